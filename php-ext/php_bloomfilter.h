@@ -74,10 +74,10 @@ extern zend_class_entry *php_bf_ce, *php_bf_counting_ce, *php_bf_exception_ce;
 /* php_bloomfilter.c: errors */
 ZEND_COLD void php_bf_raise(const bf_error *err); /* the only way from bf_error to an exception */
 ZEND_COLD void php_bf_raise_closed(void);
-/* PHP's code in the middle of a call of the core: a clock, a client.  A fatal error there would
- * leave the core by longjmp.  So it is caught (BF_G(bailed_out)), no more such code runs, and it
- * goes on when the core has returned: by php_bf_raise, or by php_bf_rethrow_bailout where no error
- * was. */
+/* PHP code can run in the middle of a call of the core: a clock, hash functions, a client. A fatal
+ * error in it would leave the core by longjmp. So the error is caught (BF_G(bailed_out)), no more
+ * PHP code runs, and it continues when the core has returned: in php_bf_raise, or, without an error
+ * of the core, in php_bf_rethrow_bailout. */
 ZEND_COLD void php_bf_bail_out(void);
 static zend_always_inline void php_bf_rethrow_bailout(void)
 {
@@ -91,7 +91,7 @@ static inline bool php_bf_ends(const zend_object *exception)
 }
 
 /* php_names.c: the names of the classes, with the prefix of the INI file */
-bool php_bf_names_valid(void);               /* false: it said why                            */
+bool php_bf_names_valid(void);               /* false: a warning was raised */
 zend_string *php_bf_name(const char *plain); /* to be released                                */
 zend_class_entry *php_bf_rename_types(zend_class_entry *ce);
 
@@ -131,7 +131,7 @@ void php_bf_maps_free(zend_bloomfilter_globals *globals);
 zend_long php_bf_maps_open(void);
 void php_bf_maps_drop_idle(void);
 int64_t *php_bf_map_adds_until_check(php_bf_map *map);
-bool php_bf_map_is_new(const php_bf_map *map); /* nobody had it open before         */
+bool php_bf_map_is_new(const php_bf_map *map); /* this process did not have it open */
 bf_filter *php_bf_open(
     const bf_spec *spec, php_bf_map **map, bf_error *err); /* bf_open, or what is open already */
 void php_bf_let_go(bf_filter *f, php_bf_map *map); /* what php_bf_open gave; map NULL: bf_close */

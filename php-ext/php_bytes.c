@@ -133,8 +133,8 @@ static bf_filter *reopen(const zend_string *storage, const zval *key, bool read_
     return f;
 }
 
-/* Through the front door: what comes from outside must not overwrite m or put a string where an int
- * is declared. */
+/* Written as a script would write it: a serialized string must not overwrite m, or put a string
+ * where an int is declared. */
 static void load_member(zend_object *object, zend_string *mangled, zval *v)
 {
     const char *of, *name;

@@ -290,8 +290,8 @@ static zend_always_inline void fetch(const HashTable *keys, const zval *v)
     __builtin_prefetch(Z_STRVAL_P(v) + Z_STRLEN_P(v));
 }
 
-/* The array is the call's own: nobody can change or free it meanwhile, so strings right in it need
- * no holding. */
+/* The array belongs to this call: no other code can change or free it, so its own strings need not
+ * be held. */
 static bool take_array(batch *b, HashTable *keys)
 {
     zend_ulong index;
@@ -361,8 +361,8 @@ PHP_METHOD(CountingBloomFilter, removeMany)
     call_many(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_remove_many);
 }
 
-/* The keys go to a filter in memory, inside an object that nobody else sees; what a generator does
- * to this one meanwhile is found out after the last key. */
+/* The keys go to a filter in memory, in an object that no other code can reach. If a generator
+ * closes the filter to rebuild, that is noticed after the last key. */
 static bool rebuild(zend_object *self, zend_object *fresh, zval *keys, int64_t *hits)
 {
     batch b;

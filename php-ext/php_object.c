@@ -53,9 +53,9 @@ static void free_object(zend_object *object)
     zend_object_std_dtor(object);
 }
 
-/* A copy in memory, whatever the home.  A handler must return an object even where it throws.  A
- * client that is copied from, and __clone(), may do anything: the copy is whole before __clone()
- * runs, and nobody frees the original meanwhile. */
+/* A copy in memory, from any home. A handler must return an object even if it throws. A client that
+ * is copied from, and __clone(), may run any code: the copy is complete before __clone() runs, and
+ * the original is held. */
 static zend_object *clone_object(zend_object *object)
 {
     zend_object *copy = php_bf_create(object->ce);
@@ -155,7 +155,7 @@ static void read_bitset(bf_filter *f, zval *to)
     ZVAL_NEW_STR(to, bits);
 }
 
-/* The object is held: what a client does meanwhile may be the end of its last reference. */
+/* The object is held: a client's code may drop the last reference. */
 static void read_live(zend_object *object, const zend_string *name, zval *to)
 {
     const php_bf *bf = php_bf_from(object);

@@ -1,12 +1,10 @@
-/* php_persistent.c - mapped files and filters in Redis kept open from request to request: opening
- * one again costs one stat() of the path, or one trip on the connection that stands. Knows names,
- * reference counts and whose turn it is to go.  Whether what is open is still what is under that
- * name, and what was asked for, is the core's to say (bf_is_current), secrets included.
- *
- *   maps: name_of() -> php_bf_map { filter, references: the table's and one per object }
- *
- * A map that left the table (replaced file, lost key, least recently used, end of the process)
- * lives on while objects use it. */
+/* php_persistent.c - mapped files and filters in Redis that stay open from request to request:
+ * opening one again costs one stat() of the path, or one round trip on the existing connection.
+ * Knows names, reference counts and which one is closed first. Whether an open one is still what is
+ * under its name, and matches the arguments (secrets included), is decided by the core
+ * (bf_is_current). maps: name_of() -> php_bf_map { filter, references: one of the table, one per
+ * object }. A map that left the table (replaced file, lost key, least recently used, end of the
+ * process) lives on while objects use it. */
 #include "php_bloomfilter.h"
 #include "zend_smart_str.h"
 #include <stdlib.h>
@@ -135,8 +133,8 @@ static smart_str name_of(const bf_spec *spec)
     return name;
 }
 
-/* A file that could only be read when it was opened: has somebody given the rights since?  Root may
- * always, so it asks again each time. */
+/* Has a file that was opened without the right to write got it since? Root always has it, so root
+ * opens the file again each time. */
 static bool may_write_now(const bf_filter *f, const bf_spec *spec)
 {
     bf_info info;

@@ -41,8 +41,7 @@ zend_class_entry *php_bf_class_of(const char *lower_name)
     return zend_hash_str_find_ptr(EG(class_table), lower_name, strlen(lower_name));
 }
 
-/* phpredis's own method, not the one of a subclass; nothing is said where PHP calls nothing any
- * more. */
+/* phpredis's own method, not the one of a subclass; no exception if PHP runs no code any more. */
 void php_bf_call_own(php_bf_client *c, const char *method, uint32_t argc, zval *argv, zval *answer)
 {
     zend_class_entry *ce = php_bf_class_of(c->cluster ? "rediscluster" : "redis");
@@ -60,8 +59,8 @@ void php_bf_call_own(php_bf_client *c, const char *method, uint32_t argc, zval *
     if (f) zend_call_function(&what, &whose);
 }
 
-/* Not by hand: outside of a method (clone, a property) PHP has to be told that its next step is no
- * handler. */
+/* zend_clear_exception, because outside of a method (clone, a property) PHP must learn that its
+ * next step is no handler. */
 void php_bf_forget_exception(void)
 {
     if (EG(exception) && !php_bf_ends(EG(exception))) zend_clear_exception();
@@ -74,8 +73,8 @@ void php_bf_drop_exception(void)
     if (later) OBJ_RELEASE(later);
 }
 
-/* Puts back one that was set aside, for any but the end of the script or Fiber that came meanwhile;
- * standing may be NULL. */
+/* Sets again an exception that was set aside (standing may be NULL), unless the script or Fiber has
+ * ended since then. */
 void php_bf_restore(zend_object *standing)
 {
     if (!standing)
@@ -217,9 +216,8 @@ static bool queue(php_bf_client *c, const bf_redis_part *p)
     return done;
 }
 
-/* phpredis's own exec() forgets what is queued, whatever comes of it: unless somebody's code, a
- * subclass's or another Fiber's, has closed the object meanwhile, which leaves the pipeline's mode
- * but not what is queued. */
+/* phpredis's own exec() always clears its queue. Exception: code of a subclass or of another Fiber
+ * has closed the object, which ends the pipeline's mode but keeps the queue. */
 static bool exec_ends_it(php_bf_client *c)
 {
     const HashTable *methods = &c->object->ce->function_table;
@@ -363,7 +361,7 @@ static void put_prefix_back(php_bf_client *c, zval *prefix)
     if (standing) php_bf_restore(standing);
 }
 
-/* ---- one trip ---- */
+/* ---- one round trip ---- */
 bool php_bf_run(php_bf_client *c, const bf_redis_part *parts, size_t nparts, bf_reply_sink *sink)
 {
     size_t commands = 0;

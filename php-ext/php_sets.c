@@ -139,7 +139,7 @@ void php_bf_warn_weak_hash(const zval *made)
     char sentence[BF_SENTENCE_BYTES];
     if (Z_TYPE_P(made) != IS_OBJECT || !BF_G(warn) || EG(exception)) return;
     const php_bf *bf = php_bf_from(Z_OBJ_P(made));
-    if (bf->map && !php_bf_map_is_new(bf->map)) return; /* this process was told */
+    if (bf->map && !php_bf_map_is_new(bf->map)) return; /* this process has warned already */
     if (!bf_hash_warning(bf->f, sentence, sizeof sentence)) return;
     php_error_docref(NULL, E_USER_WARNING, "%s, or set bloomfilter.warn=0", sentence);
 }

@@ -110,8 +110,7 @@ static bool may_reach(const char *url)
     return rc == 0;
 }
 
-/* What is a file for the core, file:PATH too, goes on as its absolute path, which open_basedir has
- * seen. */
+/* A file (also as file:PATH) becomes its absolute path, which open_basedir has checked. */
 char *php_bf_storage(const zend_string *storage)
 {
     const char *path;
@@ -170,7 +169,7 @@ typedef struct {
 #define PARSE_CLOCK(name) Z_PARAM_FUNC_OR_NULL(a.name, a.name##_cache)
 #define PARSE_HASHES(name) Z_PARAM_ARRAY_HT_OR_NULL(a.name)
 
-/* ... and as how it goes from there to bf_spec: true where it is refused. */
+/* ... and as the code that copies it to bf_spec: true if the value is refused. */
 #define GIVE(kind, name, ...) GIVE_##kind(name)
 #define GIVE_SIZE(name) read_whole(#name, a->name, &spec->name, sizeof spec->name, &err) < 0 ||
 #define GIVE_COUNT(name) GIVE_SIZE(name)

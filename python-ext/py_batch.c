@@ -23,7 +23,7 @@ enum {
     AHEAD = 128,          /* objects fetched ahead of the one being read               */
     LINE = 64,            /* bytes the processor fetches at once                       */
     REST = 512,           /* what more of a text the processor fetches by itself       */
-    REMOTE_ROOM = 1 << 20 /* bytes of converted keys that one trip may have */
+    REMOTE_ROOM = 1 << 20 /* bytes of converted keys per round trip */
 };
 
 uint64_t clock_ns(void)
@@ -114,7 +114,8 @@ static int batch_next_chunk(batch *b)
 static int taken(batch *b)
 {
     b->left -= KEY_WORK + (int64_t)b->keys[b->n].len;
-    const bool enough = b->left < -MUCH && !b->self->remote; /* a trip lets others run anyway */
+    const bool enough =
+        b->left < -MUCH && !b->self->remote; /* a round trip releases the GIL anyway */
     return ++b->n == b->most || enough ? batch_next_chunk(b) : 0;
 }
 
@@ -160,7 +161,7 @@ static int take_alone(batch *b, PyObject *o)
     return rc;
 }
 
-/* Keys before it go first, and with them whoever waits gets a turn: it is held for that long. */
+/* Keys before it go first, and waiting threads may run then: so the object is held. */
 static int take_after_flush(batch *b, PyObject *o)
 {
     Py_INCREF(o);

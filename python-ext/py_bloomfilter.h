@@ -190,12 +190,13 @@ PyObject *filter_wrap(
     PyTypeObject *type, bf_filter *bf, redis_client *client, PyObject *clock, bool warn);
 /* Puts next (NULL closes) in the place of the handle; takes both over, also on failure. */
 int filter_replace(FilterObject *self, bf_filter *next, redis_client *client, PyObject *clock);
-/* A bf_spec's clock; its context is the callable.  Whoever calls the core without the GIL used
+/* A bf_spec's clock; its context is the callable. Code that calls the core without the GIL uses
  * gil_out. */
 double clock_ask(void *callable);
 
 /* ---- py_hashes.c: hash functions of the user's ---- */
-/* The object that goes where a clock would, or NULL with an exception; what the core is told. */
+/* The object that is stored in place of a clock, or NULL with an exception; and its functions for
+ * the core. */
 PyObject *hashes_new(module_state *state, PyObject *functions);
 const bf_functions *hashes_host(PyObject *hashes);
 
@@ -389,7 +390,7 @@ PyObject *module_find_lines(PyObject *module, PyObject *args);
 int filter_init(FilterObject *self, PyObject *args, PyObject *kwargs);
 class_method filter_open, filter_plan, filter_from_bytes, filter_load;
 PyObject *filter_random_secret(PyTypeObject *type, PyObject *none);
-/* The same as open and from_bytes, for either class: what is there says which. */
+/* The same as open and from_bytes, for both classes: the stored filter decides. */
 module_method module_open, module_from_bytes;
 
 /* ---- py_redis.c ---- */

@@ -5,7 +5,7 @@
 
 enum {
     SLICE_NS = 10000000, /* the GIL is asked for this often, for signals */
-    STAY_NS = 500000,    /* a small column has so long until the GIL goes after all */
+    STAY_NS = 500000,    /* a small column keeps the GIL for this long */
     SMALL = 1024, /* up to so many keys the GIL stays: giving it away may cost ms to get it back */
     CALL_BYTES = 1 << 22 /* keys of more bytes go in several calls of the core */
 };

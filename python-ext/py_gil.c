@@ -1,6 +1,6 @@
-/* py_gil.c - the life of a filter object: when the GIL goes, closing, replacing, disk.
- * The only file that puts handles into their place; who is inside is py_active.c's; knows nothing
- * of keys. */
+/* py_gil.c - the lifetime of a filter object: releasing the GIL, closing, replacing, disk. The only
+ * file that stores handles; which calls are inside is known to py_active.c. Knows nothing of keys.
+ */
 #include "py_bloomfilter.h"
 
 #include <time.h>
@@ -34,7 +34,8 @@ static void unlocked_add(FilterObject *self, int step)
     if (before == 0 || self->unlocked == 0) bf_set_threads(self->bf, self->unlocked != 0);
 }
 
-/* A clock of Python's would ask for it at each call: worth it where there may be a trip. */
+/* A clock in Python would take the GIL again at each call: releasing it pays only for round trips.
+ */
 static bool keeps_gil(const FilterObject *a, const FilterObject *b)
 {
     const bool remote = (a && a->remote) || (b && b->remote);
@@ -170,7 +171,8 @@ int core_end(core_call *c, int rc)
 
 /* ---- where the core waits in a call that keeps the GIL: for a file's lock, or for a thread that
  * has it ---- */
-/* The call may be one that counts nobody: nobody closes it meanwhile. */
+/* The call may be one that is not counted in `users`: it is counted while it waits, so that close()
+ * refuses. */
 static void *wait_begin(void *op)
 {
     FilterObject *self = op;
@@ -231,8 +233,8 @@ static void put(FilterObject *self, bf_filter *bf, redis_client *client, PyObjec
     if (bf && !self->remote) bf_set_wait_hooks(bf, wait_begin, wait_end, self);
 }
 
-/* Closing may take trips, wait for a lock, and give gigabytes back.  Nobody has the handle any
- * more. */
+/* Closing may need round trips, wait for a lock, and free gigabytes. No other code has the handle
+ * any more. */
 static void close_handle(bf_filter *bf)
 {
     enum { BIG = 1 << 20 };
@@ -404,7 +406,8 @@ PyObject *filter_delete(FilterObject *self, PyObject *Py_UNUSED(unused))
     return none(core_end(&c, bf_delete(c.bf, &c.err)));
 }
 
-/* Who is inside holds a reference, so the collector would not come; a suspended call might. */
+/* A call inside holds a reference, so the collector does not come; a suspended call may hold none.
+ */
 int filter_forget(FilterObject *self)
 {
     if (!self->clock && !self->client) return 0;

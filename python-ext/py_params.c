@@ -12,12 +12,12 @@ typedef struct { /* borrowed; NULL or None = not given */
     int read_only, warn;
 } arguments;
 
-/* ... as what PyArg_ParseTupleAndKeywords is told of it, ... */
+/* ... as its format for PyArg_ParseTupleAndKeywords, ... */
 #define NAME(kind, name, ...) #name,
 #define PLACE(kind, name, ...) , &a.name
 #define FORM(...) "O"
 
-/* ... and as how it goes to bf_spec: true where it is refused. */
+/* ... and as the code that copies it to bf_spec: true if the value is refused. */
 #define GIVE(kind, name, php, above, below, ...) GIVE_##kind(name, above, below)
 #define GIVE_SIZE(name, above, below)                                                              \
     whole(#name, a->name, &q->spec.name, sizeof q->spec.name) < 0 ||

@@ -1,24 +1,25 @@
-/* py_redis.c - a redis-py client as the core's Redis client: a trip goes to bloomfilter._redis,
- * which has the connections, and the answers come back through an object that it fills.  Knows how
- * the GIL and exceptions cross the core; knows neither redis-py nor what is asked. */
+/* py_redis.c - a redis-py client as the core's Redis client: a round trip goes to
+ * bloomfilter._redis, which has the connections, and the replies come back through an object that
+ * it fills. Knows how the GIL and exceptions cross the core; knows neither redis-py nor the
+ * commands. */
 #include "py_bloomfilter.h"
 
 #include <errno.h>
 #include <stddef.h>
 #include <structmember.h>
 
-/* ---- the object `replies` of one trip ---- */
+/* ---- the object `replies` of one round trip ---- */
 typedef struct {
     PyObject_HEAD
-    bf_reply_sink *sink; /* NULL: the trip is over */
+    bf_reply_sink *sink; /* NULL: the round trip is over */
     const bf_redis_part *parts;
     size_t nparts, commands;
     bf_redis_range *ranges; /* PyMem; what is expected */
     char sent;              /* set by Python: bytes may have gone out */
 } RepliesObject;
 
-/* Asked again after whatever may have run Python code: another thread may have it, and the trip end
- * meanwhile. */
+/* Checked again after any Python code: another thread may have the object, and the round trip may
+ * be over. */
 static bool over(const RepliesObject *r)
 {
     if (!r->sink) PyErr_SetString(PyExc_RuntimeError, "the trip is over");
@@ -135,7 +136,7 @@ static bf_redis_range *read_ranges(PyObject *pairs)
     return ranges;
 }
 
-/* [(first, count), ...]; first -1: replies nobody waits for. */
+/* [(first, count), ...]; first -1: replies to ignore. */
 static PyObject *replies_expect(RepliesObject *r, PyObject *list)
 {
     if (over(r)) return NULL;
@@ -250,7 +251,7 @@ PyType_Spec replies_spec = {
     .slots = replies_slots,
 };
 
-/* ---- one trip ---- */
+/* ---- one round trip ---- */
 static PyObject *parts_of(const bf_redis_part *parts, size_t n, size_t *commands)
 {
     PyObject *list = PyList_New((Py_ssize_t)n);
@@ -299,9 +300,9 @@ static int talk(redis_client *c, const bf_redis_part *parts, size_t nparts, bf_r
     return how;
 }
 
-/* An exception stays set for raise_error, which makes it the cause of what the core says.  One that
- * is set already is from a trip before: of a call that tries again it is forgotten; beside a fault
- * that nobody hears of it stands. */
+/* An exception stays set for raise_error, which makes it the cause of its own. One that is already
+ * set comes from an earlier round trip: if this call reports its fault, it is dropped; otherwise it
+ * stays. */
 static int exchange(
     void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
 {

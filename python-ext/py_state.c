@@ -14,7 +14,7 @@ static int read_info(FilterObject *self, bf_info *info)
     return 0;
 }
 
-/* A property that is a field of bf_info; the closure says which. */
+/* A property that is a field of bf_info; the closure is the field. */
 typedef struct {
     enum { WHOLE64, WHOLE32, REAL, REAL_OR_NONE, WHOLE_OR_NONE, TRUTH } kind;
     size_t at;
