@@ -28,14 +28,17 @@ class Keys:
     def __iter__(self) -> Iterator[bytes]:
         for path in self.paths:
             with opened(path) as fd:
-                for _, data, last in whole_lines(fd, self.separator, repeat(Room())):
-                    keys = bytes(data).split(self.separator)
-                    if not last:
-                        keys.pop()  # what follows the last separator: nothing
-                    self.count, self.bytes = self.count + len(keys), self.bytes + len(data)
-                    yield from keys
+                for block in self.blocks(fd):
+                    self.count += len(block)
+                    yield from block
                     self.progress.show(self.bytes, self.count)
         self.signals.work()
+
+    def blocks(self, fd: int) -> Iterator[list[bytes]]:
+        for _, data, last in whole_lines(fd, self.separator, repeat(Room())):
+            self.bytes += len(data)
+            keys = bytes(data).split(self.separator)
+            yield keys if last else keys[:-1]
 
 
 def rebuild(args: Namespace) -> int:
