@@ -39,26 +39,25 @@ def reduce_stored(bf, storage, path, key, read_only):
 
 
 def with_state(bf, make, source):
-    state = attributes(bf)
+    members, slots = attributes(bf)
+    state = (members, slots) if slots else members
     return (make, (source,)) if state is None else (make, (source,), state)
 
 
 def attributes(bf):
-    """What a subclass keeps on its object, as pickle has it: None, its __dict__, or that (or None)
-    and a dict of its __slots__."""
+    """What a subclass keeps on its object: its __dict__, or None if it is empty or missing, and a
+    dict of the __slots__ that are set."""
     names = copyreg._slotnames(type(bf))
     slots = {name: getattr(bf, name) for name in names if hasattr(bf, name)}
-    members = getattr(bf, "__dict__", None) or None
-    return (members, slots) if slots else members
+    return getattr(bf, "__dict__", None) or None, slots
 
 
 def copy_attributes(bf, twin, memo):
     """memo: that of a deep copy, or None.  What refers to bf in there refers to twin afterwards."""
-    state = attributes(bf)
+    members, slots = attributes(bf)
     if memo is not None:
         memo[id(bf)] = twin
-        state = deepcopy(state, memo)
-    members, slots = state if isinstance(state, tuple) else (state, {})
+        members, slots = deepcopy(members, memo), deepcopy(slots, memo)
     if members:
         twin.__dict__.update(members)
     for name, value in slots.items():
