@@ -82,7 +82,6 @@ char *bf_temp_file(const char *path, unsigned mode, int *fd, bf_error *err);
 /* Takes the temporary name away, if fd has it still: after a rename it may be another maker's. */
 void bf_drop_temp(int fd, const char *temp);
 int bf_nameless_file(const char *path); /* fd of a file that vanishes unless linked, or -1 */
-int bf_memory_file(const char *path);   /* the same in memory, or else beside path; -1 and errno */
 /* 0 or errno: EEXIST where something has the name. */
 int bf_name_file(int fd, const char *temp, const char *path);
 bool bf_has_no_links(int sys_errno); /* a reason to give the name in another way */

@@ -42,15 +42,6 @@ int bf_nameless_file(const char *path)
 #endif
 }
 
-int bf_memory_file(const char *path)
-{
-#ifdef MFD_CLOEXEC
-    const int fd = bf_off_standard(memfd_create("bloomfilter", MFD_CLOEXEC));
-    if (fd >= 0) return fd;
-#endif
-    return bf_nameless_file(path);
-}
-
 /* ---- temporary names ---- */
 /* Removes a temporary file whose maker died.  Makers hold its lock until the file has its final
  * name, and only the holder of the lock removes the temporary name. */
