@@ -3,15 +3,19 @@
 The C type calls this; it knows the rules of pickle and copy, and no bits.
 """
 
+from __future__ import annotations
+
 import copyreg
 import os.path
+from collections.abc import Callable
 from copy import deepcopy
 from functools import partial
+from typing import Any
 
 from ._bloomfilter import BloomFilter, CountingBloomFilter, _from_bytes
 
 
-def reduce_bytes(bf, data):
+def reduce_bytes(bf: BloomFilter, data: bytes) -> tuple[Any, ...]:
     """The function of the module takes 40 bytes less in a pickle than the method of a class, and
     finds the class in the data; a pickle that is stored names it."""
     kind = type(bf)
@@ -19,10 +23,12 @@ def reduce_bytes(bf, data):
     return with_state(bf, _from_bytes if plain else kind.from_bytes, data)
 
 
-def reduce_stored(bf, storage, path, key, read_only):
+def reduce_stored(
+    bf: BloomFilter, storage: str, path: str, key: str | None, read_only: bool
+) -> tuple[Any, ...]:
     """path: the file's, where it is relative.  An unpickling process may be in another folder, so
     the pickle has the absolute path."""
-    expected = {"k": bf.k, "scheme": bf.scheme}
+    expected: dict[str, Any] = {"k": bf.k, "scheme": bf.scheme}
     if key is not None:
         expected["key"] = key
     if read_only:
@@ -38,21 +44,23 @@ def reduce_stored(bf, storage, path, key, read_only):
     )
 
 
-def with_state(bf, make, source):
+def with_state(
+    bf: BloomFilter, make: Callable[..., BloomFilter], source: bytes | str
+) -> tuple[Any, ...]:
     members, slots = attributes(bf)
-    state = (members, slots) if slots else members
+    state: object = (members, slots) if slots else members
     return (make, (source,)) if state is None else (make, (source,), state)
 
 
-def attributes(bf):
+def attributes(bf: BloomFilter) -> tuple[dict[str, Any] | None, dict[str, Any]]:
     """What a subclass keeps on its object: its __dict__, or None if it is empty or missing, and a
     dict of the __slots__ that are set."""
-    names = copyreg._slotnames(type(bf))
+    names = copyreg._slotnames(type(bf))  # type: ignore[attr-defined]
     slots = {name: getattr(bf, name) for name in names if hasattr(bf, name)}
     return getattr(bf, "__dict__", None) or None, slots
 
 
-def copy_attributes(bf, twin, memo):
+def copy_attributes(bf: BloomFilter, twin: BloomFilter, memo: dict[int, Any] | None) -> None:
     """memo: that of a deep copy, or None.  What refers to bf in there refers to twin afterwards."""
     members, slots = attributes(bf)
     if memo is not None:
