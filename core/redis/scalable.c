@@ -58,17 +58,6 @@ static int join(bf_filter *f, bf_piece *p, const bf_geometry *g)
 }
 
 /* ---- taking in ---- */
-/* What a part's name leads to: read together with others, or alone. */
-int bf_redis_attach_part(bf_filter *f, bf_piece *p, bf_desc *d, bf_error *err)
-{
-    bf_redis *r = bf_redis_of(p);
-    bf_spec spec = { .must_exist = true, .read_only = f->part.store.read_only };
-    if (!r->prefetched) return p->part.store.ops->attach(&p->part.store, &spec, d, err);
-    r->prefetched = false;
-    *d = r->desc;
-    return 1;
-}
-
 /* A piece of the filter before it was re-created stands for the new part of the same name: other
  * threads may be in it. */
 static bf_piece *piece_of(bf_filter *f, unsigned i, bf_error *err)
@@ -85,7 +74,7 @@ static void free_if_new(bf_filter *f, unsigned i, bf_piece *p)
 static int open_part(bf_filter *f, bf_piece *p, unsigned i, bf_desc *d, bf_error *err)
 {
     const bf_desc *want = &f->chain->desc;
-    int rc = bf_redis_attach_part(f, p, d, err);
+    int rc = p->part.store.ops->attach(&p->part.store, &(bf_spec){ .must_exist = true }, d, err);
     if (rc > 0 && (d->kind || bf_difference(d, want, BF_SAME_HASH)))
         rc = bf_fail(
             err, BF_EFORMAT, "%s: its part %u does not belong to it", bf_redis_whole(f)->label, i);
@@ -126,20 +115,6 @@ static int attach_parts(bf_filter *f, unsigned parts, bf_error *err)
         } else
             rc = join(f, p[i], &d.g);
     }
-    return rc;
-}
-
-/* How many parts K:meta says there are (-1: none), and with which mark the whole was born. */
-static int fetch_parts(bf_redis *whole, int64_t *parts, uint32_t *born, bf_error *err)
-{
-    bf_conn *l = whole->conn;
-    bf_redis_lock(whole);
-    int rc = bf_conn_ask(l, err, "HMGET %s parts born", whole->meta);
-    if (rc == 0 && l->reply.n != 2) rc = bf_redis_fail_protocol(whole, err);
-    *parts = rc == 0 ? bf_reply_number(&l->reply, 0, 10) : -1;
-    const int64_t mark = rc == 0 ? bf_reply_number(&l->reply, 1, 16) : 0;
-    *born = mark > 0 && mark <= UINT32_MAX ? (uint32_t)mark : 0;
-    bf_conn_unlock(l);
     return rc;
 }
 
@@ -195,29 +170,25 @@ static int begin_anew(bf_filter *f, bool opening, bf_error *err)
     return opening ? 0 : bf_redis_take_recreated(f, born, err);
 }
 
-/* Between K:meta and a part the filter may have been re-created. */
-static bool was_recreated(bf_redis *whole)
-{
-    bf_redis_lock(whole);
-    const bool other = bf_redis_has_other_id(whole);
-    bf_conn_unlock(whole->conn);
-    return other;
-}
-
 /* The newest part's mark counts as known once K:meta has said after it was read that there is no
  * later part. */
 static int refresh(bf_filter *f, bf_error *err)
 {
     bf_chain *c = f->chain;
     bf_redis *whole = bf_redis_whole(f);
+    bf_conn *l = whole->conn;
     const bool opening = c->count == 0;
-    int64_t parts;
-    uint32_t born;
     if (c->desc.kind == BF_WINDOW) return bf_redis_window_pieces(f, err);
     for (int tries = 0;;) { /* each time with more parts, of BF_PARTS_MAX at most */
         const uint32_t mark = c->count ? bf_redis_mark_of(c->piece[c->count - 1]) : 0;
-        int rc = fetch_parts(whole, &parts, &born, err);
-        if (rc == 0 && parts >= 1 && born != whole->filter_id) rc = begin_anew(f, opening, err);
+        int64_t parts = -1, id = -1;
+        bf_redis_lock(whole);
+        int rc = bf_conn_ask(l, err, "HMGET %s parts born", whole->meta);
+        if (rc == 0 && l->reply.n != 2) rc = bf_redis_fail_protocol(whole, err);
+        if (rc == 0) parts = bf_reply_number(&l->reply, 0, 10);
+        if (rc == 0) id = bf_reply_number(&l->reply, 1, 16);
+        bf_conn_unlock(l);
+        if (rc == 0 && parts >= 1 && id != whole->filter_id) rc = begin_anew(f, opening, err);
         if (rc < 0) return rc;
         if (parts < 1 || parts < (int64_t)c->count) {
             bf_flag_set(&whole->loss_reported);
@@ -232,7 +203,12 @@ static int refresh(bf_filter *f, bf_error *err)
             return 0;
         }
         rc = attach_parts(f, (unsigned)parts, err);
-        if (rc < 0 && (tries++ == BF_REDIS_TRIES || !was_recreated(whole))) return rc;
+        if (rc < 0) { /* was the filter re-created between the two reads? */
+            bf_redis_lock(whole);
+            const bool other = bf_redis_has_other_id(whole);
+            bf_conn_unlock(l);
+            if (!other || tries++ == BF_REDIS_TRIES) return rc;
+        }
     }
 }
 

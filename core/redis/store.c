@@ -40,32 +40,26 @@ static int redis_attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_erro
     return rc;
 }
 
-static int make_redisson(bf_redis *r, const bf_desc *d, const bf_spec *spec, bf_error *err)
-{
-    if (d->g.counting)
-        return bf_fail(
-            err, BF_ENOTSUP, "%s: filters of scheme redisson hold bits, not counters", r->label);
-    if (spec->cache) return bf_redis_no_cache(r, err);
-    bf_redis_lock(r);
-    int rc = bf_redisson_make(r, d, err);
-    bf_conn_unlock(r->conn);
-    return rc;
-}
-
 static int redis_create(bf_store *s, const bf_desc *d, const bf_spec *spec, bf_error *err)
 {
     bf_redis *r = s->impl;
     const unsigned shards = d->g.shards > 1 ? d->g.shards : 1;
     const bf_cells *cells = bf_cells_of(&d->g);
+    const bool redisson = bf_is_redisson(d->name);
     if (bf_bits(&d->g) / shards > bf_redis_most_bits(d->scheme->layout, &d->g))
         return bf_fail(err, BF_EINVAL,
             "m=%llu %s do not fit %u Redis key%s of at most %llu: larger filters need %s shards",
             (unsigned long long)d->g.m, cells->names, shards, shards > 1 ? "s" : "",
             (unsigned long long)(BF_REDIS_M_MAX / cells->bits),
             d->scheme->layout->sharding == BF_WHOLE ? "a scheme with" : "more");
-    if (bf_is_redisson(d->name)) return make_redisson(r, d, spec, err);
+    if (redisson && d->g.counting)
+        return bf_fail(
+            err, BF_ENOTSUP, "%s: filters of scheme redisson hold bits, not counters", r->label);
+    if (redisson && spec->cache) return bf_redis_no_cache(r, err);
     bf_redis_lock(r);
-    int rc = shards > 1 ? bf_redis_make_shards(r, d, err) : bf_redis_make(r, d, err);
+    int rc = redisson     ? bf_redisson_make(r, d, err)
+             : shards > 1 ? bf_redis_make_shards(r, d, err)
+                          : bf_redis_make(r, d, err);
     rc = with_cache(r, spec, rc, err);
     bf_conn_unlock(r->conn);
     return rc;
@@ -108,22 +102,15 @@ static int require_own(const bf_redis *r, const char *what, bf_error *err)
 }
 
 /* One shard after the other, up to the first error. */
-static int replace_all(bf_redis *r, const uint8_t *bytes,
-    int (*one)(bf_redis *, const void *, bf_error *), bf_error *err)
-{
-    int rc = 0;
-    for (unsigned i = 0; rc == 0 && i < r->shards; i++) {
-        rc = one(bf_redis_key(r, i), bytes ? bytes + i * (r->bits / 8) : NULL, err);
-    }
-    return rc;
-}
-
 static int change_bitmaps(bf_store *s, const char *what, const void *bytes,
     int (*one)(bf_redis *, const void *, bf_error *), bf_error *err)
 {
     bf_redis *r = enter(s);
+    const uint8_t *from = bytes;
     int rc = require_own(r, what, err);
-    return leave(r, rc < 0 ? rc : replace_all(r, bytes, one, err));
+    for (unsigned i = 0; rc == 0 && i < r->shards; i++)
+        rc = one(bf_redis_key(r, i), from ? from + i * (r->bits / 8) : NULL, err);
+    return leave(r, rc);
 }
 
 static int redis_clear(bf_store *s, bf_error *err)

@@ -167,7 +167,7 @@ static int attach_epoch(bf_filter *f, int64_t epoch, bf_error *err)
     const bf_desc *want = &f->chain->desc;
     bf_desc d;
     if (bf_live(p->live) == epoch) return 0;
-    int rc = bf_redis_attach_part(f, p, &d, err);
+    int rc = p->part.store.ops->attach(&p->part.store, &(bf_spec){ .must_exist = true }, &d, err);
     if (rc > 0 && (d.kind || bf_difference(&d, want, BF_SAME_BITS)))
         rc = bf_fail(err, BF_EFORMAT, "%s: its part of epoch %lld does not belong to it",
             bf_redis_whole(f)->label, (long long)epoch);
@@ -304,14 +304,6 @@ int bf_redis_window_look(bf_filter *f, int64_t *now, bool anyway, bf_error *err)
 }
 
 /* ---- a new part ---- */
-/* ms until the part may go: a step after its keys' time, and a minute for clocks that differ. */
-static uint64_t life_of(const bf_filter *f)
-{
-    const bf_chain *c = f->chain;
-    double step = bf_window_step(c), left = (double)(c->desc.parts + 2) * step + 60;
-    return left < 1e12 ? (uint64_t)(left * 1000) : UINT64_C(1000000000000000);
-}
-
 /* Creates the part of that epoch, if no other process was faster. */
 static int send_turn(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
 {
@@ -320,6 +312,9 @@ static int send_turn(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
     const int64_t newest = f->chain->newest;
     const bool none = newest == BF_NEVER;
     const uint32_t next = bf_redis_new_mark(), own_mark = bf_redis_new_mark();
+    /* ms until the part may go: a step after its keys' time, and a minute for clocks that differ */
+    const double step = bf_window_step(f->chain), left = (f->chain->desc.parts + 2) * step + 60;
+    const uint64_t ms = left < 1e12 ? (uint64_t)(left * 1000) : UINT64_C(1000000000000000);
     bf_desc d = bf_chain_describe(f, p, 0);
     char *key = none ? NULL : bf_redis_name(l, whole->key, BF_NAME_EPOCH, newest);
     char *meta = key ? bf_redis_name(l, key, BF_NAME_META, 0) : NULL, *temp = NULL;
@@ -336,7 +331,7 @@ static int send_turn(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
         bf_conn_append(l, "%s %s %s %s %s %s", key ? key : whole->key, meta ? meta : whole->meta,
             temp, r->key, r->meta, whole->meta);
         bf_conn_append(l, "%n %x %r %x %s %n %s %s %x", (d.g.m + 31) / 32 * 4, 0, next, next,
-            epoch_text, life_of(f), oldest, newest_text, whole->filter_id);
+            epoch_text, ms, oldest, newest_text, whole->filter_id);
         bf_redis_meta_put(r, &d, own_mark);
         rc = bf_redis_end_part(r, temp, err);
     }

@@ -65,7 +65,6 @@ enum { REUSES = sizeof reuses / sizeof *reuses };
 static int64_t batch(bf_filter *f) { return bf_add_many(f, &(bf_key){ "a", 1 }, 1, NULL, &e); }
 static int64_t test(bf_filter *f) { return bf_test_many(f, &(bf_key){ "a", 1 }, 1, NULL, &e); }
 static int64_t sync_it(bf_filter *f) { return bf_sync(f, &e); }
-static int64_t clear(bf_filter *f) { return bf_clear(f, &e); }
 static int64_t save(bf_filter *f) { return bf_save(f, copy_path, &e); }
 static int64_t bytes(bf_filter *f)
 {
