@@ -174,15 +174,6 @@ static int open_existing(bf_store *s, file *f, uint64_t *len, bf_error *err)
     return 0;
 }
 
-static int open_to_write(const bf_store *s, file *f, const bf_spec *spec, bf_error *err)
-{
-    const int rc = spec->exclusive ? bf_file_write_alone(f, err) : 0;
-    if (rc < 0 || s->read_only) return rc;
-    bf_listed_add(&f->open, &f->id);
-    f->listed = true;
-    return 0;
-}
-
 static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err)
 {
     _Alignas(8) uint8_t page[BF_HEADER];
@@ -208,7 +199,11 @@ static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err
     /* file_parts.c maps the parts, shadow.c a shadow behind the bits */
     len = bf_has_parts(desc) ? BF_HEADER : bf_image_bytes(bf_bits(&desc->g));
     if ((rc = bf_file_room(s, 0, len, err)) < 0 || (rc = map_whole(s, f, len, err)) < 0) return rc;
-    if ((rc = open_to_write(s, f, spec, err)) < 0) return rc;
+    if (spec->exclusive && (rc = bf_file_write_alone(f, err)) < 0) return rc;
+    if (!s->read_only) {
+        bf_listed_add(&f->open, &f->id);
+        f->listed = true;
+    }
     f->stamp = bf_header_stamp(page);
     s->made = f->made.inode && memcmp(&f->made, &f->id, sizeof f->id) == 0;
     if (bf_has_parts(desc)) {
@@ -236,14 +231,6 @@ static int fill_new(const file *f, int fd, const bf_desc *d, bf_error *err)
     return 0;
 }
 
-/* Gives the file its name unless something has it; 0 either way.  temp NULL: the file has no name
- * yet. */
-static int publish(const file *f, int fd, const char *temp, bf_error *err)
-{
-    const int e = bf_name_file(fd, temp, f->path);
-    return e == 0 || e == EEXIST ? 0 : bf_fail_sys(err, e, "create", f->path);
-}
-
 /* A file that this process cannot map is not made: it would stay behind, in full size. */
 static int mappable(const file *f, int fd, bf_error *err)
 {
@@ -259,13 +246,14 @@ static int mappable(const file *f, int fd, bf_error *err)
     return 0;
 }
 
-/* fd is a new file, temp its name or NULL.  It is mapped by attach, under its own name:
- * /proc/PID/maps shows that. */
+/* fd is a new file, temp its name or NULL.  Another file that has its name by now stays.  It is
+ * mapped by attach, under its own name: /proc/PID/maps shows that. */
 static int make(file *f, int fd, const char *temp, const bf_desc *d, bf_error *err)
 {
     int rc = fill_new(f, fd, d, err);
     if (rc == 0) rc = mappable(f, fd, err);
-    if (rc == 0) rc = publish(f, fd, temp, err);
+    const int e = rc == 0 ? bf_name_file(fd, temp, f->path) : 0;
+    if (e && e != EEXIST) rc = bf_fail_sys(err, e, "create", f->path);
     uint64_t bytes;
     if (rc == 0 && !bf_identify(fd, "", &f->made, &bytes)) f->made = (bf_identity){ 0 };
     if (temp) bf_drop_temp(fd, temp);

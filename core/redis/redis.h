@@ -66,7 +66,7 @@ typedef struct bf_redis {
         BF_ANEW_IN
     } outcome; /* what the last trip found: lost, re-created, re-created with the sent keys in it */
     const char *add_outcome; /* what became of the keys just sent, for a message; NULL = nothing */
-    uint64_t added, keys_lost; /* new keys since it was opened or re-created; those before that */
+    uint64_t added;          /* new keys since it was opened or re-created */
     bool foreign;
     bool adopted;           /* another system goes on writing bits */
     bool redisson;          /* foreign, and meta is Redisson's {K}:config */

@@ -1,4 +1,4 @@
-/* names.c - how a file gets its name: temporary names beside it, a name that replaces nothing, the
+/* path.c - how a file gets its name: temporary names beside it, a name that replaces nothing, the
  * rights of the file it replaces.  Knows the file system; knows nothing of filters. */
 #include "base/system.h"
 #include "base/base.h"
