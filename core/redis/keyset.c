@@ -1,12 +1,11 @@
 /* keyset.c - a filter of several keys in Redis: its shards (K:0, K:1, ...) or its parts, and
- * K:meta, which says what the whole is.  Names: names.c.  When a part is made, and which part a
- * key goes to, is scalable.c's and window.c's; what is asked of several keys in one trip is
- * batch.c's.
+ * K:meta, which has the filter's parameters.  Names: names.c.  When a part is created, and which
+ * part a key goes to, is decided in scalable.c and window.c; batch.c asks several keys in one trip.
  *
- * A shard is a key as that of a filter without shards, with a mark and a companion hash of its own,
- * so that making, following, clearing one is what it is there: code that selects a shard works on
- * it.  K:meta comes first and goes last.  A process that dies in between leaves a filter of which
- * shards are missing: an error for those who only open it, and the next constructor makes them. */
+ * A shard is stored as a filter without shards is, with its own mark and companion hash.  So code
+ * that selects a shard creates, follows and clears it as such a filter.  K:meta is created first
+ * and deleted last.  A process that dies in between leaves a filter with missing shards: opening it
+ * is an error, and the next constructor creates them. */
 #include "bits/bits.h"
 #include "parts/filter.h"
 #include "redis/open.h"
@@ -53,7 +52,7 @@ static int take_shards(bf_redis *r, const bf_desc *d, bf_error *err)
 }
 
 /* ---- opening and making ---- */
-/* Shard i as the filter d has it: 1 opened, 2 made. */
+/* Returns 1 if shard i was opened, 2 if it was created. */
 static int attach_shard(bf_redis *all, const bf_desc *d, unsigned i, bool make, bf_error *err)
 {
     const bf_spec spec = {
@@ -110,8 +109,8 @@ static int attach_all(bf_redis *r, const bf_desc *d, bool make, bool *mine, bf_e
     return rc;
 }
 
-/* K:meta says d.  Of a filter that has lost all its shards another one may be made, as of one that
- * lost its only key. */
+/* K:meta has d.  A filter that has lost all its shards may be replaced by one with other
+ * parameters. */
 int bf_redis_attach_shards(
     bf_redis *r, const bf_spec *spec, const bf_desc *d, uint32_t mark, bf_error *err)
 {
@@ -149,8 +148,8 @@ static int find_id(bf_redis *r, uint32_t *id, bf_error *err)
     return rc;
 }
 
-/* In the place of the filter that was seen, which is lost, or of none; not beside a string that has
- * the name.  A creation that failed leaves nothing of its own. */
+/* Replaces the lost filter that was seen, if there was one; 0 if the name is in use by now.  A
+ * creation that fails leaves nothing behind. */
 int bf_redis_make_shards(bf_redis *r, const bf_desc *d, bf_error *err)
 {
     bool mine[BF_SHARDS_MAX] = { false };
@@ -217,8 +216,8 @@ int bf_redis_end_part(bf_redis *r, char *temp, bf_error *err)
 }
 
 /* ---- which filter it is ---- */
-/* The handle goes on only with a filter of the same parameters.  *id: that of the one there is now.
- */
+/* A handle follows a re-creation only if the parameters are the same.  *id: that of the filter
+ * under the key now. */
 int bf_redis_check_alike(bf_filter *f, uint32_t *id, bf_error *err)
 {
     bf_redis *whole = bf_redis_whole(f);
@@ -239,7 +238,7 @@ int bf_redis_check_alike(bf_filter *f, uint32_t *id, bf_error *err)
         err, BF_EMISMATCH, "%s was re-created with other parameters: open it again", whole->label);
 }
 
-/* Said once, and not to whom the loss was told: from then on the handle is at home in the new one.
+/* The handle uses the new filter from now on.  Raises one error, none if it has raised "is lost".
  */
 int bf_redis_take_recreated(bf_filter *f, uint32_t born, bf_error *err)
 {

@@ -2,10 +2,10 @@
  * its companion hash, as a fixed filter has them.  K:meta has what the whole is and how many parts
  * there are; K itself is not used.
  *
- * A part is appended by one script, which also gives the part before it a new mark.  Every trip to
- * a part reads its mark last.  So whoever finds the newest part he knows with the mark he knows,
- * has seen that there was no later part at that moment; whoever finds another mark looks into
- * K:meta, and asks the new parts before he says "absent" or "new".
+ * One script appends a part and gives the part before it a new mark.  Every trip to a part reads
+ * its mark last.  So a handle that finds the known mark in the newest part that it knows has seen
+ * that there was no later part; a handle that finds another mark reads K:meta and asks the new
+ * parts before it answers "absent" or "new".
  *
  * The number of keys in a part is counted in its companion hash, by the script that adds: parts.c.
  */
@@ -58,8 +58,8 @@ static int join(bf_filter *f, bf_piece *p, const bf_geometry *g)
 }
 
 /* ---- taking in ---- */
-/* A piece of the filter before it was re-created stands for the new part of the same name: other
- * threads may be in it. */
+/* After a re-creation the pieces of the earlier filter are used for the new parts of the same
+ * names, because other threads may be using them. */
 static bf_piece *piece_of(bf_filter *f, unsigned i, bf_error *err)
 {
     return i < f->chain->kept ? f->chain->piece[i] : new_piece(f, i, err);
@@ -89,7 +89,7 @@ static int open_part(bf_filter *f, bf_piece *p, unsigned i, bf_desc *d, bf_error
     return 0;
 }
 
-/* Parts from count on, all in one trip; those that are joined are the chain's. */
+/* Opens the parts from count on in one trip; the chain owns those that are joined. */
 static int attach_parts(bf_filter *f, unsigned parts, bf_error *err)
 {
     bf_piece *p[BF_PARTS_MAX];
@@ -130,7 +130,7 @@ static bool must_recheck(bf_filter *f, bool adding)
         in |= r->outcome == BF_ANEW_IN;
         r->outcome = BF_FINE;
     }
-    /* a call ends at the first: an earlier one was told by the other */
+    /* a call ends at the first part that reports; a second one was found by an earlier call */
     if (n > 1) bf_flag_set(&bf_redis_whole(f)->loss_reported);
     bf_redis_whole(f)->add_outcome = !(n || whole) || !adding ? NULL
                                      : in                     ? BF_SENT_IN
@@ -138,16 +138,15 @@ static bool must_recheck(bf_filter *f, bool adding)
     return n || whole;
 }
 
-/* Who was told of a loss and goes on all the same, because what was lost came back or is not asked,
- * is to be told of the next one. */
+/* After a call that succeeded, the next loss is reported again. */
 static void reset_reports(bf_filter *f)
 {
     if (bf_flag_get(&bf_redis_whole(f)->loss_reported))
         bf_flag_clear(&bf_redis_whole(f)->loss_reported);
 }
 
-/* The first part is always there; the other pieces wait for the new parts of the same names.  While
- * it is being opened nobody knew the one before. */
+/* The filter was re-created: it has its first part, and the other pieces wait for the parts that
+ * will have their names.  While the handle is being opened, no error is raised. */
 static int begin_anew(bf_filter *f, bool opening, bf_error *err)
 {
     bf_chain *c = f->chain;
@@ -170,8 +169,7 @@ static int begin_anew(bf_filter *f, bool opening, bf_error *err)
     return opening ? 0 : bf_redis_take_recreated(f, born, err);
 }
 
-/* The newest part's mark counts as known once K:meta has said after it was read that there is no
- * later part. */
+/* The newest part's mark counts as known if K:meta, read after it, has no later part. */
 static int refresh(bf_filter *f, bf_error *err)
 {
     bf_chain *c = f->chain;
@@ -283,7 +281,7 @@ static int append_part(bf_filter *f, const bf_desc *part, bf_error *err)
     return rc < 0 ? rc : c->count ? refresh(f, err) : 0;
 }
 
-/* 0: somebody else's is there. */
+/* 0: another process has created it. */
 static int create_filter(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err)
 {
     bf_desc part;
@@ -304,8 +302,7 @@ static bool can_recreate(bf_filter *f)
     return whole->recreate;
 }
 
-/* ---- all of it: each part's own script, the hash of the whole last (expire) or first (delete)
- * ---- */
+/* ---- expire: the parts, then K:meta; delete: K:meta, then the parts ---- */
 static int expire_filter(bf_filter *f, double seconds, bf_error *err)
 {
     if (f->chain->desc.kind == BF_WINDOW)
@@ -324,7 +321,7 @@ static int expire_filter(bf_filter *f, double seconds, bf_error *err)
     return rc;
 }
 
-/* Every part is removed; one that is lost is gone already.  The first error is the error. */
+/* Removes every part; a lost part is no error.  Returns the first error. */
 static int remove_parts(bf_filter *f, bf_error *err)
 {
     int first = 0;

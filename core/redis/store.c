@@ -160,15 +160,15 @@ static int redis_count(bf_store *s, uint64_t *ones, uint64_t *slices, bf_error *
     return leave(r, rc);
 }
 
-/* Shards are filled alike: one stands for all. */
+/* All shards are equally full: one is sampled. */
 static int redis_sample(bf_store *s, uint64_t *ones, uint64_t *of, bf_error *err)
 {
     bf_redis *r = enter(s);
     return leave(r, bf_redis_sample(bf_redis_key(r, 0), ones, of, err));
 }
 
-/* Every key is asked, whatever became of the others; the first error is the error.  K:meta of
- * shards goes last, and expires if they do. */
+/* Expires or deletes every key, also after an error, and returns the first error.  With shards,
+ * K:meta is last, and expires only if all of them did. */
 static int each_key(bf_store *s, const char *what, bool removes, double seconds, bf_error *err)
 {
     bf_redis *r = enter(s);
