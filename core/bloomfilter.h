@@ -307,12 +307,15 @@ int bf_read_bits(bf_filter *f, uint64_t offset, void *buf, size_t len, bf_error 
 int bf_unite(bf_filter *into, bf_filter *from, bf_error *err);
 /* into &= from; of two counters the lesser */
 int bf_intersect(bf_filter *into, bf_filter *from, bf_error *err);
+/* The union and the intersection as a new filter in memory; a and b do not change.  NULL: *err. */
+bf_filter *bf_union(bf_filter *a, bf_filter *b, bf_error *err);
+bf_filter *bf_intersection(bf_filter *a, bf_filter *b, bf_error *err);
 /* 1 all bits of a are in b (of each counter: not more than b's), 0 not.  If b has all keys of a, it
  * is 1. */
 int bf_subset(bf_filter *a, bf_filter *b, bf_error *err);
-/* What a union of both would hold, without making it; and how many keys are in both, estimated: |a|
- * + |b| - |a or b|. */
-int bf_union_state(bf_filter *a, bf_filter *b, bf_state *state, bf_error *err);
+/* How many keys are in a or in b, estimated without a union of them; and how many are in both: |a| +
+ * |b| - |a or b|. */
+int bf_union_count(bf_filter *a, bf_filter *b, double *count, bf_error *err);
 int bf_intersection_count(bf_filter *a, bf_filter *b, double *count, bf_error *err);
 /* 1 same parameters and bits, 0 not; other parameters are 0, not an error. */
 int bf_equal(bf_filter *a, bf_filter *b, bf_error *err);

@@ -4,13 +4,15 @@
 
 typedef int combine(bf_filter *into, bf_filter *from, bf_error *err);
 
-/* A new object of the same type, with a copy in memory.  The clock that both go by is held before
- * anyone may replace it. */
-static PyObject *copy_wrapped(FilterObject *self)
+typedef bf_filter *combine_new(bf_filter *a, bf_filter *b, bf_error *err);
+
+/* A new object of the same type and in memory: a copy, or what call makes of self and other.  The
+ * clock that both go by is held before anyone may replace it. */
+static PyObject *wrap_new(FilterObject *self, FilterObject *other, combine_new *call)
 {
     core_call c;
-    if (!core_begin(&c, self, NULL, gil_release_if_big)) return NULL;
-    bf_filter *twin = bf_copy(c.bf, &c.err);
+    if (!core_begin(&c, self, other, gil_release_if_big)) return NULL;
+    bf_filter *twin = call ? call(c.bf, c.other, &c.err) : bf_copy(c.bf, &c.err);
     core_back(&c);
     PyObject *clock = Py_XNewRef(self->clock);
     const int rc = core_end(&c, twin ? 0 : -1);
@@ -61,7 +63,7 @@ static int memorize(PyObject *self, PyObject *twin, PyObject *memo)
 
 static PyObject *copy_object(FilterObject *self, PyObject *memo)
 {
-    PyObject *twin = copy_wrapped(self);
+    PyObject *twin = wrap_new(self, NULL, NULL);
     if (twin && !self->warn) {
         ((FilterObject *)twin)->warn = false;
         filter_plan_check((FilterObject *)twin, false);
@@ -95,28 +97,21 @@ static int combine_into(FilterObject *into, FilterObject *from, combine *call)
     return rc;
 }
 
-static PyObject *combined(FilterObject *a, FilterObject *b, combine *call)
-{
-    PyObject *made = copy_wrapped(a);
-    if (made && combine_into((FilterObject *)made, b, call) < 0) Py_CLEAR(made);
-    return made;
-}
-
 static PyObject *refuse_other(PyObject *other)
 {
     return PyErr_Format(
         PyExc_TypeError, "the other must be a BloomFilter, not %.200s", Py_TYPE(other)->tp_name);
 }
 
-static PyObject *method(FilterObject *self, PyObject *other, combine *call)
+static PyObject *method(FilterObject *self, PyObject *other, combine_new *call)
 {
-    return is_filter(other) ? combined(self, (FilterObject *)other, call) : refuse_other(other);
+    return is_filter(other) ? wrap_new(self, (FilterObject *)other, call) : refuse_other(other);
 }
 
-static PyObject *binary(PyObject *a, PyObject *b, combine *call)
+static PyObject *binary(PyObject *a, PyObject *b, combine_new *call)
 {
     if (!is_filter(a) || !is_filter(b)) Py_RETURN_NOTIMPLEMENTED;
-    return combined((FilterObject *)a, (FilterObject *)b, call);
+    return wrap_new((FilterObject *)a, (FilterObject *)b, call);
 }
 
 static PyObject *in_place(PyObject *a, PyObject *b, combine *call)
@@ -127,14 +122,14 @@ static PyObject *in_place(PyObject *a, PyObject *b, combine *call)
 
 PyObject *filter_union(FilterObject *self, PyObject *other)
 {
-    return method(self, other, bf_unite);
+    return method(self, other, bf_union);
 }
 PyObject *filter_intersection(FilterObject *self, PyObject *other)
 {
-    return method(self, other, bf_intersect);
+    return method(self, other, bf_intersection);
 }
-PyObject *filter_or(PyObject *a, PyObject *b) { return binary(a, b, bf_unite); }
-PyObject *filter_and(PyObject *a, PyObject *b) { return binary(a, b, bf_intersect); }
+PyObject *filter_or(PyObject *a, PyObject *b) { return binary(a, b, bf_union); }
+PyObject *filter_and(PyObject *a, PyObject *b) { return binary(a, b, bf_intersection); }
 PyObject *filter_ior(PyObject *a, PyObject *b) { return in_place(a, b, bf_unite); }
 PyObject *filter_iand(PyObject *a, PyObject *b) { return in_place(a, b, bf_intersect); }
 
@@ -184,14 +179,6 @@ static PyObject *whole_number(double count)
     return PyLong_FromLongLong(count < 9e18 ? (long long)(count + 0.5) : INT64_MAX);
 }
 
-static int union_count(bf_filter *a, bf_filter *b, double *count, bf_error *err)
-{
-    bf_state state;
-    int rc = bf_union_state(a, b, &state, err);
-    *count = state.count;
-    return rc;
-}
-
 typedef int counter(bf_filter *, bf_filter *, double *, bf_error *);
 static PyObject *estimate(FilterObject *self, PyObject *other, counter *call)
 {
@@ -205,7 +192,7 @@ static PyObject *estimate(FilterObject *self, PyObject *other, counter *call)
 
 PyObject *filter_union_count(FilterObject *self, PyObject *other)
 {
-    return estimate(self, other, union_count);
+    return estimate(self, other, bf_union_count);
 }
 PyObject *filter_intersection_count(FilterObject *self, PyObject *other)
 {

@@ -4,6 +4,7 @@
 #include "parts/rebuild.h"
 #include "parts/whole.h"
 #include "sets/sets.h"
+#include <math.h>
 #include <stdlib.h>
 
 /* ---- into one of the two ---- */
@@ -155,17 +156,18 @@ static int combine(bf_filter *into, bf_filter *from, const char *what, op o, bf_
     return rc < 0 ? rc : bf_still_named(into, err);
 }
 
-int bf_unite(bf_filter *into, bf_filter *from, bf_error *err)
+/* from into into, of whose call both are inside. */
+typedef int combination(bf_filter *into, bf_filter *from, bf_error *err);
+
+static int unite(bf_filter *into, bf_filter *from, bf_error *err)
 {
-    BF_CALL(into, from, entered);
     const op o = { bf_cells_of(&into->part.g)->unite, into->part.store.ops->unite, true };
     int rc = bf_alike(into, from, err);
     return rc < 0 ? rc : combine(into, from, "be united", o, err);
 }
 
-int bf_intersect(bf_filter *into, bf_filter *from, bf_error *err)
+static int intersect(bf_filter *into, bf_filter *from, bf_error *err)
 {
-    BF_CALL(into, from, entered);
     const bf_cells *cells = bf_cells_of(&into->part.g);
     const op o = { cells->intersect, cells->bits == 1 ? into->part.store.ops->intersect : NULL,
         false };
@@ -175,6 +177,39 @@ int bf_intersect(bf_filter *into, bf_filter *from, bf_error *err)
             "filters that grow or forget cannot be intersected: a key may be in different parts of "
             "them");
     return rc < 0 ? rc : combine(into, from, "be intersected", o, err);
+}
+
+int bf_unite(bf_filter *into, bf_filter *from, bf_error *err)
+{
+    BF_CALL(into, from, entered);
+    return unite(into, from, err);
+}
+
+int bf_intersect(bf_filter *into, bf_filter *from, bf_error *err)
+{
+    BF_CALL(into, from, entered);
+    return intersect(into, from, err);
+}
+
+/* ---- into a new one in memory ---- */
+static bf_filter *combined(bf_filter *a, bf_filter *b, combination *call, bf_error *err)
+{
+    bf_filter *result = bf_alike(a, b, err) < 0 ? NULL : bf_copy_inside(a, err);
+    if (!result || call(result, b, err) >= 0) return result;
+    bf_close(result);
+    return NULL;
+}
+
+bf_filter *bf_union(bf_filter *a, bf_filter *b, bf_error *err)
+{
+    BF_CALL(a, b, NULL);
+    return combined(a, b, unite, err);
+}
+
+bf_filter *bf_intersection(bf_filter *a, bf_filter *b, bf_error *err)
+{
+    BF_CALL(a, b, NULL);
+    return combined(a, b, intersect, err);
 }
 
 /* ---- equality ---- */
@@ -277,21 +312,23 @@ int bf_subset(bf_filter *a, bf_filter *b, bf_error *err)
     return rc;
 }
 
-static int union_state(bf_filter *a, bf_filter *b, bf_state *out, bf_error *err)
+static int union_count(bf_filter *a, bf_filter *b, double *count, bf_error *err)
 {
     operands s;
+    bf_state state = { 0 };
     int rc = read_operands(&s, a, b, err);
     if (rc == 0)
         bf_estimate(a->scheme, a->secret, &a->part.g,
-            bf_cells_of(&a->part.g)->count_of_both(s.a, s.b, a->part.store.nwords), out);
+            bf_cells_of(&a->part.g)->count_of_both(s.a, s.b, a->part.store.nwords), &state);
     free_operands(&s);
+    *count = state.count;
     return rc;
 }
 
-int bf_union_state(bf_filter *a, bf_filter *b, bf_state *state, bf_error *err)
+int bf_union_count(bf_filter *a, bf_filter *b, double *count, bf_error *err)
 {
     BF_CALL(a, b, entered);
-    return union_state(a, b, state, err);
+    return union_count(a, b, count, err);
 }
 
 /* |A| + |B| - |A or B|: the bits that both have would count those that different keys set in each.
@@ -299,13 +336,11 @@ int bf_union_state(bf_filter *a, bf_filter *b, bf_state *state, bf_error *err)
 int bf_intersection_count(bf_filter *a, bf_filter *b, double *count, bf_error *err)
 {
     BF_CALL(a, b, entered);
-    bf_state x, y, both;
-    int rc = union_state(a, b, &both, err);
+    bf_state x, y;
+    double both;
+    int rc = union_count(a, b, &both, err);
     if (rc < 0 || (rc = bf_state_inside(a, &x, err)) < 0 || (rc = bf_state_inside(b, &y, err)) < 0)
         return rc;
-    double least = x.count < y.count ? x.count : y.count;
-    *count = x.count + y.count - both.count;
-    if (*count < 0) *count = 0;
-    if (*count > least) *count = least;
+    *count = fmax(0, fmin(x.count + y.count - both, fmin(x.count, y.count)));
     return 0;
 }
