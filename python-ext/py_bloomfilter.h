@@ -17,7 +17,7 @@
 #include <Python.h>
 
 #include "base/parameters.h"
-#include "bloomfilter.h"
+#include "bloomfilter_host.h"
 #include "py_decimal.h"
 
 #ifdef Py_GIL_DISABLED

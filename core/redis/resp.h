@@ -2,7 +2,7 @@
  * a client puts them into, in pieces or as bytes.  Private. */
 #ifndef BF_REDIS_RESP_H
 #define BF_REDIS_RESP_H
-#include "bloomfilter.h"
+#include "bloomfilter_host.h"
 
 enum { BF_FAULT_BYTES = 76 };
 enum { BF_LEAF_INTEGER, BF_LEAF_TEXT, BF_LEAF_ERROR, BF_LEAF_NIL };

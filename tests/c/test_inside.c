@@ -1,6 +1,6 @@
 /* test_inside.c - who has a handle and who is inside it: owners, calls, and host's code that calls
  * back in their middle. */
-#include "bloomfilter.h"
+#include "bloomfilter_host.h"
 #include "check.h"
 #include <math.h>
 #include <pthread.h>
