@@ -122,10 +122,8 @@ static int match_given(const bf_desc *have, const bf_spec *want, const char *whe
     if (want->shards && want->shards != shards)
         return differ_int(err, where, "shards", shards, want->shards);
     if (want->counting != have->g.counting && !want->may_count)
-        return bf_fail(err, BF_EMISMATCH, "%.80s %s", where,
-            have->g.counting
-                ? "is a counting filter, asked for a plain one: open it as CountingBloomFilter"
-                : "is a plain filter, asked for a counting one: open it as BloomFilter");
+        return bf_fail(err, BF_EMISMATCH, "%.80s is a %s filter, asked for a %s one", where,
+            bf_cells_of(&have->g)->filter, have->g.counting ? "plain" : "counting");
     if (want->m && m != have->g.m) return differ_int(err, where, "m", have->g.m, want->m);
     if (want->n && want->n != have->g.n) return differ_int(err, where, "n", have->g.n, want->n);
     if (want->k && want->k != have->g.k) return differ_int(err, where, "k", have->g.k, want->k);

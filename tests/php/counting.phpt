@@ -60,9 +60,9 @@ $plain->save("$dir/p.bloom");
 foreach (['CountingBloomFilter' => "$dir/p.bloom", 'BloomFilter' => "$dir/c.bloom"] as $class => $path) {
     $right = $class === 'BloomFilter' ? 'CountingBloomFilter' : 'BloomFilter';
     foreach ([fn() => $class::open($path), fn() => $class::load($path), fn() => $class::fromBytes(file_get_contents($path)), fn() => new $class(n: 1000, p: 0.001, storage: $path)] as $call)
-        refused('BloomFilterException', "open it as $right", $call);
+        refused('BloomFilterException', 'asked for a ' . ($right === 'BloomFilter' ? 'counting' : 'plain') . ' one', $call);
     same($right, get_class($right::open($path)));
-    refused('BloomFilterException', "open it as $right", fn() => $class::open($path));     # also while it is kept open
+    refused('BloomFilterException', 'asked for a ' . ($right === 'BloomFilter' ? 'counting' : 'plain') . ' one', fn() => $class::open($path));     # also while it is kept open
 }
 refused('ValueError', 'neither grow nor forget', fn() => new CountingBloomFilter(n: 10, p: 0.1, grow: 2.0));
 refused('BloomFilterException', 'not counters', fn() => $f->toBytes('bits'));
