@@ -45,10 +45,6 @@ static inline uint64_t least(uint64_t a, uint64_t b)
 {
     return least_8(a & EVEN, b & EVEN) | least_8(a >> 4 & EVEN, b >> 4 & EVEN) << 4;
 }
-static inline bool exceeds(uint64_t a, uint64_t b)
-{
-    return (not_less(b & EVEN, a & EVEN) & not_less(b >> 4 & EVEN, a >> 4 & EVEN)) != OVER;
-}
 
 /* 16 counters as 16 bits, in the order of the bits of a plain filter. */
 static inline uint64_t as_bits(uint64_t w)
@@ -107,8 +103,11 @@ uint64_t bf_counters_used(const uint64_t *w, uint64_t nwords)
 
 bool bf_counters_within(const uint64_t *a, const uint64_t *b, uint64_t nwords)
 {
-    for (uint64_t i = 0; i < nwords; i++)
-        if (exceeds(bf_word(a + i), bf_word(b + i))) return false;
+    for (uint64_t i = 0; i < nwords; i++) {
+        const uint64_t v = bf_word(a + i), w = bf_word(b + i);
+        if ((not_less(w & EVEN, v & EVEN) & not_less(w >> 4 & EVEN, v >> 4 & EVEN)) != OVER)
+            return false;
+    }
     return true;
 }
 

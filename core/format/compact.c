@@ -30,15 +30,12 @@ static unsigned fields_bytes(unsigned flags)
     return bytes;
 }
 
-/* The row's own name is not written. */
-static unsigned name_bytes(const char *name, const bf_scheme *s)
-{
-    return s && strcmp(name, s->name) == 0 ? 0 : ((unsigned)strlen(name) + 7) / 8 * 8;
-}
-
+/* A name that is the scheme's own is not written. */
 uint64_t bf_header_bytes(const bf_desc *d, bool compact)
 {
-    return compact ? fields_bytes(bf_header_flags(d)) + name_bytes(d->name, d->scheme) : BF_HEADER;
+    if (!compact) return BF_HEADER;
+    const bool own = d->scheme && strcmp(d->name, d->scheme->name) == 0;
+    return fields_bytes(bf_header_flags(d)) + (own ? 0 : ((unsigned)strlen(d->name) + 7) / 8 * 8);
 }
 
 bool bf_compact_fits(uint64_t bytes) { return bytes < BF_COMPACT_BITS; }

@@ -5,7 +5,7 @@
 
 static inline uint64_t line_of(const bf_geometry *g, uint64_t h) { return bf_mulhi(h, g->lines); }
 
-static void positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
+static void block_positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
 {
     for (size_t i = 0; i < n; i++)
         pos = line_positions(line_of(g, d[i]), bf_mum(d[i], BF_MUM_1), g->k, pos);
@@ -130,6 +130,6 @@ LINE_ROW(AVX2, _cells_avx2, _cells_avx2, fetch_line, false, NULL)
 #endif
 
 const bf_layout bf_layout_block = { "block", LINE_K_MAX, LINE_BITS, bf_rate_block,
-    bf_distinct_block, positions,
+    bf_distinct_block, block_positions,
     { { &kernels_portable, KERNELS_AVX2 }, { &kernels_cells, COUNTING_AVX2 } },
     BF_SHARDS_OF_LINES };

@@ -17,7 +17,7 @@ static inline pair pair_of(const bf_geometry *g, uint64_t h)
     return (pair){ { a, b }, { bf_mum(h, BF_MUM_1), bf_mum(h2, BF_MUM_1) } };
 }
 
-static void positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
+static void block2_positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
 {
     for (size_t i = 0; i < n; i++) {
         pair p = pair_of(g, d[i]);
@@ -157,5 +157,5 @@ LINE_ROW(AVX2, _cells_avx2, _cells_avx2, fetch_line, false, NULL)
 #endif
 
 const bf_layout bf_layout_block2 = { "block2", 2 * LINE_K_MAX, LINE_BITS, bf_rate_block2,
-    bf_distinct_block2, positions,
+    bf_distinct_block2, block2_positions,
     { { &kernels_portable, KERNELS_AVX2 }, { &kernels_cells, COUNTING_AVX2 } }, BF_SHARDS_BY_HASH };

@@ -7,17 +7,17 @@ typedef struct {
     uint64_t h, g;
 } cursor;
 
-static inline cursor start(uint64_t h) { return (cursor){ h, bf_mum(h, BF_MUM_1) }; }
+static inline cursor cursor_of(uint64_t h) { return (cursor){ h, bf_mum(h, BF_MUM_1) }; }
 static inline cursor step(cursor c, unsigned j)
 {
     return (cursor){ c.h + c.g, c.g + (j + 1) * BF_MUM_2 };
 }
 static inline uint64_t here(const bf_geometry *g, cursor c) { return bf_mulhi(c.h, g->m); }
 
-static void positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
+static void classic_positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
 {
     for (size_t i = 0; i < n; i++) {
-        cursor c = start(d[i]);
+        cursor c = cursor_of(d[i]);
         for (unsigned j = 0; j < g->k; c = step(c, j++)) *pos++ = here(g, c);
     }
 }
@@ -41,7 +41,7 @@ KIND void fetch_first(const bf_geometry *g, const uint64_t *words, const uint64_
 
 KIND bool has(const bf_geometry *g, const uint64_t *words, uint64_t d, bool counting)
 {
-    cursor c = start(d);
+    cursor c = cursor_of(d);
     for (unsigned j = 0; j < g->k; c = step(c, j++))
         if (!is_set(words, here(g, c), counting)) return false;
     return true;
@@ -83,7 +83,7 @@ KIND uint64_t rounds(const bf_geometry *g, const uint64_t *words, const uint64_t
     unsigned j = 1;
     fetch_first(g, words, ahead, nahead, counting, far);
     for (size_t i = 0; i < n; i++) {
-        s.c[i] = start(d[i]);
+        s.c[i] = cursor_of(d[i]);
         s.key[i] = (uint8_t)i;
     }
     round_of(g, words, &s, 0, 1, counting, far);
@@ -97,7 +97,7 @@ KIND uint64_t rounds(const bf_geometry *g, const uint64_t *words, const uint64_t
 KIND void fetch_all(
     const bf_geometry *g, const uint64_t *words, uint64_t d, bool counting, bool far)
 {
-    cursor c = start(d);
+    cursor c = cursor_of(d);
     for (unsigned j = 0; j < g->k; c = step(c, j++))
         bf_fetch(word_of(words, here(g, c), counting), far);
 }
@@ -119,14 +119,14 @@ KIND bool put_at(uint64_t *words, const uint64_t *pos, unsigned k, bf_how how)
 static __attribute__((noinline)) bool spare_many(const bf_geometry *g, uint64_t *words, uint64_t d)
 {
     uint64_t pos[BF_POSITIONS];
-    positions(g, &d, 1, pos);
+    classic_positions(g, &d, 1, pos);
     return put_at(words, pos, g->k, BF_SPARING);
 }
 
 static inline bool spare_key(const bf_geometry *g, uint64_t *words, uint64_t d)
 {
     uint64_t few[KEPT];
-    cursor c = start(d);
+    cursor c = cursor_of(d);
     if (g->k > KEPT) return spare_many(g, words, d);
     for (unsigned j = 0; j < g->k; c = step(c, j++)) few[j] = here(g, c);
     return put_at(words, few, g->k, BF_SPARING);
@@ -135,7 +135,7 @@ static inline bool spare_key(const bf_geometry *g, uint64_t *words, uint64_t d)
 KIND bool put_bits(const bf_geometry *g, uint64_t *words, uint64_t d, bf_how how)
 {
     if (how == BF_SPARING) return spare_key(g, words, d);
-    cursor c = start(d);
+    cursor c = cursor_of(d);
     bool present = true;
     for (unsigned j = 0; j < g->k; c = step(c, j++)) {
         uint64_t q = here(g, c);
@@ -148,7 +148,7 @@ static __attribute__((noinline)) bool put_counters_of_many(
     const bf_geometry *g, uint64_t *words, uint64_t d, bool atomic)
 {
     uint64_t pos[BF_POSITIONS];
-    positions(g, &d, 1, pos);
+    classic_positions(g, &d, 1, pos);
     return bf_counters_add_many(words, pos, g->k, atomic);
 }
 
@@ -156,7 +156,7 @@ static inline bool put_counters(const bf_geometry *g, uint64_t *words, uint64_t 
 {
     uint64_t pos[COUNTING_FEW];
     if (g->k > COUNTING_FEW) return put_counters_of_many(g, words, d, atomic);
-    positions(g, &d, 1, pos);
+    classic_positions(g, &d, 1, pos);
     return counters_add(words, pos, g->k, atomic, false);
 }
 
@@ -173,7 +173,7 @@ enum { NEAR = 16 };
 KIND void place(
     const bf_geometry *g, const uint64_t *words, uint64_t d, uint64_t pos[KEPT], bool far)
 {
-    cursor c = start(d);
+    cursor c = cursor_of(d);
     for (unsigned j = 0; j < g->k; c = step(c, j++)) {
         pos[j] = here(g, c);
         bf_fetch(words + (pos[j] >> 6), far);
@@ -261,5 +261,5 @@ ROW(far, bits, false, true)
 ROW(counters, counters, true, false)
 
 const bf_layout bf_layout_classic = { "classic", BF_K_MAX, 1, bf_rate_classic, bf_distinct_classic,
-    positions, { { &kernels_bits, NULL, &kernels_far }, { &kernels_counters } },
+    classic_positions, { { &kernels_bits, NULL, &kernels_far }, { &kernels_counters } },
     BF_SHARDS_BY_HASH };

@@ -52,18 +52,13 @@ static inline bool line_test(const uint64_t *line, uint64_t g, unsigned k)
     return missing == 0;
 }
 
-static inline bool line_or(uint64_t *line, const uint64_t mask[LINE_WORDS], bool atomic)
-{
-    bool present = true;
-    for (unsigned w = 0; w < LINE_WORDS; w++) present &= bf_or(line + w, mask[w], atomic);
-    return present;
-}
-
 static inline bool line_add(uint64_t *line, uint64_t g, unsigned k, bool atomic)
 {
     uint64_t mask[LINE_WORDS];
+    bool present = true;
     line_masks(g, k, mask);
-    return line_or(line, mask, atomic);
+    for (unsigned w = 0; w < LINE_WORDS; w++) present &= bf_or(line + w, mask[w], atomic);
+    return present;
 }
 
 #if defined(__x86_64__) && defined(__GNUC__)
