@@ -10,16 +10,10 @@ PHP_ARG_WITH([bloomfilter-sodium],
     [Build without keyed filters (default: with them where libsodium is found)])],
   [auto], [no])
 
-PHP_ARG_WITH([bloomfilter-redis],
-  [whether to use hiredis for filters in Redis by URL],
-  [AS_HELP_STRING([--without-bloomfilter-redis],
-    [Build without filters in Redis by URL (default: with them where hiredis is found)])],
-  [auto], [no])
-
 PHP_ARG_WITH([bloomfilter-tls],
   [whether to use OpenSSL for filters in Redis over TLS (rediss://)],
   [AS_HELP_STRING([--without-bloomfilter-tls],
-    [Build without filters in Redis over TLS (default: with them where hiredis and OpenSSL's headers are found)])],
+    [Build without filters in Redis over TLS (default: with them where OpenSSL's headers are found)])],
   [auto], [no])
 
 if test "$PHP_BLOOMFILTER" != "no"; then
@@ -64,25 +58,11 @@ if test "$PHP_BLOOMFILTER" != "no"; then
     ])
   fi
 
-  dnl ---- hiredis: filters in Redis ----
-  if test "$PHP_BLOOMFILTER_REDIS" != "no"; then
-    PKG_CHECK_MODULES([BF_HIREDIS], [hiredis >= 0.14], [
-      PHP_EVAL_INCLINE($BF_HIREDIS_CFLAGS)
-      PHP_EVAL_LIBLINE($BF_HIREDIS_LIBS, BLOOMFILTER_SHARED_LIBADD)
-      PHP_ADD_LIBRARY(dl,, BLOOMFILTER_SHARED_LIBADD)
-      BF_CFLAGS="$BF_CFLAGS -DBF_HAVE_HIREDIS=1"
-    ], [
-      if test "$PHP_BLOOMFILTER_REDIS" = "yes"; then
-        AC_MSG_ERROR([hiredis was asked for and is missing: install it first (Debian, Ubuntu: apt install libhiredis-dev)])
-      fi
-      AC_MSG_WARN([hiredis not found: building without filters in Redis by URL. Debian, Ubuntu: apt install libhiredis-dev])
-    ])
-  fi
-
   dnl ---- OpenSSL: rediss://.  Its headers only, the library is loaded by the first one ----
-  if test "$PHP_BLOOMFILTER_TLS" != "no" && test "$PHP_BLOOMFILTER_REDIS" != "no"; then
+  if test "$PHP_BLOOMFILTER_TLS" != "no"; then
     PKG_CHECK_MODULES([BF_OPENSSL], [openssl >= 1.1.1], [
       PHP_EVAL_INCLINE($BF_OPENSSL_CFLAGS)
+      PHP_ADD_LIBRARY(dl,, BLOOMFILTER_SHARED_LIBADD)
       BF_CFLAGS="$BF_CFLAGS -DBF_HAVE_OPENSSL=1"
     ], [
       if test "$PHP_BLOOMFILTER_TLS" = "yes"; then

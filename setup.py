@@ -48,7 +48,6 @@ def pkg_config(package):
 # by libdl (in the C library itself from glibc 2.34 on).
 OPTIONAL = [
     ("libsodium >= 1.0.9", "sodium.h", "BF_HAVE_SODIUM", "filters with secret=", None),
-    ("hiredis >= 0.14", "hiredis/hiredis.h", "BF_HAVE_HIREDIS", "filters in Redis by URL", None),
     (
         "openssl >= 1.1.1",
         "openssl/ssl.h",

@@ -80,22 +80,17 @@ const bf_variant *const bf_variants[] = {
 
 /* A home is chosen by what is given: a client, a URL by its beginning, any other storage is a path
  * (or a mistake: base/storage.c), none is memory. */
-#ifdef BF_HAVE_HIREDIS
-#define REDIS &bf_store_redis, NULL
-#else
-#define REDIS NULL, "this build lacks hiredis"
-#endif
-#if defined(BF_HAVE_HIREDIS) && defined(BF_HAVE_OPENSSL)
+#ifdef BF_HAVE_OPENSSL
 #define REDIS_TLS &bf_store_redis, NULL
 #else
-#define REDIS_TLS NULL, "needs hiredis, and OpenSSL for TLS, and this build lacks one of them"
+#define REDIS_TLS NULL, "needs OpenSSL for TLS, and this build lacks it"
 #endif
 static const struct {
     const char *prefix;
     const bf_store_ops *ops;
     const char *missing;
-} homes[] = { { "redis://", REDIS }, { "unix://", REDIS }, { "rediss://", REDIS_TLS },
-    { "", &bf_store_file, NULL } };
+} homes[] = { { "redis://", &bf_store_redis, NULL }, { "unix://", &bf_store_redis, NULL },
+    { "rediss://", REDIS_TLS }, { "", &bf_store_file, NULL } };
 
 const bf_store_ops *bf_find_store(const bf_spec *spec, bf_error *err)
 {

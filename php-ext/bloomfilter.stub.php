@@ -56,7 +56,7 @@
  * use the filter; if they close it, the batch ends with an exception.
  *
  * Redis. `storage: 'redis://[user:password@]host:6379/0?key=NAME'` or `'unix:///path/to/socket?key=NAME'` keeps the bits in a
- * string of Redis that any number of machines use at once, where hiredis is built in (phpinfo() says so); docs/redis.md has
+ * string of Redis that any number of machines use at once; docs/redis.md has
  * the URL and what is promised:
  *
  *     $seen = new BloomFilter(n: 1_000_000, p: 0.01, storage: 'redis://127.0.0.1/0?key=seen');

@@ -16,9 +16,6 @@
 #ifdef BF_HAVE_SODIUM
 #include <sodium/version.h>
 #endif
-#ifdef BF_HAVE_HIREDIS
-#include <hiredis/hiredis.h> /* its version only */
-#endif
 #if PHP_VERSION_ID < 80200
 #define zend_add_parameter_attribute(...) /* #[SensitiveParameter] came with 8.2 */
 #endif
@@ -171,13 +168,7 @@ static PHP_MINFO_FUNCTION(bloomfilter)
 #else
     php_info_print_table_row(2, "libsodium (keyed filters)", "not built in");
 #endif
-#ifdef BF_HAVE_HIREDIS
-    php_info_print_table_row(2, "hiredis (filters in Redis)",
-        TEXT(HIREDIS_MAJOR) "." TEXT(HIREDIS_MINOR) "." TEXT(HIREDIS_PATCH));
-#else
-    php_info_print_table_row(2, "hiredis (filters in Redis)", "not built in");
-#endif
-#if defined(BF_HAVE_HIREDIS) && defined(BF_HAVE_OPENSSL)
+#ifdef BF_HAVE_OPENSSL
     php_info_print_table_row(2, "OpenSSL (rediss://)", "loaded when it is needed");
 #else
     php_info_print_table_row(2, "OpenSSL (rediss://)", "not built in");

@@ -343,6 +343,8 @@ static int check_dictionary(chunk *k, const struct ArrowSchema *schema, Py_ssize
 {
     const struct ArrowArray *dictionary = k->array.dictionary;
     k->values.type = type_of(schema->dictionary);
+    if (dictionary && dictionary->length == 0) /* pandas: a column of nulls alone is one of float */
+        k->values.type = (type){ .shape = NULLS };
     if (k->values.type.shape == REFUSED) return 0;
     if (schema->dictionary->dictionary || k->keys.type.shape != NUMBERS || !dictionary)
         return damaged_arrow("no dictionary where one must be, length", k->array.length);

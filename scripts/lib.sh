@@ -63,7 +63,6 @@ needs_c() {
     want pkg-config have pkg-config
     want libxxhash-dev library 'libxxhash >= 0.8'
     want libsodium-dev library 'libsodium >= 1.0.9'
-    want libhiredis-dev library 'hiredis >= 0.14'
     want libssl-dev library 'openssl >= 1.1.1'
 }
 # bloomfilterd: llhttp is a library from Debian 13 on; Debian 12 has it as C files, in the second package.

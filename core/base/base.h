@@ -69,8 +69,6 @@ int bf_reserve(int fd, uint64_t at, uint64_t bytes); /* room in the file system;
  * to read it. */
 int bf_fill_holes(int fd, uint64_t at, uint64_t bytes, uint64_t lacks);
 int bf_read_holes(int fd, uint64_t at, uint64_t bytes, uint64_t lacks);
-/* Another description of the file that fd is, by its path if need be; -1 and errno. */
-int bf_open_again(int fd, const char *path, int flags);
 int bf_off_standard(int fd); /* as another one, if it is 0, 1 or 2; -1 and errno */
 /* These finish what signals interrupt; 0 or errno.  sync and lock are bf_wait()s. */
 int bf_cut_file(int fd, uint64_t len);

@@ -52,21 +52,6 @@ static int open_again(const char *path, int flags)
     return fd;
 }
 
-int bf_open_again(int fd, const char *path, int flags)
-{
-    char name[40];
-    struct stat a, b;
-    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
-    int other = bf_off_standard(open(name, flags | O_CLOEXEC));
-    if (other < 0) other = bf_off_standard(open(path, flags | O_CLOEXEC));
-    if (other < 0 || (fstat(other, &a) == 0 && fstat(fd, &b) == 0 && a.st_dev == b.st_dev &&
-                         a.st_ino == b.st_ino))
-        return other;
-    close(other);
-    errno = ESTALE;
-    return -1;
-}
-
 /* O_NONBLOCK: opening a FIFO must not wait for a writer that never comes.  O_NOCTTY: a terminal
  * must not become that of this process.  errno is the reason of a failure. */
 int bf_open_file(const char *path, int flags, uint64_t *len, bf_error *err)

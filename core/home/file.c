@@ -40,14 +40,14 @@ static file *start(bf_store *s, const char *storage, bf_error *err)
     file *f = s->impl;
     const char *path;
     if (f) {
-        if (f->fd >= 0) close(f->fd);
-        f->fd = -1;
+        bf_file_close(f, f->descriptor);
+        f->descriptor = -1;
         free(f->packed);
         f->packed = NULL;
         return f;
     } /* another try of the same opening */
     if (bf_path_of(storage, &path, err) < 0) return NULL;
-    if ((s->impl = f = calloc(1, sizeof *f))) f->fd = -1; /* 0 is somebody's file */
+    if ((s->impl = f = calloc(1, sizeof *f))) f->descriptor = -1;
     if (!f || !(f->path = strdup(path)) || !(f->absolute = absolute_of(path))) {
         bf_fail(err, BF_ENOMEM, "out of memory");
         return NULL;
@@ -60,7 +60,7 @@ static int map_whole(bf_store *s, file *f, uint64_t bytes, bf_error *err)
     void *p = bytes > SIZE_MAX
                   ? MAP_FAILED
                   : mmap(NULL, (size_t)bytes, s->read_only ? PROT_READ : PROT_READ | PROT_WRITE,
-                        MAP_SHARED, f->fd, 0);
+                        MAP_SHARED, f->descriptor, 0);
     if (p == MAP_FAILED) return bf_fail_sys(err, bytes > SIZE_MAX ? ENOMEM : errno, "map", f->path);
 #ifdef MADV_HUGEPAGE
     int keep = errno;
@@ -70,7 +70,7 @@ static int map_whole(bf_store *s, file *f, uint64_t bytes, bf_error *err)
 #endif
     uint64_t now;
     bf_identity copy; /* is not what the name leads to */
-    if (!bf_identify(f->fd, "", f->packed ? &copy : &f->id, &now)) {
+    if (!bf_identify(f->descriptor, "", f->packed ? &copy : &f->id, &now)) {
         munmap(p, (size_t)bytes);
         return bf_fail_sys(err, errno, "look at", f->path);
     }
@@ -85,17 +85,21 @@ static int map_whole(bf_store *s, file *f, uint64_t bytes, bf_error *err)
 }
 
 /* ---- its words without the map ---- */
+int bf_file_read(const file *f, uint64_t at, void *buf, uint64_t len, bf_error *err)
+{
+    const int fd = bf_file_fd(f, NULL, err);
+    return fd < 0 ? fd : bf_read_at(fd, at, buf, len, f->path, err);
+}
+
 const uint64_t *bf_file_block(void *words, uint64_t at, uint64_t n)
 {
     bf_file_words *w = words;
-    const int rc = bf_read_at(w->fd, w->at + at * 8, w->room, n * 8, w->path, w->err);
-    return rc < 0 ? NULL : w->room;
+    return bf_file_read(w->file, w->at + at * 8, w->room, n * 8, w->err) < 0 ? NULL : w->room;
 }
 
 static int read_(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_error *err)
 {
-    const file *f = s->impl;
-    return bf_read_at(f->fd, BF_HEADER + offset, buf, len, f->path, err);
+    return bf_file_read(s->impl, BF_HEADER + offset, buf, len, err);
 }
 
 /* ---- what is there ---- */
@@ -122,22 +126,30 @@ int bf_file_room(const bf_store *s, uint64_t at, uint64_t bytes, bf_error *err)
 {
     const file *f = s->impl;
     struct stat st;
-    if (fstat(f->fd, &st) < 0) return bf_fail_sys(err, errno, "look at", f->path);
+    const int fd = bf_file_fd(f, &st, err);
+    if (fd < 0) return fd;
     const uint64_t len = (uint64_t)st.st_size, room = (uint64_t)st.st_blocks * 512;
     const uint64_t lacks = len > room ? len - room : 0;
-    const int e = (s->read_only ? bf_read_holes : bf_fill_holes)(f->fd, at, bytes, lacks);
+    const int e = (s->read_only ? bf_read_holes : bf_fill_holes)(fd, at, bytes, lacks);
     return e ? bf_fail_sys(err, e, "allocate the holes of", f->path) : 0;
 }
 
 static int open_existing(bf_store *s, file *f, uint64_t *len, bf_error *err)
 {
-    f->fd = bf_open_file(f->path, s->read_only ? O_RDONLY : O_RDWR, len, err);
-    if (f->fd < 0 && !s->read_only && (errno == EACCES || errno == EROFS || errno == EPERM)) {
+    int fd = bf_open_file(f->path, s->read_only ? O_RDONLY : O_RDWR, len, err);
+    if (fd < 0 && !s->read_only && (errno == EACCES || errno == EROFS || errno == EPERM)) {
         s->read_only = true;
-        f->fd = bf_open_file(f->path, O_RDONLY, len, err);
+        fd = bf_open_file(f->path, O_RDONLY, len, err);
     }
-    if (f->fd >= 0 && nobody_writes(f->fd)) s->read_only = true; /* root could: it must not */
-    return f->fd < 0 ? BF_EIO : 0;
+    if (fd < 0) return BF_EIO;
+    if (nobody_writes(fd)) s->read_only = true; /* root could: it must not */
+    const int e = bf_file_mark(f, fd);
+    if (e) {
+        close(fd);
+        return bf_fail_sys(err, e, "open", f->path);
+    }
+    f->descriptor = fd;
+    return 0;
 }
 
 /* A compact image cannot be written in place: bf_open gives it a page. */
@@ -148,9 +160,10 @@ static int attach_packed(bf_store *s, file *f, uint64_t *len, uint8_t *page, bf_
         return bf_fail(
             err, BF_ENOTSUP, "%.80s is a compact image, which cannot be written in place", f->path);
     }
-    if (!bf_identify(f->fd, "", &f->id, len)) return bf_fail_sys(err, errno, "look at", f->path);
+    if (!bf_identify(f->descriptor, "", &f->id, len))
+        return bf_fail_sys(err, errno, "look at", f->path);
     int rc = bf_packed_open(f, len, err);
-    return rc < 0 ? rc : bf_read_at(f->fd, 0, page, BF_HEADER, f->path, err);
+    return rc < 0 ? rc : bf_file_read(f, 0, page, BF_HEADER, err);
 }
 
 static int open_to_write(const bf_store *s, file *f, const bf_spec *spec, bf_error *err)
@@ -180,7 +193,7 @@ static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err
         if (err) *err = why;
         return BF_EIO;
     }
-    int rc = bf_read_at(f->fd, 0, page, len < BF_HEADER ? len : BF_HEADER, f->path, err);
+    int rc = bf_file_read(f, 0, page, len < BF_HEADER ? len : BF_HEADER, err);
     if (rc < 0) return rc;
     if (bf_is_compact(page, len) && (rc = attach_packed(s, f, &len, page, err)) < 0) return rc;
     if ((rc = bf_header_read(page, BF_HEADER, len, desc, f->path, err)) < 0) return rc;
@@ -196,60 +209,59 @@ static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err
     }
     s->generation = bf_header_live(f->map);
     const uint64_t nwords = (bf_bits(&desc->g) + 63) / 64;
-    bf_file_words w = { .fd = f->fd, .at = BF_HEADER, .path = f->path, .err = err };
+    bf_file_words w = { .file = f, .at = BF_HEADER, .err = err };
     rc = bf_header_verify_of(f->map, bf_file_block, &w, nwords, f->path, err);
     return rc < 0 ? rc : 1;
 }
 
 /* ---- a new one ---- */
-static int fill_new(const file *f, const bf_desc *d, bf_error *err)
+static int fill_new(const file *f, int fd, const bf_desc *d, bf_error *err)
 {
     uint8_t page[BF_HEADER];
-    if (bf_has_parts(d)) return bf_chain_file_fill(f->fd, d, f->path, err);
-    int e = bf_reserve(f->fd, 0,
+    if (bf_has_parts(d)) return bf_chain_file_fill(fd, d, f->path, err);
+    int e = bf_reserve(fd, 0,
         bf_image_bytes(bf_bits(&d->g))); /* a sparse file on a full disk would be SIGBUS later */
     if (e) return bf_fail_sys(err, e, "allocate space for", f->path);
     bf_header_new(page, d);
-    if ((e = bf_write_at(f->fd, 0, page, sizeof page)) || (e = bf_sync_file(NULL, f->fd)))
+    if ((e = bf_write_at(fd, 0, page, sizeof page)) || (e = bf_sync_file(NULL, fd)))
         return bf_fail_sys(err, e, "write", f->path);
     return 0;
 }
 
 /* Gives the file its name unless something has it; 0 either way.  temp NULL: the file has no name
  * yet. */
-static int publish(const file *f, const char *temp, bf_error *err)
+static int publish(const file *f, int fd, const char *temp, bf_error *err)
 {
-    const int e = bf_name_file(f->fd, temp, f->path);
+    const int e = bf_name_file(fd, temp, f->path);
     return e == 0 || e == EEXIST ? 0 : bf_fail_sys(err, e, "create", f->path);
 }
 
 /* A file that this process cannot map is not made: it would stay behind, in full size. */
-static int mappable(const file *f, bf_error *err)
+static int mappable(const file *f, int fd, bf_error *err)
 {
     struct stat st;
     void *p = MAP_FAILED;
-    if (fstat(f->fd, &st) < 0) return bf_fail_sys(err, errno, "look at", f->path);
+    if (fstat(fd, &st) < 0) return bf_fail_sys(err, errno, "look at", f->path);
     if ((uint64_t)st.st_size > SIZE_MAX)
         errno = ENOMEM;
     else
-        p = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, f->fd, 0);
+        p = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (p == MAP_FAILED) return bf_fail_sys(err, errno, "map", f->path);
     munmap(p, (size_t)st.st_size);
     return 0;
 }
 
-/* f->fd is a new file, temp its name or NULL.  It is mapped by attach, under its own name:
+/* fd is a new file, temp its name or NULL.  It is mapped by attach, under its own name:
  * /proc/PID/maps shows that. */
-static int make(file *f, const char *temp, const bf_desc *d, bf_error *err)
+static int make(file *f, int fd, const char *temp, const bf_desc *d, bf_error *err)
 {
-    int rc = fill_new(f, d, err);
-    if (rc == 0) rc = mappable(f, err);
-    if (rc == 0) rc = publish(f, temp, err);
+    int rc = fill_new(f, fd, d, err);
+    if (rc == 0) rc = mappable(f, fd, err);
+    if (rc == 0) rc = publish(f, fd, temp, err);
     uint64_t bytes;
-    if (rc == 0 && !bf_identify(f->fd, "", &f->made, &bytes)) f->made = (bf_identity){ 0 };
-    if (temp) bf_drop_temp(f->fd, temp);
-    bf_unlock_file(f->fd);
-    f->fd = -1;
+    if (rc == 0 && !bf_identify(fd, "", &f->made, &bytes)) f->made = (bf_identity){ 0 };
+    if (temp) bf_drop_temp(fd, temp);
+    bf_unlock_file(fd);
     if (rc == 0) bf_sync_folder(f->path);
     return rc;
 }
@@ -260,9 +272,10 @@ static int create(bf_store *s, const bf_desc *d, const bf_spec *spec, bf_error *
 {
     file *f = start(s, spec->storage, err);
     if (!f) return BF_ENOMEM;
-    if ((f->fd = bf_nameless_file(f->path)) >= 0) {
+    int fd = bf_nameless_file(f->path);
+    if (fd >= 0) {
         bf_error why;
-        int rc = make(f, NULL, d, &why);
+        int rc = make(f, fd, NULL, d, &why);
         if (rc == 0) return 0;
         const bool other = why.sys_errno == ENOENT || bf_has_no_links(why.sys_errno);
         if (!other) {
@@ -270,9 +283,9 @@ static int create(bf_store *s, const bf_desc *d, const bf_spec *spec, bf_error *
             return rc;
         }
     }
-    char *temp = bf_temp_file(f->path, 0666, &f->fd, err);
+    char *temp = bf_temp_file(f->path, 0666, &fd, err);
     if (!temp) return BF_EIO;
-    int rc = make(f, temp, d, err);
+    int rc = make(f, fd, temp, d, err);
     free(temp);
     return rc;
 }
@@ -284,7 +297,7 @@ static int create(bf_store *s, const bf_desc *d, const bf_spec *spec, bf_error *
 static int before_write(bf_store *s, bf_error *err)
 {
     const file *f = s->impl;
-    const int rc = f->alone ? 0 : bf_file_write_shared(f, err);
+    const int rc = bf_file_write_shared(f, err);
     if (rc < 0) return rc;
     bf_header_dirty(f->map);
     const int e = bf_sync_map(s->wait, f->map, BF_HEADER);
@@ -300,7 +313,7 @@ static int check(bf_store *s, bf_error *err)
     const file *f = s->impl;
     const uint64_t must = bf_word(&f->bytes);
     struct stat st;
-    if (fstat(f->fd, &st) < 0) return bf_fail_sys(err, errno, "look at", f->path);
+    if (bf_file_fd(f, &st, err) < 0) return BF_EIO;
     if ((uint64_t)st.st_size >= must)
         return bf_header_is(f->map, &f->stamp) ? 0
                                                : bf_fail(err, BF_EFORMAT,
@@ -317,9 +330,11 @@ static int sync_(bf_store *s, bf_error *err)
     const file *f = s->impl;
     int rc = check(s, err);
     if (rc < 0 || s->read_only) return rc;
-    const int e = bf_sync_map(s->wait, f->map, (size_t)f->mapped),
-              e2 = e ? e : bf_sync_file(s->wait, f->fd);
-    return e2 ? bf_fail_sys(err, e2, "sync", f->path) : 0;
+    const int fd = bf_file_fd(f, NULL, err);
+    if (fd < 0) return fd;
+    int e = bf_sync_map(s->wait, f->map, (size_t)f->mapped);
+    if (!e) e = bf_sync_file(s->wait, fd);
+    return e ? bf_fail_sys(err, e, "sync", f->path) : 0;
 }
 
 /* The map is looked at last: it is there as far as the file is. */
@@ -330,7 +345,8 @@ static bool current(const bf_store *s)
     uint64_t bytes;
     const uint64_t must = bf_word(&f->bytes);
     const bool parts = f->mapped == BF_HEADER;
-    if (!bf_identify(AT_FDCWD, f->path, &id, &bytes) || memcmp(&id, &f->id, sizeof id))
+    if (!bf_identify(AT_FDCWD, f->path, &id, &bytes) || memcmp(&id, &f->id, sizeof id) ||
+        bf_file_fd(f, NULL, NULL) < 0)
         return false;
     if (f->packed) return bf_packed_same(f);
     return bytes >= must && (parts || bytes == must || bf_may_have_shadow(f->map)) &&
@@ -346,22 +362,25 @@ static bool has_name(const bf_store *s)
     struct stat st;
     if (bf_identify(AT_FDCWD, f->absolute, &id, &bytes)) return !memcmp(&id, &f->id, sizeof id);
     if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP) return false;
-    return fstat(f->fd, &st) < 0 || st.st_nlink > 0;
+    return bf_file_fd(f, &st, NULL) < 0 || st.st_nlink > 0;
 }
 
 /* ---- the lock ---- */
 /* flock(2) on a description of its own for each time it is taken: it excludes handles and
  * processes, a child of fork too, and the kernel gives it back when its holder dies.  The handle
  * knows the descriptor before it is locked, and forgets it before it is closed, so that a child of
- * fork finds the one that may be locked and no other. */
+ * fork finds the one that may be locked and no other: its copy, which would keep the file locked if
+ * the parent died now, is closed here. */
 static int lock(bf_filter *handle, bf_error *err)
 {
     const file *f = handle->part.store.impl;
-    const int fd = handle->lock_fd = bf_file_again(f);
-    const int e = fd < 0 ? errno : bf_lock_file(&handle->wait, fd);
+    bf_file_close(f, handle->lock_fd);
+    const int fd = handle->lock_fd = bf_file_again(f, O_RDONLY, err);
+    if (fd < 0) return fd;
+    const int e = bf_lock_file(&handle->wait, fd);
     if (e == 0) return 0;
     handle->lock_fd = -1;
-    if (fd >= 0) close(fd);
+    bf_file_close(f, fd);
     if (e != EWOULDBLOCK) return bf_fail_sys(err, e, "lock", f->path);
     if (bf_refuse_wait(err, f->path, "is locked by another process") < 0) return BF_EBUSY;
     return bf_fail(err, BF_EIO,
@@ -373,7 +392,7 @@ static void unlock(bf_filter *handle)
 {
     const int fd = handle->lock_fd;
     handle->lock_fd = -1;
-    bf_unlock_file(fd);
+    if (bf_file_owns(handle->part.store.impl, fd)) bf_unlock_file(fd);
 }
 
 static void close_(bf_store *s)
@@ -384,7 +403,7 @@ static void close_(bf_store *s)
     if (f->listed) bf_listed_drop(&f->open);
     bf_file_end_alone(f);
     if (f->map) munmap(f->map, (size_t)f->mapped);
-    if (f->fd >= 0) close(f->fd);
+    bf_file_close(f, f->descriptor);
     free(f->packed);
     free(f->path);
     free(f->absolute);

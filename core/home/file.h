@@ -3,7 +3,7 @@
 #define BF_STORE_FILE_H
 #include "parts/filter.h"
 #include <fcntl.h>
-#include <sys/types.h>
+#include <sys/stat.h>
 
 typedef struct {
     uint64_t device, inode, born, born_ns;
@@ -13,12 +13,12 @@ typedef struct bf_listed {
     bf_identity id;
 } bf_listed;
 typedef struct bf_file {
-    int fd;
+    int descriptor; /* of the file, or -1; used through bf_file_fd */
     uint8_t *map; /* header page, then the words; of a filter of many parts the first page alone */
     uint64_t mapped, bytes; /* of map; that the file must have                        */
     bf_stamp stamp;         /* of the header as it was opened                         */
     bf_identity id;
-    uint8_t *packed; /* the compact image that fd is a copy of, with pages; NULL: none */
+    uint8_t *packed; /* the compact image that the file is a copy of, with pages; NULL: none */
     uint64_t packed_len;
     bf_identity made;      /* the file that this opening made; all zeros: none       */
     char *path, *absolute; /* as given; the same from the root on, where the name is looked up */
@@ -32,6 +32,17 @@ typedef struct bf_file {
     int alone_fd, maker_fd; /* their descriptors where a map keeps no lock, else 0 */
     int maker_process;      /* that made it: a child of fork does not have the map        */
 } bf_file;
+
+/* descriptor.c: whoever needs a descriptor of the file gets it here, because the program may have
+ * closed the one that was opened.  It, and what fstat says of it (st NULL: not needed), or an
+ * error. */
+int bf_file_fd(const bf_file *f, struct stat *st, bf_error *err);
+/* Another description of the file, marked, or an error; flags of open(2). */
+int bf_file_again(const bf_file *f, int flags, bf_error *err);
+/* Marks fd as a description of this handle: 0 or errno.  Is it marked?  Closes it if it is. */
+int bf_file_mark(const bf_file *f, int fd);
+bool bf_file_owns(const bf_file *f, int fd);
+void bf_file_close(const bf_file *f, int fd);
 
 /* writer.c.  Which file is it, and how long?  fd with an empty name, or a path; false: errno. */
 bool bf_identify(int fd, const char *path, bf_identity *id, uint64_t *bytes);
@@ -53,20 +64,16 @@ bool bf_packed_same(const bf_file *f); /* is the image under its name still what
 
 /* file.c: room for what of these bytes is a hole. */
 int bf_file_room(const bf_store *s, uint64_t at, uint64_t bytes, bf_error *err);
-/* Words of a file that others may cut short, read: an access through a map would be SIGBUS. */
+/* Bytes of a file that others may cut short: an access through a map would be SIGBUS. */
+int bf_file_read(const bf_file *f, uint64_t at, void *buf, uint64_t len, bf_error *err);
 typedef struct {
-    int fd;
+    const bf_file *file;
     uint64_t at; /* of the first word, in bytes */
-    const char *path;
     bf_error *err;
     uint64_t room[BF_BLOCK];
 } bf_file_words;
 const uint64_t *bf_file_block(void *words, uint64_t at, uint64_t n);
 /* file_parts.c */
 int bf_chain_file_fill(int fd, const bf_desc *d, const char *path, bf_error *err);
-static inline int bf_file_again(const bf_file *file) /* another description of it; -1 and errno */
-{
-    return bf_open_again(file->fd, file->path, O_RDONLY);
-}
 void bf_file_end_shadow(bf_file *file); /* shadow.c: at the end of the handle */
 #endif

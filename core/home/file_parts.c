@@ -21,8 +21,7 @@
 typedef struct {
     void *map;
     size_t bytes;
-    const char *path;
-    int fd;      /* the file's */
+    const bf_file *file;
     uint64_t at; /* of the bits in it */
 } part_map;
 
@@ -30,13 +29,13 @@ static int sync_(bf_store *s, bf_error *err)
 {
     const part_map *m = s->impl;
     const int e = s->read_only ? 0 : bf_sync_map(s->wait, m->map, m->bytes);
-    return e ? bf_fail_sys(err, e, "sync", m->path) : 0;
+    return e ? bf_fail_sys(err, e, "sync", m->file->path) : 0;
 }
 
 static int read_(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_error *err)
 {
     const part_map *m = s->impl;
-    return bf_read_at(m->fd, m->at + offset, buf, len, m->path, err);
+    return bf_file_read(m->file, m->at + offset, buf, len, err);
 }
 
 static void close_(bf_store *s)
@@ -54,7 +53,7 @@ static int before_write(bf_store *s, bf_error *err)
     const size_t end = (size_t)(page - (uint8_t *)m->map) + BF_HEADER;
     bf_header_dirty(page);
     const int e = bf_sync_map(s->wait, m->map, end);
-    return e ? bf_fail_sys(err, e, "sync", m->path) : 0;
+    return e ? bf_fail_sys(err, e, "sync", m->file->path) : 0;
 }
 
 static const bf_store_ops store_part = { .name = "file",
@@ -71,12 +70,14 @@ static int map_part(bf_filter *f, bf_piece *p, uint64_t at, bf_error *err)
     bf_store *s = &p->part.store;
     const uint64_t shift = at % (uint64_t)sysconf(_SC_PAGESIZE),
                    bytes = bf_image_bytes(p->part.g.m) + shift;
+    const int fd = bf_file_fd(file, NULL, err);
+    if (fd < 0) return fd;
     part_map *m = s->impl = calloc(1, sizeof *m);
     if (!m) return bf_fail(err, BF_ENOMEM, "out of memory");
     void *map = bytes > SIZE_MAX
                     ? MAP_FAILED
                     : mmap(NULL, (size_t)bytes, s->read_only ? PROT_READ : PROT_READ | PROT_WRITE,
-                          MAP_SHARED, file->fd, (off_t)(at - shift));
+                          MAP_SHARED, fd, (off_t)(at - shift));
     if (map == MAP_FAILED)
         return bf_fail_sys(err, bytes > SIZE_MAX ? ENOMEM : errno, "map", file->path);
 #ifdef MADV_HUGEPAGE
@@ -84,7 +85,7 @@ static int map_part(bf_filter *f, bf_piece *p, uint64_t at, bf_error *err)
     madvise(map, (size_t)bytes, MADV_HUGEPAGE);
     errno = keep;
 #endif
-    *m = (part_map){ map, (size_t)bytes, file->path, file->fd, at + BF_HEADER };
+    *m = (part_map){ map, (size_t)bytes, file, at + BF_HEADER };
     p->page = (uint8_t *)map + shift;
     p->live = bf_header_live(p->page);
     s->words = (uint64_t *)(void *)(p->page + BF_HEADER);
@@ -102,7 +103,7 @@ static int take_in(bf_filter *f, const bf_desc *d, uint64_t at, bool verify, bf_
         .read_only = f->part.store.read_only,
         .wait = &f->wait };
     int rc = map_part(f, p, at, err);
-    bf_file_words w = { .fd = file->fd, .at = at + BF_HEADER, .path = file->path, .err = err };
+    bf_file_words w = { .file = file, .at = at + BF_HEADER, .err = err };
     if (rc == 0 && verify)
         rc = bf_header_verify_of(p->page, bf_file_block, &w, p->part.store.nwords, file->path, err);
     if (rc < 0) {
@@ -125,12 +126,12 @@ static int follow_one(bf_filter *f, bf_error *err)
     bf_desc d;
     const uint64_t at = end_of(f);
     const unsigned i = f->chain->count;
-    if (fstat(file->fd, &st) < 0) return bf_fail_sys(err, errno, "look at", file->path);
+    if (bf_file_fd(file, &st, err) < 0) return BF_EIO;
     const uint64_t left = (uint64_t)st.st_size > at ? (uint64_t)st.st_size - at : 0;
     if (left < BF_HEADER)
         return bf_fail(err, BF_EFORMAT, "%.80s is truncated: %llu bytes, its part %u is missing",
             file->path, (ull)st.st_size, i);
-    int rc = bf_read_at(file->fd, at, page, BF_HEADER, file->path, err);
+    int rc = bf_file_read(file, at, page, BF_HEADER, err);
     if (rc < 0 || (rc = bf_header_read_part(
                        page, BF_HEADER, left, &f->chain->desc, i, &d, file->path, err)) < 0)
         return rc;
@@ -150,7 +151,7 @@ static int check_end(const bf_filter *f, bf_error *err)
 {
     const bf_file *file = f->part.store.impl;
     struct stat st;
-    if (fstat(file->fd, &st) < 0) return bf_fail_sys(err, errno, "look at", file->path);
+    if (bf_file_fd(file, &st, err) < 0) return BF_EIO;
     if ((uint64_t)st.st_size <= end_of(f)) return 0;
     if (f->variant->grows && !bf_header_clean(file->map)) return 0;
     return bf_fail(err, BF_EFORMAT, "%.80s is too long: %llu bytes, its parts need %llu",
@@ -191,14 +192,16 @@ static int append(bf_filter *f, const bf_desc *part, bf_error *err)
     d.secret_check = f->secret_check;
     int e = bf_chain_check(f, err); /* if it was cut short, the gap would be zeros */
     if (e < 0) return e;
-    e = bf_cut_file(file->fd, at);
-    if (!e) e = bf_reserve(file->fd, at, bf_image_bytes(d.g.m));
+    const int fd = bf_file_fd(file, NULL, err);
+    if (fd < 0) return fd;
+    e = bf_cut_file(fd, at);
+    if (!e) e = bf_reserve(fd, at, bf_image_bytes(d.g.m));
     if (e) {
         int rc = bf_fail_sys(err, e, "allocate space to grow in", file->path);
-        bf_cut_file(file->fd, at);
+        bf_cut_file(fd, at);
         return rc;
     }
-    if ((e = write_page(file->fd, at, &d)) || (e = bf_sync_file(&f->wait, file->fd)))
+    if ((e = write_page(fd, at, &d)) || (e = bf_sync_file(&f->wait, fd)))
         return bf_fail_sys(err, e, "write", file->path);
     int rc = take_in(f, &d, at, false, err);
     if (rc == 0) bf_live_set(bf_header_live(file->map), f->chain->count);

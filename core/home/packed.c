@@ -64,13 +64,15 @@ int bf_packed_open(bf_file *f, uint64_t *len, bf_error *err)
 {
     int rc, copy;
     if (*len > LONGEST) return too_long(f, *len, LONGEST, err);
-    if (!(f->packed = bytes_of(f, f->fd, *len, err))) return err ? err->code : BF_EIO;
+    if (!(f->packed = bytes_of(f, f->descriptor, *len, err))) return err ? err->code : BF_EIO;
     f->packed_len = *len;
     if ((rc = check_first(f, err)) < 0) return rc;
     if ((copy = bf_memory_file(f->path)) < 0)
         return bf_fail_sys(err, errno, "make a copy in memory of", f->path);
-    close(f->fd);
-    f->fd = copy;
+    close(f->descriptor);
+    f->descriptor = copy;
+    if ((rc = bf_file_mark(f, copy)))
+        return bf_fail_sys(err, rc, "make a copy in memory of", f->path);
     return spread(f, copy, len, err);
 }
 

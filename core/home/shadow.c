@@ -55,22 +55,23 @@ static struct flock maker_byte(const bf_filter *f, short type)
     };
 }
 
-/* 0 or errno */
-static int mark_maker(const bf_filter *f)
+static int mark_maker(const bf_filter *f, bf_error *err)
 {
     bf_file *file = file_of(f);
     struct flock l = maker_byte(f, F_RDLCK);
     void *map = MAP_FAILED;
-    const int fd = bf_file_again(file);
-    if (fd >= 0 && fcntl(fd, F_OFD_SETLK, &l) == 0)
-        map = mmap(NULL, BF_HEADER, PROT_READ, MAP_SHARED, fd, 0);
+    const int fd = bf_file_again(file, O_RDONLY, err);
+    if (fd < 0) return fd;
+    if (fcntl(fd, F_OFD_SETLK, &l) == 0) map = mmap(NULL, BF_HEADER, PROT_READ, MAP_SHARED, fd, 0);
     int e = map == MAP_FAILED ? errno : 0;
     if (e == 0 && madvise(map, BF_HEADER, MADV_DONTFORK) < 0) {
         e = errno;
         munmap(map, BF_HEADER);
     }
-    if (e && fd >= 0) close(fd);
-    if (e) return e;
+    if (e) {
+        close(fd);
+        return bf_fail_sys(err, e, "lock", file->path);
+    }
     file->maker_fd = bf_close_mapped(fd);
     file->maker_process = bf_process();
     file->maker = map;
@@ -80,11 +81,13 @@ static int mark_maker(const bf_filter *f)
 static int maker_lives(const bf_filter *f)
 {
     struct flock l = maker_byte(f, F_WRLCK);
-    return fcntl(file_of(f)->fd, F_OFD_GETLK, &l) < 0 ? -1 : l.l_type != F_UNLCK;
+    const int fd = bf_file_fd(file_of(f), NULL, NULL);
+    return fd < 0 || fcntl(fd, F_OFD_GETLK, &l) < 0 ? -1 : l.l_type != F_UNLCK;
 }
 #else
-static int mark_maker(const bf_filter *f)
+static int mark_maker(const bf_filter *f, bf_error *err)
 {
+    (void)err;
     file_of(f)->maker_process = bf_process();
     return 0;
 }
@@ -100,7 +103,7 @@ static void unmark_maker(bf_file *file)
     void *map = file->maker;
     file->maker = NULL;
     if (map && file->maker_process == bf_process()) munmap(map, BF_HEADER);
-    if (file->maker_fd) close(file->maker_fd);
+    bf_file_close(file, file->maker_fd);
     file->maker_fd = 0;
 }
 
@@ -108,21 +111,23 @@ static void unmark_maker(bf_file *file)
 static uint64_t bits_of(const bf_filter *f) { return bf_bits(&f->part.g); }
 static size_t bytes_of(const bf_filter *f) { return (size_t)f->part.store.nwords * 8; }
 
-static int cut(bf_filter *f)
+static int cut(bf_filter *f, bf_error *err)
 {
     const bf_file *file = file_of(f);
-    const int e = bf_cut_file(file->fd, bf_image_bytes(bits_of(f)));
-    return e ? e : bf_sync_file(&f->wait, file->fd);
+    const int fd = bf_file_fd(file, NULL, err);
+    if (fd < 0) return fd;
+    int e = bf_cut_file(fd, bf_image_bytes(bits_of(f)));
+    if (!e) e = bf_sync_file(&f->wait, fd);
+    return e ? bf_fail_sys(err, e, "truncate", file->path) : 0;
 }
 
 static int make(bf_filter *f, bf_error *err)
 {
     bf_file *file = file_of(f);
     unmark_maker(file);
-    int e = mark_maker(f);
-    if (e) return bf_fail_sys(err, e, "lock", file->path);
-    if ((e = cut(f)) == 0)
-        e = bf_reserve(file->fd, bf_shadow_from(bits_of(f)), f->part.store.nwords * 8);
+    int rc = mark_maker(f, err);
+    if (rc < 0 || (rc = cut(f, err)) < 0 || (rc = bf_file_fd(file, NULL, err)) < 0) return rc;
+    const int e = bf_reserve(rc, bf_shadow_from(bits_of(f)), f->part.store.nwords * 8);
     return e ? bf_fail_sys(err, e, "allocate space to rebuild", file->path) : 0;
 }
 
@@ -133,13 +138,14 @@ static int words_file(bf_filter *f, bool create, uint64_t **shadow, bf_error *er
     struct stat st;
     int rc = create ? make(f, err) : 0;
     if (rc < 0) return rc;
-    if (fstat(file->fd, &st) < 0) return bf_fail_sys(err, errno, "look at", file->path);
+    const int fd = bf_file_fd(file, &st, err);
+    if (fd < 0) return fd;
     if ((uint64_t)st.st_size < bf_shadow_to(bits_of(f)))
         return create
                    ? bf_fail(err, BF_EFORMAT, "%.80s was truncated while it was open", file->path)
                    : 0;
     if (!file->shadow) {
-        void *p = mmap(NULL, bytes_of(f), PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, (off_t)at);
+        void *p = mmap(NULL, bytes_of(f), PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)at);
         if (p == MAP_FAILED) return bf_fail_sys(err, errno, "map", file->path);
         file->shadow = p;
         file->shadow_bytes = bytes_of(f);
@@ -162,10 +168,10 @@ static void unmap(bf_file *file)
 static int drop_file(bf_filter *f, bf_error *err)
 {
     bf_file *file = file_of(f);
-    const int e = cut(f);
+    const int rc = cut(f, err);
     unmap(file);
     unmark_maker(file);
-    return e ? bf_fail_sys(err, e, "truncate", file->path) : 0;
+    return rc;
 }
 
 void bf_file_end_shadow(bf_file *file)
@@ -180,7 +186,9 @@ static int sync_file(bf_filter *f, bf_sync_what what, bf_error *err)
     int e = what == BF_SYNC_SHADOW ? bf_sync_map(&f->wait, file->shadow, bytes_of(f))
             : what == BF_SYNC_BITS ? bf_sync_map(&f->wait, file->map, (size_t)file->mapped)
                                    : bf_sync_map(&f->wait, file->map, BF_HEADER);
-    if (!e && what != BF_SYNC_GENERATION) e = bf_sync_file(&f->wait, file->fd);
+    const int fd = bf_file_fd(file, NULL, err);
+    if (fd < 0) return fd;
+    if (!e && what != BF_SYNC_GENERATION) e = bf_sync_file(&f->wait, fd);
     return e ? bf_fail_sys(err, e, "sync", file->path) : 0;
 }
 

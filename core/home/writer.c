@@ -126,7 +126,7 @@ static int refuse(const bf_file *f, bf_error *err)
 {
     struct flock l = writers_byte(F_WRLCK);
     l.l_len = 1;
-    if (fcntl(f->fd, F_OFD_GETLK, &l) < 0 || l.l_type == F_UNLCK) l.l_len = 1;
+    if (fcntl(f->descriptor, F_OFD_GETLK, &l) < 0 || l.l_type == F_UNLCK) l.l_len = 1;
     return bf_fail(err, BF_EBUSY,
         l.l_type == F_RDLCK
             ? "%.80s has a writer (pid %lld): it can have an exclusive one when all "
@@ -143,13 +143,9 @@ static bool has_no_such_locks(int e)
 int bf_file_write_shared(const bf_file *f, bf_error *err)
 {
     struct flock l = writers_byte(F_RDLCK);
-    bf_identity id;
-    uint64_t bytes;
-    if (!bf_identify(f->fd, "", &id, &bytes) || (!f->packed && memcmp(&id, &f->id, sizeof id)))
-        return bf_fail(err, BF_EIO,
-            "cannot write to %.60s: the program closed its file descriptor: open the filter again",
-            f->path);
-    if (fcntl(f->fd, F_OFD_SETLK, &l) == 0 || has_no_such_locks(errno)) return 0;
+    const int fd = bf_file_fd(f, NULL, err);
+    if (fd < 0 || f->alone) return fd < 0 ? fd : 0;
+    if (fcntl(fd, F_OFD_SETLK, &l) == 0 || has_no_such_locks(errno)) return 0;
     return errno == EAGAIN || errno == EACCES ? refuse(f, err)
                                               : bf_fail_sys(err, errno, "lock", f->path);
 }
@@ -157,8 +153,8 @@ int bf_file_write_shared(const bf_file *f, bf_error *err)
 int bf_file_write_alone(bf_file *f, bf_error *err)
 {
     struct flock l = writers_byte(F_WRLCK);
-    const int fd = bf_open_again(f->fd, f->path, O_RDWR);
-    if (fd < 0) return bf_fail_sys(err, errno, "lock", f->path);
+    const int fd = bf_file_again(f, O_RDWR, err);
+    if (fd < 0) return fd;
     const int e = fcntl(fd, F_OFD_SETLK, &l) == 0 ? 0 : errno;
     void *p = e ? MAP_FAILED : mmap(NULL, BF_HEADER, PROT_READ, MAP_SHARED, fd, 0);
     const int e2 = !e && p == MAP_FAILED ? errno : e;
@@ -196,7 +192,7 @@ int bf_file_write_alone(bf_file *f, bf_error *err)
 void bf_file_end_alone(bf_file *f)
 {
     if (f->alone && f->process == bf_process()) munmap(f->alone, BF_HEADER);
-    if (f->alone_fd) close(f->alone_fd);
+    bf_file_close(f, f->alone_fd);
     f->alone = NULL;
     f->alone_fd = 0;
 }

@@ -354,15 +354,15 @@ int64_t bf_count_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each,
     return rc < 0 ? rc : run(f, BF_OP_COUNT, keys, n, each, err);
 }
 
-/* A single key that nobody else counts: no look at the file. */
-static int one_counted(bf_filter *f, int op, const void *key, size_t len)
+/* A single key in memory or in a file, where a remove has no other writer beside it. */
+static int one_counted(bf_filter *f, int op, const void *key, size_t len, bf_error *err)
 {
     uint64_t d[BF_WIDTH_MAX], pos[BF_POSITIONS];
     uint8_t answer;
     f->hash->one(f->secret, key, len, d);
     f->scheme->layout->positions(&f->part.g, d, 1, pos);
     bf_counters_apply(f->part.store.words, f->atomic, op, pos, 1, f->part.g.k, &answer);
-    return answer;
+    return op == BF_OP_REMOVE ? bf_sometimes_named(f, d[0], answer, err) : answer;
 }
 
 int bf_remove(bf_filter *f, const void *key, size_t len, bf_error *err)
@@ -370,13 +370,13 @@ int bf_remove(bf_filter *f, const void *key, size_t len, bf_error *err)
     if (!f->part.g.counting || !f->part.kernels || f->atomic)
         return (int)bf_remove_many(f, &(bf_key){ key, len }, 1, NULL, err);
     const int rc = bf_writable(f, err);
-    return rc < 0 ? rc : one_counted(f, BF_OP_REMOVE, key, len);
+    return rc < 0 ? rc : one_counted(f, BF_OP_REMOVE, key, len, err);
 }
 
 int bf_count_of(bf_filter *f, const void *key, size_t len, bf_error *err)
 {
     uint8_t count = 0;
-    if (f->part.g.counting && f->part.kernels) return one_counted(f, BF_OP_COUNT, key, len);
+    if (f->part.g.counting && f->part.kernels) return one_counted(f, BF_OP_COUNT, key, len, err);
     int rc = (int)bf_count_many(f, &(bf_key){ key, len }, 1, &count, err);
     return rc < 0 ? rc : count;
 }

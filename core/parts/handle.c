@@ -148,8 +148,7 @@ int bf_still_named(bf_filter *f, bf_error *err)
 
 /* ---- the lock ---- */
 /* A child of fork takes the lock over that a thread of its parent holds: no thread of the child
- * would ever give it back.  With it goes the child's copy of the descriptor, which would keep the
- * store locked if the parent died now. */
+ * would ever give it back. */
 static int try_threads(void *handle)
 {
     bf_filter *f = handle;
@@ -157,10 +156,7 @@ static int try_threads(void *handle)
     int was = 0;
     BF_WAIT(&f->lock_holder);
     if (bf_int_cas(&f->lock_holder, &was, me)) return 0;
-    if (was == me || !bf_int_cas(&f->lock_holder, &was, me)) return EWOULDBLOCK;
-    if (f->lock_fd >= 0) close(f->lock_fd);
-    f->lock_fd = -1;
-    return 0;
+    return was == me || !bf_int_cas(&f->lock_holder, &was, me) ? EWOULDBLOCK : 0;
 }
 
 int bf_lock(bf_filter *f, bf_error *err)

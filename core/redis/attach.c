@@ -26,7 +26,7 @@ static int name_config(bf_redis *r, bf_error *err)
 static int name_meta(bf_redis *r, bf_error *err)
 {
     const char *key = r->key;
-    const bool cluster = r->conn->client && r->conn->client->cluster;
+    const bool cluster = r->conn->client->cluster;
     if (cluster && !bf_redis_tagged(key) && strchr(key, '}'))
         return bf_fail(err, BF_EINVAL,
             "key %.60s has a } in it, so in a cluster it needs a hash tag, as in {seen}:1", key);
@@ -41,7 +41,7 @@ int bf_redis_open_sibling(bf_store *s, const bf_redis *of, const char *key, bf_e
     if (!r) return bf_fail(err, BF_ENOMEM, "out of memory");
     r->conn = of->conn;
     r->shares_connection = true;
-    r->owner = of->key;
+    r->whole = of->whole;
     r->shards = 1;
     r->wait_replicas = of->wait_replicas;
     r->caches = of->caches;
@@ -57,7 +57,7 @@ static int name_key(bf_redis *r, bf_error *err)
 {
     memcpy(r->label, r->conn->own_label, sizeof r->label);
     if (!(r->key = strdup(r->conn->url.key))) return bf_fail(err, BF_ENOMEM, "out of memory");
-    r->owner = r->key;
+    r->whole = r;
     return name_meta(r, err);
 }
 
@@ -70,8 +70,7 @@ bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err)
         return NULL;
     }
     if (bf_conn_open(r->conn, spec, err) < 0 || name_key(r, err) < 0) return NULL;
-    r->conn->one_slot =
-        r->conn->client && r->conn->client->cluster && spec->wait_replicas; /* WAIT asks one node */
+    r->conn->one_slot = r->conn->client->cluster && spec->wait_replicas; /* WAIT asks one node */
     r->shards = 1;
     r->wait_replicas = spec->wait_replicas;
     r->caches = spec->cache;
@@ -265,7 +264,7 @@ static bool bereft(const bf_redis *r, bool meta, long long bytes)
 {
     if (meta && bf_redis_meta_whole(r)) return false;
     return r->shares_connection ? meta || bytes
-                                : r->parent && (uint64_t)bytes == bf_redis_length(r);
+                                : bf_redis_is_shard(r) && (uint64_t)bytes == bf_redis_length(r);
 }
 
 static int companion_lost(bf_redis *r, bf_error *err)
@@ -273,6 +272,21 @@ static int companion_lost(bf_redis *r, bf_error *err)
     r->missing = true;
     return bf_fail(err, BF_EIO,
         "%s is lost: its companion hash (with :meta) is gone; delete the key, create it again",
+        r->label);
+}
+
+static bool has_id(const bf_redis *r)
+{
+    return r->whole == r || bf_redis_meta_id(r) == r->whole->filter_id;
+}
+
+/* A part or a shard of another filter that had the same key, or has it by now. */
+static int left_over(bf_redis *r, bf_error *err)
+{
+    r->missing = true;
+    return bf_fail(err, BF_EIO,
+        "%s is lost: the key is left over from another filter of that name; delete it, create it "
+        "again",
         r->label);
 }
 
@@ -292,6 +306,7 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_desc *d, bool *stub,
     r->seen = 0;
     if (bereft(r, meta, bytes)) return companion_lost(r, err);
     if (meta && (rc = bf_redis_meta_read(r, d, &want, err)) < 0) return rc;
+    if (meta && bytes && !has_id(r)) return left_over(r, err);
     r->seen = want;
     if (meta && d->kind) { /* its parts are grown.c's */
         r->filter_id = born;
@@ -299,10 +314,14 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_desc *d, bool *stub,
         return 1;
     }
     r->making = making;
-    if (meta && d->g.shards > 1 && !r->parent) r->filter_id = born;
-    if (meta && d->g.shards > 1 && !r->parent) return bf_redis_attach_shards(r, spec, d, want, err);
+    if (meta && d->g.shards > 1 && !bf_redis_is_shard(r)) {
+        r->filter_id = born;
+        rc = bf_redis_attach_shards(r, spec, d, want, err);
+        *stub = rc < 0 && bf_redis_has_other_id(r);
+        return rc;
+    }
     if (s.refused) return s.refused;
-    if (!meta && !spec->scheme && !r->parent && !may_create(spec) &&
+    if (!meta && !spec->scheme && !bf_redis_is_shard(r) && !may_create(spec) &&
         (rc = attach_unnamed(r, spec, d, err)) != 0)
         return rc;
     if (bytes == 0) return nothing_there(r, spec, meta, err);
@@ -349,7 +368,8 @@ static void take_peek(bf_redis *r)
     bf_redis_key_snapshot s;
     uint32_t want;
     if (take_look(r, &s, NULL) < 0 || r->conn->reply.n < 2 ||
-        bf_redis_meta_read(r, &d, &want, NULL) < 0 || d.kind || d.g.shards > 1 || s.end != want)
+        bf_redis_meta_read(r, &d, &want, NULL) < 0 || !has_id(r) || d.kind || d.g.shards > 1 ||
+        s.end != want)
         return;
     bf_redis_place(r, &d);
     if ((uint64_t)s.bytes != bf_redis_length(r)) return;

@@ -172,7 +172,7 @@ int bf_redis_fail_unknown_outcome(bf_redis *r, const char *done, bf_error *err)
     if (!err || err->code != BF_EIO) return err ? err->code : BF_EIO;
     snprintf(what, sizeof what, "tell what was %s: no reply from", done);
     if (err->sys_errno) return bf_fail_sys(err, err->sys_errno, what, label);
-    if (!r->conn->client)
+    if (r->conn->socket)
         return bf_fail(err, BF_EIO, "%s: cannot tell what was %s: unexpected reply", label, done);
     const bf_error said = *err; /* the host's own words */
     return bf_fail(err, BF_EIO, "cannot tell what was %s: %.130s", done, said.msg);

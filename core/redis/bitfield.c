@@ -53,7 +53,7 @@ static uint8_t plan_key(const bf_redis_request *g, const uint64_t *pos)
 {
     const bf_conn *l = g->of->conn;
     if (g->op == BF_OP_ADD) return BY_BITFIELD;
-    if (!(l->client && g->nkeys == 1)) {
+    if (l->socket || g->nkeys > 1) {
         const uint64_t first = pos[0] / LINE, second = other_line(pos, g->k);
         bool few = second == first || !counts(g);
         for (unsigned i = 0; few && i < g->k; i++)
@@ -126,7 +126,7 @@ static void put_bitfield(const bf_redis_request *g, const uint64_t *given, bool 
         if (add) at = number_arg(at, "", counting && g->by ? g->by[i] : 1);
     }
     if (with_mark) at = number_arg(COPY(at, "$3\r\nGET\r\n$3\r\nu32\r\n"), "", g->of->mark_at * 8);
-    l->out_len = (size_t)(at - l->out);
+    l->out_len = (size_t)(at - (char *)l->out.at);
     l->args += 2 * (add && counting) + (size_t)k * (add ? 4 : 3) + (with_mark ? 3 : 0);
 }
 
@@ -146,7 +146,6 @@ static void put_key(const bf_redis_request *g, size_t key)
         break;
     default: bf_redis_append_range(r, pos[0] / LINE * line, line);
     }
-    bf_conn_flush(r->conn);
 }
 
 static void put_request(bf_redis_request *g, const char *about)

@@ -84,7 +84,6 @@ static int upload(bf_redis *r, const char *temp, const uint8_t *bytes, bf_error 
             const size_t c = at % BF_REDIS_STEP ? (size_t)(at % BF_REDIS_STEP) : BF_REDIS_STEP;
             at -= c;
             set_range(r->conn, temp, at, bytes + at, c);
-            bf_conn_flush(r->conn);
         }
         rc = end_window(r->conn, temp, err);
     }

@@ -15,36 +15,34 @@ enum {
     BF_HASH_BYTES = 1 << 18
 };
 
-/* What goes between a filter and its server: the commands of a trip, and the client that exchanges
- * them for replies. */
+/* What goes between a filter and its server: the commands of a round trip, and the client that
+ * exchanges them for replies. */
 typedef struct bf_conn {
-    bf_redis_url url;              /* of a host's client only the key */
-    const bf_redis_client *client; /* the host's; NULL = a connection of our own: */
-    bf_socket *socket;             /* or NULL */
-    const char *key, *label;       /* the name that commands and messages are about; borrowed */
+    bf_redis_url url;              /* of a host's client only the key and the time-out */
+    const bf_redis_client *client; /* the host's, or the socket's */
+    bf_socket *socket;             /* NULL: it is a host's client */
+    const char *key, *label;       /* the selected key: of commands and of messages; borrowed */
     char own_label[BF_LABEL];      /* of url.key */
-    bool healthy;                  /* no fault since the last begin */
-    bf_reply_sink sink;
-    bf_redis_replies got; /* of this trip */
-    bf_redis_reply reply; /* the one read last: a view of got */
-    char *out;            /* the commands of this trip */
-    size_t out_len, out_cap, commands;
-    size_t open, args;    /* the last command: where it begins, what it has so far */
-    bool opened;          /* and is there one whose arguments are not counted yet? */
-    bf_redis_part *parts; /* the same commands by the keys that they are about */
-    size_t *part_from;    /* where each part begins: offset in out, command number */
-    size_t nparts, parts_cap;
-    size_t leaves, bytes;   /* what the replies of this trip may hold */
-    bool new_request;       /* see bf_conn_new_request */
-    bool changes;           /* what this trip does may not be done twice */
-    bool no_memory;         /* out could not grow */
-    uint64_t connection_id; /* grows with each new connection: what answers may have lost bits */
-    bool fresh, sent;       /* this trip: made a new connection, sent bytes */
-    bool timed_out;
     pthread_mutex_t mutex;
     int process;         /* bf_process() of the one that the connection belongs to */
-    bool one_slot;       /* a trip must keep to keys of one slot: what answers is a cluster */
-    bool no_bitfield_ro; /* before Redis 6.2, or renamed */
+    bool one_slot;       /* a round trip must keep to keys of one slot: the server is a cluster */
+    bool no_bitfield_ro; /* the server is older than Redis 6.2, or has renamed the command */
+    bool healthy;        /* no fault since the last begin */
+    uint64_t connection_id; /* grows with each new connection, whose server may have lost bits */
+    /* of this round trip: */
+    bf_redis_buffer out, parts; /* the commands; the same by the keys that they are about */
+    size_t out_len, nparts, commands;
+    size_t open, args;    /* the last command: where it begins, how many arguments it has so far */
+    bool opened;          /* they are not counted in its header yet */
+    size_t leaves, bytes; /* what the replies may hold */
+    bool changes;         /* it must not be sent twice */
+    bool new_request;     /* see bf_conn_new_request */
+    bool no_memory;       /* out could not grow */
+    bool fresh, sent;     /* it made a new connection; it sent bytes */
+    bool timed_out;       /* or must not be sent again for another reason */
+    bf_reply_sink sink;
+    bf_redis_replies got;
+    bf_redis_reply reply; /* the one read last */
 } bf_conn;
 
 /* Through the host's client, or by URL. */
@@ -53,11 +51,7 @@ void bf_conn_free(bf_conn *l);
 void bf_conn_lock(bf_conn *l); /* also: a fork's child lets go of its parent's connection */
 void bf_conn_unlock(bf_conn *l);
 void bf_conn_label(const bf_conn *l, const char *key, char label[BF_LABEL]);
-void bf_conn_drop(bf_conn *l);
-int bf_conn_fail_memory(bf_conn *l, bf_error *err); /* both drop it */
-int bf_conn_fail_protocol(bf_conn *l, bf_error *err);
-int bf_conn_fail_oversized(
-    bf_conn *l, bf_error *err); /* the same: a reply has more than it may have */
+void bf_conn_drop(bf_conn *l); /* closes a connection that may be out of step */
 /* A round trip: begin, write commands, send, one next() per command.  send fails if the connection
  * fails, and no reply is read then; an error reply is a reply.  Commands that only read are sent
  * once more if a fault ended a connection that had worked; never after a time-out. */
@@ -72,7 +66,6 @@ void bf_conn_new_request(bf_conn *l); /* the next route begins a new request, al
  * bytes, the highest first.  Its reply is small unless expect allows more. */
 void bf_conn_command(bf_conn *l, const char *format, ...);
 void bf_conn_append(bf_conn *l, const char *format, ...); /* more arguments of the same command */
-void bf_conn_arg(bf_conn *l, const void *bytes, size_t len);
 char *bf_conn_begin_arg(bf_conn *l, size_t len); /* returns where its bytes go; NULL: no end_arg */
 void bf_conn_end_arg(bf_conn *l, size_t len);
 /* Returns where bytes can be written; the caller advances out_len and args.  NULL: no memory. */
@@ -80,7 +73,6 @@ char *bf_conn_room(bf_conn *l, size_t bytes);
 void bf_conn_expect(bf_conn *l, size_t leaves, size_t bytes); /* more values and bytes of text */
 /* EVAL, in whose script `call` is redis.call; the caller appends that many keys, then arguments. */
 void bf_conn_eval(bf_conn *l, const char *script, unsigned keys);
-void bf_conn_flush(bf_conn *l); /* sends what fits now: the server starts before the last command */
 int bf_conn_send(bf_conn *l, bf_error *err);
 void bf_conn_next(bf_conn *l);                        /* fills l->reply */
 int bf_conn_refusal(const bf_conn *l, bf_error *err); /* the reply as an error; 0 if it is none */

@@ -42,7 +42,6 @@ static void put_removes(bf_redis_request *g, const char *about)
         bf_conn_route(l, about);
         put_remove_keys(g->of, g->pos + at * g->k, c, g->k);
         bf_conn_expect(l, c, 0);
-        bf_conn_flush(l);
     }
 }
 

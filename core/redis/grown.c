@@ -180,13 +180,28 @@ static int begin_anew(bf_filter *f, bool opening, bf_error *err)
     uint32_t born;
     int rc = bf_redis_check_alike(f, &born, err);
     if (rc == 0 && born == bf_redis_whole(f)->filter_id) return 0; /* it is as it was */
-    if (rc == 0 && opening) bf_redis_whole(f)->filter_id = born;
-    if (rc < 0 || c->count == 0 || (rc = open_part(f, c->piece[0], 0, &d, err)) < 0) return rc;
+    bf_redis *whole = bf_redis_whole(f);
+    const uint32_t before = whole->filter_id;
+    if (rc == 0) whole->filter_id = born;
+    if (rc < 0 || c->count == 0) return rc;
+    if ((rc = open_part(f, c->piece[0], 0, &d, err)) < 0) {
+        if (!opening) whole->filter_id = before; /* the next call tells it */
+        return rc;
+    }
     if (c->kept < c->count) c->kept = c->count;
     for (unsigned i = 0; i < c->kept; i++) { c->piece[i]->known = 0; }
     bf_uint_store_release(&c->count, 1);
     bf_flag_clear(&c->full);
     return opening ? 0 : bf_redis_take_recreated(f, born, err);
+}
+
+/* Between K:meta and a part the filter may have been re-created. */
+static bool was_recreated(bf_redis *whole)
+{
+    bf_redis_lock(whole);
+    const bool other = bf_redis_has_other_id(whole);
+    bf_conn_unlock(whole->conn);
+    return other;
 }
 
 /* The newest part's mark counts as known once K:meta has said after it was read that there is no
@@ -199,7 +214,7 @@ static int refresh(bf_filter *f, bf_error *err)
     int64_t parts;
     uint32_t born;
     if (c->desc.kind == BF_WINDOW) return bf_redis_window_pieces(f, err);
-    for (;;) { /* each time with more parts, of BF_PARTS_MAX at most */
+    for (int tries = 0;;) { /* each time with more parts, of BF_PARTS_MAX at most */
         const uint32_t mark = c->count ? bf_redis_mark_of(c->piece[c->count - 1]) : 0;
         int rc = fetch_parts(whole, &parts, &born, err);
         if (rc == 0 && parts >= 1 && born != whole->filter_id) rc = begin_anew(f, opening, err);
@@ -216,7 +231,8 @@ static int refresh(bf_filter *f, bf_error *err)
             c->piece[c->count - 1]->known = mark;
             return 0;
         }
-        if ((rc = attach_parts(f, (unsigned)parts, err)) < 0) return rc;
+        rc = attach_parts(f, (unsigned)parts, err);
+        if (rc < 0 && (tries++ == BF_REDIS_TRIES || !was_recreated(whole))) return rc;
     }
 }
 

@@ -4,8 +4,8 @@
  * A derived name is K with a suffix.  Where both must lie in one slot of a cluster, and K has no
  * hash tag of its own, it is {K} with the suffix.  Different keys can so have the same derived
  * name ({seen}:p0 is a part of `seen` and of `{seen}`), and any derived name can be the key of a
- * filter too.  That is why every companion hash has the field `owner`: the key K of the filter
- * that it belongs to.  A filter that reads another owner there leaves that name alone (meta.c). */
+ * filter too.  That is why every companion hash says which filter it belongs to, by key and id
+ * (meta.c); what belongs to another filter is left alone. */
 #include "redis/key_names.h"
 #include "redis/meta.h"
 #include <stdio.h>
@@ -25,7 +25,7 @@ char *bf_redis_name(const bf_conn *l, const char *key, enum bf_redis_kind_of_nam
     switch (kind) {
     case BF_NAME_META: /* other clients know it as K:meta; only a cluster needs the slot */
         snprintf(suffix, sizeof suffix, "meta");
-        braces &= l->client && l->client->cluster;
+        braces &= l->client->cluster;
         break;
     case BF_NAME_SHARD: /* shards are to lie in different slots */
         snprintf(suffix, sizeof suffix, "%lld", (long long)i);

@@ -38,11 +38,9 @@ static int take_shards(bf_redis *r, const bf_desc *d, bf_error *err)
     bf_redis_place(r, d);
     for (unsigned i = 0; fine && i < r->shards; i++) {
         bf_redis *one = r->shard + i;
-        *one = (bf_redis){ .conn = r->conn,
-            .parent = r,
-            .owner = r->key,
-            .shards = 1,
-            .wait_replicas = r->wait_replicas };
+        *one = (bf_redis){
+            .conn = r->conn, .whole = r, .shards = 1, .wait_replicas = r->wait_replicas
+        };
         bf_redis_place(one, d);
         one->key = bf_redis_name(r->conn, r->key, BF_NAME_SHARD, i);
         one->meta = one->key ? bf_redis_name(r->conn, one->key, BF_NAME_META, 0) : NULL;
@@ -123,12 +121,29 @@ int bf_redis_attach_shards(
     return rc < 0 ? rc : 0;
 }
 
+/* If K:meta alone was lost, the shards still name the id that it had. */
+static int find_id(bf_redis *r, uint32_t *id, bf_error *err)
+{
+    bf_desc d;
+    uint32_t mark;
+    int rc = 0;
+    for (unsigned i = 0; rc == 0 && *id == 0 && i < r->shards; i++) {
+        bf_redis *one = bf_redis_key(r, i);
+        rc = bf_redis_fetch_meta(one, err);
+        if (rc == 0 && one->conn->reply.n && bf_redis_meta_read(one, &d, &mark, NULL) == 0)
+            *id = bf_redis_meta_id(one);
+    }
+    return rc;
+}
+
 /* Over the one that was seen, whose filter is gone, or over none; not beside a string that has the
  * name. */
 static int make_whole(bf_redis *r, const bf_desc *d, bf_error *err)
 {
-    const uint32_t mark = bf_redis_new_mark();
+    uint32_t mark = 0;
     long long made = 0;
+    if (r->seen == 0 && find_id(r, &mark, err) < 0) return err ? err->code : BF_EIO;
+    if (mark == 0) mark = bf_redis_new_mark();
     bf_redis_select(r);
     bf_conn_begin(r->conn, BF_WRITES);
     bf_conn_eval(r->conn, bf_script_create, 2);
@@ -137,6 +152,13 @@ static int make_whole(bf_redis *r, const bf_desc *d, bf_error *err)
     const int rc = bf_conn_run_script(r->conn, &made, err);
     if (rc == 0 && made) r->mark = r->filter_id = mark;
     return rc < 0 ? rc : made != 0;
+}
+
+bool bf_redis_has_other_id(bf_redis *r)
+{
+    bf_redis_select(r);
+    return bf_redis_fetch_meta(r, NULL) == 0 && r->conn->reply.n &&
+           bf_redis_meta_filter_id(r) != r->filter_id;
 }
 
 /* A creation that failed leaves nothing of its own. */
@@ -159,7 +181,11 @@ int bf_redis_make_shards(bf_redis *r, const bf_desc *d, bf_error *err)
             const int done = all_made(r, err);
             rc = done < 0 ? done : 1;
         }
-        if (rc < 0) take_back(r, mine);
+        if (rc < 0) {
+            const bool overtaken = bf_redis_has_other_id(r);
+            take_back(r, mine);
+            if (overtaken) rc = 0;
+        }
     }
     bf_redis_select(r);
     if (rc > 0) return 1;

@@ -10,6 +10,7 @@ int bf_redis_attach_shards(
     bf_redis *r, const bf_spec *spec, const bf_desc *d, uint32_t mark, bf_error *err);
 int bf_redis_make_shards(bf_redis *r, const bf_desc *d, bf_error *err); /* as bf_redis_make */
 void bf_redis_free_shards(bf_redis *r);
+bool bf_redis_has_other_id(bf_redis *r); /* was the filter re-created since it was opened? */
 
 /* ---- parts ---- */
 /* Makes a part, of which r is selected: the bits first, under a temporary name; then a script as

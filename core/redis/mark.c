@@ -159,8 +159,8 @@ static void update_other_shards(bf_redis *r, bool anew)
 {
     bf_desc d;
     uint32_t mark;
-    bf_redis *all = r->parent;
-    for (unsigned i = 0; all && i <= all->shards; i++) {
+    bf_redis *all = r->whole;
+    for (unsigned i = 0; bf_redis_is_shard(r) && i <= all->shards; i++) {
         bf_redis *one = i < all->shards ? all->shard + i : all;
         if (one == r) continue;
         bf_redis_select(one);
@@ -187,7 +187,7 @@ static int take_generation(bf_redis *r, uint32_t seen, uint32_t born, bf_error *
     if (!anew) return 0;
     update_other_shards(r, true);
     r->outcome = r->add_outcome ? BF_ANEW_IN : BF_ANEW;
-    bf_redis *all = r->parent ? r->parent : r;
+    bf_redis *all = bf_redis_is_shard(r) ? r->whole : r;
     const uint64_t gone = all->keys_lost = all->added;
     all->added = 0;
     bf_redis_cache_forget(all->cache);

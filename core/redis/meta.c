@@ -1,7 +1,8 @@
 /* meta.c - K:meta, the hash beside the bits that says what they are.  All values are text:
  *
- *   owner   the key K of the filter that it belongs to: of its own, or of the whole of a part or
- *           a shard.  What another filter owns is never opened, changed or replaced
+ *   owner   the key K of the filter that it belongs to
+ *   filter  of a part or a shard: the id of that filter (born of its K:meta) and the name of that
+ *           K:meta, as in "1a2b3c4d K:meta".  What names another filter is never opened or changed
  *   format "1"   scheme   m   n   k   p   secret (16 hex digits, 0 = not keyed)
  *   mark (8 hex digits)   by "bloomfilter 0.1.0"
  *   born   the mark it was made with: whoever re-creates a filter writes another one, who clears
@@ -66,10 +67,26 @@ static void put_shape(bf_conn *l, const char *format, const bf_desc *d, uint64_t
     put_pair(l, "secret", "%016llx", (unsigned long long)secret_check);
 }
 
+static void put_filter(const bf_redis *r)
+{
+    char id[9];
+    bf_conn *l = r->conn;
+    const size_t len = strlen(r->whole->meta);
+    snprintf(id, sizeof id, "%08lx", (unsigned long)r->whole->filter_id);
+    bf_conn_append(l, "filter");
+    char *at = bf_conn_begin_arg(l, len + 9);
+    if (!at) return;
+    memcpy(at, id, 8);
+    at[8] = ' ';
+    memcpy(at + 9, r->whole->meta, len);
+    bf_conn_end_arg(l, len + 9);
+}
+
 void bf_redis_meta_put(bf_redis *r, const bf_desc *d, uint32_t mark)
 {
     bf_conn *l = r->conn;
-    bf_conn_append(l, "owner %s", r->owner);
+    bf_conn_append(l, "owner %s", r->whole->key);
+    if (r->whole != r) put_filter(r);
     put_shape(l, "1", d, d->secret_check);
     bf_conn_append(l, "mark %x born %x", mark, mark);
     bf_conn_append(l, "by %s", "bloomfilter " BF_VERSION);
@@ -83,7 +100,7 @@ void bf_redis_put_whole(bf_redis *whole, const bf_desc *d, uint64_t secret_check
     bf_conn *l = whole->conn;
     const bool grow = d->kind == BF_GROW;
     whole->filter_id = bf_redis_new_mark();
-    bf_conn_append(l, "owner %s", whole->owner);
+    bf_conn_append(l, "owner %s", whole->key);
     put_shape(l, "2", d, secret_check);
     bf_conn_append(l, "kind %s", grow ? "grow" : "window");
     put_pair(l, grow ? "grow" : "window", "%.17g", grow ? d->grow : d->window);
@@ -203,18 +220,43 @@ static int read_many(const bf_redis *r, bf_desc *d, bf_error *err)
     return bf_chain_possible(d) ? 0 : fail_field(r, "m for its n, p and k", err);
 }
 
-static int check_owner(const bf_redis *r, bf_error *err)
+static int fail_other_owner(const bf_redis *r, const char *name, size_t len, bf_error *err)
 {
     char text[40];
-    size_t len;
-    const bf_redis_reply *from = &r->conn->reply;
-    const char *owner = bf_reply_text(from, bf_redis_field(from, "owner"), &len);
-    if (!owner) return fail_field(r, "owner", err);
-    if (len == strlen(r->owner) && !memcmp(owner, r->owner, len)) return 0;
-    snprintf(text, sizeof text, "%.*s%s", len > 32 ? 32 : (int)len, owner, len > 32 ? ".." : "");
+    snprintf(text, sizeof text, "%.*s%s", len > 32 ? 32 : (int)len, name, len > 32 ? ".." : "");
     bf_reply_clean(text);
     return bf_fail(err, BF_EFORMAT,
         "%s belongs to the filter %s: open that one, or use another key", r->label, text);
+}
+
+/* A filter `s` of a cluster and one that is opened without it have the same names of parts, but not
+ * the same K:meta. */
+static int check_owner(const bf_redis *r, bf_error *err)
+{
+    size_t len;
+    const bf_redis_reply *from = &r->conn->reply;
+    const bf_redis *whole = r->whole;
+    const char *owner = bf_reply_text(from, bf_redis_field(from, "owner"), &len);
+    if (!owner) return fail_field(r, "owner", err);
+    if (len != strlen(whole->key) || memcmp(owner, whole->key, len) != 0)
+        return fail_other_owner(r, owner, len, err);
+    if (whole == r) return 0;
+    const char *filter = bf_reply_text(from, bf_redis_field(from, "filter"), &len);
+    if (!filter || len < 9) return fail_field(r, "filter", err);
+    return len - 9 == strlen(whole->meta) && !memcmp(filter + 9, whole->meta, len - 9)
+               ? 0
+               : fail_other_owner(r, filter + 9, len - 9, err);
+}
+
+uint32_t bf_redis_meta_id(const bf_redis *r)
+{
+    size_t len;
+    char id[9] = "", *end;
+    const bf_redis_reply *from = &r->conn->reply;
+    const char *filter = bf_reply_text(from, bf_redis_field(from, "filter"), &len);
+    if (filter && len >= 8) memcpy(id, filter, 8);
+    const unsigned long v = strtoul(id, &end, 16);
+    return end == id + 8 ? (uint32_t)v : 0;
 }
 
 int bf_redis_meta_read(const bf_redis *r, bf_desc *d, uint32_t *mark, bf_error *err)

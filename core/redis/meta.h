@@ -17,6 +17,8 @@ bool bf_redis_meta_adopted(const bf_redis *r);
 bool bf_redis_meta_making(const bf_redis *r); /* the same: not all shards have been there yet */
 uint32_t bf_redis_meta_filter_id(const bf_redis *r); /* the same; 0: it does not say */
 uint64_t bf_redis_meta_keys(const bf_redis *r);      /* the same */
+uint32_t bf_redis_meta_id(
+    const bf_redis *r); /* the same: of the filter whose part or shard it is */
 void bf_redis_meta_put(bf_redis *r, const bf_desc *d, uint32_t mark); /* arguments */
 uint32_t bf_redis_mark_in(const char *bytes, size_t len);
 void bf_redis_mark_bytes(uint32_t mark, uint8_t bytes[BF_REDIS_MARK]);

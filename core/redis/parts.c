@@ -196,7 +196,6 @@ static void put_script_of(const bf_filter *f, const batch *b, size_t first, size
         bf_conn_append(l, "%n %r", r->mark_at, r->mark);
         put_places(b, l, i, first, c);
     }
-    bf_conn_flush(l);
 }
 
 static size_t keys_per_script(const batch *b, size_t first)

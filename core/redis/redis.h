@@ -21,11 +21,12 @@
  * With shards:
  *   K:meta   the same, for all of them; its mark is nobody's bits'
  *   K:i      a shard, as K above; K:i:meta beside it
- * How names are derived from K: key_names.c.  The field `owner` of every companion hash is the key
- * K of the filter that it belongs to. K:meta says too which mark the filter was made with (born):
- * clearing and rebuilding keep that, re-creating does not. The mark is a random number other than
- * 0, new for every generation of the bits.  Every trip ends by reading it: as it never comes back
- * once it is gone, finding it says that everything earlier in the trip met the same bits. */
+ * How names are derived from K: key_names.c.  K:meta says which mark the filter was made with
+ * (born), the filter's id: clearing and rebuilding keep it, re-creating does not.  The field
+ * `owner` of every companion hash is K; that of a part or a shard also has `filter`, the id and the
+ * name of the K:meta that has it as its born. The mark is a random number other than 0, new for
+ * every generation of the bits.  Every trip ends by reading it: as it never comes back once it is
+ * gone, finding it says that everything earlier in the trip met the same bits. */
 #ifndef BF_REDIS_H
 #define BF_REDIS_H
 #include "parts/parts.h"
@@ -41,24 +42,10 @@ enum { BF_REDIS_STEP = 1 << 20, BF_REDIS_MARK = 4 }; /* bytes */
 enum { BF_REDIS_TRIES = 50 };
 
 typedef struct bf_redis_cache bf_redis_cache;
-typedef struct { /* memory that grows and is used again */
-    void *at;
-    size_t cap;
-} bf_redis_buffer;
-static inline void *bf_redis_room(bf_redis_buffer *b, size_t bytes) /* NULL: out of memory */
-{
-    if (bytes <= b->cap) return b->at;
-    void *more = realloc(b->at, bytes + 64);
-    if (!more) return NULL;
-    b->at = more;
-    b->cap = bytes + 64;
-    return more;
-}
 typedef struct bf_redis {
     bf_conn *conn;              /* one per filter; its parts and shards share it */
     bool shares_connection;     /* a part: the link belongs to its filter */
-    struct bf_redis *parent;    /* of a shard: the filter whose shard it is */
-    const char *owner;          /* K, also of a part or a shard; borrowed */
+    struct bf_redis *whole;     /* the filter whose part or shard it is; its own, if it is none */
     char *key, label[BF_LABEL]; /* K; of a part {K}:p0 or {K}:w0, of a shard K:0 */
     char *meta;                 /* name of its companion hash */
     bf_desc desc;
@@ -96,6 +83,7 @@ typedef struct bf_redis {
     bool recreate;         /* so create() may replace the lost filter, whose id is filter_id */
 } bf_redis;
 
+static inline bool bf_redis_is_shard(const bf_redis *r) { return r->whole != r && r->whole->shard; }
 static inline uint64_t bf_redis_cells(const bf_redis *r) /* of a key */
 {
     return r->desc.g.counting ? r->bits / BF_CELL_BITS : r->bits;

@@ -11,91 +11,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEADS_MOST = 8, NEWS_MOST = 1 << 16, REST_KEPT = 1 << 20, HEAD = 64 };
+enum { HEADS_MOST = 8, DROPPED_MOST = 1 << 16, REST_KEPT = 1 << 20, HEAD = 64 };
 
 /* ---- replies as they are kept ---- */
-static bool more_leaves(bf_redis_reply *r)
-{
-    size_t cap = r->cap ? 2 * r->cap : 64;
-    bf_redis_leaf *more = realloc(r->leaves, cap * sizeof *more);
-    if (!more) return false;
-    r->leaves = more;
-    r->cap = cap;
-    return true;
-}
-
-static bool more_text(bf_redis_reply *r, size_t len)
-{
-    size_t room = 2 * r->used + len + 256;
-    char *more = realloc(r->text, room);
-    if (!more) return false;
-    r->text = more;
-    r->room = room;
-    return true;
-}
-
-void bf_reply_leaf(bf_redis_reply *r, int type, long long value, const void *text, size_t len)
-{
-    r->too_much |= r->n + r->arrays >= r->most || len > r->most_text - r->used;
-    if (r->too_much) return;
-    if ((r->n == r->cap && !more_leaves(r)) || (len > r->room - r->used && !more_text(r, len))) {
-        r->no_memory = true;
-        return;
-    }
-    if (text) value = (long long)r->used;
-    if (len) memcpy(r->text + r->used, text, len);
-    r->used += len;
-    r->leaves[r->n++] = (bf_redis_leaf){ type, value, len };
-}
-
-bool bf_reply_array(bf_redis_reply *r, size_t members)
-{
-    r->arrays++;
-    r->too_much |= r->n + r->arrays > r->most || members > r->most - r->n;
-    return !r->too_much;
-}
-
-void bf_reply_limit(bf_redis_reply *r, size_t most, size_t most_text)
-{
-    r->most = most;
-    r->most_text = most_text;
-}
-
-void bf_reply_reset(bf_redis_reply *r)
-{
-    r->n = r->used = r->arrays = 0;
-    r->no_memory = r->too_much = false;
-}
-
-void bf_reply_free(bf_redis_reply *r)
-{
-    free(r->leaves);
-    free(r->text);
-    *r = (bf_redis_reply){ 0 };
-}
-
-bool bf_replies_begin(bf_redis_replies *r, size_t n)
-{
-    bf_reply_reset(&r->all);
-    r->n = r->next = 0;
-    if (n > r->cap) {
-        bf_redis_window *more = realloc(r->window, n * sizeof *more);
-        if (!more) return false;
-        r->window = more;
-        r->cap = n;
-    }
-    for (; r->n < n; r->n++) r->window[r->n].there = false;
-    return true;
-}
-
 void bf_replies_free(bf_redis_replies *r)
 {
-    bf_reply_free(&r->all);
-    free(r->window);
+    free(r->leaves.at);
+    free(r->text.at);
+    free(r->ranges.at);
     *r = (bf_redis_replies){ 0 };
 }
 
-/* NULL where leaf i is no text. */
+static bf_reply_range *range_of(const bf_redis_replies *r, size_t i)
+{
+    return (bf_reply_range *)r->ranges.at + i;
+}
+
+bf_redis_reply bf_replies_next(bf_redis_replies *r)
+{
+    const bf_reply_range *range = range_of(r, r->next++);
+    return (bf_redis_reply){
+        .leaves = (bf_redis_leaf *)r->leaves.at + range->from, .n = range->n, .text = r->text.at
+    };
+}
+
 const char *bf_reply_text(const bf_redis_reply *r, size_t i, size_t *len)
 {
     *len = 0;
@@ -104,7 +43,6 @@ const char *bf_reply_text(const bf_redis_reply *r, size_t i, size_t *len)
     return *len ? r->text + r->leaves[i].value : "";
 }
 
-/* NULL where the reply is anything but one text. */
 const char *bf_reply_only_text(const bf_redis_reply *r, size_t *len)
 {
     const char *text = bf_reply_text(r, 0, len);
@@ -154,44 +92,35 @@ bool bf_reply_error(const bf_redis_reply *r, char *text, size_t cap)
 }
 
 /* ---- replies in, piece by piece ---- */
-/* What nobody waits for takes no room, and does not go on for ever. */
-static void drop_news(bf_reply_sink *s)
-{
-    s->got->all.n = s->open;
-    s->got->all.used = s->text_open;
-    s->got->all.arrays = s->arrays_open;
-    if (++s->news > NEWS_MOST) s->got->all.too_much = true;
-}
-
 static void begin_reply(bf_reply_sink *s)
 {
-    s->open = s->got->all.n;
-    s->text_open = s->got->all.used;
-    s->arrays_open = s->got->all.arrays;
+    s->open = s->got->size;
     s->left = 1;
     s->pushed = false;
 }
 
 static void end_reply(bf_reply_sink *s)
 {
+    bf_redis_replies *got = s->got;
     const bf_redis_range *r = s->expected;
-    const size_t place =
-        s->nexpected && r->first != BF_NO_REPLY ? r->first + s->inside : BF_NO_REPLY;
-    if (s->pushed)
-        drop_news(s); /* not asked for */
-    else if (s->nexpected == 0 || (place != BF_NO_REPLY && place >= s->got->n))
-        s->too_many = true;
-    else {
-        if (place != BF_NO_REPLY)
-            s->got->window[place] = (bf_redis_window){ s->open, s->got->all.n - s->open, true };
-        else
-            drop_news(s);
+    size_t place = BF_NO_REPLY;
+    if (!s->pushed && s->nexpected) {
+        if (r->first != BF_NO_REPLY) place = r->first + s->inside;
         if (++s->inside == r->count) {
             s->expected++;
             s->nexpected--;
             s->inside = 0;
         }
         s->came++;
+    } else
+        s->too_many |= !s->pushed;
+    if (place < got->n)
+        *range_of(got, place) =
+            (bf_reply_range){ s->open.leaves, got->size.leaves - s->open.leaves, true };
+    else {
+        s->too_many |= place != BF_NO_REPLY;
+        got->size = s->open; /* a reply that nobody waits for takes no room */
+        got->too_much |= ++s->dropped > DROPPED_MOST;
     }
     begin_reply(s);
 }
@@ -204,40 +133,52 @@ void bf_reply_expect(bf_reply_sink *s, const bf_redis_range *ranges, size_t n)
     }
     s->expected = ranges;
     s->nexpected = n;
-    s->inside = 0;
+    s->inside = s->rest_len = 0;
     s->came = 0;
-    s->rest_len = 0;
-    s->got->all.n = s->open;
-    s->got->all.used = s->text_open;
-    s->got->all.arrays = s->arrays_open;
+    s->got->size = s->open;
     begin_reply(s);
 }
 
-static void put_value(bf_reply_sink *s, int type, long long value, const void *text, size_t len)
+/* text: bytes to copy, or NULL */
+static void put_leaf(bf_reply_sink *s, int type, long long value, const void *text, size_t len)
 {
-    bf_reply_leaf(&s->got->all, type, value, text, len);
+    bf_redis_replies *got = s->got;
+    bf_reply_size *size = &got->size;
     s->heads = 0;
-    if (s->got->all.too_much) return;
+    got->too_much |= size->values >= got->values_most || len > got->bytes_most - size->bytes;
+    if (got->too_much) return;
+    bf_redis_leaf *leaves = bf_redis_room(&got->leaves, (size->leaves + 1) * sizeof(bf_redis_leaf));
+    char *bytes = bf_redis_room(&got->text, size->bytes + len);
+    if (leaves && bytes) {
+        if (text) value = (long long)size->bytes;
+        if (len) memcpy(bytes + size->bytes, text, len);
+        size->bytes += len;
+        leaves[size->leaves++] = (bf_redis_leaf){ type, value, len };
+        size->values++;
+    } else
+        got->no_memory = true;
     if (--s->left == 0) end_reply(s);
 }
 
 void bf_reply_put_integer(bf_reply_sink *s, int64_t value)
 {
-    put_value(s, BF_LEAF_INTEGER, value, NULL, 0);
+    put_leaf(s, BF_LEAF_INTEGER, value, NULL, 0);
 }
 void bf_reply_put_text(bf_reply_sink *s, const void *bytes, size_t len)
 {
-    put_value(s, BF_LEAF_TEXT, 0, len ? bytes : "", len);
+    put_leaf(s, BF_LEAF_TEXT, 0, len ? bytes : "", len);
 }
 void bf_reply_put_error(bf_reply_sink *s, const void *bytes, size_t len)
 {
-    put_value(s, BF_LEAF_ERROR, 0, len ? bytes : "", len);
+    put_leaf(s, BF_LEAF_ERROR, 0, len ? bytes : "", len);
 }
-void bf_reply_put_nil(bf_reply_sink *s) { put_value(s, BF_LEAF_NIL, 0, NULL, 0); }
+void bf_reply_put_nil(bf_reply_sink *s) { put_leaf(s, BF_LEAF_NIL, 0, NULL, 0); }
 void bf_reply_put_array(bf_reply_sink *s, size_t n)
 {
-    if (++s->heads > HEADS_MOST) s->got->all.too_much = true;
-    if (!bf_reply_array(&s->got->all, n)) return;
+    bf_redis_replies *got = s->got;
+    got->too_much |= ++s->heads > HEADS_MOST || ++got->size.values > got->values_most ||
+                     n > got->values_most - got->size.values;
+    if (got->too_much) return;
     if (n == 0) s->heads = 0;
     s->left += n;
     if (--s->left == 0) end_reply(s);
@@ -246,10 +187,10 @@ void bf_reply_put_array(bf_reply_sink *s, size_t n)
 size_t bf_reply_refusal(const bf_reply_sink *s, size_t i, const char **text)
 {
     const bf_redis_replies *got = s->got;
-    if (i >= got->n || !got->window[i].there || got->window[i].n == 0) return 0;
-    const bf_redis_leaf *l = got->all.leaves + got->window[i].from;
+    if (i >= got->n || !range_of(got, i)->there || range_of(got, i)->n == 0) return 0;
+    const bf_redis_leaf *l = (bf_redis_leaf *)got->leaves.at + range_of(got, i)->from;
     if (l->type != BF_LEAF_ERROR) return 0;
-    *text = l->len ? s->got->all.text + l->value : "";
+    *text = l->len ? (char *)got->text.at + l->value : "";
     return l->len;
 }
 
@@ -282,103 +223,90 @@ static bool parse_integer(const char *at, const char *end, long long *v)
     return true;
 }
 
-/* The bytes of one leaf or of one array's head at the beginning: how many, 0 = not all there yet,
- * -1 = nonsense. */
-static ptrdiff_t parse_text(
-    bf_reply_sink *s, const char *at, const char *end, const char *line, long long len)
-{
-    if (len == -1) {
-        bf_reply_put_nil(s);
-        return line + 2 - at;
-    }
-    if (len < 0) return -1;
-    if ((uint64_t)len > s->got->all.most_text - s->got->all.used) {
-        s->got->all.too_much = true;
-        return -1;
-    }
-    if (end - (line + 2) < len + 2) return 0;
-    if (line[2 + len] != '\r' || line[3 + len] != '\n') return -1;
-    bf_reply_put_text(s, line + 2, (size_t)len);
-    return line + 2 + len + 2 - at;
-}
-
+/* One leaf, or the head of one array, from its first byte on: how many bytes it has, 0: they are
+ * not all there yet, -1: they are no RESP, or too much. */
 static ptrdiff_t parse_value(bf_reply_sink *s, const char *at, const char *end)
 {
+    bf_redis_replies *got = s->got;
+    const size_t room = got->bytes_most - got->size.bytes;
     const char *line = memchr(at, '\r', (size_t)(end - at));
     long long v = 0;
     if (!line || end - line < 2) {
-        s->got->all.too_much |=
-            (size_t)(end - at) > s->got->all.most_text - s->got->all.used + HEAD;
-        return s->got->all.too_much ? -1 : 0;
+        got->too_much |= (size_t)(end - at) > room + HEAD;
+        return got->too_much ? -1 : 0;
     }
     if (line[1] != '\n' || (strchr(":$*%~>", *at) && !parse_integer(at + 1, line, &v))) return -1;
-    const ptrdiff_t whole = line + 2 - at;
+    const ptrdiff_t head = line + 2 - at;
+    const size_t len = (size_t)(line - at - 1);
+    if (strchr("$*~%>", *at) && v < 0 && (v != -1 || *at == '>')) return -1;
     switch (*at) {
-    case ':': bf_reply_put_integer(s, v); return whole;
+    case ':': bf_reply_put_integer(s, v); return head;
     case '+':
     case ',':
-    case '(': bf_reply_put_text(s, at + 1, (size_t)(line - at - 1)); return whole;
-    case '-': bf_reply_put_error(s, at + 1, (size_t)(line - at - 1)); return whole;
-    case '_': bf_reply_put_nil(s); return whole;
-    case '$': return parse_text(s, at, end, line, v);
+    case '(': bf_reply_put_text(s, at + 1, len); return head;
+    case '-': bf_reply_put_error(s, at + 1, len); return head;
+    case '_': bf_reply_put_nil(s); return head;
+    case '$':
+        if (v == -1) break;
+        got->too_much |= (uint64_t)v > room;
+        if (got->too_much) return -1;
+        if (end - (line + 2) < v + 2) return 0;
+        if (line[2 + v] != '\r' || line[3 + v] != '\n') return -1;
+        bf_reply_put_text(s, line + 2, (size_t)v);
+        return head + v + 2;
     case '>':
+        if (s->left != 1 || got->size.leaves != s->open.leaves || v < 1) return -1;
+        s->pushed = true; /* fall through */
     case '*':
     case '~':
     case '%':
-        if (*at == '>' && (s->left != 1 || s->got->all.n != s->open || v < 1)) return -1;
-        if (*at == '>') s->pushed = true;
-        if (v == -1) {
-            bf_reply_put_nil(s);
-            return whole;
-        }
-        if (v < 0 || (uint64_t)v > s->got->all.most) {
-            s->got->all.too_much |= v > 0;
-            return -1;
-        }
+        if (v == -1) break;
+        got->too_much |= (uint64_t)v > got->values_most;
+        if (got->too_much) return -1;
         bf_reply_put_array(s, (size_t)v * (*at == '%' ? 2 : 1));
-        return whole;
+        return head;
     default: return -1;
     }
+    bf_reply_put_nil(s); /* $-1 and *-1 of RESP2 */
+    return head;
 }
 
 static bool keep_rest(bf_reply_sink *s, const char *bytes, size_t len)
 {
-    if (len > s->rest_cap - s->rest_len) {
-        size_t cap = 2 * s->rest_len + len;
-        char *more = realloc(s->rest, cap);
-        if (!more) {
-            s->got->all.no_memory = true;
-            return false;
-        }
-        s->rest = more;
-        s->rest_cap = cap;
-    }
-    if (len) memcpy(s->rest + s->rest_len, bytes, len);
+    char *rest = bf_redis_room(&s->rest, s->rest_len + len);
+    s->got->no_memory |= !rest;
+    if (!rest) return false;
+    if (len) memcpy(rest + s->rest_len, bytes, len);
     s->rest_len += len;
     return true;
 }
 
+static bool is_between_replies(const bf_reply_sink *s)
+{
+    return s->rest_len == 0 && s->left == 1 && s->got->size.leaves == s->open.leaves;
+}
+
 int64_t bf_reply_feed(bf_reply_sink *s, const void *bytes, size_t len)
 {
+    const bf_redis_replies *got = s->got;
     const char *at = bytes, *end = at + len;
     const bool joined = s->rest_len > 0;
     ptrdiff_t c = 0;
     if (joined) {
         if (!keep_rest(s, bytes, len)) return BF_ENOMEM;
-        at = s->rest;
+        at = s->rest.at;
         end = at + s->rest_len;
     }
-    while (at < end && !s->got->all.too_much && (c = parse_value(s, at, end)) > 0) at += c;
-    if (c < 0 || s->got->all.too_much) return BF_EFORMAT;
+    while (at < end && !got->too_much && (c = parse_value(s, at, end)) > 0) at += c;
+    if (c < 0 || got->too_much) return BF_EFORMAT;
     if (joined) {
-        memmove(s->rest, at, (size_t)(end - at));
+        memmove(s->rest.at, at, (size_t)(end - at));
         s->rest_len = (size_t)(end - at);
     } else if (!keep_rest(s, at, (size_t)(end - at)))
         return BF_ENOMEM;
-    if (s->got->all.no_memory) return BF_ENOMEM;
-    const bool more =
-        s->nexpected == 0 && (s->rest_len > 0 || s->left != 1 || s->got->all.n != s->open);
-    return s->too_many || more ? BF_EFORMAT : s->came; /* nobody asked for that: out of step */
+    if (got->no_memory) return BF_ENOMEM;
+    const bool unasked = s->nexpected == 0 && !is_between_replies(s);
+    return s->too_many || unasked ? BF_EFORMAT : s->came;
 }
 
 /* ---- commands out ---- */
@@ -414,20 +342,25 @@ bool bf_command_arg(bf_commands *c, bf_key *arg)
 
 /* ---- an exchange ---- */
 bool bf_sink_begin(
-    bf_reply_sink *s, bf_redis_replies *got, size_t commands, size_t most, size_t most_text)
+    bf_reply_sink *s, bf_redis_replies *got, size_t commands, size_t values, size_t bytes)
 {
-    if (s->rest_cap > REST_KEPT) {
-        free(s->rest);
-        s->rest = NULL;
-        s->rest_cap = 0;
+    if (s->rest.cap > REST_KEPT) {
+        free(s->rest.at);
+        s->rest = (bf_redis_buffer){ 0 };
     }
+    if (!bf_redis_room(&got->ranges, commands * sizeof(bf_reply_range))) return false;
+    got->size = s->open = (bf_reply_size){ 0 };
+    got->no_memory = got->too_much = false;
+    got->values_most = values;
+    got->bytes_most = bytes;
+    got->n = commands;
+    got->next = 0;
+    for (size_t i = 0; i < commands; i++) range_of(got, i)->there = false;
     s->got = got;
-    s->open = s->text_open = s->arrays_open = s->news = s->heads = 0;
+    s->dropped = s->heads = 0;
     s->too_many = false;
     s->sys_errno = 0;
     s->fault[0] = 0;
-    if (!bf_replies_begin(got, commands)) return false;
-    bf_reply_limit(&got->all, most, most_text);
     s->every = (bf_redis_range){ 0, commands };
     bf_reply_expect(s, &s->every, 1);
     return true;
@@ -435,7 +368,7 @@ bool bf_sink_begin(
 
 bool bf_sink_complete(const bf_reply_sink *s)
 {
-    bool all = !s->too_many && s->left == 1 && s->rest_len == 0;
-    for (size_t i = 0; i < s->got->n; i++) all &= s->got->window[i].there;
+    bool all = !s->too_many && is_between_replies(s);
+    for (size_t i = 0; i < s->got->n; i++) all &= range_of(s->got, i)->there;
     return all;
 }

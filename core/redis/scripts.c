@@ -80,18 +80,24 @@ const char bf_script_whole[] = "if call('HGET', KEYS[1], 'born') ~= ARGV[1] then
 /* A part that is ready under a temporary name gets its own.  KEYS: the newest part and its hash (or
  * K and K:meta, if there is none), the temporary name, the new part and its hash, K:meta.  ARGV[1]
  * and ARGV[2] as above, of the newest part; ARGV[3] the mark that it gets as bytes, ARGV[4] the
- * same in hex.  meta is the new part's hash; meta[2] is its owner. The name must be free, or hold a
- * part of this owner.  again: a lost filter is re-created, whose K:meta is there: a string of the
- * part's length is its part that lost its hash. */
+ * same in hex.  meta is the new part's hash; meta[2] is its owner and meta[4] its filter.  The name
+ * must be free, or hold a part of this filter or of one that had the same K:meta before.  again: a
+ * lost filter is re-created, whose K:meta is there: a string of the part's length is its part that
+ * lost its hash. */
 #define FAIL                                                                                       \
     "local function fail(v)\n"                                                                     \
     " call('DEL', KEYS[3])\n"                                                                      \
     " return v\n"                                                                                  \
+    "end\n"                                                                                        \
+    "local meta\n"                                                                                 \
+    "local function ours(hash)\n"                                                                  \
+    " local v = redis.pcall('HMGET', hash, 'owner', 'filter')\n"                                   \
+    " return v[1] == meta[2] and v[2] and string.sub(v[2], 10) == KEYS[6]\n"                       \
     "end\n"
 #define NAME_PART                                                                                  \
-    "local kind, owner = call('TYPE', KEYS[4]).ok, call('HGET', KEYS[5], 'owner')\n"               \
+    "local kind = call('TYPE', KEYS[4]).ok\n"                                                      \
     "local free = kind == 'none' and call('EXISTS', KEYS[5]) == 0\n"                               \
-    "local own = (kind == 'none' or kind == 'string') and owner == meta[2]\n"                      \
+    "local own = (kind == 'none' or kind == 'string') and ours(KEYS[5])\n"                         \
     "local bare = again and kind == 'string' and call('EXISTS', KEYS[5]) == 0 and\n"               \
     " call('STRLEN', KEYS[4]) == call('STRLEN', KEYS[3])\n"                                        \
     "if not (free or own or bare) then return fail(3) end\n"                                       \
@@ -105,7 +111,8 @@ const char bf_script_whole[] = "if call('HGET', KEYS[1], 'born') ~= ARGV[1] then
  * filter whose place it takes, or ''; KEYS[7] and on are the later parts and their hashes, of which
  * those of the lost filter are deleted.  2: the newest part has another mark. */
 const char bf_script_append[] = FAIL
-    "local n, meta, again = tonumber(ARGV[5]), {unpack(ARGV, 7 + ARGV[6])}, false\n"
+    "local n, again = tonumber(ARGV[5]), false\n"
+    "meta = {unpack(ARGV, 7 + ARGV[6])}\n"
     "if n == 0 then\n"
     " again = call('EXISTS', KEYS[6]) == 1\n"
     " local lost = ARGV[2] ~= '' and call('HGET', KEYS[6], 'born') == ARGV[2]\n"
@@ -115,9 +122,7 @@ const char bf_script_append[] = FAIL
     " " LIVE " if not live then return fail(2) end\n"
     "end\n" NAME_PART "if n == 0 then\n"
     " for i = 7, #KEYS, 2 do\n"
-    "  if redis.pcall('HGET', KEYS[i + 1], 'owner') == meta[2] then\n"
-    "   call('DEL', KEYS[i], KEYS[i + 1])\n"
-    "  end\n"
+    "  if ours(KEYS[i + 1]) then call('DEL', KEYS[i], KEYS[i + 1]) end\n"
     " end\n"
     " call('DEL', KEYS[6])\n"
     " call('HSET', KEYS[6], unpack(ARGV, 7, 6 + ARGV[6]))\n"
@@ -142,12 +147,13 @@ const char bf_script_turn[] =
          "local newest = tonumber(call('HGET', KEYS[6], 'epoch') or '')\n"
          "if newest ~= tonumber(ARGV[8]) then return fail(0) end\n"
          "if call('HEXISTS', KEYS[6], 'e'..ARGV[5]) == 1 then return fail(0) end\n"
-         "local meta, again = {unpack(ARGV, 10)}\n" NAME_PART "if newest then\n"
-         " local of = call('HGET', KEYS[2], 'owner')\n"
-         " if call('EXISTS', KEYS[1]) == 1 and (not of or of == meta[2]) then\n"
+         "local again = false\n"
+         "meta = {unpack(ARGV, 10)}\n" NAME_PART "if newest then\n"
+         " local of = call('HGET', KEYS[2], 'filter')\n"
+         " if call('EXISTS', KEYS[1]) == 1 and (not of or of == meta[4]) then\n"
          "  call('SETRANGE', KEYS[1], ARGV[1], ARGV[3])\n"
          " end\n"
-         " if of == meta[2] then call('HSET', KEYS[2], 'mark', ARGV[4]) end\n"
+         " if of == meta[4] then call('HSET', KEYS[2], 'mark', ARGV[4]) end\n"
          "end\n"
          "call('PEXPIRE', KEYS[4], ARGV[6])\n"
          "call('PEXPIRE', KEYS[5], ARGV[6])\n"

@@ -1,7 +1,7 @@
-/* socket.c - a connection of our own to the server of a URL: one at a time, with a deadline for
- * each exchange and a new connection after a fault.  Knows sockets, AUTH and SELECT; what the
- * replies are, resp.c knows.  A connection that may be out of step (a time-out, nonsense, a fault
- * in the middle) is closed, never read further. */
+/* socket.c - the client of a URL: one connection of our own, with a deadline for each exchange and
+ * a new connection after a fault.  Knows sockets, AUTH and SELECT; resp.c knows replies.  A
+ * connection that may be out of step (a time-out, no RESP, a fault in the middle) is closed, never
+ * read on. */
 #include "base/system.h"
 #include "base/base.h"
 #include "redis/socket.h"
@@ -18,14 +18,8 @@
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
-#ifdef BF_HAVE_HIREDIS
-#include <hiredis/hiredis.h>
-#else /* tables.c has refused redis:// */
-#define redisFormatCommand(to, ...) (*(to) = NULL, -1)
-#define redisFreeCommand(command) ((void)(command))
-#endif
 
-enum { PUSH_FROM = 16 << 10, IN_BYTES = 1 << 16 };
+enum { IN_BYTES = 1 << 16, GREETING_BYTES = 4096 };
 
 static int64_t now_ms(void)
 {
@@ -34,34 +28,27 @@ static int64_t now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-#ifdef BF_HAVE_OPENSSL
-#define tls_begin bf_tls_begin
-#define tls_in bf_tls_in
-#define tls_out bf_tls_out
-#define tls_free bf_tls_free
-#else /* tables.c has refused rediss:// */
-#define tls_begin(s) false
-#define tls_in bf_socket_in
-#define tls_out bf_socket_out
-#define tls_free(t) ((void)0)
+#ifndef BF_HAVE_OPENSSL /* tables.c has refused rediss:// */
+#define bf_tls_begin(s) false
+#define bf_tls_in bf_socket_in
+#define bf_tls_out bf_socket_out
+#define bf_tls_free(t) ((void)0)
 #endif
 
 /* ---- faults ---- */
 void bf_socket_close(bf_socket *s)
 {
-    tls_free(s->tls);
+    bf_tls_free(s->tls);
     s->tls = NULL;
     if (s->fd >= 0) close(s->fd);
     s->fd = -1;
-    s->allowed = false; /* the breaker is asked again for the next connection */
 }
 
 void bf_socket_abandon(bf_socket *s)
 {
-    if (s->fd >= 0) close(s->fd);
-    s->fd = -1;
     s->tls = NULL;
     s->in = NULL;
+    bf_socket_close(s);
 }
 
 bool bf_socket_broken(bf_socket *s, int e)
@@ -77,13 +64,6 @@ bool bf_socket_no_memory(bf_socket *s)
 {
     bf_socket_close(s);
     bf_fail(&s->fault, BF_ENOMEM, "out of memory");
-    return false;
-}
-
-static bool unreachable(bf_socket *s, int e)
-{
-    s->timed_out = e == ETIMEDOUT || e == EHOSTUNREACH; /* nothing answers at that address */
-    bf_fail_sys(&s->fault, e, "reach", s->label);
     return false;
 }
 
@@ -112,8 +92,8 @@ int bf_socket_out(bf_socket *s, const char *bytes, size_t len)
     return 0;
 }
 
-/* The socket's own time-out covers the first read of an exchange; what comes in drops after that,
- * or before TLS has a whole record of it, is held to the deadline. */
+/* The socket's own time-out covers the first read of an exchange without TLS; what comes in drops
+ * after that, or before TLS has a whole record, is held to the deadline. */
 ssize_t bf_socket_in(bf_socket *s, void *bytes, size_t cap)
 {
     const bool watched = s->got_bytes || s->tls;
@@ -133,84 +113,77 @@ ssize_t bf_socket_in(bf_socket *s, void *bytes, size_t cap)
     return c;
 }
 
-/* How many bytes came into in at `at`; 0: a fault. */
-static size_t receive(bf_socket *s, size_t at)
-{
-    ssize_t c = (s->tls ? tls_in : bf_socket_in)(s, s->in + at, IN_BYTES - at);
-    if (c <= 0) bf_socket_broken(s, c < 0 ? errno : ECONNRESET);
-    s->got_bytes = true;
-    return c > 0 ? (size_t)c : 0;
-}
-
 static bool transmit(bf_socket *s, const char *bytes, size_t len)
 {
-    return (s->tls ? tls_out : bf_socket_out)(s, bytes, len) == 0 || bf_socket_broken(s, errno);
+    return (s->tls ? bf_tls_out : bf_socket_out)(s, bytes, len) == 0 || bf_socket_broken(s, errno);
 }
 
-/* ---- AUTH and SELECT ---- */
-static bool is_greeted(bf_socket *s, const char *reply, size_t len)
+/* Feeds the sink until it has that many replies.  If it refuses what came, s->fault stays empty. */
+static bool receive(bf_socket *s, bf_reply_sink *sink, size_t replies)
 {
-    char text[72];
-    if (len && *reply == '+') return true;
-    if (len && *reply == '-') {
-        snprintf(text, sizeof text, "%.*s", (int)len - 1, reply + 1);
-        text[strcspn(text, "\r")] = 0;
-        bf_reply_clean(text);
-        bf_fail(&s->fault, BF_EIO, "%s: %s", s->label, text);
-    } else
-        bf_fail(&s->fault, BF_EIO, "%s: the server does not speak the Redis protocol", s->label);
-    bf_socket_close(s);
-    return false;
-}
-
-/* Each reply is one text line. */
-static bool read_greetings(bf_socket *s, unsigned count)
-{
-    for (size_t have = 0, at = 0; count;) {
-        const char *end = memchr(s->in + at, '\n', have - at);
-        if (!end && have == IN_BYTES) return is_greeted(s, "", 0);
-        if (!end) {
-            const size_t c = receive(s, have);
-            if (c == 0) return false;
-            have += c;
-            continue;
-        }
-        if (!is_greeted(s, s->in + at, (size_t)(end - s->in) - at)) return false;
-        at = (size_t)(end + 1 - s->in);
-        if (--count == 0 && at != have) return is_greeted(s, "", 0);
+    for (int64_t got = 0; got < (int64_t)replies;) {
+        ssize_t c = (s->tls ? bf_tls_in : bf_socket_in)(s, s->in, IN_BYTES);
+        if (c <= 0) return bf_socket_broken(s, c < 0 ? errno : ECONNRESET);
+        s->got_bytes = true;
+        if ((got = bf_reply_feed(sink, s->in, (size_t)c)) < 0) return false;
     }
     return true;
 }
 
-static bool send_command(bf_socket *s, char *command, int len)
+/* ---- AUTH and SELECT ---- */
+static bool send_greeting(bf_socket *s)
 {
-    if (len < 0) return bf_socket_no_memory(s);
-    const bool sent = transmit(s, command, (size_t)len);
-    for (volatile char *p = command; p < command + len; p++) *p = 0; /* the password */
-    redisFreeCommand(command);
+    const char *user = s->url->user, *pass = s->url->pass ? s->url->pass : "";
+    const size_t cap = strlen(pass) + (user ? strlen(user) : 0) + 128;
+    char db[16], *text = malloc(cap);
+    if (!text) return bf_socket_no_memory(s);
+    int len = 0;
+    if (user)
+        len = snprintf(text, cap, "*3\r\n$4\r\nAUTH\r\n$%zu\r\n%s\r\n$%zu\r\n%s\r\n", strlen(user),
+            user, strlen(pass), pass);
+    else if (s->url->pass)
+        len = snprintf(text, cap, "*2\r\n$4\r\nAUTH\r\n$%zu\r\n%s\r\n", strlen(pass), pass);
+    if (s->url->db)
+        len += snprintf(text + len, cap - (size_t)len, "*2\r\n$6\r\nSELECT\r\n$%d\r\n%s\r\n",
+            snprintf(db, sizeof db, "%u", s->url->db), db);
+    const bool sent = transmit(s, text, (size_t)len);
+    for (volatile char *p = text; p < text + len; p++) *p = 0; /* the password */
+    free(text);
     return sent;
 }
 
 static bool greet(bf_socket *s)
 {
-    const bf_redis_url *u = s->url;
-    char *command = NULL;
-    int len;
-    if (u->pass) {
-        len = u->user ? redisFormatCommand(&command, "AUTH %s %s", u->user, u->pass)
-                      : redisFormatCommand(&command, "AUTH %s", u->pass);
-        if (!send_command(s, command, len)) return false;
+    const size_t n = (s->url->pass != NULL) + (s->url->db != 0);
+    bf_redis_replies got = { 0 };
+    bf_reply_sink sink = { 0 };
+    char text[72] = "the server does not speak the Redis protocol";
+    bool fine = n == 0 || send_greeting(s);
+    if (n && fine) {
+        if (!bf_sink_begin(&sink, &got, n, n, GREETING_BYTES)) fine = bf_socket_no_memory(s);
+        fine = fine && receive(s, &sink, n) && bf_sink_complete(&sink);
+        for (size_t i = 0; fine && i < n; i++) {
+            const bf_redis_reply reply = bf_replies_next(&got);
+            fine = !bf_reply_error(&reply, text, sizeof text);
+        }
+        if (!fine && !s->fault.code) bf_fail(&s->fault, BF_EIO, "%s: %s", s->label, text);
     }
-    if (u->db) {
-        len = redisFormatCommand(&command, "SELECT %u", u->db);
-        if (!send_command(s, command, len)) return false;
-    }
-    return read_greetings(s, (u->pass != NULL) + (u->db != 0));
+    if (!fine) bf_socket_close(s);
+    bf_replies_free(&got);
+    free(sink.rest.at);
+    return fine;
 }
 
 /* ---- connecting ---- */
-/* Waits for a connect() that goes on by itself, signals or not. */
-static int connected(int fd, int64_t until)
+static bool unreachable(bf_socket *s, int e)
+{
+    s->timed_out = e == ETIMEDOUT || e == EHOSTUNREACH; /* nothing answers at that address */
+    bf_fail_sys(&s->fault, e, "reach", s->label);
+    return false;
+}
+
+/* Waits for a connect() that goes on by itself; returns its errno. */
+static int wait_connected(int fd, int64_t until)
 {
     struct pollfd p = { .fd = fd, .events = POLLOUT };
     int e = 0, n;
@@ -223,14 +196,14 @@ static int connected(int fd, int64_t until)
     return getsockopt(fd, SOL_SOCKET, SO_ERROR, &e, &len) < 0 ? errno : e;
 }
 
-/* A socket that is connected by then, in blocking mode; -1 and errno. */
+/* Returns a socket in blocking mode that is connected by then; -1 and errno. */
 static int connect_to(const struct sockaddr *a, socklen_t len, int64_t until)
 {
     int yes = 1, e = 0,
         fd = bf_off_standard(socket(a->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (fd < 0) return -1;
     if (connect(fd, a, len) < 0 && (e = errno) && (e == EINPROGRESS || e == EINTR))
-        e = connected(fd, until);
+        e = wait_connected(fd, until);
     if (e) {
         close(fd);
         errno = e;
@@ -244,39 +217,33 @@ static int connect_to(const struct sockaddr *a, socklen_t len, int64_t until)
 static bool connect_to_path(bf_socket *s)
 {
     struct sockaddr_un a = { .sun_family = AF_UNIX };
-    memcpy(a.sun_path, s->url->path, strlen(s->url->path)); /* url.c has seen that it fits */
+    memcpy(a.sun_path, s->url->path, strlen(s->url->path)); /* url.c has checked that it fits */
     s->fd = connect_to((const struct sockaddr *)&a, sizeof a, s->deadline);
     return s->fd >= 0 || unreachable(s, errno);
 }
 
-/* The system's resolver has time-outs of its own, which the deadline does not shorten. */
-static bool look_up(bf_socket *s, struct addrinfo **all)
-{
-    const struct addrinfo wanted = { .ai_socktype = SOCK_STREAM };
-    char port[12];
-    snprintf(port, sizeof port, "%u", s->url->port);
-    const int e = getaddrinfo(s->url->host, port, &wanted, all);
-    if (e == 0) return true;
-    s->timed_out = e == EAI_AGAIN;
-    bf_fail(&s->fault, e == EAI_MEMORY ? BF_ENOMEM : BF_EIO, "cannot reach %s: %.50s", s->label,
-        gai_strerror(e));
-    return false;
-}
-
-/* A name may have several addresses, of which the first may be dead: each gets its share of the
- * time that is left. */
+/* A name may have several addresses, and the first may not answer: each gets its share of the time
+ * that is left.  The system's resolver has time-outs of its own. */
 static bool connect_to_host(bf_socket *s)
 {
+    const struct addrinfo wanted = { .ai_socktype = SOCK_STREAM };
     struct addrinfo *all;
-    int n = 0, e = 0;
-    if (!look_up(s, &all)) return false;
+    char port[12];
+    int n = 0, e;
+    snprintf(port, sizeof port, "%u", s->url->port);
+    if ((e = getaddrinfo(s->url->host, port, &wanted, &all))) {
+        s->timed_out = e == EAI_AGAIN;
+        bf_fail(&s->fault, e == EAI_MEMORY ? BF_ENOMEM : BF_EIO, "cannot reach %s: %.50s", s->label,
+            gai_strerror(e));
+        return false;
+    }
     start_deadline(s);
     for (const struct addrinfo *a = all; a; a = a->ai_next) n++;
     for (const struct addrinfo *a = all; a && s->fd < 0; a = a->ai_next, n--) {
         const int64_t left = s->deadline - now_ms();
         s->fd =
             connect_to(a->ai_addr, a->ai_addrlen, s->deadline - left + (left > 0 ? left / n : 0));
-        if (s->fd < 0 && !e) e = errno; /* the system puts those first that it can reach at all */
+        if (s->fd < 0 && !e) e = errno; /* the system puts reachable addresses first */
     }
     freeaddrinfo(all);
     return s->fd >= 0 || unreachable(s, e);
@@ -288,7 +255,6 @@ static bool connect_(bf_socket *s)
     const struct timeval tv = { (time_t)timeout,
         (suseconds_t)((timeout - (double)(time_t)timeout) * 1e6) };
     s->fresh = true;
-    s->pushed = 0;
     start_deadline(s);
     if (!s->in && !(s->in = malloc(IN_BYTES))) return bf_socket_no_memory(s);
     if (!(s->url->path ? connect_to_path : connect_to_host)(s)) return false;
@@ -296,7 +262,7 @@ static bool connect_(bf_socket *s)
         setsockopt(s->fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof tv) < 0)
         return bf_socket_broken(s, errno);
     start_deadline(s);
-    if (s->url->tls && !tls_begin(s)) {
+    if (s->url->tls && !bf_tls_begin(s)) {
         bf_socket_close(s);
         return false;
     }
@@ -304,27 +270,19 @@ static bool connect_(bf_socket *s)
     return greet(s);
 }
 
-/* Did the server close it meanwhile (restart, idle time-out)?  Or is there what no command asked
- * for? */
+/* ---- an exchange ---- */
+/* Did the server close the connection (restart, idle time-out), or send what no command asked for?
+ */
 static bool is_gone(const bf_socket *s)
 {
     char c;
     return recv(s->fd, &c, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || (errno != EAGAIN && errno != EINTR);
 }
 
-static void probe(bf_socket *s)
-{
-    if (s->fd >= 0 && !s->probed && s->changes && is_gone(s)) bf_socket_close(s);
-    s->probed = true;
-}
-
-/* ---- an exchange ---- */
-/* Asked once per connection of an exchange, before its first byte. */
 static bool is_allowed(bf_socket *s)
 {
     int64_t silent_for;
-    s->allowed = s->allowed || bf_breaker_allows(&s->breaker, s->fd >= 0, &silent_for);
-    if (s->allowed) return true;
+    if (bf_breaker_allows(&s->breaker, s->fd >= 0, &silent_for)) return true;
     s->timed_out = true;
     bf_fail(&s->fault, BF_EIO, "cannot reach %s: %s: it did not answer %.1f s ago", s->label,
         strerror(ETIMEDOUT), (double)silent_for / 1000);
@@ -332,43 +290,18 @@ static bool is_allowed(bf_socket *s)
     return false;
 }
 
-void bf_socket_begin(bf_socket *s, bool changes)
-{
-    s->changes = changes;
-    s->pushed = 0;
-    s->allowed = s->probed = s->fresh = s->sent = s->timed_out = false;
-}
-
-void bf_socket_push(bf_socket *s, const char *label, const char *bytes, size_t len)
-{
-    if (len - s->pushed < PUSH_FROM || s->tls) return;
-    s->label = label;
-    probe(s);
-    if (s->fd < 0 || !is_allowed(s)) return;
-    ssize_t c = send(s->fd, bytes + s->pushed, len - s->pushed, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (c > 0) s->pushed += (size_t)c; /* a fault comes back at the exchange */
-}
-
-/* All commands there and all replies back.  The commands lie one after another. */
+/* The commands of all parts lie one after another. */
 static bool round_trip(bf_socket *s, const bf_redis_part *parts, size_t nparts, bf_reply_sink *sink)
 {
-    const char *bytes = parts->bytes, *end = bytes;
-    int64_t commands = 0, got = 0;
+    size_t len = 0, commands = 0;
     for (size_t i = 0; i < nparts; i++) {
-        end += parts[i].len;
-        commands += (int64_t)parts[i].commands;
+        len += parts[i].len;
+        commands += parts[i].commands;
     }
     if (s->fd < 0 && !connect_(s)) return false;
     start_deadline(s);
-    s->sent = s->pushed > 0;
-    bytes += s->pushed;
-    if (!transmit(s, bytes, (size_t)(end - bytes))) return false;
-    while (got < commands) {
-        const size_t c = receive(s, 0);
-        if (c == 0) return false;
-        if ((got = bf_reply_feed(sink, s->in, c)) < 0) return false; /* the sink knows why */
-    }
-    return true;
+    s->sent = false;
+    return transmit(s, parts->bytes, len) && receive(s, sink, commands);
 }
 
 static int exchange(
@@ -377,9 +310,8 @@ static int exchange(
     bf_socket *s = ctx;
     (void)report;
     s->fault.code = s->fault.sys_errno = 0;
-    s->sent = s->pushed > 0;
-    s->timed_out = false;
-    probe(s);
+    s->fresh = s->sent = s->timed_out = false;
+    if (s->fd >= 0 && s->changes && is_gone(s)) bf_socket_close(s);
     if (!is_allowed(s)) return BF_CLIENT_UNSENT;
     const bool done = round_trip(s, parts, nparts, sink);
     (s->timed_out ? bf_breaker_timed_out : bf_breaker_answered)(&s->breaker, !s->fresh);
@@ -388,13 +320,10 @@ static int exchange(
 }
 
 /* ---- life ---- */
-bf_socket *bf_socket_new(const bf_redis_url *url, bf_error *err)
+bf_socket *bf_socket_new(const bf_redis_url *url)
 {
     bf_socket *s = calloc(1, sizeof *s);
-    if (!s) {
-        bf_fail(err, BF_ENOMEM, "out of memory");
-        return NULL;
-    }
+    if (!s) return NULL;
     s->client = (bf_redis_client){ .exchange = exchange, .ctx = s };
     s->url = url;
     s->fd = -1;

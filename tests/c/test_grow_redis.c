@@ -307,7 +307,6 @@ static void what_is_left_of_a_lost_one_is_deleted(void)
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
-    NEEDS_REDIS();
     rs_start(&redis, NULL);
     RUN(as_in_memory);
     RUN(others_are_followed);

@@ -117,17 +117,14 @@ static void every_call_of_save_over_a_file_fails_once(void)
 }
 static void every_call_that_makes_a_filter_in_redis_fails_once(void)
 {
-    NEEDS_HIREDIS;
     each_fails(remote, url, true);
 }
 static void every_call_on_an_existing_filter_in_redis_fails_once(void)
 {
-    NEEDS_HIREDIS;
     each_fails(remote, url, false);
 }
 static void every_call_on_a_whole_filter_in_redis_fails_once(void)
 {
-    NEEDS_HIREDIS;
     each_fails(remote_whole, url, true);
 }
 
@@ -154,17 +151,14 @@ int main(void)
     RUN(every_call_on_an_existing_file_fails_once);
     RUN(every_call_of_save_fails_once);
     RUN(every_call_of_save_over_a_file_fails_once);
-    const bool have_redis = !lacks_hiredis();
     forget_url = flush;
-    if (have_redis) {
-        rs_start(&redis, NULL);
-        snprintf(url, sizeof url, "%s", rs_url(&redis, "once", "&timeout=2&retry_after=0"));
-    }
+    rs_start(&redis, NULL);
+    snprintf(url, sizeof url, "%s", rs_url(&redis, "once", "&timeout=2&retry_after=0"));
     RUN(every_call_that_makes_a_filter_in_redis_fails_once);
     RUN(every_call_on_an_existing_filter_in_redis_fails_once);
     RUN(every_call_on_a_whole_filter_in_redis_fails_once);
     RUN(random_secret_fails);
-    if (have_redis) rs_end(&redis);
+    rs_end(&redis);
     once_end();
     return FINISH();
 }

@@ -52,7 +52,6 @@ static int wrong_answers(bf_filter *f)
 
 static void children_do_not_speak_on_their_parents_connection(void)
 {
-    NEEDS_HIREDIS;
     rs_start(&redis, NULL);
     bf_filter *f = numbers(OPEN("f", .n = 1000, .p = 1e-6), 0, 500);
     for (int w = 0; w < WAYS; w++) {

@@ -527,11 +527,6 @@ int main(void)
 {
     (void)o_apply;
     setvbuf(stdout, NULL, _IOLBF, 0); /* children must not print it again */
-    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) &&
-        e.code == BF_ENOTSUP) {
-        CHECK_HAS(e.msg, "lacks hiredis");
-        SKIP_REST("this build lacks hiredis");
-    }
     rs_start(&redis, NULL);
     RUN(every_scheme_against_the_oracle);
     RUN(every_scheme_as_in_memory);

@@ -421,7 +421,6 @@ static void refused(void)
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
-    NEEDS_REDIS();
     scale = bf_open(&(bf_spec){ THEIRS }, &e);
     rs_start(&redis, NULL);
     RUN(gets_mark_and_companion);

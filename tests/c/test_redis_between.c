@@ -256,7 +256,6 @@ static void all_stories(void)
 
 int main(void)
 {
-    NEEDS_REDIS();
     rs_start(&redis, NULL);
     RUN(all_stories);
     rs_end(&redis);

@@ -272,7 +272,6 @@ static void a_server_without_bitfield_ro(void)
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
-    NEEDS_REDIS();
     rs_start(&redis, NULL);
     RUN(every_scheme_as_in_memory);
     RUN(a_multiset);

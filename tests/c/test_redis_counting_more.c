@@ -361,7 +361,6 @@ static void waiting_for_replicas(void)
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
-    NEEDS_REDIS();
     rs_start(&redis, NULL);
     RUN(shards_as_in_memory);
     RUN(very_many_positions);

@@ -154,7 +154,6 @@ static void a_handle_that_is_behind(void)
 
 int main(void)
 {
-    NEEDS_REDIS();
     rs_start(&redis, NULL);
     RUN(every_trip);
     RUN(a_handle_that_is_behind);

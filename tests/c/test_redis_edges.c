@@ -619,7 +619,6 @@ static void large_ones(void)
 
 int main(void)
 {
-    NEEDS_REDIS();
     setvbuf(stdout, NULL, _IOLBF, 0); /* children must not print it again */
     rs_start(&redis, NULL);
     RUN(urls);

@@ -440,11 +440,6 @@ static void lost_answers_to_changes(void)
 
 int main(void)
 {
-    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) &&
-        e.code == BF_ENOTSUP) {
-        CHECK_HAS(e.msg, "lacks hiredis");
-        SKIP_REST("this build lacks hiredis");
-    }
     rs_start(&redis, NULL);
     RUN(wrong_urls);
     RUN(nobody_there);

@@ -293,7 +293,6 @@ static void n_alone(void)
 
 int main(void)
 {
-    NEEDS_REDIS();
     rs_start(&redis, NULL);
     RUN(gozeros);
     RUN(php_classes);

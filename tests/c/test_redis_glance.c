@@ -178,8 +178,6 @@ static void of_every_kind(void)
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
-    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP)
-        SKIP_REST("this build lacks hiredis");
     rs_start(&redis, NULL);
     clock_gettime(CLOCK_MONOTONIC, &stopped_at);
     RUN(told_once_it_is_overfull);

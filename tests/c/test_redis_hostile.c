@@ -253,7 +253,6 @@ static void huge_hashes(void)
 
 int main(void)
 {
-    NEEDS_REDIS();
     rs_start(&redis, NULL);
     proxy_start(&x, &redis);
     snprintf(url, sizeof url, "redis://127.0.0.1:%d?key=h&timeout=2", x.port);

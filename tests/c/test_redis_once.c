@@ -82,7 +82,6 @@ static void from_every_call_on_all_fail(void) { every_call(true, &e); }
 
 int main(void)
 {
-    NEEDS_REDIS();
     rs_start(&redis, NULL);
     RUN(every_call_fails_once);
     RUN(every_call_fails_and_nobody_hears);

@@ -366,7 +366,6 @@ static void a_companion_hash_alone(void)
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
-    NEEDS_REDIS();
     rs_start(&redis, NULL);
     rs_command(&redis, "ACL SETUSER w on >pw ~* +@all");
     RUN(each_key_in_every_order);

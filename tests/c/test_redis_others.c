@@ -238,7 +238,6 @@ static void temporary_keys_are_lost(void)
 
 int main(void)
 {
-    NEEDS_REDIS();
     setvbuf(stdout, NULL, _IOLBF, 0);
     rs_start(&redis, NULL);
     RUN(temporary_keys_are_lost);

@@ -518,7 +518,6 @@ static void without_bitfield_ro(void)
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
-    NEEDS_REDIS();
     rs_start(&redis, NULL);
     RUN(a_trip_a_call);
     RUN(same_as_memory);

@@ -1,16 +1,12 @@
 /* test_redis_shards.c - filters cut into shards, in memory, in bytes and in Redis: against the
  * oracle; what is stored; lost shards; the network in between.  It starts its own server. */
 #define _GNU_SOURCE
+#include "../../core/redis/redis.h"
 #include "../../core/sets/sets.h"
 #include "check.h"
 #include "redis_oracle.h"
 #include "redis_proxy.h"
-#if defined(__has_include) && __has_include(<hiredis/hiredis.h>)
-#include "../../core/redis/redis.h"
 #define ONE_SLOT(f, yes) (((bf_redis *)(f)->part.store.impl)->conn->one_slot = (yes))
-#else
-#define ONE_SLOT(f, yes) ((void)(f), (void)(yes))
-#endif
 
 /* ---- against the oracle ---- */
 static void same_bits(bf_filter *f, const oracle *o, const char *key)
@@ -384,7 +380,6 @@ int main(void)
     setvbuf(stdout, NULL, _IOLBF, 0); /* children must not print it again */
     RUN(in_memory_against_the_oracle);
     RUN(the_rate_is_kept);
-    NEEDS_REDIS();
     rs_start(&redis, NULL);
     RUN(in_redis_against_the_oracle);
     RUN(block_has_the_bits_of_the_filter_without_shards);

@@ -262,7 +262,6 @@ static void refused_values(void)
 
 int main(void)
 {
-    NEEDS_REDIS();
     rs_start(&redis, NULL);
     RUN(one_call_waits);
     RUN(a_socket_and_tls);

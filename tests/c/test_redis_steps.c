@@ -145,7 +145,6 @@ static void every_answer(void)
 
 int main(void)
 {
-    NEEDS_REDIS();
     rs_start(&redis, NULL);
     RUN(every_answer);
     rs_end(&redis);

@@ -254,7 +254,7 @@ int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (!bf_open(&(bf_spec){ .storage = "rediss://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP)
-        SKIP_REST("this build lacks hiredis or OpenSSL");
+        SKIP_REST("this build lacks OpenSSL");
     MAKE_FOLDER(keys);
     authority("ca");
     authority("stranger");

@@ -164,7 +164,6 @@ static void forks_and_idle_connections(void)
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0); /* children must not print it again */
-    NEEDS_REDIS();
     rs_start(&redis, NULL);
     RUN(racing_creators_and_adders);
     RUN(a_creator_is_killed);

@@ -184,8 +184,6 @@ static void foreign_bitmaps(void)
 
 int main(void)
 {
-    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP)
-        SKIP_REST("this build lacks hiredis");
     rs_start(&redis, NULL);
     RUN(as_in_memory_in_one_command);
     RUN(counts_too);

@@ -261,7 +261,6 @@ static void sizes_of_older_systems(void)
 /* What one key of Redis cannot hold is cut into 2, 4, 8 ... shards; a plan needs no Redis. */
 static void sizes_that_are_cut(void)
 {
-    NEEDS_HIREDIS;
     bf_error e;
     for (uint64_t n = 100000000; n <= UINT64_C(51200000000); n *= 2)
         for (int block = 0; block < 2; block++) {

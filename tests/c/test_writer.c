@@ -325,6 +325,19 @@ static void no_key_without_a_name(void)
             }
 }
 
+/* Single removes of an exclusive writer are a plain path of their own. */
+static void removes_alone_look_for_the_name(void)
+{
+    bf_filter *f = sure(2, true);
+    CHECK(one(f) == BF_ADDED);
+    removed();
+    e = (bf_error){ 0 };
+    int rc = 0;
+    for (int i = 0; rc >= 0 && i < 30000; i++) rc = bf_remove(f, &i, sizeof i, &e);
+    CHECK(rc == BF_EIO && e.lost);
+    bf_close(f);
+}
+
 static void who_wrote_nothing(void)
 {
     bf_filter *f = sure(0, false);
@@ -426,6 +439,7 @@ int main(void)
     RUN(open_files_are_not_saved_over);
     RUN(a_child_saves);
     RUN(no_key_without_a_name);
+    RUN(removes_alone_look_for_the_name);
     RUN(who_wrote_nothing);
     RUN(in_another_folder);
     RUN(in_the_middle_of_a_call);

@@ -9,7 +9,7 @@ from bloomfilter import BloomFilter, Error
 
 
 def refusal(**arguments):
-    """The words of an Error, or nothing.  No server listens on port 1: a build with hiredis fails
+    """The words of an Error, or nothing.  No server listens on port 1: a build with OpenSSL fails
     with an OSError."""
     try:
         BloomFilter(1000, 100, **arguments)
@@ -23,7 +23,6 @@ def refusal(**arguments):
 def built_with():
     asked = {
         "libsodium": {"secret": bytes(16)},
-        "hiredis": {"storage": "redis://127.0.0.1:1/0?key=x"},
         "OpenSSL": {"storage": "rediss://127.0.0.1:1/0?key=x"},
     }
     refusals = {library: refusal(**arguments) for library, arguments in asked.items()}

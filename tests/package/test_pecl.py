@@ -37,12 +37,12 @@ def unpacked(archive):
 
 @pytest.fixture(scope="session")
 def built(unpacked, quick):
-    """In a folder beside the sources, without libsodium and hiredis."""
+    """In a folder beside the sources, without libsodium and OpenSSL."""
     folder = unpacked.parent / "build"
     folder.mkdir()
     run(
         unpacked / "configure",
-        "--without-bloomfilter-redis",
+        "--without-bloomfilter-tls",
         "--without-bloomfilter-sodium",
         cwd=folder,
         env=os.environ | quick,
@@ -81,12 +81,11 @@ def test_archive_has_every_source(archive):
 
 
 def test_what_a_build_without_the_libraries_says(built):
-    ask = """foreach ([['secret' => str_repeat('x', 16)], ['storage' => 'redis://127.0.0.1:1/0?key=x'], ['storage' => 'rediss://127.0.0.1:1/0?key=x'], []] as $arguments)
+    ask = """foreach ([['secret' => str_repeat('x', 16)], ['storage' => 'rediss://127.0.0.1:1/0?key=x'], []] as $arguments)
         try { new BloomFilter(1000, 100, ...$arguments); echo "made\n"; }
         catch (BloomFilterException $e) { echo $e->getCode() === BloomFilterException::NOT_SUPPORTED ? '' : 'not ', $e->getMessage(), "\n"; }"""
-    secret, redis, tls, plain = php(built, "-r", ask).splitlines()
+    secret, tls, plain = php(built, "-r", ask).splitlines()
     assert secret == "secret needs libsodium, which this build lacks"
-    assert redis.startswith("storage redis://") and redis.endswith("this build lacks hiredis")
     assert tls.startswith("storage rediss://") and "OpenSSL for TLS" in tls
     assert plain == "made"
 
@@ -98,12 +97,7 @@ def test_phpinfo_names_the_version_and_what_is_not_built_in(built):
         if " => " in line
     )
     assert table["bloomfilter"] == table["core"] == VERSION
-    assert (
-        table["libsodium (keyed filters)"]
-        == table["hiredis (filters in Redis)"]
-        == table["OpenSSL (rediss://)"]
-        == "not built in"
-    )
+    assert table["libsodium (keyed filters)"] == table["OpenSSL (rediss://)"] == "not built in"
     assert re.fullmatch(r"\d+\.\d+\.\d+", table["xxHash (compiled in)"])
 
 

@@ -16,7 +16,6 @@ core => %d.%d.%d
 schemes => classic, block, block2%S
 xxHash (compiled in) => %d.%d.%d
 libsodium (keyed filters) => %s
-hiredis (filters in Redis) => %s
 OpenSSL (rediss://) => %s
 files and Redis filters kept open => 0 (at most 64)
 

@@ -1,5 +1,5 @@
 /* optional.h - which optional libraries the core was built with, asked of the core itself.
- * NEEDS_SODIUM and NEEDS_HIREDIS skip a test. */
+ * NEEDS_SODIUM skips a test. */
 #ifndef OPTIONAL_H
 #define OPTIONAL_H
 #include "../../../core/bloomfilter.h"
@@ -16,21 +16,8 @@ static inline bool lacks_sodium(void)
 {
     return core_lacks((bf_spec){ .m = 10, .k = 1, .secret = "0123456789abcdef", .secret_len = 16 });
 }
-static inline bool lacks_hiredis(void)
-{
-    return core_lacks((bf_spec){ .storage = "redis://127.0.0.1:1?key=x" });
-}
-/* Of main, before all tests. */
-#define NEEDS_REDIS()                                                                              \
-    do {                                                                                           \
-        if (lacks_hiredis()) SKIP_REST("this build lacks hiredis");                                \
-    } while (0)
 #define NEEDS_SODIUM                                                                               \
     do {                                                                                           \
         if (lacks_sodium()) SKIP("this build lacks libsodium");                                    \
-    } while (0)
-#define NEEDS_HIREDIS                                                                              \
-    do {                                                                                           \
-        if (lacks_hiredis()) SKIP("this build lacks hiredis");                                     \
     } while (0)
 #endif

@@ -161,6 +161,15 @@ def test_only_nulls(bf):
     assert bf.update(pa.nulls(0)) == 0
 
 
+def test_only_nulls_of_a_category(bf):
+    """A pandas category without a value has a dictionary of no floats: no key is a float."""
+    empty = Column(b"g", 0, [None, None])
+    nothing = marked(Column(b"c", 3, [None, b"\0\0\0"], dictionary=empty), [None] * 3)
+    with pytest.raises(TypeError, match="^key 0: .*null"):
+        bf.update(nothing)
+    assert bf.add_many(nothing, nulls="skip") == bytes(3) and not bf
+
+
 def test_masked_arrays(bf):
     masked = np.ma.masked_array([1, 2, 3], [False, True, False])
     with pytest.raises(TypeError, match="^key 1: .*null"):

@@ -1,0 +1,65 @@
+/* descriptor.c - the descriptors of a mapped file.  The program may close them (libraries that make
+ * daemons close all that are open), and then their numbers lead to other files, or to the same file
+ * opened again.  So each description that a handle opens is marked: its file offset, which nothing
+ * here uses, is the handle's number.  Maps keep the file, and the lock of an ordinary writer,
+ * without a descriptor. */
+#include "base/system.h"
+#include "home/file.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* No two open handles have the same number.  It is an offset of 1 to 2 GiB, which all file systems
+ * have and few descriptors are at. */
+static off_t number_of(const bf_file *f)
+{
+    const off_t least = 1 << 30;
+    return least | (off_t)((uintptr_t)f >> 4 & (uintptr_t)(least - 1));
+}
+
+int bf_file_mark(const bf_file *f, int fd)
+{
+    return lseek(fd, number_of(f), SEEK_SET) < 0 ? errno : 0;
+}
+
+bool bf_file_owns(const bf_file *f, int fd)
+{
+    const int keep = errno;
+    const bool owns = fd >= 0 && lseek(fd, 0, SEEK_CUR) == number_of(f);
+    errno = keep;
+    return owns;
+}
+
+/* An exclusive writer whose lock is gone is none. */
+int bf_file_fd(const bf_file *f, struct stat *st, bf_error *err)
+{
+    if (!bf_file_owns(f, f->descriptor) || (f->alone_fd && !bf_file_owns(f, f->alone_fd)))
+        return bf_fail(err, BF_EIO,
+            "cannot use %.60s: the program closed its file descriptor: open the filter again",
+            f->path);
+    return st && fstat(f->descriptor, st) < 0 ? bf_fail_sys(err, errno, "look at", f->path)
+                                              : f->descriptor;
+}
+
+int bf_file_again(const bf_file *f, int flags, bf_error *err)
+{
+    char name[40];
+    struct stat a, b;
+    const int fd = bf_file_fd(f, &a, err);
+    if (fd < 0) return fd;
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    int other = bf_off_standard(open(name, flags | O_CLOEXEC));
+    if (other < 0) other = bf_off_standard(open(f->path, flags | O_CLOEXEC));
+    if (other < 0) return bf_fail_sys(err, errno, "lock", f->path);
+    int e = fstat(other, &b) < 0 || a.st_dev != b.st_dev || a.st_ino != b.st_ino ? ESTALE : 0;
+    if (!e) e = bf_file_mark(f, other);
+    if (!e) return other;
+    close(other);
+    return bf_fail_sys(err, e, "lock", f->path);
+}
+
+void bf_file_close(const bf_file *f, int fd)
+{
+    if (bf_file_owns(f, fd)) close(fd);
+}

@@ -1,0 +1,234 @@
+/* test_descriptor.c - a program closes the descriptors of its open filters, as libraries that make
+ * daemons do, and the numbers lead to other files afterwards: no other file is read, written, cut
+ * or closed, no key is lost, and every error has one sentence. */
+#define _GNU_SOURCE
+#include "numbers.h"
+#include "one_folder.h"
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { KEYS = 500, FIRST = 3, LAST = 40, LOG = 100000 };
+static char copy_path[64], log_path[64], twin_path[64];
+static const bf_spec kinds[] = { { .n = 2000, .p = 0.01 }, { .m = 30000, .n = 2000 },
+    { .n = 2000, .p = 0.01, .counting = true }, { .n = 100, .p = 0.01, .grow = 2 },
+    { .n = 1000, .p = 0.01, .window = 1e9 }, { .n = 2000, .p = 0.01, .scheme = "guava" } };
+enum { KINDS = sizeof kinds / sizeof *kinds };
+static const char said[] = "the program closed its file descriptor: open the filter again";
+
+static bf_filter *open_one(size_t kind, bool exclusive, const char *at)
+{
+    bf_spec s = kinds[kind];
+    s.storage = at;
+    s.exclusive = exclusive;
+    return must(bf_open(&s, &e), __LINE__);
+}
+
+/* ---- what the numbers lead to by then ---- */
+static bf_filter *twin; /* another filter of the same kind, or of the same file */
+
+static void take_numbers(const char *at, int flags)
+{
+    while (true) {
+        const int fd = open(at, flags | O_CREAT | O_CLOEXEC, 0600);
+        if (fd <= LAST) continue;
+        close(fd);
+        return;
+    }
+}
+static void nothing(size_t kind, bool exclusive)
+{
+    (void)kind;
+    (void)exclusive;
+}
+static void the_log(size_t kind, bool exclusive)
+{
+    (void)kind;
+    (void)exclusive;
+    take_numbers(log_path, O_RDWR);
+}
+static void another_filter(size_t kind, bool exclusive)
+{
+    twin = open_one(kind, exclusive, twin_path);
+    take_numbers(twin_path, O_RDWR);
+}
+static void the_same_file(size_t kind, bool exclusive)
+{
+    if (!exclusive) twin = open_one(kind, false, path);
+    take_numbers(path, O_RDWR);
+}
+static void (*const reuses[])(size_t, bool) = { nothing, the_log, another_filter, the_same_file };
+enum { REUSES = sizeof reuses / sizeof *reuses };
+
+/* ---- what is refused then ---- */
+static int64_t batch(bf_filter *f) { return bf_add_many(f, &(bf_key){ "a", 1 }, 1, NULL, &e); }
+static int64_t test(bf_filter *f) { return bf_test_many(f, &(bf_key){ "a", 1 }, 1, NULL, &e); }
+static int64_t sync_it(bf_filter *f) { return bf_sync(f, &e); }
+static int64_t clear(bf_filter *f) { return bf_clear(f, &e); }
+static int64_t save(bf_filter *f) { return bf_save(f, copy_path, &e); }
+static int64_t bytes(bf_filter *f)
+{
+    static uint8_t room[1 << 20];
+    return bf_to_bytes(f, room, sizeof room, &e);
+}
+static int64_t copy(bf_filter *f)
+{
+    bf_filter *c = bf_copy(f, &e);
+    bf_close(c);
+    return c ? 0 : e.code;
+}
+static int64_t state(bf_filter *f)
+{
+    bf_state s;
+    return bf_get_state(f, &s, &e);
+}
+static int64_t rebuild(bf_filter *f)
+{
+    bf_info info;
+    bf_get_info(f, &info);
+    if (info.grow != 0 || info.window != 0) return batch(f);
+    bf_filter *fresh = bf_rebuild_begin(f, &e);
+    bf_close(fresh);
+    return fresh ? 0 : e.code;
+}
+static int64_t (*const calls[])(
+    bf_filter *) = { batch, test, sync_it, clear, save, bytes, copy, state, rebuild };
+enum { CALLS = sizeof calls / sizeof *calls };
+
+/* Single keys never look at the descriptor, but those of an older scheme do, as batches, and a
+ * filter that has to grow. */
+static void add_singly(bf_filter *f, const bf_spec *kind)
+{
+    int64_t rc = 0;
+    for (int i = 0; rc >= 0 && i < (kind->grow != 0 ? 200 : 4) * KEYS; i++)
+        rc = bf_add(f, &(int){ 100000 + i }, sizeof(int), &e);
+    CHECK(kind->grow != 0 || kind->scheme ? rc == BF_EIO && strstr(e.msg, said) : rc >= 0);
+    CHECK_EQ(bf_test(f, &(int){ 0 }, sizeof(int), &e), kind->scheme ? BF_EIO : 1);
+}
+
+static void fill_log(void)
+{
+    static const char text[LOG] = "what the program writes";
+    FILE *log = fopen(log_path, "w");
+    CHECK(log && fwrite(text, 1, LOG, log) == LOG && fclose(log) == 0);
+}
+static void check_log(void)
+{
+    static char text[LOG + 1];
+    FILE *log = fopen(log_path, "r");
+    CHECK(log && fread(text, 1, sizeof text, log) == LOG);
+    CHECK(strcmp(text, "what the program writes") == 0);
+    for (size_t i = strlen(text); i < LOG; i++)
+        if (text[i]) CHECK(!"the log was written to");
+    fclose(log);
+}
+
+static void one_case(size_t kind, bool exclusive, size_t reuse)
+{
+    struct stat before, after;
+    bf_filter *f = open_one(kind, exclusive, path);
+    fill_log();
+    add_numbers(f, 0, KEYS);
+    for (int fd = FIRST; fd <= LAST; fd++) close(fd);
+    CHECK_EQ(stat(path, &before), 0);
+    twin = NULL;
+    reuses[reuse](kind, exclusive);
+    for (size_t c = 0; c < CALLS; c++) CHECK_REFUSED(calls[c](f), BF_EIO, said);
+    add_singly(f, &kinds[kind]);
+    bf_close(f);
+    for (int fd = FIRST; reuse && fd <= LAST; fd++) CHECK(fcntl(fd, F_GETFD) >= 0);
+    CHECK(stat(path, &after) == 0 && before.st_size == after.st_size);
+    check_log();
+    if (twin) {
+        add_numbers(twin, 0, KEYS);
+        CHECK(bf_sync(twin, &e) == 0);
+        bf_close(twin);
+    }
+    f = open_one(kind, false, path);
+    CHECK_EQ(found(f, 0, KEYS), KEYS);
+    bf_close(f);
+    if (reuse)
+        for (int fd = FIRST; fd <= LAST; fd++) close(fd);
+    unlink(path);
+    unlink(log_path);
+    unlink(twin_path);
+    CHECK_EQ(files(), 0);
+}
+
+static void other_files_are_left_alone(void)
+{
+    for (size_t k = 0; k < KINDS; k++)
+        for (size_t i = 0; i < REUSES; i++) {
+            one_case(k, false, i);
+            one_case(k, true, i);
+        }
+}
+
+/* A rebuild that is open: its shadow would be made, written and cut in another file. */
+static void in_the_middle_of_a_rebuild(void)
+{
+    for (size_t i = 0; i < REUSES; i++) {
+        bf_filter *f = open_one(0, false, path);
+        fill_log();
+        add_numbers(f, 0, KEYS);
+        bf_filter *fresh = must(bf_rebuild_begin(f, &e), __LINE__);
+        add_numbers(fresh, 1000, KEYS);
+        for (int fd = FIRST; fd <= LAST; fd++) close(fd);
+        twin = NULL;
+        reuses[i](0, false);
+        CHECK_REFUSED(bf_rebuild_end(f, fresh, &e), BF_EIO, said);
+        CHECK_REFUSED(bf_rebuild_cancel(f, fresh, &e), BF_EIO, said);
+        bf_close(fresh);
+        bf_close(f);
+        check_log();
+        bf_close(twin);
+        for (int fd = FIRST; i && fd <= LAST; fd++) CHECK(close(fd) == 0 || twin);
+        f = open_one(0, false, path);
+        CHECK_EQ(found(f, 0, KEYS), KEYS);
+        bf_close(f);
+        unlink(path);
+        unlink(log_path);
+        unlink(twin_path);
+    }
+    CHECK_EQ(files(), 0);
+}
+
+/* A compact image is read from a copy in memory. */
+static void compact_images(void)
+{
+    for (size_t i = 0; i < 2; i++) {
+        bf_filter *f = must(bf_open(&(bf_spec){ .n = KEYS, .p = 0.01 }, &e), __LINE__);
+        fill_log();
+        add_numbers(f, 0, KEYS);
+        CHECK_EQ(bf_save(f, path, &e), 0);
+        bf_close(f);
+        f = must(bf_open(&(bf_spec){ .storage = path, .read_only = true }, &e), __LINE__);
+        for (int fd = FIRST; fd <= LAST; fd++) close(fd);
+        reuses[i](0, false);
+        bf_filter *c = bf_copy(f, &e);
+        CHECK(c ? found(c, 0, KEYS) == KEYS : e.code == BF_EIO && strstr(e.msg, said));
+        bf_close(c);
+        CHECK_EQ(bf_test(f, &(int){ 0 }, sizeof(int), &e), 1);
+        bf_close(f);
+        check_log();
+        for (int fd = FIRST; i && fd <= LAST; fd++) CHECK_EQ(close(fd), 0);
+        unlink(path);
+        unlink(log_path);
+    }
+    CHECK_EQ(files(), 0);
+}
+
+int main(void)
+{
+    MAKE_FOLDER(folder);
+    snprintf(path, sizeof path, "%s/f", folder);
+    snprintf(copy_path, sizeof copy_path, "%s/copy", folder);
+    snprintf(log_path, sizeof log_path, "%s/log", folder);
+    snprintf(twin_path, sizeof twin_path, "%s/twin", folder);
+    RUN(other_files_are_left_alone);
+    RUN(in_the_middle_of_a_rebuild);
+    RUN(compact_images);
+    rmdir(folder);
+    return FINISH();
+}
