@@ -130,6 +130,29 @@ AVX2 static inline bool line_has(line_vec line, line_vec mask)
     return _mm256_testz_si256(missing, missing);
 }
 
+/* For keys that are looked for in many lines: a line has all bits of a mask if no bit is 0 in the
+ * line OR the inverted mask. */
+AVX2 static inline line_vec line_inverted(line_vec mask)
+{
+    const __m256i ones = _mm256_set1_epi64x(-1);
+    return (line_vec){ _mm256_xor_si256(mask.lo, ones), _mm256_xor_si256(mask.hi, ones) };
+}
+AVX2 static inline bool line_has_inverted(const uint64_t *words, line_vec inverted)
+{
+    const line_vec line = line_load(words);
+    const __m256i all = _mm256_and_si256(
+        _mm256_or_si256(line.lo, inverted.lo), _mm256_or_si256(line.hi, inverted.hi));
+    return _mm256_testc_si256(all, _mm256_set1_epi64x(-1));
+}
+
+/* Digests of keys to test, and of keys whose lines are fetched meanwhile. */
+typedef struct {
+    const uint64_t *d;
+    size_t n;
+    const uint64_t *ahead;
+    size_t nahead;
+} line_batch;
+
 /* A bit is missing in words 0..3 already. */
 AVX2 static inline bool line_lacks(const uint64_t *line, line_vec mask)
 {
@@ -256,7 +279,7 @@ static inline size_t line_large(const bf_plane *planes, size_t n)
     AVX2 static uint64_t name(const bf_plane *planes, size_t nplanes, const uint64_t *d, size_t n, \
         const uint64_t *ahead, size_t nahead)                                                      \
     {                                                                                              \
-        return any_of(planes, nplanes, d, n, ahead, nahead, far);                                  \
+        return any_of(planes, nplanes, (line_batch){ d, n, ahead, nahead }, far);                  \
     }
 /* A row of bf_layout's kernels, which fetches lines far or near. */
 #define LINE_ROW(attr, row, suffix, fetch_it, far, any)                                            \
@@ -271,4 +294,19 @@ static inline size_t line_large(const bf_plane *planes, size_t n)
     static const bf_kernels kernels##row = { LINE_STEP, LINE_LAG, fetch##row, test##row,           \
         { add##row, or ##row, add##row }, test_one##suffix,                                        \
         { add_one##suffix, or_one##suffix, add_one##suffix }, any };
+/* The rows of bf_layout for one line layout: bits, counters. */
+#ifdef LINE_AVX2
+#define LINE_ROWS                                                                                  \
+    {                                                                                              \
+        { &kernels_portable, &kernels_avx2, &kernels_far },                                        \
+        {                                                                                          \
+            &kernels_cells, &kernels_cells_avx2                                                    \
+        }                                                                                          \
+    }
+#else
+#define LINE_ROWS                                                                                  \
+    {                                                                                              \
+        { &kernels_portable }, { &kernels_cells }                                                  \
+    }
+#endif
 #endif
