@@ -75,9 +75,9 @@ enum {
     BF_EMISMATCH = -5,       /* a stored filter, but with other parameters or another secret    */
     BF_ENOTSUP = -6,         /* not possible in this home, for this scheme, or in this build    */
     BF_EHOST = -7,           /* a client callback failed; the host's own exception stands       */
-    BF_EBUSY = -8,           /* the filter is in use: not now                                   */
-    BF_ENOENT = -9,          /* nothing is there under that name: no file (sys_errno is ENOENT),
-                              * or no such key in Redis (0) */
+    BF_EBUSY = -8,           /* the filter is in use: try again later                           */
+    BF_ENOENT = -9,          /* nothing has that name: no file (sys_errno is ENOENT), or no such
+                              * key in Redis (sys_errno is 0) */
     BF_ELOST = -10           /* never returned: for hosts that report BF_EIO with bf_error.lost as
                               * a code of its own */
 };
@@ -86,9 +86,9 @@ struct bf_error {            /* on the caller's stack; filled on error only */
     int code;                /* BF_E..., as returned                     */
     int sys_errno;           /* errno where a system call failed, else 0 */
     char msg[160];           /* one English sentence, no newline         */
-    size_t key;              /* which key of a batch is at fault; BF_NO_KEY where it is none */
-    bool lost;               /* BF_EIO: Redis lost the filter or a part of it, or others replaced
-                              * or deleted its file; it can be opened or made again */
+    size_t key;              /* index of the key at fault in a batch, or BF_NO_KEY           */
+    bool lost;               /* BF_EIO: Redis lost the filter or a part of it, or another process
+                              * replaced or deleted its file; it can be opened or created again */
 };
 #define BF_NO_KEY SIZE_MAX
 
@@ -96,20 +96,22 @@ struct bf_error {            /* on the caller's stack; filled on error only */
 #define BF_M_MAX (UINT64_C(1) << 40)      /* bits: 128 GiB */
 #define BF_N_MAX ((uint64_t)INT64_MAX)    /* keys */
 #define BF_K_MAX 4096                     /* positions per key */
-#define BF_SHARDS_MAX 4096               /* parts of a filter */
+#define BF_SHARDS_MAX 4096                /* slices of a filter */
 #define BF_SECRET_BYTES 16
 #define BF_SCHEME_BYTES 64                /* longest scheme name, its NUL included */
 
-/* Scheme "functions": the user's own hash functions.  Function i answers with any number; it modulo
- * m is position i. */
+/* Scheme "functions": the user's own hash functions.  Function i returns any number; position i is
+ * that number modulo m. */
 typedef uint64_t bf_function(const void *key, size_t len);
 enum { BF_FUNCTIONS_MAX = 16 };
 typedef struct {
-    unsigned count;                  /* 1..BF_FUNCTIONS_MAX: it is k */
-    bf_function *const *function;    /* both must outlive the filter and its copies */
-    /* For hosts whose functions may fail, instead of function: puts the count numbers of a key into
-     * digests.  0, or non-zero = failed (the host keeps its own exception; the core answers
-     * BF_EHOST, and err->key says which key of a batch: those before it are added and answered). */
+    unsigned count;                  /* 1..BF_FUNCTIONS_MAX; k is this number */
+    bf_function *const *function;    /* the array and this struct must outlive the filter and its
+                                      * copies */
+    /* Instead of function, for hosts whose functions may fail: writes the count numbers of a key to
+     * digests.  Returns 0, or non-zero = failed (the host keeps its own exception; the core returns
+     * BF_EHOST, and err->key is the key's index in a batch: the keys before it are added and
+     * answered). */
     int (*call)(void *ctx, const void *key, size_t len, uint64_t *digests);
     void *ctx;
 } bf_functions;
@@ -121,15 +123,15 @@ typedef struct bf_redis_client bf_redis_client;
 #define BF_ALWAYS_TRY (-1.0)
 
 /* What to open.  Zero means "not given".  Sufficient sets: (m,n) (n,p) (m,k) (m,p), each also with
- * k; with `storage` alone what is there is opened.  All pointers are borrowed for the call, except
+ * k; `storage` alone opens a filter that exists.  All pointers are borrowed for the call, except
  * client and redis_client. */
 struct bf_spec {
     uint64_t m, n;           /* bits 1..BF_M_MAX; keys 1..BF_N_MAX                               */
     unsigned k;              /* 1..BF_K_MAX, or the scheme's own limit                           */
     double p;                /* 0 < p < 1                                                        */
-    const char *scheme;      /* row of the schemes table, e.g. "classic" or, with what some take
-                              * after a colon, "guava:chars"; NULL = the default.
-                              * docs/migrate.md has those of older systems */
+    const char *scheme;      /* name of a scheme, for some with an argument after a colon, e.g.
+                              * "classic", "guava:chars"; NULL = the default.  docs/migrate.md
+                              * lists those of older systems */
     const bf_functions *functions;   /* scheme "functions", also where scheme is NULL */
     const void *secret;      /* BF_SECRET_BYTES bytes: keyed hash; NULL = unkeyed                */
     size_t secret_len;
@@ -141,38 +143,35 @@ struct bf_spec {
     const bf_redis_client *redis_client;     /* home "redis" through it, with key, without
                                               * storage; NULL = none */
     bool counting;           /* 4-bit counters instead of bits: keys can be removed; m =
-                              * counters.  What is opened must be of that kind: neither is ever
-                              * taken for the other */
+                              * counters.  Must match a filter that exists */
     double grow, window;     /* growth factor > 1; seconds to remember, 1e-4 or more for each
                               * part; both to 1e300 and with n and p: docs/growing.md */
     unsigned shards;         /* equal slices, all bits of a key in one; in Redis each is a key of
-                              * its own.  1..BF_SHARDS_MAX; where not given: 1, in Redis as many
-                              * as m needs */
-    unsigned parts;          /* of a window: how finely it forgets, 1..255; default 4            */
-    double (*clock)(void *); /* of a window: seconds since the epoch, called with clock_ctx at
-                              * each call and in long batches; not a number = it failed
-                              * (BF_EHOST).  NULL = the system's clock */
+                              * its own.  1..BF_SHARDS_MAX; default: 1, in Redis as many as m
+                              * needs */
+    unsigned parts;          /* for a window: in how many steps it forgets, 1..255; default 4    */
+    double (*clock)(void *); /* for a window: returns seconds since 1970; called with clock_ctx at
+                              * each call and in long batches; NaN = it failed (BF_EHOST).
+                              * NULL = the system's clock */
     void *clock_ctx;         /* both must outlive the filter                                     */
-    double timeout;          /* Redis: seconds a trip may take, 0.001..86400; it overrides the
-                              * URL's */
-    double retry_after;      /* Redis: seconds for which the calls of this process fail at once
-                              * after the server did not answer in time; then one call tries.  To
-                              * 86400; 0 = 1; BF_ALWAYS_TRY: each call tries; it overrides the
-                              * URL's */
-    bool cache;              /* Redis: keys known to be present need no trip; takes m/8 bytes at
-                              * most */
-    double cache_max_age;    /* seconds since the bits were last seen for which that is good; 0 =
-                              * 1 */
+    double timeout;          /* Redis: seconds a round trip may take, 0.001..86400; it overrides
+                              * the URL's */
+    double retry_after;      /* Redis: after the server did not answer in time, calls of this
+                              * process fail immediately for so many seconds, then one call tries.
+                              * At most 86400; 0 = 1 second; BF_ALWAYS_TRY: each call tries; it
+                              * overrides the URL's */
+    bool cache;              /* Redis: keys known to be present need no round trip; takes at most
+                              * m/8 bytes */
+    double cache_max_age;    /* seconds for which the cache trusts bits that it has seen; 0 = 1  */
     unsigned wait_replicas;  /* Redis: an add returns when so many replicas have it              */
-    bool adopt;              /* Redis: a bitmap that another system made gets mark and companion
-                              * hash */
-    bool exclusive;          /* files: this handle is the only writer while it is open: plain
-                              * words, as in memory.  BF_EBUSY while others write; for others
-                              * who want to write, as long as it is open */
+    bool adopt;              /* Redis: gives another system's bitmap a mark and a companion hash */
+    bool exclusive;          /* files: this handle is the only writer while it is open, with plain
+                              * words as in memory.  BF_EBUSY if another process writes; other
+                              * writers get BF_EBUSY while this handle is open */
     bool threads;            /* several threads add through this handle: atomic kernels          */
     bool must_exist;         /* open what the storage holds, never create                        */
     bool read_only;          /* the same, and refuse to add                                      */
-    bool may_count;          /* for tools: what is there may be counting too, bf_get_info tells  */
+    bool may_count;          /* for tools: the filter may be counting too, see bf_get_info       */
 };
 
 typedef struct {             /* what a filter is; see bf_get_state for what is in it */
@@ -192,9 +191,9 @@ typedef struct {             /* what a filter is; see bf_get_state for what is i
     bool keyed, read_only;
     double grow, window;         /* as asked, 0 where it does not                                */
     unsigned parts;              /* of a window: as asked or the default                         */
-    unsigned part_count;         /* parts there are now; 1 for a fixed filter                    */
+    unsigned part_count;         /* number of parts now; 1 for a fixed filter                    */
     bool counting;           /* counters, not bits: bitset_bytes is ceil(m / 2)                  */
-    bool created;            /* bf_open just made it, or in Redis a lost part of it: it is to be
+    bool created;            /* bf_open created it, or in Redis a lost part of it: it has to be
                               * filled.  false: bf_open found it; a copy, a union, a filter from
                               * bytes; home "client" */
 } bf_info;
@@ -212,14 +211,13 @@ typedef struct {             /* one part of a filter that grows or forgets; of a
 typedef struct {             /* what is in a filter now: one pass over its bits */
     uint64_t ones;           /* bits set, or counters above 0                                    */
     double fill;             /* ones / m                                                         */
-    double count;            /* estimated number of distinct keys: -m/k ln(1 - fill) and its kin */
+    double count;            /* estimated number of distinct keys: -m/k ln(1 - fill) or similar  */
     double fpr;              /* the scheme's false-positive rate at this fill                    */
     int saturated;           /* 0, BF_HALF_FULL or BF_OVERFULL: see bf_saturated                 */
 } bf_state;
 
 /* ---- the filter as a whole ------------------------------------------------------------------- */
-/* Derive what is missing in *spec from what is given, without allocating: fills m, n, k, p, scheme.
- * */
+/* Derives what *spec does not give, without allocating: fills m, n, k, p, scheme. */
 int bf_plan(bf_spec *spec, bf_error *err);
 /* A new secret from the kernel's random generator: BF_SECRET_BYTES bytes.  Keep it as you keep a
  * password: a keyed filter can be opened with it only.  Nothing is stored.  0 or BF_EIO. */
@@ -229,35 +227,35 @@ int bf_random_secret(void *secret, bf_error *err);
 int bf_read_secret(const char *path, void *secret, bf_error *err);
 /* A memory copy, whatever the home. */
 bf_filter *bf_copy(bf_filter *f, bf_error *err);
-/* All bits 0.  In a shared home the keys that others add meanwhile may or may not survive, and a
- * key may for a moment be present in part: stop the writers, or replace the file.  (In Redis it is
- * at once, a shard at a time.) */
+/* Sets all bits to 0.  In a shared home a key that another process adds at the same time may or may
+ * not survive, or survive in part: stop the writers, or replace the file.  (In Redis each shard is
+ * cleared in one step.) */
 int bf_clear(bf_filter *f, bf_error *err);
-/* For mapped files, before bf_close, which returns nothing.  0: everything that this handle wrote is
- * in the file of that name; BF_EIO with lost: another process replaced or deleted the file.  Batches
- * and bf_sync check this themselves, a single add checks it about once in 1,024 times. */
+/* For mapped files, before bf_close, which returns nothing.  0: everything that this handle wrote
+ * is in the file of that name; BF_EIO with lost: another process replaced or deleted the file.
+ * Batches and bf_sync check this themselves, a single add checks it about once in 1,024 times. */
 int bf_check_file(bf_filter *f, bf_error *err);
 /* Returns once everything added before is on disk (mapped files: msync, fsync): it survives a power
  * loss.  Without it a mapped file survives any death of a process, kill -9 included.  Nothing to do
  * for memory: 0. */
 int bf_sync(bf_filter *f, bf_error *err);
-/* Filters in Redis (BF_ENOTSUP elsewhere).  Expire: the filter is gone for everybody after so many
- * seconds, 0 = never. Delete: at once.  Whoever still uses it gets an error that says so, never
- * "absent"; opening it again with its parameters makes a new one, and whoever used it before is
- * told once ("was re-created") and goes on with that.  An add whose reply was lost is never
- * repeated: the error says that it is not known. */
+/* Filters in Redis (BF_ENOTSUP elsewhere).  bf_expire: Redis deletes the filter after so many
+ * seconds, 0 = never.  bf_delete: immediately.  Handles that are still open then get an error,
+ * never "absent".  Opening the name again with parameters creates a new filter; older handles raise
+ * one error ("was re-created") and use the new filter from then on.  An add whose reply was lost is
+ * never repeated: the error says that its outcome is unknown. */
 int bf_expire(bf_filter *f, double seconds, bf_error *err);
 int bf_delete(bf_filter *f, bf_error *err);
-/* Other contents at once, without a moment in which keys are missing; not for filters that grow or
- * forget.  begin gives an empty filter in memory that fits; fill it by bf_add_many; end puts its
- * bits in the place of those of f, for everybody who has f's home open.  cancel instead of end
- * leaves f as it was.  Both close nothing.  Until then f is used as ever by everybody.
- * Memory and mapped files: keys that anybody adds after begin are kept.  It needs a second bitmap
- * of the same size (in a file, behind the bits); adding takes a lock until it ends.  A second
- * rebuild by another process or handle is BF_EBUSY; begin again by f gives up the one before.  A
- * process that dies leaves the old keys or the new ones.
- * Redis: keeps the time to live.  Of keys that others add after begin those survive that are in
- * fresh.  A filter with shards changes one shard after the other. */
+/* Replaces the contents in one step, so that no key is missing for a moment; not for filters that
+ * grow or forget.  begin returns an empty filter in memory; fill it with bf_add_many; end puts its
+ * bits in the place of f's bits, for every handle on f's home.  cancel instead of end leaves f
+ * unchanged.  Neither closes a filter.  Until then f stays fully usable.
+ * Memory and mapped files: keys that any process adds to f after begin are kept.  The rebuild needs
+ * a second bitmap of the same size (in a file, behind the bits), and adds take a lock until it
+ * ends. A second rebuild by another process or handle is BF_EBUSY; another begin with f abandons
+ * the earlier one.  If the process dies, the filter has the old keys or the new keys.
+ * Redis: keeps the time to live.  Keys that others add after begin survive only if fresh has them.
+ * A filter with shards changes one shard after the other. */
 bf_filter *bf_rebuild_begin(bf_filter *f, bf_error *err);
 int bf_rebuild_end(bf_filter *f, bf_filter *fresh, bf_error *err);
 int bf_rebuild_cancel(bf_filter *f, bf_filter *fresh, bf_error *err);
@@ -270,14 +268,14 @@ int64_t bf_hashcode(
     const bf_filter *f, const void *key, size_t len, uint64_t *pos, size_t cap, bf_error *err);
 
 /* ---- counting filters (BF_ENOTSUP for others): docs/counting.md ------------------------------ */
-/* Takes one add of the key back: 1, each of its counters is one less (15 = "15 or more" stays for
- * ever); 0, it was absent and nothing changed.  Remove only what was added: a key that is there as
- * a false positive takes a share of others with it. */
+/* Removes one add of the key.  1: each of its counters is one less (15 means "15 or more" and never
+ * changes); 0: it was absent and nothing changed.  Remove only keys that were added: a false
+ * positive that is removed takes counters of other keys with it. */
 int bf_remove(bf_filter *f, const void *key, size_t len, bf_error *err);
 /* Returns how many were removed; each as in bf_add_many: 1 = removed, 0 = was absent. */
 int64_t bf_remove_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
-/* How often the key was added and not removed, at most: 0 surely absent, 15 means 15 or more.  For
- * many keys: how many are present; each receives the counts. */
+/* The largest number of times that the key was added and not removed: 0 surely absent, 15 means 15
+ * or more.  bf_count_many returns how many keys are present; each receives the counts. */
 int bf_count_of(bf_filter *f, const void *key, size_t len, bf_error *err);
 int64_t bf_count_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
 /* A plain filter in memory with the same keys: a bit is 1 where the counter is above 0. */
@@ -286,18 +284,17 @@ bf_filter *bf_to_plain(bf_filter *f, bf_error *err);
 /* ---- what it is, what is in it --------------------------------------------------------------- */
 void bf_get_info(const bf_filter *f, bf_info *info);
 int bf_get_state(bf_filter *f, bf_state *state, bf_error *err);
-/* Part i, counted from 0 to bf_info.part_count - 1: the oldest first (growing), in the order of the
- * bits (window).  With part 0 those are taken in that others have made by now: bf_get_info, which
- * asks nobody, knows them from then on. */
+/* Part i, from 0 to bf_info.part_count - 1: the oldest first (growing), or in the order of the bits
+ * (window).  Part 0 also looks for parts that other processes have added; bf_get_info, which does
+ * no I/O, then includes them. */
 int bf_get_part(bf_filter *f, unsigned i, bf_part_info *info, bf_error *err);
-/* Are more than half of the cells set?  0 no; BF_HALF_FULL: as it is where a filter holds about
- * what it was sized for; BF_OVERFULL: and by the estimate it holds a tenth more than n keys, a
- * reason to warn.  *wait: how many new keys may be added before it is worth asking again whether it
- * is overfull.  Large filters are sampled (well within 0.1 %), which takes some 10 us; in Redis it
- * is a trip.  A filter that grows or forgets is BF_OVERFULL where its parts together have a rate
- * above 1.5 p (more than n keys in a window, growth that has come to its end, a union), as of its
- * newest add; else 0.  For hosts that warn: asked before the first add it is free for a new filter
- * in memory. */
+/* Are more than half of the cells set?  0: no.  BF_HALF_FULL: yes, as in a filter that holds about
+ * n keys.  BF_OVERFULL: yes, and by the estimate it holds a tenth more than n keys, a reason to
+ * warn. *wait: how many new keys may be added before the next check is worth its cost.  Large
+ * filters are sampled (error well below 0.1 %), which takes some 10 us; in Redis it is a round
+ * trip.  A filter that grows or forgets is BF_OVERFULL if its parts together had a rate above 1.5 p
+ * at the newest add (more than n keys in a window, growth at its limit, a union), else 0.  Free for
+ * a new filter in memory before its first add. */
 enum { BF_HALF_FULL = 1, BF_OVERFULL = 2 };
 int bf_saturated(bf_filter *f, uint64_t *wait, bf_error *err);
 /* Copies len bytes of the bitset from byte `offset` on: bit i is byte i/8, mask 0x80 >> (i % 8);
@@ -312,49 +309,49 @@ int bf_intersect(bf_filter *into, bf_filter *from, bf_error *err);
 /* The union and the intersection as a new filter in memory; a and b do not change.  NULL: *err. */
 bf_filter *bf_union(bf_filter *a, bf_filter *b, bf_error *err);
 bf_filter *bf_intersection(bf_filter *a, bf_filter *b, bf_error *err);
-/* 1 all bits of a are in b (of each counter: not more than b's), 0 not.  If b has all keys of a, it
- * is 1. */
+/* 1: all bits of a are set in b (no counter of a is above that of b); 0: not.  It is 1 if b has all
+ * keys of a. */
 int bf_subset(bf_filter *a, bf_filter *b, bf_error *err);
-/* How many keys are in a or in b, estimated without a union of them; and how many are in both: |a| +
- * |b| - |a or b|. */
+/* How many keys are in a or in b, estimated without a union of them; and how many are in both: |a|
+ * + |b| - |a or b|. */
 int bf_union_count(bf_filter *a, bf_filter *b, double *count, bf_error *err);
 int bf_intersection_count(bf_filter *a, bf_filter *b, double *count, bf_error *err);
-/* 1 same parameters and bits, 0 not; other parameters are 0, not an error. */
+/* 1: same parameters and bits; 0: not.  Different parameters are 0, not an error. */
 int bf_equal(bf_filter *a, bf_filter *b, bf_error *err);
 
 /* ---- bytes: one format for every home and language, docs/format.md --------------------------- */
-/* Writes info.image_bytes bytes to buf; cap must be at least that: of a filter that others make
- * grow, as much as bf_bytes_as answers. */
+/* Writes info.image_bytes bytes to buf; cap must be at least that.  If other processes may make the
+ * filter grow, ask bf_bytes_as for the length. */
 int bf_to_bytes(bf_filter *f, void *buf, uint64_t cap, bf_error *err);
-/* expect may be NULL; the parameters given in it must be those of the bytes (BF_EMISMATCH names
- * both), its secret opens a keyed filter.  The bytes are copied. */
+/* expect may be NULL.  The parameters that it gives must be those of the bytes (BF_EMISMATCH names
+ * both); its secret opens a keyed filter.  The bytes are copied. */
 bf_filter *bf_from_bytes(const void *data, size_t len, const bf_spec *expect, bf_error *err);
-/* The bytes of other systems; what comes before the bits in theirs is checked, the rest must come
- * in expect:
+/* The bytes of other systems.  A header before the bits is checked; expect must give what the bytes
+ * do not contain:
  *   "guava"     Guava's BloomFilter.writeTo, for the schemes guava, guava-31 and guava32; expect
  *   may be NULL
  *   "bits"      the bits alone, in this order (a Redis string); expect must size the filter and
  *   name the scheme
  *   "bits-lsb"  the bits alone, bit i is 1 << (i % 8) of byte i/8 (most C programs, Java's BitSet,
  *   .NET's BitArray)
- *   "cells"     one byte a cell, set where it is not 0; read only
+ *   "cells"     one byte per cell, set if it is not 0; read only
  *   NULL        our own, as bf_to_bytes; of a filter that grew since its length was asked for, the
  *   parts that fit
- * Bits alone may be shorter than m: what is cut off at the end is zeros.  bf_bytes_as answers how
+ * Bits alone may be shorter than m: missing bytes at the end are zeros.  bf_bytes_as returns how
  * many bytes bf_to_bytes_as writes. */
 int64_t bf_bytes_as(bf_filter *f, const char *format, bf_error *err);
 int bf_to_bytes_as(bf_filter *f, const char *format, void *buf, uint64_t cap, bf_error *err);
 bf_filter *bf_from_bytes_as(
     const void *data, size_t len, const char *format, const bf_spec *expect, bf_error *err);
-/* Writes a temporary file beside path, syncs it, renames it over path: no partial file stays
- * behind.  BF_EBUSY where path leads to a file that this process has open for writing: save under
- * another name and rename, or close it first. */
+/* Writes a temporary file next to path, syncs it and renames it to path: no partial file remains.
+ * BF_EBUSY if this process has the file at path open for writing: save under another name and
+ * rename, or close it first. */
 int bf_save(bf_filter *f, const char *path, bf_error *err);
 bf_filter *bf_load(const char *path, const bf_spec *expect, bf_error *err);   /* into memory */
 
 /* ---- the build ------------------------------------------------------------------------------- */
-/* Names of the schemes this build knows, i = 0, 1, ...; NULL past the last.  "php-hashes" needs
- * more after a colon. */
+/* The names of all schemes of this build, i = 0, 1, ...; NULL after the last.  "php-hashes" needs
+ * an argument after a colon. */
 const char *bf_scheme_name(size_t i);
 const char *bf_version(void);
 

@@ -30,8 +30,8 @@ struct bf_client {
  * to be sent; a client that wants arguments instead walks them with bf_command_next and
  * bf_command_arg. */
 typedef struct {
-    const char *key;         /* what all commands of this part are about: it says which node of a
-                              * cluster */
+    const char *key;         /* a key that all commands of this part use: it determines the node of
+                              * a cluster */
     size_t key_len;
     const void *bytes;       /* commands, one after another */
     size_t len, commands;
@@ -41,7 +41,7 @@ enum {
     BF_CLIENT_ANSWERED = 0,  /* every command has its reply in the sink; an error reply is a
                               * reply */
     BF_CLIENT_UNSENT = 1,    /* nothing was sent: no connection                                   */
-    BF_CLIENT_LOST = 2,      /* whether Redis did it is not known                                 */
+    BF_CLIENT_LOST = 2,      /* unknown whether Redis executed the commands                       */
     BF_CLIENT_STOP = 3       /* the host wants to stop (an interrupt): BF_EHOST, nothing is tried
                               * again */
 };
@@ -66,24 +66,24 @@ void bf_reply_put_text(bf_reply_sink *sink, const void *bytes, size_t len);
 void bf_reply_put_error(bf_reply_sink *sink, const void *bytes, size_t len);
 void bf_reply_put_nil(bf_reply_sink *sink);
 void bf_reply_put_array(bf_reply_sink *sink, size_t n);
-/* Or the bytes as they came from the server, cut anywhere.  How many replies were completed since
- * the beginning, or since the last bf_reply_expect; BF_EFORMAT: these are none. */
+/* Instead of the above: the bytes as the server sent them, cut anywhere.  Returns how many replies
+ * are complete since the beginning, or since the last bf_reply_expect; BF_EFORMAT: not replies. */
 int64_t bf_reply_feed(bf_reply_sink *sink, const void *bytes, size_t len);
-/* The error reply to command i (counted over all parts): its length, the text not ended by a NUL; 0
- * = it is none. */
+/* The error reply to command i (counted over all parts).  Returns its length, 0 if the reply is not
+ * an error; the text does not end with a NUL. */
 size_t bf_reply_refusal(const bf_reply_sink *sink, size_t i, const char **text);
-/* Whose the next replies are, where they do not come in the order of the commands: several nodes,
- * or commands sent again that Redis did not execute.  The ranges are borrowed until they are used
- * up; bytes of an unfinished reply are dropped. */
-/* first = BF_NO_REPLY: replies nobody waits for */
+/* Which commands the next replies belong to, if they do not come in the order of the commands:
+ * several nodes, or commands that were sent again because Redis did not execute them.  The ranges
+ * are borrowed until they are used up; bytes of an incomplete reply are dropped.  first =
+ * BF_NO_REPLY: replies to be ignored. */
 typedef struct { size_t first, count; } bf_redis_range;
 #define BF_NO_REPLY SIZE_MAX
 void bf_reply_expect(bf_reply_sink *sink, const bf_redis_range *ranges, size_t nranges);
-/* Which connection the replies come from: a number that is larger for each one that the client
- * makes.  What a cache learned before the newest one is forgotten; where the host does not tell,
- * after a trip that failed. */
+/* Which connection the replies come from: a number that grows with each new connection.  The cache
+ * forgets everything that it learned on earlier connections; without this call it forgets after a
+ * round trip that failed. */
 void bf_reply_connection(bf_reply_sink *sink, uint64_t number);
-/* Why there are no replies: an errno (ETIMEDOUT, ECONNRESET...) or 0, and the host's words. */
+/* Why there are no replies: an errno (ETIMEDOUT, ECONNRESET...) or 0, and a text of the host. */
 void bf_reply_fault(bf_reply_sink *sink, int sys_errno, const void *text, size_t len);
 /* start: { bytes, bytes + len, 0 } */
 typedef struct { const char *at, *end; size_t args; } bf_commands;
@@ -103,14 +103,14 @@ bf_filter *bf_retain(bf_filter *f);                         /* NULL is fine */
  *   bf_busy   0, or BF_EBUSY while someone is inside: then f must not be closed
  *   bf_shut   0: all that f holds is freed, bf_enter refuses from now on, and only bf_enter,
  *             bf_shut, bf_retain and bf_close may be called; or BF_EBUSY while someone is inside
- * In the child of a fork those who were inside in other threads of the parent are in nobody's way;
- * the memory of such a filter is freed with the process.  All of these are atomic. */
+ * In a forked child the calls of the parent's other threads do not count; the memory of such a
+ * filter is freed with the process.  All of these are atomic. */
 int bf_enter(bf_filter *f, bf_error *err);
 void bf_leave(bf_filter *f);
 int bf_busy(bf_filter *f, bf_error *err);
 int bf_shut(bf_filter *f, bf_error *err);
-/* For hosts that leave calls by longjmp: this thread's calls that run the host's code are over.
- * What they had allocated or locked stays so; their filters can be closed and nothing else. */
+/* For hosts that leave calls by longjmp: ends this thread's calls that run the host's code.  Their
+ * memory and locks are not released; their filters can only be closed. */
 void bf_abandon_calls(void);
 /* Switch between plain and atomic kernels.  No other thread may be inside the filter at that
  * moment. */
@@ -131,8 +131,8 @@ void bf_set_wait_hooks(
  * keep what is 1, which is a key that was new; each[] must be zeros before the first call.  Filters
  * in Redis wait for the server in any case. */
 void bf_set_nowait(bool on);
-/* For hosts that keep connections or locks: a number above 0 that every forked child finds changed.
- * A process id does not tell, a child in a new pid namespace may have its parent's. */
+/* For hosts that keep connections or locks: a number above 0 that is different in each forked
+ * child. A process id is not enough: a child in a new pid namespace may have its parent's. */
 int bf_process(void);
 /* For hosts that gather keys: how many to pass to one call of a batch function, 1 to
  * BF_BATCH_SIZE_MAX.  In Redis so many keys take one round trip; elsewhere they fit the processor's
