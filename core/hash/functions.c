@@ -1,4 +1,4 @@
-/* functions.c - scheme functions: hash functions that a program brings along, one position each.
+/* functions.c - scheme functions: hash functions of the user, one position each.
  * A stored filter carries a check value of what they answer, because other functions would find
  * nothing in it. */
 #include "bits/bits.h"
