@@ -1,44 +1,25 @@
 /* filter_admin.c - filters are made, deleted and united.  Knows the core and the list of filters;
  * knows no HTTP. */
+#include "parts/filter.h"
 #include "registry.h"
 #include <stdio.h>
 #include <stdlib.h>
 
 typedef unsigned long long ull;
-enum {
-    TRIES = 8,
-    HEADER = 4096,
-    WINDOW_PARTS = 4
-}; /* how often one may be replaced while it is asked for; bytes */
+enum { TRIES = 8 };                       /* as often another process may replace the filter */
+enum { HEADER = 4096, WINDOW_PARTS = 4 }; /* bytes of a header page; parts by default        */
 
-/* 0, or what differs between what is there and what the (planned) spec asks for.  A filter of parts
- * has the m of those that it has by now. */
-static int same(served *s, const bf_spec *plan, bf_error *err)
+/* 0, or the first parameter of the filter that is not as the spec, whose scheme is planned, asks.
+ */
+static int same(served *s, const bf_spec *spec, bf_error *err)
 {
-    bf_info have;
-    bf_get_info(s->f, &have);
-    const char *kind = kind_of(have.counting, have.grow, have.window),
-               *want = kind_of(plan->counting, plan->grow, plan->window);
-    if (strcmp(kind, want))
+    const bf_desc have = bf_describe(s->f);
+    const char *kind = kind_of(have.g.counting, have.grow, have.window),
+               *wanted = kind_of(spec->counting, spec->grow, spec->window);
+    if (strcmp(kind, wanted))
         return stored_fail(
-            err, BF_EMISMATCH, "%s is of kind %s, asked for %s", s->name, kind, want);
-    if (have.grow != plan->grow || have.window != plan->window ||
-        (plan->parts && have.parts != plan->parts))
-        return stored_fail(err, BF_EMISMATCH,
-            "%s has grow=%g window=%g parts=%u, asked for grow=%g window=%g parts=%u", s->name,
-            have.grow, have.window, have.parts, plan->grow, plan->window, plan->parts);
-    if (strcmp(have.scheme, plan->scheme))
-        return stored_fail(err, BF_EMISMATCH, "%s has scheme %s, asked for %s", s->name,
-            have.scheme, plan->scheme);
-    if (plan->shards > 1 && have.shards != plan->shards)
-        return stored_fail(err, BF_EMISMATCH, "%s has shards=%u, asked for %u", s->name,
-            have.shards, plan->shards);
-    const bool many = have.grow > 0 || have.window > 0;
-    if ((many || have.m == plan->m) && have.k == plan->k && have.n == plan->n && have.p == plan->p)
-        return 0;
-    return stored_fail(err, BF_EMISMATCH,
-        "%s has m=%llu n=%llu k=%u p=%.6g, asked for m=%llu n=%llu k=%u p=%.6g", s->name,
-        (ull)have.m, (ull)have.n, have.k, have.p, (ull)plan->m, (ull)plan->n, plan->k, plan->p);
+            err, BF_EMISMATCH, "%s is of kind %s, asked for %s", s->name, kind, wanted);
+    return bf_match(&have, spec, s->name, err);
 }
 
 static size_t count_of(filters *fs)
@@ -59,8 +40,8 @@ static bf_filter *open_anew(served *lost, const bf_spec *spec, bf_error *err)
 
 /* seen: what is in the list and is not there any more, or NULL.  0: somebody else, another daemon
  * perhaps, made it first, with these parameters.  *out: it, with a reference. */
-static int make(filters *fs, text name, served *seen, const bf_spec *spec, const bf_spec *plan,
-    served **out, bf_error *err)
+static int make(
+    filters *fs, text name, served *seen, const bf_spec *spec, served **out, bf_error *err)
 {
     bf_spec own = *spec;
     char *storage;
@@ -79,7 +60,7 @@ static int make(filters *fs, text name, served *seen, const bf_spec *spec, const
     served *s = mine ? registry_enlist(fs, seen, mine) : NULL;
     if (!s) return stored_fail(err, BF_ENOMEM, "out of memory");
     *out = s;
-    rc = s == mine && made.created ? 0 : same(s, plan, err);
+    rc = s == mine && made.created ? 0 : same(s, spec, err);
     return rc < 0 ? rc : s == mine && made.created;
 }
 
@@ -100,7 +81,7 @@ static int make_within(filters *fs, text name, served *seen, const bf_spec *spec
             "the filter would take %llu bytes, more than --max-filter %llu", bytes, most);
     int rc = claim_make(fs, &c, name, bytes + heads * HEADER, err);
     if (rc < 0) return rc;
-    rc = make(fs, name, seen, spec, plan, out, err);
+    rc = make(fs, name, seen, spec, out, err);
     claim_drop(fs, &c);
     return rc;
 }
@@ -118,10 +99,7 @@ static bool is_whole(served *s)
 /* Of Redis no call may have told yet that it is lost. */
 static void check_remote(filters *fs, served *s)
 {
-    if (s && s->remote &&
-        (bf_is_current(s->f, stored_spec(&(bf_spec){ .storage = s->storage }, fs->o), NULL) != 1 ||
-            !is_whole(s)))
-        filters_doubt(s);
+    if (s && s->remote && (!stored_stands(fs, s) || !is_whole(s))) filters_doubt(s);
 }
 
 int filters_put(filters *fs, text name, bf_spec *spec, served **out, bf_error *err)
@@ -131,12 +109,13 @@ int filters_put(filters *fs, text name, bf_spec *spec, served **out, bf_error *e
     plan.may_count = spec->may_count = false; /* what is made is what was asked for */
     int rc = bf_plan(&plan, err);
     if (rc < 0) return rc;
+    spec->scheme = plan.scheme;
     served *seen = registry_take(fs, name);
     check_remote(fs, seen);
     registry_let_go(seen);
     s = registry_look_up(fs, name, err);
     if (s)
-        rc = same(s, &plan, err);
+        rc = same(s, spec, err);
     else if (err->code != FILTER_ABSENT && !err->lost)
         rc = err->code;
     else {

@@ -1,35 +1,36 @@
-/* jobs.c - the threads that do what may take long, and the queues before them.  Knows turns and
- * threads; what a request asks for is routes.c's business, sockets are conn.c's. */
+/* jobs.c - the threads that may wait, and a queue of jobs for each name.  routes.c does the
+ * requests, conn.c the sockets. */
 #include "server.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Of the threads at most MOST_NEW wait for names that are not open: connections to them may hang
- * while those of open names answer. */
+/* At most MOST_NEW threads work for names that are not open: new connections to Redis may hang
+ * while the open ones are answered. */
 enum { THREADS_MAX = 64, MOST_NEW = 32, BUCKETS = 256 };
 enum { HANGS = 500, BEAT = 50 }; /* ms */
 enum { SMALL = 1024 };           /* bytes not counted */
 
-/* The jobs of one name.  It exists while it has some. */
+/* The jobs of one name; freed when the last one is done. */
 typedef struct turn {
     struct turn *next, *next_ready; /* in its bucket; in the queue                            */
     job *first, *last;
     size_t len;
-    uint64_t since; /* ms, it has had no answer */
-    bool open;      /* its filter was, when its first job came */
+    uint64_t since; /* ms; when its present job was queued or became the first */
+    bool open;      /* was the filter open when the first job came?            */
     char name[NAME_BYTES + 1];
 } turn;
 
 struct pool {
     pthread_mutex_t lock;
-    pthread_cond_t more, less;   /* there is a job; a thread is through        */
-    pthread_cond_t probe_wanted; /* there is the first job                     */
+    pthread_cond_t more, less;   /* a job was queued; a thread finished one    */
+    pthread_cond_t probe_wanted; /* a job was queued while the probe rested    */
     turn *buckets[BUCKETS], *ready[2], *last_ready[2]; /* of names that are open: [true] */
     pthread_t thread[THREADS_MAX], probe;
     worker self[THREADS_MAX];                       /* a worker without connections each          */
     unsigned threads, idle, busy, busy_new, nready; /* nready: turns in ready */
-    bool stop, beats, rests, looking;               /* rests: the probe, until there is a job     */
+    bool stop, beats, rests;                        /* rests: the probe, until there is a job     */
+    bool looking;                                   /* atomic: a look is queued or under way      */
     uint64_t asked; /* atomic: ms, the probe was sent; 0 = answered */
     bool late;      /* atomic: the last one took too long         */
 };
@@ -109,7 +110,7 @@ static void look(worker *w)
         rc < 0 ? -1 : st.fill);
 }
 
-/* The worker takes all at once, so only the first has to wake it. */
+/* The worker takes the whole list, so only the first job on it must wake the worker. */
 static void hand_back(job *j)
 {
     const uint64_t one = 1;
@@ -122,11 +123,13 @@ static void hand_back(job *j)
     if (!before && write(w->wake, &one, sizeof one) < 0) return; /* full: it is awake */
 }
 
-/* What is lacking for a reply that is made already is not got by making it again. */
+/* Room that hold_reply() lacks is not noted: a reply that exists is not made again. */
 static void do_job(worker *w, job *j)
 {
     if (!j->w) {
         look(w);
+        __atomic_store_n(&w->s->pool->looking, false, __ATOMIC_RELEASE);
+        free(j);
         return;
     }
     if (!__atomic_load_n(&j->dropped, __ATOMIC_ACQUIRE)) {
@@ -154,7 +157,6 @@ static void *run_jobs(void *self)
         if (p->stop) break;
         turn *t = *first;
         job *j = t->first;
-        const bool looks = !j->w; /* after hand_back it is the worker's */
         *first = t->next_ready;
         p->nready--;
         t->first = j->next;
@@ -163,10 +165,6 @@ static void *run_jobs(void *self)
         pthread_mutex_unlock(&p->lock);
         do_job(w, j);
         pthread_mutex_lock(&p->lock);
-        if (looks) {
-            p->looking = false;
-            free(j);
-        }
         p->busy--;
         p->busy_new -= !t->open;
         end_turn(p, t);
@@ -177,7 +175,7 @@ static void *run_jobs(void *self)
     return NULL;
 }
 
-/* Each turn in the queue has an idle thread of its own: what that one gets may take minutes. */
+/* Keeps an idle thread for each turn in the queue: another thread's job may take minutes. */
 static bool start_thread(pool *p, server *s)
 {
     if (p->idle > p->nready || p->threads == THREADS_MAX) return true;
@@ -227,8 +225,8 @@ static void nap(pool *p, pthread_cond_t *until)
     pthread_cond_timedwait(until, &p->lock, &t);
 }
 
-/* Any answer is one, "it is lost" too: what counts is when it came.  A time-out is none, however
- * soon it is reported: the core leaves a server alone that did not answer. */
+/* Any reply counts, also an error, if it comes in time.  A time-out never does: after one the core
+ * reports further time-outs immediately, without asking the server. */
 static void send_probe(server *s, bf_filter **f)
 {
     pool *p = s->pool;
@@ -244,7 +242,7 @@ static void send_probe(server *s, bf_filter **f)
     __atomic_store_n(&p->asked, 0, __ATOMIC_RELEASE);
 }
 
-/* Who is answered within BEAT ms costs Redis nothing more. */
+/* Waits BEAT ms first: jobs that end sooner cost Redis no probe. */
 static void *beat(void *self)
 {
     server *s = self;
@@ -292,7 +290,7 @@ bool jobs_hang_for(server *s, const request *q)
 }
 
 /* ---- life ---- */
-/* By the clock that nobody sets: on another nap() would last as long as that is set back. */
+/* On the monotonic clock: if the real-time clock is set back, nap() must not last longer. */
 static void init_cond(pthread_cond_t *c)
 {
     pthread_condattr_t attr;
@@ -360,28 +358,20 @@ void jobs_close(server *s)
     s->pool = NULL;
 }
 
-/* Not while the last one still waits for something. */
+/* Skipped while the last one still waits for something. */
 void jobs_look(server *s)
 {
     pool *p = s->pool;
-    job *j = s->fs.remote && jobs_hang(s) ? NULL : calloc(1, sizeof *j);
-    if (!j) return;
-    pthread_mutex_lock(&p->lock);
-    const bool mine = !p->looking;
-    if (mine) p->looking = true;
-    pthread_mutex_unlock(&p->lock);
-    if (mine && submit(s, j, TEXT("?look"))) return;
-    if (mine) {
-        pthread_mutex_lock(&p->lock);
-        p->looking = false;
-        pthread_mutex_unlock(&p->lock);
-    }
+    if (s->fs.remote && jobs_hang(s)) return;
+    if (__atomic_exchange_n(&p->looking, true, __ATOMIC_ACQUIRE)) return;
+    job *j = calloc(1, sizeof *j);
+    if (j && submit(s, j, TEXT("?look"))) return;
+    __atomic_store_n(&p->looking, false, __ATOMIC_RELEASE);
     free(j);
 }
 
 /* ---- the worker's side ---- */
-/* What the request points to, in memory of the job's own; a body that already is in such memory is
- * taken over. */
+/* Copies what the request points to.  A body on the heap is not copied: take_body() moves it. */
 static bool copy_request(job *j, const request *q, const buffer *body)
 {
     const size_t target = q->target.len, type = q->type.len;
@@ -400,7 +390,6 @@ static bool copy_request(job *j, const request *q, const buffer *body)
     return true;
 }
 
-/* What is counted for the request's body is the job's from now on. */
 static void take_body(job *j, request_in *x)
 {
     if (!x->body.cap) return;
@@ -455,7 +444,7 @@ bool job_again(worker *w, job *j)
     return false;
 }
 
-/* Once: nothing is read from a connection that waits. */
+/* Called once per job: nothing is read from a connection that waits. */
 bool job_keep_input(worker *w, job *j, const char *bytes, size_t len)
 {
     if (!hold(w, len + INPUT_MORE)) return false;

@@ -7,7 +7,7 @@
  *   chain.c    life, the lock, what it is           span.c     how keys go over the parts
  *   grow.c     when a part is full, the next one    window.c   which part is whose time
  *
- * Where parts live: home/, redis/grown.c and redis/epochs.c.  The whole as a set of bits: sets/.
+ * Where parts live: home/, redis/scalable.c and redis/window.c.  The whole as a set of bits: sets/.
  *
  * All parts have one scheme and one k: a key is hashed once for all of them. */
 #ifndef BF_CHAIN_H

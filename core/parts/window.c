@@ -30,7 +30,7 @@
  * the two must say "new".
  *
  * In Redis a part is a key of its own, made by the first adder of its epoch and expired by Redis:
- * see epochs.c. */
+ * see redis/window.c. */
 #include "bits/bits.h"
 #include "parts/span.h"
 #include <math.h>

@@ -9,7 +9,7 @@
  * A lost key is an error, never "absent".  A change is never sent twice, unless its script said
  * that it did nothing. */
 #include "parts/filter.h"
-#include "redis/mark.h"
+#include "redis/generation.h"
 #include "redis/batch.h"
 #include <stdio.h>
 #include <stdlib.h>

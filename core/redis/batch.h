@@ -1,7 +1,7 @@
 /* batch.h - a batch of positions under one name or several as one trip.  Private. */
 #ifndef BF_REDIS_BATCH_H
 #define BF_REDIS_BATCH_H
-#include "redis/mark.h"
+#include "redis/generation.h"
 
 typedef struct { /* the positions of a batch that are under one name: a shard's or a part's */
     bf_redis *of;

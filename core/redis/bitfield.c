@@ -11,7 +11,7 @@
  *
  * Knows commands and replies; when they are sent, and again, is batch.c's. */
 #include "bits/bits.h"
-#include "redis/mark.h"
+#include "redis/generation.h"
 #include "redis/meta.h"
 #include "redis/scripts.h"
 #include "redis/batch.h"

@@ -4,9 +4,9 @@
  * by themselves should this process die. */
 #include "parts/filter.h"
 #include "redis/bitmap.h"
-#include "redis/mark.h"
+#include "redis/generation.h"
 #include "redis/meta.h"
-#include "redis/key_names.h"
+#include "redis/names.h"
 #include "redis/scripts.h"
 #include <stdio.h>
 #include <stdlib.h>

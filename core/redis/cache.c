@@ -15,7 +15,7 @@
  * others. */
 #include "bits/bits.h"
 #include "parts/filter.h"
-#include "redis/attach.h"
+#include "redis/open.h"
 #include "redis/cache.h"
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  * A script does nothing where it does not find the mark, so what it was to remove is asked again.
  * Counters at 15 are never counted down. */
 #include "bits/bits.h"
-#include "redis/mark.h"
+#include "redis/generation.h"
 #include "redis/scripts.h"
 #include "redis/batch.h"
 #include <string.h>

@@ -1,6 +1,7 @@
 /* keyset.c - a filter of several keys in Redis: its shards (K:0, K:1, ...) or its parts, and
- * K:meta, which says what the whole is.  Names: key_names.c.  When a part is made, and which part a
- * key goes to, is grown.c's and epochs.c's; what is asked of several keys in one trip is batch.c's.
+ * K:meta, which says what the whole is.  Names: names.c.  When a part is made, and which part a
+ * key goes to, is scalable.c's and window.c's; what is asked of several keys in one trip is
+ * batch.c's.
  *
  * A shard is a key as that of a filter without shards, with a mark and a companion hash of its own,
  * so that making, following, clearing one is what it is there: code that selects a shard works on
@@ -8,11 +9,11 @@
  * shards are missing: an error for those who only open it, and the next constructor makes them. */
 #include "bits/bits.h"
 #include "parts/filter.h"
-#include "redis/attach.h"
+#include "redis/open.h"
 #include "redis/bitmap.h"
-#include "redis/key_names.h"
+#include "redis/names.h"
 #include "redis/keyset.h"
-#include "redis/mark.h"
+#include "redis/generation.h"
 #include "redis/meta.h"
 #include "redis/scripts.h"
 #include <stdio.h>
@@ -63,7 +64,10 @@ static int attach_shard(bf_redis *all, const bf_desc *d, unsigned i, bool make, 
     bf_redis *r = bf_redis_key(all, i);
     for (int tries = 0; rc == 0 && tries < BF_REDIS_TRIES; tries++) {
         rc = bf_redis_attach_key(r, &spec, &have, err);
-        if (rc == 0 && (rc = bf_redis_make(r, d, err)) == 1) return 2;
+        if (rc == 0 && (rc = bf_redis_make(r, d, err)) == 1) {
+            r->whole_id = all->filter_id;
+            return 2;
+        }
         if (rc == 1 && bf_difference(&have, d, BF_SAME_BITS))
             return bf_fail(err, BF_EMISMATCH,
                 "%s is a shard of another filter: %s m=%llu k=%u shards=%u", r->label, have.name,
@@ -124,14 +128,13 @@ int bf_redis_attach_shards(
 /* If K:meta alone was lost, the shards still name the id that it had. */
 static int find_id(bf_redis *r, uint32_t *id, bf_error *err)
 {
-    bf_desc d;
-    uint32_t mark;
+    bf_redis_meta m;
     int rc = 0;
     for (unsigned i = 0; rc == 0 && *id == 0 && i < r->shards; i++) {
         bf_redis *one = bf_redis_key(r, i);
         rc = bf_redis_fetch_meta(one, err);
-        if (rc == 0 && one->conn->reply.n && bf_redis_meta_read(one, &d, &mark, NULL) == 0)
-            *id = bf_redis_meta_id(one);
+        if (rc == 0 && one->conn->reply.n && bf_redis_meta_read(one, &m, NULL) == 0)
+            *id = m.whole_id;
     }
     return rc;
 }
@@ -156,9 +159,9 @@ static int make_whole(bf_redis *r, const bf_desc *d, bf_error *err)
 
 bool bf_redis_has_other_id(bf_redis *r)
 {
+    uint32_t id;
     bf_redis_select(r);
-    return bf_redis_fetch_meta(r, NULL) == 0 && r->conn->reply.n &&
-           bf_redis_meta_filter_id(r) != r->filter_id;
+    return bf_redis_fetch_id(r, &id, NULL) == 0 && id && id != r->filter_id;
 }
 
 /* A creation that failed leaves nothing of its own. */
@@ -194,40 +197,27 @@ int bf_redis_make_shards(bf_redis *r, const bf_desc *d, bf_error *err)
 }
 
 /* ---- a new part ---- */
-static void put_birth(
-    bf_filter *f, bf_redis *r, const char *temp, const bf_redis_create_part_args *b)
+char *bf_redis_begin_part(bf_redis *r, const bf_desc *d, uint32_t mark, bf_error *err)
 {
-    bf_conn *l = r->conn;
-    const bf_redis *whole = bf_redis_whole(f);
-    const char *const names[] = { b->before ? b->before : whole->key,
-        b->before ? b->before_meta : whole->meta, temp, l->key, r->meta, whole->meta };
-    bf_conn_eval(l, b->script, 6 + 2 * b->later);
-    for (int i = 0; i < 6; i++) bf_conn_append(l, "%s", names[i]);
-    for (unsigned i = 1; i <= b->later; i++) {
-        char *key = bf_redis_name(l, whole->key, BF_NAME_PART, i),
-             *meta = key ? bf_redis_name(l, key, BF_NAME_META, 0) : NULL;
-        l->no_memory |= !meta;
-        if (meta) bf_conn_append(l, "%s %s", key, meta);
-        free(key);
-        free(meta);
+    char *temp = bf_redis_name(r->conn, r->key, BF_NAME_TEMP, 0);
+    if (!temp) {
+        bf_fail(err, BF_ENOMEM, "out of memory");
+        return NULL;
     }
-    bf_conn_append(l, "%n %x %r %x", b->mark_at, b->mark, b->next, b->next);
-    b->rest(f, r, b);
+    bf_redis_place(r, d);
+    if (bf_redis_zeros(r, temp, mark, err) == 0) {
+        bf_conn_begin(r->conn, BF_WRITES);
+        return temp;
+    }
+    bf_redis_discard(r, temp);
+    free(temp);
+    return NULL;
 }
 
-int bf_redis_create_part(
-    bf_filter *f, bf_redis *r, const bf_redis_create_part_args *b, bf_error *err)
+int bf_redis_end_part(bf_redis *r, char *temp, bf_error *err)
 {
     long long v = -1;
-    char *temp = bf_redis_name(r->conn, r->key, BF_NAME_TEMP, 0);
-    if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
-    bf_redis_place(r, b->desc);
-    int rc = bf_redis_zeros(r, temp, b->own_mark, err);
-    if (rc == 0) {
-        bf_conn_begin(r->conn, BF_WRITES);
-        put_birth(f, r, temp, b);
-        rc = bf_conn_run_script(r->conn, &v, err);
-    }
+    const int rc = bf_conn_run_script(r->conn, &v, err);
     if (rc < 0) bf_redis_discard(r, temp);
     free(temp);
     if (rc < 0 || (v >= 0 && v <= 2)) return rc < 0 ? rc : (int)v;
@@ -238,23 +228,23 @@ int bf_redis_create_part(
 }
 
 /* ---- which filter it is ---- */
-/* Is what is under the name of the filter now, one that the handle may go on with?  With another
- * one it may not.  *born: its own, as the whole hash has it, and nothing else. */
-int bf_redis_check_alike(bf_filter *f, uint32_t *born, bf_error *err)
+/* The handle goes on only with a filter of the same parameters.  *id: that of the one there is now.
+ */
+int bf_redis_check_alike(bf_filter *f, uint32_t *id, bf_error *err)
 {
     bf_redis *whole = bf_redis_whole(f);
     const bf_desc *have = &f->chain->desc;
-    bf_desc d;
-    uint32_t mark;
+    bf_redis_meta m;
     bf_redis_lock(whole);
     int rc = bf_redis_fetch_meta(whole, err);
     if (rc == 0)
-        rc = whole->conn->reply.n ? bf_redis_meta_read(whole, &d, &mark, err)
+        rc = whole->conn->reply.n ? bf_redis_meta_read(whole, &m, err)
                                   : bf_redis_fail_lost(whole, err);
-    *born = rc == 0 ? bf_redis_meta_filter_id(whole) : 0;
     bf_conn_unlock(whole->conn);
+    *id = rc == 0 ? m.id : 0;
     if (rc < 0) return rc;
-    if (!bf_difference(&d, have, BF_SAME_FILTER) && d.g.n == have->g.n && d.g.p == have->g.p)
+    if (!bf_difference(&m.desc, have, BF_SAME_FILTER) && m.desc.g.n == have->g.n &&
+        m.desc.g.p == have->g.p)
         return 0;
     return bf_fail(
         err, BF_EMISMATCH, "%s was re-created with other parameters: open it again", whole->label);

@@ -16,7 +16,7 @@
 #include "parts/parts.h"
 #include "bits/bits.h"
 #include "parts/filter.h"
-#include "redis/mark.h"
+#include "redis/generation.h"
 #include "redis/meta.h"
 #include "redis/parts.h"
 #include <errno.h>
@@ -118,9 +118,9 @@ size_t bf_redis_field(const bf_redis_reply *r, const char *name)
     return r->n;
 }
 
-static bool has_field(const bf_redis_reply *r, const char *name)
+bool bf_redis_has_field(const bf_redis *r, const char *name)
 {
-    return bf_redis_field(r, name) < r->n;
+    return bf_redis_field(&r->conn->reply, name) < r->conn->reply.n;
 }
 
 static bool leaf_text(const bf_redis_reply *r, size_t leaf, char *out, size_t cap)
@@ -150,44 +150,14 @@ bool bf_redis_share(const bf_redis_reply *r, size_t leaf, double *out)
     return *end == 0 && *out >= 0 && *out <= 1;
 }
 
-static bool text_field(const bf_redis_reply *r, const char *name, char *out, size_t cap)
+static bool text_field(const bf_redis *r, const char *name, char *out, size_t cap)
 {
-    return leaf_text(r, bf_redis_field(r, name), out, cap);
+    return leaf_text(&r->conn->reply, bf_redis_field(&r->conn->reply, name), out, cap);
 }
 
-static bool number_field(const bf_redis_reply *r, const char *name, int base, uint64_t *out)
+static bool number_field(const bf_redis *r, const char *name, int base, uint64_t *out)
 {
-    return bf_redis_whole_number(r, bf_redis_field(r, name), base, out);
-}
-
-/* Of all of them, and each of a size that a key holds. */
-static bool read_sizes(const bf_redis_reply *r, const bf_layout *l, bf_geometry *g)
-{
-    uint64_t shards = 1;
-    if (has_field(r, "shards") && !number_field(r, "shards", 10, &shards)) return false;
-    if (!number_field(r, "m", 10, &g->m) || g->m < 1 || g->m > BF_M_MAX || g->m % l->line_bits ||
-        shards < 1 || shards > BF_SHARDS_MAX)
-        return false;
-    g->shards = (unsigned)shards;
-    return bf_shards_fit(l, g) && bf_bits(g) / shards <= bf_redis_most_bits(l, g);
-}
-
-bool bf_redis_meta_whole(const bf_redis *r) { return has_field(&r->conn->reply, "format"); }
-
-bool bf_redis_meta_adopted(const bf_redis *r) { return has_field(&r->conn->reply, "adopted"); }
-
-bool bf_redis_meta_making(const bf_redis *r) { return has_field(&r->conn->reply, "making"); }
-
-uint32_t bf_redis_meta_filter_id(const bf_redis *r)
-{
-    uint64_t v;
-    return number_field(&r->conn->reply, "born", 16, &v) && v <= UINT32_MAX ? (uint32_t)v : 0;
-}
-
-uint64_t bf_redis_meta_keys(const bf_redis *r)
-{
-    uint64_t v;
-    return number_field(&r->conn->reply, "keys", 10, &v) ? v : 0;
+    return bf_redis_whole_number(&r->conn->reply, bf_redis_field(&r->conn->reply, name), base, out);
 }
 
 static int fail_field(const bf_redis *r, const char *what, bf_error *err)
@@ -196,20 +166,32 @@ static int fail_field(const bf_redis *r, const char *what, bf_error *err)
         "%s: field %s of its companion hash (:meta) is missing or invalid", r->label, what);
 }
 
+/* m of all shards, and each shard of a size that a key holds. */
+static bool read_sizes(const bf_redis *r, const bf_layout *l, bf_geometry *g)
+{
+    uint64_t shards = 1;
+    if (bf_redis_has_field(r, "shards") && !number_field(r, "shards", 10, &shards)) return false;
+    if (!number_field(r, "m", 10, &g->m) || g->m < 1 || g->m > BF_M_MAX || g->m % l->line_bits ||
+        shards < 1 || shards > BF_SHARDS_MAX)
+        return false;
+    g->shards = (unsigned)shards;
+    return bf_shards_fit(l, g) && bf_bits(g) / shards <= bf_redis_most_bits(l, g);
+}
+
 /* Format 2: a filter of many parts. */
 static int read_many(const bf_redis *r, bf_desc *d, bf_error *err)
 {
     char text[48], *end;
     uint64_t parts;
-    if (!text_field(&r->conn->reply, "kind", text, sizeof text)) return fail_field(r, "kind", err);
+    if (!text_field(r, "kind", text, sizeof text)) return fail_field(r, "kind", err);
     d->kind = !strcmp(text, "grow") ? BF_GROW : !strcmp(text, "window") ? BF_WINDOW : BF_FIXED;
     if (!d->kind) return fail_field(r, "kind", err);
     const char *name = d->kind == BF_GROW ? "grow" : "window";
     double *value = d->kind == BF_GROW ? &d->grow : &d->window;
-    if (!text_field(&r->conn->reply, name, text, sizeof text)) return fail_field(r, name, err);
+    if (!text_field(r, name, text, sizeof text)) return fail_field(r, name, err);
     *value = bf_real(text, &end);
     if (*end) return fail_field(r, name, err);
-    if (!number_field(&r->conn->reply, "parts", 10, &parts) || parts < 1 ||
+    if (!number_field(r, "parts", 10, &parts) || parts < 1 ||
         parts > BF_PARTS_MAX - (d->kind == BF_WINDOW))
         return fail_field(r, "parts", err);
     if (!d->scheme->keyed) return fail_field(r, "scheme", err);
@@ -229,9 +211,9 @@ static int fail_other_owner(const bf_redis *r, const char *name, size_t len, bf_
         "%s belongs to the filter %s: open that one, or use another key", r->label, text);
 }
 
-/* A filter `s` of a cluster and one that is opened without it have the same names of parts, but not
+/* A filter `s` of a cluster client and one of a plain client have the same names of parts, but not
  * the same K:meta. */
-static int check_owner(const bf_redis *r, bf_error *err)
+static int read_owner(const bf_redis *r, bf_redis_meta *m, bf_error *err)
 {
     size_t len;
     const bf_redis_reply *from = &r->conn->reply;
@@ -241,57 +223,54 @@ static int check_owner(const bf_redis *r, bf_error *err)
     if (len != strlen(whole->key) || memcmp(owner, whole->key, len) != 0)
         return fail_other_owner(r, owner, len, err);
     if (whole == r) return 0;
-    const char *filter = bf_reply_text(from, bf_redis_field(from, "filter"), &len);
-    if (!filter || len < 9) return fail_field(r, "filter", err);
-    return len - 9 == strlen(whole->meta) && !memcmp(filter + 9, whole->meta, len - 9)
-               ? 0
-               : fail_other_owner(r, filter + 9, len - 9, err);
-}
-
-uint32_t bf_redis_meta_id(const bf_redis *r)
-{
-    size_t len;
     char id[9] = "", *end;
-    const bf_redis_reply *from = &r->conn->reply;
     const char *filter = bf_reply_text(from, bf_redis_field(from, "filter"), &len);
-    if (filter && len >= 8) memcpy(id, filter, 8);
-    const unsigned long v = strtoul(id, &end, 16);
-    return end == id + 8 ? (uint32_t)v : 0;
+    if (filter && len > 9) memcpy(id, filter, 8);
+    m->whole_id = (uint32_t)strtoul(id, &end, 16);
+    if (end != id + 8) return fail_field(r, "filter", err);
+    if (len - 9 != strlen(whole->meta) || memcmp(filter + 9, whole->meta, len - 9) != 0)
+        return fail_other_owner(r, filter + 9, len - 9, err);
+    return 0;
 }
 
-int bf_redis_meta_read(const bf_redis *r, bf_desc *d, uint32_t *mark, bf_error *err)
+int bf_redis_meta_read(const bf_redis *r, bf_redis_meta *m, bf_error *err)
 {
-    const bf_redis_reply *from = &r->conn->reply;
     char text[BF_SCHEME_BYTES];
     uint64_t v;
-    if (check_owner(r, err) < 0) return BF_EFORMAT;
-    if (!text_field(from, "format", text, sizeof text)) return fail_field(r, "format", err);
+    bf_desc *d = &m->desc;
+    *m = (bf_redis_meta){ .adopted = bf_redis_has_field(r, "adopted"),
+        .making = bf_redis_has_field(r, "making") };
+    if (read_owner(r, m, err) < 0) return BF_EFORMAT;
+    if (!text_field(r, "format", text, sizeof text)) return fail_field(r, "format", err);
     const bool many = !strcmp(text, "2");
     if (!many && strcmp(text, "1") != 0)
         return bf_fail(
             err, BF_EFORMAT, "%s has format %.8s, this build reads up to 2", r->label, text);
-    if (!text_field(from, "scheme", text, sizeof text)) return fail_field(r, "scheme", err);
+    if (!text_field(r, "scheme", text, sizeof text)) return fail_field(r, "scheme", err);
     if (bf_find_scheme(d, text, NULL, NULL) < 0)
         return bf_fail(
             err, BF_EFORMAT, "%s has scheme %.24s, which this build does not know", r->label, text);
     const bf_layout *l = d->scheme->layout;
-    d->g = (bf_geometry){ .counting = text_field(from, "cell_bits", text, sizeof text) };
+    d->g = (bf_geometry){ .counting = text_field(r, "cell_bits", text, sizeof text) };
     if (d->g.counting && strcmp(text, "4") != 0)
         return bf_fail(err, BF_EFORMAT, "%s has %.8s bits per position, this build knows 1 and 4",
             r->label, text);
-    if (!read_sizes(from, l, &d->g)) return fail_field(r, "m or shards", err);
-    if (!number_field(from, "n", 10, &d->g.n) || d->g.n < 1 || d->g.n > BF_N_MAX)
+    if (!read_sizes(r, l, &d->g)) return fail_field(r, "m or shards", err);
+    if (!number_field(r, "n", 10, &d->g.n) || d->g.n < 1 || d->g.n > BF_N_MAX)
         return fail_field(r, "n", err);
-    if (!number_field(from, "k", 10, &v) || v < 1 || v > l->k_max) return fail_field(r, "k", err);
+    if (!number_field(r, "k", 10, &v) || v < 1 || v > l->k_max) return fail_field(r, "k", err);
     d->g.k = (unsigned)v;
     d->g.lines = d->g.m / l->line_bits;
     if (bf_check_limits(d, NULL) < 0) return fail_field(r, "m or k", err);
+    const bf_redis_reply *from = &r->conn->reply;
     if (!bf_redis_share(from, bf_redis_field(from, "p"), &d->g.p)) return fail_field(r, "p", err);
-    if (!number_field(from, "secret", 16, &d->secret_check)) return fail_field(r, "secret", err);
+    if (!number_field(r, "secret", 16, &d->secret_check)) return fail_field(r, "secret", err);
+    if (number_field(r, "born", 16, &v) && v <= UINT32_MAX) m->id = (uint32_t)v;
+    if (number_field(r, "keys", 10, &v)) m->keys = v;
     if (many) return read_many(r, d, err);
-    if (!number_field(from, "mark", 16, &v) || v == 0 || v > UINT32_MAX)
+    if (!number_field(r, "mark", 16, &v) || v == 0 || v > UINT32_MAX)
         return fail_field(r, "mark", err);
-    *mark = (uint32_t)v;
+    m->mark = (uint32_t)v;
     return 0;
 }
 

@@ -10,7 +10,7 @@
 #include "bits/bits.h"
 #include "parts/span.h"
 #include "redis/cache.h"
-#include "redis/mark.h"
+#include "redis/generation.h"
 #include "redis/meta.h"
 #include "redis/parts.h"
 #include "redis/scripts.h"

@@ -16,9 +16,9 @@ int64_t bf_redis_parts_ask(
 int bf_redis_parts_put(bf_filter *f, bf_piece *const *pieces, unsigned n, uint64_t most,
     struct bf_span *s, bf_error *err);
 
-/* grown.c, epochs.c: filters of many parts; most under the chain's lock */
+/* scalable.c, window.c: filters of many parts; most under the chain's lock */
 int bf_redis_attach_part(bf_filter *f, bf_piece *p, bf_desc *d, bf_error *err);
-enum { BF_WHOLE_ARGS = 24 }; /* grown.c's script counts on it */
+enum { BF_WHOLE_ARGS = 24 }; /* scalable.c's script counts on it */
 void bf_redis_put_whole(
     bf_redis *whole, const bf_desc *d, uint64_t secret_check); /* so many arguments */
 int bf_redis_window_create(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err);

@@ -1,18 +1,18 @@
 /* redis.h - a filter in Redis as the files of this room know it.  Private.  What a file offers to
- * the others is declared in the header of its name, or in mark.h, batch.h, bitmap.h, parts.h:
+ * the others is declared in the header of its name, or in generation.h, batch.h, bitmap.h, parts.h:
  *
- *   url.c         storage text: where Redis is     resp.c      the protocol, both ways
- *   connection.c  commands and their replies       breaker.c   servers that do not answer
- *   socket.c      the client of a URL              tls.c       the same through TLS
- *   key_names.c   names derived from K             meta.c      K:meta, the companion hash
- *   scripts.c     the Lua scripts                  mark.c      the mark: read and compared
- *   keyset.c      shards or parts of one filter    attach.c    opening what is there
- *   adopt.c       taking over foreign bitmaps      redisson.c  filters that Redisson keeps
- *   batch.c       a batch in one round trip        bitfield.c  commands for bits and counters
- *   counting.c    counters down; sums of them      cache.c     keys known to be present
- *   bitmap.c      complete bitmaps                 sample.c    about how full one is
- *   parts.c       a batch over all parts           grown.c     parts of growing filters
- *   epochs.c      parts of forgetting filters      store.c     what the home offers
+ *   url.c         storage text: where Redis is     resp.c        the protocol, both ways
+ *   connection.c  commands and their replies       breaker.c     servers that do not answer
+ *   socket.c      the client of a URL              tls.c         the same through TLS
+ *   names.c       names derived from K             meta.c        K:meta, the companion hash
+ *   scripts.c     the Lua scripts                  generation.c  the mark: read and compared
+ *   keyset.c      shards or parts of one filter    open.c        opening what is there
+ *   foreign.c     bitmaps of others, Redisson      batch.c       a batch in one round trip
+ *   bitfield.c    commands for bits and counters   counting.c    counters down; sums of them
+ *   cache.c       keys known to be present         bitmap.c      complete bitmaps
+ *   sample.c      about how full one is            parts.c       a batch over all parts
+ *   scalable.c    parts of growing filters         window.c      parts of forgetting filters
+ *   store.c       what the home offers
  *
  * A filter under key K:
  *   K        the bits, byte i/8 mask 0x80 >> (i % 8), zeros up to a multiple of 4 bytes, then the
@@ -21,7 +21,7 @@
  * With shards:
  *   K:meta   the same, for all of them; its mark is nobody's bits'
  *   K:i      a shard, as K above; K:i:meta beside it
- * How names are derived from K: key_names.c.  K:meta says which mark the filter was made with
+ * How names are derived from K: names.c.  K:meta says which mark the filter was made with
  * (born), the filter's id: clearing and rebuilding keep it, re-creating does not.  The field
  * `owner` of every companion hash is K; that of a part or a shard also has `filter`, the id and the
  * name of the K:meta that has it as its born. The mark is a random number other than 0, new for
@@ -53,6 +53,7 @@ typedef struct bf_redis {
     uint64_t mark_at;   /* byte offset */
     uint32_t mark;      /* 0: a foreign bitmap, which has none; with shards K:meta's own */
     uint32_t filter_id; /* the mark that it was made with; clearing and rebuilding keep it */
+    uint32_t whole_id;  /* of a part or a shard: the filter_id of its filter */
     uint32_t seen;      /* the mark K:meta had when it was opened, 0 = there was no K:meta */
     bool loss_reported; /* the caller knows that its keys are gone: no second error */
     bool making;        /* K:meta said that shards were still being made */

@@ -2,7 +2,7 @@
  * trip.  For warnings only: it reads no mark, so it follows nobody and takes away no error that the
  * next call is to tell. */
 #include "redis/bitmap.h"
-#include "redis/mark.h"
+#include "redis/generation.h"
 #include <string.h>
 
 /* Bytes: 2^21 bits, or 2^17 counters, which have to be sent, tell the share well enough. */

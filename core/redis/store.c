@@ -1,15 +1,15 @@
 /* store.c - bits in strings of Redis, by URL or client: what the home offers, each with the
- * connection to itself.  Opening is attach.c's, batches are batch.c's, whole bitmaps bitmap.c's,
- * shards sharded.c's. */
+ * connection to itself.  Opening is open.c's, batches are batch.c's, complete
+ * bitmaps bitmap.c's, shards keyset.c's. */
 #include "parts/parts.h"
 #include "bits/bits.h"
-#include "redis/attach.h"
+#include "redis/open.h"
 #include "redis/bitmap.h"
 #include "redis/cache.h"
-#include "redis/mark.h"
+#include "redis/generation.h"
 #include "redis/meta.h"
 #include "redis/parts.h"
-#include "redis/redisson.h"
+#include "redis/foreign.h"
 #include "redis/keyset.h"
 #include "redis/batch.h"
 #include <stdio.h>
@@ -209,51 +209,23 @@ static int redis_remove(bf_store *s, bf_error *err)
     return each_key(s, "be deleted", true, 0, err);
 }
 
-/* Of parts: is it the one that was opened? */
-static bool meta_has_id(bf_redis *r)
-{
-    return bf_redis_fetch_meta(r, NULL) == 0 && r->conn->reply.n > 0 &&
-           bf_redis_meta_filter_id(r) == r->filter_id;
-}
-
-/* The companion hashes of all its keys, which no batch asks for: new openers need them. */
-static bool hashes_have_marks(bf_redis *r)
-{
-    const unsigned all = r->shard ? r->shards + 1 : 1, step = r->conn->one_slot ? 1 : all;
-    bool same = true;
-    for (unsigned i = 0; same && i < all; i += step) {
-        bf_conn_begin(r->conn, BF_READS);
-        for (unsigned j = i; j < i + step; j++) {
-            const bf_redis *one = j < r->shards ? bf_redis_key(r, j) : r;
-            bf_conn_route(r->conn, one->key);
-            bf_conn_command(r->conn, "HGET %s mark", one->meta);
-        }
-        same = bf_conn_send(r->conn, NULL) == 0;
-        for (unsigned j = i; same && j < i + step; j++) {
-            bf_conn_next(r->conn);
-            same = bf_reply_number(&r->conn->reply, 0, 16) ==
-                   (j < r->shards ? bf_redis_key(r, j) : r)->mark;
-        }
-    }
-    return same;
-}
-
 static bool redis_current(const bf_store *s)
 {
     bf_redis *r = enter((bf_store *)s);
     bf_redis_key_snapshot seen;
-    if (r->mark_at == 0 && !r->foreign && !r->redisson)
-        return leave(r, meta_has_id(r)); /* a filter of parts */
-    if (!bf_redis_marked(r))
-        return leave(
-            r, bf_redis_read_key(r, &seen, NULL) == 0 && r->conn->reply.n == 0 && seen.bytes > 0);
-    bf_redis_request *g = bf_redis_room(&r->room, r->shards * sizeof *g);
-    bool same = g != NULL;
-    for (unsigned i = 0; g && i < r->shards; i++)
-        g[i] = (bf_redis_request){ .of = bf_redis_key(r, i), .op = BF_OP_TEST, .pending = true };
-    if (g) same = bf_redis_read_marks(r, g, r->shards, NULL) == 0;
-    for (unsigned i = 0; g && same && i < r->shards; i++) same = g[i].mark == g[i].of->mark;
-    return leave(r, same && (r->redisson || hashes_have_marks(r)));
+    uint32_t now;
+    const bool parts = r->mark_at == 0 && !r->foreign;
+    bool same = true;
+    if (r->redisson)
+        same = bf_redis_mark(r, &now, NULL) == 0 && now == r->mark;
+    else if (r->foreign)
+        same = bf_redis_read_key(r, &seen, NULL) == 0 && r->conn->reply.n == 0 && seen.bytes > 0;
+    else if (!parts)
+        same = bf_redis_keys_current(r);
+    bf_redis_select(r);
+    if (same && (parts || r->shard))
+        same = bf_redis_fetch_id(r, &now, NULL) == 0 && now == r->filter_id;
+    return leave(r, same);
 }
 
 static void redis_close(bf_store *s)

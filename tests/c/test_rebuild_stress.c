@@ -18,13 +18,18 @@ enum {
     ADDERS = 3,
     FORKED = ADDERS,
     SLOTS,
-    KEPT = 1 << 12,
     MOST = 40,
-    CHECKED = 256
+    IN_A_ROUND = 400, /* keys of an adder, and up to MOST more */
+    KEPT = 1 << 12
 };
+_Static_assert(KEPT > 2 * (IN_A_ROUND + MOST), "marks must last until keys are looked for");
 typedef struct {
-    uint64_t acked;       /* keys 0..acked-1 of this adder were acknowledged */
-    uint64_t round[KEPT]; /* the rebuild that was open when key i % KEPT was given, or 0 */
+    uint64_t round; /* the rebuild that was open when the key was given, or 0 */
+    int how;
+} mark;
+typedef struct {
+    uint64_t acked;   /* keys 0..acked-1 of this adder were acknowledged */
+    mark marks[KEPT]; /* of key i: i % KEPT */
 } slot;
 /* Shared with the processes that are forked. */
 typedef struct {
@@ -33,14 +38,20 @@ typedef struct {
     slot slots[SLOTS];
 } board;
 static board *b;
+typedef unsigned long long ull; /* for %llu */
 static bf_filter *shared;
 
 static uint64_t get_(const uint64_t *at) { return __atomic_load_n(at, __ATOMIC_SEQ_CST); }
 static void set_(uint64_t *at, uint64_t v) { __atomic_store_n(at, v, __ATOMIC_SEQ_CST); }
 static bool stopped(void) { return __atomic_load_n(&b->stop, __ATOMIC_SEQ_CST); }
+static void set_mark(slot *s, uint64_t key, uint64_t round, int how)
+{
+    s->marks[key % KEPT] = (mark){ round, how };
+}
 static uint64_t name_of(int who, uint64_t i) { return (uint64_t)who << 48 | i; }
 
-/* Large enough for what is added in a round: a false positive would hide a key that is absent. */
+/* Large enough for what is added in two rounds, of which the first may have been given up: the keys
+ * of three adders set 1 % of the cells.  A false positive would hide a key that is absent. */
 static bf_filter *large(bool file)
 {
     bf_filter *f = bf_open(&(bf_spec){ .m = 1 << 20,
@@ -74,13 +85,20 @@ static bool adds(bf_filter *f, int who)
     bf_filter *one = large(false);
     slot *s = &b->slots[who];
     bool good = f && one;
-    for (uint64_t turn = 0; good && !stopped(); turn++) {
+    for (uint64_t turn = 0, last = 0, first = 0; good && !stopped();) {
+        const uint64_t at = s->acked, round = get_(&b->round);
+        if (round != last) first = at;
+        last = round;
+        if (at - first >= IN_A_ROUND) {
+            usleep(100);
+            continue;
+        }
         const int how = hows[turn % 5];
-        const uint64_t n = how == SINGLE ? 1 : 1 + turn % MOST, at = s->acked;
-        const uint64_t round = get_(&b->round);
-        for (uint64_t i = at; i < at + n; i++) set_(&s->round[i % KEPT], round);
+        const uint64_t n = how == SINGLE ? 1 : 1 + turn % MOST;
+        for (uint64_t i = at; i < at + n; i++) set_mark(s, i, round, how);
         good = add_some(f, one, who, at, n, how) >= 0;
         if (good) set_(&s->acked, at + n);
+        turn++;
     }
     bf_close(one);
     return good;
@@ -110,7 +128,7 @@ static pid_t process_that_adds(int who)
 static void forks_once(uint64_t n)
 {
     slot *s = &b->slots[FORKED];
-    if (in_file) set_(&s->round[n % KEPT], get_(&b->round));
+    if (in_file) set_mark(s, n, get_(&b->round), SINGLE);
     const pid_t child = fork();
     if (child == 0) {
         const uint64_t key = name_of(FORKED, n);
@@ -132,25 +150,36 @@ static void *forker(void *unused)
 }
 
 /* ---- the one that rebuilds ---- */
-/* Was key i of this adder given in that round or a later one?  The ring must still hold it: an
- * adder writes thousands of keys while this thread waits for a processor. */
-static bool given_since(const slot *s, uint64_t i, uint64_t round)
+static const char *kind(void)
 {
-    const uint64_t given = get_(&s->round[i % KEPT]);
-    return given >= round && get_(&s->acked) + MOST <= i + KEPT;
+    return in_file    ? counting ? "file, counters" : "file, bits"
+           : counting ? "memory, counters"
+                      : "memory, bits";
+}
+/* Says of a key that is absent what may explain it. */
+static bool is_there(int who, uint64_t i, mark m)
+{
+    static const char *const hows[] = { "single", "batch", "union" };
+    const uint64_t key = name_of(who, i);
+    bf_state st = { .count = 0 };
+    if (bf_test(shared, &key, 8, NULL) == 1) return true;
+    const int again = bf_test(shared, &key, 8, NULL);
+    bf_get_state(shared, &st, &e);
+    printf("     %s: absent in round %llu: key %llu of %s %d, a %s of round %llu; asked again: %d; "
+           "fill %g\n",
+        kind(), (ull)get_(&b->round), (ull)i, who == FORKED ? "the forked child" : "adder", who,
+        hows[m.how], (ull)m.round, again, st.fill);
+    return false;
 }
 static uint64_t absent_of(uint64_t round, uint64_t *checked)
 {
     uint64_t absent = 0;
     for (int who = 0; who < SLOTS; who++) {
         const slot *s = &b->slots[who];
-        const uint64_t acked = get_(&s->acked), least = acked > CHECKED ? acked - CHECKED : 0;
-        for (uint64_t i = acked; i-- > least && given_since(s, i, round); ++*checked) {
-            const uint64_t key = name_of(who, i);
-            if (bf_test(shared, &key, 8, NULL) == 1 || ++absent > 5) continue;
-            printf("     %s, %s: key %llu of adder %d is absent after round %llu\n",
-                in_file ? "file" : "memory", counting ? "counters" : "bits",
-                (unsigned long long)i, who, (unsigned long long)round);
+        for (uint64_t i = get_(&s->acked); i-- > 0; ++*checked) {
+            const mark m = s->marks[i % KEPT];
+            if (m.round < round) break;
+            absent += !is_there(who, i, m);
         }
     }
     return absent;
@@ -183,8 +212,7 @@ static void rebuilds(double seconds)
         absent += absent_of(round, &checked);
     }
     CHECK_EQ(absent, 0);
-    printf("     %s, %s: %llu rebuilds, %llu keys looked for\n", in_file ? "file" : "memory",
-        counting ? "counters" : "bits", (unsigned long long)round, (unsigned long long)checked);
+    printf("     %s: %llu rebuilds, %llu keys looked for\n", kind(), (ull)round, (ull)checked);
 }
 
 static void nothing_is_lost(void)

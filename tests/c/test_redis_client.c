@@ -416,6 +416,7 @@ static void replicas_that_are_not_told(void)
         uint8_t was;
         bf_conn link = { 0 };
         bf_redis r = { .conn = &link,
+            .whole = &r,
             .key = "K",
             .shards = 1,
             .wait_replicas = 1,

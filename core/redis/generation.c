@@ -1,11 +1,11 @@
-/* mark.c - the mark after the last bit: asked for, read, compared with K:meta, followed where
+/* generation.c - the mark after the last bit: asked for, read, compared with K:meta, followed where
  * somebody exchanged the bits.  A lost key is an error, never "absent".  Also which of several keys
  * is selected, because each has its mark. */
 #include "bits/bits.h"
 #include "redis/cache.h"
-#include "redis/mark.h"
+#include "redis/generation.h"
 #include "redis/meta.h"
-#include "redis/redisson.h"
+#include "redis/foreign.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -39,20 +39,14 @@ void bf_redis_append_range(bf_redis *r, uint64_t from, uint64_t bytes)
 
 bool bf_redis_marked(const bf_redis *r) { return !r->foreign || r->redisson; }
 
-/* Apart from the bits: they were all there before this mark was, or it is not theirs any more. */
-static void put_apart(bf_redis *r)
-{
-    bf_conn_command(r->conn, "STRLEN %s", r->conn->key);
-    bf_conn_command(r->conn, "HGET %s mark", r->meta);
-}
-
 void bf_redis_append_mark(bf_redis *r)
 {
     if (r->redisson)
         bf_redisson_put_mark(r);
-    else if (bf_redis_mark_apart(r))
-        put_apart(r);
-    else
+    else if (bf_redis_mark_apart(r)) { /* the mark is theirs while their string has its length */
+        bf_conn_command(r->conn, "STRLEN %s", r->conn->key);
+        bf_conn_command(r->conn, "HGET %s mark", r->meta);
+    } else
         bf_redis_append_range(r, r->mark_at, BF_REDIS_MARK);
 }
 
@@ -120,29 +114,12 @@ int bf_redis_fetch_meta(bf_redis *r, bf_error *err)
     return bf_conn_finish(r->conn, err);
 }
 
-static int made_differently(const bf_redis *r, const bf_desc *d, bf_error *err)
+int bf_redis_fetch_id(bf_redis *r, uint32_t *id, bf_error *err)
 {
-    char shards[24] = "";
-    if (d->g.shards != r->desc.g.shards) snprintf(shards, sizeof shards, " shards=%u", d->g.shards);
-    return bf_fail(err, BF_EMISMATCH,
-        "%s was re-created as %s m=%llu k=%u%s, here it is %s m=%llu k=%u", r->label, d->name,
-        (unsigned long long)d->g.m, d->g.k, shards, r->desc.name, (unsigned long long)r->desc.g.m,
-        r->desc.g.k);
-}
-
-/* What K:meta says now: 1 the mark seen is this filter's, 0 it is not, or no longer. */
-static int meta_agrees(bf_redis *r, uint32_t seen, uint32_t *born, bf_error *err)
-{
-    bf_desc d;
-    uint32_t mark;
-    int rc = bf_redis_fetch_meta(r, err);
-    if (rc < 0) return rc;
-    if (!bf_redis_meta_whole(r)) return bf_redis_fail_lost(r, err);
-    *born = bf_redis_meta_filter_id(r);
-    r->keys = bf_redis_meta_keys(r);
-    if ((rc = bf_redis_meta_read(r, &d, &mark, err)) < 0) return rc;
-    if (bf_difference(&d, &r->desc, BF_SAME_BITS)) return made_differently(r, &d, err);
-    return mark == seen;
+    int rc = bf_conn_ask(r->conn, err, "HGET %s born", r->meta);
+    const int64_t v = rc == 0 ? bf_reply_number(&r->conn->reply, 0, 16) : 0;
+    *id = v > 0 && v <= UINT32_MAX ? (uint32_t)v : 0;
+    return rc;
 }
 
 int bf_redis_fail_recreated(const char *label, uint64_t gone, const char *note, bf_error *err)
@@ -152,74 +129,71 @@ int bf_redis_fail_recreated(const char *label, uint64_t gone, const char *note, 
         (unsigned long long)gone, note);
 }
 
-/* Losing and re-creating go shard by shard, and are said once for the filter: of the others those
- * that are gone as well count as told, and where it was re-created, what they are now is taken in
- * silence. */
-static void update_other_shards(bf_redis *r, bool anew)
+/* Reads K:meta, which must still describe the same bits. */
+static int read_same(bf_redis *r, bf_redis_meta *m, bf_error *err)
 {
-    bf_desc d;
-    uint32_t mark;
-    bf_redis *all = r->whole;
-    for (unsigned i = 0; bf_redis_is_shard(r) && i <= all->shards; i++) {
-        bf_redis *one = i < all->shards ? all->shard + i : all;
-        if (one == r) continue;
-        bf_redis_select(one);
-        if (bf_redis_fetch_meta(one, NULL) < 0) break;
-        const uint32_t born = one->conn->reply.n ? bf_redis_meta_filter_id(one) : 0;
-        if (one->conn->reply.n == 0)
-            one->loss_reported = true;
-        else if (anew && born != one->filter_id && bf_redis_meta_read(one, &d, &mark, NULL) == 0 &&
-                 !bf_difference(&d, &one->desc, BF_SAME_BITS)) {
-            one->mark = mark;
-            one->filter_id = born;
-        }
-    }
-    bf_redis_select(r);
+    char shards[24] = "";
+    const bf_geometry *here = &r->desc.g, *there = &m->desc.g;
+    int rc = bf_redis_fetch_meta(r, err);
+    if (rc < 0) return rc;
+    if (!bf_redis_has_field(r, "format")) return bf_redis_fail_lost(r, err);
+    if ((rc = bf_redis_meta_read(r, m, err)) < 0) return rc;
+    r->keys = m->keys;
+    if (!bf_difference(&m->desc, &r->desc, BF_SAME_BITS)) return 0;
+    if (there->shards != here->shards) snprintf(shards, sizeof shards, " shards=%u", there->shards);
+    return bf_fail(err, BF_EMISMATCH,
+        "%s was re-created as %s m=%llu k=%u%s, here it is %s m=%llu k=%u", r->label, m->desc.name,
+        (unsigned long long)there->m, there->k, shards, r->desc.name, (unsigned long long)here->m,
+        here->k);
 }
 
-/* A born of 0 on both sides is two filters of older versions, or one: nobody can tell. */
-static int take_generation(bf_redis *r, uint32_t seen, uint32_t born, bf_error *err)
+/* A filter with shards is re-created once, and so is a shard of it that was lost: the first shard
+ * in which a call finds that raises the error, and the others are then known to have another id. */
+static int take_generation(bf_redis *r, const bf_redis_meta *m, bf_error *err)
 {
-    const bool anew = born != r->filter_id && !r->loss_reported;
-    r->mark = seen;
-    r->loss_reported &= born == r->filter_id;
-    r->filter_id = born;
-    if (!anew) return 0;
-    update_other_shards(r, true);
-    r->outcome = r->add_outcome ? BF_ANEW_IN : BF_ANEW;
     bf_redis *all = bf_redis_is_shard(r) ? r->whole : r;
+    const bool other = all != r && m->whole_id != all->filter_id;
+    const bool told = other ? all->loss_reported
+                            : r->loss_reported || (all != r && r->whole_id != all->filter_id);
+    const bool anew = (other || m->id != r->filter_id) && !told;
+    if (other) all->filter_id = m->whole_id;
+    r->mark = m->mark;
+    r->filter_id = m->id;
+    r->whole_id = m->whole_id;
+    r->loss_reported = all->loss_reported = false;
+    if (!anew) return 0;
+    r->outcome = r->add_outcome ? BF_ANEW_IN : BF_ANEW;
     const uint64_t gone = all->keys_lost = all->added;
     all->added = 0;
     bf_redis_cache_forget(all->cache);
     return bf_redis_fail_recreated(all->label, gone, r->add_outcome ? r->add_outcome : "", err);
 }
 
-/* Between the mark and K:meta somebody may have exchanged the bits once more: then both are asked
- * again.  No mark at all is a lost key at once. */
+/* Between the two reads the bits may be replaced once more: then both are read again.  A key
+ * without a mark is lost. */
 int bf_redis_check_generation(bf_redis *r, uint32_t seen, bool *changed, bf_error *err)
 {
+    bf_redis_meta m;
+    bf_redis *all = bf_redis_is_shard(r) ? r->whole : r;
     int rc = 0;
-    uint32_t born = 0;
     *changed = false;
     if (seen == r->mark) {
-        r->loss_reported = false;
+        r->loss_reported = all->loss_reported = false;
         return 0;
     }
     if (r->redisson) return bf_redisson_changed(r, seen, err);
-    for (int i = 0; rc == 0 && i < BF_REDIS_TRIES; i++) {
+    for (int i = 0; rc == 0 && !*changed && i < BF_REDIS_TRIES; i++) {
         if (i > 0 && (rc = bf_redis_mark(r, &seen, err)) < 0) return rc;
-        rc = meta_agrees(r, seen, &born, err);
+        rc = read_same(r, &m, err);
+        *changed = rc == 0 && m.mark == seen;
         if (seen == 0) break;
     }
-    if (rc == 0) rc = bf_redis_fail_lost(r, err);
-    r->outcome =
-        rc < 0 && r->conn->healthy ? BF_MISSING : BF_FINE; /* not after a fault of the connection */
-    if (rc == BF_EIO && r->conn->healthy &&
-        !r->loss_reported) { /* who heard of it needs no second word */
-        r->loss_reported = true;
-        update_other_shards(r, false);
+    if (*changed) {
+        r->outcome = BF_FINE;
+        return take_generation(r, &m, err);
     }
-    if (rc < 0) return rc;
-    *changed = true;
-    return take_generation(r, seen, born, err);
+    if (rc == 0) rc = bf_redis_fail_lost(r, err);
+    r->outcome = r->conn->healthy ? BF_MISSING : BF_FINE; /* not after a fault of the connection */
+    if (rc == BF_EIO && r->conn->healthy) r->loss_reported = all->loss_reported = true;
+    return rc;
 }

@@ -1,4 +1,4 @@
-/* key_names.c - every name in Redis that is derived from a filter's key K.  Knows nothing of what
+/* names.c - every name in Redis that is derived from a filter's key K.  Knows nothing of what
  * is stored there.
  *
  * A derived name is K with a suffix.  Where both must lie in one slot of a cluster, and K has no
@@ -6,7 +6,7 @@
  * name ({seen}:p0 is a part of `seen` and of `{seen}`), and any derived name can be the key of a
  * filter too.  That is why every companion hash says which filter it belongs to, by key and id
  * (meta.c); what belongs to another filter is left alone. */
-#include "redis/key_names.h"
+#include "redis/names.h"
 #include "redis/meta.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
-/* attach.c - opening what is under a key: a filter of ours, Redisson's, or a bitmap of another
+/* open.c - opening what is under a key: a filter of ours, Redisson's, or a bitmap of another
  * system.  Writes nothing. */
-#include "redis/attach.h"
-#include "redis/mark.h"
+#include "redis/open.h"
+#include "redis/generation.h"
 #include "redis/meta.h"
-#include "redis/key_names.h"
-#include "redis/redisson.h"
+#include "redis/names.h"
+#include "redis/foreign.h"
 #include "redis/keyset.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,85 +138,6 @@ static bool may_create(const bf_spec *spec)
     return !spec->read_only && !spec->must_exist && bf_sufficient(spec);
 }
 
-int bf_redis_no_cache(const bf_redis *r, bf_error *err)
-{
-    return bf_fail(
-        err, BF_ENOTSUP, "%s is a foreign bitmap: it has no mark, and cache needs one", r->label);
-}
-
-static int none_past(bf_redis *r, uint64_t m, bf_error *err)
-{
-    size_t len;
-    int rc;
-    if (m % 8 == 0) return 0;
-    bf_conn_begin(r->conn, BF_READS);
-    bf_redis_append_range(r, m / 8, 1);
-    if ((rc = bf_conn_finish(r->conn, err)) < 0) return rc;
-    const char *last = bf_reply_text(&r->conn->reply, 0, &len);
-    if (!last || len == 0 || !(*last & 0xFF >> m % 8)) return 0;
-    return bf_fail(err, BF_EMISMATCH, "%s has bits set past m=%llu: it has another m", r->label,
-        (unsigned long long)m);
-}
-
-/* Shorter than m is how Redis keeps zeros; longer, m is not theirs, and keys that are there would
- * read as absent.  Our own bits are longer by their mark: opened so when the companion hash was
- * lost. */
-static int long_as_m(bf_redis *r, uint64_t m, uint64_t bytes, bf_error *err)
-{
-    if (bytes <= (m + 7) / 8 || bytes == bf_redis_length(r)) return none_past(r, m, err);
-    return bf_fail(err, BF_EMISMATCH,
-        "%s holds %llu bytes, m=%llu bits take %llu: it has another m", r->label,
-        (unsigned long long)bytes, (unsigned long long)m, (unsigned long long)((m + 7) / 8));
-}
-
-/* A bitmap that another system made: no companion hash, no mark, and never longer than it is. */
-static int attach_foreign(
-    bf_redis *r, const bf_spec *spec, bf_desc *d, long long bytes, bf_error *err)
-{
-    if (!(spec->must_exist || spec->read_only || spec->adopt) || !spec->scheme)
-        return bf_fail(err, BF_EFORMAT,
-            "%s holds %lld bytes that are not our filter: to take over a bitmap of another system, "
-            "give scheme, m, k and adopt",
-            r->label, bytes);
-    if (spec->shards > 1)
-        return bf_fail(err, BF_ENOTSUP, "%s is a foreign bitmap: it has no shards", r->label);
-    if (spec->cache && !spec->adopt) return bf_redis_no_cache(r, err);
-    if (spec->counting)
-        return bf_fail(err, BF_ENOTSUP,
-            "%s holds bytes of another system, which are bits and not counters", r->label);
-    int rc = bf_size(d, spec, BF_REDIS_M_MAX, err);
-    if (rc < 0 || (rc = bf_secret_check(d->scheme, spec, &d->secret_check, err)) < 0) return rc;
-    bf_redis_place(r, d);
-    if ((rc = long_as_m(r, d->g.m, (uint64_t)bytes, err)) < 0) return rc;
-    if (spec->adopt && (uint64_t)bytes > (d->g.m + 7) / 8 && !bf_redis_mark_apart(r))
-        return bf_fail(err, BF_EMISMATCH,
-            "%s holds %lld bytes, more than m=%llu needs: adopt would overwrite the last 4; pass "
-            "its true m, "
-            "or rebuild it without adopt",
-            r->label, bytes, (unsigned long long)d->g.m);
-    if (spec->adopt) return bf_redis_adopt(r, d, err);
-    r->foreign = true;
-    return 1;
-}
-
-/* Bits without a companion hash: another system's, or the stub of an add to a filter that was just
- * deleted, or what is too long by the mark that another adopter has just written. */
-static int attach_bare(
-    bf_redis *r, const bf_spec *spec, bf_desc *d, long long bytes, bool *stub, bf_error *err)
-{
-    const int rc = attach_foreign(r, spec, d, bytes, err);
-    *stub = rc == BF_EFORMAT || rc == BF_EMISMATCH || (spec->adopt && rc == 0);
-    return rc;
-}
-
-static int nothing_there(bf_redis *r, const bf_spec *spec, bool meta, bf_error *err)
-{
-    if (may_create(spec)) return 0;
-    r->missing = true;
-    if (meta) return bf_redis_fail_lost(r, err);
-    return bf_fail(err, BF_ENOENT, "%s does not exist", r->label);
-}
-
 /* As Redisson keeps it.  Bits without Redisson's hash are opened as any other bits are: they may be
  * another system's, or belong to a filter of ours. */
 int bf_redis_attach_redisson(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error *err)
@@ -234,7 +155,8 @@ int bf_redis_attach_redisson(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_er
         bf_redisson_place(r, d);
         return 1;
     }
-    if (s.bytes == 0) return nothing_there(r, spec, false, err);
+    if (s.bytes == 0 && may_create(spec)) return 0;
+    if (s.bytes == 0) return bf_fail(err, BF_ENOENT, "%s does not exist", r->label);
     free(r->meta);
     r->meta = NULL;
     if ((rc = name_meta(r, err)) == 0 && (rc = bf_redis_attach_key(r, spec, d, err)) == 0)
@@ -258,93 +180,87 @@ static int attach_unnamed(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error
     return rc;
 }
 
-/* A part or a shard that the filter must have: is it there, but not what its companion hash said?
- */
-static bool bereft(const bf_redis *r, bool meta, long long bytes)
-{
-    if (meta && bf_redis_meta_whole(r)) return false;
-    return r->shares_connection ? meta || bytes
-                                : bf_redis_is_shard(r) && (uint64_t)bytes == bf_redis_length(r);
-}
-
-static int companion_lost(bf_redis *r, bf_error *err)
+static int fail_part_lost(bf_redis *r, const char *why, bf_error *err)
 {
     r->missing = true;
-    return bf_fail(err, BF_EIO,
-        "%s is lost: its companion hash (with :meta) is gone; delete the key, create it again",
-        r->label);
+    return bf_fail(err, BF_EIO, "%s is lost: %s; delete the key, create it again", r->label, why);
 }
 
-static bool has_id(const bf_redis *r)
+/* Takes over what the hash says of the bits under the key. */
+static void take_meta(bf_redis *r, const bf_redis_meta *m)
 {
-    return r->whole == r || bf_redis_meta_id(r) == r->whole->filter_id;
+    bf_redis_place(r, &m->desc);
+    r->mark = m->mark;
+    r->filter_id = m->id;
+    r->whole_id = m->whole_id;
+    r->keys = m->keys;
+    r->adopted = m->adopted;
 }
 
-/* A part or a shard of another filter that had the same key, or has it by now. */
-static int left_over(bf_redis *r, bf_error *err)
+static bool has_id(const bf_redis *r, const bf_redis_meta *m)
 {
-    r->missing = true;
-    return bf_fail(err, BF_EIO,
-        "%s is lost: the key is left over from another filter of that name; delete it, create it "
-        "again",
-        r->label);
+    return r->whole == r || m->whole_id == r->whole->filter_id;
 }
 
 static int attach_once(bf_redis *r, const bf_spec *spec, bf_desc *d, bool *stub, bf_error *err)
 {
     bf_redis_key_snapshot s;
-    uint32_t want = 0;
+    bf_redis_meta m = { 0 };
     *stub = false;
     int rc = bf_redis_read_key(r, &s, err);
     if (rc < 0) return rc;
-    const long long bytes = s.bytes;
-    bool meta = r->conn->reply.n > 1;
-    const uint32_t born = meta ? bf_redis_meta_filter_id(r) : 0;
-    const bool making = meta && bf_redis_meta_making(r);
-    r->keys = meta ? bf_redis_meta_keys(r) : 0;
-    r->adopted = meta && bf_redis_meta_adopted(r);
-    r->seen = 0;
-    if (bereft(r, meta, bytes)) return companion_lost(r, err);
-    if (meta && (rc = bf_redis_meta_read(r, d, &want, err)) < 0) return rc;
-    if (meta && bytes && !has_id(r)) return left_over(r, err);
-    r->seen = want;
-    if (meta && d->kind) { /* its parts are grown.c's */
-        r->filter_id = born;
+    const bool there = r->conn->reply.n > 1, shard = bf_redis_is_shard(r);
+    if (!(there && bf_redis_has_field(r, "format")) &&
+        (r->shares_connection ? there || s.bytes
+                              : shard && (uint64_t)s.bytes == bf_redis_length(r)))
+        return fail_part_lost(r, "its companion hash (with :meta) is gone", err);
+    if (there && (rc = bf_redis_meta_read(r, &m, err)) < 0) return rc;
+    if (there && s.bytes && !has_id(r, &m))
+        return fail_part_lost(r, "the key is left over from another filter of that name", err);
+    *d = m.desc;
+    r->keys = m.keys;
+    r->adopted = m.adopted;
+    r->seen = m.mark;
+    r->making = m.making;
+    if (d->kind || (d->g.shards > 1 && !shard)) r->filter_id = m.id;
+    if (d->kind) { /* scalable.c and window.c open its parts */
         r->recreate = r->missing = false;
         return 1;
     }
-    r->making = making;
-    if (meta && d->g.shards > 1 && !bf_redis_is_shard(r)) {
-        r->filter_id = born;
-        rc = bf_redis_attach_shards(r, spec, d, want, err);
+    if (d->g.shards > 1 && !shard) {
+        rc = bf_redis_attach_shards(r, spec, d, m.mark, err);
         *stub = rc < 0 && bf_redis_has_other_id(r);
         return rc;
     }
     if (s.refused) return s.refused;
-    if (!meta && !spec->scheme && !bf_redis_is_shard(r) && !may_create(spec) &&
+    if (!there && !spec->scheme && !shard && !may_create(spec) &&
         (rc = attach_unnamed(r, spec, d, err)) != 0)
         return rc;
-    if (bytes == 0) return nothing_there(r, spec, meta, err);
-    if (!meta) return attach_bare(r, spec, d, bytes, stub, err);
+    if (s.bytes == 0) {
+        if (may_create(spec)) return 0;
+        r->missing = true;
+        return there ? bf_redis_fail_lost(r, err)
+                     : bf_fail(err, BF_ENOENT, "%s does not exist", r->label);
+    }
+    if (!there) { /* another system's bits, or the stub of an add to a filter that was just deleted,
+                   * or what another adopter has just made longer by its mark */
+        rc = bf_redis_attach_foreign(r, spec, d, s.bytes, err);
+        *stub = rc == BF_EFORMAT || rc == BF_EMISMATCH || (spec->adopt && rc == 0);
+        return rc;
+    }
     bf_redis_place(r, d);
-    if (((uint64_t)bytes != bf_redis_length(r) || bf_redis_mark_apart(r)) &&
+    if (((uint64_t)s.bytes != bf_redis_length(r) || bf_redis_mark_apart(r)) &&
         (rc = bf_redis_mark(r, &s.end, err)) < 0)
         return rc;
-    if (s.end == want) {
-        r->mark = want;
-        r->filter_id = born;
+    if (s.end == m.mark) {
+        take_meta(r, &m);
         return 1;
     }
     *stub = true;
-    if (r->adopted && spec->adopt) { /* theirs, begun after the one that was adopted was lost */
-        if ((rc = bf_match(d, spec, r->label, err)) < 0 ||
-            (rc = long_as_m(r, d->g.m, (uint64_t)bytes, err)) < 0)
-            return rc;
-        return bf_redis_adopt(r, d, err);
-    }
+    if (r->adopted && spec->adopt) return bf_redis_adopt_again(r, spec, d, s.bytes, err);
     return bf_fail(err, BF_EFORMAT,
         "%s holds %lld bytes, but not the mark of its :meta: delete both keys to start again",
-        r->label, bytes);
+        r->label, s.bytes);
 }
 
 /* A key that was just lost may for a moment be the stub of an add, and one may be exchanged between
@@ -364,19 +280,13 @@ int bf_redis_attach_key(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error *
 /* ---- several at once ---- */
 static void take_peek(bf_redis *r)
 {
-    bf_desc d;
     bf_redis_key_snapshot s;
-    uint32_t want;
-    if (take_look(r, &s, NULL) < 0 || r->conn->reply.n < 2 ||
-        bf_redis_meta_read(r, &d, &want, NULL) < 0 || !has_id(r) || d.kind || d.g.shards > 1 ||
-        s.end != want)
+    bf_redis_meta m;
+    if (take_look(r, &s, NULL) < 0 || r->conn->reply.n < 2 || bf_redis_meta_read(r, &m, NULL) < 0 ||
+        !has_id(r, &m) || m.desc.kind || m.desc.g.shards > 1 || s.end != m.mark)
         return;
-    bf_redis_place(r, &d);
-    if ((uint64_t)s.bytes != bf_redis_length(r)) return;
-    r->mark = want;
-    r->filter_id = bf_redis_meta_filter_id(r);
-    r->keys = bf_redis_meta_keys(r);
-    r->prefetched = true;
+    take_meta(r, &m);
+    r->prefetched = (uint64_t)s.bytes == bf_redis_length(r);
 }
 
 int bf_redis_prefetch_keys(bf_redis *whole, bf_redis *const *r, unsigned n, bf_error *err)
@@ -389,4 +299,28 @@ int bf_redis_prefetch_keys(bf_redis *whole, bf_redis *const *r, unsigned n, bf_e
     for (unsigned i = 0; rc == 0 && i < n; i++) take_peek(r[i]);
     bf_conn_unlock(whole->conn);
     return rc;
+}
+
+bool bf_redis_keys_current(bf_redis *r)
+{
+    bf_redis_key_snapshot s;
+    bf_conn *l = r->conn;
+    const unsigned step = l->one_slot ? 1 : r->shards;
+    bool same = true;
+    for (unsigned i = 0; same && i < r->shards; i += step) {
+        bf_conn_begin(l, BF_READS);
+        for (unsigned j = i; j < i + step; j++) {
+            bf_conn_route(l, bf_redis_key(r, j)->key);
+            put_look(bf_redis_key(r, j));
+        }
+        same = bf_conn_send(l, NULL) == 0;
+        for (unsigned j = i; same && j < i + step; j++) {
+            bf_redis *one = bf_redis_key(r, j);
+            same = take_look(one, &s, NULL) == 0 &&
+                   bf_reply_number(&l->reply, bf_redis_field(&l->reply, "mark"), 16) == one->mark &&
+                   (uint64_t)s.bytes == bf_redis_length(one) &&
+                   (bf_redis_mark_apart(one) || s.end == one->mark);
+        }
+    }
+    return same;
 }

@@ -1,6 +1,6 @@
-/* key_names.h - every name in Redis that is derived from a filter's key K.  Private. */
-#ifndef BF_REDIS_KEY_NAMES_H
-#define BF_REDIS_KEY_NAMES_H
+/* names.h - every name in Redis that is derived from a filter's key K.  Private. */
+#ifndef BF_REDIS_NAMES_H
+#define BF_REDIS_NAMES_H
 #include "redis/redis.h"
 
 enum bf_redis_kind_of_name {

@@ -1,6 +1,6 @@
-/* mark.h - the mark after the last bit, and which key is selected.  Private. */
-#ifndef BF_REDIS_MARK_H
-#define BF_REDIS_MARK_H
+/* generation.h - the mark after the last bit, and which key is selected.  Private. */
+#ifndef BF_REDIS_GENERATION_H
+#define BF_REDIS_GENERATION_H
 #include "redis/redis.h"
 
 bool bf_redis_marked(const bf_redis *r); /* does a trip tell whether the bits are the same? */
@@ -32,4 +32,5 @@ int bf_redis_check_generation(bf_redis *r, uint32_t seen, bool *changed, bf_erro
 #define BF_SENT_OUT ", the last sent are not in it"
 int bf_redis_fail_recreated(const char *label, uint64_t gone, const char *note, bf_error *err);
 int bf_redis_fetch_meta(bf_redis *r, bf_error *err); /* K:meta as it is now, to l->reply */
+int bf_redis_fetch_id(bf_redis *r, uint32_t *id, bf_error *err); /* 0: K:meta has none */
 #endif

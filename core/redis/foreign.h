@@ -1,7 +1,14 @@
-/* redisson.h - filters that Redisson keeps.  Private. */
-#ifndef BF_REDIS_REDISSON_H
-#define BF_REDIS_REDISSON_H
+/* foreign.h - bitmaps of other systems, and filters that Redisson keeps.  Private. */
+#ifndef BF_REDIS_FOREIGN_H
+#define BF_REDIS_FOREIGN_H
 #include "redis/redis.h"
+
+/* Without a companion hash: 1 opened, 0 something else is there by now. */
+int bf_redis_attach_foreign(
+    bf_redis *r, const bf_spec *spec, bf_desc *d, long long bytes, bf_error *err);
+int bf_redis_adopt_again(
+    bf_redis *r, const bf_spec *spec, const bf_desc *d, long long bytes, bf_error *err);
+int bf_redis_no_cache(const bf_redis *r, bf_error *err);
 
 bool bf_is_redisson(const char *scheme);
 bool bf_redisson_found(const bf_redis *r); /* in l->reply, of HGETALL; the same for read */

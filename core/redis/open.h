@@ -1,6 +1,6 @@
-/* attach.h - opening what is there, and making it ours.  Private. */
-#ifndef BF_REDIS_ATTACH_H
-#define BF_REDIS_ATTACH_H
+/* open.h - opening what is there, and making it ours.  Private. */
+#ifndef BF_REDIS_OPEN_H
+#define BF_REDIS_OPEN_H
 #include "redis/redis.h"
 
 bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err);
@@ -14,15 +14,13 @@ int bf_redis_read_key(
 /* Several keys of whole's in one trip: those that are sound are open then, and peeked.  What is
  * wrong with another says bf_redis_attach_key. */
 int bf_redis_prefetch_keys(bf_redis *whole, bf_redis *const *r, unsigned n, bf_error *err);
+/* Are all keys that hold bits, and their companion hashes, as the handle knows them? */
+bool bf_redis_keys_current(bf_redis *r);
 int bf_redis_part_cache(bf_redis *r, bf_error *err); /* of a part that was just opened, if asked */
-int bf_redis_no_cache(const bf_redis *r, bf_error *err);
 int bf_redis_attach_redisson(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error *err);
 int bf_redis_open_sibling(bf_store *s, const bf_redis *of, const char *key,
     bf_error *err); /* the same server, another key; not opened */
 /* What is under the key selected, which the spec (its parameters, if it may be made) expects: as
  * bf_store_ops.attach. */
 int bf_redis_attach_key(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error *err);
-
-/* adopt.c: 1 it is ours, 0 something else is there by now: to be looked at again */
-int bf_redis_adopt(bf_redis *r, const bf_desc *d, bf_error *err);
 #endif

@@ -1,5 +1,5 @@
-/* grown.c - parts of a growing filter in Redis: part i is the string {K}:p<i> with its mark and its
- * companion hash, as a fixed filter has them.  K:meta has what the whole is and how many parts
+/* scalable.c - parts of a growing filter in Redis: part i is the string {K}:p<i> with its mark and
+ * its companion hash, as a fixed filter has them.  K:meta has what the whole is and how many parts
  * there are; K itself is not used.
  *
  * A part is appended by one script, which also gives the part before it a new mark.  Every trip to
@@ -11,11 +11,11 @@
  */
 #include "bits/bits.h"
 #include "parts/parts.h"
-#include "redis/attach.h"
+#include "redis/open.h"
 #include "redis/bitmap.h"
-#include "redis/mark.h"
+#include "redis/generation.h"
 #include "redis/meta.h"
-#include "redis/key_names.h"
+#include "redis/names.h"
 #include "redis/parts.h"
 #include "redis/scripts.h"
 #include <stdio.h>
@@ -244,41 +244,40 @@ static bool has_new_parts(const bf_filter *f)
 }
 
 /* ---- a new part ---- */
-static void put_append(bf_filter *f, bf_redis *r, const bf_redis_create_part_args *b)
-{
-    bf_conn *l = r->conn;
-    bf_redis *whole = bf_redis_whole(f);
-    const unsigned i = f->chain->count;
-    bf_conn_append(l, "%n %n", (uint64_t)i, (uint64_t)(i ? 0 : BF_WHOLE_ARGS));
-    if (i == 0) bf_redis_put_whole(whole, &f->chain->desc, f->secret_check);
-    bf_redis_meta_put(r, b->desc, b->own_mark);
-}
-
-/* 1 it is there, 0 somebody was faster, 2 the part before it has another mark by now. */
+/* 1 created, 0 another process was faster, 2 the newest part has another mark by now. */
 static int send_append(bf_filter *f, bf_piece *p, const bf_desc *d, bf_error *err)
 {
-    const bf_chain *c = f->chain;
-    const bool first = c->count == 0;
-    bf_redis *r = bf_redis_of(p), *before = first ? NULL : bf_redis_of(c->piece[c->count - 1]);
-    const bf_redis *whole = bf_redis_whole(f);
-    const bf_redis_create_part_args b = { .script = bf_script_append,
-        .before = first ? NULL : before->key,
-        .before_meta = first ? NULL : before->meta,
-        .mark_at = first ? 0 : before->mark_at,
-        .mark = !first            ? before->mark
-                : whole->recreate ? whole->filter_id
-                                  : 0,
-        .next = bf_redis_new_mark(),
-        .own_mark = bf_redis_new_mark(),
-        .desc = d,
-        .later = first ? BF_PARTS_MAX - 1 : 0,
-        .rest = put_append };
-    int rc = bf_redis_create_part(f, r, &b, err);
+    const unsigned i = f->chain->count;
+    bf_redis *r = bf_redis_of(p), *whole = bf_redis_whole(f),
+             *before = i ? bf_redis_of(f->chain->piece[i - 1]) : NULL;
+    bf_conn *l = r->conn;
+    const uint32_t next = bf_redis_new_mark(), own_mark = bf_redis_new_mark(),
+                   known = before            ? before->mark
+                           : whole->recreate ? whole->filter_id
+                                             : 0;
+    char *temp = bf_redis_begin_part(r, d, own_mark, err);
+    if (!temp) return err ? err->code : BF_EIO;
+    bf_conn_eval(l, bf_script_append, 6 + (before ? 0 : 2 * (BF_PARTS_MAX - 1)));
+    bf_conn_append(l, "%s %s %s %s %s %s", before ? before->key : whole->key,
+        before ? before->meta : whole->meta, temp, r->key, r->meta, whole->meta);
+    for (unsigned later = 1; !before && later < BF_PARTS_MAX; later++) {
+        char *key = bf_redis_name(l, whole->key, BF_NAME_PART, later),
+             *meta = key ? bf_redis_name(l, key, BF_NAME_META, 0) : NULL;
+        l->no_memory |= !meta;
+        if (meta) bf_conn_append(l, "%s %s", key, meta);
+        free(key);
+        free(meta);
+    }
+    bf_conn_append(l, "%n %x %r %x %n %n", before ? before->mark_at : 0, known, next, next,
+        (uint64_t)i, (uint64_t)(before ? 0 : BF_WHOLE_ARGS));
+    if (!before) bf_redis_put_whole(whole, &f->chain->desc, f->secret_check);
+    bf_redis_meta_put(r, d, own_mark);
+    int rc = bf_redis_end_part(r, temp, err);
     if (rc != 1) return rc;
-    r->mark = r->filter_id = p->known = b.own_mark;
+    r->mark = r->filter_id = p->known = own_mark;
     r->keys = 0;
     if ((rc = bf_redis_part_cache(r, err)) < 0) return rc;
-    if (before) __atomic_store_n(&before->mark, b.next, __ATOMIC_RELEASE);
+    if (before) __atomic_store_n(&before->mark, next, __ATOMIC_RELEASE);
     return 1;
 }
 

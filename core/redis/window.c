@@ -1,4 +1,4 @@
-/* epochs.c - parts of a forgetting filter in Redis: the part of epoch e is the string {K}:w<e>,
+/* window.c - parts of a forgetting filter in Redis: the part of epoch e is the string {K}:w<e>,
  * made by the first who adds in that epoch, and expired by Redis a whole step after its keys' time
  * is over.  K:meta has what the whole is, the newest epoch there is (`epoch`), and a field e<epoch>
  * for each part that must be there.
@@ -11,11 +11,11 @@
  * making that comes parts + 1 epochs later. */
 #include "bits/bits.h"
 #include "parts/parts.h"
-#include "redis/attach.h"
+#include "redis/open.h"
 #include "redis/bitmap.h"
-#include "redis/mark.h"
+#include "redis/generation.h"
 #include "redis/meta.h"
-#include "redis/key_names.h"
+#include "redis/names.h"
 #include "redis/parts.h"
 #include "redis/scripts.h"
 #include <math.h>
@@ -41,47 +41,39 @@ static int64_t machine_us(void)
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-static bool decimal(const bf_redis_reply *r, size_t i, int64_t most, int64_t *v)
-{
-    *v = bf_reply_number(r, i, 10);
-    return *v >= 0 && *v <= most;
-}
-
-/* Two commands in one trip.  *us: Redis's time, at some moment between sending and receiving. */
-static int ask_time(bf_filter *f, int64_t *us, bf_error *err)
-{
-    bf_redis *whole = bf_redis_whole(f);
-    bf_conn *l = whole->conn;
-    size_t len = 0;
-    int64_t s = 0, more = 0;
-    bf_conn_begin(l, BF_READS);
-    bf_conn_command(l, "HGET %s clock", whole->meta);
-    bf_conn_command(l, "TIME");
-    const int rc = bf_conn_finish(l, err);
-    if (rc < 0) return rc;
-    bf_conn_next(l);
-    const char *clock = bf_reply_text(&l->reply, 0, &len);
-    const bool own = clock && len == 3 && !memcmp(clock, "own", 3);
-    const bool none = l->reply.n == 1 && l->reply.leaves[0].type == BF_LEAF_NIL;
-    bf_conn_next(l);
-    if (!own && !none) return bf_redis_fail_protocol(whole, err);
-    bf_int_store_release(&f->chain->own_time, own ? 2 : 1);
-    if (l->reply.n != 2 || !decimal(&l->reply, 0, INT64_C(1) << 40, &s) ||
-        !decimal(&l->reply, 1, 999999, &more))
-        return bf_redis_fail_protocol(whole, err);
-    *us = s * 1000000 + more;
-    return 0;
-}
-
+/* *us: Redis's time, at some moment between sending and receiving; and whose clock counts. */
 static int learn_time(bf_filter *f, int64_t *us, bf_error *err)
 {
     bf_chain *c = f->chain;
-    bf_conn *l = bf_redis_whole(f)->conn;
-    bf_redis_lock(bf_redis_whole(f));
-    int rc = ask_time(f, us, err);
-    const int64_t here = machine_us();
+    bf_redis *whole = bf_redis_whole(f);
+    bf_conn *l = whole->conn;
+    size_t len = 0;
+    int64_t seconds = -1, more = -1, here = 0;
+    bf_redis_lock(whole);
+    bf_conn_begin(l, BF_READS);
+    bf_conn_command(l, "HGET %s clock", whole->meta);
+    bf_conn_command(l, "TIME");
+    int rc = bf_conn_finish(l, err);
+    if (rc == 0) {
+        here = machine_us();
+        bf_conn_next(l);
+        const char *clock = bf_reply_text(&l->reply, 0, &len);
+        const bool own = clock && len == 3 && !memcmp(clock, "own", 3);
+        bool fine = own || (l->reply.n == 1 && l->reply.leaves[0].type == BF_LEAF_NIL);
+        bf_conn_next(l);
+        if (fine && l->reply.n == 2) {
+            seconds = bf_reply_number(&l->reply, 0, 10);
+            more = bf_reply_number(&l->reply, 1, 10);
+        }
+        fine = seconds >= 0 && seconds <= INT64_C(1) << 40 && more >= 0 && more <= 999999;
+        if (fine)
+            bf_int_store_release(&c->own_time, own ? 2 : 1);
+        else
+            rc = bf_redis_fail_protocol(whole, err);
+    }
     bf_conn_unlock(l);
     if (rc < 0) return rc;
+    *us = seconds * 1000000 + more;
     bf_word_store(&c->ahead, (uint64_t)(*us - here ? *us - here : 1));
     bf_word_store(&c->looked, (uint64_t)here);
     return 0;
@@ -209,40 +201,6 @@ static int attach_epochs(bf_filter *f, int64_t now, const bool *has, bf_error *e
 }
 
 /* ---- what there is ---- */
-enum { FIELDS = 3 }; /* format, epoch, born, and then the parts */
-
-/* Two replies to it.  Whoever takes a part for missing says "absent": only nil is nothing. */
-static int take_epoch(const bf_redis *whole, int64_t *newest, bf_error *err)
-{
-    size_t len;
-    char digits[20] = "", *end = digits;
-    const char *text = bf_reply_text(&whole->conn->reply, 1, &len);
-    *newest = BF_NEVER;
-    if (!text) return 0; /* nothing was added yet */
-    if (len < sizeof digits) memcpy(digits, text, len);
-    const long long v = strtoll(digits, &end, 10);
-    if (end == digits || *end || v <= BF_NEVER / 2 || v >= -BF_NEVER / 2)
-        return bf_fail(err, BF_EFORMAT,
-            "%s: field epoch of its companion hash (:meta) is missing or invalid", whole->label);
-    *newest = v;
-    return 0;
-}
-
-static int take_fields(bf_redis *whole, unsigned n, int64_t *newest, bool *has, bf_error *err)
-{
-    const bf_redis_leaf *v = whole->conn->reply.leaves;
-    if (whole->conn->reply.n != FIELDS + n) return bf_redis_fail_protocol(whole, err);
-    for (unsigned i = 0; i < FIELDS + n; i++)
-        if (v[i].type != BF_LEAF_TEXT && v[i].type != BF_LEAF_NIL)
-            return bf_redis_fail_protocol(whole, err);
-    if (v[0].type == BF_LEAF_NIL) {
-        bf_flag_set(&whole->loss_reported);
-        return bf_redis_fail_lost(whole, err);
-    }
-    for (unsigned i = 0; i < n; i++) has[i] = v[FIELDS + i].type == BF_LEAF_TEXT;
-    return take_epoch(whole, newest, err);
-}
-
 /* All that was known is of the filter before. */
 static int begin_anew(bf_filter *f, bf_error *err)
 {
@@ -257,13 +215,18 @@ static int begin_anew(bf_filter *f, bf_error *err)
     return rc;
 }
 
-/* One HMGET: the newest epoch, and which of now .. now - parts have a part. */
+/* One HMGET: the newest epoch, and which of now .. now - parts have a part.  Only nil is nothing: a
+ * part that is taken for missing would read as "absent". */
 static int fetch_epochs(bf_filter *f, int64_t now, int64_t *newest, bool *has, bf_error *err)
 {
+    enum { FIELDS = 3 }; /* format, epoch, born, and then the parts */
     bf_redis *whole = bf_redis_whole(f);
     bf_conn *l = whole->conn;
     const unsigned n = f->chain->desc.parts + 1;
-    char text[32];
+    const bf_redis_leaf *v;
+    size_t len;
+    char text[32] = "", *end = text;
+    *newest = BF_NEVER;
     bf_redis_lock(whole);
     bf_conn_begin(l, BF_READS);
     bf_conn_command(l, "HMGET %s format epoch born", whole->meta);
@@ -273,10 +236,31 @@ static int fetch_epochs(bf_filter *f, int64_t now, int64_t *newest, bool *has, b
         bf_conn_append(l, "%s", text);
     }
     int rc = bf_conn_finish(l, err);
-    if (rc == 0) rc = take_fields(whole, n, newest, has, err);
-    const int64_t born = rc == 0 ? bf_reply_number(&l->reply, 2, 16) : -1;
+    if (rc == 0 && l->reply.n != FIELDS + n) rc = bf_redis_fail_protocol(whole, err);
+    for (unsigned i = 0; rc == 0 && i < FIELDS + n; i++) {
+        v = l->reply.leaves + i;
+        if (v->type != BF_LEAF_TEXT && v->type != BF_LEAF_NIL)
+            rc = bf_redis_fail_protocol(whole, err);
+        else if (i >= FIELDS)
+            has[i - FIELDS] = v->type == BF_LEAF_TEXT;
+    }
+    if (rc == 0 && l->reply.leaves[0].type == BF_LEAF_NIL) {
+        bf_flag_set(&whole->loss_reported);
+        rc = bf_redis_fail_lost(whole, err);
+    }
+    const char *epoch = rc == 0 ? bf_reply_text(&l->reply, 1, &len) : NULL;
+    if (epoch) { /* else nothing was added yet */
+        memset(text, 0, sizeof text);
+        if (len < 20) memcpy(text, epoch, len);
+        *newest = strtoll(text, &end, 10);
+        if (end == text || *end || *newest <= BF_NEVER / 2 || *newest >= -BF_NEVER / 2)
+            rc = bf_fail(err, BF_EFORMAT,
+                "%s: field epoch of its companion hash (:meta) is missing or invalid",
+                whole->label);
+    }
+    const int64_t id = rc == 0 ? bf_reply_number(&l->reply, 2, 16) : -1;
     bf_conn_unlock(l);
-    return rc < 0 || (uint32_t)(born > 0 ? born : 0) == whole->filter_id ? rc : begin_anew(f, err);
+    return rc < 0 || id == whole->filter_id ? rc : begin_anew(f, err);
 }
 
 bool bf_redis_window_stale(const bf_filter *f, int64_t now)
@@ -328,46 +312,34 @@ static uint64_t life_of(const bf_filter *f)
     return left < 1e12 ? (uint64_t)(left * 1000) : UINT64_C(1000000000000000);
 }
 
-static void put_integer(bf_conn *l, int64_t v)
-{
-    char text[32] = "";
-    if (v != BF_NEVER) snprintf(text, sizeof text, "%lld", (long long)v);
-    bf_conn_append(l, "%s", text);
-}
-
-static void put_turn(bf_filter *f, bf_redis *r, const bf_redis_create_part_args *b)
-{
-    bf_conn *l = r->conn;
-    put_integer(l, b->epoch);
-    bf_conn_append(l, "%n", life_of(f));
-    put_integer(l, b->epoch - (int64_t)f->chain->desc.parts);
-    put_integer(l, f->chain->newest);
-    bf_conn_append(l, "%x", bf_redis_whole(f)->filter_id);
-    bf_redis_meta_put(r, b->desc, b->own_mark);
-}
-
+/* Creates the part of that epoch, if no other process was faster. */
 static int send_turn(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
 {
-    bf_redis *whole = bf_redis_whole(f);
+    bf_redis *r = bf_redis_of(p), *whole = bf_redis_whole(f);
+    bf_conn *l = r->conn;
+    const int64_t newest = f->chain->newest;
+    const bool none = newest == BF_NEVER;
+    const uint32_t next = bf_redis_new_mark(), own_mark = bf_redis_new_mark();
     bf_desc d = bf_chain_describe(f, p, 0);
-    const bool none = f->chain->newest == BF_NEVER;
-    char *key =
-        none ? NULL : bf_redis_name(whole->conn, whole->key, BF_NAME_EPOCH, f->chain->newest);
-    char *meta = key ? bf_redis_name(whole->conn, key, BF_NAME_META, 0) : NULL;
+    char *key = none ? NULL : bf_redis_name(l, whole->key, BF_NAME_EPOCH, newest);
+    char *meta = key ? bf_redis_name(l, key, BF_NAME_META, 0) : NULL, *temp = NULL;
     int rc = none || meta ? 0 : bf_fail(err, BF_ENOMEM, "out of memory");
     d.kind = BF_FIXED;
-    if (rc == 0)
-        rc = bf_redis_create_part(f, bf_redis_of(p),
-            &(bf_redis_create_part_args){ .script = bf_script_turn,
-                .before = key,
-                .before_meta = meta,
-                .mark_at = (d.g.m + 31) / 32 * 4,
-                .next = bf_redis_new_mark(),
-                .own_mark = bf_redis_new_mark(),
-                .desc = &d,
-                .epoch = epoch,
-                .rest = put_turn },
-            err);
+    if (rc == 0 && !(temp = bf_redis_begin_part(r, &d, own_mark, err)))
+        rc = err ? err->code : BF_EIO;
+    if (rc == 0) {
+        char newest_text[24] = "", epoch_text[24], oldest[24];
+        if (!none) snprintf(newest_text, sizeof newest_text, "%lld", (long long)newest);
+        snprintf(epoch_text, sizeof epoch_text, "%lld", (long long)epoch);
+        snprintf(oldest, sizeof oldest, "%lld", (long long)(epoch - f->chain->desc.parts));
+        bf_conn_eval(l, bf_script_turn, 6);
+        bf_conn_append(l, "%s %s %s %s %s %s", key ? key : whole->key, meta ? meta : whole->meta,
+            temp, r->key, r->meta, whole->meta);
+        bf_conn_append(l, "%n %x %r %x %s %n %s %s %x", (d.g.m + 31) / 32 * 4, 0, next, next,
+            epoch_text, life_of(f), oldest, newest_text, whole->filter_id);
+        bf_redis_meta_put(r, &d, own_mark);
+        rc = bf_redis_end_part(r, temp, err);
+    }
     free(key);
     free(meta);
     return rc == 2 ? bf_redis_fail_lost(whole, err) : rc < 0 ? rc : 0;
