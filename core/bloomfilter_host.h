@@ -116,8 +116,8 @@ void bf_abandon_calls(void);
  * moment. */
 void bf_set_threads(bf_filter *f, bool threads);
 /* For hosts that keep a handle from request to request: would bf_open(spec) open what f has open?
- * 1 yes; 0 no, the file was replaced (device, inode, time of birth) or deleted: open it again;
- * negative: what bf_open would refuse. */
+ * 1 yes; 0 no, the file was replaced (device, inode, time of birth) or deleted, or is a compact
+ * image, of which f is a copy: open it again; negative: what bf_open would refuse. */
 int bf_is_current(const bf_filter *f, const bf_spec *spec, bf_error *err);
 /* For hosts with a lock of their own (Python's): f calls begin(ctx) before it waits for a lock or
  * for a disk, and end(ctx, what begin returned) after, in the thread that called it.  Neither may

@@ -94,6 +94,20 @@ static int keep_names(bf_filter *f, const bf_spec *spec, bf_error *err)
     return 0;
 }
 
+/* A compact image that must not change is read into memory. */
+static bf_filter *open_image(const bf_spec *spec, bf_error *err)
+{
+    const char *path;
+    if (bf_path_of(spec->storage, &path, err) < 0) return NULL;
+    bf_filter *f = bf_load(path, spec, err);
+    if (!f) return NULL;
+    f->read_only = spec->read_only;
+    f->part.store.read_only = true;
+    if (keep_names(f, spec, err) == 0) return f;
+    bf_close(f);
+    return NULL;
+}
+
 bf_filter *bf_open(const bf_spec *spec, bf_error *err)
 {
     bf_filter *f = NULL;
@@ -110,8 +124,12 @@ bf_filter *bf_open(const bf_spec *spec, bf_error *err)
     for (int tries = 0; rc == 0 && tries < 100; tries++) /* lost races of creators end in attach */
         if ((rc = attach(f, spec, err)) == 0)
             made = (rc = create(f, spec, err)) > 0;
-        else if (f->part.store.packed)
+        else if (f->part.store.compact && !f->part.store.read_only)
             rc = bf_give_page(spec, err);
+    if (f->part.store.compact && f->part.store.read_only) {
+        bf_close(f);
+        return open_image(spec, err);
+    }
     if (rc == 0)
         rc = bf_fail(err, BF_EIO,
             "%.80s is created and deleted all the time: it could neither be opened nor created",

@@ -67,7 +67,7 @@ _Static_assert(BF_ENOMEM == -2 && BF_EIO == -3 && BF_EFORMAT == -4 && BF_EMISMAT
 void php_bf_raise(const bf_error *err)
 {
     char msg[sizeof err->msg];
-    php_bf_go_on();
+    php_bf_rethrow_bailout();
     if (err->code == BF_EHOST && EG(exception)) return; /* it must stand */
     say_in_php(err->msg, msg);
     if (err->code == BF_EINVAL)

@@ -15,39 +15,37 @@
 #endif
 
 typedef struct php_bf_map
-    php_bf_map; /* a file or Redis filter that the process keeps open: php_maps.c */
+    php_bf_map; /* a file or Redis filter that the process keeps open: php_persistent.c */
 
-typedef struct { /* a clock of PHP's, or hash functions: shared by an object and its clones, ... */
-    zval callable; /* or an array of callables */
-    union {
-        zend_fcall_info_cache what; /* lives as long as callable */
-        zend_fcall_info_cache each[BF_FUNCTIONS_MAX];
-    };
-    bf_functions functions; /* count 0: it is a clock */
+/* What the core calls of a filter: its clock, or its hash functions.  An object shares it with its
+ * clones. */
+typedef struct {
+    zval callables;                                 /* an array: the clock, or the functions */
+    zend_fcall_info_cache caches[BF_FUNCTIONS_MAX]; /* they live as long as callables */
+    bf_functions functions;                         /* count 0: it is a clock */
     uint32_t refs;
-} php_bf_clock;
+} php_bf_callback;
 typedef struct php_bf_client
     php_bf_client; /* a phpredis object that is the home of a filter: php_redis.c */
 
 typedef struct {
-    bf_filter *f;        /* NULL: never constructed, or closed                      */
-    php_bf_clock *clock; /* what the core calls: a clock, hash functions, or NULL   */
-    php_bf_map *map;     /* whose filter f is; NULL: the object's own               */
-    int64_t
-        *spare; /* new keys until the next look whether it is saturated: the map's, or own_spare */
-    int64_t own_spare;
-    bool created;       /* this object's constructor made the filter               */
-    bf_filter *rebuilt; /* held: the filter that the keys in f are for, or NULL     */
+    bf_filter *f; /* NULL: never constructed, or closed */
+    php_bf_callback *callback;
+    php_bf_map *map;           /* whose filter f is; NULL: the object's own */
+    int64_t *adds_until_check; /* new keys until the next check of the fill: the map's, or ... */
+    int64_t own_adds_until_check;
+    bool created;       /* this object's constructor created the filter */
+    bf_filter *rebuilt; /* held: the filter that the keys in f are for, or NULL */
     zend_object std;
 } php_bf;
 
 ZEND_BEGIN_MODULE_GLOBALS(bloomfilter)
-HashTable maps[2];        /* [read-only asked for?]: absolute path or URL -> php_bf_map */
+HashTable maps;           /* absolute path or URL, ... -> php_bf_map */
 zend_long max_maps;       /* INI bloomfilter.max_maps                                */
 bool warn;                /* INI bloomfilter.warn                                    */
 bool unserialize_storage; /* INI bloomfilter.unserialize_storage                     */
-bool bailed_out;          /* a clock or a client ended in a fatal error: see php_bf_go_on */
-uint64_t clock;           /* counts openings: who was used last                      */
+bool bailed_out;   /* a clock or a client ended in a fatal error: see php_bf_rethrow_bailout */
+uint64_t openings; /* a counter: which map was used last */
 ZEND_END_MODULE_GLOBALS(bloomfilter)
 ZEND_EXTERN_MODULE_GLOBALS(bloomfilter)
 #define BF_G(v) ZEND_MODULE_GLOBALS_ACCESSOR(bloomfilter, v)
@@ -76,11 +74,12 @@ extern zend_class_entry *php_bf_ce, *php_bf_counting_ce, *php_bf_exception_ce;
 /* php_bloomfilter.c: errors */
 ZEND_COLD void php_bf_raise(const bf_error *err); /* the only way from bf_error to an exception */
 ZEND_COLD void php_bf_raise_closed(void);
-/* PHP's code in the middle of a call of the core: a clock, a client.  A fatal error there would
- * leave the core by longjmp.  So it is caught (BF_G(bailed_out)), no more such code runs, and it
- * goes on when the core has returned: by php_bf_raise, or by php_bf_go_on where no error was. */
+/* PHP code can run in the middle of a call of the core: a clock, hash functions, a client. A fatal
+ * error in it would leave the core by longjmp. So the error is caught (BF_G(bailed_out)), no more
+ * PHP code runs, and it continues when the core has returned: in php_bf_raise, or, without an error
+ * of the core, in php_bf_rethrow_bailout. */
 ZEND_COLD void php_bf_bail_out(void);
-static zend_always_inline void php_bf_go_on(void)
+static zend_always_inline void php_bf_rethrow_bailout(void)
 {
     if (UNEXPECTED(BF_G(bailed_out))) php_bf_bail_out();
 }
@@ -92,7 +91,7 @@ static inline bool php_bf_ends(const zend_object *exception)
 }
 
 /* php_names.c: the names of the classes, with the prefix of the INI file */
-bool php_bf_names_valid(void);               /* false: it said why                            */
+bool php_bf_names_valid(void);               /* false: a warning was raised */
 zend_string *php_bf_name(const char *plain); /* to be released                                */
 zend_class_entry *php_bf_rename_types(zend_class_entry *ce);
 
@@ -103,39 +102,36 @@ bool php_bf_is_fresh(zend_object *object); /* false + exception: it is construct
 void php_bf_adopt(zend_object *object, bf_filter *f,
     php_bf_map *map); /* takes f over, sets the readonly properties */
 void php_bf_close_object(php_bf *bf);
-/* A new object, or *err thrown.  clock: taken over, or NULL. */
-void php_bf_wrap(zval *to, zend_class_entry *ce, bf_filter *f, php_bf_map *map, php_bf_clock *clock,
-    const bf_error *err);
+/* A new object, or *err thrown.  callback: taken over, or NULL. */
+void php_bf_wrap(zval *to, zend_class_entry *ce, bf_filter *f, php_bf_map *map,
+    php_bf_callback *callback, const bf_error *err);
 
-/* php_clock.c: clocks */
-/* NULL: no callable was given */
-php_bf_clock *php_bf_clock_new(const zend_fcall_info *info, const zend_fcall_info_cache *cache);
-php_bf_clock *php_bf_clock_share(php_bf_clock *clock); /* NULL is fine, here and below */
-void php_bf_clock_free(php_bf_clock *clock);
-void php_bf_clock_set(bf_spec *spec, php_bf_clock *clock);
-/* php_functions.c: the functions in this array (NULL: none were given) take the place of *clock and
- * go into spec.  false: exception, and *clock is freed. */
-bool php_bf_hashes_set(bf_spec *spec, HashTable *functions, php_bf_clock **clock);
+/* php_callback.c: what a constructor was given, into spec and *made (NULL: nothing was given).
+ * false: exception.  NULL is fine for share and free. */
+bool php_bf_callback_set(bf_spec *spec, const zend_fcall_info *clock,
+    const zend_fcall_info_cache *cache, HashTable *functions, php_bf_callback **made);
+php_bf_callback *php_bf_callback_share(php_bf_callback *c);
+void php_bf_callback_free(php_bf_callback *c);
 
 /* php_sets.c: after `fresh` new keys, now and then a look whether the filter is saturated */
-ZEND_COLD void php_bf_look(php_bf *bf);
-void php_bf_weakness(const zval *made); /* one that was just made or opened, or nothing */
-static zend_always_inline void php_bf_grew(php_bf *bf, int64_t fresh)
+ZEND_COLD void php_bf_check_fill(php_bf *bf);
+void php_bf_warn_weak_hash(const zval *made); /* one that was just made or opened, or nothing */
+static zend_always_inline void php_bf_count_new(php_bf *bf, int64_t fresh)
 {
-    if (UNEXPECTED((*bf->spare -= fresh) < 0)) php_bf_look(bf);
+    if (UNEXPECTED((*bf->adds_until_check -= fresh) < 0)) php_bf_check_fill(bf);
 }
 static zend_always_inline bool php_bf_counts(const zend_class_entry *ce)
 {
     return instanceof_function(ce, php_bf_counting_ce);
 }
 
-/* php_maps.c: files and Redis filters kept open */
+/* php_persistent.c: files and Redis filters kept open */
 void php_bf_maps_init(zend_bloomfilter_globals *globals);
 void php_bf_maps_free(zend_bloomfilter_globals *globals);
 zend_long php_bf_maps_open(void);
 void php_bf_maps_drop_idle(void);
-int64_t *php_bf_map_spare(php_bf_map *map);
-bool php_bf_map_is_new(const php_bf_map *map); /* nobody had it open before         */
+int64_t *php_bf_map_adds_until_check(php_bf_map *map);
+bool php_bf_map_is_new(const php_bf_map *map); /* this process did not have it open */
 bf_filter *php_bf_open(
     const bf_spec *spec, php_bf_map **map, bf_error *err); /* bf_open, or what is open already */
 void php_bf_let_go(bf_filter *f, php_bf_map *map); /* what php_bf_open gave; map NULL: bf_close */
@@ -154,8 +150,5 @@ zend_object *php_bf_client_object(const php_bf_client *c);
 
 /* php_spec.c: arguments */
 char *php_bf_path(const zend_string *path); /* absolute, efree it; NULL: exception               */
-void php_bf_set_secret(bf_spec *spec, const zend_string *secret); /* secret may be NULL */
-bool php_bf_read_expected(INTERNAL_FUNCTION_PARAMETERS, zend_string **bytes, const char **format,
-    bf_spec *spec, php_bf_clock **clock);
 char *php_bf_storage(const zend_string *storage); /* the same; a URL stays as it is */
 #endif

@@ -3,25 +3,15 @@
 #include "php_bloomfilter.h"
 #include "zend_exceptions.h"
 
-/* How many bytes in that format of another system, or in our own.  -1: exception. */
-static int64_t length_as(bf_filter *f, const char *format)
-{
-    bf_error err;
-    int64_t len = bf_bytes_as(f, format, &err);
-    if (len < 0) php_bf_raise(&err);
-    return len < 0 ? -1 : len;
-}
-
-/* NULL: exception. */
+/* format: of another system; NULL: our own.  NULL: exception. */
 static zend_string *to_bytes(bf_filter *f, const char *format)
 {
     bf_error err;
-    int64_t len = length_as(f, format);
-    if (len < 0) return NULL;
-    zend_string *bytes = zend_string_alloc((size_t)len, 0);
-    int rc = bf_to_bytes_as(f, format, ZSTR_VAL(bytes), ZSTR_LEN(bytes), &err);
+    int64_t rc = bf_bytes_as(f, format, &err);
+    zend_string *bytes = rc < 0 ? NULL : zend_string_alloc((size_t)rc, 0);
+    if (bytes) rc = bf_to_bytes_as(f, format, ZSTR_VAL(bytes), ZSTR_LEN(bytes), &err);
     if (rc < 0) {
-        zend_string_efree(bytes);
+        if (bytes) zend_string_efree(bytes);
         php_bf_raise(&err);
         return NULL;
     }
@@ -41,23 +31,6 @@ PHP_METHOD(BloomFilter, toBytes)
     if (bytes) RETURN_NEW_STR(bytes);
 }
 
-PHP_METHOD(BloomFilter, fromBytes)
-{
-    zend_string *bytes;
-    const char *format;
-    bf_spec expect = { 0 };
-    bf_error err;
-    php_bf_clock *clock = NULL;
-    if (!php_bf_read_expected(INTERNAL_FUNCTION_PARAM_PASSTHRU, &bytes, &format, &expect, &clock))
-        RETURN_THROWS();
-    expect.counting = php_bf_counts(zend_get_called_scope(execute_data));
-    bf_filter *f = format
-                       ? bf_from_bytes_as(ZSTR_VAL(bytes), ZSTR_LEN(bytes), format, &expect, &err)
-                       : bf_from_bytes(ZSTR_VAL(bytes), ZSTR_LEN(bytes), &expect, &err);
-    php_bf_wrap(return_value, zend_get_called_scope(execute_data), f, NULL, clock, &err);
-    php_bf_weakness(return_value);
-}
-
 /* ---- files ---- */
 PHP_METHOD(BloomFilter, save)
 {
@@ -72,36 +45,6 @@ PHP_METHOD(BloomFilter, save)
     php_bf_maps_drop_idle();
     if (bf_save(f, full, &err) < 0) php_bf_raise(&err);
     efree(full);
-}
-
-PHP_METHOD(BloomFilter, load)
-{
-    zend_string *path, *secret = NULL;
-    zend_fcall_info callable = empty_fcall_info;
-    zend_fcall_info_cache cache = empty_fcall_info_cache;
-    bf_error err;
-    HashTable *hashes = NULL;
-    ZEND_PARSE_PARAMETERS_START(1, 4)
-    Z_PARAM_PATH_STR(path)
-    Z_PARAM_OPTIONAL
-    Z_PARAM_STR_OR_NULL(secret)
-    Z_PARAM_FUNC_OR_NULL(callable, cache)
-    Z_PARAM_ARRAY_HT_OR_NULL(hashes)
-    ZEND_PARSE_PARAMETERS_END();
-    bf_spec expect = { .counting = php_bf_counts(zend_get_called_scope(execute_data)) };
-    php_bf_set_secret(&expect, secret);
-    char *full = php_bf_path(path);
-    if (!full) RETURN_THROWS();
-    php_bf_clock *clock = php_bf_clock_new(&callable, &cache);
-    php_bf_clock_set(&expect, clock);
-    if (!php_bf_hashes_set(&expect, hashes, &clock)) {
-        efree(full);
-        RETURN_THROWS();
-    }
-    bf_filter *f = bf_load(full, &expect, &err);
-    efree(full);
-    php_bf_wrap(return_value, zend_get_called_scope(execute_data), f, NULL, clock, &err);
-    php_bf_weakness(return_value);
 }
 
 /* ---- serialize: ['bytes' => string] or ['storage' => path or URL, 'key' => name inside it if one
@@ -121,12 +64,12 @@ static void add_members(zval *to, zend_object *object)
 }
 
 /* Why this filter cannot be serialized, or NULL. */
-static const char *not_serializable(const bf_info *info, bool clock)
+static const char *not_serializable(const bf_info *info, bool callback)
 {
-    if (clock && !strcmp(info->scheme, "functions"))
+    if (callback && !strcmp(info->scheme, "functions"))
         return "a filter with hash functions of its own cannot be serialized: use toBytes() and "
                "fromBytes(hashes: ...)";
-    if (clock)
+    if (callback)
         return "a filter with a clock of its own cannot be serialized: use toBytes() and "
                "fromBytes(clock: ...)";
     if (info->keyed)
@@ -143,7 +86,7 @@ PHP_METHOD(BloomFilter, __serialize)
     ZEND_PARSE_PARAMETERS_NONE();
     PHP_BF_THIS(f);
     bf_get_info(f, &info);
-    const char *why = not_serializable(&info, php_bf_from(Z_OBJ_P(ZEND_THIS))->clock != NULL);
+    const char *why = not_serializable(&info, php_bf_from(Z_OBJ_P(ZEND_THIS))->callback != NULL);
     if (why) {
         zend_throw_exception(php_bf_exception_ce, why, BF_ENOTSUP);
         RETURN_THROWS();
@@ -190,8 +133,8 @@ static bf_filter *reopen(const zend_string *storage, const zval *key, bool read_
     return f;
 }
 
-/* Through the front door: what comes from outside must not overwrite m or put a string where an int
- * is declared. */
+/* Written as a script would write it: a serialized string must not overwrite m, or put a string
+ * where an int is declared. */
 static void load_member(zend_object *object, zend_string *mangled, zval *v)
 {
     const char *of, *name;

@@ -1,6 +1,6 @@
-/* php_client.c - a phpredis object as the core's Redis client: a trip, what becomes of its faults,
- * and the client's life.  Knows exceptions and connections; commands and answers are php_redis.c's.
- */
+/* php_client.c - a phpredis object as the core's Redis client: one round trip, its errors, and the
+ * lifetime of the client. Knows exceptions and connections; commands and replies are in
+ * php_redis.c. */
 #include "php_redis.h"
 #include <errno.h>
 #include <time.h>
@@ -14,7 +14,8 @@ static bool is_refusal(const zend_string *text)
     return word > 1 && ZSTR_VAL(text)[word] == ' ';
 }
 
-/* The script or its Fiber ends in the middle of a trip: the same, by phpredis's own methods. */
+/* The script or its Fiber ends during a round trip: resets by phpredis's own methods, because PHP
+ * calls no other code any more. */
 static void reset_at_end(php_bf_client *c)
 {
     zval answer;
@@ -83,8 +84,8 @@ static bool is_a(const zend_object *object, const char *lower_name)
     return ce && instanceof_function(object->ce, ce);
 }
 
-/* Of phpredis, or our own of php_bf_run(): anything else comes from a subclass of the user's, and
- * says itself what it is. */
+/* Is it an exception of phpredis, or the one of php_bf_run()? Any other comes from a subclass in
+ * PHP code, and its message is complete. */
 static bool is_of_connection(zend_object *exception)
 {
     return !exception || (exception->ce == php_bf_exception_ce && code_of(exception) == BF_EIO) ||
@@ -155,8 +156,8 @@ static int failed(php_bf_client *c, const bf_redis_part *parts, size_t nparts, u
     return how;
 }
 
-/* A fatal error in the middle of a trip, perhaps of another filter of this object: shutdown
- * functions come here, and nobody else will end its pipeline. */
+/* A fatal error during a round trip, perhaps of another filter on the same object, leaves a
+ * pipeline open. Shutdown functions still use the object, so the pipeline is ended here. */
 static bool left_by_fatal_error(php_bf_client *c)
 {
     return CG(unclean_shutdown) && !c->cluster && php_bf_call_for_number(c, "getmode") > 0;
@@ -199,9 +200,9 @@ static int attempt(php_bf_client *c, const bf_redis_part *parts, size_t nparts, 
     return how;
 }
 
-/* An exception stays set for php_bf_raise, whose own has it as its previous one.  One that is set
- * already is from a trip before: of a call that tries again it is forgotten; beside a fault that
- * nobody hears of it stands. */
+/* An exception stays set for php_bf_raise, whose own has it as its previous one. One that is
+ * already set comes from an earlier round trip: if this call reports its fault, it is dropped;
+ * otherwise it stays. */
 static int trip(
     php_bf_client *c, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
 {
@@ -254,7 +255,7 @@ static void set_key(php_bf_client *c, zend_string *key)
     zval argv, prefix;
     ZVAL_LONG(&argv, OPT_PREFIX);
     const bool has = php_bf_call(c, "getoption", 1, &argv, &prefix) && Z_TYPE(prefix) == IS_STRING;
-    /* never connected: the first command says so */
+    /* if it never connected, the first command raises */
     php_bf_forget_exception();
     c->key =
         has ? zend_string_concat2(Z_STRVAL(prefix), Z_STRLEN(prefix), ZSTR_VAL(key), ZSTR_LEN(key))

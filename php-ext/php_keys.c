@@ -86,7 +86,7 @@ static zend_always_inline void call_one(INTERNAL_FUNCTION_PARAMETERS, one_call *
         php_bf_raise(&err);
         RETURN_THROWS();
     }
-    if (call == bf_add && answer == BF_ADDED) php_bf_grew(php_bf_from(Z_OBJ_P(ZEND_THIS)), 1);
+    if (call == bf_add && answer == BF_ADDED) php_bf_count_new(php_bf_from(Z_OBJ_P(ZEND_THIS)), 1);
     if (number) RETURN_LONG(answer);
     RETURN_BOOL(answer);
 }
@@ -180,6 +180,20 @@ static ZEND_COLD void note_index(zend_ulong index, zend_string *name)
     zend_string_release(property);
 }
 
+/* An exception that names the place of a key: under its name or number in the array, or its number
+ * from an iterator. */
+static ZEND_COLD void raise_at(bool type, const char *what, zend_ulong index, zend_string *name)
+{
+    char number[32];
+    snprintf(number, sizeof number, ZEND_LONG_FMT, (zend_long)index);
+    const char *quote = name ? "\"" : "", *place = name ? ZSTR_VAL(name) : number;
+    if (type)
+        zend_argument_type_error(1, "%s given at index %s%s%s", what, quote, place, quote);
+    else
+        zend_value_error("%s, given at index %s%s%s", what, quote, place, quote);
+    note_index(index, name);
+}
+
 /* A key that the filter's scheme cannot hold: the core's sentence, and where the key is. */
 static ZEND_COLD void raise_refused(const batch *b, const bf_error *err)
 {
@@ -191,11 +205,7 @@ static ZEND_COLD void raise_refused(const batch *b, const bf_error *err)
         while (nth--) zend_hash_move_forward_ex(b->keys, &at);
         zend_hash_get_current_key_ex(b->keys, &name, &index, &at);
     }
-    if (name)
-        zend_value_error("%s, given at index \"%s\"", err->msg, ZSTR_VAL(name));
-    else
-        zend_value_error("%s, given at index " ZEND_LONG_FMT, err->msg, (zend_long)index);
-    note_index(index, name);
+    raise_at(false, err->msg, index, name);
 }
 
 /* What the user's code has thrown between two keys: the keys before it are handed over as if it had
@@ -258,14 +268,10 @@ static bool take(batch *b, zval *v)
 
 static ZEND_COLD void raise_bad_key(const zval *v, zend_ulong index, zend_string *name)
 {
-    const char *want = "must hold keys of type string, int or Stringable";
-    if (name)
-        zend_argument_type_error(
-            1, "%s, %s given at index \"%s\"", want, type_name(v), ZSTR_VAL(name));
-    else
-        zend_argument_type_error(
-            1, "%s, %s given at index " ZEND_LONG_FMT, want, type_name(v), (zend_long)index);
-    note_index(index, name);
+    char what[160];
+    snprintf(
+        what, sizeof what, "must hold keys of type string, int or Stringable, %s", type_name(v));
+    raise_at(true, what, index, name);
 }
 
 /* The strings of an array lie all over the heap.  They are asked for before anything reads them:
@@ -284,8 +290,8 @@ static zend_always_inline void fetch(const HashTable *keys, const zval *v)
     __builtin_prefetch(Z_STRVAL_P(v) + Z_STRLEN_P(v));
 }
 
-/* The array is the call's own: nobody can change or free it meanwhile, so strings right in it need
- * no holding. */
+/* The array belongs to this call: no other code can change or free it, so its own strings need not
+ * be held. */
 static bool take_array(batch *b, HashTable *keys)
 {
     zend_ulong index;
@@ -330,6 +336,11 @@ static bool take_iterator(batch *b, zval *keys)
     return flush(b) && !EG(exception);
 }
 
+static bool take_all(batch *b, zval *keys)
+{
+    return Z_TYPE_P(keys) == IS_ARRAY ? take_array(b, Z_ARRVAL_P(keys)) : take_iterator(b, keys);
+}
+
 static void call_many(INTERNAL_FUNCTION_PARAMETERS, many_call *call)
 {
     zval *keys;
@@ -339,10 +350,9 @@ static void call_many(INTERNAL_FUNCTION_PARAMETERS, many_call *call)
     ZEND_PARSE_PARAMETERS_END();
     PHP_BF_CHECK_THIS();
     batch_init(&b, Z_OBJ_P(ZEND_THIS), call, NULL);
-    if (!(Z_TYPE_P(keys) == IS_ARRAY ? take_array(&b, Z_ARRVAL_P(keys)) : take_iterator(&b, keys)))
-        RETURN_THROWS();
+    if (!take_all(&b, keys)) RETURN_THROWS();
     RETVAL_LONG(b.hits);
-    if (call == bf_add_many) php_bf_grew(php_bf_from(Z_OBJ_P(ZEND_THIS)), b.hits);
+    if (call == bf_add_many) php_bf_count_new(php_bf_from(Z_OBJ_P(ZEND_THIS)), b.hits);
 }
 
 PHP_METHOD(BloomFilter, addMany) { call_many(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_add_many); }
@@ -351,21 +361,20 @@ PHP_METHOD(CountingBloomFilter, removeMany)
     call_many(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_remove_many);
 }
 
-/* The keys go to a filter in memory, inside an object that nobody else sees; what a generator does
- * to this one meanwhile is found out after the last key. */
+/* The keys go to a filter in memory, in an object that no other code can reach. If a generator
+ * closes the filter to rebuild, that is noticed after the last key. */
 static bool rebuild(zend_object *self, zend_object *fresh, zval *keys, int64_t *hits)
 {
     batch b;
     bf_error err;
     batch_init(&b, fresh, bf_add_many, NULL);
-    if (!(Z_TYPE_P(keys) == IS_ARRAY ? take_array(&b, Z_ARRVAL_P(keys)) : take_iterator(&b, keys)))
-        return false;
+    if (!take_all(&b, keys)) return false;
     *hits = b.hits;
     if (!php_bf_from(self)->f)
         php_bf_raise_closed();
     else if (bf_rebuild_end(php_bf_from(self)->f, php_bf_from(fresh)->f, &err) < 0)
         php_bf_raise(&err);
-    php_bf_go_on();
+    php_bf_rethrow_bailout();
     return !EG(exception);
 }
 
@@ -478,5 +487,5 @@ PHP_METHOD(BloomFilter, addNew)
     }
     ZEND_HASH_FOREACH_END();
     efree(each);
-    php_bf_grew(php_bf_from(Z_OBJ_P(ZEND_THIS)), hits);
+    php_bf_count_new(php_bf_from(Z_OBJ_P(ZEND_THIS)), hits);
 }

@@ -16,11 +16,11 @@ zend_object *php_bf_create(zend_class_entry *ce)
     php_bf *bf = zend_object_alloc(sizeof *bf, ce);
     bf->f = NULL;
     bf->map = NULL;
-    bf->clock = NULL;
-    bf->own_spare = 0;
+    bf->callback = NULL;
+    bf->own_adds_until_check = 0;
     bf->created = false;
     bf->rebuilt = NULL;
-    bf->spare = &bf->own_spare;
+    bf->adds_until_check = &bf->own_adds_until_check;
     zend_object_std_init(&bf->std, ce);
     object_properties_init(&bf->std, ce);
     bf->std.handlers = &handlers;
@@ -33,7 +33,7 @@ void php_bf_close_object(php_bf *bf)
 {
     bf_filter *f = bf->f;
     php_bf_map *map = bf->map;
-    php_bf_clock *clock = bf->clock;
+    php_bf_callback *callback = bf->callback;
     if (bf->rebuilt) { /* nothing where the rebuild has ended */
         bf_rebuild_cancel(bf->rebuilt, f, NULL);
         bf_close(bf->rebuilt);
@@ -41,10 +41,10 @@ void php_bf_close_object(php_bf *bf)
     }
     bf->f = NULL;
     bf->map = NULL;
-    bf->clock = NULL;
-    bf->spare = &bf->own_spare;
+    bf->callback = NULL;
+    bf->adds_until_check = &bf->own_adds_until_check;
     php_bf_let_go(f, map);
-    php_bf_clock_free(clock);
+    php_bf_callback_free(callback);
 }
 
 static void free_object(zend_object *object)
@@ -53,9 +53,9 @@ static void free_object(zend_object *object)
     zend_object_std_dtor(object);
 }
 
-/* A copy in memory, whatever the home.  A handler must return an object even where it throws.  A
- * client that is copied from, and __clone(), may do anything: the copy is whole before __clone()
- * runs, and nobody frees the original meanwhile. */
+/* A copy in memory, from any home. A handler must return an object even if it throws. A client that
+ * is copied from, and __clone(), may run any code: the copy is complete before __clone() runs, and
+ * the original is held. */
 static zend_object *clone_object(zend_object *object)
 {
     zend_object *copy = php_bf_create(object->ce);
@@ -67,11 +67,11 @@ static zend_object *clone_object(zend_object *object)
     else if (!(php_bf_from(copy)->f = bf_copy(f, &err)))
         php_bf_raise(&err);
     else {
-        php_bf_from(copy)->clock = php_bf_clock_share(php_bf_from(object)->clock);
+        php_bf_from(copy)->callback = php_bf_callback_share(php_bf_from(object)->callback);
         zend_objects_clone_members(copy, object);
     }
     OBJ_RELEASE(object);
-    php_bf_go_on();
+    php_bf_rethrow_bailout();
     return copy;
 }
 
@@ -106,24 +106,24 @@ void php_bf_adopt(zend_object *object, bf_filter *f, php_bf_map *map)
     php_bf_from(object)->map = map;
     php_bf_from(object)->created = info.created && (!map || php_bf_map_is_new(map));
     if (map)
-        php_bf_from(object)->spare = php_bf_map_spare(map);
+        php_bf_from(object)->adds_until_check = php_bf_map_adds_until_check(map);
     else
-        php_bf_from(object)->own_spare = bf_check_after(f, true);
+        php_bf_from(object)->own_adds_until_check = bf_check_after(f, true);
 }
 
-void php_bf_wrap(zval *to, zend_class_entry *ce, bf_filter *f, php_bf_map *map, php_bf_clock *clock,
-    const bf_error *err)
+void php_bf_wrap(zval *to, zend_class_entry *ce, bf_filter *f, php_bf_map *map,
+    php_bf_callback *callback, const bf_error *err)
 {
     if (f && object_init_ex(to, ce) == SUCCESS) {
         php_bf_adopt(Z_OBJ_P(to), f, map);
-        php_bf_from(Z_OBJ_P(to))->clock = clock;
+        php_bf_from(Z_OBJ_P(to))->callback = callback;
         return;
     }
     if (!f)
         php_bf_raise(err);
     else
         php_bf_let_go(f, map); /* an abstract subclass: PHP has thrown */
-    php_bf_clock_free(clock);
+    php_bf_callback_free(callback);
 }
 
 /* ---- properties ---- */
@@ -155,7 +155,7 @@ static void read_bitset(bf_filter *f, zval *to)
     ZVAL_NEW_STR(to, bits);
 }
 
-/* The object is held: what a client does meanwhile may be the end of its last reference. */
+/* The object is held: a client's code may drop the last reference. */
 static void read_live(zend_object *object, const zend_string *name, zval *to)
 {
     const php_bf *bf = php_bf_from(object);
@@ -263,7 +263,7 @@ static HashTable *get_gc(zend_object *object, zval **table, int *n)
     zend_object *client = php_bf_client_in(bf->map);
     zend_get_gc_buffer *buffer = zend_get_gc_buffer_create();
     if (client) zend_get_gc_buffer_add_obj(buffer, client);
-    if (bf->clock) zend_get_gc_buffer_add_zval(buffer, &bf->clock->callable);
+    if (bf->callback) zend_get_gc_buffer_add_zval(buffer, &bf->callback->callables);
     zend_get_gc_buffer_use(buffer, table, n);
     return zend_std_get_properties(object);
 }

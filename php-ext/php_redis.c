@@ -41,8 +41,7 @@ zend_class_entry *php_bf_class_of(const char *lower_name)
     return zend_hash_str_find_ptr(EG(class_table), lower_name, strlen(lower_name));
 }
 
-/* phpredis's own method, not the one of a subclass; nothing is said where PHP calls nothing any
- * more. */
+/* phpredis's own method, not the one of a subclass; no exception if PHP runs no code any more. */
 void php_bf_call_own(php_bf_client *c, const char *method, uint32_t argc, zval *argv, zval *answer)
 {
     zend_class_entry *ce = php_bf_class_of(c->cluster ? "rediscluster" : "redis");
@@ -60,8 +59,8 @@ void php_bf_call_own(php_bf_client *c, const char *method, uint32_t argc, zval *
     if (f) zend_call_function(&what, &whose);
 }
 
-/* Not by hand: outside of a method (clone, a property) PHP has to be told that its next step is no
- * handler. */
+/* zend_clear_exception, because outside of a method (clone, a property) PHP must learn that its
+ * next step is no handler. */
 void php_bf_forget_exception(void)
 {
     if (EG(exception) && !php_bf_ends(EG(exception))) zend_clear_exception();
@@ -74,8 +73,8 @@ void php_bf_drop_exception(void)
     if (later) OBJ_RELEASE(later);
 }
 
-/* Puts back one that was set aside, for any but the end of the script or Fiber that came meanwhile;
- * standing may be NULL. */
+/* Sets again an exception that was set aside (standing may be NULL), unless the script or Fiber has
+ * ended since then. */
 void php_bf_restore(zend_object *standing)
 {
     if (!standing)
@@ -191,13 +190,14 @@ static bool raw(php_bf_client *c, bf_commands *commands, zval *answer)
     return done;
 }
 
-static bool one(php_bf_client *c, const bf_redis_part *p, bf_reply_sink *sink)
+typedef bool caller(php_bf_client *c, bf_commands *commands, zval *answer);
+static bool one(php_bf_client *c, const bf_redis_part *p, bf_reply_sink *sink, caller *call)
 {
     zval answer;
     bf_commands commands = { p->bytes, (const char *)p->bytes + p->len, 0 };
     php_bf_call_only(c, "clearlasterror");
     ZVAL_UNDEF(&answer);
-    bool done = raw(c, &commands, &answer);
+    bool done = call(c, &commands, &answer);
     if (done) put_reply(c, sink, &answer);
     zval_ptr_dtor(&answer);
     return done;
@@ -216,9 +216,8 @@ static bool queue(php_bf_client *c, const bf_redis_part *p)
     return done;
 }
 
-/* phpredis's own exec() forgets what is queued, whatever comes of it: unless somebody's code, a
- * subclass's or another Fiber's, has closed the object meanwhile, which leaves the pipeline's mode
- * but not what is queued. */
+/* phpredis's own exec() always clears its queue. Exception: code of a subclass or of another Fiber
+ * has closed the object, which ends the pipeline's mode but keeps the queue. */
 static bool exec_ends_it(php_bf_client *c)
 {
     const HashTable *methods = &c->object->ce->function_table;
@@ -254,9 +253,11 @@ static bool run_pipeline(php_bf_client *c, const bf_redis_part *parts, size_t np
 /* EVAL script numkeys key... arg... -> eval(script, [key..., arg...], numkeys) */
 static bool eval(php_bf_client *c, bf_commands *commands, zval *answer)
 {
-    bf_key script, arg;
+    bf_key name, script, arg;
     zval argv[3], text;
-    if (!bf_command_arg(commands, &script) || !bf_command_arg(commands, &arg)) return false;
+    if (!bf_command_next(commands) || !bf_command_arg(commands, &name) ||
+        !bf_command_arg(commands, &script) || !bf_command_arg(commands, &arg))
+        return false;
     ZVAL_STRINGL(&argv[0], script.ptr, script.len);
     ZVAL_LONG(&argv[2], ZEND_STRTOL(arg.ptr, NULL, 10));
     array_init(&argv[1]);
@@ -266,17 +267,6 @@ static bool eval(php_bf_client *c, bf_commands *commands, zval *answer)
     }
     bool done = php_bf_call(c, "eval", 3, argv, answer);
     free_all(argv, 2);
-    return done;
-}
-
-static bool eval_own(php_bf_client *c, bf_commands *commands, bf_reply_sink *sink)
-{
-    zval answer;
-    php_bf_call_only(c, "clearlasterror");
-    ZVAL_UNDEF(&answer);
-    bool done = eval(c, commands, &answer);
-    if (done) put_reply(c, sink, &answer);
-    zval_ptr_dtor(&answer);
     return done;
 }
 
@@ -337,7 +327,7 @@ static bool run_cluster(php_bf_client *c, const bf_redis_part *p, bf_reply_sink 
     bf_commands commands = { p->bytes, (const char *)p->bytes + p->len, 0 };
     bool script = p->commands == 1 && bf_command_next(&commands) &&
                   bf_command_arg(&commands, &name) && name.len == 4 && !memcmp(name.ptr, "EVAL", 4);
-    return script ? eval_own(c, &commands, sink) : eval_each(c, p, sink);
+    return script ? one(c, p, sink, eval) : eval_each(c, p, sink);
 }
 
 /* eval() would put the prefix before keys that have it already.  true: *prefix must be put back. */
@@ -371,7 +361,7 @@ static void put_prefix_back(php_bf_client *c, zval *prefix)
     if (standing) php_bf_restore(standing);
 }
 
-/* ---- one trip ---- */
+/* ---- one round trip ---- */
 bool php_bf_run(php_bf_client *c, const bf_redis_part *parts, size_t nparts, bf_reply_sink *sink)
 {
     size_t commands = 0;
@@ -379,7 +369,8 @@ bool php_bf_run(php_bf_client *c, const bf_redis_part *parts, size_t nparts, bf_
     bool done = true;
     for (size_t i = 0; i < nparts; i++) commands += parts[i].commands;
     if (!c->cluster)
-        return commands == 1 ? one(c, parts, sink) : run_pipeline(c, parts, nparts, commands, sink);
+        return commands == 1 ? one(c, parts, sink, raw)
+                             : run_pipeline(c, parts, nparts, commands, sink);
     bool prefixed = take_prefix(c, &prefix);
     for (size_t i = 0; done && !EG(exception) && i < nparts; i++)
         done = run_cluster(c, parts + i, sink);

@@ -1,5 +1,5 @@
-/* php_redis.h - what php_redis.c (commands and answers) and php_client.c (a trip, its faults, the
- * client's life) share. */
+/* php_redis.h - what php_redis.c (commands and replies) and php_client.c (round trips, errors, the
+ * lifetime of the client) share. */
 #ifndef PHP_REDIS_H
 #define PHP_REDIS_H
 #include "php_bloomfilter.h"
@@ -15,7 +15,7 @@ struct php_bf_client {
     zend_string *key; /* with the object's own prefix */
     bool lost;        /* a cluster that must not be used any more: see may_go_on */
     bool piped;       /* commands may be queued in phpredis's own memory           */
-    bool unfinished;  /* a trip was begun, and no more is known: a fatal error     */
+    bool unfinished;  /* a round trip began and did not return: a fatal error */
     int process;      /* bf_process() of the one that the connection belongs to */
     char name[48];
 };

@@ -27,9 +27,9 @@ static void combine(
     bf_filter *other = other_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU);
     if (!other) RETURN_THROWS();
     PHP_BF_THIS(f);
-    php_bf_clock *clock = php_bf_clock_share(php_bf_from(Z_OBJ_P(ZEND_THIS))->clock);
-    php_bf_wrap(return_value, Z_OBJCE_P(ZEND_THIS), call(f, other, &err), NULL, clock, &err);
-    php_bf_go_on();
+    php_bf_callback *callback = php_bf_callback_share(php_bf_from(Z_OBJ_P(ZEND_THIS))->callback);
+    php_bf_wrap(return_value, Z_OBJCE_P(ZEND_THIS), call(f, other, &err), NULL, callback, &err);
+    php_bf_rethrow_bailout();
 }
 
 PHP_METHOD(BloomFilter, union) { combine(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_union); }
@@ -58,9 +58,9 @@ PHP_METHOD(BloomFilter, merge)
     php_bf *bf = php_bf_from(Z_OBJ_P(ZEND_THIS));
     if (bf_unite(f, other, &err) < 0)
         php_bf_raise(&err);
-    else if (*bf->spare != INT64_MAX)
-        php_bf_look(bf);
-    php_bf_go_on();
+    else if (*bf->adds_until_check != INT64_MAX)
+        php_bf_check_fill(bf);
+    php_bf_rethrow_bailout();
 }
 
 static void estimate(
@@ -91,22 +91,22 @@ PHP_METHOD(CountingBloomFilter, toPlain)
 
 /* ---- more than half full? ---- */
 /* The key is added by now: what cannot be looked at is no fault of the add. */
-void php_bf_look(php_bf *bf)
+void php_bf_check_fill(php_bf *bf)
 {
     char sentence[BF_SENTENCE_BYTES];
-    *bf->spare = INT64_MAX;
+    *bf->adds_until_check = INT64_MAX;
     if (!bf->f || !BF_G(warn) || EG(exception)) return;
-    if (!bf_check_fill(bf->f, bf->spare, sentence, sizeof sentence)) return;
+    if (!bf_check_fill(bf->f, bf->adds_until_check, sentence, sizeof sentence)) return;
     php_error_docref(NULL, E_USER_WARNING, "%c%s, or set bloomfilter.warn=0",
         toupper((unsigned char)*sentence), sentence + 1);
 }
 
-void php_bf_weakness(const zval *made)
+void php_bf_warn_weak_hash(const zval *made)
 {
     char sentence[BF_SENTENCE_BYTES];
     if (Z_TYPE_P(made) != IS_OBJECT || !BF_G(warn) || EG(exception)) return;
     const php_bf *bf = php_bf_from(Z_OBJ_P(made));
-    if (bf->map && !php_bf_map_is_new(bf->map)) return; /* this process was told */
+    if (bf->map && !php_bf_map_is_new(bf->map)) return; /* this process has warned already */
     if (!bf_hash_warning(bf->f, sentence, sizeof sentence)) return;
     php_error_docref(NULL, E_USER_WARNING, "%s, or set bloomfilter.warn=0", sentence);
 }
@@ -250,13 +250,14 @@ static void command(INTERNAL_FUNCTION_PARAMETERS, int (*call)(bf_filter *, bf_er
     ZEND_PARSE_PARAMETERS_NONE();
     PHP_BF_THIS(f);
     if (call(f, &err) < 0) php_bf_raise(&err);
-    php_bf_go_on();
+    php_bf_rethrow_bailout();
 }
 
 PHP_METHOD(BloomFilter, clear)
 {
     command(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_clear);
-    *php_bf_from(Z_OBJ_P(ZEND_THIS))->spare = 0; /* what is filled again is watched again */
+    *php_bf_from(Z_OBJ_P(ZEND_THIS))->adds_until_check =
+        0; /* what is filled again is watched again */
 }
 PHP_METHOD(BloomFilter, sync) { command(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_sync); }
 
@@ -275,7 +276,7 @@ PHP_METHOD(BloomFilter, expire)
         zend_value_error("seconds must be above 0, or null for never, got 0");
     else if (bf_expire(f, s, &err) < 0)
         php_bf_raise(&err);
-    php_bf_go_on();
+    php_bf_rethrow_bailout();
 }
 
 PHP_METHOD(BloomFilter, shards)

@@ -1,4 +1,4 @@
-/* php_spec.c - constructor arguments to bf_spec: __construct, plan, open.
+/* php_spec.c - constructor arguments to bf_spec: __construct, plan, open, fromBytes, load.
  * Knows what PHP values are numbers and paths.  Ranges, formulas and what goes with what are the
  * core's. */
 #include "php_bloomfilter.h"
@@ -8,8 +8,7 @@
 #include "zend_interfaces.h"
 #include "zend_smart_str.h"
 
-/* ---- numbers: what does not fit bf_spec, or would read as "not given" there, is refused here ----
- */
+/* ---- numbers: refused here is what does not fit bf_spec, or is "not given" there ---- */
 static int refuse_value(bf_error *err, const char *name, zval *v)
 {
     smart_str text = { 0 };
@@ -27,59 +26,43 @@ static int refuse_value(bf_error *err, const char *name, zval *v)
     return code;
 }
 
-/* Whole floats are welcome: 1e9 is how one writes it.  2^63 as a float is out of range, as is 1.5.
- */
-static int read_size(const char *name, zval *v, uint64_t *to, bf_error *err)
+/* Floats without a fraction are taken: 1e9, ceil(m / n * log(2)).  2^63 as a float is out of range.
+ * size: of *to. */
+static int read_whole(const char *name, zval *v, void *to, size_t size, bf_error *err)
 {
+    uint64_t whole = 0;
     if (!v) return 0;
     if (Z_TYPE_P(v) == IS_LONG && Z_LVAL_P(v) > 0)
-        *to = (uint64_t)Z_LVAL_P(v);
+        whole = (uint64_t)Z_LVAL_P(v);
     else if (Z_TYPE_P(v) == IS_DOUBLE && Z_DVAL_P(v) >= 1 && Z_DVAL_P(v) < 0x1p63 &&
-             zend_finite(Z_DVAL_P(v)) && Z_DVAL_P(v) == (double)(uint64_t)Z_DVAL_P(v))
-        *to = (uint64_t)Z_DVAL_P(v);
-    else
+             Z_DVAL_P(v) == (double)(uint64_t)Z_DVAL_P(v))
+        whole = (uint64_t)Z_DVAL_P(v);
+    if (whole == 0 || (size == sizeof(unsigned) && whole > UINT32_MAX))
         return refuse_value(err, name, v);
+    if (size == sizeof(unsigned))
+        *(unsigned *)to = (unsigned)whole;
+    else
+        *(uint64_t *)to = whole;
     return 0;
 }
 
 static int read_small(const char *name, zend_long given, bool absent, unsigned *to, bf_error *err)
 {
     zval v;
-    if (absent) return 0;
     ZVAL_LONG(&v, given);
-    if (given <= 0 || given > UINT32_MAX) return refuse_value(err, name, &v);
-    *to = (unsigned)given;
-    return 0;
+    return read_whole(name, absent ? NULL : &v, to, sizeof *to, err);
 }
 
-/* ceil(m / n * log(2)), the classic way to a k, is a float in PHP. */
-static int read_positions(const char *name, zval *v, unsigned *to, bf_error *err)
-{
-    uint64_t size = 0;
-    int rc = read_size(name, v, &size, err);
-    if (rc < 0) return rc;
-    if (size > UINT32_MAX) return refuse_value(err, name, v);
-    *to = (unsigned)size;
-    return 0;
-}
-
-static int read_real0(const char *name, double given, bool absent, double *to, bf_error *err)
+/* A 0, which only retryAfter takes, is BF_ALWAYS_TRY to the core; it refuses what is out of range
+ * but 0. */
+static int read_real(
+    const char *name, double given, bool absent, bool zero, double *to, bf_error *err)
 {
     zval v;
     if (absent) return 0;
     ZVAL_DOUBLE(&v, given);
-    if (!(given >= 0) || !zend_finite(given)) return refuse_value(err, name, &v);
-    *to = given > 0 ? given : BF_ALWAYS_TRY;
-    return 0;
-}
-
-static int read_real(const char *name, double given, bool absent, double *to, bf_error *err)
-{
-    zval v;
-    if (absent) return 0;
-    ZVAL_DOUBLE(&v, given);
-    if (given == 0 || !zend_finite(given)) return refuse_value(err, name, &v);
-    *to = given;
+    if (!zend_finite(given) || (zero ? given < 0 : given == 0)) return refuse_value(err, name, &v);
+    *to = given == 0 ? BF_ALWAYS_TRY : given;
     return 0;
 }
 
@@ -127,8 +110,7 @@ static bool may_reach(const char *url)
     return rc == 0;
 }
 
-/* What is a file for the core, file:PATH too, goes on as its absolute path, which open_basedir has
- * seen. */
+/* A file (also as file:PATH) becomes its absolute path, which open_basedir has checked. */
 char *php_bf_storage(const zend_string *storage)
 {
     const char *path;
@@ -152,13 +134,9 @@ char *php_bf_storage(const zend_string *storage)
 #define FIELD(kind, name, ...) FIELD_##kind(name)
 #define FIELD_SIZE(name) zval *name;
 #define FIELD_COUNT(name) zval *name;
-#define FIELD_SMALL(name)                                                                          \
-    zend_long name;                                                                                \
-    bool no_##name;
-#define FIELD_REAL(name)                                                                           \
-    double name;                                                                                   \
-    bool no_##name;
-#define FIELD_REAL0(name) FIELD_REAL(name)
+#define FIELD_SMALL(name) zend_long name;
+#define FIELD_REAL(name) double name;
+#define FIELD_REAL0(name) double name;
 #define FIELD_TEXT(name) zend_string *name;
 #define FIELD_FLAG(name) bool name;
 #define FIELD_SECRET(name) zend_string *name;
@@ -169,32 +147,20 @@ char *php_bf_storage(const zend_string *storage)
     zend_fcall_info name;                                                                          \
     zend_fcall_info_cache name##_cache;
 #define FIELD_HASHES(name) HashTable *name;
+#define INDEX(kind, name, ...) AT_##name,
+enum { BF_PARAMETERS(INDEX) PARAMETERS };
 typedef struct {
     BF_PARAMETERS(FIELD)
-    uint32_t storage_at; /* which argument that is */
+    bool absent[PARAMETERS]; /* of numbers that are not read as a zval */
+    uint32_t storage_at;     /* which argument that is */
 } arguments;
-
-/* ... as what they are before that, ... */
-#define ABSENT(kind, name, ...) ABSENT_##kind(name)
-#define ABSENT_SIZE(name)
-#define ABSENT_COUNT(name)
-#define ABSENT_SMALL(name) .no_##name = true,
-#define ABSENT_REAL(name) .no_##name = true,
-#define ABSENT_REAL0(name) ABSENT_REAL(name)
-#define ABSENT_TEXT(name)
-#define ABSENT_FLAG(name)
-#define ABSENT_SECRET(name)
-#define ABSENT_STORAGE(name)
-#define ABSENT_CLOCK(name)
-#define ABSENT_HASHES(name)
-#define NOT_GIVEN { BF_PARAMETERS(ABSENT) }
 
 /* ... as how PHP reads it into them, ... */
 #define PARSE(kind, name, ...) PARSE_##kind(name)
 #define PARSE_SIZE(name) Z_PARAM_NUMBER_OR_NULL(a.name)
 #define PARSE_COUNT(name) Z_PARAM_NUMBER_OR_NULL(a.name)
-#define PARSE_SMALL(name) Z_PARAM_LONG_OR_NULL(a.name, a.no_##name)
-#define PARSE_REAL(name) Z_PARAM_DOUBLE_OR_NULL(a.name, a.no_##name)
+#define PARSE_SMALL(name) Z_PARAM_LONG_OR_NULL(a.name, a.absent[AT_##name])
+#define PARSE_REAL(name) Z_PARAM_DOUBLE_OR_NULL(a.name, a.absent[AT_##name])
 #define PARSE_REAL0(name) PARSE_REAL(name)
 #define PARSE_TEXT(name) Z_PARAM_PATH_STR_OR_NULL(a.name)
 #define PARSE_FLAG(name) Z_PARAM_BOOL(a.name)
@@ -203,28 +169,29 @@ typedef struct {
 #define PARSE_CLOCK(name) Z_PARAM_FUNC_OR_NULL(a.name, a.name##_cache)
 #define PARSE_HASHES(name) Z_PARAM_ARRAY_HT_OR_NULL(a.name)
 
-/* ... and as how it goes from there to bf_spec: true where it is refused. */
+/* ... and as the code that copies it to bf_spec: true if the value is refused. */
 #define GIVE(kind, name, ...) GIVE_##kind(name)
-#define GIVE_SIZE(name) read_size(#name, a->name, &spec->name, &err) < 0 ||
-#define GIVE_COUNT(name) read_positions(#name, a->name, &spec->name, &err) < 0 ||
-#define GIVE_SMALL(name) read_small(#name, a->name, a->no_##name, &spec->name, &err) < 0 ||
-#define GIVE_REAL(name) read_real(#name, a->name, a->no_##name, &spec->name, &err) < 0 ||
-#define GIVE_REAL0(name) read_real0(#name, a->name, a->no_##name, &spec->name, &err) < 0 ||
+#define GIVE_SIZE(name) read_whole(#name, a->name, &spec->name, sizeof spec->name, &err) < 0 ||
+#define GIVE_COUNT(name) GIVE_SIZE(name)
+#define GIVE_SMALL(name) read_small(#name, a->name, a->absent[AT_##name], &spec->name, &err) < 0 ||
+#define GIVE_REAL(name)                                                                            \
+    read_real(#name, a->name, a->absent[AT_##name], false, &spec->name, &err) < 0 ||
+#define GIVE_REAL0(name)                                                                           \
+    read_real(#name, a->name, a->absent[AT_##name], true, &spec->name, &err) < 0 ||
 #define GIVE_TEXT(name) (spec->name = a->name ? ZSTR_VAL(a->name) : NULL, false) ||
 #define GIVE_FLAG(name) (spec->name = a->name, false) ||
-#define GIVE_SECRET(name) (php_bf_set_secret(spec, a->name), false) ||
+#define GIVE_SECRET(name)                                                                          \
+    (spec->name = a->name ? ZSTR_VAL(a->name) : NULL,                                              \
+        spec->name##_len = a->name ? ZSTR_LEN(a->name) : 0, false) ||
 #define GIVE_STORAGE(name)
 #define GIVE_CLOCK(name)
 #define GIVE_HASHES(name)
 
-#define ONE(...) +1
-enum { PARAMETERS = BF_PARAMETERS(ONE) };
-
-void php_bf_set_secret(bf_spec *spec, const zend_string *secret)
+static arguments no_arguments(uint32_t storage_at)
 {
-    if (!secret) return;
-    spec->secret = ZSTR_VAL(secret);
-    spec->secret_len = ZSTR_LEN(secret);
+    arguments a = { .storage_at = storage_at };
+    memset(a.absent, true, sizeof a.absent);
+    return a;
 }
 
 /* A client, or an object that is a path as text. */
@@ -248,102 +215,78 @@ static bool from_object(const arguments *a, bf_spec *spec)
     return spec->storage != NULL;
 }
 
-static bool to_spec(const arguments *a, bf_spec *spec)
-{
-    bf_error err;
-    if (BF_PARAMETERS(GIVE) false) {
-        php_bf_raise(&err);
-        return false;
-    }
-    if (a->object) return from_object(a, spec);
-    if (a->storage && strlen(ZSTR_VAL(a->storage)) != ZSTR_LEN(a->storage)) {
-        zend_argument_value_error(a->storage_at, "must not contain any null bytes");
-        return false;
-    }
-    return !a->storage || (spec->storage = php_bf_storage(a->storage));
-}
-
 static void free_storage(const bf_spec *spec)
 {
     php_bf_client_release(php_bf_client_of(spec));
     if (spec->storage) efree((char *)spec->storage);
 }
 
-/* What is PHP's own code in a filter: a clock, hash functions.  false: exception, and what spec got
- * is freed. */
-static bool hosts_code(const arguments *a, bf_spec *spec, php_bf_clock **clock)
+/* false: exception, and nothing is to be freed. */
+static bool to_spec(const arguments *a, bf_spec *spec, php_bf_callback **callback)
 {
-    php_bf_clock_set(spec, *clock = php_bf_clock_new(&a->clock, &a->clock_cache));
-    if (php_bf_hashes_set(spec, a->hashes, clock)) return true;
+    bf_error err;
+    if (BF_PARAMETERS(GIVE) false) {
+        php_bf_raise(&err);
+        return false;
+    }
+    if (a->object) {
+        if (!from_object(a, spec)) return false;
+    } else if (a->storage && strlen(ZSTR_VAL(a->storage)) != ZSTR_LEN(a->storage)) {
+        zend_argument_value_error(a->storage_at, "must not contain any null bytes");
+        return false;
+    } else if (a->storage && !(spec->storage = php_bf_storage(a->storage)))
+        return false;
+    if (php_bf_callback_set(spec, &a->clock, &a->clock_cache, a->hashes, callback)) return true;
     free_storage(spec);
     return false;
 }
 
-static bool read_spec(INTERNAL_FUNCTION_PARAMETERS, bf_spec *spec, php_bf_clock **clock)
+static bool read_spec(INTERNAL_FUNCTION_PARAMETERS, bf_spec *spec, php_bf_callback **callback)
 {
-    arguments a = NOT_GIVEN;
-    a.storage_at = 7;
+    arguments a = no_arguments(7);
     ZEND_PARSE_PARAMETERS_START(0, PARAMETERS)
     Z_PARAM_OPTIONAL
     BF_PARAMETERS(PARSE)
     ZEND_PARSE_PARAMETERS_END_EX(return false);
-    if (!to_spec(&a, spec)) return false;
-    return hosts_code(&a, spec, clock);
-}
-
-/* fromBytes: what the bytes must be, or do not say of themselves. */
-bool php_bf_read_expected(INTERNAL_FUNCTION_PARAMETERS, zend_string **bytes, const char **format,
-    bf_spec *spec, php_bf_clock **clock)
-{
-    arguments a = NOT_GIVEN;
-    zend_string *as = NULL;
-    ZEND_PARSE_PARAMETERS_START(1, 10)
-    Z_PARAM_STR(*bytes)
-    Z_PARAM_OPTIONAL
-    Z_PARAM_STR_OR_NULL(a.secret)
-    Z_PARAM_PATH_STR_OR_NULL(as)
-    BF_NUMBERS(PARSE) BF_SCHEME(PARSE) BF_CLOCK(PARSE) ZEND_PARSE_PARAMETERS_END_EX(return false);
-    *format = as ? ZSTR_VAL(as) : NULL;
-    if (!to_spec(&a, spec)) return false;
-    return hosts_code(&a, spec, clock);
+    return to_spec(&a, spec, callback);
 }
 
 PHP_METHOD(BloomFilter, __construct)
 {
     bf_spec spec = { 0 };
     bf_error err;
-    php_bf_clock *clock = NULL;
+    php_bf_callback *callback = NULL;
     if (!php_bf_is_fresh(Z_OBJ_P(ZEND_THIS)) ||
-        !read_spec(INTERNAL_FUNCTION_PARAM_PASSTHRU, &spec, &clock))
+        !read_spec(INTERNAL_FUNCTION_PARAM_PASSTHRU, &spec, &callback))
         RETURN_THROWS();
     spec.counting = php_bf_counts(Z_OBJCE_P(ZEND_THIS));
     php_bf_map *map;
     bf_filter *f = php_bf_open(&spec, &map, &err);
     free_storage(&spec);
-    php_bf_go_on();
+    php_bf_rethrow_bailout();
     if (f && php_bf_is_fresh(Z_OBJ_P(ZEND_THIS))) {
         php_bf_adopt(Z_OBJ_P(ZEND_THIS), f, map);
-        php_bf_from(Z_OBJ_P(ZEND_THIS))->clock = clock;
-        php_bf_weakness(ZEND_THIS);
+        php_bf_from(Z_OBJ_P(ZEND_THIS))->callback = callback;
+        php_bf_warn_weak_hash(ZEND_THIS);
         return;
     }
     if (!f)
         php_bf_raise(&err);
     else
         php_bf_let_go(f, map);
-    php_bf_clock_free(clock);
+    php_bf_callback_free(callback);
 }
 
 PHP_METHOD(BloomFilter, plan)
 {
     bf_spec spec = { 0 };
     bf_error err;
-    php_bf_clock *clock = NULL;
-    if (!read_spec(INTERNAL_FUNCTION_PARAM_PASSTHRU, &spec, &clock)) RETURN_THROWS();
+    php_bf_callback *callback = NULL;
+    if (!read_spec(INTERNAL_FUNCTION_PARAM_PASSTHRU, &spec, &callback)) RETURN_THROWS();
     spec.counting = php_bf_counts(zend_get_called_scope(execute_data));
     int rc = bf_plan(&spec, &err);
     free_storage(&spec);
-    php_bf_clock_free(clock);
+    php_bf_callback_free(callback);
     if (rc < 0) {
         php_bf_raise(&err);
         RETURN_THROWS();
@@ -370,11 +313,12 @@ PHP_METHOD(BloomFilter, randomSecret)
 
 PHP_METHOD(BloomFilter, open)
 {
-    arguments a = NOT_GIVEN;
-    a.storage_at = 1;
+    arguments a = no_arguments(1);
     bf_spec spec = { .must_exist = true,
         .counting = php_bf_counts(zend_get_called_scope(execute_data)) };
     bf_error err;
+    php_bf_map *map;
+    php_bf_callback *callback;
     ZEND_PARSE_PARAMETERS_START(1, PARAMETERS + 1)
     Z_PARAM_OBJ_OR_STR(a.object, a.storage)
     Z_PARAM_OPTIONAL
@@ -382,12 +326,53 @@ PHP_METHOD(BloomFilter, open)
     Z_PARAM_PATH_STR_OR_NULL(a.key)
     Z_PARAM_BOOL(spec.read_only)
     BF_NUMBERS(PARSE) BF_SCHEME(PARSE) BF_MORE(PARSE) BF_CLOCK(PARSE) ZEND_PARSE_PARAMETERS_END();
-    if (!to_spec(&a, &spec)) RETURN_THROWS();
-    php_bf_map *map;
-    php_bf_clock *clock;
-    if (!hosts_code(&a, &spec, &clock)) RETURN_THROWS();
+    if (!to_spec(&a, &spec, &callback)) RETURN_THROWS();
     bf_filter *f = php_bf_open(&spec, &map, &err);
     free_storage(&spec);
-    php_bf_wrap(return_value, zend_get_called_scope(execute_data), f, map, clock, &err);
-    php_bf_weakness(return_value);
+    php_bf_wrap(return_value, zend_get_called_scope(execute_data), f, map, callback, &err);
+    php_bf_warn_weak_hash(return_value);
+}
+
+/* ---- bytes and files; the parameters are what those must be, or do not contain ---- */
+PHP_METHOD(BloomFilter, fromBytes)
+{
+    arguments a = no_arguments(0);
+    zend_string *bytes, *format = NULL;
+    bf_spec expect = { .counting = php_bf_counts(zend_get_called_scope(execute_data)) };
+    bf_error err;
+    php_bf_callback *callback;
+    ZEND_PARSE_PARAMETERS_START(1, 10)
+    Z_PARAM_STR(bytes)
+    Z_PARAM_OPTIONAL
+    Z_PARAM_STR_OR_NULL(a.secret)
+    Z_PARAM_PATH_STR_OR_NULL(format)
+    BF_NUMBERS(PARSE) BF_SCHEME(PARSE) BF_CLOCK(PARSE) ZEND_PARSE_PARAMETERS_END();
+    if (!to_spec(&a, &expect, &callback)) RETURN_THROWS();
+    bf_filter *f =
+        format ? bf_from_bytes_as(ZSTR_VAL(bytes), ZSTR_LEN(bytes), ZSTR_VAL(format), &expect, &err)
+               : bf_from_bytes(ZSTR_VAL(bytes), ZSTR_LEN(bytes), &expect, &err);
+    php_bf_wrap(return_value, zend_get_called_scope(execute_data), f, NULL, callback, &err);
+    php_bf_warn_weak_hash(return_value);
+}
+
+PHP_METHOD(BloomFilter, load)
+{
+    arguments a = no_arguments(0);
+    zend_string *path;
+    bf_spec expect = { .counting = php_bf_counts(zend_get_called_scope(execute_data)) };
+    bf_error err;
+    php_bf_callback *callback;
+    ZEND_PARSE_PARAMETERS_START(1, 4)
+    Z_PARAM_PATH_STR(path)
+    Z_PARAM_OPTIONAL
+    Z_PARAM_STR_OR_NULL(a.secret)
+    BF_CLOCK(PARSE) ZEND_PARSE_PARAMETERS_END();
+    char *full = php_bf_path(path);
+    if (!full) RETURN_THROWS();
+    if (to_spec(&a, &expect, &callback)) {
+        bf_filter *f = bf_load(full, &expect, &err);
+        php_bf_wrap(return_value, zend_get_called_scope(execute_data), f, NULL, callback, &err);
+        php_bf_warn_weak_hash(return_value);
+    }
+    efree(full);
 }

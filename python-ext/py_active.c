@@ -1,15 +1,15 @@
-/* py_active.c - who is inside a filter: entering, leaving, and when its handle may be replaced;
- * across a fork too. The only file that touches `users`.  Knows neither the GIL's ways (py_gil.c)
- * nor keys.
+/* py_active.c - calls inside a filter: entering, leaving, and when its handle may be replaced, also
+ * after a fork. The only file that changes `users`. Knows nothing of keys or of releasing the GIL
+ * (py_gil.c).
  *
- * A child of fork has one thread, the one that forked.  Whoever else was inside is in `users`
- * still, and never leaves.  So each thread remembers the filters that it entered; a fork keeps the
- * list of the thread that goes on, and the first who comes to a filter after it counts again, by
- * that list.
+ * A child of fork has one thread, the one that forked. The other threads' calls are still counted
+ * in `users` and never leave. So each thread remembers the filters that it entered. A fork keeps
+ * the list of the thread that continues, and the first call on a filter after the fork counts
+ * `users` again from that list.
  *
- * The core counts too, but calls that run the host's code (a clock, a client) alone: what those ask
- * of their own filter is BF_EBUSY.  Its count is in the handle; this one says when the handle may
- * go, and stands beside it. */
+ * The core has a count of its own, but only of calls that run the host's code (a clock, a client),
+ * to refuse calls from that code on the same filter (BF_EBUSY). Its count lies in the handle; this
+ * one lies beside it and decides when the handle may be replaced. */
 #include "py_bloomfilter.h"
 
 #include <pthread.h>
@@ -41,8 +41,8 @@ int fork_count(void) { return (int)(forks & INT_MAX); }
 
 static Py_ssize_t entered_by(const entered *e, const FilterObject *f)
 {
-    Py_ssize_t count = e->n > ENTERED_MOST ? (Py_ssize_t)(e->n - ENTERED_MOST)
-                                           : 0; /* who knows: perhaps this one */
+    Py_ssize_t count =
+        e->n > ENTERED_MOST ? (Py_ssize_t)(e->n - ENTERED_MOST) : 0; /* perhaps this one */
     for (size_t i = 0; i < e->n && i < ENTERED_MOST; i++) count += e->at[i] == f;
     return count;
 }
@@ -87,10 +87,10 @@ static inline void heed_forks(FilterObject *self)
 }
 
 #if NO_GIL
-/* `users` far below 0 means: the handle is being replaced, come again.  Who wants to replace it
- * puts bf_process() into `wanted`, and nobody enters until he has done it or given up: otherwise
- * there might always be somebody inside for a moment.  A process that forked meanwhile finds
- * another's number there and does not wait. */
+/* `users` far below 0: the handle is being replaced, try again. A thread that wants to replace it
+ * stores bf_process() in `wanted`, and no thread enters until it has finished or given up;
+ * otherwise short calls could keep it waiting for ever. A child of fork finds the parent's number
+ * there and does not wait. */
 #define REPLACING (PY_SSIZE_T_MIN / 2)
 enum { REPLACE_TRIES = 1000 };
 

@@ -14,14 +14,13 @@ static size_t text_length(const char *p, size_t width)
     return width;
 }
 
-static void gather_bytes(batch *b, column *c)
+void gather_bytes(batch *b, column *c)
 {
     for (; b->n < b->most && c->left; c->left--, c->at += c->stride)
         b->keys[b->n++] = (bf_key){ c->at, c->padded ? text_length(c->at, c->width) : c->width };
 }
 
-/* An item of a 'U' array: code points, padded with NUL.  Its UTF-8 form is no longer than the item.
- */
+/* An item of a 'U' array: code points, padded with NUL.  Its UTF-8 form is not longer. */
 static Py_ssize_t unicode_text(column *c, char *out)
 {
     uint32_t text[BATCH_ROOM / sizeof(uint32_t)];
@@ -87,15 +86,6 @@ static bool readable(const Py_buffer *v, column *c)
     return true;
 }
 
-/* mmap, ctypes' buffers, PickleBuffer: bytes without an iterator of their own are not an array of
- * small numbers. */
-static int refuse_one(PyObject *o)
-{
-    PyErr_Format(
-        PyExc_TypeError, "keys must be an iterable of keys, not one %.200s", Py_TYPE(o)->tp_name);
-    return -1;
-}
-
 /* The buffer of numpy's masked array holds a value at each masked place, too: by iteration they are
  * seen to be masked. */
 static bool has_mask(PyObject *keys)
@@ -115,7 +105,8 @@ int array_batch(batch *b, PyObject *keys)
         if (no_array) PyErr_Clear(); /* numpy's dates and the like: iteration says what is wrong */
         return no_array ? 0 : -1;
     }
-    int rc = view.itemsize == 1 && !Py_TYPE(keys)->tp_iter ? refuse_one(keys)
+    /* mmap, ctypes' buffers, PickleBuffer: bytes without an iterator are no array of numbers. */
+    int rc = view.itemsize == 1 && !Py_TYPE(keys)->tp_iter ? refuse_one_key(keys)
              : readable(&view, &c) && !has_mask(keys)      ? column_run(b, &c) < 0 ? -1 : 1
                                                            : 0;
     PyBuffer_Release(&view);

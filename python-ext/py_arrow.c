@@ -17,10 +17,9 @@ typedef struct {
 #define RELEASE(thing)                                                                             \
     do {                                                                                           \
         if ((thing)->release) {                                                                    \
-            PyObject *type_, *value_, *trace_;                                                     \
-            PyErr_Fetch(&type_, &value_, &trace_);                                                 \
+            PyObject *raised_ = PyErr_GetRaisedException();                                        \
             (thing)->release(thing);                                                               \
-            PyErr_Restore(type_, value_, trace_);                                                  \
+            PyErr_SetRaisedException(raised_);                                                     \
         }                                                                                          \
     } while (0)
 
@@ -87,24 +86,6 @@ static void release_chunks(chunks *all)
     if (all->at != &all->first) PyMem_Free(all->at);
 }
 
-static int run_capsules(batch *b, PyObject *pair)
-{
-    struct ArrowSchema schema = { .release = NULL };
-    chunks all;
-    all.schema = &schema;
-    all.at = NULL;
-    all.n = 0;
-    all.rows = 0;
-    chunk *k = next_chunk(&all);
-    int rc = -1;
-    if (k) MOVE(schema, PyTuple_GET_ITEM(pair, 0), "arrow_schema");
-    if (!PyErr_Occurred()) MOVE(k->array, PyTuple_GET_ITEM(pair, 1), "arrow_array");
-    if (!PyErr_Occurred() && add_chunk(b, &all) == 0) rc = run_chunks(b, &all);
-    release_chunks(&all);
-    RELEASE(&schema);
-    return rc;
-}
-
 /* ---- streams ---- */
 static int stream_fault(struct ArrowArrayStream *stream, int code)
 {
@@ -112,15 +93,13 @@ static int stream_fault(struct ArrowArrayStream *stream, int code)
     if (PyErr_Occurred()) return -1;
     PyObject *text =
         PyUnicode_FromFormat("the Arrow stream failed: %s", told ? told : strerror(code));
-    PyObject *arguments = text ? Py_BuildValue("(iO)", code, text) : NULL;
+    PyObject *arguments = text ? Py_BuildValue("(iN)", code, text) : NULL;
     if (arguments && code == ENOMEM)
         PyErr_NoMemory();
-    else if (arguments && code == EINVAL)
-        PyErr_SetObject(PyExc_ValueError, text);
     else if (arguments)
-        PyErr_SetObject(PyExc_OSError, arguments);
+        PyErr_SetObject(
+            code == EINVAL ? PyExc_ValueError : PyExc_OSError, code == EINVAL ? text : arguments);
     Py_XDECREF(arguments);
-    Py_XDECREF(text);
     return -1;
 }
 
@@ -142,23 +121,31 @@ static int fetch_chunks(batch *b, struct ArrowArrayStream *stream, chunks *all)
     }
 }
 
-static int run_stream(batch *b, PyObject *capsule)
+/* A pair of capsules, of a schema and an array; or the capsule of a stream. */
+static int run_capsules(batch *b, PyObject *given, bool pair)
 {
     struct ArrowArrayStream stream = { .release = NULL };
     struct ArrowSchema schema = { .release = NULL };
     chunks all;
+    int code = 0, rc = -1;
     all.schema = &schema;
     all.at = NULL;
     all.n = 0;
     all.rows = 0;
-    MOVE(stream, capsule, "arrow_array_stream");
-    int code, rc = -1;
-    if (!PyErr_Occurred()) {
-        Py_BEGIN_ALLOW_THREADS code = stream.get_schema(&stream, &schema);
-        Py_END_ALLOW_THREADS rc =
-            code ? stream_fault(&stream, code) : fetch_chunks(b, &stream, &all);
-        if (rc == 0) rc = run_chunks(b, &all);
+    if (pair) {
+        chunk *k = next_chunk(&all);
+        if (k) MOVE(schema, PyTuple_GET_ITEM(given, 0), "arrow_schema");
+        if (!PyErr_Occurred()) MOVE(k->array, PyTuple_GET_ITEM(given, 1), "arrow_array");
+        if (!PyErr_Occurred()) rc = add_chunk(b, &all);
+    } else {
+        MOVE(stream, given, "arrow_array_stream");
+        if (!PyErr_Occurred()) {
+            Py_BEGIN_ALLOW_THREADS code = stream.get_schema(&stream, &schema);
+            Py_END_ALLOW_THREADS rc =
+                code ? stream_fault(&stream, code) : fetch_chunks(b, &stream, &all);
+        }
     }
+    if (rc == 0) rc = run_chunks(b, &all);
     release_chunks(&all);
     RELEASE(&schema);
     RELEASE(&stream);
@@ -179,15 +166,11 @@ static PyObject *ask(PyObject *keys, const char *name)
                   !PyErr_ExceptionMatches(PyExc_MemoryError);
     Py_XDECREF(method);
     if (!none && !cannot) return given;
-    PyObject *type, *value, *trace;
-    PyErr_Fetch(&type, &value, &trace);
-    if (cannot && has_attribute(keys, "columns")) {
-        PyErr_Restore(type, value, trace);
-        return NULL;
-    }
-    Py_XDECREF(type);
-    Py_XDECREF(value);
-    Py_XDECREF(trace);
+    PyObject *raised = PyErr_GetRaisedException();
+    if (cannot && has_attribute(keys, "columns"))
+        PyErr_SetRaisedException(raised);
+    else
+        Py_XDECREF(raised);
     return NULL;
 }
 
@@ -205,10 +188,8 @@ int arrow_batch(batch *b, PyObject *keys)
     if (!given && !PyErr_Occurred()) given = ask(keys, "__arrow_c_stream__");
     if (!given) return PyErr_Occurred() ? -1 : 0;
     int rc = -1;
-    if (!array)
-        rc = run_stream(b, given);
-    else if (PyTuple_Check(given) && PyTuple_GET_SIZE(given) == 2)
-        rc = run_capsules(b, given);
+    if (!array || (PyTuple_Check(given) && PyTuple_GET_SIZE(given) == 2))
+        rc = run_capsules(b, given, array);
     else
         PyErr_Format(PyExc_TypeError, "__arrow_c_array__ must give a pair of capsules, not %.200s",
             Py_TYPE(given)->tp_name);

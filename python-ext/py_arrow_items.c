@@ -102,28 +102,11 @@ static void gather_views(batch *b, column *c)
     }
 }
 
-static void gather_fixed(batch *b, column *c)
-{
-    for (; b->n < b->most && c->left; c->left--, c->at += c->stride)
-        b->keys[b->n++] = (bf_key){ c->at, c->width };
-}
-
+/* One that is unsigned and past 2^63 is negative, so past the end of its dictionary. */
 static int64_t index_at(const source *s, int64_t i)
 {
-    const char *p = s->items + (int64_t)s->type.width * i;
-    switch (s->type.width) {
-    case 1: return s->type.is_signed ? *(const int8_t *)p : *(const uint8_t *)p;
-    case 2: {
-        int16_t v;
-        memcpy(&v, p, 2);
-        return s->type.is_signed ? v : (uint16_t)v;
-    }
-    case 4: {
-        int32_t v = load32(p);
-        return s->type.is_signed ? v : (int64_t)(uint32_t)v;
-    }
-    default: return load64(p); /* unsigned and past 2^63: negative, refused */
-    }
+    const size_t width = s->type.width;
+    return (int64_t)load_number(s->items + (int64_t)width * i, width, s->type.is_signed, false);
 }
 
 /* Of a dictionary's index the item there; -1 past its end. */
@@ -320,7 +303,7 @@ static int read_array(source *s, const struct ArrowArray *a, Py_ssize_t row)
 column *chunk_column(chunk *k)
 {
     static void (*const gather[])(batch *, column *) = { gather_text32, gather_text64, gather_views,
-        gather_numbers, gather_fixed, gather_rows };
+        gather_numbers, gather_bytes, gather_rows };
     source *s = &k->keys;
     column *c = &s->c;
     c->gather = s->values || s->valid ? gather_rows : gather[s->type.shape];

@@ -23,7 +23,7 @@ enum {
     AHEAD = 128,          /* objects fetched ahead of the one being read               */
     LINE = 64,            /* bytes the processor fetches at once                       */
     REST = 512,           /* what more of a text the processor fetches by itself       */
-    REMOTE_ROOM = 1 << 20 /* bytes of converted keys that one trip may have */
+    REMOTE_ROOM = 1 << 20 /* bytes of converted keys per round trip */
 };
 
 uint64_t clock_ns(void)
@@ -114,14 +114,15 @@ static int batch_next_chunk(batch *b)
 static int taken(batch *b)
 {
     b->left -= KEY_WORK + (int64_t)b->keys[b->n].len;
-    const bool enough = b->left < -MUCH && !b->self->remote; /* a trip lets others run anyway */
+    const bool enough =
+        b->left < -MUCH && !b->self->remote; /* a round trip releases the GIL anyway */
     return ++b->n == b->most || enough ? batch_next_chunk(b) : 0;
 }
 
-/* What stands for no value in a column of objects: None, NaN, pandas' NA and NaT, numpy's masked.
- */
+/* No value in a column of objects: None, NaN, pandas' NA and NaT, numpy's masked. */
 static bool is_null(PyObject *o)
 {
+    if (PyUnicode_Check(o) || PyBytes_Check(o) || PyLong_Check(o)) return false;
     if (o == Py_None) return true;
     if (PyFloat_Check(o)) return Py_IS_NAN(PyFloat_AS_DOUBLE(o));
     const char *dot = strrchr(Py_TYPE(o)->tp_name, '.'),
@@ -160,7 +161,7 @@ static int take_alone(batch *b, PyObject *o)
     return rc;
 }
 
-/* Keys before it go first, and with them whoever waits gets a turn: it is held for that long. */
+/* Keys before it go first, and waiting threads may run then: so the object is held. */
 static int take_after_flush(batch *b, PyObject *o)
 {
     Py_INCREF(o);
@@ -263,10 +264,9 @@ static int take_all(batch *b, PyObject *keys)
 /* What was gathered before a fault counts: keys before a bad one are added. */
 static int flush_after_fault(batch *b)
 {
-    PyObject *type, *value, *trace;
-    PyErr_Fetch(&type, &value, &trace);
+    PyObject *raised = PyErr_GetRaisedException();
     if (batch_flush(b) < 0) PyErr_Clear();
-    PyErr_Restore(type, value, trace);
+    PyErr_SetRaisedException(raised);
     return -1;
 }
 
@@ -343,20 +343,23 @@ static int batch_objects(batch *b, PyObject *keys)
     return take_all(b, keys) < 0 ? flush_after_fault(b) : batch_flush(b);
 }
 
+int refuse_one_key(PyObject *o)
+{
+    PyErr_Format(
+        PyExc_TypeError, "keys must be an iterable of keys, not one %.200s", Py_TYPE(o)->tp_name);
+    return -1;
+}
+
 /* One key given where many are meant would be added letter by letter. */
 static bool is_one_key(PyObject *o)
 {
-    bool bytes = PyUnicode_Check(o) || PyBytes_Check(o) || PyByteArray_Check(o) ||
-                 (PyMemoryView_Check(o) && PyMemoryView_GET_BUFFER(o)->itemsize == 1);
-    if (bytes)
-        PyErr_Format(PyExc_TypeError, "keys must be an iterable of keys, not one %.200s",
-            Py_TYPE(o)->tp_name);
-    return bytes;
+    return PyUnicode_Check(o) || PyBytes_Check(o) || PyByteArray_Check(o) ||
+           (PyMemoryView_Check(o) && PyMemoryView_GET_BUFFER(o)->itemsize == 1);
 }
 
 static int batch_run(batch *b, PyObject *keys)
 {
-    if (is_one_key(keys)) return -1;
+    if (is_one_key(keys)) return refuse_one_key(keys);
     b->bf = filter_enter(b->self);
     if (!b->bf) return -1;
     b->most = bf_batch_size(b->bf);
@@ -404,9 +407,8 @@ static PyObject *answers(FilterObject *self, PyObject *keys, bool skip_nulls, ma
     batch b;
     Py_ssize_t hint = PyObject_LengthHint(keys, BF_BATCH_SIZE_MAX);
     if (hint < 0) return NULL;
-    if (hint > HINT_MAX) hint = HINT_MAX;
     batch_start(&b, self, call, skip_nulls);
-    b.out = PyBytes_FromStringAndSize(NULL, hint);
+    b.out = PyBytes_FromStringAndSize(NULL, hint < HINT_MAX ? hint : HINT_MAX);
     if (!b.out) return NULL;
     if (batch_run(&b, keys) == 0 && b.done != PyBytes_GET_SIZE(b.out))
         _PyBytes_Resize(&b.out, b.done);
@@ -415,36 +417,26 @@ static PyObject *answers(FilterObject *self, PyObject *keys, bool skip_nulls, ma
 }
 
 /* ---- the methods ---- */
-static int read_nulls(PyObject *value, bool *skip)
-{
-    *skip = PyUnicode_Check(value) && PyUnicode_CompareWithASCIIString(value, "skip") == 0;
-    if (*skip || (PyUnicode_Check(value) && !PyUnicode_CompareWithASCIIString(value, "raise")))
-        return 0;
-    PyErr_Format(PyExc_ValueError, "nulls must be 'raise' or 'skip', got %R", value);
-    return -1;
-}
-
 /* (keys, /, *, nulls="raise"); false with an exception. */
 static bool read_arguments(
     const char *method, PyObject *const *args, Py_ssize_t nargs, PyObject *names, bool *skip)
 {
     const Py_ssize_t named = names ? PyTuple_GET_SIZE(names) : 0;
     *skip = false;
-    if (nargs != 1) {
+    if (nargs != 1)
         PyErr_Format(PyExc_TypeError, "%s() takes exactly one positional argument (%zd given)",
             method, nargs);
-        return false;
-    }
-    for (Py_ssize_t i = 0; i < named; i++) {
-        PyObject *name = PyTuple_GET_ITEM(names, i);
-        if (PyUnicode_CompareWithASCIIString(name, "nulls") != 0) {
+    for (Py_ssize_t i = 0; i < named && !PyErr_Occurred(); i++) {
+        PyObject *name = PyTuple_GET_ITEM(names, i), *value = args[nargs + i];
+        if (PyUnicode_CompareWithASCIIString(name, "nulls") != 0)
             PyErr_Format(
                 PyExc_TypeError, "%s() got an unexpected keyword argument %R", method, name);
-            return false;
-        }
-        if (read_nulls(args[nargs + i], skip) < 0) return false;
+        else if (PyUnicode_Check(value) && !PyUnicode_CompareWithASCIIString(value, "skip"))
+            *skip = true;
+        else if (!PyUnicode_Check(value) || PyUnicode_CompareWithASCIIString(value, "raise"))
+            PyErr_Format(PyExc_ValueError, "nulls must be 'raise' or 'skip', got %R", value);
     }
-    return true;
+    return !PyErr_Occurred();
 }
 
 PyObject *filter_update(

@@ -20,6 +20,23 @@
 #include "bloomfilter_host.h"
 #include "py_decimal.h"
 
+#if PY_VERSION_HEX < 0x030C0000
+static inline PyObject *PyErr_GetRaisedException(void)
+{
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    if (type) PyErr_NormalizeException(&type, &value, &trace);
+    if (value && trace) PyException_SetTraceback(value, trace);
+    Py_XDECREF(type);
+    Py_XDECREF(trace);
+    return value;
+}
+static inline void PyErr_SetRaisedException(PyObject *e)
+{
+    PyErr_Restore(e ? Py_NewRef(Py_TYPE(e)) : NULL, e, e ? PyException_GetTraceback(e) : NULL);
+}
+#endif
+
 #ifdef Py_GIL_DISABLED
 #define NO_GIL 1
 #else
@@ -81,8 +98,10 @@ void *raise_closed(void);
  * CPython's cache of methods. */
 PyObject *get_attribute(PyObject *o, const char *name);
 bool has_attribute(PyObject *o, const char *name);
-/* Puts "key 5: " before the message of a TypeError or ValueError that is set, and 5 in its index.
- */
+/* Calls a function of a module of the package, imported when it is needed; format: Py_BuildValue's,
+ * of a tuple. */
+PyObject *call_helper(const char *module, const char *function, const char *format, ...);
+/* A TypeError or ValueError that is set gets "key 5: " before its message, and 5 as its index. */
 void name_key(Py_ssize_t index);
 
 /* ---- py_active.c: entering, leaving ---- */
@@ -132,7 +151,8 @@ void gil_take_plain(PyThreadState *ts, FilterObject *self);
 PyThreadState *gil_release_if_big(FilterObject *a, FilterObject *b);
 
 /* A call of the core about one filter or two (b may be NULL), without the GIL: it enters them, lets
- * the GIL go by one of the three above, takes it again, leaves, and raises what went wrong. */
+ * the GIL go by one of the three above (or keeps it: NULL), takes it again, leaves, and raises what
+ * went wrong. */
 typedef struct {
     bf_filter *bf, *other;
     bf_error err;
@@ -152,31 +172,38 @@ void gil_back(PyThreadState *ts);
 PyThreadState *gil_enter(void);
 void gil_leave(PyThreadState *ts);
 
-PyObject *filter_new(PyTypeObject *type, PyObject *args, PyObject *kwargs);
+/* The shapes of methods: one argument or none; keywords; (keys, *, nulls=); of a class; of the
+ * module; operators. */
+typedef PyObject *method(FilterObject *self, PyObject *arg);
+typedef PyObject *keyword_method(FilterObject *self, PyObject *args, PyObject *kwargs);
+typedef PyObject *keys_method(
+    FilterObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
+typedef PyObject *class_method(PyTypeObject *type, PyObject *args, PyObject *kwargs);
+typedef PyObject *module_method(PyObject *module, PyObject *args, PyObject *kwargs);
+typedef PyObject *operator_method(PyObject *a, PyObject *b);
+static inline PyObject *none(int rc) { return rc < 0 ? NULL : Py_NewRef(Py_None); }
+
+class_method filter_new;
 /* A new object of that type around the handle; takes the handle and its client over, also on
  * failure.  clock: its, borrowed, or NULL. */
-PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, redis_client *client, PyObject *clock);
+PyObject *filter_wrap(
+    PyTypeObject *type, bf_filter *bf, redis_client *client, PyObject *clock, bool warn);
 /* Puts next (NULL closes) in the place of the handle; takes both over, also on failure. */
 int filter_replace(FilterObject *self, bf_filter *next, redis_client *client, PyObject *clock);
-/* A bf_spec's clock; its context is the callable.  Whoever calls the core without the GIL used
+/* A bf_spec's clock; its context is the callable. Code that calls the core without the GIL uses
  * gil_out. */
 double clock_ask(void *callable);
 
 /* ---- py_hashes.c: hash functions of the user's ---- */
-/* The object that goes where a clock would, or NULL with an exception; what the core is told. */
+/* The object that is stored in place of a clock, or NULL with an exception; and its functions for
+ * the core. */
 PyObject *hashes_new(module_state *state, PyObject *functions);
 const bf_functions *hashes_host(PyObject *hashes);
 
-PyObject *filter_close(FilterObject *self, PyObject *unused);
-PyObject *filter_with(FilterObject *self, PyObject *unused);
+method filter_close, filter_with, filter_sync, filter_clear_bits, filter_expire, filter_delete,
+    filter_rebuild;
 PyObject *filter_exit(FilterObject *self, PyObject *const *args, Py_ssize_t nargs);
-PyObject *filter_sync(FilterObject *self, PyObject *unused);
-PyObject *filter_clear_bits(FilterObject *self, PyObject *unused);
-PyObject *filter_expire(FilterObject *self, PyObject *seconds);
-PyObject *filter_delete(FilterObject *self, PyObject *unused);
-PyObject *filter_rebuild(FilterObject *self, PyObject *keys);
-/* The collector's: a circle leads through the clock or the client back to the filter.  Closes it.
- */
+/* For the collector: breaks a cycle through the clock or the client by closing the filter. */
 int filter_forget(FilterObject *self);
 void filter_dealloc(FilterObject *self);
 
@@ -279,6 +306,7 @@ Py_ssize_t batch_row(const batch *b, size_t i);
 void batch_answered(batch *b, uint8_t *each);
 /* 1 = done, 0 = not an array this reads, go on by iteration; -1 with an exception. */
 int array_batch(batch *b, PyObject *keys);
+int refuse_one_key(PyObject *o); /* -1 */
 int arrow_batch(batch *b, PyObject *keys);
 
 /* Keys that can be read without the GIL.  gather puts the next ones, b->most at most, in b->keys
@@ -303,27 +331,40 @@ int column_run(batch *b, column *c);
 /* Raises the fault of a column as that of its row.  Returns -1. */
 int column_refuse(const column *c, Py_ssize_t row);
 void gather_numbers(batch *b, column *c);
+void gather_bytes(batch *b, column *c);
+/* The integer of 1, 2, 4 or 8 bytes at p, extended to 64 bits. */
+static inline __attribute__((always_inline)) uint64_t load_number(
+    const char *p, size_t width, bool is_signed, bool swapped)
+{
+    uint16_t u16;
+    uint32_t u32;
+    uint64_t u64;
+    switch (width) {
+    case 1: u64 = (uint8_t)*p; break;
+    case 2:
+        memcpy(&u16, p, 2);
+        u64 = swapped ? __builtin_bswap16(u16) : u16;
+        break;
+    case 4:
+        memcpy(&u32, p, 4);
+        u64 = swapped ? __builtin_bswap32(u32) : u32;
+        break;
+    default: memcpy(&u64, p, 8); return swapped ? __builtin_bswap64(u64) : u64;
+    }
+    const unsigned spare = 64 - 8 * (unsigned)width;
+    return is_signed ? (uint64_t)((int64_t)(u64 << spare) >> spare) : u64;
+}
 /* Decimal text of the integer at p; writes up to DECIMAL_MAX bytes of py_decimal.h, returns the
  * length. */
 size_t number_text(const char *p, size_t width, bool is_signed, bool swapped, char *out);
 
 /* Adds all keys: how many were new. */
 PyObject *batch_update(FilterObject *self, PyObject *keys, bool skip_nulls);
-/* The methods that take (keys, /, *, nulls="raise"). */
-PyObject *filter_update(
-    FilterObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
-PyObject *filter_add_many(
-    FilterObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
-PyObject *filter_contains_many(
-    FilterObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
-PyObject *filter_remove_many(
-    FilterObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
-PyObject *filter_count_many(
-    FilterObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
+keys_method filter_update, filter_add_many, filter_contains_many, filter_remove_many,
+    filter_count_many;
 
 /* ---- py_lines.c: keys in one buffer, each ended by a separator ---- */
-PyObject *filter_update_lines(FilterObject *self, PyObject *args, PyObject *kwargs);
-PyObject *filter_contains_lines(FilterObject *self, PyObject *args, PyObject *kwargs);
+keyword_method filter_update_lines, filter_contains_lines;
 PyObject *module_find_lines(PyObject *module, PyObject *args);
 
 /* Rows of parameters.h in a signature: each with a comma before it, or after it. */
@@ -347,14 +388,10 @@ PyObject *module_find_lines(PyObject *module, PyObject *args);
 
 /* ---- py_params.c: arguments as a bf_spec ---- */
 int filter_init(FilterObject *self, PyObject *args, PyObject *kwargs);
-PyObject *filter_open(PyTypeObject *type, PyObject *args, PyObject *kwargs);
+class_method filter_open, filter_plan, filter_from_bytes, filter_load;
 PyObject *filter_random_secret(PyTypeObject *type, PyObject *none);
-PyObject *filter_plan(PyTypeObject *type, PyObject *args, PyObject *kwargs);
-PyObject *filter_from_bytes(PyTypeObject *type, PyObject *args, PyObject *kwargs);
-PyObject *filter_load(PyTypeObject *type, PyObject *args, PyObject *kwargs);
-/* The same as open and from_bytes, for either class: what is there says which. */
-PyObject *module_open(PyObject *module, PyObject *args, PyObject *kwargs);
-PyObject *module_from_bytes(PyObject *module, PyObject *args, PyObject *kwargs);
+/* The same as open and from_bytes, for both classes: the stored filter decides. */
+module_method module_open, module_from_bytes;
 
 /* ---- py_redis.c ---- */
 redis_client *redis_client_new(module_state *state, PyObject *client); /* NULL with an exception */
@@ -362,35 +399,19 @@ void redis_client_free(redis_client *c);
 
 /* ---- py_bytes.c, py_sets.c, py_state.c ---- */
 PyObject *new_bytes(uint64_t len);
-PyObject *filter_to_bytes(FilterObject *self, PyObject *args, PyObject *kwargs);
-PyObject *filter_save(FilterObject *self, PyObject *path);
-PyObject *filter_reduce(FilterObject *self, PyObject *unused);
-/* What a subclass keeps on its object, as pickle has it: None, its __dict__, or that (or None) and
- * a dict of its __slots__. */
-PyObject *filter_attributes(PyObject *self);
-
-PyObject *filter_copy(FilterObject *self, PyObject *unused);
-PyObject *filter_deepcopy(FilterObject *self, PyObject *memo);
-PyObject *filter_union(FilterObject *self, PyObject *other);
-PyObject *filter_intersection(FilterObject *self, PyObject *other);
-PyObject *filter_or(PyObject *a, PyObject *b);
-PyObject *filter_and(PyObject *a, PyObject *b);
-PyObject *filter_ior(PyObject *a, PyObject *b);
-PyObject *filter_iand(PyObject *a, PyObject *b);
-PyObject *filter_issubset(FilterObject *self, PyObject *other);
-PyObject *filter_issuperset(FilterObject *self, PyObject *other);
-PyObject *filter_union_count(FilterObject *self, PyObject *other);
-PyObject *filter_intersection_count(FilterObject *self, PyObject *other);
+keyword_method filter_to_bytes;
+method filter_save, filter_reduce, filter_copy, filter_deepcopy, filter_union, filter_intersection,
+    filter_issubset, filter_issuperset, filter_union_count, filter_intersection_count;
+operator_method filter_or, filter_and, filter_ior, filter_iand;
 /* self |= other; the estimated number of keys that came new, or NULL. */
 PyObject *filter_update_from(FilterObject *self, PyObject *other);
 PyObject *filter_compare(PyObject *a, PyObject *b, int op);
 
 extern PyGetSetDef filter_getset[];
-PyObject *filter_part_info(FilterObject *self, PyObject *unused);
+method filter_part_info, filter_info, filter_sizeof;
 Py_ssize_t filter_length(PyObject *self);
 int filter_bool(PyObject *self);
 PyObject *filter_repr(PyObject *self);
-PyObject *filter_info(FilterObject *self, PyObject *unused);
 /* Plans the first check of the fill, of a new handle or again; checks now: -1 if the warning became
  * an exception. */
 void filter_plan_check(FilterObject *self, bool made);
@@ -402,5 +423,4 @@ static inline int filter_count_new(FilterObject *self, int64_t fresh)
                           : (self->adds_until_check -= fresh);
     return __builtin_expect(left < 0, 0) ? filter_check_fill(self) : 0;
 }
-PyObject *filter_sizeof(FilterObject *self, PyObject *unused);
 #endif

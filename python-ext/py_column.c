@@ -5,33 +5,18 @@
 
 enum {
     SLICE_NS = 10000000, /* the GIL is asked for this often, for signals */
-    STAY_NS = 500000,    /* a small column has so long until the GIL goes after all */
+    STAY_NS = 500000,    /* a small column keeps the GIL for this long */
     SMALL = 1024, /* up to so many keys the GIL stays: giving it away may cost ms to get it back */
     CALL_BYTES = 1 << 22 /* keys of more bytes go in several calls of the core */
 };
 
 /* ---- whole numbers ---- */
 #define ALWAYS static inline __attribute__((always_inline))
-ALWAYS uint64_t load_number(const char *p, size_t width, bool swapped)
-{
-    uint16_t u16;
-    uint32_t u32;
-    uint64_t u64;
-    switch (width) {
-    case 1: return (uint8_t)*p;
-    case 2: memcpy(&u16, p, 2); return swapped ? __builtin_bswap16(u16) : u16;
-    case 4: memcpy(&u32, p, 4); return swapped ? __builtin_bswap32(u32) : u32;
-    default: memcpy(&u64, p, 8); return swapped ? __builtin_bswap64(u64) : u64;
-    }
-}
-
 ALWAYS size_t text_of(const char *p, size_t width, bool is_signed, bool swapped, char *out)
 {
-    unsigned spare = 64 - 8 * (unsigned)width;
-    uint64_t v = load_number(p, width, swapped);
-    int64_t extended = (int64_t)(v << spare) >> spare;
-    bool negative = is_signed && extended < 0;
-    return decimal(out, negative ? 0 - (uint64_t)extended : v, negative);
+    const uint64_t v = load_number(p, width, is_signed, swapped);
+    const bool negative = is_signed && (int64_t)v < 0;
+    return decimal(out, negative ? 0 - v : v, negative);
 }
 
 size_t number_text(const char *p, size_t width, bool is_signed, bool swapped, char *out)

@@ -20,7 +20,7 @@ static PyObject *counting_to_plain(FilterObject *self, PyObject *Py_UNUSED(unuse
     if (!core_begin(&c, self, NULL, gil_release_if_big)) return NULL;
     bf_filter *plain = bf_to_plain(c.bf, &c.err);
     if (core_end(&c, plain ? 0 : -1) < 0) return NULL;
-    return filter_wrap(state_of(Py_TYPE(self))->filter_type, plain, NULL, NULL);
+    return filter_wrap(state_of(Py_TYPE(self))->filter_type, plain, NULL, NULL, true);
 }
 
 static PyMethodDef methods[] = { METHOD("remove", counting_remove, METH_O, "$self, key, /",

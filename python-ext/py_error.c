@@ -35,75 +35,40 @@ bool is_counting(PyTypeObject *type)
     return state && PyType_IsSubtype(type, state->counting_type);
 }
 
-/* OSError(errno, text) picks its own subclass: FileNotFoundError and its kin. */
-static void raise_os(int code, PyObject *text)
+/* An attribute of an exception; that it cannot be set is no fault of the call. */
+static void note_number(PyObject *exception, const char *name, Py_ssize_t number)
 {
-    PyObject *exc = PyObject_CallFunction(PyExc_OSError, "iO", code, text);
-    if (!exc) return;
-    PyErr_SetObject((PyObject *)Py_TYPE(exc), exc);
-    Py_DECREF(exc);
-}
-
-/* What a client object raised stands behind what the core says of it: `raise ... from`. */
-static PyObject *take_cause(void)
-{
-    PyObject *type, *value, *trace;
-    PyErr_Fetch(&type, &value, &trace);
-    if (!type) return NULL;
-    PyErr_NormalizeException(&type, &value, &trace);
-    if (value && trace) PyException_SetTraceback(value, trace);
-    Py_XDECREF(type);
-    Py_XDECREF(trace);
-    return value;
-}
-
-static void set_cause(PyObject *cause)
-{
-    PyObject *type, *value, *trace;
-    if (!cause) return;
-    PyErr_Fetch(&type, &value, &trace);
-    PyErr_NormalizeException(&type, &value, &trace);
-    if (value)
-        PyException_SetCause(value, cause);
-    else
-        Py_DECREF(cause);
-    PyErr_Restore(type, value, trace);
-}
-
-/* An attribute of the exception that is set. */
-static void note_number(const char *name, Py_ssize_t number)
-{
-    PyObject *type, *value, *trace;
-    PyErr_Fetch(&type, &value, &trace);
-    PyErr_NormalizeException(&type, &value, &trace);
-    PyObject *n = value ? PyLong_FromSsize_t(number) : NULL;
-    if (!n || PyObject_SetAttrString(value, name, n) < 0) PyErr_Clear();
+    PyObject *n = PyLong_FromSsize_t(number);
+    if (!n || PyObject_SetAttrString(exception, name, n) < 0) PyErr_Clear();
     Py_XDECREF(n);
-    PyErr_Restore(type, value, trace);
 }
 
+/* What a client object raised becomes the cause: `raise ... from`. */
 void *raise_error(module_state *state, const bf_error *err)
 {
     if (err->code == BF_EHOST && PyErr_Occurred()) return NULL;
-    PyObject *cause = take_cause();
+    PyObject *cause = PyErr_GetRaisedException();
+    const bool os = (err->code == BF_EIO || err->code == BF_ENOENT) && err->sys_errno;
+    PyObject *kind = os                       ? PyExc_OSError
+                     : err->code == BF_EINVAL ? PyExc_ValueError
+                     : err->code == BF_ENOMEM ? PyExc_MemoryError
+                     : state                  ? state->error
+                                              : PyExc_ValueError;
     /* A path or a value in the sentence may be cut in the middle of a character. */
     PyObject *text =
         PyUnicode_DecodeUTF8(err->msg, (Py_ssize_t)strlen(err->msg), "backslashreplace");
-    if (!text) {
+    PyObject *raised = !text ? NULL
+                       : os  ? PyObject_CallFunction(kind, "iO", err->sys_errno, text)
+                             : PyObject_CallOneArg(kind, text);
+    Py_XDECREF(text);
+    if (!raised) {
         Py_XDECREF(cause);
         return NULL;
     }
-    if ((err->code == BF_EIO || err->code == BF_ENOENT) && err->sys_errno)
-        raise_os(err->sys_errno, text);
-    else if (err->code == BF_EINVAL)
-        PyErr_SetObject(PyExc_ValueError, text);
-    else if (err->code == BF_ENOMEM)
-        PyErr_SetObject(PyExc_MemoryError, text);
-    else
-        PyErr_SetObject(state ? state->error : PyExc_ValueError, text);
-    if (err->code == BF_ENOENT && !err->sys_errno) note_number("errno", ENOENT);
-    Py_DECREF(text);
-    set_cause(cause);
+    if (err->code == BF_ENOENT && !os) note_number(raised, "errno", ENOENT);
+    if (cause) PyException_SetCause(raised, cause);
+    PyErr_SetObject((PyObject *)Py_TYPE(raised), raised);
+    Py_DECREF(raised);
     return NULL;
 }
 
@@ -136,18 +101,31 @@ bool has_attribute(PyObject *o, const char *name)
 
 void name_key(Py_ssize_t index)
 {
-    PyObject *type, *value, *trace;
-    PyErr_Fetch(&type, &value, &trace);
-    if (type != PyExc_TypeError && type != PyExc_ValueError) {
-        PyErr_Restore(type, value, trace);
-        return;
+    PyObject *raised = PyErr_GetRaisedException();
+    PyObject *type = (PyObject *)Py_TYPE(raised);
+    if (type == PyExc_TypeError || type == PyExc_ValueError) {
+        PyObject *text = PyUnicode_FromFormat("key %zd: %S", index, raised);
+        PyObject *named = text ? PyObject_CallOneArg(type, text) : NULL;
+        Py_XDECREF(text);
+        if (!named) PyErr_Clear();
+        if (named) Py_SETREF(raised, named);
+        note_number(raised, "index", index);
     }
-    PyErr_NormalizeException(&type, &value, &trace);
-    PyObject *text = PyUnicode_FromFormat("key %zd: %S", index, value);
-    PyObject *named = text ? PyObject_CallOneArg(type, text) : NULL;
-    Py_XDECREF(text);
-    if (!named) PyErr_Clear();
-    PyErr_Restore(type, named ? named : Py_NewRef(value), trace);
-    Py_DECREF(value);
-    note_number("index", index);
+    PyErr_SetRaisedException(raised);
+}
+
+PyObject *call_helper(const char *module, const char *function, const char *format, ...)
+{
+    char path[64];
+    va_list ap;
+    va_start(ap, format);
+    PyObject *args = Py_VaBuildValue(format, ap), *in = NULL, *call = NULL, *answer = NULL;
+    va_end(ap);
+    snprintf(path, sizeof path, "bloomfilter.%s", module);
+    if (args && (in = PyImport_ImportModule(path)) && (call = PyObject_GetAttrString(in, function)))
+        answer = PyObject_CallObject(call, args);
+    Py_XDECREF(call);
+    Py_XDECREF(in);
+    Py_XDECREF(args);
+    return answer;
 }

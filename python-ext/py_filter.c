@@ -12,15 +12,9 @@
 static __attribute__((noinline)) int ask_nogil(
     FilterObject *self, const bf_key *key, single_call *call)
 {
-    bf_error err;
-    bf_filter *bf = filter_enter(self);
-    if (!bf) return -1;
-    PyThreadState *ts = gil_release(self, NULL);
-    int rc = call(bf, key->ptr, key->len, &err);
-    gil_take(ts, self, NULL);
-    filter_leave(self);
-    if (rc < 0) raise_in(self, &err);
-    return rc < 0 ? -1 : rc;
+    core_call c;
+    if (!core_begin(&c, self, NULL, gil_release)) return -1;
+    return core_end(&c, call(c.bf, key->ptr, key->len, &c.err));
 }
 
 static inline int ask(FilterObject *self, const bf_key *key, single_call *call)
@@ -75,31 +69,20 @@ static PyObject *filter_exist_key(FilterObject *self, PyObject *key)
 }
 
 /* ---- positions of a key ---- */
-static PyObject *position_list(const uint64_t *pos, int64_t k)
+static PyObject *positions_of(FilterObject *self, const bf_key *key, uint64_t *pos)
 {
-    PyObject *list = PyList_New((Py_ssize_t)k);
-    for (int64_t i = 0; list && i < k; i++) {
+    core_call c;
+    release_gil *release = self->remote || key->len >= LARGE_KEY ? gil_release : NULL;
+    if (!core_begin(&c, self, NULL, release)) return NULL;
+    const int k = core_end(&c, (int)bf_hashcode(c.bf, key->ptr, key->len, pos, BF_K_MAX, &c.err));
+    PyObject *list = k < 0 ? NULL : PyList_New(k);
+    for (int i = 0; list && i < k; i++) {
         PyObject *number = PyLong_FromUnsignedLongLong(pos[i]);
         if (number)
-            PyList_SET_ITEM(list, (Py_ssize_t)i, number);
+            PyList_SET_ITEM(list, i, number);
         else
             Py_CLEAR(list);
     }
-    return list;
-}
-
-static PyObject *positions_of(FilterObject *self, const bf_key *key)
-{
-    bf_error err;
-    bf_filter *bf = filter_enter(self);
-    if (!bf) return NULL;
-    uint64_t *pos = PyMem_Malloc(BF_K_MAX * sizeof *pos);
-    PyThreadState *ts = self->remote || key->len >= LARGE_KEY ? gil_release(self, NULL) : NULL;
-    int64_t k = pos ? bf_hashcode(bf, key->ptr, key->len, pos, BF_K_MAX, &err) : 0;
-    gil_take(ts, self, NULL);
-    filter_leave(self);
-    PyObject *list = !pos ? PyErr_NoMemory() : k < 0 ? raise_in(self, &err) : position_list(pos, k);
-    PyMem_Free(pos);
     return list;
 }
 
@@ -107,7 +90,9 @@ static PyObject *filter_hashcode(FilterObject *self, PyObject *o)
 {
     key_holder h;
     if (key_hold(o, &h) < 0) return NULL;
-    PyObject *list = positions_of(self, &h.key);
+    uint64_t *pos = PyMem_Malloc(BF_K_MAX * sizeof *pos);
+    PyObject *list = pos ? positions_of(self, &h.key, pos) : PyErr_NoMemory();
+    PyMem_Free(pos);
     key_release(&h);
     return list;
 }

@@ -1,6 +1,6 @@
-/* py_gil.c - the life of a filter object: when the GIL goes, closing, replacing, disk.
- * The only file that puts handles into their place; who is inside is py_active.c's; knows nothing
- * of keys. */
+/* py_gil.c - the lifetime of a filter object: releasing the GIL, closing, replacing, disk. The only
+ * file that stores handles; which calls are inside is known to py_active.c. Knows nothing of keys.
+ */
 #include "py_bloomfilter.h"
 
 #include <time.h>
@@ -34,7 +34,8 @@ static void unlocked_add(FilterObject *self, int step)
     if (before == 0 || self->unlocked == 0) bf_set_threads(self->bf, self->unlocked != 0);
 }
 
-/* A clock of Python's would ask for it at each call: worth it where there may be a trip. */
+/* A clock in Python would take the GIL again at each call: releasing it pays only for round trips.
+ */
 static bool keeps_gil(const FilterObject *a, const FilterObject *b)
 {
     const bool remote = (a && a->remote) || (b && b->remote);
@@ -148,7 +149,7 @@ bool core_begin(core_call *c, FilterObject *a, FilterObject *b, release_gil *rel
         filter_leave(a);
         return false;
     }
-    c->ts = release(a, b);
+    if (release) c->ts = release(a, b);
     return true;
 }
 
@@ -168,11 +169,10 @@ int core_end(core_call *c, int rc)
     return -1;
 }
 
-static PyObject *none(int rc) { return rc < 0 ? NULL : Py_NewRef(Py_None); }
-
 /* ---- where the core waits in a call that keeps the GIL: for a file's lock, or for a thread that
  * has it ---- */
-/* The call may be one that counts nobody: nobody closes it meanwhile. */
+/* The call may be one that is not counted in `users`: it is counted while it waits, so that close()
+ * refuses. */
 static void *wait_begin(void *op)
 {
     FilterObject *self = op;
@@ -233,24 +233,23 @@ static void put(FilterObject *self, bf_filter *bf, redis_client *client, PyObjec
     if (bf && !self->remote) bf_set_wait_hooks(bf, wait_begin, wait_end, self);
 }
 
-/* Closing may take trips, wait for a lock, and give gigabytes back.  Nobody has the handle any
- * more. */
+/* Closing may need round trips, wait for a lock, and free gigabytes. No other code has the handle
+ * any more. */
 static void close_handle(bf_filter *bf)
 {
     enum { BIG = 1 << 20 };
     bf_info info;
-    PyObject *type, *value, *trace;
     if (!bf) return;
     bf_get_info(bf, &info);
     if (strcmp(info.home, "memory") == 0 && info.bitset_bytes < BIG) {
         bf_close(bf);
         return;
     }
-    PyErr_Fetch(&type, &value, &trace);
+    PyObject *raised = PyErr_GetRaisedException();
     PyThreadState *ts = gil_out();
     bf_close(bf);
     gil_back(ts);
-    PyErr_Restore(type, value, trace);
+    PyErr_SetRaisedException(raised);
 }
 
 static void let_go(bf_filter *bf, redis_client *client)
@@ -266,7 +265,8 @@ PyObject *filter_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py
     return (PyObject *)self;
 }
 
-PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, redis_client *client, PyObject *clock)
+PyObject *filter_wrap(
+    PyTypeObject *type, bf_filter *bf, redis_client *client, PyObject *clock, bool warn)
 {
     FilterObject *self = (FilterObject *)filter_new(type, NULL, NULL);
     if (!self) {
@@ -274,9 +274,8 @@ PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, redis_client *client, P
         return NULL;
     }
     bf_set_threads(bf, NO_GIL);
-    put(self, bf, client, clock);
-    self->warn = true;
-    filter_plan_check(self, true);
+    self->warn = warn;
+    filter_replace(self, bf, client, clock);
     return (PyObject *)self;
 }
 
@@ -365,8 +364,8 @@ PyObject *filter_expire(FilterObject *self, PyObject *arg)
     return none(core_end(&c, bf_expire(c.bf, seconds, &c.err)));
 }
 
-/* The keys go to a filter in memory first.  Nobody knows it but the collector, whom anybody may
- * ask: it is entered. */
+/* The keys go to a filter in memory first.  Only the collector knows it, which any code may ask: it
+ * is entered. */
 static PyObject *rebuild_with(
     FilterObject *self, bf_filter *bf, FilterObject *fresh, PyObject *keys)
 {
@@ -388,18 +387,14 @@ static PyObject *rebuild_with(
 
 PyObject *filter_rebuild(FilterObject *self, PyObject *keys)
 {
-    bf_error err;
+    core_call c;
     PyObject *fresh = NULL, *count = NULL;
-    bf_filter *bf = filter_enter(self);
-    if (!bf) return NULL;
-    PyThreadState *ts = gil_release(self, NULL);
-    bf_filter *empty = bf_rebuild_begin(bf, &err);
-    gil_take(ts, self, NULL);
-    if (!empty)
-        raise_in(self, &err);
-    else if ((fresh = filter_wrap(state_of(Py_TYPE(self))->filter_type, empty, NULL, NULL)))
-        count = rebuild_with(self, bf, (FilterObject *)fresh, keys);
-    filter_leave(self);
+    if (!core_begin(&c, self, NULL, gil_release)) return NULL;
+    bf_filter *empty = bf_rebuild_begin(c.bf, &c.err);
+    core_back(&c);
+    if (empty) fresh = filter_wrap(state_of(Py_TYPE(self))->filter_type, empty, NULL, NULL, true);
+    if (fresh) count = rebuild_with(self, c.bf, (FilterObject *)fresh, keys);
+    core_end(&c, empty ? 0 : -1);
     Py_XDECREF(fresh);
     return count;
 }
@@ -411,14 +406,14 @@ PyObject *filter_delete(FilterObject *self, PyObject *Py_UNUSED(unused))
     return none(core_end(&c, bf_delete(c.bf, &c.err)));
 }
 
-/* Who is inside holds a reference, so the collector would not come; a suspended call might. */
+/* A call inside holds a reference, so the collector does not come; a suspended call may hold none.
+ */
 int filter_forget(FilterObject *self)
 {
-    PyObject *type, *value, *trace;
     if (!self->clock && !self->client) return 0;
-    PyErr_Fetch(&type, &value, &trace);
+    PyObject *raised = PyErr_GetRaisedException();
     filter_replace(self, NULL, NULL, NULL);
-    PyErr_Restore(type, value, trace);
+    PyErr_SetRaisedException(raised);
     return 0;
 }
 

@@ -5,11 +5,11 @@
 
 typedef struct {
     PyObject_HEAD
-    bf_functions host; /* what the core is told */
+    bf_functions host; /* for bf_spec */
     PyObject *list;    /* a tuple of callables  */
 } HashesObject;
 
-/* One answer: 0, or -1 with an exception that says which function gave what. */
+/* Reads one digest: 0, or -1 with an exception that names the function and its answer. */
 static int number_of(PyObject *answer, Py_ssize_t i, uint64_t *digest)
 {
     if (is_boolean(answer) || !PyIndex_Check(answer)) {

@@ -1,8 +1,8 @@
-/* py_lines.c - batches over lines: keys that stand in one buffer, each ended by a separator.  The
- * core finds them (bf_add_lines); here is who waits meanwhile.
+/* py_lines.c - batches over text lines: keys in one buffer, each ended by a separator. The core
+ * finds them (bf_add_lines); this file releases the GIL and checks signals.
  *
- * Large buffers are read without the GIL, with plain kernels while nobody else is inside
- * (py_gil.c); signals are looked at in between. */
+ * Large buffers are read without the GIL, with plain kernels while no other call is inside
+ * (py_gil.c); signals are checked in between. */
 #include "py_bloomfilter.h"
 
 enum {
@@ -23,7 +23,8 @@ typedef struct {
 } lines;
 
 /* ---- lines found before, by another thread ---- */
-/* The next ones as keys; 0 also where an end is none.  Whoever wrote the ends may write on. */
+/* The next text lines as keys; 0 also if an end is out of range: another thread may still write the
+ * ends. */
 static size_t read_ends(lines *l, bf_key *keys, size_t most)
 {
     const char *const start = l->l.end - l->size;

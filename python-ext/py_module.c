@@ -88,7 +88,7 @@ static PyMethodDef functions[] = { { "_path_of", module_path_of, METH_O, NULL },
 static PyObject *make_names(void)
 {
     static const char *const all[] = { "__array__", "__arrow_c_array__", "__arrow_c_stream__",
-        "__fspath__", "_from_bytes", "columns", "mask" };
+        "__fspath__", "columns", "mask" };
     const Py_ssize_t n = Py_ARRAY_LENGTH(all);
     PyObject *names = PyTuple_New(n);
     for (Py_ssize_t i = 0; names && i < n; i++) {
@@ -101,61 +101,57 @@ static PyObject *make_names(void)
     return names;
 }
 
+static bool add_exception(
+    PyObject *module, PyObject **to, const char *name, const char *doc, PyObject *base)
+{
+    *to = PyErr_NewExceptionWithDoc(name, doc, base, NULL);
+    return *to && PyModule_AddObjectRef(module, strchr(name, '.') + 1, *to) == 0;
+}
+
+static bool make_type(PyObject *module, PyTypeObject **to, PyType_Spec *spec, PyTypeObject *base)
+{
+    PyObject *bases = base ? PyTuple_Pack(1, base) : NULL;
+    if (bases || !base) *to = (PyTypeObject *)PyType_FromModuleAndSpec(module, spec, bases);
+    Py_XDECREF(bases);
+    return *to;
+}
+
 static int module_exec(PyObject *module)
 {
     module_state *state = PyModule_GetState(module);
-    state->names = make_names();
-    if (!state->names) return -1;
     inside_begin();
-    state->turn = make_turn();
-    if (!state->turn) return -1;
-    state->error =
-        PyErr_NewExceptionWithDoc("bloomfilter.Error", error_doc, PyExc_ValueError, NULL);
-    if (!state->error || PyModule_AddObjectRef(module, "Error", state->error) < 0) return -1;
-    state->filter_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &filter_spec, NULL);
-    if (!state->filter_type || PyModule_AddType(module, state->filter_type) < 0) return -1;
-    state->replies_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &replies_spec, NULL);
-    if (!state->replies_type) return -1;
-    state->hashes_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &hashes_spec, NULL);
-    if (!state->hashes_type) return -1;
-    state->warning = PyErr_NewExceptionWithDoc(
-        "bloomfilter.SaturationWarning", warning_doc, PyExc_UserWarning, NULL);
-    if (!state->warning || PyModule_AddObjectRef(module, "SaturationWarning", state->warning) < 0)
+    const bool made =
+        (state->names = make_names()) && (state->turn = make_turn()) &&
+        add_exception(module, &state->error, "bloomfilter.Error", error_doc, PyExc_ValueError) &&
+        add_exception(module, &state->warning, "bloomfilter.SaturationWarning", warning_doc,
+            PyExc_UserWarning) &&
+        make_type(module, &state->filter_type, &filter_spec, NULL) &&
+        make_type(module, &state->replies_type, &replies_spec, NULL) &&
+        make_type(module, &state->hashes_type, &hashes_spec, NULL) &&
+        make_type(module, &state->counting_type, &counting_spec, state->filter_type);
+    if (!made || PyModule_AddType(module, state->filter_type) < 0 ||
+        PyModule_AddType(module, state->counting_type) < 0)
         return -1;
-    PyObject *bases = PyTuple_Pack(1, state->filter_type);
-    if (bases)
-        state->counting_type =
-            (PyTypeObject *)PyType_FromModuleAndSpec(module, &counting_spec, bases);
-    Py_XDECREF(bases);
-    if (!state->counting_type || PyModule_AddType(module, state->counting_type) < 0) return -1;
     return PyModule_AddStringConstant(module, "__version__", bf_version());
 }
 
+/* All members of the state. */
+#define STATE(X)                                                                                   \
+    X(filter_type)                                                                                 \
+    X(replies_type) X(hashes_type) X(counting_type) X(warning) X(error) X(names) X(turn)
+#define VISIT(member) Py_VISIT(state->member);
+#define CLEAR(member) Py_CLEAR(state->member);
 static int module_traverse(PyObject *module, visitproc visit, void *arg)
 {
     module_state *state = PyModule_GetState(module);
-    Py_VISIT(state->filter_type);
-    Py_VISIT(state->replies_type);
-    Py_VISIT(state->hashes_type);
-    Py_VISIT(state->counting_type);
-    Py_VISIT(state->warning);
-    Py_VISIT(state->error);
-    Py_VISIT(state->names);
-    Py_VISIT(state->turn);
+    STATE(VISIT)
     return 0;
 }
 
 static int module_clear(PyObject *module)
 {
     module_state *state = PyModule_GetState(module);
-    Py_CLEAR(state->filter_type);
-    Py_CLEAR(state->replies_type);
-    Py_CLEAR(state->hashes_type);
-    Py_CLEAR(state->counting_type);
-    Py_CLEAR(state->warning);
-    Py_CLEAR(state->error);
-    Py_CLEAR(state->names);
-    Py_CLEAR(state->turn);
+    STATE(CLEAR)
     return 0;
 }
 

@@ -2,6 +2,7 @@
  * Knows which Python values a parameter takes; the ranges and the sentence of a refusal are the
  * core's. */
 #include "py_bloomfilter.h"
+#include <float.h>
 #include <math.h> /* HUGE_VAL */
 
 /* A row of parameters.h as the field that it is read into, ... */
@@ -11,18 +12,19 @@ typedef struct { /* borrowed; NULL or None = not given */
     int read_only, warn;
 } arguments;
 
-/* ... as what PyArg_ParseTupleAndKeywords is told of it, ... */
+/* ... as its format for PyArg_ParseTupleAndKeywords, ... */
 #define NAME(kind, name, ...) #name,
 #define PLACE(kind, name, ...) , &a.name
 #define FORM(...) "O"
 
-/* ... and as how it goes to bf_spec: true where it is refused. */
+/* ... and as the code that copies it to bf_spec: true if the value is refused. */
 #define GIVE(kind, name, php, above, below, ...) GIVE_##kind(name, above, below)
-#define GIVE_SIZE(name, above, below) whole(#name, a->name, UINT64_MAX, &q->spec.name) < 0 ||
-#define GIVE_COUNT(name, above, below) whole32(#name, a->name, &q->spec.name) < 0 ||
-#define GIVE_SMALL(name, above, below) whole32(#name, a->name, &q->spec.name) < 0 ||
+#define GIVE_SIZE(name, above, below)                                                              \
+    whole(#name, a->name, &q->spec.name, sizeof q->spec.name) < 0 ||
+#define GIVE_COUNT GIVE_SIZE
+#define GIVE_SMALL GIVE_SIZE
 #define GIVE_REAL(name, above, below) real(#name, a->name, above, below, &q->spec.name) < 0 ||
-#define GIVE_REAL0(name, above, below) real0(#name, a->name, below, &q->spec.name) < 0 ||
+#define GIVE_REAL0(name, above, below) GIVE_REAL(name, -DBL_TRUE_MIN, below)
 #define GIVE_TEXT(name, above, below) text(#name, a->name, &q->spec.name) < 0 ||
 #define GIVE_FLAG(name, above, below) truth(a->name, &q->spec.name) < 0 ||
 #define GIVE_SECRET(name, above, below) secret_bytes(a->name, q) < 0 ||
@@ -61,31 +63,29 @@ static int type_fault(const char *name, const char *wanted, PyObject *got)
     return -1;
 }
 
-/* 0 means "not given" to the core, so a 0 that was given is refused here. */
-static int whole(const char *name, PyObject *value, uint64_t max, uint64_t *out)
+/* 0 means "not given" to the core, so a 0 that was given is refused here.  size: of *out. */
+static int whole(const char *name, PyObject *value, void *out, size_t size)
 {
     if (!given(value)) return 0;
     if (is_boolean(value) || !PyIndex_Check(value)) return type_fault(name, "an int", value);
     PyObject *number = PyNumber_Index(value);
     if (!number) return -1;
-    unsigned long long v = PyLong_AsUnsignedLongLong(number);
-    bool odd = v == (unsigned long long)-1 && PyErr_Occurred();
+    const uint64_t v = PyLong_AsUnsignedLongLong(number);
+    const bool odd = v == UINT64_MAX && PyErr_Occurred();
     PyErr_Clear(); /* OverflowError: negative, or past 64 bits */
-    int rc = odd || v == 0 || v > max ? refuse(name, number) : 0;
-    *out = v;
+    int rc = 0;
+    if (odd || v == 0 || (size == sizeof(unsigned) && v > UINT32_MAX))
+        rc = refuse(name, number);
+    else if (size == sizeof(unsigned))
+        *(unsigned *)out = (unsigned)v;
+    else
+        *(uint64_t *)out = v;
     Py_DECREF(number);
     return rc;
 }
 
-static int whole32(const char *name, PyObject *value, unsigned *out)
-{
-    uint64_t v = 0;
-    if (whole(name, value, UINT32_MAX, &v) < 0) return -1;
-    *out = (unsigned)v;
-    return 0;
-}
-
-/* Strictly between the two bounds: NaN is not, nor is what no double holds. */
+/* Strictly between the two bounds: NaN is not, nor is what no double holds.  A 0, which only
+ * retry_after takes, is BF_ALWAYS_TRY to the core. */
 static int real(const char *name, PyObject *value, double above, double below, double *out)
 {
     if (!given(value)) return 0;
@@ -101,18 +101,7 @@ static int real(const char *name, PyObject *value, double above, double below, d
         return refuse(name, value);
     }
     if (!(v > above && v < below)) return refuse(name, value);
-    *out = v;
-    return 0;
-}
-
-/* From 0 on, which the core calls BF_ALWAYS_TRY. */
-static int real0(const char *name, PyObject *value, double below, double *out)
-{
-    double v = 0;
-    if (!given(value)) return 0;
-    if (real(name, value, -1, below, &v) < 0) return -1;
-    if (v < 0) return refuse(name, value);
-    *out = v > 0 ? v : BF_ALWAYS_TRY;
+    *out = v == 0 ? BF_ALWAYS_TRY : v;
     return 0;
 }
 
@@ -224,8 +213,7 @@ static int params_fill(module_state *state, params *q, const arguments *a)
     "|" BF_NUMBERS(FORM) "$" BF_SCHEME(FORM) BF_STORAGE(FORM) BF_KEY(FORM) BF_SECRET(FORM)         \
         BF_MORE(FORM) BF_CLOCK(FORM) "p:"
 
-/* Other packages take (capacity, error_rate): whoever comes from there is told the line to write.
- */
+/* Other packages take (capacity, error_rate): the refusal has the line to write instead. */
 static const char *const capacities[] = { "capacity", "max_elements", "expected_items", NULL };
 static const char *const rates[] = { "error_rate", "false_positive_rate", "fpr", NULL };
 
@@ -276,14 +264,6 @@ static int parse_constructor(
     return params_fill(state, q, &a);
 }
 
-/* The client goes with the filter that was opened through it. */
-static redis_client *keep_client(params *q, const bf_filter *bf)
-{
-    redis_client *client = bf ? q->client : NULL;
-    if (bf) q->client = NULL;
-    return client;
-}
-
 static bf_filter *open_spec(const bf_spec *spec, bf_error *err)
 {
     PyThreadState *ts = gil_out();
@@ -292,23 +272,35 @@ static bf_filter *open_spec(const bf_spec *spec, bf_error *err)
     return bf;
 }
 
+/* Puts what was opened into the object, its client and clock too, and frees q; bf NULL: raises. */
+static int install(FilterObject *self, params *q, bf_filter *bf, const bf_error *err)
+{
+    if (!bf) {
+        raise_in(self, err);
+        params_free(q);
+        return -1;
+    }
+    redis_client *client = q->client;
+    PyObject *clock = q->clock;
+    q->client = NULL;
+    q->clock = NULL;
+    params_free(q);
+    self->warn = q->warn;
+    const int rc = filter_replace(self, bf, client, clock);
+    Py_XDECREF(clock);
+    return rc < 0 ? rc : filter_warn_weak_hash(self);
+}
+
 int filter_init(FilterObject *self, PyObject *args, PyObject *kwargs)
 {
     bf_error err;
     params q;
-    if (parse_constructor(
-            state_of(Py_TYPE(self)), args, kwargs, CONSTRUCTOR_FORM "BloomFilter", &q) < 0)
+    PyTypeObject *type = Py_TYPE(self);
+    if (parse_constructor(state_of(type), args, kwargs, CONSTRUCTOR_FORM "BloomFilter", &q) < 0)
         return -1;
-    q.spec.counting = is_counting(Py_TYPE(self));
+    q.spec.counting = is_counting(type);
     bf_filter *bf = open_spec(&q.spec, &err);
-    if (!bf) raise_in(self, &err);
-    redis_client *client = keep_client(&q, bf);
-    PyObject *clock = Py_XNewRef(q.clock);
-    params_free(&q);
-    if (bf) self->warn = q.warn;
-    const int rc = bf ? filter_replace(self, bf, client, clock) : -1;
-    Py_XDECREF(clock);
-    return rc < 0 ? rc : filter_warn_weak_hash(self);
+    return install(self, &q, bf, &err);
 }
 
 PyObject *filter_random_secret(PyTypeObject *type, PyObject *Py_UNUSED(none))
@@ -336,30 +328,19 @@ PyObject *filter_plan(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     return plan;
 }
 
-/* The class of what was found, where either will do. */
-static PyTypeObject *type_for(PyTypeObject *type, const params *q, const bf_filter *bf)
-{
-    bf_info info;
-    bf_get_info(bf, &info);
-    return q->spec.may_count && info.counting ? state_of(type)->counting_type : type;
-}
-
+/* A new object: of the class of what was found, if either will do. */
 static PyObject *wrap_or_raise(PyTypeObject *type, params *q, bf_filter *bf, const bf_error *err)
 {
-    if (!bf) raise_error(state_of(type), err);
-    redis_client *client = keep_client(q, bf);
-    PyObject *clock = Py_XNewRef(q->clock);
-    if (bf) type = type_for(type, q, bf);
-    params_free(q);
-    FilterObject *made =
-        bf ? (FilterObject *)filter_wrap(type_for(type, q, bf), bf, client, clock) : NULL;
-    Py_XDECREF(clock); /* after the filter that may ask it */
-    if (made && !q->warn) {
-        made->warn = false;
-        filter_plan_check(made, false);
-    }
-    if (made && filter_warn_weak_hash(made) < 0) Py_CLEAR(made);
-    return (PyObject *)made;
+    bf_info info = { .counting = false };
+    if (bf) bf_get_info(bf, &info);
+    if (q->spec.may_count && info.counting) type = state_of(type)->counting_type;
+    PyObject *made = filter_new(type, NULL, NULL);
+    if (!made) {
+        bf_close(bf);
+        params_free(q);
+    } else if (install((FilterObject *)made, q, bf, err) < 0)
+        Py_CLEAR(made);
+    return made;
 }
 
 static PyObject *open_as(PyTypeObject *type, PyObject *args, PyObject *kwargs, bool either)

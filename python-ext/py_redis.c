@@ -1,22 +1,25 @@
-/* py_redis.c - a redis-py client as the core's Redis client: a trip goes to bloomfilter._redis,
- * which has the connections, and the answers come back through an object that it fills.  Knows how
- * the GIL and exceptions cross the core; knows neither redis-py nor what is asked. */
+/* py_redis.c - a redis-py client as the core's Redis client: a round trip goes to
+ * bloomfilter._redis, which has the connections, and the replies come back through an object that
+ * it fills. Knows how the GIL and exceptions cross the core; knows neither redis-py nor the
+ * commands. */
 #include "py_bloomfilter.h"
 
 #include <errno.h>
+#include <stddef.h>
+#include <structmember.h>
 
-/* ---- the object `replies` of one trip ---- */
+/* ---- the object `replies` of one round trip ---- */
 typedef struct {
     PyObject_HEAD
-    bf_reply_sink *sink; /* NULL: the trip is over */
+    bf_reply_sink *sink; /* NULL: the round trip is over */
     const bf_redis_part *parts;
     size_t nparts, commands;
     bf_redis_range *ranges; /* PyMem; what is expected */
     char sent;              /* set by Python: bytes may have gone out */
 } RepliesObject;
 
-/* Asked again after whatever may have run Python code: another thread may have it, and the trip end
- * meanwhile. */
+/* Checked again after any Python code: another thread may have the object, and the round trip may
+ * be over. */
 static bool over(const RepliesObject *r)
 {
     if (!r->sink) PyErr_SetString(PyExc_RuntimeError, "the trip is over");
@@ -133,7 +136,7 @@ static bf_redis_range *read_ranges(PyObject *pairs)
     return ranges;
 }
 
-/* [(first, count), ...]; first -1: replies nobody waits for. */
+/* [(first, count), ...]; first -1: replies to ignore. */
 static PyObject *replies_expect(RepliesObject *r, PyObject *list)
 {
     if (over(r)) return NULL;
@@ -234,23 +237,12 @@ static PyMethodDef replies_methods[] = { REPLY("feed", replies_feed, METH_O),
     REPLY("fault", replies_fault, METH_VARARGS), REPLY("connection", replies_connection, METH_O),
     { NULL, NULL, 0, NULL } };
 
-static PyObject *get_sent(RepliesObject *r, void *Py_UNUSED(unused))
-{
-    return PyBool_FromLong(r->sent);
-}
-static int set_sent(RepliesObject *r, PyObject *value, void *Py_UNUSED(unused))
-{
-    int yes = value ? PyObject_IsTrue(value) : 0;
-    if (yes >= 0) r->sent = (char)yes;
-    return yes < 0 ? -1 : 0;
-}
-static PyGetSetDef replies_getset[] = { { "sent", (getter)(void (*)(void))get_sent,
-                                            (setter)(void (*)(void))set_sent, NULL, NULL },
-    { NULL, NULL, NULL, NULL, NULL } };
+static PyMemberDef replies_members[] = { { "sent", T_BOOL, offsetof(RepliesObject, sent), 0, NULL },
+    { NULL, 0, 0, 0, NULL } };
 
 static PyType_Slot replies_slots[] = { { Py_tp_dealloc, replies_dealloc },
     { Py_tp_traverse, replies_traverse }, { Py_tp_methods, replies_methods },
-    { Py_tp_getset, replies_getset }, { 0, NULL } };
+    { Py_tp_members, replies_members }, { 0, NULL } };
 PyType_Spec replies_spec = {
     .name = "bloomfilter._Replies",
     .basicsize = sizeof(RepliesObject),
@@ -259,7 +251,7 @@ PyType_Spec replies_spec = {
     .slots = replies_slots,
 };
 
-/* ---- one trip ---- */
+/* ---- one round trip ---- */
 static PyObject *parts_of(const bf_redis_part *parts, size_t n, size_t *commands)
 {
     PyObject *list = PyList_New((Py_ssize_t)n);
@@ -277,19 +269,6 @@ static PyObject *parts_of(const bf_redis_part *parts, size_t n, size_t *commands
     return list;
 }
 
-static RepliesObject *replies_of(const redis_client *c, const bf_redis_part *parts, size_t nparts,
-    size_t commands, bf_reply_sink *sink)
-{
-    PyTypeObject *type = c->state->replies_type;
-    RepliesObject *r = (RepliesObject *)type->tp_alloc(type, 0);
-    if (!r) return NULL;
-    r->sink = sink;
-    r->parts = parts;
-    r->nparts = nparts;
-    r->commands = commands;
-    return r;
-}
-
 static int failure(const RepliesObject *r, bf_reply_sink *sink)
 {
     if (!PyErr_ExceptionMatches(PyExc_Exception))
@@ -301,12 +280,19 @@ static int failure(const RepliesObject *r, bf_reply_sink *sink)
 static int talk(redis_client *c, const bf_redis_part *parts, size_t nparts, bf_reply_sink *sink)
 {
     size_t commands;
+    PyTypeObject *type = c->state->replies_type;
     PyObject *list = parts_of(parts, nparts, &commands), *done = NULL;
-    RepliesObject *r = list ? replies_of(c, parts, nparts, commands, sink) : NULL;
-    if (r) done = PyObject_CallMethod(c->transport, "exchange", "OO", list, r);
+    RepliesObject *r = list ? (RepliesObject *)type->tp_alloc(type, 0) : NULL;
+    if (r) {
+        r->sink = sink;
+        r->parts = parts;
+        r->nparts = nparts;
+        r->commands = commands;
+        done = PyObject_CallMethod(c->transport, "exchange", "OO", list, r);
+        r->sink = NULL;
+        r->parts = NULL;
+    }
     int how = done ? BF_CLIENT_ANSWERED : failure(r, sink);
-    if (r) r->sink = NULL;
-    if (r) r->parts = NULL;
     if (how == BF_CLIENT_ANSWERED) bf_reply_expect(sink, NULL, 0); /* the ranges go with r */
     Py_XDECREF(list);
     Py_XDECREF((PyObject *)r);
@@ -314,23 +300,20 @@ static int talk(redis_client *c, const bf_redis_part *parts, size_t nparts, bf_r
     return how;
 }
 
-/* An exception stays set for raise_error, which makes it the cause of what the core says.  One that
- * is set already is from a trip before: of a call that tries again it is forgotten; beside a fault
- * that nobody hears of it stands. */
+/* An exception stays set for raise_error, which makes it the cause of its own. One that is already
+ * set comes from an earlier round trip: if this call reports its fault, it is dropped; otherwise it
+ * stays. */
 static int exchange(
     void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
 {
     redis_client *c = ctx;
-    PyObject *type, *value, *trace;
     PyThreadState *ts = gil_enter();
-    PyErr_Fetch(&type, &value, &trace);
+    PyObject *raised = PyErr_GetRaisedException();
     int how = talk(c, parts, nparts, sink);
-    if (report) {
-        Py_XDECREF(type);
-        Py_XDECREF(value);
-        Py_XDECREF(trace);
-    } else
-        PyErr_Restore(type, value, trace);
+    if (report)
+        Py_XDECREF(raised);
+    else
+        PyErr_SetRaisedException(raised);
     gil_leave(ts);
     return how;
 }
@@ -356,9 +339,7 @@ redis_client *redis_client_new(module_state *state, PyObject *client)
     c->state = state;
     c->host = (bf_redis_client){ .exchange = exchange, .ctx = c };
     c->client = Py_NewRef(client);
-    PyObject *module = PyImport_ImportModule("bloomfilter._redis");
-    c->transport = module ? PyObject_CallMethod(module, "adapt", "O", client) : NULL;
-    Py_XDECREF(module);
+    c->transport = call_helper("_redis", "adapt", "(O)", client);
     if (c->transport && read_attributes(c) == 0) return c;
     redis_client_free(c);
     return NULL;

@@ -16,75 +16,34 @@ static PyObject *wrap_new(FilterObject *self, FilterObject *other, combine_new *
     core_back(&c);
     PyObject *clock = Py_XNewRef(self->clock);
     const int rc = core_end(&c, twin ? 0 : -1);
-    PyObject *made = rc < 0 ? NULL : filter_wrap(Py_TYPE(self), twin, NULL, clock);
+    PyObject *made = rc < 0 ? NULL : filter_wrap(Py_TYPE(self), twin, NULL, clock, self->warn);
     Py_XDECREF(clock);
     return made;
 }
 
 /* ---- copies ---- */
-static int put_attributes(PyObject *to, PyObject *dict, PyObject *slots)
-{
-    PyObject *target = dict == Py_None ? NULL : PyObject_GetAttrString(to, "__dict__");
-    PyObject *name, *value;
-    int rc = dict == Py_None ? 0 : target ? PyDict_Update(target, dict) : -1;
-    for (Py_ssize_t i = 0; rc == 0 && slots && PyDict_Next(slots, &i, &name, &value);)
-        rc = PyObject_SetAttr(to, name, value);
-    Py_XDECREF(target);
-    return rc;
-}
-
-/* Attributes that a subclass keeps on its objects go along. */
-static int copy_attributes(PyObject *from, PyObject *to, PyObject *memo)
-{
-    PyObject *kept = filter_attributes(from);
-    if (kept && memo && kept != Py_None) {
-        PyObject *module = PyImport_ImportModule("copy");
-        PyObject *deep = module ? PyObject_CallMethod(module, "deepcopy", "OO", kept, memo) : NULL;
-        Py_XDECREF(module);
-        Py_SETREF(kept, deep);
-    }
-    if (!kept) return -1;
-    const bool both = PyTuple_Check(kept);
-    const int rc = put_attributes(
-        to, both ? PyTuple_GET_ITEM(kept, 0) : kept, both ? PyTuple_GET_ITEM(kept, 1) : NULL);
-    Py_DECREF(kept);
-    return rc;
-}
-
-/* What refers to the filter meanwhile is to refer to its copy. */
-static int memorize(PyObject *self, PyObject *twin, PyObject *memo)
-{
-    if (!memo || memo == Py_None) return 0;
-    PyObject *id = PyLong_FromVoidPtr(self);
-    int rc = id ? PyDict_SetItem(memo, id, twin) : -1;
-    Py_XDECREF(id);
-    return rc;
-}
-
+/* memo: that of copy.deepcopy(), or None. */
 static PyObject *copy_object(FilterObject *self, PyObject *memo)
 {
+    const module_state *state = state_of(Py_TYPE(self));
     PyObject *twin = wrap_new(self, NULL, NULL);
-    if (twin && !self->warn) {
-        ((FilterObject *)twin)->warn = false;
-        filter_plan_check((FilterObject *)twin, false);
-    }
-    if (twin && memorize((PyObject *)self, twin, memo) < 0) Py_CLEAR(twin);
-    if (twin && copy_attributes((PyObject *)self, twin, memo) < 0) Py_CLEAR(twin);
+    if (!twin || Py_IS_TYPE(self, state->filter_type) || Py_IS_TYPE(self, state->counting_type))
+        return twin;
+    PyObject *done = call_helper("_pickle", "copy_attributes", "OOO", self, twin, memo);
+    if (!done) Py_CLEAR(twin);
+    Py_XDECREF(done);
     return twin;
 }
 
 PyObject *filter_copy(FilterObject *self, PyObject *Py_UNUSED(unused))
 {
-    return copy_object(self, NULL);
+    return copy_object(self, Py_None);
 }
 PyObject *filter_deepcopy(FilterObject *self, PyObject *memo)
 {
-    if (memo != Py_None && !PyDict_Check(memo)) {
-        PyErr_Format(PyExc_TypeError,
-            "memo must be the dict that copy.deepcopy() gives, got %.200s", Py_TYPE(memo)->tp_name);
-        return NULL;
-    }
-    return copy_object(self, memo);
+    if (memo == Py_None || PyDict_Check(memo)) return copy_object(self, memo);
+    return PyErr_Format(PyExc_TypeError,
+        "memo must be the dict that copy.deepcopy() gives, got %.200s", Py_TYPE(memo)->tp_name);
 }
 
 /* ---- unions and intersections ---- */
@@ -103,74 +62,54 @@ static PyObject *refuse_other(PyObject *other)
         PyExc_TypeError, "the other must be a BloomFilter, not %.200s", Py_TYPE(other)->tp_name);
 }
 
-static PyObject *method(FilterObject *self, PyObject *other, combine_new *call)
-{
-    return is_filter(other) ? wrap_new(self, (FilterObject *)other, call) : refuse_other(other);
-}
-
-static PyObject *binary(PyObject *a, PyObject *b, combine_new *call)
-{
-    if (!is_filter(a) || !is_filter(b)) Py_RETURN_NOTIMPLEMENTED;
-    return wrap_new((FilterObject *)a, (FilterObject *)b, call);
-}
-
-static PyObject *in_place(PyObject *a, PyObject *b, combine *call)
-{
-    if (!is_filter(b)) Py_RETURN_NOTIMPLEMENTED;
-    return combine_into((FilterObject *)a, (FilterObject *)b, call) < 0 ? NULL : Py_NewRef(a);
-}
-
-PyObject *filter_union(FilterObject *self, PyObject *other)
-{
-    return method(self, other, bf_union);
-}
-PyObject *filter_intersection(FilterObject *self, PyObject *other)
-{
-    return method(self, other, bf_intersection);
-}
-PyObject *filter_or(PyObject *a, PyObject *b) { return binary(a, b, bf_union); }
-PyObject *filter_and(PyObject *a, PyObject *b) { return binary(a, b, bf_intersection); }
-PyObject *filter_ior(PyObject *a, PyObject *b) { return in_place(a, b, bf_unite); }
-PyObject *filter_iand(PyObject *a, PyObject *b) { return in_place(a, b, bf_intersect); }
+/* A method, an operator and its form in place. */
+#define OPERATION(name, operator, of_both, into)                                                   \
+    PyObject *filter_##name(FilterObject *self, PyObject *other)                                   \
+    {                                                                                              \
+        if (!is_filter(other)) return refuse_other(other);                                         \
+        return wrap_new(self, (FilterObject *)other, of_both);                                     \
+    }                                                                                              \
+    PyObject *filter_##operator(PyObject * a, PyObject * b)                                        \
+    {                                                                                              \
+        if (!is_filter(a) || !is_filter(b)) Py_RETURN_NOTIMPLEMENTED;                              \
+        return wrap_new((FilterObject *)a, (FilterObject *)b, of_both);                            \
+    }                                                                                              \
+    PyObject *filter_i##operator(PyObject * a, PyObject * b)                                       \
+    {                                                                                              \
+        if (!is_filter(b)) Py_RETURN_NOTIMPLEMENTED;                                               \
+        const int rc = combine_into((FilterObject *)a, (FilterObject *)b, into);                   \
+        return rc < 0 ? NULL : Py_NewRef(a);                                                       \
+    }
+OPERATION(union, or, bf_union, bf_unite)
+OPERATION(intersection, and, bf_intersection, bf_intersect)
 
 /* ---- comparisons ---- */
-static int is_within(PyObject *a, PyObject *b)
+/* Is a within b?  strictly: and not equal to it? */
+static int is_within(PyObject *a, PyObject *b, bool strictly)
 {
-    return combine_into((FilterObject *)a, (FilterObject *)b, bf_subset);
-}
-static int is_equal(PyObject *a, PyObject *b)
-{
-    return combine_into((FilterObject *)a, (FilterObject *)b, bf_equal);
-}
-
-/* a within b, and, where they must not be equal, b not within a. */
-static int is_less(PyObject *a, PyObject *b, bool strictly)
-{
-    int rc = is_within(a, b);
+    int rc = combine_into((FilterObject *)a, (FilterObject *)b, bf_subset);
     if (rc <= 0 || !strictly) return rc;
-    return (rc = is_within(b, a)) < 0 ? rc : !rc;
+    rc = combine_into((FilterObject *)b, (FilterObject *)a, bf_subset);
+    return rc < 0 ? rc : !rc;
 }
 
 PyObject *filter_compare(PyObject *a, PyObject *b, int op)
 {
     if (!is_filter(b)) Py_RETURN_NOTIMPLEMENTED;
-    int rc = op == Py_EQ || op == Py_NE   ? is_equal(a, b)
-             : op == Py_LE || op == Py_LT ? is_less(a, b, op == Py_LT)
-                                          : is_less(b, a, op == Py_GT);
+    int rc = op == Py_LE || op == Py_LT ? is_within(a, b, op == Py_LT)
+             : op == Py_GE || op == Py_GT
+                 ? is_within(b, a, op == Py_GT)
+                 : combine_into((FilterObject *)a, (FilterObject *)b, bf_equal);
     return rc < 0 ? NULL : PyBool_FromLong(op == Py_NE ? !rc : rc);
 }
 
-static PyObject *compare_method(FilterObject *self, PyObject *other, int op)
-{
-    return is_filter(other) ? filter_compare((PyObject *)self, other, op) : refuse_other(other);
-}
 PyObject *filter_issubset(FilterObject *self, PyObject *other)
 {
-    return compare_method(self, other, Py_LE);
+    return is_filter(other) ? filter_compare((PyObject *)self, other, Py_LE) : refuse_other(other);
 }
 PyObject *filter_issuperset(FilterObject *self, PyObject *other)
 {
-    return compare_method(self, other, Py_GE);
+    return is_filter(other) ? filter_compare((PyObject *)self, other, Py_GE) : refuse_other(other);
 }
 
 /* ---- estimates ---- */

@@ -14,7 +14,7 @@ static int read_info(FilterObject *self, bf_info *info)
     return 0;
 }
 
-/* A property that is a field of bf_info; the closure says which. */
+/* A property that is a field of bf_info; the closure is the field. */
 typedef struct {
     enum { WHOLE64, WHOLE32, REAL, REAL_OR_NONE, WHOLE_OR_NONE, TRUTH } kind;
     size_t at;
@@ -40,28 +40,36 @@ static PyObject *get_info(FilterObject *self, const info_field *field)
 }
 
 /* The strings of bf_info live as long as the handle: it is entered for them. */
-static PyObject *get_scheme(FilterObject *self, void *Py_UNUSED(unused))
+static PyObject *text_of(FilterObject *self, PyObject *(*make)(FilterObject *, const bf_info *))
 {
     bf_info info;
     bf_filter *bf = filter_enter(self);
     if (!bf) return NULL;
     bf_get_info(bf, &info);
-    PyObject *name = PyUnicode_FromString(info.scheme);
+    PyObject *text = make(self, &info);
     filter_leave(self);
-    return name;
+    return text;
 }
 
+static PyObject *path_or_none(const char *text)
+{
+    return text ? PyUnicode_DecodeFSDefault(text) : Py_NewRef(Py_None);
+}
+static PyObject *scheme_of(FilterObject *Py_UNUSED(self), const bf_info *info)
+{
+    return PyUnicode_FromString(info->scheme);
+}
+static PyObject *storage_of(FilterObject *self, const bf_info *info)
+{
+    return self->client ? Py_NewRef(self->client->client) : path_or_none(info->storage);
+}
+static PyObject *get_scheme(FilterObject *self, void *Py_UNUSED(unused))
+{
+    return text_of(self, scheme_of);
+}
 static PyObject *get_storage(FilterObject *self, void *Py_UNUSED(unused))
 {
-    bf_info info;
-    bf_filter *bf = filter_enter(self);
-    if (!bf) return NULL;
-    bf_get_info(bf, &info);
-    PyObject *name = self->client   ? Py_NewRef(self->client->client)
-                     : info.storage ? PyUnicode_DecodeFSDefault(info.storage)
-                                    : Py_NewRef(Py_None);
-    filter_leave(self);
-    return name;
+    return text_of(self, storage_of);
 }
 
 static PyObject *get_bitset(FilterObject *self, void *Py_UNUSED(unused))
@@ -83,27 +91,23 @@ static PyObject *get_bitset(FilterObject *self, void *Py_UNUSED(unused))
 }
 
 /* ---- its parts ---- */
+static PyObject *time_or_none(const bf_part_info *p, double seconds)
+{
+    return p->until > p->since ? PyFloat_FromDouble(seconds) : Py_NewRef(Py_None);
+}
+
+#define PART "sK sK sK sd"
+#define PART_OF(p)                                                                                 \
+    "first_bit", (unsigned long long)(p)->first_bit, "m", (unsigned long long)(p)->m, "n",         \
+        (unsigned long long)(p)->n, "p", (p)->p
 static PyObject *part_dict(const bf_info *whole, const bf_part_info *p)
 {
-    PyObject *d = Py_BuildValue("{sK sK sK sd}", "first_bit", (unsigned long long)p->first_bit, "m",
-                 (unsigned long long)p->m, "n", (unsigned long long)p->n, "p", p->p),
-             *since = NULL, *until = NULL;
-    if (!d || whole->window == 0) {
-        PyObject *keys = d && whole->grow != 0 ? PyLong_FromUnsignedLongLong(p->keys) : NULL;
-        if (d && whole->grow != 0 && (!keys || PyDict_SetItemString(d, "keys", keys) < 0))
-            Py_CLEAR(d);
-        Py_XDECREF(keys);
-        return d;
-    }
-    bool used = p->until > p->since;
-    since = used ? PyFloat_FromDouble(p->since) : Py_NewRef(Py_None);
-    until = used ? PyFloat_FromDouble(p->until) : Py_NewRef(Py_None);
-    if (!since || !until || PyDict_SetItemString(d, "since", since) < 0 ||
-        PyDict_SetItemString(d, "until", until) < 0)
-        Py_CLEAR(d);
-    Py_XDECREF(since);
-    Py_XDECREF(until);
-    return d;
+    if (whole->window != 0)
+        return Py_BuildValue("{" PART " sN sN}", PART_OF(p), "since", time_or_none(p, p->since),
+            "until", time_or_none(p, p->until));
+    if (whole->grow != 0)
+        return Py_BuildValue("{" PART " sK}", PART_OF(p), "keys", (unsigned long long)p->keys);
+    return Py_BuildValue("{" PART "}", PART_OF(p));
 }
 
 static PyObject *part_list(FilterObject *self, bf_filter *bf)
@@ -181,24 +185,21 @@ void filter_plan_check(FilterObject *self, bool made)
     set_next_check(self, self->warn && self->bf ? bf_check_after(self->bf, made) : INT64_MAX);
 }
 
-/* The key is added by now: what cannot be looked at is no fault of the add. */
+/* The key is added by now: a failed check is no fault of the add. */
 int filter_check_fill(FilterObject *self)
 {
     char sentence[BF_SENTENCE_BYTES];
     int64_t left;
-    bf_filter *bf = filter_enter(self);
-    if (!bf) {
+    core_call c;
+    if (!core_begin(&c, self, NULL, self->remote ? gil_release : NULL)) {
         PyErr_Clear();
         return 0;
     }
-    PyThreadState *ts = self->remote ? gil_release(self, NULL) : NULL;
-    const int full = bf_check_fill(bf, &left, sentence, sizeof sentence);
-    if (ts) gil_take(ts, self, NULL);
-    filter_leave(self);
+    const int full = core_end(&c, bf_check_fill(c.bf, &left, sentence, sizeof sentence));
     set_next_check(self, left);
-    return !full ? 0
-                 : PyErr_WarnFormat(
-                       state_of(Py_TYPE(self))->warning, 1, "%s, or pass warn=False", sentence);
+    return full <= 0 ? 0
+                     : PyErr_WarnFormat(
+                           state_of(Py_TYPE(self))->warning, 1, "%s, or pass warn=False", sentence);
 }
 
 /* Told once, when it is made or opened. */
@@ -222,11 +223,6 @@ static PyObject *get_saturated(FilterObject *self, void *Py_UNUSED(unused))
 }
 
 /* ---- everything ---- */
-static PyObject *path_or_none(const char *text)
-{
-    return text ? PyUnicode_DecodeFSDefault(text) : Py_NewRef(Py_None);
-}
-
 static PyObject *all_of(const bf_info *i, const bf_state *s, PyObject *parts)
 {
     double count = s->count < 9e18 ? s->count + 0.5 : 9e18;
@@ -255,6 +251,12 @@ PyObject *filter_info(FilterObject *self, PyObject *Py_UNUSED(unused))
 }
 
 /* ---- for people ---- */
+static const char *type_name(const FilterObject *self)
+{
+    const char *name = Py_TYPE(self)->tp_name, *dot = strrchr(name, '.');
+    return dot ? dot + 1 : name;
+}
+
 /* ", grow=2", ", window=5.5, parts=4" or "".  snprintf's %g would follow locale.setlocale(). */
 static PyObject *variant_text(const bf_info *info)
 {
@@ -269,16 +271,16 @@ static PyObject *variant_text(const bf_info *info)
     return text;
 }
 
-static PyObject *describe(const char *type, const bf_info *info)
+static PyObject *repr_of(FilterObject *self, const bf_info *info)
 {
-    PyObject *p = PyFloat_FromDouble(info->p), *more = variant_text(info), *where = NULL,
-             *text = NULL;
-    if (info->shown) where = PyUnicode_DecodeFSDefault(info->shown);
-    const char *format = where ? "%s(m=%llu, n=%llu, k=%u, p=%R, scheme='%s'%U, storage=%R)"
-                               : "%s(m=%llu, n=%llu, k=%u, p=%R, scheme='%s'%U)";
-    if (p && more && (where || !info->shown))
-        text = PyUnicode_FromFormat(format, type, (unsigned long long)info->m,
-            (unsigned long long)info->n, info->k, p, info->scheme, more, where);
+    PyObject *p = PyFloat_FromDouble(info->p), *more = variant_text(info),
+             *where = path_or_none(info->shown), *text = NULL;
+    if (p && more && where)
+        text = PyUnicode_FromFormat(
+            info->shown ? "%s(m=%llu, n=%llu, k=%u, p=%R, scheme='%s'%U, storage=%R)"
+                        : "%s(m=%llu, n=%llu, k=%u, p=%R, scheme='%s'%U)",
+            type_name(self), (unsigned long long)info->m, (unsigned long long)info->n, info->k, p,
+            info->scheme, more, where);
     Py_XDECREF(p);
     Py_XDECREF(more);
     Py_XDECREF(where);
@@ -288,18 +290,10 @@ static PyObject *describe(const char *type, const bf_info *info)
 PyObject *filter_repr(PyObject *op)
 {
     FilterObject *self = (FilterObject *)op;
-    const char *dot = strrchr(Py_TYPE(op)->tp_name, '.'),
-               *type = dot ? dot + 1 : Py_TYPE(op)->tp_name;
-    bf_info info;
-    bf_filter *bf = filter_enter(self);
-    if (!bf) {
-        PyErr_Clear();
-        return PyUnicode_FromFormat("<%s, closed>", type);
-    }
-    bf_get_info(bf, &info);
-    PyObject *text = describe(type, &info);
-    filter_leave(self);
-    return text;
+    PyObject *text = text_of(self, repr_of);
+    if (text || self->bf) return text;
+    PyErr_Clear();
+    return PyUnicode_FromFormat("<%s, closed>", type_name(self));
 }
 
 PyObject *filter_sizeof(FilterObject *self, PyObject *Py_UNUSED(unused))

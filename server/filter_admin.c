@@ -1,4 +1,4 @@
-/* filter_admin.c - filters are made, deleted and united.  Knows the core and the list of filters;
+/* filter_admin.c - creates, deletes and unites filters.  Knows the core and the list of filters;
  * knows no HTTP. */
 #include "parts/filter.h"
 #include "registry.h"
@@ -30,7 +30,7 @@ static size_t count_of(filters *fs)
     return n;
 }
 
-/* What is left of one that Redis lost gives way where it is in the way: it is deleted. */
+/* If remains of a filter that Redis lost prevent opening, they are deleted first. */
 static bf_filter *open_anew(served *lost, const bf_spec *spec, bf_error *err)
 {
     bf_filter *f = bf_open(spec, err);
@@ -38,8 +38,8 @@ static bf_filter *open_anew(served *lost, const bf_spec *spec, bf_error *err)
     return stored_remove(lost, err) < 0 ? NULL : bf_open(spec, err);
 }
 
-/* seen: what is in the list and is not there any more, or NULL.  0: somebody else, another daemon
- * perhaps, made it first, with these parameters.  *out: it, with a reference. */
+/* seen: the entry in the list whose filter is gone, or NULL.  1 created; 0 another thread or
+ * process created it first, with the same parameters.  *out has a reference. */
 static int make(
     filters *fs, text name, served *seen, const bf_spec *spec, served **out, bf_error *err)
 {
@@ -86,7 +86,7 @@ static int make_within(filters *fs, text name, served *seen, const bf_spec *spec
     return rc;
 }
 
-/* Is all of it there?  A key that is absent is asked of every part. */
+/* Are all parts there?  A test of an absent key reads every part. */
 static bool is_whole(served *s)
 {
     static const char *const keys[] = { "0", "1", "2", "3", "4", "5", "6", "7" };
@@ -96,7 +96,7 @@ static bool is_whole(served *s)
     return rc >= 0;
 }
 
-/* Of Redis no call may have told yet that it is lost. */
+/* No call may have reported yet that Redis lost the filter. */
 static void check_remote(filters *fs, served *s)
 {
     if (s && s->remote && (!stored_stands(fs, s) || !is_whole(s))) filters_doubt(s);

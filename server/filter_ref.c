@@ -1,11 +1,11 @@
-/* filter_ref.c - the filter of a name, for as long as a request does something with it, and what
- * becomes of the core's errors.  Knows statuses and filters; knows neither paths nor keys.
+/* filter_ref.c - the filter of a name while a request uses it, and the status of each error of the
+ * core.  Knows neither paths nor keys.
  *
- * A worker asks the core with bf_set_nowait: what the core refuses as BF_EBUSY, and a filter that
- * is not open yet, is left (`defer`) to a thread of jobs.c, which may wait (`may_block`). */
+ * A worker calls the core with bf_set_nowait.  If the core returns BF_EBUSY, or the filter is not
+ * open, the request is left (`defer`) to a thread of jobs.c, which may wait (`may_block`). */
 #include "key_ops.h"
 
-enum { TRIES = 8 }; /* how often a filter may be replaced meanwhile */
+enum { TRIES = 8 }; /* as often another process may replace the filter */
 
 /* ---- errors of the core ---- */
 static int status_of(int code)
@@ -19,8 +19,8 @@ static int status_of(int code)
     case BF_EIO:
     case BF_ENOENT:
     case BF_EBUSY:
-    case BF_EMISMATCH:           /* what is stored is another filter by now, */
-    case BF_EFORMAT: return 503; /* or none, or damaged */
+    case BF_EMISMATCH:           /* another process replaced the filter */
+    case BF_EFORMAT: return 503; /* or damaged it */
     case BF_EINVAL:
     case BF_ENOTSUP: return 400;
     default: return 500;
@@ -40,7 +40,7 @@ void fail(worker *w, text name, reply *a, int code, bf_error *err)
 
 void fail_on(worker *w, const served *f, reply *a, int code, bf_error *err)
 {
-    fail(w, (text){ f->name, strlen(f->name) }, a, code, err);
+    fail(w, name_of(f), a, code, err);
 }
 
 void conflict(worker *w, text name, reply *a, int code, bf_error *err)
@@ -48,7 +48,7 @@ void conflict(worker *w, text name, reply *a, int code, bf_error *err)
     fail_as(w, name, a, code == BF_EMISMATCH ? 409 : status_of(code), code, err);
 }
 
-/* ---- a filter to do something with ---- */
+/* ---- using a filter ---- */
 bool unanswered(const worker *w) { return w->s->fs.remote && jobs_hang(w->s); }
 
 static served *use(worker *w, text name, bool to_add, reply *a)
@@ -56,7 +56,7 @@ static served *use(worker *w, text name, bool to_add, reply *a)
     filters *fs = &w->s->fs;
     bf_error err;
     served *f = w->may_block ? filters_find(fs, name, &err)
-                : fs->remote ? NULL /* every call waits for Redis */
+                : fs->remote ? NULL /* every call would wait for Redis */
                              : filters_known(fs, name, to_add);
     if (!f && w->may_block) fail(w, name, a, err.code, &err);
     a->defer = !f && !w->may_block;
@@ -70,8 +70,8 @@ void start_again(worker *w, reply *a)
     *a = (reply){ 0 };
 }
 
-/* What was added or removed is acknowledged only if it is in the filter that the name leads to
- * afterwards.  A single key is changed without a look before that: each is a system call. */
+/* An add or removal is acknowledged only if the name still leads to the same filter afterwards. For
+ * a single key that is the only check of the file, because each is a system call. */
 void with(worker *w, text name, action *what, const call *c, reply *a)
 {
     for (int i = 0; i < TRIES; i++) {

@@ -1,11 +1,9 @@
-/* filters.c - the filters that are served: the list, and who uses one.  Knows the core; what is
- * done to whole ones is filter_admin.c's business, where they are stored storage.c's; knows no
- * HTTP. */
-#include "filters.h"
+/* filters.c - the list of the filters that are served, and the locks of requests that use them.
+ * filter_admin.c creates, deletes and unites filters, storage.c knows where they are. */
+#include "clock.h"
 #include "registry.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 /* ---- one filter ---- */
 void registry_let_go(served *s)
@@ -29,7 +27,6 @@ static void init_lock(pthread_rwlock_t *lock)
     pthread_rwlockattr_destroy(&attr);
 }
 
-/* Takes f and storage over, also where it fails.  One reference: the list's to be. */
 served *registry_serve(const filters *fs, text name, bf_filter *f, char *storage, bf_error *err)
 {
     bf_info info;
@@ -69,7 +66,7 @@ static int compare(text name, const char *with)
     return c ? c : (name.len > len) - (name.len < len);
 }
 
-/* Where the name is, or where it belongs. */
+/* The index of the name, or the one to insert it at. */
 static size_t place(const filters *fs, text name, bool *found)
 {
     size_t low = 0, high = fs->count;
@@ -95,7 +92,6 @@ static served *refer(served *s)
     return s;
 }
 
-/* What the list has of this name, with a reference; NULL: nothing. */
 served *registry_take(filters *fs, text name)
 {
     bool found;
@@ -125,8 +121,6 @@ static void inherit(served *s, const served *old)
     s->removed = tallied(&old->removed);
 }
 
-/* Puts fresh, which is taken over, in the place of seen (NULL: nobody had the name), unless
- * somebody was faster.  The one that is in the list now, with a reference; NULL: no memory. */
 served *registry_enlist(filters *fs, served *seen, served *fresh)
 {
     bool found;
@@ -196,13 +190,11 @@ static served *find_stored(filters *fs, text name, served *seen, bf_error *err)
     return s;
 }
 
-/* The filter of this name, with a reference, opened again where what is open is not what is there.
- * NULL: *err says why, with FILTER_ABSENT where there is nothing. */
 served *registry_look_up(filters *fs, text name, bf_error *err)
 {
     served *seen = registry_take(fs, name);
     if (seen && stored_is_current(fs, seen)) return seen;
-    if (seen) raise_(&seen->doubted); /* nobody adds to it by mistake while nothing else is there */
+    if (seen) raise_(&seen->doubted); /* until it is replaced no request may add to it */
     served *s = find_stored(fs, name, seen, err);
     if (!s && seen && err->code == FILTER_ABSENT && !stored_is_main(name))
         registry_unlist(fs, seen);
@@ -210,8 +202,7 @@ served *registry_look_up(filters *fs, text name, bf_error *err)
     return s;
 }
 
-/* The one without a name stays as long as the server: where its storage lost it, it is not "none of
- * this name". */
+/* The filter "default" is never a 404: if its storage lost it, that is an error of the server. */
 int registry_missing(text name, bf_error *err)
 {
     char what[sizeof err->msg];
@@ -272,7 +263,7 @@ void filters_done(served *s)
     registry_let_go(s);
 }
 
-/* Without a look at `use`: a merge may take long. */
+/* Does not take the lock `use`: a merge may hold it for long. */
 int filters_health(filters *fs, bool open, bf_error *err)
 {
     served *s = registry_take(fs, TEXT(DEFAULT_NAME));
@@ -298,9 +289,8 @@ void filters_doubt(served *s)
     if (s->remote) raise_(&s->doubted);
 }
 
-/* A filter of which nothing is there any more leaves the list; what replaced it is opened.  Of
- * Redis a look at what no call asks for: is its companion hash there, without which nobody else
- * opens it?
+/* Removes deleted files from the list and opens those that replaced them.  In Redis it looks for
+ * the companion hash, which calls do not read, and without which no other program opens the filter.
  */
 void filters_refresh(filters *fs)
 {
@@ -316,7 +306,7 @@ void filters_refresh(filters *fs)
 }
 
 /* ---- the server's beginning and end ---- */
-/* What the message has of the path, often too long for it, gives way to the file's name. */
+/* Replaces the path in the message, which may have cut it short, by the file's name. */
 static int name_it(bf_error *err, const char *path, text name)
 {
     const bf_error old = *err;
@@ -401,15 +391,8 @@ void filters_close(filters *fs)
 }
 
 /* ---- what is in one ---- */
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
-/* A line where it holds more keys than it is sized for.  From then on it is looked at now and then,
- * in Redis once a minute, because others may clear it and fill it again. */
+/* Logs a line if the filter holds more keys than it is sized for.  It is checked again after n / 8
+ * new keys, in Redis once a minute: another process may have cleared it. */
 static void look(served *s)
 {
     char sentence[BF_SENTENCE_BYTES];
@@ -430,7 +413,7 @@ void filters_watch(served *s, uint64_t fresh)
 {
     enum { AGAIN = 61000 }; /* the core looks once a minute */
     if (fresh == 0 || __atomic_sub_fetch(&s->spare, (int64_t)fresh, __ATOMIC_RELAXED) >= 0) return;
-    const int64_t now = (int64_t)(now_ns() / 1000000);
+    const int64_t now = (int64_t)(clock_ns() / 1000000);
     if (s->remote && __atomic_load_n(&s->overfull, __ATOMIC_RELAXED) &&
         now - __atomic_load_n(&s->looked, __ATOMIC_RELAXED) < AGAIN)
         return;
@@ -441,7 +424,7 @@ void filters_watch(served *s, uint64_t fresh)
 int filter_state(served *s, bf_state *out, bf_error *err)
 {
     pthread_mutex_lock(&s->lock);
-    const uint64_t now = now_ns(), age = now - s->state_at, most = 50 * s->state_cost;
+    const uint64_t now = clock_ns(), age = now - s->state_at, most = 50 * s->state_cost;
     const bool known = s->state_at != 0;
     *out = s->state;
     pthread_mutex_unlock(&s->lock);
@@ -452,7 +435,7 @@ int filter_state(served *s, bf_state *out, bf_error *err)
     pthread_mutex_lock(&s->lock);
     *out = s->state = fresh;
     s->state_at = now;
-    s->state_cost = now_ns() - now;
+    s->state_cost = clock_ns() - now;
     pthread_mutex_unlock(&s->lock);
     return rc;
 }

@@ -1,30 +1,28 @@
-/* key_ops.c - keys, one in a URL or many in a body: added, tested, removed, counted.  Knows what a
- * filter is asked and how much a worker may do at once; paths are routes.c's business. */
+/* key_ops.c - adds, tests, removes and counts keys, one in a URL or many in a body.  Knows how long
+ * a batch a worker may do; paths are routes.c's business. */
 #include "key_ops.h"
 #include "keys.h"
 #include <stdio.h>
 
-enum {
-    STEPS = 1 << 24,
-    SLOW = 8
-}; /* positions a worker looks at; those of older schemes cost more */
+/* STEPS: positions that a worker computes in one batch; those of older schemes cost SLOW times. */
+enum { STEPS = 1 << 24, SLOW = 8 };
 
 /* ---- one key ---- */
 static bool is_of_counters(verb v) { return v == VERB_REMOVE || v == VERB_COUNT; }
 
-/* A worker leaves to a job what would have to wait.  What a filter of bits cannot do is a conflict
- * with what it is. */
+/* In a worker BF_EBUSY defers the request to a job.  Removing from a filter without counters is a
+ * conflict. */
 static void cannot(worker *w, const served *f, verb v, reply *a, int code, bf_error *err)
 {
     if (code == BF_EBUSY && !w->may_block)
         a->defer = true;
     else if (code == BF_ENOTSUP && is_of_counters(v) && !f->counts)
-        conflict(w, (text){ f->name, strlen(f->name) }, a, BF_EMISMATCH, err);
+        conflict(w, name_of(f), a, BF_EMISMATCH, err);
     else
         fail_on(w, f, a, code, err);
 }
 
-/* Keys that a growing filter has no room for are added by a job, which asks --max-total first. */
+/* Only a job lets a filter grow; it first claims the bytes from --max-total. */
 static int64_t change_or_test(
     worker *w, served *f, verb v, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
@@ -39,7 +37,7 @@ static int64_t change_or_test(
     return rc;
 }
 
-/* n keys, of which yes were new, present or removed. */
+/* Counts n keys, `yes` of them new, present or removed. */
 static void tally_all(served *f, verb v, uint64_t n, uint64_t yes)
 {
     if (v == VERB_REMOVE) {
@@ -97,7 +95,7 @@ void one_key(worker *w, text name, text raw, verb v, reply *a)
 }
 
 /* ---- many keys ---- */
-/* n more keys, whose answers go behind those that are there. */
+/* Does n keys and appends their answers. */
 static bool answer_keys(worker *w, served *f, verb v, const bf_key *keys, size_t n, reply *a)
 {
     uint8_t before[BF_BATCH_SIZE_MAX];
@@ -120,8 +118,8 @@ static bool answer_keys(worker *w, served *f, verb v, const bf_key *keys, size_t
     return rc >= 0;
 }
 
-/* All keys of a batch whose answers are not in a->made yet.  False: a->defer or a status says why
- * not. */
+/* Does the keys of a batch that have no answer in a->made yet.  False: a->defer or a status is set.
+ */
 static bool answer_all(worker *w, served *f, const call *c, verb v, reply *a)
 {
     bf_key keys[BF_BATCH_SIZE_MAX];
@@ -134,8 +132,8 @@ static bool answer_all(worker *w, served *f, const call *c, verb v, reply *a)
     return true;
 }
 
-/* Room for as many answers as are counted in the end, before a key is added.  Lines are counted
- * only where it is tight. */
+/* Reserves memory for all answers before a key is added.  It is estimated by the length of the
+ * body; the lines are counted only if that much is not free. */
 static bool answers_fit(worker *w, int form, text body, reply *a)
 {
     size_t at, most = body.len + 1;
@@ -155,8 +153,8 @@ static bool answers_fit(worker *w, int form, text body, reply *a)
     return false;
 }
 
-/* All connections of a worker wait for its batches: those that may take longer than some tens of
- * milliseconds are a job's. */
+/* Would the batch keep the other connections of its worker waiting for more than some tens of
+ * milliseconds?  Then a job does it. */
 static bool is_long(served *f, const call *c)
 {
     bf_info i;
@@ -165,8 +163,8 @@ static bool is_long(served *f, const call *c)
            STEPS / ((uint64_t)i.k * (i.part_count + !i.part_count) * (f->sure ? 1 : SLOW));
 }
 
-/* Before the first key is added: is there room for all answers, and can the filter hold all keys?
- */
+/* Before the first key is added: reserves memory for the answers and checks that the scheme accepts
+ * every key. */
 static bool batch_begin(worker *w, served *f, const call *c, reply *a)
 {
     bf_error err;

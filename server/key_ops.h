@@ -22,12 +22,11 @@ static inline bool changes(const call *c) { return c->verb == VERB_ADD || c->ver
 /* filter_ref.c */
 void fail(worker *w, text name, reply *a, int code, bf_error *err);
 void fail_on(worker *w, const served *f, reply *a, int code, bf_error *err);
-/* Of what a client asks to be made, united or taken away: another kind of filter is its conflict.
- */
+/* For PUT, DELETE, merge and removal: a mismatch is a 409, not a 503. */
 void conflict(worker *w, text name, reply *a, int code, bf_error *err);
-bool unanswered(const worker *w); /* Redis is not asked then */
+bool unanswered(const worker *w); /* Redis hangs: do not send it requests */
 void start_again(worker *w, reply *a);
-/* Does `what` to the filter of this name, again where it was replaced meanwhile. */
+/* Calls `what` with the filter of this name, again if the filter was replaced meanwhile. */
 void with(worker *w, text name, action *what, const call *c, reply *a);
 
 /* key_ops.c */

@@ -1,12 +1,12 @@
-/* memory_budget.c - what clients make the daemon hold: one sum, one bound (--max-buffered), and who
- * gives way when it is reached.  Knows connections and how long they have stood still; knows no
- * HTTP.
+/* memory_budget.c - the memory that clients make the daemon use: one sum, one limit
+ * (--max-buffered), and which clients are closed when it is reached.  Knows connections and how
+ * long they have been idle; knows no HTTP.
  *
- * Held are: replies that their clients have not read, input that waits behind them, requests that
- * are half there or wait for a thread of jobs.c, images and other large replies while they are
- * made.  Where there is no room, clients that have stood still for a while are closed, those who
- * stood longest first: a client that reads or sends does not wait for one that does not.  Where
- * all of them move, whoever asks for room goes without. */
+ * Counted are: replies that their clients have not read, input that waits behind them, incomplete
+ * requests and those that wait for a thread of jobs.c, images and other large replies.  If there is
+ * no room, clients that neither sent nor read for STILL ms are closed, the longest idle first, so
+ * that an active client never waits for an idle one.  If there is none, the request gets no room.
+ */
 #include "server.h"
 #include <stdlib.h>
 #include <linux/sockios.h>
@@ -26,8 +26,8 @@ static bool reserve(server *s, uint64_t bytes)
     return true;
 }
 
-/* What the kernel has of a reply says sooner than room for more that its client reads: who takes
- * little at a time does not stand still. */
+/* A shrinking send queue of the kernel shows that a client reads, also one that reads too slowly
+ * for the socket to become writable. */
 static void watch_readers(worker *w)
 {
     conn *next, *last = w->lists[SENDING].last;
@@ -43,8 +43,7 @@ static void watch_readers(worker *w)
     }
 }
 
-/* SENDING is in the order in which they last took a byte, ASKING in the order in which requests
- * began. */
+/* The list SENDING is in the order of the last byte read, ASKING in the order of requests begun. */
 static conn *stands_still(const worker *w)
 {
     conn *c = w->lists[SENDING].first;
@@ -113,8 +112,8 @@ void hold_reply(worker *w, reply *a)
     reply_status(a, 503, HELD_FULL);
 }
 
-/* Somebody, perhaps another worker's client, went without: as much as all of that request takes is
- * made free, an eighth at least, of clients that stand still. */
+/* After a request got no room, perhaps in another worker: closes idle clients until that much is
+ * free, an eighth of the limit at least. */
 void held_relieve(worker *w)
 {
     server *s = w->s;

@@ -141,7 +141,7 @@ bool page(worker *w, served *f, reply *a)
     buffer *b = &a->made;
     size_t n = history_read(&w->s->history, points, &rate);
     if (filter_state(f, &st, &err) < 0) {
-        stored_hide(&w->s->fs, (text){ f->name, strlen(f->name) }, &err);
+        stored_hide(&w->s->fs, name_of(f), &err);
         reply_status(a, 503, err.msg);
         return false;
     }

@@ -1,9 +1,7 @@
-/* quota.c - how much all filters take together, and whether one more, or a larger one, fits. Knows
- * sizes; makes no filter.
+/* quota.c - the size of all filters together, and whether a new or a growing one fits.
  *
- * Whoever is about to make a filter or to let one grow claims its bytes first; until the claim is
- * dropped they count in place of what the filter takes.  So two that are made at once never pass
- * --max-total together. */
+ * Before a filter is created or grows its bytes are claimed; until the claim is dropped they count
+ * instead of its size.  So two simultaneous requests never exceed --max-total together. */
 #include "filters.h"
 #include <stdint.h>
 
@@ -33,14 +31,13 @@ static int count_file(void *ctx, text name, uint64_t bytes, bf_error *err)
     return 0;
 }
 
-/* In a folder what is there counts, whoever made it. */
+/* In a folder every filter counts, whichever program created it. */
 static int sum_up(filters *fs, sum *s, bf_error *err)
 {
     if (fs->folder) return stored_each(fs, count_file, s, err);
     pthread_rwlock_rdlock(&fs->lock);
     for (size_t i = 0; i < fs->count; i++)
-        count_file(
-            s, (text){ fs->all[i]->name, strlen(fs->all[i]->name) }, size_of(fs->all[i]->f), err);
+        count_file(s, name_of(fs->all[i]), size_of(fs->all[i]->f), err);
     pthread_rwlock_unlock(&fs->lock);
     return 0;
 }
@@ -75,11 +72,12 @@ void claim_drop(filters *fs, claim *c)
     pthread_mutex_unlock(&fs->claiming);
 }
 
-/* The part that keys go to now. */
+/* The part that new keys go to. */
 static int newest(served *s, bf_part_info *part, double *grow, bf_error *err)
 {
     bf_info i;
-    int rc = bf_get_part(s->f, 0, part, err); /* with the parts that others appended */
+    int rc =
+        bf_get_part(s->f, 0, part, err); /* part 0: reads the parts that other processes appended */
     bf_get_info(s->f, &i);
     *grow = i.grow;
     return rc < 0 ? rc : bf_get_part(s->f, i.part_count - 1, part, err);
@@ -102,6 +100,6 @@ int filters_grow(filters *fs, served *s, uint64_t keys, claim *c, bf_error *err)
         bytes *= 1.25 * grow;
         more += bytes + 4096;
     }
-    return claim_make(fs, c, (text){ s->name, strlen(s->name) },
-        plus(size_of(s->f), more < 1e18 ? (uint64_t)more : UINT64_MAX), err);
+    return claim_make(
+        fs, c, name_of(s), plus(size_of(s->f), more < 1e18 ? (uint64_t)more : UINT64_MAX), err);
 }

@@ -9,6 +9,7 @@
  * which others read. */
 #ifndef BFD_SERVER_H
 #define BFD_SERVER_H
+#include "clock.h"
 #include "filters.h"
 #include "history.h"
 #include "http.h"
@@ -121,7 +122,6 @@ static inline bool is_draining(const server *s)
 {
     return __atomic_load_n(&s->draining, __ATOMIC_ACQUIRE);
 }
-uint64_t clock_ms(void);
 
 /* conn.c */
 void conn_accept(worker *w);
@@ -197,5 +197,4 @@ int log_open(server *s);
 void log_request(
     worker *w, const conn *c, const request *q, const reply *a, size_t bytes, uint64_t began_ns);
 void log_flush(worker *w);
-uint64_t clock_ns(void);
 #endif

@@ -95,7 +95,7 @@ bool stats_json(worker *w, served *f, reply *a)
     bf_error err;
     const server *s = w->s;
     if (filter_state(f, &st, &err) < 0) {
-        stored_hide(&w->s->fs, (text){ f->name, strlen(f->name) }, &err);
+        stored_hide(&w->s->fs, name_of(f), &err);
         reply_status(a, 503, err.msg);
         return false;
     }

@@ -1,6 +1,6 @@
 /* storage.c - where the filters of a server are: files, a folder of them, Redis; opening what is
  * there, and whether it still is. Knows storages and the core; knows neither the list nor HTTP. */
-#include "filters.h"
+#include "registry.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -185,9 +185,7 @@ bool stored_stands(const filters *fs, const served *s)
  * asks for the mark itself. */
 bool stored_is_current(const filters *fs, const served *s)
 {
-    if (__atomic_load_n(&s->gone, __ATOMIC_ACQUIRE) ||
-        __atomic_load_n(&s->doubted, __ATOMIC_ACQUIRE))
-        return false;
+    if (raised(&s->gone) || raised(&s->doubted)) return false;
     return !s->storage || s->remote || stored_stands(fs, s);
 }
 

@@ -1,8 +1,8 @@
 /* base.h - what knows nothing of filters: errors, numbers as text, files, the processor.  Private.
  *
  *   error.c   the only writers of bf_error        files.c   opening, reading, writing, room, locks
- *   real.c    fractions as text, any locale       names.c   temporary names, new names, rights
- *   cpu.c     which kernels this machine can run         secretfile.c  a secret out of a file
+ *   number.c  fractions as text, any locale       path.c    temporary names, new names, rights
+ *   cpu.c     which kernels this machine can run         secret_file.c  a secret out of a file
  *   storage.c the text that names a storage: a path or a mistake
  *   wait.c    the only function that sleeps, locks and syncs
  *   process.c bf_process: is this the process that it was, or a forked child?
@@ -36,7 +36,7 @@ int bf_fail_absent(bf_error *err, const char *path); /* BF_ENOENT: there is no s
 int bf_refuse_u64(bf_error *err, const char *name, uint64_t v);
 int bf_refuse_real(bf_error *err, const char *name, double v);
 
-/* real.c: for texts with floating-point numbers in them, vsnprintf, snprintf and strtod that no
+/* number.c: for texts with floating-point numbers in them, vsnprintf, snprintf and strtod that no
  * setlocale() changes */
 int bf_vprint(char *out, size_t cap, const char *fmt, va_list ap)
     __attribute__((format(printf, 3, 0)));
@@ -77,12 +77,11 @@ int bf_sync_map(const bf_wait_hooks *hooks, void *map, size_t len);
 int bf_lock_file(const bf_wait_hooks *hooks, int fd); /* flock(2) */
 void bf_unlock_file(int fd);                          /* and closes it */
 
-/* names.c */
+/* path.c */
 char *bf_temp_file(const char *path, unsigned mode, int *fd, bf_error *err);
 /* Takes the temporary name away, if fd has it still: after a rename it may be another maker's. */
 void bf_drop_temp(int fd, const char *temp);
 int bf_nameless_file(const char *path); /* fd of a file that vanishes unless linked, or -1 */
-int bf_memory_file(const char *path);   /* the same in memory, or else beside path; -1 and errno */
 /* 0 or errno: EEXIST where something has the name. */
 int bf_name_file(int fd, const char *temp, const char *path);
 bool bf_has_no_links(int sys_errno); /* a reason to give the name in another way */

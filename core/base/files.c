@@ -1,6 +1,6 @@
 /* files.c - what saved and mapped files share: opening with every kind of wrong file refused,
  * reading whole, room in the file system, locks.  Knows the file system; knows nothing of
- * filters.  How a file gets its name is names.c's business. */
+ * filters.  How a file gets its name is path.c's business. */
 #include "base/system.h"
 #include "base/base.h"
 #include <errno.h>
@@ -141,23 +141,27 @@ static int fill(int fd, uint64_t at, uint64_t end)
     return e;
 }
 
-/* In steps: what a signal interrupts may have to begin again, and signals may come all the time. */
-int bf_reserve(int fd, uint64_t at, uint64_t bytes)
+/* What a signal interrupts may have to begin again, and signals may come all the time. */
+static int in_steps(int (*reserve)(int fd, off_t at, off_t len), int fd, uint64_t at, uint64_t end)
 {
-    const uint64_t end = at + bytes;
-    int e = within_limit(end);
+    int e = 0;
     for (uint64_t step = 64 << 20; e == 0 && at < end;) {
         if (step > end - at) step = end - at;
-        e = posix_fallocate(fd, (off_t)at, (off_t)step);
-        if (e == 0)
+        if ((e = reserve(fd, (off_t)at, (off_t)step)) == 0)
             at += step;
         else if (e == EINTR) {
             e = 0;
             step = step > 2 << 20 ? step / 2 : step;
-        } else if (e == EOPNOTSUPP || e == ENOSYS)
-            return fill(fd, at, end);
+        }
     }
     return e;
+}
+
+int bf_reserve(int fd, uint64_t at, uint64_t bytes)
+{
+    int e = within_limit(at + bytes);
+    if (e == 0) e = in_steps(posix_fallocate, fd, at, at + bytes);
+    return e == EOPNOTSUPP || e == ENOSYS ? fill(fd, at, at + bytes) : e;
 }
 
 /* ---- holes ---- */
@@ -171,19 +175,9 @@ static bool too_full(int fd, uint64_t bytes, bool for_root)
 
 /* fallocate(2) itself, which changes no byte.  posix_fallocate reads and writes bytes where the
  * file system cannot reserve room: that would take away what others add at that moment. */
-static int reserve_holes(int fd, uint64_t at, uint64_t end)
+static int reserve_hole(int fd, off_t at, off_t len)
 {
-    int e = 0;
-    for (uint64_t step = 64 << 20; e == 0 && at < end;) {
-        if (step > end - at) step = end - at;
-        if (fallocate(fd, FALLOC_FL_KEEP_SIZE, (off_t)at, (off_t)step) == 0)
-            at += step;
-        else if (errno == EINTR)
-            step = step > 2 << 20 ? step / 2 : step;
-        else
-            e = errno;
-    }
-    return e;
+    return fallocate(fd, FALLOC_FL_KEEP_SIZE, at, len) == 0 ? 0 : errno;
 }
 
 /* Room for the holes of a file that others may be writing to.  Where the file system cannot reserve
@@ -193,7 +187,7 @@ int bf_fill_holes(int fd, uint64_t at, uint64_t bytes, uint64_t lacks)
     if (lacks == 0) return 0;
     if (lacks > bytes) lacks = bytes;
     if (too_full(fd, lacks, true)) return ENOSPC;
-    const int e = reserve_holes(fd, at, at + bytes);
+    const int e = in_steps(reserve_hole, fd, at, at + bytes);
     if (e != EOPNOTSUPP && e != ENOSYS && e != EINVAL) return e;
     return too_full(fd, lacks, false) ? ENOSPC : 0;
 }

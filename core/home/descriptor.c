@@ -34,7 +34,7 @@ bool bf_file_owns(const bf_file *f, int fd)
 /* An exclusive writer whose lock is gone is none. */
 int bf_file_fd(const bf_file *f, struct stat *st, bf_error *err)
 {
-    if (!bf_file_owns(f, f->descriptor) || (f->alone_fd && !bf_file_owns(f, f->alone_fd)))
+    if (!bf_file_owns(f, f->descriptor) || (f->alone.fd && !bf_file_owns(f, f->alone.fd)))
         return bf_fail(err, BF_EIO,
             "cannot use %.60s: the program closed its file descriptor: open the filter again",
             f->path);

@@ -42,8 +42,6 @@ static file *start(bf_store *s, const char *storage, bf_error *err)
     if (f) {
         bf_file_close(f, f->descriptor);
         f->descriptor = -1;
-        free(f->packed);
-        f->packed = NULL;
         return f;
     } /* another try of the same opening */
     if (bf_path_of(storage, &path, err) < 0) return NULL;
@@ -55,33 +53,56 @@ static file *start(bf_store *s, const char *storage, bf_error *err)
     return f;
 }
 
+/* ---- maps ---- */
+int bf_file_map_at(
+    const file *f, bf_file_map *m, uint64_t at, uint64_t bytes, bf_store *s, bf_error *err)
+{
+    const uint64_t shift = at % (uint64_t)sysconf(_SC_PAGESIZE), length = bytes + shift;
+    const int prot = s->read_only ? PROT_READ : PROT_READ | PROT_WRITE,
+              fd = bf_file_fd(f, NULL, err);
+    if (fd < 0) return fd;
+    void *p = length > SIZE_MAX
+                  ? MAP_FAILED
+                  : mmap(NULL, (size_t)length, prot, MAP_SHARED, fd, (off_t)(at - shift));
+    if (p == MAP_FAILED)
+        return bf_fail_sys(err, length > SIZE_MAX ? ENOMEM : errno, "map", f->path);
+#ifdef MADV_HUGEPAGE
+    madvise(p, (size_t)length, MADV_HUGEPAGE); /* tmpfs and some others grant it */
+#endif
+    *m = (bf_file_map){ (uint8_t *)p + shift, p, (size_t)length, f, at };
+    s->words = (uint64_t *)(void *)(m->page + BF_HEADER);
+    return 0;
+}
+
 static int map_whole(bf_store *s, file *f, uint64_t bytes, bf_error *err)
 {
-    void *p = bytes > SIZE_MAX
-                  ? MAP_FAILED
-                  : mmap(NULL, (size_t)bytes, s->read_only ? PROT_READ : PROT_READ | PROT_WRITE,
-                        MAP_SHARED, f->descriptor, 0);
-    if (p == MAP_FAILED) return bf_fail_sys(err, bytes > SIZE_MAX ? ENOMEM : errno, "map", f->path);
-#ifdef MADV_HUGEPAGE
-    int keep = errno;
-    madvise(
-        p, (size_t)bytes, MADV_HUGEPAGE); /* tmpfs and some others grant it; no loss elsewhere */
-    errno = keep;
-#endif
     uint64_t now;
-    bf_identity copy; /* is not what the name leads to */
-    if (!bf_identify(f->descriptor, "", f->packed ? &copy : &f->id, &now)) {
-        munmap(p, (size_t)bytes);
+    int rc = bf_file_map_at(f, &f->first, 0, bytes, s, err);
+    if (rc < 0) return rc;
+    if (!bf_identify(f->descriptor, "", &f->id, &now))
         return bf_fail_sys(err, errno, "look at", f->path);
-    }
-    if (now < bytes) {
-        munmap(p, (size_t)bytes);
-        return bf_fail(err, BF_EFORMAT, "%.80s was truncated while it was opened", f->path);
-    }
-    f->map = p;
-    f->bytes = f->mapped = bytes;
-    s->words = (uint64_t *)(void *)(f->map + BF_HEADER);
-    return 0;
+    f->bytes = bytes;
+    return now < bytes
+               ? bf_fail(err, BF_EFORMAT, "%.80s was truncated while it was opened", f->path)
+               : 0;
+}
+
+/* The mark is on disk before any bit: after a power loss a clean page over changed bits would be a
+ * damaged file, with all that was ever synced in it.  Another handle may have set the mark and
+ * still wait for the disk, so each handle waits itself. */
+int bf_map_before_write(bf_store *s, bf_error *err)
+{
+    const bf_file_map *m = s->impl;
+    bf_header_dirty(m->page);
+    const int e = bf_sync_map(s->wait, m->map, (size_t)(m->page - (uint8_t *)m->map) + BF_HEADER);
+    return e ? bf_fail_sys(err, e, "sync", m->file->path) : 0;
+}
+
+int bf_map_sync(bf_store *s, bf_error *err)
+{
+    const bf_file_map *m = s->impl;
+    const int e = s->read_only ? 0 : bf_sync_map(s->wait, m->map, m->mapped);
+    return e ? bf_fail_sys(err, e, "sync", m->file->path) : 0;
 }
 
 /* ---- its words without the map ---- */
@@ -97,9 +118,10 @@ const uint64_t *bf_file_block(void *words, uint64_t at, uint64_t n)
     return bf_file_read(w->file, w->at + at * 8, w->room, n * 8, w->err) < 0 ? NULL : w->room;
 }
 
-static int read_(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_error *err)
+int bf_map_read(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_error *err)
 {
-    return bf_file_read(s->impl, BF_HEADER + offset, buf, len, err);
+    const bf_file_map *m = s->impl;
+    return bf_file_read(m->file, m->at + BF_HEADER + offset, buf, len, err);
 }
 
 /* ---- what is there ---- */
@@ -152,40 +174,12 @@ static int open_existing(bf_store *s, file *f, uint64_t *len, bf_error *err)
     return 0;
 }
 
-/* A compact image cannot be written in place: bf_open gives it a page. */
-static int attach_packed(bf_store *s, file *f, uint64_t *len, uint8_t *page, bf_error *err)
-{
-    if (!s->read_only) {
-        s->packed = true;
-        return bf_fail(
-            err, BF_ENOTSUP, "%.80s is a compact image, which cannot be written in place", f->path);
-    }
-    if (!bf_identify(f->descriptor, "", &f->id, len))
-        return bf_fail_sys(err, errno, "look at", f->path);
-    int rc = bf_packed_open(f, len, err);
-    return rc < 0 ? rc : bf_file_read(f, 0, page, BF_HEADER, err);
-}
-
-static int open_to_write(const bf_store *s, file *f, const bf_spec *spec, bf_error *err)
-{
-    f->process = bf_process();
-    if (spec->exclusive && s->read_only)
-        return bf_fail(err, BF_EIO,
-            "%.60s cannot have an exclusive writer: there is no permission to write to it",
-            f->path);
-    const int rc = spec->exclusive ? bf_file_write_alone(f, err) : 0;
-    if (rc < 0 || s->read_only) return rc;
-    bf_listed_add(&f->open, &f->id);
-    f->listed = true;
-    return 0;
-}
-
 static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err)
 {
     _Alignas(8) uint8_t page[BF_HEADER];
     uint64_t len = 0;
     file *f = start(s, spec->storage, err);
-    s->packed = false;
+    s->compact = false;
     if (!f) return BF_ENOMEM;
     bf_error why; /* err is the caller's: nothing there may be no error */
     if (open_existing(s, f, &len, &why) < 0) {
@@ -195,22 +189,31 @@ static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err
     }
     int rc = bf_file_read(f, 0, page, len < BF_HEADER ? len : BF_HEADER, err);
     if (rc < 0) return rc;
-    if (bf_is_compact(page, len) && (rc = attach_packed(s, f, &len, page, err)) < 0) return rc;
+    if (spec->exclusive && s->read_only)
+        return bf_fail(err, BF_EIO,
+            "%.60s cannot have an exclusive writer: there is no permission to write to it",
+            f->path);
+    if ((s->compact = bf_is_compact(page, len)))
+        return bf_fail(err, BF_ENOTSUP, "%.80s is a compact image, which is not mapped", f->path);
     if ((rc = bf_header_read(page, BF_HEADER, len, desc, f->path, err)) < 0) return rc;
     /* file_parts.c maps the parts, shadow.c a shadow behind the bits */
     len = bf_has_parts(desc) ? BF_HEADER : bf_image_bytes(bf_bits(&desc->g));
     if ((rc = bf_file_room(s, 0, len, err)) < 0 || (rc = map_whole(s, f, len, err)) < 0) return rc;
-    if ((rc = open_to_write(s, f, spec, err)) < 0) return rc;
+    if (spec->exclusive && (rc = bf_file_write_alone(f, err)) < 0) return rc;
+    if (!s->read_only) {
+        bf_listed_add(&f->open, &f->id);
+        f->listed = true;
+    }
     f->stamp = bf_header_stamp(page);
     s->made = f->made.inode && memcmp(&f->made, &f->id, sizeof f->id) == 0;
     if (bf_has_parts(desc)) {
         s->words = NULL;
         return 1;
     }
-    s->generation = bf_header_live(f->map);
+    s->generation = bf_header_live(f->first.page);
     const uint64_t nwords = (bf_bits(&desc->g) + 63) / 64;
     bf_file_words w = { .file = f, .at = BF_HEADER, .err = err };
-    rc = bf_header_verify_of(f->map, bf_file_block, &w, nwords, f->path, err);
+    rc = bf_header_verify_of(f->first.page, bf_file_block, &w, nwords, f->path, err);
     return rc < 0 ? rc : 1;
 }
 
@@ -228,14 +231,6 @@ static int fill_new(const file *f, int fd, const bf_desc *d, bf_error *err)
     return 0;
 }
 
-/* Gives the file its name unless something has it; 0 either way.  temp NULL: the file has no name
- * yet. */
-static int publish(const file *f, int fd, const char *temp, bf_error *err)
-{
-    const int e = bf_name_file(fd, temp, f->path);
-    return e == 0 || e == EEXIST ? 0 : bf_fail_sys(err, e, "create", f->path);
-}
-
 /* A file that this process cannot map is not made: it would stay behind, in full size. */
 static int mappable(const file *f, int fd, bf_error *err)
 {
@@ -251,13 +246,14 @@ static int mappable(const file *f, int fd, bf_error *err)
     return 0;
 }
 
-/* fd is a new file, temp its name or NULL.  It is mapped by attach, under its own name:
- * /proc/PID/maps shows that. */
+/* fd is a new file, temp its name or NULL.  Another file that has its name by now stays.  It is
+ * mapped by attach, under its own name: /proc/PID/maps shows that. */
 static int make(file *f, int fd, const char *temp, const bf_desc *d, bf_error *err)
 {
     int rc = fill_new(f, fd, d, err);
     if (rc == 0) rc = mappable(f, fd, err);
-    if (rc == 0) rc = publish(f, fd, temp, err);
+    const int e = rc == 0 ? bf_name_file(fd, temp, f->path) : 0;
+    if (e && e != EEXIST) rc = bf_fail_sys(err, e, "create", f->path);
     uint64_t bytes;
     if (rc == 0 && !bf_identify(fd, "", &f->made, &bytes)) f->made = (bf_identity){ 0 };
     if (temp) bf_drop_temp(fd, temp);
@@ -291,17 +287,10 @@ static int create(bf_store *s, const bf_desc *d, const bf_spec *spec, bf_error *
 }
 
 /* ---- in use ---- */
-/* The mark is on disk before any bit: after a power loss a clean page over changed bits would be a
- * damaged file, with all that was ever synced in it.  Another handle may have set the mark and
- * still wait for the disk, so each handle waits itself. */
 static int before_write(bf_store *s, bf_error *err)
 {
-    const file *f = s->impl;
-    const int rc = bf_file_write_shared(f, err);
-    if (rc < 0) return rc;
-    bf_header_dirty(f->map);
-    const int e = bf_sync_map(s->wait, f->map, BF_HEADER);
-    return e ? bf_fail_sys(err, e, "sync", f->path) : 0;
+    const int rc = bf_file_write_shared(s->impl, err);
+    return rc < 0 ? rc : bf_map_before_write(s, err);
 }
 
 /* A file that somebody cut short under the map kills with SIGBUS whoever touches what is gone; one
@@ -315,11 +304,12 @@ static int check(bf_store *s, bf_error *err)
     struct stat st;
     if (bf_file_fd(f, &st, err) < 0) return BF_EIO;
     if ((uint64_t)st.st_size >= must)
-        return bf_header_is(f->map, &f->stamp) ? 0
-                                               : bf_fail(err, BF_EFORMAT,
-                                                     "%.80s was overwritten while it was open: "
-                                                     "another filter is there now, open it again",
-                                                     f->path);
+        return bf_header_is(f->first.page, &f->stamp)
+                   ? 0
+                   : bf_fail(err, BF_EFORMAT,
+                         "%.80s was overwritten while it was open: "
+                         "another filter is there now, open it again",
+                         f->path);
     return bf_fail(err, BF_EFORMAT,
         "%.80s was truncated while it was open: %llu bytes, it had %llu", f->path, (ull)st.st_size,
         (ull)must);
@@ -329,12 +319,9 @@ static int sync_(bf_store *s, bf_error *err)
 {
     const file *f = s->impl;
     int rc = check(s, err);
-    if (rc < 0 || s->read_only) return rc;
-    const int fd = bf_file_fd(f, NULL, err);
-    if (fd < 0) return fd;
-    int e = bf_sync_map(s->wait, f->map, (size_t)f->mapped);
-    if (!e) e = bf_sync_file(s->wait, fd);
-    return e ? bf_fail_sys(err, e, "sync", f->path) : 0;
+    if (rc < 0 || s->read_only || (rc = bf_map_sync(s, err)) < 0) return rc;
+    const int fd = bf_file_fd(f, NULL, err), e = fd < 0 ? 0 : bf_sync_file(s->wait, fd);
+    return fd < 0 ? fd : e ? bf_fail_sys(err, e, "sync", f->path) : 0;
 }
 
 /* The map is looked at last: it is there as far as the file is. */
@@ -344,13 +331,12 @@ static bool current(const bf_store *s)
     bf_identity id;
     uint64_t bytes;
     const uint64_t must = bf_word(&f->bytes);
-    const bool parts = f->mapped == BF_HEADER;
+    const bool parts = f->first.mapped == BF_HEADER;
     if (!bf_identify(AT_FDCWD, f->path, &id, &bytes) || memcmp(&id, &f->id, sizeof id) ||
         bf_file_fd(f, NULL, NULL) < 0)
         return false;
-    if (f->packed) return bf_packed_same(f);
-    return bytes >= must && (parts || bytes == must || bf_may_have_shadow(f->map)) &&
-           bf_header_is(f->map, &f->stamp);
+    return bytes >= must && (parts || bytes == must || bf_may_have_shadow(f->first.page)) &&
+           bf_header_is(f->first.page, &f->stamp);
 }
 
 /* A path that this process may no longer look up is no proof that the file has lost its name. */
@@ -401,10 +387,9 @@ static void close_(bf_store *s)
     if (!f) return;
     bf_file_end_shadow(f);
     if (f->listed) bf_listed_drop(&f->open);
-    bf_file_end_alone(f);
-    if (f->map) munmap(f->map, (size_t)f->mapped);
+    bf_hold_drop(f, &f->alone);
+    if (f->first.map) munmap(f->first.map, f->first.mapped);
     bf_file_close(f, f->descriptor);
-    free(f->packed);
     free(f->path);
     free(f->absolute);
     free(f);
@@ -417,7 +402,7 @@ const bf_store_ops bf_store_file = { .name = "file",
     .before_write = before_write,
     .check = check,
     .sync = sync_,
-    .read = read_,
+    .read = bf_map_read,
     .current = current,
     .has_name = has_name,
     .lock = lock,

@@ -12,25 +12,36 @@ typedef struct bf_listed {
     struct bf_listed *next;
     bf_identity id;
 } bf_listed;
+/* A lock on bytes of the file that ends with this process, even while a child of fork lives: a map
+ * that fork does not hand on keeps its description.  On overlayfs and FUSE a map is of another file
+ * than the descriptor and keeps no lock: there the descriptor stays open, else fd is 0. */
+typedef struct {
+    void *map; /* NULL: not held */
+    int fd, process;
+} bf_hold;
+/* A part of the file in memory, or all of a fixed filter: a header page and the words behind it.
+ * It is the first member of what s->impl points to. */
+typedef struct {
+    uint8_t *page;
+    void *map; /* begins where the machine's pages do, at the page or before it */
+    size_t mapped;
+    const struct bf_file *file;
+    uint64_t at; /* of the page in the file */
+} bf_file_map;
 typedef struct bf_file {
-    int descriptor; /* of the file, or -1; used through bf_file_fd */
-    uint8_t *map; /* header page, then the words; of a filter of many parts the first page alone */
-    uint64_t mapped, bytes; /* of map; that the file must have                        */
-    bf_stamp stamp;         /* of the header as it was opened                         */
+    bf_file_map first; /* its first page; of a fixed filter also the words                 */
+    int descriptor;    /* of the file, or -1; used through bf_file_fd */
+    uint64_t bytes;    /* that the file must have */
+    bf_stamp stamp;    /* of the header as it was opened */
     bf_identity id;
-    uint8_t *packed; /* the compact image that the file is a copy of, with pages; NULL: none */
-    uint64_t packed_len;
     bf_identity made;      /* the file that this opening made; all zeros: none       */
     char *path, *absolute; /* as given; the same from the root on, where the name is looked up */
     bf_listed open;        /* in the list of files open for writing, if listed                 */
     bool listed;
-    void *alone;      /* the map that holds an exclusive writer's lock, or NULL             */
-    int process;      /* bf_process() of the one that opened it                             */
     uint64_t *shadow; /* its map, or NULL: shadow.c */
     size_t shadow_bytes;
-    void *maker; /* a map whose lock says that the process that rebuilds lives, or NULL */
-    int alone_fd, maker_fd; /* their descriptors where a map keeps no lock, else 0 */
-    int maker_process;      /* that made it: a child of fork does not have the map        */
+    bf_hold alone; /* this handle is the exclusive writer                    */
+    bf_hold maker; /* the process that rebuilds it, which is this one, lives */
 } bf_file;
 
 /* descriptor.c: whoever needs a descriptor of the file gets it here, because the program may have
@@ -49,20 +60,23 @@ bool bf_identify(int fd, const char *path, bf_identity *id, uint64_t *bytes);
 /* The lock of writers, shared or alone: 0, or BF_EBUSY, which names who has it. */
 int bf_file_write_shared(const bf_file *f, bf_error *err);
 int bf_file_write_alone(bf_file *f, bf_error *err);
-void bf_file_end_alone(bf_file *f);
-/* Closes a descriptor whose lock its map keeps.  On overlayfs and FUSE a map is of another file
- * than the descriptor and keeps no lock: there it stays open, and is returned; else 0. */
-int bf_close_mapped(int fd);
+/* 0, a negative code, or an errno: EAGAIN where another description has the lock, ENOSYS where the
+ * system has no such locks.  flags of open(2). */
+int bf_hold_take(const bf_file *f, bf_hold *h, struct flock lock, int flags, bf_error *err);
+void bf_hold_drop(const bf_file *f, bf_hold *h);
 /* The files that this process has open for writing.  refuse: BF_EBUSY where path leads to one. */
 void bf_listed_add(bf_listed *f, const bf_identity *id);
 void bf_listed_drop(bf_listed *f);
 int bf_refuse_open_file(const char *path, bf_error *err);
 
-/* packed.c: makes fd, of a file of so many bytes, a copy with pages; how long that is. */
-int bf_packed_open(bf_file *f, uint64_t *len, bf_error *err);
-bool bf_packed_same(const bf_file *f); /* is the image under its name still what was opened? */
-
-/* file.c: room for what of these bytes is a hole. */
+/* file.c: maps so many bytes from there on into m, and sets s->words. */
+int bf_file_map_at(
+    const bf_file *f, bf_file_map *m, uint64_t at, uint64_t bytes, bf_store *s, bf_error *err);
+/* What the stores of a fixed filter and of a part do with their map. */
+int bf_map_before_write(bf_store *s, bf_error *err);
+int bf_map_sync(bf_store *s, bf_error *err);
+int bf_map_read(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_error *err);
+/* Room for what of these bytes is a hole. */
 int bf_file_room(const bf_store *s, uint64_t at, uint64_t bytes, bf_error *err);
 /* Bytes of a file that others may cut short: an access through a map would be SIGBUS. */
 int bf_file_read(const bf_file *f, uint64_t at, void *buf, uint64_t len, bf_error *err);

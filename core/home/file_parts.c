@@ -18,79 +18,19 @@
 #include <unistd.h>
 
 /* ---- a part as a store ---- */
-typedef struct {
-    void *map;
-    size_t bytes;
-    const bf_file *file;
-    uint64_t at; /* of the bits in it */
-} part_map;
-
-static int sync_(bf_store *s, bf_error *err)
-{
-    const part_map *m = s->impl;
-    const int e = s->read_only ? 0 : bf_sync_map(s->wait, m->map, m->bytes);
-    return e ? bf_fail_sys(err, e, "sync", m->file->path) : 0;
-}
-
-static int read_(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_error *err)
-{
-    const part_map *m = s->impl;
-    return bf_file_read(m->file, m->at + offset, buf, len, err);
-}
-
 static void close_(bf_store *s)
 {
-    part_map *m = s->impl;
-    if (m && m->map) munmap(m->map, m->bytes);
+    bf_file_map *m = s->impl;
+    if (m && m->map) munmap(m->map, m->mapped);
     free(m);
-}
-
-/* As of a whole file: home/file.c. */
-static int before_write(bf_store *s, bf_error *err)
-{
-    const part_map *m = s->impl;
-    uint8_t *page = (uint8_t *)s->words - BF_HEADER;
-    const size_t end = (size_t)(page - (uint8_t *)m->map) + BF_HEADER;
-    bf_header_dirty(page);
-    const int e = bf_sync_map(s->wait, m->map, end);
-    return e ? bf_fail_sys(err, e, "sync", m->file->path) : 0;
 }
 
 static const bf_store_ops store_part = { .name = "file",
     .flags = BF_STORE_ATOMIC,
-    .before_write = before_write,
-    .sync = sync_,
-    .read = read_,
+    .before_write = bf_map_before_write,
+    .sync = bf_map_sync,
+    .read = bf_map_read,
     .close = close_ };
-
-/* A mapping begins where the machine's pages do, the part somewhere behind that. */
-static int map_part(bf_filter *f, bf_piece *p, uint64_t at, bf_error *err)
-{
-    const bf_file *file = f->part.store.impl;
-    bf_store *s = &p->part.store;
-    const uint64_t shift = at % (uint64_t)sysconf(_SC_PAGESIZE),
-                   bytes = bf_image_bytes(p->part.g.m) + shift;
-    const int fd = bf_file_fd(file, NULL, err);
-    if (fd < 0) return fd;
-    part_map *m = s->impl = calloc(1, sizeof *m);
-    if (!m) return bf_fail(err, BF_ENOMEM, "out of memory");
-    void *map = bytes > SIZE_MAX
-                    ? MAP_FAILED
-                    : mmap(NULL, (size_t)bytes, s->read_only ? PROT_READ : PROT_READ | PROT_WRITE,
-                          MAP_SHARED, fd, (off_t)(at - shift));
-    if (map == MAP_FAILED)
-        return bf_fail_sys(err, bytes > SIZE_MAX ? ENOMEM : errno, "map", file->path);
-#ifdef MADV_HUGEPAGE
-    int keep = errno;
-    madvise(map, (size_t)bytes, MADV_HUGEPAGE);
-    errno = keep;
-#endif
-    *m = (part_map){ map, (size_t)bytes, file, at + BF_HEADER };
-    p->page = (uint8_t *)map + shift;
-    p->live = bf_header_live(p->page);
-    s->words = (uint64_t *)(void *)(p->page + BF_HEADER);
-    return 0;
-}
 
 static int take_in(bf_filter *f, const bf_desc *d, uint64_t at, bool verify, bf_error *err)
 {
@@ -102,8 +42,14 @@ static int take_in(bf_filter *f, const bf_desc *d, uint64_t at, bool verify, bf_
         .nwords = (d->g.m + 63) / 64,
         .read_only = f->part.store.read_only,
         .wait = &f->wait };
-    int rc = map_part(f, p, at, err);
+    bf_file_map *m = p->part.store.impl = calloc(1, sizeof *m);
+    int rc = m ? bf_file_map_at(file, m, at, bf_image_bytes(d->g.m), &p->part.store, err)
+               : bf_fail(err, BF_ENOMEM, "out of memory");
     bf_file_words w = { .file = file, .at = at + BF_HEADER, .err = err };
+    if (rc == 0) {
+        p->page = m->page;
+        p->live = bf_header_live(p->page);
+    }
     if (rc == 0 && verify)
         rc = bf_header_verify_of(p->page, bf_file_block, &w, p->part.store.nwords, file->path, err);
     if (rc < 0) {
@@ -143,7 +89,7 @@ static bool news(const bf_filter *f)
 {
     bf_file *file = f->part.store.impl;
     return f->variant->grows &&
-           bf_live(bf_header_live(file->map)) > (int64_t)bf_chain_count(f->chain);
+           bf_live(bf_header_live(file->first.page)) > (int64_t)bf_chain_count(f->chain);
 }
 
 /* What is longer than its parts was about to grow, and is marked as written in place. */
@@ -153,7 +99,7 @@ static int check_end(const bf_filter *f, bf_error *err)
     struct stat st;
     if (bf_file_fd(file, &st, err) < 0) return BF_EIO;
     if ((uint64_t)st.st_size <= end_of(f)) return 0;
-    if (f->variant->grows && !bf_header_clean(file->map)) return 0;
+    if (f->variant->grows && !bf_header_clean(file->first.page)) return 0;
     return bf_fail(err, BF_EFORMAT, "%.80s is too long: %llu bytes, its parts need %llu",
         file->path, (ull)st.st_size, (ull)end_of(f));
 }
@@ -162,11 +108,11 @@ static int follow(bf_filter *f, bf_error *err)
 {
     bf_file *file = f->part.store.impl;
     bf_chain *c = f->chain;
-    const int64_t live = bf_live(bf_header_live(file->map)),
+    const int64_t live = bf_live(bf_header_live(file->first.page)),
                   want = f->variant->grows ? live : (int64_t)bf_whole_parts(&c->desc);
     int rc = 0;
     const bool opening = c->count == 0;
-    if (opening && f->variant->forgets) c->epoch = bf_header_live(file->map);
+    if (opening && f->variant->forgets) c->epoch = bf_header_live(file->first.page);
     if (want < 1 || want > BF_PARTS_MAX)
         return bf_fail(
             err, BF_EFORMAT, "%.80s is damaged: its number of parts is out of range", file->path);
@@ -204,7 +150,7 @@ static int append(bf_filter *f, const bf_desc *part, bf_error *err)
     if ((e = write_page(fd, at, &d)) || (e = bf_sync_file(&f->wait, fd)))
         return bf_fail_sys(err, e, "write", file->path);
     int rc = take_in(f, &d, at, false, err);
-    if (rc == 0) bf_live_set(bf_header_live(file->map), f->chain->count);
+    if (rc == 0) bf_live_set(bf_header_live(file->first.page), f->chain->count);
     return rc;
 }
 

@@ -46,7 +46,6 @@ const bf_shadow_ops bf_shadow_memory = { .words = words_memory, .drop = drop_mem
 /* ---- the maker of one in a file ---- */
 static bf_file *file_of(const bf_filter *f) { return f->part.store.impl; }
 
-#if defined(F_OFD_SETLK) && defined(MADV_DONTFORK)
 static struct flock maker_byte(const bf_filter *f, short type)
 {
     const off_t number = (off_t)(bf_generation_number(bf_generation(f)) & 0xFFFFFFFF);
@@ -58,53 +57,19 @@ static struct flock maker_byte(const bf_filter *f, short type)
 static int mark_maker(const bf_filter *f, bf_error *err)
 {
     bf_file *file = file_of(f);
-    struct flock l = maker_byte(f, F_RDLCK);
-    void *map = MAP_FAILED;
-    const int fd = bf_file_again(file, O_RDONLY, err);
-    if (fd < 0) return fd;
-    if (fcntl(fd, F_OFD_SETLK, &l) == 0) map = mmap(NULL, BF_HEADER, PROT_READ, MAP_SHARED, fd, 0);
-    int e = map == MAP_FAILED ? errno : 0;
-    if (e == 0 && madvise(map, BF_HEADER, MADV_DONTFORK) < 0) {
-        e = errno;
-        munmap(map, BF_HEADER);
-    }
-    if (e) {
-        close(fd);
-        return bf_fail_sys(err, e, "lock", file->path);
-    }
-    file->maker_fd = bf_close_mapped(fd);
-    file->maker_process = bf_process();
-    file->maker = map;
-    return 0;
+    const int e = bf_hold_take(file, &file->maker, maker_byte(f, F_RDLCK), O_RDONLY, err);
+    return e <= 0 ? e : e == ENOSYS ? 0 : bf_fail_sys(err, e, "lock", file->path);
 }
 
 static int maker_lives(const bf_filter *f)
 {
+#ifdef F_OFD_SETLK
     struct flock l = maker_byte(f, F_WRLCK);
     const int fd = bf_file_fd(file_of(f), NULL, NULL);
-    return fd < 0 || fcntl(fd, F_OFD_GETLK, &l) < 0 ? -1 : l.l_type != F_UNLCK;
-}
-#else
-static int mark_maker(const bf_filter *f, bf_error *err)
-{
-    (void)err;
-    file_of(f)->maker_process = bf_process();
-    return 0;
-}
-static int maker_lives(const bf_filter *f)
-{
+    if (fd >= 0 && fcntl(fd, F_OFD_GETLK, &l) == 0) return l.l_type != F_UNLCK;
+#endif
     (void)f;
     return -1;
-}
-#endif
-
-static void unmark_maker(bf_file *file)
-{
-    void *map = file->maker;
-    file->maker = NULL;
-    if (map && file->maker_process == bf_process()) munmap(map, BF_HEADER);
-    bf_file_close(file, file->maker_fd);
-    file->maker_fd = 0;
 }
 
 /* ---- in a file ---- */
@@ -124,7 +89,7 @@ static int cut(bf_filter *f, bf_error *err)
 static int make(bf_filter *f, bf_error *err)
 {
     bf_file *file = file_of(f);
-    unmark_maker(file);
+    bf_hold_drop(file, &file->maker);
     int rc = mark_maker(f, err);
     if (rc < 0 || (rc = cut(f, err)) < 0 || (rc = bf_file_fd(file, NULL, err)) < 0) return rc;
     const int e = bf_reserve(rc, bf_shadow_from(bits_of(f)), f->part.store.nwords * 8);
@@ -150,7 +115,7 @@ static int words_file(bf_filter *f, bool create, uint64_t **shadow, bf_error *er
         file->shadow = p;
         file->shadow_bytes = bytes_of(f);
     }
-    rc = bf_header_verify(file->map, file->shadow, f->part.store.nwords, file->path, err);
+    rc = bf_header_verify(file->first.page, file->shadow, f->part.store.nwords, file->path, err);
     if (rc < 0) return rc; /* in the place of the bits it would damage them */
     *shadow = file->shadow;
     return 1;
@@ -170,22 +135,22 @@ static int drop_file(bf_filter *f, bf_error *err)
     bf_file *file = file_of(f);
     const int rc = cut(f, err);
     unmap(file);
-    unmark_maker(file);
+    bf_hold_drop(file, &file->maker);
     return rc;
 }
 
 void bf_file_end_shadow(bf_file *file)
 {
     unmap(file);
-    unmark_maker(file);
+    bf_hold_drop(file, &file->maker);
 }
 
 static int sync_file(bf_filter *f, bf_sync_what what, bf_error *err)
 {
     const bf_file *file = file_of(f);
     int e = what == BF_SYNC_SHADOW ? bf_sync_map(&f->wait, file->shadow, bytes_of(f))
-            : what == BF_SYNC_BITS ? bf_sync_map(&f->wait, file->map, (size_t)file->mapped)
-                                   : bf_sync_map(&f->wait, file->map, BF_HEADER);
+            : what == BF_SYNC_BITS ? bf_sync_map(&f->wait, file->first.map, file->first.mapped)
+                                   : bf_sync_map(&f->wait, file->first.map, BF_HEADER);
     const int fd = bf_file_fd(file, NULL, err);
     if (fd < 0) return fd;
     if (!e && what != BF_SYNC_GENERATION) e = bf_sync_file(&f->wait, fd);

@@ -7,7 +7,7 @@
  * description any more.  An ordinary handle's lock is held by the handle's own description: a child
  * of fork shares it, because it may go on writing.  An exclusive handle's lock is held by a map of
  * another description that fork does not hand on, so it ends with the process even while a child
- * lives (but see bf_close_mapped).  The length of the locked range is 1 + the process id of the
+ * lives (bf_hold).  The length of the locked range is 1 + the process id of the
  * holder, for messages. */
 #include "base/system.h"
 #include "bits/bits.h"
@@ -103,7 +103,8 @@ int bf_refuse_open_file(const char *path, bf_error *err)
 }
 
 /* ---- the writers' lock ---- */
-int bf_close_mapped(int fd)
+/* A descriptor whose lock its map keeps is not needed. */
+static int close_mapped(int fd)
 {
     enum { OVERLAYFS = 0x794c7630, FUSE = 0x65735546 };
     struct statfs fs;
@@ -112,7 +113,40 @@ int bf_close_mapped(int fd)
     return 0;
 }
 
-#ifdef F_OFD_SETLK
+#if defined(F_OFD_SETLK) && defined(MADV_DONTFORK)
+int bf_hold_take(const bf_file *f, bf_hold *h, struct flock lock, int flags, bf_error *err)
+{
+    void *map = MAP_FAILED;
+    const int fd = bf_file_again(f, flags, err);
+    if (fd < 0) return fd;
+    if (fcntl(fd, F_OFD_SETLK, &lock) == 0)
+        map = mmap(NULL, BF_HEADER, PROT_READ, MAP_SHARED, fd, 0);
+    if (map != MAP_FAILED && madvise(map, BF_HEADER, MADV_DONTFORK) == 0) {
+        *h = (bf_hold){ map, close_mapped(fd), bf_process() };
+        return 0;
+    }
+    const int e = errno;
+    if (map != MAP_FAILED) munmap(map, BF_HEADER);
+    close(fd);
+    return e == EACCES ? EAGAIN : e;
+}
+#else
+int bf_hold_take(const bf_file *f, bf_hold *h, struct flock lock, int flags, bf_error *err)
+{
+    (void)f, (void)h, (void)lock, (void)flags, (void)err, (void)close_mapped;
+    return ENOSYS;
+}
+#endif
+
+/* In a child of fork another map may be at that address by now. */
+void bf_hold_drop(const bf_file *f, bf_hold *h)
+{
+    const bf_hold was = *h;
+    *h = (bf_hold){ 0 };
+    if (was.map && was.process == bf_process()) munmap(was.map, BF_HEADER);
+    bf_file_close(f, was.fd);
+}
+
 static struct flock writers_byte(short type)
 {
     return (struct flock){ .l_type = type,
@@ -121,12 +155,19 @@ static struct flock writers_byte(short type)
         .l_len = 1 + (off_t)getpid() };
 }
 
-/* Who is in the way?  The holder may have gone by now. */
+static bool has_no_such_locks(int e)
+{
+    return e == EINVAL || e == ENOSYS || e == EOPNOTSUPP || e == ENOLCK;
+}
+
+/* The holder may have gone by now. */
 static int refuse(const bf_file *f, bf_error *err)
 {
     struct flock l = writers_byte(F_WRLCK);
     l.l_len = 1;
+#ifdef F_OFD_SETLK
     if (fcntl(f->descriptor, F_OFD_GETLK, &l) < 0 || l.l_type == F_UNLCK) l.l_len = 1;
+#endif
     return bf_fail(err, BF_EBUSY,
         l.l_type == F_RDLCK
             ? "%.80s has a writer (pid %lld): it can have an exclusive one when all "
@@ -135,64 +176,28 @@ static int refuse(const bf_file *f, bf_error *err)
         f->path, (long long)l.l_len - 1);
 }
 
-static bool has_no_such_locks(int e)
-{
-    return e == EINVAL || e == ENOSYS || e == EOPNOTSUPP || e == ENOLCK;
-}
-
 int bf_file_write_shared(const bf_file *f, bf_error *err)
 {
-    struct flock l = writers_byte(F_RDLCK);
     const int fd = bf_file_fd(f, NULL, err);
-    if (fd < 0 || f->alone) return fd < 0 ? fd : 0;
-    if (fcntl(fd, F_OFD_SETLK, &l) == 0 || has_no_such_locks(errno)) return 0;
-    return errno == EAGAIN || errno == EACCES ? refuse(f, err)
-                                              : bf_fail_sys(err, errno, "lock", f->path);
+    if (fd < 0 || f->alone.map) return fd < 0 ? fd : 0;
+#ifdef F_OFD_SETLK
+    struct flock l = writers_byte(F_RDLCK);
+    if (fcntl(fd, F_OFD_SETLK, &l) < 0 && !has_no_such_locks(errno))
+        return errno == EAGAIN || errno == EACCES ? refuse(f, err)
+                                                  : bf_fail_sys(err, errno, "lock", f->path);
+#endif
+    return 0;
 }
 
 int bf_file_write_alone(bf_file *f, bf_error *err)
 {
-    struct flock l = writers_byte(F_WRLCK);
-    const int fd = bf_file_again(f, O_RDWR, err);
-    if (fd < 0) return fd;
-    const int e = fcntl(fd, F_OFD_SETLK, &l) == 0 ? 0 : errno;
-    void *p = e ? MAP_FAILED : mmap(NULL, BF_HEADER, PROT_READ, MAP_SHARED, fd, 0);
-    const int e2 = !e && p == MAP_FAILED ? errno : e;
-    if (e2)
-        close(fd);
-    else
-        f->alone_fd = bf_close_mapped(fd);
-    if (e == EAGAIN || e == EACCES) return refuse(f, err);
+    const int e = bf_hold_take(f, &f->alone, writers_byte(F_WRLCK), O_RDWR, err);
+    if (e <= 0) return e;
+    if (e == EAGAIN) return refuse(f, err);
     if (has_no_such_locks(e))
         return bf_fail(err, BF_ENOTSUP,
             "%.60s cannot have an exclusive writer: its file system has no locks of open file "
             "descriptions",
             f->path);
-    if (e2) return bf_fail_sys(err, e2, "lock", f->path);
-    f->alone = p;
-    if (madvise(p, BF_HEADER, MADV_DONTFORK) == 0) return 0;
-    return bf_fail_sys(err, errno, "lock", f->path);
-}
-#else
-int bf_file_write_shared(const bf_file *f, bf_error *err)
-{
-    (void)f;
-    (void)err;
-    return 0;
-}
-int bf_file_write_alone(bf_file *f, bf_error *err)
-{
-    return bf_fail(err, BF_ENOTSUP,
-        "%.60s cannot have an exclusive writer: this system has no locks of open file descriptions",
-        f->path);
-}
-#endif
-
-/* In a child of fork another map may be at that address by now. */
-void bf_file_end_alone(bf_file *f)
-{
-    if (f->alone && f->process == bf_process()) munmap(f->alone, BF_HEADER);
-    bf_file_close(f, f->alone_fd);
-    f->alone = NULL;
-    f->alone_fd = 0;
+    return bf_fail_sys(err, e, "lock", f->path);
 }

@@ -60,7 +60,7 @@ struct bf_store {
     uint64_t nwords; /* ceil(bits / 64), set by filter.c before create and after attach        */
     bool read_only;
     bool made;         /* what attach opened was made just now, by this opening               */
-    bool packed;       /* attach: an image without a page, where it is to be written in place */
+    bool compact;      /* attach failed: an image without a page, which no store works in      */
     void *impl;        /* the store's own state                                               */
     const char *label; /* what messages call it, NULL = its storage text; never a password    */
     const bf_wait_hooks *wait; /* of its filter; NULL = none */

@@ -1,15 +1,16 @@
-/* bitfield.c - what is asked of cells, bits or counters of 4 bits, at positions under one name:
+/* bitfield.c - the commands for cells, bits or counters of 4 bits, at positions under one name:
  *
- *   look   BITFIELD_RO K GET u1 p1 ...       a key; where its cells lie in one line of 512, or bits
- *          GETRANGE K line                   in two, a line: half the cost.  A byte a cell where
- *                                            Redis has no BITFIELD_RO
- *          GETRANGE K 0 mark                 all keys, where the whole string is little more than
- *                                            what is sent and answered otherwise
- *   add    BITFIELD K SET u1 p1 1 ...        a key: Redis sets them at once and tells what was set
- *          BITFIELD K OVERFLOW SAT INCRBY u4 #p1 1 ...                  before; what came of it
+ *   test   BITFIELD_RO K GET u1 p1 ...       per key, or
+ *          GETRANGE K from to                one or two lines of 512 cells, if all its cells are in
+ *                                            them: half the cost; or a byte per cell, if the server
+ *                                            has no BITFIELD_RO; or the complete string for all
+ *                                            keys, if it is little more than their commands
+ *   add    BITFIELD K SET u1 p1 1 ...        per key: Redis sets them in one step and returns the
+ *          BITFIELD K OVERFLOW SAT INCRBY u4 #p1 1 ...      old bits, or the new counters
  *   mark   GET u32 in the last BITFIELD, or one more GETRANGE: the last thing read of a name
  *
- * Knows commands and replies; when they are sent, and again, is batch.c's. */
+ * How a key is read is decided once and kept in present[] until its reply is read.  batch.c decides
+ * when commands are sent, and sent again. */
 #include "bits/bits.h"
 #include "redis/generation.h"
 #include "redis/meta.h"
@@ -17,17 +18,16 @@
 #include "redis/batch.h"
 #include <string.h>
 
-/* Of a look in a batch: bytes of a command and its reply that are the same for all, and those of a
- * position in BITFIELD_RO; how many more the whole string may have: Redis takes a byte of a long
- * string in less than a thousandth of the time of a short command, a network of 1 Gbit/s in 8 ns.
- */
-enum { LINE = 512, A_RANGE = 72, A_GET = 35, TIMES = 2, FEW = 16 };
+/* Bytes of a GETRANGE and its reply without the text, and of one position in BITFIELD_RO; how much
+ * longer than these the complete string may be, from how many keys on: Redis copies a byte of it in
+ * less than a thousandth of the time of a short command, a network of 1 Gbit/s in 8 ns. */
+enum { LINE = 512, RANGE_BYTES = 72, GET_BYTES = 35, TIMES = 2, KEYS_LEAST = 16 };
 
 static bool counts(const bf_redis_request *g) { return g->of->desc.g.counting; }
 static unsigned cell_bits(const bf_redis_request *g) { return counts(g) ? BF_CELL_BITS : 1; }
 
-/* Of counters a position that is named twice counts once.  n: of the positions that come back. */
-static const uint64_t *raised(
+/* A counter that is named twice counts once.  n: how many positions are returned. */
+static const uint64_t *to_raise(
     const bf_redis_request *g, const uint64_t *pos, uint64_t own[BF_K_MAX], unsigned *n)
 {
     *n = g->k;
@@ -37,30 +37,44 @@ static const uint64_t *raised(
     return own;
 }
 
-/* ---- how a key is asked: decided once, and kept in present[] until the reply is read ---- */
+/* ---- the plan of a key: BITFIELD, or how many ranges ---- */
 enum { BY_BITFIELD, BY_LINE, BY_TWO_LINES, BY_BYTES };
 
-/* The second line of a key whose cells lie in two. */
-static uint64_t other_line(const uint64_t *pos, unsigned k)
+static unsigned ranges_of(const bf_redis_request *g, uint8_t how)
 {
-    for (unsigned i = 1; i < k; i++)
-        if (pos[i] / LINE != pos[0] / LINE) return pos[i] / LINE;
-    return pos[0] / LINE;
+    return how == BY_BYTES ? g->k : how;
 }
 
-/* A single look of a client is one command: several cost phpredis a pipeline. */
+typedef struct {
+    uint64_t first, cells;
+    const char *bytes; /* once they are read */
+    size_t len;
+} cell_range;
+
+static cell_range range_of(const bf_redis_request *g, uint8_t how, const uint64_t *pos, unsigned i)
+{
+    const unsigned cells = how == BY_BYTES ? 8 / cell_bits(g) : LINE;
+    unsigned j = how == BY_BYTES ? i : 0;
+    while (how == BY_TWO_LINES && i == 1 && j + 1 < g->k && pos[j] / LINE == pos[0] / LINE) j++;
+    return (cell_range){ .first = pos[j] / cells * cells, .cells = cells };
+}
+
+/* A single test of a host's client is one command: several cost phpredis a pipeline. */
 static uint8_t plan_key(const bf_redis_request *g, const uint64_t *pos)
 {
-    const bf_conn *l = g->of->conn;
+    unsigned in_first = 0, in_second = 0;
     if (g->op == BF_OP_ADD) return BY_BITFIELD;
-    if (l->socket || g->nkeys > 1) {
-        const uint64_t first = pos[0] / LINE, second = other_line(pos, g->k);
-        bool few = second == first || !counts(g);
-        for (unsigned i = 0; few && i < g->k; i++)
-            few = pos[i] / LINE == first || pos[i] / LINE == second;
-        if (few) return second == first ? BY_LINE : BY_TWO_LINES;
+    if (g->of->conn->socket || g->nkeys > 1) {
+        const uint64_t first = range_of(g, BY_TWO_LINES, pos, 0).first / LINE,
+                       second = range_of(g, BY_TWO_LINES, pos, 1).first / LINE;
+        for (unsigned i = 0; i < g->k; i++) {
+            in_first += pos[i] / LINE == first;
+            in_second += pos[i] / LINE == second;
+        }
+        if (in_first == g->k) return BY_LINE;
+        if (!counts(g) && in_first + in_second == g->k) return BY_TWO_LINES;
     }
-    return l->no_bitfield_ro ? BY_BYTES : BY_BITFIELD;
+    return g->of->conn->no_bitfield_ro ? BY_BYTES : BY_BITFIELD;
 }
 
 static uint64_t string_bytes(const bf_redis *r)
@@ -68,159 +82,115 @@ static uint64_t string_bytes(const bf_redis *r)
     return r->foreign ? (r->bits + 7) / 8 : r->mark_at + BF_REDIS_MARK;
 }
 
-/* The keys, whether the complete string is read and all keys are looked at here, and whether the
- * mark comes with it or is a command of its own. */
+/* Of all keys; whether the complete string is read for them; whether the mark is in the same reply
+ * as cells. */
 static void make_plan(bf_redis_request *g)
 {
-    const bool ours = !g->of->foreign && g->nkeys > 0 && !bf_redis_mark_apart(g->of);
+    const uint64_t string = string_bytes(g->of);
     for (size_t i = 0; i < g->nkeys; i++) g->present[i] = plan_key(g, g->pos + i * g->k);
-    g->as_string = false;
-    if (g->op != BF_OP_ADD && g->nkeys >= FEW && string_bytes(g->of) <= BF_REDIS_STEP) {
-        const uint8_t how = g->present[0];
-        const size_t lines = how == BY_LINE ? 1 : how == BY_TWO_LINES ? 2 : 0;
-        const size_t each =
-            lines ? lines * (A_RANGE + LINE / 8 * (size_t)cell_bits(g)) : (size_t)g->k * A_GET;
-        g->as_string = string_bytes(g->of) <= TIMES * each * g->nkeys;
+    g->as_string = g->op != BF_OP_ADD && g->nkeys >= KEYS_LEAST && string <= BF_REDIS_STEP;
+    if (g->as_string) {
+        const unsigned lines = g->present[0] == BY_BYTES ? 0 : g->present[0];
+        const size_t each = lines ? lines * (RANGE_BYTES + LINE / 8 * (size_t)cell_bits(g))
+                                  : (size_t)g->k * GET_BYTES;
+        g->as_string = string <= TIMES * each * g->nkeys;
     }
-    g->mark_inside = ours && (g->as_string || g->present[g->nkeys - 1] == BY_BITFIELD);
+    g->mark_inside = !g->of->foreign && g->nkeys > 0 && !bf_redis_mark_apart(g->of) &&
+                     (g->as_string || g->present[g->nkeys - 1] == BY_BITFIELD);
 }
 
 /* ---- commands ---- */
-static char *append_text(char *at, const char *text, size_t len)
+static char *append_text(char *at, const char *text)
 {
+    const size_t len = strlen(text);
     memcpy(at, text, len);
     return at + len;
 }
-#define COPY(at, text) append_text(at, text, sizeof text - 1)
 
-static char *number_arg(char *at, const char *sign, uint64_t v)
+static char *append_number(char *at, const char *sign, uint64_t v)
 {
-    char text[20];
-    const size_t len = (size_t)(bf_redis_digits(text, v) - text), more = strlen(sign);
+    char digits[24];
+    *bf_redis_digits(digits, v) = 0;
     *at++ = '$';
-    at = bf_redis_digits(at, len + more);
-    at = COPY(at, "\r\n");
-    at = append_text(at, sign, more);
-    at = append_text(at, text, len);
-    return COPY(at, "\r\n");
+    at = append_text(bf_redis_digits(at, strlen(sign) + strlen(digits)), "\r\n");
+    return append_text(append_text(append_text(at, sign), digits), "\r\n");
 }
 
 static void put_bitfield(const bf_redis_request *g, const uint64_t *given, bool with_mark)
 {
+    static const char *const heads[2][2] = { { "$3\r\nGET\r\n$2\r\nu1\r\n",
+                                                 "$3\r\nGET\r\n$2\r\nu4\r\n" },
+        { "$3\r\nSET\r\n$2\r\nu1\r\n", "$6\r\nINCRBY\r\n$2\r\nu4\r\n" } };
     bf_conn *l = g->of->conn;
     uint64_t own[BF_K_MAX];
     unsigned k;
     const bool add = g->op == BF_OP_ADD, counting = counts(g);
-    const uint64_t *pos = raised(g, given, own, &k);
+    const uint64_t *pos = to_raise(g, given, own, &k);
     bf_conn_command(l, add ? "BITFIELD %s" : "BITFIELD_RO %s", l->key);
     bf_conn_expect(l, (size_t)k + 1, 0);
-    char *at = bf_conn_room(l, ((size_t)k + 1) * 64);
+    if (add && counting) bf_conn_append(l, "OVERFLOW SAT");
+    char *at = bf_conn_room(l, (size_t)k * 64);
     if (!at) return;
-    if (add && counting) at = COPY(at, "$8\r\nOVERFLOW\r\n$3\r\nSAT\r\n");
     for (unsigned i = 0; i < k; i++) {
-        if (!add) at = COPY(at, "$3\r\nGET\r\n");
-        if (add && !counting) at = COPY(at, "$3\r\nSET\r\n");
-        if (add && counting) at = COPY(at, "$6\r\nINCRBY\r\n");
-        at = counting ? COPY(at, "$2\r\nu4\r\n") : COPY(at, "$2\r\nu1\r\n");
-        at = number_arg(at, counting ? "#" : "", pos[i]);
-        if (add) at = number_arg(at, "", counting && g->by ? g->by[i] : 1);
+        at = append_number(append_text(at, heads[add][counting]), counting ? "#" : "", pos[i]);
+        if (add) at = append_number(at, "", counting && g->by ? g->by[i] : 1);
     }
-    if (with_mark) at = number_arg(COPY(at, "$3\r\nGET\r\n$3\r\nu32\r\n"), "", g->of->mark_at * 8);
     l->out_len = (size_t)(at - (char *)l->out.at);
-    l->args += 2 * (add && counting) + (size_t)k * (add ? 4 : 3) + (with_mark ? 3 : 0);
-}
-
-static void put_key(const bf_redis_request *g, size_t key)
-{
-    bf_redis *r = g->of;
-    const uint64_t *pos = g->pos + key * g->k;
-    const unsigned bits = cell_bits(g), line = LINE / 8 * bits;
-    switch (g->present[key]) {
-    case BY_BITFIELD: put_bitfield(g, pos, g->mark_inside && key + 1 == g->nkeys); break;
-    case BY_BYTES:
-        for (unsigned j = 0; j < g->k; j++) bf_redis_append_range(r, pos[j] * bits / 8, 1);
-        break;
-    case BY_TWO_LINES:
-        bf_redis_append_range(r, pos[0] / LINE * line, line);
-        bf_redis_append_range(r, other_line(pos, g->k) * line, line);
-        break;
-    default: bf_redis_append_range(r, pos[0] / LINE * line, line);
-    }
+    l->args += (size_t)k * (add ? 4 : 3);
+    if (with_mark) bf_conn_append(l, "GET u32 %n", g->of->mark_at * 8);
 }
 
 static void put_request(bf_redis_request *g, const char *about)
 {
     bf_redis *r = g->of;
+    const unsigned bits = cell_bits(g);
     make_plan(g);
     bf_conn_route(r->conn, about);
     if (g->as_string) bf_redis_append_range(r, 0, string_bytes(r));
-    for (size_t i = 0; !g->as_string && i < g->nkeys; i++) put_key(g, i);
+    for (size_t key = 0; !g->as_string && key < g->nkeys; key++) {
+        const uint64_t *pos = g->pos + key * g->k;
+        const uint8_t how = g->present[key];
+        if (how == BY_BITFIELD) put_bitfield(g, pos, g->mark_inside && key + 1 == g->nkeys);
+        for (unsigned i = 0; i < ranges_of(g, how); i++) {
+            const cell_range range = range_of(g, how, pos, i);
+            bf_redis_append_range(r, range.first * bits / 8, range.cells * bits / 8);
+        }
+    }
     if (!g->mark_inside && bf_redis_marked(r)) bf_redis_append_mark(r);
 }
 
 /* ---- replies ---- */
-static void keep_least(unsigned *least, unsigned v)
+/* The reply to the GETRANGE of a range.  Without bytes it is an error reply, or *rc is the error.
+ */
+static void take_range(bf_redis_request *g, cell_range *range, int *rc, bf_redis_outcome *a)
 {
-    if (v < *least) *least = v;
-}
-
-/* The reply to GETRANGE, of so many bytes or less; NULL: rc says what it is. */
-static const char *take_reply_bytes(
-    bf_redis_request *g, uint64_t most, size_t *len, int *rc, bf_redis_outcome *a)
-{
-    *rc = 0;
-    if (!bf_redis_next(g->of, a)) return NULL;
-    const char *bytes = bf_reply_only_text(&g->of->conn->reply, len);
-    if (bytes && *len <= most) return bytes;
+    if (!bf_redis_next(g->of, a)) return;
+    range->bytes = bf_reply_only_text(&g->of->conn->reply, &range->len);
+    if (range->bytes && range->len <= range->cells * cell_bits(g) / 8) return;
+    range->bytes = NULL;
     *rc = bf_redis_fail_protocol(g->of, a->err);
-    return NULL;
 }
 
-/* What is past the end of the string is 0. */
-static unsigned cell_in(const char *bytes, size_t len, uint64_t at, unsigned bits)
-{
-    const uint64_t bit = at * bits;
-    return bit / 8 >= len ? 0
-                          : (uint8_t)bytes[bit / 8] >> (8 - bits - bit % 8) & ((1U << bits) - 1);
-}
-
-/* The cells of a key that lie in one range of so many cells, the one in which pos[i] is. */
-static int take_range(bf_redis_request *g, const uint64_t *pos, uint64_t of, unsigned cells,
-    unsigned *least, bf_redis_outcome *a)
+/* The least of *least and the key's cells in this range.  What is past the end of the string is 0.
+ */
+static void find_least(
+    const bf_redis_request *g, const uint64_t *pos, const cell_range *range, unsigned *least)
 {
     const unsigned bits = cell_bits(g);
-    const uint64_t first = of / cells * cells;
-    size_t len;
-    int rc;
-    const char *bytes = take_reply_bytes(g, cells * bits / 8, &len, &rc, a);
-    for (unsigned i = 0; bytes && i < g->k; i++) {
-        const uint64_t at = pos[i] - first; /* wraps where it comes before */
-        if (at < cells) keep_least(least, cell_in(bytes, len, at, bits));
+    for (unsigned i = 0; range->bytes && i < g->k && *least; i++) {
+        if (pos[i] - range->first >= range->cells) continue; /* wraps for an earlier position */
+        const uint64_t bit = (pos[i] - range->first) * bits;
+        unsigned cell = 0;
+        if (bit / 8 < range->len)
+            cell = (uint8_t)range->bytes[bit / 8] >> (8 - bits - bit % 8) & ((1U << bits) - 1);
+        if (cell < *least) *least = cell;
     }
-    return rc;
 }
 
-static uint8_t answer_of(const bf_redis_request *g, unsigned least)
+static uint8_t present_of(const bf_redis_request *g, unsigned least)
 {
-    const unsigned before = counts(g) && g->op == BF_OP_ADD; /* INCRBY tells what came of it */
+    const unsigned before = counts(g) && g->op == BF_OP_ADD; /* INCRBY returns the new value */
     return g->op == BF_OP_COUNT ? (uint8_t)least : least > before;
-}
-
-static int take_string(bf_redis_request *g, bf_redis_outcome *a)
-{
-    const unsigned bits = cell_bits(g);
-    const uint64_t *pos = g->pos, at = g->of->mark_at;
-    size_t len;
-    int rc;
-    const char *bytes = take_reply_bytes(g, string_bytes(g->of), &len, &rc, a);
-    for (size_t i = 0; bytes && i < g->nkeys; i++, pos += g->k) {
-        unsigned least = BF_CELL_MAX;
-        for (unsigned j = 0; j < g->k && least; j++)
-            keep_least(&least, cell_in(bytes, len, pos[j], bits));
-        g->present[i] = answer_of(g, least);
-    }
-    if (bytes && !g->of->foreign) g->mark = bf_redis_mark_in(bytes + at, len > at ? len - at : 0);
-    return rc;
 }
 
 static int take_bitfield(bf_redis_request *g, size_t key, unsigned *least, bf_redis_outcome *a)
@@ -231,34 +201,50 @@ static int take_bitfield(bf_redis_request *g, size_t key, unsigned *least, bf_re
     const long long most = (1LL << cell_bits(g)) - 1;
     uint8_t *old = g->op == BF_OP_ADD && g->old ? g->old + key * g->k : NULL;
     if (!bf_redis_next(g->of, a)) return 0;
-    raised(g, g->pos + key * g->k, own, &k);
-    const bf_redis_leaf *v = g->of->conn->reply.leaves;
-    if (g->of->conn->reply.n != k + (size_t)with_mark) return bf_redis_fail_protocol(g->of, a->err);
-    for (unsigned i = 0; i < k + with_mark; i++)
-        if (v[i].type != BF_LEAF_INTEGER || (i < k && (v[i].value < 0 || v[i].value > most)))
+    to_raise(g, g->pos + key * g->k, own, &k);
+    const bf_redis_reply *reply = &g->of->conn->reply;
+    if (reply->n != k + (size_t)with_mark) return bf_redis_fail_protocol(g->of, a->err);
+    for (unsigned i = 0; i < reply->n; i++) {
+        long long v;
+        if (!bf_reply_integer(reply, i, &v) || (i < k && (v < 0 || v > most)))
             return bf_redis_fail_protocol(g->of, a->err);
-    for (unsigned i = 0; i < k; i++) {
-        keep_least(least, (unsigned)v[i].value);
-        if (old) old[i] = v[i].value == 1;
+        if (i == k)
+            g->mark = (uint32_t)v;
+        else if (v < *least)
+            *least = (unsigned)v;
+        if (old && i < k) old[i] = v == 1;
     }
-    if (with_mark) g->mark = (uint32_t)v[k].value;
     return 0;
 }
 
 static int take_key(bf_redis_request *g, size_t key, bf_redis_outcome *a)
 {
     const uint64_t *pos = g->pos + key * g->k;
-    const unsigned a_byte = 8 / cell_bits(g);
     const uint8_t how = g->present[key];
     unsigned least = BF_CELL_MAX;
+    int rc = how == BY_BITFIELD ? take_bitfield(g, key, &least, a) : 0;
+    for (unsigned i = 0; rc == 0 && i < ranges_of(g, how); i++) {
+        cell_range range = range_of(g, how, pos, i);
+        take_range(g, &range, &rc, a);
+        find_least(g, pos, &range, &least);
+    }
+    g->present[key] = present_of(g, least);
+    return rc;
+}
+
+static int take_string(bf_redis_request *g, bf_redis_outcome *a)
+{
+    const uint64_t at = g->of->mark_at;
+    cell_range all = { .cells = string_bytes(g->of) * 8 / cell_bits(g) };
     int rc = 0;
-    if (how == BY_BITFIELD) rc = take_bitfield(g, key, &least, a);
-    for (unsigned j = 0; how == BY_BYTES && rc == 0 && j < g->k; j++)
-        rc = take_range(g, pos, pos[j], a_byte, &least, a);
-    if (how == BY_LINE || how == BY_TWO_LINES) rc = take_range(g, pos, pos[0], LINE, &least, a);
-    if (how == BY_TWO_LINES && rc == 0)
-        rc = take_range(g, pos, other_line(pos, g->k) * LINE, LINE, &least, a);
-    g->present[key] = answer_of(g, least);
+    take_range(g, &all, &rc, a);
+    for (size_t i = 0; all.bytes && i < g->nkeys; i++) {
+        unsigned least = BF_CELL_MAX;
+        find_least(g, g->pos + i * g->k, &all, &least);
+        g->present[i] = present_of(g, least);
+    }
+    if (all.bytes && !g->of->foreign)
+        g->mark = bf_redis_mark_in(all.bytes + at, all.len > at ? all.len - at : 0);
     return rc;
 }
 
@@ -272,19 +258,18 @@ static int take_request(bf_redis_request *g, bf_redis_outcome *a)
 }
 
 /* ---- taking back ---- */
-/* Best effort: the error stands.  Of bits those that were 0, of counters all, and by how much. */
+/* As far as possible, without an error: bits that were 0, and counters by what was added. */
 static void undo_add(const bf_redis_request *g)
 {
-    const unsigned k = g->k;
     bf_conn *l = g->of->conn;
     uint64_t own[BF_K_MAX];
     bf_conn_begin(l, BF_WRITES);
     bf_redis_script(g->of, bf_script_take_back, NULL);
     bf_conn_append(l, "%s", counts(g) ? "1" : "0");
     for (size_t key = 0; key < g->nkeys; key++) {
-        const uint8_t *old = g->old ? g->old + key * k : NULL;
+        const uint8_t *old = g->old ? g->old + key * g->k : NULL;
         unsigned n;
-        const uint64_t *pos = raised(g, g->pos + key * k, own, &n);
+        const uint64_t *pos = to_raise(g, g->pos + key * g->k, own, &n);
         for (unsigned i = 0; i < n; i++) {
             if (old && old[i]) continue;
             bf_conn_append(l, "%n", pos[i]);

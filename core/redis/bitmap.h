@@ -18,7 +18,6 @@ int bf_redis_remove(bf_redis *r, bf_error *err);
 int bf_redis_zeros(
     bf_redis *r, const char *temp, uint32_t mark, bf_error *err); /* a key of zeros and the mark */
 void bf_redis_discard(bf_redis *r, const char *temp);
-
-/* sample.c */
+/* *ones of *of cells that were looked at are set. */
 int bf_redis_sample(bf_redis *r, uint64_t *ones, uint64_t *of, bf_error *err);
 #endif

@@ -109,12 +109,6 @@ static void forget_shard(bf_redis *r, unsigned i)
     c->shard[i] = (sight){ .mark = mark_of(r, i), .seen = -1 };
 }
 
-/* Other bits since: nothing of the old ones is known any more. */
-static void forget_other_mark(bf_redis *r, unsigned i)
-{
-    if (r->cache->shard[i].mark != mark_of(r, i)) forget_shard(r, i);
-}
-
 static bool is_over(const bf_redis_cache *c, unsigned i, double at)
 {
     return c->shard[i].seen < 0 || at - c->shard[i].seen > c->max_age;
@@ -134,13 +128,14 @@ static void forget_other_connection(bf_redis *r)
 }
 
 /* The connection may be a new one since the last batch: a count or a look at K:meta made it. */
-static bool is_known(bf_redis *r, const uint64_t *pos, unsigned k, double at)
+bool bf_redis_cache_knows(bf_redis *r, const uint64_t *pos, unsigned k, double at)
 {
     const bf_redis_cache *c = r->cache;
+    if (!c) return false;
     const unsigned i = shard_of(r, pos);
     uint8_t yes = 0;
     forget_other_connection(r);
-    forget_other_mark(r, i);
+    if (c->shard[i].mark != mark_of(r, i)) forget_shard(r, i); /* other bits since */
     if (is_over(c, i, at)) return false;
     bf_words_apply(c->words, false, BF_OP_TEST, pos, 1, k, &yes);
     return yes;
@@ -153,14 +148,14 @@ static void unlearn(bf_redis *r, const uint64_t *pos, unsigned k)
 }
 
 /* What a trip told: only of cells that had one mark before and after it. */
-static void learn(const bf_redis_request *g, double at)
+void bf_redis_cache_learn(const bf_redis_request *g, double at)
 {
     bf_redis *r = g->of;
     bf_redis_cache *c = r->cache;
     const uint64_t *pos = g->pos;
     const unsigned k = g->k;
     uint8_t was;
-    for (size_t n = 0; n < g->nkeys; n++, pos += k) {
+    for (size_t n = 0; c && n < g->nkeys; n++, pos += k) {
         const unsigned i = shard_of(r, pos);
         if (c->shard[i].mark != mark_of(r, i)) continue;
         if (r->desc.g.counting && is_over(c, i, at)) forget_shard(r, i);
@@ -174,16 +169,6 @@ static void learn(const bf_redis_request *g, double at)
 }
 
 /* ---- a part ---- */
-bool bf_redis_cache_knows(bf_redis *r, const uint64_t *pos, unsigned k, double at)
-{
-    return r->cache && is_known(r, pos, k, at);
-}
-
-void bf_redis_cache_learn(const bf_redis_request *g, double at)
-{
-    if (g->of->cache) learn(g, at);
-}
-
 /* A trip is over: after a fault nothing is known any more. */
 bool bf_redis_cache_heard(bf_redis *r, int rc)
 {
@@ -216,7 +201,8 @@ int bf_redis_cache_split(const bf_redis_request *all, bf_redis_request *rest, bf
     rest->present = (uint8_t *)(c->from + nkeys);
     rest->nkeys = 0;
     for (size_t i = 0; i < nkeys; i++) {
-        if ((all->present[i] = is_known(r, all->pos + i * k, k, c->at) && spared)) continue;
+        if ((all->present[i] = bf_redis_cache_knows(r, all->pos + i * k, k, c->at) && spared))
+            continue;
         memcpy(pos + rest->nkeys * k, all->pos + i * k, k * sizeof *pos);
         c->from[rest->nkeys++] = (uint32_t)i;
     }
@@ -227,6 +213,6 @@ void bf_redis_cache_join(const bf_redis_request *all, const bf_redis_request *re
 {
     const bf_redis_cache *c = all->of->cache;
     if (!bf_redis_cache_heard(all->of, rc) || all->op == BF_OP_REMOVE) return;
-    learn(rest, c->at);
+    bf_redis_cache_learn(rest, c->at);
     for (size_t i = 0; i < rest->nkeys; i++) all->present[c->from[i]] = rest->present[i];
 }

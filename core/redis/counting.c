@@ -21,26 +21,22 @@ static size_t keys_per_script(size_t nkeys, unsigned k)
     return nkeys < most ? nkeys : most;
 }
 
-static void put_remove_keys(bf_redis *r, const uint64_t *pos, size_t nkeys, unsigned k)
-{
-    uint64_t own[BF_K_MAX];
-    bf_redis_script(r, bf_script_count_down, NULL);
-    for (size_t i = 0; i < nkeys; i++, pos += k) {
-        memcpy(own, pos, k * sizeof *own);
-        const unsigned n = bf_counters_distinct(own, k);
-        bf_conn_append(r->conn, "%n", (uint64_t)n);
-        for (unsigned j = 0; j < n; j++) bf_conn_append(r->conn, "%n", own[j]);
-    }
-}
-
 static void put_removes(bf_redis_request *g, const char *about)
 {
     bf_conn *l = g->of->conn;
+    const uint64_t *pos = g->pos;
+    uint64_t own[BF_K_MAX];
     for (size_t at = 0, c; at < g->nkeys; at += c) {
         c = keys_per_script(g->nkeys - at, g->k);
         bf_conn_new_request(l);
         bf_conn_route(l, about);
-        put_remove_keys(g->of, g->pos + at * g->k, c, g->k);
+        bf_redis_script(g->of, bf_script_count_down, NULL);
+        for (size_t i = 0; i < c; i++, pos += g->k) {
+            memcpy(own, pos, g->k * sizeof *own);
+            const unsigned n = bf_counters_distinct(own, g->k);
+            bf_conn_append(l, "%n", (uint64_t)n);
+            for (unsigned j = 0; j < n; j++) bf_conn_append(l, "%n", own[j]);
+        }
         bf_conn_expect(l, c, 0);
     }
 }

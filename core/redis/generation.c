@@ -163,8 +163,8 @@ static int take_generation(bf_redis *r, const bf_redis_meta *m, bf_error *err)
     r->loss_reported = all->loss_reported = false;
     if (!anew) return 0;
     r->outcome = r->add_outcome ? BF_ANEW_IN : BF_ANEW;
-    const uint64_t gone = all->keys_lost = all->added;
-    all->added = 0;
+    const uint64_t gone = all->added;
+    if (!r->shares_connection) all->added = 0; /* those of a part: take_recreated counts them */
     bf_redis_cache_forget(all->cache);
     return bf_redis_fail_recreated(all->label, gone, r->add_outcome ? r->add_outcome : "", err);
 }

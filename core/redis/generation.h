@@ -3,34 +3,35 @@
 #define BF_REDIS_GENERATION_H
 #include "redis/redis.h"
 
-bool bf_redis_marked(const bf_redis *r); /* does a trip tell whether the bits are the same? */
+bool bf_redis_marked(const bf_redis *r); /* false: a foreign bitmap, whose loss is not noticed */
 void bf_redis_append_mark(bf_redis *r);
 void bf_redis_append_range(bf_redis *r, uint64_t from, uint64_t bytes); /* GETRANGE */
 int bf_redis_fail_protocol(
     bf_redis *r, bf_error *err); /* a reply of another form: the connection is dropped */
-typedef struct {                 /* what a trip told */
+typedef struct {                 /* of a round trip */
     bf_error *err;
     int refused;        /* the first error reply, as a code; its text is in err */
-    bool looks;         /* what is being taken changed nothing */
-    bool unknown;       /* of that one said: unknown command */
-    int64_t filter_id;  /* of the whole, where it is asked for */
-    long long replicas; /* the fewest that WAIT told of, -1: not asked */
+    bool looks;         /* the commands whose replies are read now only read */
+    bool unknown;       /* one of those was an unknown command */
+    int64_t filter_id;  /* of the filter, if the trip asked for it */
+    long long replicas; /* the lowest reply to WAIT, -1: none was sent */
 } bf_redis_outcome;
 bool bf_redis_next(bf_redis *r, bf_redis_outcome *a); /* false: it was refused */
 uint32_t bf_redis_take_mark(bf_redis *r, bf_redis_outcome *a);
-void bf_redis_lock(bf_redis *r);   /* the link, for r: its key is selected; bf_conn_unlock */
-void bf_redis_select(bf_redis *r); /* what the link's commands and messages are about */
-bf_redis *bf_redis_key(bf_redis *r, unsigned i); /* of those that hold its bits; selected */
+void bf_redis_lock(bf_redis *r);   /* locks the connection and selects r; bf_conn_unlock ends it */
+void bf_redis_select(bf_redis *r); /* commands and messages are about its key from now on */
+bf_redis *bf_redis_key(bf_redis *r, unsigned i); /* selects and returns shard i, or r itself */
 int bf_redis_mark(bf_redis *r, uint32_t *mark, bf_error *err); /* as it is now */
 int bf_redis_fail_lost(const bf_redis *r, bf_error *err);
-/* Is the mark just read this filter's?  *changed: it is, and another one than before.  An error
- * with *changed: the filter was re-created.  That is said once; from then on r is at home in the
- * new one. */
+/* Compares the mark that a trip read with the one that is known.  *changed: the bits were replaced
+ * and r has the new mark, so what the trip read does not count.  An error with *changed: the filter
+ * was re-created; r uses the new one, and the next call raises nothing.  Else an error means that
+ * the key is lost. */
 int bf_redis_check_generation(bf_redis *r, uint32_t seen, bool *changed, bf_error *err);
-/* The sentence that says so; note: what became of the keys just sent, or "". */
+/* note: whether the keys that were just sent are in the new filter, or "". */
 #define BF_SENT_IN ", the last sent are in it"
 #define BF_SENT_OUT ", the last sent are not in it"
 int bf_redis_fail_recreated(const char *label, uint64_t gone, const char *note, bf_error *err);
-int bf_redis_fetch_meta(bf_redis *r, bf_error *err); /* K:meta as it is now, to l->reply */
+int bf_redis_fetch_meta(bf_redis *r, bf_error *err);             /* reads K:meta into conn->reply */
 int bf_redis_fetch_id(bf_redis *r, uint32_t *id, bf_error *err); /* 0: K:meta has none */
 #endif

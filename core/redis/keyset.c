@@ -1,12 +1,11 @@
 /* keyset.c - a filter of several keys in Redis: its shards (K:0, K:1, ...) or its parts, and
- * K:meta, which says what the whole is.  Names: names.c.  When a part is made, and which part a
- * key goes to, is scalable.c's and window.c's; what is asked of several keys in one trip is
- * batch.c's.
+ * K:meta, which has the filter's parameters.  Names: names.c.  When a part is created, and which
+ * part a key goes to, is decided in scalable.c and window.c; batch.c asks several keys in one trip.
  *
- * A shard is a key as that of a filter without shards, with a mark and a companion hash of its own,
- * so that making, following, clearing one is what it is there: code that selects a shard works on
- * it.  K:meta comes first and goes last.  A process that dies in between leaves a filter of which
- * shards are missing: an error for those who only open it, and the next constructor makes them. */
+ * A shard is stored as a filter without shards is, with its own mark and companion hash.  So code
+ * that selects a shard creates, follows and clears it as such a filter.  K:meta is created first
+ * and deleted last.  A process that dies in between leaves a filter with missing shards: opening it
+ * is an error, and the next constructor creates them. */
 #include "bits/bits.h"
 #include "parts/filter.h"
 #include "redis/open.h"
@@ -53,7 +52,7 @@ static int take_shards(bf_redis *r, const bf_desc *d, bf_error *err)
 }
 
 /* ---- opening and making ---- */
-/* Shard i as the filter d has it: 1 opened, 2 made. */
+/* Returns 1 if shard i was opened, 2 if it was created. */
 static int attach_shard(bf_redis *all, const bf_desc *d, unsigned i, bool make, bf_error *err)
 {
     const bf_spec spec = {
@@ -92,19 +91,26 @@ static bool any_shard(bf_redis *r)
     return false;
 }
 
-/* From now on the name is free once all shards are lost.  Where K:meta is another filter's by now,
- * the next call finds out. */
-static int all_made(bf_redis *r, bf_error *err)
+/* Opens all shards, or with make creates those that are missing: mine, where it is not NULL.  While
+ * K:meta has the field making, no other filter can take the name. */
+static int attach_all(bf_redis *r, const bf_desc *d, bool make, bool *mine, bf_error *err)
 {
-    bf_error unheard;
-    const int rc = bf_redis_whole_command(r, "HDEL", "making", &unheard);
-    if (rc == 0 || unheard.lost) return 0;
-    if (err) *err = unheard;
+    bf_error fault;
+    for (unsigned i = 0; i < r->shards; i++) {
+        const int rc = attach_shard(r, d, i, make, err);
+        if (rc < 0) return rc;
+        r->made |= rc == 2;
+        if (mine) mine[i] = rc == 2;
+    }
+    if (!make || !r->making) return 0;
+    const int rc = bf_redis_whole_command(r, "HDEL", "making", &fault);
+    if (rc == 0 || fault.lost) return 0; /* the next call finds another filter's K:meta */
+    if (err) *err = fault;
     return rc;
 }
 
-/* K:meta says d.  Of a filter that has lost all its shards another one may be made, as of one that
- * lost its only key. */
+/* K:meta has d.  A filter that has lost all its shards may be replaced by one with other
+ * parameters. */
 int bf_redis_attach_shards(
     bf_redis *r, const bf_spec *spec, const bf_desc *d, uint32_t mark, bf_error *err)
 {
@@ -113,19 +119,21 @@ int bf_redis_attach_shards(
     if (rc < 0) return rc;
     r->mark = mark;
     if ((rc = bf_match(d, spec, r->label, err)) < 0 && make && !r->making && !any_shard(r)) rc = 1;
-    for (unsigned i = 0; rc == 0 && i < r->shards; i++) {
-        int one = attach_shard(r, d, i, make, err);
-        if (one < 0) rc = one;
-        r->made |= one == 2;
-    }
-    if (rc == 0 && make && r->making) rc = all_made(r, err);
+    if (rc == 0) rc = attach_all(r, d, make, NULL, err);
     bf_redis_select(r);
     if (rc == 0) return 1;
     bf_redis_free_shards(r);
     return rc < 0 ? rc : 0;
 }
 
-/* If K:meta alone was lost, the shards still name the id that it had. */
+bool bf_redis_has_other_id(bf_redis *r)
+{
+    uint32_t id;
+    bf_redis_select(r);
+    return bf_redis_fetch_id(r, &id, NULL) == 0 && id && id != r->filter_id;
+}
+
+/* If K:meta alone was lost, the shards still name the id that it had, and keep it. */
 static int find_id(bf_redis *r, uint32_t *id, bf_error *err)
 {
     bf_redis_meta m;
@@ -136,62 +144,42 @@ static int find_id(bf_redis *r, uint32_t *id, bf_error *err)
         if (rc == 0 && one->conn->reply.n && bf_redis_meta_read(one, &m, NULL) == 0)
             *id = m.whole_id;
     }
+    if (*id == 0) *id = bf_redis_new_mark();
     return rc;
 }
 
-/* Over the one that was seen, whose filter is gone, or over none; not beside a string that has the
- * name. */
-static int make_whole(bf_redis *r, const bf_desc *d, bf_error *err)
-{
-    uint32_t mark = 0;
-    long long made = 0;
-    if (r->seen == 0 && find_id(r, &mark, err) < 0) return err ? err->code : BF_EIO;
-    if (mark == 0) mark = bf_redis_new_mark();
-    bf_redis_select(r);
-    bf_conn_begin(r->conn, BF_WRITES);
-    bf_conn_eval(r->conn, bf_script_create, 2);
-    bf_conn_append(r->conn, "%s %s %x making 1", r->key, r->meta, r->seen);
-    bf_redis_meta_put(r, d, mark);
-    const int rc = bf_conn_run_script(r->conn, &made, err);
-    if (rc == 0 && made) r->mark = r->filter_id = mark;
-    return rc < 0 ? rc : made != 0;
-}
-
-bool bf_redis_has_other_id(bf_redis *r)
-{
-    uint32_t id;
-    bf_redis_select(r);
-    return bf_redis_fetch_id(r, &id, NULL) == 0 && id && id != r->filter_id;
-}
-
-/* A creation that failed leaves nothing of its own. */
-static void take_back(bf_redis *r, const bool *mine)
-{
-    for (unsigned i = 0; i < r->shards; i++)
-        if (mine[i]) bf_redis_remove(bf_redis_key(r, i), NULL);
-    bf_redis_whole_command(r, "DEL", NULL, NULL);
-}
-
+/* Replaces the lost filter that was seen, if there was one; 0 if the name is in use by now.  A
+ * creation that fails leaves nothing behind. */
 int bf_redis_make_shards(bf_redis *r, const bf_desc *d, bf_error *err)
 {
     bool mine[BF_SHARDS_MAX] = { false };
+    uint32_t id = r->seen ? bf_redis_new_mark() : 0;
+    long long made = 0;
     int rc = take_shards(r, d, err);
     if (rc < 0) return rc;
-    if ((rc = make_whole(r, d, err)) == 1) {
-        for (unsigned i = 0; rc > 0 && i < r->shards; i++)
-            if ((rc = attach_shard(r, d, i, true, err)) > 0) mine[i] = rc == 2;
-        if (rc > 0) {
-            const int done = all_made(r, err);
-            rc = done < 0 ? done : 1;
-        }
-        if (rc < 0) {
+    if (id == 0) rc = find_id(r, &id, err);
+    bf_redis_select(r);
+    if (rc == 0) {
+        bf_conn_begin(r->conn, BF_WRITES);
+        bf_conn_eval(r->conn, bf_script_create, 2);
+        bf_conn_append(r->conn, "%s %s %x making 1", r->key, r->meta, r->seen);
+        bf_redis_meta_put(r, d, id);
+        rc = bf_conn_run_script(r->conn, &made, err);
+    }
+    if (rc == 0 && made) {
+        r->mark = r->filter_id = id;
+        r->making = true;
+        if ((rc = attach_all(r, d, true, mine, err)) < 0) {
             const bool overtaken = bf_redis_has_other_id(r);
-            take_back(r, mine);
-            if (overtaken) rc = 0;
+            for (unsigned i = 0; i < r->shards; i++)
+                if (mine[i]) bf_redis_remove(bf_redis_key(r, i), NULL);
+            bf_redis_whole_command(r, "DEL", NULL, NULL);
+            r->made = false;
+            if (overtaken) rc = made = 0;
         }
     }
     bf_redis_select(r);
-    if (rc > 0) return 1;
+    if (rc == 0 && made) return 1;
     bf_redis_free_shards(r);
     return rc;
 }
@@ -228,8 +216,8 @@ int bf_redis_end_part(bf_redis *r, char *temp, bf_error *err)
 }
 
 /* ---- which filter it is ---- */
-/* The handle goes on only with a filter of the same parameters.  *id: that of the one there is now.
- */
+/* A handle follows a re-creation only if the parameters are the same.  *id: that of the filter
+ * under the key now. */
 int bf_redis_check_alike(bf_filter *f, uint32_t *id, bf_error *err)
 {
     bf_redis *whole = bf_redis_whole(f);
@@ -250,7 +238,7 @@ int bf_redis_check_alike(bf_filter *f, uint32_t *id, bf_error *err)
         err, BF_EMISMATCH, "%s was re-created with other parameters: open it again", whole->label);
 }
 
-/* Said once, and not to whom the loss was told: from then on the handle is at home in the new one.
+/* The handle uses the new filter from now on.  Raises one error, none if it has raised "is lost".
  */
 int bf_redis_take_recreated(bf_filter *f, uint32_t born, bf_error *err)
 {
@@ -259,8 +247,8 @@ int bf_redis_take_recreated(bf_filter *f, uint32_t born, bf_error *err)
     for (unsigned i = 0; i < f->chain->count || i < f->chain->kept; i++) {
         bf_redis *r = f->chain->piece[i]->part.store.impl;
         if (!r) continue;
-        gone += r->added + r->keys_lost;
-        r->added = r->keys_lost = 0;
+        gone += r->added;
+        r->added = 0;
         /* by the part: doubts() takes that away where the whole is to tell */
         if (r->outcome != BF_FINE) bf_flag_set(&whole->loss_reported);
         r->outcome = BF_FINE;

@@ -14,24 +14,13 @@
 enum { STUB_TRIES = 5 }; /* with a pause before each */
 
 /* ---- opening ---- */
-static int name_config(bf_redis *r, bf_error *err)
+/* K:meta, or Redisson's hash. */
+static int name_hash(bf_redis *r, enum bf_redis_kind_of_name kind, bf_error *err)
 {
-    char *name = bf_redis_name(r->conn, r->key, BF_NAME_CONFIG, 0);
+    char *name = bf_redis_name(r->conn, r->key, kind, 0);
     if (!name) return bf_fail(err, BF_ENOMEM, "out of memory");
     free(r->meta);
     r->meta = name;
-    return 0;
-}
-
-static int name_meta(bf_redis *r, bf_error *err)
-{
-    const char *key = r->key;
-    const bool cluster = r->conn->client->cluster;
-    if (cluster && !bf_redis_tagged(key) && strchr(key, '}'))
-        return bf_fail(err, BF_EINVAL,
-            "key %.60s has a } in it, so in a cluster it needs a hash tag, as in {seen}:1", key);
-    if (!(r->meta = bf_redis_name(r->conn, key, BF_NAME_META, 0)))
-        return bf_fail(err, BF_ENOMEM, "out of memory");
     return 0;
 }
 
@@ -55,10 +44,14 @@ int bf_redis_open_sibling(bf_store *s, const bf_redis *of, const char *key, bf_e
 
 static int name_key(bf_redis *r, bf_error *err)
 {
+    const char *key = r->conn->url.key;
     memcpy(r->label, r->conn->own_label, sizeof r->label);
-    if (!(r->key = strdup(r->conn->url.key))) return bf_fail(err, BF_ENOMEM, "out of memory");
+    if (!(r->key = strdup(key))) return bf_fail(err, BF_ENOMEM, "out of memory");
     r->whole = r;
-    return name_meta(r, err);
+    if (r->conn->client->cluster && !bf_redis_tagged(key) && strchr(key, '}'))
+        return bf_fail(err, BF_EINVAL,
+            "key %.60s has a } in it, so in a cluster it needs a hash tag, as in {seen}:1", key);
+    return name_hash(r, BF_NAME_META, err);
 }
 
 bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err)
@@ -76,7 +69,7 @@ bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err)
     r->caches = spec->cache;
     r->cache_max_age = spec->cache_max_age;
     s->label = r->label;
-    return !bf_is_redisson(spec->scheme) || name_config(r, err) == 0 ? r : NULL;
+    return !bf_is_redisson(spec->scheme) || name_hash(r, BF_NAME_CONFIG, err) == 0 ? r : NULL;
 }
 
 /* K:meta, how long K is, and its end: the mark is read last, so if it is the one that K:meta has,
@@ -157,10 +150,9 @@ int bf_redis_attach_redisson(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_er
     }
     if (s.bytes == 0 && may_create(spec)) return 0;
     if (s.bytes == 0) return bf_fail(err, BF_ENOENT, "%s does not exist", r->label);
-    free(r->meta);
-    r->meta = NULL;
-    if ((rc = name_meta(r, err)) == 0 && (rc = bf_redis_attach_key(r, spec, d, err)) == 0)
-        rc = name_config(r, err);
+    if ((rc = name_hash(r, BF_NAME_META, err)) == 0 &&
+        (rc = bf_redis_attach_key(r, spec, d, err)) == 0)
+        rc = name_hash(r, BF_NAME_CONFIG, err);
     return rc;
 }
 
@@ -168,16 +160,10 @@ int bf_redis_attach_redisson(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_er
 static int attach_unnamed(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error *err)
 {
     bf_redis_key_snapshot s;
-    char *meta = r->meta;
-    r->meta = NULL;
-    int rc = name_config(r, err);
-    if (rc == 0 && (rc = bf_redis_read_key(r, &s, err)) == 0 && bf_redisson_found(r)) {
-        free(meta);
-        return bf_redis_attach_redisson(r, spec, d, err);
-    }
-    free(r->meta);
-    r->meta = meta;
-    return rc;
+    int rc = name_hash(r, BF_NAME_CONFIG, err);
+    if (rc < 0 || (rc = bf_redis_read_key(r, &s, err)) < 0) return rc;
+    if (bf_redisson_found(r)) return bf_redis_attach_redisson(r, spec, d, err);
+    return name_hash(r, BF_NAME_META, err);
 }
 
 static int fail_part_lost(bf_redis *r, const char *why, bf_error *err)
@@ -268,6 +254,11 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_desc *d, bool *stub,
 int bf_redis_attach_key(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error *err)
 {
     bool stub = false;
+    if (r->prefetched) {
+        r->prefetched = false;
+        *d = r->desc;
+        return 1;
+    }
     int rc = attach_once(r, spec, d, &stub, err);
     for (int i = 0; stub && i < STUB_TRIES; i++) {
         nanosleep(&(struct timespec){ 0, 4000000 }, NULL);

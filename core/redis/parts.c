@@ -36,9 +36,17 @@ typedef struct {
     double at;
 } batch;
 
-static int make_room(bf_filter *f, batch *b, size_t most, bf_error *err)
+static uint64_t *pos_of(const batch *b, unsigned piece, size_t key)
 {
-    const size_t positions = b->n * most * b->k;
+    return b->pos + (piece * b->most + key) * b->k;
+}
+
+/* The next `most` keys of the span under every part; those stay in the batch that are not known to
+ * be in one of the first so many parts. */
+static int prepare_batch(
+    bf_filter *f, batch *b, size_t first, size_t most, unsigned known_parts, bf_error *err)
+{
+    const size_t few = BF_POSITIONS / b->k, positions = b->n * most * b->k;
     char *room = bf_redis_room(&bf_redis_whole(f)->room,
         positions * sizeof *b->pos + b->n * sizeof *b->g + most * (sizeof *b->from + b->n + b->k));
     if (!room) return bf_fail(err, BF_ENOMEM, "out of memory");
@@ -48,46 +56,25 @@ static int make_room(bf_filter *f, batch *b, size_t most, bf_error *err)
     b->from = (uint16_t *)(void *)(b->g + b->n);
     b->present = (uint8_t *)(b->from + most);
     b->old = b->present + b->n * most;
-    return 0;
-}
-
-static uint64_t *pos_of(const batch *b, unsigned piece, size_t key)
-{
-    return b->pos + (piece * b->most + key) * b->k;
-}
-
-/* Where the layout says that they are, in every part. */
-static void set_positions(const bf_filter *f, batch *b, const uint64_t *digests)
-{
-    const size_t few = BF_POSITIONS / b->k;
-    for (unsigned i = 0; i < b->n; i++)
-        for (size_t at = 0, c; at < b->most; at += c) {
-            c = b->most - at < few ? b->most - at : few;
-            f->scheme->layout->positions(&b->piece[i]->part.g, digests + at, c, pos_of(b, i, at));
-        }
-}
-
-/* Is the key known to be in one of the first so many parts? */
-static bool known_present(const batch *b, unsigned parts, size_t key)
-{
-    for (unsigned i = 0; i < parts; i++)
-        if (bf_redis_cache_knows(bf_redis_of(b->piece[i]), pos_of(b, i, key), b->k, b->at))
-            return true;
-    return false;
-}
-
-/* Leaves in the batch what is not known to be in one of the first so many parts. */
-static void drop_known(batch *b, size_t first, unsigned parts)
-{
+    b->at = bf_redis_cache_now();
     b->nkeys = 0;
-    for (size_t i = 0; i < b->most; i++) {
-        const bool has = known_present(b, parts, i);
+    for (unsigned i = 0; i < b->n; i++)
+        for (size_t at = 0, c; at < most; at += c) {
+            c = most - at < few ? most - at : few;
+            f->scheme->layout->positions(
+                &b->piece[i]->part.g, b->span->d + first + at, c, pos_of(b, i, at));
+        }
+    for (size_t i = 0; i < most; i++) {
+        bool has = false;
+        for (unsigned j = 0; !has && j < known_parts; j++)
+            has = bf_redis_cache_knows(bf_redis_of(b->piece[j]), pos_of(b, j, i), b->k, b->at);
         b->span->present[first + i] = has;
         if (has) continue;
         for (unsigned j = 0; b->nkeys < i && j < b->n; j++)
             memcpy(pos_of(b, j, b->nkeys), pos_of(b, j, i), b->k * sizeof *b->pos);
         b->from[b->nkeys++] = (uint16_t)(first + i);
     }
+    return 0;
 }
 
 static void make_requests(batch *b, int first_op)
@@ -111,17 +98,6 @@ static size_t keys_per_trip(const batch *b, size_t left)
     return most < 1 ? 1 : left < most ? left : most;
 }
 
-static int prepare_batch(
-    bf_filter *f, batch *b, size_t first, size_t c, unsigned known_parts, bf_error *err)
-{
-    int rc = make_room(f, b, c, err);
-    if (rc < 0) return rc;
-    b->at = bf_redis_cache_now();
-    set_positions(f, b, b->span->d + first);
-    drop_known(b, first, known_parts);
-    return 0;
-}
-
 /* ---- asking ---- */
 static int ask_trip(bf_filter *f, batch *b, bool add, bf_error *err)
 {
@@ -139,46 +115,29 @@ static int ask_trip(bf_filter *f, batch *b, bool add, bf_error *err)
     return rc;
 }
 
-static int ask_all(bf_filter *f, batch *b, bool add, bf_error *err)
-{
-    const bool waits = add && bf_redis_whole(f)->wait_replicas;
-    int rc = 0;
-    for (size_t at = 0, c; rc == 0 && at < b->span->n; at += c) {
-        c = keys_per_trip(b, b->span->n - at);
-        rc = prepare_batch(f, b, at, c, waits ? 0 : add ? 1 : b->n, err);
-        if (rc == 0 && b->nkeys) rc = ask_trip(f, b, add, err);
-    }
-    return rc;
-}
-
 int64_t bf_redis_parts_ask(
     bf_filter *f, bf_piece *const *pieces, unsigned n, bool add, bf_span *s, bf_error *err)
 {
+    bf_redis *whole = bf_redis_whole(f);
     bf_piece *newest_first[BF_PARTS_MAX];
     batch b = { .piece = add ? pieces : newest_first, .n = n, .k = pieces[0]->part.g.k, .span = s };
+    const unsigned known_parts = !add ? n : whole->wait_replicas ? 0 : 1;
     int64_t hits = 0;
+    int rc = 0;
     for (unsigned i = 0; !add && i < n; i++) newest_first[i] = pieces[n - 1 - i];
-    bf_redis_lock(bf_redis_whole(f));
-    int rc = ask_all(f, &b, add, err);
-    bf_conn_unlock(bf_redis_whole(f)->conn);
+    bf_redis_lock(whole);
+    for (size_t at = 0, c; rc == 0 && at < s->n; at += c) {
+        c = keys_per_trip(&b, s->n - at);
+        rc = prepare_batch(f, &b, at, c, known_parts, err);
+        if (rc == 0 && b.nkeys) rc = ask_trip(f, &b, add, err);
+    }
+    bf_conn_unlock(whole->conn);
     if (rc < 0) return rc;
     for (size_t i = 0; i < s->n; i++) hits += s->present[i];
     return hits;
 }
 
 /* ---- putting ---- */
-/* All positions of so many keys in a part. */
-static void put_places(const batch *b, bf_conn *l, unsigned piece, size_t first, size_t c)
-{
-    const uint64_t *pos = pos_of(b, piece, first), *end = pos + c * b->k;
-    const size_t len = c * b->k * PLACE;
-    char *at = bf_conn_begin_arg(l, len);
-    if (!at) return;
-    memset(at, 0, len);
-    for (; pos < end; pos++, at += PLACE) bf_redis_digits(at, *pos);
-    bf_conn_end_arg(l, len);
-}
-
 static void put_script_of(const bf_filter *f, const batch *b, size_t first, size_t c, uint64_t most)
 {
     bf_conn *l = bf_redis_whole(f)->conn;
@@ -193,8 +152,14 @@ static void put_script_of(const bf_filter *f, const batch *b, size_t first, size
         bf_redis_whole(f)->filter_id);
     for (unsigned i = 0; i < b->n; i++) {
         const bf_redis *r = bf_redis_of(b->piece[i]);
+        const uint64_t *pos = pos_of(b, i, first), *end = pos + c * b->k;
+        const size_t len = c * b->k * PLACE;
         bf_conn_append(l, "%n %r", r->mark_at, r->mark);
-        put_places(b, l, i, first, c);
+        char *at = bf_conn_begin_arg(l, len);
+        if (!at) return;
+        memset(at, 0, len);
+        for (; pos < end; pos++, at += PLACE) bf_redis_digits(at, *pos);
+        bf_conn_end_arg(l, len);
     }
 }
 
@@ -274,28 +239,23 @@ static int recheck_marks(bf_filter *f, batch *b, bf_error *err)
     return rc;
 }
 
-static int put_and_check(bf_filter *f, batch *b, uint64_t most, bf_error *err)
-{
-    bf_redis *r = bf_redis_whole(f);
-    int rc = put_trip(f, b, most, err);
-    for (unsigned i = 0; i < b->n; i++) bf_redis_cache_heard(bf_redis_of(b->piece[i]), rc);
-    if (rc < 0)
-        return r->conn->sent && !r->conn->healthy ? bf_redis_fail_unknown_outcome(r, "added", err)
-                                                  : rc;
-    return b->moved ? recheck_marks(f, b, err) : 0;
-}
-
 int bf_redis_parts_put(
     bf_filter *f, bf_piece *const *pieces, unsigned n, uint64_t most, bf_span *s, bf_error *err)
 {
     batch b = { .piece = pieces, .n = n, .k = pieces[0]->part.g.k, .span = s };
     bf_redis *whole = bf_redis_whole(f);
-    int rc = 0;
     bf_redis_lock(whole);
     memset(s->present, BF_UNDECIDED, s->n);
-    const size_t c = keys_per_trip(&b, s->n); /* what is left is the caller's to ask for again */
-    rc = prepare_batch(f, &b, 0, c, whole->wait_replicas ? 0 : n, err);
-    if (rc == 0 && b.nkeys) rc = put_and_check(f, &b, most, err);
+    const size_t c = keys_per_trip(&b, s->n); /* the caller asks again for the others */
+    int rc = prepare_batch(f, &b, 0, c, whole->wait_replicas ? 0 : n, err);
+    if (rc == 0 && b.nkeys) {
+        rc = put_trip(f, &b, most, err);
+        for (unsigned i = 0; i < n; i++) bf_redis_cache_heard(bf_redis_of(pieces[i]), rc);
+        if (rc < 0 && whole->conn->sent && !whole->conn->healthy)
+            rc = bf_redis_fail_unknown_outcome(whole, "added", err);
+        else if (rc == 0 && b.moved)
+            rc = recheck_marks(f, &b, err);
+    }
     bf_conn_unlock(whole->conn);
     return rc;
 }

@@ -17,7 +17,6 @@ int bf_redis_parts_put(bf_filter *f, bf_piece *const *pieces, unsigned n, uint64
     struct bf_span *s, bf_error *err);
 
 /* scalable.c, window.c: filters of many parts; most under the chain's lock */
-int bf_redis_attach_part(bf_filter *f, bf_piece *p, bf_desc *d, bf_error *err);
 enum { BF_WHOLE_ARGS = 24 }; /* scalable.c's script counts on it */
 void bf_redis_put_whole(
     bf_redis *whole, const bf_desc *d, uint64_t secret_check); /* so many arguments */

@@ -1,5 +1,5 @@
 /* redis.h - a filter in Redis as the files of this room know it.  Private.  What a file offers to
- * the others is declared in the header of its name, or in generation.h, batch.h, bitmap.h, parts.h:
+ * the others is declared in the header of its name:
  *
  *   url.c         storage text: where Redis is     resp.c        the protocol, both ways
  *   connection.c  commands and their replies       breaker.c     servers that do not answer
@@ -9,10 +9,9 @@
  *   keyset.c      shards or parts of one filter    open.c        opening what is there
  *   foreign.c     bitmaps of others, Redisson      batch.c       a batch in one round trip
  *   bitfield.c    commands for bits and counters   counting.c    counters down; sums of them
- *   cache.c       keys known to be present         bitmap.c      complete bitmaps
- *   sample.c      about how full one is            parts.c       a batch over all parts
+ *   cache.c       keys known to be present         bitmap.c      complete bitmaps; samples
+ *   parts.c       a batch over all parts           store.c       what the home offers
  *   scalable.c    parts of growing filters         window.c      parts of forgetting filters
- *   store.c       what the home offers
  *
  * A filter under key K:
  *   K        the bits, byte i/8 mask 0x80 >> (i % 8), zeros up to a multiple of 4 bytes, then the
@@ -67,7 +66,7 @@ typedef struct bf_redis {
         BF_ANEW_IN
     } outcome; /* what the last trip found: lost, re-created, re-created with the sent keys in it */
     const char *add_outcome; /* what became of the keys just sent, for a message; NULL = nothing */
-    uint64_t added, keys_lost; /* new keys since it was opened or re-created; those before that */
+    uint64_t added;          /* new keys since it was opened or re-created */
     bool foreign;
     bool adopted;           /* another system goes on writing bits */
     bool redisson;          /* foreign, and meta is Redisson's {K}:config */

@@ -2,10 +2,10 @@
  * its companion hash, as a fixed filter has them.  K:meta has what the whole is and how many parts
  * there are; K itself is not used.
  *
- * A part is appended by one script, which also gives the part before it a new mark.  Every trip to
- * a part reads its mark last.  So whoever finds the newest part he knows with the mark he knows,
- * has seen that there was no later part at that moment; whoever finds another mark looks into
- * K:meta, and asks the new parts before he says "absent" or "new".
+ * One script appends a part and gives the part before it a new mark.  Every trip to a part reads
+ * its mark last.  So a handle that finds the known mark in the newest part that it knows has seen
+ * that there was no later part; a handle that finds another mark reads K:meta and asks the new
+ * parts before it answers "absent" or "new".
  *
  * The number of keys in a part is counted in its companion hash, by the script that adds: parts.c.
  */
@@ -58,19 +58,8 @@ static int join(bf_filter *f, bf_piece *p, const bf_geometry *g)
 }
 
 /* ---- taking in ---- */
-/* What a part's name leads to: read together with others, or alone. */
-int bf_redis_attach_part(bf_filter *f, bf_piece *p, bf_desc *d, bf_error *err)
-{
-    bf_redis *r = bf_redis_of(p);
-    bf_spec spec = { .must_exist = true, .read_only = f->part.store.read_only };
-    if (!r->prefetched) return p->part.store.ops->attach(&p->part.store, &spec, d, err);
-    r->prefetched = false;
-    *d = r->desc;
-    return 1;
-}
-
-/* A piece of the filter before it was re-created stands for the new part of the same name: other
- * threads may be in it. */
+/* After a re-creation the pieces of the earlier filter are used for the new parts of the same
+ * names, because other threads may be using them. */
 static bf_piece *piece_of(bf_filter *f, unsigned i, bf_error *err)
 {
     return i < f->chain->kept ? f->chain->piece[i] : new_piece(f, i, err);
@@ -85,7 +74,7 @@ static void free_if_new(bf_filter *f, unsigned i, bf_piece *p)
 static int open_part(bf_filter *f, bf_piece *p, unsigned i, bf_desc *d, bf_error *err)
 {
     const bf_desc *want = &f->chain->desc;
-    int rc = bf_redis_attach_part(f, p, d, err);
+    int rc = p->part.store.ops->attach(&p->part.store, &(bf_spec){ .must_exist = true }, d, err);
     if (rc > 0 && (d->kind || bf_difference(d, want, BF_SAME_HASH)))
         rc = bf_fail(
             err, BF_EFORMAT, "%s: its part %u does not belong to it", bf_redis_whole(f)->label, i);
@@ -100,7 +89,7 @@ static int open_part(bf_filter *f, bf_piece *p, unsigned i, bf_desc *d, bf_error
     return 0;
 }
 
-/* Parts from count on, all in one trip; those that are joined are the chain's. */
+/* Opens the parts from count on in one trip; the chain owns those that are joined. */
 static int attach_parts(bf_filter *f, unsigned parts, bf_error *err)
 {
     bf_piece *p[BF_PARTS_MAX];
@@ -129,20 +118,6 @@ static int attach_parts(bf_filter *f, unsigned parts, bf_error *err)
     return rc;
 }
 
-/* How many parts K:meta says there are (-1: none), and with which mark the whole was born. */
-static int fetch_parts(bf_redis *whole, int64_t *parts, uint32_t *born, bf_error *err)
-{
-    bf_conn *l = whole->conn;
-    bf_redis_lock(whole);
-    int rc = bf_conn_ask(l, err, "HMGET %s parts born", whole->meta);
-    if (rc == 0 && l->reply.n != 2) rc = bf_redis_fail_protocol(whole, err);
-    *parts = rc == 0 ? bf_reply_number(&l->reply, 0, 10) : -1;
-    const int64_t mark = rc == 0 ? bf_reply_number(&l->reply, 1, 16) : 0;
-    *born = mark > 0 && mark <= UINT32_MAX ? (uint32_t)mark : 0;
-    bf_conn_unlock(l);
-    return rc;
-}
-
 static bool must_recheck(bf_filter *f, bool adding)
 {
     unsigned n = 0;
@@ -155,7 +130,7 @@ static bool must_recheck(bf_filter *f, bool adding)
         in |= r->outcome == BF_ANEW_IN;
         r->outcome = BF_FINE;
     }
-    /* a call ends at the first: an earlier one was told by the other */
+    /* a call ends at the first part that reports; a second one was found by an earlier call */
     if (n > 1) bf_flag_set(&bf_redis_whole(f)->loss_reported);
     bf_redis_whole(f)->add_outcome = !(n || whole) || !adding ? NULL
                                      : in                     ? BF_SENT_IN
@@ -163,16 +138,15 @@ static bool must_recheck(bf_filter *f, bool adding)
     return n || whole;
 }
 
-/* Who was told of a loss and goes on all the same, because what was lost came back or is not asked,
- * is to be told of the next one. */
+/* After a call that succeeded, the next loss is reported again. */
 static void reset_reports(bf_filter *f)
 {
     if (bf_flag_get(&bf_redis_whole(f)->loss_reported))
         bf_flag_clear(&bf_redis_whole(f)->loss_reported);
 }
 
-/* The first part is always there; the other pieces wait for the new parts of the same names.  While
- * it is being opened nobody knew the one before. */
+/* The filter was re-created: it has its first part, and the other pieces wait for the parts that
+ * will have their names.  While the handle is being opened, no error is raised. */
 static int begin_anew(bf_filter *f, bool opening, bf_error *err)
 {
     bf_chain *c = f->chain;
@@ -195,29 +169,24 @@ static int begin_anew(bf_filter *f, bool opening, bf_error *err)
     return opening ? 0 : bf_redis_take_recreated(f, born, err);
 }
 
-/* Between K:meta and a part the filter may have been re-created. */
-static bool was_recreated(bf_redis *whole)
-{
-    bf_redis_lock(whole);
-    const bool other = bf_redis_has_other_id(whole);
-    bf_conn_unlock(whole->conn);
-    return other;
-}
-
-/* The newest part's mark counts as known once K:meta has said after it was read that there is no
- * later part. */
+/* The newest part's mark counts as known if K:meta, read after it, has no later part. */
 static int refresh(bf_filter *f, bf_error *err)
 {
     bf_chain *c = f->chain;
     bf_redis *whole = bf_redis_whole(f);
+    bf_conn *l = whole->conn;
     const bool opening = c->count == 0;
-    int64_t parts;
-    uint32_t born;
     if (c->desc.kind == BF_WINDOW) return bf_redis_window_pieces(f, err);
     for (int tries = 0;;) { /* each time with more parts, of BF_PARTS_MAX at most */
         const uint32_t mark = c->count ? bf_redis_mark_of(c->piece[c->count - 1]) : 0;
-        int rc = fetch_parts(whole, &parts, &born, err);
-        if (rc == 0 && parts >= 1 && born != whole->filter_id) rc = begin_anew(f, opening, err);
+        int64_t parts = -1, id = -1;
+        bf_redis_lock(whole);
+        int rc = bf_conn_ask(l, err, "HMGET %s parts born", whole->meta);
+        if (rc == 0 && l->reply.n != 2) rc = bf_redis_fail_protocol(whole, err);
+        if (rc == 0) parts = bf_reply_number(&l->reply, 0, 10);
+        if (rc == 0) id = bf_reply_number(&l->reply, 1, 16);
+        bf_conn_unlock(l);
+        if (rc == 0 && parts >= 1 && id != whole->filter_id) rc = begin_anew(f, opening, err);
         if (rc < 0) return rc;
         if (parts < 1 || parts < (int64_t)c->count) {
             bf_flag_set(&whole->loss_reported);
@@ -232,7 +201,12 @@ static int refresh(bf_filter *f, bf_error *err)
             return 0;
         }
         rc = attach_parts(f, (unsigned)parts, err);
-        if (rc < 0 && (tries++ == BF_REDIS_TRIES || !was_recreated(whole))) return rc;
+        if (rc < 0) { /* was the filter re-created between the two reads? */
+            bf_redis_lock(whole);
+            const bool other = bf_redis_has_other_id(whole);
+            bf_conn_unlock(l);
+            if (!other || tries++ == BF_REDIS_TRIES) return rc;
+        }
     }
 }
 
@@ -307,7 +281,7 @@ static int append_part(bf_filter *f, const bf_desc *part, bf_error *err)
     return rc < 0 ? rc : c->count ? refresh(f, err) : 0;
 }
 
-/* 0: somebody else's is there. */
+/* 0: another process has created it. */
 static int create_filter(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err)
 {
     bf_desc part;
@@ -328,8 +302,7 @@ static bool can_recreate(bf_filter *f)
     return whole->recreate;
 }
 
-/* ---- all of it: each part's own script, the hash of the whole last (expire) or first (delete)
- * ---- */
+/* ---- expire: the parts, then K:meta; delete: K:meta, then the parts ---- */
 static int expire_filter(bf_filter *f, double seconds, bf_error *err)
 {
     if (f->chain->desc.kind == BF_WINDOW)
@@ -348,7 +321,7 @@ static int expire_filter(bf_filter *f, double seconds, bf_error *err)
     return rc;
 }
 
-/* Every part is removed; one that is lost is gone already.  The first error is the error. */
+/* Removes every part; a lost part is no error.  Returns the first error. */
 static int remove_parts(bf_filter *f, bf_error *err)
 {
     int first = 0;

@@ -40,32 +40,26 @@ static int redis_attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_erro
     return rc;
 }
 
-static int make_redisson(bf_redis *r, const bf_desc *d, const bf_spec *spec, bf_error *err)
-{
-    if (d->g.counting)
-        return bf_fail(
-            err, BF_ENOTSUP, "%s: filters of scheme redisson hold bits, not counters", r->label);
-    if (spec->cache) return bf_redis_no_cache(r, err);
-    bf_redis_lock(r);
-    int rc = bf_redisson_make(r, d, err);
-    bf_conn_unlock(r->conn);
-    return rc;
-}
-
 static int redis_create(bf_store *s, const bf_desc *d, const bf_spec *spec, bf_error *err)
 {
     bf_redis *r = s->impl;
     const unsigned shards = d->g.shards > 1 ? d->g.shards : 1;
     const bf_cells *cells = bf_cells_of(&d->g);
+    const bool redisson = bf_is_redisson(d->name);
     if (bf_bits(&d->g) / shards > bf_redis_most_bits(d->scheme->layout, &d->g))
         return bf_fail(err, BF_EINVAL,
             "m=%llu %s do not fit %u Redis key%s of at most %llu: larger filters need %s shards",
             (unsigned long long)d->g.m, cells->names, shards, shards > 1 ? "s" : "",
             (unsigned long long)(BF_REDIS_M_MAX / cells->bits),
             d->scheme->layout->sharding == BF_WHOLE ? "a scheme with" : "more");
-    if (bf_is_redisson(d->name)) return make_redisson(r, d, spec, err);
+    if (redisson && d->g.counting)
+        return bf_fail(
+            err, BF_ENOTSUP, "%s: filters of scheme redisson hold bits, not counters", r->label);
+    if (redisson && spec->cache) return bf_redis_no_cache(r, err);
     bf_redis_lock(r);
-    int rc = shards > 1 ? bf_redis_make_shards(r, d, err) : bf_redis_make(r, d, err);
+    int rc = redisson     ? bf_redisson_make(r, d, err)
+             : shards > 1 ? bf_redis_make_shards(r, d, err)
+                          : bf_redis_make(r, d, err);
     rc = with_cache(r, spec, rc, err);
     bf_conn_unlock(r->conn);
     return rc;
@@ -108,22 +102,15 @@ static int require_own(const bf_redis *r, const char *what, bf_error *err)
 }
 
 /* One shard after the other, up to the first error. */
-static int replace_all(bf_redis *r, const uint8_t *bytes,
-    int (*one)(bf_redis *, const void *, bf_error *), bf_error *err)
-{
-    int rc = 0;
-    for (unsigned i = 0; rc == 0 && i < r->shards; i++) {
-        rc = one(bf_redis_key(r, i), bytes ? bytes + i * (r->bits / 8) : NULL, err);
-    }
-    return rc;
-}
-
 static int change_bitmaps(bf_store *s, const char *what, const void *bytes,
     int (*one)(bf_redis *, const void *, bf_error *), bf_error *err)
 {
     bf_redis *r = enter(s);
+    const uint8_t *from = bytes;
     int rc = require_own(r, what, err);
-    return leave(r, rc < 0 ? rc : replace_all(r, bytes, one, err));
+    for (unsigned i = 0; rc == 0 && i < r->shards; i++)
+        rc = one(bf_redis_key(r, i), from ? from + i * (r->bits / 8) : NULL, err);
+    return leave(r, rc);
 }
 
 static int redis_clear(bf_store *s, bf_error *err)
@@ -173,15 +160,15 @@ static int redis_count(bf_store *s, uint64_t *ones, uint64_t *slices, bf_error *
     return leave(r, rc);
 }
 
-/* Shards are filled alike: one stands for all. */
+/* All shards are equally full: one is sampled. */
 static int redis_sample(bf_store *s, uint64_t *ones, uint64_t *of, bf_error *err)
 {
     bf_redis *r = enter(s);
     return leave(r, bf_redis_sample(bf_redis_key(r, 0), ones, of, err));
 }
 
-/* Every key is asked, whatever became of the others; the first error is the error.  K:meta of
- * shards goes last, and expires if they do. */
+/* Expires or deletes every key, also after an error, and returns the first error.  With shards,
+ * K:meta is last, and expires only if all of them did. */
 static int each_key(bf_store *s, const char *what, bool removes, double seconds, bf_error *err)
 {
     bf_redis *r = enter(s);

@@ -79,12 +79,9 @@ static slice until(slice *rest, const char *stops)
 static int users(bf_redis_url *u, slice *authority, bf_error *err)
 {
     slice rest = *authority, user;
-    const char *at = NULL;
-    for (const char *p = rest.at; p < rest.end; p++)
-        if (*p == '@') at = p;
-    if (!at) return 0;
-    rest.end = at;
-    authority->at = at + 1;
+    while (rest.end > rest.at && rest.end[-1] != '@') rest.end--;
+    if (rest.end == rest.at) return 0;
+    authority->at = rest.end--;
     user = until(&rest, ":");
     if (rest.at == rest.end)
         return bf_fail(err, BF_EINVAL,
@@ -97,61 +94,46 @@ static int users(bf_redis_url *u, slice *authority, bf_error *err)
 
 static int host(bf_redis_url *u, slice s, bf_error *err)
 {
-    slice name;
-    if (s.at < s.end && *s.at == '[') {
-        s.at++;
-        name = until(&s, "]");
-        if (s.at == s.end) return bf_fail(err, BF_EINVAL, "the Redis URL's host has no closing ]");
-        s.at++;
-    } else
-        name = until(&s, ":");
+    const bool brackets = s.at < s.end && *s.at == '[';
+    s.at += brackets;
+    slice name = until(&s, brackets ? "]" : ":");
+    if (brackets && s.at == s.end)
+        return bf_fail(err, BF_EINVAL, "the Redis URL's host has no closing ]");
+    s.at += brackets;
     if (name.at == name.end)
         return bf_fail(err, BF_EINVAL, "the Redis URL has no host: redis://host:port/db?key=NAME");
     int rc = decode(&u->host, name, "host", err);
     if (rc < 0 || s.at == s.end) return rc;
-    if (*s.at != ':')
+    if (*s.at++ != ':')
         return bf_fail(
             err, BF_EINVAL, "the Redis URL's host must be followed by :port, /db or ?key=NAME");
-    s.at++;
     if ((rc = whole(&u->port, s, 65535, "port", err)) < 0) return rc;
     return u->port ? 0 : bf_fail(err, BF_EINVAL, "the Redis URL's port must be 1 to 65535, got 0");
 }
 
+static bool is_name(slice s, const char *name)
+{
+    return (size_t)(s.end - s.at) == strlen(name) && !memcmp(s.at, name, strlen(name));
+}
+
 static int option(bf_redis_url *u, slice s, bool *has_db, bf_error *err)
 {
-    slice name = until(&s, "=");
-    size_t len = (size_t)(name.end - name.at);
+    const slice name = until(&s, "=");
     if (s.at < s.end) s.at++;
-    if (len == 3 && !memcmp(name.at, "key", 3)) {
-        if (u->key) return bf_fail(err, BF_EINVAL, "the Redis URL has two keys");
-        return decode(&u->key, s, "key", err);
-    }
-    if (len == 7 && !memcmp(name.at, "timeout", 7))
-        return seconds(&u->timeout, s, 0.001, "timeout", err);
-    if (len == 11 && !memcmp(name.at, "retry_after", 11))
-        return seconds(&u->retry_after, s, 0, "retry_after", err);
-    if (len == 2 && !memcmp(name.at, "db", 2) && !*has_db) {
+    if (is_name(name, "key") && u->key)
+        return bf_fail(err, BF_EINVAL, "the Redis URL has two keys");
+    if (is_name(name, "key")) return decode(&u->key, s, "key", err);
+    if (is_name(name, "timeout")) return seconds(&u->timeout, s, 0.001, "timeout", err);
+    if (is_name(name, "retry_after")) return seconds(&u->retry_after, s, 0, "retry_after", err);
+    if (is_name(name, "db") && !*has_db) {
         *has_db = true;
         return whole(&u->db, s, INT32_MAX, "db", err);
     }
-    if (u->tls && len == 2 && !memcmp(name.at, "ca", 2) && !u->ca)
-        return decode(&u->ca, s, "ca", err);
-    if (u->tls && len == 4 && !memcmp(name.at, "cert", 4) && !u->cert)
-        return decode(&u->cert, s, "cert", err);
+    if (u->tls && is_name(name, "ca") && !u->ca) return decode(&u->ca, s, "ca", err);
+    if (u->tls && is_name(name, "cert") && !u->cert) return decode(&u->cert, s, "cert", err);
     return bf_fail(err, BF_EINVAL,
         "the Redis URL may have ?key=, &timeout=, &retry_after= and one db=%s, and nothing else",
         u->tls ? ", one ca= and one cert=" : "");
-}
-
-static int options(bf_redis_url *u, slice rest, bool has_db, bf_error *err)
-{
-    int rc = 0;
-    while (rc == 0 && rest.at < rest.end) {
-        rest.at++; /* ? or & */
-        slice one = until(&rest, "&");
-        if (one.at < one.end) rc = option(u, one, &has_db, err);
-    }
-    return rc;
 }
 
 static int unix_path(bf_redis_url *u, slice s, bf_error *err)
@@ -161,30 +143,8 @@ static int unix_path(bf_redis_url *u, slice s, bf_error *err)
     if (strlen(u->path) > PATH_MAX_UNIX)
         return bf_fail(err, BF_EINVAL, "the Redis URL's path must have at most %d bytes, got %zu",
             PATH_MAX_UNIX, strlen(u->path));
-    return u->path[0] && u->path[1]
-               ? 0
-               : bf_fail(
-                     err, BF_EINVAL, "the Redis URL has no path: unix:///path/to/socket?key=NAME");
-}
-
-static int network(bf_redis_url *u, slice authority, slice path, bool *has_db, bf_error *err)
-{
-    int rc = host(u, authority, err);
-    if (rc < 0 || path.end - path.at < 2) return rc;
-    path.at++;
-    *has_db = true;
-    return whole(&u->db, path, INT32_MAX, "database", err);
-}
-
-static int settle_key(bf_redis_url *u, const char *key, bf_error *err)
-{
-    if (key && u->key && strcmp(key, u->key) != 0)
-        return bf_fail(
-            err, BF_EINVAL, "key is given twice: %.50s, and %.50s in the URL", key, u->key);
-    if (key && !u->key && !(u->key = strdup(key))) return bf_fail(err, BF_ENOMEM, "out of memory");
-    if (!u->key || !*u->key)
-        return bf_fail(err, BF_EINVAL, "the Redis URL names no key: add ?key=NAME, or give key");
-    return 0;
+    if (u->path[0] && u->path[1]) return 0;
+    return bf_fail(err, BF_EINVAL, "the Redis URL has no path: unix:///path/to/socket?key=NAME");
 }
 
 static int parse(bf_redis_url *u, const char *storage, bf_error *err)
@@ -199,15 +159,31 @@ static int parse(bf_redis_url *u, const char *storage, bf_error *err)
     if (local && authority.at < authority.end)
         return bf_fail(err, BF_EINVAL,
             "the Redis URL's path must be absolute: unix:///path/to/socket?key=NAME");
-    rc = local ? unix_path(u, path, err) : network(u, authority, path, &has_db, err);
-    return rc < 0 ? rc : options(u, rest, has_db, err);
+    rc = local ? unix_path(u, path, err) : host(u, authority, err);
+    if (rc == 0 && !local && path.end - path.at > 1) {
+        path.at++;
+        has_db = true;
+        rc = whole(&u->db, path, INT32_MAX, "database", err);
+    }
+    while (rc == 0 && rest.at < rest.end) {
+        rest.at++; /* ? or & */
+        const slice one = until(&rest, "&");
+        if (one.at < one.end) rc = option(u, one, &has_db, err);
+    }
+    return rc;
 }
 
-/* On an error *u is still to be freed. */
+/* After an error *u must still be freed. */
 int bf_redis_url_parse(bf_redis_url *u, const char *storage, const char *key, bf_error *err)
 {
     const int rc = parse(u, storage, err);
-    return rc < 0 ? rc : settle_key(u, key, err);
+    if (rc < 0) return rc;
+    if (key && u->key && strcmp(key, u->key) != 0)
+        return bf_fail(
+            err, BF_EINVAL, "key is given twice: %.50s, and %.50s in the URL", key, u->key);
+    if (key && !u->key && !(u->key = strdup(key))) return bf_fail(err, BF_ENOMEM, "out of memory");
+    if (u->key && *u->key) return 0;
+    return bf_fail(err, BF_EINVAL, "the Redis URL names no key: add ?key=NAME, or give key");
 }
 
 void bf_redis_url_free(bf_redis_url *u)

@@ -1,14 +1,13 @@
 /* window.c - parts of a forgetting filter in Redis: the part of epoch e is the string {K}:w<e>,
- * made by the first who adds in that epoch, and expired by Redis a whole step after its keys' time
- * is over.  K:meta has what the whole is, the newest epoch there is (`epoch`), and a field e<epoch>
- * for each part that must be there.
+ * created by the first add in that epoch.  Redis expires it a step after its keys' time is over.
+ * K:meta has the filter's parameters, the newest epoch (`epoch`), and a field e<epoch> for each
+ * part that must exist.
  *
- * A script makes a part, and gives the newest there was a new mark; adds make parts of later epochs
- * only, unions also epochs of the past.  Every trip reads marks.  So once the part of "now" is
- * there and has the mark that is known, no living part has come since, be it that another's clock
- * is ahead, and nobody needs to look again.  Until then every call looks.  A part that K:meta has
- * and Redis has not is lost: an error, never "absent". A field is taken away, with the part's
- * making that comes parts + 1 epochs later. */
+ * The script that creates a part gives the part that was the newest a new mark.  Adds create parts
+ * of later epochs only, unions also parts of past epochs.  Every trip reads the marks.  So while
+ * the part of "now" exists and has the known mark, no part was created since, and K:meta need not
+ * be read; until then every call reads it.  A part that K:meta has and Redis has not is lost: an
+ * error, never "absent".  The creation of a part removes the fields of epochs that are over. */
 #include "bits/bits.h"
 #include "parts/parts.h"
 #include "redis/open.h"
@@ -24,13 +23,13 @@
 #include <string.h>
 #include <time.h>
 
-/* ---- whose time it is ----
- * Redis's.  It is asked for by TIME once a step, or a minute where that is shorter, and known in
- * between by this machine's clock that nobody sets; never too late by more than that trip took, and
- * never too early.  A clock of the caller's own must agree with it to a step: one that is ahead
- * would make everybody forget, one that is behind would add what others take for forgotten.  Only a
- * filter that was made with such a clock (K:meta has clock "own") goes by it, and then it may be
- * behind: a record that is played again. */
+/* ---- time ----
+ * The time is Redis's.  TIME is sent once a step, or once a minute if that is shorter; in between,
+ * the machine's monotonic clock counts on.  The result is late by the trip's duration at most, and
+ * never early.  A clock of the caller must agree with Redis within a step: a clock that is ahead
+ * would make all users forget, a clock that is behind would add what others take for forgotten.
+ * Only a filter that was created with such a clock (K:meta has clock "own") uses it; then it may be
+ * behind, for example when a log is replayed. */
 static int64_t machine_us(void)
 {
     struct timespec t;
@@ -148,7 +147,7 @@ static void close_epoch(bf_piece *p)
     bf_live_set(p->live, BF_NEVER);
 }
 
-/* The piece of that epoch begins to speak of {K}:w<epoch>, which is not opened yet. */
+/* Points the piece of that epoch at {K}:w<epoch>, without opening it. */
 static int point_to_epoch(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
 {
     const bf_redis *whole = bf_redis_whole(f);
@@ -167,7 +166,7 @@ static int attach_epoch(bf_filter *f, int64_t epoch, bf_error *err)
     const bf_desc *want = &f->chain->desc;
     bf_desc d;
     if (bf_live(p->live) == epoch) return 0;
-    int rc = bf_redis_attach_part(f, p, &d, err);
+    int rc = p->part.store.ops->attach(&p->part.store, &(bf_spec){ .must_exist = true }, &d, err);
     if (rc > 0 && (d.kind || bf_difference(&d, want, BF_SAME_BITS)))
         rc = bf_fail(err, BF_EFORMAT, "%s: its part of epoch %lld does not belong to it",
             bf_redis_whole(f)->label, (long long)epoch);
@@ -180,7 +179,7 @@ static int attach_epoch(bf_filter *f, int64_t epoch, bf_error *err)
     return rc;
 }
 
-/* Those of now - i where has[i], the newest last: it says that all are there. */
+/* Opens the parts of epochs now - i with has[i], the newest last: its mark covers the others. */
 static int attach_epochs(bf_filter *f, int64_t now, const bool *has, bf_error *err)
 {
     bf_redis *r[BF_PARTS_MAX];
@@ -201,7 +200,7 @@ static int attach_epochs(bf_filter *f, int64_t now, const bool *has, bf_error *e
 }
 
 /* ---- what there is ---- */
-/* All that was known is of the filter before. */
+/* The filter was re-created: no part that was open belongs to it. */
 static int begin_anew(bf_filter *f, bf_error *err)
 {
     bf_chain *c = f->chain;
@@ -274,7 +273,7 @@ static int too_fast(const bf_filter *f, bf_error *err)
     return bf_fail(err, BF_EIO, "%s: its clock runs too fast", bf_redis_whole(f)->label);
 }
 
-/* The mark of the part of now is known once K:meta was looked at after it was read. */
+/* The mark of the newest part counts as known if K:meta was read after it. */
 int bf_redis_window_look(bf_filter *f, int64_t *now, bool anyway, bf_error *err)
 {
     bf_chain *c = f->chain;
@@ -304,14 +303,6 @@ int bf_redis_window_look(bf_filter *f, int64_t *now, bool anyway, bf_error *err)
 }
 
 /* ---- a new part ---- */
-/* ms until the part may go: a step after its keys' time, and a minute for clocks that differ. */
-static uint64_t life_of(const bf_filter *f)
-{
-    const bf_chain *c = f->chain;
-    double step = bf_window_step(c), left = (double)(c->desc.parts + 2) * step + 60;
-    return left < 1e12 ? (uint64_t)(left * 1000) : UINT64_C(1000000000000000);
-}
-
 /* Creates the part of that epoch, if no other process was faster. */
 static int send_turn(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
 {
@@ -320,6 +311,9 @@ static int send_turn(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
     const int64_t newest = f->chain->newest;
     const bool none = newest == BF_NEVER;
     const uint32_t next = bf_redis_new_mark(), own_mark = bf_redis_new_mark();
+    /* ms until the part may go: a step after its keys' time, and a minute for clocks that differ */
+    const double step = bf_window_step(f->chain), left = (f->chain->desc.parts + 2) * step + 60;
+    const uint64_t ms = left < 1e12 ? (uint64_t)(left * 1000) : UINT64_C(1000000000000000);
     bf_desc d = bf_chain_describe(f, p, 0);
     char *key = none ? NULL : bf_redis_name(l, whole->key, BF_NAME_EPOCH, newest);
     char *meta = key ? bf_redis_name(l, key, BF_NAME_META, 0) : NULL, *temp = NULL;
@@ -336,7 +330,7 @@ static int send_turn(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
         bf_conn_append(l, "%s %s %s %s %s %s", key ? key : whole->key, meta ? meta : whole->meta,
             temp, r->key, r->meta, whole->meta);
         bf_conn_append(l, "%n %x %r %x %s %n %s %s %x", (d.g.m + 31) / 32 * 4, 0, next, next,
-            epoch_text, life_of(f), oldest, newest_text, whole->filter_id);
+            epoch_text, ms, oldest, newest_text, whole->filter_id);
         bf_redis_meta_put(r, &d, own_mark);
         rc = bf_redis_end_part(r, temp, err);
     }

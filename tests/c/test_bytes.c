@@ -189,12 +189,10 @@ static void saved_files(void)
     CHECK(g && bf_equal(f, g, &e) == 1);
     bf_close(g);
     CHECK(truncate(path, (off_t)len - 8) == 0);
-    CHECK(!bf_load(path, NULL, &e) && e.code == BF_EFORMAT);
-    CHECK_HAS(e.msg, "truncated");
+    CHECK_NO_FILTER(bf_load(path, NULL, &e), BF_EFORMAT, "truncated");
     CHECK(!bf_load("/nonexistent/x.bloom", NULL, &e) && e.code == BF_ENOENT && e.sys_errno == 2);
     CHECK_HAS(e.msg, "cannot open /nonexistent/x.bloom: No such file or directory");
-    CHECK(!bf_load(folder, NULL, &e) && e.code == BF_EIO);
-    CHECK_HAS(e.msg, "is a directory");
+    CHECK_NO_FILTER(bf_load(folder, NULL, &e), BF_EIO, "is a directory");
     CHECK_EQ(bf_save(f, "/nonexistent/x.bloom", &e), BF_EIO);
     CHECK_EQ(bf_save(f, folder, &e), BF_EIO); /* a rename over a folder fails, and leaves nothing */
     CHECK(symlink("/nonexistent/y", link) == 0);
@@ -298,8 +296,7 @@ static void unlike_sets(void)
     static const char *const says[] = { "same m, got 20000 and 20001", "same k, got 7 and 8",
         "same scheme, got classic and block", "one is keyed and the other is not" };
     for (size_t i = 0; i < 4; i++) {
-        CHECK_EQ(bf_unite(a, rows[i], &e), BF_EINVAL);
-        CHECK_HAS(e.msg, says[i]);
+        CHECK_REFUSED(bf_unite(a, rows[i], &e), BF_EINVAL, says[i]);
         CHECK_EQ(bf_intersect(a, rows[i], &e), BF_EINVAL);
         CHECK_EQ(bf_equal(a, rows[i], &e), 0);
         bf_close(rows[i]);

@@ -355,17 +355,15 @@ static void what_is_no_file_stays(void)
     bf_filter *f = OPEN(.m = 1000, .k = 3);
     snprintf(link, sizeof link, "%s/link", folder);
     CHECK(mkfifo(saved, 0600) == 0 && symlink(saved, link) == 0);
-    e = (bf_error){ 0 };
-    CHECK_EQ(bf_save(f, saved, &e), BF_EIO);
-    CHECK_HAS(e.msg, "cannot write");
+    CHECK_REFUSED(bf_save(f, saved, &e), BF_EIO, "cannot write");
     CHECK_HAS(e.msg, "it is a FIFO, not a regular file");
     CHECK_EQ(bf_save(f, link, &e), BF_EIO);
     CHECK(lstat(saved, &st) == 0 && S_ISFIFO(st.st_mode) && lstat(link, &st) == 0 &&
           S_ISLNK(st.st_mode));
     unlink(saved);
     if (mknod(saved, S_IFCHR | 0600, makedev(1, 3)) == 0) {
-        CHECK_EQ(bf_save(f, saved, &e), BF_EIO);
-        CHECK_HAS(e.msg, "it is a device or socket, not a regular file");
+        CHECK_REFUSED(
+            bf_save(f, saved, &e), BF_EIO, "it is a device or socket, not a regular file");
         CHECK(lstat(saved, &st) == 0 && S_ISCHR(st.st_mode));
         unlink(saved);
     }
@@ -401,10 +399,9 @@ static void a_lock_that_is_held_for_ever(void)
     CHECK_EQ(__real_flock(fd, LOCK_EX), 0);
     time_flies = true;
     slept = 0;
-    CHECK_EQ(add_up_to(f, 1000, &e), BF_EIO);
-    CHECK_HAS(e.msg, "cannot lock");
+    CHECK_REFUSED(add_up_to(f, 1000, &e), BF_EIO, "cannot lock");
     CHECK_HAS(e.msg, "another process has held its lock (flock) for 120 seconds");
-    CHECK_EQ(slept, 120);
+    CHECK(slept == 119 || slept == 120); /* it counts whole seconds */
     CHECK(told.begun > 0);
     CHECK_EQ(told.begun, told.ended);
     const int before = told.begun;
@@ -412,7 +409,7 @@ static void a_lock_that_is_held_for_ever(void)
     CHECK_EQ(__real_flock(fd, LOCK_UN), 0);
     CHECK_EQ(add_up_to(f, 1000, &e), 1000);
     has_all(f, 1000);
-    CHECK_EQ(slept, 120);
+    CHECK(slept <= 120);
     CHECK(told.begun > before && told.begun == told.ended); /* for the disk */
     time_flies = false;
     slept = 0;
@@ -562,8 +559,8 @@ static void the_first_addresses_are_dead(void)
     CHECK_HAS(e.msg, "cannot reach Redis key several at several.example:1: Connection refused");
     addresses = 0;
     snprintf(url, sizeof url, "redis://no-such-name.invalid:%d?key=several", redis.port);
-    CHECK(!bf_open(&(bf_spec){ .m = 1000, .k = 3, .storage = url }, &e) && e.code == BF_EIO);
-    CHECK_HAS(e.msg, "cannot reach Redis key several at no-such-name.invalid");
+    CHECK_NO_FILTER(bf_open(&(bf_spec){ .m = 1000, .k = 3, .storage = url }, &e), BF_EIO,
+        "cannot reach Redis key several at no-such-name.invalid");
 }
 
 int main(void)

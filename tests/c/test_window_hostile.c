@@ -82,8 +82,8 @@ static void later_than_everything_is_refused(void)
     bf_filter *f = OPEN(FORGETS);
     uint8_t *b = paged_bytes(f, &len);
     set_live(page_of(b, 0), INT64_C(1) << 45); /* a multiple of RING */
-    CHECK(!bf_from_bytes(b, len, &(bf_spec){ .clock = clock_of }, &e) && e.code == BF_EFORMAT);
-    CHECK_HAS(e.msg, "later than the newest");
+    CHECK_NO_FILTER(bf_from_bytes(b, len, &(bf_spec){ .clock = clock_of }, &e), BF_EFORMAT,
+        "later than the newest");
     CHECK(!bf_from_bytes(b, len, NULL, &e) && e.code == BF_EFORMAT);
     put_file(path, b, len);
     CHECK(!bf_load(path, NULL, &e) && e.code == BF_EFORMAT);
@@ -256,9 +256,7 @@ static void sizes_that_no_spec_makes(void)
         put(b + rows[i].at, rows[i].bytes, rows[i].real != 0 ? real(rows[i].real) : rows[i].value);
         if (rows[i].at == OF_WHOLE + 32) put(page + 64, 8, UINT64_C(1) << 37);
         mend(page);
-        e = (bf_error){ 0 };
-        CHECK(!(g = bf_from_bytes(b, len, NULL, &e)) && e.code == BF_EFORMAT);
-        CHECK_HAS(e.msg, rows[i].says);
+        CHECK_NO_FILTER((g = bf_from_bytes(b, len, NULL, &e)), BF_EFORMAT, rows[i].says);
         put_file(path, b, len);
         CHECK(!bf_open(&(bf_spec){ .storage = path }, &e) && e.code == BF_EFORMAT);
         CHECK(!bf_load(path, NULL, &e) && e.code == BF_EFORMAT);

@@ -12,7 +12,7 @@ from typing import Any
 from .. import BloomFilter
 from . import homes, report
 from .faults import Fault
-from .kbest import Timing, k_best
+from .kbest import k_best
 
 FACTOR, MODULUS = 0x9E3779B97F4A7C15, 10**18  # coprime: 18 digits that never repeat
 SINGLE = 100_000  # keys a measurement of single calls
@@ -96,10 +96,8 @@ def remove(bf: BloomFilter) -> None:
 
 
 def spread(row: dict[str, Any]) -> str:
-    timing = Timing(row["best"], row["kth"], row["measurements"], row["converged"])
-    return (
-        f"{100 * (timing.kth / max(1, timing.best) - 1):.1f} %{'' if timing.converged else ' NOT'}"
-    )
+    share = row["kth"] / max(1, row["best"]) - 1
+    return f"{100 * share:.1f} %{'' if row['converged'] else ' NOT'}"
 
 
 def check(args: Namespace) -> None:
@@ -123,19 +121,17 @@ def bench(args: Namespace) -> int:
         f"{args.n:,} keys of 49 bytes, p = {args.p:g}; ns per key by {args.k_best}-best: the {args.k_best} smallest measurements agree within {100 * args.tolerance:g} %, or NOT after {args.most}"
     )
     heading = ("filter", "operation", "ns per key", "million keys/s", "measured", "agree within")
-    table = []
-    for row in rows:
-        ns = row["ns_per_key"]
-        table.append(
-            (
-                row["filter"],
-                row["operation"],
-                f"{ns:.1f}",
-                f"{1000 / ns:.1f}",
-                f"{row['measurements']} times",
-                spread(row),
-            )
+    table = [
+        (
+            row["filter"],
+            row["operation"],
+            f"{row['ns_per_key']:.1f}",
+            f"{1000 / row['ns_per_key']:.1f}",
+            f"{row['measurements']} times",
+            spread(row),
         )
+        for row in rows
+    ]
     report.table(heading, table, names=2)
     missed = sum(not row["converged"] for row in rows)
     if missed:

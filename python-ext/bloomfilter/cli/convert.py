@@ -96,16 +96,8 @@ def convert(args: Namespace) -> int:
     with read(args) as bf:
         store(bf, args)
         file = sys.stderr if args.output == STDIN else sys.stdout
-        if args.json:
-            report.say_json(
-                {
-                    **describe(bf),
-                    "file": shown(args.input),
-                    "to": shown(args.output),
-                    "format": args.target,
-                },
-                file,
-            )
-        elif args.output != STDIN:
-            report.say(f"{shown(args.output)}: {brief(bf)}")
+        names = {"file": shown(args.input), "to": shown(args.output), "format": args.target}
+        if args.json or args.output != STDIN:
+            text = f"{shown(args.output)}: {brief(bf)}"
+            report.answer(args, {**describe(bf), **names}, text, file)
     return 0

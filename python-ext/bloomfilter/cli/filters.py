@@ -13,20 +13,11 @@ from .faults import Fault, shown
 
 def describe(bf: BloomFilter) -> dict[str, Any]:
     storage = bf.storage
-    kind = (
-        "grow"
-        if bf.grow
-        else "window"
-        if bf.window
-        else "counting"
-        if isinstance(bf, CountingBloomFilter)
-        else "fixed"
-    )
     home = "memory" if storage is None else "file" if _path_of(storage) else "redis"
     return {
         "file": storage and shown(storage),
         "home": home,
-        "kind": kind,
+        "kind": homes.kind_of(bf),
         "scheme": bf.scheme,
         "m": bf.m,
         "n": bf.n,
@@ -68,12 +59,8 @@ def create(args: Namespace) -> int:
         )
     old = homes.exists(args.file, homes.how(args))
     with homes.make(args) as bf:
-        if args.json:
-            report.say_json({**describe(bf), "created": not old})
-        elif old:
-            report.say(f"{shown(args.file)} exists already, with these parameters: left as it is")
-        else:
-            report.say(f"{shown(args.file)}: {brief(bf)}")
+        text = " exists already, with these parameters: left as it is" if old else f": {brief(bf)}"
+        report.answer(args, {**describe(bf), "created": not old}, shown(args.file) + text)
     return 0
 
 
@@ -200,10 +187,9 @@ def merge(args: Namespace) -> int:
         out = into_new(inputs, args.out, homes.how_to_write(args))
     with out:
         answer = {**describe(out), "created": not old, "count": len(out), "fpr": out.fpr}
-    if args.json:
-        report.say_json(answer)
-    else:
-        report.say(
-            f"{shown(args.out)}: about {report.count(answer['count'], 'key')} of {report.count(len(inputs), 'filter')}, false positives {report.rate(answer['fpr'])}"
-        )
+    report.answer(
+        args,
+        answer,
+        f"{shown(args.out)}: about {report.count(answer['count'], 'key')} of {report.count(len(inputs), 'filter')}, false positives {report.rate(answer['fpr'])}",
+    )
     return 0

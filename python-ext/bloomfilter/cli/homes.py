@@ -14,6 +14,12 @@ from .faults import Fault, shown
 
 SIZES = ("m", "n", "k", "p", "scheme")
 VARIANTS = ("grow", "window", "parts")
+KINDS = {
+    "grow": "a growing",
+    "window": "a forgetting",
+    "counting": "a counting",
+    "fixed": "a plain",
+}
 
 
 def secret_of(args: Namespace) -> bytes | None:
@@ -60,7 +66,7 @@ def open_counting(args: Namespace, **more: Any) -> CountingBloomFilter:
     bf = _open(args.file, **how(args), **more)
     if not isinstance(bf, CountingBloomFilter):
         raise Fault(
-            f"{shown(args.file)} is {kind_of(bf)} filter and does not count: `bloomfilter create FILE --counting` makes one that does"
+            f"{shown(args.file)} is {KINDS[kind_of(bf)]} filter and does not count: `bloomfilter create FILE --counting` makes one that does"
         )
     return bf
 
@@ -80,15 +86,9 @@ def exists(storage: str, options: dict[str, Any]) -> bool:
 
 
 def kind_of(bf: BloomFilter) -> str:
-    return (
-        "a growing"
-        if bf.grow
-        else "a forgetting"
-        if bf.window
-        else "a counting"
-        if isinstance(bf, CountingBloomFilter)
-        else "a plain"
-    )
+    if bf.grow or bf.window:
+        return "grow" if bf.grow else "window"
+    return "counting" if isinstance(bf, CountingBloomFilter) else "fixed"
 
 
 def parts_of(bf: BloomFilter) -> int:

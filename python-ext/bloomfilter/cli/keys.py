@@ -82,10 +82,8 @@ def run(call: Call, args: Namespace, keep: bool | None, paths: list[str]) -> Str
 def summary(args: Namespace, answer: dict[str, Any], text: str) -> None:
     """To standard output, or beside it where the keys are printed there."""
     file = sys.stderr if args.show else sys.stdout
-    if args.json:
-        report.say_json(answer, file)
-    elif not args.quiet and (not args.show or file.isatty()):
-        report.say(text, file)
+    if args.json or (not args.quiet and (not args.show or file.isatty())):
+        report.answer(args, answer, text, file)
 
 
 # ---- add ----

@@ -21,51 +21,45 @@ class Silent:
         """Leaves the screen as it was."""
 
 
-class Plain(Silent):
+class Visible(Silent):
     def __init__(self, total: int | None) -> None:
         self.total, self.start, self.last = total, monotonic(), 0.0
 
     def show(self, done: int, keys: int) -> None:
         now = monotonic()
-        if now - self.last < EVERY:
-            return
-        self.last, spent = now, max(now - self.start, 1e-6)
-        text = f"{keys:,} keys, {keys / spent:,.0f}/s"
+        if now - self.last >= EVERY:
+            self.last, spent = now, max(now - self.start, 1e-6)
+            self.draw(done, spent, f"{keys:,} keys, {keys / spent:,.0f}/s")
+
+    def draw(self, done: int, spent: float, text: str) -> None:
+        raise NotImplementedError
+
+
+class Plain(Visible):
+    def draw(self, done: int, spent: float, text: str) -> None:
         if self.total and done:
             left = max(0, round(spent * (self.total / done - 1)))
             text = f"{100 * done // self.total:3d}%  {text}, {left // 60}:{left % 60:02d} left"
+        self.write(text)
+
+    def write(self, text: str) -> None:
         sys.stderr.write(f"\r{text}\x1b[K")
         sys.stderr.flush()
 
     def close(self) -> None:
-        sys.stderr.write("\r\x1b[K")
-        sys.stderr.flush()
+        self.write("")
 
 
-class Bar(Silent):
+class Bar(Visible):
     def __init__(self, total: int | None) -> None:
         from tqdm import tqdm  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
-        self.start, self.last = monotonic(), 0.0
-        self.bar = tqdm(
-            total=total or None,
-            unit="B",
-            unit_scale=True,
-            leave=False,
-            dynamic_ncols=True,
-            mininterval=0,
-            miniters=0,
-            delay=DELAY,
-        )
+        super().__init__(total)
+        fixed = {"unit": "B", "unit_scale": True, "leave": False, "dynamic_ncols": True}
+        self.bar = tqdm(total=total or None, mininterval=0, miniters=0, delay=DELAY, **fixed)
 
-    def show(self, done: int, keys: int) -> None:
-        now = monotonic()
-        if now - self.last < EVERY:
-            return
-        self.last = now
-        self.bar.set_postfix_str(
-            f"{keys:,} keys, {keys / max(now - self.start, 1e-6):,.0f}/s", refresh=False
-        )
+    def draw(self, done: int, spent: float, text: str) -> None:
+        self.bar.set_postfix_str(text, refresh=False)
         self.bar.update(done - self.bar.n)
 
     def close(self) -> None:

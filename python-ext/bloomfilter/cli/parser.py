@@ -9,13 +9,14 @@ from __future__ import annotations
 import argparse
 import sys
 import re
-from typing import IO, NoReturn
+from typing import IO, Any, NoReturn
 
 from .. import __version__
 from .faults import shown, visible
 
 ABOUT = 'Bloom filters: sets that answer "surely not" or "probably" in a few bits per key, in a file that processes share, or in Redis.'
 FORMATS = ["native", "guava", "bits", "bits-lsb"]
+Options = argparse._ActionsContainer  # a parser, or a group of its options
 PLOTS = ["k", "fill", "bits", "growth", "all"]
 
 
@@ -72,22 +73,20 @@ def names(text: str) -> list[str]:
 
 
 # ---- options that several commands have ----
-def common(parser: argparse.ArgumentParser, *, top: bool = False) -> None:
+def flag(parser: Options, *names: str, about: str, **more: Any) -> None:
+    parser.add_argument(*names, action="store_true", help=about, **more)
+
+
+def common(parser: Options, *, top: bool = False) -> None:
+    default = False if top else argparse.SUPPRESS
+    flag(parser, "--json", about="answer in JSON, for programs", default=default)
+    version = f"bloomfilter {__version__}"
     parser.add_argument(
-        "--json",
-        action="store_true",
-        default=False if top else argparse.SUPPRESS,
-        help="answer in JSON, for programs",
-    )
-    parser.add_argument(
-        "--version",
-        action="version",
-        version=f"bloomfilter {__version__}",
-        help="print the version and exit",
+        "--version", action="version", version=version, help="print the version and exit"
     )
 
 
-def place(parser: argparse.ArgumentParser) -> None:
+def place(parser: Options) -> None:
     parser.add_argument(
         "--key",
         metavar="NAME",
@@ -96,7 +95,7 @@ def place(parser: argparse.ArgumentParser) -> None:
     secret(parser)
 
 
-def secret(parser: argparse.ArgumentParser) -> None:
+def secret(parser: Options) -> None:
     parser.add_argument(
         "--secret-file",
         metavar="FILE",
@@ -104,19 +103,16 @@ def secret(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def keys_and_rate(parser: argparse.ArgumentParser, rate: str) -> None:
+def keys_and_rate(parser: Options, rate: str) -> None:
     parser.add_argument("-n", type=whole, metavar="KEYS", help="keys it is sized for")
     parser.add_argument("-p", type=real, metavar="RATE", help=rate)
     parser.add_argument("-m", type=whole, metavar="BITS", help="bits")
 
 
-def sizes(parser: argparse.ArgumentParser) -> None:
+def sizes(parser: Options) -> None:
     keys_and_rate(parser, "rate of false positives at that many keys, such as 0.01")
     parser.add_argument(
-        "-k",
-        type=whole,
-        metavar="COUNT",
-        help="positions per key (default: the best number)",
+        "-k", type=whole, metavar="COUNT", help="positions per key (default: the best number)"
     )
     parser.add_argument(
         "--scheme",
@@ -125,12 +121,9 @@ def sizes(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def kinds(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--counting",
-        action="store_true",
-        help="4-bit counters instead of bits: keys can be removed and counted",
-    )
+def kinds(parser: Options) -> None:
+    about = "4-bit counters instead of bits: keys can be removed and counted"
+    flag(parser, "--counting", about=about)
     parser.add_argument(
         "--grow",
         type=real,
@@ -141,36 +134,23 @@ def kinds(parser: argparse.ArgumentParser) -> None:
         "--window", type=real, metavar="SECONDS", help="forget keys after this many seconds"
     )
     parser.add_argument(
-        "--parts",
-        type=whole,
-        metavar="COUNT",
-        help="steps in which a window forgets (default 4)",
+        "--parts", type=whole, metavar="COUNT", help="steps in which a window forgets (default 4)"
     )
 
 
-def separator(parser: argparse.ArgumentParser, more: str = "") -> None:
-    parser.add_argument(
-        "-0",
-        "--null",
-        action="store_true",
-        help="keys end at a NUL byte instead of a line feed" + more,
-    )
+def separator(parser: Options, more: str = "") -> None:
+    flag(parser, "-0", "--null", about="keys end at a NUL byte instead of a line feed" + more)
 
 
-def sample(parser: argparse.ArgumentParser, about: str) -> None:
+def sample(parser: Options, about: str) -> None:
     """One file of keys, or generated URLs."""
     parser.add_argument("keyfile", nargs="?", metavar="KEYFILE", help=about)
     separator(parser)
-    parser.add_argument(
-        "--seed",
-        type=whole,
-        default=0,
-        metavar="NUMBER",
-        help="seed for generated URLs (default 0)",
-    )
+    about = "seed for generated URLs (default 0)"
+    parser.add_argument("--seed", type=whole, default=0, metavar="NUMBER", help=about)
 
 
-def schemes(parser: argparse.ArgumentParser) -> None:
+def schemes(parser: Options) -> None:
     parser.add_argument(
         "--schemes",
         type=names,
@@ -180,11 +160,9 @@ def schemes(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def stored(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="path or Redis URL of the filter")
-
-
-def keyfiles(parser: argparse.ArgumentParser) -> None:
+def keys_of(parser: Options) -> None:
+    """What the commands that go through keys begin with."""
+    stored(parser)
     parser.add_argument(
         "keyfiles",
         nargs="*",
@@ -192,47 +170,37 @@ def keyfiles(parser: argparse.ArgumentParser) -> None:
         help="files of keys, one per line, unchanged bytes; - or no file: standard input",
     )
     separator(parser, ", also in the output")
-    parser.add_argument("-q", "--quiet", action="store_true", help="no summary and no progress bar")
+    flag(parser, "-q", "--quiet", about="no summary and no progress bar")
 
 
-def keys_of(parser: argparse.ArgumentParser) -> None:
-    """What the commands that go through keys begin with."""
-    stored(parser)
-    keyfiles(parser)
+def stored(parser: Options) -> None:
+    parser.add_argument("file", metavar="FILE", help="path or Redis URL of the filter")
 
 
-def show(parser: argparse.ArgumentParser, one: str, other: str, about: str) -> None:
+def show(parser: Options, one: str, other: str, about: str) -> None:
     parser.add_argument("--print", choices=[one, other], dest="show", help=about)
 
 
-def sync(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--sync",
-        action="store_true",
-        help="return only when everything is on disk and survives a power loss",
-    )
+def sync(parser: Options) -> None:
+    about = "return only when everything is on disk and survives a power loss"
+    flag(parser, "--sync", about=about)
 
 
-def exclusive(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+def exclusive(parser: Options) -> None:
+    flag(
+        parser,
         "--exclusive",
-        action="store_true",
-        help="be the only writer of a file while the command runs, which is faster; fails if another process writes to it",
+        about="be the only writer of a file while the command runs, which is faster; fails if another process writes to it",
     )
 
 
-def confidence(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--confidence",
-        type=real,
-        default=0.95,
-        metavar="SHARE",
-        help="confidence level of the intervals (default 0.95)",
-    )
+def confidence(parser: Options) -> None:
+    about = "confidence level of the intervals (default 0.95)"
+    parser.add_argument("--confidence", type=real, default=0.95, metavar="SHARE", help=about)
 
 
 # ---- the commands ----
-def create(p: argparse.ArgumentParser) -> None:
+def create(p: Options) -> None:
     p.set_defaults(exclusive=False)
     p.add_argument(
         "file", metavar="FILE", help="path of the new filter, or redis://host/0?key=NAME"
@@ -242,48 +210,47 @@ def create(p: argparse.ArgumentParser) -> None:
     place(p)
 
 
-def add(p: argparse.ArgumentParser) -> None:
+def add(p: Options) -> None:
     keys_of(p)
     show(p, "new", "seen", "print the keys that were surely new, or those seen before")
     sync(p)
     exclusive(p)
     new = p.add_argument_group("to create FILE if it does not exist")
-    sizes(new)  # type: ignore[arg-type]
-    kinds(new)  # type: ignore[arg-type]
+    sizes(new)
+    kinds(new)
     place(p)
 
 
-def check(p: argparse.ArgumentParser) -> None:
+def check(p: Options) -> None:
     keys_of(p)
     show(p, "present", "absent", "print the keys that are probably there, or surely not")
     place(p)
 
 
-def remove(p: argparse.ArgumentParser) -> None:
+def remove(p: Options) -> None:
     keys_of(p)
     show(p, "removed", "absent", "print the keys that were removed, or those that were not there")
     sync(p)
     place(p)
 
 
-def count(p: argparse.ArgumentParser) -> None:
+def count(p: Options) -> None:
     keys_of(p)
     place(p)
 
 
-def rebuild(p: argparse.ArgumentParser) -> None:
-    stored(p)
-    keyfiles(p)
+def rebuild(p: Options) -> None:
+    keys_of(p)
     exclusive(p)
     place(p)
 
 
-def info(p: argparse.ArgumentParser) -> None:
+def info(p: Options) -> None:
     stored(p)
     place(p)
 
 
-def merge(p: argparse.ArgumentParser) -> None:
+def merge(p: Options) -> None:
     p.add_argument(
         "out",
         metavar="OUT",
@@ -296,7 +263,7 @@ def merge(p: argparse.ArgumentParser) -> None:
     secret(p)
 
 
-def convert(p: argparse.ArgumentParser) -> None:
+def convert(p: Options) -> None:
     p.add_argument("input", metavar="IN", help="path, Redis URL, or - for standard input")
     p.add_argument(
         "output",
@@ -317,11 +284,11 @@ def convert(p: argparse.ArgumentParser) -> None:
         default="native",
         help="format of OUT's bytes (default native)",
     )
-    sizes(p.add_argument_group("what bare bits do not tell, or what IN must be"))  # type: ignore[arg-type]
+    sizes(p.add_argument_group("what bare bits do not tell, or what IN must be"))
     place(p)
 
 
-def study(p: argparse.ArgumentParser) -> None:
+def study(p: Options) -> None:
     sample(
         p,
         "keys, one per line; - or no file: standard input; 30,558 generated URLs if that is a terminal or empty",
@@ -330,7 +297,7 @@ def study(p: argparse.ArgumentParser) -> None:
     confidence(p)
 
 
-def plot(p: argparse.ArgumentParser) -> None:
+def plot(p: Options) -> None:
     p.add_argument(
         "what",
         nargs="?",
@@ -359,7 +326,7 @@ def plot(p: argparse.ArgumentParser) -> None:
     place(p)
 
 
-def bench(p: argparse.ArgumentParser) -> None:
+def bench(p: Options) -> None:
     p.add_argument(
         "-n",
         type=whole,
@@ -404,7 +371,7 @@ def bench(p: argparse.ArgumentParser) -> None:
     )
 
 
-def serve(p: argparse.ArgumentParser) -> None:
+def serve(p: Options) -> None:
     p.add_argument(
         "file",
         nargs="?",
@@ -425,7 +392,7 @@ def serve(p: argparse.ArgumentParser) -> None:
     )
 
 
-def completion(p: argparse.ArgumentParser) -> None:
+def completion(p: Options) -> None:
     p.add_argument("shell", choices=["bash", "zsh", "fish"], help="the shell whose script to print")
 
 

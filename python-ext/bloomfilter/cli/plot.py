@@ -72,19 +72,12 @@ def plain_log(low: float, high: float, axis: Any) -> None:
 
 
 def points(
-    ax: Axes, x: list[float], results: list[Any], color: str, marker: str, label: str
+    ax: Axes, x: Sequence[float], rates: Sequence[float], color: str, marker: str, label: str
 ) -> None:
-    """Measured rates; none found has no place on a logarithmic axis and is left out."""
-    some = [(at, r) for at, r in zip(x, results) if r.false_positives]
-    ax.plot(
-        [at for at, _ in some],
-        [r.measured for _, r in some],
-        marker,
-        color=color,
-        ms=4.5,
-        label=label,
-        zorder=3,
-    )
+    """Measured rates; a rate of 0 has no place on a logarithmic axis and is left out."""
+    some = [(at, rate) for at, rate in zip(x, rates) if rate]
+    at, rate = [at for at, _ in some], [rate for _, rate in some]
+    ax.plot(at, rate, marker, color=color, ms=4.5, label=label, zorder=3)
 
 
 # ---- the pictures ----
@@ -98,7 +91,7 @@ def draw_k(ax: Axes, args: Namespace, halves: Halves) -> None:
         theory = [r.theory for r in results]
         spans = [[r.theory - r.low for r in results], [r.high - r.theory for r in results]]
         ax.errorbar(at, theory, yerr=spans, fmt="none", ecolor=color, alpha=0.35, elinewidth=3.2)
-        points(ax, at, results, color, marker, scheme)
+        points(ax, at, [r.measured for r in results], color, marker, scheme)
         low, high = min([low, *(r.low for r in results)]), max([high, *(r.high for r in results)])
     rate_axis(ax)
     plain_log(low, high, ax.yaxis)
@@ -117,22 +110,13 @@ def draw_fill(ax: Axes, args: Namespace, halves: Halves) -> None:
     for scheme, (color, marker) in SCHEMES.items():
         bf = BloomFilter(n=n, p=0.01, scheme=scheme, warn=False)
         fills, rates, theory = [], [], []
-        for step, load in enumerate(FILLS):
+        for load in FILLS:
             bf.update(halves.added[int(n * (load - 0.05) + 0.5) : int(n * load + 0.5)])
             fills.append(bf.fill_ratio)
             theory.append(bf.fpr)
-            found = sum(bf.contains_many(halves.probed))
-            rates.append((step, found / halves.probes))
+            rates.append(sum(bf.contains_many(halves.probed)) / halves.probes)
         ax.plot(fills, theory, color=color, lw=1.3)
-        seen = [(fills[step], rate) for step, rate in rates if rate]
-        ax.plot(
-            [x for x, _ in seen],
-            [y for _, y in seen],
-            marker,
-            color=color,
-            ms=4.5,
-            label=f"{scheme}, k = {bf.k}",
-        )
+        points(ax, fills, rates, color, marker, f"{scheme}, k = {bf.k}")
         ax.plot([fills[19]], [theory[19]], "o", ms=11, mfc="none", mec=color, mew=1.2)
     rate_axis(ax)
     ax.set_ylim(bottom=0.6 / halves.probes)  # less than one found cannot be seen
@@ -285,10 +269,8 @@ def plot(args: Namespace) -> int:
     for name, ax in zip(names, axes.flat):
         PICTURES[name](ax, args, halves)
     save(figure, args)
-    if args.json:
-        report.say_json({"file": args.output, "plots": names, "keys": halves.n + halves.probes})
-    else:
-        report.say(args.output)
+    facts = {"file": args.output, "plots": names, "keys": halves.n + halves.probes}
+    report.answer(args, facts, args.output)
     return 0
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from argparse import Namespace
 from collections.abc import Iterator
+from itertools import repeat
 from time import monotonic
 
 from . import homes, report
 from .faults import Fault, shown
-from .lines import BLOCK, LONGEST, bytes_in, opened, sources
+from .lines import LONGEST, Endless, Room, bytes_in, opened, sources, whole_lines
 from .meter import Silent, meter
 from .signals import Interrupted, Signals
 
@@ -35,20 +35,10 @@ class Keys:
         self.signals.work()
 
     def blocks(self, fd: int) -> Iterator[list[bytes]]:
-        rest: list[bytes] = []  # the beginning of a line, in pieces
-        size = 0
-        while data := os.read(fd, BLOCK):
+        for _, data, last in whole_lines(fd, self.separator, repeat(Room())):
             self.bytes += len(data)
-            first, *more = data.split(self.separator)
-            rest.append(first)
-            size += len(first)
-            if size >= LONGEST:
-                raise Fault(f"a line has {LONGEST:,} bytes or more, too many for a key here")
-            if more:
-                yield [b"".join(rest), *more[:-1]]
-                rest, size = [more[-1]], len(more[-1])
-        if size:
-            yield [b"".join(rest)]
+            keys = bytes(data).split(self.separator)
+            yield keys if last else keys[:-1]
 
 
 def rebuild(args: Namespace) -> int:
@@ -66,6 +56,8 @@ def rebuild(args: Namespace) -> int:
             if signals.busy:  # a second one, that did not wait
                 state = "has the old keys or the new ones"
             raise Interrupted(stop.number, f"{stop}: {shown(args.file)} {state}") from None
+        except Endless:
+            raise Fault(f"a line has {LONGEST:,} bytes or more, too many for a key here") from None
         except ValueError as fault:
             if (index := getattr(fault, "index", None)) is None:
                 raise
@@ -79,8 +71,7 @@ def rebuild(args: Namespace) -> int:
         "different": different,
         "seconds": round(monotonic() - start, 3),
     }
-    if args.json:
-        report.say_json(answer)
-    elif not args.quiet:
-        report.say(f"{report.count(keys.count, 'key')}: {different:,} different")
+    if args.json or not args.quiet:
+        text = f"{report.count(keys.count, 'key')}: {different:,} different"
+        report.answer(args, answer, text)
     return 0

@@ -21,6 +21,14 @@ def say_json(answer: object, file: TextIO | None = None) -> None:
     print(json.dumps(answer, allow_nan=False), file=file or sys.stdout)
 
 
+def answer(args: Namespace, facts: object, text: str, file: TextIO | None = None) -> None:
+    """For a program where it asked for JSON, otherwise for people."""
+    if args.json:
+        say_json(facts, file)
+    else:
+        say(text, file)
+
+
 def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 

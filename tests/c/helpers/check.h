@@ -46,6 +46,8 @@ static const char *skipped_here;
         CHECK_HAS(e.msg, text);                                                                    \
         CHECK_EQ(e.code, want);                                                                    \
     } while (0)
+/* The same of what opens a filter: there is none. */
+#define CHECK_NO_FILTER(call, want, text) CHECK_REFUSED((call) ? 0 : e.code, want, text)
 #define SKIP(why)                                                                                  \
     do {                                                                                           \
         skipped_here = (why);                                                                      \
@@ -75,13 +77,13 @@ static inline int checks_finished(void)
     return checks_failed != 0;
 }
 #define FINISH() checks_finished()
-/* In main: what follows cannot be run here. */
 /* In main, before all tests. */
 #define MAKE_FOLDER(name)                                                                          \
     if (!mkdtemp(name)) {                                                                          \
         perror("mkdtemp");                                                                         \
         return 1;                                                                                  \
     }
+/* In main: what follows cannot be run here. */
 #define SKIP_REST(why)                                                                             \
     do {                                                                                           \
         printf("skip the rest: %s\n", (why));                                                      \

@@ -1,4 +1,4 @@
-/* names.c - how a file gets its name: temporary names beside it, a name that replaces nothing, the
+/* path.c - how a file gets its name: temporary names beside it, a name that replaces nothing, the
  * rights of the file it replaces.  Knows the file system; knows nothing of filters. */
 #include "base/system.h"
 #include "base/base.h"
@@ -40,15 +40,6 @@ int bf_nameless_file(const char *path)
     (void)path;
     return -1;
 #endif
-}
-
-int bf_memory_file(const char *path)
-{
-#ifdef MFD_CLOEXEC
-    const int fd = bf_off_standard(memfd_create("bloomfilter", MFD_CLOEXEC));
-    if (fd >= 0) return fd;
-#endif
-    return bf_nameless_file(path);
 }
 
 /* ---- temporary names ---- */

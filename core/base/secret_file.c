@@ -1,5 +1,5 @@
-/* secretfile.c - the secret of a keyed filter out of a file.  Knows its two forms; no message shows
- * any of it. */
+/* secret_file.c - the secret of a keyed filter out of a file.  Knows its two forms; no message
+ * shows any of it. */
 #include "base/system.h"
 #include "base/base.h"
 #include <errno.h>

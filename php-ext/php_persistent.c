@@ -1,13 +1,10 @@
-/* php_maps.c - mapped files and filters in Redis kept open from request to request: opening one
- * again costs one stat() of the path, or one trip on the connection that stands. Knows names,
- * reference counts and whose turn it is to go.  Whether what is open is still what is under that
- * name, and what was asked for, is the core's to say (bf_is_current), secrets included.
- *
- *   maps[read-only asked for?]: absolute path or URL -> php_bf_map { filter, references: the
- * table's and one an object }
- *
- * A map that left the table (replaced file, lost key, least recently used, end of the process)
- * lives on while objects use it. */
+/* php_persistent.c - mapped files and filters in Redis that stay open from request to request:
+ * opening one again costs one stat() of the path, or one round trip on the existing connection.
+ * Knows names, reference counts and which one is closed first. Whether an open one is still what is
+ * under its name, and matches the arguments (secrets included), is decided by the core
+ * (bf_is_current). maps: name_of() -> php_bf_map { filter, references: one of the table, one per
+ * object }. A map that left the table (replaced file, lost key, least recently used, end of the
+ * process) lives on while objects use it. */
 #include "php_bloomfilter.h"
 #include "zend_smart_str.h"
 #include <stdlib.h>
@@ -15,8 +12,8 @@
 
 struct php_bf_map {
     bf_filter *f;
-    uint64_t used; /* BF_G(clock) when it was last asked for */
-    int64_t spare; /* see php_bf */
+    uint64_t used;            /* BF_G(openings) when it was last asked for */
+    int64_t adds_until_check; /* see php_bf */
     uint32_t refs;
     bool kept;             /* it was open when it was last asked for */
     php_bf_client *client; /* through which f works, or NULL: such a one is in no table */
@@ -35,15 +32,12 @@ static void forget(zval *entry) { unref(Z_PTR_P(entry)); }
 
 void php_bf_maps_init(zend_bloomfilter_globals *globals)
 {
-    for (int i = 0; i < 2; i++) zend_hash_init(&globals->maps[i], 0, NULL, forget, true);
+    zend_hash_init(&globals->maps, 0, NULL, forget, true);
 }
 
-void php_bf_maps_free(zend_bloomfilter_globals *globals)
-{
-    for (int i = 0; i < 2; i++) zend_hash_destroy(&globals->maps[i]);
-}
+void php_bf_maps_free(zend_bloomfilter_globals *globals) { zend_hash_destroy(&globals->maps); }
 
-int64_t *php_bf_map_spare(php_bf_map *map) { return &map->spare; }
+int64_t *php_bf_map_adds_until_check(php_bf_map *map) { return &map->adds_until_check; }
 bool php_bf_map_is_new(const php_bf_map *map) { return !map->kept; }
 
 void php_bf_let_go(bf_filter *f, php_bf_map *map)
@@ -55,35 +49,22 @@ void php_bf_let_go(bf_filter *f, php_bf_map *map)
 }
 
 /* ---- the tables ---- */
-zend_long php_bf_maps_open(void)
-{
-    return (zend_long)zend_hash_num_elements(&BF_G(maps)[0]) +
-           zend_hash_num_elements(&BF_G(maps)[1]);
-}
+zend_long php_bf_maps_open(void) { return (zend_long)zend_hash_num_elements(&BF_G(maps)); }
 
-/* Which of one table goes first; NULL: it is empty. */
-static php_bf_map *oldest(HashTable *maps, zend_string **path)
-{
-    php_bf_map *first = NULL, *map;
-    zend_string *name;
-    ZEND_HASH_FOREACH_STR_KEY_PTR(maps, name, map)
-    {
-        if (first && map->used >= first->used) continue;
-        first = map;
-        *path = name;
-    }
-    ZEND_HASH_FOREACH_END();
-    return first;
-}
-
+/* Drops those that were not used for the longest time. */
 static void make_room(void)
 {
     while (php_bf_maps_open() && php_bf_maps_open() >= BF_G(max_maps)) {
-        zend_string *path[2];
-        const php_bf_map *plain = oldest(&BF_G(maps)[0], &path[0]),
-                         *read_only = oldest(&BF_G(maps)[1], &path[1]);
-        int which = !plain || (read_only && read_only->used < plain->used);
-        zend_hash_del(&BF_G(maps)[which], path[which]);
+        php_bf_map *map, *oldest = NULL;
+        zend_string *name, *oldest_name = NULL;
+        ZEND_HASH_FOREACH_STR_KEY_PTR(&BF_G(maps), name, map)
+        {
+            if (oldest && map->used >= oldest->used) continue;
+            oldest = map;
+            oldest_name = name;
+        }
+        ZEND_HASH_FOREACH_END();
+        zend_hash_del(&BF_G(maps), oldest_name);
     }
 }
 
@@ -92,23 +73,24 @@ static int drop_if_idle(zval *entry)
     const php_bf_map *map = Z_PTR_P(entry);
     bf_info info;
     bf_get_info(map->f, &info);
-    return map->refs == 1 && strcmp(info.home, "file") == 0 ? ZEND_HASH_APPLY_REMOVE
-                                                            : ZEND_HASH_APPLY_KEEP;
+    return map->refs == 1 && strcmp(info.home, "file") == 0 && !info.read_only
+               ? ZEND_HASH_APPLY_REMOVE
+               : ZEND_HASH_APPLY_KEEP;
 }
 
 /* Closes the files that no object uses: a file that stays open for writing can neither be saved
  * over nor have an exclusive writer. */
-void php_bf_maps_drop_idle(void) { zend_hash_apply(&BF_G(maps)[false], drop_if_idle); }
+void php_bf_maps_drop_idle(void) { zend_hash_apply(&BF_G(maps), drop_if_idle); }
 
 static php_bf_map *use(php_bf_map *map)
 {
-    map->used = ++BF_G(clock);
+    map->used = ++BF_G(openings);
     map->refs++;
     return map;
 }
 
 /* NULL: not kept (no memory for it, or in process memory): the caller owns f. */
-static php_bf_map *keep(bf_filter *f, const bf_spec *spec, const smart_str *name)
+static php_bf_map *keep(bf_filter *f, const smart_str *name)
 {
     bf_info info;
     bf_get_info(f, &info);
@@ -118,8 +100,7 @@ static php_bf_map *keep(bf_filter *f, const bf_spec *spec, const smart_str *name
     if (!map) return NULL;
     *map = (php_bf_map){ .f = f, .refs = 1 };
     make_room();
-    zend_hash_str_update_ptr(
-        &BF_G(maps)[spec->read_only], ZSTR_VAL(name->s), ZSTR_LEN(name->s), map);
+    zend_hash_str_update_ptr(&BF_G(maps), ZSTR_VAL(name->s), ZSTR_LEN(name->s), map);
     return use(map);
 }
 
@@ -136,6 +117,7 @@ static smart_str name_of(const bf_spec *spec)
 {
     smart_str name = { 0 };
     smart_str_appends(&name, spec->storage);
+    if (spec->read_only) smart_str_appendl(&name, "\0r", 2);
     if (spec->key || spec->timeout != 0 || spec->retry_after != 0 || spec->cache ||
         spec->wait_replicas || spec->adopt) {
         smart_str_appendc(&name, '\0');
@@ -151,8 +133,8 @@ static smart_str name_of(const bf_spec *spec)
     return name;
 }
 
-/* A file that could only be read when it was opened: has somebody given the rights since?  Root may
- * always, so it asks again each time. */
+/* Has a file that was opened without the right to write got it since? Root always has it, so root
+ * opens the file again each time. */
 static bool may_write_now(const bf_filter *f, const bf_spec *spec)
 {
     bf_info info;
@@ -182,14 +164,13 @@ zend_object *php_bf_client_in(const php_bf_map *map)
 /* What is kept and fits; negative: *err. */
 static int find(const bf_spec *spec, const smart_str *name, php_bf_map **map, bf_error *err)
 {
-    HashTable *maps = &BF_G(maps)[spec->read_only];
-    php_bf_map *kept = zend_hash_find_ptr(maps, name->s);
+    php_bf_map *kept = zend_hash_find_ptr(&BF_G(maps), name->s);
     int fits = kept ? bf_is_current(kept->f, spec, err) : 0;
     if (fits > 0 && !may_write_now(kept->f, spec)) {
         kept->kept = true;
         *map = use(kept);
     } else if (kept && fits >= 0)
-        zend_hash_del(maps, name->s);
+        zend_hash_del(&BF_G(maps), name->s);
     return fits;
 }
 
@@ -205,7 +186,7 @@ bf_filter *php_bf_open(const bf_spec *spec, php_bf_map **map, bf_error *err)
     if (*map)
         f = (*map)->f;
     else if (fits >= 0 && (f = bf_open(spec, err)))
-        *map = keep(f, spec, &name);
+        *map = keep(f, &name);
     smart_str_free(&name);
     return f;
 }

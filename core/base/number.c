@@ -1,5 +1,5 @@
-/* real.c - floating-point numbers as text and back.  What is stored or told must read the same for
- * every process, so the decimal point is a point whatever setlocale() was called with (PHP and
+/* number.c - floating-point numbers as text and back.  What is stored or told must read the same
+ * for every process, so the decimal point is a point whatever setlocale() was called with (PHP and
  * Python programs do).  Knows nothing of filters. */
 #include "base/system.h"
 #include "base/base.h"
