@@ -100,20 +100,21 @@ static void make_plan(bf_redis_request *g)
 }
 
 /* ---- commands ---- */
-static char *append_text(char *at, const char *text)
+/* An argument of decimal digits, after # for the number of a counter. */
+static char *append_number(char *at, bool counter, uint64_t v)
 {
-    const size_t len = strlen(text);
-    memcpy(at, text, len);
-    return at + len;
-}
-
-static char *append_number(char *at, const char *sign, uint64_t v)
-{
-    char digits[24];
-    *bf_redis_digits(digits, v) = 0;
+    char digits[20];
+    const size_t len = (size_t)(bf_redis_digits(digits, v) - digits), all = len + counter;
     *at++ = '$';
-    at = append_text(bf_redis_digits(at, strlen(sign) + strlen(digits)), "\r\n");
-    return append_text(append_text(append_text(at, sign), digits), "\r\n");
+    if (all > 9) *at++ = (char)('0' + all / 10);
+    *at++ = (char)('0' + all % 10);
+    *at++ = '\r';
+    *at++ = '\n';
+    if (counter) *at++ = '#';
+    memcpy(at, digits, len);
+    at[len] = '\r';
+    at[len + 1] = '\n';
+    return at + len + 2;
 }
 
 static void put_bitfield(const bf_redis_request *g, const uint64_t *given, bool with_mark)
@@ -131,9 +132,12 @@ static void put_bitfield(const bf_redis_request *g, const uint64_t *given, bool 
     if (add && counting) bf_conn_append(l, "OVERFLOW SAT");
     char *at = bf_conn_room(l, (size_t)k * 64);
     if (!at) return;
+    const char *head = heads[add][counting];
+    const size_t len = strlen(head);
     for (unsigned i = 0; i < k; i++) {
-        at = append_number(append_text(at, heads[add][counting]), counting ? "#" : "", pos[i]);
-        if (add) at = append_number(at, "", counting && g->by ? g->by[i] : 1);
+        memcpy(at, head, len);
+        at = append_number(at + len, counting, pos[i]);
+        if (add) at = append_number(at, false, counting && g->by ? g->by[i] : 1);
     }
     l->out_len = (size_t)(at - (char *)l->out.at);
     l->args += (size_t)k * (add ? 4 : 3);

@@ -30,8 +30,9 @@ static bf_reply_range *range_of(const bf_redis_replies *r, size_t i)
 bf_redis_reply bf_replies_next(bf_redis_replies *r)
 {
     const bf_reply_range *range = range_of(r, r->next++);
+    const bf_redis_leaf *leaves = r->leaves.at; /* NULL as long as all replies are empty */
     return (bf_redis_reply){
-        .leaves = (bf_redis_leaf *)r->leaves.at + range->from, .n = range->n, .text = r->text.at
+        .leaves = range->n ? leaves + range->from : NULL, .n = range->n, .text = r->text.at
     };
 }
 
@@ -238,7 +239,7 @@ static ptrdiff_t parse_value(bf_reply_sink *s, const char *at, const char *end)
     if (line[1] != '\n' || (strchr(":$*%~>", *at) && !parse_integer(at + 1, line, &v))) return -1;
     const ptrdiff_t head = line + 2 - at;
     const size_t len = (size_t)(line - at - 1);
-    if (strchr("$*~%>", *at) && v < 0 && (v != -1 || *at == '>')) return -1;
+    if (v < 0 && *at != ':' && (v != -1 || *at == '>')) return -1;
     switch (*at) {
     case ':': bf_reply_put_integer(s, v); return head;
     case '+':
