@@ -94,15 +94,6 @@ static int keep_names(bf_filter *f, const bf_spec *spec, bf_error *err)
     return 0;
 }
 
-/* A rebuild that died is ended by whoever opens the filter next; if that cannot be now, by whoever
- * adds. */
-static void mend(bf_filter *f)
-{
-    bf_guard g;
-    if (f->part.store.read_only || bf_settled(bf_generation(f))) return;
-    if (bf_writable(f, NULL) == 0 && bf_guard_lock(f, &g, NULL) == 0) bf_unlock(f);
-}
-
 /* A compact image that must not change is read into memory. */
 static bf_filter *open_image(const bf_spec *spec, bf_error *err)
 {
@@ -145,7 +136,11 @@ bf_filter *bf_open(const bf_spec *spec, bf_error *err)
             bf_where(f, spec));
     if (rc < 0 || keep_names(f, spec, err) < 0) goto fail;
     bf_settle(f, spec->threads);
-    mend(f);
+    /* The lock ends a rebuild whose process died; if it is not free now, the next add ends it. */
+    bf_guard g;
+    if (!f->part.store.read_only && !bf_settled(bf_generation(f)) && bf_writable(f, NULL) == 0 &&
+        bf_guard_lock(f, &g, NULL) == 0)
+        bf_unlock(f);
     f->untouched = !ops->attach && f->part.store.words;
     f->created = (made || f->part.store.made) && !spec->client;
     return f;

@@ -5,7 +5,7 @@
 #define PHP_BLOOMFILTER_H
 #include "php.h"
 #include "zend_exceptions.h"
-#include "bloomfilter.h"
+#include "bloomfilter_host.h"
 
 #if PHP_VERSION_ID < 80100
 #error "PHP 8.1 or newer is needed"

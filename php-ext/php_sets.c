@@ -10,55 +10,30 @@ static zend_long whole(double count)
 
 /* ---- two filters ---- */
 /* The other operand, or NULL: exception. */
-static zend_object *other_object(INTERNAL_FUNCTION_PARAMETERS)
+static bf_filter *other_filter(INTERNAL_FUNCTION_PARAMETERS)
 {
     zend_object *other;
     ZEND_PARSE_PARAMETERS_START(1, 1)
     Z_PARAM_OBJ_OF_CLASS(other, php_bf_ce)
     ZEND_PARSE_PARAMETERS_END_EX(return NULL);
-    if (php_bf_from(other)->f) return other;
-    php_bf_raise_closed();
-    return NULL;
+    if (!php_bf_from(other)->f) php_bf_raise_closed();
+    return php_bf_from(other)->f;
 }
 
-static bf_filter *other_filter(INTERNAL_FUNCTION_PARAMETERS)
-{
-    zend_object *other = other_object(INTERNAL_FUNCTION_PARAM_PASSTHRU);
-    return other ? php_bf_from(other)->f : NULL;
-}
-
-/* What is copied may be a client's, whose code closes the other one. */
-static bf_filter *combined(bf_filter *f, zend_object *other,
-    int (*call)(bf_filter *, bf_filter *, bf_error *), bf_error *err)
-{
-    bf_filter *result = bf_copy(f, err);
-    if (!result) return NULL;
-    int rc = BF_EHOST;
-    if (php_bf_from(other)->f)
-        rc = call(result, php_bf_from(other)->f, err);
-    else {
-        php_bf_raise_closed();
-        err->code = rc;
-    }
-    if (rc >= 0) return result;
-    bf_close(result);
-    return NULL;
-}
-
-static void combine(INTERNAL_FUNCTION_PARAMETERS, int (*call)(bf_filter *, bf_filter *, bf_error *))
+static void combine(
+    INTERNAL_FUNCTION_PARAMETERS, bf_filter *(*call)(bf_filter *, bf_filter *, bf_error *))
 {
     bf_error err;
-    zend_object *other = other_object(INTERNAL_FUNCTION_PARAM_PASSTHRU);
+    bf_filter *other = other_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU);
     if (!other) RETURN_THROWS();
     PHP_BF_THIS(f);
     php_bf_callback *callback = php_bf_callback_share(php_bf_from(Z_OBJ_P(ZEND_THIS))->callback);
-    bf_filter *result = combined(f, other, call, &err);
-    php_bf_wrap(return_value, Z_OBJCE_P(ZEND_THIS), result, NULL, callback, &err);
+    php_bf_wrap(return_value, Z_OBJCE_P(ZEND_THIS), call(f, other, &err), NULL, callback, &err);
     php_bf_rethrow_bailout();
 }
 
-PHP_METHOD(BloomFilter, union) { combine(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_unite); }
-PHP_METHOD(BloomFilter, intersect) { combine(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_intersect); }
+PHP_METHOD(BloomFilter, union) { combine(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_union); }
+PHP_METHOD(BloomFilter, intersect) { combine(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_intersection); }
 
 static void compare(INTERNAL_FUNCTION_PARAMETERS, int (*call)(bf_filter *, bf_filter *, bf_error *))
 {
@@ -88,14 +63,6 @@ PHP_METHOD(BloomFilter, merge)
     php_bf_rethrow_bailout();
 }
 
-static int union_count(bf_filter *a, bf_filter *b, double *count, bf_error *err)
-{
-    bf_state state;
-    const int rc = bf_union_state(a, b, &state, err);
-    *count = state.count;
-    return rc;
-}
-
 static void estimate(
     INTERNAL_FUNCTION_PARAMETERS, int (*call)(bf_filter *, bf_filter *, double *, bf_error *))
 {
@@ -108,7 +75,7 @@ static void estimate(
     php_bf_raise(&err);
 }
 
-PHP_METHOD(BloomFilter, unionCount) { estimate(INTERNAL_FUNCTION_PARAM_PASSTHRU, union_count); }
+PHP_METHOD(BloomFilter, unionCount) { estimate(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_union_count); }
 PHP_METHOD(BloomFilter, intersectionCount)
 {
     estimate(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_intersection_count);

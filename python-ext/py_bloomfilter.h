@@ -17,7 +17,7 @@
 #include <Python.h>
 
 #include "base/parameters.h"
-#include "bloomfilter.h"
+#include "bloomfilter_host.h"
 #include "py_decimal.h"
 
 #if PY_VERSION_HEX < 0x030C0000

@@ -4,13 +4,15 @@
 
 typedef int combine(bf_filter *into, bf_filter *from, bf_error *err);
 
-/* A new object of the same type, with a copy in memory.  The clock that both go by is held before
- * another thread may replace it. */
-static PyObject *copy_wrapped(FilterObject *self)
+typedef bf_filter *combine_new(bf_filter *a, bf_filter *b, bf_error *err);
+
+/* A new object of the same type and in memory: a copy, or what call makes of self and other.  The
+ * clock that both go by is held before anyone may replace it. */
+static PyObject *wrap_new(FilterObject *self, FilterObject *other, combine_new *call)
 {
     core_call c;
-    if (!core_begin(&c, self, NULL, gil_release_if_big)) return NULL;
-    bf_filter *twin = bf_copy(c.bf, &c.err);
+    if (!core_begin(&c, self, other, gil_release_if_big)) return NULL;
+    bf_filter *twin = call ? call(c.bf, c.other, &c.err) : bf_copy(c.bf, &c.err);
     core_back(&c);
     PyObject *clock = Py_XNewRef(self->clock);
     const int rc = core_end(&c, twin ? 0 : -1);
@@ -24,7 +26,7 @@ static PyObject *copy_wrapped(FilterObject *self)
 static PyObject *copy_object(FilterObject *self, PyObject *memo)
 {
     const module_state *state = state_of(Py_TYPE(self));
-    PyObject *twin = copy_wrapped(self);
+    PyObject *twin = wrap_new(self, NULL, NULL);
     if (!twin || Py_IS_TYPE(self, state->filter_type) || Py_IS_TYPE(self, state->counting_type))
         return twin;
     PyObject *done = call_helper("_pickle", "copy_attributes", "OOO", self, twin, memo);
@@ -54,13 +56,6 @@ static int combine_into(FilterObject *into, FilterObject *from, combine *call)
     return rc;
 }
 
-static PyObject *combined(PyObject *a, PyObject *b, combine *call)
-{
-    PyObject *made = copy_wrapped((FilterObject *)a);
-    if (made && combine_into((FilterObject *)made, (FilterObject *)b, call) < 0) Py_CLEAR(made);
-    return made;
-}
-
 static PyObject *refuse_other(PyObject *other)
 {
     return PyErr_Format(
@@ -68,24 +63,25 @@ static PyObject *refuse_other(PyObject *other)
 }
 
 /* A method, an operator and its form in place. */
-#define OPERATION(name, operator, call)                                                            \
+#define OPERATION(name, operator, of_both, into)                                                   \
     PyObject *filter_##name(FilterObject *self, PyObject *other)                                   \
     {                                                                                              \
-        return is_filter(other) ? combined((PyObject *)self, other, call) : refuse_other(other);   \
+        if (!is_filter(other)) return refuse_other(other);                                         \
+        return wrap_new(self, (FilterObject *)other, of_both);                                     \
     }                                                                                              \
     PyObject *filter_##operator(PyObject * a, PyObject * b)                                        \
     {                                                                                              \
         if (!is_filter(a) || !is_filter(b)) Py_RETURN_NOTIMPLEMENTED;                              \
-        return combined(a, b, call);                                                               \
+        return wrap_new((FilterObject *)a, (FilterObject *)b, of_both);                            \
     }                                                                                              \
     PyObject *filter_i##operator(PyObject * a, PyObject * b)                                       \
     {                                                                                              \
         if (!is_filter(b)) Py_RETURN_NOTIMPLEMENTED;                                               \
-        const int rc = combine_into((FilterObject *)a, (FilterObject *)b, call);                   \
+        const int rc = combine_into((FilterObject *)a, (FilterObject *)b, into);                   \
         return rc < 0 ? NULL : Py_NewRef(a);                                                       \
     }
-OPERATION(union, or, bf_unite)
-OPERATION(intersection, and, bf_intersect)
+OPERATION(union, or, bf_union, bf_unite)
+OPERATION(intersection, and, bf_intersection, bf_intersect)
 
 /* ---- comparisons ---- */
 /* Is a within b?  strictly: and not equal to it? */
@@ -122,14 +118,6 @@ static PyObject *whole_number(double count)
     return PyLong_FromLongLong(count < 9e18 ? (long long)(count + 0.5) : INT64_MAX);
 }
 
-static int union_count(bf_filter *a, bf_filter *b, double *count, bf_error *err)
-{
-    bf_state state;
-    int rc = bf_union_state(a, b, &state, err);
-    *count = state.count;
-    return rc;
-}
-
 typedef int counter(bf_filter *, bf_filter *, double *, bf_error *);
 static PyObject *estimate(FilterObject *self, PyObject *other, counter *call)
 {
@@ -143,7 +131,7 @@ static PyObject *estimate(FilterObject *self, PyObject *other, counter *call)
 
 PyObject *filter_union_count(FilterObject *self, PyObject *other)
 {
-    return estimate(self, other, union_count);
+    return estimate(self, other, bf_union_count);
 }
 PyObject *filter_intersection_count(FilterObject *self, PyObject *other)
 {

@@ -2,7 +2,7 @@
  * bytes; knows no filter. */
 #ifndef BFD_KEYS_H
 #define BFD_KEYS_H
-#include "bloomfilter.h"
+#include "bloomfilter_host.h"
 #include "bytes.h"
 
 enum { KEYS_LINES, KEYS_FRAMED };

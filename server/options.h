@@ -1,7 +1,7 @@
 /* options.h - what the command line says.  Knows names, defaults and limits; opens nothing. */
 #ifndef BFD_OPTIONS_H
 #define BFD_OPTIONS_H
-#include "bloomfilter.h"
+#include "bloomfilter_host.h"
 #include "bytes.h"
 
 enum { ALLOW_HOSTS = 64 };

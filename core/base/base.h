@@ -12,7 +12,7 @@
  * this floor; it uses bloomfilter.h only. */
 #ifndef BF_BASE_H
 #define BF_BASE_H
-#include "bloomfilter.h"
+#include "bloomfilter_host.h"
 #include <float.h>
 #include <stdarg.h>
 

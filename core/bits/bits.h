@@ -15,7 +15,7 @@
 #define BF_CELL_ORDER 1u
 #endif
 enum { BF_CELL_BITS = 4, BF_CELL_MAX = 15 };
-/* tests/model runs threads in every order of these steps; elsewhere nothing is there. */
+/* tests/model runs threads in every order of these steps; in other builds they are empty. */
 #ifdef BF_MODEL
 void bf_model_step(const void *word, bool write);
 void bf_model_wait(const int *lock); /* a step that can be taken while *lock is 0 */
@@ -84,7 +84,8 @@ static inline bool bf_word_cas(uint64_t *w, uint64_t *was, uint64_t want)
     return __atomic_compare_exchange_n(
         (bf_shared *)w, was, want, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
-/* Counts one up, or down; returns what it was: 15, and 0 on the way down, stay. */
+/* Counts a counter up or down and returns its old value.  15 never changes; 0 is not counted down.
+ */
 static inline unsigned bf_cell_up(uint64_t *words, uint64_t i, bool atomic)
 {
     uint64_t *w = words + (i >> 4), old = bf_word(w), one = UINT64_C(1) << bf_cell_shift(i);

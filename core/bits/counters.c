@@ -1,6 +1,5 @@
-/* counters.c - filters whose cells are counters of 4 bits: whole arrays of them, and lists of
- * positions. Knows where a counter is (bits.h) and what keys ask of it; knows neither keys nor
- * homes.
+/* counters.c - cells that are counters of 4 bits: whole arrays of them, and lists of positions.
+ * Knows where a counter is (bits.h) and the operations on it; knows neither keys nor homes.
  *
  *   word     a hex digit a counter; on a little-endian machine counter i is digit (i % 16) ^ 1
  *
@@ -21,7 +20,7 @@
 /* ---- words: all 16 counters at once ---- */
 static inline uint64_t used(uint64_t w) { return (w | w >> 1 | w >> 2 | w >> 3) & EACH; }
 
-/* Of 8 counters that stand 8 bits apart. */
+/* Adds 8 counters that are 8 bits apart. */
 static inline uint64_t sum_8(uint64_t a, uint64_t b)
 {
     uint64_t s = a + b, over = s & OVER;
@@ -44,10 +43,6 @@ static inline uint64_t sum(uint64_t a, uint64_t b)
 static inline uint64_t least(uint64_t a, uint64_t b)
 {
     return least_8(a & EVEN, b & EVEN) | least_8(a >> 4 & EVEN, b >> 4 & EVEN) << 4;
-}
-static inline bool exceeds(uint64_t a, uint64_t b)
-{
-    return (not_less(b & EVEN, a & EVEN) & not_less(b >> 4 & EVEN, a >> 4 & EVEN)) != OVER;
 }
 
 /* 16 counters as 16 bits, in the order of the bits of a plain filter. */
@@ -107,8 +102,11 @@ uint64_t bf_counters_used(const uint64_t *w, uint64_t nwords)
 
 bool bf_counters_within(const uint64_t *a, const uint64_t *b, uint64_t nwords)
 {
-    for (uint64_t i = 0; i < nwords; i++)
-        if (exceeds(bf_word(a + i), bf_word(b + i))) return false;
+    for (uint64_t i = 0; i < nwords; i++) {
+        const uint64_t v = bf_word(a + i), w = bf_word(b + i);
+        if ((not_less(w & EVEN, v & EVEN) & not_less(w >> 4 & EVEN, v >> 4 & EVEN)) != OVER)
+            return false;
+    }
     return true;
 }
 
@@ -186,9 +184,9 @@ bool bf_counters_add_many(uint64_t *w, const uint64_t *pos, unsigned k, bool ato
     return add_sorted(w, copy, k, atomic);
 }
 
-/* Looks first, so that an absent key changes nothing.  Another remover may take the last of a
- * counter after that look: then what was counted down is counted up again.  Both walk upwards, so
- * they meet at the first counter that only one can have, and one of them goes on. */
+/* Reads all counters first, so that an absent key changes nothing.  Another thread may count one
+ * down to 0 after that: then this one counts up again what it counted down.  Both go through the
+ * positions in ascending order, so of two that remove the same key one succeeds. */
 static bool remove_sorted(uint64_t *w, uint64_t *pos, unsigned k, bool atomic)
 {
     uint64_t taken[BF_K_MAX];

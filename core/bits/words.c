@@ -10,7 +10,7 @@
 #endif
 
 /* ---- counting: of one array, or of two as if they were united ---- */
-static uint64_t ones_of(const uint64_t *a, const uint64_t *b, uint64_t nwords)
+static uint64_t count_ones(const uint64_t *a, const uint64_t *b, uint64_t nwords)
 {
     uint64_t ones = 0;
     for (uint64_t i = 0; i < nwords; i++)
@@ -20,7 +20,7 @@ static uint64_t ones_of(const uint64_t *a, const uint64_t *b, uint64_t nwords)
 
 #ifdef AVX2
 /* A table of the 16 half bytes, 32 of them at once (W. Mula, 2008). */
-AVX2 static inline __m256i bytes_of(__m256i v)
+AVX2 static inline __m256i byte_counts(__m256i v)
 {
     const __m256i table = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1,
         2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
@@ -35,26 +35,26 @@ AVX2 static inline __m256i pair_at(const uint64_t *a, const uint64_t *b, uint64_
     return a == b ? v : _mm256_or_si256(v, _mm256_loadu_si256((const __m256i *)(b + i)));
 }
 
-AVX2 static uint64_t ones_of_avx2(const uint64_t *a, const uint64_t *b, uint64_t nwords)
+AVX2 static uint64_t count_ones_avx2(const uint64_t *a, const uint64_t *b, uint64_t nwords)
 {
     __m256i sum = _mm256_setzero_si256();
     uint64_t i = 0, lanes[4];
     for (; i + 16 <= nwords; i += 16) { /* four times 8 at most fit a byte */
         __m256i bytes = _mm256_add_epi8(
-            _mm256_add_epi8(bytes_of(pair_at(a, b, i)), bytes_of(pair_at(a, b, i + 4))),
-            _mm256_add_epi8(bytes_of(pair_at(a, b, i + 8)), bytes_of(pair_at(a, b, i + 12))));
+            _mm256_add_epi8(byte_counts(pair_at(a, b, i)), byte_counts(pair_at(a, b, i + 4))),
+            _mm256_add_epi8(byte_counts(pair_at(a, b, i + 8)), byte_counts(pair_at(a, b, i + 12))));
         sum = _mm256_add_epi64(sum, _mm256_sad_epu8(bytes, _mm256_setzero_si256()));
     }
     _mm256_storeu_si256((__m256i *)lanes, sum);
-    return lanes[0] + lanes[1] + lanes[2] + lanes[3] + ones_of(a + i, b + i, nwords - i);
+    return lanes[0] + lanes[1] + lanes[2] + lanes[3] + count_ones(a + i, b + i, nwords - i);
 }
 #else
-#define ones_of_avx2 ones_of
+#define count_ones_avx2 count_ones
 #endif
 
 uint64_t bf_words_count_of_both(const uint64_t *a, const uint64_t *b, uint64_t nwords)
 {
-    return bf_has_avx2() ? ones_of_avx2(a, b, nwords) : ones_of(a, b, nwords);
+    return bf_has_avx2() ? count_ones_avx2(a, b, nwords) : count_ones(a, b, nwords);
 }
 uint64_t bf_words_count(const uint64_t *w, uint64_t nwords)
 {
@@ -118,11 +118,11 @@ void bf_words_apply(uint64_t *w, bool atomic, int op, const uint64_t *pos, size_
     }
 }
 
-static void apply(
+static void apply_to_bits(
     uint64_t *w, bool atomic, int op, uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present)
 {
     bf_words_apply(w, atomic, op, pos, nkeys, k, present);
 }
 
 const bf_cells bf_cells_bits = { 1, "bits", "plain", bf_words_count, bf_words_count_of_both,
-    bf_words_within, bf_words_or, bf_words_and, apply, NULL };
+    bf_words_within, bf_words_or, bf_words_and, apply_to_bits, NULL };

@@ -4,7 +4,7 @@
 #define BF_WORDS_H
 #include "base/base.h"
 
-/* What keys are asked to do, beside BF_OP_TEST and BF_OP_ADD: with counters only. */
+/* Operations on counters, besides BF_OP_TEST and BF_OP_ADD. */
 enum { BF_OP_REMOVE = 2, BF_OP_COUNT = 3 };
 
 /* words.c: whole bitmaps in addressable memory */
@@ -37,8 +37,8 @@ unsigned bf_counters_distinct(uint64_t *pos, unsigned k); /* sorted, each once; 
 void bf_counters_apply(
     uint64_t *w, bool atomic, int op, uint64_t *pos, size_t nkeys, unsigned k, uint8_t *answer);
 
-/* What a cell is: a bit, or a counter.  Who works with cells asks their row and not which they are.
- */
+/* One row per kind of cell: bits, counters.  Code that works with cells calls the row's functions
+ * and does not ask which kind it is. */
 typedef struct {
     unsigned bits;
     const char *names, *filter;                            /* in messages      */
@@ -49,7 +49,8 @@ typedef struct {
     void (*intersect)(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic);
     void (*apply)(
         uint64_t *w, bool atomic, int op, uint64_t *pos, size_t nkeys, unsigned k, uint8_t *answer);
-    /* Of nwords of them: which are set.  NULL: they are bits, and no key can be removed. */
+    /* Sets the bits of the counters above 0 in nwords words.  NULL: cells are bits, no key can be
+     * removed. */
     void (*to_bits)(uint64_t *bits, const uint64_t *w, uint64_t nwords);
 } bf_cells;
 extern const bf_cells bf_cells_bits, bf_cells_counters;

@@ -1,10 +1,10 @@
-/* compact.c - the form of an image without pages, for filters of few bits: a header of as many
- * bytes as its fields need.  Format version 2 is this form and nothing else.  It is packed from a
- * header page and unpacked to one, so that header.c checks every value of both forms.
+/* compact.c - images without header pages, for filters of few bits: the header has only the bytes
+ * that its fields need.  Format version 2 is this form.  It is packed from a header page and
+ * unpacked to one, so that header.c checks every value of both forms.
  *
  *      0 magic 8      8 version u32   12 header bytes u32   16 sum of what follows, bits included
  *     24 scheme id   28 flags        32 m    40 n    48 k u32    52 bits a cell u32    56 p
- *     64 what the flags say is there, 8 bytes each; the scheme's name where it is more than a row's
+ *     64 fields that the flags announce, 8 bytes each; the scheme's name if it has an argument
  */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -14,8 +14,7 @@
 enum { SHARED = AT_BYTES - AT_SCHEME, FIELDS = AT_BYTES, FIELDS_MAX = 4 };
 _Static_assert(BF_COMPACT_HEADER == FIELDS + 8 * FIELDS_MAX + BF_SCHEME_BYTES, "the longest");
 
-/* Fields of the page that a header without a page has where one of these flags is set: in this
- * order. */
+/* Fields of the page that a compact header has if one of these flags is set, in this order. */
 static const struct {
     unsigned flags, at, bytes;
 } extra[] = { { FLAG_KEYED, AT_SECRET, 8 }, { FLAG_SHARDED, AT_SHARDS, 4 },
@@ -30,20 +29,17 @@ static unsigned fields_bytes(unsigned flags)
     return bytes;
 }
 
-/* The row's own name is not written. */
-static unsigned name_bytes(const char *name, const bf_scheme *s)
-{
-    return s && strcmp(name, s->name) == 0 ? 0 : ((unsigned)strlen(name) + 7) / 8 * 8;
-}
-
+/* A name that is the scheme's own is not written. */
 uint64_t bf_header_bytes(const bf_desc *d, bool compact)
 {
-    return compact ? fields_bytes(bf_header_flags(d)) + name_bytes(d->name, d->scheme) : BF_HEADER;
+    if (!compact) return BF_HEADER;
+    const bool own = d->scheme && strcmp(d->name, d->scheme->name) == 0;
+    return fields_bytes(bf_header_flags(d)) + (own ? 0 : ((unsigned)strlen(d->name) + 7) / 8 * 8);
 }
 
 bool bf_compact_fits(uint64_t bytes) { return bytes < BF_COMPACT_BITS; }
 
-/* The page's fields go before the bits, which are there already. */
+/* Writes the page's fields before the bits, which are at their place in `to` already. */
 void bf_compact_pack(uint8_t *to, const uint8_t *page, const bf_desc *d, uint64_t bits_bytes)
 {
     const unsigned flags = bf_header_flags(d), head = (unsigned)bf_header_bytes(d, true);
@@ -68,7 +64,7 @@ bool bf_is_compact(const uint8_t *bytes, uint64_t len)
            bf_get(bytes + AT_VERSION, 4) == VERSION_COMPACT;
 }
 
-/* How many bytes of bits follow: not yet covered by a sum, so kept small. */
+/* How many bytes of bits follow.  No sum was checked yet, so the number is limited. */
 static int bits_of(const uint8_t *raw, uint64_t *bytes, const char *where, bf_error *err)
 {
     const uint64_t m = bf_get(raw + AT_M, 8), cell = bf_get(raw + AT_CELL, 4);
@@ -81,7 +77,7 @@ static int bits_of(const uint8_t *raw, uint64_t *bytes, const char *where, bf_er
     return 0;
 }
 
-/* The fields to where a page has them.  Left over: the name. */
+/* Copies the fields to their places in a page; the rest is the name. */
 static int spread(
     const uint8_t *raw, unsigned head, uint8_t *page, const char *where, bf_error *err)
 {

@@ -1,5 +1,5 @@
-/* fields.h - where the fields of a header page are, and their bytes: what header.c and compact.c
- * share. Private to both; docs/format.md is its text. */
+/* fields.h - offsets of the fields of a header page, and how their bytes are read and written.
+ * Private to header.c and compact.c; docs/format.md describes them. */
 #ifndef BF_FIELDS_H
 #define BF_FIELDS_H
 #include "format/format.h"

@@ -1,6 +1,6 @@
-/* header.c - the only file that knows file bytes: the 4096-byte header before the bits.
- * docs/format.md is its text. Little-endian fields of fixed width, written one by one.  Nothing
- * read is used before it was checked here.
+/* header.c - the 4096-byte header page before the bits; docs/format.md describes it.  Little-endian
+ * fields of fixed width, written one by one.  Nothing that was read is used before it was checked
+ * here.
  *
  *      0 magic 8      8 version u32   12 header bytes u32   16 sum of bytes 24..2047 (XXH3-64)
  *     24 scheme id   28 flags        32 m    40 n    48 k u32    52 bits a cell u32    56 p
@@ -11,13 +11,13 @@
  *   ... zero ...   4088 sum of bytes 0..4087
  *
  * A growing or forgetting filter is a page of its own (GROW, WINDOW; no bits) and then its parts,
- * each a page and its bits (PART).  The live word changes for ever and is taken as zero by the
- * page's sum; it carries its own check.  In a fixed filter it is the generation of the bits, 0
- * until the first rebuild.
+ * each a page and its bits (PART).  The live word changes in place; the page's sum takes it as
+ * zero, and it contains its own check.  In a fixed filter it is the generation of the bits, 0 until
+ * the first rebuild.
  *
- * Only the dirty sequence is ever written in place.  The page's sum takes it as equal to the clean
- * one, so every byte of the header is checked at every opening; the sum of the bits holds while
- * clean == dirty, which is: since they were saved. */
+ * Besides the live word only the dirty sequence is written in place.  The page's sum takes it as
+ * equal to the clean one, so every byte of the header is checked at every opening.  The sum of the
+ * bits is valid while clean == dirty: no bit was written since the filter was saved. */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 #include "base/load.h"
@@ -33,8 +33,8 @@ static bool all_zero(const uint8_t *p, size_t n)
 
 static bool sequence_valid(uint64_t s) { return s == bf_sequence((uint32_t)s); }
 
-/* A live word: 48 bits of a number that may be negative, and 16 that check them.  To test a
- * single key of a forgetting filter reads one per part. */
+/* A live word: 48 bits of a signed number, and 16 bits that check them.  A test of a single key in
+ * a forgetting filter reads one per part, so the check must be cheap. */
 static uint64_t live_check(uint64_t v) { return ~(v ^ v >> 16 ^ v >> 32) & 0xFFFF; }
 
 static uint64_t live_code(int64_t value)
@@ -52,7 +52,7 @@ static bool live_decode(uint64_t word, int64_t *value)
     return v >> 48 == live_check(v & UINT64_C(0xFFFFFFFFFFFF));
 }
 
-/* The shadow begins on a page of every machine. */
+/* The shadow begins at a page boundary of every machine. */
 uint64_t bf_shadow_from(uint64_t bits)
 {
     enum { ALIGNED = 1 << 16 };
@@ -162,7 +162,7 @@ static void write_static(uint8_t page[BF_HEADER], const bf_desc *d)
     if (bf_kind_of(d)->flag) write_chain(page, d);
 }
 
-/* What makes a page of its values: the magic, the sums, and that it is clean. */
+/* Completes a page of values: magic, version, clean sequences, sums. */
 void bf_header_seal(uint8_t *page, uint64_t ones, uint64_t bits_sum)
 {
     memcpy(page, bf_magic, sizeof bf_magic);
@@ -176,7 +176,7 @@ void bf_header_seal(uint8_t *page, uint64_t ones, uint64_t bits_sum)
     bf_put(page + AT_PAGE_SUM, 8, page_sum(page));
 }
 
-/* Everything up to the header's own sum. */
+/* Checks magic, version and the header's own sum. */
 static int check_frame(const uint8_t *page, uint64_t len, const char *where, bf_error *err)
 {
     if (len < sizeof bf_magic || memcmp(page, bf_magic, sizeof bf_magic) != 0)
@@ -215,7 +215,7 @@ static int check_scheme(const uint8_t *page, bf_desc *d, const char *where, bf_e
     return 0;
 }
 
-/* The kind is the flags'; what only a chain has. */
+/* Finds the kind by its flag and checks the fields that only chains and their parts have. */
 static int check_chain(
     const uint8_t *page, bf_desc *d, uint64_t flags, const char *where, bf_error *err)
 {
@@ -236,8 +236,8 @@ static int check_chain(
                : bf_damaged(err, where, "a reserved byte is set");
 }
 
-/* A right sum says the bytes are as written, not that a filter wrote them: every value is checked
- * all the same. */
+/* A valid sum shows that the bytes are as written, not that a filter wrote them: so every value is
+ * checked too. */
 static int check_values(const uint8_t *page, bf_desc *d, const char *where, bf_error *err)
 {
     uint64_t flags = bf_get(page + AT_FLAGS, 4);
@@ -282,7 +282,7 @@ static int check_values(const uint8_t *page, bf_desc *d, const char *where, bf_e
     return 0;
 }
 
-/* What follows the values: sequence numbers and sums. */
+/* Checks what follows the values: sequence numbers and sums. */
 static int check_live(const uint8_t *page, const char *where, bf_error *err)
 {
     const uint64_t dirty = bf_get(page + AT_DIRTY, 8), clean = bf_get(page + AT_CLEAN, 8);
@@ -342,8 +342,7 @@ int bf_header_read_part(const uint8_t *page, unsigned head, uint64_t len, const 
     return check_live(page, where, err);
 }
 
-/* Of a new mapped file: its bits are written from now on, so nothing is promised about their sum.
- */
+/* The page of a new mapped file.  It is dirty, because its bits will be written in place. */
 void bf_header_new(uint8_t page[BF_HEADER], const bf_desc *d)
 {
     write_static(page, d);
@@ -359,9 +358,9 @@ static const uint64_t *next(bf_block *of, void *from, uint64_t nwords, uint64_t 
     return of(from, at, *c);
 }
 
-/* The whole image, bits first, header last.  Others may add meanwhile: what is summed is what is
- * written, because both see the same copy, a block at a time.  0, the sink's code, or BF_EIO where
- * there were no words. */
+/* Writes the whole image, bits first, header last.  Other threads may add at the same time: each
+ * block is copied first, so the sum is that of the bytes written.  Returns 0, the sink's code, or
+ * BF_EIO if the words could not be read. */
 int bf_image_write_of(
     const bf_desc *d, bf_block *of, void *from, uint64_t nwords, bf_sink *sink, void *ctx)
 {
@@ -416,8 +415,8 @@ static bool sum_of(bf_block *of, void *from, uint64_t nwords, uint64_t *sum)
     return true;
 }
 
-/* The bits that came with a sound header; page is 8-byte aligned, words may be written by others
- * meanwhile. */
+/* Checks the bits that follow a valid header; page is 8-byte aligned.  Others may write the words
+ * at the same time. */
 int bf_header_verify_of(const uint8_t *page, bf_block *of, void *from, uint64_t nwords,
     const char *where, bf_error *err)
 {
@@ -430,12 +429,12 @@ int bf_header_verify_of(const uint8_t *page, bf_block *of, void *from, uint64_t 
     if (!sum_of(of, from, nwords, &sum)) return BF_EIO;
     if (bf_get(page + AT_BITS_SUM, 8) == sum) return 0;
     bf_fence();
-    if (!bf_header_clean(page)) return 0; /* somebody began to add while the sum was taken */
+    if (!bf_header_clean(page)) return 0; /* an add began while the sum was computed */
     return bf_damaged(err, where, "the bits' checksum does not match");
 }
 
-/* Before a bit is written in place: a clean page gets the next number.  A lost race is another's
- * increment: dirty all the same. */
+/* Called before a bit is written in place: a clean page gets the next dirty number.  If the
+ * exchange fails, another process has made the page dirty. */
 void bf_header_dirty(uint8_t *page)
 {
     uint64_t *word = (uint64_t *)(void *)(page + AT_DIRTY),
@@ -447,11 +446,11 @@ void bf_header_dirty(uint8_t *page)
     memcpy(&next, bytes, 8);
     __atomic_compare_exchange_n(
         (bf_shared *)word, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-    bf_fence(); /* whoever sees a bit that is set after this sees the page dirty */
+    bf_fence(); /* a thread that sees a bit set after this also sees the dirty page */
 }
 
-/* Tells one image from another that was written over it: the sum of what never changes, and how
- * often it was sealed. */
+/* Distinguishes an image from another one that was written over it: by the sum of the fields that
+ * never change and the clean sequence. */
 bf_stamp bf_header_stamp(const uint8_t *page)
 {
     return (bf_stamp){ bf_get(page + AT_SUM, 8), bf_get(page + AT_CLEAN, 8),

@@ -1,4 +1,4 @@
-/* functions.c - scheme functions: hash functions that a program brings along, one position each.
+/* functions.c - scheme functions: hash functions of the user, one position each.
  * A stored filter carries a check value of what they answer, because other functions would find
  * nothing in it. */
 #include "bits/bits.h"
@@ -21,12 +21,12 @@ static int ask(const bf_functions *f, const void *key, size_t len, uint64_t *dig
     return 0;
 }
 
-static void one(const void *argument, const void *key, size_t len, uint64_t *digest)
+static void user_one(const void *argument, const void *key, size_t len, uint64_t *digest)
 {
     ask(functions_of(argument), key, len, digest, NULL);
 }
 
-BF_RUN_BY_ONE(run, one, functions_of(secret)->count)
+BF_RUN_BY_ONE(user_run, user_one, functions_of(secret)->count)
 
 static size_t try(
     const void *argument, const bf_key *keys, size_t n, uint64_t *digests, bf_error *err)
@@ -37,7 +37,7 @@ static size_t try(
     return i;
 }
 
-static int prepare(bf_argument *a, const char *text, bf_error *err)
+static int user_prepare(bf_argument *a, const char *text, bf_error *err)
 {
     uint64_t check;
     if (text)
@@ -69,6 +69,9 @@ int bf_functions_check(const bf_functions *f, uint64_t *check, bf_error *err)
     return rc;
 }
 
-const bf_hash bf_hash_functions = {
-    .name = "functions", .width = 0, .run = run, .one = one, .prepare = prepare, .try = try
-};
+const bf_hash bf_hash_functions = { .name = "functions",
+    .width = 0,
+    .run = user_run,
+    .one = user_one,
+    .prepare = user_prepare,
+    .try = try };

@@ -10,16 +10,16 @@
 _Static_assert(
     crypto_shorthash_siphash24_KEYBYTES == BF_SECRET_BYTES, "the secret is the SipHash key");
 
-static void one(const void *secret, const void *key, size_t len, uint64_t *digest)
+static void siphash_one(const void *secret, const void *key, size_t len, uint64_t *digest)
 {
     unsigned char out[crypto_shorthash_siphash24_BYTES];
     crypto_shorthash_siphash24(out, key, len, secret);
     *digest = load_le64(out);
 }
 
-static void run(const void *secret, const bf_key *keys, size_t n, uint64_t *digests)
+static void siphash_run(const void *secret, const bf_key *keys, size_t n, uint64_t *digests)
 {
-    for (size_t i = 0; i < n; i++) one(secret, keys[i].ptr, keys[i].len, digests + i);
+    for (size_t i = 0; i < n; i++) siphash_one(secret, keys[i].ptr, keys[i].len, digests + i);
 }
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -157,9 +157,9 @@ SIP void run_lanes(const void *secret, const bf_key *keys, size_t n, uint64_t *d
         if (shortest >= SHORT && longest <= LONG)
             eight(secret, keys, shortest, longest, digests);
         else
-            run(secret, keys, AT_ONCE, digests);
+            siphash_run(secret, keys, AT_ONCE, digests);
     }
-    run(secret, keys, n, digests);
+    siphash_run(secret, keys, n, digests);
 }
 
 /* Written once.  AVX-512 has rotations, on words of AVX2's size too: half of a round is those. */
@@ -169,7 +169,9 @@ SIP void run_lanes(const void *secret, const bf_key *keys, size_t n, uint64_t *d
     {                                                                                              \
         run_lanes(secret, keys, n, digests);                                                       \
     }                                                                                              \
-    static const bf_hash row = { .name = "siphash", .width = 1, .run = its_run, .one = one };
+    static const bf_hash row = {                                                                   \
+        .name = "siphash", .width = 1, .run = its_run, .one = siphash_one                          \
+    };
 LANES_BY("avx2", run_avx2, by_avx2)
 LANES_BY("avx2,avx512f,avx512vl", run_avx512, by_avx512)
 
@@ -184,7 +186,7 @@ static const bf_hash *best(void)
 #endif
 
 const bf_hash bf_hash_siphash = {
-    .name = "siphash", .width = 1, .run = run, .one = one, .best = BEST
+    .name = "siphash", .width = 1, .run = siphash_run, .one = siphash_one, .best = BEST
 };
 #else
 const bf_hash bf_hash_siphash = { .name = "siphash",

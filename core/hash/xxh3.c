@@ -86,7 +86,7 @@ APART void of_any(const bf_key *keys, size_t n, uint64_t *digests)
     for (size_t i = 0; i < n; i++) digests[i] = XXH3_64bits(keys[i].ptr, keys[i].len);
 }
 
-static void run(const void *secret, const bf_key *keys, size_t n, uint64_t *digests)
+static void xxh3_run(const void *secret, const bf_key *keys, size_t n, uint64_t *digests)
 {
     typedef void many(const bf_key *keys, size_t n, uint64_t *digests);
     static many *const same[PAIRS] = { one_pair, two_pairs, three_pairs, four_pairs },
@@ -113,7 +113,7 @@ APART void one_outside(const void *key, size_t len, uint64_t *digest)
     *digest = XXH3_64bits(key, len);
 }
 
-static void one(const void *secret, const void *key, size_t len, uint64_t *digest)
+static void xxh3_one(const void *secret, const void *key, size_t len, uint64_t *digest)
 {
     (void)secret;
     if (len < LEAST || len > MOST)
@@ -128,4 +128,4 @@ static void one(const void *secret, const void *key, size_t len, uint64_t *diges
         *digest = middle(key, len, 4, true);
 }
 
-const bf_hash bf_hash_xxh3 = { .name = "xxh3", .width = 1, .run = run, .one = one };
+const bf_hash bf_hash_xxh3 = { .name = "xxh3", .width = 1, .run = xxh3_run, .one = xxh3_one };

@@ -1,6 +1,6 @@
 /* text_lines.c - keys that stand in one buffer, each ended by a separator: found, and given to a
  * filter a call at a time.  Knows separators; knows neither files nor what a key means. */
-#include "bloomfilter.h"
+#include "bloomfilter_host.h"
 #include <string.h>
 
 #ifdef __SSE2__

@@ -5,7 +5,7 @@
 
 static inline uint64_t line_of(const bf_geometry *g, uint64_t h) { return bf_mulhi(h, g->lines); }
 
-static void positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
+static void block_positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
 {
     for (size_t i = 0; i < n; i++)
         pos = line_positions(line_of(g, d[i]), bf_mum(d[i], BF_MUM_1), g->k, pos);
@@ -28,69 +28,7 @@ static inline bool put_portable(const bf_geometry *g, uint64_t *words, uint64_t 
 LINE_SINGLES(, _portable)
 LINE_ROW(, _portable, _portable, fetch_one, false, NULL)
 
-#ifdef LINE_AVX2
-AVX2 static inline bool has_avx2(const bf_geometry *g, const uint64_t *words, uint64_t h)
-{
-    return line_test_avx2(words + line_of(g, h) * LINE_WORDS, bf_mum(h, BF_MUM_1), g->k);
-}
-AVX2 static inline bool put_avx2(const bf_geometry *g, uint64_t *words, uint64_t h, bool atomic)
-{
-    return line_add_avx2(words + line_of(g, h) * LINE_WORDS, bf_mum(h, BF_MUM_1), g->k, atomic);
-}
-/* A key's bits in a line are the same in all parts and made once.  A few keys: half a line says
- * "no" for nearly all.  Many: the bits are turned round, and a line has them all where no bit is 0
- * in either; the newest part comes first, it has the most keys. */
-AVX2 static inline uint64_t any_few(
-    const bf_plane *planes, size_t nplanes, const uint64_t *d, size_t n)
-{
-    uint64_t present = 0;
-    for (size_t i = 0; i < n; i++) {
-        const line_vec mask = line_masks_avx2(bf_mum(d[i], BF_MUM_1), planes->g->k);
-        for (size_t j = 0; j < nplanes; j++) {
-            const uint64_t *line = planes[j].words + bf_mulhi(d[i], planes[j].lines) * LINE_WORDS;
-            if (!line_lacks(line, mask)) present |= (uint64_t)line_has(line_load(line), mask) << i;
-        }
-    }
-    return present;
-}
-
-AVX2 LINE_ALWAYS uint64_t any_of(const bf_plane *planes, size_t nplanes, const uint64_t *d,
-    size_t n, const uint64_t *ahead, size_t nahead, bool far)
-{
-    enum { FEW = 4 };
-    if (n <= FEW) return any_few(planes, nplanes, d, n);
-    const unsigned k = planes->g->k;
-    const size_t large = line_large(planes, nplanes);
-    const __m256i ones = _mm256_set1_epi64x(-1);
-    uint64_t present = 0;
-    for (size_t i = 0; i < n; i++) {
-        const line_vec mask = line_masks_avx2(bf_mum(d[i], BF_MUM_1), k);
-        const __m256i lo = _mm256_xor_si256(mask.lo, ones), hi = _mm256_xor_si256(mask.hi, ones);
-        for (size_t j = i < nahead ? large : nplanes; j < nplanes; j++)
-            bf_fetch(planes[j].words + bf_mulhi(ahead[i], planes[j].lines) * LINE_WORDS, far);
-        for (size_t j = nplanes; j-- > 0;) {
-            const __m256i *line =
-                (const __m256i *)(planes[j].words + bf_mulhi(d[i], planes[j].lines) * LINE_WORDS);
-            const __m256i all = _mm256_and_si256(_mm256_or_si256(_mm256_load_si256(line), lo),
-                _mm256_or_si256(_mm256_load_si256(line + 1), hi));
-            if (!_mm256_testc_si256(all, ones)) continue;
-            present |= UINT64_C(1) << i;
-            break;
-        }
-    }
-    return present;
-}
-LINE_ANY(any_avx2, false)
-LINE_ANY(any_far, true)
-LINE_SINGLES(AVX2, _avx2)
-LINE_ROW(AVX2, _avx2, _avx2, fetch_one, false, any_avx2)
-LINE_ROW(AVX2, _far, _avx2, fetch_one, true, any_far)
-#define KERNELS_AVX2 &kernels_avx2, &kernels_far
-#else
-#define KERNELS_AVX2 NULL
-#endif
-
-/* ---- the same with counters ---- */
+/* ---- counters ---- */
 static inline void fetch_line(const bf_geometry *g, const uint64_t *words, uint64_t h, bool far)
 {
     (void)far;
@@ -112,6 +50,58 @@ LINE_SINGLES(, _cells)
 LINE_ROW(, _cells, _cells, fetch_line, false, NULL)
 
 #ifdef LINE_AVX2
+AVX2 static inline bool has_avx2(const bf_geometry *g, const uint64_t *words, uint64_t h)
+{
+    return line_test_avx2(words + line_of(g, h) * LINE_WORDS, bf_mum(h, BF_MUM_1), g->k);
+}
+AVX2 static inline bool put_avx2(const bf_geometry *g, uint64_t *words, uint64_t h, bool atomic)
+{
+    return line_add_avx2(words + line_of(g, h) * LINE_WORDS, bf_mum(h, BF_MUM_1), g->k, atomic);
+}
+/* A key's mask is the same in all parts and made once.  For a few keys: half a line answers
+ * "absent" for nearly all absent keys.  For many: the newest part comes first, because it has the
+ * most keys.
+ */
+AVX2 static inline uint64_t any_few(
+    const bf_plane *planes, size_t nplanes, const uint64_t *d, size_t n)
+{
+    uint64_t present = 0;
+    for (size_t i = 0; i < n; i++) {
+        const line_vec mask = line_masks_avx2(bf_mum(d[i], BF_MUM_1), planes->g->k);
+        for (size_t j = 0; j < nplanes; j++) {
+            const uint64_t *line = planes[j].words + bf_mulhi(d[i], planes[j].lines) * LINE_WORDS;
+            if (!line_lacks(line, mask)) present |= (uint64_t)line_has(line_load(line), mask) << i;
+        }
+    }
+    return present;
+}
+
+AVX2 LINE_ALWAYS uint64_t any_of(const bf_plane *planes, size_t nplanes, line_batch keys, bool far)
+{
+    enum { FEW = 4 };
+    const uint64_t *d = keys.d;
+    if (keys.n <= FEW) return any_few(planes, nplanes, d, keys.n);
+    const unsigned k = planes->g->k;
+    const size_t large = line_large(planes, nplanes);
+    uint64_t present = 0;
+    for (size_t i = 0; i < keys.n; i++) {
+        const line_vec mask = line_inverted(line_masks_avx2(bf_mum(d[i], BF_MUM_1), k));
+        for (size_t j = i < keys.nahead ? large : nplanes; j < nplanes; j++)
+            bf_fetch(planes[j].words + bf_mulhi(keys.ahead[i], planes[j].lines) * LINE_WORDS, far);
+        for (size_t j = nplanes; j-- > 0;) {
+            const uint64_t *line = planes[j].words + bf_mulhi(d[i], planes[j].lines) * LINE_WORDS;
+            if (!line_has_inverted(line, mask)) continue;
+            present |= UINT64_C(1) << i;
+            break;
+        }
+    }
+    return present;
+}
+LINE_ANY(any_avx2, false)
+LINE_ANY(any_far, true)
+LINE_SINGLES(AVX2, _avx2)
+LINE_ROW(AVX2, _avx2, _avx2, fetch_one, false, any_avx2)
+LINE_ROW(AVX2, _far, _avx2, fetch_one, true, any_far)
 AVX2 static inline bool has_cells_avx2(const bf_geometry *g, const uint64_t *words, uint64_t h)
 {
     return counters_test_avx2(words, line_of(g, h), bf_mum(h, BF_MUM_1), g->k);
@@ -124,12 +114,7 @@ AVX2 static inline bool put_cells_avx2(
 }
 LINE_SINGLES(AVX2, _cells_avx2)
 LINE_ROW(AVX2, _cells_avx2, _cells_avx2, fetch_line, false, NULL)
-#define COUNTING_AVX2 &kernels_cells_avx2
-#else
-#define COUNTING_AVX2 NULL
 #endif
 
 const bf_layout bf_layout_block = { "block", LINE_K_MAX, LINE_BITS, bf_rate_block,
-    bf_distinct_block, positions,
-    { { &kernels_portable, KERNELS_AVX2 }, { &kernels_cells, COUNTING_AVX2 } },
-    BF_SHARDS_OF_LINES };
+    bf_distinct_block, block_positions, LINE_ROWS, BF_SHARDS_OF_LINES };

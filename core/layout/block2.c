@@ -17,7 +17,7 @@ static inline pair pair_of(const bf_geometry *g, uint64_t h)
     return (pair){ { a, b }, { bf_mum(h, BF_MUM_1), bf_mum(h2, BF_MUM_1) } };
 }
 
-static void positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
+static void block2_positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
 {
     for (size_t i = 0; i < n; i++) {
         pair p = pair_of(g, d[i]);
@@ -54,58 +54,7 @@ BOTH(, _portable, line_test, line_add)
 LINE_SINGLES(, _portable)
 LINE_ROW(, _portable, _portable, fetch_one, false, NULL)
 
-#ifdef LINE_AVX2
-/* The bits of both lines are made once for all parts, and turned round: a line has them all where
- * no bit is 0 in either.  The first line says "no" for nearly all.  The newest part comes first, it
- * has the most keys. */
-AVX2 static inline line_vec turned(line_vec mask)
-{
-    const __m256i ones = _mm256_set1_epi64x(-1);
-    return (line_vec){ _mm256_xor_si256(mask.lo, ones), _mm256_xor_si256(mask.hi, ones) };
-}
-
-AVX2 static inline bool has_turned(const uint64_t *words, line_vec mask)
-{
-    const line_vec line = line_load(words);
-    const __m256i all =
-        _mm256_and_si256(_mm256_or_si256(line.lo, mask.lo), _mm256_or_si256(line.hi, mask.hi));
-    return _mm256_testc_si256(all, _mm256_set1_epi64x(-1));
-}
-
-AVX2 LINE_ALWAYS uint64_t any_of(const bf_plane *planes, size_t nplanes, const uint64_t *d,
-    size_t n, const uint64_t *ahead, size_t nahead, bool far)
-{
-    const unsigned k = planes->g->k;
-    const size_t large = nahead ? line_large(planes, nplanes) : nplanes;
-    uint64_t present = 0;
-    for (size_t i = 0; i < n; i++) {
-        const line_vec a = turned(line_masks_avx2(bf_mum(d[i], BF_MUM_1), (k + 1) / 2));
-        const line_vec b = turned(line_masks_avx2(bf_mum(bf_mum(d[i], BF_MUM_2), BF_MUM_1), k / 2));
-        for (size_t j = i < nahead ? large : nplanes; j < nplanes; j++)
-            fetch_one(planes[j].g, planes[j].words, ahead[i], far);
-        for (size_t j = nplanes; j-- > 0;) {
-            const pair p = pair_of(planes[j].g, d[i]);
-            if (!has_turned(planes[j].words + p.line[0] * LINE_WORDS, a)) continue;
-            if (!has_turned(planes[j].words + p.line[1] * LINE_WORDS, b)) continue;
-            present |= UINT64_C(1) << i;
-            break;
-        }
-    }
-    return present;
-}
-
-LINE_ANY(any_avx2, false)
-LINE_ANY(any_far, true)
-BOTH(AVX2, _avx2, line_test_avx2, line_add_avx2)
-LINE_SINGLES(AVX2, _avx2)
-LINE_ROW(AVX2, _avx2, _avx2, fetch_one, false, any_avx2)
-LINE_ROW(AVX2, _far, _avx2, fetch_one, true, any_far)
-#define KERNELS_AVX2 &kernels_avx2, &kernels_far
-#else
-#define KERNELS_AVX2 NULL
-#endif
-
-/* ---- the same with counters ---- */
+/* ---- counters ---- */
 static inline void pair_positions(const bf_geometry *g, pair p, uint64_t *pos)
 {
     pos = line_positions(p.line[0], p.g[0], (g->k + 1) / 2, pos);
@@ -134,6 +83,37 @@ LINE_SINGLES(, _cells)
 LINE_ROW(, _cells, _cells, fetch_line, false, NULL)
 
 #ifdef LINE_AVX2
+/* The masks of both lines are made once for all parts.  The first line answers "absent" for nearly
+ * all absent keys.  The newest part comes first, because it has the most keys. */
+AVX2 LINE_ALWAYS uint64_t any_of(const bf_plane *planes, size_t nplanes, line_batch keys, bool far)
+{
+    const unsigned k = planes->g->k;
+    const uint64_t *d = keys.d;
+    const size_t large = keys.nahead ? line_large(planes, nplanes) : nplanes;
+    uint64_t present = 0;
+    for (size_t i = 0; i < keys.n; i++) {
+        const line_vec a = line_inverted(line_masks_avx2(bf_mum(d[i], BF_MUM_1), (k + 1) / 2));
+        const line_vec b =
+            line_inverted(line_masks_avx2(bf_mum(bf_mum(d[i], BF_MUM_2), BF_MUM_1), k / 2));
+        for (size_t j = i < keys.nahead ? large : nplanes; j < nplanes; j++)
+            fetch_one(planes[j].g, planes[j].words, keys.ahead[i], far);
+        for (size_t j = nplanes; j-- > 0;) {
+            const pair p = pair_of(planes[j].g, d[i]);
+            if (!line_has_inverted(planes[j].words + p.line[0] * LINE_WORDS, a)) continue;
+            if (!line_has_inverted(planes[j].words + p.line[1] * LINE_WORDS, b)) continue;
+            present |= UINT64_C(1) << i;
+            break;
+        }
+    }
+    return present;
+}
+
+LINE_ANY(any_avx2, false)
+LINE_ANY(any_far, true)
+BOTH(AVX2, _avx2, line_test_avx2, line_add_avx2)
+LINE_SINGLES(AVX2, _avx2)
+LINE_ROW(AVX2, _avx2, _avx2, fetch_one, false, any_avx2)
+LINE_ROW(AVX2, _far, _avx2, fetch_one, true, any_far)
 AVX2 static inline bool has_cells_avx2(const bf_geometry *g, const uint64_t *words, uint64_t h)
 {
     pair p = pair_of(g, h);
@@ -151,11 +131,7 @@ AVX2 static inline bool put_cells_avx2(
 }
 LINE_SINGLES(AVX2, _cells_avx2)
 LINE_ROW(AVX2, _cells_avx2, _cells_avx2, fetch_line, false, NULL)
-#define COUNTING_AVX2 &kernels_cells_avx2
-#else
-#define COUNTING_AVX2 NULL
 #endif
 
 const bf_layout bf_layout_block2 = { "block2", 2 * LINE_K_MAX, LINE_BITS, bf_rate_block2,
-    bf_distinct_block2, positions,
-    { { &kernels_portable, KERNELS_AVX2 }, { &kernels_cells, COUNTING_AVX2 } }, BF_SHARDS_BY_HASH };
+    bf_distinct_block2, block2_positions, LINE_ROWS, BF_SHARDS_BY_HASH };

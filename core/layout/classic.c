@@ -7,23 +7,34 @@ typedef struct {
     uint64_t h, g;
 } cursor;
 
-static inline cursor start(uint64_t h) { return (cursor){ h, bf_mum(h, BF_MUM_1) }; }
+static inline cursor cursor_of(uint64_t h) { return (cursor){ h, bf_mum(h, BF_MUM_1) }; }
 static inline cursor step(cursor c, unsigned j)
 {
     return (cursor){ c.h + c.g, c.g + (j + 1) * BF_MUM_2 };
 }
 static inline uint64_t here(const bf_geometry *g, cursor c) { return bf_mulhi(c.h, g->m); }
 
-static void positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
+static void classic_positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
 {
     for (size_t i = 0; i < n; i++) {
-        cursor c = start(d[i]);
+        cursor c = cursor_of(d[i]);
         for (unsigned j = 0; j < g->k; c = step(c, j++)) *pos++ = here(g, c);
     }
 }
 
-/* Kernels are written once for both kinds of cells; `counting` is a constant in each. */
+/* Kernels are written once for bits and counters, near and far lines; `row` is a constant in each.
+ */
 #define KIND static inline __attribute__((always_inline))
+typedef struct {
+    bool counting, far;
+} kernel_row;
+/* Digests of keys, and of keys whose first word is fetched meanwhile. */
+typedef struct {
+    const uint64_t *d;
+    size_t n;
+    const uint64_t *ahead;
+    size_t nahead;
+} batch;
 KIND const uint64_t *word_of(const uint64_t *words, uint64_t q, bool counting)
 {
     return words + (q >> (6 - 2 * counting));
@@ -33,15 +44,16 @@ KIND bool is_set(const uint64_t *words, uint64_t q, bool counting)
     return counting ? bf_cell(words, q) != 0 : (bf_word(words + (q >> 6)) & bf_mask_of(q)) != 0;
 }
 
-KIND void fetch_first(const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n,
-    bool counting, bool far)
+KIND void fetch_first(
+    const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n, kernel_row row)
 {
-    for (size_t i = 0; i < n; i++) bf_fetch(word_of(words, bf_mulhi(d[i], g->m), counting), far);
+    for (size_t i = 0; i < n; i++)
+        bf_fetch(word_of(words, bf_mulhi(d[i], g->m), row.counting), row.far);
 }
 
 KIND bool has(const bf_geometry *g, const uint64_t *words, uint64_t d, bool counting)
 {
-    cursor c = start(d);
+    cursor c = cursor_of(d);
     for (unsigned j = 0; j < g->k; c = step(c, j++))
         if (!is_set(words, here(g, c), counting)) return false;
     return true;
@@ -56,18 +68,18 @@ typedef struct {
     size_t n;
 } survivors;
 KIND void round_of(const bf_geometry *g, const uint64_t *words, survivors *s, unsigned j,
-    unsigned count, bool counting, bool far)
+    unsigned count, kernel_row row)
 {
     size_t kept = 0;
     for (size_t i = 0; i < s->n; i++) {
         cursor c = s->c[i];
         bool set = true;
         for (unsigned more = 0; more < count; c = step(c, j + more++))
-            set &= is_set(words, here(g, c), counting);
+            set &= is_set(words, here(g, c), row.counting);
         s->c[kept] = c;
         s->key[kept] = s->key[i];
-        bf_fetch(word_of(words, here(g, c), counting), far);
-        bf_fetch(word_of(words, here(g, step(c, j + count)), counting), far);
+        bf_fetch(word_of(words, here(g, c), row.counting), row.far);
+        bf_fetch(word_of(words, here(g, step(c, j + count)), row.counting), row.far);
         kept += set;
     }
     s->n = kept;
@@ -75,31 +87,29 @@ KIND void round_of(const bf_geometry *g, const uint64_t *words, survivors *s, un
 
 /* The first position alone says "no" to half of the absent keys in a full filter, and to nearly all
  * in an empty one; then two at a time. */
-KIND uint64_t rounds(const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n,
-    const uint64_t *ahead, size_t nahead, bool counting, bool far)
+KIND uint64_t rounds(const bf_geometry *g, const uint64_t *words, batch b, kernel_row row)
 {
     survivors s;
-    s.n = n;
+    s.n = b.n;
     unsigned j = 1;
-    fetch_first(g, words, ahead, nahead, counting, far);
-    for (size_t i = 0; i < n; i++) {
-        s.c[i] = start(d[i]);
+    fetch_first(g, words, b.ahead, b.nahead, row);
+    for (size_t i = 0; i < b.n; i++) {
+        s.c[i] = cursor_of(b.d[i]);
         s.key[i] = (uint8_t)i;
     }
-    round_of(g, words, &s, 0, 1, counting, far);
-    for (; j + 1 < g->k && s.n; j += 2) round_of(g, words, &s, j, 2, counting, far);
-    if (j < g->k && s.n) round_of(g, words, &s, j, 1, counting, far);
+    round_of(g, words, &s, 0, 1, row);
+    for (; j + 1 < g->k && s.n; j += 2) round_of(g, words, &s, j, 2, row);
+    if (j < g->k && s.n) round_of(g, words, &s, j, 1, row);
     uint64_t present = 0;
     for (size_t i = 0; i < s.n; i++) present |= UINT64_C(1) << s.key[i];
     return present;
 }
 
-KIND void fetch_all(
-    const bf_geometry *g, const uint64_t *words, uint64_t d, bool counting, bool far)
+KIND void fetch_all(const bf_geometry *g, const uint64_t *words, uint64_t d, kernel_row row)
 {
-    cursor c = start(d);
+    cursor c = cursor_of(d);
     for (unsigned j = 0; j < g->k; c = step(c, j++))
-        bf_fetch(word_of(words, here(g, c), counting), far);
+        bf_fetch(word_of(words, here(g, c), row.counting), row.far);
 }
 
 /* Without a branch for each bit: whether it is set cannot be foretold, whether all are often can.
@@ -119,14 +129,14 @@ KIND bool put_at(uint64_t *words, const uint64_t *pos, unsigned k, bf_how how)
 static __attribute__((noinline)) bool spare_many(const bf_geometry *g, uint64_t *words, uint64_t d)
 {
     uint64_t pos[BF_POSITIONS];
-    positions(g, &d, 1, pos);
+    classic_positions(g, &d, 1, pos);
     return put_at(words, pos, g->k, BF_SPARING);
 }
 
 static inline bool spare_key(const bf_geometry *g, uint64_t *words, uint64_t d)
 {
     uint64_t few[KEPT];
-    cursor c = start(d);
+    cursor c = cursor_of(d);
     if (g->k > KEPT) return spare_many(g, words, d);
     for (unsigned j = 0; j < g->k; c = step(c, j++)) few[j] = here(g, c);
     return put_at(words, few, g->k, BF_SPARING);
@@ -135,7 +145,7 @@ static inline bool spare_key(const bf_geometry *g, uint64_t *words, uint64_t d)
 KIND bool put_bits(const bf_geometry *g, uint64_t *words, uint64_t d, bf_how how)
 {
     if (how == BF_SPARING) return spare_key(g, words, d);
-    cursor c = start(d);
+    cursor c = cursor_of(d);
     bool present = true;
     for (unsigned j = 0; j < g->k; c = step(c, j++)) {
         uint64_t q = here(g, c);
@@ -148,7 +158,7 @@ static __attribute__((noinline)) bool put_counters_of_many(
     const bf_geometry *g, uint64_t *words, uint64_t d, bool atomic)
 {
     uint64_t pos[BF_POSITIONS];
-    positions(g, &d, 1, pos);
+    classic_positions(g, &d, 1, pos);
     return bf_counters_add_many(words, pos, g->k, atomic);
 }
 
@@ -156,7 +166,7 @@ static inline bool put_counters(const bf_geometry *g, uint64_t *words, uint64_t 
 {
     uint64_t pos[COUNTING_FEW];
     if (g->k > COUNTING_FEW) return put_counters_of_many(g, words, d, atomic);
-    positions(g, &d, 1, pos);
+    classic_positions(g, &d, 1, pos);
     return counters_add(words, pos, g->k, atomic, false);
 }
 
@@ -173,7 +183,7 @@ enum { NEAR = 16 };
 KIND void place(
     const bf_geometry *g, const uint64_t *words, uint64_t d, uint64_t pos[KEPT], bool far)
 {
-    cursor c = start(d);
+    cursor c = cursor_of(d);
     for (unsigned j = 0; j < g->k; c = step(c, j++)) {
         pos[j] = here(g, c);
         bf_fetch(words + (pos[j] >> 6), far);
@@ -194,63 +204,55 @@ KIND uint64_t put_kept(
     return present;
 }
 
-KIND uint64_t put_all(const bf_geometry *g, uint64_t *words, const uint64_t *d, size_t n,
-    const uint64_t *ahead, size_t nahead, bf_how how, bool counting, bool far)
+KIND uint64_t put_all(const bf_geometry *g, uint64_t *words, batch b, bf_how how, kernel_row row)
 {
     uint64_t present = 0;
-    fetch_first(g, words, ahead, nahead, counting, far);
-    if (!counting && g->k <= KEPT) return put_kept(g, words, d, n, how, far);
-    for (size_t i = 0; i < n && i < NEAR; i++) fetch_all(g, words, d[i], counting, far);
-    for (size_t i = 0; i < n; i++) {
-        if (i + NEAR < n) fetch_all(g, words, d[i + NEAR], counting, far);
-        present |= (uint64_t)put(g, words, d[i], how, counting) << i;
+    fetch_first(g, words, b.ahead, b.nahead, row);
+    if (!row.counting && g->k <= KEPT) return put_kept(g, words, b.d, b.n, how, row.far);
+    for (size_t i = 0; i < b.n && i < NEAR; i++) fetch_all(g, words, b.d[i], row);
+    for (size_t i = 0; i < b.n; i++) {
+        if (i + NEAR < b.n) fetch_all(g, words, b.d[i + NEAR], row);
+        present |= (uint64_t)put(g, words, b.d[i], how, row.counting) << i;
     }
     return present;
 }
 
+#define TEST(row, ...)                                                                             \
+    static uint64_t test_##row(const bf_geometry *g, const uint64_t *words, const uint64_t *d,     \
+        size_t n, const uint64_t *ahead, size_t nahead)                                            \
+    {                                                                                              \
+        return rounds(g, words, (batch){ d, n, ahead, nahead }, (kernel_row){ __VA_ARGS__ });      \
+    }
+#define ADD(name, how, ...)                                                                        \
+    static uint64_t name(const bf_geometry *g, uint64_t *words, const uint64_t *d, size_t n,       \
+        const uint64_t *ahead, size_t nahead)                                                      \
+    {                                                                                              \
+        const batch keys = { d, n, ahead, nahead };                                                \
+        return put_all(g, words, keys, how, (kernel_row){ __VA_ARGS__ });                          \
+    }
+#define ADD_ONE(name, how, counting)                                                               \
+    static bool name(const bf_geometry *g, uint64_t *words, const uint64_t *d)                     \
+    {                                                                                              \
+        return put(g, words, *d, how, counting);                                                   \
+    }
 #define SINGLES(name, counting)                                                                    \
     static bool test_one_##name(const bf_geometry *g, const uint64_t *words, const uint64_t *d)    \
     {                                                                                              \
         return has(g, words, *d, counting);                                                        \
     }                                                                                              \
-    static bool add_one_##name(const bf_geometry *g, uint64_t *words, const uint64_t *d)           \
-    {                                                                                              \
-        return put(g, words, *d, BF_OWN, counting);                                                \
-    }                                                                                              \
-    static bool or_one_##name(const bf_geometry *g, uint64_t *words, const uint64_t *d)            \
-    {                                                                                              \
-        return put(g, words, *d, BF_LOCKED, counting);                                             \
-    }                                                                                              \
-    static bool spare_one_##name(const bf_geometry *g, uint64_t *words, const uint64_t *d)         \
-    {                                                                                              \
-        return put(g, words, *d, BF_SPARING, counting);                                            \
-    }
+    ADD_ONE(add_one_##name, BF_OWN, counting)                                                      \
+    ADD_ONE(or_one_##name, BF_LOCKED, counting)                                                    \
+    ADD_ONE(spare_one_##name, BF_SPARING, counting)
 #define ROW(row, name, counting, far)                                                              \
     static void fetch_##row(                                                                       \
         const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n)                  \
     {                                                                                              \
-        fetch_first(g, words, d, n, counting, far);                                                \
+        fetch_first(g, words, d, n, (kernel_row){ counting, far });                                \
     }                                                                                              \
-    static uint64_t test_##row(const bf_geometry *g, const uint64_t *words, const uint64_t *d,     \
-        size_t n, const uint64_t *ahead, size_t nahead)                                            \
-    {                                                                                              \
-        return rounds(g, words, d, n, ahead, nahead, counting, far);                               \
-    }                                                                                              \
-    static uint64_t add_##row(const bf_geometry *g, uint64_t *words, const uint64_t *d, size_t n,  \
-        const uint64_t *ahead, size_t nahead)                                                      \
-    {                                                                                              \
-        return put_all(g, words, d, n, ahead, nahead, BF_OWN, counting, far);                      \
-    }                                                                                              \
-    static uint64_t or_##row(const bf_geometry *g, uint64_t *words, const uint64_t *d, size_t n,   \
-        const uint64_t *ahead, size_t nahead)                                                      \
-    {                                                                                              \
-        return put_all(g, words, d, n, ahead, nahead, BF_LOCKED, counting, far);                   \
-    }                                                                                              \
-    static uint64_t spare_##row(const bf_geometry *g, uint64_t *words, const uint64_t *d,          \
-        size_t n, const uint64_t *ahead, size_t nahead)                                            \
-    {                                                                                              \
-        return put_all(g, words, d, n, ahead, nahead, BF_SPARING, counting, far);                  \
-    }                                                                                              \
+    TEST(row, counting, far)                                                                       \
+    ADD(add_##row, BF_OWN, counting, far)                                                          \
+    ADD(or_##row, BF_LOCKED, counting, far)                                                        \
+    ADD(spare_##row, BF_SPARING, counting, far)                                                    \
     static const bf_kernels kernels_##row = { BF_CHUNK, BF_CHUNK, fetch_##row, test_##row,         \
         { add_##row, or_##row, spare_##row }, test_one_##name,                                     \
         { add_one_##name, or_one_##name, spare_one_##name }, NULL };
@@ -261,5 +263,5 @@ ROW(far, bits, false, true)
 ROW(counters, counters, true, false)
 
 const bf_layout bf_layout_classic = { "classic", BF_K_MAX, 1, bf_rate_classic, bf_distinct_classic,
-    positions, { { &kernels_bits, NULL, &kernels_far }, { &kernels_counters } },
+    classic_positions, { { &kernels_bits, NULL, &kernels_far }, { &kernels_counters } },
     BF_SHARDS_BY_HASH };

@@ -1,6 +1,5 @@
-/* counting.h - kernels over counters, for layouts: a key's positions are known, its counters are
- * looked at or counted up. A counter is 4 bits: a 64-byte line has 128 of them, so one 512-cell
- * line of a block layout is four lines of memory. */
+/* counting.h - kernels for counters: read or count up the counters at a key's positions.  A counter
+ * is 4 bits, so one 512-cell line of a block layout is four 64-byte lines of memory. */
 #ifndef BF_COUNTING_H
 #define BF_COUNTING_H
 #include "bits/bits.h"
@@ -8,7 +7,7 @@
 
 enum { COUNTING_FEW = 32, CELL_LINE = 128 };
 
-/* No branch in the loop: whether a counter is 0 cannot be foretold. */
+/* No branch in the loop: the processor cannot predict whether a counter is 0. */
 static inline bool counters_all(const uint64_t *w, const uint64_t *pos, unsigned k)
 {
     unsigned missing = 0;
@@ -16,9 +15,8 @@ static inline bool counters_all(const uint64_t *w, const uint64_t *pos, unsigned
     return !missing;
 }
 
-/* True: all were above 0 before.  All are read before the first is written, and what is written is
- * the value itself: a position that occurs twice is set twice to the same.  `once`: no position can
- * occur twice. */
+/* True: all counters were above 0 before.  Reads all counters before it writes the first, so a
+ * position that occurs twice is set twice to the same value.  `once`: no position occurs twice. */
 static inline bool counters_add(
     uint64_t *w, const uint64_t *pos, unsigned k, bool atomic, bool once)
 {
@@ -103,7 +101,7 @@ AVX2 static inline bool counters_test_avx2(const uint64_t *w, uint64_t line, uin
     return all;
 }
 
-/* Past 8 a group has two counters, which may be the same one: it counts once. */
+/* For k > 8 a group has two counters of the key; if they are the same one it counts once. */
 AVX2 static inline bool counters_add_avx2(uint64_t *w, uint64_t line, uint64_t g, unsigned k)
 {
     counter_word *at = (counter_word *)(uint64_t *)counter_line(w, line);
@@ -117,8 +115,8 @@ AVX2 static inline bool counters_add_avx2(uint64_t *w, uint64_t line, uint64_t g
 }
 #endif
 
-/* The four lines of memory that the counters of one 512-cell line are in; a few may hold none of
- * the key's. */
+/* Fetches the four lines of memory of one 512-cell line, also those without a counter of the key.
+ */
 static inline void counters_fetch(const uint64_t *w, uint64_t line)
 {
     const uint64_t *at = w + line * (4 * 512 / 64);

@@ -10,16 +10,16 @@ enum {
     BF_CHUNK = 64,       /* keys per kernel call at most: the answers fit one uint64_t        */
     BF_RING = 128,       /* digests in flight: a power of two, >= lag + step of any kernel     */
     BF_POSITIONS = 4096, /* positions handed to a store at once, >= BF_K_MAX                  */
-    BF_TRIP_POSITIONS = 1 << 16 /* the same where a store asks for larger batches */
+    BF_TRIP_POSITIONS = 1 << 16 /* the same for a store with larger batches */
 };
 
 /* ---- layout: digests to positions.  Knows neither the keys nor where the bits live. ---- */
 typedef struct {
-    uint64_t m, n;  /* cells, keys it is sized for    */
+    uint64_t m, n;  /* cells; keys that they are sized for */
     uint64_t lines; /* m / line_bits of the layout    */
     double p;
     unsigned k;
-    unsigned shards; /* equal slices of m bits; 0 is 1, see shards.c */
+    unsigned shards; /* equal slices of the m bits; 0 means 1, see shards.c */
     bool avx2;       /* set at opening: positions() may use it */
     bool counting;   /* a cell is a counter of 4 bits, else a bit */
 } bf_geometry;
@@ -32,14 +32,14 @@ static inline uint64_t bf_bits(const bf_geometry *g) /* of all cells */
     return g->m * bf_cells_of(g)->bits;
 }
 
-/* Test or add at most BF_CHUNK keys in addressable memory.  Bit i of the result: key i was present.
- * Meanwhile the kernel prefetches the lines of the keys that come `lag` later (ahead, at most n of
- * them), so that memory is read at an even pace. */
+/* Tests or adds at most BF_CHUNK keys in addressable memory.  Bit i of the result: key i was
+ * present. The kernel also prefetches the lines of the keys that follow `lag` later (ahead, at most
+ * n of them), so that memory is read at an even rate. */
 typedef uint64_t bf_test_kernel(const bf_geometry *g, const uint64_t *words, const uint64_t *d,
     size_t n, const uint64_t *ahead, size_t nahead);
 typedef uint64_t bf_add_kernel(const bf_geometry *g, uint64_t *words, const uint64_t *d, size_t n,
     const uint64_t *ahead, size_t nahead);
-/* Test the keys in all parts of a growing or forgetting filter.  Bit i of the result: key i is in
+/* Tests the keys in all parts of a growing or forgetting filter.  Bit i of the result: key i is in
  * at least one part.  All parts have the same k, and no part is smaller than the one before it. */
 enum { BF_LARGE = 1 << 14 }; /* words from which a part is fetched ahead */
 typedef struct {
@@ -49,11 +49,11 @@ typedef struct {
 } bf_plane;
 typedef uint64_t bf_any_kernel(const bf_plane *planes, size_t nplanes, const uint64_t *d, size_t n,
     const uint64_t *ahead, size_t nahead);
-/* How a key is added: words of one's own, words that others write too, and those of a file that
- * nobody else writes: there a key that is present leaves its pages as they are on disk. */
+/* How a key is added.  OWN: no other thread writes the words.  LOCKED: others write them too.
+ * SPARING: a file that no other process writes; a key that is present does not dirty a page. */
 typedef enum { BF_OWN, BF_LOCKED, BF_SPARING } bf_how;
 typedef struct {
-    unsigned step, lag; /* keys per call, a multiple of 8; keys fetched ahead of the ones probed: a
+    unsigned step, lag; /* keys per call, a multiple of 8; how many keys ahead lines are fetched, a
                            multiple of step, see BF_RING */
     void (*fetch)(const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n);
     bf_test_kernel *test;
@@ -61,7 +61,7 @@ typedef struct {
     bool (*test_one)(
         const bf_geometry *g, const uint64_t *words, const uint64_t *d); /* true: was present   */
     bool (*add_one[3])(const bf_geometry *g, uint64_t *words, const uint64_t *d);
-    bf_any_kernel *any; /* NULL: part after part                                                  */
+    bf_any_kernel *any; /* NULL: one part after the other                                         */
 } bf_kernels;
 
 typedef struct {
@@ -72,13 +72,9 @@ typedef struct {
     double (*distinct)(unsigned k); /* rates.c: different bits set by a key, on average  */
     void (*positions)(
         const bf_geometry *g, const uint64_t *digests, size_t n, uint64_t *pos); /* n * k    */
-    const bf_kernels *kernels[2][BF_CPUS]; /* [counters][bf_cpu()]; NULL: the row before; none at
-                                              all: positions only */
-    enum {
-        BF_WHOLE,
-        BF_SHARDS_OF_LINES,
-        BF_SHARDS_BY_HASH
-    } sharding; /* how it is cut into shards: shards.c */
+    const bf_kernels *kernels[2][BF_CPUS]; /* [counters][bf_cpu()]; NULL: as the row before; all
+                                              NULL: positions only */
+    enum { BF_WHOLE, BF_SHARDS_OF_LINES, BF_SHARDS_BY_HASH } sharding; /* see shards.c */
 } bf_layout;
 /* A layout of an older system has no kernels and no shards, and the textbook's rates. */
 #define BF_LAYOUT_OLDER(its_name, most_k, bits, function)                                          \
@@ -95,12 +91,12 @@ double bf_fill(const uint64_t *words, uint64_t nwords, const bf_geometry *g);
 uint64_t bf_sample(const uint64_t *words, uint64_t nwords, const bf_geometry *g);
 
 /* shards.c: a filter as equal slices */
-uint64_t bf_shard_step(const bf_layout *l, unsigned shards); /* m is a multiple of it */
+uint64_t bf_shard_step(const bf_layout *l, unsigned shards); /* m is a multiple of this */
 void bf_positions(
     const bf_layout *l, const bf_geometry *g, const uint64_t *digests, size_t n, uint64_t *pos);
-bool bf_shards_fit(const bf_layout *l, const bf_geometry *g); /* a stored number of them */
+bool bf_shards_fit(const bf_layout *l, const bf_geometry *g); /* is a stored number possible? */
 unsigned bf_shards_that_matter(
-    const bf_layout *l, const bf_geometry *g); /* for which positions, 1 where for none */
+    const bf_layout *l, const bf_geometry *g); /* 1 if shards do not change the positions */
 
 /* rates.c: false-positive rates, and how many different bits are set by a key */
 double bf_rate_classic(double bits_per_key, unsigned k);
@@ -109,7 +105,7 @@ double bf_rate_block2(double bits_per_key, unsigned k);
 double bf_distinct_classic(unsigned k);
 double bf_distinct_block(unsigned k);
 double bf_distinct_block2(unsigned k);
-/* A classic filter of m bits below BF_RATE_SMALL, where the formula is not yet the limit. */
+/* The rate of a classic filter of m bits below BF_RATE_SMALL, for which the formula is too low. */
 enum { BF_RATE_SMALL = 65536 };
 double bf_rate_small(double m, double n, unsigned k);
 #endif

@@ -52,18 +52,13 @@ static inline bool line_test(const uint64_t *line, uint64_t g, unsigned k)
     return missing == 0;
 }
 
-static inline bool line_or(uint64_t *line, const uint64_t mask[LINE_WORDS], bool atomic)
-{
-    bool present = true;
-    for (unsigned w = 0; w < LINE_WORDS; w++) present &= bf_or(line + w, mask[w], atomic);
-    return present;
-}
-
 static inline bool line_add(uint64_t *line, uint64_t g, unsigned k, bool atomic)
 {
     uint64_t mask[LINE_WORDS];
+    bool present = true;
     line_masks(g, k, mask);
-    return line_or(line, mask, atomic);
+    for (unsigned w = 0; w < LINE_WORDS; w++) present &= bf_or(line + w, mask[w], atomic);
+    return present;
 }
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -71,7 +66,7 @@ static inline bool line_add(uint64_t *line, uint64_t g, unsigned k, bool atomic)
 #define LINE_AVX2 1
 #define AVX2 __attribute__((target("avx2,bmi2,cx16"))) /* no AVX2 without CMPXCHG16B */
 
-/* cycle[k][8 - first ...]: which of the 8 words are among the k that follow `first` */
+/* cycle[k][8 - first ...]: all ones for the k words from `first` on, cyclically */
 #define ON ~UINT64_C(0)
 static const uint64_t line_cycle[9][16] = { { 0 },
     { ON, 0, 0, 0, 0, 0, 0, 0, ON, 0, 0, 0, 0, 0, 0, 0 },
@@ -94,7 +89,7 @@ AVX2 static inline line_vec line_load(const uint64_t *line)
         _mm256_load_si256((const __m256i *)(line + 4)) };
 }
 
-/* Which bit of each word. */
+/* The number of the bit in each word. */
 AVX2 static inline line_vec line_bits(uint64_t g)
 {
     const __m256i six = _mm256_set1_epi64x(63), vg = _mm256_set1_epi64x((long long)g);
@@ -135,13 +130,36 @@ AVX2 static inline bool line_has(line_vec line, line_vec mask)
     return _mm256_testz_si256(missing, missing);
 }
 
-/* A bit is missing in words 0..3 already. */
+/* For keys that are looked for in many lines: a line has all bits of a mask if no bit is 0 in the
+ * line OR the inverted mask. */
+AVX2 static inline line_vec line_inverted(line_vec mask)
+{
+    const __m256i ones = _mm256_set1_epi64x(-1);
+    return (line_vec){ _mm256_xor_si256(mask.lo, ones), _mm256_xor_si256(mask.hi, ones) };
+}
+AVX2 static inline bool line_has_inverted(const uint64_t *words, line_vec inverted)
+{
+    const line_vec line = line_load(words);
+    const __m256i all = _mm256_and_si256(
+        _mm256_or_si256(line.lo, inverted.lo), _mm256_or_si256(line.hi, inverted.hi));
+    return _mm256_testc_si256(all, _mm256_set1_epi64x(-1));
+}
+
+/* Digests of keys to test, and of keys whose lines are fetched meanwhile. */
+typedef struct {
+    const uint64_t *d;
+    size_t n;
+    const uint64_t *ahead;
+    size_t nahead;
+} line_batch;
+
+/* True if a bit of words 0..3 is missing; words 4..7 are not read. */
 AVX2 static inline bool line_lacks(const uint64_t *line, line_vec mask)
 {
     return !_mm256_testc_si256(_mm256_load_si256((const __m256i *)line), mask.lo);
 }
 
-/* Up to 8 bits, one in a word: each word is shifted until its bit is the lowest. */
+/* Up to 8 bits, one per word: shifts each word until its bit is the lowest. */
 AVX2 static inline bool line_test_avx2(const uint64_t *line, uint64_t g, unsigned k)
 {
     const line_vec words = line_load(line);
@@ -156,8 +174,8 @@ AVX2 static inline bool line_test_avx2(const uint64_t *line, uint64_t g, unsigne
         _mm256_or_si256(_mm256_andnot_si256(lo, on.lo), _mm256_andnot_si256(hi, on.hi)), one);
 }
 
-/* Two words at once: half the locked instructions of one OR a word, and they are what an atomic add
- * costs. */
+/* Two words at a time: half as many locked instructions as one OR per word, and these are the cost
+ * of an atomic add. */
 AVX2 static inline bool line_or_pairs(uint64_t *line, const uint64_t mask[LINE_WORDS])
 {
     bool present = true;
@@ -190,7 +208,7 @@ AVX2 static inline bool line_add_avx2(uint64_t *line, uint64_t g, unsigned k, bo
 }
 #endif
 
-/* The first of the planes whose lines are fetched ahead. */
+/* The index of the first plane that is large enough to fetch its lines ahead. */
 static inline size_t line_large(const bf_plane *planes, size_t n)
 {
     size_t first = 0;
@@ -198,9 +216,9 @@ static inline size_t line_large(const bf_plane *planes, size_t n)
     return first;
 }
 
-/* Kernels of a line layout, portable and for AVX2, over bits and over counters, from the layout's
- * own has##suffix and put##suffix (true: the key was present) and fetch_it.  A whole step of keys
- * that have 8 bits, or fewer, has a loop of its own. */
+/* The kernels of a line layout, portable and for AVX2, for bits and for counters, made from the
+ * layout's has##suffix and put##suffix (true: the key was present) and fetch_it.  A whole step of
+ * keys with k == 8, or with k < 8, has a loop of its own. */
 #define LINE_ALWAYS static inline __attribute__((always_inline))
 #define LINE_APART static __attribute__((noinline))
 #define LINE_KERNEL(attr, name, type, one, fetch_it, far)                                          \
@@ -261,7 +279,7 @@ static inline size_t line_large(const bf_plane *planes, size_t n)
     AVX2 static uint64_t name(const bf_plane *planes, size_t nplanes, const uint64_t *d, size_t n, \
         const uint64_t *ahead, size_t nahead)                                                      \
     {                                                                                              \
-        return any_of(planes, nplanes, d, n, ahead, nahead, far);                                  \
+        return any_of(planes, nplanes, (line_batch){ d, n, ahead, nahead }, far);                  \
     }
 /* A row of bf_layout's kernels, which fetches lines far or near. */
 #define LINE_ROW(attr, row, suffix, fetch_it, far, any)                                            \
@@ -276,4 +294,19 @@ static inline size_t line_large(const bf_plane *planes, size_t n)
     static const bf_kernels kernels##row = { LINE_STEP, LINE_LAG, fetch##row, test##row,           \
         { add##row, or ##row, add##row }, test_one##suffix,                                        \
         { add_one##suffix, or_one##suffix, add_one##suffix }, any };
+/* The rows of bf_layout for one line layout: bits, counters. */
+#ifdef LINE_AVX2
+#define LINE_ROWS                                                                                  \
+    {                                                                                              \
+        { &kernels_portable, &kernels_avx2, &kernels_far },                                        \
+        {                                                                                          \
+            &kernels_cells, &kernels_cells_avx2                                                    \
+        }                                                                                          \
+    }
+#else
+#define LINE_ROWS                                                                                  \
+    {                                                                                              \
+        { &kernels_portable }, { &kernels_cells }                                                  \
+    }
+#endif
 #endif

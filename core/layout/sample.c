@@ -1,11 +1,11 @@
-/* sample.c - how full a bitmap is, from a sample where it is large: well within 0.1 %, in some 10
- * us. */
+/* sample.c - how full a bitmap is; large bitmaps are sampled: error well below 0.1 %, some 10 us.
+ */
 #include "layout/layout.h"
 
 enum { RUN = 8, FIRST_RUNS = 1024, MORE_RUNS = 1 << 17, TOGETHER = 64 }; /* 64 bytes a run */
 static const double NEARLY = 0.49;
 
-/* The share of at most `runs` runs, evenly spread; exact where there are no more than that. */
+/* The fraction of set cells in at most `runs` runs, evenly spread; exact in smaller bitmaps. */
 static double share(const uint64_t *w, uint64_t nwords, const bf_geometry *g, uint64_t runs)
 {
     const uint64_t all = nwords / RUN;

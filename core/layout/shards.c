@@ -1,14 +1,14 @@
-/* shards.c - a filter as equal slices, all bits of a key in one of them.  Knows which shard a key
- * goes to; knows nothing of keys of Redis and of nodes.  Position q is bit q % (m / shards) of
+/* shards.c - a filter as equal slices (shards), with all bits of a key in one of them.  Knows which
+ * shard a key goes to; does not know Redis keys and nodes.  Position q is bit q % (m / shards) of
  * shard q / (m / shards).
  *
- * Where a key's bits lie in one line the parts are runs of lines, and the positions are those of
- * the filter without shards. Elsewhere the digest h picks the part, mulhi(h, shards), and what is
- * left of it, h * shards mod 2^64, takes its place in a filter of one part's size. */
+ * If all bits of a key are in one line, a shard is a run of lines, and the positions are those of
+ * the filter without shards.  Otherwise the digest h selects the shard, mulhi(h, shards), and
+ * h * shards mod 2^64 is the digest inside a filter of one shard's size. */
 #include "bits/bits.h"
 #include "layout/layout.h"
 
-enum { WORD = 64 }; /* parts begin on whole words, so that whole bitmaps can be cut */
+enum { WORD = 64 }; /* shards begin on whole words, so that whole bitmaps can be cut */
 
 uint64_t bf_shard_step(const bf_layout *l, unsigned shards)
 {

@@ -2,7 +2,7 @@
  * sink that a client puts them into, in pieces or as bytes.  Private. */
 #ifndef BF_REDIS_RESP_H
 #define BF_REDIS_RESP_H
-#include "bloomfilter.h"
+#include "bloomfilter_host.h"
 #include <stdlib.h>
 
 typedef struct { /* memory that grows and is used again */

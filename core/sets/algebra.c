@@ -1,9 +1,10 @@
 /* algebra.c - two filters as sets: union, intersection, equality, inclusion, and estimates without
- * building either.  Part by part; those of windows meet where their epochs are the same. */
+ * building either.  Goes part by part; in windows the parts of the same epoch meet. */
 #include "bits/bits.h"
 #include "parts/rebuild.h"
 #include "parts/whole.h"
 #include "sets/sets.h"
+#include <math.h>
 #include <stdlib.h>
 
 /* ---- into one of the two ---- */
@@ -24,7 +25,7 @@ static int same_parts(bf_filter *a, bf_filter *b, bf_error *err)
     return 0;
 }
 
-/* What a union and an intersection do with words in memory, and with words elsewhere. */
+/* What a union or an intersection does with words in memory, and with words elsewhere. */
 typedef struct {
     void (*in_memory)(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic);
     int (*remote)(bf_store *s, const uint64_t *words, bf_error *err);
@@ -81,9 +82,9 @@ static int combine_epoch(void *ctx, bf_piece *to, bf_error *err)
     return combine_part(m->into, to, m->from, m->o, err);
 }
 
-/* The other's living pieces, each into the piece of its epoch.  What is of the future, as one
- * machine's clock sees the other's, counts from now on: obeyed, it would make everything else be
- * forgotten; left out, its keys would be lost. */
+/* Combines each living part of the other filter with the part of its epoch.  An epoch in the future
+ * (the clocks of two machines may differ) counts as the present one: used as it is, it would make
+ * the filter forget everything else; left out, its keys would be lost. */
 static int combine_epochs(bf_filter *into, bf_filter *from, op o, bf_error *err)
 {
     int64_t now = 0;
@@ -97,8 +98,8 @@ static int combine_epochs(bf_filter *into, bf_filter *from, op o, bf_error *err)
     return rc;
 }
 
-/* Returns a filter whose parts stay: of a window a copy, also stored in *copy and to be closed; any
- * other filter itself. */
+/* Returns a filter whose parts do not change: f itself, or of a window a copy, which is also stored
+ * in *copy and must be closed. */
 static bf_filter *snapshot(bf_filter *f, bf_filter **copy, bf_error *err)
 {
     *copy = NULL;
@@ -117,7 +118,7 @@ static int combine_all(bf_filter *into, bf_filter *from, op o, bf_error *err)
 }
 
 /* Union into a filter that another thread or process may be rebuilding, as keys are added to it
- * (keys/loop.c).  before: the generation of a first pass, or NULL. */
+ * (keys/loop.c).  before: the generation at which a first pass was made, or NULL. */
 static int unite_locked(
     bf_filter *into, bf_filter *from, op o, const uint64_t *before, bf_error *err)
 {
@@ -134,14 +135,6 @@ static int unite_locked(
     return rc;
 }
 
-static int unite_during(bf_filter *into, bf_filter *from, op o, bf_error *err)
-{
-    const uint64_t before = bf_generation(into);
-    if (!bf_settled(before)) return unite_locked(into, from, o, NULL, err);
-    const int rc = combine_all(into, from, o, err);
-    return rc < 0 || bf_unchanged(into, before) ? rc : unite_locked(into, from, o, &before, err);
-}
-
 static int combine(bf_filter *into, bf_filter *from, const char *what, op o, bf_error *err)
 {
     into->untouched = false;
@@ -150,22 +143,28 @@ static int combine(bf_filter *into, bf_filter *from, const char *what, op o, bf_
         (rc = bf_require_readable(from, from->part.store.ops->read, what, err)) < 0 ||
         (rc = bf_whole_refresh(into, err)) < 0 || (rc = bf_whole_refresh(from, err)) < 0)
         return rc;
-    rc = o.adds && bf_rebuilds_in_place(into) ? unite_during(into, from, o, err)
-                                              : combine_all(into, from, o, err);
+    const bool beside_rebuild = o.adds && bf_rebuilds_in_place(into);
+    const uint64_t before = beside_rebuild ? bf_generation(into) : 0;
+    if (beside_rebuild && !bf_settled(before))
+        rc = unite_locked(into, from, o, NULL, err);
+    else if ((rc = combine_all(into, from, o, err)) >= 0 && beside_rebuild &&
+             !bf_unchanged(into, before))
+        rc = unite_locked(into, from, o, &before, err);
     return rc < 0 ? rc : bf_still_named(into, err);
 }
 
-int bf_unite(bf_filter *into, bf_filter *from, bf_error *err)
+/* Combines from with into, inside a call that counts both filters. */
+typedef int combination(bf_filter *into, bf_filter *from, bf_error *err);
+
+static int unite(bf_filter *into, bf_filter *from, bf_error *err)
 {
-    BF_CALL(into, from, entered);
     const op o = { bf_cells_of(&into->part.g)->unite, into->part.store.ops->unite, true };
     int rc = bf_alike(into, from, err);
     return rc < 0 ? rc : combine(into, from, "be united", o, err);
 }
 
-int bf_intersect(bf_filter *into, bf_filter *from, bf_error *err)
+static int intersect(bf_filter *into, bf_filter *from, bf_error *err)
 {
-    BF_CALL(into, from, entered);
     const bf_cells *cells = bf_cells_of(&into->part.g);
     const op o = { cells->intersect, cells->bits == 1 ? into->part.store.ops->intersect : NULL,
         false };
@@ -175,6 +174,39 @@ int bf_intersect(bf_filter *into, bf_filter *from, bf_error *err)
             "filters that grow or forget cannot be intersected: a key may be in different parts of "
             "them");
     return rc < 0 ? rc : combine(into, from, "be intersected", o, err);
+}
+
+int bf_unite(bf_filter *into, bf_filter *from, bf_error *err)
+{
+    BF_CALL(into, from, entered);
+    return unite(into, from, err);
+}
+
+int bf_intersect(bf_filter *into, bf_filter *from, bf_error *err)
+{
+    BF_CALL(into, from, entered);
+    return intersect(into, from, err);
+}
+
+/* ---- into a new one in memory ---- */
+static bf_filter *combined(bf_filter *a, bf_filter *b, combination *call, bf_error *err)
+{
+    bf_filter *result = bf_alike(a, b, err) < 0 ? NULL : bf_copy_inside(a, err);
+    if (!result || call(result, b, err) >= 0) return result;
+    bf_close(result);
+    return NULL;
+}
+
+bf_filter *bf_union(bf_filter *a, bf_filter *b, bf_error *err)
+{
+    BF_CALL(a, b, NULL);
+    return combined(a, b, unite, err);
+}
+
+bf_filter *bf_intersection(bf_filter *a, bf_filter *b, bf_error *err)
+{
+    BF_CALL(a, b, NULL);
+    return combined(a, b, intersect, err);
 }
 
 /* ---- equality ---- */
@@ -238,8 +270,8 @@ int bf_equal(bf_filter *a, bf_filter *b, bf_error *err)
 {
     BF_CALL(a, b, entered);
     static const char what[] = "be compared";
-    int rc = bf_alike(a, b, NULL);
-    if (rc < 0) return 0;
+    int rc;
+    if (bf_alike(a, b, NULL) < 0) return 0;
     if ((rc = bf_require_readable(a, a->part.store.ops->read, what, err)) < 0 ||
         (rc = bf_require_readable(b, b->part.store.ops->read, what, err)) < 0)
         return rc;
@@ -247,7 +279,7 @@ int bf_equal(bf_filter *a, bf_filter *b, bf_error *err)
 }
 
 /* ---- both operands' words ---- */
-/* The words of both; copies[] is to be freed, also after an error. */
+/* The words of both filters.  free_operands frees the copies, also after an error. */
 typedef struct {
     uint64_t *a, *b, *copies[2];
 } operands;
@@ -277,35 +309,35 @@ int bf_subset(bf_filter *a, bf_filter *b, bf_error *err)
     return rc;
 }
 
-static int union_state(bf_filter *a, bf_filter *b, bf_state *out, bf_error *err)
+static int union_count(bf_filter *a, bf_filter *b, double *count, bf_error *err)
 {
     operands s;
+    bf_state state = { 0 };
     int rc = read_operands(&s, a, b, err);
     if (rc == 0)
         bf_estimate(a->scheme, a->secret, &a->part.g,
-            bf_cells_of(&a->part.g)->count_of_both(s.a, s.b, a->part.store.nwords), out);
+            bf_cells_of(&a->part.g)->count_of_both(s.a, s.b, a->part.store.nwords), &state);
     free_operands(&s);
+    *count = state.count;
     return rc;
 }
 
-int bf_union_state(bf_filter *a, bf_filter *b, bf_state *state, bf_error *err)
+int bf_union_count(bf_filter *a, bf_filter *b, double *count, bf_error *err)
 {
     BF_CALL(a, b, entered);
-    return union_state(a, b, state, err);
+    return union_count(a, b, count, err);
 }
 
-/* |A| + |B| - |A or B|: the bits that both have would count those that different keys set in each.
- */
+/* |A| + |B| - |A or B|.  To count the bits that both filters have would be wrong: different keys
+ * may have set the same bit. */
 int bf_intersection_count(bf_filter *a, bf_filter *b, double *count, bf_error *err)
 {
     BF_CALL(a, b, entered);
-    bf_state x, y, both;
-    int rc = union_state(a, b, &both, err);
+    bf_state x, y;
+    double both;
+    int rc = union_count(a, b, &both, err);
     if (rc < 0 || (rc = bf_state_inside(a, &x, err)) < 0 || (rc = bf_state_inside(b, &y, err)) < 0)
         return rc;
-    double least = x.count < y.count ? x.count : y.count;
-    *count = x.count + y.count - both.count;
-    if (*count < 0) *count = 0;
-    if (*count > least) *count = least;
+    *count = fmax(0, fmin(x.count + y.count - both, fmin(x.count, y.count)));
     return 0;
 }

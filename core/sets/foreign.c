@@ -1,6 +1,6 @@
 /* foreign.c - filters as other systems write them: Guava's writeTo, bare bits in either order, a
- * byte a cell. Knows their bytes and nothing of hashes; what these bytes do not say (scheme, m, k)
- * the caller must.
+ * byte per cell.  Knows these bytes and no hash.  The caller gives what they do not contain:
+ * scheme, m and k.
  *
  *   guava   strategy (0 = MITZ_32, 1 = MITZ_64), k, number of longs (4 bytes, high one first), then
  *           the longs, high byte first; bit i is long i/64 >> (i % 64) & 1: byte b of a long here
@@ -13,15 +13,14 @@
 enum { GUAVA_HEAD = 6, LONG = 8 };
 typedef struct {
     const char *name;
-    int64_t (*bytes)(
-        const bf_filter *f, bf_error *err); /* how many write() makes; NULL: cannot be written */
-    void (*write)(const bf_filter *f, const uint8_t *bits, uint8_t *to);
-    int (*plan)(const uint8_t *from, size_t len, bf_spec *spec,
-        bf_error *err); /* checks, and completes spec        */
-    void (*read)(
-        const bf_filter *f, const uint8_t *from, size_t len, uint8_t *bits); /* bits are zero */
-    bool counts; /* read() knows counters */
+    unsigned head;  /* bytes before the bits                                  */
+    unsigned flip;  /* byte i here is byte i ^ flip there                     */
+    bool lsb_first; /* bit i is 1 << (i % 8) of its byte                      */
+    bool cells;     /* a byte per cell, which may be a count; read only       */
 } format;
+static const format formats[] = { { "guava", GUAVA_HEAD, LONG - 1, true, false },
+    { "bits", 0, 0, false, false }, { "bits-lsb", 0, 0, true, false },
+    { "cells", 0, 0, false, true }, { NULL, 0, 0, false, false } };
 
 static uint8_t turned(uint8_t b)
 {
@@ -30,37 +29,26 @@ static uint8_t turned(uint8_t b)
     return (uint8_t)((b & 0xAA) >> 1 | (b & 0x55) << 1);
 }
 
-static uint64_t bitset_bytes(const bf_filter *f) { return (f->part.g.m + 7) / 8; }
+/* The bits of a format to ours, or ours to those of a format. */
+static void copy_bits(const format *as, const uint8_t *from, uint8_t *to, size_t len)
+{
+    if (as->lsb_first)
+        for (size_t i = 0; i < len; i++) to[i ^ as->flip] = turned(from[i]);
+    else if (len)
+        memcpy(to, from, len);
+}
 
 /* ---- Guava ---- */
-static bool is_guava(const bf_layout *l)
-{
-    return !strcmp(l->name, "mitz64") || !strcmp(l->name, "mitz32");
-}
-
-static int64_t guava_bytes(const bf_filter *f, bf_error *err)
-{
-    if (is_guava(f->scheme->layout)) return (int64_t)(GUAVA_HEAD + f->part.g.m / 8);
-    return bf_fail(err, BF_EINVAL,
-        "format guava is for the schemes guava, guava-31 and guava32, got a filter of scheme %s",
-        f->name);
-}
-
-static void turn_longs(const uint8_t *from, uint8_t *to, size_t bytes)
-{
-    for (size_t i = 0; i < bytes; i++) to[i ^ (LONG - 1)] = turned(from[i]);
-}
-
-static void guava_write(const bf_filter *f, const uint8_t *bits, uint8_t *to)
+static void write_guava_head(const bf_filter *f, uint8_t *to)
 {
     const uint64_t longs = f->part.g.m / 64;
     to[0] = !strcmp(f->scheme->layout->name, "mitz64");
     to[1] = (uint8_t)f->part.g.k;
     for (unsigned i = 0; i < 4; i++) to[2 + i] = (uint8_t)(longs >> (24 - 8 * i));
-    turn_longs(bits, to + GUAVA_HEAD, longs * LONG);
 }
 
-static int guava_plan(const uint8_t *from, size_t len, bf_spec *spec, bf_error *err)
+/* Checks the header and completes spec. */
+static int plan_guava(const uint8_t *from, size_t len, bf_spec *spec, bf_error *err)
 {
     bf_desc d;
     if (len < GUAVA_HEAD)
@@ -93,28 +81,8 @@ static int guava_plan(const uint8_t *from, size_t len, bf_spec *spec, bf_error *
     return 0;
 }
 
-static void guava_read(const bf_filter *f, const uint8_t *from, size_t len, uint8_t *bits)
-{
-    (void)f;
-    turn_longs(from + GUAVA_HEAD, bits, len - GUAVA_HEAD);
-}
-
-/* ---- bare bits ---- */
-static int64_t bits_bytes(const bf_filter *f, bf_error *err)
-{
-    (void)err;
-    return (int64_t)bitset_bytes(f);
-}
-static void bits_write(const bf_filter *f, const uint8_t *bits, uint8_t *to)
-{
-    memcpy(to, bits, bitset_bytes(f));
-}
-static void lsb_write(const bf_filter *f, const uint8_t *bits, uint8_t *to)
-{
-    for (uint64_t i = 0; i < bitset_bytes(f); i++) to[i] = turned(bits[i]);
-}
-
-static int plan_sized(bf_spec *spec, bf_error *err)
+/* ---- bare bits, and a byte per cell ---- */
+static int plan_bare(const format *as, size_t len, bf_spec *spec, bf_error *err)
 {
     if (!spec->scheme)
         return bf_fail(err, BF_EINVAL, "bare bits do not tell their scheme: scheme must be given");
@@ -125,43 +93,14 @@ static int plan_sized(bf_spec *spec, bf_error *err)
     spec->n = d.g.n;
     spec->k = d.g.k;
     spec->p = d.g.p;
-    return 0;
-}
-
-static int wrong_length(size_t len, uint64_t needs, uint64_t m, bf_error *err)
-{
+    const uint64_t m = spec->m, needs = as->cells ? m : (m + 7) / 8;
+    if (len == needs || (len < needs && !as->cells)) return 0;
     return bf_fail(
         err, BF_EFORMAT, "wrong length: %zu bytes, m=%llu needs %llu", len, (ull)m, (ull)needs);
 }
 
-static int bits_plan(const uint8_t *from, size_t len, bf_spec *spec, bf_error *err)
-{
-    int rc = plan_sized(spec, err);
-    (void)from;
-    const uint64_t needs = (spec->m + 7) / 8;
-    return rc < 0 || len <= needs ? rc : wrong_length(len, needs, spec->m, err);
-}
-
-static void bits_read(const bf_filter *f, const uint8_t *from, size_t len, uint8_t *bits)
-{
-    (void)f;
-    if (len) memcpy(bits, from, len);
-}
-static void lsb_read(const bf_filter *f, const uint8_t *from, size_t len, uint8_t *bits)
-{
-    (void)f;
-    for (size_t i = 0; i < len; i++) bits[i] = turned(from[i]);
-}
-
-/* ---- a byte a cell, which may be a count: ours end at 15 ---- */
-static int cells_plan(const uint8_t *from, size_t len, bf_spec *spec, bf_error *err)
-{
-    int rc = plan_sized(spec, err);
-    (void)from;
-    return rc < 0 || len == spec->m ? rc : wrong_length(len, spec->m, spec->m, err);
-}
-
-static void cells_read(const bf_filter *f, const uint8_t *from, size_t len, uint8_t *bits)
+/* Our counters end at 15. */
+static void copy_cells(const bf_filter *f, const uint8_t *from, size_t len, uint8_t *bits)
 {
     for (size_t i = 0; i < len; i++)
         if (f->part.g.counting)
@@ -171,18 +110,12 @@ static void cells_read(const bf_filter *f, const uint8_t *from, size_t len, uint
             bits[i / 8] |= (uint8_t)(0x80 >> (i % 8));
 }
 
-static const format formats[] = {
-    { "guava", guava_bytes, guava_write, guava_plan, guava_read, false },
-    { "bits", bits_bytes, bits_write, bits_plan, bits_read, false },
-    { "bits-lsb", bits_bytes, lsb_write, bits_plan, lsb_read, false },
-    { "cells", NULL, NULL, cells_plan, cells_read, true }, { NULL, NULL, NULL, NULL, NULL, false }
-};
-
-static const format *find(const char *name, bool write, bf_error *err)
+/* ---- any ---- */
+static const format *find_format(const char *name, bool write, bf_error *err)
 {
     const format *f = formats;
     while (f->name && strcmp(f->name, name)) f++;
-    if (f->name && (f->bytes || !write)) return f;
+    if (f->name && !(f->cells && write)) return f;
     bf_fail(err, BF_EINVAL, "format must be one of guava, bits, bits-lsb%s, got %.40s",
         write ? "" : ", cells", name);
     return NULL;
@@ -208,15 +141,21 @@ static int refuse_parts(const bf_spec *spec, const char *name, bf_error *err)
 static int64_t bytes_as(bf_filter *f, const char *name, bf_error *err)
 {
     if (!name) return bf_image_length(f, err);
-    const format *as = find(name, true, err);
-    if (as && f->variant->many)
+    const format *as = find_format(name, true, err);
+    if (!as) return BF_EINVAL;
+    if (f->variant->many)
         return bf_fail(err, BF_EINVAL,
             "format %.20s is for filters of fixed size: "
             "a filter that grows or forgets has only its own format",
             name);
-    return !as                                            ? BF_EINVAL
-           : refuse_counters(f->part.g.counting, err) < 0 ? BF_ENOTSUP
-                                                          : as->bytes(f, err);
+    if (refuse_counters(f->part.g.counting, err) < 0) return BF_ENOTSUP;
+    if (as->head && strcmp(f->scheme->layout->name, "mitz64") &&
+        strcmp(f->scheme->layout->name, "mitz32"))
+        return bf_fail(err, BF_EINVAL,
+            "format guava is for the schemes guava, guava-31 and guava32, got a filter of scheme "
+            "%s",
+            f->name);
+    return (int64_t)(as->head + (f->part.g.m + 7) / 8);
 }
 
 int64_t bf_bytes_as(bf_filter *f, const char *format, bf_error *err)
@@ -230,15 +169,16 @@ int bf_to_bytes_as(bf_filter *f, const char *name, void *buf, uint64_t cap, bf_e
     BF_CALL(f, NULL, entered);
     uint64_t *w, *copy;
     if (!name) return bf_image_to(f, buf, cap, err);
-    const format *as = find(name, true, err);
-    int64_t need = as ? bytes_as(f, name, err) : BF_EINVAL;
+    const int64_t need = bytes_as(f, name, err);
     if (need < 0) return (int)need;
     if (cap < (uint64_t)need)
         return bf_fail(
             err, BF_EINVAL, "cap must be at least %lld bytes, got %llu", (long long)need, (ull)cap);
     int rc = bf_only_words(f, "be written out", &w, &copy, err);
     if (rc < 0) return rc;
-    as->write(f, (const uint8_t *)w, buf);
+    const format *as = find_format(name, true, NULL);
+    if (as->head) write_guava_head(f, buf);
+    copy_bits(as, (const uint8_t *)w, (uint8_t *)buf + as->head, (size_t)need - as->head);
     free(copy);
     return 0;
 }
@@ -257,17 +197,23 @@ bf_filter *bf_from_bytes_as(
     const void *data, size_t len, const char *name, const bf_spec *expect, bf_error *err)
 {
     if (!name) return bf_from_bytes(data, len, expect, err);
-    const format *as = find(name, false, err);
+    const format *as = find_format(name, false, err);
     bf_spec spec = expect ? *expect : (bf_spec){ 0 };
     spec.storage = NULL;
     bf_desc d;
     if (!as || refuse_parts(&spec, name, err) < 0 ||
-        refuse_counters(spec.counting && !as->counts, err) < 0)
+        refuse_counters(spec.counting && !as->cells, err) < 0)
         return NULL;
-    if (as->plan(data, len, &spec, err) < 0 || bf_size(&d, &spec, 0, err) < 0) return NULL;
+    if ((as->head ? plan_guava(data, len, &spec, err) : plan_bare(as, len, &spec, err)) < 0 ||
+        bf_size(&d, &spec, 0, err) < 0)
+        return NULL;
     bf_filter *f = bf_new_like(&d, &spec, err);
     if (!f) return NULL;
-    as->read(f, data, len, (uint8_t *)f->part.store.words);
+    uint8_t *bits = (uint8_t *)f->part.store.words;
+    if (as->cells)
+        copy_cells(f, data, len, bits);
+    else
+        copy_bits(as, len ? (const uint8_t *)data + as->head : NULL, bits, len - as->head);
     if (check_tail(f, err) == 0) return f;
     bf_close(f);
     return NULL;

@@ -1,5 +1,5 @@
 /* image.c - a filter as bytes: to and from memory, to and from a saved file, part by part.  Knows
- * files and renames; the bytes themselves are header.c's business. */
+ * files and renames; header.c knows the bytes. */
 #include "base/system.h"
 #include "bits/bits.h"
 #include "home/file.h"
@@ -20,7 +20,7 @@ static int to_memory(void *ctx, uint64_t offset, const void *bytes, size_t len)
     return 0;
 }
 
-/* With the parts that others have appended by now. */
+/* Counts also the parts that others have appended by now. */
 int64_t bf_image_length(bf_filter *f, bf_error *err)
 {
     int rc = f->variant->many ? bf_whole_refresh(f, err) : 0;
@@ -33,7 +33,7 @@ static int too_small(uint64_t need, uint64_t cap, bf_error *err)
         err, BF_EINVAL, "cap must be at least %llu bytes, got %llu", (ull)need, (ull)cap);
 }
 
-/* ---- out: each part as the bytes of a fixed filter; before those of many a page of the whole ----
+/* ---- out: each part as a fixed filter's bytes; before many parts a page of the whole filter ----
  */
 typedef struct {
     bf_sink *sink;
@@ -63,7 +63,7 @@ static int write_part(bf_filter *f, unsigned i, bool compact, shifted *s, bf_err
     return rc;
 }
 
-/* 0, a negative code, or the sink's. */
+/* Returns 0, a negative code, or the sink's code. */
 static int write_parts(
     bf_filter *f, unsigned parts, bool compact, bf_sink *sink, void *ctx, bf_error *err)
 {
@@ -87,7 +87,7 @@ int bf_to_bytes(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
                                 : bf_image_to(f, buf, cap, err);
 }
 
-/* As many parts as fit: it may have grown since its length was asked for. */
+/* Writes as many parts as fit: the filter may have grown since its length was asked for. */
 int bf_image_to(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
 {
     int rc = bf_require_readable(f, f->part.store.ops->read, "be written out", err);
@@ -104,11 +104,11 @@ int bf_image_to(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
 typedef struct {
     int (*read)(void *ctx, uint64_t offset, void *buf, uint64_t len, bf_error *err);
     void *ctx;
-    uint64_t len;
+    uint64_t len, at;  /* at: where the next header begins */
     const char *where; /* in messages */
 } source;
 
-/* From here on *d is sound: an empty filter of that kind, with the secret checked. */
+/* Returns an empty filter as *d describes, which was checked, with the secret that expect gives. */
 static bf_filter *empty_of(
     const bf_desc *d, const bf_spec *expect, const char *where, bf_error *err)
 {
@@ -123,32 +123,33 @@ static bf_filter *empty_of(
     return f;
 }
 
-/* The header at that place as a page, which one without a page stands for.  How long it is. */
-static int read_page(const source *from, uint64_t at, uint8_t *page, bf_error *err)
+/* Reads the header at from->at into page; a compact header is unpacked to one.  Returns the length
+ * of the header. */
+static int read_page(const source *from, uint8_t *page, bf_error *err)
 {
     uint8_t raw[BF_COMPACT_MAX];
     uint64_t bits;
-    const uint64_t left = from->len - at;
-    int rc = from->read(from->ctx, at, page, left < BF_HEADER ? left : BF_HEADER, err);
+    const uint64_t left = from->len - from->at;
+    int rc = from->read(from->ctx, from->at, page, left < BF_HEADER ? left : BF_HEADER, err);
     if (rc < 0 || !bf_is_compact(page, left)) return rc < 0 ? rc : BF_HEADER;
-    rc = from->read(from->ctx, at, raw, left < sizeof raw ? left : sizeof raw, err);
+    rc = from->read(from->ctx, from->at, raw, left < sizeof raw ? left : sizeof raw, err);
     return rc < 0 ? rc : bf_compact_unpack(raw, left, page, &bits, from->where, err);
 }
 
-/* The page of one of many parts, which is appended.  head: of the whole.  How long the part's is.
- */
-static int append_part(bf_filter *f, unsigned i, uint64_t at, const source *from, int head,
-    uint8_t *page, bf_error *err)
+/* Reads the header of part i and appends an empty part.  Returns the length of that header; paged:
+ * it must be a page. */
+static int append_part(
+    bf_filter *f, unsigned i, const source *from, bool paged, uint8_t *page, bf_error *err)
 {
     const bf_desc whole = bf_describe(f);
-    const bool paged = head == BF_HEADER;
     bf_desc d;
-    if (at > from->len || from->len - at < (paged ? BF_HEADER : BF_COMPACT_LEAST))
+    if (from->at > from->len || from->len - from->at < (paged ? BF_HEADER : BF_COMPACT_LEAST))
         return bf_fail(err, BF_EFORMAT, "%.80s is truncated: %llu bytes, its part %u is missing",
             from->where, (ull)from->len, i);
-    if ((head = read_page(from, at, page, err)) < 0) return head;
-    int rc =
-        bf_header_read_part(page, (unsigned)head, from->len - at, &whole, i, &d, from->where, err);
+    const int head = read_page(from, page, err);
+    if (head < 0) return head;
+    int rc = bf_header_read_part(
+        page, (unsigned)head, from->len - from->at, &whole, i, &d, from->where, err);
     if (rc < 0) return rc;
     if (paged != (head == BF_HEADER))
         return bf_fail(err, BF_EFORMAT,
@@ -157,34 +158,37 @@ static int append_part(bf_filter *f, unsigned i, uint64_t at, const source *from
     return (rc = bf_whole_append(f, &d, err)) < 0 ? rc : head;
 }
 
-/* page: the first one, which a fixed filter's part has for its own. */
-static int read_parts(bf_filter *f, const bf_desc *d, const uint8_t *page, int head,
-    const source *from, bf_error *err)
+/* page: the first header, which is also that of a fixed filter's only part; head: its length. */
+static int read_parts(
+    bf_filter *f, const bf_desc *d, const uint8_t *page, int head, source *from, bf_error *err)
 {
     _Alignas(8) uint8_t own[BF_HEADER];
-    uint64_t at = f->variant->many ? (uint64_t)head : 0, n = bf_whole_parts(d);
+    const bool many = f->variant->many, paged = head == BF_HEADER;
     int rc = 0;
-    for (unsigned i = 0; rc == 0 && i < n; i++) {
-        if (at && (rc = head = append_part(f, i, at, from, head, own, err)) < 0) break;
-        bf_store *s = &bf_whole_piece(f, i)->part.store;
-        rc = from->read(from->ctx, at + (uint64_t)head, s->words, s->nwords * 8, err);
-        if (rc == 0) rc = bf_header_verify(at ? own : page, s->words, s->nwords, from->where, err);
-        at += (uint64_t)head + s->nwords * 8;
+    if (many) from->at = (uint64_t)head;
+    for (uint64_t i = 0, n = bf_whole_parts(d); rc == 0 && i < n; i++) {
+        if (many && (rc = head = append_part(f, (unsigned)i, from, paged, own, err)) < 0) break;
+        bf_store *s = &bf_whole_piece(f, (unsigned)i)->part.store;
+        from->at += (uint64_t)head;
+        rc = from->read(from->ctx, from->at, s->words, s->nwords * 8, err);
+        if (rc == 0)
+            rc = bf_header_verify(many ? own : page, s->words, s->nwords, from->where, err);
+        from->at += s->nwords * 8;
     }
-    if (rc == 0 && at < from->len && f->variant->many && /* bf_header_read knows a fixed one's */
+    if (rc == 0 && from->at < from->len &&
+        many &&                           /* bf_header_read checked a fixed filter's length */
         !(f->variant->grows && d->dirty)) /* a mapped file may have been about to grow */
         rc = bf_fail(err, BF_EFORMAT, "%.80s is too long: %llu bytes, its parts need %llu",
-            from->where, (ull)from->len, (ull)at);
+            from->where, (ull)from->len, (ull)from->at);
     return rc == 0 && f->variant->sound ? f->variant->sound(f, true, from->where, err) : rc;
 }
 
-/* page: that it was read from, also after an error. */
-static bf_filter *read_filter(
-    const source *from, uint8_t *page, const bf_spec *expect, bf_error *err)
+/* Leaves the first header in page, also after an error. */
+static bf_filter *read_filter(source *from, uint8_t *page, const bf_spec *expect, bf_error *err)
 {
     bf_desc d;
     if (expect && bf_check_size_given(expect, err) < 0) return NULL;
-    const int head = read_page(from, 0, page, err);
+    const int head = read_page(from, page, err);
     if (head < 0 || bf_header_read(page, (unsigned)head, from->len, &d, from->where, err) < 0)
         return NULL;
     bf_filter *f = empty_of(&d, expect, from->where, err);
@@ -203,7 +207,8 @@ static int from_memory(void *ctx, uint64_t offset, void *buf, uint64_t len, bf_e
 bf_filter *bf_from_bytes(const void *data, size_t len, const bf_spec *expect, bf_error *err)
 {
     _Alignas(8) uint8_t page[BF_HEADER]; /* data may lie anywhere */
-    return read_filter(&(source){ from_memory, (void *)data, len, "the data" }, page, expect, err);
+    return read_filter(
+        &(source){ from_memory, (void *)data, len, 0, "the data" }, page, expect, err);
 }
 
 /* ---- files ---- */
@@ -212,31 +217,22 @@ static int to_file(void *ctx, uint64_t offset, const void *bytes, size_t len)
     return bf_write_at(*(int *)ctx, offset, bytes, len);
 }
 
-static int fill_file(bf_filter *f, const char *path, int fd, bf_error *err)
-{
-    int e = write_parts(f, bf_whole_count(f), false, to_file, &fd, err);
-    if (e == 0) e = bf_sync_file(&f->wait, fd);
-    if (e) return e < 0 ? e : bf_fail_sys(err, e, "write", path);
-    return (e = bf_keep_rights(fd, path)) ? bf_fail_sys(err, e, "keep the rights of", path) : 0;
-}
-
-/* Some file systems report a failed write only in close.  locked keeps the lock of the temporary
- * name. */
-static int close_file(int fd, int *locked)
-{
-    int e = (*locked = fcntl(fd, F_DUPFD_CLOEXEC, fd)) < 0 ? errno : 0;
-    if (close(fd) < 0 && errno != EINTR) e = errno;
-    return e;
-}
-
-/* Under a temporary name, readable by nobody else until it has the rights of what it replaces. */
+/* Under a temporary name, readable by no other user until it has the rights of what it replaces.
+ * Some file systems report a failed write only in close, so another descriptor keeps the lock of
+ * the temporary name until the end. */
 static int save_file(bf_filter *f, const char *path, bf_error *err)
 {
-    int fd = -1, locked = -1, e = 0;
+    int fd = -1, e = 0;
     char *temp = bf_temp_file(path, bf_is_file(path) ? 0600 : 0666, &fd, err);
     if (!temp) return err && err->code == BF_ENOMEM ? BF_ENOMEM : BF_EIO;
-    int rc = fill_file(f, path, fd, err);
-    if ((e = close_file(fd, &locked)) && !rc) rc = bf_fail_sys(err, e, "write", path);
+    int rc = write_parts(f, bf_whole_count(f), false, to_file, &fd, err);
+    if (!rc) rc = bf_sync_file(&f->wait, fd);
+    if (rc > 0) rc = bf_fail_sys(err, rc, "write", path);
+    if (!rc && (e = bf_keep_rights(fd, path))) rc = bf_fail_sys(err, e, "keep the rights of", path);
+    const int locked = fcntl(fd, F_DUPFD_CLOEXEC, fd);
+    e = locked < 0 ? errno : 0;
+    if (close(fd) < 0 && errno != EINTR) e = errno;
+    if (!rc && e) rc = bf_fail_sys(err, e, "write", path);
     if (!rc && rename(temp, path)) rc = bf_fail_sys(err, errno, "write", path);
     if (rc)
         unlink(temp);
@@ -268,8 +264,8 @@ static int from_file(void *ctx, uint64_t offset, void *buf, uint64_t len, bf_err
     return bf_read_at(f->fd, offset, buf, len, f->path, err);
 }
 
-/* Others may have begun to add, or appended a part, since the page was read: then what follows it
- * does not fit it, and nothing is damaged. */
+/* Have others begun to add, or appended a part, since the page was read?  Then what follows the
+ * page does not fit it, and nothing is damaged. */
 static bool was_written(file *from, const uint8_t *page)
 {
     _Alignas(8) uint8_t now[BF_HEADER];
@@ -289,7 +285,7 @@ bf_filter *bf_load(const char *path, const bf_spec *expect, bf_error *err)
         const int fd = bf_open_file(path, O_RDONLY, &len, &why);
         if (fd < 0) break;
         file from = { fd, path };
-        f = read_filter(&(source){ from_file, &from, len, path }, page, expect, &why);
+        f = read_filter(&(source){ from_file, &from, len, 0, path }, page, expect, &why);
         const bool again =
             !f && why.code == BF_EFORMAT && tries < TRIES && was_written(&from, page);
         close(fd);
@@ -307,7 +303,8 @@ static bool still_there(int fd, const char *path)
            open.st_ino == named.st_ino;
 }
 
-/* Under the lock of the image: whoever waited for it finds another file under the name. */
+/* Under the lock of the image: a process that waited for the lock finds another file under the
+ * name. */
 static int replace_image(int fd, const char *path, const bf_spec *spec, bf_error *err)
 {
     if (!still_there(fd, path)) return 0;

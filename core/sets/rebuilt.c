@@ -1,48 +1,31 @@
-/* rebuilt.c - other contents for a filter, at once: an empty one in memory for the new keys, and
- * their bits in the place of the old ones.  Words in addressable memory are exchanged under those
- * who use them (parts/rebuild.h); a store that can replace its bits does it by itself. */
+/* rebuilt.c - replaces the contents of a filter in one step: gives an empty filter in memory for
+ * the new keys, then puts its bits in the place of the old ones.  Words in addressable memory are
+ * exchanged while others use them (parts/rebuild.h); any other store replaces its bits itself. */
 #include "parts/parts.h"
 #include "parts/rebuild.h"
 #include "sets/sets.h"
 #include <stdlib.h>
 
-static int fixed(bf_filter *f, bf_error *err)
-{
-    const char *where = bf_where(f, NULL);
-    if (f->variant->grows)
-        return bf_fail(err, BF_ENOTSUP,
-            "%.60s grows: it cannot be rebuilt, its parts follow from the keys it had; "
-            "create another one",
-            where);
-    if (f->variant->forgets)
-        return bf_fail(err, BF_ENOTSUP,
-            "%.60s forgets: it cannot be rebuilt, the keys do not say when they were added", where);
-    return 0;
-}
-
-static int can_be_rebuilt(bf_filter *f, bf_error *err)
+static int check_rebuildable(bf_filter *f, bf_error *err)
 {
     const bf_store_ops *ops = f->part.store.ops;
-    int rc = fixed(f, err);
+    int rc = ops->shadow && ops->check ? ops->check(&f->part.store, err) : 0;
     if (rc < 0) return rc;
-    return ops->replace || ops->shadow
-               ? bf_writable(f, err)
-               : bf_fail(err, BF_ENOTSUP,
-                     "home %s cannot be rebuilt: only filters in memory, files and Redis can",
-                     ops->name);
-}
-
-static int reach(bf_filter *f, bf_error *err)
-{
-    bf_store *s = &f->part.store;
-    int rc = s->ops->shadow && s->ops->check ? s->ops->check(s, err) : 0;
-    return rc < 0 ? rc : can_be_rebuilt(f, err);
+    if (f->variant->many)
+        return bf_fail(err, BF_ENOTSUP, "%.60s %s", bf_where(f, NULL),
+            f->variant->grows
+                ? "grows: it cannot be rebuilt, its parts follow from the keys it had; create "
+                  "another one"
+                : "forgets: it cannot be rebuilt, the keys do not say when they were added");
+    if (ops->replace || ops->shadow) return bf_writable(f, err);
+    return bf_fail(err, BF_ENOTSUP,
+        "home %s cannot be rebuilt: only filters in memory, files and Redis can", ops->name);
 }
 
 bf_filter *bf_rebuild_begin(bf_filter *f, bf_error *err)
 {
     BF_CALL(f, NULL, NULL);
-    if (reach(f, err) < 0) return NULL;
+    if (check_rebuildable(f, err) < 0) return NULL;
     bf_filter *fresh = bf_empty_like(f, err);
     if (!fresh || !f->part.store.ops->shadow) return fresh;
     f->untouched = false;
@@ -56,7 +39,7 @@ int bf_rebuild_end(bf_filter *f, bf_filter *fresh, bf_error *err)
     BF_CALL(f, fresh, entered);
     bf_store *s = &f->part.store;
     uint64_t *w, *copy = NULL;
-    int rc = reach(f, err);
+    int rc = check_rebuildable(f, err);
     if (rc == 0 && (rc = bf_alike(f, fresh, err)) == 0 &&
         (rc = bf_only_words(fresh, "be built from", &w, &copy, err)) == 0)
         rc = s->ops->shadow ? bf_shadow_install(f, fresh->fresh_of, w, err)

@@ -1,12 +1,12 @@
-/* compatible.c - are two descriptions those of the same filter, and is a filter what was asked for?
+/* compatible.c - do two descriptions mean the same filter, and is a filter what was asked for?
  * Every comparison of parameters is here, and names the values that differ. */
 #include "size/size.h"
 #include <stdio.h>
 #include <string.h>
 
 /* ---- two descriptions ---- */
-/* Stored bits are cut as they are; two filters may be cut differently where it moves no position.
- */
+/* The shards of stored bits must be equal.  Two filters may have different shards if that moves no
+ * position. */
 static unsigned shards_of(const bf_desc *d, bf_scope scope)
 {
     if (scope == BF_SAME_FILTER) return bf_shards_that_matter(d->scheme->layout, &d->g);
@@ -32,7 +32,7 @@ const char *bf_difference(const bf_desc *a, const bf_desc *b, bf_scope scope)
     return a->secret_check != b->secret_check ? "secret" : NULL;
 }
 
-/* The value of that parameter, as text. */
+/* Returns the value of the parameter with this name, as text. */
 static const char *value_of(const bf_desc *d, const char *name, char text[BF_SCHEME_BYTES])
 {
     const double real = !strcmp(name, "grow") ? d->grow : d->window;
@@ -78,7 +78,7 @@ static int differ_int(
         (ull)have, name, (ull)want);
 }
 
-/* Where it has none of it, "has grow=0" would say less. */
+/* have == 0: "has grow=0" would be less clear. */
 static int differ_real(
     bf_error *err, const char *where, const char *name, const char *kind, double have, double want)
 {
@@ -122,21 +122,20 @@ static int match_given(const bf_desc *have, const bf_spec *want, const char *whe
     if (want->shards && want->shards != shards)
         return differ_int(err, where, "shards", shards, want->shards);
     if (want->counting != have->g.counting && !want->may_count)
-        return bf_fail(err, BF_EMISMATCH, "%.80s %s", where,
-            have->g.counting
-                ? "is a counting filter, asked for a plain one: open it as CountingBloomFilter"
-                : "is a plain filter, asked for a counting one: open it as BloomFilter");
+        return bf_fail(err, BF_EMISMATCH, "%.80s is a %s filter, asked for a %s one", where,
+            bf_cells_of(&have->g)->filter, have->g.counting ? "plain" : "counting");
     if (want->m && m != have->g.m) return differ_int(err, where, "m", have->g.m, want->m);
     if (want->n && want->n != have->g.n) return differ_int(err, where, "n", have->g.n, want->n);
     if (want->k && want->k != have->g.k) return differ_int(err, where, "k", have->g.k, want->k);
-    if (want->p != 0 && want->p != have->g.p && want->p != bf_told_p(have)) /* asked, or said */
+    if (want->p != 0 && want->p != have->g.p &&
+        want->p != bf_told_p(have)) /* as asked for, or as shown */
         return bf_fail(
             err, BF_EMISMATCH, "%.80s has p=%.10g, asked for p=%.10g", where, have->g.p, want->p);
     return 0;
 }
 
-/* What was asked for by name must be there; where that sizes a filter, so must what follows from
- * it. */
+/* Every given parameter must match.  If together they size a filter, the derived m and k must match
+ * too. */
 int bf_match(const bf_desc *have, const bf_spec *want, const char *where, bf_error *err)
 {
     int rc = match_given(have, want, where, err);

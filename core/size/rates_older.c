@@ -13,21 +13,17 @@ static double same_value(const bf_scheme *s, double n)
 
 /* ---- k hashes, each with a number of values of its own: n keys set a cell for each value that
  * they have.  A foreign key's position is set by a key of its value, or by another hash. ---- */
-static double cells_of_hash(const bf_hash *h, const void *argument, unsigned i, double n)
-{
-    const double values = h->values(argument, i);
-    return values * -expm1(-n / values);
-}
-
-/* The share of cells that the hashes set; but < k: of those where that one's values are, by the
- * others. */
+/* The fraction of cells that the hashes set.  but < k: of the cells that hash `but` reaches, the
+ * fraction that the other hashes set. */
 static double fill_of_hashes(
     const bf_scheme *s, const void *argument, double m, double n, unsigned k, unsigned but)
 {
     double clear = 0;
-    for (unsigned i = 0; i < k; i++)
+    for (unsigned i = 0; i < k; i++) {
+        const double values = s->hash->values(argument, i);
         if (i != but && (but == k || !s->hash->apart(argument, i, but)))
-            clear += log1p(-fmin(cells_of_hash(s->hash, argument, i, n) / m, 1));
+            clear += log1p(-fmin(values * -expm1(-n / values) / m, 1));
+    }
     return -expm1(clear);
 }
 
@@ -42,19 +38,14 @@ static double rate_of_hashes(
     return rate;
 }
 
-/* ---- positions cut from few numbers: the first `more` cells take one number more ---- */
-static double rate_of_range(double range, double m, double n, unsigned k)
+/* ---- positions cut from few numbers: the first `more` cells take one number more.  The fraction
+ * of cells that are set; weighted as positions fall, a cell counts with its numbers. ---- */
+static double fill_of_range(double range, double m, double n, unsigned k, bool as_positions_fall)
 {
     const double each = floor(range / m), more = range - each * m, keys = n * k / range;
-    return pow(more * (each + 1) / range * -expm1(-keys * (each + 1)) +
-                   (m - more) * each / range * -expm1(-keys * each),
-        k);
-}
-
-static double fill_of_range(double range, double m, double n, unsigned k)
-{
-    const double each = floor(range / m), more = range - each * m, keys = n * k / range;
-    return (more * -expm1(-keys * (each + 1)) + (m - more) * -expm1(-keys * each)) / m;
+    const double here = more * -expm1(-keys * (each + 1)),
+                 there = (m - more) * -expm1(-keys * each);
+    return as_positions_fall ? (here * (each + 1) + there * each) / range : (here + there) / m;
 }
 
 /* An m that is no power of two is a mask with holes: only its bits that are 1 reach a cell. */
@@ -146,12 +137,6 @@ static unsigned common_divisor(unsigned a, unsigned b)
     }
     return a;
 }
-static unsigned coprime_below(unsigned n) /* Euler's phi */
-{
-    unsigned count = 0;
-    for (unsigned i = 1; i <= n; i++) count += common_divisor(i, n) == 1;
-    return count;
-}
 
 double bf_rate_redisson(double m, double n, unsigned k)
 {
@@ -162,7 +147,9 @@ double bf_rate_redisson(double m, double n, unsigned k)
     for (unsigned large = 1; 2 * large <= last; large++)
         for (unsigned divisor = 1; 2 * large * divisor <= last; divisor++) {
             if ((uint64_t)m % divisor) continue;
-            const unsigned most = last / (large * divisor), ways = coprime_below(divisor);
+            const unsigned most = last / (large * divisor);
+            unsigned ways = 0; /* Euler's phi */
+            for (unsigned i = 1; i <= divisor; i++) ways += common_divisor(i, divisor) == 1;
             for (unsigned p = 1; p <= large; p++) {
                 if (common_divisor(p, large) > 1) continue;
                 sum += ways * shared(&w, most, p * divisor);
@@ -273,7 +260,7 @@ double bf_rate(const bf_scheme *s, const void *argument, double m, double n, uns
     else if (s->rate)
         rate = s->rate(m, n, k);
     else if (near_range(s, m))
-        rate = rate_of_range((double)s->range, m, n, k);
+        rate = pow(fill_of_range((double)s->range, m, n, k, true), k);
     else
         rate = s->layout->rate((s->power_of_two ? cells_of_mask(m) : m) / n, k);
     const double same = same_value(s, n);
@@ -285,7 +272,7 @@ static double fill(const bf_scheme *s, const void *argument, double m, double n,
 {
     if (s->hash->values) return fill_of_hashes(s, argument, m, n, k, k);
     if (s->fill) return s->fill(m, n, k);
-    if (near_range(s, m)) return fill_of_range((double)s->range, m, n, k);
+    if (near_range(s, m)) return fill_of_range((double)s->range, m, n, k, false);
     const double cells = s->power_of_two ? cells_of_mask(m) : m;
     return cells / m * -expm1(-n * s->layout->distinct(k) / cells);
 }

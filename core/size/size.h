@@ -15,17 +15,17 @@ typedef struct {
     const bf_hash *hash;
     const bf_hash *keyed; /* used instead when a secret is given; NULL = cannot be keyed */
     const bf_layout *layout;
-    /* What an older system fixes, 0 or NULL where it leaves it open. */
+    /* Values that an older system fixes; 0 or NULL: not fixed. */
     unsigned k;            /* its only k                                                  */
-    unsigned usual_k;      /* k where none is given: any other is taken too               */
-    unsigned bits_per_key; /* m where only n is given                                     */
+    unsigned usual_k;      /* default k: any other is allowed too                         */
+    unsigned bits_per_key; /* m / n if only n is given                                    */
     bool power_of_two;     /* m made from n and p is one: the layout needs it             */
     uint64_t m, m_max;     /* its only m, its largest m                                   */
-    uint64_t values;       /* different digests, where they are few: rates_older.c        */
-    uint64_t range;        /* numbers that positions are cut from, where m comes near     */
+    uint64_t values;       /* number of different digests, if small: rates_older.c        */
+    uint64_t range;        /* positions are numbers below this modulo m, if m may be near */
     double (*rate)(double m, double n, unsigned k); /* instead of the layout's, with      */
     double (*fill)(double m, double n, unsigned k); /* the share of cells that are set    */
-    /* Keys and rate of a filter by how many cells of each slice are set; NULL: bf_estimate. */
+    /* Estimates keys and rate from the set cells of each slice; NULL: bf_estimate. */
     void (*estimate)(const bf_geometry *g, const uint64_t slices[BF_SLICES], bf_state *state);
     int (*size)(
         bf_geometry *g, const char *name, bf_error *err); /* sizing_older.c: its own formulas */
@@ -54,17 +54,18 @@ typedef struct {
     bool dirty;   /* as read: written in place since it was saved */
 } bf_desc;
 
-/* ---- kind: one row of tables.c.  What is stored of it, and how large its parts are. ---- */
+/* ---- kind: one row of tables.c.  How a kind of filter is stored, and how large its parts are.
+ * ---- */
 typedef struct {
     const char *is;     /* in messages                                       */
     unsigned flag;      /* BF_FLAG_...                                       */
     bool piece;         /* no whole filter, but a part of one                */
     bool even;          /* all its parts have the m of the whole             */
     int64_t least_live; /* the live word of a part: of a new one, and of any */
-    /* Which of the fields that only filters of many parts have is out of range, or NULL. */
+    /* Returns what is wrong with a field that only filters of many parts have, or NULL. */
     const char *(*wrong)(const bf_desc *d);
-    /* Fills in the geometry of part i, before which there are so many bits: 1, 0 where no more fit,
-     * or an error.  NULL: it has no parts. */
+    /* Fills in the geometry of part i, after `before` bits.  Returns 1, 0 if no more bits fit, or
+     * an error.  NULL: this kind has no parts. */
     int (*part)(const bf_desc *d, unsigned i, uint64_t before, bf_geometry *g, bf_error *err);
     bool (*part_possible)(const bf_desc *of, const bf_desc *part);
 } bf_kind;
@@ -81,8 +82,7 @@ const bf_scheme *bf_find_scheme_id(uint32_t id);
 int bf_check_limits(const bf_desc *d, bf_error *err); /* m and k against what the scheme fixes */
 
 /* sizing.c */
-/* Scheme and geometry of a spec.  most_bits: what a shard may have in the home asked for, 0 = any.
- */
+/* Derives scheme and geometry of a spec.  most_bits: the limit of a shard in its home, 0 = none. */
 int bf_size(bf_desc *out, const bf_spec *spec, uint64_t most_bits, bf_error *err);
 bool bf_sufficient(const bf_spec *spec);                      /* does it size a filter?        */
 double bf_bits_for(const bf_layout *l, double p, unsigned k); /* bits per key for a rate       */
@@ -93,15 +93,15 @@ unsigned bf_best_k(const bf_layout *l, double p);             /* the k with the 
 int bf_size_any(bf_desc *out, const bf_spec *spec, uint64_t most_bits, bf_error *err);
 /* Part i of d, with d's geometry still. */
 bf_desc bf_part_of(const bf_desc *d, unsigned i);
-/* Part i of d, before which there are so many bits: 1, 0 where no more fit, or an error. */
+/* Describes part i of d, after `before` bits.  Returns 1, 0 if no more bits fit, or an error. */
 int bf_chain_part(const bf_desc *d, unsigned i, uint64_t before, bf_desc *part, bf_error *err);
-/* Could a spec have created this, give or take a line?  Checked because the size of the next part
- * follows from what is stored. */
+/* Could a spec have created this, up to rounding to a line?  Checked because the size of the next
+ * part follows from the stored values. */
 bool bf_chain_possible(const bf_desc *d);
 bool bf_chain_part_possible(const bf_desc *of, const bf_desc *part);
 int bf_check_ranges(const bf_spec *spec, bf_error *err); /* m, n, k, p where they are given */
-/* The same, and the scheme's name.  To be called before a storage is looked at: a wrong parameter
- * is reported as such, not as a file that does not exist. */
+/* bf_check_ranges and a check of the scheme's name.  Called before the storage is opened, so that a
+ * wrong parameter is not reported as a missing file. */
 int bf_check_size_given(const bf_spec *spec, bf_error *err);
 
 /* sizing_older.c: the formulas of older systems */
@@ -111,18 +111,18 @@ int bf_size_redisson(bf_geometry *g, const char *name, bf_error *err);
 const char *bf_default_scheme(const bf_spec *spec); /* where none is named           */
 void bf_estimate(
     const bf_scheme *s, const void *argument, const bf_geometry *g, uint64_t ones, bf_state *out);
-/* The rate at n keys: g.p, or more if a hash, a generator or a walk of the scheme raises it. */
+/* The rate at n keys: g.p, or more if the scheme's hash, generator or walk raises it. */
 double bf_told_p(const bf_desc *d);
 
-/* rates_older.c: the false-positive rate of a scheme with n keys in m cells, whatever lowers or
- * raises it; of one whose hash has few values also the part of it that no m can lower.  argument:
- * what followed the scheme's colon, as read */
+/* rates_older.c: the false-positive rate of a scheme with n keys in m cells, with all effects of
+ * its hash and generator; for a hash of few values also the part of the rate that no m can lower.
+ * argument: the text after the scheme's colon, as read */
 double bf_rate(const bf_scheme *s, const void *argument, double m, double n, unsigned k);
-bool bf_rate_is_formula(const bf_scheme *s); /* the layout's, of m / n alone */
+bool bf_rate_is_formula(const bf_scheme *s); /* does the rate depend on m / n and k alone? */
 double bf_keys_of(const bf_scheme *s, const void *argument, double m, double ones,
     unsigned k); /* that set so many */
 double bf_rate_floor(const bf_scheme *s, double n);
-double bf_rate_left(const bf_scheme *s, double p, double n); /* for the positions, of p in all */
+double bf_rate_left(const bf_scheme *s, double p, double n); /* of p, what is left for positions */
 double bf_rate_redisson(double m, double n, unsigned k);
 double bf_fill_redisson(double m, double n, unsigned k);
 double bf_rate_scrapy_redis(double m, double n, unsigned k);

@@ -12,16 +12,13 @@ static unsigned at_least_1(double k)
 }
 static double java_round(double x) { return floor(x + 0.5); }
 
-/* (long) (-n * ln p / (ln 2 * ln 2)), which Java cuts at 2^63-1. */
-static double optimal_m(double n, double p) { return floor(-n * log(p) / (LN2 * LN2)); }
 static unsigned optimal_k(double n, double m) { return at_least_1(java_round(m / n * LN2)); }
-static unsigned optimal_k_of_p(double p) { return at_least_1(java_round(-log(p) / LN2)); }
 
 static int m_and_n(bf_geometry *g, const char *name, uint64_t most, bf_error *err)
 {
     double m = (double)g->m;
     if (!g->m) {
-        m = optimal_m((double)g->n, g->p);
+        m = floor(-(double)g->n * log(g->p) / (LN2 * LN2)); /* Java's (long) cuts it at 2^63-1 */
         if (m < 1)
             return bf_fail(err, BF_EINVAL,
                 "n=%llu at p=%.10g makes a filter of 0 bits: %s refuses it", (ull)g->n, g->p, name);
@@ -51,7 +48,8 @@ static int guava(bf_geometry *g, const char *name, bool k_of_p, bf_error *err)
     int rc = m_and_n(g, name, UINT64_C(64) * INT32_MAX, err);
     if (rc < 0) return rc;
     if (!g->k)
-        g->k = k_of_p && g->p != 0 ? optimal_k_of_p(g->p) : optimal_k((double)g->n, (double)g->m);
+        g->k = k_of_p && g->p != 0 ? at_least_1(java_round(-log(g->p) / LN2))
+                                   : optimal_k((double)g->n, (double)g->m);
     return k_fits(g, name, 255, err);
 }
 

@@ -55,15 +55,6 @@ static double next_total(const bf_desc *d, double have, double *share)
     return (double)BF_M_MAX;
 }
 
-/* The one k of all parts, so that a key is hashed and placed in a line once for all: the best for
- * the rate that the large parts have.  A line's first 8 bits cost one round and the next ones a
- * second. */
-static unsigned common_k(const bf_scheme *s, double p)
-{
-    unsigned k = bf_best_k(s->layout, p / 8);
-    return s->layout->line_bits > 1 && s->layout->k_max <= 16 && k > 8 && k <= 10 ? 8 : k;
-}
-
 static int first_part(const bf_desc *d, bf_geometry *g, bf_error *err)
 {
     double share = weight((double)d->g.m) / all_weights((double)d->g.m, factor_of(d));
@@ -209,15 +200,20 @@ static int check_spec(const bf_spec *s, bf_error *err)
     return bf_check_ranges(s, err); /* as given: a part's share of p says nothing about p */
 }
 
+/* All parts have one k, so that a key is hashed and placed in a line once for all of them: the best
+ * k for the rate of the large parts.  A line's first 8 bits cost one round, the next ones a second.
+ */
 static int size_grow(bf_desc *d, const bf_spec *spec, uint64_t most_bits, bf_error *err)
 {
-    bf_spec right = *spec;
-    int rc = bf_size(d, &right, most_bits, err);
+    const int rc = bf_size(d, spec, most_bits, err);
     if (rc < 0) return rc;
     d->kind = BF_GROW;
     d->grow = spec->grow;
-    if (!spec->k) d->g.k = common_k(d->scheme, spec->p);
     d->live = 1;
+    if (spec->k) return 0;
+    const bf_layout *l = d->scheme->layout;
+    const unsigned k = d->g.k = bf_best_k(l, spec->p / 8);
+    if (l->line_bits > 1 && l->k_max <= 16 && k > 8 && k <= 10) d->g.k = 8;
     return 0;
 }
 

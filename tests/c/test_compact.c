@@ -1,7 +1,7 @@
 /* test_compact.c - images of few bits have no header page: round trips, every way they can be
  * wrong, and that both forms open everywhere. */
 #define XXH_INLINE_ALL
-#include "../../core/bloomfilter.h"
+#include "../../core/bloomfilter_host.h"
 #include "check.h"
 #include "optional.h"
 #include "paged.h"

@@ -2,7 +2,7 @@
  * racing creators, a full disk.  BF_KILLS sets the number of kill -9 rounds (30); BF_SMALL_DISK
  * names a small file system to fill. */
 #define _GNU_SOURCE
-#include "../../core/bloomfilter.h"
+#include "../../core/bloomfilter_host.h"
 #include "one_folder.h"
 #include "paged.h"
 #include "optional.h"

@@ -1,7 +1,7 @@
 /* test_hosts.c - what the core decides for its hosts: keys a call, lines, the watch and its
  * sentence, storages in words, files of secrets, "nothing is there". */
 #define _GNU_SOURCE
-#include "bloomfilter.h"
+#include "bloomfilter_host.h"
 #include "check.h"
 #include <errno.h>
 #include <sys/stat.h>

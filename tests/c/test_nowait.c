@@ -1,7 +1,7 @@
 /* test_nowait.c - calls of a thread that must not wait (bf_set_nowait): BF_EBUSY in place of a
  * wait, and what another thread then has to repeat. */
 /* wraps: flock */
-#include "bloomfilter.h"
+#include "bloomfilter_host.h"
 #include "check.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -122,7 +122,7 @@ static void other_clients_count_too(void)
     bf_close(f);
     CHECK(!bf_open(&(bf_spec){ .storage = rs_url(&redis, "shared", "") }, &e) &&
           e.code == BF_EMISMATCH);
-    CHECK_HAS(e.msg, "CountingBloomFilter");
+    CHECK_HAS(e.msg, "is a counting filter, asked for a plain one");
     bf_close(bf_open(&(bf_spec){ .m = 100, .k = 2, .storage = rs_url(&redis, "plain", "") }, &e));
     CHECK(!bf_open(&(bf_spec){ .storage = rs_url(&redis, "plain", ""), .counting = true }, &e) &&
           e.code == BF_EMISMATCH);

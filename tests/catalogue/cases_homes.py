@@ -579,7 +579,8 @@ def counting_mixed():
         ("plain", PLAIN, "CountingBloomFilter", {"counting": YES}),
     ):
         right = "CountingBloomFilter" if have == "counting" else "BloomFilter"
-        says = [f"is a {have} filter", f"open it as {right}"]
+        other = "plain" if have == "counting" else "counting"
+        says = [f"is a {have} filter, asked for a {other} one"]
         for op in ("from_bytes", "load", "open", "openro"):
             case(
                 f"counting/{have}-as-{want}/{op}: {op} -> mismatch", says, args, data={"of": there}

@@ -10,7 +10,7 @@
  * a set operation. */
 #define _POSIX_C_SOURCE 200809L
 #include <arpa/inet.h>
-#include <bloomfilter.h>
+#include <bloomfilter_host.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

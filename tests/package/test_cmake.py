@@ -43,6 +43,7 @@ def test_everything_is_installed(prefix):
     )[1]
     wanted = {
         "include/bloomfilter.h",
+        "include/bloomfilter_host.h",
         "lib/libbloomfilter.a",
         "lib/libbloomfilter.so",
         f"lib/libbloomfilter.so.{version}",
@@ -115,7 +116,8 @@ def test_what_a_build_without_the_libraries_says(env, tmp_path):
 
 def test_the_man_page_names_every_function():
     page = (ROOT / "docs" / "man" / "bloomfilter.3").read_text()
-    header = re.sub(r"/\*.*?\*/", "", (ROOT / "core" / "bloomfilter.h").read_text(), flags=re.S)
+    headers = "".join(path.read_text() for path in (ROOT / "core").glob("bloomfilter*.h"))
+    header = re.sub(r"/\*.*?\*/", "", headers, flags=re.S)
     declared = set(re.findall(r"\b(bf_\w+)\(", re.sub(r"(?m)^typedef .*;$", "", header)))
     assert declared == set(re.findall(r"^\.Fn (bf_\w+)", page, flags=re.M))
 

@@ -33,7 +33,7 @@ same([true, 1, true, false], [$f->add('x'), $f->countOf('x'), $f->remove('x'), $
 $info = $f->info();
 same(['redis', true], [$info['home'], $info['counting']]);
 same([true, true], [CountingBloomFilter::open($redis->url('counters'))->equals($memory), unserialize(serialize($f))->equals($memory)]);
-refused('BloomFilterException', 'open it as CountingBloomFilter', fn() => BloomFilter::open($redis->url('counters')));
+refused('BloomFilterException', 'is a counting filter, asked for a plain one', fn() => BloomFilter::open($redis->url('counters')));
 $f->merge($memory);
 $memory->merge(clone $memory);
 same([true, true], [$f->equals($memory), $f->toPlain()->equals($memory->toPlain())]);

@@ -36,24 +36,20 @@ static const uint32_t table[8][256] = { { SLICE(0x77073096u, 0xee0e612cu, 0x076d
     { SLICE(0xccaa009eu, 0x4225077du, 0x844a0efau, 0xd3e51bb5u, 0x7cbb312bu, 0xf9766256u,
         0x299dc2edu, 0x533b85dau) } };
 
-static inline uint32_t eight(uint32_t crc, const uint8_t *p)
-{
-    uint64_t v = load_le64(p) ^ crc;
-    crc = 0;
-    for (unsigned i = 0; i < 8; i++, v >>= 8) crc ^= table[7 - i][v & 0xFF];
-    return crc;
-}
-
-static void one(const void *secret, const void *key, size_t len, uint64_t *digest)
+static void crc32_one(const void *secret, const void *key, size_t len, uint64_t *digest)
 {
     const uint8_t *p = key;
     uint32_t crc = UINT32_MAX;
     (void)secret;
-    for (; len >= 8; len -= 8, p += 8) crc = eight(crc, p);
+    for (; len >= 8; len -= 8, p += 8) {
+        uint64_t v = load_le64(p) ^ crc;
+        crc = 0;
+        for (unsigned i = 0; i < 8; i++, v >>= 8) crc ^= table[7 - i][v & 0xFF];
+    }
     for (; len; len--, p++) crc = crc >> 8 ^ table[0][(crc ^ *p) & 0xFF];
     *digest = crc ^ UINT32_MAX;
 }
 
-BF_RUN_BY_ONE(run, one, 1)
+BF_RUN_BY_ONE(crc32_run, crc32_one, 1)
 
-const bf_hash bf_hash_crc32 = { .name = "crc32", .width = 1, .run = run, .one = one };
+const bf_hash bf_hash_crc32 = { .name = "crc32", .width = 1, .run = crc32_run, .one = crc32_one };

@@ -15,7 +15,7 @@ typedef struct {
     uint64_t v0[LANES], v1[LANES], mul0[LANES], mul1[LANES];
 } state;
 
-static void start(state *s)
+static void highway_start(state *s)
 {
     for (unsigned i = 0; i < LANES; i++) {
         s->mul0[i] = init0[i];
@@ -90,12 +90,12 @@ static void remainder_(state *s, const uint8_t *p, unsigned len)
     packet(s, last);
 }
 
-static void one(const void *secret, const void *key, size_t len, uint64_t *digest)
+static void highway_one(const void *secret, const void *key, size_t len, uint64_t *digest)
 {
     const uint8_t *p = key;
     state s;
     (void)secret;
-    start(&s);
+    highway_start(&s);
     for (size_t left = len / PACKET; left; left--, p += PACKET) packet(&s, p);
     if (len % PACKET) remainder_(&s, p, (unsigned)(len % PACKET));
     for (unsigned round = 0; round < 6; round++) {
@@ -107,6 +107,8 @@ static void one(const void *secret, const void *key, size_t len, uint64_t *diges
     digest[1] = s.v0[1] + s.mul0[1] + s.v1[3] + s.mul1[3];
 }
 
-BF_RUN_BY_ONE(run, one, 2)
+BF_RUN_BY_ONE(highway_run, highway_one, 2)
 
-const bf_hash bf_hash_highway = { .name = "highway", .width = 2, .run = run, .one = one };
+const bf_hash bf_hash_highway = {
+    .name = "highway", .width = 2, .run = highway_run, .one = highway_one
+};

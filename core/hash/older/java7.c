@@ -4,7 +4,7 @@
 
 enum { SEEDS = 7 };
 
-static void one(const void *secret, const void *key, size_t len, uint64_t *digest)
+static void java7_one(const void *secret, const void *key, size_t len, uint64_t *digest)
 {
     static const uint32_t seed[SEEDS] = { 5, 7, 11, 13, 31, 37, 61 };
     const uint8_t *at = key, *end = utf16_end(key, len);
@@ -17,8 +17,8 @@ static void one(const void *secret, const void *key, size_t len, uint64_t *diges
     for (unsigned s = 0; s < SEEDS; s++) digest[s] = r[s];
 }
 
-BF_RUN_BY_ONE(run, one, SEEDS)
+BF_RUN_BY_ONE(java7_run, java7_one, SEEDS)
 
 const bf_hash bf_hash_java7 = {
-    .name = "java7", .width = SEEDS, .run = run, .one = one, .accept = utf16_accept
+    .name = "java7", .width = SEEDS, .run = java7_run, .one = java7_one, .accept = utf16_accept
 };

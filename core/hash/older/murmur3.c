@@ -113,7 +113,7 @@ static state of_number(const void *key, size_t len, unsigned bits)
     return finish((state){ 0, 0 }, tail, bits / 8);
 }
 
-static void one(const void *argument, const void *key, size_t len, uint64_t *digest)
+static void guava_one(const void *argument, const void *key, size_t len, uint64_t *digest)
 {
     uint8_t funnel = *(const uint8_t *)argument;
     state s = funnel == BYTES   ? of_bytes(key, len)
@@ -123,9 +123,9 @@ static void one(const void *argument, const void *key, size_t len, uint64_t *dig
     digest[1] = s.h2;
 }
 
-BF_RUN_BY_ONE(run, one, 2)
+BF_RUN_BY_ONE(guava_run, guava_one, 2)
 
-static int prepare(bf_argument *a, const char *text, bf_error *err)
+static int guava_prepare(bf_argument *a, const char *text, bf_error *err)
 {
     for (uint8_t i = 0; text && i < sizeof funnels / sizeof *funnels; i++)
         if (!strcmp(funnels[i], text)) {
@@ -150,9 +150,12 @@ static int accept(const void *argument, const void *key, size_t len, bf_error *e
         len ? (const char *)key : "");
 }
 
-const bf_hash bf_hash_murmur3 = {
-    .name = "murmur3", .width = 2, .run = run, .one = one, .prepare = prepare, .accept = accept
-};
+const bf_hash bf_hash_murmur3 = { .name = "murmur3",
+    .width = 2,
+    .run = guava_run,
+    .one = guava_one,
+    .prepare = guava_prepare,
+    .accept = accept };
 
 /* ---- go-zero: the first half of murmur3(key || byte i), i = 0..13; all but the last block are
  * hashed once ---- */

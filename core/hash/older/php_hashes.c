@@ -160,7 +160,7 @@ static const struct {
     { "AP", ap, ALL_VALUES, ANYWHERE, false } };
 
 /* ---- the list: argument[0] = how many, then their numbers ---- */
-static unsigned find(const char *name, size_t len)
+static unsigned find_function(const char *name, size_t len)
 {
     unsigned i = 0;
     while (i < FUNCTIONS &&
@@ -169,7 +169,7 @@ static unsigned find(const char *name, size_t len)
     return i;
 }
 
-static int prepare(bf_argument *a, const char *text, bf_error *err)
+static int php_prepare(bf_argument *a, const char *text, bf_error *err)
 {
     static const char known[] = "JS, PJW, ELF, BKDR, SDBM, DJB, DEK, FNV, RS, AP";
     if (!text)
@@ -177,7 +177,7 @@ static int prepare(bf_argument *a, const char *text, bf_error *err)
             "scheme php-hashes needs names after a colon, of %s: php-hashes:BKDR,SDBM,JS", known);
     for (size_t len;; text += len + 1) {
         len = strcspn(text, ",");
-        unsigned which = find(text, len);
+        unsigned which = find_function(text, len);
         if (which == FUNCTIONS)
             return bf_fail(err, BF_EINVAL, "a name after php-hashes: must be one of %s, got %.*s",
                 known, len < 40 ? (int)len : 40, text);
@@ -191,14 +191,14 @@ static int prepare(bf_argument *a, const char *text, bf_error *err)
     return 0;
 }
 
-static void one(const void *argument, const void *key, size_t len, uint64_t *digest)
+static void php_one(const void *argument, const void *key, size_t len, uint64_t *digest)
 {
     const uint8_t *list = argument;
     for (unsigned i = 0; i < list[0]; i++) /* modulo with the sign of the dividend, then 32 bits */
         digest[i] = (uint32_t)(to_int(functions[list[1 + i]].of(key, len)) % 4294967295);
 }
 
-BF_RUN_BY_ONE(run, one, *(const uint8_t *)secret)
+BF_RUN_BY_ONE(php_run, php_one, *(const uint8_t *)secret)
 
 static unsigned weak(const void *argument, char *names, size_t cap)
 {
@@ -226,9 +226,9 @@ static bool apart(const void *argument, unsigned i, unsigned j)
 
 const bf_hash bf_hash_php = { .name = "php",
     .width = 0,
-    .run = run,
-    .one = one,
-    .prepare = prepare,
+    .run = php_run,
+    .one = php_one,
+    .prepare = php_prepare,
     .weak = weak,
     .values = values,
     .apart = apart };

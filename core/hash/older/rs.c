@@ -10,7 +10,7 @@ typedef struct {
 static const state start = { 0, 63689 };
 static inline state feed(state s, uint32_t c) { return (state){ s.h * s.a + c, s.a * 378551 }; }
 
-static void one(const void *secret, const void *key, size_t len, uint64_t *digest)
+static void rs_one(const void *secret, const void *key, size_t len, uint64_t *digest)
 {
     const int8_t *c = key;
     state s = start;
@@ -30,10 +30,10 @@ static void one_utf16(const void *secret, const void *key, size_t len, uint64_t 
     *digest = s.h & INT32_MAX;
 }
 
-BF_RUN_BY_ONE(run, one, 1)
+BF_RUN_BY_ONE(rs_run, rs_one, 1)
 BF_RUN_BY_ONE(run_utf16, one_utf16, 1)
 
-const bf_hash bf_hash_rs = { .name = "rs", .width = 1, .run = run, .one = one };
+const bf_hash bf_hash_rs = { .name = "rs", .width = 1, .run = rs_run, .one = rs_one };
 const bf_hash bf_hash_rs_utf16 = {
     .name = "rs-utf16", .width = 1, .run = run_utf16, .one = one_utf16, .accept = utf16_accept
 };

@@ -2,7 +2,7 @@
  * Keys are C strings there: what follows the first NUL does not count. */
 #include "hash/hash.h"
 
-static void one(const void *secret, const void *key, size_t len, uint64_t *digest)
+static void sax_sdbm_one(const void *secret, const void *key, size_t len, uint64_t *digest)
 {
     const uint8_t *s = key;
     uint32_t sax = 0, sdbm = 0;
@@ -15,6 +15,8 @@ static void one(const void *secret, const void *key, size_t len, uint64_t *diges
     digest[1] = sdbm;
 }
 
-BF_RUN_BY_ONE(run, one, 2)
+BF_RUN_BY_ONE(sax_sdbm_run, sax_sdbm_one, 2)
 
-const bf_hash bf_hash_sax_sdbm = { .name = "sax-sdbm", .width = 2, .run = run, .one = one };
+const bf_hash bf_hash_sax_sdbm = {
+    .name = "sax-sdbm", .width = 2, .run = sax_sdbm_run, .one = sax_sdbm_one
+};

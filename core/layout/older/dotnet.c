@@ -14,7 +14,7 @@ static int32_t minus(int32_t x, int32_t y) { return (int32_t)((uint32_t)x - (uin
 /* Below 0: plus BIG.  Without a branch: it would be wrong every other time. */
 static int32_t fold(int32_t x) { return (int32_t)((uint32_t)x + ((uint32_t)(x >> 31) & BIG)); }
 
-static void seed(dotnet_random *r, int32_t s)
+static void dotnet_seed(dotnet_random *r, int32_t s)
 {
     int32_t j = minus(SEED, s == INT32_MIN ? BIG : s < 0 ? -s : s), k = 1;
     r->a[RING] = j;
@@ -34,7 +34,7 @@ static void seed(dotnet_random *r, int32_t s)
     r->behind = LAG;
 }
 
-static int32_t next(dotnet_random *r)
+static int32_t dotnet_next(dotnet_random *r)
 {
     if (++r->at > RING) r->at = 1;
     if (++r->behind > RING) r->behind = 1;
@@ -43,30 +43,29 @@ static int32_t next(dotnet_random *r)
     return r->a[r->at] = fold(x);
 }
 
-static uint64_t scaled(int32_t x, uint64_t m)
-{
-    return (uint64_t)((double)x * (1.0 / BIG) * (double)m);
-}
-static uint64_t modulo(int32_t x, uint64_t m) { return (uint32_t)x % m; }
-
-static inline void draw(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos,
-    uint64_t (*cell)(int32_t, uint64_t))
+static inline void draw_dotnet(
+    const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos, bool modulo)
 {
     dotnet_random r;
     for (size_t i = 0; i < n; i++) {
-        seed(&r, (int32_t)d[i]);
-        for (unsigned j = 0; j < g->k; j++) *pos++ = cell(next(&r), g->m);
+        dotnet_seed(&r, (int32_t)d[i]);
+        for (unsigned j = 0; j < g->k; j++) {
+            const int32_t x = dotnet_next(&r);
+            *pos++ =
+                modulo ? (uint32_t)x % g->m : (uint64_t)((double)x * (1.0 / BIG) * (double)g->m);
+        }
     }
 }
 
-static void positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
+static void dotnet_positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
 {
-    draw(g, d, n, pos, scaled);
+    draw_dotnet(g, d, n, pos, false);
 }
-static void positions_repo(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
+static void dotnet_repo_positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
 {
-    draw(g, d, n, pos, modulo);
+    draw_dotnet(g, d, n, pos, true);
 }
 
-const bf_layout bf_layout_dotnet = BF_LAYOUT_OLDER("dotnet", BF_K_MAX, 1, positions);
-const bf_layout bf_layout_dotnet_repo = BF_LAYOUT_OLDER("dotnet-repo", BF_K_MAX, 1, positions_repo);
+const bf_layout bf_layout_dotnet = BF_LAYOUT_OLDER("dotnet", BF_K_MAX, 1, dotnet_positions);
+const bf_layout bf_layout_dotnet_repo =
+    BF_LAYOUT_OLDER("dotnet-repo", BF_K_MAX, 1, dotnet_repo_positions);

@@ -13,7 +13,7 @@ typedef struct {
     unsigned at;
 } glibc_random;
 
-static uint32_t next(glibc_random *g)
+static uint32_t glibc_next(glibc_random *g)
 {
     unsigned back = g->at < SEPARATION ? g->at + DEGREE - SEPARATION : g->at - SEPARATION;
     uint32_t sum = g->r[g->at] += g->r[back];
@@ -21,7 +21,7 @@ static uint32_t next(glibc_random *g)
     return sum >> 1;
 }
 
-static void seed(glibc_random *g, uint32_t s)
+static void glibc_seed(glibc_random *g, uint32_t s)
 {
     int32_t r = s ? (int32_t)s : 1;
     g->r[0] = (uint32_t)r;
@@ -32,16 +32,16 @@ static void seed(glibc_random *g, uint32_t s)
         g->r[i] = (uint32_t)r;
     }
     g->at = SEPARATION;
-    for (unsigned i = 0; i < DISCARD; i++) next(g);
+    for (unsigned i = 0; i < DISCARD; i++) glibc_next(g);
 }
 
-static void positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
+static void glibc_positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
 {
     glibc_random r;
     for (size_t i = 0; i < n; i++) {
-        seed(&r, (uint32_t)d[i]);
-        for (unsigned j = 0; j < g->k; j++) *pos++ = next(&r) % g->m;
+        glibc_seed(&r, (uint32_t)d[i]);
+        for (unsigned j = 0; j < g->k; j++) *pos++ = glibc_next(&r) % g->m;
     }
 }
 
-const bf_layout bf_layout_glibc = BF_LAYOUT_OLDER("glibc", BF_K_MAX, 1, positions);
+const bf_layout bf_layout_glibc = BF_LAYOUT_OLDER("glibc", BF_K_MAX, 1, glibc_positions);

@@ -20,25 +20,13 @@ typedef struct {
     bool legacy;
 } twister;
 
-static void seed(twister *t, uint32_t s, bool legacy)
-{
-    t->s[0] = s;
-    t->seeded = 1;
-    t->at = 0;
-    t->legacy = legacy;
-}
-
-static void seed_to(twister *t, unsigned last)
-{
-    for (unsigned i = t->seeded; i <= last; i++)
-        t->s[i] = MULTIPLY * (t->s[i - 1] ^ t->s[i - 1] >> 30) + i;
-    if (last >= t->seeded) t->seeded = last + 1;
-}
-
-static uint32_t next(twister *t)
+static uint32_t mt_next(twister *t)
 {
     const unsigned i = t->at, after = i + 1 < N ? i + 1 : 0, far = i + M < N ? i + M : i + M - N;
-    if (t->seeded < N) seed_to(t, i + M < N ? i + M : N - 1);
+    unsigned at = t->seeded;
+    for (; at < N && at <= i + M; at++)
+        t->s[at] = MULTIPLY * (t->s[at - 1] ^ t->s[at - 1] >> 30) + at;
+    t->seeded = at;
     uint32_t u = t->s[i], v = t->s[after], low = (t->legacy ? u : v) & 1;
     uint32_t y = t->s[i] =
         t->s[far] ^ ((u & 0x80000000) | (v & 0x7fffffff)) >> 1 ^ (low ? TWIST : 0);
@@ -51,17 +39,17 @@ static uint32_t next(twister *t)
 
 static uint64_t below_32(twister *t, uint64_t m)
 {
-    uint32_t r = next(t);
+    uint32_t r = mt_next(t);
     if ((m & (m - 1)) == 0) return r & (m - 1);
     const uint32_t last = (uint32_t)(UINT32_MAX - UINT32_MAX % m - 1);
-    while (r > last) r = next(t);
+    while (r > last) r = mt_next(t);
     return r % m;
 }
 
 static uint64_t next_64(twister *t)
 {
-    uint64_t low = next(t);
-    return (uint64_t)next(t) << 32 | low;
+    uint64_t low = mt_next(t);
+    return (uint64_t)mt_next(t) << 32 | low;
 } /* as PHP 8.2 */
 
 static uint64_t below_64(twister *t, uint64_t m)
@@ -80,10 +68,13 @@ static inline uint64_t scaled(uint32_t r, uint64_t m)
 
 static void draw(const bf_geometry *g, uint64_t digest, bool legacy, uint64_t *pos)
 {
-    twister t;
-    seed(&t, (uint32_t)digest, legacy);
+    twister t; /* not set to zero: 2.5 KB */
+    t.s[0] = (uint32_t)digest;
+    t.seeded = 1;
+    t.at = 0;
+    t.legacy = legacy;
     for (unsigned j = 0; j < g->k; j++)
-        pos[j] = legacy                      ? scaled(next(&t), g->m)
+        pos[j] = legacy                      ? scaled(mt_next(&t), g->m)
                  : g->m <= UINT64_C(1) << 32 ? below_32(&t, g->m)
                                              : below_64(&t, g->m);
 }
@@ -134,12 +125,9 @@ AVX2 static __m256i draw_8(__m256i u, __m256i v, __m256i far, bool legacy)
     return temper(_mm256_xor_si256(y, _mm256_and_si256(odd, _mm256_set1_epi32((int)TWIST))));
 }
 
-/* r % m for 32-bit r and m without a division: c = 2^64/m rounded up (D. Lemire, O. Kaser, N. Kurz,
- * 2019). */
-static inline uint64_t reduced(uint32_t r, uint64_t c, uint64_t m) { return bf_mulhi(c * r, m); }
-
-/* At most LANES keys; false positions of a key that had to draw again are drawn again on their own.
- */
+/* At most LANES keys.  A key whose draw has to be repeated is drawn again alone.  mulhi(c * r, m)
+ * is r % m for 32-bit r and m without a division: c = 2^64/m rounded up (D. Lemire, O. Kaser, N.
+ * Kurz, 2019). */
 AVX2 static void draw_wide(
     const bf_geometry *g, const uint64_t *d, size_t n, bool legacy, uint64_t *pos)
 {
@@ -159,7 +147,7 @@ AVX2 static void draw_wide(
         for (unsigned j = 0; j < g->k; j++) {
             uint32_t r = drawn[j][i];
             again |= r > last;
-            pos[j] = legacy ? scaled(r, m) : c ? reduced(r, c, m) : r & mask;
+            pos[j] = legacy ? scaled(r, m) : c ? bf_mulhi(c * r, m) : r & mask;
         }
         if (again) draw(g, d[i], legacy, pos);
     }
@@ -195,14 +183,15 @@ static void draw_all(const bf_geometry *g, const uint64_t *d, size_t n, bool leg
         draw(g, d[i], legacy, pos + i * g->k);
 }
 
-static void positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
+static void mt_positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
 {
     draw_all(g, d, n, false, pos);
 }
-static void positions_legacy(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
+static void mt_legacy_positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
 {
     draw_all(g, d, n, true, pos);
 }
 
-const bf_layout bf_layout_mt = BF_LAYOUT_OLDER("mt", BF_K_MAX, 1, positions);
-const bf_layout bf_layout_mt_legacy = BF_LAYOUT_OLDER("mt-legacy", BF_K_MAX, 1, positions_legacy);
+const bf_layout bf_layout_mt = BF_LAYOUT_OLDER("mt", BF_K_MAX, 1, mt_positions);
+const bf_layout bf_layout_mt_legacy =
+    BF_LAYOUT_OLDER("mt-legacy", BF_K_MAX, 1, mt_legacy_positions);

@@ -10,8 +10,8 @@ from .._bloomfilter import _hide_passwords
 # What the library calls an argument or a class, and what is an option here.
 OPTIONS = {
     "its secret must be given": "its secret must be given (--secret-file)",
-    ": open it as CountingBloomFilter": " (--counting)",
-    ": open it as BloomFilter": " (no --counting)",
+    "asked for a plain one": "asked for a plain one (--counting)",
+    "asked for a counting one": "asked for a counting one (no --counting)",
 }
 
 

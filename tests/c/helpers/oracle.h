@@ -3,7 +3,7 @@
  * between. */
 #ifndef ORACLE_H
 #define ORACLE_H
-#include "../../../core/bloomfilter.h"
+#include "../../../core/bloomfilter_host.h"
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>

@@ -2,7 +2,7 @@
  * and keys n0, n1, ... */
 #ifndef REDIS_FILTERS_H
 #define REDIS_FILTERS_H
-#include "../../../core/bloomfilter.h"
+#include "../../../core/bloomfilter_host.h"
 #include "check.h"
 #include "redis_server.h"
 

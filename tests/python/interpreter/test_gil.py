@@ -171,8 +171,7 @@ def test_a_list_may_change_while_a_file_is_locked(tmp_path):
         keys = [b"key %d " % i * 20 for i in range(400)]
         wanted = keys[:400]
         timer = threading.Timer(0.2, lambda: (keys.clear(), [b"\xee" * 160 for _ in range(1000)]))
-        timer.start()
-        under_lock(path, lambda: bf.update(keys))
+        under_lock(path, lambda: (timer.start(), bf.update(keys)))
         timer.join()
         assert all(key in bf for key in wanted[:50])
 
