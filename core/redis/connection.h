@@ -1,5 +1,5 @@
-/* connection.h - the way to Redis as those see it who speak: a trip is begun, commands are put,
- * sent, and each answered.  Private. */
+/* connection.h - the way to Redis: a round trip is begun, commands are appended and sent, and each
+ * reply is read.  Private. */
 #ifndef BF_REDIS_CONNECTION_H
 #define BF_REDIS_CONNECTION_H
 #include "redis/socket.h"
