@@ -3,12 +3,8 @@
  * (tests/vectors/positions.txt), opened, and gone on with: no mark, no companion hash, no growth on
  * opening, nothing made where nothing is.  It starts its own server. */
 #define _GNU_SOURCE
-#include "../../core/bloomfilter.h"
-#include "check.h"
-#include "redis_server.h"
+#include "redis_filters.h"
 
-static server redis;
-static bf_error e;
 enum { K_MOST = 14 };
 typedef struct {
     const char *key;
@@ -32,27 +28,6 @@ static const row redisson[] = { { "", { 879, 289, 248, 616, 575, 943, 864 } },
     { "Hello", { 881, 828, 751, 698, 621, 568, 491 } },
     { "hi", { 199, 34, 233, 106, 305, 140, 339 } },
     { "bye", { 60, 291, 351, 582, 642, 873, 13 } } };
-
-static bf_filter *opened(bf_spec spec, const char *key, int line)
-{
-    spec.storage = rs_url(&redis, key, "");
-    e = (bf_error){ 0 };
-    bf_filter *f = bf_open(&spec, &e);
-    if (!f) {
-        failed_here++;
-        fprintf(stderr, "line %d: %s\n", line, e.msg);
-    }
-    return f;
-}
-#define OPEN(key, ...) opened((bf_spec){ __VA_ARGS__ }, key, __LINE__)
-static int code_of(bf_spec spec, const char *key)
-{
-    spec.storage = rs_url(&redis, key, "");
-    e = (bf_error){ 0 };
-    bf_filter *f = bf_open(&spec, &e);
-    bf_close(f);
-    return f ? 0 : e.code;
-}
 
 static void write_as_they_do(const row *r, unsigned k, const char *key)
 {
@@ -88,7 +63,7 @@ static void opened_and_continued(bf_spec spec, const row *rows, size_t n, unsign
     make.must_exist = false;
     CHECK_EQ(
         code_of(make, "theirs"), BF_EFORMAT); /* a constructor does not take what is not its own */
-    bf_filter *f = opened(spec, "theirs", __LINE__);
+    bf_filter *f = opened(spec, "theirs", "", __LINE__);
     if (!f) return;
     for (size_t i = 0; i + 1 < n; i++) CHECK_EQ(has(f, rows + i), 1);
     CHECK_EQ(has(f, rows + n - 1), 0);
@@ -131,12 +106,12 @@ static void another_m(void)
     CHECK_HAS(e.msg, "do not fit 1 Redis key");
     CHECK_EQ(rs_number(&redis, "DBSIZE"), 1);
     bf_spec ours = { .scheme = "classic", .m = 1000, .k = 3 };
-    bf_filter *f = opened(ours, "ours", __LINE__);
+    bf_filter *f = opened(ours, "ours", "", __LINE__);
     CHECK_EQ(bf_add(f, "key", 3, &e), BF_ADDED);
     bf_close(f);
     rs_command(&redis, "DEL ours:meta"); /* the bits and their mark are left */
     ours.must_exist = true;
-    f = opened(ours, "ours", __LINE__);
+    f = opened(ours, "ours", "", __LINE__);
     CHECK_EQ(bf_test(f, "key", 3, &e), 1);
     bf_close(f);
     ours.m = 900;
@@ -238,7 +213,7 @@ static void made_as_redisson_would(void)
         snprintf(name, sizeof name, i % 2 ? "{%s}:config" : "%s:config", key);
         rs_command(&redis, "FLUSHALL");
         bf_spec plan = { .n = rows[i].n, .p = rows[i].p, .scheme = "redisson" };
-        bf_filter *f = opened(plan, key, __LINE__);
+        bf_filter *f = opened(plan, key, "", __LINE__);
         CHECK_EQ(bf_plan(&plan, &e), 0);
         CHECK_EQ(rs_number(&redis, "HLEN %s", name), 4);
         CHECK_EQ(strtoull(rs_command(&redis, "HGET %s size", name), NULL, 10), plan.m);
@@ -255,7 +230,7 @@ static void made_as_redisson_would(void)
         CHECK_EQ(rs_number(&redis, "DBSIZE"), 2);
         bf_close(f);
         bf_close(f = opened((bf_spec){ .n = rows[i].n, .p = rows[i].p, .scheme = "redisson" }, key,
-                     __LINE__));
+                     "", __LINE__));
         CHECK(f != NULL);
     }
     CHECK_EQ(code_of((bf_spec){ .n = 1, .p = 0.9, .scheme = "redisson" }, "zero"),

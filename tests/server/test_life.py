@@ -1,5 +1,6 @@
 """Starting, stopping, files, signals, several daemons and several languages on one filter."""
 
+import functools
 import json
 import os
 import re
@@ -13,6 +14,7 @@ import threading
 import pytest
 from bloomfilter import BloomFilter
 from conftest import BINARY, FRAMED, PATIENCE, ROOT, TAKES_RAW, framed
+from threads import in_threads
 
 
 def run(*args):
@@ -351,11 +353,7 @@ def test_adders_at_once(start, tmp_path, threads, home):
             told[number].append(client.get(f"/add=shared-{i}").headers["x-new"])
             assert client.ask("POST", "/add", b"%d-%d" % (number, i)).status == 200
 
-    running = [threading.Thread(target=add, args=(number,)) for number in range(adders)]
-    for thread in running:
-        thread.start()
-    for thread in running:
-        thread.join(PATIENCE)
+    in_threads(*(functools.partial(add, number) for number in range(adders)), seconds=PATIENCE)
     assert all(len(mine) == each for mine in told)
     assert all("1" in new for new in zip(*told))
     keys = [b"%d-%d" % (number, i) for number in range(adders) for i in range(each)] + [

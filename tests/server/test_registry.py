@@ -12,6 +12,7 @@ import time
 import pytest
 from bloomfilter import BloomFilter, Error
 from conftest import BINARY, PATIENCE, needs_redis, redis_url
+from threads import in_threads
 
 SOON = 10  # seconds; what waits for Redis here waits for 40
 PUT = "?n=1000&p=0.01"
@@ -56,17 +57,11 @@ def test_another_daemon_makes_it_again_with_other_sizes(two):
 def test_one_of_two_daemons_made_it(two):
     """201 tells a program that it has to fill the filter: one of them."""
     for i in range(100):
-        replies, at_once = [], threading.Barrier(2)
-
-        def put(client, name, replies=replies, at_once=at_once):
-            at_once.wait(PATIENCE)
-            replies.append(client.ask("PUT", f"/f/{name}{PUT}").status)
-
-        puts = [threading.Thread(target=put, args=(d.client(), i)) for d in two[:2]]
-        for thread in puts:
-            thread.start()
-        for thread in puts:
-            thread.join(PATIENCE)
+        clients, replies = [d.client() for d in two[:2]], []
+        in_threads(
+            *(lambda c=c: replies.append(c.ask("PUT", f"/f/{i}{PUT}").status) for c in clients),
+            seconds=PATIENCE,
+        )
         assert sorted(replies) == [200, 201]
 
 
@@ -371,18 +366,13 @@ def test_two_puts_at_once_never_pass_it(start, tmp_path, stored):
         *(["--storage", f"{tmp_path}/filters/"] if stored else []),
     )
     replies = []
-    puts = [
-        threading.Thread(
-            target=lambda i=i: replies.append(
-                daemon.ask("PUT", f"/f/{i}?m=80000000&n=100000").status
-            )
-        )
-        for i in range(16)
-    ]
-    for put in puts:
-        put.start()
-    for put in puts:
-        put.join(PATIENCE)
+    in_threads(
+        *(
+            lambda i=i: replies.append(daemon.ask("PUT", f"/f/{i}?m=80000000&n=100000").status)
+            for i in range(16)
+        ),
+        seconds=PATIENCE,
+    )
     assert sorted(replies) == [201] * 4 + [507] * 12
 
 

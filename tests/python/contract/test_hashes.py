@@ -1,15 +1,16 @@
 """Hash functions of the user's: hashes=[callable, ...]."""
 
+import functools
 import gc
 import hashlib
 import pickle
-import threading
 import weakref
 import zlib
 
 import pytest
 
 from bloomfilter import BloomFilter, CountingBloomFilter, Error
+from threads import in_threads
 
 
 def crc(key):
@@ -254,9 +255,5 @@ def test_threads():
     def work(start):
         bf.update(str(i) for i in range(start, start + 300))
 
-    threads = [threading.Thread(target=work, args=(i * 300,)) for i in range(4)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
+    in_threads(*(functools.partial(work, i * 300) for i in range(4)))
     assert all(str(i) in bf for i in range(1200))

@@ -3,14 +3,15 @@ subclasses; and what plain filters say to it."""
 
 import collections
 import copy
+import functools
 import pickle
 import random
-import threading
 
 import numpy
 import pytest
 
 from bloomfilter import BloomFilter, CountingBloomFilter, Error
+from threads import in_threads
 
 
 def homes(tmp_path):
@@ -228,11 +229,7 @@ def test_threads_come_and_go(tmp_path):
             missed.append(bytes(bf.remove_many(mine)).count(0))
         bf.update(mine)
 
-    threads = [threading.Thread(target=work, args=(name,)) for name in "abcd"]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(*(functools.partial(work, name) for name in "abcd"))
     alone = CountingBloomFilter(n=20_000, p=1e-6)
     alone.update(f"{name}-{i}" for name in "abcd" for i in range(3000))
     assert not any(missed) and bf == alone
