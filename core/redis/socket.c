@@ -135,7 +135,7 @@ static bool send_greeting(bf_socket *s)
 {
     const char *user = s->url->user, *pass = s->url->pass ? s->url->pass : "";
     const size_t cap = strlen(pass) + (user ? strlen(user) : 0) + 128;
-    char db[16], *text = malloc(cap);
+    char db[16], *text = calloc(cap, 1);
     if (!text) return bf_socket_no_memory(s);
     int len = 0;
     if (user)

@@ -27,7 +27,7 @@ def programs(php):
 def hashes(port, prefix):
     """The companion hashes of one program's filters, without what is random."""
     dump = "local all = {} for _, k in ipairs(redis.call('KEYS', ARGV[1])) do if redis.call('TYPE', k).ok == 'hash' then local one = k:sub(#ARGV[1]) "
-    dump += "local h = redis.call('HGETALL', k) for i = 1, #h, 2 do if h[i] ~= 'mark' and h[i] ~= 'by' and h[i] ~= 'born' and h[i] ~= 'owner' then one = one .. ' ' .. h[i] .. '=' .. h[i+1] end end "
+    dump += "local h = redis.call('HGETALL', k) for i = 1, #h, 2 do if h[i] ~= 'mark' and h[i] ~= 'by' and h[i] ~= 'born' and h[i] ~= 'owner' and h[i] ~= 'filter' then one = one .. ' ' .. h[i] .. '=' .. h[i+1] end end "
     dump += "table.insert(all, one) end end table.sort(all) return all"
     return run(["redis-cli", "-p", port, "EVAL", dump, "0", prefix + "*"], text=True).splitlines()
 
