@@ -72,7 +72,7 @@ typedef struct bf_chain_ops {
     bool (*news)(const bf_filter *f);
     /* Where the whole can be re-created under its parts: did the last answers say that a part is
      * not what it was?  Then follow and look tell.  Forgets it. */
-    bool (*doubts)(bf_filter *f, bool adding);
+    bool (*doubts)(bf_filter *f);
     void (*fine)(bf_filter *f); /* and after keys that were answered */
     /* Parts that are not in addressable memory, each a trip.  ask: which keys of the span are in
      * any of these parts (span->present; how many), and with add: adds them to the first.  put:

@@ -215,10 +215,10 @@ static int span_of(bf_filter *f, int op, bf_span *s, uint8_t *answer, bf_error *
 
 /* A part is lost, or not what it was: is that because the whole was re-created?  Then the error
  * says so, once; 0: that was told before, and the keys are to be asked for again. */
-static int reason(bf_filter *f, int op, int rc, bf_error *err)
+static int reason(bf_filter *f, int rc, bf_error *err)
 {
     const bf_chain_ops *ops = f->part.store.ops->chain;
-    if (!ops->doubts || !ops->doubts(f, op == BF_OP_ADD)) return rc;
+    if (!ops->doubts || !ops->doubts(f)) return rc;
     bf_flag_clear(&f->chain->moved);
     const int more = bf_whole_refresh(f, err);
     return more < 0 ? more : bf_flag_get(&f->chain->moved) ? 0 : rc;
@@ -242,7 +242,7 @@ int64_t bf_chain_run(
         f->hash->run(f->secret, keys + done, c, s.d);
         all_of(&s, c);
         if ((rc = span_of(f, op, &s, answer, err)) < 0) {
-            if ((rc = reason(f, op, rc, err)) < 0) {
+            if ((rc = reason(f, rc, err)) < 0) {
                 if (err && err->key != BF_NO_KEY) err->key += done;
                 return rc;
             }

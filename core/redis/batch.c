@@ -1,13 +1,14 @@
 /* batch.c - a batch of positions in one round trip: the only loop that decides what is sent again.
  *
- * What is sent, and about which cells, is a row of functions: bitfield.c tests and counts up,
- * counting.c counts down.  This file has what they share: requests about several names (shards,
+ * What is sent, and about which cells, is a row of functions: bitfield.c tests, changes.c adds and
+ * removes.  This file has what they share: requests about several names (shards,
  * parts) follow each other in one round trip; the last thing read of a name is its mark; `born` of
  * K:meta follows the parts of a filter that forgets, because K:meta may be lost, and created again,
  * without them; WAIT follows a change if replicas must have it.
  *
- * A lost key is an error, never "absent".  A change is never sent twice, unless its script reported
- * that it did nothing. */
+ * A lost key is an error, never "absent".  A change is a script that does nothing unless it finds
+ * the mark: so nothing is ever written into what has taken the name, and only what was reported as
+ * not done is sent again. */
 #include "parts/filter.h"
 #include "redis/generation.h"
 #include "redis/batch.h"
@@ -121,28 +122,6 @@ static int check_filter_id(bf_redis *r, const bf_redis_outcome *a, bf_error *err
     return bf_redis_fail_lost(r, err);
 }
 
-/* Every lost shard takes back what was written to it, whatever became of the others; the first
- * error is the error. */
-static int check_adds(bf_redis_request *g, size_t n, bf_error *err)
-{
-    int first = 0, recreated = 0;
-    for (; n; n--, g++) {
-        if (!g->pending || !op_of(g)->undo) continue;
-        bf_redis *r = g->of;
-        bool changed = false;
-        r->add_outcome = BF_SENT_IN;
-        const int rc = bf_redis_check_request(g, &changed, first < 0 ? NULL : err);
-        r->add_outcome = NULL;
-        if (rc < 0 && g->pending)
-            recreated = rc;                                 /* the keys are in the new filter */
-        else if (rc < 0 && r->conn->healthy && !r->adopted) /* others may have set those bits too */
-            op_of(g)->undo(g);
-        if (!(rc < 0 && g->pending) && first == 0) first = rc;
-        g->pending = false;
-    }
-    return first < 0 ? first : recreated;
-}
-
 /* *pending: a request must be sent again, because it got no answer, or one from bits that have been
  * replaced since. */
 static int check_marks(
@@ -150,11 +129,10 @@ static int check_marks(
 {
     bf_error *err = a->err;
     const bool unanswered = *pending, change = changes(g, n) != NULL;
-    int rc = check_adds(g, n, err);
+    int rc = change && !unanswered ? check_filter_id(r, a, err) : 0;
     *pending = false;
-    if (rc == 0 && change && !unanswered) rc = check_filter_id(r, a, err);
     for (size_t i = 0; rc == 0 && i < n; i++)
-        if (unanswered)
+        if (unanswered && !op_of(g + i)->done)
             *pending |= g[i].pending;
         else
             rc = bf_redis_check_request(g + i, pending, err);
@@ -175,8 +153,7 @@ int bf_redis_fail_unknown_outcome(bf_redis *r, const char *done, bf_error *err)
 }
 
 /* ---- a batch ---- */
-/* If the server has no BITFIELD_RO, only tests are sent again: adds come first, and check_adds has
- * dealt with them. */
+/* If the server has no BITFIELD_RO, tests are sent again; changes come first and have been done. */
 int bf_redis_send_requests(bf_redis *r, bf_redis_request *g, size_t n, bf_error *err)
 {
     const char *const done = changes(g, n);
@@ -201,18 +178,8 @@ int bf_redis_send_requests(bf_redis *r, bf_redis_request *g, size_t n, bf_error 
 }
 
 /* ---- a filter's batch: of one key, or sorted by shards ---- */
-/* old: a byte a position of an add to bits, or NULL. */
-static int send_with_old(bf_redis *r, bf_redis_request *g, size_t n, uint8_t *old, bf_error *err)
-{
-    for (size_t i = 0; old && i < n; old += g[i].nkeys * g[i].k, i++) {
-        g[i].old = old;
-        memset(old, 1, g[i].nkeys * g[i].k); /* what no reply showed is not undone */
-    }
-    return bf_redis_send_requests(r, g, n, err);
-}
-
 /* One request per shard.  Keys keep their order within a shard: it decides which is new. */
-static int apply_sorted(const bf_redis_request *all, size_t old, bf_error *err)
+static int apply_sorted(const bf_redis_request *all, bf_error *err)
 {
     bf_redis *r = all->of;
     const size_t s = r->shards, nkeys = all->nkeys, positions = nkeys * all->k;
@@ -220,7 +187,7 @@ static int apply_sorted(const bf_redis_request *all, size_t old, bf_error *err)
     const uint64_t cells = bf_redis_cells(r);
     char *room = bf_redis_room(&r->room, positions * sizeof *all->pos +
                                              s * (sizeof(bf_redis_request) + sizeof(size_t)) +
-                                             nkeys * (sizeof(uint32_t) + 1) + old);
+                                             nkeys * (sizeof(uint32_t) + 1));
     if (!room) return bf_fail(err, BF_ENOMEM, "out of memory");
     uint64_t *sorted = (uint64_t *)(void *)room;
     bf_redis_request *g = (bf_redis_request *)(void *)(sorted + positions);
@@ -247,17 +214,13 @@ static int apply_sorted(const bf_redis_request *all, size_t old, bf_error *err)
         from[at] = (uint32_t)i;
         for (unsigned j = 0; j < k; j++) sorted[at * k + j] = all->pos[i * k + j] - shard * cells;
     }
-    const int rc = send_with_old(r, g, n, old ? answer + nkeys : NULL, err);
+    const int rc = bf_redis_send_requests(r, g, n, err);
     for (size_t i = 0; i < nkeys; i++) all->present[from[i]] = answer[i];
     return rc;
 }
 
 int bf_redis_apply(const bf_redis_request *g, bf_error *err)
 {
-    const size_t old = g->op == BF_OP_ADD && !g->of->desc.g.counting ? g->nkeys * g->k : 0;
     bf_redis_request one = *g;
-    if (g->of->shard) return apply_sorted(g, old, err);
-    uint8_t *room = bf_redis_room(&g->of->room, old);
-    if (old && !room) return bf_fail(err, BF_ENOMEM, "out of memory");
-    return send_with_old(g->of, &one, 1, old ? room : NULL, err);
+    return g->of->shard ? apply_sorted(g, err) : bf_redis_send_requests(g->of, &one, 1, err);
 }

@@ -9,8 +9,8 @@ typedef struct { /* the positions of a batch that are under one name: a shard's 
     const uint64_t *pos; /* k of each key */
     size_t nkeys;
     unsigned k;
-    uint8_t *present;  /* as bf_store_ops.apply has it; until the reply is read, the key's plan */
-    uint8_t *old;      /* of an add to bits: was each set before? */
+    uint8_t
+        *present; /* as bf_store_ops.apply has it; of a test, its plan until the reply is read */
     const uint8_t *by; /* of an add of one key to counters: how much to each; NULL: 1 */
     uint32_t mark;     /* as the round trip read it */
     bool as_string;    /* the complete string is read, its mark included */
@@ -34,14 +34,11 @@ typedef struct {      /* what differs between testing, adding and removing */
     const char *done; /* what it does to the keys; NULL: nothing, it may be sent again */
     /* Appends the commands; about: the key whose node of a cluster they go to. */
     void (*put)(bf_redis_request *g, const char *about);
-    /* Reads their replies: present and mark.  What was not done stays in the request. */
-    int (*take)(bf_redis_request *g, bf_redis_outcome *a);
-    /* Takes back a change that was done though the key was lost.  NULL: then it did nothing. */
-    void (*undo)(const bf_redis_request *g);
+    int (*take)(bf_redis_request *g, bf_redis_outcome *a); /* reads their replies: present, mark */
 } bf_redis_op;
-extern const bf_redis_op bf_redis_tests, bf_redis_adds; /* bitfield.c */
-extern const bf_redis_op bf_redis_removes;              /* counting.c */
+extern const bf_redis_op bf_redis_tests;                  /* bitfield.c */
+extern const bf_redis_op bf_redis_adds, bf_redis_removes; /* changes.c */
 
-/* counting.c: bf_redis_unite of counters; a part of it, after an error */
+/* changes.c: bf_redis_unite of counters; a part of it, after an error */
 int bf_redis_count_unite(bf_redis *r, const void *words, bf_error *err);
 #endif

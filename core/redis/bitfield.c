@@ -1,12 +1,10 @@
-/* bitfield.c - the commands for cells, bits or counters of 4 bits, at positions under one name:
+/* bitfield.c - tests of cells, bits or counters of 4 bits, at positions under one name:
  *
  *   test   BITFIELD_RO K GET u1 p1 ...       per key, or
  *          GETRANGE K from to                one or two lines of 512 cells, if all its cells are in
  *                                            them: half the cost; or a byte per cell, if the server
  *                                            has no BITFIELD_RO; or the complete string for all
  *                                            keys, if it is little more than their commands
- *   add    BITFIELD K SET u1 p1 1 ...        per key: Redis sets them in one step and returns the
- *          BITFIELD K OVERFLOW SAT INCRBY u4 #p1 1 ...      old bits, or the new counters
  *   mark   GET u32 in the last BITFIELD, or one more GETRANGE: the last thing read of a name
  *
  * How a key is read is decided once and kept in present[] until its reply is read.  batch.c decides
@@ -25,17 +23,6 @@ enum { LINE = 512, RANGE_BYTES = 72, GET_BYTES = 35, TIMES = 2, KEYS_LEAST = 16 
 
 static bool counts(const bf_redis_request *g) { return g->of->desc.g.counting; }
 static unsigned cell_bits(const bf_redis_request *g) { return counts(g) ? BF_CELL_BITS : 1; }
-
-/* A counter that is named twice counts once.  n: how many positions are returned. */
-static const uint64_t *to_raise(
-    const bf_redis_request *g, const uint64_t *pos, uint64_t own[BF_K_MAX], unsigned *n)
-{
-    *n = g->k;
-    if (g->op != BF_OP_ADD || !counts(g)) return pos;
-    memcpy(own, pos, g->k * sizeof *own);
-    *n = bf_counters_distinct(own, g->k);
-    return own;
-}
 
 /* ---- the plan of a key: BITFIELD, or how many ranges ---- */
 enum { BY_BITFIELD, BY_LINE, BY_TWO_LINES, BY_BYTES };
@@ -63,7 +50,6 @@ static cell_range range_of(const bf_redis_request *g, uint8_t how, const uint64_
 static uint8_t plan_key(const bf_redis_request *g, const uint64_t *pos)
 {
     unsigned in_first = 0, in_second = 0;
-    if (g->op == BF_OP_ADD) return BY_BITFIELD;
     if (g->of->conn->socket || g->nkeys > 1) {
         const uint64_t first = range_of(g, BY_TWO_LINES, pos, 0).first / LINE,
                        second = range_of(g, BY_TWO_LINES, pos, 1).first / LINE;
@@ -88,7 +74,7 @@ static void make_plan(bf_redis_request *g)
 {
     const uint64_t string = string_bytes(g->of);
     for (size_t i = 0; i < g->nkeys; i++) g->present[i] = plan_key(g, g->pos + i * g->k);
-    g->as_string = g->op != BF_OP_ADD && g->nkeys >= KEYS_LEAST && string <= BF_REDIS_STEP;
+    g->as_string = g->nkeys >= KEYS_LEAST && string <= BF_REDIS_STEP;
     if (g->as_string) {
         const unsigned lines = g->present[0] == BY_BYTES ? 0 : g->present[0];
         const size_t each = lines ? lines * (RANGE_BYTES + LINE / 8 * (size_t)cell_bits(g))
@@ -117,30 +103,23 @@ static char *append_number(char *at, bool counter, uint64_t v)
     return at + len + 2;
 }
 
-static void put_bitfield(const bf_redis_request *g, const uint64_t *given, bool with_mark)
+static void put_bitfield(const bf_redis_request *g, const uint64_t *pos, bool with_mark)
 {
-    static const char *const heads[2][2] = { { "$3\r\nGET\r\n$2\r\nu1\r\n",
-                                                 "$3\r\nGET\r\n$2\r\nu4\r\n" },
-        { "$3\r\nSET\r\n$2\r\nu1\r\n", "$6\r\nINCRBY\r\n$2\r\nu4\r\n" } };
+    static const char *const heads[2] = { "$3\r\nGET\r\n$2\r\nu1\r\n",
+        "$3\r\nGET\r\n$2\r\nu4\r\n" };
     bf_conn *l = g->of->conn;
-    uint64_t own[BF_K_MAX];
-    unsigned k;
-    const bool add = g->op == BF_OP_ADD, counting = counts(g);
-    const uint64_t *pos = to_raise(g, given, own, &k);
-    bf_conn_command(l, add ? "BITFIELD %s" : "BITFIELD_RO %s", l->key);
-    bf_conn_expect(l, (size_t)k + 1, 0);
-    if (add && counting) bf_conn_append(l, "OVERFLOW SAT");
-    char *at = bf_conn_room(l, (size_t)k * 64);
+    bf_conn_command(l, "BITFIELD_RO %s", l->key);
+    bf_conn_expect(l, (size_t)g->k + 1, 0);
+    char *at = bf_conn_room(l, (size_t)g->k * 64);
     if (!at) return;
-    const char *head = heads[add][counting];
+    const char *head = heads[counts(g)];
     const size_t len = strlen(head);
-    for (unsigned i = 0; i < k; i++) {
+    for (unsigned i = 0; i < g->k; i++) {
         memcpy(at, head, len);
-        at = append_number(at + len, counting, pos[i]);
-        if (add) at = append_number(at, false, counting && g->by ? g->by[i] : 1);
+        at = append_number(at + len, counts(g), pos[i]);
     }
     l->out_len = (size_t)(at - (char *)l->out.at);
-    l->args += (size_t)k * (add ? 4 : 3);
+    l->args += (size_t)g->k * 3;
     if (with_mark) bf_conn_append(l, "GET u32 %n", g->of->mark_at * 8);
 }
 
@@ -193,19 +172,15 @@ static void find_least(
 
 static uint8_t present_of(const bf_redis_request *g, unsigned least)
 {
-    const unsigned before = counts(g) && g->op == BF_OP_ADD; /* INCRBY returns the new value */
-    return g->op == BF_OP_COUNT ? (uint8_t)least : least > before;
+    return g->op == BF_OP_COUNT ? (uint8_t)least : least > 0;
 }
 
 static int take_bitfield(bf_redis_request *g, size_t key, unsigned *least, bf_redis_outcome *a)
 {
-    uint64_t own[BF_K_MAX];
-    unsigned k;
+    const unsigned k = g->k;
     const bool with_mark = g->mark_inside && key + 1 == g->nkeys;
     const long long most = (1LL << cell_bits(g)) - 1;
-    uint8_t *old = g->op == BF_OP_ADD && g->old ? g->old + key * g->k : NULL;
     if (!bf_redis_next(g->of, a)) return 0;
-    to_raise(g, g->pos + key * g->k, own, &k);
     const bf_redis_reply *reply = &g->of->conn->reply;
     if (reply->n != k + (size_t)with_mark) return bf_redis_fail_protocol(g->of, a->err);
     for (unsigned i = 0; i < reply->n; i++) {
@@ -216,7 +191,6 @@ static int take_bitfield(bf_redis_request *g, size_t key, unsigned *least, bf_re
             g->mark = (uint32_t)v;
         else if (v < *least)
             *least = (unsigned)v;
-        if (old && i < k) old[i] = v == 1;
     }
     return 0;
 }
@@ -261,29 +235,4 @@ static int take_request(bf_redis_request *g, bf_redis_outcome *a)
     return rc;
 }
 
-/* ---- taking back ---- */
-/* As far as possible, without an error: bits that were 0, and counters by what was added. */
-static void undo_add(const bf_redis_request *g)
-{
-    bf_conn *l = g->of->conn;
-    uint64_t own[BF_K_MAX];
-    bf_conn_begin(l, BF_WRITES);
-    bf_redis_script(g->of, bf_script_take_back, NULL);
-    bf_conn_append(l, "%s", counts(g) ? "1" : "0");
-    for (size_t key = 0; key < g->nkeys; key++) {
-        const uint8_t *old = g->old ? g->old + key * g->k : NULL;
-        unsigned n;
-        const uint64_t *pos = to_raise(g, g->pos + key * g->k, own, &n);
-        for (unsigned i = 0; i < n; i++) {
-            if (old && old[i]) continue;
-            bf_conn_append(l, "%n", pos[i]);
-            if (counts(g)) bf_conn_append(l, "%n", (uint64_t)(g->by ? g->by[i] : 1));
-        }
-    }
-    bf_conn_finish(l, NULL);
-}
-
 const bf_redis_op bf_redis_tests = { .put = put_request, .take = take_request };
-const bf_redis_op bf_redis_adds = {
-    .done = "added", .put = put_request, .take = take_request, .undo = undo_add
-};

@@ -122,11 +122,11 @@ int bf_redis_fetch_id(bf_redis *r, uint32_t *id, bf_error *err)
     return rc;
 }
 
-int bf_redis_fail_recreated(const char *label, uint64_t gone, const char *note, bf_error *err)
+int bf_redis_fail_recreated(const char *label, uint64_t gone, bf_error *err)
 {
     return bf_fail(err, BF_EIO,
-        "%s was re-created: keys added before are gone (%llu by this object)%s", label,
-        (unsigned long long)gone, note);
+        "%s was re-created: keys added before are gone (%llu by this object)", label,
+        (unsigned long long)gone);
 }
 
 /* Reads K:meta, which must still describe the same bits. */
@@ -162,11 +162,11 @@ static int take_generation(bf_redis *r, const bf_redis_meta *m, bf_error *err)
     r->whole_id = m->whole_id;
     r->loss_reported = all->loss_reported = false;
     if (!anew) return 0;
-    r->outcome = r->add_outcome ? BF_ANEW_IN : BF_ANEW;
+    r->outcome = BF_ANEW;
     const uint64_t gone = all->added;
     if (!r->shares_connection) all->added = 0; /* those of a part: take_recreated counts them */
     bf_redis_cache_forget(all->cache);
-    return bf_redis_fail_recreated(all->label, gone, r->add_outcome ? r->add_outcome : "", err);
+    return bf_redis_fail_recreated(all->label, gone, err);
 }
 
 /* Between the two reads the bits may be replaced once more: then both are read again.  A key

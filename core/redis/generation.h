@@ -28,10 +28,7 @@ int bf_redis_fail_lost(const bf_redis *r, bf_error *err);
  * was re-created; r uses the new one, and the next call raises nothing.  Else an error means that
  * the key is lost. */
 int bf_redis_check_generation(bf_redis *r, uint32_t seen, bool *changed, bf_error *err);
-/* note: whether the keys that were just sent are in the new filter, or "". */
-#define BF_SENT_IN ", the last sent are in it"
-#define BF_SENT_OUT ", the last sent are not in it"
-int bf_redis_fail_recreated(const char *label, uint64_t gone, const char *note, bf_error *err);
+int bf_redis_fail_recreated(const char *label, uint64_t gone, bf_error *err);
 int bf_redis_fetch_meta(bf_redis *r, bf_error *err);             /* reads K:meta into conn->reply */
 int bf_redis_fetch_id(bf_redis *r, uint32_t *id, bf_error *err); /* 0: K:meta has none */
 #endif

@@ -253,13 +253,11 @@ int bf_redis_take_recreated(bf_filter *f, uint32_t born, bf_error *err)
         if (r->outcome != BF_FINE) bf_flag_set(&whole->loss_reported);
         r->outcome = BF_FINE;
     }
-    const char *note = whole->add_outcome ? whole->add_outcome : "";
-    const bool told = bf_flag_get(&whole->loss_reported) && strcmp(note, BF_SENT_IN) != 0;
-    whole->add_outcome = NULL;
+    const bool told = bf_flag_get(&whole->loss_reported);
     whole->filter_id = born;
     bf_flag_clear(&whole->loss_reported);
     if (told) bf_flag_set(&f->chain->moved);
-    return told ? 0 : bf_redis_fail_recreated(whole->label, gone, note, err);
+    return told ? 0 : bf_redis_fail_recreated(whole->label, gone, err);
 }
 
 /* ---- the hash of the whole ---- */

@@ -30,7 +30,7 @@ typedef struct {
     uint64_t *pos;      /* of piece i from i * most * k on */
     bf_redis_request *g;
     uint16_t *from; /* of each key: its place in the span */
-    uint8_t *present, *old;
+    uint8_t *present;
     bf_span *span;
     bool moved; /* a script found another mark */
     double at;
@@ -48,14 +48,13 @@ static int prepare_batch(
 {
     const size_t few = BF_POSITIONS / b->k, positions = b->n * most * b->k;
     char *room = bf_redis_room(&bf_redis_whole(f)->room,
-        positions * sizeof *b->pos + b->n * sizeof *b->g + most * (sizeof *b->from + b->n + b->k));
+        positions * sizeof *b->pos + b->n * sizeof *b->g + most * (sizeof *b->from + b->n));
     if (!room) return bf_fail(err, BF_ENOMEM, "out of memory");
     b->most = most;
     b->pos = (uint64_t *)(void *)room;
     b->g = (bf_redis_request *)(void *)(b->pos + positions);
     b->from = (uint16_t *)(void *)(b->g + b->n);
     b->present = (uint8_t *)(b->from + most);
-    b->old = b->present + b->n * most;
     b->at = bf_redis_cache_now();
     b->nkeys = 0;
     for (unsigned i = 0; i < b->n; i++)
@@ -86,9 +85,7 @@ static void make_requests(batch *b, int first_op)
             .nkeys = b->nkeys,
             .k = b->k,
             .present = b->present + i * b->most,
-            .old = b->old,
             .pending = true };
-    memset(b->old, 1, b->nkeys * b->k); /* what no reply told is not undone */
 }
 
 /* How many keys of the span a trip takes. */
@@ -152,9 +149,9 @@ static void put_script_of(const bf_filter *f, const batch *b, size_t first, size
         bf_redis_whole(f)->filter_id);
     for (unsigned i = 0; i < b->n; i++) {
         const bf_redis *r = bf_redis_of(b->piece[i]);
+        bf_conn_append(l, "%n %r", r->mark_at, r->mark);
         const uint64_t *pos = pos_of(b, i, first), *end = pos + c * b->k;
         const size_t len = c * b->k * PLACE;
-        bf_conn_append(l, "%n %r", r->mark_at, r->mark);
         char *at = bf_conn_begin_arg(l, len);
         if (!at) return;
         memset(at, 0, len);

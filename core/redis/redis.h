@@ -8,7 +8,7 @@
  *   scripts.c     the Lua scripts                  generation.c  the mark: read and compared
  *   keyset.c      shards or parts of one filter    open.c        opening what is there
  *   foreign.c     bitmaps of others, Redisson      batch.c       a batch in one round trip
- *   bitfield.c    commands for bits and counters   counting.c    counters down; sums of them
+ *   bitfield.c    tests of bits and counters       changes.c     adds and removes; sums of counters
  *   cache.c       keys known to be present         bitmap.c      complete bitmaps; samples
  *   parts.c       a batch over all parts           store.c       what the home offers
  *   scalable.c    parts of growing filters         window.c      parts of forgetting filters
@@ -59,14 +59,8 @@ typedef struct bf_redis {
     bool
         by_born; /* a filter that forgets: every trip to its parts ends by reading born of K:meta */
     bool made;   /* opening made a shard that was missing */
-    enum {
-        BF_FINE,
-        BF_MISSING,
-        BF_ANEW,
-        BF_ANEW_IN
-    } outcome; /* what the last trip found: lost, re-created, re-created with the sent keys in it */
-    const char *add_outcome; /* what became of the keys just sent, for a message; NULL = nothing */
-    uint64_t added;          /* new keys since it was opened or re-created */
+    enum { BF_FINE, BF_MISSING, BF_ANEW } outcome; /* what the last trip found: lost, re-created */
+    uint64_t added;                                /* new keys since it was opened or re-created */
     bool foreign;
     bool adopted;           /* another system goes on writing bits */
     bool redisson;          /* foreign, and meta is Redisson's {K}:config */

@@ -118,23 +118,19 @@ static int attach_parts(bf_filter *f, unsigned parts, bf_error *err)
     return rc;
 }
 
-static bool must_recheck(bf_filter *f, bool adding)
+static bool must_recheck(bf_filter *f)
 {
     unsigned n = 0;
-    bool in = false, whole = bf_redis_whole(f)->outcome != BF_FINE;
+    const bool whole = bf_redis_whole(f)->outcome != BF_FINE;
     bf_redis_whole(f)->outcome = BF_FINE;
     for (unsigned i = 0; i < f->chain->count; i++) {
         bf_redis *r = f->chain->piece[i]->part.store.impl;
         if (!r || r->outcome == BF_FINE) continue;
         n++;
-        in |= r->outcome == BF_ANEW_IN;
         r->outcome = BF_FINE;
     }
     /* a call ends at the first part that reports; a second one was found by an earlier call */
     if (n > 1) bf_flag_set(&bf_redis_whole(f)->loss_reported);
-    bf_redis_whole(f)->add_outcome = !(n || whole) || !adding ? NULL
-                                     : in                     ? BF_SENT_IN
-                                                              : BF_SENT_OUT;
     return n || whole;
 }
 

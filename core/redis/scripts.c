@@ -224,6 +224,61 @@ const char bf_script_put[] =
     "out[1] = keys\n"
     "return out";
 
+/* Keys into bits or counters.  ARGV[3] how many positions a key has; ARGV[4] the positions as
+ * BITFIELD takes them, each ended by a zero (an argument each costs Redis more); ARGV[5] '' for bits,
+ * or for each position how much its counter rises, as a byte.  Answers for each key 1: all of its
+ * cells were above 0 before, or 0; or -1, and the mark that is there.  A BITFIELD has at most 1000
+ * positions, because Lua hands on some 8000 arguments. */
+#define ADD                                                                                        \
+    "if not live then return {-1, tonumber(m, 16)} end\n"                                          \
+    "local get, k, pos, by = struct.unpack, tonumber(ARGV[3]), ARGV[4], ARGV[5]\n"                 \
+    "local bits, most = by == '', math.min(k, 1000)\n"                                             \
+    "local c, least = {'BITFIELD', KEYS[1]}, 1\n"                                                  \
+    "if not bits then c, least = {'BITFIELD', KEYS[1], 'OVERFLOW', 'SAT'}, 2 end\n"                \
+    "local head = #c\n"                                                                            \
+    "for j = head + 1, head + 4 * most, 4 do\n"                                                    \
+    " c[j], c[j + 1], c[j + 2], c[j + 3] = bits and 'SET' or 'INCRBY', bits and 'u1' or 'u4', '', '1'\n"\
+    "end\n"                                                                                        \
+    "local out, key, at, raised = {}, 0, 1, 0\n"                                                   \
+    "while at <= #pos do\n"                                                                        \
+    " local had = 1\n"                                                                             \
+    " for from = 1, k, most do\n"                                                                  \
+    "  local n = math.min(most, k - from + 1)\n"                                                   \
+    "  local p = {get(string.rep('s', n), pos, at)}\n"                                             \
+    "  at = p[n + 1]\n"                                                                            \
+    "  for j = 1, n do\n"                                                                          \
+    "   c[head + 4 * j - 1] = p[j]\n"                                                              \
+    "   if not bits then\n"                                                                        \
+    "    raised = raised + 1\n"                                                                    \
+    "    c[head + 4 * j] = by:byte(raised)\n"                                                      \
+    "   end\n"                                                                                     \
+    "  end\n"                                                                                      \
+    "  local v = call(unpack(c, 1, head + 4 * n))\n"                                               \
+    "  for j = 1, n do\n"                                                                          \
+    "   if v[j] < least then\n"                                                                    \
+    "    had = 0\n"                                                                                \
+    "    break\n"                                                                                  \
+    "   end\n"                                                                                     \
+    "  end\n"                                                                                      \
+    " end\n"                                                                                       \
+    " key = key + 1\n"                                                                             \
+    " out[key] = had\n"                                                                            \
+    "end\n"                                                                                        \
+    "return out"
+const char bf_script_add[] = LIVE ADD;
+
+/* The same for a bitmap of another system, which has no mark: it must not have become a filter of
+ * ours, but for one that adopted it with the same m (ARGV[2]). */
+const char bf_script_add_foreign[] =
+    "local m, own = '00000000', call('HMGET', KEYS[2], 'm', 'adopted')\n"
+    "local live = not own[1] or own[1] == ARGV[2] and own[2] == '1'\n" ADD;
+
+/* The same for Redisson's bits: its hash has size ARGV[1] and hashIterations ARGV[2]. */
+const char bf_script_add_redisson[] =
+    "local own = call('HMGET', KEYS[2], 'size', 'hashIterations')\n"
+    "local live = own[1] == ARGV[1] and own[2] == ARGV[2]\n"
+    "local m = own[1] and own[2] and '00000002' or '00000000'\n" ADD;
+
 /* Counters down.  ARGV[3] and on: for each key how many positions, and the positions.  Answers 1 or
  * 0 a key; or -1, and the mark that is there.  fields makes what each position adds to a BITFIELD,
  * a thousand positions a command. */
@@ -260,29 +315,6 @@ const char bf_script_count_down[] =
          " i = to + 1\n"
          "end\n"
          "return out";
-
-/* After an add that met a lost key: what it changed.  ARGV[3] '0': bits, which become 0 again; '1':
- * counters, each followed by how much it was raised.  Nothing where there is a sound filter by now,
- * be it of another size: one bit too many harms it less than one too few.  Redisson's hash is the
- * one with a size. */
-const char bf_script_take_back[] =
-    "if call('HEXISTS', KEYS[2], 'size') == 1 then return 0 end\n"
-    "local function field(name) return tonumber(call('HGET', KEYS[2], name) or '') end\n"
-    "local n = field('m')\n"
-    "if n then\n"
-    " n = n * (field('cell_bits') or 1) / (field('shards') or 1)\n"
-    " ARGV[1] = math.floor((n + 31) / 32) * 4\n"
-    "end\n"
-    "ARGV[2] = call('HGET', KEYS[2], 'mark')\n" LIVE "if live then return 0 end\n"
-    "if ARGV[3] == '0' then\n"
-    " for i = 4, #ARGV do call('SETBIT', KEYS[1], ARGV[i], 0) end\n"
-    "else\n"
-    " for i = 4, #ARGV, 2 do\n"
-    "  call('BITFIELD', KEYS[1], 'OVERFLOW', 'SAT', 'INCRBY', 'u4', '#'..ARGV[i], -ARGV[i + 1])\n"
-    " end\n"
-    "end\n"
-    "if call('BITCOUNT', KEYS[1]) == 0 then call('DEL', KEYS[1]) end\n"
-    "return 1";
 
 /* A bitmap of another system becomes a filter.  ARGV[1] where the mark goes, ARGV[2] bytes of m,
  * ARGV[3] how many bytes a step may add, ARGV[4] the mark that K:meta had, or '', ARGV[5] the mark

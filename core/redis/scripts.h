@@ -5,12 +5,12 @@
 #include "redis/redis.h"
 
 extern const char bf_script_create[], bf_script_exchange[], bf_script_care[], bf_script_whole[],
-    bf_script_append[], bf_script_turn[], bf_script_put[], bf_script_count_down[],
-    bf_script_take_back[], bf_script_adopt[];
+    bf_script_append[], bf_script_turn[], bf_script_put[], bf_script_count_down[], bf_script_add[],
+    bf_script_add_foreign[], bf_script_add_redisson[], bf_script_adopt[];
 
 /* Begins a script over K and K:meta, and a temporary key where one is given: its KEYS, and the
  * first two of ARGV. */
-static inline void bf_redis_script(bf_redis *r, const char *text, const char *temp)
+static inline void bf_redis_script(const bf_redis *r, const char *text, const char *temp)
 {
     bf_conn *l = r->conn;
     bf_conn_eval(l, text, 2 + (temp != NULL));

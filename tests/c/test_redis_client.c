@@ -389,8 +389,8 @@ static int waits(
     (void)nparts;
     (void)report;
     const char *text = ctx;
-    bf_reply_put_array(sink, 3);
-    for (int i = 0; i < 3; i++) bf_reply_put_integer(sink, i == 2 ? 42 : 0);
+    bf_reply_put_array(sink, 1);
+    bf_reply_put_integer(sink, 0);
     if (*text == '-')
         bf_reply_put_error(sink, text + 1, strlen(text + 1));
     else if (*text == '$')
@@ -419,6 +419,7 @@ static void replicas_that_are_not_told(void)
         bf_redis r = { .conn = &link,
             .whole = &r,
             .key = "K",
+            .meta = "K:meta",
             .shards = 1,
             .wait_replicas = 1,
             .mark = 42,

@@ -349,8 +349,8 @@ static void spoiled_answers(void)
 {
     static const char *const garbage[] = { "HTTP/1.1 400 Bad Request\r\n\r\n", "\r\n",
         "$99999999999999\r\n", "*-7\r\n", "*2147483647\r\n", ":x\r\n",
-        "*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n", ":1\r\n",
-        "*1\r\n:1\r\n", "$3\r\nabc\r\n", "$-1\r\n", "+OK\r\n",
+        "*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n", ":2\r\n",
+        "*1\r\n:2\r\n", "$3\r\nabc\r\n", "$-1\r\n", "+OK\r\n",
         "*7\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n$1\r\nx\r\n" };
     static const char *const errors[] = { "LOADING Redis is loading the dataset in memory",
         "MOVED 1234 10.0.0.1:6379", "ASK 1234 10.0.0.1:6379", "CLUSTERDOWN The cluster is down",

@@ -1,0 +1,171 @@
+/* changes.c - adds and removes: scripts that look at the mark first and do nothing unless it is the
+ * known one.  So a handle never writes into what has taken the name of its filter since, be it
+ * another filter or another system's string, and what was not done is sent again.
+ *
+ *   add      EVAL script K ...      ADD_POSITIONS cells at most: set, or counted up
+ *   remove   EVAL script K ...      REMOVE_KEYS keys: each is looked at and counted down in one step
+ *
+ * Counters at 15 are never counted down. */
+#include "bits/bits.h"
+#include "redis/generation.h"
+#include "redis/scripts.h"
+#include "redis/batch.h"
+#include <string.h>
+
+enum { ADD_POSITIONS = 1024, REMOVE_KEYS = 50, REMOVE_POSITIONS = 1500, SUMS = 250 };
+_Static_assert(SUMS <= ADD_POSITIONS, "what is united goes into one script");
+
+/* How many of so many keys go into one script. */
+static size_t keys_per_script(const bf_redis_request *g, size_t nkeys)
+{
+    const bool add = g->op == BF_OP_ADD;
+    size_t most = (add ? ADD_POSITIONS : REMOVE_POSITIONS) / g->k;
+    if (!add && most > REMOVE_KEYS) most = REMOVE_KEYS;
+    return most < 1 ? 1 : nkeys < most ? nkeys : most;
+}
+
+/* ---- adds ---- */
+static void begin_add(const bf_redis *r)
+{
+    bf_conn *l = r->conn;
+    if (!r->foreign) {
+        bf_redis_script(r, bf_script_add, NULL);
+        return;
+    }
+    bf_conn_eval(l, r->redisson ? bf_script_add_redisson : bf_script_add_foreign, 2);
+    bf_conn_append(l, "%s %s", r->key, r->meta);
+    if (r->redisson)
+        bf_conn_append(l, "%n %n", r->desc.g.m, (uint64_t)r->desc.g.k);
+    else
+        bf_conn_append(l, "%s %n", "", r->desc.g.m);
+}
+
+/* The positions of keys as the script takes them, and how much each counter rises: 0 if it is one
+ * that its key names once more. */
+static void append_positions(bf_redis_request *g, const uint64_t *pos, size_t nkeys)
+{
+    const bool counting = g->of->desc.g.counting;
+    const unsigned k = g->k;
+    char text[BF_K_MAX * 13], *at = text;
+    uint8_t by[BF_K_MAX], *raise = by;
+    uint64_t own[BF_K_MAX];
+    for (size_t i = 0; i < nkeys; i++, pos += k) {
+        unsigned n = k;
+        if (counting) n = bf_counters_distinct(memcpy(own, pos, k * sizeof *own), k);
+        for (unsigned j = 0; j < k; j++) {
+            if (counting) *at++ = '#';
+            at = bf_redis_digits(at, !counting ? pos[j] : own[j < n ? j : 0]);
+            *at++ = 0;
+            *raise++ = j >= n ? 0 : g->by ? g->by[j] : 1;
+        }
+    }
+    bf_conn_append(g->of->conn, "%n %b %b", (uint64_t)k, text, (size_t)(at - text), by,
+        counting ? (size_t)(raise - by) : 0);
+}
+
+static void put_adds(bf_redis_request *g, const char *about)
+{
+    for (size_t at = 0, c; at < g->nkeys; at += c) {
+        c = keys_per_script(g, g->nkeys - at);
+        bf_conn_new_request(g->of->conn);
+        bf_conn_route(g->of->conn, about);
+        begin_add(g->of);
+        append_positions(g, g->pos + at * g->k, c);
+        bf_conn_expect(g->of->conn, c, 0);
+    }
+}
+
+/* ---- removes ---- */
+static void put_removes(bf_redis_request *g, const char *about)
+{
+    bf_conn *l = g->of->conn;
+    const uint64_t *pos = g->pos;
+    uint64_t own[BF_K_MAX];
+    for (size_t at = 0, c; at < g->nkeys; at += c) {
+        c = keys_per_script(g, g->nkeys - at);
+        bf_conn_new_request(l);
+        bf_conn_route(l, about);
+        bf_redis_script(g->of, bf_script_count_down, NULL);
+        for (size_t i = 0; i < c; i++, pos += g->k) {
+            memcpy(own, pos, g->k * sizeof *own);
+            const unsigned n = bf_counters_distinct(own, g->k);
+            bf_conn_append(l, "%n", (uint64_t)n);
+            for (unsigned j = 0; j < n; j++) bf_conn_append(l, "%n", own[j]);
+        }
+        bf_conn_expect(l, c, 0);
+    }
+}
+
+/* ---- replies of both: 1 or 0 for each key; or -1, and the mark that is there ---- */
+/* A mark that is gone does not come back: once a script has not found it, no later one has.  Of
+ * removes the request is then what is left to be done.  Adds are all sent again, because the bits
+ * that the first of them went into are gone. */
+static int take_changes(bf_redis_request *g, bf_redis_outcome *a)
+{
+    const bf_redis_reply *reply = &g->of->conn->reply;
+    size_t done = 0;
+    long long v;
+    g->mark = g->of->mark;
+    for (size_t at = 0, c; at < g->nkeys; at += c) {
+        c = keys_per_script(g, g->nkeys - at);
+        if (!bf_redis_next(g->of, a)) continue;
+        const bool other = bf_reply_integer(reply, 0, &v) && v == -1;
+        if (reply->n != (other ? 2 : c)) return bf_redis_fail_protocol(g->of, a->err);
+        if (other && (!bf_reply_integer(reply, 1, &v) || v < 0 || v > UINT32_MAX))
+            return bf_redis_fail_protocol(g->of, a->err);
+        if (other) g->mark = (uint32_t)v;
+        if (other && !bf_redis_marked(g->of)) a->refused = bf_redis_fail_lost(g->of, a->err);
+        for (size_t i = 0; !other && i < c; i++) {
+            if (!bf_reply_integer(reply, i, &v) || v < 0 || v > 1)
+                return bf_redis_fail_protocol(g->of, a->err);
+            g->present[done++] = (uint8_t)v;
+        }
+    }
+    if (g->op == BF_OP_ADD) return 0;
+    g->pos += done * g->k;
+    g->present += done;
+    g->nkeys -= done;
+    return 0;
+}
+
+const bf_redis_op bf_redis_adds = { .done = "added", .put = put_adds, .take = take_changes };
+const bf_redis_op bf_redis_removes = {
+    .done = "removed", .put = put_removes, .take = take_changes
+};
+
+/* ---- the sum with counters of memory ---- */
+/* The next counters above 0, from *at on. */
+static size_t gather(const uint64_t *words, uint64_t m, uint64_t *at, uint64_t *pos, uint8_t *by)
+{
+    size_t n = 0;
+    for (; n < SUMS && *at < m; ++*at) {
+        if (*at % 16 == 0 && !words[*at / 16]) {
+            *at += 15;
+            continue;
+        }
+        if (!(by[n] = (uint8_t)bf_cell(words, *at))) continue;
+        pos[n++] = *at;
+    }
+    return n;
+}
+
+/* Each trip is one command and so at once; a fault in between leaves a part of the sum, which the
+ * error says. */
+int bf_redis_count_unite(bf_redis *r, const void *words, bf_error *err)
+{
+    uint64_t pos[SUMS], at = 0;
+    uint8_t by[SUMS + 1], present;
+    int rc = 0;
+    for (size_t n; rc == 0 && (n = gather(words, bf_redis_cells(r), &at, pos, by));) {
+        bf_redis_request g = { .of = r,
+            .op = BF_OP_ADD,
+            .pos = pos,
+            .by = by,
+            .nkeys = 1,
+            .k = (unsigned)n,
+            .present = &present,
+            .pending = true };
+        rc = bf_redis_send_requests(r, &g, 1, err);
+    }
+    return rc;
+}
