@@ -189,7 +189,7 @@ static int take_put(bf_filter *f, batch *b, size_t first, size_t c, bf_error *er
         uint8_t *present = b->span->present + b->from[first + j];
         if (!other && (!bf_reply_integer(reply, j + 1, &v) || v < -2 || v == -1 || v > (int)b->n))
             return bf_redis_fail_protocol(whole, err);
-        *present = other || v < 0 ? BF_UNDECIDED : v > 0;
+        *present = other || v < 0 ? 0 : v > 0 ? 1 : BF_SPAN_NEW;
         if (other || v < 0) continue;
         newest->added += v == 0;
         const unsigned part = v ? (unsigned)v - 1 : b->n - 1;
@@ -245,7 +245,7 @@ int bf_redis_parts_put(
     batch b = { .piece = pieces, .n = n, .k = pieces[0]->part.g.k, .span = s };
     bf_redis *whole = bf_redis_whole(f);
     bf_redis_lock(whole);
-    memset(s->present, BF_UNDECIDED, s->n);
+    memset(s->present, 0, s->n);
     const size_t c = keys_per_trip(&b, s->n); /* the caller asks again for the others */
     int rc = prepare_batch(f, &b, 0, c, whole->wait_replicas ? 0 : n, err);
     if (rc == 0 && b.nkeys) {
@@ -257,5 +257,6 @@ int bf_redis_parts_put(
             rc = recheck_marks(f, &b, err);
     }
     bf_conn_unlock(whole->conn);
+    if (rc == 0) bf_chain_settle(s, 0);
     return rc;
 }
