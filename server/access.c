@@ -1,5 +1,5 @@
-/* access.c - may whoever sent this request have an answer?  The token; web pages by origin.c. Knows
- * the paths that browsers show and which requests change something. */
+/* access.c - is this request allowed?  Checks the token; origin.c checks web pages.  Knows the
+ * paths that browsers show and which requests change something. */
 #include "server.h"
 
 /* Takes the same time for any wrong token of one length. */
@@ -34,8 +34,7 @@ static text password(text in, char *to, size_t cap)
     return colon ? (text){ colon + 1, (size_t)(to + n - colon - 1) } : (text){ to, 0 };
 }
 
-/* A browser cannot send a bearer token by itself: what only shows takes the token as a password,
- * too. */
+/* A browser cannot send a bearer token by itself: pages accept the token as a password, too. */
 static bool is_for_browsers(text target)
 {
     return text_is(target, TEXT("/")) || text_is(target, TEXT("/stats"));
@@ -54,7 +53,7 @@ static bool has_token(const server *s, const request *q)
     return equal(password(text_after(given, 6), room, sizeof room), token);
 }
 
-/* Behind /f/NAME, if that is there. */
+/* Returns the path without /f/NAME. */
 static text verb_of(text path)
 {
     if (!text_starts(path, TEXT("/f/"))) return path;
@@ -63,7 +62,7 @@ static text verb_of(text path)
     return path;
 }
 
-/* Every request but those that are known to show only. */
+/* True for every request but those that are known to change nothing. */
 static bool changes(const request *q)
 {
     const text verb = verb_of(q->path);
@@ -76,7 +75,7 @@ bool access_refuses(const server *s, const request *q, reply *a)
 {
     char why[ORIGIN_WHY];
     const bool health = q->method == GET && text_is(q->path, TEXT("/healthz"));
-    const bool tells = q->site.len || q->referer.len; /* else it makes no difference */
+    const bool tells = q->site.len || q->referer.len; /* else no header names the page */
     const char *foreign = origin_refuses(s, q, health, tells && changes(q), why);
     if (foreign) {
         reply_status(a, 403, foreign);

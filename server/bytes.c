@@ -61,7 +61,7 @@ bool buffer_print(buffer *b, const char *format, ...)
     }
 }
 
-/* Length of the UTF-8 sequence at p, 0 where there is none. */
+/* Returns the length of the UTF-8 sequence at p, or 0. */
 static size_t utf8(const unsigned char *p, size_t left)
 {
     size_t n = *p < 0x80                 ? 1
@@ -83,7 +83,7 @@ bool buffer_json(buffer *b, text t)
     while (ok && p < end) {
         size_t n = utf8(p, (size_t)(end - p));
         if (n == 0) ok = buffer_add(b, "\xEF\xBF\xBD", 3);
-        /* terminals obey these too */
+        /* C1 control characters: terminals obey these too */
         else if (n == 2 && *p == 0xC2 && p[1] < 0xA0)
             ok = buffer_print(b, "\\u%04x", p[1]);
         else if (*p < 0x20 || *p == '"' || *p == '\\' || *p == 0x7F)
@@ -109,7 +109,7 @@ bool buffer_see(buffer *b, const char *at, size_t len)
     if (b->cap && b->ptr + b->len == at) {
         b->len += len;
         return true;
-    } /* it was read into this buffer */
+    } /* the bytes were read into this buffer */
     return buffer_add(b, at, len);
 }
 

@@ -28,17 +28,18 @@ static inline bool text_is(text t, text other)
 bool text_starts(text t, text prefix);
 bool text_is_nocase(text t, text lower);
 text text_after(text t, size_t n);
-/* Where the size is known, compilers have a slower way for some hundred bytes (rep stos). */
+/* For sizes that compilers know: for some hundred bytes they emit `rep stos`, which is slower. */
 void bytes_clear(void *to, size_t len);
 
-bool buffer_reserve(buffer *b, size_t more); /* false: no memory, and nothing changed */
+/* Returns false if out of memory; then nothing changed. */
+bool buffer_reserve(buffer *b, size_t more);
 bool buffer_add(buffer *b, const void *bytes, size_t len);
 bool buffer_print(buffer *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
-bool buffer_json(buffer *b, text t); /* a JSON string; bytes that are no UTF-8 as U+FFFD */
-bool buffer_see(
-    buffer *b, const char *at, size_t len); /* more of a request: borrows while it can */
-bool buffer_keep(buffer *b);                /* owns what it borrowed */
-void buffer_trim(buffer *b);                /* gives back what a large one does not need */
+bool buffer_json(buffer *b, text t); /* Appends a JSON string; invalid UTF-8 becomes U+FFFD. */
+/* Appends bytes of a request; borrows them while it owns none. */
+bool buffer_see(buffer *b, const char *at, size_t len);
+bool buffer_keep(buffer *b); /* Copies what it borrowed. */
+void buffer_trim(buffer *b); /* Frees unused memory of a large buffer. */
 void buffer_drop(buffer *b);
 
 /* "123", also with K, M or G (powers of 1024) where units are allowed; "1e6" where the number is

@@ -16,12 +16,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum {
-    LINGER = 5000,
-    ACCEPTS = 64,
-    SLOWEST = 64 << 10,
-    BODY_BYTES = 256 << 10
-}; /* ms; at once; bytes a second; at once */
+/* ms; connections per round; bytes per second; bytes per read of a body */
+enum { LINGER = 5000, ACCEPTS = 64, SLOWEST = 64 << 10, BODY_BYTES = 256 << 10 };
 
 /* ---- life ---- */
 static void forget_unsent(worker *w, conn *c)
@@ -71,10 +67,10 @@ static void turn_away(int fd)
     send(fd, busy, sizeof busy - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* The events at hand may still name it. */
+/* Events of this round may still point to it, so conn_bury frees it. */
 void conn_evict(worker *w, conn *c)
 {
-    if (!c->response_out) turn_away(c->fd); /* else half a reply is there already */
+    if (!c->response_out) turn_away(c->fd); /* else a part of a reply was sent */
     disconnect(w, c);
     c->fd = -1;
     c->next = w->evicted;
@@ -152,7 +148,7 @@ static struct iovec rest(const buffer *b, size_t done)
     return (struct iovec){ b->ptr ? b->ptr + done : NULL, b->len - done };
 }
 
-/* Sends what is left of both; false: the client is gone. */
+/* Sends what is left of both.  Returns false if the client is gone. */
 static bool send_some(int fd, buffer *out, size_t *out_done, buffer *tail, size_t *tail_done)
 {
     while (*out_done < out->len || *tail_done < tail->len) {
@@ -172,8 +168,8 @@ static bool send_some(int fd, buffer *out, size_t *out_done, buffer *tail, size_
     return true;
 }
 
-/* False: there is no room for what the socket does not take.  A part of it may be sent: it
- * cannot become a 503. */
+/* Keeps what the socket did not take.  Returns false if there is no room: a part of the reply may
+ * have been sent, so it cannot become a 503. */
 static bool put_aside(worker *w, conn *c, size_t out_done, size_t tail_done)
 {
     const size_t rest_of_out = w->out.len - out_done;
@@ -199,7 +195,7 @@ static bool put_aside(worker *w, conn *c, size_t out_done, size_t tail_done)
     return watch(w, c, EPOLL_CTL_MOD, EPOLLOUT);
 }
 
-/* Sends what the worker has for this connection.  False: it is closed. */
+/* Sends what the worker has for this connection.  Returns false if it was closed. */
 static bool flush(worker *w, conn *c)
 {
     size_t out_done = 0, tail_done = 0;
@@ -221,7 +217,7 @@ static bool flush(worker *w, conn *c)
 /* ---- reading ---- */
 static void reply_late(worker *w, conn *c, reply *a);
 
-/* Only its end is heard of. */
+/* epoll reports only that the client closed. */
 static void wait_for_job(worker *w, conn *c)
 {
     if (c->job->done && !job_again(w, c->job)) {
@@ -233,10 +229,10 @@ static void wait_for_job(worker *w, conn *c)
     worker_move(w, c, WAITING, UINT64_MAX);
 }
 
-/* Everything that can be is answered and sent: what now?  */
+/* Chooses the next state after all complete requests were answered. */
 static void settle(worker *w, conn *c)
 {
-    if (c->response_out) return; /* goes on in sent() */
+    if (c->response_out) return; /* sent() continues */
     if (c->job) {
         wait_for_job(w, c);
         return;
@@ -266,7 +262,7 @@ static void settle(worker *w, conn *c)
     c->part->fresh = false;
 }
 
-/* Requests that wait until the replies in front of them are sent. */
+/* Keeps requests until the replies before them are sent. */
 static bool keep_input(worker *w, response_out *u, const char *bytes, size_t len)
 {
     if (!hold(w, len + INPUT_MORE)) return false;
@@ -274,8 +270,7 @@ static bool keep_input(worker *w, response_out *u, const char *bytes, size_t len
     return buffer_add(&u->input, bytes, len);
 }
 
-/* Input goes through the parser until it is used up, or until a reply must be sent before the next.
- */
+/* Parses input until none is left, or until a reply must be sent before the next request. */
 static void feed(worker *w, conn *c, const char *bytes, size_t len)
 {
     parse_resume(w, c);
@@ -292,7 +287,7 @@ static void feed(worker *w, conn *c, const char *bytes, size_t len)
         }
         if (!flush(w, c)) return;
         if (len && c->close)
-            c->broken = true; /* unread bytes at a close would take the reply with them */
+            c->broken = true; /* close() with unread bytes would discard the reply */
     } while (len && !c->close && !c->response_out && !c->job);
     if (len && c->job) {
         if (!job_keep_input(w, c->job, bytes, len)) {
@@ -314,7 +309,7 @@ static ssize_t receive(int fd, void *to, size_t room)
     return n;
 }
 
-/* Bytes of a body go where they stay. */
+/* Reads bytes of a body into the request's own buffer. */
 static ssize_t receive_body(worker *w, conn *c, size_t left, char **to)
 {
     request_in *x = c->part;
@@ -345,7 +340,7 @@ static void read_more(worker *w, conn *c)
         conn_close(w, c);
 }
 
-/* Input that waited, and is counted, has its turn; taken over. */
+/* Parses input that waited for a reply; takes the buffer over. */
 static void take_up(worker *w, conn *c, buffer *input)
 {
     uint64_t held = input_held(input);
@@ -371,7 +366,8 @@ static void sent(worker *w, conn *c)
         conn_close(w, c);
         return;
     }
-    if (u->out_done + u->tail_done > done) { /* whoever stands still longest stands first */
+    if (u->out_done + u->tail_done >
+        done) { /* the client that has read nothing for the longest time comes first */
         u->moved = w->now;
         worker_move(w, c, SENDING, c->until);
     }
@@ -392,12 +388,12 @@ static void discard(worker *w, conn *c)
 
 void conn_ready(worker *w, conn *c, unsigned events)
 {
-    if (c->fd < 0) return; /* it gave way to another of this round */
+    if (c->fd < 0) return; /* it was evicted in this round */
     w->at = c;
     if (c->state == WAITING) {
         conn_close(w, c);
         return;
-    } /* nothing but an error is watched for: the client is gone */
+    } /* only errors are reported for it: the client is gone */
     if (c->state == LINGERING)
         discard(w, c);
     else if (!c->response_out)
@@ -406,8 +402,8 @@ void conn_ready(worker *w, conn *c, unsigned events)
         sent(w, c);
 }
 
-/* ---- replies that come later ---- */
-/* Before what came meanwhile is parsed the job is done with: its body is not held any longer. */
+/* ---- replies of jobs ---- */
+/* Frees the job before it parses later input, so that the body is not held any longer. */
 static void reply_late(worker *w, conn *c, reply *a)
 {
     job *j = c->job;
@@ -420,7 +416,7 @@ static void reply_late(worker *w, conn *c, reply *a)
     if (j->done)
         job_free(j);
     else
-        job_leave(j); /* q and a may point into it */
+        job_leave(j); /* q and a point into the job until here */
     if (flush(w, c)) {
         take_up(w, c, &input);
         return;
@@ -432,7 +428,7 @@ static void reply_late(worker *w, conn *c, reply *a)
 void conn_answered(worker *w, conn *c)
 {
     w->at = c;
-    if (!c->response_out) wait_for_job(w, c); /* else replies to earlier requests go first */
+    if (!c->response_out) wait_for_job(w, c); /* else replies to earlier requests are sent first */
 }
 
 void conn_refused(worker *w, conn *c, const char *why)
@@ -443,7 +439,7 @@ void conn_refused(worker *w, conn *c, const char *why)
 }
 
 /* ---- deadlines and the end ---- */
-/* Its time is over. */
+/* Its deadline has passed. */
 void conn_late(worker *w, conn *c)
 {
     w->at = c;
@@ -458,8 +454,8 @@ void conn_late(worker *w, conn *c)
     if (flush(w, c)) settle(w, c);
 }
 
-/* The server is about to end: what the client has sent already is answered, then an idle connection
- * is closed. */
+/* Called when the server ends: requests that have arrived are answered, then the idle connection is
+ * closed. */
 void conn_drain(worker *w, conn *c)
 {
     w->at = c;

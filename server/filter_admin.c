@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 typedef unsigned long long ull;
-enum { TRIES = 8 };                       /* as often another process may replace the filter */
-enum { HEADER = 4096, WINDOW_PARTS = 4 }; /* bytes of a header page; parts by default        */
+enum { TRIES = 8 };                       /* how often another process may replace the filter */
+enum { HEADER = 4096, WINDOW_PARTS = 4 }; /* bytes of a header page; default number of parts */
 
 /* 0, or the first parameter of the filter that is not as the spec, whose scheme is planned, asks.
  */
@@ -106,7 +106,8 @@ int filters_put(filters *fs, text name, bf_spec *spec, served **out, bf_error *e
 {
     bf_spec plan = *stored_spec(spec, fs->o);
     served *s = NULL;
-    plan.may_count = spec->may_count = false; /* what is made is what was asked for */
+    plan.may_count = spec->may_count =
+        false; /* the new filter is of exactly the kind that was asked for */
     int rc = bf_plan(&plan, err);
     if (rc < 0) return rc;
     spec->scheme = plan.scheme;
@@ -119,7 +120,7 @@ int filters_put(filters *fs, text name, bf_spec *spec, served **out, bf_error *e
     else if (err->code != FILTER_ABSENT && !err->lost)
         rc = err->code;
     else {
-        seen = registry_take(fs, name); /* one that stays in the list although it is lost */
+        seen = registry_take(fs, name); /* a lost filter stays in the list */
         rc = make_within(fs, name, seen, spec, &plan, &s, err);
         registry_let_go(seen);
     }
@@ -137,7 +138,8 @@ int filters_drop(filters *fs, text name, bf_error *err)
             "the filter \"default\" cannot be deleted: it stays as long as the server runs");
     served *seen = registry_take(fs, name), *s = registry_look_up(fs, name, err);
     int rc = s ? stored_remove(s, err) : registry_missing(name, err);
-    if (rc < 0 && s && s->remote && err->code == BF_EMISMATCH) { /* others made another one */
+    if (rc < 0 && s && s->remote &&
+        err->code == BF_EMISMATCH) { /* another process created a different one */
         filters_doubt(s);
         registry_let_go(s);
         rc = (s = registry_look_up(fs, name, err)) ? stored_remove(s, err)
@@ -145,7 +147,7 @@ int filters_drop(filters *fs, text name, bf_error *err)
     }
     if (!s && seen && seen->remote && err->lost) rc = stored_remove(seen, err);
     if (rc == FILTER_GONE && seen && seen->remote)
-        rc = 0; /* what was served and lost is deleted now */
+        rc = 0; /* the lost filter has been deleted now */
     if (rc >= 0) registry_unlist(fs, s ? s : seen);
     registry_let_go(s);
     registry_let_go(seen);

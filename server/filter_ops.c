@@ -1,5 +1,5 @@
-/* filter_ops.c - whole filters: made, deleted, united, and their bytes.  Knows the parameters that
- * PUT takes; making and opening is filter_admin.c's business. */
+/* filter_ops.c - requests about complete filters: create, delete, unite, read and write their
+ * bytes.  Knows the parameters of PUT; filter_admin.c creates and opens filters. */
 #include "base/parameters.h"
 #include "keys.h"
 #include "key_ops.h"
@@ -17,11 +17,11 @@ enum { STORED(NUMBER) P_counting };
 typedef struct {
     bf_spec spec;
     char scheme[BF_SCHEME_BYTES];
-    unsigned seen; /* a bit for each of the names above */
+    unsigned seen; /* one bit per name above */
 } asked;
 
-/* take_KIND(*to): false if the value is out of range.  0 is no value of any: it would be taken for
- * "not given". */
+/* take_KIND returns false if the value is out of range.  0 always is: in bf_spec it means "not
+ * given". */
 static bool take_SIZE(asked *q, text value, double above, double below, uint64_t *to)
 {
     (void)q, (void)above, (void)below;
@@ -43,8 +43,8 @@ static bool take_REAL(asked *q, text value, double above, double below, double *
     return parse_number(value, to) && *to > above && *to < below;
 }
 
-/* Clients write the colon and the commas of php-hashes:JS,FNV as %3A and %2C.  Its name comes back
- * in a header: nothing but what can be seen. */
+/* Clients write the colon and the commas of php-hashes:JS,FNV as %3A and %2C.  The name is returned
+ * in a header, so only printable characters are accepted. */
 static bool take_TEXT(asked *q, text value, double above, double below, const char **to)
 {
     char room[3 * BF_SCHEME_BYTES];
@@ -66,7 +66,7 @@ static bool take_counting(asked *q, text value)
     return q->spec.counting || text_is(value, TEXT("0"));
 }
 
-/* ok: was its value taken? */
+/* ok: take_KIND accepted the value */
 static int taken(asked *q, int which, const char *name, bool ok, text value, bf_error *err)
 {
     char given[64];
@@ -108,8 +108,8 @@ static int parameters(asked *q, text query, bf_error *err)
     return rc;
 }
 
-/* ---- making, deleting, uniting ---- */
-/* What was made or is there is told, whatever others do to that name meanwhile. */
+/* ---- create, delete, unite ---- */
+/* Describes the filter that was created or found, even if another client deletes it meanwhile. */
 void put(worker *w, text name, text query, reply *a)
 {
     asked q = { 0 };
@@ -145,7 +145,7 @@ void drop(worker *w, text name, reply *a)
 void merge(worker *w, text name, const request *q, reply *a)
 {
     bf_error err;
-    /* the uploaded filter beside its bytes */
+    /* the uploaded filter needs memory besides the body */
     if (!hold(w, q->body.len)) {
         reply_status(a, 503, HELD_FULL);
         return;
@@ -158,7 +158,7 @@ void merge(worker *w, text name, const request *q, reply *a)
         reply_text(a, TEXT("ok"));
 }
 
-/* Room for a filter's bytes, before they are copied. */
+/* Reserves room for a filter's bytes before they are copied. */
 static bool image_fits(worker *w, uint64_t bytes, reply *a)
 {
     char why[100];

@@ -5,7 +5,7 @@
  * open, the request is left (`defer`) to a thread of jobs.c, which may wait (`may_block`). */
 #include "key_ops.h"
 
-enum { TRIES = 8 }; /* as often another process may replace the filter */
+enum { TRIES = 8 }; /* how often another process may replace the filter */
 
 /* ---- errors of the core ---- */
 static int status_of(int code)

@@ -20,7 +20,7 @@ static void init_lock(pthread_rwlock_t *lock)
 {
     pthread_rwlockattr_t attr;
     pthread_rwlockattr_init(&attr);
-#ifdef __GLIBC__ /* else a steady stream of requests may keep a writer waiting */
+#ifdef __GLIBC__ /* else a steady stream of readers may keep a writer waiting */
     pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
 #endif
     pthread_rwlock_init(lock, &attr);
@@ -66,7 +66,7 @@ static int compare(text name, const char *with)
     return c ? c : (name.len > len) - (name.len < len);
 }
 
-/* The index of the name, or the one to insert it at. */
+/* Returns the index of the name, or where to insert it. */
 static size_t place(const filters *fs, text name, bool *found)
 {
     size_t low = 0, high = fs->count;
@@ -305,7 +305,7 @@ void filters_refresh(filters *fs)
     filters_unlist(all, count);
 }
 
-/* ---- the server's beginning and end ---- */
+/* ---- start and end of the server ---- */
 /* Replaces the path in the message, which may have cut it short, by the file's name. */
 static int name_it(bf_error *err, const char *path, text name)
 {
@@ -361,7 +361,7 @@ int filters_open(filters *fs, const options *o, bf_error *err)
     return fs->folder ? stored_each(fs, open_named, fs, err) : 0;
 }
 
-/* A file that was deleted needs no disk. */
+/* Deleted files are not synced. */
 int filters_sync(filters *fs, bf_error *err)
 {
     int rc = 0;

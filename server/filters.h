@@ -21,7 +21,7 @@ typedef struct {
     bf_filter *f;
     char *storage; /* NULL = memory                                     */
     bool remote, grows, counts;
-    bool sure;    /* its scheme accepts every key                      */
+    bool sure;    /* its scheme refuses no key */
     bool gone;    /* atomic: deleted or replaced, not in the list      */
     bool doubted; /* atomic: a call failed or its file is gone; the next request opens it again */
     uint64_t serial; /* unique in this process */
@@ -29,10 +29,10 @@ typedef struct {
     pthread_rwlock_t use;
     uint64_t adds, added, hits, misses, removed; /* keys since the start; relaxed atomics    */
     int64_t spare, looked; /* atomics: new keys until the next check; ms of the last check */
-    bool overfull;         /* atomic: it was logged                                          */
+    bool overfull;         /* atomic: the warning was logged */
     pthread_mutex_t lock;  /* protects what follows                             */
     bf_state state;        /* at the time state_at                              */
-    uint64_t state_at, state_cost; /* ns on the monotonic clock; ns that it took; 0 = not yet */
+    uint64_t state_at, state_cost; /* ns on the monotonic clock, 0 = never; how long it took, ns */
 } served;
 
 /* Bytes reserved for a filter that is being created or grows: counted instead of its size. */
@@ -45,7 +45,7 @@ typedef struct claim {
 typedef struct {
     const options *o;
     char *folder; /* of the named filters, ends in /; NULL = none      */
-    bool remote;  /* all of them are in Redis                          */
+    bool remote;  /* all filters of this server are in Redis */
     pthread_rwlock_t lock;
     served **all; /* sorted by name                                    */
     size_t count;
@@ -70,7 +70,7 @@ void filters_close(filters *fs);
  * filters_find.  to_add: leaves the system call that checks the file to filters_kept, afterwards.
  */
 served *filters_known(filters *fs, text name, bool to_add);
-bool filters_has_open(filters *fs, text name); /* and did its last call succeed? */
+bool filters_has_open(filters *fs, text name); /* Is it open, and did its last call succeed? */
 /* The same, opened if it is not open: may wait for Redis, for a disk and for a merge.  NULL: *err
  * has the reason, with the code FILTER_GONE if no filter has this name. */
 served *filters_find(filters *fs, text name, bf_error *err);
@@ -120,20 +120,21 @@ static inline uint64_t tallied(const uint64_t *what)
     return __atomic_load_n(what, __ATOMIC_RELAXED);
 }
 
-/* ---- storage.c: where they are ---- */
+/* ---- storage.c: files, a folder of files, or Redis ---- */
 int stored_fail(bf_error *err, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 int stored_folder(filters *fs, bf_error *err); /* sets fs->folder and fs->remote */
 /* *storage: path or URL of the filter of this name, NULL = memory; the caller frees it. */
 int stored_at(const filters *fs, text name, char **storage, bf_error *err);
 bf_spec *stored_spec(
-    bf_spec *spec, const options *o); /* sets what all filters of a server have in common */
+    bf_spec *spec, const options *o); /* Sets what all filters of a server have in common. */
 bf_filter *stored_main(const filters *fs, const char *storage,
-    bf_error *err); /* at the start: created if it does not exist */
+    bf_error *err); /* At the start; creates the filter if it does not exist. */
 bf_filter *stored_open(const filters *fs, text name, const char *storage,
     bf_error *err); /* err->code FILTER_ABSENT, BF_EIO ... */
 bool stored_is_current(const filters *fs, const served *s);
-bool stored_stands(const filters *fs, const served *s); /* in Redis by a round trip */
+/* Does the storage still hold this filter?  Takes a round trip in Redis. */
+bool stored_stands(const filters *fs, const served *s);
 int stored_remove(served *s, bf_error *err);
 /* Calls each() for every filter in the folder until it returns an error. */
 int stored_each(const filters *fs, int (*each)(void *ctx, text name, uint64_t bytes, bf_error *err),

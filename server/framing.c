@@ -7,7 +7,7 @@
 enum { METHOD, TARGET, VERSION, LINE_LF, LINE, NAME, VALUE, LAST_LF, HEAD_END };
 enum { SIZE = HEAD_END, EXTENSION, SIZE_LF, DATA, DATA_CR, DATA_LF };
 
-/* What a name or a method is made of. */
+/* The characters of header names and methods (RFC 9110: tchar). */
 /* clang-format off */
 static const char tokens[256] = {
     ['!'] = 1, ['#'] = 1, ['$'] = 1, ['%'] = 1, ['&'] = 1, ['\''] = 1, ['*'] = 1, ['+'] = 1,
@@ -37,7 +37,7 @@ static inline size_t run(bool (*is)(unsigned char), const char *bytes, size_t i,
     return i;
 }
 
-/* Eight bytes from i on, the first one lowest; behind the end zeros.  len >= 8. */
+/* Loads eight bytes from i on, the first one in the lowest byte; zeros after the end.  len >= 8. */
 static inline uint64_t eight(const char *bytes, size_t i, size_t len)
 {
     const size_t left = len - i;
@@ -49,8 +49,8 @@ static inline uint64_t eight(const char *bytes, size_t i, size_t len)
     return left < 8 ? x >> 8 * (8 - left) : x;
 }
 
-/* As run(), past all bytes at once that are not less than `least`, nor 127.  The lowest bit of
- * `odd` is exact, those above it may owe to a borrow. */
+/* Like run(), eight bytes per step: skips bytes from `least` on but 127.  Only the lowest bit of
+ * `odd` is exact: those above it may come from a borrow. */
 static inline size_t run_eight(
     bool (*is)(unsigned char), unsigned char least, const char *bytes, size_t i, size_t len)
 {
@@ -67,7 +67,8 @@ static inline size_t run_eight(
     return i;
 }
 
-/* Past a line that is whole and right; false: one that is not, or the empty one, and *i stays. */
+/* Skips a complete, valid line.  Returns false and keeps *i if it is incomplete, invalid or empty.
+ */
 static inline bool whole_line(const char *bytes, size_t len, size_t *i)
 {
     const size_t colon = run(is_token, bytes, *i, len);
@@ -78,7 +79,7 @@ static inline bool whole_line(const char *bytes, size_t len, size_t *i)
     return true;
 }
 
-/* The same for the line that nearly all requests begin with. */
+/* The same for the request line of nearly all requests. */
 static inline bool whole_first(const char *bytes, size_t len, size_t *i)
 {
     static const char version[11] = " HTTP/1.1\r\n";
@@ -90,7 +91,7 @@ static inline bool whole_first(const char *bytes, size_t len, size_t *i)
     return true;
 }
 
-/* Past lines that are whole and the empty one that ends them; false where that is not there. */
+/* Skips complete lines and the empty line after them.  Returns false if that line is missing. */
 static inline bool whole_lines(const char *bytes, size_t len, size_t *i)
 {
     while (whole_line(bytes, len, i)) {}
@@ -99,7 +100,7 @@ static inline bool whole_lines(const char *bytes, size_t len, size_t *i)
     return true;
 }
 
-/* Lines of a head or of trailers, from any state of theirs. */
+/* Checks lines of a head or of trailers, from any state. */
 static int lines(strict *s, const char *bytes, size_t len, size_t *took)
 {
     size_t i = 0;
@@ -138,7 +139,7 @@ static int lines(strict *s, const char *bytes, size_t len, size_t *took)
     return 0;
 }
 
-/* Some versions of llhttp take RTSP and ICE for HTTP. */
+/* Some versions of llhttp accept RTSP and ICE, too. */
 static size_t version(strict *s, const char *bytes, size_t i, size_t len)
 {
     static const char starts[] = "HTTP/1.";
@@ -149,7 +150,7 @@ static size_t version(strict *s, const char *bytes, size_t i, size_t len)
     return s->digits < sizeof starts - 1 ? i : run(is_version, bytes, i, len);
 }
 
-/* The request's line, up to its CR. */
+/* Checks the request line up to its CR. */
 static int first_line(strict *s, const char *bytes, size_t len, size_t *took)
 {
     size_t i = 0;
@@ -194,7 +195,7 @@ static int hex(char c)
     return (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
 }
 
-/* One byte of a line that says how long a chunk is. */
+/* Checks one byte of the line with a chunk's size. */
 static int size_line(strict *s, char c, uint64_t most)
 {
     int digit = s->state == SIZE ? hex(c) : -1;
@@ -242,8 +243,8 @@ static int trailers_of(strict *s, const char *bytes, size_t len, uint64_t most, 
     return status ? status : s->line > most ? 431 : 0;
 }
 
-/* After the last trailer's end the state is HEAD_END, which is SIZE: *took < len or the caller's
- * llhttp tells the end. */
+/* After the last trailer the state is HEAD_END, the same value as SIZE: the caller sees the end by
+ * *took < len, or by llhttp. */
 int strict_chunks(
     strict *s, const char *bytes, size_t len, uint64_t most, uint64_t trailers, size_t *took)
 {

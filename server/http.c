@@ -1,4 +1,4 @@
-/* http.c - replies: status lines, header, body.  Knows what HTTP/1.1 asks of a reply; knows no
+/* http.c - replies: status lines, header, body.  Knows what HTTP/1.1 requires of a reply; knows no
  * socket and no parser. */
 #include "http.h"
 #include <stdio.h>
@@ -20,7 +20,7 @@ const char *http_reason(int status)
     return reasons[i].reason;
 }
 
-/* Header lines must not be broken by what an error quotes. */
+/* Control characters in a quoted value must not end the header line. */
 static void add_why(reply *a, const char *why)
 {
     size_t at = strlen(a->more);
@@ -40,7 +40,7 @@ void reply_status(reply *a, int status, const char *why)
     a->type = "text/plain";
     a->body = (text){ reason, strlen(reason) };
     if (why) add_why(a, why);
-    /* The old clients compare the body of a 400; everybody else gets to read what was wrong. */
+    /* Clients of the older server compare the body of a 400; other bodies include the reason. */
     if (why && status != 400 && buffer_print(&a->made, "%s: %s", reason, why))
         a->body = (text){ a->made.ptr, a->made.len };
 }

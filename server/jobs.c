@@ -9,14 +9,14 @@
  * while the open ones are answered. */
 enum { THREADS_MAX = 64, MOST_NEW = 32, BUCKETS = 256 };
 enum { HANGS = 500, BEAT = 50 }; /* ms */
-enum { SMALL = 1024 };           /* bytes not counted */
+enum { SMALL = 1024 };           /* smaller jobs are not counted, bytes */
 
 /* The jobs of one name; freed when the last one is done. */
 typedef struct turn {
-    struct turn *next, *next_ready; /* in its bucket; in the queue                            */
+    struct turn *next, *next_ready; /* next in its bucket; next in the queue */
     job *first, *last;
     size_t len;
-    uint64_t since; /* ms; when its present job was queued or became the first */
+    uint64_t since; /* ms: when its current job was queued or became the first */
     bool open;      /* was the filter open when the first job came?            */
     char name[NAME_BYTES + 1];
 } turn;
@@ -25,14 +25,14 @@ struct pool {
     pthread_mutex_t lock;
     pthread_cond_t more, less;   /* a job was queued; a thread finished one    */
     pthread_cond_t probe_wanted; /* a job was queued while the probe rested    */
-    turn *buckets[BUCKETS], *ready[2], *last_ready[2]; /* of names that are open: [true] */
+    turn *buckets[BUCKETS], *ready[2], *last_ready[2]; /* [true]: of names that are open */
     pthread_t thread[THREADS_MAX], probe;
-    worker self[THREADS_MAX];                       /* a worker without connections each          */
+    worker self[THREADS_MAX];                       /* each thread's worker, without connections */
     unsigned threads, idle, busy, busy_new, nready; /* nready: turns in ready */
-    bool stop, beats, rests;                        /* rests: the probe, until there is a job     */
-    bool looking;                                   /* atomic: a look is queued or under way      */
-    uint64_t asked; /* atomic: ms, the probe was sent; 0 = answered */
-    bool late;      /* atomic: the last one took too long         */
+    bool stop, beats, rests;                        /* rests: the probe waits for a job */
+    bool looking;                                   /* atomic: a jobs_look is queued or runs */
+    uint64_t asked; /* atomic: ms when the probe was sent; 0 = answered */
+    bool late;      /* atomic: the last probe took too long */
 };
 
 /* ---- turns ---- */
@@ -100,7 +100,7 @@ static void look(worker *w)
 {
     server *s = w->s;
     bf_state st = { 0 };
-    bf_set_nowait(true); /* a filter that is locked must not keep it from the others */
+    bf_set_nowait(true); /* a locked filter must not delay the others */
     filters_refresh(&s->fs);
     served *f = filters_known(&s->fs, TEXT(""), false);
     int rc = f ? filter_state(f, &st, NULL) : -1;
@@ -110,7 +110,7 @@ static void look(worker *w)
         rc < 0 ? -1 : st.fill);
 }
 
-/* The worker takes the whole list, so only the first job on it must wake the worker. */
+/* The worker takes the complete list, so only its first job must wake the worker. */
 static void hand_back(job *j)
 {
     const uint64_t one = 1;
@@ -120,7 +120,8 @@ static void hand_back(job *j)
         j->next = before;
     } while (!__atomic_compare_exchange_n(
         &w->done, &before, j, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
-    if (!before && write(w->wake, &one, sizeof one) < 0) return; /* full: it is awake */
+    if (!before && write(w->wake, &one, sizeof one) < 0)
+        return; /* the pipe is full: the worker is awake */
 }
 
 /* Room that hold_reply() lacks is not noted: a reply that exists is not made again. */
@@ -192,7 +193,8 @@ static bool start_thread(pool *p, server *s)
 static bool submit(server *s, job *j, text name)
 {
     pool *p = s->pool;
-    const bool open = filters_has_open(&s->fs, name); /* false too: a turn of no filter */
+    const bool open =
+        filters_has_open(&s->fs, name); /* also false for a turn that is not a filter's */
     pthread_mutex_lock(&p->lock);
     const bool ok = !p->stop && start_thread(p, s) && queue(p, j, name, open);
     if (ok) pthread_cond_signal(&p->more);
@@ -274,7 +276,7 @@ bool jobs_hang(const server *s)
     return __atomic_load_n(&p->late, __ATOMIC_ACQUIRE) || (asked && clock_ms() - asked >= HANGS);
 }
 
-/* The probe may hang on a new connection while a name that is open is answered on its own. */
+/* The probe may hang on a new connection while an open filter's connection is answered. */
 bool jobs_hang_for(server *s, const request *q)
 {
     char room[NAME_ROOM];
@@ -358,7 +360,7 @@ void jobs_close(server *s)
     s->pool = NULL;
 }
 
-/* Skipped while the last one still waits for something. */
+/* Does nothing while the last one still runs. */
 void jobs_look(server *s)
 {
     pool *p = s->pool;
@@ -444,7 +446,7 @@ bool job_again(worker *w, job *j)
     return false;
 }
 
-/* Called once per job: nothing is read from a connection that waits. */
+/* Called once per job, because nothing is read from a waiting connection. */
 bool job_keep_input(worker *w, job *j, const char *bytes, size_t len)
 {
     if (!hold(w, len + INPUT_MORE)) return false;

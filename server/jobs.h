@@ -31,27 +31,27 @@ struct server;
 
 struct job {
     job *next;
-    struct worker *w;            /* whose connection it is; NULL: a look, without one      */
+    struct worker *w;            /* the worker of its connection; NULL: jobs_look, which has none */
     struct conn *c;              /* NULL: answered or closed; only the worker uses it      */
-    bool dropped;                /* atomic: if it has not begun, it need not                */
-    bool done;                   /* its reply is there; only the worker uses it            */
+    bool dropped;                /* atomic: its client is gone; skip it unless it has begun */
+    bool done;                   /* its reply is complete; only the worker uses it */
     request q;                   /* points into text and body                              */
     buffer text, body, input;    /* input: what the client sent after this request         */
-    uint64_t held, lacked, room; /* bytes: counted; found too few; reserved for a retry */
+    uint64_t held, lacked, room; /* bytes: counted; missing; reserved for a retry */
     uint64_t began;              /* ns, for the log */
-    bool whole;                  /* about a whole filter                                   */
+    bool whole;                  /* about a complete filter */
     bool again;                  /* this is the second start */
     reply a;
 };
 
 bool jobs_open(struct server *s);
-/* False: some still run at `until` (ms). */
+/* Returns false if some still run at `until` (ms). */
 bool jobs_stop(struct server *s, uint64_t until);
 void jobs_close(struct server *s);
-bool jobs_hang(const struct server *s); /* does Redis hang?                                       */
+bool jobs_hang(const struct server *s); /* Does Redis hang? */
 /* The same for this request: an open filter hangs only if its own jobs do. */
 bool jobs_hang_for(struct server *s, const request *q);
-void jobs_look(struct server *s); /* once a second: refreshes the list, records the fill    */
+void jobs_look(struct server *s); /* Called once a second: refreshes the list, records the fill. */
 
 /* For workers.  The job takes over the present request's body, the bytes counted for it, and *a,
  * the reply as far as the worker came.  NULL: *why says why. */

@@ -95,7 +95,7 @@ void one_key(worker *w, text name, text raw, verb v, reply *a)
 }
 
 /* ---- many keys ---- */
-/* Does n keys and appends their answers. */
+/* Processes n keys and appends their answers. */
 static bool answer_keys(worker *w, served *f, verb v, const bf_key *keys, size_t n, reply *a)
 {
     uint8_t before[BF_BATCH_SIZE_MAX];
@@ -118,8 +118,8 @@ static bool answer_keys(worker *w, served *f, verb v, const bf_key *keys, size_t
     return rc >= 0;
 }
 
-/* Does the keys of a batch that have no answer in a->made yet.  False: a->defer or a status is set.
- */
+/* Processes the keys of a batch that have no answer in a->made yet.  Returns false if it set
+ * a->defer or a status. */
 static bool answer_all(worker *w, served *f, const call *c, verb v, reply *a)
 {
     bf_key keys[BF_BATCH_SIZE_MAX];
@@ -137,8 +137,8 @@ static bool answer_all(worker *w, served *f, const call *c, verb v, reply *a)
 static bool answers_fit(worker *w, int form, text body, reply *a)
 {
     size_t at, most = body.len + 1;
-    if (body.len < LARGE / 2) return true; /* room is doubled: it stays below LARGE */
-    if (a->held) return true;              /* the filter was replaced */
+    if (body.len < LARGE / 2) return true; /* buffers grow by doubling: it stays below LARGE */
+    if (a->held) return true; /* reserved by the call before, whose filter was replaced */
     if (form == KEYS_FRAMED) most = body.len / 4;
     if (!hold(w, most)) {
         most = (size_t)keys_count(form, body, &at);
@@ -153,8 +153,8 @@ static bool answers_fit(worker *w, int form, text body, reply *a)
     return false;
 }
 
-/* Would the batch keep the other connections of its worker waiting for more than some tens of
- * milliseconds?  Then a job does it. */
+/* True if the batch would delay the other connections of its worker for more than some tens of
+ * milliseconds: then a job processes it. */
 static bool is_long(served *f, const call *c)
 {
     bf_info i;
@@ -169,7 +169,7 @@ static bool batch_begin(worker *w, served *f, const call *c, reply *a)
 {
     bf_error err;
     a->made.len = a->half = 0;
-    if (is_of_counters(c->verb)) { /* before room is asked for */
+    if (is_of_counters(c->verb)) { /* before memory is reserved */
         const int64_t rc = change_or_test(w, f, c->verb, NULL, 0, NULL, &err);
         if (rc < 0) cannot(w, f, c->verb, a, (int)rc, &err);
         if (rc < 0) return false;

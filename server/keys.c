@@ -36,7 +36,7 @@ static size_t plain(text in, char space)
     return i;
 }
 
-/* space: the character that stands for one; % where none does. */
+/* space: the character that means a space, or % if none does. */
 static bool decode(text in, char space, char *to, bf_key *key)
 {
     size_t i = plain(in, space), n = i;

@@ -10,9 +10,9 @@ enum { KEYS_LINES, KEYS_FRAMED };
 /* `+` is a space, %XX a byte.  Writes at most in.len bytes to `to`; *key is either there or the
  * input itself. */
 bool keys_decode(text in, char *to, bf_key *key);
-bool keys_decode_percent(text in, char *to, bf_key *key); /* + is a + */
-/* How many keys a whole body holds, -1 where its framing is broken: *at is the byte. */
+bool keys_decode_percent(text in, char *to, bf_key *key); /* The same, but + stays +. */
+/* Returns how many keys a complete body holds, or -1 if its framing is broken at byte *at. */
 int64_t keys_count(int form, text body, size_t *at);
-/* The next keys of a body that keys_count has accepted, at most cap; takes them off *rest. */
+/* Removes the next keys, at most cap, from *rest: a body that keys_count has accepted. */
 size_t keys_next(int form, text *rest, bf_key *keys, size_t cap);
 #endif

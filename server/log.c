@@ -1,5 +1,5 @@
-/* log.c - the access log: one line of JSON a request.  Knows a file that may be opened again;
- * writes no key unless asked. */
+/* log.c - the access log: one line of JSON per request.  Reopens its file on SIGHUP; writes keys
+ * only with --log-keys. */
 #define _GNU_SOURCE
 #include "server.h"
 #include <arpa/inet.h>
@@ -12,11 +12,11 @@
 
 enum { FLUSH = 64 << 10 };
 
-/* Also on SIGHUP.  The descriptor keeps its number: workers write to it meanwhile.  O_NONBLOCK: a
- * FIFO that nobody reads is an error (ENXIO), and not waited for. */
+/* Called at the start and on SIGHUP.  The descriptor keeps its number, because workers write to it
+ * meanwhile.  O_NONBLOCK: a FIFO without a reader is an error (ENXIO) instead of a wait. */
 int log_open(server *s)
 {
-    if (!s->o.access_log) return 0; /* log_fd is -1 for good */
+    if (!s->o.access_log) return 0; /* log_fd stays -1 */
     int fd = open(s->o.access_log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0640);
     if (fd < 0) return -1;
     fcntl(fd, F_SETFL, O_APPEND);
@@ -53,11 +53,11 @@ static void print_client(buffer *b, int fd)
     else
         inet_ntop(AF_INET, &four->sin_addr, host, sizeof host);
     buffer_print(b, ",\"client\":\"%s\",\"port\":%u", host,
-        ntohs(four->sin_port)); /* the port is at the same place in both */
+        ntohs(four->sin_port)); /* sin_port and sin6_port have the same offset */
 }
 
-/* Up to the key.  A request that was not understood, or that nobody looked at, may have a key or
- * a token anywhere. */
+/* Returns the target up to the key.  Of a request with an unknown path nothing: a key or a token
+ * may be anywhere in it. */
 static text shown(const request *q, const reply *a, bool keys)
 {
     text t = q->path;
@@ -82,7 +82,8 @@ void log_request(
     if (b->len > FLUSH) log_flush(w);
 }
 
-/* Once, until it goes again: whoever asks must not fill the journal instead. */
+/* Reports the first failure, and the next one only after a success: else the journal would fill
+ * instead. */
 static void complain(server *s, bool failed, const char *why)
 {
     if (__atomic_exchange_n(&s->log_fails, failed, __ATOMIC_RELAXED) == failed || !failed) return;
@@ -90,7 +91,7 @@ static void complain(server *s, bool failed, const char *why)
         s->o.access_log, why);
 }
 
-/* Whole lines in one write each time: those of several workers do not mix. */
+/* Writes complete lines in one call, so that lines of several workers do not mix. */
 void log_flush(worker *w)
 {
     server *s = w->s;

@@ -26,12 +26,12 @@ enum {
     SPARE = 64,
     BACKLOG = 4096,
     APART = 128 << 10
-}; /* ms; descriptors for all but connections; bytes */
+}; /* ms; descriptors besides connections; bytes */
 
 static int complain(const char *what, const char *why)
 {
     char shown[sizeof((bf_error *)0)->msg];
-    bf_hide_passwords(why, shown, sizeof shown); /* no URL to the core is a path to it */
+    bf_hide_passwords(why, shown, sizeof shown); /* the core may quote a wrong URL as a path */
     fprintf(stderr, "bloomfilterd: %s: %s\n", what, shown);
     return -1;
 }
@@ -89,7 +89,7 @@ static unsigned port_of(int fd)
     return (unsigned)atoi(port);
 }
 
-/* As many connections as asked for, or as the system allows. */
+/* Raises the limit of descriptors for --max-connections, or as far as the system allows. */
 static void raise_limits(options *o)
 {
     struct rlimit l;
@@ -120,7 +120,7 @@ static int start(server *s)
     history_init(&s->history);
     raise_limits(&s->o);
     if (open_listener(s) < 0)
-        return -1; /* before a filter is made: a second daemon by mistake leaves nothing */
+        return -1; /* before a filter is created: a second daemon on this port must leave nothing */
     s->loopback = is_loopback(s->listener);
     if (log_open(s) < 0) return complain(s->o.access_log, strerror(errno));
     if (filters_open(&s->fs, &s->o, &err) < 0) return complain("the filter", err.msg);
@@ -205,7 +205,8 @@ static void release(server *s)
     if (s->log_fd >= 0) close(s->log_fd);
 }
 
-/* What is started without them would give their numbers to sockets, and print into those. */
+/* If descriptors 0 to 2 are closed, sockets would get these numbers, and messages would be written
+ * into them. */
 static void keep_standard(void)
 {
     int fd;
@@ -214,9 +215,9 @@ static void keep_standard(void)
     if (fd > 2) close(fd);
 }
 
-/* What --max-buffered counts is memory only if what is given back leaves the daemon.  glibc puts
- * larger and larger replies between small ones, once it has seen one come and go: the gaps that
- * they leave stay. */
+/* Makes freed memory return to the system, so that --max-buffered limits real memory.  By default
+ * glibc raises its mmap threshold after a large buffer was freed, and later ones leave gaps in the
+ * heap. */
 static void give_back(void)
 {
 #ifdef __GLIBC__
@@ -233,7 +234,7 @@ int main(int argc, char **argv)
     if (rc) return rc == 1 ? 0 : rc < 0 ? 1 : 2;
     keep_standard();
     signal(SIGPIPE, SIG_IGN); /* the core writes to Redis, stderr may be closed */
-    signal(SIGXFSZ, SIG_IGN); /* a log larger than allowed is not written, and no reason to die */
+    signal(SIGXFSZ, SIG_IGN); /* a log that reaches RLIMIT_FSIZE must not end the daemon */
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
@@ -243,8 +244,7 @@ int main(int argc, char **argv)
     announce(&s);
     wait_for_end(&s, &signals);
     rc = end(&s);
-    if (s.stuck)
-        _exit(rc < 0 ? 1 : 0); /* a thread still waits for Redis, whose time-out is not ours */
+    if (s.stuck) _exit(rc < 0 ? 1 : 0); /* a thread still waits for Redis */
     release(&s);
     return rc < 0 ? 1 : 0;
 }

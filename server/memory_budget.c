@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { STILL = 2000, LOOK = 64 }; /* ms; requests that are looked at */
+enum { STILL = 2000, LOOK = 64 }; /* ms; how many requests are looked at */
 
 static bool reserve(server *s, uint64_t bytes)
 {
@@ -43,7 +43,7 @@ static void watch_readers(worker *w)
     }
 }
 
-/* The list SENDING is in the order of the last byte read, ASKING in the order of requests begun. */
+/* SENDING is ordered by the time of the last byte sent, ASKING by the time the request began. */
 static conn *stands_still(const worker *w)
 {
     conn *c = w->lists[SENDING].first;

@@ -1,5 +1,4 @@
-/* notify.h - tells systemd that the daemon is ready or stopping, by the datagram it waits for.
- * Without systemd: nothing. */
+/* notify.h - sends systemd the datagrams READY and STOPPING.  Does nothing without systemd. */
 #ifndef BFD_NOTIFY_H
 #define BFD_NOTIFY_H
 void notify(const char *state);

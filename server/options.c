@@ -1,5 +1,5 @@
-/* options.c - the command line into options, and --help.  Knows names, defaults and limits; opens
- * no filter and no socket. */
+/* options.c - parses the command line, prints --help.  Knows names, defaults and limits; opens no
+ * filter and no socket. */
 #include "options.h"
 #include <errno.h>
 #include <getopt.h>
@@ -124,7 +124,7 @@ static int set_token(options *o, const char *token)
     return o->token ? 0 : refuse("memory", "there", "none");
 }
 
-/* The file's first bytes; how many, or -1: said. */
+/* Reads the first bytes of a file.  Returns how many, or -1 after an error message. */
 static ssize_t read_file(const char *path, char *buf, size_t most)
 {
     FILE *f = fopen(path, "re");
@@ -168,7 +168,7 @@ static int sizes(options *o, int option)
     }
 }
 
-/* The library's own words. */
+/* The range is described as in the library. */
 static int factor(const char *name, double *to, double above)
 {
     bf_error err;
@@ -205,7 +205,7 @@ static int allow_host(options *o, const char *name)
     return 0;
 }
 
-/* 1, or -1: it could not be written. */
+/* Returns 1, or -1 if it could not be written. */
 static int say(const char *answer)
 {
     if (fputs(answer, stdout) >= 0 && fflush(stdout) == 0) return 1;
@@ -225,7 +225,7 @@ static int take(options *o, int option)
     case THREADS: return small("--threads", &o->threads, 1, 256);
     case TOKEN: {
         int rc = set_token(o, optarg);
-        memset(optarg, '*', strlen(optarg)); /* not for everybody's ps */
+        memset(optarg, '*', strlen(optarg)); /* hides the password from ps */
         return rc;
     }
     case TOKEN_FILE: return token_file(o, optarg);

@@ -1,4 +1,4 @@
-/* options.h - what the command line says.  Knows names, defaults and limits; opens nothing. */
+/* options.h - the options of the command line.  Knows names, defaults and limits; opens nothing. */
 #ifndef BFD_OPTIONS_H
 #define BFD_OPTIONS_H
 #include "bloomfilter_host.h"
@@ -16,7 +16,7 @@ typedef struct {
     const char *scheme, *storage, *access_log;
     char *token;
     bool keyed;
-    uint8_t secret[BF_SECRET_BYTES]; /* of all filters, where keyed                        */
+    uint8_t secret[BF_SECRET_BYTES]; /* of all filters, if they are keyed */
     bool log_keys;
     uint64_t max_url, max_header, max_body; /* bytes                                              */
     uint64_t max_buffered, max_filter;      /* bytes: all bodies and replies at once; one filter  */

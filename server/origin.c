@@ -25,7 +25,7 @@ static bool same(text a, text b)
 
 static text c_text(const char *s) { return (text){ s, strlen(s) }; }
 
-/* Name or [address] without its port; nothing where the port is none. */
+/* Returns the name or [address] without its port; empty if the port is invalid. */
 static text host_of(text authority)
 {
     size_t end = authority.len;
@@ -41,7 +41,7 @@ static bool is_named(const options *o, text host)
     return i < o->allow_hosts;
 }
 
-/* What --host says counts as a name too, an IPv6 address in brackets. */
+/* Is it the value of --host?  An IPv6 address is compared in brackets. */
 static bool is_listened_on(const options *o, text host)
 {
     const bool brackets = host.len > 2 && host.ptr[0] == '[' && host.ptr[host.len - 1] == ']';
@@ -58,7 +58,7 @@ static bool is_ours(const server *s, text authority)
     return is_named(&s->o, host) || is_listened_on(&s->o, host);
 }
 
-/* scheme://authority/..., nothing where it is not of this form. */
+/* Returns the authority of scheme://authority/..., or nothing if the URL has another form. */
 static text authority_of(text url)
 {
     const bool http = text_starts(url, TEXT("http://")), https = text_starts(url, TEXT("https://"));
@@ -67,8 +67,8 @@ static text authority_of(text url)
     return (text){ url.ptr + from, to - from };
 }
 
-/* A page of this daemon's own: of the very host and port that was asked, or of a name that
- * --allow-host has. */
+/* Is it a page of this daemon: of the host and port of this request, or of a name in --allow-host?
+ */
 static bool is_own_page(const server *s, const request *q, text url)
 {
     const text page = authority_of(url);

@@ -1,5 +1,5 @@
-/* page.c - the status page: one file, no other, drawn here and kept fresh by a few lines of script
- * that ask /stats. Knows HTML; knows numbers only through stats and history. */
+/* page.c - the status page: a single HTML file; a short script updates it from /stats.  Knows HTML;
+ * gets its numbers from stats.c and history.c. */
 #include "server.h"
 
 static const char before[] =
@@ -80,7 +80,7 @@ static bool points_of(buffer *b, const point *points, size_t n)
     return ok && buffer_print(b, "]</script>");
 }
 
-/* 1234567 as 1,234,567 */
+/* Appends 1234567 as 1,234,567. */
 static bool grouped(buffer *b, uint64_t v)
 {
     if (v < 1000) return buffer_print(b, "%u", (unsigned)v);
@@ -99,8 +99,7 @@ static bool about(buffer *b, served *f)
                100 * i.p, i.scheme, i.home, i.part_count);
 }
 
-/* A name holds nothing that HTML takes for its own.  mine: this page's filter, whose lock is held.
- */
+/* Names of filters need no escaping in HTML.  mine: this page's filter, whose lock is held. */
 static bool row(buffer *b, worker *w, served *f, const served *mine)
 {
     bf_info i;

@@ -1,12 +1,13 @@
-/* parse.c - bytes to requests, by llhttp, and each request to its route.  Knows llhttp and the
- * limits; knows no socket.
- *
- * What arrives whole in one read is never copied: the pieces of the request point into the worker's
- * read buffer. */
+/* parse.c - parses requests with llhttp and routes them.  Knows llhttp and the limits; knows no
+ * socket. A request that arrives in one read is not copied: its texts point into the worker's read
+ * buffer. */
 #include "server.h"
 #include <stdlib.h>
 
-enum { STOP = 256 << 10, BLANKS = 8 }; /* replies that are sent before more is parsed; CR and LF */
+enum {
+    STOP = 256 << 10,
+    BLANKS = 8
+}; /* bytes of replies that are sent before more is parsed; the most CR and LF before a request */
 
 static worker *worker_of(llhttp_t *p) { return p->data; }
 
@@ -39,7 +40,7 @@ void request_in_drop(worker *w, request_in *x)
     bytes_clear(x, sizeof *x);
 }
 
-/* Counts what a request takes while it is put away, as far as all that is held may grow. */
+/* Counts the memory of a suspended request.  Returns false if --max-buffered does not allow it. */
 static bool hold_request_in(worker *w, request_in *x)
 {
     uint64_t all = sizeof *x + x->url.cap + x->body.cap;
@@ -49,7 +50,7 @@ static bool hold_request_in(worker *w, request_in *x)
     return true;
 }
 
-/* More of a text: it is copied only where it does not lie behind what is there. */
+/* Appends to a text, which is copied only if the new bytes do not follow the old ones in memory. */
 static bool see(request_in *x, buffer *b, const char *at, size_t len)
 {
     const bool ok = buffer_see(b, at, len);
@@ -57,7 +58,7 @@ static bool see(request_in *x, buffer *b, const char *at, size_t len)
     return ok;
 }
 
-/* ---- what llhttp calls ---- */
+/* ---- callbacks of llhttp ---- */
 static int on_begin(llhttp_t *p)
 {
     request_in *x = &worker_of(p)->asked;
@@ -90,11 +91,11 @@ static int on_field(llhttp_t *p, const char *at, size_t len)
     return header_bytes(w, len);
 }
 
-/* of the names below */
+/* lengths of the names below */
 enum { LENGTHS = 1 << 4 | 1 << 6 | 1 << 7 | 1 << 12 | 1 << 13 | 1 << 14 | 1 << 16 | 1 << 17 };
 
-/* Which of two is meant, or both together, is what a proxy in front may see otherwise: nothing
- * is twice.  Trailers mean nothing. */
+/* A header that occurs twice is refused, because a proxy may use the other one.  Trailers are
+ * ignored. */
 static int on_field_end(llhttp_t *p)
 {
     static const text wanted[HEADERS] = { [TYPE] = { "content-type", 12 },
@@ -117,7 +118,7 @@ static int on_field_end(llhttp_t *p)
         x->seen |= 1u << i;
         x->into = &x->headers[i];
     }
-    return header_bytes(w, 4); /* ": " and the end of the line */
+    return header_bytes(w, 4); /* for ": " and the end of the line */
 }
 
 static int on_value(llhttp_t *p, const char *at, size_t len)
@@ -137,7 +138,7 @@ static int on_value_end(llhttp_t *p)
 
 static text text_of(const buffer *b) { return (text){ b->ptr ? b->ptr : "", b->len }; }
 
-/* Blanks behind a value do not belong to it. */
+/* Returns the value without blanks at its end. */
 static text header(const request_in *x, int which)
 {
     if (!(x->seen >> which & 1)) return (text){ "", 0 };
@@ -158,7 +159,7 @@ static int method_of(const llhttp_t *p)
     }
 }
 
-/* Letters, digits, points, a port, an address in brackets. */
+/* Allows letters, digits, points, a port, an address in brackets. */
 static bool is_authority(text t)
 {
     for (size_t i = 0; i < t.len; i++) {
@@ -169,7 +170,7 @@ static bool is_authority(text t)
     return t.len > 0;
 }
 
-/* GET http://host/path: what proxies send. */
+/* Splits the target of GET http://host/path, which proxies send. */
 static void split_target(request *q)
 {
     q->path = q->target;
@@ -203,8 +204,7 @@ static request request_of(const llhttp_t *p, const request_in *x)
     return q;
 }
 
-/* Where the body ends must be beyond doubt; one that is packed would be taken for other keys
- * than were meant. */
+/* Refuses a body whose end is ambiguous, and a compressed one: its bytes would be read as keys. */
 static int check_body(worker *w, const llhttp_t *p, request_in *x)
 {
     const options *o = &w->s->o;
@@ -225,12 +225,12 @@ static int check_body(worker *w, const llhttp_t *p, request_in *x)
     return 1;
 }
 
-/* Before a body is taken: from strangers none is. */
+/* Checks access before a body is read. */
 static int on_head_end(llhttp_t *p)
 {
     worker *w = worker_of(p);
     request_in *x = &w->asked;
-    p->upgrade = 0; /* there is nothing to upgrade to */
+    p->upgrade = 0; /* upgrades are ignored */
     x->head_done = true;
     if (p->http_major != 1) return stop(x, 400), -1;
     int rc = check_body(w, p, x);
@@ -244,7 +244,7 @@ static int on_head_end(llhttp_t *p)
     return buffer_add(&w->out, "HTTP/1.1 100 Continue\r\n\r\n", 25) ? 0 : (stop(x, 503), -1);
 }
 
-/* Room for more of the body in memory of its own. */
+/* Reserves room for more of the body in the request's own memory. */
 bool body_grow(worker *w, request_in *x, size_t more)
 {
     x->owns = true;
@@ -259,7 +259,7 @@ static int on_body(llhttp_t *p, const char *at, size_t len)
     request_in *x = &w->asked;
     x->body_bytes += len;
     if (x->body_bytes > w->s->o.max_body) return stop(x, 413);
-    if (p->method != HTTP_POST) return 0; /* nobody reads it */
+    if (p->method != HTTP_POST) return 0; /* only POST has a body that is used */
     bool borrows = !x->body.cap && (!x->body.len || x->body.ptr + x->body.len == at),
          direct = x->body.cap && x->body.ptr + x->body.len == at;
     if (!borrows && !direct && !body_grow(w, x, len)) return HPE_USER;
@@ -320,7 +320,7 @@ static const llhttp_settings_t settings = { .on_message_begin = on_begin,
     .on_body = on_body,
     .on_message_complete = on_end };
 
-/* ---- what conn.c calls ---- */
+/* ---- for conn.c ---- */
 void parse_start(conn *c) { llhttp_init(&c->parser, HTTP_REQUEST, &settings); }
 
 void parse_resume(worker *w, conn *c)
@@ -344,7 +344,7 @@ static bool keep(request_in *x)
 void parse_suspend(worker *w, conn *c)
 {
     request_in *x = &w->asked, *part = c->part;
-    c->part = NULL; /* what it points to is w->asked's now */
+    c->part = NULL; /* its buffers belong to w->asked now */
     x->moved = w->now;
     if (!part) part = malloc(sizeof *part);
     if (part && keep(x) && hold_request_in(w, x)) {
@@ -382,7 +382,7 @@ void refuse(worker *w, conn *c, int status)
     c->close = c->broken = true;
 }
 
-/* Endless blanks reach no callback: a head that grows from read to read is counted here. */
+/* llhttp calls nothing for blanks, so a head that grows from read to read is counted here. */
 static bool is_endless(worker *w, size_t len)
 {
     request_in *x = &w->asked;
@@ -392,7 +392,7 @@ static bool is_endless(worker *w, size_t len)
     return x->raw > READ_BYTES + 2 * (o->max_url + o->max_header);
 }
 
-/* An empty line or a few in front of a request, as some clients send behind a body.  False: the
+/* Skips empty lines before a request: some clients send them after a body.  Returns false if the
  * request begins. */
 static bool is_blank(worker *w, conn *c, char byte)
 {
@@ -408,8 +408,8 @@ static bool is_blank(worker *w, conn *c, char byte)
     return true;
 }
 
-/* How many of the bytes are of this request's present part; 0, or the status that the next byte
- * earns. */
+/* Sets *took to how many bytes belong to the current part of the request.  Returns 0, or the status
+ * for a wrong byte. */
 static int strict_part(worker *w, const conn *c, const char *bytes, size_t len, size_t *took)
 {
     request_in *x = &w->asked;
@@ -421,7 +421,7 @@ static int strict_part(worker *w, const conn *c, const char *bytes, size_t len, 
     return 0;
 }
 
-/* A head, or as much of a body as there is: never bytes of two requests. */
+/* Parses a head, or the available bytes of a body: never bytes of two requests. */
 static size_t parse_part(worker *w, conn *c, const char *bytes, size_t len)
 {
     request_in *x = &w->asked;

@@ -72,7 +72,7 @@ void claim_drop(filters *fs, claim *c)
     pthread_mutex_unlock(&fs->claiming);
 }
 
-/* The part that new keys go to. */
+/* Describes the part that new keys are added to. */
 static int newest(served *s, bf_part_info *part, double *grow, bf_error *err)
 {
     bf_info i;

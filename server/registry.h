@@ -1,4 +1,4 @@
-/* registry.h - what filters.c offers filter_admin.c and storage.c of the list of filters. */
+/* registry.h - the list of filters, for filter_admin.c and storage.c.  Implemented in filters.c. */
 #ifndef BFD_REGISTRY_H
 #define BFD_REGISTRY_H
 #include "filters.h"

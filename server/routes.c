@@ -24,7 +24,7 @@ static void page_on(worker *w, served *f, const call *c, reply *a)
     if (!page(w, f, a) && a->status == 0) reply_status(a, 503, "out of memory");
 }
 
-/* Of a filter in Redis it is Redis that must answer. */
+/* If the filter is in Redis, Redis must answer. */
 static void health(worker *w, reply *a)
 {
     bf_error err;
@@ -44,7 +44,7 @@ static void health(worker *w, reply *a)
 }
 
 /* ---- paths ---- */
-/* What a filter can do, whether by name or not.  False: no such thing. */
+/* Requests about one filter, named or "default".  Returns false if there is no such path. */
 static bool on_filter(worker *w, text name, text path, const request *q, reply *a)
 {
     static const struct {
@@ -67,7 +67,8 @@ static bool on_filter(worker *w, text name, text path, const request *q, reply *
     return true;
 }
 
-/* The name in a path behind /f/, percent-decoded, and what follows it; an empty one is none. */
+/* Returns the name after /f/, percent-decoded, or an empty text, and sets *rest to what follows it.
+ */
 static text name_in(text path, char room[NAME_ROOM], text *rest)
 {
     size_t len = 0;
@@ -80,7 +81,7 @@ static text name_in(text path, char room[NAME_ROOM], text *rest)
     return ok && filter_name_ok(found) ? found : (text){ "", 0 };
 }
 
-/* As it was sent. */
+/* Quotes the name as it was sent. */
 static void no_name(text path, text rest, reply *a)
 {
     char why[160];
@@ -115,8 +116,8 @@ static bool named(worker *w, text path, const request *q, reply *a)
     return true;
 }
 
-/* Is there room for a report on all filters, as large as the last one?  Asked before it is written,
- * and not held: it would count itself. */
+/* Is there room for a report on all filters as large as the last one?  Checked before it is
+ * written, without reserving: the report would count the reservation. */
 static bool report_fits(worker *w, reply *a)
 {
     const uint64_t last = tallied(&w->s->report);
@@ -126,7 +127,7 @@ static bool report_fits(worker *w, reply *a)
         return false;
     }
     unhold(w, last);
-    return buffer_reserve(&a->made, last + last / 16); /* it grows by doubling else */
+    return buffer_reserve(&a->made, last + last / 16); /* else the buffer would grow by doubling */
 }
 
 static bool metrics(worker *w, reply *a)
@@ -155,8 +156,8 @@ static bool of_server(worker *w, text path, const request *q, reply *a)
     return true;
 }
 
-/* Those that are about no filter, or must not wait for others of the main one, have a turn of their
- * own: no filter's name. */
+/* Requests that are about no filter, or that must not wait for others of "default", have a turn of
+ * their own, whose text cannot be a filter's name. */
 text route_turn(const request *q, char room[NAME_ROOM])
 {
     text rest;
@@ -167,7 +168,7 @@ text route_turn(const request *q, char room[NAME_ROOM])
     return name.len ? name : TEXT(DEFAULT_NAME);
 }
 
-/* Its name's path, or what follows the name; *named: is it about a filter by name? */
+/* Returns the path, without /f/NAME if *named. */
 static text path_of_filter(const request *q, bool *named)
 {
     char room[NAME_ROOM];
@@ -184,7 +185,7 @@ bool route_is_whole(const request *q)
            text_is(rest, TEXT("/merge"));
 }
 
-/* Is it about whole filters, or about all of their bits?  That takes as long as they are large. */
+/* Is it about complete filters?  Then its time depends on their size. */
 static bool is_long(const request *q)
 {
     bool named;

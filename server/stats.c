@@ -11,7 +11,7 @@ void count_status(worker *w, int status)
 {
     size_t i = 0;
     while (statuses[i] && statuses[i] != status) i++;
-    /* Only this worker writes it: no locked instruction. */
+    /* Only this worker writes the counter, so no atomic addition is needed. */
     __atomic_store_n(&w->statuses[i], w->statuses[i] + 1, __ATOMIC_RELAXED);
 }
 
@@ -59,7 +59,7 @@ static const char *shortest(char text[32], double v)
     return text;
 }
 
-/* {"m":..., without the closing brace: what a filter is. */
+/* Appends {"m":... without the closing brace: the filter's parameters. */
 static bool print_info(buffer *b, served *f)
 {
     bf_info i;
@@ -161,12 +161,12 @@ static const struct {
     [MISSES] = { "misses_total", "counter", "keys tested and absent" },
     [REMOVED] = { "removed_total", "counter", "keys removed" } };
 
-/* One that Redis does not answer for is not waited for once more, nor one that is locked. */
+/* Does not wait for a filter that is locked, or whose Redis does not answer. */
 bool stats_state(const worker *w, served *f, bf_state *st)
 {
     if (f->remote && jobs_hang(w->s)) return false;
     bf_set_nowait(true);
-    const bool used = pthread_rwlock_tryrdlock(&f->use) == 0; /* else it is being merged */
+    const bool used = pthread_rwlock_tryrdlock(&f->use) == 0; /* else a merge holds it */
     const bool up = filter_state(f, st, NULL) >= 0;
     if (used) pthread_rwlock_unlock(&f->use);
     bf_set_nowait(!w->may_block);
@@ -191,7 +191,7 @@ static bool head(buffer *b, const char *name, const char *type, const char *help
         b, "# HELP bloomfilter_%s %s\n# TYPE bloomfilter_%s %s\n", name, help, name, type);
 }
 
-/* v: METRICS values of each filter. */
+/* v: METRICS values per filter */
 static bool print_filters(buffer *b, served *const *all, size_t count, const double *v)
 {
     bool ok = true;
@@ -199,7 +199,7 @@ static bool print_filters(buffer *b, served *const *all, size_t count, const dou
         ok = head(b, metrics[m].name, metrics[m].type, metrics[m].help);
         for (size_t i = 0; ok && i < count; i++) {
             const double *of = v + i * METRICS;
-            if (of[UP] == 0 && m >= COUNT && m < UP) continue; /* not known is not 0 */
+            if (of[UP] == 0 && m >= COUNT && m < UP) continue; /* an unknown value is left out */
             ok = buffer_print(
                 b, "bloomfilter_%s{filter=\"%s\"} %.17g\n", metrics[m].name, all[i]->name, of[m]);
         }
@@ -207,7 +207,7 @@ static bool print_filters(buffer *b, served *const *all, size_t count, const dou
     return ok;
 }
 
-/* What they are: text has no value of its own in this format. */
+/* Kinds are labels: this format has no text values. */
 static bool print_kinds(buffer *b, served *const *all, size_t count)
 {
     bool ok = head(b, "info", "gauge", "what the filter is");

@@ -1,5 +1,5 @@
-/* storage.c - where the filters of a server are: files, a folder of them, Redis; opening what is
- * there, and whether it still is. Knows storages and the core; knows neither the list nor HTTP. */
+/* storage.c - where the filters of a server are (one file, a folder, Redis), opening them, and
+ * checks that they still exist.  Knows storages and the core; knows neither the list nor HTTP. */
 #include "registry.h"
 #include <dirent.h>
 #include <errno.h>
@@ -36,9 +36,8 @@ bool filter_name_ok(text name)
     return true;
 }
 
-/* In Redis the named filters are beside the main one: K:f:NAME.  A colon of NAME is %3A there: none
- * meets K:meta, what belongs to another filter, or another's shard.  All of it is encoded for the
- * URL. */
+/* In Redis the named filters have keys K:f:NAME.  A colon in NAME becomes %3A, so no name is K:meta
+ * or a derived key of another filter.  Then the key is encoded for the URL. */
 static char *url_of(const char *url, text name)
 {
     char more[NAME_BYTES * 5 + 4] = ":f:";
@@ -88,7 +87,7 @@ int stored_folder(filters *fs, bf_error *err)
     if (s[len - 1] != '/' && (stat(s, &st) < 0 || !S_ISDIR(st.st_mode))) return 0;
     fs->folder = malloc(len + 4);
     if (!fs->folder) return stored_fail(err, BF_ENOMEM, "out of memory");
-    /* What stood behind file: may look like a URL, and so would the files in it. */
+    /* The path after file: may look like a URL, and so would the files in it. */
     sprintf(fs->folder, "%s%s%s", s != fs->o->storage && *s != '/' ? "./" : "", s,
         s[len - 1] != '/' ? "/" : "");
     return 0;
@@ -120,8 +119,8 @@ int stored_each(const filters *fs, int (*each)(void *ctx, text name, uint64_t by
 /* ---- opening ---- */
 bf_spec *stored_spec(bf_spec *spec, const options *o)
 {
-    spec->may_count = !spec->counting; /* what is there is served as what it is */
-    spec->threads = true; /* even one worker: another thread counts the bits meanwhile */
+    spec->may_count = !spec->counting; /* an existing filter is served whether it counts or not */
+    spec->threads = true;              /* also with one worker: another thread counts the bits */
     spec->secret = o->keyed ? o->secret : NULL;
     spec->secret_len = o->keyed ? BF_SECRET_BYTES : 0;
     return spec;
@@ -143,7 +142,7 @@ static bf_spec main_spec(const options *o, const char *storage)
     return *stored_spec(&spec, o);
 }
 
-/* Without any size: what the storage holds; where it holds nothing, a filter of the usual size. */
+/* Without a size: opens what the storage holds, or creates a filter of the default size. */
 bf_filter *stored_main(const filters *fs, const char *storage, bf_error *err)
 {
     bf_spec spec = main_spec(fs->o, storage);
@@ -159,8 +158,7 @@ bf_filter *stored_main(const filters *fs, const char *storage, bf_error *err)
     return bf_open(&spec, err);
 }
 
-/* A filter of the server's own that does not open is the server's trouble, not that of whoever
- * asks. */
+/* A stored filter that does not open is an error of the server, not of the client. */
 bf_filter *stored_open(const filters *fs, text name, const char *storage, bf_error *err)
 {
     bf_spec spec = stored_is_main(name) ? main_spec(fs->o, storage)
@@ -181,15 +179,16 @@ bool stored_stands(const filters *fs, const served *s)
     return bf_is_current(s->f, stored_spec(&(bf_spec){ .storage = s->storage }, fs->o), NULL) == 1;
 }
 
-/* Of a file a look at its name; of Redis no more than what failed calls told, because every call
- * asks for the mark itself. */
+/* Checks the name of a file.  In Redis it only reports earlier failures, because every call reads
+ * the mark itself. */
 bool stored_is_current(const filters *fs, const served *s)
 {
     if (raised(&s->gone) || raised(&s->doubted)) return false;
     return !s->storage || s->remote || stored_stands(fs, s);
 }
 
-/* What Redis lost may have left its companion hash: made again and deleted, both are gone. */
+/* A filter that Redis lost may have left its companion hash: it is re-created and deleted, which
+ * removes both. */
 static int remove_remains(const served *s, bf_error *err)
 {
     bf_filter *f = bf_open(&(bf_spec){ .storage = s->storage, .n = 1, .p = 0.5 }, err);
@@ -204,7 +203,7 @@ static int remove_remote(served *s, bf_error *err)
     return rc < 0 && err->lost ? remove_remains(s, err) : rc;
 }
 
-/* 0 also where it is gone already. */
+/* Returns 0 also if it does not exist. */
 int stored_remove(served *s, bf_error *err)
 {
     if (!s->storage) return 0;
@@ -218,8 +217,8 @@ int stored_remove(served *s, bf_error *err)
 }
 
 /* ---- for clients ---- */
-/* Where text has the path: all of it, its end after "...", or as much of its beginning as there was
- * room for. */
+/* Finds the path in text: complete, its end after "...", or its beginning at the end of the text.
+ */
 static size_t find_path(const char *text, const char *path, const char **at)
 {
     enum { TELLING = 8 };
