@@ -219,10 +219,7 @@ static int exchange(bf_conn *l, bf_error *err)
     for (size_t i = 0; i < l->nparts; at += parts[i++].len) parts[i].bytes = at;
     if (!bf_sink_begin(&l->sink, &l->got, l->commands, l->leaves, l->bytes))
         return fail_memory(l, err);
-    if (l->socket) {
-        l->socket->label = l->label;
-        l->socket->changes = l->changes;
-    }
+    if (l->socket) l->socket->label = l->label;
     l->healthy = true;
     const int how = l->client->exchange(l->client->ctx, parts, l->nparts, err != NULL, &l->sink);
     l->connection_id = l->sink.connection;

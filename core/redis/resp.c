@@ -256,7 +256,7 @@ static ptrdiff_t parse_value(bf_reply_sink *s, const char *at, const char *end)
         bf_reply_put_text(s, line + 2, (size_t)v);
         return head + v + 2;
     case '>':
-        if (s->left != 1 || got->size.leaves != s->open.leaves || v < 1) return -1;
+        if (got->size.values != s->open.values || v < 1) return -1;
         s->pushed = true; /* fall through */
     case '*':
     case '~':
@@ -284,7 +284,7 @@ static bool keep_rest(bf_reply_sink *s, const char *bytes, size_t len)
 
 static bool is_between_replies(const bf_reply_sink *s)
 {
-    return s->rest_len == 0 && s->left == 1 && s->got->size.leaves == s->open.leaves;
+    return s->rest_len == 0 && s->got->size.values == s->open.values;
 }
 
 int64_t bf_reply_feed(bf_reply_sink *s, const void *bytes, size_t len)

@@ -32,6 +32,7 @@ static int64_t now_ms(void)
 #define bf_tls_begin(s) false
 #define bf_tls_in bf_socket_in
 #define bf_tls_out bf_socket_out
+#define bf_tls_has_more(t) false
 #define bf_tls_free(t) ((void)0)
 #endif
 
@@ -271,11 +272,13 @@ static bool connect_(bf_socket *s)
 }
 
 /* ---- an exchange ---- */
-/* Did the server close the connection (restart, idle time-out), or send what no command asked for?
- */
+/* Did the server close the connection (restart, idle time-out)?  Or send bytes that no command
+ * asked for, such as a reply twice?  They would be taken for the next reply, and the next one for
+ * the one after it. */
 static bool is_gone(const bf_socket *s)
 {
     char c;
+    if (s->tls && bf_tls_has_more(s->tls)) return true;
     return recv(s->fd, &c, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || (errno != EAGAIN && errno != EINTR);
 }
 
@@ -311,7 +314,7 @@ static int exchange(
     (void)report;
     s->fault.code = s->fault.sys_errno = 0;
     s->fresh = s->sent = s->timed_out = false;
-    if (s->fd >= 0 && s->changes && is_gone(s)) bf_socket_close(s);
+    if (s->fd >= 0 && is_gone(s)) bf_socket_close(s);
     if (!is_allowed(s)) return BF_CLIENT_UNSENT;
     const bool done = round_trip(s, parts, nparts, sink);
     (s->timed_out ? bf_breaker_timed_out : bf_breaker_answered)(&s->breaker, !s->fresh);

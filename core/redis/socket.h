@@ -10,8 +10,7 @@ typedef struct bf_tls bf_tls;
 typedef struct {
     bf_redis_client client; /* its ctx is this socket */
     const bf_redis_url *url;
-    const char *label; /* what messages call the key: the caller sets it before each exchange, */
-    bool changes;      /* and whether the exchange must not be done twice */
+    const char *label; /* what messages call the key: the caller sets it before each exchange */
     int fd;            /* -1: not connected */
     bf_tls *tls;       /* NULL: no TLS */
     char *in;          /* what was just received */
@@ -38,5 +37,6 @@ bool bf_socket_no_memory(bf_socket *s);
 bool bf_tls_begin(bf_socket *s);
 ssize_t bf_tls_in(bf_socket *s, void *bytes, size_t cap);
 int bf_tls_out(bf_socket *s, const char *bytes, size_t len);
-void bf_tls_free(bf_tls *t); /* does not tell the server */
+bool bf_tls_has_more(const bf_tls *t); /* Has it received bytes that bf_tls_in did not give? */
+void bf_tls_free(bf_tls *t);           /* does not tell the server */
 #endif

@@ -21,13 +21,14 @@ enum { RECORD = 16 << 10 };
 /* ---- the library: these functions are the same in OpenSSL 1.1.1 and 3 ---- */
 /* clang-format off */
 #define FUNCTIONS(F) \
-    F(BIO_new) F(BIO_read) F(BIO_s_mem) F(BIO_write) F(ERR_clear_error) F(ERR_peek_last_error) \
-    F(ERR_reason_error_string) F(SSL_CTX_ctrl) F(SSL_CTX_free) F(SSL_CTX_load_verify_locations) \
-    F(SSL_CTX_new) F(SSL_CTX_set_default_verify_paths) F(SSL_CTX_set_verify) \
-    F(SSL_CTX_use_PrivateKey_file) F(SSL_CTX_use_certificate_chain_file) F(SSL_connect) \
-    F(SSL_ctrl) F(SSL_free) F(SSL_get0_param) F(SSL_get_error) F(SSL_get_verify_result) \
-    F(SSL_new) F(SSL_read) F(SSL_set1_host) F(SSL_set_bio) F(SSL_write) F(TLS_client_method) \
-    F(X509_VERIFY_PARAM_set1_ip_asc) F(X509_verify_cert_error_string)
+    F(BIO_ctrl_pending) F(BIO_new) F(BIO_read) F(BIO_s_mem) F(BIO_write) F(ERR_clear_error) \
+    F(ERR_peek_last_error) F(ERR_reason_error_string) F(SSL_CTX_ctrl) F(SSL_CTX_free) \
+    F(SSL_CTX_load_verify_locations) F(SSL_CTX_new) F(SSL_CTX_set_default_verify_paths) \
+    F(SSL_CTX_set_verify) F(SSL_CTX_use_PrivateKey_file) F(SSL_CTX_use_certificate_chain_file) \
+    F(SSL_connect) F(SSL_ctrl) F(SSL_free) F(SSL_get0_param) F(SSL_get_error) \
+    F(SSL_get_verify_result) F(SSL_new) F(SSL_pending) F(SSL_read) F(SSL_set1_host) \
+    F(SSL_set_bio) F(SSL_write) F(TLS_client_method) F(X509_VERIFY_PARAM_set1_ip_asc) \
+    F(X509_verify_cert_error_string)
 /* clang-format on */
 #define POINTER(name) __typeof__(&name) name;
 static struct {
@@ -111,6 +112,11 @@ ssize_t bf_tls_in(bf_socket *s, void *bytes, size_t cap)
         ssize_t more = resume(s, n);
         if (more <= 0) return more;
     }
+}
+
+bool bf_tls_has_more(const bf_tls *t)
+{
+    return ssl.SSL_pending(t->ssl) > 0 || ssl.BIO_ctrl_pending(t->in) > 0;
 }
 
 int bf_tls_out(bf_socket *s, const char *bytes, size_t len)

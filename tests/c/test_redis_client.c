@@ -300,7 +300,8 @@ static void replies(void)
         "+ok\r\n+ok\r\n", "", "$5\r\nab", "*2\r\n:1\r\n", "%1\r\n+a\r\n", "\r\n", ">1\r\n+news\r\n",
         ">0\r\n:1\r\n", ":1/\r\n", "$2\r\nab\rX", "$2\r\nabX\n", "*2\r\n>1\r\n+a\r\n",
         "*2\r\n:1\r\n>1\r\n+a\r\n", "*67108865\r\n", "*67108864\r\n*67108864\r\n*1\r\n", ":1\r\n:2",
-        ":1\r\n*3\r\n", ":1\r\n*2\r\n:1\r\n", "*3\r\n:1\r\n", "-", "*-7\r\n" };
+        ":1\r\n*3\r\n", ":1\r\n*1\r\n", ":1\r\n*1\r\n*1\r\n", ":1\r\n*2\r\n:1\r\n", "*3\r\n:1\r\n",
+        "-", "*-7\r\n" };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         s = (script){ .bytes = bad[i] };
         CHECK_EQ(trip(&l, 1), BF_EIO);

@@ -5,6 +5,9 @@
 #define _GNU_SOURCE
 #include "redis_filters.h"
 #include "redis_proxy.h"
+#include "parts/filter.h"
+#include "redis/redis.h"
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 
 #define SMALL                                                                                      \
@@ -171,6 +174,34 @@ static void counters(void)
     rs_command(&redis, "DEL h h:meta");
 }
 
+/* ---- a reply that comes a second time, after its exchange has ended ---- */
+/* Until the reply is in the socket of the filter: TCP delivers it a moment after it was sent. */
+static void repeat_for(const bf_filter *f)
+{
+    const bf_redis *r = f->part.store.impl;
+    int bytes = 0;
+    proxy_repeat(&x);
+    while (ioctl(r->conn->socket->fd, FIONREAD, &bytes) == 0 && bytes == 0) rs_pause(1);
+}
+
+static void late_replies(void)
+{
+    for (int counting = 0; counting < 2; counting++) {
+        rs_command(&redis, "DEL h h:meta");
+        bf_filter *f =
+            bf_open(&(bf_spec){ .m = 9000, .k = 4, .storage = url, .counting = counting }, &e);
+        CHECK(f && bf_add(f, "there", 5, &e) == 1);
+        for (int i = 0; f && i < 3; i++) {
+            CHECK_EQ(i == 1 ? bf_add(f, "there", 5, &e) >= 0 : bf_test(f, "absent", 6, &e) == 0, 1);
+            repeat_for(f);
+            CHECK_EQ(bf_test(f, "there", 5, &e), 1);
+            CHECK_EQ(bf_test(f, "absent", 6, &e), 0);
+        }
+        bf_close(f);
+    }
+    rs_command(&redis, "DEL h h:meta");
+}
+
 /* ---- a client that puts its replies ---- */
 static int how_put;
 static int puts_(
@@ -261,6 +292,7 @@ int main(void)
     RUN(by_url);
     RUN(through_a_client);
     RUN(counters);
+    RUN(late_replies);
     RUN(pieces);
     RUN(huge_hashes);
     proxy_end(&x);

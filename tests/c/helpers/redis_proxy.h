@@ -6,7 +6,9 @@
 #include <poll.h>
 #include <sys/mman.h>
 
-enum { PASS, SWALLOW, RESET_, HALF_AND_CLOSE, HALF_AND_SILENCE, INSTEAD, FLOOD };
+/* REPEAT: a new connection makes it send the newest answer again, to whom it went, and is closed.
+ */
+enum { PASS, SWALLOW, RESET_, HALF_AND_CLOSE, HALF_AND_SILENCE, INSTEAD, FLOOD, REPEAT };
 typedef struct {
     int mode, answers, hold_at;
     char text[200];
@@ -91,7 +93,9 @@ static void proxy_answer(proxy_pair *p, volatile proxy_orders *o, const char *by
 
 static void proxy_run(int listener, int to, volatile proxy_orders *o)
 {
-    static char buf[1 << 16];
+    static char buf[1 << 16], newest[1 << 16];
+    size_t nnewest = 0;
+    int to_whom = -1;
     proxy_pair pairs[PROXY_MOST];
     for (int i = 0; i < PROXY_MOST; i++) pairs[i].client = pairs[i].server = -1;
     for (;;) {
@@ -112,12 +116,20 @@ static void proxy_run(int listener, int to, volatile proxy_orders *o)
             if (pairs[i].server >= 0 && p[2 + 2 * i].revents) {
                 if ((n = read(pairs[i].server, buf, sizeof buf)) <= 0)
                     proxy_shut(pairs + i, false);
-                else
+                else {
+                    memcpy(newest, buf, nnewest = (size_t)n);
+                    to_whom = pairs[i].client;
                     proxy_answer(pairs + i, o, buf, (size_t)n);
+                }
             }
         }
         if (!p[0].revents) continue;
         int fd = accept(listener, NULL, NULL), i = 0;
+        if (o->mode == REPEAT) {
+            send(to_whom, newest, nnewest, MSG_NOSIGNAL);
+            close(fd);
+            continue;
+        }
         while (i < PROXY_MOST - 1 && pairs[i].client >= 0) i++;
         if (pairs[i].client >= 0) proxy_shut(pairs + i, false);
         pairs[i] = (proxy_pair){ fd, rs_connect(to) };
@@ -152,6 +164,16 @@ static inline void proxy_wait(proxy *x, int n, pid_t child)
     while (__atomic_load_n(&x->orders->answers, __ATOMIC_SEQ_CST) < n && ended.si_pid != child &&
            waitid(P_PID, (id_t)child, &ended, WEXITED | WNOHANG | WNOWAIT) == 0)
         rs_pause(1);
+}
+
+static inline void proxy_repeat(proxy *x)
+{
+    char c;
+    proxy_order(x, REPEAT, "");
+    const int fd = rs_connect(x->port);
+    while (recv(fd, &c, 1, 0) > 0) {}
+    close(fd);
+    proxy_order(x, PASS, "");
 }
 
 static void proxy_end(proxy *x)
