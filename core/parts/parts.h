@@ -37,9 +37,7 @@ extern const bf_variant *const bf_variants[]; /* tables.c: by kind */
 struct bf_chain {
     bf_desc desc;   /* as stored; desc.live is of the moment of opening                        */
     unsigned count; /* pieces there are; grows under the lock, read by bf_chain_count          */
-    unsigned
-        kept; /* Redis: pieces there were before the filter was re-created; more than count, or 0 */
-    bf_piece *piece[BF_PARTS_MAX];
+    bf_piece *piece[BF_PARTS_MAX]; /* Redis may keep more of them than count */
     bf_plane
         plane[BF_PARTS_MAX]; /* the same for the kernels, where parts are in addressable memory */
     unsigned marked; /* pieces whose page says that it is written in place                      */
@@ -54,7 +52,6 @@ struct bf_chain {
     _Alignas(
         8) uint64_t ahead; /* Redis, window: its clock less this machine's, in us; 0 = not known */
     _Alignas(8) uint64_t looked; /* the moment of this machine's when that was found out */
-    int own_time; /* Redis, window: is it kept by its users' clocks? 0 = not known, 1 no, 2 yes */
 };
 
 enum { BF_UNDECIDED = 2 };
@@ -87,12 +84,10 @@ typedef struct bf_chain_ops {
     bool (*lost)(bf_filter *f);
     /* Windows whose parts are not always there.  Both under the lock, both may move *now on to what
      * others have published. look: takes in which living parts there are; anyway: even if nothing
-     * has shown that there are more.  turn: makes the part of now, or takes it in.  past: makes or
-     * takes in the part of an epoch that others may have been later than; does nothing where its
-     * time is over. */
+     * has shown that there are more.  turn: makes the part of now, or takes it in; past: that of an
+     * epoch that others may have been later than, if its time is not over. */
     int (*look)(bf_filter *f, int64_t *now, bool anyway, bf_error *err);
-    int (*turn)(bf_filter *f, int64_t *now, bf_error *err);
-    int (*past)(bf_filter *f, int64_t epoch, bf_error *err);
+    int (*turn)(bf_filter *f, int64_t *epoch, bool past, bf_error *err);
     bool (*stale)(
         const bf_filter *f, int64_t now); /* has the last trip shown that there is a part more? */
     /* Whose clock counts: *now is what the filter's clock gave, and becomes what counts.  NULL:

@@ -166,9 +166,9 @@ int bf_window_turn(bf_filter *f, int64_t epoch, bf_piece **p, bf_error *err)
 {
     int rc;
     const bf_chain_ops *ops = f->part.store.ops->chain;
-    if (ops->past) {
+    if (ops->turn) {
         if ((rc = bf_lock(f, err)) < 0) return rc;
-        rc = ops->past(f, epoch, err);
+        rc = ops->turn(f, &epoch, true, err);
         bf_unlock(f);
         *p = bf_window_piece(f->chain, epoch);
         if (rc == 0 && bf_live((*p)->live) != epoch) *p = NULL;
@@ -344,7 +344,7 @@ static int add_remote(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
     int64_t now = 0;
     int rc = bf_window_now(f, &now, err);
     if (rc < 0 || (rc = bf_lock(f, err)) < 0) return rc;
-    rc = f->part.store.ops->chain->turn(f, &now, err);
+    rc = f->part.store.ops->chain->turn(f, &now, false, err);
     if (rc == 0) rc = add_to(f, s, now, answer, err);
     if (rc == 0) rc = ask_again(f, s, now, now, answer, 0, err);
     bf_unlock(f);

@@ -164,7 +164,7 @@ static int take_generation(bf_redis *r, const bf_redis_meta *m, bf_error *err)
     if (!anew) return 0;
     r->outcome = r->add_outcome ? BF_ANEW_IN : BF_ANEW;
     const uint64_t gone = all->added;
-    if (!r->shares_connection) all->added = 0; /* those of a part: take_recreated counts them */
+    if (!bf_redis_is_part(r)) all->added = 0; /* those of a part: take_recreated counts them */
     bf_redis_cache_forget(all->cache);
     return bf_redis_fail_recreated(all->label, gone, r->add_outcome ? r->add_outcome : "", err);
 }

@@ -24,30 +24,11 @@ static int name_hash(bf_redis *r, enum bf_redis_kind_of_name kind, bf_error *err
     return 0;
 }
 
-int bf_redis_open_sibling(bf_store *s, const bf_redis *of, const char *key, bf_error *err)
-{
-    bf_redis *r = s->impl = calloc(1, sizeof *r);
-    if (!r) return bf_fail(err, BF_ENOMEM, "out of memory");
-    r->conn = of->conn;
-    r->shares_connection = true;
-    r->whole = of->whole;
-    r->shards = 1;
-    r->wait_replicas = of->wait_replicas;
-    r->caches = of->caches;
-    r->cache_max_age = of->cache_max_age;
-    bf_conn_label(r->conn, key, r->label);
-    s->label = r->label;
-    if ((r->key = strdup(key)) && (r->meta = bf_redis_name(r->conn, key, BF_NAME_META, 0)))
-        return 0;
-    return bf_fail(err, BF_ENOMEM, "out of memory");
-}
-
 static int name_key(bf_redis *r, bf_error *err)
 {
     const char *key = r->conn->url.key;
     memcpy(r->label, r->conn->own_label, sizeof r->label);
     if (!(r->key = strdup(key))) return bf_fail(err, BF_ENOMEM, "out of memory");
-    r->whole = r;
     if (r->conn->client->cluster && !bf_redis_tagged(key) && strchr(key, '}'))
         return bf_fail(err, BF_EINVAL,
             "key %.60s has a } in it, so in a cluster it needs a hash tag, as in {seen}:1", key);
@@ -58,10 +39,12 @@ bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err)
 {
     bf_redis *r = s->impl;
     if (r) return r; /* another try of the same opening */
-    if (!(s->impl = r = calloc(1, sizeof *r)) || !(r->conn = calloc(1, sizeof *r->conn))) {
+    s->impl = r = calloc(1, sizeof *r);
+    if (!r || !(r->conn = calloc(1, sizeof *r->conn))) {
         bf_fail(err, BF_ENOMEM, "out of memory");
         return NULL;
     }
+    r->whole = r;
     if (bf_conn_open(r->conn, spec, err) < 0 || name_key(r, err) < 0) return NULL;
     r->conn->one_slot = r->conn->client->cluster && spec->wait_replicas; /* WAIT asks one node */
     r->shards = 1;
@@ -126,11 +109,6 @@ int bf_redis_read_key(bf_redis *r, bf_redis_key_snapshot *s, bf_error *err)
     return bf_fail(err, BF_EIO, "%s changes too fast to be opened", r->label);
 }
 
-static bool may_create(const bf_spec *spec)
-{
-    return !spec->read_only && !spec->must_exist && bf_sufficient(spec);
-}
-
 /* As Redisson keeps it.  Bits without Redisson's hash are opened as any other bits are: they may be
  * another system's, or belong to a filter of ours. */
 int bf_redis_attach_redisson(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error *err)
@@ -148,7 +126,7 @@ int bf_redis_attach_redisson(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_er
         bf_redisson_place(r, d);
         return 1;
     }
-    if (s.bytes == 0 && may_create(spec)) return 0;
+    if (s.bytes == 0 && bf_may_create(spec)) return 0;
     if (s.bytes == 0) return bf_fail(err, BF_ENOENT, "%s does not exist", r->label);
     if ((rc = name_hash(r, BF_NAME_META, err)) == 0 &&
         (rc = bf_redis_attach_key(r, spec, d, err)) == 0)
@@ -168,7 +146,7 @@ static int attach_unnamed(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error
 
 static int fail_part_lost(bf_redis *r, const char *why, bf_error *err)
 {
-    r->missing = true;
+    r->whole->missing = true;
     return bf_fail(err, BF_EIO, "%s is lost: %s; delete the key, create it again", r->label, why);
 }
 
@@ -197,8 +175,7 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_desc *d, bool *stub,
     if (rc < 0) return rc;
     const bool there = r->conn->reply.n > 1, shard = bf_redis_is_shard(r);
     if (!(there && bf_redis_has_field(r, "format")) &&
-        (r->shares_connection ? there || s.bytes
-                              : shard && (uint64_t)s.bytes == bf_redis_length(r)))
+        (bf_redis_is_part(r) ? there || s.bytes : shard && (uint64_t)s.bytes == bf_redis_length(r)))
         return fail_part_lost(r, "its companion hash (with :meta) is gone", err);
     if (there && (rc = bf_redis_meta_read(r, &m, err)) < 0) return rc;
     if (there && s.bytes && !has_id(r, &m))
@@ -208,9 +185,10 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_desc *d, bool *stub,
     r->adopted = m.adopted;
     r->seen = m.mark;
     r->making = m.making;
-    if (d->kind || (d->g.shards > 1 && !shard)) r->filter_id = m.id;
+    if (r->whole == r) r->filter_id = m.id;
     if (d->kind) { /* scalable.c and window.c open its parts */
-        r->recreate = r->missing = false;
+        r->missing = false;
+        r->users_clock = m.users_clock;
         return 1;
     }
     if (d->g.shards > 1 && !shard) {
@@ -219,12 +197,12 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_desc *d, bool *stub,
         return rc;
     }
     if (s.refused) return s.refused;
-    if (!there && !spec->scheme && !shard && !may_create(spec) &&
+    if (!there && !spec->scheme && !shard && !bf_may_create(spec) &&
         (rc = attach_unnamed(r, spec, d, err)) != 0)
         return rc;
     if (s.bytes == 0) {
-        if (may_create(spec)) return 0;
-        r->missing = true;
+        if (bf_may_create(spec)) return 0;
+        r->whole->missing = true;
         return there ? bf_redis_fail_lost(r, err)
                      : bf_fail(err, BF_ENOENT, "%s does not exist", r->label);
     }

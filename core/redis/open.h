@@ -18,8 +18,6 @@ int bf_redis_prefetch_keys(bf_redis *whole, bf_redis *const *r, unsigned n, bf_e
 bool bf_redis_keys_current(bf_redis *r);
 int bf_redis_part_cache(bf_redis *r, bf_error *err); /* makes it, if the filter has a cache */
 int bf_redis_attach_redisson(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error *err);
-int bf_redis_open_sibling(bf_store *s, const bf_redis *of, const char *key,
-    bf_error *err); /* a part on the same connection; it is not opened yet */
 /* Opens the selected key and checks it against spec; returns as bf_store_ops.attach. */
 int bf_redis_attach_key(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error *err);
 #endif

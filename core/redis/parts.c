@@ -12,9 +12,8 @@
 #include "redis/cache.h"
 #include "redis/generation.h"
 #include "redis/meta.h"
-#include "redis/parts.h"
-#include "redis/scripts.h"
 #include "redis/keyset.h"
+#include "redis/scripts.h"
 #include "redis/batch.h"
 #include <string.h>
 
