@@ -65,7 +65,7 @@ const char bf_script_exchange[] =
          "if ttl > 0 then call('PEXPIRE', KEYS[1], ttl) end\n"
          "return 1";
 
-/* A command over K and K:meta: ARGV[3] its name, ARGV[4] its argument, if it has one.  With one key:
+/* A command over K and K:meta: ARGV[3] its name, ARGV[4] its argument, if it has one.  Of one key:
  * over the K:meta of a filter of many keys, whose born is ARGV[2]. */
 const char bf_script_care[] = "if #KEYS == 1 then\n"
                               " if call('HGET', KEYS[1], 'born') ~= ARGV[2] then return 0 end\n"
@@ -137,8 +137,8 @@ const char bf_script_append[] = FAIL
     "call('HSET', KEYS[6], 'parts', n + 1)\n"
     "return 1";
 
-/* Forgetting.  ARGV[2] born of K:meta, ARGV[5] the new part's epoch, ARGV[6] ms to live, ARGV[7] the
- * oldest epoch that lives, ARGV[8] the newest that there is, or ''; then the part's hash.
+/* Forgetting.  ARGV[2] born of K:meta, ARGV[5] the new part's epoch, ARGV[6] ms to live, ARGV[7]
+ * the oldest epoch that lives, ARGV[8] the newest that there is, or ''; then the part's hash.
  * 2: K:meta is gone. */
 const char bf_script_turn[] =
     FAIL "if call('EXISTS', KEYS[6]) == 0 then return fail(2) end\n"
