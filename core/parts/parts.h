@@ -41,8 +41,7 @@ struct bf_chain {
     bf_plane
         plane[BF_PARTS_MAX]; /* the same for the kernels, where parts are in addressable memory */
     unsigned marked; /* pieces whose page says that it is written in place                      */
-    bool moved; /* Redis: the handle is at home in a filter that was re-created, without a word */
-    bool full;  /* m has reached its limit: the last part takes all                        */
+    bool full;       /* m has reached its limit: the last part takes all                        */
     _Alignas(8) uint64_t own;
     uint64_t *epoch; /* window: the newest epoch that anybody added in                          */
     int64_t newest;  /* Redis, window: the newest epoch that has a part, as K:meta said it last */
@@ -67,10 +66,9 @@ typedef struct bf_chain_ops {
      * to take in? */
     int (*follow)(bf_filter *f, bf_error *err);
     bool (*news)(const bf_filter *f);
-    /* Where the whole can be re-created under its parts: did the last answers say that a part is
-     * not what it was?  Then follow and look tell.  Forgets it. */
-    bool (*doubts)(bf_filter *f, bool adding);
-    void (*fine)(bf_filter *f); /* and after keys that were answered */
+    /* After an error of ask or put (rc): what became of the filter?  If it was re-created, the
+     * error says so, once; 0: an earlier one said it, and the keys are to be asked for again. */
+    int (*explain)(bf_filter *f, bool adding, int rc, bf_error *err);
     /* Parts that are not in addressable memory, each a trip.  ask: which keys of the span are in
      * any of these parts (span->present; how many), and with add: adds them to the first.  put:
      * adds those that no part has to the last one, which may have so many; span->present: 1 some

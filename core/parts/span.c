@@ -213,17 +213,6 @@ static int span_of(bf_filter *f, int op, bf_span *s, uint8_t *answer, bf_error *
     return op == BF_OP_ADD ? v->add(f, s, answer, err) : v->test(f, s, answer, err);
 }
 
-/* A part is lost, or not what it was: is that because the whole was re-created?  Then the error
- * says so, once; 0: that was told before, and the keys are to be asked for again. */
-static int reason(bf_filter *f, int op, int rc, bf_error *err)
-{
-    const bf_chain_ops *ops = f->part.store.ops->chain;
-    if (!ops->doubts || !ops->doubts(f, op == BF_OP_ADD)) return rc;
-    bf_flag_clear(&f->chain->moved);
-    const int more = bf_whole_refresh(f, err);
-    return more < 0 ? more : bf_flag_get(&f->chain->moved) ? 0 : rc;
-}
-
 int64_t bf_chain_run(
     bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
@@ -242,7 +231,8 @@ int64_t bf_chain_run(
         f->hash->run(f->secret, keys + done, c, s.d);
         all_of(&s, c);
         if ((rc = span_of(f, op, &s, answer, err)) < 0) {
-            if ((rc = reason(f, op, rc, err)) < 0) {
+            if (ops->explain) rc = ops->explain(f, op == BF_OP_ADD, rc, err);
+            if (rc < 0) {
                 if (err && err->key != BF_NO_KEY) err->key += done;
                 return rc;
             }
@@ -250,7 +240,6 @@ int64_t bf_chain_run(
             continue;
         }
         for (size_t i = 0; i < c; i++) total += answer[i];
-        if (ops->fine) ops->fine(f);
     }
     return total;
 }

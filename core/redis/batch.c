@@ -117,7 +117,7 @@ int bf_redis_check_request(bf_redis_request *g, bool *pending, bf_error *err)
 static int check_filter_id(bf_redis *r, const bf_redis_outcome *a, bf_error *err)
 {
     if (!r->by_born || (a->filter_id > 0 ? a->filter_id : 0) == r->filter_id) return 0;
-    r->outcome = BF_MISSING;
+    bf_redis_doubt(r, false);
     return bf_redis_fail_lost(r, err);
 }
 

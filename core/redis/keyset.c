@@ -365,16 +365,13 @@ int bf_redis_take_recreated(bf_filter *f, uint32_t born, bf_error *err)
         if (!r) continue;
         gone += r->added;
         r->added = 0;
-        /* by the part: doubts() takes that away where the whole is to tell */
-        if (r->outcome != BF_FINE) bf_flag_set(&whole->loss_reported);
-        r->outcome = BF_FINE;
     }
     const char *note = whole->add_outcome ? whole->add_outcome : "";
-    const bool told = bf_flag_get(&whole->loss_reported) && strcmp(note, BF_SENT_IN) != 0;
-    whole->add_outcome = NULL;
+    const bool told =
+        (whole->doubt || bf_flag_get(&whole->loss_reported)) && strcmp(note, BF_SENT_IN) != 0;
     whole->filter_id = born;
+    whole->doubt = BF_SURE;
     bf_flag_clear(&whole->loss_reported);
-    if (told) bf_flag_set(&f->chain->moved);
     return told ? 0 : bf_redis_fail_recreated(whole->label, gone, note, err);
 }
 

@@ -47,6 +47,7 @@ int bf_redis_take_recreated(bf_filter *f, uint32_t born, bf_error *err);
 struct bf_span;
 int64_t bf_redis_parts_ask(
     bf_filter *f, bf_piece *const *pieces, unsigned n, bool add, struct bf_span *s, bf_error *err);
+int bf_redis_parts_explain(bf_filter *f, bool adding, int rc, bf_error *err);
 int bf_redis_parts_put(bf_filter *f, bf_piece *const *pieces, unsigned n, uint64_t most,
     struct bf_span *s, bf_error *err);
 

@@ -60,11 +60,11 @@ typedef struct bf_redis {
     bool users_clock; /* a filter that forgets: it is kept by its users' clocks */
     bool made;        /* opening made a shard that was missing */
     enum {
-        BF_FINE,
-        BF_MISSING,
-        BF_ANEW,
-        BF_ANEW_IN
-    } outcome; /* what the last trip found: lost, re-created, re-created with the sent keys in it */
+        BF_SURE,
+        BF_DOUBT,
+        BF_DOUBT_SENT
+    } doubt;                 /* a trip found a part that is lost, or another
+                              * filter's; DOUBT_SENT: and just added to it */
     const char *add_outcome; /* what became of the keys just sent, for a message; NULL = nothing */
     uint64_t added;          /* new keys since it was opened or re-created */
     bool foreign;
@@ -84,6 +84,10 @@ typedef struct bf_redis {
 
 static inline bool bf_redis_is_shard(const bf_redis *r) { return r->whole != r && r->whole->shard; }
 static inline bool bf_redis_is_part(const bf_redis *r) { return r->whole != r && !r->whole->shard; }
+static inline void bf_redis_doubt(bf_redis *whole, bool sent)
+{
+    if (whole->doubt != BF_DOUBT_SENT) whole->doubt = sent ? BF_DOUBT_SENT : BF_DOUBT;
+}
 static inline uint64_t bf_redis_cells(const bf_redis *r) /* of a key */
 {
     return r->desc.g.counting ? r->bits / BF_CELL_BITS : r->bits;

@@ -55,33 +55,6 @@ static int attach_parts(bf_filter *f, unsigned parts, bf_error *err)
     return rc;
 }
 
-static bool must_recheck(bf_filter *f, bool adding)
-{
-    unsigned n = 0;
-    bool in = false, whole = bf_redis_whole(f)->outcome != BF_FINE;
-    bf_redis_whole(f)->outcome = BF_FINE;
-    for (unsigned i = 0; i < f->chain->count; i++) {
-        bf_redis *r = f->chain->piece[i]->part.store.impl;
-        if (!r || r->outcome == BF_FINE) continue;
-        n++;
-        in |= r->outcome == BF_ANEW_IN;
-        r->outcome = BF_FINE;
-    }
-    /* a call ends at the first part that reports; a second one was found by an earlier call */
-    if (n > 1) bf_flag_set(&bf_redis_whole(f)->loss_reported);
-    bf_redis_whole(f)->add_outcome = !(n || whole) || !adding ? NULL
-                                     : in                     ? BF_SENT_IN
-                                                              : BF_SENT_OUT;
-    return n || whole;
-}
-
-/* After a call that succeeded, the next loss is reported again. */
-static void reset_reports(bf_filter *f)
-{
-    if (bf_flag_get(&bf_redis_whole(f)->loss_reported))
-        bf_flag_clear(&bf_redis_whole(f)->loss_reported);
-}
-
 /* The filter was re-created: it has its first part, and the other pieces wait for the parts that
  * will have their names.  While the handle is being opened, no error is raised. */
 static int begin_anew(bf_filter *f, bool opening, bf_error *err)
@@ -230,13 +203,12 @@ static int remove_parts(bf_filter *f, bf_error *err)
     for (unsigned i = f->chain->count; i-- > 0;) {
         bf_piece *p = f->chain->piece[i];
         if (!p->part.store.impl) continue;
-        int rc = p->part.store.ops->remove(&p->part.store, first < 0 ? NULL : err);
-        if (rc < 0 && bf_redis_of(p)->outcome == BF_MISSING) {
-            bf_redis_of(p)->outcome = BF_FINE;
-            rc = 0;
-        }
-        if (first == 0) first = rc;
+        bf_error e;
+        if (p->part.store.ops->remove(&p->part.store, &e) == 0 || e.lost || first < 0) continue;
+        first = e.code;
+        if (err) *err = e;
     }
+    bf_redis_whole(f)->doubt = BF_SURE;
     return first;
 }
 
@@ -257,8 +229,7 @@ const bf_chain_ops bf_chain_redis = { .create = create_filter,
     .append = append_part,
     .follow = refresh,
     .news = has_new_parts,
-    .doubts = must_recheck,
-    .fine = reset_reports,
+    .explain = bf_redis_parts_explain,
     .lost = can_recreate,
     .ask = bf_redis_parts_ask,
     .put = bf_redis_parts_put,
