@@ -108,14 +108,16 @@ static bool any_shard(bf_redis *r)
 static int attach_all(bf_redis *r, const bf_desc *d, bool make, bool *mine, bf_error *err)
 {
     bf_error fault;
+    int rc = mine ? 0 : bf_redis_prefetch_keys(r, NULL, r->shards, err);
+    if (rc < 0) return rc;
     for (unsigned i = 0; i < r->shards; i++) {
-        const int rc = attach_shard(r, d, i, make, err);
+        rc = attach_shard(r, d, i, make, err);
         if (rc < 0) return rc;
         r->made |= rc == 2;
         if (mine) mine[i] = rc == 2;
     }
     if (!make || !r->making) return 0;
-    const int rc = bf_redis_whole_command(r, "HDEL", "making", &fault);
+    rc = bf_redis_whole_command(r, "HDEL", "making", &fault);
     if (rc == 0 || fault.lost) return 0; /* the next call finds another filter's K:meta */
     if (err) *err = fault;
     return rc;
@@ -246,7 +248,7 @@ int bf_redis_open_part(bf_filter *f, bf_piece *p, int64_t number, bf_error *err)
     int rc = p->part.store.ops->attach(&p->part.store, &(bf_spec){ .must_exist = true }, &d, err);
     if (rc == BF_ENOENT && forgets) return bf_redis_fail_lost(bf_redis_whole(f), err);
     if (rc < 0) return rc;
-    if (d.kind || bf_difference(&d, want, BF_SAME_HASH))
+    if (d.kind || bf_difference(&d, want, forgets ? BF_SAME_BITS : BF_SAME_HASH))
         return bf_fail(err, BF_EFORMAT, "%s: its part %s%lld does not belong to it", label, of,
             (long long)number);
     d.index = forgets ? 0 : (unsigned)number;
@@ -330,49 +332,71 @@ int bf_redis_make_part(bf_filter *f, bf_piece *p, const bf_redis_new_part *new, 
 }
 
 /* ---- which filter it is ---- */
-/* A handle follows a re-creation only if the parameters are the same.  *id: that of the filter
- * under the key now. */
-int bf_redis_check_alike(bf_filter *f, uint32_t *id, bf_error *err)
+int bf_redis_finish_fields(bf_redis *whole, size_t n, bf_error *err)
 {
+    const bf_redis_reply *reply = &whole->conn->reply;
+    const int rc = bf_conn_finish(whole->conn, err);
+    if (rc < 0) return rc;
+    bool sound = reply->n == n;
+    for (size_t i = 0; sound && i < n; i++)
+        sound = reply->leaves[i].type == BF_LEAF_TEXT || reply->leaves[i].type == BF_LEAF_NIL;
+    if (!sound) return bf_redis_fail_protocol(whole, err);
+    if (reply->leaves[0].type == BF_LEAF_NIL) {
+        bf_flag_set(&whole->loss_reported);
+        return bf_redis_fail_lost(whole, err);
+    }
+    return bf_reply_number(reply, 0, 16) != whole->filter_id;
+}
+
+/* The error of a re-creation that was just followed; none if the handle has raised "is lost". */
+static int report_recreated(bf_redis *whole, uint64_t gone, bf_error *err)
+{
+    const char *note = whole->add_outcome ? whole->add_outcome : "";
+    const bool told =
+        (whole->doubt || bf_flag_get(&whole->loss_reported)) && strcmp(note, BF_SENT_IN) != 0;
+    whole->doubt = BF_SURE;
+    bf_flag_clear(&whole->loss_reported);
+    return told ? 0 : bf_redis_fail_recreated(whole->label, gone, note, err);
+}
+
+int bf_redis_follow_id(bf_filter *f, bool opening, bf_error *err)
+{
+    bf_chain *c = f->chain;
     bf_redis *whole = bf_redis_whole(f);
-    const bf_desc *have = &f->chain->desc;
     bf_redis_meta m;
+    uint64_t gone = 0;
     bf_redis_lock(whole);
     int rc = bf_redis_fetch_meta(whole, err);
     if (rc == 0)
         rc = whole->conn->reply.n ? bf_redis_meta_read(whole, &m, err)
                                   : bf_redis_fail_lost(whole, err);
     bf_conn_unlock(whole->conn);
-    *id = rc == 0 ? m.id : 0;
     if (rc < 0) return rc;
-    if (!bf_difference(&m.desc, have, BF_SAME_FILTER) && m.desc.g.n == have->g.n &&
-        m.desc.g.p == have->g.p) {
-        (m.users_clock ? bf_flag_set : bf_flag_clear)(&whole->users_clock);
-        return 0;
+    if (bf_difference(&m.desc, &c->desc, BF_SAME_FILTER) || m.desc.g.n != c->desc.g.n ||
+        m.desc.g.p != c->desc.g.p)
+        return bf_fail(err, BF_EMISMATCH, "%s was re-created with other parameters: open it again",
+            whole->label);
+    const uint32_t before = whole->filter_id;
+    if (m.id == before) return 0;
+    whole->filter_id = m.id;
+    (m.users_clock ? bf_flag_set : bf_flag_clear)(&whole->users_clock);
+    if (c->count == 0) return 0;
+    if (f->variant->grows && (rc = bf_redis_open_part(f, c->piece[0], 0, err)) < 0) {
+        if (!opening) whole->filter_id = before; /* the next call tells it */
+        return rc;
     }
-    return bf_fail(
-        err, BF_EMISMATCH, "%s was re-created with other parameters: open it again", whole->label);
-}
-
-/* The handle uses the new filter from now on.  Raises one error, none if it has raised "is lost".
- */
-int bf_redis_take_recreated(bf_filter *f, uint32_t born, bf_error *err)
-{
-    bf_redis *whole = bf_redis_whole(f);
-    uint64_t gone = 0;
-    for (unsigned i = 0; i < BF_PARTS_MAX && f->chain->piece[i]; i++) {
-        bf_redis *r = bf_redis_of(f->chain->piece[i]);
-        if (!r) continue;
-        gone += r->added;
-        r->added = 0;
+    for (unsigned i = 0; i < BF_PARTS_MAX && c->piece[i]; i++) {
+        bf_redis *r = bf_redis_of(c->piece[i]);
+        if (r) gone += r->added;
+        if (r) r->added = 0;
+        c->piece[i]->known = 0;
+        if (f->variant->forgets) bf_redis_close_part(c->piece[i]);
     }
-    const char *note = whole->add_outcome ? whole->add_outcome : "";
-    const bool told =
-        (whole->doubt || bf_flag_get(&whole->loss_reported)) && strcmp(note, BF_SENT_IN) != 0;
-    whole->filter_id = born;
-    whole->doubt = BF_SURE;
-    bf_flag_clear(&whole->loss_reported);
-    return told ? 0 : bf_redis_fail_recreated(whole->label, gone, note, err);
+    c->newest = BF_NEVER;
+    bf_live_set(c->epoch, BF_NEVER);
+    bf_flag_clear(&c->full);
+    if (f->variant->grows) bf_uint_store_release(&c->count, 1);
+    return opening ? 0 : report_recreated(whole, gone, err);
 }
 
 /* ---- the hash of the whole ---- */

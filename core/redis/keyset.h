@@ -40,8 +40,11 @@ int bf_redis_make_part(bf_filter *f, bf_piece *p, const bf_redis_new_part *new, 
 /* One command over K:meta, with the link locked; an error where another filter was born there. */
 int bf_redis_whole_command(bf_redis *r, const char *command, const char *argument, bf_error *err);
 int bf_redis_whole_expire(bf_redis *r, double seconds, bf_error *err);
-int bf_redis_check_alike(bf_filter *f, uint32_t *born, bf_error *err);
-int bf_redis_take_recreated(bf_filter *f, uint32_t born, bf_error *err);
+/* Ends an HMGET of n fields of K:meta, the first of which is born: 0, 1 where it is another's. */
+int bf_redis_finish_fields(bf_redis *whole, size_t n, bf_error *err);
+/* Another filter has the K:meta: the handle uses that one, if its parameters are the same, and
+ * raises one error, none while it is being opened. */
+int bf_redis_follow_id(bf_filter *f, bool opening, bf_error *err);
 
 /* parts.c: see bf_chain_ops */
 struct bf_span;

@@ -247,49 +247,59 @@ int bf_redis_attach_key(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error *
 }
 
 /* ---- several at once ---- */
-static void take_peek(bf_redis *r)
+/* Looks at n of the whole's parts, or at all its shards where r is NULL, in one trip (a trip each
+ * where all keys of a trip must be in one slot); take is called for each, with no snapshot if it
+ * could not be read, until it returns false. */
+static int look_at(bf_redis *whole, bf_redis *const *r, unsigned n,
+    bool (*take)(bf_redis *, const bf_redis_key_snapshot *), bf_error *err)
 {
     bf_redis_key_snapshot s;
+    bf_conn *l = whole->conn;
+    const unsigned step = l->one_slot && !r ? 1 : n;
+    bool going = true;
+    int rc = 0;
+    for (unsigned i = 0; going && rc == 0 && i < n; i += step) {
+        bf_conn_begin(l, BF_READS);
+        for (unsigned j = i; j < i + step; j++) {
+            bf_redis *one = r ? r[j] : bf_redis_key(whole, j);
+            if (!r) bf_conn_route(l, one->key);
+            put_look(one);
+        }
+        rc = bf_conn_send(l, err);
+        for (unsigned j = i; going && rc == 0 && j < i + step; j++) {
+            bf_redis *one = r ? r[j] : bf_redis_key(whole, j);
+            going = take(one, take_look(one, &s, NULL) < 0 ? NULL : &s);
+        }
+    }
+    return rc < 0 ? rc : going;
+}
+
+static bool open_if_sound(bf_redis *r, const bf_redis_key_snapshot *s)
+{
     bf_redis_meta m;
-    if (take_look(r, &s, NULL) < 0 || r->conn->reply.n < 2 || bf_redis_meta_read(r, &m, NULL) < 0 ||
-        !has_id(r, &m) || m.desc.kind || m.desc.g.shards > 1 || s.end != m.mark)
-        return;
+    if (!s || r->conn->reply.n < 2 || bf_redis_meta_read(r, &m, NULL) < 0 || !has_id(r, &m) ||
+        m.desc.kind || (m.desc.g.shards > 1 && !bf_redis_is_shard(r)) || s->end != m.mark)
+        return true;
     take_meta(r, &m);
-    r->prefetched = (uint64_t)s.bytes == bf_redis_length(r);
+    r->prefetched = (uint64_t)s->bytes == bf_redis_length(r);
+    return true;
 }
 
 int bf_redis_prefetch_keys(bf_redis *whole, bf_redis *const *r, unsigned n, bf_error *err)
 {
-    if (n == 0) return 0;
-    bf_redis_lock(whole);
-    bf_conn_begin(whole->conn, BF_READS);
-    for (unsigned i = 0; i < n; i++) put_look(r[i]);
-    const int rc = bf_conn_send(whole->conn, err);
-    for (unsigned i = 0; rc == 0 && i < n; i++) take_peek(r[i]);
-    bf_conn_unlock(whole->conn);
-    return rc;
+    const int rc = n ? look_at(whole, r, n, open_if_sound, err) : 0;
+    return rc < 0 ? rc : 0;
+}
+
+static bool is_current(bf_redis *r, const bf_redis_key_snapshot *s)
+{
+    const bf_redis_reply *hash = &r->conn->reply;
+    return s && bf_reply_number(hash, bf_redis_field(hash, "mark"), 16) == r->mark &&
+           (uint64_t)s->bytes == bf_redis_length(r) &&
+           (bf_redis_mark_apart(r) || s->end == r->mark);
 }
 
 bool bf_redis_keys_current(bf_redis *r)
 {
-    bf_redis_key_snapshot s;
-    bf_conn *l = r->conn;
-    const unsigned step = l->one_slot ? 1 : r->shards;
-    bool same = true;
-    for (unsigned i = 0; same && i < r->shards; i += step) {
-        bf_conn_begin(l, BF_READS);
-        for (unsigned j = i; j < i + step; j++) {
-            bf_conn_route(l, bf_redis_key(r, j)->key);
-            put_look(bf_redis_key(r, j));
-        }
-        same = bf_conn_send(l, NULL) == 0;
-        for (unsigned j = i; same && j < i + step; j++) {
-            bf_redis *one = bf_redis_key(r, j);
-            same = take_look(one, &s, NULL) == 0 &&
-                   bf_reply_number(&l->reply, bf_redis_field(&l->reply, "mark"), 16) == one->mark &&
-                   (uint64_t)s.bytes == bf_redis_length(one) &&
-                   (bf_redis_mark_apart(one) || s.end == one->mark);
-        }
-    }
-    return same;
+    return look_at(r, NULL, r->shards, is_current, NULL) == 1;
 }

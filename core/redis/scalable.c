@@ -47,34 +47,15 @@ static int attach_parts(bf_filter *f, unsigned parts, bf_error *err)
         if (!p) return BF_ENOMEM;
         r[i - from] = bf_redis_of(p);
     }
-    int rc = bf_redis_prefetch_keys(bf_redis_whole(f), r, parts - from, err);
+    bf_redis *whole = bf_redis_whole(f);
+    bf_redis_lock(whole);
+    int rc = bf_redis_prefetch_keys(whole, r, parts - from, err);
+    bf_conn_unlock(whole->conn);
     for (unsigned i = from; rc == 0 && i < parts; i++) {
         bf_piece *p = f->chain->piece[i];
         if ((rc = bf_redis_open_part(f, p, i, err)) == 0) rc = join(f, p);
     }
     return rc;
-}
-
-/* The filter was re-created: it has its first part, and the other pieces wait for the parts that
- * will have their names.  While the handle is being opened, no error is raised. */
-static int begin_anew(bf_filter *f, bool opening, bf_error *err)
-{
-    bf_chain *c = f->chain;
-    uint32_t born;
-    int rc = bf_redis_check_alike(f, &born, err);
-    if (rc == 0 && born == bf_redis_whole(f)->filter_id) return 0; /* it is as it was */
-    bf_redis *whole = bf_redis_whole(f);
-    const uint32_t before = whole->filter_id;
-    if (rc == 0) whole->filter_id = born;
-    if (rc < 0 || c->count == 0) return rc;
-    if ((rc = bf_redis_open_part(f, c->piece[0], 0, err)) < 0) {
-        if (!opening) whole->filter_id = before; /* the next call tells it */
-        return rc;
-    }
-    for (unsigned i = 0; i < BF_PARTS_MAX && c->piece[i]; i++) c->piece[i]->known = 0;
-    bf_uint_store_release(&c->count, 1);
-    bf_flag_clear(&c->full);
-    return opening ? 0 : bf_redis_take_recreated(f, born, err);
 }
 
 /* The newest part's mark counts as known if K:meta, read after it, has no later part. */
@@ -83,18 +64,17 @@ static int refresh(bf_filter *f, bf_error *err)
     bf_chain *c = f->chain;
     bf_redis *whole = bf_redis_whole(f);
     bf_conn *l = whole->conn;
-    const bool opening = c->count == 0;
     if (c->desc.kind == BF_WINDOW) return bf_redis_window_pieces(f, err);
+    const bool opening = c->count == 0;
     for (int tries = 0;;) { /* each time with more parts, of BF_PARTS_MAX at most */
         const uint32_t mark = c->count ? bf_redis_mark_of(c->piece[c->count - 1]) : 0;
-        int64_t parts = -1, id = -1;
         bf_redis_lock(whole);
-        int rc = bf_conn_ask(l, err, "HMGET %s parts born", whole->meta);
-        if (rc == 0 && l->reply.n != 2) rc = bf_redis_fail_protocol(whole, err);
-        if (rc == 0) parts = bf_reply_number(&l->reply, 0, 10);
-        if (rc == 0) id = bf_reply_number(&l->reply, 1, 16);
+        bf_conn_begin(l, BF_READS);
+        bf_conn_command(l, "HMGET %s born parts", whole->meta);
+        int rc = bf_redis_finish_fields(whole, 2, err);
+        const int64_t parts = rc < 0 ? 0 : bf_reply_number(&l->reply, 1, 10);
         bf_conn_unlock(l);
-        if (rc == 0 && parts >= 1 && id != whole->filter_id) rc = begin_anew(f, opening, err);
+        if (rc == 1) rc = bf_redis_follow_id(f, opening, err);
         if (rc < 0) return rc;
         if (parts < 1 || parts < (int64_t)c->count) {
             bf_flag_set(&whole->loss_reported);

@@ -125,7 +125,9 @@ static int attach_epochs(bf_filter *f, int64_t now, const bool *has, bf_error *e
         bf_redis_close_part(p);
         if (has[i] && (rc = bf_redis_name_part(f, p, now - i, err)) == 0) r[n++] = bf_redis_of(p);
     }
+    bf_redis_lock(bf_redis_whole(f));
     if (rc == 0) rc = bf_redis_prefetch_keys(bf_redis_whole(f), r, n, err);
+    bf_conn_unlock(bf_redis_whole(f)->conn);
     for (unsigned i = f->chain->count; rc == 0 && i-- > 0;) {
         bf_piece *p = bf_window_piece(f->chain, now - i);
         if (has[i] && bf_live(p->live) != now - i) rc = bf_redis_open_part(f, p, now - i, err);
@@ -136,54 +138,29 @@ static int attach_epochs(bf_filter *f, int64_t now, const bool *has, bf_error *e
 }
 
 /* ---- what there is ---- */
-/* The filter was re-created: no part that was open belongs to it. */
-static int begin_anew(bf_filter *f, bf_error *err)
-{
-    bf_chain *c = f->chain;
-    uint32_t born;
-    int rc = bf_redis_check_alike(f, &born, err);
-    if (rc < 0 || born == bf_redis_whole(f)->filter_id) return rc; /* it is as it was */
-    rc = bf_redis_take_recreated(f, born, err);
-    for (unsigned i = 0; i < c->count; i++) bf_redis_close_part(c->piece[i]);
-    c->newest = BF_NEVER;
-    bf_live_set(c->epoch, BF_NEVER);
-    return rc;
-}
-
 /* One HMGET: the newest epoch, and which of now .. now - parts have a part.  Only nil is nothing: a
  * part that is taken for missing would read as "absent". */
 static int fetch_epochs(bf_filter *f, int64_t now, int64_t *newest, bool *has, bf_error *err)
 {
-    enum { FIELDS = 3 }; /* format, epoch, born, and then the parts */
+    enum { FIELDS = 2 }; /* born, epoch, and then the parts */
     bf_redis *whole = bf_redis_whole(f);
     bf_conn *l = whole->conn;
     const unsigned n = f->chain->desc.parts + 1;
-    const bf_redis_leaf *v;
     size_t len;
     char text[32] = "", *end = text;
     *newest = BF_NEVER;
     bf_redis_lock(whole);
     bf_conn_begin(l, BF_READS);
-    bf_conn_command(l, "HMGET %s format epoch born", whole->meta);
+    bf_conn_command(l, "HMGET %s born epoch", whole->meta);
     bf_conn_expect(l, FIELDS + n, 0);
     for (unsigned i = 0; i < n; i++) {
         snprintf(text, sizeof text, "e%lld", (long long)(now - i));
         bf_conn_append(l, "%s", text);
     }
-    int rc = bf_conn_finish(l, err);
-    if (rc == 0 && l->reply.n != FIELDS + n) rc = bf_redis_fail_protocol(whole, err);
-    for (unsigned i = 0; rc == 0 && i < FIELDS + n; i++) {
-        v = l->reply.leaves + i;
-        if (v->type != BF_LEAF_TEXT && v->type != BF_LEAF_NIL)
-            rc = bf_redis_fail_protocol(whole, err);
-        else if (i >= FIELDS)
-            has[i - FIELDS] = v->type == BF_LEAF_TEXT;
-    }
-    if (rc == 0 && l->reply.leaves[0].type == BF_LEAF_NIL) {
-        bf_flag_set(&whole->loss_reported);
-        rc = bf_redis_fail_lost(whole, err);
-    }
-    const char *epoch = rc == 0 ? bf_reply_text(&l->reply, 1, &len) : NULL;
+    int rc = bf_redis_finish_fields(whole, FIELDS + n, err);
+    for (unsigned i = 0; rc >= 0 && i < n; i++)
+        has[i] = l->reply.leaves[FIELDS + i].type == BF_LEAF_TEXT;
+    const char *epoch = rc >= 0 ? bf_reply_text(&l->reply, 1, &len) : NULL;
     if (epoch) { /* else nothing was added yet */
         memset(text, 0, sizeof text);
         if (len < 20) memcpy(text, epoch, len);
@@ -193,9 +170,8 @@ static int fetch_epochs(bf_filter *f, int64_t now, int64_t *newest, bool *has, b
                 "%s: field epoch of its companion hash (:meta) is missing or invalid",
                 whole->label);
     }
-    const int64_t id = rc == 0 ? bf_reply_number(&l->reply, 2, 16) : -1;
     bf_conn_unlock(l);
-    return rc < 0 || id == whole->filter_id ? rc : begin_anew(f, err);
+    return rc == 1 ? bf_redis_follow_id(f, false, err) : rc;
 }
 
 bool bf_redis_window_stale(const bf_filter *f, int64_t now)
