@@ -192,17 +192,6 @@ static __attribute__((noinline)) int add_one_again(
 }
 
 /* ---- parts that are not in addressable memory ---- */
-/* A part is lost, or not what it was: is that because the whole was re-created?  Then the error
- * says so, once; 1: that was told before, and the keys are to be asked for again. */
-static int reason(bf_filter *f, int op, int rc, bf_error *err)
-{
-    const bf_chain_ops *ops = f->part.store.ops->chain;
-    if (!ops->doubts || !ops->doubts(f, op == BF_OP_ADD)) return rc;
-    bf_flag_clear(&f->chain->moved);
-    const int more = bf_whole_refresh(f, err);
-    return more < 0 ? more : bf_flag_get(&f->chain->moved) ? 1 : rc;
-}
-
 static int64_t run_spans(const bf_batch *b)
 {
     bf_span s;
@@ -220,15 +209,14 @@ static int64_t run_spans(const bf_batch *b)
         for (s.n = 0; s.n < c; s.n++) s.key[s.n] = (uint16_t)s.n;
         s.asked = 0;
         rc = b->op == BF_OP_ADD ? v->add(f, &s, b->err) : v->test(f, &s, b->err);
-        if (rc < 0 && (rc = reason(f, b->op, rc, b->err)) < 0) {
-            if (b->err->key != BF_NO_KEY) b->err->key += done;
-            return rc;
-        } else if (rc > 0) {
+        if (rc < 0) {
+            if (ops->explain) rc = ops->explain(f, b->op == BF_OP_ADD, rc, b->err);
+            if (rc < 0 && b->err->key != BF_NO_KEY) b->err->key += done;
+            if (rc < 0) return rc;
             c = 0;
             continue;
         }
         for (size_t i = 0; i < c; i++) total += s.answer[i];
-        if (ops->fine) ops->fine(f);
     }
     return total;
 }

@@ -37,14 +37,11 @@ extern const bf_variant *const bf_variants[]; /* tables.c: by kind */
 struct bf_chain {
     bf_desc desc;   /* as stored; desc.live is of the moment of opening                        */
     unsigned count; /* pieces there are; grows under the lock, read by bf_chain_count          */
-    unsigned
-        kept; /* Redis: pieces there were before the filter was re-created; more than count, or 0 */
-    bf_piece *piece[BF_PARTS_MAX];
+    bf_piece *piece[BF_PARTS_MAX]; /* Redis may keep more of them than count */
     bf_plane
         plane[BF_PARTS_MAX]; /* the same for the kernels, where parts are in addressable memory */
     unsigned marked; /* pieces whose page says that it is written in place                      */
-    bool moved; /* Redis: the handle is at home in a filter that was re-created, without a word */
-    bool full;  /* m has reached its limit: the last part takes all                        */
+    bool full;       /* m has reached its limit: the last part takes all                        */
     _Alignas(8) uint64_t own;
     uint64_t *epoch; /* window: the newest epoch that anybody added in                          */
     int64_t newest;  /* Redis, window: the newest epoch that has a part, as K:meta said it last */
@@ -54,7 +51,6 @@ struct bf_chain {
     _Alignas(
         8) uint64_t ahead; /* Redis, window: its clock less this machine's, in us; 0 = not known */
     _Alignas(8) uint64_t looked; /* the moment of this machine's when that was found out */
-    int own_time; /* Redis, window: is it kept by its users' clocks? 0 = not known, 1 no, 2 yes */
 };
 
 /* How a home keeps parts. */
@@ -68,10 +64,9 @@ typedef struct bf_chain_ops {
      * to take in? */
     int (*follow)(bf_filter *f, bf_error *err);
     bool (*news)(const bf_filter *f);
-    /* Where the whole can be re-created under its parts: did the last answers say that a part is
-     * not what it was?  Then follow and look tell.  Forgets it. */
-    bool (*doubts)(bf_filter *f, bool adding);
-    void (*fine)(bf_filter *f); /* and after keys that were answered */
+    /* After an error of ask or put (rc): what became of the filter?  If it was re-created, the
+     * error says so, once; 0: an earlier one said it, and the keys are to be asked for again. */
+    int (*explain)(bf_filter *f, bool adding, int rc, bf_error *err);
     /* Parts that are not in addressable memory, each a trip.  ask: which keys of the span are in
      * any of these parts (span->present; how many), and with add: adds them to the first.  put:
      * adds those that no part has to the last one, which may have so many, and settles the span:
@@ -85,12 +80,10 @@ typedef struct bf_chain_ops {
     bool (*lost)(bf_filter *f);
     /* Windows whose parts are not always there.  Both under the lock, both may move *now on to what
      * others have published. look: takes in which living parts there are; anyway: even if nothing
-     * has shown that there are more.  turn: makes the part of now, or takes it in.  past: makes or
-     * takes in the part of an epoch that others may have been later than; does nothing where its
-     * time is over. */
+     * has shown that there are more.  turn: makes the part of now, or takes it in; past: that of an
+     * epoch that others may have been later than, if its time is not over. */
     int (*look)(bf_filter *f, int64_t *now, bool anyway, bf_error *err);
-    int (*turn)(bf_filter *f, int64_t *now, bf_error *err);
-    int (*past)(bf_filter *f, int64_t epoch, bf_error *err);
+    int (*turn)(bf_filter *f, int64_t *epoch, bool past, bf_error *err);
     bool (*stale)(
         const bf_filter *f, int64_t now); /* has the last trip shown that there is a part more? */
     /* Whose clock counts: *now is what the filter's clock gave, and becomes what counts.  NULL:

@@ -184,8 +184,8 @@ int bf_window_into(
     bf_piece *p = bf_window_piece(f->chain, e);
     int rc = bf_lock(f, err);
     if (rc < 0) return rc;
-    if (ops->past)
-        rc = ops->past(f, e, err);
+    if (ops->turn)
+        rc = ops->turn(f, &e, true, err);
     else
         bf_window_empty(f, p, e);
     if (rc == 0) rc = bf_live(p->live) == e ? work(ctx, p, err) : bf_window_late(f, p, err);
@@ -320,7 +320,7 @@ static int add_remote(bf_filter *f, bf_span *s, bf_error *err)
     int64_t now = 0, hits;
     int rc = bf_window_now(f, &now, err);
     if (rc < 0 || (rc = bf_lock(f, err)) < 0) return rc;
-    if ((rc = ops->turn(f, &now, err)) == 0) {
+    if ((rc = ops->turn(f, &now, false, err)) == 0) {
         p[0] = bf_window_piece(f->chain, now);
         hits = ops->ask(
             f, p, 1 + living(f->chain, now - f->chain->desc.parts, now - 1, p + 1), true, s, err);

@@ -10,6 +10,7 @@ typedef struct {
     uint64_t keys;     /* of a part that grows */
     bool adopted;      /* another system writes the bits */
     bool making;       /* not all shards exist yet */
+    bool users_clock;  /* not Redis's */
 } bf_redis_meta;
 /* Reads the reply to HGETALL. */
 int bf_redis_meta_read(const bf_redis *r, bf_redis_meta *m, bf_error *err);

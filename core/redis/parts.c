@@ -12,9 +12,8 @@
 #include "redis/cache.h"
 #include "redis/generation.h"
 #include "redis/meta.h"
-#include "redis/parts.h"
-#include "redis/scripts.h"
 #include "redis/keyset.h"
+#include "redis/scripts.h"
 #include "redis/batch.h"
 #include <string.h>
 
@@ -98,6 +97,39 @@ static size_t keys_per_trip(const batch *b, size_t left)
     return most < 1 ? 1 : left < most ? left : most;
 }
 
+/* Returns the filter, its connection locked.  A loss that is still in doubt was reported by a call
+ * that did not add or test. */
+static bf_redis *lock_filter(bf_filter *f)
+{
+    bf_redis *whole = bf_redis_whole(f);
+    bf_redis_lock(whole);
+    if (whole->doubt) bf_flag_set(&whole->loss_reported);
+    whole->doubt = BF_SURE;
+    return whole;
+}
+
+/* After a trip that succeeded, the next loss is reported again. */
+static void unlock_filter(bf_redis *whole, int rc)
+{
+    if (rc == 0 && bf_flag_get(&whole->loss_reported)) bf_flag_clear(&whole->loss_reported);
+    bf_conn_unlock(whole->conn);
+}
+
+int bf_redis_parts_explain(bf_filter *f, bool adding, int rc, bf_error *err)
+{
+    bf_redis *whole = bf_redis_whole(f);
+    const uint32_t id = whole->filter_id;
+    bf_redis_lock(whole);
+    const int doubt = whole->doubt;
+    whole->doubt = BF_SURE;
+    bf_conn_unlock(whole->conn);
+    if (!doubt) return rc;
+    whole->add_outcome = !adding ? NULL : doubt == BF_DOUBT_SENT ? BF_SENT_IN : BF_SENT_OUT;
+    const int more = bf_whole_refresh(f, err);
+    whole->add_outcome = NULL;
+    return more < 0 ? more : whole->filter_id != id ? 0 : rc;
+}
+
 /* ---- asking ---- */
 static int ask_trip(bf_filter *f, batch *b, bool add, bf_error *err)
 {
@@ -118,20 +150,19 @@ static int ask_trip(bf_filter *f, batch *b, bool add, bf_error *err)
 int64_t bf_redis_parts_ask(
     bf_filter *f, bf_piece *const *pieces, unsigned n, bool add, bf_span *s, bf_error *err)
 {
-    bf_redis *whole = bf_redis_whole(f);
+    bf_redis *whole = lock_filter(f);
     bf_piece *newest_first[BF_PARTS_MAX];
     batch b = { .piece = add ? pieces : newest_first, .n = n, .k = pieces[0]->part.g.k, .span = s };
     const unsigned known_parts = !add ? n : whole->wait_replicas ? 0 : 1;
     int64_t hits = 0;
     int rc = 0;
     for (unsigned i = 0; !add && i < n; i++) newest_first[i] = pieces[n - 1 - i];
-    bf_redis_lock(whole);
     for (size_t at = 0, c; rc == 0 && at < s->n; at += c) {
         c = keys_per_trip(&b, s->n - at);
         rc = prepare_batch(f, &b, at, c, known_parts, err);
         if (rc == 0 && b.nkeys) rc = ask_trip(f, &b, add, err);
     }
-    bf_conn_unlock(whole->conn);
+    unlock_filter(whole, rc);
     if (rc < 0) return rc;
     for (size_t i = 0; i < s->n; i++) hits += s->present[i];
     return hits;
@@ -178,8 +209,8 @@ static int take_put(bf_filter *f, batch *b, size_t first, size_t c, bf_error *er
     uint8_t yes = 1;
     long long v = -2;
     const bool other = bf_reply_integer(reply, 0, &v) && v == -1;
-    if (v == -3 && reply->n == 1) { /* span.c looks then what has become of the whole */
-        whole->outcome = BF_MISSING;
+    if (v == -3 && reply->n == 1) {
+        bf_redis_doubt(whole, false);
         return bf_redis_fail_lost(whole, err);
     }
     if (v < -1 || reply->n != (other ? 1 : c + 1)) return bf_redis_fail_protocol(whole, err);
@@ -243,8 +274,7 @@ int bf_redis_parts_put(
     bf_filter *f, bf_piece *const *pieces, unsigned n, uint64_t most, bf_span *s, bf_error *err)
 {
     batch b = { .piece = pieces, .n = n, .k = pieces[0]->part.g.k, .span = s };
-    bf_redis *whole = bf_redis_whole(f);
-    bf_redis_lock(whole);
+    bf_redis *whole = lock_filter(f);
     memset(s->present, 0, s->n);
     const size_t c = keys_per_trip(&b, s->n); /* the caller asks again for the others */
     int rc = prepare_batch(f, &b, 0, c, whole->wait_replicas ? 0 : n, err);
@@ -256,7 +286,7 @@ int bf_redis_parts_put(
         else if (rc == 0 && b.moved)
             rc = recheck_marks(f, &b, err);
     }
-    bf_conn_unlock(whole->conn);
+    unlock_filter(whole, rc);
     if (rc == 0) bf_chain_settle(s, 0);
     return rc;
 }

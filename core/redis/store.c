@@ -8,9 +8,8 @@
 #include "redis/cache.h"
 #include "redis/generation.h"
 #include "redis/meta.h"
-#include "redis/parts.h"
-#include "redis/foreign.h"
 #include "redis/keyset.h"
+#include "redis/foreign.h"
 #include "redis/batch.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -221,7 +220,7 @@ static void redis_close(bf_store *s)
     if (!r) return;
     bf_redis_free_shards(r);
     bf_redis_cache_free(r->cache);
-    if (r->conn && !r->shares_connection) {
+    if (r->conn && r->whole == r) {
         bf_conn_free(r->conn);
         free(r->conn);
     }
