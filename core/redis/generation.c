@@ -129,15 +129,21 @@ int bf_redis_fail_recreated(const char *label, uint64_t gone, const char *note, 
         (unsigned long long)gone, note);
 }
 
+int bf_redis_reread_meta(bf_redis *r, bf_redis_meta *m, bf_error *err)
+{
+    const int rc = bf_redis_fetch_meta(r, err);
+    if (rc < 0) return rc;
+    return bf_redis_has_field(r, "format") ? bf_redis_meta_read(r, m, err)
+                                           : bf_redis_fail_lost(r, err);
+}
+
 /* Reads K:meta, which must still describe the same bits. */
 static int read_same(bf_redis *r, bf_redis_meta *m, bf_error *err)
 {
     char shards[24] = "";
     const bf_geometry *here = &r->desc.g, *there = &m->desc.g;
-    int rc = bf_redis_fetch_meta(r, err);
+    const int rc = bf_redis_reread_meta(r, m, err);
     if (rc < 0) return rc;
-    if (!bf_redis_has_field(r, "format")) return bf_redis_fail_lost(r, err);
-    if ((rc = bf_redis_meta_read(r, m, err)) < 0) return rc;
     r->keys = m->keys;
     if (!bf_difference(&m->desc, &r->desc, BF_SAME_BITS)) return 0;
     if (there->shards != here->shards) snprintf(shards, sizeof shards, " shards=%u", there->shards);

@@ -20,7 +20,8 @@
 #include <string.h>
 
 /* ---- one of several keys ---- */
-int bf_redis_init_sibling(
+/* r, which is overwritten, gets the name that follows from kind and i. */
+static int init_sibling(
     bf_redis *r, bf_redis *whole, enum bf_redis_kind_of_name kind, int64_t i, bf_error *err)
 {
     *r = (bf_redis){ .conn = whole->conn,
@@ -56,7 +57,7 @@ static int take_shards(bf_redis *r, const bf_desc *d, bf_error *err)
     bf_redis_place(r, d);
     int rc = 0;
     for (unsigned i = 0; rc == 0 && i < r->shards; i++) {
-        rc = bf_redis_init_sibling(r->shard + i, r, BF_NAME_SHARD, i, err);
+        rc = init_sibling(r->shard + i, r, BF_NAME_SHARD, i, err);
         bf_redis_place(r->shard + i, d);
     }
     if (rc < 0) bf_redis_free_shards(r);
@@ -186,7 +187,7 @@ int bf_redis_make_shards(bf_redis *r, const bf_desc *d, bf_error *err)
         if ((rc = attach_all(r, d, true, mine, err)) < 0) {
             const bool overtaken = bf_redis_has_other_id(r);
             for (unsigned i = 0; i < r->shards; i++)
-                if (mine[i]) bf_redis_remove(bf_redis_key(r, i), NULL);
+                if (mine[i]) bf_redis_care(bf_redis_key(r, i), "DEL", NULL, NULL);
             bf_redis_whole_command(r, "DEL", NULL, NULL);
             r->made = false;
             if (overtaken) rc = made = 0;
@@ -234,7 +235,7 @@ int bf_redis_name_part(bf_filter *f, bf_piece *p, int64_t number, bf_error *err)
     bf_redis *r = p->part.store.impl = malloc(sizeof *r);
     if (!r) return bf_fail(err, BF_ENOMEM, "out of memory");
     p->part.store.label = r->label;
-    const int rc = bf_redis_init_sibling(r, bf_redis_whole(f), kind_of_part(f), number, err);
+    const int rc = init_sibling(r, bf_redis_whole(f), kind_of_part(f), number, err);
     if (rc < 0) bf_redis_close_part(p);
     return rc;
 }
@@ -256,7 +257,6 @@ int bf_redis_open_part(bf_filter *f, bf_piece *p, int64_t number, bf_error *err)
         return bf_fail(err, BF_EFORMAT,
             "%s: its part %s%lld has n=%llu, which does not fit m=%llu, p=%g, k=%u", label, of,
             (long long)number, (unsigned long long)d.g.n, (unsigned long long)d.g.m, d.g.p, d.g.k);
-    if ((rc = bf_redis_part_cache(bf_redis_of(p), err)) < 0) return rc;
     bf_live_set(p->live, forgets ? number : (int64_t)bf_redis_of(p)->keys);
     return 0;
 }
@@ -264,7 +264,7 @@ int bf_redis_open_part(bf_filter *f, bf_piece *p, int64_t number, bf_error *err)
 static void append_names(bf_filter *f, int64_t number)
 {
     bf_redis part, *whole = bf_redis_whole(f);
-    if (bf_redis_init_sibling(&part, whole, kind_of_part(f), number, NULL) < 0)
+    if (init_sibling(&part, whole, kind_of_part(f), number, NULL) < 0)
         whole->conn->no_memory = true;
     else
         bf_conn_append(whole->conn, "%s %s", part.key, part.meta);
@@ -366,10 +366,7 @@ int bf_redis_follow_id(bf_filter *f, bool opening, bf_error *err)
     bf_redis_meta m;
     uint64_t gone = 0;
     bf_redis_lock(whole);
-    int rc = bf_redis_fetch_meta(whole, err);
-    if (rc == 0)
-        rc = whole->conn->reply.n ? bf_redis_meta_read(whole, &m, err)
-                                  : bf_redis_fail_lost(whole, err);
+    int rc = bf_redis_reread_meta(whole, &m, err);
     bf_conn_unlock(whole->conn);
     if (rc < 0) return rc;
     if (bf_difference(&m.desc, &c->desc, BF_SAME_FILTER) || m.desc.g.n != c->desc.g.n ||
@@ -411,12 +408,4 @@ int bf_redis_whole_command(bf_redis *r, const char *command, const char *argumen
     if (argument) bf_conn_append(l, "%s", argument);
     const int rc = bf_conn_run_script(l, &done, err);
     return rc < 0 || done == 1 ? rc : bf_redis_fail_lost(r, err);
-}
-
-int bf_redis_whole_expire(bf_redis *r, double seconds, bf_error *err)
-{
-    char ms[24] = "";
-    *bf_redis_digits(ms, bf_redis_ms(seconds)) = 0;
-    return bf_redis_whole_command(
-        r, seconds > 0 ? "PEXPIRE" : "PERSIST", seconds > 0 ? ms : NULL, err);
 }

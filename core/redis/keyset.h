@@ -17,10 +17,6 @@ int bf_redis_make_shards(bf_redis *r, const bf_desc *d, bf_error *err); /* as bf
 void bf_redis_free_shards(bf_redis *r);
 bool bf_redis_has_other_id(bf_redis *r); /* was the filter re-created since it was opened? */
 
-/* One of several keys of `whole`, whose name follows from kind and i; r is overwritten. */
-int bf_redis_init_sibling(
-    bf_redis *r, bf_redis *whole, enum bf_redis_kind_of_name kind, int64_t i, bf_error *err);
-
 /* ---- parts, under the chain's lock ---- */
 bf_piece *bf_redis_piece(bf_filter *f, unsigned i, bf_error *err); /* created if it is not there */
 /* The piece gets the name of that part (its index or epoch); it is not opened yet. */
@@ -39,7 +35,6 @@ typedef struct {
 int bf_redis_make_part(bf_filter *f, bf_piece *p, const bf_redis_new_part *new, bf_error *err);
 /* One command over K:meta, with the link locked; an error where another filter was born there. */
 int bf_redis_whole_command(bf_redis *r, const char *command, const char *argument, bf_error *err);
-int bf_redis_whole_expire(bf_redis *r, double seconds, bf_error *err);
 /* Ends an HMGET of n fields of K:meta, the first of which is born: 0, 1 where it is another's. */
 int bf_redis_finish_fields(bf_redis *whole, size_t n, bf_error *err);
 /* Another filter has the K:meta: the handle uses that one, if its parameters are the same, and

@@ -112,13 +112,14 @@ static bool leaf_text(const bf_redis_reply *r, size_t leaf, char *out, size_t ca
     return true;
 }
 
-bool bf_redis_whole_number(const bf_redis_reply *r, size_t leaf, int base, uint64_t *out)
+bool bf_redis_whole_number(
+    const bf_redis_reply *r, size_t leaf, int base, uint64_t least, uint64_t most, uint64_t *out)
 {
     char text[32], *end;
     if (!leaf_text(r, leaf, text, sizeof text) || !strchr("0123456789abcdef", *text)) return false;
     errno = 0;
     *out = strtoull(text, &end, base);
-    return *end == 0 && errno == 0;
+    return *end == 0 && errno == 0 && *out >= least && *out <= most;
 }
 
 bool bf_redis_share(const bf_redis_reply *r, size_t leaf, double *out)
@@ -134,9 +135,11 @@ static bool text_field(const bf_redis *r, const char *name, char *out, size_t ca
     return leaf_text(&r->conn->reply, bf_redis_field(&r->conn->reply, name), out, cap);
 }
 
-static bool number_field(const bf_redis *r, const char *name, int base, uint64_t *out)
+static bool number_field(
+    const bf_redis *r, const char *name, int base, uint64_t least, uint64_t most, uint64_t *out)
 {
-    return bf_redis_whole_number(&r->conn->reply, bf_redis_field(&r->conn->reply, name), base, out);
+    const bf_redis_reply *from = &r->conn->reply;
+    return bf_redis_whole_number(from, bf_redis_field(from, name), base, least, most, out);
 }
 
 static int fail_field(const bf_redis *r, const char *what, bf_error *err)
@@ -149,9 +152,9 @@ static int fail_field(const bf_redis *r, const char *what, bf_error *err)
 static bool read_sizes(const bf_redis *r, const bf_layout *l, bf_geometry *g)
 {
     uint64_t shards = 1;
-    if (bf_redis_has_field(r, "shards") && !number_field(r, "shards", 10, &shards)) return false;
-    if (!number_field(r, "m", 10, &g->m) || g->m < 1 || g->m > BF_M_MAX || g->m % l->line_bits ||
-        shards < 1 || shards > BF_SHARDS_MAX)
+    if ((bf_redis_has_field(r, "shards") &&
+            !number_field(r, "shards", 10, 1, BF_SHARDS_MAX, &shards)) ||
+        !number_field(r, "m", 10, 1, BF_M_MAX, &g->m) || g->m % l->line_bits)
         return false;
     g->shards = (unsigned)shards;
     return bf_shards_fit(l, g) && bf_bits(g) / shards <= bf_redis_most_bits(l, g);
@@ -170,8 +173,7 @@ static int read_many(const bf_redis *r, bf_redis_meta *m, bf_error *err)
     if (!text_field(r, name, text, sizeof text)) return fail_field(r, name, err);
     *(d->kind == BF_GROW ? &d->grow : &d->window) = bf_real(text, &end);
     if (*end) return fail_field(r, name, err);
-    if (!number_field(r, "parts", 10, &parts) || parts < 1 ||
-        parts > BF_PARTS_MAX - (d->kind == BF_WINDOW))
+    if (!number_field(r, "parts", 10, 1, BF_PARTS_MAX - (d->kind == BF_WINDOW), &parts))
         return fail_field(r, "parts", err);
     if (!d->scheme->keyed) return fail_field(r, "scheme", err);
     if (d->kind == BF_WINDOW) d->parts = (unsigned)parts;
@@ -236,20 +238,19 @@ int bf_redis_meta_read(const bf_redis *r, bf_redis_meta *m, bf_error *err)
         return bf_fail(err, BF_EFORMAT, "%s has %.8s bits per position, this build knows 1 and 4",
             r->label, text);
     if (!read_sizes(r, l, &d->g)) return fail_field(r, "m or shards", err);
-    if (!number_field(r, "n", 10, &d->g.n) || d->g.n < 1 || d->g.n > BF_N_MAX)
-        return fail_field(r, "n", err);
-    if (!number_field(r, "k", 10, &v) || v < 1 || v > l->k_max) return fail_field(r, "k", err);
+    if (!number_field(r, "n", 10, 1, BF_N_MAX, &d->g.n)) return fail_field(r, "n", err);
+    if (!number_field(r, "k", 10, 1, l->k_max, &v)) return fail_field(r, "k", err);
     d->g.k = (unsigned)v;
     d->g.lines = d->g.m / l->line_bits;
     if (bf_check_limits(d, NULL) < 0) return fail_field(r, "m or k", err);
     const bf_redis_reply *from = &r->conn->reply;
     if (!bf_redis_share(from, bf_redis_field(from, "p"), &d->g.p)) return fail_field(r, "p", err);
-    if (!number_field(r, "secret", 16, &d->secret_check)) return fail_field(r, "secret", err);
-    if (number_field(r, "born", 16, &v) && v <= UINT32_MAX) m->id = (uint32_t)v;
-    if (number_field(r, "keys", 10, &v)) m->keys = v;
+    if (!number_field(r, "secret", 16, 0, UINT64_MAX, &d->secret_check))
+        return fail_field(r, "secret", err);
+    if (number_field(r, "born", 16, 0, UINT32_MAX, &v)) m->id = (uint32_t)v;
+    if (number_field(r, "keys", 10, 0, UINT64_MAX, &v)) m->keys = v;
     if (many) return read_many(r, m, err);
-    if (!number_field(r, "mark", 16, &v) || v == 0 || v > UINT32_MAX)
-        return fail_field(r, "mark", err);
+    if (!number_field(r, "mark", 16, 1, UINT32_MAX, &v)) return fail_field(r, "mark", err);
     m->mark = (uint32_t)v;
     return 0;
 }
@@ -262,11 +263,6 @@ uint32_t bf_redis_mark_in(const char *bytes, size_t len)
     return len != BF_REDIS_MARK
                ? 0
                : (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
-}
-
-void bf_redis_mark_bytes(uint32_t mark, uint8_t bytes[BF_REDIS_MARK])
-{
-    for (int i = 0; i < BF_REDIS_MARK; i++) bytes[i] = (uint8_t)(mark >> (24 - 8 * i));
 }
 
 uint32_t bf_redis_new_mark(void)

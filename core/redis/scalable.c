@@ -171,7 +171,9 @@ static int expire_filter(bf_filter *f, double seconds, bf_error *err)
     }
     if (rc < 0) return rc;
     bf_redis_lock(whole);
-    rc = bf_redis_whole_expire(whole, seconds, err);
+    char ms[BF_REDIS_MS];
+    const char *command = bf_redis_expiry(seconds, ms);
+    rc = bf_redis_whole_command(whole, command, seconds > 0 ? ms : NULL, err);
     bf_conn_unlock(whole->conn);
     return rc;
 }
