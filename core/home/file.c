@@ -131,7 +131,7 @@ static int absent(const file *f, const bf_spec *spec, bf_error *err)
     struct stat st;
     if (lstat(f->path, &st) == 0 && S_ISLNK(st.st_mode))
         return bf_fail(err, BF_EIO, "cannot open %.100s: it is a dangling symbolic link", f->path);
-    if (!spec->read_only && !spec->must_exist && bf_sufficient(spec)) return 0;
+    if (bf_may_create(spec)) return 0;
     return bf_fail_absent(err, f->path);
 }
 

@@ -47,7 +47,7 @@ void bf_chain_free(bf_filter *f)
 {
     bf_chain *c = f->chain;
     if (!c) return;
-    for (unsigned i = 0; i < c->count || i < c->kept; i++) {
+    for (unsigned i = 0; i < BF_PARTS_MAX && c->piece[i]; i++) {
         bf_store *s = &c->piece[i]->part.store;
         if (s->ops) s->ops->close(s);
         free(c->piece[i]);
@@ -184,7 +184,7 @@ int bf_whole_attach(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_erro
     if (rc < 0 || (rc = bf_chain_begin(f, d, spec, err)) < 0) return rc;
     const bf_chain_ops *ops = f->part.store.ops->chain;
     if ((rc = ops->follow(f, err)) >= 0) return 1;
-    const bool may_make = !spec->read_only && !spec->must_exist && bf_sufficient(spec);
+    const bool may_make = bf_may_create(spec);
     if (!may_make || !ops->lost || !ops->lost(f)) return rc;
     bf_chain_free(f);
     return 0;

@@ -15,21 +15,21 @@
 #include "bits/bits.h"
 #include "parts/filter.h"
 
-/* What the kinds of filters differ in, beyond the way of a key (span.h).  One row a kind, in the
- * file of its name; nobody above parts/ asks for a kind. */
+/* What the kinds of filters differ in.  One row a kind, in the file of its name; nobody above
+ * parts/ asks for a kind. */
 typedef struct bf_span bf_span;
 struct bf_variant {
     const bf_kind *stored;
     bool many;    /* a header page or a companion hash of the whole, and parts that have theirs */
     bool grows;   /* parts are appended; the live word of a part counts its keys                */
     bool forgets; /* parts take turns; the live word of a part is its epoch                     */
-    /* Both work on one span; answer is 0 or 1 for each key: present (test), new (add), and is zero
-     * before. */
-    int (*test)(bf_filter *f, bf_span *span, uint8_t *answer, bf_error *err);
-    int (*add)(bf_filter *f, bf_span *span, uint8_t *answer, bf_error *err);
-    /* The parts that a test asks, in addressable memory; room is for BF_PARTS_MAX of them. */
+    /* Tests a span in parts elsewhere; adds one, which has at most BF_CHUNK keys for parts in
+     * addressable memory. */
+    int (*test)(bf_filter *f, bf_span *span, bf_error *err);
+    int (*add)(bf_filter *f, bf_span *span, bf_error *err);
+    /* Parts in addressable memory: those that a test asks, room is for BF_PARTS_MAX of them; adds
+     * one key, NULL: as a span of one. */
     int (*asked)(bf_filter *f, bf_plane *room, const bf_plane **planes, unsigned *n, bf_error *err);
-    /* One key, of parts in addressable memory; add_one NULL: as a span of one. */
     int (*add_one)(bf_filter *f, const uint64_t *digest, bf_error *err);
 };
 extern const bf_variant *const bf_variants[]; /* tables.c: by kind */
@@ -37,14 +37,11 @@ extern const bf_variant *const bf_variants[]; /* tables.c: by kind */
 struct bf_chain {
     bf_desc desc;   /* as stored; desc.live is of the moment of opening                        */
     unsigned count; /* pieces there are; grows under the lock, read by bf_chain_count          */
-    unsigned
-        kept; /* Redis: pieces there were before the filter was re-created; more than count, or 0 */
-    bf_piece *piece[BF_PARTS_MAX];
+    bf_piece *piece[BF_PARTS_MAX]; /* Redis may keep more of them than count */
     bf_plane
         plane[BF_PARTS_MAX]; /* the same for the kernels, where parts are in addressable memory */
     unsigned marked; /* pieces whose page says that it is written in place                      */
-    bool moved; /* Redis: the handle is at home in a filter that was re-created, without a word */
-    bool full;  /* m has reached its limit: the last part takes all                        */
+    bool full;       /* m has reached its limit: the last part takes all                        */
     _Alignas(8) uint64_t own;
     uint64_t *epoch; /* window: the newest epoch that anybody added in                          */
     int64_t newest;  /* Redis, window: the newest epoch that has a part, as K:meta said it last */
@@ -54,11 +51,8 @@ struct bf_chain {
     _Alignas(
         8) uint64_t ahead; /* Redis, window: its clock less this machine's, in us; 0 = not known */
     _Alignas(8) uint64_t looked; /* the moment of this machine's when that was found out */
-    int own_time; /* Redis, window: is it kept by its users' clocks? 0 = not known, 1 no, 2 yes */
 };
 
-enum { BF_UNDECIDED = 2 };
-struct bf_span;
 /* How a home keeps parts. */
 typedef struct bf_chain_ops {
     /* A new filter: 1 made and open, with its first parts; 0 it is there now, whoever made it; or
@@ -70,29 +64,26 @@ typedef struct bf_chain_ops {
      * to take in? */
     int (*follow)(bf_filter *f, bf_error *err);
     bool (*news)(const bf_filter *f);
-    /* Where the whole can be re-created under its parts: did the last answers say that a part is
-     * not what it was?  Then follow and look tell.  Forgets it. */
-    bool (*doubts)(bf_filter *f);
-    void (*fine)(bf_filter *f); /* and after keys that were answered */
+    /* After an error of ask or put (rc): what became of the filter?  If it was re-created, the
+     * error says so, once; 0: an earlier one said it, and the keys are to be asked for again. */
+    int (*explain)(bf_filter *f, int rc, bf_error *err);
     /* Parts that are not in addressable memory, each a trip.  ask: which keys of the span are in
      * any of these parts (span->present; how many), and with add: adds them to the first.  put:
-     * adds those that no part has to the last one, which may have so many; span->present: 1 some
-     * part had it, 0 it is new and in the last now, BF_UNDECIDED neither, for lack of room or
-     * because there are other parts by now. */
-    int64_t (*ask)(bf_filter *f, bf_piece *const *pieces, unsigned n, bool add,
-        struct bf_span *span, bf_error *err);
-    int (*put)(bf_filter *f, bf_piece *const *pieces, unsigned n, uint64_t most,
-        struct bf_span *span, bf_error *err);
+     * adds those that no part has to the last one, which may have so many, and settles the span:
+     * in it stay the keys that were neither found nor added, for lack of room or because there are
+     * other parts by now. */
+    int64_t (*ask)(
+        bf_filter *f, bf_piece *const *pieces, unsigned n, bool add, bf_span *span, bf_error *err);
+    int (*put)(bf_filter *f, bf_piece *const *pieces, unsigned n, uint64_t most, bf_span *span,
+        bf_error *err);
     /* What was to be opened has lost a part: may create() make it again in its place? */
     bool (*lost)(bf_filter *f);
     /* Windows whose parts are not always there.  Both under the lock, both may move *now on to what
      * others have published. look: takes in which living parts there are; anyway: even if nothing
-     * has shown that there are more.  turn: makes the part of now, or takes it in.  past: makes or
-     * takes in the part of an epoch that others may have been later than; does nothing where its
-     * time is over. */
+     * has shown that there are more.  turn: makes the part of now, or takes it in; past: that of an
+     * epoch that others may have been later than, if its time is not over. */
     int (*look)(bf_filter *f, int64_t *now, bool anyway, bf_error *err);
-    int (*turn)(bf_filter *f, int64_t *now, bf_error *err);
-    int (*past)(bf_filter *f, int64_t epoch, bf_error *err);
+    int (*turn)(bf_filter *f, int64_t *epoch, bool past, bf_error *err);
     bool (*stale)(
         const bf_filter *f, int64_t now); /* has the last trip shown that there is a part more? */
     /* Whose clock counts: *now is what the filter's clock gave, and becomes what counts.  NULL:
@@ -135,10 +126,10 @@ int bf_window_here(const bf_filter *f, int64_t *epoch, bf_error *err);
 bf_piece *bf_window_piece(
     const bf_chain *c, int64_t epoch); /* whose turn it is; maybe it is another epoch's still */
 bool bf_window_lives(const bf_chain *c, const bf_piece *p, int64_t now);
-int bf_window_turn(bf_filter *f, int64_t epoch, bf_piece **p,
-    bf_error *err); /* that piece, emptied and of that epoch; *p NULL: too late */
-/* Works with the piece of that epoch, unless it is too late.  In addressable memory under the lock:
- * the piece cannot be emptied for another epoch meanwhile. */
+/* In addressable memory: that piece, emptied and of that epoch; *p NULL: too late. */
+int bf_window_turn(bf_filter *f, int64_t epoch, bf_piece **p, bf_error *err);
+/* Works with the piece of that epoch, unless it is too late.  Under the lock: the piece cannot be
+ * emptied for another epoch meanwhile. */
 int bf_window_into(bf_filter *f, int64_t epoch, int (*work)(void *, bf_piece *, bf_error *),
     void *ctx, bf_error *err);
 void bf_window_empty(bf_filter *f, bf_piece *p,

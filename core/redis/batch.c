@@ -65,7 +65,7 @@ static int round_trip(bf_redis *r, bf_redis_request *g, size_t n, bf_redis_outco
     for (size_t i = 0; i < n; i++) {
         if (!g[i].pending) continue;
         bf_redis_select(g[i].of);
-        op_of(g + i)->put(g + i, g[i].of->shares_connection ? r->key : g[i].of->key);
+        op_of(g + i)->put(g + i, bf_redis_is_part(g[i].of) ? r->key : g[i].of->key);
     }
     if (r->by_born) {
         bf_conn_route(r->conn, r->key);
@@ -118,7 +118,7 @@ int bf_redis_check_request(bf_redis_request *g, bool *pending, bf_error *err)
 static int check_filter_id(bf_redis *r, const bf_redis_outcome *a, bf_error *err)
 {
     if (!r->by_born || (a->filter_id > 0 ? a->filter_id : 0) == r->filter_id) return 0;
-    r->outcome = BF_MISSING;
+    r->doubt = true;
     return bf_redis_fail_lost(r, err);
 }
 

@@ -102,9 +102,9 @@ int bf_redis_make(bf_redis *r, const bf_desc *d, bf_error *err)
 
 /* A script over K and K:meta that changes them if it finds the mark: exchange, or care without
  * temp.  Another process may have cleared the filter or re-created it meanwhile, perhaps with other
- * parameters: then it is sent again with the new mark.  ms: an argument, 0: none. */
-static int run_if_marked(
-    bf_redis *r, const char *temp, uint32_t mark, const char *how, uint64_t ms, bf_error *err)
+ * parameters: then it is sent again with the new mark.  argument: of the command, or NULL. */
+static int run_if_marked(bf_redis *r, const char *temp, uint32_t mark, const char *how,
+    const char *argument, bf_error *err)
 {
     int rc = 0;
     for (int i = 0; rc == 0 && i < BF_REDIS_TRIES; i++) {
@@ -117,7 +117,7 @@ static int run_if_marked(
         bf_redis_script(r, temp ? bf_script_exchange : bf_script_care, temp);
         if (temp) bf_conn_append(r->conn, "%x %r", mark, mark);
         bf_conn_append(r->conn, "%s", how);
-        if (ms) bf_conn_append(r->conn, "%n", ms);
+        if (argument) bf_conn_append(r->conn, "%s", argument);
         rc = run_script(r, err);
     }
     return rc == 0 ? bf_redis_fail_lost(r, err) : rc;
@@ -130,7 +130,7 @@ static int exchange_bitmap(bf_redis *r, const char *how, const void *bytes, bf_e
     if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
     int rc = bf_redis_zeros(r, temp, mark, err);
     if (rc == 0 && bytes) rc = upload(r, temp, bytes, err);
-    if (rc == 0) rc = run_if_marked(r, temp, mark, how, 0, err);
+    if (rc == 0) rc = run_if_marked(r, temp, mark, how, NULL, err);
     if (rc < 0)
         bf_redis_discard(r, temp);
     else if (strcmp(how, "OR") != 0)
@@ -152,20 +152,15 @@ int bf_redis_unite(bf_redis *r, const void *bytes, bf_error *err)
     return exchange_bitmap(r, "OR", bytes, err);
 }
 
-uint64_t bf_redis_ms(double seconds)
+const char *bf_redis_expiry(double seconds, char ms[BF_REDIS_MS])
 {
-    return seconds == 0 ? 0 : seconds < 0.001 ? 1 : (uint64_t)(seconds * 1000 + 0.5);
+    *bf_redis_digits(ms, seconds < 0.001 ? 1 : (uint64_t)(seconds * 1000 + 0.5)) = 0;
+    return seconds == 0 ? "PERSIST" : "PEXPIRE";
 }
 
-int bf_redis_expire(bf_redis *r, double seconds, bf_error *err)
+int bf_redis_care(bf_redis *r, const char *command, const char *argument, bf_error *err)
 {
-    const uint64_t ms = bf_redis_ms(seconds);
-    const int rc = run_if_marked(r, NULL, 0, ms ? "PEXPIRE" : "PERSIST", ms, err);
-    return rc < 0 ? rc : 0;
-}
-int bf_redis_remove(bf_redis *r, bf_error *err)
-{
-    const int rc = run_if_marked(r, NULL, 0, "DEL", 0, err);
+    const int rc = run_if_marked(r, NULL, 0, command, argument, err);
     return rc < 0 ? rc : 0;
 }
 

@@ -11,9 +11,11 @@ int bf_redis_replace(
     bf_redis *r, const void *bytes, bf_error *err); /* by these, NULL: by zeros; a new mark */
 int bf_redis_unite(bf_redis *r, const void *bytes, bf_error *err);
 int bf_redis_intersect(bf_redis *r, const void *bytes, bf_error *err);
-int bf_redis_expire(bf_redis *r, double seconds, bf_error *err);
-uint64_t bf_redis_ms(double seconds); /* as EXPIRE's cousins want it, 0 = never */
-int bf_redis_remove(bf_redis *r, bf_error *err);
+/* The command with which a key expires, 0: never, and its argument. */
+enum { BF_REDIS_MS = 24 };
+const char *bf_redis_expiry(double seconds, char ms[BF_REDIS_MS]);
+/* PEXPIRE, PERSIST or DEL, of K and K:meta; argument may be NULL. */
+int bf_redis_care(bf_redis *r, const char *command, const char *argument, bf_error *err);
 
 int bf_redis_zeros(
     bf_redis *r, const char *temp, uint32_t mark, bf_error *err); /* a key of zeros and the mark */

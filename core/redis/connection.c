@@ -355,9 +355,10 @@ static void append_bytes(bf_conn *l, const void *bytes, size_t len)
 static void append_args(bf_conn *l, const char *format, va_list ap)
 {
     for (size_t len; *format; format += len + (format[len] == ' ')) {
-        char text[24] = "";
+        char text[32] = "";
         const void *bytes = text;
         uint32_t v;
+        int64_t i;
         len = strcspn(format, " ");
         switch (*format == '%' ? format[1] : 0) {
         case 0: append_bytes(l, format, len); break;
@@ -367,6 +368,15 @@ static void append_args(bf_conn *l, const char *format, va_list ap)
             break;
         case 'n':
             append_bytes(l, text, (size_t)(bf_redis_digits(text, va_arg(ap, uint64_t)) - text));
+            break;
+        case 'i':
+            i = va_arg(ap, int64_t);
+            if (i != BF_NEVER) snprintf(text, sizeof text, "%lld", (long long)i);
+            append_bytes(l, text, strlen(text));
+            break;
+        case 'g':
+            bf_print(text, sizeof text, "%.17g", va_arg(ap, double));
+            append_bytes(l, text, strlen(text));
             break;
         case 'b':
             bytes = va_arg(ap, const void *);
@@ -378,7 +388,7 @@ static void append_args(bf_conn *l, const char *format, va_list ap)
             break;
         default:
             v = va_arg(ap, uint32_t);
-            for (int i = 0; i < 4; i++) text[i] = (char)(v >> (24 - 8 * i));
+            for (int j = 0; j < 4; j++) text[j] = (char)(v >> (24 - 8 * j));
             append_bytes(l, text, 4);
         }
     }

@@ -62,8 +62,9 @@ void bf_conn_begin(bf_conn *l, int changes);
 void bf_conn_route(bf_conn *l, const char *key);
 void bf_conn_new_request(bf_conn *l); /* the next route begins a new request, also for its key */
 /* A command, its arguments separated by one space each: a word as it stands, %s a text, %n a
- * uint64_t, %b bytes and a size_t, %x a uint32_t as 8 hex digits (0: an empty text), %r its 4
- * bytes, the highest first.  Its reply is small unless expect allows more. */
+ * uint64_t, %i an int64_t (BF_NEVER: an empty text), %g a double, %b bytes and a size_t, %x a
+ * uint32_t as 8 hex digits (0: an empty text), %r its 4 bytes, the highest first.  Its reply is
+ * small unless expect allows more. */
 void bf_conn_command(bf_conn *l, const char *format, ...);
 void bf_conn_append(bf_conn *l, const char *format, ...); /* more arguments of the same command */
 char *bf_conn_begin_arg(bf_conn *l, size_t len); /* returns where its bytes go; NULL: no end_arg */

@@ -126,28 +126,26 @@ enum { AS_IT_WAS = 1, CHANGED = 2 }; /* what stands for the mark; 0 = gone */
 bool bf_is_redisson(const char *scheme) { return scheme && !strcmp(scheme, "redisson"); }
 
 /* ---- reading ---- */
-static bool positive_number(const bf_redis_reply *r, size_t i, uint64_t most, uint64_t *out)
-{
-    return bf_redis_whole_number(r, i, 10, out) && *out >= 1 && *out <= most;
-}
-
 int bf_redisson_read(const bf_redis *r, bf_desc *d, bf_error *err)
 {
     const bf_redis_reply *from = &r->conn->reply;
     uint64_t k, n;
     bf_find_scheme(d, "redisson", NULL, NULL); /* a row of the table */
     d->g = (bf_geometry){ .shards = 1 };
-    if (!positive_number(from, bf_redis_field(from, "size"), d->scheme->m_max, &d->g.m) ||
-        !positive_number(from, bf_redis_field(from, "hashIterations"), BF_K_MAX, &k))
+    if (!bf_redis_whole_number(
+            from, bf_redis_field(from, "size"), 10, 1, d->scheme->m_max, &d->g.m) ||
+        !bf_redis_whole_number(from, bf_redis_field(from, "hashIterations"), 10, 1, BF_K_MAX, &k))
         return bf_fail(err, BF_EFORMAT,
             "%s: Redisson's hash beside it (the key with :config) has no valid size or "
             "hashIterations",
             r->label);
     d->g.k = (unsigned)k;
     d->g.lines = d->g.m;
-    d->g.n = positive_number(from, bf_redis_field(from, "expectedInsertions"), BF_N_MAX, &n) ? n
-             : d->g.m / k ? d->g.m / k
-                          : 1;
+    d->g.n =
+        bf_redis_whole_number(from, bf_redis_field(from, "expectedInsertions"), 10, 1, BF_N_MAX, &n)
+            ? n
+        : d->g.m / k ? d->g.m / k
+                     : 1;
     if (!bf_redis_share(from, bf_redis_field(from, "falseProbability"), &d->g.p) || d->g.p == 0 ||
         d->g.p == 1)
         d->g.p = d->scheme->layout->rate((double)d->g.m / (double)d->g.n, d->g.k);
@@ -168,8 +166,8 @@ uint32_t bf_redisson_mark(const bf_redis *r)
 {
     uint64_t m = 0, k = 0;
     const bf_redis_reply *from = &r->conn->reply;
-    if (from->n != 2 || !positive_number(from, 0, UINT64_MAX, &m) ||
-        !positive_number(from, 1, UINT64_MAX, &k))
+    if (from->n != 2 || !bf_redis_whole_number(from, 0, 10, 1, UINT64_MAX, &m) ||
+        !bf_redis_whole_number(from, 1, 10, 1, UINT64_MAX, &k))
         return 0;
     return m == r->desc.g.m && k == r->desc.g.k ? AS_IT_WAS : CHANGED;
 }

@@ -129,15 +129,21 @@ int bf_redis_fail_recreated(const char *label, uint64_t gone, bf_error *err)
         (unsigned long long)gone);
 }
 
+int bf_redis_reread_meta(bf_redis *r, bf_redis_meta *m, bf_error *err)
+{
+    const int rc = bf_redis_fetch_meta(r, err);
+    if (rc < 0) return rc;
+    return bf_redis_has_field(r, "format") ? bf_redis_meta_read(r, m, err)
+                                           : bf_redis_fail_lost(r, err);
+}
+
 /* Reads K:meta, which must still describe the same bits. */
 static int read_same(bf_redis *r, bf_redis_meta *m, bf_error *err)
 {
     char shards[24] = "";
     const bf_geometry *here = &r->desc.g, *there = &m->desc.g;
-    int rc = bf_redis_fetch_meta(r, err);
+    const int rc = bf_redis_reread_meta(r, m, err);
     if (rc < 0) return rc;
-    if (!bf_redis_has_field(r, "format")) return bf_redis_fail_lost(r, err);
-    if ((rc = bf_redis_meta_read(r, m, err)) < 0) return rc;
     r->keys = m->keys;
     if (!bf_difference(&m->desc, &r->desc, BF_SAME_BITS)) return 0;
     if (there->shards != here->shards) snprintf(shards, sizeof shards, " shards=%u", there->shards);
@@ -147,10 +153,19 @@ static int read_same(bf_redis *r, bf_redis_meta *m, bf_error *err)
         here->k);
 }
 
+/* The part is not its filter's any more, or is gone: parts.c looks then what became of the filter.
+ */
+static int lost_part(bf_redis *r, bf_error *err)
+{
+    r->whole->doubt = true;
+    return bf_redis_fail_lost(r, err);
+}
+
 /* A filter with shards is re-created once, and so is a shard of it that was lost: the first shard
  * in which a call finds that raises the error, and the others are then known to have another id. */
 static int take_generation(bf_redis *r, const bf_redis_meta *m, bf_error *err)
 {
+    if (bf_redis_is_part(r) && m->whole_id != r->whole->filter_id) return lost_part(r, err);
     bf_redis *all = bf_redis_is_shard(r) ? r->whole : r;
     const bool other = all != r && m->whole_id != all->filter_id;
     const bool told = other ? all->loss_reported
@@ -162,9 +177,8 @@ static int take_generation(bf_redis *r, const bf_redis_meta *m, bf_error *err)
     r->whole_id = m->whole_id;
     r->loss_reported = all->loss_reported = false;
     if (!anew) return 0;
-    r->outcome = BF_ANEW;
     const uint64_t gone = all->added;
-    if (!r->shares_connection) all->added = 0; /* those of a part: take_recreated counts them */
+    all->added = 0;
     bf_redis_cache_forget(all->cache);
     return bf_redis_fail_recreated(all->label, gone, err);
 }
@@ -188,12 +202,10 @@ int bf_redis_check_generation(bf_redis *r, uint32_t seen, bool *changed, bf_erro
         *changed = rc == 0 && m.mark == seen;
         if (seen == 0) break;
     }
-    if (*changed) {
-        r->outcome = BF_FINE;
-        return take_generation(r, &m, err);
-    }
+    if (*changed) return take_generation(r, &m, err);
     if (rc == 0) rc = bf_redis_fail_lost(r, err);
-    r->outcome = r->conn->healthy ? BF_MISSING : BF_FINE; /* not after a fault of the connection */
-    if (rc == BF_EIO && r->conn->healthy) r->loss_reported = all->loss_reported = true;
+    if (!r->conn->healthy) return rc;
+    if (bf_redis_is_part(r)) r->whole->doubt = true;
+    if (rc == BF_EIO) r->loss_reported = all->loss_reported = true;
     return rc;
 }

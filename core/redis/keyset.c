@@ -19,6 +19,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- one of several keys ---- */
+/* r, which is overwritten, gets the name that follows from kind and i. */
+static int init_sibling(
+    bf_redis *r, bf_redis *whole, enum bf_redis_kind_of_name kind, int64_t i, bf_error *err)
+{
+    *r = (bf_redis){ .conn = whole->conn,
+        .whole = whole,
+        .shards = 1,
+        .wait_replicas = whole->wait_replicas,
+        .caches = whole->caches,
+        .cache_max_age = whole->cache_max_age };
+    r->key = bf_redis_name(r->conn, whole->key, kind, i);
+    r->meta = r->key ? bf_redis_name(r->conn, r->key, BF_NAME_META, 0) : NULL;
+    if (!r->meta) return bf_fail(err, BF_ENOMEM, "out of memory");
+    bf_conn_label(r->conn, r->key, r->label);
+    return 0;
+}
+
 /* ---- shards ---- */
 void bf_redis_free_shards(bf_redis *r)
 {
@@ -33,22 +51,17 @@ void bf_redis_free_shards(bf_redis *r)
 
 static int take_shards(bf_redis *r, const bf_desc *d, bf_error *err)
 {
-    bool fine = (r->shard = calloc(d->g.shards, sizeof *r->shard)) != NULL;
-    r->shards = fine ? d->g.shards : 1;
+    if (!(r->shard = calloc(d->g.shards, sizeof *r->shard)))
+        return bf_fail(err, BF_ENOMEM, "out of memory");
+    r->shards = d->g.shards;
     bf_redis_place(r, d);
-    for (unsigned i = 0; fine && i < r->shards; i++) {
-        bf_redis *one = r->shard + i;
-        *one = (bf_redis){
-            .conn = r->conn, .whole = r, .shards = 1, .wait_replicas = r->wait_replicas
-        };
-        bf_redis_place(one, d);
-        one->key = bf_redis_name(r->conn, r->key, BF_NAME_SHARD, i);
-        one->meta = one->key ? bf_redis_name(r->conn, one->key, BF_NAME_META, 0) : NULL;
-        if ((fine = one->meta != NULL)) bf_conn_label(r->conn, one->key, one->label);
+    int rc = 0;
+    for (unsigned i = 0; rc == 0 && i < r->shards; i++) {
+        rc = init_sibling(r->shard + i, r, BF_NAME_SHARD, i, err);
+        bf_redis_place(r->shard + i, d);
     }
-    if (fine) return 0;
-    bf_redis_free_shards(r);
-    return bf_fail(err, BF_ENOMEM, "out of memory");
+    if (rc < 0) bf_redis_free_shards(r);
+    return rc;
 }
 
 /* ---- opening and making ---- */
@@ -96,14 +109,16 @@ static bool any_shard(bf_redis *r)
 static int attach_all(bf_redis *r, const bf_desc *d, bool make, bool *mine, bf_error *err)
 {
     bf_error fault;
+    int rc = mine ? 0 : bf_redis_prefetch_keys(r, NULL, r->shards, err);
+    if (rc < 0) return rc;
     for (unsigned i = 0; i < r->shards; i++) {
-        const int rc = attach_shard(r, d, i, make, err);
+        rc = attach_shard(r, d, i, make, err);
         if (rc < 0) return rc;
         r->made |= rc == 2;
         if (mine) mine[i] = rc == 2;
     }
     if (!make || !r->making) return 0;
-    const int rc = bf_redis_whole_command(r, "HDEL", "making", &fault);
+    rc = bf_redis_whole_command(r, "HDEL", "making", &fault);
     if (rc == 0 || fault.lost) return 0; /* the next call finds another filter's K:meta */
     if (err) *err = fault;
     return rc;
@@ -114,7 +129,7 @@ static int attach_all(bf_redis *r, const bf_desc *d, bool make, bool *mine, bf_e
 int bf_redis_attach_shards(
     bf_redis *r, const bf_spec *spec, const bf_desc *d, uint32_t mark, bf_error *err)
 {
-    const bool make = !spec->read_only && !spec->must_exist && bf_sufficient(spec);
+    const bool make = bf_may_create(spec);
     int rc = take_shards(r, d, err);
     if (rc < 0) return rc;
     r->mark = mark;
@@ -172,7 +187,7 @@ int bf_redis_make_shards(bf_redis *r, const bf_desc *d, bf_error *err)
         if ((rc = attach_all(r, d, true, mine, err)) < 0) {
             const bool overtaken = bf_redis_has_other_id(r);
             for (unsigned i = 0; i < r->shards; i++)
-                if (mine[i]) bf_redis_remove(bf_redis_key(r, i), NULL);
+                if (mine[i]) bf_redis_care(bf_redis_key(r, i), "DEL", NULL, NULL);
             bf_redis_whole_command(r, "DEL", NULL, NULL);
             r->made = false;
             if (overtaken) rc = made = 0;
@@ -184,80 +199,199 @@ int bf_redis_make_shards(bf_redis *r, const bf_desc *d, bf_error *err)
     return rc;
 }
 
-/* ---- a new part ---- */
-char *bf_redis_begin_part(bf_redis *r, const bf_desc *d, uint32_t mark, bf_error *err)
+/* ---- parts ---- */
+static enum bf_redis_kind_of_name kind_of_part(const bf_filter *f)
 {
-    char *temp = bf_redis_name(r->conn, r->key, BF_NAME_TEMP, 0);
-    if (!temp) {
+    return f->variant->forgets ? BF_NAME_EPOCH : BF_NAME_PART;
+}
+
+/* A piece is never freed before the filter: other threads may be using it. */
+bf_piece *bf_redis_piece(bf_filter *f, unsigned i, bf_error *err)
+{
+    bf_piece *p = f->chain->piece[i];
+    if (p) return p;
+    if (!(p = f->chain->piece[i] = calloc(1, sizeof *p))) {
         bf_fail(err, BF_ENOMEM, "out of memory");
         return NULL;
     }
-    bf_redis_place(r, d);
-    if (bf_redis_zeros(r, temp, mark, err) == 0) {
-        bf_conn_begin(r->conn, BF_WRITES);
-        return temp;
-    }
-    bf_redis_discard(r, temp);
-    free(temp);
-    return NULL;
+    p->part.store = (bf_store){ .ops = f->part.store.ops, .read_only = f->part.store.read_only };
+    p->live = &p->own;
+    bf_live_set(p->live, f->variant->forgets ? BF_NEVER : 0);
+    return p;
 }
 
-int bf_redis_end_part(bf_redis *r, char *temp, bf_error *err)
+void bf_redis_close_part(bf_piece *p)
 {
+    bf_store *s = &p->part.store;
+    s->ops->close(s);
+    s->impl = NULL;
+    s->label = NULL;
+    p->known = 0;
+    bf_live_set(p->live, BF_NEVER);
+}
+
+int bf_redis_name_part(bf_filter *f, bf_piece *p, int64_t number, bf_error *err)
+{
+    bf_redis *r = p->part.store.impl = malloc(sizeof *r);
+    if (!r) return bf_fail(err, BF_ENOMEM, "out of memory");
+    p->part.store.label = r->label;
+    const int rc = init_sibling(r, bf_redis_whole(f), kind_of_part(f), number, err);
+    if (rc < 0) bf_redis_close_part(p);
+    return rc;
+}
+
+int bf_redis_open_part(bf_filter *f, bf_piece *p, int64_t number, bf_error *err)
+{
+    const bf_desc *want = &f->chain->desc;
+    const bool forgets = f->variant->forgets;
+    const char *of = forgets ? "of epoch " : "", *label = bf_redis_whole(f)->label;
+    bf_desc d;
+    int rc = p->part.store.ops->attach(&p->part.store, &(bf_spec){ .must_exist = true }, &d, err);
+    if (rc == BF_ENOENT && forgets) return bf_redis_fail_lost(bf_redis_whole(f), err);
+    if (rc < 0) return rc;
+    if (d.kind || bf_difference(&d, want, forgets ? BF_SAME_BITS : BF_SAME_HASH))
+        return bf_fail(err, BF_EFORMAT, "%s: its part %s%lld does not belong to it", label, of,
+            (long long)number);
+    d.index = forgets ? 0 : (unsigned)number;
+    if (!bf_chain_part_possible(want, &d))
+        return bf_fail(err, BF_EFORMAT,
+            "%s: its part %s%lld has n=%llu, which does not fit m=%llu, p=%g, k=%u", label, of,
+            (long long)number, (unsigned long long)d.g.n, (unsigned long long)d.g.m, d.g.p, d.g.k);
+    bf_live_set(p->live, forgets ? number : (int64_t)bf_redis_of(p)->keys);
+    return 0;
+}
+
+static void append_names(bf_filter *f, int64_t number)
+{
+    bf_redis part, *whole = bf_redis_whole(f);
+    if (init_sibling(&part, whole, kind_of_part(f), number, NULL) < 0)
+        whole->conn->no_memory = true;
+    else
+        bf_conn_append(whole->conn, "%s %s", part.key, part.meta);
+    free(part.key);
+    free(part.meta);
+}
+
+/* The arguments of bf_script_append and bf_script_turn. */
+static void append_script(
+    bf_filter *f, const bf_redis *r, const bf_redis_new_part *new, const char *temp, uint32_t next)
+{
+    bf_redis *whole = bf_redis_whole(f);
+    bf_conn *l = whole->conn;
+    const bool grows = f->variant->grows, first = new->newest == BF_NEVER;
+    const unsigned later = first && grows ? BF_PARTS_MAX - 1 : 0;
+    const bf_redis *before = grows && !first ? bf_redis_of(f->chain->piece[new->newest]) : NULL;
+    bf_conn_eval(l, grows ? bf_script_append : bf_script_turn, 6 + 2 * later);
+    if (first)
+        bf_conn_append(l, "%s %s", whole->key, whole->meta);
+    else
+        append_names(f, new->newest);
+    bf_conn_append(l, "%s %s %s %s", temp, r->key, r->meta, whole->meta);
+    for (unsigned i = 1; i <= later; i++) append_names(f, i);
+    bf_conn_append(l, "%n %x %r %x %i", before ? before->mark_at : r->mark_at,
+        before ? before->mark : whole->filter_id, next, next, new->number);
+    if (grows)
+        bf_conn_append(l, "%n", (uint64_t)(first ? BF_WHOLE_ARGS : 0));
+    else
+        bf_conn_append(l, "%n %i %i", new->ms, new->oldest, new->newest);
+    if (later) bf_redis_put_whole(whole, &f->chain->desc, f->secret_check);
+}
+
+int bf_redis_make_part(bf_filter *f, bf_piece *p, const bf_redis_new_part *new, bf_error *err)
+{
+    bf_redis *r = bf_redis_of(p);
+    bf_conn *l = r->conn;
+    const uint32_t next = bf_redis_new_mark(), own = bf_redis_new_mark();
     long long v = -1;
-    const int rc = bf_conn_run_script(r->conn, &v, err);
+    char *temp = bf_redis_name(l, r->key, BF_NAME_TEMP, 0);
+    if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
+    bf_redis_lock(r);
+    bf_redis_place(r, new->desc);
+    int rc = bf_redis_zeros(r, temp, own, err);
+    if (rc == 0) {
+        bf_conn_begin(l, BF_WRITES);
+        append_script(f, r, new, temp, next);
+        bf_redis_meta_put(r, new->desc, own);
+        rc = bf_conn_run_script(l, &v, err);
+    }
     if (rc < 0) bf_redis_discard(r, temp);
     free(temp);
-    if (rc < 0 || (v >= 0 && v <= 2)) return rc < 0 ? rc : (int)v;
-    if (v != 3) return bf_fail(err, BF_EIO, "%s: unexpected reply to a script", r->label);
-    return bf_fail(err, BF_EFORMAT,
-        "%s holds bytes that are not a part of this filter: use another key, or delete them",
-        r->label);
+    bf_conn_unlock(l);
+    if (rc < 0 || v == 0 || v == 2) return rc < 0 ? rc : (int)v;
+    if (v != 1)
+        return v == 3 ? bf_fail(err, BF_EFORMAT,
+                            "%s holds bytes that are not a part of this filter: use another key, "
+                            "or delete them",
+                            r->label)
+                      : bf_fail(err, BF_EIO, "%s: unexpected reply to a script", r->label);
+    r->mark = r->filter_id = p->known = own;
+    if (f->variant->forgets || new->newest == BF_NEVER) return 1;
+    bf_redis *before = bf_redis_of(f->chain->piece[new->newest]);
+    __atomic_store_n(&before->mark, next, __ATOMIC_RELEASE);
+    return 1;
 }
 
 /* ---- which filter it is ---- */
-/* A handle follows a re-creation only if the parameters are the same.  *id: that of the filter
- * under the key now. */
-int bf_redis_check_alike(bf_filter *f, uint32_t *id, bf_error *err)
+int bf_redis_finish_fields(bf_redis *whole, size_t n, bf_error *err)
 {
-    bf_redis *whole = bf_redis_whole(f);
-    const bf_desc *have = &f->chain->desc;
-    bf_redis_meta m;
-    bf_redis_lock(whole);
-    int rc = bf_redis_fetch_meta(whole, err);
-    if (rc == 0)
-        rc = whole->conn->reply.n ? bf_redis_meta_read(whole, &m, err)
-                                  : bf_redis_fail_lost(whole, err);
-    bf_conn_unlock(whole->conn);
-    *id = rc == 0 ? m.id : 0;
+    const bf_redis_reply *reply = &whole->conn->reply;
+    const int rc = bf_conn_finish(whole->conn, err);
     if (rc < 0) return rc;
-    if (!bf_difference(&m.desc, have, BF_SAME_FILTER) && m.desc.g.n == have->g.n &&
-        m.desc.g.p == have->g.p)
-        return 0;
-    return bf_fail(
-        err, BF_EMISMATCH, "%s was re-created with other parameters: open it again", whole->label);
+    bool sound = reply->n == n;
+    for (size_t i = 0; sound && i < n; i++)
+        sound = reply->leaves[i].type == BF_LEAF_TEXT || reply->leaves[i].type == BF_LEAF_NIL;
+    if (!sound) return bf_redis_fail_protocol(whole, err);
+    if (reply->leaves[0].type == BF_LEAF_NIL) {
+        bf_flag_set(&whole->loss_reported);
+        return bf_redis_fail_lost(whole, err);
+    }
+    return bf_reply_number(reply, 0, 16) != whole->filter_id;
 }
 
-/* The handle uses the new filter from now on.  Raises one error, none if it has raised "is lost".
- */
-int bf_redis_take_recreated(bf_filter *f, uint32_t born, bf_error *err)
+/* The error of a re-creation that was just followed; none if the handle has raised "is lost". */
+static int report_recreated(bf_redis *whole, uint64_t gone, bf_error *err)
 {
-    bf_redis *whole = bf_redis_whole(f);
-    uint64_t gone = 0;
-    for (unsigned i = 0; i < f->chain->count || i < f->chain->kept; i++) {
-        bf_redis *r = f->chain->piece[i]->part.store.impl;
-        if (!r) continue;
-        gone += r->added;
-        r->added = 0;
-        /* by the part: doubts() takes that away where the whole is to tell */
-        if (r->outcome != BF_FINE) bf_flag_set(&whole->loss_reported);
-        r->outcome = BF_FINE;
-    }
-    const bool told = bf_flag_get(&whole->loss_reported);
-    whole->filter_id = born;
+    const bool told = whole->doubt || bf_flag_get(&whole->loss_reported);
+    whole->doubt = false;
     bf_flag_clear(&whole->loss_reported);
-    if (told) bf_flag_set(&f->chain->moved);
     return told ? 0 : bf_redis_fail_recreated(whole->label, gone, err);
+}
+
+int bf_redis_follow_id(bf_filter *f, bool opening, bf_error *err)
+{
+    bf_chain *c = f->chain;
+    bf_redis *whole = bf_redis_whole(f);
+    bf_redis_meta m;
+    uint64_t gone = 0;
+    bf_redis_lock(whole);
+    int rc = bf_redis_reread_meta(whole, &m, err);
+    bf_conn_unlock(whole->conn);
+    if (rc < 0) return rc;
+    if (bf_difference(&m.desc, &c->desc, BF_SAME_FILTER) || m.desc.g.n != c->desc.g.n ||
+        m.desc.g.p != c->desc.g.p)
+        return bf_fail(err, BF_EMISMATCH, "%s was re-created with other parameters: open it again",
+            whole->label);
+    const uint32_t before = whole->filter_id;
+    if (m.id == before) return 0;
+    whole->filter_id = m.id;
+    (m.users_clock ? bf_flag_set : bf_flag_clear)(&whole->users_clock);
+    if (c->count == 0) return 0;
+    if (f->variant->grows && (rc = bf_redis_open_part(f, c->piece[0], 0, err)) < 0) {
+        if (!opening) whole->filter_id = before; /* the next call tells it */
+        return rc;
+    }
+    for (unsigned i = 0; i < BF_PARTS_MAX && c->piece[i]; i++) {
+        bf_redis *r = bf_redis_of(c->piece[i]);
+        if (r) gone += r->added;
+        if (r) r->added = 0;
+        c->piece[i]->known = 0;
+        if (f->variant->forgets) bf_redis_close_part(c->piece[i]);
+    }
+    c->newest = BF_NEVER;
+    bf_live_set(c->epoch, BF_NEVER);
+    bf_flag_clear(&c->full);
+    if (f->variant->grows) bf_uint_store_release(&c->count, 1);
+    return opening ? 0 : report_recreated(whole, gone, err);
 }
 
 /* ---- the hash of the whole ---- */
@@ -267,17 +401,9 @@ int bf_redis_whole_command(bf_redis *r, const char *command, const char *argumen
     long long done = 0;
     bf_redis_select(r);
     bf_conn_begin(l, BF_WRITES);
-    bf_conn_eval(l, bf_script_whole, 1);
-    bf_conn_append(l, "%s %x %s", r->meta, r->filter_id, command);
+    bf_conn_eval(l, bf_script_care, 1);
+    bf_conn_append(l, "%s %s %x %s", r->meta, "", r->filter_id, command);
     if (argument) bf_conn_append(l, "%s", argument);
     const int rc = bf_conn_run_script(l, &done, err);
     return rc < 0 || done == 1 ? rc : bf_redis_fail_lost(r, err);
-}
-
-int bf_redis_whole_expire(bf_redis *r, double seconds, bf_error *err)
-{
-    char ms[24] = "";
-    *bf_redis_digits(ms, bf_redis_ms(seconds)) = 0;
-    return bf_redis_whole_command(
-        r, seconds > 0 ? "PEXPIRE" : "PERSIST", seconds > 0 ? ms : NULL, err);
 }

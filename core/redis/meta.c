@@ -10,6 +10,7 @@
  *   shards, where there are more than one: m is then all of theirs, in each of their hashes
  *   adopted, where another system made the bits and goes on writing them
  *   making, as long as the shards are being made: no other filter may take the name
+ *   clock "own" where the users of a filter that forgets give the time
  *   cell_bits "4" where there are counters, not bits
  *
  * Nothing read from it is used before it was checked here. */
@@ -18,9 +19,8 @@
 #include "parts/filter.h"
 #include "redis/generation.h"
 #include "redis/meta.h"
-#include "redis/parts.h"
+#include "redis/keyset.h"
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,50 +43,29 @@ uint64_t bf_redis_most_bits(const bf_layout *l, const bf_geometry *g)
 }
 
 /* ---- writing ---- */
-static void put_pair(bf_conn *l, const char *name, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static void put_pair(bf_conn *l, const char *name, const char *format, ...)
-{
-    char text[BF_SCHEME_BYTES + 40];
-    va_list ap;
-    va_start(ap, format);
-    bf_vprint(text, sizeof text, format, ap);
-    va_end(ap);
-    bf_conn_append(l, "%s", name);
-    bf_conn_append(l, "%s", text);
-}
-
 static void put_shape(bf_conn *l, const char *format, const bf_desc *d, uint64_t secret_check)
 {
-    put_pair(l, "format", "%s", format);
-    put_pair(l, "scheme", "%s", d->name);
-    put_pair(l, "m", "%llu", (unsigned long long)d->g.m);
-    put_pair(l, "n", "%llu", (unsigned long long)d->g.n);
-    put_pair(l, "k", "%u", d->g.k);
-    put_pair(l, "p", "%.17g", d->g.p);
-    put_pair(l, "secret", "%016llx", (unsigned long long)secret_check);
+    char secret[17];
+    snprintf(secret, sizeof secret, "%016llx", (unsigned long long)secret_check);
+    bf_conn_append(l, "format %s scheme %s m %n n %n k %n p %g secret %s", format, d->name, d->g.m,
+        d->g.n, (uint64_t)d->g.k, d->g.p, secret);
 }
 
-static void put_filter(const bf_redis *r)
+static void put_filter(const bf_redis *whole)
 {
-    char id[9];
-    bf_conn *l = r->conn;
-    const size_t len = strlen(r->whole->meta);
-    snprintf(id, sizeof id, "%08lx", (unsigned long)r->whole->filter_id);
-    bf_conn_append(l, "filter");
-    char *at = bf_conn_begin_arg(l, len + 9);
+    const size_t len = strlen(whole->meta) + 9;
+    bf_conn_append(whole->conn, "filter");
+    char *at = bf_conn_begin_arg(whole->conn, len);
     if (!at) return;
-    memcpy(at, id, 8);
-    at[8] = ' ';
-    memcpy(at + 9, r->whole->meta, len);
-    bf_conn_end_arg(l, len + 9);
+    snprintf(at, len + 1, "%08lx %s", (unsigned long)whole->filter_id, whole->meta);
+    bf_conn_end_arg(whole->conn, len);
 }
 
 void bf_redis_meta_put(bf_redis *r, const bf_desc *d, uint32_t mark)
 {
     bf_conn *l = r->conn;
     bf_conn_append(l, "owner %s", r->whole->key);
-    if (r->whole != r) put_filter(r);
+    if (r->whole != r) put_filter(r->whole);
     put_shape(l, "1", d, d->secret_check);
     bf_conn_append(l, "mark %x born %x", mark, mark);
     bf_conn_append(l, "by %s", "bloomfilter " BF_VERSION);
@@ -102,9 +81,9 @@ void bf_redis_put_whole(bf_redis *whole, const bf_desc *d, uint64_t secret_check
     whole->filter_id = bf_redis_new_mark();
     bf_conn_append(l, "owner %s", whole->key);
     put_shape(l, "2", d, secret_check);
-    bf_conn_append(l, "kind %s", grow ? "grow" : "window");
-    put_pair(l, grow ? "grow" : "window", "%.17g", grow ? d->grow : d->window);
-    bf_conn_append(l, "parts %n born %x", (uint64_t)(grow ? 1 : d->parts), whole->filter_id);
+    const char *kind = grow ? "grow" : "window";
+    bf_conn_append(l, "kind %s %s %g parts %n born %x", kind, kind, grow ? d->grow : d->window,
+        (uint64_t)(grow ? 1 : d->parts), whole->filter_id);
 }
 
 /* ---- reading ---- */
@@ -133,13 +112,14 @@ static bool leaf_text(const bf_redis_reply *r, size_t leaf, char *out, size_t ca
     return true;
 }
 
-bool bf_redis_whole_number(const bf_redis_reply *r, size_t leaf, int base, uint64_t *out)
+bool bf_redis_whole_number(
+    const bf_redis_reply *r, size_t leaf, int base, uint64_t least, uint64_t most, uint64_t *out)
 {
     char text[32], *end;
     if (!leaf_text(r, leaf, text, sizeof text) || !strchr("0123456789abcdef", *text)) return false;
     errno = 0;
     *out = strtoull(text, &end, base);
-    return *end == 0 && errno == 0;
+    return *end == 0 && errno == 0 && *out >= least && *out <= most;
 }
 
 bool bf_redis_share(const bf_redis_reply *r, size_t leaf, double *out)
@@ -155,9 +135,11 @@ static bool text_field(const bf_redis *r, const char *name, char *out, size_t ca
     return leaf_text(&r->conn->reply, bf_redis_field(&r->conn->reply, name), out, cap);
 }
 
-static bool number_field(const bf_redis *r, const char *name, int base, uint64_t *out)
+static bool number_field(
+    const bf_redis *r, const char *name, int base, uint64_t least, uint64_t most, uint64_t *out)
 {
-    return bf_redis_whole_number(&r->conn->reply, bf_redis_field(&r->conn->reply, name), base, out);
+    const bf_redis_reply *from = &r->conn->reply;
+    return bf_redis_whole_number(from, bf_redis_field(from, name), base, least, most, out);
 }
 
 static int fail_field(const bf_redis *r, const char *what, bf_error *err)
@@ -170,35 +152,35 @@ static int fail_field(const bf_redis *r, const char *what, bf_error *err)
 static bool read_sizes(const bf_redis *r, const bf_layout *l, bf_geometry *g)
 {
     uint64_t shards = 1;
-    if (bf_redis_has_field(r, "shards") && !number_field(r, "shards", 10, &shards)) return false;
-    if (!number_field(r, "m", 10, &g->m) || g->m < 1 || g->m > BF_M_MAX || g->m % l->line_bits ||
-        shards < 1 || shards > BF_SHARDS_MAX)
+    if ((bf_redis_has_field(r, "shards") &&
+            !number_field(r, "shards", 10, 1, BF_SHARDS_MAX, &shards)) ||
+        !number_field(r, "m", 10, 1, BF_M_MAX, &g->m) || g->m % l->line_bits)
         return false;
     g->shards = (unsigned)shards;
     return bf_shards_fit(l, g) && bf_bits(g) / shards <= bf_redis_most_bits(l, g);
 }
 
 /* Format 2: a filter of many parts. */
-static int read_many(const bf_redis *r, bf_desc *d, bf_error *err)
+static int read_many(const bf_redis *r, bf_redis_meta *m, bf_error *err)
 {
+    bf_desc *d = &m->desc;
     char text[48], *end;
     uint64_t parts;
     if (!text_field(r, "kind", text, sizeof text)) return fail_field(r, "kind", err);
     d->kind = !strcmp(text, "grow") ? BF_GROW : !strcmp(text, "window") ? BF_WINDOW : BF_FIXED;
     if (!d->kind) return fail_field(r, "kind", err);
     const char *name = d->kind == BF_GROW ? "grow" : "window";
-    double *value = d->kind == BF_GROW ? &d->grow : &d->window;
     if (!text_field(r, name, text, sizeof text)) return fail_field(r, name, err);
-    *value = bf_real(text, &end);
+    *(d->kind == BF_GROW ? &d->grow : &d->window) = bf_real(text, &end);
     if (*end) return fail_field(r, name, err);
-    if (!number_field(r, "parts", 10, &parts) || parts < 1 ||
-        parts > BF_PARTS_MAX - (d->kind == BF_WINDOW))
+    if (!number_field(r, "parts", 10, 1, BF_PARTS_MAX - (d->kind == BF_WINDOW), &parts))
         return fail_field(r, "parts", err);
     if (!d->scheme->keyed) return fail_field(r, "scheme", err);
     if (d->kind == BF_WINDOW) d->parts = (unsigned)parts;
     if (d->kind == BF_GROW ? !bf_grow_valid(d->grow) : !bf_window_valid(d->window, d->parts))
         return fail_field(r, name, err);
     d->live = d->kind == BF_GROW ? (int64_t)parts : BF_NEVER;
+    m->users_clock = text_field(r, "clock", text, sizeof text) && !strcmp(text, "own");
     return bf_chain_possible(d) ? 0 : fail_field(r, "m for its n, p and k", err);
 }
 
@@ -256,20 +238,19 @@ int bf_redis_meta_read(const bf_redis *r, bf_redis_meta *m, bf_error *err)
         return bf_fail(err, BF_EFORMAT, "%s has %.8s bits per position, this build knows 1 and 4",
             r->label, text);
     if (!read_sizes(r, l, &d->g)) return fail_field(r, "m or shards", err);
-    if (!number_field(r, "n", 10, &d->g.n) || d->g.n < 1 || d->g.n > BF_N_MAX)
-        return fail_field(r, "n", err);
-    if (!number_field(r, "k", 10, &v) || v < 1 || v > l->k_max) return fail_field(r, "k", err);
+    if (!number_field(r, "n", 10, 1, BF_N_MAX, &d->g.n)) return fail_field(r, "n", err);
+    if (!number_field(r, "k", 10, 1, l->k_max, &v)) return fail_field(r, "k", err);
     d->g.k = (unsigned)v;
     d->g.lines = d->g.m / l->line_bits;
     if (bf_check_limits(d, NULL) < 0) return fail_field(r, "m or k", err);
     const bf_redis_reply *from = &r->conn->reply;
     if (!bf_redis_share(from, bf_redis_field(from, "p"), &d->g.p)) return fail_field(r, "p", err);
-    if (!number_field(r, "secret", 16, &d->secret_check)) return fail_field(r, "secret", err);
-    if (number_field(r, "born", 16, &v) && v <= UINT32_MAX) m->id = (uint32_t)v;
-    if (number_field(r, "keys", 10, &v)) m->keys = v;
-    if (many) return read_many(r, d, err);
-    if (!number_field(r, "mark", 16, &v) || v == 0 || v > UINT32_MAX)
-        return fail_field(r, "mark", err);
+    if (!number_field(r, "secret", 16, 0, UINT64_MAX, &d->secret_check))
+        return fail_field(r, "secret", err);
+    if (number_field(r, "born", 16, 0, UINT32_MAX, &v)) m->id = (uint32_t)v;
+    if (number_field(r, "keys", 10, 0, UINT64_MAX, &v)) m->keys = v;
+    if (many) return read_many(r, m, err);
+    if (!number_field(r, "mark", 16, 1, UINT32_MAX, &v)) return fail_field(r, "mark", err);
     m->mark = (uint32_t)v;
     return 0;
 }
@@ -282,11 +263,6 @@ uint32_t bf_redis_mark_in(const char *bytes, size_t len)
     return len != BF_REDIS_MARK
                ? 0
                : (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
-}
-
-void bf_redis_mark_bytes(uint32_t mark, uint8_t bytes[BF_REDIS_MARK])
-{
-    for (int i = 0; i < BF_REDIS_MARK; i++) bytes[i] = (uint8_t)(mark >> (24 - 8 * i));
 }
 
 uint32_t bf_redis_new_mark(void)

@@ -10,20 +10,22 @@ typedef struct {
     uint64_t keys;     /* of a part that grows */
     bool adopted;      /* another system writes the bits */
     bool making;       /* not all shards exist yet */
+    bool users_clock;  /* not Redis's */
 } bf_redis_meta;
 /* Reads the reply to HGETALL. */
 int bf_redis_meta_read(const bf_redis *r, bf_redis_meta *m, bf_error *err);
+int bf_redis_reread_meta(bf_redis *r, bf_redis_meta *m, bf_error *err); /* generation.c */
 bool bf_redis_has_field(const bf_redis *r, const char *name);
 /* Returns the index of the leaf with the value of this field in a reply to HGETALL, or n. */
 size_t bf_redis_field(const bf_redis_reply *r, const char *name);
-/* Read a leaf as a number not below 0 of this base, and as one from 0 to 1. */
-bool bf_redis_whole_number(const bf_redis_reply *r, size_t leaf, int base, uint64_t *out);
+/* Read a leaf as a number of this base from least to most, and as one from 0 to 1. */
+bool bf_redis_whole_number(
+    const bf_redis_reply *r, size_t leaf, int base, uint64_t least, uint64_t most, uint64_t *out);
 bool bf_redis_share(const bf_redis_reply *r, size_t leaf, double *out);
 
 void bf_redis_place(bf_redis *r, const bf_desc *d);                    /* desc, bits and mark_at */
 uint64_t bf_redis_most_bits(const bf_layout *l, const bf_geometry *g); /* that a key may have */
 void bf_redis_meta_put(bf_redis *r, const bf_desc *d, uint32_t mark);  /* arguments */
 uint32_t bf_redis_mark_in(const char *bytes, size_t len);
-void bf_redis_mark_bytes(uint32_t mark, uint8_t bytes[BF_REDIS_MARK]);
 uint32_t bf_redis_new_mark(void);
 #endif

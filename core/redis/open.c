@@ -24,30 +24,11 @@ static int name_hash(bf_redis *r, enum bf_redis_kind_of_name kind, bf_error *err
     return 0;
 }
 
-int bf_redis_open_sibling(bf_store *s, const bf_redis *of, const char *key, bf_error *err)
-{
-    bf_redis *r = s->impl = calloc(1, sizeof *r);
-    if (!r) return bf_fail(err, BF_ENOMEM, "out of memory");
-    r->conn = of->conn;
-    r->shares_connection = true;
-    r->whole = of->whole;
-    r->shards = 1;
-    r->wait_replicas = of->wait_replicas;
-    r->caches = of->caches;
-    r->cache_max_age = of->cache_max_age;
-    bf_conn_label(r->conn, key, r->label);
-    s->label = r->label;
-    if ((r->key = strdup(key)) && (r->meta = bf_redis_name(r->conn, key, BF_NAME_META, 0)))
-        return 0;
-    return bf_fail(err, BF_ENOMEM, "out of memory");
-}
-
 static int name_key(bf_redis *r, bf_error *err)
 {
     const char *key = r->conn->url.key;
     memcpy(r->label, r->conn->own_label, sizeof r->label);
     if (!(r->key = strdup(key))) return bf_fail(err, BF_ENOMEM, "out of memory");
-    r->whole = r;
     if (r->conn->client->cluster && !bf_redis_tagged(key) && strchr(key, '}'))
         return bf_fail(err, BF_EINVAL,
             "key %.60s has a } in it, so in a cluster it needs a hash tag, as in {seen}:1", key);
@@ -58,10 +39,12 @@ bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err)
 {
     bf_redis *r = s->impl;
     if (r) return r; /* another try of the same opening */
-    if (!(s->impl = r = calloc(1, sizeof *r)) || !(r->conn = calloc(1, sizeof *r->conn))) {
+    s->impl = r = calloc(1, sizeof *r);
+    if (!r || !(r->conn = calloc(1, sizeof *r->conn))) {
         bf_fail(err, BF_ENOMEM, "out of memory");
         return NULL;
     }
+    r->whole = r;
     if (bf_conn_open(r->conn, spec, err) < 0 || name_key(r, err) < 0) return NULL;
     r->conn->one_slot = r->conn->client->cluster && spec->wait_replicas; /* WAIT asks one node */
     r->shards = 1;
@@ -126,11 +109,6 @@ int bf_redis_read_key(bf_redis *r, bf_redis_key_snapshot *s, bf_error *err)
     return bf_fail(err, BF_EIO, "%s changes too fast to be opened", r->label);
 }
 
-static bool may_create(const bf_spec *spec)
-{
-    return !spec->read_only && !spec->must_exist && bf_sufficient(spec);
-}
-
 /* As Redisson keeps it.  Bits without Redisson's hash are opened as any other bits are: they may be
  * another system's, or belong to a filter of ours. */
 int bf_redis_attach_redisson(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error *err)
@@ -148,7 +126,7 @@ int bf_redis_attach_redisson(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_er
         bf_redisson_place(r, d);
         return 1;
     }
-    if (s.bytes == 0 && may_create(spec)) return 0;
+    if (s.bytes == 0 && bf_may_create(spec)) return 0;
     if (s.bytes == 0) return bf_fail(err, BF_ENOENT, "%s does not exist", r->label);
     if ((rc = name_hash(r, BF_NAME_META, err)) == 0 &&
         (rc = bf_redis_attach_key(r, spec, d, err)) == 0)
@@ -168,7 +146,7 @@ static int attach_unnamed(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error
 
 static int fail_part_lost(bf_redis *r, const char *why, bf_error *err)
 {
-    r->missing = true;
+    r->whole->missing = true;
     return bf_fail(err, BF_EIO, "%s is lost: %s; delete the key, create it again", r->label, why);
 }
 
@@ -197,8 +175,7 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_desc *d, bool *stub,
     if (rc < 0) return rc;
     const bool there = r->conn->reply.n > 1, shard = bf_redis_is_shard(r);
     if (!(there && bf_redis_has_field(r, "format")) &&
-        (r->shares_connection ? there || s.bytes
-                              : shard && (uint64_t)s.bytes == bf_redis_length(r)))
+        (bf_redis_is_part(r) ? there || s.bytes : shard && (uint64_t)s.bytes == bf_redis_length(r)))
         return fail_part_lost(r, "its companion hash (with :meta) is gone", err);
     if (there && (rc = bf_redis_meta_read(r, &m, err)) < 0) return rc;
     if (there && s.bytes && !has_id(r, &m))
@@ -208,9 +185,10 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_desc *d, bool *stub,
     r->adopted = m.adopted;
     r->seen = m.mark;
     r->making = m.making;
-    if (d->kind || (d->g.shards > 1 && !shard)) r->filter_id = m.id;
+    if (r->whole == r) r->filter_id = m.id;
     if (d->kind) { /* scalable.c and window.c open its parts */
-        r->recreate = r->missing = false;
+        r->missing = false;
+        r->users_clock = m.users_clock;
         return 1;
     }
     if (d->g.shards > 1 && !shard) {
@@ -219,12 +197,12 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_desc *d, bool *stub,
         return rc;
     }
     if (s.refused) return s.refused;
-    if (!there && !spec->scheme && !shard && !may_create(spec) &&
+    if (!there && !spec->scheme && !shard && !bf_may_create(spec) &&
         (rc = attach_unnamed(r, spec, d, err)) != 0)
         return rc;
     if (s.bytes == 0) {
-        if (may_create(spec)) return 0;
-        r->missing = true;
+        if (bf_may_create(spec)) return 0;
+        r->whole->missing = true;
         return there ? bf_redis_fail_lost(r, err)
                      : bf_fail(err, BF_ENOENT, "%s does not exist", r->label);
     }
@@ -269,49 +247,59 @@ int bf_redis_attach_key(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error *
 }
 
 /* ---- several at once ---- */
-static void take_peek(bf_redis *r)
+/* Looks at n of the whole's parts, or at all its shards where r is NULL, in one trip (a trip each
+ * where all keys of a trip must be in one slot); take is called for each, with no snapshot if it
+ * could not be read, until it returns false. */
+static int look_at(bf_redis *whole, bf_redis *const *r, unsigned n,
+    bool (*take)(bf_redis *, const bf_redis_key_snapshot *), bf_error *err)
 {
     bf_redis_key_snapshot s;
+    bf_conn *l = whole->conn;
+    const unsigned step = l->one_slot && !r ? 1 : n;
+    bool going = true;
+    int rc = 0;
+    for (unsigned i = 0; going && rc == 0 && i < n; i += step) {
+        bf_conn_begin(l, BF_READS);
+        for (unsigned j = i; j < i + step; j++) {
+            bf_redis *one = r ? r[j] : bf_redis_key(whole, j);
+            if (!r) bf_conn_route(l, one->key);
+            put_look(one);
+        }
+        rc = bf_conn_send(l, err);
+        for (unsigned j = i; going && rc == 0 && j < i + step; j++) {
+            bf_redis *one = r ? r[j] : bf_redis_key(whole, j);
+            going = take(one, take_look(one, &s, NULL) < 0 ? NULL : &s);
+        }
+    }
+    return rc < 0 ? rc : going;
+}
+
+static bool open_if_sound(bf_redis *r, const bf_redis_key_snapshot *s)
+{
     bf_redis_meta m;
-    if (take_look(r, &s, NULL) < 0 || r->conn->reply.n < 2 || bf_redis_meta_read(r, &m, NULL) < 0 ||
-        !has_id(r, &m) || m.desc.kind || m.desc.g.shards > 1 || s.end != m.mark)
-        return;
+    if (!s || r->conn->reply.n < 2 || bf_redis_meta_read(r, &m, NULL) < 0 || !has_id(r, &m) ||
+        m.desc.kind || (m.desc.g.shards > 1 && !bf_redis_is_shard(r)) || s->end != m.mark)
+        return true;
     take_meta(r, &m);
-    r->prefetched = (uint64_t)s.bytes == bf_redis_length(r);
+    r->prefetched = (uint64_t)s->bytes == bf_redis_length(r);
+    return true;
 }
 
 int bf_redis_prefetch_keys(bf_redis *whole, bf_redis *const *r, unsigned n, bf_error *err)
 {
-    if (n == 0) return 0;
-    bf_redis_lock(whole);
-    bf_conn_begin(whole->conn, BF_READS);
-    for (unsigned i = 0; i < n; i++) put_look(r[i]);
-    const int rc = bf_conn_send(whole->conn, err);
-    for (unsigned i = 0; rc == 0 && i < n; i++) take_peek(r[i]);
-    bf_conn_unlock(whole->conn);
-    return rc;
+    const int rc = n ? look_at(whole, r, n, open_if_sound, err) : 0;
+    return rc < 0 ? rc : 0;
+}
+
+static bool is_current(bf_redis *r, const bf_redis_key_snapshot *s)
+{
+    const bf_redis_reply *hash = &r->conn->reply;
+    return s && bf_reply_number(hash, bf_redis_field(hash, "mark"), 16) == r->mark &&
+           (uint64_t)s->bytes == bf_redis_length(r) &&
+           (bf_redis_mark_apart(r) || s->end == r->mark);
 }
 
 bool bf_redis_keys_current(bf_redis *r)
 {
-    bf_redis_key_snapshot s;
-    bf_conn *l = r->conn;
-    const unsigned step = l->one_slot ? 1 : r->shards;
-    bool same = true;
-    for (unsigned i = 0; same && i < r->shards; i += step) {
-        bf_conn_begin(l, BF_READS);
-        for (unsigned j = i; j < i + step; j++) {
-            bf_conn_route(l, bf_redis_key(r, j)->key);
-            put_look(bf_redis_key(r, j));
-        }
-        same = bf_conn_send(l, NULL) == 0;
-        for (unsigned j = i; same && j < i + step; j++) {
-            bf_redis *one = bf_redis_key(r, j);
-            same = take_look(one, &s, NULL) == 0 &&
-                   bf_reply_number(&l->reply, bf_redis_field(&l->reply, "mark"), 16) == one->mark &&
-                   (uint64_t)s.bytes == bf_redis_length(one) &&
-                   (bf_redis_mark_apart(one) || s.end == one->mark);
-        }
-    }
-    return same;
+    return look_at(r, NULL, r->shards, is_current, NULL) == 1;
 }

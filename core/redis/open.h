@@ -11,15 +11,13 @@ typedef struct {
 } bf_redis_key_snapshot;
 int bf_redis_read_key(
     bf_redis *r, bf_redis_key_snapshot *s, bf_error *err); /* K:meta is l->reply */
-/* Reads several parts in one round trip and opens those that are sound.  bf_redis_attach_key, which
- * follows for each part, says what is wrong with the others. */
+/* Reads several parts, or all shards (r is NULL), in one round trip and opens those that are sound.
+ * bf_redis_attach_key, which follows for each part, says what is wrong with the others. */
 int bf_redis_prefetch_keys(bf_redis *whole, bf_redis *const *r, unsigned n, bf_error *err);
 /* Are all keys that hold bits, and their companion hashes, as the handle knows them? */
 bool bf_redis_keys_current(bf_redis *r);
 int bf_redis_part_cache(bf_redis *r, bf_error *err); /* makes it, if the filter has a cache */
 int bf_redis_attach_redisson(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error *err);
-int bf_redis_open_sibling(bf_store *s, const bf_redis *of, const char *key,
-    bf_error *err); /* a part on the same connection; it is not opened yet */
 /* Opens the selected key and checks it against spec; returns as bf_store_ops.attach. */
 int bf_redis_attach_key(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error *err);
 #endif

@@ -12,9 +12,8 @@
 #include "redis/cache.h"
 #include "redis/generation.h"
 #include "redis/meta.h"
-#include "redis/parts.h"
-#include "redis/scripts.h"
 #include "redis/keyset.h"
+#include "redis/scripts.h"
 #include "redis/batch.h"
 #include <string.h>
 
@@ -95,6 +94,37 @@ static size_t keys_per_trip(const batch *b, size_t left)
     return most < 1 ? 1 : left < most ? left : most;
 }
 
+/* Returns the filter, its connection locked.  A loss that is still in doubt was reported by a call
+ * that did not add or test. */
+static bf_redis *lock_filter(bf_filter *f)
+{
+    bf_redis *whole = bf_redis_whole(f);
+    bf_redis_lock(whole);
+    if (whole->doubt) bf_flag_set(&whole->loss_reported);
+    whole->doubt = false;
+    return whole;
+}
+
+/* After a trip that succeeded, the next loss is reported again. */
+static void unlock_filter(bf_redis *whole, int rc)
+{
+    if (rc == 0 && bf_flag_get(&whole->loss_reported)) bf_flag_clear(&whole->loss_reported);
+    bf_conn_unlock(whole->conn);
+}
+
+int bf_redis_parts_explain(bf_filter *f, int rc, bf_error *err)
+{
+    bf_redis *whole = bf_redis_whole(f);
+    const uint32_t id = whole->filter_id;
+    bf_redis_lock(whole);
+    const bool doubt = whole->doubt;
+    whole->doubt = false;
+    bf_conn_unlock(whole->conn);
+    if (!doubt) return rc;
+    const int more = bf_whole_refresh(f, err);
+    return more < 0 ? more : whole->filter_id != id ? 0 : rc;
+}
+
 /* ---- asking ---- */
 static int ask_trip(bf_filter *f, batch *b, bool add, bf_error *err)
 {
@@ -115,20 +145,19 @@ static int ask_trip(bf_filter *f, batch *b, bool add, bf_error *err)
 int64_t bf_redis_parts_ask(
     bf_filter *f, bf_piece *const *pieces, unsigned n, bool add, bf_span *s, bf_error *err)
 {
-    bf_redis *whole = bf_redis_whole(f);
+    bf_redis *whole = lock_filter(f);
     bf_piece *newest_first[BF_PARTS_MAX];
     batch b = { .piece = add ? pieces : newest_first, .n = n, .k = pieces[0]->part.g.k, .span = s };
     const unsigned known_parts = !add ? n : whole->wait_replicas ? 0 : 1;
     int64_t hits = 0;
     int rc = 0;
     for (unsigned i = 0; !add && i < n; i++) newest_first[i] = pieces[n - 1 - i];
-    bf_redis_lock(whole);
     for (size_t at = 0, c; rc == 0 && at < s->n; at += c) {
         c = keys_per_trip(&b, s->n - at);
         rc = prepare_batch(f, &b, at, c, known_parts, err);
         if (rc == 0 && b.nkeys) rc = ask_trip(f, &b, add, err);
     }
-    bf_conn_unlock(whole->conn);
+    unlock_filter(whole, rc);
     if (rc < 0) return rc;
     for (size_t i = 0; i < s->n; i++) hits += s->present[i];
     return hits;
@@ -175,8 +204,8 @@ static int take_put(bf_filter *f, batch *b, size_t first, size_t c, bf_error *er
     uint8_t yes = 1;
     long long v = -2;
     const bool other = bf_reply_integer(reply, 0, &v) && v == -1;
-    if (v == -3 && reply->n == 1) { /* span.c looks then what has become of the whole */
-        whole->outcome = BF_MISSING;
+    if (v == -3 && reply->n == 1) {
+        whole->doubt = true;
         return bf_redis_fail_lost(whole, err);
     }
     if (v < -1 || reply->n != (other ? 1 : c + 1)) return bf_redis_fail_protocol(whole, err);
@@ -186,7 +215,7 @@ static int take_put(bf_filter *f, batch *b, size_t first, size_t c, bf_error *er
         uint8_t *present = b->span->present + b->from[first + j];
         if (!other && (!bf_reply_integer(reply, j + 1, &v) || v < -2 || v == -1 || v > (int)b->n))
             return bf_redis_fail_protocol(whole, err);
-        *present = other || v < 0 ? BF_UNDECIDED : v > 0;
+        *present = other || v < 0 ? 0 : v > 0 ? 1 : BF_SPAN_NEW;
         if (other || v < 0) continue;
         newest->added += v == 0;
         const unsigned part = v ? (unsigned)v - 1 : b->n - 1;
@@ -240,9 +269,8 @@ int bf_redis_parts_put(
     bf_filter *f, bf_piece *const *pieces, unsigned n, uint64_t most, bf_span *s, bf_error *err)
 {
     batch b = { .piece = pieces, .n = n, .k = pieces[0]->part.g.k, .span = s };
-    bf_redis *whole = bf_redis_whole(f);
-    bf_redis_lock(whole);
-    memset(s->present, BF_UNDECIDED, s->n);
+    bf_redis *whole = lock_filter(f);
+    memset(s->present, 0, s->n);
     const size_t c = keys_per_trip(&b, s->n); /* the caller asks again for the others */
     int rc = prepare_batch(f, &b, 0, c, whole->wait_replicas ? 0 : n, err);
     if (rc == 0 && b.nkeys) {
@@ -253,6 +281,7 @@ int bf_redis_parts_put(
         else if (rc == 0 && b.moved)
             rc = recheck_marks(f, &b, err);
     }
-    bf_conn_unlock(whole->conn);
+    unlock_filter(whole, rc);
+    if (rc == 0) bf_chain_settle(s, 0);
     return rc;
 }

@@ -43,7 +43,6 @@ enum { BF_REDIS_TRIES = 50 };
 typedef struct bf_redis_cache bf_redis_cache;
 typedef struct bf_redis {
     bf_conn *conn;              /* one per filter; its parts and shards share it */
-    bool shares_connection;     /* a part: the link belongs to its filter */
     struct bf_redis *whole;     /* the filter whose part or shard it is; its own, if it is none */
     char *key, label[BF_LABEL]; /* K; of a part {K}:p0 or {K}:w0, of a shard K:0 */
     char *meta;                 /* name of its companion hash */
@@ -58,9 +57,10 @@ typedef struct bf_redis {
     bool making;        /* K:meta said that shards were still being made */
     bool
         by_born; /* a filter that forgets: every trip to its parts ends by reading born of K:meta */
-    bool made;   /* opening made a shard that was missing */
-    enum { BF_FINE, BF_MISSING, BF_ANEW } outcome; /* what the last trip found: lost, re-created */
-    uint64_t added;                                /* new keys since it was opened or re-created */
+    bool users_clock; /* a filter that forgets: it is kept by its users' clocks */
+    bool made;        /* opening made a shard that was missing */
+    bool doubt;       /* a trip found a part that is lost, or another filter's */
+    uint64_t added;   /* new keys since it was opened or re-created */
     bool foreign;
     bool adopted;           /* another system goes on writing bits */
     bool redisson;          /* foreign, and meta is Redisson's {K}:config */
@@ -73,11 +73,11 @@ typedef struct bf_redis {
     bf_redis_cache *cache; /* or NULL */
     uint64_t keys;         /* a part that grows: how many keys K:meta counted */
     bool prefetched;       /* bf_redis_prefetch_keys found it sound and opened it */
-    bool missing;          /* opening found that it, or a part of it, is not there */
-    bool recreate;         /* so create() may replace the lost filter, whose id is filter_id */
+    bool missing; /* opening found that a part is not there: create() may replace filter_id */
 } bf_redis;
 
 static inline bool bf_redis_is_shard(const bf_redis *r) { return r->whole != r && r->whole->shard; }
+static inline bool bf_redis_is_part(const bf_redis *r) { return r->whole != r && !r->whole->shard; }
 static inline uint64_t bf_redis_cells(const bf_redis *r) /* of a key */
 {
     return r->desc.g.counting ? r->bits / BF_CELL_BITS : r->bits;

@@ -65,17 +65,16 @@ const char bf_script_exchange[] =
          "if ttl > 0 then call('PEXPIRE', KEYS[1], ttl) end\n"
          "return 1";
 
-/* A command over K and K:meta: ARGV[3] its name, ARGV[4] its argument, if it has one. */
-const char bf_script_care[] = LIVE "if not live then return 0 end\n"
-                                   "if " MINE " then call(ARGV[3], KEYS[2], unpack(ARGV, 4)) end\n"
-                                   "call(ARGV[3], KEYS[1], unpack(ARGV, 4))\n"
-                                   "return 1";
-
-/* A command over the K:meta of a filter of many keys: KEYS[1] K:meta, ARGV[1] its born, ARGV[2] the
- * name of the command, ARGV[3] its argument, if it has one. */
-const char bf_script_whole[] = "if call('HGET', KEYS[1], 'born') ~= ARGV[1] then return 0 end\n"
-                               "call(ARGV[2], KEYS[1], unpack(ARGV, 3))\n"
-                               "return 1";
+/* A command over K and K:meta: ARGV[3] its name, ARGV[4] its argument, if it has one.  Of one key:
+ * over the K:meta of a filter of many keys, whose born is ARGV[2]. */
+const char bf_script_care[] = "if #KEYS == 1 then\n"
+                              " if call('HGET', KEYS[1], 'born') ~= ARGV[2] then return 0 end\n"
+                              "else\n"
+                              " " LIVE " if not live then return 0 end\n"
+                              " if " MINE " then call(ARGV[3], KEYS[2], unpack(ARGV, 4)) end\n"
+                              "end\n"
+                              "call(ARGV[3], KEYS[1], unpack(ARGV, 4))\n"
+                              "return 1";
 
 /* A part that is ready under a temporary name gets its own.  KEYS: the newest part and its hash (or
  * K and K:meta, if there is none), the temporary name, the new part and its hash, K:meta.  ARGV[1]
@@ -138,17 +137,17 @@ const char bf_script_append[] = FAIL
     "call('HSET', KEYS[6], 'parts', n + 1)\n"
     "return 1";
 
-/* Forgetting.  ARGV[5] the new part's epoch, ARGV[6] ms to live, ARGV[7] the oldest epoch that
- * lives, ARGV[8] the newest that there is, or '', ARGV[9] born of K:meta; then the part's hash.
+/* Forgetting.  ARGV[2] born of K:meta, ARGV[5] the new part's epoch, ARGV[6] ms to live, ARGV[7]
+ * the oldest epoch that lives, ARGV[8] the newest that there is, or ''; then the part's hash.
  * 2: K:meta is gone. */
 const char bf_script_turn[] =
     FAIL "if call('EXISTS', KEYS[6]) == 0 then return fail(2) end\n"
-         "if call('HGET', KEYS[6], 'born') ~= ARGV[9] then return fail(0) end\n"
+         "if call('HGET', KEYS[6], 'born') ~= ARGV[2] then return fail(0) end\n"
          "local newest = tonumber(call('HGET', KEYS[6], 'epoch') or '')\n"
          "if newest ~= tonumber(ARGV[8]) then return fail(0) end\n"
          "if call('HEXISTS', KEYS[6], 'e'..ARGV[5]) == 1 then return fail(0) end\n"
          "local again = false\n"
-         "meta = {unpack(ARGV, 10)}\n" NAME_PART "if newest then\n"
+         "meta = {unpack(ARGV, 9)}\n" NAME_PART "if newest then\n"
          " local of = call('HGET', KEYS[2], 'filter')\n"
          " if call('EXISTS', KEYS[1]) == 1 and (not of or of == meta[4]) then\n"
          "  call('SETRANGE', KEYS[1], ARGV[1], ARGV[3])\n"

@@ -4,8 +4,8 @@
 #define BF_REDIS_SCRIPTS_H
 #include "redis/redis.h"
 
-extern const char bf_script_create[], bf_script_exchange[], bf_script_care[], bf_script_whole[],
-    bf_script_append[], bf_script_turn[], bf_script_put[], bf_script_count_down[], bf_script_add[],
+extern const char bf_script_create[], bf_script_exchange[], bf_script_care[], bf_script_append[],
+    bf_script_turn[], bf_script_put[], bf_script_count_down[], bf_script_add[],
     bf_script_add_foreign[], bf_script_add_redisson[], bf_script_adopt[];
 
 /* Begins a script over K and K:meta, and a temporary key where one is given: its KEYS, and the

@@ -8,9 +8,8 @@
 #include "redis/cache.h"
 #include "redis/generation.h"
 #include "redis/meta.h"
-#include "redis/parts.h"
-#include "redis/foreign.h"
 #include "redis/keyset.h"
+#include "redis/foreign.h"
 #include "redis/batch.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,12 +18,11 @@
 
 enum { TRIP_KEYS = 1000 };
 
-static int with_cache(bf_redis *r, const bf_spec *spec, int rc, bf_error *err)
+/* Of a filter of parts, each part has its own. */
+static int with_cache(bf_redis *r, int rc, bf_error *err)
 {
-    const bool parts = !r->redisson && r->mark_at == 0; /* each has its own */
-    return rc == 1 && spec->cache && !parts && bf_redis_cache_new(r, spec->cache_max_age, err) < 0
-               ? BF_ENOMEM
-               : rc;
+    const bool parts = !r->redisson && r->mark_at == 0;
+    return rc == 1 && !parts && bf_redis_part_cache(r, err) < 0 ? BF_ENOMEM : rc;
 }
 
 static int redis_attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err)
@@ -34,7 +32,7 @@ static int redis_attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_erro
     bf_redis_lock(r);
     int rc = bf_is_redisson(spec->scheme) ? bf_redis_attach_redisson(r, spec, desc, err)
                                           : bf_redis_attach_key(r, spec, desc, err);
-    rc = with_cache(r, spec, rc, err);
+    rc = with_cache(r, rc, err);
     s->made |= r->made;
     bf_conn_unlock(r->conn);
     return rc;
@@ -60,7 +58,7 @@ static int redis_create(bf_store *s, const bf_desc *d, const bf_spec *spec, bf_e
     int rc = redisson     ? bf_redisson_make(r, d, err)
              : shards > 1 ? bf_redis_make_shards(r, d, err)
                           : bf_redis_make(r, d, err);
-    rc = with_cache(r, spec, rc, err);
+    rc = with_cache(r, rc, err);
     bf_conn_unlock(r->conn);
     return rc;
 }
@@ -167,20 +165,19 @@ static int redis_sample(bf_store *s, uint64_t *ones, uint64_t *of, bf_error *err
     return leave(r, bf_redis_sample(bf_redis_key(r, 0), ones, of, err));
 }
 
-/* Expires or deletes every key, also after an error, and returns the first error.  With shards,
- * K:meta is last, and expires only if all of them did. */
-static int each_key(bf_store *s, const char *what, bool removes, double seconds, bf_error *err)
+/* A command over every key, also after an error: returns the first error.  With shards, K:meta is
+ * last, and expires only if all of them did. */
+static int each_key(
+    bf_store *s, const char *what, const char *command, const char *argument, bf_error *err)
 {
     bf_redis *r = enter(s);
+    const bool removes = !strcmp(command, "DEL");
     int first = require_own(r, what, err);
     for (unsigned i = 0, n = first < 0 ? 0 : r->shards + (r->shard != NULL); i < n; i++) {
         bf_error *e = first < 0 ? NULL : err;
-        bf_redis *one = i < r->shards ? bf_redis_key(r, i) : r;
-        const bool all = i == r->shards;
-        if (all && first < 0 && !removes) break;
-        const int rc = !removes ? (all ? bf_redis_whole_expire : bf_redis_expire)(one, seconds, e)
-                       : all    ? bf_redis_whole_command(one, "DEL", NULL, e)
-                                : bf_redis_remove(one, e);
+        if (i == r->shards && first < 0 && !removes) break;
+        const int rc = i < r->shards ? bf_redis_care(bf_redis_key(r, i), command, argument, e)
+                                     : bf_redis_whole_command(r, command, argument, e);
         if (first == 0) first = rc;
     }
     if (removes) bf_redis_cache_forget(r->cache);
@@ -189,11 +186,13 @@ static int each_key(bf_store *s, const char *what, bool removes, double seconds,
 
 static int redis_expire(bf_store *s, double seconds, bf_error *err)
 {
-    return each_key(s, "expire", false, seconds, err);
+    char ms[BF_REDIS_MS];
+    const char *command = bf_redis_expiry(seconds, ms);
+    return each_key(s, "expire", command, seconds > 0 ? ms : NULL, err);
 }
 static int redis_remove(bf_store *s, bf_error *err)
 {
-    return each_key(s, "be deleted", true, 0, err);
+    return each_key(s, "be deleted", "DEL", NULL, err);
 }
 
 static bool redis_current(const bf_store *s)
@@ -221,7 +220,7 @@ static void redis_close(bf_store *s)
     if (!r) return;
     bf_redis_free_shards(r);
     bf_redis_cache_free(r->cache);
-    if (r->conn && !r->shares_connection) {
+    if (r->conn && r->whole == r) {
         bf_conn_free(r->conn);
         free(r->conn);
     }

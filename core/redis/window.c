@@ -15,7 +15,7 @@
 #include "redis/generation.h"
 #include "redis/meta.h"
 #include "redis/names.h"
-#include "redis/parts.h"
+#include "redis/keyset.h"
 #include "redis/scripts.h"
 #include <math.h>
 #include <stdio.h>
@@ -40,37 +40,20 @@ static int64_t machine_us(void)
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-/* *us: Redis's time, at some moment between sending and receiving; and whose clock counts. */
+/* *us: Redis's time, at some moment between sending and receiving. */
 static int learn_time(bf_filter *f, int64_t *us, bf_error *err)
 {
     bf_chain *c = f->chain;
     bf_redis *whole = bf_redis_whole(f);
-    bf_conn *l = whole->conn;
-    size_t len = 0;
-    int64_t seconds = -1, more = -1, here = 0;
+    const bf_redis_reply *reply = &whole->conn->reply;
     bf_redis_lock(whole);
-    bf_conn_begin(l, BF_READS);
-    bf_conn_command(l, "HGET %s clock", whole->meta);
-    bf_conn_command(l, "TIME");
-    int rc = bf_conn_finish(l, err);
-    if (rc == 0) {
-        here = machine_us();
-        bf_conn_next(l);
-        const char *clock = bf_reply_text(&l->reply, 0, &len);
-        const bool own = clock && len == 3 && !memcmp(clock, "own", 3);
-        bool fine = own || (l->reply.n == 1 && l->reply.leaves[0].type == BF_LEAF_NIL);
-        bf_conn_next(l);
-        if (fine && l->reply.n == 2) {
-            seconds = bf_reply_number(&l->reply, 0, 10);
-            more = bf_reply_number(&l->reply, 1, 10);
-        }
-        fine = seconds >= 0 && seconds <= INT64_C(1) << 40 && more >= 0 && more <= 999999;
-        if (fine)
-            bf_int_store_release(&c->own_time, own ? 2 : 1);
-        else
-            rc = bf_redis_fail_protocol(whole, err);
-    }
-    bf_conn_unlock(l);
+    int rc = bf_conn_ask(whole->conn, err, "TIME");
+    const int64_t here = machine_us();
+    const int64_t seconds = rc == 0 && reply->n == 2 ? bf_reply_number(reply, 0, 10) : -1,
+                  more = seconds < 0 ? -1 : bf_reply_number(reply, 1, 10);
+    if (rc == 0 && (seconds < 0 || seconds > INT64_C(1) << 40 || more < 0 || more > 999999))
+        rc = bf_redis_fail_protocol(whole, err);
+    bf_conn_unlock(whole->conn);
     if (rc < 0) return rc;
     *us = seconds * 1000000 + more;
     bf_word_store(&c->ahead, (uint64_t)(*us - here ? *us - here : 1));
@@ -90,25 +73,22 @@ int bf_redis_window_time(bf_filter *f, double *now, bf_error *err)
 {
     bf_chain *c = f->chain;
     const double step = bf_window_step(c), own = *now;
-    const int64_t here = machine_us(), ahead = (int64_t)bf_word(&c->ahead),
-                  age = here - (int64_t)bf_word(&c->looked);
-    int64_t us = here + ahead;
-    const bool known = ahead && (double)age < 1e6 * fmin(step < 1 ? 1 : step, 60);
-    const bool behind_too = bf_int_load_acquire(&c->own_time) != 2;
-    const double off = own - (double)us / 1e6;
-    if (!known || (c->own_clock && (off > step || (behind_too && off < -step)))) {
-        int rc = learn_time(f, &us, err);
-        if (rc < 0) return rc;
-        double redis = (double)us / 1e6;
-        if (c->own_clock && own - redis > step) return clocks_disagree(f, own, redis, err);
+    const int64_t here = machine_us(), age = here - (int64_t)bf_word(&c->looked);
+    const bool users = c->own_clock && bf_flag_get(&bf_redis_whole(f)->users_clock);
+    const bool known = bf_word(&c->ahead) && (double)age < 1e6 * fmin(step < 1 ? 1 : step, 60);
+    for (int64_t us = 0;;) {
         /* as it was when the clock was read, or earlier */
-        us = here + (int64_t)bf_word(&c->ahead);
-        redis = (double)us / 1e6;
-        if (c->own_clock && bf_int_load_acquire(&c->own_time) != 2 && redis - own > step)
-            return clocks_disagree(f, own, redis, err);
+        const double redis = (double)(here + (int64_t)bf_word(&c->ahead)) / 1e6;
+        const double latest = us ? (double)us / 1e6 : redis;
+        const bool off = c->own_clock && (own - latest > step || (!users && redis - own > step));
+        if (off && us) return clocks_disagree(f, own, redis, err);
+        if (!off && (known || us)) {
+            if (!users) *now = redis;
+            return 0;
+        }
+        const int rc = learn_time(f, &us, err);
+        if (rc < 0) return rc;
     }
-    if (!c->own_clock || bf_int_load_acquire(&c->own_time) != 2) *now = (double)us / 1e6;
-    return 0;
 }
 
 /* ---- the ring ---- */
@@ -124,59 +104,13 @@ int bf_redis_window_pieces(bf_filter *f, bf_error *err)
                           : bf_fail(err, BF_EFORMAT,
                                 "%s: field m of its companion hash (:meta) is missing or invalid",
                                 bf_redis_whole(f)->label);
-        bf_piece *p = calloc(1, sizeof *p);
-        if (!p) return bf_fail(err, BF_ENOMEM, "out of memory");
+        bf_piece *p = bf_redis_piece(f, c->count, err);
+        if (!p) return BF_ENOMEM;
         p->part.g = d.g;
-        p->part.store = (bf_store){ .ops = f->part.store.ops,
-            .nwords = (d.g.m + 63) / 64,
-            .read_only = f->part.store.read_only };
-        p->live = &p->own;
-        bf_live_set(p->live, BF_NEVER);
+        p->part.store.nwords = (d.g.m + 63) / 64;
         bf_chain_join(c, p);
     }
     return 0;
-}
-
-static void close_epoch(bf_piece *p)
-{
-    bf_store *s = &p->part.store;
-    if (s->impl) s->ops->close(s);
-    s->impl = NULL;
-    s->label = NULL;
-    p->known = 0;
-    bf_live_set(p->live, BF_NEVER);
-}
-
-/* Points the piece of that epoch at {K}:w<epoch>, without opening it. */
-static int point_to_epoch(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
-{
-    const bf_redis *whole = bf_redis_whole(f);
-    char *key = bf_redis_name(whole->conn, whole->key, BF_NAME_EPOCH, epoch);
-    close_epoch(p);
-    int rc = key ? bf_redis_open_sibling(&p->part.store, bf_redis_whole(f), key, err)
-                 : bf_fail(err, BF_ENOMEM, "out of memory");
-    free(key);
-    if (rc < 0) close_epoch(p);
-    return rc;
-}
-
-static int attach_epoch(bf_filter *f, int64_t epoch, bf_error *err)
-{
-    bf_piece *p = bf_window_piece(f->chain, epoch);
-    const bf_desc *want = &f->chain->desc;
-    bf_desc d;
-    if (bf_live(p->live) == epoch) return 0;
-    int rc = p->part.store.ops->attach(&p->part.store, &(bf_spec){ .must_exist = true }, &d, err);
-    if (rc > 0 && (d.kind || bf_difference(&d, want, BF_SAME_BITS)))
-        rc = bf_fail(err, BF_EFORMAT, "%s: its part of epoch %lld does not belong to it",
-            bf_redis_whole(f)->label, (long long)epoch);
-    if (rc > 0 && (rc = bf_redis_part_cache(bf_redis_of(p), err)) == 0) {
-        bf_live_set(p->live, epoch);
-        return 0;
-    }
-    if (rc == BF_ENOENT) rc = bf_redis_fail_lost(bf_redis_whole(f), err);
-    close_epoch(p);
-    return rc;
 }
 
 /* Opens the parts of epochs now - i with has[i], the newest last: its mark covers the others. */
@@ -185,69 +119,48 @@ static int attach_epochs(bf_filter *f, int64_t now, const bool *has, bf_error *e
     bf_redis *r[BF_PARTS_MAX];
     unsigned n = 0;
     int rc = 0;
-    for (unsigned i = f->chain->desc.parts + 1; rc == 0 && i-- > 0;) {
+    for (unsigned i = f->chain->count; rc == 0 && i-- > 0;) {
         bf_piece *p = bf_window_piece(f->chain, now - i);
-        if (!has[i] && bf_live(p->live) != BF_NEVER) close_epoch(p);
-        if (!has[i] || bf_live(p->live) == now - i) continue;
-        if ((rc = point_to_epoch(f, p, now - i, err)) == 0) r[n++] = bf_redis_of(p);
+        if (has[i] && bf_live(p->live) == now - i) continue;
+        bf_redis_close_part(p);
+        if (has[i] && (rc = bf_redis_name_part(f, p, now - i, err)) == 0) r[n++] = bf_redis_of(p);
     }
+    bf_redis_lock(bf_redis_whole(f));
     if (rc == 0) rc = bf_redis_prefetch_keys(bf_redis_whole(f), r, n, err);
-    for (unsigned i = f->chain->desc.parts + 1; rc == 0 && i-- > 0;)
-        if (has[i]) rc = attach_epoch(f, now - i, err);
+    bf_conn_unlock(bf_redis_whole(f)->conn);
+    for (unsigned i = f->chain->count; rc == 0 && i-- > 0;) {
+        bf_piece *p = bf_window_piece(f->chain, now - i);
+        if (has[i] && bf_live(p->live) != now - i) rc = bf_redis_open_part(f, p, now - i, err);
+    }
     for (unsigned i = 0; rc < 0 && i < f->chain->count; i++) /* what was not opened */
-        if (bf_live(f->chain->piece[i]->live) == BF_NEVER) close_epoch(f->chain->piece[i]);
+        if (bf_live(f->chain->piece[i]->live) == BF_NEVER) bf_redis_close_part(f->chain->piece[i]);
     return rc;
 }
 
 /* ---- what there is ---- */
-/* The filter was re-created: no part that was open belongs to it. */
-static int begin_anew(bf_filter *f, bf_error *err)
-{
-    bf_chain *c = f->chain;
-    uint32_t born;
-    int rc = bf_redis_check_alike(f, &born, err);
-    if (rc < 0 || born == bf_redis_whole(f)->filter_id) return rc; /* it is as it was */
-    rc = bf_redis_take_recreated(f, born, err);
-    for (unsigned i = 0; i < c->count; i++) close_epoch(c->piece[i]);
-    c->newest = BF_NEVER;
-    bf_live_set(c->epoch, BF_NEVER);
-    return rc;
-}
-
 /* One HMGET: the newest epoch, and which of now .. now - parts have a part.  Only nil is nothing: a
  * part that is taken for missing would read as "absent". */
 static int fetch_epochs(bf_filter *f, int64_t now, int64_t *newest, bool *has, bf_error *err)
 {
-    enum { FIELDS = 3 }; /* format, epoch, born, and then the parts */
+    enum { FIELDS = 2 }; /* born, epoch, and then the parts */
     bf_redis *whole = bf_redis_whole(f);
     bf_conn *l = whole->conn;
     const unsigned n = f->chain->desc.parts + 1;
-    const bf_redis_leaf *v;
     size_t len;
     char text[32] = "", *end = text;
     *newest = BF_NEVER;
     bf_redis_lock(whole);
     bf_conn_begin(l, BF_READS);
-    bf_conn_command(l, "HMGET %s format epoch born", whole->meta);
+    bf_conn_command(l, "HMGET %s born epoch", whole->meta);
     bf_conn_expect(l, FIELDS + n, 0);
     for (unsigned i = 0; i < n; i++) {
         snprintf(text, sizeof text, "e%lld", (long long)(now - i));
         bf_conn_append(l, "%s", text);
     }
-    int rc = bf_conn_finish(l, err);
-    if (rc == 0 && l->reply.n != FIELDS + n) rc = bf_redis_fail_protocol(whole, err);
-    for (unsigned i = 0; rc == 0 && i < FIELDS + n; i++) {
-        v = l->reply.leaves + i;
-        if (v->type != BF_LEAF_TEXT && v->type != BF_LEAF_NIL)
-            rc = bf_redis_fail_protocol(whole, err);
-        else if (i >= FIELDS)
-            has[i - FIELDS] = v->type == BF_LEAF_TEXT;
-    }
-    if (rc == 0 && l->reply.leaves[0].type == BF_LEAF_NIL) {
-        bf_flag_set(&whole->loss_reported);
-        rc = bf_redis_fail_lost(whole, err);
-    }
-    const char *epoch = rc == 0 ? bf_reply_text(&l->reply, 1, &len) : NULL;
+    int rc = bf_redis_finish_fields(whole, FIELDS + n, err);
+    for (unsigned i = 0; rc >= 0 && i < n; i++)
+        has[i] = l->reply.leaves[FIELDS + i].type == BF_LEAF_TEXT;
+    const char *epoch = rc >= 0 ? bf_reply_text(&l->reply, 1, &len) : NULL;
     if (epoch) { /* else nothing was added yet */
         memset(text, 0, sizeof text);
         if (len < 20) memcpy(text, epoch, len);
@@ -257,9 +170,8 @@ static int fetch_epochs(bf_filter *f, int64_t now, int64_t *newest, bool *has, b
                 "%s: field epoch of its companion hash (:meta) is missing or invalid",
                 whole->label);
     }
-    const int64_t id = rc == 0 ? bf_reply_number(&l->reply, 2, 16) : -1;
     bf_conn_unlock(l);
-    return rc < 0 || id == whole->filter_id ? rc : begin_anew(f, err);
+    return rc == 1 ? bf_redis_follow_id(f, false, err) : rc;
 }
 
 bool bf_redis_window_stale(const bf_filter *f, int64_t now)
@@ -304,74 +216,35 @@ int bf_redis_window_look(bf_filter *f, int64_t *now, bool anyway, bf_error *err)
 
 /* ---- a new part ---- */
 /* Creates the part of that epoch, if no other process was faster. */
-static int send_turn(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
-{
-    bf_redis *r = bf_redis_of(p), *whole = bf_redis_whole(f);
-    bf_conn *l = r->conn;
-    const int64_t newest = f->chain->newest;
-    const bool none = newest == BF_NEVER;
-    const uint32_t next = bf_redis_new_mark(), own_mark = bf_redis_new_mark();
-    /* ms until the part may go: a step after its keys' time, and a minute for clocks that differ */
-    const double step = bf_window_step(f->chain), left = (f->chain->desc.parts + 2) * step + 60;
-    const uint64_t ms = left < 1e12 ? (uint64_t)(left * 1000) : UINT64_C(1000000000000000);
-    bf_desc d = bf_whole_part(f, p, 0);
-    char *key = none ? NULL : bf_redis_name(l, whole->key, BF_NAME_EPOCH, newest);
-    char *meta = key ? bf_redis_name(l, key, BF_NAME_META, 0) : NULL, *temp = NULL;
-    int rc = none || meta ? 0 : bf_fail(err, BF_ENOMEM, "out of memory");
-    d.kind = BF_FIXED;
-    if (rc == 0 && !(temp = bf_redis_begin_part(r, &d, own_mark, err)))
-        rc = err ? err->code : BF_EIO;
-    if (rc == 0) {
-        char newest_text[24] = "", epoch_text[24], oldest[24];
-        if (!none) snprintf(newest_text, sizeof newest_text, "%lld", (long long)newest);
-        snprintf(epoch_text, sizeof epoch_text, "%lld", (long long)epoch);
-        snprintf(oldest, sizeof oldest, "%lld", (long long)(epoch - f->chain->desc.parts));
-        bf_conn_eval(l, bf_script_turn, 6);
-        bf_conn_append(l, "%s %s %s %s %s %s", key ? key : whole->key, meta ? meta : whole->meta,
-            temp, r->key, r->meta, whole->meta);
-        bf_conn_append(l, "%n %x %r %x %s %n %s %s %x", (d.g.m + 31) / 32 * 4, 0, next, next,
-            epoch_text, ms, oldest, newest_text, whole->filter_id);
-        bf_redis_meta_put(r, &d, own_mark);
-        rc = bf_redis_end_part(r, temp, err);
-    }
-    free(key);
-    free(meta);
-    return rc == 2 ? bf_redis_fail_lost(whole, err) : rc < 0 ? rc : 0;
-}
-
-/* Makes the part of that epoch, if nobody was faster. */
 static int make_epoch(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
 {
-    int rc = point_to_epoch(f, p, epoch, err);
-    if (rc < 0) return rc;
-    bf_redis *r = bf_redis_of(p);
-    bf_redis_lock(r);
-    rc = send_turn(f, p, epoch, err);
-    bf_conn_unlock(r->conn);
-    close_epoch(p); /* whoever made it: it is taken in as another's would be */
-    return rc;
+    bf_desc d = bf_whole_part(f, p, 0);
+    /* ms until the part may go: a step after its keys' time, and a minute for clocks that differ */
+    const unsigned parts = f->chain->desc.parts;
+    const double left = (parts + 2) * bf_window_step(f->chain) + 60;
+    const bf_redis_new_part new = { .desc = &d,
+        .number = epoch,
+        .newest = f->chain->newest,
+        .ms = left < 1e12 ? (uint64_t)(left * 1000) : UINT64_C(1000000000000000),
+        .oldest = epoch - parts };
+    d.kind = BF_FIXED;
+    bf_redis_close_part(p);
+    int rc = bf_redis_name_part(f, p, epoch, err);
+    if (rc == 0) rc = bf_redis_make_part(f, p, &new, err);
+    bf_redis_close_part(p); /* whoever made it: it is taken in as another's would be */
+    return rc == 2 ? bf_redis_fail_lost(bf_redis_whole(f), err) : rc < 0 ? rc : 0;
 }
 
-int bf_redis_window_turn(bf_filter *f, int64_t *now, bf_error *err)
+int bf_redis_window_turn(bf_filter *f, int64_t *epoch, bool past, bf_error *err)
 {
     for (int tries = 0; tries < BF_REDIS_TRIES; tries++) {
-        int rc = bf_redis_window_look(f, now, false, err);
-        bf_piece *p = bf_window_piece(f->chain, *now);
-        if (rc < 0 || bf_live(p->live) == *now || (rc = make_epoch(f, p, *now, err)) < 0) return rc;
-    }
-    return too_fast(f, err);
-}
-
-int bf_redis_window_past(bf_filter *f, int64_t epoch, bf_error *err)
-{
-    bool made = false;
-    for (int tries = 0; tries < BF_REDIS_TRIES; tries++, made = true) {
-        int64_t now = epoch;
-        int rc = bf_redis_window_look(f, &now, made, err);
-        bf_piece *p = bf_window_piece(f->chain, epoch);
-        if (rc < 0 || bf_live(p->live) == epoch || epoch < now - (int64_t)f->chain->desc.parts)
+        int64_t now = *epoch;
+        int rc = bf_redis_window_look(f, &now, past && tries, err);
+        if (!past) *epoch = now;
+        bf_piece *p = bf_window_piece(f->chain, *epoch);
+        if (rc < 0 || bf_live(p->live) == *epoch || *epoch < now - (int64_t)f->chain->desc.parts)
             return rc;
-        if ((rc = make_epoch(f, p, epoch, err)) < 0) return rc;
+        if ((rc = make_epoch(f, p, *epoch, err)) < 0) return rc;
     }
     return too_fast(f, err);
 }
@@ -393,7 +266,8 @@ int bf_redis_window_create(bf_filter *f, const bf_desc *d, const bf_spec *spec, 
     bf_conn_eval(l, bf_script_create, 2);
     bf_conn_append(l, "%s %s %s", whole->key, whole->meta, "");
     bf_redis_put_whole(whole, &f->chain->desc, f->secret_check);
-    if (f->chain->own_clock) bf_conn_append(l, "clock own");
+    whole->users_clock = f->chain->own_clock;
+    if (whole->users_clock) bf_conn_append(l, "clock own");
     rc = bf_conn_run_script(l, &v, err);
     bf_conn_unlock(l);
     if (rc == 0 && v == 1) return (rc = bf_redis_window_pieces(f, err)) < 0 ? rc : 1;

@@ -84,7 +84,11 @@ int bf_check_limits(const bf_desc *d, bf_error *err); /* m and k against what th
 /* sizing.c */
 /* Derives scheme and geometry of a spec.  most_bits: the limit of a shard in its home, 0 = none. */
 int bf_size(bf_desc *out, const bf_spec *spec, uint64_t most_bits, bf_error *err);
-bool bf_sufficient(const bf_spec *spec);                      /* does it size a filter?        */
+bool bf_sufficient(const bf_spec *spec); /* does it size a filter?        */
+static inline bool bf_may_create(const bf_spec *spec)
+{
+    return !spec->read_only && !spec->must_exist && bf_sufficient(spec);
+}
 double bf_bits_for(const bf_layout *l, double p, unsigned k); /* bits per key for a rate       */
 unsigned bf_best_k(const bf_layout *l, double p);             /* the k with the fewest of them */
 
