@@ -37,18 +37,14 @@ int64_t bf_check_after(bf_filter *f, bool just_opened)
     return wait < INT64_MAX ? (int64_t)wait : INT64_MAX;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* A trip a minute, asked for at each call that brings new keys. */
 static bool is_due(bf_filter *f)
 {
     enum { MINUTE = 60000 };
-    const int64_t now = now_ms(), last = __atomic_load_n(&f->looked, __ATOMIC_RELAXED);
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    const int64_t now = (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000,
+                  last = __atomic_load_n(&f->looked, __ATOMIC_RELAXED);
     if (last && now - last < MINUTE) return false;
     __atomic_store_n(&f->looked, now, __ATOMIC_RELAXED);
     return true;
