@@ -55,7 +55,7 @@ static int prepare_batch(
     b->from = (uint16_t *)(void *)(b->g + b->n);
     b->present = (uint8_t *)(b->from + most);
     b->old = b->present + b->n * most;
-    b->at = bf_redis_cache_now();
+    b->at = bf_redis_whole(f)->caches ? bf_redis_cache_now() : 0;
     b->nkeys = 0;
     for (unsigned i = 0; i < b->n; i++)
         for (size_t at = 0, c; at < most; at += c) {
@@ -138,7 +138,7 @@ static int ask_trip(bf_filter *f, batch *b, bool add, bf_error *err)
     int rc = bf_redis_send_requests(whole, b->g, b->n, err);
     for (unsigned i = 0; i < b->n; i++) {
         const bf_redis_request *g = b->g + i;
-        if (bf_redis_cache_heard(g->of, rc)) bf_redis_cache_learn(g, b->at);
+        if (g->of->cache && bf_redis_cache_heard(g->of, rc)) bf_redis_cache_learn(g, b->at);
         for (size_t j = 0; rc == 0 && j < b->nkeys; j++) {
             b->span->present[b->from[j]] |= g->present[j];
             if (g->op == BF_OP_ADD) g->of->added += !g->present[j];
@@ -153,7 +153,7 @@ int64_t bf_redis_parts_ask(
     bf_redis *whole = lock_filter(f);
     bf_piece *newest_first[BF_PARTS_MAX];
     batch b = { .piece = add ? pieces : newest_first, .n = n, .k = pieces[0]->part.g.k, .span = s };
-    const unsigned known_parts = !add ? n : whole->wait_replicas ? 0 : 1;
+    const unsigned known_parts = !whole->caches ? 0 : !add ? n : whole->wait_replicas ? 0 : 1;
     int64_t hits = 0;
     int rc = 0;
     memset(s->present, 0, s->n);
@@ -284,7 +284,7 @@ int bf_redis_parts_put(
     bf_redis *whole = lock_filter(f);
     memset(s->present, BF_UNDECIDED, s->n);
     const size_t c = keys_per_trip(&b, s->n); /* the caller asks again for the others */
-    int rc = prepare_batch(f, &b, 0, c, whole->wait_replicas ? 0 : n, err);
+    int rc = prepare_batch(f, &b, 0, c, whole->wait_replicas || !whole->caches ? 0 : n, err);
     if (rc == 0 && b.nkeys) {
         rc = put_trip(f, &b, most, err);
         for (unsigned i = 0; i < n; i++) bf_redis_cache_heard(bf_redis_of(pieces[i]), rc);
