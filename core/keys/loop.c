@@ -107,7 +107,7 @@ static inline __attribute__((always_inline)) int64_t answer(
     return hits;
 }
 
-/* At most `most` keys at once, through the buffers given; p NULL: without the lock. */
+/* At most `most` keys at once, through the buffers given. */
 static int64_t run_chunks(
     const bf_batch *b, locked_pass *p, size_t most, uint64_t *pos, uint8_t *present)
 {
@@ -127,27 +127,26 @@ static int64_t run_chunks(
     return total;
 }
 
-/* A batch of a store that likes larger ones than the stack holds. */
-static int64_t run_large_chunks(const bf_batch *b, size_t most)
-{
-    uint64_t *pos = malloc(most * b->f->part.g.k * sizeof *pos);
-    uint8_t *present = malloc(most);
-    const int64_t total = pos && present ? run_chunks(b, NULL, most, pos, present)
-                                         : bf_fail(b->err, BF_ENOMEM, "out of memory");
-    free(pos);
-    free(present);
-    return total;
-}
-
+/* p NULL: without the lock.  A store may like larger batches than the stack holds. */
 static int64_t run_positions(const bf_batch *b, locked_pass *p)
 {
-    uint64_t pos[BF_POSITIONS];
-    uint8_t present[BF_CHUNK];
-    const unsigned k = b->f->part.g.k, batch = b->f->part.store.ops->batch;
+    uint64_t few_pos[BF_POSITIONS], *pos = few_pos;
+    uint8_t few_present[BF_CHUNK], *present = few_present;
+    const unsigned k = b->f->part.g.k;
     const size_t few = keys_at_once(BF_POSITIONS, k, BF_CHUNK),
-                 most = keys_at_once(BF_TRIP_POSITIONS, k, batch);
-    if (batch && b->n > few && most > few) return run_large_chunks(b, b->n < most ? b->n : most);
-    return run_chunks(b, p, few, pos, present);
+                 trip = keys_at_once(BF_TRIP_POSITIONS, k, b->f->part.store.ops->batch),
+                 most = b->n <= few || trip <= few ? few
+                        : b->n < trip              ? b->n
+                                                   : trip;
+    if (most > few) {
+        pos = malloc(most * k * sizeof *pos);
+        present = malloc(most);
+    }
+    const int64_t total = pos && present ? run_chunks(b, p, most, pos, present)
+                                         : bf_fail(b->err, BF_ENOMEM, "out of memory");
+    if (pos != few_pos) free(pos);
+    if (present != few_present) free(present);
+    return total;
 }
 
 static int64_t run_fixed(const bf_batch *b)
@@ -192,8 +191,39 @@ static __attribute__((noinline)) int add_one_again(
     return rc < 0 ? (int)rc : rc > 0 ? BF_ADDED : BF_PRESENT;
 }
 
+/* ---- parts that are not in addressable memory ---- */
+static int64_t run_spans(const bf_batch *b)
+{
+    bf_span s;
+    uint8_t own[BF_SPAN];
+    bf_filter *f = b->f;
+    const bf_variant *v = f->variant;
+    const bf_chain_ops *ops = f->part.store.ops->chain;
+    int64_t total = 0;
+    for (size_t done = 0, c; done < b->n; done += c) {
+        c = b->n - done < BF_SPAN ? b->n - done : BF_SPAN;
+        int rc = bf_chain_follow(f, b->err);
+        if (rc < 0) return rc;
+        s.answer = memset(b->each ? b->each + done : own, 0, c);
+        f->hash->run(f->secret, b->keys + done, c, s.d);
+        for (s.n = 0; s.n < c; s.n++) s.key[s.n] = (uint16_t)s.n;
+        s.asked = 0;
+        rc = b->op == BF_OP_ADD ? v->add(f, &s, b->err) : v->test(f, &s, b->err);
+        if (rc < 0) {
+            if (ops->explain) rc = ops->explain(f, b->op == BF_OP_ADD, rc, b->err);
+            if (rc < 0 && b->err->key != BF_NO_KEY) b->err->key += done;
+            if (rc < 0) return rc;
+            c = 0;
+            continue;
+        }
+        for (size_t i = 0; i < c; i++) total += s.answer[i];
+    }
+    return total;
+}
+
 /* ---- all of them ---- */
-static int64_t run_some(bf_batch *b, bool changes)
+/* Not inlined: large buffers must not burden the single key. */
+static __attribute__((noinline)) int64_t run_some(bf_batch *b, bool changes)
 {
     bf_filter *f = b->f;
     int rc = bf_whole_check(f, b->err);
@@ -202,20 +232,16 @@ static int64_t run_some(bf_batch *b, bool changes)
     int64_t total = 0;
     if (n == 0) return 0;
     if ((b->n = acceptable(b)) == 0) return BF_EINVAL;
-    if (f->variant->many && bf_whole_piece(f, 0)->part.kernels && b->op <= BF_OP_ADD)
-        total = bf_ring_chain(b);
-    else if (f->variant->many)
-        total = bf_chain_run(f, b->op, b->keys, b->n, b->each, b->err);
-    else
+    if (!f->chain)
         total = changes && bf_rebuilds_in_place(f) ? change(b) : run_fixed(b);
+    else
+        total = f->chain->piece[0]->part.kernels ? bf_ring_chain(b) : run_spans(b);
     return total < 0 || b->n == n ? total : BF_EINVAL;
 }
 
 /* Changes of memory and of files go so many keys at once: a rebuild may begin in between, and
- * others may take the file's name away.  Not inlined: large buffers must not burden the single key.
- */
-static __attribute__((noinline)) int64_t run(
-    bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
+ * others may take the file's name away. */
+static int64_t run(bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
     const bool changes = op == BF_OP_ADD || op == BF_OP_REMOVE;
     const size_t most = !changes || !f->part.store.ops->shadow ? SIZE_MAX
@@ -239,24 +265,28 @@ static __attribute__((noinline)) int64_t run(
     return total;
 }
 
-/* The single key of a filter without kernels: no chain, or one whose clock is the host's. */
+static inline bool has_parts_here(const bf_filter *f)
+{
+    return f->chain && f->chain->piece[0]->part.kernels;
+}
+
+/* The single key of a filter whose bits are elsewhere, or whose calls run the host's code. */
 static __attribute__((noinline)) int run_one(
     bf_filter *f, int op, const void *key, size_t len, bf_error *err)
 {
     const bf_key one = { key, len };
-    uint64_t digest;
+    uint64_t d;
     bf_error own;
     if (!err) err = &own;
     BF_CALL(f, NULL, entered);
-    if (f->variant->many)
-        return op == BF_OP_ADD ? bf_chain_add(f, key, len, err) : bf_chain_test(f, key, len, err);
+    if (has_parts_here(f))
+        return op == BF_OP_ADD ? bf_chain_add_one(f, key, len, err)
+                               : bf_chain_test_one(f, key, len, err);
     const int rc = (int)run_some(&(bf_batch){ f, op, &one, 1, NULL, err }, op == BF_OP_ADD);
     if (op != BF_OP_ADD || !f->part.store.ops->has_name) return rc;
-    bf_hash_xxh3.one(NULL, key, len, &digest);
-    return bf_sometimes_named(f, digest, rc, err);
+    bf_hash_xxh3.one(NULL, key, len, &d);
+    return bf_sometimes_named(f, d, rc, err);
 }
-
-static inline bool is_plain_chain(const bf_filter *f) { return f->variant->many && !f->hosted; }
 
 int64_t bf_add_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
@@ -296,8 +326,8 @@ int bf_add(bf_filter *f, const void *key, size_t len, bf_error *err)
 {
     uint64_t d[BF_WIDTH_MAX];
     if (!f->part.kernels)
-        return is_plain_chain(f) ? bf_chain_add(f, key, len, err)
-                                 : run_one(f, BF_OP_ADD, key, len, err);
+        return !f->hosted && has_parts_here(f) ? bf_chain_add_one(f, key, len, err)
+                                               : run_one(f, BF_OP_ADD, key, len, err);
     return bf_int_load_acquire(&f->state) == BF_WRITABLE ? add_one(f, key, len, d, err)
                                                          : add_checked(f, key, len, err);
 }
@@ -307,8 +337,8 @@ int bf_test(bf_filter *f, const void *key, size_t len, bf_error *err)
     const bf_part *p = &f->part;
     uint64_t d[BF_WIDTH_MAX];
     if (!p->kernels)
-        return is_plain_chain(f) ? bf_chain_test(f, key, len, err)
-                                 : run_one(f, BF_OP_TEST, key, len, err);
+        return !f->hosted && has_parts_here(f) ? bf_chain_test_one(f, key, len, err)
+                                               : run_one(f, BF_OP_TEST, key, len, err);
     f->hash->one(f->secret, key, len, d);
     return p->kernels->test_one(&p->g, p->store.words, d);
 }

@@ -32,8 +32,7 @@ static inline int64_t answer(uint8_t *each, uint64_t bits, size_t n)
 typedef struct {
     unsigned step, lag;
     void (*fetch)(const bf_filter *f, const uint64_t *d, size_t n);
-    int (*ask)(bf_filter *f, int op, const uint64_t *d, size_t n, const uint64_t *ahead,
-        size_t nahead, uint64_t *present, bf_error *err);
+    int (*ask)(bf_filter *f, int op, const bf_digests *k, uint64_t *present, bf_error *err);
 } way;
 
 /* The processor fetches the second line of a text by itself, but few texts at once. */
@@ -78,7 +77,8 @@ RING uint64_t *hash_some(ring *r, size_t at, size_t n, size_t left, size_t step)
 RING int ask_some(ring *r, const way w, size_t at, size_t n, const uint64_t *ahead, size_t nahead)
 {
     uint64_t hits = ~UINT64_C(0);
-    const int rc = w.ask(r->b.f, r->b.op, digests_of(r, at), n, ahead, nahead, &hits, r->b.err);
+    const bf_digests k = { digests_of(r, at), n, ahead, nahead };
+    const int rc = w.ask(r->b.f, r->b.op, &k, &hits, r->b.err);
     if (rc < 0 && r->b.err && r->b.err->key != BF_NO_KEY) r->b.err->key += at;
     if (rc < 0 && r->b.op != BF_OP_ADD) return rc;
     hits = (hits ^ r->flip) & (~UINT64_C(0) >> (64 - n));
@@ -113,18 +113,18 @@ RING int64_t run_ring(const bf_batch *b, const way w)
     return r.total;
 }
 
-static inline void fetch_one(const bf_filter *f, const uint64_t *d, size_t n)
+RING void fetch_one(const bf_filter *f, const uint64_t *d, size_t n)
 {
     f->part.kernels->fetch(&f->part.g, f->part.store.words, d, n);
 }
 
-static inline int ask_one(bf_filter *f, int op, const uint64_t *d, size_t n, const uint64_t *ahead,
-    size_t nahead, uint64_t *present, bf_error *err)
+RING int ask_one(bf_filter *f, int op, const bf_digests *k, uint64_t *present, bf_error *err)
 {
     const bf_part *p = &f->part;
     (void)err;
-    *present = op == BF_OP_ADD ? p->kernels->add[f->how](&p->g, p->store.words, d, n, ahead, nahead)
-                               : p->kernels->test(&p->g, p->store.words, d, n, ahead, nahead);
+    *present = op == BF_OP_ADD
+                   ? p->kernels->add[f->how](&p->g, p->store.words, k->d, k->n, k->ahead, k->nahead)
+                   : p->kernels->test(&p->g, p->store.words, k->d, k->n, k->ahead, k->nahead);
     return 0;
 }
 

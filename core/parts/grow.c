@@ -3,14 +3,15 @@
  * next part is says sizing_parts.c. */
 #include "bits/bits.h"
 #include "parts/span.h"
+#include <string.h>
 
-/* Also the parts that turn out to be there while others are asked. */
-static int test(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
+/* Of parts elsewhere.  Also asks the parts that turn out to be there while others are asked. */
+static int test(bf_filter *f, bf_span *s, bf_error *err)
 {
     const bf_chain *c = f->chain;
     unsigned from = 0, count = bf_chain_count(c);
     int rc;
-    while ((rc = bf_chain_sift(f, c->piece + from, count - from, s, answer, 1, err)) == 0 && s->n) {
+    while ((rc = bf_chain_sift(f, c->piece + from, count - from, s, 1, err)) == 0 && s->n) {
         if ((rc = bf_chain_follow(f, err)) < 0) return rc;
         const unsigned now = bf_chain_count(c);
         if (now <= count) return 0; /* fewer: re-created, and another thread was told */
@@ -29,24 +30,6 @@ static int never_ends(const bf_filter *f, bf_error *err)
         bf_where(f, NULL), TRIES);
 }
 
-/* The first n were just added to what was the newest part: parts that others appended before may
- * have them. */
-static int recheck(
-    bf_filter *f, const bf_span *s, size_t n, unsigned count, uint8_t *answer, bf_error *err)
-{
-    bf_span fresh;
-    int rc = bf_chain_follow(f, err);
-    const unsigned now = bf_chain_count(f->chain);
-    if (rc < 0 || now <= count) return rc;
-    fresh.n = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (!answer[s->key[i]]) continue;
-        fresh.d[fresh.n] = s->d[i];
-        fresh.key[fresh.n++] = s->key[i];
-    }
-    return bf_chain_sift(f, f->chain->piece + count, now - count, &fresh, answer, 0, err);
-}
-
 static uint64_t room(const bf_chain *c, const bf_piece *p)
 {
     int64_t have = bf_live(p->live);
@@ -55,21 +38,52 @@ static uint64_t room(const bf_chain *c, const bf_piece *p)
                                           : 0;
 }
 
-/* Answers what was decided; what was not stays in the span. */
-static void decided(bf_span *s, uint8_t *answer)
+/* The first n were just added to what was the newest part: parts that others appended before may
+ * have them. */
+static int recheck(bf_filter *f, const bf_span *s, size_t n, unsigned count, bf_error *err)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < s->n; i++)
-        if (s->present[i] == BF_UNDECIDED) {
-            s->d[kept] = s->d[i];
-            s->key[kept++] = s->key[i];
-        } else
-            answer[s->key[i]] = !s->present[i];
-    s->n = kept;
+    bf_span fresh;
+    int rc = bf_chain_follow(f, err);
+    const unsigned now = bf_chain_count(f->chain);
+    if (rc < 0 || now <= count) return rc;
+    fresh.n = 0;
+    fresh.answer = s->answer;
+    for (size_t i = 0; i < n; i++) {
+        fresh.d[fresh.n] = s->d[i];
+        fresh.key[fresh.n] = s->key[i];
+        fresh.n += s->answer[s->key[i]];
+    }
+    return bf_chain_sift(f, f->chain->piece + count, now - count, &fresh, 0, err);
 }
 
-/* Parts that are elsewhere: the home looks at all of them and adds, at once. */
-static int add_remote(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
+/* Of parts in addressable memory: adds those keys to the newest of `count` parts that no part has,
+ * as many as it has room for.  If it has none it is only asked: no other part is needed for the
+ * keys that it has. */
+static int put(bf_filter *f, unsigned count, bf_span *s, bf_error *err)
+{
+    bf_chain *c = f->chain;
+    bf_piece *newest = c->piece[count - 1];
+    const uint64_t most = room(c, newest);
+    const unsigned old = most ? count - 1 : count, from = s->asked;
+    if (old > from) {
+        const int rc = bf_chain_sift(f, c->piece + from, old - from, s, 0, err);
+        if (rc < 0) return rc;
+        s->asked = old;
+    }
+    const size_t n = most < s->n ? (size_t)most : s->n;
+    uint8_t *const answer = s->answer;
+    if (n == 0) return 0;
+    const int64_t hits = bf_chain_add_words(f, newest, s, n);
+    for (size_t i = 0; i < n; i++) answer[s->key[i]] = hits == 0 || !s->present[i];
+    if (n > (uint64_t)hits) bf_live_add(newest->live, n - (uint64_t)hits, f->atomic);
+    const int rc = recheck(f, s, n, count, err);
+    s->n -= n;
+    memmove(s->d, s->d + n, s->n * sizeof *s->d);
+    memmove(s->key, s->key + n, s->n * sizeof *s->key);
+    return rc;
+}
+
+static int add(bf_filter *f, bf_span *s, bf_error *err)
 {
     bf_chain *c = f->chain;
     const bf_chain_ops *ops = f->part.store.ops->chain;
@@ -79,47 +93,12 @@ static int add_remote(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
         bf_piece *newest = c->piece[count - 1];
         const uint64_t n = newest->part.g.n, most = bf_flag_get(&c->full) ? n + BF_N_MAX / 4 : n;
         if (tries == TRIES) return never_ends(f, err);
-        int rc = ops->put(f, c->piece, count, most, s, err);
-        if (rc < 0) return rc;
-        decided(s, answer);
-        if ((rc = bf_chain_follow(f, err)) < 0) return rc;
-        if (s->n && room(c, newest) == 0 && (rc = bf_chain_next(f, count, err)) < 0) return rc;
+        int rc = ops->put ? ops->put(f, c->piece, count, most, s, err) : put(f, count, s, err);
+        if (rc < 0 || s->n == 0 || (rc = bf_chain_follow(f, err)) < 0) return rc;
+        if (room(c, newest) == 0 && (rc = bf_chain_next(f, count, err)) < 0) return rc;
         if (s->n < had) tries = 0;
     }
     return 0;
-}
-
-static int add(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
-{
-    bf_chain *c = f->chain;
-    if (f->part.store.ops->chain->put) return add_remote(f, s, answer, err);
-    unsigned count = bf_chain_count(c);
-    int rc = bf_chain_sift(f, c->piece + s->asked, count - 1 - s->asked, s, answer, 0, err);
-    for (int tries = 0; rc == 0 && s->n; tries++) {
-        if (tries == TRIES) return never_ends(f, err);
-        bf_piece *newest = c->piece[count - 1];
-        size_t n = room(c, newest) < s->n ? room(c, newest) : s->n;
-        if (n == 0) {                      /* what is left is asked of the parts that become old */
-            const unsigned before = count; /* first whether any key needs a new one: else single
-                                              keys would end elsewhere */
-            if ((rc = bf_chain_sift(f, &newest, 1, s, answer, 0, err)) < 0 || s->n == 0) return rc;
-            if ((rc = bf_chain_next(f, count, err)) < 0) return rc;
-            count = bf_chain_count(c);
-            if (count > before)
-                rc = bf_chain_sift(f, c->piece + before - 1, count - before, s, answer, 0, err);
-            continue;
-        }
-        const int64_t hits = bf_chain_add_words(f, newest, s, n);
-        for (size_t i = 0; i < n; i++) answer[s->key[i]] = hits == 0 || !s->present[i];
-        if (n > (uint64_t)hits) bf_live_add(newest->live, n - (uint64_t)hits, f->atomic);
-        if ((rc = recheck(f, s, n, count, answer, err)) < 0) return rc;
-        bf_chain_drop(s, n);
-        const unsigned now = bf_chain_count(c);
-        if (s->n && now > count)
-            rc = bf_chain_sift(f, c->piece + count - 1, now - count, s, answer, 0, err);
-        count = now;
-    }
-    return rc;
 }
 
 static int add_one(bf_filter *f, const uint64_t *d, bf_error *err)

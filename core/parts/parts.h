@@ -15,21 +15,21 @@
 #include "bits/bits.h"
 #include "parts/filter.h"
 
-/* What the kinds of filters differ in, beyond the way of a key (span.h).  One row a kind, in the
- * file of its name; nobody above parts/ asks for a kind. */
+/* What the kinds of filters differ in.  One row a kind, in the file of its name; nobody above
+ * parts/ asks for a kind. */
 typedef struct bf_span bf_span;
 struct bf_variant {
     const bf_kind *stored;
     bool many;    /* a header page or a companion hash of the whole, and parts that have theirs */
     bool grows;   /* parts are appended; the live word of a part counts its keys                */
     bool forgets; /* parts take turns; the live word of a part is its epoch                     */
-    /* Both work on one span; answer is 0 or 1 for each key: present (test), new (add), and is zero
-     * before. */
-    int (*test)(bf_filter *f, bf_span *span, uint8_t *answer, bf_error *err);
-    int (*add)(bf_filter *f, bf_span *span, uint8_t *answer, bf_error *err);
-    /* The parts that a test asks, in addressable memory; room is for BF_PARTS_MAX of them. */
+    /* Tests a span in parts elsewhere; adds one, which has at most BF_CHUNK keys for parts in
+     * addressable memory. */
+    int (*test)(bf_filter *f, bf_span *span, bf_error *err);
+    int (*add)(bf_filter *f, bf_span *span, bf_error *err);
+    /* Parts in addressable memory: those that a test asks, room is for BF_PARTS_MAX of them; adds
+     * one key, NULL: as a span of one. */
     int (*asked)(bf_filter *f, bf_plane *room, const bf_plane **planes, unsigned *n, bf_error *err);
-    /* One key, of parts in addressable memory; add_one NULL: as a span of one. */
     int (*add_one)(bf_filter *f, const uint64_t *digest, bf_error *err);
 };
 extern const bf_variant *const bf_variants[]; /* tables.c: by kind */
@@ -53,12 +53,10 @@ struct bf_chain {
     _Alignas(8) uint64_t looked; /* the moment of this machine's when that was found out */
 };
 
-enum { BF_UNDECIDED = 2 };
-struct bf_span;
 /* How a home keeps parts. */
 typedef struct bf_chain_ops {
     /* A new filter: 1 made and open, with its first parts; 0 it is there now, whoever made it; or
-     * an error. */
+     * an error.  NULL: the store's own create does it. */
     int (*create)(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err);
     /* One more part at the end, under the lock.  It is there for everybody once this returned. */
     int (*append)(bf_filter *f, const bf_desc *part, bf_error *err);
@@ -71,13 +69,13 @@ typedef struct bf_chain_ops {
     int (*explain)(bf_filter *f, bool adding, int rc, bf_error *err);
     /* Parts that are not in addressable memory, each a trip.  ask: which keys of the span are in
      * any of these parts (span->present; how many), and with add: adds them to the first.  put:
-     * adds those that no part has to the last one, which may have so many; span->present: 1 some
-     * part had it, 0 it is new and in the last now, BF_UNDECIDED neither, for lack of room or
-     * because there are other parts by now. */
-    int64_t (*ask)(bf_filter *f, bf_piece *const *pieces, unsigned n, bool add,
-        struct bf_span *span, bf_error *err);
-    int (*put)(bf_filter *f, bf_piece *const *pieces, unsigned n, uint64_t most,
-        struct bf_span *span, bf_error *err);
+     * adds those that no part has to the last one, which may have so many, and settles the span:
+     * in it stay the keys that were neither found nor added, for lack of room or because there are
+     * other parts by now. */
+    int64_t (*ask)(
+        bf_filter *f, bf_piece *const *pieces, unsigned n, bool add, bf_span *span, bf_error *err);
+    int (*put)(bf_filter *f, bf_piece *const *pieces, unsigned n, uint64_t most, bf_span *span,
+        bf_error *err);
     /* What was to be opened has lost a part: may create() make it again in its place? */
     bool (*lost)(bf_filter *f);
     /* Windows whose parts are not always there.  Both under the lock, both may move *now on to what
@@ -128,10 +126,10 @@ int bf_window_here(const bf_filter *f, int64_t *epoch, bf_error *err);
 bf_piece *bf_window_piece(
     const bf_chain *c, int64_t epoch); /* whose turn it is; maybe it is another epoch's still */
 bool bf_window_lives(const bf_chain *c, const bf_piece *p, int64_t now);
-int bf_window_turn(bf_filter *f, int64_t epoch, bf_piece **p,
-    bf_error *err); /* that piece, emptied and of that epoch; *p NULL: too late */
-/* Works with the piece of that epoch, unless it is too late.  In addressable memory under the lock:
- * the piece cannot be emptied for another epoch meanwhile. */
+/* In addressable memory: that piece, emptied and of that epoch; *p NULL: too late. */
+int bf_window_turn(bf_filter *f, int64_t epoch, bf_piece **p, bf_error *err);
+/* Works with the piece of that epoch, unless it is too late.  Under the lock: the piece cannot be
+ * emptied for another epoch meanwhile. */
 int bf_window_into(bf_filter *f, int64_t epoch, int (*work)(void *, bf_piece *, bf_error *),
     void *ctx, bf_error *err);
 void bf_window_empty(bf_filter *f, bf_piece *p,

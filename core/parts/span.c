@@ -5,10 +5,7 @@
 #include "parts/span.h"
 #include <string.h>
 
-enum { HANDS = 64 }; /* keys a kernel takes */
-
-/* ---- one part ---- */
-/* Parts in addressable memory are given HANDS keys at most. */
+/* Parts in addressable memory are given BF_CHUNK keys at most. */
 int64_t bf_chain_add_words(const bf_filter *f, bf_piece *piece, bf_span *s, size_t n)
 {
     bf_part *p = &piece->part;
@@ -18,12 +15,12 @@ int64_t bf_chain_add_words(const bf_filter *f, bf_piece *piece, bf_span *s, size
     return __builtin_popcountll(bits);
 }
 
-void bf_chain_settle(bf_span *s, uint8_t *answer, uint8_t value)
+void bf_chain_settle(bf_span *s, uint8_t value)
 {
     size_t kept = 0;
     for (size_t i = 0; i < s->n; i++) {
         if (s->present[i]) {
-            answer[s->key[i]] = value;
+            s->answer[s->key[i]] = s->present[i] == BF_SPAN_NEW ? 1 : value;
             continue;
         }
         s->d[kept] = s->d[i];
@@ -32,10 +29,11 @@ void bf_chain_settle(bf_span *s, uint8_t *answer, uint8_t value)
     s->n = kept;
 }
 
+/* ---- parts in addressable memory ---- */
 /* Keys that no part asked so far has. */
 typedef struct {
-    uint64_t d[HANDS];
-    uint8_t key[HANDS];
+    uint64_t d[BF_CHUNK];
+    uint8_t key[BF_CHUNK];
     size_t n;
 } open_keys;
 
@@ -55,100 +53,47 @@ static uint64_t take_out(open_keys *o, uint64_t bits)
     return found;
 }
 
-/* Part after part, the newest first: it has the most keys, and those leave the others in peace. */
-static uint64_t any_by_parts(const bf_kernels *k, const bf_plane *planes, unsigned n,
-    const uint64_t *d, size_t keys, const uint64_t *ahead, size_t nahead)
+/* Without a kernel for all parts, part after part, the newest first: it has the most keys, and
+ * those leave the others in peace. */
+static uint64_t any_of(
+    const bf_kernels *k, const bf_plane *planes, unsigned n, const bf_digests *keys)
 {
-    open_keys o = { .n = keys };
+    open_keys o;
     uint64_t present = 0;
-    memcpy(o.d, d, keys * sizeof *d);
-    for (size_t i = 0; i < keys; i++) o.key[i] = (uint8_t)i;
+    if (n && k->any) return k->any(planes, n, keys->d, keys->n, keys->ahead, keys->nahead);
+    memcpy(o.d, keys->d, keys->n * sizeof *o.d);
+    for (o.n = 0; o.n < keys->n; o.n++) o.key[o.n] = (uint8_t)o.n;
     while (n-- > 0) {
         const bf_plane *p = planes + n;
         if (o.n == 0) {
-            k->fetch(p->g, p->words, ahead, nahead);
+            k->fetch(p->g, p->words, keys->ahead, keys->nahead);
             continue;
         }
-        const uint64_t bits = k->test(p->g, p->words, o.d, o.n, ahead, nahead);
+        const uint64_t bits = k->test(p->g, p->words, o.d, o.n, keys->ahead, keys->nahead);
         if (bits) present |= take_out(&o, bits);
     }
     return present;
-}
-
-/* Up to HANDS keys, of parts in addressable memory. */
-static uint64_t any_of(const bf_kernels *k, const bf_plane *planes, unsigned n, const uint64_t *d,
-    size_t keys, const uint64_t *ahead, size_t nahead)
-{
-    if (n && k->any) return k->any(planes, n, d, keys, ahead, nahead);
-    return any_by_parts(k, planes, n, d, keys, ahead, nahead);
 }
 
 bool bf_chain_mark(bf_piece *const *pieces, unsigned n, bf_span *s)
 {
     bf_plane planes[BF_PARTS_MAX];
     for (unsigned i = 0; i < n; i++) planes[i] = bf_plane_of(&pieces[i]->part);
-    const uint64_t bits = any_of(pieces[0]->part.kernels, planes, n, s->d, s->n, NULL, 0);
+    const uint64_t bits =
+        any_of(pieces[0]->part.kernels, planes, n, &(bf_digests){ s->d, s->n, NULL, 0 });
     for (size_t i = 0; i < s->n; i++) s->present[i] = bits >> i & 1;
     return bits != 0;
 }
 
-int bf_chain_sift(bf_filter *f, bf_piece *const *pieces, unsigned n, bf_span *s, uint8_t *answer,
-    uint8_t value, bf_error *err)
+int bf_chain_sift(
+    bf_filter *f, bf_piece *const *pieces, unsigned n, bf_span *s, uint8_t value, bf_error *err)
 {
     if (n == 0 || s->n == 0) return 0;
-    if (pieces[0]->part.kernels) {
-        if (bf_chain_mark(pieces, n, s)) bf_chain_settle(s, answer, value);
-        return 0;
-    }
-    const int64_t hits = f->part.store.ops->chain->ask(f, pieces, n, false, s, err);
-    if (hits > 0) bf_chain_settle(s, answer, value);
+    const int64_t hits = pieces[0]->part.kernels
+                             ? bf_chain_mark(pieces, n, s)
+                             : f->part.store.ops->chain->ask(f, pieces, n, false, s, err);
+    if (hits > 0) bf_chain_settle(s, value);
     return hits < 0 ? (int)hits : 0;
-}
-
-void bf_chain_drop(bf_span *s, size_t n)
-{
-    memmove(s->d, s->d + n, (s->n - n) * sizeof *s->d);
-    memmove(s->key, s->key + n, (s->n - n) * sizeof *s->key);
-    s->n -= n;
-}
-
-/* ---- one key ---- */
-int bf_chain_test(bf_filter *f, const void *key, size_t len, bf_error *err)
-{
-    const bf_chain *c = f->chain;
-    uint64_t d[BF_WIDTH_MAX];
-    bf_plane room[BF_PARTS_MAX];
-    const bf_plane *planes;
-    unsigned n;
-    if (!c->piece[0]->part.kernels)
-        return (int)bf_chain_run(f, BF_OP_TEST, &(bf_key){ key, len }, 1, NULL, err);
-    int rc = bf_chain_follow(f, err);
-    if (rc < 0) return rc;
-    f->hash->one(f->secret, key, len, d);
-    rc = f->variant->asked(f, room, &planes, &n, err);
-    return rc < 0 ? rc : bf_chain_any(f, planes, n, d);
-}
-
-int bf_chain_add(bf_filter *f, const void *key, size_t len, bf_error *err)
-{
-    const bf_chain *c = f->chain;
-    uint64_t d[BF_WIDTH_MAX];
-    if (!c->piece[0]->part.kernels)
-        return (int)bf_chain_run(f, BF_OP_ADD, &(bf_key){ key, len }, 1, NULL, err);
-    int rc = bf_chain_follow(f, err);
-    if (rc < 0 || (rc = bf_whole_writable(f, err)) < 0) return rc;
-    f->hash->one(f->secret, key, len, d);
-    rc = f->variant->add_one ? f->variant->add_one(f, d, err)
-                             : (int)bf_chain_run(f, BF_OP_ADD, &(bf_key){ key, len }, 1, NULL, err);
-    return bf_sometimes_named(f, d[0], rc, err);
-}
-
-/* ---- many keys ---- */
-static void all_of(bf_span *s, size_t n)
-{
-    for (size_t i = 0; i < n; i++) s->key[i] = (uint16_t)i;
-    s->n = n;
-    s->asked = 0;
 }
 
 void bf_chain_fetch(const bf_filter *f, const uint64_t *d, size_t n)
@@ -159,19 +104,7 @@ void bf_chain_fetch(const bf_filter *f, const uint64_t *d, size_t n)
     }
 }
 
-/* Those that no part has. */
-static void open_of(bf_span *s, const uint64_t *d, size_t n, uint64_t present)
-{
-    s->n = 0;
-    for (size_t i = 0; i < n; i++) {
-        s->d[s->n] = d[i];
-        s->key[s->n] = (uint16_t)i;
-        s->n += !(present >> i & 1);
-    }
-}
-
-static int add_chunk(bf_filter *f, const uint64_t *d, size_t n, const uint64_t *ahead,
-    size_t nahead, uint64_t *present, bf_error *err)
+static int add_keys(bf_filter *f, const bf_digests *k, uint64_t *present, bf_error *err)
 {
     const bf_chain *c = f->chain;
     bf_span s;
@@ -179,67 +112,60 @@ static int add_chunk(bf_filter *f, const uint64_t *d, size_t n, const uint64_t *
     uint64_t known = 0;
     int rc = bf_whole_writable(f, err);
     if (rc < 0) return rc;
-    s.asked = 0;
+    s.answer = answer;
+    s.n = s.asked = 0;
     if (f->variant->grows) {
         const unsigned count = bf_chain_count(c);
-        known = any_of(c->piece[0]->part.kernels, c->plane, count, d, n, ahead, nahead);
+        known = any_of(c->piece[0]->part.kernels, c->plane, count, k);
         s.asked = count - 1; /* the newest may get keys until it is asked again */
     } else
-        bf_chain_fetch(f, ahead, nahead);
-    open_of(&s, d, n, known);
-    if (s.n) rc = f->variant->add(f, &s, answer, err);
+        bf_chain_fetch(f, k->ahead, k->nahead);
+    for (size_t i = 0; i < k->n; i++) {
+        s.d[s.n] = k->d[i];
+        s.key[s.n] = (uint16_t)i;
+        s.n += !(known >> i & 1);
+    }
+    if (s.n) rc = f->variant->add(f, &s, err);
     *present = 0;
-    for (size_t i = 0; i < n; i++) *present |= (uint64_t)!answer[i] << i;
+    for (size_t i = 0; i < k->n; i++) *present |= (uint64_t)!answer[i] << i;
     return rc;
 }
 
-int bf_chain_ask(bf_filter *f, int op, const uint64_t *d, size_t n, const uint64_t *ahead,
-    size_t nahead, uint64_t *present, bf_error *err)
+int bf_chain_ask(bf_filter *f, int op, const bf_digests *k, uint64_t *present, bf_error *err)
 {
     bf_plane room[BF_PARTS_MAX];
     const bf_plane *planes;
-    unsigned count;
+    unsigned n;
     int rc = bf_chain_follow(f, err);
     if (rc < 0) return rc;
-    if (op == BF_OP_ADD) return add_chunk(f, d, n, ahead, nahead, present, err);
-    if ((rc = f->variant->asked(f, room, &planes, &count, err)) < 0) return rc;
-    *present = any_of(f->chain->piece[0]->part.kernels, planes, count, d, n, ahead, nahead);
+    if (op == BF_OP_ADD) return add_keys(f, k, present, err);
+    if ((rc = f->variant->asked(f, room, &planes, &n, err)) < 0) return rc;
+    *present = any_of(f->chain->piece[0]->part.kernels, planes, n, k);
     return 0;
 }
 
-static int span_of(bf_filter *f, int op, bf_span *s, uint8_t *answer, bf_error *err)
+int bf_chain_test_one(bf_filter *f, const void *key, size_t len, bf_error *err)
 {
-    const bf_variant *v = f->variant;
-    return op == BF_OP_ADD ? v->add(f, s, answer, err) : v->test(f, s, answer, err);
+    uint64_t d[BF_WIDTH_MAX];
+    bf_plane room[BF_PARTS_MAX];
+    const bf_plane *planes;
+    unsigned n;
+    int rc = bf_chain_follow(f, err);
+    if (rc < 0) return rc;
+    f->hash->one(f->secret, key, len, d);
+    rc = f->variant->asked(f, room, &planes, &n, err);
+    return rc < 0 ? rc : bf_chain_any(f, planes, n, d);
 }
 
-int64_t bf_chain_run(
-    bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
+int bf_chain_add_one(bf_filter *f, const void *key, size_t len, bf_error *err)
 {
-    bf_span s;
-    uint8_t own[BF_SPAN];
-    int64_t total = 0;
-    const size_t most = f->chain->piece[0]->part.kernels ? HANDS : BF_SPAN;
-    const bf_chain_ops *ops = f->part.store.ops->chain;
-    for (size_t done = 0, c; done < n; done += c) {
-        uint8_t *answer = each ? each + done : own;
-        c = n - done < most ? n - done : most;
-        int rc = bf_chain_follow(f, err);
-        if (rc < 0 || (op == BF_OP_ADD && (rc = bf_whole_writable(f, err)) < 0)) return rc;
-        memset(answer, 0, c);
-        for (size_t i = done + c; i < done + 2 * c && i < n; i++) bf_prefetch(keys[i].ptr);
-        f->hash->run(f->secret, keys + done, c, s.d);
-        all_of(&s, c);
-        if ((rc = span_of(f, op, &s, answer, err)) < 0) {
-            if (ops->explain) rc = ops->explain(f, op == BF_OP_ADD, rc, err);
-            if (rc < 0) {
-                if (err && err->key != BF_NO_KEY) err->key += done;
-                return rc;
-            }
-            c = 0;
-            continue;
-        }
-        for (size_t i = 0; i < c; i++) total += answer[i];
-    }
-    return total;
+    uint64_t d[BF_WIDTH_MAX], present;
+    int rc = bf_chain_follow(f, err);
+    if (rc < 0 || (rc = bf_whole_writable(f, err)) < 0) return rc;
+    f->hash->one(f->secret, key, len, d);
+    if (f->variant->add_one)
+        rc = f->variant->add_one(f, d, err);
+    else if ((rc = add_keys(f, &(bf_digests){ d, 1, NULL, 0 }, &present, err)) == 0)
+        rc = !present;
+    return bf_sometimes_named(f, d[0], rc, err);
 }

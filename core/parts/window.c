@@ -164,17 +164,8 @@ void bf_window_empty(bf_filter *f, bf_piece *p, int64_t epoch)
 
 int bf_window_turn(bf_filter *f, int64_t epoch, bf_piece **p, bf_error *err)
 {
-    int rc;
-    const bf_chain_ops *ops = f->part.store.ops->chain;
-    if (ops->turn) {
-        if ((rc = bf_lock(f, err)) < 0) return rc;
-        rc = ops->turn(f, &epoch, true, err);
-        bf_unlock(f);
-        *p = bf_window_piece(f->chain, epoch);
-        if (rc == 0 && bf_live((*p)->live) != epoch) *p = NULL;
-        return rc;
-    }
     *p = bf_window_piece(f->chain, epoch);
+    int rc = 0;
     if (bf_live((*p)->live) < epoch) {
         if ((rc = bf_lock(f, err)) < 0) return rc;
         bf_window_empty(f, *p, epoch);
@@ -189,67 +180,56 @@ int bf_window_turn(bf_filter *f, int64_t epoch, bf_piece **p, bf_error *err)
 int bf_window_into(
     bf_filter *f, int64_t e, int (*work)(void *, bf_piece *, bf_error *), void *ctx, bf_error *err)
 {
+    const bf_chain_ops *ops = f->part.store.ops->chain;
     bf_piece *p = bf_window_piece(f->chain, e);
-    int rc;
-    if (f->part.store.ops->chain->turn)
-        return (rc = bf_window_turn(f, e, &p, err)) < 0 || !p ? rc : work(ctx, p, err);
-    if ((rc = bf_lock(f, err)) < 0) return rc;
-    bf_window_empty(f, p, e);
-    rc = bf_live(p->live) == e ? work(ctx, p, err) : bf_window_late(f, p, err);
+    int rc = bf_lock(f, err);
+    if (rc < 0) return rc;
+    if (ops->turn)
+        rc = ops->turn(f, &e, true, err);
+    else
+        bf_window_empty(f, p, e);
+    if (rc == 0) rc = bf_live(p->live) == e ? work(ctx, p, err) : bf_window_late(f, p, err);
     bf_unlock(f);
     return rc;
 }
 
-typedef struct {
-    bf_piece *piece[BF_PARTS_MAX];
-    int64_t epoch[BF_PARTS_MAX];
-    unsigned n;
-} pieces;
-
-/* Takes out what is not of its epoch, or no more; was there any? */
-static bool drop_turned(pieces *p)
+/* The pieces of these epochs, as far as they may count at the time `to`. */
+static unsigned living(const bf_chain *c, int64_t from, int64_t to, bf_piece **p)
 {
-    const unsigned had = p->n;
-    p->n = 0;
-    for (unsigned i = 0; i < had; i++) {
-        if (bf_live(p->piece[i]->live) != p->epoch[i]) continue;
-        p->piece[p->n] = p->piece[i];
-        p->epoch[p->n++] = p->epoch[i];
-    }
-    return p->n < had;
-}
-
-/* The pieces of these epochs; the keys they have get that answer and leave the span.  A test may
- * find a key in what has become a later piece: it was added.  An add asks what had it before, so it
- * looks at the epochs again. */
-static int ask(bf_filter *f, bf_span *s, int64_t from, int64_t to, uint8_t *answer, uint8_t value,
-    bf_error *err)
-{
-    const bf_chain *c = f->chain;
-    pieces p;
-    p.n = 0;
+    unsigned n = 0;
     if (from < to - (int64_t)c->desc.parts) from = to - (int64_t)c->desc.parts;
     for (int64_t e = from; e <= to; e++) {
-        p.piece[p.n] = bf_window_piece(c, e);
-        p.epoch[p.n++] = e;
+        bf_piece *at = bf_window_piece(c, e);
+        if (bf_live(at->live) == e) p[n++] = at;
     }
-    drop_turned(&p);
-    if (value || !c->piece[0]->part.kernels)
-        return bf_chain_sift(f, p.piece, p.n, s, answer, value, err);
-    while (p.n && s->n && bf_chain_mark(p.piece, p.n, s)) {
+    return n;
+}
+
+/* The keys that the pieces of these epochs have get that answer and leave the span.  A test may
+ * find a key in what has become a later piece: it was added.  An add asks what had it before, so it
+ * looks at the epochs again. */
+static int ask(bf_filter *f, bf_span *s, int64_t from, int64_t to, uint8_t value, bf_error *err)
+{
+    bf_piece *p[BF_PARTS_MAX], *now[BF_PARTS_MAX];
+    unsigned n = living(f->chain, from, to, p), same;
+    if (n == 0 || !p[0]->part.kernels) return bf_chain_sift(f, p, n, s, value, err);
+    while (n && s->n && bf_chain_mark(p, n, s)) {
         bf_fence();
-        if (!drop_turned(&p)) {
-            bf_chain_settle(s, answer, value);
+        same = living(f->chain, from, to, now);
+        if (same == n && !memcmp(p, now, n * sizeof *p)) {
+            bf_chain_settle(s, value);
             break;
         }
+        n = same;
+        memcpy(p, now, n * sizeof *p);
     }
     return 0;
 }
 
 /* Parts turned up while others were asked: later ones, because another's clock is ahead, or some of
  * the past, by a union.  All are asked again but that of `own`, where the keys were just added. */
-static int ask_again(bf_filter *f, bf_span *s, int64_t now, int64_t own, uint8_t *answer,
-    uint8_t value, bf_error *err)
+static int ask_again(
+    bf_filter *f, bf_span *s, int64_t now, int64_t own, uint8_t value, bf_error *err)
 {
     const bf_chain_ops *ops = f->part.store.ops->chain;
     int rc = 0;
@@ -258,24 +238,22 @@ static int ask_again(bf_filter *f, bf_span *s, int64_t now, int64_t own, uint8_t
             return bf_fail(
                 err, BF_EIO, "%.80s: its parts change too fast to be read", bf_where(f, NULL));
         if ((rc = ops->look(f, &now, false, err)) == 0)
-            rc = ask(f, s, bf_whole_oldest(f, now), own - 1, answer, value, err);
-        if (rc == 0) rc = ask(f, s, own + 1, now, answer, value, err);
+            rc = ask(f, s, bf_whole_oldest(f, now), own - 1, value, err);
+        if (rc == 0) rc = ask(f, s, own + 1, now, value, err);
     }
     return rc;
 }
 
-/* Where parts come and go the whole span is asked under the lock; the clock, which may run
- * anything, is read before. */
-static int test(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
+/* Of parts elsewhere, which come and go: the whole span is asked under the lock; the clock, which
+ * may run anything, is read before. */
+static int test(bf_filter *f, bf_span *s, bf_error *err)
 {
-    const bf_chain_ops *ops = f->part.store.ops->chain;
     int64_t now = 0;
     int rc = bf_window_now(f, &now, err);
-    if (rc < 0 || (ops->look && (rc = bf_lock(f, err)) < 0)) return rc;
-    if (ops->look) rc = ops->look(f, &now, false, err);
-    if (rc == 0) rc = ask(f, s, bf_whole_oldest(f, now), now, answer, 1, err);
-    if (!ops->look) return rc;
-    if (rc == 0) rc = ask_again(f, s, now, BF_NEVER, answer, 1, err);
+    if (rc < 0 || (rc = bf_lock(f, err)) < 0) return rc;
+    rc = f->part.store.ops->chain->look(f, &now, false, err);
+    if (rc == 0) rc = ask(f, s, bf_whole_oldest(f, now), now, 1, err);
+    if (rc == 0) rc = ask_again(f, s, now, BF_NEVER, 1, err);
     bf_unlock(f);
     return rc;
 }
@@ -300,11 +278,10 @@ static int asked(bf_filter *f, bf_plane *room, const bf_plane **planes, unsigned
     return 0;
 }
 
-/* Sets them all in the piece of now; those that it had, leave the span.  first[i] is raised for key
+/* Sets them all in the piece of now; those that it had leave the span.  first[i] is raised for key
  * i of the run where its bits were set in a piece whose time was over meanwhile, and it had not
  * been there. */
-static int set(
-    bf_filter *f, bf_span *s, int64_t *now, uint8_t *answer, uint8_t *first, bf_error *err)
+static int set(bf_filter *f, bf_span *s, int64_t *now, uint8_t *first, bf_error *err)
 {
     const bf_chain *c = f->chain;
     for (int tries = 0; tries < TRIES; tries++) {
@@ -316,7 +293,7 @@ static int set(
         const int64_t hits = bf_chain_add_words(f, p, s, s->n);
         bf_fence();
         if (bf_live(c->epoch) <= *now + (int64_t)c->desc.parts) {
-            if (hits) bf_chain_settle(s, answer, 0);
+            if (hits) bf_chain_settle(s, 0);
             return 0;
         }
         for (size_t i = 0; i < s->n; i++) first[s->key[i]] |= hits == 0 || !s->present[i];
@@ -324,49 +301,40 @@ static int set(
     return bf_fail(err, BF_EIO, "%.80s: its clock runs too fast", bf_where(f, NULL));
 }
 
-/* To the part of now, and asked of the older ones beside it. */
-static int add_to(bf_filter *f, bf_span *s, int64_t now, uint8_t *answer, bf_error *err)
-{
-    bf_piece *living[BF_PARTS_MAX + 1];
-    unsigned n = 0;
-    living[n++] = bf_window_piece(f->chain, now);
-    for (int64_t e = now; e-- > bf_whole_oldest(f, now);) {
-        bf_piece *p = bf_window_piece(f->chain, e);
-        if (bf_live(p->live) == e) living[n++] = p;
-    }
-    const int64_t hits = f->part.store.ops->chain->ask(f, living, n, true, s, err);
-    if (hits > 0) bf_chain_settle(s, answer, 0);
-    return hits < 0 ? (int)hits : 0;
-}
-
-static int add_remote(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
+static int add_here(bf_filter *f, bf_span *s, bf_error *err)
 {
     int64_t now = 0;
-    int rc = bf_window_now(f, &now, err);
-    if (rc < 0 || (rc = bf_lock(f, err)) < 0) return rc;
-    rc = f->part.store.ops->chain->turn(f, &now, false, err);
-    if (rc == 0) rc = add_to(f, s, now, answer, err);
-    if (rc == 0) rc = ask_again(f, s, now, now, answer, 0, err);
-    bf_unlock(f);
-    return rc;
-}
-
-static int add_here(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
-{
-    int64_t now = 0;
-    uint8_t first[BF_SPAN];
+    uint8_t first[BF_CHUNK] = { 0 }, *const answer = s->answer;
     const size_t n = s->n; /* all of the run */
-    memset(first, 0, n);
-    int rc = set(f, s, &now, answer, first, err);
-    if (rc == 0) rc = ask(f, s, bf_whole_oldest(f, now), now - 1, answer, 0, err);
+    int rc = set(f, s, &now, first, err);
+    if (rc == 0) rc = ask(f, s, bf_whole_oldest(f, now), now - 1, 0, err);
     for (size_t i = 0; i < n; i++) answer[i] |= first[i];
     return rc;
 }
 
-static int add(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
+/* To the part of now, and asked of the older ones beside it, in one trip. */
+static int add_remote(bf_filter *f, bf_span *s, bf_error *err)
 {
-    int rc = f->part.store.ops->chain->turn ? add_remote(f, s, answer, err)
-                                            : add_here(f, s, answer, err);
+    const bf_chain_ops *ops = f->part.store.ops->chain;
+    bf_piece *p[BF_PARTS_MAX];
+    int64_t now = 0, hits;
+    int rc = bf_window_now(f, &now, err);
+    if (rc < 0 || (rc = bf_lock(f, err)) < 0) return rc;
+    if ((rc = ops->turn(f, &now, false, err)) == 0) {
+        p[0] = bf_window_piece(f->chain, now);
+        hits = ops->ask(
+            f, p, 1 + living(f->chain, now - f->chain->desc.parts, now - 1, p + 1), true, s, err);
+        if (hits > 0) bf_chain_settle(s, 0);
+        rc = hits < 0 ? (int)hits : ask_again(f, s, now, now, 0, err);
+    }
+    bf_unlock(f);
+    return rc;
+}
+
+static int add(bf_filter *f, bf_span *s, bf_error *err)
+{
+    uint8_t *const answer = s->answer;
+    const int rc = f->part.store.ops->chain->turn ? add_remote(f, s, err) : add_here(f, s, err);
     for (size_t i = 0; rc == 0 && i < s->n; i++) answer[s->key[i]] = 1;
     return rc;
 }

@@ -227,7 +227,7 @@ static int take_put(bf_filter *f, batch *b, size_t first, size_t c, bf_error *er
         if (!bf_reply_integer(reply, j + 1, &v) || v < -2 || v == -1 || v > (int)b->n)
             return bf_redis_fail_protocol(whole, err);
         if (v < 0) continue;
-        b->span->present[b->from[first + j]] = v > 0;
+        b->span->present[b->from[first + j]] = v > 0 ? 1 : BF_SPAN_NEW;
         newest->added += v == 0;
         const unsigned part = v ? (unsigned)v - 1 : b->n - 1;
         const bf_redis_request had = { .of = bf_redis_of(b->piece[part]),
@@ -282,7 +282,7 @@ int bf_redis_parts_put(
 {
     batch b = { .piece = pieces, .n = n, .k = pieces[0]->part.g.k, .span = s };
     bf_redis *whole = lock_filter(f);
-    memset(s->present, BF_UNDECIDED, s->n);
+    memset(s->present, 0, s->n);
     const size_t c = keys_per_trip(&b, s->n); /* the caller asks again for the others */
     int rc = prepare_batch(f, &b, 0, c, whole->wait_replicas || !whole->caches ? 0 : n, err);
     if (rc == 0 && b.nkeys) {
@@ -294,5 +294,6 @@ int bf_redis_parts_put(
             rc = check_marks_of_parts(&b, err);
     }
     unlock_filter(whole, rc);
+    if (rc == 0) bf_chain_settle(s, 0);
     return rc;
 }
