@@ -59,16 +59,25 @@ void batch_answered(batch *b, uint8_t *each)
     b->n = b->asked = b->nulls = 0;
 }
 
+/* The batch that this thread has in the core, if its keys are held only if it waits.  A fork's
+ * child has that of the thread that forked and no other. */
+static _Thread_local batch *borrowing;
+void batch_hold_borrowed(void)
+{
+    if (borrowing) batch_hold_keys(borrowing);
+}
+
 static int ask_core(batch *b)
 {
     bf_error err;
     uint8_t *each = b->out ? batch_room(b, (Py_ssize_t)(b->n + b->nulls)) : NULL;
     if (b->out && !each) return -1;
     PyThreadState *ts = b->self->remote || b->large_key ? gil_release(b->self, NULL) : NULL;
-    if (b->borrowed && !ts) b->self->borrowing_batch = b;
+    batch *const outer = borrowing;
+    if (b->borrowed && !ts) borrowing = b;
     int64_t rc = b->n ? b->call(b->bf, b->keys, b->n, each, &err) : 0;
     gil_take(ts, b->self, NULL);
-    b->self->borrowing_batch = NULL;
+    borrowing = outer;
     if (rc < 0) {
         raise_in(b->self, &err);
         if (err.key != BF_NO_KEY) name_key(batch_row(b, err.key));

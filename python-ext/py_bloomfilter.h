@@ -68,17 +68,16 @@ typedef struct {
     int forks;           /* fork_count() when `users` was last right: py_active.c */
     int wanted;          /* without a GIL: bf_process() while a thread waits for all to leave */
     PyObject *weakrefs;
-    redis_client *client;          /* NULL: the storage is not a client object */
-    int64_t adds_until_check;      /* new keys until the next check of the fill */
-    bool warn;                     /* false: the fill is not checked */
-    size_t nogil_min_len;          /* keys of this length and longer are looked up by ask_nogil */
-    bool remote;                   /* in Redis: every call may be a round trip, without the GIL */
-    bool blocking;                 /* remote, or it has a clock or hash functions in Python */
-    bool waits;                    /* any call may wait for a lock: batches hold all their keys */
-    bool shared;                   /* the same, for a file: other processes may have the lock */
-    struct batch *borrowing_batch; /* the batch in the core that holds its keys only if it waits */
-    int plain;                     /* py_gil.c: is a thread without the GIL in the plain kernels? */
-    int plain_process;             /* bf_process() of that thread: a fork leaves it behind */
+    redis_client *client;     /* NULL: the storage is not a client object */
+    int64_t adds_until_check; /* new keys until the next check of the fill */
+    bool warn;                /* false: the fill is not checked */
+    size_t nogil_min_len;     /* keys of this length and longer are looked up by ask_nogil */
+    bool remote;              /* in Redis: every call may be a round trip, without the GIL */
+    bool blocking;            /* remote, or it has a clock or hash functions in Python */
+    bool waits;               /* any call may wait for a lock: batches hold all their keys */
+    bool shared;              /* the same, for a file: other processes may have the lock */
+    int plain;                /* py_gil.c: is a thread without the GIL in the plain kernels? */
+    int plain_process;        /* bf_process() of that thread: a fork leaves it behind */
     PyObject *clock; /* what the core calls: a clock, or the object of py_hashes.c; or NULL */
 } FilterObject;
 
@@ -111,6 +110,8 @@ void filter_leave(FilterObject *self);
 /* What they are made of: for a call in which this thread runs no Python code, so does not fork. */
 bf_filter *filter_count_in(FilterObject *self);
 void filter_count_out(FilterObject *self);
+/* With a GIL: the call, counted or not, waits without the GIL until filter_count_out. */
+void filter_count_waiting(FilterObject *self);
 /* Alone, so that the handle may be replaced?  Then replace_end must follow. */
 bool replace_begin(FilterObject *self);
 void replace_end(FilterObject *self);
@@ -292,6 +293,7 @@ uint64_t clock_ns(void);
 /* Makes sure of room for more answers; NULL with an exception. */
 uint8_t *batch_room(batch *b, Py_ssize_t more);
 void batch_hold_keys(batch *b);
+void batch_hold_borrowed(void); /* of this thread's batch in the core, if it holds no keys */
 /* A chunk has `n` keys and `nulls` nulls.  batch_null notes a null after the keys gathered so far;
  * the chunk is full when either count reaches b->most. */
 static inline void batch_null(batch *b)

@@ -177,8 +177,8 @@ static void *wait_begin(void *op)
 {
     FilterObject *self = op;
     if (outside) return NULL;
-    if (self->borrowing_batch) batch_hold_keys(self->borrowing_batch);
-    if (!NO_GIL) self->users++;
+    batch_hold_borrowed();
+    if (!NO_GIL) filter_count_waiting(self);
     return gil_out();
 }
 

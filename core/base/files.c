@@ -43,23 +43,17 @@ int bf_off_standard(int fd)
     return higher;
 }
 
-/* A signal may interrupt it on file systems that wait for a server. */
-static int open_again(const char *path, int flags)
-{
-    int fd;
-    do fd = open(path, flags);
-    while (fd < 0 && errno == EINTR);
-    return fd;
-}
-
 /* O_NONBLOCK: opening a FIFO must not wait for a writer that never comes.  O_NOCTTY: a terminal
- * must not become that of this process.  errno is the reason of a failure. */
+ * must not become that of this process.  A signal may interrupt it on file systems that wait for a
+ * server.  errno is the reason of a failure. */
 int bf_open_file(const char *path, int flags, uint64_t *len, bf_error *err)
 {
     struct stat st;
-    flags |= O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-    int fd = bf_off_standard(open_again(path, flags)), e = errno;
+    int fd, e;
+    do fd = bf_off_standard(open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    while (fd < 0 && errno == EINTR);
     if (fd < 0) {
+        e = errno;
         const int rc = e == ENOENT ? bf_fail_absent(err, path) : bf_fail_sys(err, e, "open", path);
         errno = e;
         return rc;

@@ -22,12 +22,6 @@ static char *folder_of(const char *path)
     return slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
 }
 
-static const char *last_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* In path's folder, with the rights a new file gets.  Not every file system has them. */
 int bf_nameless_file(const char *path)
 {
@@ -80,7 +74,7 @@ static int make_locked(const char *name, unsigned mode)
 static int kept_of(const char *path)
 {
     enum { KEPT = 255 - sizeof ".tmp-9999" + 1 };
-    const char *last = last_of(path);
+    const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
     size_t len = strlen(last);
     if (len > KEPT)
         for (len = KEPT; len > 1 && (last[len] & 0xC0) == 0x80;) len--;

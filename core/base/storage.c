@@ -21,14 +21,6 @@ static bool is_word(const char *text, size_t len, const char *word)
     return i == len && !word[i];
 }
 
-/* The length of what stands before a colon and could be a URL's scheme, or 0. */
-static size_t scheme_of(const char *text)
-{
-    static const char may[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-._";
-    const size_t len = strspn(text, may);
-    return text[len] == ':' ? len : 0;
-}
-
 static int mistake(const char *text, size_t len, const char *meant, bf_error *err)
 {
     const int shown = len < 20 ? (int)len : 20;
@@ -39,7 +31,8 @@ static int mistake(const char *text, size_t len, const char *meant, bf_error *er
 int bf_path_of(const char *storage, const char **path, bf_error *err)
 {
     const char *text = storage + strspn(storage, " \t\r\n\"'"); /* as configurations leave them */
-    const size_t len = scheme_of(text);
+    static const char may[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-._";
+    const size_t word = strspn(text, may), len = text[word] == ':' ? word : 0; /* a URL's scheme? */
     const bool url = len && !strncmp(text + len, "://", 3);
     *path = storage;
     if (!*storage)

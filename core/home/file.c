@@ -112,10 +112,22 @@ int bf_file_read(const file *f, uint64_t at, void *buf, uint64_t len, bf_error *
     return fd < 0 ? fd : bf_read_at(fd, at, buf, len, f->path, err);
 }
 
-const uint64_t *bf_file_block(void *words, uint64_t at, uint64_t n)
+typedef struct {
+    const bf_file_map *map;
+    bf_error *err;
+    uint64_t room[BF_BLOCK];
+} words;
+static const uint64_t *read_block(void *ctx, uint64_t at, uint64_t n)
 {
-    bf_file_words *w = words;
-    return bf_file_read(w->file, w->at + at * 8, w->room, n * 8, w->err) < 0 ? NULL : w->room;
+    words *w = ctx;
+    const uint64_t from = w->map->at + BF_HEADER + at * 8;
+    return bf_file_read(w->map->file, from, w->room, n * 8, w->err) < 0 ? NULL : w->room;
+}
+
+int bf_map_verify(const bf_file_map *m, uint64_t nwords, bf_error *err)
+{
+    words w = { .map = m, .err = err };
+    return bf_header_verify_of(m->page, read_block, &w, nwords, m->file->path, err);
 }
 
 int bf_map_read(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_error *err)
@@ -135,12 +147,6 @@ static int absent(const file *f, const bf_spec *spec, bf_error *err)
     return bf_fail_absent(err, f->path);
 }
 
-static bool nobody_writes(int fd)
-{
-    struct stat st;
-    return fstat(fd, &st) == 0 && (st.st_mode & 0222) == 0;
-}
-
 /* A copy may lack the zeros of its original (cp --sparse): a write to such a hole of a full disk is
  * SIGBUS.  Its room on the disk is less than its length then.  What is no part of the filter gets
  * none. */
@@ -158,13 +164,14 @@ int bf_file_room(const bf_store *s, uint64_t at, uint64_t bytes, bf_error *err)
 
 static int open_existing(bf_store *s, file *f, uint64_t *len, bf_error *err)
 {
+    struct stat st;
     int fd = bf_open_file(f->path, s->read_only ? O_RDONLY : O_RDWR, len, err);
     if (fd < 0 && !s->read_only && (errno == EACCES || errno == EROFS || errno == EPERM)) {
         s->read_only = true;
         fd = bf_open_file(f->path, O_RDONLY, len, err);
     }
     if (fd < 0) return BF_EIO;
-    if (nobody_writes(fd)) s->read_only = true; /* root could: it must not */
+    if (fstat(fd, &st) == 0 && !(st.st_mode & 0222)) s->read_only = true; /* root must not write */
     const int e = bf_file_mark(f, fd);
     if (e) {
         close(fd);
@@ -211,9 +218,7 @@ static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err
         return 1;
     }
     s->generation = bf_header_live(f->first.page);
-    const uint64_t nwords = (bf_bits(&desc->g) + 63) / 64;
-    bf_file_words w = { .file = f, .at = BF_HEADER, .err = err };
-    rc = bf_header_verify_of(f->first.page, bf_file_block, &w, nwords, f->path, err);
+    rc = bf_map_verify(&f->first, (bf_bits(&desc->g) + 63) / 64, err);
     return rc < 0 ? rc : 1;
 }
 

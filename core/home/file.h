@@ -80,13 +80,8 @@ int bf_map_read(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_error 
 int bf_file_room(const bf_store *s, uint64_t at, uint64_t bytes, bf_error *err);
 /* Bytes of a file that others may cut short: an access through a map would be SIGBUS. */
 int bf_file_read(const bf_file *f, uint64_t at, void *buf, uint64_t len, bf_error *err);
-typedef struct {
-    const bf_file *file;
-    uint64_t at; /* of the first word, in bytes */
-    bf_error *err;
-    uint64_t room[BF_BLOCK];
-} bf_file_words;
-const uint64_t *bf_file_block(void *words, uint64_t at, uint64_t n);
+/* Do the words behind a mapped page agree with it?  Reads them from the file. */
+int bf_map_verify(const bf_file_map *m, uint64_t nwords, bf_error *err);
 /* file_parts.c */
 int bf_chain_file_fill(int fd, const bf_desc *d, const char *path, bf_error *err);
 void bf_file_end_shadow(bf_file *file); /* shadow.c: at the end of the handle */

@@ -45,13 +45,11 @@ static int take_in(bf_filter *f, const bf_desc *d, uint64_t at, bool verify, bf_
     bf_file_map *m = p->part.store.impl = calloc(1, sizeof *m);
     int rc = m ? bf_file_map_at(file, m, at, bf_image_bytes(d->g.m), &p->part.store, err)
                : bf_fail(err, BF_ENOMEM, "out of memory");
-    bf_file_words w = { .file = file, .at = at + BF_HEADER, .err = err };
     if (rc == 0) {
         p->page = m->page;
         p->live = bf_header_live(p->page);
     }
-    if (rc == 0 && verify)
-        rc = bf_header_verify_of(p->page, bf_file_block, &w, p->part.store.nwords, file->path, err);
+    if (rc == 0 && verify) rc = bf_map_verify(m, p->part.store.nwords, err);
     if (rc < 0) {
         close_(&p->part.store);
         free(p);
@@ -173,11 +171,4 @@ int bf_chain_file_fill(int fd, const bf_desc *d, const char *path, bf_error *err
     return (e = bf_sync_file(NULL, fd)) ? bf_fail_sys(err, e, "write", path) : 0;
 }
 
-static int create(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err)
-{
-    return f->part.store.ops->create(&f->part.store, d, spec, err);
-}
-
-const bf_chain_ops bf_chain_file = {
-    .create = create, .append = append, .follow = follow, .news = news
-};
+const bf_chain_ops bf_chain_file = { .append = append, .follow = follow, .news = news };

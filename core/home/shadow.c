@@ -54,13 +54,6 @@ static struct flock maker_byte(const bf_filter *f, short type)
     };
 }
 
-static int mark_maker(const bf_filter *f, bf_error *err)
-{
-    bf_file *file = file_of(f);
-    const int e = bf_hold_take(file, &file->maker, maker_byte(f, F_RDLCK), O_RDONLY, err);
-    return e <= 0 ? e : e == ENOSYS ? 0 : bf_fail_sys(err, e, "lock", file->path);
-}
-
 static int maker_lives(const bf_filter *f)
 {
 #ifdef F_OFD_SETLK
@@ -90,9 +83,11 @@ static int make(bf_filter *f, bf_error *err)
 {
     bf_file *file = file_of(f);
     bf_hold_drop(file, &file->maker);
-    int rc = mark_maker(f, err);
-    if (rc < 0 || (rc = cut(f, err)) < 0 || (rc = bf_file_fd(file, NULL, err)) < 0) return rc;
-    const int e = bf_reserve(rc, bf_shadow_from(bits_of(f)), f->part.store.nwords * 8);
+    int e = bf_hold_take(file, &file->maker, maker_byte(f, F_RDLCK), O_RDONLY, err), rc;
+    if (e > 0 && e != ENOSYS) return bf_fail_sys(err, e, "lock", file->path);
+    if (e < 0 || (e = cut(f, err)) < 0) return e;
+    if ((rc = bf_file_fd(file, NULL, err)) < 0) return rc;
+    e = bf_reserve(rc, bf_shadow_from(bits_of(f)), bytes_of(f));
     return e ? bf_fail_sys(err, e, "allocate space to rebuild", file->path) : 0;
 }
 

@@ -4,7 +4,6 @@
 #include "base/base.h"
 #include "parts/parts.h"
 #include "sets/sets.h"
-#include <string.h>
 #include <time.h>
 
 /* Near: as many as keep the hosts' objects in the first caches until their bytes are hashed.  Each
@@ -23,37 +22,29 @@ enum { NEVER, NEAR_BY, FAR };
 /* FAR: a look is a trip, so it is the time that counts, not the keys of this process. */
 static int where_it_is(const bf_filter *f)
 {
-    bf_info info;
-    bf_get_info(f, &info);
-    if (!strcmp(info.home, "memory") || !strcmp(info.home, "file")) return NEAR_BY;
+    if (bf_whole_piece((bf_filter *)f, 0)->part.store.words) return NEAR_BY;
     return f->part.store.ops->glance ? FAR : NEVER;
 }
 
 /* In memory the first look is free, or nearly; a file is looked at with the first new key. */
 int64_t bf_check_after(bf_filter *f, bool just_opened)
 {
-    bf_info info;
     uint64_t wait = 0;
     const int where = where_it_is(f);
     if (where == NEVER) return INT64_MAX;
-    bf_get_info(f, &info);
-    if (!just_opened || where == FAR || strcmp(info.home, "memory") != 0) return 0;
+    if (!just_opened || where == FAR || f->part.store.ops->has_name) return 0;
     if (bf_saturated(f, &wait, NULL) == BF_OVERFULL) return 0;
     return wait < INT64_MAX ? (int64_t)wait : INT64_MAX;
-}
-
-static int64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
 /* A trip a minute, asked for at each call that brings new keys. */
 static bool is_due(bf_filter *f)
 {
     enum { MINUTE = 60000 };
-    const int64_t now = now_ms(), last = __atomic_load_n(&f->looked, __ATOMIC_RELAXED);
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    const int64_t now = (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000,
+                  last = __atomic_load_n(&f->looked, __ATOMIC_RELAXED);
     if (last && now - last < MINUTE) return false;
     __atomic_store_n(&f->looked, now, __ATOMIC_RELAXED);
     return true;

@@ -184,8 +184,7 @@ int bf_whole_attach(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_erro
     if (rc < 0 || (rc = bf_chain_begin(f, d, spec, err)) < 0) return rc;
     const bf_chain_ops *ops = f->part.store.ops->chain;
     if ((rc = ops->follow(f, err)) >= 0) return 1;
-    const bool may_make = bf_may_create(spec);
-    if (!may_make || !ops->lost || !ops->lost(f)) return rc;
+    if (!bf_may_create(spec) || !ops->lost || !ops->lost(f)) return rc;
     bf_chain_free(f);
     return 0;
 }
@@ -193,9 +192,9 @@ int bf_whole_attach(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_erro
 int bf_whole_create(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err)
 {
     bf_store *s = &f->part.store;
-    if (!f->variant->many) return s->ops->create(s, d, spec, err);
-    int rc = many_here(f, err);
-    return rc < 0 ? rc : s->ops->chain->create(f, d, spec, err);
+    if (f->variant->many && many_here(f, err) < 0) return BF_ENOTSUP;
+    return f->variant->many && s->ops->chain->create ? s->ops->chain->create(f, d, spec, err)
+                                                     : s->ops->create(s, d, spec, err);
 }
 
 int bf_whole_plan(bf_desc *d, bf_error *err)

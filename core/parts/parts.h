@@ -56,7 +56,7 @@ struct bf_chain {
 /* How a home keeps parts. */
 typedef struct bf_chain_ops {
     /* A new filter: 1 made and open, with its first parts; 0 it is there now, whoever made it; or
-     * an error. */
+     * an error.  NULL: the store's own create does it. */
     int (*create)(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err);
     /* One more part at the end, under the lock.  It is there for everybody once this returned. */
     int (*append)(bf_filter *f, const bf_desc *part, bf_error *err);

@@ -96,15 +96,9 @@ static int send_pending(bf_redis *r, bf_redis_request *g, size_t n, bf_redis_out
     return rc;
 }
 
-int bf_redis_read_marks(bf_redis *r, bf_redis_request *g, size_t n, bf_error *err)
-{
-    bf_redis_outcome a = { .err = err, .replicas = -1 };
-    const int rc = send_pending(r, g, n, &a);
-    return rc < 0 ? rc : a.refused;
-}
-
 /* ---- what the marks show ---- */
-int bf_redis_check_request(bf_redis_request *g, bool *pending, bf_error *err)
+/* *pending: the bits were replaced meanwhile, and the request must be sent again. */
+static int check_request(bf_redis_request *g, bool *pending, bf_error *err)
 {
     if (!g->pending) return 0;
     bf_redis_select(g->of);
@@ -135,7 +129,7 @@ static int check_marks(
         if (unanswered && !op_of(g + i)->done)
             *pending |= g[i].pending;
         else
-            rc = bf_redis_check_request(g + i, pending, err);
+            rc = check_request(g + i, pending, err);
     return rc == 0 && !change && !*pending ? check_filter_id(r, a, err) : rc;
 }
 

@@ -21,10 +21,6 @@ typedef struct { /* the positions of a batch that are under one name: a shard's 
  * tests. */
 int bf_redis_send_requests(bf_redis *r, bf_redis_request *g, size_t n, bf_error *err);
 int bf_redis_apply(const bf_redis_request *g, bf_error *err); /* of a filter, to all its shards */
-/* Only the marks, as they are now. */
-int bf_redis_read_marks(bf_redis *r, bf_redis_request *g, size_t n, bf_error *err);
-/* *pending: the bits were replaced meanwhile, and the request must be sent again. */
-int bf_redis_check_request(bf_redis_request *g, bool *pending, bf_error *err);
 /* WAIT, if the filter waits for replicas; of its reply: an error if too few have the change. */
 void bf_redis_append_wait(bf_redis *r);
 int bf_redis_check_replicas(const bf_redis *r, const char *done, long long have, bf_error *err);

@@ -24,20 +24,29 @@ static size_t keys_per_script(const bf_redis_request *g, size_t nkeys)
     return most < 1 ? 1 : nkeys < most ? nkeys : most;
 }
 
+/* Begins a script over K, and K:meta if the mark is there alone: more keys than it needs would have
+ * to wait while a cluster moves their slot. */
+static void begin_script(const bf_redis *r, const char *text)
+{
+    const bool apart = bf_redis_mark_apart(r);
+    bf_conn_eval(r->conn, text, 1 + apart);
+    bf_conn_append(r->conn, apart ? "%s %s" : "%s", r->key, r->meta);
+    bf_conn_append(r->conn, "%n %x", r->mark_at, r->mark);
+}
+
 /* ---- adds ---- */
 static void begin_add(const bf_redis *r)
 {
-    bf_conn *l = r->conn;
     if (!r->foreign) {
-        bf_redis_script(r, bf_script_add, NULL);
+        begin_script(r, bf_script_add);
         return;
     }
-    bf_conn_eval(l, r->redisson ? bf_script_add_redisson : bf_script_add_foreign, 2);
-    bf_conn_append(l, "%s %s", r->key, r->meta);
+    bf_conn_eval(r->conn, r->redisson ? bf_script_add_redisson : bf_script_add_foreign, 2);
+    bf_conn_append(r->conn, "%s %s", r->key, r->meta);
     if (r->redisson)
-        bf_conn_append(l, "%n %n", r->desc.g.m, (uint64_t)r->desc.g.k);
+        bf_conn_append(r->conn, "%n %n", r->desc.g.m, (uint64_t)r->desc.g.k);
     else
-        bf_conn_append(l, "%s %n", "", r->desc.g.m);
+        bf_conn_append(r->conn, "%s %n", "", r->desc.g.m);
 }
 
 /* The positions of keys as the script takes them, and how much each counter rises: 0 if it is one
@@ -73,6 +82,7 @@ static void put_adds(bf_redis_request *g, const char *about)
         append_positions(g, g->pos + at * g->k, c);
         bf_conn_expect(g->of->conn, c, 0);
     }
+    bf_conn_new_request(g->of->conn); /* clients that make a script of a request cannot nest one */
 }
 
 /* ---- removes ---- */
@@ -85,7 +95,7 @@ static void put_removes(bf_redis_request *g, const char *about)
         c = keys_per_script(g, g->nkeys - at);
         bf_conn_new_request(l);
         bf_conn_route(l, about);
-        bf_redis_script(g->of, bf_script_count_down, NULL);
+        begin_script(g->of, bf_script_count_down);
         for (size_t i = 0; i < c; i++, pos += g->k) {
             memcpy(own, pos, g->k * sizeof *own);
             const unsigned n = bf_counters_distinct(own, g->k);

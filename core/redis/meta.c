@@ -24,8 +24,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <time.h>
 
 void bf_redis_place(bf_redis *r, const bf_desc *d)
 {
@@ -253,24 +251,4 @@ int bf_redis_meta_read(const bf_redis *r, bf_redis_meta *m, bf_error *err)
     if (!number_field(r, "mark", 16, 1, UINT32_MAX, &v)) return fail_field(r, "mark", err);
     m->mark = (uint32_t)v;
     return 0;
-}
-
-/* ---- the mark ---- */
-/* Big-endian, as BITFIELD's u32 reads it; 0 where the bytes are not there. */
-uint32_t bf_redis_mark_in(const char *bytes, size_t len)
-{
-    const uint8_t *b = (const uint8_t *)bytes;
-    return len != BF_REDIS_MARK
-               ? 0
-               : (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
-}
-
-uint32_t bf_redis_new_mark(void)
-{
-    uint32_t mark = 0;
-    while (mark == 0 && getrandom(&mark, sizeof mark, 0) == (ssize_t)sizeof mark) {}
-    if (mark) return mark;
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return ((uint32_t)t.tv_nsec ^ (uint32_t)t.tv_sec << 12 ^ (uint32_t)(uintptr_t)&t) | 1;
 }

@@ -1,4 +1,4 @@
-/* meta.h - K:meta, the companion hash, and what a mark looks like.  Private. */
+/* meta.h - K:meta, the companion hash.  Private. */
 #ifndef BF_REDIS_META_H
 #define BF_REDIS_META_H
 #include "redis/redis.h"
@@ -26,6 +26,4 @@ bool bf_redis_share(const bf_redis_reply *r, size_t leaf, double *out);
 void bf_redis_place(bf_redis *r, const bf_desc *d);                    /* desc, bits and mark_at */
 uint64_t bf_redis_most_bits(const bf_layout *l, const bf_geometry *g); /* that a key may have */
 void bf_redis_meta_put(bf_redis *r, const bf_desc *d, uint32_t mark);  /* arguments */
-uint32_t bf_redis_mark_in(const char *bytes, size_t len);
-uint32_t bf_redis_new_mark(void);
 #endif

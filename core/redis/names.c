@@ -7,7 +7,7 @@
  * filter too.  That is why every companion hash says which filter it belongs to, by key and id
  * (meta.c); what belongs to another filter is left alone. */
 #include "redis/names.h"
-#include "redis/meta.h"
+#include "redis/generation.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

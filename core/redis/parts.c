@@ -54,7 +54,7 @@ static int prepare_batch(
     b->g = (bf_redis_request *)(void *)(b->pos + positions);
     b->from = (uint16_t *)(void *)(b->g + b->n);
     b->present = (uint8_t *)(b->from + most);
-    b->at = bf_redis_cache_now();
+    b->at = bf_redis_whole(f)->caches ? bf_redis_cache_now() : 0;
     b->nkeys = 0;
     for (unsigned i = 0; i < b->n; i++)
         for (size_t at = 0, c; at < most; at += c) {
@@ -66,7 +66,7 @@ static int prepare_batch(
         bool has = false;
         for (unsigned j = 0; !has && j < known_parts; j++)
             has = bf_redis_cache_knows(bf_redis_of(b->piece[j]), pos_of(b, j, i), b->k, b->at);
-        b->span->present[first + i] = has;
+        if (has) b->span->present[first + i] = 1;
         if (has) continue;
         for (unsigned j = 0; b->nkeys < i && j < b->n; j++)
             memcpy(pos_of(b, j, b->nkeys), pos_of(b, j, i), b->k * sizeof *b->pos);
@@ -133,7 +133,7 @@ static int ask_trip(bf_filter *f, batch *b, bool add, bf_error *err)
     int rc = bf_redis_send_requests(whole, b->g, b->n, err);
     for (unsigned i = 0; i < b->n; i++) {
         const bf_redis_request *g = b->g + i;
-        if (bf_redis_cache_heard(g->of, rc)) bf_redis_cache_learn(g, b->at);
+        if (g->of->cache && bf_redis_cache_heard(g->of, rc)) bf_redis_cache_learn(g, b->at);
         for (size_t j = 0; rc == 0 && j < b->nkeys; j++) {
             b->span->present[b->from[j]] |= g->present[j];
             if (g->op == BF_OP_ADD) g->of->added += !g->present[j];
@@ -148,9 +148,10 @@ int64_t bf_redis_parts_ask(
     bf_redis *whole = lock_filter(f);
     bf_piece *newest_first[BF_PARTS_MAX];
     batch b = { .piece = add ? pieces : newest_first, .n = n, .k = pieces[0]->part.g.k, .span = s };
-    const unsigned known_parts = !add ? n : whole->wait_replicas ? 0 : 1;
+    const unsigned known_parts = !whole->caches ? 0 : !add ? n : whole->wait_replicas ? 0 : 1;
     int64_t hits = 0;
     int rc = 0;
+    memset(s->present, 0, s->n);
     for (unsigned i = 0; !add && i < n; i++) newest_first[i] = pieces[n - 1 - i];
     for (size_t at = 0, c; rc == 0 && at < s->n; at += c) {
         c = keys_per_trip(&b, s->n - at);
@@ -171,7 +172,7 @@ static void put_script_of(const bf_filter *f, const batch *b, size_t first, size
     bf_conn_new_request(l);
     bf_conn_route(l, bf_redis_whole(f)->key);
     bf_conn_eval(l, bf_script_put, b->n + 2);
-    bf_conn_expect(l, c + 1, 0);
+    bf_conn_expect(l, c + b->n + 1, 0);
     for (unsigned i = 0; i < b->n; i++) bf_conn_append(l, "%s", bf_redis_of(b->piece[i])->key);
     bf_conn_append(l, "%s %s %n %n %n %x", bf_redis_of(b->piece[b->n - 1])->meta,
         bf_redis_whole(f)->meta, (uint64_t)b->k, most, (uint64_t)(have < 0 ? 0 : have),
@@ -208,15 +209,20 @@ static int take_put(bf_filter *f, batch *b, size_t first, size_t c, bf_error *er
         whole->doubt = true;
         return bf_redis_fail_lost(whole, err);
     }
-    if (v < -1 || reply->n != (other ? 1 : c + 1)) return bf_redis_fail_protocol(whole, err);
+    if (v < -1 || reply->n != (other ? b->n : c) + 1) return bf_redis_fail_protocol(whole, err);
     b->moved |= other;
-    if (!other) bf_live_set(b->piece[b->n - 1]->live, v);
-    for (size_t j = 0; j < c; j++) {
-        uint8_t *present = b->span->present + b->from[first + j];
-        if (!other && (!bf_reply_integer(reply, j + 1, &v) || v < -2 || v == -1 || v > (int)b->n))
+    for (unsigned i = 0; other && i < b->n; i++) {
+        if (!bf_reply_integer(reply, i + 1, &v) || v < 0 || v > UINT32_MAX)
             return bf_redis_fail_protocol(whole, err);
-        *present = other || v < 0 ? 0 : v > 0 ? 1 : BF_SPAN_NEW;
-        if (other || v < 0) continue;
+        b->g[i].mark = (uint32_t)v;
+    }
+    if (other) return 0;
+    bf_live_set(b->piece[b->n - 1]->live, v);
+    for (size_t j = 0; j < c; j++) {
+        if (!bf_reply_integer(reply, j + 1, &v) || v < -2 || v == -1 || v > (int)b->n)
+            return bf_redis_fail_protocol(whole, err);
+        if (v < 0) continue;
+        b->span->present[b->from[first + j]] = v > 0 ? 1 : BF_SPAN_NEW;
         newest->added += v == 0;
         const unsigned part = v ? (unsigned)v - 1 : b->n - 1;
         const bf_redis_request had = { .of = bf_redis_of(b->piece[part]),
@@ -253,15 +259,16 @@ static int put_trip(bf_filter *f, batch *b, uint64_t most, bf_error *err)
 }
 
 /* A mark was another: which, and why? */
-static int recheck_marks(bf_filter *f, batch *b, bf_error *err)
+static int check_marks_of_parts(const batch *b, bf_error *err)
 {
-    bool pending = false;
-    b->nkeys = 0;
-    make_requests(b, BF_OP_TEST);
-    int rc = bf_redis_read_marks(bf_redis_whole(f), b->g, b->n, err);
-    for (unsigned i = b->n; rc == 0 && i-- > 0;)
-        if ((rc = bf_redis_check_request(b->g + i, &pending, err)) == 0 && b->g[i].pending)
-            bf_live_set(b->piece[i]->live, (int64_t)bf_redis_of(b->piece[i])->keys);
+    int rc = 0;
+    for (unsigned i = b->n; rc == 0 && i-- > 0;) {
+        bf_redis *r = bf_redis_of(b->piece[i]);
+        bool changed = false;
+        bf_redis_select(r);
+        rc = bf_redis_check_generation(r, b->g[i].mark, &changed, err);
+        if (rc == 0 && changed) bf_live_set(b->piece[i]->live, (int64_t)r->keys);
+    }
     return rc;
 }
 
@@ -272,14 +279,14 @@ int bf_redis_parts_put(
     bf_redis *whole = lock_filter(f);
     memset(s->present, 0, s->n);
     const size_t c = keys_per_trip(&b, s->n); /* the caller asks again for the others */
-    int rc = prepare_batch(f, &b, 0, c, whole->wait_replicas ? 0 : n, err);
+    int rc = prepare_batch(f, &b, 0, c, whole->wait_replicas || !whole->caches ? 0 : n, err);
     if (rc == 0 && b.nkeys) {
         rc = put_trip(f, &b, most, err);
         for (unsigned i = 0; i < n; i++) bf_redis_cache_heard(bf_redis_of(pieces[i]), rc);
         if (rc < 0 && whole->conn->sent && !whole->conn->healthy)
             rc = bf_redis_fail_unknown_outcome(whole, "added", err);
         else if (rc == 0 && b.moved)
-            rc = recheck_marks(f, &b, err);
+            rc = check_marks_of_parts(&b, err);
     }
     unlock_filter(whole, rc);
     if (rc == 0) bf_chain_settle(s, 0);

@@ -171,19 +171,22 @@ const char bf_script_turn[] =
  * then for each part where its mark is, the mark as bytes, and of each key its k positions:
  * decimal, ended by zeros, each of 11 bytes.  (An argument a position costs Redis more than the
  * look at it.)  Answers how many keys the newest has, then for each key the part that had it, 0: it
- * is new and in the newest, or -2: it is new, and there is no room; or nothing but -1: a mark is
- * another; or -3: K:meta is. */
+ * is new and in the newest, or -2: it is new, and there is no room; or -1 and the marks of all
+ * parts: one is another; or -3: K:meta is. */
 const char bf_script_put[] =
     "local KEYS, ARGV, get = KEYS, ARGV, struct.unpack\n"
     "local parts, k, most = #KEYS - 2, tonumber(ARGV[1]), tonumber(ARGV[2])\n"
     "local whole = call('HMGET', KEYS[parts + 2], 'kind', 'born')\n"
     "if whole[1] ~= 'grow' or whole[2] ~= ARGV[4] then return {-3} end\n"
-    "local at, pos = 5, {}\n"
+    "local at, pos, other, marks = 5, {}, false, {-1}\n"
     "for i = 1, parts do\n"
-    " if call('GETRANGE', KEYS[i], ARGV[at], ARGV[at] + 3) ~= ARGV[at + 1] then return {-1} end\n"
+    " local mark = call('GETRANGE', KEYS[i], ARGV[at], ARGV[at] + 3)\n"
+    " other = other or mark ~= ARGV[at + 1]\n"
+    " marks[i + 1] = #mark == 4 and get('>I4', mark) or 0\n"
     " pos[i] = ARGV[at + 2]\n"
     " at = at + 3\n"
     "end\n"
+    "if other then return marks end\n"
     "local meta, last, wide = KEYS[parts + 1], pos[parts], 11 * k\n"
     "local had = tonumber(call('HGET', meta, 'keys') or 0)\n"
     "local keys = math.max(had, tonumber(ARGV[3]))\n"
