@@ -86,7 +86,8 @@ PHP_METHOD(CountingBloomFilter, toPlain)
     bf_error err;
     ZEND_PARSE_PARAMETERS_NONE();
     PHP_BF_THIS(f);
-    php_bf_wrap(return_value, php_bf_ce, bf_to_plain(f, &err), NULL, NULL, &err);
+    php_bf_callback *callback = php_bf_callback_share(php_bf_from(Z_OBJ_P(ZEND_THIS))->callback);
+    php_bf_wrap(return_value, php_bf_ce, bf_to_plain(f, &err), NULL, callback, &err);
 }
 
 /* ---- more than half full? ---- */

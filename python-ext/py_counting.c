@@ -19,8 +19,12 @@ static PyObject *counting_to_plain(FilterObject *self, PyObject *Py_UNUSED(unuse
     core_call c;
     if (!core_begin(&c, self, NULL, gil_release_if_big)) return NULL;
     bf_filter *plain = bf_to_plain(c.bf, &c.err);
-    if (core_end(&c, plain ? 0 : -1) < 0) return NULL;
-    return filter_wrap(state_of(Py_TYPE(self))->filter_type, plain, NULL, NULL, true);
+    core_back(&c);
+    PyObject *hashes = Py_XNewRef(self->clock), *made = NULL;
+    if (core_end(&c, plain ? 0 : -1) == 0)
+        made = filter_wrap(state_of(Py_TYPE(self))->filter_type, plain, NULL, hashes, true);
+    Py_XDECREF(hashes);
+    return made;
 }
 
 static PyMethodDef methods[] = { METHOD("remove", counting_remove, METH_O, "$self, key, /",

@@ -392,7 +392,8 @@ PyObject *filter_rebuild(FilterObject *self, PyObject *keys)
     if (!core_begin(&c, self, NULL, gil_release)) return NULL;
     bf_filter *empty = bf_rebuild_begin(c.bf, &c.err);
     core_back(&c);
-    if (empty) fresh = filter_wrap(state_of(Py_TYPE(self))->filter_type, empty, NULL, NULL, true);
+    if (empty)
+        fresh = filter_wrap(state_of(Py_TYPE(self))->filter_type, empty, NULL, self->clock, true);
     if (fresh) count = rebuild_with(self, c.bf, (FilterObject *)fresh, keys);
     core_end(&c, empty ? 0 : -1);
     Py_XDECREF(fresh);

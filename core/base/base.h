@@ -5,7 +5,7 @@
  *   cpu.c     which kernels this machine can run         secret_file.c  a secret out of a file
  *   storage.c the text that names a storage: a path or a mistake
  *   wait.c    the only function that sleeps, locks and syncs
- *   process.c bf_process: is this the process that it was, or a forked child?
+ *   process.c bf_process: is this the process that it was, or a forked child?  bf_random
  *
  * system.h goes before every other header of a file that asks the system for more than C and POSIX
  * have; load.h loads words from bytes, utf16.h reads UTF-8 as UTF-16.  Everything above may use
@@ -35,6 +35,8 @@ int bf_fail_absent(bf_error *err, const char *path); /* BF_ENOENT: there is no s
 /* bf_refuse of a number */
 int bf_refuse_u64(bf_error *err, const char *name, uint64_t v);
 int bf_refuse_real(bf_error *err, const char *name, double v);
+
+uint32_t bf_random(void); /* process.c: 1 to 2^32-1, no two processes draw the same numbers */
 
 /* number.c: for texts with floating-point numbers in them, vsnprintf, snprintf and strtod that no
  * setlocale() changes */

@@ -11,6 +11,8 @@
 #include "base/base.h"
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/random.h>
+#include <time.h>
 #include <unistd.h>
 
 static int unwiped; /* used if there is no page */
@@ -41,4 +43,14 @@ int bf_process(void)
     return __atomic_compare_exchange_n(number, &n, mine, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)
                ? mine
                : n;
+}
+
+uint32_t bf_random(void)
+{
+    uint32_t n = 0;
+    while (n == 0 && getrandom(&n, sizeof n, 0) == (ssize_t)sizeof n) {}
+    if (n) return n;
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return ((uint32_t)t.tv_nsec ^ (uint32_t)t.tv_sec << 12 ^ (uint32_t)(uintptr_t)&t) | 1;
 }

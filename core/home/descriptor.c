@@ -10,12 +10,13 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* No two open handles have the same number.  It is an offset of 1 to 2 GiB, which all file systems
- * have and few descriptors are at. */
+/* The number is random, because two processes may have handles at one address and pass descriptors
+ * to each other.  It is an offset of 1 to 2 GiB, which all file systems have and few descriptors
+ * are at. */
 static off_t number_of(const bf_file *f)
 {
     const off_t least = 1 << 30;
-    return least | (off_t)((uintptr_t)f >> 4 & (uintptr_t)(least - 1));
+    return least | (off_t)(f->number & (least - 1));
 }
 
 int bf_file_mark(const bf_file *f, int fd)

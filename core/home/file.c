@@ -45,7 +45,10 @@ static file *start(bf_store *s, const char *storage, bf_error *err)
         return f;
     } /* another try of the same opening */
     if (bf_path_of(storage, &path, err) < 0) return NULL;
-    if ((s->impl = f = calloc(1, sizeof *f))) f->descriptor = -1;
+    if ((s->impl = f = calloc(1, sizeof *f))) {
+        f->descriptor = -1;
+        f->number = bf_random();
+    }
     if (!f || !(f->path = strdup(path)) || !(f->absolute = absolute_of(path))) {
         bf_fail(err, BF_ENOMEM, "out of memory");
         return NULL;

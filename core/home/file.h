@@ -31,6 +31,7 @@ typedef struct {
 typedef struct bf_file {
     bf_file_map first; /* its first page; of a fixed filter also the words                 */
     int descriptor;    /* of the file, or -1; used through bf_file_fd */
+    uint32_t number;   /* marks its descriptors: descriptor.c          */
     uint64_t bytes;    /* that the file must have */
     bf_stamp stamp;    /* of the header as it was opened */
     bf_identity id;

@@ -83,7 +83,7 @@ static int run_script(bf_redis *r, bf_error *err)
 int bf_redis_make(bf_redis *r, const bf_desc *d, bf_error *err)
 {
     char *temp = bf_redis_name(r->conn, r->key, BF_NAME_TEMP, 0);
-    uint32_t mark = bf_redis_new_mark();
+    uint32_t mark = bf_random();
     if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
     bf_redis_place(r, d);
     int rc = bf_redis_zeros(r, temp, mark, err);
@@ -126,7 +126,7 @@ static int run_if_marked(bf_redis *r, const char *temp, uint32_t mark, const cha
 static int exchange_bitmap(bf_redis *r, const char *how, const void *bytes, bf_error *err)
 {
     char *temp = bf_redis_name(r->conn, r->key, BF_NAME_TEMP, 0);
-    uint32_t mark = bf_redis_new_mark();
+    uint32_t mark = bf_random();
     if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
     int rc = bf_redis_zeros(r, temp, mark, err);
     if (rc == 0 && bytes) rc = upload(r, temp, bytes, err);

@@ -52,7 +52,7 @@ static int adopt(bf_redis *r, const bf_desc *d, bf_error *err)
 {
     enum { STEPS = 8 }; /* of BF_REDIS_STEP bytes */
     bf_conn *l = r->conn;
-    const uint32_t mark = bf_redis_new_mark();
+    const uint32_t mark = bf_random();
     long long done = 2;
     if (d->g.m > bf_redis_most_bits(d->scheme->layout, &d->g))
         return bf_fail(err, BF_ENOTSUP,

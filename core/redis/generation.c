@@ -8,8 +8,6 @@
 #include "redis/foreign.h"
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
-#include <time.h>
 
 /* ---- which key ---- */
 void bf_redis_select(bf_redis *r)
@@ -39,16 +37,6 @@ uint32_t bf_redis_mark_in(const char *bytes, size_t len)
     return len != BF_REDIS_MARK
                ? 0
                : (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
-}
-
-uint32_t bf_redis_new_mark(void)
-{
-    uint32_t mark = 0;
-    while (mark == 0 && getrandom(&mark, sizeof mark, 0) == (ssize_t)sizeof mark) {}
-    if (mark) return mark;
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return ((uint32_t)t.tv_nsec ^ (uint32_t)t.tv_sec << 12 ^ (uint32_t)(uintptr_t)&t) | 1;
 }
 
 /* ---- as a command of its own ---- */

@@ -4,7 +4,6 @@
 #include "redis/redis.h"
 
 uint32_t bf_redis_mark_in(const char *bytes, size_t len);
-uint32_t bf_redis_new_mark(void);
 bool bf_redis_marked(const bf_redis *r); /* false: a foreign bitmap, whose loss is not noticed */
 void bf_redis_append_mark(bf_redis *r);
 void bf_redis_append_range(bf_redis *r, uint64_t from, uint64_t bytes); /* GETRANGE */

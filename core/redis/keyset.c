@@ -159,7 +159,7 @@ static int find_id(bf_redis *r, uint32_t *id, bf_error *err)
         if (rc == 0 && one->conn->reply.n && bf_redis_meta_read(one, &m, NULL) == 0)
             *id = m.whole_id;
     }
-    if (*id == 0) *id = bf_redis_new_mark();
+    if (*id == 0) *id = bf_random();
     return rc;
 }
 
@@ -168,7 +168,7 @@ static int find_id(bf_redis *r, uint32_t *id, bf_error *err)
 int bf_redis_make_shards(bf_redis *r, const bf_desc *d, bf_error *err)
 {
     bool mine[BF_SHARDS_MAX] = { false };
-    uint32_t id = r->seen ? bf_redis_new_mark() : 0;
+    uint32_t id = r->seen ? bf_random() : 0;
     long long made = 0;
     int rc = take_shards(r, d, err);
     if (rc < 0) return rc;
@@ -301,7 +301,7 @@ int bf_redis_make_part(bf_filter *f, bf_piece *p, const bf_redis_new_part *new, 
 {
     bf_redis *r = bf_redis_of(p);
     bf_conn *l = r->conn;
-    const uint32_t next = bf_redis_new_mark(), own = bf_redis_new_mark();
+    const uint32_t next = bf_random(), own = bf_random();
     long long v = -1;
     char *temp = bf_redis_name(l, r->key, BF_NAME_TEMP, 0);
     if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");

@@ -76,7 +76,7 @@ void bf_redis_put_whole(bf_redis *whole, const bf_desc *d, uint64_t secret_check
 {
     bf_conn *l = whole->conn;
     const bool grow = d->kind == BF_GROW;
-    whole->filter_id = bf_redis_new_mark();
+    whole->filter_id = bf_random();
     bf_conn_append(l, "owner %s", whole->key);
     put_shape(l, "2", d, secret_check);
     const char *kind = grow ? "grow" : "window";

@@ -34,8 +34,8 @@ char *bf_redis_name(const bf_conn *l, const char *key, enum bf_redis_kind_of_nam
     case BF_NAME_PART: snprintf(suffix, sizeof suffix, "p%lld", (long long)i); break;
     case BF_NAME_EPOCH: snprintf(suffix, sizeof suffix, "w%lld", (long long)i); break;
     case BF_NAME_TEMP:
-        snprintf(suffix, sizeof suffix, "tmp:%08lx%08lx", (unsigned long)bf_redis_new_mark(),
-            (unsigned long)bf_redis_new_mark());
+        snprintf(suffix, sizeof suffix, "tmp:%08lx%08lx", (unsigned long)bf_random(),
+            (unsigned long)bf_random());
         break;
     case BF_NAME_CONFIG: /* Redisson's own rule */
         snprintf(suffix, sizeof suffix, "config");

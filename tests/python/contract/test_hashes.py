@@ -257,3 +257,24 @@ def test_threads():
 
     in_threads(*(functools.partial(work, i * 300) for i in range(4)))
     assert all(str(i) in bf for i in range(1200))
+
+
+def test_what_is_made_from_a_filter_has_its_hashes(run_python):
+    """Also after that filter and every other reference to the functions are gone."""
+    code = """
+import gc, zlib
+from bloomfilter import BloomFilter, CountingBloomFilter
+def hashes():
+    salt = b"x" * 20
+    return [lambda key: zlib.crc32(salt + key), lambda key: zlib.crc32(key + salt)]
+made = {}
+for kind in (BloomFilter, CountingBloomFilter):
+    bf = kind(m=10007, hashes=hashes())
+    bf.update(range(100))
+    made[kind.__name__] = [bf.copy(), bf | bf, BloomFilter.from_bytes(bf.to_bytes(), hashes=hashes())] if kind is BloomFilter else [bf.to_plain(), bf.copy()]
+    del bf
+gc.collect()
+junk = [lambda i=i: i for i in range(10000)]
+print([sum(one.contains_many(range(100))) for many in made.values() for one in many])
+"""
+    assert run_python(code) == "[100, 100, 100, 100, 100]"

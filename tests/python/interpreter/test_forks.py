@@ -271,3 +271,70 @@ time.sleep(0.3)
 print(child(lambda: use(bf) and close(bf)))
 """
     assert run_python(START + code + END) == "0"
+
+
+def test_a_single_add_that_waits_is_the_childs_first_call(tmp_path, run_python):
+    """It waits for the disk: the first write of a handle marks the file."""
+    code = f"""
+bf = BloomFilter(n=1000, p=.01, storage={str(tmp_path / "seen.bloom")!r})
+def closes_in_a_batch():
+    for i in range(3000):
+        if i == 100:
+            try:
+                bf.close()
+            except Error:
+                yield "refused"
+        yield i
+def check():
+    bf.add("x")
+    bf.update(closes_in_a_batch())
+    return "refused" in bf and "x" in bf and close(bf)
+print(child(check))
+"""
+    assert run_python(START + code + END) == "0"
+
+
+def test_a_fork_while_another_thread_waits_with_borrowed_keys(tmp_path, run_python):
+    """The child's first call that waits must not hold the keys of that thread's batch."""
+    path = str(tmp_path / "seen.bloom")
+    code = f"""
+import fcntl
+bf = BloomFilter(n=100_000, p=.001, storage={path!r})
+bf.add("a")
+begun, go = os.pipe(), os.pipe()
+rebuilder = os.fork()
+if rebuilder == 0:
+    def slowly():
+        yield "a"
+        os.write(begun[1], b"x")
+        os.read(go[0], 1)
+    BloomFilter.open({path!r}).rebuild(slowly())
+    os._exit(0)
+os.read(begun[0], 1)
+lock = os.open({path!r}, os.O_RDONLY)
+fcntl.flock(lock, fcntl.LOCK_EX)
+keys = ["key%d" % i for i in range(700)]
+other = threading.Thread(target=lambda: bf.update(keys))
+other.start()
+time.sleep(0.3)
+def trample(n=900):
+    return trample(n - 1) + [n] * 3 if n else [0]
+def check():
+    os.close(lock)
+    os.set_blocking(go[0], False)
+    for job in (trample, trample, lambda: bf.add("child")):
+        one = threading.Thread(target=job)
+        one.start()
+        one.join()
+    return True
+pid = os.fork()
+if pid == 0:
+    os._exit(0 if check() else 1)
+fcntl.flock(lock, fcntl.LOCK_UN)
+os.close(lock)
+print(os.waitpid(pid, 0)[1])
+os.write(go[1], b"x")
+other.join()
+os.waitpid(rebuilder, 0)
+"""
+    assert run_python(START + code + END) == "0"
