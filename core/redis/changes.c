@@ -3,7 +3,7 @@
  * another filter or another system's string, and what was not done is sent again.
  *
  *   add      EVAL script K ...      ADD_POSITIONS cells at most: set, or counted up
- *   remove   EVAL script K ...      REMOVE_KEYS keys: each is looked at and counted down in one step
+ *   remove   EVAL script K ...      REMOVE_KEYS keys: each is counted down if it is there
  *
  * Counters at 15 are never counted down. */
 #include "bits/bits.h"

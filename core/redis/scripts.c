@@ -226,20 +226,23 @@ const char bf_script_put[] =
     "out[1] = keys\n"
     "return out";
 
-/* Keys into bits or counters.  ARGV[3] how many positions a key has; ARGV[4] the positions as
- * BITFIELD takes them, each ended by a zero (an argument each costs Redis more); ARGV[5] '' for bits,
- * or for each position how much its counter rises, as a byte.  Answers for each key 1: all of its
- * cells were above 0 before, or 0; or -1, and the mark that is there.  A BITFIELD has at most 1000
- * positions, because Lua hands on some 8000 arguments. */
+/* Keys into bits or counters.  ARGV[3] how many positions each key has; ARGV[4] the positions, as
+ * BITFIELD takes them, each ended by a zero (an argument each costs Redis more); ARGV[5] '' for
+ * bits, else how much the counter of each position rises, as a byte.  Answers for each key 1: all of
+ * its cells were above 0 before, or 0; or -1, and the mark that is there.  A BITFIELD has at most
+ * 1000 positions, because Lua hands on some 8000 arguments. */
 #define ADD                                                                                        \
     "if not live then return {-1, tonumber(m, 16)} end\n"                                          \
     "local get, k, pos, by = struct.unpack, tonumber(ARGV[3]), ARGV[4], ARGV[5]\n"                 \
     "local bits, most = by == '', math.min(k, 1000)\n"                                             \
     "local c, least = {'BITFIELD', KEYS[1]}, 1\n"                                                  \
-    "if not bits then c, least = {'BITFIELD', KEYS[1], 'OVERFLOW', 'SAT'}, 2 end\n"                \
+    "if not bits then\n"                                                                           \
+    " c, least = {'BITFIELD', KEYS[1], 'OVERFLOW', 'SAT'}, 2\n"                                    \
+    "end\n"                                                                                        \
     "local head = #c\n"                                                                            \
     "for j = head + 1, head + 4 * most, 4 do\n"                                                    \
-    " c[j], c[j + 1], c[j + 2], c[j + 3] = bits and 'SET' or 'INCRBY', bits and 'u1' or 'u4', '', '1'\n"\
+    " c[j], c[j + 1] = bits and 'SET' or 'INCRBY', bits and 'u1' or 'u4'\n"                        \
+    " c[j + 2], c[j + 3] = '', '1'\n"                                                              \
     "end\n"                                                                                        \
     "local out, key, at, raised = {}, 0, 1, 0\n"                                                   \
     "while at <= #pos do\n"                                                                        \
@@ -267,6 +270,7 @@ const char bf_script_put[] =
     " out[key] = had\n"                                                                            \
     "end\n"                                                                                        \
     "return out"
+
 const char bf_script_add[] = LIVE ADD;
 
 /* The same for a bitmap of another system, which has no mark: it must not have become a filter of
