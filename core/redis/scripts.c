@@ -227,10 +227,10 @@ const char bf_script_put[] =
     "return out";
 
 /* Keys into bits or counters.  ARGV[3] how many positions each key has; ARGV[4] the positions, as
- * BITFIELD takes them, each ended by a zero (an argument each costs Redis more); ARGV[5] '' for
- * bits, else how much the counter of each position rises, as a byte.  Answers for each key 1: all of
- * its cells were above 0 before, or 0; or -1, and the mark that is there.  A BITFIELD has at most
- * 1000 positions, because Lua hands on some 8000 arguments. */
+ * BITFIELD takes them, each ended by a zero (an argument for each costs more); ARGV[5] '' for bits,
+ * else how much the counter of each position rises, as a byte.  Answers for each key 1: all of its
+ * cells were above 0 before, or 0; or -1, and the mark that is there.  A BITFIELD has at most 1000
+ * positions, because Lua hands on some 8000 arguments. */
 #define ADD                                                                                        \
     "if not live then return {-1, tonumber(m, 16)} end\n"                                          \
     "local get, k, pos, by = struct.unpack, tonumber(ARGV[3]), ARGV[4], ARGV[5]\n"                 \
