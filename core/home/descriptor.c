@@ -2,7 +2,7 @@
  * daemons close all that are open), and then their numbers lead to other files, or to the same file
  * opened again.  So each description that a handle opens is marked: its file offset, which nothing
  * here uses, is the handle's number.  Maps keep the file, and the lock of an ordinary writer,
- * without a descriptor. */
+ * without a descriptor; on overlayfs and FUSE the lock ends with it. */
 #include "base/system.h"
 #include "home/file.h"
 #include <errno.h>

@@ -303,11 +303,15 @@ static bool still_there(int fd, const char *path)
            open.st_ino == named.st_ino;
 }
 
-/* Under the lock of the image: a process that waited for the lock finds another file under the
- * name. */
-static int replace_image(int fd, const char *path, const bf_spec *spec, bf_error *err)
+/* Under the lock of the file.  A process that saw the image but was overtaken finds another file
+ * under the name, or has opened that one, to which others add already: it must not be saved again.
+ */
+static int replace_image(int fd, uint64_t len, const char *path, const bf_spec *spec, bf_error *err)
 {
-    if (!still_there(fd, path)) return 0;
+    uint8_t head[BF_COMPACT_LEAST];
+    const int got = bf_read_at(fd, 0, head, len < sizeof head ? len : sizeof head, path, err);
+    if (got < 0) return got;
+    if (!bf_is_compact(head, len) || !still_there(fd, path)) return 0;
     bf_filter *f = bf_load(path, spec, err);
     if (!f) return err ? err->code : BF_EIO;
     const int rc = still_there(fd, path) ? bf_save(f, path, err) : 0;
@@ -323,7 +327,7 @@ int bf_give_page(const bf_spec *spec, bf_error *err)
     const int fd = bf_open_file(path, O_RDWR, &len, err);
     if (fd < 0) return fd;
     const int e = bf_lock_file(NULL, fd);
-    const int rc = e ? bf_fail_sys(err, e, "lock", path) : replace_image(fd, path, spec, err);
+    const int rc = e ? bf_fail_sys(err, e, "lock", path) : replace_image(fd, len, path, spec, err);
     bf_unlock_file(fd);
     return rc;
 }
