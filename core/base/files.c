@@ -151,14 +151,6 @@ static int in_steps(int (*reserve)(int fd, off_t at, off_t len), int fd, uint64_
     return e;
 }
 
-int bf_reserve(int fd, uint64_t at, uint64_t bytes)
-{
-    int e = within_limit(at + bytes);
-    if (e == 0) e = in_steps(posix_fallocate, fd, at, at + bytes);
-    return e == EOPNOTSUPP || e == ENOSYS ? fill(fd, at, at + bytes) : e;
-}
-
-/* ---- holes ---- */
 /* Does the file system say that it lacks this much room?  Some say nothing at all: 0 blocks. */
 static bool too_full(int fd, uint64_t bytes, bool for_root)
 {
@@ -167,6 +159,20 @@ static bool too_full(int fd, uint64_t bytes, bool for_root)
     return (for_root ? v.f_bfree : v.f_bavail) < bytes / (v.f_frsize ? v.f_frsize : 1);
 }
 
+/* Looks first whether there is room for what is behind the file's end: a file that does not fit
+ * would take all that is left from others until it fails. */
+int bf_reserve(int fd, uint64_t at, uint64_t bytes)
+{
+    struct stat st;
+    const uint64_t end = at + bytes;
+    int e = fstat(fd, &st) < 0 ? errno : within_limit(end);
+    const uint64_t from = e == 0 && (uint64_t)st.st_size > at ? (uint64_t)st.st_size : at;
+    if (e == 0 && from < end && too_full(fd, end - from, true)) e = ENOSPC;
+    if (e == 0) e = in_steps(posix_fallocate, fd, at, end);
+    return e == EOPNOTSUPP || e == ENOSYS ? fill(fd, at, end) : e;
+}
+
+/* ---- holes ---- */
 /* fallocate(2) itself, which changes no byte.  posix_fallocate reads and writes bytes where the
  * file system cannot reserve room: that would take away what others add at that moment. */
 static int reserve_hole(int fd, off_t at, off_t len)

@@ -410,6 +410,24 @@ static void holes_on_a_full_disk(void)
     as_ever();
 }
 
+/* What does not fit is refused before it takes room that others need. */
+static void larger_than_the_disk(void)
+{
+    as_ever();
+    says_full = true;
+    for (int kind = 0; kind < 3; kind++) {
+        const bf_spec spec = { .storage = path,
+            .n = 1000000,
+            .p = 0.01,
+            .counting = kind == 1,
+            .grow = kind == 2 ? 2 : 0 };
+        e = (bf_error){ 0 };
+        CHECK(!bf_open(&spec, &e) && e.sys_errno == ENOSPC && emulations == 0);
+        CHECK(access(path, F_OK) != 0);
+    }
+    as_ever();
+}
+
 /* What has been opened for reading stays readable when the disk fills up. */
 static void a_disk_that_fills_up_later(void)
 {
@@ -703,6 +721,7 @@ int main(void)
     RUN(signals_while_holes_are_filled);
     RUN(openers_at_once);
     RUN(holes_on_a_full_disk);
+    RUN(larger_than_the_disk);
     RUN(a_disk_that_fills_up_later);
     RUN(cut_short);
     RUN(cut_short_while_it_is_opened);
