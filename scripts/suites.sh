@@ -200,13 +200,13 @@ test_c_portable() {
 test_c_sanitized() {
     c_tmp=memory c_run sanitized 'ASan, UBSan' "$*" env ASAN_OPTIONS=allocator_may_return_null=1 BLOOMFILTER_SANITIZED=1 BLOOMFILTER_SLOW="${c_short-1}"
 }
-# Builds without an optional library: what needs it is refused with a sentence, all else works.  NAME... of: none, REDIS, SODIUM, TLS, SERVER.
+# Builds without an optional library: what needs it is refused with a sentence, all else works.  NAME... of: none, SODIUM, TLS, SERVER.
 test_options() {
     local without options names=()
     for without in "$root"/tests/c/test_*.c; do names+=("$(basename "$without" .c)"); done
     for without in "${@:-none}"; do
         options=("-DBLOOMFILTER_$without=OFF")
-        [ "$without" != none ] || options=(-DBLOOMFILTER_{REDIS,SODIUM,SSL,LLHTTP}=OFF)
+        [ "$without" != none ] || options=(-DBLOOMFILTER_{SODIUM,SSL,LLHTTP}=OFF)
         c_only=(--target "${names[@]}")
         c_build "without-$without" None -O1 "${options[@]}"
         c_tmp=memory c_run "without-$without" "without $without" '!(test_rate)' env BLOOMFILTER_SLOW=1
