@@ -317,19 +317,31 @@ keys = ["key%d" % i for i in range(700)]
 other = threading.Thread(target=lambda: bf.update(keys))
 other.start()
 time.sleep(0.3)
-def trample(n=900):
-    return trample(n - 1) + [n] * 3 if n else [0]
+def deep(n):
+    return deep(n - 1) + [n] * 3 if n else [0]
+def trample():  # on the stacks of threads that are no more
+    for _ in range(30):
+        deep(900)
+        sorted(str(i) for i in range(3000))
+def late():
+    deep(500)
+    os.write(begun[1], b"x")
+    bf.add("child")
 def check():
     os.close(lock)
-    os.set_blocking(go[0], False)
-    for job in (trample, trample, lambda: bf.add("child")):
-        one = threading.Thread(target=job)
+    tramplers = [threading.Thread(target=trample) for _ in range(6)]
+    for one in tramplers:
         one.start()
+    for one in [*tramplers, threading.Thread(target=late)]:
+        one.ident or one.start()
         one.join()
+    bf.add("child 2")
     return True
 pid = os.fork()
 if pid == 0:
     os._exit(0 if check() else 1)
+os.read(begun[0], 1)
+time.sleep(0.3)  # the child waits
 fcntl.flock(lock, fcntl.LOCK_UN)
 os.close(lock)
 print(os.waitpid(pid, 0)[1])
