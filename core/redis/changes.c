@@ -10,6 +10,7 @@
 #include "redis/generation.h"
 #include "redis/scripts.h"
 #include "redis/batch.h"
+#include <stdlib.h>
 #include <string.h>
 
 enum { ADD_POSITIONS = 1024, REMOVE_KEYS = 50, REMOVE_POSITIONS = 1500, SUMS = 250 };
@@ -55,9 +56,12 @@ static void append_positions(bf_redis_request *g, const uint64_t *pos, size_t nk
 {
     const bool counting = g->of->desc.g.counting;
     const unsigned k = g->k;
-    char text[BF_K_MAX * 13], *at = text;
-    uint8_t by[BF_K_MAX], *raise = by;
+    const size_t places = nkeys * k;
     uint64_t own[BF_K_MAX];
+    char *text = malloc(places * 14), *at = text; /* '#', ten digits, a zero; a byte of by */
+    g->of->conn->no_memory |= !text;
+    if (!text) return;
+    uint8_t *by = (uint8_t *)text + places * 13, *raise = by;
     for (size_t i = 0; i < nkeys; i++, pos += k) {
         unsigned n = k;
         if (counting) n = bf_counters_distinct(memcpy(own, pos, k * sizeof *own), k);
@@ -68,8 +72,9 @@ static void append_positions(bf_redis_request *g, const uint64_t *pos, size_t nk
             *raise++ = j >= n ? 0 : g->by ? g->by[j] : 1;
         }
     }
-    bf_conn_append(g->of->conn, "%n %b %b", (uint64_t)k, text, (size_t)(at - text), by,
-        counting ? (size_t)(raise - by) : 0);
+    bf_conn_append(
+        g->of->conn, "%n %b %b", (uint64_t)k, text, (size_t)(at - text), by, counting ? places : 0);
+    free(text);
 }
 
 static void put_adds(bf_redis_request *g, const char *about)

@@ -46,8 +46,8 @@ def redis():
         "new": ("HGETALL", "new"),
         "mark": ("GETRANGE", "new"),
         "test": ("BITFIELD_RO", "test"),
-        "add": ("BITFIELD", "add"),
-        "batch": ("BITFIELD", "batch"),
+        "add": ("EVAL", "add"),
+        "batch": ("EVAL", "batch"),
         "testbatch": ("BITFIELD_RO", "testbatch"),
     }
     for phase, (command, op) in phases.items():
@@ -81,6 +81,8 @@ def redis():
     }
     for phase, (command, op) in phases.items():
         for name, raw in garbage.items():
+            if phase == "add" and name in ("integer", "one"):
+                continue  # this is what an add answers
             if phase == "mark" and name in (
                 "status",
                 "nil",

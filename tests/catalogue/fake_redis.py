@@ -73,6 +73,17 @@ class Bitmap:
                 self.bits[int(at) // 8] |= 0x80 >> int(at) % 8
         return array(out)
 
+    def add(self, words):
+        """The script of adds: where the mark is, the mark, k, the positions, '' for bits."""
+        _, _, k, positions, _ = words
+        positions, out = [int(at) for at in positions.split("\0")[:-1]], []
+        for i in range(0, len(positions), int(k)):
+            key = positions[i : i + int(k)]
+            out.append(b":%d\r\n" % all(self.field("u1", at) for at in key))
+            for at in key:
+                self.bits[at // 8] |= 0x80 >> at % 8
+        return array(out)
+
     def sound(self, command, words):
         if command in ("BITFIELD", "BITFIELD_RO"):
             return self.bitfield(words)
@@ -80,7 +91,7 @@ class Bitmap:
             first, last = (int(word) % len(self.bits) for word in words)
             return bulk(bytes(self.bits[first : last + 1]))
         if command == "EVAL":
-            return b":1\r\n"
+            return self.add(words[1 + int(words[0]) :])
         return self.hash() if command == "HGETALL" else self.length()
 
 

@@ -62,7 +62,7 @@ LINES = {
     "parts/window.c": [
         "bf_fence(); const int64_t hits = bf_chain_add_words(f, p, s, s->n); bf_fence(); if (bf_live(c->epoch)",
         "bf_live_raise(f->chain->epoch, epoch); bf_fence(); if (bf_live(p->live) >= epoch) return;",
-        "while (p.n && s->n && bf_chain_mark(p.piece, p.n, s)) { bf_fence(); if (!drop_turned(&p))",
+        "while (n && s->n && bf_chain_mark(p, n, s)) { bf_fence(); same = living(f->chain, from, to, now);",
     ],
 }  # fmt: skip
 
