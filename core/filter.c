@@ -64,12 +64,12 @@ int bf_check_variants(const bf_spec *spec, bf_error *err)
 
 static int attach(bf_filter *f, const bf_spec *spec, bf_error *err)
 {
-    bf_desc d;
-    bf_store *s = &f->part.store;
+    bf_params d;
+    bf_store *s = &f->bitmap.store;
     int rc = s->ops->attach ? s->ops->attach(s, spec, &d, err) : 0;
     if (rc <= 0) return rc;
     if ((rc = bf_match(&d, spec, bf_where(f, spec), err)) < 0 ||
-        (rc = bf_adopt(f, &d, spec, err)) < 0)
+        (rc = bf_filter_init_from(f, &d, spec, err)) < 0)
         return rc;
     if ((rc = bf_secret_match(d.secret_check, f->secret_check, bf_where(f, spec), err)) < 0)
         return rc;
@@ -78,9 +78,9 @@ static int attach(bf_filter *f, const bf_spec *spec, bf_error *err)
 
 static int create(bf_filter *f, const bf_spec *spec, bf_error *err)
 {
-    bf_desc d;
-    int rc = bf_size_any(&d, spec, f->part.store.ops->most_bits, err);
-    if (rc < 0 || (rc = bf_adopt(f, &d, spec, err)) < 0) return rc;
+    bf_params d;
+    int rc = bf_size_any(&d, spec, f->bitmap.store.ops->most_bits, err);
+    if (rc < 0 || (rc = bf_filter_init_from(f, &d, spec, err)) < 0) return rc;
     d.secret_check = f->secret_check;
     return bf_whole_create(f, &d, spec, err);
 }
@@ -102,7 +102,7 @@ static bf_filter *open_image(const bf_spec *spec, bf_error *err)
     bf_filter *f = bf_load(path, spec, err);
     if (!f) return NULL;
     f->read_only = spec->read_only;
-    f->part.store.read_only = true;
+    f->bitmap.store.read_only = true;
     if (keep_names(f, spec, err) == 0) return f;
     bf_close(f);
     return NULL;
@@ -117,16 +117,16 @@ bf_filter *bf_open(const bf_spec *spec, bf_error *err)
     const bf_store_ops *ops = bf_find_store(spec, err);
     if (!ops) return NULL;
     if (!(f = bf_handle_new(ops, err))) return NULL;
-    f->hosted = spec->client || spec->redis_client;
-    f->read_only = f->part.store.read_only = spec->read_only;
+    f->runs_host_code = spec->client || spec->redis_client;
+    f->read_only = f->bitmap.store.read_only = spec->read_only;
     f->exclusive = spec->exclusive;
     f->opened_by = bf_process();
     for (int tries = 0; rc == 0 && tries < 100; tries++) /* lost races of creators end in attach */
         if ((rc = attach(f, spec, err)) == 0)
             made = (rc = create(f, spec, err)) > 0;
-        else if (f->part.store.compact && !f->part.store.read_only)
+        else if (f->bitmap.store.compact && !f->bitmap.store.read_only)
             rc = bf_give_page(spec, err);
-    if (f->part.store.compact && f->part.store.read_only) {
+    if (f->bitmap.store.compact && f->bitmap.store.read_only) {
         bf_close(f);
         return open_image(spec, err);
     }
@@ -135,14 +135,14 @@ bf_filter *bf_open(const bf_spec *spec, bf_error *err)
             "%.80s is created and deleted all the time: it could neither be opened nor created",
             bf_where(f, spec));
     if (rc < 0 || keep_names(f, spec, err) < 0) goto fail;
-    bf_settle(f, spec->threads);
+    bf_finish_open(f, spec->threads);
     /* The lock ends a rebuild whose process died; if it is not free now, the next add ends it. */
     bf_guard g;
-    if (!f->part.store.read_only && !bf_settled(bf_generation(f)) && bf_writable(f, NULL) == 0 &&
+    if (!f->bitmap.store.read_only && !bf_settled(bf_generation(f)) && bf_writable(f, NULL) == 0 &&
         bf_guard_lock(f, &g, NULL) == 0)
         bf_unlock(f);
-    f->untouched = !ops->attach && f->part.store.words;
-    f->created = (made || f->part.store.made) && !spec->client;
+    f->never_written = !ops->attach && f->bitmap.store.words;
+    f->created = (made || f->bitmap.store.made) && !spec->client;
     return f;
 fail:
     bf_close(f);
@@ -151,7 +151,7 @@ fail:
 
 int bf_plan(bf_spec *spec, bf_error *err)
 {
-    bf_desc d;
+    bf_params d;
     uint64_t check;
     int rc = bf_check_variants(spec, err); /* what bf_open would refuse */
     const bf_store_ops *home = bf_find_store(spec, NULL);
@@ -171,14 +171,14 @@ int bf_plan(bf_spec *spec, bf_error *err)
 int bf_is_current(const bf_filter *f, const bf_spec *spec, bf_error *err)
 {
     BF_CALL((bf_filter *)f, NULL, entered);
-    const bf_store *s = &f->part.store;
+    const bf_store *s = &f->bitmap.store;
     uint64_t given;
     if (bf_check_variants(spec, err) < 0) return err ? err->code : BF_EINVAL;
     if (!spec->storage || !f->storage || strcmp(spec->storage, f->storage) != 0) return 0;
     if ((spec->key || f->key) && (!spec->key || !f->key || strcmp(spec->key, f->key) != 0))
         return 0;
     if (f->read_only != spec->read_only || !s->ops->current || !s->ops->current(s)) return 0;
-    bf_desc have = bf_describe(f);
+    bf_params have = bf_describe(f);
     int rc = bf_match(&have, spec, bf_where(f, spec), err);
     if (rc < 0 || (rc = bf_secret_check(f->scheme, spec, &given, err)) < 0) return rc;
     return (rc = bf_secret_match(f->secret_check, given, bf_where(f, spec), err)) < 0 ? rc : 1;

@@ -11,7 +11,7 @@ extern const bf_layout bf_layout_classic, bf_layout_block, bf_layout_block2;
 extern const bf_layout bf_layout_words, bf_layout_mask, bf_layout_mt, bf_layout_mt_legacy,
     bf_layout_glibc, bf_layout_dotnet, bf_layout_dotnet_repo, bf_layout_mitz64, bf_layout_mitz32,
     bf_layout_redisson, bf_layout_first;
-extern const bf_variant bf_variant_fixed, bf_variant_grow, bf_variant_window;
+extern const bf_variant_ops bf_variant_fixed, bf_variant_grow, bf_variant_window;
 extern const bf_store_ops bf_store_memory, bf_store_file, bf_store_client, bf_store_redis;
 
 #define REDIS_BITS (UINT64_C(1) << 32) /* a Redis string has no more           */
@@ -70,11 +70,11 @@ const bf_scheme bf_schemes[] = {
 /* clang-format on */
 
 /* What the kinds of filters differ in: what is stored of them, and what is done with their keys. */
-const bf_kind *const bf_kinds[] = { [BF_FIXED] = &bf_kind_fixed,
-    [BF_GROW] = &bf_kind_grow,
-    [BF_WINDOW] = &bf_kind_window,
-    [BF_PART] = &bf_kind_part };
-const bf_variant *const bf_variants[] = {
+const bf_variant_format *const bf_variant_formats[] = { [BF_FIXED] = &bf_format_fixed,
+    [BF_GROW] = &bf_format_grow,
+    [BF_WINDOW] = &bf_format_window,
+    [BF_PART] = &bf_format_part };
+const bf_variant_ops *const bf_variants[] = {
     [BF_FIXED] = &bf_variant_fixed, [BF_GROW] = &bf_variant_grow, [BF_WINDOW] = &bf_variant_window
 };
 

@@ -13,7 +13,7 @@ enum { HEADER = 4096, WINDOW_PARTS = 4 }; /* bytes of a header page; default num
  */
 static int same(served *s, const bf_spec *spec, bf_error *err)
 {
-    const bf_desc have = bf_describe(s->f);
+    const bf_params have = bf_describe(s->f);
     const char *kind = kind_of(have.g.counting, have.grow, have.window),
                *wanted = kind_of(spec->counting, spec->grow, spec->window);
     if (strcmp(kind, wanted))

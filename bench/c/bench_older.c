@@ -56,7 +56,7 @@ int main(int argc, char **argv)
     for (size_t s = 0; s < sizeof schemes / sizeof *schemes; s++) {
         if (argc > 1 && strcmp(argv[1], schemes[s])) continue;
         bf_error e;
-        bf_desc d;
+        bf_params d;
         if (bf_find_scheme(&d, schemes[s], NULL, &e) < 0) return 1;
         bf_filter *f = bf_open(&(bf_spec){ .scheme = schemes[s],
                                    .m = d.scheme->m ? d.scheme->m : KEYS * 10,
@@ -67,7 +67,7 @@ int main(int argc, char **argv)
             return 1;
         }
         double add = best_many(f, bf_add_many, KEYS), test = best_many(f, bf_test_many, KEYS);
-        printf("%-26s %4u %10.1f %10.1f %10.1f\n", schemes[s], f->part.g.k, add, test,
+        printf("%-26s %4u %10.1f %10.1f %10.1f\n", schemes[s], f->bitmap.g.k, add, test,
             best_one(f, KEYS));
         bf_close(f);
     }

@@ -69,9 +69,9 @@ int bf_write_at(int fd, uint64_t offset, const void *bytes, uint64_t len); /* 0 
 int bf_reserve(int fd, uint64_t at, uint64_t bytes); /* room in the file system; 0 or errno  */
 /* Of these bytes; lacks: how much room the whole file lacks, at least; 0 or errno.  To write to it,
  * to read it. */
-int bf_fill_holes(int fd, uint64_t at, uint64_t bytes, uint64_t lacks);
+int bf_allocate_holes(int fd, uint64_t at, uint64_t bytes, uint64_t lacks);
 int bf_read_holes(int fd, uint64_t at, uint64_t bytes, uint64_t lacks);
-int bf_off_standard(int fd); /* as another one, if it is 0, 1 or 2; -1 and errno */
+int bf_above_stdio(int fd); /* as another one, if it is 0, 1 or 2; -1 and errno */
 /* These finish what signals interrupt; 0 or errno.  sync and lock are bf_wait()s. */
 int bf_cut_file(int fd, uint64_t len);
 int bf_sync_file(const bf_wait_hooks *hooks, int fd);
@@ -83,10 +83,10 @@ void bf_unlock_file(int fd);                          /* and closes it */
 char *bf_temp_file(const char *path, unsigned mode, int *fd, bf_error *err);
 /* Takes the temporary name away, if fd has it still: after a rename it may be another maker's. */
 void bf_drop_temp(int fd, const char *temp);
-int bf_nameless_file(const char *path); /* fd of a file that vanishes unless linked, or -1 */
+int bf_open_tmpfile(const char *path); /* fd of a file that vanishes unless linked, or -1 */
 /* 0 or errno: EEXIST where something has the name. */
 int bf_name_file(int fd, const char *temp, const char *path);
-bool bf_has_no_links(int sys_errno); /* a reason to give the name in another way */
+bool bf_no_hardlinks(int sys_errno); /* a reason to give the name in another way */
 bool bf_is_file(const char *path);
 int bf_keep_rights(int fd, const char *path); /* of the file it is about to replace; 0 or errno */
 void bf_sync_folder(const char *path);

@@ -34,7 +34,7 @@ static int not_regular(const char *what, const char *path, mode_t mode, bf_error
 /* fd where it is none of the standard three: a process without those gets their numbers for its
  * files, and whatever it or its host then prints would land in the filter.  -1 and errno where that
  * is not possible. */
-int bf_off_standard(int fd)
+int bf_above_stdio(int fd)
 {
     if (fd < 0 || fd >= STANDARD) return fd;
     int higher = fcntl(fd, F_DUPFD_CLOEXEC, STANDARD), e = errno;
@@ -50,7 +50,7 @@ int bf_open_file(const char *path, int flags, uint64_t *len, bf_error *err)
 {
     struct stat st;
     int fd, e;
-    do fd = bf_off_standard(open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    do fd = bf_above_stdio(open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     while (fd < 0 && errno == EINTR);
     if (fd < 0) {
         e = errno;
@@ -182,7 +182,7 @@ static int reserve_hole(int fd, off_t at, off_t len)
 
 /* Room for the holes of a file that others may be writing to.  Where the file system cannot reserve
  * it (or compresses, and makes holes of zeros), it must at least have that much free room. */
-int bf_fill_holes(int fd, uint64_t at, uint64_t bytes, uint64_t lacks)
+int bf_allocate_holes(int fd, uint64_t at, uint64_t bytes, uint64_t lacks)
 {
     if (lacks == 0) return 0;
     if (lacks > bytes) lacks = bytes;

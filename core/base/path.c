@@ -23,11 +23,11 @@ static char *folder_of(const char *path)
 }
 
 /* In path's folder, with the rights a new file gets.  Not every file system has them. */
-int bf_nameless_file(const char *path)
+int bf_open_tmpfile(const char *path)
 {
 #ifdef O_TMPFILE
     char *folder = folder_of(path);
-    int fd = folder ? bf_off_standard(open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666)) : -1;
+    int fd = folder ? bf_above_stdio(open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666)) : -1;
     free(folder);
     return fd;
 #else
@@ -42,7 +42,7 @@ int bf_nameless_file(const char *path)
 static bool remove_abandoned(const char *name)
 {
     struct stat is, now;
-    int fd = bf_off_standard(open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+    int fd = bf_above_stdio(open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
     if (fd < 0) return false;
     bool gone = fstat(fd, &is) == 0 && S_ISREG(is.st_mode) && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
                 lstat(name, &now) == 0 && now.st_dev == is.st_dev && now.st_ino == is.st_ino &&
@@ -57,7 +57,7 @@ static int make_locked(const char *name, unsigned mode)
 {
     struct stat st;
     const int made = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
-    const int fd = bf_off_standard(made);
+    const int fd = bf_above_stdio(made);
     if (fd < 0) {
         if (made >= 0) unlink(name);
         return -1;
@@ -115,7 +115,7 @@ void bf_drop_temp(int fd, const char *temp)
 }
 
 /* ---- a name that replaces nothing ---- */
-bool bf_has_no_links(int e)
+bool bf_no_hardlinks(int e)
 {
     return e == EPERM || e == EOPNOTSUPP || e == ENOSYS || e == EMLINK || e == EXDEV || e == EINVAL;
 }
@@ -139,7 +139,7 @@ static int rename_locked(const char *temp, const char *path)
 {
     struct stat st;
     char *folder = folder_of(path);
-    int fd = folder ? bf_off_standard(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) : -1;
+    int fd = folder ? bf_above_stdio(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) : -1;
     int e = fd < 0 ? errno : bf_lock_file(NULL, fd);
     free(folder);
     if (e == 0) e = lstat(path, &st) == 0 ? EEXIST : rename(temp, path) < 0 ? errno : 0;
@@ -154,9 +154,9 @@ int bf_name_file(int fd, const char *temp, const char *path)
     snprintf(nameless, sizeof nameless, "/proc/self/fd/%d", fd);
     const int flags = temp ? 0 : AT_SYMLINK_FOLLOW;
     int e = linkat(AT_FDCWD, temp ? temp : nameless, AT_FDCWD, path, flags) == 0 ? 0 : errno;
-    if (e == 0 || !temp || !bf_has_no_links(e)) return e;
+    if (e == 0 || !temp || !bf_no_hardlinks(e)) return e;
     e = rename_to_nothing(temp, path);
-    return bf_has_no_links(e) ? rename_locked(temp, path) : e;
+    return bf_no_hardlinks(e) ? rename_locked(temp, path) : e;
 }
 
 /* ---- the rights of what is replaced ---- */

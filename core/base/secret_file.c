@@ -13,7 +13,7 @@ enum { ROOM = 100, SHOWN = 76 };
 static ssize_t read_some(const char *path, char *to)
 {
     ssize_t n = 0, got = 0;
-    const int fd = bf_off_standard(open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY));
+    const int fd = bf_above_stdio(open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY));
     if (fd < 0) return -1;
     while (n < ROOM &&
            ((got = read(fd, to + n, (size_t)(ROOM - n))) > 0 || (got < 0 && errno == EINTR)))

@@ -216,6 +216,6 @@ void bf_counters_apply(
                                          : least_of(w, pos, k) > 0;
 }
 
-const bf_cells bf_cells_counters = { BF_CELL_BITS, "counters", "counting", bf_counters_used,
+const bf_cell_ops bf_cells_counters = { BF_CELL_BITS, "counters", "counting", bf_counters_used,
     bf_counters_used_of_both, bf_counters_within, bf_counters_add, bf_counters_least,
     bf_counters_apply, bf_counters_to_bits };

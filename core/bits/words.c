@@ -124,5 +124,5 @@ static void apply_to_bits(
     bf_words_apply(w, atomic, op, pos, nkeys, k, present);
 }
 
-const bf_cells bf_cells_bits = { 1, "bits", "plain", bf_words_count, bf_words_count_of_both,
+const bf_cell_ops bf_cells_bits = { 1, "bits", "plain", bf_words_count, bf_words_count_of_both,
     bf_words_within, bf_words_or, bf_words_and, apply_to_bits, NULL };

@@ -52,6 +52,6 @@ typedef struct {
     /* Sets the bits of the counters above 0 in nwords words.  NULL: cells are bits, no key can be
      * removed. */
     void (*to_bits)(uint64_t *bits, const uint64_t *w, uint64_t nwords);
-} bf_cells;
-extern const bf_cells bf_cells_bits, bf_cells_counters;
+} bf_cell_ops;
+extern const bf_cell_ops bf_cells_bits, bf_cells_counters;
 #endif

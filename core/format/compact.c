@@ -30,7 +30,7 @@ static unsigned fields_bytes(unsigned flags)
 }
 
 /* A name that is the scheme's own is not written. */
-uint64_t bf_header_bytes(const bf_desc *d, bool compact)
+uint64_t bf_header_bytes(const bf_params *d, bool compact)
 {
     if (!compact) return BF_HEADER;
     const bool own = d->scheme && strcmp(d->name, d->scheme->name) == 0;
@@ -40,7 +40,7 @@ uint64_t bf_header_bytes(const bf_desc *d, bool compact)
 bool bf_compact_fits(uint64_t bytes) { return bytes < BF_COMPACT_BITS; }
 
 /* Writes the page's fields before the bits, which are at their place in `to` already. */
-void bf_compact_pack(uint8_t *to, const uint8_t *page, const bf_desc *d, uint64_t bits_bytes)
+void bf_compact_pack(uint8_t *to, const uint8_t *page, const bf_params *d, uint64_t bits_bytes)
 {
     const unsigned flags = bf_header_flags(d), head = (unsigned)bf_header_bytes(d, true);
     uint8_t *at = to + FIELDS;

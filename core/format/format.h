@@ -21,13 +21,13 @@ typedef int bf_sink(
 enum { BF_BLOCK = 4096 };
 typedef const uint64_t *bf_block(void *ctx, uint64_t at, uint64_t n);
 int bf_image_write_of(
-    const bf_desc *d, bf_block *of, void *from, uint64_t nwords, bf_sink *sink, void *ctx);
+    const bf_params *d, bf_block *of, void *from, uint64_t nwords, bf_sink *sink, void *ctx);
 int bf_image_write_compact(
-    const bf_desc *d, const uint64_t *words, uint64_t nwords, bf_sink *sink, void *ctx);
+    const bf_params *d, const uint64_t *words, uint64_t nwords, bf_sink *sink, void *ctx);
 /* page: as read, or unpacked from a compact header.  head: the length of the header as stored; len:
  * of the header and all bytes after it. */
-int bf_header_read(
-    const uint8_t *page, unsigned head, uint64_t len, bf_desc *d, const char *where, bf_error *err);
+int bf_header_read(const uint8_t *page, unsigned head, uint64_t len, bf_params *d,
+    const char *where, bf_error *err);
 int bf_header_verify_of(const uint8_t *page, bf_block *of, void *from, uint64_t nwords,
     const char *where, bf_error *err);
 /* bf_block of words in memory. */
@@ -42,26 +42,26 @@ static inline int bf_header_verify(
     return bf_header_verify_of(page, bf_block_here, (void *)words, nwords, where, err);
 }
 static inline int bf_image_write(
-    const bf_desc *d, const uint64_t *words, uint64_t nwords, bf_sink *sink, void *ctx)
+    const bf_params *d, const uint64_t *words, uint64_t nwords, bf_sink *sink, void *ctx)
 {
     return bf_image_write_of(d, bf_block_here, (void *)words, nwords, sink, ctx);
 }
-void bf_header_new(uint8_t page[BF_HEADER], const bf_desc *d);
-int bf_header_read_part(const uint8_t *page, unsigned head, uint64_t len, const bf_desc *of,
-    unsigned index, bf_desc *d, const char *where, bf_error *err);
-unsigned bf_header_flags(const bf_desc *d);
+void bf_header_new(uint8_t page[BF_HEADER], const bf_params *d);
+int bf_header_read_part(const uint8_t *page, unsigned head, uint64_t len, const bf_params *of,
+    unsigned index, bf_params *d, const char *where, bf_error *err);
+unsigned bf_header_flags(const bf_params *d);
 void bf_header_seal(uint8_t *page, uint64_t ones, uint64_t bits_sum);
 
 /* compact.c */
 bool bf_compact_fits(uint64_t bytes); /* is an image of so many bytes of bits compact? */
-uint64_t bf_header_bytes(const bf_desc *d, bool compact);
+uint64_t bf_header_bytes(const bf_params *d, bool compact);
 bool bf_is_compact(const uint8_t *bytes, uint64_t len);
 /* Unpacks the compact header at raw to a page; needs at most BF_COMPACT_MAX of the len bytes.
  * Returns the length of the header; *bits: how many bytes of bits follow.  bf_header_read checks
  * the values, as it does for a page. */
 int bf_compact_unpack(const uint8_t *raw, uint64_t len, uint8_t *page, uint64_t *bits,
     const char *where, bf_error *err);
-void bf_compact_pack(uint8_t *to, const uint8_t *page, const bf_desc *d, uint64_t bits_bytes);
+void bf_compact_pack(uint8_t *to, const uint8_t *page, const bf_params *d, uint64_t bits_bytes);
 
 /* live words */
 uint64_t *bf_header_live(uint8_t *page); /* the page's live word, which contains its own check  */

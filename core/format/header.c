@@ -128,24 +128,24 @@ static uint64_t page_sum(const uint8_t *page)
     return XXH3_64bits(copy, sizeof copy);
 }
 
-unsigned bf_header_flags(const bf_desc *d)
+unsigned bf_header_flags(const bf_params *d)
 {
     return (d->secret_check ? FLAG_KEYED : 0) | (d->g.shards > 1 ? FLAG_SHARDED : 0) |
-           bf_kind_of(d)->flag;
+           bf_format_of(d)->flag;
 }
 
 uint64_t bf_image_bytes(uint64_t bits) { return BF_HEADER + bf_cells_bytes(bits); }
 
-static void write_chain(uint8_t *page, const bf_desc *d)
+static void write_chain(uint8_t *page, const bf_params *d)
 {
     uint64_t live = live_code(d->live);
     bf_put(page + AT_GROW, 8, bf_double_bits(d->grow));
     bf_put(page + AT_WINDOW, 8, bf_double_bits(d->window));
-    bf_put(page + AT_PARTS, 4, bf_kind_of(d)->piece ? d->index : d->parts);
+    bf_put(page + AT_PARTS, 4, bf_format_of(d)->is_part ? d->index : d->parts);
     memcpy(page + AT_LIVE, &live, 8);
 }
 
-static void write_static(uint8_t page[BF_HEADER], const bf_desc *d)
+static void write_static(uint8_t page[BF_HEADER], const bf_params *d)
 {
     memset(page, 0, BF_HEADER);
     bf_put(page + AT_SCHEME, 4, d->scheme->id);
@@ -153,13 +153,13 @@ static void write_static(uint8_t page[BF_HEADER], const bf_desc *d)
     bf_put(page + AT_M, 8, d->g.m);
     bf_put(page + AT_N, 8, d->g.n);
     bf_put(page + AT_K, 4, d->g.k);
-    bf_put(page + AT_CELL, 4, bf_cells_of(&d->g)->bits);
+    bf_put(page + AT_CELL, 4, bf_cell_ops_of(&d->g)->bits);
     bf_put(page + AT_P, 8, bf_double_bits(d->g.p));
     bf_put(page + AT_BYTES, 8, bf_cells_bytes(bf_bits(&d->g)));
     bf_put(page + AT_SECRET, 8, d->secret_check);
     bf_put(page + AT_SHARDS, 4, d->g.shards > 1 ? d->g.shards : 0);
     memcpy(page + AT_NAME, d->name, strlen(d->name));
-    if (bf_kind_of(d)->flag) write_chain(page, d);
+    if (bf_format_of(d)->flag) write_chain(page, d);
 }
 
 /* Completes a page of values: magic, version, clean sequences, sums. */
@@ -199,7 +199,7 @@ static int check_frame(const uint8_t *page, uint64_t len, const char *where, bf_
     return 0;
 }
 
-static int check_scheme(const uint8_t *page, bf_desc *d, const char *where, bf_error *err)
+static int check_scheme(const uint8_t *page, bf_params *d, const char *where, bf_error *err)
 {
     uint64_t id = bf_get(page + AT_SCHEME, 4);
     const bf_scheme *s = bf_find_scheme_id((uint32_t)id);
@@ -217,11 +217,11 @@ static int check_scheme(const uint8_t *page, bf_desc *d, const char *where, bf_e
 
 /* Finds the kind by its flag and checks the fields that only chains and their parts have. */
 static int check_chain(
-    const uint8_t *page, bf_desc *d, uint64_t flags, const char *where, bf_error *err)
+    const uint8_t *page, bf_params *d, uint64_t flags, const char *where, bf_error *err)
 {
     uint64_t live;
-    while (bf_kind_of(d)->flag != flags) d->kind++;
-    unsigned *const number = bf_kind_of(d)->piece ? &d->index : &d->parts;
+    while (bf_format_of(d)->flag != flags) d->kind++;
+    unsigned *const number = bf_format_of(d)->is_part ? &d->index : &d->parts;
     d->grow = bf_double_of(bf_get(page + AT_GROW, 8));
     d->window = bf_double_of(bf_get(page + AT_WINDOW, 8));
     *number = (unsigned)bf_get(page + AT_PARTS, 4);
@@ -229,7 +229,7 @@ static int check_chain(
         return bf_damaged(err, where, "its scheme has no parts");
     memcpy(&live, page + AT_LIVE, 8);
     if (!live_decode(live, &d->live)) return bf_damaged(err, where, "a live counter is invalid");
-    const char *wrong = bf_kind_of(d)->wrong(d);
+    const char *wrong = bf_format_of(d)->wrong(d);
     if (wrong) return bf_damaged(err, where, wrong);
     return all_zero(page + AT_CHAIN_REST, AT_DIRTY - AT_CHAIN_REST)
                ? 0
@@ -238,7 +238,7 @@ static int check_chain(
 
 /* A valid sum shows that the bytes are as written, not that a filter wrote them: so every value is
  * checked too. */
-static int check_values(const uint8_t *page, bf_desc *d, const char *where, bf_error *err)
+static int check_values(const uint8_t *page, bf_params *d, const char *where, bf_error *err)
 {
     uint64_t flags = bf_get(page + AT_FLAGS, 4);
     int rc = check_scheme(page, d, where, err);
@@ -261,7 +261,7 @@ static int check_values(const uint8_t *page, bf_desc *d, const char *where, bf_e
     const uint64_t chain = flags & FLAGS_CHAIN;
     if ((flags & ~(uint64_t)(FLAG_KEYED | FLAG_SHARDED | FLAGS_CHAIN)) || (chain & (chain - 1)) ||
         (chain && (flags & FLAG_SHARDED)) ||
-        bf_get(page + AT_CELL, 4) != bf_cells_of(&d->g)->bits || (d->g.counting && chain))
+        bf_get(page + AT_CELL, 4) != bf_cell_ops_of(&d->g)->bits || (d->g.counting && chain))
         return bf_fail(err, BF_EFORMAT,
             "%.80s uses features (flags %llu, %llu bits per position) that this build does not "
             "know",
@@ -300,13 +300,13 @@ static int check_live(const uint8_t *page, const char *where, bf_error *err)
                : bf_damaged(err, where, "the header page's checksum does not match");
 }
 
-int bf_header_read(
-    const uint8_t *page, unsigned head, uint64_t len, bf_desc *d, const char *where, bf_error *err)
+int bf_header_read(const uint8_t *page, unsigned head, uint64_t len, bf_params *d,
+    const char *where, bf_error *err)
 {
     int rc = check_frame(page, len - head + BF_HEADER, where, err);
     if (rc < 0 || (rc = check_values(page, d, where, err)) < 0) return rc;
     d->dirty = bf_get(page + AT_DIRTY, 8) != bf_get(page + AT_CLEAN, 8);
-    if (bf_kind_of(d)->piece)
+    if (bf_format_of(d)->is_part)
         return bf_fail(err, BF_EFORMAT, "%.80s is one part of a filter, not a whole filter", where);
     if (bf_has_parts(d) && !bf_chain_possible(d))
         return bf_fail(err, BF_EFORMAT,
@@ -320,20 +320,20 @@ int bf_header_read(
     return check_live(page, where, err);
 }
 
-int bf_header_read_part(const uint8_t *page, unsigned head, uint64_t len, const bf_desc *of,
-    unsigned index, bf_desc *d, const char *where, bf_error *err)
+int bf_header_read_part(const uint8_t *page, unsigned head, uint64_t len, const bf_params *of,
+    unsigned index, bf_params *d, const char *where, bf_error *err)
 {
     int rc = check_frame(page, len - head + BF_HEADER, where, err);
     if (rc < 0 || (rc = check_values(page, d, where, err)) < 0) return rc;
-    if (!bf_kind_of(d)->piece || d->index != index ||
-        bf_difference(d, of, bf_kind_of(of)->even ? BF_SAME_BITS : BF_SAME_HASH))
+    if (!bf_format_of(d)->is_part || d->index != index ||
+        bf_difference(d, of, bf_format_of(of)->even ? BF_SAME_BITS : BF_SAME_HASH))
         return bf_damaged(err, where, "a part does not belong to it");
     if (!bf_chain_part_possible(of, d))
         return bf_fail(err, BF_EFORMAT,
             "%.80s is damaged: its part %u has n=%llu, "
             "which does not fit m=%llu, p=%g, k=%u",
             where, index, (ull)d->g.n, (ull)d->g.m, d->g.p, d->g.k);
-    if (d->live < bf_kind_of(of)->least_live)
+    if (d->live < bf_format_of(of)->least_live)
         return bf_damaged(err, where, "a part's number of keys is below 0");
     if (len < head + bf_cells_bytes(d->g.m))
         return bf_fail(err, BF_EFORMAT,
@@ -343,7 +343,7 @@ int bf_header_read_part(const uint8_t *page, unsigned head, uint64_t len, const 
 }
 
 /* The page of a new mapped file.  It is dirty, because its bits will be written in place. */
-void bf_header_new(uint8_t page[BF_HEADER], const bf_desc *d)
+void bf_header_new(uint8_t page[BF_HEADER], const bf_params *d)
 {
     write_static(page, d);
     bf_header_seal(page, 0, 0);
@@ -362,7 +362,7 @@ static const uint64_t *next(bf_block *of, void *from, uint64_t nwords, uint64_t 
  * block is copied first, so the sum is that of the bytes written.  Returns 0, the sink's code, or
  * BF_EIO if the words could not be read. */
 int bf_image_write_of(
-    const bf_desc *d, bf_block *of, void *from, uint64_t nwords, bf_sink *sink, void *ctx)
+    const bf_params *d, bf_block *of, void *from, uint64_t nwords, bf_sink *sink, void *ctx)
 {
     uint8_t page[BF_HEADER];
     uint64_t block[BF_BLOCK], ones = 0;
@@ -372,7 +372,7 @@ int bf_image_write_of(
         const uint64_t *words = next(of, from, nwords, at, &c);
         if (!words) return BF_EIO;
         bf_words_copy(block, words, c);
-        ones += bf_cells_of(&d->g)->count(block, c);
+        ones += bf_cell_ops_of(&d->g)->count(block, c);
         XXH3_64bits_update(&sum, block, c * 8);
         int rc = sink(ctx, BF_HEADER + at * 8, block, c * 8);
         if (rc) return rc;
@@ -383,7 +383,7 @@ int bf_image_write_of(
 }
 
 int bf_image_write_compact(
-    const bf_desc *d, const uint64_t *words, uint64_t nwords, bf_sink *sink, void *ctx)
+    const bf_params *d, const uint64_t *words, uint64_t nwords, bf_sink *sink, void *ctx)
 {
     uint8_t page[BF_HEADER], out[BF_COMPACT_MAX];
     uint64_t bits[BF_COMPACT_BITS / 8], head = bf_header_bytes(d, true);

@@ -2,7 +2,7 @@
  * test). Knows positions only; what the callback does with them is the host's business. */
 #include "parts/filter.h"
 
-static int create(bf_store *s, const bf_desc *d, const bf_spec *spec, bf_error *err)
+static int create(bf_store *s, const bf_params *d, const bf_spec *spec, bf_error *err)
 {
     (void)d;
     if (!spec->client->apply)

@@ -50,8 +50,8 @@ int bf_file_again(const bf_file *f, int flags, bf_error *err)
     const int fd = bf_file_fd(f, &a, err);
     if (fd < 0) return fd;
     snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
-    int other = bf_off_standard(open(name, flags | O_CLOEXEC));
-    if (other < 0) other = bf_off_standard(open(f->path, flags | O_CLOEXEC));
+    int other = bf_above_stdio(open(name, flags | O_CLOEXEC));
+    if (other < 0) other = bf_above_stdio(open(f->path, flags | O_CLOEXEC));
     if (other < 0) return bf_fail_sys(err, errno, "lock", f->path);
     int e = fstat(other, &b) < 0 || a.st_dev != b.st_dev || a.st_ino != b.st_ino ? ESTALE : 0;
     if (!e) e = bf_file_mark(f, other);

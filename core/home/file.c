@@ -161,7 +161,7 @@ int bf_file_room(const bf_store *s, uint64_t at, uint64_t bytes, bf_error *err)
     if (fd < 0) return fd;
     const uint64_t len = (uint64_t)st.st_size, room = (uint64_t)st.st_blocks * 512;
     const uint64_t lacks = len > room ? len - room : 0;
-    const int e = (s->read_only ? bf_read_holes : bf_fill_holes)(fd, at, bytes, lacks);
+    const int e = (s->read_only ? bf_read_holes : bf_allocate_holes)(fd, at, bytes, lacks);
     return e ? bf_fail_sys(err, e, "allocate the holes of", f->path) : 0;
 }
 
@@ -184,7 +184,7 @@ static int open_existing(bf_store *s, file *f, uint64_t *len, bf_error *err)
     return 0;
 }
 
-static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err)
+static int attach(bf_store *s, const bf_spec *spec, bf_params *desc, bf_error *err)
 {
     _Alignas(8) uint8_t page[BF_HEADER];
     uint64_t len = 0;
@@ -226,7 +226,7 @@ static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err
 }
 
 /* ---- a new one ---- */
-static int fill_new(const file *f, int fd, const bf_desc *d, bf_error *err)
+static int fill_new(const file *f, int fd, const bf_params *d, bf_error *err)
 {
     uint8_t page[BF_HEADER];
     if (bf_has_parts(d)) return bf_chain_file_fill(fd, d, f->path, err);
@@ -256,7 +256,7 @@ static int mappable(const file *f, int fd, bf_error *err)
 
 /* fd is a new file, temp its name or NULL.  Another file that has its name by now stays.  It is
  * mapped by attach, under its own name: /proc/PID/maps shows that. */
-static int make(file *f, int fd, const char *temp, const bf_desc *d, bf_error *err)
+static int make(file *f, int fd, const char *temp, const bf_params *d, bf_error *err)
 {
     int rc = fill_new(f, fd, d, err);
     if (rc == 0) rc = mappable(f, fd, err);
@@ -272,16 +272,16 @@ static int make(file *f, int fd, const char *temp, const bf_desc *d, bf_error *e
 
 /* A file without a name leaves nothing behind however its creator ends.  Where that is not
  * possible, or not be named (no /proc), a file with a temporary name. */
-static int create(bf_store *s, const bf_desc *d, const bf_spec *spec, bf_error *err)
+static int create(bf_store *s, const bf_params *d, const bf_spec *spec, bf_error *err)
 {
     file *f = start(s, spec->storage, err);
     if (!f) return BF_ENOMEM;
-    int fd = bf_nameless_file(f->path);
+    int fd = bf_open_tmpfile(f->path);
     if (fd >= 0) {
         bf_error why;
         int rc = make(f, fd, NULL, d, &why);
         if (rc == 0) return 0;
-        const bool other = why.sys_errno == ENOENT || bf_has_no_links(why.sys_errno);
+        const bool other = why.sys_errno == ENOENT || bf_no_hardlinks(why.sys_errno);
         if (!other) {
             if (err) *err = why;
             return rc;
@@ -367,7 +367,7 @@ static bool has_name(const bf_store *s)
  * the parent died now, is closed here. */
 static int lock(bf_filter *handle, bf_error *err)
 {
-    const file *f = handle->part.store.impl;
+    const file *f = handle->bitmap.store.impl;
     bf_file_close(f, handle->lock_fd);
     const int fd = handle->lock_fd = bf_file_again(f, O_RDONLY, err);
     if (fd < 0) return fd;
@@ -386,7 +386,7 @@ static void unlock(bf_filter *handle)
 {
     const int fd = handle->lock_fd;
     handle->lock_fd = -1;
-    if (bf_file_owns(handle->part.store.impl, fd)) bf_unlock_file(fd);
+    if (bf_file_owns(handle->bitmap.store.impl, fd)) bf_unlock_file(fd);
 }
 
 static void close_(bf_store *s)
@@ -395,7 +395,7 @@ static void close_(bf_store *s)
     if (!f) return;
     bf_file_end_shadow(f);
     if (f->listed) bf_listed_drop(&f->open);
-    bf_hold_drop(f, &f->alone);
+    bf_process_lock_drop(f, &f->alone);
     if (f->first.map) munmap(f->first.map, f->first.mapped);
     bf_file_close(f, f->descriptor);
     free(f->path);

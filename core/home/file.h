@@ -18,7 +18,7 @@ typedef struct bf_listed {
 typedef struct {
     void *map; /* NULL: not held */
     int fd, process;
-} bf_hold;
+} bf_process_lock;
 /* A part of the file in memory, or all of a fixed filter: a header page and the words behind it.
  * It is the first member of what s->impl points to. */
 typedef struct {
@@ -41,8 +41,8 @@ typedef struct bf_file {
     bool listed;
     uint64_t *shadow; /* its map, or NULL: shadow.c */
     size_t shadow_bytes;
-    bf_hold alone; /* this handle is the exclusive writer                    */
-    bf_hold maker; /* the process that rebuilds it, which is this one, lives */
+    bf_process_lock alone; /* this handle is the exclusive writer                    */
+    bf_process_lock maker; /* the process that rebuilds it, which is this one, lives */
 } bf_file;
 
 /* descriptor.c: whoever needs a descriptor of the file gets it here, because the program may have
@@ -63,8 +63,9 @@ int bf_file_write_shared(const bf_file *f, bf_error *err);
 int bf_file_write_alone(bf_file *f, bf_error *err);
 /* 0, a negative code, or an errno: EAGAIN where another description has the lock, ENOSYS where the
  * system has no such locks.  flags of open(2). */
-int bf_hold_take(const bf_file *f, bf_hold *h, struct flock lock, int flags, bf_error *err);
-void bf_hold_drop(const bf_file *f, bf_hold *h);
+int bf_process_lock_take(
+    const bf_file *f, bf_process_lock *h, struct flock lock, int flags, bf_error *err);
+void bf_process_lock_drop(const bf_file *f, bf_process_lock *h);
 /* The files that this process has open for writing.  refuse: BF_EBUSY where path leads to one. */
 void bf_listed_add(bf_listed *f, const bf_identity *id);
 void bf_listed_drop(bf_listed *f);
@@ -84,6 +85,6 @@ int bf_file_read(const bf_file *f, uint64_t at, void *buf, uint64_t len, bf_erro
 /* Do the words behind a mapped page agree with it?  Reads them from the file. */
 int bf_map_verify(const bf_file_map *m, uint64_t nwords, bf_error *err);
 /* file_parts.c */
-int bf_chain_file_fill(int fd, const bf_desc *d, const char *path, bf_error *err);
+int bf_chain_file_fill(int fd, const bf_params *d, const char *path, bf_error *err);
 void bf_file_end_shadow(bf_file *file); /* shadow.c: at the end of the handle */
 #endif

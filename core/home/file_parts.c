@@ -32,26 +32,26 @@ static const bf_store_ops store_part = { .name = "file",
     .read = bf_map_read,
     .close = close_ };
 
-static int take_in(bf_filter *f, const bf_desc *d, uint64_t at, bool verify, bf_error *err)
+static int take_in(bf_filter *f, const bf_params *d, uint64_t at, bool verify, bf_error *err)
 {
-    bf_file *file = f->part.store.impl;
-    bf_piece *p = calloc(1, sizeof *p);
+    bf_file *file = f->bitmap.store.impl;
+    bf_part *p = calloc(1, sizeof *p);
     if (!p) return bf_fail(err, BF_ENOMEM, "out of memory");
-    p->part.g = d->g;
-    p->part.store = (bf_store){ .ops = &store_part,
+    p->bitmap.g = d->g;
+    p->bitmap.store = (bf_store){ .ops = &store_part,
         .nwords = (d->g.m + 63) / 64,
-        .read_only = f->part.store.read_only,
+        .read_only = f->bitmap.store.read_only,
         .wait = &f->wait };
-    bf_file_map *m = p->part.store.impl = calloc(1, sizeof *m);
-    int rc = m ? bf_file_map_at(file, m, at, bf_image_bytes(d->g.m), &p->part.store, err)
+    bf_file_map *m = p->bitmap.store.impl = calloc(1, sizeof *m);
+    int rc = m ? bf_file_map_at(file, m, at, bf_image_bytes(d->g.m), &p->bitmap.store, err)
                : bf_fail(err, BF_ENOMEM, "out of memory");
     if (rc == 0) {
         p->page = m->page;
         p->live = bf_header_live(p->page);
     }
-    if (rc == 0 && verify) rc = bf_map_verify(m, p->part.store.nwords, err);
+    if (rc == 0 && verify) rc = bf_map_verify(m, p->bitmap.store.nwords, err);
     if (rc < 0) {
-        close_(&p->part.store);
+        close_(&p->bitmap.store);
         free(p);
         return rc;
     }
@@ -64,10 +64,10 @@ static uint64_t end_of(const bf_filter *f) { return bf_chain_bytes(f); }
 
 static int follow_one(bf_filter *f, bf_error *err)
 {
-    const bf_file *file = f->part.store.impl;
+    const bf_file *file = f->bitmap.store.impl;
     _Alignas(8) uint8_t page[BF_HEADER];
     struct stat st;
-    bf_desc d;
+    bf_params d;
     const uint64_t at = end_of(f);
     const unsigned i = f->chain->count;
     if (bf_file_fd(file, &st, err) < 0) return BF_EIO;
@@ -79,13 +79,13 @@ static int follow_one(bf_filter *f, bf_error *err)
     if (rc < 0 || (rc = bf_header_read_part(
                        page, BF_HEADER, left, &f->chain->desc, i, &d, file->path, err)) < 0)
         return rc;
-    if ((rc = bf_file_room(&f->part.store, at, bf_image_bytes(d.g.m), err)) < 0) return rc;
+    if ((rc = bf_file_room(&f->bitmap.store, at, bf_image_bytes(d.g.m), err)) < 0) return rc;
     return take_in(f, &d, at, true, err);
 }
 
-static bool news(const bf_filter *f)
+static bool has_new_parts(const bf_filter *f)
 {
-    bf_file *file = f->part.store.impl;
+    bf_file *file = f->bitmap.store.impl;
     return f->variant->grows &&
            bf_live(bf_header_live(file->first.page)) > (int64_t)bf_chain_count(f->chain);
 }
@@ -93,7 +93,7 @@ static bool news(const bf_filter *f)
 /* What is longer than its parts was about to grow, and is marked as written in place. */
 static int check_end(const bf_filter *f, bf_error *err)
 {
-    const bf_file *file = f->part.store.impl;
+    const bf_file *file = f->bitmap.store.impl;
     struct stat st;
     if (bf_file_fd(file, &st, err) < 0) return BF_EIO;
     if ((uint64_t)st.st_size <= end_of(f)) return 0;
@@ -104,7 +104,7 @@ static int check_end(const bf_filter *f, bf_error *err)
 
 static int follow(bf_filter *f, bf_error *err)
 {
-    bf_file *file = f->part.store.impl;
+    bf_file *file = f->bitmap.store.impl;
     bf_chain *c = f->chain;
     const int64_t live = bf_live(bf_header_live(file->first.page)),
                   want = f->variant->grows ? live : (int64_t)bf_whole_parts(&c->desc);
@@ -116,23 +116,23 @@ static int follow(bf_filter *f, bf_error *err)
             err, BF_EFORMAT, "%.80s is damaged: its number of parts is out of range", file->path);
     while (rc == 0 && c->count < want) rc = follow_one(f, err);
     if (rc == 0 && opening && f->variant->forgets)
-        rc = bf_window_check(f, !f->part.store.read_only, file->path, err);
+        rc = bf_window_check(f, !f->bitmap.store.read_only, file->path, err);
     return rc == 0 && opening ? check_end(f, err) : rc;
 }
 
 /* ---- a new part ---- */
-static int write_page(int fd, uint64_t at, const bf_desc *d)
+static int write_page(int fd, uint64_t at, const bf_params *d)
 {
     uint8_t page[BF_HEADER];
     bf_header_new(page, d);
     return bf_write_at(fd, at, page, sizeof page);
 }
 
-static int append(bf_filter *f, const bf_desc *part, bf_error *err)
+static int append(bf_filter *f, const bf_params *part, bf_error *err)
 {
-    const bf_file *file = f->part.store.impl;
+    const bf_file *file = f->bitmap.store.impl;
     const uint64_t at = end_of(f);
-    bf_desc d = *part;
+    bf_params d = *part;
     d.secret_check = f->secret_check;
     int e = bf_whole_check(f, err); /* if it was cut short, the gap would be zeros */
     if (e < 0) return e;
@@ -153,11 +153,11 @@ static int append(bf_filter *f, const bf_desc *part, bf_error *err)
 }
 
 /* ---- a new file: the first page and the first parts, before it has its name ---- */
-int bf_chain_file_fill(int fd, const bf_desc *d, const char *path, bf_error *err)
+int bf_chain_file_fill(int fd, const bf_params *d, const char *path, bf_error *err)
 {
     const uint64_t n = bf_whole_parts(d);
     uint64_t at = BF_HEADER, before = 0;
-    bf_desc part;
+    bf_params part;
     int e = 0;
     for (unsigned i = 0; i < n && !e; i++, before += part.g.m) {
         int rc = bf_chain_part(d, i, before, &part, err);
@@ -171,4 +171,6 @@ int bf_chain_file_fill(int fd, const bf_desc *d, const char *path, bf_error *err
     return (e = bf_sync_file(NULL, fd)) ? bf_fail_sys(err, e, "write", path) : 0;
 }
 
-const bf_chain_ops bf_chain_file = { .append = append, .follow = follow, .news = news };
+const bf_chain_ops bf_chain_file = {
+    .append = append, .follow = follow, .has_new_parts = has_new_parts
+};

@@ -25,13 +25,13 @@ static bool machine_holds(uint64_t bytes)
 
 extern const bf_store_ops bf_store_memory;
 
-static int create(bf_store *s, const bf_desc *d, const bf_spec *spec, bf_error *err)
+static int create(bf_store *s, const bf_params *d, const bf_spec *spec, bf_error *err)
 {
     (void)spec;
     uint64_t bytes = (s->nwords * 8 + LINE - 1) / LINE * LINE, align = bytes >= HUGE ? HUGE : LINE;
     if (!machine_holds(bytes) || !(s->impl = calloc(1, (size_t)(bytes + align))))
         return bf_fail(err, BF_ENOMEM, "memory cannot hold %llu bytes for m=%llu %s", (ull)bytes,
-            (ull)d->g.m, bf_cells_of(&d->g)->names);
+            (ull)d->g.m, bf_cell_ops_of(&d->g)->names);
     s->words = (uint64_t *)(((uintptr_t)s->impl + (uintptr_t)align - 1) & ~((uintptr_t)align - 1));
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
     if (align == HUGE) {
@@ -47,33 +47,33 @@ static void close_(bf_store *s) { free(s->impl); }
 
 static const bf_spec nothing;
 
-bf_filter *bf_new_like(const bf_desc *d, const bf_spec *spec, bf_error *err)
+bf_filter *bf_new_like(const bf_params *d, const bf_spec *spec, bf_error *err)
 {
     bf_filter *f = bf_handle_new(&bf_store_memory, err);
     if (!spec) spec = &nothing;
     if (!f) return NULL;
-    int rc = bf_adopt(f, d, spec, err);
+    int rc = bf_filter_init_from(f, d, spec, err);
     if (rc == 0)
         rc = f->variant->many ? bf_chain_begin(f, d, spec, err)
-                              : create(&f->part.store, d, spec, err);
+                              : create(&f->bitmap.store, d, spec, err);
     if (rc < 0) {
         bf_close(f);
         return NULL;
     }
-    bf_settle(f, spec->threads);
+    bf_finish_open(f, spec->threads);
     return f;
 }
 
 /* ---- parts: each a bitmap of its own ---- */
-static int append_part(bf_filter *f, const bf_desc *part, bf_error *err)
+static int append_part(bf_filter *f, const bf_params *part, bf_error *err)
 {
-    bf_piece *p = calloc(1, sizeof *p);
+    bf_part *p = calloc(1, sizeof *p);
     if (!p) return bf_fail(err, BF_ENOMEM, "out of memory");
-    p->part.g = part->g;
-    p->part.store = (bf_store){ .ops = &bf_store_memory, .nwords = (part->g.m + 63) / 64 };
+    p->bitmap.g = part->g;
+    p->bitmap.store = (bf_store){ .ops = &bf_store_memory, .nwords = (part->g.m + 63) / 64 };
     p->live = &p->own;
     bf_live_set(p->live, part->live);
-    int rc = create(&p->part.store, part, NULL, err);
+    int rc = create(&p->bitmap.store, part, NULL, err);
     if (rc < 0) {
         free(p);
         return rc;
@@ -81,10 +81,10 @@ static int append_part(bf_filter *f, const bf_desc *part, bf_error *err)
     return bf_chain_join(f->chain, p);
 }
 
-static int create_chain(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err)
+static int create_chain(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_error *err)
 {
     const uint64_t n = bf_whole_parts(d);
-    bf_desc part;
+    bf_params part;
     uint64_t before = 0;
     int rc = bf_chain_begin(f, d, spec, err);
     for (unsigned i = 0; rc >= 0 && i < n; i++, before += part.g.m) {

@@ -30,7 +30,7 @@ static int drop_memory(bf_filter *f, bf_error *err)
 
 static int words_memory(bf_filter *f, bool create, uint64_t **shadow, bf_error *err)
 {
-    const uint64_t nwords = f->part.store.nwords;
+    const uint64_t nwords = f->bitmap.store.nwords;
     if (create) {
         drop_memory(f, NULL);
         if (!(f->shadow = bf_words_new(nwords)))
@@ -44,7 +44,7 @@ static int words_memory(bf_filter *f, bool create, uint64_t **shadow, bf_error *
 const bf_shadow_ops bf_shadow_memory = { .words = words_memory, .drop = drop_memory };
 
 /* ---- the maker of one in a file ---- */
-static bf_file *file_of(const bf_filter *f) { return f->part.store.impl; }
+static bf_file *file_of(const bf_filter *f) { return f->bitmap.store.impl; }
 
 static struct flock maker_byte(const bf_filter *f, short type)
 {
@@ -66,8 +66,8 @@ static int maker_lives(const bf_filter *f)
 }
 
 /* ---- in a file ---- */
-static uint64_t bits_of(const bf_filter *f) { return bf_bits(&f->part.g); }
-static size_t bytes_of(const bf_filter *f) { return (size_t)f->part.store.nwords * 8; }
+static uint64_t bits_of(const bf_filter *f) { return bf_bits(&f->bitmap.g); }
+static size_t bytes_of(const bf_filter *f) { return (size_t)f->bitmap.store.nwords * 8; }
 
 static int cut(bf_filter *f, bf_error *err)
 {
@@ -82,8 +82,8 @@ static int cut(bf_filter *f, bf_error *err)
 static int make(bf_filter *f, bf_error *err)
 {
     bf_file *file = file_of(f);
-    bf_hold_drop(file, &file->maker);
-    int e = bf_hold_take(file, &file->maker, maker_byte(f, F_RDLCK), O_RDONLY, err), rc;
+    bf_process_lock_drop(file, &file->maker);
+    int e = bf_process_lock_take(file, &file->maker, maker_byte(f, F_RDLCK), O_RDONLY, err), rc;
     if (e > 0 && e != ENOSYS) return bf_fail_sys(err, e, "lock", file->path);
     if (e < 0 || (e = cut(f, err)) < 0) return e;
     if ((rc = bf_file_fd(file, NULL, err)) < 0) return rc;
@@ -110,7 +110,7 @@ static int words_file(bf_filter *f, bool create, uint64_t **shadow, bf_error *er
         file->shadow = p;
         file->shadow_bytes = bytes_of(f);
     }
-    rc = bf_header_verify(file->first.page, file->shadow, f->part.store.nwords, file->path, err);
+    rc = bf_header_verify(file->first.page, file->shadow, f->bitmap.store.nwords, file->path, err);
     if (rc < 0) return rc; /* in the place of the bits it would damage them */
     *shadow = file->shadow;
     return 1;
@@ -130,14 +130,14 @@ static int drop_file(bf_filter *f, bf_error *err)
     bf_file *file = file_of(f);
     const int rc = cut(f, err);
     unmap(file);
-    bf_hold_drop(file, &file->maker);
+    bf_process_lock_drop(file, &file->maker);
     return rc;
 }
 
 void bf_file_end_shadow(bf_file *file)
 {
     unmap(file);
-    bf_hold_drop(file, &file->maker);
+    bf_process_lock_drop(file, &file->maker);
 }
 
 static int sync_file(bf_filter *f, bf_sync_what what, bf_error *err)

@@ -7,7 +7,7 @@
  * description any more.  An ordinary handle's lock is held by the handle's own description: a child
  * of fork shares it, because it may go on writing.  An exclusive handle's lock is held by a map of
  * another description that fork does not hand on, so it ends with the process even while a child
- * lives (bf_hold).  The length of the locked range is 1 + the process id of the
+ * lives (bf_process_lock).  The length of the locked range is 1 + the process id of the
  * holder, for messages. */
 #include "base/system.h"
 #include "bits/bits.h"
@@ -114,7 +114,8 @@ static int close_mapped(int fd)
 }
 
 #if defined(F_OFD_SETLK) && defined(MADV_DONTFORK)
-int bf_hold_take(const bf_file *f, bf_hold *h, struct flock lock, int flags, bf_error *err)
+int bf_process_lock_take(
+    const bf_file *f, bf_process_lock *h, struct flock lock, int flags, bf_error *err)
 {
     void *map = MAP_FAILED;
     const int fd = bf_file_again(f, flags, err);
@@ -122,7 +123,7 @@ int bf_hold_take(const bf_file *f, bf_hold *h, struct flock lock, int flags, bf_
     if (fcntl(fd, F_OFD_SETLK, &lock) == 0)
         map = mmap(NULL, BF_HEADER, PROT_READ, MAP_SHARED, fd, 0);
     if (map != MAP_FAILED && madvise(map, BF_HEADER, MADV_DONTFORK) == 0) {
-        *h = (bf_hold){ map, close_mapped(fd), bf_process() };
+        *h = (bf_process_lock){ map, close_mapped(fd), bf_process() };
         return 0;
     }
     const int e = errno;
@@ -131,7 +132,8 @@ int bf_hold_take(const bf_file *f, bf_hold *h, struct flock lock, int flags, bf_
     return e == EACCES ? EAGAIN : e;
 }
 #else
-int bf_hold_take(const bf_file *f, bf_hold *h, struct flock lock, int flags, bf_error *err)
+int bf_process_lock_take(
+    const bf_file *f, bf_process_lock *h, struct flock lock, int flags, bf_error *err)
 {
     (void)f, (void)h, (void)lock, (void)flags, (void)err, (void)close_mapped;
     return ENOSYS;
@@ -139,10 +141,10 @@ int bf_hold_take(const bf_file *f, bf_hold *h, struct flock lock, int flags, bf_
 #endif
 
 /* In a child of fork another map may be at that address by now. */
-void bf_hold_drop(const bf_file *f, bf_hold *h)
+void bf_process_lock_drop(const bf_file *f, bf_process_lock *h)
 {
-    const bf_hold was = *h;
-    *h = (bf_hold){ 0 };
+    const bf_process_lock was = *h;
+    *h = (bf_process_lock){ 0 };
     if (was.map && was.process == bf_process()) munmap(was.map, BF_HEADER);
     bf_file_close(f, was.fd);
 }
@@ -191,7 +193,7 @@ int bf_file_write_shared(const bf_file *f, bf_error *err)
 
 int bf_file_write_alone(bf_file *f, bf_error *err)
 {
-    const int e = bf_hold_take(f, &f->alone, writers_byte(F_WRLCK), O_RDWR, err);
+    const int e = bf_process_lock_take(f, &f->alone, writers_byte(F_WRLCK), O_RDWR, err);
     if (e <= 0) return e;
     if (e == EAGAIN) return refuse(f, err);
     if (has_no_such_locks(e))

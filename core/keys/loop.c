@@ -36,7 +36,7 @@ static size_t place(const bf_batch *b, size_t from, size_t n, uint64_t *pos)
 {
     uint64_t d[BF_CHUNK * BF_WIDTH_MAX];
     const bf_filter *f = b->f;
-    const unsigned k = f->part.g.k;
+    const unsigned k = f->bitmap.g.k;
     const size_t few = keys_at_once(BF_POSITIONS, k, BF_CHUNK);
     const bf_key *keys = b->keys + from;
     size_t good = 0;
@@ -44,7 +44,7 @@ static size_t place(const bf_batch *b, size_t from, size_t n, uint64_t *pos)
         c = n - done < few ? n - done : few;
         good += f->hash->try ? f->hash->try(f->secret, keys + done, c, d, b->err) : c;
         if (!f->hash->try) f->hash->run(f->secret, keys + done, c, d);
-        bf_positions(f->scheme->layout, &f->part.g, d, good - done, pos + done * k);
+        bf_positions(f->scheme->layout, &f->bitmap.g, d, good - done, pos + done * k);
     }
     return good;
 }
@@ -61,8 +61,8 @@ static int apply_locked(
     const bf_batch *b, locked_pass *p, uint64_t *pos, size_t n, uint8_t *present)
 {
     bf_filter *f = b->f;
-    const bf_cells *cells = bf_cells_of(&f->part.g);
-    const unsigned k = f->part.g.k;
+    const bf_cell_ops *cells = bf_cell_ops_of(&f->bitmap.g);
+    const unsigned k = f->bitmap.g.k;
     bf_guard g;
     bf_error why; /* *err may say already which key could not be hashed */
     const int rc = bf_guard_lock(f, &g, &why);
@@ -71,7 +71,7 @@ static int apply_locked(
         return rc;
     }
     p->to_bits = !p->before || !bf_same_bits(&g, *p->before);
-    if (p->to_bits) cells->apply(f->part.store.words, f->atomic, b->op, pos, n, k, present);
+    if (p->to_bits) cells->apply(f->bitmap.store.words, f->atomic, b->op, pos, n, k, present);
     if (g.shadow && b->op == BF_OP_ADD) {
         uint8_t unused[BF_CHUNK];
         cells->apply(g.shadow, true, BF_OP_ADD, pos, n, k, unused);
@@ -82,10 +82,10 @@ static int apply_locked(
 
 static int apply(const bf_batch *b, uint64_t *pos, size_t n, uint8_t *present)
 {
-    bf_part *p = &b->f->part;
+    bf_bitmap *p = &b->f->bitmap;
     if (!p->store.words)
         return p->store.ops->apply(&p->store, b->op, pos, n, p->g.k, present, b->err);
-    bf_cells_of(&p->g)->apply(p->store.words, b->f->atomic, b->op, pos, n, p->g.k, present);
+    bf_cell_ops_of(&p->g)->apply(p->store.words, b->f->atomic, b->op, pos, n, p->g.k, present);
     return 0;
 }
 
@@ -132,9 +132,9 @@ static int64_t run_positions(const bf_batch *b, locked_pass *p)
 {
     uint64_t few_pos[BF_POSITIONS], *pos = few_pos;
     uint8_t few_present[BF_CHUNK], *present = few_present;
-    const unsigned k = b->f->part.g.k;
+    const unsigned k = b->f->bitmap.g.k;
     const size_t few = keys_at_once(BF_POSITIONS, k, BF_CHUNK),
-                 trip = keys_at_once(BF_TRIP_POSITIONS, k, b->f->part.store.ops->batch),
+                 trip = keys_at_once(BF_TRIP_POSITIONS, k, b->f->bitmap.store.ops->batch),
                  most = b->n <= few || trip <= few ? few
                         : b->n < trip              ? b->n
                                                    : trip;
@@ -151,7 +151,7 @@ static int64_t run_positions(const bf_batch *b, locked_pass *p)
 
 static int64_t run_fixed(const bf_batch *b)
 {
-    return b->f->part.kernels && b->op <= BF_OP_ADD ? bf_ring_fixed(b) : run_positions(b, NULL);
+    return b->f->bitmap.kernels && b->op <= BF_OP_ADD ? bf_ring_fixed(b) : run_positions(b, NULL);
 }
 
 /* ---- beside a rebuild ---- */
@@ -197,8 +197,8 @@ static int64_t run_spans(const bf_batch *b)
     bf_span s;
     uint8_t own[BF_SPAN];
     bf_filter *f = b->f;
-    const bf_variant *v = f->variant;
-    const bf_chain_ops *ops = f->part.store.ops->chain;
+    const bf_variant_ops *v = f->variant;
+    const bf_chain_ops *ops = f->bitmap.store.ops->chain;
     int64_t total = 0;
     for (size_t done = 0, c; done < b->n; done += c) {
         c = b->n - done < BF_SPAN ? b->n - done : BF_SPAN;
@@ -235,7 +235,7 @@ static __attribute__((noinline)) int64_t run_some(bf_batch *b, bool changes)
     if (!f->chain)
         total = changes && bf_rebuilds_in_place(f) ? change(b) : run_fixed(b);
     else
-        total = f->chain->piece[0]->part.kernels ? bf_ring_chain(b) : run_spans(b);
+        total = f->chain->part[0]->bitmap.kernels ? bf_ring_chain(b) : run_spans(b);
     return total < 0 || b->n == n ? total : BF_EINVAL;
 }
 
@@ -244,9 +244,9 @@ static __attribute__((noinline)) int64_t run_some(bf_batch *b, bool changes)
 static int64_t run(bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
     const bool changes = op == BF_OP_ADD || op == BF_OP_REMOVE;
-    const size_t most = !changes || !f->part.store.ops->shadow ? SIZE_MAX
-                        : f->part.g.counting                   ? COUNTED_AT_ONCE
-                                                               : KEYS_AT_ONCE;
+    const size_t most = !changes || !f->bitmap.store.ops->shadow ? SIZE_MAX
+                        : f->bitmap.g.counting                   ? COUNTED_AT_ONCE
+                                                                 : KEYS_AT_ONCE;
     int64_t total = 0, rc;
     bf_error own;
     if (!err) err = &own;
@@ -267,7 +267,7 @@ static int64_t run(bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *
 
 static inline bool has_parts_here(const bf_filter *f)
 {
-    return f->chain && f->chain->piece[0]->part.kernels;
+    return f->chain && f->chain->part[0]->bitmap.kernels;
 }
 
 /* The single key of a filter whose bits are elsewhere, or whose calls run the host's code. */
@@ -283,7 +283,7 @@ static __attribute__((noinline)) int run_one(
         return op == BF_OP_ADD ? bf_chain_add_one(f, key, len, err)
                                : bf_chain_test_one(f, key, len, err);
     const int rc = (int)run_some(&(bf_batch){ f, op, &one, 1, NULL, err }, op == BF_OP_ADD);
-    if (op != BF_OP_ADD || !f->part.store.ops->has_name) return rc;
+    if (op != BF_OP_ADD || !f->bitmap.store.ops->has_name) return rc;
     bf_hash_xxh3.one(NULL, key, len, &d);
     return bf_sometimes_named(f, d, rc, err);
 }
@@ -301,11 +301,11 @@ int64_t bf_test_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, 
 static inline __attribute__((always_inline)) int add_one(
     bf_filter *f, const void *key, size_t len, uint64_t *d, bf_error *err)
 {
-    const bf_part *p = &f->part;
+    const bf_bitmap *p = &f->bitmap;
     f->hash->one(f->secret, key, len, d);
     const uint64_t before = bf_generation(f);
     if (!bf_settled(before)) return run_one(f, BF_OP_ADD, key, len, err);
-    const bool present = p->kernels->add_one[f->how](&p->g, p->store.words, d);
+    const bool present = p->kernels->add_one[f->add_mode](&p->g, p->store.words, d);
     if (!bf_unchanged(f, before)) return add_one_again(f, key, len, before, present, err);
     return present ? BF_PRESENT : BF_ADDED;
 }
@@ -325,20 +325,20 @@ static __attribute__((noinline)) int add_checked(
 int bf_add(bf_filter *f, const void *key, size_t len, bf_error *err)
 {
     uint64_t d[BF_WIDTH_MAX];
-    if (!f->part.kernels)
-        return !f->hosted && has_parts_here(f) ? bf_chain_add_one(f, key, len, err)
-                                               : run_one(f, BF_OP_ADD, key, len, err);
+    if (!f->bitmap.kernels)
+        return !f->runs_host_code && has_parts_here(f) ? bf_chain_add_one(f, key, len, err)
+                                                       : run_one(f, BF_OP_ADD, key, len, err);
     return bf_int_load_acquire(&f->state) == BF_WRITABLE ? add_one(f, key, len, d, err)
                                                          : add_checked(f, key, len, err);
 }
 
 int bf_test(bf_filter *f, const void *key, size_t len, bf_error *err)
 {
-    const bf_part *p = &f->part;
+    const bf_bitmap *p = &f->bitmap;
     uint64_t d[BF_WIDTH_MAX];
     if (!p->kernels)
-        return !f->hosted && has_parts_here(f) ? bf_chain_test_one(f, key, len, err)
-                                               : run_one(f, BF_OP_TEST, key, len, err);
+        return !f->runs_host_code && has_parts_here(f) ? bf_chain_test_one(f, key, len, err)
+                                                       : run_one(f, BF_OP_TEST, key, len, err);
     f->hash->one(f->secret, key, len, d);
     return p->kernels->test_one(&p->g, p->store.words, d);
 }
@@ -346,7 +346,7 @@ int bf_test(bf_filter *f, const void *key, size_t len, bf_error *err)
 /* ---- counters ---- */
 static int counts(const bf_filter *f, const char *what, bf_error *err)
 {
-    if (f->part.g.counting) return 0;
+    if (f->bitmap.g.counting) return 0;
     return bf_fail(err, BF_ENOTSUP, "%.80s has bits, not counters: only counting filters can %s",
         bf_where(f, NULL), what);
 }
@@ -369,14 +369,14 @@ static int one_counted(bf_filter *f, int op, const void *key, size_t len, bf_err
     uint64_t d[BF_WIDTH_MAX], pos[BF_POSITIONS];
     uint8_t answer;
     f->hash->one(f->secret, key, len, d);
-    f->scheme->layout->positions(&f->part.g, d, 1, pos);
-    bf_counters_apply(f->part.store.words, f->atomic, op, pos, 1, f->part.g.k, &answer);
+    f->scheme->layout->positions(&f->bitmap.g, d, 1, pos);
+    bf_counters_apply(f->bitmap.store.words, f->atomic, op, pos, 1, f->bitmap.g.k, &answer);
     return op == BF_OP_REMOVE ? bf_sometimes_named(f, d[0], answer, err) : answer;
 }
 
 int bf_remove(bf_filter *f, const void *key, size_t len, bf_error *err)
 {
-    if (!f->part.g.counting || !f->part.kernels || f->atomic)
+    if (!f->bitmap.g.counting || !f->bitmap.kernels || f->atomic)
         return (int)bf_remove_many(f, &(bf_key){ key, len }, 1, NULL, err);
     const int rc = bf_writable(f, err);
     return rc < 0 ? rc : one_counted(f, BF_OP_REMOVE, key, len, err);
@@ -385,7 +385,8 @@ int bf_remove(bf_filter *f, const void *key, size_t len, bf_error *err)
 int bf_count_of(bf_filter *f, const void *key, size_t len, bf_error *err)
 {
     uint8_t count = 0;
-    if (f->part.g.counting && f->part.kernels) return one_counted(f, BF_OP_COUNT, key, len, err);
+    if (f->bitmap.g.counting && f->bitmap.kernels)
+        return one_counted(f, BF_OP_COUNT, key, len, err);
     int rc = (int)bf_count_many(f, &(bf_key){ key, len }, 1, &count, err);
     return rc < 0 ? rc : count;
 }
@@ -395,8 +396,8 @@ int64_t bf_hashcode(
 {
     BF_CALL((bf_filter *)f, NULL, entered);
     uint64_t d[BF_WIDTH_MAX], all[BF_POSITIONS];
-    const unsigned k = f->part.g.k;
-    const bf_piece *p;
+    const unsigned k = f->bitmap.g.k;
+    const bf_part *p;
     if (f->hash->accept && f->hash->accept(f->secret, key, len, err) < 0) return BF_EINVAL;
     if (!f->hash->try)
         f->hash->one(f->secret, key, len, d);
@@ -404,7 +405,7 @@ int64_t bf_hashcode(
         return BF_EHOST;
     int rc = bf_whole_target((bf_filter *)f, &p, err);
     if (rc < 0) return rc;
-    bf_positions(f->scheme->layout, &p->part.g, d, 1, all);
+    bf_positions(f->scheme->layout, &p->bitmap.g, d, 1, all);
     for (unsigned j = 0; j < k; j++) all[j] += p->start;
     if (cap) memcpy(pos, all, (cap < k ? cap : k) * sizeof *pos);
     return k;

@@ -115,22 +115,23 @@ RING int64_t run_ring(const bf_batch *b, const way w)
 
 RING void fetch_one(const bf_filter *f, const uint64_t *d, size_t n)
 {
-    f->part.kernels->fetch(&f->part.g, f->part.store.words, d, n);
+    f->bitmap.kernels->fetch(&f->bitmap.g, f->bitmap.store.words, d, n);
 }
 
 RING int ask_one(bf_filter *f, int op, const bf_digests *k, uint64_t *present, bf_error *err)
 {
-    const bf_part *p = &f->part;
+    const bf_bitmap *p = &f->bitmap;
     (void)err;
-    *present = op == BF_OP_ADD
-                   ? p->kernels->add[f->how](&p->g, p->store.words, k->d, k->n, k->ahead, k->nahead)
-                   : p->kernels->test(&p->g, p->store.words, k->d, k->n, k->ahead, k->nahead);
+    *present =
+        op == BF_OP_ADD
+            ? p->kernels->add[f->add_mode](&p->g, p->store.words, k->d, k->n, k->ahead, k->nahead)
+            : p->kernels->test(&p->g, p->store.words, k->d, k->n, k->ahead, k->nahead);
     return 0;
 }
 
 int64_t bf_ring_fixed(const bf_batch *b)
 {
-    const bf_kernels *k = b->f->part.kernels;
+    const bf_kernels *k = b->f->bitmap.kernels;
     const way w = { k->step, k->lag, fetch_one, ask_one };
     return run_ring(b, w);
 }

@@ -12,9 +12,9 @@ enum { NEAR = 256 };
 
 size_t bf_batch_size(const bf_filter *f)
 {
-    const unsigned batch = f->part.store.ops->batch, k = f->part.g.k;
+    const unsigned batch = f->bitmap.store.ops->batch, k = f->bitmap.g.k;
     const size_t most = batch > BF_BATCH_SIZE_MAX ? BF_BATCH_SIZE_MAX : batch;
-    if (most == 0) return f->part.store.ops->has_name ? BF_BATCH_SIZE_MAX : NEAR;
+    if (most == 0) return f->bitmap.store.ops->has_name ? BF_BATCH_SIZE_MAX : NEAR;
     return BF_TRIP_POSITIONS / k < most ? BF_TRIP_POSITIONS / k : most;
 }
 
@@ -22,8 +22,8 @@ enum { NEVER, NEAR_BY, FAR };
 /* FAR: a look is a trip, so it is the time that counts, not the keys of this process. */
 static int where_it_is(const bf_filter *f)
 {
-    if (bf_whole_piece((bf_filter *)f, 0)->part.store.words) return NEAR_BY;
-    return f->part.store.ops->glance ? FAR : NEVER;
+    if (bf_whole_part((bf_filter *)f, 0)->bitmap.store.words) return NEAR_BY;
+    return f->bitmap.store.ops->glance ? FAR : NEVER;
 }
 
 /* In memory the first look is free, or nearly; a file is looked at with the first new key. */
@@ -32,7 +32,7 @@ int64_t bf_check_after(bf_filter *f, bool just_opened)
     uint64_t wait = 0;
     const int where = where_it_is(f);
     if (where == NEVER) return INT64_MAX;
-    if (!just_opened || where == FAR || f->part.store.ops->has_name) return 0;
+    if (!just_opened || where == FAR || f->bitmap.store.ops->has_name) return 0;
     if (bf_saturated(f, &wait, NULL) == BF_OVERFULL) return 0;
     return wait < INT64_MAX ? (int64_t)wait : INT64_MAX;
 }
@@ -44,9 +44,9 @@ static bool is_due(bf_filter *f)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     const int64_t now = (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000,
-                  last = __atomic_load_n(&f->looked, __ATOMIC_RELAXED);
+                  last = __atomic_load_n(&f->fill_checked_at, __ATOMIC_RELAXED);
     if (last && now - last < MINUTE) return false;
-    __atomic_store_n(&f->looked, now, __ATOMIC_RELAXED);
+    __atomic_store_n(&f->fill_checked_at, now, __ATOMIC_RELAXED);
     return true;
 }
 
@@ -71,7 +71,7 @@ int bf_check_fill(bf_filter *f, int64_t *left, char *sentence, size_t cap)
     bf_print(sentence, cap,
         "more than half of the %s of a filter sized for n=%llu keys are set, so it holds more keys "
         "and its rate of false positives rises; create a larger one",
-        bf_cells_of(&f->part.g)->names, (ull)info.n);
+        bf_cell_ops_of(&f->bitmap.g)->names, (ull)info.n);
     return 1;
 }
 

@@ -63,33 +63,34 @@ AVX2 static inline bool put_avx2(const bf_geometry *g, uint64_t *words, uint64_t
  * most keys.
  */
 AVX2 static inline uint64_t any_few(
-    const bf_plane *planes, size_t nplanes, const uint64_t *d, size_t n)
+    const bf_part_view *views, size_t nviews, const uint64_t *d, size_t n)
 {
     uint64_t present = 0;
     for (size_t i = 0; i < n; i++) {
-        const line_vec mask = line_masks_avx2(bf_mum(d[i], BF_MUM_1), planes->g->k);
-        for (size_t j = 0; j < nplanes; j++) {
-            const uint64_t *line = planes[j].words + bf_mulhi(d[i], planes[j].lines) * LINE_WORDS;
+        const line_vec mask = line_masks_avx2(bf_mum(d[i], BF_MUM_1), views->g->k);
+        for (size_t j = 0; j < nviews; j++) {
+            const uint64_t *line = views[j].words + bf_mulhi(d[i], views[j].lines) * LINE_WORDS;
             if (!line_lacks(line, mask)) present |= (uint64_t)line_has(line_load(line), mask) << i;
         }
     }
     return present;
 }
 
-AVX2 LINE_ALWAYS uint64_t any_of(const bf_plane *planes, size_t nplanes, line_batch keys, bool far)
+AVX2 LINE_ALWAYS uint64_t any_of(
+    const bf_part_view *views, size_t nviews, line_batch keys, bool far)
 {
     enum { FEW = 4 };
     const uint64_t *d = keys.d;
-    if (keys.n <= FEW) return any_few(planes, nplanes, d, keys.n);
-    const unsigned k = planes->g->k;
-    const size_t large = line_large(planes, nplanes);
+    if (keys.n <= FEW) return any_few(views, nviews, d, keys.n);
+    const unsigned k = views->g->k;
+    const size_t large = line_large(views, nviews);
     uint64_t present = 0;
     for (size_t i = 0; i < keys.n; i++) {
         const line_vec mask = line_inverted(line_masks_avx2(bf_mum(d[i], BF_MUM_1), k));
-        for (size_t j = i < keys.nahead ? large : nplanes; j < nplanes; j++)
-            bf_fetch(planes[j].words + bf_mulhi(keys.ahead[i], planes[j].lines) * LINE_WORDS, far);
-        for (size_t j = nplanes; j-- > 0;) {
-            const uint64_t *line = planes[j].words + bf_mulhi(d[i], planes[j].lines) * LINE_WORDS;
+        for (size_t j = i < keys.nahead ? large : nviews; j < nviews; j++)
+            bf_fetch(views[j].words + bf_mulhi(keys.ahead[i], views[j].lines) * LINE_WORDS, far);
+        for (size_t j = nviews; j-- > 0;) {
+            const uint64_t *line = views[j].words + bf_mulhi(d[i], views[j].lines) * LINE_WORDS;
             if (!line_has_inverted(line, mask)) continue;
             present |= UINT64_C(1) << i;
             break;

@@ -85,22 +85,23 @@ LINE_ROW(, _cells, _cells, fetch_line, false, NULL)
 #ifdef LINE_AVX2
 /* The masks of both lines are made once for all parts.  The first line answers "absent" for nearly
  * all absent keys.  The newest part comes first, because it has the most keys. */
-AVX2 LINE_ALWAYS uint64_t any_of(const bf_plane *planes, size_t nplanes, line_batch keys, bool far)
+AVX2 LINE_ALWAYS uint64_t any_of(
+    const bf_part_view *views, size_t nviews, line_batch keys, bool far)
 {
-    const unsigned k = planes->g->k;
+    const unsigned k = views->g->k;
     const uint64_t *d = keys.d;
-    const size_t large = keys.nahead ? line_large(planes, nplanes) : nplanes;
+    const size_t large = keys.nahead ? line_large(views, nviews) : nviews;
     uint64_t present = 0;
     for (size_t i = 0; i < keys.n; i++) {
         const line_vec a = line_inverted(line_masks_avx2(bf_mum(d[i], BF_MUM_1), (k + 1) / 2));
         const line_vec b =
             line_inverted(line_masks_avx2(bf_mum(bf_mum(d[i], BF_MUM_2), BF_MUM_1), k / 2));
-        for (size_t j = i < keys.nahead ? large : nplanes; j < nplanes; j++)
-            fetch_one(planes[j].g, planes[j].words, keys.ahead[i], far);
-        for (size_t j = nplanes; j-- > 0;) {
-            const pair p = pair_of(planes[j].g, d[i]);
-            if (!line_has_inverted(planes[j].words + p.line[0] * LINE_WORDS, a)) continue;
-            if (!line_has_inverted(planes[j].words + p.line[1] * LINE_WORDS, b)) continue;
+        for (size_t j = i < keys.nahead ? large : nviews; j < nviews; j++)
+            fetch_one(views[j].g, views[j].words, keys.ahead[i], far);
+        for (size_t j = nviews; j-- > 0;) {
+            const pair p = pair_of(views[j].g, d[i]);
+            if (!line_has_inverted(views[j].words + p.line[0] * LINE_WORDS, a)) continue;
+            if (!line_has_inverted(views[j].words + p.line[1] * LINE_WORDS, b)) continue;
             present |= UINT64_C(1) << i;
             break;
         }

@@ -115,14 +115,14 @@ KIND void fetch_all(const bf_geometry *g, const uint64_t *words, uint64_t d, ker
 /* Without a branch for each bit: whether it is set cannot be foretold, whether all are often can.
  */
 enum { KEPT = 16 };
-KIND bool put_at(uint64_t *words, const uint64_t *pos, unsigned k, bf_how how)
+KIND bool put_at(uint64_t *words, const uint64_t *pos, unsigned k, bf_add_mode how)
 {
     bool all = true;
-    for (unsigned j = 0; how == BF_SPARING && j < k; j++)
+    for (unsigned j = 0; how == BF_ADD_IF_ABSENT && j < k; j++)
         all &= (bf_word(words + (pos[j] >> 6)) & bf_mask_of(pos[j])) != 0;
-    if (how == BF_SPARING && all) return true;
+    if (how == BF_ADD_IF_ABSENT && all) return true;
     for (unsigned j = 0; j < k; j++)
-        all &= bf_or(words + (pos[j] >> 6), bf_mask_of(pos[j]), how == BF_LOCKED);
+        all &= bf_or(words + (pos[j] >> 6), bf_mask_of(pos[j]), how == BF_ADD_ATOMIC);
     return all;
 }
 
@@ -130,7 +130,7 @@ static __attribute__((noinline)) bool spare_many(const bf_geometry *g, uint64_t 
 {
     uint64_t pos[BF_POSITIONS];
     classic_positions(g, &d, 1, pos);
-    return put_at(words, pos, g->k, BF_SPARING);
+    return put_at(words, pos, g->k, BF_ADD_IF_ABSENT);
 }
 
 static inline bool spare_key(const bf_geometry *g, uint64_t *words, uint64_t d)
@@ -139,17 +139,17 @@ static inline bool spare_key(const bf_geometry *g, uint64_t *words, uint64_t d)
     cursor c = cursor_of(d);
     if (g->k > KEPT) return spare_many(g, words, d);
     for (unsigned j = 0; j < g->k; c = step(c, j++)) few[j] = here(g, c);
-    return put_at(words, few, g->k, BF_SPARING);
+    return put_at(words, few, g->k, BF_ADD_IF_ABSENT);
 }
 
-KIND bool put_bits(const bf_geometry *g, uint64_t *words, uint64_t d, bf_how how)
+KIND bool put_bits(const bf_geometry *g, uint64_t *words, uint64_t d, bf_add_mode how)
 {
-    if (how == BF_SPARING) return spare_key(g, words, d);
+    if (how == BF_ADD_IF_ABSENT) return spare_key(g, words, d);
     cursor c = cursor_of(d);
     bool present = true;
     for (unsigned j = 0; j < g->k; c = step(c, j++)) {
         uint64_t q = here(g, c);
-        present &= bf_or(words + (q >> 6), bf_mask_of(q), how == BF_LOCKED);
+        present &= bf_or(words + (q >> 6), bf_mask_of(q), how == BF_ADD_ATOMIC);
     }
     return present;
 }
@@ -170,9 +170,9 @@ static inline bool put_counters(const bf_geometry *g, uint64_t *words, uint64_t 
     return counters_add(words, pos, g->k, atomic, false);
 }
 
-KIND bool put(const bf_geometry *g, uint64_t *words, uint64_t d, bf_how how, bool counting)
+KIND bool put(const bf_geometry *g, uint64_t *words, uint64_t d, bf_add_mode how, bool counting)
 {
-    return counting ? put_counters(g, words, d, how == BF_LOCKED) : put_bits(g, words, d, how);
+    return counting ? put_counters(g, words, d, how == BF_ADD_ATOMIC) : put_bits(g, words, d, how);
 }
 
 /* One key after the other, not in rounds: where keys of a batch share bits their order decides
@@ -191,7 +191,7 @@ KIND void place(
 }
 
 KIND uint64_t put_kept(
-    const bf_geometry *g, uint64_t *words, const uint64_t *d, size_t n, bf_how how, bool far)
+    const bf_geometry *g, uint64_t *words, const uint64_t *d, size_t n, bf_add_mode how, bool far)
 {
     uint64_t at[NEAR][KEPT], present = 0;
     const bf_geometry own = *g;
@@ -204,7 +204,8 @@ KIND uint64_t put_kept(
     return present;
 }
 
-KIND uint64_t put_all(const bf_geometry *g, uint64_t *words, batch b, bf_how how, kernel_row row)
+KIND uint64_t put_all(
+    const bf_geometry *g, uint64_t *words, batch b, bf_add_mode how, kernel_row row)
 {
     uint64_t present = 0;
     fetch_first(g, words, b.ahead, b.nahead, row);
@@ -240,9 +241,9 @@ KIND uint64_t put_all(const bf_geometry *g, uint64_t *words, batch b, bf_how how
     {                                                                                              \
         return has(g, words, *d, counting);                                                        \
     }                                                                                              \
-    ADD_ONE(add_one_##name, BF_OWN, counting)                                                      \
-    ADD_ONE(or_one_##name, BF_LOCKED, counting)                                                    \
-    ADD_ONE(spare_one_##name, BF_SPARING, counting)
+    ADD_ONE(add_one_##name, BF_ADD_PLAIN, counting)                                                \
+    ADD_ONE(or_one_##name, BF_ADD_ATOMIC, counting)                                                \
+    ADD_ONE(spare_one_##name, BF_ADD_IF_ABSENT, counting)
 #define ROW(row, name, counting, far)                                                              \
     static void fetch_##row(                                                                       \
         const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n)                  \
@@ -250,9 +251,9 @@ KIND uint64_t put_all(const bf_geometry *g, uint64_t *words, batch b, bf_how how
         fetch_first(g, words, d, n, (kernel_row){ counting, far });                                \
     }                                                                                              \
     TEST(row, counting, far)                                                                       \
-    ADD(add_##row, BF_OWN, counting, far)                                                          \
-    ADD(or_##row, BF_LOCKED, counting, far)                                                        \
-    ADD(spare_##row, BF_SPARING, counting, far)                                                    \
+    ADD(add_##row, BF_ADD_PLAIN, counting, far)                                                    \
+    ADD(or_##row, BF_ADD_ATOMIC, counting, far)                                                    \
+    ADD(spare_##row, BF_ADD_IF_ABSENT, counting, far)                                              \
     static const bf_kernels kernels_##row = { BF_CHUNK, BF_CHUNK, fetch_##row, test_##row,         \
         { add_##row, or_##row, spare_##row }, test_one_##name,                                     \
         { add_one_##name, or_one_##name, spare_one_##name }, NULL };

@@ -23,13 +23,13 @@ typedef struct {
     bool avx2;       /* set at opening: positions() may use it */
     bool counting;   /* a cell is a counter of 4 bits, else a bit */
 } bf_geometry;
-static inline const bf_cells *bf_cells_of(const bf_geometry *g)
+static inline const bf_cell_ops *bf_cell_ops_of(const bf_geometry *g)
 {
     return g->counting ? &bf_cells_counters : &bf_cells_bits;
 }
 static inline uint64_t bf_bits(const bf_geometry *g) /* of all cells */
 {
-    return g->m * bf_cells_of(g)->bits;
+    return g->m * bf_cell_ops_of(g)->bits;
 }
 
 /* Tests or adds at most BF_CHUNK keys in addressable memory.  Bit i of the result: key i was
@@ -46,18 +46,18 @@ typedef struct {
     const uint64_t *words;
     const bf_geometry *g;
     uint64_t lines; /* of g */
-} bf_plane;
-typedef uint64_t bf_any_kernel(const bf_plane *planes, size_t nplanes, const uint64_t *d, size_t n,
-    const uint64_t *ahead, size_t nahead);
+} bf_part_view;
+typedef uint64_t bf_any_kernel(const bf_part_view *views, size_t nviews, const uint64_t *d,
+    size_t n, const uint64_t *ahead, size_t nahead);
 /* How a key is added.  OWN: no other thread writes the words.  LOCKED: others write them too.
  * SPARING: a file that no other process writes; a key that is present does not dirty a page. */
-typedef enum { BF_OWN, BF_LOCKED, BF_SPARING } bf_how;
+typedef enum { BF_ADD_PLAIN, BF_ADD_ATOMIC, BF_ADD_IF_ABSENT } bf_add_mode;
 typedef struct {
     unsigned step, lag; /* keys per call, a multiple of 8; how many keys ahead lines are fetched, a
                            multiple of step, see BF_RING */
     void (*fetch)(const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n);
     bf_test_kernel *test;
-    bf_add_kernel *add[3]; /* [bf_how]; false and true are the first two */
+    bf_add_kernel *add[3]; /* [bf_add_mode]; false and true are the first two */
     bool (*test_one)(
         const bf_geometry *g, const uint64_t *words, const uint64_t *d); /* true: was present   */
     bool (*add_one[3])(const bf_geometry *g, uint64_t *words, const uint64_t *d);

@@ -209,10 +209,10 @@ AVX2 static inline bool line_add_avx2(uint64_t *line, uint64_t g, unsigned k, bo
 #endif
 
 /* The index of the first plane that is large enough to fetch its lines ahead. */
-static inline size_t line_large(const bf_plane *planes, size_t n)
+static inline size_t line_large(const bf_part_view *views, size_t n)
 {
     size_t first = 0;
-    while (first < n && planes[first].lines < BF_LARGE / LINE_WORDS) first++;
+    while (first < n && views[first].lines < BF_LARGE / LINE_WORDS) first++;
     return first;
 }
 
@@ -276,10 +276,10 @@ static inline size_t line_large(const bf_plane *planes, size_t n)
         return put##suffix(g, words, *d, true);                                                    \
     }
 #define LINE_ANY(name, far)                                                                        \
-    AVX2 static uint64_t name(const bf_plane *planes, size_t nplanes, const uint64_t *d, size_t n, \
-        const uint64_t *ahead, size_t nahead)                                                      \
+    AVX2 static uint64_t name(const bf_part_view *views, size_t nviews, const uint64_t *d,         \
+        size_t n, const uint64_t *ahead, size_t nahead)                                            \
     {                                                                                              \
-        return any_of(planes, nplanes, (line_batch){ d, n, ahead, nahead }, far);                  \
+        return any_of(views, nviews, (line_batch){ d, n, ahead, nahead }, far);                    \
     }
 /* A row of bf_layout's kernels, which fetches lines far or near. */
 #define LINE_ROW(attr, row, suffix, fetch_it, far, any)                                            \

@@ -9,7 +9,7 @@ static const double NEARLY = 0.49;
 static double share(const uint64_t *w, uint64_t nwords, const bf_geometry *g, uint64_t runs)
 {
     const uint64_t all = nwords / RUN;
-    const bf_cells *cells = bf_cells_of(g);
+    const bf_cell_ops *cells = bf_cell_ops_of(g);
     if (all <= runs) return (double)cells->count(w, nwords) / (double)g->m;
     uint64_t set = 0, some[TOGETHER * RUN];
     for (uint64_t i = 0; i < runs; i++) {

@@ -29,7 +29,7 @@ double bf_chain_tick(const bf_chain *c)
     return c->clock(c->clock_ctx);
 }
 
-int bf_chain_begin(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err)
+int bf_chain_begin(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_error *err)
 {
     bf_chain *c = f->chain = calloc(1, sizeof *c);
     if (!c) return bf_fail(err, BF_ENOMEM, "out of memory");
@@ -37,7 +37,7 @@ int bf_chain_begin(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error
     c->clock = spec->clock ? spec->clock : system_clock;
     c->own_clock = c->clock != system_clock;
     c->clock_ctx = spec->clock_ctx;
-    f->hosted |= spec->clock && spec->clock != system_clock;
+    f->runs_host_code |= spec->clock && spec->clock != system_clock;
     c->epoch = &c->own;
     bf_live_set(c->epoch, f->variant->forgets ? d->live : BF_NEVER);
     return 0;
@@ -47,24 +47,24 @@ void bf_chain_free(bf_filter *f)
 {
     bf_chain *c = f->chain;
     if (!c) return;
-    for (unsigned i = 0; i < BF_PARTS_MAX && c->piece[i]; i++) {
-        bf_store *s = &c->piece[i]->part.store;
+    for (unsigned i = 0; i < BF_PARTS_MAX && c->part[i]; i++) {
+        bf_store *s = &c->part[i]->bitmap.store;
         if (s->ops) s->ops->close(s);
-        free(c->piece[i]);
+        free(c->part[i]);
     }
     free(c);
     f->chain = NULL;
 }
 
-int bf_chain_join(bf_chain *c, bf_piece *p)
+int bf_chain_join(bf_chain *c, bf_part *p)
 {
     unsigned n = c->count;
-    p->start = n ? c->piece[n - 1]->start + c->piece[n - 1]->part.g.m : 0;
-    p->part.g.avx2 = bf_has_avx2();
-    if (p->part.store.words)
-        p->part.kernels = bf_choose_kernels(c->desc.scheme->layout, &p->part.g);
-    c->plane[n] = bf_plane_of(&p->part);
-    c->piece[n] = p;
+    p->start = n ? c->part[n - 1]->start + c->part[n - 1]->bitmap.g.m : 0;
+    p->bitmap.g.avx2 = bf_has_avx2();
+    if (p->bitmap.store.words)
+        p->bitmap.kernels = bf_choose_kernels(c->desc.scheme->layout, &p->bitmap.g);
+    c->view[n] = bf_part_view_of(&p->bitmap);
+    c->part[n] = p;
     bf_uint_store_release(&c->count, n + 1);
     return 0;
 }
@@ -73,7 +73,7 @@ int bf_chain_take_in(bf_filter *f, bf_error *err)
 {
     int rc = bf_lock(f, err);
     if (rc < 0) return rc;
-    rc = f->part.store.ops->chain->follow(f, err);
+    rc = f->bitmap.store.ops->chain->follow(f, err);
     bf_unlock(f);
     return rc;
 }
@@ -82,25 +82,25 @@ uint64_t bf_chain_bytes(const bf_filter *f)
 {
     uint64_t bytes = BF_HEADER;
     for (unsigned i = 0; i < bf_chain_count(f->chain); i++)
-        bytes += bf_image_bytes(f->chain->piece[i]->part.g.m);
+        bytes += bf_image_bytes(f->chain->part[i]->bitmap.g.m);
     return bytes;
 }
 
 /* ---- what it is ---- */
-uint64_t bf_whole_parts(const bf_desc *d)
+uint64_t bf_whole_parts(const bf_params *d)
 {
     return bf_variants[d->kind]->grows ? (uint64_t)d->live : d->parts + UINT64_C(1);
 }
 
 uint64_t bf_whole_cells(const bf_filter *f)
 {
-    const bf_piece *last = bf_whole_newest(f);
-    return last->start + last->part.g.m;
+    const bf_part *last = bf_whole_newest(f);
+    return last->start + last->bitmap.g.m;
 }
 
 static uint64_t bits_bytes(const bf_filter *f, unsigned i)
 {
-    return bf_image_bytes(bf_bits(&bf_whole_piece((bf_filter *)f, i)->part.g)) - BF_HEADER;
+    return bf_image_bytes(bf_bits(&bf_whole_part((bf_filter *)f, i)->bitmap.g)) - BF_HEADER;
 }
 
 bool bf_whole_compact(const bf_filter *f, unsigned parts)
@@ -113,7 +113,7 @@ bool bf_whole_compact(const bf_filter *f, unsigned parts)
 /* What a header's length depends on: no live word, which may lie in a file that was cut short. */
 static uint64_t header_bytes(const bf_filter *f, bool part, bool compact)
 {
-    bf_desc d = bf_describe(f);
+    bf_params d = bf_describe(f);
     d.secret_check = f->secret_check;
     if (part && f->chain) d = bf_part_of(&d, 0);
     return bf_header_bytes(&d, compact);
@@ -137,20 +137,20 @@ uint64_t bf_whole_bytes(const bf_filter *f, unsigned parts)
     return bytes;
 }
 
-bf_desc bf_whole_describe(const bf_filter *f, unsigned parts)
+bf_params bf_whole_describe(const bf_filter *f, unsigned parts)
 {
-    bf_desc d = bf_describe(f);
+    bf_params d = bf_describe(f);
     d.secret_check = f->secret_check;
     d.live = f->variant->forgets ? bf_whole_latest(f) : parts;
     return d;
 }
 
-bf_desc bf_whole_part(const bf_filter *f, const bf_piece *p, unsigned i)
+bf_params bf_whole_describe_part(const bf_filter *f, const bf_part *p, unsigned i)
 {
-    bf_desc d = bf_describe(f);
+    bf_params d = bf_describe(f);
     if (!f->chain) return d;
     d = bf_part_of(&d, i);
-    d.g = p->part.g;
+    d.g = p->bitmap.g;
     d.secret_check = f->secret_check;
     d.live = bf_live(p->live);
     return d;
@@ -165,41 +165,41 @@ int64_t bf_whole_oldest(const bf_filter *f, int64_t now)
 
 bool bf_whole_stands(const bf_filter *f)
 {
-    return !f->variant->forgets || !f->part.store.ops->chain->look;
+    return !f->variant->forgets || !f->bitmap.store.ops->chain->list_parts;
 }
 
 /* ---- opening ---- */
 static int many_here(const bf_filter *f, bf_error *err)
 {
-    const bf_store_ops *ops = f->part.store.ops;
+    const bf_store_ops *ops = f->bitmap.store.ops;
     return ops->chain ? 0
                       : bf_fail(err, BF_ENOTSUP, "home %s cannot hold filters that grow or forget",
                             ops->name);
 }
 
-int bf_whole_attach(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err)
+int bf_whole_attach(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_error *err)
 {
     if (!f->variant->many) return 1;
     int rc = many_here(f, err);
     if (rc < 0 || (rc = bf_chain_begin(f, d, spec, err)) < 0) return rc;
-    const bf_chain_ops *ops = f->part.store.ops->chain;
+    const bf_chain_ops *ops = f->bitmap.store.ops->chain;
     if ((rc = ops->follow(f, err)) >= 0) return 1;
-    if (!bf_may_create(spec) || !ops->lost || !ops->lost(f)) return rc;
+    if (!bf_may_create(spec) || !ops->can_recreate || !ops->can_recreate(f)) return rc;
     bf_chain_free(f);
     return 0;
 }
 
-int bf_whole_create(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err)
+int bf_whole_create(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_error *err)
 {
-    bf_store *s = &f->part.store;
+    bf_store *s = &f->bitmap.store;
     if (f->variant->many && many_here(f, err) < 0) return BF_ENOTSUP;
     return f->variant->many && s->ops->chain->create ? s->ops->chain->create(f, d, spec, err)
                                                      : s->ops->create(s, d, spec, err);
 }
 
-int bf_whole_plan(bf_desc *d, bf_error *err)
+int bf_whole_plan(bf_params *d, bf_error *err)
 {
-    bf_desc first;
+    bf_params first;
     if (!bf_has_parts(d)) return 0;
     int rc = bf_chain_part(d, 0, 0, &first, err);
     d->g.m = first.g.m * bf_whole_parts(d);
@@ -210,10 +210,10 @@ int bf_whole_plan(bf_desc *d, bf_error *err)
 /* A file that was cut short and made long again has zeros where its parts were. */
 int bf_whole_check(bf_filter *f, bf_error *err)
 {
-    bf_store *s = &f->part.store;
+    bf_store *s = &f->bitmap.store;
     const int rc = s->ops->check ? s->ops->check(s, err) : 0;
     for (unsigned i = 0; rc == 0 && i < bf_whole_count(f); i++) {
-        const bf_piece *p = bf_whole_piece(f, i);
+        const bf_part *p = bf_whole_part(f, i);
         if (p->page && !bf_live_sound(p->live))
             return bf_fail(err, BF_EFORMAT,
                 "%.80s was overwritten while it was open: the page of "
@@ -228,14 +228,13 @@ int bf_whole_writable(bf_filter *f, bf_error *err)
     bf_chain *c = f->chain;
     const unsigned count = bf_whole_count(f);
     int rc = bf_writable(f, err);
-    if (rc < 0 || !c || bf_uint_load_relaxed(&c->marked) == count) return rc;
-    if (c->piece[0]->page)
-        rc = bf_refuse_wait(err, bf_where(f, NULL), "is to be marked as written");
-    for (unsigned i = bf_uint_load_relaxed(&c->marked); rc == 0 && i < count; i++) {
-        bf_store *s = &c->piece[i]->part.store;
-        if (c->piece[i]->page) rc = s->ops->before_write(s, err);
+    if (rc < 0 || !c || bf_uint_load_relaxed(&c->dirty_parts) == count) return rc;
+    if (c->part[0]->page) rc = bf_refuse_wait(err, bf_where(f, NULL), "is to be marked as written");
+    for (unsigned i = bf_uint_load_relaxed(&c->dirty_parts); rc == 0 && i < count; i++) {
+        bf_store *s = &c->part[i]->bitmap.store;
+        if (c->part[i]->page) rc = s->ops->before_write(s, err);
     }
-    if (rc == 0) bf_uint_store_relaxed(&c->marked, count);
+    if (rc == 0) bf_uint_store_relaxed(&c->dirty_parts, count);
     return rc;
 }
 
@@ -251,11 +250,11 @@ int bf_whole_hold_all(bf_filter *f, bf_error *err)
 {
     int rc = bf_whole_check(f, err);
     if (rc < 0 || !f->chain) return rc;
-    const bf_chain_ops *ops = f->part.store.ops->chain;
+    const bf_chain_ops *ops = f->bitmap.store.ops->chain;
     int64_t now = bf_live(f->chain->epoch);
     if ((rc = bf_lock(f, err)) < 0) return rc;
     if (ops->follow) rc = ops->follow(f, err);
-    if (rc >= 0 && ops->look && f->variant->forgets) rc = ops->look(f, &now, true, err);
+    if (rc >= 0 && ops->list_parts && f->variant->forgets) rc = ops->list_parts(f, &now, true, err);
     if (rc < 0) bf_unlock(f);
     return rc < 0 ? rc : 0;
 }
@@ -274,20 +273,20 @@ void bf_whole_let(bf_filter *f)
 
 int bf_whole_expire(bf_filter *f, double seconds, bf_error *err)
 {
-    bf_store *s = &f->part.store;
+    bf_store *s = &f->bitmap.store;
     return f->chain ? s->ops->chain->expire(f, seconds, err) : s->ops->expire(s, seconds, err);
 }
 
 int bf_whole_remove(bf_filter *f, bf_error *err)
 {
-    bf_store *s = &f->part.store;
+    bf_store *s = &f->bitmap.store;
     return f->chain ? s->ops->chain->remove(f, err) : s->ops->remove(s, err);
 }
 
 /* ---- another like it ---- */
 bf_spec bf_whole_spec(bf_filter *f)
 {
-    bf_spec spec = { .threads = f->atomic && !(f->part.store.ops->flags & BF_STORE_ATOMIC) };
+    bf_spec spec = { .threads = f->atomic && !(f->bitmap.store.ops->flags & BF_STORE_ATOMIC) };
     if (f->secret_check && !f->functions) {
         spec.secret = f->secret;
         spec.secret_len = BF_SECRET_BYTES;
@@ -299,15 +298,15 @@ bf_spec bf_whole_spec(bf_filter *f)
     return spec;
 }
 
-int bf_whole_append(bf_filter *f, const bf_desc *part, bf_error *err)
+int bf_whole_append(bf_filter *f, const bf_params *part, bf_error *err)
 {
-    return f->chain ? f->part.store.ops->chain->append(f, part, err) : 0;
+    return f->chain ? f->bitmap.store.ops->chain->append(f, part, err) : 0;
 }
 
 void bf_whole_go_on(bf_filter *f, const bf_filter *as)
 {
     if (!f->chain) return;
-    f->chain->full = as->chain->full;
+    f->chain->at_limit = as->chain->at_limit;
     bf_live_set(f->chain->epoch, bf_live(as->chain->epoch));
 }
 
@@ -315,21 +314,21 @@ void bf_whole_go_on(bf_filter *f, const bf_filter *as)
 int bf_chain_next(bf_filter *f, unsigned count, bf_error *err)
 {
     bf_chain *c = f->chain;
-    const bf_chain_ops *ops = f->part.store.ops->chain;
-    bf_desc part;
+    const bf_chain_ops *ops = f->bitmap.store.ops->chain;
+    bf_params part;
     int rc = bf_refuse_wait(err, bf_where(f, NULL), "must grow");
     if (rc < 0 || (rc = bf_lock(f, err)) < 0) return rc;
     if (ops->follow) rc = ops->follow(f, err);
     if (rc >= 0 && c->count == count) {
-        const bf_piece *last = c->piece[count - 1];
+        const bf_part *last = c->part[count - 1];
         rc = count < BF_PARTS_MAX
-                 ? bf_chain_part(&c->desc, count, last->start + last->part.g.m, &part, err)
+                 ? bf_chain_part(&c->desc, count, last->start + last->bitmap.g.m, &part, err)
                  : 0;
-        if (rc == 0) bf_flag_set(&c->full);
+        if (rc == 0) bf_flag_set(&c->at_limit);
         if (rc > 0) rc = ops->append(f, &part, err);
     }
     bf_unlock(f);
     return rc < 0 ? rc : bf_whole_writable(f, err);
 }
 
-const bf_variant bf_variant_fixed = { .stored = &bf_kind_fixed };
+const bf_variant_ops bf_variant_fixed = { .stored = &bf_format_fixed };

@@ -11,7 +11,7 @@ static int test(bf_filter *f, bf_span *s, bf_error *err)
     const bf_chain *c = f->chain;
     unsigned from = 0, count = bf_chain_count(c);
     int rc;
-    while ((rc = bf_chain_sift(f, c->piece + from, count - from, s, 1, err)) == 0 && s->n) {
+    while ((rc = bf_chain_sift(f, c->part + from, count - from, s, 1, err)) == 0 && s->n) {
         if ((rc = bf_chain_follow(f, err)) < 0) return rc;
         const unsigned now = bf_chain_count(c);
         if (now <= count) return 0; /* fewer: re-created, and another thread was told */
@@ -30,12 +30,12 @@ static int never_ends(const bf_filter *f, bf_error *err)
         bf_where(f, NULL), TRIES);
 }
 
-static uint64_t room(const bf_chain *c, const bf_piece *p)
+static uint64_t room(const bf_chain *c, const bf_part *p)
 {
     int64_t have = bf_live(p->live);
-    return bf_flag_get(&c->full)          ? BF_SPAN
-           : (uint64_t)have < p->part.g.n ? p->part.g.n - (uint64_t)have
-                                          : 0;
+    return bf_flag_get(&c->at_limit)        ? BF_SPAN
+           : (uint64_t)have < p->bitmap.g.n ? p->bitmap.g.n - (uint64_t)have
+                                            : 0;
 }
 
 /* The first n were just added to what was the newest part: parts that others appended before may
@@ -53,7 +53,7 @@ static int recheck(bf_filter *f, const bf_span *s, size_t n, unsigned count, bf_
         fresh.key[fresh.n] = s->key[i];
         fresh.n += s->answer[s->key[i]];
     }
-    return bf_chain_sift(f, f->chain->piece + count, now - count, &fresh, 0, err);
+    return bf_chain_sift(f, f->chain->part + count, now - count, &fresh, 0, err);
 }
 
 /* Of parts in addressable memory: adds those keys to the newest of `count` parts that no part has,
@@ -62,11 +62,11 @@ static int recheck(bf_filter *f, const bf_span *s, size_t n, unsigned count, bf_
 static int put(bf_filter *f, unsigned count, bf_span *s, bf_error *err)
 {
     bf_chain *c = f->chain;
-    bf_piece *newest = c->piece[count - 1];
+    bf_part *newest = c->part[count - 1];
     const uint64_t most = room(c, newest);
     const unsigned old = most ? count - 1 : count, from = s->asked;
     if (old > from) {
-        const int rc = bf_chain_sift(f, c->piece + from, old - from, s, 0, err);
+        const int rc = bf_chain_sift(f, c->part + from, old - from, s, 0, err);
         if (rc < 0) return rc;
         s->asked = old;
     }
@@ -86,14 +86,15 @@ static int put(bf_filter *f, unsigned count, bf_span *s, bf_error *err)
 static int add(bf_filter *f, bf_span *s, bf_error *err)
 {
     bf_chain *c = f->chain;
-    const bf_chain_ops *ops = f->part.store.ops->chain;
+    const bf_chain_ops *ops = f->bitmap.store.ops->chain;
     for (int tries = 0; s->n; tries++) {
         const unsigned count = bf_chain_count(c);
         const size_t had = s->n;
-        bf_piece *newest = c->piece[count - 1];
-        const uint64_t n = newest->part.g.n, most = bf_flag_get(&c->full) ? n + BF_N_MAX / 4 : n;
+        bf_part *newest = c->part[count - 1];
+        const uint64_t n = newest->bitmap.g.n,
+                       most = bf_flag_get(&c->at_limit) ? n + BF_N_MAX / 4 : n;
         if (tries == TRIES) return never_ends(f, err);
-        int rc = ops->put ? ops->put(f, c->piece, count, most, s, err) : put(f, count, s, err);
+        int rc = ops->put ? ops->put(f, c->part, count, most, s, err) : put(f, count, s, err);
         if (rc < 0 || s->n == 0 || (rc = bf_chain_follow(f, err)) < 0) return rc;
         if (room(c, newest) == 0 && (rc = bf_chain_next(f, count, err)) < 0) return rc;
         if (s->n < had) tries = 0;
@@ -106,12 +107,12 @@ static int add_one(bf_filter *f, const uint64_t *d, bf_error *err)
     const bf_chain *c = f->chain;
     for (int tries = 0; tries < TRIES; tries++) {
         const unsigned count = bf_chain_count(c);
-        bf_piece *newest = c->piece[count - 1];
-        bf_part *p = &newest->part;
+        bf_part *newest = c->part[count - 1];
+        bf_bitmap *p = &newest->bitmap;
         const bool full = room(c, newest) == 0;
-        if (bf_chain_any(f, c->plane, count - !full, d)) return BF_PRESENT;
+        if (bf_chain_any(f, c->view, count - !full, d)) return BF_PRESENT;
         if (!full) {
-            if (p->kernels->add_one[f->how](&p->g, p->store.words, d)) return BF_PRESENT;
+            if (p->kernels->add_one[f->add_mode](&p->g, p->store.words, d)) return BF_PRESENT;
             bf_live_add(newest->live, 1, f->atomic);
             return BF_ADDED;
         }
@@ -121,19 +122,20 @@ static int add_one(bf_filter *f, const uint64_t *d, bf_error *err)
     return never_ends(f, err);
 }
 
-static int asked(bf_filter *f, bf_plane *room, const bf_plane **planes, unsigned *n, bf_error *err)
+static int asked(
+    bf_filter *f, bf_part_view *room, const bf_part_view **views, unsigned *n, bf_error *err)
 {
     (void)room;
     (void)err;
     *n = bf_chain_count(f->chain);
-    *planes = f->chain->plane;
+    *views = f->chain->view;
     return 0;
 }
 
-const bf_variant bf_variant_grow = { .stored = &bf_kind_grow,
+const bf_variant_ops bf_variant_grow = { .stored = &bf_format_grow,
     .many = true,
     .grows = true,
     .test = test,
     .add = add,
-    .asked = asked,
+    .parts_to_test = asked,
     .add_one = add_one };

@@ -10,7 +10,7 @@
 
 const char *bf_where(const bf_filter *f, const bf_spec *spec)
 {
-    return f->part.store.label     ? f->part.store.label
+    return f->bitmap.store.label   ? f->bitmap.store.label
            : spec && spec->storage ? spec->storage
            : f->storage            ? f->storage
                                    : "the filter";
@@ -31,36 +31,36 @@ bf_filter *bf_handle_new(const bf_store_ops *ops, bf_error *err)
         bf_fail(err, BF_ENOMEM, "out of memory");
         return NULL;
     }
-    bf_own(f);
+    bf_ref_init(f);
     f->lock_fd = -1;
-    f->part.store.ops = ops;
-    f->part.store.wait = &f->wait;
-    f->piece.live = &f->piece.own;
+    f->bitmap.store.ops = ops;
+    f->bitmap.store.wait = &f->wait;
+    f->part.live = &f->part.own;
     return f;
 }
 
-int bf_adopt(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err)
+int bf_filter_init_from(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_error *err)
 {
     bf_spec given = {
         .secret = spec->secret, .secret_len = spec->secret_len, .functions = spec->functions
     };
     if (!given.functions) given.functions = d->argument.functions;
     f->functions = given.functions;
-    f->hosted |= given.functions && given.functions->call;
+    f->runs_host_code |= given.functions && given.functions->call;
     f->variant = bf_variants[d->kind];
     f->scheme = d->scheme;
     f->hash = d->scheme->hash;
     memcpy(f->name, d->name, sizeof f->name);
     memcpy(f->secret, d->argument.bytes, sizeof f->secret);
-    f->part.g = d->g;
-    f->told_p = bf_told_p(d);
-    f->part.store.nwords = (bf_bits(&d->g) + 63) / 64;
+    f->bitmap.g = d->g;
+    f->info_p = bf_told_p(d);
+    f->bitmap.store.nwords = (bf_bits(&d->g) + 63) / 64;
     return bf_secret_set(f, &given, err);
 }
 
-void bf_settle(bf_filter *f, bool threads)
+void bf_finish_open(bf_filter *f, bool threads)
 {
-    bf_part *p = &f->part;
+    bf_bitmap *p = &f->bitmap;
     p->g.avx2 = bf_has_avx2();
     if (f->hash->best) f->hash = f->hash->best();
     if (p->store.words && bf_shards_that_matter(f->scheme->layout, &p->g) == 1)
@@ -72,18 +72,18 @@ void bf_settle(bf_filter *f, bool threads)
 void bf_release(bf_filter *f)
 {
     bf_chain_free(f);
-    f->part.store.ops->close(&f->part.store);
+    f->bitmap.store.ops->close(&f->bitmap.store);
     free(f->shadow);
     bf_secret_wipe(f);
     free(f->storage);
     free(f->key);
 }
 
-bf_desc bf_describe(const bf_filter *f)
+bf_params bf_describe(const bf_filter *f)
 {
     if (f->chain) return f->chain->desc;
-    bf_desc d = { .scheme = f->scheme,
-        .g = f->part.g,
+    bf_params d = { .scheme = f->scheme,
+        .g = f->bitmap.g,
         .secret_check = f->secret_check,
         .argument.functions = f->functions };
     memcpy(d.name, f->name, sizeof d.name);
@@ -93,14 +93,14 @@ bf_desc bf_describe(const bf_filter *f)
 
 int bf_alike(const bf_filter *a, const bf_filter *b, bf_error *err)
 {
-    const bf_desc x = bf_describe(a), y = bf_describe(b);
+    const bf_params x = bf_describe(a), y = bf_describe(b);
     return bf_check_same(&x, &y, err);
 }
 
 void bf_set_threads(bf_filter *f, bool threads)
 {
-    f->atomic = threads || (!f->exclusive && (f->part.store.ops->flags & BF_STORE_ATOMIC));
-    f->how = f->atomic ? BF_LOCKED : f->exclusive ? BF_SPARING : BF_OWN;
+    f->atomic = threads || (!f->exclusive && (f->bitmap.store.ops->flags & BF_STORE_ATOMIC));
+    f->add_mode = f->atomic ? BF_ADD_ATOMIC : f->exclusive ? BF_ADD_IF_ABSENT : BF_ADD_PLAIN;
 }
 
 static int replaced(const bf_filter *f, bf_error *err)
@@ -115,7 +115,7 @@ static int replaced(const bf_filter *f, bf_error *err)
 
 int bf_writable(bf_filter *f, bf_error *err)
 {
-    bf_store *s = &f->part.store;
+    bf_store *s = &f->bitmap.store;
     if (s->read_only)
         return bf_fail(err, BF_ENOTSUP,
             "%.80s is open read-only%s: nothing can be added or changed", bf_where(f, NULL),
@@ -139,7 +139,7 @@ int bf_writable(bf_filter *f, bf_error *err)
 
 int bf_still_named(bf_filter *f, bf_error *err)
 {
-    const bf_store *s = &f->part.store;
+    const bf_store *s = &f->bitmap.store;
     if (!s->ops->has_name || (bf_int_load_acquire(&f->state) != BF_REPLACED && s->ops->has_name(s)))
         return 0;
     bf_int_store_release(&f->state, BF_REPLACED);
@@ -161,7 +161,7 @@ static int try_threads(void *handle)
 
 int bf_lock(bf_filter *f, bf_error *err)
 {
-    const bf_store_ops *ops = f->part.store.ops;
+    const bf_store_ops *ops = f->bitmap.store.ops;
     const char *where = bf_where(f, NULL);
     if (bf_wait(&f->wait, false, try_threads, f) != 0) {
         if (bf_refuse_wait(err, where, "is locked by another thread") < 0) return BF_EBUSY;
@@ -176,7 +176,7 @@ int bf_lock(bf_filter *f, bf_error *err)
 
 void bf_unlock(bf_filter *f)
 {
-    const bf_store_ops *ops = f->part.store.ops;
+    const bf_store_ops *ops = f->bitmap.store.ops;
     if (ops->unlock) ops->unlock(f);
     bf_int_store_release(&f->lock_holder, 0);
 }

@@ -16,7 +16,7 @@ bool bf_same_bits(const bf_guard *g, uint64_t before)
     return g->generation / SAME_BITS == bf_generation_number(before) / SAME_BITS;
 }
 
-static const bf_shadow_ops *ops_of(const bf_filter *f) { return f->part.store.ops->shadow; }
+static const bf_shadow_ops *ops_of(const bf_filter *f) { return f->bitmap.store.ops->shadow; }
 
 static int sync_(bf_filter *f, bf_sync_what what, bf_error *err)
 {
@@ -43,8 +43,8 @@ static int settle(bf_filter *f, bf_guard *g, bf_error *err)
 /* First all of both, then the shadow alone: no bit that both have is ever 0. */
 static int replace(bf_filter *f, bf_guard *g, bf_error *err)
 {
-    bf_store *s = &f->part.store;
-    bf_cells_of(&f->part.g)->unite(s->words, g->shadow, s->nwords, true);
+    bf_store *s = &f->bitmap.store;
+    bf_cell_ops_of(&f->bitmap.g)->unite(s->words, g->shadow, s->nwords, true);
     int rc = sync_(f, BF_SYNC_BITS, err);
     if (rc < 0) return rc;
     for (uint64_t i = 0; i < s->nwords; i++) bf_word_store(s->words + i, bf_word(g->shadow + i));
@@ -87,8 +87,8 @@ static int busy(const bf_filter *f, bf_error *err)
  * its parent's. */
 static bool is_own(const bf_filter *f, const bf_guard *g)
 {
-    return g->shadow && f->began == g->generation &&
-           (!ops_of(f)->maker_lives || f->began_by == bf_process());
+    return g->shadow && f->rebuild_opened == g->generation &&
+           (!ops_of(f)->maker_lives || f->rebuild_by == bf_process());
 }
 
 /* An open rebuild of the same handle is over with this; so is one whose maker may have died. */
@@ -104,8 +104,8 @@ static int open_shadow(bf_filter *f, bf_guard *g, bf_error *err)
         settle(f, g, NULL);
         return rc;
     }
-    f->began = g->generation;
-    f->began_by = bf_process();
+    f->rebuild_opened = g->generation;
+    f->rebuild_by = bf_process();
     return 0;
 }
 
@@ -122,8 +122,8 @@ int bf_shadow_open(bf_filter *f, int64_t *number, bf_error *err)
 
 static int install(bf_filter *f, bf_guard *g, const uint64_t *words, bf_error *err)
 {
-    f->began = 0;
-    bf_cells_of(&f->part.g)->unite(g->shadow, words, f->part.store.nwords, true);
+    f->rebuild_opened = 0;
+    bf_cell_ops_of(&f->bitmap.g)->unite(g->shadow, words, f->bitmap.store.nwords, true);
     int rc = sync_(f, BF_SYNC_SHADOW, err);
     if (rc < 0) {
         settle(f, g, NULL);
@@ -156,7 +156,7 @@ int bf_shadow_discard(bf_filter *f, int64_t number, bf_error *err)
     int rc = number ? bf_guard_lock(f, &g, err) : 0;
     if (rc < 0 || !number) return rc;
     if (is_own(f, &g) && g.generation == number) {
-        f->began = 0;
+        f->rebuild_opened = 0;
         rc = settle(f, &g, err);
     }
     bf_unlock(f);

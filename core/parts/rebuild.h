@@ -34,7 +34,7 @@ extern const bf_shadow_ops bf_shadow_memory, bf_shadow_file;
 /* Can it be rebuilt in its words?  Else its generation is its own, and always settled. */
 static inline bool bf_rebuilds_in_place(const bf_filter *f)
 {
-    return f->part.store.words && f->part.store.ops->shadow;
+    return f->bitmap.store.words && f->bitmap.store.ops->shadow;
 }
 
 /* Around an add without the lock: before it, and after it. */

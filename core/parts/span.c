@@ -6,10 +6,10 @@
 #include <string.h>
 
 /* Parts in addressable memory are given BF_CHUNK keys at most. */
-int64_t bf_chain_add_words(const bf_filter *f, bf_piece *piece, bf_span *s, size_t n)
+int64_t bf_chain_add_words(const bf_filter *f, bf_part *part, bf_span *s, size_t n)
 {
-    bf_part *p = &piece->part;
-    const uint64_t bits = p->kernels->add[f->how](&p->g, p->store.words, s->d, n, NULL, 0) &
+    bf_bitmap *p = &part->bitmap;
+    const uint64_t bits = p->kernels->add[f->add_mode](&p->g, p->store.words, s->d, n, NULL, 0) &
                           (~UINT64_C(0) >> (64 - n));
     for (size_t i = 0; bits && i < n; i++) s->present[i] = bits >> i & 1;
     return __builtin_popcountll(bits);
@@ -56,15 +56,15 @@ static uint64_t take_out(open_keys *o, uint64_t bits)
 /* Without a kernel for all parts, part after part, the newest first: it has the most keys, and
  * those leave the others in peace. */
 static uint64_t any_of(
-    const bf_kernels *k, const bf_plane *planes, unsigned n, const bf_digests *keys)
+    const bf_kernels *k, const bf_part_view *views, unsigned n, const bf_digests *keys)
 {
     open_keys o;
     uint64_t present = 0;
-    if (n && k->any) return k->any(planes, n, keys->d, keys->n, keys->ahead, keys->nahead);
+    if (n && k->any) return k->any(views, n, keys->d, keys->n, keys->ahead, keys->nahead);
     memcpy(o.d, keys->d, keys->n * sizeof *o.d);
     for (o.n = 0; o.n < keys->n; o.n++) o.key[o.n] = (uint8_t)o.n;
     while (n-- > 0) {
-        const bf_plane *p = planes + n;
+        const bf_part_view *p = views + n;
         if (o.n == 0) {
             k->fetch(p->g, p->words, keys->ahead, keys->nahead);
             continue;
@@ -75,23 +75,23 @@ static uint64_t any_of(
     return present;
 }
 
-bool bf_chain_mark(bf_piece *const *pieces, unsigned n, bf_span *s)
+bool bf_chain_mark(bf_part *const *parts, unsigned n, bf_span *s)
 {
-    bf_plane planes[BF_PARTS_MAX];
-    for (unsigned i = 0; i < n; i++) planes[i] = bf_plane_of(&pieces[i]->part);
+    bf_part_view views[BF_PARTS_MAX];
+    for (unsigned i = 0; i < n; i++) views[i] = bf_part_view_of(&parts[i]->bitmap);
     const uint64_t bits =
-        any_of(pieces[0]->part.kernels, planes, n, &(bf_digests){ s->d, s->n, NULL, 0 });
+        any_of(parts[0]->bitmap.kernels, views, n, &(bf_digests){ s->d, s->n, NULL, 0 });
     for (size_t i = 0; i < s->n; i++) s->present[i] = bits >> i & 1;
     return bits != 0;
 }
 
 int bf_chain_sift(
-    bf_filter *f, bf_piece *const *pieces, unsigned n, bf_span *s, uint8_t value, bf_error *err)
+    bf_filter *f, bf_part *const *parts, unsigned n, bf_span *s, uint8_t value, bf_error *err)
 {
     if (n == 0 || s->n == 0) return 0;
-    const int64_t hits = pieces[0]->part.kernels
-                             ? bf_chain_mark(pieces, n, s)
-                             : f->part.store.ops->chain->ask(f, pieces, n, false, s, err);
+    const int64_t hits = parts[0]->bitmap.kernels
+                             ? bf_chain_mark(parts, n, s)
+                             : f->bitmap.store.ops->chain->ask(f, parts, n, false, s, err);
     if (hits > 0) bf_chain_settle(s, value);
     return hits < 0 ? (int)hits : 0;
 }
@@ -99,7 +99,7 @@ int bf_chain_sift(
 void bf_chain_fetch(const bf_filter *f, const uint64_t *d, size_t n)
 {
     for (unsigned i = bf_chain_count(f->chain); i-- > 0;) {
-        const bf_part *p = &f->chain->piece[i]->part;
+        const bf_bitmap *p = &f->chain->part[i]->bitmap;
         if (p->store.nwords >= BF_LARGE) p->kernels->fetch(&p->g, p->store.words, d, n);
     }
 }
@@ -116,7 +116,7 @@ static int add_keys(bf_filter *f, const bf_digests *k, uint64_t *present, bf_err
     s.n = s.asked = 0;
     if (f->variant->grows) {
         const unsigned count = bf_chain_count(c);
-        known = any_of(c->piece[0]->part.kernels, c->plane, count, k);
+        known = any_of(c->part[0]->bitmap.kernels, c->view, count, k);
         s.asked = count - 1; /* the newest may get keys until it is asked again */
     } else
         bf_chain_fetch(f, k->ahead, k->nahead);
@@ -133,28 +133,28 @@ static int add_keys(bf_filter *f, const bf_digests *k, uint64_t *present, bf_err
 
 int bf_chain_ask(bf_filter *f, int op, const bf_digests *k, uint64_t *present, bf_error *err)
 {
-    bf_plane room[BF_PARTS_MAX];
-    const bf_plane *planes;
+    bf_part_view room[BF_PARTS_MAX];
+    const bf_part_view *views;
     unsigned n;
     int rc = bf_chain_follow(f, err);
     if (rc < 0) return rc;
     if (op == BF_OP_ADD) return add_keys(f, k, present, err);
-    if ((rc = f->variant->asked(f, room, &planes, &n, err)) < 0) return rc;
-    *present = any_of(f->chain->piece[0]->part.kernels, planes, n, k);
+    if ((rc = f->variant->parts_to_test(f, room, &views, &n, err)) < 0) return rc;
+    *present = any_of(f->chain->part[0]->bitmap.kernels, views, n, k);
     return 0;
 }
 
 int bf_chain_test_one(bf_filter *f, const void *key, size_t len, bf_error *err)
 {
     uint64_t d[BF_WIDTH_MAX];
-    bf_plane room[BF_PARTS_MAX];
-    const bf_plane *planes;
+    bf_part_view room[BF_PARTS_MAX];
+    const bf_part_view *views;
     unsigned n;
     int rc = bf_chain_follow(f, err);
     if (rc < 0) return rc;
     f->hash->one(f->secret, key, len, d);
-    rc = f->variant->asked(f, room, &planes, &n, err);
-    return rc < 0 ? rc : bf_chain_any(f, planes, n, d);
+    rc = f->variant->parts_to_test(f, room, &views, &n, err);
+    return rc < 0 ? rc : bf_chain_any(f, views, n, d);
 }
 
 int bf_chain_add_one(bf_filter *f, const void *key, size_t len, bf_error *err)

@@ -1,6 +1,6 @@
 /* span.h - keys on their way over the parts of a growing or forgetting filter, and what the
- * variants share.  Private.  A variant is one file that ends in one const bf_variant, and one row
- * of bf_variants in tables.c. */
+ * variants share.  Private.  A variant is one file that ends in one const bf_variant_ops, and one
+ * row of bf_variants in tables.c. */
 #ifndef BF_SPAN_H
 #define BF_SPAN_H
 #include "parts/parts.h"
@@ -18,13 +18,13 @@ struct bf_span {
 };
 /* Adds the first n to a part in addressable memory: how many were present; span->present says
  * which, if any. */
-int64_t bf_chain_add_words(const bf_filter *f, bf_piece *p, bf_span *span, size_t n);
-/* Asks all these pieces; whoever has a key in one of them gets that answer and leaves the span. */
+int64_t bf_chain_add_words(const bf_filter *f, bf_part *p, bf_span *span, size_t n);
+/* Asks all these parts; whoever has a key in one of them gets that answer and leaves the span. */
 int bf_chain_sift(
-    bf_filter *f, bf_piece *const *pieces, unsigned n, bf_span *span, uint8_t value, bf_error *err);
-/* Is any key in one of these pieces, of parts in addressable memory?  Then span->present says
+    bf_filter *f, bf_part *const *parts, unsigned n, bf_span *span, uint8_t value, bf_error *err);
+/* Is any key in one of these parts, of parts in addressable memory?  Then span->present says
  * which. */
-bool bf_chain_mark(bf_piece *const *pieces, unsigned n, bf_span *span);
+bool bf_chain_mark(bf_part *const *parts, unsigned n, bf_span *span);
 /* Takes out of the span what span->present decides: a present key's answer is value. */
 void bf_chain_settle(bf_span *span, uint8_t value);
 
@@ -43,12 +43,12 @@ int bf_chain_test_one(bf_filter *f, const void *key, size_t len, bf_error *err);
 int bf_chain_add_one(bf_filter *f, const void *key, size_t len, bf_error *err);
 /* Is one key in any of these parts?  Inline: a single key pays for each call. */
 static inline bool bf_chain_any(
-    const bf_filter *f, const bf_plane *planes, unsigned n, const uint64_t *d)
+    const bf_filter *f, const bf_part_view *views, unsigned n, const uint64_t *d)
 {
-    const bf_kernels *k = f->chain->piece[0]->part.kernels;
-    if (n > 1 && k->any) return k->any(planes, n, d, 1, NULL, 0) != 0;
+    const bf_kernels *k = f->chain->part[0]->bitmap.kernels;
+    if (n > 1 && k->any) return k->any(views, n, d, 1, NULL, 0) != 0;
     while (n-- > 0)
-        if (k->test_one(planes[n].g, planes[n].words, d)) return true;
+        if (k->test_one(views[n].g, views[n].words, d)) return true;
     return false;
 }
 #endif

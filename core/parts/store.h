@@ -15,10 +15,10 @@ typedef struct {
     uint64_t most_bits; /* of a shard; larger filters get shards by themselves, 0 = no limit */
     /* Open what is there: 1 and *desc, 0 nothing there, or an error.  NULL: nothing is ever there.
      */
-    int (*attach)(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err);
+    int (*attach)(bf_store *s, const bf_spec *spec, bf_params *desc, bf_error *err);
     /* Make a new one: 1 made and open, 0 it is there now, whoever made it (attach again), or an
      * error. */
-    int (*create)(bf_store *s, const bf_desc *desc, const bf_spec *spec, bf_error *err);
+    int (*create)(bf_store *s, const bf_params *desc, const bf_spec *spec, bf_error *err);
     /* present[i], a key: test and add, was it there before; remove, was it there and is one less
      * now; count, the least counter. */
     int (*apply)(bf_store *s, int op, const uint64_t *pos, size_t nkeys, unsigned k,

@@ -1,13 +1,13 @@
 /* window.c - filters that forget: a ring of parts, each of which takes the keys of one epoch.
  *
  *   epoch e = floor(time / step), step = window / parts
- *   ring of parts + 1 pieces: epoch e has piece e mod (parts + 1)
+ *   ring of parts + 1 parts: epoch e has part e mod (parts + 1)
  *
  *        ... | e-4 | e-3 | e-2 | e-1 |  e  |   parts = 4: five are asked, keys go into that of e
  *
  * A key added at time t, in epoch e, is found until epoch e + parts ends: at least `window` and at
- * most window + step later. Adding it again sets it in the present epoch's piece too, so it counts
- * from the last add; "new" is only what no living piece had.
+ * most window + step later. Adding it again sets it in the present epoch's part too, so it counts
+ * from the last add; "new" is only what no living part had.
  *
  * Nothing may be emptied while it still counts, in no process, whatever the clocks do:
  *   - The newest epoch anybody added in is published first (c->epoch) and never goes back.  "Now"
@@ -15,17 +15,17 @@
  * it has caught up, nothing is forgotten.
  *   - Piece of epoch x is emptied under the lock, by an adder of an epoch >= x + parts + 1 who has
  * published that: from then on nobody's "now" has x among the living.  Who had read "now" before
- * and still reads the piece's bits may find them half gone: his key's time was over when he was
+ * and still reads the part's bits may find them half gone: his key's time was over when he was
  * still inside his call.
- *   - The piece gets its new epoch after it was emptied.  A kill -9 in between leaves the old epoch
+ *   - The part gets its new epoch after it was emptied.  A kill -9 in between leaves the old epoch
  * there, which nobody trusts any more; the next adder empties it again.  Testers never empty
- * anything: a piece of another epoch has no keys.
- *   - An adder looks at the newest epoch again after its bits are set: if by that the piece may
+ * anything: a part of another epoch has no keys.
+ *   - An adder looks at the newest epoch again after its bits are set: if by that the part may
  * have been emptied, he sets them again.  Else they were there before anybody began to empty it, so
- * none is left behind for the epoch that follows. Bits that he left behind in a piece may be there
+ * none is left behind for the epoch that follows. Bits that he left behind in a part may be there
  * when he comes back: what he found new the first time is new.  (All that was added before he began
  * is as old as his first epoch or older: it is forgotten by then.)
- *   - He counts a key as known from an older piece only if that piece is of the same epoch after he
+ *   - He counts a key as known from an older part only if that part is of the same epoch after he
  * found it there.  Else it may be a later adder's, whose answer was "known" because of him: one of
  * the two must say "new".
  *
@@ -64,10 +64,10 @@ static int not_before(const bf_chain *c, int rc, int64_t *epoch)
 int bf_window_now(bf_filter *f, int64_t *epoch, bf_error *err)
 {
     const bf_chain *c = f->chain;
-    const bf_chain_ops *ops = f->part.store.ops->chain;
+    const bf_chain_ops *ops = f->bitmap.store.ops->chain;
     double now = c->clock(c->clock_ctx);
     int rc = epoch_of(c, now, epoch, err);
-    if (rc == 0 && ops->time && (rc = ops->time(f, &now, err)) == 0)
+    if (rc == 0 && ops->server_time && (rc = ops->server_time(f, &now, err)) == 0)
         rc = epoch_of(c, now, epoch, err);
     return not_before(c, rc, epoch);
 }
@@ -83,7 +83,7 @@ static int now_of_test(bf_filter *f, int64_t *epoch, bf_error *err)
 {
     const double TICKS = 1; /* seconds: a tick is 10 ms at most */
     const bf_chain *c = f->chain;
-    if (bf_window_step(c) < TICKS || f->part.store.ops->chain->time)
+    if (bf_window_step(c) < TICKS || f->bitmap.store.ops->chain->server_time)
         return bf_window_now(f, epoch, err);
     return not_before(c, epoch_of(c, bf_chain_tick(c), epoch, err), epoch);
 }
@@ -92,7 +92,7 @@ static int now_of_test(bf_filter *f, int64_t *epoch, bf_error *err)
 /* The newest epoch is published before any part gets it: a part that has a later one was not
  * written by a filter.  Read in the opposite order, so that nobody who adds meanwhile makes it look
  * like that. */
-int bf_window_late(const bf_filter *f, const bf_piece *p, bf_error *err)
+int bf_window_late(const bf_filter *f, const bf_part *p, bf_error *err)
 {
     const int64_t e = bf_live(p->live), newest = bf_live(f->chain->epoch);
     if (e <= newest) return 0;
@@ -103,13 +103,13 @@ int bf_window_late(const bf_filter *f, const bf_piece *p, bf_error *err)
 }
 
 static int sound_epoch(
-    const bf_chain *c, int64_t e, const bf_piece *p, const char *where, bf_error *err)
+    const bf_chain *c, int64_t e, const bf_part *p, const char *where, bf_error *err)
 {
     if (e == BF_NEVER) return 0;
     if (!(fabs((double)e) < EPOCHS))
         return bf_fail(
             err, BF_EFORMAT, "%.60s is damaged: epoch %lld is out of range", where, (long long)e);
-    if (!p || bf_window_piece(c, e) == p) return 0;
+    if (!p || bf_window_part(c, e) == p) return 0;
     return bf_fail(err, BF_EFORMAT,
         "%.60s is damaged: a part is of epoch %lld, which belongs in another part", where,
         (long long)e);
@@ -124,8 +124,8 @@ int bf_window_check(bf_filter *f, bool write, const char *where, bf_error *err)
     int64_t latest = BF_NEVER, now = 0;
     int rc = 0;
     for (unsigned i = 0; rc == 0 && i <= c->desc.parts; i++) {
-        const int64_t e = bf_live(c->piece[i]->live);
-        rc = sound_epoch(c, e, c->piece[i], where, err);
+        const int64_t e = bf_live(c->part[i]->live);
+        rc = sound_epoch(c, e, c->part[i], where, err);
         if (e > latest) latest = e;
     }
     const int64_t newest = bf_live(c->epoch);
@@ -140,21 +140,21 @@ int bf_window_check(bf_filter *f, bool write, const char *where, bf_error *err)
     return 0;
 }
 
-bf_piece *bf_window_piece(const bf_chain *c, int64_t epoch)
+bf_part *bf_window_part(const bf_chain *c, int64_t epoch)
 {
     const int64_t ring = (int64_t)c->desc.parts + 1, at = epoch % ring;
-    return c->piece[at < 0 ? at + ring : at];
+    return c->part[at < 0 ? at + ring : at];
 }
 
-bool bf_window_lives(const bf_chain *c, const bf_piece *p, int64_t now)
+bool bf_window_lives(const bf_chain *c, const bf_part *p, int64_t now)
 {
     const int64_t e = bf_live(p->live);
     return e <= now && e >= now - (int64_t)c->desc.parts;
 }
 
-void bf_window_empty(bf_filter *f, bf_piece *p, int64_t epoch)
+void bf_window_empty(bf_filter *f, bf_part *p, int64_t epoch)
 {
-    bf_store *s = &p->part.store;
+    bf_store *s = &p->bitmap.store;
     bf_live_raise(f->chain->epoch, epoch);
     bf_fence();
     if (bf_live(p->live) >= epoch) return;
@@ -162,9 +162,9 @@ void bf_window_empty(bf_filter *f, bf_piece *p, int64_t epoch)
     bf_live_set(p->live, epoch);
 }
 
-int bf_window_turn(bf_filter *f, int64_t epoch, bf_piece **p, bf_error *err)
+int bf_window_turn(bf_filter *f, int64_t epoch, bf_part **p, bf_error *err)
 {
-    *p = bf_window_piece(f->chain, epoch);
+    *p = bf_window_part(f->chain, epoch);
     int rc = 0;
     if (bf_live((*p)->live) < epoch) {
         if ((rc = bf_lock(f, err)) < 0) return rc;
@@ -178,14 +178,14 @@ int bf_window_turn(bf_filter *f, int64_t epoch, bf_piece **p, bf_error *err)
 }
 
 int bf_window_into(
-    bf_filter *f, int64_t e, int (*work)(void *, bf_piece *, bf_error *), void *ctx, bf_error *err)
+    bf_filter *f, int64_t e, int (*work)(void *, bf_part *, bf_error *), void *ctx, bf_error *err)
 {
-    const bf_chain_ops *ops = f->part.store.ops->chain;
-    bf_piece *p = bf_window_piece(f->chain, e);
+    const bf_chain_ops *ops = f->bitmap.store.ops->chain;
+    bf_part *p = bf_window_part(f->chain, e);
     int rc = bf_lock(f, err);
     if (rc < 0) return rc;
-    if (ops->turn)
-        rc = ops->turn(f, &e, true, err);
+    if (ops->open_current)
+        rc = ops->open_current(f, &e, true, err);
     else
         bf_window_empty(f, p, e);
     if (rc == 0) rc = bf_live(p->live) == e ? work(ctx, p, err) : bf_window_late(f, p, err);
@@ -193,26 +193,26 @@ int bf_window_into(
     return rc;
 }
 
-/* The pieces of these epochs, as far as they may count at the time `to`. */
-static unsigned living(const bf_chain *c, int64_t from, int64_t to, bf_piece **p)
+/* The parts of these epochs, as far as they may count at the time `to`. */
+static unsigned living(const bf_chain *c, int64_t from, int64_t to, bf_part **p)
 {
     unsigned n = 0;
     if (from < to - (int64_t)c->desc.parts) from = to - (int64_t)c->desc.parts;
     for (int64_t e = from; e <= to; e++) {
-        bf_piece *at = bf_window_piece(c, e);
+        bf_part *at = bf_window_part(c, e);
         if (bf_live(at->live) == e) p[n++] = at;
     }
     return n;
 }
 
-/* The keys that the pieces of these epochs have get that answer and leave the span.  A test may
- * find a key in what has become a later piece: it was added.  An add asks what had it before, so it
+/* The keys that the parts of these epochs have get that answer and leave the span.  A test may
+ * find a key in what has become a later part: it was added.  An add asks what had it before, so it
  * looks at the epochs again. */
 static int ask(bf_filter *f, bf_span *s, int64_t from, int64_t to, uint8_t value, bf_error *err)
 {
-    bf_piece *p[BF_PARTS_MAX], *now[BF_PARTS_MAX];
+    bf_part *p[BF_PARTS_MAX], *now[BF_PARTS_MAX];
     unsigned n = living(f->chain, from, to, p), same;
-    if (n == 0 || !p[0]->part.kernels) return bf_chain_sift(f, p, n, s, value, err);
+    if (n == 0 || !p[0]->bitmap.kernels) return bf_chain_sift(f, p, n, s, value, err);
     while (n && s->n && bf_chain_mark(p, n, s)) {
         bf_fence();
         same = living(f->chain, from, to, now);
@@ -231,13 +231,13 @@ static int ask(bf_filter *f, bf_span *s, int64_t from, int64_t to, uint8_t value
 static int ask_again(
     bf_filter *f, bf_span *s, int64_t now, int64_t own, uint8_t value, bf_error *err)
 {
-    const bf_chain_ops *ops = f->part.store.ops->chain;
+    const bf_chain_ops *ops = f->bitmap.store.ops->chain;
     int rc = 0;
-    for (int tries = 0; rc == 0 && s->n && ops->stale(f, now); tries++) {
+    for (int tries = 0; rc == 0 && s->n && ops->is_stale(f, now); tries++) {
         if (tries == TRIES)
             return bf_fail(
                 err, BF_EIO, "%.80s: its parts change too fast to be read", bf_where(f, NULL));
-        if ((rc = ops->look(f, &now, false, err)) == 0)
+        if ((rc = ops->list_parts(f, &now, false, err)) == 0)
             rc = ask(f, s, bf_whole_oldest(f, now), own - 1, value, err);
         if (rc == 0) rc = ask(f, s, own + 1, now, value, err);
     }
@@ -251,15 +251,16 @@ static int test(bf_filter *f, bf_span *s, bf_error *err)
     int64_t now = 0;
     int rc = bf_window_now(f, &now, err);
     if (rc < 0 || (rc = bf_lock(f, err)) < 0) return rc;
-    rc = f->part.store.ops->chain->look(f, &now, false, err);
+    rc = f->bitmap.store.ops->chain->list_parts(f, &now, false, err);
     if (rc == 0) rc = ask(f, s, bf_whole_oldest(f, now), now, 1, err);
     if (rc == 0) rc = ask_again(f, s, now, BF_NEVER, 1, err);
     bf_unlock(f);
     return rc;
 }
 
-/* The ring is gone round once: piece after piece, from the oldest epoch to that of now. */
-static int asked(bf_filter *f, bf_plane *room, const bf_plane **planes, unsigned *n, bf_error *err)
+/* The ring is gone round once: part after part, from the oldest epoch to that of now. */
+static int asked(
+    bf_filter *f, bf_part_view *room, const bf_part_view **views, unsigned *n, bf_error *err)
 {
     const bf_chain *c = f->chain;
     const unsigned ring = c->desc.parts + 1;
@@ -270,26 +271,26 @@ static int asked(bf_filter *f, bf_plane *room, const bf_plane **planes, unsigned
     int64_t at = (now + 1) % ring;
     if (at < 0) at += ring;
     for (int64_t e = bf_whole_oldest(f, now); e <= now; e++) {
-        if (bf_live(c->piece[at]->live) == e) room[living++] = c->plane[at];
+        if (bf_live(c->part[at]->live) == e) room[living++] = c->view[at];
         if (++at == ring) at = 0;
     }
-    *planes = room;
+    *views = room;
     *n = living;
     return 0;
 }
 
-/* Sets them all in the piece of now; those that it had leave the span.  first[i] is raised for key
- * i of the run where its bits were set in a piece whose time was over meanwhile, and it had not
+/* Sets them all in the part of now; those that it had leave the span.  first[i] is raised for key
+ * i of the run where its bits were set in a part whose time was over meanwhile, and it had not
  * been there. */
 static int set(bf_filter *f, bf_span *s, int64_t *now, uint8_t *first, bf_error *err)
 {
     const bf_chain *c = f->chain;
     for (int tries = 0; tries < TRIES; tries++) {
-        bf_piece *p;
+        bf_part *p;
         int rc = bf_window_now(f, now, err);
         if (rc < 0 || (rc = bf_window_turn(f, *now, &p, err)) < 0) return rc;
         if (!p) continue;
-        bf_fence(); /* whoever sees these bits sees the piece's new epoch */
+        bf_fence(); /* whoever sees these bits sees the part's new epoch */
         const int64_t hits = bf_chain_add_words(f, p, s, s->n);
         bf_fence();
         if (bf_live(c->epoch) <= *now + (int64_t)c->desc.parts) {
@@ -315,13 +316,13 @@ static int add_here(bf_filter *f, bf_span *s, bf_error *err)
 /* To the part of now, and asked of the older ones beside it, in one trip. */
 static int add_remote(bf_filter *f, bf_span *s, bf_error *err)
 {
-    const bf_chain_ops *ops = f->part.store.ops->chain;
-    bf_piece *p[BF_PARTS_MAX];
+    const bf_chain_ops *ops = f->bitmap.store.ops->chain;
+    bf_part *p[BF_PARTS_MAX];
     int64_t now = 0, hits;
     int rc = bf_window_now(f, &now, err);
     if (rc < 0 || (rc = bf_lock(f, err)) < 0) return rc;
-    if ((rc = ops->turn(f, &now, false, err)) == 0) {
-        p[0] = bf_window_piece(f->chain, now);
+    if ((rc = ops->open_current(f, &now, false, err)) == 0) {
+        p[0] = bf_window_part(f->chain, now);
         hits = ops->ask(
             f, p, 1 + living(f->chain, now - f->chain->desc.parts, now - 1, p + 1), true, s, err);
         if (hits > 0) bf_chain_settle(s, 0);
@@ -334,7 +335,8 @@ static int add_remote(bf_filter *f, bf_span *s, bf_error *err)
 static int add(bf_filter *f, bf_span *s, bf_error *err)
 {
     uint8_t *const answer = s->answer;
-    const int rc = f->part.store.ops->chain->turn ? add_remote(f, s, err) : add_here(f, s, err);
+    const int rc =
+        f->bitmap.store.ops->chain->open_current ? add_remote(f, s, err) : add_here(f, s, err);
     for (size_t i = 0; rc == 0 && i < s->n; i++) answer[s->key[i]] = 1;
     return rc;
 }
@@ -342,10 +344,10 @@ static int add(bf_filter *f, bf_span *s, bf_error *err)
 /* ---- what time is to the floors above, where it means anything ---- */
 void bf_whole_tell(bf_filter *f, unsigned i, bf_part_info *info)
 {
-    const bf_piece *p = bf_whole_piece(f, i);
+    const bf_part *p = bf_whole_part(f, i);
     const int64_t live = bf_live(p->live);
     *info = (bf_part_info){
-        .first_bit = p->start, .m = p->part.g.m, .n = p->part.g.n, .p = p->part.g.p
+        .first_bit = p->start, .m = p->bitmap.g.m, .n = p->bitmap.g.n, .p = p->bitmap.g.p
     };
     if (f->variant->grows) info->keys = live < 0 ? 0 : (uint64_t)live;
     if (!f->variant->forgets || live == BF_NEVER) return;
@@ -353,19 +355,19 @@ void bf_whole_tell(bf_filter *f, unsigned i, bf_part_info *info)
     info->until = (double)(live + f->chain->desc.parts + 1) * bf_window_step(f->chain);
 }
 
-int bf_whole_target(bf_filter *f, const bf_piece **p, bf_error *err)
+int bf_whole_target(bf_filter *f, const bf_part **p, bf_error *err)
 {
     int64_t now = 0;
     *p = bf_whole_newest(f);
     if (!f->variant->forgets) return 0;
     int rc = bf_window_here(f, &now, err);
-    if (rc == 0) *p = bf_window_piece(f->chain, now);
+    if (rc == 0) *p = bf_window_part(f->chain, now);
     return rc;
 }
 
-bf_piece *bf_whole_of(const bf_filter *f, int64_t epoch)
+bf_part *bf_whole_of(const bf_filter *f, int64_t epoch)
 {
-    bf_piece *p = bf_window_piece(f->chain, epoch);
+    bf_part *p = bf_window_part(f->chain, epoch);
     return bf_live(p->live) == epoch ? p : NULL;
 }
 
@@ -375,9 +377,9 @@ int bf_whole_now(bf_filter *f, int64_t *now, bf_error *err)
     return f->variant->forgets ? bf_window_now(f, now, err) : 0;
 }
 
-const bf_variant bf_variant_window = { .stored = &bf_kind_window,
+const bf_variant_ops bf_variant_window = { .stored = &bf_format_window,
     .many = true,
     .forgets = true,
     .test = test,
     .add = add,
-    .asked = asked };
+    .parts_to_test = asked };

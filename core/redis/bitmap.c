@@ -80,7 +80,7 @@ static int run_script(bf_redis *r, bf_error *err)
         "%s: its temporary key was evicted or deleted meanwhile: nothing was changed", r->label);
 }
 
-int bf_redis_make(bf_redis *r, const bf_desc *d, bf_error *err)
+int bf_redis_make(bf_redis *r, const bf_params *d, bf_error *err)
 {
     char *temp = bf_redis_name(r->conn, r->key, BF_NAME_TEMP, 0);
     uint32_t mark = bf_random();
@@ -275,7 +275,7 @@ int bf_redis_count(bf_redis *r, uint64_t *ones, uint64_t *slices, bf_error *err)
 int bf_redis_sample(bf_redis *r, uint64_t *ones, uint64_t *of, bf_error *err)
 {
     bf_redis *all = bf_redis_is_shard(r) ? r->whole : r;
-    const bf_cells *cells = bf_cells_of(&r->desc.g);
+    const bf_cell_ops *cells = bf_cell_ops_of(&r->desc.g);
     const uint64_t bytes = (r->bits + 7) / 8;
     const size_t place = cells->bits == 1 ? PLACE : PLACE_OF_COUNTERS,
                  room = (PLACES + 1) * PLACE_OF_COUNTERS;

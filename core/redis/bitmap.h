@@ -4,7 +4,7 @@
 #include "redis/redis.h"
 
 int bf_redis_make(
-    bf_redis *r, const bf_desc *d, bf_error *err); /* 1 made, 0 another one was there first */
+    bf_redis *r, const bf_params *d, bf_error *err); /* 1 made, 0 another one was there first */
 int bf_redis_read(bf_redis *r, uint64_t offset, void *buf, uint64_t len, bf_error *err);
 int bf_redis_count(bf_redis *r, uint64_t *ones, uint64_t *slices, bf_error *err);
 int bf_redis_replace(

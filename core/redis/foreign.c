@@ -48,7 +48,7 @@ static int long_as_m(bf_redis *r, uint64_t m, uint64_t bytes, bf_error *err)
  * only: a bit that they set meanwhile is never overwritten. */
 /* d: what it is opened as; the string was found to be no longer than that.  1: it is ours; 0:
  * something else is there by now. */
-static int adopt(bf_redis *r, const bf_desc *d, bf_error *err)
+static int adopt(bf_redis *r, const bf_params *d, bf_error *err)
 {
     enum { STEPS = 8 }; /* of BF_REDIS_STEP bytes */
     bf_conn *l = r->conn;
@@ -76,7 +76,7 @@ static int adopt(bf_redis *r, const bf_desc *d, bf_error *err)
 
 /* A bitmap that another system made: no companion hash, no mark, and never longer than it is. */
 int bf_redis_attach_foreign(
-    bf_redis *r, const bf_spec *spec, bf_desc *d, long long bytes, bf_error *err)
+    bf_redis *r, const bf_spec *spec, bf_params *d, long long bytes, bf_error *err)
 {
     if (!(spec->must_exist || spec->read_only || spec->adopt) || !spec->scheme)
         return bf_fail(err, BF_EFORMAT,
@@ -106,7 +106,7 @@ int bf_redis_attach_foreign(
 
 /* Theirs, begun after the one that was adopted was lost. */
 int bf_redis_adopt_again(
-    bf_redis *r, const bf_spec *spec, const bf_desc *d, long long bytes, bf_error *err)
+    bf_redis *r, const bf_spec *spec, const bf_params *d, long long bytes, bf_error *err)
 {
     int rc = bf_match(d, spec, r->label, err);
     if (rc == 0) rc = long_as_m(r, d->g.m, (uint64_t)bytes, err);
@@ -126,7 +126,7 @@ enum { AS_IT_WAS = 1, CHANGED = 2 }; /* what stands for the mark; 0 = gone */
 bool bf_is_redisson(const char *scheme) { return scheme && !strcmp(scheme, "redisson"); }
 
 /* ---- reading ---- */
-int bf_redisson_read(const bf_redis *r, bf_desc *d, bf_error *err)
+int bf_redisson_read(const bf_redis *r, bf_params *d, bf_error *err)
 {
     const bf_redis_reply *from = &r->conn->reply;
     uint64_t k, n;
@@ -180,7 +180,7 @@ int bf_redisson_changed(const bf_redis *r, uint32_t seen, bf_error *err)
         (unsigned long long)r->desc.g.m, r->desc.g.k);
 }
 
-void bf_redisson_place(bf_redis *r, const bf_desc *d)
+void bf_redisson_place(bf_redis *r, const bf_params *d)
 {
     bf_redis_place(r, d);
     r->foreign = r->redisson = true;
@@ -203,7 +203,7 @@ static void as_java(char out[REAL], double p)
         snprintf(out, REAL, "%.24s%sE%d", e, places ? "" : ".0", atoi(power));
 }
 
-int bf_redisson_make(bf_redis *r, const bf_desc *d, bf_error *err)
+int bf_redisson_make(bf_redis *r, const bf_params *d, bf_error *err)
 {
     bf_conn *l = r->conn;
     char p[REAL];

@@ -49,7 +49,7 @@ void bf_redis_free_shards(bf_redis *r)
     r->shards = 1;
 }
 
-static int take_shards(bf_redis *r, const bf_desc *d, bf_error *err)
+static int take_shards(bf_redis *r, const bf_params *d, bf_error *err)
 {
     if (!(r->shard = calloc(d->g.shards, sizeof *r->shard)))
         return bf_fail(err, BF_ENOMEM, "out of memory");
@@ -66,12 +66,12 @@ static int take_shards(bf_redis *r, const bf_desc *d, bf_error *err)
 
 /* ---- opening and making ---- */
 /* Returns 1 if shard i was opened, 2 if it was created. */
-static int attach_shard(bf_redis *all, const bf_desc *d, unsigned i, bool make, bf_error *err)
+static int attach_shard(bf_redis *all, const bf_params *d, unsigned i, bool make, bf_error *err)
 {
     const bf_spec spec = {
         .m = make, .k = make, .must_exist = !make
     }; /* sufficient or not, nothing else */
-    bf_desc have;
+    bf_params have;
     int rc = 0;
     bf_redis *r = bf_redis_key(all, i);
     for (int tries = 0; rc == 0 && tries < BF_REDIS_TRIES; tries++) {
@@ -106,7 +106,7 @@ static bool any_shard(bf_redis *r)
 
 /* Opens all shards, or with make creates those that are missing: mine, where it is not NULL.  While
  * K:meta has the field making, no other filter can take the name. */
-static int attach_all(bf_redis *r, const bf_desc *d, bool make, bool *mine, bf_error *err)
+static int attach_all(bf_redis *r, const bf_params *d, bool make, bool *mine, bf_error *err)
 {
     bf_error fault;
     int rc = mine ? 0 : bf_redis_prefetch_keys(r, NULL, r->shards, err);
@@ -127,7 +127,7 @@ static int attach_all(bf_redis *r, const bf_desc *d, bool make, bool *mine, bf_e
 /* K:meta has d.  A filter that has lost all its shards may be replaced by one with other
  * parameters. */
 int bf_redis_attach_shards(
-    bf_redis *r, const bf_spec *spec, const bf_desc *d, uint32_t mark, bf_error *err)
+    bf_redis *r, const bf_spec *spec, const bf_params *d, uint32_t mark, bf_error *err)
 {
     const bool make = bf_may_create(spec);
     int rc = take_shards(r, d, err);
@@ -165,7 +165,7 @@ static int find_id(bf_redis *r, uint32_t *id, bf_error *err)
 
 /* Replaces the lost filter that was seen, if there was one; 0 if the name is in use by now.  A
  * creation that fails leaves nothing behind. */
-int bf_redis_make_shards(bf_redis *r, const bf_desc *d, bf_error *err)
+int bf_redis_make_shards(bf_redis *r, const bf_params *d, bf_error *err)
 {
     bool mine[BF_SHARDS_MAX] = { false };
     uint32_t id = r->seen ? bf_random() : 0;
@@ -205,48 +205,50 @@ static enum bf_redis_kind_of_name kind_of_part(const bf_filter *f)
     return f->variant->forgets ? BF_NAME_EPOCH : BF_NAME_PART;
 }
 
-/* A piece is never freed before the filter: other threads may be using it. */
-bf_piece *bf_redis_piece(bf_filter *f, unsigned i, bf_error *err)
+/* A part is never freed before the filter: other threads may be using it. */
+bf_part *bf_redis_part_slot(bf_filter *f, unsigned i, bf_error *err)
 {
-    bf_piece *p = f->chain->piece[i];
+    bf_part *p = f->chain->part[i];
     if (p) return p;
-    if (!(p = f->chain->piece[i] = calloc(1, sizeof *p))) {
+    if (!(p = f->chain->part[i] = calloc(1, sizeof *p))) {
         bf_fail(err, BF_ENOMEM, "out of memory");
         return NULL;
     }
-    p->part.store = (bf_store){ .ops = f->part.store.ops, .read_only = f->part.store.read_only };
+    p->bitmap.store =
+        (bf_store){ .ops = f->bitmap.store.ops, .read_only = f->bitmap.store.read_only };
     p->live = &p->own;
     bf_live_set(p->live, f->variant->forgets ? BF_NEVER : 0);
     return p;
 }
 
-void bf_redis_close_part(bf_piece *p)
+void bf_redis_close_part(bf_part *p)
 {
-    bf_store *s = &p->part.store;
+    bf_store *s = &p->bitmap.store;
     s->ops->close(s);
     s->impl = NULL;
     s->label = NULL;
-    p->known = 0;
+    p->last_mark = 0;
     bf_live_set(p->live, BF_NEVER);
 }
 
-int bf_redis_name_part(bf_filter *f, bf_piece *p, int64_t number, bf_error *err)
+int bf_redis_name_part(bf_filter *f, bf_part *p, int64_t number, bf_error *err)
 {
-    bf_redis *r = p->part.store.impl = malloc(sizeof *r);
+    bf_redis *r = p->bitmap.store.impl = malloc(sizeof *r);
     if (!r) return bf_fail(err, BF_ENOMEM, "out of memory");
-    p->part.store.label = r->label;
+    p->bitmap.store.label = r->label;
     const int rc = init_sibling(r, bf_redis_whole(f), kind_of_part(f), number, err);
     if (rc < 0) bf_redis_close_part(p);
     return rc;
 }
 
-int bf_redis_open_part(bf_filter *f, bf_piece *p, int64_t number, bf_error *err)
+int bf_redis_open_part(bf_filter *f, bf_part *p, int64_t number, bf_error *err)
 {
-    const bf_desc *want = &f->chain->desc;
+    const bf_params *want = &f->chain->desc;
     const bool forgets = f->variant->forgets;
     const char *of = forgets ? "of epoch " : "", *label = bf_redis_whole(f)->label;
-    bf_desc d;
-    int rc = p->part.store.ops->attach(&p->part.store, &(bf_spec){ .must_exist = true }, &d, err);
+    bf_params d;
+    int rc =
+        p->bitmap.store.ops->attach(&p->bitmap.store, &(bf_spec){ .must_exist = true }, &d, err);
     if (rc == BF_ENOENT && forgets) return bf_redis_fail_lost(bf_redis_whole(f), err);
     if (rc < 0) return rc;
     if (d.kind || bf_difference(&d, want, forgets ? BF_SAME_BITS : BF_SAME_HASH))
@@ -280,7 +282,7 @@ static void append_script(
     bf_conn *l = whole->conn;
     const bool grows = f->variant->grows, first = new->newest == BF_NEVER;
     const unsigned later = first && grows ? BF_PARTS_MAX - 1 : 0;
-    const bf_redis *before = grows && !first ? bf_redis_of(f->chain->piece[new->newest]) : NULL;
+    const bf_redis *before = grows && !first ? bf_redis_of(f->chain->part[new->newest]) : NULL;
     bf_conn_eval(l, grows ? bf_script_append : bf_script_turn, 6 + 2 * later);
     if (first)
         bf_conn_append(l, "%s %s", whole->key, whole->meta);
@@ -297,7 +299,7 @@ static void append_script(
     if (later) bf_redis_put_whole(whole, &f->chain->desc, f->secret_check);
 }
 
-int bf_redis_make_part(bf_filter *f, bf_piece *p, const bf_redis_new_part *new, bf_error *err)
+int bf_redis_make_part(bf_filter *f, bf_part *p, const bf_redis_new_part *new, bf_error *err)
 {
     bf_redis *r = bf_redis_of(p);
     bf_conn *l = r->conn;
@@ -324,9 +326,9 @@ int bf_redis_make_part(bf_filter *f, bf_piece *p, const bf_redis_new_part *new, 
                             "or delete them",
                             r->label)
                       : bf_fail(err, BF_EIO, "%s: unexpected reply to a script", r->label);
-    r->mark = r->filter_id = p->known = own;
+    r->mark = r->filter_id = p->last_mark = own;
     if (f->variant->forgets || new->newest == BF_NEVER) return 1;
-    bf_redis *before = bf_redis_of(f->chain->piece[new->newest]);
+    bf_redis *before = bf_redis_of(f->chain->part[new->newest]);
     __atomic_store_n(&before->mark, next, __ATOMIC_RELEASE);
     return 1;
 }
@@ -376,20 +378,20 @@ int bf_redis_follow_id(bf_filter *f, bool opening, bf_error *err)
     whole->filter_id = m.id;
     (m.users_clock ? bf_flag_set : bf_flag_clear)(&whole->users_clock);
     if (c->count == 0) return 0;
-    if (f->variant->grows && (rc = bf_redis_open_part(f, c->piece[0], 0, err)) < 0) {
+    if (f->variant->grows && (rc = bf_redis_open_part(f, c->part[0], 0, err)) < 0) {
         if (!opening) whole->filter_id = before; /* the next call tells it */
         return rc;
     }
-    for (unsigned i = 0; i < BF_PARTS_MAX && c->piece[i]; i++) {
-        bf_redis *r = bf_redis_of(c->piece[i]);
+    for (unsigned i = 0; i < BF_PARTS_MAX && c->part[i]; i++) {
+        bf_redis *r = bf_redis_of(c->part[i]);
         if (r) gone += r->added;
         if (r) r->added = 0;
-        c->piece[i]->known = 0;
-        if (f->variant->forgets) bf_redis_close_part(c->piece[i]);
+        c->part[i]->last_mark = 0;
+        if (f->variant->forgets) bf_redis_close_part(c->part[i]);
     }
     c->newest = BF_NEVER;
     bf_live_set(c->epoch, BF_NEVER);
-    bf_flag_clear(&c->full);
+    bf_flag_clear(&c->at_limit);
     if (f->variant->grows) bf_uint_store_release(&c->count, 1);
     return opening ? 0 : report_recreated(whole, gone, err);
 }

@@ -25,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void bf_redis_place(bf_redis *r, const bf_desc *d)
+void bf_redis_place(bf_redis *r, const bf_params *d)
 {
     r->desc = *d;
     if (r->desc.g.shards == 0) r->desc.g.shards = 1; /* parts of a chain say nothing of shards */
@@ -41,7 +41,7 @@ uint64_t bf_redis_most_bits(const bf_layout *l, const bf_geometry *g)
 }
 
 /* ---- writing ---- */
-static void put_shape(bf_conn *l, const char *format, const bf_desc *d, uint64_t secret_check)
+static void put_shape(bf_conn *l, const char *format, const bf_params *d, uint64_t secret_check)
 {
     char secret[17];
     snprintf(secret, sizeof secret, "%016llx", (unsigned long long)secret_check);
@@ -59,7 +59,7 @@ static void put_filter(const bf_redis *whole)
     bf_conn_end_arg(whole->conn, len);
 }
 
-void bf_redis_meta_put(bf_redis *r, const bf_desc *d, uint32_t mark)
+void bf_redis_meta_put(bf_redis *r, const bf_params *d, uint32_t mark)
 {
     bf_conn *l = r->conn;
     bf_conn_append(l, "owner %s", r->whole->key);
@@ -72,7 +72,7 @@ void bf_redis_meta_put(bf_redis *r, const bf_desc *d, uint32_t mark)
 }
 
 /* Of a filter of parts.  From then on the whole is the one that is born now. */
-void bf_redis_put_whole(bf_redis *whole, const bf_desc *d, uint64_t secret_check)
+void bf_redis_put_whole(bf_redis *whole, const bf_params *d, uint64_t secret_check)
 {
     bf_conn *l = whole->conn;
     const bool grow = d->kind == BF_GROW;
@@ -161,7 +161,7 @@ static bool read_sizes(const bf_redis *r, const bf_layout *l, bf_geometry *g)
 /* Format 2: a filter of many parts. */
 static int read_many(const bf_redis *r, bf_redis_meta *m, bf_error *err)
 {
-    bf_desc *d = &m->desc;
+    bf_params *d = &m->desc;
     char text[48], *end;
     uint64_t parts;
     if (!text_field(r, "kind", text, sizeof text)) return fail_field(r, "kind", err);
@@ -217,7 +217,7 @@ int bf_redis_meta_read(const bf_redis *r, bf_redis_meta *m, bf_error *err)
 {
     char text[BF_SCHEME_BYTES];
     uint64_t v;
-    bf_desc *d = &m->desc;
+    bf_params *d = &m->desc;
     *m = (bf_redis_meta){ .adopted = bf_redis_has_field(r, "adopted"),
         .making = bf_redis_has_field(r, "making") };
     if (read_owner(r, m, err) < 0) return BF_EFORMAT;

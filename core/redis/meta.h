@@ -4,7 +4,7 @@
 #include "redis/redis.h"
 
 typedef struct {
-    bf_desc desc;
+    bf_params desc;
     uint32_t mark, id; /* 0: it has none (format 2; a hash without born) */
     uint32_t whole_id; /* of a part or a shard: the id of its filter */
     uint64_t keys;     /* of a part that grows */
@@ -23,7 +23,7 @@ bool bf_redis_whole_number(
     const bf_redis_reply *r, size_t leaf, int base, uint64_t least, uint64_t most, uint64_t *out);
 bool bf_redis_share(const bf_redis_reply *r, size_t leaf, double *out);
 
-void bf_redis_place(bf_redis *r, const bf_desc *d);                    /* desc, bits and mark_at */
-uint64_t bf_redis_most_bits(const bf_layout *l, const bf_geometry *g); /* that a key may have */
-void bf_redis_meta_put(bf_redis *r, const bf_desc *d, uint32_t mark);  /* arguments */
+void bf_redis_place(bf_redis *r, const bf_params *d);                   /* desc, bits and mark_at */
+uint64_t bf_redis_most_bits(const bf_layout *l, const bf_geometry *g);  /* that a key may have */
+void bf_redis_meta_put(bf_redis *r, const bf_params *d, uint32_t mark); /* arguments */
 #endif

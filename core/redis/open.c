@@ -111,7 +111,7 @@ int bf_redis_read_key(bf_redis *r, bf_redis_key_snapshot *s, bf_error *err)
 
 /* As Redisson keeps it.  Bits without Redisson's hash are opened as any other bits are: they may be
  * another system's, or belong to a filter of ours. */
-int bf_redis_attach_redisson(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error *err)
+int bf_redis_attach_redisson(bf_redis *r, const bf_spec *spec, bf_params *d, bf_error *err)
 {
     bf_redis_key_snapshot s;
     int rc = bf_redis_read_key(r, &s, err);
@@ -135,7 +135,7 @@ int bf_redis_attach_redisson(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_er
 }
 
 /* The URL alone may also lead to one of Redisson's. */
-static int attach_unnamed(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error *err)
+static int attach_unnamed(bf_redis *r, const bf_spec *spec, bf_params *d, bf_error *err)
 {
     bf_redis_key_snapshot s;
     int rc = name_hash(r, BF_NAME_CONFIG, err);
@@ -166,7 +166,7 @@ static bool has_id(const bf_redis *r, const bf_redis_meta *m)
     return r->whole == r || m->whole_id == r->whole->filter_id;
 }
 
-static int attach_once(bf_redis *r, const bf_spec *spec, bf_desc *d, bool *stub, bf_error *err)
+static int attach_once(bf_redis *r, const bf_spec *spec, bf_params *d, bool *stub, bf_error *err)
 {
     bf_redis_key_snapshot s;
     bf_redis_meta m = { 0 };
@@ -229,7 +229,7 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_desc *d, bool *stub,
 
 /* A key that was just lost may for a moment be the stub of an add, and one may be exchanged between
  * the two trips: looked at again before it is an error. */
-int bf_redis_attach_key(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error *err)
+int bf_redis_attach_key(bf_redis *r, const bf_spec *spec, bf_params *d, bf_error *err)
 {
     bool stub = false;
     if (r->prefetched) {

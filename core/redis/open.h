@@ -17,7 +17,7 @@ int bf_redis_prefetch_keys(bf_redis *whole, bf_redis *const *r, unsigned n, bf_e
 /* Are all keys that hold bits, and their companion hashes, as the handle knows them? */
 bool bf_redis_keys_current(bf_redis *r);
 int bf_redis_part_cache(bf_redis *r, bf_error *err); /* makes it, if the filter has a cache */
-int bf_redis_attach_redisson(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error *err);
+int bf_redis_attach_redisson(bf_redis *r, const bf_spec *spec, bf_params *d, bf_error *err);
 /* Opens the selected key and checks it against spec; returns as bf_store_ops.attach. */
-int bf_redis_attach_key(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error *err);
+int bf_redis_attach_key(bf_redis *r, const bf_spec *spec, bf_params *d, bf_error *err);
 #endif

@@ -23,10 +23,10 @@ enum { PLACE = 11 }; /* bytes of a position as bf_script_put wants it */
 
 /* ---- keys of a span under every name ---- */
 typedef struct {
-    bf_piece *const *piece;
+    bf_part *const *part;
     unsigned n, k;
     size_t nkeys, most; /* keys to ask for; those there is room for */
-    uint64_t *pos;      /* of piece i from i * most * k on */
+    uint64_t *pos;      /* of part i from i * most * k on */
     bf_redis_request *g;
     uint16_t *from; /* of each key: its place in the span */
     uint8_t *present;
@@ -35,9 +35,9 @@ typedef struct {
     double at;
 } batch;
 
-static uint64_t *pos_of(const batch *b, unsigned piece, size_t key)
+static uint64_t *pos_of(const batch *b, unsigned part, size_t key)
 {
-    return b->pos + (piece * b->most + key) * b->k;
+    return b->pos + (part * b->most + key) * b->k;
 }
 
 /* The next `most` keys of the span under every part; those stay in the batch that are not known to
@@ -60,12 +60,12 @@ static int prepare_batch(
         for (size_t at = 0, c; at < most; at += c) {
             c = most - at < few ? most - at : few;
             f->scheme->layout->positions(
-                &b->piece[i]->part.g, b->span->d + first + at, c, pos_of(b, i, at));
+                &b->part[i]->bitmap.g, b->span->d + first + at, c, pos_of(b, i, at));
         }
     for (size_t i = 0; i < most; i++) {
         bool has = false;
         for (unsigned j = 0; !has && j < known_parts; j++)
-            has = bf_redis_cache_knows(bf_redis_of(b->piece[j]), pos_of(b, j, i), b->k, b->at);
+            has = bf_redis_cache_knows(bf_redis_of(b->part[j]), pos_of(b, j, i), b->k, b->at);
         if (has) b->span->present[first + i] = 1;
         if (has) continue;
         for (unsigned j = 0; b->nkeys < i && j < b->n; j++)
@@ -78,7 +78,7 @@ static int prepare_batch(
 static void make_requests(batch *b, int first_op)
 {
     for (unsigned i = 0; i < b->n; i++)
-        b->g[i] = (bf_redis_request){ .of = bf_redis_of(b->piece[i]),
+        b->g[i] = (bf_redis_request){ .of = bf_redis_of(b->part[i]),
             .op = i == 0 ? first_op : BF_OP_TEST,
             .pos = pos_of(b, i, 0),
             .nkeys = b->nkeys,
@@ -143,16 +143,16 @@ static int ask_trip(bf_filter *f, batch *b, bool add, bf_error *err)
 }
 
 int64_t bf_redis_parts_ask(
-    bf_filter *f, bf_piece *const *pieces, unsigned n, bool add, bf_span *s, bf_error *err)
+    bf_filter *f, bf_part *const *parts, unsigned n, bool add, bf_span *s, bf_error *err)
 {
     bf_redis *whole = lock_filter(f);
-    bf_piece *newest_first[BF_PARTS_MAX];
-    batch b = { .piece = add ? pieces : newest_first, .n = n, .k = pieces[0]->part.g.k, .span = s };
+    bf_part *newest_first[BF_PARTS_MAX];
+    batch b = { .part = add ? parts : newest_first, .n = n, .k = parts[0]->bitmap.g.k, .span = s };
     const unsigned known_parts = !whole->caches ? 0 : !add ? n : whole->wait_replicas ? 0 : 1;
     int64_t hits = 0;
     int rc = 0;
     memset(s->present, 0, s->n);
-    for (unsigned i = 0; !add && i < n; i++) newest_first[i] = pieces[n - 1 - i];
+    for (unsigned i = 0; !add && i < n; i++) newest_first[i] = parts[n - 1 - i];
     for (size_t at = 0, c; rc == 0 && at < s->n; at += c) {
         c = keys_per_trip(&b, s->n - at);
         rc = prepare_batch(f, &b, at, c, known_parts, err);
@@ -168,17 +168,17 @@ int64_t bf_redis_parts_ask(
 static void put_script_of(const bf_filter *f, const batch *b, size_t first, size_t c, uint64_t most)
 {
     bf_conn *l = bf_redis_whole(f)->conn;
-    const int64_t have = bf_live(b->piece[b->n - 1]->live);
+    const int64_t have = bf_live(b->part[b->n - 1]->live);
     bf_conn_new_request(l);
     bf_conn_route(l, bf_redis_whole(f)->key);
     bf_conn_eval(l, bf_script_put, b->n + 2);
     bf_conn_expect(l, c + b->n + 1, 0);
-    for (unsigned i = 0; i < b->n; i++) bf_conn_append(l, "%s", bf_redis_of(b->piece[i])->key);
-    bf_conn_append(l, "%s %s %n %n %n %x", bf_redis_of(b->piece[b->n - 1])->meta,
+    for (unsigned i = 0; i < b->n; i++) bf_conn_append(l, "%s", bf_redis_of(b->part[i])->key);
+    bf_conn_append(l, "%s %s %n %n %n %x", bf_redis_of(b->part[b->n - 1])->meta,
         bf_redis_whole(f)->meta, (uint64_t)b->k, most, (uint64_t)(have < 0 ? 0 : have),
         bf_redis_whole(f)->filter_id);
     for (unsigned i = 0; i < b->n; i++) {
-        const bf_redis *r = bf_redis_of(b->piece[i]);
+        const bf_redis *r = bf_redis_of(b->part[i]);
         bf_conn_append(l, "%n %r", r->mark_at, r->mark);
         const uint64_t *pos = pos_of(b, i, first), *end = pos + c * b->k;
         const size_t len = c * b->k * PLACE;
@@ -200,7 +200,7 @@ static size_t keys_per_script(const batch *b, size_t first)
 /* The reply to the script of so many keys, from first on. */
 static int take_put(bf_filter *f, batch *b, size_t first, size_t c, bf_error *err)
 {
-    bf_redis *whole = bf_redis_whole(f), *newest = bf_redis_of(b->piece[b->n - 1]);
+    bf_redis *whole = bf_redis_whole(f), *newest = bf_redis_of(b->part[b->n - 1]);
     const bf_redis_reply *reply = &whole->conn->reply;
     uint8_t yes = 1;
     long long v = -2;
@@ -217,7 +217,7 @@ static int take_put(bf_filter *f, batch *b, size_t first, size_t c, bf_error *er
         b->g[i].mark = (uint32_t)v;
     }
     if (other) return 0;
-    bf_live_set(b->piece[b->n - 1]->live, v);
+    bf_live_set(b->part[b->n - 1]->live, v);
     for (size_t j = 0; j < c; j++) {
         if (!bf_reply_integer(reply, j + 1, &v) || v < -2 || v == -1 || v > (int)b->n)
             return bf_redis_fail_protocol(whole, err);
@@ -225,7 +225,7 @@ static int take_put(bf_filter *f, batch *b, size_t first, size_t c, bf_error *er
         b->span->present[b->from[first + j]] = v > 0 ? 1 : BF_SPAN_NEW;
         newest->added += v == 0;
         const unsigned part = v ? (unsigned)v - 1 : b->n - 1;
-        const bf_redis_request had = { .of = bf_redis_of(b->piece[part]),
+        const bf_redis_request had = { .of = bf_redis_of(b->part[part]),
             .op = BF_OP_TEST,
             .pos = pos_of(b, part, first + j),
             .nkeys = 1,
@@ -263,26 +263,26 @@ static int check_marks_of_parts(const batch *b, bf_error *err)
 {
     int rc = 0;
     for (unsigned i = b->n; rc == 0 && i-- > 0;) {
-        bf_redis *r = bf_redis_of(b->piece[i]);
+        bf_redis *r = bf_redis_of(b->part[i]);
         bool changed = false;
         bf_redis_select(r);
         rc = bf_redis_check_generation(r, b->g[i].mark, &changed, err);
-        if (rc == 0 && changed) bf_live_set(b->piece[i]->live, (int64_t)r->keys);
+        if (rc == 0 && changed) bf_live_set(b->part[i]->live, (int64_t)r->keys);
     }
     return rc;
 }
 
 int bf_redis_parts_put(
-    bf_filter *f, bf_piece *const *pieces, unsigned n, uint64_t most, bf_span *s, bf_error *err)
+    bf_filter *f, bf_part *const *parts, unsigned n, uint64_t most, bf_span *s, bf_error *err)
 {
-    batch b = { .piece = pieces, .n = n, .k = pieces[0]->part.g.k, .span = s };
+    batch b = { .part = parts, .n = n, .k = parts[0]->bitmap.g.k, .span = s };
     bf_redis *whole = lock_filter(f);
     memset(s->present, 0, s->n);
     const size_t c = keys_per_trip(&b, s->n); /* the caller asks again for the others */
     int rc = prepare_batch(f, &b, 0, c, whole->wait_replicas || !whole->caches ? 0 : n, err);
     if (rc == 0 && b.nkeys) {
         rc = put_trip(f, &b, most, err);
-        for (unsigned i = 0; i < n; i++) bf_redis_cache_heard(bf_redis_of(pieces[i]), rc);
+        for (unsigned i = 0; i < n; i++) bf_redis_cache_heard(bf_redis_of(parts[i]), rc);
         if (rc < 0 && whole->conn->sent && !whole->conn->healthy)
             rc = bf_redis_fail_unknown_outcome(whole, "added", err);
         else if (rc == 0 && b.moved)

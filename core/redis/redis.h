@@ -46,7 +46,7 @@ typedef struct bf_redis {
     struct bf_redis *whole;     /* the filter whose part or shard it is; its own, if it is none */
     char *key, label[BF_LABEL]; /* K; of a part {K}:p0 or {K}:w0, of a shard K:0 */
     char *meta;                 /* name of its companion hash */
-    bf_desc desc;
+    bf_params desc;
     uint64_t bits;      /* of one key: m, or m / shards */
     uint64_t mark_at;   /* byte offset */
     uint32_t mark;      /* 0: a foreign bitmap, which has none; with shards K:meta's own */

@@ -23,17 +23,17 @@
 #include <string.h>
 
 /* ---- taking in ---- */
-/* The part of that index, whose name its piece keeps also after a re-creation. */
-static bf_piece *named_piece(bf_filter *f, unsigned i, bf_error *err)
+/* The part of that index, whose name its part keeps also after a re-creation. */
+static bf_part *named_piece(bf_filter *f, unsigned i, bf_error *err)
 {
-    bf_piece *p = bf_redis_piece(f, i, err);
+    bf_part *p = bf_redis_part_slot(f, i, err);
     return p && (bf_redis_of(p) || bf_redis_name_part(f, p, i, err) == 0) ? p : NULL;
 }
 
-static int join(bf_filter *f, bf_piece *p)
+static int join(bf_filter *f, bf_part *p)
 {
-    p->part.g = bf_redis_of(p)->desc.g;
-    p->part.store.nwords = (p->part.g.m + 63) / 64;
+    p->bitmap.g = bf_redis_of(p)->desc.g;
+    p->bitmap.store.nwords = (p->bitmap.g.m + 63) / 64;
     return bf_chain_join(f->chain, p);
 }
 
@@ -43,7 +43,7 @@ static int attach_parts(bf_filter *f, unsigned parts, bf_error *err)
     bf_redis *r[BF_PARTS_MAX] = { NULL };
     const unsigned from = f->chain->count;
     for (unsigned i = from; i < parts; i++) {
-        bf_piece *p = named_piece(f, i, err);
+        bf_part *p = named_piece(f, i, err);
         if (!p) return BF_ENOMEM;
         r[i - from] = bf_redis_of(p);
     }
@@ -52,7 +52,7 @@ static int attach_parts(bf_filter *f, unsigned parts, bf_error *err)
     int rc = bf_redis_prefetch_keys(whole, r, parts - from, err);
     bf_conn_unlock(whole->conn);
     for (unsigned i = from; rc == 0 && i < parts; i++) {
-        bf_piece *p = f->chain->piece[i];
+        bf_part *p = f->chain->part[i];
         if ((rc = bf_redis_open_part(f, p, i, err)) == 0) rc = join(f, p);
     }
     return rc;
@@ -64,10 +64,10 @@ static int refresh(bf_filter *f, bf_error *err)
     bf_chain *c = f->chain;
     bf_redis *whole = bf_redis_whole(f);
     bf_conn *l = whole->conn;
-    if (c->desc.kind == BF_WINDOW) return bf_redis_window_pieces(f, err);
+    if (c->desc.kind == BF_WINDOW) return bf_redis_window_ring(f, err);
     const bool opening = c->count == 0;
     for (int tries = 0;;) { /* each time with more parts, of BF_PARTS_MAX at most */
-        const uint32_t mark = c->count ? bf_redis_mark_of(c->piece[c->count - 1]) : 0;
+        const uint32_t mark = c->count ? bf_redis_mark_of(c->part[c->count - 1]) : 0;
         bf_redis_lock(whole);
         bf_conn_begin(l, BF_READS);
         bf_conn_command(l, "HMGET %s born parts", whole->meta);
@@ -85,7 +85,7 @@ static int refresh(bf_filter *f, bf_error *err)
                 "%s: field parts of its companion hash (:meta) is missing or invalid",
                 whole->label);
         if (parts == (int64_t)c->count) {
-            c->piece[c->count - 1]->known = mark;
+            c->part[c->count - 1]->last_mark = mark;
             return 0;
         }
         rc = attach_parts(f, (unsigned)parts, err);
@@ -101,14 +101,14 @@ static int refresh(bf_filter *f, bf_error *err)
 static bool has_new_parts(const bf_filter *f)
 {
     if (f->chain->desc.kind == BF_WINDOW) return false;
-    const bf_piece *p = f->chain->piece[bf_chain_count(f->chain) - 1];
-    return bf_redis_mark_of(p) != p->known;
+    const bf_part *p = f->chain->part[bf_chain_count(f->chain) - 1];
+    return bf_redis_mark_of(p) != p->last_mark;
 }
 
 /* ---- a new part ---- */
-static int append_part(bf_filter *f, const bf_desc *part, bf_error *err)
+static int append_part(bf_filter *f, const bf_params *part, bf_error *err)
 {
-    bf_desc d = *part;
+    bf_params d = *part;
     bf_chain *c = f->chain;
     d.secret_check = f->secret_check;
     if (d.g.m > BF_REDIS_M_MAX)
@@ -117,7 +117,7 @@ static int append_part(bf_filter *f, const bf_desc *part, bf_error *err)
             "most %llu",
             bf_redis_whole(f)->label, (unsigned long long)d.g.m,
             (unsigned long long)BF_REDIS_M_MAX);
-    bf_piece *p = named_piece(f, c->count, err);
+    bf_part *p = named_piece(f, c->count, err);
     if (!p) return BF_ENOMEM;
     const bf_redis_new_part new = {
         .desc = &d, .number = c->count, .newest = c->count ? c->count - INT64_C(1) : BF_NEVER
@@ -130,7 +130,7 @@ static int append_part(bf_filter *f, const bf_desc *part, bf_error *err)
         return rc < 0 ? rc : join(f, p);
     }
     if (rc == 2) { /* cleared meanwhile, or lost: its next trip tells */
-        bf_store *s = &c->piece[c->count - 1]->part.store;
+        bf_store *s = &c->part[c->count - 1]->bitmap.store;
         uint64_t ones;
         rc = s->ops->count(s, &ones, NULL, err);
     }
@@ -138,9 +138,9 @@ static int append_part(bf_filter *f, const bf_desc *part, bf_error *err)
 }
 
 /* 0: another process has created it. */
-static int create_filter(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err)
+static int create_filter(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_error *err)
 {
-    bf_desc part;
+    bf_params part;
     if (d->kind == BF_WINDOW) return bf_redis_window_create(f, d, spec, err);
     int rc = bf_chain_begin(f, d, spec, err);
     if (rc < 0 || (rc = bf_chain_part(d, 0, 0, &part, err)) < 0 ||
@@ -166,7 +166,7 @@ static int expire_filter(bf_filter *f, double seconds, bf_error *err)
     bf_redis *whole = bf_redis_whole(f);
     int rc = refresh(f, err);
     for (unsigned i = 0; rc >= 0 && i < f->chain->count; i++) {
-        bf_store *s = &f->chain->piece[i]->part.store;
+        bf_store *s = &f->chain->part[i]->bitmap.store;
         rc = s->ops->expire(s, seconds, err);
     }
     if (rc < 0) return rc;
@@ -183,10 +183,10 @@ static int remove_parts(bf_filter *f, bf_error *err)
 {
     int first = 0;
     for (unsigned i = f->chain->count; i-- > 0;) {
-        bf_piece *p = f->chain->piece[i];
-        if (!p->part.store.impl) continue;
+        bf_part *p = f->chain->part[i];
+        if (!p->bitmap.store.impl) continue;
         bf_error e;
-        if (p->part.store.ops->remove(&p->part.store, &e) == 0 || e.lost || first < 0) continue;
+        if (p->bitmap.store.ops->remove(&p->bitmap.store, &e) == 0 || e.lost || first < 0) continue;
         first = e.code;
         if (err) *err = e;
     }
@@ -210,14 +210,14 @@ static int remove_filter(bf_filter *f, bf_error *err)
 const bf_chain_ops bf_chain_redis = { .create = create_filter,
     .append = append_part,
     .follow = refresh,
-    .news = has_new_parts,
+    .has_new_parts = has_new_parts,
     .explain = bf_redis_parts_explain,
-    .lost = can_recreate,
+    .can_recreate = can_recreate,
     .ask = bf_redis_parts_ask,
     .put = bf_redis_parts_put,
     .expire = expire_filter,
     .remove = remove_filter,
-    .look = bf_redis_window_look,
-    .turn = bf_redis_window_turn,
-    .time = bf_redis_window_time,
-    .stale = bf_redis_window_stale };
+    .list_parts = bf_redis_window_look,
+    .open_current = bf_redis_window_turn,
+    .server_time = bf_redis_window_time,
+    .is_stale = bf_redis_window_stale };

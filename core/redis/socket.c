@@ -201,7 +201,7 @@ static int wait_connected(int fd, int64_t until)
 static int connect_to(const struct sockaddr *a, socklen_t len, int64_t until)
 {
     int yes = 1, e = 0,
-        fd = bf_off_standard(socket(a->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+        fd = bf_above_stdio(socket(a->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (fd < 0) return -1;
     if (connect(fd, a, len) < 0 && (e = errno) && (e == EINPROGRESS || e == EINTR))
         e = wait_connected(fd, until);

@@ -25,7 +25,7 @@ static int with_cache(bf_redis *r, int rc, bf_error *err)
     return rc == 1 && !parts && bf_redis_part_cache(r, err) < 0 ? BF_ENOMEM : rc;
 }
 
-static int redis_attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err)
+static int redis_attach(bf_store *s, const bf_spec *spec, bf_params *desc, bf_error *err)
 {
     bf_redis *r = bf_redis_start(s, spec, err);
     if (!r) return err ? err->code : BF_EINVAL;
@@ -38,11 +38,11 @@ static int redis_attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_erro
     return rc;
 }
 
-static int redis_create(bf_store *s, const bf_desc *d, const bf_spec *spec, bf_error *err)
+static int redis_create(bf_store *s, const bf_params *d, const bf_spec *spec, bf_error *err)
 {
     bf_redis *r = s->impl;
     const unsigned shards = d->g.shards > 1 ? d->g.shards : 1;
-    const bf_cells *cells = bf_cells_of(&d->g);
+    const bf_cell_ops *cells = bf_cell_ops_of(&d->g);
     const bool redisson = bf_is_redisson(d->name);
     if (bf_bits(&d->g) / shards > bf_redis_most_bits(d->scheme->layout, &d->g))
         return bf_fail(err, BF_EINVAL,

@@ -56,8 +56,8 @@ static int learn_time(bf_filter *f, int64_t *us, bf_error *err)
     bf_conn_unlock(whole->conn);
     if (rc < 0) return rc;
     *us = seconds * 1000000 + more;
-    bf_word_store(&c->ahead, (uint64_t)(*us - here ? *us - here : 1));
-    bf_word_store(&c->looked, (uint64_t)here);
+    bf_word_store(&c->clock_offset, (uint64_t)(*us - here ? *us - here : 1));
+    bf_word_store(&c->clock_read_at, (uint64_t)here);
     return 0;
 }
 
@@ -73,12 +73,13 @@ int bf_redis_window_time(bf_filter *f, double *now, bf_error *err)
 {
     bf_chain *c = f->chain;
     const double step = bf_window_step(c), own = *now;
-    const int64_t here = machine_us(), age = here - (int64_t)bf_word(&c->looked);
+    const int64_t here = machine_us(), age = here - (int64_t)bf_word(&c->clock_read_at);
     const bool users = c->own_clock && bf_flag_get(&bf_redis_whole(f)->users_clock);
-    const bool known = bf_word(&c->ahead) && (double)age < 1e6 * fmin(step < 1 ? 1 : step, 60);
+    const bool known =
+        bf_word(&c->clock_offset) && (double)age < 1e6 * fmin(step < 1 ? 1 : step, 60);
     for (int64_t us = 0;;) {
         /* as it was when the clock was read, or earlier */
-        const double redis = (double)(here + (int64_t)bf_word(&c->ahead)) / 1e6;
+        const double redis = (double)(here + (int64_t)bf_word(&c->clock_offset)) / 1e6;
         const double latest = us ? (double)us / 1e6 : redis;
         const bool off = c->own_clock && (own - latest > step || (!users && redis - own > step));
         if (off && us) return clocks_disagree(f, own, redis, err);
@@ -92,10 +93,10 @@ int bf_redis_window_time(bf_filter *f, double *now, bf_error *err)
 }
 
 /* ---- the ring ---- */
-int bf_redis_window_pieces(bf_filter *f, bf_error *err)
+int bf_redis_window_ring(bf_filter *f, bf_error *err)
 {
     bf_chain *c = f->chain;
-    bf_desc d;
+    bf_params d;
     bf_redis_whole(f)->by_born = true;
     while (c->count <= c->desc.parts) {
         int rc = bf_chain_part(&c->desc, c->count, c->count * c->desc.g.m, &d, err);
@@ -104,10 +105,10 @@ int bf_redis_window_pieces(bf_filter *f, bf_error *err)
                           : bf_fail(err, BF_EFORMAT,
                                 "%s: field m of its companion hash (:meta) is missing or invalid",
                                 bf_redis_whole(f)->label);
-        bf_piece *p = bf_redis_piece(f, c->count, err);
+        bf_part *p = bf_redis_part_slot(f, c->count, err);
         if (!p) return BF_ENOMEM;
-        p->part.g = d.g;
-        p->part.store.nwords = (d.g.m + 63) / 64;
+        p->bitmap.g = d.g;
+        p->bitmap.store.nwords = (d.g.m + 63) / 64;
         bf_chain_join(c, p);
     }
     return 0;
@@ -120,7 +121,7 @@ static int attach_epochs(bf_filter *f, int64_t now, const bool *has, bf_error *e
     unsigned n = 0;
     int rc = 0;
     for (unsigned i = f->chain->count; rc == 0 && i-- > 0;) {
-        bf_piece *p = bf_window_piece(f->chain, now - i);
+        bf_part *p = bf_window_part(f->chain, now - i);
         if (has[i] && bf_live(p->live) == now - i) continue;
         bf_redis_close_part(p);
         if (has[i] && (rc = bf_redis_name_part(f, p, now - i, err)) == 0) r[n++] = bf_redis_of(p);
@@ -129,11 +130,11 @@ static int attach_epochs(bf_filter *f, int64_t now, const bool *has, bf_error *e
     if (rc == 0) rc = bf_redis_prefetch_keys(bf_redis_whole(f), r, n, err);
     bf_conn_unlock(bf_redis_whole(f)->conn);
     for (unsigned i = f->chain->count; rc == 0 && i-- > 0;) {
-        bf_piece *p = bf_window_piece(f->chain, now - i);
+        bf_part *p = bf_window_part(f->chain, now - i);
         if (has[i] && bf_live(p->live) != now - i) rc = bf_redis_open_part(f, p, now - i, err);
     }
     for (unsigned i = 0; rc < 0 && i < f->chain->count; i++) /* what was not opened */
-        if (bf_live(f->chain->piece[i]->live) == BF_NEVER) bf_redis_close_part(f->chain->piece[i]);
+        if (bf_live(f->chain->part[i]->live) == BF_NEVER) bf_redis_close_part(f->chain->part[i]);
     return rc;
 }
 
@@ -176,8 +177,8 @@ static int fetch_epochs(bf_filter *f, int64_t now, int64_t *newest, bool *has, b
 
 bool bf_redis_window_stale(const bf_filter *f, int64_t now)
 {
-    const bf_piece *p = bf_window_piece(f->chain, now);
-    return bf_live(p->live) == now && bf_redis_mark_of(p) != p->known;
+    const bf_part *p = bf_window_part(f->chain, now);
+    return bf_live(p->live) == now && bf_redis_mark_of(p) != p->last_mark;
 }
 
 static int too_fast(const bf_filter *f, bf_error *err)
@@ -194,18 +195,18 @@ int bf_redis_window_look(bf_filter *f, int64_t *now, bool anyway, bf_error *err)
     int64_t newest = BF_NEVER;
     int rc = 0;
     if (seen > *now) *now = seen;
-    if (!anyway && bf_live(bf_window_piece(c, *now)->live) == *now &&
+    if (!anyway && bf_live(bf_window_part(c, *now)->live) == *now &&
         !bf_redis_window_stale(f, *now))
         return 0; /* complete: see above */
     for (int tries = 0; tries < BF_REDIS_TRIES; tries++) {
-        bf_piece *last = bf_window_piece(c, *now);
+        bf_part *last = bf_window_part(c, *now);
         const uint32_t mark = bf_redis_mark_of(last);
         if ((rc = fetch_epochs(f, *now, &newest, has, err)) < 0) return rc;
         if (newest > *now) {
             *now = newest;
             continue;
         }
-        if (newest == *now && bf_live(last->live) == *now) last->known = mark;
+        if (newest == *now && bf_live(last->live) == *now) last->last_mark = mark;
         if ((rc = attach_epochs(f, *now, has, err)) < 0) return rc;
         if (newest != BF_NEVER) bf_live_raise(c->epoch, newest);
         c->newest = newest;
@@ -216,9 +217,9 @@ int bf_redis_window_look(bf_filter *f, int64_t *now, bool anyway, bf_error *err)
 
 /* ---- a new part ---- */
 /* Creates the part of that epoch, if no other process was faster. */
-static int make_epoch(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
+static int make_epoch(bf_filter *f, bf_part *p, int64_t epoch, bf_error *err)
 {
-    bf_desc d = bf_whole_part(f, p, 0);
+    bf_params d = bf_whole_describe_part(f, p, 0);
     /* ms until the part may go: a step after its keys' time, and a minute for clocks that differ */
     const unsigned parts = f->chain->desc.parts;
     const double left = (parts + 2) * bf_window_step(f->chain) + 60;
@@ -241,7 +242,7 @@ int bf_redis_window_turn(bf_filter *f, int64_t *epoch, bool past, bf_error *err)
         int64_t now = *epoch;
         int rc = bf_redis_window_look(f, &now, past && tries, err);
         if (!past) *epoch = now;
-        bf_piece *p = bf_window_piece(f->chain, *epoch);
+        bf_part *p = bf_window_part(f->chain, *epoch);
         if (rc < 0 || bf_live(p->live) == *epoch || *epoch < now - (int64_t)f->chain->desc.parts)
             return rc;
         if ((rc = make_epoch(f, p, *epoch, err)) < 0) return rc;
@@ -250,7 +251,7 @@ int bf_redis_window_turn(bf_filter *f, int64_t *epoch, bool past, bf_error *err)
 }
 
 /* 0: somebody else's is there. */
-int bf_redis_window_create(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err)
+int bf_redis_window_create(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_error *err)
 {
     bf_redis *whole = bf_redis_whole(f);
     bf_conn *l = whole->conn;
@@ -270,7 +271,7 @@ int bf_redis_window_create(bf_filter *f, const bf_desc *d, const bf_spec *spec, 
     if (whole->users_clock) bf_conn_append(l, "clock own");
     rc = bf_conn_run_script(l, &v, err);
     bf_conn_unlock(l);
-    if (rc == 0 && v == 1) return (rc = bf_redis_window_pieces(f, err)) < 0 ? rc : 1;
+    if (rc == 0 && v == 1) return (rc = bf_redis_window_ring(f, err)) < 0 ? rc : 1;
     if (rc == 0) bf_chain_free(f);
     return rc;
 }

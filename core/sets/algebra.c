@@ -15,7 +15,7 @@ static int same_parts(bf_filter *a, bf_filter *b, bf_error *err)
         return bf_fail(err, BF_EINVAL,
             "filters that grow must have grown equally: one has %u parts, the other %u", n, o);
     for (unsigned i = 0; i < n; i++) {
-        const uint64_t m = bf_whole_piece(a, i)->part.g.m, other = bf_whole_piece(b, i)->part.g.m;
+        const uint64_t m = bf_whole_part(a, i)->bitmap.g.m, other = bf_whole_part(b, i)->bitmap.g.m;
         if (m != other)
             return bf_fail(err, BF_EINVAL,
                 "filters that grow must have grown equally: part %u has m=%llu here and m=%llu "
@@ -32,7 +32,7 @@ typedef struct {
     bool adds;
 } op;
 
-static int combine_words(bf_filter *into, bf_store *s, bf_piece *from, op o, bf_error *err)
+static int combine_words(bf_filter *into, bf_store *s, bf_part *from, op o, bf_error *err)
 {
     bf_block_reader v;
     uint64_t *all, *copy;
@@ -49,16 +49,16 @@ static int combine_words(bf_filter *into, bf_store *s, bf_piece *from, op o, bf_
     return rc;
 }
 
-static int combine_part(bf_filter *into, bf_piece *to, bf_piece *from, op o, bf_error *err)
+static int combine_part(bf_filter *into, bf_part *to, bf_part *from, op o, bf_error *err)
 {
     uint64_t ones;
-    bf_store *s = &to->part.store;
+    bf_store *s = &to->bitmap.store;
     bf_state st;
     int rc = combine_words(into, s, from, o, err);
     if (rc < 0 || !into->variant->grows || (rc = bf_part_ones(to, &ones, NULL, err)) < 0) return rc;
-    bf_estimate(into->scheme, into->secret, &to->part.g, ones, &st);
+    bf_estimate(into->scheme, into->secret, &to->bitmap.g, ones, &st);
     bf_live_raise(
-        to->live, st.count < (double)to->part.g.m ? (int64_t)st.count : (int64_t)to->part.g.m);
+        to->live, st.count < (double)to->bitmap.g.m ? (int64_t)st.count : (int64_t)to->bitmap.g.m);
     return 0;
 }
 
@@ -67,16 +67,16 @@ static int combine_parts(bf_filter *into, bf_filter *from, op o, bf_error *err)
     const unsigned n = bf_whole_count(into); /* more may come meanwhile */
     int rc = same_parts(into, from, err);
     for (unsigned i = 0; rc >= 0 && i < n; i++)
-        rc = combine_part(into, bf_whole_piece(into, i), bf_whole_piece(from, i), o, err);
+        rc = combine_part(into, bf_whole_part(into, i), bf_whole_part(from, i), o, err);
     return rc;
 }
 
 typedef struct {
     bf_filter *into;
-    bf_piece *from;
+    bf_part *from;
     op o;
 } epoch_pair;
-static int combine_epoch(void *ctx, bf_piece *to, bf_error *err)
+static int combine_epoch(void *ctx, bf_part *to, bf_error *err)
 {
     const epoch_pair *m = ctx;
     return combine_part(m->into, to, m->from, m->o, err);
@@ -90,7 +90,7 @@ static int combine_epochs(bf_filter *into, bf_filter *from, op o, bf_error *err)
     int64_t now = 0;
     int rc = bf_whole_now(into, &now, err);
     for (unsigned i = 0; rc >= 0 && i < bf_whole_count(from); i++) {
-        epoch_pair m = { into, bf_whole_piece(from, i), o };
+        epoch_pair m = { into, bf_whole_part(from, i), o };
         const int64_t e = bf_live(m.from->live);
         if (e == BF_NEVER || e < bf_whole_oldest(into, now)) continue;
         rc = bf_window_into(into, e < now ? e : now, combine_epoch, &m, err);
@@ -122,12 +122,13 @@ static int combine_all(bf_filter *into, bf_filter *from, op o, bf_error *err)
 static int unite_locked(
     bf_filter *into, bf_filter *from, op o, const uint64_t *before, bf_error *err)
 {
-    const uint64_t n = into->part.store.nwords;
+    const uint64_t n = into->bitmap.store.nwords;
     uint64_t *w, *copy;
     bf_guard g;
     int rc = bf_only_words(from, "be united", &w, &copy, err);
     if (rc == 0 && (rc = bf_guard_lock(into, &g, err)) == 0) {
-        if (!before || !bf_same_bits(&g, *before)) o.in_memory(into->part.store.words, w, n, true);
+        if (!before || !bf_same_bits(&g, *before))
+            o.in_memory(into->bitmap.store.words, w, n, true);
         if (g.shadow) o.in_memory(g.shadow, w, n, true);
         bf_unlock(into);
     }
@@ -137,10 +138,10 @@ static int unite_locked(
 
 static int combine(bf_filter *into, bf_filter *from, const char *what, op o, bf_error *err)
 {
-    into->untouched = false;
+    into->never_written = false;
     int rc = bf_require_readable(into, o.remote, what, err);
     if (rc < 0 || (rc = bf_whole_check(into, err)) < 0 || (rc = bf_whole_writable(into, err)) < 0 ||
-        (rc = bf_require_readable(from, from->part.store.ops->read, what, err)) < 0 ||
+        (rc = bf_require_readable(from, from->bitmap.store.ops->read, what, err)) < 0 ||
         (rc = bf_whole_refresh(into, err)) < 0 || (rc = bf_whole_refresh(from, err)) < 0)
         return rc;
     const bool beside_rebuild = o.adds && bf_rebuilds_in_place(into);
@@ -158,15 +159,15 @@ typedef int combination(bf_filter *into, bf_filter *from, bf_error *err);
 
 static int unite(bf_filter *into, bf_filter *from, bf_error *err)
 {
-    const op o = { bf_cells_of(&into->part.g)->unite, into->part.store.ops->unite, true };
+    const op o = { bf_cell_ops_of(&into->bitmap.g)->unite, into->bitmap.store.ops->unite, true };
     int rc = bf_alike(into, from, err);
     return rc < 0 ? rc : combine(into, from, "be united", o, err);
 }
 
 static int intersect(bf_filter *into, bf_filter *from, bf_error *err)
 {
-    const bf_cells *cells = bf_cells_of(&into->part.g);
-    const op o = { cells->intersect, cells->bits == 1 ? into->part.store.ops->intersect : NULL,
+    const bf_cell_ops *cells = bf_cell_ops_of(&into->bitmap.g);
+    const op o = { cells->intersect, cells->bits == 1 ? into->bitmap.store.ops->intersect : NULL,
         false };
     int rc = bf_alike(into, from, err);
     if (rc == 0 && into->variant->many)
@@ -210,7 +211,7 @@ bf_filter *bf_intersection(bf_filter *a, bf_filter *b, bf_error *err)
 }
 
 /* ---- equality ---- */
-static int equal_part(bf_piece *a, bf_piece *b, bf_error *err)
+static int equal_part(bf_part *a, bf_part *b, bf_error *err)
 {
     bf_block_reader x, y = { .copy = NULL };
     bool equal = true;
@@ -231,7 +232,7 @@ static int equal_parts(bf_filter *a, bf_filter *b, bf_error *err)
     const unsigned n = bf_whole_count(a); /* more may come meanwhile */
     rc = same_parts(a, b, NULL) == 0;
     for (unsigned i = 0; rc == 1 && i < n; i++)
-        rc = equal_part(bf_whole_piece(a, i), bf_whole_piece(b, i), err);
+        rc = equal_part(bf_whole_part(a, i), bf_whole_part(b, i), err);
     return rc;
 }
 
@@ -242,7 +243,7 @@ static int equal_epochs(bf_filter *a, bf_filter *b, int64_t now, bf_error *err)
     int rc = 1;
     uint64_t ones;
     for (int64_t e = bf_whole_oldest(a, now); rc == 1 && e <= now; e++) {
-        bf_piece *p = bf_whole_of(a, e), *q = bf_whole_of(b, e);
+        bf_part *p = bf_whole_of(a, e), *q = bf_whole_of(b, e);
         if (p && q)
             rc = equal_part(p, q, err);
         else if ((p || q) && (rc = bf_part_ones(p ? p : q, &ones, NULL, err)) == 0)
@@ -272,8 +273,8 @@ int bf_equal(bf_filter *a, bf_filter *b, bf_error *err)
     static const char what[] = "be compared";
     int rc;
     if (bf_alike(a, b, NULL) < 0) return 0;
-    if ((rc = bf_require_readable(a, a->part.store.ops->read, what, err)) < 0 ||
-        (rc = bf_require_readable(b, b->part.store.ops->read, what, err)) < 0)
+    if ((rc = bf_require_readable(a, a->bitmap.store.ops->read, what, err)) < 0 ||
+        (rc = bf_require_readable(b, b->bitmap.store.ops->read, what, err)) < 0)
         return rc;
     return a->variant->forgets ? equal_windows(a, b, err) : equal_parts(a, b, err);
 }
@@ -304,7 +305,7 @@ int bf_subset(bf_filter *a, bf_filter *b, bf_error *err)
     BF_CALL(a, b, entered);
     operands s;
     int rc = read_operands(&s, a, b, err);
-    if (rc == 0) rc = bf_cells_of(&a->part.g)->within(s.a, s.b, a->part.store.nwords);
+    if (rc == 0) rc = bf_cell_ops_of(&a->bitmap.g)->within(s.a, s.b, a->bitmap.store.nwords);
     free_operands(&s);
     return rc;
 }
@@ -315,8 +316,8 @@ static int union_count(bf_filter *a, bf_filter *b, double *count, bf_error *err)
     bf_state state = { 0 };
     int rc = read_operands(&s, a, b, err);
     if (rc == 0)
-        bf_estimate(a->scheme, a->secret, &a->part.g,
-            bf_cells_of(&a->part.g)->count_of_both(s.a, s.b, a->part.store.nwords), &state);
+        bf_estimate(a->scheme, a->secret, &a->bitmap.g,
+            bf_cell_ops_of(&a->bitmap.g)->count_of_both(s.a, s.b, a->bitmap.store.nwords), &state);
     free_operands(&s);
     *count = state.count;
     return rc;

@@ -5,12 +5,12 @@
 #include "sets/sets.h"
 #include <stdlib.h>
 
-static int copy_words(bf_piece *to, bf_piece *from, bf_error *err)
+static int copy_words(bf_part *to, bf_part *from, bf_error *err)
 {
-    bf_store *s = &from->part.store;
-    uint64_t *w = to->part.store.words;
+    bf_store *s = &from->bitmap.store;
+    uint64_t *w = to->bitmap.store.words;
     if (s->ops->read) /* of a file too: its map may be cut short */
-        return bf_piece_there(from) ? s->ops->read(s, 0, w, (bf_bits(&from->part.g) + 7) / 8, err)
+        return bf_part_exists(from) ? s->ops->read(s, 0, w, (bf_bits(&from->bitmap.g) + 7) / 8, err)
                                     : 0;
     bf_words_copy(w, s->words, s->nwords);
     return 0;
@@ -20,9 +20,9 @@ static int copy_parts(bf_filter *to, bf_filter *from, bf_error *err)
 {
     int rc = 0;
     for (unsigned i = 0; rc == 0 && i < bf_whole_count(from); i++) {
-        const bf_desc d = bf_whole_part(from, bf_whole_piece(from, i), i);
+        const bf_params d = bf_whole_describe_part(from, bf_whole_part(from, i), i);
         if ((rc = bf_whole_append(to, &d, err)) == 0)
-            rc = copy_words(bf_whole_piece(to, i), bf_whole_piece(from, i), err);
+            rc = copy_words(bf_whole_part(to, i), bf_whole_part(from, i), err);
     }
     bf_whole_go_on(to, from);
     return rc;
@@ -30,14 +30,14 @@ static int copy_parts(bf_filter *to, bf_filter *from, bf_error *err)
 
 bf_filter *bf_empty_like(bf_filter *f, bf_error *err)
 {
-    const bf_desc d = bf_describe(f);
+    const bf_params d = bf_describe(f);
     const bf_spec spec = bf_whole_spec(f);
     return bf_new_like(&d, &spec, err);
 }
 
 bf_filter *bf_copy_inside(bf_filter *f, bf_error *err)
 {
-    if (bf_require_readable(f, f->part.store.ops->read, "be copied", err) < 0 ||
+    if (bf_require_readable(f, f->bitmap.store.ops->read, "be copied", err) < 0 ||
         bf_whole_check(f, err) < 0)
         return NULL;
     bf_filter *c = bf_empty_like(f, err);
@@ -61,14 +61,14 @@ bf_filter *bf_to_plain(bf_filter *f, bf_error *err)
 {
     BF_CALL(f, NULL, NULL);
     uint64_t *w, *copy;
-    const bf_cells *cells = bf_cells_of(&f->part.g);
+    const bf_cell_ops *cells = bf_cell_ops_of(&f->bitmap.g);
     if (!cells->to_bits) return bf_copy_inside(f, err);
     if (bf_only_words(f, "be converted", &w, &copy, err) < 0) return NULL;
-    bf_desc d = bf_describe(f);
+    bf_params d = bf_describe(f);
     bf_spec spec = bf_whole_spec(f);
     d.g.counting = spec.threads = false;
     bf_filter *plain = bf_new_like(&d, &spec, err);
-    if (plain) cells->to_bits(plain->part.store.words, w, f->part.store.nwords);
+    if (plain) cells->to_bits(plain->bitmap.store.words, w, f->bitmap.store.nwords);
     free(copy);
     return plain;
 }

@@ -41,16 +41,16 @@ static void copy_bits(const format *as, const uint8_t *from, uint8_t *to, size_t
 /* ---- Guava ---- */
 static void write_guava_head(const bf_filter *f, uint8_t *to)
 {
-    const uint64_t longs = f->part.g.m / 64;
+    const uint64_t longs = f->bitmap.g.m / 64;
     to[0] = !strcmp(f->scheme->layout->name, "mitz64");
-    to[1] = (uint8_t)f->part.g.k;
+    to[1] = (uint8_t)f->bitmap.g.k;
     for (unsigned i = 0; i < 4; i++) to[2 + i] = (uint8_t)(longs >> (24 - 8 * i));
 }
 
 /* Checks the header and completes spec. */
 static int plan_guava(const uint8_t *from, size_t len, bf_spec *spec, bf_error *err)
 {
-    bf_desc d;
+    bf_params d;
     if (len < GUAVA_HEAD)
         return bf_fail(
             err, BF_EFORMAT, "the data is not a Guava filter: %zu bytes, its header has 6", len);
@@ -86,7 +86,7 @@ static int plan_bare(const format *as, size_t len, bf_spec *spec, bf_error *err)
 {
     if (!spec->scheme)
         return bf_fail(err, BF_EINVAL, "bare bits do not tell their scheme: scheme must be given");
-    bf_desc d;
+    bf_params d;
     int rc = bf_size(&d, spec, 0, err);
     if (rc < 0) return rc;
     spec->m = d.g.m;
@@ -103,7 +103,7 @@ static int plan_bare(const format *as, size_t len, bf_spec *spec, bf_error *err)
 static void copy_cells(const bf_filter *f, const uint8_t *from, size_t len, uint8_t *bits)
 {
     for (size_t i = 0; i < len; i++)
-        if (f->part.g.counting)
+        if (f->bitmap.g.counting)
             bits[i / 2] |=
                 (uint8_t)((from[i] < BF_CELL_MAX ? from[i] : BF_CELL_MAX) << (i % 2 ? 0 : 4));
         else if (from[i])
@@ -148,14 +148,14 @@ static int64_t bytes_as(bf_filter *f, const char *name, bf_error *err)
             "format %.20s is for filters of fixed size: "
             "a filter that grows or forgets has only its own format",
             name);
-    if (refuse_counters(f->part.g.counting, err) < 0) return BF_ENOTSUP;
+    if (refuse_counters(f->bitmap.g.counting, err) < 0) return BF_ENOTSUP;
     if (as->head && strcmp(f->scheme->layout->name, "mitz64") &&
         strcmp(f->scheme->layout->name, "mitz32"))
         return bf_fail(err, BF_EINVAL,
             "format guava is for the schemes guava, guava-31 and guava32, got a filter of scheme "
             "%s",
             f->name);
-    return (int64_t)(as->head + (f->part.g.m + 7) / 8);
+    return (int64_t)(as->head + (f->bitmap.g.m + 7) / 8);
 }
 
 int64_t bf_bytes_as(bf_filter *f, const char *format, bf_error *err)
@@ -186,9 +186,9 @@ int bf_to_bytes_as(bf_filter *f, const char *name, void *buf, uint64_t cap, bf_e
 /* Bits past m stay what they must be: zero. */
 static int check_tail(const bf_filter *f, bf_error *err)
 {
-    const uint64_t m = f->part.g.m;
-    if (f->part.g.counting || m % 8 == 0 ||
-        !(((const uint8_t *)f->part.store.words)[m / 8] & (0xFF >> m % 8)))
+    const uint64_t m = f->bitmap.g.m;
+    if (f->bitmap.g.counting || m % 8 == 0 ||
+        !(((const uint8_t *)f->bitmap.store.words)[m / 8] & (0xFF >> m % 8)))
         return 0;
     return bf_fail(err, BF_EFORMAT, "the data has a bit set past m=%llu", (ull)m);
 }
@@ -200,7 +200,7 @@ bf_filter *bf_from_bytes_as(
     const format *as = find_format(name, false, err);
     bf_spec spec = expect ? *expect : (bf_spec){ 0 };
     spec.storage = NULL;
-    bf_desc d;
+    bf_params d;
     if (!as || refuse_parts(&spec, name, err) < 0 ||
         refuse_counters(spec.counting && !as->cells, err) < 0)
         return NULL;
@@ -209,7 +209,7 @@ bf_filter *bf_from_bytes_as(
         return NULL;
     bf_filter *f = bf_new_like(&d, &spec, err);
     if (!f) return NULL;
-    uint8_t *bits = (uint8_t *)f->part.store.words;
+    uint8_t *bits = (uint8_t *)f->bitmap.store.words;
     if (as->cells)
         copy_cells(f, data, len, bits);
     else

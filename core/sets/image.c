@@ -48,9 +48,9 @@ static int put(void *ctx, uint64_t offset, const void *bytes, size_t len)
 
 static int write_part(bf_filter *f, unsigned i, bool compact, shifted *s, bf_error *err)
 {
-    bf_piece *p = bf_whole_piece(f, i);
-    const bf_desc d = bf_whole_part(f, bf_whole_piece((bf_filter *)f, i), i);
-    const uint64_t nwords = p->part.store.nwords;
+    bf_part *p = bf_whole_part(f, i);
+    const bf_params d = bf_whole_describe_part(f, bf_whole_part((bf_filter *)f, i), i);
+    const uint64_t nwords = p->bitmap.store.nwords;
     bf_block_reader v;
     int rc = bf_reader_open(&v, p, err);
     if (rc == 0 && compact) {
@@ -71,7 +71,7 @@ static int write_parts(
     int rc = bf_whole_hold(f, err);
     if (rc < 0) return rc;
     for (unsigned i = 0; rc == 0 && i < parts; i++) rc = write_part(f, i, compact, &s, err);
-    const bf_desc d = bf_whole_describe(f, parts);
+    const bf_params d = bf_whole_describe(f, parts);
     if (rc == 0 && f->variant->many)
         rc = (compact ? bf_image_write_compact : bf_image_write)(&d, NULL, 0, sink, ctx);
     bf_whole_let(f);
@@ -90,7 +90,7 @@ int bf_to_bytes(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
 /* Writes as many parts as fit: the filter may have grown since its length was asked for. */
 int bf_image_to(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
 {
-    int rc = bf_require_readable(f, f->part.store.ops->read, "be written out", err);
+    int rc = bf_require_readable(f, f->bitmap.store.ops->read, "be written out", err);
     if (rc < 0 || (rc = bf_whole_refresh(f, err)) < 0) return rc;
     const unsigned count = bf_whole_count(f);
     unsigned parts = 0;
@@ -110,7 +110,7 @@ typedef struct {
 
 /* Returns an empty filter as *d describes, which was checked, with the secret that expect gives. */
 static bf_filter *empty_of(
-    const bf_desc *d, const bf_spec *expect, const char *where, bf_error *err)
+    const bf_params *d, const bf_spec *expect, const char *where, bf_error *err)
 {
     const bf_spec nothing = { .counting = d->g.counting };
     if (!expect) expect = &nothing;
@@ -141,8 +141,8 @@ static int read_page(const source *from, uint8_t *page, bf_error *err)
 static int append_part(
     bf_filter *f, unsigned i, const source *from, bool paged, uint8_t *page, bf_error *err)
 {
-    const bf_desc whole = bf_describe(f);
-    bf_desc d;
+    const bf_params whole = bf_describe(f);
+    bf_params d;
     if (from->at > from->len || from->len - from->at < (paged ? BF_HEADER : BF_COMPACT_LEAST))
         return bf_fail(err, BF_EFORMAT, "%.80s is truncated: %llu bytes, its part %u is missing",
             from->where, (ull)from->len, i);
@@ -160,7 +160,7 @@ static int append_part(
 
 /* page: the first header, which is also that of a fixed filter's only part; head: its length. */
 static int read_parts(
-    bf_filter *f, const bf_desc *d, const uint8_t *page, int head, source *from, bf_error *err)
+    bf_filter *f, const bf_params *d, const uint8_t *page, int head, source *from, bf_error *err)
 {
     _Alignas(8) uint8_t own[BF_HEADER];
     const bool many = f->variant->many, paged = head == BF_HEADER;
@@ -168,7 +168,7 @@ static int read_parts(
     if (many) from->at = (uint64_t)head;
     for (uint64_t i = 0, n = bf_whole_parts(d); rc == 0 && i < n; i++) {
         if (many && (rc = head = append_part(f, (unsigned)i, from, paged, own, err)) < 0) break;
-        bf_store *s = &bf_whole_piece(f, (unsigned)i)->part.store;
+        bf_store *s = &bf_whole_part(f, (unsigned)i)->bitmap.store;
         from->at += (uint64_t)head;
         rc = from->read(from->ctx, from->at, s->words, s->nwords * 8, err);
         if (rc == 0)
@@ -186,7 +186,7 @@ static int read_parts(
 /* Leaves the first header in page, also after an error. */
 static bf_filter *read_filter(source *from, uint8_t *page, const bf_spec *expect, bf_error *err)
 {
-    bf_desc d;
+    bf_params d;
     if (expect && bf_check_size_given(expect, err) < 0) return NULL;
     const int head = read_page(from, page, err);
     if (head < 0 || bf_header_read(page, (unsigned)head, from->len, &d, from->where, err) < 0)
@@ -248,7 +248,7 @@ int bf_save(bf_filter *f, const char *path, bf_error *err)
     BF_CALL(f, NULL, entered);
     int rc = bf_may_replace(path, err);
     if (rc < 0 || (rc = bf_refuse_open_file(path, err)) < 0 ||
-        (rc = bf_require_readable(f, f->part.store.ops->read, "be saved", err)) < 0 ||
+        (rc = bf_require_readable(f, f->bitmap.store.ops->read, "be saved", err)) < 0 ||
         (rc = bf_whole_refresh(f, err)) < 0)
         return rc;
     return save_file(f, path, err);

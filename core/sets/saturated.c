@@ -13,15 +13,15 @@ static uint64_t whole_keys(double n) { return n < 9e18 ? (uint64_t)n : INT64_MAX
 
 /* Estimates how many cells of a part are set: in memory and files from a sample.  Elsewhere all
  * cells are counted, or if `few` only those of a few places. */
-static int sample_ones(bf_piece *p, bool few, uint64_t *ones, bf_error *err)
+static int sample_ones(bf_part *p, bool few, uint64_t *ones, bf_error *err)
 {
-    bf_store *s = &p->part.store;
+    bf_store *s = &p->bitmap.store;
     uint64_t some = 0, of = 1;
-    *ones = s->words ? bf_sample(s->words, s->nwords, &p->part.g) : 0;
-    if (s->words || !bf_piece_there(p)) return 0;
+    *ones = s->words ? bf_sample(s->words, s->nwords, &p->bitmap.g) : 0;
+    if (s->words || !bf_part_exists(p)) return 0;
     if (!few) return bf_part_ones(p, ones, NULL, err);
     const int rc = s->ops->glance(s, &some, &of, err);
-    *ones = (uint64_t)((double)some / (double)of * (double)p->part.g.m);
+    *ones = (uint64_t)((double)some / (double)of * (double)p->bitmap.g.m);
     return rc;
 }
 
@@ -33,8 +33,8 @@ static bool may_be_overfull(bf_filter *f)
 {
     bool may = !f->variant->grows;
     for (unsigned i = 0; !may && i < bf_whole_count(f); i++) {
-        const bf_piece *p = bf_whole_piece(f, i);
-        may = (double)bf_live(p->live) > most_keys(&p->part.g);
+        const bf_part *p = bf_whole_part(f, i);
+        may = (double)bf_live(p->live) > most_keys(&p->bitmap.g);
     }
     return may;
 }
@@ -43,7 +43,7 @@ static bool may_be_overfull(bf_filter *f)
  * no reason to warn. */
 int bf_saturation_of(bf_filter *f, const bf_state *state)
 {
-    const bf_geometry *g = &f->part.g;
+    const bf_geometry *g = &f->bitmap.g;
     if (f->variant->many) return state->fpr > 1.5 * g->p && may_be_overfull(f) ? BF_OVERFULL : 0;
     return state->fill <= HALF ? 0 : state->count < most_keys(g) ? BF_HALF_FULL : BF_OVERFULL;
 }
@@ -57,13 +57,13 @@ static int sample_state(bf_filter *f, bool few, bf_state *found, bf_error *err)
     double clean = 1;
     *found = (bf_state){ 0 };
     for (unsigned i = 0; may_be_overfull(f) && i < bf_whole_count(f); i++) {
-        bf_piece *p = bf_whole_piece(f, i);
+        bf_part *p = bf_whole_part(f, i);
         bf_state one;
         uint64_t ones;
         if (!bf_whole_lives(f, p, now)) continue;
         int rc = sample_ones(p, few, &ones, err);
         if (rc < 0) return rc;
-        bf_estimate(f->scheme, f->secret, &p->part.g, ones, &one);
+        bf_estimate(f->scheme, f->secret, &p->bitmap.g, ones, &one);
         clean *= 1 - one.fpr;
         if (one.count >= found->count) *found = one;
     }
@@ -75,8 +75,8 @@ static int sample_state(bf_filter *f, bool few, bf_state *found, bf_error *err)
 static double keys_to_wait(bf_filter *f, const bf_state *found)
 {
     enum { OFTEN = 64 };
-    const bf_piece *last = bf_whole_newest(f);
-    const bf_geometry *g = &last->part.g;
+    const bf_part *last = bf_whole_newest(f);
+    const bf_geometry *g = &last->bitmap.g;
     const double n = (double)g->n, keys = (double)g->m / g->k; /* a key sets at most k cells */
     if (f->variant->many) {
         const double had = f->variant->forgets ? found->count : (double)bf_live(last->live);
@@ -89,9 +89,9 @@ static double keys_to_wait(bf_filter *f, const bf_state *found)
 int bf_saturated(bf_filter *f, uint64_t *wait, bf_error *err)
 {
     BF_CALL(f, NULL, entered);
-    const bf_store_ops *ops = f->part.store.ops;
-    const bool far = !bf_whole_piece(f, 0)->part.store.words,
-               empty = f->untouched && bf_int_load_acquire(&f->state) == BF_FRESH;
+    const bf_store_ops *ops = f->bitmap.store.ops;
+    const bool far = !bf_whole_part(f, 0)->bitmap.store.words,
+               empty = f->never_written && bf_int_load_acquire(&f->state) == BF_FRESH;
     bf_state found = { 0 };
     int rc = bf_require_readable(f, ops->count || ops->read, "count its bits", err);
     if (rc < 0 || (rc = far ? bf_whole_hold_all(f, err) : bf_whole_follow(f, err)) < 0) return rc;

@@ -7,13 +7,13 @@
 /* ---- two descriptions ---- */
 /* The shards of stored bits must be equal.  Two filters may have different shards if that moves no
  * position. */
-static unsigned shards_of(const bf_desc *d, bf_scope scope)
+static unsigned shards_of(const bf_params *d, bf_scope scope)
 {
     if (scope == BF_SAME_FILTER) return bf_shards_that_matter(d->scheme->layout, &d->g);
     return d->g.shards ? d->g.shards : 1;
 }
 
-const char *bf_difference(const bf_desc *a, const bf_desc *b, bf_scope scope)
+const char *bf_difference(const bf_params *a, const bf_params *b, bf_scope scope)
 {
     const bf_geometry *g = &a->g, *h = &b->g;
     if (strcmp(a->name, b->name)) return "scheme";
@@ -33,7 +33,7 @@ const char *bf_difference(const bf_desc *a, const bf_desc *b, bf_scope scope)
 }
 
 /* Returns the value of the parameter with this name, as text. */
-static const char *value_of(const bf_desc *d, const char *name, char text[BF_SCHEME_BYTES])
+static const char *value_of(const bf_params *d, const char *name, char text[BF_SCHEME_BYTES])
 {
     const double real = !strcmp(name, "grow") ? d->grow : d->window;
     const uint64_t number = !strcmp(name, "parts")    ? d->parts
@@ -49,19 +49,19 @@ static const char *value_of(const bf_desc *d, const char *name, char text[BF_SCH
     return text;
 }
 
-int bf_check_same(const bf_desc *a, const bf_desc *b, bf_error *err)
+int bf_check_same(const bf_params *a, const bf_params *b, bf_error *err)
 {
     char text[BF_SCHEME_BYTES], other[BF_SCHEME_BYTES];
     const char *name = bf_difference(a, b, BF_SAME_FILTER);
     if (!name) return 0;
     if (!strcmp(name, "kind"))
         return bf_fail(err, BF_EINVAL, "filters must be of one kind: one %s and the other %s",
-            bf_kind_of(a)->is, bf_kind_of(b)->is);
+            bf_format_of(a)->is, bf_format_of(b)->is);
     if (!strcmp(name, "counting"))
         return bf_fail(err, BF_EINVAL,
             "filters must be of the same kind, got a %s one and a %s one: convert the counting one "
             "to a plain one",
-            bf_cells_of(&a->g)->filter, bf_cells_of(&b->g)->filter);
+            bf_cell_ops_of(&a->g)->filter, bf_cell_ops_of(&b->g)->filter);
     if (!strcmp(name, "secret"))
         return bf_fail(err, BF_EINVAL, "filters must have the same secret: %s",
             !a->secret_check || !b->secret_check ? "one is keyed and the other is not"
@@ -89,7 +89,8 @@ static int differ_real(
         err, BF_EMISMATCH, "%.80s has %s=%g, asked for %s=%g", where, name, have, name, want);
 }
 
-static int match_variant(const bf_desc *have, const bf_spec *want, const char *where, bf_error *err)
+static int match_variant(
+    const bf_params *have, const bf_spec *want, const char *where, bf_error *err)
 {
     if (want->grow != 0 && want->grow != have->grow)
         return differ_real(err, where, "grow", "growing", have->grow, want->grow);
@@ -103,7 +104,7 @@ static int match_variant(const bf_desc *have, const bf_spec *want, const char *w
     return 0;
 }
 
-static int match_given(const bf_desc *have, const bf_spec *want, const char *where, bf_error *err)
+static int match_given(const bf_params *have, const bf_spec *want, const char *where, bf_error *err)
 {
     const uint64_t step = bf_shard_step(have->scheme->layout, have->g.shards),
                    m = (want->m + step - 1) / step * step;
@@ -115,7 +116,7 @@ static int match_given(const bf_desc *have, const bf_spec *want, const char *whe
     if (bf_has_parts(have) && want->m)
         return bf_fail(err, BF_EMISMATCH,
             "%.80s %s: it has parts of many sizes, and m must not be given", where,
-            bf_kind_of(have)->is);
+            bf_format_of(have)->is);
     if (want->scheme && strcmp(want->scheme, have->name) != 0)
         return bf_fail(err, BF_EMISMATCH, "%.80s has scheme %s, asked for scheme %.24s", where,
             have->name, want->scheme);
@@ -123,7 +124,7 @@ static int match_given(const bf_desc *have, const bf_spec *want, const char *whe
         return differ_int(err, where, "shards", shards, want->shards);
     if (want->counting != have->g.counting && !want->may_count)
         return bf_fail(err, BF_EMISMATCH, "%.80s is a %s filter, asked for a %s one", where,
-            bf_cells_of(&have->g)->filter, have->g.counting ? "plain" : "counting");
+            bf_cell_ops_of(&have->g)->filter, have->g.counting ? "plain" : "counting");
     if (want->m && m != have->g.m) return differ_int(err, where, "m", have->g.m, want->m);
     if (want->n && want->n != have->g.n) return differ_int(err, where, "n", have->g.n, want->n);
     if (want->k && want->k != have->g.k) return differ_int(err, where, "k", have->g.k, want->k);
@@ -136,14 +137,14 @@ static int match_given(const bf_desc *have, const bf_spec *want, const char *whe
 
 /* Every given parameter must match.  If together they size a filter, the derived m and k must match
  * too. */
-int bf_match(const bf_desc *have, const bf_spec *want, const char *where, bf_error *err)
+int bf_match(const bf_params *have, const bf_spec *want, const char *where, bf_error *err)
 {
     int rc = match_given(have, want, where, err);
     if (rc < 0 || bf_has_parts(have) || !bf_sufficient(want)) return rc;
     bool by_rate = !want->m && !want->k && want->n && want->p != 0;
     if (by_rate && !strcmp(want->scheme ? want->scheme : bf_default_scheme(want), have->name))
         return 0; /* n and p are as asked: m and k need no second derivation */
-    bf_desc d;
+    bf_params d;
     bf_spec as_cut = *want;
     as_cut.shards = have->g.shards;
     if ((rc = bf_size(&d, &as_cut, 0, err)) < 0) return rc;

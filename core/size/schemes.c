@@ -14,14 +14,14 @@ static int unknown_scheme(const char *name, bf_error *err)
     return bf_fail(err, BF_EINVAL, "scheme must be one of %s, got %.40s", known, name);
 }
 
-int bf_find_scheme(bf_desc *d, const char *name, const bf_functions *functions, bf_error *err)
+int bf_find_scheme(bf_params *d, const char *name, const bf_functions *functions, bf_error *err)
 {
     const size_t len = strlen(name), row = strcspn(name, ":");
     const char *text = row < len ? name + row + 1 : NULL;
     const bf_scheme *s = bf_schemes;
     while (s->name && (strlen(s->name) != row || memcmp(s->name, name, row) != 0)) s++;
     if (!s->name || len >= BF_SCHEME_BYTES) return unknown_scheme(name, err);
-    *d = (bf_desc){ .scheme = s,
+    *d = (bf_params){ .scheme = s,
         .argument = { .scheme = s->name, .k = s->k, .functions = functions } };
     memcpy(d->name, name, len);
     if (s->hash->prepare) return s->hash->prepare(&d->argument, text, err);
@@ -30,7 +30,7 @@ int bf_find_scheme(bf_desc *d, const char *name, const bf_functions *functions, 
                 : 0;
 }
 
-int bf_check_limits(const bf_desc *d, bf_error *err)
+int bf_check_limits(const bf_params *d, bf_error *err)
 {
     const bf_scheme *s = d->scheme;
     const unsigned long long m = d->g.m;

@@ -8,7 +8,7 @@
 
 static const double LN2 = 0.69314718055994530942;
 
-static double rate_of(const bf_desc *d, double m, double n)
+static double rate_of(const bf_params *d, double m, double n)
 {
     return bf_rate(d->scheme, d->argument.bytes, m, n, d->g.k);
 }
@@ -66,7 +66,7 @@ int bf_check_ranges(const bf_spec *spec, bf_error *err)
 
 int bf_check_size_given(const bf_spec *spec, bf_error *err)
 {
-    bf_desc d;
+    bf_params d;
     const int rc = bf_check_ranges(spec, err);
     return rc < 0 || !spec->scheme ? rc : bf_find_scheme(&d, spec->scheme, NULL, err);
 }
@@ -99,7 +99,7 @@ static int k_from_m_n(const bf_layout *l, bf_geometry *g, bf_error *err)
 }
 
 /* The fewest cells, at least m, that keep p; more than BF_M_MAX if no number of cells does. */
-static double cells_for(const bf_desc *d, double m)
+static double cells_for(const bf_params *d, double m)
 {
     const double n = (double)d->g.n, p = d->g.p;
     double low = m - 1, high = m;
@@ -127,7 +127,7 @@ static uint64_t most_cells(const bf_scheme *s)
 
 /* The lowest rate at n keys for the largest m, with the k that is given or else the best k, which
  * is stored.  Tries k from 1 up until two more positions do not lower the rate, or p is reached. */
-static double lowest_rate(bf_desc *d)
+static double lowest_rate(bf_params *d)
 {
     const double most = (double)most_cells(d->scheme), n = (double)d->g.n;
     const unsigned last = d->g.k ? d->g.k : d->scheme->layout->k_max;
@@ -145,9 +145,9 @@ static double lowest_rate(bf_desc *d)
     return best;
 }
 
-static int below_floor(const bf_desc *d, bf_error *err)
+static int below_floor(const bf_params *d, bf_error *err)
 {
-    bf_desc best = *d;
+    bf_params best = *d;
     const double lowest = lowest_rate(&best);
     return bf_fail(err, BF_EINVAL,
         "p=%g is not possible: scheme %s confuses keys at a rate of %.4g at n=%llu, its hash has "
@@ -155,7 +155,7 @@ static int below_floor(const bf_desc *d, bf_error *err)
         d->g.p, d->scheme->name, lowest, (ull)d->g.n, (ull)d->scheme->values);
 }
 
-static int beyond_most(bf_desc *d, double m, bf_error *err)
+static int beyond_most(bf_params *d, double m, bf_error *err)
 {
     const bf_scheme *s = d->scheme;
     const bf_geometry *g = &d->g;
@@ -171,7 +171,7 @@ static int beyond_most(bf_desc *d, double m, bf_error *err)
         g->p, s->name, g->k, lowest, (ull)g->n, (ull)most);
 }
 
-static int m_from_n_p(bf_desc *d, bf_error *err)
+static int m_from_n_p(bf_params *d, bf_error *err)
 {
     const bf_scheme *s = d->scheme;
     bf_geometry *g = &d->g;
@@ -194,7 +194,7 @@ static int m_from_n_p(bf_desc *d, bf_error *err)
 }
 
 /* The most keys, at most n, that keep p; 0 if one key already exceeds it. */
-static double keys_at(const bf_desc *d, double n)
+static double keys_at(const bf_params *d, double n)
 {
     const double m = (double)d->g.m, p = d->g.p;
     double low = 0, high = n + 1;
@@ -209,7 +209,7 @@ static double keys_at(const bf_desc *d, double n)
     return low;
 }
 
-static int n_from_m_p(bf_desc *d, bf_error *err)
+static int n_from_m_p(bf_params *d, bf_error *err)
 {
     const bf_scheme *s = d->scheme;
     bf_geometry *g = &d->g;
@@ -250,16 +250,16 @@ static bool enough(const bf_spec *spec)
 
 /* By the older system's own formula, which may miss p by some, as a walk like Redisson's does; but
  * not where a hash has too few values for p. */
-static int size_of_system(bf_desc *d, bf_error *err)
+static int size_of_system(bf_params *d, bf_error *err)
 {
     if (!d->g.m && d->g.p != 0 && !d->scheme->rate) {
-        bf_desc best = *d;
+        bf_params best = *d;
         if (lowest_rate(&best) > d->g.p) return beyond_most(&best, 0, err);
     }
     return d->scheme->size(&d->g, d->name, err);
 }
 
-static int derive(bf_desc *d, bf_error *err)
+static int derive(bf_params *d, bf_error *err)
 {
     const bf_scheme *s = d->scheme;
     bf_geometry *g = &d->g;
@@ -272,7 +272,7 @@ static int derive(bf_desc *d, bf_error *err)
     return 0;
 }
 
-static int settle_p(bf_desc *d, bf_error *err)
+static int settle_p(bf_params *d, bf_error *err)
 {
     const bf_scheme *s = d->scheme;
     bf_geometry *g = &d->g;
@@ -290,7 +290,7 @@ static int settle_p(bf_desc *d, bf_error *err)
 }
 
 /* What the scheme fixes counts as given. */
-static int given(const bf_desc *d, const bf_spec *spec, bf_spec *all, bf_error *err)
+static int given(const bf_params *d, const bf_spec *spec, bf_spec *all, bf_error *err)
 {
     const bf_scheme *s = d->scheme;
     uint64_t check;
@@ -315,7 +315,7 @@ enum { STEP_MOST = 512 }; /* what rounding up may add to a shard */
 static int cut(
     const bf_layout *l, bf_geometry *g, const bf_spec *spec, uint64_t most_bits, bf_error *err)
 {
-    const unsigned cell = bf_cells_of(g)->bits;
+    const unsigned cell = bf_cell_ops_of(g)->bits;
     if (!most_bits || spec->shards || l->sharding == BF_WHOLE || bf_bits(g) <= most_bits) return 0;
     while (bf_bits(g) / g->shards > most_bits - STEP_MOST * cell) g->shards *= 2;
     return round_to_lines(l, g, err);
@@ -324,7 +324,7 @@ static int cut(
 /* Counts what the scheme fixes as given; bf_size writes the sentence of a refusal. */
 bool bf_sufficient(const bf_spec *spec)
 {
-    bf_desc d;
+    bf_params d;
     bf_spec all;
     if (enough(spec)) return true;
     if (!spec->scheme) return spec->functions && spec->m; /* k is their number */
@@ -332,7 +332,7 @@ bool bf_sufficient(const bf_spec *spec)
            (given(&d, spec, &all, NULL) < 0 || enough(&all));
 }
 
-int bf_size(bf_desc *out, const bf_spec *asked, uint64_t most_bits, bf_error *err)
+int bf_size(bf_params *out, const bf_spec *asked, uint64_t most_bits, bf_error *err)
 {
     bf_spec all, *spec = &all;
     int rc = bf_find_scheme(
@@ -357,7 +357,7 @@ int bf_size(bf_desc *out, const bf_spec *asked, uint64_t most_bits, bf_error *er
 }
 
 /* ---- state ---- */
-double bf_told_p(const bf_desc *d)
+double bf_told_p(const bf_params *d)
 {
     if (bf_rate_is_formula(d->scheme)) return d->g.p;
     const double m = (double)d->g.m, n = (double)d->g.n, p = rate_of(d, m, n);

@@ -22,7 +22,7 @@ enum {
     LINE = 512
 }; /* of a part after the first: its header and its probe must pay */
 
-static double factor_of(const bf_desc *d) { return fmin(fmax(d->grow, LEAST_STEP), MOST_STEP); }
+static double factor_of(const bf_params *d) { return fmin(fmax(d->grow, LEAST_STEP), MOST_STEP); }
 
 static double weight(double total)
 {
@@ -40,7 +40,7 @@ static double all_weights(double first, double factor)
 /* The grid's first point where a part is worth its while, and the share of p up to there; 0: the
  * filter cannot grow.  Parts are whole lines, so what a filter has is less than a line below the
  * point that it reached: that one's share is taken. */
-static double next_total(const bf_desc *d, double have, double *share)
+static double next_total(const bf_params *d, double have, double *share)
 {
     double factor = factor_of(d), first = (double)d->g.m, sum = all_weights(first, factor),
            step = sqrt(factor), at = first;
@@ -55,18 +55,18 @@ static double next_total(const bf_desc *d, double have, double *share)
     return (double)BF_M_MAX;
 }
 
-static int first_part(const bf_desc *d, bf_geometry *g, bf_error *err)
+static int first_part(const bf_params *d, bf_geometry *g, bf_error *err)
 {
     double share = weight((double)d->g.m) / all_weights((double)d->g.m, factor_of(d));
     bf_spec spec = { .n = d->g.n, .p = d->g.p * share, .k = d->g.k, .scheme = d->name };
-    bf_desc part;
+    bf_params part;
     if (bf_size(&part, &spec, 0, err) < 0) return BF_EINVAL;
     *g = part.g;
     return 1;
 }
 
 static int part_of_grow(
-    const bf_desc *d, unsigned i, uint64_t before, bf_geometry *g, bf_error *err)
+    const bf_params *d, unsigned i, uint64_t before, bf_geometry *g, bf_error *err)
 {
     if (i == 0) return first_part(d, g, err);
     double share, total = next_total(d, (double)before, &share);
@@ -78,7 +78,7 @@ static int part_of_grow(
 }
 
 static int part_of_window(
-    const bf_desc *d, unsigned i, uint64_t before, bf_geometry *g, bf_error *err)
+    const bf_params *d, unsigned i, uint64_t before, bf_geometry *g, bf_error *err)
 {
     (void)i;
     (void)before;
@@ -87,20 +87,20 @@ static int part_of_window(
     return 1;
 }
 
-bf_desc bf_part_of(const bf_desc *d, unsigned i)
+bf_params bf_part_of(const bf_params *d, unsigned i)
 {
-    bf_desc p = *d;
+    bf_params p = *d;
     p.kind = BF_PART;
     p.index = i;
-    p.live = bf_kind_of(d)->least_live;
+    p.live = bf_format_of(d)->least_live;
     p.grow = p.window = p.parts = 0;
     return p;
 }
 
-int bf_chain_part(const bf_desc *d, unsigned i, uint64_t before, bf_desc *part, bf_error *err)
+int bf_chain_part(const bf_params *d, unsigned i, uint64_t before, bf_params *part, bf_error *err)
 {
-    bf_desc p = bf_part_of(d, i);
-    const int rc = bf_kind_of(d)->part(d, i, before, &p.g, err);
+    bf_params p = bf_part_of(d, i);
+    const int rc = bf_format_of(d)->part(d, i, before, &p.g, err);
     if (rc <= 0) return rc;
     p.g.m = (p.g.m + LINE - 1) / LINE * LINE; /* so that parts begin at whole words, and lines */
     p.g.lines = p.g.m / p.scheme->layout->line_bits;
@@ -115,9 +115,9 @@ static bool near(double have, double want, double slack)
     return fabs(have - want) <= slack + 1e-6 * want;
 }
 
-static bool made_of(const bf_desc *d, unsigned k)
+static bool made_of(const bf_params *d, unsigned k)
 {
-    bf_desc want;
+    bf_params want;
     bf_spec spec = { .n = d->g.n,
         .p = d->g.p,
         .k = k,
@@ -129,13 +129,13 @@ static bool made_of(const bf_desc *d, unsigned k)
            near((double)d->g.m, (double)want.g.m, LINE);
 }
 
-bool bf_chain_possible(const bf_desc *d)
+bool bf_chain_possible(const bf_params *d)
 {
     if (!(d->g.p > 0 && d->g.p < 1)) return false;
     return made_of(d, d->g.k) || made_of(d, 0);
 }
 
-static bool possible_in_window(const bf_desc *of, const bf_desc *part)
+static bool possible_in_window(const bf_params *of, const bf_params *part)
 {
     const bf_geometry *g = &part->g;
     return g->m == of->g.m && g->n == of->g.n && near(g->p, of->g.p / (of->parts + 1), 0);
@@ -143,7 +143,7 @@ static bool possible_in_window(const bf_desc *of, const bf_desc *part)
 
 /* Sizes of parts are not compared: earlier versions made others.  But a part's n follows from its
  * m, p and k, so that neither it nor the next one comes too early or too late. */
-static bool possible_in_grow(const bf_desc *of, const bf_desc *part)
+static bool possible_in_grow(const bf_params *of, const bf_params *part)
 {
     const bf_geometry *g = &part->g;
     if (!(g->p > 0 && g->p <= of->g.p)) return false;
@@ -154,13 +154,13 @@ static bool possible_in_grow(const bf_desc *of, const bf_desc *part)
            (double)g->m <= 1.13 * (double)g->n * bits + 2 * LINE;
 }
 
-bool bf_chain_part_possible(const bf_desc *of, const bf_desc *part)
+bool bf_chain_part_possible(const bf_params *of, const bf_params *part)
 {
     return part->g.m % LINE == 0 /* else its bits end within a byte */
-           && bf_kind_of(of)->part_possible(of, part);
+           && bf_format_of(of)->part_possible(of, part);
 }
 
-static const char *wrong_grow(const bf_desc *d)
+static const char *wrong_grow(const bf_params *d)
 {
     return !bf_grow_valid(d->grow)                 ? "grow is out of range"
            : d->window != 0                        ? "window is out of range"
@@ -169,7 +169,7 @@ static const char *wrong_grow(const bf_desc *d)
                                                    : NULL;
 }
 
-static const char *wrong_window(const bf_desc *d)
+static const char *wrong_window(const bf_params *d)
 {
     return d->grow != 0                               ? "grow is out of range"
            : d->parts < 1 || d->parts >= BF_PARTS_MAX ? "parts is out of range"
@@ -177,7 +177,7 @@ static const char *wrong_window(const bf_desc *d)
                                                       : NULL;
 }
 
-static const char *wrong_part(const bf_desc *d)
+static const char *wrong_part(const bf_params *d)
 {
     return d->grow != 0               ? "grow is out of range"
            : d->index >= BF_PARTS_MAX ? "parts is out of range"
@@ -203,7 +203,7 @@ static int check_spec(const bf_spec *s, bf_error *err)
 /* All parts have one k, so that a key is hashed and placed in a line once for all of them: the best
  * k for the rate of the large parts.  A line's first 8 bits cost one round, the next ones a second.
  */
-static int size_grow(bf_desc *d, const bf_spec *spec, uint64_t most_bits, bf_error *err)
+static int size_grow(bf_params *d, const bf_spec *spec, uint64_t most_bits, bf_error *err)
 {
     const int rc = bf_size(d, spec, most_bits, err);
     if (rc < 0) return rc;
@@ -219,7 +219,7 @@ static int size_grow(bf_desc *d, const bf_spec *spec, uint64_t most_bits, bf_err
 
 /* Every part holds a whole window's keys, at a rate that all parts together may have: it makes no
  * difference when the keys come, nor how often they are added again. */
-static int size_window(bf_desc *d, const bf_spec *spec, uint64_t most_bits, bf_error *err)
+static int size_window(bf_params *d, const bf_spec *spec, uint64_t most_bits, bf_error *err)
 {
     bf_spec one = *spec;
     unsigned parts = spec->parts ? spec->parts : BF_WINDOW_PARTS;
@@ -241,7 +241,7 @@ static int size_window(bf_desc *d, const bf_spec *spec, uint64_t most_bits, bf_e
     return 0;
 }
 
-int bf_size_any(bf_desc *d, const bf_spec *spec, uint64_t most_bits, bf_error *err)
+int bf_size_any(bf_params *d, const bf_spec *spec, uint64_t most_bits, bf_error *err)
 {
     if (spec->clock && spec->window == 0)
         return bf_fail(err, BF_EINVAL, "clock is for forgetting filters: give window");
@@ -256,17 +256,19 @@ int bf_size_any(bf_desc *d, const bf_spec *spec, uint64_t most_bits, bf_error *e
     return 0;
 }
 
-const bf_kind bf_kind_fixed = { .is = "is of fixed size" };
-const bf_kind bf_kind_grow = { .is = "grows",
+const bf_variant_format bf_format_fixed = { .is = "is of fixed size" };
+const bf_variant_format bf_format_grow = { .is = "grows",
     .flag = BF_FLAG_GROW,
     .wrong = wrong_grow,
     .part = part_of_grow,
     .part_possible = possible_in_grow };
-const bf_kind bf_kind_window = { .is = "forgets",
+const bf_variant_format bf_format_window = { .is = "forgets",
     .flag = BF_FLAG_WINDOW,
     .even = true,
     .least_live = BF_NEVER,
     .wrong = wrong_window,
     .part = part_of_window,
     .part_possible = possible_in_window };
-const bf_kind bf_kind_part = { .flag = BF_FLAG_PART, .piece = true, .wrong = wrong_part };
+const bf_variant_format bf_format_part = {
+    .flag = BF_FLAG_PART, .is_part = true, .wrong = wrong_part
+};

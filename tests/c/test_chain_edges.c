@@ -166,7 +166,7 @@ static void values_past_reason(void)
     CHECK(!bf_from_bytes(b, len, NULL, &e));
     CHECK_HAS(e.msg, "window is out of range");
     put(b + 152, 8, real(1e9));
-    uint64_t m = f->part.g.m;
+    uint64_t m = f->bitmap.g.m;
     put(b + FIRST + 32, 8, m - 512); /* its bits then end a line earlier */
     put(b + FIRST + 64, 8, (m - 512) / 8);
     mend(b);
@@ -334,10 +334,10 @@ static void a_filter_that_can_grow_no_more(void)
 {
     for (int batch = 0; batch < 2; batch++) {
         bf_filter *f = OPEN(GROWS);
-        bf_piece *last = f->chain->piece[0];
+        bf_part *last = f->chain->part[0];
         bf_key keys[200];
         int numbers[200];
-        last->start = BF_M_MAX - last->part.g.m;
+        last->start = BF_M_MAX - last->bitmap.g.m;
         for (int i = 0; i < 200; i++) {
             numbers[i] = i;
             keys[i] = (bf_key){ numbers + i, sizeof *numbers };
@@ -370,7 +370,7 @@ static void keys_that_another_added_a_moment_ago(void)
         f->hash->one(f->secret, numbers + i, sizeof *numbers, span.d + i);
         span.key[i] = i;
     }
-    f->chain->piece[0]->part.g.n = 1000000; /* as it looked when there was room */
+    f->chain->part[0]->bitmap.g.n = 1000000; /* as it looked when there was room */
     CHECK_EQ(f->variant->add(f, &span, &e), 0);
     CHECK_EQ(bf_chain_count(f->chain), 2);
     CHECK_EQ(answer[0], 0); /* the other's */
@@ -426,10 +426,10 @@ static void clocks_that_fail_in_every_call(void)
     bf_state state;
     now_is = 1000;
     add_numbers(f, 0, 10);
-    CHECK_EQ(bf_hashcode(f, "a", 1, pos, 20, &e), f->part.g.k);
+    CHECK_EQ(bf_hashcode(f, "a", 1, pos, 20, &e), f->bitmap.g.k);
     bf_info info;
     bf_get_info(f, &info);
-    for (unsigned i = 0; i < f->part.g.k; i++) CHECK(pos[i] < info.m);
+    for (unsigned i = 0; i < f->bitmap.g.k; i++) CHECK(pos[i] < info.m);
     for (int i = 0; i < 2; i++) {
         now_is = i ? 1e300 : NAN;
         const int want = i ? BF_EINVAL : BF_EHOST;

@@ -129,7 +129,7 @@ static const bf_spec kinds[] = {
     { .n = 500000, .p = 0.01, .window = 1e6, .storage = path },
 };
 enum { KINDS = 4 };
-static const int pieces[] = { 1, 1, 2, 6 }; /* a page of the whole, and its parts */
+static const int maps_made[] = { 1, 1, 2, 6 }; /* a page of the whole, and its parts */
 static const bf_spec smaller = { .n = 200000, .p = 0.01, .grow = 2, .storage = path };
 static const bf_spec growing = { .n = 100, .p = 0.01, .grow = 2, .storage = path };
 static const bf_spec *again(const bf_spec *s, bool read)
@@ -252,12 +252,12 @@ static void holes_that_are_only_read(void)
             bf_filter *f = OPEN(again(&kinds[i], true));
             has_some(f);
             bf_close(f);
-            CHECK_EQ(populates, way * pieces[i]);
+            CHECK_EQ(populates, way * maps_made[i]);
         }
-        CHECK_EQ(populates, 2 * pieces[i] + 1);
+        CHECK_EQ(populates, 2 * maps_made[i] + 1);
         says_full = true;
         refused(again(&kinds[i], true), ENOSPC);
-        CHECK_EQ(populates, 2 * pieces[i] + 1);
+        CHECK_EQ(populates, 2 * maps_made[i] + 1);
         as_ever();
         unlink(path);
     }

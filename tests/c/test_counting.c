@@ -74,7 +74,7 @@ static void against_oracle(const char *scheme, uint64_t m, unsigned k, int home)
         .threads = home == ATOMIC,
         .storage = home == MAPPED ? path : NULL });
     if (!f) return;
-    if (home == POSITIONS) f->part.kernels = NULL;
+    if (home == POSITIONS) f->bitmap.kernels = NULL;
     bf_info i;
     bf_get_info(f, &i);
     CHECK(i.counting && i.bitset_bytes == (i.m + 1) / 2);
@@ -131,7 +131,7 @@ static void a_multiset(void)
                 .threads = home == ATOMIC,
                 .storage = home == MAPPED ? path : NULL });
             if (!f) continue;
-            if (home == POSITIONS) f->part.kernels = NULL;
+            if (home == POSITIONS) f->bitmap.kernels = NULL;
             oc_multiset(f, SHORT(40000, 5000), home % 2 ? 1 : 50, (uint32_t)home);
             bf_close(f);
         }

@@ -97,7 +97,7 @@ static void what_cannot_be_read(void)
 static void sequence_numbers(void)
 {
     for (unsigned at = DIRTY; at < DIRTY + 16; at++) {
-        bf_desc d;
+        bf_params d;
         saved();
         CHECK_EQ(bf_header_read(page, BF_HEADER, BF_HEADER + sizeof bits, &d, "this", &e), 0);
         page[at] ^= 1;
@@ -112,7 +112,7 @@ static void a_page_that_is_in_use(void)
     static const uint32_t numbers[] = { 1, 1 << 8, 1 << 16, 1 << 24, UINT32_MAX };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         const uint64_t dirty = (uint64_t)~numbers[i] << 32 | numbers[i];
-        bf_desc d;
+        bf_params d;
         saved();
         memcpy(page + DIRTY, &dirty, 8);
         CHECK_EQ(bf_header_read(page, BF_HEADER, BF_HEADER + sizeof bits, &d, "this", &e), 0);
@@ -124,7 +124,7 @@ static void the_largest_filter(void)
 {
     static const uint64_t m[] = { BF_M_MAX, BF_M_MAX - 64 };
     for (size_t i = 0; i < 2; i++) {
-        bf_desc d, read;
+        bf_params d, read;
         saved();
         CHECK_EQ(bf_header_read(page, BF_HEADER, BF_HEADER + sizeof bits, &d, "this", &e), 0);
         d.g.m = m[i];
@@ -137,7 +137,7 @@ static void the_largest_filter(void)
 /* Each field's bytes are its own: none is read with its neighbour's. */
 static void what_is_written_is_read(void)
 {
-    bf_desc d, read;
+    bf_params d, read;
     saved();
     CHECK_EQ(bf_header_read(page, BF_HEADER, BF_HEADER + sizeof bits, &d, "this", &e), 0);
     d.secret_check = UINT64_MAX;

@@ -13,7 +13,7 @@
 enum { NEVER, BEFORE, AFTER };
 enum { AT_ONCE, LATER, GIVEN_UP };
 static struct {
-    int when; /* of the first piece of the work */
+    int when; /* of the first part of the work */
     int ends; /* how the rebuild does */
     bf_filter *by, *fresh;
     const bf_kernels *real;
@@ -81,13 +81,13 @@ static int counts_of(bf_filter *f, const char *key)
 static void overtakes(void (*call)(bf_filter *f, bf_filter *other), int when, int ends)
 {
     bf_filter *f = open_(in_file), *other = of(7, 8, 0, 0);
-    bf_kernels kernels = *(overtaken.real = f->part.kernels);
+    bf_kernels kernels = *(overtaken.real = f->bitmap.kernels);
     kernels.add_one[1] = one_overtaken;
     kernels.add[1] = many_overtaken;
-    f->part.kernels = &kernels;
-    overtaken.plain = *other->part.store.ops;
+    f->bitmap.kernels = &kernels;
+    overtaken.plain = *other->bitmap.store.ops;
     overtaken.plain.read = read_overtaken;
-    other->part.store.ops = &overtaken.plain;
+    other->bitmap.store.ops = &overtaken.plain;
     overtaken.by = in_file ? open_(true) : bf_retain(f);
     overtaken.ends = ends;
     add(f, 0, 5);
@@ -146,10 +146,10 @@ static void a_second_pass_that_fails(void)
     for (counting = 0; counting < 2; counting++) {
         bf_filter *f = open_(true);
         const bf_key key = { "k7", 2 };
-        bf_kernels kernels = *(overtaken.real = f->part.kernels);
+        bf_kernels kernels = *(overtaken.real = f->bitmap.kernels);
         kernels.add_one[1] = one_without;
         kernels.add[1] = many_without;
-        f->part.kernels = &kernels;
+        f->bitmap.kernels = &kernels;
         overtaken.by = open_(true);
         overtaken.ends = AT_ONCE;
         for (int many = 0; many < 2; many++) {

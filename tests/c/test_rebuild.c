@@ -471,10 +471,10 @@ static void together(void)
 static void a_home_without_shadows(void)
 {
     bf_filter *f = bf_open(&(bf_spec){ .n = 1000, .p = 0.01 }, &e);
-    bf_store_ops plain = *f->part.store.ops;
+    bf_store_ops plain = *f->bitmap.store.ops;
     plain.shadow = NULL;
-    f->part.store.ops = &plain;
-    bf_settle(f, false);
+    f->bitmap.store.ops = &plain;
+    bf_finish_open(f, false);
     bf_filter *other = bf_copy(f, &e);
     const bf_key keys[] = { { "b", 1 }, { "c", 1 } };
     CHECK_EQ(bf_add(f, "a", 1, &e), BF_ADDED);

@@ -160,7 +160,7 @@ static void sets_and_copies(void)
     CHECK(bf_subset(b, a, &e) == 1 && bf_subset(a, b, &e) == 0 && bf_subset(b, x, &e) == 1 &&
           bf_intersect(y, a, &e) == 0 && bf_equal(y, b, &e) == 1);
     CHECK((copy = bf_copy(a, &e)) && bf_equal(copy, x, &e) == 1);
-    CHECK((plain = bf_to_plain(a, &e)) && !plain->part.g.counting);
+    CHECK((plain = bf_to_plain(a, &e)) && !plain->bitmap.g.counting);
     bf_state s, t;
     CHECK(bf_get_state(a, &s, &e) == 0 && bf_get_state(plain, &t, &e) == 0 && s.ones == t.ones &&
           s.count == t.count);

@@ -317,7 +317,7 @@ static void a_fork_in_the_middle_of_a_trip(void)
     for (world *w = worlds; w < worlds + WORLDS; w++) {
         if (w->login || !world_make(w)) continue;
         forked = w->f;
-        in_host = w->f->hosted;
+        in_host = w->f->runs_host_code;
         steps.before = forks;
         steps.after = false;
         steps.instead = NULL;

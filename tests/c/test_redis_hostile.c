@@ -178,7 +178,7 @@ static void counters(void)
 /* Until the reply is in the socket of the filter: TCP delivers it a moment after it was sent. */
 static void repeat_for(const bf_filter *f)
 {
-    const bf_redis *r = f->part.store.impl;
+    const bf_redis *r = f->bitmap.store.impl;
     int bytes = 0;
     proxy_repeat(&x);
     while (ioctl(r->conn->socket->fd, FIONREAD, &bytes) == 0 && bytes == 0) rs_pause(1);

@@ -6,7 +6,7 @@
 #include "check.h"
 #include "redis_oracle.h"
 #include "redis_proxy.h"
-#define ONE_SLOT(f, yes) (((bf_redis *)(f)->part.store.impl)->conn->one_slot = (yes))
+#define ONE_SLOT(f, yes) (((bf_redis *)(f)->bitmap.store.impl)->conn->one_slot = (yes))
 
 /* ---- against the oracle ---- */
 static void same_bits(bf_filter *f, const oracle *o, const char *key)

@@ -44,7 +44,7 @@ static bf_filter *make(
             e.msg);
         return NULL;
     }
-    if (home == POSITIONS) f->part.kernels = NULL;
+    if (home == POSITIONS) f->bitmap.kernels = NULL;
     return f;
 }
 
@@ -196,7 +196,7 @@ static void every_row_of_kernels(void)
             const bf_kernels *const *of = s->layout->kernels[0];
             bf_error e;
             bf_filter *f = bf_open(&(bf_spec){ .m = 3000, .k = 5, .scheme = s->name }, &e);
-            CHECK(f->part.kernels == (of[bf_cpu()] ? of[bf_cpu()] : of[BF_CPU_PORTABLE]));
+            CHECK(f->bitmap.kernels == (of[bf_cpu()] ? of[bf_cpu()] : of[BF_CPU_PORTABLE]));
             bf_close(f);
             for (unsigned k = 6; k <= 9; k++) {
                 against_oracle(s->name, 30000, k, MEMORY);
@@ -376,7 +376,7 @@ static void stored_headers_are_checked(void)
                                         : !strcmp(rows[i].made, "gozero") ? 14
                                                                           : 7 },
             &e);
-        bf_desc d = bf_describe(f);
+        bf_params d = bf_describe(f);
         bf_scheme s = *d.scheme;
         uint8_t *image = calloc(1, bf_image_bytes(6464));
         s.id = rows[i].id;
@@ -466,7 +466,7 @@ static void bytes_of_other_systems(void)
     bf_error e;
     bf_filter *f = bf_from_bytes_as(guava, sizeof guava, "guava", NULL, &e);
     CHECK(f && !bf_read_bits(f, 0, bits, 8, &e) && bits[0] == 0xA0 && bits[7] == 0 &&
-          !strcmp(f->name, "guava") && f->part.g.k == 7);
+          !strcmp(f->name, "guava") && f->bitmap.g.k == 7);
     bf_close(f);
     for (size_t len = 0; len < sizeof guava; len++)
         CHECK(!bf_from_bytes_as(guava, len, "guava", NULL, &e) && e.code == BF_EFORMAT);

@@ -120,8 +120,8 @@ static void same_positions(bf_filter *f, char *w[], size_t n)
         wrong("%s key %s: %s", f->name, w[0], e.msg);
         return;
     }
-    if (n - 1 > f->part.g.k) { /* more draws than the scheme's k */
-        bf_geometry g = f->part.g;
+    if (n - 1 > f->bitmap.g.k) { /* more draws than the scheme's k */
+        bf_geometry g = f->bitmap.g;
         g.k = (unsigned)(n - 1);
         f->hash->one(f->secret, key.ptr, key.len, d);
         f->scheme->layout->positions(&g, d, 1, pos);
@@ -129,7 +129,7 @@ static void same_positions(bf_filter *f, char *w[], size_t n)
     for (size_t j = 0; j < n - 1; j++)
         if (pos[j] != num(w[1 + j])) {
             wrong("%s m=%llu key %s: position %zu is %llu, expected %s", f->name,
-                (unsigned long long)f->part.g.m, w[0], j, (unsigned long long)pos[j], w[1 + j]);
+                (unsigned long long)f->bitmap.g.m, w[0], j, (unsigned long long)pos[j], w[1 + j]);
             return;
         }
 }
@@ -169,13 +169,13 @@ static void batches_draw_the_same(void)
     for (size_t s = 0; s < sizeof shape / sizeof *shape; s++) {
         bf_filter *f = open_without_bits(shape[s].scheme, shape[s].m, shape[s].k);
         if (!f) continue;
-        const unsigned k = f->part.g.k;
+        const unsigned k = f->bitmap.g.k;
         uint64_t d[BF_CHUNK * BF_WIDTH_MAX], *pos = malloc(sizeof *pos * BF_CHUNK * k),
                                              one[BF_POSITIONS];
         for (size_t n = 1; n <= BF_CHUNK; n++) {
             size_t from = n * 3 % (nkeys - BF_CHUNK);
             f->hash->run(f->secret, keys + from, n, d);
-            f->scheme->layout->positions(&f->part.g, d, n, pos);
+            f->scheme->layout->positions(&f->bitmap.g, d, n, pos);
             for (size_t i = 0; i < n; i++) {
                 bf_hashcode(f, keys[from + i].ptr, keys[from + i].len, one, k, NULL);
                 if (memcmp(one, pos + i * k, k * sizeof *pos))
@@ -190,7 +190,7 @@ static void batches_draw_the_same(void)
 
 static void digests(void)
 {
-    bf_desc d = { 0 };
+    bf_params d = { 0 };
     size_t lists = 0;
     EACH_LINE("digests.txt")
     {
@@ -256,12 +256,12 @@ static void same_bytes(bf_filter *f, const char *format, const char *sha, const 
     sha256_hex(bytes, (size_t)len, got);
     if (strcmp(got, sha))
         wrong("%s m=%llu as %s: SHA-256 is %s, expected %s", f->name,
-            (unsigned long long)f->part.g.m, format, got, sha);
+            (unsigned long long)f->bitmap.g.m, format, got, sha);
     if (strcmp(hex, "-")) {
         CHECK_EQ(from_hex(hex, want), len);
         CHECK(!memcmp(bytes, want, (size_t)len));
     }
-    bf_spec expect = { .m = f->part.g.m, .k = f->part.g.k, .scheme = f->name };
+    bf_spec expect = { .m = f->bitmap.g.m, .k = f->bitmap.g.k, .scheme = f->name };
     bf_filter *back = bf_from_bytes_as(bytes, (size_t)len, format, &expect, &e);
     if (!back)
         wrong("%s back from %s: %s", f->name, format, e.msg);
@@ -305,7 +305,7 @@ static void study(void)
     EACH_LINE("study.txt")
     {
         unsigned k = (unsigned)num(w[1]);
-        bf_desc d;
+        bf_params d;
         CHECK_EQ(bf_find_scheme(&d, w[0], NULL, NULL), 0);
         bf_filter *f = bf_open(
             &(bf_spec){ .scheme = w[0], .m = 152790, .k = d.argument.k ? d.argument.k : k }, NULL);
@@ -313,7 +313,7 @@ static void study(void)
             wrong("%s k=%u cannot be opened", w[0], k);
             continue;
         }
-        f->part.g.k = k; /* the study varied even a fixed k */
+        f->bitmap.g.k = k; /* the study varied even a fixed k */
         each_url(f, bf_add_many, 6, 0, 15279);
         int64_t found = each_url(f, bf_test_many, 6, 15279, 15279);
         if (found != (int64_t)num(w[2]))
@@ -394,7 +394,7 @@ static void generators(void)
     EACH_LINE("prng.txt")
     {
         static uint64_t pos[DRAWS];
-        bf_desc d;
+        bf_params d;
         CHECK_EQ(bf_find_scheme(&d, w[0], NULL, NULL), 0);
         bool php = !strcmp(w[0], "php-mt");
         bf_geometry g = { .m = UINT64_C(1) << (php ? 32 : 31), .k = DRAWS };

@@ -138,7 +138,7 @@ static void live_words_that_change_under_the_map(void)
             bf_filter *f = OPEN(FORGETS, .storage = path);
             bf_state state;
             add_numbers(f, 0, 5);
-            for (unsigned i = 0; i < RING; i++) bf_live_set(f->chain->piece[i]->live, words[part]);
+            for (unsigned i = 0; i < RING; i++) bf_live_set(f->chain->part[i]->live, words[part]);
             bf_live_set(f->chain->epoch, words[whole]);
             int rc = bf_add(f, "x", 1, &e);
             CHECK(rc >= 0 ||
@@ -151,7 +151,7 @@ static void live_words_that_change_under_the_map(void)
             unlink(path);
         }
     bf_filter *f = OPEN(FORGETS, .storage = path);
-    memset(f->chain->piece[NOW % RING]->live, 0xFF, 8); /* no sound word at all */
+    memset(f->chain->part[NOW % RING]->live, 0xFF, 8); /* no sound word at all */
     CHECK(bf_add(f, "x", 1, &e) >= 0);
     bf_close(f);
     unlink(path);

@@ -182,8 +182,8 @@ def test_no_step_of_a_counter_is_lost():
 
 # ---- a filter that forgets: the live words ----
 def turning(fences=(True, True), order=SC):
-    """An adder whose epoch may be over, and one of a later epoch who empties the piece: the newest
-    epoch, and a word of the piece that has other bits."""
+    """An adder whose epoch may be over, and one of a later epoch who empties the part: the newest
+    epoch, and a word of the part that has other bits."""
     there = [F()] if fences[0] else []
     here = [F()] if fences[1] else []
     return [
@@ -193,7 +193,7 @@ def turning(fences=(True, True), order=SC):
 
 
 def left_behind(names, final):
-    """The adder saw that his epoch lives, and his bit is there after the piece was emptied."""
+    """The adder saw that his epoch lives, and his bit is there after the part was emptied."""
     return names[0]["e"] == 0 and final["bits"] == 1
 
 
@@ -223,8 +223,8 @@ def test_the_same_where_another_has_published_the_epoch():
 
 
 def overtaken(before_adding):
-    """A key is found in an older piece beside those who turn it: the one who empties it and gives
-    it its new epoch, a later adder, and who looks whether the piece is of its epoch still."""
+    """A key is found in an older part beside those who turn it: the one who empties it and gives
+    it its new epoch, a later adder, and who looks whether the part is of its epoch still."""
     return [
         [W("bits", 0), W("live", 9, SC)],
         [R("live", "l", SC), *before_adding, If(lambda names: names["l"] == 9, [U("bits", bit(0), "w0"), F()])],
@@ -263,7 +263,7 @@ def test_a_part_is_complete_when_it_is_told():
 
 # ---- the lock of a filter of parts, and the place for whoever comes first ----
 def locked(take, give):
-    inside = [If(lambda names: names["was"] == 0, [X("piece"), W("holder", 0, give)])]
+    inside = [If(lambda names: names["was"] == 0, [X("part"), W("holder", 0, give)])]
     return [[U("holder", exchange(0, 1), "was", take), *inside]] * 2
 
 

@@ -65,9 +65,9 @@ static inline void find_keys(bf_filter *of)
 }
 /* In the place of sizing_parts.c. */
 int __wrap_bf_chain_part(
-    const bf_desc *d, unsigned i, uint64_t before, bf_desc *part, bf_error *err);
+    const bf_params *d, unsigned i, uint64_t before, bf_params *part, bf_error *err);
 int __wrap_bf_chain_part(
-    const bf_desc *d, unsigned i, uint64_t before, bf_desc *part, bf_error *err)
+    const bf_params *d, unsigned i, uint64_t before, bf_params *part, bf_error *err)
 {
     (void)before;
     (void)err;

@@ -16,8 +16,8 @@ static inline bool parts_are_plausible(void)
     if ((*doing)[t][i].op == ADD_BOTH)
         live += BOTH; /* two batches may have put a key into a part each */
     for (unsigned i = 0; i < c->count; i++) {
-        sum += (uint64_t)bf_live(c->piece[i]->live);
-        if (i + 1 < c->count && bf_live(c->piece[i]->live) < room) return false;
+        sum += (uint64_t)bf_live(c->part[i]->live);
+        if (i + 1 < c->count && bf_live(c->part[i]->live) < room) return false;
     }
     bool batches = false, died = false;
     EACH_CALL(t, i) died |= begun[t] > i && !out[t][i].ended;

@@ -8,8 +8,8 @@
 #include "one_file.h"
 
 /* Parts of two words are what no constructor makes. */
-bool __wrap_bf_chain_part_possible(const bf_desc *, const bf_desc *);
-bool __wrap_bf_chain_part_possible(const bf_desc *of, const bf_desc *part)
+bool __wrap_bf_chain_part_possible(const bf_params *, const bf_params *);
+bool __wrap_bf_chain_part_possible(const bf_params *of, const bf_params *part)
 {
     (void)of;
     (void)part;
@@ -62,7 +62,7 @@ static void forgetting(void)
     for (int i = 0; i < MODEL_THREADS && handle[i];
         i++) /* only the two words that keys are in are emptied */
         for (unsigned j = 0; j < handle[i]->chain->count; j++)
-            handle[i]->chain->piece[j]->part.store.nwords = 2;
+            handle[i]->chain->part[j]->bitmap.store.nwords = 2;
     model.watched = place(handle[0]->chain->epoch);
     clock_of_verdict = old_epoch;
     add_key(handle[0], KEYS - 1);
@@ -174,11 +174,11 @@ static void growing_without_lock(void)
 {
     static bf_store_ops store;
     growing();
-    store = *handle[0]->part.store.ops;
+    store = *handle[0]->bitmap.store.ops;
     store.lock = lock_nothing;
     store.unlock = unlock_nothing;
     for (int i = 0; i < MODEL_THREADS && handle[i]; i++)
-        if (no_lock) handle[i]->part.store.ops = &store;
+        if (no_lock) handle[i]->bitmap.store.ops = &store;
 }
 static void what_is_wrong_is_found(void)
 {

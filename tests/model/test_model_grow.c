@@ -12,7 +12,7 @@ static void fresh(void)
     bf_close(copy);
     copy = NULL;
     f = bf_copy(empty, NULL);
-    f->chain->piece[0]->part.g.n = room;
+    f->chain->part[0]->bitmap.g.n = room;
     for (unsigned i = 0; i < old_keys; i++) add_key(f, KEYS - 1 - (int)i);
     begin_calls(chosen);
 }
@@ -85,7 +85,7 @@ static bool as_good_as_new(void)
     if (!no_errors() || has_key(f, KEYS - 1) != 0) return false;
     EACH_CALL(t, i) if ((*doing)[t][i].op == TEST && out[t][i].rc != 0) return false;
     for (unsigned i = 0; i < f->chain->count; i++)
-        sum += (uint64_t)bf_live(f->chain->piece[i]->live);
+        sum += (uint64_t)bf_live(f->chain->part[i]->live);
     if (sum > 1 || add_key(f, 2) != BF_ADDED) return false;
     EACH_CALL(t, i)
     if ((*doing)[t][i].op == ADD &&
@@ -105,10 +105,10 @@ static void clear_beside_adders(void)
 /* ---- what must be found: homes that append in a wrong way, kernels that are not atomic ---- */
 static bf_chain_ops ops;
 static bf_store_ops store;
-static bf_piece *dropped;
-static void with_wrong_append(int (*append)(bf_filter *, const bf_desc *, bf_error *))
+static bf_part *dropped;
+static void with_wrong_append(int (*append)(bf_filter *, const bf_params *, bf_error *))
 {
-    store = *empty->part.store.ops;
+    store = *empty->bitmap.store.ops;
     ops = *store.chain;
     ops.append = append;
     store.chain = &ops;
@@ -116,30 +116,30 @@ static void with_wrong_append(int (*append)(bf_filter *, const bf_desc *, bf_err
 static void fresh_and_wrong(void)
 {
     if (dropped) {
-        dropped->part.store.ops->close(&dropped->part.store);
+        dropped->bitmap.store.ops->close(&dropped->bitmap.store);
         free(dropped);
         dropped = NULL;
     }
     fresh();
-    f->part.store.ops = &store;
+    f->bitmap.store.ops = &store;
 }
 
 /* Told before it is complete: who comes in between adds to something else. */
-static int told_too_early(bf_filter *to, const bf_desc *part, bf_error *err)
+static int told_too_early(bf_filter *to, const bf_params *part, bf_error *err)
 {
     int rc = bf_chain_memory.append(to, part, err);
-    bf_piece **at = &to->chain->piece[to->chain->count - 1], *whole = calloc(1, sizeof *whole);
+    bf_part **at = &to->chain->part[to->chain->count - 1], *whole = calloc(1, sizeof *whole);
     *whole = **at;
     whole->live = &whole->own;
-    whole->part.store.words = NULL;
-    whole->part.store.ops->create(&whole->part.store, part, NULL, err);
+    whole->bitmap.store.words = NULL;
+    whole->bitmap.store.ops->create(&whole->bitmap.store, part, NULL, err);
     bf_model_step(&to->chain->count, true);
     dropped = *at;
     *at = whole;
-    to->chain->plane[to->chain->count - 1].words = whole->part.store.words;
+    to->chain->view[to->chain->count - 1].words = whole->bitmap.store.words;
     return rc;
 }
-static int lock_given_back_too_early(bf_filter *to, const bf_desc *part, bf_error *err)
+static int lock_given_back_too_early(bf_filter *to, const bf_params *part, bf_error *err)
 {
     bf_int_store_release(&to->lock_holder, 0);
     return bf_chain_memory.append(to, part, err);

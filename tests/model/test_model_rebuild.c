@@ -137,7 +137,7 @@ static void kills(int me)
     (void)me;
     model_kill(0);
     give_back(0);
-    bf_file *file = handle[0]->part.store.impl;
+    bf_file *file = handle[0]->bitmap.store.impl;
     if (file->maker.map) __real_munmap(file->maker.map, BF_HEADER);
     file->maker.map = NULL;
     adds(me);

@@ -1,4 +1,4 @@
-/* test_model_window.c - filters that forget, under every interleaving: two or three pieces of two
+/* test_model_window.c - filters that forget, under every interleaving: two or three parts of two
  * words, clocks that differ from call to call and jump.  The very code of the core; only how large
  * a part is, is the test's. */
 /* wraps: bf_chain_part */
@@ -140,7 +140,7 @@ static bool as_good_as_new(void)
     clock_of_verdict = THEN + 4;
     return add_key(f, 1) == BF_ADDED && has_key(f, 1) == 1 && add_key(f, 1) == BF_PRESENT;
 }
-/* What comes in keeps its time, also where the piece is emptied for another meanwhile. */
+/* What comes in keeps its time, also where the part is emptied for another meanwhile. */
 static void fresh_with_other(void)
 {
     clock_of_verdict = THEN;
@@ -168,60 +168,60 @@ static void whole_filters(void)
 }
 
 /* ---- what must be found: adders that leave out a step ---- */
-static bf_piece *turn_in_wrong_order(bf_filter *to, int64_t e, bool publish)
+static bf_part *turn_in_wrong_order(bf_filter *to, int64_t e, bool publish)
 {
-    bf_piece *piece = bf_window_piece(to->chain, e);
-    if (bf_live(piece->live) >= e) return piece;
+    bf_part *part = bf_window_part(to->chain, e);
+    if (bf_live(part->live) >= e) return part;
     bf_lock(to, NULL);
     if (publish) bf_live_raise(to->chain->epoch, e);
-    if (publish) bf_live_set(piece->live, e); /* too early */
-    for (unsigned i = 0; i < piece->part.store.nwords; i++)
-        bf_word_store(piece->part.store.words + i, 0);
-    if (!publish) bf_live_set(piece->live, e);
+    if (publish) bf_live_set(part->live, e); /* too early */
+    for (unsigned i = 0; i < part->bitmap.store.nwords; i++)
+        bf_word_store(part->bitmap.store.words + i, 0);
+    if (!publish) bf_live_set(part->live, e);
     bf_unlock(to);
-    return piece;
+    return part;
 }
-static bool put(bf_filter *to, bf_piece *piece, int key)
+static bool put(bf_filter *to, bf_part *part, int key)
 {
     uint64_t d[BF_WIDTH_MAX];
     to->hash->one(to->secret, names[key], strlen(names[key]), d);
-    return piece->part.kernels->add_one[1](&piece->part.g, piece->part.store.words, d);
+    return part->bitmap.kernels->add_one[1](&part->bitmap.g, part->bitmap.store.words, d);
 }
 static int no_second_look(bf_filter *to, int key)
 {
     int64_t e;
-    bf_piece *piece = NULL;
-    while (!piece) {
+    bf_part *part = NULL;
+    while (!part) {
         bf_window_now(to, &e, NULL);
-        bf_window_turn(to, e, &piece, NULL);
+        bf_window_turn(to, e, &part, NULL);
     }
-    return put(to, piece, key) ? BF_PRESENT : BF_ADDED;
+    return put(to, part, key) ? BF_PRESENT : BF_ADDED;
 }
 static int wrong_turn(bf_filter *to, int key, bool publish)
 {
     for (;;) {
         int64_t e;
         bf_window_now(to, &e, NULL);
-        bf_piece *piece = turn_in_wrong_order(to, e, publish);
-        if (bf_live(piece->live) != e) continue;
-        bool present = put(to, piece, key);
-        if (bf_live(piece->live) == e) return present ? BF_PRESENT : BF_ADDED;
+        bf_part *part = turn_in_wrong_order(to, e, publish);
+        if (bf_live(part->live) != e) continue;
+        bool present = put(to, part, key);
+        if (bf_live(part->live) == e) return present ? BF_PRESENT : BF_ADDED;
     }
 }
 static int epoch_before_it_is_empty(bf_filter *to, int key) { return wrong_turn(to, key, true); }
 static int not_published(bf_filter *to, int key) { return wrong_turn(to, key, false); }
-/* As the core did once: bits of his own, from a piece that was another's when he set them, tell him
+/* As the core did once: bits of his own, from a part that was another's when he set them, tell him
  * that the key is not new. */
 static int own_bits_forgotten(bf_filter *to, int key)
 {
     for (;;) {
         int64_t e;
-        bf_piece *piece;
+        bf_part *part;
         bf_window_now(to, &e, NULL);
-        bf_window_turn(to, e, &piece, NULL);
-        if (!piece) continue;
-        bool present = put(to, piece, key);
-        if (bf_live(piece->live) == e) return present ? BF_PRESENT : BF_ADDED;
+        bf_window_turn(to, e, &part, NULL);
+        if (!part) continue;
+        bool present = put(to, part, key);
+        if (bf_live(part->live) == e) return present ? BF_PRESENT : BF_ADDED;
     }
 }
 

@@ -1,15 +1,15 @@
-/* inside.c - who has a handle, and who is inside it: owners, calls, and the calls that run the
+/* lifetime.c - who has a handle, and who is inside it: owners, calls, and the calls that run the
  * host's own code (a clock, a client) in their middle.  Knows neither keys nor bits.
  *
  *   who:  | 1 bit: shut | 31 bits: calls inside | 32 bits: owners |
  *
  * What a handle holds is freed when it has no owner and nobody is inside.
  *
- * A call that may run the host's code (f->hosted), or works with a filter whose calls do, is in its
- * thread's list until it returns.  That code may do anything.  What it asks of a filter in its own
- * thread's list is refused, because the call would wait for itself; closing is refused too.  A
- * second fiber or greenlet of the thread is treated alike.  The list's members are not on the
- * stack, because greenlets move their stacks.
+ * A call that may run the host's code (f->runs_host_code), or works with a filter whose calls do,
+ * is in its thread's list until it returns.  That code may do anything.  What it asks of a filter
+ * in its own thread's list is refused, because the call would wait for itself; closing is refused
+ * too.  A second fiber or greenlet of the thread is treated alike.  The list's members are not on
+ * the stack, because greenlets move their stacks.
  *
  * A fork: the child has the list of the thread that forked.  What other threads counted is never
  * counted down there, so a process that did not open the handle goes by its list alone to say who
@@ -25,22 +25,22 @@ static const uint64_t OWNER = 1, INSIDE = UINT64_C(1) << OWNER_BITS, SHUT = UINT
 static uint64_t inside(uint64_t who) { return (who & ~SHUT) >> OWNER_BITS; }
 
 /* ---- owners ---- */
-void bf_own(bf_filter *f)
+void bf_ref_init(bf_filter *f)
 {
-    bf_add_fetch(&f->who, OWNER);
+    bf_add_fetch(&f->refs, OWNER);
     bf_int_store_release(&f->process, bf_process());
 }
 
 bf_filter *bf_retain(bf_filter *f)
 {
-    if (f) bf_add_fetch(&f->who, OWNER);
+    if (f) bf_add_fetch(&f->refs, OWNER);
     return f;
 }
 
 static void give_up(bf_filter *f, uint64_t what)
 {
-    if ((bf_add_fetch(&f->who, -what) & ~SHUT) != 0) return;
-    if (!f->empty) bf_release(f);
+    if ((bf_add_fetch(&f->refs, -what) & ~SHUT) != 0) return;
+    if (!f->closed) bf_release(f);
     free(f);
 }
 
@@ -59,10 +59,10 @@ static bool is_in(const bf_call *list, const bf_filter *f)
 
 int bf_enter(bf_filter *f, bf_error *err)
 {
-    uint64_t who = bf_load_acquire(&f->who);
+    uint64_t who = bf_load_acquire(&f->refs);
     do
         if (who & SHUT) return bf_fail(err, BF_EINVAL, "the filter is closed");
-    while (!bf_cas(&f->who, &who, who + INSIDE));
+    while (!bf_cas(&f->refs, &who, who + INSIDE));
     return 0;
 }
 
@@ -71,7 +71,7 @@ void bf_leave(bf_filter *f) { give_up(f, INSIDE); }
 /* Where nobody is inside a child of the process that opened it counts as well as that one. */
 int bf_busy(bf_filter *f, bf_error *err)
 {
-    const bool counted = inside(bf_load_acquire(&f->who)) != 0;
+    const bool counted = inside(bf_load_acquire(&f->refs)) != 0;
     const int me = bf_process(), of = bf_int_load_acquire(&f->process);
     if (!counted && of != me) bf_int_store_release(&f->process, me);
     if (!counted || (of != me && !is_in(calls, f))) return 0;
@@ -82,15 +82,15 @@ int bf_busy(bf_filter *f, bf_error *err)
 
 int bf_shut(bf_filter *f, bf_error *err)
 {
-    uint64_t who = bf_load_acquire(&f->who);
+    uint64_t who = bf_load_acquire(&f->refs);
     do {
         if (who & SHUT) return 0;
         if (inside(who) && bf_busy(f, err) < 0) return BF_EBUSY;
-    } while (!bf_cas(&f->who, &who, who | SHUT));
+    } while (!bf_cas(&f->refs, &who, who | SHUT));
     /* by threads of the parent: nothing is freed */
     if (inside(who)) return 0;
     bf_release(f);
-    f->empty = true;
+    f->closed = true;
     return 0;
 }
 
@@ -100,7 +100,7 @@ static int refuse(const bf_call *list, const bf_filter *f, bf_error *err)
 #ifdef BF_MODEL
     list = NULL; /* the model's threads are coroutines of one */
 #endif
-    if (bf_load_acquire(&f->who) & SHUT) return bf_fail(err, BF_EINVAL, "the filter is closed");
+    if (bf_load_acquire(&f->refs) & SHUT) return bf_fail(err, BF_EINVAL, "the filter is closed");
     if (!is_in(list, f)) return 0;
     return bf_fail(err, BF_EBUSY,
         "the filter is in use: a call in it waits for its clock, hash function or "
@@ -109,12 +109,12 @@ static int refuse(const bf_call *list, const bf_filter *f, bf_error *err)
 
 static bf_call *push(bf_call **list, bf_filter *f)
 {
-    bf_call *c = bf_flag_taken(&f->first_taken) ? malloc(sizeof *c) : &f->first;
+    bf_call *c = bf_flag_taken(&f->first_in_use) ? malloc(sizeof *c) : &f->first;
     if (!c) return NULL;
     *c = (bf_call){ *list, list, f };
     if (*list) (*list)->from = &c->next;
     *list = c;
-    bf_add_fetch(&f->who, INSIDE);
+    bf_add_fetch(&f->refs, INSIDE);
     return c;
 }
 
@@ -124,23 +124,23 @@ static void pop(bf_call *c)
     *c->from = c->next;
     if (c->next) c->next->from = c->from;
     if (c == &f->first)
-        bf_flag_release(&f->first_taken);
+        bf_flag_release(&f->first_in_use);
     else
         free(c);
     give_up(f, INSIDE);
 }
 
-int bf_calls_begin(bf_calls *c, bf_filter *a, bf_filter *b, bf_error *err)
+int bf_calls_enter(bf_calls *c, bf_filter *a, bf_filter *b, bf_error *err)
 {
     bf_call **list = &calls; /* looked up once */
     int rc = refuse(*list, a, err);
     if (rc < 0 || (b && (rc = refuse(*list, b, err)) < 0)) return rc;
     if ((c->a = push(list, a)) && (!b || (c->b = push(list, b)))) return 0;
-    bf_calls_end(c);
+    bf_calls_leave(c);
     return bf_fail(err, BF_ENOMEM, "out of memory");
 }
 
-void bf_calls_end(bf_calls *c)
+void bf_calls_leave(bf_calls *c)
 {
     if (c->b) pop(c->b);
     if (c->a) pop(c->a);

@@ -1,4 +1,4 @@
-/* state.c - what is in a filter, and what empties, stores or ends it: the number of its bits and
+/* stats.c - what is in a filter, and what empties, stores or ends it: the number of its bits and
  * keys, reading, clearing, syncing, expiring.  Over its parts, be they one or many. */
 #include "bits/bits.h"
 #include "parts/parts.h"
@@ -11,21 +11,21 @@ const char *bf_version(void) { return BF_VERSION; }
 /* ---- words ---- */
 int bf_require_readable(const bf_filter *f, bool far, const char *what, bf_error *err)
 {
-    const bf_piece *p = bf_whole_piece((bf_filter *)f, 0);
-    if (far || p->part.store.words || !bf_piece_there(p)) return 0;
+    const bf_part *p = bf_whole_part((bf_filter *)f, 0);
+    if (far || p->bitmap.store.words || !bf_part_exists(p)) return 0;
     return bf_fail(err, BF_ENOTSUP, "home %s cannot %s: its bits are not in memory",
-        f->part.store.ops->name, what);
+        f->bitmap.store.ops->name, what);
 }
 
-int bf_part_words(bf_piece *p, uint64_t **words, uint64_t **copy, bf_error *err)
+int bf_part_words(bf_part *p, uint64_t **words, uint64_t **copy, bf_error *err)
 {
-    bf_store *s = &p->part.store;
+    bf_store *s = &p->bitmap.store;
     *copy = NULL;
     if ((*words = s->words) && !s->ops->read) return 0;
     if (!(*words = *copy = bf_words_new(s->nwords)))
         return bf_fail(err, BF_ENOMEM, "out of memory");
-    if (!bf_piece_there(p)) return 0;
-    int rc = s->ops->read(s, 0, *copy, (bf_bits(&p->part.g) + 7) / 8, err);
+    if (!bf_part_exists(p)) return 0;
+    int rc = s->ops->read(s, 0, *copy, (bf_bits(&p->bitmap.g) + 7) / 8, err);
     if (rc < 0) {
         free(*copy);
         *copy = NULL;
@@ -33,13 +33,13 @@ int bf_part_words(bf_piece *p, uint64_t **words, uint64_t **copy, bf_error *err)
     return rc;
 }
 
-int bf_reader_open(bf_block_reader *v, bf_piece *p, bf_error *err)
+int bf_reader_open(bf_block_reader *v, bf_part *p, bf_error *err)
 {
     v->part = p;
     v->err = err;
     v->words = v->copy = NULL;
     v->at = v->n = 0;
-    return p->part.store.words && p->part.store.ops->read
+    return p->bitmap.store.words && p->bitmap.store.ops->read
                ? 0
                : bf_part_words(p, &v->words, &v->copy, err);
 }
@@ -47,14 +47,14 @@ int bf_reader_open(bf_block_reader *v, bf_piece *p, bf_error *err)
 const uint64_t *bf_reader_block(void *view, uint64_t at, uint64_t n)
 {
     bf_block_reader *v = view;
-    bf_store *s = &v->part->part.store;
+    bf_store *s = &v->part->bitmap.store;
     if (v->words) return v->words + at;
     return s->ops->read(s, at * 8, v->room, n * 8, v->err) < 0 ? NULL : v->room;
 }
 
 const uint64_t *bf_reader_next(bf_block_reader *v, int *rc)
 {
-    const uint64_t nwords = v->part->part.store.nwords;
+    const uint64_t nwords = v->part->bitmap.store.nwords;
     if (*rc < 0 || (v->at += v->n) >= nwords) return NULL;
     v->n = nwords - v->at < BF_BLOCK ? nwords - v->at : BF_BLOCK;
     const uint64_t *words = bf_reader_block(v, v->at, v->n);
@@ -70,31 +70,31 @@ int bf_only_words(bf_filter *f, const char *what, uint64_t **words, uint64_t **c
     if (f->variant->many)
         return bf_fail(err, BF_EINVAL,
             "a filter that grows or forgets cannot %s: its bits are in many parts", what);
-    int rc = bf_require_readable(f, f->part.store.ops->read, what, err);
+    int rc = bf_require_readable(f, f->bitmap.store.ops->read, what, err);
     if (rc < 0 || (rc = bf_whole_check(f, err)) < 0) return rc;
-    return bf_part_words(&f->piece, words, copy, err);
+    return bf_part_words(&f->part, words, copy, err);
 }
 
 /* ---- what it is ---- */
 void bf_get_info(const bf_filter *f, bf_info *info)
 {
-    const bf_geometry *g = &f->part.g;
-    const bf_desc d = bf_describe(f);
+    const bf_geometry *g = &f->bitmap.g;
+    const bf_params d = bf_describe(f);
     const uint64_t m = bf_whole_cells(f);
     *info = (bf_info){ .m = m,
         .n = g->n,
         .k = g->k,
-        .p = f->told_p,
+        .p = f->info_p,
         .scheme = f->name,
-        .home = f->part.store.ops->name,
+        .home = f->bitmap.store.ops->name,
         .storage = f->storage,
-        .shown = f->storage || f->part.store.label ? bf_where(f, NULL) : NULL,
+        .shown = f->storage || f->bitmap.store.label ? bf_where(f, NULL) : NULL,
         .key = f->key,
-        .bitset_bytes = (m * bf_cells_of(g)->bits + 7) / 8,
+        .bitset_bytes = (m * bf_cell_ops_of(g)->bits + 7) / 8,
         .image_bytes = bf_whole_bytes(f, bf_whole_count(f)),
         .shards = g->shards > 1 ? g->shards : 1,
         .keyed = f->secret_check != 0,
-        .read_only = f->part.store.read_only,
+        .read_only = f->bitmap.store.read_only,
         .counting = g->counting,
         .grow = d.grow,
         .window = d.window,
@@ -115,10 +115,10 @@ int bf_get_part(bf_filter *f, unsigned i, bf_part_info *info, bf_error *err)
 }
 
 /* ---- what is in it ---- */
-int bf_part_ones(bf_piece *p, uint64_t *ones, uint64_t slices[BF_SLICES], bf_error *err)
+int bf_part_ones(bf_part *p, uint64_t *ones, uint64_t slices[BF_SLICES], bf_error *err)
 {
-    bf_store *s = &p->part.store;
-    const bf_cells *cells = bf_cells_of(&p->part.g);
+    bf_store *s = &p->bitmap.store;
+    const bf_cell_ops *cells = bf_cell_ops_of(&p->bitmap.g);
     const uint64_t slice = slices ? (s->nwords + BF_SLICES - 1) / BF_SLICES : UINT64_MAX, *w;
     bf_block_reader v;
     *ones = 0;
@@ -141,14 +141,14 @@ int bf_part_ones(bf_piece *p, uint64_t *ones, uint64_t slices[BF_SLICES], bf_err
 static int ones_of_all(bf_filter *f, int64_t now, uint64_t *ones, bf_error *err)
 {
     uint64_t block[512], room[512];
-    const uint64_t words = bf_whole_piece(f, 0)->part.store.nwords;
+    const uint64_t words = bf_whole_part(f, 0)->bitmap.store.nwords;
     *ones = 0;
     for (uint64_t at = 0, n; at < words; at += n) {
         n = words - at < 512 ? words - at : 512;
         memset(block, 0, sizeof block);
         for (unsigned i = 0; i < bf_whole_count(f); i++) {
-            bf_piece *p = bf_whole_piece(f, i);
-            bf_store *s = &p->part.store;
+            bf_part *p = bf_whole_part(f, i);
+            bf_store *s = &p->bitmap.store;
             if (!bf_whole_lives(f, p, now)) continue;
             const int rc = s->ops->read ? s->ops->read(s, at * 8, room, n * 8, err) : 0;
             if (rc < 0) return rc;
@@ -161,31 +161,31 @@ static int ones_of_all(bf_filter *f, int64_t now, uint64_t *ones, bf_error *err)
 
 static int sum_up(bf_filter *f, int64_t now, bf_state *sum, bf_error *err)
 {
-    const bf_piece *first = bf_whole_piece(f, 0);
+    const bf_part *first = bf_whole_part(f, 0);
     const unsigned n = bf_whole_count(f);
     double clean = 1;
     bf_state one;
     *sum = (bf_state){ 0 };
     for (unsigned i = 0; i < n; i++) {
-        bf_piece *p = bf_whole_piece(f, i);
+        bf_part *p = bf_whole_part(f, i);
         uint64_t ones, slices[BF_SLICES];
-        const bool uneven = f->scheme->estimate && !p->part.g.counting;
+        const bool uneven = f->scheme->estimate && !p->bitmap.g.counting;
         if (!bf_whole_lives(f, p, now)) continue;
         int rc = bf_part_ones(p, &ones, uneven ? slices : NULL, err);
         if (rc < 0) return rc;
-        bf_estimate(f->scheme, f->secret, &p->part.g, ones, &one);
-        if (uneven) f->scheme->estimate(&p->part.g, slices, &one);
+        bf_estimate(f->scheme, f->secret, &p->bitmap.g, ones, &one);
+        if (uneven) f->scheme->estimate(&p->bitmap.g, slices, &one);
         sum->ones += ones;
         sum->count += one.count;
         clean *= 1 - one.fpr;
     }
     sum->fill = (double)sum->ones / (double)bf_whole_cells(f);
     sum->fpr = n == 1 ? one.fpr : 1 - clean; /* small rates in full */
-    if (f->variant->forgets && first->part.store.words) {
+    if (f->variant->forgets && first->bitmap.store.words) {
         uint64_t ones;
         const int rc = ones_of_all(f, now, &ones, err);
         if (rc < 0) return rc;
-        bf_estimate(f->scheme, f->secret, &first->part.g, ones, &one);
+        bf_estimate(f->scheme, f->secret, &first->bitmap.g, ones, &one);
         sum->count = one.count;
     }
     return 0;
@@ -193,7 +193,7 @@ static int sum_up(bf_filter *f, int64_t now, bf_state *sum, bf_error *err)
 
 int bf_state_inside(bf_filter *f, bf_state *state, bf_error *err)
 {
-    const bf_store_ops *ops = f->part.store.ops;
+    const bf_store_ops *ops = f->bitmap.store.ops;
     int64_t now;
     int rc = bf_require_readable(f, ops->count || ops->read, "count its bits", err);
     if (rc < 0 || (rc = bf_whole_check(f, err)) < 0 || (rc = bf_whole_now(f, &now, err)) < 0 ||
@@ -211,10 +211,10 @@ int bf_get_state(bf_filter *f, bf_state *state, bf_error *err)
 }
 
 /* ---- its bits ---- */
-static int read_part(bf_piece *p, uint64_t from, uint8_t *to, uint64_t len, bf_error *err)
+static int read_part(bf_part *p, uint64_t from, uint8_t *to, uint64_t len, bf_error *err)
 {
-    bf_store *s = &p->part.store;
-    if (!bf_piece_there(p)) {
+    bf_store *s = &p->bitmap.store;
+    if (!bf_part_exists(p)) {
         memset(to, 0, len);
         return 0;
     }
@@ -227,16 +227,16 @@ int bf_read_bits(bf_filter *f, uint64_t offset, void *buf, size_t len, bf_error 
 {
     BF_CALL(f, NULL, entered);
     uint8_t *to = buf;
-    int rc = bf_require_readable(f, f->part.store.ops->read, "read its bits", err);
+    int rc = bf_require_readable(f, f->bitmap.store.ops->read, "read its bits", err);
     if (rc < 0 || (rc = bf_whole_hold_all(f, err)) < 0) return rc;
-    const unsigned cell = bf_cells_of(&f->part.g)->bits;
+    const unsigned cell = bf_cell_ops_of(&f->bitmap.g)->bits;
     const uint64_t bytes = (bf_whole_cells(f) * cell + 7) / 8;
     if (offset > bytes || len > bytes - offset)
         rc = bf_fail(err, BF_EINVAL, "bytes %llu to %llu are not in a bitset of %llu bytes",
             (ull)offset, (ull)offset + len, (ull)bytes);
     for (unsigned i = 0; rc == 0 && len && i < bf_whole_count(f); i++) {
-        bf_piece *p = bf_whole_piece(f, i);
-        const uint64_t first = p->start / 8, end = first + (bf_bits(&p->part.g) + 7) / 8;
+        bf_part *p = bf_whole_part(f, i);
+        const uint64_t first = p->start / 8, end = first + (bf_bits(&p->bitmap.g) + 7) / 8;
         if (offset < first || offset >= end) continue;
         const uint64_t n = end - offset < len ? end - offset : len;
         rc = read_part(p, offset - first, to, n, err);
@@ -248,10 +248,10 @@ int bf_read_bits(bf_filter *f, uint64_t offset, void *buf, size_t len, bf_error 
     return rc;
 }
 
-static int clear_part(bf_filter *f, bf_piece *p, bf_error *err)
+static int clear_part(bf_filter *f, bf_part *p, bf_error *err)
 {
-    bf_store *s = &p->part.store;
-    if (!bf_piece_there(p)) return 0;
+    bf_store *s = &p->bitmap.store;
+    if (!bf_part_exists(p)) return 0;
     if (!s->words) {
         int rc = s->ops->clear(s, err);
         if (rc < 0) return rc;
@@ -264,12 +264,12 @@ static int clear_part(bf_filter *f, bf_piece *p, bf_error *err)
 int bf_clear(bf_filter *f, bf_error *err)
 {
     BF_CALL(f, NULL, entered);
-    int rc = bf_require_readable(f, f->part.store.ops->clear, "be cleared", err);
+    int rc = bf_require_readable(f, f->bitmap.store.ops->clear, "be cleared", err);
     if (rc < 0 || (rc = bf_whole_check(f, err)) < 0 || (rc = bf_whole_writable(f, err)) < 0 ||
         (rc = bf_whole_hold_all(f, err)) < 0)
         return rc;
     for (unsigned i = 0; rc >= 0 && i < bf_whole_count(f); i++)
-        rc = clear_part(f, bf_whole_piece(f, i), err);
+        rc = clear_part(f, bf_whole_part(f, i), err);
     bf_whole_let(f);
     return rc < 0 ? rc : bf_still_named(f, err);
 }
@@ -277,10 +277,10 @@ int bf_clear(bf_filter *f, bf_error *err)
 int bf_sync(bf_filter *f, bf_error *err)
 {
     BF_CALL(f, NULL, entered);
-    bf_store *whole = &f->part.store;
+    bf_store *whole = &f->bitmap.store;
     int rc = bf_whole_follow(f, err);
     for (unsigned i = 0; rc >= 0 && i < bf_whole_count(f); i++) {
-        bf_store *s = &bf_whole_piece(f, i)->part.store;
+        bf_store *s = &bf_whole_part(f, i)->bitmap.store;
         if (s != whole && s->ops && s->ops->sync) rc = s->ops->sync(s, err);
     }
     if (rc >= 0 && whole->ops->sync) rc = whole->ops->sync(whole, err);
@@ -296,7 +296,7 @@ int bf_check_file(bf_filter *f, bf_error *err)
 int bf_expire(bf_filter *f, double seconds, bf_error *err)
 {
     BF_CALL(f, NULL, entered);
-    const bf_store_ops *ops = f->part.store.ops;
+    const bf_store_ops *ops = f->bitmap.store.ops;
     if (!(seconds >= 0 && seconds <= 1e10))
         return bf_fail(err, BF_EINVAL, "seconds must be 0 (never) to 10000000000, got %g", seconds);
     if (!ops->expire)
@@ -309,7 +309,7 @@ int bf_expire(bf_filter *f, double seconds, bf_error *err)
 int bf_delete(bf_filter *f, bf_error *err)
 {
     BF_CALL(f, NULL, entered);
-    const bf_store_ops *ops = f->part.store.ops;
+    const bf_store_ops *ops = f->bitmap.store.ops;
     if (!ops->remove)
         return bf_fail(
             err, BF_ENOTSUP, "home %s cannot be deleted: only filters in Redis can", ops->name);
