@@ -94,7 +94,7 @@ static int keep_names(bf_filter *f, const bf_spec *spec, bf_error *err)
     return 0;
 }
 
-/* A compact image that must not change is read into memory. */
+/* Reads a compact image into memory: it is not to be changed, or cannot be. */
 static bf_filter *open_image(const bf_spec *spec, bf_error *err)
 {
     const char *path;
@@ -121,7 +121,8 @@ bf_filter *bf_open(const bf_spec *spec, bf_error *err)
     f->read_only = f->bitmap.store.read_only = spec->read_only;
     f->exclusive = spec->exclusive;
     f->opened_by = bf_process();
-    for (int tries = 0; rc == 0 && tries < 100; tries++) /* lost races of creators end in attach */
+    for (int tries = 0; rc == 0 && tries < 100;
+        tries++) /* another process created it first: attach again */
         if ((rc = attach(f, spec, err)) == 0)
             made = (rc = create(f, spec, err)) > 0;
         else if (f->bitmap.store.compact && !f->bitmap.store.read_only)
@@ -136,7 +137,8 @@ bf_filter *bf_open(const bf_spec *spec, bf_error *err)
             bf_where(f, spec));
     if (rc < 0 || keep_names(f, spec, err) < 0) goto fail;
     bf_finish_open(f, spec->threads);
-    /* The lock ends a rebuild whose process died; if it is not free now, the next add ends it. */
+    /* Taking the lock completes a rebuild whose process died.  If the lock is busy now, the next
+     * add does that. */
     bf_guard g;
     if (!f->bitmap.store.read_only && !bf_settled(bf_generation(f)) && bf_writable(f, NULL) == 0 &&
         bf_guard_lock(f, &g, NULL) == 0)
@@ -153,7 +155,7 @@ int bf_plan(bf_spec *spec, bf_error *err)
 {
     bf_params d;
     uint64_t check;
-    int rc = bf_check_variants(spec, err); /* what bf_open would refuse */
+    int rc = bf_check_variants(spec, err); /* refuses what bf_open would refuse */
     const bf_store_ops *home = bf_find_store(spec, NULL);
     if (rc < 0 || (rc = bf_size_any(&d, spec, home ? home->most_bits : 0, err)) < 0 ||
         (rc = bf_secret_check(d.scheme, spec, &check, err)) < 0 ||

@@ -1,5 +1,5 @@
-/* tables.c - the rows: which schemes and which homes there are.  A new one is its file and a row
- * here. */
+/* tables.c - the tables of schemes, filter variants and homes.  A new one is a file and a row here.
+ */
 #include "parts/span.h"
 #include "spec.h"
 #include <string.h>
@@ -14,12 +14,12 @@ extern const bf_layout bf_layout_words, bf_layout_mask, bf_layout_mt, bf_layout_
 extern const bf_variant_ops bf_variant_fixed, bf_variant_grow, bf_variant_window;
 extern const bf_store_ops bf_store_memory, bf_store_file, bf_store_client, bf_store_redis;
 
-#define REDIS_BITS (UINT64_C(1) << 32) /* a Redis string has no more           */
+#define REDIS_BITS (UINT64_C(1) << 32) /* largest Redis string */
 #define SEEDS_31 (UINT64_C(1) << 31)
 #define SEEDS_32 (UINT64_C(1) << 32)
-#define GUAVA_BITS (UINT64_C(64) * INT32_MAX) /* a Java array of longs holds no more  */
+#define GUAVA_BITS (UINT64_C(64) * INT32_MAX) /* largest Java array of longs */
 
-/* The id is stored: it never changes its meaning, and a changed encoding gets a new one. */
+/* Ids are stored: an id never changes its meaning, and a changed encoding gets a new one. */
 /* clang-format off */
 const bf_scheme bf_schemes[] = {
     { .id = 1, .name = "classic", .hash = &bf_hash_xxh3, .keyed = &bf_hash_siphash,
@@ -69,7 +69,7 @@ const bf_scheme bf_schemes[] = {
 };
 /* clang-format on */
 
-/* What the kinds of filters differ in: what is stored of them, and what is done with their keys. */
+/* The variants of filters: their format, and their operations on keys. */
 const bf_variant_format *const bf_variant_formats[] = { [BF_FIXED] = &bf_format_fixed,
     [BF_GROW] = &bf_format_grow,
     [BF_WINDOW] = &bf_format_window,
@@ -78,8 +78,8 @@ const bf_variant_ops *const bf_variants[] = {
     [BF_FIXED] = &bf_variant_fixed, [BF_GROW] = &bf_variant_grow, [BF_WINDOW] = &bf_variant_window
 };
 
-/* A home is chosen by what is given: a client, a URL by its beginning, any other storage is a path
- * (or a mistake: base/storage.c), none is memory. */
+/* A home is chosen by what spec gives: a client; a URL, by its scheme; any other storage is a path
+ * (or a mistake: base/storage.c); none is memory. */
 #ifdef BF_HAVE_OPENSSL
 #define REDIS_TLS &bf_store_redis, NULL
 #else

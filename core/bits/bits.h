@@ -25,8 +25,8 @@ void bf_model_wait(const int *lock); /* a step that can be taken while *lock is 
 #define BF_STEP(word, write) ((void)0)
 #define BF_WAIT(lock) ((void)0)
 #endif
-/* A word that others may write.  i386 would align it to 4 bytes only, and have it read in two
- * halves at the end of a cache line. */
+/* A word that others may write. i386 would align it to 4 bytes, and then read it in two halves if
+ * it crosses a cache line. */
 typedef uint64_t bf_shared __attribute__((aligned(8)));
 _Static_assert(__atomic_always_lock_free(sizeof(bf_shared), 0),
     "bloomfilter needs lock-free 64-bit atomics, which this machine lacks");
@@ -36,8 +36,9 @@ static inline uint64_t bf_word(const uint64_t *w)
     BF_STEP(w, false);
     return __atomic_load_n((const bf_shared *)w, __ATOMIC_RELAXED);
 }
-/* Sets the bits of mask; true if all of them were set before.  A shared word (atomic) is then not
- * written at all; a private word is always written, because a branch would be predicted badly. */
+/* Sets the bits of mask and returns true if all of them were set before.  A shared word (atomic) is
+ * not written in that case; a private word is always written, because the branch would be
+ * mispredicted. */
 static inline bool bf_or(uint64_t *w, uint64_t mask, bool atomic)
 {
     uint64_t old = bf_word(w);
@@ -51,8 +52,8 @@ static inline bool bf_or(uint64_t *w, uint64_t mask, bool atomic)
     return (__atomic_fetch_or((bf_shared *)w, mask, __ATOMIC_RELAXED) & mask) == mask;
 }
 #if defined(__x86_64__) && defined(__GNUC__)
-/* Compare-and-swap of two neighbouring words, 16-byte aligned, from (lo, hi) to (new_lo, new_hi);
- * false: another thread changed them first. */
+/* Compare-and-swap of two neighbouring words, 16-byte aligned, from (lo, hi) to (new_lo, new_hi).
+ * Returns false if another thread changed them first. */
 __attribute__((target("cx16"))) static inline bool bf_swap_pair(
     uint64_t *w, uint64_t lo, uint64_t hi, uint64_t new_lo, uint64_t new_hi)
 {
@@ -67,9 +68,8 @@ static inline void bf_and(uint64_t *w, uint64_t mask)
     BF_STEP(w, true);
     __atomic_fetch_and((bf_shared *)w, mask, __ATOMIC_RELAXED);
 }
-/* Counter i of a counting filter is 4 bits: byte i/2, the high half first, which is Redis's
- * BITFIELD u4 #i.  15 means "15 or more" and never changes again: it is no longer known how often
- * to count down. */
+/* Counter i of a counting filter is 4 bits: byte i/2, high half first, which is Redis's BITFIELD u4
+ * #i. 15 means "15 or more" and never changes: how often to count down is no longer known. */
 static inline unsigned bf_cell_shift(uint64_t i)
 {
     return (unsigned)((i ^ BF_CELL_ORDER) & 15) * 4;
@@ -84,8 +84,7 @@ static inline bool bf_word_cas(uint64_t *w, uint64_t *was, uint64_t want)
     return __atomic_compare_exchange_n(
         (bf_shared *)w, was, want, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
-/* Counts a counter up or down and returns its old value.  15 never changes; 0 is not counted down.
- */
+/* Count a counter up or down and return its old value. 15 never changes; 0 is not counted down. */
 static inline unsigned bf_cell_up(uint64_t *words, uint64_t i, bool atomic)
 {
     uint64_t *w = words + (i >> 4), old = bf_word(w), one = UINT64_C(1) << bf_cell_shift(i);
@@ -119,18 +118,18 @@ static inline void bf_word_store(uint64_t *w, uint64_t value)
     BF_STEP(w, true);
     __atomic_store_n((bf_shared *)w, value, __ATOMIC_RELAXED);
 }
-/* A flag of the handle.  Nothing else is ordered by it. */
+/* A flag of the handle, relaxed: it orders nothing else. */
 static inline bool bf_flag_get(const bool *flag) { return __atomic_load_n(flag, __ATOMIC_RELAXED); }
 static inline void bf_flag_set(bool *flag) { __atomic_store_n(flag, true, __ATOMIC_RELAXED); }
 static inline void bf_flag_clear(bool *flag) { __atomic_store_n(flag, false, __ATOMIC_RELAXED); }
-/* A flag that one thread at a time holds: true if another thread holds it already. */
+/* A flag as a try-lock: returns true if another thread holds it. */
 static inline bool bf_flag_taken(bool *flag)
 {
     return __atomic_exchange_n(flag, true, __ATOMIC_ACQUIRE);
 }
 static inline void bf_flag_release(bool *flag) { __atomic_store_n(flag, false, __ATOMIC_RELEASE); }
-/* Everything read and written before the fence is visible to all threads before what follows it. On
- * x86 the locked instruction of an add, or of whatever was published, already orders the two. */
+/* A full fence.  On x86 the locked instruction of the add or publication before it already orders
+ * the two, so a compiler fence is enough. */
 static inline void bf_fence(void)
 {
 #if defined(__x86_64__)
@@ -139,7 +138,8 @@ static inline void bf_fence(void)
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 #endif
 }
-/* Atomic operations by type, named as in C11.  cas: false sets *was to the present value. */
+/* Atomic operations by type, named as in C11. cas: if it returns false, *was has the present value.
+ */
 static inline uint64_t bf_load_acquire(const uint64_t *at)
 {
     BF_STEP(at, false);
@@ -184,16 +184,16 @@ static inline void bf_uint_store_release(unsigned *at, unsigned n)
 {
     BF_STEP(at, true);
     __atomic_store_n(at, n, __ATOMIC_RELEASE);
-    BF_STEP(at, true); /* so that the model checker also stops right after the store */
+    BF_STEP(at, true); /* lets the model checker stop right after the store */
 }
-/* The empty asm keeps GCC (12) from taking a function that only prefetches for one without effect
- * and dropping its calls. */
+/* The empty asm keeps GCC 12 from treating a function that only prefetches as free of effects and
+ * dropping its calls. */
 static inline void bf_prefetch(const void *p)
 {
     __builtin_prefetch(p);
     __asm__ volatile("");
 }
-/* Far: into the second cache, where the machine has more fetches under way at once (cpu.c). */
+/* far: into the second-level cache, where some machines can have more fetches under way (cpu.c) */
 static inline __attribute__((always_inline)) void bf_fetch(const void *p, bool far)
 {
     if (far)
@@ -202,8 +202,8 @@ static inline __attribute__((always_inline)) void bf_fetch(const void *p, bool f
         __builtin_prefetch(p);
     __asm__ volatile("");
 }
-/* high ^ low half of the 128-bit product; high half alone: a number below b for a uniform 64-bit a
- */
+/* bf_mum: high ^ low half of the 128-bit product. bf_mulhi: the high half; for a uniform 64-bit a,
+ * a number below b. */
 static inline uint64_t bf_mulhi_by_halves(uint64_t a, uint64_t b)
 {
     const uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;

@@ -14,8 +14,8 @@
 #endif
 
 #define EACH UINT64_C(0x1111111111111111) /* a 1 in every counter */
-#define EVEN UINT64_C(0x0F0F0F0F0F0F0F0F) /* every other counter, with room above it */
-#define OVER UINT64_C(0x1010101010101010) /* the bit above each of those */
+#define EVEN UINT64_C(0x0F0F0F0F0F0F0F0F) /* every other counter, widened to 8 bits */
+#define OVER UINT64_C(0x1010101010101010) /* the bit above each of them */
 
 /* ---- words: all 16 counters at once ---- */
 static inline uint64_t used(uint64_t w) { return (w | w >> 1 | w >> 2 | w >> 3) & EACH; }
@@ -29,7 +29,7 @@ static inline uint64_t sum_8(uint64_t a, uint64_t b)
 static inline uint64_t not_less(uint64_t a, uint64_t b)
 {
     return ((a | OVER) - b) & OVER;
-} /* the bit above: a >= b */
+} /* the bit above is set if a >= b */
 static inline uint64_t least_8(uint64_t a, uint64_t b)
 {
     uint64_t high = not_less(a, b), mask = high - (high >> 4);
@@ -45,7 +45,7 @@ static inline uint64_t least(uint64_t a, uint64_t b)
     return least_8(a & EVEN, b & EVEN) | least_8(a >> 4 & EVEN, b >> 4 & EVEN) << 4;
 }
 
-/* 16 counters as 16 bits, in the order of the bits of a plain filter. */
+/* Reduces 16 counters to 16 bits in the order of a plain filter. */
 static inline uint64_t as_bits(uint64_t w)
 {
     uint64_t t = used(w);
@@ -125,7 +125,7 @@ bool bf_counters_within(const uint64_t *a, const uint64_t *b, uint64_t nwords)
 COMBINE(bf_counters_add, sum)
 COMBINE(bf_counters_least, least)
 
-/* Four words of counters are one of bits; nwords: of the counters. */
+/* Four words of counters become one word of bits. nwords counts words of counters. */
 void bf_counters_to_bits(uint64_t *bits, const uint64_t *w, uint64_t nwords)
 {
     for (uint64_t i = 0; i < nwords; i++) {
@@ -184,9 +184,10 @@ bool bf_counters_add_many(uint64_t *w, const uint64_t *pos, unsigned k, bool ato
     return add_sorted(w, copy, k, atomic);
 }
 
-/* Reads all counters first, so that an absent key changes nothing.  Another thread may count one
- * down to 0 after that: then this one counts up again what it counted down.  Both go through the
- * positions in ascending order, so of two that remove the same key one succeeds. */
+/* Reads all counters first, so that an absent key changes nothing.  If another thread counts one of
+ * them down to 0 after that, the counters that this call counted down are counted up again.  All
+ * calls go through the positions in ascending order, so if two remove the same key one of them
+ * succeeds. */
 static bool remove_sorted(uint64_t *w, uint64_t *pos, unsigned k, bool atomic)
 {
     uint64_t taken[BF_K_MAX];

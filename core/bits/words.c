@@ -19,7 +19,7 @@ static uint64_t count_ones(const uint64_t *a, const uint64_t *b, uint64_t nwords
 }
 
 #ifdef AVX2
-/* A table of the 16 half bytes, 32 of them at once (W. Mula, 2008). */
+/* Counts bits by a table of the 16 half bytes, 32 lookups at once (W. Mula, 2008). */
 AVX2 static inline __m256i byte_counts(__m256i v)
 {
     const __m256i table = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1,
@@ -39,7 +39,7 @@ AVX2 static uint64_t count_ones_avx2(const uint64_t *a, const uint64_t *b, uint6
 {
     __m256i sum = _mm256_setzero_si256();
     uint64_t i = 0, lanes[4];
-    for (; i + 16 <= nwords; i += 16) { /* four times 8 at most fit a byte */
+    for (; i + 16 <= nwords; i += 16) { /* four times 8 fits in a byte */
         __m256i bytes = _mm256_add_epi8(
             _mm256_add_epi8(byte_counts(pair_at(a, b, i)), byte_counts(pair_at(a, b, i + 4))),
             _mm256_add_epi8(byte_counts(pair_at(a, b, i + 8)), byte_counts(pair_at(a, b, i + 12))));
@@ -61,7 +61,7 @@ uint64_t bf_words_count(const uint64_t *w, uint64_t nwords)
     return bf_words_count_of_both(w, w, nwords);
 }
 
-/* All 0; NULL where there is no memory, or no size_t, for so many. */
+/* Returns zeroed words, or NULL if out of memory or if the size exceeds size_t. */
 uint64_t *bf_words_new(uint64_t nwords)
 {
     return nwords > SIZE_MAX / 8 ? NULL : calloc((size_t)nwords, 8);
@@ -74,7 +74,7 @@ void bf_words_copy(uint64_t *to, const uint64_t *from, uint64_t nwords)
 
 bool bf_words_within(const uint64_t *a, const uint64_t *b, uint64_t nwords)
 {
-    enum { AT_ONCE = 64 }; /* without a branch in it the inner loop is wide */
+    enum { AT_ONCE = 64 }; /* the inner loop has no branch, so it is vectorized */
     for (uint64_t i = 0; i < nwords;) {
         uint64_t end = nwords - i < AT_ONCE ? nwords : i + AT_ONCE, more = 0;
         for (; i < end; i++) more |= a[i] & ~b[i];

@@ -9,36 +9,38 @@ enum { BF_OP_REMOVE = 2, BF_OP_COUNT = 3 };
 
 /* words.c: whole bitmaps in addressable memory */
 uint64_t bf_words_count(const uint64_t *w, uint64_t nwords);
-uint64_t *bf_words_new(uint64_t nwords); /* to be freed */
+uint64_t *bf_words_new(uint64_t nwords); /* the caller frees them */
 void bf_words_copy(uint64_t *to, const uint64_t *from, uint64_t nwords);
 uint64_t bf_words_count_of_both(
-    const uint64_t *a, const uint64_t *b, uint64_t nwords); /* in one or the other */
-bool bf_words_within(const uint64_t *a, const uint64_t *b, uint64_t nwords); /* all of a in b */
+    const uint64_t *a, const uint64_t *b, uint64_t nwords); /* bits set in a or b */
+bool bf_words_within(
+    const uint64_t *a, const uint64_t *b, uint64_t nwords); /* is every bit of a set in b?  */
 bool bf_words_equal(const uint64_t *a, const uint64_t *b, uint64_t nwords);
 void bf_words_or(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic);
 void bf_words_and(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic);
 void bf_words_apply(uint64_t *w, bool atomic, int op, const uint64_t *pos, size_t nkeys, unsigned k,
     uint8_t *present);
 
-/* counters.c: the same where the words hold counters */
+/* counters.c: the same for words that hold counters */
 uint64_t bf_counters_used(const uint64_t *w, uint64_t nwords); /* counters above 0 */
 void bf_counters_add(
-    uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic); /* sums, 15 at most */
+    uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic); /* adds; sums stop at 15 */
 void bf_counters_least(
     uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic); /* the lesser       */
 uint64_t bf_counters_used_of_both(
-    const uint64_t *a, const uint64_t *b, uint64_t nwords); /* in one or the other */
-bool bf_counters_within(
-    const uint64_t *a, const uint64_t *b, uint64_t nwords); /* none of a above that of b */
+    const uint64_t *a, const uint64_t *b, uint64_t nwords); /* counters above 0 in a or b */
+bool bf_counters_within(const uint64_t *a, const uint64_t *b,
+    uint64_t nwords); /* is no counter of a above that of b?  */
 void bf_counters_to_bits(
-    uint64_t *bits, const uint64_t *w, uint64_t nwords); /* nwords: of the counters */
+    uint64_t *bits, const uint64_t *w, uint64_t nwords); /* nwords: words of counters */
 bool bf_counters_add_many(uint64_t *w, const uint64_t *pos, unsigned k, bool atomic); /* any k */
-unsigned bf_counters_distinct(uint64_t *pos, unsigned k); /* sorted, each once; how many */
+unsigned bf_counters_distinct(
+    uint64_t *pos, unsigned k); /* sorts, removes duplicates, returns how many are left */
 void bf_counters_apply(
     uint64_t *w, bool atomic, int op, uint64_t *pos, size_t nkeys, unsigned k, uint8_t *answer);
 
-/* One row per kind of cell: bits, counters.  Code that works with cells calls the row's functions
- * and does not ask which kind it is. */
+/* Operations on cells: one row for bits, one for counters.  Code that works with cells calls the
+ * row and does not ask which it is. */
 typedef struct {
     unsigned bits;
     const char *names, *filter;                            /* in messages      */
@@ -49,8 +51,8 @@ typedef struct {
     void (*intersect)(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic);
     void (*apply)(
         uint64_t *w, bool atomic, int op, uint64_t *pos, size_t nkeys, unsigned k, uint8_t *answer);
-    /* Sets the bits of the counters above 0 in nwords words.  NULL: cells are bits, no key can be
-     * removed. */
+    /* Sets the bit of each counter above 0 in nwords words.  NULL: cells are bits, so keys cannot
+     * be removed. */
     void (*to_bits)(uint64_t *bits, const uint64_t *w, uint64_t nwords);
 } bf_cell_ops;
 extern const bf_cell_ops bf_cells_bits, bf_cells_counters;

@@ -29,7 +29,7 @@ static unsigned fields_bytes(unsigned flags)
     return bytes;
 }
 
-/* A name that is the scheme's own is not written. */
+/* The name is written only if it has an argument. */
 uint64_t bf_header_bytes(const bf_params *d, bool compact)
 {
     if (!compact) return BF_HEADER;
@@ -39,7 +39,7 @@ uint64_t bf_header_bytes(const bf_params *d, bool compact)
 
 bool bf_compact_fits(uint64_t bytes) { return bytes < BF_COMPACT_BITS; }
 
-/* Writes the page's fields before the bits, which are at their place in `to` already. */
+/* Writes the header; the bits are already at their place in `to`. */
 void bf_compact_pack(uint8_t *to, const uint8_t *page, const bf_params *d, uint64_t bits_bytes)
 {
     const unsigned flags = bf_header_flags(d), head = (unsigned)bf_header_bytes(d, true);
@@ -64,7 +64,7 @@ bool bf_is_compact(const uint8_t *bytes, uint64_t len)
            bf_get(bytes + AT_VERSION, 4) == VERSION_COMPACT;
 }
 
-/* How many bytes of bits follow.  No sum was checked yet, so the number is limited. */
+/* Reads how many bytes of bits follow, and limits it: no sum was checked yet. */
 static int bits_of(const uint8_t *raw, uint64_t *bytes, const char *where, bf_error *err)
 {
     const uint64_t m = bf_get(raw + AT_M, 8), cell = bf_get(raw + AT_CELL, 4);
@@ -77,7 +77,7 @@ static int bits_of(const uint8_t *raw, uint64_t *bytes, const char *where, bf_er
     return 0;
 }
 
-/* Copies the fields to their places in a page; the rest is the name. */
+/* Copies the fields to their places in a page, then the name. */
 static int spread(
     const uint8_t *raw, unsigned head, uint8_t *page, const char *where, bf_error *err)
 {

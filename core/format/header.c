@@ -33,8 +33,8 @@ static bool all_zero(const uint8_t *p, size_t n)
 
 static bool sequence_valid(uint64_t s) { return s == bf_sequence((uint32_t)s); }
 
-/* A live word: 48 bits of a signed number, and 16 bits that check them.  A test of a single key in
- * a forgetting filter reads one per part, so the check must be cheap. */
+/* A live word is 48 bits of a signed number and 16 bits that check them.  The check must be cheap:
+ * a test of a key in a forgetting filter reads one live word per part. */
 static uint64_t live_check(uint64_t v) { return ~(v ^ v >> 16 ^ v >> 32) & 0xFFFF; }
 
 static uint64_t live_code(int64_t value)
@@ -162,7 +162,7 @@ static void write_static(uint8_t page[BF_HEADER], const bf_params *d)
     if (bf_format_of(d)->flag) write_chain(page, d);
 }
 
-/* Completes a page of values: magic, version, clean sequences, sums. */
+/* Completes a page: magic, version, clean sequences and sums. */
 void bf_header_seal(uint8_t *page, uint64_t ones, uint64_t bits_sum)
 {
     memcpy(page, bf_magic, sizeof bf_magic);
@@ -215,7 +215,7 @@ static int check_scheme(const uint8_t *page, bf_params *d, const char *where, bf
     return 0;
 }
 
-/* Finds the kind by its flag and checks the fields that only chains and their parts have. */
+/* Finds the variant by its flag and checks the fields that only filters of many parts have. */
 static int check_chain(
     const uint8_t *page, bf_params *d, uint64_t flags, const char *where, bf_error *err)
 {
@@ -236,8 +236,8 @@ static int check_chain(
                : bf_damaged(err, where, "a reserved byte is set");
 }
 
-/* A valid sum shows that the bytes are as written, not that a filter wrote them: so every value is
- * checked too. */
+/* A valid sum shows that the bytes are unchanged, not that they come from this library.  So every
+ * value is checked. */
 static int check_values(const uint8_t *page, bf_params *d, const char *where, bf_error *err)
 {
     uint64_t flags = bf_get(page + AT_FLAGS, 4);
@@ -282,7 +282,7 @@ static int check_values(const uint8_t *page, bf_params *d, const char *where, bf
     return 0;
 }
 
-/* Checks what follows the values: sequence numbers and sums. */
+/* Checks the sequence numbers and sums that follow the values. */
 static int check_live(const uint8_t *page, const char *where, bf_error *err)
 {
     const uint64_t dirty = bf_get(page + AT_DIRTY, 8), clean = bf_get(page + AT_CLEAN, 8);
@@ -312,7 +312,7 @@ int bf_header_read(const uint8_t *page, unsigned head, uint64_t len, bf_params *
         return bf_fail(err, BF_EFORMAT,
             "%.80s is damaged: m=%llu is not what n=%llu, p=%g, k=%u need", where, (ull)d->g.m,
             (ull)d->g.n, d->g.p, d->g.k);
-    if (bf_has_parts(d)) return check_live(page, where, err); /* its length is that of its parts */
+    if (bf_has_parts(d)) return check_live(page, where, err); /* its parts have the length */
     const uint64_t bits = bf_bits(&d->g), want = head + bf_cells_bytes(bits);
     if (len < want || (len > want && (len > bf_shadow_to(bits) || !bf_may_have_shadow(page))))
         return bf_fail(err, BF_EFORMAT, "%.80s is %s: %llu bytes, m=%llu needs %llu", where,
@@ -351,16 +351,16 @@ void bf_header_new(uint8_t page[BF_HEADER], const bf_params *d)
     bf_put(page + AT_PAGE_SUM, 8, page_sum(page));
 }
 
-/* The words from `at` on, BF_BLOCK at most. */
+/* Returns words from `at` on, at most BF_BLOCK. */
 static const uint64_t *next(bf_block *of, void *from, uint64_t nwords, uint64_t at, uint64_t *c)
 {
     *c = nwords - at < BF_BLOCK ? nwords - at : BF_BLOCK;
     return of(from, at, *c);
 }
 
-/* Writes the whole image, bits first, header last.  Other threads may add at the same time: each
- * block is copied first, so the sum is that of the bytes written.  Returns 0, the sink's code, or
- * BF_EIO if the words could not be read. */
+/* Writes an image: the bits first, the header last.  Other threads may add meanwhile, so each block
+ * is copied before it is summed and written.  Returns 0, the sink's code, or BF_EIO if the words
+ * could not be read. */
 int bf_image_write_of(
     const bf_params *d, bf_block *of, void *from, uint64_t nwords, bf_sink *sink, void *ctx)
 {
@@ -429,12 +429,12 @@ int bf_header_verify_of(const uint8_t *page, bf_block *of, void *from, uint64_t 
     if (!sum_of(of, from, nwords, &sum)) return BF_EIO;
     if (bf_get(page + AT_BITS_SUM, 8) == sum) return 0;
     bf_fence();
-    if (!bf_header_clean(page)) return 0; /* an add began while the sum was computed */
+    if (!bf_header_clean(page)) return 0; /* an add began meanwhile, so the sum need not match */
     return bf_damaged(err, where, "the bits' checksum does not match");
 }
 
-/* Called before a bit is written in place: a clean page gets the next dirty number.  If the
- * exchange fails, another process has made the page dirty. */
+/* Called before a bit is written in place.  A clean page gets the next dirty number; if the
+ * exchange fails, another process has already done that. */
 void bf_header_dirty(uint8_t *page)
 {
     uint64_t *word = (uint64_t *)(void *)(page + AT_DIRTY),
@@ -446,11 +446,11 @@ void bf_header_dirty(uint8_t *page)
     memcpy(&next, bytes, 8);
     __atomic_compare_exchange_n(
         (bf_shared *)word, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-    bf_fence(); /* a thread that sees a bit set after this also sees the dirty page */
+    bf_fence(); /* who sees a bit that is set after this also sees the dirty page */
 }
 
-/* Distinguishes an image from another one that was written over it: by the sum of the fields that
- * never change and the clean sequence. */
+/* Identifies a saved image: the sum of the fields that never change, and the clean sequence.  A
+ * file that was saved over has another stamp. */
 bf_stamp bf_header_stamp(const uint8_t *page)
 {
     return (bf_stamp){ bf_get(page + AT_SUM, 8), bf_get(page + AT_CLEAN, 8),

@@ -1,6 +1,5 @@
-/* functions.c - scheme functions: hash functions of the user, one position each.
- * A stored filter carries a check value of what they answer, because other functions would find
- * nothing in it. */
+/* functions.c - scheme functions: the host's hash functions, one position each.  A stored filter
+ * has a check value computed with them: with other functions no key of it would be found. */
 #include "bits/bits.h"
 #include "hash/hash.h"
 #include <string.h>
@@ -43,7 +42,7 @@ static int user_prepare(bf_argument *a, const char *text, bf_error *err)
     if (text)
         return bf_fail(err, BF_EINVAL,
             "scheme functions takes nothing after its name, got functions:%.40s", text);
-    if (!a->functions) return 0; /* a stored filter's: bf_functions_check comes later */
+    if (!a->functions) return 0; /* a stored filter is checked later, by bf_functions_check */
     a->k = a->functions->count;
     return bf_functions_check(a->functions, &check, err);
 }

@@ -53,8 +53,8 @@ SIP sip sip_round(sip s)
     return s;
 }
 
-/* Four keys of at least 8 bytes.  Word number `last` of a key holds its length and what is left of
- * it: the last 8 bytes, shifted by what the words before it have. */
+/* Four keys of at least 8 bytes.  Word number `last` of a key holds its length and its remaining
+ * bytes: the last 8 bytes of the key, shifted past those that earlier words contain. */
 typedef struct {
     const bf_key *keys;
     __m256i last, shift, length;
@@ -70,7 +70,7 @@ SIP sip_keys sip_of(const bf_key *k)
         _mm256_slli_epi64(len, 56) };
 }
 
-/* Word i of four keys that have it whole. */
+/* Loads word i, a whole one in each of four keys. */
 SIP long long sip_whole(const bf_key *key, size_t i)
 {
     return (long long)load_le64((const uint8_t *)key->ptr + 8 * i);
@@ -94,7 +94,7 @@ SIP long long sip_load(const bf_key *key, size_t i)
     return (long long)load_le64((const uint8_t *)key->ptr + (at < end ? at : end));
 }
 
-/* Four keys take word i; those that have none stay as they are. */
+/* Mixes word i into four states; a key without a word i keeps its state. */
 SIP sip sip_word(sip s, const sip_keys *k, size_t i)
 {
     const __m256i number = _mm256_set1_epi64x((long long)i),
@@ -144,7 +144,7 @@ SIP void eight(
     sip_end(b, digests + LANES);
 }
 
-/* One long key among short ones would have all lanes wait for it. */
+/* A batch with one long key would make all lanes wait for it. */
 enum { SHORT = 8, LONG = 256 };
 SIP void run_lanes(const void *secret, const bf_key *keys, size_t n, uint64_t *digests)
 {
@@ -162,7 +162,8 @@ SIP void run_lanes(const void *secret, const bf_key *keys, size_t n, uint64_t *d
     siphash_run(secret, keys, n, digests);
 }
 
-/* Written once.  AVX-512 has rotations, on words of AVX2's size too: half of a round is those. */
+/* Instantiated for AVX2 and AVX-512.  AVX-512 has rotations, also for 256-bit words; half of a
+ * round are rotations. */
 #define LANES_BY(instructions, its_run, row)                                                       \
     __attribute__((target(instructions))) static void its_run(                                     \
         const void *secret, const bf_key *keys, size_t n, uint64_t *digests)                       \
@@ -190,5 +191,5 @@ const bf_hash bf_hash_siphash = {
 };
 #else
 const bf_hash bf_hash_siphash = { .name = "siphash",
-    .width = 1 }; /* secret.c says what is missing */
+    .width = 1 }; /* without libsodium: secret.c has the message */
 #endif

@@ -12,7 +12,7 @@
 
 enum { PAIRS = 4, PAIR_BYTES = 32, LEAST = 17, HALF = 4, WORD = 8, MOST = PAIRS * PAIR_BYTES };
 
-/* The beginning of XXH3's secret, as words: four to a pair. */
+/* The beginning of XXH3's default secret as words, four for each pair. */
 static const uint64_t words_of_secret[4 * PAIRS] = { UINT64_C(0xBE4BA423396CFEB8),
     UINT64_C(0x1CAD21F72C81017C), UINT64_C(0xDB979083E96DD4DE), UINT64_C(0x1F67B3B7A4A44072),
     UINT64_C(0x78E5C0CC4EE679CB), UINT64_C(0x2172FFCC7DD05A82), UINT64_C(0x8E2443F7744608B8),
@@ -27,7 +27,7 @@ ALWAYS uint64_t product(const uint8_t *p, const uint64_t *s)
     return bf_mum(load_le64(p) ^ s[0], load_le64(p + 8) ^ s[1]);
 }
 
-/* One product after the other: of all at once GCC (12) keeps the halves on the stack. */
+/* Forces one product after the other: GCC 12 would keep the halves of all of them on the stack. */
 #define IN_TURN(sum) __asm__("" : "+r"(sum))
 ALWAYS uint64_t pair(const uint8_t *p, const uint8_t *end, const uint64_t *s)
 {
@@ -36,10 +36,10 @@ ALWAYS uint64_t pair(const uint8_t *p, const uint8_t *end, const uint64_t *s)
     return sum + product(end, s + 2);
 }
 
-/* Pair i: 16 bytes from 16 i on and 16 bytes that end 16 i before the end.  All have pair 0; where
- * not all have as many, a key that has no pair i has the bytes of pair 0 read instead.  The first
- * asm has the secret's words read from memory: as numbers in the code they are long instructions of
- * their own, for which too few registers are left. */
+/* Pair i: the 16 bytes from 16 i on, and the 16 bytes that end 16 i before the end.  All keys have
+ * pair 0.  If `all` is false some keys lack pair i; for those the bytes of pair 0 are read and
+ * masked.  The first asm makes GCC read the secret from memory: as immediates its words would need
+ * more registers than there are. */
 ALWAYS uint64_t middle(const uint8_t *p, size_t len, int pairs, bool all)
 {
     const uint64_t *s = words_of_secret;
@@ -69,7 +69,7 @@ MIDDLE(up_to_2, 2, false)
 MIDDLE(up_to_3, 3, false)
 MIDDLE(up_to_4, 4, false)
 
-/* The library's own function, without its branches on what no key is. */
+/* The library's function for keys of these lengths, without the branches for others. */
 #define LIBRARY(name, shortest, longest)                                                           \
     APART void name(const bf_key *keys, size_t n, uint64_t *digests)                               \
     {                                                                                              \
@@ -107,7 +107,8 @@ static void xxh3_run(const void *secret, const bf_key *keys, size_t n, uint64_t 
         (least && most < LEAST ? of_short : of_any)(keys, n, digests);
 }
 
-/* A single key.  The library's function would save registers that only its longer keys need. */
+/* Hashes a single key.  Not inlined: the library's function saves registers that only its longer
+ * keys need. */
 APART void one_outside(const void *key, size_t len, uint64_t *digest)
 {
     *digest = XXH3_64bits(key, len);

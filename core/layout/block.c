@@ -58,10 +58,9 @@ AVX2 static inline bool put_avx2(const bf_geometry *g, uint64_t *words, uint64_t
 {
     return line_add_avx2(words + line_of(g, h) * LINE_WORDS, bf_mum(h, BF_MUM_1), g->k, atomic);
 }
-/* A key's mask is the same in all parts and made once.  For a few keys: half a line answers
- * "absent" for nearly all absent keys.  For many: the newest part comes first, because it has the
- * most keys.
- */
+/* A key has the same mask in all parts; it is computed once. any_few: half a line is enough to
+ * reject nearly all absent keys. any_many: the newest part comes first, because it has the most
+ * keys. */
 AVX2 static inline uint64_t any_few(
     const bf_part_view *views, size_t nviews, const uint64_t *d, size_t n)
 {

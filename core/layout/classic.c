@@ -22,13 +22,13 @@ static void classic_positions(const bf_geometry *g, const uint64_t *d, size_t n,
     }
 }
 
-/* Kernels are written once for bits and counters, near and far lines; `row` is a constant in each.
- */
+/* Kernels are written once for bits and counters, near and far lines; `row` is a constant in each
+ * copy. */
 #define KIND static inline __attribute__((always_inline))
 typedef struct {
     bool counting, far;
 } kernel_row;
-/* Digests of keys, and of keys whose first word is fetched meanwhile. */
+/* Digests of keys, and of the keys whose first word is fetched meanwhile. */
 typedef struct {
     const uint64_t *d;
     size_t n;
@@ -59,9 +59,9 @@ KIND bool has(const bf_geometry *g, const uint64_t *words, uint64_t d, bool coun
     return true;
 }
 
-/* One round of survivors: looks at `count` positions from j on of every key that is left, and
- * fetches as many of the next ones of those that stay, a whole round ahead.  Compacting without a
- * branch: half of the answers are "no". */
+/* One round over the remaining keys: tests `count` positions of each, from position j on, and
+ * prefetches the next ones of the keys that stay.  Compacts the list without a branch, because half
+ * of the answers are no. */
 typedef struct {
     cursor c[BF_CHUNK];
     uint8_t key[BF_CHUNK];
@@ -85,8 +85,8 @@ KIND void round_of(const bf_geometry *g, const uint64_t *words, survivors *s, un
     s->n = kept;
 }
 
-/* The first position alone says "no" to half of the absent keys in a full filter, and to nearly all
- * in an empty one; then two at a time. */
+/* The first position alone rejects half of the absent keys in a full filter, and nearly all in an
+ * empty one.  After that, two positions a round. */
 KIND uint64_t rounds(const bf_geometry *g, const uint64_t *words, batch b, kernel_row row)
 {
     survivors s;
@@ -112,8 +112,7 @@ KIND void fetch_all(const bf_geometry *g, const uint64_t *words, uint64_t d, ker
         bf_fetch(word_of(words, here(g, c), row.counting), row.far);
 }
 
-/* Without a branch for each bit: whether it is set cannot be foretold, whether all are often can.
- */
+/* No branch for each bit: whether it is set cannot be predicted.  Whether all are set often can. */
 enum { KEPT = 16 };
 KIND bool put_at(uint64_t *words, const uint64_t *pos, unsigned k, bf_add_mode how)
 {
@@ -175,10 +174,10 @@ KIND bool put(const bf_geometry *g, uint64_t *words, uint64_t d, bf_add_mode how
     return counting ? put_counters(g, words, d, how == BF_ADD_ATOMIC) : put_bits(g, words, d, how);
 }
 
-/* One key after the other, not in rounds: where keys of a batch share bits their order decides
- * which of them was new, and the answers must not depend on the size of the batch.  All positions
- * of the next NEAR keys are fetched meanwhile: with 8 of them memory waits.  Where k is small they
- * are kept, and not made twice. */
+/* Adds one key after the other: if keys of a batch share bits, their order decides which of them is
+ * new, and that must not depend on the batch size.  The positions of the next NEAR keys are
+ * prefetched meanwhile (with 8, memory waits).  If k is small they are kept, so that they are
+ * computed only once. */
 enum { NEAR = 16 };
 KIND void place(
     const bf_geometry *g, const uint64_t *words, uint64_t d, uint64_t pos[KEPT], bool far)

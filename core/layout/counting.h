@@ -7,7 +7,7 @@
 
 enum { COUNTING_FEW = 32, CELL_LINE = 128 };
 
-/* No branch in the loop: the processor cannot predict whether a counter is 0. */
+/* The loop has no branch: whether a counter is 0 cannot be predicted. */
 static inline bool counters_all(const uint64_t *w, const uint64_t *pos, unsigned k)
 {
     unsigned missing = 0;
@@ -15,8 +15,9 @@ static inline bool counters_all(const uint64_t *w, const uint64_t *pos, unsigned
     return !missing;
 }
 
-/* True: all counters were above 0 before.  Reads all counters before it writes the first, so a
- * position that occurs twice is set twice to the same value.  `once`: no position occurs twice. */
+/* Returns true if all counters were above 0 before.  Reads all counters before it writes the first
+ * one, so a position that occurs twice is written twice with the same value.  `once`: no position
+ * occurs twice. */
 static inline bool counters_add(
     uint64_t *w, const uint64_t *pos, unsigned k, bool atomic, bool once)
 {
@@ -40,10 +41,10 @@ static inline bool counters_add(
 #if defined(LINE_AVX2)
 /* The counters of a key in one 512-cell line, one from each group of 64 (32 bytes): eight 32-bit
  * words are gathered, in the order of the groups 0 4 1 5 2 6 3 7. */
-typedef uint32_t __attribute__((may_alias)) counter_word; /* half of one of the words */
+typedef uint32_t __attribute__((may_alias)) counter_word; /* half of a word */
 typedef struct {
     __m256i at, shift, on, number;
-} counter_lanes; /* number: of the counter in its group */
+} counter_lanes; /* index of each counter in its group */
 
 AVX2 static inline counter_lanes counter_place(uint64_t g, unsigned first, unsigned k)
 {
@@ -101,7 +102,7 @@ AVX2 static inline bool counters_test_avx2(const uint64_t *w, uint64_t line, uin
     return all;
 }
 
-/* For k > 8 a group has two counters of the key; if they are the same one it counts once. */
+/* If k > 8 a group has two counters of the key; they count once if they are the same. */
 AVX2 static inline bool counters_add_avx2(uint64_t *w, uint64_t line, uint64_t g, unsigned k)
 {
     counter_word *at = (counter_word *)(uint64_t *)counter_line(w, line);
@@ -115,8 +116,7 @@ AVX2 static inline bool counters_add_avx2(uint64_t *w, uint64_t line, uint64_t g
 }
 #endif
 
-/* Fetches the four lines of memory of one 512-cell line, also those without a counter of the key.
- */
+/* Fetches the four lines of memory of a 512-cell line, whichever of them the key needs. */
 static inline void counters_fetch(const uint64_t *w, uint64_t line)
 {
     const uint64_t *at = w + line * (4 * 512 / 64);

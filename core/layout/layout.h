@@ -7,41 +7,41 @@
 #include "bits/words.h"
 
 enum {
-    BF_CHUNK = 64,       /* keys per kernel call at most: the answers fit one uint64_t        */
-    BF_RING = 128,       /* digests in flight: a power of two, >= lag + step of any kernel     */
-    BF_POSITIONS = 4096, /* positions handed to a store at once, >= BF_K_MAX                  */
-    BF_TRIP_POSITIONS = 1 << 16 /* the same for a store with larger batches */
+    BF_CHUNK = 64, /* most keys per kernel call: a bit of a uint64_t each */
+    BF_RING = 128, /* digests in flight: a power of two, at least lag + step of every kernel */
+    BF_POSITIONS = 4096,        /* positions per call of a store, at least BF_K_MAX */
+    BF_TRIP_POSITIONS = 1 << 16 /* the same for a store that prefers large batches */
 };
 
 /* ---- layout: digests to positions.  Knows neither the keys nor where the bits live. ---- */
 typedef struct {
-    uint64_t m, n;  /* cells; keys that they are sized for */
+    uint64_t m, n;  /* cells; keys they are sized for */
     uint64_t lines; /* m / line_bits of the layout    */
     double p;
     unsigned k;
-    unsigned shards; /* equal slices of the m bits; 0 means 1, see shards.c */
-    bool avx2;       /* set at opening: positions() may use it */
-    bool counting;   /* a cell is a counter of 4 bits, else a bit */
+    unsigned shards; /* equal slices of the m bits (shards.c); 0 means 1 */
+    bool avx2;       /* positions() may use AVX2; set when the filter is opened */
+    bool counting;   /* cells are counters of 4 bits, not bits */
 } bf_geometry;
 static inline const bf_cell_ops *bf_cell_ops_of(const bf_geometry *g)
 {
     return g->counting ? &bf_cells_counters : &bf_cells_bits;
 }
-static inline uint64_t bf_bits(const bf_geometry *g) /* of all cells */
+static inline uint64_t bf_bits(const bf_geometry *g) /* bits of all cells */
 {
     return g->m * bf_cell_ops_of(g)->bits;
 }
 
 /* Tests or adds at most BF_CHUNK keys in addressable memory.  Bit i of the result: key i was
- * present. The kernel also prefetches the lines of the keys that follow `lag` later (ahead, at most
- * n of them), so that memory is read at an even rate. */
+ * present.  Also prefetches the lines of the n keys that follow `lag` later (ahead; nahead of them
+ * are left), so that memory is read at an even rate. */
 typedef uint64_t bf_test_kernel(const bf_geometry *g, const uint64_t *words, const uint64_t *d,
     size_t n, const uint64_t *ahead, size_t nahead);
 typedef uint64_t bf_add_kernel(const bf_geometry *g, uint64_t *words, const uint64_t *d, size_t n,
     const uint64_t *ahead, size_t nahead);
-/* Tests the keys in all parts of a growing or forgetting filter.  Bit i of the result: key i is in
- * at least one part.  All parts have the same k, and no part is smaller than the one before it. */
-enum { BF_LARGE = 1 << 14 }; /* words from which a part is fetched ahead */
+/* Tests keys in all parts of a growing or forgetting filter.  Bit i of the result: key i is in at
+ * least one part.  All parts have the same k, and no part is smaller than the one before it. */
+enum { BF_LARGE = 1 << 14 }; /* parts of at least this many words are prefetched */
 typedef struct {
     const uint64_t *words;
     const bf_geometry *g;
@@ -49,34 +49,34 @@ typedef struct {
 } bf_part_view;
 typedef uint64_t bf_any_kernel(const bf_part_view *views, size_t nviews, const uint64_t *d,
     size_t n, const uint64_t *ahead, size_t nahead);
-/* How a key is added.  OWN: no other thread writes the words.  LOCKED: others write them too.
- * SPARING: a file that no other process writes; a key that is present does not dirty a page. */
+/* How a key is added.  PLAIN: no other thread writes the words.  ATOMIC: others do.  IF_ABSENT: as
+ * PLAIN, but a key that is present does not dirty a page of a file. */
 typedef enum { BF_ADD_PLAIN, BF_ADD_ATOMIC, BF_ADD_IF_ABSENT } bf_add_mode;
 typedef struct {
-    unsigned step, lag; /* keys per call, a multiple of 8; how many keys ahead lines are fetched, a
-                           multiple of step, see BF_RING */
+    unsigned step, lag; /* step: keys per call, a multiple of 8; lag: how many keys ahead lines are
+                           fetched, a multiple of step.  See BF_RING. */
     void (*fetch)(const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n);
     bf_test_kernel *test;
-    bf_add_kernel *add[3]; /* [bf_add_mode]; false and true are the first two */
-    bool (*test_one)(
-        const bf_geometry *g, const uint64_t *words, const uint64_t *d); /* true: was present   */
+    bf_add_kernel *add[3]; /* by bf_add_mode */
+    bool (*test_one)(const bf_geometry *g, const uint64_t *words,
+        const uint64_t *d); /* returns true if it was present */
     bool (*add_one[3])(const bf_geometry *g, uint64_t *words, const uint64_t *d);
-    bf_any_kernel *any; /* NULL: one part after the other                                         */
+    bf_any_kernel *any; /* NULL: the parts are tested one after the other */
 } bf_kernels;
 
 typedef struct {
     const char *name;
     unsigned k_max;
-    unsigned line_bits; /* m is rounded up to a multiple of it                              */
-    double (*rate)(double bits_per_key, unsigned k); /* rates.c: the false-positive rate */
-    double (*distinct)(unsigned k); /* rates.c: different bits set by a key, on average  */
+    unsigned line_bits;                              /* m is a multiple of it */
+    double (*rate)(double bits_per_key, unsigned k); /* rates.c: false-positive rate */
+    double (*distinct)(unsigned k); /* rates.c: mean number of different bits that a key sets */
     void (*positions)(
         const bf_geometry *g, const uint64_t *digests, size_t n, uint64_t *pos); /* n * k    */
-    const bf_kernels *kernels[2][BF_CPUS]; /* [counters][bf_cpu()]; NULL: as the row before; all
-                                              NULL: positions only */
+    const bf_kernels *kernels[2][BF_CPUS]; /* by [counters][bf_cpu()].  NULL: as the row before; all
+                                              NULL: the layout has positions only */
     enum { BF_WHOLE, BF_SHARDS_OF_LINES, BF_SHARDS_BY_HASH } sharding; /* see shards.c */
 } bf_layout;
-/* A layout of an older system has no kernels and no shards, and the textbook's rates. */
+/* A layout of an older system has no kernels, no shards and the textbook's rates. */
 #define BF_LAYOUT_OLDER(its_name, most_k, bits, function)                                          \
     { .name = its_name,                                                                            \
         .k_max = most_k,                                                                           \
@@ -85,8 +85,8 @@ typedef struct {
         .distinct = bf_distinct_classic,                                                           \
         .positions = function }
 
-/* sample.c: the fraction of cells that are set, sampled in large bitmaps; and the same as a number
- * of cells */
+/* sample.c: fraction of set cells, and the number of cells that this comes to.  Large bitmaps are
+ * sampled. */
 double bf_fill(const uint64_t *words, uint64_t nwords, const bf_geometry *g);
 uint64_t bf_sample(const uint64_t *words, uint64_t nwords, const bf_geometry *g);
 
@@ -94,11 +94,12 @@ uint64_t bf_sample(const uint64_t *words, uint64_t nwords, const bf_geometry *g)
 uint64_t bf_shard_step(const bf_layout *l, unsigned shards); /* m is a multiple of this */
 void bf_positions(
     const bf_layout *l, const bf_geometry *g, const uint64_t *digests, size_t n, uint64_t *pos);
-bool bf_shards_fit(const bf_layout *l, const bf_geometry *g); /* is a stored number possible? */
+bool bf_shards_fit(
+    const bf_layout *l, const bf_geometry *g); /* is the stored number of shards possible?  */
 unsigned bf_shards_that_matter(
-    const bf_layout *l, const bf_geometry *g); /* 1 if shards do not change the positions */
+    const bf_layout *l, const bf_geometry *g); /* 1 if shards do not change positions */
 
-/* rates.c: false-positive rates, and how many different bits are set by a key */
+/* rates.c: false-positive rates, and the mean number of different bits that a key sets */
 double bf_rate_classic(double bits_per_key, unsigned k);
 double bf_rate_block(double bits_per_key, unsigned k);
 double bf_rate_block2(double bits_per_key, unsigned k);

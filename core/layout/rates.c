@@ -1,7 +1,7 @@
 /* rates.c - false-positive rates of the native layouts: expm1, log1p, pow; nothing of keys, homes
- * and schemes. Sources: classic rate: B. Bloom, 1970, and A. Broder, M. Mitzenmacher, 2004; blocked
- * rates as a Poisson mixture: F. Putze, P. Sanders, J. Singler, 2007; the exact rate of small
- * classic filters: P. Bose et al., 2008 (here its second-order expansion). */
+ * and schemes.  Sources: classic rate: B. Bloom, 1970, and A. Broder, M. Mitzenmacher, 2004;
+ * blocked rates as a Poisson mixture: F. Putze, P. Sanders, J. Singler, 2007; the exact rate of
+ * small classic filters: P. Bose et al., 2008 (here its second-order expansion). */
 #include "layout/layout.h"
 #include <math.h>
 

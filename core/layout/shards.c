@@ -8,7 +8,7 @@
 #include "bits/bits.h"
 #include "layout/layout.h"
 
-enum { WORD = 64 }; /* shards begin on whole words, so that whole bitmaps can be cut */
+enum { WORD = 64 }; /* a shard begins at a whole word */
 
 uint64_t bf_shard_step(const bf_layout *l, unsigned shards)
 {

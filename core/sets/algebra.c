@@ -1,5 +1,6 @@
-/* algebra.c - two filters as sets: union, intersection, equality, inclusion, and estimates without
- * building either.  Goes part by part; in windows the parts of the same epoch meet. */
+/* algebra.c - set operations on two filters: union, intersection, equality, inclusion, and
+ * estimates of their sizes.  They work part by part; in forgetting filters, on the parts of the
+ * same epoch. */
 #include "bits/bits.h"
 #include "parts/rebuild.h"
 #include "parts/parts.h"
@@ -64,7 +65,7 @@ static int combine_part(bf_filter *into, bf_part *to, bf_part *from, op o, bf_er
 
 static int combine_parts(bf_filter *into, bf_filter *from, op o, bf_error *err)
 {
-    const unsigned n = bf_whole_count(into); /* more may come meanwhile */
+    const unsigned n = bf_whole_count(into); /* the filter may grow meanwhile */
     int rc = same_parts(into, from, err);
     for (unsigned i = 0; rc >= 0 && i < n; i++)
         rc = combine_part(into, bf_whole_part(into, i), bf_whole_part(from, i), o, err);
@@ -117,8 +118,9 @@ static int combine_all(bf_filter *into, bf_filter *from, op o, bf_error *err)
     return rc;
 }
 
-/* Union into a filter that another thread or process may be rebuilding, as keys are added to it
- * (keys/loop.c).  before: the generation at which a first pass was made, or NULL. */
+/* Unites from into a filter that another thread or process may be rebuilding, in the way
+ * keys/loop.c adds keys. before: the generation during which from was already united once, or NULL.
+ */
 static int unite_locked(
     bf_filter *into, bf_filter *from, op o, const uint64_t *before, bf_error *err)
 {
@@ -154,7 +156,7 @@ static int combine(bf_filter *into, bf_filter *from, const char *what, op o, bf_
     return rc < 0 ? rc : bf_still_named(into, err);
 }
 
-/* Combines from with into, inside a call that counts both filters. */
+/* Combines from with into.  The caller has entered both filters (BF_CALL). */
 typedef int combination(bf_filter *into, bf_filter *from, bf_error *err);
 
 static int unite(bf_filter *into, bf_filter *from, bf_error *err)
@@ -229,15 +231,15 @@ static int equal_parts(bf_filter *a, bf_filter *b, bf_error *err)
 {
     int rc = bf_whole_refresh(a, err);
     if (rc < 0 || (rc = bf_whole_refresh(b, err)) < 0) return rc;
-    const unsigned n = bf_whole_count(a); /* more may come meanwhile */
+    const unsigned n = bf_whole_count(a); /* the filters may grow meanwhile */
     rc = same_parts(a, b, NULL) == 0;
     for (unsigned i = 0; rc == 1 && i < n; i++)
         rc = equal_part(bf_whole_part(a, i), bf_whole_part(b, i), err);
     return rc;
 }
 
-/* Compares the epochs that both remember now: older parts may be freed already or not.  A missing
- * part has no keys. */
+/* Compares the epochs that both filters still remember; older parts are ignored, because either
+ * filter may have freed them.  A missing part has no keys. */
 static int equal_epochs(bf_filter *a, bf_filter *b, int64_t now, bf_error *err)
 {
     int rc = 1;
@@ -280,7 +282,7 @@ int bf_equal(bf_filter *a, bf_filter *b, bf_error *err)
 }
 
 /* ---- both operands' words ---- */
-/* The words of both filters.  free_operands frees the copies, also after an error. */
+/* The words of both filters.  The caller calls free_operands, also after an error. */
 typedef struct {
     uint64_t *a, *b, *copies[2];
 } operands;
@@ -329,7 +331,7 @@ int bf_union_count(bf_filter *a, bf_filter *b, double *count, bf_error *err)
     return union_count(a, b, count, err);
 }
 
-/* |A| + |B| - |A or B|.  To count the bits that both filters have would be wrong: different keys
+/* |A| + |B| - |A or B|. Counting the bits set in both filters would overestimate: different keys
  * may have set the same bit. */
 int bf_intersection_count(bf_filter *a, bf_filter *b, double *count, bf_error *err)
 {

@@ -1,5 +1,5 @@
-/* copy.c - filters made from others: copies in memory, empty ones, plain ones of counting ones.
- * Over the parts of the other, be they one or many. */
+/* copy.c - makes filters from others: copies in memory, empty filters of the same parameters, plain
+ * filters from counting ones. */
 #include "bits/bits.h"
 #include "parts/parts.h"
 #include "sets/sets.h"
@@ -9,7 +9,7 @@ static int copy_words(bf_part *to, bf_part *from, bf_error *err)
 {
     bf_store *s = &from->bitmap.store;
     uint64_t *w = to->bitmap.store.words;
-    if (s->ops->read) /* of a file too: its map may be cut short */
+    if (s->ops->read) /* a mapped file is also read: its map may be truncated */
         return bf_part_exists(from) ? s->ops->read(s, 0, w, (bf_bits(&from->bitmap.g) + 7) / 8, err)
                                     : 0;
     bf_words_copy(w, s->words, s->nwords);

@@ -29,7 +29,7 @@ static uint8_t turned(uint8_t b)
     return (uint8_t)((b & 0xAA) >> 1 | (b & 0x55) << 1);
 }
 
-/* The bits of a format to ours, or ours to those of a format. */
+/* Converts bits of a format to ours, or the other way round. */
 static void copy_bits(const format *as, const uint8_t *from, uint8_t *to, size_t len)
 {
     if (as->lsb_first)
@@ -99,7 +99,7 @@ static int plan_bare(const format *as, size_t len, bf_spec *spec, bf_error *err)
         err, BF_EFORMAT, "wrong length: %zu bytes, m=%llu needs %llu", len, (ull)m, (ull)needs);
 }
 
-/* Our counters end at 15. */
+/* Converts a byte per cell; counts above 15 become 15. */
 static void copy_cells(const bf_filter *f, const uint8_t *from, size_t len, uint8_t *bits)
 {
     for (size_t i = 0; i < len; i++)
@@ -183,7 +183,7 @@ int bf_to_bytes_as(bf_filter *f, const char *name, void *buf, uint64_t cap, bf_e
     return 0;
 }
 
-/* Bits past m stay what they must be: zero. */
+/* Refuses data with bits set after bit m - 1. */
 static int check_tail(const bf_filter *f, bf_error *err)
 {
     const uint64_t m = f->bitmap.g.m;

@@ -1,4 +1,4 @@
-/* image.c - a filter as bytes: to and from memory, to and from a saved file, part by part.  Knows
+/* image.c - serializes filters: to and from memory, to and from saved files, part by part.  Knows
  * files and renames; header.c knows the bytes. */
 #include "base/system.h"
 #include "bits/bits.h"
@@ -20,7 +20,7 @@ static int to_memory(void *ctx, uint64_t offset, const void *bytes, size_t len)
     return 0;
 }
 
-/* Counts also the parts that others have appended by now. */
+/* Refreshes the filter first, so that parts appended by others are counted. */
 int64_t bf_image_length(bf_filter *f, bf_error *err)
 {
     int rc = f->variant->many ? bf_whole_refresh(f, err) : 0;
@@ -54,7 +54,8 @@ static int write_part(bf_filter *f, unsigned i, bool compact, shifted *s, bf_err
     bf_block_reader v;
     int rc = bf_reader_open(&v, p, err);
     if (rc == 0 && compact) {
-        const uint64_t *w = bf_reader_block(&v, 0, nwords); /* they are in one block */
+        const uint64_t *w =
+            bf_reader_block(&v, 0, nwords); /* a compact part is at most one block */
         rc = w ? bf_image_write_compact(&d, w, nwords, put, s) : BF_EIO;
     } else if (rc == 0)
         rc = bf_image_write_of(&d, bf_reader_block, &v, nwords, put, s);
@@ -87,7 +88,8 @@ int bf_to_bytes(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
                                 : bf_image_to(f, buf, cap, err);
 }
 
-/* Writes as many parts as fit: the filter may have grown since its length was asked for. */
+/* Writes as many parts as fit in cap: the filter may have grown since the caller asked for its
+ * length. */
 int bf_image_to(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
 {
     int rc = bf_require_readable(f, f->bitmap.store.ops->read, "be written out", err);
@@ -104,11 +106,11 @@ int bf_image_to(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
 typedef struct {
     int (*read)(void *ctx, uint64_t offset, void *buf, uint64_t len, bf_error *err);
     void *ctx;
-    uint64_t len, at;  /* at: where the next header begins */
+    uint64_t len, at;  /* at: offset of the next header */
     const char *where; /* in messages */
 } source;
 
-/* Returns an empty filter as *d describes, which was checked, with the secret that expect gives. */
+/* Returns an empty filter of the (checked) parameters d, with the secret that expect gives. */
 static bf_filter *empty_of(
     const bf_params *d, const bf_spec *expect, const char *where, bf_error *err)
 {
@@ -123,8 +125,7 @@ static bf_filter *empty_of(
     return f;
 }
 
-/* Reads the header at from->at into page; a compact header is unpacked to one.  Returns the length
- * of the header. */
+/* Reads the header at from->at into page and returns its length.  A compact header is unpacked. */
 static int read_page(const source *from, uint8_t *page, bf_error *err)
 {
     uint8_t raw[BF_COMPACT_MAX];
@@ -136,8 +137,8 @@ static int read_page(const source *from, uint8_t *page, bf_error *err)
     return rc < 0 ? rc : bf_compact_unpack(raw, left, page, &bits, from->where, err);
 }
 
-/* Reads the header of part i and appends an empty part.  Returns the length of that header; paged:
- * it must be a page. */
+/* Reads the header of part i, appends an empty part to f and returns the header's length. paged:
+ * the header must be a page. */
 static int append_part(
     bf_filter *f, unsigned i, const source *from, bool paged, uint8_t *page, bf_error *err)
 {
@@ -158,7 +159,7 @@ static int append_part(
     return (rc = bf_whole_append(f, &d, err)) < 0 ? rc : head;
 }
 
-/* page: the first header, which is also that of a fixed filter's only part; head: its length. */
+/* page: the first header; in a fixed filter it is the header of the only part. head: its length. */
 static int read_parts(
     bf_filter *f, const bf_params *d, const uint8_t *page, int head, source *from, bf_error *err)
 {
@@ -177,13 +178,13 @@ static int read_parts(
     }
     if (rc == 0 && from->at < from->len &&
         many &&                           /* bf_header_read checked a fixed filter's length */
-        !(f->variant->grows && d->dirty)) /* a mapped file may have been about to grow */
+        !(f->variant->grows && d->dirty)) /* a process may have died while it appended a part */
         rc = bf_fail(err, BF_EFORMAT, "%.80s is too long: %llu bytes, its parts need %llu",
             from->where, (ull)from->len, (ull)from->at);
     return rc == 0 && f->variant->forgets ? bf_window_check(f, true, from->where, err) : rc;
 }
 
-/* Leaves the first header in page, also after an error. */
+/* page receives the first header, also after an error. */
 static bf_filter *read_filter(source *from, uint8_t *page, const bf_spec *expect, bf_error *err)
 {
     bf_params d;
@@ -200,13 +201,13 @@ static bf_filter *read_filter(source *from, uint8_t *page, const bf_spec *expect
 static int from_memory(void *ctx, uint64_t offset, void *buf, uint64_t len, bf_error *err)
 {
     (void)err;
-    if (len) memcpy(buf, (const uint8_t *)ctx + offset, len); /* ctx may be NULL where it is not */
+    if (len) memcpy(buf, (const uint8_t *)ctx + offset, len); /* ctx may be NULL if len is 0 */
     return 0;
 }
 
 bf_filter *bf_from_bytes(const void *data, size_t len, const bf_spec *expect, bf_error *err)
 {
-    _Alignas(8) uint8_t page[BF_HEADER]; /* data may lie anywhere */
+    _Alignas(8) uint8_t page[BF_HEADER]; /* data may be unaligned */
     return read_filter(
         &(source){ from_memory, (void *)data, len, 0, "the data" }, page, expect, err);
 }
@@ -217,9 +218,9 @@ static int to_file(void *ctx, uint64_t offset, const void *bytes, size_t len)
     return bf_write_at(*(int *)ctx, offset, bytes, len);
 }
 
-/* Under a temporary name, readable by no other user until it has the rights of what it replaces.
- * Some file systems report a failed write only in close, so another descriptor keeps the lock of
- * the temporary name until the end. */
+/* Writes a temporary file and renames it.  Only this user can read it until it has the rights of
+ * the file it replaces.  Some file systems report a failed write only in close(), so a second
+ * descriptor holds the lock of the temporary name until the end. */
 static int save_file(bf_filter *f, const char *path, bf_error *err)
 {
     int fd = -1, e = 0;
@@ -264,8 +265,8 @@ static int from_file(void *ctx, uint64_t offset, void *buf, uint64_t len, bf_err
     return bf_read_at(f->fd, offset, buf, len, f->path, err);
 }
 
-/* Have others begun to add, or appended a part, since the page was read?  Then what follows the
- * page does not fit it, and nothing is damaged. */
+/* Returns true if another process began to write, or appended a part, since the page was read. What
+ * follows the page then need not match it, and the file is not damaged. */
 static bool was_written(file *from, const uint8_t *page)
 {
     _Alignas(8) uint8_t now[BF_HEADER];
@@ -303,8 +304,8 @@ static bool still_there(int fd, const char *path)
            open.st_ino == named.st_ino;
 }
 
-/* Under the lock of the file.  A process that saw the image but was overtaken finds another file
- * under the name, or has opened that one, to which others add already: it must not be saved again.
+/* Called under the lock of the file.  If another process was faster, path leads to another file or
+ * to one that is no longer compact, and others may already add to it: it must not be saved again.
  */
 static int replace_image(int fd, uint64_t len, const char *path, const bf_spec *spec, bf_error *err)
 {

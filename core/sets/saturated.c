@@ -1,7 +1,7 @@
-/* saturated.c - does a filter hold more keys than it is sized for?  Answered from a sample, so that
- * a host may ask while keys are added: every answer says how many new keys may come before the next
- * question is worth its cost.  A filter of one part is judged by the fraction of its cells that are
- * set.  In a filter of many parts each part may be full, so the rate of all parts decides. */
+/* saturated.c - does a filter hold more keys than it is sized for?  The answer comes from a sample
+ * and says how many keys may be added before it is worth asking again.  A filter with one part is
+ * judged by the fraction of its cells that are set.  In a filter with many parts every part may be
+ * full, so the combined false-positive rate decides. */
 #include "bits/bits.h"
 #include "parts/parts.h"
 #include "sets/sets.h"
@@ -11,8 +11,8 @@ static const double HALF = 0.5;
 
 static uint64_t whole_keys(double n) { return n < 9e18 ? (uint64_t)n : INT64_MAX; }
 
-/* Estimates how many cells of a part are set: in memory and files from a sample.  Elsewhere all
- * cells are counted, or if `few` only those of a few places. */
+/* Estimates how many cells of a part are set.  Cells in memory and in files are sampled.  Elsewhere
+ * all cells are counted, or a few places sampled if `few`. */
 static int sample_ones(bf_part *p, bool few, uint64_t *ones, bf_error *err)
 {
     bf_store *s = &p->bitmap.store;
@@ -27,8 +27,8 @@ static int sample_ones(bf_part *p, bool few, uint64_t *ones, bf_error *err)
 
 static double most_keys(const bf_geometry *g) { return 1.1 * (double)g->n + 10; }
 
-/* A growing filter counts the keys of its parts.  A part has too many only after a union, or if no
- * part can follow it.  A forgetting filter counts nothing. */
+/* A growing filter counts the keys of each part; a part exceeds its size only after a union, or if
+ * the filter cannot grow any more.  A forgetting filter has no such count. */
 static bool may_be_overfull(bf_filter *f)
 {
     bool may = !f->variant->grows;
@@ -39,8 +39,8 @@ static bool may_be_overfull(bf_filter *f)
     return may;
 }
 
-/* At the number of keys that it is sized for, a filter with the best k is half full: that alone is
- * no reason to warn. */
+/* A filter with the best k is half full when it holds n keys, so a full half alone is no reason to
+ * warn. */
 int bf_saturation_of(bf_filter *f, const bf_state *state)
 {
     const bf_geometry *g = &f->bitmap.g;
@@ -48,9 +48,9 @@ int bf_saturation_of(bf_filter *f, const bf_state *state)
     return state->fill <= HALF ? 0 : state->count < most_keys(g) ? BF_HALF_FULL : BF_OVERFULL;
 }
 
-/* Estimates the state of the living parts that the handle knows: the rate of all, and fill and
- * count of the part with the most keys.  `Living` is as of the newest add, because the clock is the
- * host's code and this runs in the middle of its calls. */
+/* Estimates the state of the living parts that the handle knows: fpr is the combined rate, fill and
+ * count are those of the part with the most keys.  Living means living at the newest add: the clock
+ * must not be read here, because it is host code. */
 static int sample_state(bf_filter *f, bool few, bf_state *found, bf_error *err)
 {
     const int64_t now = f->variant->forgets ? bf_whole_latest(f) : 0;
@@ -71,7 +71,7 @@ static int sample_state(bf_filter *f, bool few, bf_state *found, bf_error *err)
     return 0;
 }
 
-/* New keys until the next question. */
+/* How many keys may be added before the next check. */
 static double keys_to_wait(bf_filter *f, const bf_state *found)
 {
     enum { OFTEN = 64 };
@@ -85,7 +85,7 @@ static double keys_to_wait(bf_filter *f, const bf_state *found)
     return fmax(fmax((HALF - found->fill) * keys, most_keys(g) - found->count), keys / OFTEN);
 }
 
-/* Pages that nobody wrote to are not read: the system would have to provide them. */
+/* A filter that was never written is not sampled: reading untouched pages would allocate them. */
 int bf_saturated(bf_filter *f, uint64_t *wait, bf_error *err)
 {
     BF_CALL(f, NULL, entered);
@@ -102,7 +102,7 @@ int bf_saturated(bf_filter *f, uint64_t *wait, bf_error *err)
     return bf_saturation_of(f, &found);
 }
 
-/* Of the parts that the handle knows; does not look for parts that others have added. */
+/* Judges the parts that the handle knows; does not refresh. */
 int bf_glance(bf_filter *f, bf_error *err)
 {
     BF_CALL(f, NULL, entered);

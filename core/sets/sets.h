@@ -1,13 +1,13 @@
-/* sets.h - filters as sets of bits: what is in them, copies, unions, equality, bytes.  Private.
- * stats.c, copy.c, algebra.c, rebuild.c, saturated.c; image.c and foreign.c read and write bytes.
- * All walk the parts of a filter, one or many, by parts/parts.h. */
+/* sets.h - filters as sets of bits: contents, copies, set operations, bytes.  Private.  All files
+ * walk the parts of a filter, one or many, through parts/parts.h. stats.c, copy.c, algebra.c,
+ * rebuild.c and saturated.c; image.c and foreign.c read and write bytes. */
 #ifndef BF_SETS_H
 #define BF_SETS_H
 #include "parts/filter.h"
 
 /* stats.c */
-/* Returns 0, or BF_ENOTSUP "home ... cannot <what>" if the words are not in memory and the home
- * cannot do it where they are (far is false). */
+/* Returns 0, or BF_ENOTSUP "home ... cannot <what>" if the words are not in memory and the home has
+ * no operation for it (far is false). */
 int bf_require_readable(const bf_filter *f, bool far, const char *what, bf_error *err);
 /* Reads a part's words, a block at a time.  Those of a mapped file are read with pread, because an
  * access to the map raises SIGBUS if another process truncates the file.  Words in Redis are
@@ -29,10 +29,10 @@ void bf_reader_close(bf_block_reader *v);
 int bf_part_words(bf_part *p, uint64_t **words, uint64_t **copy, bf_error *err);
 /* Counts the cells that are set, and if slices is not NULL, those of each slice (bits only). */
 int bf_part_ones(bf_part *p, uint64_t *ones, uint64_t slices[BF_SLICES], bf_error *err);
-/* bf_part_words of a filter of fixed size, after a check that they can be read. */
+/* bf_part_words for a filter of fixed size; checks first that its words can be read. */
 int bf_only_words(bf_filter *f, const char *what, uint64_t **words, uint64_t **copy, bf_error *err);
 
-/* copy.c: in memory, of the same parameters and secret */
+/* copy.c: an empty filter in memory with the parameters and the secret of f */
 bf_filter *bf_empty_like(bf_filter *f, bf_error *err);
 
 /* image.c */
@@ -42,15 +42,15 @@ int bf_image_to(bf_filter *f, void *buf, uint64_t cap, bf_error *err);
  * is not what spec asks for does not change.  Returns 0 also if another process was faster. */
 int bf_give_page(const bf_spec *spec, bf_error *err);
 
-/* Public functions of these names, as other public functions call them (without BF_CALL). */
+/* The public functions of these names for callers that have already entered the filter (BF_CALL).
+ */
 bf_filter *bf_copy_inside(bf_filter *f, bf_error *err);
 int bf_state_inside(bf_filter *f, bf_state *state, bf_error *err);
 
 /* saturated.c */
-/* For keys/warning.c: is a filter in Redis overfull, by a sample of a few places?  1, 0 or an
- * error.
- */
+/* Returns 1 if a sample of a few places says that a filter in Redis is overfull, 0 if not, or an
+ * error.  For keys/warning.c. */
 int bf_glance(bf_filter *f, bf_error *err);
-/* The answer of bf_saturated for this state: of many parts the rate counts. */
+/* Returns what bf_saturated returns for this state. */
 int bf_saturation_of(bf_filter *f, const bf_state *state);
 #endif

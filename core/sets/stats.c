@@ -1,5 +1,5 @@
-/* stats.c - what is in a filter, and what empties, stores or ends it: the number of its bits and
- * keys, reading, clearing, syncing, expiring.  Over its parts, be they one or many. */
+/* stats.c - what a filter contains: counts of bits and keys, reads of its bits; and what clears,
+ * syncs, expires or deletes it. */
 #include "bits/bits.h"
 #include "parts/parts.h"
 #include "sets/sets.h"
@@ -137,24 +137,25 @@ int bf_part_ones(bf_part *p, uint64_t *ones, uint64_t slices[BF_SLICES], bf_erro
     return rc;
 }
 
-/* Bits set in any living part: a key that was added in several epochs counts once. */
+/* Counts the bits that are set in any living part: a key that was added in several epochs counts
+ * once.  The parts are in addressable memory. */
 static int ones_of_all(bf_filter *f, int64_t now, uint64_t *ones, bf_error *err)
 {
-    uint64_t block[512], room[512];
-    const uint64_t words = bf_whole_part(f, 0)->bitmap.store.nwords;
+    enum { STEP = 512 };
+    const uint64_t nwords = bf_whole_part(f, 0)->bitmap.store.nwords, *w;
+    uint64_t any[STEP];
+    bf_block_reader v;
     *ones = 0;
-    for (uint64_t at = 0, n; at < words; at += n) {
-        n = words - at < 512 ? words - at : 512;
-        memset(block, 0, sizeof block);
+    for (uint64_t at = 0, n; at < nwords; at += n) {
+        n = nwords - at < STEP ? nwords - at : STEP;
+        memset(any, 0, sizeof any);
         for (unsigned i = 0; i < bf_whole_count(f); i++) {
             bf_part *p = bf_whole_part(f, i);
-            bf_store *s = &p->bitmap.store;
             if (!bf_whole_lives(f, p, now)) continue;
-            const int rc = s->ops->read ? s->ops->read(s, at * 8, room, n * 8, err) : 0;
-            if (rc < 0) return rc;
-            bf_words_or(block, s->ops->read ? room : s->words + at, n, false);
+            if (bf_reader_open(&v, p, err) < 0 || !(w = bf_reader_block(&v, at, n))) return BF_EIO;
+            bf_words_or(any, w, n, false);
         }
-        *ones += bf_words_count(block, n);
+        *ones += bf_words_count(any, n);
     }
     return 0;
 }
@@ -180,7 +181,7 @@ static int sum_up(bf_filter *f, int64_t now, bf_state *sum, bf_error *err)
         clean *= 1 - one.fpr;
     }
     sum->fill = (double)sum->ones / (double)bf_whole_cells(f);
-    sum->fpr = n == 1 ? one.fpr : 1 - clean; /* small rates in full */
+    sum->fpr = n == 1 ? one.fpr : 1 - clean; /* one part: avoids the rounding of 1 - clean */
     if (f->variant->forgets && first->bitmap.store.words) {
         uint64_t ones;
         const int rc = ones_of_all(f, now, &ones, err);

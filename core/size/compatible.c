@@ -1,12 +1,12 @@
-/* compatible.c - do two descriptions mean the same filter, and is a filter what was asked for?
- * Every comparison of parameters is here, and names the values that differ. */
+/* compatible.c - compares parameters: of two filters, and of a filter with what was asked for.  All
+ * comparisons are here; their messages name both values. */
 #include "size/size.h"
 #include <stdio.h>
 #include <string.h>
 
 /* ---- two descriptions ---- */
-/* The shards of stored bits must be equal.  Two filters may have different shards if that moves no
- * position. */
+/* Stored bits must have the same number of shards.  Two filters may differ if their shards do not
+ * change any position. */
 static unsigned shards_of(const bf_params *d, bf_scope scope)
 {
     if (scope == BF_SAME_FILTER) return bf_shards_that_matter(d->scheme->layout, &d->g);
@@ -129,7 +129,7 @@ static int match_given(const bf_params *have, const bf_spec *want, const char *w
     if (want->n && want->n != have->g.n) return differ_int(err, where, "n", have->g.n, want->n);
     if (want->k && want->k != have->g.k) return differ_int(err, where, "k", have->g.k, want->k);
     if (want->p != 0 && want->p != have->g.p &&
-        want->p != bf_told_p(have)) /* as asked for, or as shown */
+        want->p != bf_told_p(have)) /* p as stored, or as bf_info shows it */
         return bf_fail(
             err, BF_EMISMATCH, "%.80s has p=%.10g, asked for p=%.10g", where, have->g.p, want->p);
     return 0;
@@ -143,7 +143,7 @@ int bf_match(const bf_params *have, const bf_spec *want, const char *where, bf_e
     if (rc < 0 || bf_has_parts(have) || !bf_sufficient(want)) return rc;
     bool by_rate = !want->m && !want->k && want->n && want->p != 0;
     if (by_rate && !strcmp(want->scheme ? want->scheme : bf_default_scheme(want), have->name))
-        return 0; /* n and p are as asked: m and k need no second derivation */
+        return 0; /* same n, p and scheme: m and k are the same too */
     bf_params d;
     bf_spec as_cut = *want;
     as_cut.shards = have->g.shards;

@@ -1,7 +1,8 @@
-/* rates_older.c - false-positive rates of older systems' schemes as they are, not as the formula
- * for independent positions has them: a hash of 31 or 32 bits takes some keys for others, a
- * generator reaches some cells oftener than others, and Redisson's walk repeats itself.  Knows
- * probabilities; knows no key and no bit.  docs/migrate.md has what was measured beside it. */
+/* rates_older.c - false-positive rates of older systems' schemes, including the effects that the
+ * formula for independent positions ignores: a hash of 31 or 32 bits maps some keys to the same
+ * value, a generator reaches some cells more often than others, and Redisson's double hashing
+ * repeats positions.  Knows probabilities; knows no key and no bit. docs/migrate.md has the
+ * measurements. */
 #include "size/size.h"
 #include <math.h>
 
@@ -62,8 +63,9 @@ static double cells_of_mask(double m)
 enum { PARITIES = 16, MULTIPLES = 24, INTERVALS = 256 };
 typedef struct {
     unsigned parities, k;
-    double fill[PARITIES]; /* of the cells with these last bits                      */
-    double odd[PARITIES];  /* rate of the keys whose s ends so, times the chance of it */
+    double fill[PARITIES]; /* of the cells whose index has these last bits */
+    double odd[PARITIES];  /* the rate of keys whose s has these last bits, times the probability of
+                              such an s */
 } walk;
 
 static unsigned cell_class(const walk *w, unsigned i, unsigned h1, unsigned h2)
@@ -90,8 +92,8 @@ static double walk_begin(walk *w, double m, double n, unsigned k)
     return all;
 }
 
-/* The Farey intervals of order t: within one, all multiples up to the t-th have passed a whole
- * number equally often. */
+/* The Farey intervals of order t: all s in an interval have the same number of wraps in their first
+ * t multiples. */
 static unsigned farey(unsigned t, double *middle, double *length)
 {
     unsigned n = 0, a = 0, b = 1, c = 1, d = t;
@@ -104,8 +106,8 @@ static unsigned farey(unsigned t, double *middle, double *length)
     return n;
 }
 
-/* What is let through because `most` multiples of a common value may be shared, beyond what each of
- * them by itself adds; the t-th is the multiple t * step of s. */
+/* The rate that is added because up to `most` multiples of a common value may be shared; the t-th
+ * is the multiple t * step of s. */
 static double shared(const walk *w, unsigned most, unsigned step)
 {
     double middle[INTERVALS], length[INTERVALS], inverse[PARITIES][MULTIPLES + 1], sum = 0;
@@ -172,7 +174,8 @@ double bf_fill_redisson(double m, double n, unsigned k)
  * fingerprint of 40 hexadecimal digits is nearly always within 600 of 2805.  Soon all of those
  * cells are set, and the first position tells nothing. ---- */
 typedef struct {
-    double first, all; /* the chance that a first position is set; the share of cells that are */
+    double first,
+        all; /* first: probability that the first position is set; all: fraction of set cells */
 } sums;
 
 static sums of_sums(double m, double n, unsigned k)
@@ -199,7 +202,7 @@ double bf_rate_scrapy_redis(double m, double n, unsigned k)
 
 double bf_fill_scrapy_redis(double m, double n, unsigned k) { return of_sums(m, n, k).all; }
 
-/* The height up to which bars hold so much in all. */
+/* Returns the height at which the bars, cut off there, have this volume. */
 static double level_of(const double *bars, double volume)
 {
     double low = 0, high = volume;
@@ -267,7 +270,7 @@ double bf_rate(const bf_scheme *s, const void *argument, double m, double n, uns
     return same > 0 ? 1 - (1 - rate) * (1 - same) : rate;
 }
 
-/* The share of cells that n keys set. */
+/* The fraction of cells that n keys set. */
 static double fill(const bf_scheme *s, const void *argument, double m, double n, unsigned k)
 {
     if (s->hash->values) return fill_of_hashes(s, argument, m, n, k, k);

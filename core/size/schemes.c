@@ -1,4 +1,5 @@
-/* schemes.c - looks into the rows of tables.c: by name, by id; what a scheme fixes. */
+/* schemes.c - finds the rows of tables.c by name and by id, and checks m and k against what a
+ * scheme fixes. */
 #include "size/size.h"
 #include <string.h>
 

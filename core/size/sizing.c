@@ -89,7 +89,7 @@ static int k_from_m_n(const bf_layout *l, bf_geometry *g, bf_error *err)
 {
     double k = ceil((double)g->m / (double)g->n * LN2);
     if (k > l->k_max && l->line_bits > 1)
-        k = l->k_max; /* lines hold no more; the rate is still below p's formula */
+        k = l->k_max; /* a line has no more bits; the rate is still below the formula's */
     if (k > BF_K_MAX)
         return bf_fail(err, BF_EINVAL,
             "k must be 1 to %d, got %.0f from m=%llu, n=%llu (m/n ln 2): give k, or a smaller m",
@@ -125,8 +125,9 @@ static uint64_t most_cells(const bf_scheme *s)
     return most;
 }
 
-/* The lowest rate at n keys for the largest m, with the k that is given or else the best k, which
- * is stored.  Tries k from 1 up until two more positions do not lower the rate, or p is reached. */
+/* Returns the lowest rate at n keys with the largest m, and stores the k that has it: the given k
+ * or the best one.  Tries k from 1 up until two more positions do not lower the rate, or p is
+ * reached. */
 static double lowest_rate(bf_params *d)
 {
     const double most = (double)most_cells(d->scheme), n = (double)d->g.n;
@@ -189,7 +190,7 @@ static int m_from_n_p(bf_params *d, bf_error *err)
     }
     g->m = (uint64_t)m;
     while (s->power_of_two && g->m & (g->m - 1))
-        g->m += g->m & -g->m; /* carries up to the next one */
+        g->m += g->m & -g->m; /* rounds up to a power of two */
     return 0;
 }
 
@@ -232,8 +233,8 @@ static int round_to_lines(const bf_layout *l, bf_geometry *g, bf_error *err)
     return g->m > BF_M_MAX ? bf_refuse_u64(err, "m", g->m) : 0;
 }
 
-/* A size that is given as a rate uses the blocked schemes, as far as their lines can hold k; a
- * given m uses classic, which keeps m exactly. */
+/* If a rate is given: block or block2, as long as their lines hold k bits.  If m is given: classic,
+ * which keeps m exactly. */
 const char *bf_default_scheme(const bf_spec *spec)
 {
     if (spec->functions) return "functions";
@@ -248,8 +249,8 @@ static bool enough(const bf_spec *spec)
     return (spec->m && spec->n) || (spec->n && p) || (spec->m && p) || (spec->m && spec->k);
 }
 
-/* By the older system's own formula, which may miss p by some, as a walk like Redisson's does; but
- * not where a hash has too few values for p. */
+/* Sizes by the older system's own formula.  Its rate may be a little above p, as Redisson's is; p
+ * is refused if the hash has too few values for it. */
 static int size_of_system(bf_params *d, bf_error *err)
 {
     if (!d->g.m && d->g.p != 0 && !d->scheme->rate) {
@@ -280,16 +281,16 @@ static int settle_p(bf_params *d, bf_error *err)
     if (g->p == 0) {
         g->p = fmin(fmax(p, DBL_MIN), 1 - DBL_EPSILON / 2);
         return 0;
-    } /* neither 0 nor 1: what plan gives can be asked for */
+    } /* within (0, 1), so that the p of a plan can be asked for */
     if (p <= g->p * (1 + 1e-6)) return 0;
-    if (s->size) return 0; /* as it was asked of the older system, kept or not: size_of_system */
+    if (s->size) return 0; /* the older system would accept it too */
     if (g->p < bf_rate_floor(s, (double)g->n)) return below_floor(d, err);
     return bf_fail(err, BF_EINVAL,
         "p=%g is not possible: m=%llu, n=%llu, k=%u give a rate of %.4g as scheme %s", g->p,
         (ull)g->m, (ull)g->n, g->k, p, s->name);
 }
 
-/* What the scheme fixes counts as given. */
+/* Completes spec with what the scheme fixes or has as a default. */
 static int given(const bf_params *d, const bf_spec *spec, bf_spec *all, bf_error *err)
 {
     const bf_scheme *s = d->scheme;
@@ -309,9 +310,9 @@ static int given(const bf_params *d, const bf_spec *spec, bf_spec *all, bf_error
     return check_ranges(s, all, err);
 }
 
-enum { STEP_MOST = 512 }; /* what rounding up may add to a shard */
-/* A filter that is too large for one Redis key is cut into 2, 4, 8... shards, unless shards=1 was
- * given. */
+enum { STEP_MOST = 512 }; /* bits that rounding may add to a shard */
+/* Splits a filter that is too large for one Redis key into 2, 4, 8... shards, unless spec asks for
+ * a number of shards. */
 static int cut(
     const bf_layout *l, bf_geometry *g, const bf_spec *spec, uint64_t most_bits, bf_error *err)
 {
@@ -321,13 +322,13 @@ static int cut(
     return round_to_lines(l, g, err);
 }
 
-/* Counts what the scheme fixes as given; bf_size writes the sentence of a refusal. */
+/* Includes what the scheme fixes.  True also for values that bf_size will refuse with a message. */
 bool bf_sufficient(const bf_spec *spec)
 {
     bf_params d;
     bf_spec all;
     if (enough(spec)) return true;
-    if (!spec->scheme) return spec->functions && spec->m; /* k is their number */
+    if (!spec->scheme) return spec->functions && spec->m; /* k is the number of functions */
     return bf_find_scheme(&d, spec->scheme, spec->functions, NULL) == 0 &&
            (given(&d, spec, &all, NULL) < 0 || enough(&all));
 }
@@ -368,8 +369,8 @@ double bf_told_p(const bf_params *d)
 void bf_estimate(
     const bf_scheme *s, const void *argument, const bf_geometry *g, uint64_t ones, bf_state *out)
 {
-    double m = (double)g->m,
-           zeros = ones < g->m ? (double)(g->m - ones) : 0.5; /* full: as if half a bit were left */
+    double m = (double)g->m, zeros = ones < g->m ? (double)(g->m - ones)
+                                                 : 0.5; /* if full, as if half a bit were clear */
     *out = (bf_state){ .ones = ones };
     out->fill = (double)ones / m;
     out->count = -m / s->layout->distinct(g->k) * log(zeros / m);

@@ -12,15 +12,15 @@
 #include <math.h>
 
 static const double SUMMIT = 0x1p26, UP = 0.7,
-                    DOWN = 0.75; /* the share's factor for each doubling away from SUMMIT */
+                    DOWN = 0.75; /* factors of the share for each doubling below and above SUMMIT */
 static const double LEAST_STEP =
-    1.0905; /* 2^(1/8): no more than 8 parts a doubling fit BF_PARTS_MAX */
-/* what one add may make of a small filter, whoever made that */
+    1.0905; /* 2^(1/8): at most 8 parts a doubling, so that BF_PARTS_MAX is enough */
+/* the most that one add may multiply the size of a small filter by */
 static const double MOST_STEP = 16;
 enum {
     LEAST_BITS = 1 << 18,
     LINE = 512
-}; /* of a part after the first: its header and its probe must pay */
+}; /* minimum size of a part after the first, so that its header and its probes pay */
 
 static double factor_of(const bf_params *d) { return fmin(fmax(d->grow, LEAST_STEP), MOST_STEP); }
 
@@ -37,9 +37,9 @@ static double all_weights(double first, double factor)
     return sum;
 }
 
-/* The grid's first point where a part is worth its while, and the share of p up to there; 0: the
- * filter cannot grow.  Parts are whole lines, so what a filter has is less than a line below the
- * point that it reached: that one's share is taken. */
+/* Returns the first grid point that makes a part of at least the minimum size, and in *share the
+ * share of p up to it; 0: the filter cannot grow.  Parts are whole lines, so a filter's size is
+ * less than a line below the grid point that it reached; that point's share is already used. */
 static double next_total(const bf_params *d, double have, double *share)
 {
     double factor = factor_of(d), first = (double)d->g.m, sum = all_weights(first, factor),
@@ -51,7 +51,7 @@ static double next_total(const bf_params *d, double have, double *share)
         if (at >= least) return at;
     }
     if (have + LEAST_BITS > (double)BF_M_MAX) return 0;
-    *share += weight((double)BF_M_MAX) / sum; /* the last one takes what is left of m */
+    *share += weight((double)BF_M_MAX) / sum; /* the last part takes the rest */
     return (double)BF_M_MAX;
 }
 
@@ -102,14 +102,15 @@ int bf_chain_part(const bf_params *d, unsigned i, uint64_t before, bf_params *pa
     bf_params p = bf_part_of(d, i);
     const int rc = bf_format_of(d)->part(d, i, before, &p.g, err);
     if (rc <= 0) return rc;
-    p.g.m = (p.g.m + LINE - 1) / LINE * LINE; /* so that parts begin at whole words, and lines */
+    p.g.m = (p.g.m + LINE - 1) / LINE * LINE; /* parts begin at whole words and lines */
     p.g.lines = p.g.m / p.scheme->layout->line_bits;
     *part = p;
     return p.g.m + before <= BF_M_MAX ? 1 : 0;
 }
 
 /* ---- what was stored ---- */
-/* Other machines' logarithms may differ in the last bit, and sizes are rounded up to lines. */
+/* Allows for logarithms that differ in the last bit on other machines, and for sizes that were
+ * rounded up to lines. */
 static bool near(double have, double want, double slack)
 {
     return fabs(have - want) <= slack + 1e-6 * want;
@@ -141,8 +142,8 @@ static bool possible_in_window(const bf_params *of, const bf_params *part)
     return g->m == of->g.m && g->n == of->g.n && near(g->p, of->g.p / (of->parts + 1), 0);
 }
 
-/* Sizes of parts are not compared: earlier versions made others.  But a part's n follows from its
- * m, p and k, so that neither it nor the next one comes too early or too late. */
+/* Does not compare m, which earlier versions chose differently.  But n must follow from m, p and k:
+ * else this part would be full too early or too late. */
 static bool possible_in_grow(const bf_params *of, const bf_params *part)
 {
     const bf_geometry *g = &part->g;
@@ -156,7 +157,7 @@ static bool possible_in_grow(const bf_params *of, const bf_params *part)
 
 bool bf_chain_part_possible(const bf_params *of, const bf_params *part)
 {
-    return part->g.m % LINE == 0 /* else its bits end within a byte */
+    return part->g.m % LINE == 0 /* else a part would end within a byte */
            && bf_format_of(of)->part_possible(of, part);
 }
 
@@ -197,12 +198,12 @@ static int check_spec(const bf_spec *s, bf_error *err)
             err, BF_EINVAL, "%s needs n and p, and no m: sizes follow from the rate to keep", what);
     if (s->parts > BF_PARTS_MAX - 1)
         return bf_fail(err, BF_EINVAL, "parts must be 1 to %d, got %u", BF_PARTS_MAX - 1, s->parts);
-    return bf_check_ranges(s, err); /* as given: a part's share of p says nothing about p */
+    return bf_check_ranges(s, err); /* checked here: the parts have smaller p */
 }
 
-/* All parts have one k, so that a key is hashed and placed in a line once for all of them: the best
- * k for the rate of the large parts.  A line's first 8 bits cost one round, the next ones a second.
- */
+/* All parts have the same k, so that a key is hashed and placed in a line only once: the best k for
+ * the rate of the large parts.  The first 8 bits of a line cost one round, further bits a second
+ * one. */
 static int size_grow(bf_params *d, const bf_spec *spec, uint64_t most_bits, bf_error *err)
 {
     const int rc = bf_size(d, spec, most_bits, err);
@@ -217,8 +218,8 @@ static int size_grow(bf_params *d, const bf_spec *spec, uint64_t most_bits, bf_e
     return 0;
 }
 
-/* Every part holds a whole window's keys, at a rate that all parts together may have: it makes no
- * difference when the keys come, nor how often they are added again. */
+/* Every part is sized for the keys of a whole window, at p / (parts + 1).  So it does not matter
+ * when keys come, or how often they are added again. */
 static int size_window(bf_params *d, const bf_spec *spec, uint64_t most_bits, bf_error *err)
 {
     bf_spec one = *spec;
