@@ -1,6 +1,5 @@
-/* files.c - what saved and mapped files share: opening with every kind of wrong file refused,
- * reading whole, room in the file system, locks.  Knows the file system; knows nothing of
- * filters.  How a file gets its name is path.c's business. */
+/* files.c - what saved and mapped files share: opening (which refuses every wrong kind of file),
+ * reading, disk space, locks.  Knows nothing of filters. path.c gives files their names. */
 #include "base/system.h"
 #include "base/base.h"
 #include <errno.h>
@@ -31,21 +30,21 @@ static int not_regular(const char *what, const char *path, mode_t mode, bf_error
                          : "a device or socket");
 }
 
-/* fd where it is none of the standard three: a process without those gets their numbers for its
- * files, and whatever it or its host then prints would land in the filter.  -1 and errno where that
- * is not possible. */
+/* Returns fd, duplicated if it is 0, 1 or 2.  A process without standard streams gets these numbers
+ * for its files, and what it prints would be written into the filter. -1 and errno if that fails.
+ */
 int bf_above_stdio(int fd)
 {
     if (fd < 0 || fd >= STANDARD) return fd;
     int higher = fcntl(fd, F_DUPFD_CLOEXEC, STANDARD), e = errno;
     close(fd);
-    errno = e == EINVAL ? EMFILE : e; /* no number from 3 on is allowed at all */
+    errno = e == EINVAL ? EMFILE : e; /* RLIMIT_NOFILE allows no number above 2 */
     return higher;
 }
 
-/* O_NONBLOCK: opening a FIFO must not wait for a writer that never comes.  O_NOCTTY: a terminal
- * must not become that of this process.  A signal may interrupt it on file systems that wait for a
- * server.  errno is the reason of a failure. */
+/* O_NONBLOCK: opening a FIFO would wait for a writer.  O_NOCTTY: a terminal would become this
+ * process's.  Restarts after signals, which some network file systems need. errno has the reason of
+ * a failure. */
 int bf_open_file(const char *path, int flags, uint64_t *len, bf_error *err)
 {
     struct stat st;
@@ -76,8 +75,7 @@ fail:
     return BF_EIO;
 }
 
-/* A rename puts a file in place of devices and FIFOs too; that it cannot replace a folder it says
- * itself. */
+/* A rename would replace a device, FIFO or socket.  It fails by itself on a directory. */
 int bf_may_replace(const char *path, bf_error *err)
 {
     struct stat st;
@@ -98,8 +96,7 @@ int bf_read_at(int fd, uint64_t offset, void *buf, uint64_t len, const char *pat
     return 0;
 }
 
-/* Beyond this limit of the process the kernel sends SIGXFSZ, which kills, so nobody goes there.  0
- * or EFBIG. */
+/* Beyond RLIMIT_FSIZE the kernel sends SIGXFSZ, which kills.  Returns 0 or EFBIG. */
 static int within_limit(uint64_t end)
 {
     struct rlimit l;
@@ -122,8 +119,7 @@ int bf_write_at(int fd, uint64_t offset, const void *bytes, uint64_t len)
     return 0;
 }
 
-/* Room by writing it, where the file system cannot reserve any and the C library does not do this
- * itself. */
+/* Reserves space by writing zeros, if neither the file system nor the C library can do it. */
 static int fill(int fd, uint64_t at, uint64_t end)
 {
     static const uint8_t zeros[ZEROS];
@@ -135,7 +131,8 @@ static int fill(int fd, uint64_t at, uint64_t end)
     return e;
 }
 
-/* What a signal interrupts may have to begin again, and signals may come all the time. */
+/* Reserves in steps: an interrupted call may start from the beginning, and signals may come all the
+ * time. */
 static int in_steps(int (*reserve)(int fd, off_t at, off_t len), int fd, uint64_t at, uint64_t end)
 {
     int e = 0;
@@ -151,7 +148,9 @@ static int in_steps(int (*reserve)(int fd, off_t at, off_t len), int fd, uint64_
     return e;
 }
 
-/* Does the file system say that it lacks this much room?  Some say nothing at all: 0 blocks. */
+/* Does the file system say that it lacks this much space?  Some report 0 blocks, which says
+ * nothing.
+ */
 static bool too_full(int fd, uint64_t bytes, bool for_root)
 {
     struct statvfs v;
@@ -159,8 +158,8 @@ static bool too_full(int fd, uint64_t bytes, bool for_root)
     return (for_root ? v.f_bfree : v.f_bavail) < bytes / (v.f_frsize ? v.f_frsize : 1);
 }
 
-/* Looks first whether there is room for what is behind the file's end: a file that does not fit
- * would take all that is left from others until it fails. */
+/* Checks the free space first, because a file that does not fit would use up the disk until it
+ * fails. */
 int bf_reserve(int fd, uint64_t at, uint64_t bytes)
 {
     struct stat st;
@@ -173,15 +172,16 @@ int bf_reserve(int fd, uint64_t at, uint64_t bytes)
 }
 
 /* ---- holes ---- */
-/* fallocate(2) itself, which changes no byte.  posix_fallocate reads and writes bytes where the
- * file system cannot reserve room: that would take away what others add at that moment. */
+/* fallocate(2) changes no byte. posix_fallocate may fall back to reading and writing bytes, which
+ * could undo a concurrent add. */
 static int reserve_hole(int fd, off_t at, off_t len)
 {
     return fallocate(fd, FALLOC_FL_KEEP_SIZE, at, len) == 0 ? 0 : errno;
 }
 
-/* Room for the holes of a file that others may be writing to.  Where the file system cannot reserve
- * it (or compresses, and makes holes of zeros), it must at least have that much free room. */
+/* Reserves space for the holes of a file that others may be writing.  If the file system cannot
+ * reserve (or compresses, and turns zeros into holes), it must at least have that much free space.
+ */
 int bf_allocate_holes(int fd, uint64_t at, uint64_t bytes, uint64_t lacks)
 {
     if (lacks == 0) return 0;
@@ -192,8 +192,8 @@ int bf_allocate_holes(int fd, uint64_t at, uint64_t bytes, uint64_t lacks)
     return too_full(fd, lacks, false) ? ENOSPC : 0;
 }
 
-/* On a tmpfs a hole takes a page as soon as it is read through a map.  Takes all of them now.  0,
- * or errno where an access would be SIGBUS. */
+/* On a tmpfs a hole takes a page as soon as it is read through a map, so all of them are allocated
+ * now.  Returns 0, or errno if an access would be SIGBUS. */
 static int read_in_holes(int fd, uint64_t at, uint64_t bytes)
 {
     const uint64_t shift = at % (uint64_t)sysconf(_SC_PAGESIZE), len = bytes + shift;
@@ -203,11 +203,11 @@ static int read_in_holes(int fd, uint64_t at, uint64_t bytes)
     void *p = len > SIZE_MAX
                   ? MAP_FAILED
                   : mmap(NULL, (size_t)len, PROT_READ, MAP_SHARED, fd, (off_t)(at - shift));
-    if (p == MAP_FAILED) return 0; /* told by whoever needs the map */
+    if (p == MAP_FAILED) return 0; /* the caller reports it when it maps the file */
     const int keep = errno, e = madvise(p, (size_t)len, MADV_POPULATE_READ) < 0 ? errno : 0;
     munmap(p, (size_t)len);
     errno = keep;
-    return e == EFAULT ? ENOSPC : 0; /* older kernels do not know it */
+    return e == EFAULT ? ENOSPC : 0; /* EINVAL: an older kernel */
 }
 
 static bool in_memory(int fd)
@@ -222,7 +222,7 @@ static bool in_memory(int fd)
 #endif
 }
 
-/* On disk the holes of a file that is only read are pages of zeros that need no room. */
+/* On disk, holes that are only read need no space. */
 int bf_read_holes(int fd, uint64_t at, uint64_t bytes, uint64_t lacks)
 {
     if (lacks == 0 || !in_memory(fd)) return 0;
@@ -265,8 +265,8 @@ int bf_sync_map(const bf_wait_hooks *hooks, void *map, size_t len)
     return bf_wait(hooks, true, try_msync, &(mapping){ map, len });
 }
 
-/* Tried again and again, because flock() without LOCK_NB has no time limit: the holder of the lock
- * may be stopped, or not use filters at all. */
+/* Polls with LOCK_NB, because flock() has no timeout, and the holder may be stopped, or be another
+ * program. */
 static int try_flock(void *fd)
 {
     if (flock(*(int *)fd, LOCK_EX | LOCK_NB) == 0) return 0;
@@ -277,7 +277,7 @@ int bf_lock_file(const bf_wait_hooks *hooks, int fd)
     return bf_wait(hooks, false, try_flock, &fd);
 }
 
-/* Said before it is closed: a fork of that moment holds the same description. */
+/* Unlocks explicitly before closing: a child forked at this moment has the same description. */
 void bf_unlock_file(int fd)
 {
     flock(fd, LOCK_UN);

@@ -1,4 +1,4 @@
-/* load.h - little-endian words at any address: out of bytes, for hashes, and into them. */
+/* load.h - loads and stores little-endian words at any address. */
 #ifndef BF_LOAD_H
 #define BF_LOAD_H
 #include <stdint.h>

@@ -1,6 +1,6 @@
-/* number.c - floating-point numbers as text and back.  What is stored or told must read the same
- * for every process, so the decimal point is a point whatever setlocale() was called with (PHP and
- * Python programs do).  Knows nothing of filters. */
+/* number.c - floating-point numbers as text and back, with a decimal point whatever setlocale()
+ * says (PHP and Python programs call it): stored text and messages must be the same in every
+ * process. */
 #include "base/system.h"
 #include "base/base.h"
 #include <locale.h>
@@ -14,8 +14,7 @@ typedef struct {
     locale_t plain, before;
 } numbers;
 
-/* For this thread alone.  "C" is built into the C library: there is nothing to be loaded that may
- * be missing. */
+/* The locale of this thread only. "C" is built into the C library, so nothing has to be loaded. */
 static numbers plain(void)
 {
     numbers n = { newlocale(LC_ALL_MASK, "C", (locale_t)0), (locale_t)0 };

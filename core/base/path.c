@@ -1,5 +1,5 @@
-/* path.c - how a file gets its name: temporary names beside it, a name that replaces nothing, the
- * rights of the file it replaces.  Knows the file system; knows nothing of filters. */
+/* path.c - names of files: temporary names, renames that replace nothing, and the rights of a file
+ * that is replaced.  Knows nothing of filters. */
 #include "base/system.h"
 #include "base/base.h"
 #include <errno.h>
@@ -22,7 +22,7 @@ static char *folder_of(const char *path)
     return slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
 }
 
-/* In path's folder, with the rights a new file gets.  Not every file system has them. */
+/* In the directory of path, with the rights of a new file.  Some file systems do not support it. */
 int bf_open_tmpfile(const char *path)
 {
 #ifdef O_TMPFILE
@@ -37,8 +37,8 @@ int bf_open_tmpfile(const char *path)
 }
 
 /* ---- temporary names ---- */
-/* Removes a temporary file whose maker died.  Makers hold its lock until the file has its final
- * name, and only the holder of the lock removes the temporary name. */
+/* Removes a temporary file whose process died.  A process holds the file's lock until the file has
+ * its final name, and only the holder of the lock removes the temporary name. */
 static bool remove_abandoned(const char *name)
 {
     struct stat is, now;
@@ -51,8 +51,8 @@ static bool remove_abandoned(const char *name)
     return gone;
 }
 
-/* A new file under this name, locked; -1 and errno, EEXIST where somebody else has the name.  Where
- * the file system has no locks, others cannot take it either. */
+/* Creates and locks a new file.  Returns -1 and errno; EEXIST if the name is taken.  On file
+ * systems without locks, the name alone protects it. */
 static int make_locked(const char *name, unsigned mode)
 {
     struct stat st;
@@ -64,13 +64,13 @@ static int make_locked(const char *name, unsigned mode)
     }
     const bool mine = flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
     if (mine && (fstat(fd, &st) < 0 || st.st_nlink > 0)) return fd;
-    close(fd); /* it was removed as abandoned before it was locked */
+    close(fd); /* another process took it for abandoned and removed it */
     errno = EEXIST;
     return -1;
 }
 
-/* How much of path a temporary name begins with: the folder, and as much of the last name, in whole
- * UTF-8 characters, as leaves room for the rest within the 255 bytes that file systems allow. */
+/* Length of the part of path that a temporary name begins with: the directory, and as much of the
+ * file name, in whole UTF-8 characters, as the limit of 255 bytes leaves room for. */
 static int kept_of(const char *path)
 {
     enum { KEPT = 255 - sizeof ".tmp-9999" + 1 };
@@ -81,9 +81,9 @@ static int kept_of(const char *path)
     return (int)(last - path + (ptrdiff_t)len);
 }
 
-/* A new file beside path, with at most these rights: its name (to be freed) and *fd, or NULL.  Its
- * lock is held until the last descriptor is closed.  What makers that died left behind is removed,
- * so it does not pile up. */
+/* Creates a file beside path with at most these rights.  Returns its name, which the caller frees,
+ * and *fd; or NULL. Its lock is held until the last descriptor is closed.  Removes temporary files
+ * of processes that died. */
 char *bf_temp_file(const char *path, unsigned mode, int *fd, bf_error *err)
 {
     const size_t cap = strlen(path) + 48;
@@ -105,8 +105,7 @@ char *bf_temp_file(const char *path, unsigned mode, int *fd, bf_error *err)
     return NULL;
 }
 
-/* A file that has its final name has no other any more: what is there a moment later is another
- * maker's. */
+/* Once the file has its final name, a file with the temporary name is another process's. */
 void bf_drop_temp(int fd, const char *temp)
 {
     struct stat is, now;
@@ -120,7 +119,7 @@ bool bf_no_hardlinks(int e)
     return e == EPERM || e == EOPNOTSUPP || e == ENOSYS || e == EMLINK || e == EXDEV || e == EINVAL;
 }
 
-/* Not every file system has it, nor every kernel; an errno that says so is one of these. */
+/* Not supported by every file system and kernel; these errnos say so. */
 static int rename_to_nothing(const char *temp, const char *path)
 {
 #ifdef SYS_renameat2
@@ -133,8 +132,8 @@ static int rename_to_nothing(const char *temp, const char *path)
 #endif
 }
 
-/* A look and a rename under the folder's lock, which all creators without a better way take.  The
- * kernel gives the lock back when its holder dies, and it leaves no file behind. */
+/* Checks and renames under the directory's lock, as all creators without a better way do.  The
+ * kernel releases the lock when its holder dies, and it leaves no file behind. */
 static int rename_locked(const char *temp, const char *path)
 {
     struct stat st;
@@ -147,7 +146,7 @@ static int rename_locked(const char *temp, const char *path)
     return e;
 }
 
-/* temp NULL: fd is a nameless file. */
+/* temp NULL: fd has no name yet. */
 int bf_name_file(int fd, const char *temp, const char *path)
 {
     char nameless[40];
@@ -161,7 +160,7 @@ int bf_name_file(int fd, const char *temp, const char *path)
 
 /* ---- the rights of what is replaced ---- */
 #ifdef __linux__
-/* The access control list in place of fd's own; -1: it could not be kept. */
+/* Copies the access control list to fd.  Returns -1 if that is not possible. */
 static int copy_list(const char *path, int fd)
 {
     static const char list[] = "system.posix_acl_access";
@@ -180,7 +179,7 @@ static int copy_list(const char *path, int fd)
 }
 #endif
 
-/* Where the group is another, or its list is lost, nobody of it may do what everybody may not. */
+/* If the group differs, or the list is lost, the group gets no right that others do not have. */
 static mode_t without_group(mode_t mode) { return mode & ~(mode_t)(070 & ~((mode & 07) << 3)); }
 
 bool bf_is_file(const char *path)
@@ -189,9 +188,8 @@ bool bf_is_file(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* Gives fd the rights of the file that path leads to, if there is one: mode, owner and group where
- * permitted, and the access control list.  0, or errno where fd would grant more than that file
- * did. */
+/* Gives fd the mode, the access control list, and where permitted owner and group of the file at
+ * path, if there is one.  Returns 0, or errno if fd would grant more than that file. */
 int bf_keep_rights(int fd, const char *path)
 {
     struct stat old, new;
@@ -209,7 +207,8 @@ int bf_keep_rights(int fd, const char *path)
 }
 
 /* ---- on disk ---- */
-/* A rename is on disk once its folder is.  Best effort: some file systems cannot. */
+/* A rename is on disk when its directory is.  Best effort: some file systems cannot sync
+ * directories. */
 void bf_sync_folder(const char *path)
 {
     char *folder = folder_of(path);

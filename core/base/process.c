@@ -3,7 +3,7 @@
  *
  * The number of this process is in a page that is 0 in every forked child, because the kernel wipes
  * it (MADV_WIPEONFORK, Linux 4.14) however the child was made, a raw clone() included.  Systems
- * without that have the handler of pthread_atfork, which only fork() calls. Both are always asked
+ * without that have the handler of pthread_atfork, which only fork() calls.  Both are always asked
  * for: an emulator may ignore madvise and report success.  The first call in a child then takes a
  * number larger than that of any process it was forked from; those are the only ones whose handles,
  * locks and connections it can have. */
@@ -15,13 +15,13 @@
 #include <time.h>
 #include <unistd.h>
 
-static int unwiped; /* used if there is no page */
+static int unwiped; /* used if there is no such page */
 static int *number = &unwiped, largest;
 
 static void forget_number(void) { __atomic_store_n(number, 0, __ATOMIC_RELAXED); }
 
-/* The page is never unmapped: threads may still call when the process ends. dlclose takes the
- * handler away. */
+/* The page is never unmapped, because threads may still call when the process ends. dlclose removes
+ * the handler. */
 __attribute__((constructor)) static void watch_forks(void)
 {
     const size_t bytes = (size_t)sysconf(_SC_PAGESIZE);

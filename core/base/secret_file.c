@@ -1,5 +1,5 @@
-/* secret_file.c - the secret of a keyed filter out of a file.  Knows its two forms; no message
- * shows any of it. */
+/* secret_file.c - reads the secret of a keyed filter from a file, in either of its two forms.  No
+ * message contains any of it. */
 #include "base/system.h"
 #include "base/base.h"
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 enum { ROOM = 100, SHOWN = 76 };
 
-/* A FIFO will do: `<(pass show filter)`.  How many bytes, -1 and errno. */
+/* Reads also a FIFO, as in `<(pass show filter)`.  Returns the number of bytes, or -1 and errno. */
 static ssize_t read_some(const char *path, char *to)
 {
     ssize_t n = 0, got = 0;
@@ -61,7 +61,7 @@ int bf_read_secret(const char *path, void *secret, bf_error *err)
     wipe(said, sizeof said);
     wipe(found, sizeof found);
     if (sound) return 0;
-    const size_t len = strlen(path); /* its end is the telling part */
+    const size_t len = strlen(path); /* the end of a long path is shown */
     return bf_fail(err, BF_EINVAL,
         "%s%s: a secret is 16 bytes, or 32 hexadecimal digits; this file has %d bytes%s",
         len > SHOWN ? "..." : "", len > SHOWN ? path + len - SHOWN : path, (int)n,

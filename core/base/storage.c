@@ -1,6 +1,6 @@
-/* storage.c - the text that names a storage where it is no URL of a home: a path, file:PATH, or a
- * mistake.  A mistake is never taken for the name of a file.  Knows text only, and shows no more of
- * it than the word before the colon: a misplaced password may follow. */
+/* storage.c - a storage text that is no URL of a home: a path, file:PATH, or a mistake, which must
+ * never become the name of a file.  Messages show only the word before the colon, because a
+ * misplaced password may follow. */
 #include "base/base.h"
 #include <string.h>
 
@@ -13,7 +13,7 @@ static const struct {
     { "unix", "a Redis socket is unix:///path?key=NAME" }, { "http", BY_HTTP },
     { "https", BY_HTTP }, { "file", "a file is file:PATH, or the path alone" } };
 
-/* Letters are compared without their case: REDIS: is meant as redis:. */
+/* Compares without case: REDIS: is meant as redis:. */
 static bool is_word(const char *text, size_t len, const char *word)
 {
     size_t i = 0;
@@ -30,9 +30,11 @@ static int mistake(const char *text, size_t len, const char *meant, bf_error *er
 
 int bf_path_of(const char *storage, const char **path, bf_error *err)
 {
-    const char *text = storage + strspn(storage, " \t\r\n\"'"); /* as configurations leave them */
+    /* blanks and quotes as configuration files leave them */
+    const char *text = storage + strspn(storage, " \t\r\n\"'");
     static const char may[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-._";
-    const size_t word = strspn(text, may), len = text[word] == ':' ? word : 0; /* a URL's scheme? */
+    /* is it like the scheme of a URL? */
+    const size_t word = strspn(text, may), len = text[word] == ':' ? word : 0;
     const bool url = len && !strncmp(text + len, "://", 3);
     *path = storage;
     if (!*storage)

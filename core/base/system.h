@@ -1,7 +1,6 @@
-/* system.h - what is asked of the system's headers, so it comes before the first of them: GNU's
- * names, and files of 2 GiB and more on 32-bit machines.  Elsewhere they need not be asked for, and
- * asking would give open, mmap and others different names, which the tests that make them fail do
- * not know. */
+/* system.h - requests GNU extensions and 64-bit file offsets from the system's headers, so it comes
+ * before the first of them.  On 64-bit machines the offsets are not requested: that would rename
+ * open, mmap and others, which tests replace by name. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

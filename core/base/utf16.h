@@ -1,10 +1,11 @@
-/* utf16.h - keys of the systems that hash UTF-16 code units (Java, C#): their UTF-8 read unit by
- * unit. Strict as Unicode has it: no overlong form, no surrogate, nothing past U+10FFFF. */
+/* utf16.h - reads UTF-8 as UTF-16 code units, for systems that hash those (Java, C#).  Strict: no
+ * overlong form, no surrogate, nothing above U+10FFFF. */
 #ifndef BF_UTF16_H
 #define BF_UTF16_H
 #include "base/base.h"
 
-/* The next character at *p: 1 or 2 units into u and *p moved on; 0 where the bytes are no UTF-8. */
+/* Reads the character at *p into 1 or 2 units of u, and advances *p.  Returns 0 if the bytes are
+ * not UTF-8. */
 static inline unsigned utf16_next(const uint8_t **p, const uint8_t *end, uint16_t u[2])
 {
     static const uint32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -31,7 +32,7 @@ static inline unsigned utf16_next(const uint8_t **p, const uint8_t *end, uint16_
     return 2;
 }
 
-/* The empty key may be NULL, to which not even 0 may be added. */
+/* An empty key may be NULL, to which not even 0 may be added in C. */
 static inline const uint8_t *utf16_end(const void *key, size_t len)
 {
     return len ? (const uint8_t *)key + len : key;

@@ -1,12 +1,12 @@
-/* wait.c - the one function of the core that sleeps, waits for a lock or syncs.  It tells the host,
- * it ends, and it refuses to wait in a thread that must not (bf_set_nowait). */
+/* wait.c - the only function of the core that sleeps, waits for a lock or syncs.  It calls the
+ * host's hooks, has a time limit, and does not wait in a thread that must not (bf_set_nowait). */
 #include "base/system.h"
 #include "base/base.h"
 #include <errno.h>
 #include <sched.h>
 #include <time.h>
 
-enum { YIELDS = 1000, FIRST_PAUSE = 100000, LONGEST_PAUSE = 1000000 }; /* of pauses: ns */
+enum { YIELDS = 1000, FIRST_PAUSE = 100000, LONGEST_PAUSE = 1000000 }; /* pauses in ns */
 
 static _Thread_local bool nowait;
 

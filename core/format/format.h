@@ -15,8 +15,8 @@ enum {
     BF_COMPACT_MAX = BF_COMPACT_HEADER + BF_COMPACT_BITS /* the same with its bits */
 };
 uint64_t bf_image_bytes(uint64_t bits); /* length of an image with a header page */
-typedef int bf_sink(void *ctx, uint64_t offset, const void *bytes,
-    size_t len); /* returns 0, or non-zero to stop with that code */
+/* returns 0, or non-zero to stop with that code */
+typedef int bf_sink(void *ctx, uint64_t offset, const void *bytes, size_t len);
 /* Returns n words, at most BF_BLOCK, from word `at` on.  Returns NULL if it fails; the error is in
  * ctx. */
 enum { BF_BLOCK = 4096 };
@@ -65,10 +65,10 @@ int bf_compact_unpack(const uint8_t *raw, uint64_t len, uint8_t *page, uint64_t 
 void bf_compact_pack(uint8_t *to, const uint8_t *page, const bf_params *d, uint64_t bits_bytes);
 
 /* live words */
-uint64_t *bf_header_live(
-    uint8_t *page); /* the live word of a page; 16 of its bits check the other 48 */
-int64_t bf_live(
-    const uint64_t *word); /* these functions are atomic; a word whose check fails reads as 0 */
+/* the live word of a page; 16 of its bits check the other 48 */
+uint64_t *bf_header_live(uint8_t *page);
+/* these functions are atomic; a word whose check fails reads as 0 */
+int64_t bf_live(const uint64_t *word);
 void bf_live_set(uint64_t *word, int64_t value);
 void bf_live_add(uint64_t *word, uint64_t more, bool atomic);
 void bf_live_raise(uint64_t *word, int64_t to); /* sets it to the larger of both */

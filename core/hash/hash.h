@@ -18,8 +18,8 @@ struct bf_hash {
     const char *name;
     unsigned width; /* digests per key, 1..BF_WIDTH_MAX; 0: k of them */
     void (*run)(const void *secret, const bf_key *keys, size_t n, uint64_t *digests);
-    void (*one)(const void *secret, const void *key, size_t len,
-        uint64_t *digest); /* the same for one key */
+    /* the same for one key */
+    void (*one)(const void *secret, const void *key, size_t len, uint64_t *digest);
     /* For schemes of older systems. prepare turns the text after the scheme's colon (NULL: none)
      * into a->bytes, which run and one get in place of the secret, and may fix a->k; NULL: the
      * scheme takes no text. accept returns 0, or BF_EINVAL for a key that cannot be hashed: run and
@@ -52,6 +52,6 @@ struct bf_hash {
 extern const bf_hash bf_hash_xxh3; /* xxh3.c; used wherever any good hash will do */
 /* functions.c */
 extern const bf_hash bf_hash_functions;
-int bf_functions_check(const bf_functions *f, uint64_t *check,
-    bf_error *err); /* computes the check value that is stored, as for a secret */
+/* computes the check value that is stored, as for a secret */
+int bf_functions_check(const bf_functions *f, uint64_t *check, bf_error *err);
 #endif

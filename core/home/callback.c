@@ -1,5 +1,5 @@
-/* callback.c - bits that the host's own object moves (a Redis client it already has, an oracle in a
- * test). Knows positions only; what the callback does with them is the host's business. */
+/* callback.c - a home whose bits the host stores itself, through a callback (an oracle in a test,
+ * or a database).  Knows positions only. */
 #include "parts/filter.h"
 
 static int create(bf_store *s, const bf_params *d, const bf_spec *spec, bf_error *err)

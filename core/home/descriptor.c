@@ -1,8 +1,9 @@
-/* descriptor.c - the descriptors of a mapped file.  The program may close them (libraries that make
- * daemons close all that are open), and then their numbers lead to other files, or to the same file
- * opened again.  So each description that a handle opens is marked: its file offset, which nothing
- * here uses, is the handle's number.  Maps keep the file, and the lock of an ordinary writer,
- * without a descriptor; on overlayfs and FUSE the lock ends with it. */
+/* descriptor.c - the descriptors of a mapped file.  The program may close them (libraries that
+ * start daemons close all open ones), and their numbers may then lead to other files, or to the
+ * same file opened again.  So each description that a handle opens is marked: its file offset,
+ * which is not used otherwise, is the handle's number.  Maps keep the file, and the lock of an
+ * ordinary writer, without a descriptor; on overlayfs and FUSE the lock ends with the descriptor.
+ */
 #include "base/system.h"
 #include "home/file.h"
 #include <errno.h>
@@ -10,9 +11,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* The number is random, because two processes may have handles at one address and pass descriptors
- * to each other.  It is an offset of 1 to 2 GiB, which all file systems have and few descriptors
- * are at. */
+/* The number is random, because two processes may have handles at the same address and pass
+ * descriptors to each other.  As an offset it is 1 to 2 GiB, which all file systems support and few
+ * descriptors are at. */
 static off_t number_of(const bf_file *f)
 {
     const off_t least = 1 << 30;
@@ -32,7 +33,7 @@ bool bf_file_owns(const bf_file *f, int fd)
     return owns;
 }
 
-/* An exclusive writer whose lock is gone is none. */
+/* An exclusive writer that lost its lock gets an error. */
 int bf_file_fd(const bf_file *f, struct stat *st, bf_error *err)
 {
     if (!bf_file_owns(f, f->descriptor) || (f->alone.fd && !bf_file_owns(f, f->alone.fd)))

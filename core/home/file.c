@@ -24,7 +24,7 @@
 
 typedef bf_file file;
 
-/* A relative path belongs to the folder that is the working directory now. */
+/* The absolute path, so that a later chdir() does not change which file the name means. */
 static char *absolute_of(const char *path)
 {
     char *folder = *path == '/' ? NULL : getcwd(NULL, 0);
@@ -43,7 +43,7 @@ static file *start(bf_store *s, const char *storage, bf_error *err)
         bf_file_close(f, f->descriptor);
         f->descriptor = -1;
         return f;
-    } /* another try of the same opening */
+    } /* an earlier try of the same opening created it */
     if (bf_path_of(storage, &path, err) < 0) return NULL;
     if ((s->impl = f = calloc(1, sizeof *f))) {
         f->descriptor = -1;
@@ -70,7 +70,7 @@ int bf_file_map_at(
     if (p == MAP_FAILED)
         return bf_fail_sys(err, length > SIZE_MAX ? ENOMEM : errno, "map", f->path);
 #ifdef MADV_HUGEPAGE
-    madvise(p, (size_t)length, MADV_HUGEPAGE); /* tmpfs and some others grant it */
+    madvise(p, (size_t)length, MADV_HUGEPAGE); /* tmpfs and some other file systems support this */
 #endif
     *m = (bf_file_map){ (uint8_t *)p + shift, p, (size_t)length, f, at };
     s->words = (uint64_t *)(void *)(m->page + BF_HEADER);
@@ -90,9 +90,9 @@ static int map_whole(bf_store *s, file *f, uint64_t bytes, bf_error *err)
                : 0;
 }
 
-/* The mark is on disk before any bit: after a power loss a clean page over changed bits would be a
- * damaged file, with all that was ever synced in it.  Another handle may have set the mark and
- * still wait for the disk, so each handle waits itself. */
+/* Marks the page as dirty and syncs it before the first bit is written: after a power loss, a clean
+ * page with changed bits would make the whole file count as damaged.  Another handle may have set
+ * the mark and still be syncing it, so each handle syncs it itself. */
 int bf_map_before_write(bf_store *s, bf_error *err)
 {
     const bf_file_map *m = s->impl;
@@ -140,7 +140,7 @@ int bf_map_read(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_error 
 }
 
 /* ---- what is there ---- */
-/* Nothing under this name: fine where a filter can be made, an error where one was expected. */
+/* There is no such file: fine if a filter may be created, else an error. */
 static int absent(const file *f, const bf_spec *spec, bf_error *err)
 {
     struct stat st;
@@ -150,9 +150,9 @@ static int absent(const file *f, const bf_spec *spec, bf_error *err)
     return bf_fail_absent(err, f->path);
 }
 
-/* A copy may lack the zeros of its original (cp --sparse): a write to such a hole of a full disk is
- * SIGBUS.  Its room on the disk is less than its length then.  What is no part of the filter gets
- * none. */
+/* Reserves disk space for holes.  A copy may lack the zeros of its original (cp --sparse), and a
+ * write to such a hole on a full disk is SIGBUS. A file with holes uses less disk space than its
+ * length.  Only the filter's bytes are reserved. */
 int bf_file_room(const bf_store *s, uint64_t at, uint64_t bytes, bf_error *err)
 {
     const file *f = s->impl;
@@ -174,7 +174,8 @@ static int open_existing(bf_store *s, file *f, uint64_t *len, bf_error *err)
         fd = bf_open_file(f->path, O_RDONLY, len, err);
     }
     if (fd < 0) return BF_EIO;
-    if (fstat(fd, &st) == 0 && !(st.st_mode & 0222)) s->read_only = true; /* root must not write */
+    if (fstat(fd, &st) == 0 && !(st.st_mode & 0222))
+        s->read_only = true; /* root could write it anyway */
     const int e = bf_file_mark(f, fd);
     if (e) {
         close(fd);
@@ -191,7 +192,7 @@ static int attach(bf_store *s, const bf_spec *spec, bf_params *desc, bf_error *e
     file *f = start(s, spec->storage, err);
     s->compact = false;
     if (!f) return BF_ENOMEM;
-    bf_error why; /* err is the caller's: nothing there may be no error */
+    bf_error why; /* whether a missing file is an error is not decided yet */
     if (open_existing(s, f, &len, &why) < 0) {
         if (errno == ENOENT) return absent(f, spec, err);
         if (err) *err = why;
@@ -206,7 +207,7 @@ static int attach(bf_store *s, const bf_spec *spec, bf_params *desc, bf_error *e
     if ((s->compact = bf_is_compact(page, len)))
         return bf_fail(err, BF_ENOTSUP, "%.80s is a compact image, which is not mapped", f->path);
     if ((rc = bf_header_read(page, BF_HEADER, len, desc, f->path, err)) < 0) return rc;
-    /* file_parts.c maps the parts, shadow.c a shadow behind the bits */
+    /* file_parts.c maps the parts; a shadow lies behind the bits */
     len = bf_has_parts(desc) ? BF_HEADER : bf_image_bytes(bf_bits(&desc->g));
     if ((rc = bf_file_room(s, 0, len, err)) < 0 || (rc = map_whole(s, f, len, err)) < 0) return rc;
     if (spec->exclusive && (rc = bf_file_write_alone(f, err)) < 0) return rc;
@@ -230,8 +231,8 @@ static int fill_new(const file *f, int fd, const bf_params *d, bf_error *err)
 {
     uint8_t page[BF_HEADER];
     if (bf_has_parts(d)) return bf_chain_file_fill(fd, d, f->path, err);
-    int e = bf_reserve(fd, 0,
-        bf_image_bytes(bf_bits(&d->g))); /* a sparse file on a full disk would be SIGBUS later */
+    /* a sparse file would be SIGBUS later, if the disk is full */
+    int e = bf_reserve(fd, 0, bf_image_bytes(bf_bits(&d->g)));
     if (e) return bf_fail_sys(err, e, "allocate space for", f->path);
     bf_header_new(page, d);
     if ((e = bf_write_at(fd, 0, page, sizeof page)) || (e = bf_sync_file(NULL, fd)))
@@ -239,7 +240,8 @@ static int fill_new(const file *f, int fd, const bf_params *d, bf_error *err)
     return 0;
 }
 
-/* A file that this process cannot map is not made: it would stay behind, in full size. */
+/* Checks that this process can map the file before it is created, so that no file of full size
+ * stays behind. */
 static int mappable(const file *f, int fd, bf_error *err)
 {
     struct stat st;
@@ -254,8 +256,8 @@ static int mappable(const file *f, int fd, bf_error *err)
     return 0;
 }
 
-/* fd is a new file, temp its name or NULL.  Another file that has its name by now stays.  It is
- * mapped by attach, under its own name: /proc/PID/maps shows that. */
+/* fd is a new file and temp its name, or NULL. Does not replace a file that has the name by now.
+ * The file is mapped by attach, under its final name, as /proc/PID/maps shows it. */
 static int make(file *f, int fd, const char *temp, const bf_params *d, bf_error *err)
 {
     int rc = fill_new(f, fd, d, err);
@@ -270,8 +272,8 @@ static int make(file *f, int fd, const char *temp, const bf_params *d, bf_error 
     return rc;
 }
 
-/* A file without a name leaves nothing behind however its creator ends.  Where that is not
- * possible, or not be named (no /proc), a file with a temporary name. */
+/* Creates the file without a name, so that nothing is left behind if this process dies.  Where that
+ * is not supported, or such a file cannot be named (no /proc), it has a temporary name. */
 static int create(bf_store *s, const bf_params *d, const bf_spec *spec, bf_error *err)
 {
     file *f = start(s, spec->storage, err);
@@ -301,10 +303,10 @@ static int before_write(bf_store *s, bf_error *err)
     return rc < 0 ? rc : bf_map_before_write(s, err);
 }
 
-/* A file that somebody cut short under the map kills with SIGBUS whoever touches what is gone; one
- * that somebody copied another filter over has other positions.  Found here wherever a call is long
- * enough to pay for a look.  What it must have is read first: another thread may let it grow
- * meanwhile. */
+/* Checks the file at the start of calls that are long enough to pay for it.  If another program
+ * truncated it, an access through the map would be SIGBUS; if another filter was copied over it,
+ * positions would be wrong.  The expected length is read first, because another thread may append a
+ * part meanwhile. */
 static int check(bf_store *s, bf_error *err)
 {
     const file *f = s->impl;
@@ -332,7 +334,7 @@ static int sync_(bf_store *s, bf_error *err)
     return fd < 0 ? fd : e ? bf_fail_sys(err, e, "sync", f->path) : 0;
 }
 
-/* The map is looked at last: it is there as far as the file is. */
+/* The map is read last: it is valid as far as the file reaches. */
 static bool current(const bf_store *s)
 {
     const file *f = s->impl;
@@ -347,7 +349,8 @@ static bool current(const bf_store *s)
            bf_header_is(f->first.page, &f->stamp);
 }
 
-/* A path that this process may no longer look up is no proof that the file has lost its name. */
+/* If this process may not look up the path any more, that does not prove that the file has lost its
+ * name. */
 static bool has_name(const bf_store *s)
 {
     const file *f = s->impl;
@@ -360,11 +363,11 @@ static bool has_name(const bf_store *s)
 }
 
 /* ---- the lock ---- */
-/* flock(2) on a description of its own for each time it is taken: it excludes handles and
- * processes, a child of fork too, and the kernel gives it back when its holder dies.  The handle
- * knows the descriptor before it is locked, and forgets it before it is closed, so that a child of
- * fork finds the one that may be locked and no other: its copy, which would keep the file locked if
- * the parent died now, is closed here. */
+/* flock(2) on a new description each time: it excludes other handles and processes, also forked
+ * children, and the kernel releases it when the holder dies. lock_fd is set before the lock is
+ * taken and reset before it is closed, so a forked child always knows which descriptor may hold the
+ * lock, and closes its copy here.  Otherwise the child would keep the file locked after its
+ * parent's death. */
 static int lock(bf_filter *handle, bf_error *err)
 {
     const file *f = handle->bitmap.store.impl;

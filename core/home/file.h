@@ -1,4 +1,4 @@
-/* file.h - what file.c, writer.c and file_parts.c share of a mapped file.  Private. */
+/* file.h - what the files about mapped files share.  Private. */
 #ifndef BF_STORE_FILE_H
 #define BF_STORE_FILE_H
 #include "parts/filter.h"
@@ -7,84 +7,89 @@
 
 typedef struct {
     uint64_t device, inode, born, born_ns;
-} bf_identity; /* born 0: not told */
+} bf_identity; /* born 0: unknown */
 typedef struct bf_listed {
     struct bf_listed *next;
     bf_identity id;
 } bf_listed;
-/* A lock on bytes of the file that ends with this process, even while a child of fork lives: a map
- * that fork does not hand on keeps its description.  On overlayfs and FUSE a map is of another file
- * than the descriptor and keeps no lock: there the descriptor stays open, else fd is 0. */
+/* A lock on bytes of the file that ends with this process, even if a forked child lives: it is held
+ * by a map that fork does not copy.  On overlayfs and FUSE a map belongs to another file than the
+ * descriptor and holds no lock; there the descriptor stays open.  Elsewhere fd is 0. */
 typedef struct {
-    void *map; /* NULL: not held */
+    void *map; /* NULL: not locked */
     int fd, process;
 } bf_process_lock;
-/* A part of the file in memory, or all of a fixed filter: a header page and the words behind it.
- * It is the first member of what s->impl points to. */
+/* A mapped part, or the whole of a fixed filter: a header page and the words behind it.  The first
+ * member of what s->impl points to. */
 typedef struct {
     uint8_t *page;
-    void *map; /* begins where the machine's pages do, at the page or before it */
+    void *map; /* where the mapping begins: at the page, or before it (page sizes above 4096) */
     size_t mapped;
     const struct bf_file *file;
-    uint64_t at; /* of the page in the file */
+    uint64_t at; /* file offset of the header page */
 } bf_file_map;
 typedef struct bf_file {
-    bf_file_map first; /* its first page; of a fixed filter also the words                 */
-    int descriptor;    /* of the file, or -1; used through bf_file_fd */
-    uint32_t number;   /* marks its descriptors: descriptor.c          */
-    uint64_t bytes;    /* that the file must have */
-    bf_stamp stamp;    /* of the header as it was opened */
+    bf_file_map first; /* the first page; in a fixed filter also the words */
+    int descriptor;    /* use bf_file_fd; -1: none */
+    uint32_t number;   /* marks its descriptors (descriptor.c) */
+    uint64_t bytes;    /* required length of the file */
+    bf_stamp stamp;    /* stamp of the header when it was opened */
     bf_identity id;
-    bf_identity made;      /* the file that this opening made; all zeros: none       */
-    char *path, *absolute; /* as given; the same from the root on, where the name is looked up */
-    bf_listed open;        /* in the list of files open for writing, if listed                 */
+    bf_identity made;      /* identity of the file if this opening created it, else zeros */
+    char *path, *absolute; /* path as given; absolute path, which is looked up later */
+    bf_listed open;        /* member of the list of files open for writing, if listed */
     bool listed;
-    uint64_t *shadow; /* its map, or NULL: shadow.c */
+    uint64_t *shadow; /* map of the shadow, or NULL (shadow.c) */
     size_t shadow_bytes;
-    bf_process_lock alone; /* this handle is the exclusive writer                    */
-    bf_process_lock maker; /* the process that rebuilds it, which is this one, lives */
+    bf_process_lock alone; /* lock of an exclusive writer */
+    /* lock that shows that this process, which rebuilds the file, is alive */
+    bf_process_lock maker;
 } bf_file;
 
-/* descriptor.c: whoever needs a descriptor of the file gets it here, because the program may have
- * closed the one that was opened.  It, and what fstat says of it (st NULL: not needed), or an
- * error. */
+/* descriptor.c: returns a descriptor of the file, or an error; the program may have closed the one
+ * that was opened.  Fills in *st unless it is NULL. */
 int bf_file_fd(const bf_file *f, struct stat *st, bf_error *err);
-/* Another description of the file, marked, or an error; flags of open(2). */
+/* Opens the file again, with these flags of open(2), and marks the description.  Returns a
+ * descriptor or an error. */
 int bf_file_again(const bf_file *f, int flags, bf_error *err);
-/* Marks fd as a description of this handle: 0 or errno.  Is it marked?  Closes it if it is. */
+/* Marks fd as opened by this handle: 0 or errno.  Is fd marked?  Closes fd if it is. */
 int bf_file_mark(const bf_file *f, int fd);
 bool bf_file_owns(const bf_file *f, int fd);
 void bf_file_close(const bf_file *f, int fd);
 
-/* writer.c.  Which file is it, and how long?  fd with an empty name, or a path; false: errno. */
+/* writer.c: identity and length of a file, given by fd (path is then "") or by path.  False: errno.
+ */
 bool bf_identify(int fd, const char *path, bf_identity *id, uint64_t *bytes);
-/* The lock of writers, shared or alone: 0, or BF_EBUSY, which names who has it. */
+/* Takes the writers' lock, shared or alone.  Returns 0, or BF_EBUSY with the holder in the message.
+ */
 int bf_file_write_shared(const bf_file *f, bf_error *err);
 int bf_file_write_alone(bf_file *f, bf_error *err);
-/* 0, a negative code, or an errno: EAGAIN where another description has the lock, ENOSYS where the
- * system has no such locks.  flags of open(2). */
+/* Takes a lock, by a description opened with these flags.  Returns 0, a negative code, or an errno:
+ * EAGAIN if another description holds the lock, ENOSYS if the system has no such locks. */
 int bf_process_lock_take(
     const bf_file *f, bf_process_lock *h, struct flock lock, int flags, bf_error *err);
 void bf_process_lock_drop(const bf_file *f, bf_process_lock *h);
-/* The files that this process has open for writing.  refuse: BF_EBUSY where path leads to one. */
+/* The list of files that this process has open for writing. bf_refuse_open_file: BF_EBUSY if path
+ * leads to one of them. */
 void bf_listed_add(bf_listed *f, const bf_identity *id);
 void bf_listed_drop(bf_listed *f);
 int bf_refuse_open_file(const char *path, bf_error *err);
 
-/* file.c: maps so many bytes from there on into m, and sets s->words. */
+/* file.c: maps `bytes` bytes at file offset `at` into m, and sets s->words. */
 int bf_file_map_at(
     const bf_file *f, bf_file_map *m, uint64_t at, uint64_t bytes, bf_store *s, bf_error *err);
-/* What the stores of a fixed filter and of a part do with their map. */
+/* Operations of the stores of fixed filters and of parts. */
 int bf_map_before_write(bf_store *s, bf_error *err);
 int bf_map_sync(bf_store *s, bf_error *err);
 int bf_map_read(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_error *err);
-/* Room for what of these bytes is a hole. */
+/* Reserves disk space for the holes in these bytes. */
 int bf_file_room(const bf_store *s, uint64_t at, uint64_t bytes, bf_error *err);
-/* Bytes of a file that others may cut short: an access through a map would be SIGBUS. */
+/* Reads bytes with pread: an access through a map is SIGBUS if the file was truncated. */
 int bf_file_read(const bf_file *f, uint64_t at, void *buf, uint64_t len, bf_error *err);
-/* Do the words behind a mapped page agree with it?  Reads them from the file. */
+/* Checks that the words in the file match the sums of the mapped page. */
 int bf_map_verify(const bf_file_map *m, uint64_t nwords, bf_error *err);
 /* file_parts.c */
 int bf_chain_file_fill(int fd, const bf_params *d, const char *path, bf_error *err);
-void bf_file_end_shadow(bf_file *file); /* shadow.c: at the end of the handle */
+/* shadow.c: releases the shadow when the handle is closed */
+void bf_file_end_shadow(bf_file *file);
 #endif

@@ -1,10 +1,10 @@
-/* file_parts.c - parts in one mapped file: each its header page and its bits, one after the other
- * behind the file's first page. Every process maps each part by itself.
+/* file_parts.c - parts in one mapped file: each is a header page and bits, one after the other
+ * behind the file's first page.  Every process maps each part separately.
  *
- * Growing.  Under the lock: what an interrupted grower left behind the last part is cut off, room
- * is reserved, the new part's page is written and on disk, and only then the first page's live word
- * says that there is one more.  Whoever dies before that leaves the file as it was.  Readers and
- * adders look at that word at every call. */
+ * A part is appended under the lock: what an interrupted append left behind the last part is cut
+ * off, room is reserved, the new part's page is written and synced, and only then the first page's
+ * live word counts one part more.  A process that dies before that leaves the file as it was. Every
+ * call reads that word. */
 #include "base/system.h"
 #include "bits/bits.h"
 #include "parts/parts.h"
@@ -90,7 +90,7 @@ static bool has_new_parts(const bf_filter *f)
            bf_live(bf_header_live(file->first.page)) > (int64_t)bf_chain_count(f->chain);
 }
 
-/* What is longer than its parts was about to grow, and is marked as written in place. */
+/* A file that is longer than its parts was being appended to, and must be marked as dirty. */
 static int check_end(const bf_filter *f, bf_error *err)
 {
     const bf_file *file = f->bitmap.store.impl;
@@ -134,7 +134,7 @@ static int append(bf_filter *f, const bf_params *part, bf_error *err)
     const uint64_t at = end_of(f);
     bf_params d = *part;
     d.secret_check = f->secret_check;
-    int e = bf_whole_check(f, err); /* if it was cut short, the gap would be zeros */
+    int e = bf_whole_check(f, err); /* the gap of a truncated file would become zeros */
     if (e < 0) return e;
     const int fd = bf_file_fd(file, NULL, err);
     if (fd < 0) return fd;

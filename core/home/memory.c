@@ -1,4 +1,4 @@
-/* memory.c - bits in process memory: malloc'ed, zeroed, aligned to cache lines, on huge pages when
+/* memory.c - bits in process memory: allocated, zeroed, aligned to cache lines, on huge pages if
  * large. */
 #include "base/system.h"
 #include "parts/parts.h"
@@ -12,8 +12,7 @@
 
 enum { LINE = 64, HUGE = 2 << 20 };
 
-/* An overcommitting kernel would grant what the machine does not have and kill the process later.
- */
+/* With overcommit the kernel would grant more than the machine has, and kill the process later. */
 static bool machine_holds(uint64_t bytes)
 {
 #ifdef __linux__

@@ -1,11 +1,11 @@
 /* shadow.c - where the shadow of a rebuild is (parts/rebuild.h): in process memory, or in the
- * mapped file behind its bits, where every process that has the file open reaches it by the same
- * descriptor, wherever the name leads by now.
+ * mapped file behind its bits, where every process with the file open finds it, even if the file's
+ * name leads elsewhere by now.
  *
- * A rebuild of a file ends with its process.  The maker has a lock on a byte far behind the end of
- * the file, a byte a rebuild, which only a map keeps: the kernel gives the lock back when the maker
- * ends, and fork does not hand the map on.  Where the system has no such locks nobody knows whether
- * the maker lives: the shadow stays until the next rebuild. */
+ * A rebuild of a file ends with its process.  That process holds a lock on a byte far behind the
+ * end of the file, another byte for each rebuild.  Only a map holds it: the kernel releases the
+ * lock when the process ends, and a forked child does not inherit the map.  On systems without such
+ * locks it is unknown whether the process lives, and the shadow stays until the next rebuild. */
 #include "base/system.h"
 #include "home/file.h"
 #include "parts/rebuild.h"
@@ -17,7 +17,8 @@
 #include <unistd.h>
 
 /* ---- in memory ---- */
-/* A fork at any moment finds a shadow or none, never one that was freed. */
+/* The pointer is cleared first: a child forked at any moment finds a shadow or NULL, never a freed
+ * one. */
 static int drop_memory(bf_filter *f, bf_error *err)
 {
     uint64_t *old = f->shadow;
@@ -111,12 +112,12 @@ static int words_file(bf_filter *f, bool create, uint64_t **shadow, bf_error *er
         file->shadow_bytes = bytes_of(f);
     }
     rc = bf_header_verify(file->first.page, file->shadow, f->bitmap.store.nwords, file->path, err);
-    if (rc < 0) return rc; /* in the place of the bits it would damage them */
+    if (rc < 0) return rc; /* a shadow at the place of the bits would damage them */
     *shadow = file->shadow;
     return 1;
 }
 
-/* A fork at any moment finds a map or none, never one that is gone. */
+/* The pointer is cleared first: a child forked at any moment finds a map or NULL. */
 static void unmap(bf_file *file)
 {
     uint64_t *map = file->shadow;

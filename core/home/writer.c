@@ -1,14 +1,14 @@
-/* writer.c - who writes to a mapped file.  One byte far behind the end of every file is the
- * writers' lock: each ordinary handle takes it shared before its first write, an exclusive one
- * takes it alone when it is opened, so each side meets the other.  Knows locks and open files;
- * knows no bits.
+/* writer.c - the writers of a mapped file.  One byte far behind the end of every file is the
+ * writers' lock.  An ordinary handle takes it shared before its first write, an exclusive one takes
+ * it alone when it is opened; so each excludes the other.  Knows locks and open files; knows no
+ * bits.
  *
- * The lock is one of open file descriptions, which the kernel gives back when nothing holds the
- * description any more.  An ordinary handle's lock is held by the handle's own description: a child
- * of fork shares it, because it may go on writing.  An exclusive handle's lock is held by a map of
- * another description that fork does not hand on, so it ends with the process even while a child
- * lives (bf_process_lock).  The length of the locked range is 1 + the process id of the
- * holder, for messages. */
+ * It is a lock of an open file description, which the kernel releases when nothing refers to the
+ * description any more.  An ordinary handle holds it by the handle's own description, which a
+ * forked child shares, because it may go on writing.  An exclusive handle holds it by a map of
+ * another description, which a forked child does not inherit; so the lock ends with the process
+ * even while a child lives (bf_process_lock).  The length of the locked range is 1 + the holder's
+ * process id, for messages. */
 #include "base/system.h"
 #include "bits/bits.h"
 #include "home/file.h"
@@ -22,8 +22,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* Some file systems use inode numbers again, and overlayfs shows a file under the number of the one
- * it was copied from: the time of birth, where there is one, tells them apart. */
+/* Some file systems reuse inode numbers, and overlayfs shows a file under the number of the file it
+ * was copied from.  The time of birth, if known, tells them apart. */
 bool bf_identify(int fd, const char *path, bf_identity *id, uint64_t *bytes)
 {
     struct stat st;
@@ -50,10 +50,10 @@ bool bf_identify(int fd, const char *path, bf_identity *id, uint64_t *bytes)
 
 /* ---- the files that this process has open for writing ---- */
 static bf_listed *open_files;
-static int list_holder; /* the process that holds the list's lock, or 0 */
+static int list_holder; /* process that holds the lock of the list, or 0 */
 
-/* A child of fork takes over the lock that a thread of its parent held: each change of the list is
- * one store, so the list is complete at any moment. */
+/* A forked child takes over the lock if a thread of its parent held it.  Each change of the list is
+ * a single store, so the list is always consistent. */
 static void lock_list(void)
 {
     const int me = bf_process();
@@ -103,7 +103,7 @@ int bf_refuse_open_file(const char *path, bf_error *err)
 }
 
 /* ---- the writers' lock ---- */
-/* A descriptor whose lock its map keeps is not needed. */
+/* If the map holds the lock, the descriptor is closed. */
 static int close_mapped(int fd)
 {
     enum { OVERLAYFS = 0x794c7630, FUSE = 0x65735546 };
@@ -140,7 +140,7 @@ int bf_process_lock_take(
 }
 #endif
 
-/* In a child of fork another map may be at that address by now. */
+/* In a forked child another map may be at that address. */
 void bf_process_lock_drop(const bf_file *f, bf_process_lock *h)
 {
     const bf_process_lock was = *h;
@@ -153,7 +153,7 @@ static struct flock writers_byte(short type)
 {
     return (struct flock){ .l_type = type,
         .l_whence = SEEK_SET,
-        .l_start = ((off_t)1 << 62) + ((off_t)1 << 33), /* behind the bytes of shadow.c */
+        .l_start = ((off_t)1 << 62) + ((off_t)1 << 33), /* behind the bytes that shadow.c locks */
         .l_len = 1 + (off_t)getpid() };
 }
 
@@ -162,7 +162,7 @@ static bool has_no_such_locks(int e)
     return e == EINVAL || e == ENOSYS || e == EOPNOTSUPP || e == ENOLCK;
 }
 
-/* The holder may have gone by now. */
+/* The holder may be gone by now; then the message names nobody. */
 static int refuse(const bf_file *f, bf_error *err)
 {
     struct flock l = writers_byte(F_WRLCK);

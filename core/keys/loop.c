@@ -1,6 +1,6 @@
-/* loop.c - keys on their way: batches, single keys, and keys beside a rebuild.  A filter of fixed
- * size is one part; what the parts of others do with a run of keys is their variant's.  Knows the
- * seams and the generation (parts/rebuild.h), no formula, no file byte, no hash. */
+/* loop.c - adds, tests, counts and removes keys: batches, single keys, and keys during a rebuild. A
+ * fixed filter is one part; what a run of keys does in many parts is the variant's business.  Knows
+ * the stores and the generation (parts/rebuild.h); knows no formula, no file byte and no hash. */
 #include "bits/bits.h"
 #include "keys/keys.h"
 #include "parts/rebuild.h"
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Keys between two looks at the generation.  Counters of keys that a whole rebuild overtakes may be
- * incremented twice. */
+/* Keys between two reads of the generation.  Counters of keys that a complete rebuild overtakes may
+ * be incremented twice. */
 enum { KEYS_AT_ONCE = 1 << 15, COUNTED_AT_ONCE = 1 << 12 };
 
 /* ---- keys as positions ---- */
@@ -18,7 +18,7 @@ static size_t keys_at_once(size_t positions, unsigned k, size_t most)
     return positions / k < most ? positions / k : most;
 }
 
-/* How many keys come before the first that the scheme cannot hold; then *err names that one. */
+/* Returns how many keys precede the first that the scheme cannot hold; *err then names that key. */
 static size_t acceptable(const bf_batch *b)
 {
     const bf_filter *f = b->f;
@@ -30,8 +30,8 @@ static size_t acceptable(const bf_batch *b)
     return b->n;
 }
 
-/* The positions of n keys from that one on, and how many keys: all, or those before the one whose
- * hashing failed.  Hashes and layouts get few keys at once. */
+/* Computes the positions of n keys from `from` on.  Returns how many keys succeeded: n, or those
+ * before the one whose hash failed.  Hashes and layouts get few keys per call. */
 static size_t place(const bf_batch *b, size_t from, size_t n, uint64_t *pos)
 {
     uint64_t d[BF_CHUNK * BF_WIDTH_MAX];
@@ -49,12 +49,11 @@ static size_t place(const bf_batch *b, size_t from, size_t n, uint64_t *pos)
     return good;
 }
 
-/* A pass under the lock of rebuilds, where no code of the host runs.  before: NULL, or the
- * generation before a first pass without the lock; keys that are in the bits already then go to the
- * shadow only. */
+/* A second pass under the rebuild lock, where no host code may run. before: the generation before
+ * the first pass, or NULL. Keys whose bits are still in the filter then go to the shadow only. */
 typedef struct {
     const uint64_t *before;
-    bool to_bits; /* the last keys went to the bits */
+    bool to_bits; /* the last keys were added to the bits */
 } locked_pass;
 
 static int apply_locked(
@@ -64,7 +63,7 @@ static int apply_locked(
     const bf_cell_ops *cells = bf_cell_ops_of(&f->bitmap.g);
     const unsigned k = f->bitmap.g.k;
     bf_guard g;
-    bf_error why; /* *err may say already which key could not be hashed */
+    bf_error why; /* *err may already name a key that could not be hashed */
     const int rc = bf_guard_lock(f, &g, &why);
     if (rc < 0) {
         *b->err = why;
@@ -89,12 +88,12 @@ static int apply(const bf_batch *b, uint64_t *pos, size_t n, uint8_t *present)
     return 0;
 }
 
-/* In a second pass a key is new if it was new in one of the two. */
+/* After a second pass a key is new if it was new in either pass. */
 static inline __attribute__((always_inline)) int64_t answer(
     const bf_batch *b, const locked_pass *p, size_t from, size_t n, const uint8_t *present)
 {
     const bool again = p && p->before, counts = b->op == BF_OP_COUNT;
-    const uint8_t flip = b->op == BF_OP_ADD; /* add answers "new" */
+    const uint8_t flip = b->op == BF_OP_ADD; /* an add answers "new" */
     uint8_t *each = b->each ? b->each + from : NULL;
     int64_t hits = 0;
     if (again && !p->to_bits) return 0;
@@ -107,7 +106,7 @@ static inline __attribute__((always_inline)) int64_t answer(
     return hits;
 }
 
-/* At most `most` keys at once, through the buffers given. */
+/* Handles at most `most` keys per call of the store, with the given buffers. */
 static int64_t run_chunks(
     const bf_batch *b, locked_pass *p, size_t most, uint64_t *pos, uint8_t *present)
 {
@@ -127,7 +126,8 @@ static int64_t run_chunks(
     return total;
 }
 
-/* p NULL: without the lock.  A store may like larger batches than the stack holds. */
+/* p NULL: without the lock.  The buffers are allocated if the store prefers larger batches than the
+ * stack should hold. */
 static int64_t run_positions(const bf_batch *b, locked_pass *p)
 {
     uint64_t few_pos[BF_POSITIONS], *pos = few_pos;
@@ -155,7 +155,7 @@ static int64_t run_fixed(const bf_batch *b)
 }
 
 /* ---- beside a rebuild ---- */
-/* rc: of the first pass.  Keys before one that was refused are added again as well. */
+/* rc: result of the first pass.  Keys before a refused one are added again too. */
 static int64_t add_again(const bf_batch *first, uint64_t before, int64_t rc)
 {
     bf_batch b = *first;
@@ -179,7 +179,8 @@ static int64_t change(const bf_batch *b)
     return b->op == BF_OP_REMOVE || bf_unchanged(b->f, before) ? rc : add_again(b, before, rc);
 }
 
-/* A single key that was added while the generation changed; its answer was present. */
+/* Adds a single key again, because the generation changed during its add. present: the first
+ * answer. */
 static __attribute__((noinline)) int add_one_again(
     bf_filter *f, const void *key, size_t len, uint64_t before, bool present, bf_error *err)
 {
@@ -222,7 +223,7 @@ static int64_t run_spans(const bf_batch *b)
 }
 
 /* ---- all of them ---- */
-/* Not inlined: large buffers must not burden the single key. */
+/* Not inlined: a single key must not pay for large buffers. */
 static __attribute__((noinline)) int64_t run_some(bf_batch *b, bool changes)
 {
     bf_filter *f = b->f;
@@ -239,8 +240,8 @@ static __attribute__((noinline)) int64_t run_some(bf_batch *b, bool changes)
     return total < 0 || b->n == n ? total : BF_EINVAL;
 }
 
-/* Changes of memory and of files go so many keys at once: a rebuild may begin in between, and
- * others may take the file's name away. */
+/* Changes in memory and in files are made in chunks, because between two of them a rebuild may
+ * begin, or the file may lose its name. */
 static int64_t run(bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
     const bool changes = op == BF_OP_ADD || op == BF_OP_REMOVE;
@@ -270,7 +271,7 @@ static inline bool has_parts_here(const bf_filter *f)
     return f->chain && f->chain->part[0]->bitmap.kernels;
 }
 
-/* The single key of a filter whose bits are elsewhere, or whose calls run the host's code. */
+/* A single key of a filter whose bits are elsewhere or whose calls run host code. */
 static __attribute__((noinline)) int run_one(
     bf_filter *f, int op, const void *key, size_t len, bf_error *err)
 {
@@ -297,7 +298,7 @@ int64_t bf_test_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, 
     return run(f, BF_OP_TEST, keys, n, each, err);
 }
 
-/* A single key: the same hash and kernel without the ring. */
+/* A single key with the same hash and kernel, without the ring. */
 static inline __attribute__((always_inline)) int add_one(
     bf_filter *f, const void *key, size_t len, uint64_t *d, bf_error *err)
 {
@@ -363,7 +364,7 @@ int64_t bf_count_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each,
     return rc < 0 ? rc : run(f, BF_OP_COUNT, keys, n, each, err);
 }
 
-/* A single key in memory or in a file, where a remove has no other writer beside it. */
+/* A single count or remove in memory or in a file, if a remove has no concurrent writer. */
 static int one_counted(bf_filter *f, int op, const void *key, size_t len, bf_error *err)
 {
     uint64_t d[BF_WIDTH_MAX], pos[BF_POSITIONS];

@@ -1,5 +1,5 @@
-/* text_lines.c - keys that stand in one buffer, each ended by a separator: found, and given to a
- * filter a call at a time.  Knows separators; knows neither files nor what a key means. */
+/* text_lines.c - splits a buffer into lines and gives them to a filter as keys, a batch at a time.
+ * Knows separators; knows neither files nor what a key means. */
 #include "bloomfilter_host.h"
 #include <string.h>
 
@@ -7,14 +7,12 @@
 #include <emmintrin.h>
 #endif
 
-enum {
-    CALL_BYTES = 1 << 22
-}; /* lines of more bytes go in several calls: others wait for its end */
+enum { CALL_BYTES = 1 << 22 }; /* at most this many bytes per call, so that others wait less */
 
 typedef struct {
     bf_key *keys;
     size_t n, cap;
-    const char *from; /* where the next line begins */
+    const char *from; /* begin of the next line */
 } found;
 
 static inline bool take(found *f, const char *stop, const char *next)
@@ -36,7 +34,8 @@ static inline uint64_t separators(const char *at, __m128i sep)
     return bits;
 }
 
-/* Whole lines of whole blocks: a search a line costs twice as much.  Returns where to look on. */
+/* Finds lines in blocks of 64 bytes (a search per line costs twice as much).  Returns where to go
+ * on. */
 static const char *find_in_blocks(found *f, const bf_lines *l)
 {
     const __m128i sep = _mm_set1_epi8(l->sep);
@@ -56,7 +55,7 @@ static const char *find_in_blocks(found *f, const bf_lines *l)
 }
 #endif
 
-/* The lines from l->at on; from is where the first one begins that was not taken. */
+/* Finds the lines from l->at on; f->from becomes the begin of the first line that is left. */
 static void find(found *f, const bf_lines *l)
 {
     f->from = l->at;

@@ -1,13 +1,13 @@
-/* warning.c - what every host does around batches of keys, decided once: how many keys a call has,
- * when to look whether a filter is overfull, and what a warning says.  Knows homes by what their
- * stores say, and weak hashes by their rows; counts nothing. */
+/* warning.c - what all hosts decide around batches: how many keys a call has, when to check whether
+ * the filter is overfull, and the text of a warning.  Knows homes by their stores' operations, and
+ * weak hashes by their rows. */
 #include "base/base.h"
 #include "parts/parts.h"
 #include "sets/sets.h"
 #include <time.h>
 
-/* Near: as many as keep the hosts' objects in the first caches until their bytes are hashed.  Each
- * call on a file looks at its name, so it gets more. */
+/* NEAR: as many keys as keep their host objects in the first-level caches until they are hashed.  A
+ * call on a file checks the file's name, so it gets more keys. */
 enum { NEAR = 256 };
 
 size_t bf_batch_size(const bf_filter *f)
@@ -18,26 +18,27 @@ size_t bf_batch_size(const bf_filter *f)
     return BF_TRIP_POSITIONS / k < most ? BF_TRIP_POSITIONS / k : most;
 }
 
-enum { NEVER, NEAR_BY, FAR };
-/* FAR: a look is a trip, so it is the time that counts, not the keys of this process. */
+enum { NEVER, NEAR_BY, REMOTE };
+/* REMOTE: a check is a round trip, so it depends on time and not on the keys of this process. */
 static int where_it_is(const bf_filter *f)
 {
     if (bf_whole_part((bf_filter *)f, 0)->bitmap.store.words) return NEAR_BY;
-    return f->bitmap.store.ops->glance ? FAR : NEVER;
+    return f->bitmap.store.ops->glance ? REMOTE : NEVER;
 }
 
-/* In memory the first look is free, or nearly; a file is looked at with the first new key. */
+/* In memory the first check costs nearly nothing; a file is checked when its first new key was
+ * added. */
 int64_t bf_check_after(bf_filter *f, bool just_opened)
 {
     uint64_t wait = 0;
     const int where = where_it_is(f);
     if (where == NEVER) return INT64_MAX;
-    if (!just_opened || where == FAR || f->bitmap.store.ops->has_name) return 0;
+    if (!just_opened || where == REMOTE || f->bitmap.store.ops->has_name) return 0;
     if (bf_saturated(f, &wait, NULL) == BF_OVERFULL) return 0;
     return wait < INT64_MAX ? (int64_t)wait : INT64_MAX;
 }
 
-/* A trip a minute, asked for at each call that brings new keys. */
+/* A check is due once a minute, when a call brings new keys. */
 static bool is_due(bf_filter *f)
 {
     enum { MINUTE = 60000 };
@@ -57,14 +58,14 @@ int bf_check_fill(bf_filter *f, int64_t *left, char *sentence, size_t cap)
     bool full = false;
     const int where = where_it_is(f);
     *left = INT64_MAX;
-    if (where == FAR) {
+    if (where == REMOTE) {
         full = is_due(f) && bf_glance(f, NULL) == 1;
         if (!full) *left = 0;
     } else if (where == NEAR_BY) {
         const int now = bf_saturated(f, &wait, NULL);
         full = now == BF_OVERFULL;
         if (now >= 0 && !full && wait < INT64_MAX) *left = (int64_t)wait;
-        if (now == BF_EBUSY) *left = 0; /* with the next new key */
+        if (now == BF_EBUSY) *left = 0; /* check again with the next new key */
     }
     if (!full) return 0;
     bf_get_info(f, &info);

@@ -58,8 +58,8 @@ typedef struct {
     void (*fetch)(const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n);
     bf_test_kernel *test;
     bf_add_kernel *add[3]; /* by bf_add_mode */
-    bool (*test_one)(const bf_geometry *g, const uint64_t *words,
-        const uint64_t *d); /* returns true if it was present */
+    /* returns true if it was present */
+    bool (*test_one)(const bf_geometry *g, const uint64_t *words, const uint64_t *d);
     bool (*add_one[3])(const bf_geometry *g, uint64_t *words, const uint64_t *d);
     bf_any_kernel *any; /* NULL: the parts are tested one after the other */
 } bf_kernels;
@@ -70,8 +70,8 @@ typedef struct {
     unsigned line_bits;                              /* m is a multiple of it */
     double (*rate)(double bits_per_key, unsigned k); /* rates.c: false-positive rate */
     double (*distinct)(unsigned k); /* rates.c: mean number of different bits that a key sets */
-    void (*positions)(
-        const bf_geometry *g, const uint64_t *digests, size_t n, uint64_t *pos); /* n * k    */
+    /* n * k */
+    void (*positions)(const bf_geometry *g, const uint64_t *digests, size_t n, uint64_t *pos);
     const bf_kernels *kernels[2][BF_CPUS]; /* by [counters][bf_cpu()].  NULL: as the row before; all
                                               NULL: the layout has positions only */
     enum { BF_WHOLE, BF_SHARDS_OF_LINES, BF_SHARDS_BY_HASH } sharding; /* see shards.c */
@@ -94,10 +94,10 @@ uint64_t bf_sample(const uint64_t *words, uint64_t nwords, const bf_geometry *g)
 uint64_t bf_shard_step(const bf_layout *l, unsigned shards); /* m is a multiple of this */
 void bf_positions(
     const bf_layout *l, const bf_geometry *g, const uint64_t *digests, size_t n, uint64_t *pos);
-bool bf_shards_fit(
-    const bf_layout *l, const bf_geometry *g); /* is the stored number of shards possible?  */
-unsigned bf_shards_that_matter(
-    const bf_layout *l, const bf_geometry *g); /* 1 if shards do not change positions */
+/* is the stored number of shards possible? */
+bool bf_shards_fit(const bf_layout *l, const bf_geometry *g);
+/* 1 if shards do not change positions */
+unsigned bf_shards_that_matter(const bf_layout *l, const bf_geometry *g);
 
 /* rates.c: false-positive rates, and the mean number of different bits that a key sets */
 double bf_rate_classic(double bits_per_key, unsigned k);

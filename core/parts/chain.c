@@ -1,7 +1,7 @@
-/* chain.c - a filter as its parts, be they one or many: opening them, holding them still, what they
- * are, and the lock under which parts come and go.  Nothing above asks whether there is a chain of
- * them.  How keys go over the parts is span.c's, when parts come and go is grow.c's and window.c's,
- * where they live the homes'. */
+/* chain.c - the parts of a filter, be they one or many: opening them, holding them still, their
+ * parameters, and the lock under which parts are appended or dropped.  No file above this folder
+ * asks whether a filter has a chain. span.c takes keys over the parts; grow.c and window.c decide
+ * when parts begin and end; the homes store them. */
 #include "bits/bits.h"
 #include "parts/parts.h"
 #include <stdlib.h>
@@ -17,8 +17,8 @@ static double system_clock(void *unused)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Reading the exact time stops the processor until all that was begun before is done, so the lines
- * of two single keys would never be fetched at once. */
+/* The exact clock would serialize the processor (rdtsc waits for earlier loads), so the lines of
+ * two single keys would never be fetched at once. */
 double bf_chain_tick(const bf_chain *c)
 {
 #ifdef CLOCK_REALTIME_COARSE
@@ -110,7 +110,7 @@ bool bf_whole_compact(const bf_filter *f, unsigned parts)
     return bf_compact_fits(bytes);
 }
 
-/* What a header's length depends on: no live word, which may lie in a file that was cut short. */
+/* Header length.  Must not read the live word: in a truncated file that is SIGBUS. */
 static uint64_t header_bytes(const bf_filter *f, bool part, bool compact)
 {
     bf_params d = bf_describe(f);
@@ -207,7 +207,7 @@ int bf_whole_plan(bf_params *d, bf_error *err)
 }
 
 /* ---- in use ---- */
-/* A file that was cut short and made long again has zeros where its parts were. */
+/* Also finds a file that was truncated and made long again: zeros are where its parts were. */
 int bf_whole_check(bf_filter *f, bf_error *err)
 {
     bf_store *s = &f->bitmap.store;

@@ -1,15 +1,16 @@
-/* filter.h - the handle: what every floor above shares of an open filter.  Private.
- * handle.c: what it is, its name in messages, may it be written, closing.  secret.c: keyed filters.
- */
+/* filter.h - the handle of an open filter, which all folders above share.  Private.
+ *
+ *   handle.c  parameters, names in messages, permission to write, closing
+ *   secret.c  keyed filters           lifetime.c  owners and active calls */
 #ifndef BF_FILTER_H
 #define BF_FILTER_H
 #include "parts/store.h"
 
-/* A filter of fixed size is one part; a growing or forgetting one is a chain of them (parts.h). */
+/* The bits of a fixed filter, or of one part. */
 typedef struct {
     bf_geometry g;
     bf_store store;
-    const bf_kernels *kernels; /* NULL = go by positions */
+    const bf_kernels *kernels; /* NULL: no kernels, only positions */
 } bf_bitmap;
 
 static inline bf_part_view bf_part_view_of(const bf_bitmap *p)
@@ -17,14 +18,15 @@ static inline bf_part_view bf_part_view_of(const bf_bitmap *p)
     return (bf_part_view){ p->store.words, &p->g, p->g.lines };
 }
 
-/* A part as one of its filter's. */
+/* A part of a growing or forgetting filter. */
 typedef struct {
     bf_bitmap bitmap;
-    uint64_t start; /* bits of the parts before it                                             */
-    uint64_t *live; /* keys in it (grow), its epoch (window); see bf_live                       */
-    _Alignas(8) uint64_t own; /* what live points to where it is nobody else's */
-    uint8_t *page; /* its header page in a mapped file, or NULL                               */
-    uint32_t last_mark; /* Redis: its mark, when it was last sure that no part follows it */
+    uint64_t start; /* bits in the parts before this one */
+    /* the live word: its number of keys (grow) or its epoch (window); see bf_live */
+    uint64_t *live;
+    _Alignas(8) uint64_t own; /* the live word of a part that no other process shares */
+    uint8_t *page;            /* header page in a mapped file, or NULL */
+    uint32_t last_mark;       /* Redis: the part's mark when no part was known to follow it */
 } bf_part;
 
 typedef struct bf_chain bf_chain;
@@ -33,66 +35,68 @@ typedef struct bf_variant_ops bf_variant_ops; /* parts.h */
 typedef struct bf_call {
     struct bf_call *next, **from;
     bf_filter *f;
-} bf_call; /* lifetime.c: one call of its thread */
+} bf_call; /* lifetime.c: an active call */
 
-/* May this handle write?  It only moves forward.  FRESH: it has not written yet.  WRITABLE: it may,
- * and nobody can take its home's name away.  NAMED: it may, as long as its file has its name, which
- * is looked at from time to time.  REPLACED: others replaced or deleted the file. */
+/* Write state of a handle; it only moves forward.  FRESH: nothing written yet.  WRITABLE: it may
+ * write, and its home cannot lose its name.  NAMED: it may write while its file has its name; that
+ * is checked from time to time.  REPLACED: the file was replaced or deleted. */
 enum { BF_FRESH, BF_WRITABLE, BF_NAMED, BF_REPLACED };
 
 struct bf_filter {
-    union { /* a fixed filter is its only part; of a chain: no bits, no kernels; the store is the
-               one that leads to the parts' */
+    union { /* a fixed filter is its only part; in a filter with a chain the bitmap has only the
+               store that leads to the parts' stores */
         bf_bitmap bitmap;
         bf_part part;
     };
-    bf_chain *chain; /* NULL: a fixed filter; asked in parts/ and where parts live */
+    bf_chain *chain; /* NULL: a fixed filter */
     const bf_variant_ops *variant;
     const bf_scheme *scheme;
-    const bf_hash *hash;     /* scheme->hash or scheme->keyed */
-    uint64_t *generation;    /* rebuild.h: the store's word, or own_generation         */
-    bool atomic, exclusive;  /* words that others write too; the only writer of a file */
-    uint8_t add_mode;        /* bf_add_mode: which add kernel                               */
-    int state;               /* BF_FRESH ...                                           */
-    int opened_by;           /* bf_process()                                           */
-    bool never_written;      /* created empty in memory: still empty while state is BF_FRESH */
-    bool read_only;          /* as asked; the store's own flag may come from the file's rights */
-    bool created;            /* bf_open made what it opened   */
-    int64_t fill_checked_at; /* keys/warning.c: ms, when a trip last told how full it is; 0 never */
-    bool runs_host_code;     /* calls run the host's code: a clock, a client                    */
-    _Alignas(8) uint8_t secret[BF_SECRET_BYTES]; /* or the scheme's argument   */
-    uint64_t secret_check;                       /* 0 where not keyed             */
-    double info_p;                               /* what bf_info says of p        */
-    char name[BF_SCHEME_BYTES];                  /* the scheme's, with its argument */
+    const bf_hash *hash;  /* scheme->hash, or scheme->keyed if there is a secret */
+    uint64_t *generation; /* rebuild.h: the store's word or own_generation */
+    /* atomic: others write the words too; exclusive: the only writer of its file */
+    bool atomic, exclusive;
+    uint8_t add_mode;   /* bf_add_mode of its add kernel */
+    int state;          /* BF_FRESH ...                                           */
+    int opened_by;      /* bf_process()                                           */
+    bool never_written; /* created empty in memory; still empty while state is BF_FRESH */
+    bool read_only; /* as the caller asked; the store's flag may come from the file's permissions */
+    bool created;   /* bf_open created the filter */
+    int64_t fill_checked_at; /* keys/warning.c: when Redis was last asked for the fill, in ms; 0:
+                                never */
+    bool runs_host_code;     /* its calls run code of the host: a clock or a client */
+    _Alignas(8) uint8_t secret[BF_SECRET_BYTES]; /* the secret, or the scheme's argument */
+    uint64_t secret_check;                       /* 0: not keyed */
+    double info_p;                               /* the p that bf_info shows */
+    char name[BF_SCHEME_BYTES];                  /* the scheme's name with its argument */
     const bf_functions *functions;
-    char *storage, *key; /* as given, or NULL             */
-    bool closed;         /* shut: all that it held is freed                                 */
+    char *storage, *key; /* as given, or NULL */
+    bool closed;         /* closed: everything that it held is freed */
     bool first_in_use;
-    int process;               /* bf_process() of the one whose calls are counted                 */
-    _Alignas(8) uint64_t refs; /* lifetime.c: owners, and calls inside */
-    bf_call first;             /* of those that run the host's code; others are allocated         */
+    int process;               /* bf_process() of the process whose calls are counted */
+    _Alignas(8) uint64_t refs; /* lifetime.c: owners and active calls */
+    bf_call first; /* the first active call that runs host code; further ones are allocated */
     /* rebuild.h */
-    _Alignas(8) uint64_t own_generation; /* of a filter in memory                                */
-    uint64_t *shadow;                    /* of a filter in memory, or NULL                       */
-    int64_t rebuild_opened; /* the generation of the rebuild that this handle opened, or 0 */
-    int rebuild_by;     /* the process that did                                                  */
-    int64_t rebuild_of; /* the generation of the rebuild that its keys are for, or 0             */
-    int lock_holder;    /* the process that holds the lock of this handle, or 0                   */
-    int lock_fd;        /* open while the store's lock is held, else -1                           */
-    bf_wait_hooks wait; /* bf_set_wait_hooks */
+    _Alignas(8) uint64_t own_generation; /* generation of a filter in memory */
+    uint64_t *shadow;                    /* shadow of a filter in memory, or NULL */
+    int64_t rebuild_opened; /* generation of the rebuild that this handle opened, or 0 */
+    int rebuild_by;         /* the process that opened it */
+    int64_t rebuild_of;     /* generation of the rebuild that this filter's keys are for, or 0 */
+    int lock_holder;        /* the process that holds this handle's lock, or 0 */
+    int lock_fd;            /* descriptor while the store's lock is held, else -1 */
+    bf_wait_hooks wait;     /* bf_set_wait_hooks */
 };
-/* handle.c: one thread of one process at a time changes which parts there are, or replaces bits.
- * First within the process, then among the processes that share the store. */
+/* handle.c: the lock under which parts are appended or dropped and bits are replaced: among
+ * threads, then among the processes that share the store. */
 int bf_lock(bf_filter *f, bf_error *err);
 void bf_unlock(bf_filter *f);
 
-/* lifetime.c: who is inside.  A call that may run the host's code is between bf_call_enter and
- * bf_call_leave; where both filters are given, both are in it.  bf_call_enter: 0, or BF_EBUSY,
- * because this thread is inside already.  Neither costs anything elsewhere. */
+/* lifetime.c: active calls.  A call that may run host code is between bf_call_enter and
+ * bf_call_leave, in one filter or in two. bf_call_enter returns 0, or BF_EBUSY if this thread
+ * already has an active call of that filter.  Other calls pay nothing for it. */
 typedef struct {
     bf_call *a, *b;
 } bf_calls;
-void bf_ref_init(bf_filter *f); /* its first owner: of a handle that is all zeros */
+void bf_ref_init(bf_filter *f); /* gives a zeroed handle its first owner */
 int bf_calls_enter(bf_calls *c, bf_filter *a, bf_filter *b, bf_error *err);
 void bf_calls_leave(bf_calls *c);
 static inline int bf_call_enter(bf_calls *c, bf_filter *a, bf_filter *b, bf_error *err)
@@ -104,8 +108,8 @@ static inline void bf_call_leave(bf_calls *c)
 {
     if (c->a) bf_calls_leave(c);
 }
-/* The first line of a public function that may run the host's code: it is inside until it returns.
- * failed: what it returns if it may not enter; `entered` is the error's code. */
+/* The first line of a public function that may run host code: enters the filters until the function
+ * returns. failed: what the function returns if it cannot enter; `entered` is the error's code. */
 #define BF_CALL(a, b, failed)                                                                      \
     bf_calls call_ __attribute__((cleanup(bf_call_leave)));                                        \
     const int entered = bf_call_enter(&call_, a, b, err);                                          \
@@ -120,13 +124,13 @@ void bf_secret_wipe(bf_filter *f);
 /* handle.c */
 bf_params bf_describe(const bf_filter *f);
 int bf_alike(const bf_filter *a, const bf_filter *b, bf_error *err); /* bf_check_same */
-const char *bf_where(const bf_filter *f, const bf_spec *spec);       /* its storage, for messages */
+const char *bf_where(const bf_filter *f, const bf_spec *spec); /* its storage as messages show it */
 int bf_writable(bf_filter *f, bf_error *err);
-/* After keys were added, or whatever else was written: is that in the file that has the name?  0,
- * or an error, also for all that is written later. */
+/* Called after keys were added or anything else was written.  Returns 0 if the file that has the
+ * name contains that, or an error, now and from then on. */
 int bf_still_named(bf_filter *f, bf_error *err);
-/* The same for a single key that was added, and its answer: once in about 1,024 keys, by its
- * digest, because a counter would be shared by threads. */
+/* bf_still_named for a single key: checks once in about 1,024 keys, chosen by the digest (threads
+ * would contend for a counter).  Returns answer or the error. */
 static inline int bf_sometimes_named(bf_filter *f, uint64_t digest, int answer, bf_error *err)
 {
     enum { ONE_IN = 1024 };
@@ -134,15 +138,16 @@ static inline int bf_sometimes_named(bf_filter *f, uint64_t digest, int answer, 
     const int rc = bf_still_named(f, err);
     return rc < 0 ? rc : answer;
 }
-/* *holder: 0 releases it */
+/* bf_lock_threads waits until *holder is this process; storing 0 releases it */
 int bf_lock_threads(const bf_filter *f, int *holder, bf_error *err);
 
 const bf_kernels *bf_choose_kernels(const bf_layout *l, const bf_geometry *g);
-void bf_release(bf_filter *f); /* all that it holds, but not itself */
-bf_filter *bf_handle_new(
-    const bf_store_ops *ops, bf_error *err); /* with one owner and nothing in it */
-/* Takes on what a description says, and spec's secret or functions.  Before the store exists: a new
- * one stores their check. */
+void bf_release(bf_filter *f); /* frees everything that it holds, but not the handle */
+/* returns an empty handle with one owner */
+bf_filter *bf_handle_new(const bf_store_ops *ops, bf_error *err);
+/* Takes over parameters, and spec's secret or functions.  Called before the store is created,
+ * because a new store contains their check value. */
 int bf_filter_init_from(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_error *err);
-void bf_finish_open(bf_filter *f, bool threads); /* its kernels, once its store is open */
+/* chooses the kernels; called when the store is open */
+void bf_finish_open(bf_filter *f, bool threads);
 #endif

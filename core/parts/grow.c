@@ -1,11 +1,11 @@
-/* grow.c - filters that grow: a key goes into the newest part, unless an older one has it; a part
- * that has the keys it is sized for is followed by the next.  Knows counts of keys; how large the
- * next part is says sizing_parts.c. */
+/* grow.c - growing filters: a key goes to the newest part unless an older part has it; when a part
+ * has the keys it is sized for, the next one is appended.  Knows counts of keys; sizing_parts.c
+ * says how large the next part is. */
 #include "bits/bits.h"
 #include "parts/span.h"
 #include <string.h>
 
-/* Of parts elsewhere.  Also asks the parts that turn out to be there while others are asked. */
+/* Tests parts elsewhere, and then those that others appended meanwhile. */
 static int test(bf_filter *f, bf_span *s, bf_error *err)
 {
     const bf_chain *c = f->chain;
@@ -14,14 +14,14 @@ static int test(bf_filter *f, bf_span *s, bf_error *err)
     while ((rc = bf_chain_sift(f, c->part + from, count - from, s, 1, err)) == 0 && s->n) {
         if ((rc = bf_chain_follow(f, err)) < 0) return rc;
         const unsigned now = bf_chain_count(c);
-        if (now <= count) return 0; /* fewer: re-created, and another thread was told */
+        if (now <= count) return 0; /* fewer parts: re-created, and another thread got the error */
         from = count;
         count = now;
     }
     return rc;
 }
 
-/* Each time there is a part more, by whom ever: there cannot be so many. */
+/* each try follows a new part, so there are at most BF_PARTS_MAX */
 enum { TRIES = 4 * BF_PARTS_MAX };
 static int never_ends(const bf_filter *f, bf_error *err)
 {
@@ -38,8 +38,8 @@ static uint64_t room(const bf_chain *c, const bf_part *p)
                                             : 0;
 }
 
-/* The first n were just added to what was the newest part: parts that others appended before may
- * have them. */
+/* The first n keys of the span were just added to the part that was the newest: tests whether parts
+ * that others appended before already have them. */
 static int recheck(bf_filter *f, const bf_span *s, size_t n, unsigned count, bf_error *err)
 {
     bf_span fresh;
@@ -56,9 +56,8 @@ static int recheck(bf_filter *f, const bf_span *s, size_t n, unsigned count, bf_
     return bf_chain_sift(f, f->chain->part + count, now - count, &fresh, 0, err);
 }
 
-/* Of parts in addressable memory: adds those keys to the newest of `count` parts that no part has,
- * as many as it has room for.  If it has none it is only asked: no other part is needed for the
- * keys that it has. */
+/* In addressable memory: adds the keys that no part has to the newest of `count` parts, as many as
+ * it has room for.  A full part is only tested, because keys that it has need no other part. */
 static int put(bf_filter *f, unsigned count, bf_span *s, bf_error *err)
 {
     bf_chain *c = f->chain;

@@ -1,6 +1,5 @@
-/* handle.c - an open filter as every floor above sees it: what it is, its name in messages, may it
- * be written, its end. Knows its parts; knows neither how it was opened nor what is done with it.
- */
+/* handle.c - the handle of an open filter: parameters, names in messages, permission to write, its
+ * end.  Knows its parts; knows neither how it was opened nor what it is used for. */
 #include "bits/bits.h"
 #include "parts/parts.h"
 #include <errno.h>
@@ -147,8 +146,8 @@ int bf_still_named(bf_filter *f, bf_error *err)
 }
 
 /* ---- the lock ---- */
-/* A child of fork takes the lock over that a thread of its parent holds: no thread of the child
- * would ever give it back. */
+/* A forked child takes over a lock that a thread of its parent holds: no thread of the child would
+ * release it. */
 static int try_threads(void *handle)
 {
     bf_filter *f = handle;

@@ -1,24 +1,24 @@
-/* lifetime.c - who has a handle, and who is inside it: owners, calls, and the calls that run the
- * host's own code (a clock, a client) in their middle.  Knows neither keys nor bits.
+/* lifetime.c - the owners of a handle and its active calls, in particular those that run code of
+ * the host (a clock, a client).  Knows neither keys nor bits.
  *
- *   who:  | 1 bit: shut | 31 bits: calls inside | 32 bits: owners |
+ *   refs:  | 1 bit: shut | 31 bits: active calls | 32 bits: owners |
  *
- * What a handle holds is freed when it has no owner and nobody is inside.
+ * What a handle holds is freed when it has neither owners nor active calls.
  *
- * A call that may run the host's code (f->runs_host_code), or works with a filter whose calls do,
- * is in its thread's list until it returns.  That code may do anything.  What it asks of a filter
- * in its own thread's list is refused, because the call would wait for itself; closing is refused
- * too.  A second fiber or greenlet of the thread is treated alike.  The list's members are not on
- * the stack, because greenlets move their stacks.
+ * A call that may run host code (f->runs_host_code), or that uses a filter whose calls may, is in a
+ * list of its thread until it returns.  Host code may call any function.  A call of a filter that
+ * is in its own thread's list is refused, because it would wait for itself; so is closing it.
+ * Another fiber or greenlet of the thread is treated alike.  The members of the list are not on the
+ * stack, because greenlets move their stacks.
  *
- * A fork: the child has the list of the thread that forked.  What other threads counted is never
- * counted down there, so a process that did not open the handle goes by its list alone to say who
- * is inside; what nobody leaves any more stays allocated. */
+ * A forked child has the list of the thread that forked.  It never counts down the calls of the
+ * parent's other threads, so in a process that did not open the handle only the list says which
+ * calls are active, and what such calls hold stays allocated. */
 #include "bits/bits.h"
 #include "parts/filter.h"
 #include <stdlib.h>
 
-static _Thread_local bf_call *calls; /* of this thread, the last first */
+static _Thread_local bf_call *calls; /* of this thread, the newest first */
 
 enum { OWNER_BITS = 32 };
 static const uint64_t OWNER = 1, INSIDE = UINT64_C(1) << OWNER_BITS, SHUT = UINT64_C(1) << 63;
@@ -68,7 +68,7 @@ int bf_enter(bf_filter *f, bf_error *err)
 
 void bf_leave(bf_filter *f) { give_up(f, INSIDE); }
 
-/* Where nobody is inside a child of the process that opened it counts as well as that one. */
+/* If no call is active, a forked child counts the calls from then on. */
 int bf_busy(bf_filter *f, bf_error *err)
 {
     const bool counted = inside(bf_load_acquire(&f->refs)) != 0;
@@ -87,7 +87,7 @@ int bf_shut(bf_filter *f, bf_error *err)
         if (who & SHUT) return 0;
         if (inside(who) && bf_busy(f, err) < 0) return BF_EBUSY;
     } while (!bf_cas(&f->refs, &who, who | SHUT));
-    /* by threads of the parent: nothing is freed */
+    /* calls of the parent's threads: nothing is freed */
     if (inside(who)) return 0;
     bf_release(f);
     f->closed = true;
@@ -98,7 +98,7 @@ int bf_shut(bf_filter *f, bf_error *err)
 static int refuse(const bf_call *list, const bf_filter *f, bf_error *err)
 {
 #ifdef BF_MODEL
-    list = NULL; /* the model's threads are coroutines of one */
+    list = NULL; /* all threads of a model are coroutines of one */
 #endif
     if (bf_load_acquire(&f->refs) & SHUT) return bf_fail(err, BF_EINVAL, "the filter is closed");
     if (!is_in(list, f)) return 0;
@@ -132,7 +132,7 @@ static void pop(bf_call *c)
 
 int bf_calls_enter(bf_calls *c, bf_filter *a, bf_filter *b, bf_error *err)
 {
-    bf_call **list = &calls; /* looked up once */
+    bf_call **list = &calls; /* thread-local, so looked up once */
     int rc = refuse(*list, a, err);
     if (rc < 0 || (b && (rc = refuse(*list, b, err)) < 0)) return rc;
     if ((c->a = push(list, a)) && (!b || (c->b = push(list, b)))) return 0;

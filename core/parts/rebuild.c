@@ -1,14 +1,14 @@
-/* rebuild.c - rebuilds, step by step: opening one, ending it, giving it up, and completing or
- * dropping what one that died left behind.  Knows generations, shadows and words; where they are is
- * the home's business (bf_shadow_ops), and keys are keys/loop.c's.
+/* rebuild.c - the steps of a rebuild: opening, installing and discarding it, and completing or
+ * dropping one whose process died.  Knows generations, shadows and words; homes store them
+ * (bf_shadow_ops), and keys/loop.c adds keys.
  *
- * A process that dies leaves the old contents or the new ones.  There is a shadow only while the
- * generation says so, on disk too: the generation changes before a shadow is made, and after it is
- * dropped.  Until the phase is REPLACING, the bits are the old ones; from then on whoever takes the
- * lock next puts the shadow into their place once more. */
+ * A process that dies leaves either the old or the new contents.  The generation says whether there
+ * is a shadow, on disk too: it changes before a shadow is created and after it is dropped.  Until
+ * the phase is REPLACING the bits are the old ones; from then on the next process that takes the
+ * lock installs the shadow once more. */
 #include "parts/rebuild.h"
 
-/* Bits that took the place of others begin a new block of this many numbers. */
+/* The generation moves to a new multiple of SAME_BITS each time bits are replaced. */
 enum { SAME_BITS = 1 << 16, STEP = 4 };
 
 bool bf_same_bits(const bf_guard *g, uint64_t before)
@@ -40,7 +40,7 @@ static int settle(bf_filter *f, bf_guard *g, bf_error *err)
     return rc < 0 ? rc : move_to(f, g, BF_SETTLED, bf_phase(g->generation) == BF_REPLACING, err);
 }
 
-/* First all of both, then the shadow alone: no bit that both have is ever 0. */
+/* First unites the shadow into the bits, then copies it: no bit that is in both is ever 0. */
 static int replace(bf_filter *f, bf_guard *g, bf_error *err)
 {
     bf_store *s = &f->bitmap.store;
@@ -83,15 +83,15 @@ static int busy(const bf_filter *f, bf_error *err)
         bf_where(f, NULL));
 }
 
-/* A child of fork has a copy of the handle; a rebuild in memory is its own too, one in a file is
- * its parent's. */
+/* A forked child has a copy of the handle.  A rebuild in memory is the child's own; a rebuild in a
+ * file is its parent's. */
 static bool is_own(const bf_filter *f, const bf_guard *g)
 {
     return g->shadow && f->rebuild_opened == g->generation &&
            (!ops_of(f)->maker_lives || f->rebuild_by == bf_process());
 }
 
-/* An open rebuild of the same handle is over with this; so is one whose maker may have died. */
+/* Ends an open rebuild of the same handle, or one whose process may have died. */
 static int open_shadow(bf_filter *f, bf_guard *g, bf_error *err)
 {
     const bf_shadow_ops *ops = ops_of(f);

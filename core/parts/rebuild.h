@@ -17,46 +17,45 @@
 #include "bits/bits.h"
 #include "parts/filter.h"
 
-/* How a home keeps a shadow; all under the lock. */
+/* How a home stores a shadow.  All operations are called under the lock. */
 typedef enum { BF_SYNC_SHADOW, BF_SYNC_BITS, BF_SYNC_GENERATION } bf_sync_what;
 typedef struct bf_shadow_ops {
-    /* 1 and the shadow's words, or 0: there is none.  create: an empty one, in the place of any
-     * other, whose maker is this process. */
+    /* Returns 1 and the shadow's words, or 0 if there is none. create: replaces any shadow by an
+     * empty one of this process. */
     int (*words)(bf_filter *f, bool create, uint64_t **shadow, bf_error *err);
     int (*drop)(bf_filter *f, bf_error *err);
-    /* To disk; NULL: nothing to do. */
+    /* Syncs to disk; NULL: nothing to sync. */
     int (*sync)(bf_filter *f, bf_sync_what what, bf_error *err);
-    /* Is the process that rebuilds alive?  1 yes, 0 no, -1 unknown.  NULL: it is this one. */
+    /* Is the rebuilding process alive? 1 yes, 0 no, -1 unknown.  NULL: it is this process. */
     int (*maker_lives)(const bf_filter *f);
 } bf_shadow_ops;
 extern const bf_shadow_ops bf_shadow_memory, bf_shadow_file;
 
-/* Can it be rebuilt in its words?  Else its generation is its own, and always settled. */
+/* Can it be rebuilt in place?  If not, its generation is its own and always settled. */
 static inline bool bf_rebuilds_in_place(const bf_filter *f)
 {
     return f->bitmap.store.words && f->bitmap.store.ops->shadow;
 }
 
-/* Around an add without the lock: before it, and after it. */
+/* Read the generation before, and compare it after an add without the lock. */
 static inline uint64_t bf_generation(const bf_filter *f) { return bf_load_acquire(f->generation); }
 static inline bool bf_unchanged(const bf_filter *f, uint64_t before)
 {
-    bf_fence(); /* the bits are set for everybody, or the change is seen */
+    bf_fence(); /* the bits are visible to all threads, or the change is seen */
     return bf_word(f->generation) == before;
 }
 
-/* The lock, after what a rebuild that died left behind was completed or dropped; bf_unlock. */
+/* Takes the lock and completes or drops a rebuild whose process died. bf_unlock releases it. */
 typedef struct {
     int64_t generation;
     uint64_t *shadow; /* NULL: no rebuild is open */
 } bf_guard;
 int bf_guard_lock(bf_filter *f, bf_guard *g, bf_error *err);
-/* Are the bits still those that had the generation `before`?  No shadow took their place since. */
+/* Were no bits replaced since the generation `before`? */
 bool bf_same_bits(const bf_guard *g, uint64_t before);
 
-/* A rebuild.  open: *number tells this rebuild from all others.  install: words are the new keys'
- * bits; number 0: of no rebuild that was opened before.  discard: does nothing if that rebuild is
- * over. */
+/* The steps of a rebuild. open: *number identifies it. install: words are the new contents; number
+ * 0: they belong to no rebuild that was opened. discard: does nothing if that rebuild is over. */
 int bf_shadow_open(bf_filter *f, int64_t *number, bf_error *err);
 int bf_shadow_install(bf_filter *f, int64_t number, const uint64_t *words, bf_error *err);
 int bf_shadow_discard(bf_filter *f, int64_t number, bf_error *err);

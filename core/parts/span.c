@@ -1,11 +1,11 @@
-/* span.c - how keys go over the parts of a filter: a key is hashed once and asked of every part.
- * Works on spans, runs of keys of which some are not decided yet; which parts are asked, and what
- * happens when one is full or over, is the variant's. */
+/* span.c - takes keys over the parts of a filter: a key is hashed once and tested in every part.
+ * Works on spans, runs of hashed keys of which some are still undecided.  The variant says which
+ * parts are tested and what happens when one is full or over. */
 #include "bits/bits.h"
 #include "parts/span.h"
 #include <string.h>
 
-/* Parts in addressable memory are given BF_CHUNK keys at most. */
+/* In addressable memory a call gets at most BF_CHUNK keys. */
 int64_t bf_chain_add_words(const bf_filter *f, bf_part *part, bf_span *s, size_t n)
 {
     bf_bitmap *p = &part->bitmap;
@@ -30,14 +30,14 @@ void bf_chain_settle(bf_span *s, uint8_t value)
 }
 
 /* ---- parts in addressable memory ---- */
-/* Keys that no part asked so far has. */
+/* Keys that no tested part has. */
 typedef struct {
     uint64_t d[BF_CHUNK];
     uint8_t key[BF_CHUNK];
     size_t n;
 } open_keys;
 
-/* Takes those of `bits` out; which keys they are. */
+/* Removes the keys of `bits` and returns which they were. */
 static uint64_t take_out(open_keys *o, uint64_t bits)
 {
     uint64_t found = 0;
@@ -53,8 +53,8 @@ static uint64_t take_out(open_keys *o, uint64_t bits)
     return found;
 }
 
-/* Without a kernel for all parts, part after part, the newest first: it has the most keys, and
- * those leave the others in peace. */
+/* Without a kernel for all parts: part after part, the newest first.  It has the most keys, and
+ * keys that are found need no further part. */
 static uint64_t any_of(
     const bf_kernels *k, const bf_part_view *views, unsigned n, const bf_digests *keys)
 {
@@ -117,7 +117,7 @@ static int add_keys(bf_filter *f, const bf_digests *k, uint64_t *present, bf_err
     if (f->variant->grows) {
         const unsigned count = bf_chain_count(c);
         known = any_of(c->part[0]->bitmap.kernels, c->view, count, k);
-        s.asked = count - 1; /* the newest may get keys until it is asked again */
+        s.asked = count - 1; /* the newest part may get keys until it is tested again */
     } else
         bf_chain_fetch(f, k->ahead, k->nahead);
     for (size_t i = 0; i < k->n; i++) {

@@ -1,68 +1,70 @@
-/* store.h - a store: where the bits of a part live.  Private.  A home is a row of tables.c that
- * names one; the stores are in home/ and redis/.  What knows bits but not where they live goes
- * through this. */
+/* store.h - a store: where the bits of a filter or a part live.  Private.  A home is a row of
+ * tables.c that names a store; stores are in home/ and redis/. All code that does not know where
+ * the bits live goes through this interface. */
 #ifndef BF_STORE_H
 #define BF_STORE_H
 #include "format/format.h"
 
 /* ---- store: where the bits live.  Either it has words, or apply() does it from positions. ---- */
-enum { BF_STORE_ATOMIC = 1 }; /* others write the words too: atomic kernels always */
+enum { BF_STORE_ATOMIC = 1 }; /* others write the words too: always use atomic kernels */
 typedef struct bf_store bf_store;
 typedef struct {
     const char *name;
     unsigned flags;
-    unsigned batch;     /* keys that apply() likes to be given at once, 0 = BF_CHUNK */
-    uint64_t most_bits; /* of a shard; larger filters get shards by themselves, 0 = no limit */
-    /* Open what is there: 1 and *desc, 0 nothing there, or an error.  NULL: nothing is ever there.
-     */
+    unsigned batch; /* preferred keys per call of apply(); 0: BF_CHUNK */
+    /* largest shard in bits; larger filters are split automatically; 0: no limit */
+    uint64_t most_bits;
+    /* Opens an existing filter: 1 and *desc, 0 if there is none, or an error.  NULL: there never is
+     * one. */
     int (*attach)(bf_store *s, const bf_spec *spec, bf_params *desc, bf_error *err);
-    /* Make a new one: 1 made and open, 0 it is there now, whoever made it (attach again), or an
+    /* Creates a filter: 1 if it is created and open, 0 if it exists by now (attach again), or an
      * error. */
     int (*create)(bf_store *s, const bf_params *desc, const bf_spec *spec, bf_error *err);
-    /* present[i], a key: test and add, was it there before; remove, was it there and is one less
-     * now; count, the least counter. */
+    /* Sets present[i] for each key. test and add: was it present before; remove: was it present,
+     * and was its count decremented; count: the smallest counter. */
     int (*apply)(bf_store *s, int op, const uint64_t *pos, size_t nkeys, unsigned k,
         uint8_t *present, bf_error *err);
-    /* Before a handle writes for the first time; at the start of every batch call. */
+    /* Called before a handle's first write and at the start of every batch. */
     int (*before_write)(bf_store *s, bf_error *err);
     int (*check)(bf_store *s, bf_error *err);
     int (*sync)(bf_store *s, bf_error *err);
-    bool (*current)(const bf_store *s); /* is what is open still what its name leads to? */
-    /* Does the name that it was opened by still lead to it?  NULL: nobody can take that away. */
+    bool (*current)(const bf_store *s); /* does the name still lead to what is open? */
+    /* Does the name it was opened by still lead to the file?  NULL: the name cannot be lost. */
     bool (*has_name)(const bf_store *s);
-    /* Whole bitmaps where there are no words; NULL = this home cannot.  Bytes are those of the
-     * bitset. */
+    /* Operations on whole bitmaps, for stores without words; NULL: not possible.  Offsets are bytes
+     * of the bitset. */
     int (*read)(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_error *err);
-    /* Bits that are set; where slices is not NULL, also those of each 64th of the bitmap. */
+    /* Counts set bits; if slices is not NULL, also those of each 64th of the bitmap. */
     int (*count)(bf_store *s, uint64_t *ones, uint64_t *slices, bf_error *err);
-    /* Of bits: about how many of how many, for a warning; it concludes nothing about the rest.
-     * Where it is not NULL, a look is a trip. */
+    /* Samples some bits for a warning: about `ones` of `of` are set.  Not NULL: the sample needs a
+     * round trip. */
     int (*glance)(bf_store *s, uint64_t *ones, uint64_t *of, bf_error *err);
     int (*clear)(bf_store *s, bf_error *err);
     int (*unite)(bf_store *s, const uint64_t *words, bf_error *err);     /* bits |= words */
     int (*intersect)(bf_store *s, const uint64_t *words, bf_error *err); /* bits &= words */
     int (*replace)(bf_store *s, const uint64_t *words, bf_error *err);   /* bits = words  */
-    int (*expire)(bf_store *s, double seconds, bf_error *err);           /* 0 = never     */
+    int (*expire)(bf_store *s, double seconds, bf_error *err);           /* 0: never */
     int (*remove)(bf_store *s, bf_error *err);                           /* for everybody */
-    /* A lock among the processes that share the bits; NULL: no other process has them. */
+    /* The lock among the processes that share the bits; NULL: no other process has them. */
     int (*lock)(bf_filter *f, bf_error *err);
     void (*unlock)(bf_filter *f);
-    void (*close)(bf_store *s); /* also after a failed attach or create */
-    const struct bf_chain_ops
-        *chain; /* filters of many parts, parts.h; NULL = this home has none */
-    const struct bf_shadow_ops
-        *shadow; /* rebuild.h; NULL: words of this home cannot be rebuilt in place */
+    void (*close)(bf_store *s); /* called also after a failed attach or create */
+    /* parts of growing and forgetting filters (parts.h); NULL: the home has none */
+    const struct bf_chain_ops *chain;
+    /* shadows for rebuilds in place (rebuild.h); NULL: not possible */
+    const struct bf_shadow_ops *shadow;
 } bf_store_ops;
 struct bf_store {
     const bf_store_ops *ops;
-    uint64_t *words;      /* NULL = the bits are elsewhere; memory order is the format's: bits.h */
-    uint64_t *generation; /* a word that changes when bits are replaced, rebuild.h; or NULL     */
-    uint64_t nwords; /* ceil(bits / 64), set by filter.c before create and after attach        */
+    uint64_t *words; /* NULL: the bits are not in addressable memory; byte order as in the format
+                        (bits.h) */
+    uint64_t *generation; /* rebuild.h: a word that changes when the bits are replaced, or NULL */
+    uint64_t nwords;      /* ceil(bits / 64); set by filter.c before create and after attach */
     bool read_only;
-    bool made;         /* what attach opened was made just now, by this opening               */
-    bool compact;      /* attach failed: an image without a page, which no store works in      */
-    void *impl;        /* the store's own state                                               */
-    const char *label; /* what messages call it, NULL = its storage text; never a password    */
-    const bf_wait_hooks *wait; /* of its filter; NULL = none */
+    bool made;         /* attach created what it opened */
+    bool compact;      /* attach failed: a compact image, which cannot be written in place */
+    void *impl;        /* private to the store */
+    const char *label; /* its name in messages, without passwords; NULL: the storage text */
+    const bf_wait_hooks *wait; /* hooks of its filter, or NULL */
 };
 #endif

@@ -1,44 +1,43 @@
-/* window.c - filters that forget: a ring of parts, each of which takes the keys of one epoch.
+/* window.c - forgetting filters: a ring of parts, each of which has the keys of one epoch.
  *
  *   epoch e = floor(time / step), step = window / parts
- *   ring of parts + 1 parts: epoch e has part e mod (parts + 1)
+ *   a ring of parts + 1 parts; epoch e uses part e mod (parts + 1)
  *
- *        ... | e-4 | e-3 | e-2 | e-1 |  e  |   parts = 4: five are asked, keys go into that of e
+ *        ... | e-4 | e-3 | e-2 | e-1 |  e  |   parts = 4: five are tested, keys are added to e's
  *
- * A key added at time t, in epoch e, is found until epoch e + parts ends: at least `window` and at
- * most window + step later. Adding it again sets it in the present epoch's part too, so it counts
- * from the last add; "new" is only what no living part had.
+ * A key added in epoch e is found until epoch e + parts ends: at least `window` and at most window
+ * + step later.  Adding it again sets its bits in the present part too, so the time counts from the
+ * last add.  A key is new if no living part has it.
  *
- * Nothing may be emptied while it still counts, in no process, whatever the clocks do:
- *   - The newest epoch anybody added in is published first (c->epoch) and never goes back.  "Now"
- * is that or the clock's epoch, whichever is later.  A clock that jumps back forgets nothing; until
- * it has caught up, nothing is forgotten.
- *   - Piece of epoch x is emptied under the lock, by an adder of an epoch >= x + parts + 1 who has
- * published that: from then on nobody's "now" has x among the living.  Who had read "now" before
- * and still reads the part's bits may find them half gone: his key's time was over when he was
- * still inside his call.
- *   - The part gets its new epoch after it was emptied.  A kill -9 in between leaves the old epoch
- * there, which nobody trusts any more; the next adder empties it again.  Testers never empty
- * anything: a part of another epoch has no keys.
- *   - An adder looks at the newest epoch again after its bits are set: if by that the part may
- * have been emptied, he sets them again.  Else they were there before anybody began to empty it, so
- * none is left behind for the epoch that follows. Bits that he left behind in a part may be there
- * when he comes back: what he found new the first time is new.  (All that was added before he began
- * is as old as his first epoch or older: it is forgotten by then.)
- *   - He counts a key as known from an older part only if that part is of the same epoch after he
- * found it there.  Else it may be a later adder's, whose answer was "known" because of him: one of
- * the two must say "new".
+ * No part is emptied in any process while it is still living, whatever the clocks do:
+ *   - An add first publishes its epoch (c->epoch), which never goes back.  The present epoch is the
+ * published one or the clock's, whichever is later.  So a clock that jumps back makes nothing be
+ * forgotten.
+ *   - The part of epoch x is emptied under the lock, by an add of an epoch >= x + parts + 1 that
+ * has published that epoch: from then on x is living in no process.  A test that read the present
+ * epoch before may find the part half empty: its key expired while the test was running.
+ *   - The part gets its new epoch after it was emptied.  A kill -9 in between leaves the old epoch,
+ * which is not living, and the next add empties the part again.  A test never empties anything; to
+ * it a part of another epoch has no keys.
+ *   - An add reads the published epoch again after it set its bits.  If the part may have been
+ * emptied meanwhile, it adds the keys again.  If not, the bits were set before the part was
+ * emptied, so none of them is left in the next epoch.  Bits of the first try may still be there in
+ * the second one: a key that was new in the first try is new.  (Keys added before the first try
+ * have expired.)
+ *   - An add takes a key as present in an older part only if the part still has the same epoch
+ * afterwards.  Otherwise a later add may have found the key because of this one, and one of the two
+ * must answer "new".
  *
- * In Redis a part is a key of its own, made by the first adder of its epoch and expired by Redis:
- * see redis/window.c. */
+ * In Redis a part is a key of its own: the first add of its epoch creates it and Redis expires it
+ * (redis/window.c). */
 #include "bits/bits.h"
 #include "parts/span.h"
 #include <math.h>
 #include <string.h>
 
-/* clocks that run while a key is added; then it is refused */
+/* tries against a clock that moves on during the add */
 enum { TRIES = 1000 };
-static const double EPOCHS = 0x1p46; /* what a live word holds, and some */
+static const double EPOCHS = 0x1p46; /* a live word holds 48 bits */
 
 double bf_window_step(const bf_chain *c) { return c->desc.window / c->desc.parts; }
 
@@ -50,7 +49,7 @@ static int epoch_of(const bf_chain *c, double now, int64_t *epoch, bf_error *err
         return bf_fail(err, BF_EINVAL,
             "clock must give seconds within 7e13 steps of %g seconds, got %g", step, now);
     *epoch = (int64_t)e;
-    *epoch -= (double)*epoch > e; /* floor(), which a single key would wait for */
+    *epoch -= (double)*epoch > e; /* floor() without a call, which a single key would notice */
     return 0;
 }
 
@@ -78,10 +77,11 @@ int bf_window_here(const bf_filter *f, int64_t *epoch, bf_error *err)
     return not_before(c, epoch_of(c, c->clock(c->clock_ctx), epoch, err), epoch);
 }
 
-/* For tests.  A clock that is late forgets late, by a hundredth of a step at most. */
+/* The epoch of a test.  The system's clock is read as of its last tick, so keys are forgotten up to
+ * a hundredth of a step late. */
 static int now_of_test(bf_filter *f, int64_t *epoch, bf_error *err)
 {
-    const double TICKS = 1; /* seconds: a tick is 10 ms at most */
+    const double TICKS = 1; /* seconds; a tick takes at most 10 ms */
     const bf_chain *c = f->chain;
     if (bf_window_step(c) < TICKS || f->bitmap.store.ops->chain->server_time)
         return bf_window_now(f, epoch, err);
@@ -89,9 +89,9 @@ static int now_of_test(bf_filter *f, int64_t *epoch, bf_error *err)
 }
 
 /* ---- live words that were stored ---- */
-/* The newest epoch is published before any part gets it: a part that has a later one was not
- * written by a filter.  Read in the opposite order, so that nobody who adds meanwhile makes it look
- * like that. */
+/* An add publishes the newest epoch before it gives a part that epoch, so a part with a later one
+ * was not written by this library.  Reads them in the opposite order, so that a concurrent add
+ * cannot look like that. */
 int bf_window_late(const bf_filter *f, const bf_part *p, bf_error *err)
 {
     const int64_t e = bf_live(p->live), newest = bf_live(f->chain->epoch);
@@ -115,9 +115,9 @@ static int sound_epoch(
         (long long)e);
 }
 
-/* What is read while others add, or was cut off by a power loss, may have a part that is later than
- * the whole: then by no more than the clock.  A part that is later than the clock too would be
- * waited for without end. */
+/* A file that was copied during an add, or that lost power, may have a part that is later than the
+ * published epoch, but not later than the clock.  A part later than the clock is refused: it would
+ * be waited for without end. */
 int bf_window_check(bf_filter *f, bool write, const char *where, bf_error *err)
 {
     bf_chain *c = f->chain;
@@ -193,7 +193,7 @@ int bf_window_into(
     return rc;
 }
 
-/* The parts of these epochs, as far as they may count at the time `to`. */
+/* Collects the parts of these epochs that may be living at epoch `to`. */
 static unsigned living(const bf_chain *c, int64_t from, int64_t to, bf_part **p)
 {
     unsigned n = 0;
@@ -205,9 +205,9 @@ static unsigned living(const bf_chain *c, int64_t from, int64_t to, bf_part **p)
     return n;
 }
 
-/* The keys that the parts of these epochs have get that answer and leave the span.  A test may
- * find a key in what has become a later part: it was added.  An add asks what had it before, so it
- * looks at the epochs again. */
+/* Tests the living parts of these epochs; keys that are found get `value` and leave the span.  A
+ * test may find a key in a part that was reused meanwhile: then the key was added.  An add must
+ * know what had the key before, so it compares the epochs again. */
 static int ask(bf_filter *f, bf_span *s, int64_t from, int64_t to, uint8_t value, bf_error *err)
 {
     bf_part *p[BF_PARTS_MAX], *now[BF_PARTS_MAX];
@@ -226,8 +226,8 @@ static int ask(bf_filter *f, bf_span *s, int64_t from, int64_t to, uint8_t value
     return 0;
 }
 
-/* Parts turned up while others were asked: later ones, because another's clock is ahead, or some of
- * the past, by a union.  All are asked again but that of `own`, where the keys were just added. */
+/* Tests parts that others created meanwhile: later ones, if their clock is ahead, or past ones,
+ * after a union.  Leaves out the part `own`, to which the keys were just added. */
 static int ask_again(
     bf_filter *f, bf_span *s, int64_t now, int64_t own, uint8_t value, bf_error *err)
 {
@@ -244,8 +244,8 @@ static int ask_again(
     return rc;
 }
 
-/* Of parts elsewhere, which come and go: the whole span is asked under the lock; the clock, which
- * may run anything, is read before. */
+/* Tests parts elsewhere, which are created and expire: all under the lock.  The clock is read
+ * before, because it may run any host code. */
 static int test(bf_filter *f, bf_span *s, bf_error *err)
 {
     int64_t now = 0;
@@ -258,7 +258,7 @@ static int test(bf_filter *f, bf_span *s, bf_error *err)
     return rc;
 }
 
-/* The ring is gone round once: part after part, from the oldest epoch to that of now. */
+/* Goes round the ring once: the parts from the oldest living epoch to the present one. */
 static int asked(
     bf_filter *f, bf_part_view *room, const bf_part_view **views, unsigned *n, bf_error *err)
 {
@@ -279,9 +279,9 @@ static int asked(
     return 0;
 }
 
-/* Sets them all in the part of now; those that it had leave the span.  first[i] is raised for key
- * i of the run where its bits were set in a part whose time was over meanwhile, and it had not
- * been there. */
+/* Adds all keys to the part of the present epoch; keys that it had leave the span.  If the part's
+ * epoch ended meanwhile, the keys are added again; first[i] is set if key i of the run was new the
+ * first time. */
 static int set(bf_filter *f, bf_span *s, int64_t *now, uint8_t *first, bf_error *err)
 {
     const bf_chain *c = f->chain;
@@ -290,7 +290,7 @@ static int set(bf_filter *f, bf_span *s, int64_t *now, uint8_t *first, bf_error 
         int rc = bf_window_now(f, now, err);
         if (rc < 0 || (rc = bf_window_turn(f, *now, &p, err)) < 0) return rc;
         if (!p) continue;
-        bf_fence(); /* whoever sees these bits sees the part's new epoch */
+        bf_fence(); /* whoever sees these bits sees the new epoch of the part */
         const int64_t hits = bf_chain_add_words(f, p, s, s->n);
         bf_fence();
         if (bf_live(c->epoch) <= *now + (int64_t)c->desc.parts) {
@@ -306,14 +306,14 @@ static int add_here(bf_filter *f, bf_span *s, bf_error *err)
 {
     int64_t now = 0;
     uint8_t first[BF_CHUNK] = { 0 }, *const answer = s->answer;
-    const size_t n = s->n; /* all of the run */
+    const size_t n = s->n; /* all keys of the run */
     int rc = set(f, s, &now, first, err);
     if (rc == 0) rc = ask(f, s, bf_whole_oldest(f, now), now - 1, 0, err);
     for (size_t i = 0; i < n; i++) answer[i] |= first[i];
     return rc;
 }
 
-/* To the part of now, and asked of the older ones beside it, in one trip. */
+/* Adds to the present part and tests the older ones in one round trip. */
 static int add_remote(bf_filter *f, bf_span *s, bf_error *err)
 {
     const bf_chain_ops *ops = f->bitmap.store.ops->chain;

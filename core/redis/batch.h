@@ -9,8 +9,8 @@ typedef struct { /* the positions of a batch that are under one name: a shard's 
     const uint64_t *pos; /* k of each key */
     size_t nkeys;
     unsigned k;
-    uint8_t
-        *present; /* as bf_store_ops.apply has it; of a test, its plan until the reply is read */
+    /* as bf_store_ops.apply has it; of a test, its plan until the reply is read */
+    uint8_t *present;
     const uint8_t *by; /* of an add of one key to counters: how much to each; NULL: 1 */
     uint32_t mark;     /* as the round trip read it */
     bool as_string;    /* the complete string is read, its mark included */

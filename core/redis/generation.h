@@ -7,9 +7,9 @@ uint32_t bf_redis_mark_in(const char *bytes, size_t len);
 bool bf_redis_marked(const bf_redis *r); /* false: a foreign bitmap, whose loss is not noticed */
 void bf_redis_append_mark(bf_redis *r);
 void bf_redis_append_range(bf_redis *r, uint64_t from, uint64_t bytes); /* GETRANGE */
-int bf_redis_fail_protocol(
-    bf_redis *r, bf_error *err); /* a reply of another form: the connection is dropped */
-typedef struct {                 /* of a round trip */
+/* a reply of another form: the connection is dropped */
+int bf_redis_fail_protocol(bf_redis *r, bf_error *err);
+typedef struct { /* of a round trip */
     bf_error *err;
     int refused;        /* the first error reply, as a code; its text is in err */
     bool looks;         /* the commands whose replies are read now only read */

@@ -18,8 +18,8 @@ void bf_redis_free_shards(bf_redis *r);
 bool bf_redis_has_other_id(bf_redis *r); /* was the filter re-created since it was opened? */
 
 /* ---- parts, under the chain's lock ---- */
-bf_part *bf_redis_part_slot(
-    bf_filter *f, unsigned i, bf_error *err); /* created if it is not there */
+/* created if it is not there */
+bf_part *bf_redis_part_slot(bf_filter *f, unsigned i, bf_error *err);
 /* The part gets the name of that part (its index or epoch); it is not opened yet. */
 int bf_redis_name_part(bf_filter *f, bf_part *p, int64_t number, bf_error *err);
 int bf_redis_open_part(bf_filter *f, bf_part *p, int64_t number, bf_error *err);
@@ -52,8 +52,8 @@ int bf_redis_parts_put(bf_filter *f, bf_part *const *parts, unsigned n, uint64_t
 
 /* scalable.c, window.c: filters of many parts; most under the chain's lock */
 enum { BF_WHOLE_ARGS = 24 }; /* bf_script_append counts on it */
-void bf_redis_put_whole(
-    bf_redis *whole, const bf_params *d, uint64_t secret_check); /* so many arguments */
+/* so many arguments */
+void bf_redis_put_whole(bf_redis *whole, const bf_params *d, uint64_t secret_check);
 int bf_redis_window_create(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_error *err);
 int bf_redis_window_ring(bf_filter *f, bf_error *err); /* the ring, with nothing in it */
 int bf_redis_window_look(bf_filter *f, int64_t *now, bool anyway, bf_error *err);

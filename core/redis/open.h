@@ -9,8 +9,8 @@ typedef struct {
     uint32_t end;    /* its last four as a mark, 0: it has no four */
     int refused;     /* 0, or the error of a key that is no string */
 } bf_redis_key_snapshot;
-int bf_redis_read_key(
-    bf_redis *r, bf_redis_key_snapshot *s, bf_error *err); /* K:meta is l->reply */
+/* K:meta is l->reply */
+int bf_redis_read_key(bf_redis *r, bf_redis_key_snapshot *s, bf_error *err);
 /* Reads several parts, or all shards (r is NULL), in one round trip and opens those that are sound.
  * bf_redis_attach_key, which follows for each part, says what is wrong with the others. */
 int bf_redis_prefetch_keys(bf_redis *whole, bf_redis *const *r, unsigned n, bf_error *err);

@@ -55,8 +55,8 @@ typedef struct bf_redis {
     uint32_t seen;      /* the mark K:meta had when it was opened, 0 = there was no K:meta */
     bool loss_reported; /* the caller knows that its keys are gone: no second error */
     bool making;        /* K:meta said that shards were still being made */
-    bool
-        by_born; /* a filter that forgets: every trip to its parts ends by reading born of K:meta */
+    /* a filter that forgets: every trip to its parts ends by reading born of K:meta */
+    bool by_born;
     bool users_clock; /* a filter that forgets: it is kept by its users' clocks */
     bool made;        /* opening made a shard that was missing */
     bool doubt;       /* a trip found a part that is lost, or another filter's */

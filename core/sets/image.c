@@ -54,8 +54,8 @@ static int write_part(bf_filter *f, unsigned i, bool compact, shifted *s, bf_err
     bf_block_reader v;
     int rc = bf_reader_open(&v, p, err);
     if (rc == 0 && compact) {
-        const uint64_t *w =
-            bf_reader_block(&v, 0, nwords); /* a compact part is at most one block */
+        /* a compact part is at most one block */
+        const uint64_t *w = bf_reader_block(&v, 0, nwords);
         rc = w ? bf_image_write_compact(&d, w, nwords, put, s) : BF_EIO;
     } else if (rc == 0)
         rc = bf_image_write_of(&d, bf_reader_block, &v, nwords, put, s);

@@ -1,6 +1,11 @@
-/* sets.h - filters as sets of bits: contents, copies, set operations, bytes.  Private.  All files
- * walk the parts of a filter, one or many, through parts/parts.h. stats.c, copy.c, algebra.c,
- * rebuild.c and saturated.c; image.c and foreign.c read and write bytes. */
+/* sets.h - filters as sets of bits.  Private.
+ *
+ *   stats.c      contents of a filter         saturated.c  is it overfull?
+ *   copy.c       copies and plain filters     algebra.c    union, intersection, comparison
+ *   rebuild.c    replacing the contents       image.c      bytes and files
+ *   foreign.c    bytes of other systems
+ *
+ * All files walk the parts of a filter, one or many, through parts/parts.h. */
 #ifndef BF_SETS_H
 #define BF_SETS_H
 #include "parts/filter.h"

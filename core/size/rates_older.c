@@ -174,8 +174,8 @@ double bf_fill_redisson(double m, double n, unsigned k)
  * fingerprint of 40 hexadecimal digits is nearly always within 600 of 2805.  Soon all of those
  * cells are set, and the first position tells nothing. ---- */
 typedef struct {
-    double first,
-        all; /* first: probability that the first position is set; all: fraction of set cells */
+    /* first: probability that the first position is set; all: fraction of set cells */
+    double first, all;
 } sums;
 
 static sums of_sums(double m, double n, unsigned k)

@@ -27,8 +27,8 @@ typedef struct {
     double (*fill)(double m, double n, unsigned k); /* fraction of set cells */
     /* Estimates keys and rate from the set cells of each slice; NULL: bf_estimate. */
     void (*estimate)(const bf_geometry *g, const uint64_t slices[BF_SLICES], bf_state *state);
-    int (*size)(bf_geometry *g, const char *name,
-        bf_error *err); /* sizing_older.c: the older system's formulas */
+    /* sizing_older.c: the older system's formulas */
+    int (*size)(bf_geometry *g, const char *name, bf_error *err);
 } bf_scheme;
 
 /* What a header page or a companion hash describes: a fixed filter; a growing or forgetting filter,
@@ -79,11 +79,11 @@ static inline bool bf_has_parts(const bf_params *d) { return bf_format_of(d)->pa
 
 /* rows in tables.c, functions in schemes.c */
 extern const bf_scheme bf_schemes[]; /* the last one has a NULL name */
-int bf_find_scheme(bf_params *d, const char *name, const bf_functions *functions,
-    bf_error *err); /* fills d; its other fields are 0 */
+/* fills d; its other fields are 0 */
+int bf_find_scheme(bf_params *d, const char *name, const bf_functions *functions, bf_error *err);
 const bf_scheme *bf_find_scheme_id(uint32_t id);
-int bf_check_limits(
-    const bf_params *d, bf_error *err); /* checks m and k against what the scheme fixes */
+/* checks m and k against what the scheme fixes */
+int bf_check_limits(const bf_params *d, bf_error *err);
 
 /* sizing.c */
 /* Derives scheme and geometry of a spec. most_bits: largest shard of the home, 0 = no limit. */
@@ -108,8 +108,8 @@ int bf_chain_part(const bf_params *d, unsigned i, uint64_t before, bf_params *pa
  * checked by this, because the sizes of later parts follow from them. */
 bool bf_chain_possible(const bf_params *d);
 bool bf_chain_part_possible(const bf_params *of, const bf_params *part);
-int bf_check_ranges(
-    const bf_spec *spec, bf_error *err); /* checks those of m, n, k, p and shards that are given */
+/* checks those of m, n, k, p and shards that are given */
+int bf_check_ranges(const bf_spec *spec, bf_error *err);
 /* bf_check_ranges, and the scheme's name.  Called before the storage is opened, so that a wrong
  * parameter is not reported as a missing file. */
 int bf_check_size_given(const bf_spec *spec, bf_error *err);
@@ -130,8 +130,8 @@ double bf_told_p(const bf_params *d);
  * m. argument: the text after the scheme's colon, prepared. */
 double bf_rate(const bf_scheme *s, const void *argument, double m, double n, unsigned k);
 bool bf_rate_is_formula(const bf_scheme *s); /* does the rate depend on m / n and k only?  */
-double bf_keys_of(const bf_scheme *s, const void *argument, double m, double ones,
-    unsigned k); /* how many keys set this many cells */
+/* how many keys set this many cells */
+double bf_keys_of(const bf_scheme *s, const void *argument, double m, double ones, unsigned k);
 double bf_rate_floor(const bf_scheme *s, double n);
 double bf_rate_left(const bf_scheme *s, double p, double n); /* p without that part */
 double bf_rate_redisson(double m, double n, unsigned k);

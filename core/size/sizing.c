@@ -189,8 +189,8 @@ static int m_from_n_p(bf_params *d, bf_error *err)
         return beyond_most(d, m, err);
     }
     g->m = (uint64_t)m;
-    while (s->power_of_two && g->m & (g->m - 1))
-        g->m += g->m & -g->m; /* rounds up to a power of two */
+    /* rounds up to a power of two */
+    while (s->power_of_two && g->m & (g->m - 1)) g->m += g->m & -g->m;
     return 0;
 }
 
@@ -369,8 +369,8 @@ double bf_told_p(const bf_params *d)
 void bf_estimate(
     const bf_scheme *s, const void *argument, const bf_geometry *g, uint64_t ones, bf_state *out)
 {
-    double m = (double)g->m, zeros = ones < g->m ? (double)(g->m - ones)
-                                                 : 0.5; /* if full, as if half a bit were clear */
+    /* if full, as if half a bit were clear */
+    double m = (double)g->m, zeros = ones < g->m ? (double)(g->m - ones) : 0.5;
     *out = (bf_state){ .ones = ones };
     out->fill = (double)ones / m;
     out->count = -m / s->layout->distinct(g->k) * log(zeros / m);

@@ -11,10 +11,10 @@
 #include "size/size.h"
 #include <math.h>
 
-static const double SUMMIT = 0x1p26, UP = 0.7,
-                    DOWN = 0.75; /* factors of the share for each doubling below and above SUMMIT */
-static const double LEAST_STEP =
-    1.0905; /* 2^(1/8): at most 8 parts a doubling, so that BF_PARTS_MAX is enough */
+/* factors of the share for each doubling below and above SUMMIT */
+static const double SUMMIT = 0x1p26, UP = 0.7, DOWN = 0.75;
+/* 2^(1/8): at most 8 parts a doubling, so that BF_PARTS_MAX is enough */
+static const double LEAST_STEP = 1.0905;
 /* the most that one add may multiply the size of a small filter by */
 static const double MOST_STEP = 16;
 enum {
