@@ -17,8 +17,8 @@
 #include <string.h>
 
 /* ---- one round trip ---- */
-/* WAIT gets half of the time of a round trip: its reply must come before that is over, and Redis
- * looks at its clock every 100 ms. */
+/* WAIT gets half of the timeout: its reply must arrive in time, and Redis checks its clock only
+ * every 100 ms. */
 void bf_redis_append_wait(bf_redis *r)
 {
     if (!r->wait_replicas) return;
@@ -49,7 +49,7 @@ int bf_redis_check_replicas(const bf_redis *r, const char *done, long long have,
         r->label, done, have, r->wait_replicas);
 }
 
-/* What the pending requests do to keys; NULL: they change nothing. */
+/* Returns what the pending requests do to keys; NULL: they change nothing. */
 static const char *changes(const bf_redis_request *g, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -57,7 +57,7 @@ static const char *changes(const bf_redis_request *g, size_t n)
     return NULL;
 }
 
-/* Parts are asked at the node of their filter: all are in one slot. */
+/* Requests about parts go to the node of their filter: all are in one slot. */
 static int round_trip(bf_redis *r, bf_redis_request *g, size_t n, bf_redis_outcome *a)
 {
     const bool change = changes(g, n) != NULL, wait = change && r->wait_replicas;
@@ -85,7 +85,7 @@ static int round_trip(bf_redis *r, bf_redis_request *g, size_t n, bf_redis_outco
     return rc == 0 && wait ? take_wait(r, a) : rc;
 }
 
-/* All requests in one round trip; to a cluster that needs one slot, one after the other. */
+/* Sends all requests in one round trip, or one after the other to a cluster that needs one slot. */
 static int send_pending(bf_redis *r, bf_redis_request *g, size_t n, bf_redis_outcome *a)
 {
     const size_t step = r->conn->one_slot && r->shard ? 1 : n;
@@ -107,8 +107,8 @@ static int check_request(bf_redis_request *g, bool *pending, bf_error *err)
     return rc;
 }
 
-/* If K:meta is another filter's, adds to the parts are acknowledged to nobody, and what the parts
- * lack is no answer: the chain looks then what has become of the filter. */
+/* If K:meta is another filter's, adds to the parts are not acknowledged, and absent keys are no
+ * answer.  The chain then finds out what became of the filter. */
 static int check_filter_id(bf_redis *r, const bf_redis_outcome *a, bf_error *err)
 {
     if (!r->by_born || (a->filter_id > 0 ? a->filter_id : 0) == r->filter_id) return 0;
@@ -116,8 +116,8 @@ static int check_filter_id(bf_redis *r, const bf_redis_outcome *a, bf_error *err
     return bf_redis_fail_lost(r, err);
 }
 
-/* *pending: a request must be sent again, because it got no answer, or one from bits that have been
- * replaced since. */
+/* *pending: a request must be sent again, because it got no answer, or an answer from bits that
+ * were replaced since. */
 static int check_marks(
     bf_redis *r, bf_redis_request *g, size_t n, const bf_redis_outcome *a, bool *pending)
 {
@@ -142,12 +142,13 @@ int bf_redis_fail_unknown_outcome(bf_redis *r, const char *done, bf_error *err)
     if (err->sys_errno) return bf_fail_sys(err, err->sys_errno, what, label);
     if (r->conn->socket)
         return bf_fail(err, BF_EIO, "%s: cannot tell what was %s: unexpected reply", label, done);
-    const bf_error said = *err; /* the host's own words */
+    const bf_error said = *err; /* the host's own error */
     return bf_fail(err, BF_EIO, "cannot tell what was %s: %.130s", done, said.msg);
 }
 
 /* ---- a batch ---- */
-/* If the server has no BITFIELD_RO, tests are sent again; changes come first and have been done. */
+/* If the server has no BITFIELD_RO, the tests are sent again; the changes precede them and are
+ * done. */
 int bf_redis_send_requests(bf_redis *r, bf_redis_request *g, size_t n, bf_error *err)
 {
     const char *const done = changes(g, n);
@@ -172,7 +173,8 @@ int bf_redis_send_requests(bf_redis *r, bf_redis_request *g, size_t n, bf_error 
 }
 
 /* ---- a filter's batch: of one key, or sorted by shards ---- */
-/* One request per shard.  Keys keep their order within a shard: it decides which is new. */
+/* Makes one request per shard.  Keys keep their order within a shard, which decides which of them
+ * are new. */
 static int apply_sorted(const bf_redis_request *all, bf_error *err)
 {
     bf_redis *r = all->of;
@@ -190,7 +192,7 @@ static int apply_sorted(const bf_redis_request *all, bf_error *err)
     uint8_t *answer = (uint8_t *)(from + nkeys);
     memset(next, 0, s * sizeof *next);
     for (size_t i = 0; i < nkeys; i++) next[all->pos[i * k] / cells]++;
-    for (size_t i = 0; i < s; i++) { /* requests of shards that have keys, and where each begins */
+    for (size_t i = 0; i < s; i++) { /* only shards that have keys */
         const size_t c = next[i];
         next[i] = at;
         if (c) {

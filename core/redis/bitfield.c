@@ -16,9 +16,10 @@
 #include "redis/batch.h"
 #include <string.h>
 
-/* Bytes of a GETRANGE and its reply without the text, and of one position in BITFIELD_RO; how much
- * longer than these the complete string may be, from how many keys on: Redis copies a byte of it in
- * less than a thousandth of the time of a short command, a network of 1 Gbit/s in 8 ns. */
+/* LINE: cells of a line.  RANGE_BYTES: bytes on the network for a GETRANGE and its reply, without
+ * the text; GET_BYTES: for one position of a BITFIELD_RO. The complete string is read if it is at
+ * most TIMES as long as these, from KEYS_LEAST keys on: Redis copies a byte in less than a
+ * thousandth of the time of a short command, and a network of 1 Gbit/s sends it in 8 ns. */
 enum { LINE = 512, RANGE_BYTES = 72, GET_BYTES = 35, TIMES = 2, KEYS_LEAST = 16 };
 
 static bool counts(const bf_redis_request *g) { return g->of->desc.g.counting; }
@@ -34,7 +35,7 @@ static unsigned ranges_of(const bf_redis_request *g, uint8_t how)
 
 typedef struct {
     uint64_t first, cells;
-    const char *bytes; /* once they are read */
+    const char *bytes; /* after they are read */
     size_t len;
 } cell_range;
 
@@ -46,7 +47,8 @@ static cell_range range_of(const bf_redis_request *g, uint8_t how, const uint64_
     return (cell_range){ .first = pos[j] / cells * cells, .cells = cells };
 }
 
-/* A single test of a host's client is one command: several cost phpredis a pipeline. */
+/* A single test through a host's client is one command: with phpredis several would need a
+ * pipeline. */
 static uint8_t plan_key(const bf_redis_request *g, const uint64_t *pos)
 {
     unsigned in_first = 0, in_second = 0;
@@ -68,8 +70,8 @@ static uint64_t string_bytes(const bf_redis *r)
     return r->foreign ? (r->bits + 7) / 8 : r->mark_at + BF_REDIS_MARK;
 }
 
-/* Of all keys; whether the complete string is read for them; whether the mark is in the same reply
- * as cells. */
+/* Plans how each key is read, whether the complete string is read, and whether the mark comes in
+ * the same reply as cells. */
 static void make_plan(bf_redis_request *g)
 {
     const uint64_t string = string_bytes(g->of);
@@ -86,7 +88,7 @@ static void make_plan(bf_redis_request *g)
 }
 
 /* ---- commands ---- */
-/* An argument of decimal digits, after # for the number of a counter. */
+/* Appends a number as an argument, with # before the index of a counter. */
 static char *append_number(char *at, bool counter, uint64_t v)
 {
     char digits[20];
@@ -143,8 +145,8 @@ static void put_request(bf_redis_request *g, const char *about)
 }
 
 /* ---- replies ---- */
-/* The reply to the GETRANGE of a range.  Without bytes it is an error reply, or *rc is the error.
- */
+/* Takes the reply to the GETRANGE of a range.  If there are no bytes it was an error reply, or *rc
+ * is the error. */
 static void take_range(bf_redis_request *g, cell_range *range, int *rc, bf_redis_outcome *a)
 {
     if (!bf_redis_next(g->of, a)) return;
@@ -154,14 +156,15 @@ static void take_range(bf_redis_request *g, cell_range *range, int *rc, bf_redis
     *rc = bf_redis_fail_protocol(g->of, a->err);
 }
 
-/* The least of *least and the key's cells in this range.  What is past the end of the string is 0.
- */
+/* Lowers *least to the smallest of the key's cells in this range.  Cells after the end of the
+ * string are 0. */
 static void find_least(
     const bf_redis_request *g, const uint64_t *pos, const cell_range *range, unsigned *least)
 {
     const unsigned bits = cell_bits(g);
     for (unsigned i = 0; range->bytes && i < g->k && *least; i++) {
-        if (pos[i] - range->first >= range->cells) continue; /* wraps for an earlier position */
+        if (pos[i] - range->first >= range->cells)
+            continue; /* positions before the range wrap to large numbers */
         const uint64_t bit = (pos[i] - range->first) * bits;
         unsigned cell = 0;
         if (bit / 8 < range->len)

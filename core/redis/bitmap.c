@@ -1,7 +1,7 @@
 /* bitmap.c - complete bitmaps in Redis: creating, reading, counting, clearing, uniting, expiring,
- * deleting.  What must happen in one step is a small script; what is large goes to a temporary key
- * first, a MiB per command, so that other clients of the server do not wait long.  Temporary keys
- * are in K's slot and expire if this process dies. */
+ * deleting.  What must be atomic is a small script.  Large data is first uploaded to a temporary
+ * key, a MiB per command, so that other clients do not wait long.  Temporary keys are in K's slot
+ * and expire if this process dies. */
 #include "parts/filter.h"
 #include "redis/bitmap.h"
 #include "redis/generation.h"
@@ -12,10 +12,10 @@
 #include <string.h>
 
 enum { TEMP_SECONDS = 600 };
-/* Commands per round trip; of those that carry a MiB. */
+/* commands per round trip; the same if each has a MiB */
 enum { COMMANDS = 8, LARGE_COMMANDS = 2 };
-/* A sample: how many places, and bytes of each: 2^21 bits, or 2^17 counters, which have to be sent.
- */
+/* A sample: number of places, and bytes of each: 2^21 bits, or 2^17 counters, which must be
+ * transferred. */
 enum { PLACES = 16, PLACE = 1 << 14, PLACE_OF_COUNTERS = 1 << 12 };
 
 /* ---- temporary keys ---- */
@@ -25,7 +25,7 @@ static int end_upload(bf_conn *l, const char *temp, bf_error *err)
     return bf_conn_finish(l, err);
 }
 
-/* A key of zeros and the mark, if the server has room for it, grown a step at a time. */
+/* Creates a key of zeros with a mark, a step at a time, if the server has memory for it. */
 int bf_redis_zeros(bf_redis *r, const char *temp, uint32_t mark, bf_error *err)
 {
     bf_conn *l = r->conn;
@@ -61,7 +61,7 @@ static int upload(bf_redis *r, const char *temp, const uint8_t *bytes, bf_error 
     return rc;
 }
 
-/* After another fault, whose error stays. */
+/* Deletes temp after another error, which is kept. */
 void bf_redis_discard(bf_redis *r, const char *temp)
 {
     bf_conn_begin(r->conn, BF_WRITES);
@@ -70,7 +70,7 @@ void bf_redis_discard(bf_redis *r, const char *temp)
 }
 
 /* ---- creating and changing ---- */
-/* 1 or 0, as the script returns. */
+/* Runs a script that returns 1 or 0. */
 static int run_script(bf_redis *r, bf_error *err)
 {
     long long v = 0;
@@ -100,9 +100,9 @@ int bf_redis_make(bf_redis *r, const bf_params *d, bf_error *err)
     return rc;
 }
 
-/* A script over K and K:meta that changes them if it finds the mark: exchange, or care without
- * temp.  Another process may have cleared the filter or re-created it meanwhile, perhaps with other
- * parameters: then it is sent again with the new mark.  argument: of the command, or NULL. */
+/* Runs a script over K and K:meta that does nothing unless it finds the known mark: exchange, or
+ * care if temp is NULL. If another process cleared or re-created the filter meanwhile, perhaps with
+ * other parameters, it is sent again with the new mark. argument: of the command, or NULL. */
 static int run_if_marked(bf_redis *r, const char *temp, uint32_t mark, const char *how,
     const char *argument, bf_error *err)
 {
@@ -169,14 +169,14 @@ int bf_redis_care(bf_redis *r, const char *command, const char *argument, bf_err
 typedef struct {
     const char *command;
     uint64_t from, end, step, each;
-    bool sample;            /* all commands in one round trip, and the mark is not read */
-    uint8_t *to;            /* of GETRANGE; BITCOUNT without */
-    uint64_t *slices;       /* of BITCOUNT: the ones of each command; may be NULL */
-    uint64_t ones, missing; /* what was found; bytes past the end of the string */
-    uint64_t read;          /* bytes that commands were sent for */
+    bool sample;            /* all commands in one round trip, without reading the mark */
+    uint8_t *to;            /* GETRANGE copies here; NULL: BITCOUNT */
+    uint64_t *slices;       /* receives the count of each BITCOUNT; may be NULL */
+    uint64_t ones, missing; /* bits counted; bytes after the end of the string */
+    uint64_t read;          /* bytes covered by the commands sent */
 } walk;
 
-/* The reply to a command that read so many bytes; false: it is none. */
+/* Takes the reply to a command that read `asked` bytes.  False: it has another form. */
 static bool take_reply(const bf_redis_reply *reply, walk *w, uint64_t asked)
 {
     size_t len;
@@ -189,7 +189,7 @@ static bool take_reply(const bf_redis_reply *reply, walk *w, uint64_t asked)
     }
     const char *bytes = bf_reply_only_text(reply, &len);
     if (!bytes || len > asked) return false;
-    if (len) memcpy(w->to, bytes, len); /* it is short if the key was lost: the mark shows that */
+    if (len) memcpy(w->to, bytes, len); /* shorter if the key was lost, which the mark shows */
     memset(w->to + len, 0, (size_t)asked - len);
     w->to += asked;
     w->missing += asked - len;
@@ -201,8 +201,8 @@ static uint64_t bytes_at(const walk *w, uint64_t at)
     return w->end - at < w->each ? w->end - at : w->each;
 }
 
-/* 1: all of it came from the same bits.  0: from other bits of the same filter, so it must be read
- * again from the start. */
+/* Returns 1 if all bytes came from the same bits, or 0 if the bits were replaced and must be read
+ * again. */
 static int walk_once(bf_redis *r, walk *w, bf_error *err)
 {
     const size_t most = w->sample ? SIZE_MAX : w->to ? LARGE_COMMANDS : COMMANDS;
@@ -270,8 +270,8 @@ int bf_redis_count(bf_redis *r, uint64_t *ones, uint64_t *slices, bf_error *err)
     return rc;
 }
 
-/* About how full a key is, for warnings: it reads no mark, so it takes away no error that the next
- * call is to report. */
+/* Estimates for a warning how full a key is.  Does not read the mark, so an error about it is left
+ * to the next call. */
 int bf_redis_sample(bf_redis *r, uint64_t *ones, uint64_t *of, bf_error *err)
 {
     bf_redis *all = bf_redis_is_shard(r) ? r->whole : r;

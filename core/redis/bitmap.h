@@ -1,25 +1,27 @@
-/* bitmap.h - whole bitmaps of the key selected; each is called with the link locked.  Private. */
+/* bitmap.h - complete bitmaps of the selected key.  Private.  The caller holds the connection's
+ * lock.
+ */
 #ifndef BF_REDIS_BITMAP_H
 #define BF_REDIS_BITMAP_H
 #include "redis/redis.h"
 
-/* 1 made, 0 another one was there first */
+/* returns 1 if created, 0 if another process was faster */
 int bf_redis_make(bf_redis *r, const bf_params *d, bf_error *err);
 int bf_redis_read(bf_redis *r, uint64_t offset, void *buf, uint64_t len, bf_error *err);
 int bf_redis_count(bf_redis *r, uint64_t *ones, uint64_t *slices, bf_error *err);
-/* by these, NULL: by zeros; a new mark */
+/* replaces all bits by bytes (NULL: zeros), with a new mark */
 int bf_redis_replace(bf_redis *r, const void *bytes, bf_error *err);
 int bf_redis_unite(bf_redis *r, const void *bytes, bf_error *err);
 int bf_redis_intersect(bf_redis *r, const void *bytes, bf_error *err);
-/* The command with which a key expires, 0: never, and its argument. */
+/* Returns the command that expires a key (never if seconds is 0) and writes its argument. */
 enum { BF_REDIS_MS = 24 };
 const char *bf_redis_expiry(double seconds, char ms[BF_REDIS_MS]);
-/* PEXPIRE, PERSIST or DEL, of K and K:meta; argument may be NULL. */
+/* Runs PEXPIRE, PERSIST or DEL on K and K:meta; argument may be NULL. */
 int bf_redis_care(bf_redis *r, const char *command, const char *argument, bf_error *err);
 
-/* a key of zeros and the mark */
+/* creates a key of zeros, with a mark */
 int bf_redis_zeros(bf_redis *r, const char *temp, uint32_t mark, bf_error *err);
 void bf_redis_discard(bf_redis *r, const char *temp);
-/* *ones of *of cells that were looked at are set. */
+/* Samples the bitmap: *ones of *of cells are set. */
 int bf_redis_sample(bf_redis *r, uint64_t *ones, uint64_t *of, bf_error *err);
 #endif

@@ -14,10 +14,9 @@
 #include "bits/bits.h"
 #include <time.h>
 
-/* silent: 24 bits of the server's hash, ALL, and the time in ms at which a call timed out; 0 = none
- *         did.  ALL: the time-out was on a connection that had answered before.
- * trial:  40 bits of time in ms until which the trying call may take, 24 bits of its process: a
- *         forked child has no thread that tries.  0 = no call tries. */
+/* silent: 24 bits of the server's hash, ALL, and the time in ms of a time-out; 0: none.  ALL: the
+ * connection had answered before. trial: 40 bits: time in ms until which the trial may take; 24
+ * bits: its process (a forked child has no thread that tries). 0: no trial. */
 enum { SERVERS = 64, TIME_BITS = 39, PROCESS_BITS = 24 };
 #define ALL (UINT64_C(1) << TIME_BITS)
 #define TIME (ALL - 1)
@@ -56,7 +55,7 @@ bool bf_breaker_allows(const bf_breaker *b, bool connected, int64_t *silent_for)
     if (b->retry_after == 0 || !is_open(b, silent, connected)) return true;
     const uint64_t now = now_ms(), mine = (uint64_t)bf_process() & ((1u << PROCESS_BITS) - 1);
     const int64_t ago = (int64_t)(now - (silent & TIME));
-    *silent_for = ago < 0 ? 0 : ago; /* another thread's time-out may be newer than now */
+    *silent_for = ago < 0 ? 0 : ago; /* another thread may have set a later time-out */
     if (ago < b->retry_after) return false;
     uint64_t trial = bf_word(&s->trial);
     if ((trial ^ mine) << (64 - PROCESS_BITS) == 0 && trial >> PROCESS_BITS > now) return false;

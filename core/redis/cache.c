@@ -1,5 +1,5 @@
 /* cache.c - keys known to be present need no trip: a mirror, in this process, of the cells that
- * some trip found or made other than 0. Bits go back to 0 only with a new mark, so while the mark
+ * some trip found or made other than 0.  Bits go back to 0 only with a new mark, so while the mark
  * is the one that was seen, a key whose bits are all in the mirror is present.  Each trip sees the
  * mark of the shards it goes to; cache_max_age after that the mirror of a shard is not asked until
  * another trip has seen it.  Called with the link locked.
@@ -21,22 +21,22 @@
 #include <string.h>
 #include <time.h>
 
-/* mark: 0 = nothing is known; seen: s, monotonic, < 0 never, of counters when something was first
- * learned; used: some of its words are not 0 */
+/* mark: 0: nothing known. seen: time in s (monotonic), < 0: never; for counters, when the first one
+ * was learned. used: some words are not 0 */
 typedef struct {
     uint32_t mark;
     bool used;
     double seen;
 } sight;
 struct bf_redis_cache {
-    uint64_t *words; /* of a bit a cell; the kernel gives memory where it is written */
+    uint64_t *words; /* one bit per cell; the kernel allocates pages when they are written */
     sight *shard;
     unsigned shards;
     uint64_t m;
     double max_age;
-    uint64_t connection_id; /* of the link, when something was last learned */
-    bf_redis_buffer room;   /* of the batch that was split: */
-    uint32_t *from;         /* the place of each of rest's keys among all */
+    uint64_t connection_id; /* connection when something was last learned */
+    bf_redis_buffer room;   /* of the batch that was split */
+    uint32_t *from;         /* index in the whole batch of each key of rest */
     double at;              /* when it was split */
 };
 
@@ -61,7 +61,7 @@ void bf_redis_cache_forget(bf_redis_cache *c)
     for (unsigned i = 0; c && i < c->shards; i++) c->shard[i].seen = -1;
 }
 
-/* The words are cleared when somebody looks at them. */
+/* Words are cleared later, when they are used. */
 static void forget_all(bf_redis_cache *c)
 {
     bf_redis_cache_forget(c);
@@ -104,7 +104,7 @@ static uint32_t mark_of(const bf_redis *r, unsigned i)
 static void forget_shard(bf_redis *r, unsigned i)
 {
     bf_redis_cache *c = r->cache;
-    const uint64_t each = (bf_redis_cells(r) + 63) / 64; /* whole words, where there are shards */
+    const uint64_t each = (bf_redis_cells(r) + 63) / 64; /* whole words per shard */
     if (c->shard[i].used) memset(c->words + i * each, 0, (size_t)each * 8);
     c->shard[i] = (sight){ .mark = mark_of(r, i), .seen = -1 };
 }
@@ -119,7 +119,7 @@ static unsigned shard_of(const bf_redis *r, const uint64_t *pos)
     return (unsigned)(pos[0] / bf_redis_cells(r));
 }
 
-/* What was learned on a connection before is not known any more. */
+/* Forgets what was learned on an earlier connection. */
 static void forget_other_connection(bf_redis *r)
 {
     if (r->conn->connection_id == r->cache->connection_id) return;
@@ -127,7 +127,7 @@ static void forget_other_connection(bf_redis *r)
     r->cache->connection_id = r->conn->connection_id;
 }
 
-/* The connection may be a new one since the last batch: a count or a look at K:meta made it. */
+/* The connection may be new since the last batch, made by a count or a read of K:meta. */
 bool bf_redis_cache_knows(bf_redis *r, const uint64_t *pos, unsigned k, double at)
 {
     const bf_redis_cache *c = r->cache;
@@ -135,19 +135,19 @@ bool bf_redis_cache_knows(bf_redis *r, const uint64_t *pos, unsigned k, double a
     const unsigned i = shard_of(r, pos);
     uint8_t yes = 0;
     forget_other_connection(r);
-    if (c->shard[i].mark != mark_of(r, i)) forget_shard(r, i); /* other bits since */
+    if (c->shard[i].mark != mark_of(r, i)) forget_shard(r, i); /* the bits were replaced */
     if (is_over(c, i, at)) return false;
     bf_words_apply(c->words, false, BF_OP_TEST, pos, 1, k, &yes);
     return yes;
 }
 
-/* Some of its counters may be 0 by now. */
+/* Forgets cells of a key, because its counters may be 0 now. */
 static void unlearn(bf_redis *r, const uint64_t *pos, unsigned k)
 {
     for (unsigned j = 0; j < k; j++) r->cache->words[pos[j] / 64] &= ~bf_mask_of(pos[j]);
 }
 
-/* What a trip told: only of cells that had one mark before and after it. */
+/* Learns the cells that a round trip found set under an unchanged mark. */
 void bf_redis_cache_learn(const bf_redis_request *g, double at)
 {
     bf_redis *r = g->of;
@@ -169,7 +169,7 @@ void bf_redis_cache_learn(const bf_redis_request *g, double at)
 }
 
 /* ---- a part ---- */
-/* A trip is over: after a fault nothing is known any more. */
+/* Called after a round trip; after an error everything is forgotten. */
 bool bf_redis_cache_heard(bf_redis *r, int rc)
 {
     if (!r->cache) return false;
@@ -180,8 +180,8 @@ bool bf_redis_cache_heard(bf_redis *r, int rc)
 }
 
 /* ---- a filter ---- */
-/* What is removed is not known any more, whatever becomes of it.  With wait_replicas an add goes
- * the whole way: that replicas have a bit is not known from having seen it. */
+/* Removed keys are forgotten, whatever the result.  With wait_replicas every add is sent: that a
+ * bit is set does not say that the replicas have it. */
 int bf_redis_cache_split(const bf_redis_request *all, bf_redis_request *rest, bf_error *err)
 {
     bf_redis *r = all->of;

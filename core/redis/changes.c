@@ -16,7 +16,7 @@
 enum { ADD_POSITIONS = 1024, REMOVE_KEYS = 50, REMOVE_POSITIONS = 1500, SUMS = 250 };
 _Static_assert(SUMS <= ADD_POSITIONS, "what is united goes into one script");
 
-/* How many of so many keys go into one script. */
+/* Number of keys that go into the next script, if nkeys are left. */
 static size_t keys_per_script(const bf_redis_request *g, size_t nkeys)
 {
     const bool add = g->op == BF_OP_ADD;
@@ -25,8 +25,8 @@ static size_t keys_per_script(const bf_redis_request *g, size_t nkeys)
     return most < 1 ? 1 : nkeys < most ? nkeys : most;
 }
 
-/* Begins a script over K, and K:meta if the mark is there alone: more keys than it needs would have
- * to wait while a cluster moves their slot. */
+/* Begins a script over K, and over K:meta only if the mark is in K:meta alone: while a cluster
+ * moves a slot, a command with several keys of it may have to wait. */
 static void begin_script(const bf_redis *r, const char *text)
 {
     const bool apart = bf_redis_mark_apart(r);
@@ -50,15 +50,16 @@ static void begin_add(const bf_redis *r)
         bf_conn_append(r->conn, "%s %n", "", r->desc.g.m);
 }
 
-/* The positions of keys as the script takes them, and how much each counter rises: 0 if it is one
- * that its key names once more. */
+/* Appends the positions of keys in the script's form, and how much each counter rises: 0 if the key
+ * names it once more. */
 static void append_positions(bf_redis_request *g, const uint64_t *pos, size_t nkeys)
 {
     const bool counting = g->of->desc.g.counting;
     const unsigned k = g->k;
     const size_t places = nkeys * k;
     uint64_t own[BF_K_MAX];
-    char *text = malloc(places * 14), *at = text; /* '#', ten digits, a zero; a byte of by */
+    /* 13 bytes of text a place ('#', ten digits, NUL), one byte of by */
+    char *text = malloc(places * 14), *at = text;
     g->of->conn->no_memory |= !text;
     if (!text) return;
     uint8_t *by = (uint8_t *)text + places * 13, *raise = by;
@@ -87,7 +88,8 @@ static void put_adds(bf_redis_request *g, const char *about)
         append_positions(g, g->pos + at * g->k, c);
         bf_conn_expect(g->of->conn, c, 0);
     }
-    bf_conn_new_request(g->of->conn); /* clients that make a script of a request cannot nest one */
+    /* a client that wraps a request in a script cannot nest one */
+    bf_conn_new_request(g->of->conn);
 }
 
 /* ---- removes ---- */
@@ -112,9 +114,9 @@ static void put_removes(bf_redis_request *g, const char *about)
 }
 
 /* ---- replies of both: 1 or 0 for each key; or -1, and the mark that is there ---- */
-/* A mark that is gone does not come back: once a script has not found it, no later one has.  Of
- * removes the request is then what is left to be done.  Adds are all sent again, because the bits
- * that the first of them went into are gone. */
+/* A mark that is gone never comes back: if one script did not find it, none of the later ones did.
+ * Of removes, those are what is left.  Adds are all sent again, because the bits that the earlier
+ * ones set are gone. */
 static int take_changes(bf_redis_request *g, bf_redis_outcome *a)
 {
     const bf_redis_reply *reply = &g->of->conn->reply;
@@ -149,7 +151,7 @@ const bf_redis_op bf_redis_removes = {
 };
 
 /* ---- the sum with counters of memory ---- */
-/* The next counters above 0, from *at on. */
+/* Collects the next counters above 0, from *at on. */
 static size_t gather(const uint64_t *words, uint64_t m, uint64_t *at, uint64_t *pos, uint8_t *by)
 {
     size_t n = 0;
@@ -164,8 +166,8 @@ static size_t gather(const uint64_t *words, uint64_t m, uint64_t *at, uint64_t *
     return n;
 }
 
-/* Each trip is one command and so at once; a fault in between leaves a part of the sum, which the
- * error says. */
+/* Each round trip is one command and thus atomic; after a fault a part of the counters may be
+ * added, and the error says so. */
 int bf_redis_count_unite(bf_redis *r, const void *words, bf_error *err)
 {
     uint64_t pos[SUMS], at = 0;

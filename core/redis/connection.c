@@ -14,12 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Refusals of commands that a client sends again take room beside the replies of a round trip.  A
- * larger buffer of commands is freed after it. */
+/* Error replies that a host's client answers by resending need some room beside the expected
+ * replies.  A larger output buffer than OUT_KEPT is freed after use. */
 enum { SPARE_LEAVES = 1 << 10, SPARE_BYTES = 1 << 16, OUT_KEPT = 4 << 20 };
 
 /* ---- life ---- */
-/* At most 80 bytes, because bf_fail_sys shows that many. */
+/* At most 80 bytes, as many as bf_fail_sys shows. */
 void bf_conn_label(const bf_conn *l, const char *key, char label[BF_LABEL])
 {
     const bf_redis_url *u = &l->url;
@@ -46,7 +46,7 @@ static int open_client(bf_conn *l, const bf_spec *spec, bf_error *err)
     if (spec->timeout != 0 || spec->retry_after != 0)
         return bf_fail(err, BF_EINVAL, "%s is for URLs: a Redis client has its own policy",
             spec->timeout != 0 ? "timeout" : "retry_after");
-    l->url.timeout = 2; /* for WAIT: the client's own is not known */
+    l->url.timeout = 2; /* for WAIT: the client's own timeout is unknown */
     if (!spec->key || !*spec->key)
         return bf_fail(err, BF_EINVAL, "a Redis client needs key, the name of the filter in Redis");
     return (l->url.key = strdup(spec->key)) ? 0 : bf_fail(err, BF_ENOMEM, "out of memory");
@@ -84,9 +84,8 @@ void bf_conn_drop(bf_conn *l)
     if (l->socket) bf_socket_close(l->socket);
 }
 
-/* A child must not speak on its parent's connection.  What another thread of the parent was
- * changing at the fork may be half changed: its memory is left alone, and only the socket is
- * closed. */
+/* A forked child must not use its parent's connection.  Another thread of the parent may have been
+ * changing it at the fork, so its memory is left alone and only the socket is closed. */
 static void leave_parent(bf_conn *l)
 {
     if (pthread_mutex_trylock(&l->mutex) == 0) {
@@ -102,8 +101,9 @@ static void leave_parent(bf_conn *l)
     pthread_mutex_init(&l->mutex, NULL);
 }
 
-/* While a thread leaves the parent's connection, `process` is minus its process: other threads
- * wait, and a child that is forked in that moment, which has no such thread, begins again. */
+/* While a thread replaces the parent's connection, `process` is the negative process number and
+ * other threads wait.  A child forked at that moment does not have that thread, and starts again.
+ */
 static void check_process(bf_conn *l)
 {
     int me = bf_process(), was = bf_int_load_acquire(&l->process);
@@ -118,7 +118,7 @@ static void check_process(bf_conn *l)
 
 void bf_conn_free(bf_conn *l)
 {
-    if (!l->url.key) return; /* it was never opened */
+    if (!l->url.key) return; /* never opened */
     check_process(l);
     bf_socket_free(l->socket);
     bf_replies_free(&l->got);
@@ -153,7 +153,7 @@ static bf_redis_part *last_part(const bf_conn *l)
 }
 
 static void close_command(bf_conn *l);
-/* A URL has one server: to it all commands are one part. */
+/* With a URL there is one server, so all commands form one part. */
 void bf_conn_route(bf_conn *l, const char *key)
 {
     close_command(l);
@@ -173,13 +173,13 @@ static int fail_memory(bf_conn *l, bf_error *err)
     return bf_fail(err, BF_ENOMEM, "out of memory");
 }
 
-/* What came is no reply, or more than was asked for. */
+/* The error of a reply that is not RESP, or larger than allowed. */
 static int fail_reply(bf_conn *l, bf_error *err)
 {
     bf_conn_drop(l);
     if (!l->got.too_much)
         return bf_fail(err, BF_EIO, "%s: the server does not speak the Redis protocol", l->label);
-    l->timed_out = true; /* it would come again */
+    l->timed_out = true; /* it would arrive again */
     return bf_fail(err, BF_EIO, "%s: a reply is larger than asked for: %zu values and %zu bytes",
         l->label, l->leaves, l->bytes);
 }
@@ -231,7 +231,7 @@ static int exchange(bf_conn *l, bf_error *err)
     return !l->got.too_much && bf_sink_complete(&l->sink) ? 0 : fail_reply(l, err);
 }
 
-/* Did a fault end a connection that had worked? */
+/* Did a fault break a connection that had worked? */
 static bool is_cut_off(const bf_conn *l, int rc)
 {
     return rc == BF_EIO && !l->healthy && !l->timed_out && (l->sent || !l->fresh);
@@ -308,7 +308,8 @@ static size_t header(char text[HEADER], char kind, size_t n)
     return (size_t)(at - text);
 }
 
-/* The number of arguments is known now: the header goes before them, without a gap. */
+/* Writes the header of the last command, whose number of arguments is known now, directly before
+ * the arguments. */
 static void close_command(bf_conn *l)
 {
     char text[HEADER];

@@ -1,13 +1,13 @@
-/* connection.h - the way to Redis: a round trip is begun, commands are appended and sent, and each
- * reply is read.  Private. */
+/* connection.h - round trips to Redis: commands are collected and sent, then their replies are read
+ * one by one.  Private. */
 #ifndef BF_REDIS_CONNECTION_H
 #define BF_REDIS_CONNECTION_H
 #include "redis/socket.h"
 #include <pthread.h>
 
-enum { BF_LABEL = 96 }; /* what messages call a key: no password, no control characters */
-/* What every reply may hold (an error's text, a number), and what a companion hash may, fields of
- * others among them. */
+enum { BF_LABEL = 96 }; /* a key as messages show it: no password, no control characters */
+/* The size limit of every reply (an error text, a number), and of a companion hash, which may have
+ * fields of other programs. */
 enum {
     BF_REPLY_LEAVES = 64,
     BF_REPLY_BYTES = 4096,
@@ -15,74 +15,81 @@ enum {
     BF_HASH_BYTES = 1 << 18
 };
 
-/* What goes between a filter and its server: the commands of a round trip, and the client that
- * exchanges them for replies. */
+/* A connection: the commands of a round trip, and the client that exchanges them for replies. */
 typedef struct bf_conn {
-    bf_redis_url url;              /* of a host's client only the key and the time-out */
-    const bf_redis_client *client; /* the host's, or the socket's */
-    bf_socket *socket;             /* NULL: it is a host's client */
-    const char *key, *label;       /* the selected key: of commands and of messages; borrowed */
+    bf_redis_url url;              /* for a host's client only key and timeout are set */
+    const bf_redis_client *client; /* the host's client, or the socket's */
+    bf_socket *socket;             /* NULL: a host's client is used */
+    const char *key, *label;       /* the selected key, for commands and messages; borrowed */
     char own_label[BF_LABEL];      /* of url.key */
     pthread_mutex_t mutex;
-    int process;         /* bf_process() of the one that the connection belongs to */
-    bool one_slot;       /* a round trip must keep to keys of one slot: the server is a cluster */
-    bool no_bitfield_ro; /* the server is older than Redis 6.2, or has renamed the command */
-    bool healthy;        /* no fault since the last begin */
-    uint64_t connection_id; /* grows with each new connection, whose server may have lost bits */
-    /* of this round trip: */
-    bf_redis_buffer out, parts; /* the commands; the same by the keys that they are about */
+    int process;            /* bf_process() of the process that owns the connection */
+    bool one_slot;          /* a cluster: the keys of a round trip must be in one slot */
+    bool no_bitfield_ro;    /* the server has no BITFIELD_RO (before Redis 6.2, or renamed) */
+    bool healthy;           /* no fault since begin */
+    uint64_t connection_id; /* counts the connections; a new one may lead to a server that has lost
+                               bits */
+    /* the rest is about the current round trip */
+    bf_redis_buffer out, parts; /* the commands; their division by keys */
     size_t out_len, nparts, commands;
-    size_t open, args;    /* the last command: where it begins, how many arguments it has so far */
-    bool opened;          /* they are not counted in its header yet */
-    size_t leaves, bytes; /* what the replies may hold */
-    bool changes;         /* it must not be sent twice */
+    size_t open, args;    /* the last command: its offset and its number of arguments so far */
+    bool opened;          /* its header does not have that number yet */
+    size_t leaves, bytes; /* the most that the replies may contain */
+    bool changes;         /* has a command that must not be sent twice */
     bool new_request;     /* see bf_conn_new_request */
-    bool no_memory;       /* out could not grow */
-    bool fresh, sent;     /* it made a new connection; it sent bytes */
-    bool timed_out;       /* or must not be sent again for another reason */
+    bool no_memory;       /* memory ran out */
+    bool fresh, sent;     /* made a new connection; sent bytes */
+    bool timed_out;       /* or must not be repeated for another reason */
     bf_reply_sink sink;
     bf_redis_replies got;
-    bf_redis_reply reply; /* the one read last */
+    bf_redis_reply reply; /* the reply that was read last */
 } bf_conn;
 
-/* Through the host's client, or by URL. */
+/* Opens a connection through the host's client, or by URL. */
 int bf_conn_open(bf_conn *l, const bf_spec *spec, bf_error *err);
 void bf_conn_free(bf_conn *l);
-void bf_conn_lock(bf_conn *l); /* also: a fork's child lets go of its parent's connection */
+void bf_conn_lock(bf_conn *l); /* in a forked child it first gives up the parent's connection */
 void bf_conn_unlock(bf_conn *l);
 void bf_conn_label(const bf_conn *l, const char *key, char label[BF_LABEL]);
-void bf_conn_drop(bf_conn *l); /* closes a connection that may be out of step */
-/* A round trip: begin, write commands, send, one next() per command.  send fails if the connection
- * fails, and no reply is read then; an error reply is a reply.  Commands that only read are sent
- * once more if a fault ended a connection that had worked; never after a time-out. */
+/* closes a connection whose next bytes may belong to an earlier command */
+void bf_conn_drop(bf_conn *l);
+/* A round trip: begin, write commands, send, then next() once per command.  If send fails, no reply
+ * is read.  An error reply is a reply.  Commands that only read are sent once more if a working
+ * connection breaks; never after a time-out. */
 enum { BF_READS, BF_WRITES };
 void bf_conn_begin(bf_conn *l, int changes);
-/* The key that the next commands are about (K; its companion keys are in the same slot); borrowed
- * until send.  Without this call it is the selected key. */
+/* Sets the key that the next commands are about, which decides their node in a cluster (default:
+ * the selected key).  Borrowed until send. */
 void bf_conn_route(bf_conn *l, const char *key);
-void bf_conn_new_request(bf_conn *l); /* the next route begins a new request, also for its key */
-/* A command, its arguments separated by one space each: a word as it stands, %s a text, %n a
- * uint64_t, %i an int64_t (BF_NEVER: an empty text), %g a double, %b bytes and a size_t, %x a
- * uint32_t as 8 hex digits (0: an empty text), %r its 4 bytes, the highest first.  Its reply is
- * small unless expect allows more. */
+/* the next route begins a new request even if its key is the same */
+void bf_conn_new_request(bf_conn *l);
+/* Appends a command.  The format has arguments separated by one space: literal words, %s text, %n
+ * uint64_t, %i int64_t (BF_NEVER: empty), %g double, %b bytes and size_t, %x uint32_t as 8 hex
+ * digits (0: empty), %r its 4 bytes, big-endian.  Its reply is small unless bf_conn_expect allows
+ * more. */
 void bf_conn_command(bf_conn *l, const char *format, ...);
-void bf_conn_append(bf_conn *l, const char *format, ...); /* more arguments of the same command */
-char *bf_conn_begin_arg(bf_conn *l, size_t len); /* returns where its bytes go; NULL: no end_arg */
+/* appends arguments to the same command */
+void bf_conn_append(bf_conn *l, const char *format, ...);
+/* returns where to write the argument; NULL: do not call end_arg */
+char *bf_conn_begin_arg(bf_conn *l, size_t len);
 void bf_conn_end_arg(bf_conn *l, size_t len);
-/* Returns where bytes can be written; the caller advances out_len and args.  NULL: no memory. */
+/* Returns free output bytes, NULL if out of memory.  The caller adds to out_len and args. */
 char *bf_conn_room(bf_conn *l, size_t bytes);
-void bf_conn_expect(bf_conn *l, size_t leaves, size_t bytes); /* more values and bytes of text */
-/* EVAL, in whose script `call` is redis.call; the caller appends that many keys, then arguments. */
+/* allows the reply more values and bytes of text */
+void bf_conn_expect(bf_conn *l, size_t leaves, size_t bytes);
+/* Appends EVAL of a script that calls redis.call as `call`.  The caller appends the keys, then the
+ * arguments. */
 void bf_conn_eval(bf_conn *l, const char *script, unsigned keys);
 int bf_conn_send(bf_conn *l, bf_error *err);
-void bf_conn_next(bf_conn *l);                        /* fills l->reply */
-int bf_conn_refusal(const bf_conn *l, bf_error *err); /* the reply as an error; 0 if it is none */
-/* Sends and looks for error replies; the first one is the error.  The last reply stays in l->reply,
- * and next() begins with the first. */
+void bf_conn_next(bf_conn *l); /* fills l->reply */
+/* if the reply is an error, returns its code; else 0 */
+int bf_conn_refusal(const bf_conn *l, bf_error *err);
+/* Sends the commands and returns the first error reply as an error. l->reply is the last reply;
+ * next() starts again with the first. */
 int bf_conn_finish(bf_conn *l, bf_error *err);
 /* A round trip of one command that only reads. */
 int bf_conn_ask(bf_conn *l, bf_error *err, const char *format, ...);
-/* A round trip of one script, whose reply is a number. */
+/* A round trip of one script that returns a number. */
 int bf_conn_run_script(bf_conn *l, long long *v, bf_error *err);
-char *bf_redis_digits(char *at, uint64_t v); /* decimal; returns the end */
+char *bf_redis_digits(char *at, uint64_t v); /* writes v in decimal; returns the end */
 #endif

@@ -1,5 +1,5 @@
-/* foreign.c - bitmaps of other systems: opened as they are, or taken over (adopt); and filters that
- * Redisson keeps. */
+/* foreign.c - bitmaps of other systems, opened as they are or taken over (adopt); and filters of
+ * Redisson. */
 #include "parts/filter.h"
 #include "redis/generation.h"
 #include "redis/meta.h"
@@ -30,9 +30,9 @@ static int none_past(bf_redis *r, uint64_t m, bf_error *err)
         (unsigned long long)m);
 }
 
-/* Shorter than m is how Redis keeps zeros; longer, m is not theirs, and keys that are there would
- * read as absent.  Our own bits are longer by their mark: opened so when the companion hash was
- * lost. */
+/* A string shorter than m is normal: Redis does not store trailing zeros.  If it is longer, m is
+ * wrong, and present keys would read as absent.  Our own bits are longer by their mark: such a
+ * string is a filter that lost its companion hash. */
 static int long_as_m(bf_redis *r, uint64_t m, uint64_t bytes, bf_error *err)
 {
     if (bytes <= (m + 7) / 8 || bytes == bf_redis_length(r)) return none_past(r, m, err);
@@ -46,8 +46,8 @@ static int long_as_m(bf_redis *r, uint64_t m, uint64_t bytes, bf_error *err)
  * in the companion hash alone.  Their bits stay where they are, and their offsets end below the
  * mark.  The string grows to the mark a step at a time, each in a script that writes past its end
  * only: a bit that they set meanwhile is never overwritten. */
-/* d: what it is opened as; the string was found to be no longer than that.  1: it is ours; 0:
- * something else is there by now. */
+/* Takes over a string that is at most as long as d needs.  Returns 1 if it is ours now, 0 if it has
+ * changed meanwhile. */
 static int adopt(bf_redis *r, const bf_params *d, bf_error *err)
 {
     enum { STEPS = 8 }; /* of BF_REDIS_STEP bytes */
@@ -74,7 +74,7 @@ static int adopt(bf_redis *r, const bf_params *d, bf_error *err)
     return 1;
 }
 
-/* A bitmap that another system made: no companion hash, no mark, and never longer than it is. */
+/* Opens another system's bitmap: no companion hash, no mark; the string is never lengthened. */
 int bf_redis_attach_foreign(
     bf_redis *r, const bf_spec *spec, bf_params *d, long long bytes, bf_error *err)
 {
@@ -104,7 +104,7 @@ int bf_redis_attach_foreign(
     return 1;
 }
 
-/* Theirs, begun after the one that was adopted was lost. */
+/* The other system began a new bitmap after the adopted one was lost: adopts it again. */
 int bf_redis_adopt_again(
     bf_redis *r, const bf_spec *spec, const bf_params *d, long long bytes, bf_error *err)
 {
@@ -120,8 +120,8 @@ int bf_redis_adopt_again(
  * There is no mark: every trip asks for size and hashIterations, as Redisson's own scripts do,
  * which shows that the filter was deleted or has other parameters.  The loss of K alone, or an
  * equal filter in its place, cannot be detected. */
-enum { REAL = 48 };                  /* a double as text, a NUL */
-enum { AS_IT_WAS = 1, CHANGED = 2 }; /* what stands for the mark; 0 = gone */
+enum { REAL = 48 };                  /* a double as text, with NUL */
+enum { AS_IT_WAS = 1, CHANGED = 2 }; /* values in place of a mark; 0: lost */
 
 bool bf_is_redisson(const char *scheme) { return scheme && !strcmp(scheme, "redisson"); }
 
@@ -130,7 +130,7 @@ int bf_redisson_read(const bf_redis *r, bf_params *d, bf_error *err)
 {
     const bf_redis_reply *from = &r->conn->reply;
     uint64_t k, n;
-    bf_find_scheme(d, "redisson", NULL, NULL); /* a row of the table */
+    bf_find_scheme(d, "redisson", NULL, NULL); /* the table has this row */
     d->g = (bf_geometry){ .shards = 1 };
     if (!bf_redis_whole_number(
             from, bf_redis_field(from, "size"), 10, 1, d->scheme->m_max, &d->g.m) ||
@@ -188,13 +188,15 @@ void bf_redisson_place(bf_redis *r, const bf_params *d)
 }
 
 /* ---- making ---- */
-/* As Java's Double.toString: the shortest digits that give p again, below 0.001 as 1.0E-4. */
+/* Formats p as Java's Double.toString: the shortest digits that read back as p, below 0.001
+ * as 1.0E-4. */
 static void as_java(char out[REAL], double p)
 {
     char e[REAL], *power;
     int places = 0;
     bf_print(e, sizeof e, "%.0e", p);
-    while (bf_real(e, NULL) != p) bf_print(e, sizeof e, "%.*e", ++places, p); /* 16 always do */
+    /* 16 digits are always enough */
+    while (bf_real(e, NULL) != p) bf_print(e, sizeof e, "%.*e", ++places, p);
     power = strchr(e, 'e');
     *power++ = 0;
     if (p >= 1e-3)

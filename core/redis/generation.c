@@ -1,6 +1,6 @@
-/* generation.c - the mark after the last bit: asked for, read, compared with K:meta, followed where
- * somebody exchanged the bits.  A lost key is an error, never "absent".  Also which of several keys
- * is selected, because each has its mark. */
+/* generation.c - the mark after the last bit: requested, read, compared with K:meta, and followed
+ * when the bits were replaced.  A lost key is an error, never "absent".  Also selects one of
+ * several keys, because each has its own mark. */
 #include "bits/bits.h"
 #include "redis/cache.h"
 #include "redis/generation.h"
@@ -30,7 +30,7 @@ void bf_redis_lock(bf_redis *r)
 }
 
 /* ---- what it is ---- */
-/* Big-endian, as BITFIELD's u32 reads it; 0 where the bytes are not there. */
+/* Big-endian, as BITFIELD reads a u32; 0 if the bytes are missing. */
 uint32_t bf_redis_mark_in(const char *bytes, size_t len)
 {
     const uint8_t *b = (const uint8_t *)bytes;
@@ -53,14 +53,14 @@ void bf_redis_append_mark(bf_redis *r)
 {
     if (r->redisson)
         bf_redisson_put_mark(r);
-    else if (bf_redis_mark_apart(r)) { /* the mark is theirs while their string has its length */
+    else if (bf_redis_mark_apart(r)) { /* valid while the string has its full length */
         bf_conn_command(r->conn, "STRLEN %s", r->conn->key);
         bf_conn_command(r->conn, "HGET %s mark", r->meta);
     } else
         bf_redis_append_range(r, r->mark_at, BF_REDIS_MARK);
 }
 
-/* Of several replies: the first error reply is kept in a, and the others are read. */
+/* The first error reply is kept in a; later replies are still read. */
 bool bf_redis_next(bf_redis *r, bf_redis_outcome *a)
 {
     char text[32];
@@ -147,7 +147,7 @@ int bf_redis_reread_meta(bf_redis *r, bf_redis_meta *m, bf_error *err)
                                            : bf_redis_fail_lost(r, err);
 }
 
-/* Reads K:meta, which must still describe the same bits. */
+/* Reads K:meta, which must still have the same parameters. */
 static int read_same(bf_redis *r, bf_redis_meta *m, bf_error *err)
 {
     char shards[24] = "";
@@ -163,16 +163,15 @@ static int read_same(bf_redis *r, bf_redis_meta *m, bf_error *err)
         here->k);
 }
 
-/* The part is not its filter's any more, or is gone: parts.c looks then what became of the filter.
- */
+/* The part is lost or another filter's. parts.c finds out what became of the filter. */
 static int lost_part(bf_redis *r, bf_error *err)
 {
     r->whole->doubt = true;
     return bf_redis_fail_lost(r, err);
 }
 
-/* A filter with shards is re-created once, and so is a shard of it that was lost: the first shard
- * in which a call finds that raises the error, and the others are then known to have another id. */
+/* If a filter with shards was re-created, or one of its shards, only the first shard in which a
+ * call finds this raises the error; the other shards then take the new id silently. */
 static int take_generation(bf_redis *r, const bf_redis_meta *m, bf_error *err)
 {
     if (bf_redis_is_part(r) && m->whole_id != r->whole->filter_id) return lost_part(r, err);
@@ -193,8 +192,8 @@ static int take_generation(bf_redis *r, const bf_redis_meta *m, bf_error *err)
     return bf_redis_fail_recreated(all->label, gone, err);
 }
 
-/* Between the two reads the bits may be replaced once more: then both are read again.  A key
- * without a mark is lost. */
+/* If the bits are replaced once more between the two reads, both are repeated.  A key without a
+ * mark is lost. */
 int bf_redis_check_generation(bf_redis *r, uint32_t seen, bool *changed, bf_error *err)
 {
     bf_redis_meta m;

@@ -1,11 +1,12 @@
-/* keyset.c - a filter of several keys in Redis: its shards (K:0, K:1, ...) or its parts, and
- * K:meta, which has the filter's parameters.  Names: names.c.  When a part is created, and which
- * part a key goes to, is decided in scalable.c and window.c; batch.c asks several keys in one trip.
+/* keyset.c - a filter with several keys in Redis: its shards (K:0, K:1, ...) or its parts, and
+ * K:meta, which has the parameters.  names.c names the keys, scalable.c
+ * and window.c decide when a part is created and which part a key goes to, and batch.c sends
+ * requests for several keys in one round trip.
  *
- * A shard is stored as a filter without shards is, with its own mark and companion hash.  So code
- * that selects a shard creates, follows and clears it as such a filter.  K:meta is created first
- * and deleted last.  A process that dies in between leaves a filter with missing shards: opening it
- * is an error, and the next constructor creates them. */
+ * A shard is stored as a filter without shards is, with a mark and a companion hash, and is
+ * created, followed and cleared by the same code.  K:meta is created first and deleted last.  If
+ * the process dies in between, shards are missing: opening the filter is an error, and the next
+ * constructor creates them. */
 #include "bits/bits.h"
 #include "parts/filter.h"
 #include "redis/open.h"
@@ -20,7 +21,7 @@
 #include <string.h>
 
 /* ---- one of several keys ---- */
-/* r, which is overwritten, gets the name that follows from kind and i. */
+/* Makes r a shard or part, whose name follows from kind and i. */
 static int init_sibling(
     bf_redis *r, bf_redis *whole, enum bf_redis_kind_of_name kind, int64_t i, bf_error *err)
 {
@@ -70,7 +71,7 @@ static int attach_shard(bf_redis *all, const bf_params *d, unsigned i, bool make
 {
     const bf_spec spec = {
         .m = make, .k = make, .must_exist = !make
-    }; /* sufficient or not, nothing else */
+    }; /* any value that makes the size sufficient */
     bf_params have;
     int rc = 0;
     bf_redis *r = bf_redis_key(all, i);
@@ -104,7 +105,7 @@ static bool any_shard(bf_redis *r)
     return false;
 }
 
-/* Opens all shards, or with make creates those that are missing: mine, where it is not NULL.  While
+/* Opens all shards. make: creates those that are missing; mine (may be NULL) says which.  While
  * K:meta has the field making, no other filter can take the name. */
 static int attach_all(bf_redis *r, const bf_params *d, bool make, bool *mine, bf_error *err)
 {
@@ -119,12 +120,12 @@ static int attach_all(bf_redis *r, const bf_params *d, bool make, bool *mine, bf
     }
     if (!make || !r->making) return 0;
     rc = bf_redis_whole_command(r, "HDEL", "making", &fault);
-    if (rc == 0 || fault.lost) return 0; /* the next call finds another filter's K:meta */
+    if (rc == 0 || fault.lost) return 0; /* the next call finds K:meta of another filter */
     if (err) *err = fault;
     return rc;
 }
 
-/* K:meta has d.  A filter that has lost all its shards may be replaced by one with other
+/* d is what K:meta has.  A filter that lost all its shards may be replaced by one with other
  * parameters. */
 int bf_redis_attach_shards(
     bf_redis *r, const bf_spec *spec, const bf_params *d, uint32_t mark, bf_error *err)
@@ -148,7 +149,7 @@ bool bf_redis_has_other_id(bf_redis *r)
     return bf_redis_fetch_id(r, &id, NULL) == 0 && id && id != r->filter_id;
 }
 
-/* If K:meta alone was lost, the shards still name the id that it had, and keep it. */
+/* If only K:meta was lost, the shards still have its id, and it is kept. */
 static int find_id(bf_redis *r, uint32_t *id, bf_error *err)
 {
     bf_redis_meta m;
@@ -163,8 +164,8 @@ static int find_id(bf_redis *r, uint32_t *id, bf_error *err)
     return rc;
 }
 
-/* Replaces the lost filter that was seen, if there was one; 0 if the name is in use by now.  A
- * creation that fails leaves nothing behind. */
+/* Replaces the lost filter that was seen when opening, if any.  Returns 0 if the name is in use by
+ * now.  A creation that fails leaves nothing behind. */
 int bf_redis_make_shards(bf_redis *r, const bf_params *d, bf_error *err)
 {
     bool mine[BF_SHARDS_MAX] = { false };
@@ -205,7 +206,7 @@ static enum bf_redis_kind_of_name kind_of_part(const bf_filter *f)
     return f->variant->forgets ? BF_NAME_EPOCH : BF_NAME_PART;
 }
 
-/* A part is never freed before the filter: other threads may be using it. */
+/* A part is not freed before the filter is closed, because other threads may be using it. */
 bf_part *bf_redis_part_slot(bf_filter *f, unsigned i, bf_error *err)
 {
     bf_part *p = f->chain->part[i];
@@ -274,7 +275,7 @@ static void append_names(bf_filter *f, int64_t number)
     free(part.meta);
 }
 
-/* The arguments of bf_script_append and bf_script_turn. */
+/* Appends the arguments of bf_script_append and bf_script_turn. */
 static void append_script(
     bf_filter *f, const bf_redis *r, const bf_redis_new_part *new, const char *temp, uint32_t next)
 {
@@ -350,7 +351,7 @@ int bf_redis_finish_fields(bf_redis *whole, size_t n, bf_error *err)
     return bf_reply_number(reply, 0, 16) != whole->filter_id;
 }
 
-/* The error of a re-creation that was just followed; none if the handle has raised "is lost". */
+/* The error of a re-creation that was just followed; 0 if this handle already reported the loss. */
 static int report_recreated(bf_redis *whole, uint64_t gone, bf_error *err)
 {
     const bool told = whole->doubt || bf_flag_get(&whole->loss_reported);
@@ -379,7 +380,7 @@ int bf_redis_follow_id(bf_filter *f, bool opening, bf_error *err)
     (m.users_clock ? bf_flag_set : bf_flag_clear)(&whole->users_clock);
     if (c->count == 0) return 0;
     if (f->variant->grows && (rc = bf_redis_open_part(f, c->part[0], 0, err)) < 0) {
-        if (!opening) whole->filter_id = before; /* the next call tells it */
+        if (!opening) whole->filter_id = before; /* the next call reports it */
         return rc;
     }
     for (unsigned i = 0; i < BF_PARTS_MAX && c->part[i]; i++) {

@@ -28,13 +28,12 @@
 void bf_redis_place(bf_redis *r, const bf_params *d)
 {
     r->desc = *d;
-    if (r->desc.g.shards == 0) r->desc.g.shards = 1; /* parts of a chain say nothing of shards */
+    if (r->desc.g.shards == 0) r->desc.g.shards = 1; /* parts do not store the number of shards */
     r->bits = bf_bits(&d->g) / r->desc.g.shards;
     r->mark_at = (r->bits + 31) / 32 * 4;
 }
 
-/* All that a key holds: only a scheme that cannot be cut into shards does without the mark's room.
- */
+/* The whole string, if the scheme cannot have shards; otherwise there is room for the mark. */
 uint64_t bf_redis_most_bits(const bf_layout *l, const bf_geometry *g)
 {
     return l->sharding == BF_WHOLE && !g->counting ? BF_REDIS_BITS : BF_REDIS_M_MAX;
@@ -71,7 +70,7 @@ void bf_redis_meta_put(bf_redis *r, const bf_params *d, uint32_t mark)
     if (d->g.counting) bf_conn_append(l, "cell_bits %n", (uint64_t)BF_CELL_BITS);
 }
 
-/* Of a filter of parts.  From then on the whole is the one that is born now. */
+/* Creates K:meta of a growing or forgetting filter, and gives the filter its id. */
 void bf_redis_put_whole(bf_redis *whole, const bf_params *d, uint64_t secret_check)
 {
     bf_conn *l = whole->conn;
@@ -146,7 +145,7 @@ static int fail_field(const bf_redis *r, const char *what, bf_error *err)
         "%s: field %s of its companion hash (:meta) is missing or invalid", r->label, what);
 }
 
-/* m of all shards, and each shard of a size that a key holds. */
+/* Checks m, and that each shard has a size that fits a key. */
 static bool read_sizes(const bf_redis *r, const bf_layout *l, bf_geometry *g)
 {
     uint64_t shards = 1;
@@ -158,7 +157,7 @@ static bool read_sizes(const bf_redis *r, const bf_layout *l, bf_geometry *g)
     return bf_shards_fit(l, g) && bf_bits(g) / shards <= bf_redis_most_bits(l, g);
 }
 
-/* Format 2: a filter of many parts. */
+/* Format 2: a growing or forgetting filter. */
 static int read_many(const bf_redis *r, bf_redis_meta *m, bf_error *err)
 {
     bf_params *d = &m->desc;
@@ -191,8 +190,8 @@ static int fail_other_owner(const bf_redis *r, const char *name, size_t len, bf_
         "%s belongs to the filter %s: open that one, or use another key", r->label, text);
 }
 
-/* A filter `s` of a cluster client and one of a plain client have the same names of parts, but not
- * the same K:meta. */
+/* The filter `s` of a cluster client and that of a plain client have the same part names but
+ * different K:meta. */
 static int read_owner(const bf_redis *r, bf_redis_meta *m, bf_error *err)
 {
     size_t len;

@@ -23,11 +23,11 @@ char *bf_redis_name(const bf_conn *l, const char *key, enum bf_redis_kind_of_nam
     char suffix[40];
     bool braces = !bf_redis_tagged(key);
     switch (kind) {
-    case BF_NAME_META: /* other clients know it as K:meta; only a cluster needs the slot */
+    case BF_NAME_META: /* other clients look for K:meta; only a cluster needs the same slot */
         snprintf(suffix, sizeof suffix, "meta");
         braces &= l->client->cluster;
         break;
-    case BF_NAME_SHARD: /* shards are to lie in different slots */
+    case BF_NAME_SHARD: /* shards should be in different slots */
         snprintf(suffix, sizeof suffix, "%lld", (long long)i);
         braces = false;
         break;

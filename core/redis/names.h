@@ -1,4 +1,4 @@
-/* names.h - every name in Redis that is derived from a filter's key K.  Private. */
+/* names.h - all names in Redis that are derived from a filter's key K. Private. */
 #ifndef BF_REDIS_NAMES_H
 #define BF_REDIS_NAMES_H
 #include "redis/redis.h"
@@ -11,8 +11,9 @@ enum bf_redis_kind_of_name {
     BF_NAME_TEMP,   /* {K}:tmp:<random>                                               */
     BF_NAME_CONFIG, /* {K}:config, Redisson's hash                                    */
 };
-/* The caller frees it; NULL: out of memory.  i is ignored where the name has no number. */
+/* Returns a name, which the caller frees; NULL: out of memory. i is used only by names with a
+ * number. */
 char *bf_redis_name(const bf_conn *l, const char *key, enum bf_redis_kind_of_name kind, int64_t i);
-/* Does the key have a hash tag ({...}, not empty), which alone decides its slot in a cluster? */
+/* Does the key have a hash tag ({...}, not empty)?  In a cluster only the tag decides the slot. */
 bool bf_redis_tagged(const char *key);
 #endif

@@ -1,5 +1,5 @@
-/* open.c - opening what is under a key: a filter of ours, Redisson's, or a bitmap of another
- * system.  Writes nothing. */
+/* open.c - opens the filter or bitmap under a key: one of ours, of Redisson, or of another system.
+ * Writes nothing. */
 #include "redis/open.h"
 #include "redis/generation.h"
 #include "redis/meta.h"
@@ -11,10 +11,10 @@
 #include <string.h>
 #include <time.h>
 
-enum { STUB_TRIES = 5 }; /* with a pause before each */
+enum { STUB_TRIES = 5 }; /* each after a pause */
 
 /* ---- opening ---- */
-/* K:meta, or Redisson's hash. */
+/* Sets the name of the companion hash: K:meta or Redisson's. */
 static int name_hash(bf_redis *r, enum bf_redis_kind_of_name kind, bf_error *err)
 {
     char *name = bf_redis_name(r->conn, r->key, kind, 0);
@@ -38,7 +38,7 @@ static int name_key(bf_redis *r, bf_error *err)
 bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err)
 {
     bf_redis *r = s->impl;
-    if (r) return r; /* another try of the same opening */
+    if (r) return r; /* an earlier try of the same opening */
     s->impl = r = calloc(1, sizeof *r);
     if (!r || !(r->conn = calloc(1, sizeof *r->conn))) {
         bf_fail(err, BF_ENOMEM, "out of memory");
@@ -55,8 +55,8 @@ bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err)
     return !bf_is_redisson(spec->scheme) || name_hash(r, BF_NAME_CONFIG, err) == 0 ? r : NULL;
 }
 
-/* K:meta, how long K is, and its end: the mark is read last, so if it is the one that K:meta has,
- * all is of one generation. */
+/* Requests K:meta, the length of K and its end.  The mark is read last: if it is the one that
+ * K:meta has, all replies belong to the same bits. */
 static void put_look(bf_redis *r)
 {
     bf_conn *l = r->conn;
@@ -66,7 +66,7 @@ static void put_look(bf_redis *r)
     bf_conn_command(l, "GETRANGE %s -4 -1", r->key);
 }
 
-/* The next three replies; the first of them stays. */
+/* Takes these three replies; l->reply keeps the first. */
 static int take_look(bf_redis *r, bf_redis_key_snapshot *s, bf_error *err)
 {
     size_t len;
@@ -95,8 +95,8 @@ static int look_once(bf_redis *r, bf_redis_key_snapshot *s, bf_error *err)
     return rc < 0 ? rc : take_look(r, s, err);
 }
 
-/* Bits without a companion hash may have been made after it was looked for: they are without one
- * if they are the same before and after it was looked for again. */
+/* A companion hash may have been created after it was read as missing.  The bits have none if they
+ * are the same before and after a second read of it. */
 int bf_redis_read_key(bf_redis *r, bf_redis_key_snapshot *s, bf_error *err)
 {
     bf_redis_key_snapshot before = { .bytes = -1 };
@@ -109,8 +109,8 @@ int bf_redis_read_key(bf_redis *r, bf_redis_key_snapshot *s, bf_error *err)
     return bf_fail(err, BF_EIO, "%s changes too fast to be opened", r->label);
 }
 
-/* As Redisson keeps it.  Bits without Redisson's hash are opened as any other bits are: they may be
- * another system's, or belong to a filter of ours. */
+/* Opens a filter of Redisson.  Bits without Redisson's hash are opened like any others: they may be
+ * another system's, or a filter of ours. */
 int bf_redis_attach_redisson(bf_redis *r, const bf_spec *spec, bf_params *d, bf_error *err)
 {
     bf_redis_key_snapshot s;
@@ -134,7 +134,7 @@ int bf_redis_attach_redisson(bf_redis *r, const bf_spec *spec, bf_params *d, bf_
     return rc;
 }
 
-/* The URL alone may also lead to one of Redisson's. */
+/* A URL without scheme may lead to a filter of Redisson. */
 static int attach_unnamed(bf_redis *r, const bf_spec *spec, bf_params *d, bf_error *err)
 {
     bf_redis_key_snapshot s;
@@ -150,7 +150,7 @@ static int fail_part_lost(bf_redis *r, const char *why, bf_error *err)
     return bf_fail(err, BF_EIO, "%s is lost: %s; delete the key, create it again", r->label, why);
 }
 
-/* Takes over what the hash says of the bits under the key. */
+/* Takes over what the companion hash says. */
 static void take_meta(bf_redis *r, const bf_redis_meta *m)
 {
     bf_redis_place(r, &m->desc);
@@ -186,7 +186,7 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_params *d, bool *stu
     r->seen = m.mark;
     r->making = m.making;
     if (r->whole == r) r->filter_id = m.id;
-    if (d->kind) { /* scalable.c and window.c open its parts */
+    if (d->kind) { /* scalable.c and window.c open the parts */
         r->missing = false;
         r->users_clock = m.users_clock;
         return 1;
@@ -206,8 +206,8 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_params *d, bool *stu
         return there ? bf_redis_fail_lost(r, err)
                      : bf_fail(err, BF_ENOENT, "%s does not exist", r->label);
     }
-    if (!there) { /* another system's bits, or the stub of an add to a filter that was just deleted,
-                   * or what another adopter has just made longer by its mark */
+    if (!there) { /* another system's bits; or what an add of another system left of a filter that
+                     was just deleted; or a bitmap that another process is adopting */
         rc = bf_redis_attach_foreign(r, spec, d, s.bytes, err);
         *stub = rc == BF_EFORMAT || rc == BF_EMISMATCH || (spec->adopt && rc == 0);
         return rc;
@@ -227,8 +227,8 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_params *d, bool *stu
         r->label, s.bytes);
 }
 
-/* A key that was just lost may for a moment be the stub of an add, and one may be exchanged between
- * the two trips: looked at again before it is an error. */
+/* A filter that was just deleted may leave a short string for a moment, and the key may change
+ * between the two round trips: reads again before it is an error. */
 int bf_redis_attach_key(bf_redis *r, const bf_spec *spec, bf_params *d, bf_error *err)
 {
     bool stub = false;
@@ -247,9 +247,9 @@ int bf_redis_attach_key(bf_redis *r, const bf_spec *spec, bf_params *d, bf_error
 }
 
 /* ---- several at once ---- */
-/* Looks at n of the whole's parts, or at all its shards where r is NULL, in one trip (a trip each
- * where all keys of a trip must be in one slot); take is called for each, with no snapshot if it
- * could not be read, until it returns false. */
+/* Reads n parts, or all shards if r is NULL, in one round trip (or one each, if the cluster needs
+ * one slot).  Calls take for each until it returns false; the snapshot is NULL if it could not be
+ * read. */
 static int look_at(bf_redis *whole, bf_redis *const *r, unsigned n,
     bool (*take)(bf_redis *, const bf_redis_key_snapshot *), bf_error *err)
 {

@@ -19,16 +19,16 @@
 
 enum { POSITIONS = 1 << 18, KEYS_A_SCRIPT = 100, SCRIPT_POSITIONS = 12000 };
 
-enum { PLACE = 11 }; /* bytes of a position as bf_script_put wants it */
+enum { PLACE = 11 }; /* bytes of a position in the argument of bf_script_put */
 
 /* ---- keys of a span under every name ---- */
 typedef struct {
     bf_part *const *part;
     unsigned n, k;
-    size_t nkeys, most; /* keys to ask for; those there is room for */
-    uint64_t *pos;      /* of part i from i * most * k on */
+    size_t nkeys, most; /* keys to send; how many the newest part has room for */
+    uint64_t *pos;      /* positions in part i begin at i * most * k */
     bf_redis_request *g;
-    uint16_t *from; /* of each key: its place in the span */
+    uint16_t *from; /* the index in the span of each key */
     uint8_t *present;
     bf_span *span;
     bool moved; /* a script found another mark */
@@ -40,8 +40,8 @@ static uint64_t *pos_of(const batch *b, unsigned part, size_t key)
     return b->pos + (part * b->most + key) * b->k;
 }
 
-/* The next `most` keys of the span under every part; those stay in the batch that are not known to
- * be in one of the first so many parts. */
+/* Takes the next `most` keys of the span and their positions in every part; leaves out keys that
+ * are known to be present. */
 static int prepare_batch(
     bf_filter *f, batch *b, size_t first, size_t most, unsigned known_parts, bf_error *err)
 {
@@ -87,15 +87,15 @@ static void make_requests(batch *b, int first_op)
             .pending = true };
 }
 
-/* How many keys of the span a trip takes. */
+/* Number of keys of the span in the next round trip. */
 static size_t keys_per_trip(const batch *b, size_t left)
 {
     const size_t most = POSITIONS / b->n / b->k;
     return most < 1 ? 1 : left < most ? left : most;
 }
 
-/* Returns the filter, its connection locked.  A loss that is still in doubt was reported by a call
- * that did not add or test. */
+/* Locks the connection and returns the filter.  A doubt that is left was already reported by a call
+ * that neither adds nor tests. */
 static bf_redis *lock_filter(bf_filter *f)
 {
     bf_redis *whole = bf_redis_whole(f);
@@ -105,7 +105,7 @@ static bf_redis *lock_filter(bf_filter *f)
     return whole;
 }
 
-/* After a trip that succeeded, the next loss is reported again. */
+/* After a successful round trip, the next loss is reported again. */
 static void unlock_filter(bf_redis *whole, int rc)
 {
     if (rc == 0 && bf_flag_get(&whole->loss_reported)) bf_flag_clear(&whole->loss_reported);
@@ -197,7 +197,7 @@ static size_t keys_per_script(const batch *b, size_t first)
     return b->nkeys - first < c ? b->nkeys - first : c;
 }
 
-/* The reply to the script of so many keys, from first on. */
+/* Takes the reply to the script with c keys, beginning with `first`. */
 static int take_put(bf_filter *f, batch *b, size_t first, size_t c, bf_error *err)
 {
     bf_redis *whole = bf_redis_whole(f), *newest = bf_redis_of(b->part[b->n - 1]);
@@ -258,7 +258,7 @@ static int put_trip(bf_filter *f, batch *b, uint64_t most, bf_error *err)
     return bf_redis_check_replicas(r, "added", have, err);
 }
 
-/* A mark was another: which, and why? */
+/* A mark differs: finds which one, and why. */
 static int check_marks_of_parts(const batch *b, bf_error *err)
 {
     int rc = 0;
@@ -278,7 +278,7 @@ int bf_redis_parts_put(
     batch b = { .part = parts, .n = n, .k = parts[0]->bitmap.g.k, .span = s };
     bf_redis *whole = lock_filter(f);
     memset(s->present, 0, s->n);
-    const size_t c = keys_per_trip(&b, s->n); /* the caller asks again for the others */
+    const size_t c = keys_per_trip(&b, s->n); /* the caller sends the other keys later */
     int rc = prepare_batch(f, &b, 0, c, whole->wait_replicas || !whole->caches ? 0 : n, err);
     if (rc == 0 && b.nkeys) {
         rc = put_trip(f, &b, most, err);

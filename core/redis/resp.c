@@ -30,7 +30,7 @@ static bf_reply_range *range_of(const bf_redis_replies *r, size_t i)
 bf_redis_reply bf_replies_next(bf_redis_replies *r)
 {
     const bf_reply_range *range = range_of(r, r->next++);
-    const bf_redis_leaf *leaves = r->leaves.at; /* NULL as long as all replies are empty */
+    const bf_redis_leaf *leaves = r->leaves.at; /* NULL if all replies are empty */
     return (bf_redis_reply){
         .leaves = range->n ? leaves + range->from : NULL, .n = range->n, .text = r->text.at
     };
@@ -70,8 +70,7 @@ int64_t bf_reply_number(const bf_redis_reply *r, size_t i, int base)
     return *end ? -1 : v;
 }
 
-/* "ERR unknown command `AUTH`, with args beginning with: ..." must not go further than the comma.
- */
+/* "ERR unknown command `AUTH`, with args beginning with: ..." is cut off at the comma. */
 void bf_reply_clean(char *text)
 {
     char *args = strstr(text, "with args");
@@ -82,7 +81,7 @@ void bf_reply_clean(char *text)
 
 bool bf_reply_error(const bf_redis_reply *r, char *text, size_t cap)
 {
-    size_t i = 0; /* EXEC may hold one further on */
+    size_t i = 0; /* in EXEC an error may be a later leaf */
     while (i < r->n && r->leaves[i].type != BF_LEAF_ERROR) i++;
     if (i == r->n) return false;
     size_t len = r->leaves[i].len < cap - 1 ? r->leaves[i].len : cap - 1;
@@ -120,7 +119,7 @@ static void end_reply(bf_reply_sink *s)
             (bf_reply_range){ s->open.leaves, got->size.leaves - s->open.leaves, true };
     else {
         s->too_many |= place != BF_NO_REPLY;
-        got->size = s->open; /* a reply that nobody waits for takes no room */
+        got->size = s->open; /* an unexpected reply is not kept */
         got->too_much |= ++s->dropped > DROPPED_MOST;
     }
     begin_reply(s);
@@ -224,8 +223,8 @@ static bool parse_integer(const char *at, const char *end, long long *v)
     return true;
 }
 
-/* One leaf, or the head of one array, from its first byte on: how many bytes it has, 0: they are
- * not all there yet, -1: they are no RESP, or too much. */
+/* Parses one leaf or array header.  Returns its length, 0 if it is incomplete, or -1 if it is not
+ * RESP or too large. */
 static ptrdiff_t parse_value(bf_reply_sink *s, const char *at, const char *end)
 {
     bf_redis_replies *got = s->got;
@@ -268,7 +267,7 @@ static ptrdiff_t parse_value(bf_reply_sink *s, const char *at, const char *end)
         return head;
     default: return -1;
     }
-    bf_reply_put_nil(s); /* $-1 and *-1 of RESP2 */
+    bf_reply_put_nil(s); /* $-1 or *-1 of RESP2 */
     return head;
 }
 

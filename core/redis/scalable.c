@@ -23,7 +23,7 @@
 #include <string.h>
 
 /* ---- taking in ---- */
-/* The part of that index, whose name its part keeps also after a re-creation. */
+/* Part i of the chain with its name, which it keeps after a re-creation. */
 static bf_part *named_piece(bf_filter *f, unsigned i, bf_error *err)
 {
     bf_part *p = bf_redis_part_slot(f, i, err);
@@ -37,7 +37,7 @@ static int join(bf_filter *f, bf_part *p)
     return bf_chain_join(f->chain, p);
 }
 
-/* Opens the parts from count on in one trip. */
+/* Opens the parts from count on in one round trip. */
 static int attach_parts(bf_filter *f, unsigned parts, bf_error *err)
 {
     bf_redis *r[BF_PARTS_MAX] = { NULL };
@@ -58,7 +58,8 @@ static int attach_parts(bf_filter *f, unsigned parts, bf_error *err)
     return rc;
 }
 
-/* The newest part's mark counts as known if K:meta, read after it, has no later part. */
+/* Opens new parts.  The newest part's mark is then known to have no part after it, because K:meta
+ * was read after the mark. */
 static int refresh(bf_filter *f, bf_error *err)
 {
     bf_chain *c = f->chain;
@@ -66,7 +67,7 @@ static int refresh(bf_filter *f, bf_error *err)
     bf_conn *l = whole->conn;
     if (c->desc.kind == BF_WINDOW) return bf_redis_window_ring(f, err);
     const bool opening = c->count == 0;
-    for (int tries = 0;;) { /* each time with more parts, of BF_PARTS_MAX at most */
+    for (int tries = 0;;) { /* each try finds more parts, at most BF_PARTS_MAX */
         const uint32_t mark = c->count ? bf_redis_mark_of(c->part[c->count - 1]) : 0;
         bf_redis_lock(whole);
         bf_conn_begin(l, BF_READS);
@@ -129,7 +130,7 @@ static int append_part(bf_filter *f, const bf_params *part, bf_error *err)
         rc = bf_redis_part_cache(bf_redis_of(p), err);
         return rc < 0 ? rc : join(f, p);
     }
-    if (rc == 2) { /* cleared meanwhile, or lost: its next trip tells */
+    if (rc == 2) { /* cleared or lost meanwhile: the next round trip tells which */
         bf_store *s = &c->part[c->count - 1]->bitmap.store;
         uint64_t ones;
         rc = s->ops->count(s, &ones, NULL, err);
@@ -137,7 +138,7 @@ static int append_part(bf_filter *f, const bf_params *part, bf_error *err)
     return rc < 0 ? rc : c->count ? refresh(f, err) : 0;
 }
 
-/* 0: another process has created it. */
+/* Returns 0 if another process has created it. */
 static int create_filter(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_error *err)
 {
     bf_params part;
@@ -178,7 +179,7 @@ static int expire_filter(bf_filter *f, double seconds, bf_error *err)
     return rc;
 }
 
-/* Removes every part; a lost part is no error.  Returns the first error. */
+/* Deletes every part; a lost part is not an error.  Returns the first error. */
 static int remove_parts(bf_filter *f, bf_error *err)
 {
     int first = 0;

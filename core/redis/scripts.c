@@ -1,14 +1,13 @@
-/* scripts.c - the Lua scripts.  Knows what K and K:meta hold; what sends a script, and reads its
- * reply, is elsewhere.
- *
- * A script answers 0 and changes nothing if a name is not in the state that its caller saw. */
+/* scripts.c - the Lua scripts.  Knows what K and K:meta contain; other files send the scripts and
+ * read their replies.  A script returns 0 and changes nothing if a name is not in the state that
+ * its caller saw. */
 #include "redis/scripts.h"
 
 /* clang-format off */
 
-/* KEYS[1] K, KEYS[2] K:meta, ARGV[1] where the mark is, ARGV[2] the mark that the caller knows.
- * Then m is the mark that is there (8 hex digits), and live says whether it is the known one.  A
- * mark that has no room after the bits (apart) is in K:meta alone. */
+/* KEYS[1] K, KEYS[2] K:meta, ARGV[1] the mark's offset, ARGV[2] the mark that the caller knows.
+ * Sets m to the present mark (8 hex digits), and live: is it the known one?  A mark that has no
+ * room after the bits (apart) is in K:meta only. */
 #define LIVE                                                                                       \
     "local at = tonumber(ARGV[1])\n"                                                               \
     "local apart, m = at > 536870904, '00000000'\n"                                                \
@@ -19,11 +18,11 @@
     " if #b == 4 then m = string.format('%02x%02x%02x%02x', b:byte(1, 4)) end\n"                   \
     "end\n"                                                                                        \
     "local live = m ~= '00000000' and m == ARGV[2]\n"
-/* K:meta is there and has that mark: it is the companion of these bits. */
+/* K:meta has that mark, so it belongs to these bits. */
 #define MINE "call('HGET', KEYS[2], 'mark') == m"
 
-/* KEYS K, K:meta, and the temporary key that becomes K, if any; ARGV the mark of the lost filter
- * whose K:meta was seen, or '', then K:meta. */
+/* Creates K and K:meta.  KEYS: K, K:meta, and the temporary key that becomes K, if any.  ARGV:
+ * the mark of the lost filter whose K:meta was seen, or ''; then K:meta. */
 const char bf_script_create[] =
     "local lost = call('EXISTS', KEYS[2]) == 0 or call('HGET', KEYS[2], 'mark') == ARGV[1]\n"
     "if call('EXISTS', KEYS[1]) == 1 or not lost then\n"
@@ -38,9 +37,9 @@ const char bf_script_create[] =
     "call('HSET', KEYS[2], unpack(ARGV, 2))\n"
     "return 1";
 
-/* KEYS[3] the temporary key; ARGV[3] its mark in hex, ARGV[4] the same as bytes, ARGV[5] how its
- * bits get into K: OR, AND, or '' in the place of K's.  -1: the temporary key was lost, and begun
- * again by a later command of the upload, which goes from the end to the beginning. */
+/* Combines an uploaded bitmap with K. KEYS[3] the temporary key; ARGV[3] its mark in hex,
+ * ARGV[4] as bytes, ARGV[5] OR, AND, or '' to replace.  Returns -1 if the temporary key was lost
+ * and started again by a later command of the upload, which goes from the end to the beginning. */
 const char bf_script_exchange[] =
     LIVE "if not live then return 0 end\n"
          "local complete = apart and call('STRLEN', KEYS[3]) == at or\n"
@@ -65,8 +64,8 @@ const char bf_script_exchange[] =
          "if ttl > 0 then call('PEXPIRE', KEYS[1], ttl) end\n"
          "return 1";
 
-/* A command over K and K:meta: ARGV[3] its name, ARGV[4] its argument, if it has one.  Of one key:
- * over the K:meta of a filter of many keys, whose born is ARGV[2]. */
+/* Runs a command on K and K:meta: ARGV[3] its name, ARGV[4] its argument, if any.  With one key:
+ * on the K:meta of a filter with several keys, if its born is ARGV[2]. */
 const char bf_script_care[] = "if #KEYS == 1 then\n"
                               " if call('HGET', KEYS[1], 'born') ~= ARGV[2] then return 0 end\n"
                               "else\n"
@@ -76,13 +75,12 @@ const char bf_script_care[] = "if #KEYS == 1 then\n"
                               "call(ARGV[3], KEYS[1], unpack(ARGV, 4))\n"
                               "return 1";
 
-/* A part that is ready under a temporary name gets its own.  KEYS: the newest part and its hash (or
- * K and K:meta, if there is none), the temporary name, the new part and its hash, K:meta.  ARGV[1]
- * and ARGV[2] as above, of the newest part; ARGV[3] the mark that it gets as bytes, ARGV[4] the
- * same in hex.  meta is the new part's hash; meta[2] is its owner and meta[4] its filter.  The name
- * must be free, or hold a part of this filter or of one that had the same K:meta before.  again: a
- * lost filter is re-created, whose K:meta is there: a string of the part's length is its part that
- * lost its hash. */
+/* Renames a complete part.  KEYS: the newest part and its hash (or K and K:meta if there is
+ * none), the temporary name, the new part and its hash, K:meta.  ARGV[1] and ARGV[2] as above,
+ * for the newest part; ARGV[3] its new mark as bytes, ARGV[4] in hex. meta: the new part's hash;
+ * meta[2] is its owner, meta[4] its filter.  The name must be free, or have a part of this
+ * filter or of one that had the same K:meta before. again: a lost filter is re-created and
+ * K:meta exists: a string of the part's length is a part that lost its hash. */
 #define FAIL                                                                                       \
     "local function fail(v)\n"                                                                     \
     " call('DEL', KEYS[3])\n"                                                                      \
@@ -105,10 +103,11 @@ const char bf_script_care[] = "if #KEYS == 1 then\n"
     "call('DEL', KEYS[5])\n"                                                                       \
     "call('HSET', KEYS[5], unpack(meta))\n"
 
-/* Growing.  ARGV[5] the new part's index, ARGV[6] how many arguments of K:meta follow (of the first
- * part alone), then those of the part's hash.  Of the first part ARGV[2] is the born of the lost
- * filter whose place it takes, or ''; KEYS[7] and on are the later parts and their hashes, of which
- * those of the lost filter are deleted.  2: the newest part has another mark. */
+/* Appends a part to a growing filter.  ARGV[5] the part's index, ARGV[6] the number of arguments
+ * for K:meta that follow (only with the first part), then those for the part's hash.  With the
+ * first part, ARGV[2] is the born of the lost filter that it replaces, or ''; KEYS[7] and on are
+ * later parts and their hashes: those of the lost filter are deleted.  Returns 2 if the newest
+ * part has another mark. */
 const char bf_script_append[] = FAIL
     "local n, again = tonumber(ARGV[5]), false\n"
     "meta = {unpack(ARGV, 7 + ARGV[6])}\n"
@@ -137,9 +136,9 @@ const char bf_script_append[] = FAIL
     "call('HSET', KEYS[6], 'parts', n + 1)\n"
     "return 1";
 
-/* Forgetting.  ARGV[2] born of K:meta, ARGV[5] the new part's epoch, ARGV[6] ms to live, ARGV[7]
- * the oldest epoch that lives, ARGV[8] the newest that there is, or ''; then the part's hash.
- * 2: K:meta is gone. */
+/* Creates the part of an epoch.  ARGV[2] born of K:meta, ARGV[5] the epoch, ARGV[6] its time to
+ * live in ms, ARGV[7] the oldest living epoch, ARGV[8] the newest epoch that exists, or ''; then
+ * the part's hash.  Returns 2 if K:meta is gone. */
 const char bf_script_turn[] =
     FAIL "if call('EXISTS', KEYS[6]) == 0 then return fail(2) end\n"
          "if call('HGET', KEYS[6], 'born') ~= ARGV[2] then return fail(0) end\n"
@@ -166,13 +165,13 @@ const char bf_script_turn[] =
          "call('HSET', KEYS[6], 'e'..ARGV[5], '1')\n"
          "return 1";
 
-/* Keys into a growing filter.  KEYS: the parts, the newest last, its hash, K:meta.  ARGV: k; how
- * many keys the newest may have, and how many it has as far as the caller knows; born of the whole;
- * then for each part where its mark is, the mark as bytes, and of each key its k positions:
- * decimal, ended by zeros, each of 11 bytes.  (An argument a position costs Redis more than the
- * look at it.)  Answers how many keys the newest has, then for each key the part that had it, 0: it
- * is new and in the newest, or -2: it is new, and there is no room; or -1 and the marks of all
- * parts: one is another; or -3: K:meta is. */
+/* Adds keys to a growing filter.  KEYS: the parts, the newest last, its hash, K:meta.  ARGV: k;
+ * the most keys of the newest part, and its number of keys as the caller knows it; born of the
+ * filter; then for each part the mark's offset, the mark as bytes, and k positions for each key,
+ * in decimal, NUL-terminated, 11 bytes each (an argument per position would cost Redis more than
+ * reading it).  Returns the number of keys in the newest part, then for each key the part that
+ * had it, or 0: new and added, or -2: new, but there is no room.  Or -1 and the marks of all
+ * parts, one of which differs; or -3: K:meta differs. */
 const char bf_script_put[] =
     "local KEYS, ARGV, get = KEYS, ARGV, struct.unpack\n"
     "local parts, k, most = #KEYS - 2, tonumber(ARGV[1]), tonumber(ARGV[2])\n"
@@ -226,11 +225,11 @@ const char bf_script_put[] =
     "out[1] = keys\n"
     "return out";
 
-/* Keys into bits or counters.  ARGV[3] how many positions each key has; ARGV[4] the positions, as
- * BITFIELD takes them, each ended by a zero (an argument for each costs more); ARGV[5] '' for bits,
- * else how much the counter of each position rises, as a byte.  Answers for each key 1: all of its
- * cells were above 0 before, or 0; or -1, and the mark that is there.  A BITFIELD has at most 1000
- * positions, because Lua hands on some 8000 arguments. */
+/* Adds keys to bits or counters.  ARGV[3] positions per key; ARGV[4] the positions as BITFIELD
+ * takes them, NUL-terminated (an argument for each costs more); ARGV[5] '' for bits, else for
+ * each position a byte, by which its counter rises.  Returns for each key 1 if all its cells
+ * were above 0 before, else 0; or -1 and the present mark.  A BITFIELD has at most 1000
+ * positions, because Lua can pass on some 8000 arguments. */
 #define ADD                                                                                        \
     "if not live then return {-1, tonumber(m, 16)} end\n"                                          \
     "local get, k, pos, by = struct.unpack, tonumber(ARGV[3]), ARGV[4], ARGV[5]\n"                 \
@@ -273,21 +272,21 @@ const char bf_script_put[] =
 
 const char bf_script_add[] = LIVE ADD;
 
-/* The same for a bitmap of another system, which has no mark: it must not have become a filter of
- * ours, but for one that adopted it with the same m (ARGV[2]). */
+/* The same for a bitmap of another system, which has no mark.  It must not have become a filter
+ * of ours, except by adoption with the same m (ARGV[2]). */
 const char bf_script_add_foreign[] =
     "local m, own = '00000000', call('HMGET', KEYS[2], 'm', 'adopted')\n"
     "local live = not own[1] or own[1] == ARGV[2] and own[2] == '1'\n" ADD;
 
-/* The same for Redisson's bits: its hash has size ARGV[1] and hashIterations ARGV[2]. */
+/* The same for Redisson's bits: its hash must have size ARGV[1] and hashIterations ARGV[2]. */
 const char bf_script_add_redisson[] =
     "local own = call('HMGET', KEYS[2], 'size', 'hashIterations')\n"
     "local live = own[1] == ARGV[1] and own[2] == ARGV[2]\n"
     "local m = own[1] and own[2] and '00000002' or '00000000'\n" ADD;
 
-/* Counters down.  ARGV[3] and on: for each key how many positions, and the positions.  Answers 1 or
- * 0 a key; or -1, and the mark that is there.  fields makes what each position adds to a BITFIELD,
- * a thousand positions a command. */
+/* Decrements counters.  ARGV[3] and on: for each key the number of positions, and the positions.
+ * Returns 1 or 0 for each key; or -1 and the present mark.  The function fields builds BITFIELD
+ * commands of a thousand positions. */
 const char bf_script_count_down[] =
     LIVE "if not live then return {-1, tonumber(m, 16)} end\n"
          "local function run(from, to, fields)\n"
@@ -322,9 +321,10 @@ const char bf_script_count_down[] =
          "end\n"
          "return out";
 
-/* A bitmap of another system becomes a filter.  ARGV[1] where the mark goes, ARGV[2] bytes of m,
- * ARGV[3] how many bytes a step may add, ARGV[4] the mark that K:meta had, or '', ARGV[5] the mark
- * as bytes, then K:meta.  2: the string has grown by a step, the script must run again. */
+/* Adopts a bitmap of another system.  ARGV[1] the mark's offset, ARGV[2] bytes of m, ARGV[3] the
+ * most bytes that a step may add, ARGV[4] the mark that K:meta had, or '', ARGV[5] the mark as
+ * bytes, then K:meta.  Returns 2 if the string was lengthened by a step and the script must run
+ * again. */
 const char bf_script_adopt[] =
     "local at, bytes, n = tonumber(ARGV[1]), tonumber(ARGV[2]), call('STRLEN', KEYS[1])\n"
     "local apart = at > 536870904\n"

@@ -1,5 +1,5 @@
-/* scripts.h - the Lua scripts: what must happen in one step.  `call` is redis.call in them.
- * Private.  KEYS and ARGV of each are in scripts.c. */
+/* scripts.h - the Lua scripts, for changes that must be atomic.  Private.  In them, `call` is
+ * redis.call. scripts.c lists the KEYS and ARGV of each. */
 #ifndef BF_REDIS_SCRIPTS_H
 #define BF_REDIS_SCRIPTS_H
 #include "redis/redis.h"
@@ -8,8 +8,8 @@ extern const char bf_script_create[], bf_script_exchange[], bf_script_care[], bf
     bf_script_turn[], bf_script_put[], bf_script_count_down[], bf_script_add[],
     bf_script_add_foreign[], bf_script_add_redisson[], bf_script_adopt[];
 
-/* Begins a script over K and K:meta, and a temporary key where one is given: its KEYS, and the
- * first two of ARGV. */
+/* Begins a script: its KEYS are K, K:meta and a temporary key if given; its first ARGV are the
+ * mark's offset and the mark. */
 static inline void bf_redis_script(const bf_redis *r, const char *text, const char *temp)
 {
     bf_conn *l = r->conn;

@@ -1,7 +1,7 @@
-/* socket.c - the client of a URL: one connection of our own, with a deadline for each exchange and
- * a new connection after a fault.  Knows sockets, AUTH and SELECT; resp.c knows replies.  A
- * connection that may be out of step (a time-out, no RESP, a fault in the middle) is closed, never
- * read on. */
+/* socket.c - our own client, for URLs: one connection, a deadline for each exchange, and a new
+ * connection after a fault.  Knows sockets, AUTH and SELECT; resp.c knows replies.  A connection
+ * that may be out of step (after a time-out, invalid RESP, or a fault in the middle) is closed and
+ * never read again. */
 #include "base/system.h"
 #include "base/base.h"
 #include "redis/socket.h"
@@ -28,7 +28,7 @@ static int64_t now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-#ifndef BF_HAVE_OPENSSL /* tables.c has refused rediss:// */
+#ifndef BF_HAVE_OPENSSL /* tables.c refuses rediss:// in this build */
 #define bf_tls_begin(s) false
 #define bf_tls_in bf_socket_in
 #define bf_tls_out bf_socket_out
@@ -75,7 +75,7 @@ static void start_deadline(bf_socket *s)
     s->deadline = now_ms() + (int64_t)(s->url->timeout * 1000);
 }
 
-/* MSG_NOSIGNAL: a closed connection must be an error, not a SIGPIPE. */
+/* MSG_NOSIGNAL: writing to a closed connection must be an error, not SIGPIPE. */
 int bf_socket_out(bf_socket *s, const char *bytes, size_t len)
 {
     for (size_t done = 0; done < len;) {
@@ -93,8 +93,8 @@ int bf_socket_out(bf_socket *s, const char *bytes, size_t len)
     return 0;
 }
 
-/* The socket's own time-out covers the first read of an exchange without TLS; what comes in drops
- * after that, or before TLS has a whole record, is held to the deadline. */
+/* SO_RCVTIMEO covers the first read of an exchange without TLS. Reads after that, or before TLS has
+ * a whole record, use the deadline. */
 ssize_t bf_socket_in(bf_socket *s, void *bytes, size_t cap)
 {
     const bool watched = s->got_bytes || s->tls;
@@ -119,7 +119,8 @@ static bool transmit(bf_socket *s, const char *bytes, size_t len)
     return (s->tls ? bf_tls_out : bf_socket_out)(s, bytes, len) == 0 || bf_socket_broken(s, errno);
 }
 
-/* Feeds the sink until it has that many replies.  If it refuses what came, s->fault stays empty. */
+/* Feeds the sink until it has that many replies.  If the sink refuses what arrived, s->fault stays
+ * empty. */
 static bool receive(bf_socket *s, bf_reply_sink *sink, size_t replies)
 {
     for (int64_t got = 0; got < (int64_t)replies;) {
@@ -183,7 +184,7 @@ static bool unreachable(bf_socket *s, int e)
     return false;
 }
 
-/* Waits for a connect() that goes on by itself; returns its errno. */
+/* Waits for a connect() in progress; returns its errno. */
 static int wait_connected(int fd, int64_t until)
 {
     struct pollfd p = { .fd = fd, .events = POLLOUT };
@@ -197,7 +198,7 @@ static int wait_connected(int fd, int64_t until)
     return getsockopt(fd, SOL_SOCKET, SO_ERROR, &e, &len) < 0 ? errno : e;
 }
 
-/* Returns a socket in blocking mode that is connected by then; -1 and errno. */
+/* Returns a connected socket in blocking mode, or -1 and errno. */
 static int connect_to(const struct sockaddr *a, socklen_t len, int64_t until)
 {
     int yes = 1, e = 0,
@@ -218,13 +219,13 @@ static int connect_to(const struct sockaddr *a, socklen_t len, int64_t until)
 static bool connect_to_path(bf_socket *s)
 {
     struct sockaddr_un a = { .sun_family = AF_UNIX };
-    memcpy(a.sun_path, s->url->path, strlen(s->url->path)); /* url.c has checked that it fits */
+    memcpy(a.sun_path, s->url->path, strlen(s->url->path)); /* url.c has checked the length */
     s->fd = connect_to((const struct sockaddr *)&a, sizeof a, s->deadline);
     return s->fd >= 0 || unreachable(s, errno);
 }
 
-/* A name may have several addresses, and the first may not answer: each gets its share of the time
- * that is left.  The system's resolver has time-outs of its own. */
+/* A name may have several addresses of which the first does not answer, so each gets its share of
+ * the remaining time.  The resolver has its own timeouts. */
 static bool connect_to_host(bf_socket *s)
 {
     const struct addrinfo wanted = { .ai_socktype = SOCK_STREAM };
@@ -244,7 +245,7 @@ static bool connect_to_host(bf_socket *s)
         const int64_t left = s->deadline - now_ms();
         s->fd =
             connect_to(a->ai_addr, a->ai_addrlen, s->deadline - left + (left > 0 ? left / n : 0));
-        if (s->fd < 0 && !e) e = errno; /* the system puts reachable addresses first */
+        if (s->fd < 0 && !e) e = errno; /* the resolver returns the best address first */
     }
     freeaddrinfo(all);
     return s->fd >= 0 || unreachable(s, e);
@@ -272,9 +273,9 @@ static bool connect_(bf_socket *s)
 }
 
 /* ---- an exchange ---- */
-/* Did the server close the connection (restart, idle time-out)?  Or send bytes that no command
- * asked for, such as a reply twice?  They would be taken for the next reply, and the next one for
- * the one after it. */
+/* Returns true if the server closed the connection (restart, idle timeout), or sent bytes that no
+ * command asked for, such as a reply twice: they would be taken for the next reply, and shift all
+ * later ones. */
 static bool is_gone(const bf_socket *s)
 {
     char c;
@@ -293,7 +294,7 @@ static bool is_allowed(bf_socket *s)
     return false;
 }
 
-/* The commands of all parts lie one after another. */
+/* The parts are adjacent in memory. */
 static bool round_trip(bf_socket *s, const bf_redis_part *parts, size_t nparts, bf_reply_sink *sink)
 {
     size_t len = 0, commands = 0;

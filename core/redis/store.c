@@ -1,6 +1,5 @@
-/* store.c - bits in strings of Redis, by URL or client: what the home offers, each with the
- * connection to itself.  Opening is open.c's, batches are batch.c's, complete
- * bitmaps bitmap.c's, shards keyset.c's. */
+/* store.c - the operations of the home Redis, by URL or client.  Each locks the connection. open.c
+ * opens filters, batch.c sends batches, bitmap.c has complete bitmaps, keyset.c shards. */
 #include "parts/parts.h"
 #include "bits/bits.h"
 #include "redis/open.h"
@@ -18,7 +17,7 @@
 
 enum { TRIP_KEYS = 1000 };
 
-/* Of a filter of parts, each part has its own. */
+/* In a growing or forgetting filter each part has its own cache. */
 static int with_cache(bf_redis *r, int rc, bf_error *err)
 {
     const bool parts = !r->redisson && r->mark_at == 0;
@@ -84,7 +83,7 @@ static int redis_apply(bf_store *s, int op, const uint64_t *pos, size_t nkeys, u
     bf_redis_request all = {
         .of = r, .op = op, .pos = pos, .nkeys = nkeys, .k = k, .present = present, .pending = true
     };
-    bf_redis_request rest = all; /* what the cache does not know */
+    bf_redis_request rest = all; /* the keys that the cache does not know */
     int rc = r->cache ? bf_redis_cache_split(&all, &rest, err) : 0;
     if (rc == 0 && rest.nkeys) rc = bf_redis_apply(&rest, err);
     if (r->cache) bf_redis_cache_join(&all, &rest, rc);
@@ -99,7 +98,7 @@ static int require_own(const bf_redis *r, const char *what, bf_error *err)
                       : 0;
 }
 
-/* One shard after the other, up to the first error. */
+/* One shard after the other, until the first error. */
 static int change_bitmaps(bf_store *s, const char *what, const void *bytes,
     int (*one)(bf_redis *, const void *, bf_error *), bf_error *err)
 {
@@ -158,15 +157,15 @@ static int redis_count(bf_store *s, uint64_t *ones, uint64_t *slices, bf_error *
     return leave(r, rc);
 }
 
-/* All shards are equally full: one is sampled. */
+/* All shards are equally full, so one is sampled. */
 static int redis_sample(bf_store *s, uint64_t *ones, uint64_t *of, bf_error *err)
 {
     bf_redis *r = enter(s);
     return leave(r, bf_redis_sample(bf_redis_key(r, 0), ones, of, err));
 }
 
-/* A command over every key, also after an error: returns the first error.  With shards, K:meta is
- * last, and expires only if all of them did. */
+/* Runs a command on every key, also after an error; returns the first error.  With shards, K:meta
+ * is last, and expires only if all shards did. */
 static int each_key(
     bf_store *s, const char *what, const char *command, const char *argument, bf_error *err)
 {

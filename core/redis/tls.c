@@ -1,7 +1,7 @@
-/* tls.c - TLS for the connections of socket.c, by OpenSSL: the handshake, who the other side must
- * be, bytes in and out.  OpenSSL is loaded when the first rediss:// is opened: nobody else pays the
- * millisecond that takes.  It never touches the socket: its records go through two buffers and
- * bf_socket_in, bf_socket_out, which know deadlines and SIGPIPE. */
+/* tls.c - TLS for socket.c, by OpenSSL: handshake, verification of the server, encryption.  OpenSSL
+ * is loaded when the first rediss:// is opened, so others do not pay the millisecond that takes. It
+ * never uses the socket itself: records go through two memory BIOs to bf_socket_in and
+ * bf_socket_out, which know deadlines and SIGPIPE. */
 #include "base/base.h"
 #ifdef BF_HAVE_OPENSSL
 #include "redis/socket.h"
@@ -37,7 +37,7 @@ static struct {
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char missing[200];
 
-static void note_missing(void) /* the first thing that is */
+static void note_missing(void) /* only the first missing one */
 {
     const char *why = dlerror();
     if (!*missing) snprintf(missing, sizeof missing, "%s", why ? why : "no reason given");
@@ -60,7 +60,7 @@ struct bf_tls {
     SSL_CTX *ctx;
     SSL *ssl;
     BIO *in, *out;
-}; /* the BIOs are ssl's */
+}; /* ssl owns the BIOs */
 
 void bf_tls_free(bf_tls *t)
 {
@@ -91,12 +91,12 @@ static int flush(bf_socket *s)
     return 0;
 }
 
-/* What `rc` asks for: more bytes from the other side (> 0 = some came, 0 = it closed), or -1 and
+/* Does what `rc` asks for.  Returns > 0 if bytes arrived, 0 if the connection was closed, or -1 and
  * errno. */
 static ssize_t resume(bf_socket *s, int rc)
 {
     const int e = ssl.SSL_get_error(s->tls->ssl, rc);
-    const bool sent = flush(s) == 0; /* of a fault it tells the other side why */
+    const bool sent = flush(s) == 0; /* after a fault this sends the alert */
     if (e == SSL_ERROR_WANT_READ) return sent ? feed(s) : -1;
     if (e == SSL_ERROR_ZERO_RETURN) return 0;
     errno = EPROTO;
@@ -161,7 +161,7 @@ static bool trust(bf_socket *s)
     return true;
 }
 
-/* Sets the name or address that the certificate must be for; false: out of memory. */
+/* Sets the name or address that the certificate must be valid for.  False: out of memory. */
 static bool expect_host(bf_tls *t, const char *host)
 {
     struct in6_addr ip;

@@ -1,6 +1,6 @@
 /* url.c - redis://[user:pass@]host[:port][/db]?key=K&timeout=S&retry_after=S, rediss:// with
- * &ca=FILE&cert=FILE beside, and unix://[user:pass@]/path?db=0&key=K, taken apart. Knows text only.
- * No message shows a part of the text that a misplaced password could be in. */
+ * &ca=FILE&cert=FILE beside, and unix://[user:pass@]/path?db=0&key=K, taken apart.  Knows text
+ * only. No message shows a part of the text that a misplaced password could be in. */
 #include "parts/filter.h"
 #include "redis/url.h"
 #include <stdlib.h>
@@ -166,14 +166,14 @@ static int parse(bf_redis_url *u, const char *storage, bf_error *err)
         rc = whole(&u->db, path, INT32_MAX, "database", err);
     }
     while (rc == 0 && rest.at < rest.end) {
-        rest.at++; /* ? or & */
+        rest.at++; /* skip '?' or '&' */
         const slice one = until(&rest, "&");
         if (one.at < one.end) rc = option(u, one, &has_db, err);
     }
     return rc;
 }
 
-/* After an error *u must still be freed. */
+/* *u must be freed also after an error. */
 int bf_redis_url_parse(bf_redis_url *u, const char *storage, const char *key, bf_error *err)
 {
     const int rc = parse(u, storage, err);
@@ -253,7 +253,8 @@ static bool is_word(char c)
     return (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') || c == '_';
 }
 
-/* Of a URL that is all of the text a password may hold white space; in a sentence that ends it. */
+/* If the URL is the whole text, its password may contain blanks; within a sentence a blank ends it.
+ */
 size_t bf_hide_passwords(const char *text, char *out, size_t cap)
 {
     writer w = { out, cap, 0 };

@@ -1,13 +1,13 @@
-/* url.h - storage text -> where Redis is, and as whom to speak to it.  Private. */
+/* url.h - the parts of a Redis URL: address and login.  Private. */
 #ifndef BF_REDIS_URL_H
 #define BF_REDIS_URL_H
 #include "base/base.h"
 
-typedef struct {             /* every string is owned */
-    char *host, *path;       /* one of the two */
+typedef struct {             /* owns all strings */
+    char *host, *path;       /* one of the two is set */
     char *user, *pass, *key; /* user and pass may be NULL */
     bool tls;                /* rediss:// */
-    char *ca, *cert;         /* its files, or NULL */
+    char *ca, *cert;         /* certificate files, or NULL */
     unsigned port, db;
     double timeout, retry_after; /* s */
 } bf_redis_url;

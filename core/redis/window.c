@@ -40,7 +40,7 @@ static int64_t machine_us(void)
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-/* *us: Redis's time, at some moment between sending and receiving. */
+/* *us: Redis's time at some moment of the round trip. */
 static int learn_time(bf_filter *f, int64_t *us, bf_error *err)
 {
     bf_chain *c = f->chain;
@@ -78,7 +78,7 @@ int bf_redis_window_time(bf_filter *f, double *now, bf_error *err)
     const bool known =
         bf_word(&c->clock_offset) && (double)age < 1e6 * fmin(step < 1 ? 1 : step, 60);
     for (int64_t us = 0;;) {
-        /* as it was when the clock was read, or earlier */
+        /* may be older than the clock's reading, never newer */
         const double redis = (double)(here + (int64_t)bf_word(&c->clock_offset)) / 1e6;
         const double latest = us ? (double)us / 1e6 : redis;
         const bool off = c->own_clock && (own - latest > step || (!users && redis - own > step));
@@ -114,7 +114,8 @@ int bf_redis_window_ring(bf_filter *f, bf_error *err)
     return 0;
 }
 
-/* Opens the parts of epochs now - i with has[i], the newest last: its mark covers the others. */
+/* Opens the parts of epochs now - i with has[i], the newest last, because its mark covers the
+ * others. */
 static int attach_epochs(bf_filter *f, int64_t now, const bool *has, bf_error *err)
 {
     bf_redis *r[BF_PARTS_MAX];
@@ -133,17 +134,17 @@ static int attach_epochs(bf_filter *f, int64_t now, const bool *has, bf_error *e
         bf_part *p = bf_window_part(f->chain, now - i);
         if (has[i] && bf_live(p->live) != now - i) rc = bf_redis_open_part(f, p, now - i, err);
     }
-    for (unsigned i = 0; rc < 0 && i < f->chain->count; i++) /* what was not opened */
+    for (unsigned i = 0; rc < 0 && i < f->chain->count; i++) /* parts that were not opened */
         if (bf_live(f->chain->part[i]->live) == BF_NEVER) bf_redis_close_part(f->chain->part[i]);
     return rc;
 }
 
 /* ---- what there is ---- */
-/* One HMGET: the newest epoch, and which of now .. now - parts have a part.  Only nil is nothing: a
- * part that is taken for missing would read as "absent". */
+/* One HMGET: the newest epoch, and which of the epochs now .. now - parts have a part.  Only nil
+ * means none: a part wrongly taken for missing would read as "absent". */
 static int fetch_epochs(bf_filter *f, int64_t now, int64_t *newest, bool *has, bf_error *err)
 {
-    enum { FIELDS = 2 }; /* born, epoch, and then the parts */
+    enum { FIELDS = 2 }; /* born and epoch, before the parts */
     bf_redis *whole = bf_redis_whole(f);
     bf_conn *l = whole->conn;
     const unsigned n = f->chain->desc.parts + 1;
@@ -162,7 +163,7 @@ static int fetch_epochs(bf_filter *f, int64_t now, int64_t *newest, bool *has, b
     for (unsigned i = 0; rc >= 0 && i < n; i++)
         has[i] = l->reply.leaves[FIELDS + i].type == BF_LEAF_TEXT;
     const char *epoch = rc >= 0 ? bf_reply_text(&l->reply, 1, &len) : NULL;
-    if (epoch) { /* else nothing was added yet */
+    if (epoch) { /* nil: nothing was added yet */
         memset(text, 0, sizeof text);
         if (len < 20) memcpy(text, epoch, len);
         *newest = strtoll(text, &end, 10);
@@ -186,7 +187,8 @@ static int too_fast(const bf_filter *f, bf_error *err)
     return bf_fail(err, BF_EIO, "%s: its clock runs too fast", bf_redis_whole(f)->label);
 }
 
-/* The mark of the newest part counts as known if K:meta was read after it. */
+/* Opens the living parts.  The newest part's mark is known to have no part after it if K:meta was
+ * read after the mark. */
 int bf_redis_window_look(bf_filter *f, int64_t *now, bool anyway, bf_error *err)
 {
     bf_chain *c = f->chain;
@@ -197,7 +199,7 @@ int bf_redis_window_look(bf_filter *f, int64_t *now, bool anyway, bf_error *err)
     if (seen > *now) *now = seen;
     if (!anyway && bf_live(bf_window_part(c, *now)->live) == *now &&
         !bf_redis_window_stale(f, *now))
-        return 0; /* complete: see above */
+        return 0; /* complete */
     for (int tries = 0; tries < BF_REDIS_TRIES; tries++) {
         bf_part *last = bf_window_part(c, *now);
         const uint32_t mark = bf_redis_mark_of(last);
@@ -220,7 +222,7 @@ int bf_redis_window_look(bf_filter *f, int64_t *now, bool anyway, bf_error *err)
 static int make_epoch(bf_filter *f, bf_part *p, int64_t epoch, bf_error *err)
 {
     bf_params d = bf_whole_describe_part(f, p, 0);
-    /* ms until the part may go: a step after its keys' time, and a minute for clocks that differ */
+    /* ms until the part expires: a step after its keys do, and a minute for clocks that differ */
     const unsigned parts = f->chain->desc.parts;
     const double left = (parts + 2) * bf_window_step(f->chain) + 60;
     const bf_redis_new_part new = { .desc = &d,
@@ -232,7 +234,7 @@ static int make_epoch(bf_filter *f, bf_part *p, int64_t epoch, bf_error *err)
     bf_redis_close_part(p);
     int rc = bf_redis_name_part(f, p, epoch, err);
     if (rc == 0) rc = bf_redis_make_part(f, p, &new, err);
-    bf_redis_close_part(p); /* whoever made it: it is taken in as another's would be */
+    bf_redis_close_part(p); /* it is opened as another process's part would be */
     return rc == 2 ? bf_redis_fail_lost(bf_redis_whole(f), err) : rc < 0 ? rc : 0;
 }
 
@@ -250,7 +252,7 @@ int bf_redis_window_turn(bf_filter *f, int64_t *epoch, bool past, bf_error *err)
     return too_fast(f, err);
 }
 
-/* 0: somebody else's is there. */
+/* Returns 0 if another process created it first. */
 int bf_redis_window_create(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_error *err)
 {
     bf_redis *whole = bf_redis_whole(f);
