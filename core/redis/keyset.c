@@ -1,7 +1,7 @@
 /* keyset.c - a filter with several keys in Redis: its shards (K:0, K:1, ...) or its parts, and
- * K:meta, which has the parameters.  names.c names the keys, scalable.c
- * and window.c decide when a part is created and which part a key goes to, and batch.c sends
- * requests for several keys in one round trip.
+ * K:meta, which has the parameters.  names.c names the keys, scalable.c and window.c decide when a
+ * part is created and which part a key goes to, and batch.c sends requests for several keys in one
+ * round trip.
  *
  * A shard is stored as a filter without shards is, with a mark and a companion hash, and is
  * created, followed and cleared by the same code.  K:meta is created first and deleted last.  If
