@@ -116,7 +116,7 @@ static int check_filter_id(bf_redis *r, const bf_redis_outcome *a, bf_error *err
     return bf_redis_fail_lost(r, err);
 }
 
-/* *pending: a request must be sent again, because it got no answer, or an answer from bits that
+/* *pending: a request must be sent again, because it got no reply, or one from bits that
  * were replaced since. */
 static int check_marks(
     bf_redis *r, bf_redis_request *g, size_t n, const bf_redis_outcome *a, bool *pending)

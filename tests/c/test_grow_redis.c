@@ -2,55 +2,11 @@
  * append is followed, and no answer is "absent" or "new" because of what was not known; lost parts;
  * processes that grow one filter.  Its own server. */
 #define _GNU_SOURCE
-#include "../../core/bloomfilter.h"
-#include "check.h"
-#include "redis_server.h"
+#include "redis_filters.h"
+#include "letter_keys.h"
 #include <math.h>
 
-static server redis;
-static bf_error e;
-static bf_filter *open_(bf_spec spec, const char *key)
-{
-    spec.storage = rs_url(&redis, key, "");
-    bf_filter *f = bf_open(&spec, &e);
-    if (!f) {
-        failed_here++;
-        fprintf(stderr, "%s: %s\n", key, e.msg);
-        exit(1);
-    }
-    return f;
-}
 #define GROW { .n = 100, .p = 1e-6, .grow = 2 }
-
-enum { BATCH = 1000 };
-static int64_t many(bf_filter *f, bool adds, char kind, uint64_t from, size_t n, uint8_t *each)
-{
-    static char t[BATCH][24];
-    static bf_key k[BATCH];
-    int64_t sum = 0;
-    for (size_t at = 0, c; at < n; at += c) {
-        c = n - at < BATCH ? n - at : BATCH;
-        for (size_t i = 0; i < c; i++)
-            k[i] = (bf_key){ t[i],
-                (size_t)sprintf(t[i], "%c%llu", kind, (unsigned long long)(from + at + i)) };
-        int64_t rc = (adds ? bf_add_many : bf_test_many)(f, k, c, each ? each + at : NULL, &e);
-        if (rc < 0) return rc;
-        sum += rc;
-    }
-    return sum;
-}
-static int one(bf_filter *f, bool adds, char kind, uint64_t i)
-{
-    char t[24];
-    return (adds ? bf_add : bf_test)(
-        f, t, (size_t)sprintf(t, "%c%llu", kind, (unsigned long long)i), &e);
-}
-static unsigned parts_of(const bf_filter *f)
-{
-    bf_info i;
-    bf_get_info(f, &i);
-    return i.part_count;
-}
 
 static void as_in_memory(void)
 {
@@ -58,18 +14,18 @@ static void as_in_memory(void)
     for (int s = 0; s < 3; s++) {
         rs_command(&redis, "FLUSHALL");
         bf_spec spec = { .n = 100, .p = 0.01, .grow = 2, .scheme = schemes[s] };
-        bf_filter *far = open_(spec, "grow"), *near = bf_open(&spec, &e);
+        bf_filter *far = opened(spec, "grow", "", __LINE__), *near = bf_open(&spec, &e);
         uint8_t a[1700], b[1700];
         for (uint64_t at = 0; at < 30000; at += 1700) {
             CHECK_EQ(many(far, true, 'k', at, 1700, a), many(near, true, 'k', at, 1700, b));
             CHECK(!memcmp(a, b, sizeof a));
-            CHECK_EQ(one(far, true, 's', at), one(near, true, 's', at));
-            CHECK_EQ(one(far, false, 's', at), 1);
+            CHECK_EQ(add(far, 's', at), add(near, 's', at));
+            CHECK_EQ(has(far, 's', at), 1);
         }
         CHECK_EQ(many(far, false, 'k', 0, 30000, NULL), 30000);
         CHECK_EQ(parts_of(far), parts_of(near));
         CHECK_EQ(bf_equal(far, near, &e), 1);
-        bf_filter *copy = bf_copy(far, &e), *again = open_((bf_spec){ 0 }, "grow");
+        bf_filter *copy = bf_copy(far, &e), *again = opened((bf_spec){ 0 }, "grow", "", __LINE__);
         CHECK(copy && bf_equal(copy, near, &e) == 1 && bf_equal(again, near, &e) == 1);
         CHECK_EQ(many(again, false, 'k', 0, 30000, NULL), 30000);
         bf_state x, y;
@@ -82,7 +38,8 @@ static void as_in_memory(void)
               bf_read_bits(near, i.bitset_bytes / 2, same, 64, &e) == 0 && !memcmp(bits, same, 64));
         CHECK(i.grow == 2 && i.n == 100 && !strcmp(i.home, "redis"));
         bf_close(far);
-        far = open_(spec, "grow"); /* what was counted was kept: it grows where it should */
+        far = opened(
+            spec, "grow", "", __LINE__); /* what was counted was kept: it grows where it should */
         many(far, true, 'l', 0, 30000, NULL);
         many(near, true, 'l', 0, 30000, NULL);
         CHECK_EQ(bf_equal(far, near, &e), 1);
@@ -95,12 +52,12 @@ static void as_in_memory(void)
 
 static void others_are_followed(void)
 {
-    bf_filter *a = open_((bf_spec)GROW, "two"), *b = open_((bf_spec)GROW, "two");
+    bf_filter *a = opened((bf_spec)GROW, "two", "", __LINE__),
+              *b = opened((bf_spec)GROW, "two", "", __LINE__);
     many(a, true, 'k', 0, 20000, NULL);
     CHECK(parts_of(a) >= 3);
     CHECK_EQ(parts_of(b), 1);
-    CHECK_EQ(
-        one(b, false, 'k', 19999), 1); /* the first look at a filter of one part finds the others */
+    CHECK_EQ(has(b, 'k', 19999), 1); /* the first look at a filter of one part finds the others */
     CHECK_EQ(parts_of(b), parts_of(a));
     for (int round = 0; round < 6;
         round++) { /* each grows it; the other tests, or adds, keys it has never seen */
@@ -121,14 +78,15 @@ static void others_are_followed(void)
 /* Whole filters through a handle that does not know yet that there are more parts. */
 static void whole_ones_know_all_parts(void)
 {
-    bf_filter *writer = open_((bf_spec)GROW, "whole"), *near = bf_open(&(bf_spec)GROW, &e);
+    bf_filter *writer = opened((bf_spec)GROW, "whole", "", __LINE__),
+              *near = bf_open(&(bf_spec)GROW, &e);
     for (uint64_t at = 0; at < 5000; at += 50)
         CHECK_EQ(many(writer, true, 'k', at, 50, NULL), many(near, true, 'k', at, 50, NULL));
     for (int how = 0; how < 4; how++) {
         rs_command(&redis, "DEL other:meta");
         rs_command(&redis, "DEL {other}:p0");
-        bf_filter *one_part = open_((bf_spec)GROW, "other"),
-                  *knows = open_((bf_spec){ 0 }, "other"), *got;
+        bf_filter *one_part = opened((bf_spec)GROW, "other", "", __LINE__),
+                  *knows = opened((bf_spec){ 0 }, "other", "", __LINE__), *got;
         many(knows, true, 'k', 0, 5000, NULL);
         CHECK(parts_of(one_part) == 1 && parts_of(knows) == 2);
         if (how == 0)
@@ -157,20 +115,19 @@ static void handed_over_while_it_grows(void)
     int ring[WORKERS][2], status;
     for (int w = 0; w < WORKERS; w++)
         if (pipe(ring[w])) return;
-    bf_close(open_((bf_spec)GROW, "ring"));
+    bf_close(opened((bf_spec)GROW, "ring", "", __LINE__));
     for (int w = 0; w < WORKERS; w++)
         if (fork() == 0) {
-            bf_filter *f = open_((bf_spec)GROW, "ring");
+            bf_filter *f = opened((bf_spec)GROW, "ring", "", __LINE__);
             int bad = 0;
             for (unsigned i = 0; i < KEYS; i++) {
                 unsigned theirs = i;
-                bad += one(f, true, (char)('a' + w), i) < 0;
+                bad += add(f, (char)('a' + w), i) < 0;
                 if (write(ring[(w + 1) % WORKERS][1], &i, sizeof i) != sizeof i ||
                     read(ring[w][0], &theirs, sizeof theirs) != sizeof theirs)
                     _exit(1);
                 const char kind = (char)('a' + (w + WORKERS - 1) % WORKERS);
-                int rc = i % 2 ? one(f, false, kind, theirs) == 1
-                               : one(f, true, kind, theirs) == BF_PRESENT;
+                int rc = i % 2 ? has(f, kind, theirs) == 1 : add(f, kind, theirs) == BF_PRESENT;
                 if (!rc) {
                     fprintf(stderr, "worker %d: key %u of %c\n", w, theirs, kind);
                     bad++;
@@ -185,7 +142,7 @@ static void handed_over_while_it_grows(void)
         close(ring[w][0]);
         close(ring[w][1]);
     }
-    bf_filter *f = open_((bf_spec){ 0 }, "ring");
+    bf_filter *f = opened((bf_spec){ 0 }, "ring", "", __LINE__);
     for (int w = 0; w < WORKERS; w++)
         CHECK_EQ(many(f, false, (char)('a' + w), 0, KEYS, NULL), KEYS);
     CHECK(many(f, false, 'x', 0, 100000, NULL) <= 0.011 * 100000 + 5 * sqrt(1100));
@@ -195,15 +152,15 @@ static void handed_over_while_it_grows(void)
 
 static void lost_parts_are_errors(void)
 {
-    bf_filter *f = open_((bf_spec)GROW, "lost");
+    bf_filter *f = opened((bf_spec)GROW, "lost", "", __LINE__);
     many(f, true, 'k', 0, 20000, NULL);
     const unsigned n = parts_of(f);
     for (unsigned i = 0; i < n; i++) {
         rs_command(&redis, "RENAME {lost}:p%u keep", i);
         CHECK_EQ(many(f, false, 'x', 0, 100, NULL), BF_EIO);
         CHECK_HAS(e.msg, "is lost");
-        CHECK_EQ(one(f, false, 'y', 7), BF_EIO);
-        CHECK_EQ(one(f, true, 'z', i), BF_EIO);
+        CHECK_EQ(has(f, 'y', 7), BF_EIO);
+        CHECK_EQ(add(f, 'z', i), BF_EIO);
         CHECK(!bf_open(&(bf_spec){ .storage = rs_url(&redis, "lost", "") }, &e));
         rs_command(&redis, "DEL {lost}:p%u", i);
         rs_command(&redis, "RENAME keep {lost}:p%u", i);
@@ -218,7 +175,7 @@ static void lost_parts_are_errors(void)
     CHECK(rs_number(&redis, "PTTL lost:meta") > 900000);
     CHECK_EQ(bf_expire(f, 0, &e), 0);
     CHECK_EQ(rs_number(&redis, "PTTL lost:meta"), -1);
-    bf_filter *other = open_((bf_spec){ 0 }, "lost");
+    bf_filter *other = opened((bf_spec){ 0 }, "lost", "", __LINE__);
     CHECK_EQ(bf_clear(f, &e), 0);
     CHECK_EQ(many(other, false, 'k', 0, 20000, NULL), 0);
     CHECK_EQ(many(other, true, 'k', 0, 200, NULL), 200);
@@ -228,12 +185,12 @@ static void lost_parts_are_errors(void)
     CHECK_EQ(rs_number(&redis, "EXISTS lost:meta {lost}:p0 {lost}:p1"), 0);
     bf_close(f);
     bf_close(other);
-    bf_close(open_((bf_spec)GROW, "lost")); /* and re-created */
+    bf_close(opened((bf_spec)GROW, "lost", "", __LINE__)); /* and re-created */
 }
 
 static void what_does_not_fit(void)
 {
-    bf_close(open_((bf_spec)GROW, "fit"));
+    bf_close(opened((bf_spec)GROW, "fit", "", __LINE__));
     const char *url = rs_url(&redis, "fit", "");
     CHECK(!bf_open(&(bf_spec){ .n = 100, .p = 0.01, .grow = 3, .storage = url }, &e) &&
           e.code == BF_EMISMATCH);
@@ -252,10 +209,10 @@ static void what_does_not_fit(void)
     CHECK(!bf_open(&(bf_spec){ .storage = rs_url(&redis, "fit", "") }, &e) && e.code == BF_EFORMAT);
     rs_command(&redis, "HSET fit:meta parts 1 grow x");
     CHECK(!bf_open(&(bf_spec){ .storage = rs_url(&redis, "fit", "") }, &e) && e.code == BF_EFORMAT);
-    bf_close(open_((bf_spec)GROW, "{tag}x"));
+    bf_close(opened((bf_spec)GROW, "{tag}x", "", __LINE__));
     CHECK_EQ(rs_number(&redis, "EXISTS {tag}x:p0"), 1);
     long keys = rs_number(&redis, "DBSIZE");
-    bf_filter *f = open_((bf_spec)GROW, "{tag}x");
+    bf_filter *f = opened((bf_spec)GROW, "{tag}x", "", __LINE__);
     CHECK_EQ(rs_number(&redis, "DBSIZE"), keys); /* no temporary key is left */
     bf_close(f);
 }
@@ -265,10 +222,11 @@ static void nothing_is_left_of_what_is_deleted(void)
 {
     rs_command(&redis, "FLUSHALL");
     for (int how = 0; how < 3; how++) {
-        bf_filter *f = open_((bf_spec){ .n = 1000, .p = 0.01, .grow = 2 }, "deleted"),
-                  *other = open_((bf_spec){ 0 }, "deleted");
-        CHECK_EQ(one(f, true, 'k', 1), 1);
-        CHECK_EQ(one(other, true, 'k', 2), 1);
+        bf_filter *f =
+                      opened((bf_spec){ .n = 1000, .p = 0.01, .grow = 2 }, "deleted", "", __LINE__),
+                  *other = opened((bf_spec){ 0 }, "deleted", "", __LINE__);
+        CHECK_EQ(add(f, 'k', 1), 1);
+        CHECK_EQ(add(other, 'k', 2), 1);
         if (how == 0) CHECK_EQ(bf_delete(f, &e), 0);
         if (how == 1) rs_command(&redis, "FLUSHALL");
         if (how == 2) {
@@ -279,8 +237,8 @@ static void nothing_is_left_of_what_is_deleted(void)
         bf_close(other);
         CHECK_EQ(rs_number(&redis, "DBSIZE"), 0);
     }
-    bf_filter *f = open_((bf_spec){ .n = 1000, .p = 0.01, .grow = 2 }, "deleted");
-    CHECK_EQ(one(f, true, 'k', 1), 1);
+    bf_filter *f = opened((bf_spec){ .n = 1000, .p = 0.01, .grow = 2 }, "deleted", "", __LINE__);
+    CHECK_EQ(add(f, 'k', 1), 1);
     bf_close(f);
     CHECK_HAS(rs_command(&redis, "HGET {deleted}:p0:meta keys"), "1");
 }
@@ -290,14 +248,15 @@ static void what_is_left_of_a_lost_one_is_deleted(void)
 {
     rs_command(&redis, "FLUSHALL");
     for (int part = 0; part < 3; part++) {
-        bf_filter *f = open_((bf_spec){ .n = 1000, .p = 0.01, .grow = 2 }, "part"), *again;
+        bf_filter *f = opened((bf_spec){ .n = 1000, .p = 0.01, .grow = 2 }, "part", "", __LINE__),
+                  *again;
         CHECK_EQ(many(f, true, 'm', 0, 5000, NULL) > 4900, 1);
         rs_command(&redis, "DEL {part}:p%d", part);
         CHECK_EQ(bf_delete(f, &e), 0);
         bf_close(f);
         CHECK_EQ(rs_number(&redis, "EXISTS part:meta {part}:p0 {part}:p1 {part}:p2"), 0);
-        again = open_((bf_spec){ .n = 1000, .p = 0.01, .grow = 2 }, "part");
-        CHECK_EQ(one(again, true, 'k', 1), 1);
+        again = opened((bf_spec){ .n = 1000, .p = 0.01, .grow = 2 }, "part", "", __LINE__);
+        CHECK_EQ(add(again, 'k', 1), 1);
         CHECK_EQ(bf_delete(again, &e), 0);
         bf_close(again);
         rs_command(&redis, "FLUSHALL");

@@ -13,16 +13,8 @@ static void same_bits(bf_filter *f, const oracle *o, const char *key)
 {
     bf_info i;
     bf_get_info(f, &i);
-    uint8_t *bits = calloc(1, i.bitset_bytes), *some = malloc(i.bitset_bytes);
+    uint8_t *bits = o_same_bits(f, o, key ? key : "memory"), *some = malloc(i.bitset_bytes);
     const uint64_t each = i.m / i.shards / 8;
-    CHECK_EQ(bf_read_bits(f, 0, bits, i.bitset_bytes, &e), 0);
-    for (uint64_t q = 0; q < i.m; q++)
-        if ((bits[q / 8] >> (7 - q % 8) & 1) != o->cells[q]) {
-            failed_here++;
-            fprintf(
-                stderr, "%s/%u: bit %llu differs\n", o->scheme, i.shards, (unsigned long long)q);
-            break;
-        }
     CHECK_EQ(bf_read_bits(f, each - 3, some, 11, &e), 0); /* across a border */
     CHECK(!memcmp(some, bits + each - 3, 11));
     for (unsigned s = 0; key && s < i.shards; s++) {
@@ -114,8 +106,7 @@ static void block_has_the_bits_of_the_filter_without_shards(void)
     cut = OPEN(NULL, .m = 50048, .k = 6, .shards = 2);
     whole = OPEN(NULL, .m = 50048, .k = 6);
     CHECK_EQ(bf_equal(cut, whole, &e), 0); /* classic: other positions */
-    CHECK_EQ(bf_unite(cut, whole, &e), BF_EINVAL);
-    CHECK_HAS(e.msg, "same shards, got 2 and 1");
+    CHECK_REFUSED(bf_unite(cut, whole, &e), BF_EINVAL, "same shards, got 2 and 1");
     bf_close(cut);
     bf_close(whole);
 }
@@ -221,8 +212,7 @@ static void what_is_stored(void)
     CHECK(rs_number(&redis, "PTTL st:3") == -1 && rs_number(&redis, "PTTL st:meta") == -1);
     CHECK_EQ(bf_delete(f, &e), 0);
     CHECK_EQ(rs_number(&redis, "DBSIZE"), 0);
-    CHECK_EQ(bf_add(f, "x", 1, &e), BF_EIO);
-    CHECK_HAS(e.msg, "is lost");
+    CHECK_REFUSED(bf_add(f, "x", 1, &e), BF_EIO, "is lost");
     CHECK_EQ(rs_number(&redis, "DBSIZE"), 0); /* no stub */
     CHECK_EQ(bf_delete(f, &e), BF_EIO);
     bf_close(f);
@@ -285,8 +275,7 @@ static void lost_shards(void)
     for (unsigned i = 0; i < 300; i++)
         keys[i] = (bf_key){ text[i], (size_t)sprintf(text[i], "n%u", i) };
     CHECK_EQ(bf_test_many(f, keys, 300, NULL, &e), BF_EIO);
-    CHECK_EQ(bf_add_many(f, keys, 300, NULL, &e), BF_EIO);
-    CHECK_HAS(e.msg, "is lost");
+    CHECK_REFUSED(bf_add_many(f, keys, 300, NULL, &e), BF_EIO, "is lost");
     CHECK_EQ(rs_number(&redis, "EXISTS lost:1"), 0); /* its stub was taken away */
     bf_state st;
     CHECK(bf_get_state(f, &st, &e) == BF_EIO && !bf_copy(f, &e));
@@ -314,8 +303,8 @@ static void lost_shards(void)
         &redis, "DEL lost:0 lost:1 lost:2"); /* all of the bits: another filter may be made */
     CHECK_EQ(code_of((bf_spec){ 0 }, "lost"), BF_EIO);
     CHECK_EQ(code_of((bf_spec){ .m = 70000, .k = 4, .shards = 5 }, "lost"), 0);
-    CHECK_EQ(bf_test(g, "n1", 2, &e), BF_EMISMATCH);
-    CHECK_HAS(e.msg, "was re-created as classic m=70080 k=4 shards=5");
+    CHECK_REFUSED(
+        bf_test(g, "n1", 2, &e), BF_EMISMATCH, "was re-created as classic m=70080 k=4 shards=5");
     rs_command(&redis, "DEL lost:0 lost:1 lost:2 lost:3 lost:4");
     CHECK_EQ(code_of((bf_spec){ .m = 9000, .k = 4, .shards = 1 }, "lost"), 0);
     CHECK_EQ(rs_number(&redis, "EXISTS lost"), 1);

@@ -48,22 +48,6 @@ static bf_filter *make(
     return f;
 }
 
-static void same_bits(bf_filter *f, const oracle *o, const char *home)
-{
-    bf_info i;
-    bf_error e;
-    bf_get_info(f, &i);
-    uint8_t *bits = calloc(1, i.bitset_bytes);
-    CHECK_EQ(bf_read_bits(f, 0, bits, i.bitset_bytes, &e), 0);
-    for (uint64_t q = 0; q < i.m; q++)
-        if ((bits[q / 8] >> (7 - q % 8) & 1) != o->cells[q]) {
-            failed_here++;
-            fprintf(stderr, "%s %s: bit %llu differs\n", o->scheme, home, (unsigned long long)q);
-            break;
-        }
-    free(bits);
-}
-
 static void batch(bf_filter *f, oracle *o, uint32_t *seed, size_t n, const char *home)
 {
     static o_key text[MOST];
@@ -116,7 +100,7 @@ static void against_oracle(const char *scheme, uint64_t m, unsigned k, int home)
         if (home == CLIENT)
             CHECK(!memcmp(client_cells, o.cells, i.m));
         else
-            same_bits(f, &o, homes[home]);
+            free(o_same_bits(f, &o, homes[home]));
         free(o.cells);
     }
     bf_close(f);

@@ -3,41 +3,19 @@
  * server. */
 #define _GNU_SOURCE
 #include "../../core/bloomfilter.h"
-#include "check.h"
-#include "redis_server.h"
+#include "redis_filters.h"
+#include "letter_keys.h"
 #include <math.h>
 #include <sys/mman.h>
 #include <time.h>
 
-static server redis;
-static bf_error e;
 static double *now;
 static double clock_(void *p) { return *(volatile double *)p; }
 static bf_filter *open_(bf_spec spec, const char *key)
 {
-    spec.storage = rs_url(&redis, key, "");
     spec.clock = clock_;
     spec.clock_ctx = now;
-    bf_filter *f = bf_open(&spec, &e);
-    if (!f) {
-        failed_here++;
-        fprintf(stderr, "%s: %s\n", key, e.msg);
-        exit(1);
-    }
-    return f;
-}
-static int one(bf_filter *f, bool adds, uint64_t i)
-{
-    char t[24];
-    return (adds ? bf_add : bf_test)(f, t, (size_t)sprintf(t, "k%llu", (unsigned long long)i), &e);
-}
-static int64_t many(bf_filter *f, bool adds, uint64_t from, size_t n)
-{
-    static char t[2000][24];
-    static bf_key k[2000];
-    for (size_t i = 0; i < n; i++)
-        k[i] = (bf_key){ t[i], (size_t)sprintf(t[i], "k%llu", (unsigned long long)(from + i)) };
-    return (adds ? bf_add_many : bf_test_many)(f, k, n, NULL, &e);
+    return opened(spec, key, "", __LINE__);
 }
 static uint32_t seed = 1;
 static uint32_t random_(void) { return seed = seed * 1664525 + 1013904223, seed >> 8; }
@@ -58,7 +36,7 @@ static void against_exact_times(unsigned parts, double start)
         const double age = *now - added[i];
         bf_filter *g = f[random_() % CLIENTS];
         const bool adds = random_() % 2;
-        int rc = one(g, adds, i);
+        int rc = (adds ? add : has)(g, 'k', i);
         if (rc < 0) {
             fprintf(stderr, "%s\n", e.msg);
             failed_here++;
@@ -106,9 +84,9 @@ static void ends_of_the_range(void)
                           .n = 10, .p = 0.01, .window = ends[i].window, .parts = ends[i].parts },
                       "end"),
                   *again;
-        CHECK_EQ(one(f, true, 1), 1);
+        CHECK_EQ(add(f, 'k', 1), 1);
         again = open_((bf_spec){ .window = ends[i].window }, "end");
-        CHECK_EQ(one(again, false, 1), 1);
+        CHECK_EQ(has(again, 'k', 1), 1);
         bf_close(f);
         bf_close(again);
     }
@@ -123,13 +101,14 @@ static void as_in_memory(void)
     near = bf_open(&spec, &e);
     *now = 1e9;
     for (int round = 0; round < 9; round++) {
-        CHECK_EQ(many(far, true, (uint64_t)round * 700, 1500),
-            many(near, true, (uint64_t)round * 700, 1500));
-        CHECK_EQ(many(far, false, 0, 2000), many(near, false, 0, 2000));
+        CHECK_EQ(many(far, true, 'k', (uint64_t)round * 700, 1500, NULL),
+            many(near, true, 'k', (uint64_t)round * 700, 1500, NULL));
+        CHECK_EQ(many(far, false, 'k', 0, 2000, NULL), many(near, false, 'k', 0, 2000, NULL));
         bf_state x, y;
         CHECK(bf_get_state(far, &x, &e) == 0 && bf_get_state(near, &y, &e) == 0 && x.fpr == y.fpr);
         bf_filter *copy = bf_copy(far, &e);
-        CHECK(copy && many(copy, false, 0, 2000) == many(near, false, 0, 2000));
+        CHECK(
+            copy && many(copy, false, 'k', 0, 2000, NULL) == many(near, false, 'k', 0, 2000, NULL));
         bf_close(copy);
         *now += 13;
     }
@@ -139,18 +118,18 @@ static void as_in_memory(void)
     CHECK_EQ(bf_to_bytes(far, bytes, i.image_bytes, &e), 0);
     bf_filter *read =
         bf_from_bytes(bytes, i.image_bytes, &(bf_spec){ .clock = clock_, .clock_ctx = now }, &e);
-    CHECK(read && many(read, false, 0, 2000) == many(near, false, 0, 2000));
+    CHECK(read && many(read, false, 'k', 0, 2000, NULL) == many(near, false, 'k', 0, 2000, NULL));
     free(bytes);
     bf_close(read);
     CHECK_EQ(bf_unite(near, far, &e), 0);
     CHECK_EQ(bf_expire(far, 100, &e), BF_ENOTSUP);
     CHECK_EQ(bf_clear(far, &e), 0);
-    CHECK_EQ(many(far, false, 0, 2000), 0);
+    CHECK_EQ(many(far, false, 'k', 0, 2000, NULL), 0);
     CHECK_EQ(bf_delete(far, &e), 0);
     CHECK_EQ(rs_number(&redis, "EXISTS same:meta"), 0);
-    CHECK_EQ(one(far, false, 1), BF_EIO);
+    CHECK_EQ(has(far, 'k', 1), BF_EIO);
     CHECK_HAS(e.msg, "is lost");
-    CHECK_EQ(one(far, true, 1), BF_EIO);
+    CHECK_EQ(add(far, 'k', 1), BF_EIO);
     bf_close(far);
     bf_close(near);
 }
@@ -159,33 +138,33 @@ static void parts_expire_and_are_missed(void)
 {
     bf_filter *f = open_((bf_spec){ .n = 1000, .p = 0.01, .window = 40, .parts = 4 }, "lost"), *g;
     *now = 1e6;
-    CHECK_EQ(one(f, false, 1), 0); /* nothing was added: no part, no fault */
-    CHECK_EQ(one(f, true, 1), 1);
+    CHECK_EQ(has(f, 'k', 1), 0); /* nothing was added: no part, no fault */
+    CHECK_EQ(add(f, 'k', 1), 1);
     CHECK(rs_number(&redis, "PTTL {lost}:w100000") > 50000 &&
           rs_number(&redis, "PTTL {lost}:w100000") <= 120000);
     CHECK(rs_number(&redis, "PTTL {lost}:w100000:meta") > 50000);
     *now += 10;
-    CHECK_EQ(one(f, true, 2), 1);
+    CHECK_EQ(add(f, 'k', 2), 1);
     g = open_((bf_spec){ 0 }, "lost");
-    CHECK(one(g, false, 1) == 1 && one(g, false, 2) == 1);
+    CHECK(has(g, 'k', 1) == 1 && has(g, 'k', 2) == 1);
     rs_command(&redis, "DEL {lost}:w100000"); /* a part that should live */
-    CHECK_EQ(one(f, false, 77), BF_EIO);
+    CHECK_EQ(has(f, 'k', 77), BF_EIO);
     CHECK_HAS(e.msg, "is lost");
-    CHECK_EQ(one(g, false, 77), BF_EIO);
-    CHECK_EQ(one(g, true, 78), BF_EIO);
+    CHECK_EQ(has(g, 'k', 77), BF_EIO);
+    CHECK_EQ(add(g, 'k', 78), BF_EIO);
     bf_close(g);
     g = open_((bf_spec){ 0 }, "lost");
-    CHECK_EQ(one(g, false, 77), BF_EIO);
+    CHECK_EQ(has(g, 'k', 77), BF_EIO);
     CHECK_HAS(e.msg, "is lost");
     *now += 40; /* its time is over: nobody misses it any more */
-    CHECK(one(f, false, 1) == 0 && one(f, false, 2) == 1 && one(g, false, 2) == 1);
-    CHECK_EQ(one(g, true, 3), 1);
+    CHECK(has(f, 'k', 1) == 0 && has(f, 'k', 2) == 1 && has(g, 'k', 2) == 1);
+    CHECK_EQ(add(g, 'k', 3), 1);
     CHECK_EQ(rs_number(&redis, "HEXISTS lost:meta e100000"), 0);
     *now -= 1e5; /* back: nothing is forgotten, also by those who open it now */
     bf_close(g);
     g = open_((bf_spec){ 0 }, "lost");
-    CHECK(one(g, false, 2) == 1 && one(g, false, 3) == 1 && one(g, true, 4) == 1);
-    CHECK(one(f, false, 4) == 1);
+    CHECK(has(g, 'k', 2) == 1 && has(g, 'k', 3) == 1 && add(g, 'k', 4) == 1);
+    CHECK(has(f, 'k', 4) == 1);
     bf_close(f);
     bf_close(g);
     rs_command(&redis, "SET foreign abc");
@@ -214,9 +193,9 @@ static void handles_that_have_not_looked(void)
     *now = 1e9;
     writer = open_(spec, "whole");
     old = open_(again, "whole");
-    CHECK_EQ(one(old, false, 7), 0);
+    CHECK_EQ(has(old, 'k', 7), 0);
     for (uint64_t at = 0; at < 300; at += 100, *now += 16)
-        CHECK_EQ(many(writer, true, at, 100), 100);
+        CHECK_EQ(many(writer, true, 'k', at, 100, NULL), 100);
     for (int stale = 0; stale < 2; stale++)
         for (int how = 0; how < 5; how++) {
             bf_filter *f = stale ? old : open_(again, "whole"), *got = NULL;
@@ -242,7 +221,7 @@ static void handles_that_have_not_looked(void)
             }
             if (how < 3) {
                 CHECK(got != NULL);
-                CHECK_EQ(many(got, false, 0, 300), 300);
+                CHECK_EQ(many(got, false, 'k', 0, 300, NULL), 300);
                 CHECK_EQ(bf_equal(got, writer, &e), 1);
             }
             bf_close(got);
@@ -250,13 +229,13 @@ static void handles_that_have_not_looked(void)
             if (stale) {
                 bf_close(old);
                 old = open_(again, "whole");
-                one(old, false, 7);
-                many(writer, true, 300, 10);
+                has(old, 'k', 7);
+                many(writer, true, 'k', 300, 10, NULL);
             }
         }
     near = bf_copy(writer, &e);
     *now += 48; /* the first hundred is of the past: here it is there still, there it is not */
-    CHECK(bf_equal(near, writer, &e) == 1 && one(near, true, 5) == 1 &&
+    CHECK(bf_equal(near, writer, &e) == 1 && add(near, 'k', 5) == 1 &&
           bf_equal(near, writer, &e) == 0);
     bf_close(near);
     bf_close(old);
@@ -285,20 +264,21 @@ static void unions_with_the_past(void)
         far[0] = open_(spec, "past");
         far[1] = open_(again, "past");
         for (uint64_t at = 0; at < 5; at++, *now += 16) {
-            CHECK_EQ(many(near, true, at * 100, 100), 100);
+            CHECK_EQ(many(near, true, 'k', at * 100, 100, NULL), 100);
             if (at == newest)
-                CHECK(one(far[0], true, 1000) == 1 && one(all, true, 1000) == 1 &&
-                      one(far[1], false, 1000) == 1);
+                CHECK(add(far[0], 'k', 1000) == 1 && add(all, 'k', 1000) == 1 &&
+                      has(far[1], 'k', 1000) == 1);
         }
         *now -= 16;
         CHECK(bf_unite(far[0], near, &e) == 0 && bf_unite(all, near, &e) == 0);
         far[2] = open_(again, "past");
-        CHECK_EQ(one(far[1], true, 0), 0); /* by one that had seen all there was */
-        CHECK_EQ(one(all, true, 0), 0);
+        CHECK_EQ(add(far[1], 'k', 0), 0); /* by one that had seen all there was */
+        CHECK_EQ(add(all, 'k', 0), 0);
         for (int step = 0; step < 6; step++, *now += 16)
             for (int c = 0; c < 3; c++) {
-                CHECK_EQ(many(far[c], false, 0, 500), many(all, false, 0, 500));
-                CHECK_EQ(one(far[c], false, 1000), one(all, false, 1000));
+                CHECK_EQ(
+                    many(far[c], false, 'k', 0, 500, NULL), many(all, false, 'k', 0, 500, NULL));
+                CHECK_EQ(has(far[c], 'k', 1000), has(all, 'k', 1000));
             }
         for (int c = 0; c < 3; c++) bf_close(far[c]);
         bf_close(near);
@@ -327,8 +307,9 @@ static void clocks_that_differ(void)
     }
     for (uint64_t i = 0; i < 2000; i++) {
         bf_filter *a = f[random_() % CLIENTS], *b = f[random_() % CLIENTS];
-        CHECK_EQ(one(a, true, i), 1);
-        CHECK_EQ(one(b, i % 2, i), i % 2 ? 0 : 1); /* at once there for all, and new to none */
+        CHECK_EQ(add(a, 'k', i), 1);
+        CHECK_EQ((i % 2 ? add : has)(b, 'k', i),
+            i % 2 ? 0 : 1); /* at once there for all, and new to none */
         for (int c = 0; c < CLIENTS; c++) times[c] += 0.37;
     }
     for (int c = 0; c < CLIENTS; c++) bf_close(f[c]);
@@ -364,12 +345,12 @@ static void redis_has_the_time(void)
     bf_state state;
     rs_command(&redis, "FLUSHALL");
     bf_filter *f = by(NULL, "fleet"), *near = bf_open(&(bf_spec){ FORGETS }, &e);
-    CHECK_EQ(many(f, true, 0, 100), 100);
+    CHECK_EQ(many(f, true, 'k', 0, 100, NULL), 100);
     CHECK_EQ(rs_number(&redis, "HEXISTS fleet:meta clock"), 0);
     for (size_t i = 0; i < sizeof skews / sizeof *skews; i++) {
         bf_filter *g = by(skews + i, "fleet");
         for (int twice = 0; twice < 2; twice++) {
-            CHECK(one(g, true, 5000) == BF_EINVAL && one(g, false, 0) == BF_EINVAL &&
+            CHECK(add(g, 'k', 5000) == BF_EINVAL && has(g, 'k', 0) == BF_EINVAL &&
                   bf_get_state(g, &state, &e) == BF_EINVAL);
             CHECK(bf_unite(g, near, &e) == BF_EINVAL);
             if (skews[i] < 1e300)
@@ -378,12 +359,12 @@ static void redis_has_the_time(void)
         }
         CHECK(skews[i] == 1e300 || bf_hashcode(g, "x", 1, pos, 64, &e) > 0);
         bf_close(g);
-        CHECK_EQ(many(f, false, 0, 100), 100);
-        CHECK_EQ(one(f, false, 5000), 0);
+        CHECK_EQ(many(f, false, 'k', 0, 100, NULL), 100);
+        CHECK_EQ(has(f, 'k', 5000), 0);
     }
     for (size_t i = 0; i < sizeof small / sizeof *small; i++) {
         bf_filter *g = by(small + i, "fleet"); /* what it adds is of Redis's time */
-        CHECK(one(g, true, 6000 + i) == 1 && one(f, false, 6000 + i) == 1 && one(g, false, 0) == 1);
+        CHECK(add(g, 'k', 6000 + i) == 1 && has(f, 'k', 6000 + i) == 1 && has(g, 'k', 0) == 1);
         bf_close(g);
     }
     unsigned told = 0; /* the newest epoch is one of Redis's last minute */
@@ -397,7 +378,7 @@ static void redis_has_the_time(void)
         CHECK_EQ(rs_number(&redis, command), 0);
     }
     CHECK(told >= 1);
-    CHECK_EQ(many(f, false, 0, 100), 100);
+    CHECK_EQ(many(f, false, 'k', 0, 100, NULL), 100);
     bf_close(near);
     bf_close(f);
 }
@@ -408,18 +389,18 @@ static void a_clock_that_runs_away(void)
     rs_command(&redis, "FLUSHALL");
     skew = 0;
     bf_filter *f = by(NULL, "away"), *g = by(&skew, "away");
-    CHECK(many(f, true, 0, 100) == 100 && one(g, true, 200) == 1);
+    CHECK(many(f, true, 'k', 0, 100, NULL) == 100 && add(g, 'k', 200) == 1);
     skew = 1e6; /* in the middle of its life */
-    CHECK_EQ(one(g, true, 201), BF_EINVAL);
+    CHECK_EQ(add(g, 'k', 201), BF_EINVAL);
     skew = 0;
-    CHECK(one(g, true, 202) == 1 && many(f, false, 0, 100) == 100 && one(f, false, 200) == 1 &&
-          one(f, false, 202) == 1);
+    CHECK(add(g, 'k', 202) == 1 && many(f, false, 'k', 0, 100, NULL) == 100 &&
+          has(f, 'k', 200) == 1 && has(f, 'k', 202) == 1);
     bf_close(g);
     g = bf_open(&(bf_spec){ FORGETS, .clock = skewed, .clock_ctx = &skew }, &e);
     skew = 1e9; /* a whole filter of the future */
-    CHECK_EQ(many(g, true, 300, 10), 10);
+    CHECK_EQ(many(g, true, 'k', 300, 10, NULL), 10);
     CHECK_EQ(bf_unite(f, g, &e), 0);
-    CHECK(many(f, false, 0, 100) == 100 && many(f, false, 300, 10) == 10);
+    CHECK(many(f, false, 'k', 0, 100, NULL) == 100 && many(f, false, 'k', 300, 10, NULL) == 10);
     bf_close(g);
     bf_close(f);
 }
@@ -432,16 +413,17 @@ static void a_filter_of_its_users_time(void)
     skew = -1e8;
     other = -1e8 - 90;
     bf_filter *f = by(&skew, "own"), *g;
-    CHECK_EQ(many(f, true, 0, 100), 100);
+    CHECK_EQ(many(f, true, 'k', 0, 100, NULL), 100);
     CHECK_EQ(rs_number(&redis, "HEXISTS own:meta clock"), 1);
     g = by(&other, "own"); /* another one, further behind: nothing is lost */
-    CHECK(one(g, true, 200) == 1 && one(f, false, 200) == 1 && many(g, false, 0, 100) == 100);
+    CHECK(
+        add(g, 'k', 200) == 1 && has(f, 'k', 200) == 1 && many(g, false, 'k', 0, 100, NULL) == 100);
     other = 100;
-    CHECK_EQ(one(g, true, 201), BF_EINVAL);
+    CHECK_EQ(add(g, 'k', 201), BF_EINVAL);
     CHECK_HAS(e.msg, "ahead by more");
-    CHECK_EQ(many(f, false, 0, 100), 100);
+    CHECK_EQ(many(f, false, 'k', 0, 100, NULL), 100);
     skew += 80;
-    CHECK_EQ(many(f, false, 0, 100), 0);
+    CHECK_EQ(many(f, false, 'k', 0, 100, NULL), 0);
     bf_close(g);
     bf_close(f);
 }
@@ -460,7 +442,7 @@ static void sizes_that_no_spec_makes(void)
             else
                 spec.window = 60;
             bf_filter *f = bf_open(&spec, &e), *g;
-            CHECK(f && one(f, true, 1) == 1);
+            CHECK(f && add(f, 'k', 1) == 1);
             bf_close(f);
             rs_command(&redis, changes[i]);
             g = bf_open(&(bf_spec){ .storage = rs_url(&redis, "sized", "") }, &e);
@@ -484,8 +466,8 @@ static void an_overfull_one_says_so(void)
     bf_filter *f = bf_open(
         &(bf_spec){ .n = 100, .p = 0.01, .window = 60, .storage = rs_url(&redis, "over", "") }, &e);
     CHECK_EQ(bf_saturated(f, &wait, &e), 0);
-    CHECK(many(f, true, 0, 100) > 90 && bf_saturated(f, &wait, &e) == 0);
-    CHECK(many(f, true, 100, 1900) > 100 && bf_saturated(f, &wait, &e) == BF_OVERFULL);
+    CHECK(many(f, true, 'k', 0, 100, NULL) > 90 && bf_saturated(f, &wait, &e) == 0);
+    CHECK(many(f, true, 'k', 100, 1900, NULL) > 100 && bf_saturated(f, &wait, &e) == BF_OVERFULL);
     bf_close(f);
 }
 
@@ -501,9 +483,9 @@ static void processes_under_a_fast_clock(void)
             int bad = 0;
             for (uint64_t i = 0; i < 3000; i++) {
                 at[i % 64] = *(volatile double *)now;
-                bad += one(f, true, ((uint64_t)w << 32) + i) < 0;
+                bad += add(f, 'k', ((uint64_t)w << 32) + i) < 0;
                 uint64_t j = i - (i < 64 ? 0 : random_() % 64);
-                int rc = one(f, false, ((uint64_t)w << 32) + j);
+                int rc = has(f, 'k', ((uint64_t)w << 32) + j);
                 if (rc < 0 || (*(volatile double *)now - at[j % 64] <= 40 && rc != 1)) {
                     bad++;
                     fprintf(stderr, "rc %d, %s\n", rc, rc < 0 ? e.msg : "");

@@ -1,65 +1,59 @@
 """Damaged bytes and files, parameters that disagree with the stored ones, what else a path may lead
 to."""
 
-import itertools
-
-from cases import NO_TYPE, ZERO, i, f, s, b, YES, NONE, LIST, case, PLAIN, LINES, KEYED, image, put
+from cases import NO_TYPE, ZERO, f, case, PLAIN, LINES, KEYED, image, pairs, u32, u64, wrong
 
 
 # ---- bytes and files: every damage is read as bytes, loaded, and opened as a mapped file ----
+def bad(name, says, *patches, **damage):
+    image(name, "format", says, None, None, *patches, **damage)
+
+
 def images():
     whole = 4096 + 128  # m = 1001: 16 words
     for base, word in ((PLAIN, "plain"), (LINES, "block")):
         image(f"sound-{word}", "ok", [], base)
-    image("sound-keyed", "ok", [], KEYED, {"secret": b(range(16))})
+    image("sound-keyed", "ok", [], KEYED, {"secret": range(16)})
     image("keyed-no-secret", "mismatch", "secret must be given", KEYED)
-    image("keyed-other-secret", "mismatch", "another secret", KEYED, {"secret": b(range(1, 17))})
-    image("keyed-short-secret", "value", "got 15 bytes", KEYED, {"secret": b(range(15))})
-    image("not-keyed", "mismatch", "not keyed", PLAIN, {"secret": b(range(16))})
+    image("keyed-other-secret", "mismatch", "another secret", KEYED, {"secret": range(1, 17)})
+    image("keyed-short-secret", "value", "got 15 bytes", KEYED, {"secret": range(15)})
+    image("not-keyed", "mismatch", "not keyed", PLAIN, {"secret": range(16)})
     for n in (0, 1, 7):
-        image(f"cut-{n}", "format", [f"only {n} bytes"], cut=n)
+        bad(f"cut-{n}", [f"only {n} bytes"], cut=n)
     for n in (8, 9, 12, 16, 24, 32, 80, 144, 2047, 2048, 2056, 2080, 4088, 4095):
-        image(f"cut-{n}", "format", ["truncated", f"{n} bytes"], cut=n)
+        bad(f"cut-{n}", ["truncated", f"{n} bytes"], cut=n)
     for n in (4096, 4097, whole - 8, whole - 1):
-        image(f"cut-{n}", "format", ["truncated", f"{n} bytes", "m=1001"], cut=n)
+        bad(f"cut-{n}", ["truncated", f"{n} bytes", "m=1001"], cut=n)
     for n in (1, 7, 8, 128, 4096, 65536):
-        image(f"long-{n}", "format", ["too long", f"{whole + n} bytes"], more=n)
-    image("twice", "format", "too long", twice=1)
+        bad(f"long-{n}", ["too long", f"{whole + n} bytes"], more=n)
+    bad("twice", "too long", twice=1)
     for at in range(8):
-        image(f"magic-{at}", "format", "magic", put=[put(at, [0])])
+        bad(f"magic-{at}", "magic", (at, [0]))
     for name, data in (
         ("zeros", bytes(whole)),
         ("ones", b"\xff" * whole),
         ("text", b"hello, world\n" * 400),
         ("gzip", b"\x1f\x8b\x08\0" + bytes(whole)),
     ):
-        image(f"other-{name}", "format", "magic", raw=data[:16].hex(), times=len(data) // 16)
+        bad(f"other-{name}", "magic", raw=data[:16].hex(), times=len(data) // 16)
     for version in (0, 2, 3, 2**31, 2**32 - 1):
         says = ["format version", str(version)] if version > 1 else ["damaged"]
-        image(f"version-{version}", "format", says, put=[put(8, version.to_bytes(4, "little"))])
-        image(
-            f"version-{version}-mended",
-            "format",
-            says,
-            put=[put(8, version.to_bytes(4, "little"))],
-            mend=1,
-        )
-    fields = {
-        "header-bytes": (12, 4, (0, 1, 4095, 2**32 - 1)),
-        "scheme": (24, 4, (0, 2, 999, 2**32 - 1)),
-        "flags": (28, 4, (1, 2, 3, 2**31)),
-        "m": (32, 8, (0, 960, 1025, 2**40, 2**40 + 1, 2**64 - 1)),
-        "n": (40, 8, (0, 2**63, 2**64 - 1)),
-        "k": (48, 4, (0, 4097, 2**31, 2**32 - 1)),
-        "cell": (52, 4, (0, 2, 4, 2**32 - 1)),
-        "bytes": (64, 8, (0, 64, 127, 129, 2**63, 2**64 - 1)),
-        "secret": (72, 8, (1, 2**63)),
-    }
-    for field, (at, size, values) in fields.items():
+        bad(f"version-{version}", says, (8, u32(version)))
+        bad(f"version-{version}-mended", says, (8, u32(version)), mend=1)
+    for field, at, word, values in (
+        ("header-bytes", 12, u32, (0, 1, 4095, 2**32 - 1)),
+        ("scheme", 24, u32, (0, 2, 999, 2**32 - 1)),
+        ("flags", 28, u32, (1, 2, 3, 2**31)),
+        ("m", 32, u64, (0, 960, 1025, 2**40, 2**40 + 1, 2**64 - 1)),
+        ("n", 40, u64, (0, 2**63, 2**64 - 1)),
+        ("k", 48, u32, (0, 4097, 2**31, 2**32 - 1)),
+        ("cell", 52, u32, (0, 2, 4, 2**32 - 1)),
+        ("bytes", 64, u64, (0, 64, 127, 129, 2**63, 2**64 - 1)),
+        ("secret", 72, u64, (1, 2**63)),
+    ):
         for v in values:
-            patch = [put(at, v.to_bytes(size, "little"))]
-            image(f"{field}-{v}", "format", "damaged", put=patch, ways=("from_bytes", "open"))
-            image(f"{field}-{v}-mended", "format", [], put=patch, mend=1)
+            bad(f"{field}-{v}", "damaged", (at, word(v)), ways=("from_bytes", "open"))
+            bad(f"{field}-{v}-mended", [], (at, word(v)), mend=1)
     for p, bits in (
         ("negative", 0xBFF0000000000000),
         ("two", 0x4000000000000000),
@@ -67,13 +61,7 @@ def images():
         ("inf", 0x7FF0000000000000),
         ("past-1", 0x3FF0000000000001),
     ):
-        image(
-            f"p-{p}",
-            "format",
-            "p is out of range",
-            put=[put(56, bits.to_bytes(8, "little"))],
-            mend=1,
-        )
+        bad(f"p-{p}", "p is out of range", (56, u64(bits)), mend=1)
     for name, text in (
         ("empty", b""),
         ("other", b"block"),
@@ -83,263 +71,147 @@ def images():
         ("colon", b"classic:"),
         ("behind-nul", b"classic\0x"),
     ):
-        image(
-            f"name-{name}",
-            "format",
-            "scheme name and number disagree",
-            put=[put(80, text.ljust(64, b"\0"))],
-            mend=1,
-        )
-    for at in (144, 1000, 2047):
-        image(f"reserved-{at}", "format", "reserved", put=[put(at, [1])], mend=1)
-    image("generation-2080", "format", "generation is invalid", put=[put(2080, [1])], mend=1)
-    for at in (2088, 3000, 4087):
-        image(f"reserved-{at}", "format", "reserved", put=[put(at, [1])], mend=1)
+        says = "scheme name and number disagree"
+        bad(f"name-{name}", says, (80, text.ljust(64, b"\0")), mend=1)
+    for at in (144, 1000, 2047, 2088, 3000, 4087):
+        bad(f"reserved-{at}", "reserved", (at, [1]), mend=1)
+    bad("generation-2080", "generation is invalid", (2080, [1]), mend=1)
     for name, at in (("dirty", 2048), ("clean", 2056)):
-        image(f"sequence-{name}", "format", "sequence", put=[put(at, [1])])
-        image(f"sequence-{name}-mended", "format", "sequence", put=[put(at, [1])], mend=1)
-    image("sum-header", "format", "checksum", put=[put(16, [1, 2, 3])])
-    image("sum-bits", "format", "checksum", put=[put(2072, [1, 2, 3])])
-    image("sum-bits-mended-page", "format", "bits' checksum", put=[put(2072, [1, 2, 3])], mend=1)
-    image("sum-page", "format", "checksum", put=[put(4088, [1, 2, 3])])
-    image("ones-count", "format", "checksum", put=[put(2064, [77])])
+        bad(f"sequence-{name}", "sequence", (at, [1]))
+        bad(f"sequence-{name}-mended", "sequence", (at, [1]), mend=1)
+    bad("sum-header", "checksum", (16, [1, 2, 3]))
+    bad("sum-bits", "checksum", (2072, [1, 2, 3]))
+    bad("sum-bits-mended-page", "bits' checksum", (2072, [1, 2, 3]), mend=1)
+    bad("sum-page", "checksum", (4088, [1, 2, 3]))
+    bad("ones-count", "checksum", (2064, [77]))
     for at in (4096, 4100, 4096 + 64, 4096 + 124):
-        image(f"bit-{at}", "format", "bits' checksum", flip=[[at, 1]])
-    for at, mask in (
-        (4096 + 125, 0x01),
-        (4096 + 125, 0x40),
-        (4096 + 126, 0x80),
-        (4096 + 127, 1),
-    ):  # m = 1001: bit 1000 is the last
-        image(f"past-m-{at}-{mask}", "format", "past m", flip=[[at, mask]], mend=2)
+        bad(f"bit-{at}", "bits' checksum", flip=[[at, 1]])
+    # m = 1001: bit 1000 is the last
+    for at, mask in ((4221, 0x01), (4221, 0x40), (4222, 0x80), (4223, 1)):
+        bad(f"past-m-{at}-{mask}", "past m", flip=[[at, mask]], mend=2)
     image("mended-nothing", "ok", [], mend=2)
-    as_args = {"m": i(1001), "k": i(3)}
+    foreign()
+
+
+def foreign():
+    sized = {"m": 1001, "k": 3}
+    classic = {**sized, "scheme": "classic"}
+    guava, one = "guava", "0103000000010000000000000000"  # MITZ_64, k = 3, one word of zeros
     for name, format_, args, want, says, raw in (
-        ("unknown", "nosuch", as_args, "value", "format must be one of", "00"),
-        ("empty", "", as_args, "value", "format must be one of", "00"),
-        ("guava-empty", "guava", {}, "format", [], ""),
-        ("guava-5", "guava", {}, "format", [], "0103000000"),
-        ("guava-strategy", "guava", {}, "format", "strategy", "0203000000010000000000000000"),
-        ("guava-k0", "guava", {}, "format", "k=0", "0100000000010000000000000000"),
-        ("guava-0-longs", "guava", {}, "format", "0 longs", "010300000000"),
+        ("unknown", "nosuch", sized, "value", "format must be one of", "00"),
+        ("empty", "", sized, "value", "format must be one of", "00"),
+        ("guava-empty", guava, {}, "format", [], ""),
+        ("guava-5", guava, {}, "format", [], one[:10]),
+        ("guava-strategy", guava, {}, "format", "strategy", "02" + one[2:]),
+        ("guava-k0", guava, {}, "format", "k=0", "0100" + one[4:]),
+        ("guava-0-longs", guava, {}, "format", "0 longs", "010300000000"),
         (
             "guava-short",
-            "guava",
+            guava,
             {},
             "format",
             ["14 bytes", "2 longs need 22"],
-            "01030000000200000000000000000"[:28],
+            "010300000002" + "00" * 8,
         ),
-        (
-            "guava-long",
-            "guava",
-            {},
-            "format",
-            ["15 bytes", "1 longs need 14"],
-            "0103000000010000000000000000ff",
-        ),
-        ("guava-minus", "guava", {}, "format", [], "0103ffffffff0000000000000000"),
-        (
-            "guava-other-k",
-            "guava",
-            {"k": i(4)},
-            "mismatch",
-            ["k=3", "k=4"],
-            "0103000000010000000000000000",
-        ),
-        (
-            "guava-other-m",
-            "guava",
-            {"m": i(65)},
-            "mismatch",
-            ["m=64", "m=65"],
-            "0103000000010000000000000000",
-        ),
+        ("guava-long", guava, {}, "format", ["15 bytes", "1 longs need 14"], one + "ff"),
+        ("guava-minus", guava, {}, "format", [], "0103ffffffff" + "00" * 8),
+        ("guava-other-k", guava, {"k": 4}, "mismatch", ["k=3", "k=4"], one),
+        ("guava-other-m", guava, {"m": 65}, "mismatch", ["m=64", "m=65"], one),
         (
             "guava-other-scheme",
-            "guava",
-            {"scheme": s("guava32")},
+            guava,
+            {"scheme": "guava32"},
             "mismatch",
             ["MITZ_64", "guava32"],
-            "0103000000010000000000000000",
+            one,
         ),
-        ("bits-no-scheme", "bits", as_args, "value", "scheme must be given", "00"),
-        (
-            "bits-too-long",
-            "bits",
-            {**as_args, "scheme": s("classic")},
-            "format",
-            ["127 bytes", "m=1001"],
-            "00" * 127,
-        ),
-        (
-            "bits-past-m",
-            "bits",
-            {**as_args, "scheme": s("classic")},
-            "format",
-            "past m=1001",
-            "00" * 125 + "01",
-        ),
-        ("bits-short", "bits", {**as_args, "scheme": s("classic")}, "ok", [], ""),
-        (
-            "lsb-past-m",
-            "bits-lsb",
-            {**as_args, "scheme": s("classic")},
-            "format",
-            "past m=1001",
-            "00" * 125 + "80",
-        ),
-        (
-            "cells-short",
-            "cells",
-            {**as_args, "scheme": s("classic")},
-            "format",
-            ["1000 bytes", "m=1001"],
-            "01" * 1000,
-        ),
-        (
-            "cells-long",
-            "cells",
-            {**as_args, "scheme": s("classic")},
-            "format",
-            ["1002 bytes", "m=1001"],
-            "01" * 1002,
-        ),
+        ("bits-no-scheme", "bits", sized, "value", "scheme must be given", "00"),
+        ("bits-too-long", "bits", classic, "format", ["127 bytes", "m=1001"], "00" * 127),
+        ("bits-past-m", "bits", classic, "format", "past m=1001", "00" * 125 + "01"),
+        ("bits-short", "bits", classic, "ok", [], ""),
+        ("lsb-past-m", "bits-lsb", classic, "format", "past m=1001", "00" * 125 + "80"),
+        ("cells-short", "cells", classic, "format", ["1000 bytes", "m=1001"], "01" * 1000),
+        ("cells-long", "cells", classic, "format", ["1002 bytes", "m=1001"], "01" * 1002),
     ):
+        data = {"raw": raw, "times": 1}
         case(
-            f"bytes/as-{name}: from_bytes",
-            says,
-            {**args, "format": s(format_)},
-            data={"raw": raw, "times": 1},
-            want=want,
+            f"bytes/as-{name}: from_bytes", says, {**args, "format": format_}, want=want, data=data
         )
-    for word, value in (("int", i(5)), ("none", NONE), ("list", LIST), ("true", YES)):
-        case(
-            f"bytes/data={word}: from_bytes -> type",
-            {"": [], "php": ["must be of type string"]},
-            {"data": value},
-            no={"c": NO_TYPE},
-        )
+    says = {"": [], "php": ["must be of type string"]}
+    for word, value in wrong("none", "list", "true", int=5):
+        case(f"bytes/data={word}: from_bytes -> type", says, {"data": value}, no={"c": NO_TYPE})
 
 
 # ---- parameters that disagree with the stored ones ----
 def mismatches():
-    bases = {
-        "classic": {"m": i(1001), "k": i(3)},
-        "block": {"n": i(100), "p": f(0.01)},
-        "sized": {"m": i(5000), "n": i(500)},
-    }
+    sized = {"m": 5000, "n": 500}
+    rates = {"n": 100, "p": 0.01}
     asked = {
-        "classic": [
-            ({"m": i(1002), "k": i(3)}, ["m=1001", "m=1002"]),
-            ({"m": i(1001), "k": i(4)}, ["k=3", "k=4"]),
-            ({"m": i(1001), "n": i(5)}, ["n=231", "n=5"]),
-            ({"m": i(1001), "k": i(3), "scheme": s("block")}, ["classic", "block"]),
-            ({"m": i(1001), "p": f(0.5)}, ["asked for p=0.5"]),
-            ({"k": i(1)}, ["k=3", "k=1"]),
-            ({"n": i(1)}, ["n=231", "n=1"]),
-            ({"m": i(1)}, ["m=1001", "m=1"]),
-            ({"scheme": s("block2")}, ["classic", "block2"]),
-            ({"p": f(0.25)}, ["p=0.25"]),
-        ],
-        "block": [
-            ({"n": i(101), "p": f(0.01)}, ["n=100", "n=101"]),
-            ({"n": i(100), "p": f(0.02)}, ["p=0.01", "p=0.02"]),
-            ({"n": i(100), "p": f(0.01), "scheme": s("classic")}, ["block", "classic"]),
-            ({"m": i(512)}, ["m=512"]),
-            ({"k": i(16)}, ["k=16"]),
-        ],
-        "sized": [
-            ({"m": i(5000), "n": i(501)}, ["n=500", "n=501"]),
-            ({"m": i(5000), "n": i(500), "k": i(6)}, ["k=7", "k=6"]),
-            ({"m": i(4999), "n": i(500)}, ["m=5000", "m=4999"]),
-        ],
+        "classic": (
+            PLAIN,
+            ({"m": 1002, "k": 3}, ["m=1001", "m=1002"]),
+            ({"m": 1001, "k": 4}, ["k=3", "k=4"]),
+            ({"m": 1001, "n": 5}, ["n=231", "n=5"]),
+            ({"m": 1001, "k": 3, "scheme": "block"}, ["classic", "block"]),
+            ({"m": 1001, "p": 0.5}, ["asked for p=0.5"]),
+            ({"k": 1}, ["k=3", "k=1"]),
+            ({"n": 1}, ["n=231", "n=1"]),
+            ({"m": 1}, ["m=1001", "m=1"]),
+            ({"scheme": "block2"}, ["classic", "block2"]),
+            ({"p": 0.25}, ["p=0.25"]),
+        ),
+        "block": (
+            rates,
+            ({"n": 101, "p": 0.01}, ["n=100", "n=101"]),
+            ({"n": 100, "p": 0.02}, ["p=0.01", "p=0.02"]),
+            ({**rates, "scheme": "classic"}, ["block", "classic"]),
+            ({"m": 512}, ["m=512"]),
+            ({"k": 16}, ["k=16"]),
+        ),
+        "sized": (
+            sized,
+            ({"m": 5000, "n": 501}, ["n=500", "n=501"]),
+            ({**sized, "k": 6}, ["k=7", "k=6"]),
+            ({"m": 4999, "n": 500}, ["m=5000", "m=4999"]),
+        ),
     }
-    for base, rows in asked.items():
+
+    def opened(name, want, says, args, base, no=None):
+        for op, where in (("new", {"storage": {"path": "data"}}), ("from_bytes", {})):
+            what = f"mismatch/{name}/{op}: {op} -> {want}"
+            case(what, says, {**args, **where}, no, data={"of": base})
+
+    for name, (base, *rows) in asked.items():
         for n, (args, says) in enumerate(rows):
-            case(
-                f"mismatch/{base}-{n}/new: new -> mismatch",
-                says,
-                {**args, "storage": {"path": "data"}},
-                data={"of": bases[base]},
-            )
-            case(
-                f"mismatch/{base}-{n}/from_bytes: from_bytes -> mismatch",
-                says,
-                args,
-                data={"of": bases[base]},
-            )
-        case(
-            f"mismatch/{base}-same/new: new -> ok",
-            args={**bases[base], "storage": {"path": "data"}},
-            data={"of": bases[base]},
-        )
-        case(
-            f"mismatch/{base}-same/from_bytes: from_bytes -> ok",
-            args=bases[base],
-            data={"of": bases[base]},
-        )
-    for letter, bad in (
-        ("m", i(0)),
-        ("n", i(0)),
-        ("k", i(0)),
-        ("k", i(-1)),
-        ("m", i(2**40 + 1)),
-        ("k", i(4097)),
-        ("p", f(1)),
-        ("p", f(2)),
-        ("p", f(-1)),
-        ("p", f("nan")),
+            opened(f"{name}-{n}", "mismatch", says, args, base)
+        opened(f"{name}-same", "ok", [], base, base)
+    for letter, values in (
+        ("m", (0, 2**40 + 1)),
+        ("n", (0,)),
+        ("k", (0, -1, 4097)),
+        ("p", (1, 2, -1, "nan")),
     ):
-        text = bad.get("i", bad.get("f"))
-        no = {"c": ZERO} if text == "0" else None
-        case(
-            f"mismatch/bad-{letter}={text}/from_bytes: from_bytes -> value",
-            f"{letter} must be",
-            {letter: bad},
-            data={"of": bases["classic"]},
-            no=no,
-        )
-        case(
-            f"mismatch/bad-{letter}={text}/new: new -> value",
-            f"{letter} must be",
-            {letter: bad, "storage": {"path": "data"}},
-            data={"of": bases["classic"]},
-            no=no,
-        )
+        for v in values:
+            value, no = f(v) if letter == "p" else v, {"c": ZERO} if v == 0 else None
+            opened(f"bad-{letter}={v}", "value", f"{letter} must be", {letter: value}, PLAIN, no)
     shapes = {
-        "classic": {"m": i(1001), "k": i(3)},
-        "m": {"m": i(1002), "k": i(3)},
-        "k": {"m": i(1001), "k": i(4)},
-        "scheme": {"m": i(1024), "k": i(3), "scheme": s("block")},
+        "classic": PLAIN,
+        "m": {"m": 1002, "k": 3},
+        "k": {"m": 1001, "k": 4},
+        "scheme": {"m": 1024, "k": 3, "scheme": "block"},
         "keyed": KEYED,
-        "other-key": {**KEYED, "secret": b(range(1, 17))},
+        "other-key": {**KEYED, "secret": range(1, 17)},
     }
-    for (a, left), (c, right) in itertools.product(shapes.items(), repeat=2):
-        args = {f"a.{name}": value for name, value in left.items()} | {
-            f"b.{name}": value for name, value in right.items()
-        }
+    pairs("mismatch", shapes, "must have the same")
+    for word, value in wrong("none", "list", int=5, text="x"):
         for op in ("union", "intersect"):
-            case(
-                f"mismatch/{op}-{a}-{c}: {op}",
-                [] if a == c else "must have the same",
-                args,
-                want="ok" if a == c else "value",
-            )
-        case(f"mismatch/equal-{a}-{c}: equal -> ok", args=args, value=str(int(a == c)))
-    for word, value in (("int", i(5)), ("none", NONE), ("list", LIST), ("text", s("x"))):
-        for op in ("union", "intersect"):
-            case(
-                f"mismatch/{op}-{word}: {op} -> type",
-                [],
-                {"a.m": i(1001), "a.k": i(3), "arg": value},
-                no={"c": NO_TYPE},
-            )
+            args = {"a.m": 1001, "a.k": 3, "arg": value}
+            case(f"mismatch/{op}-{word}: {op} -> type", [], args, no={"c": NO_TYPE})
 
 
 # ---- what a path may lead to ----
 def paths():
-    rows = [  # what is there, says of load and open
+    for name, want, says in (  # what is there, says of load and open
         ("missing", "absent", "No such file"),
         ("folder-missing", "absent", "No such file"),
         ("directory", "io", "directory"),
@@ -352,61 +224,40 @@ def paths():
         ("text", "format", "magic"),
         ("under-a-file", "io", "Not a directory"),
         ("long", "io", "too long"),
-        ("link", "ok", []),
-        ("sound", "ok", []),
-        ("read-only", "ok", []),
-        ("holes", "ok", []),
-        ("spaces", "ok", []),
-        ("utf8", "ok", []),
-        ("newline", "ok", []),
-    ]
-    for name, want, says in rows:
+        *((name, "ok", []) for name in "link sound read-only holes spaces utf8 newline".split()),
+    ):
         for op in ("load", "open", "openro"):
             # load follows the link, and finds nothing
             found = "absent" if (name, op) == ("dangling", "load") else want
             case(f"file/{name}/{op}: {op}", says, {"storage": {"path": name}}, want=found)
-    creates = {
+    both = {
         "missing": ("ok", []),
-        "dangling": ("io", "symbolic link"),
         "folder-missing": ("io", "No such file"),
         "directory": ("io", "directory"),
+        "under-a-file": ("io", "Not a directory"),
+        "long": ("io", "too long"),
+    }
+    creates = {
+        "dangling": ("io", "symbolic link"),
         "fifo": ("io", "FIFO"),
         "device": ("io", "device"),
         "empty": ("format", "only 0 bytes"),
         "text": ("format", "magic"),
-        "under-a-file": ("io", "Not a directory"),
-        "long": ("io", "too long"),
         "link": ("ok", []),
         "loop": ("io", []),
     }
-    for name, (want, says) in creates.items():
-        case(f"file/{name}/new: new", says, {**PLAIN, "storage": {"path": name}}, want=want)
-    saves = {
-        "missing": ("ok", []),
-        "sound": ("ok", []),
-        "dangling": ("ok", []),
-        "folder-missing": ("io", "No such file"),
-        "directory": ("io", "directory"),
-        "under-a-file": ("io", "Not a directory"),
-        "long": ("io", "too long"),
-    }
-    for name, (want, says) in saves.items():
-        case(f"file/{name}/save: save", says, {**PLAIN, "arg": {"path": name}}, want=want)
+    saves = {"sound": ("ok", []), "dangling": ("ok", [])}
+    for op, argument, rows in (("new", "storage", creates), ("save", "arg", saves)):
+        for name, (want, says) in (both | rows).items():
+            case(f"file/{name}/{op}: {op}", says, {**PLAIN, argument: {"path": name}}, want=want)
     case("file/read-only/addto: addto -> notsup", "read-only", {"storage": {"path": "read-only"}})
     case("file/sound/addto: addto -> ok", args={"storage": {"path": "sound"}})
-    for op in ("load", "open"):
-        case(
-            f"file/nul/{op}: {op} -> value", "null byte", {"storage": s("a\0b")}, no={"c": NO_TYPE}
-        )
-        case(
-            f"file/empty-name/{op}: {op}",
-            [],
-            {"storage": s("")},
-            want={
-                "": "value",
-                "c": "absent" if op == "load" else "value",
-                "py": "io" if op == "load" else "value",
-            },
-        )
-        for word, value in (("float", f(1.5)), ("list", LIST), ("none", NONE)):
-            case(f"file/path={word}/{op}: {op} -> type", [], {"storage": value}, no={"c": NO_TYPE})
+    no = {"c": NO_TYPE}
+    for op, empty in (
+        ("load", {"": "value", "c": "absent", "py": "io"}),
+        ("open", {"": "value", "c": "value", "py": "value"}),
+    ):
+        case(f"file/nul/{op}: {op} -> value", "null byte", {"storage": "a\0b"}, no)
+        case(f"file/empty-name/{op}: {op}", [], {"storage": ""}, want=empty)
+        for word, value in wrong("list", "none", float=1.5):
+            case(f"file/path={word}/{op}: {op} -> type", [], {"storage": value}, no)

@@ -2,193 +2,101 @@
 
 import itertools
 
-from cases import NO_TYPE, NO_RANGE, ZERO, i, f, s, b, YES, NONE, LIST, case, both, LIMITS, BESIDE
+from cases import NO_TYPE, NO_RANGE, ZERO, f, times, case, both, wrong, LIMITS, BESIDE
+
+SIZE = {"m": 1000, "k": 3}
+NOT_C, ONLY_PY = {"c": NO_TYPE}, {"c": NO_TYPE, "php": NO_TYPE}
+
+
+def fine(name, value=None, op="new", **args):
+    case(f"construct/{name}: {op} -> ok", args=args, value=value)
+
+
+def new(name, want, says, no=None, never=None, **args):
+    """What only the constructor is asked for: of this size, if nothing else is said."""
+    more = {"never": never} if never else {}
+    case(f"construct/{name}: new -> {want}", says, {**SIZE, **args}, no, **more)
 
 
 def whole_numbers():
     for letter, most in LIMITS.items():
         beside, must = BESIDE[letter], f"{letter} must be 1 to"
-        no_c = {"c": NO_RANGE}
-        both(
-            f"{letter}=0",
-            "value",
-            {"": [must, "got 0"], "c": ["give m and n"]},
-            {letter: i(0), **beside},
-        )
+        no_k = NO_RANGE if letter == "k" else None
+
+        def bad(name, v, want, says, no_c=None):
+            no = {"c": no_c} if no_c else None
+            both(f"{letter}={name}", want, says, {letter: v, **beside}, no=no)
+
+        bad(0, 0, "value", {"": [must, "got 0"], "c": ["give m and n"]})
         for n in (-1, -2, -(2**31), -(2**63)):
-            both(
-                f"{letter}={n}",
-                "value",
-                {"": [must, f"got {n}"], "c": [letter]},
-                {letter: i(n), **beside},
-                no=no_c if letter == "k" and n < -2 else None,
-            )
+            bad(n, n, "value", {"": [must, f"got {n}"], "c": [letter]}, no_k if n < -2 else None)
         for n in (-(2**63) - 1, -(2**64), 2**64, 2**64 + 1, 10**30):
-            both(
-                f"{letter}={n}",
-                "value",
-                {"": [must], "php": [letter]},
-                {letter: i(n), **beside},
-                no=no_c,
-            )
+            bad(n, n, "value", {"": [must], "php": [letter]}, NO_RANGE)
         for n in sorted({most + 1, 2**63, 2**64 - 1}):
-            both(
-                f"{letter}={n}",
-                "value",
-                {"": [must], "php": [letter]},
-                {letter: i(n), **beside},
-                no=no_c if letter == "k" else None,
-            )
+            bad(n, n, "value", {"": [must], "php": [letter]}, no_k)
         for n in ("1.5", "0.0", "-1.0", "nan", "inf", "-inf", "1e300", "9.3e18"):
-            both(
-                f"{letter}={n}",
-                {"": "type", "php": "value"},
-                letter,
-                {letter: f(n), **beside},
-                no={"c": NO_TYPE},
-            )
-        both(
-            f"{letter}=float",
-            {"": "type", "php": "ok"},
-            {"": [letter], "php": []},
-            {letter: f("100.0"), **beside},
-            no={"c": NO_TYPE},
-        )
-        for word, value in (
-            ("true", YES),
-            ("text", s("100")),
-            ("bytes", b(b"100")),
-            ("list", LIST),
-        ):
-            both(f"{letter}={word}", "type", letter, {letter: value, **beside}, no={"c": NO_TYPE})
-        both(
-            f"{letter}=none",
-            "value",
-            "give m and n",
-            {letter: NONE, **({} if letter != "k" else {"m": i(1000)})},
-            no={"c": NO_TYPE},
-        )
-    case(
-        "construct/m=most: plan -> ok",
-        args={"m": i(2**40), "k": i(4096)},
-        value="1099511627776 186065279 4096 classic",
-    )
-    case("construct/m=1: new -> ok", args={"m": i(1), "k": i(1)}, value="1 1 1 classic")
-    case(
-        "construct/m=1,k=most: new -> ok", args={"m": i(1), "k": i(4096)}, value="1 1 4096 classic"
-    )
-    case("construct/m=n: new -> ok", args={"m": i(1), "n": i(1)}, value="1 1 1 classic")
-    case(
-        "construct/n=most: plan -> ok",
-        args={"m": i(1), "n": i(2**63 - 1)},
-        value="1 9223372036854775807 1 classic",
-    )
-    case(
-        "construct/block/m=most: plan -> ok",
-        args={"m": i(2**40), "k": i(8), "scheme": s("block")},
-        value="1099511627776 95265423098 8 block",
-    )
-    case(
-        "construct/block/m=1: new -> ok",
-        args={"m": i(1), "k": i(1), "scheme": s("block")},
-        value="512 354 1 block",
-    )
-    case("construct/m=most/new: new", {"": []}, {"m": i(2**40), "k": i(1)}, want=["memory", "ok"])
-    both(
-        "n=most,p",
-        "value",
-        ["n=9223372036854775807", "m must be 1 to"],
-        {"n": i(2**63 - 1), "p": f(0.01)},
-    )
-    both("n=2^37,p", "value", ["m must be 1 to 1099511627776"], {"n": i(2**37), "p": f(0.001)})
-    both(
-        "k-past-4096",
-        "value",
-        ["k must be 1 to 4096", "m=1000000", "n=1"],
-        {"m": i(10**6), "n": i(1)},
-    )
+            bad(n, f(n), {"": "type", "php": "value"}, letter, NO_TYPE)
+        bad("float", 100.0, {"": "type", "php": "ok"}, {"": [letter], "php": []}, NO_TYPE)
+        for word, value in wrong("true", "list", text="100", bytes=b"100"):
+            bad(word, value, "type", letter, NO_TYPE)
+        args = {letter: None, **({} if letter != "k" else {"m": 1000})}
+        both(f"{letter}=none", "value", "give m and n", args, no=NOT_C)
+    fine("m=most", "1099511627776 186065279 4096 classic", "plan", m=2**40, k=4096)
+    fine("m=1", "1 1 1 classic", m=1, k=1)
+    fine("m=1,k=most", "1 1 4096 classic", m=1, k=4096)
+    fine("m=n", "1 1 1 classic", m=1, n=1)
+    fine("n=most", "1 9223372036854775807 1 classic", "plan", m=1, n=2**63 - 1)
+    value = "1099511627776 95265423098 8 block"
+    fine("block/m=most", value, "plan", m=2**40, k=8, scheme="block")
+    fine("block/m=1", "512 354 1 block", m=1, k=1, scheme="block")
+    case("construct/m=most/new: new", {"": []}, {"m": 2**40, "k": 1}, want=["memory", "ok"])
+    says = ["n=9223372036854775807", "m must be 1 to"]
+    both("n=most,p", "value", says, {"n": 2**63 - 1, "p": 0.01})
+    both("n=2^37,p", "value", ["m must be 1 to 1099511627776"], {"n": 2**37, "p": 0.001})
+    says = ["k must be 1 to 4096", "m=1000000", "n=1"]
+    both("k-past-4096", "value", says, {"m": 10**6, "n": 1})
 
 
 def rates():
-    for p in (
-        "-1",
-        "-0.5",
-        "-1e-300",
-        "1",
-        "1.0000000000000002",
-        "2",
-        "1e300",
-        "-1e300",
-        "nan",
-        "inf",
-        "-inf",
-    ):
-        both(f"p={p}", "value", "p must be above 0 and below 1", {"n": i(100), "p": f(p)})
-        both(f"p={p},m", "value", "p must be above 0 and below 1", {"m": i(100000), "p": f(p)})
+    must = "p must be above 0 and below 1"
+    for p in "-1 -0.5 -1e-300 1 1.0000000000000002 2 1e300 -1e300 nan inf -inf".split():
+        both(f"p={p}", "value", must, {"n": 100, "p": f(p)})
+        both(f"p={p},m", "value", must, {"m": 100000, "p": f(p)})
     for p in ("0", "-0.0"):
-        both(
-            f"p={p}",
-            "value",
-            {"": ["p must be above 0 and below 1"], "c": ["give m and n"]},
-            {"n": i(100), "p": f(p)},
-        )
+        both(f"p={p}", "value", {"": [must], "c": ["give m and n"]}, {"n": 100, "p": f(p)})
     for p in (0, 1, -1, 2, 10**400):
-        no = {"c": NO_TYPE} | ({"php": NO_RANGE} if p > 2 else {})
-        both(
-            f"p=int{p if p < 9 else 'huge'}",
-            "value",
-            "p must be above 0 and below 1",
-            {"n": i(100), "p": i(p)},
-            no=no,
-        )
-    for word, value in (("true", YES), ("text", s("0.01")), ("bytes", b(b"0.01")), ("list", LIST)):
-        both(f"p={word}", "type", "p", {"n": i(100), "p": value}, no={"c": NO_TYPE})
-    both("p=none", "value", "give m and n", {"n": i(100), "p": NONE}, no={"c": NO_TYPE})
-    case("construct/p=0.5: plan -> ok", args={"n": i(1), "p": f("0.5")})
-    case("construct/p=least: plan", args={"n": i(1), "p": f("5e-324")}, want=["ok", "value"])
-    case("construct/p=most: plan -> ok", args={"n": i(1), "p": f("0.9999999999999999")})
-    both("m,p-too-small", "value", ["m=10", "too few"], {"m": i(10), "p": f("1e-9")})
-    both(
-        "m,n,p-cannot",
-        "value",
-        ["p=0.001", "is not possible"],
-        {"m": i(1000), "n": i(1000), "p": f("0.001")},
-    )
-    both(
-        "m,n,k,p-cannot",
-        "value",
-        ["p=0.001", "is not possible"],
-        {"m": i(1000), "n": i(1000), "k": i(3), "p": f("0.001")},
-    )
+        no = NOT_C | ({"php": NO_RANGE} if p > 2 else {})
+        both(f"p=int{p if p < 9 else 'huge'}", "value", must, {"n": 100, "p": p}, no=no)
+    for word, value in wrong("true", "list", text="0.01", bytes=b"0.01"):
+        both(f"p={word}", "type", "p", {"n": 100, "p": value}, no=NOT_C)
+    both("p=none", "value", "give m and n", {"n": 100, "p": None}, no=NOT_C)
+    fine("p=0.5", op="plan", n=1, p=0.5)
+    case("construct/p=least: plan", args={"n": 1, "p": f("5e-324")}, want=["ok", "value"])
+    fine("p=most", op="plan", n=1, p=f("0.9999999999999999"))
+    both("m,p-too-small", "value", ["m=10", "too few"], {"m": 10, "p": f("1e-9")})
+    says, args = ["p=0.001", "is not possible"], {"m": 1000, "n": 1000, "p": 0.001}
+    both("m,n,p-cannot", "value", says, args)
+    both("m,n,k,p-cannot", "value", says, {**args, "k": 3})
 
 
 def insufficient():
-    given = {"m": i(1000), "n": i(100), "k": i(3), "p": f(0.01)}
+    given = {"m": 1000, "n": 100, "k": 3, "p": 0.01}
+    enough = [set(pair) for pair in ("mn", "np", "mk", "mp")]
     for r in range(5):
         for letters in itertools.combinations("mnkp", r):
-            enough = (
-                set(letters) >= {"m", "n"}
-                or set(letters) >= {"n", "p"}
-                or set(letters) >= {"m", "k"}
-                or set(letters) >= {"m", "p"}
-            )
             args = {letter: given[letter] for letter in letters}
             name = "".join(letters) or "nothing"
-            if enough and set(letters) >= {"m", "n", "k", "p"}:
+            if r == 4:
                 continue
-            if enough:
-                case(
-                    f"construct/given={name}: plan",
-                    args=args,
-                    want=["ok"] if name != "nkp" else ["ok", "value"],
-                )
+            if any(pair <= set(letters) for pair in enough):
+                want = ["ok"] if name != "nkp" else ["ok", "value"]
+                case(f"construct/given={name}: plan", args=args, want=want)
             else:
                 both(f"given={name}", "value", "give m and n, n and p, m and k, or m and p", args)
     case("construct/given=storage: plan -> value", "give m and n", {"storage": {"path": "missing"}})
 
 
 def schemes():
-    size = {"m": i(1000), "k": i(3)}
     for name, text in (
         ("empty", ""),
         ("case", "Classic"),
@@ -203,30 +111,17 @@ def schemes():
         ("format", "%s%n"),
         ("prefix", "block3"),
     ):
-        both(f"scheme={name}", "value", "scheme", {**size, "scheme": s(text)})
+        both(f"scheme={name}", "value", "scheme", {**SIZE, "scheme": text})
     for name, text in (("nul", "classic\0"), ("nul-first", "\0classic")):
-        both(f"scheme={name}", "value", "scheme", {**size, "scheme": s(text)}, no={"c": NO_TYPE})
-    for word, value in (("true", YES), ("int", i(1)), ("float", f(1.0)), ("list", LIST)):
-        both(f"scheme={word}", "type", "scheme", {**size, "scheme": value}, no={"c": NO_TYPE})
-    both(
-        "scheme=surrogate",
-        "value",
-        [],
-        {**size, "scheme": s("\ud800")},
-        no={"c": NO_TYPE, "php": NO_TYPE},
-    )
+        both(f"scheme={name}", "value", "scheme", {**SIZE, "scheme": text}, no=NOT_C)
+    for word, value in wrong("true", "int", "float", "list"):
+        both(f"scheme={word}", "type", "scheme", {**SIZE, "scheme": value}, no=NOT_C)
+    both("scheme=surrogate", "value", [], {**SIZE, "scheme": "\ud800"}, no=ONLY_PY)
     for scheme, k_max in (("block", 16), ("block2", 32)):
         for k in (k_max + 1, 4096):
-            both(
-                f"{scheme}/k={k}",
-                "value",
-                [f"k must be 1 to {k_max} for scheme {scheme}", f"got {k}"],
-                {"m": i(5120), "k": i(k), "scheme": s(scheme)},
-            )
-        case(
-            f"construct/{scheme}/k={k_max}: new -> ok",
-            args={"m": i(5120), "k": i(k_max), "scheme": s(scheme)},
-        )
+            says = [f"k must be 1 to {k_max} for scheme {scheme}", f"got {k}"]
+            both(f"{scheme}/k={k}", "value", says, {"m": 5120, "k": k, "scheme": scheme})
+        fine(f"{scheme}/k={k_max}", m=5120, k=k_max, scheme=scheme)
     for scheme, k in (
         ("sax-sdbm", 2),
         ("java7", 7),
@@ -235,98 +130,45 @@ def schemes():
         ("rs-dotnet-repo", 7),
         ("gozero", 14),
     ):
-        others = sorted({1, k - 1, k + 1, 4096})
-        for other in others if "dotnet" in scheme else ():  # its constructor takes k
-            case(
-                f"construct/{scheme}/k={other}: new -> ok",
-                args={"m": i(1024), "k": i(other), "scheme": s(scheme)},
-            )
-        for wrong in () if "dotnet" in scheme else others:
-            both(
-                f"{scheme}/k={wrong}",
-                "value",
-                [f"k must be {k}", f"got {wrong}"],
-                {"m": i(1024), "k": i(wrong), "scheme": s(scheme)},
-            )
-        case(
-            f"construct/{scheme}/k={k}: new -> ok",
-            args={"m": i(1024), "k": i(k), "scheme": s(scheme)},
-        )
-        both(
-            f"{scheme}/secret",
-            "value",
-            [scheme, "cannot be keyed"],
-            {"m": i(1024), "k": i(k), "scheme": s(scheme), "secret": b(bytes(16))},
-        )
+        args = {"m": 1024, "k": k, "scheme": scheme}
+        for other in sorted({1, k - 1, k + 1, 4096}):
+            if "dotnet" in scheme:  # its constructor takes k
+                fine(f"{scheme}/k={other}", **{**args, "k": other})
+            else:
+                says = [f"k must be {k}", f"got {other}"]
+                both(f"{scheme}/k={other}", "value", says, {**args, "k": other})
+        fine(f"{scheme}/k={k}", **args)
+        says = [scheme, "cannot be keyed"]
+        both(f"{scheme}/secret", "value", says, {**args, "secret": bytes(16)})
     for scheme in ("java7", "rs-rand", "rs-dotnet", "rs-dotnet-repo"):
-        both(
-            f"{scheme}/m=2^31",
-            "value",
-            ["m must be", "got 2147483648"],
-            {"m": i(2**31), "n": i(10**6), "scheme": s(scheme)},
-        )
-    both(
-        "gozero/m=2^32+1",
-        "value",
-        ["m must be", "got 4294967297"],
-        {"m": i(2**32 + 1), "n": i(10**6), "scheme": s("gozero")},
-    )
-    for name in (
-        "guava:",
-        "guava:x",
-        "guava:bytes2",
-        "guava:Chars",
-        "php-hashes:",
-        "php-hashes:nosuch",
-        "php-hashes:md5,",
-        "php-hashes:,md5",
-    ):
-        both(
-            f"scheme={name}",
-            "value",
-            [],
-            {"m": i(2**32) if name.startswith("php") else i(1024), "n": i(10), "scheme": s(name)},
-        )
-    both("functions", "value", "functions", {**size, "scheme": s("functions")})
-    both("functions:x", "value", "functions", {**size, "scheme": s("functions:x")})
+        args = {"m": 2**31, "n": 10**6, "scheme": scheme}
+        both(f"{scheme}/m=2^31", "value", ["m must be", "got 2147483648"], args)
+    args = {"m": 2**32 + 1, "n": 10**6, "scheme": "gozero"}
+    both("gozero/m=2^32+1", "value", ["m must be", "got 4294967297"], args)
+    for name in "guava: guava:x guava:bytes2 guava:Chars".split():
+        both(f"scheme={name}", "value", [], {"m": 1024, "n": 10, "scheme": name})
+    for name in "php-hashes: php-hashes:nosuch php-hashes:md5, php-hashes:,md5".split():
+        both(f"scheme={name}", "value", [], {"m": 2**32, "n": 10, "scheme": name})
+    for name in ("functions", "functions:x"):
+        both(name, "value", "functions", {**SIZE, "scheme": name})
 
 
 def secrets():
     for n in (0, 1, 8, 15, 17, 32, 64, 4096):
-        both(
-            f"secret={n}",
-            "value",
-            ["secret must be 16 bytes", f"got {n} bytes"],
-            {"m": i(1000), "k": i(3), "secret": b(b"\0", n) if n else b(b"")},
-        )
-        case(
-            f"construct/block/secret={n}: new -> value",
-            f"got {n} bytes",
-            {"n": i(100), "p": f(0.01), "secret": b(b"a", n) if n else b(b"")},
-        )
+        says = ["secret must be 16 bytes", f"got {n} bytes"]
+        both(f"secret={n}", "value", says, {**SIZE, "secret": times(b"\0" if n else b"", n or 1)})
+        args = {"n": 100, "p": 0.01, "secret": times(b"a" if n else b"", n or 1)}
+        case(f"construct/block/secret={n}: new -> value", f"got {n} bytes", args)
     for name, secret in (
         ("zeros", bytes(16)),
         ("ones", b"\xff" * 16),
         ("text", b"0123456789abcdef"),
     ):
         for scheme in ("classic", "block", "block2"):
-            case(
-                f"construct/{scheme}/secret={name}: new -> ok",
-                args={"m": i(1024), "k": i(3), "scheme": s(scheme), "secret": b(secret)},
-            )
-    for word, value in (("true", YES), ("int", i(16)), ("float", f(1.0)), ("list", LIST)):
-        case(
-            f"construct/secret={word}: new -> type",
-            "secret",
-            {"m": i(1000), "k": i(3), "secret": value},
-            no={"c": NO_TYPE},
-        )
-    case(
-        "construct/secret=str: new -> type",
-        "secret",
-        {"m": i(1000), "k": i(3), "secret": s("0123456789abcdef")},
-        no={"c": NO_TYPE, "php": NO_TYPE},
-    )
+            fine(f"{scheme}/secret={name}", m=1024, k=3, scheme=scheme, secret=secret)
+    for word, value in wrong("true", "float", "list", int=16):
+        new(f"secret={word}", "type", "secret", NOT_C, secret=value)
+    new("secret=str", "type", "secret", ONLY_PY, secret="0123456789abcdef")
 
 
 def named(name, what, *more):
@@ -336,59 +178,39 @@ def named(name, what, *more):
 
 
 def variants():
-    size = {"m": i(1000), "k": i(3)}
     no = {"c": ZERO}
     for name, bad in (
-        ("grow", ("-1", "0.5", "1", "nan", "-inf")),
-        ("window", ("-1", "-1e-9", "nan", "-inf")),
-        ("timeout", ("-1", "-1e-9", "nan")),
-        ("cache_max_age", ("-1", "nan")),
+        ("grow", "-1 0.5 1 nan -inf"),
+        ("window", "-1 -1e-9 nan -inf"),
+        ("timeout", "-1 -1e-9 nan"),
+        ("cache_max_age", "-1 nan"),
     ):
-        for v in bad:
-            both(f"{name}={v}", "value", named(name, "must be"), {**size, name: f(v)})
-        both(f"{name}=0", "value", named(name, "must be"), {**size, name: f(0)}, no=no)
-        for word, value in (("true", YES), ("text", s("2")), ("list", LIST)):
-            case(
-                f"construct/{name}={word}: new -> type",
-                {"": [name], "php": ["must be of type ?float"]},
-                {**size, name: value},
-                no={"c": NO_TYPE},
-            )
+        for v in bad.split():
+            both(f"{name}={v}", "value", named(name, "must be"), {**SIZE, name: f(v)})
+        both(f"{name}=0", "value", named(name, "must be"), {**SIZE, name: f(0)}, no=no)
+        says = {"": [name], "php": ["must be of type ?float"]}
+        for word, value in wrong("true", "text", "list"):
+            new(f"{name}={word}", "type", says, NOT_C, **{name: value})
     for name in ("shards", "parts", "wait_replicas"):
         for v in (0, -1, 2**32, -(2**63), 2**63 - 1):
-            case(
-                f"construct/{name}={v}: new -> value",
-                named(name, "must be", f"got {v}"),
-                {**size, name: i(v)},
-                no=no if v == 0 else {"c": NO_RANGE},
-            )
-        for word, value in (("true", YES), ("float", f(1.0)), ("text", s("2")), ("list", LIST)):
-            case(
-                f"construct/{name}={word}: new -> type",
-                {"": [name], "php": ["must be of type ?int"]},
-                {**size, name: value},
-                no={"c": NO_TYPE},
-            )
+            says = named(name, "must be", f"got {v}")
+            new(f"{name}={v}", "value", says, no if v == 0 else {"c": NO_RANGE}, **{name: v})
+        says = {"": [name], "php": ["must be of type ?int"]}
+        for word, value in wrong("true", "float", "text", "list"):
+            new(f"{name}={word}", "type", says, NOT_C, **{name: value})
     for n in (4097, 2**32 - 1):
-        both(f"shards={n}", "value", ["shards must be", f"got {n}"], {**size, "shards": i(n)})
-    both(
-        "java7/shards",
-        "value",
-        "shards",
-        {"m": i(1024), "k": i(7), "scheme": s("java7"), "shards": i(4097)},
-    )
-    case("construct/shards-in-memory: new -> ok", args={**size, "shards": i(2)})
-    for name, value in (("text", s("k")), ("empty", s(""))):
-        both(f"key={name}", "value", "no Redis is given", {**size, "key": value})
-        case(
-            f"construct/key={name},file: new -> value",
-            "no Redis is given",
-            {**size, "key": value, "storage": {"path": "missing"}},
-        )
-    for word, value in (("true", YES), ("int", i(1)), ("list", LIST)):
-        case(f"construct/key={word}: new -> type", "key", {**size, "key": value}, no={"c": NO_TYPE})
-    case("construct/key=nul: new -> value", "key", {**size, "key": s("a\0b")}, no={"c": NO_TYPE})
-    case("construct/storage=empty: new -> value", "empty", {**size, "storage": s("")})
+        both(f"shards={n}", "value", ["shards must be", f"got {n}"], {**SIZE, "shards": n})
+    args = {"m": 1024, "k": 7, "scheme": "java7", "shards": 4097}
+    both("java7/shards", "value", "shards", args)
+    fine("shards-in-memory", **SIZE, shards=2)
+    for name, value in (("text", "k"), ("empty", "")):
+        says = "no Redis is given"
+        both(f"key={name}", "value", says, {**SIZE, "key": value})
+        new(f"key={name},file", "value", says, key=value, storage={"path": "missing"})
+    for word, value in wrong("true", "int", "list"):
+        new(f"key={word}", "type", "key", NOT_C, key=value)
+    new("key=nul", "value", "key", NOT_C, key="a\0b")
+    new("storage=empty", "value", "empty", storage="")
     for text, says in (
         ("redis:host:6379", "a Redis URL is redis://"),
         ("redis:/s3same@host", "a Redis URL is redis://"),
@@ -401,30 +223,16 @@ def variants():
         ("file:", "names no path"),
         ("nosuch://:s3same@host", "redis://, rediss:// or unix://"),
     ):
-        both(f"storage={text}", "value", says, {**size, "storage": s(text)}, never="s3same")
-        case(
-            f"construct/storage={text}/open: open -> value",
-            says,
-            {"storage": s(text)},
-            never="s3same",
-        )
-    case(
-        "construct/storage=nul: new -> value",
-        "null byte",
-        {**size, "storage": s("a\0b")},
-        no={"c": NO_TYPE},
-    )
-    for word, value in (("true", YES), ("int", i(1)), ("float", f(1.0)), ("list", LIST)):
-        case(
-            f"construct/storage={word}: new -> type",
-            {"": [], "php": ["storage"]},
-            {**size, "storage": value},
-            no={"c": NO_TYPE},
-        )
+        both(f"storage={text}", "value", says, {**SIZE, "storage": text}, never="s3same")
+        what = f"construct/storage={text}/open: open -> value"
+        case(what, says, {"storage": text}, never="s3same")
+    new("storage=nul", "value", "null byte", NOT_C, storage="a\0b")
+    for word, value in wrong("true", "int", "float", "list"):
+        new(f"storage={word}", "type", {"": [], "php": ["storage"]}, NOT_C, storage=value)
 
 
 def urls():
-    rows = [
+    rows = (
         ("redis://", "has no host"),
         ("redis://h", "names no key"),
         ("redis://h?key=", "names no key"),
@@ -465,119 +273,64 @@ def urls():
         ("unix://?key=k", "no path"),
         ("unix://relative/x?key=k", "absolute"),
         ("unix:///" + "x" * 120 + "?key=k", "at most 107"),
-    ]
+    )
     for n, (url, says) in enumerate(rows):
-        case(
-            f"construct/url{n}: new -> value",
-            says,
-            {"m": i(1000), "k": i(3), "storage": s(url)},
-            never="s3same",
-        )
-    case(
-        "construct/url-key-twice: new -> value",
-        ["key is given twice", "b", "a"],
-        {"m": i(1000), "k": i(3), "storage": s("redis://h?key=a"), "key": s("b")},
-    )
-    case(
-        "construct/unix-missing: new -> io",
-        "No such file",
-        {"m": i(1000), "k": i(3), "storage": s("unix:///no/such/socket?key=k")},
-    )
+        new(f"url{n}", "value", says, never="s3same", storage=url)
+    says = ["key is given twice", "b", "a"]
+    new("url-key-twice", "value", says, storage="redis://h?key=a", key="b")
+    new("unix-missing", "io", "No such file", storage="unix:///no/such/socket?key=k")
 
 
 # ---- keys ----
 def keys():
     good = {
-        "empty": b(b""),
-        "nul": b(b"\0"),
-        "nuls": b(b"\0" * 9),
-        "nul-inside": b(b"a\0b"),
-        "nul-last": b(b"a\0"),
-        "invalid-utf8": b(b"\xff\xfe"),
-        "cut-utf8": b(b"\xf0\x9f\x98"),
-        "overlong-utf8": b(b"\xc0\x80"),
-        "surrogate-utf8": b(b"\xed\xa0\x80"),
-        "past-unicode": b(b"\xf4\x90\x80\x80"),
-        "every-byte": b(range(256)),
-        "crlf": b(b"a\r\n"),
-        "mebibyte": b(b"k", 2**20),
-        "mebibyte-text": s("ü", 2**19),
-        "text": s("Grüße"),
-        "astral": s("😀"),
-        "nul-text": s("\0"),
-        "last-character": s("\U0010ffff"),
-        "bom": s("\ufeff"),
-        "0": i(0),
-        "-0": s("-0"),
-        "42": i(42),
-        "-1": i(-1),
-        "int64-least": i(-(2**63)),
-        "int64-most": i(2**63 - 1),
-        "int32": i(2**31),
-        "space": s(" "),
-        "percent": s("%s%n%00"),
+        "empty": b"",
+        "nul": b"\0",
+        "nuls": b"\0" * 9,
+        "nul-inside": b"a\0b",
+        "nul-last": b"a\0",
+        "invalid-utf8": b"\xff\xfe",
+        "cut-utf8": b"\xf0\x9f\x98",
+        "overlong-utf8": b"\xc0\x80",
+        "surrogate-utf8": b"\xed\xa0\x80",
+        "past-unicode": b"\xf4\x90\x80\x80",
+        "every-byte": range(256),
+        "crlf": b"a\r\n",
+        "mebibyte": times(b"k", 2**20),
+        "mebibyte-text": times("ü", 2**19),
+        "text": "Grüße",
+        "astral": "😀",
+        "nul-text": "\0",
+        "last-character": "\U0010ffff",
+        "bom": "\ufeff",
+        "0": 0,
+        "-0": "-0",
+        "42": 42,
+        "-1": -1,
+        "int64-least": -(2**63),
+        "int64-most": 2**63 - 1,
+        "int32": 2**31,
+        "space": " ",
+        "percent": "%s%n%00",
     }
-    for length in (
-        1,
-        3,
-        4,
-        8,
-        9,
-        15,
-        16,
-        17,
-        63,
-        64,
-        65,
-        128,
-        129,
-        240,
-        241,
-        511,
-        512,
-        513,
-        4095,
-        4096,
-        4097,
-        65536,
-    ):
-        good[f"length{length}"] = b(b"x", length)
+    lengths = "1 3 4 8 9 15 16 17 63 64 65 128 129 240 241 511 512 513 4095 4096 4097 65536"
+    for length in lengths.split():
+        good[f"length{length}"] = times(b"x", int(length))
+    size = {"m": 4096, "k": 5}
     for (name, key), scheme in itertools.product(good.items(), ("classic", "block", "block2")):
-        case(
-            f"key/{name}/{scheme}: key -> ok",
-            args={"m": i(4096), "k": i(5), "scheme": s(scheme), "arg": key},
-        )
-    case(
-        "key/huge-int: key -> ok",
-        args={"m": i(4096), "k": i(5), "arg": i(10**400)},
-        no={"php": NO_RANGE},
-    )
-    case(
-        "key/int-past-64: key -> ok",
-        args={"m": i(4096), "k": i(5), "arg": i(2**64)},
-        no={"php": NO_RANGE},
-    )
-    for word, value in (
-        ("true", YES),
-        ("none", NONE),
-        ("list", LIST),
-        ("float", f(1.0)),
-        ("nan", f("nan")),
-    ):
-        for op in ("add", "test", "hashcode"):
-            case(
-                f"key/{word}/{op}: {op} -> type",
-                "must be",
-                {"m": i(4096), "k": i(5), "arg": value},
-                no={"c": NO_TYPE},
-            )
-        for op in ("batch", "testbatch"):
-            case(
-                f"key/{word}/{op}: {op} -> type",
-                {"py": ["key 1: a key must be"], "php": ["index 1"]},
-                {"m": i(4096), "k": i(5), "arg": value},
-                no={"c": NO_TYPE},
-            )
+        case(f"key/{name}/{scheme}: key -> ok", args={**size, "scheme": scheme, "arg": key})
+    for name, key in (("huge-int", 10**400), ("int-past-64", 2**64)):
+        case(f"key/{name}: key -> ok", args={**size, "arg": key}, no={"php": NO_RANGE})
+
+    def refused(name, want, says, ops, no=None, **args):
+        for op in ops:
+            case(f"key/{name}/{op}: {op} -> {want}", says, {**size, **args}, no)
+
+    single = ("add", "test", "hashcode")
+    for word, value in wrong("true", "none", "list", "float", nan=f("nan")):
+        refused(word, "type", "must be", single, NOT_C, arg=value)
+        says = {"py": ["key 1: a key must be"], "php": ["index 1"]}
+        refused(word, "type", says, ("batch", "testbatch"), NOT_C, arg=value)
     for name, text in (
         ("high", "\ud800"),
         ("low", "\udfff"),
@@ -585,20 +338,12 @@ def keys():
         ("inside", "aa\ud800bb"),
         ("swapped", "\udc00\ud800"),
     ):
-        no = {"c": NO_TYPE, "php": NO_TYPE}
-        for op in ("add", "test", "hashcode"):
-            case(
-                f"key/surrogate-{name}/{op}: {op} -> value",
-                "lone surrogate",
-                {"m": i(4096), "k": i(5), "arg": s(text)},
-                no=no,
-            )
-        case(
-            f"key/surrogate-{name}/batch: batch -> value",
-            ["key 1: lone surrogate"],
-            {"m": i(4096), "k": i(5), "arg": s(text)},
-            no=no,
-        )
+        refused(f"surrogate-{name}", "value", "lone surrogate", single, ONLY_PY, arg=text)
+        says = ["key 1: lone surrogate"]
+        refused(f"surrogate-{name}", "value", says, ("batch",), ONLY_PY, arg=text)
+    in_batch = ["key 1", "before 1 after 0"]
+    in_php = ["index 1", "before 1 after 0"]
+    says = {"": ["UTF-8"], "c": in_batch, "py": in_batch, "php": in_php}
     for scheme, k in (("guava:chars", 5), ("rs-dotnet", 7)):  # they hash UTF-16
         for name, bad in (
             ("ff", b"\xff"),
@@ -609,40 +354,19 @@ def keys():
             ("late", b"good\xfe"),
             ("past", b"\xf4\x90\x80\x80"),
         ):
-            for op in ("add", "test", "hashcode"):
-                case(
-                    f"key/{scheme}/{name}/{op}: {op} -> value",
-                    "UTF-8",
-                    {"m": i(4096), "k": i(k), "scheme": s(scheme), "arg": b(bad)},
-                )
-            case(
-                f"key/{scheme}/{name}/batch: batch -> value",
-                {
-                    "": ["UTF-8"],
-                    "c": ["key 1", "before 1 after 0"],
-                    "py": ["key 1", "before 1 after 0"],
-                    "php": ["index 1", "before 1 after 0"],
-                },
-                {"m": i(4096), "k": i(k), "scheme": s(scheme), "arg": b(bad)},
-            )
+            what, args = f"{scheme}/{name}", {"k": k, "scheme": scheme, "arg": bad}
+            refused(what, "value", "UTF-8", single, **args)
+            refused(what, "value", says, ("batch",), **args)
     for scheme in ("guava:long", "guava:int"):
         for name, bad in (
-            ("empty", b(b"")),
-            ("text", s("x")),
-            ("past-64", s(str(2**64))),
-            ("float", s("1.5")),
-            ("space", s(" 1")),
-            ("sign", s("-")),
-            ("nul", b(b"1\0")),
+            ("empty", b""),
+            ("text", "x"),
+            ("past-64", str(2**64)),
+            ("float", "1.5"),
+            ("space", " 1"),
+            ("sign", "-"),
+            ("nul", b"1\0"),
         ):
-            for op in ("add", "test", "batch"):
-                case(
-                    f"key/{scheme}/{name}/{op}: {op} -> value",
-                    [],
-                    {"m": i(4096), "k": i(5), "scheme": s(scheme), "arg": bad},
-                )
-    case(
-        "key/guava:int/past-32/add: add -> value",
-        [],
-        {"m": i(4096), "k": i(5), "scheme": s("guava:int"), "arg": i(2**31)},
-    )
+            ops = ("add", "test", "batch")
+            refused(f"{scheme}/{name}", "value", [], ops, scheme=scheme, arg=bad)
+    refused("guava:int/past-32", "value", [], ("add",), scheme="guava:int", arg=2**31)

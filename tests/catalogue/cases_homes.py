@@ -7,19 +7,26 @@ from cases import (
     NO_RANGE,
     NO_METHOD,
     ZERO,
-    i,
     f,
-    s,
-    b,
-    YES,
-    NONE,
-    LIST,
+    times,
     case,
+    image,
+    pairs,
+    u32,
+    u64,
+    wrong,
     PLAIN,
-    put,
     LIMITS,
     BESIDE,
 )
+
+URL, THERE, DATA = (
+    {"storage": {"url": 1}},
+    {"storage": {"path": "missing"}},
+    {"storage": {"path": "data"}},
+)
+NOT_C = {"c": NO_TYPE}
+NOT_FLOAT = ("true", "text", "list")  # wrong for a number
 
 
 # ---- Redis: a server of the test's own that answers these commands so, and all others as a sound
@@ -50,15 +57,15 @@ def redis():
         "batch": ("EVAL", "batch"),
         "testbatch": ("BITFIELD_RO", "testbatch"),
     }
-    for phase, (command, op) in phases.items():
+
+    def answer(phase, name, want, says, reply, **more):
+        command, op = phases[phase]
+        case(f"redis/{phase}/{name}: {op}", says, replies={command: reply}, want=want, **more)
+
+    for phase in phases:
         for text, want in errors.items():
             word = text.split(" ")[0]
-            case(
-                f"redis/{phase}/{word or 'empty-error'}: {op}",
-                [word] if word else [],
-                replies={command: f"-{text}\r\n"},
-                want=want,
-            )
+            answer(phase, word or "empty-error", want, [word] if word else [], f"-{text}\r\n")
     garbage = {
         "http": "HTTP/1.1 400 Bad Request\r\n\r\n",
         "newline": "\r\n",
@@ -79,57 +86,22 @@ def redis():
         "empty-array": "*0\r\n",
         "text": "$3\r\nabc\r\n",
     }
-    for phase, (command, op) in phases.items():
+    no_mark = ("status", "nil", "text", "one", "empty-array", "integer")
+    for phase in phases:
         for name, raw in garbage.items():
             if phase == "add" and name in ("integer", "one"):
                 continue  # this is what an add answers
-            if phase == "mark" and name in (
-                "status",
-                "nil",
-                "text",
-                "one",
-                "empty-array",
-                "integer",
-            ):
-                case(
-                    f"redis/{phase}/{name}: {op} -> format",
-                    "not the mark",
-                    replies={command: {"raw": raw}},
-                )
-            else:
-                case(f"redis/{phase}/{name}: {op} -> io", "Redis", replies={command: {"raw": raw}})
+            other = phase == "mark" and name in no_mark
+            want, says = ("format", "not the mark") if other else ("io", "Redis")
+            answer(phase, name, want, says, {"raw": raw})
         for name, cut in (("nothing", 0), ("half", 5)):
-            case(
-                f"redis/{phase}/close-{name}: {op} -> io",
-                "Redis",
-                replies={command: {"close": cut}},
-            )
-        case(
-            f"redis/{phase}/silence: {op} -> io",
-            "timed out",
-            replies={command: {"silence": 1}},
-            timeout="0.4",
-        )
-    case(
-        "redis/test/lost: test -> lost",
-        "is lost",
-        replies={"BITFIELD_RO": "*6\r\n" + ":0\r\n" * 6, "HGETALL/alone": "*0\r\n"},
-    )
-    case(
-        "redis/test/too-few: test -> io",
-        "unexpected reply",
-        replies={"BITFIELD_RO": "*5\r\n" + ":1\r\n" * 5},
-    )
-    case(
-        "redis/test/too-many: test -> io",
-        "unexpected reply",
-        replies={"BITFIELD_RO": "*7\r\n" + ":1\r\n" * 7},
-    )
-    case(
-        "redis/test/no-integers: test -> io",
-        "unexpected reply",
-        replies={"BITFIELD_RO": "*6\r\n" + "$1\r\n1\r\n" * 6},
-    )
+            answer(phase, f"close-{name}", "io", "Redis", {"close": cut})
+        answer(phase, "silence", "io", "timed out", {"silence": 1}, timeout="0.4")
+    lost = {"BITFIELD_RO": "*6\r\n" + ":0\r\n" * 6, "HGETALL/alone": "*0\r\n"}
+    case("redis/test/lost: test -> lost", "is lost", replies=lost)
+    answer("test", "too-few", "io", "unexpected reply", "*5\r\n" + ":1\r\n" * 5)
+    answer("test", "too-many", "io", "unexpected reply", "*7\r\n" + ":1\r\n" * 7)
+    answer("test", "no-integers", "io", "unexpected reply", "*6\r\n" + "$1\r\n1\r\n" * 6)
     case("redis/sound/new: new -> ok", value="20000 2772 5 classic")
     for op in ("test", "add", "batch", "testbatch"):
         case(f"redis/sound/{op}: {op} -> ok")
@@ -152,21 +124,18 @@ def redis():
         )
     case("redis/meta/other-mark: new -> format", "not the mark", meta={"mark": "0000abcd"})
     for args, says in (
-        ({"m": i(20001), "k": i(5)}, ["m=20000", "m=20001"]),
-        ({"m": i(20000), "k": i(6)}, ["k=5", "k=6"]),
-        ({"m": i(20000), "k": i(5), "scheme": s("block")}, ["classic", "block"]),
+        ({"m": 20001, "k": 5}, ["m=20000", "m=20001"]),
+        ({"m": 20000, "k": 6}, ["k=5", "k=6"]),
+        ({"m": 20000, "k": 5, "scheme": "block"}, ["classic", "block"]),
     ):
         case(f"redis/mismatch/{says[1]}: new -> mismatch", says, args)
-    case(
-        "redis/mismatch/secret: new -> mismatch",
-        "not keyed",
-        {"m": i(20000), "k": i(5), "secret": b(bytes(16))},
-    )
+    args = {"m": 20000, "k": 5, "secret": bytes(16)}
+    case("redis/mismatch/secret: new -> mismatch", "not keyed", args)
 
 
 # ---- rediss://: what is wrong before TLS begins; the rest is tests/c/test_redis_tls.c ----
 def tls():
-    size = {"m": i(1000), "k": i(3)}
+    size = {"m": 1000, "k": 3}
     closed, none = ["127.0.0.1:1 (TLS)", "refused"], ["no host"]
     for n, (url, want, says) in enumerate(
         (
@@ -178,288 +147,142 @@ def tls():
             ("rediss://127.0.0.1:1?key=k&ca=a&ca=b", "value", ["one ca= and one cert="]),
         )
     ):
-        for more in ({}, {"key": s("k")}, {"counting": YES}, {"grow": f(2)}):
-            args = {"n": i(100), "p": f(0.01)} if "grow" in more else size
-            case(
-                f"construct/rediss{n}/new{''.join(more)}: new",
-                says,
-                {**args, **more, "storage": s(url)},
-                never="s3same",
-                want=want,
-            )
+        secret = {"never": "s3same", "want": want}
+        for more in ({}, {"key": "k"}, {"counting": True}, {"grow": f(2)}):
+            args = {"n": 100, "p": 0.01} if "grow" in more else size
+            args = {**args, **more, "storage": url}
+            case(f"construct/rediss{n}/new{''.join(more)}: new", says, args, **secret)
         for op in ("open", "openro"):
-            case(
-                f"construct/rediss{n}/{op}: {op}",
-                says,
-                {"storage": s(url)},
-                never="s3same",
-                want=want,
-            )
-    case(
-        "construct/rediss/no-key: new -> value",
-        ["names no key"],
-        {**size, "storage": s("rediss://127.0.0.1:1")},
-    )
-    case(
-        "construct/rediss/ca-in-the-clear: new -> value",
-        ["one db=, and nothing else"],
-        {**size, "storage": s("redis://127.0.0.1:1?key=k&ca=a")},
-    )
+            case(f"construct/rediss{n}/{op}: {op}", says, {"storage": url}, **secret)
+    args = {**size, "storage": "rediss://127.0.0.1:1"}
+    case("construct/rediss/no-key: new -> value", ["names no key"], args)
+    args = {**size, "storage": "redis://127.0.0.1:1?key=k&ca=a"}
+    case("construct/rediss/ca-in-the-clear: new -> value", ["one db=, and nothing else"], args)
 
 
 # ---- grow and window: in every home the same values are refused, and leave nothing there ----
 def growing():
-    size = {"n": i(100), "p": f(0.01)}
-    homes = {"memory": {}, "file": {"storage": {"path": "missing"}}, "url": {"storage": {"url": 1}}}
-    bad_grow = (
-        "1",
-        "0.5",
-        "0.9999999999999999",
-        "5e-324",
-        "-1",
-        "-0.5",
-        "-1e300",
-        "1.01e300",
-        "nan",
-        "inf",
-        "-inf",
-    )
-    bad = {
-        "grow": bad_grow,
+    size = {"n": 100, "p": 0.01}
+    homes = {"memory": {}, "file": THERE, "url": URL}
+    values = {
+        "grow": (
+            "1 0.5 0.9999999999999999 5e-324 -1 -0.5 -1e300 1.01e300 nan inf -inf",
+            "1.0000000000000002 1.5 2 1e9 1e300",
+        ),
         "window": (
-            "-1",
-            "-1e-9",
-            "5e-324",
-            "0.0003999",
-            "-1e300",
-            "1.01e300",
-            "nan",
-            "inf",
-            "-inf",
+            "-1 -1e-9 5e-324 0.0003999 -1e300 1.01e300 nan inf -inf",
+            "4e-4 1e-3 1 3600 1e9 1e300",
         ),
     }
-    good = {
-        "grow": ("1.0000000000000002", "1.5", "2", "1e9", "1e300"),
-        "window": ("4e-4", "1e-3", "1", "3600", "1e9", "1e300"),
-    }
-    for (where, home), (name, values) in itertools.product(homes.items(), bad.items()):
-        for v in values:
-            case(
-                f"variant/{where}/{name}={v}: new -> value",
-                f"{name} must be",
-                {**size, **home, name: f(v)},
-            )
-        case(
-            f"variant/{where}/{name}=0: new -> value",
-            f"{name} must be",
-            {**size, **home, name: f(0)},
-            no={"c": ZERO},
-        )
-        case(
-            f"variant/{where}/{name}=int0: new -> value",
-            f"{name} must be",
-            {**size, **home, name: i(0)},
-            no={"c": ZERO},
-        )
-        case(
-            f"variant/{where}/{name}=huge-int: new -> value",
-            f"{name} must be",
-            {**size, **home, name: i(10**400)},
-            no={"c": NO_TYPE, "php": NO_RANGE},
-        )
-        for word, value in (("true", YES), ("text", s("2")), ("list", LIST), ("bytes", b(b"2"))):
-            case(
-                f"variant/{where}/{name}={word}: new -> type",
-                {"": [name], "php": ["must be of type ?float"]},
-                {**size, **home, name: value},
-                no={"c": NO_TYPE},
-            )
-        for v in good[name]:
-            case(f"variant/{where}/{name}={v}: new -> ok", args={**size, **home, name: f(v)})
     for where, home in homes.items():
-        case(
-            f"variant/{where}/grow,window: new -> value",
-            ["grow=2", "window=60", "must not be given together"],
-            {**size, **home, "grow": f(2), "window": f(60)},
-        )
+
+        def new(name, want, says=(), op="new", no=None, **args):
+            case(f"variant/{where}/{name}: {op} -> {want}", says, {**size, **home, **args}, no)
+
+        for name, (bad, good) in values.items():
+            for v in bad.split():
+                new(f"{name}={v}", "value", f"{name} must be", **{name: f(v)})
+            for word, value, no in (
+                ("0", f(0), {"c": ZERO}),
+                ("int0", 0, {"c": ZERO}),
+                ("huge-int", 10**400, {"c": NO_TYPE, "php": NO_RANGE}),
+            ):
+                new(f"{name}={word}", "value", f"{name} must be", no=no, **{name: value})
+            says = {"": [name], "php": ["must be of type ?float"]}
+            for word, value in wrong(*NOT_FLOAT, bytes=b"2"):
+                new(f"{name}={word}", "type", says, no=NOT_C, **{name: value})
+            for v in good.split():
+                new(f"{name}={v}", "ok", **{name: f(v)})
+        both_given = ["grow=2", "window=60", "must not be given together"]
+        new("grow,window", "value", both_given, grow=f(2), window=f(60))
         for name, v in (("grow", 2), ("window", 60)):
-            both_given = {**home, name: f(v)}
-            case(
-                f"variant/{where}/{name},m,k: new -> value",
-                [name, "needs n and p"],
-                {"m": i(1000), "k": i(3), **both_given},
-            )
-            case(
-                f"variant/{where}/{name},m,n: new -> value",
-                [name, "needs n and p"],
-                {"m": i(1000), "n": i(10), **both_given},
-            )
-            case(
-                f"variant/{where}/{name},shards: new -> value",
-                "shards=2",
-                {**size, **both_given, "shards": i(2)},
-            )
-            case(
-                f"variant/{where}/{name},counting: new -> value",
-                "neither grow nor forget",
-                {**size, **both_given, "counting": YES},
-            )
-            case(
-                f"variant/{where}/{name},java7: new -> value",
-                "java7",
-                {**size, **both_given, "scheme": s("java7")},
-            )
-            case(
-                f"variant/{where}/{name},p=1: new -> value",
-                "p must be",
-                {"n": i(100), "p": f(1), **both_given},
-            )
-            case(
-                f"variant/{where}/{name},n=most: new -> value",
-                [],
-                {"n": i(2**63 - 1), "p": f(0.01), **both_given},
-            )
+            for beside in ({"m": 1000, "k": 3}, {"m": 1000, "n": 10}):
+                args = {**beside, **home, name: f(v)}
+                what = f"variant/{where}/{name},{','.join(beside)}: new -> value"
+                case(what, [name, "needs n and p"], args)
+            kind = {name: f(v)}
+            new(f"{name},shards", "value", "shards=2", **kind, shards=2)
+            new(f"{name},counting", "value", "neither grow nor forget", **kind, counting=True)
+            new(f"{name},java7", "value", "java7", **kind, scheme="java7")
+            new(f"{name},p=1", "value", "p must be", **kind, p=f(1))
+            new(f"{name},n=most", "value", [], **kind, n=2**63 - 1)
         for n in (256, 257, 2**32 - 1):
-            case(
-                f"variant/{where}/parts={n}: new -> value",
-                ["parts must be 1 to 255", f"got {n}"],
-                {**size, **home, "window": f(60), "parts": i(n)},
-            )
+            says = ["parts must be 1 to 255", f"got {n}"]
+            new(f"parts={n}", "value", says, window=f(60), parts=n)
         for n in (1, 4):
-            case(
-                f"variant/{where}/parts={n}-ok: new -> ok",
-                args={**size, **home, "window": f(60), "parts": i(n)},
-            )
+            new(f"parts={n}-ok", "ok", window=f(60), parts=n)
         for op in ("add", "test", "batch", "testbatch"):
             for name, v in (("grow", 2), ("window", 3600)):
-                case(f"variant/{where}/{name}/{op}: {op} -> ok", args={**size, **home, name: f(v)})
+                new(f"{name}/{op}", "ok", op=op, **{name: f(v)})
                 if where != "file":  # which it makes, before it refuses the key
-                    case(
-                        f"variant/{where}/{name}/{op}-none: {op} -> type",
-                        [],
-                        {**size, **home, name: f(v), "arg": NONE},
-                        no={"c": NO_TYPE},
-                    )
+                    new(f"{name}/{op}-none", "type", op=op, no=NOT_C, **{name: f(v), "arg": None})
     kinds = {
-        "plain": {**size},
+        "plain": size,
         "grow": {**size, "grow": f(2)},
         "window": {**size, "window": f(60)},
-        "counting": {**size, "counting": YES},
+        "counting": {**size, "counting": True},
     }
-    for (have, there), (want, args) in itertools.product(kinds.items(), repeat=2):
-        refused = have != want and want != "plain" or {have, want} == {"plain", "counting"}
-        if have == want or refused:
-            case(
-                f"variant/url/{have}-opened-as-{want}: new",
-                [],
-                {**args, "storage": {"url": 1}},
-                there=there,
-                want="mismatch" if refused else "ok",
-            )
-            case(
-                f"variant/file/{have}-opened-as-{want}: new",
-                [],
-                {**args, "storage": {"path": "data"}},
-                data={"of": there},
-                want="mismatch" if refused else "ok",
-            )
-            case(
-                f"variant/bytes/{have}-read-as-{want}: from_bytes",
-                [],
-                {name: value for name, value in args.items() if name not in ("grow", "window")},
-                data={"of": there},
-                want="mismatch" if refused and "counting" in (have, want) else "ok",
-            ) if want not in ("grow", "window") else None
+    for (have, there), (kind, args) in itertools.product(kinds.items(), repeat=2):
+        refused = have != kind and kind != "plain" or {have, kind} == {"plain", "counting"}
+        if have == kind or refused:
+            want = "mismatch" if refused else "ok"
+            what, data = f"{have}-opened-as-{kind}: new", {"of": there}
+            case(f"variant/url/{what}", [], {**args, **URL}, there=there, want=want)
+            case(f"variant/file/{what}", [], {**args, **DATA}, data=data, want=want)
+            if kind not in ("grow", "window"):
+                want = "mismatch" if refused and "counting" in (have, kind) else "ok"
+                what = f"variant/bytes/{have}-read-as-{kind}: from_bytes"
+                case(what, [], args, data={"of": there}, want=want)
     for name, other in (("grow", 3), ("window", 61)):
-        case(
-            f"variant/url/other-{name}: new -> mismatch",
-            f"asked for {name}={other}",
-            {**size, name: f(other), "storage": {"url": 1}},
-            there=kinds[name],
-        )
-        case(
-            f"variant/file/other-{name}: new -> mismatch",
-            f"asked for {name}={other}",
-            {**size, name: f(other), "storage": {"path": "data"}},
-            data={"of": kinds[name]},
-        )
+        args, says = {**size, name: f(other)}, f"asked for {name}={other}"
+        what, data = f"other-{name}: new -> mismatch", {"of": kinds[name]}
+        case(f"variant/url/{what}", says, {**args, **URL}, there=kinds[name])
+        case(f"variant/file/{what}", says, {**args, **DATA}, data=data)
 
 
 # ---- counting filters ----
-COUNTING = {"m": i(1001), "k": i(3), "counting": YES}
+REMOVING = ("remove", "count", "removebatch")
+COUNTING = {"m": 1001, "k": 3, "counting": True}
 
 
 def counting():
-    as_counting = {"counting": YES}
+    as_counting = {"counting": True}
+
+    def refused(name, want, says, args, no=None, ops=("plan", "new")):
+        for op in ops:
+            case(f"counting/{name}/{op}: {op} -> {want}", says, {**as_counting, **args}, no)
+
     for letter, most in LIMITS.items():
-        beside, must, no_c = (
-            {**BESIDE[letter], **as_counting},
-            f"{letter} must be 1 to",
-            {"c": NO_RANGE} if letter == "k" else None,
-        )
-        for op in ("plan", "new"):
-            case(
-                f"counting/{letter}=0/{op}: {op} -> value",
-                {"": [must, "got 0"], "c": ["give m and n"]},
-                {letter: i(0), **beside},
-            )
-            case(
-                f"counting/{letter}=-1/{op}: {op} -> value",
-                {"": [must, "got -1"], "c": [letter]},
-                {letter: i(-1), **beside},
-            )
-            case(
-                f"counting/{letter}=past/{op}: {op} -> value",
-                {"": [must, f"got {most + 1}"], "php": [must]},
-                {letter: i(most + 1), **beside},
-                no=no_c,
-            )
-            for word, value in (("true", YES), ("text", s("100")), ("list", LIST)):
-                case(
-                    f"counting/{letter}={word}/{op}: {op} -> type",
-                    letter,
-                    {letter: value, **beside},
-                    no={"c": NO_TYPE},
-                )
-    for op in ("plan", "new"):
-        for p in ("1", "2", "-1", "nan", "inf"):
-            case(
-                f"counting/p={p}/{op}: {op} -> value",
-                "p must be above 0 and below 1",
-                {"n": i(100), "p": f(p), **as_counting},
-            )
-        case(f"counting/nothing/{op}: {op} -> value", "give m and n", as_counting)
-        for name, value in (("grow", f(2)), ("window", f(60)), ("grow", f(1)), ("window", f(-1))):
-            says = (
-                {"": ["neither grow nor forget"], "py": []}
-                if float(value["f"]) < 2
-                else "neither grow nor forget"
-            )
-            case(
-                f"counting/{name}={value['f']}/{op}: {op} -> value",
-                says,
-                {"n": i(100), "p": f(0.01), name: value, **as_counting},
-            )
-        case(
-            f"counting/shards/{op}: {op} -> ok",
-            args={**COUNTING, "shards": i(2)},
-            value="1024 236 3 classic" if op == "plan" else None,
-        )
-        case(
-            f"counting/shards=5000/{op}: {op} -> value",
-            "shards must be 1 to 4096, got 5000",
-            {**COUNTING, "shards": i(5000)},
-        )
-        case(f"counting/scheme/{op}: {op} -> value", "nosuch", {**COUNTING, "scheme": s("nosuch")})
-    case("counting/secret=15: new -> value", "got 15 bytes", {**COUNTING, "secret": b(b"a", 15)})
+        beside, must = BESIDE[letter], f"{letter} must be 1 to"
+        no_c = {"c": NO_RANGE} if letter == "k" else None
+        for name, v, says, no in (
+            ("0", 0, {"": [must, "got 0"], "c": ["give m and n"]}, None),
+            ("-1", -1, {"": [must, "got -1"], "c": [letter]}, None),
+            ("past", most + 1, {"": [must, f"got {most + 1}"], "php": [must]}, no_c),
+        ):
+            refused(f"{letter}={name}", "value", says, {letter: v, **beside}, no)
+        for word, value in wrong("true", "list", text="100"):
+            refused(f"{letter}={word}", "type", letter, {letter: value, **beside}, NOT_C)
+    for p in ("1", "2", "-1", "nan", "inf"):
+        refused(f"p={p}", "value", "p must be above 0 and below 1", {"n": 100, "p": f(p)})
+    refused("nothing", "value", "give m and n", {})
+    for name, v in (("grow", 2), ("window", 60), ("grow", 1), ("window", -1)):
+        says = "neither grow nor forget"
+        args = {"n": 100, "p": 0.01, name: f(v)}
+        refused(f"{name}={v}", "value", {"": [says], "py": []} if v < 2 else says, args)
+    args = {**COUNTING, "shards": 2}
+    case("counting/shards/plan: plan -> ok", args=args, value="1024 236 3 classic")
+    case("counting/shards/new: new -> ok", args=args)
+    says = "shards must be 1 to 4096, got 5000"
+    refused("shards=5000", "value", says, {**COUNTING, "shards": 5000})
+    refused("scheme", "value", "nosuch", {**COUNTING, "scheme": "nosuch"})
     case(
-        "counting/m=most/plan: plan -> ok",
-        args={"m": i(2**40), "k": i(1), **as_counting},
-        value="1099511627776 762123384785 1 classic",
+        "counting/secret=15: new -> value", "got 15 bytes", {**COUNTING, "secret": times(b"a", 15)}
     )
-    case(
-        "counting/m=1: new -> ok", args={"m": i(1), "k": i(1), **as_counting}, value="1 1 1 classic"
-    )
+    most, one = {"m": 2**40, "k": 1, **as_counting}, {"m": 1, "k": 1, **as_counting}
+    value = "1099511627776 762123384785 1 classic"
+    case("counting/m=most/plan: plan -> ok", args=most, value=value)
+    case("counting/m=1: new -> ok", args=one, value="1 1 1 classic")
     for scheme, k in (
         ("classic", 3),
         ("block", 3),
@@ -469,60 +292,24 @@ def counting():
         ("guava:chars", 5),
         ("gozero", 14),
     ):
-        for op in ("key", "remove", "count", "removebatch"):
-            case(
-                f"counting/{scheme}/{op}: {op} -> ok",
-                args={"m": i(4096), "k": i(k), "scheme": s(scheme), "counting": YES, "arg": s("x")},
-                value=None if op == "key" else "0",
-            )
-    for word, value in (
-        ("true", YES),
-        ("none", NONE),
-        ("list", LIST),
-        ("float", f(1.0)),
-        ("nan", f("nan")),
-    ):
-        for op in ("remove", "count"):
-            case(
-                f"counting/{word}/{op}: {op} -> type",
-                "must be",
-                {**COUNTING, "arg": value},
-                no={"c": NO_TYPE},
-            )
-        case(
-            f"counting/{word}/removebatch: removebatch -> type",
-            {"py": ["key 1: a key must be"], "php": ["index 1"]},
-            {**COUNTING, "arg": value},
-            no={"c": NO_TYPE},
-        )
+        args = {"m": 4096, "k": k, "scheme": scheme, "counting": True, "arg": "x"}
+        case(f"counting/{scheme}/key: key -> ok", args=args)
+        for op in REMOVING:
+            case(f"counting/{scheme}/{op}: {op} -> ok", args=args, value="0")
+    for word, value in wrong("true", "none", "list", "float", nan=f("nan")):
+        args = {**COUNTING, "arg": value}
+        refused(word, "type", "must be", args, NOT_C, ops=("remove", "count"))
+        says = {"py": ["key 1: a key must be"], "php": ["index 1"]}
+        refused(word, "type", says, args, NOT_C, ops=("removebatch",))
     for name, text in (("high", "\ud800"), ("inside", "aa\ud800bb")):
-        for op in ("remove", "count", "removebatch"):
-            case(
-                f"counting/surrogate-{name}/{op}: {op} -> value",
-                "lone surrogate",
-                {**COUNTING, "arg": s(text)},
-                no={"c": NO_TYPE, "php": NO_TYPE},
-            )
+        args, no = {**COUNTING, "arg": text}, {"c": NO_TYPE, "php": NO_TYPE}
+        refused(f"surrogate-{name}", "value", "lone surrogate", args, no, ops=REMOVING)
     for name, bad in (("ff", b"\xff"), ("cut", b"\xf0\x9f"), ("late", b"good\xfe")):
-        for op in ("add", "remove", "count", "removebatch"):
-            case(
-                f"counting/utf16/{name}/{op}: {op} -> value",
-                "UTF-8",
-                {
-                    "m": i(4096),
-                    "k": i(5),
-                    "scheme": s("guava:chars"),
-                    "counting": YES,
-                    "arg": b(bad),
-                },
-            )
-    for op in ("remove", "count", "removebatch"):  # of a plain filter
-        case(
-            f"counting/plain/{op}: {op} -> notsup",
-            "only counting filters",
-            {**PLAIN},
-            no={"php": NO_METHOD, "py": NO_METHOD},
-        )
+        args = {"m": 4096, "k": 5, "scheme": "guava:chars", "arg": bad}
+        refused(f"utf16/{name}", "value", "UTF-8", args, ops=("add", *REMOVING))
+    for op in REMOVING:  # of a plain filter
+        no = {"php": NO_METHOD, "py": NO_METHOD}
+        case(f"counting/plain/{op}: {op} -> notsup", "only counting filters", PLAIN, no)
     counting_images()
     counting_mixed()
 
@@ -530,118 +317,61 @@ def counting():
 def counting_images():
     whole, last = 4096 + 8 * 63, 4096 + 500  # 1001 counters: 501 bytes, 63 words
 
-    def damaged(name, want, says, **damage):
-        for op in ("from_bytes", "load", "open"):
-            case(
-                f"counting/{name}/{op}: {op}",
-                says,
-                {"counting": YES},
-                data={"of": COUNTING, **damage},
-                want=want,
-            )
+    def damaged(name, says, *patches, want="format", **damage):
+        image(name, want, says, COUNTING, {"counting": True}, *patches, kind="counting", **damage)
 
-    damaged("sound", "ok", [])
-    damaged("mended-nothing", "ok", [], mend=2)
+    damaged("sound", [], want="ok")
+    damaged("mended-nothing", [], want="ok", mend=2)
     for n in (0, 7, 16, 2048, 4095, 4096, 4097, whole - 8, whole - 1):
-        damaged(f"cut-{n}", "format", [f"{n} bytes"], cut=n)
+        damaged(f"cut-{n}", [f"{n} bytes"], cut=n)
     for n in (1, 8, 4096):
-        damaged(f"long-{n}", "format", ["too long", f"{whole + n} bytes"], more=n)
-    for v in (0, 2, 3, 8, 2**32 - 1):
-        damaged(f"cell-{v}", "format", [], put=[put(52, v.to_bytes(4, "little"))], mend=1)
-    damaged(
-        "cell-1", "format", [], put=[put(52, [1])], mend=1
-    )  # as many bits would need fewer bytes
+        damaged(f"long-{n}", ["too long", f"{whole + n} bytes"], more=n)
+    for v in (0, 1, 2, 3, 8, 2**32 - 1):  # 1: as many bits would need fewer bytes
+        damaged(f"cell-{v}", [], (52, u32(v)), mend=1)
     for v in (0, 8, 503, 505, 2016, 2**64 - 1):
-        damaged(f"bytes-{v}", "format", [], put=[put(64, v.to_bytes(8, "little"))], mend=1)
+        damaged(f"bytes-{v}", [], (64, u64(v)), mend=1)
     for v in (0, 1000, 1009, 2**40, 2**64 - 1):
-        damaged(
-            f"m-{v}",
-            "format" if v != 1000 else ["format", "ok"],
-            [],
-            put=[put(32, v.to_bytes(8, "little"))],
-            mend=1,
-        )
-    damaged("shards", "format", [], put=[put(28, [3])], mend=1)
-    for at, mask in (
-        (last, 0x01),
-        (last, 0x08),
-        (last + 1, 0x80),
-        (whole - 1, 1),
-    ):  # counter 1000 is the high half of byte 500
-        damaged(f"past-m-{at}-{mask}", "format", "past m", flip=[[at, mask]], mend=2)
+        want = "format" if v != 1000 else ["format", "ok"]
+        damaged(f"m-{v}", [], (32, u64(v)), want=want, mend=1)
+    damaged("shards", [], (28, [3]), mend=1)
+    # counter 1000 is the high half of byte 500
+    for at, mask in ((last, 0x01), (last, 0x08), (last + 1, 0x80), (whole - 1, 1)):
+        damaged(f"past-m-{at}-{mask}", "past m", flip=[[at, mask]], mend=2)
     for at in (4096, last):
-        damaged(f"bit-{at}", "format", "bits' checksum", flip=[[at, 0x40]])
+        damaged(f"bit-{at}", "bits' checksum", flip=[[at, 0x40]])
 
 
 def counting_mixed():
     """Each class refuses the other's bytes, files and Redis filters, and says which one opens
     them."""
-    for have, there, want, args in (
-        ("counting", COUNTING, "BloomFilter", {}),
-        ("plain", PLAIN, "CountingBloomFilter", {"counting": YES}),
+    client = {"storage": {"o": "sound"}, "key": "KEY"}
+    as_counting = {"counting": True}
+    for have, other, there, asked, refuser, opener, opens in (
+        ("counting", "plain", COUNTING, {}, "BloomFilter", "CountingBloomFilter", as_counting),
+        ("plain", "counting", PLAIN, as_counting, "CountingBloomFilter", "BloomFilter", {}),
     ):
-        right = "CountingBloomFilter" if have == "counting" else "BloomFilter"
-        other = "plain" if have == "counting" else "counting"
-        says = [f"is a {have} filter, asked for a {other} one"]
+        says, data = [f"is a {have} filter, asked for a {other} one"], {"of": there}
+        refused, opened = f"counting/{have}-as-{refuser}", f"counting/{have}-as-{opener}"
         for op in ("from_bytes", "load", "open", "openro"):
-            case(
-                f"counting/{have}-as-{want}/{op}: {op} -> mismatch", says, args, data={"of": there}
-            )
-        case(
-            f"counting/{have}-as-{want}/new: new -> mismatch",
-            says,
-            {**PLAIN, **args, "storage": {"path": "data"}},
-            data={"of": there},
-        )
-        for where, place in (
-            ("url", {"storage": {"url": 1}}),
-            ("client", {"storage": {"o": "sound"}, "key": s("KEY")}),
-        ):
-            for op in ("open", "openro"):
-                case(
-                    f"counting/{have}-as-{want}/{where}/{op}: {op} -> mismatch",
-                    says,
-                    {**args, **place},
-                    there=there,
-                )
-            case(
-                f"counting/{have}-as-{want}/{where}/new: new -> mismatch",
-                says,
-                {**PLAIN, **args, **place},
-                there=there,
-            )
-            case(
-                f"counting/{have}-as-{right}/{where}/open: open -> ok",
-                args={**place, **({"counting": YES} if have == "counting" else {})},
-                there=there,
-            )
-    sides = {"plain": PLAIN, "counting": COUNTING}
-    for (a, left), (c, right) in itertools.product(sides.items(), repeat=2):
-        given = {f"a.{name}": value for name, value in left.items()} | {
-            f"b.{name}": value for name, value in right.items()
-        }
-        for op in ("union", "intersect"):
-            case(
-                f"counting/{op}-{a}-{c}: {op}",
-                [] if a == c else "plain",
-                given,
-                want="ok" if a == c else "value",
-            )
-        case(f"counting/equal-{a}-{c}: equal -> ok", args=given, value=str(int(a == c)))
+            case(f"{refused}/{op}: {op} -> mismatch", says, asked, data=data)
+        case(f"{refused}/new: new -> mismatch", says, {**PLAIN, **asked, **DATA}, data=data)
+        for where, place in (("url", URL), ("client", client)):
+            for op, more in (("open", {}), ("openro", {}), ("new", PLAIN)):
+                what = f"{refused}/{where}/{op}: {op} -> mismatch"
+                case(what, says, {**more, **asked, **place}, there=there)
+            case(f"{opened}/{where}/open: open -> ok", args={**place, **opens}, there=there)
+    pairs("counting", {"plain": PLAIN, "counting": COUNTING}, "plain")
     for form in ("bits", "bits-lsb", "cells", "guava"):
-        cells = form == "cells"  # a byte for each of m cells: counters hold them
-        case(
-            f"counting/as-{form}: from_bytes",
-            "126 bytes, m=1001 needs 1001" if cells else "bits, not counters",
-            {**COUNTING, "scheme": s("classic"), "format": s(form)},
-            data={"raw": "00", "times": 126},
-            want="format" if cells else "notsup",
-        )
+        says, want = "bits, not counters", "notsup"
+        if form == "cells":  # a byte for each of m cells: counters hold them
+            says, want = "126 bytes, m=1001 needs 1001", "format"
+        args, data = {**COUNTING, "scheme": "classic", "format": form}, {"raw": "00", "times": 126}
+        case(f"counting/as-{form}: from_bytes", says, args, data=data, want=want)
 
 
 # ---- client objects in the place of a URL ----
 def client_objects():
-    size, key = {"m": i(1001), "k": i(3)}, {"key": s("KEY")}
+    size, key = {"m": 1001, "k": 3}, {"key": "KEY"}
 
     def through(name, want, says=(), args=None, client="sound", op="new", **more):
         case(
@@ -654,60 +384,51 @@ def client_objects():
 
     for name, more in (
         ("plain", {}),
-        ("counting", {"counting": YES}),
-        ("shards", {"shards": i(2)}),
-        ("keyed", {"secret": b(range(16))}),
+        ("counting", {"counting": True}),
+        ("shards", {"shards": 2}),
+        ("keyed", {"secret": range(16)}),
     ):
         through(f"sound-{name}", "ok", args={**key, **more})
     for op in ("add", "test", "batch", "testbatch", "key", "hashcode"):
         through(f"sound/{op}", "ok", op=op)
-    for op in ("remove", "count", "removebatch"):
-        through(f"sound/{op}", "ok", op=op, args={**key, "counting": YES}, value="0")
+    for op in REMOVING:
+        through(f"sound/{op}", "ok", op=op, args={**key, "counting": True}, value="0")
     through("no-key", "value", "key", args={})
-    through("key=empty", "value", "key", args={"key": s("")})
-    through("key=none", "value", "key", args={"key": NONE}, no={"c": NO_TYPE})
-    through("key=nul", "value", "key", args={"key": s("a\0b")}, no={"c": NO_TYPE})
-    for word, value in (("true", YES), ("int", i(1)), ("float", f(1.5)), ("list", LIST)):
-        through(f"key={word}", "type", "key", args={"key": value}, no={"c": NO_TYPE})
+    through("key=empty", "value", "key", args={"key": ""})
+    through("key=none", "value", "key", args={"key": None}, no={"c": NO_TYPE})
+    through("key=nul", "value", "key", args={"key": "a\0b"}, no={"c": NO_TYPE})
+    for word, value in wrong("true", "int", "list", float=1.5):
+        through(f"key={word}", "type", "key", args={"key": value}, no=NOT_C)
     through("timeout", "value", "timeout", args={**key, "timeout": f(1)})
     for name, v in (("grow", 2), ("window", 60)):
-        case(
-            f"client/{name}: new -> ok",
-            args={"n": i(100), "p": f(0.01), **key, "storage": {"o": "sound"}, name: f(v)},
-        )
-    through("m=0", "value", "m must be 1 to", args={**key, "m": i(0)}, no={"c": ZERO})
+        args = {"n": 100, "p": 0.01, **key, "storage": {"o": "sound"}, name: f(v)}
+        case(f"client/{name}: new -> ok", args=args)
+    through("m=0", "value", "m must be 1 to", args={**key, "m": 0}, no={"c": ZERO})
+    no_client = {"py": ["a client of redis-py", "object"], "php": ["a phpredis object", "stdClass"]}
     for op in ("new", "open", "openro"):
-        args = {**key} if op != "new" else {**size, **key}
-        case(
-            f"client/object/{op}: {op} -> type",
-            {"py": ["a client of redis-py", "object"], "php": ["a phpredis object", "stdClass"]},
-            {**args, "storage": {"o": "object"}},
-            no={"c": NO_TYPE},
-        )
-        case(f"client/raises/{op}: {op} -> io", "no way", {**args, "storage": {"o": "raises"}})
-        case(f"client/nobody/{op}: {op} -> io", [], {**args, "storage": {"o": "nobody"}})
-        case(
-            f"client/pipelining/{op}: {op}",
-            "pipeline",
-            {**args, "storage": {"o": "pipelining"}},
-            no={"c": NO_TYPE},
-            want={"py": "type", "php": "io"},
-        )
-        if op != "new":
-            case(
-                f"client/missing/{op}: {op} -> absent",
-                "does not exist",
-                {**key, "storage": {"o": "sound"}},
-            )
+        for client, want, says, no in (
+            ("object", "type", no_client, NOT_C),
+            ("raises", "io", "no way", None),
+            ("nobody", "io", [], None),
+            ("pipelining", {"py": "type", "php": "io"}, "pipeline", NOT_C),
+            ("missing", "absent", "does not exist", None),
+        ):
+            args = {**key, "storage": {"o": client if client != "missing" else "sound"}}
+            if op == "new":
+                args |= size
+            if (client, op) != ("missing", "new"):
+                case(f"client/{client}/{op}: {op}", says, args, no, want=want)
     for op in ("add", "test", "batch", "testbatch"):
         through(f"turns/{op}", "io", "no way", client="turns", op=op)
-    for op in ("remove", "count", "removebatch"):
-        through(f"turns/{op}", "io", "no way", client="turns", op=op, args={**key, "counting": YES})
+    for op in REMOVING:
+        through(
+            f"turns/{op}", "io", "no way", client="turns", op=op, args={**key, "counting": True}
+        )
     for name, args, says in (
-        ("m", {"m": i(1002)}, ["m=1001", "m=1002"]),
-        ("k", {"k": i(4)}, ["k=3", "k=4"]),
-        ("scheme", {"scheme": s("block")}, ["classic", "block"]),
-        ("secret", {"secret": b(bytes(16))}, "not keyed"),
+        ("m", {"m": 1002}, ["m=1001", "m=1002"]),
+        ("k", {"k": 4}, ["k=3", "k=4"]),
+        ("scheme", {"scheme": "block"}, ["classic", "block"]),
+        ("secret", {"secret": bytes(16)}, "not keyed"),
     ):
         through(f"other-{name}", "mismatch", says, args={**key, **args}, there=PLAIN)
     through("same", "ok", there=PLAIN)

@@ -1,23 +1,13 @@
 """Damaged bytes and files of filters of many parts: parts that are missing, live words and sizes
 that no filter writes."""
 
-from cases import i, f, image, put
+from cases import f, image, u32, u64
 
-GROW = {"n": i(100), "p": f(0.01), "grow": f(2)}
-WINDOW = {"n": i(100), "p": f(0.01), "window": f(60), "parts": i(4)}
+GROW = {"n": 100, "p": 0.01, "grow": f(2)}
+WINDOW = {"n": 100, "p": 0.01, "window": f(60), "parts": 4}
 FIRST = 4096  # where the first part's page begins
-FLAGS, M, N, K, P, BYTES, GROW_AT, WINDOW_AT, PARTS, LIVE = (
-    28,
-    32,
-    40,
-    48,
-    56,
-    64,
-    144,
-    152,
-    160,
-    2080,
-)
+FLAGS, M, N, K, P, BYTES = 28, 32, 40, 48, 56, 64
+GROW_AT, WINDOW_AT, PARTS, LIVE = 144, 152, 160, 2080
 NEVER = -(1 << 47)
 
 
@@ -27,32 +17,26 @@ def live(value):
     return ((~(v ^ v >> 16 ^ v >> 32) & 0xFFFF) << 48 | v).to_bytes(8, "little")
 
 
-def u32(v):
-    return v.to_bytes(4, "little")
+KINDS = {"grow": GROW, "window": WINDOW}
 
 
-def u64(v):
-    return v.to_bytes(8, "little")
+def bad(name, says, *patches, **damage):
+    """name: "grow-..." or "window-..."."""
+    image(name, "format", says, KINDS[name.partition("-")[0]], None, *patches, **damage)
 
 
 def chains():
-    for name, base in (("grow", GROW), ("window", WINDOW)):
-
-        def bad(what, says, *patches, **damage):
-            if patches:
-                damage["put"] = [put(at, data) for at, data in patches]
-            image(f"{name}-{what}", "format", says, base, **damage)
-
+    for name, base in KINDS.items():
         image(f"{name}-sound", "ok", [], base)
         image(f"{name}-mended-nothing", "ok", [], base, mend=1)
         for n in (4096, 4097, FIRST + 4095):
-            bad(f"cut-{n}", ["truncated", f"{n} bytes", "part 0 is missing"], cut=n)
+            bad(f"{name}-cut-{n}", ["truncated", f"{n} bytes", "part 0 is missing"], cut=n)
         for n in (FIRST + 4096, FIRST + 4097):
-            bad(f"cut-{n}", ["truncated", "its part 0 has", f"{n - FIRST} bytes"], cut=n)
+            bad(f"{name}-cut-{n}", ["truncated", "its part 0 has", f"{n - FIRST} bytes"], cut=n)
         for n in (1, 4096, 65536):
-            bad(f"long-{n}", "too long", more=n)
-        bad("twice", "too long", twice=1)
-        for where, at in (("whole", 0), ("part", FIRST)):
+            bad(f"{name}-long-{n}", "too long", more=n)
+        bad(f"{name}-twice", "too long", twice=1)
+        for where, at in ((f"{name}-whole", 0), (f"{name}-part", FIRST)):
             bad(f"{where}-live-broken", "live counter is invalid", flip=[[at + LIVE, 1]])
             bad(f"{where}-live-zero", "live counter is invalid", (at + LIVE, u64(0)))
             bad(f"{where}-flipped", "checksum", (at + N, [1]))
@@ -62,32 +46,20 @@ def chains():
             bad(f"{where}-n-past", "n is out of range", (at + N, u64(1 << 63)), mend=1)
             bad(f"{where}-k-0", "k is out of range", (at + K, u32(0)), mend=1)
             bad(f"{where}-both-kinds", "features", (at + FLAGS, u32(0x300)), mend=1)
+        huge = (FIRST + M, u64(1 << 39)), (FIRST + BYTES, u64(1 << 36))
         bad(
-            "part-huge",
+            f"{name}-part-huge",
             "its part 0" if name == "grow" else "does not belong",
-            (FIRST + M, u64(1 << 39)),
-            (FIRST + BYTES, u64(1 << 36)),
+            *huge,
             mend=1,
         )
-        bad("part-of-other-k", "does not belong", (FIRST + K, u32(3)), mend=1)
-        bad("part-index", "does not belong", (FIRST + PARTS, u32(1)), mend=1)
-        bad("part-index-past", "parts is out of range", (FIRST + PARTS, u32(256)), mend=1)
+        bad(f"{name}-part-of-other-k", "does not belong", (FIRST + K, u32(3)), mend=1)
+        bad(f"{name}-part-index", "does not belong", (FIRST + PARTS, u32(1)), mend=1)
+        bad(f"{name}-part-index-past", "parts is out of range", (FIRST + PARTS, u32(256)), mend=1)
     for v in (0, -1, 257, NEVER):
-        image(
-            f"grow-live-{v}",
-            "format",
-            "number of parts is out of range",
-            GROW,
-            put=[put(LIVE, live(v))],
-        )
+        bad(f"grow-live-{v}", "number of parts is out of range", (LIVE, live(v)))
     for v in (2, 256):
-        image(
-            f"grow-live-{v}",
-            "format",
-            ["truncated", "part 1 is missing"],
-            GROW,
-            put=[put(LIVE, live(v))],
-        )
+        bad(f"grow-live-{v}", ["truncated", "part 1 is missing"], (LIVE, live(v)))
     for word, bits in (
         ("1", 0x3FF0000000000000),
         ("half", 0x3FE0000000000000),
@@ -95,88 +67,27 @@ def chains():
         ("nan", 0x7FF8000000000000),
         ("inf", 0x7FF0000000000000),
     ):
-        image(
-            f"grow-factor-{word}",
-            "format",
-            "grow is out of range",
-            GROW,
-            put=[put(GROW_AT, u64(bits))],
-            mend=1,
-        )
+        bad(f"grow-factor-{word}", "grow is out of range", (GROW_AT, u64(bits)), mend=1)
         if word not in ("1", "half"):
-            image(
-                f"window-seconds-{word}",
-                "format",
-                "window is out of range",
-                WINDOW,
-                put=[put(WINDOW_AT, u64(bits))],
-                mend=1,
-            )
+            bad(f"window-seconds-{word}", "window is out of range", (WINDOW_AT, u64(bits)), mend=1)
     for v in (0, 256, 2**32 - 1):
-        image(
-            f"window-parts-{v}",
-            "format",
-            "parts is out of range",
-            WINDOW,
-            put=[put(PARTS, u32(v))],
-            mend=1,
-        )
+        bad(f"window-parts-{v}", "parts is out of range", (PARTS, u32(v)), mend=1)
 
 
 def never_written():
     """Sound but for what no filter writes: sums and checks are right."""
+    part_live = FIRST + LIVE
     for v in (2**46, 2**47 - 1, -(2**46), NEVER + 1):
-        image(
-            f"window-live-{v}",
-            "format",
-            ["epoch", str(v), "out of range"],
-            WINDOW,
-            put=[put(LIVE, live(v))],
-        )
-        image(
-            f"window-part-live-{v}",
-            "format",
-            ["epoch", str(v), "out of range"],
-            WINDOW,
-            put=[put(FIRST + LIVE, live(v))],
-        )
-    image(
-        "window-part-live-1",
-        "format",
-        ["epoch 1", "belongs in another part"],
-        WINDOW,
-        put=[put(FIRST + LIVE, live(1))],
-    )
-    image(
-        "window-part-live-later",
-        "format",
-        ["epoch 5000000000000", "later than the newest"],
-        WINDOW,
-        put=[put(FIRST + LIVE, live(5 * 10**12))],
-    )
-    image(
-        "grow-part-live-minus",
-        "format",
-        "number of keys is below 0",
-        GROW,
-        put=[put(FIRST + LIVE, live(-1))],
-    )
-    for name, base in (("grow", GROW), ("window", WINDOW)):
+        says = ["epoch", str(v), "out of range"]
+        bad(f"window-live-{v}", says, (LIVE, live(v)))
+        bad(f"window-part-live-{v}", says, (part_live, live(v)))
+    bad("window-part-live-1", ["epoch 1", "belongs in another part"], (part_live, live(1)))
+    later = 5 * 10**12
+    says = [f"epoch {later}", "later than the newest"]
+    bad("window-part-live-later", says, (part_live, live(later)))
+    bad("grow-part-live-minus", "number of keys is below 0", (part_live, live(-1)))
+    for name in KINDS:
         for v in (1, 2**40):
-            image(f"{name}-n-{v}", "format", [], base, put=[put(N, u64(v))], mend=1)
-        image(
-            f"{name}-m-2^39",
-            "format",
-            f"m={2**39}",
-            base,
-            put=[put(M, u64(2**39)), put(BYTES, u64(2**36))],
-            mend=1,
-        )
-        image(
-            f"{name}-part-n",
-            "format",
-            ["its part 0", f"n={2**40}"],
-            base,
-            put=[put(FIRST + N, u64(2**40))],
-            mend=1,
-        )
+            bad(f"{name}-n-{v}", [], (N, u64(v)), mend=1)
+        bad(f"{name}-m-2^39", f"m={2**39}", (M, u64(2**39)), (BYTES, u64(2**36)), mend=1)
+        bad(f"{name}-part-n", ["its part 0", f"n={2**40}"], (FIRST + N, u64(2**40)), mend=1)

@@ -153,6 +153,22 @@ static void made(const uint8_t *data, size_t len)
     free(image);
 }
 
+/* A copy.  A short input may stand for a whole header: the zeros in the middle of one are not worth
+ * the fuzzer's time. */
+static uint8_t *stretched(const uint8_t *data, size_t bytes, bool stretch, size_t *whole)
+{
+    stretch = stretch && bytes >= 200;
+    *whole = stretch ? bytes - 200 + HEADER : bytes;
+    uint8_t *copy = calloc(1, *whole + 1);
+    memcpy(copy, data, stretch ? 160 : bytes);
+    if (stretch) {
+        memcpy(copy + 2048, data + 160, 32);
+        memcpy(copy + 4088, data + 192, 8);
+        memcpy(copy + HEADER, data + 200, bytes - 200);
+    }
+    return copy;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     bf_error e = { 0 };
@@ -163,19 +179,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         made(data + 1, len - 1);
         return 0;
     }
-    size_t bytes = len - 1;
-    /* A short input may stand for a whole header: the zeros in the middle of one are not worth the
-     * fuzzer's time. */
-    size_t whole = how & STRETCH && bytes >= 200 ? bytes - 200 + HEADER : bytes;
-    uint8_t *copy = calloc(1, whole + 1);
-    if (whole == bytes)
-        memcpy(copy, data + 1, bytes);
-    else {
-        memcpy(copy, data + 1, 160);
-        memcpy(copy + 2048, data + 161, 32);
-        memcpy(copy + 4088, data + 193, 8);
-        memcpy(copy + HEADER, data + 201, bytes - 200);
-    }
+    size_t whole;
+    uint8_t *copy = stretched(data + 1, len - 1, how & STRETCH, &whole);
     mend(copy, whole, how);
     static const char secret[BF_SECRET_BYTES + 1] = "fuzz fuzz fuzz f";
     bf_spec expect = { .clock = still };

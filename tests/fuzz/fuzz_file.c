@@ -26,16 +26,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     bf_error e = { 0 };
     if (len < 1) return 0;
-    size_t bytes = len - 1, whole = bytes >= 200 ? bytes - 200 + HEADER : bytes;
-    uint8_t *copy = calloc(1, whole + 1);
-    if (whole == bytes)
-        memcpy(copy, data + 1, bytes);
-    else {
-        memcpy(copy, data + 1, 160);
-        memcpy(copy + 2048, data + 161, 32);
-        memcpy(copy + 4088, data + 193, 8);
-        memcpy(copy + HEADER, data + 201, bytes - 200);
-    }
+    size_t whole;
+    uint8_t *copy = stretched(data + 1, len - 1, true, &whole);
     mend(copy, whole, data[0]);
     put_file(copy, whole);
     bf_spec spec = {

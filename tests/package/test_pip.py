@@ -38,16 +38,10 @@ def sdist(dist):
 def test_sdist_has_what_the_tests_need(sdist):
     with tarfile.open(sdist) as archive:
         names = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}
-    for pattern in (
-        "core/**/*.[ch]",
-        "python-ext/**/*.*",
-        "tests/helpers/*.*",
-        "tests/python/**/*.py",
-        "tests/vectors/*",
-        "README.md",
-        "LICENSE",
-        "CHANGELOG.md",
-    ):
+    for (
+        pattern
+    ) in """core/**/*.[ch] python-ext/**/*.* tests/helpers/*.* tests/python/**/*.py tests/vectors/*
+        README.md LICENSE CHANGELOG.md""".split():
         wanted = {
             str(path.relative_to(ROOT))
             for path in ROOT.glob(pattern)

@@ -231,18 +231,9 @@ def test_named_filters(daemon):
 
 @pytest.mark.parametrize(
     "query",
-    [
-        "m=1000&n=100",
-        "m=1000&k=5",
-        "n=1000&p=0.5",
-        "m=4096&n=100&k=3",
-        "n=100&p=0.001&scheme=classic",
-        "n=100&p=0.01&scheme=block2",
-        "n=1e3&p=1e-3",
-        "n=100&p=0.01&scheme=guava:chars",
-        "n=100&p=0.01&scheme=guava%3achars",
-        "n=100&p=0.01&scheme=%67uava%3Aint",
-    ],
+    """m=1000&n=100 m=1000&k=5 n=1000&p=0.5 m=4096&n=100&k=3 n=100&p=0.001&scheme=classic
+        n=100&p=0.01&scheme=block2 n=1e3&p=1e-3 n=100&p=0.01&scheme=guava:chars
+        n=100&p=0.01&scheme=guava%3achars n=100&p=0.01&scheme=%67uava%3Aint""".split(),
 )
 def test_put_takes_what_the_constructor_takes(daemon, query):
     asked = {
@@ -415,18 +406,7 @@ def test_health(daemon):
 
 
 # ---- anything else ----
-METHODS = [
-    "GET",
-    "HEAD",
-    "POST",
-    "PUT",
-    "DELETE",
-    "OPTIONS",
-    "PATCH",
-    "TRACE",
-    "CONNECT",
-    "PROPFIND",
-]
+METHODS = "GET HEAD POST PUT DELETE OPTIONS PATCH TRACE CONNECT PROPFIND".split()
 ANSWERED = {
     "/add=k": {"GET", "HEAD"},
     "/contain=k": {"GET", "HEAD"},
@@ -442,28 +422,8 @@ ANSWERED = {
     "/f/x/stats": {"GET", "HEAD"},
     "/f/x": {"GET", "HEAD", "PUT"},
 }
-NOTHING = [
-    "/add",
-    "/contain",
-    "/x",
-    "//",
-    "/add/k",
-    "/Add=k",
-    "/add%3Dk",
-    "/contains=k",
-    "/stats/",
-    "/stats?x=1",
-    "/f/",
-    "/f/x/",
-    "/f/x/y",
-    "/f/x/merge=1",
-    "/f/x/merge?a",
-    "/healthz?",
-    "/index.html",
-    "/favicon.ico",
-    "/?x",
-    "*",
-]
+NOTHING = """/add /contain /x // /add/k /Add=k /add%3Dk /contains=k /stats/ /stats?x=1 /f/ /f/x/ /f/x/y
+    /f/x/merge=1 /f/x/merge?a /healthz? /index.html /favicon.ico /?x *""".split()
 
 
 @pytest.mark.parametrize("method", METHODS)

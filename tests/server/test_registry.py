@@ -583,16 +583,8 @@ def test_redis_hangs(start, redis, threads):
             )
         assert daemon.get("/f").status == 200
         for _ in range(3):
-            for path in (
-                "/healthz",
-                "/stats",
-                "/contain=1",
-                "/f/x/contain=k",
-                "/f/x/add=j",
-                "/f/other/contain=1",
-                "/f/x/stats",
-                "/",
-            ):
+            for path in """/healthz /stats /contain=1 /f/x/contain=k /f/x/add=j /f/other/contain=1
+                /f/x/stats /""".split():
                 got = daemon.get(path)
                 assert got.status == 503, path
                 assert "Redis" in got.headers["x-error"]

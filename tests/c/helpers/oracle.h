@@ -4,6 +4,7 @@
 #ifndef ORACLE_H
 #define ORACLE_H
 #include "../../../core/bloomfilter_host.h"
+#include "check.h"
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -139,5 +140,22 @@ static inline bf_key o_make(o_key *k, uint32_t number, int text)
     else
         k->len = (size_t)sprintf(k->text, "u%u", number);
     return (bf_key){ k->len ? k->text : NULL, k->len };
+}
+/* The filter's bits, to be freed; each must be the oracle's. */
+static inline uint8_t *o_same_bits(bf_filter *f, const oracle *o, const char *where)
+{
+    bf_info i;
+    bf_error e;
+    bf_get_info(f, &i);
+    uint8_t *bits = calloc(1, i.bitset_bytes);
+    CHECK_EQ(bf_read_bits(f, 0, bits, i.bitset_bytes, &e), 0);
+    for (uint64_t q = 0; q < i.m; q++)
+        if ((bits[q / 8] >> (7 - q % 8) & 1) != o->cells[q]) {
+            failed_here++;
+            fprintf(stderr, "%s/%u %s: bit %llu differs\n", o->scheme, i.shards, where,
+                (unsigned long long)q);
+            break;
+        }
+    return bits;
 }
 #endif

@@ -10,22 +10,7 @@ from cli_helpers import cli, fails, ok, redis_socket, redis_url  # noqa: F401
 
 from bloomfilter import BloomFilter, __version__
 
-COMMANDS = [
-    "create",
-    "add",
-    "check",
-    "info",
-    "merge",
-    "convert",
-    "study",
-    "plot",
-    "remove",
-    "rebuild",
-    "count",
-    "bench",
-    "serve",
-    "completion",
-]
+COMMANDS = "create add check info merge convert study plot remove rebuild count bench serve completion".split()
 
 
 @pytest.fixture

@@ -230,17 +230,7 @@ def test_every_scheme_is_in_the_table(program):
 
 @pytest.mark.parametrize(
     "scheme",
-    [
-        "classic",
-        "block",
-        "block2",
-        "sax-sdbm",
-        "gozero",
-        "php-hashes:ELF",
-        "php-hashes:BKDR",
-        "guava",
-        "guava:int",
-    ],
+    "classic block block2 sax-sdbm gozero php-hashes:ELF php-hashes:BKDR guava guava:int".split(),
 )
 def test_rows_of_the_table(program, scheme):
     for row, given in program.ROWS:
