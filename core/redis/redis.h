@@ -39,7 +39,7 @@ enum { BF_REDIS_STEP = 1 << 20, BF_REDIS_MARK = 4 }; /* bytes */
 
 /* How often a call reads again if other clients change the keys meanwhile, before it is an error.
  */
-enum { BF_REDIS_TRIES = 50 };
+enum { BF_REDIS_TRIES = 8 };
 
 typedef struct bf_redis_cache bf_redis_cache;
 typedef struct bf_redis {
