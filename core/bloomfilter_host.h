@@ -22,7 +22,7 @@ struct bf_client {
      * positions are allowed. */
     int (*apply)(
         void *ctx, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present);
-    void *ctx;               /* passed on as it is; must outlive the filter */
+    void *ctx; /* passed on as it is; must outlive the filter */
 };
 
 /* Home "redis" through a client that the host already has: it knows servers, logins, TLS and the
@@ -30,20 +30,20 @@ struct bf_client {
  * to be sent; a client that wants arguments instead walks them with bf_command_next and
  * bf_command_arg. */
 typedef struct {
-    const char *key;         /* a key that all commands of this part use: it determines the node of
-                              * a cluster */
+    const char *key; /* a key that all commands of this part use: it determines the node of
+                      * a cluster */
     size_t key_len;
-    const void *bytes;       /* commands, one after another */
+    const void *bytes; /* commands, one after another */
     size_t len, commands;
 } bf_redis_part;
 typedef struct bf_reply_sink bf_reply_sink;
 enum {
-    BF_CLIENT_ANSWERED = 0,  /* every command has its reply in the sink; an error reply is a
-                              * reply */
-    BF_CLIENT_UNSENT = 1,    /* nothing was sent: no connection                                   */
-    BF_CLIENT_LOST = 2,      /* unknown whether Redis executed the commands                       */
-    BF_CLIENT_STOP = 3       /* the host wants to stop (an interrupt): BF_EHOST, nothing is tried
-                              * again */
+    BF_CLIENT_ANSWERED = 0, /* every command has its reply in the sink; an error reply is a
+                             * reply */
+    BF_CLIENT_UNSENT = 1,   /* nothing was sent: no connection                                   */
+    BF_CLIENT_LOST = 2,     /* unknown whether Redis executed the commands                       */
+    BF_CLIENT_STOP = 3      /* the host wants to stop (an interrupt): BF_EHOST, nothing is tried
+                             * again */
 };
 struct bf_redis_client {
     /* Send all parts, and put the replies into the sink in the order of the commands, whichever
@@ -53,10 +53,10 @@ struct bf_redis_client {
      * hear of a fault, so the host must not keep an exception. */
     int (*exchange)(
         void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink);
-    const char *name;        /* what messages call it, e.g. "127.0.0.1:6379"; no password */
-    bool cluster;            /* keys that are used together must share a hash slot */
+    const char *name; /* what messages call it, e.g. "127.0.0.1:6379"; no password */
+    bool cluster;     /* keys that are used together must share a hash slot */
     void *ctx;
-};                           /* it and what it points to must outlive the filter */
+}; /* it and what it points to must outlive the filter */
 
 /* ---- for language bindings: inside bf_redis_client.exchange ---------------------------------- */
 /* A reply, put piece by piece.  An array is array(n) and then its n members; each command's reply
@@ -76,7 +76,9 @@ size_t bf_reply_refusal(const bf_reply_sink *sink, size_t i, const char **text);
  * several nodes, or commands that were sent again because Redis did not execute them.  The ranges
  * are borrowed until they are used up; bytes of an incomplete reply are dropped.  first =
  * BF_NO_REPLY: replies to be ignored. */
-typedef struct { size_t first, count; } bf_redis_range;
+typedef struct {
+    size_t first, count;
+} bf_redis_range;
 #define BF_NO_REPLY SIZE_MAX
 void bf_reply_expect(bf_reply_sink *sink, const bf_redis_range *ranges, size_t nranges);
 /* Which connection the replies come from: a number that grows with each new connection.  The cache
@@ -86,15 +88,18 @@ void bf_reply_connection(bf_reply_sink *sink, uint64_t number);
 /* Why there are no replies: an errno (ETIMEDOUT, ECONNRESET...) or 0, and a text of the host. */
 void bf_reply_fault(bf_reply_sink *sink, int sys_errno, const void *text, size_t len);
 /* start: { bytes, bytes + len, 0 } */
-typedef struct { const char *at, *end; size_t args; } bf_commands;
+typedef struct {
+    const char *at, *end;
+    size_t args;
+} bf_commands;
 /* to the next command: it has c->args arguments, its name included */
 bool bf_command_next(bf_commands *c);
-bool bf_command_arg(bf_commands *c, bf_key *arg);         /* its next argument */
+bool bf_command_arg(bf_commands *c, bf_key *arg); /* its next argument */
 
 /* ---- for language bindings: handles, batches, warnings --------------------------------------- */
 /* Adds a reference and returns f.  Each bf_retain needs a bf_close of its own; the last bf_close
  * frees.  For hosts that take a handle out of a table under a lock and use it after that. */
-bf_filter *bf_retain(bf_filter *f);                         /* NULL is fine */
+bf_filter *bf_retain(bf_filter *f); /* NULL is fine */
 /* For hosts that let their users close a filter at any time.  Between bf_enter and bf_leave the
  * caller is inside: bf_busy and bf_shut refuse, and a bf_close frees nothing before the last one
  * left.  Calls that run the host's code (a clock, a client) count as inside by themselves, with all
@@ -144,12 +149,12 @@ size_t bf_batch_size(const bf_filter *f);
  * 1, or 0 if no complete line is left.  err->key is the index of a refused line, counted from the
  * first line of all calls; then at, keys and hits do not change. */
 typedef struct {
-    const char *at, *end;    /* what is left of the buffer                                        */
+    const char *at, *end; /* what is left of the buffer                                        */
     char sep;
-    bool last;               /* what follows the last sep is a line as well, if it is not empty   */
-    uint8_t *each;           /* receives an answer a line and is moved on; NULL = not wanted      */
-    char *kept;              /* receives the lines whose answer is keep, each with its sep, and is
-                              * moved on: end - at + 1 bytes of room suffice; NULL = not wanted   */
+    bool last;     /* what follows the last sep is a line as well, if it is not empty   */
+    uint8_t *each; /* receives an answer a line and is moved on; NULL = not wanted      */
+    char *kept;    /* receives the lines whose answer is keep, each with its sep, and is
+                    * moved on: end - at + 1 bytes of room suffice; NULL = not wanted   */
     uint8_t keep;
     uint64_t keys, hits;
 } bf_lines;
@@ -158,16 +163,15 @@ int bf_test_lines(bf_filter *f, bf_lines *l, bf_error *err);
 /* The same without a filter: stores the next lines, at most cap, as keys that point into the
  * buffer, and returns how many. */
 size_t bf_next_lines(bf_lines *l, bf_key *keys, size_t cap);
-/* For hosts that warn once when a filter is overfull.  bf_check_after returns how many new keys may
- * be added before the first check; INT64_MAX: never, because this home cannot check.  just_opened
- * is false after a clear or a union.  The host counts its new keys down and, below 0, calls
- * bf_check_fill, which sets *left to how many more may come before the next check.  In Redis a
- * check takes a round trip per part and is made once a minute (BITCOUNT of a few places); in
- * between bf_check_fill returns immediately.  bf_check_fill returns 1 if the filter is overfull:
- * then sentence (cap bytes) is a warning without a full stop, to which the host adds how its
- * warnings are turned off.  0: no warning, also if the check failed. */
+/* For hosts that warn once when a filter is overfull.  The host has a counter for each filter: n
+ * if it was just created, else 0, and again 0 after a clear or a union.  It subtracts its new keys
+ * and, below 0, calls bf_check_fill, which sets *left to the number of new keys until the next
+ * check (INT64_MAX: this home cannot check).  A check of a large filter is a sample; in Redis it
+ * takes a round trip per part and is made once a minute (BITCOUNT of a few places), in between
+ * bf_check_fill returns immediately.  It returns 1 if the filter is overfull: then sentence (cap
+ * bytes) is a warning without a full stop, to which the host adds how its warnings are turned off.
+ * 0: no warning, also if the check failed. */
 #define BF_SENTENCE_BYTES 224
-int64_t bf_check_after(bf_filter *f, bool just_opened);
 int bf_check_fill(bf_filter *f, int64_t *left, char *sentence, size_t cap);
 /* For the same hosts, once when a filter is created or opened.  1: hash functions of its scheme
  * fail on ordinary keys, and sentence names them; 0: none does. */

@@ -108,7 +108,7 @@ void php_bf_adopt(zend_object *object, bf_filter *f, php_bf_map *map)
     if (map)
         php_bf_from(object)->adds_until_check = php_bf_map_adds_until_check(map);
     else
-        php_bf_from(object)->own_adds_until_check = bf_check_after(f, true);
+        php_bf_from(object)->own_adds_until_check = info.created ? (int64_t)info.n : 0;
 }
 
 void php_bf_wrap(zval *to, zend_class_entry *ce, bf_filter *f, php_bf_map *map,

@@ -414,9 +414,9 @@ method filter_part_info, filter_info, filter_sizeof;
 Py_ssize_t filter_length(PyObject *self);
 int filter_bool(PyObject *self);
 PyObject *filter_repr(PyObject *self);
-/* Plans the first check of the fill, of a new handle or again; checks now: -1 if the warning became
- * an exception. */
-void filter_plan_check(FilterObject *self, bool made);
+/* The fill is checked after so many new keys; checks it now: -1 if the warning became an exception.
+ */
+void filter_plan_check(FilterObject *self, uint64_t fresh);
 int filter_check_fill(FilterObject *self);
 int filter_warn_weak_hash(FilterObject *self);
 static inline int filter_count_new(FilterObject *self, int64_t fresh)

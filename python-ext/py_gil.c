@@ -292,7 +292,9 @@ int filter_replace(FilterObject *self, bf_filter *next, redis_client *client, Py
         old_client = self->client;
         old_clock = self->clock;
         put(self, next, client, clock);
-        filter_plan_check(self, true);
+        bf_info info = { 0 };
+        if (next) bf_get_info(next, &info);
+        filter_plan_check(self, info.created ? info.n : 0);
         replace_end(self);
     } else {
         PyErr_SetString(state_of(Py_TYPE(self))->error,
@@ -344,7 +346,7 @@ PyObject *filter_clear_bits(FilterObject *self, PyObject *Py_UNUSED(unused))
     if (!core_begin(&c, self, NULL, gil_release_if_big)) return NULL;
     const int rc = bf_clear(c.bf, &c.err);
     core_back(&c);
-    filter_plan_check(self, false);
+    filter_plan_check(self, 0);
     return none(core_end(&c, rc));
 }
 

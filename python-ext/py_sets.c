@@ -52,7 +52,7 @@ static int combine_into(FilterObject *into, FilterObject *from, combine *call)
     core_call c;
     if (!core_begin(&c, into, from, gil_release_if_big)) return -1;
     const int rc = core_end(&c, call(c.bf, c.other, &c.err));
-    if (rc >= 0 && call == bf_unite) filter_plan_check(into, false);
+    if (rc >= 0 && call == bf_unite) filter_plan_check(into, 0);
     return rc;
 }
 

@@ -180,9 +180,9 @@ static void set_next_check(FilterObject *self, int64_t fresh)
         self->adds_until_check = fresh;
 }
 
-void filter_plan_check(FilterObject *self, bool made)
+void filter_plan_check(FilterObject *self, uint64_t fresh)
 {
-    set_next_check(self, self->warn && self->bf ? bf_check_after(self->bf, made) : INT64_MAX);
+    set_next_check(self, self->warn ? (int64_t)fresh : INT64_MAX);
 }
 
 /* The key is added by now: a failed check is no fault of the add. */

@@ -50,7 +50,7 @@ served *registry_serve(const filters *fs, text name, bf_filter *f, char *storage
     bf_get_info(f, &info);
     if (bf_hash_warning(f, sentence, sizeof sentence))
         fprintf(stderr, "bloomfilterd: filter %s: %s\n", s->name, sentence);
-    s->spare = bf_check_after(f, true);
+    s->spare = info.created ? (int64_t)info.n : 0;
     s->grows = info.grow > 0;
     s->counts = info.counting;
     s->sure = !strcmp(info.scheme, "classic") || !strcmp(info.scheme, "block") ||

@@ -26,18 +26,6 @@ static int where_it_is(const bf_filter *f)
     return f->bitmap.store.ops->glance ? REMOTE : NEVER;
 }
 
-/* In memory the first check costs nearly nothing; a file is checked when its first new key was
- * added. */
-int64_t bf_check_after(bf_filter *f, bool just_opened)
-{
-    uint64_t wait = 0;
-    const int where = where_it_is(f);
-    if (where == NEVER) return INT64_MAX;
-    if (!just_opened || where == REMOTE || f->bitmap.store.ops->has_name) return 0;
-    if (bf_saturated(f, &wait, NULL) == BF_OVERFULL) return 0;
-    return wait < INT64_MAX ? (int64_t)wait : INT64_MAX;
-}
-
 /* A check is due once a minute, when a call brings new keys. */
 static bool is_due(bf_filter *f)
 {

@@ -130,10 +130,7 @@ static void keys_a_call_and_the_watch(void)
     int64_t left;
     bf_error e;
     bf_filter *f = bf_open(&(bf_spec){ .n = 1000, .p = 0.01 }, &e);
-    const int64_t first = bf_check_after(f, true);
     CHECK(bf_batch_size(f) >= 1 && bf_batch_size(f) <= BF_BATCH_SIZE_MAX);
-    CHECK(first > 1000 && first < 1300);
-    CHECK_EQ(bf_check_after(f, false), 0);
     for (int i = 0; i < 1000; i++) bf_add(f, &i, sizeof i, NULL);
     CHECK_EQ(bf_check_fill(f, &left, sentence, sizeof sentence), 0);
     CHECK(left > 0 && left < 300);
@@ -142,7 +139,6 @@ static void keys_a_call_and_the_watch(void)
     CHECK(left == INT64_MAX);
     CHECK_HAS(sentence, "more than half of the bits of a filter sized for n=1000 keys are set");
     CHECK(strlen(sentence) + 1 < sizeof sentence);
-    CHECK_EQ(bf_check_after(f, true), 0);
     bf_close(f);
     f = bf_open(&(bf_spec){ .n = 100, .p = 0.1, .counting = true }, &e);
     for (int i = 0; i < 1000; i++) bf_add(f, &i, sizeof i, NULL);
@@ -151,7 +147,6 @@ static void keys_a_call_and_the_watch(void)
     bf_close(f);
     const bf_client client = { .apply = callback };
     f = bf_open(&(bf_spec){ .m = 100, .k = 2, .client = &client }, &e);
-    CHECK(f && bf_check_after(f, true) == INT64_MAX);
     CHECK(f && bf_check_fill(f, &left, sentence, sizeof sentence) == 0 && left == INT64_MAX);
     bf_close(f);
 }
