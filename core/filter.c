@@ -68,12 +68,12 @@ static int attach(bf_filter *f, const bf_spec *spec, bf_error *err)
     bf_store *s = &f->bitmap.store;
     int rc = s->ops->attach ? s->ops->attach(s, spec, &d, err) : 0;
     if (rc <= 0) return rc;
-    if ((rc = bf_match(&d, spec, bf_where(f, spec), err)) < 0 ||
+    if ((rc = bf_check_match(&d, spec, bf_where(f, spec), err)) < 0 ||
         (rc = bf_filter_init_from(f, &d, spec, err)) < 0)
         return rc;
     if ((rc = bf_secret_match(d.secret_check, f->secret_check, bf_where(f, spec), err)) < 0)
         return rc;
-    return bf_whole_attach(f, &d, spec, err);
+    return bf_parts_attach(f, &d, spec, err);
 }
 
 static int create(bf_filter *f, const bf_spec *spec, bf_error *err)
@@ -82,7 +82,7 @@ static int create(bf_filter *f, const bf_spec *spec, bf_error *err)
     int rc = bf_size_any(&d, spec, f->bitmap.store.ops->most_bits, err);
     if (rc < 0 || (rc = bf_filter_init_from(f, &d, spec, err)) < 0) return rc;
     d.secret_check = f->secret_check;
-    return bf_whole_create(f, &d, spec, err);
+    return bf_parts_create(f, &d, spec, err);
 }
 
 static int keep_names(bf_filter *f, const bf_spec *spec, bf_error *err)
@@ -126,7 +126,7 @@ bf_filter *bf_open(const bf_spec *spec, bf_error *err)
         if ((rc = attach(f, spec, err)) == 0)
             made = (rc = create(f, spec, err)) > 0;
         else if (f->bitmap.store.compact && !f->bitmap.store.read_only)
-            rc = bf_give_page(spec, err);
+            rc = bf_add_header_page(spec, err);
     if (f->bitmap.store.compact && f->bitmap.store.read_only) {
         bf_close(f);
         return open_image(spec, err);
@@ -159,12 +159,12 @@ int bf_plan(bf_spec *spec, bf_error *err)
     const bf_store_ops *home = bf_find_store(spec, NULL);
     if (rc < 0 || (rc = bf_size_any(&d, spec, home ? home->most_bits : 0, err)) < 0 ||
         (rc = bf_secret_check(d.scheme, spec, &check, err)) < 0 ||
-        (rc = bf_whole_plan(&d, err)) < 0)
+        (rc = bf_parts_plan(&d, err)) < 0)
         return rc;
     spec->m = d.g.m;
     spec->n = d.g.n;
     spec->k = d.g.k;
-    spec->p = bf_told_p(&d);
+    spec->p = bf_effective_p(&d);
     spec->shards = d.g.shards;
     if (!spec->scheme) spec->scheme = d.scheme->name;
     return 0;
@@ -181,7 +181,7 @@ int bf_is_current(const bf_filter *f, const bf_spec *spec, bf_error *err)
         return 0;
     if (f->read_only != spec->read_only || !s->ops->current || !s->ops->current(s)) return 0;
     bf_params have = bf_describe(f);
-    int rc = bf_match(&have, spec, bf_where(f, spec), err);
+    int rc = bf_check_match(&have, spec, bf_where(f, spec), err);
     if (rc < 0 || (rc = bf_secret_check(f->scheme, spec, &given, err)) < 0) return rc;
     return (rc = bf_secret_match(f->secret_check, given, bf_where(f, spec), err)) < 0 ? rc : 1;
 }

@@ -99,7 +99,7 @@ zend_class_entry *php_bf_rename_types(zend_class_entry *ce);
 void php_bf_init_handlers(void);
 zend_object *php_bf_create(zend_class_entry *ce);
 bool php_bf_is_fresh(zend_object *object); /* false + exception: it is constructed already      */
-void php_bf_adopt(zend_object *object, bf_filter *f,
+void php_bf_init_object(zend_object *object, bf_filter *f,
     php_bf_map *map); /* takes f over, sets the readonly properties */
 void php_bf_close_object(php_bf *bf);
 /* A new object, or *err thrown.  callback: taken over, or NULL. */
@@ -134,7 +134,7 @@ int64_t *php_bf_map_adds_until_check(php_bf_map *map);
 bool php_bf_map_is_new(const php_bf_map *map); /* this process did not have it open */
 bf_filter *php_bf_open(
     const bf_spec *spec, php_bf_map **map, bf_error *err); /* bf_open, or what is open already */
-void php_bf_let_go(bf_filter *f, php_bf_map *map); /* what php_bf_open gave; map NULL: bf_close */
+void php_bf_release(bf_filter *f, php_bf_map *map); /* what php_bf_open gave; map NULL: bf_close */
 zend_object *php_bf_client_in(
     const php_bf_map *map); /* the client object behind it, or NULL; map may be NULL */
 

@@ -202,6 +202,6 @@ PHP_METHOD(BloomFilter, __unserialize)
         php_bf_raise(&err);
         RETURN_THROWS();
     }
-    php_bf_adopt(Z_OBJ_P(ZEND_THIS), f, map);
+    php_bf_init_object(Z_OBJ_P(ZEND_THIS), f, map);
     if (members) load_members(Z_OBJ_P(ZEND_THIS), Z_ARRVAL_P(members));
 }

@@ -393,7 +393,7 @@ PHP_METHOD(BloomFilter, rebuild)
         RETURN_THROWS();
     }
     zend_object *fresh = php_bf_create(php_bf_ce);
-    php_bf_adopt(fresh, empty, NULL);
+    php_bf_init_object(fresh, empty, NULL);
     php_bf_from(fresh)->callback = php_bf_callback_share(php_bf_from(Z_OBJ_P(ZEND_THIS))->callback);
     php_bf_from(fresh)->rebuilt = bf_retain(f); /* given up with it, however this ends */
     if (rebuild(Z_OBJ_P(ZEND_THIS), fresh, keys, &hits)) RETVAL_LONG(hits);

@@ -43,7 +43,7 @@ void php_bf_close_object(php_bf *bf)
     bf->map = NULL;
     bf->callback = NULL;
     bf->adds_until_check = &bf->own_adds_until_check;
-    php_bf_let_go(f, map);
+    php_bf_release(f, map);
     php_bf_callback_free(callback);
 }
 
@@ -93,7 +93,7 @@ static zval *slot(zend_object *object, int number)
     return v;
 }
 
-void php_bf_adopt(zend_object *object, bf_filter *f, php_bf_map *map)
+void php_bf_init_object(zend_object *object, bf_filter *f, php_bf_map *map)
 {
     bf_info info;
     bf_get_info(f, &info);
@@ -115,14 +115,14 @@ void php_bf_wrap(zval *to, zend_class_entry *ce, bf_filter *f, php_bf_map *map,
     php_bf_callback *callback, const bf_error *err)
 {
     if (f && object_init_ex(to, ce) == SUCCESS) {
-        php_bf_adopt(Z_OBJ_P(to), f, map);
+        php_bf_init_object(Z_OBJ_P(to), f, map);
         php_bf_from(Z_OBJ_P(to))->callback = callback;
         return;
     }
     if (!f)
         php_bf_raise(err);
     else
-        php_bf_let_go(f, map); /* an abstract subclass: PHP has thrown */
+        php_bf_release(f, map); /* an abstract subclass: PHP has thrown */
     php_bf_callback_free(callback);
 }
 

@@ -40,7 +40,7 @@ void php_bf_maps_free(zend_bloomfilter_globals *globals) { zend_hash_destroy(&gl
 int64_t *php_bf_map_adds_until_check(php_bf_map *map) { return &map->adds_until_check; }
 bool php_bf_map_is_new(const php_bf_map *map) { return !map->kept; }
 
-void php_bf_let_go(bf_filter *f, php_bf_map *map)
+void php_bf_release(bf_filter *f, php_bf_map *map)
 {
     if (map)
         unref(map);

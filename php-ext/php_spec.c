@@ -265,7 +265,7 @@ PHP_METHOD(BloomFilter, __construct)
     free_storage(&spec);
     php_bf_rethrow_bailout();
     if (f && php_bf_is_fresh(Z_OBJ_P(ZEND_THIS))) {
-        php_bf_adopt(Z_OBJ_P(ZEND_THIS), f, map);
+        php_bf_init_object(Z_OBJ_P(ZEND_THIS), f, map);
         php_bf_from(Z_OBJ_P(ZEND_THIS))->callback = callback;
         php_bf_warn_weak_hash(ZEND_THIS);
         return;
@@ -273,7 +273,7 @@ PHP_METHOD(BloomFilter, __construct)
     if (!f)
         php_bf_raise(&err);
     else
-        php_bf_let_go(f, map);
+        php_bf_release(f, map);
     php_bf_callback_free(callback);
 }
 

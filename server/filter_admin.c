@@ -19,7 +19,7 @@ static int same(served *s, const bf_spec *spec, bf_error *err)
     if (strcmp(kind, wanted))
         return stored_fail(
             err, BF_EMISMATCH, "%s is of kind %s, asked for %s", s->name, kind, wanted);
-    return bf_match(&have, spec, s->name, err);
+    return bf_check_match(&have, spec, s->name, err);
 }
 
 static size_t count_of(filters *fs)

@@ -72,7 +72,7 @@ int64_t bf_live(const uint64_t *word);
 void bf_live_set(uint64_t *word, int64_t value);
 void bf_live_add(uint64_t *word, uint64_t more, bool atomic);
 void bf_live_raise(uint64_t *word, int64_t to); /* sets it to the larger of both */
-bool bf_live_sound(const uint64_t *word);       /* does its check match?  */
+bool bf_live_is_valid(const uint64_t *word);    /* does its check match?  */
 /* Marks a clean page as dirty (written in place).  Atomic: other processes may do the same.  The
  * mark must be on disk before the first bit is written. */
 void bf_header_dirty(uint8_t *page);

@@ -78,7 +78,7 @@ int64_t bf_live(const uint64_t *word)
     BF_STEP(word, false);
     return live_decode(__atomic_load_n((const bf_shared *)word, __ATOMIC_SEQ_CST), &v) ? v : 0;
 }
-bool bf_live_sound(const uint64_t *word)
+bool bf_live_is_valid(const uint64_t *word)
 {
     int64_t v;
     BF_STEP(word, false);

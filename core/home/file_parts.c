@@ -56,7 +56,7 @@ static int take_in(bf_filter *f, const bf_params *d, uint64_t at, bool verify, b
         return rc;
     }
     bf_word_store(&file->bytes, at + bf_image_bytes(d->g.m));
-    return bf_chain_join(f->chain, p);
+    return bf_chain_add_part(f->chain, p);
 }
 
 /* ---- what is there ---- */
@@ -107,7 +107,7 @@ static int follow(bf_filter *f, bf_error *err)
     bf_file *file = f->bitmap.store.impl;
     bf_chain *c = f->chain;
     const int64_t live = bf_live(bf_header_live(file->first.page)),
-                  want = f->variant->grows ? live : (int64_t)bf_whole_parts(&c->desc);
+                  want = f->variant->grows ? live : (int64_t)bf_parts_stored(&c->desc);
     int rc = 0;
     const bool opening = c->count == 0;
     if (opening && f->variant->forgets) c->epoch = bf_header_live(file->first.page);
@@ -134,7 +134,7 @@ static int append(bf_filter *f, const bf_params *part, bf_error *err)
     const uint64_t at = end_of(f);
     bf_params d = *part;
     d.secret_check = f->secret_check;
-    int e = bf_whole_check(f, err); /* the gap of a truncated file would become zeros */
+    int e = bf_parts_check(f, err); /* the gap of a truncated file would become zeros */
     if (e < 0) return e;
     const int fd = bf_file_fd(file, NULL, err);
     if (fd < 0) return fd;
@@ -155,7 +155,7 @@ static int append(bf_filter *f, const bf_params *part, bf_error *err)
 /* ---- a new file: the first page and the first parts, before it has its name ---- */
 int bf_chain_file_fill(int fd, const bf_params *d, const char *path, bf_error *err)
 {
-    const uint64_t n = bf_whole_parts(d);
+    const uint64_t n = bf_parts_stored(d);
     uint64_t at = BF_HEADER, before = 0;
     bf_params part;
     int e = 0;

@@ -77,12 +77,12 @@ static int append_part(bf_filter *f, const bf_params *part, bf_error *err)
         free(p);
         return rc;
     }
-    return bf_chain_join(f->chain, p);
+    return bf_chain_add_part(f->chain, p);
 }
 
 static int create_chain(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_error *err)
 {
-    const uint64_t n = bf_whole_parts(d);
+    const uint64_t n = bf_parts_stored(d);
     bf_params part;
     uint64_t before = 0;
     int rc = bf_chain_begin(f, d, spec, err);

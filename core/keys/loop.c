@@ -227,7 +227,7 @@ static int64_t run_spans(const bf_batch *b)
 static __attribute__((noinline)) int64_t run_some(bf_batch *b, bool changes)
 {
     bf_filter *f = b->f;
-    int rc = bf_whole_check(f, b->err);
+    int rc = bf_parts_check(f, b->err);
     if (rc < 0 || (changes && (rc = bf_writable(f, b->err)) < 0)) return rc;
     const size_t n = b->n;
     int64_t total = 0;
@@ -260,7 +260,7 @@ static int64_t run(bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *
         if (rc < 0 && err->key != BF_NO_KEY) err->key += done;
         if (rc < 0) return rc;
         total += rc;
-        if (changes && (rc = bf_still_named(f, err)) < 0) return rc;
+        if (changes && (rc = bf_check_named(f, err)) < 0) return rc;
         done += c;
     } while (done < n);
     return total;
@@ -286,7 +286,7 @@ static __attribute__((noinline)) int run_one(
     const int rc = (int)run_some(&(bf_batch){ f, op, &one, 1, NULL, err }, op == BF_OP_ADD);
     if (op != BF_OP_ADD || !f->bitmap.store.ops->has_name) return rc;
     bf_hash_xxh3.one(NULL, key, len, &d);
-    return bf_sometimes_named(f, d, rc, err);
+    return bf_check_named_sometimes(f, d, rc, err);
 }
 
 int64_t bf_add_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
@@ -320,7 +320,7 @@ static __attribute__((noinline)) int add_checked(
                        (!f->exclusive || f->opened_by == bf_process());
     int rc = known ? 0 : bf_writable(f, err);
     if (rc == 0) rc = add_one(f, key, len, d, err);
-    return rc < 0 ? rc : bf_sometimes_named(f, d[0], rc, err);
+    return rc < 0 ? rc : bf_check_named_sometimes(f, d[0], rc, err);
 }
 
 int bf_add(bf_filter *f, const void *key, size_t len, bf_error *err)
@@ -372,7 +372,7 @@ static int one_counted(bf_filter *f, int op, const void *key, size_t len, bf_err
     f->hash->one(f->secret, key, len, d);
     f->scheme->layout->positions(&f->bitmap.g, d, 1, pos);
     bf_counters_apply(f->bitmap.store.words, f->atomic, op, pos, 1, f->bitmap.g.k, &answer);
-    return op == BF_OP_REMOVE ? bf_sometimes_named(f, d[0], answer, err) : answer;
+    return op == BF_OP_REMOVE ? bf_check_named_sometimes(f, d[0], answer, err) : answer;
 }
 
 int bf_remove(bf_filter *f, const void *key, size_t len, bf_error *err)
@@ -404,7 +404,7 @@ int64_t bf_hashcode(
         f->hash->one(f->secret, key, len, d);
     else if (f->hash->try(f->secret, &(bf_key){ key, len }, 1, d, err) < 1)
         return BF_EHOST;
-    int rc = bf_whole_target((bf_filter *)f, &p, err);
+    int rc = bf_parts_target((bf_filter *)f, &p, err);
     if (rc < 0) return rc;
     bf_positions(f->scheme->layout, &p->bitmap.g, d, 1, all);
     for (unsigned j = 0; j < k; j++) all[j] += p->start;

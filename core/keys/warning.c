@@ -22,8 +22,8 @@ enum { NEVER, NEAR_BY, REMOTE };
 /* REMOTE: a check is a round trip, so it depends on time and not on the keys of this process. */
 static int where_it_is(const bf_filter *f)
 {
-    if (bf_whole_part((bf_filter *)f, 0)->bitmap.store.words) return NEAR_BY;
-    return f->bitmap.store.ops->glance ? REMOTE : NEVER;
+    if (bf_parts_get((bf_filter *)f, 0)->bitmap.store.words) return NEAR_BY;
+    return f->bitmap.store.ops->sample ? REMOTE : NEVER;
 }
 
 /* A check is due once a minute, when a call brings new keys. */
@@ -47,7 +47,7 @@ int bf_check_fill(bf_filter *f, int64_t *left, char *sentence, size_t cap)
     const int where = where_it_is(f);
     *left = INT64_MAX;
     if (where == REMOTE) {
-        full = is_due(f) && bf_glance(f, NULL) == 1;
+        full = is_due(f) && bf_sample_overfull(f, NULL) == 1;
         if (!full) *left = 0;
     } else if (where == NEAR_BY) {
         const int now = bf_saturated(f, &wait, NULL);

@@ -19,7 +19,7 @@ static double system_clock(void *unused)
 
 /* The exact clock would serialize the processor (rdtsc waits for earlier loads), so the lines of
  * two single keys would never be fetched at once. */
-double bf_chain_tick(const bf_chain *c)
+double bf_chain_clock(const bf_chain *c)
 {
 #ifdef CLOCK_REALTIME_COARSE
     struct timespec t;
@@ -56,7 +56,7 @@ void bf_chain_free(bf_filter *f)
     f->chain = NULL;
 }
 
-int bf_chain_join(bf_chain *c, bf_part *p)
+int bf_chain_add_part(bf_chain *c, bf_part *p)
 {
     unsigned n = c->count;
     p->start = n ? c->part[n - 1]->start + c->part[n - 1]->bitmap.g.m : 0;
@@ -69,7 +69,7 @@ int bf_chain_join(bf_chain *c, bf_part *p)
     return 0;
 }
 
-int bf_chain_take_in(bf_filter *f, bf_error *err)
+int bf_chain_open_new_parts(bf_filter *f, bf_error *err)
 {
     int rc = bf_lock(f, err);
     if (rc < 0) return rc;
@@ -87,23 +87,23 @@ uint64_t bf_chain_bytes(const bf_filter *f)
 }
 
 /* ---- what it is ---- */
-uint64_t bf_whole_parts(const bf_params *d)
+uint64_t bf_parts_stored(const bf_params *d)
 {
     return bf_variants[d->kind]->grows ? (uint64_t)d->live : d->parts + UINT64_C(1);
 }
 
-uint64_t bf_whole_cells(const bf_filter *f)
+uint64_t bf_parts_cells(const bf_filter *f)
 {
-    const bf_part *last = bf_whole_newest(f);
+    const bf_part *last = bf_parts_newest(f);
     return last->start + last->bitmap.g.m;
 }
 
 static uint64_t bits_bytes(const bf_filter *f, unsigned i)
 {
-    return bf_image_bytes(bf_bits(&bf_whole_part((bf_filter *)f, i)->bitmap.g)) - BF_HEADER;
+    return bf_image_bytes(bf_bits(&bf_parts_get((bf_filter *)f, i)->bitmap.g)) - BF_HEADER;
 }
 
-bool bf_whole_compact(const bf_filter *f, unsigned parts)
+bool bf_image_is_compact(const bf_filter *f, unsigned parts)
 {
     uint64_t bytes = 0;
     for (unsigned i = 0; i < parts && bf_compact_fits(bytes); i++) bytes += bits_bytes(f, i);
@@ -119,33 +119,33 @@ static uint64_t header_bytes(const bf_filter *f, bool part, bool compact)
     return bf_header_bytes(&d, compact);
 }
 
-uint64_t bf_whole_head(const bf_filter *f, bool compact)
+uint64_t bf_image_head_bytes(const bf_filter *f, bool compact)
 {
     return f->variant->many ? header_bytes(f, false, compact) : 0;
 }
 
-uint64_t bf_whole_part_bytes(const bf_filter *f, unsigned i, bool compact)
+uint64_t bf_image_part_bytes(const bf_filter *f, unsigned i, bool compact)
 {
     return header_bytes(f, true, compact) + bits_bytes(f, i);
 }
 
-uint64_t bf_whole_bytes(const bf_filter *f, unsigned parts)
+uint64_t bf_image_length_of(const bf_filter *f, unsigned parts)
 {
-    const bool compact = bf_whole_compact(f, parts);
-    uint64_t bytes = bf_whole_head(f, compact);
-    for (unsigned i = 0; i < parts; i++) bytes += bf_whole_part_bytes(f, i, compact);
+    const bool compact = bf_image_is_compact(f, parts);
+    uint64_t bytes = bf_image_head_bytes(f, compact);
+    for (unsigned i = 0; i < parts; i++) bytes += bf_image_part_bytes(f, i, compact);
     return bytes;
 }
 
-bf_params bf_whole_describe(const bf_filter *f, unsigned parts)
+bf_params bf_image_params(const bf_filter *f, unsigned parts)
 {
     bf_params d = bf_describe(f);
     d.secret_check = f->secret_check;
-    d.live = f->variant->forgets ? bf_whole_latest(f) : parts;
+    d.live = f->variant->forgets ? bf_newest_epoch(f) : parts;
     return d;
 }
 
-bf_params bf_whole_describe_part(const bf_filter *f, const bf_part *p, unsigned i)
+bf_params bf_part_params(const bf_filter *f, const bf_part *p, unsigned i)
 {
     bf_params d = bf_describe(f);
     if (!f->chain) return d;
@@ -156,14 +156,14 @@ bf_params bf_whole_describe_part(const bf_filter *f, const bf_part *p, unsigned 
     return d;
 }
 
-int64_t bf_whole_latest(const bf_filter *f) { return bf_live(f->chain->epoch); }
+int64_t bf_newest_epoch(const bf_filter *f) { return bf_live(f->chain->epoch); }
 
-int64_t bf_whole_oldest(const bf_filter *f, int64_t now)
+int64_t bf_oldest_epoch(const bf_filter *f, int64_t now)
 {
     return now - (int64_t)f->chain->desc.parts;
 }
 
-bool bf_whole_stands(const bf_filter *f)
+bool bf_parts_stay(const bf_filter *f)
 {
     return !f->variant->forgets || !f->bitmap.store.ops->chain->list_parts;
 }
@@ -177,7 +177,7 @@ static int many_here(const bf_filter *f, bf_error *err)
                             ops->name);
 }
 
-int bf_whole_attach(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_error *err)
+int bf_parts_attach(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_error *err)
 {
     if (!f->variant->many) return 1;
     int rc = many_here(f, err);
@@ -189,7 +189,7 @@ int bf_whole_attach(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_er
     return 0;
 }
 
-int bf_whole_create(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_error *err)
+int bf_parts_create(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_error *err)
 {
     bf_store *s = &f->bitmap.store;
     if (f->variant->many && many_here(f, err) < 0) return BF_ENOTSUP;
@@ -197,24 +197,24 @@ int bf_whole_create(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_er
                                                      : s->ops->create(s, d, spec, err);
 }
 
-int bf_whole_plan(bf_params *d, bf_error *err)
+int bf_parts_plan(bf_params *d, bf_error *err)
 {
     bf_params first;
     if (!bf_has_parts(d)) return 0;
     int rc = bf_chain_part(d, 0, 0, &first, err);
-    d->g.m = first.g.m * bf_whole_parts(d);
+    d->g.m = first.g.m * bf_parts_stored(d);
     return rc < 0 ? rc : 0;
 }
 
 /* ---- in use ---- */
 /* Also finds a file that was truncated and made long again: zeros are where its parts were. */
-int bf_whole_check(bf_filter *f, bf_error *err)
+int bf_parts_check(bf_filter *f, bf_error *err)
 {
     bf_store *s = &f->bitmap.store;
     const int rc = s->ops->check ? s->ops->check(s, err) : 0;
-    for (unsigned i = 0; rc == 0 && i < bf_whole_count(f); i++) {
-        const bf_part *p = bf_whole_part(f, i);
-        if (p->page && !bf_live_sound(p->live))
+    for (unsigned i = 0; rc == 0 && i < bf_parts_count(f); i++) {
+        const bf_part *p = bf_parts_get(f, i);
+        if (p->page && !bf_live_is_valid(p->live))
             return bf_fail(err, BF_EFORMAT,
                 "%.80s was overwritten while it was open: the page of "
                 "its part %u is missing",
@@ -223,10 +223,10 @@ int bf_whole_check(bf_filter *f, bf_error *err)
     return rc;
 }
 
-int bf_whole_writable(bf_filter *f, bf_error *err)
+int bf_parts_writable(bf_filter *f, bf_error *err)
 {
     bf_chain *c = f->chain;
-    const unsigned count = bf_whole_count(f);
+    const unsigned count = bf_parts_count(f);
     int rc = bf_writable(f, err);
     if (rc < 0 || !c || bf_uint_load_relaxed(&c->dirty_parts) == count) return rc;
     if (c->part[0]->page) rc = bf_refuse_wait(err, bf_where(f, NULL), "is to be marked as written");
@@ -238,17 +238,17 @@ int bf_whole_writable(bf_filter *f, bf_error *err)
     return rc;
 }
 
-int bf_whole_follow(bf_filter *f, bf_error *err)
+int bf_parts_follow(bf_filter *f, bf_error *err)
 {
-    int rc = bf_whole_check(f, err);
+    int rc = bf_parts_check(f, err);
     return rc == 0 && f->chain ? bf_chain_follow(f, err) : rc;
 }
 
-int bf_whole_hold(bf_filter *f, bf_error *err) { return f->chain ? bf_lock(f, err) : 0; }
+int bf_parts_lock(bf_filter *f, bf_error *err) { return f->chain ? bf_lock(f, err) : 0; }
 
-int bf_whole_hold_all(bf_filter *f, bf_error *err)
+int bf_parts_lock_all(bf_filter *f, bf_error *err)
 {
-    int rc = bf_whole_check(f, err);
+    int rc = bf_parts_check(f, err);
     if (rc < 0 || !f->chain) return rc;
     const bf_chain_ops *ops = f->bitmap.store.ops->chain;
     int64_t now = bf_live(f->chain->epoch);
@@ -259,32 +259,32 @@ int bf_whole_hold_all(bf_filter *f, bf_error *err)
     return rc < 0 ? rc : 0;
 }
 
-int bf_whole_refresh(bf_filter *f, bf_error *err)
+int bf_parts_refresh(bf_filter *f, bf_error *err)
 {
-    int rc = bf_whole_hold_all(f, err);
-    if (rc == 0) bf_whole_let(f);
+    int rc = bf_parts_lock_all(f, err);
+    if (rc == 0) bf_parts_unlock(f);
     return rc;
 }
 
-void bf_whole_let(bf_filter *f)
+void bf_parts_unlock(bf_filter *f)
 {
     if (f->chain) bf_unlock(f);
 }
 
-int bf_whole_expire(bf_filter *f, double seconds, bf_error *err)
+int bf_parts_expire(bf_filter *f, double seconds, bf_error *err)
 {
     bf_store *s = &f->bitmap.store;
     return f->chain ? s->ops->chain->expire(f, seconds, err) : s->ops->expire(s, seconds, err);
 }
 
-int bf_whole_remove(bf_filter *f, bf_error *err)
+int bf_parts_remove(bf_filter *f, bf_error *err)
 {
     bf_store *s = &f->bitmap.store;
     return f->chain ? s->ops->chain->remove(f, err) : s->ops->remove(s, err);
 }
 
 /* ---- another like it ---- */
-bf_spec bf_whole_spec(bf_filter *f)
+bf_spec bf_copy_spec(bf_filter *f)
 {
     bf_spec spec = { .threads = f->atomic && !(f->bitmap.store.ops->flags & BF_STORE_ATOMIC) };
     if (f->secret_check && !f->functions) {
@@ -298,12 +298,12 @@ bf_spec bf_whole_spec(bf_filter *f)
     return spec;
 }
 
-int bf_whole_append(bf_filter *f, const bf_params *part, bf_error *err)
+int bf_parts_append(bf_filter *f, const bf_params *part, bf_error *err)
 {
     return f->chain ? f->bitmap.store.ops->chain->append(f, part, err) : 0;
 }
 
-void bf_whole_go_on(bf_filter *f, const bf_filter *as)
+void bf_parts_copy_state(bf_filter *f, const bf_filter *as)
 {
     if (!f->chain) return;
     f->chain->at_limit = as->chain->at_limit;
@@ -328,7 +328,7 @@ int bf_chain_next(bf_filter *f, unsigned count, bf_error *err)
         if (rc > 0) rc = ops->append(f, &part, err);
     }
     bf_unlock(f);
-    return rc < 0 ? rc : bf_whole_writable(f, err);
+    return rc < 0 ? rc : bf_parts_writable(f, err);
 }
 
 const bf_variant_ops bf_variant_fixed = { .stored = &bf_format_fixed };

@@ -128,14 +128,14 @@ const char *bf_where(const bf_filter *f, const bf_spec *spec); /* its storage as
 int bf_writable(bf_filter *f, bf_error *err);
 /* Called after keys were added or anything else was written.  Returns 0 if the file that has the
  * name contains that, or an error, now and from then on. */
-int bf_still_named(bf_filter *f, bf_error *err);
-/* bf_still_named for a single key: checks once in about 1,024 keys, chosen by the digest (threads
+int bf_check_named(bf_filter *f, bf_error *err);
+/* bf_check_named for a single key: checks once in about 1,024 keys, chosen by the digest (threads
  * would contend for a counter).  Returns answer or the error. */
-static inline int bf_sometimes_named(bf_filter *f, uint64_t digest, int answer, bf_error *err)
+static inline int bf_check_named_sometimes(bf_filter *f, uint64_t digest, int answer, bf_error *err)
 {
     enum { ONE_IN = 1024 };
     if (digest % ONE_IN || answer < 0) return answer;
-    const int rc = bf_still_named(f, err);
+    const int rc = bf_check_named(f, err);
     return rc < 0 ? rc : answer;
 }
 /* bf_lock_threads waits until *holder is this process; storing 0 releases it */

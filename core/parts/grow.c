@@ -11,7 +11,7 @@ static int test(bf_filter *f, bf_span *s, bf_error *err)
     const bf_chain *c = f->chain;
     unsigned from = 0, count = bf_chain_count(c);
     int rc;
-    while ((rc = bf_chain_sift(f, c->part + from, count - from, s, 1, err)) == 0 && s->n) {
+    while ((rc = bf_span_test(f, c->part + from, count - from, s, 1, err)) == 0 && s->n) {
         if ((rc = bf_chain_follow(f, err)) < 0) return rc;
         const unsigned now = bf_chain_count(c);
         if (now <= count) return 0; /* fewer parts: re-created, and another thread got the error */
@@ -53,7 +53,7 @@ static int recheck(bf_filter *f, const bf_span *s, size_t n, unsigned count, bf_
         fresh.key[fresh.n] = s->key[i];
         fresh.n += s->answer[s->key[i]];
     }
-    return bf_chain_sift(f, f->chain->part + count, now - count, &fresh, 0, err);
+    return bf_span_test(f, f->chain->part + count, now - count, &fresh, 0, err);
 }
 
 /* In addressable memory: adds the keys that no part has to the newest of `count` parts, as many as
@@ -65,14 +65,14 @@ static int put(bf_filter *f, unsigned count, bf_span *s, bf_error *err)
     const uint64_t most = room(c, newest);
     const unsigned old = most ? count - 1 : count, from = s->asked;
     if (old > from) {
-        const int rc = bf_chain_sift(f, c->part + from, old - from, s, 0, err);
+        const int rc = bf_span_test(f, c->part + from, old - from, s, 0, err);
         if (rc < 0) return rc;
         s->asked = old;
     }
     const size_t n = most < s->n ? (size_t)most : s->n;
     uint8_t *const answer = s->answer;
     if (n == 0) return 0;
-    const int64_t hits = bf_chain_add_words(f, newest, s, n);
+    const int64_t hits = bf_span_add(f, newest, s, n);
     for (size_t i = 0; i < n; i++) answer[s->key[i]] = hits == 0 || !s->present[i];
     if (n > (uint64_t)hits) bf_live_add(newest->live, n - (uint64_t)hits, f->atomic);
     const int rc = recheck(f, s, n, count, err);

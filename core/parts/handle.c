@@ -52,7 +52,7 @@ int bf_filter_init_from(bf_filter *f, const bf_params *d, const bf_spec *spec, b
     memcpy(f->name, d->name, sizeof f->name);
     memcpy(f->secret, d->argument.bytes, sizeof f->secret);
     f->bitmap.g = d->g;
-    f->info_p = bf_told_p(d);
+    f->info_p = bf_effective_p(d);
     f->bitmap.store.nwords = (bf_bits(&d->g) + 63) / 64;
     return bf_secret_set(f, &given, err);
 }
@@ -136,7 +136,7 @@ int bf_writable(bf_filter *f, bf_error *err)
     return 0;
 }
 
-int bf_still_named(bf_filter *f, bf_error *err)
+int bf_check_named(bf_filter *f, bf_error *err)
 {
     const bf_store *s = &f->bitmap.store;
     if (!s->ops->has_name || (bf_int_load_acquire(&f->state) != BF_REPLACED && s->ops->has_name(s)))

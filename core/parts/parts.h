@@ -108,14 +108,14 @@ void bf_chain_free(bf_filter *f);
 /* The filter's clock.  The system's clock is read as of its last tick, some ms late and never
  * early.
  */
-double bf_chain_tick(const bf_chain *c);
-int bf_chain_join(bf_chain *c, bf_part *p); /* appends p, under the lock */
-int bf_chain_take_in(bf_filter *f, bf_error *err);
+double bf_chain_clock(const bf_chain *c);
+int bf_chain_add_part(bf_chain *c, bf_part *p); /* appends p, under the lock */
+int bf_chain_open_new_parts(bf_filter *f, bf_error *err);
 /* Opens the parts that others appended, if there are any. */
 static inline int bf_chain_follow(bf_filter *f, bf_error *err)
 {
     const bf_chain_ops *ops = f->bitmap.store.ops->chain;
-    return ops->has_new_parts && ops->has_new_parts(f) ? bf_chain_take_in(f, err) : 0;
+    return ops->has_new_parts && ops->has_new_parts(f) ? bf_chain_open_new_parts(f, err) : 0;
 }
 /* Appends a part after the `count` known ones, or opens the one that another process appended
  * first. */
@@ -124,22 +124,22 @@ uint64_t bf_chain_bytes(const bf_filter *f); /* length of its file */
 
 /* window.c */
 /* may ask Redis for the time */
-int bf_window_now(bf_filter *f, int64_t *epoch, bf_error *err);
+int bf_window_epoch(bf_filter *f, int64_t *epoch, bf_error *err);
 /* the same by this machine's clock, without a round trip */
-int bf_window_here(const bf_filter *f, int64_t *epoch, bf_error *err);
+int bf_window_local_epoch(const bf_filter *f, int64_t *epoch, bf_error *err);
 /* the part of the ring that this epoch uses; it may still belong to another epoch */
 bf_part *bf_window_part(const bf_chain *c, int64_t epoch);
-bool bf_window_lives(const bf_chain *c, const bf_part *p, int64_t now);
+bool bf_window_is_living(const bf_chain *c, const bf_part *p, int64_t now);
 /* In addressable memory: the part, emptied for this epoch; *p is NULL if the epoch is over. */
-int bf_window_turn(bf_filter *f, int64_t epoch, bf_part **p, bf_error *err);
+int bf_window_reuse_part(bf_filter *f, int64_t epoch, bf_part **p, bf_error *err);
 /* Calls work with the part of that epoch, unless the epoch is over.  Holds the lock, so that the
  * part cannot be emptied for another epoch. */
-int bf_window_into(bf_filter *f, int64_t epoch, int (*work)(void *, bf_part *, bf_error *),
+int bf_window_with_part(bf_filter *f, int64_t epoch, int (*work)(void *, bf_part *, bf_error *),
     void *ctx, bf_error *err);
 /* under the lock; does nothing if the part belongs to this epoch or a later one */
-void bf_window_empty(bf_filter *f, bf_part *p, int64_t epoch);
+void bf_window_clear_part(bf_filter *f, bf_part *p, int64_t epoch);
 /* is its epoch later than every published one? */
-int bf_window_late(const bf_filter *f, const bf_part *p, bf_error *err);
+int bf_window_is_later(const bf_filter *f, const bf_part *p, bf_error *err);
 /* Checks stored live words before they are used. write: the newest epoch may be raised to that of
  * the parts. */
 int bf_window_check(bf_filter *f, bool write, const char *where, bf_error *err);
@@ -147,75 +147,75 @@ double bf_window_step(const bf_chain *c); /* length of an epoch in seconds */
 
 /* chain.c: the parts of a filter, be they one or many.  All files above this folder go over the
  * parts with these functions and do not ask how many there are. */
-static inline unsigned bf_whole_count(const bf_filter *f)
+static inline unsigned bf_parts_count(const bf_filter *f)
 {
     return f->chain ? bf_chain_count(f->chain) : 1;
 }
-static inline bf_part *bf_whole_part(bf_filter *f, unsigned i)
+static inline bf_part *bf_parts_get(bf_filter *f, unsigned i)
 {
     return f->chain ? f->chain->part[i] : &f->part;
 }
-static inline const bf_part *bf_whole_newest(const bf_filter *f)
+static inline const bf_part *bf_parts_newest(const bf_filter *f)
 {
-    return bf_whole_part((bf_filter *)f, bf_whole_count(f) - 1);
+    return bf_parts_get((bf_filter *)f, bf_parts_count(f) - 1);
 }
-static inline bool bf_whole_lives(const bf_filter *f, const bf_part *p, int64_t now)
+static inline bool bf_part_is_living(const bf_filter *f, const bf_part *p, int64_t now)
 {
-    return !f->variant->forgets || bf_window_lives(f->chain, p, now);
+    return !f->variant->forgets || bf_window_is_living(f->chain, p, now);
 }
 
-uint64_t bf_whole_cells(const bf_filter *f); /* cells of all parts */
+uint64_t bf_parts_cells(const bf_filter *f); /* cells of all parts */
 /* The image of the first `parts` parts: its length; is it compact?  Then the length of what
  * precedes the first part, and of part i. */
-uint64_t bf_whole_bytes(const bf_filter *f, unsigned parts);
-bool bf_whole_compact(const bf_filter *f, unsigned parts);
-uint64_t bf_whole_head(const bf_filter *f, bool compact);
-uint64_t bf_whole_part_bytes(const bf_filter *f, unsigned i, bool compact);
+uint64_t bf_image_length_of(const bf_filter *f, unsigned parts);
+bool bf_image_is_compact(const bf_filter *f, unsigned parts);
+uint64_t bf_image_head_bytes(const bf_filter *f, bool compact);
+uint64_t bf_image_part_bytes(const bf_filter *f, unsigned i, bool compact);
 /* parameters as an image of so many parts has them */
-bf_params bf_whole_describe(const bf_filter *f, unsigned parts);
+bf_params bf_image_params(const bf_filter *f, unsigned parts);
 /* parameters as the image of part i has them */
-bf_params bf_whole_describe_part(const bf_filter *f, const bf_part *p, unsigned i);
-uint64_t bf_whole_parts(const bf_params *d); /* number of parts of a new or stored filter */
+bf_params bf_part_params(const bf_filter *f, const bf_part *p, unsigned i);
+uint64_t bf_parts_stored(const bf_params *d); /* number of parts of a new or stored filter */
 
 /* attach opens all parts of a filter that exists. create returns 1, or 0 if another process was
  * faster. */
-int bf_whole_attach(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_error *err);
-int bf_whole_create(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_error *err);
-int bf_whole_plan(bf_params *d, bf_error *err); /* sets d->g.m to the sum of the first parts */
+int bf_parts_attach(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_error *err);
+int bf_parts_create(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_error *err);
+int bf_parts_plan(bf_params *d, bf_error *err); /* sets d->g.m to the sum of the first parts */
 
 /* Checks that its words are still there; called before a map is first read. follow and refresh do
  * this too. */
-int bf_whole_check(bf_filter *f, bf_error *err);
+int bf_parts_check(bf_filter *f, bf_error *err);
 /* opens new parts that a reply or the header page has shown */
-int bf_whole_follow(bf_filter *f, bf_error *err);
+int bf_parts_follow(bf_filter *f, bf_error *err);
 /* opens all parts that others have appended so far */
-int bf_whole_refresh(bf_filter *f, bf_error *err);
-int bf_whole_writable(bf_filter *f, bf_error *err);
-/* call bf_whole_check first; *now is 0 if the filter does not forget */
-int bf_whole_now(bf_filter *f, int64_t *now, bf_error *err);
-/* The known parts, or all that exist, do not change until bf_whole_let. */
-int bf_whole_hold(bf_filter *f, bf_error *err);
-int bf_whole_hold_all(bf_filter *f, bf_error *err);
-void bf_whole_let(bf_filter *f);
-int bf_whole_expire(bf_filter *f, double seconds, bf_error *err);
-int bf_whole_remove(bf_filter *f, bf_error *err);
+int bf_parts_refresh(bf_filter *f, bf_error *err);
+int bf_parts_writable(bf_filter *f, bf_error *err);
+/* call bf_parts_check first; *now is 0 if the filter does not forget */
+int bf_parts_now(bf_filter *f, int64_t *now, bf_error *err);
+/* The known parts, or all that exist, do not change until bf_parts_unlock. */
+int bf_parts_lock(bf_filter *f, bf_error *err);
+int bf_parts_lock_all(bf_filter *f, bf_error *err);
+void bf_parts_unlock(bf_filter *f);
+int bf_parts_expire(bf_filter *f, double seconds, bf_error *err);
+int bf_parts_remove(bf_filter *f, bf_error *err);
 
 /* Forgetting filters: the epoch of the newest add; the oldest living epoch at that time; the part
  * of an epoch, or NULL; true if parts are never removed while the handle is open. */
-int64_t bf_whole_latest(const bf_filter *f);
-int64_t bf_whole_oldest(const bf_filter *f, int64_t now);
-bf_part *bf_whole_of(const bf_filter *f, int64_t epoch);
-bool bf_whole_stands(const bf_filter *f);
+int64_t bf_newest_epoch(const bf_filter *f);
+int64_t bf_oldest_epoch(const bf_filter *f, int64_t now);
+bf_part *bf_part_of_epoch(const bf_filter *f, int64_t epoch);
+bool bf_parts_stay(const bf_filter *f);
 
 /* The part that a new key would be added to. */
-int bf_whole_target(bf_filter *f, const bf_part **p, bf_error *err);
-void bf_whole_tell(bf_filter *f, unsigned i, bf_part_info *info);
+int bf_parts_target(bf_filter *f, const bf_part **p, bf_error *err);
+void bf_parts_info(bf_filter *f, unsigned i, bf_part_info *info);
 
 /* For copies in memory (bf_new_like): a spec with f's secret and clock; appending a part; and
  * taking over the state of `as` when all parts are there. */
-bf_spec bf_whole_spec(bf_filter *f);
-int bf_whole_append(bf_filter *f, const bf_params *part, bf_error *err);
-void bf_whole_go_on(bf_filter *f, const bf_filter *as);
+bf_spec bf_copy_spec(bf_filter *f);
+int bf_parts_append(bf_filter *f, const bf_params *part, bf_error *err);
+void bf_parts_copy_state(bf_filter *f, const bf_filter *as);
 
 /* home/memory.c: an empty filter in memory; a growing or forgetting one has no parts yet. spec
  * gives secret or functions, threads and clock, and may be NULL. */

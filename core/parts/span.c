@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* In addressable memory a call gets at most BF_CHUNK keys. */
-int64_t bf_chain_add_words(const bf_filter *f, bf_part *part, bf_span *s, size_t n)
+int64_t bf_span_add(const bf_filter *f, bf_part *part, bf_span *s, size_t n)
 {
     bf_bitmap *p = &part->bitmap;
     const uint64_t bits = p->kernels->add[f->add_mode](&p->g, p->store.words, s->d, n, NULL, 0) &
@@ -15,7 +15,7 @@ int64_t bf_chain_add_words(const bf_filter *f, bf_part *part, bf_span *s, size_t
     return __builtin_popcountll(bits);
 }
 
-void bf_chain_settle(bf_span *s, uint8_t value)
+void bf_span_drop_decided(bf_span *s, uint8_t value)
 {
     size_t kept = 0;
     for (size_t i = 0; i < s->n; i++) {
@@ -75,7 +75,7 @@ static uint64_t any_of(
     return present;
 }
 
-bool bf_chain_mark(bf_part *const *parts, unsigned n, bf_span *s)
+bool bf_span_find(bf_part *const *parts, unsigned n, bf_span *s)
 {
     bf_part_view views[BF_PARTS_MAX];
     for (unsigned i = 0; i < n; i++) views[i] = bf_part_view_of(&parts[i]->bitmap);
@@ -85,14 +85,14 @@ bool bf_chain_mark(bf_part *const *parts, unsigned n, bf_span *s)
     return bits != 0;
 }
 
-int bf_chain_sift(
+int bf_span_test(
     bf_filter *f, bf_part *const *parts, unsigned n, bf_span *s, uint8_t value, bf_error *err)
 {
     if (n == 0 || s->n == 0) return 0;
     const int64_t hits = parts[0]->bitmap.kernels
-                             ? bf_chain_mark(parts, n, s)
+                             ? bf_span_find(parts, n, s)
                              : f->bitmap.store.ops->chain->ask(f, parts, n, false, s, err);
-    if (hits > 0) bf_chain_settle(s, value);
+    if (hits > 0) bf_span_drop_decided(s, value);
     return hits < 0 ? (int)hits : 0;
 }
 
@@ -110,7 +110,7 @@ static int add_keys(bf_filter *f, const bf_digests *k, uint64_t *present, bf_err
     bf_span s;
     uint8_t answer[BF_CHUNK] = { 0 };
     uint64_t known = 0;
-    int rc = bf_whole_writable(f, err);
+    int rc = bf_parts_writable(f, err);
     if (rc < 0) return rc;
     s.answer = answer;
     s.n = s.asked = 0;
@@ -161,11 +161,11 @@ int bf_chain_add_one(bf_filter *f, const void *key, size_t len, bf_error *err)
 {
     uint64_t d[BF_WIDTH_MAX], present;
     int rc = bf_chain_follow(f, err);
-    if (rc < 0 || (rc = bf_whole_writable(f, err)) < 0) return rc;
+    if (rc < 0 || (rc = bf_parts_writable(f, err)) < 0) return rc;
     f->hash->one(f->secret, key, len, d);
     if (f->variant->add_one)
         rc = f->variant->add_one(f, d, err);
     else if ((rc = add_keys(f, &(bf_digests){ d, 1, NULL, 0 }, &present, err)) == 0)
         rc = !present;
-    return bf_sometimes_named(f, d[0], rc, err);
+    return bf_check_named_sometimes(f, d[0], rc, err);
 }

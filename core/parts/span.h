@@ -18,16 +18,16 @@ struct bf_span {
 };
 /* Adds the first n keys to a part in addressable memory.  Returns how many were present;
  * span->present says which. */
-int64_t bf_chain_add_words(const bf_filter *f, bf_part *p, bf_span *span, size_t n);
+int64_t bf_span_add(const bf_filter *f, bf_part *p, bf_span *span, size_t n);
 /* Tests all these parts.  Keys that are found get `value` as their answer and leave the span. */
-int bf_chain_sift(
+int bf_span_test(
     bf_filter *f, bf_part *const *parts, unsigned n, bf_span *span, uint8_t value, bf_error *err);
 /* For parts in addressable memory: returns true if any key is in one of them, and sets
  * span->present. */
-bool bf_chain_mark(bf_part *const *parts, unsigned n, bf_span *span);
+bool bf_span_find(bf_part *const *parts, unsigned n, bf_span *span);
 /* Removes the keys that span->present decides; those that are present get `value` as their answer.
  */
-void bf_chain_settle(bf_span *span, uint8_t value);
+void bf_span_drop_decided(bf_span *span, uint8_t value);
 
 /* At most BF_CHUNK digests to work on, and further ones whose lines are to be prefetched. */
 typedef struct {

@@ -38,7 +38,7 @@ typedef struct {
     int (*count)(bf_store *s, uint64_t *ones, uint64_t *slices, bf_error *err);
     /* Samples some bits for a warning: about `ones` of `of` are set.  Not NULL: the sample needs a
      * round trip. */
-    int (*glance)(bf_store *s, uint64_t *ones, uint64_t *of, bf_error *err);
+    int (*sample)(bf_store *s, uint64_t *ones, uint64_t *of, bf_error *err);
     int (*clear)(bf_store *s, bf_error *err);
     int (*unite)(bf_store *s, const uint64_t *words, bf_error *err);     /* bits |= words */
     int (*intersect)(bf_store *s, const uint64_t *words, bf_error *err); /* bits &= words */

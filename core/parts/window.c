@@ -60,7 +60,7 @@ static int not_before(const bf_chain *c, int rc, int64_t *epoch)
     return rc;
 }
 
-int bf_window_now(bf_filter *f, int64_t *epoch, bf_error *err)
+int bf_window_epoch(bf_filter *f, int64_t *epoch, bf_error *err)
 {
     const bf_chain *c = f->chain;
     const bf_chain_ops *ops = f->bitmap.store.ops->chain;
@@ -71,7 +71,7 @@ int bf_window_now(bf_filter *f, int64_t *epoch, bf_error *err)
     return not_before(c, rc, epoch);
 }
 
-int bf_window_here(const bf_filter *f, int64_t *epoch, bf_error *err)
+int bf_window_local_epoch(const bf_filter *f, int64_t *epoch, bf_error *err)
 {
     const bf_chain *c = f->chain;
     return not_before(c, epoch_of(c, c->clock(c->clock_ctx), epoch, err), epoch);
@@ -84,15 +84,15 @@ static int now_of_test(bf_filter *f, int64_t *epoch, bf_error *err)
     const double TICKS = 1; /* seconds; a tick takes at most 10 ms */
     const bf_chain *c = f->chain;
     if (bf_window_step(c) < TICKS || f->bitmap.store.ops->chain->server_time)
-        return bf_window_now(f, epoch, err);
-    return not_before(c, epoch_of(c, bf_chain_tick(c), epoch, err), epoch);
+        return bf_window_epoch(f, epoch, err);
+    return not_before(c, epoch_of(c, bf_chain_clock(c), epoch, err), epoch);
 }
 
 /* ---- live words that were stored ---- */
 /* An add publishes the newest epoch before it gives a part that epoch, so a part with a later one
  * was not written by this library.  Reads them in the opposite order, so that a concurrent add
  * cannot look like that. */
-int bf_window_late(const bf_filter *f, const bf_part *p, bf_error *err)
+int bf_window_is_later(const bf_filter *f, const bf_part *p, bf_error *err)
 {
     const int64_t e = bf_live(p->live), newest = bf_live(f->chain->epoch);
     if (e <= newest) return 0;
@@ -130,7 +130,7 @@ int bf_window_check(bf_filter *f, bool write, const char *where, bf_error *err)
     }
     const int64_t newest = bf_live(c->epoch);
     if (rc == 0) rc = sound_epoch(c, newest, NULL, where, err);
-    if (rc < 0 || latest <= newest || (rc = bf_window_here(f, &now, err)) < 0) return rc;
+    if (rc < 0 || latest <= newest || (rc = bf_window_local_epoch(f, &now, err)) < 0) return rc;
     if (latest > now)
         return bf_fail(err, BF_EFORMAT,
             "%.60s is damaged: a part is of epoch %lld, "
@@ -146,13 +146,13 @@ bf_part *bf_window_part(const bf_chain *c, int64_t epoch)
     return c->part[at < 0 ? at + ring : at];
 }
 
-bool bf_window_lives(const bf_chain *c, const bf_part *p, int64_t now)
+bool bf_window_is_living(const bf_chain *c, const bf_part *p, int64_t now)
 {
     const int64_t e = bf_live(p->live);
     return e <= now && e >= now - (int64_t)c->desc.parts;
 }
 
-void bf_window_empty(bf_filter *f, bf_part *p, int64_t epoch)
+void bf_window_clear_part(bf_filter *f, bf_part *p, int64_t epoch)
 {
     bf_store *s = &p->bitmap.store;
     bf_live_raise(f->chain->epoch, epoch);
@@ -162,22 +162,22 @@ void bf_window_empty(bf_filter *f, bf_part *p, int64_t epoch)
     bf_live_set(p->live, epoch);
 }
 
-int bf_window_turn(bf_filter *f, int64_t epoch, bf_part **p, bf_error *err)
+int bf_window_reuse_part(bf_filter *f, int64_t epoch, bf_part **p, bf_error *err)
 {
     *p = bf_window_part(f->chain, epoch);
     int rc = 0;
     if (bf_live((*p)->live) < epoch) {
         if ((rc = bf_lock(f, err)) < 0) return rc;
-        bf_window_empty(f, *p, epoch);
+        bf_window_clear_part(f, *p, epoch);
         bf_unlock(f);
     }
     if (bf_live((*p)->live) == epoch) return 0;
-    rc = bf_window_late(f, *p, err);
+    rc = bf_window_is_later(f, *p, err);
     *p = NULL; /* later already */
     return rc;
 }
 
-int bf_window_into(
+int bf_window_with_part(
     bf_filter *f, int64_t e, int (*work)(void *, bf_part *, bf_error *), void *ctx, bf_error *err)
 {
     const bf_chain_ops *ops = f->bitmap.store.ops->chain;
@@ -187,8 +187,8 @@ int bf_window_into(
     if (ops->open_current)
         rc = ops->open_current(f, &e, true, err);
     else
-        bf_window_empty(f, p, e);
-    if (rc == 0) rc = bf_live(p->live) == e ? work(ctx, p, err) : bf_window_late(f, p, err);
+        bf_window_clear_part(f, p, e);
+    if (rc == 0) rc = bf_live(p->live) == e ? work(ctx, p, err) : bf_window_is_later(f, p, err);
     bf_unlock(f);
     return rc;
 }
@@ -212,12 +212,12 @@ static int ask(bf_filter *f, bf_span *s, int64_t from, int64_t to, uint8_t value
 {
     bf_part *p[BF_PARTS_MAX], *now[BF_PARTS_MAX];
     unsigned n = living(f->chain, from, to, p), same;
-    if (n == 0 || !p[0]->bitmap.kernels) return bf_chain_sift(f, p, n, s, value, err);
-    while (n && s->n && bf_chain_mark(p, n, s)) {
+    if (n == 0 || !p[0]->bitmap.kernels) return bf_span_test(f, p, n, s, value, err);
+    while (n && s->n && bf_span_find(p, n, s)) {
         bf_fence();
         same = living(f->chain, from, to, now);
         if (same == n && !memcmp(p, now, n * sizeof *p)) {
-            bf_chain_settle(s, value);
+            bf_span_drop_decided(s, value);
             break;
         }
         n = same;
@@ -238,7 +238,7 @@ static int ask_again(
             return bf_fail(
                 err, BF_EIO, "%.80s: its parts change too fast to be read", bf_where(f, NULL));
         if ((rc = ops->list_parts(f, &now, false, err)) == 0)
-            rc = ask(f, s, bf_whole_oldest(f, now), own - 1, value, err);
+            rc = ask(f, s, bf_oldest_epoch(f, now), own - 1, value, err);
         if (rc == 0) rc = ask(f, s, own + 1, now, value, err);
     }
     return rc;
@@ -249,10 +249,10 @@ static int ask_again(
 static int test(bf_filter *f, bf_span *s, bf_error *err)
 {
     int64_t now = 0;
-    int rc = bf_window_now(f, &now, err);
+    int rc = bf_window_epoch(f, &now, err);
     if (rc < 0 || (rc = bf_lock(f, err)) < 0) return rc;
     rc = f->bitmap.store.ops->chain->list_parts(f, &now, false, err);
-    if (rc == 0) rc = ask(f, s, bf_whole_oldest(f, now), now, 1, err);
+    if (rc == 0) rc = ask(f, s, bf_oldest_epoch(f, now), now, 1, err);
     if (rc == 0) rc = ask_again(f, s, now, BF_NEVER, 1, err);
     bf_unlock(f);
     return rc;
@@ -270,7 +270,7 @@ static int asked(
     if (rc < 0) return rc;
     int64_t at = (now + 1) % ring;
     if (at < 0) at += ring;
-    for (int64_t e = bf_whole_oldest(f, now); e <= now; e++) {
+    for (int64_t e = bf_oldest_epoch(f, now); e <= now; e++) {
         if (bf_live(c->part[at]->live) == e) room[living++] = c->view[at];
         if (++at == ring) at = 0;
     }
@@ -287,14 +287,14 @@ static int set(bf_filter *f, bf_span *s, int64_t *now, uint8_t *first, bf_error 
     const bf_chain *c = f->chain;
     for (int tries = 0; tries < TRIES; tries++) {
         bf_part *p;
-        int rc = bf_window_now(f, now, err);
-        if (rc < 0 || (rc = bf_window_turn(f, *now, &p, err)) < 0) return rc;
+        int rc = bf_window_epoch(f, now, err);
+        if (rc < 0 || (rc = bf_window_reuse_part(f, *now, &p, err)) < 0) return rc;
         if (!p) continue;
         bf_fence(); /* whoever sees these bits sees the new epoch of the part */
-        const int64_t hits = bf_chain_add_words(f, p, s, s->n);
+        const int64_t hits = bf_span_add(f, p, s, s->n);
         bf_fence();
         if (bf_live(c->epoch) <= *now + (int64_t)c->desc.parts) {
-            if (hits) bf_chain_settle(s, 0);
+            if (hits) bf_span_drop_decided(s, 0);
             return 0;
         }
         for (size_t i = 0; i < s->n; i++) first[s->key[i]] |= hits == 0 || !s->present[i];
@@ -308,7 +308,7 @@ static int add_here(bf_filter *f, bf_span *s, bf_error *err)
     uint8_t first[BF_CHUNK] = { 0 }, *const answer = s->answer;
     const size_t n = s->n; /* all keys of the run */
     int rc = set(f, s, &now, first, err);
-    if (rc == 0) rc = ask(f, s, bf_whole_oldest(f, now), now - 1, 0, err);
+    if (rc == 0) rc = ask(f, s, bf_oldest_epoch(f, now), now - 1, 0, err);
     for (size_t i = 0; i < n; i++) answer[i] |= first[i];
     return rc;
 }
@@ -319,13 +319,13 @@ static int add_remote(bf_filter *f, bf_span *s, bf_error *err)
     const bf_chain_ops *ops = f->bitmap.store.ops->chain;
     bf_part *p[BF_PARTS_MAX];
     int64_t now = 0, hits;
-    int rc = bf_window_now(f, &now, err);
+    int rc = bf_window_epoch(f, &now, err);
     if (rc < 0 || (rc = bf_lock(f, err)) < 0) return rc;
     if ((rc = ops->open_current(f, &now, false, err)) == 0) {
         p[0] = bf_window_part(f->chain, now);
         hits = ops->ask(
             f, p, 1 + living(f->chain, now - f->chain->desc.parts, now - 1, p + 1), true, s, err);
-        if (hits > 0) bf_chain_settle(s, 0);
+        if (hits > 0) bf_span_drop_decided(s, 0);
         rc = hits < 0 ? (int)hits : ask_again(f, s, now, now, 0, err);
     }
     bf_unlock(f);
@@ -342,9 +342,9 @@ static int add(bf_filter *f, bf_span *s, bf_error *err)
 }
 
 /* ---- what time is to the floors above, where it means anything ---- */
-void bf_whole_tell(bf_filter *f, unsigned i, bf_part_info *info)
+void bf_parts_info(bf_filter *f, unsigned i, bf_part_info *info)
 {
-    const bf_part *p = bf_whole_part(f, i);
+    const bf_part *p = bf_parts_get(f, i);
     const int64_t live = bf_live(p->live);
     *info = (bf_part_info){
         .first_bit = p->start, .m = p->bitmap.g.m, .n = p->bitmap.g.n, .p = p->bitmap.g.p
@@ -355,26 +355,26 @@ void bf_whole_tell(bf_filter *f, unsigned i, bf_part_info *info)
     info->until = (double)(live + f->chain->desc.parts + 1) * bf_window_step(f->chain);
 }
 
-int bf_whole_target(bf_filter *f, const bf_part **p, bf_error *err)
+int bf_parts_target(bf_filter *f, const bf_part **p, bf_error *err)
 {
     int64_t now = 0;
-    *p = bf_whole_newest(f);
+    *p = bf_parts_newest(f);
     if (!f->variant->forgets) return 0;
-    int rc = bf_window_here(f, &now, err);
+    int rc = bf_window_local_epoch(f, &now, err);
     if (rc == 0) *p = bf_window_part(f->chain, now);
     return rc;
 }
 
-bf_part *bf_whole_of(const bf_filter *f, int64_t epoch)
+bf_part *bf_part_of_epoch(const bf_filter *f, int64_t epoch)
 {
     bf_part *p = bf_window_part(f->chain, epoch);
     return bf_live(p->live) == epoch ? p : NULL;
 }
 
-int bf_whole_now(bf_filter *f, int64_t *now, bf_error *err)
+int bf_parts_now(bf_filter *f, int64_t *now, bf_error *err)
 {
     *now = 0;
-    return f->variant->forgets ? bf_window_now(f, now, err) : 0;
+    return f->variant->forgets ? bf_window_epoch(f, now, err) : 0;
 }
 
 const bf_variant_ops bf_variant_window = { .stored = &bf_format_window,

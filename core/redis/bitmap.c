@@ -85,7 +85,7 @@ int bf_redis_make(bf_redis *r, const bf_params *d, bf_error *err)
     char *temp = bf_redis_name(r->conn, r->key, BF_NAME_TEMP, 0);
     uint32_t mark = bf_random();
     if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
-    bf_redis_place(r, d);
+    bf_redis_set_params(r, d);
     int rc = bf_redis_zeros(r, temp, mark, err);
     if (rc == 0) {
         bf_conn_begin(r->conn, BF_WRITES);
@@ -158,7 +158,7 @@ const char *bf_redis_expiry(double seconds, char ms[BF_REDIS_MS])
     return seconds == 0 ? "PERSIST" : "PEXPIRE";
 }
 
-int bf_redis_care(bf_redis *r, const char *command, const char *argument, bf_error *err)
+int bf_redis_run_if_marked(bf_redis *r, const char *command, const char *argument, bf_error *err)
 {
     const int rc = run_if_marked(r, NULL, 0, command, argument, err);
     return rc < 0 ? rc : 0;

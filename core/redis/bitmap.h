@@ -17,7 +17,7 @@ int bf_redis_intersect(bf_redis *r, const void *bytes, bf_error *err);
 enum { BF_REDIS_MS = 24 };
 const char *bf_redis_expiry(double seconds, char ms[BF_REDIS_MS]);
 /* Runs PEXPIRE, PERSIST or DEL on K and K:meta; argument may be NULL. */
-int bf_redis_care(bf_redis *r, const char *command, const char *argument, bf_error *err);
+int bf_redis_run_if_marked(bf_redis *r, const char *command, const char *argument, bf_error *err);
 
 /* creates a key of zeros, with a mark */
 int bf_redis_zeros(bf_redis *r, const char *temp, uint32_t mark, bf_error *err);

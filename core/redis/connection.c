@@ -423,7 +423,7 @@ void bf_conn_command(bf_conn *l, const char *format, ...)
     va_end(ap);
 }
 
-int bf_conn_ask(bf_conn *l, bf_error *err, const char *format, ...)
+int bf_conn_query(bf_conn *l, bf_error *err, const char *format, ...)
 {
     va_list ap;
     bf_conn_begin(l, BF_READS);

@@ -88,7 +88,7 @@ int bf_conn_refusal(const bf_conn *l, bf_error *err);
  * next() starts again with the first. */
 int bf_conn_finish(bf_conn *l, bf_error *err);
 /* A round trip of one command that only reads. */
-int bf_conn_ask(bf_conn *l, bf_error *err, const char *format, ...);
+int bf_conn_query(bf_conn *l, bf_error *err, const char *format, ...);
 /* A round trip of one script that returns a number. */
 int bf_conn_run_script(bf_conn *l, long long *v, bf_error *err);
 char *bf_redis_digits(char *at, uint64_t v); /* writes v in decimal; returns the end */

@@ -91,7 +91,7 @@ int bf_redis_attach_foreign(
             "%s holds bytes of another system, which are bits and not counters", r->label);
     int rc = bf_size(d, spec, BF_REDIS_M_MAX, err);
     if (rc < 0 || (rc = bf_secret_check(d->scheme, spec, &d->secret_check, err)) < 0) return rc;
-    bf_redis_place(r, d);
+    bf_redis_set_params(r, d);
     if ((rc = long_as_m(r, d->g.m, (uint64_t)bytes, err)) < 0) return rc;
     if (spec->adopt && (uint64_t)bytes > (d->g.m + 7) / 8 && !bf_redis_mark_apart(r))
         return bf_fail(err, BF_EMISMATCH,
@@ -108,7 +108,7 @@ int bf_redis_attach_foreign(
 int bf_redis_adopt_again(
     bf_redis *r, const bf_spec *spec, const bf_params *d, long long bytes, bf_error *err)
 {
-    int rc = bf_match(d, spec, r->label, err);
+    int rc = bf_check_match(d, spec, r->label, err);
     if (rc == 0) rc = long_as_m(r, d->g.m, (uint64_t)bytes, err);
     return rc < 0 ? rc : adopt(r, d, err);
 }
@@ -182,7 +182,7 @@ int bf_redisson_changed(const bf_redis *r, uint32_t seen, bf_error *err)
 
 void bf_redisson_place(bf_redis *r, const bf_params *d)
 {
-    bf_redis_place(r, d);
+    bf_redis_set_params(r, d);
     r->foreign = r->redisson = true;
     r->mark = AS_IT_WAS;
 }

@@ -126,7 +126,7 @@ int bf_redis_fetch_meta(bf_redis *r, bf_error *err)
 
 int bf_redis_fetch_id(bf_redis *r, uint32_t *id, bf_error *err)
 {
-    int rc = bf_conn_ask(r->conn, err, "HGET %s born", r->meta);
+    int rc = bf_conn_query(r->conn, err, "HGET %s born", r->meta);
     const int64_t v = rc == 0 ? bf_reply_number(&r->conn->reply, 0, 16) : 0;
     *id = v > 0 && v <= UINT32_MAX ? (uint32_t)v : 0;
     return rc;

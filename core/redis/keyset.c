@@ -55,11 +55,11 @@ static int take_shards(bf_redis *r, const bf_params *d, bf_error *err)
     if (!(r->shard = calloc(d->g.shards, sizeof *r->shard)))
         return bf_fail(err, BF_ENOMEM, "out of memory");
     r->shards = d->g.shards;
-    bf_redis_place(r, d);
+    bf_redis_set_params(r, d);
     int rc = 0;
     for (unsigned i = 0; rc == 0 && i < r->shards; i++) {
         rc = init_sibling(r->shard + i, r, BF_NAME_SHARD, i, err);
-        bf_redis_place(r->shard + i, d);
+        bf_redis_set_params(r->shard + i, d);
     }
     if (rc < 0) bf_redis_free_shards(r);
     return rc;
@@ -98,7 +98,7 @@ static bool any_shard(bf_redis *r)
     bf_conn *l = r->conn;
     long long n = 1;
     for (unsigned i = 0; i < r->shards; i++) {
-        if (bf_conn_ask(l, NULL, "EXISTS %s", bf_redis_key(r, i)->key) < 0 ||
+        if (bf_conn_query(l, NULL, "EXISTS %s", bf_redis_key(r, i)->key) < 0 ||
             !bf_reply_integer(&l->reply, 0, &n) || n)
             return true;
     }
@@ -134,7 +134,8 @@ int bf_redis_attach_shards(
     int rc = take_shards(r, d, err);
     if (rc < 0) return rc;
     r->mark = mark;
-    if ((rc = bf_match(d, spec, r->label, err)) < 0 && make && !r->making && !any_shard(r)) rc = 1;
+    if ((rc = bf_check_match(d, spec, r->label, err)) < 0 && make && !r->making && !any_shard(r))
+        rc = 1;
     if (rc == 0) rc = attach_all(r, d, make, NULL, err);
     bf_redis_select(r);
     if (rc == 0) return 1;
@@ -188,7 +189,7 @@ int bf_redis_make_shards(bf_redis *r, const bf_params *d, bf_error *err)
         if ((rc = attach_all(r, d, true, mine, err)) < 0) {
             const bool overtaken = bf_redis_has_other_id(r);
             for (unsigned i = 0; i < r->shards; i++)
-                if (mine[i]) bf_redis_care(bf_redis_key(r, i), "DEL", NULL, NULL);
+                if (mine[i]) bf_redis_run_if_marked(bf_redis_key(r, i), "DEL", NULL, NULL);
             bf_redis_whole_command(r, "DEL", NULL, NULL);
             r->made = false;
             if (overtaken) rc = made = 0;
@@ -297,7 +298,7 @@ static void append_script(
         bf_conn_append(l, "%n", (uint64_t)(first ? BF_WHOLE_ARGS : 0));
     else
         bf_conn_append(l, "%n %i %i", new->ms, new->oldest, new->newest);
-    if (later) bf_redis_put_whole(whole, &f->chain->desc, f->secret_check);
+    if (later) bf_redis_append_params(whole, &f->chain->desc, f->secret_check);
 }
 
 int bf_redis_make_part(bf_filter *f, bf_part *p, const bf_redis_new_part *new, bf_error *err)
@@ -309,7 +310,7 @@ int bf_redis_make_part(bf_filter *f, bf_part *p, const bf_redis_new_part *new, b
     char *temp = bf_redis_name(l, r->key, BF_NAME_TEMP, 0);
     if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
     bf_redis_lock(r);
-    bf_redis_place(r, new->desc);
+    bf_redis_set_params(r, new->desc);
     int rc = bf_redis_zeros(r, temp, own, err);
     if (rc == 0) {
         bf_conn_begin(l, BF_WRITES);

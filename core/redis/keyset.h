@@ -55,11 +55,11 @@ int bf_redis_parts_put(bf_filter *f, bf_part *const *parts, unsigned n, uint64_t
 /* scalable.c, window.c: growing and forgetting filters; most are called under the chain's lock */
 enum { BF_WHOLE_ARGS = 24 }; /* bf_script_append relies on it */
 /* appends BF_WHOLE_ARGS arguments */
-void bf_redis_put_whole(bf_redis *whole, const bf_params *d, uint64_t secret_check);
+void bf_redis_append_params(bf_redis *whole, const bf_params *d, uint64_t secret_check);
 int bf_redis_window_create(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_error *err);
 int bf_redis_window_ring(bf_filter *f, bf_error *err); /* allocates the ring; opens no part */
-int bf_redis_window_look(bf_filter *f, int64_t *now, bool anyway, bf_error *err);
-bool bf_redis_window_stale(const bf_filter *f, int64_t now);
-int bf_redis_window_turn(bf_filter *f, int64_t *epoch, bool past, bf_error *err);
+int bf_redis_window_list(bf_filter *f, int64_t *now, bool anyway, bf_error *err);
+bool bf_redis_window_is_stale(const bf_filter *f, int64_t now);
+int bf_redis_window_open(bf_filter *f, int64_t *epoch, bool past, bf_error *err);
 int bf_redis_window_time(bf_filter *f, double *now, bf_error *err);
 #endif

@@ -25,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void bf_redis_place(bf_redis *r, const bf_params *d)
+void bf_redis_set_params(bf_redis *r, const bf_params *d)
 {
     r->desc = *d;
     if (r->desc.g.shards == 0) r->desc.g.shards = 1; /* parts do not store the number of shards */
@@ -71,7 +71,7 @@ void bf_redis_meta_put(bf_redis *r, const bf_params *d, uint32_t mark)
 }
 
 /* Creates K:meta of a growing or forgetting filter, and gives the filter its id. */
-void bf_redis_put_whole(bf_redis *whole, const bf_params *d, uint64_t secret_check)
+void bf_redis_append_params(bf_redis *whole, const bf_params *d, uint64_t secret_check)
 {
     bf_conn *l = whole->conn;
     const bool grow = d->kind == BF_GROW;

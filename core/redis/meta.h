@@ -23,7 +23,7 @@ bool bf_redis_whole_number(
     const bf_redis_reply *r, size_t leaf, int base, uint64_t least, uint64_t most, uint64_t *out);
 bool bf_redis_share(const bf_redis_reply *r, size_t leaf, double *out);
 
-void bf_redis_place(bf_redis *r, const bf_params *d); /* sets desc, bits and mark_at */
+void bf_redis_set_params(bf_redis *r, const bf_params *d); /* sets desc, bits and mark_at */
 /* the most bits that a key can have */
 uint64_t bf_redis_most_bits(const bf_layout *l, const bf_geometry *g);
 void bf_redis_meta_put(bf_redis *r, const bf_params *d, uint32_t mark); /* arguments */

@@ -153,7 +153,7 @@ static int fail_part_lost(bf_redis *r, const char *why, bf_error *err)
 /* Takes over what the companion hash says. */
 static void take_meta(bf_redis *r, const bf_redis_meta *m)
 {
-    bf_redis_place(r, &m->desc);
+    bf_redis_set_params(r, &m->desc);
     r->mark = m->mark;
     r->filter_id = m->id;
     r->whole_id = m->whole_id;
@@ -212,7 +212,7 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_params *d, bool *stu
         *stub = rc == BF_EFORMAT || rc == BF_EMISMATCH || (spec->adopt && rc == 0);
         return rc;
     }
-    bf_redis_place(r, d);
+    bf_redis_set_params(r, d);
     if (((uint64_t)s.bytes != bf_redis_length(r) || bf_redis_mark_apart(r)) &&
         (rc = bf_redis_mark(r, &s.end, err)) < 0)
         return rc;

@@ -121,7 +121,7 @@ int bf_redis_parts_explain(bf_filter *f, int rc, bf_error *err)
     whole->doubt = false;
     bf_conn_unlock(whole->conn);
     if (!doubt) return rc;
-    const int more = bf_whole_refresh(f, err);
+    const int more = bf_parts_refresh(f, err);
     return more < 0 ? more : whole->filter_id != id ? 0 : rc;
 }
 
@@ -289,6 +289,6 @@ int bf_redis_parts_put(
             rc = check_marks_of_parts(&b, err);
     }
     unlock_filter(whole, rc);
-    if (rc == 0) bf_chain_settle(s, 0);
+    if (rc == 0) bf_span_drop_decided(s, 0);
     return rc;
 }

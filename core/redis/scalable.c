@@ -34,7 +34,7 @@ static int join(bf_filter *f, bf_part *p)
 {
     p->bitmap.g = bf_redis_of(p)->desc.g;
     p->bitmap.store.nwords = (p->bitmap.g.m + 63) / 64;
-    return bf_chain_join(f->chain, p);
+    return bf_chain_add_part(f->chain, p);
 }
 
 /* Opens the parts from count on in one round trip. */
@@ -200,7 +200,7 @@ static int remove_filter(bf_filter *f, bf_error *err)
     bf_redis *whole = bf_redis_whole(f);
     int64_t now = bf_live(f->chain->epoch);
     int rc = refresh(f, err);
-    if (rc == 0 && f->chain->desc.kind == BF_WINDOW) rc = bf_redis_window_look(f, &now, true, err);
+    if (rc == 0 && f->chain->desc.kind == BF_WINDOW) rc = bf_redis_window_list(f, &now, true, err);
     if (rc < 0) return rc;
     bf_redis_lock(whole);
     rc = bf_redis_whole_command(whole, "DEL", NULL, err);
@@ -218,7 +218,7 @@ const bf_chain_ops bf_chain_redis = { .create = create_filter,
     .put = bf_redis_parts_put,
     .expire = expire_filter,
     .remove = remove_filter,
-    .list_parts = bf_redis_window_look,
-    .open_current = bf_redis_window_turn,
+    .list_parts = bf_redis_window_list,
+    .open_current = bf_redis_window_open,
     .server_time = bf_redis_window_time,
-    .is_stale = bf_redis_window_stale };
+    .is_stale = bf_redis_window_is_stale };

@@ -175,8 +175,9 @@ static int each_key(
     for (unsigned i = 0, n = first < 0 ? 0 : r->shards + (r->shard != NULL); i < n; i++) {
         bf_error *e = first < 0 ? NULL : err;
         if (i == r->shards && first < 0 && !removes) break;
-        const int rc = i < r->shards ? bf_redis_care(bf_redis_key(r, i), command, argument, e)
-                                     : bf_redis_whole_command(r, command, argument, e);
+        const int rc = i < r->shards
+                           ? bf_redis_run_if_marked(bf_redis_key(r, i), command, argument, e)
+                           : bf_redis_whole_command(r, command, argument, e);
         if (first == 0) first = rc;
     }
     if (removes) bf_redis_cache_forget(r->cache);
@@ -238,7 +239,7 @@ const bf_store_ops bf_store_redis = { .name = "redis",
     .current = redis_current,
     .read = redis_read,
     .count = redis_count,
-    .glance = redis_sample,
+    .sample = redis_sample,
     .clear = redis_clear,
     .replace = redis_replace,
     .unite = redis_unite,

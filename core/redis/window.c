@@ -47,7 +47,7 @@ static int learn_time(bf_filter *f, int64_t *us, bf_error *err)
     bf_redis *whole = bf_redis_whole(f);
     const bf_redis_reply *reply = &whole->conn->reply;
     bf_redis_lock(whole);
-    int rc = bf_conn_ask(whole->conn, err, "TIME");
+    int rc = bf_conn_query(whole->conn, err, "TIME");
     const int64_t here = machine_us();
     const int64_t seconds = rc == 0 && reply->n == 2 ? bf_reply_number(reply, 0, 10) : -1,
                   more = seconds < 0 ? -1 : bf_reply_number(reply, 1, 10);
@@ -109,7 +109,7 @@ int bf_redis_window_ring(bf_filter *f, bf_error *err)
         if (!p) return BF_ENOMEM;
         p->bitmap.g = d.g;
         p->bitmap.store.nwords = (d.g.m + 63) / 64;
-        bf_chain_join(c, p);
+        bf_chain_add_part(c, p);
     }
     return 0;
 }
@@ -176,7 +176,7 @@ static int fetch_epochs(bf_filter *f, int64_t now, int64_t *newest, bool *has, b
     return rc == 1 ? bf_redis_follow_id(f, false, err) : rc;
 }
 
-bool bf_redis_window_stale(const bf_filter *f, int64_t now)
+bool bf_redis_window_is_stale(const bf_filter *f, int64_t now)
 {
     const bf_part *p = bf_window_part(f->chain, now);
     return bf_live(p->live) == now && bf_redis_mark_of(p) != p->last_mark;
@@ -189,7 +189,7 @@ static int too_fast(const bf_filter *f, bf_error *err)
 
 /* Opens the living parts.  The newest part's mark is known to have no part after it if K:meta was
  * read after the mark. */
-int bf_redis_window_look(bf_filter *f, int64_t *now, bool anyway, bf_error *err)
+int bf_redis_window_list(bf_filter *f, int64_t *now, bool anyway, bf_error *err)
 {
     bf_chain *c = f->chain;
     const int64_t seen = bf_live(c->epoch);
@@ -198,7 +198,7 @@ int bf_redis_window_look(bf_filter *f, int64_t *now, bool anyway, bf_error *err)
     int rc = 0;
     if (seen > *now) *now = seen;
     if (!anyway && bf_live(bf_window_part(c, *now)->live) == *now &&
-        !bf_redis_window_stale(f, *now))
+        !bf_redis_window_is_stale(f, *now))
         return 0; /* complete */
     for (int tries = 0; tries < BF_REDIS_TRIES; tries++) {
         bf_part *last = bf_window_part(c, *now);
@@ -212,7 +212,7 @@ int bf_redis_window_look(bf_filter *f, int64_t *now, bool anyway, bf_error *err)
         if ((rc = attach_epochs(f, *now, has, err)) < 0) return rc;
         if (newest != BF_NEVER) bf_live_raise(c->epoch, newest);
         c->newest = newest;
-        if (bf_live(last->live) != *now || !bf_redis_window_stale(f, *now)) return 0;
+        if (bf_live(last->live) != *now || !bf_redis_window_is_stale(f, *now)) return 0;
     }
     return too_fast(f, err);
 }
@@ -221,7 +221,7 @@ int bf_redis_window_look(bf_filter *f, int64_t *now, bool anyway, bf_error *err)
 /* Creates the part of that epoch, if no other process was faster. */
 static int make_epoch(bf_filter *f, bf_part *p, int64_t epoch, bf_error *err)
 {
-    bf_params d = bf_whole_describe_part(f, p, 0);
+    bf_params d = bf_part_params(f, p, 0);
     /* ms until the part expires: a step after its keys do, and a minute for clocks that differ */
     const unsigned parts = f->chain->desc.parts;
     const double left = (parts + 2) * bf_window_step(f->chain) + 60;
@@ -238,11 +238,11 @@ static int make_epoch(bf_filter *f, bf_part *p, int64_t epoch, bf_error *err)
     return rc == 2 ? bf_redis_fail_lost(bf_redis_whole(f), err) : rc < 0 ? rc : 0;
 }
 
-int bf_redis_window_turn(bf_filter *f, int64_t *epoch, bool past, bf_error *err)
+int bf_redis_window_open(bf_filter *f, int64_t *epoch, bool past, bf_error *err)
 {
     for (int tries = 0; tries < BF_REDIS_TRIES; tries++) {
         int64_t now = *epoch;
-        int rc = bf_redis_window_look(f, &now, past && tries, err);
+        int rc = bf_redis_window_list(f, &now, past && tries, err);
         if (!past) *epoch = now;
         bf_part *p = bf_window_part(f->chain, *epoch);
         if (rc < 0 || bf_live(p->live) == *epoch || *epoch < now - (int64_t)f->chain->desc.parts)
@@ -268,7 +268,7 @@ int bf_redis_window_create(bf_filter *f, const bf_params *d, const bf_spec *spec
     bf_conn_begin(l, BF_WRITES);
     bf_conn_eval(l, bf_script_create, 2);
     bf_conn_append(l, "%s %s %s", whole->key, whole->meta, "");
-    bf_redis_put_whole(whole, &f->chain->desc, f->secret_check);
+    bf_redis_append_params(whole, &f->chain->desc, f->secret_check);
     whole->users_clock = f->chain->own_clock;
     if (whole->users_clock) bf_conn_append(l, "clock own");
     rc = bf_conn_run_script(l, &v, err);

@@ -11,12 +11,12 @@
 /* ---- into one of the two ---- */
 static int same_parts(bf_filter *a, bf_filter *b, bf_error *err)
 {
-    const unsigned n = bf_whole_count(a), o = bf_whole_count(b);
+    const unsigned n = bf_parts_count(a), o = bf_parts_count(b);
     if (n != o)
         return bf_fail(err, BF_EINVAL,
             "filters that grow must have grown equally: one has %u parts, the other %u", n, o);
     for (unsigned i = 0; i < n; i++) {
-        const uint64_t m = bf_whole_part(a, i)->bitmap.g.m, other = bf_whole_part(b, i)->bitmap.g.m;
+        const uint64_t m = bf_parts_get(a, i)->bitmap.g.m, other = bf_parts_get(b, i)->bitmap.g.m;
         if (m != other)
             return bf_fail(err, BF_EINVAL,
                 "filters that grow must have grown equally: part %u has m=%llu here and m=%llu "
@@ -65,10 +65,10 @@ static int combine_part(bf_filter *into, bf_part *to, bf_part *from, op o, bf_er
 
 static int combine_parts(bf_filter *into, bf_filter *from, op o, bf_error *err)
 {
-    const unsigned n = bf_whole_count(into); /* the filter may grow meanwhile */
+    const unsigned n = bf_parts_count(into); /* the filter may grow meanwhile */
     int rc = same_parts(into, from, err);
     for (unsigned i = 0; rc >= 0 && i < n; i++)
-        rc = combine_part(into, bf_whole_part(into, i), bf_whole_part(from, i), o, err);
+        rc = combine_part(into, bf_parts_get(into, i), bf_parts_get(from, i), o, err);
     return rc;
 }
 
@@ -89,12 +89,12 @@ static int combine_epoch(void *ctx, bf_part *to, bf_error *err)
 static int combine_epochs(bf_filter *into, bf_filter *from, op o, bf_error *err)
 {
     int64_t now = 0;
-    int rc = bf_whole_now(into, &now, err);
-    for (unsigned i = 0; rc >= 0 && i < bf_whole_count(from); i++) {
-        epoch_pair m = { into, bf_whole_part(from, i), o };
+    int rc = bf_parts_now(into, &now, err);
+    for (unsigned i = 0; rc >= 0 && i < bf_parts_count(from); i++) {
+        epoch_pair m = { into, bf_parts_get(from, i), o };
         const int64_t e = bf_live(m.from->live);
-        if (e == BF_NEVER || e < bf_whole_oldest(into, now)) continue;
-        rc = bf_window_into(into, e < now ? e : now, combine_epoch, &m, err);
+        if (e == BF_NEVER || e < bf_oldest_epoch(into, now)) continue;
+        rc = bf_window_with_part(into, e < now ? e : now, combine_epoch, &m, err);
     }
     return rc;
 }
@@ -104,7 +104,7 @@ static int combine_epochs(bf_filter *into, bf_filter *from, op o, bf_error *err)
 static bf_filter *snapshot(bf_filter *f, bf_filter **copy, bf_error *err)
 {
     *copy = NULL;
-    return bf_whole_stands(f) ? f : (*copy = bf_copy_inside(f, err));
+    return bf_parts_stay(f) ? f : (*copy = bf_copy_entered(f, err));
 }
 
 static int why(const bf_error *err) { return err && err->code < 0 ? err->code : BF_EIO; }
@@ -127,7 +127,7 @@ static int unite_locked(
     const uint64_t n = into->bitmap.store.nwords;
     uint64_t *w, *copy;
     bf_guard g;
-    int rc = bf_only_words(from, "be united", &w, &copy, err);
+    int rc = bf_fixed_words(from, "be united", &w, &copy, err);
     if (rc == 0 && (rc = bf_guard_lock(into, &g, err)) == 0) {
         if (!before || !bf_same_bits(&g, *before))
             o.in_memory(into->bitmap.store.words, w, n, true);
@@ -142,9 +142,9 @@ static int combine(bf_filter *into, bf_filter *from, const char *what, op o, bf_
 {
     into->never_written = false;
     int rc = bf_require_readable(into, o.remote, what, err);
-    if (rc < 0 || (rc = bf_whole_check(into, err)) < 0 || (rc = bf_whole_writable(into, err)) < 0 ||
+    if (rc < 0 || (rc = bf_parts_check(into, err)) < 0 || (rc = bf_parts_writable(into, err)) < 0 ||
         (rc = bf_require_readable(from, from->bitmap.store.ops->read, what, err)) < 0 ||
-        (rc = bf_whole_refresh(into, err)) < 0 || (rc = bf_whole_refresh(from, err)) < 0)
+        (rc = bf_parts_refresh(into, err)) < 0 || (rc = bf_parts_refresh(from, err)) < 0)
         return rc;
     const bool beside_rebuild = o.adds && bf_rebuilds_in_place(into);
     const uint64_t before = beside_rebuild ? bf_generation(into) : 0;
@@ -153,7 +153,7 @@ static int combine(bf_filter *into, bf_filter *from, const char *what, op o, bf_
     else if ((rc = combine_all(into, from, o, err)) >= 0 && beside_rebuild &&
              !bf_unchanged(into, before))
         rc = unite_locked(into, from, o, &before, err);
-    return rc < 0 ? rc : bf_still_named(into, err);
+    return rc < 0 ? rc : bf_check_named(into, err);
 }
 
 /* Combines from with into.  The caller has entered both filters (BF_CALL). */
@@ -194,7 +194,7 @@ int bf_intersect(bf_filter *into, bf_filter *from, bf_error *err)
 /* ---- into a new one in memory ---- */
 static bf_filter *combined(bf_filter *a, bf_filter *b, combination *call, bf_error *err)
 {
-    bf_filter *result = bf_alike(a, b, err) < 0 ? NULL : bf_copy_inside(a, err);
+    bf_filter *result = bf_alike(a, b, err) < 0 ? NULL : bf_copy_entered(a, err);
     if (!result || call(result, b, err) >= 0) return result;
     bf_close(result);
     return NULL;
@@ -229,12 +229,12 @@ static int equal_part(bf_part *a, bf_part *b, bf_error *err)
 
 static int equal_parts(bf_filter *a, bf_filter *b, bf_error *err)
 {
-    int rc = bf_whole_refresh(a, err);
-    if (rc < 0 || (rc = bf_whole_refresh(b, err)) < 0) return rc;
-    const unsigned n = bf_whole_count(a); /* the filters may grow meanwhile */
+    int rc = bf_parts_refresh(a, err);
+    if (rc < 0 || (rc = bf_parts_refresh(b, err)) < 0) return rc;
+    const unsigned n = bf_parts_count(a); /* the filters may grow meanwhile */
     rc = same_parts(a, b, NULL) == 0;
     for (unsigned i = 0; rc == 1 && i < n; i++)
-        rc = equal_part(bf_whole_part(a, i), bf_whole_part(b, i), err);
+        rc = equal_part(bf_parts_get(a, i), bf_parts_get(b, i), err);
     return rc;
 }
 
@@ -244,8 +244,8 @@ static int equal_epochs(bf_filter *a, bf_filter *b, int64_t now, bf_error *err)
 {
     int rc = 1;
     uint64_t ones;
-    for (int64_t e = bf_whole_oldest(a, now); rc == 1 && e <= now; e++) {
-        bf_part *p = bf_whole_of(a, e), *q = bf_whole_of(b, e);
+    for (int64_t e = bf_oldest_epoch(a, now); rc == 1 && e <= now; e++) {
+        bf_part *p = bf_part_of_epoch(a, e), *q = bf_part_of_epoch(b, e);
         if (p && q)
             rc = equal_part(p, q, err);
         else if ((p || q) && (rc = bf_part_ones(p ? p : q, &ones, NULL, err)) == 0)
@@ -259,10 +259,10 @@ static int equal_windows(bf_filter *a, bf_filter *b, bf_error *err)
     int64_t now = 0, then = 0;
     bf_filter *copies[2] = { NULL, NULL }, *x = snapshot(a, &copies[0], err),
               *y = x ? snapshot(b, &copies[1], err) : NULL;
-    int rc = y ? bf_whole_check(x, err) : why(err);
-    if (rc == 0) rc = bf_whole_check(y, err);
-    if (rc == 0 && (rc = bf_whole_now(x, &now, err)) == 0 &&
-        (rc = bf_whole_now(y, &then, err)) == 0)
+    int rc = y ? bf_parts_check(x, err) : why(err);
+    if (rc == 0) rc = bf_parts_check(y, err);
+    if (rc == 0 && (rc = bf_parts_now(x, &now, err)) == 0 &&
+        (rc = bf_parts_now(y, &then, err)) == 0)
         rc = equal_epochs(x, y, then > now ? then : now, err);
     bf_close(copies[0]);
     bf_close(copies[1]);
@@ -291,8 +291,8 @@ static int read_operands(operands *s, bf_filter *a, bf_filter *b, bf_error *err)
 {
     *s = (operands){ 0 };
     int rc = bf_alike(a, b, err);
-    if (rc == 0) rc = bf_only_words(a, "be compared", &s->a, &s->copies[0], err);
-    if (rc == 0) rc = bf_only_words(b, "be compared", &s->b, &s->copies[1], err);
+    if (rc == 0) rc = bf_fixed_words(a, "be compared", &s->a, &s->copies[0], err);
+    if (rc == 0) rc = bf_fixed_words(b, "be compared", &s->b, &s->copies[1], err);
     return rc;
 }
 
@@ -339,7 +339,8 @@ int bf_intersection_count(bf_filter *a, bf_filter *b, double *count, bf_error *e
     bf_state x, y;
     double both;
     int rc = union_count(a, b, &both, err);
-    if (rc < 0 || (rc = bf_state_inside(a, &x, err)) < 0 || (rc = bf_state_inside(b, &y, err)) < 0)
+    if (rc < 0 || (rc = bf_state_entered(a, &x, err)) < 0 ||
+        (rc = bf_state_entered(b, &y, err)) < 0)
         return rc;
     *count = fmax(0, fmin(x.count + y.count - both, fmin(x.count, y.count)));
     return 0;

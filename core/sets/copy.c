@@ -19,32 +19,32 @@ static int copy_words(bf_part *to, bf_part *from, bf_error *err)
 static int copy_parts(bf_filter *to, bf_filter *from, bf_error *err)
 {
     int rc = 0;
-    for (unsigned i = 0; rc == 0 && i < bf_whole_count(from); i++) {
-        const bf_params d = bf_whole_describe_part(from, bf_whole_part(from, i), i);
-        if ((rc = bf_whole_append(to, &d, err)) == 0)
-            rc = copy_words(bf_whole_part(to, i), bf_whole_part(from, i), err);
+    for (unsigned i = 0; rc == 0 && i < bf_parts_count(from); i++) {
+        const bf_params d = bf_part_params(from, bf_parts_get(from, i), i);
+        if ((rc = bf_parts_append(to, &d, err)) == 0)
+            rc = copy_words(bf_parts_get(to, i), bf_parts_get(from, i), err);
     }
-    bf_whole_go_on(to, from);
+    bf_parts_copy_state(to, from);
     return rc;
 }
 
 bf_filter *bf_empty_like(bf_filter *f, bf_error *err)
 {
     const bf_params d = bf_describe(f);
-    const bf_spec spec = bf_whole_spec(f);
+    const bf_spec spec = bf_copy_spec(f);
     return bf_new_like(&d, &spec, err);
 }
 
-bf_filter *bf_copy_inside(bf_filter *f, bf_error *err)
+bf_filter *bf_copy_entered(bf_filter *f, bf_error *err)
 {
     if (bf_require_readable(f, f->bitmap.store.ops->read, "be copied", err) < 0 ||
-        bf_whole_check(f, err) < 0)
+        bf_parts_check(f, err) < 0)
         return NULL;
     bf_filter *c = bf_empty_like(f, err);
-    int rc = c ? bf_whole_hold_all(f, err) : BF_ENOMEM;
+    int rc = c ? bf_parts_lock_all(f, err) : BF_ENOMEM;
     if (rc == 0) {
         rc = copy_parts(c, f, err);
-        bf_whole_let(f);
+        bf_parts_unlock(f);
     }
     if (rc == 0) return c;
     bf_close(c);
@@ -54,7 +54,7 @@ bf_filter *bf_copy_inside(bf_filter *f, bf_error *err)
 bf_filter *bf_copy(bf_filter *f, bf_error *err)
 {
     BF_CALL(f, NULL, NULL);
-    return bf_copy_inside(f, err);
+    return bf_copy_entered(f, err);
 }
 
 bf_filter *bf_to_plain(bf_filter *f, bf_error *err)
@@ -62,10 +62,10 @@ bf_filter *bf_to_plain(bf_filter *f, bf_error *err)
     BF_CALL(f, NULL, NULL);
     uint64_t *w, *copy;
     const bf_cell_ops *cells = bf_cell_ops_of(&f->bitmap.g);
-    if (!cells->to_bits) return bf_copy_inside(f, err);
-    if (bf_only_words(f, "be converted", &w, &copy, err) < 0) return NULL;
+    if (!cells->to_bits) return bf_copy_entered(f, err);
+    if (bf_fixed_words(f, "be converted", &w, &copy, err) < 0) return NULL;
     bf_params d = bf_describe(f);
-    bf_spec spec = bf_whole_spec(f);
+    bf_spec spec = bf_copy_spec(f);
     d.g.counting = spec.threads = false;
     bf_filter *plain = bf_new_like(&d, &spec, err);
     if (plain) cells->to_bits(plain->bitmap.store.words, w, f->bitmap.store.nwords);

@@ -174,7 +174,7 @@ int bf_to_bytes_as(bf_filter *f, const char *name, void *buf, uint64_t cap, bf_e
     if (cap < (uint64_t)need)
         return bf_fail(
             err, BF_EINVAL, "cap must be at least %lld bytes, got %llu", (long long)need, (ull)cap);
-    int rc = bf_only_words(f, "be written out", &w, &copy, err);
+    int rc = bf_fixed_words(f, "be written out", &w, &copy, err);
     if (rc < 0) return rc;
     const format *as = find_format(name, true, NULL);
     if (as->head) write_guava_head(f, buf);

@@ -23,8 +23,8 @@ static int to_memory(void *ctx, uint64_t offset, const void *bytes, size_t len)
 /* Refreshes the filter first, so that parts appended by others are counted. */
 int64_t bf_image_length(bf_filter *f, bf_error *err)
 {
-    int rc = f->variant->many ? bf_whole_refresh(f, err) : 0;
-    return rc < 0 ? rc : (int64_t)bf_whole_bytes(f, bf_whole_count(f));
+    int rc = f->variant->many ? bf_parts_refresh(f, err) : 0;
+    return rc < 0 ? rc : (int64_t)bf_image_length_of(f, bf_parts_count(f));
 }
 
 static int too_small(uint64_t need, uint64_t cap, bf_error *err)
@@ -48,8 +48,8 @@ static int put(void *ctx, uint64_t offset, const void *bytes, size_t len)
 
 static int write_part(bf_filter *f, unsigned i, bool compact, shifted *s, bf_error *err)
 {
-    bf_part *p = bf_whole_part(f, i);
-    const bf_params d = bf_whole_describe_part(f, bf_whole_part((bf_filter *)f, i), i);
+    bf_part *p = bf_parts_get(f, i);
+    const bf_params d = bf_part_params(f, bf_parts_get((bf_filter *)f, i), i);
     const uint64_t nwords = p->bitmap.store.nwords;
     bf_block_reader v;
     int rc = bf_reader_open(&v, p, err);
@@ -60,7 +60,7 @@ static int write_part(bf_filter *f, unsigned i, bool compact, shifted *s, bf_err
     } else if (rc == 0)
         rc = bf_image_write_of(&d, bf_reader_block, &v, nwords, put, s);
     bf_reader_close(&v);
-    s->from += bf_whole_part_bytes(f, i, compact);
+    s->from += bf_image_part_bytes(f, i, compact);
     return rc;
 }
 
@@ -68,14 +68,14 @@ static int write_part(bf_filter *f, unsigned i, bool compact, shifted *s, bf_err
 static int write_parts(
     bf_filter *f, unsigned parts, bool compact, bf_sink *sink, void *ctx, bf_error *err)
 {
-    shifted s = { sink, ctx, bf_whole_head(f, compact) };
-    int rc = bf_whole_hold(f, err);
+    shifted s = { sink, ctx, bf_image_head_bytes(f, compact) };
+    int rc = bf_parts_lock(f, err);
     if (rc < 0) return rc;
     for (unsigned i = 0; rc == 0 && i < parts; i++) rc = write_part(f, i, compact, &s, err);
-    const bf_params d = bf_whole_describe(f, parts);
+    const bf_params d = bf_image_params(f, parts);
     if (rc == 0 && f->variant->many)
         rc = (compact ? bf_image_write_compact : bf_image_write)(&d, NULL, 0, sink, ctx);
-    bf_whole_let(f);
+    bf_parts_unlock(f);
     return rc;
 }
 
@@ -93,13 +93,13 @@ int bf_to_bytes(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
 int bf_image_to(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
 {
     int rc = bf_require_readable(f, f->bitmap.store.ops->read, "be written out", err);
-    if (rc < 0 || (rc = bf_whole_refresh(f, err)) < 0) return rc;
-    const unsigned count = bf_whole_count(f);
+    if (rc < 0 || (rc = bf_parts_refresh(f, err)) < 0) return rc;
+    const unsigned count = bf_parts_count(f);
     unsigned parts = 0;
-    while (parts < count && bf_whole_bytes(f, parts + 1) <= cap) parts++;
+    while (parts < count && bf_image_length_of(f, parts + 1) <= cap) parts++;
     if (parts == 0 || (parts < count && !f->variant->grows))
-        return too_small(bf_whole_bytes(f, count), cap, err);
-    return write_parts(f, parts, bf_whole_compact(f, parts), to_memory, buf, err);
+        return too_small(bf_image_length_of(f, count), cap, err);
+    return write_parts(f, parts, bf_image_is_compact(f, parts), to_memory, buf, err);
 }
 
 /* ---- in ---- */
@@ -116,7 +116,7 @@ static bf_filter *empty_of(
 {
     const bf_spec nothing = { .counting = d->g.counting };
     if (!expect) expect = &nothing;
-    if (bf_match(d, expect, where, err) < 0) return NULL;
+    if (bf_check_match(d, expect, where, err) < 0) return NULL;
     bf_filter *f = bf_new_like(d, expect, err);
     if (f && bf_secret_match(d->secret_check, f->secret_check, where, err) < 0) {
         bf_close(f);
@@ -156,7 +156,7 @@ static int append_part(
         return bf_fail(err, BF_EFORMAT,
             "%.80s is damaged: some of its parts have a header page and some have not",
             from->where);
-    return (rc = bf_whole_append(f, &d, err)) < 0 ? rc : head;
+    return (rc = bf_parts_append(f, &d, err)) < 0 ? rc : head;
 }
 
 /* page: the first header; in a fixed filter it is the header of the only part. head: its length. */
@@ -167,9 +167,9 @@ static int read_parts(
     const bool many = f->variant->many, paged = head == BF_HEADER;
     int rc = 0;
     if (many) from->at = (uint64_t)head;
-    for (uint64_t i = 0, n = bf_whole_parts(d); rc == 0 && i < n; i++) {
+    for (uint64_t i = 0, n = bf_parts_stored(d); rc == 0 && i < n; i++) {
         if (many && (rc = head = append_part(f, (unsigned)i, from, paged, own, err)) < 0) break;
-        bf_store *s = &bf_whole_part(f, (unsigned)i)->bitmap.store;
+        bf_store *s = &bf_parts_get(f, (unsigned)i)->bitmap.store;
         from->at += (uint64_t)head;
         rc = from->read(from->ctx, from->at, s->words, s->nwords * 8, err);
         if (rc == 0)
@@ -226,7 +226,7 @@ static int save_file(bf_filter *f, const char *path, bf_error *err)
     int fd = -1, e = 0;
     char *temp = bf_temp_file(path, bf_is_file(path) ? 0600 : 0666, &fd, err);
     if (!temp) return err && err->code == BF_ENOMEM ? BF_ENOMEM : BF_EIO;
-    int rc = write_parts(f, bf_whole_count(f), false, to_file, &fd, err);
+    int rc = write_parts(f, bf_parts_count(f), false, to_file, &fd, err);
     if (!rc) rc = bf_sync_file(&f->wait, fd);
     if (rc > 0) rc = bf_fail_sys(err, rc, "write", path);
     if (!rc && (e = bf_keep_rights(fd, path))) rc = bf_fail_sys(err, e, "keep the rights of", path);
@@ -250,7 +250,7 @@ int bf_save(bf_filter *f, const char *path, bf_error *err)
     int rc = bf_may_replace(path, err);
     if (rc < 0 || (rc = bf_refuse_open_file(path, err)) < 0 ||
         (rc = bf_require_readable(f, f->bitmap.store.ops->read, "be saved", err)) < 0 ||
-        (rc = bf_whole_refresh(f, err)) < 0)
+        (rc = bf_parts_refresh(f, err)) < 0)
         return rc;
     return save_file(f, path, err);
 }
@@ -320,7 +320,7 @@ static int replace_image(int fd, uint64_t len, const char *path, const bf_spec *
     return rc;
 }
 
-int bf_give_page(const bf_spec *spec, bf_error *err)
+int bf_add_header_page(const bf_spec *spec, bf_error *err)
 {
     const char *path;
     uint64_t len;

@@ -41,12 +41,12 @@ int bf_rebuild_end(bf_filter *f, bf_filter *fresh, bf_error *err)
     uint64_t *w, *copy = NULL;
     int rc = check_rebuildable(f, err);
     if (rc == 0 && (rc = bf_alike(f, fresh, err)) == 0 &&
-        (rc = bf_only_words(fresh, "be built from", &w, &copy, err)) == 0)
+        (rc = bf_fixed_words(fresh, "be built from", &w, &copy, err)) == 0)
         rc = s->ops->shadow ? bf_shadow_install(f, fresh->rebuild_of, w, err)
                             : s->ops->replace(s, w, err);
     if (rc == 0) fresh->rebuild_of = 0;
     free(copy);
-    return rc < 0 ? rc : bf_still_named(f, err);
+    return rc < 0 ? rc : bf_check_named(f, err);
 }
 
 int bf_rebuild_cancel(bf_filter *f, bf_filter *fresh, bf_error *err)

@@ -20,7 +20,7 @@ static int sample_ones(bf_part *p, bool few, uint64_t *ones, bf_error *err)
     *ones = s->words ? bf_sample(s->words, s->nwords, &p->bitmap.g) : 0;
     if (s->words || !bf_part_exists(p)) return 0;
     if (!few) return bf_part_ones(p, ones, NULL, err);
-    const int rc = s->ops->glance(s, &some, &of, err);
+    const int rc = s->ops->sample(s, &some, &of, err);
     *ones = (uint64_t)((double)some / (double)of * (double)p->bitmap.g.m);
     return rc;
 }
@@ -32,8 +32,8 @@ static double most_keys(const bf_geometry *g) { return 1.1 * (double)g->n + 10; 
 static bool may_be_overfull(bf_filter *f)
 {
     bool may = !f->variant->grows;
-    for (unsigned i = 0; !may && i < bf_whole_count(f); i++) {
-        const bf_part *p = bf_whole_part(f, i);
+    for (unsigned i = 0; !may && i < bf_parts_count(f); i++) {
+        const bf_part *p = bf_parts_get(f, i);
         may = (double)bf_live(p->live) > most_keys(&p->bitmap.g);
     }
     return may;
@@ -53,14 +53,14 @@ int bf_saturation_of(bf_filter *f, const bf_state *state)
  * must not be read here, because it is host code. */
 static int sample_state(bf_filter *f, bool few, bf_state *found, bf_error *err)
 {
-    const int64_t now = f->variant->forgets ? bf_whole_latest(f) : 0;
+    const int64_t now = f->variant->forgets ? bf_newest_epoch(f) : 0;
     double clean = 1;
     *found = (bf_state){ 0 };
-    for (unsigned i = 0; may_be_overfull(f) && i < bf_whole_count(f); i++) {
-        bf_part *p = bf_whole_part(f, i);
+    for (unsigned i = 0; may_be_overfull(f) && i < bf_parts_count(f); i++) {
+        bf_part *p = bf_parts_get(f, i);
         bf_state one;
         uint64_t ones;
-        if (!bf_whole_lives(f, p, now)) continue;
+        if (!bf_part_is_living(f, p, now)) continue;
         int rc = sample_ones(p, few, &ones, err);
         if (rc < 0) return rc;
         bf_estimate(f->scheme, f->secret, &p->bitmap.g, ones, &one);
@@ -75,7 +75,7 @@ static int sample_state(bf_filter *f, bool few, bf_state *found, bf_error *err)
 static double keys_to_wait(bf_filter *f, const bf_state *found)
 {
     enum { OFTEN = 64 };
-    const bf_part *last = bf_whole_newest(f);
+    const bf_part *last = bf_parts_newest(f);
     const bf_geometry *g = &last->bitmap.g;
     const double n = (double)g->n, keys = (double)g->m / g->k; /* a key sets at most k cells */
     if (f->variant->many) {
@@ -90,26 +90,26 @@ int bf_saturated(bf_filter *f, uint64_t *wait, bf_error *err)
 {
     BF_CALL(f, NULL, entered);
     const bf_store_ops *ops = f->bitmap.store.ops;
-    const bool far = !bf_whole_part(f, 0)->bitmap.store.words,
+    const bool far = !bf_parts_get(f, 0)->bitmap.store.words,
                empty = f->never_written && bf_int_load_acquire(&f->state) == BF_FRESH;
     bf_state found = { 0 };
     int rc = bf_require_readable(f, ops->count || ops->read, "count its bits", err);
-    if (rc < 0 || (rc = far ? bf_whole_hold_all(f, err) : bf_whole_follow(f, err)) < 0) return rc;
+    if (rc < 0 || (rc = far ? bf_parts_lock_all(f, err) : bf_parts_follow(f, err)) < 0) return rc;
     if (!empty) rc = sample_state(f, false, &found, err);
-    if (far) bf_whole_let(f);
+    if (far) bf_parts_unlock(f);
     if (rc < 0) return rc;
     *wait = whole_keys(keys_to_wait(f, &found));
     return bf_saturation_of(f, &found);
 }
 
 /* Judges the parts that the handle knows; does not refresh. */
-int bf_glance(bf_filter *f, bf_error *err)
+int bf_sample_overfull(bf_filter *f, bf_error *err)
 {
     BF_CALL(f, NULL, entered);
     bf_state found;
-    int rc = bf_whole_hold(f, err);
+    int rc = bf_parts_lock(f, err);
     if (rc < 0) return rc;
     rc = sample_state(f, true, &found, err);
-    bf_whole_let(f);
+    bf_parts_unlock(f);
     return rc < 0 ? rc : bf_saturation_of(f, &found) == BF_OVERFULL;
 }

@@ -35,7 +35,8 @@ int bf_part_words(bf_part *p, uint64_t **words, uint64_t **copy, bf_error *err);
 /* Counts the cells that are set, and if slices is not NULL, those of each slice (bits only). */
 int bf_part_ones(bf_part *p, uint64_t *ones, uint64_t slices[BF_SLICES], bf_error *err);
 /* bf_part_words for a filter of fixed size; checks first that its words can be read. */
-int bf_only_words(bf_filter *f, const char *what, uint64_t **words, uint64_t **copy, bf_error *err);
+int bf_fixed_words(
+    bf_filter *f, const char *what, uint64_t **words, uint64_t **copy, bf_error *err);
 
 /* copy.c: an empty filter in memory with the parameters and the secret of f */
 bf_filter *bf_empty_like(bf_filter *f, bf_error *err);
@@ -45,17 +46,17 @@ int64_t bf_image_length(bf_filter *f, bf_error *err);
 int bf_image_to(bf_filter *f, void *buf, uint64_t cap, bf_error *err);
 /* Gives a file with a compact image a header page, so that it can be written in place.  A file that
  * is not what spec asks for does not change.  Returns 0 also if another process was faster. */
-int bf_give_page(const bf_spec *spec, bf_error *err);
+int bf_add_header_page(const bf_spec *spec, bf_error *err);
 
 /* The public functions of these names for callers that have already entered the filter (BF_CALL).
  */
-bf_filter *bf_copy_inside(bf_filter *f, bf_error *err);
-int bf_state_inside(bf_filter *f, bf_state *state, bf_error *err);
+bf_filter *bf_copy_entered(bf_filter *f, bf_error *err);
+int bf_state_entered(bf_filter *f, bf_state *state, bf_error *err);
 
 /* saturated.c */
 /* Returns 1 if a sample of a few places says that a filter in Redis is overfull, 0 if not, or an
  * error.  For keys/warning.c. */
-int bf_glance(bf_filter *f, bf_error *err);
+int bf_sample_overfull(bf_filter *f, bf_error *err);
 /* Returns what bf_saturated returns for this state. */
 int bf_saturation_of(bf_filter *f, const bf_state *state);
 #endif

@@ -11,7 +11,7 @@ const char *bf_version(void) { return BF_VERSION; }
 /* ---- words ---- */
 int bf_require_readable(const bf_filter *f, bool far, const char *what, bf_error *err)
 {
-    const bf_part *p = bf_whole_part((bf_filter *)f, 0);
+    const bf_part *p = bf_parts_get((bf_filter *)f, 0);
     if (far || p->bitmap.store.words || !bf_part_exists(p)) return 0;
     return bf_fail(err, BF_ENOTSUP, "home %s cannot %s: its bits are not in memory",
         f->bitmap.store.ops->name, what);
@@ -64,14 +64,14 @@ const uint64_t *bf_reader_next(bf_block_reader *v, int *rc)
 
 void bf_reader_close(bf_block_reader *v) { free(v->copy); }
 
-int bf_only_words(bf_filter *f, const char *what, uint64_t **words, uint64_t **copy, bf_error *err)
+int bf_fixed_words(bf_filter *f, const char *what, uint64_t **words, uint64_t **copy, bf_error *err)
 {
     *copy = NULL;
     if (f->variant->many)
         return bf_fail(err, BF_EINVAL,
             "a filter that grows or forgets cannot %s: its bits are in many parts", what);
     int rc = bf_require_readable(f, f->bitmap.store.ops->read, what, err);
-    if (rc < 0 || (rc = bf_whole_check(f, err)) < 0) return rc;
+    if (rc < 0 || (rc = bf_parts_check(f, err)) < 0) return rc;
     return bf_part_words(&f->part, words, copy, err);
 }
 
@@ -80,7 +80,7 @@ void bf_get_info(const bf_filter *f, bf_info *info)
 {
     const bf_geometry *g = &f->bitmap.g;
     const bf_params d = bf_describe(f);
-    const uint64_t m = bf_whole_cells(f);
+    const uint64_t m = bf_parts_cells(f);
     *info = (bf_info){ .m = m,
         .n = g->n,
         .k = g->k,
@@ -91,7 +91,7 @@ void bf_get_info(const bf_filter *f, bf_info *info)
         .shown = f->storage || f->bitmap.store.label ? bf_where(f, NULL) : NULL,
         .key = f->key,
         .bitset_bytes = (m * bf_cell_ops_of(g)->bits + 7) / 8,
-        .image_bytes = bf_whole_bytes(f, bf_whole_count(f)),
+        .image_bytes = bf_image_length_of(f, bf_parts_count(f)),
         .shards = g->shards > 1 ? g->shards : 1,
         .keyed = f->secret_check != 0,
         .read_only = f->bitmap.store.read_only,
@@ -99,18 +99,18 @@ void bf_get_info(const bf_filter *f, bf_info *info)
         .grow = d.grow,
         .window = d.window,
         .parts = d.parts,
-        .part_count = bf_whole_count(f),
+        .part_count = bf_parts_count(f),
         .created = f->created };
 }
 
 int bf_get_part(bf_filter *f, unsigned i, bf_part_info *info, bf_error *err)
 {
     BF_CALL(f, NULL, entered);
-    int rc = i == 0 ? bf_whole_refresh(f, err) : bf_whole_follow(f, err);
+    int rc = i == 0 ? bf_parts_refresh(f, err) : bf_parts_follow(f, err);
     if (rc < 0) return rc;
-    const unsigned n = bf_whole_count(f);
+    const unsigned n = bf_parts_count(f);
     if (i >= n) return bf_fail(err, BF_EINVAL, "part must be 0 to %u, got %u", n - 1, i);
-    bf_whole_tell(f, i, info);
+    bf_parts_info(f, i, info);
     return 0;
 }
 
@@ -142,16 +142,16 @@ int bf_part_ones(bf_part *p, uint64_t *ones, uint64_t slices[BF_SLICES], bf_erro
 static int ones_of_all(bf_filter *f, int64_t now, uint64_t *ones, bf_error *err)
 {
     enum { STEP = 512 };
-    const uint64_t nwords = bf_whole_part(f, 0)->bitmap.store.nwords, *w;
+    const uint64_t nwords = bf_parts_get(f, 0)->bitmap.store.nwords, *w;
     uint64_t any[STEP];
     bf_block_reader v;
     *ones = 0;
     for (uint64_t at = 0, n; at < nwords; at += n) {
         n = nwords - at < STEP ? nwords - at : STEP;
         memset(any, 0, sizeof any);
-        for (unsigned i = 0; i < bf_whole_count(f); i++) {
-            bf_part *p = bf_whole_part(f, i);
-            if (!bf_whole_lives(f, p, now)) continue;
+        for (unsigned i = 0; i < bf_parts_count(f); i++) {
+            bf_part *p = bf_parts_get(f, i);
+            if (!bf_part_is_living(f, p, now)) continue;
             if (bf_reader_open(&v, p, err) < 0 || !(w = bf_reader_block(&v, at, n))) return BF_EIO;
             bf_words_or(any, w, n, false);
         }
@@ -162,16 +162,16 @@ static int ones_of_all(bf_filter *f, int64_t now, uint64_t *ones, bf_error *err)
 
 static int sum_up(bf_filter *f, int64_t now, bf_state *sum, bf_error *err)
 {
-    const bf_part *first = bf_whole_part(f, 0);
-    const unsigned n = bf_whole_count(f);
+    const bf_part *first = bf_parts_get(f, 0);
+    const unsigned n = bf_parts_count(f);
     double clean = 1;
     bf_state one;
     *sum = (bf_state){ 0 };
     for (unsigned i = 0; i < n; i++) {
-        bf_part *p = bf_whole_part(f, i);
+        bf_part *p = bf_parts_get(f, i);
         uint64_t ones, slices[BF_SLICES];
         const bool uneven = f->scheme->estimate && !p->bitmap.g.counting;
-        if (!bf_whole_lives(f, p, now)) continue;
+        if (!bf_part_is_living(f, p, now)) continue;
         int rc = bf_part_ones(p, &ones, uneven ? slices : NULL, err);
         if (rc < 0) return rc;
         bf_estimate(f->scheme, f->secret, &p->bitmap.g, ones, &one);
@@ -180,7 +180,7 @@ static int sum_up(bf_filter *f, int64_t now, bf_state *sum, bf_error *err)
         sum->count += one.count;
         clean *= 1 - one.fpr;
     }
-    sum->fill = (double)sum->ones / (double)bf_whole_cells(f);
+    sum->fill = (double)sum->ones / (double)bf_parts_cells(f);
     sum->fpr = n == 1 ? one.fpr : 1 - clean; /* one part: avoids the rounding of 1 - clean */
     if (f->variant->forgets && first->bitmap.store.words) {
         uint64_t ones;
@@ -192,23 +192,23 @@ static int sum_up(bf_filter *f, int64_t now, bf_state *sum, bf_error *err)
     return 0;
 }
 
-int bf_state_inside(bf_filter *f, bf_state *state, bf_error *err)
+int bf_state_entered(bf_filter *f, bf_state *state, bf_error *err)
 {
     const bf_store_ops *ops = f->bitmap.store.ops;
     int64_t now;
     int rc = bf_require_readable(f, ops->count || ops->read, "count its bits", err);
-    if (rc < 0 || (rc = bf_whole_check(f, err)) < 0 || (rc = bf_whole_now(f, &now, err)) < 0 ||
-        (rc = bf_whole_hold_all(f, err)) < 0)
+    if (rc < 0 || (rc = bf_parts_check(f, err)) < 0 || (rc = bf_parts_now(f, &now, err)) < 0 ||
+        (rc = bf_parts_lock_all(f, err)) < 0)
         return rc;
     if ((rc = sum_up(f, now, state, err)) == 0) state->saturated = bf_saturation_of(f, state);
-    bf_whole_let(f);
+    bf_parts_unlock(f);
     return rc;
 }
 
 int bf_get_state(bf_filter *f, bf_state *state, bf_error *err)
 {
     BF_CALL(f, NULL, entered);
-    return bf_state_inside(f, state, err);
+    return bf_state_entered(f, state, err);
 }
 
 /* ---- its bits ---- */
@@ -229,14 +229,14 @@ int bf_read_bits(bf_filter *f, uint64_t offset, void *buf, size_t len, bf_error 
     BF_CALL(f, NULL, entered);
     uint8_t *to = buf;
     int rc = bf_require_readable(f, f->bitmap.store.ops->read, "read its bits", err);
-    if (rc < 0 || (rc = bf_whole_hold_all(f, err)) < 0) return rc;
+    if (rc < 0 || (rc = bf_parts_lock_all(f, err)) < 0) return rc;
     const unsigned cell = bf_cell_ops_of(&f->bitmap.g)->bits;
-    const uint64_t bytes = (bf_whole_cells(f) * cell + 7) / 8;
+    const uint64_t bytes = (bf_parts_cells(f) * cell + 7) / 8;
     if (offset > bytes || len > bytes - offset)
         rc = bf_fail(err, BF_EINVAL, "bytes %llu to %llu are not in a bitset of %llu bytes",
             (ull)offset, (ull)offset + len, (ull)bytes);
-    for (unsigned i = 0; rc == 0 && len && i < bf_whole_count(f); i++) {
-        bf_part *p = bf_whole_part(f, i);
+    for (unsigned i = 0; rc == 0 && len && i < bf_parts_count(f); i++) {
+        bf_part *p = bf_parts_get(f, i);
         const uint64_t first = p->start / 8, end = first + (bf_bits(&p->bitmap.g) + 7) / 8;
         if (offset < first || offset >= end) continue;
         const uint64_t n = end - offset < len ? end - offset : len;
@@ -245,7 +245,7 @@ int bf_read_bits(bf_filter *f, uint64_t offset, void *buf, size_t len, bf_error 
         to += n;
         len -= n;
     }
-    bf_whole_let(f);
+    bf_parts_unlock(f);
     return rc;
 }
 
@@ -266,31 +266,31 @@ int bf_clear(bf_filter *f, bf_error *err)
 {
     BF_CALL(f, NULL, entered);
     int rc = bf_require_readable(f, f->bitmap.store.ops->clear, "be cleared", err);
-    if (rc < 0 || (rc = bf_whole_check(f, err)) < 0 || (rc = bf_whole_writable(f, err)) < 0 ||
-        (rc = bf_whole_hold_all(f, err)) < 0)
+    if (rc < 0 || (rc = bf_parts_check(f, err)) < 0 || (rc = bf_parts_writable(f, err)) < 0 ||
+        (rc = bf_parts_lock_all(f, err)) < 0)
         return rc;
-    for (unsigned i = 0; rc >= 0 && i < bf_whole_count(f); i++)
-        rc = clear_part(f, bf_whole_part(f, i), err);
-    bf_whole_let(f);
-    return rc < 0 ? rc : bf_still_named(f, err);
+    for (unsigned i = 0; rc >= 0 && i < bf_parts_count(f); i++)
+        rc = clear_part(f, bf_parts_get(f, i), err);
+    bf_parts_unlock(f);
+    return rc < 0 ? rc : bf_check_named(f, err);
 }
 
 int bf_sync(bf_filter *f, bf_error *err)
 {
     BF_CALL(f, NULL, entered);
     bf_store *whole = &f->bitmap.store;
-    int rc = bf_whole_follow(f, err);
-    for (unsigned i = 0; rc >= 0 && i < bf_whole_count(f); i++) {
-        bf_store *s = &bf_whole_part(f, i)->bitmap.store;
+    int rc = bf_parts_follow(f, err);
+    for (unsigned i = 0; rc >= 0 && i < bf_parts_count(f); i++) {
+        bf_store *s = &bf_parts_get(f, i)->bitmap.store;
         if (s != whole && s->ops && s->ops->sync) rc = s->ops->sync(s, err);
     }
     if (rc >= 0 && whole->ops->sync) rc = whole->ops->sync(whole, err);
-    return rc < 0 || whole->read_only ? rc : bf_still_named(f, err);
+    return rc < 0 || whole->read_only ? rc : bf_check_named(f, err);
 }
 
 int bf_check_file(bf_filter *f, bf_error *err)
 {
-    return bf_int_load_acquire(&f->state) == BF_FRESH ? 0 : bf_still_named(f, err);
+    return bf_int_load_acquire(&f->state) == BF_FRESH ? 0 : bf_check_named(f, err);
 }
 
 /* ---- its end ---- */
@@ -304,7 +304,7 @@ int bf_expire(bf_filter *f, double seconds, bf_error *err)
         return bf_fail(
             err, BF_ENOTSUP, "home %s cannot expire: only filters in Redis can", ops->name);
     int rc = bf_writable(f, err);
-    return rc < 0 ? rc : bf_whole_expire(f, seconds, err);
+    return rc < 0 ? rc : bf_parts_expire(f, seconds, err);
 }
 
 int bf_delete(bf_filter *f, bf_error *err)
@@ -315,5 +315,5 @@ int bf_delete(bf_filter *f, bf_error *err)
         return bf_fail(
             err, BF_ENOTSUP, "home %s cannot be deleted: only filters in Redis can", ops->name);
     int rc = bf_writable(f, err);
-    return rc < 0 ? rc : bf_whole_remove(f, err);
+    return rc < 0 ? rc : bf_parts_remove(f, err);
 }

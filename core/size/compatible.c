@@ -129,7 +129,7 @@ static int match_given(const bf_params *have, const bf_spec *want, const char *w
     if (want->n && want->n != have->g.n) return differ_int(err, where, "n", have->g.n, want->n);
     if (want->k && want->k != have->g.k) return differ_int(err, where, "k", have->g.k, want->k);
     if (want->p != 0 && want->p != have->g.p &&
-        want->p != bf_told_p(have)) /* p as stored, or as bf_info shows it */
+        want->p != bf_effective_p(have)) /* p as stored, or as bf_info shows it */
         return bf_fail(
             err, BF_EMISMATCH, "%.80s has p=%.10g, asked for p=%.10g", where, have->g.p, want->p);
     return 0;
@@ -137,7 +137,7 @@ static int match_given(const bf_params *have, const bf_spec *want, const char *w
 
 /* Every given parameter must match.  If together they size a filter, the derived m and k must match
  * too. */
-int bf_match(const bf_params *have, const bf_spec *want, const char *where, bf_error *err)
+int bf_check_match(const bf_params *have, const bf_spec *want, const char *where, bf_error *err)
 {
     int rc = match_given(have, want, where, err);
     if (rc < 0 || bf_has_parts(have) || !bf_sufficient(want)) return rc;

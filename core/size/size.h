@@ -123,7 +123,7 @@ void bf_estimate(
     const bf_scheme *s, const void *argument, const bf_geometry *g, uint64_t ones, bf_state *out);
 /* Returns the rate at n keys: g.p, or more if the scheme's hash, generator or double hashing raises
  * it. */
-double bf_told_p(const bf_params *d);
+double bf_effective_p(const bf_params *d);
 
 /* rates_older.c: the false-positive rate of a scheme with n keys in m cells, with all effects of
  * its hash and generator; and for a hash with few values the part of the rate that remains for any
@@ -153,7 +153,7 @@ const char *bf_difference(const bf_params *a, const bf_params *b, bf_scope scope
  * compared or intersected. */
 int bf_check_same(const bf_params *a, const bf_params *b, bf_error *err);
 /* Returns 0 if a filter is what spec asks for, or BF_EMISMATCH with a message. */
-int bf_match(const bf_params *have, const bf_spec *want, const char *where, bf_error *err);
+int bf_check_match(const bf_params *have, const bf_spec *want, const char *where, bf_error *err);
 
 static inline bool bf_grow_valid(double factor) { return factor > 1 && factor <= 1e300; }
 /* No clock of today could count epochs shorter than 0.1 ms. */

@@ -358,7 +358,7 @@ int bf_size(bf_params *out, const bf_spec *asked, uint64_t most_bits, bf_error *
 }
 
 /* ---- state ---- */
-double bf_told_p(const bf_params *d)
+double bf_effective_p(const bf_params *d)
 {
     if (bf_rate_is_formula(d->scheme)) return d->g.p;
     const double m = (double)d->g.m, n = (double)d->g.n, p = rate_of(d, m, n);

@@ -192,8 +192,8 @@ static int no_second_look(bf_filter *to, int key)
     int64_t e;
     bf_part *part = NULL;
     while (!part) {
-        bf_window_now(to, &e, NULL);
-        bf_window_turn(to, e, &part, NULL);
+        bf_window_epoch(to, &e, NULL);
+        bf_window_reuse_part(to, e, &part, NULL);
     }
     return put(to, part, key) ? BF_PRESENT : BF_ADDED;
 }
@@ -201,7 +201,7 @@ static int wrong_turn(bf_filter *to, int key, bool publish)
 {
     for (;;) {
         int64_t e;
-        bf_window_now(to, &e, NULL);
+        bf_window_epoch(to, &e, NULL);
         bf_part *part = turn_in_wrong_order(to, e, publish);
         if (bf_live(part->live) != e) continue;
         bool present = put(to, part, key);
@@ -217,8 +217,8 @@ static int own_bits_forgotten(bf_filter *to, int key)
     for (;;) {
         int64_t e;
         bf_part *part;
-        bf_window_now(to, &e, NULL);
-        bf_window_turn(to, e, &part, NULL);
+        bf_window_epoch(to, &e, NULL);
+        bf_window_reuse_part(to, e, &part, NULL);
         if (!part) continue;
         bool present = put(to, part, key);
         if (bf_live(part->live) == e) return present ? BF_PRESENT : BF_ADDED;
