@@ -87,12 +87,12 @@ void bf_reply_expect(bf_reply_sink *sink, const bf_redis_range *ranges, size_t n
 void bf_reply_connection(bf_reply_sink *sink, uint64_t number);
 /* Why there are no replies: an errno (ETIMEDOUT, ECONNRESET...) or 0, and a text of the host. */
 void bf_reply_fault(bf_reply_sink *sink, int sys_errno, const void *text, size_t len);
-/* start: { bytes, bytes + len, 0 } */
+/* Reads commands from bytes.  Initial value: { bytes, bytes + len, 0 }. */
 typedef struct {
     const char *at, *end;
     size_t args;
 } bf_commands;
-/* to the next command: it has c->args arguments, its name included */
+/* Moves to the next command, which has c->args arguments (with its name); false: there is none. */
 bool bf_command_next(bf_commands *c);
 bool bf_command_arg(bf_commands *c, bf_key *arg); /* its next argument */
 

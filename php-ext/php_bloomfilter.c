@@ -1,5 +1,5 @@
 /* php_bloomfilter.c - the module: its entry, its classes, its INI entries, its page in phpinfo(),
- * and the exceptions. Knows PHP's module interface; the methods are in php_spec.c, php_keys.c,
+ * and the exceptions.  Knows PHP's module interface; the methods are in php_spec.c, php_keys.c,
  * php_sets.c and php_bytes.c. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -19,7 +19,7 @@
 #if PHP_VERSION_ID < 80200
 #define zend_add_parameter_attribute(...) /* #[SensitiveParameter] came with 8.2 */
 #endif
-#undef INIT_CLASS_ENTRY /* the prefix is put in front of the names that the generated code has */
+#undef INIT_CLASS_ENTRY /* prepends the class prefix to the names in the generated code */
 #define INIT_CLASS_ENTRY(ce, plain, functions)                                                     \
     do {                                                                                           \
         zend_string *name = php_bf_name(plain);                                                    \
@@ -33,7 +33,7 @@
 
 zend_class_entry *php_bf_ce, *php_bf_counting_ce, *php_bf_exception_ce;
 
-/* Names of parameters that PHP writes otherwise than the core; never longer. */
+/* Names of parameters that differ between PHP and the core; PHP's are never longer. */
 static const struct {
     const char *core, *php;
 } names[] = {
@@ -41,7 +41,8 @@ static const struct {
     BF_PARAMETERS(ROW){ "read_only", "readOnly" }
 };
 
-/* A name is one between spaces, or before = or a comma: a path that holds one stays as it is. */
+/* Replaces such names in a message.  A name stands between blanks, or before '=' or a comma; so a
+ * path that contains one is left alone. */
 static void say_in_php(const char *msg, char *out)
 {
     for (const char *at = msg; *at;) {
@@ -68,7 +69,7 @@ void php_bf_raise(const bf_error *err)
 {
     char msg[sizeof err->msg];
     php_bf_rethrow_bailout();
-    if (err->code == BF_EHOST && EG(exception)) return; /* it must stand */
+    if (err->code == BF_EHOST && EG(exception)) return; /* the host's own exception is the error */
     say_in_php(err->msg, msg);
     if (err->code == BF_EINVAL)
         zend_value_error("%s", msg);
@@ -133,7 +134,7 @@ static PHP_MSHUTDOWN_FUNCTION(bloomfilter)
     return SUCCESS;
 }
 
-/* After a fatal error Fibers are not ended: the calls that wait in them never return. */
+/* After a fatal error PHP does not end Fibers: calls that wait in them never return. */
 static PHP_RSHUTDOWN_FUNCTION(bloomfilter)
 {
     bf_abandon_calls();

@@ -1,6 +1,6 @@
 /* php_bloomfilter.h - what the files of the PHP extension share: the object, and the way from
- * bf_error to exceptions. Knows PHP and bloomfilter.h; nothing of how the core works.
- * bloomfilter.stub.php is the reference of the methods. */
+ * bf_error to exceptions.  Knows PHP and the core's public headers. bloomfilter.stub.php is the
+ * reference of the methods. */
 #ifndef PHP_BLOOMFILTER_H
 #define PHP_BLOOMFILTER_H
 #include "php.h"
@@ -14,38 +14,39 @@
 #error "a 64-bit PHP is needed: m, n and positions are PHP integers"
 #endif
 
-typedef struct php_bf_map
-    php_bf_map; /* a file or Redis filter that the process keeps open: php_persistent.c */
+/* a file or Redis filter that the process keeps open: php_persistent.c */
+typedef struct php_bf_map php_bf_map;
 
-/* What the core calls of a filter: its clock, or its hash functions.  An object shares it with its
+/* PHP callables that the core calls: a clock, or hash functions.  An object shares them with its
  * clones. */
 typedef struct {
-    zval callables;                                 /* an array: the clock, or the functions */
-    zend_fcall_info_cache caches[BF_FUNCTIONS_MAX]; /* they live as long as callables */
-    bf_functions functions;                         /* count 0: it is a clock */
+    zval callables;                                 /* an array with the clock or the functions */
+    zend_fcall_info_cache caches[BF_FUNCTIONS_MAX]; /* valid as long as callables */
+    bf_functions functions;                         /* count 0: a clock */
     uint32_t refs;
 } php_bf_callback;
-typedef struct php_bf_client
-    php_bf_client; /* a phpredis object that is the home of a filter: php_redis.c */
+typedef struct php_bf_client php_bf_client; /* php_redis.c: a phpredis object used as a home */
 
 typedef struct {
-    bf_filter *f; /* NULL: never constructed, or closed */
+    bf_filter *f; /* NULL: not constructed yet, or closed */
     php_bf_callback *callback;
-    php_bf_map *map;           /* whose filter f is; NULL: the object's own */
-    int64_t *adds_until_check; /* new keys until the next check of the fill: the map's, or ... */
+    php_bf_map *map;           /* the kept filter that f is; NULL: f is the object's own */
+    int64_t *adds_until_check; /* new keys until the next check of the fill; points to the map's
+                                  counter or to ... */
     int64_t own_adds_until_check;
-    bool created;       /* this object's constructor created the filter */
-    bf_filter *rebuilt; /* held: the filter that the keys in f are for, or NULL */
+    bool created; /* this object's constructor created the filter */
+    /* the filter (a counted reference) that the keys of f will replace, or NULL */
+    bf_filter *rebuilt;
     zend_object std;
 } php_bf;
 
 ZEND_BEGIN_MODULE_GLOBALS(bloomfilter)
-HashTable maps;           /* absolute path or URL, ... -> php_bf_map */
+HashTable maps;           /* php_bf_map by absolute path or URL, and more (name_of) */
 zend_long max_maps;       /* INI bloomfilter.max_maps                                */
 bool warn;                /* INI bloomfilter.warn                                    */
 bool unserialize_storage; /* INI bloomfilter.unserialize_storage                     */
-bool bailed_out;   /* a clock or a client ended in a fatal error: see php_bf_rethrow_bailout */
-uint64_t openings; /* a counter: which map was used last */
+bool bailed_out;          /* host code ended in a fatal error: see php_bf_rethrow_bailout */
+uint64_t openings;        /* counts uses of maps, for the least recently used one */
 ZEND_END_MODULE_GLOBALS(bloomfilter)
 ZEND_EXTERN_MODULE_GLOBALS(bloomfilter)
 #define BF_G(v) ZEND_MODULE_GLOBALS_ACCESSOR(bloomfilter, v)
@@ -58,7 +59,7 @@ static zend_always_inline php_bf *php_bf_from(zend_object *object)
     return (php_bf *)((char *)object - offsetof(php_bf, std));
 }
 
-/* The first lines of a method: the filter of $this, or an exception. */
+/* The first lines of a method: f is the filter of $this, or an exception is thrown. */
 #define PHP_BF_THIS(f)                                                                             \
     PHP_BF_CHECK_THIS();                                                                           \
     bf_filter *f = php_bf_from(Z_OBJ_P(ZEND_THIS))->f
@@ -72,50 +73,51 @@ static zend_always_inline php_bf *php_bf_from(zend_object *object)
 extern zend_class_entry *php_bf_ce, *php_bf_counting_ce, *php_bf_exception_ce;
 
 /* php_bloomfilter.c: errors */
-ZEND_COLD void php_bf_raise(const bf_error *err); /* the only way from bf_error to an exception */
+/* the only place where a bf_error becomes an exception */
+ZEND_COLD void php_bf_raise(const bf_error *err);
 ZEND_COLD void php_bf_raise_closed(void);
-/* PHP code can run in the middle of a call of the core: a clock, hash functions, a client. A fatal
- * error in it would leave the core by longjmp. So the error is caught (BF_G(bailed_out)), no more
- * PHP code runs, and it continues when the core has returned: in php_bf_raise, or, without an error
- * of the core, in php_bf_rethrow_bailout. */
+/* The core may run PHP code: a clock, hash functions, a client.  A fatal error there would leave
+ * the core by longjmp, so it is caught (BF_G(bailed_out)), no more PHP code runs, and it is raised
+ * again when the core has returned: in php_bf_raise, or if the core returned no error, in
+ * php_bf_rethrow_bailout. */
 ZEND_COLD void php_bf_bail_out(void);
 static zend_always_inline void php_bf_rethrow_bailout(void)
 {
     if (UNEXPECTED(BF_G(bailed_out))) php_bf_bail_out();
 }
-/* Does this exception end the script (exit) or the Fiber?  Then it must stand, and no code of the
- * user's runs any more. */
+/* Does this exception end the script (exit) or the Fiber?  It must not be replaced then, and no
+ * user code may run. */
 static inline bool php_bf_ends(const zend_object *exception)
 {
     return exception && (zend_is_unwind_exit(exception) || zend_is_graceful_exit(exception));
 }
 
-/* php_names.c: the names of the classes, with the prefix of the INI file */
+/* php_names.c: class names with the prefix of the INI file */
 bool php_bf_names_valid(void);               /* false: a warning was raised */
-zend_string *php_bf_name(const char *plain); /* to be released                                */
+zend_string *php_bf_name(const char *plain); /* the caller releases it */
 zend_class_entry *php_bf_rename_types(zend_class_entry *ce);
 
 /* php_object.c: the object */
 void php_bf_init_handlers(void);
 zend_object *php_bf_create(zend_class_entry *ce);
-bool php_bf_is_fresh(zend_object *object); /* false + exception: it is constructed already      */
-void php_bf_init_object(zend_object *object, bf_filter *f,
-    php_bf_map *map); /* takes f over, sets the readonly properties */
+bool php_bf_is_fresh(zend_object *object); /* false and an exception: constructed before */
+/* takes over f, and sets the readonly properties */
+void php_bf_init_object(zend_object *object, bf_filter *f, php_bf_map *map);
 void php_bf_close_object(php_bf *bf);
-/* A new object, or *err thrown.  callback: taken over, or NULL. */
+/* Stores a new object in *to, or throws *err.  Takes over callback (may be NULL). */
 void php_bf_wrap(zval *to, zend_class_entry *ce, bf_filter *f, php_bf_map *map,
     php_bf_callback *callback, const bf_error *err);
 
-/* php_callback.c: what a constructor was given, into spec and *made (NULL: nothing was given).
- * false: exception.  NULL is fine for share and free. */
+/* php_callback.c: the callables given to a constructor, into spec and *made (NULL: none were
+ * given).  False: exception. share and free accept NULL. */
 bool php_bf_callback_set(bf_spec *spec, const zend_fcall_info *clock,
     const zend_fcall_info_cache *cache, HashTable *functions, php_bf_callback **made);
 php_bf_callback *php_bf_callback_share(php_bf_callback *c);
 void php_bf_callback_free(php_bf_callback *c);
 
-/* php_sets.c: after `fresh` new keys, now and then a look whether the filter is saturated */
+/* php_sets.c: counts new keys, and checks from time to time whether the filter is overfull */
 ZEND_COLD void php_bf_check_fill(php_bf *bf);
-void php_bf_warn_weak_hash(const zval *made); /* one that was just made or opened, or nothing */
+void php_bf_warn_weak_hash(const zval *made); /* made: a new object, or none */
 static zend_always_inline void php_bf_count_new(php_bf *bf, int64_t fresh)
 {
     if (UNEXPECTED((*bf->adds_until_check -= fresh) < 0)) php_bf_check_fill(bf);
@@ -125,23 +127,24 @@ static zend_always_inline bool php_bf_counts(const zend_class_entry *ce)
     return instanceof_function(ce, php_bf_counting_ce);
 }
 
-/* php_persistent.c: files and Redis filters kept open */
+/* php_persistent.c: files and Redis filters that stay open */
 void php_bf_maps_init(zend_bloomfilter_globals *globals);
 void php_bf_maps_free(zend_bloomfilter_globals *globals);
 zend_long php_bf_maps_open(void);
 void php_bf_maps_drop_idle(void);
 int64_t *php_bf_map_adds_until_check(php_bf_map *map);
-bool php_bf_map_is_new(const php_bf_map *map); /* this process did not have it open */
-bf_filter *php_bf_open(
-    const bf_spec *spec, php_bf_map **map, bf_error *err); /* bf_open, or what is open already */
-void php_bf_release(bf_filter *f, php_bf_map *map); /* what php_bf_open gave; map NULL: bf_close */
-zend_object *php_bf_client_in(
-    const php_bf_map *map); /* the client object behind it, or NULL; map may be NULL */
+bool php_bf_map_is_new(const php_bf_map *map); /* true: this process did not have it open before */
+/* opens a filter, or returns one that is already open */
+bf_filter *php_bf_open(const bf_spec *spec, php_bf_map **map, bf_error *err);
+/* releases what php_bf_open returned; map NULL: bf_close */
+void php_bf_release(bf_filter *f, php_bf_map *map);
+/* its client object, or NULL; map may be NULL */
+zend_object *php_bf_client_in(const php_bf_map *map);
 
 /* php_redis.c: phpredis objects */
 bool php_bf_is_client(const zend_object *object);
-/* Sets spec's redis_client and key; NULL: exception.  It lives until as many releases as holds, and
- * one more. */
+/* Sets spec's redis_client and key; NULL: exception.  Reference counted; the caller owns the first
+ * reference. */
 php_bf_client *php_bf_client_new(zend_object *object, bf_spec *spec, zend_string *key);
 php_bf_client *php_bf_client_of(const bf_spec *spec);
 php_bf_client *php_bf_client_hold(php_bf_client *c);
@@ -149,6 +152,7 @@ void php_bf_client_release(php_bf_client *c); /* NULL is fine */
 zend_object *php_bf_client_object(const php_bf_client *c);
 
 /* php_spec.c: arguments */
-char *php_bf_path(const zend_string *path); /* absolute, efree it; NULL: exception               */
-char *php_bf_storage(const zend_string *storage); /* the same; a URL stays as it is */
+char *php_bf_path(const zend_string *path); /* absolute path, freed by efree; NULL: exception */
+/* the same for a path or a URL, which stays as it is */
+char *php_bf_storage(const zend_string *storage);
 #endif

@@ -3,7 +3,7 @@
 #include "php_bloomfilter.h"
 #include "zend_exceptions.h"
 
-/* format: of another system; NULL: our own.  NULL: exception. */
+/* format: another system's, or NULL for our own.  Returns NULL and an exception on failure. */
 static zend_string *to_bytes(bf_filter *f, const char *format)
 {
     bf_error err;
@@ -63,7 +63,7 @@ static void add_members(zval *to, zend_object *object)
         zval_ptr_dtor(&members);
 }
 
-/* Why this filter cannot be serialized, or NULL. */
+/* Returns why this filter cannot be serialized, or NULL. */
 static const char *not_serializable(const bf_info *info, bool callback)
 {
     if (callback && !strcmp(info->scheme, "functions"))
@@ -103,7 +103,8 @@ PHP_METHOD(BloomFilter, __serialize)
     add_members(return_value, Z_OBJ_P(ZEND_THIS));
 }
 
-/* A string from outside must not choose files and servers, nor learn which there are. */
+/* A serialized string from outside must not choose which files and servers are opened, nor find out
+ * which exist. */
 static bool may_reopen(void)
 {
     if (BF_G(unserialize_storage)) return true;
@@ -133,15 +134,15 @@ static bf_filter *reopen(const zend_string *storage, const zval *key, bool read_
     return f;
 }
 
-/* Written as a script would write it: a serialized string must not overwrite m, or put a string
- * where an int is declared. */
+/* Sets a property as code of the script would: a serialized string must not overwrite m, or put a
+ * string into an int. */
 static void load_member(zend_object *object, zend_string *mangled, zval *v)
 {
     const char *of, *name;
     size_t len;
     zend_class_entry *scope = object->ce;
     if (zend_unmangle_property_name_ex(mangled, &of, &name, &len) == FAILURE) return;
-    if (of && *of != '*') { /* private: only its class may write it */
+    if (of && *of != '*') { /* private: only its own class may set it */
         zend_string *class_name = zend_string_init(of, strlen(of), 0);
         scope = zend_lookup_class_ex(class_name, NULL, ZEND_FETCH_CLASS_NO_AUTOLOAD);
         zend_string_release(class_name);
@@ -150,8 +151,8 @@ static void load_member(zend_object *object, zend_string *mangled, zval *v)
     zend_update_property(scope, object, name, len, v);
 }
 
-/* What a property's type, hook or __set() runs may change the array, where data refers to it
- * twice. */
+/* Setting a property may run code (its type, a hook, __set()), which may change the array if the
+ * data refers to it twice. */
 static void load_members(zend_object *object, HashTable *members)
 {
     zend_string *name;

@@ -13,7 +13,8 @@ static php_bf_callback *new_callback(void)
     return c;
 }
 
-/* cache: for what the constructor's caller could call, a private method of its own too. */
+/* cache: resolved in the scope of the constructor's caller, so that its private methods can be
+ * called. */
 static void append(php_bf_callback *c, zval *callable, const zend_fcall_info_cache *cache)
 {
     zval copy;
@@ -22,8 +23,8 @@ static void append(php_bf_callback *c, zval *callable, const zend_fcall_info_cac
     zend_hash_next_index_insert(Z_ARRVAL(c->callables), &copy);
 }
 
-/* Each object has a reference of its own to the array, because each reports it to the cycle
- * collector: with one reference for two reports it would be collected with the first of them. */
+/* Each object has its own reference to the array, because each reports it to the cycle collector:
+ * one reference reported twice would be collected too early. */
 php_bf_callback *php_bf_callback_share(php_bf_callback *c)
 {
     if (!c) return NULL;
@@ -38,13 +39,14 @@ void php_bf_callback_free(php_bf_callback *c)
     if (!c) return;
     ZVAL_COPY_VALUE(&mine, &c->callables);
     if (!--c->refs) efree(c);
-    zval_ptr_dtor(&mine); /* may run a destructor of the user's */
+    zval_ptr_dtor(&mine); /* may run a destructor */
 }
 
-/* false: an exception is set.  The caller frees *answer in both cases. */
+/* Returns false with an exception.  The caller frees *answer in both cases. */
 static bool call(php_bf_callback *c, uint32_t i, zval *argument, zval *answer)
 {
-    zend_fcall_info_cache cache = c->caches[i]; /* a copy: __call() is looked up at each call */
+    /* a copy, because __call() is looked up at each call */
+    zend_fcall_info_cache cache = c->caches[i];
     zend_fcall_info info = {
         .size = sizeof info, .retval = answer, .params = argument, .param_count = argument != NULL
     };
@@ -72,7 +74,8 @@ static double read_seconds(php_bf_callback *c)
     return seconds;
 }
 
-/* NaN, at which the core gives up: this or earlier code threw, or ended in a fatal error. */
+/* Returns NaN, which makes the core give up, if this or earlier code threw or ended in a fatal
+ * error. */
 static double ask_clock(void *context)
 {
     volatile double seconds = ZEND_NAN;
@@ -101,7 +104,8 @@ static bool read_digest(php_bf_callback *c, uint32_t i, zval *key, uint64_t *dig
     return !EG(exception);
 }
 
-/* Not 0, at which the core gives up: this or earlier code threw, or ended in a fatal error. */
+/* Returns non-zero, which makes the core give up, if this or earlier code threw or ended in a fatal
+ * error. */
 static int ask_hashes(void *context, const void *key, size_t len, uint64_t *digests)
 {
     php_bf_callback *c = context;

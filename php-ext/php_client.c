@@ -1,5 +1,5 @@
 /* php_client.c - a phpredis object as the core's Redis client: one round trip, its errors, and the
- * lifetime of the client. Knows exceptions and connections; commands and replies are in
+ * lifetime of the client.  Knows exceptions and connections; commands and replies are in
  * php_redis.c. */
 #include "php_redis.h"
 #include <errno.h>
@@ -14,8 +14,8 @@ static bool is_refusal(const zend_string *text)
     return word > 1 && ZSTR_VAL(text)[word] == ' ';
 }
 
-/* The script or its Fiber ends during a round trip: resets by phpredis's own methods, because PHP
- * calls no other code any more. */
+/* The script or its Fiber is ending in the middle of a round trip: PHP runs no user code any more,
+ * so the object is reset by phpredis's own methods. */
 static void reset_at_end(php_bf_client *c)
 {
     zval answer;
@@ -34,8 +34,8 @@ static void reset_at_end(php_bf_client *c)
     php_bf_restore(standing);
 }
 
-/* What is queued where the object is in no mode any more would go with the next pipeline, and all
- * answers after it to the wrong questions: only discard() forgets it, and only in a pipeline. */
+/* Commands that are queued in an object without a mode would be sent with the next pipeline, and
+ * shift all replies after it.  Only discard() forgets them, and only in a pipeline. */
 static void forget_queued(php_bf_client *c)
 {
     if (c->piped && php_bf_call_for_number(c, "getmode") == 0) php_bf_call_only(c, "pipeline");
@@ -44,7 +44,7 @@ static void forget_queued(php_bf_client *c)
     if (!EG(exception)) c->piped = false;
 }
 
-/* The object as if nothing had been: in no mode, with a new connection at its next command. */
+/* Resets the object: no mode, and a new connection at its next command. */
 static void reset(php_bf_client *c)
 {
     zend_object *standing = EG(exception);
@@ -69,8 +69,8 @@ static zend_long code_of(zend_object *exception)
         zend_read_property(exception->ce, exception, "code", strlen("code"), true, &rv));
 }
 
-/* phpredis before 6.3 forgets its map of the slots where a node is lost, and its next command reads
- * through a NULL. */
+/* phpredis before 6.3 forgets its slot map if a node is lost; its next command would dereference
+ * NULL. */
 static bool may_go_on(void)
 {
     const char *version = zend_get_module_version("redis");
@@ -84,15 +84,15 @@ static bool is_a(const zend_object *object, const char *lower_name)
     return ce && instanceof_function(object->ce, ce);
 }
 
-/* Is it an exception of phpredis, or the one of php_bf_run()? Any other comes from a subclass in
- * PHP code, and its message is complete. */
+/* Is it an exception of phpredis or of php_bf_run()?  Any other comes from PHP code in a subclass,
+ * and its message is complete. */
 static bool is_of_connection(zend_object *exception)
 {
     return !exception || (exception->ce == php_bf_exception_ce && code_of(exception) == BF_EIO) ||
            is_a(exception, "redisexception") || is_a(exception, "redisclusterexception");
 }
 
-/* Its exceptions do not tell a time-out from a reset; the clock does. */
+/* phpredis's exceptions do not tell a time-out from a reset, but the time taken does. */
 static int errno_of(php_bf_client *c, const zend_string *text, uint64_t took_ms)
 {
     if (strstr(ZSTR_VAL(text), "onnection refused") ||
@@ -156,15 +156,15 @@ static int failed(php_bf_client *c, const bf_redis_part *parts, size_t nparts, u
     return how;
 }
 
-/* A fatal error during a round trip, perhaps of another filter on the same object, leaves a
- * pipeline open. Shutdown functions still use the object, so the pipeline is ended here. */
+/* A fatal error during a round trip, perhaps of another filter with the same object, leaves a
+ * pipeline open.  Shutdown functions may still use the object, so the pipeline is ended here. */
 static bool left_by_fatal_error(php_bf_client *c)
 {
     return CG(unclean_shutdown) && !c->cluster && php_bf_call_for_number(c, "getmode") > 0;
 }
 
-/* false: not ready, or an exception.  A connection has one process, and the user's own pipeline or
- * transaction must not get our commands. */
+/* Returns false if it is not ready, or with an exception.  A connection belongs to one process, and
+ * our commands must not get into a pipeline or transaction of the user. */
 static bool ready(php_bf_client *c)
 {
     if (c->process != bf_process() || c->unfinished || c->piped || left_by_fatal_error(c)) {
@@ -200,9 +200,9 @@ static int attempt(php_bf_client *c, const bf_redis_part *parts, size_t nparts, 
     return how;
 }
 
-/* An exception stays set for php_bf_raise, whose own has it as its previous one. One that is
- * already set comes from an earlier round trip: if this call reports its fault, it is dropped;
- * otherwise it stays. */
+/* An exception stays set for php_bf_raise, which makes it the previous one of its own.  If one from
+ * an earlier round trip is already set, it is dropped if this call reports its own fault, and kept
+ * otherwise. */
 static int trip(
     php_bf_client *c, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
 {
@@ -249,13 +249,13 @@ bool php_bf_is_client(const zend_object *object)
     return is_a(object, "redis") || is_a(object, "rediscluster");
 }
 
-/* The key as the object's other methods would name it, OPT_PREFIX before it. */
+/* Builds the key as the object's other methods would name it, with OPT_PREFIX. */
 static void set_key(php_bf_client *c, zend_string *key)
 {
     zval argv, prefix;
     ZVAL_LONG(&argv, OPT_PREFIX);
     const bool has = php_bf_call(c, "getoption", 1, &argv, &prefix) && Z_TYPE(prefix) == IS_STRING;
-    /* if it never connected, the first command raises */
+    /* never connected: the first command will raise the error */
     php_bf_forget_exception();
     c->key =
         has ? zend_string_concat2(Z_STRVAL(prefix), Z_STRLEN(prefix), ZSTR_VAL(key), ZSTR_LEN(key))

@@ -10,7 +10,7 @@
 #include "zend_exceptions.h"
 #include "zend_interfaces.h"
 
-enum { AHEAD = 32, TEXT_MAX = 24 }; /* see fetch(); an int as text */
+enum { AHEAD = 32, TEXT_MAX = 24 }; /* AHEAD: see fetch(); TEXT_MAX: bytes of an int as text */
 
 typedef int one_call(bf_filter *, const void *, size_t, bf_error *);
 typedef int64_t many_call(bf_filter *, const bf_key *, size_t, uint8_t *, bf_error *);
@@ -18,8 +18,8 @@ typedef int64_t many_call(bf_filter *, const bf_key *, size_t, uint8_t *, bf_err
 /* ---- a PHP value's bytes ---- */
 typedef enum { KEY_OK, KEY_THREW, KEY_BAD } key_result;
 
-/* text: TEXT_MAX bytes that live as long as the key.  *held: a new reference to release after use,
- * or NULL. */
+/* text: TEXT_MAX bytes that live as long as the key. *held: a reference to release after use, or
+ * NULL. */
 static key_result read_key(zval *v, bf_key *key, char *text, zend_string **held)
 {
     *held = NULL;
@@ -44,7 +44,7 @@ static const char *type_name(const zval *v)
 }
 
 /* ---- one key ---- */
-/* Fills key; false: exception. */
+/* Fills key.  False: exception. */
 static bool single_key(zval *v, bf_key *key, char *text, zend_string **held)
 {
     key_result r = read_key(v, key, text, held);
@@ -54,7 +54,7 @@ static bool single_key(zval *v, bf_key *key, char *text, zend_string **held)
     return r == KEY_OK;
 }
 
-/* Everything but a string, out of the way of the usual case. */
+/* Handles keys that are not strings; kept out of the fast path. */
 static zend_never_inline int call_other(one_call *call, zend_object *self, zval *v, bf_error *err)
 {
     char text[TEXT_MAX];
@@ -62,7 +62,7 @@ static zend_never_inline int call_other(one_call *call, zend_object *self, zval 
     zend_string *held;
     err->code = BF_EHOST;
     if (!single_key(v, &key, text, &held)) return BF_EHOST;
-    bf_filter *f = php_bf_from(self)->f; /* __toString() may have closed it */
+    bf_filter *f = php_bf_from(self)->f; /* __toString() may have closed the filter */
     int answer = BF_EHOST;
     if (f)
         answer = call(f, key.ptr, key.len, err);
@@ -140,13 +140,13 @@ PHP_METHOD(BloomFilter, hashcode)
 typedef struct {
     zend_object *self; /* whose filter                                            */
     many_call *call;
-    uint8_t *each;         /* where the next answers go; NULL = not wanted            */
-    int64_t hits;          /* answers of 1 so far                                     */
-    HashTable *keys;       /* where they come from; NULL: an iterator                 */
-    zend_ulong taken;      /* keys of an iterator so far: the index in a message      */
-    zend_ulong done;       /* keys that were handed over                              */
-    size_t n, nheld, most; /* most: keys a call of the core */
-    bool bad;              /* a key of a wrong type: its message comes after the flush */
+    uint8_t *each;         /* where the next answers are stored; NULL: not wanted */
+    int64_t hits;          /* number of answers that are 1 */
+    HashTable *keys;       /* the array of keys; NULL: an iterator */
+    zend_ulong taken;      /* keys read from an iterator, for messages */
+    zend_ulong done;       /* keys given to the core */
+    size_t n, nheld, most; /* most: keys per call of the core */
+    bool bad;              /* a key of a wrong type was found; reported after the flush */
     bf_key key[BF_BATCH_SIZE_MAX];
     zend_string *held[BF_BATCH_SIZE_MAX];
     char text[BF_BATCH_SIZE_MAX][TEXT_MAX];
@@ -165,8 +165,8 @@ static void batch_init(batch *b, zend_object *self, many_call *call, uint8_t *ea
     b->bad = false;
 }
 
-/* Which key the exception that was just thrown is about, as $e->index: under which key of the
- * array, or which of an iterator's. */
+/* Sets $e->index of the exception that was just thrown: the key's index in the array (a number or a
+ * name) or in the iterator. */
 static ZEND_COLD void note_index(zend_ulong index, zend_string *name)
 {
     zval v;
@@ -180,8 +180,8 @@ static ZEND_COLD void note_index(zend_ulong index, zend_string *name)
     zend_string_release(property);
 }
 
-/* An exception that names the place of a key: under its name or number in the array, or its number
- * from an iterator. */
+/* Throws an exception that names the index of a key: in the array (a number or a name) or in the
+ * iterator. */
 static ZEND_COLD void raise_at(bool type, const char *what, zend_ulong index, zend_string *name)
 {
     char number[32];
@@ -194,7 +194,7 @@ static ZEND_COLD void raise_at(bool type, const char *what, zend_ulong index, ze
     note_index(index, name);
 }
 
-/* A key that the filter's scheme cannot hold: the core's sentence, and where the key is. */
+/* Throws the core's message about a key that the scheme cannot hold, with its index. */
 static ZEND_COLD void raise_refused(const batch *b, const bf_error *err)
 {
     zend_ulong nth = b->done + err->key, index = nth;
@@ -208,8 +208,8 @@ static ZEND_COLD void raise_refused(const batch *b, const bf_error *err)
     raise_at(false, err->msg, index, name);
 }
 
-/* What the user's code has thrown between two keys: the keys before it are handed over as if it had
- * not, then it stands again, or is the cause of what was thrown since. */
+/* Sets aside an exception thrown between two keys, so that the keys before it are added.  It is set
+ * again later, as itself or as the cause of a later one. */
 static zend_object *set_aside(void)
 {
     zend_object *standing = EG(exception);
@@ -229,7 +229,7 @@ static void put_back(zend_object *standing)
         zend_exception_set_previous(EG(exception), standing);
 }
 
-/* Hands over what was gathered.  false: exception. */
+/* Gives the gathered keys to the core.  False: exception. */
 static bool flush(batch *b)
 {
     zend_object *standing = set_aside();
@@ -252,8 +252,7 @@ static bool flush(batch *b)
     return hits >= 0;
 }
 
-/* Takes a key that something outside the batch does not keep alive.  false: stop; an exception, or
- * b->bad. */
+/* Gathers a key that only the batch keeps alive.  False: stop, with an exception or b->bad. */
 static bool take(batch *b, zval *v)
 {
     zend_string *held;
@@ -274,9 +273,9 @@ static ZEND_COLD void raise_bad_key(const zval *v, zend_ulong index, zend_string
     raise_at(true, what, index, name);
 }
 
-/* The strings of an array lie all over the heap.  They are asked for before anything reads them:
- * the head of the one AHEAD elements on, whose length is not known yet, and the tail of the present
- * one, for the core.  A number in the place of a pointer does no harm: a fetch never faults. */
+/* The strings of an array are scattered over the heap, so they are prefetched: the header of the
+ * string AHEAD elements later (its length is unknown yet), and the rest of the present one, for the
+ * core.  Prefetching a value that is a number instead of a pointer is harmless. */
 static zend_always_inline void fetch(const HashTable *keys, const zval *v)
 {
 #if PHP_VERSION_ID >= 80200
@@ -290,8 +289,8 @@ static zend_always_inline void fetch(const HashTable *keys, const zval *v)
     __builtin_prefetch(Z_STRVAL_P(v) + Z_STRLEN_P(v));
 }
 
-/* The array belongs to this call: no other code can change or free it, so its own strings need not
- * be held. */
+/* The array belongs to this call: no other code can change or free it, so its strings need no
+ * references. */
 static bool take_array(batch *b, HashTable *keys)
 {
     zend_ulong index;
@@ -329,7 +328,7 @@ static int take_current(zend_object_iterator *iter, void *arg)
     return ZEND_HASH_APPLY_KEEP;
 }
 
-/* An exception of the generator stands; what came before it is added all the same. */
+/* If the generator throws, the keys before are added all the same. */
 static bool take_iterator(batch *b, zval *keys)
 {
     spl_iterator_apply(keys, take_current, b);
@@ -361,8 +360,8 @@ PHP_METHOD(CountingBloomFilter, removeMany)
     call_many(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_remove_many);
 }
 
-/* The keys go to a filter in memory, in an object that no other code can reach. If a generator
- * closes the filter to rebuild, that is noticed after the last key. */
+/* The keys are added to a filter in memory that no other code can reach.  If a generator closes the
+ * filter that is being rebuilt, this is noticed after the last key. */
 static bool rebuild(zend_object *self, zend_object *fresh, zval *keys, int64_t *hits)
 {
     batch b;
@@ -395,13 +394,14 @@ PHP_METHOD(BloomFilter, rebuild)
     zend_object *fresh = php_bf_create(php_bf_ce);
     php_bf_init_object(fresh, empty, NULL);
     php_bf_from(fresh)->callback = php_bf_callback_share(php_bf_from(Z_OBJ_P(ZEND_THIS))->callback);
-    php_bf_from(fresh)->rebuilt = bf_retain(f); /* given up with it, however this ends */
+    /* cancelled when fresh is freed, however this ends */
+    php_bf_from(fresh)->rebuilt = bf_retain(f);
     if (rebuild(Z_OBJ_P(ZEND_THIS), fresh, keys, &hits)) RETVAL_LONG(hits);
     OBJ_RELEASE(fresh);
 }
 
 /* ---- batches that answer with an array ---- */
-/* Runs the batch; returns an answer a key (efree it), or NULL: exception. */
+/* Runs the batch and returns one answer per key, freed by efree; NULL: exception. */
 static uint8_t *each_of(zend_object *self, many_call *call, HashTable *keys, int64_t *hits)
 {
     batch b;

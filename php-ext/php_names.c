@@ -1,6 +1,5 @@
-/* php_names.c - the names of the classes: INI bloomfilter.class_prefix goes before each, for
- * projects that have a class BloomFilter of their own.  Knows PHP's rules for names; registers
- * nothing. */
+/* php_names.c - the names of the classes: INI bloomfilter.class_prefix precedes each, for projects
+ * that already have a class BloomFilter.  Knows PHP's rules for names; registers nothing. */
 #include "php_bloomfilter.h"
 #include "php_ini.h"
 
@@ -11,8 +10,7 @@ static bool begins_label(unsigned char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c >= 0x80;
 }
 
-/* Names with a backslash after each but the last, which may lack it; the class's own name follows.
- */
+/* Checks a prefix: names separated by backslashes; the last one may lack its backslash. */
 static bool is_prefix(const char *text)
 {
     bool fresh = true;
@@ -45,8 +43,8 @@ bool php_bf_names_valid(void)
 
 zend_string *php_bf_name(const char *plain) { return zend_strpprintf(0, "%s%s", prefix(), plain); }
 
-/* The types of arguments and results that are classes of ours: as registered they have the plain
- * names, in memory that PHP made for this class. */
+/* Renames types of arguments and results that are classes of ours.  They are registered with the
+ * plain names, in memory that PHP allocated for this class. */
 static void rename_type(zend_type *type)
 {
     if (!ZEND_TYPE_HAS_NAME(*type)) return;

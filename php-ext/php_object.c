@@ -1,12 +1,11 @@
-/* php_object.c - the object BloomFilter: made, cloned, freed, and its properties.
- * Knows how PHP keeps objects.  m, n, k, p, scheme are ordinary readonly properties, set once (m
- * again, where the filter grows); the slots of bitset, grow, window, parts and created stay empty
- * for ever: they are asked of the core at each read, so that no dump of an object carries
- * megabytes. */
+/* php_object.c - the object BloomFilter: creating, cloning and freeing it, and its properties. m,
+ * n, k, p and scheme are ordinary readonly properties that are set once (m again if the filter
+ * grows).  The slots of bitset, grow, window, parts and created stay empty: they are read from the
+ * core each time, so that a dump of an object does not contain megabytes. */
 #include "php_bloomfilter.h"
 #include "zend_exceptions.h"
 
-enum { SLOT_M, SLOT_N, SLOT_K, SLOT_P, SLOT_SCHEME }; /* the order of the stub */
+enum { SLOT_M, SLOT_N, SLOT_K, SLOT_P, SLOT_SCHEME }; /* in the order of the stub */
 
 static zend_object_handlers handlers;
 
@@ -27,14 +26,14 @@ zend_object *php_bf_create(zend_class_entry *ce)
     return &bf->std;
 }
 
-/* The object is closed before anything is freed: the end of a clock or of a client may run a
- * destructor of the user's. */
+/* The object is closed before anything is freed, because freeing a clock or a client may run a
+ * destructor. */
 void php_bf_close_object(php_bf *bf)
 {
     bf_filter *f = bf->f;
     php_bf_map *map = bf->map;
     php_bf_callback *callback = bf->callback;
-    if (bf->rebuilt) { /* nothing where the rebuild has ended */
+    if (bf->rebuilt) { /* does nothing if the rebuild is over */
         bf_rebuild_cancel(bf->rebuilt, f, NULL);
         bf_close(bf->rebuilt);
         bf->rebuilt = NULL;
@@ -53,9 +52,9 @@ static void free_object(zend_object *object)
     zend_object_std_dtor(object);
 }
 
-/* A copy in memory, from any home. A handler must return an object even if it throws. A client that
- * is copied from, and __clone(), may run any code: the copy is complete before __clone() runs, and
- * the original is held. */
+/* A copy in memory, from any home.  The handler must return an object even if it throws.  A client
+ * that is copied from, and __clone(), may run any code: so the copy is complete before __clone()
+ * runs, and the original is held. */
 static zend_object *clone_object(zend_object *object)
 {
     zend_object *copy = php_bf_create(object->ce);
@@ -75,8 +74,8 @@ static zend_object *clone_object(zend_object *object)
     return copy;
 }
 
-/* Asked before its arguments are read and once more when they were, because reading them may run
- * anything.  m alone does not tell: ArrayObject takes away what is readonly. */
+/* Checked before and after the arguments are read, because reading them may run code. m alone is
+ * not enough: ArrayObject can unset a readonly property. */
 bool php_bf_is_fresh(zend_object *object)
 {
     if (!php_bf_from(object)->f && Z_TYPE_P(OBJ_PROP_NUM(object, SLOT_M)) == IS_UNDEF) return true;
@@ -84,12 +83,12 @@ bool php_bf_is_fresh(zend_object *object)
     return false;
 }
 
-/* Empty, unless a reflection has filled it. */
+/* The property's slot; it is empty unless a reflection has filled it. */
 static zval *slot(zend_object *object, int number)
 {
     zval *v = OBJ_PROP_NUM(object, number);
     zval_ptr_dtor(v);
-    Z_PROP_FLAG_P(v) = 0; /* no longer uninitialized */
+    Z_PROP_FLAG_P(v) = 0; /* clears the flag "uninitialized" */
     return v;
 }
 
@@ -119,15 +118,15 @@ void php_bf_wrap(zval *to, zend_class_entry *ce, bf_filter *f, php_bf_map *map,
         php_bf_from(Z_OBJ_P(to))->callback = callback;
         return;
     }
-    if (!f)
-        php_bf_raise(err);
+    if (!f) php_bf_raise(err);
+    /* an abstract subclass: PHP threw */
     else
-        php_bf_release(f, map); /* an abstract subclass: PHP has thrown */
+        php_bf_release(f, map);
     php_bf_callback_free(callback);
 }
 
 /* ---- properties ---- */
-/* Those whose slots stay empty: asked of the core at each read. */
+/* Is it a property that is read from the core each time? */
 static bool is_live(const zend_string *name)
 {
     return zend_string_equals_literal(name, "bitset") || zend_string_equals_literal(name, "grow") ||
@@ -143,7 +142,7 @@ static void read_bitset(bf_filter *f, zval *to)
     if (bf_get_part(f, 0, &first, &err) < 0) {
         php_bf_raise(&err);
         return;
-    } /* and knows then how long it is by now */
+    } /* this call refreshed the number of parts */
     bf_get_info(f, &info);
     zend_string *bits = zend_string_alloc((size_t)info.bitset_bytes, 0);
     if (bf_read_bits(f, 0, ZSTR_VAL(bits), ZSTR_LEN(bits), &err) < 0) {
@@ -155,7 +154,7 @@ static void read_bitset(bf_filter *f, zval *to)
     ZVAL_NEW_STR(to, bits);
 }
 
-/* The object is held: a client's code may drop the last reference. */
+/* The object is held, because a client's code may drop the last reference. */
 static void read_live(zend_object *object, const zend_string *name, zval *to)
 {
     const php_bf *bf = php_bf_from(object);
@@ -178,7 +177,7 @@ static void read_live(zend_object *object, const zend_string *name, zval *to)
     OBJ_RELEASE(object);
 }
 
-/* m of a filter that grows is what it is now; true: name is m, and must not be cached. */
+/* Updates m of a growing filter.  True: name is m, which must not be cached. */
 static bool renew_m(zend_object *object, const zend_string *name)
 {
     bf_info info;
@@ -241,7 +240,7 @@ static int has_property(zend_object *object, zend_string *name, int how, void **
     return yes;
 }
 
-/* var_dump() would say "uninitialized" for the empty slot: the copy leaves it out. */
+/* var_dump() would say "uninitialized" for the empty slots, so the copy leaves them out. */
 static HashTable *debug_info(zend_object *object, int *is_temp)
 {
     if (object->ce->__debugInfo) return zend_std_get_debug_info(object, is_temp);
@@ -256,7 +255,7 @@ static HashTable *properties(zend_object *object)
     return zend_std_get_properties(object);
 }
 
-/* A clock may hold the object that holds it; a client object may lead back to us. */
+/* A clock may hold the object that holds it, and so may a client object. */
 static HashTable *get_gc(zend_object *object, zval **table, int *n)
 {
     php_bf *bf = php_bf_from(object);

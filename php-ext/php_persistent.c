@@ -1,7 +1,7 @@
 /* php_persistent.c - mapped files and filters in Redis that stay open from request to request:
  * opening one again costs one stat() of the path, or one round trip on the existing connection.
- * Knows names, reference counts and which one is closed first. Whether an open one is still what is
- * under its name, and matches the arguments (secrets included), is decided by the core
+ * Knows names, reference counts and which one is closed first.  Whether an open one is still what
+ * is under its name, and matches the arguments (secrets included), is decided by the core
  * (bf_is_current). maps: name_of() -> php_bf_map { filter, references: one of the table, one per
  * object }. A map that left the table (replaced file, lost key, least recently used, end of the
  * process) lives on while objects use it. */
@@ -12,11 +12,11 @@
 
 struct php_bf_map {
     bf_filter *f;
-    uint64_t used;            /* BF_G(openings) when it was last asked for */
+    uint64_t used;            /* BF_G(openings) at its last use */
     int64_t adds_until_check; /* see php_bf */
     uint32_t refs;
-    bool kept;             /* it was open when it was last asked for */
-    php_bf_client *client; /* through which f works, or NULL: such a one is in no table */
+    bool kept;             /* it was already open at its last use */
+    php_bf_client *client; /* the client that f uses, or NULL; such a map is in no table */
 };
 
 /* ---- life ---- */
@@ -51,7 +51,7 @@ void php_bf_release(bf_filter *f, php_bf_map *map)
 /* ---- the tables ---- */
 zend_long php_bf_maps_open(void) { return (zend_long)zend_hash_num_elements(&BF_G(maps)); }
 
-/* Drops those that were not used for the longest time. */
+/* Closes the least recently used ones. */
 static void make_room(void)
 {
     while (php_bf_maps_open() && php_bf_maps_open() >= BF_G(max_maps)) {
@@ -78,8 +78,8 @@ static int drop_if_idle(zval *entry)
                : ZEND_HASH_APPLY_KEEP;
 }
 
-/* Closes the files that no object uses: a file that stays open for writing can neither be saved
- * over nor have an exclusive writer. */
+/* Closes files that no object uses: while a file is open for writing, it can neither be saved over
+ * nor have an exclusive writer. */
 void php_bf_maps_drop_idle(void) { zend_hash_apply(&BF_G(maps), drop_if_idle); }
 
 static php_bf_map *use(php_bf_map *map)
@@ -89,7 +89,7 @@ static php_bf_map *use(php_bf_map *map)
     return map;
 }
 
-/* NULL: not kept (no memory for it, or in process memory): the caller owns f. */
+/* Returns NULL if it is not kept (out of memory, or in process memory); the caller then owns f. */
 static php_bf_map *keep(bf_filter *f, const smart_str *name)
 {
     bf_info info;
@@ -105,14 +105,15 @@ static php_bf_map *keep(bf_filter *f, const smart_str *name)
 }
 
 /* ---- opening ---- */
-/* Variants are left to bf_open: bf_is_current looks at parameters and secret only. */
+/* Filters with variants are always opened by bf_open, because bf_is_current compares parameters and
+ * secret only. */
 static bool keepable(const bf_spec *spec)
 {
     return spec->storage && BF_G(max_maps) > 0 && !spec->client && !spec->clock &&
            !spec->functions && !spec->exclusive;
 }
 
-/* What it is kept under: the storage, and after a NUL what bf_is_current does not compare. */
+/* The key in the table: the storage, and after a NUL whatever bf_is_current does not compare. */
 static smart_str name_of(const bf_spec *spec)
 {
     smart_str name = { 0 };
@@ -125,7 +126,8 @@ static smart_str name_of(const bf_spec *spec)
             spec->cache, spec->adopt, spec->cache_max_age, spec->timeout, spec->retry_after,
             spec->key ? spec->key : "");
     }
-    /* Bitmaps of other systems do not know what they are: they are what they were opened as. */
+    /* a bitmap of another system does not store its parameters, so those given here are part of the
+     * key */
     if (spec->must_exist && spec->scheme)
         smart_str_append_printf(
             &name, "%c%s " ZEND_ULONG_FMT " %u", 0, spec->scheme, (zend_ulong)spec->m, spec->k);
@@ -133,8 +135,8 @@ static smart_str name_of(const bf_spec *spec)
     return name;
 }
 
-/* Has a file that was opened without the right to write got it since? Root always has it, so root
- * opens the file again each time. */
+/* Was a file opened without the right to write, and is it writable now? root always may write, so
+ * root opens such a file again each time. */
 static bool may_write_now(const bf_filter *f, const bf_spec *spec)
 {
     bf_info info;
@@ -161,7 +163,7 @@ zend_object *php_bf_client_in(const php_bf_map *map)
     return map && map->client ? php_bf_client_object(map->client) : NULL;
 }
 
-/* What is kept and fits; negative: *err. */
+/* Finds a kept filter that matches spec.  Returns 1, 0, or a negative code with *err. */
 static int find(const bf_spec *spec, const smart_str *name, php_bf_map **map, bf_error *err)
 {
     php_bf_map *kept = zend_hash_find_ptr(&BF_G(maps), name->s);

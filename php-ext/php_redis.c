@@ -11,11 +11,11 @@
  * by itself. */
 #include "php_redis.h"
 
-enum { DEPTH = 8 };    /* arrays within arrays that a reply may have */
+enum { DEPTH = 8 };    /* nested arrays in a reply */
 enum { PIPELINE = 2 }; /* Redis::PIPELINE */
 
-/* Errors come back as arrays, because phpredis leaves the text of a nested error to the last one
- * that was. */
+/* Errors are returned as arrays, because phpredis gives a nested error the text of the last error.
+ */
 static const char each_command[] =
     "local r,i={},1 while i<=#ARGV do local n=tonumber(ARGV[i]) local "
     "v=redis.pcall(unpack(ARGV,i+1,i+n)) "
@@ -23,7 +23,7 @@ static const char each_command[] =
 static const char error_mark[] = "\0error";
 
 /* ---- calling it ---- */
-/* false: an exception is set. */
+/* Returns false if an exception is set. */
 bool php_bf_call(php_bf_client *c, const char *method, uint32_t argc, zval *argv, zval *answer)
 {
     zend_function *f =
@@ -41,7 +41,8 @@ zend_class_entry *php_bf_class_of(const char *lower_name)
     return zend_hash_str_find_ptr(EG(class_table), lower_name, strlen(lower_name));
 }
 
-/* phpredis's own method, not the one of a subclass; no exception if PHP runs no code any more. */
+/* Calls phpredis's own method, not that of a subclass; sets no exception if PHP runs no code any
+ * more. */
 void php_bf_call_own(php_bf_client *c, const char *method, uint32_t argc, zval *argv, zval *answer)
 {
     zend_class_entry *ce = php_bf_class_of(c->cluster ? "rediscluster" : "redis");
@@ -59,8 +60,8 @@ void php_bf_call_own(php_bf_client *c, const char *method, uint32_t argc, zval *
     if (f) zend_call_function(&what, &whose);
 }
 
-/* zend_clear_exception, because outside of a method (clone, a property) PHP must learn that its
- * next step is no handler. */
+/* Uses zend_clear_exception, because outside of a method (clone, a property) PHP's next step would
+ * be the handler. */
 void php_bf_forget_exception(void)
 {
     if (EG(exception) && !php_bf_ends(EG(exception))) zend_clear_exception();
@@ -73,8 +74,8 @@ void php_bf_drop_exception(void)
     if (later) OBJ_RELEASE(later);
 }
 
-/* Sets again an exception that was set aside (standing may be NULL), unless the script or Fiber has
- * ended since then. */
+/* Sets an exception again that was set aside (may be NULL), unless the script or Fiber has ended
+ * since. */
 void php_bf_restore(zend_object *standing)
 {
     if (!standing)
@@ -102,7 +103,7 @@ void php_bf_call_only(php_bf_client *c, const char *method)
     zval_ptr_dtor(&answer);
 }
 
-/* An empty string where there is none; to be released. */
+/* Returns an empty string if the method returns none; the caller releases it. */
 zend_string *php_bf_call_for_text(php_bf_client *c, const char *method)
 {
     zval answer;
@@ -151,7 +152,7 @@ static void put(bf_reply_sink *sink, zval *v, int deep)
     }
 }
 
-/* false is nil, or an error whose text is the last one. */
+/* false is nil, or an error whose text is the last error. */
 static void put_reply(php_bf_client *c, bf_reply_sink *sink, zval *v)
 {
     zend_string *error =
@@ -216,8 +217,8 @@ static bool queue(php_bf_client *c, const bf_redis_part *p)
     return done;
 }
 
-/* phpredis's own exec() always clears its queue. Exception: code of a subclass or of another Fiber
- * has closed the object, which ends the pipeline's mode but keeps the queue. */
+/* phpredis's own exec() always clears its queue.  If code of a subclass or of another Fiber closed
+ * the object, the pipeline's mode is gone but its queue is kept. */
 static bool exec_ends_it(php_bf_client *c)
 {
     const HashTable *methods = &c->object->ce->function_table;
@@ -292,8 +293,8 @@ static bool put_each(php_bf_client *c, bf_reply_sink *sink, zval *answer, size_t
         ZEND_HASH_FOREACH_END();
         return true;
     }
-    zend_string *error =
-        php_bf_call_for_text(c, "getlasterror"); /* the script was refused: none was executed */
+    /* the script was refused: none was executed */
+    zend_string *error = php_bf_call_for_text(c, "getlasterror");
     bool refused = Z_TYPE_P(answer) == IS_FALSE && ZSTR_LEN(error);
     for (size_t i = 0; refused && i < n; i++)
         bf_reply_put_error(sink, ZSTR_VAL(error), ZSTR_LEN(error));
@@ -330,7 +331,8 @@ static bool run_cluster(php_bf_client *c, const bf_redis_part *p, bf_reply_sink 
     return script ? one(c, p, sink, eval) : eval_each(c, p, sink);
 }
 
-/* eval() would put the prefix before keys that have it already.  true: *prefix must be put back. */
+/* eval() would prepend the prefix to keys that already have it.  Returns true if *prefix must be
+ * set again. */
 static bool take_prefix(php_bf_client *c, zval *prefix)
 {
     zval argv[2], ignored;

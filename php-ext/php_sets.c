@@ -1,5 +1,5 @@
-/* php_sets.c - whole filters: set operations, what is in them, sync, clear, expire, delete, close.
- * Knows nothing but how to map answers: each method is one call of the core. */
+/* php_sets.c - methods on whole filters: set operations, contents, sync, clear, expire, delete,
+ * close.  Each is one call of the core. */
 #include "php_bloomfilter.h"
 #include "zend_exceptions.h"
 
@@ -9,7 +9,7 @@ static zend_long whole(double count)
 }
 
 /* ---- two filters ---- */
-/* The other operand, or NULL: exception. */
+/* Returns the other operand; NULL: exception. */
 static bf_filter *other_filter(INTERNAL_FUNCTION_PARAMETERS)
 {
     zend_object *other;
@@ -91,7 +91,7 @@ PHP_METHOD(CountingBloomFilter, toPlain)
 }
 
 /* ---- more than half full? ---- */
-/* The key is added by now: what cannot be looked at is no fault of the add. */
+/* The keys are added already, so a failed check is ignored. */
 void php_bf_check_fill(php_bf *bf)
 {
     char sentence[BF_SENTENCE_BYTES];
@@ -197,7 +197,7 @@ static bool list_parts(zval *to, bf_filter *f)
     array_init(to);
     info.part_count = 1;
     for (unsigned i = 0; i < info.part_count;
-        i++) { /* with the first one it knows how many there are by now */
+        i++) { /* the first call refreshed the number of parts */
         zval one;
         if (bf_get_part(f, i, &part, &err) < 0) {
             zval_ptr_dtor(to);
@@ -258,7 +258,7 @@ PHP_METHOD(BloomFilter, clear)
 {
     command(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_clear);
     *php_bf_from(Z_OBJ_P(ZEND_THIS))->adds_until_check =
-        0; /* what is filled again is watched again */
+        0; /* a filter that is filled again is checked again */
 }
 PHP_METHOD(BloomFilter, sync) { command(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_sync); }
 
@@ -272,7 +272,7 @@ PHP_METHOD(BloomFilter, expire)
     Z_PARAM_NUMBER_OR_NULL(seconds)
     ZEND_PARSE_PARAMETERS_END();
     PHP_BF_THIS(f);
-    double s = seconds ? zval_get_double(seconds) : 0; /* the core's "never" */
+    double s = seconds ? zval_get_double(seconds) : 0; /* 0 means never */
     if (seconds && s == 0)
         zend_value_error("seconds must be above 0, or null for never, got 0");
     else if (bf_expire(f, s, &err) < 0)

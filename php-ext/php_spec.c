@@ -1,6 +1,6 @@
-/* php_spec.c - constructor arguments to bf_spec: __construct, plan, open, fromBytes, load.
- * Knows what PHP values are numbers and paths.  Ranges, formulas and what goes with what are the
- * core's. */
+/* php_spec.c - constructor arguments to bf_spec: __construct, plan, open, fromBytes, load.  Knows
+ * which PHP values are numbers and paths; ranges, formulas and combinations are checked by the
+ * core. */
 #include "php_bloomfilter.h"
 #include "base/parameters.h"
 #include "fopen_wrappers.h"
@@ -18,7 +18,7 @@ static int refuse_value(bf_error *err, const char *name, zval *v)
         smart_str_append_long(&text, Z_LVAL_P(v));
     smart_str_0(&text);
     int code = bf_refuse(err, name, ZSTR_VAL(text.s));
-    /* (capacity, error rate), as other packages take them */
+    /* (capacity, error rate), the arguments of other packages */
     if (!strcmp(name, "n") && Z_TYPE_P(v) == IS_DOUBLE && Z_DVAL_P(v) > 0 && Z_DVAL_P(v) < 1)
         snprintf(err->msg + strlen(err->msg), sizeof err->msg - strlen(err->msg),
             "; for a rate write new BloomFilter(n: keys, p: %s)", ZSTR_VAL(text.s));
@@ -26,8 +26,8 @@ static int refuse_value(bf_error *err, const char *name, zval *v)
     return code;
 }
 
-/* Floats without a fraction are taken: 1e9, ceil(m / n * log(2)).  2^63 as a float is out of range.
- * size: of *to. */
+/* Reads an integer of `size` bytes.  Accepts floats without a fraction, such as 1e9 or ceil(m / n *
+ * log(2)); 2^63 as a float is out of range. */
 static int read_whole(const char *name, zval *v, void *to, size_t size, bf_error *err)
 {
     uint64_t whole = 0;
@@ -53,8 +53,8 @@ static int read_small(const char *name, zend_long given, bool absent, unsigned *
     return read_whole(name, absent ? NULL : &v, to, sizeof *to, err);
 }
 
-/* A 0, which only retryAfter takes, is BF_ALWAYS_TRY to the core; it refuses what is out of range
- * but 0. */
+/* 0, which only retryAfter accepts, becomes BF_ALWAYS_TRY. The core refuses other values out of
+ * range. */
 static int read_real(
     const char *name, double given, bool absent, bool zero, double *to, bf_error *err)
 {
@@ -73,7 +73,7 @@ static char *whole_path(const char *path)
     char cwd[MAXPATHLEN], *full;
     if (IS_ABSOLUTE_PATH(path, strlen(path)))
         full = estrdup(path);
-    else /* ./: a path that looks like a URL stays a path */
+    else /* "./": a path that looks like a URL stays a path */
         spprintf(&full, 0, "%s/%s", VCWD_GETCWD(cwd, sizeof cwd) ? cwd : ".", path);
     if (php_check_open_basedir_ex(full, 0) == 0) return full;
     zend_throw_exception_ex(php_bf_exception_ce, BF_EIO, "open_basedir does not allow %s", full);
@@ -89,7 +89,7 @@ char *php_bf_path(const zend_string *path)
     return NULL;
 }
 
-/* The socket and certificates that a URL names, as the core reads them. */
+/* Checks the socket and the certificate files that a URL names. */
 static bool may_reach(const char *url)
 {
     char *path;
@@ -110,7 +110,7 @@ static bool may_reach(const char *url)
     return rc == 0;
 }
 
-/* A file (also as file:PATH) becomes its absolute path, which open_basedir has checked. */
+/* Makes a file name (also file:PATH) an absolute path, checked against open_basedir. */
 char *php_bf_storage(const zend_string *storage)
 {
     const char *path;
@@ -130,7 +130,7 @@ char *php_bf_storage(const zend_string *storage)
 
 /* ---- the constructor's arguments.  false: exception.  spec->storage is the caller's to efree.
  * ---- */
-/* A row of parameters.h as the fields that it is read into, ... */
+/* The rows of parameters.h as fields that arguments are read into, ... */
 #define FIELD(kind, name, ...) FIELD_##kind(name)
 #define FIELD_SIZE(name) zval *name;
 #define FIELD_COUNT(name) zval *name;
@@ -142,7 +142,7 @@ char *php_bf_storage(const zend_string *storage)
 #define FIELD_SECRET(name) zend_string *name;
 #define FIELD_STORAGE(name)                                                                        \
     zend_string *name;                                                                             \
-    zend_object *object; /* instead of storage */
+    zend_object *object; /* given in place of storage */
 #define FIELD_CLOCK(name)                                                                          \
     zend_fcall_info name;                                                                          \
     zend_fcall_info_cache name##_cache;
@@ -150,12 +150,12 @@ char *php_bf_storage(const zend_string *storage)
 #define INDEX(kind, name, ...) AT_##name,
 enum { BF_PARAMETERS(INDEX) PARAMETERS };
 typedef struct {
-    BF_PARAMETERS(FIELD)
-    bool absent[PARAMETERS]; /* of numbers that are not read as a zval */
-    uint32_t storage_at;     /* which argument that is */
+    /* for numbers that PHP parses: not given */
+    BF_PARAMETERS(FIELD) bool absent[PARAMETERS];
+    uint32_t storage_at; /* position of the argument storage */
 } arguments;
 
-/* ... as how PHP reads it into them, ... */
+/* ... as the way PHP reads them into these fields, ... */
 #define PARSE(kind, name, ...) PARSE_##kind(name)
 #define PARSE_SIZE(name) Z_PARAM_NUMBER_OR_NULL(a.name)
 #define PARSE_COUNT(name) Z_PARAM_NUMBER_OR_NULL(a.name)
@@ -169,7 +169,7 @@ typedef struct {
 #define PARSE_CLOCK(name) Z_PARAM_FUNC_OR_NULL(a.name, a.name##_cache)
 #define PARSE_HASHES(name) Z_PARAM_ARRAY_HT_OR_NULL(a.name)
 
-/* ... and as the code that copies it to bf_spec: true if the value is refused. */
+/* ... and as code that copies them to bf_spec: true if a value is refused. */
 #define GIVE(kind, name, ...) GIVE_##kind(name)
 #define GIVE_SIZE(name) read_whole(#name, a->name, &spec->name, sizeof spec->name, &err) < 0 ||
 #define GIVE_COUNT(name) GIVE_SIZE(name)
@@ -194,7 +194,7 @@ static arguments no_arguments(uint32_t storage_at)
     return a;
 }
 
-/* A client, or an object that is a path as text. */
+/* Reads a client object, or an object that converts to a path. */
 static bool from_object(const arguments *a, bf_spec *spec)
 {
     if (php_bf_is_client(a->object)) return php_bf_client_new(a->object, spec, a->key) != NULL;
@@ -221,7 +221,7 @@ static void free_storage(const bf_spec *spec)
     if (spec->storage) efree((char *)spec->storage);
 }
 
-/* false: exception, and nothing is to be freed. */
+/* Returns false with an exception; then nothing must be freed. */
 static bool to_spec(const arguments *a, bf_spec *spec, php_bf_callback **callback)
 {
     bf_error err;

@@ -1,14 +1,14 @@
 /* py_active.c - calls inside a filter: entering, leaving, and when its handle may be replaced, also
- * after a fork. The only file that changes `users`. Knows nothing of keys or of releasing the GIL
+ * after a fork.  The only file that changes `users`.  Knows nothing of keys or of releasing the GIL
  * (py_gil.c).
  *
- * A child of fork has one thread, the one that forked. The other threads' calls are still counted
- * in `users` and never leave. So each thread remembers the filters that it entered. A fork keeps
+ * A child of fork has one thread, the one that forked.  The other threads' calls are still counted
+ * in `users` and never leave.  So each thread remembers the filters that it entered.  A fork keeps
  * the list of the thread that continues, and the first call on a filter after the fork counts
  * `users` again from that list.
  *
  * The core has a count of its own, but only of calls that run the host's code (a clock, a client),
- * to refuse calls from that code on the same filter (BF_EBUSY). Its count lies in the handle; this
+ * to refuse calls from that code on the same filter (BF_EBUSY).  Its count lies in the handle; this
  * one lies beside it and decides when the handle may be replaced. */
 #include "py_bloomfilter.h"
 
@@ -17,14 +17,14 @@
 
 enum {
     ENTERED_MOST = 64
-}; /* filters that one thread is inside of; past that a child may be refused to close */
+}; /* filters that a thread has entered; beyond that many, a forked child may be refused to close */
 typedef struct {
-    size_t n; /* may be more than are remembered */
+    size_t n; /* may exceed what is remembered */
     const FilterObject *at[ENTERED_MOST];
 } entered;
 
 static _Thread_local entered mine;
-static entered of_parent; /* what the thread that forked had entered */
+static entered of_parent; /* what the forking thread had entered */
 static unsigned forks;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 enum { REPAIRING = -1 }; /* in a filter's `forks` */
@@ -41,8 +41,8 @@ int fork_count(void) { return (int)(forks & INT_MAX); }
 
 static Py_ssize_t entered_by(const entered *e, const FilterObject *f)
 {
-    Py_ssize_t count =
-        e->n > ENTERED_MOST ? (Py_ssize_t)(e->n - ENTERED_MOST) : 0; /* perhaps this one */
+    /* this one may be among those that are not remembered */
+    Py_ssize_t count = e->n > ENTERED_MOST ? (Py_ssize_t)(e->n - ENTERED_MOST) : 0;
     for (size_t i = 0; i < e->n && i < ENTERED_MOST; i++) count += e->at[i] == f;
     return count;
 }
@@ -53,7 +53,7 @@ static void remember(const FilterObject *f)
     mine.n++;
 }
 
-/* Greenlets leave in any order. */
+/* Greenlets may leave in any order. */
 static void forget(const FilterObject *f)
 {
     size_t last = mine.n < ENTERED_MOST ? mine.n : ENTERED_MOST, i = last;
@@ -62,7 +62,7 @@ static void forget(const FilterObject *f)
     mine.n--;
 }
 
-/* The first call after a fork. */
+/* Corrects the count at the first call after a fork. */
 static __attribute__((noinline)) void after_fork(FilterObject *self, int now)
 {
     int was = __atomic_load_n(&self->forks, __ATOMIC_ACQUIRE);
@@ -87,10 +87,10 @@ static inline void heed_forks(FilterObject *self)
 }
 
 #if NO_GIL
-/* `users` far below 0: the handle is being replaced, try again. A thread that wants to replace it
- * stores bf_process() in `wanted`, and no thread enters until it has finished or given up;
- * otherwise short calls could keep it waiting for ever. A child of fork finds the parent's number
- * there and does not wait. */
+/* `users` far below 0: the handle is being replaced, so the call tries again.  A thread that wants
+ * to replace it stores bf_process() in `wanted`; then no thread enters until it is done or gives
+ * up, because otherwise short calls could keep it waiting for ever.  A forked child finds the
+ * parent's number there and does not wait. */
 #define REPLACING (PY_SSIZE_T_MIN / 2)
 enum { REPLACE_TRIES = 1000 };
 
@@ -126,13 +126,16 @@ void filter_count_out(FilterObject *self)
     __atomic_fetch_sub(&self->users, 1, __ATOMIC_SEQ_CST);
 }
 
-void filter_count_waiting(FilterObject *self) { (void)self; } /* every call is counted */
+void filter_count_waiting(FilterObject *self)
+{
+    (void)self;
+} /* without a GIL every call is counted already */
 
 bool replace_begin(FilterObject *self)
 {
     bool alone = false;
     heed_forks(self);
-    /* A call on one key is over at once; a batch is not, so the wait ends. */
+    /* A call on one key is over at once.  A batch is not, so the wait has a limit. */
     for (int i = 0; !alone && i < REPLACE_TRIES; i++) {
         Py_ssize_t none = 0;
         __atomic_store_n(&self->wanted, bf_process(), __ATOMIC_RELAXED);

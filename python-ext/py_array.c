@@ -20,7 +20,8 @@ void gather_bytes(batch *b, column *c)
         b->keys[b->n++] = (bf_key){ c->at, c->padded ? text_length(c->at, c->width) : c->width };
 }
 
-/* An item of a 'U' array: code points, padded with NUL.  Its UTF-8 form is not longer. */
+/* An item of a 'U' array as UTF-8, which is not longer than its code points; NULs at the end are
+ * padding. */
 static Py_ssize_t unicode_text(column *c, char *out)
 {
     uint32_t text[BATCH_ROOM / sizeof(uint32_t)];
@@ -62,8 +63,9 @@ static bool choose(column *c, char letter, bool repeated)
     return c->gather;
 }
 
-/* struct's letters with one order mark before them; "5s" is a text of 5 bytes, "5w" one of 5 code
- * points.  A letter alone (array.array("u")) is one character, also where that is NUL. */
+/* Reads a format of struct: an optional byte order, then a letter. "5s" is a text of 5 bytes, "5w"
+ * one of 5 code points.  A letter without a number (array.array("u")) is one character, even if it
+ * is NUL. */
 static bool read_format(const Py_buffer *v, column *c)
 {
     const char *f = v->format ? v->format : "B";
@@ -86,8 +88,8 @@ static bool readable(const Py_buffer *v, column *c)
     return true;
 }
 
-/* The buffer of numpy's masked array holds a value at each masked place, too: by iteration they are
- * seen to be masked. */
+/* The buffer of numpy's masked array has values in masked places too; iteration shows which are
+ * masked. */
 static bool has_mask(PyObject *keys)
 {
     return Py_TYPE(keys)->tp_iter && has_attribute(keys, "mask");
@@ -102,10 +104,12 @@ int array_batch(batch *b, PyObject *keys)
         bool no_array = PyErr_ExceptionMatches(PyExc_BufferError) ||
                         PyErr_ExceptionMatches(PyExc_ValueError) ||
                         PyErr_ExceptionMatches(PyExc_TypeError);
-        if (no_array) PyErr_Clear(); /* numpy's dates and the like: iteration says what is wrong */
+        if (no_array)
+            PyErr_Clear(); /* numpy's dates and the like: iteration will raise the error */
         return no_array ? 0 : -1;
     }
-    /* mmap, ctypes' buffers, PickleBuffer: bytes without an iterator are no array of numbers. */
+    /* mmap, ctypes buffers, PickleBuffer: bytes without an iterator are one key, not an array of
+     * numbers */
     int rc = view.itemsize == 1 && !Py_TYPE(keys)->tp_iter ? refuse_one_key(keys)
              : readable(&view, &c) && !has_mask(keys)      ? column_run(b, &c) < 0 ? -1 : 1
                                                            : 0;

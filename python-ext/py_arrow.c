@@ -1,19 +1,19 @@
-/* py_arrow.c - batches over Arrow columns: whatever has __arrow_c_array__ or __arrow_c_stream__
- * (the Arrow PyCapsule interface).  Knows who owns what a producer hands over; no Arrow library is
- * needed or imported.  All chunks of a column are fetched and checked before the first key is
- * taken: a column that is refused leaves the filter as it was. */
+/* py_arrow.c - batches over Arrow columns: objects with __arrow_c_array__ or __arrow_c_stream__
+ * (the Arrow PyCapsule interface).  Manages the ownership of what a producer hands over; needs no
+ * Arrow library.  All chunks of a column are fetched and checked before the first key is used, so a
+ * refused column leaves the filter unchanged. */
 #include "py_arrow.h"
 
 typedef struct {
     const struct ArrowSchema *schema;
-    chunk *at; /* &first, or PyMem */
+    chunk *at; /* &first, or allocated by PyMem */
     size_t n, room;
     Py_ssize_t rows;
     chunk first;
 } chunks;
 
 /* ---- what is ours to release ---- */
-/* A callback of the producer may run Python code: the exception that stands is kept from it. */
+/* The producer's release callback may run Python code, so a pending exception is set aside. */
 #define RELEASE(thing)                                                                             \
     do {                                                                                           \
         if ((thing)->release) {                                                                    \
@@ -23,8 +23,8 @@ typedef struct {
         }                                                                                          \
     } while (0)
 
-/* Moves the struct out of its capsule, as consumers do: from here on it is ours, and the capsule's
- * destructor sees it gone. */
+/* Moves the struct out of its capsule, as consumers must: from now on it is ours, and the capsule's
+ * destructor does nothing. */
 #define MOVE(to, capsule, name)                                                                    \
     do {                                                                                           \
         void *from_ = PyCapsule_GetPointer(capsule, name);                                         \
@@ -60,7 +60,7 @@ static chunk *next_chunk(chunks *all)
     return k;
 }
 
-/* The chunk that next_chunk gave, filled: 0, or -1 with an exception. */
+/* Completes the chunk that next_chunk returned.  Returns 0, or -1 with an exception. */
 static int add_chunk(batch *b, chunks *all)
 {
     chunk *k = &all->at[all->n++];
@@ -73,7 +73,7 @@ static int run_chunks(batch *b, chunks *all)
 {
     for (size_t i = 0; i < all->n; i++) {
         chunk *k = &all->at[i];
-        if (k->keys.values) k->keys.values = &k->values; /* they may have moved */
+        if (k->keys.values) k->keys.values = &k->values; /* the chunks may have been moved */
         if (k->keys.length && column_run(b, chunk_column(k)) < 0) return -1;
         RELEASE(&k->array);
     }
@@ -103,7 +103,7 @@ static int stream_fault(struct ArrowArrayStream *stream, int code)
     return -1;
 }
 
-/* Producers may need other threads, and those the GIL. */
+/* Called without the GIL, which the producer's threads may need. */
 static int next_array(struct ArrowArrayStream *stream, struct ArrowArray *out)
 {
     int code;
@@ -121,7 +121,7 @@ static int fetch_chunks(batch *b, struct ArrowArrayStream *stream, chunks *all)
     }
 }
 
-/* A pair of capsules, of a schema and an array; or the capsule of a stream. */
+/* A pair of capsules (schema and array), or a capsule with a stream. */
 static int run_capsules(batch *b, PyObject *given, bool pair)
 {
     struct ArrowArrayStream stream = { .release = NULL };
@@ -153,9 +153,9 @@ static int run_capsules(batch *b, PyObject *given, bool pair)
 }
 
 /* ---- which objects ---- */
-/* What the method gives; NULL without an exception where there is none, or where its owner cannot
- * be put into Arrow's types (pandas: a column of mixed objects) but can be iterated.  The names of
- * a table's columns are not its keys. */
+/* Returns what the method returns.  NULL without an exception if there is no such method, or if the
+ * owner cannot be converted to Arrow types (a pandas column of mixed objects) but can be iterated.
+ * A table is refused: iterating it would give its column names. */
 static PyObject *ask(PyObject *keys, const char *name)
 {
     PyObject *method = get_attribute(keys, name);

@@ -12,7 +12,7 @@ struct ArrowSchema {
     const char *format, *name, *metadata;
     int64_t flags, n_children;
     struct ArrowSchema **children, *dictionary;
-    void (*release)(struct ArrowSchema *); /* NULL = released, or moved away */
+    void (*release)(struct ArrowSchema *); /* NULL: released, or moved */
     void *private_data;
 };
 
@@ -25,9 +25,10 @@ struct ArrowArray {
 };
 
 struct ArrowArrayStream {
-    int (*get_schema)(struct ArrowArrayStream *, struct ArrowSchema *out); /* 0 or an errno */
-    int (*get_next)(
-        struct ArrowArrayStream *, struct ArrowArray *out); /* out->release NULL = the end */
+    /* returns 0 or an errno */
+    int (*get_schema)(struct ArrowArrayStream *, struct ArrowSchema *out);
+    /* out->release NULL: no more arrays */
+    int (*get_next)(struct ArrowArrayStream *, struct ArrowArray *out);
     const char *(*get_last_error)(struct ArrowArrayStream *);
     void (*release)(struct ArrowArrayStream *);
     void *private_data;
@@ -37,34 +38,35 @@ struct ArrowArrayStream {
 enum shape { TEXT32, TEXT64, VIEWS, NUMBERS, FIXED, NULLS, REFUSED };
 typedef struct {
     enum shape shape;
-    size_t width; /* NUMBERS, FIXED: bytes an item           */
+    size_t width; /* NUMBERS, FIXED: bytes per item */
     bool is_signed;
-    const char *refused; /* what it is, for the message             */
+    const char *refused; /* the type's name in the message of a refusal */
 } type;
 
 typedef struct source source;
-struct source { /* one array; items are counted from `offset` on */
-    column c;   /* first: gather gets it                         */
+struct source { /* an array; items are counted from `offset` */
+    column c;   /* the first member, because gather gets a column */
     type type;
-    const uint8_t *valid; /* bit i: item i is not null; NULL = no nulls    */
+    const uint8_t *valid; /* bit i: item i is not null; NULL: no nulls */
     const char *items;    /* offsets, views or the items themselves        */
     const char *text;     /* TEXT: what offsets point into                 */
-    const void **parts;   /* VIEWS: what views point into, and their sizes */
+    const void **parts;   /* VIEWS: buffers that views refer to, and their sizes */
     const char *sizes;
-    int64_t first, last; /* TEXT: where its text begins and ends in that  */
+    int64_t first, last; /* TEXT: range of the text's offsets */
     int64_t nparts, length, offset, next;
-    source *values; /* of a dictionary; then the items are indices   */
+    source *values; /* a dictionary's values; the items are then indices */
 };
 
-typedef struct { /* an array of a column, with what its check found */
+typedef struct { /* an array of a column, with the result of its check */
     struct ArrowArray array;
     source keys, values;
 } chunk;
 
 int damaged_arrow(const char *what, int64_t value);
-/* Fills keys and values of a chunk whose array is set, and checks them; row: that of its first
- * item. skip: nulls are skipped; otherwise one is a TypeError.  0, or -1 with an exception. */
+/* Fills keys and values of a chunk whose array is set, and checks them. row: the number of its
+ * first item. skip: nulls are skipped; otherwise they are a TypeError.  Returns 0, or -1 with an
+ * exception. */
 int chunk_check(chunk *k, const struct ArrowSchema *schema, bool skip, Py_ssize_t row);
-/* To be read, after chunk_check. */
+/* the chunk as a column, after chunk_check */
 column *chunk_column(chunk *k);
 #endif

@@ -24,7 +24,7 @@ static inline int64_t offset_at(const source *s, bool wide, int64_t i)
     return wide ? load64(s->items + 8 * i) : load32(s->items + 4 * i);
 }
 
-/* They were checked; another thread of the producer may have changed them since. */
+/* Offsets were checked, but a thread of the producer may have changed them since. */
 static inline bool text_at(const source *s, bool wide, int64_t i, bf_key *key)
 {
     const int64_t start = offset_at(s, wide, i), end = offset_at(s, wide, i + 1);
@@ -32,7 +32,7 @@ static inline bool text_at(const source *s, bool wide, int64_t i, bf_key *key)
     return s->first <= start && start <= end && end <= s->last;
 }
 
-/* Up to 12 bytes are in the view itself; more are (prefix, part, place). */
+/* A view contains up to 12 bytes itself; longer texts are given by prefix, buffer and offset. */
 static enum column_fault view_at(const source *s, int64_t i, bf_key *key)
 {
     enum { INSIDE = 12 };
@@ -102,14 +102,14 @@ static void gather_views(batch *b, column *c)
     }
 }
 
-/* One that is unsigned and past 2^63 is negative, so past the end of its dictionary. */
+/* An unsigned index above 2^63 becomes negative, which is out of range too. */
 static int64_t index_at(const source *s, int64_t i)
 {
     const size_t width = s->type.width;
     return (int64_t)load_number(s->items + (int64_t)width * i, width, s->type.is_signed, false);
 }
 
-/* Of a dictionary's index the item there; -1 past its end. */
+/* Returns the item's index in the dictionary, or -1 if it is out of range. */
 static inline int64_t value_at(const source *s, int64_t i)
 {
     const int64_t at = index_at(s, i);
@@ -122,7 +122,7 @@ static inline bool is_null_row(const source *s, int64_t i)
     return s->values && (i = value_at(s, i)) >= 0 && !is_valid(s->values, i);
 }
 
-/* Row by row: dictionaries, and columns with nulls. */
+/* Gathers row by row, for dictionaries and columns with nulls. */
 static void gather_rows(batch *b, column *c)
 {
     source *s = (source *)c;
@@ -208,7 +208,7 @@ int damaged_arrow(const char *what, int64_t value)
     return -1;
 }
 
-/* How many of the offsets of the items do not decrease: length + 1 = all is well. */
+/* Returns how many offsets are in ascending order; length + 1 if all are. */
 static inline int64_t rising(source *s, bool wide)
 {
     int64_t last = offset_at(s, wide, s->offset), i = 1;
@@ -225,7 +225,7 @@ static inline int64_t rising(source *s, bool wide)
 
 static bool may_have_nulls(const source *s) { return s->valid || s->type.shape == NULLS; }
 
-/* length: no row is null. */
+/* Returns the row of the first null, or length. */
 static int64_t first_null(const source *s)
 {
     int64_t i = s->offset, end = s->offset + s->length;
@@ -262,9 +262,9 @@ static int check_buffers(source *s, const struct ArrowArray *a)
 {
     if (a->length < 0 || a->length > PY_SSIZE_T_MAX)
         return damaged_arrow("its length is", a->length);
-    int64_t most =
-        PY_SSIZE_T_MAX /
-        (s->type.width > 16 ? (int64_t)s->type.width : 16); /* bytes of items that can be counted */
+    int64_t most = PY_SSIZE_T_MAX / (s->type.width > 16
+                                            ? (int64_t)s->type.width
+                                            : 16); /* bytes of items that do not overflow the sum */
     if (a->offset < 0 || a->offset >= most - a->length)
         return damaged_arrow("its offset is", a->offset);
     s->length = a->length;
@@ -326,7 +326,8 @@ static int check_dictionary(chunk *k, const struct ArrowSchema *schema, Py_ssize
 {
     const struct ArrowArray *dictionary = k->array.dictionary;
     k->values.type = type_of(schema->dictionary);
-    if (dictionary && dictionary->length == 0) /* pandas: a column of nulls alone is one of float */
+    if (dictionary &&
+        dictionary->length == 0) /* pandas gives a column that has only nulls the type float */
         k->values.type = (type){ .shape = NULLS };
     if (k->values.type.shape == REFUSED) return 0;
     if (schema->dictionary->dictionary || k->keys.type.shape != NUMBERS || !dictionary)

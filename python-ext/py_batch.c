@@ -1,5 +1,5 @@
 /* py_batch.c - batches over Python objects: gathers keys from any iterable into chunks, one core
- * call a chunk. Knows lists, tuples and iterators; arrays are py_array.c's, Arrow columns
+ * call a chunk.  Knows lists, tuples and iterators; arrays are py_array.c's, Arrow columns
  * py_arrow.c's; what a key is, py_keys.c's.
  *
  * The core runs with the GIL held, but where it may wait (Redis, a file's lock) or run Python code
@@ -15,15 +15,15 @@
 #include <time.h>
 
 enum {
-    TURN_NS = 2000000,    /* others wait about this long beyond the switch interval    */
-    LOOK_EVERY = 1 << 16, /* work between looks at the clock: 32 a key and 1 a byte    */
+    TURN_NS = 2000000, /* about how long other threads wait, in addition to the switch interval */
+    LOOK_EVERY = 1 << 16, /* work between two reads of the clock: 32 per key and 1 per byte */
     KEY_WORK = 32,
-    SHORT = 1 << 12,      /* keys below are taken without a look at how much work there is */
-    MUCH = 1 << 18,       /* work after which a chunk is flushed before it is full */
-    AHEAD = 128,          /* objects fetched ahead of the one being read               */
-    LINE = 64,            /* bytes the processor fetches at once                       */
-    REST = 512,           /* what more of a text the processor fetches by itself       */
-    REMOTE_ROOM = 1 << 20 /* bytes of converted keys per round trip */
+    SHORT = 1 << 12,      /* keys shorter than this are not counted as work one by one */
+    MUCH = 1 << 18,       /* work after which an incomplete chunk is flushed */
+    AHEAD = 128,          /* prefetched objects */
+    LINE = 64,            /* bytes of a cache line */
+    REST = 512,           /* bytes of a text that the processor prefetches itself */
+    REMOTE_ROOM = 1 << 20 /* bytes of converted keys in a round trip */
 };
 
 uint64_t clock_ns(void)
@@ -59,8 +59,8 @@ void batch_answered(batch *b, uint8_t *each)
     b->n = b->asked = b->nulls = 0;
 }
 
-/* The batch that this thread has in the core, if its keys are held only if it waits.  A fork's
- * child has that of the thread that forked and no other. */
+/* The batch of this thread that is in the core with borrowed keys.  A forked child has the forking
+ * thread's. */
 static _Thread_local batch *borrowing;
 void batch_hold_borrowed(void)
 {
@@ -98,11 +98,11 @@ static int batch_flush(batch *b)
     return rc;
 }
 
-/* Calling a Python function is how a batch does exactly what Python code does: the GIL goes to a
- * thread that waits for it, signal handlers run, and what they raise ends the batch after what was
- * flushed.  Releasing and taking the GIL here would not do: it wakes the waiting thread, which
- * finds the GIL taken again and starts its wait again, and so never gets to demand it (seen: 25 s
- * without a turn). */
+/* Gives other threads a turn by calling an empty Python function: this does exactly what Python
+ * code does.  A waiting thread gets the GIL, and signal handlers run; an exception of theirs ends
+ * the batch after the keys that were flushed.  Releasing and retaking the GIL here would wake the
+ * waiting thread, which would find the GIL taken and start waiting again, and never demand it
+ * (seen: 25 s without a turn). */
 static int batch_turn(batch *b)
 {
     b->left = LOOK_EVERY;
@@ -123,12 +123,12 @@ static int batch_next_chunk(batch *b)
 static int taken(batch *b)
 {
     b->left -= KEY_WORK + (int64_t)b->keys[b->n].len;
-    const bool enough =
-        b->left < -MUCH && !b->self->remote; /* a round trip releases the GIL anyway */
+    /* a round trip releases the GIL anyway */
+    const bool enough = b->left < -MUCH && !b->self->remote;
     return ++b->n == b->most || enough ? batch_next_chunk(b) : 0;
 }
 
-/* No value in a column of objects: None, NaN, pandas' NA and NaT, numpy's masked. */
+/* A missing value in a column of objects: None, NaN, NA and NaT of pandas, masked of numpy. */
 static bool is_null(PyObject *o)
 {
     if (PyUnicode_Check(o) || PyBytes_Check(o) || PyLong_Check(o)) return false;
@@ -152,8 +152,8 @@ static int take_null(batch *b)
     return b->nulls == b->most ? batch_next_chunk(b) : 0;
 }
 
-/* A key that may run Python code, that is none, or that is too large for the room: alone.  Nothing
- * else is gathered. */
+/* Handles a key that may run Python code, is of a wrong type, or is too large for the room.  No
+ * other keys are gathered at this time. */
 static int take_alone(batch *b, PyObject *o)
 {
     key_holder h;
@@ -170,7 +170,7 @@ static int take_alone(batch *b, PyObject *o)
     return rc;
 }
 
-/* Keys before it go first, and waiting threads may run then: so the object is held. */
+/* The keys before it are flushed first, which may run other threads; so the object is held. */
 static int take_after_flush(batch *b, PyObject *o)
 {
     Py_INCREF(o);
@@ -196,8 +196,8 @@ static __attribute__((noinline)) int take_converted(batch *b, PyObject *o)
     return taken(b);
 }
 
-/* The first two lines of an object are fetched before it is read; its length says what more there
- * is.  Objects that stand in memory one after the other would do without. */
+/* Two cache lines of an object are prefetched before it is read; its length then says what else to
+ * fetch.  Helps only if objects are scattered in memory. */
 static inline void fetch_rest(const PyObject *o, const bf_key *key)
 {
     const char *line = (const char *)o + 2 * LINE - (uintptr_t)o % LINE, *end = key->ptr;
@@ -216,7 +216,7 @@ static inline int take(batch *b, PyObject *o)
 }
 
 /* ---- where keys come from ---- */
-/* The size is read again each time: the list may change whenever other code runs. */
+/* The size is read again each time, because other code may change the list. */
 static int take_sequence(batch *b, PyObject *seq)
 {
     Py_ssize_t i = 0;
@@ -234,7 +234,7 @@ static int take_sequence(batch *b, PyObject *seq)
     return 0;
 }
 
-/* The core is about to let the GIL go: those that were borrowed are held from here on. */
+/* Called before the core releases the GIL: borrowed keys are held from here on. */
 void batch_hold_keys(batch *b)
 {
     PyObject *seq = b->borrowed;
@@ -247,7 +247,8 @@ static int take_iterator(batch *b, PyObject *it)
 {
     PyObject *o;
     while ((o = PyIter_Next(it))) {
-        /* The last key gathered is this one, unless its chunk was flushed or it was bad or null. */
+        /* if it was gathered it is the last key; otherwise its chunk was flushed, or it was null or
+         * of a wrong type */
         int rc = take(b, o);
         if (rc == 0 && b->held < b->n)
             b->refs[b->held++] = o;
@@ -270,7 +271,7 @@ static int take_all(batch *b, PyObject *keys)
     return rc;
 }
 
-/* What was gathered before a fault counts: keys before a bad one are added. */
+/* Adds the keys that precede a wrong one. */
 static int flush_after_fault(batch *b)
 {
     PyObject *raised = PyErr_GetRaisedException();
@@ -279,7 +280,8 @@ static int flush_after_fault(batch *b)
     return -1;
 }
 
-/* The objects of a numpy array, if they can be read without an iterator; else view->obj is NULL. */
+/* Gets the objects of a numpy array if they can be read without an iterator; otherwise view->obj is
+ * NULL. */
 static void view_objects(PyObject *keys, Py_buffer *view)
 {
     view->obj = NULL;
@@ -291,7 +293,7 @@ static void view_objects(PyObject *keys, Py_buffer *view)
         PyBuffer_Release(view);
 }
 
-/* 1 = it is null, 0 = no, -1 = an exception of a turn. */
+/* Returns 1 if o is null, 0 if not, -1 if a turn raised an exception. */
 static int look_at(batch *b, PyObject *o)
 {
     if (is_null(o)) return 1;
@@ -299,7 +301,7 @@ static int look_at(batch *b, PyObject *o)
     return b->left < 0 ? batch_turn(b) : 0;
 }
 
-/* Looks through a column of objects for nulls, before any key of it is taken. */
+/* Looks for nulls in a column of objects before any key of it is added. */
 static int refuse_nulls(batch *b, PyObject *keys)
 {
     Py_buffer view;
@@ -327,8 +329,8 @@ static int refuse_nulls(batch *b, PyObject *keys)
     return rc ? refuse_null(row - 1) : 0;
 }
 
-/* numpy's and pandas' columns have __array__; iterators, lists and sets are not columns.  The
- * names of a table's columns are not its keys. */
+/* Columns (of numpy, pandas) have __array__; iterators, lists and sets do not.  A table is refused:
+ * iterating it would give its column names. */
 static int check_objects(batch *b, PyObject *keys)
 {
     if (PyList_CheckExact(keys) || PyTuple_CheckExact(keys) || PyIter_Check(keys) ||
@@ -359,7 +361,7 @@ int refuse_one_key(PyObject *o)
     return -1;
 }
 
-/* One key given where many are meant would be added letter by letter. */
+/* A single text where many keys are expected: its characters would be added one by one. */
 static bool is_one_key(PyObject *o)
 {
     return PyUnicode_Check(o) || PyBytes_Check(o) || PyByteArray_Check(o) ||
@@ -412,7 +414,9 @@ PyObject *batch_update(FilterObject *self, PyObject *keys, bool skip_nulls)
 
 static PyObject *answers(FilterObject *self, PyObject *keys, bool skip_nulls, many_call *call)
 {
-    enum { HINT_MAX = 1 << 20 }; /* a hint is not a promise: the rest grows */
+    enum {
+        HINT_MAX = 1 << 20
+    }; /* a length hint may be wrong, so at most this much is allocated at first */
     batch b;
     Py_ssize_t hint = PyObject_LengthHint(keys, BF_BATCH_SIZE_MAX);
     if (hint < 0) return NULL;
@@ -426,7 +430,7 @@ static PyObject *answers(FilterObject *self, PyObject *keys, bool skip_nulls, ma
 }
 
 /* ---- the methods ---- */
-/* (keys, /, *, nulls="raise"); false with an exception. */
+/* Parses (keys, /, *, nulls="raise").  False: an exception. */
 static bool read_arguments(
     const char *method, PyObject *const *args, Py_ssize_t nargs, PyObject *names, bool *skip)
 {

@@ -1,5 +1,5 @@
 /* py_bloomfilter.h - what the files of the Python extension share: the object, how a call enters
- * it, keys, errors. The extension parses arguments, gathers keys, calls the core once and maps the
+ * it, keys, errors.  The extension parses arguments, gathers keys, calls the core once and maps the
  * answer; it knows bloomfilter.h and nothing behind it: no hash, no bit, no formula.
  *
  * Threads.  With a GIL, a call on one key keeps the GIL, and the core runs its plain kernels.  A
@@ -48,44 +48,45 @@ typedef struct {
     PyTypeObject *replies_type, *hashes_type; /* py_redis.c */
     PyObject *error;                          /* bloomfilter.Error */
     PyObject *warning;                        /* bloomfilter.SaturationWarning */
-    PyObject *names; /* a tuple of the strings that get_attribute looks up: kept alive */
-    PyObject *turn;  /* a Python function that does nothing: see batch_turn */
+    PyObject *names;                          /* the strings that get_attribute uses, kept alive */
+    PyObject *turn;                           /* an empty Python function: see batch_turn */
 } module_state;
 
 /* A client object that is the home of a filter: py_redis.c. */
 typedef struct {
-    bf_redis_client host; /* what the core calls */
+    bf_redis_client host; /* the interface for the core */
     module_state *state;
-    PyObject *client, *transport,
-        *name; /* owned: as given; the object that talks through it; what messages call it */
+    PyObject *client, *transport, *name; /* owned: the object as given; the object that sends
+                                            commands through it; its name in messages */
 } redis_client;
 
 typedef struct {
+    /* NULL: closed, or __init__ was not called */
     PyObject_HEAD
-    bf_filter *bf;       /* NULL: closed, or __init__ did not run */
-    Py_ssize_t users;    /* calls inside; with a GIL only calls during which other code may run */
-    Py_ssize_t unlocked; /* calls inside the core without the GIL */
-    int forks;           /* fork_count() when `users` was last right: py_active.c */
-    int wanted;          /* without a GIL: bf_process() while a thread waits for all to leave */
+    bf_filter *bf;
+    Py_ssize_t users;    /* active calls; with a GIL only those during which other code may run */
+    Py_ssize_t unlocked; /* active calls that are in the core without the GIL */
+    int forks;           /* fork_count() when `users` was last correct (py_active.c) */
+    int wanted; /* without a GIL: bf_process() of a thread that waits until all calls have left */
     PyObject *weakrefs;
-    redis_client *client;     /* NULL: the storage is not a client object */
+    redis_client *client;     /* NULL: the storage is no client object */
     int64_t adds_until_check; /* new keys until the next check of the fill */
     bool warn;                /* false: the fill is not checked */
-    size_t nogil_min_len;     /* keys of this length and longer are looked up by ask_nogil */
-    bool remote;              /* in Redis: every call may be a round trip, without the GIL */
-    bool blocking;            /* remote, or it has a clock or hash functions in Python */
-    bool waits;               /* any call may wait for a lock: batches hold all their keys */
-    bool shared;              /* the same, for a file: other processes may have the lock */
-    int plain;                /* py_gil.c: is a thread without the GIL in the plain kernels? */
-    int plain_process;        /* bf_process() of that thread: a fork leaves it behind */
-    PyObject *clock; /* what the core calls: a clock, or the object of py_hashes.c; or NULL */
+    size_t nogil_min_len;     /* keys of at least this length are handled by ask_nogil */
+    bool remote;              /* in Redis: any call may be a round trip, without the GIL */
+    bool blocking;            /* remote, or calls Python code: a clock or hash functions */
+    bool waits;               /* any call may wait for a lock, so batches hold their keys */
+    bool shared;              /* the same for files, whose lock other processes may hold */
+    int plain;                /* py_gil.c: a thread without the GIL is in the plain kernels */
+    int plain_process;        /* bf_process() of that thread, which a fork leaves behind */
+    PyObject *clock;          /* a Python clock, or the object of py_hashes.c; or NULL */
 } FilterObject;
 
 extern struct PyModuleDef bloomfilter_module;
 extern PyType_Spec filter_spec, counting_spec, replies_spec, hashes_spec;
 
 /* ---- py_error.c ---- */
-/* NULL without an exception where the type is neither BloomFilter nor a subclass. */
+/* Returns NULL without an exception if the type is neither BloomFilter nor a subclass. */
 module_state *state_of(PyTypeObject *type);
 bool is_filter(PyObject *o);
 bool is_counting(PyTypeObject *type);
@@ -93,33 +94,36 @@ bool is_counting(PyTypeObject *type);
 void *raise_error(module_state *state, const bf_error *err);
 void *raise_in(FilterObject *self, const bf_error *err);
 void *raise_closed(void);
-/* An attribute by one of the names in module_state: a new string for each call would stay in
- * CPython's cache of methods. */
+/* Gets an attribute by a name of module_state: a new string for each call would stay in CPython's
+ * method cache. */
 PyObject *get_attribute(PyObject *o, const char *name);
 bool has_attribute(PyObject *o, const char *name);
-/* Calls a function of a module of the package, imported when it is needed; format: Py_BuildValue's,
- * of a tuple. */
+/* Calls a function of a module of this package, which is imported on demand. format: as for
+ * Py_BuildValue, of a tuple. */
 PyObject *call_helper(const char *module, const char *function, const char *format, ...);
-/* A TypeError or ValueError that is set gets "key 5: " before its message, and 5 as its index. */
+/* Prepends "key 5: " to the message of a pending TypeError or ValueError, and sets its index to 5.
+ */
 void name_key(Py_ssize_t index);
 
 /* ---- py_active.c: entering, leaving ---- */
-/* NULL with a ValueError where the filter is closed; otherwise filter_leave must follow. */
+/* Returns NULL with a ValueError if the filter is closed; otherwise filter_leave must follow. */
 bf_filter *filter_enter(FilterObject *self);
 void filter_leave(FilterObject *self);
-/* What they are made of: for a call in which this thread runs no Python code, so does not fork. */
+/* The parts of filter_enter and filter_leave, for calls in which this thread runs no Python code
+ * and so does not fork. */
 bf_filter *filter_count_in(FilterObject *self);
 void filter_count_out(FilterObject *self);
-/* With a GIL: the call, counted or not, waits without the GIL until filter_count_out. */
+/* With a GIL: marks the call, counted or not, as waiting without the GIL until filter_count_out. */
 void filter_count_waiting(FilterObject *self);
-/* Alone, so that the handle may be replaced?  Then replace_end must follow. */
+/* Returns true if no call is active, so that the handle may be replaced; then replace_end must
+ * follow. */
 bool replace_begin(FilterObject *self);
 void replace_end(FilterObject *self);
-void inside_begin(void); /* once, when the module is made */
-/* How often this process is a child of fork of the one that imported the module. */
+void inside_begin(void); /* called once, when the module is created */
+/* How many forks this process is away from the one that imported the module. */
 int fork_count(void);
 
-/* The same for a call in which no other code can run: with a GIL there is nothing to count. */
+/* filter_enter for calls in which no other code can run: with a GIL nothing has to be counted. */
 void plain_end(FilterObject *self);
 static inline void plain_share(FilterObject *self)
 {
@@ -137,23 +141,23 @@ static inline void filter_peeked(FilterObject *self)
 }
 
 /* ---- py_gil.c: the GIL ---- */
-/* Lets other threads run while this one works in the core; both filters were entered, b may be
- * NULL.  Not where one has a clock of Python's and none is remote: NULL then, which gil_take
- * understands. */
+/* Releases the GIL while this thread is in the core; both filters were entered, b may be NULL. If
+ * one has a Python clock and none is remote, keeps the GIL and returns NULL, which gil_take
+ * accepts. */
 PyThreadState *gil_release(FilterObject *a, FilterObject *b);
 void gil_take(PyThreadState *ts, FilterObject *a, FilterObject *b);
-/* gil_release for a thread that is alone inside: it keeps the plain kernels until another thread
- * arrives.  It calls plain_yield between its calls of the core and gil_take_plain at the end.  If
- * it is not alone, this is gil_release, and plain_yield does nothing. */
+/* gil_release that keeps the plain kernels until another thread arrives.  The thread calls
+ * plain_yield between its calls of the core and gil_take_plain at the end.  If another call is
+ * active, this is gil_release, and plain_yield does nothing. */
 PyThreadState *gil_release_plain(FilterObject *self);
 void plain_yield(FilterObject *self);
 void gil_take_plain(PyThreadState *ts, FilterObject *self);
-/* The same for work on the whole bitmap, if that is large enough to be worth it, or in Redis. */
+/* gil_release for work on the complete bitmap, if that is large or in Redis. */
 PyThreadState *gil_release_if_big(FilterObject *a, FilterObject *b);
 
-/* A call of the core about one filter or two (b may be NULL), without the GIL: it enters them, lets
- * the GIL go by one of the three above (or keeps it: NULL), takes it again, leaves, and raises what
- * went wrong. */
+/* A call of the core about one or two filters (b may be NULL) without the GIL: enters them,
+ * releases the GIL by one of the three functions above (NULL: keeps it), takes it again, leaves,
+ * and raises an exception on error. */
 typedef struct {
     bf_filter *bf, *other;
     bf_error err;
@@ -162,19 +166,18 @@ typedef struct {
 } core_call;
 typedef PyThreadState *release_gil(FilterObject *a, FilterObject *b);
 bool core_begin(core_call *c, FilterObject *a, FilterObject *b, release_gil *release);
-void core_back(core_call *c);       /* the GIL alone; core_end does it where it was not done */
-int core_end(core_call *c, int rc); /* rc, or -1 with an exception */
+void core_back(core_call *c);       /* takes the GIL only; core_end does it otherwise */
+int core_end(core_call *c, int rc); /* returns rc, or -1 with an exception */
 
-/* What those and every other call into a core that may come back through a client object are made
- * of: out and back; and inside such a callback enter, which is NULL where the GIL was never let go,
- * and leave. */
+/* For calls of a core that may call back through a client object: release and take the GIL; and
+ * within a callback enter Python (NULL if the GIL was never released) and leave it. */
 PyThreadState *gil_out(void);
 void gil_back(PyThreadState *ts);
 PyThreadState *gil_enter(void);
 void gil_leave(PyThreadState *ts);
 
-/* The shapes of methods: one argument or none; keywords; (keys, *, nulls=); of a class; of the
- * module; operators. */
+/* Types of methods: one argument or none; keywords; (keys, *, nulls=); class methods; functions of
+ * the module; operators. */
 typedef PyObject *method(FilterObject *self, PyObject *arg);
 typedef PyObject *keyword_method(FilterObject *self, PyObject *args, PyObject *kwargs);
 typedef PyObject *keys_method(
@@ -185,19 +188,19 @@ typedef PyObject *operator_method(PyObject *a, PyObject *b);
 static inline PyObject *none(int rc) { return rc < 0 ? NULL : Py_NewRef(Py_None); }
 
 class_method filter_new;
-/* A new object of that type around the handle; takes the handle and its client over, also on
- * failure.  clock: its, borrowed, or NULL. */
+/* Returns a new object of that type with the handle.  Takes over the handle and its client, also on
+ * failure. clock: borrowed, or NULL. */
 PyObject *filter_wrap(
     PyTypeObject *type, bf_filter *bf, redis_client *client, PyObject *clock, bool warn);
-/* Puts next (NULL closes) in the place of the handle; takes both over, also on failure. */
+/* Replaces the handle by next (NULL closes).  Takes over next and client, also on failure. */
 int filter_replace(FilterObject *self, bf_filter *next, redis_client *client, PyObject *clock);
-/* A bf_spec's clock; its context is the callable. Code that calls the core without the GIL uses
+/* A bf_spec's clock, whose context is the callable.  Code that calls the core without the GIL uses
  * gil_out. */
 double clock_ask(void *callable);
 
 /* ---- py_hashes.c: hash functions of the user's ---- */
-/* The object that is stored in place of a clock, or NULL with an exception; and its functions for
- * the core. */
+/* Returns the object that is stored in place of a clock, or NULL with an exception; then its
+ * functions for the core. */
 PyObject *hashes_new(module_state *state, PyObject *functions);
 const bf_functions *hashes_host(PyObject *hashes);
 
@@ -208,30 +211,30 @@ PyObject *filter_exit(FilterObject *self, PyObject *const *args, Py_ssize_t narg
 int filter_forget(FilterObject *self);
 void filter_dealloc(FilterObject *self);
 
-/* A method as help() shows it: args is what is between the parentheses. */
+/* A method as help() shows it; args is the text between the parentheses. */
 #define METHOD(name, function, flags, args, doc)                                                   \
     { name, (PyCFunction)(void (*)(void))(function), flags,                                        \
         PyDoc_STR(name "(" args ")\n--\n\n" doc) }
 
 /* ---- py_filter.c: one key ---- */
 typedef int single_call(bf_filter *f, const void *key, size_t len, bf_error *err);
-/* What the core answers; -1 with an exception. */
+/* Returns the core's answer; -1 with an exception. */
 int filter_ask(FilterObject *self, PyObject *key, single_call *call);
 
 /* ---- py_keys.c: a Python object as bytes ---- */
 enum {
     KEY_ROOM = 512,
     LARGE_KEY = 1 << 20
-}; /* a key from which on the core works without the GIL: some 0.1 ms */
+}; /* length from which a key is hashed without the GIL: about 0.1 ms */
 typedef struct { /* on the caller's stack */
     bf_key key;
     PyObject *text; /* owned, or NULL */
     char *heap;     /* PyMem, or NULL */
-    Py_buffer view; /* view.obj NULL = none */
+    Py_buffer view; /* view.obj NULL: none */
     char room[KEY_ROOM];
 } key_holder;
 
-/* The commonest keys, inline: the object's own bytes. */
+/* The most frequent keys, inline: the bytes within the object. */
 static inline bool key_direct(PyObject *o, bf_key *key)
 {
     if (PyUnicode_CheckExact(o) && PyUnicode_IS_COMPACT_ASCII(o)) {
@@ -244,20 +247,19 @@ static inline bool key_direct(PyObject *o, bf_key *key)
     key->len = (size_t)PyBytes_GET_SIZE(o);
     return true;
 }
-/* A key that needs no Python code and at most cap bytes of room: number of bytes of room used,
- * which is 0 where the key points into the object; -2 where key_hold must do it, or say why it is
- * no key.  Raises nothing and makes no object: up to Python 3.11 either may run the collector, and
- * so any code. */
+/* For keys that need no Python code and at most cap bytes of room.  Returns the bytes of room used
+ * (0: the key points into the object), or -2 if key_hold must handle the key.  Raises nothing and
+ * creates no object, because up to Python 3.11 either may run the collector, and so any code. */
 Py_ssize_t key_plain(PyObject *o, bf_key *key, char *room, size_t cap);
-/* Any key; may run Python code.  0 and key_release must follow, or -1 with an exception and nothing
- * held. */
+/* Any key; may run Python code.  Returns 0, and key_release must follow; or -1 with an exception
+ * and nothing held. */
 int key_hold(PyObject *o, key_holder *h);
 void key_release(key_holder *h);
 bool is_boolean(PyObject *o);
-/* Contiguous bytes of any bytes-like in the holder; -1 with the exporter's exception. */
+/* Gets contiguous bytes of any bytes-like object; -1 with the exporter's exception. */
 int bytes_hold(PyObject *o, key_holder *h);
-/* UTF-8 of n code points, at most 4 n bytes; the length, or -1 - index of one that has no UTF-8
- * form. */
+/* Writes n code points as UTF-8, at most 4 n bytes.  Returns the length, or -1 - the index of a
+ * code point without UTF-8 form. */
 Py_ssize_t utf8_of_ucs4(const uint32_t *text, Py_ssize_t n, char *out);
 
 /* ---- py_batch.c: many keys; py_column.c, py_array.c, py_arrow.c: many keys in one piece of memory
@@ -267,74 +269,75 @@ typedef int64_t many_call(bf_filter *f, const bf_key *keys, size_t n, uint8_t *e
 typedef struct batch {
     FilterObject *self;
     bf_filter *bf;
-    size_t most; /* keys a call of the core */
+    size_t most; /* keys per call of the core */
     many_call *call;
-    PyObject *out;   /* bytes object being filled, one per key; NULL = only the count is wanted */
-    Py_ssize_t done; /* keys that were answered        */
-    int64_t hits;    /* of them new, or present        */
+    PyObject *out;   /* a bytes object with one answer per key; NULL: only the count is wanted */
+    Py_ssize_t done; /* keys answered so far */
+    int64_t hits;    /* of these, new or present ones */
     size_t n, held, used; /* keys gathered, references held for them, bytes of room used */
-    size_t asked;         /* of a column: gathered keys that were answered */
-    bool column;          /* of objects: a null is refused as such */
-    bool skip_nulls;      /* nulls="skip": a null is a row without a key; its answer is 0 */
-    size_t nulls;         /* nulls between the gathered keys */
-    bool large_key;       /* one large key, held: the core works on it without the GIL */
-    PyObject *borrowed;   /* the list or tuple of which keys are borrowed, or NULL      */
-    Py_ssize_t first;     /* where those stand that are gathered                        */
-    int64_t left;         /* work until the next look at the clock */
-    uint64_t deadline;    /* ns, when other threads run */
+    size_t asked;         /* gathered keys of a column that were answered */
+    bool column;          /* a column of objects: nulls get a message of their own */
+    bool skip_nulls;      /* nulls="skip": a null has no key; its answer is 0 */
+    size_t nulls;         /* nulls among the gathered keys */
+    bool large_key;       /* one large key, held: hashed without the GIL */
+    PyObject *borrowed;   /* list or tuple from which keys are borrowed, or NULL */
+    Py_ssize_t first;     /* index in it of the first gathered key */
+    int64_t left;         /* work until the next read of the clock */
+    uint64_t deadline;    /* when other threads get a turn, in ns */
     bf_key keys[BATCH_KEYS];
     PyObject *refs[BATCH_KEYS];
-    char *room; /* of `space` bytes */
+    char *room; /* `space` bytes */
     size_t space;
     char own_room[BATCH_ROOM];
     uint16_t null_row[BF_BATCH_SIZE_MAX]; /* their rows, counted from the first row of the chunk */
 } batch;
 uint64_t clock_ns(void);
-/* Makes sure of room for more answers; NULL with an exception. */
+/* Returns room for more answers; NULL with an exception. */
 uint8_t *batch_room(batch *b, Py_ssize_t more);
 void batch_hold_keys(batch *b);
-void batch_hold_borrowed(void); /* of this thread's batch in the core, if it holds no keys */
-/* A chunk has `n` keys and `nulls` nulls.  batch_null notes a null after the keys gathered so far;
- * the chunk is full when either count reaches b->most. */
+/* holds the borrowed keys of this thread's batch that is in the core */
+void batch_hold_borrowed(void);
+/* A chunk has `n` keys and `nulls` nulls. batch_null records a null after the gathered keys; the
+ * chunk is full when either count reaches b->most. */
 static inline void batch_null(batch *b)
 {
     b->null_row[b->nulls] = (uint16_t)(b->n + b->nulls);
     b->nulls++;
 }
-/* The row, counted from the start of the batch, of the gathered key number i. */
+/* Row number, from the start of the batch, of gathered key i. */
 Py_ssize_t batch_row(const batch *b, size_t i);
-/* Ends a chunk whose keys were answered in each[0..n-1], or each is NULL: moves the answers to
- * their rows and counts the rows as done. */
+/* Ends a chunk whose keys have the answers each[0..n-1] (NULL: none): moves the answers to their
+ * rows and counts the rows as done. */
 void batch_answered(batch *b, uint8_t *each);
-/* 1 = done, 0 = not an array this reads, go on by iteration; -1 with an exception. */
+/* Returns 1 if done, 0 if this is no supported array (iterate over it), -1 with an exception. */
 int array_batch(batch *b, PyObject *keys);
 int refuse_one_key(PyObject *o); /* -1 */
 int arrow_batch(batch *b, PyObject *keys);
 
-/* Keys that can be read without the GIL.  gather puts the next ones, b->most at most, in b->keys
- * and sets b->n; a key that is none ends the column: then `left` is 0 and `fault` says why, after
- * the keys before it. */
+/* Keys that can be read without the GIL. gather stores the next keys, at most b->most, in b->keys
+ * and sets b->n.  An invalid key ends the column: `left` becomes 0 and `fault` says why, after the
+ * keys before it. */
 enum column_fault { FAULT_NONE, FAULT_NULL, FAULT_TYPE, FAULT_DAMAGED, FAULT_TEXT };
 typedef struct column column;
 struct column {
     void (*gather)(batch *b, column *c);
-    Py_ssize_t left; /* items to come                                                  */
-    const char *at;  /* cells of equal width: the next one                             */
+    Py_ssize_t left; /* items left */
+    const char *at;  /* fixed width: the next item */
     Py_ssize_t stride;
     size_t width;
     bool is_signed, swapped;
-    bool padded; /* NUL at the end of a text is none of it                         */
+    bool padded; /* NULs at the end of a text are padding */
     enum column_fault fault;
-    const char *what; /* of the fault: a word for its message                           */
+    const char *what; /* a word for the fault's message */
     long long value;
 };
-/* Works through a column and raises its fault; 0, or -1 with an exception. */
+/* Works through a column and raises its fault.  Returns 0, or -1 with an exception. */
 int column_run(batch *b, column *c);
-/* Raises the fault of a column as that of its row.  Returns -1. */
+/* Raises a fault with the row's number.  Returns -1. */
 int column_refuse(const column *c, Py_ssize_t row);
 void gather_numbers(batch *b, column *c);
 void gather_bytes(batch *b, column *c);
-/* The integer of 1, 2, 4 or 8 bytes at p, extended to 64 bits. */
+/* Loads an integer of 1, 2, 4 or 8 bytes and extends it to 64 bits. */
 static inline __attribute__((always_inline)) uint64_t load_number(
     const char *p, size_t width, bool is_signed, bool swapped)
 {
@@ -356,11 +359,11 @@ static inline __attribute__((always_inline)) uint64_t load_number(
     const unsigned spare = 64 - 8 * (unsigned)width;
     return is_signed ? (uint64_t)((int64_t)(u64 << spare) >> spare) : u64;
 }
-/* Decimal text of the integer at p; writes up to DECIMAL_MAX bytes of py_decimal.h, returns the
- * length. */
+/* Writes the integer at p in decimal, up to DECIMAL_MAX bytes (py_decimal.h).  Returns the length.
+ */
 size_t number_text(const char *p, size_t width, bool is_signed, bool swapped, char *out);
 
-/* Adds all keys: how many were new. */
+/* Adds all keys and returns how many were new. */
 PyObject *batch_update(FilterObject *self, PyObject *keys, bool skip_nulls);
 keys_method filter_update, filter_add_many, filter_contains_many, filter_remove_many,
     filter_count_many;
@@ -369,7 +372,7 @@ keys_method filter_update, filter_add_many, filter_contains_many, filter_remove_
 keyword_method filter_update_lines, filter_contains_lines;
 PyObject *module_find_lines(PyObject *module, PyObject *args);
 
-/* Rows of parameters.h in a signature: each with a comma before it, or after it. */
+/* Rows of parameters.h in a signature, with a comma before or after each. */
 #define SIGNED(kind, name, ...) ", " #name DEFAULT_##kind
 #define SIGNED_FIRST(kind, name, ...) #name DEFAULT_##kind ", "
 #define DEFAULT_SIZE "=None"
@@ -392,7 +395,7 @@ PyObject *module_find_lines(PyObject *module, PyObject *args);
 int filter_init(FilterObject *self, PyObject *args, PyObject *kwargs);
 class_method filter_open, filter_plan, filter_from_bytes, filter_load;
 PyObject *filter_random_secret(PyTypeObject *type, PyObject *none);
-/* The same as open and from_bytes, for both classes: the stored filter decides. */
+/* open and from_bytes for both classes: the stored filter decides which. */
 module_method module_open, module_from_bytes;
 
 /* ---- py_redis.c ---- */
@@ -405,7 +408,7 @@ keyword_method filter_to_bytes;
 method filter_save, filter_reduce, filter_copy, filter_deepcopy, filter_union, filter_intersection,
     filter_issubset, filter_issuperset, filter_union_count, filter_intersection_count;
 operator_method filter_or, filter_and, filter_ior, filter_iand;
-/* self |= other; the estimated number of keys that came new, or NULL. */
+/* self |= other.  Returns the estimated number of new keys, or NULL. */
 PyObject *filter_update_from(FilterObject *self, PyObject *other);
 PyObject *filter_compare(PyObject *a, PyObject *b, int op);
 
@@ -414,8 +417,8 @@ method filter_part_info, filter_info, filter_sizeof;
 Py_ssize_t filter_length(PyObject *self);
 int filter_bool(PyObject *self);
 PyObject *filter_repr(PyObject *self);
-/* The fill is checked after so many new keys; checks it now: -1 if the warning became an exception.
- */
+/* filter_plan_check: the fill is checked after `fresh` more new keys. filter_check_fill checks it
+ * now; returns -1 if the warning became an exception. */
 void filter_plan_check(FilterObject *self, uint64_t fresh);
 int filter_check_fill(FilterObject *self);
 int filter_warn_weak_hash(FilterObject *self);

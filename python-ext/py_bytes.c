@@ -1,8 +1,9 @@
-/* py_bytes.c - a filter as bytes, as a saved file, as a pickle.  The format is the core's; reading
- * it back is py_params.c's, because the parameters may be given again. */
+/* py_bytes.c - a filter as bytes, as a saved file and as a pickle. py_params.c reads them back,
+ * because parameters may be given again. */
 #include "py_bloomfilter.h"
 
-/* To be filled.  On 32-bit machines a filter elsewhere may be larger than any object. */
+/* An uninitialized bytes object.  On 32-bit machines a filter in Redis or a file may be larger than
+ * any object. */
 PyObject *new_bytes(uint64_t len)
 {
     if (len <= PY_SSIZE_T_MAX) return PyBytes_FromStringAndSize(NULL, (Py_ssize_t)len);
@@ -10,7 +11,7 @@ PyObject *new_bytes(uint64_t len)
         PyExc_MemoryError, "memory cannot hold %llu bytes in one object", (unsigned long long)len);
 }
 
-/* format NULL: our own. */
+/* format NULL: our own format. */
 static PyObject *image(FilterObject *self, const char *format)
 {
     core_call c;
@@ -64,8 +65,8 @@ static const char *why_no_pickle(const FilterObject *self, const bf_info *info)
                : "a filter on a client object cannot be pickled";
 }
 
-/* A relative path counts from the present working directory.  NULL: another filter is there by
- * now, or none. */
+/* A relative path is relative to the present working directory.  Returns NULL if that leads to
+ * another file or to none. */
 static const char *relative_path(FilterObject *self, bf_filter *bf, const bf_info *info)
 {
     const char *path = "";

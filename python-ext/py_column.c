@@ -1,13 +1,13 @@
-/* py_column.c - batches over keys that can be read without the GIL: the loop that gathers, asks the
- * core and lets others in now and then.  Knows the interface `column`; where its keys lie in memory
- * is known to py_array.c and py_arrow.c. */
+/* py_column.c - batches over keys that can be read without the GIL: gathers keys, calls the core
+ * and gives other threads a turn from time to time.  Knows the interface `column`; py_array.c and
+ * py_arrow.c know where its keys are in memory. */
 #include "py_bloomfilter.h"
 
 enum {
-    SLICE_NS = 10000000, /* the GIL is asked for this often, for signals */
-    STAY_NS = 500000,    /* a small column keeps the GIL for this long */
-    SMALL = 1024, /* up to so many keys the GIL stays: giving it away may cost ms to get it back */
-    CALL_BYTES = 1 << 22 /* keys of more bytes go in several calls of the core */
+    SLICE_NS = 10000000, /* how often the GIL is taken, for signals */
+    STAY_NS = 500000,    /* a small column keeps the GIL this long */
+    SMALL = 1024, /* columns of at most so many keys keep the GIL: getting it back may take ms */
+    CALL_BYTES = 1 << 22 /* longer keys are split among several calls of the core */
 };
 
 /* ---- whole numbers ---- */
@@ -46,7 +46,7 @@ ALWAYS void gather_of(batch *b, column *c, size_t width, bool is_signed, bool sw
 void gather_numbers(batch *b, column *c)
 {
     if (c->width == 8 && !c->swapped && c->is_signed)
-        gather_of(b, c, 8, true, false); /* the commonest: nothing is left to ask of each number */
+        gather_of(b, c, 8, true, false); /* the most frequent case, with all tests done once */
     else
         gather_of(b, c, c->width, c->is_signed, c->swapped);
 }
@@ -71,8 +71,7 @@ int column_refuse(const column *c, Py_ssize_t row)
     return -1;
 }
 
-/* How many of the gathered keys from `at` on one call may have: others wait for its end, if only to
- * come in. */
+/* Number of gathered keys, from `at` on, that one call gets: other threads wait for its end. */
 static size_t for_one_call(const batch *b, size_t at)
 {
     size_t n = at, bytes = 0;
@@ -81,8 +80,8 @@ static size_t for_one_call(const batch *b, size_t at)
     return n - at;
 }
 
-/* Keys that were gathered and not asked stand in b->keys from b->asked on.  each: the answers of
- * the whole chunk. */
+/* Gives the gathered keys to the core; keys that were not answered begin at b->asked. each: the
+ * answers of the whole chunk. */
 static int ask_gathered(batch *b, uint8_t *each, bf_error *err)
 {
     size_t n = for_one_call(b, b->asked);

@@ -1,5 +1,5 @@
-/* py_counting.c - the type CountingBloomFilter: a BloomFilter whose keys can be taken out again.
- * Knows only what it has beside its base; every method is one call of the core. */
+/* py_counting.c - the type CountingBloomFilter, a BloomFilter whose keys can be removed: the
+ * methods that its base does not have. */
 #include "py_bloomfilter.h"
 
 static PyObject *counting_remove(FilterObject *self, PyObject *key)
@@ -55,7 +55,7 @@ PyDoc_STRVAR(counting_doc,
 static PyType_Slot slots[] = { { Py_tp_doc, (void *)counting_doc }, { Py_tp_methods, methods },
     { 0, NULL } };
 
-/* The collector's functions come from the base, as everything else. */
+/* The collector's functions are inherited. */
 PyType_Spec counting_spec = {
     .name = "bloomfilter.CountingBloomFilter",
     .basicsize = sizeof(FilterObject),

@@ -12,8 +12,9 @@
 
 enum { DECIMAL_MAX = 20 }; /* bytes of any 64-bit number */
 
-/* The digits of a number below 10^8, a byte each, the first in the lowest byte.  It is halved three
- * times, in all lanes at once: the product with a rounded-up reciprocal is exact for so few digits.
+/* The digits of a number below 10^8, a byte each, the first in the lowest byte.  It is divided
+ * three times, in all lanes at once: the product with a rounded-up reciprocal is exact for so few
+ * digits.
  */
 static inline uint64_t decimal_digits(uint64_t v)
 {
@@ -40,7 +41,7 @@ static inline char *decimal_eight(char *out, uint64_t v)
     return out + 8;
 }
 
-/* Without zeros in front, but for 0 itself. */
+/* Without leading zeros, except for 0. */
 static inline char *decimal_first(char *out, uint64_t v)
 {
     const uint64_t digits = decimal_digits(v);
@@ -50,9 +51,8 @@ static inline char *decimal_first(char *out, uint64_t v)
 }
 
 #ifdef __SSE2__
-/* Sixteen digits of two numbers below 10^8, halved three times as above: numbers are in lanes of 64
- * bits, then of 32, then of 16.  The upper half of a product is the quotient, exact for so few
- * digits. */
+/* Sixteen digits of two numbers below 10^8, divided three times as above, in lanes of 64, 32 and 16
+ * bits.  The upper half of a product is the quotient, exact for so few digits. */
 static inline char *decimal_sixteen(char *out, uint64_t first, uint64_t second)
 {
     const __m128i numbers = _mm_unpacklo_epi64(
@@ -78,7 +78,7 @@ static inline char *decimal_sixteen(char *out, uint64_t first, uint64_t second)
 }
 #endif
 
-/* Without zeros in front, of a number from 1 to 9999; writes 4 bytes. */
+/* Without leading zeros, for 1 to 9999; writes 4 bytes. */
 static inline char *decimal_first_four(char *out, uint32_t v)
 {
     const uint32_t hundreds = v * 10486 >> 20;
@@ -94,8 +94,7 @@ static inline char *decimal_first_four(char *out, uint32_t v)
     return out + 4 - zeros;
 }
 
-/* Writes up to DECIMAL_MAX bytes, also where the text is shorter, and no NUL; returns the length.
- */
+/* Returns the length.  Writes up to DECIMAL_MAX bytes even if the text is shorter, and no NUL. */
 static inline size_t decimal(char *out, uint64_t magnitude, bool negative)
 {
     const uint64_t eight = 100000000, high = magnitude / eight;
@@ -104,7 +103,8 @@ static inline size_t decimal(char *out, uint64_t magnitude, bool negative)
     if (high == 0) return (size_t)(decimal_first(p, magnitude) - out);
     const uint64_t low = magnitude - high * eight;
     if (high < eight) return (size_t)(decimal_eight(decimal_first(p, high), low) - out);
-    const uint64_t top = magnitude / (eight * eight); /* not high / eight: that would wait */
+    const uint64_t top =
+        magnitude / (eight * eight); /* not high / eight, which would have to wait for it */
     p = decimal_first_four(p, (uint32_t)top);
     return (size_t)(decimal_sixteen(p, high - top * eight, low) - out);
 }

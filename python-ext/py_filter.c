@@ -8,7 +8,7 @@
 
 /* ---- one key ---- */
 
-/* The caller holds the key's object for as long. */
+/* The caller holds the key's object meanwhile. */
 static __attribute__((noinline)) int ask_nogil(
     FilterObject *self, const bf_key *key, single_call *call)
 {
@@ -29,7 +29,8 @@ static inline int ask(FilterObject *self, const bf_key *key, single_call *call)
     return rc < 0 ? -1 : rc;
 }
 
-/* The key is converted before the filter is looked at: conversion may run code that closes it. */
+/* The key is converted before the filter is entered, because conversion may run code that closes
+ * it. */
 static __attribute__((noinline)) int ask_any(FilterObject *self, PyObject *o, single_call *call)
 {
     key_holder h;

@@ -1,12 +1,13 @@
-/* py_gil.c - the lifetime of a filter object: releasing the GIL, closing, replacing, disk. The only
- * file that stores handles; which calls are inside is known to py_active.c. Knows nothing of keys.
+/* py_gil.c - the lifetime of a filter object: releasing the GIL, closing, replacing, disk.  The
+ * only file that stores handles; which calls are inside is known to py_active.c.  Knows nothing of
+ * keys.
  */
 #include "py_bloomfilter.h"
 
 #include <time.h>
 
-/* The state of the thread that is in the core without the GIL: a client object needs it to come
- * back to Python. */
+/* State of the thread that released the GIL and is in the core; client objects need it to call
+ * Python. */
 static _Thread_local PyThreadState *outside;
 
 PyThreadState *gil_out(void) { return outside = PyEval_SaveThread(); }
@@ -34,8 +35,8 @@ static void unlocked_add(FilterObject *self, int step)
     if (before == 0 || self->unlocked == 0) bf_set_threads(self->bf, self->unlocked != 0);
 }
 
-/* A clock in Python would take the GIL again at each call: releasing it pays only for round trips.
- */
+/* A clock in Python would take the GIL again at each call, so the GIL is released for round trips
+ * only. */
 static bool keeps_gil(const FilterObject *a, const FilterObject *b)
 {
     const bool remote = (a && a->remote) || (b && b->remote);
@@ -111,9 +112,9 @@ void gil_take_plain(PyThreadState *ts, FilterObject *self)
     unlocked_add(self, -1);
 }
 
-/* With the GIL: returns when no thread is in the plain kernels.  A thread of the parent process
- * never answers in a child, and one that waits for the GIL need not answer.  If the other thread's
- * keys are long, this one releases the GIL while it waits. */
+/* With a GIL: returns when no thread is in the plain kernels.  A thread of the parent process never
+ * answers in a child, and one that waits for the GIL need not answer.  If that thread's keys are
+ * long, this one releases the GIL while it waits. */
 void plain_end(FilterObject *self)
 {
     enum { PATIENCE = 20 };
@@ -127,13 +128,13 @@ void plain_end(FilterObject *self)
         if (ts) gil_back(ts);
     }
     if (plain_state(self) == PLAIN_NONE) return;
-    if (self->bf) bf_set_threads(self->bf, true); /* else a child closed it */
+    if (self->bf) bf_set_threads(self->bf, true); /* otherwise a child closed it */
     plain_set(self, PLAIN_NONE);
 }
 
 PyThreadState *gil_release_if_big(FilterObject *a, FilterObject *b)
 {
-    enum { BIG = 1 << 20 }; /* a bitmap that takes some 0.1 ms */
+    enum { BIG = 1 << 20 }; /* bytes of a bitmap that take about 0.1 ms */
     bf_info info;
     bf_get_info(a->bf, &info);
     if (a->remote || (b && b->remote)) return gil_release(a, b);
@@ -171,7 +172,7 @@ int core_end(core_call *c, int rc)
 
 /* ---- where the core waits in a call that keeps the GIL: for a file's lock, or for a thread that
  * has it ---- */
-/* The call may be one that is not counted in `users`: it is counted while it waits, so that close()
+/* The call may not be counted in `users` yet: it is counted while it waits, so that close()
  * refuses. */
 static void *wait_begin(void *op)
 {
@@ -189,7 +190,7 @@ static void wait_end(void *op, void *began)
     if (!NO_GIL) filter_count_out(op);
 }
 
-/* NaN where it raised: the core gives up, and the exception stands. */
+/* Returns NaN if it raised: the core gives up, and the exception stays set. */
 static double read_clock(PyObject *callable)
 {
     PyObject *now = PyObject_CallNoArgs(callable);
@@ -217,7 +218,7 @@ double clock_ask(void *callable)
     return seconds;
 }
 
-/* What was there before is the caller's. */
+/* The caller owns what was there before. */
 static void put(FilterObject *self, bf_filter *bf, redis_client *client, PyObject *clock)
 {
     bf_info info = { .home = "" };
@@ -233,7 +234,7 @@ static void put(FilterObject *self, bf_filter *bf, redis_client *client, PyObjec
     if (bf && !self->remote) bf_set_wait_hooks(bf, wait_begin, wait_end, self);
 }
 
-/* Closing may need round trips, wait for a lock, and free gigabytes. No other code has the handle
+/* Closing may need round trips, wait for a lock, and free gigabytes.  No other code has the handle
  * any more. */
 static void close_handle(bf_filter *bf)
 {
@@ -279,8 +280,8 @@ PyObject *filter_wrap(
     return (PyObject *)self;
 }
 
-/* The old ones go when others may enter again: their end may run Python code, which may use this
- * very filter. */
+/* The old objects are released when other calls may enter again: their finalizers may run Python
+ * code that uses this filter. */
 int filter_replace(FilterObject *self, bf_filter *next, redis_client *client, PyObject *clock)
 {
     bf_filter *old = next;
@@ -303,7 +304,7 @@ int filter_replace(FilterObject *self, bf_filter *next, redis_client *client, Py
             "the iterable or asks the clock or a hash function)");
     }
     let_go(old, old_client);
-    Py_XDECREF(old_clock); /* after the filter that asks it */
+    Py_XDECREF(old_clock); /* after the filter that calls it */
     return alone ? 0 : -1;
 }
 
@@ -312,10 +313,10 @@ PyObject *filter_close(FilterObject *self, PyObject *Py_UNUSED(unused))
     bf_error err;
     bf_filter *bf = filter_peek(self);
     const int rc = bf ? bf_check_file(bf, &err) : 0;
-    if (bf)
-        filter_peeked(self);
+    if (bf) filter_peeked(self);
+    /* closed before */
     else
-        PyErr_Clear(); /* closed before */
+        PyErr_Clear();
     if (filter_replace(self, NULL, NULL, NULL) < 0) return NULL;
     return rc < 0 ? raise_in(self, &err) : none(0);
 }
@@ -357,7 +358,7 @@ PyObject *filter_expire(FilterObject *self, PyObject *arg)
     double seconds = arg == Py_None ? 0 : PyFloat_AsDouble(arg);
     if (seconds == -1 && PyErr_Occurred()) {
         if (!PyErr_ExceptionMatches(PyExc_OverflowError)) return NULL;
-        PyErr_Clear(); /* an int past what a double holds: refused below */
+        PyErr_Clear(); /* an int too large for a double: refused below */
     }
     if (arg != Py_None && !(seconds > 0))
         return PyErr_Format(
@@ -366,8 +367,8 @@ PyObject *filter_expire(FilterObject *self, PyObject *arg)
     return none(core_end(&c, bf_expire(c.bf, seconds, &c.err)));
 }
 
-/* The keys go to a filter in memory first.  Only the collector knows it, which any code may ask: it
- * is entered. */
+/* The keys are added to a filter in memory first.  Only the garbage collector knows it, but any
+ * code may ask the collector: so it is entered. */
 static PyObject *rebuild_with(
     FilterObject *self, bf_filter *bf, FilterObject *fresh, PyObject *keys)
 {
@@ -409,8 +410,8 @@ PyObject *filter_delete(FilterObject *self, PyObject *Py_UNUSED(unused))
     return none(core_end(&c, bf_delete(c.bf, &c.err)));
 }
 
-/* A call inside holds a reference, so the collector does not come; a suspended call may hold none.
- */
+/* An active call holds a reference, so the collector does not get here; a suspended call may hold
+ * none. */
 int filter_forget(FilterObject *self)
 {
     if (!self->clock && !self->client) return 0;

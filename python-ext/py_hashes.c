@@ -1,15 +1,16 @@
-/* py_hashes.c - hash functions of the user's: Python callables as the core's scheme "functions".
- * A list of them is an object of its own, which goes where a clock would (a filter with functions
- * has none): shared by copies, and seen by the collector.  Knows nothing of positions. */
+/* py_hashes.c - hash functions in Python as the core's scheme "functions".  A list of them is an
+ * object, kept where a clock would be (a filter with functions has no clock): shared by copies, and
+ * visible to the collector.  Knows nothing of positions. */
 #include "py_bloomfilter.h"
 
 typedef struct {
+    /* for bf_spec */
     PyObject_HEAD
-    bf_functions host; /* for bf_spec */
-    PyObject *list;    /* a tuple of callables  */
+    bf_functions host;
+    PyObject *list; /* a tuple of callables  */
 } HashesObject;
 
-/* Reads one digest: 0, or -1 with an exception that names the function and its answer. */
+/* Reads a digest.  Returns 0, or -1 with an exception that names the function and its answer. */
 static int number_of(PyObject *answer, Py_ssize_t i, uint64_t *digest)
 {
     if (is_boolean(answer) || !PyIndex_Check(answer)) {
@@ -24,7 +25,7 @@ static int number_of(PyObject *answer, Py_ssize_t i, uint64_t *digest)
     if (odd) {
         PyErr_Clear();
         PyObject *text = PyObject_Str(number);
-        if (!text) PyErr_Clear(); /* more digits than Python prints */
+        if (!text) PyErr_Clear(); /* more digits than Python converts to text */
         PyErr_Format(PyExc_ValueError, "hashes[%zd] must return 0 to 18446744073709551615, got %V",
             i, text, "a number too long to print");
         Py_XDECREF(text);
@@ -46,7 +47,7 @@ static int ask_all(PyObject *list, const void *key, size_t len, uint64_t *digest
     return rc;
 }
 
-/* The filter that asks keeps the object; a call of the core may be the last that knows it. */
+/* The filter keeps the object, but a call of the core may be the last to hold it. */
 static int ask(void *ctx, const void *key, size_t len, uint64_t *digests)
 {
     PyThreadState *ts = gil_enter();
@@ -66,8 +67,8 @@ PyObject *hashes_new(module_state *state, PyObject *functions)
         return PyErr_Format(PyExc_TypeError, "hashes must be a list of callables, not %.200s",
             Py_TYPE(functions)->tp_name);
     }
-    PyObject *list =
-        it ? PySequence_Tuple(it) : NULL; /* what the iterator raises is the caller's */
+    /* an exception of the iterator is passed on */
+    PyObject *list = it ? PySequence_Tuple(it) : NULL;
     Py_XDECREF(it);
     if (!list) return NULL;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(list); i++) {
@@ -92,7 +93,8 @@ PyObject *hashes_new(module_state *state, PyObject *functions)
 
 const bf_functions *hashes_host(PyObject *hashes) { return &((HashesObject *)hashes)->host; }
 
-/* The tuple stays until the object ends: a filter that outlives a collection may still ask. */
+/* The tuple stays until the object is freed: a filter that outlives a collection may still call it.
+ */
 static int traverse(PyObject *self, visitproc visit, void *arg)
 {
     Py_VISIT(Py_TYPE(self));

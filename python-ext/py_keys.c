@@ -1,5 +1,5 @@
 /* py_keys.c - a Python object as the bytes of a key: str as UTF-8, bytes-like as it is, int as
- * decimal text. Knows the object layouts of CPython; knows neither filters nor batches.
+ * decimal text.  Knows the object layouts of CPython; knows neither filters nor batches.
  * PyUnicode_AsUTF8AndSize is not used: it leaves a second copy of the text on every str that is not
  * ASCII. */
 #include "py_bloomfilter.h"
@@ -26,8 +26,8 @@ static inline char *put_utf8(char *out, Py_UCS4 c)
     return out;
 }
 
-/* Length written, or -1 - index of a lone surrogate.  Inlined with a constant kind: three tight
- * loops. */
+/* Returns the length, or -1 - the index of a lone surrogate.  Inlined with a constant kind: three
+ * tight loops. */
 static inline Py_ssize_t write_utf8(int kind, const void *data, Py_ssize_t n, char *out)
 {
     char *start = out;
@@ -65,7 +65,7 @@ static int refuse_surrogate(PyObject *s, Py_ssize_t at)
     return -1;
 }
 
-/* Most bytes that the UTF-8 form of a str can have: 2, 3 or 4 a character by kind. */
+/* An upper bound for the UTF-8 form of a str: 2, 3 or 4 bytes per character, by kind. */
 static size_t utf8_bound(PyObject *s)
 {
     size_t each = PyUnicode_KIND(s) == PyUnicode_1BYTE_KIND   ? 2
@@ -75,7 +75,7 @@ static size_t utf8_bound(PyObject *s)
     return n <= PY_SSIZE_T_MAX / each ? n * each : PY_SSIZE_T_MAX;
 }
 
-/* Texts of the oldest kind are made ready when they are asked for: that may need memory. */
+/* Strings of the oldest kind must first be converted, which may need memory. */
 #if PY_VERSION_HEX < 0x030C0000
 static bool str_is_ready(PyObject *s) { return PyUnicode_IS_READY(s); }
 static int str_ready(PyObject *s) { return PyUnicode_READY(s); }
@@ -136,7 +136,7 @@ static int hold_str(PyObject *o, key_holder *h)
     return len < 0 ? refuse_surrogate(o, -1 - len) : 0;
 }
 
-/* Of any size; PyNumber_ToBase does not ask subclasses for their text. */
+/* An int of any size.  PyNumber_ToBase does not call subclasses for their text. */
 static int hold_int(PyObject *o, key_holder *h)
 {
     if (int_plain(o, &h->key, h->room, KEY_ROOM) >= 0) return 0;
@@ -170,16 +170,16 @@ static int refuse_type(PyObject *o)
     return -1;
 }
 
-/* numpy's moments and spans export their 8 bytes as if they were text; as a column of Arrow they
- * are no keys. */
+/* Dates and time spans of numpy export their 8 bytes as if they were text; as in a column of Arrow,
+ * they are not keys. */
 static bool is_time(PyObject *o)
 {
     return strcmp(Py_TYPE(o)->tp_name, "numpy.datetime64") == 0 ||
            strcmp(Py_TYPE(o)->tp_name, "numpy.timedelta64") == 0;
 }
 
-/* A single value (numpy's scalars, arrays without a dimension) is a number, not bytes; pointers are
- * no key. */
+/* A single value (numpy scalars, arrays without a dimension) is a number, not bytes; pointers are
+ * not keys. */
 static int hold_buffer(PyObject *o, key_holder *h)
 {
     if (is_time(o)) return refuse_type(o);
@@ -199,8 +199,8 @@ bool is_boolean(PyObject *o)
            strcmp(Py_TYPE(o)->tp_name, "numpy.bool_") == 0;
 }
 
-/* Numbers first: numpy's integers export buffers too.  Its arrays claim __index__ and refuse: they
- * are bytes. */
+/* Numbers first, because numpy's integers export buffers too. numpy's arrays have __index__ but
+ * refuse: they are bytes. */
 static int hold_other(PyObject *o, key_holder *h)
 {
     PyObject *number = PyIndex_Check(o) && !is_boolean(o) ? PyNumber_Index(o) : NULL;

@@ -1,4 +1,4 @@
-/* py_lines.c - batches over text lines: keys in one buffer, each ended by a separator. The core
+/* py_lines.c - batches over text lines: keys in one buffer, each ended by a separator.  The core
  * finds them (bf_add_lines); this file releases the GIL and checks signals.
  *
  * Large buffers are read without the GIL, with plain kernels while no other call is inside
@@ -6,25 +6,24 @@
 #include "py_bloomfilter.h"
 
 enum {
-    LINES_NS = 10000000, /* signals are looked at this often               */
-    SMALL =
-        1 << 15 /* up to so many bytes the GIL stays: giving it away may cost ms to get it back */
+    LINES_NS = 10000000, /* how often signals are checked */
+    SMALL = 1 << 15 /* buffers of at most this size keep the GIL: getting it back may take ms */
 };
 
 typedef struct {
     FilterObject *self;
     bf_filter *bf;
-    bool add, stays; /* stays: the GIL does */
-    int keep;        /* 1, 0: the answer of lines to copy; -1: none */
+    bool add, stays; /* stays: keeps the GIL */
+    int keep;        /* the answer (1 or 0) of lines to copy; -1: none */
     bf_lines l;
-    size_t size;      /* of the buffer */
-    const char *ends; /* of lines found before, 32-bit numbers: where the next ones end; or NULL */
+    size_t size;      /* size of the buffer */
+    const char *ends; /* ends of the lines (32-bit numbers), if they were found before; or NULL */
     size_t nends;
 } lines;
 
 /* ---- lines found before, by another thread ---- */
-/* The next text lines as keys; 0 also if an end is out of range: another thread may still write the
- * ends. */
+/* The next lines as keys.  Returns 0 also if an end is out of range, because another thread may
+ * still write the ends. */
 static size_t read_ends(lines *l, bf_key *keys, size_t most)
 {
     const char *const start = l->l.end - l->size;
@@ -57,7 +56,8 @@ static int run_found(lines *l, bf_error *err)
     return 1;
 }
 
-/* Works until the deadline or the end: 1 = there may be more, 0 = done, negative = fault. */
+/* Works until the deadline or the end.  Returns 1 if there may be more, 0 at the end, negative on
+ * error. */
 static int slice(lines *l, uint64_t deadline, bf_error *err)
 {
     int rc;
@@ -88,7 +88,7 @@ static int run(lines *l)
     }
 }
 
-/* Room for every line with a separator of its own, the last one's included. */
+/* Allocates room for all lines with a separator each, also after the last one. */
 static PyObject *make_room(const lines *l, const Py_buffer *view)
 {
     if (view->len == PY_SSIZE_T_MAX) return PyErr_NoMemory();
@@ -194,9 +194,9 @@ static Py_ssize_t find_ends(bf_lines *l, uint32_t *ends, size_t room)
     return (Py_ssize_t)n;
 }
 
-/* Where the lines of a buffer end, as 32-bit numbers into `ends`: how many, or -1 where it has no
- * room for all.  What update_lines and contains_lines take as _ends, while another thread finds
- * the next ones: lines are found fastest by who has just read them. */
+/* Writes the ends of the lines of a buffer, as 32-bit numbers, to `ends`.  Returns how many, or -1
+ * if `ends` is too small. update_lines and contains_lines take them as _ends while another thread
+ * finds the next ones: the thread that read the lines finds them fastest. */
 PyObject *module_find_lines(PyObject *module, PyObject *args)
 {
     Py_buffer view, sep, ends;

@@ -1,5 +1,5 @@
 /* py_module.c - the module bloomfilter._bloomfilter: its state, its names, how an interpreter gets
- * its own. Multi-phase initialisation, no state outside the module: any number of interpreters,
+ * its own.  Multi-phase initialisation, no state outside the module: any number of interpreters,
  * with or without a GIL. */
 #include "py_bloomfilter.h"
 
@@ -36,7 +36,7 @@ static PyObject *module_path_of(PyObject *module, PyObject *arg)
     return found;
 }
 
-/* Any text, in whatever encoding the file system has: the library's messages are UTF-8. */
+/* Accepts text in any encoding of file names, although the core's messages are UTF-8. */
 static PyObject *module_hide_passwords(PyObject *module, PyObject *arg)
 {
     PyObject *text = PyUnicode_AsEncodedString(arg, "utf-8", "surrogatepass"), *shown = NULL;
@@ -60,7 +60,7 @@ static PyObject *module_read_secret(PyObject *module, PyObject *arg)
     bf_error err;
     char secret[BF_SECRET_BYTES];
     if (!PyUnicode_FSConverter(arg, &path)) return NULL;
-    PyThreadState *ts = gil_out(); /* a FIFO may wait */
+    PyThreadState *ts = gil_out(); /* reading a FIFO may wait */
     const int rc = bf_read_secret(PyBytes_AS_STRING(path), secret, &err);
     gil_back(ts);
     Py_DECREF(path);
@@ -135,7 +135,7 @@ static int module_exec(PyObject *module)
     return PyModule_AddStringConstant(module, "__version__", bf_version());
 }
 
-/* All members of the state. */
+/* All members of the module's state. */
 #define STATE(X)                                                                                   \
     X(filter_type)                                                                                 \
     X(replies_type) X(hashes_type) X(counting_type) X(warning) X(error) X(names) X(turn)

@@ -1,23 +1,22 @@
-/* py_params.c - the constructor's arguments, and those of its sister class methods, as a bf_spec.
- * Knows which Python values a parameter takes; the ranges and the sentence of a refusal are the
- * core's. */
+/* py_params.c - arguments of the constructor, and of its sister class methods, as a bf_spec.  Knows
+ * which Python values a parameter accepts; ranges and messages are the core's. */
 #include "py_bloomfilter.h"
 #include <float.h>
 #include <math.h> /* HUGE_VAL */
 
-/* A row of parameters.h as the field that it is read into, ... */
+/* The rows of parameters.h as fields that arguments are read into, ... */
 #define FIELD(kind, name, ...) PyObject *name;
-typedef struct { /* borrowed; NULL or None = not given */
+typedef struct { /* borrowed; NULL or None: not given */
     BF_PARAMETERS(FIELD)
     int read_only, warn;
 } arguments;
 
-/* ... as its format for PyArg_ParseTupleAndKeywords, ... */
+/* ... as the names for PyArg_ParseTupleAndKeywords, ... */
 #define NAME(kind, name, ...) #name,
 #define PLACE(kind, name, ...) , &a.name
 #define FORM(...) "O"
 
-/* ... and as the code that copies it to bf_spec: true if the value is refused. */
+/* ... and as code that copies them to bf_spec: true if a value is refused. */
 #define GIVE(kind, name, php, above, below, ...) GIVE_##kind(name, above, below)
 #define GIVE_SIZE(name, above, below)                                                              \
     whole(#name, a->name, &q->spec.name, sizeof q->spec.name) < 0 ||
@@ -34,10 +33,10 @@ typedef struct { /* borrowed; NULL or None = not given */
 
 typedef struct {
     bf_spec spec;
-    PyObject *path;       /* owned: what spec.storage points into */
-    redis_client *client; /* owned: where the storage is a client object */
+    PyObject *path;       /* owned: spec.storage points into it */
+    redis_client *client; /* owned: the client, if the storage is a client object */
     key_holder secret;
-    PyObject *clock; /* owned: a clock, or hash functions; or NULL */
+    PyObject *clock; /* owned: a clock or hash functions, or NULL */
     bool has_secret, warn;
 } params;
 
@@ -48,7 +47,7 @@ static int refuse(const char *name, PyObject *value)
 {
     bf_error err;
     PyObject *text = PyObject_Str(value);
-    if (!text) PyErr_Clear(); /* an int of more digits than Python prints */
+    if (!text) PyErr_Clear(); /* an int with more digits than Python converts to text */
     const char *utf8 = text ? PyUnicode_AsUTF8(text) : NULL;
     if (!utf8) PyErr_Clear();
     bf_refuse(&err, name, utf8 ? utf8 : "a number too long to print");
@@ -63,7 +62,8 @@ static int type_fault(const char *name, const char *wanted, PyObject *got)
     return -1;
 }
 
-/* 0 means "not given" to the core, so a 0 that was given is refused here.  size: of *out. */
+/* Reads an integer of `size` bytes. 0 means "not given" to the core, so a given 0 is refused here.
+ */
 static int whole(const char *name, PyObject *value, void *out, size_t size)
 {
     if (!given(value)) return 0;
@@ -84,8 +84,8 @@ static int whole(const char *name, PyObject *value, void *out, size_t size)
     return rc;
 }
 
-/* Strictly between the two bounds: NaN is not, nor is what no double holds.  A 0, which only
- * retry_after takes, is BF_ALWAYS_TRY to the core. */
+/* Reads a number strictly between the bounds, so not NaN, nor one too large for a double. 0, which
+ * only retry_after accepts, becomes BF_ALWAYS_TRY. */
 static int real(const char *name, PyObject *value, double above, double below, double *out)
 {
     if (!given(value)) return 0;
@@ -133,13 +133,13 @@ static int secret_bytes(PyObject *value, params *out)
     out->secret.heap = NULL;
     out->has_secret = true;
     if (bytes_hold(value, &out->secret) < 0) return -1;
-    /* An empty secret is a wrong one, not none. */
+    /* an empty secret is a wrong one, not a missing one */
     out->spec.secret = out->secret.key.len ? out->secret.key.ptr : "";
     out->spec.secret_len = out->secret.key.len;
     return 0;
 }
 
-/* Only what has a path is one; anything else must be a client. */
+/* An object with a path is a path; any other object must be a client. */
 static bool is_path(PyObject *value)
 {
     return PyUnicode_Check(value) || PyBytes_Check(value) ||
@@ -213,11 +213,11 @@ static int params_fill(module_state *state, params *q, const arguments *a)
     "|" BF_NUMBERS(FORM) "$" BF_SCHEME(FORM) BF_STORAGE(FORM) BF_KEY(FORM) BF_SECRET(FORM)         \
         BF_MORE(FORM) BF_CLOCK(FORM) "p:"
 
-/* Other packages take (capacity, error_rate): the refusal has the line to write instead. */
+/* Names of (capacity, error_rate) in other packages; the refusal says what to write instead. */
 static const char *const capacities[] = { "capacity", "max_elements", "expected_items", NULL };
 static const char *const rates[] = { "error_rate", "false_positive_rate", "fpr", NULL };
 
-/* Allocates nothing, so nothing can fail. */
+/* Allocates nothing, so it cannot fail. */
 static PyObject *first_of(PyObject *kwargs, const char *const *names, const char **found)
 {
     PyObject *key, *value;
@@ -272,7 +272,8 @@ static bf_filter *open_spec(const bf_spec *spec, bf_error *err)
     return bf;
 }
 
-/* Puts what was opened into the object, its client and clock too, and frees q; bf NULL: raises. */
+/* Puts the opened filter, its client and clock into the object, and frees q. bf NULL: raises err.
+ */
 static int install(FilterObject *self, params *q, bf_filter *bf, const bf_error *err)
 {
     if (!bf) {
@@ -328,7 +329,7 @@ PyObject *filter_plan(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     return plan;
 }
 
-/* A new object: of the class of what was found, if either will do. */
+/* Returns a new object, of the class of what was found if either class may be returned. */
 static PyObject *wrap_or_raise(PyTypeObject *type, params *q, bf_filter *bf, const bf_error *err)
 {
     bf_info info = { .counting = false };

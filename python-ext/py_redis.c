@@ -1,6 +1,6 @@
 /* py_redis.c - a redis-py client as the core's Redis client: a round trip goes to
  * bloomfilter._redis, which has the connections, and the replies come back through an object that
- * it fills. Knows how the GIL and exceptions cross the core; knows neither redis-py nor the
+ * it fills.  Knows how the GIL and exceptions cross the core; knows neither redis-py nor the
  * commands. */
 #include "py_bloomfilter.h"
 
@@ -10,16 +10,17 @@
 
 /* ---- the object `replies` of one round trip ---- */
 typedef struct {
+    /* NULL: the round trip is over */
     PyObject_HEAD
-    bf_reply_sink *sink; /* NULL: the round trip is over */
+    bf_reply_sink *sink;
     const bf_redis_part *parts;
     size_t nparts, commands;
-    bf_redis_range *ranges; /* PyMem; what is expected */
-    char sent;              /* set by Python: bytes may have gone out */
+    bf_redis_range *ranges; /* expected replies; allocated by PyMem */
+    char sent;              /* set by Python: bytes may have been sent */
 } RepliesObject;
 
-/* Checked again after any Python code: another thread may have the object, and the round trip may
- * be over. */
+/* Checked again after any Python code, because another thread may have used the object and the
+ * round trip may be over. */
 static bool over(const RepliesObject *r)
 {
     if (!r->sink) PyErr_SetString(PyExc_RuntimeError, "the trip is over");
@@ -43,9 +44,9 @@ static PyObject *replies_feed(RepliesObject *r, PyObject *data)
     return count == BF_EHOST ? NULL : count_or_raise(count);
 }
 
-/* A reply as redis-py parsed it; dicts and sets come with RESP3.  -1 with an exception. */
+/* Puts a reply as redis-py parsed it; RESP3 has dicts and sets.  Returns -1 with an exception. */
 static int put(RepliesObject *r, PyObject *o);
-/* Of a copy: what a member's str() does may change the list. */
+/* Iterates over a copy, because str() of a member may change the list. */
 static int put_members(RepliesObject *r, PyObject *members, size_t width)
 {
     PyObject *all = members ? PySequence_Tuple(members) : NULL;
@@ -116,7 +117,7 @@ static PyObject *replies_put(RepliesObject *r, PyObject *reply)
     Py_RETURN_NONE;
 }
 
-/* Pairs (first, count) of a tuple; NULL with an exception. */
+/* Reads a tuple of pairs (first, count).  Returns NULL with an exception. */
 static bf_redis_range *read_ranges(PyObject *pairs)
 {
     size_t n = (size_t)PyTuple_GET_SIZE(pairs);
@@ -136,7 +137,7 @@ static bf_redis_range *read_ranges(PyObject *pairs)
     return ranges;
 }
 
-/* [(first, count), ...]; first -1: replies to ignore. */
+/* expect([(first, count), ...]); first -1: replies to ignore. */
 static PyObject *replies_expect(RepliesObject *r, PyObject *list)
 {
     if (over(r)) return NULL;
@@ -293,16 +294,16 @@ static int talk(redis_client *c, const bf_redis_part *parts, size_t nparts, bf_r
         r->parts = NULL;
     }
     int how = done ? BF_CLIENT_ANSWERED : failure(r, sink);
-    if (how == BF_CLIENT_ANSWERED) bf_reply_expect(sink, NULL, 0); /* the ranges go with r */
+    if (how == BF_CLIENT_ANSWERED) bf_reply_expect(sink, NULL, 0); /* the ranges are freed with r */
     Py_XDECREF(list);
     Py_XDECREF((PyObject *)r);
     Py_XDECREF(done);
     return how;
 }
 
-/* An exception stays set for raise_error, which makes it the cause of its own. One that is already
- * set comes from an earlier round trip: if this call reports its fault, it is dropped; otherwise it
- * stays. */
+/* An exception stays set for raise_error, which makes it the cause of its own.  If one from an
+ * earlier round trip is already set, it is dropped if this call reports its own fault, and kept
+ * otherwise. */
 static int exchange(
     void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
 {

@@ -1,13 +1,13 @@
-/* py_sets.c - copies, unions, intersections, equality.  Which filters fit together is the core's
- * decision; here is only what Python expects of operators and methods. */
+/* py_sets.c - copies, unions, intersections, comparisons.  The core decides which filters are
+ * compatible; this file has what Python expects of operators and methods. */
 #include "py_bloomfilter.h"
 
 typedef int combine(bf_filter *into, bf_filter *from, bf_error *err);
 
 typedef bf_filter *combine_new(bf_filter *a, bf_filter *b, bf_error *err);
 
-/* A new object of the same type and in memory: a copy, or what call makes of self and other.  The
- * clock that both go by is held before anyone may replace it. */
+/* Returns a new object of the same type in memory: a copy, or what `call` makes of self and other.
+ * Their clock is held first, because other code may replace it. */
 static PyObject *wrap_new(FilterObject *self, FilterObject *other, combine_new *call)
 {
     core_call c;
@@ -22,7 +22,7 @@ static PyObject *wrap_new(FilterObject *self, FilterObject *other, combine_new *
 }
 
 /* ---- copies ---- */
-/* memo: that of copy.deepcopy(), or None. */
+/* memo: the argument of copy.deepcopy(), or None. */
 static PyObject *copy_object(FilterObject *self, PyObject *memo)
 {
     const module_state *state = state_of(Py_TYPE(self));
@@ -62,7 +62,7 @@ static PyObject *refuse_other(PyObject *other)
         PyExc_TypeError, "the other must be a BloomFilter, not %.200s", Py_TYPE(other)->tp_name);
 }
 
-/* A method, an operator and its form in place. */
+/* A method, an operator and its in-place form. */
 #define OPERATION(name, operator, of_both, into)                                                   \
     PyObject *filter_##name(FilterObject *self, PyObject *other)                                   \
     {                                                                                              \
@@ -84,7 +84,7 @@ OPERATION(union, or, bf_union, bf_unite)
 OPERATION(intersection, and, bf_intersection, bf_intersect)
 
 /* ---- comparisons ---- */
-/* Is a within b?  strictly: and not equal to it? */
+/* Is a a subset of b? strictly: and different from it? */
 static int is_within(PyObject *a, PyObject *b, bool strictly)
 {
     int rc = combine_into((FilterObject *)a, (FilterObject *)b, bf_subset);

@@ -1,5 +1,5 @@
-/* py_state.c - what a filter is and what is in it: properties, len(), bool(), repr(), its size in
- * memory. Every number comes from the core. */
+/* py_state.c - properties and contents of a filter: attributes, len(), bool(), repr(), its size in
+ * memory.  Every number comes from the core. */
 #include "py_bloomfilter.h"
 
 #include <stddef.h>
@@ -14,7 +14,7 @@ static int read_info(FilterObject *self, bf_info *info)
     return 0;
 }
 
-/* A property that is a field of bf_info; the closure is the field. */
+/* A property that is a field of bf_info, given by the closure. */
 typedef struct {
     enum { WHOLE64, WHOLE32, REAL, REAL_OR_NONE, WHOLE_OR_NONE, TRUTH } kind;
     size_t at;
@@ -39,7 +39,7 @@ static PyObject *get_info(FilterObject *self, const info_field *field)
     }
 }
 
-/* The strings of bf_info live as long as the handle: it is entered for them. */
+/* The filter is entered, because the strings of bf_info live as long as the handle. */
 static PyObject *text_of(FilterObject *self, PyObject *(*make)(FilterObject *, const bf_info *))
 {
     bf_info info;
@@ -79,7 +79,7 @@ static PyObject *get_bitset(FilterObject *self, void *Py_UNUSED(unused))
     bf_part_info first;
     PyObject *bits = NULL;
     if (!core_begin(&c, self, NULL, gil_release_if_big)) return NULL;
-    int rc = bf_get_part(c.bf, 0, &first, &c.err); /* and knows then how long it is by now */
+    int rc = bf_get_part(c.bf, 0, &first, &c.err); /* this call refreshes the number of parts */
     core_back(&c);
     bf_get_info(c.bf, &info);
     if (rc >= 0 && (bits = new_bytes(info.bitset_bytes))) {
@@ -118,7 +118,7 @@ static PyObject *part_list(FilterObject *self, bf_filter *bf)
     PyObject *list = PyList_New(0);
     info.part_count = 1;
     for (unsigned i = 0; list && i < info.part_count;
-        i++) { /* with the first one it knows how many there are by now */
+        i++) { /* the first call refreshed the number of parts */
         PyThreadState *ts = self->remote ? gil_release(self, NULL) : NULL;
         int rc = bf_get_part(bf, i, &part, &err);
         gil_take(ts, self, NULL);
@@ -185,7 +185,7 @@ void filter_plan_check(FilterObject *self, uint64_t fresh)
     set_next_check(self, self->warn ? (int64_t)fresh : INT64_MAX);
 }
 
-/* The key is added by now: a failed check is no fault of the add. */
+/* The keys are added already, so a failed check is ignored. */
 int filter_check_fill(FilterObject *self)
 {
     char sentence[BF_SENTENCE_BYTES];
@@ -202,7 +202,7 @@ int filter_check_fill(FilterObject *self)
                            state_of(Py_TYPE(self))->warning, 1, "%s, or pass warn=False", sentence);
 }
 
-/* Told once, when it is made or opened. */
+/* Warns once, when the filter is created or opened. */
 int filter_warn_weak_hash(FilterObject *self)
 {
     char sentence[BF_SENTENCE_BYTES];

@@ -147,7 +147,7 @@ bool hold(worker *w, uint64_t bytes);
 bool hold_beside(worker *w, uint64_t bytes, uint64_t beside);
 void unhold(worker *w, uint64_t bytes);
 void held_relieve(worker *w);
-/* Spare room of a buffer with input that waits for a reply and does not grow. */
+/* Unused bytes that an input buffer keeps while its request waits for a reply. */
 enum { INPUT_MORE = 256 };
 static inline uint64_t input_held(const buffer *b) { return b->len ? b->len + INPUT_MORE : 0; }
 /* Counts a large reply until it is sent.  If there is no room, the reply becomes a 503. */

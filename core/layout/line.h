@@ -130,8 +130,8 @@ AVX2 static inline bool line_has(line_vec line, line_vec mask)
     return _mm256_testz_si256(missing, missing);
 }
 
-/* For keys that are looked for in many lines: a line has all bits of a mask if no bit is 0 in the
- * line OR the inverted mask. */
+/* For keys that are tested in many lines: a line has all bits of a mask if (line OR inverted mask)
+ * has no 0 bit. */
 AVX2 static inline line_vec line_inverted(line_vec mask)
 {
     const __m256i ones = _mm256_set1_epi64x(-1);
@@ -208,7 +208,7 @@ AVX2 static inline bool line_add_avx2(uint64_t *line, uint64_t g, unsigned k, bo
 }
 #endif
 
-/* The index of the first plane that is large enough to fetch its lines ahead. */
+/* Returns the index of the first part that is large enough for prefetching. */
 static inline size_t line_large(const bf_part_view *views, size_t n)
 {
     size_t first = 0;
@@ -216,9 +216,9 @@ static inline size_t line_large(const bf_part_view *views, size_t n)
     return first;
 }
 
-/* The kernels of a line layout, portable and for AVX2, for bits and for counters, made from the
- * layout's has##suffix and put##suffix (true: the key was present) and fetch_it.  A whole step of
- * keys with k == 8, or with k < 8, has a loop of its own. */
+/* Defines the kernels of a line layout: portable and AVX2, bits and counters. Built from the
+ * layout's has##suffix and put##suffix (which return true if the key was present) and fetch_it.
+ * Full steps of keys with k == 8 and with k < 8 have their own loops. */
 #define LINE_ALWAYS static inline __attribute__((always_inline))
 #define LINE_APART static __attribute__((noinline))
 #define LINE_KERNEL(attr, name, type, one, fetch_it, far)                                          \
@@ -294,7 +294,7 @@ static inline size_t line_large(const bf_part_view *views, size_t n)
     static const bf_kernels kernels##row = { LINE_STEP, LINE_LAG, fetch##row, test##row,           \
         { add##row, or ##row, add##row }, test_one##suffix,                                        \
         { add_one##suffix, or_one##suffix, add_one##suffix }, any };
-/* The rows of bf_layout for one line layout: bits, counters. */
+/* The rows of bf_layout.kernels for a line layout: bits and counters. */
 #ifdef LINE_AVX2
 #define LINE_ROWS                                                                                  \
     {                                                                                              \

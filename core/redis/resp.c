@@ -1,8 +1,8 @@
-/* resp.c - the protocol of Redis (RESP2 and RESP3), both ways: the replies to the commands of an
- * exchange, which a client puts piece by piece or feeds as bytes, and commands as arguments for
- * clients that want those.  Replies take no allocation a value: all values are in one array, all
- * texts in one buffer.  A server is not trusted: what is more than was asked for is refused before
- * memory is taken for it.  Knows neither sockets nor what replies mean.
+/* resp.c - the protocol of Redis (RESP2 and RESP3), both ways: takes replies, which a client
+ * puts one value at a time or feeds as bytes, and splits commands into arguments for clients that
+ * need those.  The values of all replies are in one array and their texts in one buffer, so there
+ * is no allocation per value.  The server is not trusted: a reply larger than its command allows is
+ * refused before memory is allocated for it.  Knows neither sockets nor what replies mean.
  *
  *   reply i = leaves[from, from + n) of one flat array, in whatever order they came */
 #include "redis/resp.h"

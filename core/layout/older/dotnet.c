@@ -25,7 +25,7 @@ static void dotnet_seed(dotnet_random *r, int32_t s)
         j = r->a[to];
     }
     for (unsigned round = 0; round < 4;
-        round++) { /* i minus its partner 31 further round the ring */
+        round++) { /* subtracts the number 31 places further in the ring */
         for (unsigned i = 1; i <= RING - 31; i++) r->a[i] = fold(minus(r->a[i], r->a[i + 31]));
         for (unsigned i = RING - 30; i <= RING; i++)
             r->a[i] = fold(minus(r->a[i], r->a[i + 31 - RING]));
