@@ -57,7 +57,7 @@ deep_asan() {
 }
 deep_options() {
     provide needs_c needs_redis
-    test_options SODIUM TLS SERVER
+    test_options none SODIUM TLS SERVER
 }
 # Fails where a ratio is more than 10 % above that of bench/ratios.tsv; wants a machine that does nothing else.
 deep_bench() {

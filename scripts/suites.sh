@@ -202,8 +202,11 @@ test_c_sanitized() {
 }
 # Builds without an optional library: what needs it is refused with a sentence, all else works.  NAME... of: none, SODIUM, TLS, SERVER.
 test_options() {
-    local without options names=()
-    for without in "$root"/tests/c/test_*.c; do names+=("$(basename "$without" .c)"); done
+    # Without arguments only the tests that ask for a library (optional.h, TLS), and those of all schemes and of Redis: what a missing library
+    # changes is seen there.  --deep runs all.
+    local without options names=() tests=("$root"/tests/c/test_*.c)
+    [ $# -gt 0 ] || mapfile -t tests < <(grep -lE 'optional\.h|NEEDS_SODIUM|redis_tls' "${tests[@]}"; printf '%s\n' test_{schemes,vectors,hosts,redis}.c)
+    for without in "${tests[@]}"; do names+=("$(basename "$without" .c)"); done
     for without in "${@:-none}"; do
         options=("-DBLOOMFILTER_$without=OFF")
         [ "$without" != none ] || options=(-DBLOOMFILTER_{SODIUM,SSL,LLHTTP}=OFF)
