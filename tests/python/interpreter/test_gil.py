@@ -4,7 +4,6 @@ the last reference goes.
 How many times another thread ran is counted, not how long it waited."""
 
 import array
-import fcntl
 import os
 import pickle
 import signal
@@ -116,17 +115,42 @@ def test_nothing_is_left_to_be_told_at_the_end(redis_by_url, last):
         os.kill(redis_by_url.process.pid, signal.SIGCONT)
 
 
-HOLD = "import fcntl, sys, time; f = open(sys.argv[1], 'rb'); fcntl.flock(f, fcntl.LOCK_EX); print('held', flush=True); time.sleep(1)"
+HOLD = """
+import fcntl, sys
+f = open(sys.argv[1], 'rb')
+fcntl.flock(f, fcntl.LOCK_EX)
+print('held', flush=True)
+sys.stdin.read()
+"""
 
 
-def under_lock(path, call):
-    """The call, while another process has the file's lock for a second."""
+def under_lock(path, call, meanwhile=lambda: None):
+    """The call, while another process has the file's lock: until the call has waited for as long
+    as LONG after `meanwhile` ran in another thread.
+
+    No thread takes the GIL from another here, so `meanwhile` runs when the call gives it up."""
+    called = threading.Event()
+    interval = sys.getswitchinterval()
     with subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(path)], stdout=subprocess.PIPE
+        [sys.executable, "-c", HOLD, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as holder:
+
+        def release():
+            called.wait()
+            meanwhile()
+            time.sleep(LONG)
+            holder.stdin.close()
+
         assert holder.stdout.readline() == b"held\n"
-        with Ticker() as ticker:
-            return let_run(ticker, call)
+        thread = threading.Thread(target=release)
+        thread.start()
+        sys.setswitchinterval(100)
+        try:
+            with Ticker() as ticker:
+                return let_run(ticker, lambda: (called.set(), call()))
+        finally:
+            sys.setswitchinterval(interval)
+            thread.join()
 
 
 @pytest.mark.parametrize("clock", [None, time.time], ids=["", "clock"])
@@ -158,9 +182,12 @@ def test_a_list_may_change_while_a_file_is_locked(tmp_path):
     with BloomFilter(n=50, p=0.01, storage=path, grow=2.0) as bf:
         keys = [b"key %d " % i * 20 for i in range(400)]
         wanted = keys[:400]
-        timer = threading.Timer(0.2, lambda: (keys.clear(), [b"\xee" * 160 for _ in range(1000)]))
-        under_lock(path, lambda: (timer.start(), bf.update(keys)))
-        timer.join()
+        under_lock(
+            path,
+            lambda: bf.update(keys),
+            lambda: (keys.clear(), [b"\xee" * 160 for _ in range(1000)]),
+        )
+        assert not keys, "the list was emptied meanwhile"
         assert all(key in bf for key in wanted[:50])
 
 
@@ -170,16 +197,12 @@ def test_closing_is_refused_while_another_thread_waits_for_a_file(tmp_path):
         said = []
 
         def close():
-            time.sleep(0.3)
             try:
                 bf.close()
             except ValueError as error:
                 said.append(str(error))
 
-        thread = threading.Thread(target=close)
-        thread.start()
-        under_lock(path, lambda: [bf.add(i) for i in range(200)])
-        thread.join()
+        under_lock(path, lambda: [bf.add(i) for i in range(200)], close)
         assert said and "cannot be closed" in said[0]
         assert all(i in bf for i in range(200))
 
@@ -216,7 +239,6 @@ def test_while_a_file_is_rebuilt(tmp_path):
     The keys of a list are held for that long."""
     path = tmp_path / "f.bloom"
     bf = CountingBloomFilter(n=1000, p=0.001, storage=path)
-    fd = os.open(path, os.O_RDONLY)
     waste = []
 
     def overwrite():
@@ -234,30 +256,11 @@ def test_while_a_file_is_rebuilt(tmp_path):
         lambda keys: bf.remove_many(keys),
         lambda keys: bf.remove(keys[0]),
     ):
-        locked, go = threading.Event(), threading.Event()
 
-        def hold(locked=locked, go=go):
-            go.wait()
-            fcntl.flock(fd, fcntl.LOCK_EX)
-            locked.set()
-            time.sleep(LONG)
-            fcntl.flock(fd, fcntl.LOCK_UN)
-
-        holder = threading.Thread(target=hold)
-        holder.start()
-
-        def source(wait=wait, locked=locked, go=go):
+        def source(wait=wait):
             yield "kept"
             keys = [f"key {i}" for i in range(MANY)]
-            go.set()
-            locked.wait()
-            gone = threading.Timer(LONG / 4, lambda: (keys.clear(), overwrite()))
-            gone.start()
-            with Ticker() as ticker:
-                let_run(ticker, lambda: wait(keys))
-            gone.join()
+            under_lock(path, lambda: wait(keys), lambda: (keys.clear(), overwrite()))
 
         bf.rebuild(source())
-        holder.join()
         assert "kept" in bf
-    os.close(fd)
