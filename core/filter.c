@@ -1,6 +1,6 @@
 /* filter.c - opening, and what can be said before: checks of a spec, a plan.  Knows the seams, no
  * formula, no file byte, no hash.  Keys are keys/loop.c's. */
-#include "parts/rebuild.h"
+#include "sets/rebuild.h"
 #include "parts/parts.h"
 #include "sets/sets.h"
 #include "spec.h"

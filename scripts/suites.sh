@@ -189,8 +189,9 @@ both_kernels() {
 }
 # Once more with other kernels, or with sanitizers, loops are short; with c_short empty they are not: --deep asan.
 test_c_best() { c_run c 'best kernels' "$*" env; }
-# The same in two jobs: those that try every order of steps only compute.
-test_c_programs() { test_c_best '!(test_model*)'; }
+# The same in jobs of their own: those that mostly wait for a Redis, those that try every order of steps and only compute, all others.
+test_c_programs() { test_c_best '!(test_model*|*redis*)'; }
+test_c_redis() { test_c_best '*redis*'; }
 test_models() { test_c_best 'test_model*'; }
 test_c_portable() {
     local name names=()
@@ -200,6 +201,8 @@ test_c_portable() {
 test_c_sanitized() {
     c_tmp=memory c_run sanitized 'ASan, UBSan' "$*" env ASAN_OPTIONS=allocator_may_return_null=1 BLOOMFILTER_SANITIZED=1 BLOOMFILTER_SLOW="${c_short-1}"
 }
+test_c_sanitized_programs() { test_c_sanitized '!(*redis*)'; }
+test_c_sanitized_redis() { test_c_sanitized '*redis*'; }
 # Builds without an optional library: what needs it is refused with a sentence, all else works.  NAME... of: none, SODIUM, TLS, SERVER.
 test_options() {
     # Without arguments only the tests that ask for a library (optional.h, TLS), and those of all schemes and of Redis: what a missing library

@@ -5,6 +5,7 @@
  * set bit publishes no other data, and an add never clears one. */
 #ifndef BF_BITS_H
 #define BF_BITS_H
+#include "bloomfilter_host.h"
 #include <stdbool.h>
 #include <stdint.h>
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -166,6 +167,14 @@ static inline void bf_int_store_release(int *at, int value)
 static inline bool bf_int_cas(int *at, int *was, int want) /* acquire and release */
 {
     return __atomic_compare_exchange_n(at, was, want, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+/* Takes a lock word, 0 or the process that holds it; storing 0 releases it.  A forked child takes
+ * over a lock of its parent, because no thread of the child would release it. */
+static inline bool bf_try_holder(int *holder)
+{
+    const int me = bf_process();
+    int was = 0;
+    return bf_int_cas(holder, &was, me) || (was != me && bf_int_cas(holder, &was, me));
 }
 static inline unsigned bf_uint_load_relaxed(const unsigned *at)
 {

@@ -79,7 +79,7 @@ void bf_header_dirty(uint8_t *page);
 bool bf_header_clean(const uint8_t *page); /* 8-byte aligned */
 
 /* The live word of a fixed filter is the generation of its bits: a number that only grows, and
- * whose last two bits are a phase.  0 in new files.  parts/rebuild.h says what it is for.
+ * whose last two bits are a phase.  0 in new files.  sets/rebuild.h says what it is for.
  *
  *   SETTLED    no rebuild is open
  *   OPEN       a rebuild is open: there may be a shadow, where added keys go too

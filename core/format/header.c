@@ -111,10 +111,6 @@ void bf_live_raise(uint64_t *word, int64_t to)
     }
 }
 
-static bool is_chain(const uint8_t *page)
-{
-    return (bf_get(page + AT_FLAGS, 4) & FLAGS_CHAIN) != 0;
-}
 static uint64_t header_sum(const uint8_t *page)
 {
     return XXH3_64bits(page + AT_SCHEME, AT_DIRTY - AT_SCHEME);
@@ -291,7 +287,8 @@ static int check_live(const uint8_t *page, const char *where, bf_error *err)
     uint64_t generation;
     int64_t number;
     memcpy(&generation, page + AT_LIVE, 8);
-    if (!is_chain(page) && generation && (dirty == clean || !live_decode(generation, &number)))
+    const bool chain = (bf_get(page + AT_FLAGS, 4) & FLAGS_CHAIN) != 0;
+    if (!chain && generation && (dirty == clean || !live_decode(generation, &number)))
         return bf_damaged(err, where, "its generation is invalid");
     if (!all_zero(page + AT_LIVE + 8, AT_PAGE_SUM - AT_LIVE - 8))
         return bf_damaged(err, where, "a reserved byte is set");

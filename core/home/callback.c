@@ -20,8 +20,4 @@ static int apply(bf_store *s, int op, const uint64_t *pos, size_t nkeys, unsigne
                : 0;
 }
 
-static void close_(bf_store *s) { (void)s; }
-
-const bf_store_ops bf_store_client = {
-    .name = "client", .create = create, .apply = apply, .close = close_
-};
+const bf_store_ops bf_store_client = { .name = "client", .create = create, .apply = apply };

@@ -10,7 +10,6 @@
 #include "base/system.h"
 #include "bits/bits.h"
 #include "parts/parts.h"
-#include "parts/rebuild.h"
 #include "home/file.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,6 @@
  * large. */
 #include "base/system.h"
 #include "parts/parts.h"
-#include "parts/rebuild.h"
 #include <errno.h>
 #include <stdlib.h>
 #ifdef __linux__

@@ -1,4 +1,4 @@
-/* shadow.c - where the shadow of a rebuild is (parts/rebuild.h): in process memory, or in the
+/* shadow.c - where the shadow of a rebuild is (sets/rebuild.h): in process memory, or in the
  * mapped file behind its bits, where every process with the file open finds it, even if the file's
  * name leads elsewhere by now.
  *
@@ -7,8 +7,8 @@
  * lock when the process ends, and a forked child does not inherit the map.  On systems without such
  * locks it is unknown whether the process lives, and the shadow stays until the next rebuild. */
 #include "base/system.h"
+#include "bits/bits.h"
 #include "home/file.h"
-#include "parts/rebuild.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ static bf_file *file_of(const bf_filter *f) { return f->bitmap.store.impl; }
 
 static struct flock maker_byte(const bf_filter *f, short type)
 {
-    const off_t number = (off_t)(bf_generation_number(bf_generation(f)) & 0xFFFFFFFF);
+    const off_t number = (off_t)(bf_generation_number(bf_load_acquire(f->generation)) & 0xFFFFFFFF);
     return (struct flock){
         .l_type = type, .l_whence = SEEK_SET, .l_start = ((off_t)1 << 62) + number, .l_len = 1
     };

@@ -52,15 +52,10 @@ bool bf_identify(int fd, const char *path, bf_identity *id, uint64_t *bytes)
 static bf_listed *open_files;
 static int list_holder; /* process that holds the lock of the list, or 0 */
 
-/* A forked child takes over the lock if a thread of its parent held it.  Each change of the list is
- * a single store, so the list is always consistent. */
+/* Each change of the list is a single store, so a forked child finds a consistent list. */
 static void lock_list(void)
 {
-    const int me = bf_process();
-    for (int was = 0; !bf_int_cas(&list_holder, &was, me); was = 0) {
-        if (was != 0 && was != me && bf_int_cas(&list_holder, &was, me)) return;
-        sched_yield();
-    }
+    while (!bf_try_holder(&list_holder)) sched_yield();
 }
 
 static void unlock_list(void) { bf_int_store_release(&list_holder, 0); }

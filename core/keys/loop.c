@@ -1,9 +1,9 @@
 /* loop.c - adds, tests, counts and removes keys: batches, single keys, and keys during a rebuild. A
  * fixed filter is one part; what a run of keys does in many parts is the variant's business.  Knows
- * the stores and the generation (parts/rebuild.h); knows no formula, no file byte and no hash. */
+ * the stores and the generation (sets/rebuild.h); knows no formula, no file byte and no hash. */
 #include "bits/bits.h"
 #include "keys/keys.h"
-#include "parts/rebuild.h"
+#include "sets/rebuild.h"
 #include "parts/span.h"
 #include <stdlib.h>
 #include <string.h>

@@ -18,13 +18,8 @@ size_t bf_batch_size(const bf_filter *f)
     return BF_TRIP_POSITIONS / k < most ? BF_TRIP_POSITIONS / k : most;
 }
 
-enum { NEVER, NEAR_BY, REMOTE };
 /* REMOTE: a check is a round trip, so it depends on time and not on the keys of this process. */
-static int where_it_is(const bf_filter *f)
-{
-    if (bf_parts_get((bf_filter *)f, 0)->bitmap.store.words) return NEAR_BY;
-    return f->bitmap.store.ops->sample ? REMOTE : NEVER;
-}
+enum { NEVER, NEAR_BY, REMOTE };
 
 /* A check is due once a minute, when a call brings new keys. */
 static bool is_due(bf_filter *f)
@@ -44,7 +39,9 @@ int bf_check_fill(bf_filter *f, int64_t *left, char *sentence, size_t cap)
     bf_info info;
     uint64_t wait = INT64_MAX;
     bool full = false;
-    const int where = where_it_is(f);
+    const int where = bf_parts_get(f, 0)->bitmap.store.words ? NEAR_BY
+                      : f->bitmap.store.ops->sample          ? REMOTE
+                                                             : NEVER;
     *left = INT64_MAX;
     if (where == REMOTE) {
         full = is_due(f) && bf_sample_overfull(f, NULL) == 1;

@@ -227,7 +227,7 @@ int bf_parts_writable(bf_filter *f, bf_error *err)
 {
     bf_chain *c = f->chain;
     const unsigned count = bf_parts_count(f);
-    int rc = bf_writable(f, err);
+    int rc = bf_int_load_acquire(&f->state) == BF_WRITABLE ? 0 : bf_writable(f, err);
     if (rc < 0 || !c || bf_uint_load_relaxed(&c->dirty_parts) == count) return rc;
     if (c->part[0]->page) rc = bf_refuse_wait(err, bf_where(f, NULL), "is to be marked as written");
     for (unsigned i = bf_uint_load_relaxed(&c->dirty_parts); rc == 0 && i < count; i++) {

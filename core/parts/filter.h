@@ -52,7 +52,7 @@ struct bf_filter {
     const bf_variant_ops *variant;
     const bf_scheme *scheme;
     const bf_hash *hash;  /* scheme->hash, or scheme->keyed if there is a secret */
-    uint64_t *generation; /* rebuild.h: the store's word or own_generation */
+    uint64_t *generation; /* sets/rebuild.h: the store's word or own_generation */
     /* atomic: others write the words too; exclusive: the only writer of its file */
     bool atomic, exclusive;
     uint8_t add_mode;   /* bf_add_mode of its add kernel */
@@ -75,7 +75,7 @@ struct bf_filter {
     int process;               /* bf_process() of the process whose calls are counted */
     _Alignas(8) uint64_t refs; /* lifetime.c: owners and active calls */
     bf_call first; /* the first active call that runs host code; further ones are allocated */
-    /* rebuild.h */
+    /* sets/rebuild.h */
     _Alignas(8) uint64_t own_generation; /* generation of a filter in memory */
     uint64_t *shadow;                    /* shadow of a filter in memory, or NULL */
     int64_t rebuild_opened; /* generation of the rebuild that this handle opened, or 0 */
@@ -138,8 +138,6 @@ static inline int bf_check_named_sometimes(bf_filter *f, uint64_t digest, int an
     const int rc = bf_check_named(f, err);
     return rc < 0 ? rc : answer;
 }
-/* bf_lock_threads waits until *holder is this process; storing 0 releases it */
-int bf_lock_threads(const bf_filter *f, int *holder, bf_error *err);
 
 const bf_kernels *bf_choose_kernels(const bf_layout *l, const bf_geometry *g);
 void bf_release(bf_filter *f); /* frees everything that it holds, but not the handle */

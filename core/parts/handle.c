@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+const char *const bf_change_names[] = { "be cleared", "be rebuilt", "be united", "be intersected" };
+
 const char *bf_where(const bf_filter *f, const bf_spec *spec)
 {
     return f->bitmap.store.label   ? f->bitmap.store.label
@@ -74,7 +76,7 @@ void bf_finish_open(bf_filter *f, bool threads)
 void bf_release(bf_filter *f)
 {
     bf_chain_free(f);
-    f->bitmap.store.ops->close(&f->bitmap.store);
+    if (f->bitmap.store.ops->close) f->bitmap.store.ops->close(&f->bitmap.store);
     free(f->shadow);
     bf_secret_wipe(f);
     free(f->storage);
@@ -149,16 +151,11 @@ int bf_check_named(bf_filter *f, bf_error *err)
 }
 
 /* ---- the lock ---- */
-/* A forked child takes over a lock that a thread of its parent holds: no thread of the child would
- * release it. */
 static int try_threads(void *handle)
 {
     bf_filter *f = handle;
-    const int me = bf_process();
-    int was = 0;
     BF_WAIT(&f->lock_holder);
-    if (bf_int_cas(&f->lock_holder, &was, me)) return 0;
-    return was == me || !bf_int_cas(&f->lock_holder, &was, me) ? EWOULDBLOCK : 0;
+    return bf_try_holder(&f->lock_holder) ? 0 : EWOULDBLOCK;
 }
 
 int bf_lock(bf_filter *f, bf_error *err)

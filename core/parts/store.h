@@ -5,9 +5,27 @@
 #define BF_STORE_H
 #include "format/format.h"
 
+/* ---- shadow: the new bits of a rebuild (sets/rebuild.h) ----
+ * How a home stores it.  All operations are called under the lock. */
+typedef enum { BF_SYNC_SHADOW, BF_SYNC_BITS, BF_SYNC_GENERATION } bf_sync_what;
+typedef struct bf_shadow_ops {
+    /* Returns 1 and the shadow's words, or 0 if there is none. create: replaces any shadow by an
+     * empty one of this process. */
+    int (*words)(bf_filter *f, bool create, uint64_t **shadow, bf_error *err);
+    int (*drop)(bf_filter *f, bf_error *err);
+    /* Syncs to disk; NULL: nothing to sync. */
+    int (*sync)(bf_filter *f, bf_sync_what what, bf_error *err);
+    /* Is the rebuilding process alive? 1 yes, 0 no, -1 unknown.  NULL: it is this process. */
+    int (*maker_lives)(const bf_filter *f);
+} bf_shadow_ops;
+extern const bf_shadow_ops bf_shadow_memory, bf_shadow_file; /* home/shadow.c */
+
 /* ---- store: where the bits live.  Either it has words, or apply() does it from positions. ---- */
 enum { BF_STORE_ATOMIC = 1 }; /* others write the words too: always use atomic kernels */
 typedef struct bf_store bf_store;
+/* Changes of a complete bitmap: bits = 0, bits = words, bits |= words, bits &= words. */
+typedef enum { BF_CLEAR, BF_REPLACE, BF_UNITE, BF_INTERSECT } bf_change;
+extern const char *const bf_change_names[]; /* handle.c: "be cleared" and so on, for messages */
 typedef struct {
     const char *name;
     unsigned flags;
@@ -39,27 +57,24 @@ typedef struct {
     /* Samples some bits for a warning: about `ones` of `of` are set.  Not NULL: the sample needs a
      * round trip. */
     int (*sample)(bf_store *s, uint64_t *ones, uint64_t *of, bf_error *err);
-    int (*clear)(bf_store *s, bf_error *err);
-    int (*unite)(bf_store *s, const uint64_t *words, bf_error *err);     /* bits |= words */
-    int (*intersect)(bf_store *s, const uint64_t *words, bf_error *err); /* bits &= words */
-    int (*replace)(bf_store *s, const uint64_t *words, bf_error *err);   /* bits = words  */
-    int (*expire)(bf_store *s, double seconds, bf_error *err);           /* 0: never */
-    int (*remove)(bf_store *s, bf_error *err);                           /* for everybody */
+    int (*change)(bf_store *s, bf_change how, const uint64_t *words, bf_error *err);
+    int (*expire)(bf_store *s, double seconds, bf_error *err); /* 0: never */
+    int (*remove)(bf_store *s, bf_error *err);                 /* for everybody */
     /* The lock among the processes that share the bits; NULL: no other process has them. */
     int (*lock)(bf_filter *f, bf_error *err);
     void (*unlock)(bf_filter *f);
-    void (*close)(bf_store *s); /* called also after a failed attach or create */
+    void (*close)(bf_store *s); /* called also after a failed attach or create; may be NULL */
     /* parts of growing and forgetting filters (parts.h); NULL: the home has none */
     const struct bf_chain_ops *chain;
-    /* shadows for rebuilds in place (rebuild.h); NULL: not possible */
-    const struct bf_shadow_ops *shadow;
+    const bf_shadow_ops *shadow; /* for rebuilds in place (sets/rebuild.h); NULL: not possible */
 } bf_store_ops;
 struct bf_store {
     const bf_store_ops *ops;
     uint64_t *words; /* NULL: the bits are not in addressable memory; byte order as in the format
                         (bits.h) */
-    uint64_t *generation; /* rebuild.h: a word that changes when the bits are replaced, or NULL */
-    uint64_t nwords;      /* ceil(bits / 64); set by filter.c before create and after attach */
+    uint64_t
+        *generation; /* sets/rebuild.h: a word that changes when the bits are replaced, or NULL */
+    uint64_t nwords; /* ceil(bits / 64); set by filter.c before create and after attach */
     bool read_only;
     bool made;         /* attach created what it opened */
     bool compact;      /* attach failed: a compact image, which cannot be written in place */

@@ -231,18 +231,14 @@ static int exchange(bf_conn *l, bf_error *err)
     return !l->got.too_much && bf_sink_complete(&l->sink) ? 0 : fail_reply(l, err);
 }
 
-/* Did a fault break a connection that had worked? */
-static bool is_cut_off(const bf_conn *l, int rc)
-{
-    return rc == BF_EIO && !l->healthy && !l->timed_out && (l->sent || !l->fresh);
-}
-
 int bf_conn_send(bf_conn *l, bf_error *err)
 {
     close_command(l);
     if (l->no_memory) return fail_memory(l, err);
     int rc = exchange(l, err);
-    if (is_cut_off(l, rc) && !l->changes) rc = exchange(l, err);
+    /* a fault broke a connection that had worked */
+    const bool cut_off = rc == BF_EIO && !l->healthy && !l->timed_out && (l->sent || !l->fresh);
+    if (cut_off && !l->changes) rc = exchange(l, err);
     l->reply = (bf_redis_reply){ 0 };
     if (l->out.cap > OUT_KEPT) {
         free(l->out.at);

@@ -163,18 +163,14 @@ static int read_same(bf_redis *r, bf_redis_meta *m, bf_error *err)
         here->k);
 }
 
-/* The part is lost or another filter's. parts.c finds out what became of the filter. */
-static int lost_part(bf_redis *r, bf_error *err)
-{
-    r->whole->doubt = true;
-    return bf_redis_fail_lost(r, err);
-}
-
 /* If a filter with shards was re-created, or one of its shards, only the first shard in which a
  * call finds this raises the error; the other shards then take the new id silently. */
 static int take_generation(bf_redis *r, const bf_redis_meta *m, bf_error *err)
 {
-    if (bf_redis_is_part(r) && m->whole_id != r->whole->filter_id) return lost_part(r, err);
+    if (bf_redis_is_part(r) && m->whole_id != r->whole->filter_id) {
+        r->whole->doubt = true; /* parts.c finds out what became of the filter */
+        return bf_redis_fail_lost(r, err);
+    }
     bf_redis *all = bf_redis_is_shard(r) ? r->whole : r;
     const bool other = all != r && m->whole_id != all->filter_id;
     const bool told = other ? all->loss_reported

@@ -352,15 +352,6 @@ int bf_redis_finish_fields(bf_redis *whole, size_t n, bf_error *err)
     return bf_reply_number(reply, 0, 16) != whole->filter_id;
 }
 
-/* The error of a re-creation that was just followed; 0 if this handle already reported the loss. */
-static int report_recreated(bf_redis *whole, uint64_t gone, bf_error *err)
-{
-    const bool told = whole->doubt || bf_flag_get(&whole->loss_reported);
-    whole->doubt = false;
-    bf_flag_clear(&whole->loss_reported);
-    return told ? 0 : bf_redis_fail_recreated(whole->label, gone, err);
-}
-
 int bf_redis_follow_id(bf_filter *f, bool opening, bf_error *err)
 {
     bf_chain *c = f->chain;
@@ -395,7 +386,11 @@ int bf_redis_follow_id(bf_filter *f, bool opening, bf_error *err)
     bf_live_set(c->epoch, BF_NEVER);
     bf_flag_clear(&c->at_limit);
     if (f->variant->grows) bf_uint_store_release(&c->count, 1);
-    return opening ? 0 : report_recreated(whole, gone, err);
+    if (opening) return 0;
+    const bool reported = whole->doubt || bf_flag_get(&whole->loss_reported);
+    whole->doubt = false;
+    bf_flag_clear(&whole->loss_reported);
+    return reported ? 0 : bf_redis_fail_recreated(whole->label, gone, err);
 }
 
 /* ---- the hash of the whole ---- */

@@ -87,21 +87,16 @@ static int take_look(bf_redis *r, bf_redis_key_snapshot *s, bf_error *err)
     return bf_fail(err, BF_EIO, "%s: unexpected reply to STRLEN", r->label);
 }
 
-static int look_once(bf_redis *r, bf_redis_key_snapshot *s, bf_error *err)
-{
-    bf_conn_begin(r->conn, BF_READS);
-    put_look(r);
-    const int rc = bf_conn_send(r->conn, err);
-    return rc < 0 ? rc : take_look(r, s, err);
-}
-
 /* A companion hash may have been created after it was read as missing.  The bits have none if they
  * are the same before and after a second read of it. */
 int bf_redis_read_key(bf_redis *r, bf_redis_key_snapshot *s, bf_error *err)
 {
     bf_redis_key_snapshot before = { .bytes = -1 };
     for (int i = 0; i < BF_REDIS_TRIES; i++, before = *s) {
-        const int rc = look_once(r, s, err);
+        bf_conn_begin(r->conn, BF_READS);
+        put_look(r);
+        int rc = bf_conn_send(r->conn, err);
+        if (rc == 0) rc = take_look(r, s, err);
         if (rc < 0 || r->conn->reply.n || s->bytes == 0 || s->refused ||
             (s->bytes == before.bytes && s->end == before.end))
             return rc;

@@ -99,36 +99,18 @@ static int require_own(const bf_redis *r, const char *what, bf_error *err)
 }
 
 /* One shard after the other, until the first error. */
-static int change_bitmaps(bf_store *s, const char *what, const void *bytes,
-    int (*one)(bf_redis *, const void *, bf_error *), bf_error *err)
+static int redis_change(bf_store *s, bf_change how, const uint64_t *words, bf_error *err)
 {
     bf_redis *r = enter(s);
-    const uint8_t *from = bytes;
-    int rc = require_own(r, what, err);
+    const uint8_t *from = (const uint8_t *)words;
+    int rc = require_own(r, bf_change_names[how], err);
+    int (*one)(bf_redis *, const void *, bf_error *) = how == BF_INTERSECT  ? bf_redis_intersect
+                                                       : how != BF_UNITE    ? bf_redis_replace
+                                                       : r->desc.g.counting ? bf_redis_count_unite
+                                                                            : bf_redis_unite;
     for (unsigned i = 0; rc == 0 && i < r->shards; i++)
         rc = one(bf_redis_key(r, i), from ? from + i * (r->bits / 8) : NULL, err);
     return leave(r, rc);
-}
-
-static int redis_clear(bf_store *s, bf_error *err)
-{
-    return change_bitmaps(s, "be cleared", NULL, bf_redis_replace, err);
-}
-static int redis_replace(bf_store *s, const uint64_t *words, bf_error *err)
-{
-    return change_bitmaps(s, "be rebuilt", words, bf_redis_replace, err);
-}
-static int add_up(bf_redis *r, const void *bytes, bf_error *err)
-{
-    return r->desc.g.counting ? bf_redis_count_unite(r, bytes, err) : bf_redis_unite(r, bytes, err);
-}
-static int redis_unite(bf_store *s, const uint64_t *words, bf_error *err)
-{
-    return change_bitmaps(s, "be united", words, add_up, err);
-}
-static int redis_intersect(bf_store *s, const uint64_t *words, bf_error *err)
-{
-    return change_bitmaps(s, "be intersected", words, bf_redis_intersect, err);
 }
 
 static int redis_read(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_error *err)
@@ -240,10 +222,7 @@ const bf_store_ops bf_store_redis = { .name = "redis",
     .read = redis_read,
     .count = redis_count,
     .sample = redis_sample,
-    .clear = redis_clear,
-    .replace = redis_replace,
-    .unite = redis_unite,
-    .intersect = redis_intersect,
+    .change = redis_change,
     .expire = redis_expire,
     .remove = redis_remove,
     .close = redis_close,

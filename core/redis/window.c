@@ -61,14 +61,6 @@ static int learn_time(bf_filter *f, int64_t *us, bf_error *err)
     return 0;
 }
 
-static int clocks_disagree(const bf_filter *f, double own, double redis, bf_error *err)
-{
-    return bf_fail(err, BF_EINVAL,
-        "%.50s: clock gives %.17g, Redis has %.17g: %s by more than a part (%g s)",
-        bf_redis_whole(f)->label, own, redis, own > redis ? "ahead" : "behind",
-        bf_window_step(f->chain));
-}
-
 int bf_redis_window_time(bf_filter *f, double *now, bf_error *err)
 {
     bf_chain *c = f->chain;
@@ -82,7 +74,10 @@ int bf_redis_window_time(bf_filter *f, double *now, bf_error *err)
         const double redis = (double)(here + (int64_t)bf_word(&c->clock_offset)) / 1e6;
         const double latest = us ? (double)us / 1e6 : redis;
         const bool off = c->own_clock && (own - latest > step || (!users && redis - own > step));
-        if (off && us) return clocks_disagree(f, own, redis, err);
+        if (off && us)
+            return bf_fail(err, BF_EINVAL,
+                "%.50s: clock gives %.17g, Redis has %.17g: %s by more than a part (%g s)",
+                bf_redis_whole(f)->label, own, redis, own > redis ? "ahead" : "behind", step);
         if (!off && (known || us)) {
             if (!users) *now = redis;
             return 0;

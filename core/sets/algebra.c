@@ -2,7 +2,7 @@
  * estimates of their sizes.  They work part by part; in forgetting filters, on the parts of the
  * same epoch. */
 #include "bits/bits.h"
-#include "parts/rebuild.h"
+#include "sets/rebuild.h"
 #include "parts/parts.h"
 #include "sets/sets.h"
 #include <math.h>
@@ -26,11 +26,10 @@ static int same_parts(bf_filter *a, bf_filter *b, bf_error *err)
     return 0;
 }
 
-/* What a union or an intersection does with words in memory, and with words elsewhere. */
+/* A union or an intersection, and what it does with words in memory. */
 typedef struct {
-    void (*in_memory)(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic);
-    int (*remote)(bf_store *s, const uint64_t *words, bf_error *err);
-    bool adds;
+    bf_change how;
+    void (*words)(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic);
 } op;
 
 static int combine_words(bf_filter *into, bf_store *s, bf_part *from, op o, bf_error *err)
@@ -41,10 +40,11 @@ static int combine_words(bf_filter *into, bf_store *s, bf_part *from, op o, bf_e
     int rc;
     if (s->words) {
         rc = bf_reader_open(&v, from, err);
-        while ((w = bf_reader_next(&v, &rc))) o.in_memory(s->words + v.at, w, v.n, into->atomic);
+        while ((w = bf_reader_next(&v, &rc))) o.words(s->words + v.at, w, v.n, into->atomic);
         bf_reader_close(&v);
     } else {
-        if ((rc = bf_part_words(from, &all, &copy, err)) == 0) rc = o.remote(s, all, err);
+        if ((rc = bf_part_words(from, &all, &copy, err)) == 0)
+            rc = s->ops->change(s, o.how, all, err);
         free(copy);
     }
     return rc;
@@ -127,26 +127,35 @@ static int unite_locked(
     const uint64_t n = into->bitmap.store.nwords;
     uint64_t *w, *copy;
     bf_guard g;
-    int rc = bf_fixed_words(from, "be united", &w, &copy, err);
+    int rc = bf_fixed_words(from, bf_change_names[o.how], &w, &copy, err);
     if (rc == 0 && (rc = bf_guard_lock(into, &g, err)) == 0) {
-        if (!before || !bf_same_bits(&g, *before))
-            o.in_memory(into->bitmap.store.words, w, n, true);
-        if (g.shadow) o.in_memory(g.shadow, w, n, true);
+        if (!before || !bf_same_bits(&g, *before)) o.words(into->bitmap.store.words, w, n, true);
+        if (g.shadow) o.words(g.shadow, w, n, true);
         bf_unlock(into);
     }
     free(copy);
     return rc;
 }
 
-static int combine(bf_filter *into, bf_filter *from, const char *what, op o, bf_error *err)
+static int combine(bf_filter *into, bf_filter *from, bf_change how, bf_error *err)
 {
+    const bf_cell_ops *cells = bf_cell_ops_of(&into->bitmap.g);
+    const op o = { how, how == BF_UNITE ? cells->unite : cells->intersect };
+    const char *what = bf_change_names[how];
+    int rc = bf_alike(into, from, err);
+    if (rc < 0) return rc;
+    if (how == BF_INTERSECT && into->variant->many)
+        return bf_fail(err, BF_EINVAL,
+            "filters that grow or forget cannot be intersected: a key may be in different parts of "
+            "them");
     into->never_written = false;
-    int rc = bf_require_readable(into, o.remote, what, err);
+    rc = bf_require_readable(
+        into, into->bitmap.store.ops->change && (how == BF_UNITE || cells->bits == 1), what, err);
     if (rc < 0 || (rc = bf_parts_check(into, err)) < 0 || (rc = bf_parts_writable(into, err)) < 0 ||
         (rc = bf_require_readable(from, from->bitmap.store.ops->read, what, err)) < 0 ||
         (rc = bf_parts_refresh(into, err)) < 0 || (rc = bf_parts_refresh(from, err)) < 0)
         return rc;
-    const bool beside_rebuild = o.adds && bf_rebuilds_in_place(into);
+    const bool beside_rebuild = how == BF_UNITE && bf_rebuilds_in_place(into);
     const uint64_t before = beside_rebuild ? bf_generation(into) : 0;
     if (beside_rebuild && !bf_settled(before))
         rc = unite_locked(into, from, o, NULL, err);
@@ -156,46 +165,23 @@ static int combine(bf_filter *into, bf_filter *from, const char *what, op o, bf_
     return rc < 0 ? rc : bf_check_named(into, err);
 }
 
-/* Combines from with into.  The caller has entered both filters (BF_CALL). */
-typedef int combination(bf_filter *into, bf_filter *from, bf_error *err);
-
-static int unite(bf_filter *into, bf_filter *from, bf_error *err)
-{
-    const op o = { bf_cell_ops_of(&into->bitmap.g)->unite, into->bitmap.store.ops->unite, true };
-    int rc = bf_alike(into, from, err);
-    return rc < 0 ? rc : combine(into, from, "be united", o, err);
-}
-
-static int intersect(bf_filter *into, bf_filter *from, bf_error *err)
-{
-    const bf_cell_ops *cells = bf_cell_ops_of(&into->bitmap.g);
-    const op o = { cells->intersect, cells->bits == 1 ? into->bitmap.store.ops->intersect : NULL,
-        false };
-    int rc = bf_alike(into, from, err);
-    if (rc == 0 && into->variant->many)
-        return bf_fail(err, BF_EINVAL,
-            "filters that grow or forget cannot be intersected: a key may be in different parts of "
-            "them");
-    return rc < 0 ? rc : combine(into, from, "be intersected", o, err);
-}
-
 int bf_unite(bf_filter *into, bf_filter *from, bf_error *err)
 {
     BF_CALL(into, from, entered);
-    return unite(into, from, err);
+    return combine(into, from, BF_UNITE, err);
 }
 
 int bf_intersect(bf_filter *into, bf_filter *from, bf_error *err)
 {
     BF_CALL(into, from, entered);
-    return intersect(into, from, err);
+    return combine(into, from, BF_INTERSECT, err);
 }
 
 /* ---- into a new one in memory ---- */
-static bf_filter *combined(bf_filter *a, bf_filter *b, combination *call, bf_error *err)
+static bf_filter *combined(bf_filter *a, bf_filter *b, bf_change how, bf_error *err)
 {
     bf_filter *result = bf_alike(a, b, err) < 0 ? NULL : bf_copy_entered(a, err);
-    if (!result || call(result, b, err) >= 0) return result;
+    if (!result || combine(result, b, how, err) >= 0) return result;
     bf_close(result);
     return NULL;
 }
@@ -203,13 +189,13 @@ static bf_filter *combined(bf_filter *a, bf_filter *b, combination *call, bf_err
 bf_filter *bf_union(bf_filter *a, bf_filter *b, bf_error *err)
 {
     BF_CALL(a, b, NULL);
-    return combined(a, b, unite, err);
+    return combined(a, b, BF_UNITE, err);
 }
 
 bf_filter *bf_intersection(bf_filter *a, bf_filter *b, bf_error *err)
 {
     BF_CALL(a, b, NULL);
-    return combined(a, b, intersect, err);
+    return combined(a, b, BF_INTERSECT, err);
 }
 
 /* ---- equality ---- */

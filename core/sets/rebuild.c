@@ -1,11 +1,162 @@
 /* rebuild.c - replaces the contents of a filter in one step: gives an empty filter in memory for
- * the new keys, then puts its bits in the place of the old ones.  Words in addressable memory are
- * exchanged while others use them (parts/rebuild.h); any other store replaces its bits itself. */
+ * the new keys, then puts its bits in the place of the old ones.  Bits in Redis are replaced by
+ * their store.  Bits in addressable memory are replaced while others use them (rebuild.h): homes
+ * store shadows (bf_shadow_ops), keys/loop.c adds keys, and the steps are here.
+ *
+ * A process that dies leaves either the old or the new contents.  The generation says whether there
+ * is a shadow, on disk too: it changes before a shadow is created and after it is dropped.  Until
+ * the phase is REPLACING the bits are the old ones; from then on the next process that takes the
+ * lock installs the shadow once more. */
 #include "parts/parts.h"
-#include "parts/rebuild.h"
+#include "sets/rebuild.h"
 #include "sets/sets.h"
 #include <stdlib.h>
 
+/* The generation moves to a new multiple of SAME_BITS each time bits are replaced. */
+enum { SAME_BITS = 1 << 16, STEP = 4 };
+
+bool bf_same_bits(const bf_guard *g, uint64_t before)
+{
+    return g->generation / SAME_BITS == bf_generation_number(before) / SAME_BITS;
+}
+
+static const bf_shadow_ops *ops_of(const bf_filter *f) { return f->bitmap.store.ops->shadow; }
+
+static int sync_(bf_filter *f, bf_sync_what what, bf_error *err)
+{
+    return ops_of(f)->sync ? ops_of(f)->sync(f, what, err) : 0;
+}
+
+/* ---- steps under the lock ---- */
+static int move_to(bf_filter *f, bf_guard *g, unsigned next_phase, bool replaced, bf_error *err)
+{
+    const int64_t step = replaced ? SAME_BITS : STEP;
+    g->generation = (g->generation / step + 1) * step + next_phase;
+    bf_live_set(f->generation, g->generation);
+    bf_fence();
+    return sync_(f, BF_SYNC_GENERATION, err);
+}
+
+static int settle(bf_filter *f, bf_guard *g, bf_error *err)
+{
+    g->shadow = NULL;
+    const int rc = ops_of(f)->drop(f, err);
+    return rc < 0 ? rc : move_to(f, g, BF_SETTLED, bf_phase(g->generation) == BF_REPLACING, err);
+}
+
+/* First unites the shadow into the bits, then copies it: no bit that is in both is ever 0. */
+static int replace(bf_filter *f, bf_guard *g, bf_error *err)
+{
+    bf_store *s = &f->bitmap.store;
+    bf_cell_ops_of(&f->bitmap.g)->unite(s->words, g->shadow, s->nwords, true);
+    int rc = sync_(f, BF_SYNC_BITS, err);
+    if (rc < 0) return rc;
+    for (uint64_t i = 0; i < s->nwords; i++) bf_word_store(s->words + i, bf_word(g->shadow + i));
+    rc = sync_(f, BF_SYNC_BITS, err);
+    return rc < 0 ? rc : settle(f, g, err);
+}
+
+static int complete(bf_filter *f, bf_guard *g, bf_error *err)
+{
+    const bf_shadow_ops *ops = ops_of(f);
+    g->shadow = NULL;
+    g->generation = bf_generation_number(bf_generation(f));
+    if (bf_phase(g->generation) == BF_SETTLED) return 0;
+    int rc = ops->words(f, false, &g->shadow, err);
+    if (rc < 0) return rc;
+    const bool replaces = rc && bf_phase(g->generation) == BF_REPLACING,
+               dead = !rc || (ops->maker_lives && ops->maker_lives(f) == 0);
+    if (!replaces && !dead) return 0;
+    if (ops->sync) rc = bf_refuse_wait(err, bf_where(f, NULL), "has an unfinished rebuild");
+    if (rc < 0) return rc;
+    return replaces ? replace(f, g, err) : settle(f, g, err);
+}
+
+int bf_guard_lock(bf_filter *f, bf_guard *g, bf_error *err)
+{
+    int rc = bf_lock(f, err);
+    if (rc == 0 && (rc = complete(f, g, err)) < 0) bf_unlock(f);
+    return rc;
+}
+
+/* ---- a rebuild in place ---- */
+static int busy(const bf_filter *f, bf_error *err)
+{
+    return bf_fail(err, BF_EBUSY,
+        "%.80s is being rebuilt by another process or handle: wait until that has ended",
+        bf_where(f, NULL));
+}
+
+/* A forked child has a copy of the handle.  A rebuild in memory is the child's own; a rebuild in a
+ * file is its parent's. */
+static bool is_own(const bf_filter *f, const bf_guard *g)
+{
+    return g->shadow && f->rebuild_opened == g->generation &&
+           (!ops_of(f)->maker_lives || f->rebuild_by == bf_process());
+}
+
+/* Ends an open rebuild of the same handle, or one whose process may have died. */
+static int open_shadow(bf_filter *f, bf_guard *g, bf_error *err)
+{
+    const bf_shadow_ops *ops = ops_of(f);
+    if (g->shadow && !is_own(f, g) && ops->maker_lives && ops->maker_lives(f) >= 0)
+        return busy(f, err);
+    int rc = g->shadow ? ops->drop(f, err) : 0;
+    if (rc == 0) rc = move_to(f, g, BF_OPEN, false, err);
+    if (rc == 0) rc = ops->words(f, true, &g->shadow, err);
+    if (rc < 0) {
+        settle(f, g, NULL);
+        return rc;
+    }
+    f->rebuild_opened = g->generation;
+    f->rebuild_by = bf_process();
+    return 0;
+}
+
+/* *number identifies the rebuild. */
+static int begin(bf_filter *f, int64_t *number, bf_error *err)
+{
+    bf_guard g;
+    int rc = bf_guard_lock(f, &g, err);
+    if (rc < 0) return rc;
+    rc = open_shadow(f, &g, err);
+    *number = g.generation;
+    bf_unlock(f);
+    return rc;
+}
+
+static int install(bf_filter *f, bf_guard *g, const uint64_t *words, bf_error *err)
+{
+    f->rebuild_opened = 0;
+    bf_cell_ops_of(&f->bitmap.g)->unite(g->shadow, words, f->bitmap.store.nwords, true);
+    int rc = sync_(f, BF_SYNC_SHADOW, err);
+    if (rc < 0) {
+        settle(f, g, NULL);
+        return rc;
+    }
+    rc = move_to(f, g, BF_REPLACING, false, err);
+    return rc < 0 ? rc : replace(f, g, err);
+}
+
+/* number: the rebuild that the words were made for, or 0 if none was opened. */
+static int end(bf_filter *f, int64_t number, const uint64_t *words, bf_error *err)
+{
+    bf_guard g;
+    int rc = bf_guard_lock(f, &g, err);
+    if (rc < 0) return rc;
+    if (number == 0)
+        rc = g.shadow ? busy(f, err) : open_shadow(f, &g, err);
+    else if (!is_own(f, &g) || g.generation != number)
+        rc = bf_fail(err, BF_EBUSY, "%.80s: this rebuild is over, another one began after it%s",
+            bf_where(f, NULL),
+            ops_of(f)->maker_lives ? " or it is the parent process's: nothing was changed"
+                                   : ": nothing was changed");
+    if (rc == 0) rc = install(f, &g, words, err);
+    bf_unlock(f);
+    return rc;
+}
+
+/* ---- what the host calls ---- */
 static int check_rebuildable(bf_filter *f, bf_error *err)
 {
     const bf_store_ops *ops = f->bitmap.store.ops;
@@ -17,7 +168,7 @@ static int check_rebuildable(bf_filter *f, bf_error *err)
                 ? "grows: it cannot be rebuilt, its parts follow from the keys it had; create "
                   "another one"
                 : "forgets: it cannot be rebuilt, the keys do not say when they were added");
-    if (ops->replace || ops->shadow) return bf_writable(f, err);
+    if (ops->change || ops->shadow) return bf_writable(f, err);
     return bf_fail(err, BF_ENOTSUP,
         "home %s cannot be rebuilt: only filters in memory, files and Redis can", ops->name);
 }
@@ -29,7 +180,7 @@ bf_filter *bf_rebuild_begin(bf_filter *f, bf_error *err)
     bf_filter *fresh = bf_empty_like(f, err);
     if (!fresh || !f->bitmap.store.ops->shadow) return fresh;
     f->never_written = false;
-    if (bf_shadow_open(f, &fresh->rebuild_of, err) == 0) return fresh;
+    if (begin(f, &fresh->rebuild_of, err) == 0) return fresh;
     bf_close(fresh);
     return NULL;
 }
@@ -42,17 +193,27 @@ int bf_rebuild_end(bf_filter *f, bf_filter *fresh, bf_error *err)
     int rc = check_rebuildable(f, err);
     if (rc == 0 && (rc = bf_alike(f, fresh, err)) == 0 &&
         (rc = bf_fixed_words(fresh, "be built from", &w, &copy, err)) == 0)
-        rc = s->ops->shadow ? bf_shadow_install(f, fresh->rebuild_of, w, err)
-                            : s->ops->replace(s, w, err);
+        rc = s->ops->shadow ? end(f, fresh->rebuild_of, w, err)
+                            : s->ops->change(s, BF_REPLACE, w, err);
     if (rc == 0) fresh->rebuild_of = 0;
     free(copy);
     return rc < 0 ? rc : bf_check_named(f, err);
 }
 
+/* Does nothing if that rebuild is over. */
 int bf_rebuild_cancel(bf_filter *f, bf_filter *fresh, bf_error *err)
 {
     BF_CALL(f, fresh, entered);
+    bf_guard g;
     const int64_t number = fresh->rebuild_of;
     fresh->rebuild_of = 0;
-    return bf_rebuilds_in_place(f) ? bf_shadow_discard(f, number, err) : 0;
+    if (!number || !bf_rebuilds_in_place(f)) return 0;
+    int rc = bf_guard_lock(f, &g, err);
+    if (rc < 0) return rc;
+    if (is_own(f, &g) && g.generation == number) {
+        f->rebuild_opened = 0;
+        rc = settle(f, &g, err);
+    }
+    bf_unlock(f);
+    return rc;
 }

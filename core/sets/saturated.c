@@ -9,8 +9,6 @@
 
 static const double HALF = 0.5;
 
-static uint64_t whole_keys(double n) { return n < 9e18 ? (uint64_t)n : INT64_MAX; }
-
 /* Estimates how many cells of a part are set.  Cells in memory and in files are sampled.  Elsewhere
  * all cells are counted, or a few places sampled if `few`. */
 static int sample_ones(bf_part *p, bool few, uint64_t *ones, bf_error *err)
@@ -98,7 +96,8 @@ int bf_saturated(bf_filter *f, uint64_t *wait, bf_error *err)
     if (!empty) rc = sample_state(f, false, &found, err);
     if (far) bf_parts_unlock(f);
     if (rc < 0) return rc;
-    *wait = whole_keys(keys_to_wait(f, &found));
+    const double keys = keys_to_wait(f, &found);
+    *wait = keys < 9e18 ? (uint64_t)keys : INT64_MAX;
     return bf_saturation_of(f, &found);
 }
 

@@ -254,7 +254,7 @@ static int clear_part(bf_filter *f, bf_part *p, bf_error *err)
     bf_store *s = &p->bitmap.store;
     if (!bf_part_exists(p)) return 0;
     if (!s->words) {
-        int rc = s->ops->clear(s, err);
+        int rc = s->ops->change(s, BF_CLEAR, NULL, err);
         if (rc < 0) return rc;
     } else
         for (uint64_t w = 0; w < s->nwords; w++) bf_word_store(s->words + w, 0);
@@ -265,7 +265,7 @@ static int clear_part(bf_filter *f, bf_part *p, bf_error *err)
 int bf_clear(bf_filter *f, bf_error *err)
 {
     BF_CALL(f, NULL, entered);
-    int rc = bf_require_readable(f, f->bitmap.store.ops->clear, "be cleared", err);
+    int rc = bf_require_readable(f, f->bitmap.store.ops->change, bf_change_names[BF_CLEAR], err);
     if (rc < 0 || (rc = bf_parts_check(f, err)) < 0 || (rc = bf_parts_writable(f, err)) < 0 ||
         (rc = bf_parts_lock_all(f, err)) < 0)
         return rc;

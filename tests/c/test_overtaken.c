@@ -1,7 +1,7 @@
 /* test_overtaken.c - calls that a rebuild overtakes at a certain moment, or that wait for it, and
  * children of fork that have a copy of somebody's rebuild. */
 #define _GNU_SOURCE
-#include "../../core/parts/rebuild.h"
+#include "../../core/sets/rebuild.h"
 #include "rebuilt.h"
 #include <errno.h>
 #include <fcntl.h>

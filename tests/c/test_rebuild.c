@@ -2,7 +2,7 @@
  * keys, what is added meanwhile, who may rebuild, kill -9 and faults at every step. */
 /* wraps: msync fsync ftruncate posix_fallocate mmap flock fcntl fstat */
 #define _GNU_SOURCE
-#include "../../core/parts/rebuild.h"
+#include "../../core/sets/rebuild.h"
 #include "chain_bytes.h"
 #include "rebuilt.h"
 #include <errno.h>

@@ -53,10 +53,10 @@ LINES = {
         "(bf_shared *)word, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); bf_fence(); }",
         "return 0; bf_fence(); if (!bf_header_clean(page)) return 0;",
     ],
-    "parts/rebuild.h": [
+    "sets/rebuild.h": [
         "bf_fence(); return bf_word(f->generation) == before;",
     ],
-    "parts/rebuild.c": [
+    "sets/rebuild.c": [
         "bf_live_set(f->generation, g->generation); bf_fence();",
     ],
     "parts/window.c": [

@@ -6,7 +6,7 @@
 /* wraps: flock fsync mmap munmap */
 #include "../../core/home/file.h"
 #include "../../core/parts/parts.h"
-#include "../../core/parts/rebuild.h"
+#include "../../core/sets/rebuild.h"
 #include "check.h"
 #include "one_file.h"
 #include <stdio.h>

@@ -17,20 +17,6 @@
 #include "bits/bits.h"
 #include "parts/filter.h"
 
-/* How a home stores a shadow.  All operations are called under the lock. */
-typedef enum { BF_SYNC_SHADOW, BF_SYNC_BITS, BF_SYNC_GENERATION } bf_sync_what;
-typedef struct bf_shadow_ops {
-    /* Returns 1 and the shadow's words, or 0 if there is none. create: replaces any shadow by an
-     * empty one of this process. */
-    int (*words)(bf_filter *f, bool create, uint64_t **shadow, bf_error *err);
-    int (*drop)(bf_filter *f, bf_error *err);
-    /* Syncs to disk; NULL: nothing to sync. */
-    int (*sync)(bf_filter *f, bf_sync_what what, bf_error *err);
-    /* Is the rebuilding process alive? 1 yes, 0 no, -1 unknown.  NULL: it is this process. */
-    int (*maker_lives)(const bf_filter *f);
-} bf_shadow_ops;
-extern const bf_shadow_ops bf_shadow_memory, bf_shadow_file;
-
 /* Can it be rebuilt in place?  If not, its generation is its own and always settled. */
 static inline bool bf_rebuilds_in_place(const bf_filter *f)
 {
@@ -54,9 +40,4 @@ int bf_guard_lock(bf_filter *f, bf_guard *g, bf_error *err);
 /* Were no bits replaced since the generation `before`? */
 bool bf_same_bits(const bf_guard *g, uint64_t before);
 
-/* The steps of a rebuild. open: *number identifies it. install: words are the new contents; number
- * 0: they belong to no rebuild that was opened. discard: does nothing if that rebuild is over. */
-int bf_shadow_open(bf_filter *f, int64_t *number, bf_error *err);
-int bf_shadow_install(bf_filter *f, int64_t number, const uint64_t *words, bf_error *err);
-int bf_shadow_discard(bf_filter *f, int64_t number, bf_error *err);
 #endif
