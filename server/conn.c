@@ -344,7 +344,7 @@ static void read_more(worker *w, conn *c)
 static void take_up(worker *w, conn *c, buffer *input)
 {
     uint64_t held = input_held(input);
-    if (input->len && c->close) c->broken = true; /* as in feed() */
+    if (input->len && c->close) c->broken = true; /* close() would discard the reply */
     if (input->len && c->response_out && !c->close) {
         c->response_out->input = *input;
         c->response_out->held += held;

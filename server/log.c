@@ -56,8 +56,8 @@ static void print_client(buffer *b, int fd)
         ntohs(four->sin_port)); /* sin_port and sin6_port have the same offset */
 }
 
-/* Returns the target up to the key.  Of a request with an unknown path nothing: a key or a token
- * may be anywhere in it. */
+/* Returns the target up to the key.  If the path is unknown, returns nothing, because a key or a
+ * token may be anywhere in it. */
 static text shown(const request *q, const reply *a, bool keys)
 {
     text t = q->path;

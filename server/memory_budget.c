@@ -112,8 +112,8 @@ void hold_reply(worker *w, reply *a)
     reply_status(a, 503, HELD_FULL);
 }
 
-/* After a request got no room, perhaps in another worker: closes idle clients until that much is
- * free, an eighth of the limit at least. */
+/* Called after a request was refused room, perhaps in another worker: closes idle clients until so
+ * much is free, and at least an eighth of the limit. */
 void held_relieve(worker *w)
 {
     server *s = w->s;

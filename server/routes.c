@@ -1,5 +1,5 @@
-/* routes.c - which request is answered how.  Knows the paths; what they ask for is somebody else's:
- * key_ops.c, filter_ops.c, stats.c.
+/* routes.c - maps paths and methods to the functions that answer them, which are in key_ops.c,
+ * filter_ops.c, stats.c and page.c.
  *
  *   GET /add=KEY  /contain=KEY  /remove=KEY  /count=KEY     of the filter "default"
  *   POST /add  /contain  /remove  /count,  GET /stats

@@ -1,5 +1,5 @@
-/* worker.c - a thread and its epoll: whose turn it is, and whose time is over.  Knows clocks and
- * lists; knows no HTTP. */
+/* worker.c - a thread and its epoll: waits for events and closes connections whose deadline has
+ * passed.  Knows clocks and lists; knows no HTTP. */
 #include "server.h"
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 enum { EVENTS = 256, SWEEP = 250 }; /* at once; ms */
 
-/* ---- lists: whoever's time is over first stands first ---- */
+/* ---- lists of connections, the earliest deadline first ---- */
 static void unlink_conn(worker *w, conn *c)
 {
     conn_list *l = &w->lists[c->state];
@@ -53,7 +53,7 @@ static bool listen_again(worker *w)
     return epoll_ctl(w->epoll, EPOLL_CTL_ADD, w->s->listener, &listen) == 0;
 }
 
-/* Redis hangs: nobody waits for it. */
+/* If Redis hangs, connections that wait for it are answered with an error. */
 static void sweep_waiting(worker *w)
 {
     conn *next;
@@ -97,7 +97,7 @@ static void tick(worker *w)
 }
 
 /* ---- the end ---- */
-/* Once: those who wait in the backlog are taken in, nobody else; idle connections are closed. */
+/* Runs once: accepts the connections in the backlog and no others, closes idle ones. */
 static void drain(worker *w)
 {
     conn *next;

@@ -157,7 +157,7 @@ static bool has_no_such_locks(int e)
     return e == EINVAL || e == ENOSYS || e == EOPNOTSUPP || e == ENOLCK;
 }
 
-/* The holder may be gone by now; then the message names nobody. */
+/* The holder may be gone by now; then the message names no process. */
 static int refuse(const bf_file *f, bf_error *err)
 {
     struct flock l = writers_byte(F_WRLCK);

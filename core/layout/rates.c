@@ -64,7 +64,8 @@ static double exact_rate(unsigned m, unsigned throws, unsigned k)
     return rate;
 }
 
-/* The same to second order: the fill's mean and variance. */
+/* The rate of a small filter: exact for few bits, else to second order from the mean and variance
+ * of the fill. */
 double bf_rate_small(double m, double n, unsigned k)
 {
     if (m <= EXACT && n * k < 4 * EXACT) return exact_rate((unsigned)m, (unsigned)n * k, k);

@@ -173,7 +173,7 @@ int bf_window_reuse_part(bf_filter *f, int64_t epoch, bf_part **p, bf_error *err
     }
     if (bf_live((*p)->live) == epoch) return 0;
     rc = bf_window_is_later(f, *p, err);
-    *p = NULL; /* later already */
+    *p = NULL; /* the part has a later epoch already */
     return rc;
 }
 

@@ -1,18 +1,18 @@
-/* cache.c - keys known to be present need no trip: a mirror, in this process, of the cells that
- * some trip found or made other than 0.  Bits go back to 0 only with a new mark, so while the mark
- * is the one that was seen, a key whose bits are all in the mirror is present.  Each trip sees the
- * mark of the shards it goes to; cache_max_age after that the mirror of a shard is not asked until
- * another trip has seen it.  Called with the link locked.
+/* cache.c - a mirror, in this process, of the cells in Redis that were found or made other than 0.
+ * A key whose cells are all in the mirror is present, so its test needs no round trip.  Bits become
+ * 0 again only when the bitmap gets a new mark.  Each round trip reads the marks of the shards that
+ * it uses; a shard's mirror is used until cache_max_age after its mark was last read.  The caller
+ * holds the connection's lock.
  *
- * Counters go back to 0 where others remove keys, and no mark says so: there the mirror of a shard
- * is emptied cache_max_age after something came into it, and what this handle removes or finds
- * absent leaves it at once.  It spares tests only: an add counts.
+ * Counters become 0 again when others remove keys, without a new mark.  So a shard's mirror of
+ * counters is emptied cache_max_age after its first cell was entered, and cells of keys that this
+ * handle removes or finds absent leave it at once.  It serves tests only: adds are always sent.
  *
- * A Redis that was restarted, or another that took its place, may have older bits with the same
- * mark.  So what was learned before a new connection is not known after it.
+ * A Redis that was restarted or replaced may have older bits with the same mark.  So the mirror is
+ * emptied when the connection is a new one.
  *
- * Not a table of keys: the answers must be those of the bits, false positives and all, and no
- * others. */
+ * It holds cells and not keys, because its answers must be those of the bits, false positives
+ * included. */
 #include "bits/bits.h"
 #include "parts/filter.h"
 #include "redis/open.h"
@@ -21,12 +21,11 @@
 #include <string.h>
 #include <time.h>
 
-/* mark: 0: nothing known. seen: time in s (monotonic), < 0: never; for counters, when the first one
- * was learned. used: some words are not 0 */
 typedef struct {
-    uint32_t mark;
-    bool used;
-    double seen;
+    uint32_t mark; /* 0: the mirror is empty */
+    bool used;     /* some words are not 0 */
+    double seen;   /* monotonic time in s when the mark was last read, < 0: never; of counters, when
+                      the first cell was entered */
 } sight;
 struct bf_redis_cache {
     uint64_t *words; /* one bit per cell; the kernel allocates pages when they are written */

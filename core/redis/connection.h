@@ -6,8 +6,8 @@
 #include <pthread.h>
 
 enum { BF_LABEL = 96 }; /* a key as messages show it: no password, no control characters */
-/* The size limit of every reply (an error text, a number), and of a companion hash, which may have
- * fields of other programs. */
+/* The largest reply that is read: of an ordinary command, and of HGETALL of a companion hash, which
+ * may have fields of other programs. */
 enum {
     BF_REPLY_LEAVES = 64,
     BF_REPLY_BYTES = 4096,

@@ -173,9 +173,9 @@ static int take_generation(bf_redis *r, const bf_redis_meta *m, bf_error *err)
     }
     bf_redis *all = bf_redis_is_shard(r) ? r->whole : r;
     const bool other = all != r && m->whole_id != all->filter_id;
-    const bool told = other ? all->loss_reported
-                            : r->loss_reported || (all != r && r->whole_id != all->filter_id);
-    const bool anew = (other || m->id != r->filter_id) && !told;
+    const bool reported = other ? all->loss_reported
+                                : r->loss_reported || (all != r && r->whole_id != all->filter_id);
+    const bool anew = (other || m->id != r->filter_id) && !reported;
     if (other) all->filter_id = m->whole_id;
     r->mark = m->mark;
     r->filter_id = m->id;

@@ -37,8 +37,8 @@ int bf_redis_make_part(bf_filter *f, bf_part *p, const bf_redis_new_part *new, b
 /* Runs one command over K:meta, with the connection locked.  An error if another filter has that
  * key by now. */
 int bf_redis_whole_command(bf_redis *r, const char *command, const char *argument, bf_error *err);
-/* Ends an HMGET of n fields of K:meta, the first of which is born.  Returns 0, or 1 if it is
- * another filter's. */
+/* Ends an HMGET of n fields of K:meta, the first of which is the filter id.  Returns 0, or 1 if it
+ * is another filter's. */
 int bf_redis_finish_fields(bf_redis *whole, size_t n, bf_error *err);
 /* Called when K:meta belongs to another filter.  If that has the same parameters, the handle uses
  * it from now on; the call is an error once, unless the filter is being opened. */

@@ -18,7 +18,7 @@
  *            mark
  *   K:meta   its parameters as text, and the mark
  * With shards:
- *   K:meta   the same, for all of them; its mark is nobody's bits'
+ *   K:meta   the same, for all of them; its mark belongs to no bitmap
  *   K:i      a shard, as K above; K:i:meta beside it
  * How names are derived from K: names.c.  K:meta says which mark the filter was made with
  * (born), the filter's id: clearing and rebuilding keep it, re-creating does not.  The field

@@ -49,7 +49,8 @@ static double fill_of_range(double range, double m, double n, unsigned k, bool a
     return as_positions_fall ? (here * (each + 1) + there * each) / range : (here + there) / m;
 }
 
-/* An m that is no power of two is a mask with holes: only its bits that are 1 reach a cell. */
+/* Positions are masked with m - 1, so they take 2^b values, where b is the number of its bits that
+ * are 1: fewer than m unless m is a power of two. */
 static double cells_of_mask(double m)
 {
     return (double)(UINT64_C(1) << __builtin_popcountll((uint64_t)m - 1));

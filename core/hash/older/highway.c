@@ -1,5 +1,5 @@
 /* highway.c - HighwayHash-128 (J. Alakuijala, B. Cox, J. Wassenberg, 2016) with the key that
- * Redisson has built in: a constant, so it protects from nobody. */
+ * Redisson has built in: a constant, so it protects against no one. */
 #include "base/load.h"
 #include "hash/hash.h"
 
