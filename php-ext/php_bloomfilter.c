@@ -142,17 +142,10 @@ static PHP_RSHUTDOWN_FUNCTION(bloomfilter)
     return SUCCESS;
 }
 
-static void row_of_maps(void)
-{
-    char text[64];
-    snprintf(text, sizeof text, ZEND_LONG_FMT " (at most " ZEND_LONG_FMT ")", php_bf_maps_open(),
-        BF_G(max_maps));
-    php_info_print_table_row(2, "files and Redis filters kept open", text);
-}
-
 static PHP_MINFO_FUNCTION(bloomfilter)
 {
     smart_str schemes = { 0 };
+    char maps[64];
     for (size_t i = 0; bf_scheme_name(i); i++) {
         if (i) smart_str_appends(&schemes, ", ");
         smart_str_appends(&schemes, bf_scheme_name(i));
@@ -174,7 +167,9 @@ static PHP_MINFO_FUNCTION(bloomfilter)
 #else
     php_info_print_table_row(2, "OpenSSL (rediss://)", "not built in");
 #endif
-    row_of_maps();
+    snprintf(maps, sizeof maps, ZEND_LONG_FMT " (at most " ZEND_LONG_FMT ")", php_bf_maps_open(),
+        BF_G(max_maps));
+    php_info_print_table_row(2, "files and Redis filters kept open", maps);
     php_info_print_table_end();
     DISPLAY_INI_ENTRIES();
     smart_str_free(&schemes);

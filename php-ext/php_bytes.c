@@ -103,18 +103,6 @@ PHP_METHOD(BloomFilter, __serialize)
     add_members(return_value, Z_OBJ_P(ZEND_THIS));
 }
 
-/* A serialized string from outside must not choose which files and servers are opened, nor find out
- * which exist. */
-static bool may_reopen(void)
-{
-    if (BF_G(unserialize_storage)) return true;
-    zend_throw_exception(php_bf_exception_ce,
-        "the serialized filter is in a file or in Redis: unserialize() opens those only with "
-        "the INI setting bloomfilter.unserialize_storage=1",
-        BF_ENOTSUP);
-    return false;
-}
-
 static bf_filter *reopen(const zend_string *storage, const zval *key, bool read_only, bool counting,
     php_bf_map **map, bf_error *err)
 {
@@ -123,8 +111,14 @@ static bf_filter *reopen(const zend_string *storage, const zval *key, bool read_
         .read_only = read_only,
         .counting = counting };
     err->code = BF_EHOST;
-    if (!may_reopen()) return NULL;
-    if (key && strlen(Z_STRVAL_P(key)) != Z_STRLEN_P(key))
+    /* A serialized string from outside must not choose which files and servers are opened, nor find
+     * out which exist. */
+    if (!BF_G(unserialize_storage))
+        zend_throw_exception(php_bf_exception_ce,
+            "the serialized filter is in a file or in Redis: unserialize() opens those only with "
+            "the INI setting bloomfilter.unserialize_storage=1",
+            BF_ENOTSUP);
+    else if (key && strlen(Z_STRVAL_P(key)) != Z_STRLEN_P(key))
         zend_value_error("a key of a storage must not hold NUL bytes");
     else
         spec.storage = php_bf_storage(storage);

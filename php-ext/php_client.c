@@ -34,22 +34,18 @@ static void reset_at_end(php_bf_client *c)
     php_bf_restore(standing);
 }
 
-/* Commands that are queued in an object without a mode would be sent with the next pipeline, and
- * shift all replies after it.  Only discard() forgets them, and only in a pipeline. */
-static void forget_queued(php_bf_client *c)
-{
-    if (c->piped && php_bf_call_for_number(c, "getmode") == 0) php_bf_call_only(c, "pipeline");
-    if (php_bf_call_for_number(c, "getmode") <= 0) return;
-    php_bf_call_only(c, "discard");
-    if (!EG(exception)) c->piped = false;
-}
-
 /* Resets the object: no mode, and a new connection at its next command. */
 static void reset(php_bf_client *c)
 {
     zend_object *standing = EG(exception);
     EG(exception) = NULL;
-    if (!c->cluster) forget_queued(c);
+    /* Commands that are queued in an object without a mode would be sent with the next pipeline,
+     * and shift all replies after it.  Only discard() forgets them, and only in a pipeline. */
+    if (c->piped && php_bf_call_for_number(c, "getmode") == 0) php_bf_call_only(c, "pipeline");
+    if (!c->cluster && php_bf_call_for_number(c, "getmode") > 0) {
+        php_bf_call_only(c, "discard");
+        if (!EG(exception)) c->piped = false;
+    }
     php_bf_forget_exception();
     php_bf_call_only(c, "close");
     php_bf_restore(standing);
@@ -60,13 +56,6 @@ static zend_string *message_of(zend_object *exception)
     zval rv, *text = zend_read_property(
                  exception->ce, exception, "message", strlen("message"), true, &rv);
     return Z_TYPE_P(text) == IS_STRING ? zend_string_copy(Z_STR_P(text)) : ZSTR_EMPTY_ALLOC();
-}
-
-static zend_long code_of(zend_object *exception)
-{
-    zval rv;
-    return zval_get_long(
-        zend_read_property(exception->ce, exception, "code", strlen("code"), true, &rv));
 }
 
 /* phpredis before 6.3 forgets its slot map if a node is lost; its next command would dereference
@@ -88,8 +77,12 @@ static bool is_a(const zend_object *object, const char *lower_name)
  * and its message is complete. */
 static bool is_of_connection(zend_object *exception)
 {
-    return !exception || (exception->ce == php_bf_exception_ce && code_of(exception) == BF_EIO) ||
-           is_a(exception, "redisexception") || is_a(exception, "redisclusterexception");
+    zval rv;
+    if (!exception || is_a(exception, "redisexception") || is_a(exception, "redisclusterexception"))
+        return true;
+    return exception->ce == php_bf_exception_ce &&
+           zval_get_long(zend_read_property(
+               exception->ce, exception, "code", strlen("code"), true, &rv)) == BF_EIO;
 }
 
 /* phpredis's exceptions do not tell a time-out from a reset, but the time taken does. */
@@ -156,18 +149,15 @@ static int failed(php_bf_client *c, const bf_redis_part *parts, size_t nparts, u
     return how;
 }
 
-/* A fatal error during a round trip, perhaps of another filter with the same object, leaves a
- * pipeline open.  Shutdown functions may still use the object, so the pipeline is ended here. */
-static bool left_by_fatal_error(php_bf_client *c)
-{
-    return CG(unclean_shutdown) && !c->cluster && php_bf_call_for_number(c, "getmode") > 0;
-}
-
 /* Returns false if it is not ready, or with an exception.  A connection belongs to one process, and
  * our commands must not get into a pipeline or transaction of the user. */
 static bool ready(php_bf_client *c)
 {
-    if (c->process != bf_process() || c->unfinished || c->piped || left_by_fatal_error(c)) {
+    /* A fatal error during a round trip, perhaps of another filter with the same object, leaves a
+     * pipeline open.  Shutdown functions may still use the object. */
+    const bool left =
+        CG(unclean_shutdown) && !c->cluster && php_bf_call_for_number(c, "getmode") > 0;
+    if (c->process != bf_process() || c->unfinished || c->piped || left) {
         c->process = bf_process();
         c->unfinished = false;
         reset(c);
@@ -203,34 +193,38 @@ static int attempt(php_bf_client *c, const bf_redis_part *parts, size_t nparts, 
 /* An exception stays set for php_bf_raise, which makes it the previous one of its own.  If one from
  * an earlier round trip is already set, it is dropped if this call reports its own fault, and kept
  * otherwise. */
-static int trip(
-    php_bf_client *c, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
-{
-    if (report) {
-        php_bf_forget_exception();
-        return attempt(c, parts, nparts, sink);
-    }
-    zend_object *standing = EG(exception);
-    EG(exception) = NULL;
-    int how = attempt(c, parts, nparts, sink);
-    php_bf_restore(standing);
-    return how;
-}
-
 static int exchange(
     void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
 {
     volatile int how = BF_CLIENT_STOP;
     if (php_bf_ends(EG(exception)) || BF_G(bailed_out)) return how;
-    zend_try { how = trip(ctx, parts, nparts, report, sink); }
+    zend_try
+    {
+        zend_object *standing = report ? NULL : EG(exception);
+        if (!report) EG(exception) = NULL;
+        php_bf_forget_exception();
+        how = attempt(ctx, parts, nparts, sink);
+        if (!report) php_bf_restore(standing);
+    }
     zend_catch { BF_G(bailed_out) = true; }
     zend_end_try();
     return how;
 }
 
 /* ---- its life ---- */
-static void name_it(php_bf_client *c)
+bool php_bf_is_client(const zend_object *object)
 {
+    return is_a(object, "redis") || is_a(object, "rediscluster");
+}
+
+php_bf_client *php_bf_client_new(zend_object *object, bf_spec *spec, zend_string *key)
+{
+    php_bf_client *c = ecalloc(1, sizeof *c);
+    c->refs = 1;
+    c->object = object;
+    GC_ADDREF(object);
+    c->cluster = is_a(object, "rediscluster");
+    c->process = bf_process();
     if (c->cluster)
         snprintf(c->name, sizeof c->name, "a cluster");
     else {
@@ -242,37 +236,15 @@ static void name_it(php_bf_client *c)
         if (EG(exception)) snprintf(c->name, sizeof c->name, "no server");
         php_bf_forget_exception();
     }
-}
-
-bool php_bf_is_client(const zend_object *object)
-{
-    return is_a(object, "redis") || is_a(object, "rediscluster");
-}
-
-/* Builds the key as the object's other methods would name it, with OPT_PREFIX. */
-static void set_key(php_bf_client *c, zend_string *key)
-{
-    zval argv, prefix;
-    ZVAL_LONG(&argv, OPT_PREFIX);
-    const bool has = php_bf_call(c, "getoption", 1, &argv, &prefix) && Z_TYPE(prefix) == IS_STRING;
-    /* never connected: the first command will raise the error */
-    php_bf_forget_exception();
-    c->key =
-        has ? zend_string_concat2(Z_STRVAL(prefix), Z_STRLEN(prefix), ZSTR_VAL(key), ZSTR_LEN(key))
-            : zend_string_copy(key);
-    zval_ptr_dtor(&prefix);
-}
-
-php_bf_client *php_bf_client_new(zend_object *object, bf_spec *spec, zend_string *key)
-{
-    php_bf_client *c = ecalloc(1, sizeof *c);
-    c->refs = 1;
-    c->object = object;
-    GC_ADDREF(object);
-    c->cluster = is_a(object, "rediscluster");
-    c->process = bf_process();
-    name_it(c);
-    if (key && ZSTR_LEN(key) && !EG(exception)) set_key(c, key);
+    if (key && ZSTR_LEN(key) && !EG(exception)) { /* as the object's other methods would name it */
+        zval prefix;
+        if (!php_bf_prefix(c, &prefix)) ZVAL_EMPTY_STRING(&prefix);
+        /* never connected: the first command will raise the error */
+        php_bf_forget_exception();
+        c->key =
+            zend_string_concat2(Z_STRVAL(prefix), Z_STRLEN(prefix), ZSTR_VAL(key), ZSTR_LEN(key));
+        zval_ptr_dtor(&prefix);
+    }
     spec->key = c->key ? ZSTR_VAL(c->key) : NULL;
     spec->redis_client = &c->host;
     c->host =

@@ -113,19 +113,17 @@ void php_bf_init_object(zend_object *object, bf_filter *f, php_bf_map *map)
 bool php_bf_install(zend_object *object, bf_filter *f, php_bf_map *map, php_bf_callback *callback,
     const bf_error *err)
 {
-    if (f && object && php_bf_is_fresh(object)) {
+    const bool fits = f && object && php_bf_is_fresh(object);
+    if (fits) {
         php_bf_init_object(object, f, map);
         php_bf_from(object)->callback = callback;
-        php_bf_rethrow_bailout();
-        return true;
-    }
-    if (f)
+    } else if (f)
         php_bf_release(f, map);
     else
         php_bf_raise(err);
-    php_bf_callback_free(callback);
+    if (!fits) php_bf_callback_free(callback);
     php_bf_rethrow_bailout();
-    return false;
+    return fits;
 }
 
 void php_bf_wrap(zval *to, zend_class_entry *ce, bf_filter *f, php_bf_map *map,

@@ -204,19 +204,6 @@ static bool one(php_bf_client *c, const bf_redis_part *p, bf_reply_sink *sink, c
     return done;
 }
 
-static bool queue(php_bf_client *c, const bf_redis_part *p)
-{
-    zval ignored;
-    bf_commands commands = { p->bytes, (const char *)p->bytes + p->len, 0 };
-    bool done = true;
-    for (size_t i = 0; done && i < p->commands; i++) {
-        ZVAL_UNDEF(&ignored);
-        done = raw(c, &commands, &ignored);
-        zval_ptr_dtor(&ignored);
-    }
-    return done;
-}
-
 /* phpredis's own exec() always clears its queue.  If code of a subclass or of another Fiber closed
  * the object, the pipeline's mode is gone but its queue is kept. */
 static bool exec_ends_it(php_bf_client *c)
@@ -234,7 +221,14 @@ static bool run_pipeline(php_bf_client *c, const bf_redis_part *parts, size_t np
     php_bf_call_only(c, "clearlasterror");
     c->piped = true;
     php_bf_call_only(c, "pipeline");
-    for (size_t i = 0; !EG(exception) && i < nparts; i++) queue(c, parts + i);
+    for (size_t i = 0; !EG(exception) && i < nparts; i++) {
+        bf_commands queued = { parts[i].bytes, (const char *)parts[i].bytes + parts[i].len, 0 };
+        for (size_t n = 0; !EG(exception) && n < parts[i].commands; n++) {
+            ZVAL_UNDEF(&answer);
+            raw(c, &queued, &answer);
+            zval_ptr_dtor(&answer);
+        }
+    }
     if (!EG(exception)) c->piped = !exec_ends_it(c);
     if (EG(exception) || !php_bf_call(c, "exec", 0, NULL, &answer)) return false;
     bool whole = Z_TYPE(answer) == IS_ARRAY && zend_hash_num_elements(Z_ARRVAL(answer)) == commands;
@@ -331,20 +325,16 @@ static bool run_cluster(php_bf_client *c, const bf_redis_part *p, bf_reply_sink 
     return script ? one(c, p, sink, eval) : eval_each(c, p, sink);
 }
 
-/* eval() would prepend the prefix to keys that already have it.  Returns true if *prefix must be
- * set again. */
-static bool take_prefix(php_bf_client *c, zval *prefix)
+/* Gets the object's prefix for keys, which the caller frees; false: it has none. */
+bool php_bf_prefix(php_bf_client *c, zval *prefix)
 {
-    zval argv[2], ignored;
-    ZVAL_LONG(&argv[0], OPT_PREFIX);
-    if (!php_bf_call(c, "getoption", 1, argv, prefix) || Z_TYPE_P(prefix) != IS_STRING ||
-        Z_STRLEN_P(prefix) == 0) {
-        zval_ptr_dtor(prefix);
-        return false;
-    }
-    ZVAL_EMPTY_STRING(&argv[1]);
-    php_bf_call(c, "setoption", 2, argv, &ignored);
-    return true;
+    zval argv;
+    ZVAL_LONG(&argv, OPT_PREFIX);
+    if (php_bf_call(c, "getoption", 1, &argv, prefix) && Z_TYPE_P(prefix) == IS_STRING &&
+        Z_STRLEN_P(prefix))
+        return true;
+    zval_ptr_dtor(prefix);
+    return false;
 }
 
 static void put_prefix_back(php_bf_client *c, zval *prefix)
@@ -373,7 +363,14 @@ bool php_bf_run(php_bf_client *c, const bf_redis_part *parts, size_t nparts, bf_
     if (!c->cluster)
         return commands == 1 ? one(c, parts, sink, raw)
                              : run_pipeline(c, parts, nparts, commands, sink);
-    bool prefixed = take_prefix(c, &prefix);
+    /* eval() would prepend the prefix to keys that already have it */
+    bool prefixed = php_bf_prefix(c, &prefix);
+    if (prefixed) {
+        zval argv[2], ignored;
+        ZVAL_LONG(&argv[0], OPT_PREFIX);
+        ZVAL_EMPTY_STRING(&argv[1]);
+        php_bf_call(c, "setoption", 2, argv, &ignored);
+    }
     for (size_t i = 0; done && !EG(exception) && i < nparts; i++)
         done = run_cluster(c, parts + i, sink);
     if (prefixed) put_prefix_back(c, &prefix);

@@ -32,6 +32,7 @@ void php_bf_call_only(php_bf_client *c, const char *method);
 void php_bf_forget_exception(void);
 void php_bf_drop_exception(void);
 void php_bf_restore(zend_object *standing);
+bool php_bf_prefix(php_bf_client *c, zval *prefix);
 /* Sends all commands and puts their replies into the sink.  False: an exception. */
 bool php_bf_run(php_bf_client *c, const bf_redis_part *parts, size_t nparts, bf_reply_sink *sink);
 #endif

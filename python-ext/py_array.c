@@ -50,24 +50,13 @@ static void gather_unicode(batch *b, column *c)
 }
 
 /* ---- which arrays ---- */
-static bool choose(column *c, char letter, bool repeated)
-{
-    bool number = !repeated && strchr("bBhHiIlLqQnN", letter) &&
-                  (c->width == 1 || c->width == 2 || c->width == 4 || c->width == 8);
-    bool unicode = letter == 'w' && c->width % sizeof(uint32_t) == 0 && c->width <= BATCH_ROOM;
-    c->gather = number          ? gather_numbers
-                : letter == 's' ? gather_bytes
-                : unicode       ? gather_unicode
-                                : NULL;
-    c->padded = repeated;
-    return c->gather;
-}
-
 /* Reads a format of struct: an optional byte order, then a letter. "5s" is a text of 5 bytes, "5w"
  * one of 5 code points.  A letter without a number (array.array("u")) is one character, even if it
  * is NUL. */
-static bool read_format(const Py_buffer *v, column *c)
+static bool readable(const Py_buffer *v, column *c)
 {
+    *c = (column){ 0 };
+    if (v->ndim != 1 || v->suboffsets) return false;
     const char *f = v->format ? v->format : "B";
     char order = strchr("@=<>!", *f) && *f ? *f++ : '@';
     const char *letter = f + strspn(f, "0123456789");
@@ -75,24 +64,18 @@ static bool read_format(const Py_buffer *v, column *c)
     c->is_signed = *letter >= 'a';
     c->width = (size_t)v->itemsize;
     c->swapped = PY_LITTLE_ENDIAN ? order == '>' || order == '!' : order == '<';
-    return choose(c, *letter, letter != f);
-}
-
-static bool readable(const Py_buffer *v, column *c)
-{
-    *c = (column){ 0 };
-    if (v->ndim != 1 || v->suboffsets || !read_format(v, c)) return false;
+    c->padded = letter != f;
     c->at = v->buf;
     c->left = v->shape ? v->shape[0] : v->len / (v->itemsize ? v->itemsize : 1);
     c->stride = v->strides ? v->strides[0] : v->itemsize;
-    return true;
-}
-
-/* The buffer of numpy's masked array has values in masked places too; iteration shows which are
- * masked. */
-static bool has_mask(PyObject *keys)
-{
-    return Py_TYPE(keys)->tp_iter && has_attribute(keys, "mask");
+    if (*letter == 's')
+        c->gather = gather_bytes;
+    else if (*letter == 'w' && c->width % sizeof(uint32_t) == 0 && c->width <= BATCH_ROOM)
+        c->gather = gather_unicode;
+    else if (!c->padded && strchr("bBhHiIlLqQnN", *letter) &&
+             (c->width == 1 || c->width == 2 || c->width == 4 || c->width == 8))
+        c->gather = gather_numbers;
+    return c->gather;
 }
 
 int array_batch(batch *b, PyObject *keys)
@@ -108,11 +91,15 @@ int array_batch(batch *b, PyObject *keys)
             PyErr_Clear(); /* numpy's dates and the like: iteration will raise the error */
         return no_array ? 0 : -1;
     }
+    int rc = 0;
+    const bool iterable = Py_TYPE(keys)->tp_iter;
     /* mmap, ctypes buffers, PickleBuffer: bytes without an iterator are one key, not an array of
      * numbers */
-    int rc = view.itemsize == 1 && !Py_TYPE(keys)->tp_iter ? refuse_one_key(keys)
-             : readable(&view, &c) && !has_mask(keys)      ? column_run(b, &c) < 0 ? -1 : 1
-                                                           : 0;
+    if (view.itemsize == 1 && !iterable) rc = refuse_one_key(keys);
+    /* The buffer of numpy's masked array has values in masked places too; iteration shows which are
+     * masked. */
+    else if (readable(&view, &c) && !(iterable && has_attribute(keys, "mask")))
+        rc = column_run(b, &c) < 0 ? -1 : 1;
     PyBuffer_Release(&view);
     return rc;
 }

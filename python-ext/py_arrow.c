@@ -103,19 +103,15 @@ static int stream_fault(struct ArrowArrayStream *stream, int code)
     return -1;
 }
 
-/* Called without the GIL, which the producer's threads may need. */
-static int next_array(struct ArrowArrayStream *stream, struct ArrowArray *out)
-{
-    int code;
-    Py_BEGIN_ALLOW_THREADS code = stream->get_next(stream, out);
-    Py_END_ALLOW_THREADS return code ? stream_fault(stream, code) : 0;
-}
-
 static int fetch_chunks(batch *b, struct ArrowArrayStream *stream, chunks *all)
 {
     for (;;) {
+        int code;
         chunk *k = next_chunk(all);
-        if (!k || PyErr_CheckSignals() < 0 || next_array(stream, &k->array) < 0) return -1;
+        if (!k || PyErr_CheckSignals() < 0) return -1;
+        Py_BEGIN_ALLOW_THREADS /* the producer's threads may need the GIL */
+            code = stream->get_next(stream, &k->array);
+        Py_END_ALLOW_THREADS if (code) return stream_fault(stream, code);
         if (!k->array.release) return 0;
         if (add_chunk(b, all) < 0) return -1;
     }
@@ -174,15 +170,11 @@ static PyObject *ask(PyObject *keys, const char *name)
     return NULL;
 }
 
-static bool never_arrow(PyObject *o)
-{
-    return PyList_CheckExact(o) || PyTuple_CheckExact(o) || PyAnySet_CheckExact(o) ||
-           PyDict_CheckExact(o) || PyGen_CheckExact(o);
-}
-
 int arrow_batch(batch *b, PyObject *keys)
 {
-    if (never_arrow(keys)) return 0;
+    if (PyList_CheckExact(keys) || PyTuple_CheckExact(keys) || PyAnySet_CheckExact(keys) ||
+        PyDict_CheckExact(keys) || PyGen_CheckExact(keys))
+        return 0;
     PyObject *given = ask(keys, "__arrow_c_array__");
     bool array = given;
     if (!given && !PyErr_Occurred()) given = ask(keys, "__arrow_c_stream__");

@@ -154,28 +154,17 @@ static void gather_rows(batch *b, column *c)
 /* ---- what kind of column ---- */
 static type refused(const char *what) { return (type){ .shape = REFUSED, .refused = what }; }
 
-static const char NUMBER_LETTERS[] = "cCsSiIlL";
-static type read_number(char letter)
-{
-    size_t at = (size_t)(strchr(NUMBER_LETTERS, letter) - NUMBER_LETTERS);
-    return (type){ .shape = NUMBERS, .width = (size_t)1 << at / 2, .is_signed = at % 2 == 0 };
-}
-
-static type read_fixed(const char *f)
-{
-    char *end = NULL;
-    unsigned long width = f[1] == ':' ? strtoul(f + 2, &end, 10) : 0;
-    if (!end || end == f + 2 || *end || width > INT32_MAX)
-        return refused("an Arrow type that this version does not know");
-    return (type){ .shape = FIXED, .width = width };
-}
-
 static type read_type(const char *f)
 {
-    if (!*f || (f[1] && !strchr("vwd+t", *f)))
-        return refused("an Arrow type that this version does not know");
-    if (strchr(NUMBER_LETTERS, *f)) return read_number(*f);
-    switch (*f) {
+    static const char numbers[] = "cCsSiIlL";
+    if (*f && f[1] && !strchr("vwd+t", *f)) f = "";
+    const char *const number = *f ? strchr(numbers, *f) : NULL;
+    char *end = NULL;
+    switch (number ? *numbers : *f) {
+    case 'c':
+        return (type){ .shape = NUMBERS,
+            .width = (size_t)1 << (number - numbers) / 2,
+            .is_signed = (number - numbers) % 2 == 0 };
     case 'u':
     case 'z': return (type){ .shape = TEXT32 };
     case 'U':
@@ -183,7 +172,12 @@ static type read_type(const char *f)
     case 'v':
         if (!strcmp(f, "vu") || !strcmp(f, "vz")) return (type){ .shape = VIEWS };
         break;
-    case 'w': return read_fixed(f);
+    case 'w': {
+        const unsigned long width = f[1] == ':' ? strtoul(f + 2, &end, 10) : 0;
+        if (end && end != f + 2 && !*end && width <= INT32_MAX)
+            return (type){ .shape = FIXED, .width = width };
+        break;
+    }
     case 'n': return (type){ .shape = NULLS };
     case 'b': return refused("bool");
     case 'e':
@@ -253,11 +247,6 @@ static int check_text(source *s, Py_ssize_t row)
     return s->first == s->last ? 0 : damaged_arrow("no text, buffers given:", 2);
 }
 
-static int64_t buffers_of(const type *t)
-{
-    return t->shape == NULLS ? 0 : t->shape == NUMBERS || t->shape == FIXED ? 2 : 3;
-}
-
 static int check_buffers(source *s, const struct ArrowArray *a)
 {
     if (a->length < 0 || a->length > PY_SSIZE_T_MAX)
@@ -270,7 +259,7 @@ static int check_buffers(source *s, const struct ArrowArray *a)
     s->length = a->length;
     s->offset = s->next = a->offset;
     if (s->type.shape == NULLS) return 0;
-    if (a->n_buffers < buffers_of(&s->type) || !a->buffers)
+    if (a->n_buffers < (s->type.shape == NUMBERS || s->type.shape == FIXED ? 2 : 3) || !a->buffers)
         return damaged_arrow("too few buffers:", a->n_buffers);
     s->valid = a->null_count == 0 ? NULL : a->buffers[0];
     s->items = a->buffers[1];

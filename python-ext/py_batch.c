@@ -145,13 +145,6 @@ static int refuse_null(Py_ssize_t row)
     return column_refuse(&c, row);
 }
 
-static int take_null(batch *b)
-{
-    batch_null(b);
-    b->left -= KEY_WORK;
-    return b->nulls == b->most ? batch_next_chunk(b) : 0;
-}
-
 /* Handles a key that may run Python code, is of a wrong type, or is too large for the room.  No
  * other keys are gathered at this time. */
 static int take_alone(batch *b, PyObject *o)
@@ -189,8 +182,12 @@ static int take_after_flush(batch *b, PyObject *o)
 static __attribute__((noinline)) int take_converted(batch *b, PyObject *o)
 {
     Py_ssize_t used = key_plain(o, &b->keys[b->n], b->room + b->used, b->space - b->used);
-    if (used < 0 && (b->skip_nulls || b->column) && is_null(o))
-        return b->skip_nulls ? take_null(b) : refuse_null(batch_row(b, b->n));
+    if (used < 0 && (b->skip_nulls || b->column) && is_null(o)) {
+        if (!b->skip_nulls) return refuse_null(batch_row(b, b->n));
+        batch_null(b);
+        b->left -= KEY_WORK;
+        return b->nulls == b->most ? batch_next_chunk(b) : 0;
+    }
     if (used < 0 || b->keys[b->n].len >= LARGE_KEY) return take_after_flush(b, o);
     b->used += (size_t)used;
     return taken(b);
@@ -271,15 +268,6 @@ static int take_all(batch *b, PyObject *keys)
     return rc;
 }
 
-/* Adds the keys that precede a wrong one. */
-static int flush_after_fault(batch *b)
-{
-    PyObject *raised = PyErr_GetRaisedException();
-    if (batch_flush(b) < 0) PyErr_Clear();
-    PyErr_SetRaisedException(raised);
-    return -1;
-}
-
 /* Gets the objects of a numpy array if they can be read without an iterator; otherwise view->obj is
  * NULL. */
 static void view_objects(PyObject *keys, Py_buffer *view)
@@ -351,7 +339,11 @@ static int batch_objects(batch *b, PyObject *keys)
     b->left = LOOK_EVERY;
     b->deadline = clock_ns() + TURN_NS;
     if (check_objects(b, keys) < 0) return -1;
-    return take_all(b, keys) < 0 ? flush_after_fault(b) : batch_flush(b);
+    if (take_all(b, keys) == 0) return batch_flush(b);
+    PyObject *raised = PyErr_GetRaisedException(); /* the keys before the wrong one are added */
+    if (batch_flush(b) < 0) PyErr_Clear();
+    PyErr_SetRaisedException(raised);
+    return -1;
 }
 
 int refuse_one_key(PyObject *o)

@@ -71,20 +71,13 @@ int column_refuse(const column *c, Py_ssize_t row)
     return -1;
 }
 
-/* Number of gathered keys, from `at` on, that one call gets: other threads wait for its end. */
-static size_t for_one_call(const batch *b, size_t at)
-{
-    size_t n = at, bytes = 0;
-    do bytes += b->keys[n++].len;
-    while (n < b->n && bytes < CALL_BYTES);
-    return n - at;
-}
-
 /* Gives the gathered keys to the core; keys that were not answered begin at b->asked. each: the
  * answers of the whole chunk. */
 static int ask_gathered(batch *b, uint8_t *each, bf_error *err)
 {
-    size_t n = for_one_call(b, b->asked);
+    size_t n = 0, bytes = 0; /* of one call, for whose end other threads wait */
+    do bytes += b->keys[b->asked + n++].len;
+    while (b->asked + n < b->n && bytes < CALL_BYTES);
     int64_t rc = b->call(b->bf, b->keys + b->asked, n, each ? each + b->asked : NULL, err);
     if (rc < 0) return -1;
     b->hits += rc;
