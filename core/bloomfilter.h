@@ -106,8 +106,8 @@ typedef uint64_t bf_function(const void *key, size_t len);
 enum { BF_FUNCTIONS_MAX = 16 };
 typedef struct {
     unsigned count;                  /* 1..BF_FUNCTIONS_MAX; k is this number */
-    bf_function *const *function;    /* the array and this struct must outlive the filter and its
-                                      * copies */
+    bf_function *const *function;    /* the array must outlive the filter and its copies; this
+                                      * struct is copied */
     /* Instead of function, for hosts whose functions may fail: writes the count numbers of a key to
      * digests.  Returns 0, or non-zero = failed (the host keeps its own exception; the core returns
      * BF_EHOST, and err->key is the key's index in a batch: the keys before it are added and

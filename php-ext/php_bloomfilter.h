@@ -104,7 +104,11 @@ bool php_bf_is_fresh(zend_object *object); /* false and an exception: constructe
 /* takes over f, and sets the readonly properties */
 void php_bf_init_object(zend_object *object, bf_filter *f, php_bf_map *map);
 void php_bf_close_object(php_bf *bf);
-/* Stores a new object in *to, or throws *err.  Takes over callback (may be NULL). */
+/* Gives f and callback (may be NULL) to a fresh object.  False: an exception; f NULL throws *err.
+ * Takes over f, map and callback in any case. */
+bool php_bf_install(zend_object *object, bf_filter *f, php_bf_map *map, php_bf_callback *callback,
+    const bf_error *err);
+/* the same with a new object in *to */
 void php_bf_wrap(zval *to, zend_class_entry *ce, bf_filter *f, php_bf_map *map,
     php_bf_callback *callback, const bf_error *err);
 

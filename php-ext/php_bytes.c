@@ -199,10 +199,6 @@ PHP_METHOD(BloomFilter, __unserialize)
             "the serialized data is not a filter: it has neither bytes nor storage", BF_EFORMAT);
         RETURN_THROWS();
     }
-    if (!f) {
-        php_bf_raise(&err);
-        RETURN_THROWS();
-    }
-    php_bf_init_object(Z_OBJ_P(ZEND_THIS), f, map);
-    if (members) load_members(Z_OBJ_P(ZEND_THIS), Z_ARRVAL_P(members));
+    if (php_bf_install(Z_OBJ_P(ZEND_THIS), f, map, NULL, &err) && members)
+        load_members(Z_OBJ_P(ZEND_THIS), Z_ARRVAL_P(members));
 }

@@ -110,19 +110,30 @@ void php_bf_init_object(zend_object *object, bf_filter *f, php_bf_map *map)
         php_bf_from(object)->own_adds_until_check = info.created ? (int64_t)info.n : 0;
 }
 
+bool php_bf_install(zend_object *object, bf_filter *f, php_bf_map *map, php_bf_callback *callback,
+    const bf_error *err)
+{
+    if (f && object && php_bf_is_fresh(object)) {
+        php_bf_init_object(object, f, map);
+        php_bf_from(object)->callback = callback;
+        php_bf_rethrow_bailout();
+        return true;
+    }
+    if (f)
+        php_bf_release(f, map);
+    else
+        php_bf_raise(err);
+    php_bf_callback_free(callback);
+    php_bf_rethrow_bailout();
+    return false;
+}
+
 void php_bf_wrap(zval *to, zend_class_entry *ce, bf_filter *f, php_bf_map *map,
     php_bf_callback *callback, const bf_error *err)
 {
-    if (f && object_init_ex(to, ce) == SUCCESS) {
-        php_bf_init_object(Z_OBJ_P(to), f, map);
-        php_bf_from(Z_OBJ_P(to))->callback = callback;
-        return;
-    }
-    if (!f) php_bf_raise(err);
-    /* an abstract subclass: PHP threw */
-    else
-        php_bf_release(f, map);
-    php_bf_callback_free(callback);
+    /* PHP throws for an abstract subclass */
+    const bool made = f && object_init_ex(to, ce) == SUCCESS;
+    php_bf_install(made ? Z_OBJ_P(to) : NULL, f, map, callback, err);
 }
 
 /* ---- properties ---- */

@@ -29,7 +29,6 @@ static void combine(
     PHP_BF_THIS(f);
     php_bf_callback *callback = php_bf_callback_share(php_bf_from(Z_OBJ_P(ZEND_THIS))->callback);
     php_bf_wrap(return_value, Z_OBJCE_P(ZEND_THIS), call(f, other, &err), NULL, callback, &err);
-    php_bf_rethrow_bailout();
 }
 
 PHP_METHOD(BloomFilter, union) { combine(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_union); }

@@ -263,18 +263,8 @@ PHP_METHOD(BloomFilter, __construct)
     php_bf_map *map;
     bf_filter *f = php_bf_open(&spec, &map, &err);
     free_storage(&spec);
-    php_bf_rethrow_bailout();
-    if (f && php_bf_is_fresh(Z_OBJ_P(ZEND_THIS))) {
-        php_bf_init_object(Z_OBJ_P(ZEND_THIS), f, map);
-        php_bf_from(Z_OBJ_P(ZEND_THIS))->callback = callback;
+    if (php_bf_install(Z_OBJ_P(ZEND_THIS), f, map, callback, &err))
         php_bf_warn_weak_hash(ZEND_THIS);
-        return;
-    }
-    if (!f)
-        php_bf_raise(&err);
-    else
-        php_bf_release(f, map);
-    php_bf_callback_free(callback);
 }
 
 PHP_METHOD(BloomFilter, plan)

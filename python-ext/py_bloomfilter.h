@@ -45,11 +45,11 @@ static inline void PyErr_SetRaisedException(PyObject *e)
 
 typedef struct {
     PyTypeObject *filter_type, *counting_type;
-    PyTypeObject *replies_type, *hashes_type; /* py_redis.c */
-    PyObject *error;                          /* bloomfilter.Error */
-    PyObject *warning;                        /* bloomfilter.SaturationWarning */
-    PyObject *names;                          /* the strings that get_attribute uses, kept alive */
-    PyObject *turn;                           /* an empty Python function: see batch_turn */
+    PyTypeObject *replies_type; /* py_redis.c */
+    PyObject *error;            /* bloomfilter.Error */
+    PyObject *warning;          /* bloomfilter.SaturationWarning */
+    PyObject *names;            /* the strings that get_attribute uses, kept alive */
+    PyObject *turn;             /* an empty Python function: see batch_turn */
 } module_state;
 
 /* A client object that is the home of a filter: py_redis.c. */
@@ -79,11 +79,11 @@ typedef struct {
     bool shared;              /* the same for files, whose lock other processes may hold */
     int plain;                /* py_gil.c: a thread without the GIL is in the plain kernels */
     int plain_process;        /* bf_process() of that thread, which a fork leaves behind */
-    PyObject *clock;          /* a Python clock, or the object of py_hashes.c; or NULL */
+    PyObject *callback;       /* a clock, a tuple of hash functions, or NULL: py_callback.c */
 } FilterObject;
 
 extern struct PyModuleDef bloomfilter_module;
-extern PyType_Spec filter_spec, counting_spec, replies_spec, hashes_spec;
+extern PyType_Spec filter_spec, counting_spec, replies_spec;
 
 /* ---- py_error.c ---- */
 /* Returns NULL without an exception if the type is neither BloomFilter nor a subclass. */
@@ -189,20 +189,16 @@ static inline PyObject *none(int rc) { return rc < 0 ? NULL : Py_NewRef(Py_None)
 
 class_method filter_new;
 /* Returns a new object of that type with the handle.  Takes over the handle and its client, also on
- * failure. clock: borrowed, or NULL. */
+ * failure. callback: borrowed, or NULL. */
 PyObject *filter_wrap(
-    PyTypeObject *type, bf_filter *bf, redis_client *client, PyObject *clock, bool warn);
+    PyTypeObject *type, bf_filter *bf, redis_client *client, PyObject *callback, bool warn);
 /* Replaces the handle by next (NULL closes).  Takes over next and client, also on failure. */
-int filter_replace(FilterObject *self, bf_filter *next, redis_client *client, PyObject *clock);
-/* A bf_spec's clock, whose context is the callable.  Code that calls the core without the GIL uses
- * gil_out. */
-double clock_ask(void *callable);
-
-/* ---- py_hashes.c: hash functions of the user's ---- */
-/* Returns the object that is stored in place of a clock, or NULL with an exception; then its
- * functions for the core. */
-PyObject *hashes_new(module_state *state, PyObject *functions);
-const bf_functions *hashes_host(PyObject *hashes);
+int filter_replace(FilterObject *self, bf_filter *next, redis_client *client, PyObject *callback);
+/* ---- py_callback.c: Python callables that the core calls ---- */
+/* Fill spec's clock, or *functions, and return a new reference that each object of a filter with
+ * them owns.  NULL: an exception.  Code that calls the core without the GIL uses gil_out. */
+PyObject *callback_clock(PyObject *callable, bf_spec *spec);
+PyObject *callback_functions(PyObject *list, bf_functions *functions);
 
 method filter_close, filter_with, filter_sync, filter_clear_bits, filter_expire, filter_delete,
     filter_rebuild;
@@ -370,7 +366,6 @@ keys_method filter_update, filter_add_many, filter_contains_many, filter_remove_
 
 /* ---- py_lines.c: keys in one buffer, each ended by a separator ---- */
 keyword_method filter_update_lines, filter_contains_lines;
-PyObject *module_find_lines(PyObject *module, PyObject *args);
 
 /* Rows of parameters.h in a signature, with a comma before or after each. */
 #define SIGNED(kind, name, ...) ", " #name DEFAULT_##kind

@@ -51,13 +51,13 @@ PyObject *filter_save(FilterObject *self, PyObject *arg)
  */
 static const char *why_no_pickle(const FilterObject *self, const bf_info *info)
 {
-    if (self->clock && !strcmp(info->scheme, "functions"))
+    if (self->callback && !strcmp(info->scheme, "functions"))
         return "a filter with hash functions of its own cannot be pickled: use to_bytes() and "
                "from_bytes(data, hashes=...)";
     if (info->keyed)
         return "a keyed filter cannot be pickled: its secret is never stored; use to_bytes() and "
                "from_bytes(data, secret=...)";
-    if (self->clock)
+    if (self->callback)
         return "a filter with a clock of its own cannot be pickled: use to_bytes() and "
                "from_bytes(data, clock=...)";
     return info->storage || !strcmp(info->home, "memory")

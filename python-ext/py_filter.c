@@ -235,7 +235,7 @@ static int filter_traverse(PyObject *self, visitproc visit, void *arg)
 {
     const redis_client *c = ((FilterObject *)self)->client;
     Py_VISIT(Py_TYPE(self));
-    Py_VISIT(((FilterObject *)self)->clock);
+    Py_VISIT(((FilterObject *)self)->callback);
     if (c) {
         Py_VISIT(c->client);
         Py_VISIT(c->transport);

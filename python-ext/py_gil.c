@@ -40,7 +40,7 @@ static void unlocked_add(FilterObject *self, int step)
 static bool keeps_gil(const FilterObject *a, const FilterObject *b)
 {
     const bool remote = (a && a->remote) || (b && b->remote);
-    return !remote && ((a && a->clock) || (b && b->clock));
+    return !remote && ((a && a->callback) || (b && b->callback));
 }
 
 PyThreadState *gil_release(FilterObject *a, FilterObject *b)
@@ -190,46 +190,18 @@ static void wait_end(void *op, void *began)
     if (!NO_GIL) filter_count_out(op);
 }
 
-/* Returns NaN if it raised: the core gives up, and the exception stays set. */
-static double read_clock(PyObject *callable)
-{
-    PyObject *now = PyObject_CallNoArgs(callable);
-    const PyNumberMethods *number = now ? Py_TYPE(now)->tp_as_number : NULL;
-    double seconds = Py_NAN;
-    if (number && (number->nb_float || number->nb_index)) {
-        seconds = PyFloat_AsDouble(now);
-        const bool large = PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_OverflowError);
-        if (large) PyErr_Clear();
-        if (!PyErr_Occurred() && (large || Py_IS_NAN(seconds)))
-            PyErr_Format(PyExc_ValueError, "clock must return a number of seconds, got %s",
-                large ? "an int too large for a float" : "nan");
-    } else if (now)
-        PyErr_Format(PyExc_TypeError, "clock must return a number of seconds, got %.80s",
-            Py_TYPE(now)->tp_name);
-    Py_XDECREF(now);
-    return PyErr_Occurred() ? Py_NAN : seconds;
-}
-
-double clock_ask(void *callable)
-{
-    PyThreadState *ts = gil_enter();
-    double seconds = read_clock(callable);
-    gil_leave(ts);
-    return seconds;
-}
-
 /* The caller owns what was there before. */
-static void put(FilterObject *self, bf_filter *bf, redis_client *client, PyObject *clock)
+static void put(FilterObject *self, bf_filter *bf, redis_client *client, PyObject *callback)
 {
     bf_info info = { .home = "" };
     if (bf) bf_get_info(bf, &info);
     self->bf = bf;
     self->client = client;
-    self->clock = Py_XNewRef(clock);
+    self->callback = Py_XNewRef(callback);
     self->remote = strcmp(info.home, "redis") == 0;
     self->waits = !self->remote && (info.grow != 0 || info.window != 0);
     self->shared = self->waits && strcmp(info.home, "file") == 0;
-    self->blocking = clock || self->remote;
+    self->blocking = callback || self->remote;
     self->nogil_min_len = self->blocking ? 0 : LARGE_KEY;
     if (bf && !self->remote) bf_set_wait_hooks(bf, wait_begin, wait_end, self);
 }
@@ -267,7 +239,7 @@ PyObject *filter_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py
 }
 
 PyObject *filter_wrap(
-    PyTypeObject *type, bf_filter *bf, redis_client *client, PyObject *clock, bool warn)
+    PyTypeObject *type, bf_filter *bf, redis_client *client, PyObject *callback, bool warn)
 {
     FilterObject *self = (FilterObject *)filter_new(type, NULL, NULL);
     if (!self) {
@@ -276,23 +248,23 @@ PyObject *filter_wrap(
     }
     bf_set_threads(bf, NO_GIL);
     self->warn = warn;
-    filter_replace(self, bf, client, clock);
+    filter_replace(self, bf, client, callback);
     return (PyObject *)self;
 }
 
 /* The old objects are released when other calls may enter again: their finalizers may run Python
  * code that uses this filter. */
-int filter_replace(FilterObject *self, bf_filter *next, redis_client *client, PyObject *clock)
+int filter_replace(FilterObject *self, bf_filter *next, redis_client *client, PyObject *callback)
 {
     bf_filter *old = next;
     redis_client *old_client = client;
-    PyObject *old_clock = NULL;
+    PyObject *old_callback = NULL;
     bool alone = replace_begin(self);
     if (alone) {
         old = self->bf;
         old_client = self->client;
-        old_clock = self->clock;
-        put(self, next, client, clock);
+        old_callback = self->callback;
+        put(self, next, client, callback);
         bf_info info = { 0 };
         if (next) bf_get_info(next, &info);
         filter_plan_check(self, info.created ? info.n : 0);
@@ -304,7 +276,7 @@ int filter_replace(FilterObject *self, bf_filter *next, redis_client *client, Py
             "the iterable or asks the clock or a hash function)");
     }
     let_go(old, old_client);
-    Py_XDECREF(old_clock); /* after the filter that calls it */
+    Py_XDECREF(old_callback); /* after the filter that calls it */
     return alone ? 0 : -1;
 }
 
@@ -396,7 +368,8 @@ PyObject *filter_rebuild(FilterObject *self, PyObject *keys)
     bf_filter *empty = bf_rebuild_begin(c.bf, &c.err);
     core_back(&c);
     if (empty)
-        fresh = filter_wrap(state_of(Py_TYPE(self))->filter_type, empty, NULL, self->clock, true);
+        fresh =
+            filter_wrap(state_of(Py_TYPE(self))->filter_type, empty, NULL, self->callback, true);
     if (fresh) count = rebuild_with(self, c.bf, (FilterObject *)fresh, keys);
     core_end(&c, empty ? 0 : -1);
     Py_XDECREF(fresh);
@@ -414,7 +387,7 @@ PyObject *filter_delete(FilterObject *self, PyObject *Py_UNUSED(unused))
  * none. */
 int filter_forget(FilterObject *self)
 {
-    if (!self->clock && !self->client) return 0;
+    if (!self->callback && !self->client) return 0;
     PyObject *raised = PyErr_GetRaisedException();
     filter_replace(self, NULL, NULL, NULL);
     PyErr_SetRaisedException(raised);
@@ -427,7 +400,7 @@ void filter_dealloc(FilterObject *self)
     PyObject_GC_UnTrack(self);
     if (self->weakrefs) PyObject_ClearWeakRefs((PyObject *)self);
     let_go(self->bf, self->client);
-    Py_XDECREF(self->clock);
+    Py_XDECREF(self->callback);
     type->tp_free(self);
     Py_DECREF(type);
 }

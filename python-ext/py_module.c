@@ -82,7 +82,6 @@ static PyMethodDef functions[] = { { "_path_of", module_path_of, METH_O, NULL },
         NULL },
     { "_process", module_process, METH_NOARGS, NULL },
     { "_hide_passwords", module_hide_passwords, METH_O, NULL },
-    { "_find_lines", module_find_lines, METH_VARARGS, NULL },
     { "_read_secret", module_read_secret, METH_O, NULL }, { NULL, NULL, 0, NULL } };
 
 static PyObject *make_names(void)
@@ -127,7 +126,6 @@ static int module_exec(PyObject *module)
             PyExc_UserWarning) &&
         make_type(module, &state->filter_type, &filter_spec, NULL) &&
         make_type(module, &state->replies_type, &replies_spec, NULL) &&
-        make_type(module, &state->hashes_type, &hashes_spec, NULL) &&
         make_type(module, &state->counting_type, &counting_spec, state->filter_type);
     if (!made || PyModule_AddType(module, state->filter_type) < 0 ||
         PyModule_AddType(module, state->counting_type) < 0)
@@ -138,7 +136,7 @@ static int module_exec(PyObject *module)
 /* All members of the module's state. */
 #define STATE(X)                                                                                   \
     X(filter_type)                                                                                 \
-    X(replies_type) X(hashes_type) X(counting_type) X(warning) X(error) X(names) X(turn)
+    X(replies_type) X(counting_type) X(warning) X(error) X(names) X(turn)
 #define VISIT(member) Py_VISIT(state->member);
 #define CLEAR(member) Py_CLEAR(state->member);
 static int module_traverse(PyObject *module, visitproc visit, void *arg)

@@ -28,15 +28,17 @@ typedef struct { /* borrowed; NULL or None: not given */
 #define GIVE_FLAG(name, above, below) truth(a->name, &q->spec.name) < 0 ||
 #define GIVE_SECRET(name, above, below) secret_bytes(a->name, q) < 0 ||
 #define GIVE_STORAGE(name, above, below) storage_place(state, a->name, q) < 0 ||
-#define GIVE_CLOCK(name, above, below) clock_of(a->name, q) < 0 ||
-#define GIVE_HASHES(name, above, below) hashes_of(state, a->name, q) < 0 ||
+#define GIVE_CLOCK(name, above, below)                                                             \
+    (given(a->name) && !(q->callback = callback_clock(a->name, &q->spec))) ||
+#define GIVE_HASHES(name, above, below) hashes_of(a->name, q) < 0 ||
 
 typedef struct {
     bf_spec spec;
     PyObject *path;       /* owned: spec.storage points into it */
     redis_client *client; /* owned: the client, if the storage is a client object */
     key_holder secret;
-    PyObject *clock; /* owned: a clock or hash functions, or NULL */
+    PyObject *callback; /* owned: a clock or hash functions, or NULL */
+    bf_functions functions;
     bool has_secret, warn;
 } params;
 
@@ -159,27 +161,16 @@ static int storage_place(module_state *state, PyObject *value, params *out)
     return 0;
 }
 
-static int clock_of(PyObject *value, params *out)
+static int hashes_of(PyObject *value, params *out)
 {
     if (!given(value)) return 0;
-    if (!PyCallable_Check(value)) return type_fault("clock", "callable", value);
-    out->clock = Py_NewRef(value);
-    out->spec.clock = clock_ask;
-    out->spec.clock_ctx = value;
-    return 0;
-}
-
-static int hashes_of(module_state *state, PyObject *value, params *out)
-{
-    if (!given(value)) return 0;
-    if (out->clock) {
+    if (out->callback) {
         PyErr_SetString(PyExc_ValueError,
             "a filter with hashes cannot forget: window and clock must not be given");
         return -1;
     }
-    if (!(out->clock = hashes_new(state, value))) return -1;
-    out->spec.functions = hashes_host(out->clock);
-    return 0;
+    out->spec.functions = &out->functions;
+    return (out->callback = callback_functions(value, &out->functions)) ? 0 : -1;
 }
 
 /* ---- all of them ---- */
@@ -188,14 +179,14 @@ static void params_free(params *q)
     Py_XDECREF(q->path);
     redis_client_free(q->client);
     if (q->has_secret) key_release(&q->secret);
-    Py_CLEAR(q->clock);
+    Py_CLEAR(q->callback);
 }
 
 static int params_fill(module_state *state, params *q, const arguments *a)
 {
     q->spec = (bf_spec){ .threads = NO_GIL, .read_only = a->read_only != 0 };
     q->path = NULL;
-    q->clock = NULL;
+    q->callback = NULL;
     q->client = NULL;
     q->warn = a->warn;
     q->has_secret = false;
@@ -282,13 +273,13 @@ static int install(FilterObject *self, params *q, bf_filter *bf, const bf_error 
         return -1;
     }
     redis_client *client = q->client;
-    PyObject *clock = q->clock;
+    PyObject *callback = q->callback;
     q->client = NULL;
-    q->clock = NULL;
+    q->callback = NULL;
     params_free(q);
     self->warn = q->warn;
-    const int rc = filter_replace(self, bf, client, clock);
-    Py_XDECREF(clock);
+    const int rc = filter_replace(self, bf, client, callback);
+    Py_XDECREF(callback);
     return rc < 0 ? rc : filter_warn_weak_hash(self);
 }
 

@@ -27,21 +27,17 @@ static bool over(const RepliesObject *r)
     return !r->sink;
 }
 
-static PyObject *count_or_raise(int64_t count)
-{
-    if (count >= 0) return PyLong_FromLongLong(count);
-    if (count == BF_ENOMEM) return PyErr_NoMemory();
-    PyErr_SetString(PyExc_ConnectionError, "the server does not speak the Redis protocol");
-    return NULL;
-}
-
 static PyObject *replies_feed(RepliesObject *r, PyObject *data)
 {
     Py_buffer view;
     if (PyObject_GetBuffer(data, &view, PyBUF_SIMPLE) < 0) return NULL;
     int64_t count = over(r) ? BF_EHOST : bf_reply_feed(r->sink, view.buf, (size_t)view.len);
     PyBuffer_Release(&view);
-    return count == BF_EHOST ? NULL : count_or_raise(count);
+    if (count >= 0) return PyLong_FromLongLong(count);
+    if (count == BF_ENOMEM) return PyErr_NoMemory();
+    if (count != BF_EHOST)
+        PyErr_SetString(PyExc_ConnectionError, "the server does not speak the Redis protocol");
+    return NULL;
 }
 
 /* Puts a reply as redis-py parsed it; RESP3 has dicts and sets.  Returns -1 with an exception. */
@@ -80,14 +76,6 @@ static int put_words(
     return rc;
 }
 
-static int put_integer(RepliesObject *r, PyObject *o)
-{
-    long long v = PyLong_AsLongLong(o);
-    if ((v == -1 && PyErr_Occurred()) || over(r)) return -1;
-    bf_reply_put_integer(r->sink, v);
-    return 0;
-}
-
 static int put(RepliesObject *r, PyObject *o)
 {
     if (over(r)) return -1;
@@ -100,7 +88,12 @@ static int put(RepliesObject *r, PyObject *o)
         return 0;
     }
     if (PyExceptionInstance_Check(o)) return put_words(r, o, bf_reply_put_error);
-    if (PyLong_Check(o)) return put_integer(r, o);
+    if (PyLong_Check(o)) {
+        const long long v = PyLong_AsLongLong(o);
+        if ((v == -1 && PyErr_Occurred()) || over(r)) return -1;
+        bf_reply_put_integer(r->sink, v);
+        return 0;
+    }
     if (PyDict_Check(o)) {
         PyObject *items = PyDict_Items(o);
         int rc = put_members(r, items, 2);
@@ -270,14 +263,6 @@ static PyObject *parts_of(const bf_redis_part *parts, size_t n, size_t *commands
     return list;
 }
 
-static int failure(const RepliesObject *r, bf_reply_sink *sink)
-{
-    if (!PyErr_ExceptionMatches(PyExc_Exception))
-        return BF_CLIENT_STOP; /* KeyboardInterrupt, SystemExit */
-    if (!r) bf_reply_fault(sink, ENOMEM, "", 0);
-    return r && r->sent ? BF_CLIENT_LOST : BF_CLIENT_UNSENT;
-}
-
 static int talk(redis_client *c, const bf_redis_part *parts, size_t nparts, bf_reply_sink *sink)
 {
     size_t commands;
@@ -293,8 +278,14 @@ static int talk(redis_client *c, const bf_redis_part *parts, size_t nparts, bf_r
         r->sink = NULL;
         r->parts = NULL;
     }
-    int how = done ? BF_CLIENT_ANSWERED : failure(r, sink);
-    if (how == BF_CLIENT_ANSWERED) bf_reply_expect(sink, NULL, 0); /* the ranges are freed with r */
+    int how = r && r->sent ? BF_CLIENT_LOST : BF_CLIENT_UNSENT;
+    if (done) {
+        how = BF_CLIENT_ANSWERED;
+        bf_reply_expect(sink, NULL, 0); /* the ranges are freed with r */
+    } else if (!PyErr_ExceptionMatches(PyExc_Exception))
+        how = BF_CLIENT_STOP; /* KeyboardInterrupt, SystemExit */
+    else if (!r)
+        bf_reply_fault(sink, ENOMEM, "", 0);
     Py_XDECREF(list);
     Py_XDECREF((PyObject *)r);
     Py_XDECREF(done);
@@ -320,16 +311,6 @@ static int exchange(
 }
 
 /* ---- its life ---- */
-static int read_attributes(redis_client *c)
-{
-    PyObject *cluster = PyObject_GetAttrString(c->transport, "cluster");
-    c->name = cluster ? PyObject_GetAttrString(c->transport, "name") : NULL;
-    c->host.name = c->name ? PyUnicode_AsUTF8(c->name) : NULL;
-    c->host.cluster = cluster == Py_True;
-    Py_XDECREF(cluster);
-    return c->host.name ? 0 : -1;
-}
-
 redis_client *redis_client_new(module_state *state, PyObject *client)
 {
     redis_client *c = PyMem_Calloc(1, sizeof *c);
@@ -341,7 +322,12 @@ redis_client *redis_client_new(module_state *state, PyObject *client)
     c->host = (bf_redis_client){ .exchange = exchange, .ctx = c };
     c->client = Py_NewRef(client);
     c->transport = call_helper("_redis", "adapt", "(O)", client);
-    if (c->transport && read_attributes(c) == 0) return c;
+    PyObject *cluster = c->transport ? PyObject_GetAttrString(c->transport, "cluster") : NULL;
+    c->name = cluster ? PyObject_GetAttrString(c->transport, "name") : NULL;
+    c->host.name = c->name ? PyUnicode_AsUTF8(c->name) : NULL;
+    c->host.cluster = cluster == Py_True;
+    Py_XDECREF(cluster);
+    if (c->host.name) return c;
     redis_client_free(c);
     return NULL;
 }

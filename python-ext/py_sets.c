@@ -14,10 +14,10 @@ static PyObject *wrap_new(FilterObject *self, FilterObject *other, combine_new *
     if (!core_begin(&c, self, other, gil_release_if_big)) return NULL;
     bf_filter *twin = call ? call(c.bf, c.other, &c.err) : bf_copy(c.bf, &c.err);
     core_back(&c);
-    PyObject *clock = Py_XNewRef(self->clock);
+    PyObject *callback = Py_XNewRef(self->callback);
     const int rc = core_end(&c, twin ? 0 : -1);
-    PyObject *made = rc < 0 ? NULL : filter_wrap(Py_TYPE(self), twin, NULL, clock, self->warn);
-    Py_XDECREF(clock);
+    PyObject *made = rc < 0 ? NULL : filter_wrap(Py_TYPE(self), twin, NULL, callback, self->warn);
+    Py_XDECREF(callback);
     return made;
 }
 

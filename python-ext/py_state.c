@@ -5,27 +5,24 @@
 #include <stddef.h>
 
 /* ---- what it is ---- */
-static int read_info(FilterObject *self, bf_info *info)
+static PyObject *path_or_none(const char *text)
 {
-    bf_filter *bf = filter_peek(self);
-    if (!bf) return -1;
-    bf_get_info(bf, info);
-    filter_peeked(self);
-    return 0;
+    return text ? PyUnicode_DecodeFSDefault(text) : Py_NewRef(Py_None);
 }
 
 /* A property that is a field of bf_info, given by the closure. */
 typedef struct {
-    enum { WHOLE64, WHOLE32, REAL, REAL_OR_NONE, WHOLE_OR_NONE, TRUTH } kind;
+    enum { WHOLE64, WHOLE32, REAL, REAL_OR_NONE, WHOLE_OR_NONE, TRUTH, TEXT, PLACE } kind;
     size_t at;
 } info_field;
 
-static PyObject *get_info(FilterObject *self, const info_field *field)
+static PyObject *read_field(FilterObject *self, const info_field *field, const void *at)
 {
-    bf_info i;
-    if (read_info(self, &i) < 0) return NULL;
-    const void *at = (const char *)&i + field->at;
     switch (field->kind) {
+    case TEXT: return PyUnicode_FromString(*(const char *const *)at);
+    case PLACE:
+        return self->client ? Py_NewRef(self->client->client)
+                            : path_or_none(*(const char *const *)at);
     case WHOLE64: return PyLong_FromUnsignedLongLong(*(const uint64_t *)at);
     case WHOLE32: return PyLong_FromUnsignedLong(*(const unsigned *)at);
     case TRUTH: return PyBool_FromLong(*(const bool *)at);
@@ -39,37 +36,15 @@ static PyObject *get_info(FilterObject *self, const info_field *field)
     }
 }
 
-/* The filter is entered, because the strings of bf_info live as long as the handle. */
-static PyObject *text_of(FilterObject *self, PyObject *(*make)(FilterObject *, const bf_info *))
+static PyObject *get_info(FilterObject *self, const info_field *field)
 {
     bf_info info;
-    bf_filter *bf = filter_enter(self);
+    bf_filter *bf = filter_enter(self); /* texts of bf_info live as long as the handle */
     if (!bf) return NULL;
     bf_get_info(bf, &info);
-    PyObject *text = make(self, &info);
+    PyObject *value = read_field(self, field, (const char *)&info + field->at);
     filter_leave(self);
-    return text;
-}
-
-static PyObject *path_or_none(const char *text)
-{
-    return text ? PyUnicode_DecodeFSDefault(text) : Py_NewRef(Py_None);
-}
-static PyObject *scheme_of(FilterObject *Py_UNUSED(self), const bf_info *info)
-{
-    return PyUnicode_FromString(info->scheme);
-}
-static PyObject *storage_of(FilterObject *self, const bf_info *info)
-{
-    return self->client ? Py_NewRef(self->client->client) : path_or_none(info->storage);
-}
-static PyObject *get_scheme(FilterObject *self, void *Py_UNUSED(unused))
-{
-    return text_of(self, scheme_of);
-}
-static PyObject *get_storage(FilterObject *self, void *Py_UNUSED(unused))
-{
-    return text_of(self, storage_of);
+    return value;
 }
 
 static PyObject *get_bitset(FilterObject *self, void *Py_UNUSED(unused))
@@ -290,10 +265,16 @@ static PyObject *repr_of(FilterObject *self, const bf_info *info)
 PyObject *filter_repr(PyObject *op)
 {
     FilterObject *self = (FilterObject *)op;
-    PyObject *text = text_of(self, repr_of);
-    if (text || self->bf) return text;
-    PyErr_Clear();
-    return PyUnicode_FromFormat("<%s, closed>", type_name(self));
+    bf_info info;
+    bf_filter *bf = filter_enter(self);
+    if (!bf) {
+        PyErr_Clear();
+        return PyUnicode_FromFormat("<%s, closed>", type_name(self));
+    }
+    bf_get_info(bf, &info);
+    PyObject *text = repr_of(self, &info);
+    filter_leave(self);
+    return text;
 }
 
 PyObject *filter_sizeof(FilterObject *self, PyObject *Py_UNUSED(unused))
@@ -326,8 +307,8 @@ PyGetSetDef filter_getset[] = { INFO(m, WHOLE64, "Number of bits, or of counters
     INFO(window, REAL_OR_NONE,
         "Seconds it remembers a key at least; None where it does not forget."),
     INFO(parts, WHOLE_OR_NONE, "Steps a window is forgotten in; None where it does not forget."),
-    GET(scheme, "Name of the scheme: how a key becomes positions."),
-    GET(storage, "Path, URL or client as given; None for process memory."),
+    INFO(scheme, TEXT, "Name of the scheme: how a key becomes positions."),
+    INFO(storage, PLACE, "Path, URL or client as given; None for process memory."),
     INFO(created, TRUTH,
         "Whether this constructor just made it, so that it is to be filled.  False where it was "
         "there before (open, load,\n"

@@ -30,9 +30,7 @@ from bloomfilter import BloomFilter
 from bloomfilter.cli.lines import opened, read
 bf = BloomFilter(n=int(sys.argv[2]), p=0.01)
 with opened(sys.argv[1]) as fd:
-    def feed(data, last, ends):
-        bf.update_lines(data, last=last, **({"_ends": ends} if ends else {}))
-    read(fd, bytes([10]), feed, True)
+    read(fd, bytes([10]), lambda data, last: bf.update_lines(data, last=last))
 """
 PARTS = 10
 LARGE_N = 1_000_000_000  # keys that the large filter is sized for: 1.24 GB

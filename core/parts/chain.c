@@ -287,7 +287,7 @@ int bf_parts_remove(bf_filter *f, bf_error *err)
 bf_spec bf_copy_spec(bf_filter *f)
 {
     bf_spec spec = { .threads = f->atomic && !(f->bitmap.store.ops->flags & BF_STORE_ATOMIC) };
-    if (f->secret_check && !f->functions) {
+    if (f->secret_check && !f->functions.count) {
         spec.secret = f->secret;
         spec.secret_len = BF_SECRET_BYTES;
     }

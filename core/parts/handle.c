@@ -46,8 +46,11 @@ int bf_filter_init_from(bf_filter *f, const bf_params *d, const bf_spec *spec, b
         .secret = spec->secret, .secret_len = spec->secret_len, .functions = spec->functions
     };
     if (!given.functions) given.functions = d->argument.functions;
-    f->functions = given.functions;
-    f->runs_host_code |= given.functions && given.functions->call;
+    if (given.functions) {
+        f->functions = *given.functions;
+        given.functions = &f->functions;
+    }
+    f->runs_host_code |= f->functions.call != NULL;
     f->variant = bf_variants[d->kind];
     f->scheme = d->scheme;
     f->hash = d->scheme->hash;
@@ -86,7 +89,7 @@ bf_params bf_describe(const bf_filter *f)
     bf_params d = { .scheme = f->scheme,
         .g = f->bitmap.g,
         .secret_check = f->secret_check,
-        .argument.functions = f->functions };
+        .argument.functions = f->functions.count ? &f->functions : NULL };
     memcpy(d.name, f->name, sizeof d.name);
     if (!f->secret_check) memcpy(d.argument.bytes, f->secret, sizeof d.argument.bytes);
     return d;

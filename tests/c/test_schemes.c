@@ -412,7 +412,9 @@ static void functions_of_the_user(void)
                               many = { .count = 17, .function = three };
     bf_error e;
     bf_info i;
-    bf_filter *f = bf_open(&(bf_spec){ .m = 1000, .n = 100, .functions = &functions }, &e);
+    bf_functions mine = functions; /* the filter has its own copy */
+    bf_filter *f = bf_open(&(bf_spec){ .m = 1000, .n = 100, .functions = &mine }, &e);
+    mine = holes;
     bf_get_info(f, &i);
     CHECK(i.k == 3 && !strcmp(i.scheme, "functions"));
     CHECK_EQ(bf_add(f, "abc", 3, &e), BF_ADDED);

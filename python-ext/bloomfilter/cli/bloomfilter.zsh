@@ -241,9 +241,9 @@ _shtab_bloomfilter_remove_defaults_added=0
 
 _shtab_bloomfilter_serve_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--host[address to listen on (default 127.0.0.1)]:host:"
-  "--port[port to listen on (default 6381)]:port:"
-  "--token[ask for Authorization\: Bearer TOKEN]:token:"
+  "--host[address to listen on (default 127.0.0.1)]:HOST:"
+  "--port[port to listen on (default 6381)]:PORT:"
+  "--token[ask for Authorization\: Bearer TOKEN]:TOKEN:"
   "--threads[threads that answer]:COUNT:"
   "--secret-file[the secret of a keyed filter\: a file of 16 bytes, or of 32 hexadecimal digits]:FILE:_files"
   "-n[keys it is sized for]:KEYS:"

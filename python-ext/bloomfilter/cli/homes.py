@@ -33,7 +33,7 @@ def how(args: Namespace) -> dict[str, Any]:
 
 
 def how_to_write(args: Namespace) -> dict[str, Any]:
-    return how(args) | ({"exclusive": True} if args.exclusive else {})
+    return how(args) | ({"exclusive": True} if getattr(args, "exclusive", False) else {})
 
 
 def sizes(args: Namespace) -> dict[str, Any]:

@@ -29,10 +29,9 @@ class Stream:
         self.separator = b"\0" if args.null else b"\n"
         self.keys = self.hits = self.bytes = 0
 
-    def feed(self, data: memoryview, last: bool, ends: memoryview | None) -> None:
+    def feed(self, data: memoryview, last: bool) -> None:
         self.signals.work()
-        known = {"_ends": ends} if ends else {}
-        keys, hits, used, kept = self.call(data, self.separator, last=last, keep=self.keep, **known)
+        keys, hits, used, kept = self.call(data, self.separator, last=last, keep=self.keep)
         self.keys, self.hits, self.bytes = self.keys + keys, self.hits + hits, self.bytes + used
         if kept:
             self.signals.prints()
@@ -44,7 +43,7 @@ class Stream:
         before = self.keys
         try:
             with opened(path) as fd:
-                read(fd, self.separator, self.feed, self.keep is None)
+                read(fd, self.separator, self.feed)
         except Endless as fault:
             raise self.fault(path, self.keys - before, str(fault)) from None
         except ValueError as fault:
@@ -149,7 +148,7 @@ def by_key(many: Many, out: Callable[[list[bytes], bytes, bytes, bool | None], b
     """As update_lines, of a method that takes keys."""
 
     def call(
-        data: memoryview, separator: bytes, *, last: bool, keep: bool | None, **_ends: memoryview
+        data: memoryview, separator: bytes, *, last: bool, keep: bool | None
     ) -> tuple[int, int, int, bytes]:
         keys = bytes(data).split(separator)
         rest = keys.pop()

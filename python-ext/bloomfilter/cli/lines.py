@@ -13,7 +13,6 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 from itertools import repeat
 
-from .._bloomfilter import _find_lines
 from .faults import Fault, shown
 
 BLOCK = 1 << 20  # bytes a read: in the second cache level when the lines are looked at
@@ -23,19 +22,11 @@ LARGE = 16 << 20  # bytes of a file from which on a thread reads it
 LONGEST = 2 << 30  # bytes of a line: what never ends (/dev/zero) must not take all memory
 STDIN = "-"
 
-# lines, are they the last, where they end if that is known
-Feed = Callable[[memoryview, bool, "memoryview | None"], None]
-
-
-class Room:
-    """What is read, from HEAD on, and where its lines end: 4 bytes each."""
-
-    def __init__(self) -> None:
-        self.text, self.ends = bytearray(HEAD + BLOCK), bytearray(BLOCK)
-
-
-Piece = tuple[Room, memoryview, bool]  # where it is, lines, are they the last
-Pieces = Generator[tuple[Piece, "memoryview | None"], None, None]  # and where they end
+Feed = Callable[[memoryview, bool], None]  # lines; true: these are the last
+Piece = tuple[
+    bytearray, memoryview, bool
+]  # a buffer, the lines in it, and whether they are the last
+Pieces = Generator[Piece, None, None]
 
 
 class Endless(Exception):
@@ -53,6 +44,8 @@ def sources(keyfiles: list[str], filter_file: str) -> list[str]:
     """The inputs in order; complains about a missing one, and about the filter itself, before any
     is read."""
     for path in keyfiles or [STDIN]:
+        if not path:
+            raise Fault("KEYFILE must be the name of a file of keys, got an empty name")
         status = os.fstat(0) if path == STDIN else os.stat(path)
         if stat.S_ISREG(status.st_mode) and is_file(status, filter_file):
             raise Fault(f"{shown(filter_file)} is the filter, not a file of keys")
@@ -97,66 +90,63 @@ def fill(fd: int, room: memoryview) -> int:
         ) from None
 
 
-def whole_lines(fd: int, separator: bytes, rooms: Iterator[Room]) -> Iterator[Piece]:
+def new_buffer() -> bytearray:
+    return bytearray(HEAD + BLOCK)
+
+
+def whole_lines(fd: int, separator: bytes, buffers: Iterator[bytearray]) -> Pieces:
     """What each read() brings, cut after its last separator.  The beginning of a line whose end
     comes later is put before the piece that brings it; it is not looked at again with each piece.
     Last comes what follows the last separator, if anything does."""
     begun = bytearray()
-    room = next(rooms, None)
-    while room and (got := fill(fd, memoryview(room.text)[HEAD:])):
-        text, end = memoryview(room.text), HEAD + got
-        cut = room.text.rfind(separator, HEAD, end) + 1
+    buffer = next(buffers, None)
+    while buffer and (got := fill(fd, memoryview(buffer)[HEAD:])):
+        text, end = memoryview(buffer), HEAD + got
+        cut = buffer.rfind(separator, HEAD, end) + 1
         if not cut:
             begun += text[HEAD:end]
         else:
             rest = bytearray(text[cut:end])
             if len(begun) <= HEAD:
                 start = HEAD - len(begun)
-                room.text[start:HEAD] = begun
-                yield room, text[start:cut], False
+                buffer[start:HEAD] = begun
+                yield buffer, text[start:cut], False
             else:
                 begun += text[HEAD:cut]
-                yield room, memoryview(begun), False
-            begun, room = rest, next(rooms, None)
+                yield buffer, memoryview(begun), False
+            begun, buffer = rest, next(buffers, None)
         if len(begun) >= LONGEST:
             raise Endless(f"it has {LONGEST:,} bytes or more, too many for a key here")
-    if begun and room:
-        yield room, memoryview(begun), True
+    if begun and buffer:
+        yield buffer, memoryview(begun), True
 
 
-def ends_in(room: Room, data: memoryview, separator: bytes) -> memoryview | None:
-    """Where the lines end, where there is room for that: lines of a few bytes take more."""
-    n = _find_lines(data, separator, room.ends)
-    return memoryview(room.ends)[: 4 * n] if n >= 0 else None
-
-
-def pieces_ahead(fd: int, separator: bytes, finds: bool) -> Pieces:
-    """Whole lines, read and found by a thread while the caller works on those before."""
+def pieces_ahead(fd: int, separator: bytes) -> Pieces:
+    """Complete lines; a thread reads the next ones while the caller works."""
     from queue import SimpleQueue  # small inputs do not wait for these two
     from threading import Thread
 
-    free: SimpleQueue[Room | None] = SimpleQueue()
-    full: SimpleQueue[tuple[Piece, memoryview | None] | BaseException | None] = SimpleQueue()
+    free: SimpleQueue[bytearray | None] = SimpleQueue()
+    full: SimpleQueue[Piece | BaseException | None] = SimpleQueue()
 
     def work() -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals())  # the caller's business
         try:
             for piece in whole_lines(fd, separator, iter(free.get, None)):
-                room, data, last = piece
-                full.put((piece, ends_in(room, data, separator) if finds and not last else None))
+                full.put(piece)
             full.put(None)
         except BaseException as fault:  # whatever it is: the caller waits for it
             full.put(fault)
 
     for _ in range(AHEAD):
-        free.put(Room())
+        free.put(new_buffer())
     # A signal may come where nobody tells it to end: the process must not wait for it then.
     thread = Thread(target=work, daemon=True)
     thread.start()
     try:
         while isinstance(item := full.get(), tuple):
             yield item
-            free.put(item[0][0])
+            free.put(item[0])
         if item:
             raise item
     finally:
@@ -164,19 +154,14 @@ def pieces_ahead(fd: int, separator: bytes, finds: bool) -> Pieces:
         thread.join()
 
 
-def pieces(fd: int, separator: bytes) -> Pieces:
-    for piece in whole_lines(fd, separator, repeat(Room())):
-        yield piece, None
-
-
-def read(fd: int, separator: bytes, feed: Feed, finds: bool = False) -> None:
-    """Hands over the whole lines of a file, in the pieces that read() gives.  finds: with where the
-    lines end, if a thread reads ahead and finds them."""
+def read(fd: int, separator: bytes, feed: Feed) -> None:
+    """Calls feed with the complete lines of each block that is read."""
     status = os.fstat(fd)
     large = stat.S_ISREG(status.st_mode) and status.st_size >= LARGE
-    with closing(pieces_ahead(fd, separator, finds) if large else pieces(fd, separator)) as source:
-        for (_, data, last), ends in source:
-            feed(data, last, ends)
+    one = whole_lines(fd, separator, repeat(new_buffer()))
+    with closing(pieces_ahead(fd, separator) if large else one) as source:
+        for _, data, last in source:
+            feed(data, last)
 
 
 def write(data: bytes) -> None:

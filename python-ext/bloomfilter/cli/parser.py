@@ -14,30 +14,196 @@ from typing import IO, Any, NoReturn
 from .. import __version__
 from .faults import shown, visible
 
-ABOUT = 'Bloom filters: sets that answer "surely not" or "probably" in a few bits per key, in a file that processes share, or in Redis.'
-FORMATS = ["native", "guava", "bits", "bits-lsb"]
 Options = argparse._ActionsContainer  # a parser, or a group of its options
-PLOTS = ["k", "fill", "bits", "growth", "all"]
+ABOUT = 'Bloom filters: sets that answer "surely not" or "probably" in a few bits per key, in a file that processes share, or in Redis.'
+EPILOG = "bloomfilter COMMAND --help explains a command; man bloomfilter all of them.  A name that begins with - follows --: bloomfilter check FILE -- -keys.txt"
+
+# A row is an argument of a command:
+#
+#     --max most=COUNT whole 60 | its help     an option with its attribute, type and default
+#     -q --quiet                | its help     a flag
+#     keyfiles=KEYFILE*         | its help     an operand; ?, * and + as in argparse
+#     [heading]                                the heading of the following rows
+#     @name                                    the rows of that name
+ROWS = {
+    "json": "--json    | answer in JSON, for programs",
+    "secret": "--secret-file FILE   | the secret of a keyed filter: a file of 16 bytes, or of 32 hexadecimal digits",
+    "place": """
+        --key NAME           | the filter's name in Redis, if the URL does not contain it (?key=NAME)
+        @secret""",
+    "sizes": """
+        -n KEYS whole        | keys it is sized for
+        -p RATE real         | rate of false positives at that many keys, such as 0.01
+        -m BITS whole        | bits
+        -k COUNT whole       | positions per key (default: the best number)
+        --scheme NAME        | how a key becomes positions: classic, block, block2, or an older system's""",
+    "kinds": """
+        --counting           | 4-bit counters instead of bits: keys can be removed and counted
+        --grow FACTOR real   | grow past -n keys: each part is this many times as large as the one before, such as 2
+        --window SECONDS real | forget keys after this many seconds
+        --parts COUNT whole  | steps in which a window forgets (default 4)""",
+    "keys": """
+        file=FILE            | path or Redis URL of the filter
+        keyfiles=KEYFILE*    | files of keys, one per line, unchanged bytes; - or no file: standard input
+        -0 --null            | keys end at a NUL byte instead of a line feed, also in the output
+        -q --quiet           | no summary and no progress bar""",
+    "sync": "--sync    | return only when everything is on disk and survives a power loss",
+    "exclusive": "--exclusive    | be the only writer of a file while the command runs, which is faster; fails if another process writes to it",
+    "sample": """
+        -0 --null            | keys end at a NUL byte instead of a line feed
+        --seed NUMBER whole 0 | seed for generated URLs (default 0)""",
+    "schemes": "--schemes NAME,... names classic,block,block2    | default classic,block,block2",
+    "confidence": "--confidence SHARE real 0.95    | confidence level of the intervals (default 0.95)",
+}
+
+# Of each command: the function that runs it, what it does, its rows.
+COMMANDS = {
+    "create": (
+        "filters:create",
+        "create a filter; an existing one is never emptied",
+        """
+        file=FILE            | path of the new filter, or redis://host/0?key=NAME
+        @sizes @kinds @place""",
+    ),
+    "add": (
+        "keys:add",
+        "add keys from files or standard input",
+        """
+        @keys
+        --print show={new,seen} | print the keys that were surely new, or those seen before
+        @sync @exclusive
+        [to create FILE if it does not exist]
+        @sizes @kinds
+        []
+        @place""",
+    ),
+    "check": (
+        "keys:check",
+        "look up keys; exit code 0: all present, 1: some absent, 2: error",
+        """
+        @keys
+        --print show={present,absent} | print the keys that are probably there, or surely not
+        @place""",
+    ),
+    "remove": (
+        "keys:remove",
+        "remove keys from a counting filter; remove only keys that were added",
+        """
+        @keys
+        --print show={removed,absent} | print the keys that were removed, or those that were not there
+        @sync @place""",
+    ),
+    "count": (
+        "keys:count",
+        "print how often keys are in a counting filter: KEY, a tab, 0 to 15 (15 or more)",
+        "@keys @place",
+    ),
+    "rebuild": (
+        "rebuild:rebuild",
+        "make a filter hold these keys and no others, at once, for everybody who uses it",
+        "@keys @exclusive @place",
+    ),
+    "info": (
+        "filters:info",
+        "print a filter's parameters and how full it is",
+        """
+        file=FILE            | path or Redis URL of the filter
+        @place""",
+    ),
+    "merge": (
+        "filters:merge",
+        "unite filters into one",
+        """
+        out=OUT              | the filter that gets the keys of all others; created if it does not exist
+        inputs=IN+           | filters of the same kind, m, k, scheme and secret
+        @exclusive @secret""",
+    ),
+    "convert": (
+        "convert:convert",
+        "copy a filter to another home, or to and from another system's format",
+        """
+        input=IN             | path, Redis URL, or - for standard input
+        output=OUT           | path, Redis URL, or - for standard output; it must not exist
+        --from source={native,guava,bits,bits-lsb,cells} native | format of IN's bytes (default native)
+        --to target={native,guava,bits,bits-lsb} native | format of OUT's bytes (default native)
+        [what bare bits do not tell, or what IN must be]
+        @sizes
+        []
+        @place""",
+    ),
+    "study": (
+        "study:study",
+        "compare measured false positives with theory, over m, n and k",
+        """
+        keyfile=KEYFILE?     | keys, one per line; - or no file: standard input; 30,558 generated URLs if that is a terminal or empty
+        @sample @schemes @confidence""",
+    ),
+    "plot": (
+        "plot:plot",
+        "plot what study measures (needs matplotlib)",
+        """
+        what={k,fill,bits,growth,all}? all | k: rate against k; fill: rate against fill; bits: bits per key against p; growth: a real filter while it fills up; all (default): the four
+        keyfile=KEYFILE?     | keys, one per line (default: generated URLs)
+        @sample
+        -o --output FILE!    | picture to write: .png, .svg or .pdf
+        --filter FILE        | growth: take the parameters of this filter and mark its present state
+        --dpi DOTS whole 150 | dots per inch of a .png (default 150)
+        @confidence @place""",
+    ),
+    "bench": (
+        "bench:bench",
+        "measure the time per key on this machine (K-best method)",
+        """
+        -n KEYS whole 1000000 | keys per measurement (default 1000000)
+        -p RATE real 0.01    | rate of false positives that the filters are sized for (default 0.01)
+        @schemes
+        --k-best K whole 3   | smallest measurements that must agree (default 3)
+        --tolerance SHARE real 0.02 | by how much the K-th may exceed the smallest (default 0.02)
+        --max most=COUNT whole 60 | measurements after which it gives up (default 60)
+        --file FILE          | also measure a mapped file, created under this name and removed again""",
+    ),
+    "serve": (
+        "serve:serve",
+        "serve filters over HTTP: starts bloomfilterd",
+        """
+        file=FILE?           | path or Redis URL of the filter to serve (default: memory)
+        --host HOST          | address to listen on (default 127.0.0.1)
+        --port PORT whole    | port to listen on (default 6381)
+        --token TOKEN        | ask for Authorization: Bearer TOKEN
+        --threads COUNT whole | threads that answer
+        @secret
+        -n KEYS whole        | keys it is sized for
+        -p RATE real         | rate of false positives at that many keys
+        -m BITS whole        | bits
+        more=--_OPTION*      | everything after -- is passed to bloomfilterd unchanged""",
+    ),
+    "completion": (
+        "report:completion",
+        "print a completion script for a shell",
+        "shell={bash,zsh,fish} | the shell whose script to print",
+    ),
+}
 
 
 class Parser(argparse.ArgumentParser):
-    """A fault is one line."""
+    """Errors are one line."""
 
-    leaf = False  # a command: options after the first KEYFILE, KEYFILEs after an option
-    tail = False  # what follows -- is somebody else's
+    leaf = False  # the parser of a command: options and operands in any order
+    tail = False  # bloomfilterd gets the arguments after --
 
     def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
         if not self.leaf:
             return super().parse_known_args(args, namespace)
-        rest = args[args.index("--") + 1 :] if self.tail and "--" in args else None
+        at = args.index("--") if "--" in args else len(args)
+        args, rest = args[:at], args[at + 1 :]
+        if not self.tail:  # ./-name is the file -name, and no option
+            args += ["./" + name if name[:1] == "-" and name != "-" else name for name in rest]
         self.leaf = False  # the next call calls this function
         try:
-            found, unknown = self.parse_known_intermixed_args(
-                args if rest is None else args[: -len(rest) - 1], namespace
-            )
+            found, unknown = self.parse_known_intermixed_args(args, namespace)
         finally:
             self.leaf = True
-        if rest is not None:
+        if self.tail:
             found.more = rest
         return found, unknown
 
@@ -72,386 +238,70 @@ def names(text: str) -> list[str]:
     return [name for name in text.split(",") if name]
 
 
-# ---- options that several commands have ----
-def flag(parser: Options, *names: str, about: str, **more: Any) -> None:
-    parser.add_argument(*names, action="store_true", help=about, **more)
+TYPES = {"whole": whole, "real": real, "names": names}
 
 
-def common(parser: Options, *, top: bool = False) -> None:
-    default = False if top else argparse.SUPPRESS
-    flag(parser, "--json", about="answer in JSON, for programs", default=default)
+# ---- rows as argparse's arguments ----
+def add_row(parser: Options, row: str, **more: Any) -> None:
+    spec, _, about = row.partition(" | ")
+    words = spec.split()
+    flags = [word for word in words if word[0] == "-"]
+    value, kind, default = [*words[len(flags) :], "", "", ""][:3]
+    if not value:
+        parser.add_argument(*flags, action="store_true", help=about.strip(), **more)
+        return
+    if kind not in TYPES:
+        kind, default = "", kind
+    name, _, shown = value.rpartition("=")
+    if shown[-1] in "?*+":
+        more["nargs"] = shown[-1]
+    if shown[-1] == "!":
+        more["required"] = True
+    shown = shown.rstrip("?*+!").replace("_", " ")
+    if shown[0] == "{":
+        more["choices"] = shown[1:-1].split(",")
+    else:
+        more["metavar"] = shown
+    if name and flags:
+        more["dest"] = name
+    if kind:
+        more["type"] = TYPES[kind]
+    if default:
+        more["default"] = default
+    parser.add_argument(*flags or [name], help=about.strip(), **more)
+
+
+def add_rows(parser: Options, rows: str) -> None:
+    group = parser
+    for row in rows.strip().splitlines():
+        row = row.strip()
+        if row[0] == "[":
+            group = parser.add_argument_group(row[1:-1]) if row != "[]" else parser
+        elif row[0] == "@":
+            for name in row.split():
+                add_rows(group, ROWS[name[1:]])
+        else:
+            add_row(group, row)
+
+
+def add_common(parser: Options, **default: Any) -> None:
+    add_row(parser, ROWS["json"], **default)
     version = f"bloomfilter {__version__}"
     parser.add_argument(
         "--version", action="version", version=version, help="print the version and exit"
     )
 
 
-def place(parser: Options) -> None:
-    parser.add_argument(
-        "--key",
-        metavar="NAME",
-        help="the filter's name in Redis, if the URL does not contain it (?key=NAME)",
-    )
-    secret(parser)
-
-
-def secret(parser: Options) -> None:
-    parser.add_argument(
-        "--secret-file",
-        metavar="FILE",
-        help="the secret of a keyed filter: a file of 16 bytes, or of 32 hexadecimal digits",
-    )
-
-
-def keys_and_rate(parser: Options, rate: str) -> None:
-    parser.add_argument("-n", type=whole, metavar="KEYS", help="keys it is sized for")
-    parser.add_argument("-p", type=real, metavar="RATE", help=rate)
-    parser.add_argument("-m", type=whole, metavar="BITS", help="bits")
-
-
-def sizes(parser: Options) -> None:
-    keys_and_rate(parser, "rate of false positives at that many keys, such as 0.01")
-    parser.add_argument(
-        "-k", type=whole, metavar="COUNT", help="positions per key (default: the best number)"
-    )
-    parser.add_argument(
-        "--scheme",
-        metavar="NAME",
-        help="how a key becomes positions: classic, block, block2, or an older system's",
-    )
-
-
-def kinds(parser: Options) -> None:
-    about = "4-bit counters instead of bits: keys can be removed and counted"
-    flag(parser, "--counting", about=about)
-    parser.add_argument(
-        "--grow",
-        type=real,
-        metavar="FACTOR",
-        help="grow past -n keys: each part is this many times as large as the one before, such as 2",
-    )
-    parser.add_argument(
-        "--window", type=real, metavar="SECONDS", help="forget keys after this many seconds"
-    )
-    parser.add_argument(
-        "--parts", type=whole, metavar="COUNT", help="steps in which a window forgets (default 4)"
-    )
-
-
-def separator(parser: Options, more: str = "") -> None:
-    flag(parser, "-0", "--null", about="keys end at a NUL byte instead of a line feed" + more)
-
-
-def sample(parser: Options, about: str) -> None:
-    """One file of keys, or generated URLs."""
-    parser.add_argument("keyfile", nargs="?", metavar="KEYFILE", help=about)
-    separator(parser)
-    about = "seed for generated URLs (default 0)"
-    parser.add_argument("--seed", type=whole, default=0, metavar="NUMBER", help=about)
-
-
-def schemes(parser: Options) -> None:
-    parser.add_argument(
-        "--schemes",
-        type=names,
-        default=["classic", "block", "block2"],
-        metavar="NAME,...",
-        help="default classic,block,block2",
-    )
-
-
-def keys_of(parser: Options) -> None:
-    """What the commands that go through keys begin with."""
-    stored(parser)
-    parser.add_argument(
-        "keyfiles",
-        nargs="*",
-        metavar="KEYFILE",
-        help="files of keys, one per line, unchanged bytes; - or no file: standard input",
-    )
-    separator(parser, ", also in the output")
-    flag(parser, "-q", "--quiet", about="no summary and no progress bar")
-
-
-def stored(parser: Options) -> None:
-    parser.add_argument("file", metavar="FILE", help="path or Redis URL of the filter")
-
-
-def show(parser: Options, one: str, other: str, about: str) -> None:
-    parser.add_argument("--print", choices=[one, other], dest="show", help=about)
-
-
-def sync(parser: Options) -> None:
-    about = "return only when everything is on disk and survives a power loss"
-    flag(parser, "--sync", about=about)
-
-
-def exclusive(parser: Options) -> None:
-    flag(
-        parser,
-        "--exclusive",
-        about="be the only writer of a file while the command runs, which is faster; fails if another process writes to it",
-    )
-
-
-def confidence(parser: Options) -> None:
-    about = "confidence level of the intervals (default 0.95)"
-    parser.add_argument("--confidence", type=real, default=0.95, metavar="SHARE", help=about)
-
-
-# ---- the commands ----
-def create(p: Options) -> None:
-    p.set_defaults(exclusive=False)
-    p.add_argument(
-        "file", metavar="FILE", help="path of the new filter, or redis://host/0?key=NAME"
-    )
-    sizes(p)
-    kinds(p)
-    place(p)
-
-
-def add(p: Options) -> None:
-    keys_of(p)
-    show(p, "new", "seen", "print the keys that were surely new, or those seen before")
-    sync(p)
-    exclusive(p)
-    new = p.add_argument_group("to create FILE if it does not exist")
-    sizes(new)
-    kinds(new)
-    place(p)
-
-
-def check(p: Options) -> None:
-    keys_of(p)
-    show(p, "present", "absent", "print the keys that are probably there, or surely not")
-    place(p)
-
-
-def remove(p: Options) -> None:
-    keys_of(p)
-    show(p, "removed", "absent", "print the keys that were removed, or those that were not there")
-    sync(p)
-    place(p)
-
-
-def count(p: Options) -> None:
-    keys_of(p)
-    place(p)
-
-
-def rebuild(p: Options) -> None:
-    keys_of(p)
-    exclusive(p)
-    place(p)
-
-
-def info(p: Options) -> None:
-    stored(p)
-    place(p)
-
-
-def merge(p: Options) -> None:
-    p.add_argument(
-        "out",
-        metavar="OUT",
-        help="the filter that gets the keys of all others; created if it does not exist",
-    )
-    p.add_argument(
-        "inputs", nargs="+", metavar="IN", help="filters of the same kind, m, k, scheme and secret"
-    )
-    exclusive(p)
-    secret(p)
-
-
-def convert(p: Options) -> None:
-    p.add_argument("input", metavar="IN", help="path, Redis URL, or - for standard input")
-    p.add_argument(
-        "output",
-        metavar="OUT",
-        help="path, Redis URL, or - for standard output; it must not exist",
-    )
-    p.add_argument(
-        "--from",
-        choices=[*FORMATS, "cells"],
-        dest="source",
-        default="native",
-        help="format of IN's bytes (default native)",
-    )
-    p.add_argument(
-        "--to",
-        choices=FORMATS,
-        dest="target",
-        default="native",
-        help="format of OUT's bytes (default native)",
-    )
-    sizes(p.add_argument_group("what bare bits do not tell, or what IN must be"))
-    place(p)
-
-
-def study(p: Options) -> None:
-    sample(
-        p,
-        "keys, one per line; - or no file: standard input; 30,558 generated URLs if that is a terminal or empty",
-    )
-    schemes(p)
-    confidence(p)
-
-
-def plot(p: Options) -> None:
-    p.add_argument(
-        "what",
-        nargs="?",
-        default="all",
-        choices=PLOTS,
-        metavar="WHAT",
-        help="k: rate against k; fill: rate against fill; bits: bits per key against p; growth: a real filter while it fills up; all (default): the four",
-    )
-    sample(p, "keys, one per line (default: generated URLs)")
-    p.add_argument(
-        "-o", "--output", required=True, metavar="FILE", help="picture to write: .png, .svg or .pdf"
-    )
-    p.add_argument(
-        "--filter",
-        metavar="FILE",
-        help="growth: take the parameters of this filter and mark its present state",
-    )
-    p.add_argument(
-        "--dpi",
-        type=whole,
-        default=150,
-        metavar="DOTS",
-        help="dots per inch of a .png (default 150)",
-    )
-    confidence(p)
-    place(p)
-
-
-def bench(p: Options) -> None:
-    p.add_argument(
-        "-n",
-        type=whole,
-        default=1_000_000,
-        metavar="KEYS",
-        help="keys per measurement (default 1000000)",
-    )
-    p.add_argument(
-        "-p",
-        type=real,
-        default=0.01,
-        metavar="RATE",
-        help="rate of false positives that the filters are sized for (default 0.01)",
-    )
-    schemes(p)
-    p.add_argument(
-        "--k-best",
-        type=whole,
-        default=3,
-        metavar="K",
-        help="smallest measurements that must agree (default 3)",
-    )
-    p.add_argument(
-        "--tolerance",
-        type=real,
-        default=0.02,
-        metavar="SHARE",
-        help="by how much the K-th may exceed the smallest (default 0.02)",
-    )
-    p.add_argument(
-        "--max",
-        type=whole,
-        default=60,
-        dest="most",
-        metavar="COUNT",
-        help="measurements after which it gives up (default 60)",
-    )
-    p.add_argument(
-        "--file",
-        metavar="FILE",
-        help="also measure a mapped file, created under this name and removed again",
-    )
-
-
-def serve(p: Options) -> None:
-    p.add_argument(
-        "file",
-        nargs="?",
-        metavar="FILE",
-        help="path or Redis URL of the filter to serve (default: memory)",
-    )
-    p.add_argument("--host", help="address to listen on (default 127.0.0.1)")
-    p.add_argument("--port", type=whole, help="port to listen on (default 6381)")
-    p.add_argument("--token", help="ask for Authorization: Bearer TOKEN")
-    p.add_argument("--threads", type=whole, metavar="COUNT", help="threads that answer")
-    secret(p)
-    keys_and_rate(p, "rate of false positives at that many keys")
-    p.add_argument(
-        "more",
-        nargs="*",
-        metavar="-- OPTION",
-        help="everything after -- is passed to bloomfilterd unchanged",
-    )
-
-
-def completion(p: Options) -> None:
-    p.add_argument("shell", choices=["bash", "zsh", "fish"], help="the shell whose script to print")
-
-
-COMMANDS = {
-    "create": (create, "filters:create", "create a filter; an existing one is never emptied"),
-    "add": (add, "keys:add", "add keys from files or standard input"),
-    "check": (
-        check,
-        "keys:check",
-        "look up keys; exit code 0: all present, 1: some absent, 2: error",
-    ),
-    "remove": (
-        remove,
-        "keys:remove",
-        "remove keys from a counting filter; remove only keys that were added",
-    ),
-    "count": (
-        count,
-        "keys:count",
-        "print how often keys are in a counting filter: KEY, a tab, 0 to 15 (15 or more)",
-    ),
-    "rebuild": (
-        rebuild,
-        "rebuild:rebuild",
-        "make a filter hold these keys and no others, at once, for everybody who uses it",
-    ),
-    "info": (info, "filters:info", "print a filter's parameters and how full it is"),
-    "merge": (merge, "filters:merge", "unite filters into one"),
-    "convert": (
-        convert,
-        "convert:convert",
-        "copy a filter to another home, or to and from another system's format",
-    ),
-    "study": (
-        study,
-        "study:study",
-        "compare measured false positives with theory, over m, n and k",
-    ),
-    "plot": (plot, "plot:plot", "plot what study measures (needs matplotlib)"),
-    "bench": (bench, "bench:bench", "measure the time per key on this machine (K-best method)"),
-    "serve": (serve, "serve:serve", "serve filters over HTTP: starts bloomfilterd"),
-    "completion": (completion, "report:completion", "print a completion script for a shell"),
-}
-
-
 def build_parser() -> Parser:
-    parser = Parser(
-        prog="bloomfilter",
-        description=ABOUT,
-        epilog="bloomfilter COMMAND --help explains a command; man bloomfilter all of them.",
-    )
-    common(parser, top=True)
+    parser = Parser(prog="bloomfilter", description=ABOUT, epilog=EPILOG)
+    add_common(parser)
     commands = parser.add_subparsers(
         metavar="COMMAND", dest="command", required=True, parser_class=Parser
     )
-    for name, (options, run, about) in COMMANDS.items():
+    for name, (run, about, rows) in COMMANDS.items():
         sub = commands.add_parser(name, help=about, description=about[0].upper() + about[1:] + ".")
-        options(sub)
-        common(sub)
+        add_rows(sub, rows)
+        add_common(sub, default=argparse.SUPPRESS)
         sub.set_defaults(run=run)
         sub.leaf, sub.tail = True, name == "serve"
     return parser

@@ -9,7 +9,7 @@ from time import monotonic
 
 from . import homes, report
 from .faults import Fault, shown
-from .lines import LONGEST, Endless, Room, bytes_in, opened, sources, whole_lines
+from .lines import LONGEST, Endless, bytes_in, new_buffer, opened, sources, whole_lines
 from .meter import Silent, meter
 from .signals import Interrupted, Signals
 
@@ -35,7 +35,7 @@ class Keys:
         self.signals.work()
 
     def blocks(self, fd: int) -> Iterator[list[bytes]]:
-        for _, data, last in whole_lines(fd, self.separator, repeat(Room())):
+        for _, data, last in whole_lines(fd, self.separator, repeat(new_buffer())):
             self.bytes += len(data)
             keys = bytes(data).split(self.separator)
             yield keys if last else keys[:-1]

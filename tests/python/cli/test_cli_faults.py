@@ -40,6 +40,23 @@ def test_missing_files(tmp_path, seen):
 
 
 @pytest.mark.parametrize("command", ["add", "check", "rebuild", "remove", "count"])
+def test_an_empty_name_is_no_file_of_keys(seen, command):
+    assert "KEYFILE must be the name of a file of keys, got an empty name" in fails(
+        command, seen, "", data=b"a\n"
+    )
+
+
+def test_names_that_begin_with_a_dash(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "-keys").write_bytes(b"a\nb\n")
+    ok("create", "-n", 10, "-p", 0.01, "--", "-x")
+    assert "2 new" in ok("add", "--", "-x", "-keys").text
+    assert "1 present" in ok("check", "--", "-x", "-", data=b"a\n").text
+    ok("convert", "--to", "bits", "--", "-x", "-y")
+    assert BloomFilter.open("-x").bitset == (tmp_path / "-y").read_bytes()
+
+
+@pytest.mark.parametrize("command", ["add", "check", "rebuild", "remove", "count"])
 def test_the_filter_is_no_file_of_keys(tmp_path, command):
     path, link = tmp_path / "c", tmp_path / "link"
     ok("create", path, "-n", 100, "-p", 0.01, "--counting")
@@ -87,7 +104,7 @@ def test_a_long_line_from_a_pipe_is_looked_at_once():
     line = b"x" * (8 << 20) + b"\n"
     looked_at = 0
 
-    def feed(data, last, _ends):
+    def feed(data, last):
         nonlocal looked_at
         looked_at += len(data)
 

@@ -1,7 +1,6 @@
 """How the command line reads its keys: the lines of a file are the same in whatever pieces they
 come, read by the caller or by a thread ahead of it."""
 
-import array
 import os
 import subprocess
 import sys
@@ -9,8 +8,6 @@ import threading
 
 import pytest
 
-from bloomfilter import BloomFilter
-from bloomfilter._bloomfilter import _find_lines
 from bloomfilter.cli import lines
 from bloomfilter.cli.faults import Fault
 
@@ -24,22 +21,18 @@ def small_pieces(monkeypatch, request):
     monkeypatch.setattr(lines, "LARGE", READERS[request.param])
 
 
-def lines_of(path, separator=b"\n", ends_known=None):
+def lines_of(path, separator=b"\n"):
     found = []
 
-    def feed(data, last, ends):
+    def feed(data, last):
         text = bytes(data)
-        if ends is not None:
-            ends_known.append(len(ends) // 4)
-            where = [at for at in range(len(text)) if text[at : at + 1] == separator]
-            assert list(ends.cast("I")) == where
         if not last:
             assert text.endswith(separator)
             text = text[:-1]
         found.extend(text.split(separator))
 
     with lines.opened(str(path)) as fd:
-        lines.read(fd, separator, feed, ends_known is not None)
+        lines.read(fd, separator, feed)
     return found
 
 
@@ -52,55 +45,6 @@ def test_every_line_once_and_in_order(tmp_path, small_pieces, length, ended):
     assert lines_of(path) == keys
     path.write_bytes(b"\0".join(keys) + b"\0" * ended)
     assert lines_of(path, b"\0") == keys
-
-
-def test_where_lines_end_is_told_by_who_reads_ahead(tmp_path, small_pieces):
-    """Unless they are so short that there is no room for it."""
-    path, known = tmp_path / "keys", []
-    keys = [b"a key %d" % i for i in range(200)]
-    path.write_bytes(b"\n".join(keys) + b"\nend")
-    assert lines_of(path, ends_known=known) == [*keys, b"end"]
-    assert sum(known) == (0 if lines.LARGE else 200)
-    known.clear()
-    path.write_bytes(b"\n" * 500)
-    assert lines_of(path, ends_known=known) == [b""] * 500 and not known
-
-
-def test_lines_whose_ends_are_known_are_the_same_keys():
-    text = b"".join(b"key %d\0" % (i * i) for i in range(3000))
-    found, other = BloomFilter(n=3000, p=0.01), BloomFilter(n=3000, p=0.01)
-    ends = bytearray(4 * 3000)
-    assert _find_lines(text, b"\0", ends) == 3000
-    new = other.update_lines(text, b"\0")
-    assert found.update_lines(text, b"\0", _ends=ends) == new and found == other
-    assert found.contains_lines(text, b"\0", _ends=ends) == (3000, 3000, len(text), b"")
-    first = memoryview(ends)[:4000]
-    assert found.contains_lines(text, b"\0", _ends=first)[:2] == (1000, 1000)
-    assert found.contains_lines(text, b"\0", keep=True, _ends=first) == (
-        3000,
-        3000,
-        len(text),
-        text,
-    )
-    assert _find_lines(text, b"\0", memoryview(ends)[:-1]) == -1
-    assert _find_lines(b"no end", b"\n", ends) == 0 == _find_lines(b"", b"\n", bytearray())
-
-
-@pytest.mark.parametrize("ends", [[3, 2], [3, 3], [8], [2**32 - 1], [3, 2**31]])
-def test_ends_that_are_none_are_not_followed(ends):
-    bf = BloomFilter(n=100, p=0.01)
-    good = 1 if ends[0] == 3 else 0
-    answer = bf.update_lines(b"abc\nefg\n", _ends=array.array("I", ends))
-    assert answer == (good, good, 4 * good, b"")
-
-
-def test_a_bad_key_is_named_where_ends_are_known():
-    bf, ends = BloomFilter(m=10**6, scheme="java7"), bytearray(4 * 2001)
-    text = b"".join(b"%d\n" % i for i in range(2000)) + b"\xff\n"
-    assert _find_lines(text, b"\n", ends) == 2001
-    with pytest.raises(ValueError, match="^key 2000: ") as raised:
-        bf.update_lines(text, _ends=ends)
-    assert raised.value.index == 2000 and "1999" in bf
 
 
 def test_nothing_is_no_line(tmp_path, small_pieces):
@@ -116,7 +60,7 @@ def test_a_line_without_end_is_told_after_those_before_it(tmp_path, small_pieces
     path, fed = tmp_path / "keys", []
     path.write_bytes(b"first\n" + b"x" * 2000 + b"\nlast\n")
 
-    def feed(data, _last, _ends):
+    def feed(data, _last):
         fed.append(bytes(data))
 
     with lines.opened(str(path)) as fd, pytest.raises(lines.Endless):
@@ -129,7 +73,7 @@ def test_what_the_caller_raises_ends_the_reading(tmp_path, small_pieces):
     path.write_bytes(b"key\n" * 1000)
     before = threading.active_count()
 
-    def feed(_data, _last, _ends):
+    def feed(_data, _last):
         raise KeyError("stop")
 
     with lines.opened(str(path)) as fd:
@@ -154,7 +98,7 @@ def test_a_failed_read_comes_after_the_keys_before_it(tmp_path, small_pieces, mo
     path.write_bytes(b"")
     fed = []
 
-    def feed(data, _last, _ends):
+    def feed(data, _last):
         fed.append(bytes(data))
 
     with lines.opened(str(path)) as fd, pytest.raises(fault, match="no such luck"):
@@ -193,7 +137,7 @@ def trace(frame, event, _arg):
             sys.settrace(None)
             raise Interrupted(2)
     return trace
-def feed(_data, _last, _ends):
+def feed(_data, _last):
     if when > 4:  # the first signal; the second one comes while the first one is dealt with
         raise Interrupted(2)
 sys.settrace(trace)

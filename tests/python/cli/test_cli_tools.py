@@ -232,7 +232,7 @@ def test_main_can_be_called(tmp_path, capfd):
 
 
 def test_every_command_names_a_function():
-    for _, run, _ in parser.COMMANDS.values():
+    for run, _, _ in parser.COMMANDS.values():
         module, function = run.split(":")
         assert f"def {function}(" in Path(
             importlib.util.find_spec(f"bloomfilter.cli.{module}").origin
