@@ -1,8 +1,9 @@
-/* access.c - is this request allowed?  Checks the token; origin.c checks web pages.  Knows the
- * paths that browsers show and which requests change something. */
+/* access.c - refuses requests that are not allowed.  Checks the token; origin.c checks which web
+ * page sent the request.  Knows the paths that browsers show and which requests change something.
+ */
 #include "server.h"
 
-/* Takes the same time for any wrong token of one length. */
+/* Compares in constant time for a given length, so the time tells nothing about the token. */
 static bool equal(text given, text token)
 {
     size_t differ = given.len ^ token.len;
@@ -75,7 +76,7 @@ bool access_refuses(const server *s, const request *q, reply *a)
 {
     char why[ORIGIN_WHY];
     const bool health = q->method == GET && text_is(q->path, TEXT("/healthz"));
-    const bool tells = q->site.len || q->referer.len; /* else no header names the page */
+    const bool tells = q->site.len || q->referer.len; /* browsers name the page in these headers */
     const char *foreign = origin_refuses(s, q, health, tells && changes(q), why);
     if (foreign) {
         reply_status(a, 403, foreign);

@@ -109,7 +109,7 @@ bool buffer_see(buffer *b, const char *at, size_t len)
     if (b->cap && b->ptr + b->len == at) {
         b->len += len;
         return true;
-    } /* the bytes were read into this buffer */
+    } /* the caller had read the bytes into the free end of this buffer */
     return buffer_add(b, at, len);
 }
 

@@ -1,5 +1,5 @@
-/* conn.c - one connection: reading, sending, closing.  Knows sockets; knows no HTTP beyond "a
- * request is half there".
+/* conn.c - one connection: reading, sending, closing.  Knows sockets; of HTTP it knows only whether
+ * a request is incomplete.
  *
  *   IDLE --bytes--> ASKING --whole--> (answered at once) --sent--> IDLE
  *                                     --not all sent--> SENDING --sent--> IDLE
@@ -16,7 +16,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* ms; connections per round; bytes per second; bytes per read of a body */
+/* LINGER: ms.  ACCEPTS: connections accepted per round.  SLOWEST: bytes per second that a client
+ * must read.  BODY_BYTES: bytes per read of a body. */
 enum { LINGER = 5000, ACCEPTS = 64, SLOWEST = 64 << 10, BODY_BYTES = 256 << 10 };
 
 /* ---- life ---- */
@@ -67,10 +68,10 @@ static void turn_away(int fd)
     send(fd, busy, sizeof busy - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* Events of this round may still point to it, so conn_bury frees it. */
+/* Does not free the connection, because events of this round may point to it: conn_bury does. */
 void conn_evict(worker *w, conn *c)
 {
-    if (!c->response_out) turn_away(c->fd); /* else a part of a reply was sent */
+    if (!c->response_out) turn_away(c->fd); /* a 503 is not possible in the middle of a reply */
     disconnect(w, c);
     c->fd = -1;
     c->next = w->evicted;
@@ -142,13 +143,13 @@ void conn_accept(worker *w)
 }
 
 /* ---- sending ---- */
-/* NULL + 0 is undefined. */
+/* Returns the unsent part.  An empty buffer has ptr NULL, and NULL + 0 is undefined in C. */
 static struct iovec rest(const buffer *b, size_t done)
 {
     return (struct iovec){ b->ptr ? b->ptr + done : NULL, b->len - done };
 }
 
-/* Sends what is left of both.  Returns false if the client is gone. */
+/* Sends the unsent parts of out and tail.  Returns false if the client closed the connection. */
 static bool send_some(int fd, buffer *out, size_t *out_done, buffer *tail, size_t *tail_done)
 {
     while (*out_done < out->len || *tail_done < tail->len) {
@@ -217,7 +218,7 @@ static bool flush(worker *w, conn *c)
 /* ---- reading ---- */
 static void reply_late(worker *w, conn *c, reply *a);
 
-/* epoll reports only that the client closed. */
+/* Stops reading until the job has ended; epoll then reports only that the client closed. */
 static void wait_for_job(worker *w, conn *c)
 {
     if (c->job->done && !job_again(w, c->job)) {
@@ -367,7 +368,7 @@ static void sent(worker *w, conn *c)
         return;
     }
     if (u->out_done + u->tail_done >
-        done) { /* the client that has read nothing for the longest time comes first */
+        done) { /* keeps SENDING ordered by the time of the last byte sent */
         u->moved = w->now;
         worker_move(w, c, SENDING, c->until);
     }
@@ -388,12 +389,12 @@ static void discard(worker *w, conn *c)
 
 void conn_ready(worker *w, conn *c, unsigned events)
 {
-    if (c->fd < 0) return; /* it was evicted in this round */
+    if (c->fd < 0) return; /* it was closed by conn_evict in this round */
     w->at = c;
     if (c->state == WAITING) {
         conn_close(w, c);
         return;
-    } /* only errors are reported for it: the client is gone */
+    } /* while it waits, epoll reports only that the client is gone */
     if (c->state == LINGERING)
         discard(w, c);
     else if (!c->response_out)
@@ -416,7 +417,7 @@ static void reply_late(worker *w, conn *c, reply *a)
     if (j->done)
         job_free(j);
     else
-        job_leave(j); /* q and a point into the job until here */
+        job_leave(j); /* not earlier: q and a point into the job */
     if (flush(w, c)) {
         take_up(w, c, &input);
         return;
@@ -428,7 +429,8 @@ static void reply_late(worker *w, conn *c, reply *a)
 void conn_answered(worker *w, conn *c)
 {
     w->at = c;
-    if (!c->response_out) wait_for_job(w, c); /* else replies to earlier requests are sent first */
+    if (!c->response_out)
+        wait_for_job(w, c); /* otherwise the replies to earlier requests are sent first */
 }
 
 void conn_refused(worker *w, conn *c, const char *why)
@@ -439,7 +441,7 @@ void conn_refused(worker *w, conn *c, const char *why)
 }
 
 /* ---- deadlines and the end ---- */
-/* Its deadline has passed. */
+/* Called when the deadline of the connection has passed. */
 void conn_late(worker *w, conn *c)
 {
     w->at = c;

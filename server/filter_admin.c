@@ -9,8 +9,8 @@ typedef unsigned long long ull;
 enum { TRIES = 8 };                       /* how often another process may replace the filter */
 enum { HEADER = 4096, WINDOW_PARTS = 4 }; /* bytes of a header page; default number of parts */
 
-/* 0, or the first parameter of the filter that is not as the spec, whose scheme is planned, asks.
- */
+/* Returns 0 if the filter has the parameters of spec, or BF_EMISMATCH with the first that differs.
+ * spec->scheme must be the planned one. */
 static int same(served *s, const bf_spec *spec, bf_error *err)
 {
     const bf_params have = bf_describe(s->f);
@@ -30,7 +30,8 @@ static size_t count_of(filters *fs)
     return n;
 }
 
-/* If remains of a filter that Redis lost prevent opening, they are deleted first. */
+/* Opens the filter of spec.  If keys that are left of a filter that Redis lost prevent that,
+ * deletes them and opens it once more. */
 static bf_filter *open_anew(served *lost, const bf_spec *spec, bf_error *err)
 {
     bf_filter *f = bf_open(spec, err);
@@ -38,8 +39,9 @@ static bf_filter *open_anew(served *lost, const bf_spec *spec, bf_error *err)
     return stored_remove(lost, err) < 0 ? NULL : bf_open(spec, err);
 }
 
-/* seen: the entry in the list whose filter is gone, or NULL.  1 created; 0 another thread or
- * process created it first, with the same parameters.  *out has a reference. */
+/* Creates a filter and puts it into the list.  seen: the entry of this name, whose filter is gone,
+ * or NULL.  Returns 1, or 0 if another thread or process was faster, with the same parameters. *out
+ * has a reference, which the caller drops. */
 static int make(
     filters *fs, text name, served *seen, const bf_spec *spec, served **out, bf_error *err)
 {
@@ -86,7 +88,7 @@ static int make_within(filters *fs, text name, served *seen, const bf_spec *spec
     return rc;
 }
 
-/* Are all parts there?  A test of an absent key reads every part. */
+/* Returns true if all parts of the filter exist: a test of an absent key reads every part. */
 static bool is_whole(served *s)
 {
     static const char *const keys[] = { "0", "1", "2", "3", "4", "5", "6", "7" };
@@ -96,7 +98,8 @@ static bool is_whole(served *s)
     return rc >= 0;
 }
 
-/* No call may have reported yet that Redis lost the filter. */
+/* Looks in Redis whether the filter still exists: Redis may have lost it without any call having
+ * noticed. */
 static void check_remote(filters *fs, served *s)
 {
     if (s && s->remote && (!stored_stands(fs, s) || !is_whole(s))) filters_doubt(s);
@@ -147,7 +150,7 @@ int filters_drop(filters *fs, text name, bf_error *err)
     }
     if (!s && seen && seen->remote && err->lost) rc = stored_remove(seen, err);
     if (rc == FILTER_GONE && seen && seen->remote)
-        rc = 0; /* the lost filter has been deleted now */
+        rc = 0; /* stored_remove has deleted the rest of the lost filter */
     if (rc >= 0) registry_unlist(fs, s ? s : seen);
     registry_let_go(s);
     registry_let_go(seen);
@@ -157,7 +160,9 @@ int filters_drop(filters *fs, text name, bf_error *err)
 int filters_merge(filters *fs, text name, text image, bf_error *err)
 {
     bf_filter *from = bf_from_bytes(image.ptr, image.len, stored_spec(&(bf_spec){ 0 }, fs->o), err);
-    if (!from) return err->code == BF_EFORMAT ? BF_EINVAL : err->code; /* the client's bytes */
+    if (!from)
+        return err->code == BF_EFORMAT ? BF_EINVAL
+                                       : err->code; /* the client sent invalid bytes: 400 */
     bool kept = false;
     int rc = 0;
     for (int i = 0; rc >= 0 && !kept && i < TRIES; i++) {

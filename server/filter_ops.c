@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 /* ---- parameters of PUT ---- */
-/* The rows of the table that are stored with a filter, and counting. */
+/* The parameters of PUT: the rows of parameters.h that are stored with a filter, and counting. */
 #define STORED(X) BF_NUMBERS(X) BF_SCHEME(X) BF_STORED(X)
 #define NUMBER(kind, name, php, above, below, range, sentence) P_##name,
 #define NAME(kind, name, php, above, below, range, sentence) #name ", "
@@ -17,11 +17,11 @@ enum { STORED(NUMBER) P_counting };
 typedef struct {
     bf_spec spec;
     char scheme[BF_SCHEME_BYTES];
-    unsigned seen; /* one bit per name above */
+    unsigned seen; /* one bit for each name that was given */
 } asked;
 
-/* take_KIND returns false if the value is out of range.  0 always is: in bf_spec it means "not
- * given". */
+/* Each take_KIND stores the value in the spec and returns false if it is out of range.  0 is always
+ * out of range, because in bf_spec it means "not given". */
 static bool take_SIZE(asked *q, text value, double above, double below, uint64_t *to)
 {
     (void)q, (void)above, (void)below;
@@ -66,7 +66,7 @@ static bool take_counting(asked *q, text value)
     return q->spec.counting || text_is(value, TEXT("0"));
 }
 
-/* ok: take_KIND accepted the value */
+/* Ends a parameter: refuses a repeated one, and one whose value take_KIND did not accept (ok). */
 static int taken(asked *q, int which, const char *name, bool ok, text value, bf_error *err)
 {
     char given[64];

@@ -19,8 +19,8 @@ static int status_of(int code)
     case BF_EIO:
     case BF_ENOENT:
     case BF_EBUSY:
-    case BF_EMISMATCH:           /* another process replaced the filter */
-    case BF_EFORMAT: return 503; /* or damaged it */
+    case BF_EMISMATCH: /* another process replaced the filter by one with other parameters */
+    case BF_EFORMAT: return 503; /* another process damaged it */
     case BF_EINVAL:
     case BF_ENOTSUP: return 400;
     default: return 500;
@@ -56,7 +56,7 @@ static served *use(worker *w, text name, bool to_add, reply *a)
     filters *fs = &w->s->fs;
     bf_error err;
     served *f = w->may_block ? filters_find(fs, name, &err)
-                : fs->remote ? NULL /* every call would wait for Redis */
+                : fs->remote ? NULL /* a worker must not wait for Redis: a job does it */
                              : filters_known(fs, name, to_add);
     if (!f && w->may_block) fail(w, name, a, err.code, &err);
     a->defer = !f && !w->may_block;
@@ -71,7 +71,7 @@ void start_again(worker *w, reply *a)
 }
 
 /* An add or removal is acknowledged only if the name still leads to the same filter afterwards. For
- * a single key that is the only check of the file, because each is a system call. */
+ * a single key this is the only check of the file, because each check is a system call. */
 void with(worker *w, text name, action *what, const call *c, reply *a)
 {
     for (int i = 0; i < TRIES; i++) {

@@ -20,7 +20,7 @@ static void init_lock(pthread_rwlock_t *lock)
 {
     pthread_rwlockattr_t attr;
     pthread_rwlockattr_init(&attr);
-#ifdef __GLIBC__ /* else a steady stream of readers may keep a writer waiting */
+#ifdef __GLIBC__ /* by default a steady stream of readers would keep a writer waiting for ever */
     pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
 #endif
     pthread_rwlock_init(lock, &attr);
@@ -194,7 +194,7 @@ served *registry_look_up(filters *fs, text name, bf_error *err)
 {
     served *seen = registry_take(fs, name);
     if (seen && stored_is_current(fs, seen)) return seen;
-    if (seen) raise_(&seen->doubted); /* until it is replaced no request may add to it */
+    if (seen) raise_(&seen->doubted); /* no request may add to it until the entry is replaced */
     served *s = find_stored(fs, name, seen, err);
     if (!s && seen && err->code == FILTER_ABSENT && !stored_is_main(name))
         registry_unlist(fs, seen);
@@ -332,7 +332,7 @@ static int open_named(void *ctx, text name, uint64_t bytes, bf_error *err)
         registry_let_go(s);
         return 0;
     }
-    if (err->code == FILTER_ABSENT) return 0; /* deleted between the folder's list and now */
+    if (err->code == FILTER_ABSENT) return 0; /* the file was deleted since the folder was read */
     int rc = stored_at(fs, name, &path, err);
     if (rc < 0) return rc;
     *err = why;
@@ -366,7 +366,8 @@ int filters_sync(filters *fs, bf_error *err)
 {
     int rc = 0;
     size_t count;
-    served **all = filters_list(fs, &count); /* a thread that is stuck may still change the list */
+    served **all = filters_list(
+        fs, &count); /* a copy, because a thread that is stuck may still change the list */
     if (!all) return stored_fail(err, BF_ENOMEM, "out of memory");
     for (size_t i = 0; i < count; i++) {
         bf_error one;
@@ -391,8 +392,8 @@ void filters_close(filters *fs)
 }
 
 /* ---- what is in one ---- */
-/* Logs a line if the filter holds more keys than it is sized for.  It is checked again after n / 8
- * new keys, in Redis once a minute: another process may have cleared it. */
+/* Logs a line if the filter holds more keys than it is sized for.  Such a filter is checked again,
+ * because another process may clear it: after n / 8 new keys, in Redis once a minute. */
 static void look(served *s)
 {
     char sentence[BF_SENTENCE_BYTES];
@@ -411,7 +412,7 @@ static void look(served *s)
 
 void filters_watch(served *s, uint64_t fresh)
 {
-    enum { AGAIN = 61000 }; /* the core looks once a minute */
+    enum { AGAIN = 61000 }; /* ms; the core asks Redis at most once a minute */
     if (fresh == 0 || __atomic_sub_fetch(&s->spare, (int64_t)fresh, __ATOMIC_RELAXED) >= 0) return;
     const int64_t now = (int64_t)(clock_ns() / 1000000);
     if (s->remote && __atomic_load_n(&s->overfull, __ATOMIC_RELAXED) &&

@@ -21,17 +21,18 @@ typedef struct {
     bf_filter *f;
     char *storage; /* NULL = memory                                     */
     bool remote, grows, counts;
-    bool sure;    /* its scheme refuses no key */
+    bool sure;    /* its scheme accepts every key */
     bool gone;    /* atomic: deleted or replaced, not in the list      */
     bool doubted; /* atomic: a call failed or its file is gone; the next request opens it again */
     uint64_t serial; /* unique in this process */
     unsigned refs;   /* atomic; the list has one                          */
     pthread_rwlock_t use;
     uint64_t adds, added, hits, misses, removed; /* keys since the start; relaxed atomics    */
-    int64_t spare, looked; /* atomics: new keys until the next check; ms of the last check */
-    bool overfull;         /* atomic: the warning was logged */
-    pthread_mutex_t lock;  /* protects what follows                             */
-    bf_state state;        /* at the time state_at                              */
+    int64_t spare,
+        looked;    /* atomics; of the fill: new keys until the next check; ms of the last check */
+    bool overfull; /* atomic: the warning was logged */
+    pthread_mutex_t lock;          /* protects what follows                             */
+    bf_state state;                /* at the time state_at                              */
     uint64_t state_at, state_cost; /* ns on the monotonic clock, 0 = never; how long it took, ns */
 } served;
 

@@ -49,8 +49,9 @@ static inline uint64_t eight(const char *bytes, size_t i, size_t len)
     return left < 8 ? x >> 8 * (8 - left) : x;
 }
 
-/* Like run(), eight bytes per step: skips bytes from `least` on but 127.  Only the lowest bit of
- * `odd` is exact: those above it may come from a borrow. */
+/* Like run(), with eight bytes per step: skips bytes that are at least `least` and not 127.  In
+ * `odd` the high bit of a byte says that it is another one; only the lowest such bit is exact,
+ * because the subtraction may borrow from the bytes above it. */
 static inline size_t run_eight(
     bool (*is)(unsigned char), unsigned char least, const char *bytes, size_t i, size_t len)
 {
@@ -79,7 +80,7 @@ static inline bool whole_line(const char *bytes, size_t len, size_t *i)
     return true;
 }
 
-/* The same for the request line of nearly all requests. */
+/* The same for a request line of the usual form; strict_head checks all others. */
 static inline bool whole_first(const char *bytes, size_t len, size_t *i)
 {
     static const char version[11] = " HTTP/1.1\r\n";

@@ -20,8 +20,8 @@ typedef struct {
 
 enum { STRICT_EXTENSION = 256, STRICT_DIGITS = 16 };
 
-/* Each takes up to the end of its part; *took is how many bytes are right.  0, or the status
- * that byte *took earns. */
+/* Check bytes up to the end of the head, or of the chunked body.  *took is set to the number of
+ * valid bytes.  Return 0, or the status with which byte *took is refused. */
 int strict_head(strict *s, const char *bytes, size_t len, size_t *took);
 int strict_chunks(
     strict *s, const char *bytes, size_t len, uint64_t most, uint64_t trailers, size_t *took);

@@ -1,5 +1,6 @@
 /* history.h - fill and requests over time, for the status page: at most HISTORY points over the
- * server's whole life. When it is full every second point goes and the distance doubles. */
+ * server's whole life.  When there are that many, every second point is dropped and the distance
+ * doubles. */
 #ifndef BFD_HISTORY_H
 #define BFD_HISTORY_H
 #include <pthread.h>

@@ -17,9 +17,9 @@ typedef struct {
 typedef struct {
     int status;
     bool defer; /* a job must answer it, or the rest of it */
-    /* How far a batch got that a job continues: `made` has the answers of the keys that are done,
-     * of the filter with this serial number.  After them `half` more bytes: 1 if that key was new,
-     * although the job must add it again. */
+    /* If a job continues a batch: `made` has the answers of the keys that are done, by the filter
+     * with this serial number, and then `half` bytes for keys that the job must add again; such a
+     * byte is 1 if the key was new the first time. */
     uint64_t serial;
     size_t half;
     const char *type; /* Content-Type, a literal           */

@@ -5,27 +5,27 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* At most MOST_NEW threads work for names that are not open: new connections to Redis may hang
- * while the open ones are answered. */
+/* At most MOST_NEW of the threads work for filters that are not open yet: new connections to Redis
+ * may hang while Redis answers on the open ones. */
 enum { THREADS_MAX = 64, MOST_NEW = 32, BUCKETS = 256 };
 enum { HANGS = 500, BEAT = 50 }; /* ms */
-enum { SMALL = 1024 };           /* smaller jobs are not counted, bytes */
+enum { SMALL = 1024 };           /* bytes; smaller jobs are not counted in --max-buffered */
 
 /* The jobs of one name; freed when the last one is done. */
 typedef struct turn {
-    struct turn *next, *next_ready; /* next in its bucket; next in the queue */
+    struct turn *next, *next_ready; /* next in the hash table's bucket; next in `ready` */
     job *first, *last;
     size_t len;
-    uint64_t since; /* ms: when its current job was queued or became the first */
+    uint64_t since; /* ms: when its first job became the first */
     bool open;      /* was the filter open when the first job came?            */
     char name[NAME_BYTES + 1];
 } turn;
 
 struct pool {
     pthread_mutex_t lock;
-    pthread_cond_t more, less;   /* a job was queued; a thread finished one    */
-    pthread_cond_t probe_wanted; /* a job was queued while the probe rested    */
-    turn *buckets[BUCKETS], *ready[2], *last_ready[2]; /* [true]: of names that are open */
+    pthread_cond_t more, less;   /* signalled when a job was queued; when a thread finished one */
+    pthread_cond_t probe_wanted; /* signalled when a job was queued and `rests` is set */
+    turn *buckets[BUCKETS], *ready[2], *last_ready[2]; /* ready[1]: names whose filter is open */
     pthread_t thread[THREADS_MAX], probe;
     worker self[THREADS_MAX];                       /* each thread's worker, without connections */
     unsigned threads, idle, busy, busy_new, nready; /* nready: turns in ready */
@@ -121,10 +121,10 @@ static void hand_back(job *j)
     } while (!__atomic_compare_exchange_n(
         &w->done, &before, j, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
     if (!before && write(w->wake, &one, sizeof one) < 0)
-        return; /* the pipe is full: the worker is awake */
+        return; /* the counter is at its limit, so the worker will wake up anyway */
 }
 
-/* Room that hold_reply() lacks is not noted: a reply that exists is not made again. */
+/* If only hold_reply() finds no room, the job is not started again: the request was carried out. */
 static void do_job(worker *w, job *j)
 {
     if (!j->w) {
@@ -176,7 +176,7 @@ static void *run_jobs(void *self)
     return NULL;
 }
 
-/* Keeps an idle thread for each turn in the queue: another thread's job may take minutes. */
+/* Starts a thread if fewer are idle than turns are queued, because a job may take minutes. */
 static bool start_thread(pool *p, server *s)
 {
     if (p->idle > p->nready || p->threads == THREADS_MAX) return true;
@@ -193,8 +193,7 @@ static bool start_thread(pool *p, server *s)
 static bool submit(server *s, job *j, text name)
 {
     pool *p = s->pool;
-    const bool open =
-        filters_has_open(&s->fs, name); /* also false for a turn that is not a filter's */
+    const bool open = filters_has_open(&s->fs, name); /* of "?metrics" and the like: false */
     pthread_mutex_lock(&p->lock);
     const bool ok = !p->stop && start_thread(p, s) && queue(p, j, name, open);
     if (ok) pthread_cond_signal(&p->more);
@@ -227,8 +226,9 @@ static void nap(pool *p, pthread_cond_t *until)
     pthread_cond_timedwait(until, &p->lock, &t);
 }
 
-/* Any reply counts, also an error, if it comes in time.  A time-out never does: after one the core
- * reports further time-outs immediately, without asking the server. */
+/* Any reply that comes in time shows that Redis answers, also an error.  A time-out does not,
+ * however soon it is reported: after a first one the core reports more of them without asking
+ * Redis. */
 static void send_probe(server *s, bf_filter **f)
 {
     pool *p = s->pool;
@@ -244,7 +244,7 @@ static void send_probe(server *s, bf_filter **f)
     __atomic_store_n(&p->asked, 0, __ATOMIC_RELEASE);
 }
 
-/* Waits BEAT ms first: jobs that end sooner cost Redis no probe. */
+/* The probe's thread.  Waits BEAT ms before each probe, so jobs that end sooner cause none. */
 static void *beat(void *self)
 {
     server *s = self;
@@ -292,7 +292,8 @@ bool jobs_hang_for(server *s, const request *q)
 }
 
 /* ---- life ---- */
-/* On the monotonic clock: if the real-time clock is set back, nap() must not last longer. */
+/* Uses the monotonic clock, so that nap() does not last longer if the real-time clock is set back.
+ */
 static void init_cond(pthread_cond_t *c)
 {
     pthread_condattr_t attr;
@@ -360,7 +361,7 @@ void jobs_close(server *s)
     s->pool = NULL;
 }
 
-/* Does nothing while the last one still runs. */
+/* Does nothing if the job of the last call has not ended. */
 void jobs_look(server *s)
 {
     pool *p = s->pool;

@@ -37,15 +37,16 @@ struct job {
     bool done;                   /* its reply is complete; only the worker uses it */
     request q;                   /* points into text and body                              */
     buffer text, body, input;    /* input: what the client sent after this request         */
-    uint64_t held, lacked, room; /* bytes: counted; missing; reserved for a retry */
+    uint64_t held, lacked, room; /* bytes: counted in server.buffered; that were missing; reserved
+                                    for the second start */
     uint64_t began;              /* ns, for the log */
     bool whole;                  /* about a complete filter */
-    bool again;                  /* this is the second start */
+    bool again;                  /* it was started a second time */
     reply a;
 };
 
 bool jobs_open(struct server *s);
-/* Returns false if some still run at `until` (ms). */
+/* Waits for the jobs that run.  Returns false if some have not ended at `until` (ms). */
 bool jobs_stop(struct server *s, uint64_t until);
 void jobs_close(struct server *s);
 bool jobs_hang(const struct server *s); /* Does Redis hang? */
@@ -60,7 +61,7 @@ job *job_start(
 /* True if the job found too little room, the worker made some, and the job was started again. */
 bool job_again(struct worker *w, job *j);
 bool job_keep_input(struct worker *w, job *j, const char *bytes, size_t len);
-buffer job_input(job *j); /* the caller frees it; input_held() is its count */
+buffer job_input(job *j); /* the caller frees it and subtracts input_held() */
 void job_leave(job *j);   /* its connection was answered or closed                  */
 void job_free(job *j);    /* after it was delivered                                 */
 void jobs_deliver(struct worker *w);

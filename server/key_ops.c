@@ -4,7 +4,8 @@
 #include "keys.h"
 #include <stdio.h>
 
-/* STEPS: positions that a worker computes in one batch; those of older schemes cost SLOW times. */
+/* STEPS: the most positions that a worker computes in one batch.  A position of an older scheme
+ * counts as SLOW positions. */
 enum { STEPS = 1 << 24, SLOW = 8 };
 
 /* ---- one key ---- */
@@ -137,8 +138,9 @@ static bool answer_all(worker *w, served *f, const call *c, verb v, reply *a)
 static bool answers_fit(worker *w, int form, text body, reply *a)
 {
     size_t at, most = body.len + 1;
-    if (body.len < LARGE / 2) return true; /* buffers grow by doubling: it stays below LARGE */
-    if (a->held) return true; /* reserved by the call before, whose filter was replaced */
+    if (body.len < LARGE / 2)
+        return true;          /* the answers stay below LARGE, although buffers grow by doubling */
+    if (a->held) return true; /* an earlier call reserved it, whose filter was then replaced */
     if (form == KEYS_FRAMED) most = body.len / 4;
     if (!hold(w, most)) {
         most = (size_t)keys_count(form, body, &at);
@@ -169,7 +171,7 @@ static bool batch_begin(worker *w, served *f, const call *c, reply *a)
 {
     bf_error err;
     a->made.len = a->half = 0;
-    if (is_of_counters(c->verb)) { /* before memory is reserved */
+    if (is_of_counters(c->verb)) { /* refused before memory is reserved */
         const int64_t rc = change_or_test(w, f, c->verb, NULL, 0, NULL, &err);
         if (rc < 0) cannot(w, f, c->verb, a, (int)rc, &err);
         if (rc < 0) return false;

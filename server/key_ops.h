@@ -22,7 +22,7 @@ static inline bool changes(const call *c) { return c->verb == VERB_ADD || c->ver
 /* filter_ref.c */
 void fail(worker *w, text name, reply *a, int code, bf_error *err);
 void fail_on(worker *w, const served *f, reply *a, int code, bf_error *err);
-/* For PUT, DELETE, merge and removal: a mismatch is a 409, not a 503. */
+/* fail() for PUT, DELETE, merge and removal, for which a mismatch is a 409 and not a 503. */
 void conflict(worker *w, text name, reply *a, int code, bf_error *err);
 bool unanswered(const worker *w); /* Redis hangs: do not send it requests */
 void start_again(worker *w, reply *a);

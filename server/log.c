@@ -16,7 +16,7 @@ enum { FLUSH = 64 << 10 };
  * meanwhile.  O_NONBLOCK: a FIFO without a reader is an error (ENXIO) instead of a wait. */
 int log_open(server *s)
 {
-    if (!s->o.access_log) return 0; /* log_fd stays -1 */
+    if (!s->o.access_log) return 0; /* no log: log_fd stays -1 */
     int fd = open(s->o.access_log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0640);
     if (fd < 0) return -1;
     fcntl(fd, F_SETFL, O_APPEND);
@@ -82,8 +82,8 @@ void log_request(
     if (b->len > FLUSH) log_flush(w);
 }
 
-/* Reports the first failure, and the next one only after a success: else the journal would fill
- * instead. */
+/* Reports the first of several failures in a row only, because a line for each would fill the
+ * journal. */
 static void complain(server *s, bool failed, const char *why)
 {
     if (__atomic_exchange_n(&s->log_fails, failed, __ATOMIC_RELAXED) == failed || !failed) return;

@@ -26,12 +26,13 @@ enum {
     SPARE = 64,
     BACKLOG = 4096,
     APART = 128 << 10
-}; /* ms; descriptors besides connections; bytes */
+}; /* DRAIN, LAST: ms.  SPARE: descriptors for other uses than connections.  APART: bytes. */
 
 static int complain(const char *what, const char *why)
 {
     char shown[sizeof((bf_error *)0)->msg];
-    bf_hide_passwords(why, shown, sizeof shown); /* the core may quote a wrong URL as a path */
+    bf_hide_passwords(why, shown,
+        sizeof shown); /* an error may quote a wrong URL, with its password, as a path */
     fprintf(stderr, "bloomfilterd: %s: %s\n", what, shown);
     return -1;
 }
@@ -120,7 +121,8 @@ static int start(server *s)
     history_init(&s->history);
     raise_limits(&s->o);
     if (open_listener(s) < 0)
-        return -1; /* before a filter is created: a second daemon on this port must leave nothing */
+        return -1; /* listens before a filter is created: a second daemon on this port must create
+                      none */
     s->loopback = is_loopback(s->listener);
     if (log_open(s) < 0) return complain(s->o.access_log, strerror(errno));
     if (filters_open(&s->fs, &s->o, &err) < 0) return complain("the filter", err.msg);
@@ -163,7 +165,7 @@ static void reopen(server *s)
             strerror(errno));
 }
 
-/* Until SIGTERM or SIGINT. */
+/* Returns when SIGTERM or SIGINT has come. */
 static void wait_for_end(server *s, const sigset_t *signals)
 {
     struct timespec second = { 1, 0 };

@@ -5,7 +5,8 @@
  * Counted are: replies that their clients have not read, input that waits behind them, incomplete
  * requests and those that wait for a thread of jobs.c, images and other large replies.  If there is
  * no room, clients that neither sent nor read for STILL ms are closed, the longest idle first, so
- * that an active client never waits for an idle one.  If there is none, the request gets no room.
+ * that an active client never waits for an idle one.  If there is no such client, the request
+ * is refused.
  */
 #include "server.h"
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { STILL = 2000, LOOK = 64 }; /* ms; how many requests are looked at */
+enum { STILL = 2000, LOOK = 64 }; /* STILL: ms.  LOOK: how many connections are examined at once. */
 
 static bool reserve(server *s, uint64_t bytes)
 {

@@ -168,7 +168,7 @@ static int sizes(options *o, int option)
     }
 }
 
-/* The range is described as in the library. */
+/* Reads --grow or --window.  The message describes the range as the library does. */
 static int factor(const char *name, double *to, double above)
 {
     bf_error err;

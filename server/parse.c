@@ -7,7 +7,7 @@
 enum {
     STOP = 256 << 10,
     BLANKS = 8
-}; /* bytes of replies that are sent before more is parsed; the most CR and LF before a request */
+}; /* bytes of unsent replies at which parsing stops; the most CR and LF before a request */
 
 static worker *worker_of(llhttp_t *p) { return p->data; }
 
@@ -91,7 +91,7 @@ static int on_field(llhttp_t *p, const char *at, size_t len)
     return header_bytes(w, len);
 }
 
-/* lengths of the names below */
+/* bit i: one of the names below has i characters */
 enum { LENGTHS = 1 << 4 | 1 << 6 | 1 << 7 | 1 << 12 | 1 << 13 | 1 << 14 | 1 << 16 | 1 << 17 };
 
 /* A header that occurs twice is refused, because a proxy may use the other one.  Trailers are
@@ -230,7 +230,7 @@ static int on_head_end(llhttp_t *p)
 {
     worker *w = worker_of(p);
     request_in *x = &w->asked;
-    p->upgrade = 0; /* upgrades are ignored */
+    p->upgrade = 0; /* a request to upgrade is treated as an ordinary one */
     x->head_done = true;
     if (p->http_major != 1) return stop(x, 400), -1;
     int rc = check_body(w, p, x);
@@ -344,7 +344,7 @@ static bool keep(request_in *x)
 void parse_suspend(worker *w, conn *c)
 {
     request_in *x = &w->asked, *part = c->part;
-    c->part = NULL; /* its buffers belong to w->asked now */
+    c->part = NULL; /* w->asked has taken over its buffers */
     x->moved = w->now;
     if (!part) part = malloc(sizeof *part);
     if (part && keep(x) && hold_request_in(w, x)) {

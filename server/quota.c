@@ -31,7 +31,7 @@ static int count_file(void *ctx, text name, uint64_t bytes, bf_error *err)
     return 0;
 }
 
-/* In a folder every filter counts, whichever program created it. */
+/* Adds up the sizes of all filters.  In a folder those that other programs created count too. */
 static int sum_up(filters *fs, sum *s, bf_error *err)
 {
     if (fs->folder) return stored_each(fs, count_file, s, err);

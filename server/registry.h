@@ -18,7 +18,7 @@ void registry_unlist(filters *fs, served *s);
 /* The filter of this name, with a reference, opened again if it is not current.  NULL: *err has the
  * reason, with the code FILTER_ABSENT if nothing is stored. */
 served *registry_look_up(filters *fs, text name, bf_error *err);
-/* Turns look_up's error into the one for clients. */
+/* Turns the error of registry_look_up into the one that clients get. */
 int registry_missing(text name, bf_error *err);
 /* As filters_find; alone: with the lock held alone. */
 served *registry_find(filters *fs, text name, bool alone, bf_error *err);

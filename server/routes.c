@@ -116,8 +116,8 @@ static bool named(worker *w, text path, const request *q, reply *a)
     return true;
 }
 
-/* Is there room for a report on all filters as large as the last one?  Checked before it is
- * written, without reserving: the report would count the reservation. */
+/* Returns true if a report on all filters, as large as the last one, fits into --max-buffered.
+ * Nothing stays reserved, because the report itself shows how much is reserved. */
 static bool report_fits(worker *w, reply *a)
 {
     const uint64_t last = tallied(&w->s->report);
@@ -127,7 +127,8 @@ static bool report_fits(worker *w, reply *a)
         return false;
     }
     unhold(w, last);
-    return buffer_reserve(&a->made, last + last / 16); /* else the buffer would grow by doubling */
+    return buffer_reserve(
+        &a->made, last + last / 16); /* one allocation instead of growth by doubling */
 }
 
 static bool metrics(worker *w, reply *a)
@@ -156,8 +157,8 @@ static bool of_server(worker *w, text path, const request *q, reply *a)
     return true;
 }
 
-/* Requests that are about no filter, or that must not wait for others of "default", have a turn of
- * their own, whose text cannot be a filter's name. */
+/* /metrics and /healthz get queues of their own (jobs.h), so that they do not wait for requests
+ * about "default".  `?` makes the text differ from all names of filters. */
 text route_turn(const request *q, char room[NAME_ROOM])
 {
     text rest;
@@ -185,7 +186,7 @@ bool route_is_whole(const request *q)
            text_is(rest, TEXT("/merge"));
 }
 
-/* Is it about complete filters?  Then its time depends on their size. */
+/* Returns true if the request is about complete filters, so that its time depends on their size. */
 static bool is_long(const request *q)
 {
     bool named;

@@ -1,12 +1,11 @@
-/* server.h - what the parts of the daemon share: the server, its workers, a connection.
+/* server.h - what the files of the daemon share: the server, its workers, a connection.
  *
- *   main.c -> worker.c (epoll, deadlines) -> conn.c (sockets) -> parse.c (llhttp) -> routes.c ->
- * filters.c -> core
- *                                                                             `-> jobs.c (threads
- * that may wait) -> routes.c
+ *   main.c -> worker.c (epoll, deadlines) -> conn.c (sockets) -> parse.c (llhttp) -> routes.c
  *
- * A worker is one thread; its connections are its own, so is everything in it but the counters,
- * which others read. */
+ *   routes.c -> filters.c -> core, or -> jobs.c (threads that may wait) -> routes.c
+ *
+ * A worker is one thread.  Only this thread uses its connections and its other members; other
+ * threads read its counters. */
 #ifndef BFD_SERVER_H
 #define BFD_SERVER_H
 #include "clock.h"
@@ -20,17 +19,17 @@
 #include <time.h>
 
 enum { READ_BYTES = 64 << 10, STATUSES = 16 };
-/* The headers that are read; a repeated one is answered 400. */
+/* The headers that the daemon reads.  A request that repeats one is answered 400. */
 enum { TYPE, AUTHORIZATION, EXPECT, TRANSFER, CODING, HOST_NAME, ORIGIN, REFERER, SITE, HEADERS };
 
-/* A request on its way in.  Lives in the worker while bytes are parsed, on the heap only between
- * two reads. */
+/* A request that is being received.  It is a member of the worker while bytes are parsed, and is
+ * moved to the heap only if it is still incomplete after a read. */
 typedef struct request_in {
     bool active, head_done;
     bool owns;       /* one of its buffers owns memory */
     bool fresh;      /* its deadline has not been set yet */
-    int fail;        /* the status of its refusal, 0 = not refused */
-    const char *why; /* NULL, or a literal: the reason */
+    int fail;        /* the status with which it is refused; 0: it is not */
+    const char *why; /* the reason, a literal, or NULL */
     buffer url, body, headers[HEADERS];
     buffer *into; /* receives the value of the current header */
     char field[24];
@@ -39,7 +38,7 @@ typedef struct request_in {
     uint64_t header_bytes, raw, body_bytes,
         held;       /* raw: bytes received while its head is incomplete; held: bytes counted in
                        server.buffered */
-    uint64_t moved; /* ms: when its last bytes came, while it is suspended */
+    uint64_t moved; /* ms; when it is suspended: the time of its last bytes */
 } request_in;
 
 /* A reply that the socket did not take completely, and the input that waits until it is sent. */
@@ -50,7 +49,7 @@ typedef struct {
     uint64_t queued; /* bytes in the socket's send queue at the last check of memory_budget.c */
 } response_out;
 
-/* ASKING: a request is incomplete.  WAITING: for its job */
+/* ASKING: a request is incomplete.  WAITING: a job answers the request. */
 enum { IDLE, ASKING, SENDING, LINGERING, WAITING, STATES };
 typedef struct conn {
     llhttp_t parser;
@@ -58,12 +57,12 @@ typedef struct conn {
     request_in *part;             /* the incomplete request, or NULL */
     response_out *response_out;
     job *job;       /* the job that answers its request, or NULL */
-    uint64_t until; /* deadline, ms; every list but SENDING is in this order */
+    uint64_t until; /* deadline, ms; all lists but SENDING are ordered by it */
     int fd;
     uint8_t state;
-    /* broken: close only once the client has seen the reply */
+    /* broken: after the reply, reads until the client closes (LINGERING) */
     bool close : 1, broken : 1, events_out : 1;
-    uint8_t blanks; /* number of CR and LF before the request */
+    uint8_t blanks; /* CR and LF received before the request */
 } conn;
 typedef struct {
     conn *first, *last;
@@ -88,11 +87,11 @@ typedef struct worker {
     bool answered;      /* a request ended in the current bytes */
     buffer log;
     job *done;             /* atomic: jobs that have ended, newest first */
-    bool woken;            /* `done` may not be empty */
+    bool woken;            /* jobs may be in `done` */
     bool may_block;        /* a thread of jobs.c: it may wait, and has no connections */
     uint64_t room, lacked; /* for threads of jobs.c: see hold() */
     bool drained;
-    bool accept_paused; /* no descriptors are left: accepts nothing until the next sweep */
+    bool accept_paused; /* no descriptor was free: accepts nothing until the next sweep */
     uint64_t statuses[STATUSES], connections, accepted; /* counters: relaxed atomics              */
 } worker;
 
@@ -102,10 +101,10 @@ struct server {
     pool *pool;
     worker *workers;
     int listener, log_fd;
-    /* relaxed atomics; report: the size of the last /metrics */
+    /* relaxed atomics; report: the size of the last /metrics in bytes */
     uint64_t buffered, connections, report;
     uint64_t started, drain_until; /* ms; drain_until is set before draining */
-    /* atomic: the largest request that hold() refused since room was made */
+    /* atomic, bytes: the largest request that hold() refused since held_relieve() ran */
     uint64_t wanted;
     bool draining;  /* atomic */
     bool loopback;  /* listens on a loopback address only */
@@ -147,10 +146,11 @@ bool hold(worker *w, uint64_t bytes);
 bool hold_beside(worker *w, uint64_t bytes, uint64_t beside);
 void unhold(worker *w, uint64_t bytes);
 void held_relieve(worker *w);
-/* Unused bytes that an input buffer keeps while its request waits for a reply. */
+/* Free bytes that an input buffer has beyond its contents; they count as held. */
 enum { INPUT_MORE = 256 };
 static inline uint64_t input_held(const buffer *b) { return b->len ? b->len + INPUT_MORE : 0; }
-/* Counts a large reply until it is sent.  If there is no room, the reply becomes a 503. */
+/* Counts a large reply in --max-buffered until it is sent.  If it does not fit, it becomes a 503.
+ */
 void hold_reply(worker *w, reply *a);
 
 /* parse.c */

@@ -166,7 +166,7 @@ bool stats_state(const worker *w, served *f, bf_state *st)
 {
     if (f->remote && jobs_hang(w->s)) return false;
     bf_set_nowait(true);
-    const bool used = pthread_rwlock_tryrdlock(&f->use) == 0; /* else a merge holds it */
+    const bool used = pthread_rwlock_tryrdlock(&f->use) == 0; /* false: a merge holds the lock */
     const bool up = filter_state(f, st, NULL) >= 0;
     if (used) pthread_rwlock_unlock(&f->use);
     bf_set_nowait(!w->may_block);
@@ -191,7 +191,7 @@ static bool head(buffer *b, const char *name, const char *type, const char *help
         b, "# HELP bloomfilter_%s %s\n# TYPE bloomfilter_%s %s\n", name, help, name, type);
 }
 
-/* v: METRICS values per filter */
+/* v has METRICS values for each filter. */
 static bool print_filters(buffer *b, served *const *all, size_t count, const double *v)
 {
     bool ok = true;
@@ -199,7 +199,8 @@ static bool print_filters(buffer *b, served *const *all, size_t count, const dou
         ok = head(b, metrics[m].name, metrics[m].type, metrics[m].help);
         for (size_t i = 0; ok && i < count; i++) {
             const double *of = v + i * METRICS;
-            if (of[UP] == 0 && m >= COUNT && m < UP) continue; /* an unknown value is left out */
+            if (of[UP] == 0 && m >= COUNT && m < UP)
+                continue; /* values of a filter that does not answer are left out */
             ok = buffer_print(
                 b, "bloomfilter_%s{filter=\"%s\"} %.17g\n", metrics[m].name, all[i]->name, of[m]);
         }

@@ -120,7 +120,7 @@ int stored_each(const filters *fs, int (*each)(void *ctx, text name, uint64_t by
 bf_spec *stored_spec(bf_spec *spec, const options *o)
 {
     spec->may_count = !spec->counting; /* an existing filter is served whether it counts or not */
-    spec->threads = true;              /* also with one worker: another thread counts the bits */
+    spec->threads = true; /* also if there is one worker, because another thread counts the bits */
     spec->secret = o->keyed ? o->secret : NULL;
     spec->secret_len = o->keyed ? BF_SECRET_BYTES : 0;
     return spec;
@@ -187,8 +187,8 @@ bool stored_is_current(const filters *fs, const served *s)
     return !s->storage || s->remote || stored_stands(fs, s);
 }
 
-/* A filter that Redis lost may have left its companion hash: it is re-created and deleted, which
- * removes both. */
+/* Deletes what is left of a filter that Redis lost, which may be its companion hash: re-creates the
+ * filter and deletes it, so both keys are gone. */
 static int remove_remains(const served *s, bf_error *err)
 {
     bf_filter *f = bf_open(&(bf_spec){ .storage = s->storage, .n = 1, .p = 0.5 }, err);

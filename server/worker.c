@@ -8,7 +8,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-enum { EVENTS = 256, SWEEP = 250 }; /* at once; ms */
+enum { EVENTS = 256, SWEEP = 250 }; /* events per epoll_wait; ms between two sweeps */
 
 /* ---- lists of connections, the earliest deadline first ---- */
 static void unlink_conn(worker *w, conn *c)
@@ -41,7 +41,8 @@ void worker_move(worker *w, conn *c, int state, uint64_t until)
     l->last = c;
 }
 
-/* Who cannot be taken in stays in the backlog, and would wake us again at once. */
+/* Stops listening: a connection that cannot be accepted stays in the backlog, and epoll would
+ * report it again at once. */
 void worker_pause_accept(worker *w)
 {
     w->accept_paused = epoll_ctl(w->epoll, EPOLL_CTL_DEL, w->s->listener, NULL) == 0;
@@ -64,7 +65,8 @@ static void sweep_waiting(worker *w)
     }
 }
 
-/* conn_late moves or frees its connection; only SENDING is in no order. */
+/* Handles the connections whose deadline has passed.  All lists but SENDING are ordered by
+ * deadline. conn_late moves or frees the connection. */
 static void sweep(worker *w)
 {
     for (int state = 0; state < STATES; state++) {
@@ -75,7 +77,7 @@ static void sweep(worker *w)
                 conn_late(w, c);
             else if (state != SENDING)
                 break;
-            /* its 408 may have made others give way */
+            /* sending the 408 may have closed the next connection to make room */
             if (state == ASKING) next = w->lists[ASKING].first;
         }
     }
@@ -149,7 +151,7 @@ void *worker_run(void *self)
         if (w->woken) {
             w->woken = false;
             jobs_deliver(w);
-        } /* last: it may close a connection that had an event */
+        } /* after all events: it may close a connection that had one */
         if (w->now - w->swept >= SWEEP) sweep(w);
         conn_bury(w);
         if (w->log.len) log_flush(w);
