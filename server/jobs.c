@@ -292,8 +292,7 @@ bool jobs_hang_for(server *s, const request *q)
 }
 
 /* ---- life ---- */
-/* Uses the monotonic clock, so that nap() does not last longer if the real-time clock is set back.
- */
+/* Monotonic, so that a change of the real-time clock does not prolong nap(). */
 static void init_cond(pthread_cond_t *c)
 {
     pthread_condattr_t attr;

@@ -96,48 +96,46 @@ def writable(args: Namespace) -> BloomFilter:
         raise Fault(f"{fault.strerror}: create it first, or say -n KEYS -p RATE") from None
 
 
+def through(
+    call: Call,
+    bf: BloomFilter,
+    args: Namespace,
+    paths: list[str],
+    yes: str,
+    no: str,
+    began: float = 0,
+) -> int:
+    """Passes all keys to call; those that it finds are `yes`, the others `no`.  Returns how many were
+    `no`.  began: when an add began, else 0."""
+    keep = None if args.show is None else args.show == yes
+    try:
+        stream = run(call, args, keep, paths)
+    except Interrupted as stop:
+        kept = f": {shown(args.file)} keeps them" if began else ""
+        raise Interrupted(stop.number, f"{stop}{yes}{kept}") from None
+    if getattr(args, "sync", False):
+        bf.sync()
+    keys, hits = stream.keys, stream.hits
+    answer = {"file": shown(args.file), "keys": keys, yes: hits, no: keys - hits}
+    if began:
+        answer["seconds"] = round(monotonic() - began, 3)
+    summary(args, answer, f"{report.count(keys, 'key')}: {hits:,} {yes}, {keys - hits:,} {no}")
+    return keys - hits
+
+
 def add(args: Namespace) -> int:
     paths = sources(args.keyfiles, args.file)
-    start = monotonic()
+    began = monotonic()
     with writable(args) as bf:
-        stream = load(bf, args, paths)
-        if args.sync:
-            bf.sync()
-    keys, new = stream.keys, stream.hits
-    answer = {
-        "file": shown(args.file),
-        "keys": keys,
-        "new": new,
-        "seen": keys - new,
-        "seconds": round(monotonic() - start, 3),
-    }
-    summary(args, answer, f"{report.count(keys, 'key')}: {new:,} new, {keys - new:,} seen")
+        through(bf.update_lines, bf, args, paths, "new", "seen", began)
     return 0
-
-
-def load(bf: BloomFilter, args: Namespace, paths: list[str]) -> Stream:
-    keep = None if args.show is None else args.show == "new"
-    try:
-        return run(bf.update_lines, args, keep, paths)
-    except Interrupted as stop:
-        raise Interrupted(stop.number, f"{stop}new: {shown(args.file)} keeps them") from None
 
 
 # ---- check ----
 def check(args: Namespace) -> int:
     paths = sources(args.keyfiles, args.file)
-    keep = None if args.show is None else args.show == "present"
     with homes.open_to_read(args.file, **homes.how(args)) as bf:
-        try:
-            stream = run(bf.contains_lines, args, keep, paths)
-        except Interrupted as stop:
-            raise Interrupted(stop.number, f"{stop}present") from None
-    keys, present = stream.keys, stream.hits
-    answer = {"file": shown(args.file), "keys": keys, "present": present, "absent": keys - present}
-    summary(
-        args, answer, f"{report.count(keys, 'key')}: {present:,} present, {keys - present:,} absent"
-    )
-    return 0 if present == keys else 1
+        return 1 if through(bf.contains_lines, bf, args, paths, "present", "absent") else 0
 
 
 # ---- remove, count ----
@@ -182,19 +180,8 @@ def counted_in_json(keys: list[bytes], answers: bytes, _sep: bytes, _keep: bool 
 
 def remove(args: Namespace) -> int:
     paths = sources(args.keyfiles, args.file)
-    keep = None if args.show is None else args.show == "removed"
     with homes.open_counting(args) as bf:
-        try:
-            stream = run(by_key(bf.remove_many, kept_keys), args, keep, paths)
-        except Interrupted as stop:
-            raise Interrupted(stop.number, f"{stop}removed") from None
-        if args.sync:
-            bf.sync()
-    keys, removed = stream.keys, stream.hits
-    answer = {"file": shown(args.file), "keys": keys, "removed": removed, "absent": keys - removed}
-    summary(
-        args, answer, f"{report.count(keys, 'key')}: {removed:,} removed, {keys - removed:,} absent"
-    )
+        through(by_key(bf.remove_many, kept_keys), bf, args, paths, "removed", "absent")
     return 0
 
 

@@ -14,175 +14,11 @@ from typing import IO, Any, NoReturn
 from .. import __version__
 from .faults import shown, visible
 
-Options = argparse._ActionsContainer  # a parser, or a group of its options
 ABOUT = 'Bloom filters: sets that answer "surely not" or "probably" in a few bits per key, in a file that processes share, or in Redis.'
 EPILOG = "bloomfilter COMMAND --help explains a command; man bloomfilter all of them.  A name that begins with - follows --: bloomfilter check FILE -- -keys.txt"
-
-# A row is an argument of a command:
-#
-#     --max most=COUNT whole 60 | its help     an option with its attribute, type and default
-#     -q --quiet                | its help     a flag
-#     keyfiles=KEYFILE*         | its help     an operand; ?, * and + as in argparse
-#     [heading]                                the heading of the following rows
-#     @name                                    the rows of that name
-ROWS = {
-    "json": "--json    | answer in JSON, for programs",
-    "secret": "--secret-file FILE   | the secret of a keyed filter: a file of 16 bytes, or of 32 hexadecimal digits",
-    "place": """
-        --key NAME           | the filter's name in Redis, if the URL does not contain it (?key=NAME)
-        @secret""",
-    "sizes": """
-        -n KEYS whole        | keys it is sized for
-        -p RATE real         | rate of false positives at that many keys, such as 0.01
-        -m BITS whole        | bits
-        -k COUNT whole       | positions per key (default: the best number)
-        --scheme NAME        | how a key becomes positions: classic, block, block2, or an older system's""",
-    "kinds": """
-        --counting           | 4-bit counters instead of bits: keys can be removed and counted
-        --grow FACTOR real   | grow past -n keys: each part is this many times as large as the one before, such as 2
-        --window SECONDS real | forget keys after this many seconds
-        --parts COUNT whole  | steps in which a window forgets (default 4)""",
-    "keys": """
-        file=FILE            | path or Redis URL of the filter
-        keyfiles=KEYFILE*    | files of keys, one per line, unchanged bytes; - or no file: standard input
-        -0 --null            | keys end at a NUL byte instead of a line feed, also in the output
-        -q --quiet           | no summary and no progress bar""",
-    "sync": "--sync    | return only when everything is on disk and survives a power loss",
-    "exclusive": "--exclusive    | be the only writer of a file while the command runs, which is faster; fails if another process writes to it",
-    "sample": """
-        -0 --null            | keys end at a NUL byte instead of a line feed
-        --seed NUMBER whole 0 | seed for generated URLs (default 0)""",
-    "schemes": "--schemes NAME,... names classic,block,block2    | default classic,block,block2",
-    "confidence": "--confidence SHARE real 0.95    | confidence level of the intervals (default 0.95)",
-}
-
-# Of each command: the function that runs it, what it does, its rows.
-COMMANDS = {
-    "create": (
-        "filters:create",
-        "create a filter; an existing one is never emptied",
-        """
-        file=FILE            | path of the new filter, or redis://host/0?key=NAME
-        @sizes @kinds @place""",
-    ),
-    "add": (
-        "keys:add",
-        "add keys from files or standard input",
-        """
-        @keys
-        --print show={new,seen} | print the keys that were surely new, or those seen before
-        @sync @exclusive
-        [to create FILE if it does not exist]
-        @sizes @kinds
-        []
-        @place""",
-    ),
-    "check": (
-        "keys:check",
-        "look up keys; exit code 0: all present, 1: some absent, 2: error",
-        """
-        @keys
-        --print show={present,absent} | print the keys that are probably there, or surely not
-        @place""",
-    ),
-    "remove": (
-        "keys:remove",
-        "remove keys from a counting filter; remove only keys that were added",
-        """
-        @keys
-        --print show={removed,absent} | print the keys that were removed, or those that were not there
-        @sync @place""",
-    ),
-    "count": (
-        "keys:count",
-        "print how often keys are in a counting filter: KEY, a tab, 0 to 15 (15 or more)",
-        "@keys @place",
-    ),
-    "rebuild": (
-        "rebuild:rebuild",
-        "make a filter hold these keys and no others, at once, for everybody who uses it",
-        "@keys @exclusive @place",
-    ),
-    "info": (
-        "filters:info",
-        "print a filter's parameters and how full it is",
-        """
-        file=FILE            | path or Redis URL of the filter
-        @place""",
-    ),
-    "merge": (
-        "filters:merge",
-        "unite filters into one",
-        """
-        out=OUT              | the filter that gets the keys of all others; created if it does not exist
-        inputs=IN+           | filters of the same kind, m, k, scheme and secret
-        @exclusive @secret""",
-    ),
-    "convert": (
-        "convert:convert",
-        "copy a filter to another home, or to and from another system's format",
-        """
-        input=IN             | path, Redis URL, or - for standard input
-        output=OUT           | path, Redis URL, or - for standard output; it must not exist
-        --from source={native,guava,bits,bits-lsb,cells} native | format of IN's bytes (default native)
-        --to target={native,guava,bits,bits-lsb} native | format of OUT's bytes (default native)
-        [what bare bits do not tell, or what IN must be]
-        @sizes
-        []
-        @place""",
-    ),
-    "study": (
-        "study:study",
-        "compare measured false positives with theory, over m, n and k",
-        """
-        keyfile=KEYFILE?     | keys, one per line; - or no file: standard input; 30,558 generated URLs if that is a terminal or empty
-        @sample @schemes @confidence""",
-    ),
-    "plot": (
-        "plot:plot",
-        "plot what study measures (needs matplotlib)",
-        """
-        what={k,fill,bits,growth,all}? all | k: rate against k; fill: rate against fill; bits: bits per key against p; growth: a real filter while it fills up; all (default): the four
-        keyfile=KEYFILE?     | keys, one per line (default: generated URLs)
-        @sample
-        -o --output FILE!    | picture to write: .png, .svg or .pdf
-        --filter FILE        | growth: take the parameters of this filter and mark its present state
-        --dpi DOTS whole 150 | dots per inch of a .png (default 150)
-        @confidence @place""",
-    ),
-    "bench": (
-        "bench:bench",
-        "measure the time per key on this machine (K-best method)",
-        """
-        -n KEYS whole 1000000 | keys per measurement (default 1000000)
-        -p RATE real 0.01    | rate of false positives that the filters are sized for (default 0.01)
-        @schemes
-        --k-best K whole 3   | smallest measurements that must agree (default 3)
-        --tolerance SHARE real 0.02 | by how much the K-th may exceed the smallest (default 0.02)
-        --max most=COUNT whole 60 | measurements after which it gives up (default 60)
-        --file FILE          | also measure a mapped file, created under this name and removed again""",
-    ),
-    "serve": (
-        "serve:serve",
-        "serve filters over HTTP: starts bloomfilterd",
-        """
-        file=FILE?           | path or Redis URL of the filter to serve (default: memory)
-        --host HOST          | address to listen on (default 127.0.0.1)
-        --port PORT whole    | port to listen on (default 6381)
-        --token TOKEN        | ask for Authorization: Bearer TOKEN
-        --threads COUNT whole | threads that answer
-        @secret
-        -n KEYS whole        | keys it is sized for
-        -p RATE real         | rate of false positives at that many keys
-        -m BITS whole        | bits
-        more=--_OPTION*      | everything after -- is passed to bloomfilterd unchanged""",
-    ),
-    "completion": (
-        "report:completion",
-        "print a completion script for a shell",
-        "shell={bash,zsh,fish} | the shell whose script to print",
-    ),
-}
+FORMATS = ["native", "guava", "bits", "bits-lsb"]
+Options = argparse._ActionsContainer  # a parser, or a group of its options
+PLOTS = ["k", "fill", "bits", "growth", "all"]
 
 
 class Parser(argparse.ArgumentParser):
@@ -238,54 +74,108 @@ def names(text: str) -> list[str]:
     return [name for name in text.split(",") if name]
 
 
-TYPES = {"whole": whole, "real": real, "names": names}
+# ---- the options: how each is written, what it takes ("": nothing, or its choices), its help, what argparse needs beside ----
+# fmt: off
+OPTIONS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
+    "file": ("file", "FILE", "path or Redis URL of the filter", {}),
+    "new file": ("file", "FILE", "path of the new filter, or redis://host/0?key=NAME", {}),
+    "served": ("file", "FILE", "path or Redis URL of the filter to serve (default: memory)", {"nargs": "?"}),
+    "keyfiles": ("keyfiles", "KEYFILE", "files of keys, one per line, unchanged bytes; - or no file: standard input", {"nargs": "*"}),
+    "studied": ("keyfile", "KEYFILE", "keys, one per line; - or no file: standard input; 30,558 generated URLs if that is a terminal or empty", {"nargs": "?"}),
+    "plotted": ("keyfile", "KEYFILE", "keys, one per line (default: generated URLs)", {"nargs": "?"}),
+    "in": ("input", "IN", "path, Redis URL, or - for standard input", {}),
+    "out": ("output", "OUT", "path, Redis URL, or - for standard output; it must not exist", {}),
+    "union": ("out", "OUT", "the filter that gets the keys of all others; created if it does not exist", {}),
+    "united": ("inputs", "IN", "filters of the same kind, m, k, scheme and secret", {"nargs": "+"}),
+    "plots": ("what", "WHAT", "k: rate against k; fill: rate against fill; bits: bits per key against p; growth: a real filter while it fills up; all (default): the four",
+              {"nargs": "?", "default": "all", "choices": PLOTS}),
+    "shell": ("shell", "", "the shell whose script to print", {"choices": ["bash", "zsh", "fish"]}),
+    "more": ("more", "-- OPTION", "everything after -- is passed to bloomfilterd unchanged", {"nargs": "*"}),
+    "0": ("-0 --null", "", "keys end at a NUL byte instead of a line feed", {}),
+    "0 both": ("-0 --null", "", "keys end at a NUL byte instead of a line feed, also in the output", {}),
+    "quiet": ("-q --quiet", "", "no summary and no progress bar", {}),
+    "sync": ("--sync", "", "return only when everything is on disk and survives a power loss", {}),
+    "exclusive": ("--exclusive", "", "be the only writer of a file while the command runs, which is faster; fails if another process writes to it", {}),
+    "print new": ("--print", "", "print the keys that were surely new, or those seen before", {"choices": ["new", "seen"], "dest": "show"}),
+    "print present": ("--print", "", "print the keys that are probably there, or surely not", {"choices": ["present", "absent"], "dest": "show"}),
+    "print removed": ("--print", "", "print the keys that were removed, or those that were not there", {"choices": ["removed", "absent"], "dest": "show"}),
+    "key": ("--key", "NAME", "the filter's name in Redis, if the URL does not contain it (?key=NAME)", {}),
+    "secret": ("--secret-file", "FILE", "the secret of a keyed filter: a file of 16 bytes, or of 32 hexadecimal digits", {}),
+    "n": ("-n", "KEYS", "keys it is sized for", {"type": whole}),
+    "p": ("-p", "RATE", "rate of false positives at that many keys, such as 0.01", {"type": real}),
+    "m": ("-m", "BITS", "bits", {"type": whole}),
+    "k": ("-k", "COUNT", "positions per key (default: the best number)", {"type": whole}),
+    "scheme": ("--scheme", "NAME", "how a key becomes positions: classic, block, block2, or an older system's", {}),
+    "counting": ("--counting", "", "4-bit counters instead of bits: keys can be removed and counted", {}),
+    "grow": ("--grow", "FACTOR", "grow past -n keys: each part is this many times as large as the one before, such as 2", {"type": real}),
+    "window": ("--window", "SECONDS", "forget keys after this many seconds", {"type": real}),
+    "parts": ("--parts", "COUNT", "steps in which a window forgets (default 4)", {"type": whole}),
+    "from": ("--from", "", "format of IN's bytes (default native)", {"choices": [*FORMATS, "cells"], "dest": "source", "default": "native"}),
+    "to": ("--to", "", "format of OUT's bytes (default native)", {"choices": FORMATS, "dest": "target", "default": "native"}),
+    "seed": ("--seed", "NUMBER", "seed for generated URLs (default 0)", {"type": whole, "default": 0}),
+    "schemes": ("--schemes", "NAME,...", "default classic,block,block2", {"type": names, "default": ["classic", "block", "block2"]}),
+    "confidence": ("--confidence", "SHARE", "confidence level of the intervals (default 0.95)", {"type": real, "default": 0.95}),
+    "picture": ("-o --output", "FILE", "picture to write: .png, .svg or .pdf", {"required": True}),
+    "filter": ("--filter", "FILE", "growth: take the parameters of this filter and mark its present state", {}),
+    "dpi": ("--dpi", "DOTS", "dots per inch of a .png (default 150)", {"type": whole, "default": 150}),
+    "timed n": ("-n", "KEYS", "keys per measurement (default 1000000)", {"type": whole, "default": 1_000_000}),
+    "timed p": ("-p", "RATE", "rate of false positives that the filters are sized for (default 0.01)", {"type": real, "default": 0.01}),
+    "k-best": ("--k-best", "K", "smallest measurements that must agree (default 3)", {"type": whole, "default": 3}),
+    "tolerance": ("--tolerance", "SHARE", "by how much the K-th may exceed the smallest (default 0.02)", {"type": real, "default": 0.02}),
+    "max": ("--max", "COUNT", "measurements after which it gives up (default 60)", {"type": whole, "default": 60, "dest": "most"}),
+    "timed file": ("--file", "FILE", "also measure a mapped file, created under this name and removed again", {}),
+    "host": ("--host", "HOST", "address to listen on (default 127.0.0.1)", {}),
+    "port": ("--port", "PORT", "port to listen on (default 6381)", {"type": whole}),
+    "token": ("--token", "TOKEN", "ask for Authorization: Bearer TOKEN", {}),
+    "threads": ("--threads", "COUNT", "threads that answer", {"type": whole}),
+}
+# fmt: on
+SIZES = "n, p, m, k, scheme"
+KINDS = "counting, grow, window, parts"
+KEYS = "file, keyfiles, 0 both, quiet"
+# Options of a command that stand under a heading of their own.
+GROUPS = {
+    "add": ("to create FILE if it does not exist", f"{SIZES}, {KINDS}"),
+    "convert": ("what bare bits do not tell, or what IN must be", SIZES),
+}
 
 
-# ---- rows as argparse's arguments ----
-def add_row(parser: Options, row: str, **more: Any) -> None:
-    spec, _, about = row.partition(" | ")
-    words = spec.split()
-    flags = [word for word in words if word[0] == "-"]
-    value, kind, default = [*words[len(flags) :], "", "", ""][:3]
-    if not value:
-        parser.add_argument(*flags, action="store_true", help=about.strip(), **more)
-        return
-    if kind not in TYPES:
-        kind, default = "", kind
-    name, _, shown = value.rpartition("=")
-    if shown[-1] in "?*+":
-        more["nargs"] = shown[-1]
-    if shown[-1] == "!":
-        more["required"] = True
-    shown = shown.rstrip("?*+!").replace("_", " ")
-    if shown[0] == "{":
-        more["choices"] = shown[1:-1].split(",")
-    else:
-        more["metavar"] = shown
-    if name and flags:
-        more["dest"] = name
-    if kind:
-        more["type"] = TYPES[kind]
-    if default:
-        more["default"] = default
-    parser.add_argument(*flags or [name], help=about.strip(), **more)
+# ---- the commands: MODULE:FUNCTION, help, options ----
+# fmt: off
+COMMANDS = {
+    "create": ("filters:create", "create a filter; an existing one is never emptied", f"new file, {SIZES}, {KINDS}, key, secret"),
+    "add": ("keys:add", "add keys from files or standard input", f"{KEYS}, print new, sync, exclusive, key, secret"),
+    "check": ("keys:check", "look up keys; exit code 0: all present, 1: some absent, 2: error", f"{KEYS}, print present, key, secret"),
+    "remove": ("keys:remove", "remove keys from a counting filter; remove only keys that were added", f"{KEYS}, print removed, sync, key, secret"),
+    "count": ("keys:count", "print how often keys are in a counting filter: KEY, a tab, 0 to 15 (15 or more)", f"{KEYS}, key, secret"),
+    "rebuild": ("rebuild:rebuild", "make a filter hold these keys and no others, at once, for everybody who uses it", f"{KEYS}, exclusive, key, secret"),
+    "info": ("filters:info", "print a filter's parameters and how full it is", "file, key, secret"),
+    "merge": ("filters:merge", "unite filters into one", "union, united, exclusive, secret"),
+    "convert": ("convert:convert", "copy a filter to another home, or to and from another system's format", "in, out, from, to, key, secret"),
+    "study": ("study:study", "compare measured false positives with theory, over m, n and k", "studied, 0, seed, schemes, confidence"),
+    "plot": ("plot:plot", "plot what study measures (needs matplotlib)", "plots, plotted, 0, seed, picture, filter, dpi, confidence, key, secret"),
+    "bench": ("bench:bench", "measure the time per key on this machine (K-best method)", "timed n, timed p, schemes, k-best, tolerance, max, timed file"),
+    "serve": ("serve:serve", "serve filters over HTTP: starts bloomfilterd", "served, host, port, token, threads, secret, n, p, m, more"),
+    "completion": ("report:completion", "print a completion script for a shell", "shell"),
+}
+# fmt: on
 
 
-def add_rows(parser: Options, rows: str) -> None:
-    group = parser
-    for row in rows.strip().splitlines():
-        row = row.strip()
-        if row[0] == "[":
-            group = parser.add_argument_group(row[1:-1]) if row != "[]" else parser
-        elif row[0] == "@":
-            for name in row.split():
-                add_rows(group, ROWS[name[1:]])
-        else:
-            add_row(group, row)
+def put(parser: Options, wanted: str) -> None:
+    for name in wanted.split(", "):
+        written, value, about, more = OPTIONS[name]
+        if value:
+            more = {"metavar": value, **more}
+        elif "choices" not in more:
+            more = {"action": "store_true"}
+        parser.add_argument(*written.split(), help=about, **more)
 
 
-def add_common(parser: Options, **default: Any) -> None:
-    add_row(parser, ROWS["json"], **default)
+def common(parser: Options, *, top: bool = False) -> None:
+    default = False if top else argparse.SUPPRESS
+    parser.add_argument(
+        "--json", action="store_true", help="answer in JSON, for programs", default=default
+    )
     version = f"bloomfilter {__version__}"
     parser.add_argument(
         "--version", action="version", version=version, help="print the version and exit"
@@ -293,15 +183,22 @@ def add_common(parser: Options, **default: Any) -> None:
 
 
 def build_parser() -> Parser:
-    parser = Parser(prog="bloomfilter", description=ABOUT, epilog=EPILOG)
-    add_common(parser)
+    parser = Parser(
+        prog="bloomfilter",
+        description=ABOUT,
+        epilog=EPILOG,
+    )
+    common(parser, top=True)
     commands = parser.add_subparsers(
         metavar="COMMAND", dest="command", required=True, parser_class=Parser
     )
-    for name, (run, about, rows) in COMMANDS.items():
+    for name, (run, about, options) in COMMANDS.items():
         sub = commands.add_parser(name, help=about, description=about[0].upper() + about[1:] + ".")
-        add_rows(sub, rows)
-        add_common(sub, default=argparse.SUPPRESS)
-        sub.set_defaults(run=run)
+        put(sub, options)
+        if name in GROUPS:
+            heading, grouped = GROUPS[name]
+            put(sub.add_argument_group(heading), grouped)
+        common(sub)
+        sub.set_defaults(run=run, exclusive=False)
         sub.leaf, sub.tail = True, name == "serve"
     return parser

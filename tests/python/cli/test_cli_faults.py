@@ -390,14 +390,13 @@ def test_what_was_added_is_printed_before_a_signal_ends_it(tmp_path):
     code = f"""
 import os, signal
 import bloomfilter.cli.keys as keys
-class Killed:
-    def __init__(self, bf):
-        self.bf = bf
-    def update_lines(self, *args, **options):
+def killed(call):
+    def update_lines(*args, **options):
         os.kill(os.getpid(), signal.SIGTERM)
-        return self.bf.update_lines(*args, **options)
-load = keys.load
-keys.load = lambda bf, args, paths: load(Killed(bf), args, paths)
+        return call(*args, **options)
+    return update_lines
+run = keys.run
+keys.run = lambda call, *more: run(killed(call), *more)
 from bloomfilter.cli import main
 raise SystemExit(main(["add", {str(seen)!r}, {str(keys)!r}, "--print", "new"]))
 """
