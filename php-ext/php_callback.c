@@ -128,23 +128,6 @@ static int ask_hashes(void *context, const void *key, size_t len, uint64_t *dige
     return !good;
 }
 
-static bool append_function(php_bf_callback *c, zval *function)
-{
-    char *why = NULL;
-    zend_fcall_info info;
-    zend_fcall_info_cache cache;
-    const bool good = zend_fcall_info_init(function, 0, &info, &cache, NULL, &why) == SUCCESS;
-    if (why) efree(why);
-    if (good) {
-        zend_release_fcall_info_cache(&cache); /* of __call() */
-        append(c, function, &cache);
-        c->functions.count++;
-    } else
-        zend_type_error("hashes[%u] must be callable, %s given", c->functions.count,
-            zend_zval_type_name(function));
-    return good;
-}
-
 /* ---- what a constructor was given ---- */
 bool php_bf_callback_set(bf_spec *spec, const zend_fcall_info *clock,
     const zend_fcall_info_cache *cache, HashTable *functions, php_bf_callback **made)
@@ -160,8 +143,21 @@ bool php_bf_callback_set(bf_spec *spec, const zend_fcall_info *clock,
         c = new_callback();
         ZEND_HASH_FOREACH_VAL(functions, function)
         {
+            char *why = NULL;
+            zend_fcall_info info;
+            zend_fcall_info_cache found;
             ZVAL_DEREF(function);
-            if (!append_function(c, function)) break;
+            const bool good =
+                zend_fcall_info_init(function, 0, &info, &found, NULL, &why) == SUCCESS;
+            if (why) efree(why);
+            if (!good) {
+                zend_type_error("hashes[%u] must be callable, %s given", c->functions.count,
+                    zend_zval_type_name(function));
+                break;
+            }
+            zend_release_fcall_info_cache(&found); /* of __call() */
+            append(c, function, &found);
+            c->functions.count++;
         }
         ZEND_HASH_FOREACH_END();
         c->functions.call = ask_hashes;

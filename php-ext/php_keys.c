@@ -401,20 +401,6 @@ PHP_METHOD(BloomFilter, rebuild)
 }
 
 /* ---- batches that answer with an array ---- */
-/* Runs the batch and returns one answer per key, freed by efree; NULL: exception. */
-static uint8_t *each_of(zend_object *self, many_call *call, HashTable *keys, int64_t *hits)
-{
-    batch b;
-    uint8_t *each = safe_emalloc(zend_hash_num_elements(keys), 1, 1);
-    batch_init(&b, self, call, each);
-    if (take_array(&b, keys)) {
-        *hits = b.hits;
-        return each;
-    }
-    efree(each);
-    return NULL;
-}
-
 static void return_list(zval *return_value, const uint8_t *each, uint32_t n)
 {
     zval answer;
@@ -430,63 +416,47 @@ static void return_list(zval *return_value, const uint8_t *each, uint32_t n)
     ZEND_HASH_FILL_END();
 }
 
-static void put(zval *array, zend_ulong index, zend_string *name, zval *v)
-{
-    if (name)
-        zend_hash_add_new(Z_ARRVAL_P(array), name, v);
-    else
-        zend_hash_index_add_new(Z_ARRVAL_P(array), index, v);
-}
-
-PHP_METHOD(BloomFilter, existMany)
+/* One answer for each key under its index; or with `add` the keys that were new. */
+static void return_each(INTERNAL_FUNCTION_PARAMETERS, bool add)
 {
     HashTable *keys;
-    int64_t hits;
+    batch b;
     zend_ulong index;
     zend_string *name;
-    zval answer;
+    zval *v, answer;
     ZEND_PARSE_PARAMETERS_START(1, 1)
     Z_PARAM_ARRAY_HT(keys)
     ZEND_PARSE_PARAMETERS_END();
     PHP_BF_CHECK_THIS();
-    uint8_t *each = each_of(Z_OBJ_P(ZEND_THIS), bf_test_many, keys, &hits), *next = each;
-    if (!each) RETURN_THROWS();
-    if (HT_IS_PACKED(keys) && HT_IS_WITHOUT_HOLES(keys))
-        return_list(return_value, each, zend_hash_num_elements(keys));
+    const uint32_t n = zend_hash_num_elements(keys);
+    uint8_t *each = safe_emalloc(n, 1, 1), *next = each;
+    batch_init(&b, Z_OBJ_P(ZEND_THIS), add ? bf_add_many : bf_test_many, each);
+    if (!take_array(&b, keys)) {
+        efree(each);
+        RETURN_THROWS();
+    }
+    if (!add && HT_IS_PACKED(keys) && HT_IS_WITHOUT_HOLES(keys))
+        return_list(return_value, each, n);
     else {
-        array_init_size(return_value, zend_hash_num_elements(keys));
-        ZEND_HASH_FOREACH_KEY(keys, index, name)
+        array_init_size(return_value, add ? (uint32_t)b.hits : n);
+        ZEND_HASH_FOREACH_KEY_VAL(keys, index, name, v)
         {
-            ZVAL_BOOL(&answer, *next++);
-            put(return_value, index, name, &answer);
+            const bool hit = *next++;
+            if (add && !hit) continue;
+            if (add)
+                ZVAL_COPY_DEREF(&answer, v);
+            else
+                ZVAL_BOOL(&answer, hit);
+            if (name)
+                zend_hash_add_new(Z_ARRVAL_P(return_value), name, &answer);
+            else
+                zend_hash_index_add_new(Z_ARRVAL_P(return_value), index, &answer);
         }
         ZEND_HASH_FOREACH_END();
     }
     efree(each);
+    if (add) php_bf_count_new(php_bf_from(Z_OBJ_P(ZEND_THIS)), b.hits);
 }
 
-PHP_METHOD(BloomFilter, addNew)
-{
-    HashTable *keys;
-    int64_t hits;
-    zend_ulong index;
-    zend_string *name;
-    zval *v;
-    ZEND_PARSE_PARAMETERS_START(1, 1)
-    Z_PARAM_ARRAY_HT(keys)
-    ZEND_PARSE_PARAMETERS_END();
-    PHP_BF_CHECK_THIS();
-    uint8_t *each = each_of(Z_OBJ_P(ZEND_THIS), bf_add_many, keys, &hits), *next = each;
-    if (!each) RETURN_THROWS();
-    array_init_size(return_value, (uint32_t)hits);
-    ZEND_HASH_FOREACH_KEY_VAL(keys, index, name, v)
-    {
-        if (!*next++) continue;
-        ZVAL_DEREF(v);
-        Z_TRY_ADDREF_P(v);
-        put(return_value, index, name, v);
-    }
-    ZEND_HASH_FOREACH_END();
-    efree(each);
-    php_bf_count_new(php_bf_from(Z_OBJ_P(ZEND_THIS)), hits);
-}
+PHP_METHOD(BloomFilter, existMany) { return_each(INTERNAL_FUNCTION_PARAM_PASSTHRU, false); }
+PHP_METHOD(BloomFilter, addNew) { return_each(INTERNAL_FUNCTION_PARAM_PASSTHRU, true); }

@@ -163,19 +163,6 @@ zend_object *php_bf_client_in(const php_bf_map *map)
     return map && map->client ? php_bf_client_object(map->client) : NULL;
 }
 
-/* Finds a kept filter that matches spec.  Returns 1, 0, or a negative code with *err. */
-static int find(const bf_spec *spec, const smart_str *name, php_bf_map **map, bf_error *err)
-{
-    php_bf_map *kept = zend_hash_find_ptr(&BF_G(maps), name->s);
-    int fits = kept ? bf_is_current(kept->f, spec, err) : 0;
-    if (fits > 0 && !may_write_now(kept->f, spec)) {
-        kept->kept = true;
-        *map = use(kept);
-    } else if (kept && fits >= 0)
-        zend_hash_del(&BF_G(maps), name->s);
-    return fits;
-}
-
 bf_filter *php_bf_open(const bf_spec *spec, php_bf_map **map, bf_error *err)
 {
     *map = NULL;
@@ -184,11 +171,16 @@ bf_filter *php_bf_open(const bf_spec *spec, php_bf_map **map, bf_error *err)
     if (!keepable(spec)) return bf_open(spec, err);
     smart_str name = name_of(spec);
     bf_filter *f = NULL;
-    int fits = find(spec, &name, map, err);
-    if (*map)
-        f = (*map)->f;
-    else if (fits >= 0 && (f = bf_open(spec, err)))
-        *map = keep(f, &name);
+    php_bf_map *kept = zend_hash_find_ptr(&BF_G(maps), name.s);
+    const int fits = kept ? bf_is_current(kept->f, spec, err) : 0;
+    if (fits > 0 && !may_write_now(kept->f, spec)) {
+        kept->kept = true;
+        *map = use(kept);
+        f = kept->f;
+    } else if (fits >= 0) {
+        if (kept) zend_hash_del(&BF_G(maps), name.s);
+        if ((f = bf_open(spec, err))) *map = keep(f, &name);
+    }
     smart_str_free(&name);
     return f;
 }

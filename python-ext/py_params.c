@@ -367,71 +367,54 @@ PyObject *module_open(PyObject *module, PyObject *args, PyObject *kwargs)
     return open_as(((module_state *)PyModule_GetState(module))->filter_type, args, kwargs, true);
 }
 
-/* ---- from bytes: the parameters given are those expected ---- */
-static int parse_expected(module_state *state, PyObject *args, PyObject *kwargs, const char *types,
-    const char *first, PyObject **data, const char **format, params *q)
+/* ---- from bytes or a file: the parameters given are those expected ---- */
+static PyObject *read_image(
+    PyTypeObject *type, PyObject *args, PyObject *kwargs, bool file, bool either)
 {
 #define EXPECTED(X) BF_NUMBERS(X) BF_SCHEME(X) BF_SECRET(X) BF_CLOCK(X)
-    const char *const names[] = { first, EXPECTED(NAME) format ? "format" : NULL, NULL };
-    arguments a = { .warn = true };
-    if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, types, (char **)names, data EXPECTED(PLACE), format))
-        return -1;
-    return params_fill(state, q, &a);
-}
-
-static PyObject *from_bytes_as(PyTypeObject *type, PyObject *args, PyObject *kwargs, bool either)
-{
+    const char *const names[] = { file ? "path" : "data", EXPECTED(NAME) file ? NULL : "format",
+        NULL };
     bf_error err;
     params q;
-    PyObject *data;
+    PyObject *data, *path = NULL;
     const char *format = NULL;
     key_holder h = { .text = NULL };
-    if (parse_expected(state_of(type), args, kwargs, "O|$" EXPECTED(FORM) "z:from_bytes", "data",
-            &data, &format, &q) < 0)
+    arguments a = { .warn = true };
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs,
+            file ? "O|$" EXPECTED(FORM) ":load" : "O|$" EXPECTED(FORM) "z:from_bytes",
+            (char **)names, &data EXPECTED(PLACE), &format) ||
+        params_fill(state_of(type), &q, &a) < 0)
         return NULL;
-    if (bytes_hold(data, &h) < 0) {
-        key_release(&h);
-        params_free(&q);
-        return NULL;
-    }
     q.spec.counting = is_counting(type);
     q.spec.may_count = either;
-    PyThreadState *ts = gil_out();
-    bf_filter *bf = format ? bf_from_bytes_as(h.key.ptr, h.key.len, format, &q.spec, &err)
-                           : bf_from_bytes(h.key.ptr, h.key.len, &q.spec, &err);
-    gil_back(ts);
+    const bool held = file ? PyUnicode_FSConverter(data, &path) : bytes_hold(data, &h) == 0;
+    bf_filter *bf = NULL;
+    if (held) {
+        PyThreadState *ts = gil_out();
+        bf = file     ? bf_load(PyBytes_AS_STRING(path), &q.spec, &err)
+             : format ? bf_from_bytes_as(h.key.ptr, h.key.len, format, &q.spec, &err)
+                      : bf_from_bytes(h.key.ptr, h.key.len, &q.spec, &err);
+        gil_back(ts);
+    }
     key_release(&h);
-    return wrap_or_raise(type, &q, bf, &err);
+    Py_XDECREF(path);
+    if (held) return wrap_or_raise(type, &q, bf, &err);
+    params_free(&q);
+    return NULL;
 }
 
 PyObject *filter_from_bytes(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    return from_bytes_as(type, args, kwargs, false);
-}
-
-PyObject *module_from_bytes(PyObject *module, PyObject *args, PyObject *kwargs)
-{
-    return from_bytes_as(
-        ((module_state *)PyModule_GetState(module))->filter_type, args, kwargs, true);
+    return read_image(type, args, kwargs, false, false);
 }
 
 PyObject *filter_load(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    bf_error err;
-    params q;
-    PyObject *data, *path;
-    if (parse_expected(state_of(type), args, kwargs, "O|$" EXPECTED(FORM) ":load", "path", &data,
-            NULL, &q) < 0)
-        return NULL;
-    if (!PyUnicode_FSConverter(data, &path)) {
-        params_free(&q);
-        return NULL;
-    }
-    q.spec.counting = is_counting(type);
-    PyThreadState *ts = gil_out();
-    bf_filter *bf = bf_load(PyBytes_AS_STRING(path), &q.spec, &err);
-    gil_back(ts);
-    Py_DECREF(path);
-    return wrap_or_raise(type, &q, bf, &err);
+    return read_image(type, args, kwargs, true, false);
+}
+
+PyObject *module_from_bytes(PyObject *module, PyObject *args, PyObject *kwargs)
+{
+    const module_state *state = PyModule_GetState(module);
+    return read_image(state->filter_type, args, kwargs, false, true);
 }
