@@ -51,13 +51,6 @@ static void reset(php_bf_client *c)
     php_bf_restore(standing);
 }
 
-static zend_string *message_of(zend_object *exception)
-{
-    zval rv, *text = zend_read_property(
-                 exception->ce, exception, "message", strlen("message"), true, &rv);
-    return Z_TYPE_P(text) == IS_STRING ? zend_string_copy(Z_STR_P(text)) : ZSTR_EMPTY_ALLOC();
-}
-
 /* phpredis before 6.3 forgets its slot map if a node is lost; its next command would dereference
  * NULL. */
 static bool may_go_on(void)
@@ -122,7 +115,12 @@ static int failed(php_bf_client *c, const bf_redis_part *parts, size_t nparts, u
     }
     zend_object *standing = EG(exception);
     EG(exception) = NULL;
-    zend_string *text = standing ? message_of(standing) : ZSTR_EMPTY_ALLOC();
+    zval rv, *message = standing ? zend_read_property(standing->ce, standing, "message",
+                                       strlen("message"), true, &rv)
+                                 : NULL;
+    zend_string *text = message && Z_TYPE_P(message) == IS_STRING
+                            ? zend_string_copy(Z_STR_P(message))
+                            : ZSTR_EMPTY_ALLOC();
     const int code = is_of_connection(standing) ? errno_of(c, text, took_ms) : 0;
     php_bf_restore(standing);
     reset(c);

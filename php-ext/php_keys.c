@@ -165,21 +165,6 @@ static void batch_init(batch *b, zend_object *self, many_call *call, uint8_t *ea
     b->bad = false;
 }
 
-/* Sets $e->index of the exception that was just thrown: the key's index in the array (a number or a
- * name) or in the iterator. */
-static ZEND_COLD void note_index(zend_ulong index, zend_string *name)
-{
-    zval v;
-    if (!EG(exception)) return;
-    if (name)
-        ZVAL_STR_COPY(&v, name);
-    else
-        ZVAL_LONG(&v, (zend_long)index);
-    zend_string *property = zend_string_init("index", strlen("index"), 0);
-    zend_hash_update(zend_std_get_properties(EG(exception)), property, &v);
-    zend_string_release(property);
-}
-
 /* Throws an exception that names the index of a key: in the array (a number or a name) or in the
  * iterator. */
 static ZEND_COLD void raise_at(bool type, const char *what, zend_ulong index, zend_string *name)
@@ -191,7 +176,15 @@ static ZEND_COLD void raise_at(bool type, const char *what, zend_ulong index, ze
         zend_argument_type_error(1, "%s given at index %s%s%s", what, quote, place, quote);
     else
         zend_value_error("%s, given at index %s%s%s", what, quote, place, quote);
-    note_index(index, name);
+    if (!EG(exception)) return;
+    zval at; /* $e->index */
+    if (name)
+        ZVAL_STR_COPY(&at, name);
+    else
+        ZVAL_LONG(&at, (zend_long)index);
+    zend_string *property = zend_string_init("index", strlen("index"), 0);
+    zend_hash_update(zend_std_get_properties(EG(exception)), property, &at);
+    zend_string_release(property);
 }
 
 /* Throws the core's message about a key that the scheme cannot hold, with its index. */
@@ -328,16 +321,11 @@ static int take_current(zend_object_iterator *iter, void *arg)
     return ZEND_HASH_APPLY_KEEP;
 }
 
-/* If the generator throws, the keys before are added all the same. */
-static bool take_iterator(batch *b, zval *keys)
-{
-    spl_iterator_apply(keys, take_current, b);
-    return flush(b) && !EG(exception);
-}
-
 static bool take_all(batch *b, zval *keys)
 {
-    return Z_TYPE_P(keys) == IS_ARRAY ? take_array(b, Z_ARRVAL_P(keys)) : take_iterator(b, keys);
+    if (Z_TYPE_P(keys) == IS_ARRAY) return take_array(b, Z_ARRVAL_P(keys));
+    spl_iterator_apply(keys, take_current, b);
+    return flush(b) && !EG(exception); /* the keys before an exception are added */
 }
 
 static void call_many(INTERNAL_FUNCTION_PARAMETERS, many_call *call)

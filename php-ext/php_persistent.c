@@ -105,14 +105,6 @@ static php_bf_map *keep(bf_filter *f, const smart_str *name)
 }
 
 /* ---- opening ---- */
-/* Filters with variants are always opened by bf_open, because bf_is_current compares parameters and
- * secret only. */
-static bool keepable(const bf_spec *spec)
-{
-    return spec->storage && BF_G(max_maps) > 0 && !spec->client && !spec->clock &&
-           !spec->functions && !spec->exclusive;
-}
-
 /* The key in the table: the storage, and after a NUL whatever bf_is_current does not compare. */
 static smart_str name_of(const bf_spec *spec)
 {
@@ -168,7 +160,11 @@ bf_filter *php_bf_open(const bf_spec *spec, php_bf_map **map, bf_error *err)
     *map = NULL;
     if (spec->redis_client) return open_through_client(spec, map, err);
     if (spec->exclusive) php_bf_maps_drop_idle();
-    if (!keepable(spec)) return bf_open(spec, err);
+    /* bf_is_current compares parameters and secret only, so a filter with other options is not kept
+     */
+    if (!spec->storage || BF_G(max_maps) <= 0 || spec->client || spec->clock || spec->functions ||
+        spec->exclusive)
+        return bf_open(spec, err);
     smart_str name = name_of(spec);
     bf_filter *f = NULL;
     php_bf_map *kept = zend_hash_find_ptr(&BF_G(maps), name.s);

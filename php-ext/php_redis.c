@@ -164,19 +164,6 @@ static void put_reply(php_bf_client *c, bf_reply_sink *sink, zval *v)
     zend_string_release(error);
 }
 
-static void put_scripted(bf_reply_sink *sink, zval *v)
-{
-    zval *first = Z_TYPE_P(v) == IS_ARRAY ? zend_hash_index_find(Z_ARRVAL_P(v), 0) : NULL;
-    zval *second = first ? zend_hash_index_find(Z_ARRVAL_P(v), 1) : NULL;
-    bool error = second && Z_TYPE_P(first) == IS_STRING && Z_TYPE_P(second) == IS_STRING &&
-                 Z_STRLEN_P(first) == sizeof error_mark - 1 &&
-                 memcmp(Z_STRVAL_P(first), error_mark, sizeof error_mark - 1) == 0;
-    if (error)
-        bf_reply_put_error(sink, Z_STRVAL_P(second), Z_STRLEN_P(second));
-    else
-        put(sink, v, 0);
-}
-
 /* ---- Redis ---- */
 static bool raw(php_bf_client *c, bf_commands *commands, zval *answer)
 {
@@ -283,7 +270,18 @@ static bool put_each(php_bf_client *c, bf_reply_sink *sink, zval *answer, size_t
 {
     zval *reply;
     if (Z_TYPE_P(answer) == IS_ARRAY && zend_hash_num_elements(Z_ARRVAL_P(answer)) == n) {
-        ZEND_HASH_FOREACH_VAL(Z_ARRVAL_P(answer), reply) { put_scripted(sink, reply); }
+        ZEND_HASH_FOREACH_VAL(Z_ARRVAL_P(answer), reply)
+        {
+            const bool list = Z_TYPE_P(reply) == IS_ARRAY;
+            zval *mark = list ? zend_hash_index_find(Z_ARRVAL_P(reply), 0) : NULL;
+            zval *text = mark ? zend_hash_index_find(Z_ARRVAL_P(reply), 1) : NULL;
+            if (text && Z_TYPE_P(mark) == IS_STRING && Z_TYPE_P(text) == IS_STRING &&
+                Z_STRLEN_P(mark) == sizeof error_mark - 1 &&
+                memcmp(Z_STRVAL_P(mark), error_mark, sizeof error_mark - 1) == 0)
+                bf_reply_put_error(sink, Z_STRVAL_P(text), Z_STRLEN_P(text));
+            else
+                put(sink, reply, 0);
+        }
         ZEND_HASH_FOREACH_END();
         return true;
     }

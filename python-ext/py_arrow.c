@@ -69,23 +69,6 @@ static int add_chunk(batch *b, chunks *all)
     return 0;
 }
 
-static int run_chunks(batch *b, chunks *all)
-{
-    for (size_t i = 0; i < all->n; i++) {
-        chunk *k = &all->at[i];
-        if (k->keys.values) k->keys.values = &k->values; /* the chunks may have been moved */
-        if (k->keys.length && column_run(b, chunk_column(k)) < 0) return -1;
-        RELEASE(&k->array);
-    }
-    return 0;
-}
-
-static void release_chunks(chunks *all)
-{
-    for (size_t i = 0; i < all->n; i++) RELEASE(&all->at[i].array);
-    if (all->at != &all->first) PyMem_Free(all->at);
-}
-
 /* ---- streams ---- */
 static int stream_fault(struct ArrowArrayStream *stream, int code)
 {
@@ -141,8 +124,14 @@ static int run_capsules(batch *b, PyObject *given, bool pair)
                 code ? stream_fault(&stream, code) : fetch_chunks(b, &stream, &all);
         }
     }
-    if (rc == 0) rc = run_chunks(b, &all);
-    release_chunks(&all);
+    for (size_t i = 0; rc == 0 && i < all.n; i++) {
+        chunk *k = &all.at[i];
+        if (k->keys.values) k->keys.values = &k->values; /* the chunks may have been moved */
+        if (k->keys.length) rc = column_run(b, chunk_column(k));
+        RELEASE(&k->array);
+    }
+    for (size_t i = 0; i < all.n; i++) RELEASE(&all.at[i].array);
+    if (all.at != &all.first) PyMem_Free(all.at);
     RELEASE(&schema);
     RELEASE(&stream);
     return rc;

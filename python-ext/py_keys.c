@@ -58,13 +58,6 @@ static Py_ssize_t utf8_of(PyObject *s, char *out)
     return len;
 }
 
-static int refuse_surrogate(PyObject *s, Py_ssize_t at)
-{
-    PyErr_Format(PyExc_ValueError, "lone surrogate U+%x at position %zd has no UTF-8 form",
-        (unsigned)PyUnicode_READ_CHAR(s, at), at);
-    return -1;
-}
-
 /* An upper bound for the UTF-8 form of a str: 2, 3 or 4 bytes per character, by kind. */
 static size_t utf8_bound(PyObject *s)
 {
@@ -133,7 +126,10 @@ static int hold_str(PyObject *o, key_holder *h)
     }
     Py_ssize_t len = utf8_of(o, h->heap);
     h->key = (bf_key){ h->heap, (size_t)len };
-    return len < 0 ? refuse_surrogate(o, -1 - len) : 0;
+    if (len >= 0) return 0;
+    PyErr_Format(PyExc_ValueError, "lone surrogate U+%x at position %zd has no UTF-8 form",
+        (unsigned)PyUnicode_READ_CHAR(o, -1 - len), -1 - len);
+    return -1;
 }
 
 /* An int of any size.  PyNumber_ToBase does not call subclasses for their text. */

@@ -113,11 +113,6 @@ PyObject *filter_issuperset(FilterObject *self, PyObject *other)
 }
 
 /* ---- estimates ---- */
-static PyObject *whole_number(double count)
-{
-    return PyLong_FromLongLong(count < 9e18 ? (long long)(count + 0.5) : INT64_MAX);
-}
-
 typedef int counter(bf_filter *, bf_filter *, double *, bf_error *);
 static PyObject *estimate(FilterObject *self, PyObject *other, counter *call)
 {
@@ -126,7 +121,8 @@ static PyObject *estimate(FilterObject *self, PyObject *other, counter *call)
     if (!is_filter(other)) return refuse_other(other);
     if (!core_begin(&c, self, (FilterObject *)other, gil_release_if_big)) return NULL;
     const int rc = core_end(&c, call(c.bf, c.other, &count, &c.err));
-    return rc < 0 ? NULL : whole_number(count);
+    if (rc < 0) return NULL;
+    return PyLong_FromLongLong(count < 9e18 ? (long long)(count + 0.5) : INT64_MAX);
 }
 
 PyObject *filter_union_count(FilterObject *self, PyObject *other)

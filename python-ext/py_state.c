@@ -198,19 +198,6 @@ static PyObject *get_saturated(FilterObject *self, void *Py_UNUSED(unused))
 }
 
 /* ---- everything ---- */
-static PyObject *all_of(const bf_info *i, const bf_state *s, PyObject *parts)
-{
-    double count = s->count < 9e18 ? s->count + 0.5 : 9e18;
-    return Py_BuildValue("{sK sK sI sd ss ss sN sN sO sI sN sd sd sK sO sO sK sd sL sd sO}", "m",
-        (unsigned long long)i->m, "n", (unsigned long long)i->n, "k", i->k, "p", i->p, "scheme",
-        i->scheme, "home", i->home, "storage", path_or_none(i->shown), "key", path_or_none(i->key),
-        "counting", i->counting ? Py_True : Py_False, "shards", i->shards, "parts", parts, "grow",
-        i->grow, "window", i->window, "bytes", (unsigned long long)i->bitset_bytes, "keyed",
-        i->keyed ? Py_True : Py_False, "read_only", i->read_only ? Py_True : Py_False, "ones",
-        (unsigned long long)s->ones, "fill_ratio", s->fill, "count", (long long)count, "fpr",
-        s->fpr, "saturated", s->saturated ? Py_True : Py_False);
-}
-
 PyObject *filter_info(FilterObject *self, PyObject *Py_UNUSED(unused))
 {
     core_call c;
@@ -220,8 +207,18 @@ PyObject *filter_info(FilterObject *self, PyObject *Py_UNUSED(unused))
     const int rc = bf_get_state(c.bf, &state, &c.err);
     bf_get_info(c.bf, &info);
     core_back(&c);
-    PyObject *parts = rc < 0 ? NULL : part_list(self, c.bf),
-             *all = parts ? all_of(&info, &state, parts) : NULL;
+    PyObject *parts = rc < 0 ? NULL : part_list(self, c.bf), *all = NULL;
+    if (parts)
+        all = Py_BuildValue("{sK sK sI sd ss ss sN sN sO sI sN sd sd sK sO sO sK sd sL sd sO}", "m",
+            (unsigned long long)info.m, "n", (unsigned long long)info.n, "k", info.k, "p", info.p,
+            "scheme", info.scheme, "home", info.home, "storage", path_or_none(info.shown), "key",
+            path_or_none(info.key), "counting", info.counting ? Py_True : Py_False, "shards",
+            info.shards, "parts", parts, "grow", info.grow, "window", info.window, "bytes",
+            (unsigned long long)info.bitset_bytes, "keyed", info.keyed ? Py_True : Py_False,
+            "read_only", info.read_only ? Py_True : Py_False, "ones",
+            (unsigned long long)state.ones, "fill_ratio", state.fill, "count",
+            (long long)(state.count < 9e18 ? state.count + 0.5 : 9e18), "fpr", state.fpr,
+            "saturated", state.saturated ? Py_True : Py_False);
     return core_end(&c, rc) < 0 ? NULL : all;
 }
 
