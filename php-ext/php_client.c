@@ -14,31 +14,13 @@ static bool is_refusal(const zend_string *text)
     return word > 1 && ZSTR_VAL(text)[word] == ' ';
 }
 
-/* The script or its Fiber is ending in the middle of a round trip: PHP runs no user code any more,
- * so the object is reset by phpredis's own methods. */
-static void reset_at_end(php_bf_client *c)
-{
-    zval answer;
-    zend_object *standing = EG(exception);
-    EG(exception) = NULL;
-    if (!c->cluster) {
-        php_bf_call_own(c, "getmode", 0, NULL, &answer);
-        const bool other_mode = !EG(exception) && zval_get_long(&answer) > 0;
-        zval_ptr_dtor(&answer);
-        if (other_mode) php_bf_call_own(c, "discard", 0, NULL, &answer);
-        if (other_mode) zval_ptr_dtor(&answer);
-    }
-    php_bf_drop_exception();
-    php_bf_call_own(c, "close", 0, NULL, &answer);
-    zval_ptr_dtor(&answer);
-    php_bf_restore(standing);
-}
-
-/* Resets the object: no mode, and a new connection at its next command. */
+/* Resets the object: no mode, and a new connection at its next command.  If the script or its Fiber
+ * is ending, PHP runs no user code any more. */
 static void reset(php_bf_client *c)
 {
     zend_object *standing = EG(exception);
     EG(exception) = NULL;
+    c->ending = php_bf_ends(standing);
     /* Commands that are queued in an object without a mode would be sent with the next pipeline,
      * and shift all replies after it.  Only discard() forgets them, and only in a pipeline. */
     if (c->piped && php_bf_call_for_number(c, "getmode") == 0) php_bf_call_only(c, "pipeline");
@@ -46,8 +28,12 @@ static void reset(php_bf_client *c)
         php_bf_call_only(c, "discard");
         if (!EG(exception)) c->piped = false;
     }
-    php_bf_forget_exception();
+    if (c->ending)
+        php_bf_drop_exception();
+    else
+        php_bf_forget_exception();
     php_bf_call_only(c, "close");
+    c->ending = false;
     php_bf_restore(standing);
 }
 
@@ -109,7 +95,7 @@ static int failed(php_bf_client *c, const bf_redis_part *parts, size_t nparts, u
     bf_reply_sink *sink)
 {
     if (php_bf_ends(EG(exception))) {
-        reset_at_end(c);
+        reset(c);
         c->unfinished = true; /* it may not have been possible */
         return BF_CLIENT_STOP;
     }

@@ -23,29 +23,17 @@ static const char each_command[] =
 static const char error_mark[] = "\0error";
 
 /* ---- calling it ---- */
-/* Returns false if an exception is set. */
-bool php_bf_call(php_bf_client *c, const char *method, uint32_t argc, zval *argv, zval *answer)
-{
-    zend_function *f =
-        zend_hash_str_find_ptr(&c->object->ce->function_table, method, strlen(method));
-    ZVAL_UNDEF(answer);
-    if (!f)
-        zend_throw_error(NULL, "%s has no method %s()", ZSTR_VAL(c->object->ce->name), method);
-    else
-        zend_call_known_function(f, c->object, c->object->ce, answer, argc, argv, NULL);
-    return !EG(exception);
-}
-
 zend_class_entry *php_bf_class_of(const char *lower_name)
 {
     return zend_hash_str_find_ptr(EG(class_table), lower_name, strlen(lower_name));
 }
 
-/* Calls phpredis's own method, not that of a subclass; sets no exception if PHP runs no code any
- * more. */
-void php_bf_call_own(php_bf_client *c, const char *method, uint32_t argc, zval *argv, zval *answer)
+/* Calls phpredis's own method instead of a subclass's if c->ending.  Returns false if an exception
+ * is set. */
+bool php_bf_call(php_bf_client *c, const char *method, uint32_t argc, zval *argv, zval *answer)
 {
-    zend_class_entry *ce = php_bf_class_of(c->cluster ? "rediscluster" : "redis");
+    const zend_class_entry *ce =
+        c->ending ? php_bf_class_of(c->cluster ? "rediscluster" : "redis") : c->object->ce;
     zend_function *f =
         ce ? zend_hash_str_find_ptr(&ce->function_table, method, strlen(method)) : NULL;
     zend_fcall_info what = { .size = sizeof what,
@@ -57,7 +45,11 @@ void php_bf_call_own(php_bf_client *c, const char *method, uint32_t argc, zval *
         .function_handler = f, .object = c->object, .called_scope = c->object->ce
     };
     ZVAL_UNDEF(answer);
-    if (f) zend_call_function(&what, &whose);
+    if (f)
+        zend_call_function(&what, &whose);
+    else if (!c->ending)
+        zend_throw_error(NULL, "%s has no method %s()", ZSTR_VAL(c->object->ce->name), method);
+    return !EG(exception);
 }
 
 /* Uses zend_clear_exception, because outside of a method (clone, a property) PHP's next step would
@@ -342,10 +334,9 @@ static void put_prefix_back(php_bf_client *c, zval *prefix)
     EG(exception) = NULL;
     ZVAL_LONG(&argv[0], OPT_PREFIX);
     ZVAL_COPY_VALUE(&argv[1], prefix);
-    if (php_bf_ends(standing))
-        php_bf_call_own(c, "setoption", 2, argv, &ignored);
-    else
-        php_bf_call(c, "setoption", 2, argv, &ignored);
+    c->ending = php_bf_ends(standing);
+    php_bf_call(c, "setoption", 2, argv, &ignored);
+    c->ending = false;
     zval_ptr_dtor(&ignored);
     zval_ptr_dtor(prefix);
     if (standing) php_bf_restore(standing);

@@ -15,6 +15,7 @@ struct php_bf_client {
     zend_string *key; /* including the object's own prefix */
     bool lost;        /* a cluster object that must not be used any more: see may_go_on */
     bool piped;       /* phpredis may have queued commands */
+    bool ending;      /* the script or its Fiber is ending: no method of a subclass is called */
     bool unfinished;  /* a round trip began and did not return, because of a fatal error */
     int process;      /* bf_process() of the process that owns the connection */
     char name[48];
@@ -25,7 +26,6 @@ struct php_bf_client {
  */
 zend_class_entry *php_bf_class_of(const char *lower_name);
 bool php_bf_call(php_bf_client *c, const char *method, uint32_t argc, zval *argv, zval *answer);
-void php_bf_call_own(php_bf_client *c, const char *method, uint32_t argc, zval *argv, zval *answer);
 zend_long php_bf_call_for_number(php_bf_client *c, const char *method);
 zend_string *php_bf_call_for_text(php_bf_client *c, const char *method);
 void php_bf_call_only(php_bf_client *c, const char *method);
