@@ -204,27 +204,20 @@ static int params_fill(module_state *state, params *q, const arguments *a)
     "|" BF_NUMBERS(FORM) "$" BF_SCHEME(FORM) BF_STORAGE(FORM) BF_KEY(FORM) BF_SECRET(FORM)         \
         BF_MORE(FORM) BF_CLOCK(FORM) "p:"
 
-/* Names of (capacity, error_rate) in other packages; the refusal says what to write instead. */
-static const char *const capacities[] = { "capacity", "max_elements", "expected_items", NULL };
-static const char *const rates[] = { "error_rate", "false_positive_rate", "fpr", NULL };
-
-/* Allocates nothing, so it cannot fail. */
-static PyObject *first_of(PyObject *kwargs, const char *const *names, const char **found)
-{
-    PyObject *key, *value;
-    for (Py_ssize_t at = 0; kwargs && PyDict_Next(kwargs, &at, &key, &value);)
-        for (const char *const *name = names; *name; name++) {
-            if (PyUnicode_CompareWithASCIIString(key, *name) != 0) continue;
-            *found = *name;
-            return value;
-        }
-    return NULL;
-}
-
+/* Refuses (capacity, error_rate), the arguments of other packages, and says what to write. */
 static int refuse_capacity_and_rate(PyObject *args, PyObject *kwargs, const char *type)
 {
+    static const char *const others[] = { "capacity", "max_elements", "expected_items",
+        "error_rate", "false_positive_rate", "fpr" };
+    enum { RATES = 3 }; /* the index of the first rate */
     const char *name = NULL;
-    PyObject *n = first_of(kwargs, capacities, &name), *p = first_of(kwargs, rates, &name);
+    PyObject *n = NULL, *p = NULL;
+    for (size_t i = 0; kwargs && i < Py_ARRAY_LENGTH(others); i++) {
+        PyObject *value = PyDict_GetItemString(kwargs, others[i]);
+        if (!value) continue;
+        name = others[i];
+        *(i < RATES ? &n : &p) = value;
+    }
     if (PyTuple_GET_SIZE(args) == 2 && PyFloat_CheckExact(PyTuple_GET_ITEM(args, 1))) {
         const double rate = PyFloat_AS_DOUBLE(PyTuple_GET_ITEM(args, 1));
         if (!(rate > 0 && rate < 1)) return 0;

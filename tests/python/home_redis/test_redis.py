@@ -4,9 +4,11 @@ faults as exceptions."""
 import collections
 import contextlib
 import multiprocessing
+import os
 import pickle
 import re
 import random
+import signal
 import socket
 import threading
 import time
@@ -125,22 +127,21 @@ def test_faults_are_exceptions_that_name_the_cause(server):
 def test_other_threads_run_during_a_trip(server):
     with BloomFilter(n=100, p=0.01, storage=server.url("slow")) as bf:
         bf.add("x")
-        sleeper = threading.Thread(target=server, args=("DEBUG SLEEP 1.5",))
-        sleeper.start()
-        time.sleep(0.1)
         answers = []
         threads = [
             threading.Thread(target=lambda call=call: answers.append(call()))
             for call in (lambda: "x" in bf, lambda: bf.contains_many(["x"]))
         ]
+        os.kill(server.process.pid, signal.SIGSTOP)
+        try:
+            for thread in threads:
+                thread.start()
+            for _ in range(50):
+                time.sleep(0.001)
+            assert not answers  # this thread ran before any answer came
+        finally:
+            os.kill(server.process.pid, signal.SIGCONT)
         for thread in threads:
-            thread.start()
-        turns = 0
-        while any(thread.is_alive() for thread in threads):
-            turns += 1
-            time.sleep(0.001)
-        assert turns > 0  # this thread was not held up until their answers came
-        for thread in (*threads, sleeper):
             thread.join()
         assert sorted(map(bool, answers)) == [True, True]
 

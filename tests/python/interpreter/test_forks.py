@@ -23,7 +23,18 @@ def child(check):
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 def thread(job):
-    threading.Thread(target=job, daemon=True).start()
+    thread = threading.Thread(target=job, daemon=True)
+    thread.start()
+    return thread
+
+def thread_that_waits(job):
+    # No thread takes the GIL from another here: job has it until its first wait.
+    interval, begun = sys.getswitchinterval(), threading.Event()
+    sys.setswitchinterval(100)
+    waiting = thread(lambda: (begun.set(), job()))
+    begun.wait()
+    sys.setswitchinterval(interval)
+    return waiting
 
 inside, on = threading.Event(), threading.Event()
 def waits():
@@ -35,7 +46,8 @@ def waits():
 ENDLESS = np.broadcast_to(np.int64(5), (10**12,))
 def solo(bf):
     thread(lambda: bf.update(ENDLESS))
-    time.sleep(0.05)
+    while 5 not in bf:
+        time.sleep(0.001)
 
 def use(bf, more=()):
     for key in ("a", "é", b"b", 7, *more):
@@ -237,8 +249,7 @@ bf = BloomFilter({kind}, {where})
 sleeper = redis.Redis(port={redis_by_url.port})
 thread(lambda: sleeper.execute_command("DEBUG", "SLEEP", "1"))
 time.sleep(0.3)
-thread(lambda: bf.add("a"))
-time.sleep(0.3)
+thread_that_waits(lambda: bf.add("a"))
 print(child(lambda: use(bf) and close(bf)), child(lambda: close(bf)))
 """
     assert run_python(START + code + END) == "0 0"
@@ -251,8 +262,7 @@ import fcntl
 bf = BloomFilter(n=50, p=.01, grow=2.0, storage={str(tmp_path / "seen.bloom")!r})
 lock = open({str(tmp_path / "seen.bloom")!r}, "rb")
 fcntl.flock(lock, fcntl.LOCK_EX)
-thread(lambda: [bf.add(i) for i in range(1000)])
-time.sleep(0.3)
+thread_that_waits(lambda: [bf.add(i) for i in range(1000)])
 print(child(lambda: close(bf)), refused(bf))
 """
     assert run_python(START + code + END) == "0 True"
@@ -266,8 +276,7 @@ client = redis.Redis(port={redis_server.port}, single_connection_client=True)
 bf = BloomFilter(m=1000, k=3, storage=client, key="one")
 thread(lambda: redis.Redis(port={redis_server.port}).execute_command("DEBUG", "SLEEP", "1"))
 time.sleep(0.3)
-thread(lambda: bf.add("a"))
-time.sleep(0.3)
+thread_that_waits(lambda: bf.add("a"))
 print(child(lambda: use(bf) and close(bf)))
 """
     assert run_python(START + code + END) == "0"
@@ -314,9 +323,7 @@ os.read(begun[0], 1)
 lock = os.open({path!r}, os.O_RDONLY)
 fcntl.flock(lock, fcntl.LOCK_EX)
 keys = ["key%d" % i for i in range(700)]
-other = threading.Thread(target=lambda: bf.update(keys))
-other.start()
-time.sleep(0.3)
+other = thread_that_waits(lambda: bf.update(keys))
 def deep(n):
     return deep(n - 1) + [n] * 3 if n else [0]
 def trample():  # on the stacks of threads that are no more

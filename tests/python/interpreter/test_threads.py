@@ -7,6 +7,7 @@ import pickle
 import signal
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -42,26 +43,41 @@ ENDLESS = {
 FIRST = {"iterator": "999", "text array": "again", "number array": "5"}
 
 
-@pytest.mark.parametrize("kind", ENDLESS)
-def test_a_signal_ends_a_batch_and_the_keys_before_it_are_added(bf, stop_signal, kind):
-    timer = threading.Timer(
-        0.05, lambda: signal.pthread_kill(threading.main_thread().ident, stop_signal)
-    )
-    timer.start()
+def update_until(bf, kind, act):
+    """Begins an endless batch; act() runs in another thread when the first keys are added."""
+
+    def watch():
+        while FIRST[kind] not in bf:
+            time.sleep(0.001)
+        act()
+
+    thread = threading.Thread(target=watch)
+    thread.start()
     with pytest.raises(Stop):
         bf.update(ENDLESS[kind]())
-    timer.join()
+    thread.join()
+
+
+@pytest.mark.parametrize("kind", ENDLESS)
+def test_a_signal_ends_a_batch_and_the_keys_before_it_are_added(bf, stop_signal, kind):
+    update_until(
+        bf, kind, lambda: signal.pthread_kill(threading.main_thread().ident, stop_signal)
+    )
     assert FIRST[kind] in bf
     bf.close()
 
 
 CTRL_C = """
-import os, signal, threading
+import os, signal, threading, time
 from bloomfilter import BloomFilter
 bf = BloomFilter(n=1_000_000, p=0.01)
 keys = ["key %d" % i for i in range(1000)] * 20_000
+def interrupt():
+    while keys[999] not in bf:
+        time.sleep(0.001)
+    os.kill(os.getpid(), signal.SIGINT)
 try:
-    threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+    threading.Thread(target=interrupt).start()
     bf.update(keys)
     print("not interrupted")
 except KeyboardInterrupt:
@@ -112,11 +128,7 @@ def test_close_inside_a_batch_of_another_thread(bf, stop_signal, kind):
         finally:
             signal.pthread_kill(threading.main_thread().ident, stop_signal)
 
-    timer = threading.Timer(0.05, close)
-    timer.start()
-    with pytest.raises(Stop):
-        bf.update(ENDLESS[kind]())
-    timer.join()
+    update_until(bf, kind, close)
     assert len(seen) == 1 and FIRST[kind] in bf
     bf.close()
 
