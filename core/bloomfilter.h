@@ -144,8 +144,8 @@ struct bf_spec {
                                               * storage; NULL = none */
     bool counting;           /* 4-bit counters instead of bits: keys can be removed; m =
                               * counters.  Must match a filter that exists */
-    double grow, window;     /* growth factor > 1; seconds to remember, 1e-4 or more for each
-                              * part; both to 1e300 and with n and p: docs/growing.md */
+    double grow, window;     /* growth factor > 1, or seconds to remember (1e-4 or more per
+                              * part); at most 1e300; either needs n and p: docs/growing.md */
     unsigned shards;         /* equal slices, all bits of a key in one; in Redis each is a key of
                               * its own.  1..BF_SHARDS_MAX; default: 1, in Redis as many as m
                               * needs */

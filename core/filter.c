@@ -11,7 +11,7 @@ int bf_check_variants(const bf_spec *spec, bf_error *err)
 {
     const char *path;
     bool in_redis = spec->redis_client || (spec->storage && bf_is_url(spec->storage));
-    if (bf_check_size_given(spec, err) < 0) return BF_EINVAL;
+    if (bf_check_before_open(spec, err) < 0) return BF_EINVAL;
     if (spec->storage && bf_storage_path(spec->storage, &path, err) < 0) return BF_EINVAL;
     if (spec->counting && (spec->grow != 0 || spec->window != 0))
         return bf_fail(err, BF_EINVAL,

@@ -278,7 +278,8 @@ static zend_always_inline void fetch(const HashTable *keys, const zval *v)
     const zval *ahead = &((const Bucket *)v + AHEAD)->val, *end = &keys->arData[keys->nNumUsed].val;
 #endif
     if (ahead < end) __builtin_prefetch(Z_STR_P(ahead));
-    __builtin_prefetch(Z_STRVAL_P(v) + 40); /* 24 + 40: the line after the head's */
+    __builtin_prefetch(
+        Z_STRVAL_P(v) + 40); /* val is at offset 24, so this is the next cache line */
     __builtin_prefetch(Z_STRVAL_P(v) + Z_STRLEN_P(v));
 }
 

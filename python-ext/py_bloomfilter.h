@@ -123,12 +123,13 @@ void inside_begin(void); /* called once, when the module is created */
 /* How many forks this process is away from the one that imported the module. */
 int fork_count(void);
 
-/* filter_enter for calls in which no other code can run: with a GIL nothing has to be counted. */
 void plain_end(FilterObject *self);
 static inline void plain_share(FilterObject *self)
 {
     if (__builtin_expect(__atomic_load_n(&self->plain, __ATOMIC_RELAXED) != 0, 0)) plain_end(self);
 }
+/* filter_enter for calls during which no other code runs; with a GIL they are not counted.
+ * filter_peeked must follow. */
 static inline bf_filter *filter_peek(FilterObject *self)
 {
     if (NO_GIL) return filter_count_in(self);

@@ -73,8 +73,7 @@ int bf_reserve(int fd, uint64_t at, uint64_t bytes); /* reserves disk space; 0 o
 int bf_allocate_holes(int fd, uint64_t at, uint64_t bytes, uint64_t lacks);
 int bf_read_holes(int fd, uint64_t at, uint64_t bytes, uint64_t lacks);
 int bf_above_stdio(int fd); /* returns fd, or a duplicate if fd is 0, 1 or 2; -1 and errno */
-/* returns fd, or a duplicate if fd is 0, 1 or 2; -1 and errno */
-int bf_cut_file(int fd, uint64_t len);
+int bf_cut_file(int fd, uint64_t len); /* ftruncate: 0 or errno */
 int bf_sync_file(const bf_wait_hooks *hooks, int fd);
 int bf_sync_map(const bf_wait_hooks *hooks, void *map, size_t len);
 int bf_lock_file(const bf_wait_hooks *hooks, int fd); /* flock(2) */

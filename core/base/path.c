@@ -132,8 +132,8 @@ static int rename_to_nothing(const char *temp, const char *path)
 #endif
 }
 
-/* Checks and renames under the directory's lock, as all creators without a better way do.  The
- * kernel releases the lock when its holder dies, and it leaves no file behind. */
+/* Without hard links and RENAME_NOREPLACE: checks and renames under the directory's lock, as all
+ * such creators do.  The kernel releases the lock when its holder dies; no lock file remains. */
 static int rename_locked(const char *temp, const char *path)
 {
     struct stat st;

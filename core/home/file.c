@@ -132,7 +132,7 @@ int bf_map_verify(const bf_file_map *m, uint64_t nwords, bf_error *err)
     return bf_header_verify_of(m->page, read_block, &w, nwords, m->file->path, err);
 }
 
-int bf_map_read(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_error *err)
+int bf_map_read_file(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_error *err)
 {
     const bf_file_map *m = s->impl;
     return bf_file_read(m->file, m->at + BF_HEADER + offset, buf, len, err);
@@ -174,7 +174,7 @@ static int open_existing(bf_store *s, file *f, uint64_t *len, bf_error *err)
     }
     if (fd < 0) return BF_EIO;
     if (fstat(fd, &st) == 0 && !(st.st_mode & 0222))
-        s->read_only = true; /* root could write it anyway */
+        s->read_only = true; /* no write permission; root's open succeeds all the same */
     const int e = bf_file_mark(f, fd);
     if (e) {
         close(fd);
@@ -412,7 +412,7 @@ const bf_store_ops bf_store_file = { .name = "file",
     .before_write = before_write,
     .check = check,
     .sync = sync_,
-    .read = bf_map_read,
+    .read = bf_map_read_file,
     .current = current,
     .has_name = has_name,
     .lock = lock,

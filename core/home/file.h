@@ -81,7 +81,7 @@ int bf_file_map_at(
 /* Operations of the stores of fixed filters and of parts. */
 int bf_map_before_write(bf_store *s, bf_error *err);
 int bf_map_sync(bf_store *s, bf_error *err);
-int bf_map_read(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_error *err);
+int bf_map_read_file(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_error *err);
 /* Reserves disk space for the holes in these bytes. */
 int bf_file_room(const bf_store *s, uint64_t at, uint64_t bytes, bf_error *err);
 /* Reads bytes with pread: an access through a map is SIGBUS if the file was truncated. */

@@ -29,7 +29,7 @@ static const bf_store_ops store_part = { .name = "file",
     .flags = BF_STORE_ATOMIC,
     .before_write = bf_map_before_write,
     .sync = bf_map_sync,
-    .read = bf_map_read,
+    .read = bf_map_read_file,
     .close = close_ };
 
 static int take_in(bf_filter *f, const bf_params *d, uint64_t at, bool verify, bf_error *err)

@@ -218,7 +218,7 @@ static inline size_t line_large(const bf_part_view *views, size_t n)
 
 /* Defines the kernels of a line layout: portable and AVX2, bits and counters. Built from the
  * layout's has##suffix and put##suffix (which return true if the key was present) and fetch_it.
- * Full steps of keys with k == 8 and with k < 8 have their own loops. */
+ * A batch of exactly LINE_STEP keys has one loop for k == 8 and another one for k < 8. */
 #define LINE_ALWAYS static inline __attribute__((always_inline))
 #define LINE_APART static __attribute__((noinline))
 #define LINE_KERNEL(attr, name, type, one, fetch_it, far)                                          \

@@ -26,7 +26,7 @@ typedef struct {
     uint64_t *live;
     _Alignas(8) uint64_t own; /* the live word of a part that no other process shares */
     uint8_t *page;            /* header page in a mapped file, or NULL */
-    uint32_t last_mark;       /* Redis: the part's mark when no part was known to follow it */
+    uint32_t last_mark;       /* Redis: the part's mark when it was last known to be the newest */
 } bf_part;
 
 typedef struct bf_chain bf_chain;
@@ -126,8 +126,8 @@ bf_params bf_describe(const bf_filter *f);
 int bf_alike(const bf_filter *a, const bf_filter *b, bf_error *err); /* bf_check_same */
 const char *bf_where(const bf_filter *f, const bf_spec *spec); /* its storage as messages show it */
 int bf_writable(bf_filter *f, bf_error *err);
-/* Called after keys were added or anything else was written.  Returns 0 if the file that has the
- * name contains that, or an error, now and from then on. */
+/* Called after a write.  Returns 0 if the name still leads to the file that was written to, or
+ * BF_EIO, then for all further writes of the handle too. */
 int bf_check_named(bf_filter *f, bf_error *err);
 /* bf_check_named for a single key: checks once in about 1,024 keys, chosen by the digest (threads
  * would contend for a counter).  Returns answer or the error. */

@@ -14,14 +14,14 @@ static int test(bf_filter *f, bf_span *s, bf_error *err)
     while ((rc = bf_span_test(f, c->part + from, count - from, s, 1, err)) == 0 && s->n) {
         if ((rc = bf_chain_follow(f, err)) < 0) return rc;
         const unsigned now = bf_chain_count(c);
-        if (now <= count) return 0; /* fewer parts: re-created, and another thread got the error */
+        if (now <= count) return 0; /* fewer parts: re-created, as another thread has reported */
         from = count;
         count = now;
     }
     return rc;
 }
 
-/* each try follows a new part, so there are at most BF_PARTS_MAX */
+/* Each try opens a part that others appended, of which there are at most BF_PARTS_MAX. */
 enum { TRIES = 4 * BF_PARTS_MAX };
 static int never_ends(const bf_filter *f, bf_error *err)
 {
@@ -38,8 +38,8 @@ static uint64_t room(const bf_chain *c, const bf_part *p)
                                             : 0;
 }
 
-/* The first n keys of the span were just added to the part that was the newest: tests whether parts
- * that others appended before already have them. */
+/* Called when the first n keys of the span were added to the newest part that this handle knew.
+ * Tests whether parts that others had appended by then have the keys already. */
 static int recheck(bf_filter *f, const bf_span *s, size_t n, unsigned count, bf_error *err)
 {
     bf_span fresh;

@@ -68,7 +68,8 @@ int bf_enter(bf_filter *f, bf_error *err)
 
 void bf_leave(bf_filter *f) { give_up(f, INSIDE); }
 
-/* If no call is active, a forked child counts the calls from then on. */
+/* Returns BF_EBUSY while a call of f is active; calls of the parent's other threads do not count in
+ * a forked child.  If none is active, this process becomes the one whose calls are counted. */
 int bf_busy(bf_filter *f, bf_error *err)
 {
     const bool counted = inside(bf_load_acquire(&f->refs)) != 0;

@@ -21,8 +21,8 @@ typedef struct bf_span bf_span;
 struct bf_variant_ops {
     const bf_variant_format *stored;
     bool many;    /* has a chain: a header page or companion hash of its own, and parts */
-    bool grows;   /* appends parts; their live words count keys */
-    bool forgets; /* reuses parts in a ring; their live words are epochs */
+    bool grows;   /* appends parts; their live words (filter.h) count keys */
+    bool forgets; /* reuses parts in a ring; their live words (filter.h) are epochs */
     /* Test and add a span. test: only parts elsewhere. add: in addressable memory at most BF_CHUNK
      * keys. */
     int (*test)(bf_filter *f, bf_span *span, bf_error *err);
@@ -66,19 +66,19 @@ typedef struct bf_chain_ops {
      * whether there are any. */
     int (*follow)(bf_filter *f, bf_error *err);
     bool (*has_new_parts)(const bf_filter *f);
-    /* Called after an error rc of ask or put.  If the filter was re-created, returns that error,
-     * once; returns 0 if it was already returned, and the keys are to be sent again. */
+    /* Called after an error rc of ask or put.  If the filter was re-created, the first call returns
+     * that error; further calls return 0, and the caller sends the keys again. */
     int (*explain)(bf_filter *f, int rc, bf_error *err);
     /* For parts that are not in addressable memory; each call is a round trip. ask: sets
      * span->present for the keys that any of these parts has and returns how many; with add, adds
-     * the keys to the first part. put: adds the keys that no part has to the last part, which may
-     * take at most `most`, and settles the span.  Keys that were neither found nor added stay in
-     * it: the part is full, or there are other parts by now. */
+     * the keys to the first part. put: adds keys that are in no part to the last part until it has
+     * `most`, and drops the decided keys from the span.  The other keys stay in the span, because
+     * the part is full or another process appended a part. */
     int64_t (*ask)(
         bf_filter *f, bf_part *const *parts, unsigned n, bool add, bf_span *span, bf_error *err);
     int (*put)(bf_filter *f, bf_part *const *parts, unsigned n, uint64_t most, bf_span *span,
         bf_error *err);
-    /* A filter that was to be opened has lost a part: may create() replace it? */
+    /* Returns true if create() may replace a filter that was opened and lacks a part. */
     bool (*can_recreate)(bf_filter *f);
     /* For windows whose parts are created and expire.  Both are called under the lock and may move
      * *now on to an epoch that others have published. list_parts opens the living parts; `anyway`:
@@ -86,9 +86,10 @@ typedef struct bf_chain_ops {
      * `past`: a part of a past epoch that is still living. */
     int (*list_parts)(bf_filter *f, int64_t *now, bool anyway, bf_error *err);
     int (*open_current)(bf_filter *f, int64_t *epoch, bool past, bf_error *err);
-    bool (*is_stale)(const bf_filter *f, int64_t now); /* has the last reply shown a new part? */
-    /* Which clock decides: gets the time of the filter's clock in *now and may replace it.  NULL:
-     * that clock. */
+    bool (*is_stale)(const bf_filter *f,
+        int64_t now); /* true: the last reply showed a part newer than epoch now */
+    /* Gets the time of the filter's clock in *now, and replaces it by the server's time if that
+     * clock decides.  NULL: the filter's clock decides. */
     int (*server_time)(bf_filter *f, double *now, bf_error *err);
     int (*expire)(bf_filter *f, double seconds, bf_error *err); /* as in bf_store_ops */
     int (*remove)(bf_filter *f, bf_error *err);
@@ -139,7 +140,7 @@ int bf_window_with_part(bf_filter *f, int64_t epoch, int (*work)(void *, bf_part
 /* under the lock; does nothing if the part belongs to this epoch or a later one */
 void bf_window_clear_part(bf_filter *f, bf_part *p, int64_t epoch);
 /* is its epoch later than every published one? */
-int bf_window_is_later(const bf_filter *f, const bf_part *p, bf_error *err);
+int bf_window_check_part_epoch(const bf_filter *f, const bf_part *p, bf_error *err);
 /* Checks stored live words before they are used. write: the newest epoch may be raised to that of
  * the parts. */
 int bf_window_check(bf_filter *f, bool write, const char *where, bf_error *err);

@@ -117,7 +117,8 @@ static int add_keys(bf_filter *f, const bf_digests *k, uint64_t *present, bf_err
     if (f->variant->grows) {
         const unsigned count = bf_chain_count(c);
         known = any_of(c->part[0]->bitmap.kernels, c->view, count, k);
-        s.asked = count - 1; /* the newest part may get keys until it is tested again */
+        s.asked =
+            count - 1; /* not the newest: other threads may add to it before it is tested again */
     } else
         bf_chain_fetch(f, k->ahead, k->nahead);
     for (size_t i = 0; i < k->n; i++) {

@@ -92,7 +92,7 @@ static int now_of_test(bf_filter *f, int64_t *epoch, bf_error *err)
 /* An add publishes the newest epoch before it gives a part that epoch, so a part with a later one
  * was not written by this library.  Reads them in the opposite order, so that a concurrent add
  * cannot look like that. */
-int bf_window_is_later(const bf_filter *f, const bf_part *p, bf_error *err)
+int bf_window_check_part_epoch(const bf_filter *f, const bf_part *p, bf_error *err)
 {
     const int64_t e = bf_live(p->live), newest = bf_live(f->chain->epoch);
     if (e <= newest) return 0;
@@ -172,7 +172,7 @@ int bf_window_reuse_part(bf_filter *f, int64_t epoch, bf_part **p, bf_error *err
         bf_unlock(f);
     }
     if (bf_live((*p)->live) == epoch) return 0;
-    rc = bf_window_is_later(f, *p, err);
+    rc = bf_window_check_part_epoch(f, *p, err);
     *p = NULL; /* the part has a later epoch already */
     return rc;
 }
@@ -188,7 +188,8 @@ int bf_window_with_part(
         rc = ops->open_current(f, &e, true, err);
     else
         bf_window_clear_part(f, p, e);
-    if (rc == 0) rc = bf_live(p->live) == e ? work(ctx, p, err) : bf_window_is_later(f, p, err);
+    if (rc == 0)
+        rc = bf_live(p->live) == e ? work(ctx, p, err) : bf_window_check_part_epoch(f, p, err);
     bf_unlock(f);
     return rc;
 }

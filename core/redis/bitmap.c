@@ -103,7 +103,7 @@ int bf_redis_make(bf_redis *r, const bf_params *d, bf_error *err)
 /* Runs a script over K and K:meta that does nothing unless it finds the known mark: exchange, or
  * care if temp is NULL. If another process cleared or re-created the filter meanwhile, perhaps with
  * other parameters, it is sent again with the new mark. argument: of the command, or NULL. */
-static int run_if_marked(bf_redis *r, const char *temp, uint32_t mark, const char *how,
+static int run_if_marked(bf_redis *r, const char *temp, uint32_t mark, const char *command,
     const char *argument, bf_error *err)
 {
     int rc = 0;
@@ -116,24 +116,24 @@ static int run_if_marked(bf_redis *r, const char *temp, uint32_t mark, const cha
         bf_conn_begin(r->conn, BF_WRITES);
         bf_redis_script(r, temp ? bf_script_exchange : bf_script_care, temp);
         if (temp) bf_conn_append(r->conn, "%x %r", mark, mark);
-        bf_conn_append(r->conn, "%s", how);
+        bf_conn_append(r->conn, "%s", command);
         if (argument) bf_conn_append(r->conn, "%s", argument);
         rc = run_script(r, err);
     }
     return rc == 0 ? bf_redis_fail_lost(r, err) : rc;
 }
 
-static int exchange_bitmap(bf_redis *r, const char *how, const void *bytes, bf_error *err)
+static int exchange_bitmap(bf_redis *r, const char *command, const void *bytes, bf_error *err)
 {
     char *temp = bf_redis_name(r->conn, r->key, BF_NAME_TEMP, 0);
     uint32_t mark = bf_random();
     if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
     int rc = bf_redis_zeros(r, temp, mark, err);
     if (rc == 0 && bytes) rc = upload(r, temp, bytes, err);
-    if (rc == 0) rc = run_if_marked(r, temp, mark, how, NULL, err);
+    if (rc == 0) rc = run_if_marked(r, temp, mark, command, NULL, err);
     if (rc < 0)
         bf_redis_discard(r, temp);
-    else if (strcmp(how, "OR") != 0)
+    else if (strcmp(command, "OR") != 0)
         r->mark = mark;
     free(temp);
     return rc < 0 ? rc : 0;

@@ -36,7 +36,7 @@ static void begin_script(const bf_redis *r, const char *text)
 }
 
 /* ---- adds ---- */
-static void begin_add(const bf_redis *r)
+static void begin_add_script(const bf_redis *r)
 {
     if (!r->foreign) {
         begin_script(r, bf_script_add);
@@ -78,13 +78,13 @@ static void append_positions(bf_redis_request *g, const uint64_t *pos, size_t nk
     free(text);
 }
 
-static void put_adds(bf_redis_request *g, const char *about)
+static void append_adds(bf_redis_request *g, const char *route_key)
 {
     for (size_t at = 0, c; at < g->nkeys; at += c) {
         c = keys_per_script(g, g->nkeys - at);
         bf_conn_new_request(g->of->conn);
-        bf_conn_route(g->of->conn, about);
-        begin_add(g->of);
+        bf_conn_route(g->of->conn, route_key);
+        begin_add_script(g->of);
         append_positions(g, g->pos + at * g->k, c);
         bf_conn_expect(g->of->conn, c, 0);
     }
@@ -93,7 +93,7 @@ static void put_adds(bf_redis_request *g, const char *about)
 }
 
 /* ---- removes ---- */
-static void put_removes(bf_redis_request *g, const char *about)
+static void put_removes(bf_redis_request *g, const char *route_key)
 {
     bf_conn *l = g->of->conn;
     const uint64_t *pos = g->pos;
@@ -101,7 +101,7 @@ static void put_removes(bf_redis_request *g, const char *about)
     for (size_t at = 0, c; at < g->nkeys; at += c) {
         c = keys_per_script(g, g->nkeys - at);
         bf_conn_new_request(l);
-        bf_conn_route(l, about);
+        bf_conn_route(l, route_key);
         begin_script(g->of, bf_script_count_down);
         for (size_t i = 0; i < c; i++, pos += g->k) {
             memcpy(own, pos, g->k * sizeof *own);
@@ -145,7 +145,7 @@ static int take_changes(bf_redis_request *g, bf_redis_outcome *a)
     return 0;
 }
 
-const bf_redis_op bf_redis_adds = { .done = "added", .put = put_adds, .take = take_changes };
+const bf_redis_op bf_redis_adds = { .done = "added", .put = append_adds, .take = take_changes };
 const bf_redis_op bf_redis_removes = {
     .done = "removed", .put = put_removes, .take = take_changes
 };

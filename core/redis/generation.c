@@ -1,6 +1,6 @@
-/* generation.c - the mark after the last bit: requested, read, compared with K:meta, and followed
- * when the bits were replaced.  A lost key is an error, never "absent".  Also selects one of
- * several keys, because each has its own mark. */
+/* generation.c - the mark after the last bit (redis.h): asks for it, reads it, compares it with
+ * K:meta, and takes over the new one if the bits were replaced.  A lost key is an error, never
+ * "absent".  Also selects one of several keys, because each has its own mark. */
 #include "bits/bits.h"
 #include "redis/cache.h"
 #include "redis/generation.h"

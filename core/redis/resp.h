@@ -51,7 +51,7 @@ typedef struct {
 void bf_replies_free(bf_redis_replies *r);
 bf_redis_reply bf_replies_next(bf_redis_replies *r);
 
-/* Leaf i as text; NULL if it is not one. */
+/* Returns leaf i as text; NULL if there is no such leaf or it is not text. */
 const char *bf_reply_text(const bf_redis_reply *r, size_t i, size_t *len);
 /* text of a reply with a single leaf */
 const char *bf_reply_only_text(const bf_redis_reply *r, size_t *len);

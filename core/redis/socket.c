@@ -94,8 +94,8 @@ int bf_socket_out(bf_socket *s, const char *bytes, size_t len)
     return 0;
 }
 
-/* SO_RCVTIMEO covers the first read of an exchange without TLS. Reads after that, or before TLS has
- * a whole record, use the deadline. */
+/* The first read of an exchange without TLS blocks, limited by SO_RCVTIMEO.  All later reads, and
+ * all reads with TLS, poll until the deadline. */
 ssize_t bf_socket_in(bf_socket *s, void *bytes, size_t cap)
 {
     const bool watched = s->got_bytes || s->tls;

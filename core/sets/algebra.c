@@ -121,7 +121,7 @@ static int combine_all(bf_filter *into, bf_filter *from, op o, bf_error *err)
 /* Unites from into a filter that another thread or process may be rebuilding, in the way
  * keys/loop.c adds keys. before: the generation during which from was already united once, or NULL.
  */
-static int unite_locked(
+static int unite_with_shadow(
     bf_filter *into, bf_filter *from, op o, const uint64_t *before, bf_error *err)
 {
     const uint64_t n = into->bitmap.store.nwords;
@@ -158,10 +158,10 @@ static int combine(bf_filter *into, bf_filter *from, bf_change how, bf_error *er
     const bool beside_rebuild = how == BF_UNITE && bf_rebuilds_in_place(into);
     const uint64_t before = beside_rebuild ? bf_generation(into) : 0;
     if (beside_rebuild && !bf_settled(before))
-        rc = unite_locked(into, from, o, NULL, err);
+        rc = unite_with_shadow(into, from, o, NULL, err);
     else if ((rc = combine_all(into, from, o, err)) >= 0 && beside_rebuild &&
              !bf_unchanged(into, before))
-        rc = unite_locked(into, from, o, &before, err);
+        rc = unite_with_shadow(into, from, o, &before, err);
     return rc < 0 ? rc : bf_check_named(into, err);
 }
 

@@ -188,7 +188,7 @@ static int read_parts(
 static bf_filter *read_filter(source *from, uint8_t *page, const bf_spec *expect, bf_error *err)
 {
     bf_params d;
-    if (expect && bf_check_size_given(expect, err) < 0) return NULL;
+    if (expect && bf_check_before_open(expect, err) < 0) return NULL;
     const int head = read_page(from, page, err);
     if (head < 0 || bf_header_read(page, (unsigned)head, from->len, &d, from->where, err) < 0)
         return NULL;
@@ -280,7 +280,7 @@ bf_filter *bf_load(const char *path, const bf_spec *expect, bf_error *err)
     _Alignas(8) uint8_t page[BF_HEADER] = { 0 };
     bf_filter *f = NULL;
     bf_error why;
-    if (expect && bf_check_size_given(expect, err) < 0) return NULL;
+    if (expect && bf_check_before_open(expect, err) < 0) return NULL;
     for (int tries = 1; !f; tries++) {
         uint64_t len;
         const int fd = bf_open_file(path, O_RDONLY, &len, &why);

@@ -59,8 +59,9 @@ static double cells_of_mask(double m)
 /* ---- Redisson's walk: with s = h1 + h2 the positions are h1, s, h1 + s, 2s, h1 + 2s, 3s ... in
  * arithmetic of 63 bits, then modulo m.
  * Parities: where 2^i divides m, a position's last i bits follow from those of h1 and s, and cells
- * with zeros there are fuller.  Multiples: who shares p s' = q s with a key of the filter shares
- * all multiples of it, as long as both pass 2^63 at the same ones. ---- */
+ * with zeros there are fuller.  Multiples: if p s' = q s, where s is of a key in the filter
+ * and s' of the tested key, the keys share each multiple of that value at which both products have
+ * wrapped past 2^63 equally often. ---- */
 enum { PARITIES = 16, MULTIPLES = 24, INTERVALS = 256 };
 typedef struct {
     unsigned parities, k;

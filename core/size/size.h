@@ -79,7 +79,7 @@ static inline bool bf_has_parts(const bf_params *d) { return bf_format_of(d)->pa
 
 /* rows in tables.c, functions in schemes.c */
 extern const bf_scheme bf_schemes[]; /* the last one has a NULL name */
-/* fills d; its other fields are 0 */
+/* sets scheme, argument and name of d, and all its other fields to 0 */
 int bf_find_scheme(bf_params *d, const char *name, const bf_functions *functions, bf_error *err);
 const bf_scheme *bf_find_scheme_id(uint32_t id);
 /* checks m and k against what the scheme fixes */
@@ -112,7 +112,7 @@ bool bf_chain_part_possible(const bf_params *of, const bf_params *part);
 int bf_check_ranges(const bf_spec *spec, bf_error *err);
 /* bf_check_ranges, and the scheme's name.  Called before the storage is opened, so that a wrong
  * parameter is not reported as a missing file. */
-int bf_check_size_given(const bf_spec *spec, bf_error *err);
+int bf_check_before_open(const bf_spec *spec, bf_error *err);
 
 /* sizing_older.c: formulas of older systems */
 int bf_size_guava(bf_geometry *g, const char *name, bf_error *err);
@@ -144,8 +144,8 @@ void bf_estimate_scrapy_redis(
 /* compatible.c: all comparisons of parameters */
 typedef enum {
     BF_SAME_HASH,  /* scheme, k, secret: a key has the same digests */
-    BF_SAME_BITS,  /* also bits or counters, m, shards: and the same positions */
-    BF_SAME_FILTER /* also variant, grow, window, parts */
+    BF_SAME_BITS,  /* the above, bits or counters, m, shards: a key also has the same positions */
+    BF_SAME_FILTER /* the above, variant, grow, window, parts */
 } bf_scope;
 /* Returns the name of the first parameter that differs, or NULL. */
 const char *bf_difference(const bf_params *a, const bf_params *b, bf_scope scope);

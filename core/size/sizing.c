@@ -64,7 +64,7 @@ int bf_check_ranges(const bf_spec *spec, bf_error *err)
     return spec->shards > BF_SHARDS_MAX ? bf_refuse_u64(err, "shards", spec->shards) : 0;
 }
 
-int bf_check_size_given(const bf_spec *spec, bf_error *err)
+int bf_check_before_open(const bf_spec *spec, bf_error *err)
 {
     bf_params d;
     const int rc = bf_check_ranges(spec, err);

@@ -198,7 +198,7 @@ static int check_spec(const bf_spec *s, bf_error *err)
             err, BF_EINVAL, "%s needs n and p, and no m: sizes follow from the rate to keep", what);
     if (s->parts > BF_PARTS_MAX - 1)
         return bf_fail(err, BF_EINVAL, "parts must be 1 to %d, got %u", BF_PARTS_MAX - 1, s->parts);
-    return bf_check_ranges(s, err); /* checked here: the parts have smaller p */
+    return bf_check_ranges(s, err); /* before p is divided: a part's p might be in range */
 }
 
 /* All parts have the same k, so that a key is hashed and placed in a line only once: the best k for

@@ -52,7 +52,7 @@ static inline number times(number a, number b)
 }
 static inline int64_t left(int64_t a, unsigned n) { return (int64_t)((uint64_t)a << n); }
 
-/* ---- the eight ---- */
+/* ---- the eight functions of the PHP class ---- */
 static number js(const uint8_t *s, size_t len)
 {
     int64_t h = 1315423911;

@@ -14,7 +14,7 @@ static void positions_masked(const bf_geometry *g, const uint64_t *d, size_t n, 
     for (size_t i = 0; i < n * g->k; i++) pos[i] = d[i] & (g->m - 1);
 }
 
-static void positions_first(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
+static void positions_of_first_k(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
 {
     for (size_t i = 0; i < n; i++, d += BF_WIDTH_MAX)
         for (unsigned j = 0; j < g->k; j++) *pos++ = d[j] & (g->m - 1);
@@ -22,4 +22,4 @@ static void positions_first(const bf_geometry *g, const uint64_t *d, size_t n, u
 
 const bf_layout bf_layout_words = BF_LAYOUT_OLDER("words", BF_WIDTH_MAX, 1, digests_positions);
 const bf_layout bf_layout_mask = BF_LAYOUT_OLDER("mask", BF_WIDTH_MAX, 1, positions_masked);
-const bf_layout bf_layout_first = BF_LAYOUT_OLDER("first", BF_WIDTH_MAX, 1, positions_first);
+const bf_layout bf_layout_first = BF_LAYOUT_OLDER("first", BF_WIDTH_MAX, 1, positions_of_first_k);
