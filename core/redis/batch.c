@@ -97,7 +97,8 @@ static int send_pending(bf_redis *r, bf_redis_request *g, size_t n, bf_redis_out
 }
 
 /* ---- what the marks show ---- */
-/* *pending: the bits were replaced meanwhile, and the request must be sent again. */
+/* Compares the mark that the request read.  Sets *pending if the bits were replaced meanwhile, so
+ * that the request must be sent again. */
 static int check_request(bf_redis_request *g, bool *pending, bf_error *err)
 {
     if (!g->pending) return 0;

@@ -3,7 +3,7 @@
 #define BF_REDIS_BATCH_H
 #include "redis/generation.h"
 
-typedef struct { /* the positions of a batch under one name (a shard or a part) */
+typedef struct { /* the positions of a batch in one key of Redis, a shard or a part */
     bf_redis *of;
     int op;
     const uint64_t *pos; /* k per key */
@@ -13,7 +13,7 @@ typedef struct { /* the positions of a batch under one name (a shard or a part) 
     uint8_t *present;
     const uint8_t *by; /* by how much an add of one key raises each counter; NULL: by 1 */
     uint32_t mark;     /* the mark that the round trip read */
-    bool as_string;    /* the complete string is read, with the mark */
+    bool as_string;    /* the complete string is read with one GETRANGE, the mark included */
     bool mark_inside;  /* the last command that reads positions also reads the mark */
     bool pending;      /* not sent yet, or to be sent again */
 } bf_redis_request;
@@ -28,7 +28,7 @@ void bf_redis_append_wait(bf_redis *r);
 int bf_redis_check_replicas(const bf_redis *r, const char *done, long long have, bf_error *err);
 /* Returns the error of a change with an unknown outcome; done: "added" or "removed". */
 int bf_redis_fail_unknown_outcome(bf_redis *r, const char *done, bf_error *err);
-typedef struct {      /* the difference between tests, adds and removes */
+typedef struct {      /* what differs between tests, adds and removes */
     const char *done; /* what it does to the keys; NULL: nothing, so it may be sent again */
     /* Appends the commands; about: the key that decides the node of a cluster. */
     void (*put)(bf_redis_request *g, const char *about);

@@ -35,7 +35,7 @@ static unsigned ranges_of(const bf_redis_request *g, uint8_t how)
 
 typedef struct {
     uint64_t first, cells;
-    const char *bytes; /* after they are read */
+    const char *bytes; /* the bytes of the range, once they are read */
     size_t len;
 } cell_range;
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum { TEMP_SECONDS = 600 };
-/* commands per round trip; the same if each has a MiB */
+/* COMMANDS: per round trip; LARGE_COMMANDS: if each has a MiB */
 enum { COMMANDS = 8, LARGE_COMMANDS = 2 };
 /* A sample: number of places, and bytes of each: 2^21 bits, or 2^17 counters, which must be
  * transferred. */
@@ -61,7 +61,8 @@ static int upload(bf_redis *r, const char *temp, const uint8_t *bytes, bf_error 
     return rc;
 }
 
-/* Deletes temp after another error, which is kept. */
+/* Deletes the temporary key after an error.  Its own errors are ignored, the first one is reported.
+ */
 void bf_redis_discard(bf_redis *r, const char *temp)
 {
     bf_conn_begin(r->conn, BF_WRITES);
@@ -189,7 +190,7 @@ static bool take_reply(const bf_redis_reply *reply, walk *w, uint64_t asked)
     }
     const char *bytes = bf_reply_only_text(reply, &len);
     if (!bytes || len > asked) return false;
-    if (len) memcpy(w->to, bytes, len); /* shorter if the key was lost, which the mark shows */
+    if (len) memcpy(w->to, bytes, len); /* too short if the key was lost; the mark shows that */
     memset(w->to + len, 0, (size_t)asked - len);
     w->to += asked;
     w->missing += asked - len;

@@ -16,5 +16,6 @@ uint64_t bf_breaker_server(const char *host_or_path, unsigned port);
  * now; *silent_for is the time in ms since the server stopped answering. */
 bool bf_breaker_allows(const bf_breaker *b, bool connected, int64_t *silent_for);
 void bf_breaker_timed_out(const bf_breaker *b, bool connected);
-void bf_breaker_answered(const bf_breaker *b, bool connected); /* an error reply is an answer too */
+void bf_breaker_answered(
+    const bf_breaker *b, bool connected); /* also called after an error reply */
 #endif

@@ -34,9 +34,9 @@ struct bf_redis_cache {
     uint64_t m;
     double max_age;
     uint64_t connection_id; /* connection when something was last learned */
-    bf_redis_buffer room;   /* of the batch that was split */
+    bf_redis_buffer room;   /* positions of the keys of a batch that are not in the mirror */
     uint32_t *from;         /* index in the whole batch of each key of rest */
-    double at;              /* when it was split */
+    double at;              /* when that batch was split */
 };
 
 double bf_redis_cache_now(void)
@@ -60,7 +60,7 @@ void bf_redis_cache_forget(bf_redis_cache *c)
     for (unsigned i = 0; c && i < c->shards; i++) c->shard[i].seen = -1;
 }
 
-/* Words are cleared later, when they are used. */
+/* Only marks the shards as empty; their words are cleared when they are used again. */
 static void forget_all(bf_redis_cache *c)
 {
     bf_redis_cache_forget(c);
@@ -168,7 +168,7 @@ void bf_redis_cache_learn(const bf_redis_request *g, double at)
 }
 
 /* ---- a part ---- */
-/* Called after a round trip; after an error everything is forgotten. */
+/* Called after a round trip with its result; after an error empties the mirror. */
 bool bf_redis_cache_heard(bf_redis *r, int rc)
 {
     if (!r->cache) return false;

@@ -88,7 +88,7 @@ static void append_adds(bf_redis_request *g, const char *route_key)
         append_positions(g, g->pos + at * g->k, c);
         bf_conn_expect(g->of->conn, c, 0);
     }
-    /* a client that wraps a request in a script cannot nest one */
+    /* a host client that sends a request as one script cannot have a script inside it */
     bf_conn_new_request(g->of->conn);
 }
 

@@ -19,7 +19,7 @@
 enum { SPARE_LEAVES = 1 << 10, SPARE_BYTES = 1 << 16, OUT_KEPT = 4 << 20 };
 
 /* ---- life ---- */
-/* At most 80 bytes, as many as bf_fail_sys shows. */
+/* Writes the key as messages show it: at most 80 bytes, as many as bf_fail_sys shows. */
 void bf_conn_label(const bf_conn *l, const char *key, char label[BF_LABEL])
 {
     const bf_redis_url *u = &l->url;
@@ -46,7 +46,7 @@ static int open_client(bf_conn *l, const bf_spec *spec, bf_error *err)
     if (spec->timeout != 0 || spec->retry_after != 0)
         return bf_fail(err, BF_EINVAL, "%s is for URLs: a Redis client has its own policy",
             spec->timeout != 0 ? "timeout" : "retry_after");
-    l->url.timeout = 2; /* for WAIT: the client's own timeout is unknown */
+    l->url.timeout = 2; /* for WAIT, because the timeout of a host's client is unknown */
     if (!spec->key || !*spec->key)
         return bf_fail(err, BF_EINVAL, "a Redis client needs key, the name of the filter in Redis");
     return (l->url.key = strdup(spec->key)) ? 0 : bf_fail(err, BF_ENOMEM, "out of memory");
@@ -181,7 +181,7 @@ static int fail_reply(bf_conn *l, bf_error *err)
     bf_conn_drop(l);
     if (!l->got.too_much)
         return bf_fail(err, BF_EIO, "%s: the server does not speak the Redis protocol", l->label);
-    l->timed_out = true; /* it would arrive again */
+    l->timed_out = true; /* the same reply would arrive if the commands were sent again */
     return bf_fail(err, BF_EIO, "%s: a reply is larger than asked for: %zu values and %zu bytes",
         l->label, l->leaves, l->bytes);
 }

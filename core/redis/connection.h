@@ -30,16 +30,16 @@ typedef struct bf_conn {
     uint64_t connection_id; /* counts the connections; a new one may lead to a server that has lost
                                bits */
     /* the rest is about the current round trip */
-    bf_redis_buffer out, parts; /* the commands; their division by keys */
+    bf_redis_buffer out, parts; /* bytes of the commands; bf_redis_part for each key */
     size_t out_len, nparts, commands;
     size_t open, args;    /* the last command: its offset and its number of arguments so far */
-    bool opened;          /* its header does not have that number yet */
-    size_t leaves, bytes; /* the most that the replies may contain */
-    bool changes;         /* has a command that must not be sent twice */
+    bool opened;          /* true: its header still lacks the number of arguments */
+    size_t leaves, bytes; /* the most values and bytes that the replies may contain */
+    bool changes;         /* begun as BF_WRITES: it is not sent a second time */
     bool new_request;     /* see bf_conn_new_request */
-    bool no_memory;       /* memory ran out */
+    bool no_memory;       /* out of memory while it was written */
     bool fresh, sent;     /* made a new connection; sent bytes */
-    bool timed_out;       /* or must not be repeated for another reason */
+    bool timed_out;       /* timed out, or must not be repeated for another reason */
     bf_reply_sink sink;
     bf_redis_replies got;
     bf_redis_reply reply; /* the reply that was read last */

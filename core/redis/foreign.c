@@ -50,7 +50,7 @@ static int long_as_m(bf_redis *r, uint64_t m, uint64_t bytes, bf_error *err)
  * changed meanwhile. */
 static int adopt(bf_redis *r, const bf_params *d, bf_error *err)
 {
-    enum { STEPS = 8 }; /* of BF_REDIS_STEP bytes */
+    enum { STEPS = 8 }; /* rounds of BF_REDIS_STEP bytes */
     bf_conn *l = r->conn;
     const uint32_t mark = bf_random();
     long long done = 2;
@@ -121,7 +121,7 @@ int bf_redis_adopt_again(
  * which shows that the filter was deleted or has other parameters.  The loss of K alone, or an
  * equal filter in its place, cannot be detected. */
 enum { REAL = 48 };                  /* a double as text, with NUL */
-enum { AS_IT_WAS = 1, CHANGED = 2 }; /* values in place of a mark; 0: lost */
+enum { AS_IT_WAS = 1, CHANGED = 2 }; /* what Redisson filters have in place of a mark; 0: lost */
 
 bool bf_is_redisson(const char *scheme) { return scheme && !strcmp(scheme, "redisson"); }
 
@@ -130,7 +130,7 @@ int bf_redisson_read(const bf_redis *r, bf_params *d, bf_error *err)
 {
     const bf_redis_reply *from = &r->conn->reply;
     uint64_t k, n;
-    bf_find_scheme(d, "redisson", NULL, NULL); /* the table has this row */
+    bf_find_scheme(d, "redisson", NULL, NULL); /* cannot fail: the table has this row */
     d->g = (bf_geometry){ .shards = 1 };
     if (!bf_redis_whole_number(
             from, bf_redis_field(from, "size"), 10, 1, d->scheme->m_max, &d->g.m) ||

@@ -3,7 +3,7 @@
 #define BF_REDIS_FOREIGN_H
 #include "redis/redis.h"
 
-/* For a key without companion hash: 1 opened, 0 it has changed meanwhile. */
+/* Opens a key without companion hash.  Returns 1, or 0 if the key changed meanwhile. */
 int bf_redis_attach_foreign(
     bf_redis *r, const bf_spec *spec, bf_params *d, long long bytes, bf_error *err);
 int bf_redis_adopt_again(
@@ -11,7 +11,8 @@ int bf_redis_adopt_again(
 int bf_redis_no_cache(const bf_redis *r, bf_error *err);
 
 bool bf_is_redisson(const char *scheme);
-bool bf_redisson_found(const bf_redis *r); /* l->reply is the reply of HGETALL; also for read */
+bool bf_redisson_found(
+    const bf_redis *r); /* found and read: l->reply is the reply to HGETALL of K:config */
 int bf_redisson_read(const bf_redis *r, bf_params *d, bf_error *err);
 void bf_redisson_place(bf_redis *r, const bf_params *d);
 int bf_redisson_make(bf_redis *r, const bf_params *d, bf_error *err); /* as bf_redis_make */

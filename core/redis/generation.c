@@ -53,14 +53,15 @@ void bf_redis_append_mark(bf_redis *r)
 {
     if (r->redisson)
         bf_redisson_put_mark(r);
-    else if (bf_redis_mark_apart(r)) { /* valid while the string has its full length */
+    else if (bf_redis_mark_apart(
+                 r)) { /* the mark in K:meta is valid while the string has its full length */
         bf_conn_command(r->conn, "STRLEN %s", r->conn->key);
         bf_conn_command(r->conn, "HGET %s mark", r->meta);
     } else
         bf_redis_append_range(r, r->mark_at, BF_REDIS_MARK);
 }
 
-/* The first error reply is kept in a; later replies are still read. */
+/* Reads the next reply.  The first error reply is kept in *a; later replies are still read. */
 bool bf_redis_next(bf_redis *r, bf_redis_outcome *a)
 {
     char text[32];

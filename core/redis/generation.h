@@ -13,7 +13,7 @@ typedef struct { /* the result of a round trip */
     bf_error *err;
     int refused;        /* code of the first error reply; its text is in err */
     bool looks;         /* the replies read now are those of commands that only read */
-    bool unknown;       /* one of those commands is unknown to the server */
+    bool unknown;       /* the server does not know one of those commands */
     int64_t filter_id;  /* filter id in K:meta, if the trip read it */
     long long replicas; /* the smallest reply to WAIT; -1: none */
 } bf_redis_outcome;

@@ -69,9 +69,8 @@ static int take_shards(bf_redis *r, const bf_params *d, bf_error *err)
 /* Returns 1 if shard i was opened, 2 if it was created. */
 static int attach_shard(bf_redis *all, const bf_params *d, unsigned i, bool make, bf_error *err)
 {
-    const bf_spec spec = {
-        .m = make, .k = make, .must_exist = !make
-    }; /* any value that makes the size sufficient */
+    /* any size that suffices: what is created has the parameters d */
+    const bf_spec spec = { .m = make, .k = make, .must_exist = !make };
     bf_params have;
     int rc = 0;
     bf_redis *r = bf_redis_key(all, i);
@@ -120,7 +119,8 @@ static int attach_all(bf_redis *r, const bf_params *d, bool make, bool *mine, bf
     }
     if (!make || !r->making) return 0;
     rc = bf_redis_whole_command(r, "HDEL", "making", &fault);
-    if (rc == 0 || fault.lost) return 0; /* the next call finds K:meta of another filter */
+    if (rc == 0 || fault.lost)
+        return 0; /* no error: the next call finds that K:meta is another filter's */
     if (err) *err = fault;
     return rc;
 }
@@ -372,7 +372,7 @@ int bf_redis_follow_id(bf_filter *f, bool opening, bf_error *err)
     (m.users_clock ? bf_flag_set : bf_flag_clear)(&whole->users_clock);
     if (c->count == 0) return 0;
     if (f->variant->grows && (rc = bf_redis_open_part(f, c->part[0], 0, err)) < 0) {
-        if (!opening) whole->filter_id = before; /* the next call reports it */
+        if (!opening) whole->filter_id = before; /* so that the next call reports it */
         return rc;
     }
     for (unsigned i = 0; i < BF_PARTS_MAX && c->part[i]; i++) {

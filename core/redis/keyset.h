@@ -15,7 +15,7 @@ int bf_redis_attach_shards(
     bf_redis *r, const bf_spec *spec, const bf_params *d, uint32_t mark, bf_error *err);
 int bf_redis_make_shards(bf_redis *r, const bf_params *d, bf_error *err); /* as bf_redis_make */
 void bf_redis_free_shards(bf_redis *r);
-bool bf_redis_has_other_id(bf_redis *r); /* was the filter re-created since it was opened? */
+bool bf_redis_has_other_id(bf_redis *r); /* true: the filter was re-created since it was opened */
 
 /* ---- parts, under the chain's lock ---- */
 /* returns part i of the chain, allocating it if needed */

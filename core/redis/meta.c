@@ -157,7 +157,7 @@ static bool read_sizes(const bf_redis *r, const bf_layout *l, bf_geometry *g)
     return bf_shards_fit(l, g) && bf_bits(g) / shards <= bf_redis_most_bits(l, g);
 }
 
-/* Format 2: a growing or forgetting filter. */
+/* Reads format 2, which growing and forgetting filters have. */
 static int read_many(const bf_redis *r, bf_redis_meta *m, bf_error *err)
 {
     bf_params *d = &m->desc;

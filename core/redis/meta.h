@@ -5,9 +5,10 @@
 
 typedef struct {
     bf_params desc;
-    uint32_t mark, id; /* 0: none (format 2, or a hash without born) */
+    uint32_t mark,
+        id; /* mark: 0 if there is none (format 2).  id: 0 if the hash has no field born. */
     uint32_t whole_id; /* in a part or shard: the id of its filter */
-    uint64_t keys;     /* in a part of a growing filter */
+    uint64_t keys;     /* keys in it, if it is a part of a growing filter */
     bool adopted;      /* another system writes the bits too */
     bool making;       /* some shards do not exist yet */
     bool users_clock;  /* not Redis's */

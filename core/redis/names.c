@@ -37,7 +37,7 @@ char *bf_redis_name(const bf_conn *l, const char *key, enum bf_redis_kind_of_nam
         snprintf(suffix, sizeof suffix, "tmp:%08lx%08lx", (unsigned long)bf_random(),
             (unsigned long)bf_random());
         break;
-    case BF_NAME_CONFIG: /* Redisson's own rule */
+    case BF_NAME_CONFIG: /* named as Redisson names it */
         snprintf(suffix, sizeof suffix, "config");
         braces = !strchr(key, '{');
     }

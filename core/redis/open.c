@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { STUB_TRIES = 5 }; /* each after a pause */
+enum { STUB_TRIES = 5 }; /* readings of a short string, with a pause before each */
 
 /* ---- opening ---- */
 /* Sets the name of the companion hash: K:meta or Redisson's. */
@@ -38,7 +38,7 @@ static int name_key(bf_redis *r, bf_error *err)
 bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err)
 {
     bf_redis *r = s->impl;
-    if (r) return r; /* an earlier try of the same opening */
+    if (r) return r; /* this opening has tried before */
     s->impl = r = calloc(1, sizeof *r);
     if (!r || !(r->conn = calloc(1, sizeof *r->conn))) {
         bf_fail(err, BF_ENOMEM, "out of memory");
@@ -46,7 +46,8 @@ bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err)
     }
     r->whole = r;
     if (bf_conn_open(r->conn, spec, err) < 0 || name_key(r, err) < 0) return NULL;
-    r->conn->one_slot = r->conn->client->cluster && spec->wait_replicas; /* WAIT asks one node */
+    r->conn->one_slot =
+        r->conn->client->cluster && spec->wait_replicas; /* WAIT is answered by one node only */
     r->shards = 1;
     r->wait_replicas = spec->wait_replicas;
     r->caches = spec->cache;

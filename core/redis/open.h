@@ -6,7 +6,7 @@
 bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err);
 typedef struct {
     long long bytes; /* length of the string */
-    uint32_t end;    /* its last four bytes as a mark; 0: it is shorter */
+    uint32_t end;    /* the last four bytes of the string as a mark; 0: the string is shorter */
     int refused;     /* 0, or the error if the key is not a string */
 } bf_redis_key_snapshot;
 /* l->reply has K:meta */

@@ -258,7 +258,7 @@ static int put_trip(bf_filter *f, batch *b, uint64_t most, bf_error *err)
     return bf_redis_check_replicas(r, "added", have, err);
 }
 
-/* A mark differs: finds which one, and why. */
+/* Called if a mark differs: finds out which one, and what became of its part. */
 static int check_marks_of_parts(const batch *b, bf_error *err)
 {
     int rc = 0;

@@ -33,7 +33,7 @@
 #include <stdlib.h>
 
 enum { BF_REDIS_STEP = 1 << 20, BF_REDIS_MARK = 4 }; /* bytes */
-/* The most bits of a key: with the mark after them, and in all. */
+/* The most bits of a key that has a mark after them, and of any key. */
 #define BF_REDIS_M_MAX ((UINT64_C(1) << 32) - 64)
 #define BF_REDIS_BITS (UINT64_C(1) << 32)
 
