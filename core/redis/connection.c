@@ -145,6 +145,8 @@ void bf_conn_begin(bf_conn *l, int changes)
     l->bytes = SPARE_BYTES;
     l->changes = changes == BF_WRITES;
     l->no_memory = l->timed_out = l->new_request = l->fresh = l->sent = false;
+    /* the last round trip was given up after a part of it was sent */
+    if (l->socket && l->socket->ahead) bf_socket_close(l->socket);
 }
 
 static bf_redis_part *last_part(const bf_conn *l)
@@ -402,6 +404,7 @@ void bf_conn_append(bf_conn *l, const char *format, ...)
 static void begin_command(bf_conn *l, const char *format, va_list ap)
 {
     close_command(l);
+    if (l->socket && !l->changes) bf_socket_send_ahead(l->socket, l->out.at, l->out_len);
     if (l->nparts == 0) bf_conn_route(l, l->key);
     l->commands++;
     bf_conn_expect(l, BF_REPLY_LEAVES, BF_REPLY_BYTES);

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { IN_BYTES = 1 << 16, GREETING_BYTES = 4096 };
+enum { IN_BYTES = 1 << 16, GREETING_BYTES = 4096, AHEAD_BYTES = 1 << 14 };
 
 static int64_t now_ms(void)
 {
@@ -43,6 +43,7 @@ void bf_socket_close(bf_socket *s)
     s->tls = NULL;
     if (s->fd >= 0) close(s->fd);
     s->fd = -1;
+    s->ahead = 0;
 }
 
 void bf_socket_abandon(bf_socket *s)
@@ -304,8 +305,18 @@ static bool round_trip(bf_socket *s, const bf_redis_part *parts, size_t nparts, 
     }
     if (s->fd < 0 && !connect_(s)) return false;
     start_deadline(s);
-    s->sent = false;
-    return transmit(s, parts->bytes, len) && receive(s, sink, commands);
+    const size_t ahead = s->ahead;
+    s->ahead = 0;
+    s->sent = ahead > 0;
+    return transmit(s, (const char *)parts->bytes + ahead, len - ahead) &&
+           receive(s, sink, commands);
+}
+
+void bf_socket_send_ahead(bf_socket *s, const char *bytes, size_t len)
+{
+    if (s->fd < 0 || s->tls || len - s->ahead < AHEAD_BYTES || (!s->ahead && is_gone(s))) return;
+    const ssize_t c = send(s->fd, bytes + s->ahead, len - s->ahead, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (c > 0) s->ahead += (size_t)c;
 }
 
 static int exchange(
@@ -315,8 +326,11 @@ static int exchange(
     (void)report;
     s->fault.code = s->fault.sys_errno = 0;
     s->fresh = s->sent = s->timed_out = false;
-    if (s->fd >= 0 && is_gone(s)) bf_socket_close(s);
-    if (!is_allowed(s)) return BF_CLIENT_UNSENT;
+    if (s->fd >= 0 && !s->ahead && is_gone(s)) bf_socket_close(s);
+    if (!is_allowed(s)) {
+        if (s->ahead) bf_socket_close(s);
+        return BF_CLIENT_UNSENT;
+    }
     const bool done = round_trip(s, parts, nparts, sink);
     (s->timed_out ? bf_breaker_timed_out : bf_breaker_answered)(&s->breaker, !s->fresh);
     if (done) bf_reply_connection(sink, s->connection);

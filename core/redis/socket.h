@@ -18,6 +18,7 @@ typedef struct {
     /* in this exchange: made a new connection, sent bytes, received bytes */
     bool fresh, sent, got_bytes;
     bool timed_out;
+    size_t ahead;        /* bytes of the next exchange that are already sent */
     uint64_t connection; /* counts the connections */
     int64_t deadline;    /* ms, monotonic */
     bf_error fault;      /* why the exchange failed; code 0: what it received was refused */
@@ -26,6 +27,10 @@ typedef struct {
 bf_socket *bf_socket_new(const bf_redis_url *url); /* url must outlive it; NULL: out of memory */
 void bf_socket_free(bf_socket *s);
 void bf_socket_close(bf_socket *s);
+/* Sends the first len bytes of the next exchange without waiting, if there are enough of them, so
+ * that the server works while the other commands are written.  If that exchange is given up, the
+ * caller closes the connection. */
+void bf_socket_send_ahead(bf_socket *s, const char *bytes, size_t len);
 void bf_socket_abandon(bf_socket *s); /* in a forked child: closes the descriptor only, because the
                                          memory may be half changed */
 

@@ -60,9 +60,7 @@ def update_until(bf, kind, act):
 
 @pytest.mark.parametrize("kind", ENDLESS)
 def test_a_signal_ends_a_batch_and_the_keys_before_it_are_added(bf, stop_signal, kind):
-    update_until(
-        bf, kind, lambda: signal.pthread_kill(threading.main_thread().ident, stop_signal)
-    )
+    update_until(bf, kind, lambda: signal.pthread_kill(threading.main_thread().ident, stop_signal))
     assert FIRST[kind] in bf
     bf.close()
 
