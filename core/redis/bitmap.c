@@ -70,6 +70,12 @@ void bf_redis_discard(bf_redis *r, const char *temp)
     bf_conn_finish(r->conn, NULL);
 }
 
+int bf_redis_fail_temp(const bf_redis *r, bf_error *err)
+{
+    return bf_fail(err, BF_EIO,
+        "%s: its temporary key was evicted or deleted meanwhile: nothing was changed", r->label);
+}
+
 /* ---- creating and changing ---- */
 /* Runs a script that returns 1 or 0. */
 static int run_script(bf_redis *r, bf_error *err)
@@ -77,8 +83,7 @@ static int run_script(bf_redis *r, bf_error *err)
     long long v = 0;
     const int rc = bf_conn_run_script(r->conn, &v, err);
     if (rc < 0 || v >= 0) return rc < 0 ? rc : v != 0;
-    return bf_fail(err, BF_EIO,
-        "%s: its temporary key was evicted or deleted meanwhile: nothing was changed", r->label);
+    return bf_redis_fail_temp(r, err);
 }
 
 int bf_redis_make(bf_redis *r, const bf_params *d, bf_error *err)

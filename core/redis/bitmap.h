@@ -22,6 +22,8 @@ int bf_redis_run_if_marked(bf_redis *r, const char *command, const char *argumen
 /* creates a key of zeros, with a mark */
 int bf_redis_zeros(bf_redis *r, const char *temp, uint32_t mark, bf_error *err);
 void bf_redis_discard(bf_redis *r, const char *temp);
+/* Fails with the error of a script that found no temporary key. */
+int bf_redis_fail_temp(const bf_redis *r, bf_error *err);
 /* Samples the bitmap: *ones of *of cells are set. */
 int bf_redis_sample(bf_redis *r, uint64_t *ones, uint64_t *of, bf_error *err);
 #endif

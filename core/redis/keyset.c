@@ -322,6 +322,7 @@ int bf_redis_make_part(bf_filter *f, bf_part *p, const bf_redis_new_part *new, b
     free(temp);
     bf_conn_unlock(l);
     if (rc < 0 || v == 0 || v == 2) return rc < 0 ? rc : (int)v;
+    if (v == -1) return bf_redis_fail_temp(r, err);
     if (v != 1)
         return v == 3 ? bf_fail(err, BF_EFORMAT,
                             "%s holds bytes that are not a part of this filter: use another key, "

@@ -30,7 +30,7 @@ const char bf_script_create[] =
     " return 0\n"
     "end\n"
     "if KEYS[3] then\n"
-    " call('PERSIST', KEYS[3])\n"
+    " if call('PERSIST', KEYS[3]) == 0 then return -1 end\n"
     " call('RENAME', KEYS[3], KEYS[1])\n"
     "end\n"
     "call('DEL', KEYS[2])\n"
@@ -98,7 +98,7 @@ const char bf_script_care[] = "if #KEYS == 1 then\n"
     "local bare = again and kind == 'string' and call('EXISTS', KEYS[5]) == 0 and\n"               \
     " call('STRLEN', KEYS[4]) == call('STRLEN', KEYS[3])\n"                                        \
     "if not (free or own or bare) then return fail(3) end\n"                                       \
-    "call('PERSIST', KEYS[3])\n"                                                                   \
+    "if call('PERSIST', KEYS[3]) == 0 then return -1 end\n"                                        \
     "call('RENAME', KEYS[3], KEYS[4])\n"                                                           \
     "call('DEL', KEYS[5])\n"                                                                       \
     "call('HSET', KEYS[5], unpack(meta))\n"

@@ -236,11 +236,39 @@ static void temporary_keys_are_lost(void)
     bf_close(more);
 }
 
+/* The script that names a new filter or its part finds no temporary key. */
+static void temporary_keys_are_lost_before_they_are_named(void)
+{
+    const bf_spec specs[] = { { .m = 20000, .k = 5 }, { .n = 8, .p = 1e-4, .grow = 2 },
+        { .n = 1000, .p = 1e-4, .window = 4000, .parts = 4 } };
+    steps.before = deletes_temporaries;
+    steps.after = false;
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        long trip = 0;
+        int lost = 0;
+        do {
+            bf_spec s = specs[i];
+            s.storage = rs_url(&redis, "new", "");
+            rs_command(&redis, "FLUSHALL");
+            e = (bf_error){ 0 };
+            steps_begin(++trip);
+            bf_filter *f = bf_open(&s, &e);
+            int64_t rc = f ? bf_add(f, "key", 3, &e) : e.code;
+            steps_stop();
+            lost += rc < 0;
+            if (rc < 0) CHECK_HAS(e.msg, "temporary key was evicted or deleted");
+            bf_close(f);
+        } while (steps.happened && trip < 100);
+        CHECK(lost > 0 && trip < 100);
+    }
+}
+
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
     rs_start(&redis, NULL);
     RUN(temporary_keys_are_lost);
+    RUN(temporary_keys_are_lost_before_they_are_named);
     RUN(others_act_between_two_trips);
     RUN(others_act_before_every_trip);
     rs_end(&redis);
