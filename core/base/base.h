@@ -84,7 +84,8 @@ char *bf_temp_file(const char *path, unsigned mode, int *fd, bf_error *err);
 /* Removes the temporary name if fd still has it; after a rename it may be another process's. */
 void bf_drop_temp(int fd, const char *temp);
 int bf_open_tmpfile(const char *path); /* descriptor of a file without a name, or -1 */
-/* descriptor of a file without a name, or -1 */
+/* Gives fd, which has the name temp or (NULL) none, the name path, unless path exists.  Returns 0
+ * or errno. */
 int bf_name_file(int fd, const char *temp, const char *path);
 /* does this errno say that hard links are not supported here? */
 bool bf_no_hardlinks(int sys_errno);

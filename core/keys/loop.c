@@ -63,7 +63,7 @@ static int apply_locked(
     const bf_cell_ops *cells = bf_cell_ops_of(&f->bitmap.g);
     const unsigned k = f->bitmap.g.k;
     bf_guard g;
-    bf_error why; /* *err may already name a key that could not be hashed */
+    bf_error why; /* own, because *err may already name a key that could not be hashed */
     const int rc = bf_guard_lock(f, &g, &why);
     if (rc < 0) {
         *b->err = why;

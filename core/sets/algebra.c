@@ -268,7 +268,8 @@ int bf_equal(bf_filter *a, bf_filter *b, bf_error *err)
 }
 
 /* ---- both operands' words ---- */
-/* The words of both filters.  The caller calls free_operands, also after an error. */
+/* The words of both filters of a comparison.  read_operands fills it; the caller calls
+ * free_operands, also after an error. */
 typedef struct {
     uint64_t *a, *b, *copies[2];
 } operands;

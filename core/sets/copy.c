@@ -9,7 +9,8 @@ static int copy_words(bf_part *to, bf_part *from, bf_error *err)
 {
     bf_store *s = &from->bitmap.store;
     uint64_t *w = to->bitmap.store.words;
-    if (s->ops->read) /* a mapped file is also read: its map may be truncated */
+    if (s->ops->read) /* also a mapped file, because an access to the map of a truncated file is
+                         SIGBUS */
         return bf_part_exists(from) ? s->ops->read(s, 0, w, (bf_bits(&from->bitmap.g) + 7) / 8, err)
                                     : 0;
     bf_words_copy(w, s->words, s->nwords);

@@ -16,7 +16,7 @@ typedef struct {
     unsigned head;  /* bytes before the bits                                  */
     unsigned flip;  /* byte i here is byte i ^ flip there                     */
     bool lsb_first; /* bit i is 1 << (i % 8) of its byte                      */
-    bool cells;     /* a byte per cell, which may be a count; read only       */
+    bool cells;     /* a byte per cell, which may be a count; such data is only read */
 } format;
 static const format formats[] = { { "guava", GUAVA_HEAD, LONG - 1, true, false },
     { "bits", 0, 0, false, false }, { "bits-lsb", 0, 0, true, false },

@@ -184,7 +184,7 @@ static int read_parts(
     return rc == 0 && f->variant->forgets ? bf_window_check(f, true, from->where, err) : rc;
 }
 
-/* page receives the first header, also after an error. */
+/* Reads a filter.  page receives the first header, also after an error. */
 static bf_filter *read_filter(source *from, uint8_t *page, const bf_spec *expect, bf_error *err)
 {
     bf_params d;
@@ -201,7 +201,9 @@ static bf_filter *read_filter(source *from, uint8_t *page, const bf_spec *expect
 static int from_memory(void *ctx, uint64_t offset, void *buf, uint64_t len, bf_error *err)
 {
     (void)err;
-    if (len) memcpy(buf, (const uint8_t *)ctx + offset, len); /* ctx may be NULL if len is 0 */
+    if (len)
+        memcpy(buf, (const uint8_t *)ctx + offset,
+            len); /* memcpy must not get NULL, which ctx may be if len is 0 */
     return 0;
 }
 

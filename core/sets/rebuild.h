@@ -17,7 +17,8 @@
 #include "bits/bits.h"
 #include "parts/filter.h"
 
-/* Can it be rebuilt in place?  If not, its generation is its own and always settled. */
+/* Returns true if the bits can be replaced while others use them.  If not, the generation belongs
+ * to the handle alone and is always settled. */
 static inline bool bf_rebuilds_in_place(const bf_filter *f)
 {
     return f->bitmap.store.words && f->bitmap.store.ops->shadow;
@@ -27,7 +28,7 @@ static inline bool bf_rebuilds_in_place(const bf_filter *f)
 static inline uint64_t bf_generation(const bf_filter *f) { return bf_load_acquire(f->generation); }
 static inline bool bf_unchanged(const bf_filter *f, uint64_t before)
 {
-    bf_fence(); /* the bits are visible to all threads, or the change is seen */
+    bf_fence(); /* either all threads see the bits that were set before, or this reads a change */
     return bf_word(f->generation) == before;
 }
 
@@ -37,7 +38,7 @@ typedef struct {
     uint64_t *shadow; /* NULL: no rebuild is open */
 } bf_guard;
 int bf_guard_lock(bf_filter *f, bf_guard *g, bf_error *err);
-/* Were no bits replaced since the generation `before`? */
+/* true: no bits were replaced since the generation `before` */
 bool bf_same_bits(const bf_guard *g, uint64_t before);
 
 #endif

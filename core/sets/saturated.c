@@ -69,13 +69,15 @@ static int sample_state(bf_filter *f, bool few, bf_state *found, bf_error *err)
     return 0;
 }
 
-/* How many keys may be added before the next check. */
+/* Returns how many keys may be added before the next check. */
 static double keys_to_wait(bf_filter *f, const bf_state *found)
 {
     enum { OFTEN = 64 };
     const bf_part *last = bf_parts_newest(f);
     const bf_geometry *g = &last->bitmap.g;
-    const double n = (double)g->n, keys = (double)g->m / g->k; /* a key sets at most k cells */
+    const double n = (double)g->n,
+                 keys = (double)g->m /
+                        g->k; /* m / k: full, if every key sets k cells that no other key sets */
     if (f->variant->many) {
         const double had = f->variant->forgets ? found->count : (double)bf_live(last->live);
         return fmax(fmax(n - had, n / OFTEN), 1);

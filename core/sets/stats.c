@@ -181,7 +181,9 @@ static int sum_up(bf_filter *f, int64_t now, bf_state *sum, bf_error *err)
         clean *= 1 - one.fpr;
     }
     sum->fill = (double)sum->ones / (double)bf_parts_cells(f);
-    sum->fpr = n == 1 ? one.fpr : 1 - clean; /* one part: avoids the rounding of 1 - clean */
+    sum->fpr =
+        n == 1 ? one.fpr
+               : 1 - clean; /* of one part the rate itself, because 1 - clean would be rounded */
     if (f->variant->forgets && first->bitmap.store.words) {
         uint64_t ones;
         const int rc = ones_of_all(f, now, &ones, err);

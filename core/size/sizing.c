@@ -89,7 +89,7 @@ static int k_from_m_n(const bf_layout *l, bf_geometry *g, bf_error *err)
 {
     double k = ceil((double)g->m / (double)g->n * LN2);
     if (k > l->k_max && l->line_bits > 1)
-        k = l->k_max; /* a line has no more bits; the rate is still below the formula's */
+        k = l->k_max; /* the most that a line layout has; the rate is still below the textbook's */
     if (k > BF_K_MAX)
         return bf_fail(err, BF_EINVAL,
             "k must be 1 to %d, got %.0f from m=%llu, n=%llu (m/n ln 2): give k, or a smaller m",
@@ -281,9 +281,9 @@ static int settle_p(bf_params *d, bf_error *err)
     if (g->p == 0) {
         g->p = fmin(fmax(p, DBL_MIN), 1 - DBL_EPSILON / 2);
         return 0;
-    } /* within (0, 1), so that the p of a plan can be asked for */
+    } /* inside (0, 1): bf_open accepts the p that bf_plan returned */
     if (p <= g->p * (1 + 1e-6)) return 0;
-    if (s->size) return 0; /* the older system would accept it too */
+    if (s->size) return 0; /* p is a little exceeded, as by the older system itself */
     if (g->p < bf_rate_floor(s, (double)g->n)) return below_floor(d, err);
     return bf_fail(err, BF_EINVAL,
         "p=%g is not possible: m=%llu, n=%llu, k=%u give a rate of %.4g as scheme %s", g->p,
