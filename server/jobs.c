@@ -1,5 +1,4 @@
-/* jobs.c - the threads that may wait, and a queue of jobs for each name.  routes.c does the
- * requests, conn.c the sockets. */
+/* jobs.c - the threads that may wait, and a queue of jobs for each name: see jobs.h. */
 #include "server.h"
 #include <errno.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "parts/span.h"
 #include <string.h>
 
-/* Tests parts elsewhere, and then those that others appended meanwhile. */
+/* Tests parts that are not in addressable memory, then those that others appended meanwhile. */
 static int test(bf_filter *f, bf_span *s, bf_error *err)
 {
     const bf_chain *c = f->chain;

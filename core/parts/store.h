@@ -59,7 +59,7 @@ typedef struct {
     int (*sample)(bf_store *s, uint64_t *ones, uint64_t *of, bf_error *err);
     int (*change)(bf_store *s, bf_change how, const uint64_t *words, bf_error *err);
     int (*expire)(bf_store *s, double seconds, bf_error *err); /* 0: never */
-    int (*remove)(bf_store *s, bf_error *err);                 /* for everybody */
+    int (*remove)(bf_store *s, bf_error *err);                 /* deletes it for all processes */
     /* The lock among the processes that share the bits; NULL: no other process has them. */
     int (*lock)(bf_filter *f, bf_error *err);
     void (*unlock)(bf_filter *f);

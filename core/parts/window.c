@@ -245,7 +245,7 @@ static int ask_again(
     return rc;
 }
 
-/* Tests parts elsewhere, which are created and expire: all under the lock.  The clock is read
+/* Tests parts in Redis, which are created and expire: all under the lock.  The clock is read
  * before, because it may run any host code. */
 static int test(bf_filter *f, bf_span *s, bf_error *err)
 {
