@@ -59,7 +59,7 @@ static int prepare_batch(
     for (unsigned i = 0; i < b->n; i++)
         for (size_t at = 0, c; at < most; at += c) {
             c = most - at < few ? most - at : few;
-            f->scheme->layout->positions(
+            f->desc.scheme->layout->positions(
                 &b->part[i]->bitmap.g, b->span->d + first + at, c, pos_of(b, i, at));
         }
     for (size_t i = 0; i < most; i++) {

@@ -38,7 +38,7 @@ static void batches(bf_filter *there, bf_filter *here, uint32_t *seed, size_t n)
         CHECK_EQ(calls[c](there, keys, n, a, &e), calls[c](here, keys, n, b, &e));
         if (memcmp(a, b, n)) {
             failed_here++;
-            fprintf(stderr, "%s: call %zu of %zu keys differs\n", there->name, c, n);
+            fprintf(stderr, "%s: call %zu of %zu keys differs\n", there->desc.name, c, n);
         }
     }
     const bf_key k = n ? keys[0] : (bf_key){ "one", 3 };

@@ -33,7 +33,7 @@ static void batches(bf_filter *const *there, bf_filter *here, uint32_t *seed, si
         CHECK_EQ(calls[c](f, keys, n, a, &e), calls[c](here, keys, n, b, &e));
         if (memcmp(a, b, n)) {
             failed_here++;
-            fprintf(stderr, "%s: call %zu of %zu keys differs\n", here->name, c, n);
+            fprintf(stderr, "%s: call %zu of %zu keys differs\n", here->desc.name, c, n);
         }
     }
 }
