@@ -320,7 +320,8 @@ TEST(in_another_folder)
 {
     char *was = getcwd(NULL, 0);
     CHECK_EQ(chdir(folder), 0);
-    bf_filter *f = must(bf_open(&(bf_spec){ .n = 100, .p = 0.01, .storage = "f.bloom" }, &e), __LINE__);
+    bf_filter *f =
+        must(bf_open(&(bf_spec){ .n = 100, .p = 0.01, .storage = "f.bloom" }, &e), __LINE__);
     CHECK_EQ(chdir("/"), 0);
     CHECK(add_two(f) == 2 && bf_sync(f, &e) == 0 && bf_check_file(f, &e) == 0);
     removed();
