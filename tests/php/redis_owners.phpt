@@ -2,12 +2,8 @@
 Filters whose names in Redis collide, on phpredis objects: neither takes a key from the other, and what is left of a deleted filter is not taken
 --SKIPIF--
 <?php if (!extension_loaded('redis')) die('skip phpredis is not loaded'); if (!trim((string)shell_exec('command -v redis-cli'))) die('skip no redis-cli');
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
-require __DIR__ . '/redis.inc';
+<?php require __DIR__ . '/redis.inc';
 require __DIR__ . '/redis_cluster.inc';
 $server = new RedisServer;
 $redis = new Redis;
@@ -74,7 +70,4 @@ foreach ([$redis, cluster_client($nodes)] as $client) {
     }
     refused('BloomFilterException', 'left over from another filter of that name', fn() => BloomFilter::open($client, key: 's'));
 }
-echo "done\n";
-?>
 --EXPECT--
-done

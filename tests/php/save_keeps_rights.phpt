@@ -1,8 +1,7 @@
 --TEST--
 save() keeps the rights of the file it replaces; a symbolic link is replaced and the file behind it stays
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 $dir = folder();
 umask(022);
 $mode = fn (string $path) => decoct(stat($path)['mode'] & 0777);
@@ -27,7 +26,4 @@ same(false, is_link("$dir/link"));
 same('600', $mode("$dir/link"));
 same('x', file_get_contents("$dir/private"));
 same(2, count(names_in($dir)));
-?>
-DONE
 --EXPECT--
-DONE
