@@ -15,7 +15,7 @@ import threading
 import time
 
 import pytest
-from bloomfilter import BloomFilter, CountingBloomFilter, Error
+from bloomfilter import BloomFilter, CountingBloomFilter, Error, _redis
 from redis_clients import (
     FAULTS,
     NoBackoff,
@@ -77,6 +77,48 @@ OPTIONS = [
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_any_options(client, server, options):
     check_against_memory(plain(server.port, **options), "block")
+
+
+def test_replies_that_redis_py_has_parsed(client, server, monkeypatch):
+    """A client with a cache of its own gives no bytes; such clients need Redis 7.4, so any client is
+    read in the same way here."""
+    monkeypatch.setattr(_redis, "receive", _redis.read_parsed)
+    for protocol in (2, 3):
+        check_against_memory(plain(server.port, protocol=protocol), "block")
+        check_parts_against_memory(plain(server.port, protocol=protocol))
+        client.flushall()
+    with BloomFilter(n=100, p=0.01, storage=plain(server.port), key="lost") as bf:
+        client.delete("lost")
+        client.rpush("lost", "a")
+        with pytest.raises(Error, match="WRONGTYPE|lost"):
+            bf.add("a")
+
+
+@pytest.mark.parametrize(
+    "reply, sent",
+    [
+        (None, b"$-1\r\n"),
+        (7, b":7\r\n"),
+        (b"\r\n\0", b"$3\r\n\r\n\0\r\n"),
+        ("\u00e9", b"$2\r\n\xc3\xa9\r\n"),
+        (1.5, b"$3\r\n1.5\r\n"),
+        ([], b"*0\r\n"),
+        ({"a": [1, None]}, b"*2\r\n$1\r\na\r\n*2\r\n:1\r\n$-1\r\n"),
+        (redis.exceptions.ResponseError("no\r\nline"), b"-no line\r\n"),
+    ],
+)
+def test_parsed_replies_as_the_server_sends_them(reply, sent):
+    assert _redis.encoded(reply) == sent
+
+
+def test_one_of_the_commands_of_a_part():
+    commands = [
+        b"*1\r\n$4\r\nPING\r\n",
+        b"*2\r\n$3\r\nGET\r\n$4\r\n\r\n*1\r\n",
+        b"*1\r\n$0\r\n\r\n",
+    ]
+    part = (b"key", b"".join(commands), 5, len(commands))
+    assert [_redis.command(part, 5 + i) for i in range(len(commands))] == commands
 
 
 @pytest.mark.parametrize("options", [{}, {"cache": True, "cache_max_age": 5}])
