@@ -264,6 +264,27 @@ static HashTable *properties(zend_object *object)
     return zend_std_get_properties(object);
 }
 
+/* `==` is equals(); filters of different classes differ, and none is less than another.  Both
+ * objects are held, because a client's code may drop the last reference. */
+static int compare(zval *a, zval *b)
+{
+    ZEND_COMPARE_OBJECTS_FALLBACK(a, b);
+    zend_object *one = Z_OBJ_P(a), *other = Z_OBJ_P(b);
+    bf_error err;
+    int equal = 0;
+    if (one->ce != other->ce) return ZEND_UNCOMPARABLE;
+    GC_ADDREF(one);
+    GC_ADDREF(other);
+    if (!php_bf_from(one)->f || !php_bf_from(other)->f)
+        php_bf_raise_closed();
+    else if ((equal = bf_equal(php_bf_from(one)->f, php_bf_from(other)->f, &err)) < 0)
+        php_bf_raise(&err);
+    OBJ_RELEASE(one);
+    OBJ_RELEASE(other);
+    php_bf_rethrow_bailout();
+    return equal > 0 ? 0 : ZEND_UNCOMPARABLE;
+}
+
 /* A clock may hold the object that holds it, and so may a client object. */
 static HashTable *get_gc(zend_object *object, zval **table, int *n)
 {
@@ -289,4 +310,5 @@ void php_bf_init_handlers(void)
     handlers.get_properties = properties;
     handlers.get_debug_info = debug_info;
     handlers.get_gc = get_gc;
+    handlers.compare = compare;
 }

@@ -8,7 +8,6 @@
 #include "optional.h"
 #include "native.h"
 #include "oracle_counting.h"
-#include <unistd.h>
 
 enum { MOST = 200 };
 enum { MEMORY, ATOMIC, POSITIONS, MAPPED, HOMES };
@@ -86,8 +85,7 @@ static void against_oracle(const char *scheme, uint64_t m, unsigned k, int home)
     uint32_t seed = (uint32_t)(m + k);
     const int rounds = SHORT(8, 1);
     for (int r = 0; r < rounds && !failed_here; r++)
-        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
-            batch(f, &o, &seed, sizes[s], homes[home]);
+        for (size_t s = 0; s < COUNT(sizes); s++) batch(f, &o, &seed, sizes[s], homes[home]);
     oc_same(f, &o, homes[home]);
     free(o.cells);
     bf_close(f);
@@ -99,10 +97,10 @@ static const struct {
     unsigned k;
 } shapes[] = { { 8000, 7 }, { 8192, 8 }, { 4096, 1 }, { 4096, 16 }, { 512, 11 }, { 100, 3 },
     { 1, 1 }, { 3, 9 }, { 65, 5 }, { 99991, 2 } };
-static void every_scheme_in_every_home(void)
+TEST(every_scheme_in_every_home)
 {
     for (size_t s = 0; native_scheme(s); s++)
-        for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (size_t i = 0; i < COUNT(shapes); i++)
             for (int home = 0; home < HOMES; home++)
                 against_oracle(native_scheme(s), shapes[i].m, shapes[i].k, home);
     for (unsigned k = 20; k <= 40; k++) {
@@ -112,7 +110,7 @@ static void every_scheme_in_every_home(void)
     against_oracle("classic", 50000, 700, MEMORY);
 }
 
-static void older_schemes(void)
+TEST(older_schemes)
 {
     for (const bf_scheme *s = bf_schemes + 3; s->name; s++)
         if (!s->m && strcmp(s->name, "functions"))
@@ -120,7 +118,7 @@ static void older_schemes(void)
                 against_oracle(s->name, 8192, s->k ? s->k : s->hash->width ? 5 : 3, home);
 }
 
-static void a_multiset(void)
+TEST(a_multiset)
 {
     for (size_t s = 0; native_scheme(s); s++) {
         const char *path = temp_path();
@@ -140,7 +138,7 @@ static void a_multiset(void)
 }
 
 /* ---- one key ---- */
-static void counters_stick_at_15(void)
+TEST(counters_stick_at_15)
 {
     for (size_t s = 0; native_scheme(s); s++)
         for (int threads = 0; threads < 2; threads++) {
@@ -164,7 +162,7 @@ static void counters_stick_at_15(void)
         }
 }
 
-static void an_absent_key_changes_nothing(void)
+TEST(an_absent_key_changes_nothing)
 {
     bf_filter *f = make((bf_spec){ .m = 600, .k = 4, .scheme = "classic" }), *before;
     for (unsigned i = 0; i < 60; i++) bf_add(f, &i, sizeof i, &e);
@@ -176,11 +174,10 @@ static void an_absent_key_changes_nothing(void)
         CHECK_EQ(bf_remove(f, &i, sizeof i, &e), 0);
     }
     CHECK(absent > 1000 && bf_equal(f, before, &e) == 1);
-    bf_close(f);
-    bf_close(before);
+    CLOSE(f, before);
 }
 
-static void positions_that_repeat_count_once(void)
+TEST(positions_that_repeat_count_once)
 {
     for (int threads = 0; threads < 2; threads++) {
         bf_filter *f = make((bf_spec){ .m = 2, .k = 20, .scheme = "classic", .threads = threads });
@@ -205,7 +202,7 @@ static bf_filter *numbers(const char *scheme, unsigned from, unsigned to, bool c
     return f;
 }
 
-static void as_plain_filter(void)
+TEST(as_plain_filter)
 {
     static const char secret[17] = "0123456789abcdef";
     for (const bf_scheme *s = bf_schemes; s->name; s++) {
@@ -230,19 +227,16 @@ static void as_plain_filter(void)
         bf_get_state(want, &b, &e);
         CHECK(a.ones == b.ones && a.count == b.count && a.fpr == b.fpr);
         CHECK_EQ(bf_equal(f, want, &e), 0);
-        bf_close(want);
-        bf_close(f);
-        bf_close(got);
+        CLOSE(want, f, got);
     }
     if (lacks_sodium()) return;
     bf_filter *f = make((bf_spec){ .m = 1000, .k = 3, .secret = secret, .secret_len = 16 }), *p;
     bf_add(f, "x", 1, &e);
     CHECK((p = bf_to_plain(f, &e)) && bf_test(p, "x", 1, &e) == 1 && bf_test(p, "y", 1, &e) == 0);
-    bf_close(f);
-    bf_close(p);
+    CLOSE(f, p);
 }
 
-static void sums_and_minima(void)
+TEST(sums_and_minima)
 {
     for (int threads = 0; threads < 2; threads++) {
         bf_filter *a =
@@ -288,7 +282,7 @@ static void sums_and_minima(void)
 }
 
 /* Each of the 16 x 16 pairs at each of the 16 places of a word. */
-static void every_pair_of_counters(void)
+TEST(every_pair_of_counters)
 {
     for (unsigned pair = 0; pair < 256; pair++)
         for (unsigned at = 0; at < 16; at++) {
@@ -317,7 +311,7 @@ static void every_pair_of_counters(void)
         }
 }
 
-static void subsets_and_estimates_of_plain_filters(void)
+TEST(subsets_and_estimates_of_plain_filters)
 {
     for (size_t s = 0; native_scheme(s); s++) {
         bf_filter *a = numbers(native_scheme(s), 0, 800, false),
@@ -356,7 +350,7 @@ static void subsets_and_estimates_of_plain_filters(void)
     }
 }
 
-static void plain_filters_do_not_count(void)
+TEST(plain_filters_do_not_count)
 {
     bf_filter *f = numbers("block", 0, 3, false);
     CHECK_REFUSED(bf_remove(f, "a", 1, &e), BF_ENOTSUP, "only counting filters can remove");
@@ -383,7 +377,7 @@ static void plain_filters_do_not_count(void)
 }
 
 /* Arrays of every length about the steps of the wide loops. */
-static void counts_of_every_length(void)
+TEST(counts_of_every_length)
 {
     uint64_t a[70], b[70];
     uint32_t seed = 7;
@@ -420,7 +414,7 @@ static void counts_of_every_length(void)
 }
 
 /* ---- more than half full? ---- */
-static void saturation(void)
+TEST(saturation)
 {
     static const uint64_t sizes[] = { 100, 5000, 3000000, 200000000 };
     const char *path = temp_path();
@@ -455,7 +449,7 @@ static void saturation(void)
 }
 
 /* ---- bytes and files ---- */
-static void bytes_and_files(void)
+TEST(bytes_and_files)
 {
     const char *path = temp_path();
     bf_filter *f = make((bf_spec){ .m = 1001, .k = 3, .scheme = "classic" }), *g;
@@ -499,8 +493,7 @@ static void bytes_and_files(void)
     CHECK(!bf_open(&(bf_spec){ .storage = path, .m = 1001, .k = 3 }, &e) && e.code == BF_EMISMATCH);
     CHECK(
         (g = bf_load(path, &(bf_spec){ .counting = true }, &e)) && bf_count_of(g, "x", 1, &e) == 2);
-    bf_close(g);
-    bf_close(f);
+    CLOSE(g, f);
     unlink(path);
     f = bf_open(&(bf_spec){ .m = 1001, .k = 3, .storage = path }, &e);
     bf_close(f);
@@ -510,21 +503,4 @@ static void bytes_and_files(void)
     free(bytes);
 }
 
-int main(void)
-{
-    RUN(every_scheme_in_every_home);
-    RUN(older_schemes);
-    RUN(a_multiset);
-    RUN(counters_stick_at_15);
-    RUN(an_absent_key_changes_nothing);
-    RUN(positions_that_repeat_count_once);
-    RUN(as_plain_filter);
-    RUN(sums_and_minima);
-    RUN(every_pair_of_counters);
-    RUN(subsets_and_estimates_of_plain_filters);
-    RUN(counts_of_every_length);
-    RUN(saturation);
-    RUN(plain_filters_do_not_count);
-    RUN(bytes_and_files);
-    return FINISH();
-}
+int main(void) { return main_of_tests(); }

@@ -2,17 +2,13 @@
  * back in their middle. */
 #include "bloomfilter_host.h"
 #include "check.h"
-#include <math.h>
-#include <pthread.h>
 #include <setjmp.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 static bf_filter *plain(void) { return bf_open(&(bf_spec){ .n = 1000, .p = 0.01 }, NULL); }
 static uint64_t wait_;
 
 /* ---- owners ---- */
-static void every_owner_closes(void)
+TEST(every_owner_closes)
 {
     bf_filter *f = plain();
     CHECK(bf_retain(f) == f);
@@ -22,7 +18,7 @@ static void every_owner_closes(void)
     bf_close(f);
 }
 
-static void a_close_waits_for_who_is_inside(void)
+TEST(a_close_waits_for_who_is_inside)
 {
     bf_filter *f = plain();
     CHECK_EQ(bf_enter(f, NULL), 0);
@@ -31,7 +27,7 @@ static void a_close_waits_for_who_is_inside(void)
     bf_leave(f);
 }
 
-static void busy_while_somebody_is_inside(void)
+TEST(busy_while_somebody_is_inside)
 {
     bf_error err = { 0 };
     bf_filter *f = plain();
@@ -47,7 +43,7 @@ static void busy_while_somebody_is_inside(void)
     bf_close(f);
 }
 
-static void shut_refuses_who_comes_later(void)
+TEST(shut_refuses_who_comes_later)
 {
     bf_error err = { 0 };
     bf_filter *f = plain();
@@ -127,7 +123,7 @@ static bf_filter *forgetting(host *h)
         NULL);
 }
 
-static void a_clock_is_refused_its_filter(void)
+TEST(a_clock_is_refused_its_filter)
 {
     for (int i = 0; i < CALLS; i++) {
         host h = { .call = -1, .now = 1e9 };
@@ -140,13 +136,12 @@ static void a_clock_is_refused_its_filter(void)
         h.f = NULL;
         CHECK_EQ(bf_test(f, "a", 1, NULL), 1);
         CHECK_EQ(bf_busy(f, NULL), 0);
-        bf_close(f);
-        bf_close(g);
+        CLOSE(f, g);
     }
 }
 
 /* Both operands, in both orders, whichever has the clock. */
-static void a_clock_is_refused_the_other_operand(void)
+TEST(a_clock_is_refused_the_other_operand)
 {
     for (int order = 0; order < 3; order++) {
         host h = { .call = -1, .now = 1e9 }, still = { .call = -1, .now = 1e9 };
@@ -161,8 +156,7 @@ static void a_clock_is_refused_the_other_operand(void)
         CHECK_EQ(bf_busy(b, NULL), 0);
         CHECK_EQ(bf_equal(a, a, NULL), 1);
         CHECK_EQ(bf_unite(a, a, NULL), 0);
-        bf_close(a);
-        bf_close(b);
+        CLOSE(a, b);
     }
 }
 
@@ -175,7 +169,7 @@ static double closes(void *context)
 }
 
 /* What bf_busy would have refused: the memory stays until the call is over. */
-static void a_clock_that_closes_all_the_same(void)
+TEST(a_clock_that_closes_all_the_same)
 {
     host h = { .now = 1e9 };
     bf_filter *f = bf_open(
@@ -187,14 +181,11 @@ static void a_clock_that_closes_all_the_same(void)
 static int apply(
     void *context, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present)
 {
-    (void)op;
-    (void)pos;
-    (void)k;
     memset(present, 0, nkeys);
     return isnan(clock_of(context));
 }
 
-static void a_client_is_refused_its_filter(void)
+TEST(a_client_is_refused_its_filter)
 {
     for (int i = 0; i < CALLS; i++) {
         host h = { .call = -1 };
@@ -204,8 +195,7 @@ static void a_client_is_refused_its_filter(void)
         h = (host){ .f = f, .other = g, .call = i };
         CHECK_EQ(bf_add(f, "a", 1, NULL), BF_ADDED);
         CHECK_EQ(h.code, BF_EBUSY);
-        bf_close(f);
-        bf_close(g);
+        CLOSE(f, g);
     }
 }
 
@@ -241,7 +231,7 @@ static int in_child(bf_filter *f)
 }
 
 /* Another thread is in the clock: nobody closes, others ask; in a fork's child nobody is in it. */
-static void another_thread_is_inside(void)
+TEST(another_thread_is_inside)
 {
     meeting m = { 0 };
     pthread_t thread;
@@ -282,7 +272,7 @@ static double forks(void *context)
     return 1e9;
 }
 
-static void a_fork_inside(void)
+TEST(a_fork_inside)
 {
     host h = { 0 };
     bf_filter *f = bf_open(
@@ -294,7 +284,7 @@ static void a_fork_inside(void)
 }
 
 /* A fork of a process in which nobody is inside goes on as if it had opened the handle. */
-static void a_fork_counts_its_own(void)
+TEST(a_fork_counts_its_own)
 {
     int status = -1;
     bf_filter *f = plain();
@@ -318,7 +308,7 @@ static double jumps(void *context)
     return 1e9;
 }
 
-static void calls_left_by_longjmp(void)
+TEST(calls_left_by_longjmp)
 {
     bool jump = false;
     bf_filter *f = bf_open(
@@ -332,8 +322,7 @@ static void calls_left_by_longjmp(void)
     bf_abandon_calls();
     CHECK_EQ(bf_busy(f, NULL), 0);
     CHECK_EQ(bf_busy(g, NULL), 0);
-    bf_close(f);
-    bf_close(g);
+    CLOSE(f, g);
 }
 
 /* Filters within filters: the clock of one asks another one, whose clock asks a third. */
@@ -344,7 +333,7 @@ static double asks_next(void *context)
     return 1e9;
 }
 
-static void one_inside_the_other(void)
+TEST(one_inside_the_other)
 {
     host h[3] = { { 0 } };
     bf_filter *f[3];
@@ -364,20 +353,4 @@ static void one_inside_the_other(void)
     }
 }
 
-int main(void)
-{
-    RUN(every_owner_closes);
-    RUN(a_close_waits_for_who_is_inside);
-    RUN(busy_while_somebody_is_inside);
-    RUN(shut_refuses_who_comes_later);
-    RUN(a_clock_is_refused_its_filter);
-    RUN(a_clock_is_refused_the_other_operand);
-    RUN(a_clock_that_closes_all_the_same);
-    RUN(a_client_is_refused_its_filter);
-    RUN(another_thread_is_inside);
-    RUN(a_fork_inside);
-    RUN(a_fork_counts_its_own);
-    RUN(calls_left_by_longjmp);
-    RUN(one_inside_the_other);
-    return FINISH();
-}
+int main(void) { return main_of_tests(); }

@@ -13,7 +13,7 @@ pid_t __wrap_getpid(void) { return 7; }
 static pid_t by_fork(void) { return fork(); }
 static pid_t by_clone(void) { return (pid_t)syscall(SYS_clone, SIGCHLD, 0L, 0L, 0L, 0L); }
 static pid_t (*const ways[])(void) = { by_fork, by_clone };
-enum { WAYS = sizeof ways / sizeof *ways };
+enum { WAYS = COUNT(ways) };
 
 static bool went_well(pid_t child)
 {
@@ -21,7 +21,7 @@ static bool went_well(pid_t child)
     return waitpid(child, &status, 0) == child && status == 0;
 }
 
-static void every_generation_has_its_own_number(void)
+TEST(every_generation_has_its_own_number)
 {
     const int mine = bf_process();
     CHECK(mine > 0);
@@ -50,7 +50,7 @@ static int wrong_answers(bf_filter *f)
     return wrong;
 }
 
-static void children_do_not_speak_on_their_parents_connection(void)
+TEST(children_do_not_speak_on_their_parents_connection)
 {
     rs_start(&redis, NULL);
     bf_filter *f = numbers(OPEN("f", .n = 1000, .p = 1e-6), 0, 500);
@@ -64,7 +64,7 @@ static void children_do_not_speak_on_their_parents_connection(void)
     rs_end(&redis);
 }
 
-static void who_is_inside_is_counted_in_the_parent_alone(void)
+TEST(who_is_inside_is_counted_in_the_parent_alone)
 {
     bf_filter *f = bf_open(&(bf_spec){ .n = 1000, .p = 0.01 }, &e);
     CHECK_EQ(bf_enter(f, &e), 0);
@@ -78,10 +78,4 @@ static void who_is_inside_is_counted_in_the_parent_alone(void)
     bf_close(f);
 }
 
-int main(void)
-{
-    RUN(every_generation_has_its_own_number);
-    RUN(children_do_not_speak_on_their_parents_connection);
-    RUN(who_is_inside_is_counted_in_the_parent_alone);
-    FINISH();
-}
+int main(void) { return main_of_tests(); }

@@ -86,14 +86,8 @@ static void every_way(bool file, bool processes)
             race(native_scheme(s), file, processes);
         }
 }
-static void threads_in_memory(void) { every_way(false, false); }
-static void threads_on_a_file(void) { every_way(true, false); }
-static void processes_on_a_file(void) { every_way(true, true); }
+TEST(threads_in_memory) { every_way(false, false); }
+TEST(threads_on_a_file) { every_way(true, false); }
+TEST(processes_on_a_file) { every_way(true, true); }
 
-int main(void)
-{
-    RUN(threads_in_memory);
-    RUN(threads_on_a_file);
-    RUN(processes_on_a_file);
-    return FINISH();
-}
+int main(void) { return main_of_tests(); }

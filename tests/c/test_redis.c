@@ -5,7 +5,6 @@
 #include "../../core/sets/sets.h"
 #include "check.h"
 #include "redis_oracle.h"
-#include <pthread.h>
 #include <sys/sysinfo.h>
 
 /* ---- against the oracle ---- */
@@ -35,7 +34,7 @@ static void against_oracle(const char *scheme, uint64_t m, unsigned k)
     uint32_t seed = (uint32_t)(m + k);
     const int rounds = SHORT(2, 1);
     for (int r = 0; r < rounds; r++)
-        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) batch(f, &o, &seed, sizes[s]);
+        for (size_t s = 0; s < COUNT(sizes); s++) batch(f, &o, &seed, sizes[s]);
     same_bits(f, &o, "oracle");
     free(o.cells);
     bf_close(f);
@@ -47,12 +46,12 @@ static const struct {
 } shapes[] = { { 40000, 7 }, { 40000, 8 }, { 20480, 1 }, { 20480, 16 }, { 65536, 11 }, { 100, 3 },
     { 1, 1 }, { 33, 5 }, { 64, 5 }, { 99991, 2 }, { 2048, 16 } };
 
-static void every_scheme_against_the_oracle(void)
+TEST(every_scheme_against_the_oracle)
 {
     static const char *const mine[] = { "classic", "block",
         "block2" }; /* the schemes the oracle knows */
     for (size_t s = 0; s < 3; s++)
-        for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (size_t i = 0; i < COUNT(shapes); i++)
             against_oracle(mine[s], shapes[i].m, shapes[i].k);
     against_oracle("classic", 100000, 347);
     against_oracle("classic", 50000, 1000);
@@ -60,14 +59,14 @@ static void every_scheme_against_the_oracle(void)
 
 /* Every row of the table, also those the oracle does not know: the same answers and bits as in
  * memory. */
-static void every_scheme_as_in_memory(void)
+TEST(every_scheme_as_in_memory)
 {
     static const bf_spec tries[] = { { .m = 30000, .k = 7 }, { .n = 1000, .p = 0.01 },
         { .m = 30000, .n = 3000 }, { .n = 1000 }, { .m = 1 << 15, .k = 7 } };
     unsigned done = 0;
     for (size_t s = 0; bf_scheme_name(s); s++) {
         bf_spec plan = { 0 };
-        for (size_t i = 0; i < sizeof tries / sizeof *tries && !plan.m; i++) {
+        for (size_t i = 0; i < COUNT(tries) && !plan.m; i++) {
             plan = tries[i];
             plan.scheme = bf_scheme_name(s);
             if (bf_plan(&plan, &e) < 0 || plan.m > 1 << 25) plan.m = 0;
@@ -88,13 +87,12 @@ static void every_scheme_as_in_memory(void)
         bf_close(here);
         bf_filter *again = opened((bf_spec){ 0 }, "row", "", __LINE__);
         CHECK(again && bf_equal(again, there, &e) == 1);
-        bf_close(again);
-        bf_close(there);
+        CLOSE(again, there);
     }
     CHECK(done >= 3);
 }
 
-static void a_server_without_bitfield_ro(void)
+TEST(a_server_without_bitfield_ro)
 {
     server keep = redis;
     redis.old = true;
@@ -108,7 +106,7 @@ static void a_server_without_bitfield_ro(void)
     rs_resume(&redis);
 }
 
-static void a_user_without_the_right(void)
+TEST(a_user_without_the_right)
 {
     rs_command(&redis, "ACL SETUSER old on >pw ~* +@all -bitfield_ro");
     char url[128];
@@ -125,7 +123,7 @@ static void a_user_without_the_right(void)
 }
 
 /* ---- what others see ---- */
-static void other_clients_read_and_write_the_bits(void)
+TEST(other_clients_read_and_write_the_bits)
 {
     bf_filter *f =
         opened((bf_spec){ .m = 50000, .k = 7, .scheme = "classic" }, "shared", "", __LINE__);
@@ -147,7 +145,7 @@ static void other_clients_read_and_write_the_bits(void)
     bf_close(f);
 }
 
-static void opened_again(void)
+TEST(opened_again)
 {
     bf_filter *f = opened((bf_spec){ .n = 1000, .p = 0.01 }, "again", "", __LINE__), *g;
     bf_add(f, "x", 1, &e);
@@ -175,7 +173,7 @@ static void opened_again(void)
     bf_close(f);
 }
 
-static void by_unix_socket_database_and_key(void)
+TEST(by_unix_socket_database_and_key)
 {
     char url[128];
     snprintf(url, sizeof url, "unix://%s/socket?db=3&timeout=2.5&key=a%%20b%%3Fc", redis.folder);
@@ -239,8 +237,7 @@ static void sets_and_copies(const bf_spec *spec, const char *key)
     CHECK_EQ(bf_equal(far, near, &e), 1);
     CHECK_EQ(bf_equal(seen, far, &e), 1); /* another handle follows the new mark */
     CHECK(missing(seen, 30, 60) == 0 && missing(seen, 0, 30) > 0);
-    bf_close(few);
-    bf_close(seen);
+    CLOSE(few, seen);
     CHECK(rs_number(&redis, "PTTL %s", key) > 400000 &&
           rs_number(&redis, "STRLEN %s", key) == (long)((i.m + 31) / 32 * 4 + 4));
     CHECK_EQ(bf_unite(far, both, &e), 0); /* Redis |= memory */
@@ -265,13 +262,10 @@ static void sets_and_copies(const bf_spec *spec, const char *key)
     CHECK_EQ(bf_delete(near, &e), BF_ENOTSUP);
     free(bytes);
     free(bytes2);
-    bf_close(far);
-    bf_close(near);
-    bf_close(both);
-    bf_close(c);
+    CLOSE(far, near, both, c);
 }
 
-static void sets_of_every_size(void)
+TEST(sets_of_every_size)
 {
     rs_command(&redis, "FLUSHALL");
     sets_and_copies(&(bf_spec){ .m = 9001, .k = 5 }, "small");
@@ -281,18 +275,17 @@ static void sets_of_every_size(void)
     CHECK_EQ(rs_number(&redis, "DBSIZE"), 0); /* no temporary key is left */
 }
 
-static void between_two_filters_in_redis(void)
+TEST(between_two_filters_in_redis)
 {
     bf_filter *a = numbers(opened((bf_spec){ .m = 9001, .k = 5 }, "a", "", __LINE__), 0, 50),
               *b = numbers(opened((bf_spec){ .m = 9001, .k = 5 }, "b", "", __LINE__), 50, 90);
     CHECK_EQ(bf_equal(a, b, &e), 0);
     CHECK_EQ(bf_unite(a, b, &e), 0);
     CHECK_EQ(missing(a, 0, 90), 0);
-    bf_close(a);
-    bf_close(b);
+    CLOSE(a, b);
 }
 
-static void cleared_or_made_anew_by_another(void)
+TEST(cleared_or_made_anew_by_another)
 {
     bf_state st;
     bf_filter *a = numbers(opened((bf_spec){ .m = 9001, .k = 5 }, "two", "", __LINE__), 0, 50),
@@ -327,13 +320,10 @@ static void cleared_or_made_anew_by_another(void)
     }
     CHECK_EQ(bf_get_state(c, &st, &e), 0);
     CHECK(st.ones <= 5); /* an add may leave bits, never take one */
-    bf_close(a);
-    bf_close(b);
-    bf_close(c);
-    bf_close(near);
+    CLOSE(a, b, c, near);
 }
 
-static void the_largest_key_and_past_it(void)
+TEST(the_largest_key_and_past_it)
 {
     struct sysinfo i;
     bool room = sysinfo(&i) == 0 &&
@@ -374,7 +364,7 @@ static void the_largest_key_and_past_it(void)
 }
 
 /* ---- several at once ---- */
-static void two_creators_and_many_adders(void)
+TEST(two_creators_and_many_adders)
 {
     enum { WORKERS = 6, KEYS = 400 };
     rs_command(&redis, "FLUSHALL");
@@ -413,7 +403,7 @@ static void *thread_adds(void *f)
     return (void *)fresh;
 }
 
-static void threads_share_a_handle(void)
+TEST(threads_share_a_handle)
 {
     pthread_t t[4];
     long sum = 0;
@@ -428,7 +418,7 @@ static void threads_share_a_handle(void)
     bf_close(f);
 }
 
-static void a_child_has_its_own_connection(void)
+TEST(a_child_has_its_own_connection)
 {
     bf_filter *f = opened((bf_spec){ .n = 10000, .p = 1e-4 }, "fork", "", __LINE__);
     bf_add(f, "before", 6, &e);
@@ -463,7 +453,7 @@ static void a_child_has_its_own_connection(void)
     bf_close(f);
 }
 
-static void keyed(void)
+TEST(keyed)
 {
     static const char secret[17] = "0123456789abcdef", other[17] = "fedcba9876543210";
     bf_filter *f = bf_open(&(bf_spec){ .m = 1000, .k = 3, .secret = secret, .secret_len = 16 }, &e);
@@ -474,8 +464,7 @@ static void keyed(void)
     CHECK_EQ(bf_add(f, "x", 1, &e), 1);
     bf_filter *c = bf_copy(f, &e);
     CHECK(c && bf_test(c, "x", 1, &e) == 1);
-    bf_close(c);
-    bf_close(f);
+    CLOSE(c, f);
     CHECK(!bf_open(&(bf_spec){ .storage = rs_url(&redis, "keyed", "") }, &e));
     CHECK_HAS(e.msg, "is keyed: its secret must be given");
     CHECK(!bf_open(
@@ -485,7 +474,7 @@ static void keyed(void)
     CHECK_EQ(rs_number(&redis, "HLEN keyed:meta"), 11);
 }
 
-static void foreign_bitmaps(void)
+TEST(foreign_bitmaps)
 {
     rs_command(&redis, "DEL old");
     bf_spec spec = { .m = 10000, .k = 4, .scheme = "classic", .must_exist = true };
@@ -510,31 +499,7 @@ static void foreign_bitmaps(void)
         CHECK_EQ(bf_add(f, "n0", 2, &e), BF_PRESENT);
         CHECK_EQ(bf_clear(f, &e), BF_ENOTSUP);
     }
-    bf_close(f);
-    bf_close(here);
+    CLOSE(f, here);
 }
 
-int main(void)
-{
-    (void)o_apply;
-    setvbuf(stdout, NULL, _IOLBF, 0); /* children must not print it again */
-    rs_start(&redis, NULL);
-    RUN(every_scheme_against_the_oracle);
-    RUN(every_scheme_as_in_memory);
-    RUN(a_server_without_bitfield_ro);
-    RUN(a_user_without_the_right);
-    RUN(other_clients_read_and_write_the_bits);
-    RUN(opened_again);
-    RUN(by_unix_socket_database_and_key);
-    RUN(sets_of_every_size);
-    RUN(between_two_filters_in_redis);
-    RUN(cleared_or_made_anew_by_another);
-    RUN(the_largest_key_and_past_it);
-    RUN(two_creators_and_many_adders);
-    RUN(threads_share_a_handle);
-    RUN(a_child_has_its_own_connection);
-    RUN(keyed);
-    RUN(foreign_bitmaps);
-    rs_end(&redis);
-    return FINISH();
-}
+int main(void) { return main_with_redis(&redis); }

@@ -78,11 +78,10 @@ static void against_oracle(const char *scheme, unsigned shards, double max_age)
         CHECK(!memcmp(each, want, n));
     }
     free(o.cells);
-    bf_close(f);
-    bf_close(other);
+    CLOSE(f, other);
 }
 
-static void the_same_answers(void)
+TEST(the_same_answers)
 {
     static const char *const schemes[] = { "classic", "block", "block2" };
     for (size_t s = 0; s < 3; s++)
@@ -94,7 +93,7 @@ static void the_same_answers(void)
 }
 
 /* ---- trips ---- */
-static void known_keys_make_no_trip(void)
+TEST(known_keys_make_no_trip)
 {
     for (unsigned shards = 1; shards <= 3; shards += 2) {
         rs_command(&redis, "FLUSHALL");
@@ -115,13 +114,12 @@ static void known_keys_make_no_trip(void)
         CHECK_EQ(commands(), before);
         CHECK_EQ(present(plain, 0, 10), 10);
         CHECK(commands() > before);
-        bf_close(f);
-        bf_close(plain);
+        CLOSE(f, plain);
     }
 }
 
 /* ---- what changes behind it ---- */
-static void changes_are_noticed(void)
+TEST(changes_are_noticed)
 {
     for (unsigned shards = 1; shards <= 3; shards += 2)
         for (int age = 0; age < 2;
@@ -165,8 +163,7 @@ static void changes_are_noticed(void)
             }
             CHECK_REFUSED(bf_test(f, "n0", 2, &e), BF_EIO, "is lost");
             CHECK_EQ(bf_add(f, "n0", 2, &e), BF_EIO);
-            bf_close(f);
-            bf_close(other);
+            CLOSE(f, other);
             f = numbers(OPEN("change", .m = 600000, .k = 6, .shards = shards, .cache = true,
                             .cache_max_age = 1e6),
                 0, 10);
@@ -178,7 +175,7 @@ static void changes_are_noticed(void)
 
 /* ---- a Redis that comes back with older bits, and their mark ---- */
 /* Before it stops it has only keys 0 to 100 on its disk. */
-static void back_with_older_bits(void)
+TEST(back_with_older_bits)
 {
     rs_command(&redis, "FLUSHALL");
     for (unsigned shards = 1; shards <= 3; shards += 2) {
@@ -201,19 +198,18 @@ static void back_with_older_bits(void)
         long before = commands();
         CHECK_EQ(present(f, 0, 200), 200); /* known again */
         CHECK_EQ(commands(), before);
-        bf_close(f);
-        bf_close(other);
+        CLOSE(f, other);
         rs_command(&redis, "FLUSHALL");
     }
 }
 
 /* What finds out may be anything: a count, a look at the whole.  Then no add is answered without
  * Redis. */
-static void back_and_not_asked_for_keys(void)
+TEST(back_and_not_asked_for_keys)
 {
     bf_spec kinds[] = { { .m = 600000, .k = 6 }, { .m = 600000, .k = 6, .shards = 3 },
         { .n = 30, .p = 0.001, .grow = 2 }, { .n = 500, .p = 0.001, .window = 1e6 } };
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    for (size_t i = 0; i < COUNT(kinds); i++) {
         bf_state st;
         bf_part_info part;
         kinds[i].cache = true;
@@ -229,13 +225,12 @@ static void back_and_not_asked_for_keys(void)
         numbers(f, 100, 120); /* acknowledged */
         other = OPEN("later", 0);
         CHECK_EQ(present(other, 0, 120), 120);
-        bf_close(f);
-        bf_close(other);
+        CLOSE(f, other);
     }
     rs_command(&redis, "FLUSHALL");
 }
 
-static void refused(void)
+TEST(refused)
 {
     static const struct {
         bf_spec spec;
@@ -252,7 +247,7 @@ static void refused(void)
             "cache_max_age=5 needs cache" },
         { { .m = 100, .k = 2, .storage = "redis://h?key=k", .cache = true, .cache_max_age = -5 },
             BF_EINVAL, "got -5" } };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         CHECK(!bf_open(&rows[i].spec, &e));
         CHECK_EQ(e.code, rows[i].code);
         CHECK_HAS(e.msg, rows[i].says);
@@ -269,7 +264,7 @@ static void refused(void)
 }
 
 /* ---- rebuild ---- */
-static void rebuilding(void)
+TEST(rebuilding)
 {
     rs_command(&redis, "FLUSHALL");
     bf_filter *f = numbers(OPEN("re", .m = 9001, .k = 6), 0, 100), *other = OPEN("re", 0),
@@ -291,14 +286,11 @@ static void rebuilding(void)
     rs_command(&redis, "DEL re re:meta");
     CHECK_REFUSED(bf_rebuild_end(f, fresh, &e), BF_EIO, "is lost");
     CHECK_EQ(rs_number(&redis, "DBSIZE"), 0);
-    bf_close(f);
-    bf_close(other);
-    bf_close(fresh);
-    bf_close(unlike);
+    CLOSE(f, other, fresh, unlike);
 }
 
 /* ---- replicas ---- */
-static void waiting_for_replicas(void)
+TEST(waiting_for_replicas)
 {
     server copy;
     rs_replica(&copy, &redis);
@@ -339,7 +331,7 @@ static void waiting_for_replicas(void)
     rs_end(&copy);
 }
 
-static void time_out_of_the_spec(void)
+TEST(time_out_of_the_spec)
 {
     bf_filter *f =
         opened((bf_spec){ .m = 9001, .k = 6, .timeout = 0.3 }, "late", "&timeout=60", __LINE__);
@@ -353,19 +345,4 @@ static void time_out_of_the_spec(void)
     bf_close(f);
 }
 
-int main(void)
-{
-    (void)o_apply;
-    rs_start(&redis, NULL);
-    RUN(the_same_answers);
-    RUN(known_keys_make_no_trip);
-    RUN(changes_are_noticed);
-    RUN(back_with_older_bits);
-    RUN(back_and_not_asked_for_keys);
-    RUN(refused);
-    RUN(rebuilding);
-    RUN(waiting_for_replicas);
-    RUN(time_out_of_the_spec);
-    rs_end(&redis);
-    return FINISH();
-}
+int main(void) { return main_with_redis(&redis); }

@@ -26,7 +26,7 @@ static bool looks(size_t what)
     static int64_t (*const run[])(world *) = { do_open, do_construct, do_test, do_test_absent,
         do_test_many, do_count, do_state, do_saturated, do_copy, do_read, do_fits };
     bool is = false;
-    for (size_t i = 0; i < sizeof run / sizeof *run; i++) is |= asked[what].run == run[i];
+    for (size_t i = 0; i < COUNT(run); i++) is |= asked[what].run == run[i];
     return is;
 }
 
@@ -108,7 +108,7 @@ static void every_trip_of(world *w, size_t what)
             node += node < EACH_NODE ? 1 : 1 + node;
 }
 
-static void every_trip(void)
+TEST(every_trip)
 {
     rs_command(&redis, "ACL SETUSER w on >pw ~* +@all");
     for (world *w = worlds; w < worlds + WORLDS; w++) {
@@ -142,7 +142,7 @@ static bool behind_once(world *w, bool cleared, long trip, bool before)
     return steps.happened;
 }
 
-static void a_handle_that_is_behind(void)
+TEST(a_handle_that_is_behind)
 {
     for (world *w = worlds; w < worlds + WORLDS; w++)
         for (int cleared = 0; cleared < 2 && !w->foreign && strcmp(w->name, "redisson"); cleared++)
@@ -152,11 +152,4 @@ static void a_handle_that_is_behind(void)
     for (world *w = worlds; w < worlds + WORLDS; w++) world_forget(w);
 }
 
-int main(void)
-{
-    rs_start(&redis, NULL);
-    RUN(every_trip);
-    RUN(a_handle_that_is_behind);
-    rs_end(&redis);
-    return FINISH();
-}
+int main(void) { return main_with_redis(&redis); }

@@ -76,16 +76,8 @@ static void every_call(bool good, bf_error *hears)
     }
 }
 
-static void every_call_fails_once(void) { every_call(false, &e); }
-static void every_call_fails_and_nobody_hears(void) { every_call(false, NULL); }
-static void from_every_call_on_all_fail(void) { every_call(true, &e); }
+TEST(every_call_fails_once) { every_call(false, &e); }
+TEST(every_call_fails_and_nobody_hears) { every_call(false, NULL); }
+TEST(from_every_call_on_all_fail) { every_call(true, &e); }
 
-int main(void)
-{
-    rs_start(&redis, NULL);
-    RUN(every_call_fails_once);
-    RUN(every_call_fails_and_nobody_hears);
-    RUN(from_every_call_on_all_fail);
-    rs_end(&redis);
-    return FINISH();
-}
+int main(void) { return main_with_redis(&redis); }

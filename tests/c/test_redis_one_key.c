@@ -117,7 +117,7 @@ static void step(play *p, char which)
  * part of the window passes. */
 static const char *const orders[] = { "", "c", "cb", "ac", "tc", "ca", "caub", "cbt", "cnab",
     "ncab", "catob", "cabtc", "ocaub", "acbot", "cnbaut" };
-enum { ORDERS = sizeof orders / sizeof *orders };
+enum { ORDERS = COUNT(orders) };
 
 static bool prepare(world *w)
 {
@@ -164,7 +164,7 @@ static void all_orders(world *w)
     world_forget(w);
 }
 
-static void each_key_in_every_order(void)
+TEST(each_key_in_every_order)
 {
     for (world *w = worlds; w < worlds + WORLDS; w++)
         if (!w->foreign && !w->spec.cache && !w->login && strcmp(w->name, "redisson") != 0)
@@ -180,7 +180,7 @@ static bool says_what_is_lost(const world *w)
     static const char *const says[] = { "is lost", "does not exist", "was re-created",
         "not our filter", "not the mark of its :meta", "no valid size" };
     bool is = false;
-    for (size_t i = 0; i < sizeof says / sizeof *says; i++) is |= strstr(e.msg, says[i]) != NULL;
+    for (size_t i = 0; i < COUNT(says); i++) is |= strstr(e.msg, says[i]) != NULL;
     return is && strstr(e.msg, w->key);
 }
 
@@ -201,7 +201,7 @@ static void call_without(world *w, const char *gone, size_t what)
     }
 }
 
-static void each_key_and_every_call(void)
+TEST(each_key_and_every_call)
 {
     for (world *w = worlds; w < worlds + WORLDS; w++) {
         char names[1024] = "", *at = names, *name;
@@ -233,7 +233,7 @@ static void opens_as_lost(bf_spec spec, const char *key, int line)
 }
 
 /* Nobody who adds or grows leaves a hash of one field, and whoever opens hears of a loss. */
-static void no_stub_of_a_companion(void)
+TEST(no_stub_of_a_companion)
 {
     const bf_spec grows = { .n = 12, .p = 1e-4, .grow = 2 }, any = { .must_exist = true },
                   forgets = { .clock = world_clock, .must_exist = true };
@@ -249,8 +249,7 @@ static void no_stub_of_a_companion(void)
     bf_filter *g = OPEN("g", .n = 12, .p = 1e-4, .grow = 2);
     CHECK(g && bf_add(g, "n1", 2, &e) == 1 && bf_test(f, "n1", 2, &e) < 0 &&
           bf_test(f, "n1", 2, &e) == 1);
-    bf_close(f);
-    bf_close(g);
+    CLOSE(f, g);
     rs_command(&redis, "DEL {g}:p0 {g}:p0:meta");
     rs_command(&redis, "SET {g}:p0 precious");
     CHECK_EQ(code_of(grows, "g"), BF_EFORMAT);
@@ -273,8 +272,7 @@ static void no_stub_of_a_companion(void)
     CHECK(bf_clear(f, &e) == 0 && rs_number(&redis, "EXISTS c:meta") == 0);
     CHECK(bf_rebuild_end(f, twin, &e) == 0 && bf_intersect(f, twin, &e) == 0);
     CHECK(rs_number(&redis, "EXISTS c:meta") == 0 && missing(f, 0, 5) == 0);
-    bf_close(f);
-    bf_close(twin);
+    CLOSE(f, twin);
 
     bf_close(OPEN("s", .m = 9000, .k = 3, .shards = 3));
     rs_command(&redis, "DEL s:1:meta");
@@ -319,7 +317,7 @@ static void stopped_once(unsigned n, int stop)
     proxy_end(&x);
 }
 
-static void stopped_between_commands(void)
+TEST(stopped_between_commands)
 {
     for (unsigned n = 100; n <= 300; n += 200)
         for (int stop = 1; stop <= 14; stop++) stopped_once(n, stop);
@@ -328,7 +326,7 @@ static void stopped_between_commands(void)
 /* The bits and their mark are there, so a handle that is open is right and goes on; but nobody else
  * opens the filter, and that is what bf_is_current says of a handle that is kept.  Of a filter that
  * grows the next constructor deletes the parts: no add is acknowledged. */
-static void a_companion_hash_alone(void)
+TEST(a_companion_hash_alone)
 {
     static const struct {
         bf_spec spec;
@@ -338,7 +336,7 @@ static void a_companion_hash_alone(void)
         { { .m = 8192, .k = 5, .scheme = "classic", .shards = 4 }, "k:meta" },
         { { .m = 8192, .k = 5, .scheme = "classic", .shards = 4 }, "k:2:meta" },
         { { .n = 100, .p = 0.01, .grow = 2 }, "k:meta" } };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         rs_command(&redis, "FLUSHALL");
         bf_filter *f = opened(rows[i].spec, "k", "", __LINE__);
         const char *url = rs_url(&redis, "k", "");
@@ -365,14 +363,7 @@ static void a_companion_hash_alone(void)
 
 int main(void)
 {
-    setvbuf(stdout, NULL, _IOLBF, 0);
     rs_start(&redis, NULL);
     rs_command(&redis, "ACL SETUSER w on >pw ~* +@all");
-    RUN(each_key_in_every_order);
-    RUN(each_key_and_every_call);
-    RUN(no_stub_of_a_companion);
-    RUN(a_companion_hash_alone);
-    RUN(stopped_between_commands);
-    rs_end(&redis);
-    return FINISH();
+    return main_with_redis(&redis);
 }

@@ -17,7 +17,7 @@ static const char *const spoils[] = {
     "67890123456789\r\n",
     "+OK\r\n", "-\r\n", "*2\r\n$1\r\na\r\n$1\r\nb\r\n"
 };
-enum { SPOILS = sizeof spoils / sizeof *spoils, EACH_NODE = 4, TRIPS_MOST = 200 };
+enum { SPOILS = COUNT(spoils), EACH_NODE = 4, TRIPS_MOST = 200 };
 
 static char class_of(char type) { return type == '+' ? '$' : type; }
 
@@ -130,7 +130,7 @@ static void every_answer_of(world *w, size_t what)
     }
 }
 
-static void every_answer(void)
+TEST(every_answer)
 {
     rs_command(&redis, "ACL SETUSER w on >pw ~* +@all");
     for (size_t i = 0; i < WORLDS; i++) {
@@ -143,10 +143,4 @@ static void every_answer(void)
     }
 }
 
-int main(void)
-{
-    rs_start(&redis, NULL);
-    RUN(every_answer);
-    rs_end(&redis);
-    return FINISH();
-}
+int main(void) { return main_with_redis(&redis); }

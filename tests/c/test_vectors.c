@@ -5,8 +5,6 @@
 #include "check.h"
 #include "oracle_keys.h"
 #include "sha256.h"
-#include <math.h>
-#include <stdarg.h>
 
 enum { KEYS_MAX = 400, WORDS_MAX = 64 };
 static const char *folder;
@@ -73,7 +71,7 @@ static bf_key key_of(const char *word)
     return keys[id % KEYS_MAX];
 }
 
-static void keys_are_there(void)
+TEST(keys_are_there)
 {
     EACH_LINE("keys.txt")
     {
@@ -86,12 +84,6 @@ static void keys_are_there(void)
 /* ---- positions ---- */
 static int nothing(void *c, int op, const uint64_t *p, size_t n, unsigned k, uint8_t *present)
 {
-    (void)c;
-    (void)op;
-    (void)p;
-    (void)n;
-    (void)k;
-    (void)present;
     return 0;
 }
 
@@ -134,7 +126,7 @@ static void same_positions(bf_filter *f, char *w[], size_t n)
         }
 }
 
-static void positions(void)
+TEST(positions)
 {
     bf_filter *f = NULL;
     EACH_LINE("positions.txt")
@@ -152,7 +144,7 @@ static void positions(void)
 
 /* The same keys in batches: 1 to 64 at once, where wide code takes over, give the same positions as
  * one at a time. */
-static void batches_draw_the_same(void)
+TEST(batches_draw_the_same)
 {
     static const struct {
         const char *scheme;
@@ -166,7 +158,7 @@ static void batches_draw_the_same(void)
         { "sax-sdbm", 1000, 2 }, { "rs-rand", 1000, 7 }, { "gozero", 1000, 14 },
         { "redisson", 958, 7 }, { "guava", 960, 7 }, { "guava32", 960, 7 },
         { "php-hashes:FNV,DEK", 4294967296, 2 } };
-    for (size_t s = 0; s < sizeof shape / sizeof *shape; s++) {
+    for (size_t s = 0; s < COUNT(shape); s++) {
         bf_filter *f = open_without_bits(shape[s].scheme, shape[s].m, shape[s].k);
         if (!f) continue;
         const unsigned k = f->bitmap.g.k;
@@ -188,7 +180,7 @@ static void batches_draw_the_same(void)
     }
 }
 
-static void digests(void)
+TEST(digests)
 {
     bf_params d = { 0 };
     size_t lists = 0;
@@ -272,7 +264,7 @@ static void same_bytes(bf_filter *f, const char *format, const char *sha, const 
     free(want);
 }
 
-static void whole_filters(void)
+TEST(whole_filters)
 {
     size_t filters = 0;
     EACH_LINE("filters.txt")
@@ -299,7 +291,7 @@ static void whole_filters(void)
     CHECK_EQ(filters, 28);
 }
 
-static void study(void)
+TEST(study)
 {
     size_t series = 0;
     EACH_LINE("study.txt")
@@ -325,7 +317,7 @@ static void study(void)
 }
 
 /* ---- sizes ---- */
-static void sizes(void)
+TEST(sizes)
 {
     size_t rows = 0, below = 0;
     EACH_LINE("sizing.txt")
@@ -353,7 +345,7 @@ static void sizes(void)
     CHECK_EQ(below, 2);
 }
 
-static void php_k(void)
+TEST(php_k)
 {
     size_t rows = 0;
     EACH_LINE("php_k.txt")
@@ -371,7 +363,7 @@ static void php_k(void)
     CHECK_EQ(rows, 125);
 }
 
-static void rate_table(void)
+TEST(rate_table)
 {
     size_t rows = 0;
     EACH_LINE("table.txt")
@@ -387,7 +379,7 @@ static void rate_table(void)
 }
 
 /* ---- generators: through the layouts, at the m that shows a draw as it is ---- */
-static void generators(void)
+TEST(generators)
 {
     enum { DRAWS = 1250 };
     size_t draws = 0;
@@ -421,16 +413,7 @@ int main(int argc, char **argv)
     snprintf(
         beside, sizeof beside, "%.*s../vectors", slash ? (int)(slash - __FILE__ + 1) : 0, __FILE__);
     folder = argc > 1 ? argv[1] : beside;
-    RUN(keys_are_there);
-    RUN(digests);
-    RUN(generators);
-    RUN(positions);
-    RUN(batches_draw_the_same);
-    RUN(whole_filters);
-    RUN(study);
-    RUN(sizes);
-    RUN(php_k);
-    RUN(rate_table);
+    run_tests();
     for (size_t i = 0; i < nkeys; i++) free((void *)keys[i].ptr);
     free(content);
     return FINISH();

@@ -8,8 +8,7 @@ static bf_filter *empty; /* filters are made as copies of it, which is cheaper *
 
 static void fresh(void)
 {
-    bf_close(f);
-    bf_close(copy);
+    CLOSE(f, copy);
     copy = NULL;
     f = bf_copy(empty, NULL);
     f->chain->part[0]->bitmap.g.n = room;
@@ -29,7 +28,7 @@ static const plan one_key = { { { ADD, 0, 0 } }, { { ADD, 0, 0 } } },
                   batches = { { { ADD_BOTH, 0, 0 } }, { { ADD_BOTH, 0, 0 } } },
                   batch_and_key = { { { ADD_BOTH, 0, 0 } }, { { ADD, 1, 0 } }, { { TEST, 1, 0 } } };
 
-static void adders_make_the_next_part(void)
+TEST(adders_make_the_next_part)
 {
     for (old_keys = 0; old_keys < 2; old_keys++)
         for (room = 1; room <= 2; room++) {
@@ -68,7 +67,7 @@ static bool copy_is_sound(void)
 }
 static const plan add_and_copy = { { { ADD, 0, 0 } }, { { COPY, 0, 0 } } },
                   two_and_copy = { { { ADD, 0, 0 } }, { { COPY, 0, 0 } }, { { ADD, 1, 0 } } };
-static void copies_beside_adders(void)
+TEST(copies_beside_adders)
 {
     for (old_keys = 0, room = 1; old_keys < 2; old_keys++) {
         KEPT(old_keys ? "copy, adder makes a part" : "copy, adder", add_and_copy, fresh,
@@ -95,7 +94,7 @@ static bool as_good_as_new(void)
 }
 static const plan add_and_clear = { { { ADD, 0, 0 } }, { { CLEAR, 0, 0 }, { TEST, KEYS - 1, 0 } } },
                   two_clears = { { { CLEAR, 0, 0 } }, { { CLEAR, 0, 0 }, { TEST, KEYS - 1, 0 } } };
-static void clear_beside_adders(void)
+TEST(clear_beside_adders)
 {
     old_keys = room = 1;
     KEPT("clear, adder makes a part", add_and_clear, fresh, as_good_as_new);
@@ -144,7 +143,7 @@ static int lock_given_back_too_early(bf_filter *to, const bf_params *part, bf_er
     bf_int_store_release(&to->lock_holder, 0);
     return bf_chain_memory.append(to, part, err);
 }
-static void wrong_homes_are_found(void)
+TEST(wrong_homes_are_found)
 {
     old_keys = room = 1;
     with_wrong_append(told_too_early);
@@ -160,7 +159,7 @@ static void plain(void)
     fresh();
     bf_set_threads(empty, true);
 }
-static void plain_kernels_are_found_wrong(void)
+TEST(plain_kernels_are_found_wrong)
 {
     old_keys = 0;
     room = 2;
@@ -170,21 +169,14 @@ static void plain_kernels_are_found_wrong(void)
 
 int main(void)
 {
-    setvbuf(stdout, NULL, _IOLBF, 0);
     setenv("BLOOMFILTER_CPU", "portable", 1);
     empty = bf_open(
         &(bf_spec){ .n = 1, .p = 0.1, .k = 2, .scheme = "classic", .grow = 2, .threads = true },
         NULL);
     find_keys(empty);
-    RUN(adders_make_the_next_part);
-    RUN(copies_beside_adders);
-    RUN(clear_beside_adders);
-    RUN(wrong_homes_are_found);
-    RUN(plain_kernels_are_found_wrong);
+    run_tests();
     printf("     %llu schedules in all\n", all_schedules);
-    bf_close(f);
-    bf_close(copy);
-    bf_close(empty);
+    CLOSE(f, copy, empty);
     model_end();
     return FINISH();
 }

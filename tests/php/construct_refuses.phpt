@@ -1,10 +1,7 @@
 --TEST--
 What the constructor cannot take is an exception that names the argument and holds the value
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 $unsound = [[0, 'got 0'], [-1, 'got -1'], [PHP_INT_MIN, 'got -9223372036854775808'], [NAN, 'got NAN']];
 $infinite = [[INF, 'got INF'], [-INF, 'got -INF']];
 $values = [
@@ -61,7 +58,4 @@ foreach ([
 ] as [$part, $arguments])
     refused('TypeError', $part, fn() => new BloomFilter(...$arguments));
 refused('Error', 'Unknown named parameter $size', fn() => new BloomFilter(size: 10));
-echo "done\n";
-?>
 --EXPECT--
-done

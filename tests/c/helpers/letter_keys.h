@@ -2,7 +2,6 @@
 #ifndef LETTER_KEYS_H
 #define LETTER_KEYS_H
 #include "../../../core/bloomfilter.h"
-#include <stdio.h>
 
 static inline unsigned parts_of(const bf_filter *f)
 {

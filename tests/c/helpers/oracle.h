@@ -5,8 +5,6 @@
 #define ORACLE_H
 #include "../../../core/bloomfilter_host.h"
 #include "check.h"
-#include <stdlib.h>
-#include <string.h>
 #include <xxhash.h>
 
 typedef struct {
