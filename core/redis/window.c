@@ -8,19 +8,8 @@
  * the part of "now" exists and has the known mark, no part was created since, and K:meta need not
  * be read; until then every call reads it.  A part that K:meta has and Redis has not is lost: an
  * error, never "absent".  The creation of a part removes the fields of epochs that are over. */
-#include "bits/bits.h"
-#include "parts/parts.h"
-#include "redis/open.h"
-#include "redis/bitmap.h"
-#include "redis/generation.h"
-#include "redis/meta.h"
-#include "redis/names.h"
-#include "redis/keyset.h"
-#include "redis/scripts.h"
+#include "redis/redis.h"
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 /* ---- time ----
@@ -46,15 +35,13 @@ static int learn_time(bf_filter *f, int64_t *us, bf_error *err)
     bf_chain *c = f->chain;
     bf_redis *whole = bf_redis_whole(f);
     const bf_redis_reply *reply = &whole->conn->reply;
-    bf_redis_lock(whole);
-    int rc = bf_conn_query(whole->conn, err, "TIME");
-    const int64_t here = machine_us();
-    const int64_t seconds = rc == 0 && reply->n == 2 ? bf_reply_number(reply, 0, 10) : -1,
-                  more = seconds < 0 ? -1 : bf_reply_number(reply, 1, 10);
-    if (rc == 0 && (seconds < 0 || seconds > INT64_C(1) << 40 || more < 0 || more > 999999))
-        rc = bf_redis_fail_protocol(whole, err);
-    bf_conn_unlock(whole->conn);
+    BF_REDIS_LOCK(whole);
+    const int rc = bf_conn_query(whole->conn, err, "TIME");
     if (rc < 0) return rc;
+    const int64_t here = machine_us(), seconds = bf_reply_number(reply, 0, 10),
+                  more = bf_reply_number(reply, 1, 10);
+    if (reply->n != 2 || seconds < 0 || seconds > INT64_C(1) << 40 || more < 0 || more > 999999)
+        return bf_redis_fail_protocol(whole, err);
     *us = seconds * 1000000 + more;
     bf_word_store(&c->clock_offset, (uint64_t)(*us - here ? *us - here : 1));
     bf_word_store(&c->clock_read_at, (uint64_t)here);
@@ -95,11 +82,7 @@ int bf_redis_window_ring(bf_filter *f, bf_error *err)
     bf_redis_whole(f)->by_born = true;
     while (c->count <= c->desc.parts) {
         int rc = bf_chain_part(&c->desc, c->count, c->count * c->desc.g.m, &d, err);
-        if (rc <= 0)
-            return rc < 0 ? rc
-                          : bf_fail(err, BF_EFORMAT,
-                                "%s: field m of its companion hash (:meta) is missing or invalid",
-                                bf_redis_whole(f)->label);
+        if (rc <= 0) return rc < 0 ? rc : bf_redis_fail_field(bf_redis_whole(f), "m", err);
         bf_part *p = bf_redis_part_slot(f, c->count, err);
         if (!p) return BF_ENOMEM;
         p->bitmap.g = d.g;
@@ -113,40 +96,34 @@ int bf_redis_window_ring(bf_filter *f, bf_error *err)
  * others. */
 static int attach_epochs(bf_filter *f, int64_t now, const bool *has, bf_error *err)
 {
-    bf_redis *r[BF_PARTS_MAX];
+    bf_part *p[BF_PARTS_MAX] = { NULL };
+    int64_t epoch[BF_PARTS_MAX] = { 0 };
     unsigned n = 0;
-    int rc = 0;
-    for (unsigned i = f->chain->count; rc == 0 && i-- > 0;) {
-        bf_part *p = bf_window_part(f->chain, now - i);
-        if (has[i] && bf_live(p->live) == now - i) continue;
-        bf_redis_close_part(p);
-        if (has[i] && (rc = bf_redis_name_part(f, p, now - i, err)) == 0) r[n++] = bf_redis_of(p);
+    for (unsigned i = f->chain->count; i-- > 0;) {
+        epoch[n] = now - i;
+        p[n] = bf_window_part(f->chain, now - i);
+        if (has[i] && bf_live(p[n]->live) == now - i) continue;
+        bf_redis_close_part(p[n]);
+        n += has[i];
     }
-    bf_redis_lock(bf_redis_whole(f));
-    if (rc == 0) rc = bf_redis_prefetch_keys(bf_redis_whole(f), r, n, err);
-    bf_conn_unlock(bf_redis_whole(f)->conn);
-    for (unsigned i = f->chain->count; rc == 0 && i-- > 0;) {
-        bf_part *p = bf_window_part(f->chain, now - i);
-        if (has[i] && bf_live(p->live) != now - i) rc = bf_redis_open_part(f, p, now - i, err);
-    }
-    for (unsigned i = 0; rc < 0 && i < f->chain->count; i++) /* parts that were not opened */
-        if (bf_live(f->chain->part[i]->live) == BF_NEVER) bf_redis_close_part(f->chain->part[i]);
+    const int rc = bf_redis_open_parts(f, p, epoch, n, err);
+    for (unsigned i = 0; rc < 0 && i < n; i++) /* parts that were not opened */
+        if (bf_live(p[i]->live) == BF_NEVER) bf_redis_close_part(p[i]);
     return rc;
 }
 
 /* ---- what there is ---- */
-/* One HMGET: the newest epoch, and which of the epochs now .. now - parts have a part.  Only nil
- * means none: a part wrongly taken for missing would read as "absent". */
-static int fetch_epochs(bf_filter *f, int64_t now, int64_t *newest, bool *has, bf_error *err)
+/* Reads the fields born, epoch and those of the epochs now .. now - parts.  Only nil means that
+ * there is no part: a part wrongly taken for missing would read as "absent".  Returns as
+ * bf_redis_finish_fields. */
+static int read_fields(bf_filter *f, int64_t now, int64_t *newest, bool *has, bf_error *err)
 {
     enum { FIELDS = 2 }; /* born and epoch, before the parts */
     bf_redis *whole = bf_redis_whole(f);
     bf_conn *l = whole->conn;
     const unsigned n = f->chain->desc.parts + 1;
-    size_t len;
-    char text[32] = "", *end = text;
-    *newest = BF_NEVER;
-    bf_redis_lock(whole);
+    char text[32];
+    BF_REDIS_LOCK(whole);
     bf_conn_begin(l, BF_READS);
     bf_conn_command(l, "HMGET %s born epoch", whole->meta);
     bf_conn_expect(l, FIELDS + n, 0);
@@ -154,20 +131,19 @@ static int fetch_epochs(bf_filter *f, int64_t now, int64_t *newest, bool *has, b
         snprintf(text, sizeof text, "e%lld", (long long)(now - i));
         bf_conn_append(l, "%s", text);
     }
-    int rc = bf_redis_finish_fields(whole, FIELDS + n, err);
-    for (unsigned i = 0; rc >= 0 && i < n; i++)
-        has[i] = l->reply.leaves[FIELDS + i].type == BF_LEAF_TEXT;
-    const char *epoch = rc >= 0 ? bf_reply_text(&l->reply, 1, &len) : NULL;
-    if (epoch) { /* nil: nothing was added yet */
-        memset(text, 0, sizeof text);
-        if (len < 20) memcpy(text, epoch, len);
-        *newest = strtoll(text, &end, 10);
-        if (end == text || *end || *newest <= BF_NEVER / 2 || *newest >= -BF_NEVER / 2)
-            rc = bf_fail(err, BF_EFORMAT,
-                "%s: field epoch of its companion hash (:meta) is missing or invalid",
-                whole->label);
-    }
-    bf_conn_unlock(l);
+    const int rc = bf_redis_finish_fields(whole, FIELDS + n, err);
+    if (rc < 0) return rc;
+    for (unsigned i = 0; i < n; i++) has[i] = l->reply.leaves[FIELDS + i].type == BF_LEAF_TEXT;
+    const bool none = l->reply.leaves[1].type == BF_LEAF_NIL; /* nothing was added yet */
+    *newest = none ? BF_NEVER : bf_reply_number(&l->reply, 1, 10);
+    if (!none && (*newest <= BF_NEVER / 2 || *newest >= -BF_NEVER / 2))
+        return bf_redis_fail_field(whole, "epoch", err);
+    return rc;
+}
+
+static int fetch_epochs(bf_filter *f, int64_t now, int64_t *newest, bool *has, bf_error *err)
+{
+    const int rc = read_fields(f, now, newest, has, err);
     return rc == 1 ? bf_redis_follow_id(f, false, err) : rc;
 }
 
@@ -259,15 +235,16 @@ int bf_redis_window_create(bf_filter *f, const bf_params *d, const bf_spec *spec
             (unsigned long long)d->g.m, (unsigned long long)BF_REDIS_M_MAX);
     int rc = bf_chain_begin(f, d, spec, err);
     if (rc < 0) return rc;
-    bf_redis_lock(whole);
-    bf_conn_begin(l, BF_WRITES);
-    bf_conn_eval(l, bf_script_create, 2);
-    bf_conn_append(l, "%s %s %s", whole->key, whole->meta, "");
-    bf_redis_append_params(whole, &f->chain->desc, f->secret_check);
-    whole->users_clock = f->chain->own_clock;
-    if (whole->users_clock) bf_conn_append(l, "clock own");
-    rc = bf_conn_run_script(l, &v, err);
-    bf_conn_unlock(l);
+    {
+        BF_REDIS_LOCK(whole);
+        bf_conn_begin(l, BF_WRITES);
+        bf_conn_eval(l, bf_script_create, 2);
+        bf_conn_append(l, "%s %s %s", whole->key, whole->meta, "");
+        bf_redis_append_params(whole, &f->chain->desc, f->secret_check);
+        whole->users_clock = f->chain->own_clock;
+        if (whole->users_clock) bf_conn_append(l, "clock own");
+        rc = bf_conn_run_script(l, &v, err);
+    }
     if (rc == 0 && v == 1) return (rc = bf_redis_window_ring(f, err)) < 0 ? rc : 1;
     if (rc == 0) bf_chain_free(f);
     return rc;

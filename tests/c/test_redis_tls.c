@@ -114,6 +114,20 @@ static void same_bits(bf_spec spec)
     CLOSE(f, g, near);
 }
 
+TEST(without_the_library)
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        no_library = true;
+        refused(to("localhost", redis.tls, "ca.pem", ""), BF_ENOTSUP,
+            "rediss:// needs OpenSSL for TLS: libnowhere.so");
+        refused(to("localhost", redis.tls, "ca.pem", ""), BF_ENOTSUP, "libnowhere.so");
+        exit(failed_here ? 1 : 0);
+    }
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+}
+
 TEST(the_same_filters)
 {
     same_bits((bf_spec){ .n = 10000, .p = 0.001 });
@@ -229,20 +243,6 @@ TEST(restarts_and_forks)
     rs_command(&redis, "CLIENT KILL TYPE normal SKIPME yes");
     CHECK(bf_test(f, "kept", 4, &e) == 1 && bf_add(f, "kept", 4, &e) == BF_PRESENT);
     bf_close(f);
-}
-
-TEST(without_the_library)
-{
-    int status;
-    pid_t child = fork();
-    if (child == 0) {
-        no_library = true;
-        refused(to("localhost", redis.tls, "ca.pem", ""), BF_ENOTSUP,
-            "rediss:// needs OpenSSL for TLS: libnowhere.so");
-        refused(to("localhost", redis.tls, "ca.pem", ""), BF_ENOTSUP, "libnowhere.so");
-        exit(failed_here ? 1 : 0);
-    }
-    CHECK(waitpid(child, &status, 0) == child && status == 0);
 }
 
 int main(void)

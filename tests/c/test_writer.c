@@ -217,7 +217,7 @@ TEST(open_files_are_not_saved_over)
     char soft[80], hard[80], way[128];
     snprintf(soft, sizeof soft, "%s/soft", folder);
     snprintf(hard, sizeof hard, "%s/hard", folder);
-    snprintf(way, sizeof way, "%s/../%s/f", folder, strrchr(folder, '/') + 1);
+    snprintf(way, sizeof way, "%s/../%s/f.bloom", folder, strrchr(folder, '/') + 1);
     const char *const names[] = { path, soft, hard, way };
     for (size_t k = 0; k < KINDS; k++) {
         bf_filter *f = sure(k, k % 2), *copy = must(bf_copy(f, &e), __LINE__);
@@ -320,7 +320,8 @@ TEST(in_another_folder)
 {
     char *was = getcwd(NULL, 0);
     CHECK_EQ(chdir(folder), 0);
-    bf_filter *f = must(bf_open(&(bf_spec){ .n = 100, .p = 0.01, .storage = "f" }, &e), __LINE__);
+    bf_filter *f =
+        must(bf_open(&(bf_spec){ .n = 100, .p = 0.01, .storage = "f.bloom" }, &e), __LINE__);
     CHECK_EQ(chdir("/"), 0);
     CHECK(add_two(f) == 2 && bf_sync(f, &e) == 0 && bf_check_file(f, &e) == 0);
     removed();

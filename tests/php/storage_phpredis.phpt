@@ -81,6 +81,9 @@ refused('BloomFilterException', 'n=1000', fn() => new BloomFilter(n: 999, p: 0.0
 refused('BloomFilterException', 'client object', fn() => serialize($f));
 refused('BloomFilterException', 'read-only', fn() => BloomFilter::open($redis, key: 'seen', readOnly: true)->add('no'));
 
+refused('ValueError', 'adopt writes to the filter: readOnly must not be given', fn() => BloomFilter::open($redis, key: 'seen', scheme: 'gozero', m: 2050, readOnly: true, adopt: true));
+refused('ValueError', 'no Redis is given', fn() => new BloomFilter(100, 10, adopt: true));
+
 # the user's own pipeline stays his
 $redis->pipeline();
 refused('BloomFilterException', 'pipeline', fn() => $f->add('in a pipeline'));

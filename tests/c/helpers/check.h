@@ -101,21 +101,23 @@ static inline void list_test(const char *name, void (*run)(void), int line)
     memmove(t + 1, t, (size_t)(all_tests + MOST_TESTS - t) * sizeof *t);
     *t = (check_test){ name, run, line };
 }
+static inline void run_test(const char *name, void (*run)(void))
+{
+    failed_here = 0;
+    skipped_here = NULL;
+    run();
+    const bool skipped = skipped_here && !failed_here;
+    *(skipped ? &checks_skipped : failed_here ? &checks_failed : &checks_passed) += 1;
+    if (skipped)
+        printf("skip %s: %s\n", name, skipped_here);
+    else
+        printf("%s %s\n", failed_here ? "FAIL" : "ok  ", name);
+}
+#define RUN(test) run_test(#test, test)
 static inline void run_tests(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0); /* children must not print it again */
-    for (const check_test *t = all_tests; t->run; t++) {
-        failed_here = 0;
-        skipped_here = NULL;
-        t->run();
-        if (skipped_here && !failed_here) {
-            printf("skip %s: %s\n", t->name, skipped_here);
-            checks_skipped++;
-            continue;
-        }
-        printf("%s %s\n", failed_here ? "FAIL" : "ok  ", t->name);
-        *(failed_here ? &checks_failed : &checks_passed) += 1;
-    }
+    for (const check_test *t = all_tests; t->run; t++) run_test(t->name, t->run);
 }
 static inline int checks_finished(void)
 {
