@@ -464,8 +464,7 @@ static int64_t equalled(bf_filter *f, bf_filter *o) { return bf_equal(o, f, &e);
 static int64_t parts(bf_filter *f, bf_filter *o)
 {
     bf_part_info i;
-    bf_info all;
-    bf_get_info(f, &all);
+    const bf_info all = info_of(f);
     return all.part_count > 1 ? bf_get_part(f, 1, &i, &e) : BF_EFORMAT;
 }
 static int64_t lengths(bf_filter *f, bf_filter *o)
@@ -480,8 +479,7 @@ static int64_t reads(bf_filter *f, bf_filter *o)
 }
 static int64_t bytes(bf_filter *f, bf_filter *o)
 {
-    bf_info i;
-    bf_get_info(f, &i);
+    const bf_info i = info_of(f);
     void *b = malloc(i.image_bytes);
     int rc = b ? bf_to_bytes(f, b, i.image_bytes, &e) : 0;
     free(b);
@@ -507,8 +505,7 @@ static int64_t loads(bf_filter *f, bf_filter *o)
 }
 static int64_t fits(bf_filter *f, bf_filter *o)
 {
-    bf_info i;
-    bf_get_info(f, &i);
+    const bf_info i = info_of(f);
     return bf_is_current(f, i.counting ? &counted : &there, &e) ? 0 : BF_EFORMAT;
 }
 

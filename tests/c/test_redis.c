@@ -27,8 +27,7 @@ static void against_oracle(const char *scheme, uint64_t m, unsigned k)
     rs_command(&redis, "FLUSHALL");
     bf_filter *f = opened((bf_spec){ .m = m, .k = k, .scheme = scheme }, "oracle", "", __LINE__);
     if (!f) return;
-    bf_info i;
-    bf_get_info(f, &i);
+    const bf_info i = info_of(f);
     CHECK(!strcmp(i.home, "redis") && !strcmp(i.scheme, scheme));
     oracle o = { scheme, i.m, k, calloc(1, i.m), NULL, 1 };
     uint32_t seed = (uint32_t)(m + k);
@@ -179,8 +178,7 @@ TEST(by_unix_socket_database_and_key)
     snprintf(url, sizeof url, "unix://%s/socket?db=3&timeout=2.5&key=a%%20b%%3Fc", redis.folder);
     bf_filter *f = bf_open(&(bf_spec){ .m = 1000, .k = 3, .storage = url }, &e);
     if (!f) {
-        failed_here++;
-        fprintf(stderr, "%s\n", e.msg);
+        FAILED("%s\n", e.msg);
         return;
     }
     CHECK_EQ(bf_add(f, "x", 1, &e), 1);
@@ -210,8 +208,7 @@ static void sets_and_copies(const bf_spec *spec, const char *key)
     CHECK_EQ(bf_get_state(far, &st, &e), 0);
     CHECK_EQ(bf_get_state(c, &want, &e), 0);
     CHECK(st.ones == want.ones && st.count == want.count && st.fpr == want.fpr);
-    bf_info i;
-    bf_get_info(far, &i);
+    const bf_info i = info_of(far);
     uint8_t *bytes = malloc(i.image_bytes), *bytes2 = malloc(i.image_bytes);
     CHECK_EQ(bf_to_bytes(far, bytes, i.image_bytes, &e), 0);
     CHECK_EQ(bf_to_bytes(c, bytes2, i.image_bytes, &e), 0);

@@ -17,8 +17,7 @@ static bf_filter *opened(bf_spec spec, const char *key, const char *more, int li
     e = (bf_error){ 0 };
     bf_filter *f = bf_open(&spec, &e);
     if (!f) {
-        failed_here++;
-        fprintf(stderr, "line %d: %s\n", line, e.msg);
+        FAILED("line %d: %s\n", line, e.msg);
         exit(1);
     }
     return f;
@@ -60,8 +59,7 @@ static void against_oracle(const char *scheme, unsigned shards, double max_age)
     bf_filter *f = OPEN("cached", .m = 60000, .k = 6, .scheme = scheme, .shards = shards,
                   .cache = true, .cache_max_age = max_age),
               *other = OPEN("cached", 0);
-    bf_info i;
-    bf_get_info(f, &i);
+    const bf_info i = info_of(f);
     oracle o = { scheme, i.m, 6, calloc(1, i.m), NULL, shards };
     uint32_t seed = shards;
     for (int round = 0; round < 30; round++) {
@@ -305,8 +303,7 @@ TEST(waiting_for_replicas)
             size_t len = (size_t)sprintf(t, "n%u", i);
             CHECK_EQ(bf_add(f, t, len, &e), BF_ADDED);
             bf_hashcode(f, t, len, pos, 6, &e);
-            bf_info info;
-            bf_get_info(f, &info);
+            const bf_info info = info_of(f);
             const uint64_t each = info.m / shards;
             if (shards == 1)
                 strcpy(key, "wait");

@@ -16,10 +16,7 @@ static bf_filter *open_(bf_spec spec, const char *key)
     spec.storage = rs_url(&redis, key, "");
     spec.counting = true;
     bf_filter *f = bf_open(&spec, &e);
-    if (!f) {
-        failed_here++;
-        fprintf(stderr, "%s: %s\n", key, e.msg);
-    }
+    if (!f) FAILED("%s: %s\n", key, e.msg);
     return f;
 }
 
@@ -36,10 +33,7 @@ static void batches(bf_filter *there, bf_filter *here, uint32_t *seed, size_t n)
         for (size_t i = 0; i < n; i++)
             keys[i] = o_make(text + i, (o_random(seed) >> 8) % 900, there->hash->accept != NULL);
         CHECK_EQ(calls[c](there, keys, n, a, &e), calls[c](here, keys, n, b, &e));
-        if (memcmp(a, b, n)) {
-            failed_here++;
-            fprintf(stderr, "%s: call %zu of %zu keys differs\n", there->name, c, n);
-        }
+        if (memcmp(a, b, n)) FAILED("%s: call %zu of %zu keys differs\n", there->name, c, n);
     }
     const bf_key k = n ? keys[0] : (bf_key){ "one", 3 };
     CHECK_EQ(bf_add(there, k.ptr, k.len, &e), bf_add(here, k.ptr, k.len, &e));

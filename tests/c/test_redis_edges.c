@@ -158,10 +158,8 @@ static void damaged(const damage *d, bf_spec spec)
     bf_close(numbers(opened(spec, "d", "", __LINE__), 0, 5));
     rs_command(&redis, "%s %s %s", strchr(d->set, ' ') ? "HSET" : "HDEL", d->key, d->set);
     const int code = code_of((bf_spec){ .counting = spec.counting, .clock = spec.clock }, "d");
-    if (code != BF_EFORMAT || !strstr(e.msg, "Redis key d")) {
-        failed_here++;
-        fprintf(stderr, "%s: %s %s: %d, %s\n", d->kind, d->key, d->set, code, e.msg);
-    }
+    if (code != BF_EFORMAT || !strstr(e.msg, "Redis key d"))
+        FAILED("%s: %s %s: %d, %s\n", d->kind, d->key, d->set, code, e.msg);
 }
 
 TEST(damaged_hashes)
@@ -215,10 +213,8 @@ TEST(damaged_hashes)
         CHECK_EQ(rs_number(&redis, "EXISTS {d}:w66666:meta"), 1);
         rs_command(&redis, "HSET %s %s", d->key, d->set);
         bf_filter *f = opened((bf_spec){ .clock = world_clock }, "d", "", __LINE__);
-        if (bf_test(f, "n0", 2, &e) != BF_EFORMAT || bf_add(f, "n0", 2, &e) != BF_EFORMAT) {
-            failed_here++;
-            fprintf(stderr, "%s %s: %s\n", d->key, d->set, e.msg);
-        }
+        if (bf_test(f, "n0", 2, &e) != BF_EFORMAT || bf_add(f, "n0", 2, &e) != BF_EFORMAT)
+            FAILED("%s %s: %s\n", d->key, d->set, e.msg);
         bf_close(f);
     }
 }
@@ -274,11 +270,8 @@ TEST(stutter)
             int64_t rc = asked[what].run(w);
             steps_stop();
             steps.stutter = false;
-            if (rc != want && rc != BF_ENOTSUP && rc != BF_EINVAL) {
-                failed_here++;
-                fprintf(
-                    stderr, "%s, %s: %lld, %s\n", w->name, asked[what].name, (long long)rc, e.msg);
-            }
+            if (rc != want && rc != BF_ENOTSUP && rc != BF_EINVAL)
+                FAILED("%s, %s: %lld, %s\n", w->name, asked[what].name, (long long)rc, e.msg);
         }
         world_forget(w);
     }
@@ -322,10 +315,7 @@ TEST(a_fork_in_the_middle_of_a_trip)
             continue;
         } /* it made no trip */
         CHECK(steps.happened);
-        if (child_fails) {
-            failed_here++;
-            fprintf(stderr, "%s: the child fails\n", w->name);
-        }
+        if (child_fails) FAILED("%s: the child fails\n", w->name);
         CHECK_EQ(bf_test(w->f, "child", 5, &e), !in_host);
         pid_t child = fork(); /* while nobody holds it */
         if (child == 0) {
@@ -429,11 +419,8 @@ TEST(cleared_for_ever)
             int64_t rc = run(w);
             steps_stop();
             const bool sums = run == do_unite && w->spec.counting;
-            if (rc != BF_ENOTSUP && !sums && (rc != BF_EIO || !strstr(e.msg, "Redis key w at"))) {
-                failed_here++;
-                fprintf(
-                    stderr, "%s, %s: %lld, %s\n", w->name, asked[what].name, (long long)rc, e.msg);
-            }
+            if (rc != BF_ENOTSUP && !sums && (rc != BF_EIO || !strstr(e.msg, "Redis key w at")))
+                FAILED("%s, %s: %lld, %s\n", w->name, asked[what].name, (long long)rc, e.msg);
             CHECK(bf_add(w->f, "n0", 2, &e) >= 0 && bf_test(w->f, "n0", 2, &e) == 1);
             bf_close(clearer);
         }

@@ -56,8 +56,7 @@ static bf_filter *made(const char *key, const char *more)
         &(bf_spec){ .m = 20000, .k = 5, .scheme = "classic", .storage = rs_url(&redis, key, more) },
         &e);
     if (!f) {
-        failed_here++;
-        fprintf(stderr, "%s: %s\n", key, e.msg);
+        FAILED("%s: %s\n", key, e.msg);
         exit(1);
     }
     CHECK_EQ(bf_add(f, "there", 5, &e), 1);
@@ -71,10 +70,8 @@ static void sound(bf_filter *f, int line)
     size_t len = (size_t)sprintf(t, "s%u", n++);
     e.msg[0] = 0;
     if (bf_test(f, "there", 5, &e) != 1 || bf_add(f, t, len, &e) != 1 ||
-        bf_add(f, t, len, &e) != 0 || bf_test(f, t, len, &e) != 1) {
-        failed_here++;
-        fprintf(stderr, "line %d: does not work again: %s\n", line, e.msg);
-    }
+        bf_add(f, t, len, &e) != 0 || bf_test(f, t, len, &e) != 1)
+        FAILED("line %d: does not work again: %s\n", line, e.msg);
 }
 #define SOUND(f) sound(f, __LINE__)
 
@@ -92,11 +89,9 @@ static void fails(bf_filter *f, const char *test, const char *add, int line)
                      : what == 2 ? bf_add(f, "new", 3, &e)
                                  : bf_add_many(f, keys, 300, NULL, &e);
         if (rc >= 0 || rc != e.code || !strstr(e.msg, says) || strstr(e.msg, SECRET) ||
-            rs_now() - start > LATE) {
-            failed_here++;
-            fprintf(stderr, "line %d: call %d: %lld after %.2f s, \"%s\", expected \"%s\"\n", line,
-                what, (long long)rc, rs_now() - start, e.msg, says);
-        }
+            rs_now() - start > LATE)
+            FAILED("line %d: call %d: %lld after %.2f s, \"%s\", expected \"%s\"\n", line, what,
+                (long long)rc, rs_now() - start, e.msg, says);
     }
 }
 #define FAILS(f, test, add) fails(f, test, add, __LINE__)
@@ -107,11 +102,8 @@ static const char *refused(const char *url, int code, int line)
     e = (bf_error){ 0 };
     bf_filter *f =
         bf_open(&(bf_spec){ .m = 20000, .k = 5, .scheme = "classic", .storage = url }, &e);
-    if (f || e.code != code || strstr(e.msg, SECRET) || rs_now() - start > LATE) {
-        failed_here++;
-        fprintf(
-            stderr, "line %d: code %d after %.2f s: %s\n", line, e.code, rs_now() - start, e.msg);
-    }
+    if (f || e.code != code || strstr(e.msg, SECRET) || rs_now() - start > LATE)
+        FAILED("line %d: code %d after %.2f s: %s\n", line, e.code, rs_now() - start, e.msg);
     bf_close(f);
     return e.msg;
 }

@@ -108,8 +108,7 @@ TEST(as_in_memory)
         bf_close(copy);
         *now += 13;
     }
-    bf_info i;
-    bf_get_info(far, &i);
+    const bf_info i = info_of(far);
     uint8_t *bytes = malloc(i.image_bytes);
     CHECK_EQ(bf_to_bytes(far, bytes, i.image_bytes, &e), 0);
     bf_filter *read =
@@ -321,8 +320,7 @@ static bf_filter *by(double *skew, const char *key)
                                .clock = skew ? skewed : NULL, .clock_ctx = skew },
         &e);
     if (!f) {
-        failed_here++;
-        fprintf(stderr, "%s: %s\n", key, e.msg);
+        FAILED("%s: %s\n", key, e.msg);
         exit(1);
     }
     return f;

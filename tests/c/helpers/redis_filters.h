@@ -14,10 +14,7 @@ static inline bf_filter *opened(bf_spec spec, const char *key, const char *more,
     if (key) spec.storage = rs_url(&redis, key, more);
     e = (bf_error){ 0 };
     bf_filter *f = bf_open(&spec, &e);
-    if (!f) {
-        failed_here++;
-        fprintf(stderr, "line %d: %s\n", line, e.msg);
-    }
+    if (!f) FAILED("line %d: %s\n", line, e.msg);
     return f;
 }
 #define OPEN(key, ...) opened((bf_spec){ __VA_ARGS__ }, key, "", __LINE__)
