@@ -273,12 +273,8 @@ def test_bad_names(daemon, name):
 @pytest.mark.parametrize(
     "twice",
     [
-        "n=10&p=0.1&n=20",
-        "n=10&n=10&p=0.1",
-        "n=10&p=0.1&p=0.1",
-        "m=99&m=100&n=10",
-        "m=99&k=3&k=4",
-        "n=10&p=0.1&scheme=block&scheme=classic",
+        *"n=10&p=0.1&n=20 n=10&n=10&p=0.1 n=10&p=0.1&p=0.1 m=99&m=100&n=10".split(),
+        *"m=99&k=3&k=4 n=10&p=0.1&scheme=block&scheme=classic".split(),
     ],
 )
 def test_a_parameter_is_given_once(daemon, twice):

@@ -343,14 +343,7 @@ def test_files_of_others_count(two):
 @pytest.mark.parametrize("stored", [False, True])
 def test_two_puts_at_once_never_pass_it(start, tmp_path, stored):
     daemon = start(
-        "--threads",
-        2,
-        "-n",
-        10,
-        "-p",
-        0.1,
-        "--max-total",
-        "40M",
+        *"--threads 2 -n 10 -p 0.1 --max-total 40M".split(),
         *(["--storage", f"{tmp_path}/filters/"] if stored else []),
     )
     replies = []

@@ -117,12 +117,7 @@ def test_other_threads_run_during_a_trip(server):
 
 
 def test_what_is_for_redis_only():
-    for kwargs in (
-        {"cache": True},
-        {"timeout": 1},
-        {"retry_after": 0},
-        {"wait_replicas": 1},
-    ):
+    for kwargs in ({"cache": True}, {"timeout": 1}, {"retry_after": 0}, {"wait_replicas": 1}):
         with pytest.raises(ValueError, match="no Redis is given"):
             BloomFilter(10, 2, **kwargs)
 
