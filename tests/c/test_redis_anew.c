@@ -368,10 +368,10 @@ TEST(foreign_strings_stay)
 {
     rs_command(&redis, "FLUSHALL");
     rs_command(&redis, "SET {f}:p0 precious");
-    CHECK(!bf_open(&(bf_spec){ .n = 100, .p = 0.01, .grow = 2, .storage = rs_url(&redis, "f", "") },
-              &e) &&
-          e.code == BF_EFORMAT);
-    CHECK_HAS(e.msg, "Redis key {f}:p0 at");
+    CHECK_NO_FILTER(
+        bf_open(
+            &(bf_spec){ .n = 100, .p = 0.01, .grow = 2, .storage = rs_url(&redis, "f", "") }, &e),
+        BF_EFORMAT, "Redis key {f}:p0 at");
     CHECK(!strcmp(rs_command(&redis, "GET {f}:p0"), "precious"));
     CHECK_EQ(rs_number(&redis, "DBSIZE"), 1);
     rs_command(&redis, "FLUSHALL");
