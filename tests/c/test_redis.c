@@ -359,35 +359,6 @@ TEST(the_largest_key_and_past_it)
 }
 
 /* ---- several at once ---- */
-TEST(two_creators_and_many_adders)
-{
-    enum { WORKERS = 6, KEYS = 400 };
-    rs_command(&redis, "FLUSHALL");
-    int pipes[2];
-    pid_t child[WORKERS];
-    if (pipe(pipes)) return;
-    for (int w = 0; w < WORKERS; w++)
-        if ((child[w] = fork()) == 0) {
-            int fresh = 0;
-            bf_filter *f = opened((bf_spec){ .n = 10000, .p = 1e-4 }, "race", "", __LINE__);
-            for (unsigned i = 0; f && i < KEYS; i++) {
-                char t[16];
-                fresh += bf_add(f, t, (size_t)sprintf(t, "r%u", i), &e);
-            }
-            if (!f) fresh = -1;
-            _exit(write(pipes[1], &fresh, sizeof fresh) != sizeof fresh);
-        }
-    int sum = 0, one;
-    for (int w = 0; w < WORKERS; w++)
-        if (read(pipes[0], &one, sizeof one) == sizeof one) {
-            CHECK(one >= 0);
-            sum += one;
-        }
-    for (int w = 0; w < WORKERS; w++) waitpid(child[w], NULL, 0);
-    CHECK_EQ(sum, KEYS); /* exactly one is told new */
-    CHECK_EQ(rs_number(&redis, "DBSIZE"), 2);
-}
-
 static void *thread_adds(void *f)
 {
     long fresh = 0;

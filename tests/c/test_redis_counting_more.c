@@ -11,14 +11,6 @@
 
 typedef int64_t many(bf_filter *, const bf_key *, size_t, uint8_t *, bf_error *);
 
-/* Commands that the server has run for others than this very question. */
-static long commands(void)
-{
-    static long asked;
-    const char *text = strstr(rs_command(&redis, "INFO stats"), "total_commands_processed:");
-    return (text ? atol(text + 25) : 0) - asked++;
-}
-
 /* ---- as in memory ---- */
 static void batches(bf_filter *const *there, bf_filter *here, uint32_t *seed, size_t n)
 {

@@ -1,4 +1,4 @@
-/* test_redis_edges.c - filters in Redis at their edges: odd URLs and names, companion hashes that
+/* test_redis_edges.c - filters in Redis at their edges: odd names, companion hashes that
  * are damaged field by field, replies of no form, connections that stutter, forks in the middle of
  * a trip, clocks and creators that run for ever, bitmaps that take several trips.  It starts its
  * own server. */
@@ -8,29 +8,7 @@
 #include "redis_steps.h"
 #include "redis_worlds.h"
 
-/* ---- URLs and names ---- */
-TEST(urls)
-{
-    static const struct {
-        const char *url, *says;
-    } rows[] = { { "redis://h?key=%4G", "hexadecimal" }, { "redis://h?key=%G4", "hexadecimal" },
-        { "redis://h?key=%/4", "hexadecimal" }, { "redis://h?key=%4%7", "hexadecimal" },
-        { "redis://h?key=k&timeout=1.00000000000000000000000000001", "timeout" },
-        { "redis://h?key=k&timeout=86401", "timeout" },
-        { "redis://h?key=k&timeout=0.0001", "timeout" }, { "redis://h?key=k&timeout", "timeout" },
-        { "redis://h?key=k&timeoux=1", "nothing else" }, { "redis://h?kex=k", "nothing else" },
-        { "redis://h?key", "names no key" }, { "redis://h?key=k&dx=1", "nothing else" },
-        { "redis://h?key=k&db=1&db=2", "one db" },
-        { "redis://h?key=k&db=2147483648", "db must be a number" },
-        { "redis://h?key=k&d=1", "nothing else" }, { "unix:///%zz?key=k", "hexadecimal" },
-        { "unix:///?key=k", "no path" }, { "unix://?key=k", "no path" },
-        { "redis://%zz?key=k", "hexadecimal" }, { "redis://u%zz:p@h?key=k", "hexadecimal" } };
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        CHECK_NO_FILTER(bf_open(&(bf_spec){ .m = 1000, .k = 3, .storage = rows[i].url }, &e),
-            BF_EINVAL, rows[i].says);
-    }
-}
-
+/* ---- names ---- */
 TEST(labels)
 {
     static const struct {

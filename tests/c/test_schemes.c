@@ -66,12 +66,7 @@ static void batch(bf_filter *f, oracle *o, uint32_t *seed, size_t n, const char 
 
 static void against_oracle(const char *scheme, uint64_t m, unsigned k, int home)
 {
-    char path[] = "/tmp/bf-schemes-XXXXXX.bloom";
-    int fd = mkstemps(path, 6);
-    if (fd >= 0) {
-        close(fd);
-        unlink(path);
-    }
+    const char *path = temp_path();
     uint8_t *client_cells = calloc(1, m + 512);
     bf_client client = { o_apply, client_cells };
     bf_filter *f = make(scheme, m, k, home, &client, path);

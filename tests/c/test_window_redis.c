@@ -171,16 +171,17 @@ TEST(parts_expire_and_are_missed)
         e.code == BF_EMISMATCH);
 }
 
+static bf_spec forgets(void)
+{
+    return (bf_spec){
+        .n = 1000, .p = 1e-6, .window = 64, .parts = 4, .clock = clock_, .clock_ctx = now
+    };
+}
+
 /* Whole filters through handles that have made no trip yet, and whose view is an old one. */
 TEST(handles_that_have_not_looked)
 {
-    const bf_spec spec = { .n = 1000,
-        .p = 1e-6,
-        .window = 64,
-        .parts = 4,
-        .clock = clock_,
-        .clock_ctx = now },
-                  again = { .clock = clock_, .clock_ctx = now };
+    const bf_spec spec = forgets(), again = { .clock = clock_, .clock_ctx = now };
     bf_filter *writer, *old, *near;
     rs_command(&redis, "FLUSHALL");
     *now = 1e9;
@@ -241,13 +242,7 @@ TEST(handles_that_have_not_looked)
  * and for their own time. */
 TEST(unions_with_the_past)
 {
-    const bf_spec spec = { .n = 1000,
-        .p = 1e-6,
-        .window = 64,
-        .parts = 4,
-        .clock = clock_,
-        .clock_ctx = now },
-                  again = { .clock = clock_, .clock_ctx = now };
+    const bf_spec spec = forgets(), again = { .clock = clock_, .clock_ctx = now };
     for (uint64_t newest = 0; newest < 5; newest++) {
         rs_command(&redis, "FLUSHALL");
         *now = 1e9;

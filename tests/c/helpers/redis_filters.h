@@ -28,6 +28,14 @@ static inline int code_of(bf_spec spec, const char *key)
     return f ? 0 : e.code;
 }
 
+/* Commands that the server has run for others than this very question. */
+static inline long commands(void)
+{
+    static long asked;
+    const char *text = strstr(rs_command(&redis, "INFO stats"), "total_commands_processed:");
+    return (text ? atol(text + 25) : 0) - asked++;
+}
+
 static inline bf_filter *numbers(bf_filter *f, unsigned from, unsigned to)
 {
     for (unsigned i = from; f && i < to; i++) {
