@@ -71,9 +71,9 @@ static int attach(bf_filter *f, const bf_spec *spec, bf_error *err)
     if ((rc = bf_check_match(&d, spec, bf_where(f, spec), err)) < 0 ||
         (rc = bf_filter_init_from(f, &d, spec, err)) < 0)
         return rc;
-    if ((rc = bf_secret_match(d.secret_check, f->secret_check, bf_where(f, spec), err)) < 0)
+    if ((rc = bf_secret_match(d.secret_check, f->desc.secret_check, bf_where(f, spec), err)) < 0)
         return rc;
-    return bf_parts_attach(f, &d, spec, err);
+    return bf_parts_attach(f, spec, err);
 }
 
 static int create(bf_filter *f, const bf_spec *spec, bf_error *err)
@@ -81,7 +81,7 @@ static int create(bf_filter *f, const bf_spec *spec, bf_error *err)
     bf_params d;
     int rc = bf_size_any(&d, spec, f->bitmap.store.ops->most_bits, err);
     if (rc < 0 || (rc = bf_filter_init_from(f, &d, spec, err)) < 0) return rc;
-    d.secret_check = f->secret_check;
+    d.secret_check = f->desc.secret_check;
     return bf_parts_create(f, &d, spec, err);
 }
 
@@ -180,8 +180,7 @@ int bf_is_current(const bf_filter *f, const bf_spec *spec, bf_error *err)
     if ((spec->key || f->key) && (!spec->key || !f->key || strcmp(spec->key, f->key) != 0))
         return 0;
     if (f->read_only != spec->read_only || !s->ops->current || !s->ops->current(s)) return 0;
-    bf_params have = bf_describe(f);
-    int rc = bf_check_match(&have, spec, bf_where(f, spec), err);
-    if (rc < 0 || (rc = bf_secret_check(f->scheme, spec, &given, err)) < 0) return rc;
-    return (rc = bf_secret_match(f->secret_check, given, bf_where(f, spec), err)) < 0 ? rc : 1;
+    int rc = bf_check_match(&f->desc, spec, bf_where(f, spec), err);
+    if (rc < 0 || (rc = bf_secret_check(f->desc.scheme, spec, &given, err)) < 0) return rc;
+    return (rc = bf_secret_match(f->desc.secret_check, given, bf_where(f, spec), err)) < 0 ? rc : 1;
 }

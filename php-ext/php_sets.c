@@ -28,7 +28,8 @@ static void combine(
     if (!other) RETURN_THROWS();
     PHP_BF_THIS(f);
     php_bf_callback *callback = php_bf_callback_share(php_bf_from(Z_OBJ_P(ZEND_THIS))->callback);
-    php_bf_wrap(return_value, Z_OBJCE_P(ZEND_THIS), call(f, other, &err), NULL, callback, &err);
+    php_bf_wrap(return_value, Z_OBJCE_P(ZEND_THIS), php_bf_hold(call(f, other, &err), &err),
+        callback, &err);
 }
 
 PHP_METHOD(BloomFilter, union) { combine(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_union); }
@@ -57,7 +58,7 @@ PHP_METHOD(BloomFilter, merge)
     php_bf *bf = php_bf_from(Z_OBJ_P(ZEND_THIS));
     if (bf_unite(f, other, &err) < 0)
         php_bf_raise(&err);
-    else if (*bf->adds_until_check != INT64_MAX)
+    else if (bf->handle->adds_until_check != INT64_MAX)
         php_bf_check_fill(bf);
     php_bf_rethrow_bailout();
 }
@@ -86,7 +87,7 @@ PHP_METHOD(CountingBloomFilter, toPlain)
     ZEND_PARSE_PARAMETERS_NONE();
     PHP_BF_THIS(f);
     php_bf_callback *callback = php_bf_callback_share(php_bf_from(Z_OBJ_P(ZEND_THIS))->callback);
-    php_bf_wrap(return_value, php_bf_ce, bf_to_plain(f, &err), NULL, callback, &err);
+    php_bf_wrap(return_value, php_bf_ce, php_bf_hold(bf_to_plain(f, &err), &err), callback, &err);
 }
 
 /* ---- more than half full? ---- */
@@ -94,9 +95,10 @@ PHP_METHOD(CountingBloomFilter, toPlain)
 void php_bf_check_fill(php_bf *bf)
 {
     char sentence[BF_SENTENCE_BYTES];
-    *bf->adds_until_check = INT64_MAX;
-    if (!bf->f || !BF_G(warn) || EG(exception)) return;
-    if (!bf_check_fill(bf->f, bf->adds_until_check, sentence, sizeof sentence)) return;
+    int64_t *left = &bf->handle->adds_until_check;
+    *left = INT64_MAX;
+    if (!BF_G(warn) || EG(exception)) return;
+    if (!bf_check_fill(bf->f, left, sentence, sizeof sentence)) return;
     php_error_docref(NULL, E_USER_WARNING, "%c%s, or set bloomfilter.warn=0",
         toupper((unsigned char)*sentence), sentence + 1);
 }
@@ -106,7 +108,7 @@ void php_bf_warn_weak_hash(const zval *made)
     char sentence[BF_SENTENCE_BYTES];
     if (Z_TYPE_P(made) != IS_OBJECT || !BF_G(warn) || EG(exception)) return;
     const php_bf *bf = php_bf_from(Z_OBJ_P(made));
-    if (bf->map && !php_bf_map_is_new(bf->map)) return; /* this process has warned already */
+    if (bf->handle->kept) return; /* this process has warned already */
     if (!bf_hash_warning(bf->f, sentence, sizeof sentence)) return;
     php_error_docref(NULL, E_USER_WARNING, "%s, or set bloomfilter.warn=0", sentence);
 }
@@ -255,9 +257,9 @@ static void command(INTERNAL_FUNCTION_PARAMETERS, int (*call)(bf_filter *, bf_er
 
 PHP_METHOD(BloomFilter, clear)
 {
+    php_bf_handle *handle = php_bf_from(Z_OBJ_P(ZEND_THIS))->handle;
+    if (handle) handle->adds_until_check = 0; /* a filter that is filled again is checked again */
     command(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_clear);
-    *php_bf_from(Z_OBJ_P(ZEND_THIS))->adds_until_check =
-        0; /* a filter that is filled again is checked again */
 }
 PHP_METHOD(BloomFilter, sync) { command(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_sync); }
 

@@ -68,5 +68,11 @@ PyObject *filter_reduce(FilterObject *self, PyObject *Py_UNUSED(unused))
         info.read_only ? Py_True : Py_False, path_or_none(info.storage), path_or_none(path),
         PyBool_FromLong(is_there), info.key);
     filter_leave(self);
+    /* Why it cannot be pickled: raised here, because CPython 3.11 loses what Python code raises
+     * when memory is short. */
+    if (made && PyUnicode_Check(made)) {
+        PyErr_SetObject(state_of(Py_TYPE(self))->error, made);
+        Py_CLEAR(made);
+    }
     return made;
 }

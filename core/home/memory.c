@@ -52,7 +52,7 @@ bf_filter *bf_new_like(const bf_params *d, const bf_spec *spec, bf_error *err)
     if (!f) return NULL;
     int rc = bf_filter_init_from(f, d, spec, err);
     if (rc == 0)
-        rc = f->variant->many ? bf_chain_begin(f, d, spec, err)
+        rc = f->variant->many ? bf_chain_begin(f, spec, err)
                               : create(&f->bitmap.store, d, spec, err);
     if (rc < 0) {
         bf_close(f);
@@ -76,7 +76,7 @@ static int append_part(bf_filter *f, const bf_params *part, bf_error *err)
         free(p);
         return rc;
     }
-    return bf_chain_add_part(f->chain, p);
+    return bf_chain_add_part(f, p);
 }
 
 static int create_chain(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_error *err)
@@ -84,7 +84,7 @@ static int create_chain(bf_filter *f, const bf_params *d, const bf_spec *spec, b
     const uint64_t n = bf_parts_stored(d);
     bf_params part;
     uint64_t before = 0;
-    int rc = bf_chain_begin(f, d, spec, err);
+    int rc = bf_chain_begin(f, spec, err);
     for (unsigned i = 0; rc >= 0 && i < n; i++, before += part.g.m) {
         if ((rc = bf_chain_part(d, i, before, &part, err)) == 0)
             rc = bf_fail(err, BF_EINVAL, "its parts have more bits than the largest m");

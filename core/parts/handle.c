@@ -36,7 +36,10 @@ bf_filter *bf_handle_new(const bf_store_ops *ops, bf_error *err)
     f->lock_fd = -1;
     f->bitmap.store.ops = ops;
     f->bitmap.store.wait = &f->wait;
-    f->part.live = &f->part.own;
+    f->only.live = &f->only.own;
+    f->itself = &f->only;
+    f->part = &f->itself;
+    f->count = 1;
     return f;
 }
 
@@ -52,9 +55,9 @@ int bf_filter_init_from(bf_filter *f, const bf_params *d, const bf_spec *spec, b
     }
     f->runs_host_code |= f->functions.call != NULL;
     f->variant = bf_variants[d->kind];
-    f->scheme = d->scheme;
+    f->desc = *d;
+    f->desc.argument.functions = given.functions;
     f->hash = d->scheme->hash;
-    memcpy(f->name, d->name, sizeof f->name);
     memcpy(f->secret, d->argument.bytes, sizeof f->secret);
     f->bitmap.g = d->g;
     f->info_p = bf_effective_p(d);
@@ -67,8 +70,8 @@ void bf_finish_open(bf_filter *f, bool threads)
     bf_bitmap *p = &f->bitmap;
     p->g.avx2 = bf_has_avx2();
     if (f->hash->best) f->hash = f->hash->best();
-    if (p->store.words && bf_shards_that_matter(f->scheme->layout, &p->g) == 1)
-        p->kernels = bf_choose_kernels(f->scheme->layout, &p->g);
+    if (p->store.words && bf_shards_that_matter(f->desc.scheme->layout, &p->g) == 1)
+        p->kernels = bf_choose_kernels(f->desc.scheme->layout, &p->g);
     f->generation = p->store.generation ? p->store.generation : &f->own_generation;
     bf_set_threads(f, threads);
 }
@@ -83,22 +86,9 @@ void bf_release(bf_filter *f)
     free(f->key);
 }
 
-bf_params bf_describe(const bf_filter *f)
-{
-    if (f->chain) return f->chain->desc;
-    bf_params d = { .scheme = f->scheme,
-        .g = f->bitmap.g,
-        .secret_check = f->secret_check,
-        .argument.functions = f->functions.count ? &f->functions : NULL };
-    memcpy(d.name, f->name, sizeof d.name);
-    if (!f->secret_check) memcpy(d.argument.bytes, f->secret, sizeof d.argument.bytes);
-    return d;
-}
-
 int bf_alike(const bf_filter *a, const bf_filter *b, bf_error *err)
 {
-    const bf_params x = bf_describe(a), y = bf_describe(b);
-    return bf_check_same(&x, &y, err);
+    return bf_check_same(&a->desc, &b->desc, err);
 }
 
 void bf_set_threads(bf_filter *f, bool threads)

@@ -1,8 +1,8 @@
 /* parts.h - filters of many parts: growing and forgetting ones.  Private.
  *
  *   bf_filter { bitmap: no bits, only the store that leads to the parts }
- *      `- bf_chain { part[0] part[1] ... part[count - 1] }
- *                    each a bf_bitmap, as a fixed filter has one, and a live word
+ *      `- part[0] part[1] ... part[count - 1]
+ *         each a bf_bitmap, as a fixed filter has one, and a live word
  *
  *   chain.c    opening, the lock, parameters      span.c     takes keys over the parts
  *   grow.c     growing filters                    window.c   forgetting filters
@@ -20,7 +20,7 @@
 typedef struct bf_span bf_span;
 struct bf_variant_ops {
     const bf_variant_format *stored;
-    bool many;    /* has a chain: a header page or companion hash of its own, and parts */
+    bool many;    /* has a header page or companion hash of its own, and parts */
     bool grows;   /* appends parts; their live words (filter.h) count keys */
     bool forgets; /* reuses parts in a ring; their live words (filter.h) are epochs */
     /* Test and add a span. test: only parts elsewhere. add: in addressable memory at most BF_CHUNK
@@ -34,26 +34,6 @@ struct bf_variant_ops {
     int (*add_one)(bf_filter *f, const uint64_t *digest, bf_error *err);
 };
 extern const bf_variant_ops *const bf_variants[]; /* tables.c, by kind */
-
-struct bf_chain {
-    bf_params desc;              /* as stored; params.live is as of opening */
-    unsigned count;              /* parts in use; grows under the lock, read by bf_chain_count */
-    bf_part *part[BF_PARTS_MAX]; /* Redis may keep more of them than count */
-    bf_part_view view[BF_PARTS_MAX]; /* views of the same parts for kernels, if they are in
-                                        addressable memory */
-    unsigned dirty_parts;            /* parts whose page is marked as dirty */
-    bool at_limit;                   /* m is at its limit: the last part takes all further keys */
-    _Alignas(8) uint64_t own;
-    uint64_t *epoch; /* window: the newest epoch in which any process added */
-    /* window in Redis: the newest epoch that has a part, as last read from K:meta */
-    int64_t newest;
-    double (*clock)(void *);
-    void *clock_ctx;
-    bool own_clock; /* the caller gave the clock */
-    /* window in Redis: Redis's clock minus this machine's, in us; 0: unknown */
-    _Alignas(8) uint64_t clock_offset;
-    _Alignas(8) uint64_t clock_read_at; /* this machine's time when clock_offset was read */
-};
 
 /* How a home stores parts. */
 typedef struct bf_chain_ops {
@@ -100,17 +80,16 @@ static inline bool bf_part_exists(const bf_part *p)
 {
     return p->bitmap.store.words || p->bitmap.store.impl;
 }
-static inline unsigned bf_chain_count(const bf_chain *c) { return bf_uint_load_acquire(&c->count); }
 
 /* chain.c */
-/* without parts */
-int bf_chain_begin(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_error *err);
+/* Gives it room for many parts, and none of them. */
+int bf_chain_begin(bf_filter *f, const bf_spec *spec, bf_error *err);
 void bf_chain_free(bf_filter *f);
 /* The filter's clock.  The system's clock is read as of its last tick, some ms late and never
  * early.
  */
-double bf_chain_clock(const bf_chain *c);
-int bf_chain_add_part(bf_chain *c, bf_part *p); /* appends p, under the lock */
+double bf_chain_clock(const bf_filter *f);
+int bf_chain_add_part(bf_filter *f, bf_part *p); /* appends p, under the lock */
 int bf_chain_open_new_parts(bf_filter *f, bf_error *err);
 /* Opens the parts that others appended, if there are any. */
 static inline int bf_chain_follow(bf_filter *f, bf_error *err)
@@ -129,8 +108,8 @@ int bf_window_epoch(bf_filter *f, int64_t *epoch, bf_error *err);
 /* the same by this machine's clock, without a round trip */
 int bf_window_local_epoch(const bf_filter *f, int64_t *epoch, bf_error *err);
 /* the part of the ring that this epoch uses; it may still belong to another epoch */
-bf_part *bf_window_part(const bf_chain *c, int64_t epoch);
-bool bf_window_is_living(const bf_chain *c, const bf_part *p, int64_t now);
+bf_part *bf_window_part(const bf_filter *f, int64_t epoch);
+bool bf_window_is_living(const bf_filter *f, const bf_part *p, int64_t now);
 /* In addressable memory: the part, emptied for this epoch; *p is NULL if the epoch is over. */
 int bf_window_reuse_part(bf_filter *f, int64_t epoch, bf_part **p, bf_error *err);
 /* Calls work with the part of that epoch, unless the epoch is over.  Holds the lock, so that the
@@ -144,43 +123,34 @@ int bf_window_check_part_epoch(const bf_filter *f, const bf_part *p, bf_error *e
 /* Checks stored live words before they are used. write: the newest epoch may be raised to that of
  * the parts. */
 int bf_window_check(bf_filter *f, bool write, const char *where, bf_error *err);
-double bf_window_step(const bf_chain *c); /* length of an epoch in seconds */
+double bf_window_step(const bf_filter *f); /* length of an epoch in seconds */
 
 /* chain.c: the parts of a filter, be they one or many.  All files above this folder go over the
  * parts with these functions and do not ask how many there are. */
 static inline unsigned bf_parts_count(const bf_filter *f)
 {
-    return f->chain ? bf_chain_count(f->chain) : 1;
-}
-static inline bf_part *bf_parts_get(bf_filter *f, unsigned i)
-{
-    return f->chain ? f->chain->part[i] : &f->part;
+    return bf_uint_load_acquire(&f->count);
 }
 static inline const bf_part *bf_parts_newest(const bf_filter *f)
 {
-    return bf_parts_get((bf_filter *)f, bf_parts_count(f) - 1);
+    return f->part[bf_parts_count(f) - 1];
 }
 static inline bool bf_part_is_living(const bf_filter *f, const bf_part *p, int64_t now)
 {
-    return !f->variant->forgets || bf_window_is_living(f->chain, p, now);
+    return !f->variant->forgets || bf_window_is_living(f, p, now);
 }
 
 uint64_t bf_parts_cells(const bf_filter *f); /* cells of all parts */
-/* The image of the first `parts` parts: its length; is it compact?  Then the length of what
- * precedes the first part, and of part i. */
+/* The image of the first `parts` parts: its length; is it compact? */
 uint64_t bf_image_length_of(const bf_filter *f, unsigned parts);
 bool bf_image_is_compact(const bf_filter *f, unsigned parts);
-uint64_t bf_image_head_bytes(const bf_filter *f, bool compact);
-uint64_t bf_image_part_bytes(const bf_filter *f, unsigned i, bool compact);
-/* parameters as an image of so many parts has them */
-bf_params bf_image_params(const bf_filter *f, unsigned parts);
 /* parameters as the image of part i has them */
-bf_params bf_part_params(const bf_filter *f, const bf_part *p, unsigned i);
+bf_params bf_part_params(const bf_filter *f, unsigned i);
 uint64_t bf_parts_stored(const bf_params *d); /* number of parts of a new or stored filter */
 
 /* attach opens all parts of a filter that exists. create returns 1, or 0 if another process was
  * faster. */
-int bf_parts_attach(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_error *err);
+int bf_parts_attach(bf_filter *f, const bf_spec *spec, bf_error *err);
 int bf_parts_create(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_error *err);
 int bf_parts_plan(bf_params *d, bf_error *err); /* sets d->g.m to the sum of the first parts */
 
@@ -201,12 +171,12 @@ void bf_parts_unlock(bf_filter *f);
 int bf_parts_expire(bf_filter *f, double seconds, bf_error *err);
 int bf_parts_remove(bf_filter *f, bf_error *err);
 
-/* Forgetting filters: the epoch of the newest add; the oldest living epoch at that time; the part
- * of an epoch, or NULL; true if parts are never removed while the handle is open. */
-int64_t bf_newest_epoch(const bf_filter *f);
-int64_t bf_oldest_epoch(const bf_filter *f, int64_t now);
+/* Forgetting filters: the oldest living epoch at that time; the part of an epoch, or NULL. */
+static inline int64_t bf_oldest_epoch(const bf_filter *f, int64_t now)
+{
+    return now - (int64_t)f->desc.parts;
+}
 bf_part *bf_part_of_epoch(const bf_filter *f, int64_t epoch);
-bool bf_parts_stay(const bf_filter *f);
 
 /* The part that a new key would be added to. */
 int bf_parts_target(bf_filter *f, const bf_part **p, bf_error *err);

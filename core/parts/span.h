@@ -47,7 +47,7 @@ int bf_chain_add_one(bf_filter *f, const void *key, size_t len, bf_error *err);
 static inline bool bf_chain_any(
     const bf_filter *f, const bf_part_view *views, unsigned n, const uint64_t *d)
 {
-    const bf_kernels *k = f->chain->part[0]->bitmap.kernels;
+    const bf_kernels *k = f->part[0]->bitmap.kernels;
     if (n > 1 && k->any) return k->any(views, n, d, 1, NULL, 0) != 0;
     while (n-- > 0)
         if (k->test_one(views[n].g, views[n].words, d)) return true;

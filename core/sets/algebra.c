@@ -16,7 +16,7 @@ static int same_parts(bf_filter *a, bf_filter *b, bf_error *err)
         return bf_fail(err, BF_EINVAL,
             "filters that grow must have grown equally: one has %u parts, the other %u", n, o);
     for (unsigned i = 0; i < n; i++) {
-        const uint64_t m = bf_parts_get(a, i)->bitmap.g.m, other = bf_parts_get(b, i)->bitmap.g.m;
+        const uint64_t m = a->part[i]->bitmap.g.m, other = b->part[i]->bitmap.g.m;
         if (m != other)
             return bf_fail(err, BF_EINVAL,
                 "filters that grow must have grown equally: part %u has m=%llu here and m=%llu "
@@ -57,7 +57,7 @@ static int combine_part(bf_filter *into, bf_part *to, bf_part *from, op o, bf_er
     bf_state st;
     int rc = combine_words(into, s, from, o, err);
     if (rc < 0 || !into->variant->grows || (rc = bf_part_ones(to, &ones, NULL, err)) < 0) return rc;
-    bf_estimate(into->scheme, into->secret, &to->bitmap.g, ones, &st);
+    bf_estimate(into->desc.scheme, into->secret, &to->bitmap.g, ones, &st);
     bf_live_raise(
         to->live, st.count < (double)to->bitmap.g.m ? (int64_t)st.count : (int64_t)to->bitmap.g.m);
     return 0;
@@ -68,7 +68,7 @@ static int combine_parts(bf_filter *into, bf_filter *from, op o, bf_error *err)
     const unsigned n = bf_parts_count(into); /* the filter may grow meanwhile */
     int rc = same_parts(into, from, err);
     for (unsigned i = 0; rc >= 0 && i < n; i++)
-        rc = combine_part(into, bf_parts_get(into, i), bf_parts_get(from, i), o, err);
+        rc = combine_part(into, into->part[i], from->part[i], o, err);
     return rc;
 }
 
@@ -91,7 +91,7 @@ static int combine_epochs(bf_filter *into, bf_filter *from, op o, bf_error *err)
     int64_t now = 0;
     int rc = bf_parts_now(into, &now, err);
     for (unsigned i = 0; rc >= 0 && i < bf_parts_count(from); i++) {
-        epoch_pair m = { into, bf_parts_get(from, i), o };
+        epoch_pair m = { into, from->part[i], o };
         const int64_t e = bf_live(m.from->live);
         if (e == BF_NEVER || e < bf_oldest_epoch(into, now)) continue;
         rc = bf_window_with_part(into, e < now ? e : now, combine_epoch, &m, err);
@@ -99,12 +99,12 @@ static int combine_epochs(bf_filter *into, bf_filter *from, op o, bf_error *err)
     return rc;
 }
 
-/* Returns a filter whose parts do not change: f itself, or of a window a copy, which is also stored
+/* Returns a window whose parts are not removed meanwhile: f itself, or a copy, which is also stored
  * in *copy and must be closed. */
 static bf_filter *snapshot(bf_filter *f, bf_filter **copy, bf_error *err)
 {
     *copy = NULL;
-    return bf_parts_stay(f) ? f : (*copy = bf_copy_entered(f, err));
+    return f->bitmap.store.ops->chain->list_parts ? (*copy = bf_copy_entered(f, err)) : f;
 }
 
 static int why(const bf_error *err) { return err && err->code < 0 ? err->code : BF_EIO; }
@@ -219,8 +219,7 @@ static int equal_parts(bf_filter *a, bf_filter *b, bf_error *err)
     if (rc < 0 || (rc = bf_parts_refresh(b, err)) < 0) return rc;
     const unsigned n = bf_parts_count(a); /* the filters may grow meanwhile */
     rc = same_parts(a, b, NULL) == 0;
-    for (unsigned i = 0; rc == 1 && i < n; i++)
-        rc = equal_part(bf_parts_get(a, i), bf_parts_get(b, i), err);
+    for (unsigned i = 0; rc == 1 && i < n; i++) rc = equal_part(a->part[i], b->part[i], err);
     return rc;
 }
 
@@ -305,7 +304,7 @@ static int union_count(bf_filter *a, bf_filter *b, double *count, bf_error *err)
     bf_state state = { 0 };
     int rc = read_operands(&s, a, b, err);
     if (rc == 0)
-        bf_estimate(a->scheme, a->secret, &a->bitmap.g,
+        bf_estimate(a->desc.scheme, a->secret, &a->bitmap.g,
             bf_cell_ops_of(&a->bitmap.g)->count_of_both(s.a, s.b, a->bitmap.store.nwords), &state);
     free_operands(&s);
     *count = state.count;

@@ -42,7 +42,7 @@ static void copy_bits(const format *as, const uint8_t *from, uint8_t *to, size_t
 static void write_guava_head(const bf_filter *f, uint8_t *to)
 {
     const uint64_t longs = f->bitmap.g.m / 64;
-    to[0] = !strcmp(f->scheme->layout->name, "mitz64");
+    to[0] = !strcmp(f->desc.scheme->layout->name, "mitz64");
     to[1] = (uint8_t)f->bitmap.g.k;
     for (unsigned i = 0; i < 4; i++) to[2 + i] = (uint8_t)(longs >> (24 - 8 * i));
 }
@@ -149,12 +149,12 @@ static int64_t bytes_as(bf_filter *f, const char *name, bf_error *err)
             "a filter that grows or forgets has only its own format",
             name);
     if (refuse_counters(f->bitmap.g.counting, err) < 0) return BF_ENOTSUP;
-    if (as->head && strcmp(f->scheme->layout->name, "mitz64") &&
-        strcmp(f->scheme->layout->name, "mitz32"))
+    if (as->head && strcmp(f->desc.scheme->layout->name, "mitz64") &&
+        strcmp(f->desc.scheme->layout->name, "mitz32"))
         return bf_fail(err, BF_EINVAL,
             "format guava is for the schemes guava, guava-31 and guava32, got a filter of scheme "
             "%s",
-            f->name);
+            f->desc.name);
     return (int64_t)(as->head + (f->bitmap.g.m + 7) / 8);
 }
 

@@ -48,8 +48,8 @@ static int put(void *ctx, uint64_t offset, const void *bytes, size_t len)
 
 static int write_part(bf_filter *f, unsigned i, bool compact, shifted *s, bf_error *err)
 {
-    bf_part *p = bf_parts_get(f, i);
-    const bf_params d = bf_part_params(f, bf_parts_get((bf_filter *)f, i), i);
+    bf_part *p = f->part[i];
+    const bf_params d = bf_part_params(f, i);
     const uint64_t nwords = p->bitmap.store.nwords;
     bf_block_reader v;
     int rc = bf_reader_open(&v, p, err);
@@ -60,7 +60,7 @@ static int write_part(bf_filter *f, unsigned i, bool compact, shifted *s, bf_err
     } else if (rc == 0)
         rc = bf_image_write_of(&d, bf_reader_block, &v, nwords, put, s);
     bf_reader_close(&v);
-    s->from += bf_image_part_bytes(f, i, compact);
+    s->from += bf_header_bytes(&d, compact) + nwords * 8;
     return rc;
 }
 
@@ -68,11 +68,12 @@ static int write_part(bf_filter *f, unsigned i, bool compact, shifted *s, bf_err
 static int write_parts(
     bf_filter *f, unsigned parts, bool compact, bf_sink *sink, void *ctx, bf_error *err)
 {
-    shifted s = { sink, ctx, bf_image_head_bytes(f, compact) };
+    bf_params d = f->desc;
+    shifted s = { sink, ctx, f->variant->many ? bf_header_bytes(&d, compact) : 0 };
     int rc = bf_parts_lock(f, err);
     if (rc < 0) return rc;
     for (unsigned i = 0; rc == 0 && i < parts; i++) rc = write_part(f, i, compact, &s, err);
-    const bf_params d = bf_image_params(f, parts);
+    d.live = f->variant->forgets ? bf_live(f->epoch) : parts;
     if (rc == 0 && f->variant->many)
         rc = (compact ? bf_image_write_compact : bf_image_write)(&d, NULL, 0, sink, ctx);
     bf_parts_unlock(f);
@@ -118,7 +119,7 @@ static bf_filter *empty_of(
     if (!expect) expect = &nothing;
     if (bf_check_match(d, expect, where, err) < 0) return NULL;
     bf_filter *f = bf_new_like(d, expect, err);
-    if (f && bf_secret_match(d->secret_check, f->secret_check, where, err) < 0) {
+    if (f && bf_secret_match(d->secret_check, f->desc.secret_check, where, err) < 0) {
         bf_close(f);
         f = NULL;
     }
@@ -142,7 +143,6 @@ static int read_page(const source *from, uint8_t *page, bf_error *err)
 static int append_part(
     bf_filter *f, unsigned i, const source *from, bool paged, uint8_t *page, bf_error *err)
 {
-    const bf_params whole = bf_describe(f);
     bf_params d;
     if (from->at > from->len || from->len - from->at < (paged ? BF_HEADER : BF_COMPACT_LEAST))
         return bf_fail(err, BF_EFORMAT, "%.80s is truncated: %llu bytes, its part %u is missing",
@@ -150,7 +150,7 @@ static int append_part(
     const int head = read_page(from, page, err);
     if (head < 0) return head;
     int rc = bf_header_read_part(
-        page, (unsigned)head, from->len - from->at, &whole, i, &d, from->where, err);
+        page, (unsigned)head, from->len - from->at, &f->desc, i, &d, from->where, err);
     if (rc < 0) return rc;
     if (paged != (head == BF_HEADER))
         return bf_fail(err, BF_EFORMAT,
@@ -169,7 +169,7 @@ static int read_parts(
     if (many) from->at = (uint64_t)head;
     for (uint64_t i = 0, n = bf_parts_stored(d); rc == 0 && i < n; i++) {
         if (many && (rc = head = append_part(f, (unsigned)i, from, paged, own, err)) < 0) break;
-        bf_store *s = &bf_parts_get(f, (unsigned)i)->bitmap.store;
+        bf_store *s = &f->part[(unsigned)i]->bitmap.store;
         from->at += (uint64_t)head;
         rc = from->read(from->ctx, from->at, s->words, s->nwords * 8, err);
         if (rc == 0)

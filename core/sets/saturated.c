@@ -31,7 +31,7 @@ static bool may_be_overfull(bf_filter *f)
 {
     bool may = !f->variant->grows;
     for (unsigned i = 0; !may && i < bf_parts_count(f); i++) {
-        const bf_part *p = bf_parts_get(f, i);
+        const bf_part *p = f->part[i];
         may = (double)bf_live(p->live) > most_keys(&p->bitmap.g);
     }
     return may;
@@ -51,17 +51,17 @@ int bf_saturation_of(bf_filter *f, const bf_state *state)
  * must not be read here, because it is host code. */
 static int sample_state(bf_filter *f, bool few, bf_state *found, bf_error *err)
 {
-    const int64_t now = f->variant->forgets ? bf_newest_epoch(f) : 0;
+    const int64_t now = f->variant->forgets ? bf_live(f->epoch) : 0;
     double clean = 1;
     *found = (bf_state){ 0 };
     for (unsigned i = 0; may_be_overfull(f) && i < bf_parts_count(f); i++) {
-        bf_part *p = bf_parts_get(f, i);
+        bf_part *p = f->part[i];
         bf_state one;
         uint64_t ones;
         if (!bf_part_is_living(f, p, now)) continue;
         int rc = sample_ones(p, few, &ones, err);
         if (rc < 0) return rc;
-        bf_estimate(f->scheme, f->secret, &p->bitmap.g, ones, &one);
+        bf_estimate(f->desc.scheme, f->secret, &p->bitmap.g, ones, &one);
         clean *= 1 - one.fpr;
         if (one.count >= found->count) *found = one;
     }
@@ -90,7 +90,7 @@ int bf_saturated(bf_filter *f, uint64_t *wait, bf_error *err)
 {
     BF_CALL(f, NULL, entered);
     const bf_store_ops *ops = f->bitmap.store.ops;
-    const bool far = !bf_parts_get(f, 0)->bitmap.store.words,
+    const bool far = !f->part[0]->bitmap.store.words,
                empty = f->never_written && bf_int_load_acquire(&f->state) == BF_FRESH;
     bf_state found = { 0 };
     int rc = bf_require_readable(f, ops->count || ops->read, "count its bits", err);

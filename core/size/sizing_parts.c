@@ -90,6 +90,7 @@ static int part_of_window(
 bf_params bf_part_of(const bf_params *d, unsigned i)
 {
     bf_params p = *d;
+    if (!bf_has_parts(d)) return p;
     p.kind = BF_PART;
     p.index = i;
     p.live = bf_format_of(d)->least_live;

@@ -324,7 +324,7 @@ TEST(a_filter_that_can_grow_no_more)
 {
     for (int batch = 0; batch < 2; batch++) {
         bf_filter *f = OPEN(GROWS);
-        bf_part *last = f->chain->part[0];
+        bf_part *last = f->part[0];
         bf_key keys[200];
         int numbers[200];
         last->start = BF_M_MAX - last->bitmap.g.m;
@@ -354,14 +354,14 @@ TEST(keys_that_another_added_a_moment_ago)
     bf_span span = { .n = 2, .answer = answer };
     int numbers[2] = { 299, 100000 };
     add_numbers(g, 0, 300);
-    CHECK_EQ(bf_chain_count(f->chain), 1);
+    CHECK_EQ(bf_parts_count(f), 1);
     for (uint16_t i = 0; i < 2; i++) {
         f->hash->one(f->secret, numbers + i, sizeof *numbers, span.d + i);
         span.key[i] = i;
     }
-    f->chain->part[0]->bitmap.g.n = 1000000; /* as it looked when there was room */
+    f->part[0]->bitmap.g.n = 1000000; /* as it looked when there was room */
     CHECK_EQ(f->variant->add(f, &span, &e), 0);
-    CHECK_EQ(bf_chain_count(f->chain), 2);
+    CHECK_EQ(bf_parts_count(f), 2);
     CHECK_EQ(answer[0], 0); /* the other's */
     CHECK_EQ(answer[1], 1);
     CLOSE(f, g);
@@ -382,7 +382,7 @@ TEST(keys_looked_for_while_it_grows)
         span.key[i] = i;
     }
     CHECK_EQ(f->variant->test(f, &span, &e), 0);
-    CHECK(answer[0] == 1 && answer[1] == 0 && bf_chain_count(f->chain) == 2);
+    CHECK(answer[0] == 1 && answer[1] == 0 && bf_parts_count(f) == 2);
     CLOSE(f, g);
     unlink(path);
 }

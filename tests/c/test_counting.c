@@ -74,7 +74,7 @@ static void against_oracle(const char *scheme, uint64_t m, unsigned k, int home)
         .m = i.m,
         .k = k,
         .cells = calloc(1, i.m),
-        .older = f->scheme->keyed ? NULL : f };
+        .older = f->desc.scheme->keyed ? NULL : f };
     uint32_t seed = (uint32_t)(m + k);
     const int rounds = SHORT(8, 1);
     for (int r = 0; r < rounds && !failed_here; r++)

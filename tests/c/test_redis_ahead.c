@@ -2,7 +2,7 @@
  * are written: the answers are right if that round trip is given up, if the connection ends in
  * between, and in batches of any size.  It starts its own server. */
 #define _GNU_SOURCE
-#include "../../core/redis/generation.h"
+#include "../../core/redis/redis.h"
 #include "../../core/redis/redis.h"
 #include "check.h"
 #include "redis_filters.h"

@@ -3,7 +3,7 @@
  * trip, and every way a client can fail.  The client here is a plain socket that shares no code
  * with the core; the server is the test's own. */
 #define _GNU_SOURCE
-#include "../../core/redis/batch.h"
+#include "../../core/redis/redis.h"
 #include "check.h"
 #include "redis_server.h"
 

@@ -33,7 +33,7 @@ static void batches(bf_filter *there, bf_filter *here, uint32_t *seed, size_t n)
         for (size_t i = 0; i < n; i++)
             keys[i] = o_make(text + i, (o_random(seed) >> 8) % 900, there->hash->accept != NULL);
         CHECK_EQ(calls[c](there, keys, n, a, &e), calls[c](here, keys, n, b, &e));
-        if (memcmp(a, b, n)) FAILED("%s: call %zu of %zu keys differs\n", there->name, c, n);
+        if (memcmp(a, b, n)) FAILED("%s: call %zu of %zu keys differs\n", there->desc.name, c, n);
     }
     const bf_key k = n ? keys[0] : (bf_key){ "one", 3 };
     CHECK_EQ(bf_add(there, k.ptr, k.len, &e), bf_add(here, k.ptr, k.len, &e));

@@ -23,7 +23,7 @@ static void batches(bf_filter *const *there, bf_filter *here, uint32_t *seed, si
         bf_filter *f = there[c / 2 % 2]; /* two handles, in turn */
         for (size_t i = 0; i < n; i++) keys[i] = o_make(text + i, (o_random(seed) >> 8) % 700, 0);
         CHECK_EQ(calls[c](f, keys, n, a, &e), calls[c](here, keys, n, b, &e));
-        if (memcmp(a, b, n)) FAILED("%s: call %zu of %zu keys differs\n", here->name, c, n);
+        if (memcmp(a, b, n)) FAILED("%s: call %zu of %zu keys differs\n", here->desc.name, c, n);
     }
 }
 

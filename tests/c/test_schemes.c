@@ -72,7 +72,7 @@ static void against_oracle(const char *scheme, uint64_t m, unsigned k, int home)
     bf_filter *f = make(scheme, m, k, home, &client, path);
     if (f) {
         const bf_info i = info_of(f);
-        oracle o = { scheme, i.m, k, calloc(1, i.m), f->scheme->keyed ? NULL : f, 1 };
+        oracle o = { scheme, i.m, k, calloc(1, i.m), f->desc.scheme->keyed ? NULL : f, 1 };
         uint32_t seed = (uint32_t)(m + k);
         const int rounds = SHORT(5, 2); /* most of 3000 keys are there after three */
         for (int r = 0; r < rounds; r++)
@@ -336,7 +336,7 @@ TEST(stored_headers_are_checked)
                                         : !strcmp(rows[i].made, "gozero") ? 14
                                                                           : 7 },
             &e);
-        bf_params d = bf_describe(f);
+        bf_params d = f->desc;
         bf_scheme s = *d.scheme;
         uint8_t *image = calloc(1, bf_image_bytes(6464));
         s.id = rows[i].id;
@@ -425,7 +425,7 @@ TEST(bytes_of_other_systems)
     bf_error e;
     bf_filter *f = bf_from_bytes_as(guava, sizeof guava, "guava", NULL, &e);
     CHECK(f && !bf_read_bits(f, 0, bits, 8, &e) && bits[0] == 0xA0 && bits[7] == 0 &&
-          !strcmp(f->name, "guava") && f->bitmap.g.k == 7);
+          !strcmp(f->desc.name, "guava") && f->bitmap.g.k == 7);
     bf_close(f);
     for (size_t len = 0; len < sizeof guava; len++)
         CHECK(!bf_from_bytes_as(guava, len, "guava", NULL, &e) && e.code == BF_EFORMAT);
