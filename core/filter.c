@@ -69,7 +69,7 @@ static int many_here(const bf_filter *f, bf_error *err)
     return bf_fail(err, BF_ENOTSUP, "home %s cannot hold filters that grow or forget", ops->name);
 }
 
-/* Opens all parts of a filter that exists.  Returns 0 if it may be created anew instead. */
+/* Opens all parts of a filter that exists.  Returns 0 if it may be created again instead. */
 static int open_parts(bf_filter *f, const bf_spec *spec, bf_error *err)
 {
     const bf_chain_ops *ops = f->bitmap.store.ops->chain;
