@@ -3,7 +3,7 @@
  * who grew it a moment ago, clocks that fail. docs/format.md has the offsets. */
 #define _GNU_SOURCE
 #include "../../core/bits/bits.h"
-#include "../../core/parts/span.h"
+#include "../../core/parts/parts.h"
 #include "chain_bytes.h"
 #include "numbers.h"
 #include "paged.h"
