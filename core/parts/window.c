@@ -31,7 +31,7 @@
  * In Redis a part is a key of its own: the first add of its epoch creates it and Redis expires it
  * (redis/window.c). */
 #include "bits/bits.h"
-#include "parts/span.h"
+#include "parts/parts.h"
 #include <math.h>
 #include <string.h>
 
@@ -96,7 +96,7 @@ int bf_window_check_part_epoch(const bf_filter *f, const bf_part *p, bf_error *e
     return bf_fail(err, BF_EFORMAT,
         "%.60s is damaged: a part is of epoch %lld, "
         "later than the newest, which is %lld",
-        bf_where(f, NULL), (long long)e, (long long)newest);
+        bf_where(f), (long long)e, (long long)newest);
 }
 
 static int sound_epoch(
@@ -202,25 +202,23 @@ static unsigned living(const bf_filter *f, int64_t from, int64_t to, bf_part **p
     return n;
 }
 
-/* Tests the living parts of these epochs; keys that are found get `value` and leave the span.  A
- * test may find a key in a part that was reused meanwhile: then the key was added.  An add must
- * know what had the key before, so it compares the epochs again. */
-static int ask(bf_filter *f, bf_span *s, int64_t from, int64_t to, uint8_t value, bf_error *err)
+/* In addressable memory: tests the living parts of these epochs; keys that are found leave the
+ * span. A test may find a key in a part that was reused meanwhile: then the key was added.  An add
+ * must know what had the key before, so it compares the epochs again. */
+static void ask_older(bf_filter *f, bf_span *s, int64_t from, int64_t to)
 {
     bf_part *p[BF_PARTS_MAX], *now[BF_PARTS_MAX];
     unsigned n = living(f, from, to, p), same;
-    if (n == 0 || !p[0]->bitmap.kernels) return bf_span_test(f, p, n, s, value, err);
     while (n && s->n && bf_span_find(p, n, s)) {
         bf_fence();
         same = living(f, from, to, now);
         if (same == n && !memcmp(p, now, n * sizeof *p)) {
-            bf_span_drop_decided(s, value);
-            break;
+            bf_span_drop_decided(s, 0);
+            return;
         }
         n = same;
         memcpy(p, now, n * sizeof *p);
     }
-    return 0;
 }
 
 /* Tests parts that others created meanwhile: later ones, if their clock is ahead, or past ones,
@@ -229,31 +227,42 @@ static int ask_again(
     bf_filter *f, bf_span *s, int64_t now, int64_t own, uint8_t value, bf_error *err)
 {
     const bf_chain_ops *ops = f->bitmap.store.ops->chain;
+    bf_part *p[BF_PARTS_MAX];
     int rc = 0;
     for (int tries = 0; rc == 0 && s->n && ops->is_stale(f, now); tries++) {
         if (tries == TRIES)
-            return bf_fail(
-                err, BF_EIO, "%.80s: its parts change too fast to be read", bf_where(f, NULL));
-        if ((rc = ops->list_parts(f, &now, false, err)) == 0)
-            rc = ask(f, s, bf_oldest_epoch(f, now), own - 1, value, err);
-        if (rc == 0) rc = ask(f, s, own + 1, now, value, err);
+            return bf_fail(err, BF_EIO, "%.80s: its parts change too fast to be read", bf_where(f));
+        if ((rc = ops->list_parts(f, &now, false, err)) < 0) return rc;
+        unsigned n = living(f, bf_oldest_epoch(f, now), own - 1, p);
+        n += living(f, own + 1, now, p + n);
+        rc = bf_span_test(f, p, n, s, value, err);
     }
     return rc;
 }
 
-/* Tests parts in Redis, which are created and expire: all under the lock.  The clock is read
- * before, because it may run any host code. */
-static int test(bf_filter *f, bf_span *s, bf_error *err)
+/* Tests keys in Redis, where parts are created and expire: all under the lock.  The clock is read
+ * before, because it may run any host code.  add: adds the keys to the present part, p[0], in the
+ * same round trip. */
+static int run_remote(bf_filter *f, bf_span *s, bool add, bf_error *err)
 {
-    int64_t now = 0;
+    const bf_chain_ops *ops = f->bitmap.store.ops->chain;
+    bf_part *p[BF_PARTS_MAX];
+    int64_t now = 0, hits = 0;
     int rc = bf_window_epoch(f, &now, err);
     if (rc < 0 || (rc = bf_lock(f, err)) < 0) return rc;
-    rc = f->bitmap.store.ops->chain->list_parts(f, &now, false, err);
-    if (rc == 0) rc = ask(f, s, bf_oldest_epoch(f, now), now, 1, err);
-    if (rc == 0) rc = ask_again(f, s, now, BF_NEVER, 1, err);
+    rc = add ? ops->open_current(f, &now, false, err) : ops->list_parts(f, &now, false, err);
+    if (rc == 0) {
+        p[0] = bf_window_part(f, now);
+        const unsigned n = add + living(f, bf_oldest_epoch(f, now), now - add, p + add);
+        if (n) hits = ops->ask(f, p, n, add, s, err);
+        if (hits > 0) bf_span_drop_decided(s, !add);
+        rc = hits < 0 ? (int)hits : ask_again(f, s, now, add ? now : BF_NEVER, !add, err);
+    }
     bf_unlock(f);
     return rc;
 }
+
+static int test(bf_filter *f, bf_span *s, bf_error *err) { return run_remote(f, s, false, err); }
 
 /* Goes round the ring once: the parts from the oldest living epoch to the present one. */
 static int asked(
@@ -294,7 +303,7 @@ static int set(bf_filter *f, bf_span *s, int64_t *now, uint8_t *first, bf_error 
         }
         for (size_t i = 0; i < s->n; i++) first[s->key[i]] |= hits == 0 || !s->present[i];
     }
-    return bf_fail(err, BF_EIO, "%.80s: its clock runs too fast", bf_where(f, NULL));
+    return bf_fail(err, BF_EIO, "%.80s: its clock runs too fast", bf_where(f));
 }
 
 static int add_here(bf_filter *f, bf_span *s, bf_error *err)
@@ -303,34 +312,16 @@ static int add_here(bf_filter *f, bf_span *s, bf_error *err)
     uint8_t first[BF_CHUNK] = { 0 }, *const answer = s->answer;
     const size_t n = s->n; /* all keys of the run */
     int rc = set(f, s, &now, first, err);
-    if (rc == 0) rc = ask(f, s, bf_oldest_epoch(f, now), now - 1, 0, err);
+    if (rc == 0) ask_older(f, s, bf_oldest_epoch(f, now), now - 1);
     for (size_t i = 0; i < n; i++) answer[i] |= first[i];
-    return rc;
-}
-
-/* Adds to the present part and tests the older ones in one round trip. */
-static int add_remote(bf_filter *f, bf_span *s, bf_error *err)
-{
-    const bf_chain_ops *ops = f->bitmap.store.ops->chain;
-    bf_part *p[BF_PARTS_MAX];
-    int64_t now = 0, hits;
-    int rc = bf_window_epoch(f, &now, err);
-    if (rc < 0 || (rc = bf_lock(f, err)) < 0) return rc;
-    if ((rc = ops->open_current(f, &now, false, err)) == 0) {
-        p[0] = bf_window_part(f, now);
-        hits = ops->ask(f, p, 1 + living(f, now - f->desc.parts, now - 1, p + 1), true, s, err);
-        if (hits > 0) bf_span_drop_decided(s, 0);
-        rc = hits < 0 ? (int)hits : ask_again(f, s, now, now, 0, err);
-    }
-    bf_unlock(f);
     return rc;
 }
 
 static int add(bf_filter *f, bf_span *s, bf_error *err)
 {
     uint8_t *const answer = s->answer;
-    const int rc =
-        f->bitmap.store.ops->chain->open_current ? add_remote(f, s, err) : add_here(f, s, err);
+    const int rc = f->bitmap.store.ops->chain->open_current ? run_remote(f, s, true, err)
+                                                            : add_here(f, s, err);
     for (size_t i = 0; rc == 0 && i < s->n; i++) answer[s->key[i]] = 1;
     return rc;
 }
