@@ -24,7 +24,8 @@
  * Exceptions: ValueError for an argument out of range (the message holds the value), TypeError for one of the wrong
  * type, BloomFilterException for the rest: no memory, I/O, damaged bytes, a closed filter.
  *
- * The bits live outside PHP's memory_limit, on malloc. PHP's `==` compares m, n, k, p and scheme only: use equals().
+ * The bits live outside PHP's memory_limit, on malloc. `==` compares two filters as equals() does, so in_array()
+ * and PHPUnit's assertEquals() tell filters apart; filters of different classes are never equal.
  *
  * Mapped files. `storage: '/var/lib/app/seen.bloom'` keeps the bits in a file that any number of processes, PHP or not, use
  * at once:

@@ -126,11 +126,6 @@ void filter_count_out(FilterObject *self)
     __atomic_fetch_sub(&self->users, 1, __ATOMIC_SEQ_CST);
 }
 
-void filter_count_waiting(FilterObject *self)
-{
-    (void)self;
-} /* without a GIL every call is counted already */
-
 bool replace_begin(FilterObject *self)
 {
     bool alone = false;
@@ -167,12 +162,6 @@ void filter_count_out(FilterObject *self)
     self->users--;
 }
 
-void filter_count_waiting(FilterObject *self)
-{
-    heed_forks(self);
-    self->users++;
-}
-
 bool replace_begin(FilterObject *self)
 {
     heed_forks(self);
@@ -180,6 +169,12 @@ bool replace_begin(FilterObject *self)
 }
 void replace_end(FilterObject *self) { (void)self; }
 #endif
+
+void filter_count_waiting(FilterObject *self)
+{
+    heed_forks(self);
+    self->users++;
+}
 
 bf_filter *filter_enter(FilterObject *self)
 {

@@ -12,6 +12,7 @@
  * do signals. */
 #include "py_bloomfilter.h"
 
+#include <stddef.h>
 #include <time.h>
 
 enum {
@@ -382,16 +383,10 @@ static int batch_run(batch *b, PyObject *keys)
 
 static void batch_start(batch *b, FilterObject *self, many_call *call, bool skip_nulls)
 {
+    memset(b, 0, offsetof(batch, keys)); /* the arrays after it are large */
     b->self = self;
     b->call = call;
     b->skip_nulls = skip_nulls;
-    b->column = false;
-    b->out = NULL;
-    b->done = 0;
-    b->hits = 0;
-    b->n = b->nulls = b->held = b->used = 0;
-    b->large_key = false;
-    b->borrowed = NULL;
     b->room = b->own_room;
     b->space = sizeof b->own_room;
 }

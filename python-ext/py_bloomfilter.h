@@ -19,6 +19,7 @@
 #include "base/parameters.h"
 #include "bloomfilter_host.h"
 #include "py_decimal.h"
+#include "py_docs.h"
 
 #if PY_VERSION_HEX < 0x030C0000
 static inline PyObject *PyErr_GetRaisedException(void)
@@ -113,7 +114,7 @@ void filter_leave(FilterObject *self);
  * and so does not fork. */
 bf_filter *filter_count_in(FilterObject *self);
 void filter_count_out(FilterObject *self);
-/* With a GIL: marks the call, counted or not, as waiting without the GIL until filter_count_out. */
+/* Only with a GIL: marks the call, counted or not, as waiting without it until filter_count_out. */
 void filter_count_waiting(FilterObject *self);
 /* Returns true if no call is active, so that the handle may be replaced; then replace_end must
  * follow. */
@@ -189,12 +190,11 @@ typedef PyObject *operator_method(PyObject *a, PyObject *b);
 static inline PyObject *none(int rc) { return rc < 0 ? NULL : Py_NewRef(Py_None); }
 
 class_method filter_new;
-/* Returns a new object of that type with the handle.  Takes over the handle and its client, also on
- * failure. callback: borrowed, or NULL. */
-PyObject *filter_wrap(
-    PyTypeObject *type, bf_filter *bf, redis_client *client, PyObject *callback, bool warn);
-/* Replaces the handle by next (NULL closes).  Takes over next and client, also on failure. */
-int filter_replace(FilterObject *self, bf_filter *next, redis_client *client, PyObject *callback);
+/* Returns a new object of that type with the handle.  Takes over bf and callback (may be NULL),
+ * also on failure. */
+PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, PyObject *callback, bool warn);
+/* Replaces the handle by bf (NULL closes).  Takes over bf, client and callback, also on failure. */
+int filter_replace(FilterObject *self, bf_filter *bf, redis_client *client, PyObject *callback);
 /* ---- py_callback.c: Python callables that the core calls ---- */
 /* Fill spec's clock, or *functions, and return a new reference that each object of a filter with
  * them owns.  NULL: an exception.  Code that calls the core without the GIL uses gil_out. */
@@ -208,10 +208,8 @@ PyObject *filter_exit(FilterObject *self, PyObject *const *args, Py_ssize_t narg
 int filter_forget(FilterObject *self);
 void filter_dealloc(FilterObject *self);
 
-/* A method as help() shows it; args is the text between the parentheses. */
-#define METHOD(name, function, flags, args, doc)                                                   \
-    { name, (PyCFunction)(void (*)(void))(function), flags,                                        \
-        PyDoc_STR(name "(" args ")\n--\n\n" doc) }
+#define METHOD(name, function, flags)                                                              \
+    { #name, (PyCFunction)(void (*)(void))function, flags, PyDoc_STR(DOC_##name) }
 
 /* ---- py_filter.c: one key ---- */
 typedef int single_call(bf_filter *f, const void *key, size_t len, bf_error *err);
@@ -281,10 +279,10 @@ typedef struct batch {
     Py_ssize_t first;     /* index in it of the first gathered key */
     int64_t left;         /* work until the next read of the clock */
     uint64_t deadline;    /* when other threads get a turn, in ns */
+    char *room;           /* `space` bytes */
+    size_t space;
     bf_key keys[BATCH_KEYS];
     PyObject *refs[BATCH_KEYS];
-    char *room; /* `space` bytes */
-    size_t space;
     char own_room[BATCH_ROOM];
     uint16_t null_row[BF_BATCH_SIZE_MAX]; /* their rows, counted from the first row of the chunk */
 } batch;
@@ -358,7 +356,13 @@ static inline __attribute__((always_inline)) uint64_t load_number(
 }
 /* Writes the integer at p in decimal, up to DECIMAL_MAX bytes (py_decimal.h).  Returns the length.
  */
-size_t number_text(const char *p, size_t width, bool is_signed, bool swapped, char *out);
+static inline __attribute__((always_inline)) size_t number_text(
+    const char *p, size_t width, bool is_signed, bool swapped, char *out)
+{
+    const uint64_t v = load_number(p, width, is_signed, swapped);
+    const bool negative = is_signed && (int64_t)v < 0;
+    return decimal(out, negative ? 0 - v : v, negative);
+}
 
 /* Adds all keys and returns how many were new. */
 PyObject *batch_update(FilterObject *self, PyObject *keys, bool skip_nulls);
@@ -367,25 +371,6 @@ keys_method filter_update, filter_add_many, filter_contains_many, filter_remove_
 
 /* ---- py_lines.c: keys in one buffer, each ended by a separator ---- */
 keyword_method filter_update_lines, filter_contains_lines;
-
-/* Rows of parameters.h in a signature, with a comma before or after each. */
-#define SIGNED(kind, name, ...) ", " #name DEFAULT_##kind
-#define SIGNED_FIRST(kind, name, ...) #name DEFAULT_##kind ", "
-#define DEFAULT_SIZE "=None"
-#define DEFAULT_COUNT "=None"
-#define DEFAULT_SMALL "=None"
-#define DEFAULT_REAL "=None"
-#define DEFAULT_REAL0 "=None"
-#define DEFAULT_TEXT "=None"
-#define DEFAULT_FLAG "=False"
-#define DEFAULT_SECRET "=None"
-#define DEFAULT_STORAGE "=None"
-#define DEFAULT_CLOCK "=None"
-#define DEFAULT_HASHES "=None"
-#define CONSTRUCTOR_SIGNATURE                                                                      \
-    BF_NUMBERS(SIGNED_FIRST)                                                                       \
-    "*" BF_SCHEME(SIGNED) BF_STORAGE(SIGNED) BF_KEY(SIGNED) BF_SECRET(SIGNED) BF_MORE(SIGNED)      \
-        BF_CLOCK(SIGNED) ", warn=True"
 
 /* ---- py_params.c: arguments as a bf_spec ---- */
 int filter_init(FilterObject *self, PyObject *args, PyObject *kwargs);
@@ -413,6 +398,7 @@ method filter_part_info, filter_info, filter_sizeof;
 Py_ssize_t filter_length(PyObject *self);
 int filter_bool(PyObject *self);
 PyObject *filter_repr(PyObject *self);
+PyObject *path_or_none(const char *text);
 /* filter_plan_check: the fill is checked after `fresh` more new keys. filter_check_fill checks it
  * now; returns -1 if the warning became an exception. */
 void filter_plan_check(FilterObject *self, uint64_t fresh);

@@ -47,67 +47,32 @@ PyObject *filter_save(FilterObject *self, PyObject *arg)
     return none(rc);
 }
 
-/* ---- pickle: what can be, and from where it is made again; bloomfilter._pickle does the rest ----
- */
-static const char *why_no_pickle(const FilterObject *self, const bf_info *info)
-{
-    if (self->callback && !strcmp(info->scheme, "functions"))
-        return "a filter with hash functions of its own cannot be pickled: use to_bytes() and "
-               "from_bytes(data, hashes=...)";
-    if (info->keyed)
-        return "a keyed filter cannot be pickled: its secret is never stored; use to_bytes() and "
-               "from_bytes(data, secret=...)";
-    if (self->callback)
-        return "a filter with a clock of its own cannot be pickled: use to_bytes() and "
-               "from_bytes(data, clock=...)";
-    return info->storage || !strcmp(info->home, "memory")
-               ? NULL
-               : "a filter on a client object cannot be pickled";
-}
-
-/* A relative path is relative to the present working directory.  Returns NULL if that leads to
- * another file or to none. */
-static const char *relative_path(FilterObject *self, bf_filter *bf, const bf_info *info)
-{
-    const char *path = "";
-    if (bf_storage_path(info->storage, &path, NULL) <= 0 || path[0] == '/') return "";
-    bf_spec there = { .storage = info->storage, .counting = is_counting(Py_TYPE(self)) },
-            only_read = there;
-    only_read.read_only = true;
-    if (bf_is_current(bf, &there, NULL) > 0 || bf_is_current(bf, &only_read, NULL) > 0) return path;
-    PyObject *name = PyUnicode_DecodeFSDefault(path);
-    if (name)
-        PyErr_Format(state_of(Py_TYPE(self))->error,
-            "%R is a relative path, which is not this filter's in the present working directory: "
-            "to pickle it, open it by its absolute path",
-            name);
-    Py_XDECREF(name);
-    return NULL;
-}
-
-static PyObject *reduce(FilterObject *self, bf_filter *bf)
-{
-    bf_info info;
-    bf_get_info(bf, &info);
-    const char *why = why_no_pickle(self, &info), *path;
-    if (why) {
-        PyErr_SetString(state_of(Py_TYPE(self))->error, why);
-        return NULL;
-    }
-    if (!info.storage) {
-        PyObject *bytes = image(self, NULL);
-        return bytes ? call_helper("_pickle", "reduce_bytes", "ON", self, bytes) : NULL;
-    }
-    if (!(path = relative_path(self, bf, &info))) return NULL;
-    return call_helper("_pickle", "reduce_stored", "ONNzO", self,
-        PyUnicode_DecodeFSDefault(info.storage), PyUnicode_DecodeFSDefault(path), info.key,
-        info.read_only ? Py_True : Py_False);
-}
-
+/* ---- pickle: bloomfilter._pickle does it ---- */
 PyObject *filter_reduce(FilterObject *self, PyObject *Py_UNUSED(unused))
 {
+    bf_info info;
+    const char *path = NULL;
+    bool is_there = true;
     bf_filter *bf = filter_enter(self);
-    PyObject *made = bf ? reduce(self, bf) : NULL;
-    if (bf) filter_leave(self);
+    if (!bf) return NULL;
+    bf_get_info(bf, &info);
+    if (info.storage && bf_storage_path(info.storage, &path, NULL) > 0 && path[0] != '/') {
+        bf_spec spec = { .storage = info.storage, .counting = is_counting(Py_TYPE(self)) };
+        is_there = bf_is_current(bf, &spec, NULL) > 0;
+        spec.read_only = true;
+        is_there = is_there || bf_is_current(bf, &spec, NULL) > 0;
+    } else
+        path = NULL;
+    PyObject *made = call_helper("_pickle", "reduce", "OsOOONNNz", self, info.home,
+        self->callback ? Py_True : Py_False, info.keyed ? Py_True : Py_False,
+        info.read_only ? Py_True : Py_False, path_or_none(info.storage), path_or_none(path),
+        PyBool_FromLong(is_there), info.key);
+    filter_leave(self);
+    /* Why it cannot be pickled: raised here, because CPython 3.11 loses what Python code raises
+     * when memory is short. */
+    if (made && PyUnicode_Check(made)) {
+        PyErr_SetObject(state_of(Py_TYPE(self))->error, made);
+        Py_CLEAR(made);
+    }
     return made;
 }

@@ -99,133 +99,46 @@ static PyObject *filter_hashcode(FilterObject *self, PyObject *o)
 }
 
 /* ---- the tables ---- */
-#define NEW_MEANS                                                                                  \
-    "True means the key is SURELY NEW: it was never added before.  False means it was\n"           \
-    "probably there already.  (Some other packages answer the other way round.)"
-
-static PyMethodDef methods[] = { METHOD("add", filter_add, METH_O, "$self, key, /",
-                                     "Add a key (str, bytes-like or int).\n\n" NEW_MEANS),
-    METHOD(
-        "addKey", filter_add, METH_O, "$self, key, /", "The classic name of add().\n\n" NEW_MEANS),
-    METHOD("existKey", filter_exist_key, METH_O, "$self, key, /",
-        "The classic name of `key in bf`: False means surely never added, True probably added."),
-    METHOD("hashcode", filter_hashcode, METH_O, "$self, key, /",
-        "The k positions of a key in the scheme's order; repeats are possible."),
-    METHOD("update", filter_update, METH_FASTCALL | METH_KEYWORDS,
-        "$self, keys, /, *, nulls='raise'",
-        "Add all keys of an iterable or array; return how many were SURELY NEW.\n\n"
-        "A filter of equal parameters in their place: self |= keys; returns how many keys came "
-        "new, estimated.\n"
-        "Arrow columns (pyarrow, polars, pandas ...), numpy 'S' and 'U' arrays (NUL bytes at the\n"
-        "end are padding) and 1-d integer arrays are read without making objects and without the\n"
-        "GIL.  Other threads run, and Ctrl-C is looked for, every few ms.\n"
-        "A bad key raises and is named by its index; the keys before it are added.  A column with "
-        "a null is\nrefused before any key is added; nulls='skip' leaves nulls out."),
-    METHOD("add_many", filter_add_many, METH_FASTCALL | METH_KEYWORDS,
-        "$self, keys, /, *, nulls='raise'",
-        "Add all keys; return one byte per key: 1 = SURELY NEW, 0 = probably there already, or a "
-        "null.\n\n"
-        "The answer fits itertools.compress(keys, answer) and numpy.frombuffer(answer, bool)."),
-    METHOD("contains_many", filter_contains_many, METH_FASTCALL | METH_KEYWORDS,
-        "$self, keys, /, *, nulls='raise'",
-        "Test all keys; return one byte per key: 1 = probably added, 0 = surely never added, or a "
-        "null."),
-    METHOD("update_lines", filter_update_lines, METH_VARARGS | METH_KEYWORDS,
-        "$self, data, /, sep=b'\\n', *, last=False, keep=None",
-        "Add the keys of a buffer, each ended by the byte sep, without an object per key.\n\n"
-        "Returns (keys, new, consumed, kept): keys added, how many of them were SURELY NEW, bytes "
-        "of data\n"
-        "read.  What follows the last sep is not read: pass it again before more data; last=True: "
-        "it is a key as\n"
-        "well, if not empty.  kept: b'', or the lines that were new (keep=True) or seen "
-        "(keep=False), each\n"
-        "with its sep."),
-    METHOD("contains_lines", filter_contains_lines, METH_VARARGS | METH_KEYWORDS,
-        "$self, data, /, sep=b'\\n', *, last=False, keep=None",
-        "Test the keys of a buffer: (keys, present, consumed, kept), as update_lines() but for "
-        "adding.\n\n"
-        "kept: the lines that are present (keep=True) or absent (keep=False)."),
-    METHOD("union", filter_union, METH_O, "$self, other, /",
-        "A new filter with the keys of both: self | other."),
-    METHOD("intersection", filter_intersection, METH_O, "$self, other, /",
-        "A new filter with the bits of both: self & other.  It may hold more than the common "
-        "keys."),
-    METHOD("issubset", filter_issubset, METH_O, "$self, other, /",
-        "Whether all bits are set in the other, too: self <= other.  True if all keys are in the "
-        "other."),
-    METHOD("issuperset", filter_issuperset, METH_O, "$self, other, /",
-        "self >= other; see issubset()."),
-    METHOD("union_count", filter_union_count, METH_O, "$self, other, /",
-        "Estimated number of keys in self | other, without making it."),
-    METHOD("intersection_count", filter_intersection_count, METH_O, "$self, other, /",
-        "Estimated number of keys that both have: the counts of both less union_count()."),
-    METHOD("info", filter_info, METH_NOARGS, "$self, /",
-        "What the filter is and what is in it, as a dict.  One pass over the bits."),
-    METHOD("copy", filter_copy, METH_NOARGS, "$self, /",
-        "An independent copy in memory, whatever the home of this filter."),
-    METHOD("__copy__", filter_copy, METH_NOARGS, "$self, /", "The same as copy()."),
-    METHOD("__deepcopy__", filter_deepcopy, METH_O, "$self, memo, /",
-        "The same as copy(), with deep copies of a subclass's attributes."),
-    METHOD("clear", filter_clear_bits, METH_NOARGS, "$self, /", "Forget all keys."),
-    METHOD("to_bytes", filter_to_bytes, METH_VARARGS | METH_KEYWORDS, "$self, *, format=None",
-        "The filter as bytes, the same in every language; see from_bytes().  format: as another "
-        "system\n"
-        "writes them, \"guava\", \"bits\" or \"bits-lsb\" (docs/migrate.md)."),
-    METHOD("from_bytes", filter_from_bytes, METH_VARARGS | METH_KEYWORDS | METH_CLASS,
-        "$type, data, *" BF_NUMBERS(SIGNED) BF_SCHEME(SIGNED)
-            BF_SECRET(SIGNED) ", format=None" BF_CLOCK(SIGNED),
-        "A filter in memory from what to_bytes() gave.  Parameters given must be those of the "
-        "data;\nthe secret is needed for a keyed filter.  format: as another system\n"
-        "wrote them, \"guava\", \"bits\", \"bits-lsb\" or \"cells\"; bare bits need scheme, m and "
-        "k."),
-    METHOD("save", filter_save, METH_O, "$self, path, /",
-        "Write the filter to a file, by rename: no partial file stays behind."),
-    METHOD("load", filter_load, METH_VARARGS | METH_KEYWORDS | METH_CLASS,
-        "$type, path, *" BF_NUMBERS(SIGNED) BF_SCHEME(SIGNED) BF_SECRET(SIGNED) BF_CLOCK(SIGNED),
-        "Read a saved file into memory.  open() stays bound to the file instead."),
-    METHOD("open", filter_open, METH_VARARGS | METH_KEYWORDS | METH_CLASS,
-        "$type, storage, *" BF_NUMBERS(SIGNED) BF_SCHEME(SIGNED) BF_KEY(SIGNED) BF_SECRET(SIGNED)
-            BF_MORE(SIGNED) BF_CLOCK(SIGNED) ", read_only=False, warn=True",
-        "Open the filter that is in a storage and stay bound to it.  Parameters given must be its "
-        "own."),
-    METHOD("random_secret", filter_random_secret, METH_NOARGS | METH_CLASS, "$type, /",
-        "16 random bytes from the kernel, for secret=. Keep them: a keyed filter opens with its "
-        "own secret only."),
-    METHOD("plan", filter_plan, METH_VARARGS | METH_KEYWORDS | METH_CLASS,
-        "$type, " CONSTRUCTOR_SIGNATURE,
-        "What the constructor would make of these arguments, without making it: a dict of m, n, k, "
-        "p, scheme."),
-    METHOD("expire", filter_expire, METH_O, "$self, seconds, /",
-        "Filters in Redis: gone for everybody after so many seconds; None = never."),
-    METHOD("delete", filter_delete, METH_NOARGS, "$self, /",
-        "Filters in Redis: delete it there, for everybody."),
-    METHOD("part_info", filter_part_info, METH_NOARGS, "$self, /",
-        "The parts of a filter that grows or forgets, a dict each: first_bit, m, n, p, and keys "
-        "(grow)\n"
-        "or since and until (window; seconds of its clock, None where the part is unused)."),
-    METHOD("rebuild", filter_rebuild, METH_O, "$self, keys, /",
-        "Make it hold these keys and no others, for everybody who uses it; how many were surely "
-        "different.\n\n"
-        "Until all keys are read it is used as ever, and no key that is in the old and in the new "
-        "ones is ever absent.\n"
-        "Memory and files: keys that anybody adds meanwhile are kept; it needs room for the bits "
-        "once more; an exception\n"
-        "changes nothing, and whoever dies leaves the old keys or the new ones. Redis: keys that "
-        "others add meanwhile are\n"
-        "kept only if they are among these; with shards, one shard after the other; the time to "
-        "live stays.\n"
-        "Not for filters that grow or forget."),
-    METHOD("sync", filter_sync, METH_NOARGS, "$self, /",
-        "Return once everything added before is on disk.  Nothing to do in memory."),
-    METHOD("close", filter_close, METH_NOARGS, "$self, /",
-        "Give the filter's memory or file back.  Twice is fine; any later use is a ValueError."),
-    METHOD("__enter__", filter_with, METH_NOARGS, "$self, /", "The filter itself."),
-    METHOD("__exit__", filter_exit, METH_FASTCALL, "$self, /, *args", "Close the filter."),
-    METHOD("__reduce__", filter_reduce, METH_NOARGS, "$self, /",
-        "For pickle: the bytes of a filter in memory, the path of a stored one."),
-    METHOD("__sizeof__", filter_sizeof, METH_NOARGS, "$self, /",
-        "Bytes of process memory, the bits included."),
-    { NULL, NULL, 0, NULL } };
+static PyMethodDef methods[] = {
+    METHOD(add, filter_add, METH_O),
+    METHOD(addKey, filter_add, METH_O),
+    METHOD(existKey, filter_exist_key, METH_O),
+    METHOD(hashcode, filter_hashcode, METH_O),
+    METHOD(update, filter_update, METH_FASTCALL | METH_KEYWORDS),
+    METHOD(add_many, filter_add_many, METH_FASTCALL | METH_KEYWORDS),
+    METHOD(contains_many, filter_contains_many, METH_FASTCALL | METH_KEYWORDS),
+    METHOD(update_lines, filter_update_lines, METH_VARARGS | METH_KEYWORDS),
+    METHOD(contains_lines, filter_contains_lines, METH_VARARGS | METH_KEYWORDS),
+    METHOD(union, filter_union, METH_O),
+    METHOD(intersection, filter_intersection, METH_O),
+    METHOD(issubset, filter_issubset, METH_O),
+    METHOD(issuperset, filter_issuperset, METH_O),
+    METHOD(union_count, filter_union_count, METH_O),
+    METHOD(intersection_count, filter_intersection_count, METH_O),
+    METHOD(info, filter_info, METH_NOARGS),
+    METHOD(copy, filter_copy, METH_NOARGS),
+    METHOD(__copy__, filter_copy, METH_NOARGS),
+    METHOD(__deepcopy__, filter_deepcopy, METH_O),
+    METHOD(clear, filter_clear_bits, METH_NOARGS),
+    METHOD(to_bytes, filter_to_bytes, METH_VARARGS | METH_KEYWORDS),
+    METHOD(from_bytes, filter_from_bytes, METH_VARARGS | METH_KEYWORDS | METH_CLASS),
+    METHOD(save, filter_save, METH_O),
+    METHOD(load, filter_load, METH_VARARGS | METH_KEYWORDS | METH_CLASS),
+    METHOD(open, filter_open, METH_VARARGS | METH_KEYWORDS | METH_CLASS),
+    METHOD(random_secret, filter_random_secret, METH_NOARGS | METH_CLASS),
+    METHOD(plan, filter_plan, METH_VARARGS | METH_KEYWORDS | METH_CLASS),
+    METHOD(expire, filter_expire, METH_O),
+    METHOD(delete, filter_delete, METH_NOARGS),
+    METHOD(part_info, filter_part_info, METH_NOARGS),
+    METHOD(rebuild, filter_rebuild, METH_O),
+    METHOD(sync, filter_sync, METH_NOARGS),
+    METHOD(close, filter_close, METH_NOARGS),
+    METHOD(__enter__, filter_with, METH_NOARGS),
+    METHOD(__exit__, filter_exit, METH_FASTCALL),
+    METHOD(__reduce__, filter_reduce, METH_NOARGS),
+    METHOD(__sizeof__, filter_sizeof, METH_NOARGS),
+    { NULL, NULL, 0, NULL },
+};
 
 static PyMemberDef members[] = { { "__weaklistoffset__", T_PYSSIZET,
                                      offsetof(FilterObject, weakrefs), READONLY, NULL },
@@ -243,21 +156,7 @@ static int filter_traverse(PyObject *self, visitproc visit, void *arg)
     return 0;
 }
 
-PyDoc_STRVAR(filter_doc,
-    "BloomFilter(" CONSTRUCTOR_SIGNATURE ")\n--\n\n"
-    "A set that answers `key in bf` with \"surely not\" or \"probably\", in a few bits per key.\n\n"
-    "    BloomFilter(n=1_000_000, p=0.01)     sized for n keys at false-positive rate p\n"
-    "    BloomFilter(m, n)                    the classic one: m bits for n keys\n\n"
-    "m = bits, n = keys it is sized for, k = positions per key, p = false-positive rate at n "
-    "keys;\n"
-    "any sufficient set of them.  grow=2.0: it grows past n and keeps p.  window=seconds: it "
-    "forgets\n"
-    "keys that long after they were added last, n being the keys of one window.  Keys are str (as "
-    "UTF-8), bytes-like or int (as decimal text):\n"
-    "42, \"42\" and b\"42\" are one key.\n\n"
-    "bf.add(key) is True when the key is SURELY NEW, False when it was probably there already.");
-
-static PyType_Slot slots[] = { { Py_tp_doc, (void *)filter_doc }, { Py_tp_new, filter_new },
+static PyType_Slot slots[] = { { Py_tp_doc, PyDoc_STR(DOC_BloomFilter) }, { Py_tp_new, filter_new },
     { Py_tp_init, filter_init }, { Py_tp_dealloc, filter_dealloc },
     { Py_tp_traverse, filter_traverse }, { Py_tp_clear, filter_forget }, { Py_tp_methods, methods },
     { Py_tp_members, members }, { Py_tp_getset, filter_getset }, { Py_tp_repr, filter_repr },

@@ -3,12 +3,6 @@
  * with or without a GIL. */
 #include "py_bloomfilter.h"
 
-PyDoc_STRVAR(error_doc, "Stored data that is damaged, foreign or made with other parameters, and "
-                        "what a filter cannot do.");
-
-PyDoc_STRVAR(warning_doc, "More than half of a filter's bits are set: it holds more keys than it "
-                          "was sized for, or soon will.");
-
 static PyObject *make_turn(void)
 {
     PyObject *globals = PyDict_New();
@@ -128,14 +122,14 @@ static int module_exec(PyObject *module)
 {
     module_state *state = PyModule_GetState(module);
     inside_begin();
-    const bool made =
-        (state->names = make_names()) && (state->turn = make_turn()) &&
-        add_exception(module, &state->error, "bloomfilter.Error", error_doc, PyExc_ValueError) &&
-        add_exception(module, &state->warning, "bloomfilter.SaturationWarning", warning_doc,
-            PyExc_UserWarning) &&
-        make_type(module, &state->filter_type, &filter_spec, NULL) &&
-        make_type(module, &state->replies_type, &replies_spec, NULL) &&
-        make_type(module, &state->counting_type, &counting_spec, state->filter_type);
+    const bool made = (state->names = make_names()) && (state->turn = make_turn()) &&
+                      add_exception(module, &state->error, "bloomfilter.Error",
+                          PyDoc_STR(DOC_Error), PyExc_ValueError) &&
+                      add_exception(module, &state->warning, "bloomfilter.SaturationWarning",
+                          PyDoc_STR(DOC_SaturationWarning), PyExc_UserWarning) &&
+                      make_type(module, &state->filter_type, &filter_spec, NULL) &&
+                      make_type(module, &state->replies_type, &replies_spec, NULL) &&
+                      make_type(module, &state->counting_type, &counting_spec, state->filter_type);
     if (!made || PyModule_AddType(module, state->filter_type) < 0 ||
         PyModule_AddType(module, state->counting_type) < 0)
         return -1;

@@ -204,48 +204,32 @@ static int params_fill(module_state *state, params *q, const arguments *a)
     "|" BF_NUMBERS(FORM) "$" BF_SCHEME(FORM) BF_STORAGE(FORM) BF_KEY(FORM) BF_SECRET(FORM)         \
         BF_MORE(FORM) BF_CLOCK(FORM) "p:"
 
-/* Refuses (capacity, error_rate), the arguments of other packages, and says what to write. */
-static int refuse_capacity_and_rate(PyObject *args, PyObject *kwargs, const char *type)
+/* Replaces the exception if the arguments are those of other packages, (capacity, error_rate). */
+static int fail_with_hint(PyObject *args, PyObject *kwargs, const char *type)
 {
-    static const char *const others[] = { "capacity", "max_elements", "expected_items",
-        "error_rate", "false_positive_rate", "fpr" };
-    enum { RATES = 3 }; /* the index of the first rate */
-    const char *name = NULL;
-    PyObject *n = NULL, *p = NULL;
-    for (size_t i = 0; kwargs && i < Py_ARRAY_LENGTH(others); i++) {
-        PyObject *value = PyDict_GetItemString(kwargs, others[i]);
-        if (!value) continue;
-        name = others[i];
-        *(i < RATES ? &n : &p) = value;
-    }
-    if (PyTuple_GET_SIZE(args) == 2 && PyFloat_CheckExact(PyTuple_GET_ITEM(args, 1))) {
-        const double rate = PyFloat_AS_DOUBLE(PyTuple_GET_ITEM(args, 1));
-        if (!(rate > 0 && rate < 1)) return 0;
-        n = PyTuple_GET_ITEM(args, 0);
-        p = PyTuple_GET_ITEM(args, 1);
-        PyErr_Format(PyExc_TypeError,
-            "n must be an int, not float: for %R keys at the rate %R write %s(n=%R, p=%R)", n, p,
-            type, n, p);
-    } else if (n && p)
-        PyErr_Format(PyExc_TypeError, "'%s' is an invalid keyword argument: write %s(n=%R, p=%R)",
-            name, type, n, p);
-    else if (n || p)
-        PyErr_Format(PyExc_TypeError,
-            "'%s' is an invalid keyword argument: write %s(n=number of keys, p=rate), here %s=%R",
-            name, type, n ? "n" : "p", n ? n : p);
-    return n || p ? -1 : 0;
+    PyObject *raised = PyErr_GetRaisedException();
+    PyObject *hint = call_helper("_text", "hint", "sOO", type, args, kwargs ? kwargs : Py_None);
+    if (hint && hint != Py_None) {
+        PyErr_SetObject(PyExc_TypeError, hint);
+        Py_DECREF(raised);
+    } else
+        PyErr_SetRaisedException(raised);
+    Py_XDECREF(hint);
+    return -1;
 }
 
 static int parse_constructor(
     module_state *state, PyObject *args, PyObject *kwargs, const char *format, params *q)
 {
-    if (refuse_capacity_and_rate(args, kwargs, strchr(format, ':') + 1) < 0) return -1;
     static const char *const names[] = { CONSTRUCTOR(NAME) "warn", NULL };
     arguments a = { .warn = true };
-    if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, format, (char **)names CONSTRUCTOR(PLACE), &a.warn))
+    if (PyArg_ParseTupleAndKeywords(
+            args, kwargs, format, (char **)names CONSTRUCTOR(PLACE), &a.warn) &&
+        params_fill(state, q, &a) == 0)
+        return 0;
+    if (!PyErr_ExceptionMatches(PyExc_TypeError) && !PyErr_ExceptionMatches(PyExc_ValueError))
         return -1;
-    return params_fill(state, q, &a);
+    return fail_with_hint(args, kwargs, strchr(format, ':') + 1);
 }
 
 static bf_filter *open_spec(const bf_spec *spec, bf_error *err)
@@ -271,9 +255,7 @@ static int install(FilterObject *self, params *q, bf_filter *bf, const bf_error 
     q->callback = NULL;
     params_free(q);
     self->warn = q->warn;
-    const int rc = filter_replace(self, bf, client, callback);
-    Py_XDECREF(callback);
-    return rc < 0 ? rc : filter_warn_weak_hash(self);
+    return filter_replace(self, bf, client, callback) < 0 ? -1 : filter_warn_weak_hash(self);
 }
 
 int filter_init(FilterObject *self, PyObject *args, PyObject *kwargs)
@@ -384,9 +366,8 @@ static PyObject *read_image(
     bf_filter *bf = NULL;
     if (held) {
         PyThreadState *ts = gil_out();
-        bf = file     ? bf_load(PyBytes_AS_STRING(path), &q.spec, &err)
-             : format ? bf_from_bytes_as(h.key.ptr, h.key.len, format, &q.spec, &err)
-                      : bf_from_bytes(h.key.ptr, h.key.len, &q.spec, &err);
+        bf = file ? bf_load(PyBytes_AS_STRING(path), &q.spec, &err)
+                  : bf_from_bytes_as(h.key.ptr, h.key.len, format, &q.spec, &err);
         gil_back(ts);
     }
     key_release(&h);

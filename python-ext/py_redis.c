@@ -13,10 +13,9 @@ typedef struct {
     /* NULL: the round trip is over */
     PyObject_HEAD
     bf_reply_sink *sink;
-    const bf_redis_part *parts;
-    size_t nparts, commands;
-    bf_redis_range *ranges; /* expected replies; allocated by PyMem */
-    char sent;              /* set by Python: bytes may have been sent */
+    size_t commands;
+    PyObject *ranges; /* bytes: the expected replies, or NULL */
+    char sent;        /* set by Python: bytes may have been sent */
 } RepliesObject;
 
 /* Checked again after any Python code, because another thread may have used the object and the
@@ -40,115 +39,17 @@ static PyObject *replies_feed(RepliesObject *r, PyObject *data)
     return NULL;
 }
 
-/* Puts a reply as redis-py parsed it; RESP3 has dicts and sets.  Returns -1 with an exception. */
-static int put(RepliesObject *r, PyObject *o);
-/* Iterates over a copy, because str() of a member may change the list. */
-static int put_members(RepliesObject *r, PyObject *members, size_t width)
-{
-    PyObject *all = members ? PySequence_Tuple(members) : NULL;
-    int rc = !all || over(r) || Py_EnterRecursiveCall(" in a reply") ? -1 : 0;
-    if (rc < 0) {
-        Py_XDECREF(all);
-        return -1;
-    }
-    bf_reply_put_array(r->sink, (size_t)PyTuple_GET_SIZE(all) * width);
-    for (Py_ssize_t i = 0; rc == 0 && i < PyTuple_GET_SIZE(all); i++) {
-        PyObject *member = PyTuple_GET_ITEM(all, i);
-        if (width == 1)
-            rc = put(r, member);
-        else if ((rc = put(r, PyTuple_GET_ITEM(member, 0))) == 0)
-            rc = put(r, PyTuple_GET_ITEM(member, 1));
-    }
-    Py_LeaveRecursiveCall();
-    Py_DECREF(all);
-    return rc;
-}
-
-static int put_words(
-    RepliesObject *r, PyObject *o, void (*as)(bf_reply_sink *, const void *, size_t))
-{
-    Py_ssize_t len;
-    PyObject *text = PyObject_Str(o);
-    const char *bytes = text ? PyUnicode_AsUTF8AndSize(text, &len) : NULL;
-    int rc = bytes && !over(r) ? 0 : -1;
-    if (rc == 0) as(r->sink, bytes, (size_t)len);
-    Py_XDECREF(text);
-    return rc;
-}
-
-static int put(RepliesObject *r, PyObject *o)
-{
-    if (over(r)) return -1;
-    if (PyBytes_Check(o)) {
-        bf_reply_put_text(r->sink, PyBytes_AS_STRING(o), (size_t)PyBytes_GET_SIZE(o));
-        return 0;
-    }
-    if (o == Py_None) {
-        bf_reply_put_nil(r->sink);
-        return 0;
-    }
-    if (PyExceptionInstance_Check(o)) return put_words(r, o, bf_reply_put_error);
-    if (PyLong_Check(o)) {
-        const long long v = PyLong_AsLongLong(o);
-        if ((v == -1 && PyErr_Occurred()) || over(r)) return -1;
-        bf_reply_put_integer(r->sink, v);
-        return 0;
-    }
-    if (PyDict_Check(o)) {
-        PyObject *items = PyDict_Items(o);
-        int rc = put_members(r, items, 2);
-        Py_XDECREF(items);
-        return rc;
-    }
-    if (PyUnicode_Check(o)) return put_words(r, o, bf_reply_put_text);
-    return put_members(r, o, 1);
-}
-
-static PyObject *replies_put(RepliesObject *r, PyObject *reply)
-{
-    if (put(r, reply) < 0) return NULL;
-    Py_RETURN_NONE;
-}
-
-/* Reads a tuple of pairs (first, count).  Returns NULL with an exception. */
-static bf_redis_range *read_ranges(PyObject *pairs)
-{
-    size_t n = (size_t)PyTuple_GET_SIZE(pairs);
-    bf_redis_range *ranges = PyMem_New(bf_redis_range, n ? n : 1);
-    if (!ranges) {
-        PyErr_NoMemory();
-        return NULL;
-    }
-    for (size_t i = 0; i < n; i++) {
-        Py_ssize_t first, count;
-        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(pairs, (Py_ssize_t)i), "nn", &first, &count)) {
-            PyMem_Free(ranges);
-            return NULL;
-        }
-        ranges[i] = (bf_redis_range){ first < 0 ? BF_NO_REPLY : (size_t)first, (size_t)count };
-    }
-    return ranges;
-}
-
-/* expect([(first, count), ...]); first -1: replies to ignore. */
-static PyObject *replies_expect(RepliesObject *r, PyObject *list)
+/* expect(bytes): an array of bf_redis_range, as struct.pack writes it; first -1: replies to
+ * ignore. */
+static PyObject *replies_expect(RepliesObject *r, PyObject *ranges)
 {
     if (over(r)) return NULL;
-    if (!PyList_Check(list)) {
-        PyErr_SetString(PyExc_TypeError, "ranges must be a list");
-        return NULL;
-    }
-    PyObject *pairs = PyList_AsTuple(list);
-    bf_redis_range *ranges = pairs ? read_ranges(pairs) : NULL;
-    if (!ranges || over(r)) {
-        Py_XDECREF(pairs);
-        PyMem_Free(ranges);
-        return NULL;
-    }
-    bf_reply_expect(r->sink, ranges, (size_t)PyTuple_GET_SIZE(pairs));
-    PyMem_Free(r->ranges);
-    r->ranges = ranges;
-    Py_DECREF(pairs);
+    if (!PyBytes_Check(ranges))
+        return PyErr_Format(
+            PyExc_TypeError, "ranges must be bytes, not %.200s", Py_TYPE(ranges)->tp_name);
+    bf_reply_expect(r->sink, (const void *)PyBytes_AS_STRING(ranges),
+        (size_t)PyBytes_GET_SIZE(ranges) / sizeof(bf_redis_range));
+    Py_XSETREF(r->ranges, Py_NewRef(ranges));
     Py_RETURN_NONE;
 }
 
@@ -166,29 +67,6 @@ static PyObject *replies_refused(RepliesObject *r, PyObject *Py_UNUSED(unused))
         Py_XDECREF(one);
     }
     return list;
-}
-
-static PyObject *replies_command(RepliesObject *r, PyObject *index)
-{
-    Py_ssize_t i = PyLong_AsSsize_t(index);
-    if (over(r) || (i == -1 && PyErr_Occurred())) return NULL;
-    for (size_t part = 0; part < r->nparts; part++) {
-        const bf_redis_part *p = r->parts + part;
-        if (i >= (Py_ssize_t)p->commands) {
-            i -= (Py_ssize_t)p->commands;
-            continue;
-        }
-        bf_commands c = { p->bytes, (const char *)p->bytes + p->len, 0 };
-        bf_key arg;
-        const char *from = c.at;
-        while (bf_command_next(&c)) {
-            while (bf_command_arg(&c, &arg)) {}
-            if (i-- == 0) return PyBytes_FromStringAndSize(from, c.at - from);
-            from = c.at;
-        }
-    }
-    PyErr_SetString(PyExc_IndexError, "no such command");
-    return NULL;
 }
 
 static PyObject *replies_fault(RepliesObject *r, PyObject *args)
@@ -219,15 +97,14 @@ static void replies_dealloc(RepliesObject *r)
 {
     PyTypeObject *type = Py_TYPE(r);
     PyObject_GC_UnTrack(r);
-    PyMem_Free(r->ranges);
+    Py_XDECREF(r->ranges);
     type->tp_free(r);
     Py_DECREF(type);
 }
 
 #define REPLY(name, function, flags) { name, (PyCFunction)(void (*)(void))function, flags, NULL }
 static PyMethodDef replies_methods[] = { REPLY("feed", replies_feed, METH_O),
-    REPLY("put", replies_put, METH_O), REPLY("expect", replies_expect, METH_O),
-    REPLY("refused", replies_refused, METH_NOARGS), REPLY("command", replies_command, METH_O),
+    REPLY("expect", replies_expect, METH_O), REPLY("refused", replies_refused, METH_NOARGS),
     REPLY("fault", replies_fault, METH_VARARGS), REPLY("connection", replies_connection, METH_O),
     { NULL, NULL, 0, NULL } };
 
@@ -271,12 +148,9 @@ static int talk(redis_client *c, const bf_redis_part *parts, size_t nparts, bf_r
     RepliesObject *r = list ? (RepliesObject *)type->tp_alloc(type, 0) : NULL;
     if (r) {
         r->sink = sink;
-        r->parts = parts;
-        r->nparts = nparts;
         r->commands = commands;
         done = PyObject_CallMethod(c->transport, "exchange", "OO", list, r);
         r->sink = NULL;
-        r->parts = NULL;
     }
     int how = r && r->sent ? BF_CLIENT_LOST : BF_CLIENT_UNSENT;
     if (done) {

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 /* ---- what it is ---- */
-static PyObject *path_or_none(const char *text)
+PyObject *path_or_none(const char *text)
 {
     return text ? PyUnicode_DecodeFSDefault(text) : Py_NewRef(Py_None);
 }
@@ -223,55 +223,17 @@ PyObject *filter_info(FilterObject *self, PyObject *Py_UNUSED(unused))
 }
 
 /* ---- for people ---- */
-static const char *type_name(const FilterObject *self)
+PyObject *filter_repr(PyObject *self)
 {
-    const char *name = Py_TYPE(self)->tp_name, *dot = strrchr(name, '.');
-    return dot ? dot + 1 : name;
-}
-
-/* ", grow=2", ", window=5.5, parts=4" or "".  snprintf's %g would follow locale.setlocale(). */
-static PyObject *variant_text(const bf_info *info)
-{
-    const double v = info->grow != 0 ? info->grow : info->window;
-    if (v == 0) return PyUnicode_FromString("");
-    char *real = PyOS_double_to_string(v, 'g', 6, 0, NULL);
-    if (!real) return NULL;
-    PyObject *text = info->grow != 0
-                         ? PyUnicode_FromFormat(", grow=%s", real)
-                         : PyUnicode_FromFormat(", window=%s, parts=%u", real, info->parts);
-    PyMem_Free(real);
-    return text;
-}
-
-static PyObject *repr_of(FilterObject *self, const bf_info *info)
-{
-    PyObject *p = PyFloat_FromDouble(info->p), *more = variant_text(info),
-             *where = path_or_none(info->shown), *text = NULL;
-    if (p && more && where)
-        text = PyUnicode_FromFormat(
-            info->shown ? "%s(m=%llu, n=%llu, k=%u, p=%R, scheme='%s'%U, storage=%R)"
-                        : "%s(m=%llu, n=%llu, k=%u, p=%R, scheme='%s'%U)",
-            type_name(self), (unsigned long long)info->m, (unsigned long long)info->n, info->k, p,
-            info->scheme, more, where);
-    Py_XDECREF(p);
-    Py_XDECREF(more);
-    Py_XDECREF(where);
-    return text;
-}
-
-PyObject *filter_repr(PyObject *op)
-{
-    FilterObject *self = (FilterObject *)op;
-    bf_info info;
-    bf_filter *bf = filter_enter(self);
-    if (!bf) {
+    bf_info info = { .shown = NULL };
+    bf_filter *bf = filter_enter((FilterObject *)self);
+    if (bf) bf_get_info(bf, &info);
+    PyObject *shown = path_or_none(info.shown);
+    if (bf)
+        filter_leave((FilterObject *)self);
+    else
         PyErr_Clear();
-        return PyUnicode_FromFormat("<%s, closed>", type_name(self));
-    }
-    bf_get_info(bf, &info);
-    PyObject *text = repr_of(self, &info);
-    filter_leave(self);
-    return text;
+    return call_helper("_text", "represent", "ON", self, shown);
 }
 
 PyObject *filter_sizeof(FilterObject *self, PyObject *Py_UNUSED(unused))
@@ -289,34 +251,15 @@ PyObject *filter_sizeof(FilterObject *self, PyObject *Py_UNUSED(unused))
         (unsigned long long)Py_TYPE(self)->tp_basicsize + info.bitset_bytes);
 }
 
-#define INFO(name, kind, doc)                                                                      \
+#define INFO(name, kind)                                                                           \
     {                                                                                              \
-        #name, (getter)(void (*)(void))get_info, NULL, doc, &(info_field)                          \
+        #name, (getter)(void (*)(void))get_info, NULL, PyDoc_STR(DOC_##name), &(info_field)        \
         {                                                                                          \
             kind, offsetof(bf_info, name)                                                          \
         }                                                                                          \
     }
-#define GET(name, doc) { #name, (getter)(void (*)(void))get_##name, NULL, doc, NULL }
-PyGetSetDef filter_getset[] = { INFO(m, WHOLE64, "Number of bits, or of counters."),
-    INFO(n, WHOLE64, "Number of keys it is sized for."), INFO(k, WHOLE32, "Positions per key."),
-    INFO(p, REAL, "False-positive rate at n keys: as asked, or by the scheme's formula."),
-    INFO(grow, REAL_OR_NONE, "Factor it grows by; None where it does not grow."),
-    INFO(window, REAL_OR_NONE,
-        "Seconds it remembers a key at least; None where it does not forget."),
-    INFO(parts, WHOLE_OR_NONE, "Steps a window is forgotten in; None where it does not forget."),
-    INFO(scheme, TEXT, "Name of the scheme: how a key becomes positions."),
-    INFO(storage, PLACE, "Path, URL or client as given; None for process memory."),
-    INFO(created, TRUTH,
-        "Whether this constructor just made it, so that it is to be filled.  False where it was "
-        "there before (open, load,\n"
-        "from_bytes), and of copies and unions."),
-    INFO(shards, WHOLE32,
-        "Into how many equal slices the bits are cut, all bits of a key in one; 1 = not at all."),
-    GET(bitset, "The bits, ceil(m / 8) bytes: bit i is byte i // 8, mask 0x80 >> (i % 8).  Of "
-                "counters ceil(m / 2) bytes."),
-    GET(fill_ratio, "Share of the bits that are 1 now.  One pass over the bits."),
-    GET(saturated, "Whether more than half of the bits are 1: it holds more than it was sized for, "
-                   "or soon will."),
-    GET(fpr, "False-positive rate at the present fill, by the scheme's formula.  One pass over the "
-             "bits."),
-    { NULL, NULL, NULL, NULL, NULL } };
+#define GET(name) { #name, (getter)(void (*)(void))get_##name, NULL, PyDoc_STR(DOC_##name), NULL }
+PyGetSetDef filter_getset[] = { INFO(m, WHOLE64), INFO(n, WHOLE64), INFO(k, WHOLE32), INFO(p, REAL),
+    INFO(grow, REAL_OR_NONE), INFO(window, REAL_OR_NONE), INFO(parts, WHOLE_OR_NONE),
+    INFO(scheme, TEXT), INFO(storage, PLACE), INFO(created, TRUTH), INFO(shards, WHOLE32),
+    GET(bitset), GET(fill_ratio), GET(saturated), GET(fpr), { NULL, NULL, NULL, NULL, NULL } };

@@ -159,8 +159,8 @@ deep_php() {
     run_phpt 'PHP (ASan, UBSan)' phpt-sanitized "$stage/modules/bloomfilter.so"
     no_reports 'PHP (ASan, UBSan)' php
     phpt_options=(-m)
-    run_phpt 'PHP (valgrind)' phpt-valgrind "$out/php/bloomfilter.so" memory_is_given_back batch_holes_and_types key_bytes \
-        construct_refuses_types serialize unserialize_refuses_damage save_and_load union counting storage_open storage_redis
+    run_phpt 'PHP (valgrind)' phpt-valgrind "$out/php/bloomfilter.so" memory_is_given_back batch_holes_and_types key_text \
+        construct_refuses serialize unserialize_refuses_damage save_and_load sets counting storage_open storage_redis
     phpt_options=()
 }
 # 4321 bytes, ten times because a stale register may still hold one of the addresses.

@@ -10,10 +10,8 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#ifdef __linux__
 #include <sys/syscall.h>
 #include <sys/xattr.h>
-#endif
 #include <unistd.h>
 
 static char *folder_of(const char *path)
@@ -25,15 +23,10 @@ static char *folder_of(const char *path)
 /* In the directory of path, with the rights of a new file.  Some file systems do not support it. */
 int bf_open_tmpfile(const char *path)
 {
-#ifdef O_TMPFILE
     char *folder = folder_of(path);
     int fd = folder ? bf_above_stdio(open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666)) : -1;
     free(folder);
     return fd;
-#else
-    (void)path;
-    return -1;
-#endif
 }
 
 /* ---- temporary names ---- */
@@ -122,14 +115,8 @@ bool bf_no_hardlinks(int e)
 /* Not supported by every file system and kernel; these errnos say so. */
 static int rename_to_nothing(const char *temp, const char *path)
 {
-#ifdef SYS_renameat2
     enum { NOREPLACE = 1 };
     return syscall(SYS_renameat2, AT_FDCWD, temp, AT_FDCWD, path, NOREPLACE) == 0 ? 0 : errno;
-#else
-    (void)temp;
-    (void)path;
-    return ENOSYS;
-#endif
 }
 
 /* Without hard links and RENAME_NOREPLACE: checks and renames under the directory's lock, as all
@@ -159,7 +146,6 @@ int bf_name_file(int fd, const char *temp, const char *path)
 }
 
 /* ---- the rights of what is replaced ---- */
-#ifdef __linux__
 /* Copies the access control list to fd.  Returns -1 if that is not possible. */
 static int copy_list(const char *path, int fd)
 {
@@ -170,14 +156,6 @@ static int copy_list(const char *path, int fd)
     if (n < 0 && errno != ENODATA && errno != ENOTSUP) return -1;
     return fremovexattr(fd, list) == 0 || errno == ENODATA || errno == ENOTSUP ? 0 : -1;
 }
-#else
-static int copy_list(const char *path, int fd)
-{
-    (void)path;
-    (void)fd;
-    return 0;
-}
-#endif
 
 /* If the group differs, or the list is lost, the group gets no right that others do not have. */
 static mode_t without_group(mode_t mode) { return mode & ~(mode_t)(070 & ~((mode & 07) << 3)); }

@@ -1,20 +1,153 @@
 /* batch.c - a batch of positions in one round trip: the only loop that decides what is sent again.
- *
- * What is sent, and about which cells, is a row of functions: bitfield.c tests, changes.c adds and
- * removes.  This file has what they share: requests about several names (shards,
- * parts) follow each other in one round trip; the last thing read of a name is its mark; `born` of
- * K:meta follows the parts of a filter that forgets, because K:meta may be lost, and created again,
- * without them; WAIT follows a change if replicas must have it.
+ * bitfield.c tests; this file adds and removes.  Requests for several keys (shards, parts) follow
+ * each other in one round trip.  The last thing read of a key is its mark.  For the parts of a
+ * forgetting filter, `born` of K:meta is read after them, because K:meta may be lost, and created
+ * again, without them.  WAIT follows a change if replicas must have it.
  *
  * A lost key is an error, never "absent".  A change is a script that does nothing unless it finds
- * the mark: so nothing is ever written into what has taken the name, and only what was reported as
- * not done is sent again. */
-#include "parts/filter.h"
-#include "redis/generation.h"
-#include "redis/batch.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+ * the mark: so nothing is ever written into what has taken the name, be it another filter or
+ * another system's string, and only what was reported as not done is sent again.
+ *
+ *   add      EVAL script K ...      ADD_POSITIONS cells at most: set, or counted up
+ *   remove   EVAL script K ...      REMOVE_KEYS keys: each is counted down if it is present
+ *
+ * Counters at 15 are never counted down. */
+#include "redis/redis.h"
+
+enum { ADD_POSITIONS = 1024, REMOVE_KEYS = 50, REMOVE_POSITIONS = 1500, SUMS = 250 };
+_Static_assert(SUMS <= ADD_POSITIONS, "what is united goes into one script");
+
+/* Number of keys that go into the next script, if nkeys are left. */
+static size_t keys_per_script(const bf_redis_request *g, size_t nkeys)
+{
+    const bool add = g->op == BF_OP_ADD;
+    size_t most = (add ? ADD_POSITIONS : REMOVE_POSITIONS) / g->k;
+    if (!add && most > REMOVE_KEYS) most = REMOVE_KEYS;
+    return most < 1 ? 1 : nkeys < most ? nkeys : most;
+}
+
+/* Begins a script over K, and over K:meta only if the mark is in K:meta alone: while a cluster
+ * moves a slot, a command with several keys of it may have to wait. */
+static void begin_script(const bf_redis *r, const char *text)
+{
+    const bool apart = bf_redis_mark_apart(r);
+    bf_conn_eval(r->conn, text, 1 + apart);
+    bf_conn_append(r->conn, apart ? "%s %s" : "%s", r->key, r->meta);
+    bf_conn_append(r->conn, "%n %x", r->mark_at, r->mark);
+}
+
+/* ---- adds ---- */
+static void begin_add_script(const bf_redis *r)
+{
+    if (!r->foreign) {
+        begin_script(r, bf_script_add);
+        return;
+    }
+    bf_conn_eval(r->conn, r->redisson ? bf_script_add_redisson : bf_script_add_foreign, 2);
+    bf_conn_append(r->conn, "%s %s", r->key, r->meta);
+    if (r->redisson)
+        bf_conn_append(r->conn, "%n %n", r->desc.g.m, (uint64_t)r->desc.g.k);
+    else
+        bf_conn_append(r->conn, "%s %n", "", r->desc.g.m);
+}
+
+/* Appends the positions of keys in the script's form, and how much each counter rises: 0 if the key
+ * names it once more. */
+static void append_positions(bf_redis_request *g, const uint64_t *pos, size_t nkeys)
+{
+    const bool counting = g->of->desc.g.counting;
+    const unsigned k = g->k;
+    const size_t places = nkeys * k;
+    uint64_t own[BF_K_MAX];
+    /* 13 bytes of text a place ('#', ten digits, NUL), one byte of by */
+    char *text = malloc(places * 14), *at = text;
+    g->of->conn->no_memory |= !text;
+    if (!text) return;
+    uint8_t *by = (uint8_t *)text + places * 13, *raise = by;
+    for (size_t i = 0; i < nkeys; i++, pos += k) {
+        unsigned n = k;
+        if (counting) n = bf_counters_distinct(memcpy(own, pos, k * sizeof *own), k);
+        for (unsigned j = 0; j < k; j++) {
+            if (counting) *at++ = '#';
+            at = bf_redis_digits(at, !counting ? pos[j] : own[j < n ? j : 0]);
+            *at++ = 0;
+            *raise++ = j >= n ? 0 : g->by ? g->by[j] : 1;
+        }
+    }
+    bf_conn_append(
+        g->of->conn, "%n %b %b", (uint64_t)k, text, (size_t)(at - text), by, counting ? places : 0);
+    free(text);
+}
+
+static void append_adds(bf_redis_request *g, const char *route_key)
+{
+    for (size_t at = 0, c; at < g->nkeys; at += c) {
+        c = keys_per_script(g, g->nkeys - at);
+        bf_conn_new_request(g->of->conn);
+        bf_conn_route(g->of->conn, route_key);
+        begin_add_script(g->of);
+        append_positions(g, g->pos + at * g->k, c);
+        bf_conn_expect(g->of->conn, c, 0);
+    }
+    /* a host client that sends a request as one script cannot have a script inside it */
+    bf_conn_new_request(g->of->conn);
+}
+
+/* ---- removes ---- */
+static void put_removes(bf_redis_request *g, const char *route_key)
+{
+    bf_conn *l = g->of->conn;
+    const uint64_t *pos = g->pos;
+    uint64_t own[BF_K_MAX];
+    for (size_t at = 0, c; at < g->nkeys; at += c) {
+        c = keys_per_script(g, g->nkeys - at);
+        bf_conn_new_request(l);
+        bf_conn_route(l, route_key);
+        begin_script(g->of, bf_script_count_down);
+        for (size_t i = 0; i < c; i++, pos += g->k) {
+            memcpy(own, pos, g->k * sizeof *own);
+            const unsigned n = bf_counters_distinct(own, g->k);
+            bf_conn_append(l, "%n", (uint64_t)n);
+            for (unsigned j = 0; j < n; j++) bf_conn_append(l, "%n", own[j]);
+        }
+        bf_conn_expect(l, c, 0);
+    }
+}
+
+/* ---- replies of both: 1 or 0 for each key; or -1, and the mark that is there ---- */
+/* A mark that is gone never comes back: if one script did not find it, none of the later ones did.
+ * Of removes, those are what is left.  Adds are all sent again, because the bits that the earlier
+ * ones set are gone. */
+static int take_changes(bf_redis_request *g, bf_redis_outcome *a)
+{
+    const bf_redis_reply *reply = &g->of->conn->reply;
+    size_t done = 0;
+    long long v;
+    g->mark = g->of->mark;
+    for (size_t at = 0, c; at < g->nkeys; at += c) {
+        c = keys_per_script(g, g->nkeys - at);
+        if (!bf_redis_next(g->of, a)) continue;
+        const bool other = bf_reply_integer(reply, 0, &v) && v == -1;
+        if (reply->n != (other ? 2 : c)) return bf_redis_fail_protocol(g->of, a->err);
+        if (other && (!bf_reply_integer(reply, 1, &v) || v < 0 || v > UINT32_MAX))
+            return bf_redis_fail_protocol(g->of, a->err);
+        if (other) g->mark = (uint32_t)v;
+        if (other && !bf_redis_marked(g->of)) a->refused = bf_redis_fail_lost(g->of, a->err);
+        for (size_t i = 0; !other && i < c; i++) {
+            if (!bf_reply_integer(reply, i, &v) || v < 0 || v > 1)
+                return bf_redis_fail_protocol(g->of, a->err);
+            g->present[done++] = (uint8_t)v;
+        }
+    }
+    if (g->op == BF_OP_ADD) return 0;
+    g->pos += done * g->k;
+    g->present += done;
+    g->nkeys -= done;
+    return 0;
+}
+
+static const bf_redis_op adds = { .done = "added", .put = append_adds, .take = take_changes };
+static const bf_redis_op removes = { .done = "removed", .put = put_removes, .take = take_changes };
 
 /* ---- one round trip ---- */
 /* WAIT gets half of the timeout: its reply must arrive in time, and Redis checks its clock only
@@ -28,9 +161,7 @@ void bf_redis_append_wait(bf_redis *r)
 
 static const bf_redis_op *op_of(const bf_redis_request *g)
 {
-    return g->op == BF_OP_ADD      ? &bf_redis_adds
-           : g->op == BF_OP_REMOVE ? &bf_redis_removes
-                                   : &bf_redis_tests;
+    return g->op == BF_OP_ADD ? &adds : g->op == BF_OP_REMOVE ? &removes : &bf_redis_tests;
 }
 
 static int take_wait(bf_redis *r, bf_redis_outcome *a)
@@ -81,7 +212,7 @@ static int round_trip(bf_redis *r, bf_redis_request *g, size_t n, bf_redis_outco
         rc = op_of(g + i)->take(g + i, a);
     }
     if (rc == 0 && r->by_born && bf_redis_next(r, a))
-        a->filter_id = bf_reply_number(&r->conn->reply, 0, 16);
+        a->filter_id = bf_redis_id_in(&r->conn->reply, 0);
     return rc == 0 && wait ? take_wait(r, a) : rc;
 }
 
@@ -112,7 +243,7 @@ static int check_request(bf_redis_request *g, bool *pending, bf_error *err)
  * answer.  The chain then finds out what became of the filter. */
 static int check_filter_id(bf_redis *r, const bf_redis_outcome *a, bf_error *err)
 {
-    if (!r->by_born || (a->filter_id > 0 ? a->filter_id : 0) == r->filter_id) return 0;
+    if (!r->by_born || a->filter_id == r->filter_id) return 0;
     r->doubt = true;
     return bf_redis_fail_lost(r, err);
 }
@@ -174,14 +305,25 @@ int bf_redis_send_requests(bf_redis *r, bf_redis_request *g, size_t n, bf_error 
 }
 
 /* ---- a filter's batch: of one key, or sorted by shards ---- */
-/* Makes one request per shard.  Keys keep their order within a shard, which decides which of them
- * are new. */
+/* With wait_replicas every add is sent: that a bit is set does not say that the replicas have it.
+ * Removed keys are forgotten, whatever the result. */
+static bool is_known(const bf_redis_request *all, bf_redis *one, const uint64_t *pos, double at)
+{
+    const bool known = bf_redis_cache_knows(one, pos, all->k, at);
+    if (all->op == BF_OP_REMOVE) bf_redis_cache_unlearn(one, pos, all->k);
+    return known && (all->op == BF_OP_TEST ||
+                        (all->op == BF_OP_ADD && !one->desc.g.counting && !one->wait_replicas));
+}
+
+/* Makes one request per shard, of the keys that the cache does not know.  Keys keep their order
+ * within a shard, which decides which of them are new. */
 static int apply_sorted(const bf_redis_request *all, bf_error *err)
 {
     bf_redis *r = all->of;
     const size_t s = r->shards, nkeys = all->nkeys, positions = nkeys * all->k;
     const unsigned k = all->k;
     const uint64_t cells = bf_redis_cells(r);
+    const double now = r->caches ? bf_redis_cache_now() : 0;
     char *room = bf_redis_room(&r->room, positions * sizeof *all->pos +
                                              s * (sizeof(bf_redis_request) + sizeof(size_t)) +
                                              nkeys * (sizeof(uint32_t) + 1));
@@ -192,13 +334,19 @@ static int apply_sorted(const bf_redis_request *all, bf_error *err)
     uint32_t *from = (uint32_t *)(void *)(next + s);
     uint8_t *answer = (uint8_t *)(from + nkeys);
     memset(next, 0, s * sizeof *next);
-    for (size_t i = 0; i < nkeys; i++) next[all->pos[i * k] / cells]++;
+    for (size_t i = 0; i < nkeys; i++) {
+        const uint64_t shard = all->pos[i * k] / cells;
+        uint64_t *own = sorted + i * k;
+        for (unsigned j = 0; j < k; j++) own[j] = all->pos[i * k + j] - shard * cells;
+        all->present[i] = r->caches && is_known(all, r->shard ? r->shard + shard : r, own, now);
+        next[shard] += !all->present[i];
+    }
     for (size_t i = 0; i < s; i++) { /* only shards that have keys */
         const size_t c = next[i];
         next[i] = at;
         if (c) {
             g[n] = *all;
-            g[n].of = r->shard + i;
+            g[n].of = r->shard ? r->shard + i : r;
             g[n].pos = sorted + at * k;
             g[n].nkeys = c;
             g[n++].present = answer + at;
@@ -206,18 +354,60 @@ static int apply_sorted(const bf_redis_request *all, bf_error *err)
         at += c;
     }
     for (size_t i = 0; i < nkeys; i++) {
+        if (all->present[i]) continue;
         const uint64_t shard = all->pos[i * k] / cells;
-        at = next[shard]++;
-        from[at] = (uint32_t)i;
-        for (unsigned j = 0; j < k; j++) sorted[at * k + j] = all->pos[i * k + j] - shard * cells;
+        const size_t to = next[shard]++;
+        from[to] = (uint32_t)i;
+        for (unsigned j = 0; j < k; j++) sorted[to * k + j] = all->pos[i * k + j] - shard * cells;
     }
-    const int rc = bf_redis_send_requests(r, g, n, err);
-    for (size_t i = 0; i < nkeys; i++) all->present[from[i]] = answer[i];
+    const int rc = n ? bf_redis_send_requests(r, g, n, err) : 0;
+    for (size_t i = 0; i < at; i++) all->present[from[i]] = answer[i];
+    for (size_t i = 0; rc == 0 && all->op != BF_OP_REMOVE && i < n; i++)
+        bf_redis_cache_learn(g + i, now);
+    if (rc < 0) bf_redis_cache_forget(r);
     return rc;
 }
 
 int bf_redis_apply(const bf_redis_request *g, bf_error *err)
 {
     bf_redis_request one = *g;
-    return g->of->shard ? apply_sorted(g, err) : bf_redis_send_requests(g->of, &one, 1, err);
+    return g->of->shard || g->of->caches ? apply_sorted(g, err)
+                                         : bf_redis_send_requests(g->of, &one, 1, err);
+}
+
+/* ---- the sum with counters of memory ---- */
+/* Collects the next counters above 0, from *at on. */
+static size_t gather(const uint64_t *words, uint64_t m, uint64_t *at, uint64_t *pos, uint8_t *by)
+{
+    size_t n = 0;
+    for (; n < SUMS && *at < m; ++*at) {
+        if (*at % 16 == 0 && !words[*at / 16]) {
+            *at += 15;
+            continue;
+        }
+        if (!(by[n] = (uint8_t)bf_cell(words, *at))) continue;
+        pos[n++] = *at;
+    }
+    return n;
+}
+
+/* Each round trip is one command and thus atomic; after a fault a part of the counters may be
+ * added, and the error says so. */
+int bf_redis_count_unite(bf_redis *r, const void *words, bf_error *err)
+{
+    uint64_t pos[SUMS], at = 0;
+    uint8_t by[SUMS + 1], present;
+    int rc = 0;
+    for (size_t n; rc == 0 && (n = gather(words, bf_redis_cells(r), &at, pos, by));) {
+        bf_redis_request g = { .of = r,
+            .op = BF_OP_ADD,
+            .pos = pos,
+            .by = by,
+            .nkeys = 1,
+            .k = (unsigned)n,
+            .present = &present,
+            .pending = true };
+        rc = bf_redis_send_requests(r, &g, 1, err);
+    }
+    return rc;
 }

@@ -9,12 +9,7 @@
  *
  * How a key is read is decided once and kept in present[] until its reply is read.  batch.c decides
  * when commands are sent, and sent again. */
-#include "bits/bits.h"
-#include "redis/generation.h"
-#include "redis/meta.h"
-#include "redis/scripts.h"
-#include "redis/batch.h"
-#include <string.h>
+#include "redis/redis.h"
 
 /* LINE: cells of a line.  RANGE_BYTES: bytes on the network for a GETRANGE and its reply, without
  * the text; GET_BYTES: for one position of a BITFIELD_RO. The complete string is read if it is at

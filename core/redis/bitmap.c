@@ -2,14 +2,7 @@
  * deleting.  What must be atomic is a small script.  Large data is first uploaded to a temporary
  * key, a MiB per command, so that other clients do not wait long.  Temporary keys are in K's slot
  * and expire if this process dies. */
-#include "parts/filter.h"
-#include "redis/bitmap.h"
-#include "redis/generation.h"
-#include "redis/meta.h"
-#include "redis/names.h"
-#include "redis/scripts.h"
-#include <stdlib.h>
-#include <string.h>
+#include "redis/redis.h"
 
 enum { TEMP_SECONDS = 600 };
 /* COMMANDS: per round trip; LARGE_COMMANDS: if each has a MiB */
@@ -106,12 +99,13 @@ int bf_redis_make(bf_redis *r, const bf_params *d, bf_error *err)
     return rc;
 }
 
-/* Runs a script over K and K:meta that does nothing unless it finds the known mark: exchange, or
- * care if temp is NULL. If another process cleared or re-created the filter meanwhile, perhaps with
- * other parameters, it is sent again with the new mark. argument: of the command, or NULL. */
+/* Runs a script over K and K:meta that does nothing unless it finds the known mark: exchange with a
+ * temporary key, or care.  If another process cleared or re-created the filter meanwhile, perhaps
+ * with other parameters, it is sent again with the new mark. */
 static int run_if_marked(bf_redis *r, const char *temp, uint32_t mark, const char *command,
-    const char *argument, bf_error *err)
+    uint64_t argument, bf_error *err)
 {
+    bf_conn *l = r->conn;
     int rc = 0;
     for (int i = 0; rc == 0 && i < BF_REDIS_TRIES; i++) {
         uint32_t seen;
@@ -119,55 +113,42 @@ static int run_if_marked(bf_redis *r, const char *temp, uint32_t mark, const cha
         if ((rc = bf_redis_mark(r, &seen, err)) < 0 ||
             (rc = bf_redis_check_generation(r, seen, &changed, err)) < 0)
             return rc;
-        bf_conn_begin(r->conn, BF_WRITES);
-        bf_redis_script(r, temp ? bf_script_exchange : bf_script_care, temp);
-        if (temp) bf_conn_append(r->conn, "%x %r", mark, mark);
-        bf_conn_append(r->conn, "%s", command);
-        if (argument) bf_conn_append(r->conn, "%s", argument);
+        bf_conn_begin(l, BF_WRITES);
+        bf_conn_eval(l, temp ? bf_script_exchange : bf_script_care, 2 + (temp != NULL));
+        bf_conn_append(l, "%s %s", r->key, r->meta);
+        if (temp) bf_conn_append(l, "%s", temp);
+        bf_conn_append(l, "%n %x", r->mark_at, r->mark);
+        if (temp) bf_conn_append(l, "%x %r", mark, mark);
+        bf_conn_append(l, command, argument);
         rc = run_script(r, err);
     }
-    return rc == 0 ? bf_redis_fail_lost(r, err) : rc;
+    return rc == 0 ? bf_redis_fail_lost(r, err) : rc < 0 ? rc : 0;
 }
 
-static int exchange_bitmap(bf_redis *r, const char *command, const void *bytes, bf_error *err)
+int bf_redis_run(bf_redis *r, const char *command, uint64_t argument, bf_error *err)
+{
+    return run_if_marked(r, NULL, 0, command, argument, err);
+}
+
+int bf_redis_change(bf_redis *r, bf_change how, const void *bytes, bf_error *err)
 {
     char *temp = bf_redis_name(r->conn, r->key, BF_NAME_TEMP, 0);
     uint32_t mark = bf_random();
     if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
     int rc = bf_redis_zeros(r, temp, mark, err);
     if (rc == 0 && bytes) rc = upload(r, temp, bytes, err);
-    if (rc == 0) rc = run_if_marked(r, temp, mark, command, NULL, err);
+    if (rc == 0)
+        rc = run_if_marked(r, temp, mark,
+            how == BF_UNITE       ? "OR"
+            : how == BF_INTERSECT ? "AND"
+                                  : "REPLACE",
+            0, err);
     if (rc < 0)
         bf_redis_discard(r, temp);
-    else if (strcmp(command, "OR") != 0)
+    else if (how != BF_UNITE)
         r->mark = mark;
     free(temp);
-    return rc < 0 ? rc : 0;
-}
-
-int bf_redis_replace(bf_redis *r, const void *bytes, bf_error *err)
-{
-    return exchange_bitmap(r, "", bytes, err);
-}
-int bf_redis_intersect(bf_redis *r, const void *bytes, bf_error *err)
-{
-    return exchange_bitmap(r, "AND", bytes, err);
-}
-int bf_redis_unite(bf_redis *r, const void *bytes, bf_error *err)
-{
-    return exchange_bitmap(r, "OR", bytes, err);
-}
-
-const char *bf_redis_expiry(double seconds, char ms[BF_REDIS_MS])
-{
-    *bf_redis_digits(ms, seconds < 0.001 ? 1 : (uint64_t)(seconds * 1000 + 0.5)) = 0;
-    return seconds == 0 ? "PERSIST" : "PEXPIRE";
-}
-
-int bf_redis_run_if_marked(bf_redis *r, const char *command, const char *argument, bf_error *err)
-{
-    const int rc = run_if_marked(r, NULL, 0, command, argument, err);
-    return rc < 0 ? rc : 0;
+    return rc;
 }
 
 /* ---- reading ---- */

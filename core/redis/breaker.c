@@ -9,7 +9,7 @@
  * process's, not a filter's: a table of two words per server, changed atomically, without a lock
  * that a fork could leave taken.  Two servers that share a row make each other forget; that costs a
  * time-out and nothing else.  Knows servers as hashes; knows no connection. */
-#include "redis/breaker.h"
+#include "redis/connection.h"
 #include "base/base.h"
 #include "bits/bits.h"
 #include <time.h>

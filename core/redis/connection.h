@@ -1,10 +1,174 @@
-/* connection.h - round trips to Redis: commands are collected and sent, then their replies are read
- * one by one.  Private. */
+/* connection.h - the way to Redis, and what it is made of.  Private.
+ *
+ *   url.c      address and login          connection.c  round trips: commands and their replies
+ *   resp.c     the protocol, both ways    socket.c      the client of a URL
+ *   tls.c      the same through TLS       breaker.c     servers that do not answer */
 #ifndef BF_REDIS_CONNECTION_H
 #define BF_REDIS_CONNECTION_H
-#include "redis/socket.h"
+#include "base/base.h"
+#include "bloomfilter_host.h"
 #include <pthread.h>
+#include <stdlib.h>
+#include <sys/types.h>
 
+/* ---- url.c ---- */
+typedef struct {             /* owns all strings */
+    char *host, *path;       /* one of the two is set */
+    char *user, *pass, *key; /* user and pass may be NULL */
+    bool tls;                /* rediss:// */
+    char *ca, *cert;         /* certificate files, or NULL */
+    unsigned port, db;
+    double timeout, retry_after; /* s */
+} bf_redis_url;
+int bf_redis_url_parse(bf_redis_url *u, const char *storage, const char *key, bf_error *err);
+void bf_redis_url_free(bf_redis_url *u); /* wipes the password */
+
+/* ---- resp.c: replies as flat arrays (of nested arrays only the leaves are kept), and the sink
+ * into which a client puts them ---- */
+typedef struct { /* a reused buffer */
+    void *at;
+    size_t cap;
+} bf_redis_buffer;
+static inline void *bf_redis_room(
+    bf_redis_buffer *b, size_t bytes) /* returns at least so many bytes; NULL: out of memory */
+{
+    if (b->at && bytes <= b->cap) return b->at;
+    void *more = realloc(b->at, 2 * bytes + 64);
+    if (!more) return NULL;
+    b->at = more;
+    b->cap = 2 * bytes + 64;
+    return more;
+}
+
+enum { BF_FAULT_BYTES = 76 };
+enum { BF_LEAF_INTEGER, BF_LEAF_TEXT, BF_LEAF_ERROR, BF_LEAF_NIL };
+typedef struct {
+    int type;
+    long long value; /* an integer's value; for a text, where it begins in `text` */
+    size_t len;
+} bf_redis_leaf;
+typedef struct { /* one reply; borrowed until the next round trip */
+    const bf_redis_leaf *leaves;
+    size_t n;
+    const char *text;
+} bf_redis_reply;
+
+/* Reply number i of a round trip is the leaves [from, from + n), in order of arrival. */
+typedef struct {
+    size_t from, n;
+    bool there;
+} bf_reply_range;
+typedef struct {
+    size_t values, leaves, bytes; /* values: leaves and array headers */
+} bf_reply_size;
+typedef struct {
+    bf_redis_buffer leaves, text, ranges;
+    bf_reply_size size;             /* size of what is kept so far */
+    size_t values_most, bytes_most; /* the allowed size */
+    bool no_memory, too_much;       /* too_much: more arrived than was allowed */
+    size_t n, next;                 /* number of replies; index of the next to read */
+} bf_redis_replies;
+void bf_replies_free(bf_redis_replies *r);
+bf_redis_reply bf_replies_next(bf_redis_replies *r);
+
+/* Returns leaf i as text; NULL if there is no such leaf or it is not text. */
+const char *bf_reply_text(const bf_redis_reply *r, size_t i, size_t *len);
+/* text of a reply with a single leaf */
+const char *bf_reply_only_text(const bf_redis_reply *r, size_t *len);
+bool bf_reply_integer(const bf_redis_reply *r, size_t i, long long *v);
+/* Leaf i, an integer or text with digits of this base; INT64_MIN if it is
+ * neither. */
+int64_t bf_reply_number(const bf_redis_reply *r, size_t i, int base);
+bool bf_reply_error(const bf_redis_reply *r, char *text, size_t cap);
+/* Removes control characters, and the arguments of commands, from a text for a message. */
+void bf_reply_clean(char *text);
+
+/* Receives the replies of one round trip. */
+struct bf_reply_sink {
+    bf_redis_replies *got;
+    const bf_redis_range *expected;
+    bf_redis_range every;
+    size_t nexpected, inside; /* ranges left; replies received in the first of them */
+    int64_t came;             /* replies since the last expect */
+    bf_reply_size open;       /* where the reply that is being received begins */
+    size_t left;              /* members of it that are still missing */
+    size_t heads;             /* nested array headers in it without a value so far */
+    bool pushed;              /* a push message of RESP3, not a reply */
+    bool too_many;            /* a reply arrived that no command asked for */
+    size_t dropped;           /* push messages and unexpected replies */
+    uint64_t connection;      /* the newest connection that the client reported */
+    bf_redis_buffer rest;     /* received bytes of an incomplete leaf */
+    size_t rest_len;
+    int sys_errno;
+    char fault[BF_FAULT_BYTES];
+};
+/* Prepares the sink for the replies to `commands` commands, with at most so many values and bytes
+ * of text in all.  False: out of memory. */
+bool bf_sink_begin(
+    bf_reply_sink *s, bf_redis_replies *got, size_t commands, size_t values, size_t bytes);
+/* has every command its reply, and is nothing left over? */
+bool bf_sink_complete(const bf_reply_sink *s);
+
+/* ---- breaker.c: after a time-out, calls of this process fail immediately for a while; then one of
+ * them tries again ---- */
+typedef struct {
+    uint64_t server;      /* hash of the server's address */
+    int64_t retry_after;  /* ms; 0: no circuit breaker */
+    int64_t longest_call; /* ms; a trial that takes longer counts as dead */
+} bf_breaker;
+uint64_t bf_breaker_server(const char *host_or_path, unsigned port);
+/* connected: the call uses a connection on which this server has answered before.  Returns true if
+ * the call may go on; it must then report timed_out or answered.  Returns false if it must fail
+ * now; *silent_for is the time in ms since the server stopped answering. */
+bool bf_breaker_allows(const bf_breaker *b, bool connected, int64_t *silent_for);
+void bf_breaker_timed_out(const bf_breaker *b, bool connected);
+void bf_breaker_answered(
+    const bf_breaker *b, bool connected); /* also called after an error reply */
+
+/* ---- socket.c, tls.c ---- */
+typedef struct bf_tls bf_tls;
+typedef struct {
+    bf_redis_client client; /* its ctx is this socket */
+    const bf_redis_url *url;
+    const char *label; /* the key as messages show it; the caller sets it before each exchange */
+    int fd;            /* -1: not connected */
+    bf_tls *tls;       /* NULL: no TLS */
+    char *in;          /* buffer for received bytes */
+    bf_breaker breaker;
+    /* in this exchange: made a new connection, sent bytes, received bytes */
+    bool fresh, sent, got_bytes;
+    bool timed_out;
+    size_t ahead;        /* bytes of the next exchange that are already sent */
+    uint64_t connection; /* counts the connections */
+    int64_t deadline;    /* ms, monotonic */
+    bf_error fault;      /* why the exchange failed; code 0: what it received was refused */
+} bf_socket;
+
+bf_socket *bf_socket_new(const bf_redis_url *url); /* url must outlive it; NULL: out of memory */
+void bf_socket_free(bf_socket *s);
+void bf_socket_close(bf_socket *s);
+/* Sends the first len bytes of the next exchange without waiting, if there are enough of them, so
+ * that the server works while the other commands are written.  If that exchange is given up, the
+ * caller closes the connection. */
+void bf_socket_send_ahead(bf_socket *s, const char *bytes, size_t len);
+void bf_socket_abandon(bf_socket *s); /* in a forked child: closes the descriptor only, because the
+                                         memory may be half changed */
+
+/* socket.c, for tls.c: send and receive before the deadline; bytes, 0 if closed, -1 and errno. Then
+ * the faults, which close the connection and return false. */
+ssize_t bf_socket_in(bf_socket *s, void *bytes, size_t cap);
+int bf_socket_out(bf_socket *s, const char *bytes, size_t len);
+bool bf_socket_broken(bf_socket *s, int e);
+bool bf_socket_no_memory(bf_socket *s);
+/* tls.c: the same through TLS. begin creates s->tls for a new connection. */
+bool bf_tls_begin(bf_socket *s);
+ssize_t bf_tls_in(bf_socket *s, void *bytes, size_t cap);
+int bf_tls_out(bf_socket *s, const char *bytes, size_t len);
+/* has it decrypted bytes that bf_tls_in has not returned yet? */
+bool bf_tls_has_more(const bf_tls *t);
+void bf_tls_free(bf_tls *t); /* without telling the server */
+
+/* ---- connection.c ---- */
 enum { BF_LABEL = 96 }; /* a key as messages show it: no password, no control characters */
 /* The largest reply that is read: of an ordinary command, and of HGETALL of a companion hash, which
  * may have fields of other programs. */

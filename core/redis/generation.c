@@ -1,13 +1,7 @@
 /* generation.c - the mark after the last bit (redis.h): asks for it, reads it, compares it with
  * K:meta, and takes over the new one if the bits were replaced.  A lost key is an error, never
  * "absent".  Also selects one of several keys, because each has its own mark. */
-#include "bits/bits.h"
-#include "redis/cache.h"
-#include "redis/generation.h"
-#include "redis/meta.h"
-#include "redis/foreign.h"
-#include <stdio.h>
-#include <string.h>
+#include "redis/redis.h"
 
 /* ---- which key ---- */
 void bf_redis_select(bf_redis *r)
@@ -23,13 +17,20 @@ bf_redis *bf_redis_key(bf_redis *r, unsigned i)
     return one;
 }
 
-void bf_redis_lock(bf_redis *r)
+bf_conn *bf_redis_lock(bf_redis *r)
 {
     bf_conn_lock(r->conn);
     bf_redis_select(r);
+    return r->conn;
 }
 
 /* ---- what it is ---- */
+uint32_t bf_redis_id_in(const bf_redis_reply *reply, size_t leaf)
+{
+    const int64_t v = bf_reply_number(reply, leaf, 16);
+    return v > 0 && v <= UINT32_MAX ? (uint32_t)v : 0;
+}
+
 /* Big-endian, as BITFIELD reads a u32; 0 if the bytes are missing. */
 uint32_t bf_redis_mark_in(const char *bytes, size_t len)
 {
@@ -52,7 +53,7 @@ bool bf_redis_marked(const bf_redis *r) { return !r->foreign || r->redisson; }
 void bf_redis_append_mark(bf_redis *r)
 {
     if (r->redisson)
-        bf_redisson_put_mark(r);
+        bf_conn_command(r->conn, "HMGET %s size hashIterations", r->meta);
     else if (bf_redis_mark_apart(
                  r)) { /* the mark in K:meta is valid while the string has its full length */
         bf_conn_command(r->conn, "STRLEN %s", r->conn->key);
@@ -73,23 +74,29 @@ bool bf_redis_next(bf_redis *r, bf_redis_outcome *a)
     return !a->refused;
 }
 
+static uint32_t redisson_mark(const bf_redis *r, const bf_redis_reply *reply)
+{
+    uint64_t m = 0, k = 0;
+    if (reply->n != 2 || !bf_redis_whole_number(reply, 0, 10, 1, UINT64_MAX, &m) ||
+        !bf_redis_whole_number(reply, 1, 10, 1, UINT64_MAX, &k))
+        return 0;
+    return m == r->desc.g.m && k == r->desc.g.k ? BF_REDISSON_SAME : BF_REDISSON_CHANGED;
+}
+
 uint32_t bf_redis_take_mark(bf_redis *r, bf_redis_outcome *a)
 {
     size_t len;
     long long bytes = -1;
-    const bool apart = !r->redisson && bf_redis_mark_apart(r);
+    const bf_redis_reply *reply = &r->conn->reply;
     bool fine = bf_redis_next(r, a);
-    if (apart && fine) bf_reply_integer(&r->conn->reply, 0, &bytes);
-    if (apart) fine = bf_redis_next(r, a);
-    if (!fine) return 0;
-    if (apart) {
-        const int64_t said = bf_reply_number(&r->conn->reply, 0, 16);
-        return (uint64_t)bytes == bf_redis_length(r) && said <= UINT32_MAX && said > 0
-                   ? (uint32_t)said
-                   : 0;
+    if (fine && r->redisson) return redisson_mark(r, reply);
+    if (!r->redisson && bf_redis_mark_apart(r)) {
+        if (fine) bf_reply_integer(reply, 0, &bytes);
+        fine = bf_redis_next(r, a) && (uint64_t)bytes == bf_redis_length(r);
+        return fine ? bf_redis_id_in(reply, 0) : 0;
     }
-    const char *text = bf_reply_only_text(&r->conn->reply, &len);
-    return r->redisson ? bf_redisson_mark(r) : bf_redis_mark_in(text, text ? len : 0);
+    const char *text = fine ? bf_reply_only_text(reply, &len) : NULL;
+    return text ? bf_redis_mark_in(text, len) : 0;
 }
 
 int bf_redis_fail_protocol(bf_redis *r, bf_error *err)
@@ -128,8 +135,7 @@ int bf_redis_fetch_meta(bf_redis *r, bf_error *err)
 int bf_redis_fetch_id(bf_redis *r, uint32_t *id, bf_error *err)
 {
     int rc = bf_conn_query(r->conn, err, "HGET %s born", r->meta);
-    const int64_t v = rc == 0 ? bf_reply_number(&r->conn->reply, 0, 16) : 0;
-    *id = v > 0 && v <= UINT32_MAX ? (uint32_t)v : 0;
+    *id = rc == 0 ? bf_redis_id_in(&r->conn->reply, 0) : 0;
     return rc;
 }
 
@@ -185,7 +191,7 @@ static int take_generation(bf_redis *r, const bf_redis_meta *m, bf_error *err)
     if (!anew) return 0;
     const uint64_t gone = all->added;
     all->added = 0;
-    bf_redis_cache_forget(all->cache);
+    bf_redis_cache_forget(all);
     return bf_redis_fail_recreated(all->label, gone, err);
 }
 
@@ -201,7 +207,11 @@ int bf_redis_check_generation(bf_redis *r, uint32_t seen, bool *changed, bf_erro
         r->loss_reported = all->loss_reported = false;
         return 0;
     }
-    if (r->redisson) return bf_redisson_changed(r, seen, err);
+    if (r->redisson && seen)
+        return bf_fail(err, BF_EMISMATCH,
+            "%s was re-created by Redisson: its :config is no longer m=%llu k=%u", r->label,
+            (unsigned long long)r->desc.g.m, r->desc.g.k);
+    if (r->redisson) return bf_redis_fail_lost(r, err);
     for (int i = 0; rc == 0 && !*changed && i < BF_REDIS_TRIES; i++) {
         if (i > 0 && (rc = bf_redis_mark(r, &seen, err)) < 0) return rc;
         rc = read_same(r, &m, err);

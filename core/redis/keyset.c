@@ -1,5 +1,5 @@
 /* keyset.c - a filter with several keys in Redis: its shards (K:0, K:1, ...) or its parts, and
- * K:meta, which has the parameters.  names.c names the keys, scalable.c and window.c decide when a
+ * K:meta, which has the parameters.  meta.c names the keys, scalable.c and window.c decide when a
  * part is created and which part a key goes to, and batch.c sends requests for several keys in one
  * round trip.
  *
@@ -7,18 +7,7 @@
  * created, followed and cleared by the same code.  K:meta is created first and deleted last.  If
  * the process dies in between, shards are missing: opening the filter is an error, and the next
  * constructor creates them. */
-#include "bits/bits.h"
-#include "parts/filter.h"
-#include "redis/open.h"
-#include "redis/bitmap.h"
-#include "redis/names.h"
-#include "redis/keyset.h"
-#include "redis/generation.h"
-#include "redis/meta.h"
-#include "redis/scripts.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "redis/redis.h"
 
 /* ---- one of several keys ---- */
 /* Makes r a shard or part, whose name follows from kind and i. */
@@ -44,6 +33,7 @@ void bf_redis_free_shards(bf_redis *r)
     for (unsigned i = 0; r->shard && i < r->shards; i++) {
         free(r->shard[i].key);
         free(r->shard[i].meta);
+        bf_redis_cache_free(r->shard + i);
     }
     free(r->shard);
     r->shard = NULL;
@@ -118,7 +108,7 @@ static int attach_all(bf_redis *r, const bf_params *d, bool make, bool *mine, bf
         if (mine) mine[i] = rc == 2;
     }
     if (!make || !r->making) return 0;
-    rc = bf_redis_whole_command(r, "HDEL", "making", &fault);
+    rc = bf_redis_run_meta(r, "HDEL making", 0, &fault);
     if (rc == 0 || fault.lost)
         return 0; /* no error: the next call finds that K:meta is another filter's */
     if (err) *err = fault;
@@ -189,8 +179,8 @@ int bf_redis_make_shards(bf_redis *r, const bf_params *d, bf_error *err)
         if ((rc = attach_all(r, d, true, mine, err)) < 0) {
             const bool overtaken = bf_redis_has_other_id(r);
             for (unsigned i = 0; i < r->shards; i++)
-                if (mine[i]) bf_redis_run_if_marked(bf_redis_key(r, i), "DEL", NULL, NULL);
-            bf_redis_whole_command(r, "DEL", NULL, NULL);
+                if (mine[i]) bf_redis_run(bf_redis_key(r, i), "DEL", 0, NULL);
+            bf_redis_run_meta(r, "DEL", 0, NULL);
             r->made = false;
             if (overtaken) rc = made = 0;
         }
@@ -210,9 +200,9 @@ static enum bf_redis_kind_of_name kind_of_part(const bf_filter *f)
 /* A part is not freed before the filter is closed, because other threads may be using it. */
 bf_part *bf_redis_part_slot(bf_filter *f, unsigned i, bf_error *err)
 {
-    bf_part *p = f->chain->part[i];
+    bf_part *p = f->part[i];
     if (p) return p;
-    if (!(p = f->chain->part[i] = calloc(1, sizeof *p))) {
+    if (!(p = f->part[i] = calloc(1, sizeof *p))) {
         bf_fail(err, BF_ENOMEM, "out of memory");
         return NULL;
     }
@@ -243,9 +233,9 @@ int bf_redis_name_part(bf_filter *f, bf_part *p, int64_t number, bf_error *err)
     return rc;
 }
 
-int bf_redis_open_part(bf_filter *f, bf_part *p, int64_t number, bf_error *err)
+static int open_part(bf_filter *f, bf_part *p, int64_t number, bf_error *err)
 {
-    const bf_params *want = &f->chain->desc;
+    const bf_params *want = &f->desc;
     const bool forgets = f->variant->forgets;
     const char *of = forgets ? "of epoch " : "", *label = bf_redis_whole(f)->label;
     bf_params d;
@@ -263,6 +253,24 @@ int bf_redis_open_part(bf_filter *f, bf_part *p, int64_t number, bf_error *err)
             (long long)number, (unsigned long long)d.g.n, (unsigned long long)d.g.m, d.g.p, d.g.k);
     bf_live_set(p->live, forgets ? number : (int64_t)bf_redis_of(p)->keys);
     return 0;
+}
+
+int bf_redis_open_parts(
+    bf_filter *f, bf_part *const *p, const int64_t *number, unsigned n, bf_error *err)
+{
+    bf_redis *r[BF_PARTS_MAX];
+    int rc = 0;
+    for (unsigned i = 0; i < n; i++) {
+        if (!bf_redis_of(p[i])) rc = bf_redis_name_part(f, p[i], number[i], err);
+        if (rc < 0) return rc;
+        r[i] = bf_redis_of(p[i]);
+    }
+    {
+        BF_REDIS_LOCK(bf_redis_whole(f));
+        rc = bf_redis_prefetch_keys(bf_redis_whole(f), r, n, err);
+    }
+    for (unsigned i = 0; rc == 0 && i < n; i++) rc = open_part(f, p[i], number[i], err);
+    return rc;
 }
 
 static void append_names(bf_filter *f, int64_t number)
@@ -284,7 +292,7 @@ static void append_script(
     bf_conn *l = whole->conn;
     const bool grows = f->variant->grows, first = new->newest == BF_NEVER;
     const unsigned later = first && grows ? BF_PARTS_MAX - 1 : 0;
-    const bf_redis *before = grows && !first ? bf_redis_of(f->chain->part[new->newest]) : NULL;
+    const bf_redis *before = grows && !first ? bf_redis_of(f->part[new->newest]) : NULL;
     bf_conn_eval(l, grows ? bf_script_append : bf_script_turn, 6 + 2 * later);
     if (first)
         bf_conn_append(l, "%s %s", whole->key, whole->meta);
@@ -298,29 +306,36 @@ static void append_script(
         bf_conn_append(l, "%n", (uint64_t)(first ? BF_WHOLE_ARGS : 0));
     else
         bf_conn_append(l, "%n %i %i", new->ms, new->oldest, new->newest);
-    if (later) bf_redis_append_params(whole, &f->chain->desc, f->secret_check);
+    if (later) bf_redis_append_params(whole, &f->desc, f->desc.secret_check);
+}
+
+/* Returns the reply of the script in *v. */
+static int create_part(bf_filter *f, bf_redis *r, const bf_redis_new_part *new, uint32_t next,
+    long long *v, bf_error *err)
+{
+    char *temp = bf_redis_name(r->conn, r->key, BF_NAME_TEMP, 0);
+    if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
+    BF_REDIS_LOCK(r);
+    bf_redis_set_params(r, new->desc);
+    r->mark = r->filter_id = bf_random();
+    int rc = bf_redis_zeros(r, temp, r->mark, err);
+    if (rc == 0) {
+        bf_conn_begin(r->conn, BF_WRITES);
+        append_script(f, r, new, temp, next);
+        bf_redis_meta_put(r, new->desc, r->mark);
+        rc = bf_conn_run_script(r->conn, v, err);
+    }
+    if (rc < 0) bf_redis_discard(r, temp);
+    free(temp);
+    return rc;
 }
 
 int bf_redis_make_part(bf_filter *f, bf_part *p, const bf_redis_new_part *new, bf_error *err)
 {
     bf_redis *r = bf_redis_of(p);
-    bf_conn *l = r->conn;
-    const uint32_t next = bf_random(), own = bf_random();
+    const uint32_t next = bf_random();
     long long v = -1;
-    char *temp = bf_redis_name(l, r->key, BF_NAME_TEMP, 0);
-    if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
-    bf_redis_lock(r);
-    bf_redis_set_params(r, new->desc);
-    int rc = bf_redis_zeros(r, temp, own, err);
-    if (rc == 0) {
-        bf_conn_begin(l, BF_WRITES);
-        append_script(f, r, new, temp, next);
-        bf_redis_meta_put(r, new->desc, own);
-        rc = bf_conn_run_script(l, &v, err);
-    }
-    if (rc < 0) bf_redis_discard(r, temp);
-    free(temp);
-    bf_conn_unlock(l);
+    const int rc = create_part(f, r, new, next, &v, err);
     if (rc < 0 || v == 0 || v == 2) return rc < 0 ? rc : (int)v;
     if (v == -1) return bf_redis_fail_temp(r, err);
     if (v != 1)
@@ -329,9 +344,9 @@ int bf_redis_make_part(bf_filter *f, bf_part *p, const bf_redis_new_part *new, b
                             "or delete them",
                             r->label)
                       : bf_fail(err, BF_EIO, "%s: unexpected reply to a script", r->label);
-    r->mark = r->filter_id = p->last_mark = own;
+    p->last_mark = r->mark;
     if (f->variant->forgets || new->newest == BF_NEVER) return 1;
-    bf_redis *before = bf_redis_of(f->chain->part[new->newest]);
+    bf_redis *before = bf_redis_of(f->part[new->newest]);
     __atomic_store_n(&before->mark, next, __ATOMIC_RELEASE);
     return 1;
 }
@@ -350,43 +365,44 @@ int bf_redis_finish_fields(bf_redis *whole, size_t n, bf_error *err)
         bf_flag_set(&whole->loss_reported);
         return bf_redis_fail_lost(whole, err);
     }
-    return bf_reply_number(reply, 0, 16) != whole->filter_id;
+    return bf_redis_id_in(reply, 0) != whole->filter_id;
 }
 
 int bf_redis_follow_id(bf_filter *f, bool opening, bf_error *err)
 {
-    bf_chain *c = f->chain;
     bf_redis *whole = bf_redis_whole(f);
     bf_redis_meta m;
     uint64_t gone = 0;
-    bf_redis_lock(whole);
-    int rc = bf_redis_reread_meta(whole, &m, err);
-    bf_conn_unlock(whole->conn);
+    int rc;
+    {
+        BF_REDIS_LOCK(whole);
+        rc = bf_redis_reread_meta(whole, &m, err);
+    }
     if (rc < 0) return rc;
-    if (bf_difference(&m.desc, &c->desc, BF_SAME_FILTER) || m.desc.g.n != c->desc.g.n ||
-        m.desc.g.p != c->desc.g.p)
+    if (bf_difference(&m.desc, &f->desc, BF_SAME_FILTER) || m.desc.g.n != f->desc.g.n ||
+        m.desc.g.p != f->desc.g.p)
         return bf_fail(err, BF_EMISMATCH, "%s was re-created with other parameters: open it again",
             whole->label);
     const uint32_t before = whole->filter_id;
     if (m.id == before) return 0;
     whole->filter_id = m.id;
     (m.users_clock ? bf_flag_set : bf_flag_clear)(&whole->users_clock);
-    if (c->count == 0) return 0;
-    if (f->variant->grows && (rc = bf_redis_open_part(f, c->part[0], 0, err)) < 0) {
+    if (f->count == 0) return 0;
+    if (f->variant->grows && (rc = open_part(f, f->part[0], 0, err)) < 0) {
         if (!opening) whole->filter_id = before; /* so that the next call reports it */
         return rc;
     }
-    for (unsigned i = 0; i < BF_PARTS_MAX && c->part[i]; i++) {
-        bf_redis *r = bf_redis_of(c->part[i]);
+    for (unsigned i = 0; i < BF_PARTS_MAX && f->part[i]; i++) {
+        bf_redis *r = bf_redis_of(f->part[i]);
         if (r) gone += r->added;
         if (r) r->added = 0;
-        c->part[i]->last_mark = 0;
-        if (f->variant->forgets) bf_redis_close_part(c->part[i]);
+        f->part[i]->last_mark = 0;
+        if (f->variant->forgets) bf_redis_close_part(f->part[i]);
     }
-    c->newest = BF_NEVER;
-    bf_live_set(c->epoch, BF_NEVER);
-    bf_flag_clear(&c->at_limit);
-    if (f->variant->grows) bf_uint_store_release(&c->count, 1);
+    f->newest = BF_NEVER;
+    bf_live_set(f->epoch, BF_NEVER);
+    bf_flag_clear(&f->at_limit);
+    if (f->variant->grows) bf_uint_store_release(&f->count, 1);
     if (opening) return 0;
     const bool reported = whole->doubt || bf_flag_get(&whole->loss_reported);
     whole->doubt = false;
@@ -395,15 +411,15 @@ int bf_redis_follow_id(bf_filter *f, bool opening, bf_error *err)
 }
 
 /* ---- the hash of the whole ---- */
-int bf_redis_whole_command(bf_redis *r, const char *command, const char *argument, bf_error *err)
+int bf_redis_run_meta(bf_redis *r, const char *command, uint64_t argument, bf_error *err)
 {
     bf_conn *l = r->conn;
     long long done = 0;
     bf_redis_select(r);
     bf_conn_begin(l, BF_WRITES);
     bf_conn_eval(l, bf_script_care, 1);
-    bf_conn_append(l, "%s %s %x %s", r->meta, "", r->filter_id, command);
-    if (argument) bf_conn_append(l, "%s", argument);
+    bf_conn_append(l, "%s %s %x", r->meta, "", r->filter_id);
+    bf_conn_append(l, command, argument);
     const int rc = bf_conn_run_script(l, &done, err);
     return rc < 0 || done == 1 ? rc : bf_redis_fail_lost(r, err);
 }

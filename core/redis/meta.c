@@ -1,30 +1,65 @@
-/* meta.c - K:meta, the hash beside the bits that says what they are.  All values are text:
+/* meta.c - the names in Redis that are derived from a filter's key K, and K:meta, the companion
+ * hash of the bits.
+ *
+ * A derived name is K with a suffix.  Where both must be in one slot of a cluster, and K has no
+ * hash tag of its own, it is {K} with the suffix.  So different keys can have the same derived name
+ * ({seen}:p0 is a part of `seen` and of `{seen}`), and any derived name can be the key of a filter
+ * too.  Therefore every companion hash names the filter that it belongs to, by key and id; what
+ * belongs to another filter is never opened or changed.  All values are text:
  *
  *   owner   the key K of the filter that it belongs to
- *   filter  of a part or a shard: the id of that filter (born of its K:meta) and the name of that
- *           K:meta, as in "1a2b3c4d K:meta".  What names another filter is never opened or changed
+ *   filter  only in a part or a shard: the id of that filter (born of its K:meta) and the name of
+ *           that K:meta, as in "1a2b3c4d K:meta"
  *   format "1"   scheme   m   n   k   p   secret (16 hex digits, 0 = not keyed)
  *   mark (8 hex digits)   by "bloomfilter 0.1.0"
- *   born   the mark it was made with: whoever re-creates a filter writes another one, who clears
- *          or rebuilds it leaves it
- *   shards, where there are more than one: m is then all of theirs, in each of their hashes
- *   adopted, where another system made the bits and goes on writing them
- *   making, as long as the shards are being made: no other filter may take the name
- *   clock "own" where the users of a filter that forgets give the time
- *   cell_bits "4" where there are counters, not bits
+ *   born   the mark it was created with: re-creating changes it, clearing and rebuilding do not
+ *   shards     if there are more than one: m is then the sum, in each of their hashes
+ *   adopted    if another system created the bits and still writes them
+ *   making     until all shards are created: no other filter may take the name
+ *   clock      "own" if the users of a forgetting filter give the time
+ *   cell_bits  "4" for counters
  *
- * Nothing read from it is used before it was checked here. */
-#include "parts/parts.h"
-#include "bits/bits.h"
-#include "parts/filter.h"
-#include "redis/generation.h"
-#include "redis/meta.h"
-#include "redis/keyset.h"
+ * No value is used before it was checked here. */
+#include "redis/redis.h"
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+/* ---- names ---- */
+bool bf_redis_tagged(const char *key)
+{
+    const char *open = strchr(key, '{'), *shut = open ? strchr(open, '}') : NULL;
+    return shut && shut > open + 1;
+}
+
+char *bf_redis_name(const bf_conn *l, const char *key, enum bf_redis_kind_of_name kind, int64_t i)
+{
+    char suffix[40];
+    bool braces = !bf_redis_tagged(key);
+    switch (kind) {
+    case BF_NAME_META: /* other clients look for K:meta; only a cluster needs the same slot */
+        snprintf(suffix, sizeof suffix, "meta");
+        braces &= l->client->cluster;
+        break;
+    case BF_NAME_SHARD: /* shards should be in different slots */
+        snprintf(suffix, sizeof suffix, "%lld", (long long)i);
+        braces = false;
+        break;
+    case BF_NAME_PART: snprintf(suffix, sizeof suffix, "p%lld", (long long)i); break;
+    case BF_NAME_EPOCH: snprintf(suffix, sizeof suffix, "w%lld", (long long)i); break;
+    case BF_NAME_TEMP:
+        snprintf(suffix, sizeof suffix, "tmp:%08lx%08lx", (unsigned long)bf_random(),
+            (unsigned long)bf_random());
+        break;
+    case BF_NAME_CONFIG: /* named as Redisson names it */
+        snprintf(suffix, sizeof suffix, "config");
+        braces = !strchr(key, '{');
+    }
+    const size_t cap = strlen(key) + sizeof suffix + 4;
+    char *name = malloc(cap);
+    if (name) snprintf(name, cap, braces ? "{%s}:%s" : "%s:%s", key, suffix);
+    return name;
+}
+
+/* ---- shape ---- */
 void bf_redis_set_params(bf_redis *r, const bf_params *d)
 {
     r->desc = *d;
@@ -139,7 +174,7 @@ static bool number_field(
     return bf_redis_whole_number(from, bf_redis_field(from, name), base, least, most, out);
 }
 
-static int fail_field(const bf_redis *r, const char *what, bf_error *err)
+int bf_redis_fail_field(const bf_redis *r, const char *what, bf_error *err)
 {
     return bf_fail(err, BF_EFORMAT,
         "%s: field %s of its companion hash (:meta) is missing or invalid", r->label, what);
@@ -163,22 +198,22 @@ static int read_many(const bf_redis *r, bf_redis_meta *m, bf_error *err)
     bf_params *d = &m->desc;
     char text[48], *end;
     uint64_t parts;
-    if (!text_field(r, "kind", text, sizeof text)) return fail_field(r, "kind", err);
+    if (!text_field(r, "kind", text, sizeof text)) return bf_redis_fail_field(r, "kind", err);
     d->kind = !strcmp(text, "grow") ? BF_GROW : !strcmp(text, "window") ? BF_WINDOW : BF_FIXED;
-    if (!d->kind) return fail_field(r, "kind", err);
+    if (!d->kind) return bf_redis_fail_field(r, "kind", err);
     const char *name = d->kind == BF_GROW ? "grow" : "window";
-    if (!text_field(r, name, text, sizeof text)) return fail_field(r, name, err);
+    if (!text_field(r, name, text, sizeof text)) return bf_redis_fail_field(r, name, err);
     *(d->kind == BF_GROW ? &d->grow : &d->window) = bf_real(text, &end);
-    if (*end) return fail_field(r, name, err);
+    if (*end) return bf_redis_fail_field(r, name, err);
     if (!number_field(r, "parts", 10, 1, BF_PARTS_MAX - (d->kind == BF_WINDOW), &parts))
-        return fail_field(r, "parts", err);
-    if (!d->scheme->keyed) return fail_field(r, "scheme", err);
+        return bf_redis_fail_field(r, "parts", err);
+    if (!d->scheme->keyed) return bf_redis_fail_field(r, "scheme", err);
     if (d->kind == BF_WINDOW) d->parts = (unsigned)parts;
     if (d->kind == BF_GROW ? !bf_grow_valid(d->grow) : !bf_window_valid(d->window, d->parts))
-        return fail_field(r, name, err);
+        return bf_redis_fail_field(r, name, err);
     d->live = d->kind == BF_GROW ? (int64_t)parts : BF_NEVER;
     m->users_clock = text_field(r, "clock", text, sizeof text) && !strcmp(text, "own");
-    return bf_chain_possible(d) ? 0 : fail_field(r, "m for its n, p and k", err);
+    return bf_chain_possible(d) ? 0 : bf_redis_fail_field(r, "m for its n, p and k", err);
 }
 
 static int fail_other_owner(const bf_redis *r, const char *name, size_t len, bf_error *err)
@@ -198,7 +233,7 @@ static int read_owner(const bf_redis *r, bf_redis_meta *m, bf_error *err)
     const bf_redis_reply *from = &r->conn->reply;
     const bf_redis *whole = r->whole;
     const char *owner = bf_reply_text(from, bf_redis_field(from, "owner"), &len);
-    if (!owner) return fail_field(r, "owner", err);
+    if (!owner) return bf_redis_fail_field(r, "owner", err);
     if (len != strlen(whole->key) || memcmp(owner, whole->key, len) != 0)
         return fail_other_owner(r, owner, len, err);
     if (whole == r) return 0;
@@ -206,7 +241,7 @@ static int read_owner(const bf_redis *r, bf_redis_meta *m, bf_error *err)
     const char *filter = bf_reply_text(from, bf_redis_field(from, "filter"), &len);
     if (filter && len > 9) memcpy(id, filter, 8);
     m->whole_id = (uint32_t)strtoul(id, &end, 16);
-    if (end != id + 8) return fail_field(r, "filter", err);
+    if (end != id + 8) return bf_redis_fail_field(r, "filter", err);
     if (len - 9 != strlen(whole->meta) || memcmp(filter + 9, whole->meta, len - 9) != 0)
         return fail_other_owner(r, filter + 9, len - 9, err);
     return 0;
@@ -220,12 +255,12 @@ int bf_redis_meta_read(const bf_redis *r, bf_redis_meta *m, bf_error *err)
     *m = (bf_redis_meta){ .adopted = bf_redis_has_field(r, "adopted"),
         .making = bf_redis_has_field(r, "making") };
     if (read_owner(r, m, err) < 0) return BF_EFORMAT;
-    if (!text_field(r, "format", text, sizeof text)) return fail_field(r, "format", err);
+    if (!text_field(r, "format", text, sizeof text)) return bf_redis_fail_field(r, "format", err);
     const bool many = !strcmp(text, "2");
     if (!many && strcmp(text, "1") != 0)
         return bf_fail(
             err, BF_EFORMAT, "%s has format %.8s, this build reads up to 2", r->label, text);
-    if (!text_field(r, "scheme", text, sizeof text)) return fail_field(r, "scheme", err);
+    if (!text_field(r, "scheme", text, sizeof text)) return bf_redis_fail_field(r, "scheme", err);
     if (bf_find_scheme(d, text, NULL, NULL) < 0)
         return bf_fail(
             err, BF_EFORMAT, "%s has scheme %.24s, which this build does not know", r->label, text);
@@ -234,20 +269,21 @@ int bf_redis_meta_read(const bf_redis *r, bf_redis_meta *m, bf_error *err)
     if (d->g.counting && strcmp(text, "4") != 0)
         return bf_fail(err, BF_EFORMAT, "%s has %.8s bits per position, this build knows 1 and 4",
             r->label, text);
-    if (!read_sizes(r, l, &d->g)) return fail_field(r, "m or shards", err);
-    if (!number_field(r, "n", 10, 1, BF_N_MAX, &d->g.n)) return fail_field(r, "n", err);
-    if (!number_field(r, "k", 10, 1, l->k_max, &v)) return fail_field(r, "k", err);
+    if (!read_sizes(r, l, &d->g)) return bf_redis_fail_field(r, "m or shards", err);
+    if (!number_field(r, "n", 10, 1, BF_N_MAX, &d->g.n)) return bf_redis_fail_field(r, "n", err);
+    if (!number_field(r, "k", 10, 1, l->k_max, &v)) return bf_redis_fail_field(r, "k", err);
     d->g.k = (unsigned)v;
     d->g.lines = d->g.m / l->line_bits;
-    if (bf_check_limits(d, NULL) < 0) return fail_field(r, "m or k", err);
+    if (bf_check_limits(d, NULL) < 0) return bf_redis_fail_field(r, "m or k", err);
     const bf_redis_reply *from = &r->conn->reply;
-    if (!bf_redis_share(from, bf_redis_field(from, "p"), &d->g.p)) return fail_field(r, "p", err);
+    if (!bf_redis_share(from, bf_redis_field(from, "p"), &d->g.p))
+        return bf_redis_fail_field(r, "p", err);
     if (!number_field(r, "secret", 16, 0, UINT64_MAX, &d->secret_check))
-        return fail_field(r, "secret", err);
+        return bf_redis_fail_field(r, "secret", err);
     if (number_field(r, "born", 16, 0, UINT32_MAX, &v)) m->id = (uint32_t)v;
     if (number_field(r, "keys", 10, 0, UINT64_MAX, &v)) m->keys = v;
     if (many) return read_many(r, m, err);
-    if (!number_field(r, "mark", 16, 1, UINT32_MAX, &v)) return fail_field(r, "mark", err);
+    if (!number_field(r, "mark", 16, 1, UINT32_MAX, &v)) return bf_redis_fail_field(r, "mark", err);
     m->mark = (uint32_t)v;
     return 0;
 }

@@ -7,15 +7,8 @@
  * The script looks at the marks of all parts and at K:meta first and does nothing where one is
  * another: so a key never goes into a part that another follows by now, a lost part takes nothing,
  * and nor does a filter that lost K:meta, whose parts the next constructor deletes. */
-#include "bits/bits.h"
-#include "parts/span.h"
-#include "redis/cache.h"
-#include "redis/generation.h"
-#include "redis/meta.h"
-#include "redis/keyset.h"
-#include "redis/scripts.h"
-#include "redis/batch.h"
-#include <string.h>
+#include "parts/parts.h"
+#include "redis/redis.h"
 
 enum { POSITIONS = 1 << 18, KEYS_A_SCRIPT = 100, SCRIPT_POSITIONS = 12000 };
 
@@ -59,7 +52,7 @@ static int prepare_batch(
     for (unsigned i = 0; i < b->n; i++)
         for (size_t at = 0, c; at < most; at += c) {
             c = most - at < few ? most - at : few;
-            f->scheme->layout->positions(
+            f->desc.scheme->layout->positions(
                 &b->part[i]->bitmap.g, b->span->d + first + at, c, pos_of(b, i, at));
         }
     for (size_t i = 0; i < most; i++) {
@@ -116,11 +109,11 @@ int bf_redis_parts_explain(bf_filter *f, int rc, bf_error *err)
 {
     bf_redis *whole = bf_redis_whole(f);
     const uint32_t id = whole->filter_id;
-    bf_redis_lock(whole);
-    const bool doubt = whole->doubt;
-    whole->doubt = false;
-    bf_conn_unlock(whole->conn);
-    if (!doubt) return rc;
+    {
+        BF_REDIS_LOCK(whole);
+        if (!whole->doubt) return rc;
+        whole->doubt = false;
+    }
     const int more = bf_parts_refresh(f, err);
     return more < 0 ? more : whole->filter_id != id ? 0 : rc;
 }
@@ -133,7 +126,10 @@ static int ask_trip(bf_filter *f, batch *b, bool add, bf_error *err)
     int rc = bf_redis_send_requests(whole, b->g, b->n, err);
     for (unsigned i = 0; i < b->n; i++) {
         const bf_redis_request *g = b->g + i;
-        if (g->of->cache && bf_redis_cache_heard(g->of, rc)) bf_redis_cache_learn(g, b->at);
+        if (rc < 0)
+            bf_redis_cache_forget(g->of);
+        else
+            bf_redis_cache_learn(g, b->at);
         for (size_t j = 0; rc == 0 && j < b->nkeys; j++) {
             b->span->present[b->from[j]] |= g->present[j];
             if (g->op == BF_OP_ADD) g->of->added += !g->present[j];
@@ -282,7 +278,7 @@ int bf_redis_parts_put(
     int rc = prepare_batch(f, &b, 0, c, whole->wait_replicas || !whole->caches ? 0 : n, err);
     if (rc == 0 && b.nkeys) {
         rc = put_trip(f, &b, most, err);
-        for (unsigned i = 0; i < n; i++) bf_redis_cache_heard(bf_redis_of(parts[i]), rc);
+        for (unsigned i = 0; rc < 0 && i < n; i++) bf_redis_cache_forget(bf_redis_of(parts[i]));
         if (rc < 0 && whole->conn->sent && !whole->conn->healthy)
             rc = bf_redis_fail_unknown_outcome(whole, "added", err);
         else if (rc == 0 && b.moved)

@@ -5,7 +5,7 @@
  * refused before memory is allocated for it.  Knows neither sockets nor what replies mean.
  *
  *   reply i = leaves[from, from + n) of one flat array, in whatever order they came */
-#include "redis/resp.h"
+#include "redis/connection.h"
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -64,10 +64,10 @@ int64_t bf_reply_number(const bf_redis_reply *r, size_t i, int base)
     char digits[20] = "", *end;
     if (bf_reply_integer(r, i, &v)) return v;
     const char *text = bf_reply_text(r, i, &len);
-    if (!text || len == 0 || len >= sizeof digits) return -1;
+    if (!text || len == 0 || len >= sizeof digits) return INT64_MIN;
     memcpy(digits, text, len);
     v = strtoll(digits, &end, base);
-    return *end ? -1 : v;
+    return *end ? INT64_MIN : v;
 }
 
 /* "ERR unknown command `AUTH`, with args beginning with: ..." is cut off at the comma. */

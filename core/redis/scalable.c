@@ -9,100 +9,75 @@
  *
  * The number of keys in a part is counted in its companion hash, by the script that adds: parts.c.
  */
-#include "bits/bits.h"
-#include "parts/parts.h"
-#include "redis/open.h"
-#include "redis/bitmap.h"
-#include "redis/generation.h"
-#include "redis/meta.h"
-#include "redis/names.h"
-#include "redis/keyset.h"
-#include "redis/scripts.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "redis/redis.h"
 
-/* ---- taking in ---- */
-/* Part i of the chain with its name, which it keeps after a re-creation. */
-static bf_part *named_piece(bf_filter *f, unsigned i, bf_error *err)
-{
-    bf_part *p = bf_redis_part_slot(f, i, err);
-    return p && (bf_redis_of(p) || bf_redis_name_part(f, p, i, err) == 0) ? p : NULL;
-}
-
+/* ---- opening ---- */
 static int join(bf_filter *f, bf_part *p)
 {
     p->bitmap.g = bf_redis_of(p)->desc.g;
-    p->bitmap.store.nwords = (p->bitmap.g.m + 63) / 64;
-    return bf_chain_add_part(f->chain, p);
+    p->bitmap.store.nwords = bf_words_of(&p->bitmap.g);
+    return bf_chain_add_part(f, p);
 }
 
-/* Opens the parts from count on in one round trip. */
 static int attach_parts(bf_filter *f, unsigned parts, bf_error *err)
 {
-    bf_redis *r[BF_PARTS_MAX] = { NULL };
-    const unsigned from = f->chain->count;
-    for (unsigned i = from; i < parts; i++) {
-        bf_part *p = named_piece(f, i, err);
-        if (!p) return BF_ENOMEM;
-        r[i - from] = bf_redis_of(p);
-    }
-    bf_redis *whole = bf_redis_whole(f);
-    bf_redis_lock(whole);
-    int rc = bf_redis_prefetch_keys(whole, r, parts - from, err);
-    bf_conn_unlock(whole->conn);
-    for (unsigned i = from; rc == 0 && i < parts; i++) {
-        bf_part *p = f->chain->part[i];
-        if ((rc = bf_redis_open_part(f, p, i, err)) == 0) rc = join(f, p);
-    }
+    bf_part *p[BF_PARTS_MAX] = { NULL };
+    int64_t index[BF_PARTS_MAX] = { 0 };
+    unsigned n = 0;
+    for (unsigned i = f->count; i < parts; index[n++] = i++)
+        if (!(p[n] = bf_redis_part_slot(f, i, err))) return BF_ENOMEM;
+    int rc = bf_redis_open_parts(f, p, index, n, err);
+    for (unsigned i = 0; rc == 0 && i < n; i++) rc = join(f, p[i]);
     return rc;
+}
+
+/* Reads the number of parts, from the filter of that name if it was re-created. */
+static int read_count(bf_filter *f, bool opening, int64_t *parts, bf_error *err)
+{
+    bf_redis *whole = bf_redis_whole(f);
+    int rc;
+    {
+        BF_REDIS_LOCK(whole);
+        bf_conn_begin(whole->conn, BF_READS);
+        bf_conn_command(whole->conn, "HMGET %s born parts", whole->meta);
+        rc = bf_redis_finish_fields(whole, 2, err);
+        *parts = rc < 0 ? 0 : bf_reply_number(&whole->conn->reply, 1, 10);
+    }
+    if (rc == 1) rc = bf_redis_follow_id(f, opening, err);
+    if (rc < 0) return rc;
+    if (*parts < 1 || *parts < (int64_t)f->count) {
+        bf_flag_set(&whole->loss_reported);
+        return bf_redis_fail_lost(whole, err);
+    }
+    return *parts <= BF_PARTS_MAX ? 0 : bf_redis_fail_field(whole, "parts", err);
 }
 
 /* Opens new parts.  The newest part's mark is then known to have no part after it, because K:meta
  * was read after the mark. */
 static int refresh(bf_filter *f, bf_error *err)
 {
-    bf_chain *c = f->chain;
     bf_redis *whole = bf_redis_whole(f);
-    bf_conn *l = whole->conn;
-    if (c->desc.kind == BF_WINDOW) return bf_redis_window_ring(f, err);
-    const bool opening = c->count == 0;
+    if (f->desc.kind == BF_WINDOW) return bf_redis_window_ring(f, err);
+    const bool opening = f->count == 0;
     for (int tries = 0;;) { /* each try finds more parts, at most BF_PARTS_MAX */
-        const uint32_t mark = c->count ? bf_redis_mark_of(c->part[c->count - 1]) : 0;
-        bf_redis_lock(whole);
-        bf_conn_begin(l, BF_READS);
-        bf_conn_command(l, "HMGET %s born parts", whole->meta);
-        int rc = bf_redis_finish_fields(whole, 2, err);
-        const int64_t parts = rc < 0 ? 0 : bf_reply_number(&l->reply, 1, 10);
-        bf_conn_unlock(l);
-        if (rc == 1) rc = bf_redis_follow_id(f, opening, err);
+        const uint32_t mark = f->count ? bf_redis_mark_of(f->part[f->count - 1]) : 0;
+        int64_t parts;
+        int rc = read_count(f, opening, &parts, err);
         if (rc < 0) return rc;
-        if (parts < 1 || parts < (int64_t)c->count) {
-            bf_flag_set(&whole->loss_reported);
-            return bf_redis_fail_lost(whole, err);
-        }
-        if (parts > BF_PARTS_MAX)
-            return bf_fail(err, BF_EFORMAT,
-                "%s: field parts of its companion hash (:meta) is missing or invalid",
-                whole->label);
-        if (parts == (int64_t)c->count) {
-            c->part[c->count - 1]->last_mark = mark;
+        if (parts == (int64_t)f->count) {
+            f->part[f->count - 1]->last_mark = mark;
             return 0;
         }
-        rc = attach_parts(f, (unsigned)parts, err);
-        if (rc < 0) { /* was the filter re-created between the two reads? */
-            bf_redis_lock(whole);
-            const bool other = bf_redis_has_other_id(whole);
-            bf_conn_unlock(l);
-            if (!other || tries++ == BF_REDIS_TRIES) return rc;
-        }
+        if ((rc = attach_parts(f, (unsigned)parts, err)) == 0) continue;
+        BF_REDIS_LOCK(whole); /* was the filter re-created between the two reads? */
+        if (!bf_redis_has_other_id(whole) || tries++ == BF_REDIS_TRIES) return rc;
     }
 }
 
 static bool has_new_parts(const bf_filter *f)
 {
-    if (f->chain->desc.kind == BF_WINDOW) return false;
-    const bf_part *p = f->chain->part[bf_chain_count(f->chain) - 1];
+    if (f->desc.kind == BF_WINDOW) return false;
+    const bf_part *p = f->part[bf_parts_count(f) - 1];
     return bf_redis_mark_of(p) != p->last_mark;
 }
 
@@ -110,32 +85,30 @@ static bool has_new_parts(const bf_filter *f)
 static int append_part(bf_filter *f, const bf_params *part, bf_error *err)
 {
     bf_params d = *part;
-    bf_chain *c = f->chain;
-    d.secret_check = f->secret_check;
     if (d.g.m > BF_REDIS_M_MAX)
         return bf_fail(err, BF_EINVAL,
             "%s cannot grow further: its next part has m=%llu bits, and one Redis key holds at "
             "most %llu",
             bf_redis_whole(f)->label, (unsigned long long)d.g.m,
             (unsigned long long)BF_REDIS_M_MAX);
-    bf_part *p = named_piece(f, c->count, err);
-    if (!p) return BF_ENOMEM;
+    bf_part *p = bf_redis_part_slot(f, f->count, err);
+    if (!p || (!bf_redis_of(p) && bf_redis_name_part(f, p, f->count, err) < 0)) return BF_ENOMEM;
     const bf_redis_new_part new = {
-        .desc = &d, .number = c->count, .newest = c->count ? c->count - INT64_C(1) : BF_NEVER
+        .desc = &d, .number = f->count, .newest = f->count ? f->count - INT64_C(1) : BF_NEVER
     };
     int rc = bf_redis_make_part(f, p, &new, err);
     if (rc == 1) {
         bf_redis_of(p)->keys = 0;
         bf_live_set(p->live, 0);
-        rc = bf_redis_part_cache(bf_redis_of(p), err);
+        rc = bf_redis_cache_new(bf_redis_of(p), err);
         return rc < 0 ? rc : join(f, p);
     }
     if (rc == 2) { /* cleared or lost meanwhile: the next round trip tells which */
-        bf_store *s = &c->part[c->count - 1]->bitmap.store;
+        bf_store *s = &f->part[f->count - 1]->bitmap.store;
         uint64_t ones;
         rc = s->ops->count(s, &ones, NULL, err);
     }
-    return rc < 0 ? rc : c->count ? refresh(f, err) : 0;
+    return rc < 0 ? rc : f->count ? refresh(f, err) : 0;
 }
 
 /* Returns 0 if another process has created it. */
@@ -143,11 +116,11 @@ static int create_filter(bf_filter *f, const bf_params *d, const bf_spec *spec, 
 {
     bf_params part;
     if (d->kind == BF_WINDOW) return bf_redis_window_create(f, d, spec, err);
-    int rc = bf_chain_begin(f, d, spec, err);
+    int rc = bf_chain_begin(f, spec, err);
     if (rc < 0 || (rc = bf_chain_part(d, 0, 0, &part, err)) < 0 ||
         (rc = append_part(f, &part, err)) < 0)
         return rc;
-    if (f->chain->count) return 1;
+    if (f->count) return 1;
     bf_chain_free(f);
     return 0;
 }
@@ -161,30 +134,28 @@ static bool can_recreate(bf_filter *f)
 /* ---- expire: the parts, then K:meta; delete: K:meta, then the parts ---- */
 static int expire_filter(bf_filter *f, double seconds, bf_error *err)
 {
-    if (f->chain->desc.kind == BF_WINDOW)
+    if (f->desc.kind == BF_WINDOW)
         return bf_fail(
             err, BF_ENOTSUP, "a forgetting filter expires part by part: expire() is not for it");
     bf_redis *whole = bf_redis_whole(f);
     int rc = refresh(f, err);
-    for (unsigned i = 0; rc >= 0 && i < f->chain->count; i++) {
-        bf_store *s = &f->chain->part[i]->bitmap.store;
+    for (unsigned i = 0; rc >= 0 && i < f->count; i++) {
+        bf_store *s = &f->part[i]->bitmap.store;
         rc = s->ops->expire(s, seconds, err);
     }
     if (rc < 0) return rc;
-    bf_redis_lock(whole);
-    char ms[BF_REDIS_MS];
-    const char *command = bf_redis_expiry(seconds, ms);
-    rc = bf_redis_whole_command(whole, command, seconds > 0 ? ms : NULL, err);
-    bf_conn_unlock(whole->conn);
-    return rc;
+    uint64_t ms;
+    const char *command = bf_redis_expiry(seconds, &ms);
+    BF_REDIS_LOCK(whole);
+    return bf_redis_run_meta(whole, command, ms, err);
 }
 
 /* Deletes every part; a lost part is not an error.  Returns the first error. */
 static int remove_parts(bf_filter *f, bf_error *err)
 {
     int first = 0;
-    for (unsigned i = f->chain->count; i-- > 0;) {
-        bf_part *p = f->chain->part[i];
+    for (unsigned i = f->count; i-- > 0;) {
+        bf_part *p = f->part[i];
         if (!p->bitmap.store.impl) continue;
         bf_error e;
         if (p->bitmap.store.ops->remove(&p->bitmap.store, &e) == 0 || e.lost || first < 0) continue;
@@ -198,13 +169,13 @@ static int remove_parts(bf_filter *f, bf_error *err)
 static int remove_filter(bf_filter *f, bf_error *err)
 {
     bf_redis *whole = bf_redis_whole(f);
-    int64_t now = bf_live(f->chain->epoch);
+    int64_t now = bf_live(f->epoch);
     int rc = refresh(f, err);
-    if (rc == 0 && f->chain->desc.kind == BF_WINDOW) rc = bf_redis_window_list(f, &now, true, err);
-    if (rc < 0) return rc;
-    bf_redis_lock(whole);
-    rc = bf_redis_whole_command(whole, "DEL", NULL, err);
-    bf_conn_unlock(whole->conn);
+    if (rc == 0 && f->desc.kind == BF_WINDOW) rc = bf_redis_window_list(f, &now, true, err);
+    if (rc == 0) {
+        BF_REDIS_LOCK(whole);
+        rc = bf_redis_run_meta(whole, "DEL", 0, err);
+    }
     return rc < 0 ? rc : remove_parts(f, err);
 }
 

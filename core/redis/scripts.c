@@ -1,7 +1,7 @@
 /* scripts.c - the Lua scripts.  Knows what K and K:meta contain; other files send the scripts and
  * read their replies.  A script returns 0 and changes nothing if a name is not in the state that
  * its caller saw. */
-#include "redis/scripts.h"
+#include "redis/redis.h"
 
 /* clang-format off */
 
@@ -38,7 +38,7 @@ const char bf_script_create[] =
     "return 1";
 
 /* Combines an uploaded bitmap with K. KEYS[3] the temporary key; ARGV[3] its mark in hex,
- * ARGV[4] as bytes, ARGV[5] OR, AND, or '' to replace.  Returns -1 if the temporary key was lost
+ * ARGV[4] as bytes, ARGV[5] OR, AND, or REPLACE.  Returns -1 if the temporary key was lost
  * and started again by a later command of the upload, which goes from the end to the beginning. */
 const char bf_script_exchange[] =
     LIVE "if not live then return 0 end\n"

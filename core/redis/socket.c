@@ -4,7 +4,7 @@
  * never read again. */
 #include "base/system.h"
 #include "base/base.h"
-#include "redis/socket.h"
+#include "redis/connection.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>

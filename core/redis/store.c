@@ -1,18 +1,6 @@
 /* store.c - the operations of the home Redis, by URL or client.  Each locks the connection. open.c
  * opens filters, batch.c sends batches, bitmap.c has complete bitmaps, keyset.c shards. */
-#include "parts/parts.h"
-#include "bits/bits.h"
-#include "redis/open.h"
-#include "redis/bitmap.h"
-#include "redis/cache.h"
-#include "redis/generation.h"
-#include "redis/meta.h"
-#include "redis/keyset.h"
-#include "redis/foreign.h"
-#include "redis/batch.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "redis/redis.h"
 #include <time.h>
 
 enum { TRIP_KEYS = 1000 };
@@ -21,20 +9,20 @@ enum { TRIP_KEYS = 1000 };
 static int with_cache(bf_redis *r, int rc, bf_error *err)
 {
     const bool parts = !r->redisson && r->mark_at == 0;
-    return rc == 1 && !parts && bf_redis_part_cache(r, err) < 0 ? BF_ENOMEM : rc;
+    for (unsigned i = 0; rc == 1 && !parts && i < r->shards; i++)
+        if (bf_redis_cache_new(r->shard ? r->shard + i : r, err) < 0) return BF_ENOMEM;
+    return rc;
 }
 
 static int redis_attach(bf_store *s, const bf_spec *spec, bf_params *desc, bf_error *err)
 {
     bf_redis *r = bf_redis_start(s, spec, err);
     if (!r) return err ? err->code : BF_EINVAL;
-    bf_redis_lock(r);
+    BF_REDIS_LOCK(r);
     int rc = bf_is_redisson(spec->scheme) ? bf_redis_attach_redisson(r, spec, desc, err)
                                           : bf_redis_attach_key(r, spec, desc, err);
-    rc = with_cache(r, rc, err);
     s->made |= r->made;
-    bf_conn_unlock(r->conn);
-    return rc;
+    return with_cache(r, rc, err);
 }
 
 static int redis_create(bf_store *s, const bf_params *d, const bf_spec *spec, bf_error *err)
@@ -53,42 +41,26 @@ static int redis_create(bf_store *s, const bf_params *d, const bf_spec *spec, bf
         return bf_fail(
             err, BF_ENOTSUP, "%s: filters of scheme redisson hold bits, not counters", r->label);
     if (redisson && spec->cache) return bf_redis_no_cache(r, err);
-    bf_redis_lock(r);
-    int rc = redisson     ? bf_redisson_make(r, d, err)
-             : shards > 1 ? bf_redis_make_shards(r, d, err)
-                          : bf_redis_make(r, d, err);
-    rc = with_cache(r, rc, err);
-    bf_conn_unlock(r->conn);
-    return rc;
+    BF_REDIS_LOCK(r);
+    return with_cache(r,
+        (redisson        ? bf_redisson_make
+            : shards > 1 ? bf_redis_make_shards
+                         : bf_redis_make)(r, d, err),
+        err);
 }
 
 /* ---- what it offers: each with the connection to itself ---- */
-static bf_redis *enter(bf_store *s)
-{
-    bf_redis *r = s->impl;
-    bf_redis_lock(r);
-    return r;
-}
-
-static int leave(bf_redis *r, int rc)
-{
-    bf_conn_unlock(r->conn);
-    return rc;
-}
-
 static int redis_apply(bf_store *s, int op, const uint64_t *pos, size_t nkeys, unsigned k,
     uint8_t *present, bf_error *err)
 {
-    bf_redis *r = enter(s);
-    bf_redis_request all = {
+    bf_redis *r = s->impl;
+    const bf_redis_request all = {
         .of = r, .op = op, .pos = pos, .nkeys = nkeys, .k = k, .present = present, .pending = true
     };
-    bf_redis_request rest = all; /* the keys that the cache does not know */
-    int rc = r->cache ? bf_redis_cache_split(&all, &rest, err) : 0;
-    if (rc == 0 && rest.nkeys) rc = bf_redis_apply(&rest, err);
-    if (r->cache) bf_redis_cache_join(&all, &rest, rc);
+    BF_REDIS_LOCK(r);
+    const int rc = bf_redis_apply(&all, err);
     for (size_t i = 0; rc == 0 && op == BF_OP_ADD && i < nkeys; i++) r->added += !present[i];
-    return leave(r, rc);
+    return rc;
 }
 
 static int require_own(const bf_redis *r, const char *what, bf_error *err)
@@ -101,99 +73,100 @@ static int require_own(const bf_redis *r, const char *what, bf_error *err)
 /* One shard after the other, until the first error. */
 static int redis_change(bf_store *s, bf_change how, const uint64_t *words, bf_error *err)
 {
-    bf_redis *r = enter(s);
-    const uint8_t *from = (const uint8_t *)words;
+    bf_redis *r = s->impl;
+    BF_REDIS_LOCK(r);
     int rc = require_own(r, bf_change_names[how], err);
-    int (*one)(bf_redis *, const void *, bf_error *) = how == BF_INTERSECT  ? bf_redis_intersect
-                                                       : how != BF_UNITE    ? bf_redis_replace
-                                                       : r->desc.g.counting ? bf_redis_count_unite
-                                                                            : bf_redis_unite;
-    for (unsigned i = 0; rc == 0 && i < r->shards; i++)
-        rc = one(bf_redis_key(r, i), from ? from + i * (r->bits / 8) : NULL, err);
-    return leave(r, rc);
+    for (unsigned i = 0; rc == 0 && i < r->shards; i++) {
+        const void *from = words ? (const uint8_t *)words + i * (r->bits / 8) : NULL;
+        bf_redis *one = bf_redis_key(r, i);
+        rc = how == BF_UNITE && r->desc.g.counting ? bf_redis_count_unite(one, from, err)
+                                                   : bf_redis_change(one, how, from, err);
+    }
+    return rc;
 }
 
 static int redis_read(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_error *err)
 {
-    bf_redis *r = enter(s);
+    bf_redis *r = s->impl;
     const uint64_t size = r->shards > 1 ? r->bits / 8 : UINT64_MAX;
     uint8_t *to = buf;
     int rc = 0;
+    BF_REDIS_LOCK(r);
     for (uint64_t c; rc == 0 && len; offset += c, to += c, len -= c) {
         c = size - offset % size < len ? size - offset % size : len;
         rc = bf_redis_read(bf_redis_key(r, (unsigned)(offset / size)), offset % size, to, c, err);
     }
-    return leave(r, rc);
+    return rc;
 }
 
 static int redis_count(bf_store *s, uint64_t *ones, uint64_t *slices, bf_error *err)
 {
-    bf_redis *r = enter(s);
+    bf_redis *r = s->impl;
     int rc = 0;
+    BF_REDIS_LOCK(r);
     *ones = 0;
     for (unsigned i = 0; rc == 0 && i < r->shards; i++) {
         uint64_t here = 0;
         rc = bf_redis_count(bf_redis_key(r, i), &here, slices, err);
         *ones += here;
     }
-    return leave(r, rc);
+    return rc;
 }
 
 /* All shards are equally full, so one is sampled. */
 static int redis_sample(bf_store *s, uint64_t *ones, uint64_t *of, bf_error *err)
 {
-    bf_redis *r = enter(s);
-    return leave(r, bf_redis_sample(bf_redis_key(r, 0), ones, of, err));
+    bf_redis *r = s->impl;
+    BF_REDIS_LOCK(r);
+    return bf_redis_sample(bf_redis_key(r, 0), ones, of, err);
 }
 
 /* Runs a command on every key, also after an error; returns the first error.  With shards, K:meta
  * is last, and expires only if all shards did. */
 static int each_key(
-    bf_store *s, const char *what, const char *command, const char *argument, bf_error *err)
+    bf_store *s, const char *what, const char *command, uint64_t argument, bf_error *err)
 {
-    bf_redis *r = enter(s);
+    bf_redis *r = s->impl;
+    BF_REDIS_LOCK(r);
     const bool removes = !strcmp(command, "DEL");
-    int first = require_own(r, what, err);
-    for (unsigned i = 0, n = first < 0 ? 0 : r->shards + (r->shard != NULL); i < n; i++) {
-        bf_error *e = first < 0 ? NULL : err;
-        if (i == r->shards && first < 0 && !removes) break;
-        const int rc = i < r->shards
-                           ? bf_redis_run_if_marked(bf_redis_key(r, i), command, argument, e)
-                           : bf_redis_whole_command(r, command, argument, e);
+    int first = require_own(r, what, err), rc;
+    if (first < 0) return first;
+    for (unsigned i = 0; i < r->shards; i++) {
+        rc = bf_redis_run(bf_redis_key(r, i), command, argument, first < 0 ? NULL : err);
         if (first == 0) first = rc;
     }
-    if (removes) bf_redis_cache_forget(r->cache);
-    return leave(r, first);
+    if (r->shard && (first == 0 || removes)) {
+        rc = bf_redis_run_meta(r, command, argument, first < 0 ? NULL : err);
+        if (first == 0) first = rc;
+    }
+    if (removes) bf_redis_cache_forget(r);
+    return first;
 }
 
 static int redis_expire(bf_store *s, double seconds, bf_error *err)
 {
-    char ms[BF_REDIS_MS];
-    const char *command = bf_redis_expiry(seconds, ms);
-    return each_key(s, "expire", command, seconds > 0 ? ms : NULL, err);
+    uint64_t ms;
+    const char *command = bf_redis_expiry(seconds, &ms);
+    return each_key(s, "expire", command, ms, err);
 }
 static int redis_remove(bf_store *s, bf_error *err)
 {
-    return each_key(s, "be deleted", "DEL", NULL, err);
+    return each_key(s, "be deleted", "DEL", 0, err);
 }
 
 static bool redis_current(const bf_store *s)
 {
-    bf_redis *r = enter((bf_store *)s);
+    bf_redis *r = s->impl;
     bf_redis_key_snapshot seen;
     uint32_t now;
     const bool parts = r->mark_at == 0 && !r->foreign;
-    bool same = true;
-    if (r->redisson)
-        same = bf_redis_mark(r, &now, NULL) == 0 && now == r->mark;
-    else if (r->foreign)
-        same = bf_redis_read_key(r, &seen, NULL) == 0 && r->conn->reply.n == 0 && seen.bytes > 0;
-    else if (!parts)
-        same = bf_redis_keys_current(r);
+    BF_REDIS_LOCK(r);
+    if (r->redisson) return bf_redis_mark(r, &now, NULL) == 0 && now == r->mark;
+    if (r->foreign)
+        return bf_redis_read_key(r, &seen, NULL) == 0 && r->conn->reply.n == 0 && seen.bytes > 0;
+    if (!parts && !bf_redis_keys_current(r)) return false;
     bf_redis_select(r);
-    if (same && (parts || r->shard))
-        same = bf_redis_fetch_id(r, &now, NULL) == 0 && now == r->filter_id;
-    return leave(r, same);
+    return (!parts && !r->shard) || (bf_redis_fetch_id(r, &now, NULL) == 0 && now == r->filter_id);
 }
 
 static void redis_close(bf_store *s)
@@ -201,7 +174,7 @@ static void redis_close(bf_store *s)
     bf_redis *r = s->impl;
     if (!r) return;
     bf_redis_free_shards(r);
-    bf_redis_cache_free(r->cache);
+    bf_redis_cache_free(r);
     if (r->conn && r->whole == r) {
         bf_conn_free(r->conn);
         free(r->conn);

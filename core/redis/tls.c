@@ -4,7 +4,7 @@
  * bf_socket_out, which know deadlines and SIGPIPE. */
 #include "base/base.h"
 #ifdef BF_HAVE_OPENSSL
-#include "redis/socket.h"
+#include "redis/connection.h"
 #include <arpa/inet.h>
 #include <dlfcn.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
  * &ca=FILE&cert=FILE beside, and unix://[user:pass@]/path?db=0&key=K, taken apart.  Knows text
  * only. No message shows a part of the text that a misplaced password could be in. */
 #include "parts/filter.h"
-#include "redis/url.h"
+#include "redis/connection.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,19 +8,8 @@
  * the part of "now" exists and has the known mark, no part was created since, and K:meta need not
  * be read; until then every call reads it.  A part that K:meta has and Redis has not is lost: an
  * error, never "absent".  The creation of a part removes the fields of epochs that are over. */
-#include "bits/bits.h"
-#include "parts/parts.h"
-#include "redis/open.h"
-#include "redis/bitmap.h"
-#include "redis/generation.h"
-#include "redis/meta.h"
-#include "redis/names.h"
-#include "redis/keyset.h"
-#include "redis/scripts.h"
+#include "redis/redis.h"
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 /* ---- time ----
@@ -43,37 +32,33 @@ static int64_t machine_us(void)
 /* *us: Redis's time at some moment of the round trip. */
 static int learn_time(bf_filter *f, int64_t *us, bf_error *err)
 {
-    bf_chain *c = f->chain;
     bf_redis *whole = bf_redis_whole(f);
     const bf_redis_reply *reply = &whole->conn->reply;
-    bf_redis_lock(whole);
-    int rc = bf_conn_query(whole->conn, err, "TIME");
-    const int64_t here = machine_us();
-    const int64_t seconds = rc == 0 && reply->n == 2 ? bf_reply_number(reply, 0, 10) : -1,
-                  more = seconds < 0 ? -1 : bf_reply_number(reply, 1, 10);
-    if (rc == 0 && (seconds < 0 || seconds > INT64_C(1) << 40 || more < 0 || more > 999999))
-        rc = bf_redis_fail_protocol(whole, err);
-    bf_conn_unlock(whole->conn);
+    BF_REDIS_LOCK(whole);
+    const int rc = bf_conn_query(whole->conn, err, "TIME");
     if (rc < 0) return rc;
+    const int64_t here = machine_us(), seconds = bf_reply_number(reply, 0, 10),
+                  more = bf_reply_number(reply, 1, 10);
+    if (reply->n != 2 || seconds < 0 || seconds > INT64_C(1) << 40 || more < 0 || more > 999999)
+        return bf_redis_fail_protocol(whole, err);
     *us = seconds * 1000000 + more;
-    bf_word_store(&c->clock_offset, (uint64_t)(*us - here ? *us - here : 1));
-    bf_word_store(&c->clock_read_at, (uint64_t)here);
+    bf_word_store(&f->clock_offset, (uint64_t)(*us - here ? *us - here : 1));
+    bf_word_store(&f->clock_read_at, (uint64_t)here);
     return 0;
 }
 
 int bf_redis_window_time(bf_filter *f, double *now, bf_error *err)
 {
-    bf_chain *c = f->chain;
-    const double step = bf_window_step(c), own = *now;
-    const int64_t here = machine_us(), age = here - (int64_t)bf_word(&c->clock_read_at);
-    const bool users = c->own_clock && bf_flag_get(&bf_redis_whole(f)->users_clock);
+    const double step = bf_window_step(f), own = *now;
+    const int64_t here = machine_us(), age = here - (int64_t)bf_word(&f->clock_read_at);
+    const bool users = f->own_clock && bf_flag_get(&bf_redis_whole(f)->users_clock);
     const bool known =
-        bf_word(&c->clock_offset) && (double)age < 1e6 * fmin(step < 1 ? 1 : step, 60);
+        bf_word(&f->clock_offset) && (double)age < 1e6 * fmin(step < 1 ? 1 : step, 60);
     for (int64_t us = 0;;) {
         /* may be older than the clock's reading, never newer */
-        const double redis = (double)(here + (int64_t)bf_word(&c->clock_offset)) / 1e6;
+        const double redis = (double)(here + (int64_t)bf_word(&f->clock_offset)) / 1e6;
         const double latest = us ? (double)us / 1e6 : redis;
-        const bool off = c->own_clock && (own - latest > step || (!users && redis - own > step));
+        const bool off = f->own_clock && (own - latest > step || (!users && redis - own > step));
         if (off && us)
             return bf_fail(err, BF_EINVAL,
                 "%.50s: clock gives %.17g, Redis has %.17g: %s by more than a part (%g s)",
@@ -90,21 +75,16 @@ int bf_redis_window_time(bf_filter *f, double *now, bf_error *err)
 /* ---- the ring ---- */
 int bf_redis_window_ring(bf_filter *f, bf_error *err)
 {
-    bf_chain *c = f->chain;
     bf_params d;
     bf_redis_whole(f)->by_born = true;
-    while (c->count <= c->desc.parts) {
-        int rc = bf_chain_part(&c->desc, c->count, c->count * c->desc.g.m, &d, err);
-        if (rc <= 0)
-            return rc < 0 ? rc
-                          : bf_fail(err, BF_EFORMAT,
-                                "%s: field m of its companion hash (:meta) is missing or invalid",
-                                bf_redis_whole(f)->label);
-        bf_part *p = bf_redis_part_slot(f, c->count, err);
+    while (f->count <= f->desc.parts) {
+        int rc = bf_chain_part(&f->desc, f->count, f->count * f->desc.g.m, &d, err);
+        if (rc <= 0) return rc < 0 ? rc : bf_redis_fail_field(bf_redis_whole(f), "m", err);
+        bf_part *p = bf_redis_part_slot(f, f->count, err);
         if (!p) return BF_ENOMEM;
         p->bitmap.g = d.g;
-        p->bitmap.store.nwords = (d.g.m + 63) / 64;
-        bf_chain_add_part(c, p);
+        p->bitmap.store.nwords = bf_words_of(&d.g);
+        bf_chain_add_part(f, p);
     }
     return 0;
 }
@@ -113,40 +93,34 @@ int bf_redis_window_ring(bf_filter *f, bf_error *err)
  * others. */
 static int attach_epochs(bf_filter *f, int64_t now, const bool *has, bf_error *err)
 {
-    bf_redis *r[BF_PARTS_MAX];
+    bf_part *p[BF_PARTS_MAX] = { NULL };
+    int64_t epoch[BF_PARTS_MAX] = { 0 };
     unsigned n = 0;
-    int rc = 0;
-    for (unsigned i = f->chain->count; rc == 0 && i-- > 0;) {
-        bf_part *p = bf_window_part(f->chain, now - i);
-        if (has[i] && bf_live(p->live) == now - i) continue;
-        bf_redis_close_part(p);
-        if (has[i] && (rc = bf_redis_name_part(f, p, now - i, err)) == 0) r[n++] = bf_redis_of(p);
+    for (unsigned i = f->count; i-- > 0;) {
+        epoch[n] = now - i;
+        p[n] = bf_window_part(f, now - i);
+        if (has[i] && bf_live(p[n]->live) == now - i) continue;
+        bf_redis_close_part(p[n]);
+        n += has[i];
     }
-    bf_redis_lock(bf_redis_whole(f));
-    if (rc == 0) rc = bf_redis_prefetch_keys(bf_redis_whole(f), r, n, err);
-    bf_conn_unlock(bf_redis_whole(f)->conn);
-    for (unsigned i = f->chain->count; rc == 0 && i-- > 0;) {
-        bf_part *p = bf_window_part(f->chain, now - i);
-        if (has[i] && bf_live(p->live) != now - i) rc = bf_redis_open_part(f, p, now - i, err);
-    }
-    for (unsigned i = 0; rc < 0 && i < f->chain->count; i++) /* parts that were not opened */
-        if (bf_live(f->chain->part[i]->live) == BF_NEVER) bf_redis_close_part(f->chain->part[i]);
+    const int rc = bf_redis_open_parts(f, p, epoch, n, err);
+    for (unsigned i = 0; rc < 0 && i < n; i++) /* parts that were not opened */
+        if (bf_live(p[i]->live) == BF_NEVER) bf_redis_close_part(p[i]);
     return rc;
 }
 
 /* ---- what there is ---- */
-/* One HMGET: the newest epoch, and which of the epochs now .. now - parts have a part.  Only nil
- * means none: a part wrongly taken for missing would read as "absent". */
-static int fetch_epochs(bf_filter *f, int64_t now, int64_t *newest, bool *has, bf_error *err)
+/* Reads the fields born, epoch and those of the epochs now .. now - parts.  Only nil means that
+ * there is no part: a part wrongly taken for missing would read as "absent".  Returns as
+ * bf_redis_finish_fields. */
+static int read_fields(bf_filter *f, int64_t now, int64_t *newest, bool *has, bf_error *err)
 {
     enum { FIELDS = 2 }; /* born and epoch, before the parts */
     bf_redis *whole = bf_redis_whole(f);
     bf_conn *l = whole->conn;
-    const unsigned n = f->chain->desc.parts + 1;
-    size_t len;
-    char text[32] = "", *end = text;
-    *newest = BF_NEVER;
-    bf_redis_lock(whole);
+    const unsigned n = f->desc.parts + 1;
+    char text[32];
+    BF_REDIS_LOCK(whole);
     bf_conn_begin(l, BF_READS);
     bf_conn_command(l, "HMGET %s born epoch", whole->meta);
     bf_conn_expect(l, FIELDS + n, 0);
@@ -154,26 +128,25 @@ static int fetch_epochs(bf_filter *f, int64_t now, int64_t *newest, bool *has, b
         snprintf(text, sizeof text, "e%lld", (long long)(now - i));
         bf_conn_append(l, "%s", text);
     }
-    int rc = bf_redis_finish_fields(whole, FIELDS + n, err);
-    for (unsigned i = 0; rc >= 0 && i < n; i++)
-        has[i] = l->reply.leaves[FIELDS + i].type == BF_LEAF_TEXT;
-    const char *epoch = rc >= 0 ? bf_reply_text(&l->reply, 1, &len) : NULL;
-    if (epoch) { /* nil: nothing was added yet */
-        memset(text, 0, sizeof text);
-        if (len < 20) memcpy(text, epoch, len);
-        *newest = strtoll(text, &end, 10);
-        if (end == text || *end || *newest <= BF_NEVER / 2 || *newest >= -BF_NEVER / 2)
-            rc = bf_fail(err, BF_EFORMAT,
-                "%s: field epoch of its companion hash (:meta) is missing or invalid",
-                whole->label);
-    }
-    bf_conn_unlock(l);
+    const int rc = bf_redis_finish_fields(whole, FIELDS + n, err);
+    if (rc < 0) return rc;
+    for (unsigned i = 0; i < n; i++) has[i] = l->reply.leaves[FIELDS + i].type == BF_LEAF_TEXT;
+    const bool none = l->reply.leaves[1].type == BF_LEAF_NIL; /* nothing was added yet */
+    *newest = none ? BF_NEVER : bf_reply_number(&l->reply, 1, 10);
+    if (!none && (*newest <= BF_NEVER / 2 || *newest >= -BF_NEVER / 2))
+        return bf_redis_fail_field(whole, "epoch", err);
+    return rc;
+}
+
+static int fetch_epochs(bf_filter *f, int64_t now, int64_t *newest, bool *has, bf_error *err)
+{
+    const int rc = read_fields(f, now, newest, has, err);
     return rc == 1 ? bf_redis_follow_id(f, false, err) : rc;
 }
 
 bool bf_redis_window_is_stale(const bf_filter *f, int64_t now)
 {
-    const bf_part *p = bf_window_part(f->chain, now);
+    const bf_part *p = bf_window_part(f, now);
     return bf_live(p->live) == now && bf_redis_mark_of(p) != p->last_mark;
 }
 
@@ -186,17 +159,16 @@ static int too_fast(const bf_filter *f, bf_error *err)
  * read after the mark. */
 int bf_redis_window_list(bf_filter *f, int64_t *now, bool anyway, bf_error *err)
 {
-    bf_chain *c = f->chain;
-    const int64_t seen = bf_live(c->epoch);
+    const int64_t seen = bf_live(f->epoch);
     bool has[BF_PARTS_MAX];
     int64_t newest = BF_NEVER;
     int rc = 0;
     if (seen > *now) *now = seen;
-    if (!anyway && bf_live(bf_window_part(c, *now)->live) == *now &&
+    if (!anyway && bf_live(bf_window_part(f, *now)->live) == *now &&
         !bf_redis_window_is_stale(f, *now))
         return 0; /* complete */
     for (int tries = 0; tries < BF_REDIS_TRIES; tries++) {
-        bf_part *last = bf_window_part(c, *now);
+        bf_part *last = bf_window_part(f, *now);
         const uint32_t mark = bf_redis_mark_of(last);
         if ((rc = fetch_epochs(f, *now, &newest, has, err)) < 0) return rc;
         if (newest > *now) {
@@ -205,8 +177,8 @@ int bf_redis_window_list(bf_filter *f, int64_t *now, bool anyway, bf_error *err)
         }
         if (newest == *now && bf_live(last->live) == *now) last->last_mark = mark;
         if ((rc = attach_epochs(f, *now, has, err)) < 0) return rc;
-        if (newest != BF_NEVER) bf_live_raise(c->epoch, newest);
-        c->newest = newest;
+        if (newest != BF_NEVER) bf_live_raise(f->epoch, newest);
+        f->newest = newest;
         if (bf_live(last->live) != *now || !bf_redis_window_is_stale(f, *now)) return 0;
     }
     return too_fast(f, err);
@@ -216,13 +188,13 @@ int bf_redis_window_list(bf_filter *f, int64_t *now, bool anyway, bf_error *err)
 /* Creates the part of that epoch, if no other process was faster. */
 static int make_epoch(bf_filter *f, bf_part *p, int64_t epoch, bf_error *err)
 {
-    bf_params d = bf_part_params(f, p, 0);
+    bf_params d = bf_part_params(f, 0);
     /* ms until the part expires: a step after its keys do, and a minute for clocks that differ */
-    const unsigned parts = f->chain->desc.parts;
-    const double left = (parts + 2) * bf_window_step(f->chain) + 60;
+    const unsigned parts = f->desc.parts;
+    const double left = (parts + 2) * bf_window_step(f) + 60;
     const bf_redis_new_part new = { .desc = &d,
         .number = epoch,
-        .newest = f->chain->newest,
+        .newest = f->newest,
         .ms = left < 1e12 ? (uint64_t)(left * 1000) : UINT64_C(1000000000000000),
         .oldest = epoch - parts };
     d.kind = BF_FIXED;
@@ -239,8 +211,8 @@ int bf_redis_window_open(bf_filter *f, int64_t *epoch, bool past, bf_error *err)
         int64_t now = *epoch;
         int rc = bf_redis_window_list(f, &now, past && tries, err);
         if (!past) *epoch = now;
-        bf_part *p = bf_window_part(f->chain, *epoch);
-        if (rc < 0 || bf_live(p->live) == *epoch || *epoch < now - (int64_t)f->chain->desc.parts)
+        bf_part *p = bf_window_part(f, *epoch);
+        if (rc < 0 || bf_live(p->live) == *epoch || *epoch < now - (int64_t)f->desc.parts)
             return rc;
         if ((rc = make_epoch(f, p, *epoch, err)) < 0) return rc;
     }
@@ -257,17 +229,18 @@ int bf_redis_window_create(bf_filter *f, const bf_params *d, const bf_spec *spec
         return bf_fail(err, BF_EINVAL,
             "a part of m=%llu bits does not fit one Redis key (at most %llu)",
             (unsigned long long)d->g.m, (unsigned long long)BF_REDIS_M_MAX);
-    int rc = bf_chain_begin(f, d, spec, err);
+    int rc = bf_chain_begin(f, spec, err);
     if (rc < 0) return rc;
-    bf_redis_lock(whole);
-    bf_conn_begin(l, BF_WRITES);
-    bf_conn_eval(l, bf_script_create, 2);
-    bf_conn_append(l, "%s %s %s", whole->key, whole->meta, "");
-    bf_redis_append_params(whole, &f->chain->desc, f->secret_check);
-    whole->users_clock = f->chain->own_clock;
-    if (whole->users_clock) bf_conn_append(l, "clock own");
-    rc = bf_conn_run_script(l, &v, err);
-    bf_conn_unlock(l);
+    {
+        BF_REDIS_LOCK(whole);
+        bf_conn_begin(l, BF_WRITES);
+        bf_conn_eval(l, bf_script_create, 2);
+        bf_conn_append(l, "%s %s %s", whole->key, whole->meta, "");
+        bf_redis_append_params(whole, &f->desc, f->desc.secret_check);
+        whole->users_clock = f->own_clock;
+        if (whole->users_clock) bf_conn_append(l, "clock own");
+        rc = bf_conn_run_script(l, &v, err);
+    }
     if (rc == 0 && v == 1) return (rc = bf_redis_window_ring(f, err)) < 0 ? rc : 1;
     if (rc == 0) bf_chain_free(f);
     return rc;

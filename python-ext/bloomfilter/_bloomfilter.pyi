@@ -105,7 +105,17 @@ class SaturationWarning(UserWarning):
     """More than half of a filter's bits are set: it holds more keys than it was sized for, or soon will."""
 
 class BloomFilter:
-    """A set that answers `key in bf` with "surely not" or "probably", in a few bits per key."""
+    """A set that answers `key in bf` with "surely not" or "probably", in a few bits per key.
+
+        BloomFilter(n=1_000_000, p=0.01)     sized for n keys at false-positive rate p
+        BloomFilter(m, n)                    the classic one: m bits for n keys
+
+    m = bits, n = keys it is sized for, k = positions per key, p = false-positive rate at n keys; any sufficient set of them.
+    grow=2.0: it grows past n and keeps p.  window=seconds: it forgets keys that long after they were added last, n being
+    the keys of one window.  Keys are str (as UTF-8), bytes-like or int (as decimal text): 42, "42" and b"42" are one key.
+
+    bf.add(key) is True when the key is SURELY NEW, False when it was probably there already.
+    """
 
     def __init__(
         self,
@@ -215,7 +225,7 @@ class BloomFilter:
     # what it is
     @property
     def m(self) -> int:
-        """Number of bits."""
+        """Number of bits, or of counters."""
     @property
     def n(self) -> int:
         """Number of keys it is sized for."""
@@ -230,13 +240,13 @@ class BloomFilter:
         """Name of the scheme: how a key becomes positions."""
     @property
     def storage(self) -> Any:
-        """Path or URL as given; None for process memory."""
+        """Path, URL or client as given; None for process memory."""
     @property
     def shards(self) -> int:
         """Into how many equal slices the bits are cut, all bits of a key in one; 1 = not at all."""
     @property
     def bitset(self) -> bytes:
-        """The bits, ceil(m / 8) bytes: bit i is byte i // 8, mask 0x80 >> (i % 8)."""
+        """The bits, ceil(m / 8) bytes: bit i is byte i // 8, mask 0x80 >> (i % 8).  Of counters ceil(m / 2) bytes."""
 
     @property
     def grow(self) -> float | None:
@@ -252,13 +262,17 @@ class BloomFilter:
         """Whether this constructor just made it, so that it is to be filled. False where it was there before (open, load,
         from_bytes), and of copies and unions."""
     def part_info(self) -> list[_Part]:
-        """The parts of a filter that grows or forgets."""
+        """The parts of a filter that grows or forgets, a dict each: first_bit, m, n, p, and keys (grow) or since and until
+        (window; seconds of its clock, None where the part is unused)."""
 
     # one key
     def add(self, key: _Key, /) -> bool:
-        """True: the key is SURELY NEW.  False: it was probably there already."""
+        """Add a key.  True: it is SURELY NEW, it was never added before.  False: it was probably there already.
+
+        Some other packages answer the other way round.
+        """
     def addKey(self, key: _Key, /) -> bool:
-        """The classic name of add(): True means SURELY NEW."""
+        """The classic name of add(): True means that the key is SURELY NEW."""
     def existKey(self, key: _Key, /) -> bool:
         """The classic name of `key in bf`: False means surely never added."""
     def __contains__(self, key: _Key, /) -> bool:
@@ -268,14 +282,20 @@ class BloomFilter:
 
     # many keys
     def update(self, keys: _Keys | BloomFilter, /, *, nulls: _Nulls = "raise") -> int:
-        """Add all; how many were SURELY NEW.  Of another filter: self |= other; how many keys came new, estimated.
+        """Add all keys of an iterable or a column; return how many were SURELY NEW.
 
+        Of another filter of equal parameters: self |= other; return how many keys came new, estimated.
+        Arrow columns (pyarrow, polars, pandas), numpy 'S' and 'U' arrays (NUL bytes at the end are padding) and 1-d arrays
+        of integers are read without an object per key and without the GIL.
         A bad key (TypeError, ValueError) is named by its number, also as the exception's index; the keys before it
         are added. A column (Arrow, numpy, pandas, polars) with a null raises TypeError before any key is added;
         nulls="skip" leaves nulls out.
         """
     def add_many(self, keys: _Keys, /, *, nulls: _Nulls = "raise") -> bytes:
-        """Add all; one byte per key: 1 = SURELY NEW, 0 = probably there already. nulls as in update(): 0 for a null."""
+        """Add all; one byte per key: 1 = SURELY NEW, 0 = probably there already. nulls as in update(): 0 for a null.
+
+        The answer fits itertools.compress(keys, answer) and numpy.frombuffer(answer, bool).
+        """
     def contains_many(self, keys: _Keys, /, *, nulls: _Nulls = "raise") -> bytes:
         """One byte per key: 1 = probably added, 0 = surely never added. nulls as in update(): 0 for a null."""
     def update_lines(
@@ -312,13 +332,13 @@ class BloomFilter:
     def __ge__(self, other: BloomFilter, /) -> bool: ...
     def __gt__(self, other: BloomFilter, /) -> bool: ...
     def issubset(self, other: BloomFilter, /) -> bool:
-        """self <= other"""
+        """self <= other: all bits are set in the other, too.  True if all keys are in the other."""
     def issuperset(self, other: BloomFilter, /) -> bool:
-        """self >= other"""
+        """self >= other; see issubset()."""
     def union_count(self, other: BloomFilter, /) -> int:
         """Estimated number of keys in self | other, without making it."""
     def intersection_count(self, other: BloomFilter, /) -> int:
-        """Estimated number of keys that both have."""
+        """Estimated number of keys that both have: the counts of both less union_count()."""
     def copy(self) -> Self:
         """An independent copy in memory, whatever the home of this filter."""
     def __copy__(self) -> Self: ...
@@ -331,13 +351,13 @@ class BloomFilter:
         """Whether any bit is set."""
     @property
     def fill_ratio(self) -> float:
-        """Share of the bits that are 1 now."""
+        """Share of the bits that are 1 now.  One pass over the bits."""
     @property
     def fpr(self) -> float:
-        """False-positive rate at the present fill, by the scheme's formula."""
+        """False-positive rate at the present fill, by the scheme's formula.  One pass over the bits."""
     @property
     def saturated(self) -> bool:
-        """Whether more than half of the bits are 1."""
+        """Whether more than half of the bits are 1: it holds more than it was sized for, or soon will."""
     def info(self) -> _Info:
         """What the filter is and what is in it.  One pass over the bits."""
     def clear(self) -> None:
@@ -345,7 +365,10 @@ class BloomFilter:
 
     # bytes
     def to_bytes(self, *, format: str | None = None) -> bytes:
-        """The filter as bytes, the same in every language; format: as another system writes them (docs/migrate.md)."""
+        """The filter as bytes, the same in every language; see from_bytes().
+
+        format: as another system writes them, "guava", "bits" or "bits-lsb" (docs/migrate.md).
+        """
     @classmethod
     def from_bytes(
         cls,
@@ -361,7 +384,11 @@ class BloomFilter:
         clock: Callable[[], _Real] | None = None,
         hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
     ) -> Self:
-        """A filter in memory from what to_bytes() gave.  Parameters given must be those of the data."""
+        """A filter in memory from what to_bytes() gave.  Parameters given must be those of the data.
+
+        A keyed filter needs its secret.  format: as another system wrote them, "guava", "bits", "bits-lsb" or "cells"; bare
+        bits need scheme, m and k.
+        """
     def save(self, path: _Path, /) -> None:
         """Write the filter to a file, by rename: no partial file stays behind."""
     @classmethod
@@ -410,10 +437,19 @@ class BloomFilter:
     ) -> None: ...
 
 class CountingBloomFilter(BloomFilter):
-    """A BloomFilter of 4-bit counters instead of bits: keys can be removed and counted.  m = counters."""
+    """A BloomFilter of 4-bit counters instead of bits: keys can be removed and counted.  m = counters.
+
+        bf = CountingBloomFilter(n=1_000_000, p=0.01)
+        bf.add(key); bf.remove(key); bf.count_of(key)
+
+    A counter that reached 15 stays there for ever, so no removal ever makes another key absent.
+    """
 
     def remove(self, key: _Key, /) -> bool:
-        """Take one add back.  True: it was there; False: it was absent, and nothing changed."""
+        """Take one add of the key back.  True: it was there; False: it was absent, and nothing changed.
+
+        Remove only what was added: removing a false positive damages the keys that share its counters.
+        """
     def remove_many(self, keys: _Keys, /, *, nulls: _Nulls = "raise") -> bytes:
         """Remove all; one byte per key: 1 = removed, 0 = was absent. nulls as in update(): 0 for a null."""
     def count_of(self, key: _Key, /) -> int:

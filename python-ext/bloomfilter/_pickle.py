@@ -15,19 +15,32 @@ from typing import Any
 from ._bloomfilter import BloomFilter, CountingBloomFilter, _from_bytes
 
 
-def reduce_bytes(bf: BloomFilter, data: bytes) -> tuple[Any, ...]:
-    """The function of the module takes 40 bytes less in a pickle than the method of a class, and
-    finds the class in the data; a pickle that is stored names it."""
-    kind = type(bf)
-    plain = kind in (BloomFilter, CountingBloomFilter)
-    return with_state(bf, _from_bytes if plain else kind.from_bytes, data)
-
-
-def reduce_stored(
-    bf: BloomFilter, storage: str, path: str, key: str | None, read_only: bool
-) -> tuple[Any, ...]:
-    """path: the file's, where it is relative.  An unpickling process may be in another folder, so
-    the pickle has the absolute path."""
+def reduce(
+    bf: BloomFilter,
+    home: str,
+    callback: bool,
+    keyed: bool,
+    read_only: bool,
+    storage: str | None,
+    path: str | None,
+    is_there: bool,
+    key: str | None,
+) -> tuple[Any, ...] | str:
+    """What __reduce__() returns, or why there is none.  callback: the filter has a clock or hash
+    functions.  path: the file's, if that is relative; is_there: whether it leads to the file from
+    the present working directory."""
+    if callback and bf.scheme == "functions":
+        return "a filter with hash functions of its own cannot be pickled: use to_bytes() and from_bytes(data, hashes=...)"
+    if keyed:
+        return "a keyed filter cannot be pickled: its secret is never stored; use to_bytes() and from_bytes(data, secret=...)"
+    if callback:
+        return "a filter with a clock of its own cannot be pickled: use to_bytes() and from_bytes(data, clock=...)"
+    if storage is None and home == "memory":
+        return in_memory(bf)
+    if storage is None:
+        return "a filter on a client object cannot be pickled"
+    if not is_there:
+        return f"{path!r} is a relative path, which is not this filter's in the present working directory: to pickle it, open it by its absolute path"
     expected: dict[str, Any] = {"k": bf.k, "scheme": bf.scheme}
     if key is not None:
         expected["key"] = key
@@ -39,9 +52,17 @@ def reduce_stored(
         expected["grow"] = bf.grow
     if bf.window is not None:
         expected["window"] = bf.window
-    return with_state(
-        bf, partial(type(bf).open, **expected), os.path.abspath(path) if path else storage
-    )
+    # The process that unpickles it may be in another folder.
+    source = os.path.abspath(path) if path else storage
+    return with_state(bf, partial(type(bf).open, **expected), source)
+
+
+def in_memory(bf: BloomFilter) -> tuple[Any, ...]:
+    """The function of the module takes 40 bytes less in a pickle than the method of a class, and
+    finds the class in the data; a pickle that is stored names it."""
+    kind = type(bf)
+    plain = kind in (BloomFilter, CountingBloomFilter)
+    return with_state(bf, _from_bytes if plain else kind.from_bytes, BloomFilter.to_bytes(bf))
 
 
 def with_state(

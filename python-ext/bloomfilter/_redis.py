@@ -6,14 +6,16 @@ from the core, and what the server answers goes back to it unread: redis-py's ow
 most of the time.  redis-py's pipelines and commands are not used, because they repeat commands by
 themselves, which an add must never be.
 
-`replies` (py_redis.c) takes the answers: feed(bytes) and put(object) tell how many are complete,
-expect(ranges) says whose the next ones are, connection(number) which connection answers, refused()
-lists the commands that got an error reply, command(i) is one of them as it was sent.
+`replies` (py_redis.c) takes the replies: feed(bytes) returns how many are complete, expect(bytes)
+gets the ranges of commands that the next replies belong to, connection(number) the connection that
+they come from, fault(errno, text) why there are none; refused() lists the commands that got an
+error reply.  A part is (key, its commands as bytes, number of its first command, how many).
 """
 
 import errno
 import inspect
 import itertools
+import struct
 import threading
 import time
 from contextlib import ExitStack
@@ -191,9 +193,38 @@ def read_parsed(connection, count, replies):
 
     for _ in range(count):
         try:
-            replies.put(connection.read_response(disable_decoding=True))
+            replies.feed(encoded(connection.read_response(disable_decoding=True)))
         except ResponseError as error:
-            replies.put(error)
+            replies.feed(encoded(error))
+
+
+def encoded(reply):
+    """A reply as Redis sends it, from what redis-py parsed; RESP3 has dicts and sets."""
+    if reply is None:
+        return b"$-1\r\n"
+    if isinstance(reply, Exception):
+        return b"-%s\r\n" % " ".join(str(reply).split()).encode()
+    if isinstance(reply, int):
+        return b":%d\r\n" % reply
+    if isinstance(reply, (bytes, str, float)):
+        data = reply if isinstance(reply, bytes) else str(reply).encode()
+        return b"$%d\r\n%s\r\n" % (len(data), data)
+    if isinstance(reply, dict):
+        reply = itertools.chain.from_iterable(reply.items())
+    members = [encoded(member) for member in reply]
+    return b"*%d\r\n%s" % (len(members), b"".join(members))
+
+
+def command(part, i):
+    """Command i, as it was sent; part is the one that it is in."""
+    bulk, end = part[1], 0
+    for _ in range(i - part[2] + 1):
+        start, line = end, bulk.index(b"\r\n", end)
+        count, end = int(bulk[end + 1 : line]), line + 2
+        for _ in range(count):
+            line = bulk.index(b"\r\n", end)
+            end = line + 2 + int(bulk[end + 1 : line]) + 2
+    return bulk[start:end]
 
 
 class Talk:
@@ -352,7 +383,7 @@ class Cluster:
             for connection, (loan, pieces, _) in zip(connections, jobs, strict=True):
                 loan.send(connection, pieces, replies)
             for connection, (loan, _, ranges) in zip(connections, jobs, strict=True):
-                replies.expect(ranges)
+                replies.expect(struct.pack(f"{2 * len(ranges)}n", *itertools.chain(*ranges)))
                 loan.receive(connection, sum(count for _, count in ranges), replies)
 
     def follow(self, parts, replies):
@@ -373,7 +404,7 @@ class Cluster:
             if turn > 2 or any(one[1] in ("TRYAGAIN", "CLUSTERDOWN") for one in refused):
                 self.pause(PAUSE * (turn + 1))
             self.learn(refused)
-            self.talk(self.redirected(parts, refused, replies), replies)
+            self.talk(self.redirected(parts, refused), replies)
 
     def learn(self, refused):
         from redis.exceptions import MovedError
@@ -392,15 +423,15 @@ class Cluster:
         note = getattr(self.nodes, "move_slot", None) or self.nodes.update_moved_exception
         note(error)
 
-    def redirected(self, parts, refused, replies):
+    def redirected(self, parts, refused):
         jobs = {}
         for i, word, *rest in refused:
-            key = next(part[0] for part in parts if part[2] <= i < part[2] + part[3])
-            node = (self.named(rest[1]) if word == "ASK" else None) or self.master(key)
+            part = next(part for part in parts if part[2] <= i < part[2] + part[3])
+            node = (self.named(rest[1]) if word == "ASK" else None) or self.master(part[0])
             _, pieces, ranges = jobs.setdefault(node.name, (self.loan(node), [], []))
             if word == "ASK":  # holds for the next command only
                 pieces.append(ASKING)
                 ranges.append((-1, 1))
-            pieces.append(replies.command(i))
+            pieces.append(command(part, i))
             ranges.append((i, 1))
         return list(jobs.values())

@@ -5,9 +5,6 @@
 #include "paged.h"
 #include "optional.h"
 #include "native.h"
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static const uint8_t secret[] = "0123456789abcdef", other[] = "fedcba9876543210";
 
@@ -19,8 +16,7 @@ static bf_filter *filled(
         &(bf_spec){ .m = m, .k = k, .scheme = scheme, .secret = key, .secret_len = key ? 16 : 0 },
         &e);
     if (!f) {
-        failed_here++;
-        fprintf(stderr, "%s\n", e.msg);
+        FAILED("%s\n", e.msg);
         exit(1);
     }
     for (unsigned i = from; i < from + count; i++) {
@@ -41,14 +37,14 @@ static uint8_t *bytes_of(bf_filter *f, uint64_t *len)
     return b;
 }
 
-static void round_trips(void)
+TEST(round_trips)
 {
     static const struct {
         uint64_t m;
         unsigned k;
     } shapes[] = { { 1, 1 }, { 63, 2 }, { 64, 3 }, { 65, 4 }, { 512, 8 }, { 100000, 7 } };
     for (size_t s = 0; native_scheme(s); s++)
-        for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (size_t i = 0; i < COUNT(shapes); i++)
             for (int keyed = 0; keyed < 2 - lacks_sodium(); keyed++) {
                 uint64_t len, len2;
                 bf_error e;
@@ -69,8 +65,7 @@ static void round_trips(void)
                     }
                     free(b2);
                 }
-                bf_close(g);
-                bf_close(f);
+                CLOSE(g, f);
                 free(at);
                 free(b);
             }
@@ -82,15 +77,14 @@ static const char *wrong(const uint8_t *b, size_t len, const bf_spec *spec, int 
     memset(&e, 0, sizeof e);
     bf_filter *f = bf_from_bytes(b, len, spec, &e);
     if (f) {
-        failed_here++;
-        fprintf(stderr, "accepted\n");
+        FAILED("accepted\n");
         bf_close(f);
     }
     CHECK_EQ(e.code, code);
     return e.msg;
 }
 
-static void every_changed_byte_is_found(void)
+TEST(every_changed_byte_is_found)
 {
     uint64_t len;
     bf_filter *f = filled("classic", 1000, 7, NULL, 0, 60);
@@ -101,8 +95,7 @@ static void every_changed_byte_is_found(void)
             b[i] ^= (uint8_t)(1 << bit);
             bf_filter *g = bf_from_bytes(b, len, NULL, &e);
             if (g || e.code != BF_EFORMAT) {
-                failed_here++;
-                fprintf(stderr, "byte %zu bit %d accepted or code %d\n", i, bit, e.code);
+                FAILED("byte %zu bit %d accepted or code %d\n", i, bit, e.code);
                 bf_close(g);
             }
             b[i] ^= (uint8_t)(1 << bit);
@@ -111,7 +104,7 @@ static void every_changed_byte_is_found(void)
     bf_close(f);
 }
 
-static void wrong_lengths_and_foreign_bytes(void)
+TEST(wrong_lengths_and_foreign_bytes)
 {
     uint64_t len;
     bf_filter *f = filled("block", 1024, 7, NULL, 0, 60);
@@ -137,7 +130,7 @@ static void wrong_lengths_and_foreign_bytes(void)
     bf_close(f);
 }
 
-static void other_parameters_are_named(void)
+TEST(other_parameters_are_named)
 {
     NEEDS_SODIUM;
     uint64_t len, keyed_len;
@@ -163,14 +156,12 @@ static void other_parameters_are_named(void)
     CHECK(same != NULL);
     for (size_t i = 0; i + 16 <= keyed_len; i++)
         CHECK(memcmp(kb + i, secret, 16)); /* never stored */
-    bf_close(same);
-    bf_close(f);
-    bf_close(keyed);
+    CLOSE(same, f, keyed);
     free(b);
     free(kb);
 }
 
-static void saved_files(void)
+TEST(saved_files)
 {
     char folder[] = "/tmp/bf-bytes-XXXXXX", path[64], link[64];
     CHECK(mkdtemp(folder) != NULL);
@@ -209,7 +200,7 @@ static void saved_files(void)
 }
 
 /* Format NULL is our own, there and back; nothing at all is no filter. */
-static void format_null_is_ours(void)
+TEST(format_null_is_ours)
 {
     bf_error e;
     const uint8_t *given = lacks_sodium() ? NULL : secret;
@@ -217,7 +208,7 @@ static void format_null_is_ours(void)
         filled("block", 1024, 7, given, 0, 60),
         bf_open(&(bf_spec){ .n = 100, .p = 0.01, .grow = 2 }, &e),
         bf_open(&(bf_spec){ .n = 100, .p = 0.01, .window = 60 }, &e) };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    for (size_t i = 0; i < COUNT(all); i++) {
         const bf_spec keyed = { .secret = given, .secret_len = 16 };
         int64_t len = bf_bytes_as(all[i], NULL, &e);
         uint8_t *b = malloc((size_t)len), byte = 0;
@@ -237,8 +228,7 @@ static void format_null_is_ours(void)
         CHECK(bf_read_bits(all[i], 0, &byte, 1, NULL) == 0 &&
               bf_hashcode(all[i], "x", 1, &pos, 1, NULL) > 0);
         free(b);
-        bf_close(g);
-        bf_close(all[i]);
+        CLOSE(g, all[i]);
     }
     static const char *const formats[] = { NULL, "guava", "bits", "bits-lsb", "cells" };
     for (size_t i = 0; i < 5; i++) {
@@ -248,7 +238,7 @@ static void format_null_is_ours(void)
     CHECK(!bf_from_bytes(NULL, 0, NULL, NULL));
 }
 
-static void sets(void)
+TEST(sets)
 {
     for (size_t s = 0; native_scheme(s); s++) {
         bf_error e;
@@ -277,15 +267,11 @@ static void sets(void)
         bf_state st;
         CHECK_EQ(bf_get_state(a, &st, &e), 0);
         CHECK_EQ(st.ones, 0);
-        bf_close(a);
-        bf_close(b);
-        bf_close(u);
-        bf_close(i);
-        bf_close(both);
+        CLOSE(a, b, u, i, both);
     }
 }
 
-static void unlike_sets(void)
+TEST(unlike_sets)
 {
     NEEDS_SODIUM;
     bf_error e;
@@ -304,7 +290,7 @@ static void unlike_sets(void)
     bf_close(a);
 }
 
-static void variants_and_misuse_are_refused(void)
+TEST(variants_and_misuse_are_refused)
 {
     bf_error e;
     static const struct {
@@ -322,7 +308,7 @@ static void variants_and_misuse_are_refused(void)
         { { .m = 10, .n = 2, .storage = "" }, BF_EINVAL, "empty" },
         { { .m = BF_M_MAX, .k = 1 }, BF_ENOMEM, "137438953472 bytes" },
         { { .m = 10, .n = 2, .secret = "short", .secret_len = 5 }, BF_EINVAL, "got 5 bytes" } };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         memset(&e, 0, sizeof e);
         CHECK(!bf_open(&rows[i].spec, &e));
         CHECK_EQ(e.code, rows[i].code);
@@ -332,16 +318,4 @@ static void variants_and_misuse_are_refused(void)
     bf_close(NULL);
 }
 
-int main(void)
-{
-    RUN(round_trips);
-    RUN(every_changed_byte_is_found);
-    RUN(wrong_lengths_and_foreign_bytes);
-    RUN(other_parameters_are_named);
-    RUN(saved_files);
-    RUN(format_null_is_ours);
-    RUN(sets);
-    RUN(unlike_sets);
-    RUN(variants_and_misuse_are_refused);
-    return FINISH();
-}
+int main(void) { return main_of_tests(); }

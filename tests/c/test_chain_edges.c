@@ -3,15 +3,10 @@
  * who grew it a moment ago, clocks that fail. docs/format.md has the offsets. */
 #define _GNU_SOURCE
 #include "../../core/bits/bits.h"
-#include "../../core/parts/span.h"
+#include "../../core/parts/parts.h"
 #include "chain_bytes.h"
 #include "numbers.h"
 #include "paged.h"
-#include <fcntl.h>
-#include <limits.h>
-#include <math.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static char path[] = "/tmp/bf-edges-XXXXXX";
 
@@ -90,9 +85,9 @@ static bf_filter *made(int kind)
     return f;
 }
 
-static void headers_with_right_sums(void)
+TEST(headers_with_right_sums)
 {
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    for (size_t i = 0; i < COUNT(wrong); i++) {
         const int before = failed_here;
         uint64_t len, value = wrong[i].value;
         bf_filter *f = made(wrong[i].made), *g;
@@ -110,15 +105,14 @@ static void headers_with_right_sums(void)
         CHECK_EQ(e.code, BF_EFORMAT);
         CHECK_HAS(e.msg, wrong[i].says);
         if (failed_here > before) fprintf(stderr, "  ... row %zu\n", i);
-        bf_close(g);
-        bf_close(f);
+        CLOSE(g, f);
         free(b);
     }
 }
 
 /* How many parts a growing filter says that it has, in its live word, which carries its own check.
  */
-static void numbers_of_parts(void)
+TEST(numbers_of_parts)
 {
     static const struct {
         int64_t parts;
@@ -127,7 +121,7 @@ static void numbers_of_parts(void)
         { -1, "its number of parts is out of range" },
         { BF_PARTS_MAX + 1, "its number of parts is out of range" },
         { 2, "its part 1 is missing" } };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         uint64_t len;
         bf_filter *f = made(GROW);
         uint8_t *b = paged_bytes(f, &len);
@@ -140,7 +134,7 @@ static void numbers_of_parts(void)
 }
 
 /* Infinite factors, windows; a window's part of another size; a part cut short, or alone. */
-static void values_past_reason(void)
+TEST(values_past_reason)
 {
     uint64_t len;
     bf_filter *f = made(GROW);
@@ -178,7 +172,7 @@ static void values_past_reason(void)
 }
 
 /* Of another scheme: a whole that has no parts, and a part that the whole's does not fit. */
-static void schemes_that_do_not_fit(void)
+TEST(schemes_that_do_not_fit)
 {
     uint64_t len;
     bf_filter *f = made(GROW);
@@ -198,7 +192,7 @@ static void schemes_that_do_not_fit(void)
     free(copy);
 }
 
-static void a_secret_is_wiped(void)
+TEST(a_secret_is_wiped)
 {
     bf_filter *f =
         bf_open(&(bf_spec){ .m = 512, .k = 3, .secret = "0123456789abcdef", .secret_len = 16 }, &e);
@@ -210,7 +204,7 @@ static void a_secret_is_wiped(void)
 }
 
 /* ---- files ---- */
-static void files_of_other_lengths(void)
+TEST(files_of_other_lengths)
 {
     uint64_t len;
     bf_filter *f = made(WINDOW), *g;
@@ -239,8 +233,7 @@ static void files_of_other_lengths(void)
     CHECK((g = bf_open(&(bf_spec){ .storage = path }, &e)) && bf_equal(f, g, &e) == 1);
     bf_close(g);
     CHECK((g = bf_load(path, NULL, &e)) && bf_equal(f, g, &e) == 1);
-    bf_close(g);
-    bf_close(f);
+    CLOSE(g, f);
     free(b);
     free(longer);
     unlink(path);
@@ -248,7 +241,7 @@ static void files_of_other_lengths(void)
 
 /* The number of parts in the first page, broken under the map: an error, and no part is looked for
  * where none can be. */
-static void a_number_of_parts_broken_under_the_map(void)
+TEST(a_number_of_parts_broken_under_the_map)
 {
     bf_filter *f = OPEN(GROWS, .storage = path);
     bf_part_info part;
@@ -280,13 +273,12 @@ static void a_number_of_parts_broken_under_the_map(void)
     CHECK(pwrite(fd, word, 8, 2080) == 8);
     CHECK_EQ(found(f, 0, 5), 5); /* mended: it goes on */
     close(fd);
-    bf_close(memory);
-    bf_close(f);
+    CLOSE(memory, f);
     unlink(path);
 }
 
 /* Cut short under the map: every call that looks says so. */
-static void a_file_cut_short_under_the_map(void)
+TEST(a_file_cut_short_under_the_map)
 {
     bf_filter *f = OPEN(GROWS, .storage = path), *memory = OPEN(GROWS);
     bf_state state;
@@ -304,8 +296,7 @@ static void a_file_cut_short_under_the_map(void)
     CHECK_EQ(bf_save(f, "/tmp/never", &e), BF_EFORMAT);
     CHECK_EQ(bf_clear(f, &e), BF_EFORMAT);
     CHECK(!bf_copy(f, &e));
-    bf_close(f);
-    bf_close(memory);
+    CLOSE(f, memory);
     unlink(path);
     bf_filter *fixed = OPEN(.m = 100000, .k = 3, .storage = path),
               *same = OPEN(.m = 100000, .k = 3);
@@ -317,8 +308,7 @@ static void a_file_cut_short_under_the_map(void)
     CHECK_EQ(bf_equal(same, fixed, &e), BF_EFORMAT);
     CHECK_EQ(bf_clear(fixed, &e), BF_EFORMAT);
     CHECK_EQ(bf_to_bytes_as(fixed, "bits", bytes, UINT64_MAX, &e), BF_EFORMAT);
-    bf_close(fixed);
-    bf_close(same);
+    CLOSE(fixed, same);
     unlink(path);
     bf_filter *counts = OPEN(.m = 100000, .k = 3, .storage = path, .counting = true);
     CHECK_EQ(truncate(path, 5000), 0);
@@ -330,11 +320,11 @@ static void a_file_cut_short_under_the_map(void)
 /* ---- a filter that can grow no more ---- */
 /* As if it had grown to all but the last bits: no part fits any more, and the newest one takes what
  * comes. */
-static void a_filter_that_can_grow_no_more(void)
+TEST(a_filter_that_can_grow_no_more)
 {
     for (int batch = 0; batch < 2; batch++) {
         bf_filter *f = OPEN(GROWS);
-        bf_part *last = f->chain->part[0];
+        bf_part *last = f->part[0];
         bf_key keys[200];
         int numbers[200];
         last->start = BF_M_MAX - last->bitmap.g.m;
@@ -347,8 +337,7 @@ static void a_filter_that_can_grow_no_more(void)
         else
             add_numbers(f, 0, 200);
         last->start = 0;
-        bf_info info;
-        bf_get_info(f, &info);
+        const bf_info info = info_of(f);
         CHECK_EQ(info.part_count, 1);
         CHECK_EQ(found(f, 0, 200), 200);
         bf_close(f);
@@ -358,31 +347,30 @@ static void a_filter_that_can_grow_no_more(void)
 /* ---- others who grew it a moment ago ---- */
 /* Between the look at the file and the add: the key is set in what was the newest part, and a later
  * one has it already. */
-static void keys_that_another_added_a_moment_ago(void)
+TEST(keys_that_another_added_a_moment_ago)
 {
     bf_filter *f = OPEN(GROWS, .storage = path), *g = OPEN(GROWS, .storage = path);
     uint8_t answer[2] = { 0, 0 };
     bf_span span = { .n = 2, .answer = answer };
     int numbers[2] = { 299, 100000 };
     add_numbers(g, 0, 300);
-    CHECK_EQ(bf_chain_count(f->chain), 1);
+    CHECK_EQ(bf_parts_count(f), 1);
     for (uint16_t i = 0; i < 2; i++) {
         f->hash->one(f->secret, numbers + i, sizeof *numbers, span.d + i);
         span.key[i] = i;
     }
-    f->chain->part[0]->bitmap.g.n = 1000000; /* as it looked when there was room */
+    f->part[0]->bitmap.g.n = 1000000; /* as it looked when there was room */
     CHECK_EQ(f->variant->add(f, &span, &e), 0);
-    CHECK_EQ(bf_chain_count(f->chain), 2);
+    CHECK_EQ(bf_parts_count(f), 2);
     CHECK_EQ(answer[0], 0); /* the other's */
     CHECK_EQ(answer[1], 1);
-    bf_close(f);
-    bf_close(g);
+    CLOSE(f, g);
     unlink(path);
 }
 
 /* The same for tests: what is not in the parts that were known is looked for in those that have
  * come. */
-static void keys_looked_for_while_it_grows(void)
+TEST(keys_looked_for_while_it_grows)
 {
     bf_filter *f = OPEN(GROWS, .storage = path), *g = OPEN(GROWS, .storage = path);
     uint8_t answer[2] = { 0, 0 };
@@ -394,14 +382,13 @@ static void keys_looked_for_while_it_grows(void)
         span.key[i] = i;
     }
     CHECK_EQ(f->variant->test(f, &span, &e), 0);
-    CHECK(answer[0] == 1 && answer[1] == 0 && bf_chain_count(f->chain) == 2);
-    bf_close(f);
-    bf_close(g);
+    CHECK(answer[0] == 1 && answer[1] == 0 && bf_parts_count(f) == 2);
+    CLOSE(f, g);
     unlink(path);
 }
 
 /* The child of a fork finds the lock held by a thread of its parent that it does not have. */
-static void a_lock_that_a_parent_held(void)
+TEST(a_lock_that_a_parent_held)
 {
     bf_filter *f = OPEN(GROWS);
     bf_int_store_release(&f->lock_holder, INT_MAX); /* a process that never is this one */
@@ -413,12 +400,8 @@ static void a_lock_that_a_parent_held(void)
 
 /* ---- clocks ---- */
 static double now_is;
-static double clock_of(void *unused)
-{
-    (void)unused;
-    return now_is;
-}
-static void clocks_that_fail_in_every_call(void)
+static double clock_of(void *unused) { return now_is; }
+TEST(clocks_that_fail_in_every_call)
 {
     bf_filter *f = OPEN(.n = 100, .p = 0.01, .window = 40, .clock = clock_of),
               *g = must(bf_copy(f, &e), __LINE__);
@@ -427,8 +410,7 @@ static void clocks_that_fail_in_every_call(void)
     now_is = 1000;
     add_numbers(f, 0, 10);
     CHECK_EQ(bf_hashcode(f, "a", 1, pos, 20, &e), f->bitmap.g.k);
-    bf_info info;
-    bf_get_info(f, &info);
+    const bf_info info = info_of(f);
     for (unsigned i = 0; i < f->bitmap.g.k; i++) CHECK(pos[i] < info.m);
     for (int i = 0; i < 2; i++) {
         now_is = i ? 1e300 : NAN;
@@ -443,12 +425,11 @@ static void clocks_that_fail_in_every_call(void)
     }
     now_is = 1000;
     CHECK_EQ(found(f, 0, 10), 10);
-    bf_close(f);
-    bf_close(g);
+    CLOSE(f, g);
 }
 
 /* What the other has of older epochs is forgotten, what is later than our clock counts. */
-static void unions_of_windows(void)
+TEST(unions_of_windows)
 {
     bf_filter *f = OPEN(.n = 100, .p = 0.01, .window = 40, .parts = 4, .clock = clock_of),
               *g = OPEN(.n = 100, .p = 0.01, .window = 40, .parts = 4, .clock = clock_of);
@@ -465,27 +446,13 @@ static void unions_of_windows(void)
     now_is = 1085;
     CHECK_EQ(found(f, 10, 10), 0);
     CHECK_EQ(found(f, 20, 10), 10);
-    bf_close(f);
-    bf_close(g);
+    CLOSE(f, g);
 }
 
 int main(void)
 {
     close(mkstemp(path));
     unlink(path);
-    RUN(headers_with_right_sums);
-    RUN(numbers_of_parts);
-    RUN(values_past_reason);
-    RUN(schemes_that_do_not_fit);
-    RUN(a_secret_is_wiped);
-    RUN(files_of_other_lengths);
-    RUN(a_number_of_parts_broken_under_the_map);
-    RUN(a_file_cut_short_under_the_map);
-    RUN(a_filter_that_can_grow_no_more);
-    RUN(keys_that_another_added_a_moment_ago);
-    RUN(keys_looked_for_while_it_grows);
-    RUN(a_lock_that_a_parent_held);
-    RUN(clocks_that_fail_in_every_call);
-    RUN(unions_of_windows);
+    run_tests();
     return FINISH();
 }

@@ -6,25 +6,15 @@
 #include "../../core/parts/parts.h"
 #include "../../core/sets/sets.h"
 #include "one_folder.h"
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/vfs.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 /* ---- the calls that can be made otherwise ---- */
 static int reserve_errno, reserve_times, reserves, statvfs_errno, interrupts, populates,
     populate_errno;
 static bool cut_now, says_tmpfs, no_statx, born_later, says_full, says_nothing;
 
-int __real_fallocate(int fd, int mode, off_t at, off_t n);
-int __wrap_fallocate(int fd, int mode, off_t at, off_t n);
-int __wrap_fallocate(int fd, int mode, off_t at, off_t n)
+REPLACED(int, fallocate, (int fd, int mode, off_t at, off_t n))
 {
     reserves++;
     CHECK_EQ(mode, FALLOC_FL_KEEP_SIZE);
@@ -34,9 +24,7 @@ int __wrap_fallocate(int fd, int mode, off_t at, off_t n)
 }
 static int looks = -1;           /* until one fails */
 static void (*after_look)(void); /* what another thread does then, once */
-int __real_fstat(int fd, struct stat *st);
-int __wrap_fstat(int fd, struct stat *st);
-int __wrap_fstat(int fd, struct stat *st)
+REPLACED(int, fstat, (int fd, struct stat *st))
 {
     if (looks > 0 && --looks == 0) return fault(EIO);
     void (*then)(void) = after_look;
@@ -48,16 +36,12 @@ int __wrap_fstat(int fd, struct stat *st)
 /* What the C library makes of it where the file system cannot reserve is nothing for a file in use.
  */
 static int emulations;
-int __real_posix_fallocate(int fd, off_t at, off_t n);
-int __wrap_posix_fallocate(int fd, off_t at, off_t n);
-int __wrap_posix_fallocate(int fd, off_t at, off_t n)
+REPLACED(int, posix_fallocate, (int fd, off_t at, off_t n))
 {
     emulations++;
     return __real_posix_fallocate(fd, at, n);
 }
-int __real_fstatvfs(int fd, struct statvfs *v);
-int __wrap_fstatvfs(int fd, struct statvfs *v);
-int __wrap_fstatvfs(int fd, struct statvfs *v)
+REPLACED(int, fstatvfs, (int fd, struct statvfs *v))
 {
     if (statvfs_errno) return fault(statvfs_errno);
     const int rc = __real_fstatvfs(fd, v);
@@ -65,25 +49,19 @@ int __wrap_fstatvfs(int fd, struct statvfs *v)
     if (says_nothing) v->f_blocks = 0;
     return rc;
 }
-int __real_fstatfs(int fd, struct statfs *v);
-int __wrap_fstatfs(int fd, struct statfs *v);
-int __wrap_fstatfs(int fd, struct statfs *v)
+REPLACED(int, fstatfs, (int fd, struct statfs *v))
 {
     const int rc = __real_fstatfs(fd, v);
     v->f_type = says_tmpfs ? 0x01021994 : 0xEF53;
     return rc;
 }
-int __real_madvise(void *p, size_t n, int how);
-int __wrap_madvise(void *p, size_t n, int how);
-int __wrap_madvise(void *p, size_t n, int how)
+REPLACED(int, madvise, (void *p, size_t n, int how))
 {
     if (how != 22) return __real_madvise(p, n, how); /* MADV_POPULATE_READ */
     populates++;
     return populate_errno ? fault(populate_errno) : __real_madvise(p, n, how);
 }
-int __real_statx(int d, const char *p, int flags, unsigned mask, struct statx *x);
-int __wrap_statx(int d, const char *p, int flags, unsigned mask, struct statx *x);
-int __wrap_statx(int d, const char *p, int flags, unsigned mask, struct statx *x)
+REPLACED(int, statx, (int d, const char *p, int flags, unsigned mask, struct statx *x))
 {
     if (no_statx) return fault(ENOSYS);
     const int rc = __real_statx(d, p, flags, mask, x);
@@ -91,21 +69,15 @@ int __wrap_statx(int d, const char *p, int flags, unsigned mask, struct statx *x
     if (born_later) x->stx_btime.tv_nsec++;
     return rc;
 }
-int __real_msync(void *p, size_t n, int f);
-int __wrap_msync(void *p, size_t n, int f);
-int __wrap_msync(void *p, size_t n, int f)
+REPLACED(int, msync, (void *p, size_t n, int f))
 {
     return interrupts > 0 && interrupts-- ? fault(EINTR) : __real_msync(p, n, f);
 }
-int __real_fsync(int fd);
-int __wrap_fsync(int fd);
-int __wrap_fsync(int fd)
+REPLACED(int, fsync, (int fd))
 {
     return interrupts > 0 && interrupts-- ? fault(EINTR) : __real_fsync(fd);
 }
-int __real_ftruncate(int fd, off_t n);
-int __wrap_ftruncate(int fd, off_t n);
-int __wrap_ftruncate(int fd, off_t n)
+REPLACED(int, ftruncate, (int fd, off_t n))
 {
     return interrupts > 0 && interrupts-- ? fault(EINTR) : __real_ftruncate(fd, n);
 }
@@ -118,7 +90,6 @@ static void as_ever(void)
 }
 
 /* ---- what the tests share ---- */
-static char second[64];
 static const bf_spec there = { .storage = path }, counted = { .storage = path, .counting = true };
 static const bf_spec only_read = { .storage = path, .read_only = true },
                      only_count = { .storage = path, .counting = true, .read_only = true };
@@ -165,17 +136,17 @@ static void with_holes(const bf_spec *s, const char *to)
     bf_filter *f = OPEN(s);
     add_some(f);
     bf_close(f);
-    int in = open(path, O_RDONLY), out = open(second, O_RDWR | O_CREAT | O_EXCL, 0644);
+    int in = open(path, O_RDONLY), out = open(other, O_RDWR | O_CREAT | O_EXCL, 0644);
     off_t at = 0;
     for (ssize_t n; (n = read(in, page, sizeof page)) > 0; at += n)
         if (memcmp(page, zeros, (size_t)n)) CHECK_EQ(pwrite(out, page, (size_t)n, at), n);
     CHECK(__real_ftruncate(out, at) == 0 && close(in) == 0 && close(out) == 0);
-    CHECK(unlink(path) == 0 && rename(second, to) == 0);
+    CHECK(unlink(path) == 0 && rename(other, to) == 0);
     if (to == path) CHECK(room() < size() / 2);
 }
 
 /* ---- holes ---- */
-static void holes_are_filled(void)
+TEST(holes_are_filled)
 {
     for (int i = 0; i < KINDS; i++) {
         with_holes(&kinds[i], path);
@@ -211,7 +182,7 @@ static void refused(const bf_spec *s, int why)
     CHECK_EQ(room(), before);
 }
 
-static void no_room_for_holes(void)
+TEST(no_room_for_holes)
 {
     static const int reasons[] = { ENOSPC, EDQUOT, EIO };
     for (int i = 0; i < KINDS; i++) {
@@ -238,7 +209,7 @@ static void no_room_for_holes(void)
 }
 
 /* A tmpfs needs room for what is read as well. */
-static void holes_that_are_only_read(void)
+TEST(holes_that_are_only_read)
 {
     for (int i = 0; i < KINDS; i++) {
         with_holes(&kinds[i], path);
@@ -264,7 +235,7 @@ static void holes_that_are_only_read(void)
 }
 
 /* Whichever look at the file fails: an error and no map, or it was not needed. */
-static void looks_that_fail(void)
+TEST(looks_that_fail)
 {
     for (int i = 0; i < KINDS; i++) {
         with_holes(&kinds[i], path);
@@ -287,7 +258,7 @@ static void looks_that_fail(void)
 
 /* Then there has to be as much room as is lacking.  What does not say how large it is, is believed.
  */
-static void nothing_can_be_reserved(void)
+TEST(nothing_can_be_reserved)
 {
     static const int reasons[] = { EOPNOTSUPP, ENOSYS, EINVAL };
     for (int i = 0; i < KINDS; i++)
@@ -313,7 +284,7 @@ static void nothing_can_be_reserved(void)
         }
 }
 
-static void signals_while_holes_are_filled(void)
+TEST(signals_while_holes_are_filled)
 {
     with_holes(&kinds[0], path);
     reserve_errno = EINTR;
@@ -341,7 +312,7 @@ static void signals_while_holes_are_filled(void)
 }
 
 /* Several open it at once and add at once: filling takes no bit away. */
-static void openers_at_once(void)
+TEST(openers_at_once)
 {
     enum { WHO = 4, KEYS = 200 };
     for (int r = 0; r < 12; r++) {
@@ -371,28 +342,49 @@ static void openers_at_once(void)
     as_ever();
 }
 
-/* No call is made otherwise here: a tmpfs that is full. */
-static void holes_on_a_full_disk(void)
+/* ---- a small disk: a copy with holes on it, and all else of it taken ---- */
+static char elsewhere[PATH_MAX], taken[PATH_MAX];
+static bool small_disk(void)
 {
     const char *disk = getenv("BF_SMALL_DISK");
-    static const uint8_t block[4096] = { 1 };
-    char other[PATH_MAX], fill[PATH_MAX];
     if (!disk) {
         printf("     no small disk given: BF_SMALL_DISK\n");
-        return;
+        return false;
     }
-    snprintf(other, sizeof other, "%s/back.bloom", disk);
-    snprintf(fill, sizeof fill, "%s/fill", disk);
+    snprintf(elsewhere, sizeof elsewhere, "%s/back.bloom", disk);
+    snprintf(taken, sizeof taken, "%s/fill", disk);
+    return true;
+}
+static void copy_to_it(const bf_spec *s)
+{
+    static char copy[PATH_MAX + 100];
+    with_holes(s, path);
+    snprintf(copy, sizeof copy, "cp --sparse=always %s %s", path, elsewhere);
+    CHECK_EQ(system(copy), 0);
+}
+static void fill_it(void)
+{
+    static const uint8_t block[4096] = { 1 };
+    int fd = open(taken, O_CREAT | O_WRONLY, 0644);
+    while (write(fd, block, sizeof block) > 0) {}
+    CHECK_EQ(errno, ENOSPC);
+    close(fd);
+}
+static void empty_it(void)
+{
+    unlink(taken);
+    unlink(elsewhere);
+    unlink(path);
+}
+
+/* No call is made otherwise here: a tmpfs that is full. */
+TEST(holes_on_a_full_disk)
+{
+    if (!small_disk()) return;
     for (int i = 0; i < KINDS; i++) {
-        static char copy[PATH_MAX + 100];
-        with_holes(&kinds[i], path);
-        snprintf(copy, sizeof copy, "cp --sparse=always %s %s", path, other);
-        CHECK_EQ(system(copy), 0);
-        int fd = open(fill, O_CREAT | O_WRONLY, 0644);
-        while (write(fd, block, sizeof block) > 0) {}
-        CHECK_EQ(errno, ENOSPC);
-        close(fd);
-        const bf_spec spec = { .storage = other, .counting = kinds[i].counting };
+        copy_to_it(&kinds[i]);
+        fill_it();
+        const bf_spec spec = { .storage = elsewhere, .counting = kinds[i].counting };
         bf_spec read = spec;
         read.read_only = true;
         says_tmpfs = true;
@@ -400,18 +392,17 @@ static void holes_on_a_full_disk(void)
         CHECK(!bf_open(&spec, &e) && e.sys_errno == ENOSPC);
         CHECK_HAS(e.msg, "cannot allocate the holes of");
         CHECK(!bf_open(&read, &e) && e.sys_errno == ENOSPC);
-        bf_filter *f = must(bf_load(other, &spec, &e), __LINE__); /* into memory, without a map */
+        bf_filter *f =
+            must(bf_load(elsewhere, &spec, &e), __LINE__); /* into memory, without a map */
         has_some(f);
         bf_close(f);
-        unlink(fill);
-        unlink(other);
-        unlink(path);
+        empty_it();
     }
     as_ever();
 }
 
 /* What does not fit is refused before it takes room that others need. */
-static void larger_than_the_disk(void)
+TEST(larger_than_the_disk)
 {
     as_ever();
     says_full = true;
@@ -429,64 +420,39 @@ static void larger_than_the_disk(void)
 }
 
 /* What has been opened for reading stays readable when the disk fills up. */
-static void a_disk_that_fills_up_later(void)
+TEST(a_disk_that_fills_up_later)
 {
-    const char *disk = getenv("BF_SMALL_DISK");
-    static const uint8_t block[4096] = { 1 };
-    static char other[PATH_MAX], fill[PATH_MAX], copy[PATH_MAX + 100];
-    if (!disk) {
-        printf("     no small disk given: BF_SMALL_DISK\n");
-        return;
-    }
-    snprintf(other, sizeof other, "%s/back.bloom", disk);
-    snprintf(fill, sizeof fill, "%s/fill", disk);
+    if (!small_disk()) return;
     says_tmpfs = true;
     for (int read = 0; read < 2; read++) {
-        with_holes(&smaller, path);
-        snprintf(copy, sizeof copy, "cp --sparse=always %s %s", path, other);
-        CHECK_EQ(system(copy), 0);
+        copy_to_it(&smaller);
         bf_filter *f =
-            must(bf_open(&(bf_spec){ .storage = other, .read_only = read }, &e), __LINE__);
-        int fd = open(fill, O_CREAT | O_WRONLY, 0644);
-        while (write(fd, block, sizeof block) > 0) {}
-        close(fd);
+            must(bf_open(&(bf_spec){ .storage = elsewhere, .read_only = read }, &e), __LINE__);
+        fill_it();
         has_some(f);
         for (int i = 0; i < 20000; i++)
             CHECK((read ? bf_test(f, &i, sizeof i, &e) : bf_add(f, &i, sizeof i, &e)) >= 0);
         bf_close(f);
-        unlink(fill);
-        unlink(other);
-        unlink(path);
+        empty_it();
     }
     as_ever();
 }
 
 /* ---- cut short under the map: every call that is more than a single key says so, and touches
  * nothing first ---- */
-typedef int64_t call(bf_filter *f, bf_filter *other);
+typedef int64_t call(bf_filter *f, bf_filter *elsewhere);
 static int64_t adds(bf_filter *f, bf_filter *o)
 {
-    (void)o;
     return bf_add_many(f, &(bf_key){ "a", 1 }, 1, NULL, &e);
 }
 static int64_t tests(bf_filter *f, bf_filter *o)
 {
-    (void)o;
     return bf_test_many(f, &(bf_key){ "a", 1 }, 1, NULL, &e);
 }
-static int64_t syncs(bf_filter *f, bf_filter *o)
-{
-    (void)o;
-    return bf_sync(f, &e);
-}
-static int64_t clears(bf_filter *f, bf_filter *o)
-{
-    (void)o;
-    return bf_clear(f, &e);
-}
+static int64_t syncs(bf_filter *f, bf_filter *o) { return bf_sync(f, &e); }
+static int64_t clears(bf_filter *f, bf_filter *o) { return bf_clear(f, &e); }
 static int64_t copies(bf_filter *f, bf_filter *o)
 {
-    (void)o;
     bf_filter *c = bf_copy(f, &e);
     bf_close(c);
     return c ? 0 : e.code;
@@ -494,7 +460,6 @@ static int64_t copies(bf_filter *f, bf_filter *o)
 static int64_t states(bf_filter *f, bf_filter *o)
 {
     bf_state s;
-    (void)o;
     return bf_get_state(f, &s, &e);
 }
 static int64_t unites(bf_filter *f, bf_filter *o) { return bf_unite(f, o, &e); }
@@ -504,28 +469,22 @@ static int64_t equalled(bf_filter *f, bf_filter *o) { return bf_equal(o, f, &e);
 static int64_t parts(bf_filter *f, bf_filter *o)
 {
     bf_part_info i;
-    bf_info all;
-    (void)o;
-    bf_get_info(f, &all);
+    const bf_info all = info_of(f);
     return all.part_count > 1 ? bf_get_part(f, 1, &i, &e) : BF_EFORMAT;
 }
 static int64_t lengths(bf_filter *f, bf_filter *o)
 {
-    (void)o;
     int64_t n = bf_image_length(f, &e);
     return n < 0 ? n : BF_EFORMAT;
 }
 static int64_t reads(bf_filter *f, bf_filter *o)
 {
     uint8_t b[8];
-    (void)o;
     return bf_read_bits(f, 0, b, 8, &e);
 }
 static int64_t bytes(bf_filter *f, bf_filter *o)
 {
-    bf_info i;
-    (void)o;
-    bf_get_info(f, &i);
+    const bf_info i = info_of(f);
     void *b = malloc(i.image_bytes);
     int rc = b ? bf_to_bytes(f, b, i.image_bytes, &e) : 0;
     free(b);
@@ -534,46 +493,35 @@ static int64_t bytes(bf_filter *f, bf_filter *o)
 static int64_t asks(bf_filter *f, bf_filter *o)
 {
     uint64_t wait;
-    (void)o;
     return bf_saturated(f, &wait, &e);
 }
-static int64_t saves(bf_filter *f, bf_filter *o)
-{
-    (void)o;
-    return bf_save(f, second, &e);
-}
+static int64_t saves(bf_filter *f, bf_filter *o) { return bf_save(f, other, &e); }
 static int64_t opens(bf_filter *f, bf_filter *o)
 {
-    (void)f;
-    (void)o;
     bf_filter *g = bf_open(&there, &e);
     bf_close(g);
     return g ? 0 : e.code;
 }
 static int64_t loads(bf_filter *f, bf_filter *o)
 {
-    (void)f;
-    (void)o;
     bf_filter *g = bf_load(path, NULL, &e);
     bf_close(g);
     return g ? 0 : e.code;
 }
 static int64_t fits(bf_filter *f, bf_filter *o)
 {
-    bf_info i;
-    (void)o;
-    bf_get_info(f, &i);
+    const bf_info i = info_of(f);
     return bf_is_current(f, i.counting ? &counted : &there, &e) ? 0 : BF_EFORMAT;
 }
 
-static void cut_short(void)
+TEST(cut_short)
 {
     static call *const calls[] = { adds, tests, syncs, clears, copies, states, unites, united,
         equals, equalled, parts, lengths, reads, bytes, asks, saves, opens, loads, fits };
     static const off_t lengths_left[] = { 0, 100, 4096, 8192 };
     for (int i = 0; i < KINDS; i++)
         for (size_t j = 0; j < 4; j++)
-            for (size_t c = 0; c < sizeof calls / sizeof *calls; c++) {
+            for (size_t c = 0; c < COUNT(calls); c++) {
                 int status = 0;
                 fflush(NULL);
                 pid_t child = fork(); /* SIGBUS is to be one failure, and not the end */
@@ -586,8 +534,7 @@ static void cut_short(void)
                     if (rc != BF_EFORMAT)
                         fprintf(stderr, "     kind %d, %d bytes, call %zu: %lld %s\n", i,
                             (int)lengths_left[j], c, (long long)rc, e.msg);
-                    bf_close(f);
-                    bf_close(o);
+                    CLOSE(f, o);
                     _exit(failed_here != 0);
                 }
                 CHECK(waitpid(child, &status, 0) == child && status == 0);
@@ -595,11 +542,11 @@ static void cut_short(void)
                     fprintf(stderr, "     kind %d, %d bytes, call %zu: status %d\n", i,
                         (int)lengths_left[j], c, status);
                 unlink(path);
-                CHECK(access(second, F_OK) < 0);
+                CHECK(access(other, F_OK) < 0);
             }
 }
 
-static void cut_short_while_it_is_opened(void)
+TEST(cut_short_while_it_is_opened)
 {
     for (int i = 0; i < KINDS; i++) {
         bf_close(OPEN(&kinds[i]));
@@ -613,7 +560,7 @@ static void cut_short_while_it_is_opened(void)
 
 /* One that was cut short must not be made as long as it was: what is gone would read as zeros, as
  * keys that were never added. */
-static void growth_of_what_was_cut_short(void)
+TEST(growth_of_what_was_cut_short)
 {
     bf_filter *f = OPEN(&growing);
     for (int i = 0; i < 100; i++) CHECK(bf_add(f, &i, sizeof i, &e) >= 0);
@@ -631,7 +578,7 @@ static void growth_of_what_was_cut_short(void)
 
 /* ---- is it still the file of that name? ---- */
 static void make_again(const bf_spec *s) { bf_close(OPEN(s)); }
-static void another_file_under_the_name(void)
+TEST(another_file_under_the_name)
 {
     for (int way = 0; way < 2; way++)
         for (int i = 0; i < KINDS; i++) {
@@ -642,10 +589,10 @@ static void another_file_under_the_name(void)
             CHECK_EQ(bf_is_current(f, &kinds[i], &e), 1);
             add_some(f);
             CHECK(bf_sync(f, &e) == 0 && bf_is_current(f, s, &e) == 1);
-            CHECK(link(path, second) == 0 && bf_is_current(f, s, &e) == 1);
+            CHECK(link(path, other) == 0 && bf_is_current(f, s, &e) == 1);
             CHECK(unlink(path) == 0 &&
                   bf_is_current(f, s, &e) == 0); /* deleted; a second name does not count */
-            CHECK(rename(second, path) == 0 && bf_is_current(f, s, &e) == 1);
+            CHECK(rename(other, path) == 0 && bf_is_current(f, s, &e) == 1);
             for (int r = 0; r < 20;
                 r++) { /* deleted and made again: never the number of an open one */
                 unlink(path);
@@ -654,18 +601,17 @@ static void another_file_under_the_name(void)
             }
             bf_close(f);
             f = OPEN(s);
-            CHECK_EQ(bf_save(image, second, &e), 0); /* by mv */
-            CHECK(bf_is_current(f, s, &e) == 1 && rename(second, path) == 0 &&
+            CHECK_EQ(bf_save(image, other, &e), 0); /* by mv */
+            CHECK(bf_is_current(f, s, &e) == 1 && rename(other, path) == 0 &&
                   bf_is_current(f, s, &e) == 0);
             CHECK(unlink(path) == 0 && mkdir(path, 0700) == 0 && bf_is_current(f, s, &e) == 0 &&
                   rmdir(path) == 0);
-            bf_close(f);
-            bf_close(image);
+            CLOSE(f, image);
         }
     as_ever();
 }
 
-static void a_number_that_was_used_before(void)
+TEST(a_number_that_was_used_before)
 {
     for (int i = 0; i < KINDS; i++) {
         bf_filter *f = OPEN(&kinds[i]);
@@ -678,7 +624,7 @@ static void a_number_that_was_used_before(void)
     }
 }
 
-static void it_grows_and_is_the_same(void)
+TEST(it_grows_and_is_the_same)
 {
     bf_filter *f = OPEN(&growing), *g = OPEN(&there);
     for (int i = 0; i < 5000; i++) CHECK(bf_add(g, &i, sizeof i, &e) >= 0);
@@ -686,19 +632,18 @@ static void it_grows_and_is_the_same(void)
     CHECK_EQ(bf_is_current(g, &there, &e), 1);
     for (int i = 0; i < 5000; i++) CHECK_EQ(bf_test(f, &i, sizeof i, &e), 1);
     CHECK_EQ(bf_is_current(f, &there, &e), 1);
-    bf_close(f);
-    bf_close(g);
+    CLOSE(f, g);
     unlink(path);
 }
 
-/* One of two threads looks how long the file is; before it compares, the other lets it grow. */
+/* One of two threads looks how long the file is; before it compares, the elsewhere lets it grow. */
 static bf_filter *grower;
 static void grow(void)
 {
     for (int i = 0; i < 5000; i++) CHECK(bf_add(grower, &i, sizeof i, &e) >= 0);
 }
 
-static void it_grows_while_somebody_looks(void)
+TEST(it_grows_while_somebody_looks)
 {
     const uint64_t before = (grower = OPEN(&growing), size());
     after_look = grow;
@@ -708,28 +653,4 @@ static void it_grows_while_somebody_looks(void)
     unlink(path);
 }
 
-int main(void)
-{
-    MAKE_FOLDER(folder);
-    snprintf(path, sizeof path, "%s/f.bloom", folder);
-    snprintf(second, sizeof second, "%s/g.bloom", folder);
-    RUN(holes_are_filled);
-    RUN(no_room_for_holes);
-    RUN(holes_that_are_only_read);
-    RUN(looks_that_fail);
-    RUN(nothing_can_be_reserved);
-    RUN(signals_while_holes_are_filled);
-    RUN(openers_at_once);
-    RUN(holes_on_a_full_disk);
-    RUN(larger_than_the_disk);
-    RUN(a_disk_that_fills_up_later);
-    RUN(cut_short);
-    RUN(cut_short_while_it_is_opened);
-    RUN(growth_of_what_was_cut_short);
-    RUN(another_file_under_the_name);
-    RUN(a_number_that_was_used_before);
-    RUN(it_grows_and_is_the_same);
-    RUN(it_grows_while_somebody_looks);
-    rmdir(folder);
-    return FINISH();
-}
+int main(void) { return main_in_folder(); }

@@ -2,22 +2,16 @@
  * wrong, and that both forms open everywhere. */
 #define XXH_INLINE_ALL
 #include "../../core/bloomfilter_host.h"
+#include "folder.h"
 #include "check.h"
 #include "optional.h"
 #include "paged.h"
 #include "sets/sets.h"
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <xxhash.h>
 
-static char path[64];
 static bf_error e;
 static const char *const numbers[] = { "0", "1", "2", "3", "4", "5", "6", "7" };
-static double noon(void *ctx)
-{
-    (void)ctx;
-    return 1700000000.5;
-}
+static double noon(void *ctx) { return 1700000000.5; }
 static uint64_t twice(const void *key, size_t len)
 {
     return len ? 31 * (uint64_t)*(const uint8_t *)key + len : 7;
@@ -50,7 +44,7 @@ static const struct {
     { "keyed and growing", { .n = 10, .p = 0.01, .grow = 2, .secret = secret, .secret_len = 16 },
         88 + 88 },
 };
-enum { ROWS = sizeof rows / sizeof *rows };
+enum { ROWS = COUNT(rows) };
 
 static bool can(unsigned i) { return !rows[i].spec.secret || !lacks_sodium(); }
 static bf_spec to_read(unsigned i)
@@ -67,8 +61,7 @@ static bf_filter *made(unsigned i)
 {
     bf_filter *f = bf_open(&rows[i].spec, &e);
     if (!f) {
-        failed_here++;
-        fprintf(stderr, "%s: %s\n", rows[i].name, e.msg);
+        FAILED("%s: %s\n", rows[i].name, e.msg);
         exit(1);
     }
     for (int j = 0; j < 8; j++) CHECK(bf_add(f, numbers[j], 1, &e) >= 0);
@@ -77,8 +70,7 @@ static bf_filter *made(unsigned i)
 
 static uint8_t *bytes_of(bf_filter *f, uint64_t *len)
 {
-    bf_info i;
-    bf_get_info(f, &i);
+    const bf_info i = info_of(f);
     uint8_t *b = malloc(*len = i.image_bytes);
     CHECK_EQ(bf_to_bytes(f, b, *len - 1, &e), BF_EINVAL);
     CHECK_EQ(bf_to_bytes(f, b, *len, &e), 0);
@@ -124,14 +116,13 @@ static void same(bf_filter *f, bf_filter *g, unsigned i)
 }
 
 /* ---- what is right ---- */
-static void round_trips(void)
+TEST(round_trips)
 {
     for (unsigned i = 0; i < ROWS; i++) {
         if (!can(i)) continue;
         uint64_t len, paged_len;
         bf_filter *f = made(i);
-        bf_info info;
-        bf_get_info(f, &info);
+        const bf_info info = info_of(f);
         uint8_t *b = bytes_of(f, &len), *paged = paged_bytes(f, &paged_len);
         CHECK_EQ(b[8], rows[i].head ? 2 : 1);
         if (rows[i].head) {
@@ -162,7 +153,7 @@ static void round_trips(void)
 }
 
 /* What was written once is read for ever: the whole image of one filter. */
-static void these_bytes_for_ever(void)
+TEST(these_bytes_for_ever)
 {
     static const uint8_t bytes[] = { 0x8B, 0x42, 0x4C, 0x4D, 0x0D, 0x0A, 0x1A, 0x0A, 0x02, 0x00,
         0x00, 0x00, 0x40, 0x00, 0x00, 0x00, 0x5A, 0x4F, 0x88, 0x38, 0x4A, 0x70, 0x77, 0x6E, 0x01,
@@ -180,13 +171,12 @@ static void these_bytes_for_ever(void)
             fprintf(stderr, "0x%02X,%c", b[i], i % 16 == 15 ? '\n' : ' ');
     }
     CHECK((g = bf_from_bytes(bytes, sizeof bytes, NULL, &e)) && bf_equal(f, g, &e) == 1);
-    bf_close(g);
-    bf_close(f);
+    CLOSE(g, f);
     free(b);
 }
 
 /* ---- files ---- */
-static void saved_files_have_a_page(void)
+TEST(saved_files_have_a_page)
 {
     bf_filter *f = made(0), *g;
     struct stat st;
@@ -195,13 +185,12 @@ static void saved_files_have_a_page(void)
     CHECK((g = bf_open(&(bf_spec){ .storage = path }, &e)) && bf_add(g, "new", 3, &e) == 1);
     bf_close(g);
     CHECK((g = bf_load(path, NULL, &e)) && bf_test(g, "new", 3, &e) == 1);
-    bf_close(g);
-    bf_close(f);
+    CLOSE(g, f);
     unlink(path);
 }
 
 /* Two at once, and each finds what the other added. */
-static void an_image_in_a_file_gets_a_page_to_be_written(void)
+TEST(an_image_in_a_file_gets_a_page_to_be_written)
 {
     for (unsigned i = 0; i < ROWS; i++) {
         if (!can(i) || !rows[i].head) continue;
@@ -221,8 +210,7 @@ static void an_image_in_a_file_gets_a_page_to_be_written(void)
         CHECK_EQ(bf_add_header_page(&spec, &e),
             0); /* as a process does that has seen the image before */
         CHECK(bf_add(g, "88", 2, &e) >= 0 && bf_check_file(g, &e) == 0);
-        bf_close(g);
-        bf_close(other);
+        CLOSE(g, other);
         CHECK_EQ(bf_add_header_page(&spec, &e), 0);
         struct stat again;
         CHECK(stat(path, &again) == 0 && again.st_ino == st.st_ino);
@@ -232,7 +220,7 @@ static void an_image_in_a_file_gets_a_page_to_be_written(void)
     unlink(path);
 }
 
-static void an_image_in_a_file_is_read_as_it_is(void)
+TEST(an_image_in_a_file_is_read_as_it_is)
 {
     for (unsigned i = 0; i < ROWS; i++) {
         if (!can(i) || !rows[i].head) continue;
@@ -256,7 +244,7 @@ static void an_image_in_a_file_is_read_as_it_is(void)
     unlink(path);
 }
 
-static void another_image_over_it_changes_nothing(void)
+TEST(another_image_over_it_changes_nothing)
 {
     uint64_t len;
     bf_filter *f = made(0), *g;
@@ -282,13 +270,11 @@ static void refused(unsigned i, const uint8_t *b, uint64_t len, const char *what
 {
     bf_filter *f = read_(i, b, len);
     if (!f && e.code == BF_EFORMAT) return;
-    failed_here++;
-    fprintf(stderr, "%s: %s %llu: %s\n", rows[i].name, what, (unsigned long long)at,
-        f ? "accepted" : e.msg);
+    FAILED("%s: %s %llu: %s\n", rows[i].name, what, (unsigned long long)at, f ? "accepted" : e.msg);
     bf_close(f);
 }
 
-static void every_bit_and_every_length(void)
+TEST(every_bit_and_every_length)
 {
     for (unsigned i = 0; i < ROWS; i++) {
         if (!can(i) || !rows[i].head) continue;
@@ -327,15 +313,13 @@ static void file_refused(unsigned i, const uint8_t *b, uint64_t len, const char 
     spec.read_only = true;
     write_file(b, len);
     bf_filter *f = bf_open(&spec, &e);
-    if (f || e.code != BF_EFORMAT) {
-        failed_here++;
-        fprintf(stderr, "%s: file %s %llu: %s\n", rows[i].name, what, (unsigned long long)at,
+    if (f || e.code != BF_EFORMAT)
+        FAILED("%s: file %s %llu: %s\n", rows[i].name, what, (unsigned long long)at,
             f ? "accepted" : e.msg);
-    }
     bf_close(f);
 }
 
-static void files_with_other_bytes_and_lengths(void)
+TEST(files_with_other_bytes_and_lengths)
 {
     for (unsigned i = 0; i < ROWS; i++) {
         if (!can(i) || !rows[i].head) continue;
@@ -366,7 +350,7 @@ static void put(uint8_t *p, unsigned bytes, uint64_t v)
 }
 
 /* With a right sum: the values are checked all the same. */
-static void values_with_right_sums(void)
+TEST(values_with_right_sums)
 {
     enum { TEN = 0, KEYED = 6, SHARDED = 9, GUAVA = 10, GROWS = 13 };
     static const struct {
@@ -404,7 +388,7 @@ static void values_with_right_sums(void)
         { GROWS, 72, 8, 1, "a live counter is invalid" },
         { GROWS, 28, 4, 0x300, "bad header size" },
     };
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    for (size_t i = 0; i < COUNT(wrong); i++) {
         const unsigned row = wrong[i].row;
         const int before = failed_here;
         uint64_t len;
@@ -426,7 +410,7 @@ static void values_with_right_sums(void)
 
 /* Bits past m, under a right sum; a header with a page before a part without one, and the other way
  * round. */
-static void what_no_filter_writes(void)
+TEST(what_no_filter_writes)
 {
     uint64_t len, paged_len;
     bf_filter *f = made(3), *grows = made(13);
@@ -449,26 +433,7 @@ static void what_no_filter_writes(void)
     CHECK_HAS(e.msg, "some of its parts have a header page and some have not");
     free(paged);
     free(b);
-    bf_close(grows);
-    bf_close(f);
+    CLOSE(grows, f);
 }
 
-int main(void)
-{
-    char folder[] = "/tmp/bf-compact-XXXXXX";
-    if (!mkdtemp(folder)) return 1;
-    snprintf(path, sizeof path, "%s/f.bloom", folder);
-    RUN(round_trips);
-    RUN(these_bytes_for_ever);
-    RUN(saved_files_have_a_page);
-    RUN(an_image_in_a_file_is_read_as_it_is);
-    RUN(an_image_in_a_file_gets_a_page_to_be_written);
-    RUN(another_image_over_it_changes_nothing);
-    RUN(every_bit_and_every_length);
-    RUN(files_with_other_bytes_and_lengths);
-    RUN(values_with_right_sums);
-    RUN(what_no_filter_writes);
-    unlink(path);
-    rmdir(folder);
-    return FINISH();
-}
+int main(void) { return main_in_folder(); }

@@ -8,7 +8,6 @@
 #include "optional.h"
 #include "native.h"
 #include "oracle_counting.h"
-#include <unistd.h>
 
 enum { MOST = 200 };
 enum { MEMORY, ATOMIC, POSITIONS, MAPPED, HOMES };
@@ -19,11 +18,7 @@ static bf_filter *make(bf_spec spec)
 {
     spec.counting = true;
     bf_filter *f = bf_open(&spec, &e);
-    if (!f) {
-        failed_here++;
-        fprintf(
-            stderr, "%s m=%llu k=%u: %s\n", spec.scheme, (unsigned long long)spec.m, spec.k, e.msg);
-    }
+    if (!f) FAILED("%s m=%llu k=%u: %s\n", spec.scheme, (unsigned long long)spec.m, spec.k, e.msg);
     return f;
 }
 
@@ -57,10 +52,8 @@ static void batch(bf_filter *f, oracle *o, uint32_t *seed, size_t n, const char 
                   : op == 3     ? bf_remove_many(f, keys, n, each, &e)
                                 : bf_test_many(f, keys, n, each, &e);
         if (n != 1) CHECK_EQ(got, sum);
-        if (n && memcmp(each, want, n)) {
-            failed_here++;
-            fprintf(stderr, "%s %s: operation %d on %zu keys differs\n", o->scheme, home, op, n);
-        }
+        if (n && memcmp(each, want, n))
+            FAILED("%s %s: operation %d on %zu keys differs\n", o->scheme, home, op, n);
     }
 }
 
@@ -75,19 +68,17 @@ static void against_oracle(const char *scheme, uint64_t m, unsigned k, int home)
         .storage = home == MAPPED ? path : NULL });
     if (!f) return;
     if (home == POSITIONS) f->bitmap.kernels = NULL;
-    bf_info i;
-    bf_get_info(f, &i);
+    const bf_info i = info_of(f);
     CHECK(i.counting && i.bitset_bytes == (i.m + 1) / 2);
     oracle o = { .scheme = scheme,
         .m = i.m,
         .k = k,
         .cells = calloc(1, i.m),
-        .older = f->scheme->keyed ? NULL : f };
+        .older = f->desc.scheme->keyed ? NULL : f };
     uint32_t seed = (uint32_t)(m + k);
     const int rounds = SHORT(8, 1);
     for (int r = 0; r < rounds && !failed_here; r++)
-        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
-            batch(f, &o, &seed, sizes[s], homes[home]);
+        for (size_t s = 0; s < COUNT(sizes); s++) batch(f, &o, &seed, sizes[s], homes[home]);
     oc_same(f, &o, homes[home]);
     free(o.cells);
     bf_close(f);
@@ -99,10 +90,10 @@ static const struct {
     unsigned k;
 } shapes[] = { { 8000, 7 }, { 8192, 8 }, { 4096, 1 }, { 4096, 16 }, { 512, 11 }, { 100, 3 },
     { 1, 1 }, { 3, 9 }, { 65, 5 }, { 99991, 2 } };
-static void every_scheme_in_every_home(void)
+TEST(every_scheme_in_every_home)
 {
     for (size_t s = 0; native_scheme(s); s++)
-        for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (size_t i = 0; i < COUNT(shapes); i++)
             for (int home = 0; home < HOMES; home++)
                 against_oracle(native_scheme(s), shapes[i].m, shapes[i].k, home);
     for (unsigned k = 20; k <= 40; k++) {
@@ -112,7 +103,7 @@ static void every_scheme_in_every_home(void)
     against_oracle("classic", 50000, 700, MEMORY);
 }
 
-static void older_schemes(void)
+TEST(older_schemes)
 {
     for (const bf_scheme *s = bf_schemes + 3; s->name; s++)
         if (!s->m && strcmp(s->name, "functions"))
@@ -120,7 +111,7 @@ static void older_schemes(void)
                 against_oracle(s->name, 8192, s->k ? s->k : s->hash->width ? 5 : 3, home);
 }
 
-static void a_multiset(void)
+TEST(a_multiset)
 {
     for (size_t s = 0; native_scheme(s); s++) {
         const char *path = temp_path();
@@ -140,7 +131,7 @@ static void a_multiset(void)
 }
 
 /* ---- one key ---- */
-static void counters_stick_at_15(void)
+TEST(counters_stick_at_15)
 {
     for (size_t s = 0; native_scheme(s); s++)
         for (int threads = 0; threads < 2; threads++) {
@@ -164,7 +155,7 @@ static void counters_stick_at_15(void)
         }
 }
 
-static void an_absent_key_changes_nothing(void)
+TEST(an_absent_key_changes_nothing)
 {
     bf_filter *f = make((bf_spec){ .m = 600, .k = 4, .scheme = "classic" }), *before;
     for (unsigned i = 0; i < 60; i++) bf_add(f, &i, sizeof i, &e);
@@ -176,11 +167,10 @@ static void an_absent_key_changes_nothing(void)
         CHECK_EQ(bf_remove(f, &i, sizeof i, &e), 0);
     }
     CHECK(absent > 1000 && bf_equal(f, before, &e) == 1);
-    bf_close(f);
-    bf_close(before);
+    CLOSE(f, before);
 }
 
-static void positions_that_repeat_count_once(void)
+TEST(positions_that_repeat_count_once)
 {
     for (int threads = 0; threads < 2; threads++) {
         bf_filter *f = make((bf_spec){ .m = 2, .k = 20, .scheme = "classic", .threads = threads });
@@ -205,7 +195,7 @@ static bf_filter *numbers(const char *scheme, unsigned from, unsigned to, bool c
     return f;
 }
 
-static void as_plain_filter(void)
+TEST(as_plain_filter)
 {
     static const char secret[17] = "0123456789abcdef";
     for (const bf_scheme *s = bf_schemes; s->name; s++) {
@@ -222,27 +212,23 @@ static void as_plain_filter(void)
             bf_add(f, t, n, &e);
         }
         CHECK((got = bf_to_plain(f, &e)) != NULL);
-        bf_info i;
-        bf_get_info(got, &i);
+        const bf_info i = info_of(got);
         CHECK(!i.counting && bf_equal(got, want, &e) == 1);
         bf_state a, b;
         bf_get_state(f, &a, &e);
         bf_get_state(want, &b, &e);
         CHECK(a.ones == b.ones && a.count == b.count && a.fpr == b.fpr);
         CHECK_EQ(bf_equal(f, want, &e), 0);
-        bf_close(want);
-        bf_close(f);
-        bf_close(got);
+        CLOSE(want, f, got);
     }
     if (lacks_sodium()) return;
     bf_filter *f = make((bf_spec){ .m = 1000, .k = 3, .secret = secret, .secret_len = 16 }), *p;
     bf_add(f, "x", 1, &e);
     CHECK((p = bf_to_plain(f, &e)) && bf_test(p, "x", 1, &e) == 1 && bf_test(p, "y", 1, &e) == 0);
-    bf_close(f);
-    bf_close(p);
+    CLOSE(f, p);
 }
 
-static void sums_and_minima(void)
+TEST(sums_and_minima)
 {
     for (int threads = 0; threads < 2; threads++) {
         bf_filter *a =
@@ -288,7 +274,7 @@ static void sums_and_minima(void)
 }
 
 /* Each of the 16 x 16 pairs at each of the 16 places of a word. */
-static void every_pair_of_counters(void)
+TEST(every_pair_of_counters)
 {
     for (unsigned pair = 0; pair < 256; pair++)
         for (unsigned at = 0; at < 16; at++) {
@@ -299,25 +285,25 @@ static void every_pair_of_counters(void)
                      b = (~noise & clear) | (uint64_t)y << bf_cell_shift(at), v[2], bit = 0;
             for (int atomic = 0; atomic < 2; atomic++) {
                 v[0] = v[1] = a;
-                bf_counters_add(v, &b, 1, atomic);
-                bf_counters_least(v + 1, &b, 1, atomic);
+                bf_cells_counters.unite(v, &b, 1, atomic);
+                bf_cells_counters.intersect(v + 1, &b, 1, atomic);
                 for (unsigned q = 0; q < 16; q++) {
                     unsigned p = bf_cell(&a, q), r = bf_cell(&b, q);
                     CHECK_EQ(bf_cell(v, q), p + r > 15 ? 15 : p + r);
                     CHECK_EQ(bf_cell(v + 1, q), p < r ? p : r);
                 }
             }
-            bf_counters_to_bits(&bit, &a, 1);
+            bf_cells_counters.to_bits(&bit, &a, 1);
             for (unsigned q = 0; q < 16; q++)
                 CHECK_EQ((bit & bf_mask_of(q)) != 0, bf_cell(&a, q) != 0);
             uint64_t only_x = (uint64_t)x << bf_cell_shift(at),
                      only_y = (uint64_t)y << bf_cell_shift(at);
-            CHECK_EQ(bf_counters_within(&only_x, &only_y, 1), x <= y);
-            CHECK_EQ(bf_counters_used(&only_x, 1), x > 0);
+            CHECK_EQ(bf_cells_counters.within(&only_x, &only_y, 1), x <= y);
+            CHECK_EQ(bf_cells_counters.count(&only_x, 1), x > 0);
         }
 }
 
-static void subsets_and_estimates_of_plain_filters(void)
+TEST(subsets_and_estimates_of_plain_filters)
 {
     for (size_t s = 0; native_scheme(s); s++) {
         bf_filter *a = numbers(native_scheme(s), 0, 800, false),
@@ -356,7 +342,7 @@ static void subsets_and_estimates_of_plain_filters(void)
     }
 }
 
-static void plain_filters_do_not_count(void)
+TEST(plain_filters_do_not_count)
 {
     bf_filter *f = numbers("block", 0, 3, false);
     CHECK_REFUSED(bf_remove(f, "a", 1, &e), BF_ENOTSUP, "only counting filters can remove");
@@ -383,7 +369,7 @@ static void plain_filters_do_not_count(void)
 }
 
 /* Arrays of every length about the steps of the wide loops. */
-static void counts_of_every_length(void)
+TEST(counts_of_every_length)
 {
     uint64_t a[70], b[70];
     uint32_t seed = 7;
@@ -404,23 +390,23 @@ static void counts_of_every_length(void)
             }
         }
         CHECK_EQ(bf_words_count(a, n), ones);
-        CHECK_EQ(bf_words_count_of_both(a, b, n), both);
-        CHECK_EQ(bf_counters_used(a, n), used);
-        CHECK_EQ(bf_counters_used_of_both(a, b, n), used_both);
-        CHECK_EQ(bf_counters_used(b, n) <= used_both, 1);
+        CHECK_EQ(bf_cells_bits.count_of_both(a, b, n), both);
+        CHECK_EQ(bf_cells_counters.count(a, n), used);
+        CHECK_EQ(bf_cells_counters.count_of_both(a, b, n), used_both);
+        CHECK_EQ(bf_cells_counters.count(b, n) <= used_both, 1);
         uint64_t sum[70];
         memcpy(sum, a, sizeof sum);
         bf_words_or(sum, b, n, false);
-        CHECK(bf_words_within(a, sum, n) && bf_words_within(b, sum, n));
+        CHECK(bf_cells_bits.within(a, sum, n) && bf_cells_bits.within(b, sum, n));
         if (n) {
             sum[n - 1] ^= a[n - 1] & -a[n - 1];
-            CHECK_EQ(bf_words_within(a, sum, n), 0);
+            CHECK_EQ(bf_cells_bits.within(a, sum, n), 0);
         }
     }
 }
 
 /* ---- more than half full? ---- */
-static void saturation(void)
+TEST(saturation)
 {
     static const uint64_t sizes[] = { 100, 5000, 3000000, 200000000 };
     const char *path = temp_path();
@@ -433,8 +419,7 @@ static void saturation(void)
                 .storage = i == 2 ? path : NULL };
             bf_filter *f = bf_open(&spec, &e);
             bf_state st;
-            bf_info info;
-            bf_get_info(f, &info);
+            const bf_info info = info_of(f);
             uint64_t wait = 0, wrong = 0, looks = 0, keys = info.m / 5;
             int full = bf_saturated(f, &wait, &e);
             CHECK(full == 0 && wait >= keys / 4);
@@ -455,7 +440,7 @@ static void saturation(void)
 }
 
 /* ---- bytes and files ---- */
-static void bytes_and_files(void)
+TEST(bytes_and_files)
 {
     const char *path = temp_path();
     bf_filter *f = make((bf_spec){ .m = 1001, .k = 3, .scheme = "classic" }), *g;
@@ -499,8 +484,7 @@ static void bytes_and_files(void)
     CHECK(!bf_open(&(bf_spec){ .storage = path, .m = 1001, .k = 3 }, &e) && e.code == BF_EMISMATCH);
     CHECK(
         (g = bf_load(path, &(bf_spec){ .counting = true }, &e)) && bf_count_of(g, "x", 1, &e) == 2);
-    bf_close(g);
-    bf_close(f);
+    CLOSE(g, f);
     unlink(path);
     f = bf_open(&(bf_spec){ .m = 1001, .k = 3, .storage = path }, &e);
     bf_close(f);
@@ -510,21 +494,4 @@ static void bytes_and_files(void)
     free(bytes);
 }
 
-int main(void)
-{
-    RUN(every_scheme_in_every_home);
-    RUN(older_schemes);
-    RUN(a_multiset);
-    RUN(counters_stick_at_15);
-    RUN(an_absent_key_changes_nothing);
-    RUN(positions_that_repeat_count_once);
-    RUN(as_plain_filter);
-    RUN(sums_and_minima);
-    RUN(every_pair_of_counters);
-    RUN(subsets_and_estimates_of_plain_filters);
-    RUN(counts_of_every_length);
-    RUN(saturation);
-    RUN(plain_filters_do_not_count);
-    RUN(bytes_and_files);
-    return FINISH();
-}
+int main(void) { return main_of_tests(); }

@@ -77,12 +77,11 @@ static void race(const char *scheme, bool file, bool processes)
     CHECK_EQ(once, KEYS); /* one of the four had it, and the others put back what they took */
     CHECK_EQ(st.ones, 0);
     munmap(won, WORKERS * KEYS);
-    bf_close(serial);
-    bf_close(f);
+    CLOSE(serial, f);
     unlink(path);
 }
 
-static void threads_and_processes(void)
+TEST(threads_and_processes)
 {
     for (size_t s = 0; native_scheme(s); s++)
         for (int i = 0; i < 3; i++) race(native_scheme(s), i > 0, i == 2);
@@ -95,7 +94,7 @@ static void *duel(void *won)
     *(int *)won = bf_remove(duel_filter, "x", 1, NULL);
     return NULL;
 }
-static void a_duel(void)
+TEST(a_duel)
 {
     duel_filter = make((bf_spec){ .m = 5120, .k = 8, .threads = true });
     unsigned odd = 0;
@@ -115,9 +114,4 @@ static void a_duel(void)
     bf_close(duel_filter);
 }
 
-int main(void)
-{
-    RUN(threads_and_processes);
-    RUN(a_duel);
-    return FINISH();
-}
+int main(void) { return main_of_tests(); }

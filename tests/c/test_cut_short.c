@@ -3,17 +3,12 @@
 /* wraps: fstat */
 #define _GNU_SOURCE
 #include "../../core/format/format.h"
+#include "folder.h"
 #include "check.h"
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-static char folder[] = "/tmp/bf-cut-XXXXXX", path[64], other[64];
 static bf_error e;
 static void (*after_fstat)(void);
-int __real_fstat(int fd, struct stat *st);
-int __wrap_fstat(int fd, struct stat *st);
-int __wrap_fstat(int fd, struct stat *st)
+REPLACED(int, fstat, (int fd, struct stat *st))
 {
     void (*now)(void) = after_fstat;
     const int rc = __real_fstat(fd, st);
@@ -29,11 +24,7 @@ static void cut_short(void)
 }
 
 /* The living part of the five is the last one: what is forgotten is not read. */
-static double fourth_epoch(void *none)
-{
-    (void)none;
-    return 4 * 250000.0 + 1;
-}
+static double fourth_epoch(void *none) { return 4 * 250000.0 + 1; }
 
 static bf_filter *of_kind(int kind, const char *storage)
 {
@@ -52,7 +43,7 @@ static bf_filter *of_kind(int kind, const char *storage)
 }
 
 /* Whoever reads all of a mapped file gets an error, and no SIGBUS, however late it was cut. */
-static void a_file_that_is_cut_while_it_is_read(void)
+TEST(a_file_that_is_cut_while_it_is_read)
 {
     static uint8_t bytes[1 << 21];
     for (int op = 0; op < 7; op++)
@@ -74,19 +65,9 @@ static void a_file_that_is_cut_while_it_is_read(void)
             CHECK(!after_fstat);
             CHECK(rc < 0 && e.code == BF_EFORMAT);
             CHECK_HAS(e.msg, "truncated");
-            bf_close(made);
-            bf_close(f);
-            bf_close(g);
+            CLOSE(made, f, g);
             CHECK_EQ(unlink(path), 0);
         }
 }
 
-int main(void)
-{
-    MAKE_FOLDER(folder);
-    snprintf(path, sizeof path, "%s/f.bloom", folder);
-    snprintf(other, sizeof other, "%s/g.bloom", folder);
-    RUN(a_file_that_is_cut_while_it_is_read);
-    rmdir(folder);
-    return FINISH();
-}
+int main(void) { return main_in_folder(); }

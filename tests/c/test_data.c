@@ -12,11 +12,7 @@ static const uint8_t secret[16] = "sixteen bytes 1";
 static bf_error e;
 static char folder[4096];
 
-static double noon(void *unused)
-{
-    (void)unused;
-    return 1.8e9;
-}
+static double noon(void *unused) { return 1.8e9; }
 
 /* What it was made from, how many keys it has, and how many parts. */
 #define KEYED .secret = secret, .secret_len = sizeof secret
@@ -32,7 +28,7 @@ static const struct {
     { "counting", { .m = 1024, .k = 5, .scheme = "classic", .counting = true }, 100, 1 },
     { "growing", { .n = 1000, .p = 0.01, .grow = 2 }, 20000, 3 },
     { "forgetting", { .n = 100, .p = 0.01, .window = 3600, .parts = 3, CLOCK }, 100, 4 } };
-enum { STORED = sizeof stored / sizeof *stored };
+enum { STORED = COUNT(stored) };
 
 static const char *path_of(unsigned i)
 {
@@ -99,7 +95,7 @@ static size_t bytes_of(const char *path, uint8_t *to)
 
 static bool can(unsigned i) { return !stored[i].spec.secret || !lacks_sodium(); }
 
-static void stored_filters_have_their_keys(void)
+TEST(stored_filters_have_their_keys)
 {
     static uint8_t bytes[MOST];
     for (unsigned i = 0; i < STORED; i++) {
@@ -114,7 +110,7 @@ static void stored_filters_have_their_keys(void)
 }
 
 /* Bit for bit what is made of the same keys today, and its bytes go out as they came in. */
-static void stored_bytes_are_todays(void)
+TEST(stored_bytes_are_todays)
 {
     static uint8_t old[MOST];
     for (unsigned i = 0; i < STORED; i++) {
@@ -127,8 +123,7 @@ static void stored_bytes_are_todays(void)
         CHECK(now && len == n && memcmp(now, old, n) == 0);
         free(now);
         CHECK(f && fresh && bf_equal(f, fresh, &e) == 1);
-        bf_close(f);
-        bf_close(fresh);
+        CLOSE(f, fresh);
     }
 }
 
@@ -155,7 +150,6 @@ int main(int argc, char **argv)
         snprintf(folder, sizeof folder, "%s", argv[2]);
         return store_all();
     }
-    RUN(stored_filters_have_their_keys);
-    RUN(stored_bytes_are_todays);
+    run_tests();
     return FINISH();
 }

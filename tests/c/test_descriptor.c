@@ -4,17 +4,13 @@
 #define _GNU_SOURCE
 #include "numbers.h"
 #include "one_folder.h"
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 enum { KEYS = 500, FIRST = 3, LAST = 40, LOG = 100000 };
 static char copy_path[64], log_path[64], twin_path[64];
 static const bf_spec kinds[] = { { .n = 2000, .p = 0.01 }, { .m = 30000, .n = 2000 },
     { .n = 2000, .p = 0.01, .counting = true }, { .n = 100, .p = 0.01, .grow = 2 },
     { .n = 1000, .p = 0.01, .window = 1e9 }, { .n = 2000, .p = 0.01, .scheme = "guava" } };
-enum { KINDS = sizeof kinds / sizeof *kinds };
+enum { KINDS = COUNT(kinds) };
 static const char said[] = "the program closed its file descriptor: open the filter again";
 
 static bf_filter *open_one(size_t kind, bool exclusive, const char *at)
@@ -37,17 +33,8 @@ static void take_numbers(const char *at, int flags)
         return;
     }
 }
-static void nothing(size_t kind, bool exclusive)
-{
-    (void)kind;
-    (void)exclusive;
-}
-static void the_log(size_t kind, bool exclusive)
-{
-    (void)kind;
-    (void)exclusive;
-    take_numbers(log_path, O_RDWR);
-}
+static void nothing(size_t kind, bool exclusive) {}
+static void the_log(size_t kind, bool exclusive) { take_numbers(log_path, O_RDWR); }
 static void another_filter(size_t kind, bool exclusive)
 {
     twin = open_one(kind, exclusive, twin_path);
@@ -59,7 +46,7 @@ static void the_same_file(size_t kind, bool exclusive)
     take_numbers(path, O_RDWR);
 }
 static void (*const reuses[])(size_t, bool) = { nothing, the_log, another_filter, the_same_file };
-enum { REUSES = sizeof reuses / sizeof *reuses };
+enum { REUSES = COUNT(reuses) };
 
 /* ---- what is refused then ---- */
 static int64_t batch(bf_filter *f) { return bf_add_many(f, &(bf_key){ "a", 1 }, 1, NULL, &e); }
@@ -84,8 +71,7 @@ static int64_t state(bf_filter *f)
 }
 static int64_t rebuild(bf_filter *f)
 {
-    bf_info info;
-    bf_get_info(f, &info);
+    const bf_info info = info_of(f);
     if (info.grow != 0 || info.window != 0) return batch(f);
     bf_filter *fresh = bf_rebuild_begin(f, &e);
     bf_close(fresh);
@@ -93,7 +79,7 @@ static int64_t rebuild(bf_filter *f)
 }
 static int64_t (*const calls[])(
     bf_filter *) = { batch, test, sync_it, clear, save, bytes, copy, state, rebuild };
-enum { CALLS = sizeof calls / sizeof *calls };
+enum { CALLS = COUNT(calls) };
 
 /* Single keys never look at the descriptor, but those of an older scheme do, as batches, and a
  * filter that has to grow. */
@@ -158,7 +144,7 @@ static void one_case(size_t kind, bool exclusive, size_t reuse)
     CHECK_EQ(files(), 0);
 }
 
-static void other_files_are_left_alone(void)
+TEST(other_files_are_left_alone)
 {
     for (size_t k = 0; k < KINDS; k++)
         for (size_t i = 0; i < REUSES; i++) {
@@ -168,7 +154,7 @@ static void other_files_are_left_alone(void)
 }
 
 /* A rebuild that is open: its shadow would be made, written and cut in another file. */
-static void in_the_middle_of_a_rebuild(void)
+TEST(in_the_middle_of_a_rebuild)
 {
     for (size_t i = 0; i < REUSES; i++) {
         bf_filter *f = open_one(0, false, path);
@@ -181,8 +167,7 @@ static void in_the_middle_of_a_rebuild(void)
         reuses[i](0, false);
         CHECK_REFUSED(bf_rebuild_end(f, fresh, &e), BF_EIO, said);
         CHECK_REFUSED(bf_rebuild_cancel(f, fresh, &e), BF_EIO, said);
-        bf_close(fresh);
-        bf_close(f);
+        CLOSE(fresh, f);
         check_log();
         bf_close(twin);
         for (int fd = FIRST; i && fd <= LAST; fd++) CHECK(close(fd) == 0 || twin);
@@ -197,35 +182,28 @@ static void in_the_middle_of_a_rebuild(void)
 }
 
 /* A compact image has no descriptor: it is read into memory. */
-static void a_compact_image(void)
+TEST(a_compact_image)
 {
     uint8_t image[8192];
     bf_filter *f = must(bf_open(&(bf_spec){ .n = KEYS, .p = 0.01 }, &e), __LINE__);
     add_numbers(f, 0, KEYS);
     CHECK_EQ(bf_to_bytes(f, image, sizeof image, &e), 0);
-    bf_info info;
-    bf_get_info(f, &info);
+    const bf_info info = info_of(f);
     put_file(path, image, info.image_bytes);
     bf_close(f);
     f = must(bf_open(&(bf_spec){ .storage = path, .read_only = true }, &e), __LINE__);
     for (int fd = FIRST; fd <= LAST; fd++) close(fd);
     bf_filter *c = must(bf_copy(f, &e), __LINE__);
     CHECK(bf_equal(f, c, &e) == 1 && found(f, 0, KEYS) == KEYS);
-    bf_close(c);
-    bf_close(f);
+    CLOSE(c, f);
     gone();
 }
 
 int main(void)
 {
-    MAKE_FOLDER(folder);
-    snprintf(path, sizeof path, "%s/f", folder);
+    make_folder();
     snprintf(copy_path, sizeof copy_path, "%s/copy", folder);
     snprintf(log_path, sizeof log_path, "%s/log", folder);
     snprintf(twin_path, sizeof twin_path, "%s/twin", folder);
-    RUN(other_files_are_left_alone);
-    RUN(in_the_middle_of_a_rebuild);
-    RUN(a_compact_image);
-    rmdir(folder);
-    return FINISH();
+    return main_in_folder();
 }

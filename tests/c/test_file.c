@@ -7,16 +7,6 @@
 #include "paged.h"
 #include "optional.h"
 #include "native.h"
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <signal.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #define OPEN(...) must(bf_open(&(bf_spec){ .storage = path, __VA_ARGS__ }, &e), __LINE__)
 static int add(bf_filter *f, const char *who, unsigned i)
@@ -62,15 +52,14 @@ static const char *refused(bf_spec s, int code)
     if (!s.storage) s.storage = path;
     bf_filter *f = bf_open(&s, &e);
     if (f) {
-        failed_here++;
-        fprintf(stderr, "opened\n");
+        FAILED("opened\n");
         bf_close(f);
     }
     CHECK_EQ(e.code, code);
     return e.msg;
 }
 
-static void handles_share_every_bit(void)
+TEST(handles_share_every_bit)
 {
     for (size_t s = 0; native_scheme(s); s++) {
         bf_filter *a = OPEN(.m = 100000, .k = 7, .scheme = native_scheme(s)),
@@ -81,29 +70,24 @@ static void handles_share_every_bit(void)
         }
         for (unsigned i = 0; i < 500; i++)
             CHECK(has(c, "a", i) && has(c, "b", i) && has(a, "b", i));
-        bf_info i;
-        bf_get_info(c, &i);
+        const bf_info i = info_of(c);
         CHECK(!strcmp(i.home, "file") && !strcmp(i.storage, path) && i.k == 7 && !i.read_only);
         bf_filter *copy = must(bf_copy(a, &e), __LINE__),
                   *loaded = must(bf_load(path, NULL, &e), __LINE__);
         CHECK(bf_equal(copy, c, &e) == 1 && bf_equal(loaded, copy, &e) == 1);
         CHECK_EQ(bf_sync(a, &e), 0);
-        bf_close(a);
-        bf_close(b);
-        bf_close(c);
+        CLOSE(a, b, c);
         a = OPEN(0);
         CHECK_EQ(bf_equal(a, copy, &e), 1);
         CHECK_EQ(bf_clear(a, &e), 0);
         CHECK_EQ(bf_unite(a, copy, &e), 0);
         CHECK_EQ(bf_equal(a, copy, &e), 1);
-        bf_close(a);
-        bf_close(copy);
-        bf_close(loaded);
+        CLOSE(a, copy, loaded);
         remove_it();
     }
 }
 
-static void other_parameters_leave_the_file(void)
+TEST(other_parameters_leave_the_file)
 {
     static uint8_t before[70000], after[70000];
     bf_close(OPEN(.n = 20000, .p = 0.01));
@@ -125,7 +109,7 @@ static void other_parameters_leave_the_file(void)
     remove_it();
 }
 
-static void wrong_files(void)
+TEST(wrong_files)
 {
     static uint8_t good[8192], bad[9000];
     bf_filter *f = OPEN(.m = 1000, .k = 3);
@@ -170,7 +154,7 @@ static void wrong_files(void)
     remove_it();
 }
 
-static void damaged_bits_of_a_saved_file(void)
+TEST(damaged_bits_of_a_saved_file)
 {
     static uint8_t b[8192];
     bf_filter *f = must(bf_open(&(bf_spec){ .m = 1000, .k = 3 }, &e), __LINE__);
@@ -186,12 +170,11 @@ static void damaged_bits_of_a_saved_file(void)
     bf_close(g);
     g = OPEN(0);
     CHECK_EQ(has(g, "x", 2), 1);
-    bf_close(g);
-    bf_close(f);
+    CLOSE(g, f);
     remove_it();
 }
 
-static void read_only(void)
+TEST(read_only)
 {
     bf_filter *f = OPEN(.m = 1000, .k = 3), *r = OPEN(.read_only = true);
     add(f, "x", 1);
@@ -201,8 +184,7 @@ static void read_only(void)
     CHECK_EQ(bf_clear(r, &e), BF_ENOTSUP);
     CHECK_EQ(bf_unite(r, f, &e), BF_ENOTSUP);
     CHECK_EQ(bf_sync(r, &e), 0);
-    bf_close(r);
-    bf_close(f);
+    CLOSE(r, f);
     CHECK(chmod(path, 0444) == 0);
     r = OPEN(.m = 1000, .k = 3);
     CHECK(has(r, "x", 1) == 1 && add(r, "x", 2) == BF_ENOTSUP);
@@ -211,7 +193,7 @@ static void read_only(void)
     CHECK_HAS(refused((bf_spec){ .m = 10, .k = 1, .read_only = true }, BF_ENOENT), "No such file");
 }
 
-static void cut_short_replaced_deleted(void)
+TEST(cut_short_replaced_deleted)
 {
     bf_filter *f = OPEN(.m = 1000000, .k = 3);
     bf_key one = { "a", 1 };
@@ -249,15 +231,13 @@ static void cut_short_replaced_deleted(void)
     CHECK(has(g, "x", 1) == 1 && has(g, "x", 2) == 0);
     unlink(path);
     CHECK(has(g, "x", 1) == 1 && bf_sync(g, &e) == BF_EIO);
-    bf_close(f);
-    bf_close(g);
-    bf_close(copy);
+    CLOSE(f, g, copy);
     remove_it();
 }
 
 /* cp over a mapped file: same inode, same size, other filter.  Seen at the next batch, at the next
  * opening by bf_is_current. */
-static void overwritten_in_place(void)
+TEST(overwritten_in_place)
 {
     uint64_t len;
     bf_error why;
@@ -275,14 +255,13 @@ static void overwritten_in_place(void)
     bf_close(f);
     f = OPEN(.m = 1000, .k = 8); /* nothing was written to it meanwhile */
     free(image);
-    bf_close(f);
-    bf_close(other);
+    CLOSE(f, other);
     close(fd);
     remove_it();
 }
 
 /* A creator that is killed leaves the whole file or none. */
-static void killed_creators_leave_nothing(void)
+TEST(killed_creators_leave_nothing)
 {
     for (int r = 0; r < 60; r++) {
         pid_t pid = fork();
@@ -300,7 +279,7 @@ static void killed_creators_leave_nothing(void)
     remove_it();
 }
 
-static void racing_creators(void)
+TEST(racing_creators)
 {
     enum { PROCESSES = 8, ROUNDS = 40, KEYS = 50 };
     for (int r = 0; r < ROUNDS; r++) {
@@ -327,7 +306,7 @@ static void racing_creators(void)
 
 /* Writers that say which keys they have added, killed at any moment: every key they said is there.
  */
-static void killed_writers_lose_nothing(void)
+TEST(killed_writers_lose_nothing)
 {
     enum { WRITERS = 2 };
     const char *want = getenv("BF_KILLS");
@@ -363,8 +342,7 @@ static void killed_writers_lose_nothing(void)
             total += said[w];
             for (unsigned i = 0; i < said[w]; i++)
                 if (has(f, who, i) != 1) {
-                    failed_here++;
-                    fprintf(stderr, "lost %s-%u\n", who, i);
+                    FAILED("lost %s-%u\n", who, i);
                     break;
                 }
         }
@@ -375,7 +353,7 @@ static void killed_writers_lose_nothing(void)
     remove_it();
 }
 
-static void a_handle_works_on_after_fork(void)
+TEST(a_handle_works_on_after_fork)
 {
     bf_filter *f = OPEN(.m = 1000000, .k = 7);
     add(f, "parent", 1);
@@ -400,7 +378,7 @@ static void a_handle_works_on_after_fork(void)
     remove_it();
 }
 
-static void a_full_disk(void)
+TEST(a_full_disk)
 {
     const char *disk = getenv("BF_SMALL_DISK");
     if (!disk) {
@@ -420,22 +398,4 @@ static void a_full_disk(void)
     bf_close(big);
 }
 
-int main(void)
-{
-    if (!mkdtemp(folder)) return 1;
-    snprintf(path, sizeof path, "%s/f.bloom", folder);
-    RUN(handles_share_every_bit);
-    RUN(other_parameters_leave_the_file);
-    RUN(wrong_files);
-    RUN(damaged_bits_of_a_saved_file);
-    RUN(read_only);
-    RUN(cut_short_replaced_deleted);
-    RUN(overwritten_in_place);
-    RUN(killed_creators_leave_nothing);
-    RUN(racing_creators);
-    RUN(killed_writers_lose_nothing);
-    RUN(a_handle_works_on_after_fork);
-    RUN(a_full_disk);
-    CHECK(rmdir(folder) == 0);
-    return FINISH();
-}
+int main(void) { return main_in_folder(); }

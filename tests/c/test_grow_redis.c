@@ -4,11 +4,10 @@
 #define _GNU_SOURCE
 #include "redis_filters.h"
 #include "letter_keys.h"
-#include <math.h>
 
 #define GROW { .n = 100, .p = 1e-6, .grow = 2 }
 
-static void as_in_memory(void)
+TEST(as_in_memory)
 {
     static const char *const schemes[] = { "classic", "block", "block2" };
     for (int s = 0; s < 3; s++) {
@@ -43,14 +42,11 @@ static void as_in_memory(void)
         many(far, true, 'l', 0, 30000, NULL);
         many(near, true, 'l', 0, 30000, NULL);
         CHECK_EQ(bf_equal(far, near, &e), 1);
-        bf_close(far);
-        bf_close(near);
-        bf_close(copy);
-        bf_close(again);
+        CLOSE(far, near, copy, again);
     }
 }
 
-static void others_are_followed(void)
+TEST(others_are_followed)
 {
     bf_filter *a = opened((bf_spec)GROW, "two", "", __LINE__),
               *b = opened((bf_spec)GROW, "two", "", __LINE__);
@@ -71,12 +67,11 @@ static void others_are_followed(void)
     }
     CHECK_EQ(many(a, false, 'k', 0, 20000, NULL) + many(b, false, 'k', 0, 20000, NULL), 40000);
     CHECK_EQ(bf_equal(a, b, &e), 1);
-    bf_close(a);
-    bf_close(b);
+    CLOSE(a, b);
 }
 
 /* Whole filters through a handle that does not know yet that there are more parts. */
-static void whole_ones_know_all_parts(void)
+TEST(whole_ones_know_all_parts)
 {
     bf_filter *writer = opened((bf_spec)GROW, "whole", "", __LINE__),
               *near = bf_open(&(bf_spec)GROW, &e);
@@ -100,16 +95,14 @@ static void whole_ones_know_all_parts(void)
             CHECK((got = NULL, bf_equal(near, one_part, &e) == 1));
         bf_close(got);
         CHECK_EQ(bf_delete(knows, &e), 0);
-        bf_close(one_part);
-        bf_close(knows);
+        CLOSE(one_part, knows);
     }
-    bf_close(writer);
-    bf_close(near);
+    CLOSE(writer, near);
 }
 
 /* Adders hand keys to testers through a pipe: what was acknowledged is present for everybody, and
  * new to nobody. */
-static void handed_over_while_it_grows(void)
+TEST(handed_over_while_it_grows)
 {
     enum { KEYS = 8000, WORKERS = 3 };
     int ring[WORKERS][2], status;
@@ -150,7 +143,7 @@ static void handed_over_while_it_grows(void)
     bf_close(f);
 }
 
-static void lost_parts_are_errors(void)
+TEST(lost_parts_are_errors)
 {
     bf_filter *f = opened((bf_spec)GROW, "lost", "", __LINE__);
     many(f, true, 'k', 0, 20000, NULL);
@@ -183,12 +176,11 @@ static void lost_parts_are_errors(void)
     CHECK_EQ(bf_delete(f, &e), 0);
     CHECK_EQ(many(other, false, 'k', 0, 10, NULL), BF_EIO);
     CHECK_EQ(rs_number(&redis, "EXISTS lost:meta {lost}:p0 {lost}:p1"), 0);
-    bf_close(f);
-    bf_close(other);
+    CLOSE(f, other);
     bf_close(opened((bf_spec)GROW, "lost", "", __LINE__)); /* and re-created */
 }
 
-static void what_does_not_fit(void)
+TEST(what_does_not_fit)
 {
     bf_close(opened((bf_spec)GROW, "fit", "", __LINE__));
     const char *url = rs_url(&redis, "fit", "");
@@ -218,7 +210,7 @@ static void what_does_not_fit(void)
 }
 
 /* Who closes it afterwards has keys to count yet: nothing comes back. */
-static void nothing_is_left_of_what_is_deleted(void)
+TEST(nothing_is_left_of_what_is_deleted)
 {
     rs_command(&redis, "FLUSHALL");
     for (int how = 0; how < 3; how++) {
@@ -233,8 +225,7 @@ static void nothing_is_left_of_what_is_deleted(void)
             CHECK_EQ(many(f, true, 'm', 0, 5000, NULL) > 4900, 1);
             CHECK_EQ(bf_delete(other, &e), 0);
         }
-        bf_close(f);
-        bf_close(other);
+        CLOSE(f, other);
         CHECK_EQ(rs_number(&redis, "DBSIZE"), 0);
     }
     bf_filter *f = opened((bf_spec){ .n = 1000, .p = 0.01, .grow = 2 }, "deleted", "", __LINE__);
@@ -244,7 +235,7 @@ static void nothing_is_left_of_what_is_deleted(void)
 }
 
 /* A filter that lost a part can be deleted, and then its name is free. */
-static void what_is_left_of_a_lost_one_is_deleted(void)
+TEST(what_is_left_of_a_lost_one_is_deleted)
 {
     rs_command(&redis, "FLUSHALL");
     for (int part = 0; part < 3; part++) {
@@ -263,18 +254,4 @@ static void what_is_left_of_a_lost_one_is_deleted(void)
     }
 }
 
-int main(void)
-{
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    rs_start(&redis, NULL);
-    RUN(as_in_memory);
-    RUN(others_are_followed);
-    RUN(whole_ones_know_all_parts);
-    RUN(handed_over_while_it_grows);
-    RUN(lost_parts_are_errors);
-    RUN(what_does_not_fit);
-    RUN(nothing_is_left_of_what_is_deleted);
-    RUN(what_is_left_of_a_lost_one_is_deleted);
-    rs_end(&redis);
-    return FINISH();
-}
+int main(void) { return main_with_redis(&redis); }

@@ -2,13 +2,6 @@
  * in the middle of growing, a disk that is full.  BF_KILLS sets the rounds of kill -9 (30). */
 #define _GNU_SOURCE
 #include "growing_keys.h"
-#include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
 
 enum { WORKERS = 4, EACH = 15000 };
 
@@ -48,13 +41,11 @@ static void processes(bool shared_handle)
     CHECK_EQ(bf_equal(again, f, &e), 1);
     many(alone, true, 'k', 0, WORKERS * EACH, NULL);
     CHECK_EQ(parts_of(again), parts_of(alone)); /* nobody grew it for nothing */
-    bf_close(again);
-    bf_close(f);
-    bf_close(alone);
+    CLOSE(again, f, alone);
     unlink(path);
 }
-static void processes_grow_one_file(void) { processes(false); }
-static void children_use_their_parents_handle(void) { processes(true); }
+TEST(processes_grow_one_file) { processes(false); }
+TEST(children_use_their_parents_handle) { processes(true); }
 
 typedef struct {
     bf_filter *f;
@@ -72,7 +63,7 @@ static void *thread(void *p)
     return NULL;
 }
 
-static void threads_grow_one_filter(void)
+TEST(threads_grow_one_filter)
 {
     for (int file = 0; file < 2; file++) {
         bf_filter *f =
@@ -95,7 +86,7 @@ static void threads_grow_one_filter(void)
 }
 
 /* What was acknowledged before a kill -9 is there, and others go on, wherever the growing was. */
-static void killed_while_it_grows(void)
+TEST(killed_while_it_grows)
 {
     const char *text = getenv("BF_KILLS");
     const int rounds = text ? atoi(text) : 30;
@@ -148,13 +139,12 @@ static void killed_while_it_grows(void)
         truncate(path, st.st_size / 2), 0); /* its end may be room that no part has taken yet */
     CHECK_REFUSED(many(f, false, 'm', 0, 10, NULL), BF_EFORMAT, "truncated");
     CHECK(!bf_open(&(bf_spec){ .storage = path }, &e) && e.code == BF_EFORMAT);
-    bf_close(f);
-    bf_close(g);
+    CLOSE(f, g);
     unlink(path);
     munmap(done, 4096);
 }
 
-static void a_full_disk(void)
+TEST(a_full_disk)
 {
     const char *disk = getenv("BF_SMALL_DISK");
     if (!disk) SKIP("BF_SMALL_DISK is not set, there was no right to mount");
@@ -170,22 +160,8 @@ static void a_full_disk(void)
     CHECK_EQ(add(f, 'k', 5), BF_PRESENT);
     bf_filter *g = OPEN(.storage = where);
     CHECK_EQ(many(g, false, 'k', 0, i, NULL), i);
-    bf_close(g);
-    bf_close(f);
+    CLOSE(g, f);
     unlink(where);
 }
 
-int main(void)
-{
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    MAKE_FOLDER(folder);
-    snprintf(path, sizeof path, "%s/f.bloom", folder);
-    RUN(processes_grow_one_file);
-    RUN(children_use_their_parents_handle);
-    RUN(threads_grow_one_filter);
-    RUN(killed_while_it_grows);
-    RUN(a_full_disk);
-    unlink(path);
-    rmdir(folder);
-    return FINISH();
-}
+int main(void) { return main_in_folder(); }

@@ -44,7 +44,7 @@ static int verify(void)
 }
 static void flip(unsigned i) { ((uint8_t *)bits)[i / 8] ^= 0x80 >> i % 8; }
 
-static void every_bit_is_summed(void)
+TEST(every_bit_is_summed)
 {
     for (unsigned i = 0; i < M; i++) {
         saved();
@@ -56,7 +56,7 @@ static void every_bit_is_summed(void)
     }
 }
 
-static void no_bit_past_m(void)
+TEST(no_bit_past_m)
 {
     for (unsigned i = M; i < LAST + 64; i++) {
         saved();
@@ -68,7 +68,7 @@ static void no_bit_past_m(void)
 }
 
 /* The sum of a file that somebody adds to is nothing that one can wait for. */
-static void a_file_in_use_is_not_summed(void)
+TEST(a_file_in_use_is_not_summed)
 {
     saved();
     begin_to_add();
@@ -82,7 +82,7 @@ static void a_file_in_use_is_not_summed(void)
     CHECK_EQ(asked, 2);
 }
 
-static void what_cannot_be_read(void)
+TEST(what_cannot_be_read)
 {
     for (fails_at = 1; fails_at <= 2; fails_at++) {
         const int at = fails_at;
@@ -94,7 +94,7 @@ static void what_cannot_be_read(void)
 }
 
 /* One bit more in the sequence numbers, or one less, is damage. */
-static void sequence_numbers(void)
+TEST(sequence_numbers)
 {
     for (unsigned at = DIRTY; at < DIRTY + 16; at++) {
         bf_params d;
@@ -107,10 +107,10 @@ static void sequence_numbers(void)
 }
 
 /* However often it was begun: the sum of the page leaves that number out, all of it. */
-static void a_page_that_is_in_use(void)
+TEST(a_page_that_is_in_use)
 {
     static const uint32_t numbers[] = { 1, 1 << 8, 1 << 16, 1 << 24, UINT32_MAX };
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    for (size_t i = 0; i < COUNT(numbers); i++) {
         const uint64_t dirty = (uint64_t)~numbers[i] << 32 | numbers[i];
         bf_params d;
         saved();
@@ -120,7 +120,7 @@ static void a_page_that_is_in_use(void)
 }
 
 /* The largest m is one. */
-static void the_largest_filter(void)
+TEST(the_largest_filter)
 {
     static const uint64_t m[] = { BF_M_MAX, BF_M_MAX - 64 };
     for (size_t i = 0; i < 2; i++) {
@@ -135,7 +135,7 @@ static void the_largest_filter(void)
 }
 
 /* Each field's bytes are its own: none is read with its neighbour's. */
-static void what_is_written_is_read(void)
+TEST(what_is_written_is_read)
 {
     bf_params d, read;
     saved();
@@ -148,15 +148,4 @@ static void what_is_written_is_read(void)
     CHECK(read.scheme == d.scheme && read.g.m == M && read.g.p == d.g.p);
 }
 
-int main(void)
-{
-    RUN(every_bit_is_summed);
-    RUN(no_bit_past_m);
-    RUN(a_file_in_use_is_not_summed);
-    RUN(what_cannot_be_read);
-    RUN(sequence_numbers);
-    RUN(a_page_that_is_in_use);
-    RUN(the_largest_filter);
-    RUN(what_is_written_is_read);
-    return FINISH();
-}
+int main(void) { return main_of_tests(); }

@@ -3,9 +3,6 @@
 #define _GNU_SOURCE
 #include "bloomfilter_host.h"
 #include "check.h"
-#include <errno.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static bf_filter *made(uint64_t n) { return bf_open(&(bf_spec){ .n = n, .p = 1e-6 }, NULL); }
 
@@ -46,15 +43,14 @@ static void check_lines(const char *text, size_t len, size_t step, bool add, int
     CHECK(l.each == each + keys && memcmp(each, answers, keys) == 0);
     CHECK(l.kept - kept == w - wanted && memcmp(kept, wanted, (size_t)(w - wanted)) == 0);
     CHECK_EQ(bf_equal(f, naive, NULL), 1);
-    bf_close(f);
-    bf_close(naive);
+    CLOSE(f, naive);
     free(kept);
     free(wanted);
     free(each);
     free(answers);
 }
 
-static void lines_are_keys(void)
+TEST(lines_are_keys)
 {
     static char text[60000];
     size_t len = 0;
@@ -73,7 +69,7 @@ static void lines_are_keys(void)
         }
 }
 
-static void what_follows_the_last_separator_waits(void)
+TEST(what_follows_the_last_separator_waits)
 {
     const char *text = "one;two;thr";
     bf_filter *f = made(100);
@@ -85,7 +81,7 @@ static void what_follows_the_last_separator_waits(void)
     bf_close(f);
 }
 
-static void a_refused_line_is_counted_from_the_first(void)
+TEST(a_refused_line_is_counted_from_the_first)
 {
     bf_error e;
     static char text[9000];
@@ -103,7 +99,7 @@ static void a_refused_line_is_counted_from_the_first(void)
     bf_close(f);
 }
 
-static void lines_without_a_filter(void)
+TEST(lines_without_a_filter)
 {
     const char *text = "a;;bcd;e";
     bf_key keys[3];
@@ -124,7 +120,7 @@ static int callback(void *ctx, int op, const uint64_t *pos, size_t n, unsigned k
     return 0;
 }
 
-static void keys_a_call_and_the_watch(void)
+TEST(keys_a_call_and_the_watch)
 {
     char sentence[BF_SENTENCE_BYTES];
     int64_t left;
@@ -152,7 +148,7 @@ static void keys_a_call_and_the_watch(void)
 }
 
 /* ---- storages in words ---- */
-static void passwords_are_hidden(void)
+TEST(passwords_are_hidden)
 {
     static const char *const rows[][2] = { { "/a/path", "/a/path" }, { "", "" },
         { "redis://h/0?key=k", "redis://h/0?key=k" }, { "redis://:pw@h?key=k", "redis://h?key=k" },
@@ -162,7 +158,7 @@ static void passwords_are_hidden(void)
         { "cannot open redis://u:pw@h, nor x@y", "cannot open redis://h, nor x@y" },
         { "a redis://u:pw@h?key=k and rediss://:q@i x@", "a redis://h?key=k and rediss://i x@" },
         { "://u:pw@h", "://u:pw@h" }, { "u:pw@h", "u:pw@h" }, { "x://", "x://" } };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         char out[100], few[8];
         CHECK_EQ(bf_hide_passwords(rows[i][0], out, sizeof out), strlen(rows[i][1]));
         if (strcmp(out, rows[i][1])) fprintf(stderr, "%s gives %s\n", rows[i][0], out);
@@ -173,19 +169,19 @@ static void passwords_are_hidden(void)
     }
 }
 
-static void beside(void)
+TEST(beside)
 {
     static const char *const rows[][2] = { { "redis://h?key=k", "redis://h?key=k:f:x" },
         { "redis://h?timeout=1&key=k&db=2", "redis://h?timeout=1&key=k:f:x&db=2" },
         { "redis://h?nokey=k&key=a%20b", "redis://h?nokey=k&key=a%20b:f:x" } };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         char out[100];
         CHECK_EQ(bf_url_beside(rows[i][0], ":f:x", out, sizeof out), strlen(rows[i][1]));
         CHECK(strcmp(out, rows[i][1]) == 0);
     }
 }
 
-static void files_of_urls(void)
+TEST(files_of_urls)
 {
     static const struct {
         const char *url, *files[3];
@@ -195,7 +191,7 @@ static void files_of_urls(void)
         { "rediss://h?cert=/c.pem&ca=/ca%2fx", { "/ca/x", "/c.pem" }, 0 },
         { "rediss://h?cert=/c.pem", { "/c.pem" }, 0 }, { "unix://a/b?key=k", { NULL }, BF_EINVAL },
         { "unix:///a%00b", { NULL }, BF_EINVAL } };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         bf_error e;
         char *path;
         unsigned n = 0;
@@ -219,7 +215,7 @@ static int read_back(const char *path, const void *bytes, size_t len, uint8_t *s
     return bf_read_secret(path, secret, e);
 }
 
-static void secrets_in_files(void)
+TEST(secrets_in_files)
 {
     static const char raw[] = "\0\1\2\3\4\5\6\7\x80\x81\x82\x83\x84\xfd\n\n";
     static const char *const bad[] = { "", "short", "g0010203040506078081828384fd0a0a",
@@ -239,7 +235,7 @@ static void secrets_in_files(void)
         CHECK(memcmp(secret, raw, 16) == 0);
     }
     memset(secret, 7, sizeof secret);
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < COUNT(bad); i++) {
         CHECK_EQ(read_back(path, bad[i], strlen(bad[i]), secret, &e), BF_EINVAL);
         CHECK_HAS(e.msg, "a secret is 16 bytes, or 32 hexadecimal digits; this file has ");
         CHECK(!*bad[i] || !strstr(e.msg, bad[i]));
@@ -253,7 +249,7 @@ static void secrets_in_files(void)
     CHECK_EQ(bf_read_secret("/", secret, &e), BF_EIO);
 }
 
-static void nothing_is_there(void)
+TEST(nothing_is_there)
 {
     bf_error e;
     const char *none = "/tmp/no-such-folder-of-ours/x";
@@ -271,17 +267,4 @@ static void nothing_is_there(void)
     unlink(path);
 }
 
-int main(void)
-{
-    RUN(lines_are_keys);
-    RUN(what_follows_the_last_separator_waits);
-    RUN(a_refused_line_is_counted_from_the_first);
-    RUN(lines_without_a_filter);
-    RUN(keys_a_call_and_the_watch);
-    RUN(passwords_are_hidden);
-    RUN(beside);
-    RUN(files_of_urls);
-    RUN(secrets_in_files);
-    RUN(nothing_is_there);
-    FINISH();
-}
+int main(void) { return main_of_tests(); }

@@ -6,19 +6,13 @@
 #include "../../core/bloomfilter.h"
 #include "numbers.h"
 #include "one_folder.h"
-#include <errno.h>
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-static char other[64];
 enum { PAGE = 4096, DIRTY = 2048, CLEAN = 2056, MOST = 1 << 20 };
 static uint8_t saved[MOST], now[MOST];
 static const bf_spec kinds[] = { { .n = 1000, .p = 0.01 },
     { .n = 1000, .p = 0.01, .counting = true }, { .n = 100, .p = 0.01, .grow = 2 },
     { .n = 100, .p = 0.01, .window = 1e9 } };
-enum { KINDS = sizeof kinds / sizeof *kinds, KEYS = 5000 };
+enum { KINDS = COUNT(kinds), KEYS = 5000 };
 
 static bf_filter *open_it(const char *storage, bool counting)
 {
@@ -78,9 +72,7 @@ static void look_at_bits(void)
     memcpy(saved, now, len);
 }
 
-int __real_msync(void *p, size_t n, int how);
-int __wrap_msync(void *p, size_t n, int how);
-int __wrap_msync(void *p, size_t n, int how)
+REPLACED(int, msync, (void *p, size_t n, int how))
 {
     syncs++;
     if (watched) look_at_bits();
@@ -94,10 +86,10 @@ int __wrap_msync(void *p, size_t n, int how)
 static int64_t add_one(bf_filter *f) { return bf_add(f, "new", 3, &e); }
 static int64_t (*const writes[])(bf_filter *) = { add_one, add_two, clear, unite };
 
-static void the_mark_is_on_disk_before_any_bit(void)
+TEST(the_mark_is_on_disk_before_any_bit)
 {
     for (size_t k = 0; k < KINDS; k++)
-        for (size_t w = 0; w < sizeof writes / sizeof *writes; w++) {
+        for (size_t w = 0; w < COUNT(writes); w++) {
             bf_info info;
             save_it(&kinds[k]);
             get_file(saved);
@@ -118,7 +110,7 @@ static void the_mark_is_on_disk_before_any_bit(void)
 }
 
 /* docs/format.md: the number, and its complement above it. */
-static void the_mark_is_the_next_number(void)
+TEST(the_mark_is_the_next_number)
 {
     save_it(kinds);
     bf_filter *f = open_it(path, false);
@@ -133,7 +125,7 @@ static void the_mark_is_the_next_number(void)
     unlink(path);
 }
 
-static void a_mark_that_is_not_on_disk(void)
+TEST(a_mark_that_is_not_on_disk)
 {
     for (size_t k = 0; k < KINDS; k++) {
         save_it(&kinds[k]);
@@ -150,7 +142,7 @@ static void a_mark_that_is_not_on_disk(void)
 
 /* Each part has a page of its own: whichever cannot be marked, nothing is added, nor by the call
  * after it. */
-static void a_part_whose_mark_is_not_on_disk(void)
+TEST(a_part_whose_mark_is_not_on_disk)
 {
     for (size_t kind = 2; kind < KINDS; kind++)
         for (size_t w = 0; w < 2; w++) {
@@ -176,7 +168,7 @@ static void a_part_whose_mark_is_not_on_disk(void)
 }
 
 /* Another handle may have set the mark and still wait for the disk. */
-static void each_handle_waits_for_the_mark(void)
+TEST(each_handle_waits_for_the_mark)
 {
     for (size_t k = 0; k < KINDS; k++) {
         save_it(&kinds[k]);
@@ -194,8 +186,7 @@ static void each_handle_waits_for_the_mark(void)
         CHECK_EQ(add_two(f), BF_EIO);
         sync_errno = 0;
         CHECK(add_two(g) >= 0);
-        bf_close(f);
-        bf_close(g);
+        CLOSE(f, g);
         unlink(path);
     }
 }
@@ -203,9 +194,7 @@ static void each_handle_waits_for_the_mark(void)
 /* ---- loading while others write ---- */
 static bf_filter *writer;
 static int read_page, read_bits; /* the writer adds so many keys before that is read */
-ssize_t __real_pread(int fd, void *b, size_t n, off_t at);
-ssize_t __wrap_pread(int fd, void *b, size_t n, off_t at);
-ssize_t __wrap_pread(int fd, void *b, size_t n, off_t at)
+REPLACED(ssize_t, pread, (int fd, void *b, size_t n, off_t at))
 {
     int *const many = at == 0 ? &read_page : n == PAGE ? NULL : &read_bits;
     const int keys = writer && many ? *many : 0;
@@ -216,7 +205,7 @@ ssize_t __wrap_pread(int fd, void *b, size_t n, off_t at)
     return __real_pread(fd, b, n, at);
 }
 
-static void loaded_while_others_begin_to_write(void)
+TEST(loaded_while_others_begin_to_write)
 {
     for (size_t k = 0; k < KINDS; k++)
         for (int when = 0; when < 2; when++) {
@@ -232,14 +221,13 @@ static void loaded_while_others_begin_to_write(void)
                 fprintf(stderr, "  kind %zu, %d: %s\n", k, when, e.msg);
             else
                 CHECK_EQ(found(f, 0, 100), 100);
-            bf_close(f);
-            bf_close(writer);
+            CLOSE(f, writer);
             writer = NULL;
             unlink(path);
         }
 }
 
-static void what_is_damaged_is_not_loaded(void)
+TEST(what_is_damaged_is_not_loaded)
 {
     for (size_t k = 0; k < KINDS; k++) {
         save_it(&kinds[k]);
@@ -276,7 +264,7 @@ static int64_t copies(bf_filter *f)
 }
 
 /* It is as long as it was, and every bit behind the cut is 0. */
-static void cut_short_and_made_long_again(void)
+TEST(cut_short_and_made_long_again)
 {
     static int64_t (*const calls[])(
         bf_filter *) = { asks, adds, state, syncs_it, saves, reads, copies, clear };
@@ -288,7 +276,7 @@ static void cut_short_and_made_long_again(void)
         add_numbers(f, 0, KEYS);
         CHECK(stat(path, &st) == 0 && truncate(path, 2 * PAGE + 50) == 0 &&
               truncate(path, st.st_size) == 0);
-        for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        for (size_t i = 0; i < COUNT(calls); i++) {
             CHECK_REFUSED(calls[i](f), BF_EFORMAT, "the page of its part 1 is missing");
         }
         CHECK(access(other, F_OK) != 0);
@@ -304,7 +292,7 @@ static long long room(void)
     return (long long)st.st_blocks * 512;
 }
 
-static void no_room_for_what_is_no_part(void)
+TEST(no_room_for_what_is_no_part)
 {
     for (size_t k = 2; k < KINDS; k++)
         for (int read = 0; read < 2; read++) {
@@ -326,20 +314,4 @@ static void no_room_for_what_is_no_part(void)
         }
 }
 
-int main(void)
-{
-    if (!mkdtemp(folder)) return 1;
-    snprintf(path, sizeof path, "%s/f", folder);
-    snprintf(other, sizeof other, "%s/other", folder);
-    RUN(the_mark_is_on_disk_before_any_bit);
-    RUN(the_mark_is_the_next_number);
-    RUN(a_mark_that_is_not_on_disk);
-    RUN(a_part_whose_mark_is_not_on_disk);
-    RUN(each_handle_waits_for_the_mark);
-    RUN(loaded_while_others_begin_to_write);
-    RUN(what_is_damaged_is_not_loaded);
-    RUN(cut_short_and_made_long_again);
-    RUN(no_room_for_what_is_no_part);
-    rmdir(folder);
-    return FINISH();
-}
+int main(void) { return main_in_folder(); }

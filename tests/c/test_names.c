@@ -5,19 +5,8 @@
 #define _GNU_SOURCE
 #include "../../core/parts/parts.h"
 #include "one_folder.h"
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <sys/xattr.h>
-#include <time.h>
-#include <unistd.h>
 
 /* ---- the calls that can be made otherwise: each fails with this errno, 0 as ever ---- */
 static int no_tmpfile, no_proc_link, no_link, no_noreplace, no_lock, no_owner, no_mode, no_list,
@@ -26,17 +15,13 @@ static bool late; /* a rename comes up to 0.5 ms late */
 static void (*at_lock)(void), (*at_rename)(void);
 
 static int looks = -1; /* until one fails */
-int __real_fstat(int fd, struct stat *st);
-int __wrap_fstat(int fd, struct stat *st);
-int __wrap_fstat(int fd, struct stat *st)
+REPLACED(int, fstat, (int fd, struct stat *st))
 {
     return looks > 0 && --looks == 0 ? fault(EIO) : __real_fstat(fd, st);
 }
 
 static void (*after_look)(const char *);
-int __real_lstat(const char *name, struct stat *st);
-int __wrap_lstat(const char *name, struct stat *st);
-int __wrap_lstat(const char *name, struct stat *st)
+REPLACED(int, lstat, (const char *name, struct stat *st))
 {
     void (*now)(const char *) = after_look;
     const int rc = __real_lstat(name, st), why = errno;
@@ -46,9 +31,7 @@ int __wrap_lstat(const char *name, struct stat *st)
     return rc;
 }
 
-int __real_open(const char *path, int flags, ...);
-int __wrap_open(const char *path, int flags, ...);
-int __wrap_open(const char *path, int flags, ...)
+REPLACED(int, open, (const char *path, int flags, ...))
 {
     va_list ap;
     va_start(ap, flags);
@@ -57,16 +40,12 @@ int __wrap_open(const char *path, int flags, ...)
     return no_tmpfile && (flags & O_TMPFILE) == O_TMPFILE ? fault(no_tmpfile)
                                                           : __real_open(path, flags, mode);
 }
-int __real_linkat(int d, const char *a, int e, const char *b, int f);
-int __wrap_linkat(int d, const char *a, int e, const char *b, int f);
-int __wrap_linkat(int d, const char *a, int e, const char *b, int f)
+REPLACED(int, linkat, (int d, const char *a, int e, const char *b, int f))
 {
     const int why = strncmp(a, "/proc", 5) ? no_link : no_proc_link;
     return why ? fault(why) : __real_linkat(d, a, e, b, f);
 }
-int __real_rename(const char *a, const char *b);
-int __wrap_rename(const char *a, const char *b);
-int __wrap_rename(const char *a, const char *b)
+REPLACED(int, rename, (const char *a, const char *b))
 {
     struct timespec t;
     void (*now)(void) = at_rename;
@@ -90,38 +69,28 @@ long __wrap_syscall(long number, ...)
     if (number == SYS_renameat2 && !no_noreplace) return renameat2(from, a, to, b, flags);
     return fault(no_noreplace ? no_noreplace : ENOSYS);
 }
-int __real_flock(int fd, int how);
-int __wrap_flock(int fd, int how);
-int __wrap_flock(int fd, int how)
+REPLACED(int, flock, (int fd, int how))
 {
     void (*now)(void) = how & LOCK_EX ? at_lock : NULL;
     if (now) now();
     return no_lock && how & LOCK_EX ? fault(no_lock) : __real_flock(fd, how);
 }
-int __real_fchown(int fd, uid_t u, gid_t g);
-int __wrap_fchown(int fd, uid_t u, gid_t g);
-int __wrap_fchown(int fd, uid_t u, gid_t g)
+REPLACED(int, fchown, (int fd, uid_t u, gid_t g))
 {
     return no_owner ? fault(no_owner) : __real_fchown(fd, u, g);
 }
 int __real_fchmod(int fd, mode_t m);
 int __wrap_fchmod(int fd, mode_t m);
 int __wrap_fchmod(int fd, mode_t m) { return no_mode ? fault(no_mode) : __real_fchmod(fd, m); }
-int __real_fsetxattr(int fd, const char *n, const void *v, size_t c, int f);
-int __wrap_fsetxattr(int fd, const char *n, const void *v, size_t c, int f);
-int __wrap_fsetxattr(int fd, const char *n, const void *v, size_t c, int f)
+REPLACED(int, fsetxattr, (int fd, const char *n, const void *v, size_t c, int f))
 {
     return no_list ? fault(no_list) : __real_fsetxattr(fd, n, v, c, f);
 }
-ssize_t __real_getxattr(const char *p, const char *n, void *v, size_t c);
-ssize_t __wrap_getxattr(const char *p, const char *n, void *v, size_t c);
-ssize_t __wrap_getxattr(const char *p, const char *n, void *v, size_t c)
+REPLACED(ssize_t, getxattr, (const char *p, const char *n, void *v, size_t c))
 {
     return no_list == ERANGE ? fault(ERANGE) : __real_getxattr(p, n, v, c);
 }
-int __real_fcntl(int fd, int what, ...);
-int __wrap_fcntl(int fd, int what, ...);
-int __wrap_fcntl(int fd, int what, ...)
+REPLACED(int, fcntl, (int fd, int what, ...))
 {
     va_list ap;
     va_start(ap, what);
@@ -145,7 +114,7 @@ static void neither_links_nor_noreplace(void)
 }
 
 /* ---- what the tests share ---- */
-static char temp[80], link_to[64];
+static char temp[80];
 static const bf_spec only_read = { .storage = path, .read_only = true };
 static const bf_spec memory = { .m = 1000, .k = 3 },
                      sized = { .m = 1 << 16, .k = 4, .storage = path },
@@ -176,8 +145,7 @@ static void a_filter_can_be_made(void)
     CHECK_EQ(bf_add(f, "a", 1, &e), BF_ADDED);
     CHECK((g = bf_open(&sized, &e)) && bf_test(g, "a", 1, &e) == 1);
     CHECK_EQ(files(), 1);
-    bf_close(f);
-    bf_close(g);
+    CLOSE(f, g);
     gone();
 }
 static void none_can_be_made(int why)
@@ -191,11 +159,11 @@ static void none_can_be_made(int why)
 
 /* ---- creators ---- */
 static const int lacks[] = { EPERM, ENOTSUP, ENOSYS, EMLINK, EXDEV, EINVAL };
-enum { LACKS = sizeof lacks / sizeof *lacks };
+enum { LACKS = COUNT(lacks) };
 
 /* A nameless file that cannot be named; a file that cannot be given a second name; a rename that
  * may replace. */
-static void every_way_to_a_name(void)
+TEST(every_way_to_a_name)
 {
     for (size_t i = 0; i < 7; i++)
         for (size_t j = 0; j < 7; j++)
@@ -234,7 +202,7 @@ static void other_makes_it_at_the_second_lock(void)
 } /* the first is the temporary file's */
 
 /* Another makes the file between our link and our look: his stays, and is opened. */
-static void another_is_faster(void)
+TEST(another_is_faster)
 {
     neither_links_nor_noreplace();
     locks = 0;
@@ -248,7 +216,7 @@ static void another_is_faster(void)
 }
 
 /* A link to nothing is a name that is taken. */
-static void a_link_to_nothing_stays(void)
+TEST(a_link_to_nothing_stays)
 {
     struct stat st;
     CHECK_EQ(symlink("/nonexistent/x", path), 0);
@@ -298,7 +266,7 @@ static unsigned race(const bf_spec *spec)
     return lost;
 }
 
-static void racing_creators_lose_no_key(void)
+TEST(racing_creators_lose_no_key)
 {
     const bf_spec *const specs[] = { &sized, &grows };
     for (int way = 0; way < 3; way++) { /* no links; no NOREPLACE either; an old kernel */
@@ -314,7 +282,7 @@ static void racing_creators_lose_no_key(void)
 
 /* However they die: no file in part, none beside that stays for ever, and the next creator does not
  * wait. */
-static void killed_creators_block_nobody(void)
+TEST(killed_creators_block_nobody)
 {
     neither_links_nor_noreplace();
     for (int r = 0; r < 40; r++) {
@@ -337,7 +305,7 @@ static void killed_creators_block_nobody(void)
 
 /* ---- saving ---- */
 static void die(void) { _exit(0); }
-static void killed_savers_leave_nothing_that_grows(void)
+TEST(killed_savers_leave_nothing_that_grows)
 {
     bf_filter *f = OPEN(&memory);
     CHECK_EQ(bf_save(f, path, &e), 0);
@@ -361,7 +329,7 @@ static bf_filter *saved;
 static bool inner;
 static void another_saves(void) { inner = bf_save(saved, path, &e) == 0; }
 /* One who saves never takes what another is about to give a name. */
-static void two_save_at_once(void)
+TEST(two_save_at_once)
 {
     saved = OPEN(&memory);
     at_rename = another_saves;
@@ -382,7 +350,7 @@ static void take(const char *name)
     close(fd);
 }
 
-static void the_next_one_takes_the_name(void)
+TEST(the_next_one_takes_the_name)
 {
     int fd;
     char *mine = bf_temp_file(path, 0600, &fd, &e);
@@ -398,19 +366,19 @@ static void the_next_one_takes_the_name(void)
     gone();
 }
 
-static void names_of_others(void)
+TEST(names_of_others)
 {
     bf_filter *f = OPEN(&memory);
     CHECK_EQ(mkfifo(temp, 0600), 0);
     CHECK_EQ(bf_save(f, path, &e), 0);
     CHECK_EQ(files(), 2);
     unlink(temp);
-    put(link_to, 0600);
-    CHECK_EQ(symlink(link_to, temp), 0);
+    put(other, 0600);
+    CHECK_EQ(symlink(other, temp), 0);
     CHECK_EQ(bf_save(f, path, &e), 0);
     CHECK_EQ(files(), 3);
     unlink(temp);
-    unlink(link_to);
+    unlink(other);
     put(temp, 0600); /* somebody is at it */
     int fd = __real_open(temp, O_RDWR);
     CHECK_EQ(__real_flock(fd, LOCK_EX), 0);
@@ -437,7 +405,7 @@ static void take_it(void)
     at_lock = NULL;
     unlink(temp);
 }
-static void taken_for_abandoned(void)
+TEST(taken_for_abandoned)
 {
     bf_filter *f = OPEN(&memory);
     at_lock = take_it; /* between the making of the name and its lock */
@@ -447,7 +415,7 @@ static void taken_for_abandoned(void)
     gone();
 }
 
-static void save_keeps_the_mode(void)
+TEST(save_keeps_the_mode)
 {
     static const mode_t modes[] = { 0600, 0644, 0640, 0660, 0666, 0400, 0444, 0755 };
     bf_filter *f[] = { OPEN(&memory),
@@ -458,7 +426,7 @@ static void save_keeps_the_mode(void)
         CHECK_EQ(bf_save(f[i], path, &e), 0);
         CHECK_EQ(mode_of(path), 0640); /* a new one has what new files have */
         umask(022);
-        for (size_t j = 0; j < sizeof modes / sizeof *modes; j++) {
+        for (size_t j = 0; j < COUNT(modes); j++) {
             put(path, modes[j]);
             CHECK_EQ(bf_save(f[i], path, &e), 0);
             CHECK_EQ(mode_of(path), modes[j]);
@@ -471,7 +439,7 @@ static void save_keeps_the_mode(void)
 static mode_t seen;
 static void look_at_temp(void) { seen = mode_of(temp); }
 /* Nor is it open to others while it is written. */
-static void never_more_open_than_what_it_replaces(void)
+TEST(never_more_open_than_what_it_replaces)
 {
     bf_filter *f = OPEN(&memory);
     put(path, 0600);
@@ -488,22 +456,22 @@ static void never_more_open_than_what_it_replaces(void)
     gone();
 }
 
-static void a_link_is_replaced_and_keeps_the_rights_behind_it(void)
+TEST(a_link_is_replaced_and_keeps_the_rights_behind_it)
 {
     struct stat st;
     bf_filter *f = OPEN(&memory);
-    put(link_to, 0600);
-    CHECK_EQ(symlink(link_to, path), 0);
+    put(other, 0600);
+    CHECK_EQ(symlink(other, path), 0);
     CHECK_EQ(bf_save(f, path, &e), 0);
     CHECK(lstat(path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0777) == 0600);
-    CHECK(stat(link_to, &st) == 0 && st.st_size == 1); /* that file is as it was */
-    unlink(link_to);
+    CHECK(stat(other, &st) == 0 && st.st_size == 1); /* that file is as it was */
+    unlink(other);
     bf_close(f);
     gone();
 }
 
 /* What cannot be looked at is not put in place of anything. */
-static void looks_that_fail(void)
+TEST(looks_that_fail)
 {
     struct stat st;
     int done = 0;
@@ -524,7 +492,7 @@ static void looks_that_fail(void)
     gone();
 }
 
-static void owner_and_group(void)
+TEST(owner_and_group)
 {
     struct stat st;
     if (geteuid() != 0) {
@@ -556,7 +524,7 @@ static void owner_and_group(void)
 static const uint8_t list[] = { 2, 0, 0, 0, 1, 0, 6, 0, 255, 255, 255, 255, 2, 0, 4, 0, 57, 48, 0,
     0, 4, 0, 0, 0, 255, 255, 255, 255, 16, 0, 6, 0, 255, 255, 255, 255, 32, 0, 0, 0, 255, 255, 255,
     255 };
-static void access_control_lists(void)
+TEST(access_control_lists)
 {
     uint8_t now[256];
     bf_filter *f = OPEN(&memory);
@@ -588,7 +556,7 @@ static void access_control_lists(void)
 }
 
 /* The folder gives every new file a list; the file that is replaced had none. */
-static void a_folder_with_a_list(void)
+TEST(a_folder_with_a_list)
 {
     bf_filter *f = OPEN(&memory);
     put(path, 0640);
@@ -626,12 +594,12 @@ static void a_cut_name_is_whole_characters(void)
 
 /* 255 bytes: no file system has longer ones, so the temporary name beside it is cut, and not within
  * a character. */
-static void the_longest_names(void)
+TEST(the_longest_names)
 {
     static const char *const ends[] = { "", "x", "xx", "xxx", "xxxx", "xxxxxxxx" };
     bf_filter *f = OPEN(&memory);
     CHECK_EQ(bf_add(f, "a", 1, &e), BF_ADDED);
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+    for (size_t i = 0; i < COUNT(ends); i++)
         for (int made = 0; made < 2; made++) {
             char name[400];
             int n = snprintf(name, sizeof name, "%s/%s", folder, ends[i]);
@@ -657,20 +625,19 @@ static void the_longest_names(void)
     bf_close(f);
 }
 
-static void what_looks_like_a_url(void)
+TEST(what_looks_like_a_url)
 {
     static const char *const names[] = { "redis:k", "http:odd", "file:f", "f" };
     char here[200], storage[80], where[200];
     CHECK(getcwd(here, sizeof here) && chdir(folder) == 0);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; i < COUNT(names); i++) {
         const char *found = NULL, *name = names[i];
         snprintf(storage, sizeof storage, "file:%s", name);
         snprintf(where, sizeof where, "%s/%s", folder, name);
         CHECK_EQ(bf_storage_path(storage, &found, &e), 1);
         CHECK(found && !strcmp(found, name));
         bf_filter *f = OPEN(&((bf_spec){ .m = 1000, .k = 3, .storage = storage }));
-        bf_info info;
-        bf_get_info(f, &info);
+        const bf_info info = info_of(f);
         CHECK(!strcmp(info.storage, storage)); /* opens it again */
         CHECK_EQ(bf_add(f, "a", 1, &e), BF_ADDED);
         CHECK_EQ(bf_is_current(f, &(bf_spec){ .storage = storage }, &e), 1);
@@ -689,30 +656,8 @@ static void what_looks_like_a_url(void)
 
 int main(void)
 {
-    MAKE_FOLDER(folder);
-    snprintf(path, sizeof path, "%s/f.bloom", folder);
+    make_folder();
     snprintf(temp, sizeof temp, "%s.tmp-0", path);
-    snprintf(link_to, sizeof link_to, "%s/g.bloom", folder);
     umask(022);
-    RUN(every_way_to_a_name);
-    RUN(another_is_faster);
-    RUN(a_link_to_nothing_stays);
-    RUN(racing_creators_lose_no_key);
-    RUN(killed_creators_block_nobody);
-    RUN(killed_savers_leave_nothing_that_grows);
-    RUN(two_save_at_once);
-    RUN(the_longest_names);
-    RUN(what_looks_like_a_url);
-    RUN(the_next_one_takes_the_name);
-    RUN(names_of_others);
-    RUN(taken_for_abandoned);
-    RUN(save_keeps_the_mode);
-    RUN(never_more_open_than_what_it_replaces);
-    RUN(a_link_is_replaced_and_keeps_the_rights_behind_it);
-    RUN(looks_that_fail);
-    RUN(owner_and_group);
-    RUN(access_control_lists);
-    RUN(a_folder_with_a_list);
-    rmdir(folder);
-    return FINISH();
+    return main_in_folder();
 }

@@ -3,11 +3,6 @@
 /* wraps: flock */
 #include "bloomfilter_host.h"
 #include "check.h"
-#include <errno.h>
-#include <fcntl.h>
-#include <sys/file.h>
-#include <time.h>
-#include <unistd.h>
 
 enum { KEYS = 200 };
 static char path[] = "/tmp/bf-nowait-XXXXXX";
@@ -15,17 +10,11 @@ static bf_error e;
 static bf_key keys[KEYS];
 static uint32_t numbers[KEYS];
 static double now_is = 1000;
-static double clock_of(void *unused)
-{
-    (void)unused;
-    return now_is;
-}
+static double clock_of(void *unused) { return now_is; }
 
 /* After so many locks the next one is held by another process, once; below 0: none is. */
 static int free_locks = -1;
-int __real_flock(int fd, int how);
-int __wrap_flock(int fd, int how);
-int __wrap_flock(int fd, int how)
+REPLACED(int, flock, (int fd, int how))
 {
     if (free_locks < 0 || how == LOCK_UN || free_locks-- > 0) return __real_flock(fd, how);
     errno = EWOULDBLOCK;
@@ -76,11 +65,11 @@ static int locked(void)
     return fd;
 }
 
-static void the_first_write_waits_for_the_disk(void)
+TEST(the_first_write_waits_for_the_disk)
 {
     const bf_spec kinds[] = { { .n = 1000, .p = 1e-6 }, { .n = 1000, .p = 1e-6, .counting = true },
         { .n = 1000, .p = 1e-6, .grow = 2 }, { .n = 1000, .p = 1e-6, .window = 10 } };
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    for (size_t i = 0; i < COUNT(kinds); i++) {
         bf_filter *f = open_(kinds[i]);
         CHECK_EQ(add_in_two_threads(f, -1, 0, KEYS), KEYS);
         bf_set_nowait(true);
@@ -93,7 +82,7 @@ static void the_first_write_waits_for_the_disk(void)
     }
 }
 
-static void a_filter_grows_in_a_thread_that_may_wait(void)
+TEST(a_filter_grows_in_a_thread_that_may_wait)
 {
     for (int in_file = 0; in_file < 2; in_file++) {
         const bf_spec spec = { .n = 50, .p = 1e-6, .grow = 2, .threads = true };
@@ -105,7 +94,7 @@ static void a_filter_grows_in_a_thread_that_may_wait(void)
     }
 }
 
-static void a_step_of_a_window_takes_the_lock(void)
+TEST(a_step_of_a_window_takes_the_lock)
 {
     bf_filter *f = open_((bf_spec){ .n = 1000, .p = 1e-6, .window = 10, .clock = clock_of });
     CHECK_EQ(bf_add_many(f, keys, 50, NULL, &e), 50);
@@ -116,7 +105,7 @@ static void a_step_of_a_window_takes_the_lock(void)
     bf_close(f);
 }
 
-static void a_rebuild_takes_the_lock(void)
+TEST(a_rebuild_takes_the_lock)
 {
     for (int counting = 0; counting < 2; counting++) {
         bf_filter *f = open_((bf_spec){ .n = 1000, .p = 1e-6, .counting = counting });
@@ -127,12 +116,11 @@ static void a_rebuild_takes_the_lock(void)
         CHECK_EQ(bf_rebuild_end(f, fresh, &e), 0);
         CHECK_EQ(bf_test_many(f, keys, KEYS, NULL, &e), KEYS);
         close(fd);
-        bf_close(fresh);
-        bf_close(f);
+        CLOSE(fresh, f);
     }
 }
 
-static void a_removal_is_done_or_not(void)
+TEST(a_removal_is_done_or_not)
 {
     uint8_t each[KEYS], counts[KEYS];
     bf_filter *f = open_((bf_spec){ .n = 1000, .p = 1e-6, .counting = true });
@@ -155,7 +143,7 @@ static void a_removal_is_done_or_not(void)
 }
 
 /* A key that is removed twice takes another one's counters. */
-static void a_removal_stops_in_the_middle_of_a_batch(void)
+TEST(a_removal_stops_in_the_middle_of_a_batch)
 {
     uint8_t each[KEYS];
     bf_filter *f = open_((bf_spec){ .n = 1000, .p = 1e-6, .counting = true });
@@ -179,12 +167,7 @@ int main(void)
         numbers[i] = i;
         keys[i] = (bf_key){ numbers + i, sizeof *numbers };
     }
-    RUN(the_first_write_waits_for_the_disk);
-    RUN(a_filter_grows_in_a_thread_that_may_wait);
-    RUN(a_step_of_a_window_takes_the_lock);
-    RUN(a_rebuild_takes_the_lock);
-    RUN(a_removal_is_done_or_not);
-    RUN(a_removal_stops_in_the_middle_of_a_batch);
+    run_tests();
     unlink(path);
-    FINISH();
+    return FINISH();
 }

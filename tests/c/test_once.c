@@ -48,9 +48,7 @@ done:
     armed = false;
     free(bytes);
     armed = true;
-    bf_close(f);
-    bf_close(copy);
-    bf_close(back);
+    CLOSE(f, copy, back);
 }
 
 static void file(void) { use_storage(&(bf_spec){ .n = 1000, .p = 0.01, .storage = path }); }
@@ -63,16 +61,15 @@ static void save_and_load(void)
         CHECK(failed);
         return;
     }
-    if (!try(bf_add_many(f, keys, KEYS, NULL, &e), &e) || !try(bf_save(f, saved, &e), &e))
+    if (!try(bf_add_many(f, keys, KEYS, NULL, &e), &e) || !try(bf_save(f, other, &e), &e))
         goto done;
     acknowledged = true;
-    if (!(back = bf_load(saved, NULL, &e)))
+    if (!(back = bf_load(other, NULL, &e)))
         CHECK(failed && e.msg[0]);
     else
         CHECK_EQ(bf_equal(f, back, &e), 1);
 done:
-    bf_close(f);
-    bf_close(back);
+    CLOSE(f, back);
 }
 
 static void remote(void) { use_storage(&(bf_spec){ .n = 1000, .p = 0.01, .storage = url }); }
@@ -99,36 +96,23 @@ static void remote_whole(void)
     acknowledged = false; /* from here on they may be gone */
     if (try(bf_clear(f, &e), &e)) try(bf_delete(f, &e), &e);
 done:
-    bf_close(f);
-    bf_close(copy);
+    CLOSE(f, copy);
 }
 
-static void every_call_of_a_memory_filter_fails_once(void)
+TEST(every_call_of_a_memory_filter_fails_once)
 {
     NEEDS_SODIUM;
     each_fails(memory, NULL, true);
 }
-static void every_call_that_makes_a_file_fails_once(void) { each_fails(file, path, true); }
-static void every_call_on_an_existing_file_fails_once(void) { each_fails(file, path, false); }
-static void every_call_of_save_fails_once(void) { each_fails(save_and_load, saved, true); }
-static void every_call_of_save_over_a_file_fails_once(void)
-{
-    each_fails(save_and_load, saved, false);
-}
-static void every_call_that_makes_a_filter_in_redis_fails_once(void)
-{
-    each_fails(remote, url, true);
-}
-static void every_call_on_an_existing_filter_in_redis_fails_once(void)
-{
-    each_fails(remote, url, false);
-}
-static void every_call_on_a_whole_filter_in_redis_fails_once(void)
-{
-    each_fails(remote_whole, url, true);
-}
+TEST(every_call_that_makes_a_file_fails_once) { each_fails(file, path, true); }
+TEST(every_call_on_an_existing_file_fails_once) { each_fails(file, path, false); }
+TEST(every_call_of_save_fails_once) { each_fails(save_and_load, other, true); }
+TEST(every_call_of_save_over_a_file_fails_once) { each_fails(save_and_load, other, false); }
+TEST(every_call_that_makes_a_filter_in_redis_fails_once) { each_fails(remote, url, true); }
+TEST(every_call_on_an_existing_filter_in_redis_fails_once) { each_fails(remote, url, false); }
+TEST(every_call_on_a_whole_filter_in_redis_fails_once) { each_fails(remote_whole, url, true); }
 
-static void random_secret_fails(void)
+TEST(random_secret_fails)
 {
     bf_error e = { 0 };
     uint8_t a[BF_SECRET_BYTES], b[BF_SECRET_BYTES];
@@ -145,20 +129,10 @@ static void random_secret_fails(void)
 
 int main(void)
 {
-    if (!once_begin()) return 1;
-    RUN(every_call_of_a_memory_filter_fails_once);
-    RUN(every_call_that_makes_a_file_fails_once);
-    RUN(every_call_on_an_existing_file_fails_once);
-    RUN(every_call_of_save_fails_once);
-    RUN(every_call_of_save_over_a_file_fails_once);
     forget_url = flush;
     rs_start(&redis, NULL);
     snprintf(url, sizeof url, "%s", rs_url(&redis, "once", "&timeout=2&retry_after=0"));
-    RUN(every_call_that_makes_a_filter_in_redis_fails_once);
-    RUN(every_call_on_an_existing_filter_in_redis_fails_once);
-    RUN(every_call_on_a_whole_filter_in_redis_fails_once);
-    RUN(random_secret_fails);
+    const int rc = main_once();
     rs_end(&redis);
-    once_end();
-    return FINISH();
+    return rc;
 }

@@ -16,7 +16,7 @@ static const bf_spec kinds[] = {
     { .n = 1000, .p = 0.01, .shards = 3, .scheme = "classic" },
     { .m = 6400, .k = 5, .scheme = "guava" },
 };
-enum { NKINDS = sizeof kinds / sizeof *kinds };
+enum { NKINDS = COUNT(kinds) };
 static const bf_spec *kind;
 
 /* ---- memory: everything that allocates ---- */
@@ -75,12 +75,10 @@ static void in_memory(void)
     if (kind->counting && refused(plain = bf_to_plain(f, &e), &e)) goto done;
     CHECK_EQ(bf_test_many(plain ? plain : f, keys, KEYS, NULL, &e), KEYS);
 done:
-    bf_close(f);
-    bf_close(copy);
-    bf_close(plain);
+    CLOSE(f, copy, plain);
 }
 
-static void every_kind_in_memory(void)
+TEST(every_kind_in_memory)
 {
     NEEDS_SODIUM;
     for (kind = kinds; kind < kinds + NKINDS; kind++) each_fails(in_memory, NULL, true);
@@ -107,28 +105,27 @@ static void saved_and_loaded(void)
     bf_spec spec = of_storage(NULL);
     bf_filter *back = NULL, *f = bf_open(&spec, &e);
     if (refused(f, &e)) return;
-    if (!try(bf_add_many(f, keys, KEYS, NULL, &e), &e) || !try(bf_save(f, saved, &e), &e))
+    if (!try(bf_add_many(f, keys, KEYS, NULL, &e), &e) || !try(bf_save(f, other, &e), &e))
         goto done;
     acknowledged = true;
-    if (!(back = bf_load(saved, NULL, &e))) {
+    if (!(back = bf_load(other, NULL, &e))) {
         CHECK(failed && e.msg[0]);
         if (what_happens != FAILS) cut_went_wrong = true;
     } else
         both_agree(f, back);
 done:
-    bf_close(f);
-    bf_close(back);
+    CLOSE(f, back);
 }
 
-static void every_kind_in_a_file(void)
+TEST(every_kind_in_a_file)
 {
     for (kind = kinds; kind < kinds + NKINDS; kind++) {
         if (kind->counting) continue; /* whole() looks for bits */
         each_fails(in_a_file, path, true);
         each_fails(in_a_file, path, false);
-        each_fails(saved_and_loaded, saved, true);
+        each_fails(saved_and_loaded, other, true);
         each_is_cut(in_a_file, path);
-        each_is_cut(saved_and_loaded, saved);
+        each_is_cut(saved_and_loaded, other);
     }
 }
 
@@ -156,18 +153,18 @@ static void follows(void)
     try(bf_test(f, keys[0].ptr, keys[0].len, &e), &e);
     try(bf_get_part(f, 0, &part, &e), &e);
     try(bf_get_state(f, &state, &e), &e);
-    try(bf_save(f, saved, &e), &e);
+    try(bf_save(f, other, &e), &e);
     n = bf_test_many(f, keys, KEYS, NULL, &e);
     if (try(n, &e)) CHECK_EQ(n, KEYS);
 done:
     bf_close(f);
     armed = false;
     bf_close(grower);
-    unlink(saved);
+    unlink(other);
     armed = true;
 }
 
-static void a_file_that_another_has_grown(void)
+TEST(a_file_that_another_has_grown)
 {
     kind = kinds + 1;
     each_fails(follows, path, true);
@@ -203,11 +200,10 @@ static void sets(void)
     if (!try(bf_clear(memory, &e), &e)) goto done;
     CHECK_EQ(bf_test_many(memory, keys, KEYS, NULL, &e), 0);
 done:
-    bf_close(file);
-    bf_close(memory);
+    CLOSE(file, memory);
 }
 
-static void sets_of_every_kind(void)
+TEST(sets_of_every_kind)
 {
     for (kind = kinds + 1; kind < kinds + NKINDS; kind++) each_fails(sets, path, true);
 }
@@ -231,19 +227,8 @@ static void foreign_bytes(void)
         back = NULL;
     }
 done:
-    bf_close(f);
-    bf_close(back);
+    CLOSE(f, back);
 }
-static void bytes_of_other_systems(void) { each_fails(foreign_bytes, NULL, true); }
+TEST(bytes_of_other_systems) { each_fails(foreign_bytes, NULL, true); }
 
-int main(void)
-{
-    if (!once_begin()) return 1;
-    RUN(every_kind_in_memory);
-    RUN(every_kind_in_a_file);
-    RUN(a_file_that_another_has_grown);
-    RUN(sets_of_every_kind);
-    RUN(bytes_of_other_systems);
-    once_end();
-    return FINISH();
-}
+int main(void) { return main_once(); }

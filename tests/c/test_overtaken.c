@@ -3,11 +3,7 @@
 #define _GNU_SOURCE
 #include "../../core/sets/rebuild.h"
 #include "rebuilt.h"
-#include <errno.h>
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 
 /* ---- an add that a rebuild overtakes ---- */
 enum { NEVER, BEFORE, AFTER };
@@ -46,28 +42,24 @@ static uint64_t many_overtaken(const bf_geometry *g, uint64_t *words, const uint
 /* A union reads the other in blocks. */
 static int read_overtaken(bf_store *s, uint64_t at, void *buf, uint64_t len, bf_error *err)
 {
-    (void)err;
     overtake(BEFORE);
     memcpy(buf, (const uint8_t *)s->words + at, len);
     return 0;
 }
 static void add_single(bf_filter *f, bf_filter *other)
 {
-    (void)other;
     CHECK_EQ(bf_add(f, "k7", 2, &e), BF_ADDED);
 }
 static void add_several(bf_filter *f, bf_filter *other)
 {
     uint8_t each[4];
     const bf_key keys[] = { { "k7", 2 }, { "k0", 2 }, { "k8", 2 }, { "k8", 2 } };
-    (void)other;
     CHECK_EQ(bf_add_many(f, keys, 4, each, &e), each[1] ? 3 : 2); /* k0 may be new once more */
     CHECK(each[0] == 1 && each[2] == 1 && each[3] == 0);
 }
 static void add_several_untold(bf_filter *f, bf_filter *other)
 {
     const bf_key keys[] = { { "k7", 2 }, { "k8", 2 } };
-    (void)other;
     CHECK_EQ(bf_add_many(f, keys, 2, NULL, &e), 2);
 }
 static void unite_other(bf_filter *f, bf_filter *other) { CHECK_EQ(bf_unite(f, other, &e), 0); }
@@ -101,11 +93,10 @@ static void overtakes(void (*call)(bf_filter *f, bf_filter *other), int when, in
     CHECK_EQ(counts_of(f, "k7"), 1 + (counting && when == BEFORE && ends == AT_ONCE));
     bf_close(overtaken.fresh);
     bf_close(overtaken.by);
-    bf_close(other);
-    bf_close(f);
+    CLOSE(other, f);
     if (in_file) gone();
 }
-static void an_add_that_is_overtaken(void)
+TEST(an_add_that_is_overtaken)
 {
     EACH
     {
@@ -141,7 +132,7 @@ static uint64_t many_without(const bf_geometry *g, uint64_t *words, const uint64
     no_descriptors(true);
     return present;
 }
-static void a_second_pass_that_fails(void)
+TEST(a_second_pass_that_fails)
 {
     for (counting = 0; counting < 2; counting++) {
         bf_filter *f = open_(true);
@@ -187,7 +178,7 @@ static void wait_ends(void *ctx, void *began)
     CHECK(began == ctx);
     waited.ended++;
 }
-static void whoever_waits_for_a_rebuild_says_so(void)
+TEST(whoever_waits_for_a_rebuild_says_so)
 {
     EACH
     {
@@ -209,8 +200,7 @@ static void whoever_waits_for_a_rebuild_says_so(void)
         CHECK(waited.begun == 1 && waited.ended == 1);
         CHECK(bf_rebuild_end(f, fresh, &e) == 0 && is(f, 0, 20, 0, 0));
         if (in_file) close(waited.fd);
-        bf_close(fresh);
-        bf_close(f);
+        CLOSE(fresh, f);
         if (in_file) gone();
     }
 }
@@ -244,12 +234,11 @@ static void gives_up(bf_filter *f, bf_filter *fresh)
 }
 static void begins_and_dies(bf_filter *f, bf_filter *fresh)
 {
-    (void)fresh;
     CHECK(bf_rebuild_begin(f, &e) != NULL);
 }
 
 /* The parent's rebuild goes on whatever its child does with the handle. */
-static void a_child_of_its_maker(void)
+TEST(a_child_of_its_maker)
 {
     for (counting = 0; counting < 2; counting++) {
         bf_filter *f = open_(true);
@@ -259,14 +248,13 @@ static void a_child_of_its_maker(void)
         ended(child_of(gives_up, f, fresh, NULL));
         CHECK_EQ(bf_rebuild_end(f, fresh, &e), 0);
         CHECK(is(f, 50, 200, 600, 610));
-        bf_close(fresh);
-        bf_close(f);
+        CLOSE(fresh, f);
         gone();
     }
 }
 
 /* It says nothing of the rebuilds of others, once that of its parent has ended. */
-static void a_child_that_outlives_a_rebuild(void)
+TEST(a_child_that_outlives_a_rebuild)
 {
     int until[2];
     bf_filter *f = open_(true), *fresh = bf_rebuild_begin(f, &e);
@@ -285,7 +273,7 @@ static void a_child_that_outlives_a_rebuild(void)
 }
 
 /* In memory it has its own. */
-static void a_child_with_a_copy(void)
+TEST(a_child_with_a_copy)
 {
     bf_filter *f = open_(false), *fresh = bf_rebuild_begin(f, &e);
     add(fresh, 50, 200);
@@ -294,20 +282,7 @@ static void a_child_with_a_copy(void)
     CHECK(bf_rebuild_end(f, fresh, &e) == 0 && is(f, 50, 200, 0, 0));
     if (child == 0) _exit(failed_here != 0);
     ended(child);
-    bf_close(fresh);
-    bf_close(f);
+    CLOSE(fresh, f);
 }
 
-int main(void)
-{
-    if (!mkdtemp(folder)) return 1;
-    snprintf(path, sizeof path, "%s/f.bloom", folder);
-    RUN(an_add_that_is_overtaken);
-    RUN(a_second_pass_that_fails);
-    RUN(whoever_waits_for_a_rebuild_says_so);
-    RUN(a_child_of_its_maker);
-    RUN(a_child_that_outlives_a_rebuild);
-    RUN(a_child_with_a_copy);
-    rmdir(folder);
-    return FINISH();
-}
+int main(void) { return main_in_folder(); }

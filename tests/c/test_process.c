@@ -13,7 +13,7 @@ pid_t __wrap_getpid(void) { return 7; }
 static pid_t by_fork(void) { return fork(); }
 static pid_t by_clone(void) { return (pid_t)syscall(SYS_clone, SIGCHLD, 0L, 0L, 0L, 0L); }
 static pid_t (*const ways[])(void) = { by_fork, by_clone };
-enum { WAYS = sizeof ways / sizeof *ways };
+enum { WAYS = COUNT(ways) };
 
 static bool went_well(pid_t child)
 {
@@ -21,7 +21,7 @@ static bool went_well(pid_t child)
     return waitpid(child, &status, 0) == child && status == 0;
 }
 
-static void every_generation_has_its_own_number(void)
+TEST(every_generation_has_its_own_number)
 {
     const int mine = bf_process();
     CHECK(mine > 0);
@@ -50,7 +50,7 @@ static int wrong_answers(bf_filter *f)
     return wrong;
 }
 
-static void children_do_not_speak_on_their_parents_connection(void)
+TEST(children_do_not_speak_on_their_parents_connection)
 {
     rs_start(&redis, NULL);
     bf_filter *f = numbers(OPEN("f", .n = 1000, .p = 1e-6), 0, 500);
@@ -64,24 +64,43 @@ static void children_do_not_speak_on_their_parents_connection(void)
     rs_end(&redis);
 }
 
-static void who_is_inside_is_counted_in_the_parent_alone(void)
+/* A clock in which one thread waits. */
+static pthread_barrier_t in, out;
+static _Thread_local bool waits;
+static double waiting_clock(void *unused)
 {
-    bf_filter *f = bf_open(&(bf_spec){ .n = 1000, .p = 0.01 }, &e);
-    CHECK_EQ(bf_enter(f, &e), 0);
+    (void)unused;
+    if (waits) pthread_barrier_wait(&in);
+    if (waits) pthread_barrier_wait(&out);
+    waits = false;
+    return 1e9;
+}
+static void *add_and_wait(void *f)
+{
+    waits = true;
+    CHECK_EQ(bf_add(f, "a", 1, NULL), BF_ADDED);
+    return NULL;
+}
+
+TEST(who_is_inside_is_counted_in_the_parent_alone)
+{
+    pthread_t thread;
+    bf_filter *f =
+        bf_open(&(bf_spec){ .n = 1000, .p = 0.01, .window = 60, .clock = waiting_clock }, &e);
+    pthread_barrier_init(&in, NULL, 2);
+    pthread_barrier_init(&out, NULL, 2);
+    pthread_create(&thread, NULL, add_and_wait, f);
+    pthread_barrier_wait(&in);
     for (int w = 0; w < WAYS; w++) {
         const pid_t child = ways[w]();
-        if (child == 0) _exit(bf_shut(f, &e) != 0);
+        if (child == 0) _exit(bf_busy(f, &e) != 0);
         CHECK(went_well(child));
         CHECK_EQ(bf_busy(f, &e), BF_EBUSY);
     }
-    bf_leave(f);
+    pthread_barrier_wait(&out);
+    pthread_join(thread, NULL);
+    CHECK_EQ(bf_busy(f, &e), 0);
     bf_close(f);
 }
 
-int main(void)
-{
-    RUN(every_generation_has_its_own_number);
-    RUN(children_do_not_speak_on_their_parents_connection);
-    RUN(who_is_inside_is_counted_in_the_parent_alone);
-    FINISH();
-}
+int main(void) { return main_of_tests(); }

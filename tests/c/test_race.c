@@ -41,8 +41,7 @@ static void all_there(bf_filter *f, const uint8_t *won)
     CHECK_EQ(lost, 0);
     for (int w = 0; w < WORKERS; w++) CHECK(won[w * KEYS] != 77);
     if (!same) return;
-    bf_info in;
-    bf_get_info(f, &in);
+    const bf_info in = info_of(f);
     bf_filter *serial = bf_open(&(bf_spec){ .m = in.m, .k = in.k, .scheme = in.scheme }, NULL);
     for (unsigned i = 0; i < KEYS; i++) { /* "new" to nobody only where all its bits were others' */
         char t[32];
@@ -86,14 +85,8 @@ static void every_way(bool file, bool processes)
             race(native_scheme(s), file, processes);
         }
 }
-static void threads_in_memory(void) { every_way(false, false); }
-static void threads_on_a_file(void) { every_way(true, false); }
-static void processes_on_a_file(void) { every_way(true, true); }
+TEST(threads_in_memory) { every_way(false, false); }
+TEST(threads_on_a_file) { every_way(true, false); }
+TEST(processes_on_a_file) { every_way(true, true); }
 
-int main(void)
-{
-    RUN(threads_in_memory);
-    RUN(threads_on_a_file);
-    RUN(processes_on_a_file);
-    return FINISH();
-}
+int main(void) { return main_of_tests(); }

@@ -3,7 +3,6 @@
  * on top.  SHOW_RATES=1 prints the table. */
 #include "../../core/bloomfilter.h"
 #include "check.h"
-#include <math.h>
 
 enum { BATCH = 512 };
 enum { COUNTED, PREFIXED, RANDOM, KINDS };
@@ -52,8 +51,7 @@ static void measure(const char *scheme, uint64_t n, double p, int kind, uint64_t
     for (unsigned i = 0; i < filters; i++) {
         bf_filter *f = bf_open(&(bf_spec){ .n = n, .p = p, .scheme = scheme }, &e);
         if (!f) {
-            failed_here++;
-            fprintf(stderr, "%s\n", e.msg);
+            FAILED("%s\n", e.msg);
             return;
         }
         each_batch(f, kind, next, n, bf_add_many);
@@ -69,23 +67,21 @@ static void measure(const char *scheme, uint64_t n, double p, int kind, uint64_t
     if (getenv("SHOW_RATES"))
         printf("%-8s n=%-8llu p=%-7g %-7s %9.3g  %5.3f p\n", scheme ? scheme : "default",
             (unsigned long long)n, p, kinds[kind], rate, rate / p);
-    if (rate > bound) {
-        failed_here++;
-        fprintf(stderr, "%s n=%llu p=%g %s: measured %g, %.3f p\n", scheme ? scheme : "default",
+    if (rate > bound)
+        FAILED("%s n=%llu p=%g %s: measured %g, %.3f p\n", scheme ? scheme : "default",
             (unsigned long long)n, p, kinds[kind], rate, rate / p);
-    }
 }
 
-static void by_number_of_keys(void)
+TEST(by_number_of_keys)
 {
     static const uint64_t n[] = { 1, 2, 3, 7, 10, 33, 64, 101, 1000, 4097, 99999, 1000000 };
     static const double p[] = { 1e-1, 1e-2, 1e-3, 1e-4 };
-    for (size_t i = 0; i < sizeof n / sizeof *n; i++)
-        for (size_t j = 0; j < sizeof p / sizeof *p; j++)
+    for (size_t i = 0; i < COUNT(n); i++)
+        for (size_t j = 0; j < COUNT(p); j++)
             measure(NULL, n[i], p[j], (int)((i + j) % KINDS), p[j] < 1e-3 ? 4000000 : 1000000);
 }
 
-static void by_kind_of_key(void)
+TEST(by_kind_of_key)
 {
     static const char *const schemes[] = { "classic", "block", "block2" };
     for (size_t s = 0; s < 3; s++)
@@ -95,16 +91,10 @@ static void by_kind_of_key(void)
         }
 }
 
-static void one_in_a_hundred_thousand(void)
+TEST(one_in_a_hundred_thousand)
 {
     static const char *const schemes[] = { NULL, "classic", "block" };
     for (size_t s = 0; s < 3; s++) measure(schemes[s], 20000, 1e-5, COUNTED, 30000000);
 }
 
-int main(void)
-{
-    RUN(by_number_of_keys);
-    RUN(by_kind_of_key);
-    RUN(one_in_a_hundred_thousand);
-    return FINISH();
-}
+int main(void) { return main_of_tests(); }

@@ -5,13 +5,6 @@
 #include "../../core/sets/rebuild.h"
 #include "chain_bytes.h"
 #include "rebuilt.h"
-#include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 
 /* ---- the calls that can end a process, or fail ---- */
 static int kill_before = -1, kill_after = -1, fail_at = -1, calls;
@@ -43,9 +36,7 @@ WRAP(ftruncate, (int fd, off_t n), (fd, n), -1)
 WRAP(posix_fallocate, (int fd, off_t at, off_t n), (fd, at, n), ENOSPC)
 
 static bool no_map, no_lock, no_mark, no_answer, no_look;
-void *__real_mmap(void *at, size_t n, int prot, int flags, int fd, off_t from);
-void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t from);
-void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t from)
+REPLACED(void *, mmap, (void *at, size_t n, int prot, int flags, int fd, off_t from))
 {
     if (!no_map || from == 0) return __real_mmap(at, n, prot, flags, fd, from);
     errno = ENOMEM;
@@ -54,18 +45,14 @@ void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t from)
 int __real_flock(int fd, int op);
 int __wrap_flock(int fd, int op);
 int __wrap_flock(int fd, int op) { return no_lock ? fault(ENOLCK) : __real_flock(fd, op); }
-int __real_fcntl(int fd, int cmd, void *arg);
-int __wrap_fcntl(int fd, int cmd, void *arg);
-int __wrap_fcntl(int fd, int cmd, void *arg)
+REPLACED(int, fcntl, (int fd, int cmd, void *arg))
 {
     if (no_mark && cmd == F_OFD_SETLK) return fault(ENOLCK);
     if (no_answer && cmd == F_OFD_GETLK) return fault(EINVAL);
     return __real_fcntl(fd, cmd, arg);
 }
 /* Of every second look: the first is whether the file is as long as it was. */
-int __real_fstat(int fd, struct stat *st);
-int __wrap_fstat(int fd, struct stat *st);
-int __wrap_fstat(int fd, struct stat *st)
+REPLACED(int, fstat, (int fd, struct stat *st))
 {
     static bool second;
     if (!no_look) return __real_fstat(fd, st);
@@ -90,12 +77,11 @@ static off_t length(void)
 }
 static off_t image(bf_filter *f)
 {
-    bf_info i;
-    bf_get_info(f, &i);
+    const bf_info i = info_of(f);
     return (off_t)bf_image_bytes(i.bitset_bytes * 8);
 }
 /* ---- what it does ---- */
-static void the_bits_of_a_new_filter(void)
+TEST(the_bits_of_a_new_filter)
 {
     EACH
     {
@@ -114,13 +100,12 @@ static void the_bits_of_a_new_filter(void)
         CHECK(is(g, 1, 2, 7, 9));
         bf_close(fresh);
         if (in_file) CHECK_EQ(length(), image(f));
-        bf_close(f);
-        bf_close(g);
+        CLOSE(f, g);
         if (in_file) gone();
     }
 }
 
-static void what_is_added_meanwhile_is_kept(void)
+TEST(what_is_added_meanwhile_is_kept)
 {
     EACH
     {
@@ -146,7 +131,7 @@ static void what_is_added_meanwhile_is_kept(void)
     }
 }
 
-static void counters_that_are_taken_back(void)
+TEST(counters_that_are_taken_back)
 {
     counting = 1;
     for (in_file = 0; in_file < 2; in_file++) {
@@ -159,13 +144,12 @@ static void counters_that_are_taken_back(void)
         CHECK_EQ(bf_rebuild_end(f, fresh, &e), 0);
         CHECK(is(f, 5, 10, 0, 0)); /* of the new keys none is taken back */
         CHECK(bf_remove(f, "k7", 2, &e) == 1 && has(f, 7, 8) == 0);
-        bf_close(fresh);
-        bf_close(f);
+        CLOSE(fresh, f);
         if (in_file) gone();
     }
 }
 
-static void one_at_a_time(void)
+TEST(one_at_a_time)
 {
     EACH
     {
@@ -204,7 +188,7 @@ static void one_at_a_time(void)
     }
 }
 
-static void a_file_meanwhile(void)
+TEST(a_file_meanwhile)
 {
     for (counting = 0; counting < 2; counting++) {
         bf_filter *f = open_(true);
@@ -231,7 +215,7 @@ static void a_file_meanwhile(void)
     }
 }
 
-static void a_system_that_refuses(void)
+TEST(a_system_that_refuses)
 {
     for (counting = 0; counting < 2; counting++) {
         bf_filter *f = open_(true), *g = open_(true), *fresh;
@@ -264,7 +248,7 @@ static void a_system_that_refuses(void)
     }
 }
 
-static void a_damaged_shadow_takes_no_place(void)
+TEST(a_damaged_shadow_takes_no_place)
 {
     const bf_spec there = { .m = 100, .n = 10, .scheme = "classic", .storage = path };
     _Alignas(8) uint8_t bad[16];
@@ -288,7 +272,7 @@ static void a_damaged_shadow_takes_no_place(void)
 }
 
 /* A generation is 0 or has its own check, and a clean file was never rebuilt. */
-static void a_generation_that_nobody_wrote(void)
+TEST(a_generation_that_nobody_wrote)
 {
     const struct {
         uint32_t dirty;
@@ -297,7 +281,7 @@ static void a_generation_that_nobody_wrote(void)
     } bad[] = { { 1, 5, "its generation is invalid" },
         { 1, live(1 << 16) ^ 4, "its generation is invalid" },
         { 0, live(1 << 16), "its generation is invalid" }, { 1, live(1 << 16), NULL } };
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < COUNT(bad); i++) {
         uint8_t page[PAGE];
         counting = 0;
         bf_filter *f = of(0, 100, 0, 0);
@@ -332,9 +316,7 @@ static int rebuild_and_add(void)
         for (; *acked < 40; ++*acked) add(*acked % 2 ? f : g, 5000 + *acked, 5001 + *acked);
         rc = bf_rebuild_end(f, fresh, &e);
     }
-    bf_close(fresh);
-    bf_close(f);
-    bf_close(g);
+    CLOSE(fresh, f, g);
     return rc;
 }
 
@@ -351,12 +333,11 @@ static bool old_or_new(bf_filter *watcher, int *new)
     CHECK_EQ(has(late, 9000, 9010), 10);
     bf_filter *fresh = bf_rebuild_begin(late, &e);
     CHECK(fresh && bf_rebuild_end(late, fresh, &e) == 0 && is(watcher, 0, 0, 0, 0));
-    bf_close(fresh);
-    bf_close(late);
+    CLOSE(fresh, late);
     return good;
 }
 
-static void killed_at_any_step(void)
+TEST(killed_at_any_step)
 {
     acked = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     for (counting = 0; counting < 2; counting++)
@@ -387,7 +368,7 @@ static void killed_at_any_step(void)
         }
 }
 
-static void a_fault_at_any_step(void)
+TEST(a_fault_at_any_step)
 {
     for (counting = 0; counting < 2; counting++) {
         int new = 0, faults = 0;
@@ -415,7 +396,6 @@ static bf_filter *theirs[2];
 static int turn, stopped, absent;
 static void *adds(void *unused)
 {
-    (void)unused;
     for (int last = 0, now; (now = __atomic_load_n(&turn, __ATOMIC_SEQ_CST)) >= 0;) {
         if (now == last) continue;
         const int from = 10000 + now * 2 * MANY;
@@ -428,7 +408,6 @@ static void *adds(void *unused)
 }
 static void *tests(void *unused)
 {
-    (void)unused;
     while (__atomic_load_n(&turn, __ATOMIC_SEQ_CST) >= 0) {
         const int n = has(theirs[1], 100, 200);
         if (n != 100) __atomic_fetch_add(&absent, 1, __ATOMIC_SEQ_CST);
@@ -437,7 +416,7 @@ static void *tests(void *unused)
 }
 /* Keys that are always among the new ones are never absent; keys that are added from the beginning
  * of a rebuild on are there after it. */
-static void together(void)
+TEST(together)
 {
     EACH
     {
@@ -468,7 +447,7 @@ static void together(void)
 }
 
 /* A home that has words, and no shadows: layouts and kernels ask for no more. */
-static void a_home_without_shadows(void)
+TEST(a_home_without_shadows)
 {
     bf_filter *f = bf_open(&(bf_spec){ .n = 1000, .p = 0.01 }, &e);
     bf_store_ops plain = *f->bitmap.store.ops;
@@ -484,26 +463,7 @@ static void a_home_without_shadows(void)
     CHECK_EQ(bf_unite(f, other, &e), 0);
     CHECK_EQ(bf_test(f, "a", 1, &e) + bf_test(f, "d", 1, &e), 2);
     CHECK(!bf_rebuild_begin(f, &e) && e.code == BF_ENOTSUP);
-    bf_close(f);
-    bf_close(other);
+    CLOSE(f, other);
 }
 
-int main(void)
-{
-    if (!mkdtemp(folder)) return 1;
-    snprintf(path, sizeof path, "%s/f.bloom", folder);
-    RUN(the_bits_of_a_new_filter);
-    RUN(what_is_added_meanwhile_is_kept);
-    RUN(counters_that_are_taken_back);
-    RUN(one_at_a_time);
-    RUN(a_file_meanwhile);
-    RUN(a_system_that_refuses);
-    RUN(a_damaged_shadow_takes_no_place);
-    RUN(a_generation_that_nobody_wrote);
-    RUN(killed_at_any_step);
-    RUN(a_fault_at_any_step);
-    RUN(together);
-    RUN(a_home_without_shadows);
-    rmdir(folder);
-    return FINISH();
-}
+int main(void) { return main_in_folder(); }

@@ -3,13 +3,7 @@
  * when it has ended.  BF_STRESS_SECONDS: how long in all, a quarter for each kind. */
 #define _GNU_SOURCE
 #include "rebuilt.h"
-#include <pthread.h>
 #include <sched.h>
-#include <signal.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 enum {
     SINGLE,
@@ -215,7 +209,7 @@ static void rebuilds(double seconds)
     printf("     %s: %llu rebuilds, %llu keys looked for\n", kind(), (ull)round, (ull)checked);
 }
 
-static void nothing_is_lost(void)
+TEST(nothing_is_lost)
 {
     const char *asked = getenv("BF_STRESS_SECONDS");
     const double seconds = asked ? atof(asked) : SHORT(4, 2);
@@ -249,11 +243,7 @@ static void nothing_is_lost(void)
 
 int main(void)
 {
-    if (!mkdtemp(folder)) return 1;
-    snprintf(path, sizeof path, "%s/f.bloom", folder);
     b = mmap(NULL, sizeof *b, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (b == MAP_FAILED) return 1;
-    RUN(nothing_is_lost);
-    rmdir(folder);
-    return FINISH();
+    return main_in_folder();
 }

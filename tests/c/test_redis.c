@@ -5,7 +5,6 @@
 #include "../../core/sets/sets.h"
 #include "check.h"
 #include "redis_oracle.h"
-#include <pthread.h>
 #include <sys/sysinfo.h>
 
 /* ---- against the oracle ---- */
@@ -28,14 +27,13 @@ static void against_oracle(const char *scheme, uint64_t m, unsigned k)
     rs_command(&redis, "FLUSHALL");
     bf_filter *f = opened((bf_spec){ .m = m, .k = k, .scheme = scheme }, "oracle", "", __LINE__);
     if (!f) return;
-    bf_info i;
-    bf_get_info(f, &i);
+    const bf_info i = info_of(f);
     CHECK(!strcmp(i.home, "redis") && !strcmp(i.scheme, scheme));
     oracle o = { scheme, i.m, k, calloc(1, i.m), NULL, 1 };
     uint32_t seed = (uint32_t)(m + k);
     const int rounds = SHORT(2, 1);
     for (int r = 0; r < rounds; r++)
-        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) batch(f, &o, &seed, sizes[s]);
+        for (size_t s = 0; s < COUNT(sizes); s++) batch(f, &o, &seed, sizes[s]);
     same_bits(f, &o, "oracle");
     free(o.cells);
     bf_close(f);
@@ -47,12 +45,12 @@ static const struct {
 } shapes[] = { { 40000, 7 }, { 40000, 8 }, { 20480, 1 }, { 20480, 16 }, { 65536, 11 }, { 100, 3 },
     { 1, 1 }, { 33, 5 }, { 64, 5 }, { 99991, 2 }, { 2048, 16 } };
 
-static void every_scheme_against_the_oracle(void)
+TEST(every_scheme_against_the_oracle)
 {
     static const char *const mine[] = { "classic", "block",
         "block2" }; /* the schemes the oracle knows */
     for (size_t s = 0; s < 3; s++)
-        for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (size_t i = 0; i < COUNT(shapes); i++)
             against_oracle(mine[s], shapes[i].m, shapes[i].k);
     against_oracle("classic", 100000, 347);
     against_oracle("classic", 50000, 1000);
@@ -60,14 +58,14 @@ static void every_scheme_against_the_oracle(void)
 
 /* Every row of the table, also those the oracle does not know: the same answers and bits as in
  * memory. */
-static void every_scheme_as_in_memory(void)
+TEST(every_scheme_as_in_memory)
 {
     static const bf_spec tries[] = { { .m = 30000, .k = 7 }, { .n = 1000, .p = 0.01 },
         { .m = 30000, .n = 3000 }, { .n = 1000 }, { .m = 1 << 15, .k = 7 } };
     unsigned done = 0;
     for (size_t s = 0; bf_scheme_name(s); s++) {
         bf_spec plan = { 0 };
-        for (size_t i = 0; i < sizeof tries / sizeof *tries && !plan.m; i++) {
+        for (size_t i = 0; i < COUNT(tries) && !plan.m; i++) {
             plan = tries[i];
             plan.scheme = bf_scheme_name(s);
             if (bf_plan(&plan, &e) < 0 || plan.m > 1 << 25) plan.m = 0;
@@ -88,13 +86,12 @@ static void every_scheme_as_in_memory(void)
         bf_close(here);
         bf_filter *again = opened((bf_spec){ 0 }, "row", "", __LINE__);
         CHECK(again && bf_equal(again, there, &e) == 1);
-        bf_close(again);
-        bf_close(there);
+        CLOSE(again, there);
     }
     CHECK(done >= 3);
 }
 
-static void a_server_without_bitfield_ro(void)
+TEST(a_server_without_bitfield_ro)
 {
     server keep = redis;
     redis.old = true;
@@ -108,7 +105,7 @@ static void a_server_without_bitfield_ro(void)
     rs_resume(&redis);
 }
 
-static void a_user_without_the_right(void)
+TEST(a_user_without_the_right)
 {
     rs_command(&redis, "ACL SETUSER old on >pw ~* +@all -bitfield_ro");
     char url[128];
@@ -125,7 +122,7 @@ static void a_user_without_the_right(void)
 }
 
 /* ---- what others see ---- */
-static void other_clients_read_and_write_the_bits(void)
+TEST(other_clients_read_and_write_the_bits)
 {
     bf_filter *f =
         opened((bf_spec){ .m = 50000, .k = 7, .scheme = "classic" }, "shared", "", __LINE__);
@@ -147,7 +144,7 @@ static void other_clients_read_and_write_the_bits(void)
     bf_close(f);
 }
 
-static void opened_again(void)
+TEST(opened_again)
 {
     bf_filter *f = opened((bf_spec){ .n = 1000, .p = 0.01 }, "again", "", __LINE__), *g;
     bf_add(f, "x", 1, &e);
@@ -175,14 +172,13 @@ static void opened_again(void)
     bf_close(f);
 }
 
-static void by_unix_socket_database_and_key(void)
+TEST(by_unix_socket_database_and_key)
 {
     char url[128];
     snprintf(url, sizeof url, "unix://%s/socket?db=3&timeout=2.5&key=a%%20b%%3Fc", redis.folder);
     bf_filter *f = bf_open(&(bf_spec){ .m = 1000, .k = 3, .storage = url }, &e);
     if (!f) {
-        failed_here++;
-        fprintf(stderr, "%s\n", e.msg);
+        FAILED("%s\n", e.msg);
         return;
     }
     CHECK_EQ(bf_add(f, "x", 1, &e), 1);
@@ -212,8 +208,7 @@ static void sets_and_copies(const bf_spec *spec, const char *key)
     CHECK_EQ(bf_get_state(far, &st, &e), 0);
     CHECK_EQ(bf_get_state(c, &want, &e), 0);
     CHECK(st.ones == want.ones && st.count == want.count && st.fpr == want.fpr);
-    bf_info i;
-    bf_get_info(far, &i);
+    const bf_info i = info_of(far);
     uint8_t *bytes = malloc(i.image_bytes), *bytes2 = malloc(i.image_bytes);
     CHECK_EQ(bf_to_bytes(far, bytes, i.image_bytes, &e), 0);
     CHECK_EQ(bf_to_bytes(c, bytes2, i.image_bytes, &e), 0);
@@ -239,8 +234,7 @@ static void sets_and_copies(const bf_spec *spec, const char *key)
     CHECK_EQ(bf_equal(far, near, &e), 1);
     CHECK_EQ(bf_equal(seen, far, &e), 1); /* another handle follows the new mark */
     CHECK(missing(seen, 30, 60) == 0 && missing(seen, 0, 30) > 0);
-    bf_close(few);
-    bf_close(seen);
+    CLOSE(few, seen);
     CHECK(rs_number(&redis, "PTTL %s", key) > 400000 &&
           rs_number(&redis, "STRLEN %s", key) == (long)((i.m + 31) / 32 * 4 + 4));
     CHECK_EQ(bf_unite(far, both, &e), 0); /* Redis |= memory */
@@ -265,13 +259,10 @@ static void sets_and_copies(const bf_spec *spec, const char *key)
     CHECK_EQ(bf_delete(near, &e), BF_ENOTSUP);
     free(bytes);
     free(bytes2);
-    bf_close(far);
-    bf_close(near);
-    bf_close(both);
-    bf_close(c);
+    CLOSE(far, near, both, c);
 }
 
-static void sets_of_every_size(void)
+TEST(sets_of_every_size)
 {
     rs_command(&redis, "FLUSHALL");
     sets_and_copies(&(bf_spec){ .m = 9001, .k = 5 }, "small");
@@ -281,18 +272,17 @@ static void sets_of_every_size(void)
     CHECK_EQ(rs_number(&redis, "DBSIZE"), 0); /* no temporary key is left */
 }
 
-static void between_two_filters_in_redis(void)
+TEST(between_two_filters_in_redis)
 {
     bf_filter *a = numbers(opened((bf_spec){ .m = 9001, .k = 5 }, "a", "", __LINE__), 0, 50),
               *b = numbers(opened((bf_spec){ .m = 9001, .k = 5 }, "b", "", __LINE__), 50, 90);
     CHECK_EQ(bf_equal(a, b, &e), 0);
     CHECK_EQ(bf_unite(a, b, &e), 0);
     CHECK_EQ(missing(a, 0, 90), 0);
-    bf_close(a);
-    bf_close(b);
+    CLOSE(a, b);
 }
 
-static void cleared_or_made_anew_by_another(void)
+TEST(cleared_or_made_anew_by_another)
 {
     bf_state st;
     bf_filter *a = numbers(opened((bf_spec){ .m = 9001, .k = 5 }, "two", "", __LINE__), 0, 50),
@@ -327,13 +317,10 @@ static void cleared_or_made_anew_by_another(void)
     }
     CHECK_EQ(bf_get_state(c, &st, &e), 0);
     CHECK(st.ones <= 5); /* an add may leave bits, never take one */
-    bf_close(a);
-    bf_close(b);
-    bf_close(c);
-    bf_close(near);
+    CLOSE(a, b, c, near);
 }
 
-static void the_largest_key_and_past_it(void)
+TEST(the_largest_key_and_past_it)
 {
     struct sysinfo i;
     bool room = sysinfo(&i) == 0 &&
@@ -353,9 +340,7 @@ static void the_largest_key_and_past_it(void)
     bf_spec spec = {
         .m = (UINT64_C(1) << 32) - 63, .k = 3, .shards = 1, .storage = rs_url(&redis, "huge", "")
     };
-    CHECK(!bf_open(&spec, &e));
-    CHECK_EQ(e.code, BF_EINVAL);
-    CHECK_HAS(e.msg, "larger filters need more shards");
+    CHECK_NO_FILTER(bf_open(&spec, &e), BF_EINVAL, "larger filters need more shards");
     spec = (bf_spec){ .m = (UINT64_C(1) << 32) + 1,
         .k = 7,
         .scheme = "php-mt",
@@ -374,35 +359,6 @@ static void the_largest_key_and_past_it(void)
 }
 
 /* ---- several at once ---- */
-static void two_creators_and_many_adders(void)
-{
-    enum { WORKERS = 6, KEYS = 400 };
-    rs_command(&redis, "FLUSHALL");
-    int pipes[2];
-    pid_t child[WORKERS];
-    if (pipe(pipes)) return;
-    for (int w = 0; w < WORKERS; w++)
-        if ((child[w] = fork()) == 0) {
-            int fresh = 0;
-            bf_filter *f = opened((bf_spec){ .n = 10000, .p = 1e-4 }, "race", "", __LINE__);
-            for (unsigned i = 0; f && i < KEYS; i++) {
-                char t[16];
-                fresh += bf_add(f, t, (size_t)sprintf(t, "r%u", i), &e);
-            }
-            if (!f) fresh = -1;
-            _exit(write(pipes[1], &fresh, sizeof fresh) != sizeof fresh);
-        }
-    int sum = 0, one;
-    for (int w = 0; w < WORKERS; w++)
-        if (read(pipes[0], &one, sizeof one) == sizeof one) {
-            CHECK(one >= 0);
-            sum += one;
-        }
-    for (int w = 0; w < WORKERS; w++) waitpid(child[w], NULL, 0);
-    CHECK_EQ(sum, KEYS); /* exactly one is told new */
-    CHECK_EQ(rs_number(&redis, "DBSIZE"), 2);
-}
-
 static void *thread_adds(void *f)
 {
     long fresh = 0;
@@ -413,7 +369,7 @@ static void *thread_adds(void *f)
     return (void *)fresh;
 }
 
-static void threads_share_a_handle(void)
+TEST(threads_share_a_handle)
 {
     pthread_t t[4];
     long sum = 0;
@@ -428,7 +384,7 @@ static void threads_share_a_handle(void)
     bf_close(f);
 }
 
-static void a_child_has_its_own_connection(void)
+TEST(a_child_has_its_own_connection)
 {
     bf_filter *f = opened((bf_spec){ .n = 10000, .p = 1e-4 }, "fork", "", __LINE__);
     bf_add(f, "before", 6, &e);
@@ -463,7 +419,7 @@ static void a_child_has_its_own_connection(void)
     bf_close(f);
 }
 
-static void keyed(void)
+TEST(keyed)
 {
     static const char secret[17] = "0123456789abcdef", other[17] = "fedcba9876543210";
     bf_filter *f = bf_open(&(bf_spec){ .m = 1000, .k = 3, .secret = secret, .secret_len = 16 }, &e);
@@ -474,8 +430,7 @@ static void keyed(void)
     CHECK_EQ(bf_add(f, "x", 1, &e), 1);
     bf_filter *c = bf_copy(f, &e);
     CHECK(c && bf_test(c, "x", 1, &e) == 1);
-    bf_close(c);
-    bf_close(f);
+    CLOSE(c, f);
     CHECK(!bf_open(&(bf_spec){ .storage = rs_url(&redis, "keyed", "") }, &e));
     CHECK_HAS(e.msg, "is keyed: its secret must be given");
     CHECK(!bf_open(
@@ -485,7 +440,7 @@ static void keyed(void)
     CHECK_EQ(rs_number(&redis, "HLEN keyed:meta"), 11);
 }
 
-static void foreign_bitmaps(void)
+TEST(foreign_bitmaps)
 {
     rs_command(&redis, "DEL old");
     bf_spec spec = { .m = 10000, .k = 4, .scheme = "classic", .must_exist = true };
@@ -510,31 +465,7 @@ static void foreign_bitmaps(void)
         CHECK_EQ(bf_add(f, "n0", 2, &e), BF_PRESENT);
         CHECK_EQ(bf_clear(f, &e), BF_ENOTSUP);
     }
-    bf_close(f);
-    bf_close(here);
+    CLOSE(f, here);
 }
 
-int main(void)
-{
-    (void)o_apply;
-    setvbuf(stdout, NULL, _IOLBF, 0); /* children must not print it again */
-    rs_start(&redis, NULL);
-    RUN(every_scheme_against_the_oracle);
-    RUN(every_scheme_as_in_memory);
-    RUN(a_server_without_bitfield_ro);
-    RUN(a_user_without_the_right);
-    RUN(other_clients_read_and_write_the_bits);
-    RUN(opened_again);
-    RUN(by_unix_socket_database_and_key);
-    RUN(sets_of_every_size);
-    RUN(between_two_filters_in_redis);
-    RUN(cleared_or_made_anew_by_another);
-    RUN(the_largest_key_and_past_it);
-    RUN(two_creators_and_many_adders);
-    RUN(threads_share_a_handle);
-    RUN(a_child_has_its_own_connection);
-    RUN(keyed);
-    RUN(foreign_bitmaps);
-    rs_end(&redis);
-    return FINISH();
-}
+int main(void) { return main_with_redis(&redis); }

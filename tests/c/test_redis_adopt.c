@@ -54,7 +54,7 @@ static uint64_t ones(bf_filter *f)
 }
 
 /* ---- adopted ---- */
-static void gets_mark_and_companion(void)
+TEST(gets_mark_and_companion)
 {
     rs_command(&redis, "FLUSHALL");
     they_add("k", 0, 40);
@@ -71,16 +71,13 @@ static void gets_mark_and_companion(void)
     CHECK(missing(f, 0, 60) == 0 && missing(g, 0, 60) == 0 && missing(h, 0, 60) == 0);
     numbers(g, 60, 70);
     CHECK(they_miss("k", 0, 70) == 0 && missing(h, 0, 70) == 0);
-    bf_info i;
-    bf_get_info(g, &i);
+    const bf_info i = info_of(g);
     CHECK(i.m == M && i.k == K && !strcmp(i.scheme, "gozero") && !i.created);
-    bf_close(f);
-    bf_close(g);
-    bf_close(h);
+    CLOSE(f, g, h);
 }
 
 /* They go on adding while it is cleared, rebuilt, united, expires, and is deleted. */
-static void cared_for(void)
+TEST(cared_for)
 {
     unsigned n = 0;
     rs_command(&redis, "FLUSHALL");
@@ -103,13 +100,11 @@ static void cared_for(void)
     they_add("k", 40, 50);
     CHECK(rs_number(&redis, "TTL k:meta") > 900 && missing(g, 40, 50) == 0);
     CHECK(bf_delete(g, &e) == 0 && rs_number(&redis, "DBSIZE") == 0);
-    bf_close(f);
-    bf_close(g);
-    bf_close(near);
+    CLOSE(f, g, near);
 }
 
 /* Theirs is gone, and they begin it again: never "absent" for what they added. */
-static void lost_and_adopted_again(void)
+TEST(lost_and_adopted_again)
 {
     for (int both = 0; both < 2; both++) {
         rs_command(&redis, "FLUSHALL");
@@ -139,7 +134,7 @@ static void lost_and_adopted_again(void)
 }
 
 /* ---- while they write ---- */
-static void nothing_of_theirs_is_overwritten(void)
+TEST(nothing_of_theirs_is_overwritten)
 {
     const uint64_t m = UINT64_C(1) << 28; /* grown in several steps */
     bf_filter *small = scale;
@@ -157,14 +152,13 @@ static void nothing_of_theirs_is_overwritten(void)
     waitpid(child, NULL, 0);
     CHECK(f && missing(f, 0, 400) == 0 && they_miss("big", 0, 400) == 0);
     CHECK_EQ(rs_number(&redis, "STRLEN big"), (1 << 25) + 4);
-    bf_close(f);
-    bf_close(scale);
+    CLOSE(f, scale);
     scale = small;
 }
 
 /* An add that meets a string without the mark takes nothing back: they may have set the same bits
  * since. */
-static void what_they_add_meanwhile_stays(void)
+TEST(what_they_add_meanwhile_stays)
 {
     for (int stop = 1; stop <= 6; stop++) {
         proxy x;
@@ -201,7 +195,7 @@ static void what_they_add_meanwhile_stays(void)
 }
 
 /* Of several who adopt it at once one does, and the others find it adopted. */
-static void several_adopt_at_once(void)
+TEST(several_adopt_at_once)
 {
     enum { ADOPTERS = 6 };
     for (int round = 0; round < 5; round++) {
@@ -231,7 +225,7 @@ static void several_adopt_at_once(void)
 }
 
 /* As two different filters: one of them is adopted, and whoever wants the other is told both. */
-static void adopted_as_two(void)
+TEST(adopted_as_two)
 {
     enum { ADOPTERS = 6 };
     static const bf_spec as[] = { { ADOPT },
@@ -302,9 +296,7 @@ static void large_cared_for(void)
     CHECK(bf_expire(g, 1000, &e) == 0 && rs_number(&redis, "TTL k:meta") > 900);
     CHECK(rs_number(&redis, "TTL k") > 900 && rs_number(&redis, "DBSIZE") == 2);
     CHECK(bf_delete(f, &e) == 0 && rs_number(&redis, "DBSIZE") == 0);
-    bf_close(f);
-    bf_close(g);
-    bf_close(near);
+    CLOSE(f, g, near);
 }
 
 /* Gone, or begun again and so shorter: never "absent". */
@@ -327,16 +319,14 @@ static void large_lost(void)
     they_add("k", 20, 22);
     bf_close(OPEN("k", ADOPT_LARGE));
     CHECK(bf_test(g, "n5", 2, &e) == 0 || strstr(e.msg, "was re-created"));
-    bf_close(f);
-    bf_close(g);
+    CLOSE(f, g);
 }
 
 static void large_made_here(void)
 {
     rs_command(&redis, "FLUSHALL");
     bf_filter *f = OPEN("k", LARGE), *g = OPEN("k", .must_exist = true);
-    bf_info i;
-    bf_get_info(f, &i);
+    const bf_info i = info_of(f);
     CHECK(i.created && rs_number(&redis, "STRLEN k") == LENGTH);
     numbers(f, 0, 10);
     they_add("k", 10, 20);
@@ -349,11 +339,10 @@ static void large_made_here(void)
     CHECK(bf_test(f, "n1", 2, &e) == BF_EIO && strstr(e.msg, "was re-created"));
     CHECK(bf_test(f, "n1", 2, &e) == 0 && bf_delete(f, &e) == 0);
     CHECK_EQ(rs_number(&redis, "DBSIZE"), 0);
-    bf_close(f);
-    bf_close(g);
+    CLOSE(f, g);
 }
 
-static void up_to_the_last_bit(void)
+TEST(up_to_the_last_bit)
 {
     bf_filter *small = scale;
     if (!room_for_gibs(3)) return;
@@ -369,7 +358,7 @@ static void up_to_the_last_bit(void)
 }
 
 /* ---- what is refused ---- */
-static void refused(void)
+TEST(refused)
 {
     const bf_spec adopt = { ADOPT };
     bf_spec s;
@@ -392,8 +381,8 @@ static void refused(void)
     CHECK_EQ(code_of(s, "k"), BF_EFORMAT);
     s = adopt;
     s.read_only = true;
-    CHECK_EQ(code_of(s, "k"), BF_EINVAL);
-    CHECK_HAS(e.msg, "adopt writes to the filter: read_only must not be given");
+    CHECK_REFUSED(
+        code_of(s, "k"), BF_EINVAL, "adopt writes to the filter: read_only must not be given");
     CHECK_NO_FILTER(
         bf_open(&(bf_spec){ .m = 100, .k = 3, .adopt = true }, &e), BF_EINVAL, "no Redis is given");
     s = adopt;
@@ -402,8 +391,7 @@ static void refused(void)
     CHECK_EQ(code_of(s, "k"), BF_ENOTSUP);
     s = (bf_spec){ .scheme = "classic", .m = UINT64_C(1) << 32, .k = 3, .shards = 1 };
     s.must_exist = s.adopt = true;
-    CHECK_EQ(code_of(s, "k"), BF_ENOTSUP);
-    CHECK_HAS(e.msg, "room for the mark");
+    CHECK_REFUSED(code_of(s, "k"), BF_ENOTSUP, "room for the mark");
     CHECK(rs_number(&redis, "DBSIZE") == 1 && they_miss("k", 0, 40) == 0);
     rs_command(&redis, "HSET k:meta my own");
     CHECK_EQ(code_of(adopt, "k"), BF_EFORMAT);
@@ -420,18 +408,9 @@ static void refused(void)
 
 int main(void)
 {
-    setvbuf(stdout, NULL, _IOLBF, 0);
     scale = bf_open(&(bf_spec){ THEIRS }, &e);
     rs_start(&redis, NULL);
-    RUN(gets_mark_and_companion);
-    RUN(cared_for);
-    RUN(lost_and_adopted_again);
-    RUN(nothing_of_theirs_is_overwritten);
-    RUN(what_they_add_meanwhile_stays);
-    RUN(several_adopt_at_once);
-    RUN(adopted_as_two);
-    RUN(up_to_the_last_bit);
-    RUN(refused);
+    run_tests();
     rs_end(&redis);
     bf_close(scale);
     return FINISH();

@@ -2,7 +2,7 @@
  * are written: the answers are right if that round trip is given up, if the connection ends in
  * between, and in batches of any size.  It starts its own server. */
 #define _GNU_SOURCE
-#include "../../core/redis/generation.h"
+#include "../../core/redis/redis.h"
 #include "../../core/redis/redis.h"
 #include "check.h"
 #include "redis_filters.h"
@@ -40,14 +40,14 @@ static bf_conn *half_sent(bf_filter *f)
     return r->conn;
 }
 
-static void batches_of_any_size(void)
+TEST(batches_of_any_size)
 {
     bf_filter *f = filled();
     for (size_t n = 2; n <= 2 * KEYS; n = n * 3 / 2 + 2) right(f, n - n % 2);
     bf_close(f);
 }
 
-static void a_round_trip_that_is_given_up(void)
+TEST(a_round_trip_that_is_given_up)
 {
     bf_filter *f = filled();
     for (int i = 0; i < 3; i++) {
@@ -60,7 +60,7 @@ static void a_round_trip_that_is_given_up(void)
     bf_close(f);
 }
 
-static void a_connection_that_ends_in_between(void)
+TEST(a_connection_that_ends_in_between)
 {
     bf_filter *f = filled();
     bf_conn *l = half_sent(f);
@@ -77,12 +77,4 @@ static void a_connection_that_ends_in_between(void)
     bf_close(f);
 }
 
-int main(void)
-{
-    rs_start(&redis, NULL);
-    RUN(batches_of_any_size);
-    RUN(a_round_trip_that_is_given_up);
-    RUN(a_connection_that_ends_in_between);
-    rs_end(&redis);
-    return FINISH();
-}
+int main(void) { return main_with_redis(&redis); }

@@ -9,12 +9,11 @@
 /* ---- created ---- */
 static bool created(const bf_filter *f)
 {
-    bf_info i;
-    bf_get_info(f, &i);
+    const bf_info i = info_of(f);
     return i.created;
 }
 
-static void who_made_it(void)
+TEST(who_made_it)
 {
     char file[64] = "/tmp/bf-created-XXXXXX";
     close(mkstemp(file));
@@ -22,7 +21,7 @@ static void who_made_it(void)
     static const bf_spec near[] = { { .m = 1000, .k = 3 }, { .n = 100, .p = 0.01, .grow = 2 },
         { .n = 100, .p = 0.01, .window = 60 }, { .m = 1000, .k = 3, .counting = true },
         { .m = 9000, .k = 3, .shards = 3 } };
-    for (size_t i = 0; i < sizeof near / sizeof *near; i++) {
+    for (size_t i = 0; i < COUNT(near); i++) {
         bf_info info;
         bf_spec there = near[i];
         there.storage = file;
@@ -46,9 +45,7 @@ static void who_made_it(void)
         bf_filter *f = world_open(w, true), *g = world_open(w, false),
                   *c = w->spec.window == 0 ? bf_copy(w->f, &e) : NULL;
         CHECK(f && g && !created(f) && !created(g) && (!c || !created(c)));
-        bf_close(f);
-        bf_close(g);
-        bf_close(c);
+        CLOSE(f, g, c);
         world_forget(w);
     }
     rs_command(&redis, "FLUSHALL");
@@ -96,7 +93,7 @@ static int64_t again_remove(world *w)
 }
 static int64_t (*const agains[])(world *) = { again_single, again_many, again_add, again_add_many,
     again_clear, again_state, again_unite, again_count, again_remove };
-enum { AGAINS = sizeof agains / sizeof *agains };
+enum { AGAINS = COUNT(agains) };
 
 /* A flush, and somebody constructs it anew: the handle is told once, whatever it asks, and goes on.
  */
@@ -108,23 +105,18 @@ static void flushed(world *w, size_t how)
     CHECK(other && created(other) && bf_add(other, "other", 5, &e) == 1);
     e = (bf_error){ 0 };
     int64_t rc = agains[how](w);
-    if (!told_anew(rc)) {
-        failed_here++;
-        fprintf(stderr, "%s, %zu: %lld, %s\n", w->name, how, (long long)rc, e.msg);
-    }
+    if (!told_anew(rc)) FAILED("%s, %zu: %lld, %s\n", w->name, how, (long long)rc, e.msg);
     CHECK_EQ(bf_test(other, "n3", 2, &e), 0); /* what was refused is not in it */
     for (int i = 0; i < 3; i++)
-        if ((rc = bf_test(w->f, "other", 5, &e)) != 1) {
-            failed_here++;
-            fprintf(stderr, "%s, %zu: told twice: %lld, %s\n", w->name, how, (long long)rc, e.msg);
-        }
+        if ((rc = bf_test(w->f, "other", 5, &e)) != 1)
+            FAILED("%s, %zu: told twice: %lld, %s\n", w->name, how, (long long)rc, e.msg);
     CHECK_EQ(bf_test_many(w->f, world_keys, WORLD_KEYS, NULL, &e), 0);
     CHECK(bf_add_many(w->f, world_keys, WORLD_KEYS, NULL, &e) >= 0 &&
           bf_test_many(other, world_keys, WORLD_KEYS, NULL, &e) == WORLD_KEYS);
     bf_close(other);
 }
 
-static void recreated_is_told_once(void)
+TEST(recreated_is_told_once)
 {
     for (world *w = worlds; w < worlds + WORLDS; w++) {
         if (w->foreign || !strcmp(w->name, "redisson") || w->spec.cache)
@@ -136,7 +128,7 @@ static void recreated_is_told_once(void)
 
 /* With a cache what is known is not asked; the first trip tells, and nothing of before is known any
  * more. */
-static void caches(void)
+TEST(caches)
 {
     rs_command(&redis, "FLUSHALL");
     bf_filter *f = OPEN("c", .m = 9000, .k = 3, .shards = 2, .cache = true, .cache_max_age = 1e6),
@@ -151,11 +143,10 @@ static void caches(void)
     CHECK_EQ(present_of(f, 0, 20), 0);
     g = OPEN("c", 0);
     CHECK(g && bf_add(f, "x", 1, &e) == 1 && bf_test(g, "x", 1, &e) == 1);
-    bf_close(f);
-    bf_close(g);
+    CLOSE(f, g);
 }
 
-static void cleared_and_rebuilt_are_not_told(void)
+TEST(cleared_and_rebuilt_are_not_told)
 {
     for (unsigned shards = 1; shards <= 3; shards += 2) {
         rs_command(&redis, "FLUSHALL");
@@ -175,16 +166,13 @@ static void cleared_and_rebuilt_are_not_told(void)
         bf_close(OPEN("q", .m = 30000, .k = 5, .shards = shards));
         CHECK(bf_clear(h, &e) == BF_EIO && told_anew(BF_EIO) && bf_clear(h, &e) == 0);
         CHECK(told_anew(bf_test(f, "n1", 2, &e)) && bf_test(f, "n1", 2, &e) == 0);
-        bf_close(f);
-        bf_close(g);
-        bf_close(h);
-        bf_close(near);
+        CLOSE(f, g, h, near);
     }
 }
 
 /* A version that notes no birth: followed in silence, as it always was; what this version
  * re-creates is told. */
-static void older_versions(void)
+TEST(older_versions)
 {
     rs_command(&redis, "FLUSHALL");
     bf_close(OPEN("old", .m = 9000, .k = 3));
@@ -205,7 +193,7 @@ static void older_versions(void)
 }
 
 /* Whoever was told that it is lost is not told again. */
-static void lost_and_then_recreated(void)
+TEST(lost_and_then_recreated)
 {
     rs_command(&redis, "FLUSHALL");
     bf_filter *f = numbers(OPEN("l", .m = 9000, .k = 3), 0, 5),
@@ -218,8 +206,7 @@ static void lost_and_then_recreated(void)
     CHECK_EQ(bf_test(f, "n1", 2, &e), 0);
     CHECK_EQ(bf_test(g, "n1", 2, &e), 0);
     CHECK_EQ(missing(numbers(g, 0, 600), 0, 600), 0);
-    bf_close(f);
-    bf_close(g);
+    CLOSE(f, g);
     f = numbers(OPEN("ls", .m = 9000, .k = 3, .shards = 3), 0, 60);
     rs_command(&redis, "FLUSHALL");
     CHECK(bf_test(f, "n1", 2, &e) == BF_EIO && strstr(e.msg, "is lost"));
@@ -238,19 +225,18 @@ static void lost_and_then_recreated(void)
 }
 
 /* A handle with many parts, of a filter that has fewer now, and as many again later. */
-static void parts_of_before(void)
+TEST(parts_of_before)
 {
     rs_command(&redis, "FLUSHALL");
     bf_filter *f = numbers(OPEN("p", .n = 10, .p = 0.01, .grow = 2), 0, 4000);
-    bf_info i;
-    bf_get_info(f, &i);
+    bf_info i = info_of(f);
     CHECK(i.part_count > 1);
     rs_command(&redis, "FLUSHALL");
     bf_filter *g = numbers(OPEN("p", .n = 10, .p = 0.01, .grow = 2), 1000, 1005);
     CHECK(told_anew(bf_test(f, "n1", 2, &e)) && strstr(e.msg, "Redis key p at") &&
           strstr(e.msg, "by this object)"));
     CHECK_EQ(missing(f, 1000, 1005), 0);
-    bf_get_info(f, &i);
+    i = info_of(f);
     CHECK_EQ(i.part_count, 1);
     numbers(g, 1000, 2000);
     CHECK_EQ(missing(f, 1000, 2000), 0);
@@ -268,35 +254,29 @@ static void parts_of_before(void)
 static const bf_spec kinds[] = { { .m = 40000, .k = 4 }, { .n = 100, .p = 0.01, .grow = 2 },
     { .m = 9000, .k = 4, .counting = true, .scheme = "classic" },
     { .n = 100, .p = 0.01, .window = 60 }, { .m = 90000, .k = 4, .shards = 3 } };
-enum { KINDS = sizeof kinds / sizeof *kinds };
+enum { KINDS = COUNT(kinds) };
 
 /* What is there is whole, of the kind of the winners, and every loser was told. */
 static void settle(const int *rc, int round)
 {
     int winner = -1;
     for (int w = 0; w < KINDS; w++) {
-        if (rc[w] == 0 && winner >= 0) {
-            failed_here++;
-            fprintf(stderr, "round %d: kinds %d and %d both have it\n", round, winner, w);
-        }
+        if (rc[w] == 0 && winner >= 0)
+            FAILED("round %d: kinds %d and %d both have it\n", round, winner, w);
         if (rc[w] == 0)
             winner = w;
-        else if (rc[w] != BF_EMISMATCH && rc[w] != BF_EFORMAT && rc[w] != BF_ENOTSUP) {
-            failed_here++;
-            fprintf(stderr, "round %d: kind %d: %d\n", round, w, rc[w]);
-        }
+        else if (rc[w] != BF_EMISMATCH && rc[w] != BF_EFORMAT && rc[w] != BF_ENOTSUP)
+            FAILED("round %d: kind %d: %d\n", round, w, rc[w]);
     }
     CHECK(winner >= 0);
     if (winner < 0) return;
     bf_filter *f = opened((bf_spec){ .counting = kinds[winner].counting }, "race", "", __LINE__);
-    if (!f || missing(f, 0, 30)) {
-        failed_here++;
-        fprintf(stderr, "round %d: kind %d is not whole: %s\n", round, winner, e.msg);
-    }
+    if (!f || missing(f, 0, 30))
+        FAILED("round %d: kind %d is not whole: %s\n", round, winner, e.msg);
     bf_close(f);
 }
 
-static void racing_kinds(void)
+TEST(racing_kinds)
 {
     for (int round = 0; round < 40; round++) {
         pid_t child[KINDS];
@@ -338,7 +318,7 @@ static void racing_kinds(void)
 }
 
 /* One stops between two of its steps, as long as another needs to make its own there. */
-static void stopped_between_steps(void)
+TEST(stopped_between_steps)
 {
     for (int one = 0; one < KINDS; one++)
         for (int two = 0; two < KINDS; two++) {
@@ -371,34 +351,27 @@ static void stopped_between_steps(void)
                 __atomic_store_n(&x.orders->hold_at, 0, __ATOMIC_SEQ_CST);
                 waitpid(child, &status, 0);
                 rc[0] = WIFEXITED(status) ? -WEXITSTATUS(status) : -99;
-                if ((rc[0] == 0) == (rc[1] == 0)) {
-                    failed_here++;
-                    fprintf(
-                        stderr, "kinds %d and %d, step %d: %d, %d\n", one, two, step, rc[0], rc[1]);
-                }
+                if ((rc[0] == 0) == (rc[1] == 0))
+                    FAILED("kinds %d and %d, step %d: %d, %d\n", one, two, step, rc[0], rc[1]);
                 const int winner = rc[0] == 0 ? one : two;
                 bf_filter *g =
                     opened((bf_spec){ .counting = kinds[winner].counting }, "race", "", __LINE__);
-                if (!g || missing(g, 0, 30) || (f && missing(f, 0, 30))) {
-                    failed_here++;
-                    fprintf(
-                        stderr, "kinds %d and %d, step %d: not whole: %s\n", one, two, step, e.msg);
-                }
-                bf_close(g);
-                bf_close(f);
+                if (!g || missing(g, 0, 30) || (f && missing(f, 0, 30)))
+                    FAILED("kinds %d and %d, step %d: not whole: %s\n", one, two, step, e.msg);
+                CLOSE(g, f);
                 proxy_end(&x);
             }
         }
 }
 
-static void foreign_strings_stay(void)
+TEST(foreign_strings_stay)
 {
     rs_command(&redis, "FLUSHALL");
     rs_command(&redis, "SET {f}:p0 precious");
-    CHECK(!bf_open(&(bf_spec){ .n = 100, .p = 0.01, .grow = 2, .storage = rs_url(&redis, "f", "") },
-              &e) &&
-          e.code == BF_EFORMAT);
-    CHECK_HAS(e.msg, "Redis key {f}:p0 at");
+    CHECK_NO_FILTER(
+        bf_open(
+            &(bf_spec){ .n = 100, .p = 0.01, .grow = 2, .storage = rs_url(&redis, "f", "") }, &e),
+        BF_EFORMAT, "Redis key {f}:p0 at");
     CHECK(!strcmp(rs_command(&redis, "GET {f}:p0"), "precious"));
     CHECK_EQ(rs_number(&redis, "DBSIZE"), 1);
     rs_command(&redis, "FLUSHALL");
@@ -419,7 +392,7 @@ static void foreign_strings_stay(void)
 
 /* What is done with a filter of parts that others deleted and made something else of is not done to
  * theirs. */
-static void hashes_of_others_stay(void)
+TEST(hashes_of_others_stay)
 {
     rs_command(&redis, "FLUSHALL");
     bf_filter *f = OPEN("o", .m = 9000, .k = 3, .shards = 3), *g = OPEN("o", 0);
@@ -427,27 +400,12 @@ static void hashes_of_others_stay(void)
     bf_filter *h = numbers(OPEN("o", .m = 9000, .k = 3, .shards = 2), 0, 10);
     CHECK(bf_expire(f, 5, &e) < 0 && bf_delete(f, &e) < 0);
     CHECK(rs_number(&redis, "TTL o:meta") == -1 && missing(h, 0, 10) == 0);
-    bf_close(f);
-    bf_close(g);
-    bf_close(h);
+    CLOSE(f, g, h);
 }
 
 int main(void)
 {
-    setvbuf(stdout, NULL, _IOLBF, 0);
     rs_start(&redis, NULL);
     rs_command(&redis, "ACL SETUSER w on >pw ~* +@all");
-    RUN(who_made_it);
-    RUN(recreated_is_told_once);
-    RUN(caches);
-    RUN(cleared_and_rebuilt_are_not_told);
-    RUN(older_versions);
-    RUN(lost_and_then_recreated);
-    RUN(parts_of_before);
-    RUN(racing_kinds);
-    RUN(stopped_between_steps);
-    RUN(foreign_strings_stay);
-    RUN(hashes_of_others_stay);
-    rs_end(&redis);
-    return FINISH();
+    return main_with_redis(&redis);
 }

@@ -38,8 +38,6 @@ static int one_by_one(
 {
     int64_t replies = 0;
     bool fine = line.fd >= 0 || (line.fd = rs_connect(redis.port)) >= 0;
-    (void)ctx;
-    (void)report;
     for (size_t i = 0; fine && i < nparts; i++) {
         const char *at = parts[i].bytes;
         bf_commands c = { at, at + parts[i].len, 0 };
@@ -59,17 +57,13 @@ static const bf_redis_client client = { .exchange = one_by_one, .name = "one by 
 
 /* ---- what is there, and what the other one does ---- */
 static double now_is;
-static double clock_of_test(void *unused)
-{
-    (void)unused;
-    return now_is;
-}
+static double clock_of_test(void *unused) { return now_is; }
 static const bf_spec kinds[] = { { .m = 20000, .k = 5 }, { .n = 1000, .p = 0.001 },
     { .m = 30000, .k = 5, .shards = 3 }, { .m = 9000, .k = 4, .counting = true },
     { .m = 9000, .k = 4, .shards = 2, .counting = true }, { .n = 8, .p = 1e-4, .grow = 2 },
     { .n = 1000, .p = 1e-4, .window = 4000, .parts = 4, .clock = clock_of_test },
     { .m = 20000, .k = 5, .scheme = "php-mt" } };
-enum { KINDS = sizeof kinds / sizeof *kinds };
+enum { KINDS = COUNT(kinds) };
 static const bf_spec *kind;
 static unsigned keys; /* n0.. so many were acknowledged */
 
@@ -103,8 +97,7 @@ static void rebuild_it(void)
     }
     numbers(fresh, 0, keys);
     CHECK(bf_rebuild_end(f, fresh, &e) >= 0);
-    bf_close(fresh);
-    bf_close(f);
+    CLOSE(fresh, f);
 }
 static void delete_it(void)
 {
@@ -156,7 +149,7 @@ static const struct {
     { "flushed, made", make, flush_it, make, false, false },
     { "flushed and made", make, flush_and_make, NULL, true, false },
     { "expires", make, expire_it, NULL, true, false } };
-enum { STORIES = sizeof stories / sizeof *stories };
+enum { STORIES = COUNT(stories) };
 
 /* how: 0 constructs, 1 opens what is there, 2 opens it with its parameters, 3 reads only */
 enum { HOWS = 4 };
@@ -174,9 +167,8 @@ static bf_spec spec_of(int how)
 
 static void tell(size_t story, int how, const char *what, const char *why)
 {
-    failed_here++;
-    fprintf(stderr, "kind %d, %s before command %ld (%ld), opened %d: %s; %s\n",
-        (int)(kind - kinds), stories[story].name, line.at, line.then, how, what, why);
+    FAILED("kind %d, %s before command %ld (%ld), opened %d: %s; %s\n", (int)(kind - kinds),
+        stories[story].name, line.at, line.then, how, what, why);
 }
 
 static void judge(size_t story, int how, bf_filter *f, const bf_error *why)
@@ -246,7 +238,7 @@ static void one_story(size_t story, int how)
             more = line.acted;
 }
 
-static void all_stories(void)
+TEST(all_stories)
 {
     for (kind = kinds; kind < kinds + KINDS; kind++)
         for (size_t story = 0; story < STORIES; story++)
@@ -254,10 +246,4 @@ static void all_stories(void)
                 if (!stories[story].then || how % 2 == 0) one_story(story, how);
 }
 
-int main(void)
-{
-    rs_start(&redis, NULL);
-    RUN(all_stories);
-    rs_end(&redis);
-    return FINISH();
-}
+int main(void) { return main_with_redis(&redis); }

@@ -2,53 +2,10 @@
  * from the spec: the answers are those without a cache, no trip is made where none is needed, and
  * what changed behind the cache is noticed.  It starts its own servers. */
 #define _GNU_SOURCE
-#include "../../core/bloomfilter.h"
-#include "check.h"
 #include "oracle.h"
-#include "redis_server.h"
+#include "redis_filters.h"
 
 enum { MOST = 1500 };
-static server redis;
-static bf_error e;
-
-static bf_filter *opened(bf_spec spec, const char *key, const char *more, int line)
-{
-    spec.storage = rs_url(&redis, key, more);
-    e = (bf_error){ 0 };
-    bf_filter *f = bf_open(&spec, &e);
-    if (!f) {
-        failed_here++;
-        fprintf(stderr, "line %d: %s\n", line, e.msg);
-        exit(1);
-    }
-    return f;
-}
-#define OPEN(key, ...) opened((bf_spec){ __VA_ARGS__ }, key, "", __LINE__)
-
-static bf_filter *numbers(bf_filter *f, unsigned from, unsigned to)
-{
-    for (unsigned i = from; f && i < to; i++) {
-        char t[16];
-        bf_add(f, t, (size_t)sprintf(t, "n%u", i), &e);
-    }
-    return f;
-}
-static unsigned present(bf_filter *f, unsigned from, unsigned to)
-{
-    unsigned n = 0;
-    for (unsigned i = from; i < to; i++) {
-        char t[16];
-        n += bf_test(f, t, (size_t)sprintf(t, "n%u", i), &e) == 1;
-    }
-    return n;
-}
-/* Commands that the server has run for others than this very question. */
-static long commands(void)
-{
-    static long asked;
-    const char *text = strstr(rs_command(&redis, "INFO stats"), "total_commands_processed:");
-    return (text ? atol(text + 25) : 0) - asked++;
-}
 
 /* ---- the same answers ---- */
 static void against_oracle(const char *scheme, unsigned shards, double max_age)
@@ -60,8 +17,7 @@ static void against_oracle(const char *scheme, unsigned shards, double max_age)
     bf_filter *f = OPEN("cached", .m = 60000, .k = 6, .scheme = scheme, .shards = shards,
                   .cache = true, .cache_max_age = max_age),
               *other = OPEN("cached", 0);
-    bf_info i;
-    bf_get_info(f, &i);
+    const bf_info i = info_of(f);
     oracle o = { scheme, i.m, 6, calloc(1, i.m), NULL, shards };
     uint32_t seed = shards;
     for (int round = 0; round < 30; round++) {
@@ -78,11 +34,10 @@ static void against_oracle(const char *scheme, unsigned shards, double max_age)
         CHECK(!memcmp(each, want, n));
     }
     free(o.cells);
-    bf_close(f);
-    bf_close(other);
+    CLOSE(f, other);
 }
 
-static void the_same_answers(void)
+TEST(the_same_answers)
 {
     static const char *const schemes[] = { "classic", "block", "block2" };
     for (size_t s = 0; s < 3; s++)
@@ -94,7 +49,7 @@ static void the_same_answers(void)
 }
 
 /* ---- trips ---- */
-static void known_keys_make_no_trip(void)
+TEST(known_keys_make_no_trip)
 {
     for (unsigned shards = 1; shards <= 3; shards += 2) {
         rs_command(&redis, "FLUSHALL");
@@ -103,25 +58,24 @@ static void known_keys_make_no_trip(void)
                       0, 500),
                   *plain = OPEN("trips", 0);
         long before = commands();
-        CHECK_EQ(present(f, 0, 500), 500); /* tests of what it added */
-        numbers(f, 0, 500);                /* adds again */
+        CHECK_EQ(present_of(f, 0, 500), 500); /* tests of what it added */
+        numbers(f, 0, 500);                   /* adds again */
         CHECK_EQ(commands(), before);
-        CHECK_EQ(present(f, 500, 520), 0); /* absent is never known */
+        CHECK_EQ(present_of(f, 500, 520), 0); /* absent is never known */
         CHECK(commands() >= before + 20);
         numbers(plain, 500, 600);
-        CHECK_EQ(present(f, 500, 600), 100); /* by a trip */
+        CHECK_EQ(present_of(f, 500, 600), 100); /* by a trip */
         before = commands();
-        CHECK_EQ(present(f, 0, 600), 600); /* and not by another */
+        CHECK_EQ(present_of(f, 0, 600), 600); /* and not by another */
         CHECK_EQ(commands(), before);
-        CHECK_EQ(present(plain, 0, 10), 10);
+        CHECK_EQ(present_of(plain, 0, 10), 10);
         CHECK(commands() > before);
-        bf_close(f);
-        bf_close(plain);
+        CLOSE(f, plain);
     }
 }
 
 /* ---- what changes behind it ---- */
-static void changes_are_noticed(void)
+TEST(changes_are_noticed)
 {
     for (unsigned shards = 1; shards <= 3; shards += 2)
         for (int age = 0; age < 2;
@@ -148,11 +102,11 @@ static void changes_are_noticed(void)
                 if (age == 0)
                     rs_pause(40);
                 else
-                    present(f, 5000, 5040); /* a trip to each shard */
-                CHECK_EQ(present(f, 0, 200), 0);
+                    present_of(f, 5000, 5040); /* a trip to each shard */
+                CHECK_EQ(present_of(f, 0, 200), 0);
                 numbers(f, 0, 200);
-                CHECK_EQ(present(f, 0, 200), 200);
-                CHECK_EQ(present(other, 0, 200), 200);
+                CHECK_EQ(present_of(f, 0, 200), 200);
+                CHECK_EQ(present_of(other, 0, 200), 200);
             }
             CHECK_EQ(bf_delete(other, &e), 0);
             if (age == 0)
@@ -165,8 +119,7 @@ static void changes_are_noticed(void)
             }
             CHECK_REFUSED(bf_test(f, "n0", 2, &e), BF_EIO, "is lost");
             CHECK_EQ(bf_add(f, "n0", 2, &e), BF_EIO);
-            bf_close(f);
-            bf_close(other);
+            CLOSE(f, other);
             f = numbers(OPEN("change", .m = 600000, .k = 6, .shards = shards, .cache = true,
                             .cache_max_age = 1e6),
                 0, 10);
@@ -178,7 +131,7 @@ static void changes_are_noticed(void)
 
 /* ---- a Redis that comes back with older bits, and their mark ---- */
 /* Before it stops it has only keys 0 to 100 on its disk. */
-static void back_with_older_bits(void)
+TEST(back_with_older_bits)
 {
     rs_command(&redis, "FLUSHALL");
     for (unsigned shards = 1; shards <= 3; shards += 2) {
@@ -197,23 +150,22 @@ static void back_with_older_bits(void)
         }
         numbers(f, 0, 200); /* acknowledged, so they must be there for all */
         other = OPEN("older", 0);
-        CHECK_EQ(present(other, 0, 200), 200);
+        CHECK_EQ(present_of(other, 0, 200), 200);
         long before = commands();
-        CHECK_EQ(present(f, 0, 200), 200); /* known again */
+        CHECK_EQ(present_of(f, 0, 200), 200); /* known again */
         CHECK_EQ(commands(), before);
-        bf_close(f);
-        bf_close(other);
+        CLOSE(f, other);
         rs_command(&redis, "FLUSHALL");
     }
 }
 
 /* What finds out may be anything: a count, a look at the whole.  Then no add is answered without
  * Redis. */
-static void back_and_not_asked_for_keys(void)
+TEST(back_and_not_asked_for_keys)
 {
     bf_spec kinds[] = { { .m = 600000, .k = 6 }, { .m = 600000, .k = 6, .shards = 3 },
         { .n = 30, .p = 0.001, .grow = 2 }, { .n = 500, .p = 0.001, .window = 1e6 } };
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    for (size_t i = 0; i < COUNT(kinds); i++) {
         bf_state st;
         bf_part_info part;
         kinds[i].cache = true;
@@ -228,14 +180,13 @@ static void back_and_not_asked_for_keys(void)
         CHECK_EQ(i < 2 ? bf_get_state(f, &st, &e) : bf_get_part(f, 0, &part, &e), 0);
         numbers(f, 100, 120); /* acknowledged */
         other = OPEN("later", 0);
-        CHECK_EQ(present(other, 0, 120), 120);
-        bf_close(f);
-        bf_close(other);
+        CHECK_EQ(present_of(other, 0, 120), 120);
+        CLOSE(f, other);
     }
     rs_command(&redis, "FLUSHALL");
 }
 
-static void refused(void)
+TEST(refused)
 {
     static const struct {
         bf_spec spec;
@@ -252,7 +203,7 @@ static void refused(void)
             "cache_max_age=5 needs cache" },
         { { .m = 100, .k = 2, .storage = "redis://h?key=k", .cache = true, .cache_max_age = -5 },
             BF_EINVAL, "got -5" } };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         CHECK(!bf_open(&rows[i].spec, &e));
         CHECK_EQ(e.code, rows[i].code);
         CHECK_HAS(e.msg, rows[i].says);
@@ -269,17 +220,17 @@ static void refused(void)
 }
 
 /* ---- rebuild ---- */
-static void rebuilding(void)
+TEST(rebuilding)
 {
     rs_command(&redis, "FLUSHALL");
     bf_filter *f = numbers(OPEN("re", .m = 9001, .k = 6), 0, 100), *other = OPEN("re", 0),
               *fresh = bf_rebuild_begin(f, &e);
     rs_command(&redis, "PEXPIRE re 500000");
     numbers(fresh, 50, 150);
-    CHECK_EQ(present(other, 0, 100), 100); /* not yet */
+    CHECK_EQ(present_of(other, 0, 100), 100); /* not yet */
     CHECK_EQ(bf_rebuild_end(f, fresh, &e), 0);
-    CHECK(
-        present(f, 50, 150) == 100 && present(other, 50, 150) == 100 && present(other, 0, 50) < 25);
+    CHECK(present_of(f, 50, 150) == 100 && present_of(other, 50, 150) == 100 &&
+          present_of(other, 0, 50) < 25);
     CHECK_EQ(bf_equal(f, fresh, &e), 1);
     CHECK(rs_number(&redis, "PTTL re") > 400000);
     CHECK_EQ(rs_number(&redis, "DBSIZE"), 2);
@@ -291,14 +242,11 @@ static void rebuilding(void)
     rs_command(&redis, "DEL re re:meta");
     CHECK_REFUSED(bf_rebuild_end(f, fresh, &e), BF_EIO, "is lost");
     CHECK_EQ(rs_number(&redis, "DBSIZE"), 0);
-    bf_close(f);
-    bf_close(other);
-    bf_close(fresh);
-    bf_close(unlike);
+    CLOSE(f, other, fresh, unlike);
 }
 
 /* ---- replicas ---- */
-static void waiting_for_replicas(void)
+TEST(waiting_for_replicas)
 {
     server copy;
     rs_replica(&copy, &redis);
@@ -313,8 +261,7 @@ static void waiting_for_replicas(void)
             size_t len = (size_t)sprintf(t, "n%u", i);
             CHECK_EQ(bf_add(f, t, len, &e), BF_ADDED);
             bf_hashcode(f, t, len, pos, 6, &e);
-            bf_info info;
-            bf_get_info(f, &info);
+            const bf_info info = info_of(f);
             const uint64_t each = info.m / shards;
             if (shards == 1)
                 strcpy(key, "wait");
@@ -339,7 +286,7 @@ static void waiting_for_replicas(void)
     rs_end(&copy);
 }
 
-static void time_out_of_the_spec(void)
+TEST(time_out_of_the_spec)
 {
     bf_filter *f =
         opened((bf_spec){ .m = 9001, .k = 6, .timeout = 0.3 }, "late", "&timeout=60", __LINE__);
@@ -353,19 +300,4 @@ static void time_out_of_the_spec(void)
     bf_close(f);
 }
 
-int main(void)
-{
-    (void)o_apply;
-    rs_start(&redis, NULL);
-    RUN(the_same_answers);
-    RUN(known_keys_make_no_trip);
-    RUN(changes_are_noticed);
-    RUN(back_with_older_bits);
-    RUN(back_and_not_asked_for_keys);
-    RUN(refused);
-    RUN(rebuilding);
-    RUN(waiting_for_replicas);
-    RUN(time_out_of_the_spec);
-    rs_end(&redis);
-    return FINISH();
-}
+int main(void) { return main_with_redis(&redis); }

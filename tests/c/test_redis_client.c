@@ -3,7 +3,7 @@
  * trip, and every way a client can fail.  The client here is a plain socket that shares no code
  * with the core; the server is the test's own. */
 #define _GNU_SOURCE
-#include "../../core/redis/batch.h"
+#include "../../core/redis/redis.h"
 #include "check.h"
 #include "redis_server.h"
 
@@ -135,8 +135,7 @@ static void same_as_memory(const char *scheme, int step, bool cluster)
     CHECK_EQ(c.parts, 1);
     bf_state s, t;
     CHECK(bf_get_state(f, &s, &e) == 0 && bf_get_state(m, &t, &e) == 0 && s.ones == t.ones);
-    bf_info i;
-    bf_get_info(f, &i);
+    const bf_info i = info_of(f);
     CHECK(!strcmp(i.home, "redis") && !i.storage && !strcmp(i.key, "seen"));
     CHECK_EQ(rs_number(&redis, "EXISTS %s", cluster ? "{seen}:meta" : "seen:meta"), 1);
     CHECK(bf_expire(f, 100, &e) == 0 && rs_number(&redis, "TTL seen") > 0);
@@ -148,13 +147,11 @@ static void same_as_memory(const char *scheme, int step, bool cluster)
     CHECK_EQ(bf_delete(f, &e), 0);
     CHECK(again && bf_test(again, "x", 1, &e) == BF_EIO && strstr(e.msg, "is lost"));
     CHECK(c.walked);
-    bf_close(again);
-    bf_close(m);
-    bf_close(f);
+    CLOSE(again, m, f);
     close(c.fd);
 }
 
-static void same_bits(void)
+TEST(same_bits)
 {
     static const char *const schemes[] = { "classic", "block", "block2" };
     for (int i = 0; i < 3; i++)
@@ -163,7 +160,7 @@ static void same_bits(void)
 }
 
 /* ---- faults ---- */
-static void every_fault(void)
+TEST(every_fault)
 {
     client c = { .fd = rs_connect(redis.port), .words = "with args s3same" };
     bf_redis_client host = { .exchange = exchange, .name = "the test", .ctx = &c };
@@ -183,7 +180,7 @@ static void every_fault(void)
         { BF_CLIENT_LOST, ETIMEDOUT, 1, "timed out" },
         { BF_CLIENT_LOST, 0, 2, "Redis key seen at the test: " },
         { BF_CLIENT_STOP, 0, 1, "interrupted" } };
-    for (size_t i = 0; i < sizeof reads / sizeof *reads; i++) {
+    for (size_t i = 0; i < COUNT(reads); i++) {
         c.fail = reads[i].fail;
         c.sys_errno = reads[i].sys_errno;
         c.calls = 0;
@@ -245,7 +242,6 @@ static int play(
     void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
 {
     script *s = ctx;
-    (void)report;
     for (size_t i = 0; i < nparts && i < 2; i++) {
         s->keys[i] = parts[i].key[1];
         s->commands[i] = (int)parts[i].commands;
@@ -274,7 +270,7 @@ static int trip(bf_conn *l, int commands)
     return bf_conn_send(l, &e);
 }
 
-static void replies(void)
+TEST(replies)
 {
     script s = { .bytes = ":-12\r\n-ASK 1 x:2\r\n*3\r\n$3\r\na\r\n\r\n*-1\r\n*0\r\n",
         .again = true };
@@ -301,7 +297,7 @@ static void replies(void)
         "*2\r\n:1\r\n>1\r\n+a\r\n", "*67108865\r\n", "*67108864\r\n*67108864\r\n*1\r\n", ":1\r\n:2",
         ":1\r\n*3\r\n", ":1\r\n*1\r\n", ":1\r\n*1\r\n*1\r\n", ":1\r\n*2\r\n:1\r\n", "*3\r\n:1\r\n",
         "-", "*-7\r\n" };
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < COUNT(bad); i++) {
         s = (script){ .bytes = bad[i] };
         CHECK_EQ(trip(&l, 1), BF_EIO);
     }
@@ -330,8 +326,6 @@ static int put(
     const bf_redis_range ranges[] = { { 0, 0 }, { 1, 1 }, { 0, 1 } }, none[] = { { 0, 0 } },
                          beyond[] = { { 7, 1 } };
     const char *text = NULL;
-    (void)nparts;
-    (void)report;
     CHECK_EQ(bf_reply_refusal(sink, 7, &text), 0); /* no such command */
     CHECK_EQ(bf_reply_refusal(sink, 0, &text), 0); /* not there yet */
     bf_reply_expect(sink, ranges, 3);
@@ -360,7 +354,7 @@ static int put(
     return BF_CLIENT_ANSWERED;
 }
 
-static void pieces(void)
+TEST(pieces)
 {
     int how;
     bf_redis_client host = { .exchange = put, .ctx = &how };
@@ -384,9 +378,6 @@ static void pieces(void)
 static int waits(
     void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
 {
-    (void)parts;
-    (void)nparts;
-    (void)report;
     const char *text = ctx;
     bf_reply_put_array(sink, 1);
     bf_reply_put_integer(sink, 0);
@@ -403,7 +394,7 @@ static int waits(
     return BF_CLIENT_ANSWERED;
 }
 
-static void replicas_that_are_not_told(void)
+TEST(replicas_that_are_not_told)
 {
     static const struct {
         char *text;
@@ -411,7 +402,7 @@ static void replicas_that_are_not_told(void)
     } rows[] = { { "-ERR no", "ERR no" }, { "$", "unexpected reply" },
         { ":0", "only 0 of wait_replicas=1" }, { ":1", NULL }, { "", "tell what was added" } };
     const uint64_t pos[] = { 3, 5 };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         bf_redis_client host = { .exchange = waits, .ctx = rows[i].text };
         uint8_t was;
         bf_conn link = { 0 };
@@ -441,14 +432,4 @@ static void replicas_that_are_not_told(void)
     }
 }
 
-int main(void)
-{
-    rs_start(&redis, NULL);
-    RUN(same_bits);
-    RUN(every_fault);
-    RUN(replies);
-    RUN(pieces);
-    RUN(replicas_that_are_not_told);
-    rs_end(&redis);
-    return FINISH();
-}
+int main(void) { return main_with_redis(&redis); }

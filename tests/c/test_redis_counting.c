@@ -16,10 +16,7 @@ static bf_filter *open_(bf_spec spec, const char *key)
     spec.storage = rs_url(&redis, key, "");
     spec.counting = true;
     bf_filter *f = bf_open(&spec, &e);
-    if (!f) {
-        failed_here++;
-        fprintf(stderr, "%s: %s\n", key, e.msg);
-    }
+    if (!f) FAILED("%s: %s\n", key, e.msg);
     return f;
 }
 
@@ -32,14 +29,11 @@ static void batches(bf_filter *there, bf_filter *here, uint32_t *seed, size_t n)
     typedef int64_t many(bf_filter *, const bf_key *, size_t, uint8_t *, bf_error *);
     static many *const calls[] = { bf_count_many, bf_add_many, bf_test_many, bf_remove_many,
         bf_add_many, bf_count_many };
-    for (size_t c = 0; c < sizeof calls / sizeof *calls; c++) {
+    for (size_t c = 0; c < COUNT(calls); c++) {
         for (size_t i = 0; i < n; i++)
             keys[i] = o_make(text + i, (o_random(seed) >> 8) % 900, there->hash->accept != NULL);
         CHECK_EQ(calls[c](there, keys, n, a, &e), calls[c](here, keys, n, b, &e));
-        if (memcmp(a, b, n)) {
-            failed_here++;
-            fprintf(stderr, "%s: call %zu of %zu keys differs\n", there->name, c, n);
-        }
+        if (memcmp(a, b, n)) FAILED("%s: call %zu of %zu keys differs\n", there->desc.name, c, n);
     }
     const bf_key k = n ? keys[0] : (bf_key){ "one", 3 };
     CHECK_EQ(bf_add(there, k.ptr, k.len, &e), bf_add(here, k.ptr, k.len, &e));
@@ -56,7 +50,7 @@ static void as_in_memory(const char *scheme, uint64_t m, unsigned k)
     bf_filter *there = open_(spec, "row"), *here = bf_open(&spec, &e);
     uint32_t seed = (uint32_t)(m + k);
     if (there)
-        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (size_t s = 0; s < COUNT(sizes); s++)
             if (k < 100 || sizes[s] <= (size_t)SHORT(1200, 130))
                 batches(there, here, &seed, sizes[s]);
     CHECK_EQ(bf_equal(there, here, &e), 1);
@@ -69,11 +63,10 @@ static void as_in_memory(const char *scheme, uint64_t m, unsigned k)
     free(bytes);
     bf_close(there);
     CHECK((there = open_((bf_spec){ 0 }, "row")) && bf_equal(there, here, &e) == 1);
-    bf_close(there);
-    bf_close(here);
+    CLOSE(there, here);
 }
 
-static void every_scheme_as_in_memory(void)
+TEST(every_scheme_as_in_memory)
 {
     static const struct {
         uint64_t m;
@@ -81,14 +74,14 @@ static void every_scheme_as_in_memory(void)
     } shapes[] = { { 8000, 7 }, { 8192, 16 }, { 100, 3 }, { 1, 1 }, { 3, 9 }, { 33, 5 },
         { 20000, 4 } };
     for (size_t s = 0; native_scheme(s); s++)
-        for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (size_t i = 0; i < COUNT(shapes); i++)
             as_in_memory(native_scheme(s), shapes[i].m, shapes[i].k);
     as_in_memory("classic", 50000, 700);
     as_in_memory("gozero", 6400, 14);
     as_in_memory("guava", 6400, 5);
 }
 
-static void a_multiset(void)
+TEST(a_multiset)
 {
     for (size_t s = 0; native_scheme(s); s++) {
         bf_filter *f =
@@ -103,7 +96,7 @@ static void a_multiset(void)
 }
 
 /* ---- what others see ---- */
-static void other_clients_count_too(void)
+TEST(other_clients_count_too)
 {
     bf_filter *f = open_((bf_spec){ .m = 5000, .k = 4, .scheme = "classic" }, "shared");
     uint64_t pos[4];
@@ -120,9 +113,8 @@ static void other_clients_count_too(void)
     CHECK_EQ(bf_count_of(f, "mine", 4, &e), 15);
     CHECK_HAS(rs_command(&redis, "HGET shared:meta cell_bits"), "4");
     bf_close(f);
-    CHECK(!bf_open(&(bf_spec){ .storage = rs_url(&redis, "shared", "") }, &e) &&
-          e.code == BF_EMISMATCH);
-    CHECK_HAS(e.msg, "is a counting filter, asked for a plain one");
+    CHECK_NO_FILTER(bf_open(&(bf_spec){ .storage = rs_url(&redis, "shared", "") }, &e),
+        BF_EMISMATCH, "is a counting filter, asked for a plain one");
     bf_close(bf_open(&(bf_spec){ .m = 100, .k = 2, .storage = rs_url(&redis, "plain", "") }, &e));
     CHECK(!bf_open(&(bf_spec){ .storage = rs_url(&redis, "plain", ""), .counting = true }, &e) &&
           e.code == BF_EMISMATCH);
@@ -135,17 +127,16 @@ static void other_clients_count_too(void)
                        .counting = true },
               &e) &&
           e.code == BF_ENOTSUP);
-    CHECK(!bf_open(&(bf_spec){ .m = UINT64_C(1) << 31,
-                       .k = 2,
-                       .shards = 1,
-                       .storage = rs_url(&redis, "huge", ""),
-                       .counting = true },
-              &e) &&
-          e.code == BF_EINVAL);
-    CHECK_HAS(e.msg, "1073741808");
+    CHECK_NO_FILTER(bf_open(&(bf_spec){ .m = UINT64_C(1) << 31,
+                                .k = 2,
+                                .shards = 1,
+                                .storage = rs_url(&redis, "huge", ""),
+                                .counting = true },
+                        &e),
+        BF_EINVAL, "1073741808");
 }
 
-static void sets_and_copies(void)
+TEST(sets_and_copies)
 {
     bf_spec spec = { .m = 6001, .k = 5, .scheme = "classic", .counting = true };
     bf_filter *a = open_(spec, "a"), *b = open_(spec, "b"), *x = bf_open(&spec, &e),
@@ -173,7 +164,7 @@ static void sets_and_copies(void)
 }
 
 /* ---- several at once ---- */
-static void many_removers(void)
+TEST(many_removers)
 {
     enum { WORKERS = 4, KEYS = 400 };
     int pipes[2], sum = 0, one;
@@ -207,7 +198,7 @@ static void many_removers(void)
 }
 
 /* ---- faults ---- */
-static void lost_keys_are_errors(void)
+TEST(lost_keys_are_errors)
 {
     bf_spec spec = { .m = 4096, .k = 6, .scheme = "block" };
     bf_filter *f = open_(spec, "lost"), *g;
@@ -248,17 +239,16 @@ static void lost_keys_are_errors(void)
     bf_close(f);
 }
 
-static void read_only_handles(void)
+TEST(read_only_handles)
 {
     bf_filter *f = open_((bf_spec){ .m = 4096, .k = 6 }, "ro"), *g;
     bf_add(f, "x", 1, &e);
     CHECK((g = open_((bf_spec){ .read_only = true }, "ro")) && bf_count_of(g, "x", 1, &e) == 1 &&
           bf_remove(g, "x", 1, &e) == BF_ENOTSUP);
-    bf_close(f);
-    bf_close(g);
+    CLOSE(f, g);
 }
 
-static void a_server_without_bitfield_ro(void)
+TEST(a_server_without_bitfield_ro)
 {
     redis.old = true;
     rs_stop(&redis, SIGKILL);
@@ -268,18 +258,4 @@ static void a_server_without_bitfield_ro(void)
     redis.old = false;
 }
 
-int main(void)
-{
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    rs_start(&redis, NULL);
-    RUN(every_scheme_as_in_memory);
-    RUN(a_multiset);
-    RUN(other_clients_count_too);
-    RUN(sets_and_copies);
-    RUN(many_removers);
-    RUN(lost_keys_are_errors);
-    RUN(read_only_handles);
-    RUN(a_server_without_bitfield_ro);
-    rs_end(&redis);
-    return FINISH();
-}
+int main(void) { return main_with_redis(&redis); }

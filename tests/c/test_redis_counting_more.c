@@ -11,14 +11,6 @@
 
 typedef int64_t many(bf_filter *, const bf_key *, size_t, uint8_t *, bf_error *);
 
-/* Commands that the server has run for others than this very question. */
-static long commands(void)
-{
-    static long asked;
-    const char *text = strstr(rs_command(&redis, "INFO stats"), "total_commands_processed:");
-    return (text ? atol(text + 25) : 0) - asked++;
-}
-
 /* ---- as in memory ---- */
 static void batches(bf_filter *const *there, bf_filter *here, uint32_t *seed, size_t n)
 {
@@ -27,14 +19,11 @@ static void batches(bf_filter *const *there, bf_filter *here, uint32_t *seed, si
     static uint8_t a[1200], b[1200];
     static many *const calls[] = { bf_add_many, bf_test_many, bf_remove_many, bf_test_many,
         bf_add_many, bf_count_many, bf_remove_many, bf_count_many };
-    for (size_t c = 0; c < sizeof calls / sizeof *calls; c++) {
+    for (size_t c = 0; c < COUNT(calls); c++) {
         bf_filter *f = there[c / 2 % 2]; /* two handles, in turn */
         for (size_t i = 0; i < n; i++) keys[i] = o_make(text + i, (o_random(seed) >> 8) % 700, 0);
         CHECK_EQ(calls[c](f, keys, n, a, &e), calls[c](here, keys, n, b, &e));
-        if (memcmp(a, b, n)) {
-            failed_here++;
-            fprintf(stderr, "%s: call %zu of %zu keys differs\n", here->name, c, n);
-        }
+        if (memcmp(a, b, n)) FAILED("%s: call %zu of %zu keys differs\n", here->desc.name, c, n);
     }
 }
 
@@ -63,7 +52,7 @@ static void as_in_memory(bf_spec spec, const char *key)
     bf_filter *there[2] = { opened(spec, key, "", __LINE__), opened(far, key, "", __LINE__) },
               *here = opened(spec, NULL, "", __LINE__), *again;
     uint32_t seed = (uint32_t)spec.m + spec.k;
-    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+    for (size_t s = 0; s < COUNT(sizes); s++)
         if (spec.k < 100 || sizes[s] <= (size_t)SHORT(1200, 65))
             batches(there, here, &seed, sizes[s]);
     CHECK_EQ(bf_equal(there[0], here, &e), 1);
@@ -76,14 +65,14 @@ static void as_in_memory(bf_spec spec, const char *key)
     bf_close(here);
 }
 
-static void shards_as_in_memory(void)
+TEST(shards_as_in_memory)
 {
     static const struct {
         uint64_t m;
         unsigned k, shards;
     } shapes[] = { { 8000, 7, 2 }, { 3000, 16, 3 }, { 100, 3, 7 }, { 20480, 1, 40 } };
     for (size_t s = 0; native_scheme(s); s++)
-        for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (size_t i = 0; i < COUNT(shapes); i++)
             as_in_memory((bf_spec){ .m = shapes[i].m,
                              .k = shapes[i].k,
                              .shards = shapes[i].shards,
@@ -100,7 +89,7 @@ static void shards_as_in_memory(void)
 }
 
 /* Lua takes no more than 8000 values at once. */
-static void very_many_positions(void)
+TEST(very_many_positions)
 {
     rs_command(&redis, "FLUSHALL");
     bf_filter *f = OPEN("k", .m = 90000, .k = 4096, .scheme = "classic", .counting = true);
@@ -114,7 +103,7 @@ static void very_many_positions(void)
 }
 
 /* What one key of Redis cannot hold is cut by itself, and not where that was forbidden. */
-static void large_ones_are_cut(void)
+TEST(large_ones_are_cut)
 {
     rs_command(&redis, "FLUSHALL");
     bf_spec spec = {
@@ -137,7 +126,7 @@ static void large_ones_are_cut(void)
 }
 
 /* ---- whole filters ---- */
-static void whole_filters(void)
+TEST(whole_filters)
 {
     for (unsigned shards = 1; shards <= 3; shards += 2) {
         const bf_spec spec = {
@@ -153,8 +142,7 @@ static void whole_filters(void)
         CHECK(bf_unite(a, y, &e) == 0 && bf_unite(x, y, &e) == 0 && bf_equal(a, x, &e) == 1);
         CHECK((copy = bf_copy(a, &e)) && bf_equal(copy, x, &e) == 1);
         CHECK((plain = bf_to_plain(a, &e)) && missing(plain, 0, 500) == 0);
-        bf_info i;
-        bf_get_info(a, &i);
+        const bf_info i = info_of(a);
         uint8_t *image = malloc(i.image_bytes);
         bf_filter *back;
         CHECK_EQ(bf_to_bytes(a, image, i.image_bytes, &e), 0);
@@ -176,7 +164,7 @@ static void whole_filters(void)
 }
 
 /* A lost shard is an error for its keys alone, and no stub of an add stays. */
-static void lost_shards(void)
+TEST(lost_shards)
 {
     enum { KEYS = 60 };
     rs_command(&redis, "FLUSHALL");
@@ -208,7 +196,7 @@ static void lost_shards(void)
 }
 
 /* Somebody clears it between the scripts of one batch: what was not removed is asked again. */
-static void cleared_meanwhile(void)
+TEST(cleared_meanwhile)
 {
     enum { KEYS = 200 };
     static uint8_t each[KEYS];
@@ -223,12 +211,11 @@ static void cleared_meanwhile(void)
     numbers(other, 100, 150);
     CHECK_EQ(bf_remove_many(f, keys, KEYS, each, &e), 50);
     for (int i = 0; i < KEYS; i++) CHECK_EQ(each[i], i >= 100 && i < 150);
-    bf_close(f);
-    bf_close(other);
+    CLOSE(f, other);
 }
 
 /* ---- cache ---- */
-static void cache_spares_tests_alone(void)
+TEST(cache_spares_tests_alone)
 {
     for (unsigned shards = 1; shards <= 3; shards += 2) {
         rs_command(&redis, "FLUSHALL");
@@ -254,7 +241,7 @@ static void cache_spares_tests_alone(void)
 }
 
 /* What others remove may seem present for cache_max_age, however busy the handle is meanwhile. */
-static void others_remove(void)
+TEST(others_remove)
 {
     for (unsigned shards = 1; shards <= 3; shards += 2) {
         rs_command(&redis, "FLUSHALL");
@@ -282,7 +269,7 @@ static void others_remove(void)
 }
 
 /* A removal whose end is not known leaves nothing known of the key. */
-static void a_removal_that_failed(void)
+TEST(a_removal_that_failed)
 {
     rs_command(&redis, "FLUSHALL");
     bf_filter *f = numbers(OPEN("f", .m = 60000, .k = 6, .counting = true, .cache = true,
@@ -299,7 +286,7 @@ static void a_removal_that_failed(void)
 /* ---- never twice ---- */
 /* The server did it and its answer is lost: neither is sent again, and both say that nobody knows.
  */
-static void answers_that_are_lost(void)
+TEST(answers_that_are_lost)
 {
     for (unsigned shards = 1; shards <= 3; shards += 2) {
         proxy x;
@@ -329,7 +316,7 @@ static void answers_that_are_lost(void)
 }
 
 /* ---- replicas ---- */
-static void waiting_for_replicas(void)
+TEST(waiting_for_replicas)
 {
     server copy;
     rs_replica(&copy, &redis);
@@ -337,8 +324,7 @@ static void waiting_for_replicas(void)
         rs_command(&redis, "FLUSHALL");
         bf_filter *f = OPEN("w", .m = 9216, .k = 4, .scheme = "classic", .shards = shards,
             .counting = true, .wait_replicas = 1, .timeout = 20);
-        bf_info info;
-        bf_get_info(f, &info);
+        const bf_info info = info_of(f);
         const uint64_t each = info.m / shards;
         for (int i = 0; i < 60; i++) {
             static const int left[] = { 1, 2, 1, 0 };
@@ -356,21 +342,4 @@ static void waiting_for_replicas(void)
     rs_end(&copy);
 }
 
-int main(void)
-{
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    rs_start(&redis, NULL);
-    RUN(shards_as_in_memory);
-    RUN(very_many_positions);
-    RUN(large_ones_are_cut);
-    RUN(whole_filters);
-    RUN(lost_shards);
-    RUN(cleared_meanwhile);
-    RUN(cache_spares_tests_alone);
-    RUN(others_remove);
-    RUN(a_removal_that_failed);
-    RUN(answers_that_are_lost);
-    RUN(waiting_for_replicas);
-    rs_end(&redis);
-    return FINISH();
-}
+int main(void) { return main_with_redis(&redis); }

@@ -26,7 +26,7 @@ static bool looks(size_t what)
     static int64_t (*const run[])(world *) = { do_open, do_construct, do_test, do_test_absent,
         do_test_many, do_count, do_state, do_saturated, do_copy, do_read, do_fits };
     bool is = false;
-    for (size_t i = 0; i < sizeof run / sizeof *run; i++) is |= asked[what].run == run[i];
+    for (size_t i = 0; i < COUNT(run); i++) is |= asked[what].run == run[i];
     return is;
 }
 
@@ -37,9 +37,8 @@ static int64_t expected(const world *w, size_t what)
 
 static void wrong(const world *w, size_t what, long node, const char *why, int64_t rc)
 {
-    failed_here++;
-    fprintf(stderr, "%s, %s: cut at trip %ld, node %ld: %s: %lld, %s\n", w->name, asked[what].name,
-        steps.at, node, why, (long long)rc, rc < 0 ? e.msg : "");
+    FAILED("%s, %s: cut at trip %ld, node %ld: %s: %lld, %s\n", w->name, asked[what].name, steps.at,
+        node, why, (long long)rc, rc < 0 ? e.msg : "");
 }
 
 /* How often a counter of n0 was raised or lowered: once, or not at all where that was an error. */
@@ -108,7 +107,7 @@ static void every_trip_of(world *w, size_t what)
             node += node < EACH_NODE ? 1 : 1 + node;
 }
 
-static void every_trip(void)
+TEST(every_trip)
 {
     rs_command(&redis, "ACL SETUSER w on >pw ~* +@all");
     for (world *w = worlds; w < worlds + WORLDS; w++) {
@@ -142,7 +141,7 @@ static bool behind_once(world *w, bool cleared, long trip, bool before)
     return steps.happened;
 }
 
-static void a_handle_that_is_behind(void)
+TEST(a_handle_that_is_behind)
 {
     for (world *w = worlds; w < worlds + WORLDS; w++)
         for (int cleared = 0; cleared < 2 && !w->foreign && strcmp(w->name, "redisson"); cleared++)
@@ -152,11 +151,4 @@ static void a_handle_that_is_behind(void)
     for (world *w = worlds; w < worlds + WORLDS; w++) world_forget(w);
 }
 
-int main(void)
-{
-    rs_start(&redis, NULL);
-    RUN(every_trip);
-    RUN(a_handle_that_is_behind);
-    rs_end(&redis);
-    return FINISH();
-}
+int main(void) { return main_with_redis(&redis); }

@@ -1,4 +1,4 @@
-/* test_redis_edges.c - filters in Redis at their edges: odd URLs and names, companion hashes that
+/* test_redis_edges.c - filters in Redis at their edges: odd names, companion hashes that
  * are damaged field by field, replies of no form, connections that stutter, forks in the middle of
  * a trip, clocks and creators that run for ever, bitmaps that take several trips.  It starts its
  * own server. */
@@ -8,32 +8,8 @@
 #include "redis_steps.h"
 #include "redis_worlds.h"
 
-/* ---- URLs and names ---- */
-static void urls(void)
-{
-    static const struct {
-        const char *url, *says;
-    } rows[] = { { "redis://h?key=%4G", "hexadecimal" }, { "redis://h?key=%G4", "hexadecimal" },
-        { "redis://h?key=%/4", "hexadecimal" }, { "redis://h?key=%4%7", "hexadecimal" },
-        { "redis://h?key=k&timeout=1.00000000000000000000000000001", "timeout" },
-        { "redis://h?key=k&timeout=86401", "timeout" },
-        { "redis://h?key=k&timeout=0.0001", "timeout" }, { "redis://h?key=k&timeout", "timeout" },
-        { "redis://h?key=k&timeoux=1", "nothing else" }, { "redis://h?kex=k", "nothing else" },
-        { "redis://h?key", "names no key" }, { "redis://h?key=k&dx=1", "nothing else" },
-        { "redis://h?key=k&db=1&db=2", "one db" },
-        { "redis://h?key=k&db=2147483648", "db must be a number" },
-        { "redis://h?key=k&d=1", "nothing else" }, { "unix:///%zz?key=k", "hexadecimal" },
-        { "unix:///?key=k", "no path" }, { "unix://?key=k", "no path" },
-        { "redis://%zz?key=k", "hexadecimal" }, { "redis://u%zz:p@h?key=k", "hexadecimal" } };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        e = (bf_error){ 0 };
-        CHECK(!bf_open(&(bf_spec){ .m = 1000, .k = 3, .storage = rows[i].url }, &e) &&
-              e.code == BF_EINVAL);
-        CHECK_HAS(e.msg, rows[i].says);
-    }
-}
-
-static void labels(void)
+/* ---- names ---- */
+TEST(labels)
 {
     static const struct {
         const char *format, *says;
@@ -44,10 +20,9 @@ static void labels(void)
         { "unix:///nowhere?key=k", "Redis key k at /nowhere" },
         { "unix:///nowhere/0123456789012345678901234567890123456789?key=k",
             "Redis key k at ..89012345678901234567890123456789" } };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        CHECK(!bf_open(&(bf_spec){ .m = 1000, .k = 3, .storage = rows[i].format }, &e) &&
-              e.code == BF_EIO);
-        CHECK_HAS(e.msg, rows[i].says);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        CHECK_NO_FILTER(bf_open(&(bf_spec){ .m = 1000, .k = 3, .storage = rows[i].format }, &e),
+            BF_EIO, rows[i].says);
     }
     char url[160];
     snprintf(url, sizeof url, "unix://%s/socket?key=twice", redis.folder);
@@ -56,10 +31,10 @@ static void labels(void)
     bf_close(f);
 }
 
-static void keys_with_braces(void)
+TEST(keys_with_braces)
 {
     static const char *const keys[] = { "{}x", "{x", "x}{y}", "{a}b", "}" };
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    for (size_t i = 0; i < COUNT(keys); i++)
         for (int kind = 0; kind < 4; kind++) {
             static const bf_spec specs[] = { { .m = 900, .k = 3 },
                 { .m = 9000, .k = 3, .shards = 2 }, { .n = 10, .p = 0.01, .grow = 2 },
@@ -71,24 +46,17 @@ static void keys_with_braces(void)
                                : OPEN(keys[i], 0);
             CHECK_EQ(missing(f, 0, 30) + missing(g, 0, 30), 0);
             CHECK_EQ(bf_clear(f, &e), kind == 3 ? BF_ENOTSUP : 0); /* the temporary key's name */
-            bf_close(f);
-            bf_close(g);
+            CLOSE(f, g);
         }
 }
 
 /* ---- what is refused ---- */
 static int never(void *ctx, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present)
 {
-    (void)ctx;
-    (void)op;
-    (void)pos;
-    (void)nkeys;
-    (void)k;
-    (void)present;
     return 1;
 }
 
-static void refusals(void)
+TEST(refusals)
 {
     const bf_client none = { 0 }, fails = { .apply = never };
     CHECK(!bf_open(&(bf_spec){ .m = 100, .k = 2, .client = &none }, &e) && e.code == BF_EINVAL &&
@@ -127,10 +95,10 @@ static void refusals(void)
     CHECK_EQ(code_of((bf_spec){ .n = 1 << 30, .p = 1e-6, .window = 60, .parts = 1 }, "forgets2"),
         BF_EINVAL);
     CHECK_HAS(e.msg, "does not fit one Redis key");
-    CHECK_EQ(code_of((bf_spec){ .n = 1 << 30, .p = 1e-6, .grow = 2 }, "grows2"), BF_EINVAL);
-    CHECK_HAS(e.msg, "one Redis key holds at most");
-    CHECK_EQ(code_of((bf_spec){ .m = UINT64_C(1) << 34, .k = 3, .shards = 2 }, "large"), BF_EINVAL);
-    CHECK_HAS(e.msg, "do not fit 2 Redis keys of at most");
+    CHECK_REFUSED(code_of((bf_spec){ .n = 1 << 30, .p = 1e-6, .grow = 2 }, "grows2"), BF_EINVAL,
+        "one Redis key holds at most");
+    CHECK_REFUSED(code_of((bf_spec){ .m = UINT64_C(1) << 34, .k = 3, .shards = 2 }, "large"),
+        BF_EINVAL, "do not fit 2 Redis keys of at most");
     rs_command(&redis, "SETBIT foreign 7 1");
     CHECK_EQ(
         code_of(
@@ -165,13 +133,11 @@ static void damaged(const damage *d, bf_spec spec)
     bf_close(numbers(opened(spec, "d", "", __LINE__), 0, 5));
     rs_command(&redis, "%s %s %s", strchr(d->set, ' ') ? "HSET" : "HDEL", d->key, d->set);
     const int code = code_of((bf_spec){ .counting = spec.counting, .clock = spec.clock }, "d");
-    if (code != BF_EFORMAT || !strstr(e.msg, "Redis key d")) {
-        failed_here++;
-        fprintf(stderr, "%s: %s %s: %d, %s\n", d->kind, d->key, d->set, code, e.msg);
-    }
+    if (code != BF_EFORMAT || !strstr(e.msg, "Redis key d"))
+        FAILED("%s: %s %s: %d, %s\n", d->kind, d->key, d->set, code, e.msg);
 }
 
-static void damaged_hashes(void)
+TEST(damaged_hashes)
 {
     static const bf_spec specs[] = { { .m = 9000, .k = 3 },
         { .m = 9216, .k = 3, .scheme = "block", .counting = true },
@@ -212,25 +178,23 @@ static void damaged_hashes(void)
         { "", "{d}:w66666:meta", "secret 00000000000000aa" },
         { "", "{d}:w66666:meta", "format 2 kind grow grow 2 parts 1" },
         { "", "{d}:w66666:meta", "format x" } };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    for (size_t i = 0; i < COUNT(rows); i++)
         for (size_t k = 0; k < 5; k++)
             if (!strcmp(rows[i].kind, kinds[k])) damaged(rows + i, specs[k]);
-    for (size_t i = 0; i < sizeof asked_later / sizeof *asked_later; i++) {
+    for (size_t i = 0; i < COUNT(asked_later); i++) {
         const damage *d = asked_later + i;
         rs_command(&redis, "FLUSHALL");
         bf_close(numbers(opened(specs[4], "d", "", __LINE__), 0, 5));
         CHECK_EQ(rs_number(&redis, "EXISTS {d}:w66666:meta"), 1);
         rs_command(&redis, "HSET %s %s", d->key, d->set);
         bf_filter *f = opened((bf_spec){ .clock = world_clock }, "d", "", __LINE__);
-        if (bf_test(f, "n0", 2, &e) != BF_EFORMAT || bf_add(f, "n0", 2, &e) != BF_EFORMAT) {
-            failed_here++;
-            fprintf(stderr, "%s %s: %s\n", d->key, d->set, e.msg);
-        }
+        if (bf_test(f, "n0", 2, &e) != BF_EFORMAT || bf_add(f, "n0", 2, &e) != BF_EFORMAT)
+            FAILED("%s %s: %s\n", d->key, d->set, e.msg);
         bf_close(f);
     }
 }
 
-static void redissons_hashes(void)
+TEST(redissons_hashes)
 {
     static const char *const bad[] = { "size \"\"", "size 111111111111111111111111", "size \" 9\"",
         "hashIterations 1x" };
@@ -267,7 +231,7 @@ static void redissons_hashes(void)
 
 /* ---- connections ---- */
 /* Signals at every call, a few bytes at a time: as if nothing had happened. */
-static void stutter(void)
+TEST(stutter)
 {
     rs_command(&redis, "ACL SETUSER w on >pw ~* +@all");
     for (world *w = worlds; w < worlds + WORLDS; w++) {
@@ -281,11 +245,8 @@ static void stutter(void)
             int64_t rc = asked[what].run(w);
             steps_stop();
             steps.stutter = false;
-            if (rc != want && rc != BF_ENOTSUP && rc != BF_EINVAL) {
-                failed_here++;
-                fprintf(
-                    stderr, "%s, %s: %lld, %s\n", w->name, asked[what].name, (long long)rc, e.msg);
-            }
+            if (rc != want && rc != BF_ENOTSUP && rc != BF_EINVAL)
+                FAILED("%s, %s: %lld, %s\n", w->name, asked[what].name, (long long)rc, e.msg);
         }
         world_forget(w);
     }
@@ -312,7 +273,7 @@ static void forks(void)
     child_fails = status;
 }
 
-static void a_fork_in_the_middle_of_a_trip(void)
+TEST(a_fork_in_the_middle_of_a_trip)
 {
     for (world *w = worlds; w < worlds + WORLDS; w++) {
         if (w->login || !world_make(w)) continue;
@@ -329,10 +290,7 @@ static void a_fork_in_the_middle_of_a_trip(void)
             continue;
         } /* it made no trip */
         CHECK(steps.happened);
-        if (child_fails) {
-            failed_here++;
-            fprintf(stderr, "%s: the child fails\n", w->name);
-        }
+        if (child_fails) FAILED("%s: the child fails\n", w->name);
         CHECK_EQ(bf_test(w->f, "child", 5, &e), !in_host);
         pid_t child = fork(); /* while nobody holds it */
         if (child == 0) {
@@ -375,7 +333,7 @@ static int unite_past(bf_filter *into, bf_spec like)
     return rc;
 }
 
-static void clocks_that_run_away(void)
+TEST(clocks_that_run_away)
 {
     world *w = worlds;
     while (strcmp(w->name, "window") != 0) w++;
@@ -415,7 +373,7 @@ static void clears_again(void)
     if (!goes_out("HGETALL")) bf_clear(clearer, &unheard);
 }
 
-static void cleared_for_ever(void)
+TEST(cleared_for_ever)
 {
     for (world *w = worlds; w < worlds + WORLDS; w++) {
         if (strcmp(w->name, "classic") && strcmp(w->name, "counting") && strcmp(w->name, "client"))
@@ -436,11 +394,8 @@ static void cleared_for_ever(void)
             int64_t rc = run(w);
             steps_stop();
             const bool sums = run == do_unite && w->spec.counting;
-            if (rc != BF_ENOTSUP && !sums && (rc != BF_EIO || !strstr(e.msg, "Redis key w at"))) {
-                failed_here++;
-                fprintf(
-                    stderr, "%s, %s: %lld, %s\n", w->name, asked[what].name, (long long)rc, e.msg);
-            }
+            if (rc != BF_ENOTSUP && !sums && (rc != BF_EIO || !strstr(e.msg, "Redis key w at")))
+                FAILED("%s, %s: %lld, %s\n", w->name, asked[what].name, (long long)rc, e.msg);
             CHECK(bf_add(w->f, "n0", 2, &e) >= 0 && bf_test(w->f, "n0", 2, &e) == 1);
             bf_close(clearer);
         }
@@ -456,7 +411,7 @@ static void comes_and_goes(void)
         rs_command(&redis, "MSET c:0 text c text");
 }
 
-static void a_key_that_comes_and_goes(void)
+TEST(a_key_that_comes_and_goes)
 {
     for (unsigned shards = 1; shards < 3; shards++) {
         rs_command(&redis, "FLUSHALL");
@@ -473,7 +428,7 @@ static void a_key_that_comes_and_goes(void)
 
 /* Made between the look at its hash and the look at its bits: it is a filter with a mark, not a
  * bitmap of another system, in which a loss reads as "absent". */
-static void made_between_two_looks(void)
+TEST(made_between_two_looks)
 {
     for (int adopt = 0; adopt < 2; adopt++) {
         rs_command(&redis, "FLUSHALL");
@@ -502,7 +457,7 @@ static void stub_goes(void)
     if (goes_out("HGETALL") && ++looks == 3) rs_command(&redis, "DEL stub");
 }
 
-static void a_stub_without_a_hash(void)
+TEST(a_stub_without_a_hash)
 {
     for (int open = 0; open < 2; open++) {
         rs_command(&redis, "FLUSHALL");
@@ -535,7 +490,7 @@ static void deletes_and_ends(void)
     steps.node = 0;
 }
 
-static void lost_twice(void)
+TEST(lost_twice)
 {
     for (world *w = worlds; w < worlds + WORLDS; w++) {
         if (w->foreign || w->login || w->spec.cache || w->spec.window > 0 || !world_make(w))
@@ -555,7 +510,7 @@ static void lost_twice(void)
 }
 
 /* ---- bitmaps of several trips ---- */
-static void large_ones(void)
+TEST(large_ones)
 {
     bf_redis_client host = world_host;
     const bf_spec spec = { .m = 40000001, .k = 3, .scheme = "classic" };
@@ -578,9 +533,7 @@ static void large_ones(void)
         rs_command(&redis, "DEL large");
         rs_command(&redis, "RPUSH large a");
         CHECK(!bf_copy(f, &e) && e.code == BF_EFORMAT && strstr(e.msg, "WRONGTYPE"));
-        bf_close(f);
-        bf_close(near);
-        bf_close(copy);
+        CLOSE(f, near, copy);
     }
     bf_filter *f = numbers(
         bf_open(&(bf_spec){ .m = 90000, .k = 3, .shards = 9, .redis_client = &host, .key = "nine" },
@@ -617,25 +570,4 @@ static void large_ones(void)
     bf_close(f);
 }
 
-int main(void)
-{
-    setvbuf(stdout, NULL, _IOLBF, 0); /* children must not print it again */
-    rs_start(&redis, NULL);
-    RUN(urls);
-    RUN(labels);
-    RUN(keys_with_braces);
-    RUN(refusals);
-    RUN(damaged_hashes);
-    RUN(redissons_hashes);
-    RUN(stutter);
-    RUN(a_fork_in_the_middle_of_a_trip);
-    RUN(clocks_that_run_away);
-    RUN(cleared_for_ever);
-    RUN(a_key_that_comes_and_goes);
-    RUN(made_between_two_looks);
-    RUN(a_stub_without_a_hash);
-    RUN(lost_twice);
-    RUN(large_ones);
-    rs_end(&redis);
-    return FINISH();
-}
+int main(void) { return main_with_redis(&redis); }

@@ -12,7 +12,7 @@ static bf_error e;
 #define LATE 30.0 /* s: "it hangs"; time-outs here are 1 s at most, but the machine may be busy */
 
 /* ---- URLs ---- */
-static void wrong_urls(void)
+TEST(wrong_urls)
 {
     static const struct {
         const char *url, *says;
@@ -32,16 +32,26 @@ static void wrong_urls(void)
         { "redis://" SECRET "@h?key=k", "user without a password" },
         { "redis://u:" SECRET "/x@h?key=k", "port" }, { "redis://u:" SECRET "?x@h", "port" },
         { "redis://u:" SECRET "%@h?key=k", "password" }, { "unix://?key=k", "no path" },
-        { "unix://relative/x?key=k", "absolute" },
+        { "redis://h?key=%4G", "hexadecimal" }, { "redis://h?key=%G4", "hexadecimal" },
+        { "redis://h?key=%/4", "hexadecimal" }, { "redis://h?key=%4%7", "hexadecimal" },
+        { "redis://h?key=k&timeout=1.00000000000000000000000000001", "timeout" },
+        { "redis://h?key=k&timeout=86401", "timeout" },
+        { "redis://h?key=k&timeout=0.0001", "timeout" }, { "redis://h?key=k&timeout", "timeout" },
+        { "redis://h?key=k&timeoux=1", "nothing else" }, { "redis://h?kex=k", "nothing else" },
+        { "redis://h?key", "names no key" }, { "redis://h?key=k&dx=1", "nothing else" },
+        { "redis://h?key=k&db=1&db=2", "one db" },
+        { "redis://h?key=k&db=2147483648", "db must be a number" },
+        { "redis://h?key=k&d=1", "nothing else" }, { "unix:///%zz?key=k", "hexadecimal" },
+        { "unix:///?key=k", "no path" }, { "redis://%zz?key=k", "hexadecimal" },
+        { "redis://u%zz:p@h?key=k", "hexadecimal" }, { "unix://relative/x?key=k", "absolute" },
         { "unix:///"
           "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567"
           "890123456789012345678901234567890?key=k",
             "at most 107" } };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         memset(&e, 0, sizeof e);
-        CHECK(!bf_open(&(bf_spec){ .m = 1000, .k = 3, .storage = rows[i].url }, &e));
-        CHECK_EQ(e.code, BF_EINVAL);
-        CHECK_HAS(e.msg, rows[i].says);
+        CHECK_NO_FILTER(bf_open(&(bf_spec){ .m = 1000, .k = 3, .storage = rows[i].url }, &e),
+            BF_EINVAL, rows[i].says);
         CHECK(!strstr(e.msg, SECRET));
         CHECK(!bf_open(&(bf_spec){ .m = 1000, .k = 3, .storage = rows[i].url }, NULL));
     }
@@ -56,8 +66,7 @@ static bf_filter *made(const char *key, const char *more)
         &(bf_spec){ .m = 20000, .k = 5, .scheme = "classic", .storage = rs_url(&redis, key, more) },
         &e);
     if (!f) {
-        failed_here++;
-        fprintf(stderr, "%s: %s\n", key, e.msg);
+        FAILED("%s: %s\n", key, e.msg);
         exit(1);
     }
     CHECK_EQ(bf_add(f, "there", 5, &e), 1);
@@ -71,10 +80,8 @@ static void sound(bf_filter *f, int line)
     size_t len = (size_t)sprintf(t, "s%u", n++);
     e.msg[0] = 0;
     if (bf_test(f, "there", 5, &e) != 1 || bf_add(f, t, len, &e) != 1 ||
-        bf_add(f, t, len, &e) != 0 || bf_test(f, t, len, &e) != 1) {
-        failed_here++;
-        fprintf(stderr, "line %d: does not work again: %s\n", line, e.msg);
-    }
+        bf_add(f, t, len, &e) != 0 || bf_test(f, t, len, &e) != 1)
+        FAILED("line %d: does not work again: %s\n", line, e.msg);
 }
 #define SOUND(f) sound(f, __LINE__)
 
@@ -92,11 +99,9 @@ static void fails(bf_filter *f, const char *test, const char *add, int line)
                      : what == 2 ? bf_add(f, "new", 3, &e)
                                  : bf_add_many(f, keys, 300, NULL, &e);
         if (rc >= 0 || rc != e.code || !strstr(e.msg, says) || strstr(e.msg, SECRET) ||
-            rs_now() - start > LATE) {
-            failed_here++;
-            fprintf(stderr, "line %d: call %d: %lld after %.2f s, \"%s\", expected \"%s\"\n", line,
-                what, (long long)rc, rs_now() - start, e.msg, says);
-        }
+            rs_now() - start > LATE)
+            FAILED("line %d: call %d: %lld after %.2f s, \"%s\", expected \"%s\"\n", line, what,
+                (long long)rc, rs_now() - start, e.msg, says);
     }
 }
 #define FAILS(f, test, add) fails(f, test, add, __LINE__)
@@ -107,18 +112,15 @@ static const char *refused(const char *url, int code, int line)
     e = (bf_error){ 0 };
     bf_filter *f =
         bf_open(&(bf_spec){ .m = 20000, .k = 5, .scheme = "classic", .storage = url }, &e);
-    if (f || e.code != code || strstr(e.msg, SECRET) || rs_now() - start > LATE) {
-        failed_here++;
-        fprintf(
-            stderr, "line %d: code %d after %.2f s: %s\n", line, e.code, rs_now() - start, e.msg);
-    }
+    if (f || e.code != code || strstr(e.msg, SECRET) || rs_now() - start > LATE)
+        FAILED("line %d: code %d after %.2f s: %s\n", line, e.code, rs_now() - start, e.msg);
     bf_close(f);
     return e.msg;
 }
 #define REFUSED(url, code) refused(url, code, __LINE__)
 
 /* ---- reaching it ---- */
-static void nobody_there(void)
+TEST(nobody_there)
 {
     char url[160];
     int port, fd = rs_bind(&port);
@@ -139,7 +141,7 @@ static void nobody_there(void)
     CHECK_HAS(REFUSED("unix:///no/such/socket?key=k", BF_EIO), "No such file");
 }
 
-static void wrong_passwords(void)
+TEST(wrong_passwords)
 {
     server locked;
     rs_start(&locked, SECRET);
@@ -167,7 +169,7 @@ static void wrong_passwords(void)
     rs_end(&locked);
 }
 
-static void killed_and_restarted(void)
+TEST(killed_and_restarted)
 {
     bf_filter *f = made("restart", "&timeout=1"), *g;
     rs_command(&redis, "SAVE");
@@ -184,11 +186,10 @@ static void killed_and_restarted(void)
     CHECK((g = made("restart", "")) != NULL);
     SOUND(f); /* re-created by another: followed */
     SOUND(g);
-    bf_close(f);
-    bf_close(g);
+    CLOSE(f, g);
 }
 
-static void the_server_closed_an_idle_connection(void)
+TEST(the_server_closed_an_idle_connection)
 {
     bf_filter *f = made("idle", "");
     for (int i = 0; i < 5; i++) {
@@ -203,11 +204,11 @@ static void the_server_closed_an_idle_connection(void)
 }
 
 /* ---- the key ---- */
-static void lost_keys(void)
+TEST(lost_keys)
 {
     static const char *const ways[] = { "DEL lost lost:meta", "DEL lost", "PEXPIRE lost 1",
         "FLUSHALL", "RENAME lost elsewhere", "SET lost short", "UNLINK lost" };
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+    for (size_t i = 0; i < COUNT(ways); i++) {
         rs_command(&redis, "FLUSHALL");
         bf_filter *f = made("lost", "");
         rs_command(&redis, "%s", ways[i]);
@@ -227,12 +228,11 @@ static void lost_keys(void)
         bf_filter *g = made("lost", "");
         SOUND(f);
         SOUND(g);
-        bf_close(f);
-        bf_close(g);
+        CLOSE(f, g);
     }
 }
 
-static void wrong_types_and_foreign_strings(void)
+TEST(wrong_types_and_foreign_strings)
 {
     rs_command(&redis, "FLUSHALL");
     rs_command(&redis, "RPUSH list a");
@@ -258,7 +258,7 @@ static void wrong_types_and_foreign_strings(void)
     bf_close(f);
 }
 
-static void meta_of_another_filter(void)
+TEST(meta_of_another_filter)
 {
     bf_filter *f = made("meta", "");
     static const struct {
@@ -268,17 +268,15 @@ static void meta_of_another_filter(void)
         { { .m = 20000, .k = 6 }, "has k=5, asked for k=6" },
         { { .m = 20000, .k = 5, .scheme = "block" },
             "has scheme classic, asked for scheme block" } };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         bf_spec spec = rows[i].spec;
         spec.storage = rs_url(&redis, "meta", "");
-        CHECK(!bf_open(&spec, &e));
-        CHECK_EQ(e.code, BF_EMISMATCH);
-        CHECK_HAS(e.msg, rows[i].says);
+        CHECK_NO_FILTER(bf_open(&spec, &e), BF_EMISMATCH, rows[i].says);
     }
     static const char *const broken[][2] = { { "m", "0" }, { "m", "5000000000" }, { "m", "x" },
         { "k", "0" }, { "k", "5000" }, { "n", "-1" }, { "p", "2" }, { "p", "nan" }, { "mark", "0" },
         { "mark", "123456789" }, { "scheme", "nosuch" }, { "format", "2" }, { "secret", "zz" } };
-    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+    for (size_t i = 0; i < COUNT(broken); i++) {
         char keep[64];
         snprintf(keep, sizeof keep, "%.60s", rs_command(&redis, "HGET meta:meta %s", broken[i][0]));
         rs_command(&redis, "HSET meta:meta %s %s", broken[i][0], broken[i][1]);
@@ -293,7 +291,7 @@ static void meta_of_another_filter(void)
 }
 
 /* ---- the server ---- */
-static void out_of_memory(void)
+TEST(out_of_memory)
 {
     bf_filter *f = made("oom", "");
     long keys = rs_number(&redis, "DBSIZE");
@@ -316,7 +314,7 @@ static void out_of_memory(void)
     bf_close(f);
 }
 
-static void a_server_that_sleeps(void)
+TEST(a_server_that_sleeps)
 {
     bf_filter *f = made("sleep", "&timeout=0.7");
     for (int add = 0; add < 2; add++) {
@@ -333,7 +331,7 @@ static void a_server_that_sleeps(void)
     bf_close(f);
 }
 
-static void a_replica_cannot_be_written(void)
+TEST(a_replica_cannot_be_written)
 {
     bf_filter *f = made("replica", "");
     rs_command(&redis, "REPLICAOF 127.0.0.1 1");
@@ -345,7 +343,7 @@ static void a_replica_cannot_be_written(void)
 }
 
 /* ---- the network ---- */
-static void spoiled_answers(void)
+TEST(spoiled_answers)
 {
     static const char *const garbage[] = { "HTTP/1.1 400 Bad Request\r\n\r\n", "\r\n",
         "$99999999999999\r\n", "*-7\r\n", "*2147483647\r\n", ":x\r\n",
@@ -374,14 +372,14 @@ static void spoiled_answers(void)
         proxy_order(&x, PASS, "");
         SOUND(f);
     }
-    for (size_t i = 0; f && i < sizeof garbage / sizeof *garbage; i++) {
+    for (size_t i = 0; f && i < COUNT(garbage); i++) {
         proxy_order(&x, INSTEAD, garbage[i]);
         FAILS(f, "Redis key spoil", "Redis key spoil");
         REFUSED(url, BF_EIO);
         proxy_order(&x, PASS, "");
         SOUND(f);
     }
-    for (size_t i = 0; f && i < sizeof errors / sizeof *errors; i++) {
+    for (size_t i = 0; f && i < COUNT(errors); i++) {
         snprintf(text, sizeof text, "-%s\r\n", errors[i]);
         char word[16] = "";
         sscanf(errors[i], "%15s", word);
@@ -397,7 +395,7 @@ static void spoiled_answers(void)
 }
 
 /* Done by the server, and the answer is lost: it is said so, and never done twice. */
-static void lost_answers_to_changes(void)
+TEST(lost_answers_to_changes)
 {
     static const bf_spec kinds[] = { { .m = 9000, .k = 5, .scheme = "classic", .counting = true },
         { .m = 8192, .k = 5, .scheme = "classic", .counting = true, .shards = 4 },
@@ -434,22 +432,4 @@ static void lost_answers_to_changes(void)
     proxy_end(&x);
 }
 
-int main(void)
-{
-    rs_start(&redis, NULL);
-    RUN(wrong_urls);
-    RUN(nobody_there);
-    RUN(wrong_passwords);
-    RUN(killed_and_restarted);
-    RUN(the_server_closed_an_idle_connection);
-    RUN(lost_keys);
-    RUN(wrong_types_and_foreign_strings);
-    RUN(meta_of_another_filter);
-    RUN(out_of_memory);
-    RUN(a_server_that_sleeps);
-    RUN(a_replica_cannot_be_written);
-    RUN(spoiled_answers);
-    RUN(lost_answers_to_changes);
-    rs_end(&redis);
-    return FINISH();
-}
+int main(void) { return main_with_redis(&redis); }

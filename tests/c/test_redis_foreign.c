@@ -56,8 +56,7 @@ static void opened_and_continued(bf_spec spec, const row *rows, size_t n, unsign
     for (size_t i = 0; i + 1 < n; i++) write_as_they_do(rows + i, k, "theirs");
     long len = rs_number(&redis, "STRLEN theirs");
     if (!strcmp(spec.scheme, "gozero")) {
-        CHECK_EQ(code_of(nothing, "theirs"), BF_EINVAL);
-        CHECK_HAS(e.msg, "the size is not known");
+        CHECK_REFUSED(code_of(nothing, "theirs"), BF_EINVAL, "the size is not known");
     }
     bf_spec make = spec;
     make.must_exist = false;
@@ -83,16 +82,13 @@ static void opened_and_continued(bf_spec spec, const row *rows, size_t n, unsign
     bf_close(f);
 }
 
-static void gozeros(void)
-{
-    opened_and_continued((bf_spec){ .m = 1000, .scheme = "gozero" }, gozero, 4, 14);
-}
-static void php_classes(void)
+TEST(gozeros) { opened_and_continued((bf_spec){ .m = 1000, .scheme = "gozero" }, gozero, 4, 14); }
+TEST(php_classes)
 {
     opened_and_continued((bf_spec){ .scheme = "php-hashes:BKDR,SDBM,JS" }, php, 3, 3);
 }
 /* With too small an m every key would be looked for elsewhere, and be absent in silence. */
-static void another_m(void)
+TEST(another_m)
 {
     rs_command(&redis, "FLUSHALL");
     rs_command(&redis, "SETBIT theirs 834 1"); /* 105 bytes; the last has the bits 832 to 839 */
@@ -118,7 +114,7 @@ static void another_m(void)
     CHECK_EQ(code_of(ours, "ours"), BF_EMISMATCH);
 }
 
-static void redissons_bits_alone(void)
+TEST(redissons_bits_alone)
 {
     opened_and_continued((bf_spec){ .m = 958, .k = 7, .scheme = "redisson" }, redisson, 4, 7);
 }
@@ -131,7 +127,7 @@ static void config(const char *key, const char *m, const char *k)
         key, m, k);
 }
 
-static void opened_by_its_config(void)
+TEST(opened_by_its_config)
 {
     rs_command(&redis, "FLUSHALL");
     config("r", "958", "7");
@@ -176,8 +172,8 @@ static void opened_by_its_config(void)
     CHECK_EQ(add(f, redisson), BF_EIO);
     CHECK(bf_get_state(f, &st, &e) == BF_EIO && !bf_copy(f, &e));
     CHECK_EQ(rs_number(&redis, "DBSIZE"), 0); /* no stub */
-    CHECK_EQ(code_of((bf_spec){ .scheme = "redisson", .must_exist = true }, "r"), BF_ENOENT);
-    CHECK_HAS(e.msg, "does not exist");
+    CHECK_REFUSED(code_of((bf_spec){ .scheme = "redisson", .must_exist = true }, "r"), BF_ENOENT,
+        "does not exist");
     CHECK_EQ(code_of((bf_spec){ .scheme = "redisson" }, "r"), BF_ENOENT);
     CHECK_EQ(rs_number(&redis, "DBSIZE"), 0);
     config("r", "958", "7");
@@ -186,7 +182,7 @@ static void opened_by_its_config(void)
     static const char *const broken[][2] = { { "size", "0" }, { "size", "4294967295" },
         { "size", "-1" }, { "size", "x" }, { "hashIterations", "0" }, { "hashIterations", "99999" },
         { "hashIterations", "7.5" } };
-    for (size_t j = 0; j < sizeof broken / sizeof *broken; j++) {
+    for (size_t j = 0; j < COUNT(broken); j++) {
         config("r", "958", "7");
         rs_command(&redis, "HSET {r}:config %s %s", broken[j][0], broken[j][1]);
         CHECK_EQ(code_of((bf_spec){ .scheme = "redisson", .must_exist = true }, "r"), BF_EFORMAT);
@@ -196,7 +192,7 @@ static void opened_by_its_config(void)
     CHECK_EQ(code_of((bf_spec){ .scheme = "redisson", .must_exist = true }, "r"), BF_EFORMAT);
 }
 
-static void made_as_redisson_would(void)
+TEST(made_as_redisson_would)
 {
     /* n, p and what Java's Double.toString(p) gives; tests/live has Redisson itself */
     static const struct {
@@ -207,7 +203,7 @@ static void made_as_redisson_would(void)
         { 1000, 0.001, "0.001" }, { 1000, 0.0001, "1.0E-4" }, { 1000, 1e-9, "1.0E-9" },
         { 1000, 1.5e-7, "1.5E-7" }, { 1000, 0.00123, "0.00123" },
         { 1000, 1.0 / 3, "0.3333333333333333" } };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         char name[64];
         const char *key = i % 2 ? "new" : "a{new}";
         snprintf(name, sizeof name, i % 2 ? "{%s}:config" : "%s:config", key);
@@ -221,10 +217,8 @@ static void made_as_redisson_would(void)
         CHECK_EQ(
             strtoull(rs_command(&redis, "HGET %s expectedInsertions", name), NULL, 10), rows[i].n);
         const char *p = rs_command(&redis, "HGET %s falseProbability", name);
-        if (strcmp(p, rows[i].text)) {
-            failed_here++;
-            fprintf(stderr, "p=%g is %s, expected %s\n", rows[i].p, p, rows[i].text);
-        }
+        if (strcmp(p, rows[i].text))
+            FAILED("p=%g is %s, expected %s\n", rows[i].p, p, rows[i].text);
         CHECK_EQ(rs_number(&redis, "DBSIZE"), 1); /* no bits yet, no companion of ours */
         CHECK_EQ(bf_add(f, "x", 1, &e), BF_ADDED);
         CHECK_EQ(rs_number(&redis, "DBSIZE"), 2);
@@ -239,7 +233,7 @@ static void made_as_redisson_would(void)
 }
 
 /* What a scheme fixes need not be said: n alone makes one where the rest is fixed. */
-static void n_alone(void)
+TEST(n_alone)
 {
     static const char *const schemes[] = { "gozero", "rs-rand", "rs-dotnet" };
     rs_command(&redis, "FLUSHALL");
@@ -255,8 +249,7 @@ static void n_alone(void)
         bf_get_info(far, &a);
         bf_get_info(file, &b);
         CHECK(a.m == b.m && a.k == b.k && a.n == 1000 && a.m >= 10000);
-        bf_close(far);
-        bf_close(file);
+        CLOSE(far, file);
         CHECK(code_of((bf_spec){ .n = 1000, .scheme = schemes[i] }, schemes[i]) == 0);
         CHECK_EQ(code_of((bf_spec){ .n = 999, .scheme = schemes[i] }, schemes[i]), BF_EMISMATCH);
         CHECK_EQ(code_of((bf_spec){ .n = 1000, .scheme = schemes[i], .must_exist = true }, "none"),
@@ -266,16 +259,4 @@ static void n_alone(void)
     CHECK_EQ(rs_number(&redis, "EXISTS none"), 0);
 }
 
-int main(void)
-{
-    rs_start(&redis, NULL);
-    RUN(gozeros);
-    RUN(php_classes);
-    RUN(another_m);
-    RUN(redissons_bits_alone);
-    RUN(opened_by_its_config);
-    RUN(made_as_redisson_would);
-    RUN(n_alone);
-    rs_end(&redis);
-    return FINISH();
-}
+int main(void) { return main_with_redis(&redis); }

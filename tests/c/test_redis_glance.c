@@ -6,12 +6,9 @@
 /* wraps: clock_gettime */
 #define _GNU_SOURCE
 #include "redis_filters.h"
-#include <time.h>
 
 static struct timespec stopped_at; /* 0: time goes on */
-int __real_clock_gettime(clockid_t clock, struct timespec *t);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
+REPLACED(int, clock_gettime, (clockid_t clock, struct timespec *t))
 {
     if (clock != CLOCK_MONOTONIC || !stopped_at.tv_sec) return __real_clock_gettime(clock, t);
     *t = stopped_at;
@@ -31,12 +28,12 @@ static long counted(void)
     return at ? atol(at + strlen("cmdstat_bitcount:calls=")) : 0;
 }
 
-static void told_once_it_is_overfull(void)
+TEST(told_once_it_is_overfull)
 {
     static const bf_spec specs[] = { { .n = 1000, .p = 0.01 },
         { .n = 1000, .p = 0.01, .shards = 3 }, { .n = 1000, .p = 0.01, .scheme = "classic" },
         { .m = 10000, .n = 1000, .scheme = "gozero" } };
-    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+    for (size_t i = 0; i < COUNT(specs); i++) {
         rs_command(&redis, "FLUSHALL");
         bf_filter *f = opened(specs[i], "k", "", __LINE__);
         numbers(f, 0, 1000);
@@ -54,7 +51,7 @@ static void told_once_it_is_overfull(void)
     }
 }
 
-static void a_trip_a_minute(void)
+TEST(a_trip_a_minute)
 {
     rs_command(&redis, "FLUSHALL");
     bf_filter *f = OPEN("k", .n = 1000, .p = 0.01);
@@ -73,7 +70,7 @@ static void a_trip_a_minute(void)
 }
 
 /* A large one is judged by places that are spread over all of it. */
-static void from_all_of_it(void)
+TEST(from_all_of_it)
 {
     for (int half = 0; half < 2; half++) {
         rs_command(&redis, "FLUSHALL");
@@ -84,13 +81,12 @@ static void from_all_of_it(void)
         for (unsigned i = 0; i < keys; i++) bf_add(g, &i, sizeof i, &e);
         CHECK_EQ(bf_unite(f, g, &e), 0);
         CHECK_EQ(look(f), half); /* ln 2 of 2^22 are 2.9 million */
-        bf_close(f);
-        bf_close(g);
+        CLOSE(f, g);
     }
 }
 
 /* Of theirs too, adopted or not; of what is lost nothing is said, and the next call tells it. */
-static void of_other_systems_and_lost(void)
+TEST(of_other_systems_and_lost)
 {
     rs_command(&redis, "FLUSHALL");
     const bf_spec theirs = { .scheme = "gozero", .m = 4000, .n = 100, .must_exist = true };
@@ -129,13 +125,13 @@ static void filled_by_unions(bf_filter *f, bf_spec spec)
 }
 
 /* Counters are looked at in a few places; parts one by one, those that this process knows of. */
-static void of_every_kind(void)
+TEST(of_every_kind)
 {
     rs_command(&redis, "FLUSHALL");
     static const bf_spec specs[] = { { .n = 1000, .p = 0.01, .counting = true },
         { .n = 300000, .p = 0.01, .counting = true }, /* 1.5 MB: not all of it is looked at */
         { .n = 1000, .p = 0.01, .window = 3600 } };
-    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+    for (size_t i = 0; i < COUNT(specs); i++) {
         const unsigned n = (unsigned)specs[i].n;
         bf_filter *f = opened(specs[i], "k", "", __LINE__);
         CHECK(look(f) == 0 && left == 0);
@@ -174,14 +170,9 @@ static void of_every_kind(void)
 
 int main(void)
 {
-    setvbuf(stdout, NULL, _IOLBF, 0);
     rs_start(&redis, NULL);
     clock_gettime(CLOCK_MONOTONIC, &stopped_at);
-    RUN(told_once_it_is_overfull);
-    RUN(a_trip_a_minute);
-    RUN(from_all_of_it);
-    RUN(of_other_systems_and_lost);
-    RUN(of_every_kind);
+    run_tests();
     stopped_at.tv_sec = 0;
     rs_end(&redis);
     return FINISH();

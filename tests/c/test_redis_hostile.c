@@ -32,8 +32,6 @@ static int exchange(
 {
     static char buf[1 << 16];
     int64_t have = 0, want = 0;
-    (void)ctx;
-    (void)report;
     if (host_fd < 0) {
         host_fd = rs_connect(x.port);
         setsockopt(
@@ -68,7 +66,7 @@ static const char *const floods[] = { "*2000000000\r\n|:1\r\n", "*4000000000\r\n
     "|>2\r\n+invalidate\r\n*-1\r\n", "|%1\r\n", "|~1\r\n", "(|0123456789", ",|0123456789",
     "*1000000\r\n|,1\r\n", "*1000000\r\n|#t\r\n", "*1000000\r\n|_\r\n", "|_\r\n",
     "=1000000000\r\n|txt:01234567", "*60\r\n|$4000\r\n" };
-enum { FLOODS = sizeof floods / sizeof *floods };
+enum { FLOODS = COUNT(floods) };
 
 static int test_(bf_filter *f) { return bf_test(f, "there", 5, &e); }
 static int add_(bf_filter *f) { return bf_add(f, "there", 5, &e); }
@@ -90,8 +88,7 @@ static int expire_(bf_filter *f) { return bf_expire(f, 100, &e); }
 static int unite_(bf_filter *f) { return bf_unite(f, f, &e); }
 static int open_(bf_filter *f)
 {
-    bf_info i;
-    bf_get_info(f, &i);
+    const bf_info i = info_of(f);
     bf_spec spec = { .storage = url, .must_exist = true };
     if (!i.storage) {
         spec.storage = NULL;
@@ -114,28 +111,21 @@ static void flooded(bf_filter *f, const char *what)
 {
     const long before = peak();
     for (size_t i = 0; f && i < FLOODS; i++) {
-        const call *all[] = { calls + i % (sizeof calls / sizeof *calls), calls + i % 2 };
+        const call *all[] = { calls + i % (COUNT(calls)), calls + i % 2 };
         for (size_t j = 0; j < 2; j++) {
             e = (bf_error){ 0 };
             proxy_order(&x, FLOOD, floods[i]);
             const int rc = all[j]->run(f);
             proxy_order(&x, PASS, "");
             if (rc < 0 && strstr(e.msg, "Redis key h at")) continue;
-            failed_here++;
-            fprintf(stderr, "%s, %s, %s: %d, %s\n", what, all[j]->name, floods[i], rc, e.msg);
+            FAILED("%s, %s, %s: %d, %s\n", what, all[j]->name, floods[i], rc, e.msg);
         }
-        if (bf_test(f, "there", 5, &e) != 1) {
-            failed_here++;
-            fprintf(stderr, "%s, after %s: %s\n", what, floods[i], e.msg);
-        }
+        if (bf_test(f, "there", 5, &e) != 1) FAILED("%s, after %s: %s\n", what, floods[i], e.msg);
     }
-    if (peak() - before > SMALL) {
-        failed_here++;
-        fprintf(stderr, "%s: %ld MiB more\n", what, (peak() - before) >> 10);
-    }
+    if (peak() - before > SMALL) FAILED("%s: %ld MiB more\n", what, (peak() - before) >> 10);
 }
 
-static void by_url(void)
+TEST(by_url)
 {
     bf_filter *f =
         bf_open(&(bf_spec){ .m = 20000, .k = 5, .scheme = "classic", .storage = url }, &e);
@@ -144,7 +134,7 @@ static void by_url(void)
     bf_close(f);
 }
 
-static void through_a_client(void)
+TEST(through_a_client)
 {
     bf_filter *f = bf_open(&(bf_spec){ .redis_client = &host, .key = "h", .must_exist = true }, &e);
     CHECK(f != NULL);
@@ -152,7 +142,7 @@ static void through_a_client(void)
     bf_close(f);
 }
 
-static void counters(void)
+TEST(counters)
 {
     char at[160];
     snprintf(at, sizeof at, "redis://127.0.0.1:%d?key=h&timeout=2", x.port);
@@ -184,7 +174,7 @@ static void repeat_for(const bf_filter *f)
     while (ioctl(r->conn->socket->fd, FIONREAD, &bytes) == 0 && bytes == 0) rs_pause(1);
 }
 
-static void late_replies(void)
+TEST(late_replies)
 {
     for (int counting = 0; counting < 2; counting++) {
         rs_command(&redis, "DEL h h:meta");
@@ -208,10 +198,6 @@ static int puts_(
     void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
 {
     static char text[1 << 20];
-    (void)ctx;
-    (void)parts;
-    (void)nparts;
-    (void)report;
     if (how_put == 0)
         for (int i = 0; i < 20000000; i++) bf_reply_put_integer(sink, i);
     if (how_put == 1) {
@@ -237,7 +223,7 @@ static int puts_(
     return BF_CLIENT_ANSWERED;
 }
 
-static void pieces(void)
+TEST(pieces)
 {
     const bf_redis_client putting = { .exchange = puts_, .name = "the test" };
     const long before = peak();
@@ -251,7 +237,7 @@ static void pieces(void)
 }
 
 /* ---- a sound Redis whose companion hash somebody has filled ---- */
-static void huge_hashes(void)
+TEST(huge_hashes)
 {
     snprintf(url, sizeof url, "redis://127.0.0.1:%d?key=h&timeout=60", redis.port);
     rs_command(&redis, "DEL h h:meta");
@@ -278,8 +264,7 @@ static void huge_hashes(void)
     }
     CHECK((g = bf_open(&(bf_spec){ .storage = url }, &e)) != NULL);
     CHECK(peak() - before < SMALL);
-    bf_close(g);
-    bf_close(f);
+    CLOSE(g, f);
 }
 
 int main(void)
@@ -289,12 +274,7 @@ int main(void)
     snprintf(url, sizeof url, "redis://127.0.0.1:%d?key=h&timeout=2", x.port);
     host = (bf_redis_client){ .exchange = exchange, .name = "the test's client" };
     for (int i = 0; i < 300; i++) many[i] = (bf_key){ "there", 5 };
-    RUN(by_url);
-    RUN(through_a_client);
-    RUN(counters);
-    RUN(late_replies);
-    RUN(pieces);
-    RUN(huge_hashes);
+    run_tests();
     proxy_end(&x);
     rs_end(&redis);
     return FINISH();

@@ -26,8 +26,7 @@ static const char *steps_done;
 
 static void wrong(const world *w, const char *gone, const char *what)
 {
-    failed_here++;
-    fprintf(stderr, "%s without %s, %s: %s; %s\n", w->name, gone, steps_done, what, e.msg);
+    FAILED("%s without %s, %s: %s; %s\n", w->name, gone, steps_done, what, e.msg);
 }
 
 static void acknowledged(const char *text, size_t len, bool own)
@@ -117,7 +116,7 @@ static void step(play *p, char which)
  * part of the window passes. */
 static const char *const orders[] = { "", "c", "cb", "ac", "tc", "ca", "caub", "cbt", "cnab",
     "ncab", "catob", "cabtc", "ocaub", "acbot", "cnbaut" };
-enum { ORDERS = sizeof orders / sizeof *orders };
+enum { ORDERS = COUNT(orders) };
 
 static bool prepare(world *w)
 {
@@ -164,7 +163,7 @@ static void all_orders(world *w)
     world_forget(w);
 }
 
-static void each_key_in_every_order(void)
+TEST(each_key_in_every_order)
 {
     for (world *w = worlds; w < worlds + WORLDS; w++)
         if (!w->foreign && !w->spec.cache && !w->login && strcmp(w->name, "redisson") != 0)
@@ -180,7 +179,7 @@ static bool says_what_is_lost(const world *w)
     static const char *const says[] = { "is lost", "does not exist", "was re-created",
         "not our filter", "not the mark of its :meta", "no valid size" };
     bool is = false;
-    for (size_t i = 0; i < sizeof says / sizeof *says; i++) is |= strstr(e.msg, says[i]) != NULL;
+    for (size_t i = 0; i < COUNT(says); i++) is |= strstr(e.msg, says[i]) != NULL;
     return is && strstr(e.msg, w->key);
 }
 
@@ -194,14 +193,12 @@ static void call_without(world *w, const char *gone, size_t what)
     int64_t rc = asked[what].run(w);
     if (rc == BF_ENOTSUP || rc == BF_EINVAL) return;
     if (asked[what].run == do_fits ? rc == 0 : rc < 0 && says_what_is_lost(w)) return;
-    if (rc < 0 || (asked[what].expected > 0 && rc != asked[what].expected && !made)) {
-        failed_here++;
-        fprintf(stderr, "%s without %s: %s: %lld, %s\n", w->name, gone, asked[what].name,
-            (long long)rc, rc < 0 ? e.msg : "");
-    }
+    if (rc < 0 || (asked[what].expected > 0 && rc != asked[what].expected && !made))
+        FAILED("%s without %s: %s: %lld, %s\n", w->name, gone, asked[what].name, (long long)rc,
+            rc < 0 ? e.msg : "");
 }
 
-static void each_key_and_every_call(void)
+TEST(each_key_and_every_call)
 {
     for (world *w = worlds; w < worlds + WORLDS; w++) {
         char names[1024] = "", *at = names, *name;
@@ -225,15 +222,13 @@ static void opens_as_lost(bf_spec spec, const char *key, int line)
     e = (bf_error){ 0 };
     bf_filter *f = bf_open(&spec, &e);
     if (f && spec.clock) bf_test(f, "n1", 2, &e); /* its parts are looked for when they are asked */
-    if ((f && !spec.clock) || e.code != BF_EIO || !strstr(e.msg, "is lost")) {
-        failed_here++;
-        fprintf(stderr, "line %d: %s\n", line, e.msg);
-    }
+    if ((f && !spec.clock) || e.code != BF_EIO || !strstr(e.msg, "is lost"))
+        FAILED("line %d: %s\n", line, e.msg);
     bf_close(f);
 }
 
 /* Nobody who adds or grows leaves a hash of one field, and whoever opens hears of a loss. */
-static void no_stub_of_a_companion(void)
+TEST(no_stub_of_a_companion)
 {
     const bf_spec grows = { .n = 12, .p = 1e-4, .grow = 2 }, any = { .must_exist = true },
                   forgets = { .clock = world_clock, .must_exist = true };
@@ -249,8 +244,7 @@ static void no_stub_of_a_companion(void)
     bf_filter *g = OPEN("g", .n = 12, .p = 1e-4, .grow = 2);
     CHECK(g && bf_add(g, "n1", 2, &e) == 1 && bf_test(f, "n1", 2, &e) < 0 &&
           bf_test(f, "n1", 2, &e) == 1);
-    bf_close(f);
-    bf_close(g);
+    CLOSE(f, g);
     rs_command(&redis, "DEL {g}:p0 {g}:p0:meta");
     rs_command(&redis, "SET {g}:p0 precious");
     CHECK_EQ(code_of(grows, "g"), BF_EFORMAT);
@@ -273,8 +267,7 @@ static void no_stub_of_a_companion(void)
     CHECK(bf_clear(f, &e) == 0 && rs_number(&redis, "EXISTS c:meta") == 0);
     CHECK(bf_rebuild_end(f, twin, &e) == 0 && bf_intersect(f, twin, &e) == 0);
     CHECK(rs_number(&redis, "EXISTS c:meta") == 0 && missing(f, 0, 5) == 0);
-    bf_close(f);
-    bf_close(twin);
+    CLOSE(f, twin);
 
     bf_close(OPEN("s", .m = 9000, .k = 3, .shards = 3));
     rs_command(&redis, "DEL s:1:meta");
@@ -311,15 +304,13 @@ static void stopped_once(unsigned n, int stop)
     waitpid(child, &status, 0);
     e = (bf_error){ 0 };
     if (bf_add(f, "parent", 6, &e) != 1 || bf_test(f, "parent", 6, &e) != 1 ||
-        (status == 0 && x.orders->answers > stop && bf_test(f, "child", 5, &e) != 1)) {
-        failed_here++;
-        fprintf(stderr, "n=%u, stopped at answer %d: %d, %s\n", n, stop, status, e.msg);
-    }
+        (status == 0 && x.orders->answers > stop && bf_test(f, "child", 5, &e) != 1))
+        FAILED("n=%u, stopped at answer %d: %d, %s\n", n, stop, status, e.msg);
     bf_close(f);
     proxy_end(&x);
 }
 
-static void stopped_between_commands(void)
+TEST(stopped_between_commands)
 {
     for (unsigned n = 100; n <= 300; n += 200)
         for (int stop = 1; stop <= 14; stop++) stopped_once(n, stop);
@@ -328,7 +319,7 @@ static void stopped_between_commands(void)
 /* The bits and their mark are there, so a handle that is open is right and goes on; but nobody else
  * opens the filter, and that is what bf_is_current says of a handle that is kept.  Of a filter that
  * grows the next constructor deletes the parts: no add is acknowledged. */
-static void a_companion_hash_alone(void)
+TEST(a_companion_hash_alone)
 {
     static const struct {
         bf_spec spec;
@@ -338,7 +329,7 @@ static void a_companion_hash_alone(void)
         { { .m = 8192, .k = 5, .scheme = "classic", .shards = 4 }, "k:meta" },
         { { .m = 8192, .k = 5, .scheme = "classic", .shards = 4 }, "k:2:meta" },
         { { .n = 100, .p = 0.01, .grow = 2 }, "k:meta" } };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         rs_command(&redis, "FLUSHALL");
         bf_filter *f = opened(rows[i].spec, "k", "", __LINE__);
         const char *url = rs_url(&redis, "k", "");
@@ -365,14 +356,7 @@ static void a_companion_hash_alone(void)
 
 int main(void)
 {
-    setvbuf(stdout, NULL, _IOLBF, 0);
     rs_start(&redis, NULL);
     rs_command(&redis, "ACL SETUSER w on >pw ~* +@all");
-    RUN(each_key_in_every_order);
-    RUN(each_key_and_every_call);
-    RUN(no_stub_of_a_companion);
-    RUN(a_companion_hash_alone);
-    RUN(stopped_between_commands);
-    rs_end(&redis);
-    return FINISH();
+    return main_with_redis(&redis);
 }

@@ -77,7 +77,7 @@ static const struct {
     { "makes it anew", makes_it_anew, false, true, false },
     { "clears", clears, false, true, false },
 };
-enum { ACTS = sizeof acts / sizeof *acts, FOR_EVER = 9, TRIPS_MOST = 3000 };
+enum { ACTS = COUNT(acts), FOR_EVER = 9, TRIPS_MOST = 3000 };
 
 /* ---- what may come of it ---- */
 static bool makes(size_t what)
@@ -111,8 +111,7 @@ static bool told_now(int64_t rc)
 
 static void report(const char *when, size_t what, size_t act, int64_t rc)
 {
-    failed_here++;
-    fprintf(stderr, "%s, %s: another %s %s trip %ld: %s%lld, %s\n", at->name, asked[what].name,
+    FAILED("%s, %s: another %s %s trip %ld: %s%lld, %s\n", at->name, asked[what].name,
         acts[act].name, steps.after ? "from" : "before", steps.at, when, (long long)rc,
         rc < 0 ? e.msg : "");
 }
@@ -194,8 +193,8 @@ static void others_act(bool after)
     }
 }
 
-static void others_act_between_two_trips(void) { others_act(false); }
-static void others_act_before_every_trip(void) { others_act(true); }
+TEST(others_act_between_two_trips) { others_act(false); }
+TEST(others_act_before_every_trip) { others_act(true); }
 
 /* ---- what is made aside ---- */
 static void deletes_temporaries(void)
@@ -205,7 +204,7 @@ static void deletes_temporaries(void)
 }
 
 /* So large that several trips upload it; evicted after the first, it would be half of it. */
-static void temporary_keys_are_lost(void)
+TEST(temporary_keys_are_lost)
 {
     const bf_spec spec = { .m = 40000000, .k = 3, .scheme = "classic" };
     bf_filter *old = numbers(bf_open(&spec, &e), 0, 100),
@@ -232,18 +231,17 @@ static void temporary_keys_are_lost(void)
         } while (steps.happened && trip < 100);
         CHECK(lost > 2 && trip < 100);
     }
-    bf_close(old);
-    bf_close(more);
+    CLOSE(old, more);
 }
 
 /* The script that names a new filter or its part finds no temporary key. */
-static void temporary_keys_are_lost_before_they_are_named(void)
+TEST(temporary_keys_are_lost_before_they_are_named)
 {
     const bf_spec specs[] = { { .m = 20000, .k = 5 }, { .n = 8, .p = 1e-4, .grow = 2 },
         { .n = 1000, .p = 1e-4, .window = 4000, .parts = 4 } };
     steps.before = deletes_temporaries;
     steps.after = false;
-    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+    for (size_t i = 0; i < COUNT(specs); i++) {
         long trip = 0;
         int lost = 0;
         do {
@@ -263,14 +261,4 @@ static void temporary_keys_are_lost_before_they_are_named(void)
     }
 }
 
-int main(void)
-{
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    rs_start(&redis, NULL);
-    RUN(temporary_keys_are_lost);
-    RUN(temporary_keys_are_lost_before_they_are_named);
-    RUN(others_act_between_two_trips);
-    RUN(others_act_before_every_trip);
-    rs_end(&redis);
-    return FINISH();
-}
+int main(void) { return main_with_redis(&redis); }

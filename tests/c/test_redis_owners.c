@@ -6,18 +6,13 @@
  * nothing. It starts its own server. */
 #define _GNU_SOURCE
 #include "redis_filters.h"
-#include <poll.h>
 
 enum { A_KEYS = 90, B_KEYS = 20, DIGEST = 48, PLAIN = 0, MIXED, CLUSTER };
 static const char *const names[] = { "s", "{s}", "s:0", "{s:0}", "s:meta", "{s}:p0", "{s}:p1",
     "{s}:w100000", "{s}:p0:meta", "{s}:meta" };
-enum { NAMES = sizeof names / sizeof *names };
+enum { NAMES = COUNT(names) };
 
-static double at_a_moment(void *unused)
-{
-    (void)unused;
-    return 1e6;
-}
+static double at_a_moment(void *unused) { return 1e6; }
 static const struct {
     const char *name;
     bf_spec spec;
@@ -25,7 +20,7 @@ static const struct {
     { "counting", { .m = 4000, .k = 5, .counting = true } },
     { "shards", { .m = 6000, .k = 5, .shards = 2 } }, { "grow", { .n = 20, .p = 1e-4, .grow = 2 } },
     { "window", { .n = 100, .p = 1e-4, .window = 40, .parts = 4, .clock = at_a_moment } } };
-enum { KINDS = sizeof kinds / sizeof *kinds, SHARDS = 2, GROW };
+enum { KINDS = COUNT(kinds), SHARDS = 2, GROW };
 
 /* ---- a client that says it is a cluster's ---- */
 static int exchange(
@@ -34,8 +29,6 @@ static int exchange(
     static int fd = -1;
     char buf[1 << 14];
     int64_t have = 0, want = 0;
-    (void)ctx;
-    (void)report;
     if (fd < 0) fd = rs_connect(redis.port);
     for (size_t i = 0; i < nparts; want += (int64_t)parts[i++].commands)
         if (send(fd, parts[i].bytes, parts[i].len, MSG_NOSIGNAL) != (ssize_t)parts[i].len)
@@ -82,8 +75,7 @@ static char now_at[160];
 static bool expect(bool fine, const char *what)
 {
     if (fine) return true;
-    failed_here++;
-    fprintf(stderr, "%s%s: %s (%s)\n", now_at,
+    FAILED("%s%s: %s (%s)\n", now_at,
         how == MIXED     ? ", the second as in a cluster"
         : how == CLUSTER ? ", as in a cluster"
                          : "",
@@ -102,8 +94,6 @@ static void expect_keys(
     bf_filter *f, const char *name, int kind, unsigned from, unsigned n, const char *what)
 {
     const bool was = cluster;
-    bf_info i;
-    bf_get_info(f, &i);
     cluster = how == CLUSTER || (how == MIXED && from); /* the second one's keys: from 1000 on */
     expect(missing(f, from, from + n) == 0, what);
     bf_filter *fresh = open_there(name, kind);
@@ -167,8 +157,7 @@ static void use_second(bf_filter *a, const char *a_name, int a_kind, const char 
             "rebuild");
         expect_keys(b, name, kind, 1000, B_KEYS, "rebuilt: a key of the second is absent");
     }
-    bf_close(copy);
-    bf_close(twin);
+    CLOSE(copy, twin);
     expect_keys(a, a_name, a_kind, 0, A_KEYS, "united, copied, rebuilt: a key is absent");
     if (kind != KINDS - 1) expect(bf_expire(b, 1000, &e) == 0, "expire");
     expect_keys(a, a_name, a_kind, 0, A_KEYS, "after clear and expire: a key is absent");
@@ -192,7 +181,7 @@ static void use_first(bf_filter *a, const char *name, int kind)
     bf_close(b);
 }
 
-static void beside_each_other(void)
+TEST(beside_each_other)
 {
     const int step = SHORT(7, 47); /* every pair: step 1 */
     for (int i = 0; i < NAMES * KINDS; i++)
@@ -213,7 +202,7 @@ static void beside_each_other(void)
             bf_close(a);
         }
 }
-static void in_a_cluster(void)
+TEST(in_a_cluster)
 {
     how = CLUSTER;
     beside_each_other();
@@ -221,7 +210,7 @@ static void in_a_cluster(void)
     cluster = false;
 }
 /* A key without a hash tag has K:meta here and {K}:meta there, and {K}:p0 in both. */
-static void one_in_a_cluster(void)
+TEST(one_in_a_cluster)
 {
     how = MIXED;
     beside_each_other();
@@ -262,8 +251,7 @@ static void one_takes_the_place(int kind, const bf_spec *next, unsigned left)
         bf_close(a);
         return;
     }
-    bf_info i;
-    bf_get_info(b, &i);
+    const bf_info i = info_of(b);
     for (unsigned k = 1000; k < 1000 + B_KEYS; k++) { /* an error, or it is in */
         char t[16];
         const size_t len = (size_t)sprintf(t, "n%u", k);
@@ -275,11 +263,10 @@ static void one_takes_the_place(int kind, const bf_spec *next, unsigned left)
         old += bf_test(b, t, (size_t)sprintf(t, "n%u", k), &e) == 1;
     }
     expect(!i.created || next->shards || old < 5, "it has keys of the one before");
-    bf_close(b);
-    bf_close(a);
+    CLOSE(b, a);
 }
 
-static void in_the_place_of_half_a_filter(void)
+TEST(in_the_place_of_half_a_filter)
 {
     static const bf_spec next[] = { { .m = 4000, .k = 5, .scheme = "classic" },
         { .m = 6000, .k = 5, .shards = 2 }, { .m = 6000, .k = 4, .shards = 2 },
@@ -288,7 +275,7 @@ static void in_the_place_of_half_a_filter(void)
         { .n = 100, .p = 1e-4, .window = 40, .parts = 4, .clock = at_a_moment },
         { .n = 60, .p = 1e-3, .window = 40, .parts = 4, .clock = at_a_moment } };
     for (int kind = 0; kind < KINDS; kind++)
-        for (size_t n = 0; n < sizeof next / sizeof *next; n++)
+        for (size_t n = 0; n < COUNT(next); n++)
             for (unsigned left = 0; left < 64; left += SHORT(3, 13)) {
                 snprintf(
                     now_at, sizeof now_at, "%s, then row %zu, left %u", kinds[kind].name, n, left);
@@ -297,13 +284,13 @@ static void in_the_place_of_half_a_filter(void)
 }
 
 /* A part of the filter that had the name is never taken for one of the filter that has it. */
-static void the_id_counts(void)
+TEST(the_id_counts)
 {
     static const struct {
         int kind;
         const char *part;
     } rows[] = { { 2, "s:1" }, { 3, "{s}:p1" }, { 4, "{s}:w100000" } };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         const char *part = rows[i].part;
         rs_command(&redis, "FLUSHALL");
         bf_filter *f = make("s", rows[i].kind, 0, A_KEYS);
@@ -325,7 +312,7 @@ static void the_id_counts(void)
 }
 
 /* ---- what the refusal says ---- */
-static void names_the_owner(void)
+TEST(names_the_owner)
 {
     rs_command(&redis, "FLUSHALL");
     bf_close(make("g", 3, 0, A_KEYS));
@@ -341,16 +328,4 @@ static void names_the_owner(void)
     CHECK_HAS(e.msg, "belongs to the filter t: open that one");
 }
 
-int main(void)
-{
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    rs_start(&redis, NULL);
-    RUN(names_the_owner);
-    RUN(beside_each_other);
-    RUN(in_a_cluster);
-    RUN(one_in_a_cluster);
-    RUN(in_the_place_of_half_a_filter);
-    RUN(the_id_counts);
-    rs_end(&redis);
-    return FINISH();
-}
+int main(void) { return main_with_redis(&redis); }

@@ -3,7 +3,6 @@
  * answer together is what they hold in memory.  Its own server. */
 #define _GNU_SOURCE
 #include "redis_filters.h"
-#include <poll.h>
 
 /* ---- a client that counts its trips: everything is written while answers are read ---- */
 static int trips, fd = -1;
@@ -30,8 +29,6 @@ static int counted(
     void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
 {
     int64_t have = 0, want = 0;
-    (void)ctx;
-    (void)report;
     trips++;
     if (fd < 0) fd = rs_connect(redis.port);
     for (size_t i = 0; i < nparts; i++) {
@@ -59,8 +56,7 @@ static int64_t batch(bf_filter *f, bool adds, char kind, unsigned from, unsigned
 
 static unsigned parts_of(const bf_filter *f)
 {
-    bf_info i;
-    bf_get_info(f, &i);
+    const bf_info i = info_of(f);
     return i.part_count;
 }
 
@@ -91,7 +87,7 @@ static bf_filter *through(const bf_redis_client *host, bf_spec spec, const char 
 #define GROWS .n = 100, .p = 1e-6, .grow = 1.05
 
 /* ---- growing ---- */
-static void a_trip_a_call(void)
+TEST(a_trip_a_call)
 {
     static const char *const schemes[] = { "classic", "block", "block2" };
     for (int s = 0; s < 6; s++) {
@@ -114,7 +110,7 @@ static void a_trip_a_call(void)
     }
 }
 
-static void same_as_memory(void)
+TEST(same_as_memory)
 {
     static const char *const schemes[] = { "classic", "block", "block2" };
     for (int s = 0; s < 6; s++) {
@@ -134,14 +130,12 @@ static void same_as_memory(void)
         CHECK(copy && bf_equal(copy, near, &e) == 1);
         CHECK(bf_unite(f, near, &e) == 0 && bf_equal(f, near, &e) == 1);
         CHECK(bf_clear(f, &e) == 0 && bf_test(f, "m1", 2, &e) == 0);
-        bf_close(copy);
-        bf_close(f);
-        bf_close(near);
+        CLOSE(copy, f, near);
     }
 }
 
 /* More positions a key than one command of a script takes, and keys that are in every part. */
-static void many_positions(void)
+TEST(many_positions)
 {
     const bf_spec spec = { .n = 200, .p = 1e-302, .grow = 2, .scheme = "classic" };
     uint8_t a[BATCH], b[BATCH];
@@ -152,15 +146,13 @@ static void many_positions(void)
         CHECK_EQ(batch(f, true, 'm', at, 200, a), batch(near, true, 'm', at, 200, b));
         CHECK(!memcmp(a, b, 200));
     }
-    bf_info i;
-    bf_get_info(f, &i);
+    const bf_info i = info_of(f);
     CHECK(i.k > 1000 && i.part_count >= 3 && bf_equal(f, near, &e) == 1);
-    bf_close(f);
-    bf_close(near);
+    CLOSE(f, near);
 }
 
 /* Opening asks for all parts at once. */
-static void opening_takes_as_many_trips_for_eight_parts(void)
+TEST(opening_takes_as_many_trips_for_eight_parts)
 {
     rs_command(&redis, "FLUSHALL");
     bf_filter *small = through(&one_server, (bf_spec){ GROWS }, "small"),
@@ -179,9 +171,7 @@ static void opening_takes_as_many_trips_for_eight_parts(void)
     /* the part, why its mark is another, the part again, K:meta, the others, K:meta, and they */
     TRIPS(7, bf_test(f, "x", 1, &e));
     CHECK_EQ(parts_of(f), 8);
-    bf_close(small);
-    bf_close(large);
-    bf_close(f);
+    CLOSE(small, large, f);
 }
 
 static long connections(void)
@@ -191,7 +181,7 @@ static long connections(void)
     return n;
 }
 
-static void one_connection(void)
+TEST(one_connection)
 {
     rs_command(&redis, "FLUSHALL");
     const long before = connections();
@@ -204,19 +194,14 @@ static void one_connection(void)
         rs_pause(10);
     }
     CHECK_EQ(connections(), before + 2);
-    bf_close(f);
-    bf_close(w);
+    CLOSE(f, w);
 }
 
 /* ---- forgetting ---- */
 static double clock_now;
-static double clock_of(void *unused)
-{
-    (void)unused;
-    return clock_now;
-}
+static double clock_of(void *unused) { return clock_now; }
 
-static void windows_too(void)
+TEST(windows_too)
 {
     for (int s = 0; s < 2; s++) {
         rs_command(&redis, "FLUSHALL");
@@ -243,13 +228,12 @@ static void windows_too(void)
         TRIPS(1, batch(f, false, 'w', 0, BATCH, a));
         bf_close(f);
         f = through(s ? &a_cluster : &one_server, (bf_spec){ .clock = clock_of }, "w");
-        bf_close(f);
-        bf_close(near);
+        CLOSE(f, near);
     }
 }
 
 /* What has the name of a part that is still to come and is no part stays as it is. */
-static void nobody_elses_string_is_written_over(void)
+TEST(nobody_elses_string_is_written_over)
 {
     const bf_spec spec = {
         .n = 500, .p = 0.001, .window = 700, .parts = 7, .clock = clock_of, .scheme = "block"
@@ -297,7 +281,7 @@ static void nobody_elses_string_is_written_over(void)
 }
 
 /* ---- lost parts ---- */
-static void a_lost_part_is_an_error_of_the_same_trip(void)
+TEST(a_lost_part_is_an_error_of_the_same_trip)
 {
     rs_command(&redis, "FLUSHALL");
     bf_filter *f = through(&one_server, (bf_spec){ GROWS }, "lost");
@@ -318,7 +302,7 @@ static void a_lost_part_is_an_error_of_the_same_trip(void)
 }
 
 /* Whoever constructs it makes a filter again that lost a part: the others hear it once. */
-static void a_lost_one_is_made_again(void)
+TEST(a_lost_one_is_made_again)
 {
     for (int i = 0; i < 4; i++) {
         rs_command(&redis, "FLUSHALL");
@@ -348,16 +332,14 @@ static void a_lost_one_is_made_again(void)
         CHECK_EQ(bf_test(f, "z", 1, &e), 1);
         bf_close(OPEN("again", GROWS));
         CHECK_EQ(bf_test(old, "y", 1, &e), 1); /* it was whole: opened, not made */
-        bf_close(old);
-        bf_close(other);
-        bf_close(f);
+        CLOSE(old, other, f);
     }
 }
 
 /* Several clients fill one part: its count is everybody's, so it is followed when it is full. */
 /* K:meta alone counts the parts: without it the later ones are nobody's, and go when the filter is
  * made again.  A filter of its own under the name of a later part stays. */
-static void parts_that_nobody_counts(void)
+TEST(parts_that_nobody_counts)
 {
     rs_command(&redis, "FLUSHALL");
     bf_filter *f = OPEN("seen", GROWS);
@@ -372,12 +354,10 @@ static void parts_that_nobody_counts(void)
     CHECK_EQ(batch(again, true, 'a', 0, 40, NULL), 40);
     CHECK_EQ(bf_delete(again, &e), 0);
     CHECK_EQ(rs_number(&redis, "DBSIZE"), 2 + 1);
-    bf_close(again);
-    bf_close(own);
-    bf_close(f);
+    CLOSE(again, own, f);
 }
 
-static void all_count_together(void)
+TEST(all_count_together)
 {
     rs_command(&redis, "FLUSHALL");
     bf_filter *f[4];
@@ -409,7 +389,7 @@ static bool send_lines_of(const char *name)
     return file && fclose(file) == 0;
 }
 
-static void strings_of_an_older_version(void)
+TEST(strings_of_an_older_version)
 {
     const struct {
         const char *key;
@@ -426,7 +406,7 @@ static void strings_of_an_older_version(void)
     rs_command(&redis, "FLUSHALL");
     CHECK(send_lines_of("redis-0.1.0.txt"));
     clock_now = 1000000;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         bf_filter *f = opened(
                       (bf_spec){ .clock = rows[i].spec.clock, .counting = rows[i].spec.counting },
                       rows[i].key, "", __LINE__),
@@ -437,13 +417,12 @@ static void strings_of_an_older_version(void)
         numbers(f, 100, 120);
         numbers(near, 100, 120);
         CHECK_EQ(bf_equal(f, near, &e), 1);
-        bf_close(f);
-        bf_close(near);
+        CLOSE(f, near);
     }
 }
 
 /* ---- a cache ---- */
-static void cached_keys_take_no_trip(void)
+TEST(cached_keys_take_no_trip)
 {
     for (int s = 0; s < 2; s++) {
         rs_command(&redis, "FLUSHALL");
@@ -477,13 +456,12 @@ static void cached_keys_take_no_trip(void)
         CHECK_EQ(bf_delete(other, &e), 0);
         CHECK_EQ(bf_test(f, "y", 1, &e), BF_EIO);
         CHECK_EQ(bf_test(f, "x", 1, &e), BF_EIO);
-        bf_close(other);
-        bf_close(f);
+        CLOSE(other, f);
     }
 }
 
 /* ---- servers without BITFIELD_RO; replicas ---- */
-static void without_bitfield_ro(void)
+TEST(without_bitfield_ro)
 {
     rs_end(&redis);
     redis = (server){ .client = -1, .old = true };
@@ -512,24 +490,4 @@ static void without_bitfield_ro(void)
     }
 }
 
-int main(void)
-{
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    rs_start(&redis, NULL);
-    RUN(a_trip_a_call);
-    RUN(same_as_memory);
-    RUN(many_positions);
-    RUN(opening_takes_as_many_trips_for_eight_parts);
-    RUN(one_connection);
-    RUN(windows_too);
-    RUN(nobody_elses_string_is_written_over);
-    RUN(a_lost_part_is_an_error_of_the_same_trip);
-    RUN(a_lost_one_is_made_again);
-    RUN(parts_that_nobody_counts);
-    RUN(all_count_together);
-    RUN(strings_of_an_older_version);
-    RUN(cached_keys_take_no_trip);
-    RUN(without_bitfield_ro);
-    rs_end(&redis);
-    return FINISH();
-}
+int main(void) { return main_with_redis(&redis); }

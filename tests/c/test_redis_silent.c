@@ -7,7 +7,6 @@
 #include "check.h"
 #include "optional.h"
 #include "redis_proxy.h"
-#include <pthread.h>
 #include <sys/un.h>
 
 static server redis;
@@ -42,7 +41,7 @@ static int silent_server(int *port)
 }
 
 /* ---- which faults are remembered ---- */
-static void one_call_waits(void)
+TEST(one_call_waits)
 {
     char url[128];
     int port, fd = silent_server(&port);
@@ -67,7 +66,7 @@ static void one_call_waits(void)
     close(fd);
 }
 
-static void a_socket_and_tls(void)
+TEST(a_socket_and_tls)
 {
     char url[200], path[] = "/tmp/bf-silent-XXXXXX";
     close(mkstemp(path));
@@ -93,7 +92,7 @@ static void a_socket_and_tls(void)
 }
 
 /* A full backlog: the kernel drops the SYN. */
-static void no_reply_to_a_syn(void)
+TEST(no_reply_to_a_syn)
 {
     char url[128];
     int port, fd = rs_bind(&port), filling[8];
@@ -114,7 +113,7 @@ static void no_reply_to_a_syn(void)
     close(fd);
 }
 
-static void a_refusal_is_an_answer(void)
+TEST(a_refusal_is_an_answer)
 {
     char url[128];
     int port, fd = rs_bind(&port);
@@ -148,7 +147,7 @@ static bool works(bf_filter *f)
 
 /* A reply that stops in the middle: other handles of the process do not wait for it either, and
  * what they would have added was not sent. */
-static void every_handle_of_the_process(void)
+TEST(every_handle_of_the_process)
 {
     proxy x;
     proxy_start(&x, &redis);
@@ -169,13 +168,12 @@ static void every_handle_of_the_process(void)
     CHECK(works(f)); /* its retry_after is over: it tries, and the server answers all */
     CHECK_EQ(bf_test(g, "new", 3, &e), 0);
     CHECK(works(g));
-    bf_close(f);
-    bf_close(g);
+    CLOSE(f, g);
     proxy_end(&x);
 }
 
 /* Only new connections hang: those that are open go on. */
-static void new_connections_hang(void)
+TEST(new_connections_hang)
 {
     char url[128];
     proxy x;
@@ -210,7 +208,7 @@ static void *try_once(void *result)
     return NULL;
 }
 
-static void one_thread_tries(void)
+TEST(one_thread_tries)
 {
     pthread_t threads[TRIERS];
     bool early[TRIERS];
@@ -242,17 +240,17 @@ static void one_thread_tries(void)
 }
 
 /* ---- the parameter ---- */
-static void refused_values(void)
+TEST(refused_values)
 {
     static const char *const urls[] = { "redis://h?key=k&retry_after=-1",
         "redis://h?key=k&retry_after=x", "redis://h?key=k&retry_after=86401",
         "redis://h?key=k&retry_after=" };
-    for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
+    for (size_t i = 0; i < COUNT(urls); i++) {
         CHECK_EQ(try_url(urls[i], (bf_spec){ 0 }), BF_EINVAL);
         CHECK_HAS(e.msg, "retry_after= must be 0 to 86400 seconds");
     }
     const double wrong[] = { -0.5, -2, 86401, 0.0 / 0.0 };
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    for (size_t i = 0; i < COUNT(wrong); i++) {
         CHECK_EQ(try_url("redis://h?key=k", (bf_spec){ .retry_after = wrong[i] }), BF_EINVAL);
         CHECK_HAS(e.msg, "retry_after must be 0 to 86400 seconds");
     }
@@ -260,17 +258,4 @@ static void refused_values(void)
     CHECK_HAS(e.msg, "no Redis is given");
 }
 
-int main(void)
-{
-    rs_start(&redis, NULL);
-    RUN(one_call_waits);
-    RUN(a_socket_and_tls);
-    RUN(no_reply_to_a_syn);
-    RUN(a_refusal_is_an_answer);
-    RUN(every_handle_of_the_process);
-    RUN(new_connections_hang);
-    RUN(one_thread_tries);
-    RUN(refused_values);
-    rs_end(&redis);
-    return FINISH();
-}
+int main(void) { return main_with_redis(&redis); }

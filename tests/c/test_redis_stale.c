@@ -21,7 +21,7 @@ static const struct {
     { "shards", NULL, { .m = 8000, .k = 4, .shards = 2 } },
     { "redisson", NULL, { .n = 70, .p = 0.01, .scheme = "redisson" } },
     { "a filter that grows", NULL, { .n = 40, .p = 1e-3, .grow = 4 } } };
-enum { TAKERS = sizeof takers / sizeof *takers };
+enum { TAKERS = COUNT(takers) };
 
 static bf_filter *take(const world *w, int taker)
 {
@@ -55,7 +55,7 @@ static int64_t (*const calls[])(world *) = { add_one, add_many, unite };
 
 static void digest(char out[48]) { snprintf(out, 48, "%s", rs_command(&redis, "DEBUG DIGEST")); }
 
-static void nothing_is_written(void)
+TEST(nothing_is_written)
 {
     for (world *w = worlds; w < worlds + WORLDS; w++) {
         for (int taker = 0; taker < TAKERS; taker++) {
@@ -70,9 +70,8 @@ static void nothing_is_written(void)
                 const int64_t rc = calls[i % 3](w);
                 digest(after);
                 if (rc < 0 && *e.msg && !strcmp(before, after)) continue;
-                failed_here++;
-                fprintf(stderr, "%s, then %s, call %d: %lld, %s%s\n", w->name, takers[taker].name,
-                    i, (long long)rc, e.msg, strcmp(before, after) ? ": changed" : "");
+                FAILED("%s, then %s, call %d: %lld, %s%s\n", w->name, takers[taker].name, i,
+                    (long long)rc, e.msg, strcmp(before, after) ? ": changed" : "");
             }
             for (int i = 0; owner && i < 60; i++) CHECK_EQ(bf_test(owner, &i, sizeof i, &e), 1);
             bf_close(owner);
@@ -85,7 +84,5 @@ int main(void)
 {
     rs_start(&redis, NULL);
     rs_command(&redis, "ACL SETUSER w on >pw ~* +@all");
-    RUN(nothing_is_written);
-    rs_end(&redis);
-    return FINISH();
+    return main_with_redis(&redis);
 }

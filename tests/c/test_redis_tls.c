@@ -12,9 +12,7 @@ static char keys[32] = "/tmp/bf-tls-XXXXXX", url[300];
 static bf_error e;
 static bool no_library;
 
-void *__real_dlopen(const char *name, int how);
-void *__wrap_dlopen(const char *name, int how);
-void *__wrap_dlopen(const char *name, int how)
+REPLACED(void *, dlopen, (const char *name, int how))
 {
     return __real_dlopen(no_library ? "libnowhere.so" : name, how);
 }
@@ -64,8 +62,7 @@ static bf_filter *make(const char *where)
 {
     bf_filter *f = bf_open(&(bf_spec){ .n = 20000, .p = 0.001, .storage = where }, &e);
     if (!f) {
-        failed_here++;
-        fprintf(stderr, "%s: %s\n", where, e.msg);
+        FAILED("%s: %s\n", where, e.msg);
         exit(1);
     }
     return f;
@@ -100,8 +97,7 @@ static void same_bits(bf_spec spec)
     plain.storage = rs_url(&redis, "k", "");
     bf_filter *f = bf_open(&spec, &e), *g = f ? bf_open(&plain, &e) : NULL, *near = NULL;
     if (!f || !g) {
-        failed_here++;
-        fprintf(stderr, "%s\n", e.msg);
+        FAILED("%s\n", e.msg);
         bf_close(f);
         return;
     }
@@ -113,12 +109,24 @@ static void same_bits(bf_spec spec)
     CHECK_EQ(bf_clear(f, &e), 0);
     CHECK(many(g, false, 0, 5000) == 0 && bf_unite(f, near, &e) == 0 &&
           many(g, false, 0, 5000) == 5000);
-    bf_close(f);
-    bf_close(g);
-    bf_close(near);
+    CLOSE(f, g, near);
 }
 
-static void the_same_filters(void)
+TEST(without_the_library)
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        no_library = true;
+        refused(to("localhost", redis.tls, "ca.pem", ""), BF_ENOTSUP,
+            "rediss:// needs OpenSSL for TLS: libnowhere.so");
+        refused(to("localhost", redis.tls, "ca.pem", ""), BF_ENOTSUP, "libnowhere.so");
+        exit(failed_here ? 1 : 0);
+    }
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+}
+
+TEST(the_same_filters)
 {
     same_bits((bf_spec){ .n = 10000, .p = 0.001 });
     same_bits((bf_spec){ .n = 10000, .p = 0.001, .scheme = "classic" });
@@ -130,7 +138,7 @@ static void the_same_filters(void)
 }
 
 /* ---- who it is ---- */
-static void who_is_trusted(void)
+TEST(who_is_trusted)
 {
     char text[200];
     rs_command(&redis, "FLUSHALL");
@@ -150,7 +158,7 @@ static void who_is_trusted(void)
     unsetenv("SSL_CERT_FILE");
 }
 
-static void whose_name_it_is(void)
+TEST(whose_name_it_is)
 {
     server other = { .keys = keys, .name = "elsewhere", .clients = "yes" };
     char text[200];
@@ -167,7 +175,7 @@ static void whose_name_it_is(void)
     rs_end(&other);
 }
 
-static void wrong_ports(void)
+TEST(wrong_ports)
 {
     refused(to("localhost", redis.port, "ca.pem", "&timeout=2"), BF_EIO, "(TLS)");
     snprintf(url, sizeof url, "redis://127.0.0.1:%d/0?key=k&timeout=2", redis.tls);
@@ -175,7 +183,7 @@ static void wrong_ports(void)
     refused("rediss://:s3same@localhost:1/0?key=k", BF_EIO, "(TLS)");
 }
 
-static void urls(void)
+TEST(urls)
 {
     refused("rediss://", BF_EINVAL, "host");
     refused("rediss://h", BF_EINVAL, "key");
@@ -200,11 +208,10 @@ static void spoilt(proxy *x, int mode, const char *text)
     rs_pause(50);
     CHECK(bf_test(f, "kept", 4, &e) == 1 && bf_test(hasty, "kept", 4, &e) == 1 &&
           bf_add(f, "kept", 4, &e) >= 0);
-    bf_close(f);
-    bf_close(hasty);
+    CLOSE(f, hasty);
 }
 
-static void faults_of_the_line(void)
+TEST(faults_of_the_line)
 {
     proxy x;
     server behind = redis;
@@ -216,7 +223,7 @@ static void faults_of_the_line(void)
     proxy_end(&x);
 }
 
-static void restarts_and_forks(void)
+TEST(restarts_and_forks)
 {
     int status;
     bf_filter *f = make(to("localhost", redis.tls, "ca.pem", ""));
@@ -236,23 +243,8 @@ static void restarts_and_forks(void)
     bf_close(f);
 }
 
-static void without_the_library(void)
-{
-    int status;
-    pid_t child = fork();
-    if (child == 0) {
-        no_library = true;
-        refused(to("localhost", redis.tls, "ca.pem", ""), BF_ENOTSUP,
-            "rediss:// needs OpenSSL for TLS: libnowhere.so");
-        refused(to("localhost", redis.tls, "ca.pem", ""), BF_ENOTSUP, "libnowhere.so");
-        exit(failed_here ? 1 : 0);
-    }
-    CHECK(waitpid(child, &status, 0) == child && status == 0);
-}
-
 int main(void)
 {
-    setvbuf(stdout, NULL, _IOLBF, 0);
     if (!bf_open(&(bf_spec){ .storage = "rediss://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP)
         SKIP_REST("this build lacks OpenSSL");
     MAKE_FOLDER(keys);
@@ -263,14 +255,7 @@ int main(void)
     certificate("client", "DNS:client.example");
     redis = (server){ .keys = keys, .name = "server", .clients = "no" };
     rs_begin(&redis);
-    RUN(without_the_library);
-    RUN(the_same_filters);
-    RUN(who_is_trusted);
-    RUN(whose_name_it_is);
-    RUN(wrong_ports);
-    RUN(urls);
-    RUN(faults_of_the_line);
-    RUN(restarts_and_forks);
+    run_tests();
     rs_end(&redis);
     shell("rm -r %s%s%s", keys, "", "");
     return FINISH();

@@ -41,7 +41,7 @@ static void same_answers(bf_filter *f, bf_filter *near)
     }
 }
 
-static void as_in_memory_in_one_command(void)
+TEST(as_in_memory_in_one_command)
 {
     static const struct {
         bf_spec spec;
@@ -52,7 +52,7 @@ static void as_in_memory_in_one_command(void)
         { { .m = 20480, .k = 7, .scheme = "classic", .shards = 4 }, 4 },
         { { .m = 9000, .k = 5, .scheme = "classic", .counting = true }, 1 },
         { { .m = 10240, .k = 6, .scheme = "block", .counting = true, .shards = 2 }, 2 } };
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    for (size_t i = 0; i < COUNT(kinds); i++) {
         rs_command(&redis, "FLUSHALL");
         bf_filter *f = opened(kinds[i].spec, "w", "", __LINE__),
                   *near = bf_open(&kinds[i].spec, &e);
@@ -64,12 +64,11 @@ static void as_in_memory_in_one_command(void)
         CHECK_EQ(sent(f, "getrange", BATCH), kinds[i].names);
         CHECK_EQ(calls("bitfield_ro"), 0);
         CHECK(sent(f, "getrange", FEW - 1) + calls("bitfield_ro") >= FEW - 1); /* too few keys */
-        bf_close(f);
-        bf_close(near);
+        CLOSE(f, near);
     }
 }
 
-static void counts_too(void)
+TEST(counts_too)
 {
     const bf_spec spec = { .m = 9000, .k = 5, .scheme = "classic", .counting = true };
     uint8_t a[BATCH], b[BATCH];
@@ -85,13 +84,12 @@ static void counts_too(void)
         bf_count_many(near, keys, BATCH, b, &e));
     CHECK_EQ(calls("getrange"), 1);
     CHECK(!memcmp(a, b, BATCH) && a[0] >= 4);
-    bf_close(f);
-    bf_close(near);
+    CLOSE(f, near);
 }
 
 /* Twice what the commands and their replies have: 2 * 35 bytes a position, or 2 * (72 + 64) a line.
  */
-static void a_long_string_is_not_read(void)
+TEST(a_long_string_is_not_read)
 {
     static const struct {
         const char *scheme, *other;
@@ -110,13 +108,12 @@ static void a_long_string_is_not_read(void)
             CHECK(bf_add_many(near, keys, BATCH, NULL, &e) == BATCH);
             same_answers(f, near);
             CHECK_EQ(sent(f, limits[i].other, 100), over ? 100 + i : i == 1);
-            bf_close(f);
-            bf_close(near);
+            CLOSE(f, near);
         }
 }
 
 /* At most a MiB is asked for, however many positions there are. */
-static void never_more_than_a_step(void)
+TEST(never_more_than_a_step)
 {
     const bf_spec spec = { .m = 8 * ((1 << 20) + 64), .k = 60, .scheme = "classic" };
     rs_command(&redis, "FLUSHALL");
@@ -125,7 +122,7 @@ static void never_more_than_a_step(void)
     bf_close(f);
 }
 
-static void what_is_lost_is_an_error(void)
+TEST(what_is_lost_is_an_error)
 {
     static const char *const how[] = { "DEL w", "SET w x", "SETRANGE w 2504 abcd", "FLUSHALL",
         "RENAME w elsewhere" };
@@ -140,7 +137,7 @@ static void what_is_lost_is_an_error(void)
     }
 }
 
-static void what_is_cleared_is_followed(void)
+TEST(what_is_cleared_is_followed)
 {
     rs_command(&redis, "FLUSHALL");
     bf_filter *f = OPEN("w", .m = 20011, .k = 7, .scheme = "classic"), *other = OPEN("w", 0);
@@ -149,12 +146,11 @@ static void what_is_cleared_is_followed(void)
     CHECK_EQ(bf_test_many(f, some('n', 0, BATCH), BATCH, NULL, &e), 0);
     CHECK_EQ(bf_add_many(other, some('n', 0, BATCH), BATCH, NULL, &e), BATCH);
     CHECK_EQ(bf_test_many(f, some('n', 0, BATCH), BATCH, NULL, &e), BATCH);
-    bf_close(other);
-    bf_close(f);
+    CLOSE(other, f);
 }
 
 /* Bits of other systems: what the string lacks is 0, and there is no mark. */
-static void foreign_bitmaps(void)
+TEST(foreign_bitmaps)
 {
     const bf_spec spec = { .m = 20011, .k = 7, .scheme = "classic" };
     rs_command(&redis, "FLUSHALL");
@@ -177,20 +173,7 @@ static void foreign_bitmaps(void)
     CHECK_EQ(calls("hmget"), 1);
     rs_command(&redis, "DEL {r}:config");
     CHECK_EQ(bf_test_many(f, some('n', 0, 100), 100, NULL, &e), BF_EIO);
-    bf_close(f);
-    bf_close(near);
+    CLOSE(f, near);
 }
 
-int main(void)
-{
-    rs_start(&redis, NULL);
-    RUN(as_in_memory_in_one_command);
-    RUN(counts_too);
-    RUN(a_long_string_is_not_read);
-    RUN(never_more_than_a_step);
-    RUN(what_is_lost_is_an_error);
-    RUN(what_is_cleared_is_followed);
-    RUN(foreign_bitmaps);
-    rs_end(&redis);
-    return FINISH();
-}
+int main(void) { return main_with_redis(&redis); }

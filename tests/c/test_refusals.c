@@ -5,46 +5,25 @@
 #include "../../core/parts/parts.h"
 #include "check.h"
 #include "optional.h"
-#include <math.h>
-#include <unistd.h>
 
 static bf_error e;
 static const char secret[17] = "0123456789abcdef", other[17] = "fedcba9876543210";
 static int apply(void *ctx, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present)
 {
-    (void)ctx;
-    (void)op;
-    (void)pos;
-    (void)nkeys;
-    (void)k;
-    (void)present;
     return 0;
 }
 static const bf_client client = { apply, NULL };
 static int exchange(
     void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
 {
-    (void)ctx;
-    (void)parts;
-    (void)nparts;
-    (void)report;
-    (void)sink;
     return BF_CLIENT_UNSENT;
 }
 static const bf_redis_client redis = { exchange, "nowhere", false, NULL };
-static uint64_t one_function(const void *key, size_t len)
-{
-    (void)key;
-    return len;
-}
+static uint64_t one_function(const void *key, size_t len) { return len; }
 static bf_function *const list[] = { one_function };
 static const bf_functions functions = { .count = 1, .function = list };
 static double now_is = 1000;
-static double clock_of(void *ctx)
-{
-    (void)ctx;
-    return now_is;
-}
+static double clock_of(void *ctx) { return now_is; }
 
 static bf_filter *must(bf_filter *f)
 {
@@ -168,9 +147,9 @@ static const refusal specs[] = {
         "are scheme functions, got scheme classic" },
 };
 
-static void specs_that_contradict_themselves(void)
+TEST(specs_that_contradict_themselves)
 {
-    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+    for (size_t i = 0; i < COUNT(specs); i++) {
         bf_spec plan = specs[i].spec;
         const int before = failed_here;
         e = (bf_error){ 0 };
@@ -184,7 +163,7 @@ static void specs_that_contradict_themselves(void)
     }
 }
 
-static void homes_that_exclude_each_other(void)
+TEST(homes_that_exclude_each_other)
 {
     static const refusal rows[] = {
         { { .m = 10, .k = 1, .client = &client, .storage = "/tmp/x" }, BF_EINVAL,
@@ -198,7 +177,7 @@ static void homes_that_exclude_each_other(void)
         { { .n = 10, .p = 0.1, .window = 2, .client = &client }, BF_ENOTSUP,
             "home client cannot hold filters that grow or forget" },
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         e = (bf_error){ 0 };
         CHECK(!bf_open(&rows[i].spec, &e));
         CHECK_EQ(e.code, rows[i].code);
@@ -210,12 +189,12 @@ static void homes_that_exclude_each_other(void)
 }
 
 /* ---- plans of filters of many parts ---- */
-static void plans_of_many_parts(void)
+TEST(plans_of_many_parts)
 {
     static const bf_spec rows[] = { { .n = 1000, .p = 0.01, .grow = 2 },
         { .n = 1000, .p = 0.01, .window = 60, .parts = 3 },
         { .n = 10, .p = 0.4, .grow = 2, .k = 3 } };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         bf_spec plan = rows[i];
         bf_info info;
         CHECK_EQ(bf_plan(&plan, &e), 0);
@@ -230,10 +209,10 @@ static void plans_of_many_parts(void)
 
 /* A growing filter's parts up to the largest m: the last one takes what is left, and then no more
  * fit. */
-static void the_last_part(void)
+TEST(the_last_part)
 {
     static const double factors[] = { 1.0001, 1.5, 2, 1000, 1e300 };
-    for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
+    for (size_t i = 0; i < COUNT(factors); i++) {
         bf_params d, part;
         uint64_t before = 0;
         double shares = 0;
@@ -253,7 +232,7 @@ static void the_last_part(void)
 }
 
 /* ---- operations that a home or a kind has not ---- */
-static void operations_of_other_homes(void)
+TEST(operations_of_other_homes)
 {
     uint8_t bytes[9000];
     bf_state st;
@@ -314,7 +293,7 @@ static void operations_of_other_homes(void)
     for (bf_filter **f = (bf_filter *[]){ far, near, grows, NULL }; *f; f++) bf_close(*f);
 }
 
-static void what_needs_no_refusal(void)
+TEST(what_needs_no_refusal)
 {
     bf_part_info part;
     uint64_t wait = 0;
@@ -328,14 +307,11 @@ static void what_needs_no_refusal(void)
     CHECK(bf_saturated(grows, &wait, &e) == 0 && wait == 10);
     CHECK((plain = bf_to_plain(f, &e)) && bf_equal(f, plain, &e) == 1);
     CHECK(bf_sync(f, &e) == 0 && bf_sync(grows, &e) == 0 && bf_add_many(f, NULL, 0, NULL, &e) == 0);
-    bf_close(f);
-    bf_close(grows);
-    bf_close(plain);
-    bf_close(NULL);
+    CLOSE(f, grows, plain, NULL);
 }
 
 /* ---- pairs ---- */
-static void pairs_that_do_not_match(void)
+TEST(pairs_that_do_not_match)
 {
     NEEDS_SODIUM;
     static const bf_spec base = { .m = 1000, .k = 3 },
@@ -367,19 +343,18 @@ static void pairs_that_do_not_match(void)
         { window, { .n = 10, .p = 0.1, .window = 60, .parts = 5, .scheme = "block" },
             "the same parts, got 4 and 5" },
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         bf_filter *a = must(bf_open(&rows[i].a, &e)), *b = must(bf_open(&rows[i].b, &e));
         CHECK_REFUSED(bf_unite(a, b, &e), BF_EINVAL, rows[i].says);
         CHECK_EQ(bf_unite(a, b, NULL), BF_EINVAL);
         CHECK_EQ(bf_equal(a, b, &e), 0);
-        bf_close(a);
-        bf_close(b);
+        CLOSE(a, b);
     }
 }
 
 /* Parts that grew at other keys: the same filter by its parameters, and nothing can be put
  * together. */
-static void filters_that_grew_otherwise(void)
+TEST(filters_that_grew_otherwise)
 {
     bf_filter *a = OPEN(.n = 10, .p = 0.1, .grow = 2), *b = OPEN(.n = 10, .p = 0.1, .grow = 2);
     for (int i = 0; i < 500; i++) bf_add(a, &i, sizeof i, &e);
@@ -390,15 +365,14 @@ static void filters_that_grew_otherwise(void)
     for (int i = 0; i < 1500; i = i == 499 ? 1000 : i + 1)
         CHECK_EQ(bf_test(b, &i, sizeof i, &e), 1);
     CHECK_EQ(bf_equal(a, b, &e), 0);
-    b->chain->part[1]->bitmap.g.m -= 512; /* no filter of this library; a file might say so */
+    b->part[1]->bitmap.g.m -= 512; /* no filter of this library; a file might say so */
     CHECK_REFUSED(bf_unite(a, b, &e), BF_EINVAL, "part 1 has m=");
-    b->chain->part[1]->bitmap.g.m += 512;
-    bf_close(a);
-    bf_close(b);
+    b->part[1]->bitmap.g.m += 512;
+    CLOSE(a, b);
 }
 
 /* ---- bf_is_current: every reason to say no ---- */
-static void fits_says_no(void)
+TEST(fits_says_no)
 {
     NEEDS_SODIUM;
     char path[] = "/tmp/bf-refusals-XXXXXX";
@@ -427,7 +401,7 @@ static void fits_says_no(void)
         { { .m = 1000, .k = 3, .storage = path }, BF_EMISMATCH },
         { { .m = 1000, .k = 3, .storage = path, .grow = 0.5 }, BF_EINVAL },
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         CHECK_EQ(bf_is_current(f, &rows[i].spec, &e), rows[i].want);
         CHECK_EQ(bf_is_current(f, &rows[i].spec, NULL), rows[i].want);
     }
@@ -437,14 +411,12 @@ static void fits_says_no(void)
     bf_filter *g = must(bf_open(&made, &e));
     CHECK_EQ(bf_is_current(f, &made, &e), 0); /* to another file */
     CHECK_EQ(bf_is_current(g, &made, &e), 1);
-    bf_close(f);
-    bf_close(g);
-    bf_close(memory);
+    CLOSE(f, g, memory);
     unlink(path);
 }
 
 /* ---- what a stored filter is asked to be ---- */
-static void stored_filters_that_are_others(void)
+TEST(stored_filters_that_are_others)
 {
     static const bf_spec kinds[] = { { .m = 1000, .n = 100, .k = 3 }, { .n = 100, .p = 0.01 },
         { .n = 10, .p = 0.1, .grow = 2 }, { .n = 10, .p = 0.1, .window = 60, .parts = 3 },
@@ -483,7 +455,7 @@ static void stored_filters_that_are_others(void)
         { 4, { .p = 0.01, .n = 100, .m = 1000, .k = 7 }, BF_EMISMATCH, "asked for p=0.01" },
         { 0, { .m = BF_M_MAX + 1 }, BF_EINVAL, "m must be" },
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         bf_info info;
         const int before = failed_here;
         bf_filter *f = must(bf_open(&kinds[rows[i].kind], &e)), *g;
@@ -496,14 +468,13 @@ static void stored_filters_that_are_others(void)
         CHECK_EQ(e.code, rows[i].code);
         if (rows[i].says) CHECK_HAS(e.msg, rows[i].says);
         if (failed_here > before) fprintf(stderr, "  ... row %zu: %s\n", i, e.msg);
-        bf_close(g);
-        bf_close(f);
+        CLOSE(g, f);
         free(bytes);
     }
 }
 
 /* ---- bytes of other systems that are not what they are said to be ---- */
-static void bytes_of_other_systems(void)
+TEST(bytes_of_other_systems)
 {
     static const uint8_t mitz_64[14] = { 1, 7, 0, 0, 0, 1 }, mitz_32[14] = { 0, 7, 0, 0, 0, 1 },
                          none[14] = { 1, 7 }, too_many[14] = { 1, 7, 0xFF, 0xFF, 0xFF, 0xFF };
@@ -546,7 +517,7 @@ static void bytes_of_other_systems(void)
             "one of guava, bits, bits-lsb, cells, got gauva" },
     };
     uint8_t longer[15] = { 1, 7, 0, 0, 0, 1 };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         const int before = failed_here;
         e = (bf_error){ 0 };
         bf_filter *f =
@@ -566,7 +537,7 @@ static void bytes_of_other_systems(void)
 }
 
 /* ---- what may only be read ---- */
-static void read_only_files(void)
+TEST(read_only_files)
 {
     char path[] = "/tmp/bf-refusals-XXXXXX";
     close(mkstemp(path));
@@ -589,25 +560,8 @@ static void read_only_files(void)
     CHECK(
         bf_unite(copy, f, &e) == 0 && bf_equal(copy, same, &e) == 1 && bf_test(f, "b", 1, &e) == 0);
     CHECK(bf_intersect(copy, f, &e) == 0 && bf_test(copy, "a", 1, &e) == 0);
-    bf_close(f);
-    bf_close(same);
-    bf_close(copy);
+    CLOSE(f, same, copy);
     unlink(path);
 }
 
-int main(void)
-{
-    RUN(specs_that_contradict_themselves);
-    RUN(homes_that_exclude_each_other);
-    RUN(plans_of_many_parts);
-    RUN(the_last_part);
-    RUN(operations_of_other_homes);
-    RUN(what_needs_no_refusal);
-    RUN(pairs_that_do_not_match);
-    RUN(filters_that_grew_otherwise);
-    RUN(fits_says_no);
-    RUN(stored_filters_that_are_others);
-    RUN(bytes_of_other_systems);
-    RUN(read_only_files);
-    return FINISH();
-}
+int main(void) { return main_of_tests(); }

@@ -7,7 +7,6 @@
 #include "paged.h"
 #include "native.h"
 #include "sha256.h"
-#include <stdarg.h>
 
 static char *text;
 static size_t length, room;
@@ -25,10 +24,7 @@ static void sum_is(const char *expected)
     char hex[65];
     sha256_hex((const uint8_t *)text, length, hex);
     if (getenv("BF_SAME_BITS")) printf("%s%s\n", text, hex);
-    if (strcmp(hex, expected)) {
-        failed_here++;
-        fprintf(stderr, "the sum is %s, expected %s\n", hex, expected);
-    }
+    if (strcmp(hex, expected)) FAILED("the sum is %s, expected %s\n", hex, expected);
     length = 0;
 }
 
@@ -57,11 +53,11 @@ static const char *const sized[] = { NULL, "classic", "block", "block2", "sax-sd
 static const uint64_t ns[] = { 1, 2, 10, 997, 65536, 1000000, 123456789, UINT64_C(5000000000),
     UINT64_C(30000000000) };
 static const double ps[] = { 0.5, 0.1, 0.03, 0.01, 0.001, 1e-4, 3e-6, 1e-9, 1e-15 };
-static void sizes(void)
+TEST(sizes)
 {
-    for (size_t s = 0; s < sizeof sized / sizeof *sized; s++)
-        for (size_t n = 0; n < sizeof ns / sizeof *ns; n++)
-            for (size_t p = 0; p < sizeof ps / sizeof *ps; p++) {
+    for (size_t s = 0; s < COUNT(sized); s++)
+        for (size_t n = 0; n < COUNT(ns); n++)
+            for (size_t p = 0; p < COUNT(ps); p++) {
                 say_plan((bf_spec){ .n = ns[n], .p = ps[p], .scheme = sized[s] });
                 say_plan((bf_spec){ .m = ns[n] * (p + 1), .n = ns[n], .scheme = sized[s] });
                 say_plan((bf_spec){ .m = ns[n] * 11, .p = ps[p], .scheme = sized[s] });
@@ -102,21 +98,18 @@ static bf_filter *open_as(const char *scheme, uint64_t m, unsigned k, const void
     if (!strcmp(scheme, "java7")) s.m = 65536;
     if (!strncmp(scheme, "rs-dotnet", 9)) s.k = 7; /* as that system has it */
     for (unsigned i = 0; i <= 4 && !(f = bf_open(&s, &e)); i++) s.k = fixed[i % 4];
-    if (!f) {
-        failed_here++;
-        fprintf(stderr, "%s: %s\n", scheme, e.msg);
-    }
+    if (!f) FAILED("%s: %s\n", scheme, e.msg);
     return f;
 }
 
-static void positions(void)
+TEST(positions)
 {
     static const uint64_t ms[] = { 1, 1000, 99991 * 64, 2000000000 };
     bf_error e;
     char key[400];
     uint64_t pos[64];
-    for (size_t s = 0; s < sizeof schemes / sizeof *schemes; s++)
-        for (size_t m = 0; m < sizeof ms / sizeof *ms; m++) {
+    for (size_t s = 0; s < COUNT(schemes); s++)
+        for (size_t m = 0; m < COUNT(ms); m++) {
             bf_filter *f = open_as(schemes[s], ms[m], 11, NULL);
             for (unsigned i = 0; f && i < 90; i++) {
                 size_t len = key_of(i, key);
@@ -131,11 +124,7 @@ static void positions(void)
 }
 
 /* ---- bytes ---- */
-static double noon(void *ctx)
-{
-    (void)ctx;
-    return 1700000000;
-}
+static double noon(void *ctx) { return 1700000000; }
 static void say_filter(const char *what, const bf_spec *spec, unsigned keys)
 {
     bf_error e;
@@ -176,9 +165,9 @@ static void say_filter(const char *what, const bf_spec *spec, unsigned keys)
     bf_close(f);
 }
 
-static void bytes(void)
+TEST(bytes)
 {
-    for (size_t s = 0; s < sizeof schemes / sizeof *schemes; s++)
+    for (size_t s = 0; s < COUNT(schemes); s++)
         if (strncmp(schemes[s], "php-hashes", 10))
             say_filter(schemes[s], &(bf_spec){ .n = 1000, .p = 0.01, .scheme = schemes[s] }, 1000);
     for (int s = 0; s < 3; s++)
@@ -202,7 +191,7 @@ static void bytes(void)
     sum_is("bb4b83fd790443b0f8444c19bcae6aca2790c6b531afab376d3621e9332adaa5");
 }
 
-static void keyed_bytes(void)
+TEST(keyed_bytes)
 {
     bf_error e;
     for (int s = 0; s < 3; s++) {
@@ -244,12 +233,12 @@ static uint64_t next(uint64_t *x)
     return *x ^ *x >> 33;
 }
 
-static void products(void)
+TEST(products)
 {
     static const uint64_t edge[] = { 0, 1, 2, 0xFFFFFFFF, UINT64_C(1) << 32,
         UINT64_C(0xFFFFFFFF00000000), UINT64_C(1) << 63, UINT64_MAX - 1, UINT64_MAX, BF_MUM_1,
         BF_MUM_2 };
-    const size_t edges = sizeof edge / sizeof *edge;
+    const size_t edges = COUNT(edge);
     uint64_t x = 1;
     for (size_t i = 0; i < 5000 + edges * edges; i++) {
         const uint64_t a = i < edges * edges ? edge[i / edges] : next(&x),
@@ -262,11 +251,7 @@ static void products(void)
 
 int main(void)
 {
-    RUN(products);
-    RUN(sizes);
-    RUN(positions);
-    RUN(bytes);
-    RUN(keyed_bytes);
+    run_tests();
     free(text);
     return FINISH();
 }

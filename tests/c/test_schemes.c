@@ -4,7 +4,6 @@
 #include "check.h"
 #include "native.h"
 #include "oracle.h"
-#include <unistd.h>
 
 enum { MOST = 1000 };
 static const size_t sizes[] = { 0, 1, 2, 7, 8, 9, 63, 64, 65, 127, 200, MOST };
@@ -18,11 +17,7 @@ static const char *const homes[] = { "memory", "memory, atomic", "client", "memo
     "file" };
 
 static uint64_t ours(const void *key, size_t len) { return XXH3_64bits(key, len); }
-static uint64_t length(const void *key, size_t len)
-{
-    (void)key;
-    return len;
-}
+static uint64_t length(const void *key, size_t len) { return len; }
 static bf_function *const three[] = { ours, length, ours };
 static const bf_functions functions = { .count = 3, .function = three };
 
@@ -39,9 +34,7 @@ static bf_filter *make(
         .storage = home == MAPPED ? path : NULL };
     bf_filter *f = bf_open(&spec, &e);
     if (!f) {
-        failed_here++;
-        fprintf(stderr, "%s m=%llu k=%u %s: %s\n", scheme, (unsigned long long)m, k, homes[home],
-            e.msg);
+        FAILED("%s m=%llu k=%u %s: %s\n", scheme, (unsigned long long)m, k, homes[home], e.msg);
         return NULL;
     }
     if (home == POSITIONS) f->bitmap.kernels = NULL;
@@ -60,43 +53,30 @@ static void batch(bf_filter *f, oracle *o, uint32_t *seed, size_t n, const char 
     for (size_t i = 0; i < n; i++)
         present += want[i] = (uint8_t)o_test(o, keys[i].ptr, keys[i].len);
     CHECK_EQ(bf_test_many(f, keys, n, each, &e), present);
-    if (memcmp(each, want, n)) {
-        failed_here++;
-        fprintf(stderr, "%s %s: test of %zu keys differs\n", o->scheme, home, n);
-    }
+    if (memcmp(each, want, n)) FAILED("%s %s: test of %zu keys differs\n", o->scheme, home, n);
     CHECK_EQ(bf_test_many(f, keys, n, NULL, &e), present);
     for (size_t i = 0; i < n; i++) fresh += want[i] = (uint8_t)o_add(o, keys[i].ptr, keys[i].len);
     if (n == 1)
         CHECK_EQ(each[0] = (uint8_t)bf_add(f, keys[0].ptr, keys[0].len, &e), fresh);
     else
         CHECK_EQ(bf_add_many(f, keys, n, each, &e), fresh);
-    if (memcmp(each, want, n)) {
-        failed_here++;
-        fprintf(stderr, "%s %s: add of %zu keys differs\n", o->scheme, home, n);
-    }
+    if (memcmp(each, want, n)) FAILED("%s %s: add of %zu keys differs\n", o->scheme, home, n);
     for (size_t i = 0; i < n; i++) CHECK_EQ(bf_test(f, keys[i].ptr, keys[i].len, &e), 1);
 }
 
 static void against_oracle(const char *scheme, uint64_t m, unsigned k, int home)
 {
-    char path[] = "/tmp/bf-schemes-XXXXXX.bloom";
-    int fd = mkstemps(path, 6);
-    if (fd >= 0) {
-        close(fd);
-        unlink(path);
-    }
+    const char *path = temp_path();
     uint8_t *client_cells = calloc(1, m + 512);
     bf_client client = { o_apply, client_cells };
     bf_filter *f = make(scheme, m, k, home, &client, path);
     if (f) {
-        bf_info i;
-        bf_get_info(f, &i);
-        oracle o = { scheme, i.m, k, calloc(1, i.m), f->scheme->keyed ? NULL : f, 1 };
+        const bf_info i = info_of(f);
+        oracle o = { scheme, i.m, k, calloc(1, i.m), f->desc.scheme->keyed ? NULL : f, 1 };
         uint32_t seed = (uint32_t)(m + k);
         const int rounds = SHORT(5, 2); /* most of 3000 keys are there after three */
         for (int r = 0; r < rounds; r++)
-            for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
-                batch(f, &o, &seed, sizes[s], homes[home]);
+            for (size_t s = 0; s < COUNT(sizes); s++) batch(f, &o, &seed, sizes[s], homes[home]);
         if (home == CLIENT)
             CHECK(!memcmp(client_cells, o.cells, i.m));
         else
@@ -108,15 +88,15 @@ static void against_oracle(const char *scheme, uint64_t m, unsigned k, int home)
     free(client_cells);
 }
 
-static void every_scheme_in_every_home(void)
+TEST(every_scheme_in_every_home)
 {
     for (size_t s = 0; native_scheme(s); s++)
-        for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (size_t i = 0; i < COUNT(shapes); i++)
             for (int home = 0; home < HOMES; home++)
                 against_oracle(native_scheme(s), shapes[i].m, shapes[i].k, home);
 }
 
-static void every_k(void)
+TEST(every_k)
 {
     for (const bf_scheme *s = bf_schemes; s->keyed; s++)
         for (unsigned k = 1; k <= s->layout->k_max && k <= 40; k++)
@@ -125,7 +105,7 @@ static void every_k(void)
     against_oracle("classic", 100000, BF_K_MAX, CLIENT);
 }
 
-static void kernels_of_the_cpu(void)
+TEST(kernels_of_the_cpu)
 {
     static const char *const rows[BF_CPUS] = { "portable", "AVX2", "AVX2, far" };
     printf("     kernels: %s\n", rows[bf_cpu()]);
@@ -165,7 +145,7 @@ static uint64_t grown_answers(const char *scheme)
 }
 
 /* Each row by name, whichever is this machine's; without AVX2 all names are the portable one. */
-static void every_row_of_kernels(void)
+TEST(every_row_of_kernels)
 {
     static const char *const names[BF_CPUS] = { "portable", "T0", "T1" };
     const char *was = getenv("BLOOMFILTER_CPU");
@@ -197,13 +177,12 @@ static void every_row_of_kernels(void)
     free(keep);
 }
 
-static void hashcode_is_the_bits(void)
+TEST(hashcode_is_the_bits)
 {
     bf_error e;
     for (size_t s = 0; native_scheme(s); s++) {
         bf_filter *f = make(native_scheme(s), 5000, 7, MEMORY, NULL, NULL);
-        bf_info i;
-        bf_get_info(f, &i);
+        const bf_info i = info_of(f);
         oracle o = { native_scheme(s), i.m, 7, NULL, NULL, 1 };
         uint64_t pos[7], want[7], few[2] = { 0, 77 };
         CHECK_EQ(bf_hashcode(f, "Hello", 5, pos, 7, &e), 7);
@@ -217,7 +196,7 @@ static void hashcode_is_the_bits(void)
 
 /* ---- schemes of older systems: their positions are test_vectors.c's business; here, that every
  * home and every size of batch does with these positions what the naive cells do ---- */
-static void older_schemes_in_every_home(void)
+TEST(older_schemes_in_every_home)
 {
     for (const bf_scheme *s = bf_schemes + 3; s->name; s++) {
         if (s->m) continue; /* 2^32 cells, nothing else: see below */
@@ -227,7 +206,7 @@ static void older_schemes_in_every_home(void)
     }
 }
 
-static void fixed_values_are_fixed(void)
+TEST(fixed_values_are_fixed)
 {
     bf_error e;
     for (const bf_scheme *s = bf_schemes; s->name; s++) {
@@ -264,20 +243,18 @@ static void fixed_values_are_fixed(void)
     CHECK_EQ(bf_plan(&(bf_spec){ .scheme = "rs-rand", .n = 214748365 }, &e), BF_EINVAL);
 }
 
-static void arguments_of_schemes(void)
+TEST(arguments_of_schemes)
 {
     static const char *const bad[] = { "php-hashes", "php-hashes:", "php-hashes:JS,",
         "php-hashes:js", "php-hashes:JS,JS", "php-hashes:JS,,FNV", "guava:", "guava:text",
         "classic:", "block:8", "java7:x", ":", "", "nosuch", "functions:x",
         "guava:chars_______________________________________________________________" };
     bf_error e;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < COUNT(bad); i++) {
         bf_spec spec = { .scheme = bad[i], .n = 1000, .p = 0.01 };
         e.msg[0] = 0;
-        if (bf_plan(&spec, &e) != BF_EINVAL || !e.msg[0]) {
-            failed_here++;
-            fprintf(stderr, "scheme \"%s\" is taken\n", bad[i]);
-        }
+        if (bf_plan(&spec, &e) != BF_EINVAL || !e.msg[0])
+            FAILED("scheme \"%s\" is taken\n", bad[i]);
     }
     bf_spec spec = { .scheme = "php-hashes:FNV,DJB" };
     CHECK_EQ(bf_plan(&spec, &e), 0);
@@ -285,8 +262,7 @@ static void arguments_of_schemes(void)
           !strcmp(spec.scheme, "php-hashes:FNV,DJB"));
     bf_filter *a = bf_open(&(bf_spec){ .scheme = "guava:long", .n = 100, .p = 0.01 }, &e),
               *b = bf_open(&(bf_spec){ .scheme = "guava:int", .n = 100, .p = 0.01 }, &e);
-    bf_info i;
-    bf_get_info(a, &i);
+    const bf_info i = info_of(a);
     CHECK(!strcmp(i.scheme, "guava:long") && i.m == 960 && i.k == 7 && i.p == 0.01 && !i.keyed);
     CHECK_REFUSED(bf_unite(a, b, &e), BF_EINVAL, "guava:int");
     uint8_t *bytes = malloc(i.image_bytes);
@@ -300,7 +276,7 @@ static void arguments_of_schemes(void)
     free(bytes);
 }
 
-static void keys_that_a_scheme_cannot_hold(void)
+TEST(keys_that_a_scheme_cannot_hold)
 {
     static const struct {
         const char *scheme, *good, *bad;
@@ -316,7 +292,7 @@ static void keys_that_a_scheme_cannot_hold(void)
         { "guava-31:int", "-2147483648", "-2147483649" }, { "guava:int", "0", "" },
         { "guava:int", "-1", "-" }, { "guava:int", "10", "010" }, { "guava:long", "1", "+1" },
         { "guava:long", "1", "-0" }, { "guava:long", "1", "99999999999999999999" } };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         bf_error e;
         uint8_t each[3] = { 9, 9, 9 };
         uint64_t pos[16];
@@ -340,7 +316,7 @@ static void keys_that_a_scheme_cannot_hold(void)
 }
 
 /* Headers with right sums whose scheme does not allow what they say: refused, never used. */
-static void stored_headers_are_checked(void)
+TEST(stored_headers_are_checked)
 {
     static const struct {
         const char *made, *name;
@@ -352,7 +328,7 @@ static void stored_headers_are_checked(void)
         { "guava", "guava32:", 6400, 26, 7 }, { "guava", "guava", 6401, 25, 7 },
         { "sax-sdbm", "php-hashes:JS,FNV", 6400, 24, 2 }, { "sax-sdbm", "php-hashes", 6400, 24, 2 },
         { "sax-sdbm", "sax-sdbm:x", 6400, 16, 2 } };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         bf_error e;
         bf_filter *f = bf_open(&(bf_spec){ .scheme = rows[i].made,
                                    .m = 6400,
@@ -360,7 +336,7 @@ static void stored_headers_are_checked(void)
                                         : !strcmp(rows[i].made, "gozero") ? 14
                                                                           : 7 },
             &e);
-        bf_params d = bf_describe(f);
+        bf_params d = f->desc;
         bf_scheme s = *d.scheme;
         uint8_t *image = calloc(1, bf_image_bytes(6464));
         s.id = rows[i].id;
@@ -371,8 +347,7 @@ static void stored_headers_are_checked(void)
         strcpy(d.name, rows[i].name);
         bf_header_new(image, &d);
         if (bf_from_bytes(image, bf_image_bytes(d.g.m), NULL, &e)) {
-            failed_here++;
-            fprintf(stderr, "row %zu is taken\n", i);
+            FAILED("row %zu is taken\n", i);
         } else
             CHECK_EQ(e.code, BF_EFORMAT);
         free(image);
@@ -381,7 +356,7 @@ static void stored_headers_are_checked(void)
 }
 
 /* m alone sizes a filter with functions, wherever it is: k is their number. */
-static void functions_in_a_file(void)
+TEST(functions_in_a_file)
 {
     static bf_function *const others[] = { ours, length, length };
     static const bf_functions other = { .count = 3, .function = others };
@@ -402,7 +377,7 @@ static void functions_in_a_file(void)
     unlink(path);
 }
 
-static void functions_of_the_user(void)
+TEST(functions_of_the_user)
 {
     static bf_function *const others[] = { ours, length, length }, *const hole[] = { ours, NULL };
     static const bf_functions two = { .count = 2, .function = three },
@@ -439,20 +414,18 @@ static void functions_of_the_user(void)
           e.code == BF_EINVAL);
     CHECK(!bf_open(&(bf_spec){ .m = 1000, .k = 2, .functions = &functions }, &e) &&
           e.code == BF_EINVAL);
-    bf_close(f);
-    bf_close(c);
-    bf_close(g);
+    CLOSE(f, c, g);
     free(bytes);
 }
 
-static void bytes_of_other_systems(void)
+TEST(bytes_of_other_systems)
 {
     static const uint8_t guava[] = { 1, 7, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 5 };
     uint8_t bits[8], data[16];
     bf_error e;
     bf_filter *f = bf_from_bytes_as(guava, sizeof guava, "guava", NULL, &e);
     CHECK(f && !bf_read_bits(f, 0, bits, 8, &e) && bits[0] == 0xA0 && bits[7] == 0 &&
-          !strcmp(f->name, "guava") && f->bitmap.g.k == 7);
+          !strcmp(f->desc.name, "guava") && f->bitmap.g.k == 7);
     bf_close(f);
     for (size_t len = 0; len < sizeof guava; len++)
         CHECK(!bf_from_bytes_as(guava, len, "guava", NULL, &e) && e.code == BF_EFORMAT);
@@ -492,15 +465,9 @@ static void bytes_of_other_systems(void)
 
 static int broken(void *c, int op, const uint64_t *p, size_t n, unsigned k, uint8_t *h)
 {
-    (void)c;
-    (void)op;
-    (void)p;
-    (void)n;
-    (void)k;
-    (void)h;
     return 1;
 }
-static void a_failing_client_is_an_error(void)
+TEST(a_failing_client_is_an_error)
 {
     bf_error e;
     bf_client c = { broken, NULL };
@@ -531,7 +498,7 @@ static int host_call(void *ctx, const void *key, size_t len, uint64_t *digests)
     return ++h->calls == h->fails_at;
 }
 
-static void functions_of_a_host_may_fail(void)
+TEST(functions_of_a_host_may_fail)
 {
     enum { KEYS = 200 };
     host h = { 0 };
@@ -565,22 +532,4 @@ static void functions_of_a_host_may_fail(void)
           e.code == BF_EHOST);
 }
 
-int main(void)
-{
-    RUN(kernels_of_the_cpu);
-    RUN(every_scheme_in_every_home);
-    RUN(every_k);
-    RUN(every_row_of_kernels);
-    RUN(hashcode_is_the_bits);
-    RUN(older_schemes_in_every_home);
-    RUN(fixed_values_are_fixed);
-    RUN(arguments_of_schemes);
-    RUN(keys_that_a_scheme_cannot_hold);
-    RUN(stored_headers_are_checked);
-    RUN(functions_in_a_file);
-    RUN(functions_of_the_user);
-    RUN(bytes_of_other_systems);
-    RUN(a_failing_client_is_an_error);
-    RUN(functions_of_a_host_may_fail);
-    return FINISH();
-}
+int main(void) { return main_of_tests(); }

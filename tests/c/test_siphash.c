@@ -4,8 +4,6 @@
 #include "check.h"
 #include "optional.h"
 #include "xorshift.h"
-#include <sys/mman.h>
-#include <unistd.h>
 
 enum { LONGEST = 300, KEYS = 40 };
 extern const bf_hash bf_hash_siphash;
@@ -32,7 +30,7 @@ static void begin(void)
     hash = bf_hash_siphash.best ? bf_hash_siphash.best() : &bf_hash_siphash;
 }
 
-static void every_length_in_every_lane(void)
+TEST(every_length_in_every_lane)
 {
     NEEDS_SODIUM;
     begin();
@@ -47,7 +45,7 @@ static void every_length_in_every_lane(void)
         }
 }
 
-static void random_mixtures(void)
+TEST(random_mixtures)
 {
     NEEDS_SODIUM;
     begin();
@@ -61,7 +59,7 @@ static void random_mixtures(void)
 }
 
 /* A page that may not be touched lies right before and right behind the keys. */
-static void nothing_beyond_the_ends(void)
+TEST(nothing_beyond_the_ends)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     NEEDS_SODIUM;
@@ -82,14 +80,14 @@ static void nothing_beyond_the_ends(void)
 }
 
 /* As the machine has it, and with less of it: three different functions where it has AVX-512. */
-static void each_of_them(void)
+TEST(each_of_them)
 {
     static const char *const less[] = { "best", "avx2", "portable" };
     const bf_hash *was = NULL;
     NEEDS_SODIUM;
     setenv("BLOOMFILTER_CPU", less[0], 1);
     const bool avx512 = bf_has_avx512(), avx2 = bf_has_avx2();
-    for (size_t i = 0; i < sizeof less / sizeof *less; i++) {
+    for (size_t i = 0; i < COUNT(less); i++) {
         setenv("BLOOMFILTER_CPU", less[i], 1);
         const bool news = i == 0 ? true : i == 1 ? avx512 : avx2;
         begin();
@@ -101,11 +99,4 @@ static void each_of_them(void)
     }
 }
 
-int main(void)
-{
-    RUN(every_length_in_every_lane);
-    RUN(random_mixtures);
-    RUN(nothing_beyond_the_ends);
-    RUN(each_of_them);
-    FINISH();
-}
+int main(void) { return main_of_tests(); }

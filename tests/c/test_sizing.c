@@ -5,17 +5,11 @@
 #include "check.h"
 #include "optional.h"
 #include "native.h"
-#include <math.h>
-#include <time.h>
-#include <unistd.h>
 
 static bf_spec plan(bf_spec s)
 {
     bf_error e;
-    if (bf_plan(&s, &e) < 0) {
-        failed_here++;
-        fprintf(stderr, "unexpected: %s\n", e.msg);
-    }
+    if (bf_plan(&s, &e) < 0) FAILED("unexpected: %s\n", e.msg);
     return s;
 }
 
@@ -28,7 +22,7 @@ static const char *refusal(bf_spec s)
     return e.msg;
 }
 
-static void classic_constructor(void)
+TEST(classic_constructor)
 {
     static const struct {
         uint64_t m, n;
@@ -36,7 +30,7 @@ static void classic_constructor(void)
     } rows[] = { { 10, 2, 4 }, { 1000, 2, 347 }, { 1, 1, 1 }, { 1, 1000, 1 }, { 152790, 15279, 7 },
         { 5000000000, 600000000, 6 }, { BF_M_MAX, BF_N_MAX, 1 }, { 4294967296, 1000000000, 3 },
         { 5909, 1, 4096 } };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         bf_spec s = plan((bf_spec){ .m = rows[i].m, .n = rows[i].n });
         CHECK_EQ(s.k, rows[i].k);
         CHECK(s.m == rows[i].m && s.n == rows[i].n && !strcmp(s.scheme, "classic"));
@@ -44,7 +38,7 @@ static void classic_constructor(void)
     }
 }
 
-static void every_sufficient_set(void)
+TEST(every_sufficient_set)
 {
     bf_spec s = plan((bf_spec){ .m = 1000, .k = 7 });
     CHECK_EQ(s.n, 99); /* floor(1000 / 7 * ln 2) */
@@ -63,8 +57,7 @@ static void every_sufficient_set(void)
     CHECK(again.m == s.m && again.k == s.k && again.p == s.p && again.n == s.n);
     const bf_spec extremes[] = { { .m = 1, .k = 4096 }, { .m = 645, .n = 901720 },
         { .m = 16474, .n = 7 }, { .m = BF_M_MAX, .k = 4096 } };
-    for (size_t i = 0; i < sizeof extremes / sizeof *extremes;
-        i++) { /* whose formula is 0 or 1 as a double */
+    for (size_t i = 0; i < COUNT(extremes); i++) { /* whose formula is 0 or 1 as a double */
         s = plan(extremes[i]);
         CHECK(s.p > 0 && s.p < 1);
         again = plan(s);
@@ -75,7 +68,7 @@ static void every_sufficient_set(void)
     CHECK_HAS(refusal((bf_spec){ .n = 100, .k = 3 }), "give m and n");
 }
 
-static void ranges_name_the_value(void)
+TEST(ranges_name_the_value)
 {
     CHECK_HAS(refusal((bf_spec){ .m = BF_M_MAX + 1, .n = 1 }),
         "m must be 1 to 1099511627776 bits, got 1099511627777");
@@ -92,7 +85,7 @@ static void ranges_name_the_value(void)
     CHECK_EQ(bf_plan(&(bf_spec){ .m = 6400, .k = 255, .scheme = "guava" }, NULL), 0);
     CHECK_HAS(refusal((bf_spec){ .m = 1000000, .n = 2 }), "got 346574");
     static const double wrong[] = { 1, 2, -0.5, NAN, INFINITY, -INFINITY };
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+    for (size_t i = 0; i < COUNT(wrong); i++)
         CHECK_HAS(
             refusal((bf_spec){ .n = 10, .p = wrong[i] }), "p must be above 0 and below 1, got ");
     CHECK_HAS(refusal((bf_spec){ .n = BF_N_MAX, .p = 0.01 }),
@@ -106,7 +99,7 @@ static void ranges_name_the_value(void)
         "scheme must be one of classic, block, block2");
     CHECK_HAS(refusal((bf_spec){ .m = 10, .n = 2, .scheme = "clasic" }), "got clasic");
     static const double odd[] = { 5e-324, 1e-300, 1e-15, 0.5, 0.9, 0.999999, 0.9999999999999999 };
-    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+    for (size_t i = 0; i < COUNT(odd); i++) {
         bf_spec s = plan((bf_spec){ .n = 1000, .p = odd[i], .scheme = "classic" });
         CHECK(s.m >= 1 && s.k >= 1 && s.k <= 4096);
     }
@@ -121,7 +114,7 @@ static double line_sum(double lambda, double share, unsigned bits)
     return sum;
 }
 
-static void rates_are_the_formulas(void)
+TEST(rates_are_the_formulas)
 {
     for (double c = 2; c < 60; c *= 1.37)
         for (unsigned k = 1; k <= 16; k++) {
@@ -139,7 +132,7 @@ static void rates_are_the_formulas(void)
               bf_rate_block(c * 1.01, 8)); /* also where sums give way to means */
 }
 
-static void bits_a_key(void)
+TEST(bits_a_key)
 {
     static const double p[] = { 1e-2, 1e-3, 1e-4, 1e-6 };
     static const struct {
@@ -151,10 +144,8 @@ static void bits_a_key(void)
         for (size_t i = 0; i < 4; i++) {
             bf_spec s = plan((bf_spec){ .n = 10000000, .p = p[i], .scheme = rows[r].scheme });
             double c = (double)s.m / (double)s.n;
-            if (fabs(c / rows[r].bits[i] - 1) > 0.006) {
-                failed_here++;
-                fprintf(stderr, "%s p=%g: %.3f bits a key\n", s.scheme, p[i], c);
-            }
+            if (fabs(c / rows[r].bits[i] - 1) > 0.006)
+                FAILED("%s p=%g: %.3f bits a key\n", s.scheme, p[i], c);
         }
     CHECK(!strcmp(plan((bf_spec){ .n = 10, .p = 1e-3 }).scheme, "block"));
     CHECK(!strcmp(plan((bf_spec){ .n = 10, .p = 0.999e-3 }).scheme, "block2"));
@@ -177,22 +168,20 @@ static double exact_classic(unsigned m, unsigned n, unsigned k)
     return rate;
 }
 
-static void small_classic_filters_keep_p(void)
+TEST(small_classic_filters_keep_p)
 {
     static const double p[] = { 0.5, 0.1, 0.03, 0.01, 1e-3, 1e-4, 1e-5 };
-    for (size_t i = 0; i < sizeof p / sizeof *p; i++)
+    for (size_t i = 0; i < COUNT(p); i++)
         for (unsigned n = 1; n <= 40; n = n * 3 / 2 + 1) {
             bf_spec s = plan((bf_spec){ .n = n, .p = p[i], .scheme = "classic" });
             double rate = exact_classic((unsigned)s.m, n, s.k);
-            if (rate > 1.03 * p[i]) {
-                failed_here++;
-                fprintf(stderr, "n=%u p=%g: m=%llu k=%u has rate %g\n", n, p[i],
-                    (unsigned long long)s.m, s.k, rate);
-            }
+            if (rate > 1.03 * p[i])
+                FAILED("n=%u p=%g: m=%llu k=%u has rate %g\n", n, p[i], (unsigned long long)s.m,
+                    s.k, rate);
         }
 }
 
-static void estimates(void)
+TEST(estimates)
 {
     bf_error e;
     bf_state st;
@@ -207,21 +196,16 @@ static void estimates(void)
                 bf_add(f, t, (size_t)sprintf(t, "k%u", i), &e);
             }
             bf_get_state(f, &st, &e);
-            if (fabs(st.count / 15000 - 1) > 0.02) {
-                failed_here++;
-                fprintf(stderr, "%s k=%u: counts %g of 15000\n", native_scheme(s), k, st.count);
-            }
+            if (fabs(st.count / 15000 - 1) > 0.02)
+                FAILED("%s k=%u: counts %g of 15000\n", native_scheme(s), k, st.count);
             long hits = 0;
             for (unsigned i = 0; i < 200000; i++) {
                 char t[16];
                 hits += bf_test(f, t, (size_t)sprintf(t, "x%u", i), &e);
             }
             double measured = hits / 200000.0, sd = sqrt(st.fpr / 200000);
-            if (fabs(measured - st.fpr) > 0.06 * st.fpr + 4 * sd) {
-                failed_here++;
-                fprintf(stderr, "%s k=%u: fpr %g, measured %g\n", native_scheme(s), k, st.fpr,
-                    measured);
-            }
+            if (fabs(measured - st.fpr) > 0.06 * st.fpr + 4 * sd)
+                FAILED("%s k=%u: fpr %g, measured %g\n", native_scheme(s), k, st.fpr, measured);
             bf_close(f);
         }
     bf_filter *full = bf_open(&(bf_spec){ .m = 1, .k = 1 }, &e);
@@ -232,7 +216,7 @@ static void estimates(void)
 }
 
 /* By size and rate where an older system has a formula of its own; n at its limits. */
-static void sizes_of_older_systems(void)
+TEST(sizes_of_older_systems)
 {
     static const struct {
         bf_spec spec;
@@ -249,7 +233,7 @@ static void sizes_of_older_systems(void)
         { { .n = 1000, .scheme = "rs-rand" }, 10000, 1000 },
     };
     bf_error e;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         bf_spec s = rows[i].spec;
         CHECK_EQ(bf_plan(&s, &e), 0);
         CHECK_EQ(s.m, rows[i].m);
@@ -259,7 +243,7 @@ static void sizes_of_older_systems(void)
 }
 
 /* What one key of Redis cannot hold is cut into 2, 4, 8 ... shards; a plan needs no Redis. */
-static void sizes_that_are_cut(void)
+TEST(sizes_that_are_cut)
 {
     bf_error e;
     for (uint64_t n = 100000000; n <= UINT64_C(51200000000); n *= 2)
@@ -285,7 +269,7 @@ static void sizes_that_are_cut(void)
 
 /* Which parameters make a file that is not there: those that size a filter, by themselves or by
  * what their scheme fixes. */
-static void what_makes_a_file(void)
+TEST(what_makes_a_file)
 {
     char path[] = "/tmp/bf-sizing-XXXXXX";
     close(mkstemp(path));
@@ -306,7 +290,7 @@ static void what_makes_a_file(void)
             "m must be 1 to 1099511627776 bits, got 18446744073709551615" },
         { { .n = 1000, .p = 0.01, .must_exist = true }, BF_ENOENT, "No such file" },
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         bf_spec s = rows[i].spec;
         bf_error e = { 0 };
         s.storage = path;
@@ -321,17 +305,4 @@ static void what_makes_a_file(void)
     CHECK(!bf_scheme_name(1000));
 }
 
-int main(void)
-{
-    RUN(classic_constructor);
-    RUN(every_sufficient_set);
-    RUN(ranges_name_the_value);
-    RUN(rates_are_the_formulas);
-    RUN(bits_a_key);
-    RUN(small_classic_filters_keep_p);
-    RUN(estimates);
-    RUN(sizes_of_older_systems);
-    RUN(sizes_that_are_cut);
-    RUN(what_makes_a_file);
-    return FINISH();
-}
+int main(void) { return main_of_tests(); }

@@ -5,15 +5,13 @@
 /* wraps: mmap posix_fallocate flock nanosleep clock_gettime getaddrinfo freeaddrinfo */
 #define _GNU_SOURCE
 #include "../../core/parts/parts.h"
+#include "folder.h"
+#include "must.h"
 #include "check.h"
 #include "redis_server.h"
 #include <netdb.h>
 #include <netinet/in.h>
-#include <pthread.h>
-#include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/time.h>
 
@@ -23,9 +21,7 @@ static long long allocations, slept, allocated;
 static bool time_flies;
 static int addresses; /* how many a name has; all but the last are dead */
 
-int __real_posix_fallocate(int fd, off_t at, off_t n);
-int __wrap_posix_fallocate(int fd, off_t at, off_t n);
-int __wrap_posix_fallocate(int fd, off_t at, off_t n)
+REPLACED(int, posix_fallocate, (int fd, off_t at, off_t n))
 {
     allocations++;
     if (allocate_times != 0) {
@@ -35,26 +31,20 @@ int __wrap_posix_fallocate(int fd, off_t at, off_t n)
     if (at + n > allocated) allocated = at + n;
     return __real_posix_fallocate(fd, at, n);
 }
-int __real_nanosleep(const struct timespec *t, struct timespec *left);
-int __wrap_nanosleep(const struct timespec *t, struct timespec *left);
-int __wrap_nanosleep(const struct timespec *t, struct timespec *left)
+REPLACED(int, nanosleep, (const struct timespec *t, struct timespec *left))
 {
     if (!time_flies) return __real_nanosleep(t, left);
     slept++;
     return 0;
 }
-int __real_clock_gettime(clockid_t which, struct timespec *t);
-int __wrap_clock_gettime(clockid_t which, struct timespec *t);
-int __wrap_clock_gettime(clockid_t which, struct timespec *t)
+REPLACED(int, clock_gettime, (clockid_t which, struct timespec *t))
 {
     int rc = __real_clock_gettime(which, t);
     t->tv_sec += slept; /* each sleep is a second, or more */
     return rc;
 }
 static int maps = -1; /* how many more can be had, where it is not negative */
-void *__real_mmap(void *at, size_t n, int prot, int flags, int fd, off_t off);
-void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t off);
-void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t off)
+REPLACED(void *, mmap, (void *at, size_t n, int prot, int flags, int fd, off_t off))
 {
     if (fd < 0 || maps < 0 || maps-- > 0) return __real_mmap(at, n, prot, flags, fd, off);
     maps = 0;
@@ -62,9 +52,7 @@ void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t off)
     return MAP_FAILED;
 }
 static void (*at_lock)(void);
-int __real_flock(int fd, int how);
-int __wrap_flock(int fd, int how);
-int __wrap_flock(int fd, int how)
+REPLACED(int, flock, (int fd, int how))
 {
     if (how & LOCK_EX && at_lock) at_lock();
     if (how == LOCK_EX) {
@@ -75,12 +63,8 @@ int __wrap_flock(int fd, int how)
 }
 static struct addrinfo nodes[8];
 static struct sockaddr_in where[8];
-int __real_getaddrinfo(
-    const char *host, const char *port, const struct addrinfo *want, struct addrinfo **all);
-int __wrap_getaddrinfo(
-    const char *host, const char *port, const struct addrinfo *want, struct addrinfo **all);
-int __wrap_getaddrinfo(
-    const char *host, const char *port, const struct addrinfo *want, struct addrinfo **all)
+REPLACED(int, getaddrinfo,
+    (const char *host, const char *port, const struct addrinfo *want, struct addrinfo **all))
 {
     if (addresses == 0) return __real_getaddrinfo(host, port, want, all);
     for (int i = 0; i < addresses; i++) {
@@ -96,34 +80,22 @@ int __wrap_getaddrinfo(
     *all = nodes;
     return 0;
 }
-void __real_freeaddrinfo(struct addrinfo *all);
-void __wrap_freeaddrinfo(struct addrinfo *all);
-void __wrap_freeaddrinfo(struct addrinfo *all)
+REPLACED(void, freeaddrinfo, (struct addrinfo * all))
 {
     if (all != nodes) __real_freeaddrinfo(all);
 }
 
 /* ---- what the tests share ---- */
-static char folder[] = "/tmp/bf-around-XXXXXX", path[64], saved[64];
-static bf_error e;
 static server redis;
 static bool have_redis;
 
-static bf_filter *must(bf_filter *f, int line)
-{
-    if (!f) {
-        fprintf(stderr, "line %d: %s\n", line, e.msg);
-        exit(1);
-    }
-    return f;
-}
 #define OPEN(...) must(bf_open(&(bf_spec){ __VA_ARGS__ }, &e), __LINE__)
 #define GROWS .n = 100, .p = 0.01, .grow = 2, .storage = path
 
 static void gone(void)
 {
     unlink(path);
-    unlink(saved);
+    unlink(other);
     CHECK(rmdir(folder) == 0 && mkdir(folder, 0700) == 0); /* nothing else was left behind */
 }
 
@@ -187,15 +159,15 @@ static void small_files_only(void)
     CHECK(!bf_open(&(bf_spec){ .n = 1 << 20, .p = 0.01, .grow = 2, .storage = path }, &e));
     too_large();
     f = OPEN(.m = 1 << 20, .k = 3);
-    CHECK_EQ(bf_save(f, saved, &e), BF_EIO);
+    CHECK_EQ(bf_save(f, other, &e), BF_EIO);
     too_large();
     bf_close(f);
     f = OPEN(.m = 1 << 18, .k = 3, .storage = path); /* what fits can be made */
     CHECK_EQ(bf_add(f, "a", 1, &e), BF_ADDED);
-    CHECK_EQ(bf_save(f, saved, &e), 0);
+    CHECK_EQ(bf_save(f, other, &e), 0);
     bf_close(f);
 }
-static void a_limit_on_file_sizes(void)
+TEST(a_limit_on_file_sizes)
 {
     in_a_child(small_files_only);
     gone();
@@ -220,7 +192,7 @@ static void none_of_the_standard_ones(void)
     bf_filter *f = OPEN(.m = 1000, .k = 3, .storage = path);
     print();
     CHECK_EQ(bf_add(f, "a", 1, &e), BF_ADDED);
-    CHECK_EQ(bf_save(f, saved, &e), 0);
+    CHECK_EQ(bf_save(f, other, &e), 0);
     bf_close(f);
     unlink(path);
     f = OPEN(GROWS);
@@ -242,7 +214,7 @@ static void none_of_the_standard_ones(void)
     bf_close(f);
 }
 /* The child cannot say where: its exit code does. */
-static void without_standard_descriptors(void)
+TEST(without_standard_descriptors)
 {
     in_a_child(none_of_the_standard_ones);
     gone();
@@ -255,7 +227,7 @@ static void all_descriptors_are_taken(void)
     CHECK(!bf_open(&(bf_spec){ .m = 1000, .k = 3, .storage = path }, &e));
     CHECK_EQ(e.sys_errno, EMFILE);
     bf_filter *f = OPEN(.m = 1000, .k = 3);
-    CHECK_EQ(bf_save(f, saved, &e), BF_EIO);
+    CHECK_EQ(bf_save(f, other, &e), BF_EIO);
     CHECK_EQ(e.sys_errno, EMFILE);
     bf_close(f);
     if (have_redis) {
@@ -264,7 +236,7 @@ static void all_descriptors_are_taken(void)
     }
     CHECK(open("/dev/null", O_RDONLY) == 0); /* the number is free as before */
 }
-static void only_standard_descriptors_are_left(void)
+TEST(only_standard_descriptors_are_left)
 {
     if (getenv("BLOOMFILTER_SANITIZED")) return; /* valgrind knows no such limit */
     in_a_child(all_descriptors_are_taken);
@@ -288,7 +260,7 @@ static void a_filter_of(uint64_t m)
 }
 
 /* Interrupted once, and so often that only small steps go through. */
-static void room_while_signals_come(void)
+TEST(room_while_signals_come)
 {
     for (int times = 1; times < 40; times += 19) {
         allocate_errno = EINTR;
@@ -303,7 +275,7 @@ static void room_while_signals_come(void)
 
 /* The GNU library writes zeros itself where the file system cannot reserve; others leave it to us.
  */
-static void room_where_none_can_be_reserved(void)
+TEST(room_where_none_can_be_reserved)
 {
     static const int reasons[] = { EOPNOTSUPP, ENOSYS };
     for (size_t i = 0; i < 2; i++) {
@@ -320,7 +292,7 @@ static void room_where_none_can_be_reserved(void)
 }
 
 /* ---- no room in the address space: what cannot be mapped is not made ---- */
-static void a_file_that_cannot_be_mapped(void)
+TEST(a_file_that_cannot_be_mapped)
 {
     const bf_spec specs[] = { { .m = 1 << 20, .k = 3, .storage = path }, { GROWS },
         { .n = 100, .p = 0.01, .window = 10, .storage = path } };
@@ -348,26 +320,26 @@ static void a_file_that_cannot_be_mapped(void)
 }
 
 /* ---- save() puts a file in place of another, never of a device, FIFO or socket ---- */
-static void what_is_no_file_stays(void)
+TEST(what_is_no_file_stays)
 {
     struct stat st;
     char link[64];
     bf_filter *f = OPEN(.m = 1000, .k = 3);
     snprintf(link, sizeof link, "%s/link", folder);
-    CHECK(mkfifo(saved, 0600) == 0 && symlink(saved, link) == 0);
-    CHECK_REFUSED(bf_save(f, saved, &e), BF_EIO, "cannot write");
+    CHECK(mkfifo(other, 0600) == 0 && symlink(other, link) == 0);
+    CHECK_REFUSED(bf_save(f, other, &e), BF_EIO, "cannot write");
     CHECK_HAS(e.msg, "it is a FIFO, not a regular file");
     CHECK_EQ(bf_save(f, link, &e), BF_EIO);
-    CHECK(lstat(saved, &st) == 0 && S_ISFIFO(st.st_mode) && lstat(link, &st) == 0 &&
+    CHECK(lstat(other, &st) == 0 && S_ISFIFO(st.st_mode) && lstat(link, &st) == 0 &&
           S_ISLNK(st.st_mode));
-    unlink(saved);
-    if (mknod(saved, S_IFCHR | 0600, makedev(1, 3)) == 0) {
+    unlink(other);
+    if (mknod(other, S_IFCHR | 0600, makedev(1, 3)) == 0) {
         CHECK_REFUSED(
-            bf_save(f, saved, &e), BF_EIO, "it is a device or socket, not a regular file");
-        CHECK(lstat(saved, &st) == 0 && S_ISCHR(st.st_mode));
-        unlink(saved);
+            bf_save(f, other, &e), BF_EIO, "it is a device or socket, not a regular file");
+        CHECK(lstat(other, &st) == 0 && S_ISCHR(st.st_mode));
+        unlink(other);
     }
-    CHECK_EQ(bf_save(f, saved, &e), 0);
+    CHECK_EQ(bf_save(f, other, &e), 0);
     bf_close(f);
     unlink(link);
     gone();
@@ -388,7 +360,7 @@ static void wait_ends(void *ctx, void *began)
     ((waits *)ctx)->ended++;
 }
 
-static void a_lock_that_is_held_for_ever(void)
+TEST(a_lock_that_is_held_for_ever)
 {
     waits told = { 0, 0 };
     bf_filter *f = OPEN(GROWS), *fixed = bf_open(&(bf_spec){ .n = 10, .p = 0.1 }, NULL);
@@ -420,11 +392,7 @@ static void a_lock_that_is_held_for_ever(void)
 
 /* ---- signals all the time, with and without SA_RESTART ---- */
 static volatile sig_atomic_t rang;
-static void ring(int signal)
-{
-    (void)signal;
-    rang = 1;
-}
+static void ring(int signal) { rang = 1; }
 
 static void storm(int flags)
 {
@@ -460,9 +428,9 @@ static void use(const bf_spec *spec)
     for (uint64_t i = KEYS; i < KEYS + 50; i++) CHECK(bf_add(f, &i, sizeof i, &e) >= 0);
     has_all(f, KEYS + 50);
     CHECK_EQ(bf_sync(f, &e), 0);
-    CHECK_EQ(bf_save(f, saved, &e), 0);
+    CHECK_EQ(bf_save(f, other, &e), 0);
     bf_close(f);
-    f = bf_load(saved, &(bf_spec){ .counting = spec->counting }, &e);
+    f = bf_load(other, &(bf_spec){ .counting = spec->counting }, &e);
     CHECK(f != NULL);
     if (f) has_all(f, KEYS + 50);
     bf_close(f);
@@ -496,7 +464,7 @@ static void use_every_home(void)
     gone();
 }
 
-static void signals_all_the_time(void)
+TEST(signals_all_the_time)
 {
     static const int flags[] = { 0, SA_RESTART };
     for (size_t i = 0; i < 2; i++) {
@@ -516,7 +484,6 @@ enum { STACK = 128 << 10 };
 
 static void *on_a_small_stack(void *unused)
 {
-    (void)unused;
     use_every_home();
     const char *name;
     for (size_t i = 0; (name = bf_scheme_name(i)); i++) {
@@ -530,7 +497,7 @@ static void *on_a_small_stack(void *unused)
     return NULL;
 }
 
-static void a_small_stack(void)
+TEST(a_small_stack)
 {
     pthread_t thread;
     pthread_attr_t small;
@@ -542,7 +509,7 @@ static void a_small_stack(void)
 }
 
 /* ---- a name with several addresses ---- */
-static void the_first_addresses_are_dead(void)
+TEST(the_first_addresses_are_dead)
 {
     if (!have_redis) return;
     char url[100];
@@ -565,24 +532,10 @@ static void the_first_addresses_are_dead(void)
 
 int main(void)
 {
-    if (!mkdtemp(folder)) return 1;
-    snprintf(path, sizeof path, "%s/f.bloom", folder);
-    snprintf(saved, sizeof saved, "%s/s.bloom", folder);
     have_redis =
         bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) || e.code != BF_ENOTSUP;
     if (have_redis) rs_start(&redis, NULL);
-    RUN(a_limit_on_file_sizes);
-    RUN(without_standard_descriptors);
-    RUN(only_standard_descriptors_are_left);
-    RUN(room_while_signals_come);
-    RUN(room_where_none_can_be_reserved);
-    RUN(a_file_that_cannot_be_mapped);
-    RUN(what_is_no_file_stays);
-    RUN(a_lock_that_is_held_for_ever);
-    RUN(signals_all_the_time);
-    RUN(a_small_stack);
-    RUN(the_first_addresses_are_dead);
+    const int rc = main_in_folder();
     if (have_redis) rs_end(&redis);
-    rmdir(folder);
-    return FINISH();
+    return rc;
 }

@@ -6,15 +6,7 @@
 #define _GNU_SOURCE
 #include "../../core/parts/parts.h"
 #include "one_folder.h"
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdarg.h>
-#include <sys/file.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/sysinfo.h>
-#include <unistd.h>
 
 /* ---- the calls: each asks its hook, which answers 0 (do it) or an errno; what is asked is left
  * alone otherwise ---- */
@@ -24,9 +16,7 @@ static int close_errno, sync_errno;
 static bool writes_nothing, no_sysinfo;
 static off_t reads_to = -1; /* the file ends here */
 
-int __real_open(const char *path, int flags, ...);
-int __wrap_open(const char *path, int flags, ...);
-int __wrap_open(const char *path, int flags, ...)
+REPLACED(int, open, (const char *path, int flags, ...))
 {
     va_list ap;
     va_start(ap, flags);
@@ -38,9 +28,7 @@ int __wrap_open(const char *path, int flags, ...)
     }
     return __real_open(path, flags, mode);
 }
-int __real_linkat(int d, const char *a, int e_, const char *b, int flags);
-int __wrap_linkat(int d, const char *a, int e_, const char *b, int flags);
-int __wrap_linkat(int d, const char *a, int e_, const char *b, int flags)
+REPLACED(int, linkat, (int d, const char *a, int e_, const char *b, int flags))
 {
     const int fault = on_link ? on_link(a, flags) : 0;
     if (fault) {
@@ -49,9 +37,7 @@ int __wrap_linkat(int d, const char *a, int e_, const char *b, int flags)
     }
     return __real_linkat(d, a, e_, b, flags);
 }
-int __real_flock(int fd, int how);
-int __wrap_flock(int fd, int how);
-int __wrap_flock(int fd, int how)
+REPLACED(int, flock, (int fd, int how))
 {
     hook *now = on_lock;
     const int fault = now && how & LOCK_EX ? now(NULL, how) : 0;
@@ -61,9 +47,7 @@ int __wrap_flock(int fd, int how)
     }
     return __real_flock(fd, how);
 }
-int __real_fstat(int fd, struct stat *st);
-int __wrap_fstat(int fd, struct stat *st);
-int __wrap_fstat(int fd, struct stat *st)
+REPLACED(int, fstat, (int fd, struct stat *st))
 {
     const int fault = on_stat ? on_stat(NULL, fd) : 0;
     if (fault) {
@@ -72,30 +56,22 @@ int __wrap_fstat(int fd, struct stat *st)
     }
     return __real_fstat(fd, st);
 }
-ssize_t __real_pread(int fd, void *buf, size_t n, off_t at);
-ssize_t __wrap_pread(int fd, void *buf, size_t n, off_t at);
-ssize_t __wrap_pread(int fd, void *buf, size_t n, off_t at)
+REPLACED(ssize_t, pread, (int fd, void *buf, size_t n, off_t at))
 {
     return reads_to >= 0 && at >= reads_to ? 0 : __real_pread(fd, buf, n, at);
 }
-ssize_t __real_pwrite(int fd, const void *buf, size_t n, off_t at);
-ssize_t __wrap_pwrite(int fd, const void *buf, size_t n, off_t at);
-ssize_t __wrap_pwrite(int fd, const void *buf, size_t n, off_t at)
+REPLACED(ssize_t, pwrite, (int fd, const void *buf, size_t n, off_t at))
 {
     return writes_nothing ? 0 : __real_pwrite(fd, buf, n, at);
 }
-int __real_close(int fd);
-int __wrap_close(int fd);
-int __wrap_close(int fd)
+REPLACED(int, close, (int fd))
 {
     const int rc = __real_close(fd);
     if (!close_errno) return rc;
     errno = close_errno;
     return -1;
 }
-int __real_msync(void *p, size_t n, int flags);
-int __wrap_msync(void *p, size_t n, int flags);
-int __wrap_msync(void *p, size_t n, int flags)
+REPLACED(int, msync, (void *p, size_t n, int flags))
 {
     if (!sync_errno) return __real_msync(p, n, flags);
     errno = sync_errno;
@@ -114,7 +90,6 @@ static void as_ever(void)
 }
 
 /* ---- what the tests share ---- */
-static char second[64];
 static const bf_spec sized = { .m = 1000, .k = 3, .storage = path };
 #define GROWS .n = 10, .p = 0.1, .grow = 2, .storage = path
 
@@ -133,8 +108,7 @@ static void a_filter_can_be_made(void)
     as_ever();
     CHECK((g = bf_open(&(bf_spec){ .storage = path }, &e)) && bf_test(g, "a", 1, &e) == 1);
     CHECK_EQ(files(), 1);
-    bf_close(f);
-    bf_close(g);
+    CLOSE(f, g);
     gone();
 }
 
@@ -152,24 +126,18 @@ static void none_can_be_made(int code, const char *says)
 /* ---- how a file comes to be ---- */
 static int no_tmpfile(const char *p, int flags)
 {
-    (void)p;
     return (flags & O_TMPFILE) == O_TMPFILE ? EOPNOTSUPP : 0;
 }
 
-static void without_nameless_files(void)
+TEST(without_nameless_files)
 {
     on_open = no_tmpfile;
     a_filter_can_be_made();
 }
 
 /* Said to exist when it is to be made, and not to when it is to be opened, for ever. */
-static int exists(const char *p, int flags)
-{
-    (void)p;
-    (void)flags;
-    return EEXIST;
-}
-static void a_file_that_comes_and_goes(void)
+static int exists(const char *p, int flags) { return EEXIST; }
+TEST(a_file_that_comes_and_goes)
 {
     on_link = exists;
     none_can_be_made(
@@ -179,22 +147,19 @@ static void a_file_that_comes_and_goes(void)
 static int tries;
 static int one_name_is_taken(const char *p, int flags)
 {
-    (void)p;
     return (flags & O_TMPFILE) == O_TMPFILE ? EOPNOTSUPP
            : flags & O_EXCL && tries++ == 0 ? EEXIST
                                             : 0;
 }
 static int all_names_are_taken(const char *p, int flags)
 {
-    (void)p;
     return (flags & O_TMPFILE) == O_TMPFILE ? EOPNOTSUPP : flags & O_EXCL ? EEXIST : 0;
 }
 static int may_not_write(const char *p, int flags)
 {
-    (void)p;
     return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? EACCES : 0;
 }
-static void names_that_are_taken(void)
+TEST(names_that_are_taken)
 {
     tries = 0;
     on_open = one_name_is_taken;
@@ -211,7 +176,7 @@ static void names_that_are_taken(void)
     as_ever();
 }
 
-static void writes_that_write_nothing(void)
+TEST(writes_that_write_nothing)
 {
     writes_nothing = true;
     none_can_be_made(BF_EIO, strerror(EIO));
@@ -222,7 +187,7 @@ static void writes_that_write_nothing(void)
 }
 
 /* Relative paths, long ones, things that are no files. */
-static void names(void)
+TEST(names)
 {
     char here[4096], longer[300];
     CHECK(getcwd(here, sizeof here) && chdir(folder) == 0);
@@ -253,10 +218,9 @@ static void names(void)
 static int read_only_why;
 static int not_for_writing(const char *p, int flags)
 {
-    (void)p;
     return flags & (O_WRONLY | O_RDWR) ? read_only_why : 0;
 }
-static void files_that_may_only_be_read(void)
+TEST(files_that_may_only_be_read)
 {
     static const int reasons[] = { EACCES, EROFS, EPERM };
     for (size_t i = 0; i < 3; i++) {
@@ -286,7 +250,7 @@ static void files_that_may_only_be_read(void)
 }
 
 /* ---- files that end while they are read, calls that fail late ---- */
-static void files_that_end_while_they_are_read(void)
+TEST(files_that_end_while_they_are_read)
 {
     bf_close(OPEN(.m = 1000, .k = 3, .storage = path));
     for (off_t end = 0; end <= 4096; end += 2048) {
@@ -302,7 +266,7 @@ static void files_that_end_while_they_are_read(void)
     gone();
 }
 
-static void a_close_that_fails(void)
+TEST(a_close_that_fails)
 {
     bf_filter *f = OPEN(.m = 1000, .k = 3);
     close_errno = EDQUOT; /* NFS says it as late as that */
@@ -319,7 +283,7 @@ static void a_close_that_fails(void)
     bf_close(f);
 }
 
-static void a_sync_that_fails(void)
+TEST(a_sync_that_fails)
 {
     bf_filter *f = OPEN(GROWS);
     CHECK_EQ(bf_add(f, "a", 1, &e), BF_ADDED);
@@ -331,7 +295,7 @@ static void a_sync_that_fails(void)
     gone();
 }
 
-static void a_machine_that_does_not_tell_its_memory(void)
+TEST(a_machine_that_does_not_tell_its_memory)
 {
     no_sysinfo = true;
     bf_filter *f = OPEN(.m = 1000, .k = 3);
@@ -344,18 +308,9 @@ static void a_machine_that_does_not_tell_its_memory(void)
 }
 
 /* ---- the lock of a growing file ---- */
-static int no_proc(const char *p, int flags)
-{
-    (void)flags;
-    return strncmp(p, "/proc/", 6) ? 0 : ENOENT;
-}
+static int no_proc(const char *p, int flags) { return strncmp(p, "/proc/", 6) ? 0 : ENOENT; }
 static int second_stat, stats;
-static int the_nth_stat(const char *p, int fd)
-{
-    (void)p;
-    (void)fd;
-    return ++stats == second_stat ? EIO : 0;
-}
+static int the_nth_stat(const char *p, int fd) { return ++stats == second_stat ? EIO : 0; }
 static int grow_it(bf_filter *f, int from)
 {
     for (int i = from; i < from + 300; i++) {
@@ -365,7 +320,7 @@ static int grow_it(bf_filter *f, int from)
     return 0;
 }
 
-static void the_lock_without_proc(void)
+TEST(the_lock_without_proc)
 {
     bf_filter *f = OPEN(GROWS), *g;
     on_open = no_proc;
@@ -373,7 +328,7 @@ static void the_lock_without_proc(void)
     bf_close(f);
     unlink(path);
     f = OPEN(GROWS);
-    CHECK_EQ(rename(path, second), 0); /* another file has that path now: its lock is not ours */
+    CHECK_EQ(rename(path, other), 0); /* another file has that path now: its lock is not ours */
     g = OPEN(GROWS);
     CHECK_EQ(grow_it(f, 0), BF_EIO);
     CHECK_EQ(e.sys_errno, ESTALE);
@@ -383,9 +338,8 @@ static void the_lock_without_proc(void)
     CHECK_EQ(e.sys_errno, ENOENT);
     as_ever();
     CHECK_EQ(grow_it(f, 0), 0);
-    bf_close(f);
-    bf_close(g);
-    unlink(second);
+    CLOSE(f, g);
+    unlink(other);
     f = OPEN(GROWS);
     for (second_stat = 1; second_stat <= 2; second_stat++) {
         stats = 0;
@@ -399,87 +353,61 @@ static void the_lock_without_proc(void)
 }
 
 /* ---- others who are faster, at the very moment ---- */
-static bf_filter *other;
+static bf_filter *faster;
 static double hour = 1000;
 static double clock_of(void *h) { return *(double *)h; }
 static int other_turns_it(const char *p, int how)
 {
-    (void)p;
-    (void)how;
     on_lock = NULL;
     hour += 100; /* the other's clock goes ahead: he empties the same part */
-    CHECK_EQ(bf_add(other, "his", 3, &e), BF_ADDED);
+    CHECK_EQ(bf_add(faster, "his", 3, &e), BF_ADDED);
     return 0;
 }
 
 /* Two adders want the same part of the ring for different epochs; the later one comes first. */
-static void a_part_that_another_has_turned(void)
+TEST(a_part_that_another_has_turned)
 {
     static double mine = 1000;
     bf_filter *f = OPEN(.n = 100, .p = 0.01, .window = 40, .parts = 4, .storage = path,
         .clock = clock_of, .clock_ctx = &mine);
-    other = OPEN(.n = 100, .p = 0.01, .window = 40, .parts = 4, .storage = path, .clock = clock_of,
+    faster = OPEN(.n = 100, .p = 0.01, .window = 40, .parts = 4, .storage = path, .clock = clock_of,
         .clock_ctx = &hour);
     hour = 1000;
     on_lock = other_turns_it;
     CHECK_EQ(bf_add(f, "mine", 4, &e), BF_ADDED);
     as_ever();
     CHECK_EQ(bf_test(f, "mine", 4, &e), 1); /* in the other's epoch, which is now for all */
-    CHECK_EQ(bf_test(other, "mine", 4, &e), 1);
+    CHECK_EQ(bf_test(faster, "mine", 4, &e), 1);
     CHECK_EQ(bf_test(f, "his", 3, &e), 1);
     hour += 31;
-    CHECK_EQ(bf_test(other, "mine", 4, &e), 1);
+    CHECK_EQ(bf_test(faster, "mine", 4, &e), 1);
     hour += 20;
-    CHECK_EQ(bf_test(other, "mine", 4, &e), 0);
-    bf_close(f);
-    bf_close(other);
+    CHECK_EQ(bf_test(faster, "mine", 4, &e), 0);
+    CLOSE(f, faster);
     gone();
 }
 
 static int other_grows_it(const char *p, int how)
 {
-    (void)p;
-    (void)how;
     on_lock = NULL;
-    CHECK_EQ(grow_it(other, 5000), 0);
+    CHECK_EQ(grow_it(faster, 5000), 0);
     return 0;
 }
 /* Both find the newest part full, and the other appends the next one first. */
-static void a_part_that_another_has_appended(void)
+TEST(a_part_that_another_has_appended)
 {
     bf_filter *f = OPEN(GROWS);
     bf_info info;
-    other = OPEN(GROWS);
+    faster = OPEN(GROWS);
     on_lock = other_grows_it;
     CHECK_EQ(grow_it(f, 0), 0);
     as_ever();
     bf_get_info(f, &info);
     CHECK_EQ(info.part_count, 2);
-    for (int i = 0; i < 300; i++) CHECK(bf_test(other, &i, sizeof i, &e) == 1);
+    for (int i = 0; i < 300; i++) CHECK(bf_test(faster, &i, sizeof i, &e) == 1);
     for (int i = 5000; i < 5300; i++) CHECK(bf_test(f, &i, sizeof i, &e) == 1);
-    bf_close(f);
-    bf_close(other);
+    CLOSE(f, faster);
     gone();
 }
 
-int main(void)
-{
-    MAKE_FOLDER(folder);
-    snprintf(path, sizeof path, "%s/f.bloom", folder);
-    snprintf(second, sizeof second, "%s/g.bloom", folder);
-    RUN(without_nameless_files);
-    RUN(a_file_that_comes_and_goes);
-    RUN(names_that_are_taken);
-    RUN(writes_that_write_nothing);
-    RUN(names);
-    RUN(files_that_may_only_be_read);
-    RUN(files_that_end_while_they_are_read);
-    RUN(a_close_that_fails);
-    RUN(a_sync_that_fails);
-    RUN(a_machine_that_does_not_tell_its_memory);
-    RUN(the_lock_without_proc);
-    RUN(a_part_that_another_has_turned);
-    RUN(a_part_that_another_has_appended);
-    rmdir(folder);
-    return FINISH();
-}
+int main(void) { return main_in_folder(); }

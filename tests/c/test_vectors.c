@@ -5,8 +5,6 @@
 #include "check.h"
 #include "oracle_keys.h"
 #include "sha256.h"
-#include <math.h>
-#include <stdarg.h>
 
 enum { KEYS_MAX = 400, WORDS_MAX = 64 };
 static const char *folder;
@@ -73,7 +71,7 @@ static bf_key key_of(const char *word)
     return keys[id % KEYS_MAX];
 }
 
-static void keys_are_there(void)
+TEST(keys_are_there)
 {
     EACH_LINE("keys.txt")
     {
@@ -86,12 +84,6 @@ static void keys_are_there(void)
 /* ---- positions ---- */
 static int nothing(void *c, int op, const uint64_t *p, size_t n, unsigned k, uint8_t *present)
 {
-    (void)c;
-    (void)op;
-    (void)p;
-    (void)n;
-    (void)k;
-    (void)present;
     return 0;
 }
 
@@ -113,28 +105,28 @@ static void same_positions(bf_filter *f, char *w[], size_t n)
     compared++;
     if (w[1][0] == '!') {
         if (bf_hashcode(f, key.ptr, key.len, pos, 1, &e) != BF_EINVAL)
-            wrong("%s takes key %s, which must be refused", f->name, w[0]);
+            wrong("%s takes key %s, which must be refused", f->desc.name, w[0]);
         return;
     }
     if (bf_hashcode(f, key.ptr, key.len, pos, BF_POSITIONS, &e) < 0) {
-        wrong("%s key %s: %s", f->name, w[0], e.msg);
+        wrong("%s key %s: %s", f->desc.name, w[0], e.msg);
         return;
     }
     if (n - 1 > f->bitmap.g.k) { /* more draws than the scheme's k */
         bf_geometry g = f->bitmap.g;
         g.k = (unsigned)(n - 1);
         f->hash->one(f->secret, key.ptr, key.len, d);
-        f->scheme->layout->positions(&g, d, 1, pos);
+        f->desc.scheme->layout->positions(&g, d, 1, pos);
     }
     for (size_t j = 0; j < n - 1; j++)
         if (pos[j] != num(w[1 + j])) {
-            wrong("%s m=%llu key %s: position %zu is %llu, expected %s", f->name,
+            wrong("%s m=%llu key %s: position %zu is %llu, expected %s", f->desc.name,
                 (unsigned long long)f->bitmap.g.m, w[0], j, (unsigned long long)pos[j], w[1 + j]);
             return;
         }
 }
 
-static void positions(void)
+TEST(positions)
 {
     bf_filter *f = NULL;
     EACH_LINE("positions.txt")
@@ -152,7 +144,7 @@ static void positions(void)
 
 /* The same keys in batches: 1 to 64 at once, where wide code takes over, give the same positions as
  * one at a time. */
-static void batches_draw_the_same(void)
+TEST(batches_draw_the_same)
 {
     static const struct {
         const char *scheme;
@@ -166,7 +158,7 @@ static void batches_draw_the_same(void)
         { "sax-sdbm", 1000, 2 }, { "rs-rand", 1000, 7 }, { "gozero", 1000, 14 },
         { "redisson", 958, 7 }, { "guava", 960, 7 }, { "guava32", 960, 7 },
         { "php-hashes:FNV,DEK", 4294967296, 2 } };
-    for (size_t s = 0; s < sizeof shape / sizeof *shape; s++) {
+    for (size_t s = 0; s < COUNT(shape); s++) {
         bf_filter *f = open_without_bits(shape[s].scheme, shape[s].m, shape[s].k);
         if (!f) continue;
         const unsigned k = f->bitmap.g.k;
@@ -175,7 +167,7 @@ static void batches_draw_the_same(void)
         for (size_t n = 1; n <= BF_CHUNK; n++) {
             size_t from = n * 3 % (nkeys - BF_CHUNK);
             f->hash->run(f->secret, keys + from, n, d);
-            f->scheme->layout->positions(&f->bitmap.g, d, n, pos);
+            f->desc.scheme->layout->positions(&f->bitmap.g, d, n, pos);
             for (size_t i = 0; i < n; i++) {
                 bf_hashcode(f, keys[from + i].ptr, keys[from + i].len, one, k, NULL);
                 if (memcmp(one, pos + i * k, k * sizeof *pos))
@@ -188,7 +180,7 @@ static void batches_draw_the_same(void)
     }
 }
 
-static void digests(void)
+TEST(digests)
 {
     bf_params d = { 0 };
     size_t lists = 0;
@@ -233,7 +225,7 @@ static int64_t each_url(bf_filter *f,
         for (uint64_t i = 0; i < c; i++) key[i] = make_url(text + i, salt, from + at + i);
         int64_t hits = call(f, key, c, NULL, &e);
         if (hits < 0) {
-            wrong("%s: %s", f->name, e.msg);
+            wrong("%s: %s", f->desc.name, e.msg);
             return hits;
         }
         total += hits;
@@ -247,7 +239,7 @@ static void same_bytes(bf_filter *f, const char *format, const char *sha, const 
     bf_error e;
     int64_t len = bf_bytes_as(f, format, &e);
     if (len < 0) {
-        wrong("%s as %s: %s", f->name, format, e.msg);
+        wrong("%s as %s: %s", f->desc.name, format, e.msg);
         return;
     }
     uint8_t *bytes = malloc((size_t)len), *want = malloc(strlen(hex) / 2 + 1);
@@ -255,16 +247,16 @@ static void same_bytes(bf_filter *f, const char *format, const char *sha, const 
     CHECK_EQ(bf_to_bytes_as(f, format, bytes, (uint64_t)len - 1, &e), BF_EINVAL);
     sha256_hex(bytes, (size_t)len, got);
     if (strcmp(got, sha))
-        wrong("%s m=%llu as %s: SHA-256 is %s, expected %s", f->name,
+        wrong("%s m=%llu as %s: SHA-256 is %s, expected %s", f->desc.name,
             (unsigned long long)f->bitmap.g.m, format, got, sha);
     if (strcmp(hex, "-")) {
         CHECK_EQ(from_hex(hex, want), len);
         CHECK(!memcmp(bytes, want, (size_t)len));
     }
-    bf_spec expect = { .m = f->bitmap.g.m, .k = f->bitmap.g.k, .scheme = f->name };
+    bf_spec expect = { .m = f->bitmap.g.m, .k = f->bitmap.g.k, .scheme = f->desc.name };
     bf_filter *back = bf_from_bytes_as(bytes, (size_t)len, format, &expect, &e);
     if (!back)
-        wrong("%s back from %s: %s", f->name, format, e.msg);
+        wrong("%s back from %s: %s", f->desc.name, format, e.msg);
     else
         CHECK_EQ(bf_equal(f, back, &e), 1);
     bf_close(back);
@@ -272,7 +264,7 @@ static void same_bytes(bf_filter *f, const char *format, const char *sha, const 
     free(want);
 }
 
-static void whole_filters(void)
+TEST(whole_filters)
 {
     size_t filters = 0;
     EACH_LINE("filters.txt")
@@ -299,7 +291,7 @@ static void whole_filters(void)
     CHECK_EQ(filters, 28);
 }
 
-static void study(void)
+TEST(study)
 {
     size_t series = 0;
     EACH_LINE("study.txt")
@@ -325,7 +317,7 @@ static void study(void)
 }
 
 /* ---- sizes ---- */
-static void sizes(void)
+TEST(sizes)
 {
     size_t rows = 0, below = 0;
     EACH_LINE("sizing.txt")
@@ -353,7 +345,7 @@ static void sizes(void)
     CHECK_EQ(below, 2);
 }
 
-static void php_k(void)
+TEST(php_k)
 {
     size_t rows = 0;
     EACH_LINE("php_k.txt")
@@ -371,7 +363,7 @@ static void php_k(void)
     CHECK_EQ(rows, 125);
 }
 
-static void rate_table(void)
+TEST(rate_table)
 {
     size_t rows = 0;
     EACH_LINE("table.txt")
@@ -387,7 +379,7 @@ static void rate_table(void)
 }
 
 /* ---- generators: through the layouts, at the m that shows a draw as it is ---- */
-static void generators(void)
+TEST(generators)
 {
     enum { DRAWS = 1250 };
     size_t draws = 0;
@@ -421,16 +413,7 @@ int main(int argc, char **argv)
     snprintf(
         beside, sizeof beside, "%.*s../vectors", slash ? (int)(slash - __FILE__ + 1) : 0, __FILE__);
     folder = argc > 1 ? argv[1] : beside;
-    RUN(keys_are_there);
-    RUN(digests);
-    RUN(generators);
-    RUN(positions);
-    RUN(batches_draw_the_same);
-    RUN(whole_filters);
-    RUN(study);
-    RUN(sizes);
-    RUN(php_k);
-    RUN(rate_table);
+    run_tests();
     for (size_t i = 0; i < nkeys; i++) free((void *)keys[i].ptr);
     free(content);
     return FINISH();

@@ -3,17 +3,10 @@
  * clock that runs fast; kill -9 while a part is emptied; bytes and sets. Runs with both kernels. */
 #define _GNU_SOURCE
 #include "../../core/bloomfilter.h"
+#include "folder.h"
 #include "must.h"
 #include "native.h"
-#include <math.h>
-#include <pthread.h>
-#include <signal.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
-static char folder[] = "/tmp/bf-window-XXXXXX", path[64];
 static double *now; /* shared by all processes */
 static double clock_(void *p)
 {
@@ -116,10 +109,10 @@ static void against_exact_times(
     if (file) unlink(path);
 }
 
-static void every_window(void)
+TEST(every_window)
 {
     static const unsigned parts[] = { 1, 2, 3, 4, 7, 24, 255 };
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    for (size_t i = 0; i < COUNT(parts); i++)
         for (int file = 0; file < 2; file++) {
             against_exact_times(60, parts[i], 0, file, "block");
             against_exact_times(86400, parts[i], 1.7e9 + 1234.5, file, "classic");
@@ -128,7 +121,7 @@ static void every_window(void)
     against_exact_times(1, 3, -5000, false, "block"); /* before the epoch's epoch */
 }
 
-static void bounds_to_the_second(void)
+TEST(bounds_to_the_second)
 {
     for (unsigned parts = 1; parts <= 6; parts++)
         for (int shift = 0; shift < 12; shift++) {
@@ -149,7 +142,7 @@ static void bounds_to_the_second(void)
         }
 }
 
-static void rate_whatever_comes_when(void)
+TEST(rate_whatever_comes_when)
 {
     enum { N = 20000, PROBES = 200000 };
     const double p = 0.01;
@@ -172,7 +165,7 @@ static void rate_whatever_comes_when(void)
     }
 }
 
-static void clocks_that_jump(void)
+TEST(clocks_that_jump)
 {
     for (int file = 0; file < 2; file++) {
         *now = 100000;
@@ -205,7 +198,7 @@ static void clocks_that_jump(void)
     }
 }
 
-static void clocks_that_fail(void)
+TEST(clocks_that_fail)
 {
     *now = 1000;
     bf_filter *f = OPEN(.n = 1000, .p = 0.01, .window = 60);
@@ -245,7 +238,7 @@ static void clocks_that_fail(void)
 }
 
 /* ---- bytes and sets ---- */
-static void bytes_and_sets(void)
+TEST(bytes_and_sets)
 {
     *now = 7000;
     bf_filter *f = OPEN(.n = 1000, .p = 1e-4, .window = 60, .parts = 3), *g;
@@ -292,8 +285,7 @@ static void bytes_and_sets(void)
     CHECK_EQ(bf_clear(f, &e), 0);
     CHECK_EQ(many(f, false, 1000, 300, NULL), 0);
     CHECK_EQ(many(f, true, 1000, 300, NULL), 300);
-    bf_close(f);
-    bf_close(g);
+    CLOSE(f, g);
     unlink(path);
 }
 
@@ -335,7 +327,7 @@ static int adder(uint64_t from, double window, bool tests_only)
     return bad;
 }
 
-static void processes_under_a_fast_clock(void)
+TEST(processes_under_a_fast_clock)
 {
     enum { WORKERS = 3 };
     const double window = 40;
@@ -358,7 +350,7 @@ static void processes_under_a_fast_clock(void)
 
 /* The clock stands still, one turn is enforced for each round, and whoever empties may die at it.
  */
-static void killed_while_a_part_is_emptied(void)
+TEST(killed_while_a_part_is_emptied)
 {
     unsigned found = 0;
     *now = 1e6;
@@ -410,7 +402,7 @@ static void *thread(void *p)
     return NULL;
 }
 
-static void threads_under_a_fast_clock(void)
+TEST(threads_under_a_fast_clock)
 {
     enum { WORKERS = 3 };
     *now = 1e6;
@@ -433,7 +425,7 @@ static void threads_under_a_fast_clock(void)
     bf_close(f);
 }
 
-static void a_reader_never_writes(void)
+TEST(a_reader_never_writes)
 {
     *now = 1e6;
     bf_filter *w = OPEN(.n = 1000, .p = 1e-5, .window = 40, .storage = path),
@@ -447,27 +439,12 @@ static void a_reader_never_writes(void)
     *now -= 51; /* nobody added meanwhile: they are still there */
     CHECK_EQ(many(r, false, 0, 100, NULL), 100);
     CHECK_EQ(bf_sync(w, &e), 0);
-    bf_close(w);
-    bf_close(r);
+    CLOSE(w, r);
     unlink(path);
 }
 
 int main(void)
 {
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    MAKE_FOLDER(folder);
-    snprintf(path, sizeof path, "%s/f.bloom", folder);
     now = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    RUN(every_window);
-    RUN(bounds_to_the_second);
-    RUN(rate_whatever_comes_when);
-    RUN(clocks_that_jump);
-    RUN(clocks_that_fail);
-    RUN(bytes_and_sets);
-    RUN(processes_under_a_fast_clock);
-    RUN(killed_while_a_part_is_emptied);
-    RUN(threads_under_a_fast_clock);
-    RUN(a_reader_never_writes);
-    rmdir(folder);
-    return FINISH();
+    return main_in_folder();
 }

@@ -5,13 +5,11 @@
 #define _GNU_SOURCE
 #include "../../core/bits/bits.h"
 #include "../../core/parts/parts.h"
+#include "folder.h"
 #include "chain_bytes.h"
 #include "numbers.h"
 #include "paged.h"
-#include <fcntl.h>
-#include <unistd.h>
 
-static char folder[] = "/tmp/bf-hostile-XXXXXX", path[64];
 static double now_is;
 static double clock_of(void *p) { return p ? *(double *)p : now_is; }
 #define OPEN(...) must(bf_open(&(bf_spec){ .clock = clock_of, __VA_ARGS__ }, &e), __LINE__)
@@ -42,16 +40,15 @@ static void lives(bf_filter *f)
     CHECK(bf_unite(f, other, &why) == 0 || why.code == BF_EFORMAT);
     CHECK(bf_unite(other, f, &why) == 0 || why.code == BF_EFORMAT);
     CHECK_EQ(found(other, 0, 10), 10);
-    bf_close(other);
-    bf_close(f);
+    CLOSE(other, f);
 }
 
 static const int64_t words[] = { BF_NEVER, 0, -5, NOW - 4, NOW - 1, NOW, NOW + 1, NOW + 4,
     NOW + 1000000, INT64_C(1) << 45, INT64_C(1) << 46, (INT64_C(1) << 47) - 1, BF_NEVER + 1,
     -(INT64_C(1) << 46) };
-enum { WORDS = sizeof words / sizeof *words };
+enum { WORDS = COUNT(words) };
 
-static void any_live_words(void)
+TEST(any_live_words)
 {
     uint64_t len;
     now_is = NOW * EPOCH_SECONDS + 1;
@@ -76,7 +73,7 @@ static void any_live_words(void)
 }
 
 /* What the issue shows: the part of a far future epoch, in a filter that knows of no add. */
-static void later_than_everything_is_refused(void)
+TEST(later_than_everything_is_refused)
 {
     uint64_t len;
     bf_filter *f = OPEN(FORGETS);
@@ -103,7 +100,7 @@ static void later_than_everything_is_refused(void)
 
 /* A power loss, or a copy made while others add: the whole's page may be older than a part's.  No
  * key is lost by it. */
-static void a_whole_that_is_older_than_its_parts(void)
+TEST(a_whole_that_is_older_than_its_parts)
 {
     uint64_t len;
     now_is = NOW * EPOCH_SECONDS + 1;
@@ -121,7 +118,7 @@ static void a_whole_that_is_older_than_its_parts(void)
             g = bf_open(
                 &(bf_spec){ .storage = path, .clock = clock_of, .read_only = home == 3 }, &e);
         CHECK_EQ(found(must(g, __LINE__), 0, 50), 50);
-        CHECK(home == 3 || bf_live(g->chain->epoch) == NOW);
+        CHECK(home == 3 || bf_live(g->epoch) == NOW);
         CHECK(home == 3 ? bf_add(g, "x", 1, &e) == BF_ENOTSUP : bf_add(g, "x", 1, &e) == BF_ADDED);
         bf_close(g);
     }
@@ -130,7 +127,7 @@ static void a_whole_that_is_older_than_its_parts(void)
     unlink(path);
 }
 
-static void live_words_that_change_under_the_map(void)
+TEST(live_words_that_change_under_the_map)
 {
     now_is = NOW * EPOCH_SECONDS + 1;
     for (int part = 0; part < WORDS; part++)
@@ -138,20 +135,19 @@ static void live_words_that_change_under_the_map(void)
             bf_filter *f = OPEN(FORGETS, .storage = path);
             bf_state state;
             add_numbers(f, 0, 5);
-            for (unsigned i = 0; i < RING; i++) bf_live_set(f->chain->part[i]->live, words[part]);
-            bf_live_set(f->chain->epoch, words[whole]);
+            for (unsigned i = 0; i < RING; i++) bf_live_set(f->part[i]->live, words[part]);
+            bf_live_set(f->epoch, words[whole]);
             int rc = bf_add(f, "x", 1, &e);
             CHECK(rc >= 0 ||
                   (rc == BF_EFORMAT && strstr(e.msg, "is damaged") && strstr(e.msg, path)));
             CHECK(bf_test(f, "x", 1, &e) >= 0 && bf_get_state(f, &state, &e) == 0);
             bf_filter *copy = bf_copy(f, &e);
             CHECK(copy && bf_unite(copy, copy, NULL) != BF_EIO);
-            bf_close(copy);
-            bf_close(f);
+            CLOSE(copy, f);
             unlink(path);
         }
     bf_filter *f = OPEN(FORGETS, .storage = path);
-    memset(f->chain->part[NOW % RING]->live, 0xFF, 8); /* no sound word at all */
+    memset(f->part[NOW % RING]->live, 0xFF, 8); /* no sound word at all */
     CHECK(bf_add(f, "x", 1, &e) >= 0);
     bf_close(f);
     unlink(path);
@@ -160,10 +156,10 @@ static void live_words_that_change_under_the_map(void)
 /* ---- unions ---- */
 /* From any distance in the future: our keys stay for their time, the others are in, and count from
  * now. */
-static void unions_with_the_future(void)
+TEST(unions_with_the_future)
 {
     static const double ahead[] = { 5, 14, 60, 3600, 3e8, 4e11 };
-    for (size_t i = 0; i < sizeof ahead / sizeof *ahead; i++)
+    for (size_t i = 0; i < COUNT(ahead); i++)
         for (int file = 0; file < 2; file++) {
             double theirs = 4000 + ahead[i];
             now_is = 4000;
@@ -175,22 +171,21 @@ static void unions_with_the_future(void)
             add_numbers(other, 2000, 50);
             CHECK_EQ(bf_unite(f, other, &e), 0);
             CHECK(found(f, 0, 100) == 100 && found(f, 1000, 50) == 50 && found(f, 2000, 50) == 50);
-            CHECK(bf_live(f->chain->epoch) <= (int64_t)(4000 / EPOCH_SECONDS));
+            CHECK(bf_live(f->epoch) <= (int64_t)(4000 / EPOCH_SECONDS));
             now_is += 40;
             CHECK(found(f, 0, 100) == 100 && found(f, 2000, 50) == 50);
             now_is += 14;
             CHECK(found(f, 0, 100) <= 3 && found(f, 2000, 50) <= 3);
-            bf_close(f);
-            bf_close(other);
+            CLOSE(f, other);
             unlink(path);
         }
 }
 
 /* ---- sizes ---- */
-static void small_images_stay_small(void)
+TEST(small_images_stay_small)
 {
     static const double factors[] = { 1.0000001, 2, 16, 17, 1000, 1.2e8, 1e300 };
-    for (size_t i = 0; i < sizeof factors / sizeof *factors; i++)
+    for (size_t i = 0; i < COUNT(factors); i++)
         for (int file = 0; file < 2; file++) {
             uint64_t len;
             bf_info info;
@@ -207,8 +202,7 @@ static void small_images_stay_small(void)
             CHECK_EQ(found(g, 0, 200), 200);
             bf_get_info(g, &info);
             CHECK(info.m >= 512 && info.m <= 1 << 23); /* a MiB */
-            bf_close(g);
-            bf_close(f);
+            CLOSE(g, f);
             free(b);
             unlink(path);
         }
@@ -222,7 +216,7 @@ static void small_images_stay_small(void)
 }
 
 enum { OF_WHOLE = 0, OF_PART = PAGE };
-static void sizes_that_no_spec_makes(void)
+TEST(sizes_that_no_spec_makes)
 {
     static const struct {
         bool window;
@@ -244,7 +238,7 @@ static void sizes_that_no_spec_makes(void)
         { true, OF_WHOLE + 56, 8, 0, 1e-9, "is not what" },
         { true, OF_PART + 40, 8, 1, 0, "its part 0 has n=1" },
         { true, OF_PART + 56, 8, 0, 0.5, "its part 0" } };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         uint64_t len;
         const int before = failed_here;
         bf_filter *f = rows[i].window
@@ -261,8 +255,7 @@ static void sizes_that_no_spec_makes(void)
         CHECK(!bf_open(&(bf_spec){ .storage = path }, &e) && e.code == BF_EFORMAT);
         CHECK(!bf_load(path, NULL, &e) && e.code == BF_EFORMAT);
         if (failed_here > before) fprintf(stderr, "  ... row %zu\n", i);
-        bf_close(g);
-        bf_close(f);
+        CLOSE(g, f);
         free(b);
     }
     unlink(path);
@@ -270,7 +263,7 @@ static void sizes_that_no_spec_makes(void)
 
 /* Parts of a size that is near the right one, but ends within a byte: bits of the whole that are no
  * part's. */
-static void parts_that_are_no_whole_lines(void)
+TEST(parts_that_are_no_whole_lines)
 {
     uint64_t len;
     bf_filter *f = OPEN(.n = 1000, .p = 0.01, .window = 60, .parts = 3, .scheme = "classic");
@@ -301,7 +294,7 @@ static void parts_that_are_no_whole_lines(void)
 }
 
 /* Whatever a constructor makes and whatever has grown is opened again. */
-static void what_specs_make_is_opened(void)
+TEST(what_specs_make_is_opened)
 {
     static const double rates[] = { 0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-6, 1e-9 };
     static const uint64_t sizes[] = { 1, 2, 7, 64, 1000, 20000 };
@@ -327,20 +320,17 @@ static void what_specs_make_is_opened(void)
                         if (!f) continue; /* that k cannot keep that rate */
                         if (s < 5) add_numbers(f, 0, SHORT(20000, 2000));
                         uint8_t *b = paged_bytes(f, &len);
-                        if (!(g = bf_from_bytes(b, len, &spec, &e))) {
-                            failed_here++;
-                            fprintf(stderr, "n=%d p=%g %s k=%u: %s\n", (int)spec.n, spec.p,
+                        if (!(g = bf_from_bytes(b, len, &spec, &e)))
+                            FAILED("n=%d p=%g %s k=%u: %s\n", (int)spec.n, spec.p,
                                 spec.scheme ? spec.scheme : "", k, e.msg);
-                        }
                         CHECK(!g || bf_equal(f, g, &e) == 1);
-                        bf_close(g);
-                        bf_close(f);
+                        CLOSE(g, f);
                         free(b);
                     }
 }
 
 /* ---- more keys than it was sized for ---- */
-static void overfull_windows_say_so(void)
+TEST(overfull_windows_say_so)
 {
     uint64_t wait = 0;
     now_is = 4000;
@@ -364,7 +354,7 @@ static void overfull_windows_say_so(void)
     bf_close(f);
 }
 
-static void unions_that_overfill_grown_filters_say_so(void)
+TEST(unions_that_overfill_grown_filters_say_so)
 {
     uint64_t wait = 0;
     bf_filter *f = must(bf_open(&(bf_spec){ .n = 1000, .p = 0.01, .grow = 2 }, &e), __LINE__),
@@ -380,26 +370,11 @@ static void unions_that_overfill_grown_filters_say_so(void)
     CHECK_EQ(bf_get_state(f, &state, &e), 0);
     CHECK(state.fpr > 0.015);
     CHECK_EQ(bf_saturated(f, &wait, &e), BF_OVERFULL);
-    bf_close(f);
-    bf_close(g);
+    CLOSE(f, g);
 }
 
 int main(void)
 {
-    MAKE_FOLDER(folder);
-    snprintf(path, sizeof path, "%s/f.bloom", folder);
     alarm(600); /* what spins is ended, and fails */
-    RUN(any_live_words);
-    RUN(later_than_everything_is_refused);
-    RUN(a_whole_that_is_older_than_its_parts);
-    RUN(live_words_that_change_under_the_map);
-    RUN(unions_with_the_future);
-    RUN(small_images_stay_small);
-    RUN(sizes_that_no_spec_makes);
-    RUN(parts_that_are_no_whole_lines);
-    RUN(what_specs_make_is_opened);
-    RUN(overfull_windows_say_so);
-    RUN(unions_that_overfill_grown_filters_say_so);
-    rmdir(folder);
-    return FINISH();
+    return main_in_folder();
 }

@@ -5,9 +5,6 @@
 #include "../../core/bloomfilter.h"
 #include "redis_filters.h"
 #include "letter_keys.h"
-#include <math.h>
-#include <sys/mman.h>
-#include <time.h>
 
 static double *now;
 static double clock_(void *p) { return *(volatile double *)p; }
@@ -62,7 +59,7 @@ static void against_exact_times(unsigned parts, double start)
     for (int c = 0; c < CLIENTS; c++) bf_close(f[c]);
 }
 
-static void every_window(void)
+TEST(every_window)
 {
     against_exact_times(1, 0);
     against_exact_times(4, 1.7e9);
@@ -70,13 +67,13 @@ static void every_window(void)
 }
 
 /* The shortest and the longest, opened again: what one call makes the next one reads. */
-static void ends_of_the_range(void)
+TEST(ends_of_the_range)
 {
     static const struct {
         double window;
         unsigned parts;
     } ends[] = { { 1e-4, 1 }, { 0.0256, 255 }, { 1e300, 4 } };
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+    for (size_t i = 0; i < COUNT(ends); i++) {
         rs_command(&redis, "FLUSHALL");
         *now = 1.7e9;
         bf_filter *f = open_(
@@ -87,12 +84,11 @@ static void ends_of_the_range(void)
         CHECK_EQ(add(f, 'k', 1), 1);
         again = open_((bf_spec){ .window = ends[i].window }, "end");
         CHECK_EQ(has(again, 'k', 1), 1);
-        bf_close(f);
-        bf_close(again);
+        CLOSE(f, again);
     }
 }
 
-static void as_in_memory(void)
+TEST(as_in_memory)
 {
     bf_spec spec = { .n = 2000, .p = 0.001, .window = 60, .parts = 3 };
     bf_filter *far = open_(spec, "same"), *near;
@@ -112,8 +108,7 @@ static void as_in_memory(void)
         bf_close(copy);
         *now += 13;
     }
-    bf_info i;
-    bf_get_info(far, &i);
+    const bf_info i = info_of(far);
     uint8_t *bytes = malloc(i.image_bytes);
     CHECK_EQ(bf_to_bytes(far, bytes, i.image_bytes, &e), 0);
     bf_filter *read =
@@ -130,11 +125,10 @@ static void as_in_memory(void)
     CHECK_EQ(has(far, 'k', 1), BF_EIO);
     CHECK_HAS(e.msg, "is lost");
     CHECK_EQ(add(far, 'k', 1), BF_EIO);
-    bf_close(far);
-    bf_close(near);
+    CLOSE(far, near);
 }
 
-static void parts_expire_and_are_missed(void)
+TEST(parts_expire_and_are_missed)
 {
     bf_filter *f = open_((bf_spec){ .n = 1000, .p = 0.01, .window = 40, .parts = 4 }, "lost"), *g;
     *now = 1e6;
@@ -165,8 +159,7 @@ static void parts_expire_and_are_missed(void)
     g = open_((bf_spec){ 0 }, "lost");
     CHECK(has(g, 'k', 2) == 1 && has(g, 'k', 3) == 1 && add(g, 'k', 4) == 1);
     CHECK(has(f, 'k', 4) == 1);
-    bf_close(f);
-    bf_close(g);
+    CLOSE(f, g);
     rs_command(&redis, "SET foreign abc");
     CHECK(!bf_open(
         &(bf_spec){ .n = 100, .p = 0.01, .window = 60, .storage = rs_url(&redis, "foreign", "") },
@@ -178,16 +171,17 @@ static void parts_expire_and_are_missed(void)
         e.code == BF_EMISMATCH);
 }
 
-/* Whole filters through handles that have made no trip yet, and whose view is an old one. */
-static void handles_that_have_not_looked(void)
+static bf_spec forgets(void)
 {
-    const bf_spec spec = { .n = 1000,
-        .p = 1e-6,
-        .window = 64,
-        .parts = 4,
-        .clock = clock_,
-        .clock_ctx = now },
-                  again = { .clock = clock_, .clock_ctx = now };
+    return (bf_spec){
+        .n = 1000, .p = 1e-6, .window = 64, .parts = 4, .clock = clock_, .clock_ctx = now
+    };
+}
+
+/* Whole filters through handles that have made no trip yet, and whose view is an old one. */
+TEST(handles_that_have_not_looked)
+{
+    const bf_spec spec = forgets(), again = { .clock = clock_, .clock_ctx = now };
     bf_filter *writer, *old, *near;
     rs_command(&redis, "FLUSHALL");
     *now = 1e9;
@@ -237,26 +231,18 @@ static void handles_that_have_not_looked(void)
     *now += 48; /* the first hundred is of the past: here it is there still, there it is not */
     CHECK(bf_equal(near, writer, &e) == 1 && add(near, 'k', 5) == 1 &&
           bf_equal(near, writer, &e) == 0);
-    bf_close(near);
-    bf_close(old);
+    CLOSE(near, old);
     old = open_(again, "whole");
     CHECK_EQ(bf_delete(old, &e), 0);
     CHECK_EQ(rs_number(&redis, "DBSIZE"), 0);
-    bf_close(old);
-    bf_close(writer);
+    CLOSE(old, writer);
 }
 
 /* Keys of epochs in which nobody had added to the filter in Redis: they are there for everybody,
  * and for their own time. */
-static void unions_with_the_past(void)
+TEST(unions_with_the_past)
 {
-    const bf_spec spec = { .n = 1000,
-        .p = 1e-6,
-        .window = 64,
-        .parts = 4,
-        .clock = clock_,
-        .clock_ctx = now },
-                  again = { .clock = clock_, .clock_ctx = now };
+    const bf_spec spec = forgets(), again = { .clock = clock_, .clock_ctx = now };
     for (uint64_t newest = 0; newest < 5; newest++) {
         rs_command(&redis, "FLUSHALL");
         *now = 1e9;
@@ -281,13 +267,12 @@ static void unions_with_the_past(void)
                 CHECK_EQ(has(far[c], 'k', 1000), has(all, 'k', 1000));
             }
         for (int c = 0; c < 3; c++) bf_close(far[c]);
-        bf_close(near);
-        bf_close(all);
+        CLOSE(near, all);
     }
 }
 
 /* Machines whose clocks differ: each client has its own. */
-static void clocks_that_differ(void)
+TEST(clocks_that_differ)
 {
     static double times[CLIENTS];
     bf_filter *f[CLIENTS];
@@ -330,14 +315,13 @@ static bf_filter *by(double *skew, const char *key)
                                .clock = skew ? skewed : NULL, .clock_ctx = skew },
         &e);
     if (!f) {
-        failed_here++;
-        fprintf(stderr, "%s: %s\n", key, e.msg);
+        FAILED("%s: %s\n", key, e.msg);
         exit(1);
     }
     return f;
 }
 
-static void redis_has_the_time(void)
+TEST(redis_has_the_time)
 {
     static double skews[] = { 120, 16, 86400 * 365, 1e300, -120, -16, -1e9 };
     static double small[] = { 14, 1, 0, -1, -14 };
@@ -347,7 +331,7 @@ static void redis_has_the_time(void)
     bf_filter *f = by(NULL, "fleet"), *near = bf_open(&(bf_spec){ FORGETS }, &e);
     CHECK_EQ(many(f, true, 'k', 0, 100, NULL), 100);
     CHECK_EQ(rs_number(&redis, "HEXISTS fleet:meta clock"), 0);
-    for (size_t i = 0; i < sizeof skews / sizeof *skews; i++) {
+    for (size_t i = 0; i < COUNT(skews); i++) {
         bf_filter *g = by(skews + i, "fleet");
         for (int twice = 0; twice < 2; twice++) {
             CHECK(add(g, 'k', 5000) == BF_EINVAL && has(g, 'k', 0) == BF_EINVAL &&
@@ -362,7 +346,7 @@ static void redis_has_the_time(void)
         CHECK_EQ(many(f, false, 'k', 0, 100, NULL), 100);
         CHECK_EQ(has(f, 'k', 5000), 0);
     }
-    for (size_t i = 0; i < sizeof small / sizeof *small; i++) {
+    for (size_t i = 0; i < COUNT(small); i++) {
         bf_filter *g = by(small + i, "fleet"); /* what it adds is of Redis's time */
         CHECK(add(g, 'k', 6000 + i) == 1 && has(f, 'k', 6000 + i) == 1 && has(g, 'k', 0) == 1);
         bf_close(g);
@@ -379,11 +363,10 @@ static void redis_has_the_time(void)
     }
     CHECK(told >= 1);
     CHECK_EQ(many(f, false, 'k', 0, 100, NULL), 100);
-    bf_close(near);
-    bf_close(f);
+    CLOSE(near, f);
 }
 
-static void a_clock_that_runs_away(void)
+TEST(a_clock_that_runs_away)
 {
     static double skew;
     rs_command(&redis, "FLUSHALL");
@@ -401,12 +384,11 @@ static void a_clock_that_runs_away(void)
     CHECK_EQ(many(g, true, 'k', 300, 10, NULL), 10);
     CHECK_EQ(bf_unite(f, g, &e), 0);
     CHECK(many(f, false, 'k', 0, 100, NULL) == 100 && many(f, false, 'k', 300, 10, NULL) == 10);
-    bf_close(g);
-    bf_close(f);
+    CLOSE(g, f);
 }
 
 /* Made with a clock: that one counts, and may be behind; but never ahead. */
-static void a_filter_of_its_users_time(void)
+TEST(a_filter_of_its_users_time)
 {
     static double skew, other;
     rs_command(&redis, "FLUSHALL");
@@ -424,17 +406,16 @@ static void a_filter_of_its_users_time(void)
     CHECK_EQ(many(f, false, 'k', 0, 100, NULL), 100);
     skew += 80;
     CHECK_EQ(many(f, false, 'k', 0, 100, NULL), 0);
-    bf_close(g);
-    bf_close(f);
+    CLOSE(g, f);
 }
 
 /* Sizes that no constructor makes, in the companion hashes. */
-static void sizes_that_no_spec_makes(void)
+TEST(sizes_that_no_spec_makes)
 {
     static const char *const changes[] = { "HSET sized:meta n 1000000", "HSET sized:meta p 0.9",
         "HSET sized:meta p 0", "HSET sized:meta m 4294966784" };
     for (int grow = 0; grow < 2; grow++)
-        for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        for (size_t i = 0; i < COUNT(changes); i++) {
             rs_command(&redis, "FLUSHALL");
             bf_spec spec = { .n = 1000, .p = 0.01, .storage = rs_url(&redis, "sized", "") };
             if (grow)
@@ -459,7 +440,7 @@ static void sizes_that_no_spec_makes(void)
     CHECK_HAS(e.msg, "its part 0 has n=1");
 }
 
-static void an_overfull_one_says_so(void)
+TEST(an_overfull_one_says_so)
 {
     uint64_t wait;
     rs_command(&redis, "FLUSHALL");
@@ -471,7 +452,7 @@ static void an_overfull_one_says_so(void)
     bf_close(f);
 }
 
-static void processes_under_a_fast_clock(void)
+TEST(processes_under_a_fast_clock)
 {
     int left = CLIENTS, status;
     *now = 1e6;
@@ -506,22 +487,6 @@ static void processes_under_a_fast_clock(void)
 
 int main(void)
 {
-    setvbuf(stdout, NULL, _IOLBF, 0);
     now = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    rs_start(&redis, NULL);
-    RUN(every_window);
-    RUN(ends_of_the_range);
-    RUN(as_in_memory);
-    RUN(parts_expire_and_are_missed);
-    RUN(handles_that_have_not_looked);
-    RUN(unions_with_the_past);
-    RUN(clocks_that_differ);
-    RUN(processes_under_a_fast_clock);
-    RUN(redis_has_the_time);
-    RUN(a_clock_that_runs_away);
-    RUN(a_filter_of_its_users_time);
-    RUN(sizes_that_no_spec_makes);
-    RUN(an_overfull_one_says_so);
-    rs_end(&redis);
-    return FINISH();
+    return main_with_redis(&redis);
 }

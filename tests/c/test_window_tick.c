@@ -4,12 +4,10 @@
  * that; where a part lasts less than a second no tick is read, and none is added.
  * wraps: clock_gettime */
 #define _GNU_SOURCE
+#include "folder.h"
 #include "must.h"
 #include "native.h"
 #include "xorshift.h"
-#include <math.h>
-#include <time.h>
-#include <unistd.h>
 
 static double now, tick = 0.01, phase; /* seconds; a tick is at phase + i * tick */
 static unsigned ticks_read, times_read;
@@ -31,7 +29,6 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
 }
 
 #define OPEN(...) must(bf_open(&(bf_spec){ __VA_ARGS__ }, &e), __LINE__)
-static char folder[] = "/tmp/bf-tick-XXXXXX", path[64];
 static int add(bf_filter *f, uint64_t key) { return bf_add(f, &key, sizeof key, &e); }
 static int has(bf_filter *f, uint64_t key) { return bf_test(f, &key, sizeof key, &e); }
 static int has_of_many(bf_filter *f, uint64_t key)
@@ -86,10 +83,10 @@ static void against_exact_times(double window, unsigned parts, bool file)
     if (file) unlink(path);
 }
 
-static void every_tick(void)
+TEST(every_tick)
 {
     static const double ticks[] = { 0.004, 0.0067, 0.0093 }; /* not all divide the window */
-    for (size_t i = 0; i < sizeof ticks / sizeof *ticks; i++)
+    for (size_t i = 0; i < COUNT(ticks); i++)
         for (unsigned parts = 1; parts <= 7; parts += 3)
             for (int file = 0; file < 2; file++) {
                 tick = ticks[i];
@@ -102,7 +99,7 @@ static void every_tick(void)
 }
 
 /* ---- who reads which ---- */
-static void tests_alone_read_the_tick(void)
+TEST(tests_alone_read_the_tick)
 {
 #ifndef CLOCK_REALTIME_COARSE
     SKIP("no coarse clock here");
@@ -121,16 +118,7 @@ static void tests_alone_read_the_tick(void)
     CHECK_EQ(has(g, 1), 0); /* its parts last less than a second */
     CHECK_EQ(ticks_read, 2);
     CHECK(times_read > 0);
-    bf_close(f);
-    bf_close(g);
+    CLOSE(f, g);
 }
 
-int main(void)
-{
-    MAKE_FOLDER(folder);
-    snprintf(path, sizeof path, "%s/f.bloom", folder);
-    RUN(every_tick);
-    RUN(tests_alone_read_the_tick);
-    rmdir(folder);
-    return FINISH();
-}
+int main(void) { return main_in_folder(); }

@@ -4,19 +4,11 @@
 #define _GNU_SOURCE
 #include "numbers.h"
 #include "one_folder.h"
-#include <pthread.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 
-static char other[64];
 static const bf_spec kinds[] = { { .n = 2000, .p = 0.01 }, { .m = 30000, .n = 2000 },
     { .n = 2000, .p = 0.01, .counting = true }, { .n = 100, .p = 0.01, .grow = 2 },
     { .n = 1000, .p = 0.01, .window = 1e9 }, { .n = 2000, .p = 0.01, .scheme = "guava" } };
-enum { KINDS = sizeof kinds / sizeof *kinds };
+enum { KINDS = COUNT(kinds) };
 
 static bf_spec spec_of(size_t kind, bool exclusive)
 {
@@ -39,14 +31,12 @@ static bf_filter *sure(size_t kind, bool exclusive)
 static int64_t one(bf_filter *f) { return bf_add(f, "one", 3, &e); }
 static int64_t take(bf_filter *f)
 {
-    bf_info info;
-    bf_get_info(f, &info);
+    const bf_info info = info_of(f);
     return info.counting ? bf_remove(f, "one", 3, &e) : bf_add(f, "one", 3, &e);
 }
 static int64_t rebuild(bf_filter *f)
 {
-    bf_info info;
-    bf_get_info(f, &info);
+    const bf_info info = info_of(f);
     if (info.grow != 0 || info.window != 0) return add_two(f);
     bf_filter *fresh = bf_rebuild_begin(f, &e);
     if (!fresh) return e.code;
@@ -56,10 +46,10 @@ static int64_t rebuild(bf_filter *f)
     return rc;
 }
 static int64_t (*const writes[])(bf_filter *) = { add_two, one, clear, unite, take, rebuild };
-enum { WRITES = sizeof writes / sizeof *writes };
+enum { WRITES = COUNT(writes) };
 
 /* ---- exclusive ---- */
-static void one_writer_and_readers(void)
+TEST(one_writer_and_readers)
 {
     char says[80];
     snprintf(says, sizeof says, "has an exclusive writer (pid %d)", (int)getpid());
@@ -86,7 +76,7 @@ static void one_writer_and_readers(void)
 }
 
 /* The words are the same, however they were written. */
-static void the_same_bits(void)
+TEST(the_same_bits)
 {
     enum { MANY = 20000 };
     static int numbers[MANY];
@@ -98,13 +88,12 @@ static void the_same_bits(void)
         add_numbers(g, 0, 500);
         CHECK_EQ(bf_add_many(f, keys, MANY, NULL, &e), bf_add_many(g, keys, MANY, NULL, &e));
         CHECK_EQ(bf_equal(f, g, &e), 1);
-        bf_close(f);
-        bf_close(g);
+        CLOSE(f, g);
         gone();
     }
 }
 
-static void not_elsewhere(void)
+TEST(not_elsewhere)
 {
     bf_spec memory = { .n = 100, .p = 0.01, .exclusive = true }, redis = memory, reads = memory;
     redis.storage = "redis://127.0.0.1:1/0?key=k";
@@ -145,7 +134,7 @@ static int child_opens(void)
     return g && add_two(g) == BF_EBUSY ? 0 : 1;
 }
 
-static void a_child_does_not_write(void)
+TEST(a_child_does_not_write)
 {
     for (size_t k = 0; k < KINDS; k++) {
         parents = sure(k, true);
@@ -159,7 +148,7 @@ static void a_child_does_not_write(void)
 }
 
 /* The owner is killed while a child of it lives. */
-static void it_ends_with_its_process(void)
+TEST(it_ends_with_its_process)
 {
     int ready[2], end[2], status;
     char byte;
@@ -188,7 +177,7 @@ static void it_ends_with_its_process(void)
 }
 
 /* A child goes on with its parent's handle, so it counts as a writer as long as it lives. */
-static void a_child_of_an_ordinary_writer(void)
+TEST(a_child_of_an_ordinary_writer)
 {
     int stop[2], status;
     bf_filter *f = sure(0, false);
@@ -211,7 +200,7 @@ static void a_child_of_an_ordinary_writer(void)
     gone();
 }
 
-static void closed_by_the_program(void)
+TEST(closed_by_the_program)
 {
     bf_filter *f = sure(0, false);
     for (int fd = 3; fd < 100; fd++) close(fd);
@@ -221,12 +210,12 @@ static void closed_by_the_program(void)
 }
 
 /* ---- save() over an open file ---- */
-static void open_files_are_not_saved_over(void)
+TEST(open_files_are_not_saved_over)
 {
     char soft[80], hard[80], way[128];
     snprintf(soft, sizeof soft, "%s/soft", folder);
     snprintf(hard, sizeof hard, "%s/hard", folder);
-    snprintf(way, sizeof way, "%s/../%s/f", folder, strrchr(folder, '/') + 1);
+    snprintf(way, sizeof way, "%s/../%s/f.bloom", folder, strrchr(folder, '/') + 1);
     const char *const names[] = { path, soft, hard, way };
     for (size_t k = 0; k < KINDS; k++) {
         bf_filter *f = sure(k, k % 2), *copy = must(bf_copy(f, &e), __LINE__);
@@ -243,8 +232,7 @@ static void open_files_are_not_saved_over(void)
         reads.read_only = true;
         f = must(bf_open(&reads, &e), __LINE__);
         CHECK(bf_save(copy, path, &e) == 0 && bf_test(f, "one", 3, &e) == 1);
-        bf_close(f);
-        bf_close(copy);
+        CLOSE(f, copy);
         gone();
     }
 }
@@ -258,7 +246,7 @@ static int child_saves(void)
 }
 
 /* A child has its parent's handles, until it closes them. */
-static void a_child_saves(void)
+TEST(a_child_saves)
 {
     parents = sure(0, false);
     CHECK(one(parents) == BF_ADDED);
@@ -279,7 +267,7 @@ static void renamed_over(void)
 }
 static void (*const ways[])(void) = { moved, removed, renamed_over };
 
-static void no_key_without_a_name(void)
+TEST(no_key_without_a_name)
 {
     for (size_t k = 0; k < KINDS; k++)
         for (size_t way = 0; way < 3; way++)
@@ -305,7 +293,7 @@ static void no_key_without_a_name(void)
 }
 
 /* Single removes of an exclusive writer are a plain path of their own. */
-static void removes_alone_look_for_the_name(void)
+TEST(removes_alone_look_for_the_name)
 {
     bf_filter *f = sure(2, true);
     CHECK(one(f) == BF_ADDED);
@@ -317,7 +305,7 @@ static void removes_alone_look_for_the_name(void)
     bf_close(f);
 }
 
-static void who_wrote_nothing(void)
+TEST(who_wrote_nothing)
 {
     bf_filter *f = sure(0, false);
     removed();
@@ -326,11 +314,12 @@ static void who_wrote_nothing(void)
 }
 
 /* A relative path belongs to the folder of its opening. */
-static void in_another_folder(void)
+TEST(in_another_folder)
 {
     char *was = getcwd(NULL, 0);
     CHECK_EQ(chdir(folder), 0);
-    bf_filter *f = must(bf_open(&(bf_spec){ .n = 100, .p = 0.01, .storage = "f" }, &e), __LINE__);
+    bf_filter *f =
+        must(bf_open(&(bf_spec){ .n = 100, .p = 0.01, .storage = "f.bloom" }, &e), __LINE__);
     CHECK_EQ(chdir("/"), 0);
     CHECK(add_two(f) == 2 && bf_sync(f, &e) == 0 && bf_check_file(f, &e) == 0);
     removed();
@@ -350,7 +339,7 @@ static uint64_t hash(const void *key, size_t len)
     return h * UINT64_C(0x9E3779B97F4A7C15) >> 20;
 }
 
-static void in_the_middle_of_a_call(void)
+TEST(in_the_middle_of_a_call)
 {
     enum { MANY = 200000, NOTICED = 40000 };
     static int numbers[MANY];
@@ -386,7 +375,7 @@ static void *adds(void *filter)
     return NULL;
 }
 
-static void replaced_beside_an_adder(void)
+TEST(replaced_beside_an_adder)
 {
     for (int i = 0; i < 300; i++) {
         pthread_t t;
@@ -405,26 +394,4 @@ static void replaced_beside_an_adder(void)
     }
 }
 
-int main(void)
-{
-    if (!mkdtemp(folder)) return 1;
-    snprintf(path, sizeof path, "%s/f", folder);
-    snprintf(other, sizeof other, "%s/other", folder);
-    RUN(one_writer_and_readers);
-    RUN(the_same_bits);
-    RUN(not_elsewhere);
-    RUN(a_child_does_not_write);
-    RUN(it_ends_with_its_process);
-    RUN(a_child_of_an_ordinary_writer);
-    RUN(closed_by_the_program);
-    RUN(open_files_are_not_saved_over);
-    RUN(a_child_saves);
-    RUN(no_key_without_a_name);
-    RUN(removes_alone_look_for_the_name);
-    RUN(who_wrote_nothing);
-    RUN(in_another_folder);
-    RUN(in_the_middle_of_a_call);
-    RUN(replaced_beside_an_adder);
-    rmdir(folder);
-    return FINISH();
-}
+int main(void) { return main_in_folder(); }

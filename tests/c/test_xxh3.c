@@ -6,8 +6,6 @@
 #include "../../core/hash/hash.h"
 #include "check.h"
 #include "xorshift.h"
-#include <sys/mman.h>
-#include <unistd.h>
 
 enum { LONGEST = 1100, KEYS = 64 };
 extern const bf_hash bf_hash_xxh3;
@@ -31,7 +29,7 @@ static void fill(void)
     for (size_t i = 0; i < sizeof text; i++) text[i] = (uint8_t)(next() >> 32);
 }
 
-static void every_length_beside_every_other(void)
+TEST(every_length_beside_every_other)
 {
     fill();
     for (size_t a = 0; a <= LONGEST; a++)
@@ -39,12 +37,12 @@ static void every_length_beside_every_other(void)
             agree((bf_key[]){ { text, a }, { text + 3, b } }, 2);
 }
 
-static void random_mixtures(void)
+TEST(random_mixtures)
 {
     static const size_t ranges[][2] = { { 17, 64 }, { 17, 96 }, { 17, 128 }, { 20, 79 }, { 0, 140 },
         { 16, 129 }, { 33, 64 }, { 0, LONGEST } };
     for (int round = 0; round < SHORT(20000, 500); round++) {
-        const size_t *of = ranges[next() % (sizeof ranges / sizeof *ranges)];
+        const size_t *of = ranges[next() % (COUNT(ranges))];
         bf_key keys[KEYS];
         size_t n = next() % (KEYS + 1);
         if (round % 100 == 0) fill();
@@ -55,7 +53,7 @@ static void random_mixtures(void)
 }
 
 /* A page that may not be touched lies right before and right behind the keys. */
-static void nothing_beyond_the_ends(void)
+TEST(nothing_beyond_the_ends)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     uint8_t *pages = mmap(NULL, 3 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -69,10 +67,4 @@ static void nothing_beyond_the_ends(void)
     munmap(pages, 3 * page);
 }
 
-int main(void)
-{
-    RUN(every_length_beside_every_other);
-    RUN(random_mixtures);
-    RUN(nothing_beyond_the_ends);
-    FINISH();
-}
+int main(void) { return main_of_tests(); }

@@ -69,8 +69,6 @@ int __wrap_bf_chain_part(
 int __wrap_bf_chain_part(
     const bf_params *d, unsigned i, uint64_t before, bf_params *part, bf_error *err)
 {
-    (void)before;
-    (void)err;
     *part = bf_part_of(d, i);
     part->g.m = part->g.lines = part_bits;
     part->g.n = room;

@@ -17,12 +17,8 @@
 #ifndef MODEL_H
 #define MODEL_H
 #undef _FORTIFY_SOURCE /* it takes a jump to another stack for a fault */
+#include "check.h"
 #include <setjmp.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <ucontext.h>
 
 enum { MODEL_THREADS = 4, MODEL_STEPS = 400, MODEL_STACK = 1 << 18 };

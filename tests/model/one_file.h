@@ -5,9 +5,6 @@
 #ifndef ONE_FILE_H
 #define ONE_FILE_H
 #include "model.h"
-#include <sys/file.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 /* ---- the machine ---- */
 enum { MAPS = 64 };
@@ -69,11 +66,7 @@ static void give_back(int thread)
     flock_ = 0;
 }
 int __wrap_fsync(int);
-int __wrap_fsync(int fd)
-{
-    (void)fd;
-    return 0;
-}
+int __wrap_fsync(int fd) { return 0; }
 
 /* ---- the file ---- */
 static char folder[40], path[60];

@@ -210,7 +210,7 @@ static void make_up(int me)
         if (take < n && (i == give || (i == n - 1 && give >= n))) put(me, GIVE, lock);
     }
 }
-static void nothing_is_left_out(void)
+TEST(nothing_is_left_out)
 {
     unsigned long long all = 0;
     for (int round = 0; round < 3000; round++) {
@@ -245,16 +245,13 @@ static void two_in_turns(void)
     model_thread_is(1, in_turns);
 }
 static bool fine(void) { return true; }
-static void a_deadlock_is_found(void) { CHECK(!explore(two_in_turns, fine) && model.stuck); }
+TEST(a_deadlock_is_found) { CHECK(!explore(two_in_turns, fine) && model.stuck); }
 static void spin(int me)
 {
     for (;;) bf_model_step(word + me, false);
 }
 static void one_that_spins(void) { model_thread_is(0, spin); }
-static void a_loop_without_end_is_found(void)
-{
-    CHECK(!explore(one_that_spins, fine) && model.endless);
-}
+TEST(a_loop_without_end_is_found) { CHECK(!explore(one_that_spins, fine) && model.endless); }
 
 /* ---- all of them ---- */
 static unsigned long long all_schedules;
@@ -275,10 +272,7 @@ static bool every(unsigned k_most, void (*prepare)(void), bool (*verdict)(void),
     return all;
 }
 #define PROMISE(k_most, prepare, verdict)                                                          \
-    static void verdict##_in_every_order_##prepare(void)                                           \
-    {                                                                                              \
-        CHECK(every(k_most, prepare, verdict, #prepare));                                          \
-    }
+    TEST(verdict##_in_every_order_##prepare) { CHECK(every(k_most, prepare, verdict, #prepare)); }
 PROMISE(4, two_adders, somebody_is_told_new)
 PROMISE(2, three_adders, somebody_is_told_new)
 PROMISE(2, add_and_test, what_was_added_is_found)
@@ -298,35 +292,18 @@ static bool holds(void (*prepare)(void), bool (*verdict)(void), bool atomic)
 }
 
 /* Plain kernels lose bits. */
-static void plain_kernels_are_found_wrong(void)
-{
-    CHECK(!holds(three_adders, somebody_is_told_new, false));
-}
+TEST(plain_kernels_are_found_wrong) { CHECK(!holds(three_adders, somebody_is_told_new, false)); }
 
 /* What DESIGN does not promise: exactly one of two adders being told new. */
 static bool exactly_one(void) { return (h.rc[0] == BF_ADDED) + (h.rc[1] == BF_ADDED) == 1; }
-static void more_than_one_may_be_told_new(void) { CHECK(!holds(two_adders, exactly_one, true)); }
+TEST(more_than_one_may_be_told_new) { CHECK(!holds(two_adders, exactly_one, true)); }
 
 int main(void)
 {
-    setvbuf(stdout, NULL, _IOLBF, 0);
     setenv("BLOOMFILTER_CPU", "portable", 1); /* the vector kernels touch several words in a step */
-    RUN(somebody_is_told_new_in_every_order_two_adders);
-    RUN(somebody_is_told_new_in_every_order_three_adders);
-    RUN(what_was_added_is_found_in_every_order_add_and_test);
-    RUN(batches_agree_in_every_order_batches);
-    RUN(usable_after_clear_in_every_order_add_and_clear);
-    RUN(both_are_in_in_every_order_add_and_unite);
-    RUN(the_copy_is_sound_in_every_order_add_and_copy);
-    RUN(nothing_is_left_out);
-    RUN(a_deadlock_is_found);
-    RUN(a_loop_without_end_is_found);
-    RUN(plain_kernels_are_found_wrong);
-    RUN(more_than_one_may_be_told_new);
+    run_tests();
     printf("     %llu schedules in all\n", all_schedules);
-    bf_close(f);
-    bf_close(other);
-    bf_close(copy);
+    CLOSE(f, other, copy);
     model_end();
     return FINISH();
 }

@@ -175,7 +175,7 @@ static void steps(void)
     COUNTS(one_key, promises);
     COUNTS(up_and_down, promises);
 }
-static void steps_of_counters(void) { each_scheme(steps); }
+TEST(steps_of_counters) { each_scheme(steps); }
 
 static void removers(void)
 {
@@ -187,7 +187,7 @@ static void removers(void)
     set_held(2, 0);
     COUNTS(two_removers, promises);
 }
-static void removers_of_one_key(void) { each_scheme(removers); }
+TEST(removers_of_one_key) { each_scheme(removers); }
 
 /* ---- a sum into a filter that others add to ---- */
 static bool sums_up(void)
@@ -215,10 +215,10 @@ static void unite(void)
         if (k == 2) KEPT(name, two_and_unite, fresh_with_other, sums_up);
     }
 }
-static void sums_beside_adders(void) { each_scheme(unite); }
+TEST(sums_beside_adders) { each_scheme(unite); }
 
 /* ---- what must be found ---- */
-static void what_is_not_promised_is_seen(void)
+TEST(what_is_not_promised_is_seen)
 {
     scheme = "classic";
     k = 2;
@@ -234,15 +234,10 @@ static void what_is_not_promised_is_seen(void)
 
 int main(void)
 {
-    setvbuf(stdout, NULL, _IOLBF, 0);
     setenv("BLOOMFILTER_CPU", "portable", 1);
-    RUN(steps_of_counters);
-    RUN(removers_of_one_key);
-    RUN(sums_beside_adders);
-    RUN(what_is_not_promised_is_seen);
+    run_tests();
     printf("     %llu schedules in all\n", all_schedules);
-    bf_close(f);
-    bf_close(other);
+    CLOSE(f, other);
     model_end();
     return FINISH();
 }

@@ -9,12 +9,7 @@
 
 /* Parts of two words are what no constructor makes. */
 bool __wrap_bf_chain_part_possible(const bf_params *, const bf_params *);
-bool __wrap_bf_chain_part_possible(const bf_params *of, const bf_params *part)
-{
-    (void)of;
-    (void)part;
-    return true;
-}
+bool __wrap_bf_chain_part_possible(const bf_params *of, const bf_params *part) { return true; }
 
 /* ---- handles ---- */
 
@@ -61,9 +56,8 @@ static void forgetting(void)
         .storage = path });
     for (int i = 0; i < MODEL_THREADS && handle[i];
         i++) /* only the two words that keys are in are emptied */
-        for (unsigned j = 0; j < handle[i]->chain->count; j++)
-            handle[i]->chain->part[j]->bitmap.store.nwords = 2;
-    model.watched = place(handle[0]->chain->epoch);
+        for (unsigned j = 0; j < handle[i]->count; j++) handle[i]->part[j]->bitmap.store.nwords = 2;
+    model.watched = place(handle[0]->epoch);
     clock_of_verdict = old_epoch;
     add_key(handle[0], KEYS - 1);
     begin_calls(chosen);
@@ -89,8 +83,9 @@ static const plan one_key = { { { ADD, 0, 0 } }, { { ADD, 0, 0 } } },
                   test_old = { { { ADD, 0, 0 } }, { { TEST, KEYS - 1, 0 } } },
                   batch_and_key = { { { ADD_BOTH, 0, 0 } }, { { ADD, 1, 0 } } };
 
-static void processes_grow_one_file(void)
+TEST(processes_grow_one_file)
 {
+    take_keys(128);
     part_bits = 128;
     old_epoch = 0;
     for (old_keys = 0; old_keys < 2; old_keys++)
@@ -109,9 +104,35 @@ static void processes_grow_one_file(void)
         }
 }
 
-static plan p;
-static void processes_forget_in_one_file(void)
+/* A lock that locks nothing: parts are made on top of each other. */
+static bool no_lock;
+static int lock_nothing(bf_filter *on, bf_error *err) { return 0; }
+static void unlock_nothing(bf_filter *on) { (void)on; }
+static void growing_without_lock(void)
 {
+    static bf_store_ops store;
+    growing();
+    store = *handle[0]->bitmap.store.ops;
+    store.lock = lock_nothing;
+    store.unlock = unlock_nothing;
+    for (int i = 0; i < MODEL_THREADS && handle[i]; i++)
+        if (no_lock) handle[i]->bitmap.store.ops = &store;
+}
+TEST(what_is_wrong_is_found)
+{
+    part_bits = 128;
+    old_epoch = 0;
+    old_keys = room = 1;
+    no_lock = true;
+    BROKEN(two_keys, growing_without_lock, grown_and_sound);
+    no_lock = false;
+    CHECK(explore_plan(NULL, &two_keys, growing_without_lock, grown_and_sound));
+}
+
+static plan p;
+TEST(processes_forget_in_one_file)
+{
+    take_keys(512);
     part_bits = 512;
     parts = 1;
     step = 10;
@@ -140,8 +161,9 @@ static const plan killed_adder = { { { ADD, 0, 0 } }, { { KILL, 0, 0 }, { ADD, 1
                       { { KILL, 0, 0 }, { ADD, 1, THEN + 2 } } },
                   killed_too_late = { { { ADD, 0, THEN } },
                       { { ADD, 1, THEN + 2 }, { KILL, 0, 0 }, { ADD, 0, THEN + 2 } } };
-static void killed_at_any_step(void)
+TEST(killed_at_any_step)
 {
+    after_kill = give_back;
     model.in_full = true;
     part_bits = 128;
     old_epoch = 0;
@@ -161,46 +183,10 @@ static void killed_at_any_step(void)
     model.in_full = false;
 }
 
-/* A lock that locks nothing: parts are made on top of each other. */
-static bool no_lock;
-static int lock_nothing(bf_filter *on, bf_error *err)
-{
-    (void)on;
-    (void)err;
-    return 0;
-}
-static void unlock_nothing(bf_filter *on) { (void)on; }
-static void growing_without_lock(void)
-{
-    static bf_store_ops store;
-    growing();
-    store = *handle[0]->bitmap.store.ops;
-    store.lock = lock_nothing;
-    store.unlock = unlock_nothing;
-    for (int i = 0; i < MODEL_THREADS && handle[i]; i++)
-        if (no_lock) handle[i]->bitmap.store.ops = &store;
-}
-static void what_is_wrong_is_found(void)
-{
-    part_bits = 128;
-    old_epoch = 0;
-    old_keys = room = 1;
-    no_lock = true;
-    BROKEN(two_keys, growing_without_lock, grown_and_sound);
-    no_lock = false;
-    CHECK(explore_plan(NULL, &two_keys, growing_without_lock, grown_and_sound));
-}
-
 int main(void)
 {
     if (!begin_with_a_file()) return 1;
-    take_keys(128);
-    RUN(processes_grow_one_file);
-    RUN(what_is_wrong_is_found);
-    take_keys(512);
-    RUN(processes_forget_in_one_file);
-    after_kill = give_back;
-    RUN(killed_at_any_step);
+    run_tests();
     printf("     %llu schedules in all\n", all_schedules);
     for (int i = 0; i < MODEL_THREADS; i++) bf_close(handle[i]);
     bf_close(f);

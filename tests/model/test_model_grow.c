@@ -8,11 +8,10 @@ static bf_filter *empty; /* filters are made as copies of it, which is cheaper *
 
 static void fresh(void)
 {
-    bf_close(f);
-    bf_close(copy);
+    CLOSE(f, copy);
     copy = NULL;
     f = bf_copy(empty, NULL);
-    f->chain->part[0]->bitmap.g.n = room;
+    f->part[0]->bitmap.g.n = room;
     for (unsigned i = 0; i < old_keys; i++) add_key(f, KEYS - 1 - (int)i);
     begin_calls(chosen);
 }
@@ -29,7 +28,7 @@ static const plan one_key = { { { ADD, 0, 0 } }, { { ADD, 0, 0 } } },
                   batches = { { { ADD_BOTH, 0, 0 } }, { { ADD_BOTH, 0, 0 } } },
                   batch_and_key = { { { ADD_BOTH, 0, 0 } }, { { ADD, 1, 0 } }, { { TEST, 1, 0 } } };
 
-static void adders_make_the_next_part(void)
+TEST(adders_make_the_next_part)
 {
     for (old_keys = 0; old_keys < 2; old_keys++)
         for (room = 1; room <= 2; room++) {
@@ -58,7 +57,7 @@ static void adders_make_the_next_part(void)
 static bool copy_is_sound(void)
 {
     if (!growing_promises() || !copy || !old_ones_are_there(copy) ||
-        bf_chain_count(copy->chain) > bf_chain_count(f->chain))
+        bf_parts_count(copy) > bf_parts_count(f))
         return false;
     EACH_CALL(u, j)
     if ((*doing)[u][j].op == COPY) EACH_CALL(t, i)
@@ -68,7 +67,7 @@ static bool copy_is_sound(void)
 }
 static const plan add_and_copy = { { { ADD, 0, 0 } }, { { COPY, 0, 0 } } },
                   two_and_copy = { { { ADD, 0, 0 } }, { { COPY, 0, 0 } }, { { ADD, 1, 0 } } };
-static void copies_beside_adders(void)
+TEST(copies_beside_adders)
 {
     for (old_keys = 0, room = 1; old_keys < 2; old_keys++) {
         KEPT(old_keys ? "copy, adder makes a part" : "copy, adder", add_and_copy, fresh,
@@ -84,8 +83,7 @@ static bool as_good_as_new(void)
     uint64_t sum = 0;
     if (!no_errors() || has_key(f, KEYS - 1) != 0) return false;
     EACH_CALL(t, i) if ((*doing)[t][i].op == TEST && out[t][i].rc != 0) return false;
-    for (unsigned i = 0; i < f->chain->count; i++)
-        sum += (uint64_t)bf_live(f->chain->part[i]->live);
+    for (unsigned i = 0; i < f->count; i++) sum += (uint64_t)bf_live(f->part[i]->live);
     if (sum > 1 || add_key(f, 2) != BF_ADDED) return false;
     EACH_CALL(t, i)
     if ((*doing)[t][i].op == ADD &&
@@ -95,7 +93,7 @@ static bool as_good_as_new(void)
 }
 static const plan add_and_clear = { { { ADD, 0, 0 } }, { { CLEAR, 0, 0 }, { TEST, KEYS - 1, 0 } } },
                   two_clears = { { { CLEAR, 0, 0 } }, { { CLEAR, 0, 0 }, { TEST, KEYS - 1, 0 } } };
-static void clear_beside_adders(void)
+TEST(clear_beside_adders)
 {
     old_keys = room = 1;
     KEPT("clear, adder makes a part", add_and_clear, fresh, as_good_as_new);
@@ -128,15 +126,15 @@ static void fresh_and_wrong(void)
 static int told_too_early(bf_filter *to, const bf_params *part, bf_error *err)
 {
     int rc = bf_chain_memory.append(to, part, err);
-    bf_part **at = &to->chain->part[to->chain->count - 1], *whole = calloc(1, sizeof *whole);
+    bf_part **at = &to->part[to->count - 1], *whole = calloc(1, sizeof *whole);
     *whole = **at;
     whole->live = &whole->own;
     whole->bitmap.store.words = NULL;
     whole->bitmap.store.ops->create(&whole->bitmap.store, part, NULL, err);
-    bf_model_step(&to->chain->count, true);
+    bf_model_step(&to->count, true);
     dropped = *at;
     *at = whole;
-    to->chain->view[to->chain->count - 1].words = whole->bitmap.store.words;
+    to->view[to->count - 1].words = whole->bitmap.store.words;
     return rc;
 }
 static int lock_given_back_too_early(bf_filter *to, const bf_params *part, bf_error *err)
@@ -144,7 +142,7 @@ static int lock_given_back_too_early(bf_filter *to, const bf_params *part, bf_er
     bf_int_store_release(&to->lock_holder, 0);
     return bf_chain_memory.append(to, part, err);
 }
-static void wrong_homes_are_found(void)
+TEST(wrong_homes_are_found)
 {
     old_keys = room = 1;
     with_wrong_append(told_too_early);
@@ -160,7 +158,7 @@ static void plain(void)
     fresh();
     bf_set_threads(empty, true);
 }
-static void plain_kernels_are_found_wrong(void)
+TEST(plain_kernels_are_found_wrong)
 {
     old_keys = 0;
     room = 2;
@@ -170,21 +168,14 @@ static void plain_kernels_are_found_wrong(void)
 
 int main(void)
 {
-    setvbuf(stdout, NULL, _IOLBF, 0);
     setenv("BLOOMFILTER_CPU", "portable", 1);
     empty = bf_open(
         &(bf_spec){ .n = 1, .p = 0.1, .k = 2, .scheme = "classic", .grow = 2, .threads = true },
         NULL);
     find_keys(empty);
-    RUN(adders_make_the_next_part);
-    RUN(copies_beside_adders);
-    RUN(clear_beside_adders);
-    RUN(wrong_homes_are_found);
-    RUN(plain_kernels_are_found_wrong);
+    run_tests();
     printf("     %llu schedules in all\n", all_schedules);
-    bf_close(f);
-    bf_close(copy);
-    bf_close(empty);
+    CLOSE(f, copy, empty);
     model_end();
     return FINISH();
 }

@@ -9,8 +9,6 @@
 #include "../../core/sets/rebuild.h"
 #include "check.h"
 #include "one_file.h"
-#include <stdio.h>
-#include <string.h>
 
 enum { OLD, BOTH, NEW, LATE, EARLY, KEYS, LOOKS = 1 };
 static const unsigned k = 2, m = 128;
@@ -134,7 +132,6 @@ static void removes(int me)
 }
 static void kills(int me)
 {
-    (void)me;
     model_kill(0);
     give_back(0);
     bf_file *file = handle[0]->bitmap.store.impl;
@@ -257,9 +254,9 @@ static void those_beside_it(void)
     CHECK(try("union", rebuilt, rebuilds, unites, NULL));
     CHECK(try("given up, adder", as_it_was, gives_up, adds, NULL));
 }
-static void beside_others(void) { each(those_beside_it); }
+TEST(beside_others) { each(those_beside_it); }
 
-static void removers(void)
+TEST(removers)
 {
     share = counting = true;
     for (in_file = 0; !in_file; in_file = 1) {
@@ -270,7 +267,7 @@ static void removers(void)
 }
 
 static void killed(void) { CHECK(!in_file || try("killed", old_or_new, rebuilds, kills, NULL)); }
-static void killed_at_any_step(void)
+TEST(killed_at_any_step)
 {
     model.in_full = true;
     each(killed);
@@ -280,9 +277,7 @@ static void killed_at_any_step(void)
 int main(void)
 {
     if (!begin_with_a_file()) return 1;
-    RUN(beside_others);
-    RUN(removers);
-    RUN(killed_at_any_step);
+    run_tests();
     printf("     %llu schedules in all\n", all_schedules);
     for (int i = 0; i < MODEL_THREADS; i++) bf_close(handle[i]);
     end_with_a_file();

@@ -23,11 +23,10 @@ static bf_filter *open_(void)
 
 static void fresh(void)
 {
-    bf_close(f);
-    bf_close(copy);
+    CLOSE(f, copy);
     copy = NULL;
     f = bf_copy(empty, NULL);
-    model.watched = f->chain->epoch;
+    model.watched = f->epoch;
     clock_of_all = clock_of_verdict = THEN;
     if (old_epoch) {
         clock_of_verdict = old_epoch;
@@ -48,7 +47,7 @@ static plan p;
         KEPT(name, p, prepare, verdict);                                                           \
     } while (0)
 
-static void clocks_apart(void)
+TEST(clocks_apart)
 {
     for (parts = 1; parts <= 2; parts++) {
         empty = open_();
@@ -75,7 +74,7 @@ static void clocks_apart(void)
     }
 }
 
-static void three_threads(void)
+TEST(three_threads)
 {
     parts = 1;
     old_epoch = 0;
@@ -90,12 +89,12 @@ static void three_threads(void)
 }
 
 /* One clock for all, which a thread moves, also back. */
-static void a_clock_that_jumps(void)
+TEST(a_clock_that_jumps)
 {
     static const int moves[][3] = { { 1, 2, 3 }, { 2, 0, 1 }, { 3, 1, 4 }, { 1, -2, 2 } };
     parts = 1;
     empty = open_();
-    for (unsigned i = 0; i < sizeof moves / sizeof *moves; i++) {
+    for (unsigned i = 0; i < COUNT(moves); i++) {
         const int d = (int)i;
 #define MOVES                                                                                      \
     {                                                                                              \
@@ -149,7 +148,7 @@ static void fresh_with_other(void)
     add_key(other, UNITED);
     fresh();
 }
-static void whole_filters(void)
+TEST(whole_filters)
 {
     parts = 1;
     empty = open_();
@@ -170,10 +169,10 @@ static void whole_filters(void)
 /* ---- what must be found: adders that leave out a step ---- */
 static bf_part *turn_in_wrong_order(bf_filter *to, int64_t e, bool publish)
 {
-    bf_part *part = bf_window_part(to->chain, e);
+    bf_part *part = bf_window_part(to, e);
     if (bf_live(part->live) >= e) return part;
     bf_lock(to, NULL);
-    if (publish) bf_live_raise(to->chain->epoch, e);
+    if (publish) bf_live_raise(to->epoch, e);
     if (publish) bf_live_set(part->live, e); /* too early */
     for (unsigned i = 0; i < part->bitmap.store.nwords; i++)
         bf_word_store(part->bitmap.store.words + i, 0);
@@ -230,7 +229,7 @@ static const plan adders_and_late_test = { { { ADD, 0, THEN } },
                   two_in_one_epoch = { { { ADD, 0, THEN + 2 }, { TEST, 0, THEN + 2 } },
                       { { ADD, 1, THEN + 2 } } },
                   two_apart = { { { ADD, 0, THEN } }, { { ADD, 1, THEN + 2 } } };
-static void wrong_adders_are_found(void)
+TEST(wrong_adders_are_found)
 {
     parts = 1;
     old_epoch = THEN;
@@ -252,21 +251,14 @@ static void wrong_adders_are_found(void)
 
 int main(void)
 {
-    setvbuf(stdout, NULL, _IOLBF, 0);
     setenv("BLOOMFILTER_CPU", "portable", 1);
     parts = 1;
     empty = open_();
     find_keys(empty);
     bf_close(empty);
-    RUN(clocks_apart);
-    RUN(three_threads);
-    RUN(a_clock_that_jumps);
-    RUN(whole_filters);
-    RUN(wrong_adders_are_found);
+    run_tests();
     printf("     %llu schedules in all\n", all_schedules);
-    bf_close(f);
-    bf_close(copy);
-    bf_close(other);
+    CLOSE(f, copy, other);
     model_end();
     return FINISH();
 }

@@ -1,11 +1,7 @@
 --TEST--
 addMany and existMany: counts, array keys, iterables
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
-
+<?php require __DIR__ . '/helpers.inc';
 # addMany returns how many keys were surely new.
 $f = new BloomFilter(n: 1000, p: 1e-6);
 same([3, 1, 0, 0], [$f->addMany(['a', 'b', 'c']), $f->addMany(['b', 'd']), $f->addMany(['a', 'd']), $f->addMany([])]);
@@ -54,8 +50,4 @@ same(2000, count(array_filter($f->existMany([...array_map(fn($i) => "side $i", r
 $f = new BloomFilter(1000, 10);
 $g = (function () use ($f) { yield 'a'; $f->close(); yield 'b'; })();
 refused('BloomFilterException', 'closed', fn() => $f->addMany($g));
-
-echo "done\n";
-?>
 --EXPECT--
-done

@@ -1,10 +1,7 @@
 --TEST--
 References inside arrays are followed
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 $f = new BloomFilter(n: 1000, p: 1e-6);
 $a = 'first'; $b = 42; $keys = [&$a, 'plain', &$b];
 same(3, $f->addMany($keys));
@@ -22,7 +19,4 @@ refused('TypeError', 'null given at index 0', fn() => $f->addMany($keys));
 $g = (function &() use (&$b) { $b = 'by reference'; yield $b; })();
 same(1, $f->addMany($g));
 same(true, $f->exists('by reference'));
-echo "done\n";
-?>
 --EXPECT--
-done

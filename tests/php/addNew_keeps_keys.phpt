@@ -1,10 +1,7 @@
 --TEST--
 addNew adds all keys and returns the new ones, as given and under their array keys
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 class Text { public function __construct(public string $s) {} public function __toString(): string { return $this->s; } }
 $f = new BloomFilter(n: 1000, p: 1e-6);
 $f->add('b');
@@ -16,7 +13,4 @@ $t = new Text('t');
 same(['o' => $t], $f->addNew(['o' => $t, 'p' => 't']));
 same([], $f->addNew([]));
 same(count(urls(700)), count($f->addNew(urls(700))));
-echo "done\n";
-?>
 --EXPECT--
-done

@@ -1,10 +1,7 @@
 --TEST--
 A __toString that changes the array, or what its references hold, is no trouble
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 class Changer
 {
     public $do;
@@ -28,7 +25,4 @@ foreach (['addMany', 'existMany', 'addNew'] as $method) {
 $self = null;
 $self = new Changer(function () use (&$self) { $self = 'replaced'; });
 same(1, (new BloomFilter(n: 1000, p: 1e-6))->addMany([&$self, 'changer']));
-echo "done\n";
-?>
 --EXPECT--
-done

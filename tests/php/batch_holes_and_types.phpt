@@ -1,10 +1,7 @@
 --TEST--
 Arrays with holes, negative and mixed keys, and nested calls
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 $f = new BloomFilter(n: 1000, p: 1e-6);
 $keys = urls(300);
 for ($i = 0; $i < 300; $i += 3) unset($keys[$i]);
@@ -20,7 +17,4 @@ $shifted = ['p', 'q', 'r'];
 array_shift($shifted);
 same([false, false], $f->existMany($shifted));
 same([1 => 'q'], $f->addNew([1 => 'q']));
-echo "done\n";
-?>
 --EXPECT--
-done

@@ -1,12 +1,9 @@
 --TEST--
 bitset is ceil(m/8) bytes, copied at each read
---EXTENSIONS--
-bloomfilter
 --INI--
 bloomfilter.warn=0
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 foreach ([1 => 1, 7 => 1, 8 => 1, 9 => 2, 1000 => 125, 1001 => 126] as $m => $bytes) {
     $f = new BloomFilter(m: $m, k: 2);
     same(str_repeat("\0", $bytes), $f->bitset);
@@ -20,7 +17,4 @@ same([false, true, true, false], [$before === $f->bitset, isset($f->bitset), pro
 $name = 'bitset';
 same($f->bitset, $f->$name);
 same(8, strlen($f->bitset ?? 'none'));
-echo "done\n";
-?>
 --EXPECT--
-done

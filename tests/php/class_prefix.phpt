@@ -1,12 +1,9 @@
 --TEST--
 bloomfilter.class_prefix: the classes beside a project's own BloomFilter; serialize, var_export and reflection have the name
---EXTENSIONS--
-bloomfilter
 --INI--
 bloomfilter.class_prefix=Bloom\
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 class BloomFilter { public string $whose = 'the project\'s'; }
 class CountingBloomFilter {}
 class BloomFilterException extends Exception {}
@@ -43,7 +40,4 @@ foreach (['\Bloom\\', 'Bloom\\\\', '1a', 'a b\\', 'a-', '\\', str_repeat('a', 12
     $out = in_other_php('echo 1;', '-d ' . escapeshellarg("bloomfilter.class_prefix='$bad'") . ' 2>&1');
     check(str_contains((string)$out, "class_prefix must be empty or the beginning of a class name") && str_contains($out, "got \"$bad\""), "$bad: $out");
 }
-echo "done\n";
-?>
 --EXPECT--
-done

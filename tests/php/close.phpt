@@ -1,10 +1,7 @@
 --TEST--
 After close everything is an exception, but close itself and the parameters
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 $f = new BloomFilter(n: 1000, p: 0.01);
 $g = new BloomFilter(n: 1000, p: 0.01);
 $f->add('a');
@@ -17,7 +14,4 @@ foreach ([fn() => $f->add('a'), fn() => $f->exists('a'), fn() => $f->addMany(['a
 try { $f->add('a'); } catch (BloomFilterException $e) { same(BloomFilterException::CLOSED, $e->getCode()); }
 same([1000, 0.01, 'block', false, null], [$f->n, $f->p, $f->scheme, isset($f->bitset), $f->bitset ?? null]);
 same(false, file_exists(__DIR__ . '/never'));
-echo "done\n";
-?>
 --EXPECT--
-done

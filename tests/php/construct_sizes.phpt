@@ -1,11 +1,7 @@
 --TEST--
 What m, n, k and p the constructor derives from each other
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
-
+<?php require __DIR__ . '/helpers.inc';
 # The classic constructor takes m and n; k = ceil(m/n ln 2).
 foreach ([[10, 2, 4], [1000, 100, 7], [1000, 2, 347], [1, 1, 1], [100, 1000, 1], [9586, 1000, 7]] as [$m, $n, $k]) {
     $f = new BloomFilter($m, $n);
@@ -49,8 +45,4 @@ same([1000, 0.01, 'block'], [$f->n, $f->p, $f->scheme]);
 same([1_000_000, 100_000], [($f = new BloomFilter(1e6, 1e5))->m, $f->n]);
 same([1000, 10], [($f = new BloomFilter('1000', '10'))->m, $f->n]);
 same(5_000_000_000, BloomFilter::plan(n: 5e9, p: 0.01)['n']);
-
-echo "done\n";
-?>
 --EXPECT--
-done

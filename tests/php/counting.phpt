@@ -1,12 +1,9 @@
 --TEST--
 CountingBloomFilter: remove, countOf, toPlain, against an exact multiset in memory and in a file
---EXTENSIONS--
-bloomfilter
 --INI--
 bloomfilter.warn=0
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 $dir = folder();
 mt_srand(7);
 foreach ([null, "$dir/seen.bloom"] as $storage) foreach (['classic', 'block', 'block2'] as $scheme) {
@@ -89,7 +86,4 @@ refused('BloomFilterException', 'is a counting filter, asked for a plain one', f
 $a->close();
 refused('BloomFilterException', 'closed', fn() => $a->remove('x'));
 refused('BloomFilterException', 'closed', fn() => $a->toPlain());
-echo "done\n";
-?>
 --EXPECT--
-done

@@ -1,10 +1,7 @@
 --TEST--
 created: whether this constructor made the filter
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 $path = sys_get_temp_dir() . '/bf-created-' . getmypid() . '.bloom';
 $f = new BloomFilter(n: 1000, p: 0.01);
 same(true, $f->created);
@@ -31,7 +28,4 @@ refused(BloomFilterException::class, "closed", fn() => $first->created);
 same(false, (new BloomFilter(n: 1000, p: 0.01, storage: $path))->created);
 unlink($path);
 refused(Error::class, "Cannot modify readonly property BloomFilter::\$created", function () use ($f) { $f->created = false; });
-echo "ok\n";
-?>
 --EXPECT--
-ok

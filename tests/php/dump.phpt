@@ -1,10 +1,7 @@
 --TEST--
 A dump shows the parameters and never the bits
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 $f = new BloomFilter(n: 1_000_000, p: 0.01);
 var_dump($f);
 print_r($f);
@@ -17,7 +14,6 @@ foreach ($f as $name => $value) $names[] = $name;
 same(['m', 'n', 'k', 'p', 'scheme'], $names);
 class Talkative extends BloomFilter { public $extra = 1; public function __debugInfo() { return ['own' => 1]; } }
 var_dump(new Talkative(100, 10));
-?>
 --EXPECTF--
 object(BloomFilter)#1 (5) {
   ["m"]=>

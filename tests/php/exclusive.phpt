@@ -1,10 +1,7 @@
 --TEST--
 exclusive: one writer of a file while its object is open; others read
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 $path = folder() . '/a.bloom';
 $says = 'has an exclusive writer (pid ' . getmypid() . ')';
 $open = fn(bool $exclusive = false) => new BloomFilter(n: 1000, p: 0.01, storage: $path, exclusive: $exclusive);
@@ -28,7 +25,4 @@ unset($f);
 same(true, $open()->add('z'));
 refused('ValueError', 'exclusive is for mapped files', fn() => new BloomFilter(n: 10, p: 0.1, exclusive: true));
 refused('ValueError', 'readOnly', fn() => BloomFilter::open($path, readOnly: true, exclusive: true));
-echo "done\n";
-?>
 --EXPECT--
-done

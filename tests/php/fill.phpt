@@ -1,11 +1,7 @@
 --TEST--
 fillRatio and fpr
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
-
+<?php require __DIR__ . '/helpers.inc';
 # fillRatio is the share of bits set.
 $f = new BloomFilter(m: 1000, k: 5);
 same(0.0, $f->fillRatio());
@@ -24,8 +20,4 @@ foreach (['classic', 'block', 'block2'] as $scheme) {
     $f->addMany(urls(10_000));
     same(true, $half > 0 && $half < 0.005 && $f->fpr() > 0.008 && $f->fpr() < 0.012, "$scheme: $half, {$f->fpr()}");
 }
-
-echo "done\n";
-?>
 --EXPECT--
-done

@@ -1,10 +1,7 @@
 --TEST--
 What is made from a filter with hash functions of its own has them too: toPlain() after the counting filter is gone, rebuild() whose generator closes it
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 function hashes(): array
 {
     $salt = str_repeat('x', 20);
@@ -32,7 +29,6 @@ try {
     echo get_class($e), "\n";
 }
 echo "done\n";
-?>
 --EXPECTF--
 %s
 done

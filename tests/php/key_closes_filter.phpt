@@ -1,10 +1,7 @@
 --TEST--
 A key whose __toString closes the filter ends in an exception
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 class Closer { public function __construct(private BloomFilter $f) {} public function __toString(): string { $this->f->close(); return 'x'; } }
 foreach (['add', 'exists', 'hashcode'] as $method) {
     $f = new BloomFilter(1000, 10);
@@ -16,7 +13,4 @@ foreach (['addMany', 'existMany', 'addNew'] as $method) {
     $f = new BloomFilter(1000, 10);
     refused('BloomFilterException', 'closed', fn() => $f->$method([...urls(500), new Closer($f)]));
 }
-echo "done\n";
-?>
 --EXPECT--
-done

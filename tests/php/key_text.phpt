@@ -1,11 +1,7 @@
 --TEST--
 Which bytes a key is
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
-
+<?php require __DIR__ . '/helpers.inc';
 # Keys are bytes: nothing is decoded or normalized.
 $f = new BloomFilter(m: 1 << 20, k: 8);
 foreach (["\xff\xfe", "caf\u{e9}", "cafe\u{301}", "\xed\xa0\x80", 'A', 'a ', ' a'] as $key) same([true, true], [$f->add($key), $f->exists($key)]);
@@ -73,8 +69,4 @@ $keys = [];
 for ($i = 0; $i < 300; $i++) $keys[] = new Nested($f, $i);
 same(300, $f->addMany($keys));
 for ($i = 0; $i < 300; $i++) same([true, true], [$f->exists("inner$i"), $f->exists("outer$i")]);
-
-echo "done\n";
-?>
 --EXPECT--
-done

@@ -1,10 +1,7 @@
 --TEST--
 bool, float, null, array and other objects are TypeErrors that name the type
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 $f = new BloomFilter(1000, 10);
 foreach ([[true, 'bool'], [false, 'bool'], [1.0, 'float'], [null, 'null'], [[], 'array'], [new stdClass, 'stdClass'], [STDOUT, 'resource'],
           [fn() => 1, 'Closure'], [NAN, 'float']] as [$key, $type]) {
@@ -16,7 +13,4 @@ foreach ([[true, 'bool'], [false, 'bool'], [1.0, 'float'], [null, 'null'], [[], 
 refused('ArgumentCountError', '', fn() => $f->add());
 refused('ArgumentCountError', '', fn() => $f->add('a', 'b'));
 same(0, count($f));
-echo "done\n";
-?>
 --EXPECT--
-done

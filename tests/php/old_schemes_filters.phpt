@@ -1,10 +1,7 @@
 --TEST--
 Whole filters of older systems: every bit, the same false positives, their own bytes there and back
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 require __DIR__ . '/vectors.inc';
 $filters = 0;
 function url_keys(int $salt, int $from, int $count): array
@@ -29,6 +26,5 @@ foreach (vector_lines('filters.txt') as [$scheme, $m, $k, $salt, $from, $count, 
     $filters++;
 }
 echo $filters, " filters\n";
-?>
 --EXPECT--
 28 filters

@@ -1,12 +1,9 @@
 --TEST--
 The schemes of older systems give the positions that those systems gave
---EXTENSIONS--
-bloomfilter
 --INI--
 bloomfilter.warn=0
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 require __DIR__ . '/vectors.inc';
 $keys = vector_keys();
 $lists = 0;
@@ -23,6 +20,5 @@ foreach (vector_lines('positions.txt') as $line) {
     else same(array_map('intval', array_slice($line, 0, (int)$k)), $f->hashcode($key), "$scheme m=$m key $id");
 }
 echo $lists, " lists\n";
-?>
 --EXPECT--
 13235 lists

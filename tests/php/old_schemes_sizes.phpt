@@ -1,10 +1,7 @@
 --TEST--
 plan() sizes filters of older systems as they do, and refuses what they refuse
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 require __DIR__ . '/vectors.inc';
 foreach (vector_lines('sizing.txt') as [$scheme, $n, $p, $m, $k]) {
     $plan = fn() => BloomFilter::plan(n: (int)$n, p: (float)$p, scheme: $scheme);
@@ -29,5 +26,4 @@ same(10000, BloomFilter::plan(n: 1000, scheme: 'rs-rand')['m']);
 refused('ValueError', 'k must be 2', fn() => BloomFilter::plan(m: 1000, k: 3, scheme: 'sax-sdbm'));
 refused('ValueError', 'm must be 4294967296', fn() => BloomFilter::plan(m: 1000, scheme: 'php-hashes:BKDR,SDBM,JS'));
 refused('ValueError', 'BKDR', fn() => BloomFilter::plan(m: 1000, scheme: 'php-hashes'));
-?>
 --EXPECT--

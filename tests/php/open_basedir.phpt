@@ -1,12 +1,9 @@
 --TEST--
 open_basedir holds for every path
---EXTENSIONS--
-bloomfilter
 --INI--
 bloomfilter.unserialize_storage=1
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 $inside = folder();
 $outside = __DIR__;
 $serialized = 'O:11:"BloomFilter":1:{s:7:"storage";s:' . strlen("$outside/a.bloom") . ":\"$outside/a.bloom\";}";
@@ -22,7 +19,4 @@ $f->save("$inside/a.bloom");
 same(true, BloomFilter::load("$inside/a.bloom")->equals($f));
 same(true, BloomFilter::open("$inside/a.bloom")->equals($f));
 same(true, BloomFilter::open("file:$inside/a.bloom")->equals($f));
-echo "done\n";
-?>
 --EXPECT--
-done

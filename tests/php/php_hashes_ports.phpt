@@ -1,12 +1,9 @@
 --TEST--
 RS and AP of php-hashes are what PHP code in that class's style answers, for every recorded key
---EXTENSIONS--
-bloomfilter
 --INI--
 bloomfilter.warn=0
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 require __DIR__ . '/vectors.inc';
 require __DIR__ . '/hash_ports.inc';
 $ports = new HashPorts;
@@ -16,6 +13,5 @@ $keys = vector_keys();
 for ($i = 0; $i < 500; $i++) $keys[] = substr(str_repeat(hash('sha512', "$i", true), 2), 0, $i % 90);
 foreach ($keys as $id => $key) same([$ports->RSHash($key), $ports->APHash($key)], $f->hashcode($key), "key $id");
 echo count($keys), " keys\n";
-?>
 --EXPECT--
 785 keys

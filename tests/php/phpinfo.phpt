@@ -1,13 +1,9 @@
 --TEST--
 phpinfo() names versions, schemes and libraries
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 (new ReflectionExtension('bloomfilter'))->info();
 same(phpversion('bloomfilter'), (new ReflectionExtension('bloomfilter'))->getVersion());
-?>
 --EXPECTF--
 bloomfilter
 

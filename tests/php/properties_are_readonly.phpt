@@ -1,10 +1,7 @@
 --TEST--
 Writing any property is an Error
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 $f = new BloomFilter(1000, 10);
 foreach (['m' => 5, 'n' => 5, 'k' => 5, 'p' => 0.5, 'scheme' => 'block', 'bitset' => 'x'] as $name => $value) {
     refused('Error', "Cannot modify readonly property BloomFilter::\$$name", fn() => $f->$name = $value);
@@ -19,7 +16,4 @@ refused('Error', 'readonly', fn() => (new ReflectionProperty('BloomFilter', 'bit
 refused('Error', 'dynamic property', fn() => $f->M = 5);
 same([1000, 10, 70, 'classic', 125], [$f->m, $f->n, $f->k, $f->scheme, strlen($f->bitset)]);
 same(125, strlen((new ReflectionProperty('BloomFilter', 'bitset'))->getValue($f)));
-echo "done\n";
-?>
 --EXPECT--
-done

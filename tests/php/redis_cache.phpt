@@ -1,11 +1,7 @@
 --TEST--
 cache: known keys without a trip, the same answers, changes noticed; waitReplicas; timeout
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
-require __DIR__ . '/redis.inc';
+<?php require __DIR__ . '/redis.inc';
 $redis = new RedisServer;
 $commands = function () use ($redis) { static $asked = 0; preg_match('/total_commands_processed:(\d+)/', $redis->say('INFO stats'), $m); return $m[1] - 2 * $asked++; };
 $url = $redis->url('seen');
@@ -59,7 +55,4 @@ refused('ValueError', 'waitReplicas', fn() => new BloomFilter(100, 10, storage: 
 $w = new BloomFilter(n: 5000, p: 0.001, storage: $url, waitReplicas: 1, timeout: 1.5);
 refused('BloomFilterException', 'added, but only 0 of waitReplicas=1 replicas had it', fn() => $w->add('new'));
 same(true, $w->exists('new'));
-echo "done\n";
-?>
 --EXPECT--
-done

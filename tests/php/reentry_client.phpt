@@ -2,12 +2,8 @@
 A subclass of phpredis that asks, changes, closes, copies, merges or drops the filter whose trip it makes
 --SKIPIF--
 <?php if (!extension_loaded('redis')) die('skip phpredis is not loaded');
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
-require __DIR__ . '/redis.inc';
+<?php require __DIR__ . '/redis.inc';
 $server = new RedisServer;
 class R extends Redis
 {
@@ -76,7 +72,6 @@ $g = new BloomFilter(n: 1000, p: 0.01, storage: $c, key: 'f');
 $c = null;
 $g->close();
 echo "done\n";
-?>
 --EXPECT--
 client gone
 done

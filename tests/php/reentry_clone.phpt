@@ -1,10 +1,7 @@
 --TEST--
 __clone() that closes, drops, merges or asks the original, or the copy: the copy is whole
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 class B extends BloomFilter
 {
     public static $do = null;
@@ -33,7 +30,4 @@ foreach ([['n' => 1000, 'p' => 0.01], ['n' => 100, 'p' => 0.01, 'grow' => 2.0], 
     B::$do = fn() => print("__clone of a closed filter\n");
     refused('BloomFilterException', 'closed', fn() => clone $o);
 }
-echo "done\n";
-?>
 --EXPECT--
-done

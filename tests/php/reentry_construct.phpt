@@ -1,10 +1,7 @@
 --TEST--
 An argument, a client or an error handler that constructs the object that is being constructed: once, and an Error
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 class Name { function __construct(private BloomFilter $f) {} function __toString(): string { $this->f->__construct(100, 10); $this->f->add('a'); return 'classic'; } }
 class Path { function __construct(private BloomFilter $f, private string $path) {} function __toString(): string { $this->f->__construct(100, 10); $this->f->add('a'); return $this->path; } }
 $dir = folder();
@@ -19,7 +16,4 @@ $f = $empty();
 refused('Error', 'already constructed', fn() => $f->__construct(n: 1000, p: 0.01, window: 60.0, parts: 2.5));
 restore_error_handler();
 same([100, true], [$f->m, $f->add('b')]);
-echo "done\n";
-?>
 --EXPECT--
-done

@@ -1,10 +1,7 @@
 --TEST--
 A destructor that runs when a filter is closed or freed (that of its clock) finds the filter closed
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 function f(): BloomFilter { return $GLOBALS['f']; }
 class Watch
 {
@@ -28,7 +25,4 @@ $f = new BloomFilter(n: 1000, p: 0.01);
 refused('BloomFilterException', 'closed', fn() => $f->addMany((function () use (&$f) {
     for ($i = 0; $i < 300; $i++) yield new Key(fn() => $f->close());
 })()));
-echo "done\n";
-?>
 --EXPECT--
-done

@@ -1,10 +1,7 @@
 --TEST--
 exit() and fatal errors in a clock, a generator, __toString() and __clone(): the script ends, and what runs at its end can use the filter
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 $begin = '$ends = null; class T { function __toString(): string { global $ends; $ends(); return "t"; } }
 class C extends BloomFilter { function __clone() { global $ends; $ends(); } }
 $f = new C(n: 1000, p: 0.01, window: 60, clock: function () { global $ends; if ($ends && !$GLOBALS["late"]) $ends(); return 1e9; });
@@ -22,7 +19,4 @@ foreach ($ways as $way => $says) {
         same(true, str_ends_with($text, 'shut:111') && str_contains($text, $says) && !str_contains($text, 'went on'), "$call $way: $text");
     }
 }
-echo "done\n";
-?>
 --EXPECT--
-done

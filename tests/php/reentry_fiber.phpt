@@ -1,10 +1,7 @@
 --TEST--
 A Fiber that waits in a clock: others are refused meanwhile; it goes on, or ends, and the filter is free
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 $waits = false;
 $clock = function () use (&$waits) {
     if ($waits && Fiber::getCurrent()) { $waits = false; Fiber::suspend(); }
@@ -47,7 +44,4 @@ $text = '$f = new BloomFilter(n: 1000, p: 0.01, window: 60, clock: function () {
 same('shut', in_other_php($text));
 same('shut', in_other_php("$text exit(3);"));
 same(true, str_ends_with(in_other_php($text . ' ini_set("memory_limit", "4M"); str_repeat("x", 1 << 23);', '-d display_errors=0 -d log_errors=0'), 'shut'));
-echo "done\n";
-?>
 --EXPECT--
-done

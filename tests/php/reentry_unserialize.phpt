@@ -1,10 +1,7 @@
 --TEST--
 What unserialize() runs (a __set(), a property's type) may close the filter and change the data it is read from
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 class S extends BloomFilter
 {
     public static $do = null;
@@ -40,7 +37,4 @@ S::$do = function () use (&$value, &$members) { $value = null; $members = null; 
 $u = $empty('U');
 $u->__unserialize(['bytes' => $bytes, 'members' => &$members]);
 same(['noted', 'last', false], [$u->note, $u->last, $u->exists('a')]);
-echo "done\n";
-?>
 --EXPECT--
-done

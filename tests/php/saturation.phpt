@@ -1,10 +1,7 @@
 --TEST--
 One warning when more than half of the bits are set; saturated(), info(), subsets and estimates
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 $dir = folder();
 $warnings = [];
 set_error_handler(function ($level, $text) use (&$warnings) { $warnings[] = [$level, $text]; return true; });
@@ -64,7 +61,4 @@ same(['m', 'n', 'k', 'p', 'scheme', 'home', 'storage', 'key', 'counting', 'shard
 same([$a->m, 2000, $a->k, 0.001, 'block', 'memory', null, null, false, 1, $a->partInfo(), 0.0, 0.0, strlen($a->bitset), true, false, count(positions_of($a->bitset)), $a->fillRatio(), count($a), $a->fpr(), false], array_values($info));
 $info = CountingBloomFilter::open("$dir/f.bloom", readOnly: true)->info();
 same(['file', "$dir/f.bloom", true, true], [$info['home'], $info['storage'], $info['counting'], $info['readOnly']]);
-echo "done\n";
-?>
 --EXPECT--
-done

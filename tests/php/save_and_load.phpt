@@ -1,10 +1,7 @@
 --TEST--
 save writes a file that load reads into memory
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 $dir = folder();
 $f = new BloomFilter(n: 10000, p: 0.01);
 $f->addMany(urls(1000));
@@ -21,7 +18,4 @@ chdir($dir);
 $g->save('relative.bloom');
 same(true, BloomFilter::load('./relative.bloom')->equals($g));
 same(true, is_file("$dir/relative.bloom"));
-echo "done\n";
-?>
 --EXPECT--
-done

@@ -1,11 +1,7 @@
 --TEST--
 Keyed filters
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
-
+<?php require __DIR__ . '/helpers.inc';
 # A keyed filter has its own positions and opens with its secret only.
 $secret = str_repeat('k', 16); $other = str_repeat('o', 16);
 $f = new BloomFilter(n: 1000, p: 1e-6, secret: $secret);
@@ -34,8 +30,4 @@ refused('ValueError', 'secret', fn() => BloomFilter::fromBytes((new BloomFilter(
 $f = new BloomFilter(1000, 10, secret: str_repeat('k', 16));
 refused('BloomFilterException', 'a keyed filter cannot be serialized', fn() => serialize($f));
 try { serialize($f); } catch (BloomFilterException $e) { same(BloomFilterException::NOT_SUPPORTED, $e->getCode()); }
-
-echo "done\n";
-?>
 --EXPECT--
-done

@@ -1,10 +1,7 @@
 --TEST--
 serialize and unserialize keep parameters and keys
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 $f = new BloomFilter(n: 1000, p: 0.001);
 $f->addMany(urls(1000));
 $g = unserialize(serialize($f));
@@ -16,7 +13,4 @@ $two = unserialize(serialize([$f, 'again' => $f]));
 same(true, $two[0] === $two['again']);
 same(true, unserialize(serialize($g))->exists('more'));
 same(['bytes'], array_keys($f->__serialize()));
-echo "done\n";
-?>
 --EXPECT--
-done

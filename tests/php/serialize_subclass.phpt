@@ -1,10 +1,7 @@
 --TEST--
 A subclass keeps its own properties over serialize
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 class Labelled extends BloomFilter { public $label; private $hidden = 1; protected ?Labelled $next = null;
     public function set($l, $h, $n) { $this->label = $l; $this->hidden = $h; $this->next = $n; return $this; }
     public function get() { return [$this->label, $this->hidden, $this->next?->label]; } }
@@ -13,7 +10,4 @@ $f = (new Labelled(1000, 10))->set('outer', 2, $inner);
 $f->add('x');
 $g = unserialize(serialize($f));
 same(['Labelled', ['outer', 2, 'inner'], true], [get_class($g), $g->get(), $g->exists('x')]);
-echo "done\n";
-?>
 --EXPECT--
-done

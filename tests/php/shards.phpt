@@ -1,11 +1,7 @@
 --TEST--
 shards: the bits in equal parts, in memory, in bytes, in files and in Redis
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
-require __DIR__ . '/redis.inc';
+<?php require __DIR__ . '/redis.inc';
 $redis = new RedisServer;
 $keys = urls(3000);
 foreach (['classic', 'block', 'block2'] as $scheme) {
@@ -37,7 +33,4 @@ same(true, str_starts_with($redis->say('DBSIZE'), ":0\r"));
 refused('ValueError', 'shards must be 1 to 4096, got 5000', fn() => new BloomFilter(m: 50000, k: 6, shards: 5000));
 refused('ValueError', 'shards must be 1 for scheme php-mt', fn() => new BloomFilter(m: 50000, k: 6, scheme: 'php-mt', shards: 2));
 same([0, 4294967296], [BloomFilter::plan(n: 1000, p: 0.1, shards: 4)['m'] % 2048, BloomFilter::plan(m: 2 ** 32 - 5, k: 3, storage: $redis->url('large'))['m']]);
-echo "done\n";
-?>
 --EXPECT--
-done

@@ -1,10 +1,7 @@
 --TEST--
 Classes and methods are declared as documented
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 $class = new ReflectionClass('BloomFilter');
 same([['Countable'], false, 'bloomfilter'], [$class->getInterfaceNames(), $class->isFinal(), $class->getExtensionName()]);
 same('RuntimeException', get_parent_class('BloomFilterException'));
@@ -20,7 +17,6 @@ foreach (['remove', 'removeMany', 'countOf', 'toPlain'] as $name) {
     $method = new ReflectionMethod('CountingBloomFilter', $name);
     echo $name, '(', implode(', ', array_map(fn($p) => $p->getType() . ' $' . $p->getName(), $method->getParameters())), '): ', $method->getReturnType(), "\n";
 }
-?>
 --EXPECT--
 __construct(int|float|null $m?, int|float|null $n?, int|float|null $k?, ?float $p?, ?string $scheme?, ?string $secret?, object|string|null $storage?, ?string $key?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, ?float $retryAfter?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?, bool $adopt?, bool $exclusive?, ?callable $clock?, ?array $hashes?): 
 static randomSecret(): string

@@ -1,10 +1,7 @@
 --TEST--
 clone is a copy in memory
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 $path = folder() . '/a.bloom';
 $f = new BloomFilter(n: 1000, p: 0.01, storage: $path);
 $f->addMany(urls(100));
@@ -17,7 +14,4 @@ $g = clone $f;
 $f->close();
 unlink($path);
 same([100, true, true], [array_sum($g->existMany(urls(100))), $g->exists('theirs'), (clone BloomFilter::fromBytes($g->toBytes()))->equals($g)]);
-echo "done\n";
-?>
 --EXPECT--
-done

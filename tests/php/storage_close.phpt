@@ -1,10 +1,7 @@
 --TEST--
 After close the object is of no use, and the file is as it was
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 $path = folder() . '/a.bloom';
 $f = new BloomFilter(n: 1000, p: 0.01, storage: $path);
 $f->add('a');
@@ -17,7 +14,4 @@ same([true, false], [BloomFilter::open($path)->exists('a'), BloomFilter::open($p
 $g = BloomFilter::open($path);
 same([true, 2], [$g->exists('a'), $g->addMany((function () use ($g) { yield 'c'; BloomFilter::open($GLOBALS['path'])->close(); yield 'd'; })())]);
 refused('BloomFilterException', 'closed', fn() => $g->addMany((function () use ($g) { yield 'e'; $g->close(); yield 'f'; })()));
-echo "done\n";
-?>
 --EXPECT--
-done

@@ -1,10 +1,7 @@
 --TEST--
 A filter with a storage is a file that others open
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 $path = folder() . '/a.bloom';
 $f = new BloomFilter(n: 1000, p: 0.01, storage: $path);
 same(['a.bloom'], names_in(dirname($path)), 'no temporary file stays');
@@ -17,7 +14,4 @@ same([true, false], [$f->exists('two'), $f->exists('three')]);
 unset($f);
 $again = new BloomFilter(n: 1000, p: 0.01, storage: $path);
 same([true, 1000], [$again->exists('two'), array_sum($again->existMany(urls(1000)))]);
-echo "done\n";
-?>
 --EXPECT--
-done

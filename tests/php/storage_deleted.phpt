@@ -1,10 +1,7 @@
 --TEST--
 A deleted file lives on for those who have it open, and only for them
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 $path = folder() . '/a.bloom';
 $f = new BloomFilter(n: 1000, p: 0.01, storage: $path);
 $f->add('old');
@@ -20,7 +17,4 @@ unlink($path);
 unset($f, $g);
 $h = new BloomFilter(n: 1000, p: 0.01, storage: $path);
 same([0, ['a.bloom']], [count($h), names_in(dirname($path))]);
-echo "done\n";
-?>
 --EXPECT--
-done

@@ -1,11 +1,9 @@
 --TEST--
 A child uses what its parent opened
 --EXTENSIONS--
-bloomfilter
 pcntl
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 $path = folder() . '/a.bloom';
 $f = new BloomFilter(n: 10_000, p: 1e-6, storage: $path);
 $f->add('before');
@@ -26,7 +24,4 @@ foreach ($children as $i => $pid) {
     same(2000, array_sum($f->existMany([...array_map(fn($j) => "$i:$j", range(0, 999)), ...array_map(fn($j) => "$i;$j", range(0, 999))])), "child $i");
 }
 same([true, 1], [BloomFilter::open($path)->exists('2;999'), kept()]);
-echo "done\n";
-?>
 --EXPECT--
-done

@@ -1,12 +1,9 @@
 --TEST--
 At most bloomfilter.max_maps files are kept open, the least recently used goes
---EXTENSIONS--
-bloomfilter
 --INI--
 bloomfilter.max_maps=3
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 $dir = folder();
 function open_now(): string                                 # names of the files that the process has open
 {
@@ -32,7 +29,4 @@ foreach ($many as $i => $f) $f->add("key $i");
 foreach ($many as $i => $f) same([true, true], [$f->exists("key $i"), BloomFilter::open("$dir/many $i")->exists("key $i")]);
 same(3, kept());
 same(false, ini_set('bloomfilter.max_maps', '10'));
-echo "done\n";
-?>
 --EXPECT--
-done

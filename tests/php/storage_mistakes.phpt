@@ -1,12 +1,9 @@
 --TEST--
 A storage that is a mistake is a ValueError, and never a file of that name; file:PATH names any file
---EXTENSIONS--
-bloomfilter
 --INI--
 bloomfilter.unserialize_storage=1
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 chdir(folder());
 foreach (['redis:host:6379' => 'a Redis URL is redis://', 'http://host/f' => 'not opened over HTTP', 'file:///f' => 'file:PATH',
           'nosuch://h' => 'a storage is a path', '' => 'empty', 'file:' => 'names no path'] as $storage => $says)
@@ -22,7 +19,4 @@ same(true, BloomFilter::open(getcwd() . '/http:odd')->exists('a'));
 same(true, BloomFilter::open('file:http:odd')->exists('a'));
 unlink('http:odd');
 refused('BloomFilterException', 'No such file', fn() => BloomFilter::open('file:http:odd'));
-echo "done\n";
-?>
 --EXPECT--
-done

@@ -1,10 +1,7 @@
 --TEST--
 A creation that fails leaves nothing behind
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 $dir = folder();
 $make = fn($name) => 'try { new BloomFilter(n: 1_000_000, p: 0.01, storage: ' . var_export("$dir/$name", true) . '); echo "made"; } catch (BloomFilterException $e) { echo $e->getMessage(); }';
 $limited = 'trap "" XFSZ; ulimit -f 100;';                 # no file above 100 blocks
@@ -19,7 +16,4 @@ refused('ValueError', 'm must be', fn() => new BloomFilter(n: PHP_INT_MAX, p: 0.
 refused('ValueError', '16 bytes', fn() => new BloomFilter(n: 10, p: 0.01, secret: 'x', storage: "$dir/a"));
 refused('ValueError', 'k must be', fn() => new BloomFilter(m: 100, k: 5000, storage: "$dir/a"));
 same(['big'], names_in($dir));
-echo "done\n";
-?>
 --EXPECT--
-done

@@ -1,10 +1,7 @@
 --TEST--
 What is stored is opened without its parameters
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 $dir = folder();
 foreach ([['m' => 1000, 'n' => 100], ['m' => 12345, 'k' => 3], ['n' => 500, 'p' => 0.02], ['n' => 500, 'p' => 1e-5], ['m' => 1, 'k' => 1],
           ['n' => 500, 'p' => 0.02, 'scheme' => 'classic'], ['n' => 500, 'p' => 0.02, 'k' => 3]] as $i => $arguments) {
@@ -23,7 +20,4 @@ $seen = Seen::open("$dir/0.bloom");
 same(['Seen', 'mine', true], [get_class($seen), $seen->note, $seen->exists(urls(1)[0])]);
 abstract class Nothing extends BloomFilter {}
 refused('Error', 'abstract', fn() => Nothing::open("$dir/0.bloom"));
-echo "done\n";
-?>
 --EXPECT--
-done

@@ -1,12 +1,9 @@
 --TEST--
 open_basedir holds for files that are kept open, and for paths that look like URLs
---EXTENSIONS--
-bloomfilter
 --INI--
 bloomfilter.unserialize_storage=1
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 $dir = folder();
 mkdir("$dir/narrow");
 mkdir("$dir/narrow/x:");
@@ -29,6 +26,5 @@ echo in_other_php(strtr($code, ['HELPERS' => var_export(__DIR__ . '/helpers.inc'
 same(['b.bloom', 'x:'], names_in("$dir/narrow"));
 unlink("$dir/narrow/b.bloom");
 rmdir("$dir/narrow/x:");
-?>
 --EXPECT--
 as asked

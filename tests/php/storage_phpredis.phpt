@@ -2,12 +2,8 @@
 A phpredis object as storage: the same bits, under its prefix and options, and a filter that cannot be serialized
 --SKIPIF--
 <?php if (!extension_loaded('redis')) die('skip phpredis is not loaded');
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
-require __DIR__ . '/redis.inc';
+<?php require __DIR__ . '/redis.inc';
 $server = new RedisServer;
 function client(RedisServer $server): Redis { $r = new Redis; $r->connect('127.0.0.1', $server->port, 2, null, 0, 5); return $r; }
 $redis = client($server);
@@ -85,6 +81,9 @@ refused('BloomFilterException', 'n=1000', fn() => new BloomFilter(n: 999, p: 0.0
 refused('BloomFilterException', 'client object', fn() => serialize($f));
 refused('BloomFilterException', 'read-only', fn() => BloomFilter::open($redis, key: 'seen', readOnly: true)->add('no'));
 
+refused('ValueError', 'adopt writes to the filter: readOnly must not be given', fn() => BloomFilter::open($redis, key: 'seen', scheme: 'gozero', m: 2050, readOnly: true, adopt: true));
+refused('ValueError', 'no Redis is given', fn() => new BloomFilter(100, 10, adopt: true));
+
 # the user's own pipeline stays his
 $redis->pipeline();
 refused('BloomFilterException', 'pipeline', fn() => $f->add('in a pipeline'));
@@ -103,7 +102,4 @@ $h->filter->add('x');
 unset($h);
 gc_collect_cycles();
 same(true, isset($sign->done));
-echo "done\n";
-?>
 --EXPECT--
-done

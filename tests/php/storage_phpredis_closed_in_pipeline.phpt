@@ -2,12 +2,8 @@
 A subclass of phpredis that closes its connection while commands are queued: nothing of that is sent later
 --SKIPIF--
 <?php if (!extension_loaded('redis')) die('skip phpredis is not loaded');
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
-require __DIR__ . '/redis.inc';
+<?php require __DIR__ . '/redis.inc';
 $server = new RedisServer;
 class Closing extends Redis
 {
@@ -40,7 +36,4 @@ foreach (['Closing' => [1, 2, 3], 'ClosingAtEnd' => [1, -1]] as $class => $place
         same(200, count(array_filter($f->existMany(urls(200)))), "$class $place");
     }
 }
-echo "done\n";
-?>
 --EXPECT--
-done

@@ -2,12 +2,8 @@
 Faults behind a phpredis object are exceptions with phpredis's own as the previous one; the same object works afterwards
 --SKIPIF--
 <?php if (!extension_loaded('redis')) die('skip phpredis is not loaded');
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
-require __DIR__ . '/redis.inc';
+<?php require __DIR__ . '/redis.inc';
 $server = new RedisServer('--enable-debug-command yes');
 $port = $server->port;
 function client(int $port, float $timeout = 5): Redis { $r = new Redis; $r->connect('127.0.0.1', $port, 2, null, 0, $timeout); return $r; }
@@ -82,8 +78,4 @@ foreach (calls($f) as $call) {
 try { $f->add('x'); } catch (BloomFilterException $e) { same(true, $e->getPrevious() instanceof RedisException, (string)$e); }
 $nobody = new Redis;
 try { new BloomFilter(n: 10, p: 0.1, storage: $nobody, key: 'x'); echo "no exception\n"; } catch (BloomFilterException $e) { same(true, $e->getPrevious() instanceof RedisException); }
-
-echo "done\n";
-?>
 --EXPECT--
-done

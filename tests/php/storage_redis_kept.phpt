@@ -1,15 +1,11 @@
 --TEST--
 Filters in Redis: connections kept open, passwords that do not show, open_basedir for sockets
---EXTENSIONS--
-bloomfilter
 --INI--
 bloomfilter.unserialize_storage=1
 zend.exception_ignore_args=0
 zend.exception_string_param_max_len=1000
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
-require __DIR__ . '/redis.inc';
+<?php require __DIR__ . '/redis.inc';
 $redis = new RedisServer('--requirepass pa55w0rd');
 $connections = fn() => preg_match_all('/ name=/', $redis->say('CLIENT LIST')) - 1;     # but the one that asks
 $url = str_replace('//', '//:pa55w0rd@', $redis->url('seen'));
@@ -77,7 +73,6 @@ $redis->stop();
 refused('BloomFilterException', "Redis key seen at 127.0.0.1:$redis->port", fn() => $f->exists('a'));
 refused('BloomFilterException', "Redis key seen at 127.0.0.1:$redis->port", fn() => new BloomFilter(n: 500, p: 0.01, storage: $url));
 echo "done\n";
-?>
 --EXPECT--
 as asked
 done

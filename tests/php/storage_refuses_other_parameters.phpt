@@ -1,10 +1,7 @@
 --TEST--
 Another parameter than the file's is an exception that names both, and the file stays as it is
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 $dir = folder();
 $path = "$dir/a.bloom";
 $f = new BloomFilter(n: 1000, p: 0.01, storage: $path);
@@ -28,7 +25,4 @@ foreach (['k' => 3, 'n' => 999, 'p' => 0.5, 'm' => 1] as $name => $value)
 refused('ValueError', 'scheme must be one of', fn() => new BloomFilter(n: 10, p: 0.1, scheme: 'none', storage: "$dir/none"));
 clearstatcache();
 same([$before, ['a.bloom'], 500], [[sha1_file($path), filemtime($path), fileinode($path)], names_in($dir), array_sum($f->existMany(urls(500)))]);
-echo "done\n";
-?>
 --EXPECT--
-done

@@ -1,10 +1,7 @@
 --TEST--
 What is refused for a closed file is refused for one that is kept open
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 $path = folder() . '/a.bloom';
 $kept = new BloomFilter(n: 1000, p: 0.01, storage: $path);
 foreach (['key' => ['key' => 'x'], 'grow' => ['grow' => 2.0], 'window' => ['window' => 60.0], 'shards' => ['shards' => 4]] as $part => $more)
@@ -12,7 +9,4 @@ foreach (['key' => ['key' => 'x'], 'grow' => ['grow' => 2.0], 'window' => ['wind
         refused($part === 'key' ? 'ValueError' : 'BloomFilterException', "$part=", fn() => new BloomFilter(...$arguments, ...$more, storage: $path));
 refused('ValueError', 'key=x', fn() => BloomFilter::open($path, key: 'x'));
 same(true, (new BloomFilter(n: 1000, p: 0.01, shards: 1, storage: $path))->equals($kept));
-echo "done\n";
-?>
 --EXPECT--
-done

@@ -1,10 +1,7 @@
 --TEST--
 A new object sees the file that was renamed over the old one; old objects keep the old one
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 $path = folder() . '/a.bloom';
 $f = new BloomFilter(n: 1000, p: 0.01, storage: $path);
 $f->add('old');
@@ -32,7 +29,4 @@ file_put_contents("$path.new", 'no filter');
 rename("$path.new", $path);
 refused('BloomFilterException', 'not a filter file', fn() => BloomFilter::open($path));
 same(0, kept());
-echo "done\n";
-?>
 --EXPECT--
-done

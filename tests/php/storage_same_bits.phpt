@@ -1,10 +1,7 @@
 --TEST--
 A file has the bits that memory has, in every scheme
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 $dir = folder();
 foreach ([['m' => 100_003, 'n' => 5000], ['n' => 5000, 'p' => 0.01], ['n' => 5000, 'p' => 1e-4], ['n' => 5000, 'p' => 0.01, 'secret' => str_repeat('s', 16)]] as $i => $arguments) {
     $file = new BloomFilter(...$arguments, storage: "$dir/$i");
@@ -18,7 +15,4 @@ foreach ([['m' => 100_003, 'n' => 5000], ['n' => 5000, 'p' => 0.01], ['n' => 500
     same(true, $memory->equals($file) && $file->equals($memory));
     same(substr(file_get_contents("$dir/$i"), 4096, strlen($file->bitset)), $file->bitset);
 }
-echo "done\n";
-?>
 --EXPECT--
-done

@@ -1,10 +1,7 @@
 --TEST--
 A saved file is opened and used; its damaged bits are found
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 $path = folder() . '/a.bloom';
 $f = new BloomFilter(n: 10000, p: 0.01);
 $f->addMany(urls(1000));
@@ -30,7 +27,4 @@ $copy = clone $g;
 $g->close(); # its file stays open in this worker, for nobody
 $copy->save($path);
 same([true, $bytes], [BloomFilter::open($path)->exists('more'), file_get_contents($path)]);
-echo "done\n";
-?>
 --EXPECT--
-done

@@ -1,10 +1,7 @@
 --TEST--
 A keyed file opens with its secret only, kept open or not
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 $dir = folder();
 $secret = str_repeat('k', 16); $other = str_repeat('o', 16);
 $f = new BloomFilter(n: 1000, p: 0.001, secret: $secret, storage: "$dir/keyed");
@@ -29,7 +26,4 @@ same(false, str_contains(file_get_contents("$dir/keyed"), $secret));
 refused('BloomFilterException', 'keyed', fn() => serialize(BloomFilter::open("$dir/keyed", $secret)));
 same('the secret must be given', in_other_php('try { BloomFilter::open(' . var_export("$dir/keyed", true) . '); } catch (BloomFilterException $e) { if (str_contains($e->getMessage(), "its secret must be given")) echo "the secret must be given"; }'));
 same([4, ['keyed', 'plain']], [kept(), names_in($dir)]);
-echo "done\n";
-?>
 --EXPECT--
-done

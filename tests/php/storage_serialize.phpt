@@ -1,12 +1,9 @@
 --TEST--
 A serialized filter on a file carries the path and opens it again
---EXTENSIONS--
-bloomfilter
 --INI--
 bloomfilter.unserialize_storage=1
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 $dir = folder();
 chdir($dir);
 $f = new BloomFilter(n: 1000, p: 0.01, storage: 'a.bloom');
@@ -31,7 +28,4 @@ unlink("$dir/a.bloom");
 refused('BloomFilterException', 'No such file', fn() => unserialize($text));
 refused('ValueError', 'path', fn() => unserialize(str_replace(strlen("$dir/a.bloom") . ":\"$dir/a.bloom", '0:"', $text)));
 same([[], true], [names_in($dir), $f->exists('later')]);
-echo "done\n";
-?>
 --EXPECT--
-done

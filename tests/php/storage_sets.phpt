@@ -1,10 +1,7 @@
 --TEST--
 Set operations with a file give a filter in memory
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 $dir = folder();
 $a = new BloomFilter(n: 1000, p: 0.001, storage: "$dir/a");
 $b = new BloomFilter(n: 1000, p: 0.001, storage: "$dir/b");
@@ -19,7 +16,4 @@ same([true, true, false], [$u->add('5'), $u->exists('5'), $a->exists('5') || $b-
 same([false, true, true], [$a->equals($b), $a->equals(clone $a), $a->equals(BloomFilter::load("$dir/a"))]);
 same($before, [sha1_file("$dir/a"), sha1_file("$dir/b")]);
 refused('ValueError', 'same k', fn() => $a->union(new BloomFilter(m: $a->m, n: $a->n, k: 3, scheme: $a->scheme)));
-echo "done\n";
-?>
 --EXPECT--
-done

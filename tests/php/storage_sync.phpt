@@ -1,11 +1,7 @@
 --TEST--
 sync
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
-
+<?php require __DIR__ . '/helpers.inc';
 # sync returns once the file is on disk.
 $path = folder() . '/a.bloom';
 $f = new BloomFilter(n: 1000, p: 0.01, storage: $path);
@@ -16,8 +12,4 @@ same(substr(file_get_contents($path), 4096), $f->bitset);
 
 # sync of a filter in memory has nothing to do.
 same(null, (new BloomFilter(100, 10))->sync());
-
-echo "done\n";
-?>
 --EXPECT--
-done

@@ -1,10 +1,7 @@
 --TEST--
 The bytes of a file's filter are a filter in memory
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 $dir = folder();
 $f = new BloomFilter(n: 1000, p: 0.01, storage: "$dir/a");
 $f->addMany(urls(500));
@@ -16,7 +13,4 @@ file_put_contents("$dir/b", saved($f));
 same(true, BloomFilter::open("$dir/b")->equals($f));
 $f->save("$dir/b");
 same(saved($memory), file_get_contents("$dir/b"));
-echo "done\n";
-?>
 --EXPECT--
-done

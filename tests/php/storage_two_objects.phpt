@@ -1,10 +1,7 @@
 --TEST--
 Two objects on one file see each other's keys at once, and close apart
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 $path = folder() . '/a.bloom';
 $f = new BloomFilter(n: 1000, p: 0.01, storage: $path);
 $g = BloomFilter::open($path);
@@ -21,7 +18,4 @@ foreach ($many as $i => $one) $i % 2 ? $one->close() : $one->add("key $i");
 same(500, array_sum($many[0]->existMany(array_map(fn($i) => "key $i", range(0, 998, 2)))));
 unset($f, $many);
 same([true, 2], [BloomFilter::open($path)->exists('key 998'), kept()]);
-echo "done\n";
-?>
 --EXPECT--
-done

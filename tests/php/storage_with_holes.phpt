@@ -1,8 +1,7 @@
 --TEST--
 A copy with holes is opened: its bits are as they were, and the holes have room where it is opened for writing
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 $dir = folder();
 $room = function (string $path): int { clearstatcache(); return stat($path)['blocks'] * 512; };
 foreach ([['m' => 8 << 20, 'k' => 4], ['n' => 500_000, 'p' => 0.01, 'grow' => 2.0], ['n' => 500_000, 'p' => 0.01, 'window' => 1e6]] as $i => $args) {
@@ -23,7 +22,4 @@ foreach ([['m' => 8 << 20, 'k' => 4], ['n' => 500_000, 'p' => 0.01, 'grow' => 2.
     same(['b', 'c'], $f->addNew(['b', 'c']));
     $f->close();
 }
-?>
-DONE
 --EXPECT--
-DONE

@@ -1,10 +1,7 @@
 --TEST--
 Factories, set operations and clones return the called class
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 class Seen extends BloomFilter
 {
     public string $label = 'fresh';
@@ -26,7 +23,4 @@ abstract class Unmade extends BloomFilter {}
 refused('Error', 'Cannot instantiate abstract class Unmade', fn() => Unmade::fromBytes($a->toBytes()));
 class Fixed extends BloomFilter { public function __construct() { parent::__construct(1000, 10); } }
 same(['n' => 10], array_intersect_key(Fixed::plan(1000, 10), ['n' => 0]));
-echo "done\n";
-?>
 --EXPECT--
-done

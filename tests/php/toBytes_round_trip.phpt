@@ -1,10 +1,7 @@
 --TEST--
 toBytes and fromBytes carry everything
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 foreach ([['classic', 1003, 7], ['classic', 1, 1], ['classic', 32704, 3], ['classic', 32705, 3], ['block', 5120, 8], ['block2', 5120, 9]] as [$scheme, $m, $k]) {
     $f = new BloomFilter($m, 77, $k, scheme: $scheme);
     $f->addMany(urls(50));
@@ -20,7 +17,4 @@ foreach ([['classic', 1003, 7], ['classic', 1, 1], ['classic', 32704, 3], ['clas
     same(true, BloomFilter::fromBytes($g->toBytes())->exists('more'));
 }
 same('BloomFilter', get_class($g));
-echo "done\n";
-?>
 --EXPECT--
-done

@@ -1,10 +1,7 @@
 --TEST--
 A filter of ten keys is few bytes: toBytes, serialize, a file with such an image
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 foreach ([0.01, 1e-6] as $p) {
     $f = new BloomFilter(n: 10, p: $p);
     $f->addMany(urls(10));
@@ -36,7 +33,4 @@ same(true, BloomFilter::open($path)->add('new')); // to write: the file gets a p
 clearstatcache();
 same(4096 + strlen($f->bitset), filesize($path));
 same(true, BloomFilter::load($path)->exists('new'));
-echo "done\n";
-?>
 --EXPECT--
-done

@@ -1,10 +1,7 @@
 --TEST--
 Serialized data that is no filter is an exception
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 $s = serialize(new BloomFilter(1000, 10));
 foreach (['O:11:"BloomFilter":0:{}', 'O:11:"BloomFilter":1:{s:5:"bytes";s:3:"abc";}', 'O:11:"BloomFilter":1:{s:5:"bytes";i:5;}',
           'O:11:"BloomFilter":1:{s:7:"storage";i:5;}', 'O:11:"BloomFilter":1:{s:7:"storage";s:0:"";}', "O:11:\"BloomFilter\":1:{s:7:\"storage\";s:5:\"/a\0bc\";}",
@@ -26,7 +23,4 @@ same(1000, $with($t, "a:2:{i:5;i:5;s:13:\"\0Other\0hidden\";i:8;}")->m);
 refused('Error', 'already constructed', function () { $f = new BloomFilter(100, 10); $f->__unserialize($f->__serialize()); });
 $f = unserialize($s);
 same(1000, $f->m);
-echo "done\n";
-?>
 --EXPECT--
-done

@@ -1,10 +1,7 @@
 --TEST--
 unserialize() opens no file and no connection that the string names, and tells nothing of them, unless bloomfilter.unserialize_storage=1
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 $dir = folder();
 $server = stream_socket_server('tcp://127.0.0.1:0');
 $at = stream_socket_get_name($server, false);
@@ -40,7 +37,4 @@ same(true, unserialize($own)->exists('a'));
 ini_restore('bloomfilter.unserialize_storage');
 refused('BloomFilterException', 'unserialize_storage', fn() => unserialize($own));
 same('1', in_other_php('$f = unserialize(' . var_export($own, true) . '); echo (int)$f->exists("a");', '-d bloomfilter.unserialize_storage=1'));
-echo "done\n";
-?>
 --EXPECT--
-done

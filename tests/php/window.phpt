@@ -1,10 +1,7 @@
 --TEST--
 A filter that forgets remembers a key at least for the window and at most a part longer
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 $dir = folder();
 foreach ([null, "$dir/w.bloom"] as $storage)
     foreach ([1, 3, 4] as $parts) {
@@ -34,7 +31,4 @@ foreach ([null, "$dir/w.bloom"] as $storage)
 $f = new BloomFilter(n: 100, p: 0.01, window: 3600);
 same([4, true, false, true], [$f->parts, $f->add('x'), $f->add('x'), $f->exists('x')]);
 same(true, unserialize(serialize($f))->equals($f));
-echo "done\n";
-?>
 --EXPECT--
-done

@@ -1,10 +1,7 @@
 --TEST--
 A clock lives as long as the last filter that asks it, however the others are collected
---EXTENSIONS--
-bloomfilter
 --FILE--
-<?php
-require __DIR__ . '/helpers.inc';
+<?php require __DIR__ . '/helpers.inc';
 class Knot extends BloomFilter { public $self; }
 class Watch { public function __construct(public float $time) {} public function now(): float { return $this->time; } }
 function closure(): Closure { $watch = new Watch(1e9); return fn() => $watch->time; }
@@ -39,7 +36,4 @@ unset($clock, $f);
 same(false, $seen->get() === null);
 unset($g);
 same(null, $seen->get());
-echo "done\n";
-?>
 --EXPECT--
-done

@@ -4,10 +4,6 @@
 #define AT_ONCE_H
 #include "../../../core/bloomfilter.h"
 #include "check.h"
-#include <pthread.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 enum { WORKERS = 4 };
 typedef struct job {

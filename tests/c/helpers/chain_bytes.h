@@ -2,8 +2,7 @@
  * docs/format.md has the offsets. */
 #ifndef CHAIN_BYTES_H
 #define CHAIN_BYTES_H
-#include <stdint.h>
-#include <string.h>
+#include "check.h"
 #include <xxhash.h>
 
 enum { PAGE = 4096 };

@@ -1,11 +1,30 @@
-/* check.h - CHECK and CHECK_EQ, the whole test framework.  A test is a function; RUN calls it and
- * counts. FINISH prints "N passed, N failed" and is main's return value.  What is skipped says why:
- * SKIP ends a test, SKIP_REST the program; scripts/test reads the lines that begin with "skip". */
+/* check.h - CHECK and CHECK_EQ, the whole test framework.  TEST makes a test, run_tests runs and
+ * counts all of a program. FINISH prints "N passed, N failed" and is main's return value.  What is
+ * skipped says why: SKIP ends a test, SKIP_REST the program; scripts/test reads the lines that
+ * begin with "skip". */
 #ifndef CHECK_H
 #define CHECK_H
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 /* Under valgrind and the sanitizers all takes several times as long: what has no second thread is
  * short there. */
@@ -53,30 +72,82 @@ static const char *skipped_here;
         skipped_here = (why);                                                                      \
         return;                                                                                    \
     } while (0)
-#define RUN(test)                                                                                  \
+/* A failure that says what it is about, in a line of its own. */
+#define FAILED(...) (failed_here++, (void)fprintf(stderr, __VA_ARGS__))
+#define info_of(filter)                                                                            \
+    ({                                                                                             \
+        bf_info i_;                                                                                \
+        bf_get_info(filter, &i_);                                                                  \
+        i_;                                                                                        \
+    })
+/* bf_close of each. */
+#define CLOSE(...)                                                                                 \
     do {                                                                                           \
-        failed_here = 0;                                                                           \
-        skipped_here = NULL;                                                                       \
-        test();                                                                                    \
-        if (skipped_here && !failed_here) {                                                        \
-            printf("skip %s: %s\n", #test, skipped_here);                                          \
-            checks_skipped++;                                                                      \
-            break;                                                                                 \
-        }                                                                                          \
-        printf("%s %s\n", failed_here ? "FAIL" : "ok  ", #test);                                   \
-        if (failed_here)                                                                           \
-            checks_failed++;                                                                       \
-        else                                                                                       \
-            checks_passed++;                                                                       \
+        bf_filter *const all_[] = { __VA_ARGS__ };                                                 \
+        for (size_t i_ = 0; i_ < COUNT(all_); i_++) bf_close(all_[i_]);                            \
     } while (0)
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+/* A test: TEST(name) { ... }.  Tests run in the order in which they stand. */
+#define TEST(name)                                                                                 \
+    static void name(void);                                                                        \
+    __attribute__((constructor)) static void list_##name(void)                                     \
+    {                                                                                              \
+        list_test(#name, name, __LINE__);                                                          \
+    }                                                                                              \
+    static void name(void)
+typedef struct {
+    const char *name;
+    void (*run)(void);
+    int line;
+} check_test;
+enum { MOST_TESTS = 100 };
+static check_test all_tests[MOST_TESTS + 1];
+static inline void list_test(const char *name, void (*run)(void), int line)
+{
+    check_test *t = all_tests;
+    while (t->run && t->line < line) t++;
+    memmove(t + 1, t, (size_t)(all_tests + MOST_TESTS - t) * sizeof *t);
+    *t = (check_test){ name, run, line };
+}
+static inline void run_test(const char *name, void (*run)(void))
+{
+    failed_here = 0;
+    skipped_here = NULL;
+    run();
+    const bool skipped = skipped_here && !failed_here;
+    *(skipped ? &checks_skipped : failed_here ? &checks_failed : &checks_passed) += 1;
+    if (skipped)
+        printf("skip %s: %s\n", name, skipped_here);
+    else
+        printf("%s %s\n", failed_here ? "FAIL" : "ok  ", name);
+}
+#define RUN(test) run_test(#test, test)
+static inline void run_tests(void)
+{
+    setvbuf(stdout, NULL, _IOLBF, 0); /* children must not print it again */
+    for (const check_test *t = all_tests; t->run; t++) run_test(t->name, t->run);
+}
 static inline int checks_finished(void)
 {
+    checks_failed += failed_here != 0 && !checks_failed; /* after the last test */
     printf("%d passed, %d failed", checks_passed, checks_failed);
     if (checks_skipped) printf(", %d skipped", checks_skipped);
     printf("\n");
     return checks_failed != 0;
 }
 #define FINISH() checks_finished()
+/* What most programs' main is: all tests, or all with what they need around them. */
+static inline int main_of_tests(void)
+{
+    run_tests();
+    return FINISH();
+}
+/* Before the body of what stands in the place of a function of the system; the linker sends calls
+ * there (see "wraps:" in the test, which CMakeLists.txt reads). */
+#define REPLACED(type, name, params)                                                               \
+    type __real_##name params;                                                                     \
+    type __wrap_##name params;                                                                     \
+    type __wrap_##name params
 /* In main, before all tests. */
 #define MAKE_FOLDER(name)                                                                          \
     if (!mkdtemp(name)) {                                                                          \

@@ -2,12 +2,10 @@
  * number, batches of them, rates. */
 #ifndef GROWING_KEYS_H
 #define GROWING_KEYS_H
+#include "folder.h"
 #include "must.h"
 #include "letter_keys.h"
-#include <math.h>
-#include <unistd.h>
 
-static char folder[] = "/tmp/bf-grow-XXXXXX", path[64];
 #define OPEN(...) must(bf_open(&(bf_spec){ __VA_ARGS__ }, &e), __LINE__)
 static void rate_is(bf_filter *f, double p, uint64_t probes)
 {

@@ -2,12 +2,10 @@
 #ifndef LETTER_KEYS_H
 #define LETTER_KEYS_H
 #include "../../../core/bloomfilter.h"
-#include <stdio.h>
 
 static inline unsigned parts_of(const bf_filter *f)
 {
-    bf_info i;
-    bf_get_info(f, &i);
+    const bf_info i = info_of(f);
     return i.part_count;
 }
 

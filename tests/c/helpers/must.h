@@ -4,7 +4,6 @@
 #define MUST_H
 #include "../../../core/bloomfilter.h"
 #include "check.h"
-#include <errno.h>
 
 static bf_error e;
 static inline bf_filter *must(bf_filter *f, int line)

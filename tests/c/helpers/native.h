@@ -4,9 +4,6 @@
 #ifndef NATIVE_H
 #define NATIVE_H
 #include "../../../core/bloomfilter.h"
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 static inline const char *native_scheme(size_t i)
 {

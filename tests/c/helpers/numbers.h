@@ -3,8 +3,6 @@
 #ifndef NUMBERS_H
 #define NUMBERS_H
 #include "must.h"
-#include <fcntl.h>
-#include <unistd.h>
 
 static inline void add_numbers(bf_filter *f, int from, int n)
 {

@@ -4,19 +4,9 @@
  * what a failure leaks. */
 #ifndef ONCE_H
 #define ONCE_H
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <sys/mman.h>
+#include "check.h"
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/types.h>
-#include <unistd.h>
 
 static volatile bool armed, failed; /* failed: it came to call number fail_at.  volatile: compilers
                                        know that malloc reads no variable */
@@ -105,9 +95,7 @@ void *__wrap_strndup(const char *s, size_t most)
     }
     return p;
 }
-void *__real_realloc(void *old, size_t n);
-void *__wrap_realloc(void *old, size_t n);
-void *__wrap_realloc(void *old, size_t n)
+REPLACED(void *, realloc, (void *old, size_t n))
 {
     if (now("realloc")) {
         errno = ENOMEM;
@@ -116,9 +104,7 @@ void *__wrap_realloc(void *old, size_t n)
     if (armed && !old) held++;
     return __real_realloc(old, n);
 }
-void __real_free(void *p);
-void __wrap_free(void *p);
-void __wrap_free(void *p)
+REPLACED(void, free, (void *p))
 {
     if (armed && p) held--;
     __real_free(p);
@@ -144,9 +130,7 @@ WRAP_PARTLY(
 WRAP(int, poll, (struct pollfd * fds, nfds_t n, int ms), (fds, n, ms), 0, 0)
 WRAP(int, getentropy, (void *p, size_t n), (p, n), -1, EIO)
 
-int __real_open(const char *path, int flags, ...);
-int __wrap_open(const char *path, int flags, ...);
-int __wrap_open(const char *path, int flags, ...)
+REPLACED(int, open, (const char *path, int flags, ...))
 {
     va_list ap;
     va_start(ap, flags);

@@ -4,13 +4,10 @@
 #ifndef ONCE_EACH_H
 #define ONCE_EACH_H
 #include "../../../core/bloomfilter.h"
-#include "check.h"
+#include "folder.h"
 #include "once.h"
-#include <dirent.h>
-#include <sys/file.h>
 
 enum { KEYS = 300, MOST = 2000 };
-static char folder[] = "/tmp/bf-once-XXXXXX", path[64], saved[64];
 static void (*forget_url)(void); /* empties what a URL leads to */
 static bf_key keys[KEYS];
 static char texts[KEYS][16];
@@ -18,9 +15,7 @@ static bool acknowledged;   /* all of keys are in the storage of the scenario */
 static bool cut_went_wrong; /* a call was done in part, and somebody noticed */
 
 /* flock does no part; interrupted it may be. */
-int __real_flock(int fd, int how);
-int __wrap_flock(int fd, int how);
-int __wrap_flock(int fd, int how)
+REPLACED(int, flock, (int fd, int how))
 {
     if (how != LOCK_UN && now("flock")) {
         errno = ENOLCK;
@@ -33,18 +28,14 @@ int __wrap_flock(int fd, int how)
     return __real_flock(fd, how);
 }
 
-static inline bool once_begin(void)
+static inline int main_once(void)
 {
-    if (!mkdtemp(folder)) return false;
-    snprintf(path, sizeof path, "%s/f.bloom", folder);
-    snprintf(saved, sizeof saved, "%s/s.bloom", folder);
     for (int i = 0; i < KEYS; i++) {
         int len = snprintf(texts[i], sizeof texts[i], "key %d", i);
         keys[i] = (bf_key){ texts[i], (size_t)len };
     }
-    return true;
+    return main_in_folder();
 }
-static inline void once_end(void) { rmdir(folder); }
 
 static inline bool try(int64_t rc, const bf_error *e)
 {
@@ -96,7 +87,7 @@ static inline void no_other_file(void)
 {
     DIR *d = opendir(folder);
     for (struct dirent *e; d && (e = readdir(d));)
-        if (e->d_name[0] != '.' && strcmp(e->d_name, "f.bloom") && strcmp(e->d_name, "s.bloom")) {
+        if (e->d_name[0] != '.' && strcmp(e->d_name, "f.bloom") && strcmp(e->d_name, "g.bloom")) {
             fprintf(stderr, "left behind: %s\n", e->d_name);
             CHECK(!"no partial file stays behind");
         }

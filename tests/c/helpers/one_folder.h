@@ -1,12 +1,10 @@
 /* one_folder.h - a folder of the test's own with a filter's file in it, and what else was left
- * there. main makes it, with mkdtemp. */
+ * there. */
 #ifndef ONE_FOLDER_H
 #define ONE_FOLDER_H
+#include "folder.h"
 #include "must.h"
-#include <dirent.h>
-#include <unistd.h>
 
-static char folder[] = "/tmp/bf-folder-XXXXXX", path[64];
 static inline int files(void)
 {
     int n = 0;

@@ -3,8 +3,6 @@
 #ifndef REDIS_PROXY_H
 #define REDIS_PROXY_H
 #include "redis_server.h"
-#include <poll.h>
-#include <sys/mman.h>
 
 /* REPEAT: a new connection makes it send the newest answer again, to whom it went, and is closed.
  */

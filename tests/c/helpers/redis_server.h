@@ -5,20 +5,8 @@
 #define REDIS_SERVER_H
 #include "optional.h"
 #include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 /* tls: a port that speaks TLS beside the plain one, 0 = none; keys: the folder that has ca.pem, and
  * NAME.pem and NAME.key, where name is the server's; clients: "yes" = they must show a certificate,
@@ -193,7 +181,7 @@ static void rs_run(const server *s)
         snprintf(tls[1], sizeof tls[1], "%s/ca.pem", s->keys);
         snprintf(tls[2], sizeof tls[2], "%s/%s.pem", s->keys, s->name);
         snprintf(tls[3], sizeof tls[3], "%s/%s.key", s->keys, s->name);
-        for (size_t i = 0; i < sizeof more / sizeof *more; i++) args[n++] = more[i];
+        for (size_t i = 0; i < COUNT(more); i++) args[n++] = more[i];
     }
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     dup2(null, 0);
@@ -267,6 +255,14 @@ static inline void rs_replica(server *s, const server *of)
     rs_command(s, "REPLICAOF 127.0.0.1 %d", of->port);
     for (int i = 0; i < 500 && !strstr(rs_command(s, "INFO replication"), "link_status:up"); i++)
         rs_pause(20);
+}
+
+static inline int main_with_redis(server *s)
+{
+    if (!s->pid) rs_start(s, NULL);
+    run_tests();
+    rs_end(s);
+    return FINISH();
 }
 
 /* redis://127.0.0.1:PORT/0?key=KEY and what follows; lives until the next call. */

@@ -5,8 +5,6 @@
 #ifndef REDIS_STEPS_H
 #define REDIS_STEPS_H
 #include "redis_server.h"
-#include <poll.h>
-#include <stddef.h>
 
 typedef struct {
     const char *from, *end;

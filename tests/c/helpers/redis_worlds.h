@@ -18,11 +18,7 @@ typedef struct world {
 static char world_text[WORLD_KEYS][8];
 static bf_key world_keys[WORLD_KEYS];
 static double world_time = 1e6;
-static inline double world_clock(void *unused)
-{
-    (void)unused;
-    return world_time;
-}
+static inline double world_clock(void *unused) { return world_time; }
 
 /* ---- a client of the host's, whose bytes go the way of all ---- */
 static int world_fd = -1;
@@ -31,8 +27,6 @@ static int world_exchange(
 {
     char buf[1 << 14];
     int64_t have = 0, want = 0;
-    (void)ctx;
-    (void)report;
     if (world_fd < 0 && (world_fd = rs_connect(redis.port)) < 0) {
         bf_reply_fault(sink, ECONNREFUSED, "", 0);
         return BF_CLIENT_UNSENT;
@@ -93,7 +87,7 @@ static world worlds[] = {
       .meta = "w:meta", .spec = { .m = 20000, .k = 5, .shards = 2 }, .client = true },
 };
 /* clang-format on */
-enum { WORLDS = sizeof worlds / sizeof *worlds };
+enum { WORLDS = COUNT(worlds) };
 
 /* Where it is; with its parameters, or as what is there. */
 static inline bf_spec world_spec(world *w, bool made)
@@ -151,8 +145,7 @@ static inline bool world_make(world *w)
     if (!w->f || !w->twin || bf_add_many(w->f, world_keys, WORLD_KEYS, NULL, &e) != WORLD_KEYS ||
         bf_add_many(w->twin, world_keys, WORLD_KEYS, NULL, &e) != WORLD_KEYS ||
         bf_get_state(w->twin, &st, &e) < 0) {
-        failed_here++;
-        fprintf(stderr, "%s: %s\n", w->name, e.msg);
+        FAILED("%s: %s\n", w->name, e.msg);
         return false;
     }
     w->ones = st.ones;
@@ -281,5 +274,5 @@ static const struct {
     { "clear", do_clear, 0, false },
     { "delete", do_delete, 0, false },
 };
-enum { ASKED = sizeof asked / sizeof *asked };
+enum { ASKED = COUNT(asked) };
 #endif

@@ -240,8 +240,3 @@ def test_a_str_does_not_grow(bf):
     bf.update(keys)
     bf.contains_many(iter(keys))
     assert [sys.getsizeof(key) for key in keys] == before
-
-
-def test_ints_past_the_interpreters_digit_limit(bf):
-    with pytest.raises(ValueError):
-        bf.add(10**10_000)

@@ -2,8 +2,6 @@
 SETBITs and GETBITs are made here, at the positions of a filter in memory, which tests/vectors
 compares with go-zero's own."""
 
-import time
-
 import pytest
 
 from bloomfilter import BloomFilter, Error
@@ -27,50 +25,6 @@ def they_add(server, some):
     for _, positions in some:
         for position in positions:
             assert server(f"SETBIT theirs {position} 1")[:1] == ":"
-
-
-def they_have(server, some):
-    return all(
-        server(f"GETBIT theirs {position}") == ":1\r\n"
-        for _, positions in some
-        for position in positions
-    )
-
-
-def test_adopted_cared_for_and_gone_on_with(server, known):
-    url = server.url("theirs")
-    they_add(server, known[:20])
-    with (
-        BloomFilter.open(url, adopt=True, cache=True, **GOZERO) as bf,
-        BloomFilter.open(url) as by_name,
-    ):
-        assert (by_name.scheme, by_name.m, by_name.k) == ("gozero", 20480, 14) and not bf.created
-        they_add(server, known[20:30])
-        for f in (bf, by_name):
-            assert f.contains_many(key for key, _ in known[:30]) == b"\1" * 30
-        by_name.update(key for key, _ in known[30:])
-        assert they_have(server, known)
-        bf.clear()
-        assert not by_name and not they_have(server, known[:1])
-        they_add(server, known[:10])
-        assert bf.contains_many(key for key, _ in known[:10]) == b"\1" * 10
-        near = BloomFilter(**GOZERO)
-        near.update(key for key, _ in known[10:20])
-        bf |= near
-        assert they_have(server, known[:20])
-        bf.rebuild([key for key, _ in known[20:25]])
-        they_add(server, known[25:])
-        assert by_name.contains_many(key for key, _ in known[20:]) == b"\1" * 20
-        bf.expire(0.05)
-        while server("EXISTS theirs") == ":1\r\n":
-            time.sleep(0.01)
-        they_add(server, known[:3])
-        with pytest.raises(Error, match="is lost"):
-            known[0][0] in by_name
-        with BloomFilter.open(url, adopt=True, **GOZERO) as again:
-            assert known[0][0] in again and known[1][0] in by_name
-            again.delete()
-        assert server("DBSIZE") == ":0\r\n"
 
 
 def test_a_constructor_adopts_or_makes(server, known):

@@ -15,7 +15,7 @@ import threading
 import time
 
 import pytest
-from bloomfilter import BloomFilter, CountingBloomFilter, Error
+from bloomfilter import BloomFilter, CountingBloomFilter, Error, _redis
 from redis_clients import (
     FAULTS,
     NoBackoff,
@@ -40,6 +40,15 @@ def server(redis_server):
 def client(server):
     server("FLUSHALL")
     return plain(server.port)
+
+
+@pytest.fixture(params=["by URL", "client", "client of one connection"])
+def by_url_or_client(server, request):
+    server("FLUSHALL")
+    if request.param == "by URL":
+        return {"storage": server.url("shared")}
+    one = "one" in request.param
+    return {"storage": plain(server.port, single_connection_client=one), "key": "shared"}
 
 
 @pytest.fixture
@@ -68,6 +77,48 @@ OPTIONS = [
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_any_options(client, server, options):
     check_against_memory(plain(server.port, **options), "block")
+
+
+def test_replies_that_redis_py_has_parsed(client, server, monkeypatch):
+    """A client with a cache of its own gives no bytes; such clients need Redis 7.4, so any client is
+    read in the same way here."""
+    monkeypatch.setattr(_redis.Loan, "receive", staticmethod(_redis.read_parsed))
+    for protocol in (2, 3):
+        check_against_memory(plain(server.port, protocol=protocol), "block")
+        check_parts_against_memory(plain(server.port, protocol=protocol))
+        client.flushall()
+    with BloomFilter(n=100, p=0.01, storage=plain(server.port), key="lost") as bf:
+        client.delete("lost")
+        client.rpush("lost", "a")
+        with pytest.raises(Error, match="WRONGTYPE|lost"):
+            bf.add("a")
+
+
+@pytest.mark.parametrize(
+    "reply, sent",
+    [
+        (None, b"$-1\r\n"),
+        (7, b":7\r\n"),
+        (b"\r\n\0", b"$3\r\n\r\n\0\r\n"),
+        ("\u00e9", b"$2\r\n\xc3\xa9\r\n"),
+        (1.5, b"$3\r\n1.5\r\n"),
+        ([], b"*0\r\n"),
+        ({"a": [1, None]}, b"*2\r\n$1\r\na\r\n*2\r\n:1\r\n$-1\r\n"),
+        (redis.exceptions.ResponseError("no\r\nline"), b"-no line\r\n"),
+    ],
+)
+def test_parsed_replies_as_the_server_sends_them(reply, sent):
+    assert _redis.encoded(reply) == sent
+
+
+def test_one_of_the_commands_of_a_part():
+    commands = [
+        b"*1\r\n$4\r\nPING\r\n",
+        b"*2\r\n$3\r\nGET\r\n$4\r\n\r\n*1\r\n",
+        b"*1\r\n$0\r\n\r\n",
+    ]
+    part = (b"key", b"".join(commands), 5, len(commands))
+    assert [_redis.command(part, 5 + i) for i in range(len(commands))] == commands
 
 
 @pytest.mark.parametrize("options", [{}, {"cache": True, "cache_max_age": 5}])
@@ -111,37 +162,13 @@ def test_tls(tmp_path):
         ("ca", ["-x509", "-subj", "/CN=test"]),
         ("server", ["-x509", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"]),
     ):
-        command = [
-            "openssl",
-            "req",
-            "-newkey",
-            "rsa:2048",
-            "-nodes",
-            "-days",
-            "2",
-            "-keyout",
-            f"{name}.key",
-            "-out",
-            f"{name}.pem",
-            *extra,
-        ]
-        subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+        command = f"openssl req -newkey rsa:2048 -nodes -days 2 -keyout {name}.key -out {name}.pem"
+        subprocess.run([*command.split(), *extra], cwd=tmp_path, check=True, capture_output=True)
     port = free_port()
-    options = [
-        "--tls-port",
-        port,
-        "--tls-cert-file",
-        tmp_path / "server.pem",
-        "--tls-key-file",
-        tmp_path / "server.key",
-    ]
+    options = {"port": port, "cert-file": tmp_path / "server.pem", "auth-clients": "no"}
+    options |= {"key-file": tmp_path / "server.key", "ca-cert-file": tmp_path / "ca.pem"}
     server = Server(
-        tmp_path / "tls",
-        *options,
-        "--tls-ca-cert-file",
-        tmp_path / "ca.pem",
-        "--tls-auth-clients",
-        "no",
+        tmp_path / "tls", *(word for name in options for word in (f"--tls-{name}", options[name]))
     )
     try:
         check_against_memory(
@@ -314,8 +341,8 @@ def test_wrong_storages(client):
 
 
 # ---- threads, processes, signals ----
-def test_threads_share_one_filter(client):
-    with BloomFilter(n=10_000, p=1e-5, storage=client, key="threads") as bf:
+def test_threads_share_one_filter(by_url_or_client):
+    with BloomFilter(n=10_000, p=1e-5, **by_url_or_client) as bf:
         fresh = []
         in_threads(
             *[
@@ -328,6 +355,28 @@ def test_threads_share_one_filter(client):
         assert sum(fresh) == 1000 + 4 * 50
 
 
+def test_other_threads_run_during_a_trip(by_url_or_client, server):
+    with BloomFilter(n=100, p=0.01, **by_url_or_client) as bf:
+        bf.add("x")
+        answers = []
+        threads = [
+            threading.Thread(target=lambda call=call: answers.append(call()))
+            for call in (lambda: "x" in bf, lambda: bf.contains_many(["x"]))
+        ]
+        os.kill(server.process.pid, signal.SIGSTOP)
+        try:
+            for thread in threads:
+                thread.start()
+            for _ in range(50):
+                time.sleep(0.001)
+            assert not answers  # this thread ran before any answer came
+        finally:
+            os.kill(server.process.pid, signal.SIGCONT)
+        for thread in threads:
+            thread.join()
+        assert sorted(map(bool, answers)) == [True, True]
+
+
 def add_some(bf, name, queue):
     queue.put(
         sum(bf.add(f"{name}-{i}") for i in range(200))
@@ -335,11 +384,10 @@ def add_some(bf, name, queue):
     )
 
 
-@pytest.mark.parametrize("options", [{}, {"single_connection_client": True}], ids=str)
-def test_children_of_a_fork(client, server, options):
+def test_children_of_a_fork(by_url_or_client):
     context = multiprocessing.get_context("fork")
     queue = context.Queue()
-    with BloomFilter(n=10_000, p=1e-6, storage=plain(server.port, **options), key="fork") as bf:
+    with BloomFilter(n=10_000, p=1e-6, **by_url_or_client) as bf:
         bf.add("parent")
         children = [context.Process(target=add_some, args=(bf, name, queue)) for name in "abc"]
         for child in children:
@@ -423,22 +471,6 @@ def test_a_signal_handler_cannot_use_the_filter_meanwhile(client, server):
         finally:
             signal.signal(signal.SIGUSR1, before)
         assert seen[0] is True or "its clock, hash function or client in this thread" in seen[0]
-
-
-def test_other_threads_run_during_a_trip(client, server):
-    with BloomFilter(n=100, p=0.01, storage=client, key="slow") as bf:
-        bf.add("x")
-        sleeper = threading.Thread(target=server, args=("DEBUG SLEEP 1",))
-        sleeper.start()
-        until(lambda: not answers(server), "the server's sleep")
-        asked = threading.Thread(target=lambda: "x" in bf)
-        asked.start()
-        turns = 0
-        while asked.is_alive():
-            turns += 1
-            time.sleep(0.001)
-        assert turns > 0
-        sleeper.join()
 
 
 # ---- faults ----
@@ -643,7 +675,7 @@ def test_what_a_client_raises_is_said_also_after_an_add(server, monkeypatch):
             BloomFilter(n=100, p=0.01, storage=client, key="odd") as bf,
             monkeypatch.context() as patch,
         ):
-            patch.setattr("bloomfilter._redis.receive", spoilt)
+            patch.setattr("bloomfilter._redis.Loan.receive", staticmethod(spoilt))
             with pytest.raises(Error, match=says) as caught:
                 call(bf)
             assert type(caught.value.__cause__) is Odd

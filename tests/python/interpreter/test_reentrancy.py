@@ -7,6 +7,7 @@ import gc
 import itertools
 import pickle
 import signal
+import struct
 import sys
 import threading
 import warnings
@@ -370,45 +371,23 @@ def test_the_filter_that_a_rebuild_fills_is_in_use(redis_server):
     assert any("cannot be closed" in text for text in said)
 
 
-def test_replies_that_change_while_they_are_read(redis_server):
-    """A client of one's own may hand over what it likes, and from another thread, and too late."""
+def test_replies_that_are_wrong_or_late(redis_server):
+    """A client of one's own may hand over what it likes, also after the round trip."""
     redis = pytest.importorskip("redis")
     from bloomfilter import _redis
-
-    class Words:
-        def __init__(self, do):
-            self.do = do
-
-        def __str__(self):
-            self.do()
-            return "words"
-
-        def __index__(self):
-            self.do()
-            return 1
 
     kept = []
 
     def exchange(self, parts, replies):
         if armed:
             kept.append(replies)
-            nasty = [[b"a"], ["b"] * 100]
-            nasty.insert(
-                0, type("E", (Exception,), {"__str__": lambda e: (nasty.clear(), "gone")[1]})()
-            )
-            deep = []
-            for _ in range(100_000):
-                deep = [deep]
-            replies.put(nasty)
-            for bad, error in (
-                (deep, RecursionError),
-                (object(), TypeError),
-                ([1, 2**70], OverflowError),
-            ):
+            for bad, error in ((["x"], TypeError), ("x", TypeError), (None, TypeError)):
                 with pytest.raises(error):
-                    replies.put(bad)
-            ranges = [(Words(lambda: ranges.clear()), 1), (0, 1), (1, 1)]
-            replies.expect(ranges)
+                    replies.expect(bad)
+                with pytest.raises(error):
+                    replies.feed(bad)
+            replies.expect(struct.pack("4n", 0, 1, 1, 1))
+            replies.feed(b"*2\r\n" * 100)  # deeper than any reply, and never complete
             raise redis.exceptions.ConnectionError("enough")
         return plain(self, parts, replies)
 
@@ -426,10 +405,8 @@ def test_replies_that_change_while_they_are_read(redis_server):
         for replies in kept:
             for late in (
                 lambda: replies.feed(b"+OK\r\n"),
-                lambda: replies.put(b"x"),
-                lambda: replies.expect([]),
+                lambda: replies.expect(b""),
                 lambda: replies.refused(),
-                lambda: replies.command(0),
                 lambda: replies.fault(0, "x"),
             ):
                 with pytest.raises(RuntimeError, match="over"):
