@@ -68,7 +68,6 @@ struct bf_filter {
     double info_p;                               /* the p that bf_info shows */
     bf_functions functions;                      /* of the host; count 0: none */
     char *storage, *key;                         /* as given, or NULL */
-    bool closed;                                 /* closed: everything that it held is freed */
     bool first_in_use;
     int process;               /* bf_process() of the process whose calls are counted */
     _Alignas(8) uint64_t refs; /* lifetime.c: owners and active calls */

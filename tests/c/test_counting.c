@@ -18,11 +18,7 @@ static bf_filter *make(bf_spec spec)
 {
     spec.counting = true;
     bf_filter *f = bf_open(&spec, &e);
-    if (!f) {
-        failed_here++;
-        fprintf(
-            stderr, "%s m=%llu k=%u: %s\n", spec.scheme, (unsigned long long)spec.m, spec.k, e.msg);
-    }
+    if (!f) FAILED("%s m=%llu k=%u: %s\n", spec.scheme, (unsigned long long)spec.m, spec.k, e.msg);
     return f;
 }
 
@@ -56,10 +52,8 @@ static void batch(bf_filter *f, oracle *o, uint32_t *seed, size_t n, const char 
                   : op == 3     ? bf_remove_many(f, keys, n, each, &e)
                                 : bf_test_many(f, keys, n, each, &e);
         if (n != 1) CHECK_EQ(got, sum);
-        if (n && memcmp(each, want, n)) {
-            failed_here++;
-            fprintf(stderr, "%s %s: operation %d on %zu keys differs\n", o->scheme, home, op, n);
-        }
+        if (n && memcmp(each, want, n))
+            FAILED("%s %s: operation %d on %zu keys differs\n", o->scheme, home, op, n);
     }
 }
 
@@ -74,8 +68,7 @@ static void against_oracle(const char *scheme, uint64_t m, unsigned k, int home)
         .storage = home == MAPPED ? path : NULL });
     if (!f) return;
     if (home == POSITIONS) f->bitmap.kernels = NULL;
-    bf_info i;
-    bf_get_info(f, &i);
+    const bf_info i = info_of(f);
     CHECK(i.counting && i.bitset_bytes == (i.m + 1) / 2);
     oracle o = { .scheme = scheme,
         .m = i.m,
@@ -219,8 +212,7 @@ TEST(as_plain_filter)
             bf_add(f, t, n, &e);
         }
         CHECK((got = bf_to_plain(f, &e)) != NULL);
-        bf_info i;
-        bf_get_info(got, &i);
+        const bf_info i = info_of(got);
         CHECK(!i.counting && bf_equal(got, want, &e) == 1);
         bf_state a, b;
         bf_get_state(f, &a, &e);
@@ -427,8 +419,7 @@ TEST(saturation)
                 .storage = i == 2 ? path : NULL };
             bf_filter *f = bf_open(&spec, &e);
             bf_state st;
-            bf_info info;
-            bf_get_info(f, &info);
+            const bf_info info = info_of(f);
             uint64_t wait = 0, wrong = 0, looks = 0, keys = info.m / 5;
             int full = bf_saturated(f, &wait, &e);
             CHECK(full == 0 && wait >= keys / 4);

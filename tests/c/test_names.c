@@ -637,8 +637,7 @@ TEST(what_looks_like_a_url)
         CHECK_EQ(bf_storage_path(storage, &found, &e), 1);
         CHECK(found && !strcmp(found, name));
         bf_filter *f = OPEN(&((bf_spec){ .m = 1000, .k = 3, .storage = storage }));
-        bf_info info;
-        bf_get_info(f, &info);
+        const bf_info info = info_of(f);
         CHECK(!strcmp(info.storage, storage)); /* opens it again */
         CHECK_EQ(bf_add(f, "a", 1, &e), BF_ADDED);
         CHECK_EQ(bf_is_current(f, &(bf_spec){ .storage = storage }, &e), 1);

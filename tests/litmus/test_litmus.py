@@ -167,10 +167,7 @@ def test_a_key_that_was_seen_stays_seen():
     program = [[U("w", bit(0), "w0")], [R("w", "a"), R("w", "b")]]
     never(program, lambda names, final: names[1]["a"] > names[1]["b"])
     for order, by_c11 in ((RELEASE, False), (RELAXED, True)):
-        told = [
-            [U("w", bit(0), "w0"), W("told", 1, order)],
-            [R("told", "t", ACQUIRE), R("w", "a")],
-        ]
+        told = [[U("w", bit(0), "w0"), W("told", 1, order)], [R("told", "t", ACQUIRE), R("w", "a")]]
         assert allowed(told, lambda names, final: names[1]["t"] > names[1]["a"]) == by_c11
 
 

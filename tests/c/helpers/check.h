@@ -72,6 +72,14 @@ static const char *skipped_here;
         skipped_here = (why);                                                                      \
         return;                                                                                    \
     } while (0)
+/* A failure that says what it is about, in a line of its own. */
+#define FAILED(...) (failed_here++, (void)fprintf(stderr, __VA_ARGS__))
+#define info_of(filter)                                                                            \
+    ({                                                                                             \
+        bf_info i_;                                                                                \
+        bf_get_info(filter, &i_);                                                                  \
+        i_;                                                                                        \
+    })
 /* bf_close of each. */
 #define CLOSE(...)                                                                                 \
     do {                                                                                           \

@@ -73,10 +73,7 @@ def test_guava(tmp_path):
         == (tmp_path / "java").read_bytes()
     )
     ok(
-        "convert",
-        "--from",
-        "guava",
-        "-",
+        *"convert --from guava -".split(),
         tmp_path / "again.bloom",
         data=(tmp_path / "java").read_bytes(),
     )
@@ -87,15 +84,9 @@ def test_cells(tmp_path):
     bf.add("a")
     cells = bytes(bf.bitset[i // 8] >> (7 - i % 8) & 1 for i in range(64))
     ok(
-        "convert",
-        "--from",
-        "cells",
-        "-",
+        *"convert --from cells -".split(),
         tmp_path / "out.bloom",
-        "-m",
-        "64",
-        "--scheme",
-        "sax-sdbm",
+        *"-m 64 --scheme sax-sdbm".split(),
         data=cells,
     )
     assert BloomFilter.open(tmp_path / "out.bloom").bitset == bf.bitset
@@ -145,9 +136,6 @@ def test_a_bitmap_of_an_older_system_in_redis(tmp_path, redis_url, redis_socket)
         "bits",
         redis_url,
         tmp_path / "out.bloom",
-        "-m",
-        "20000",
-        "--scheme",
-        "gozero",
+        *"-m 20000 --scheme gozero".split(),
     )
     assert BloomFilter.open(tmp_path / "out.bloom").bitset == bf.bitset
