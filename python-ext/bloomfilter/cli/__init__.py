@@ -27,7 +27,12 @@ def main(argv: list[str] | None = None) -> int:
     try:
         code = 0
         try:
-            code = run(build_parser().parse_args(argv))
+            parser = build_parser()
+            args = parser.parse_args(argv)
+            if not args.run:
+                parser.print_help(sys.stdout)
+                parser.error("COMMAND is missing")
+            code = run(args)
         except SystemExit as end:  # --help, --version, a wrong command line
             if end.code:
                 raise

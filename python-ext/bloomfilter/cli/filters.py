@@ -54,9 +54,7 @@ def room_of(bf: BloomFilter) -> int:
 # ---- create ----
 def create(args: Namespace) -> int:
     if not homes.sizes(args):
-        raise Fault(
-            f"no size given: say -n KEYS -p RATE, or -m BITS -n KEYS, to create {shown(args.file)}"
-        )
+        raise Fault(f"pass -n and -p (or -m and -n) to create {shown(args.file)}")
     old = homes.exists(args.file, homes.how(args))
     with homes.make(args) as bf:
         text = " exists already, with these parameters: left as it is" if old else f": {brief(bf)}"
@@ -88,7 +86,7 @@ def state(bf: BloomFilter) -> dict[str, Any]:
 
 
 def info(args: Namespace) -> int:
-    with homes.open_to_read(args.file, **homes.how(args)) as bf:
+    with homes.open_to_read(args.file, **homes.given(args)) as bf:
         facts = {**describe(bf), **state(bf)}
         kind, room = variant(bf), room_left(bf, facts["count"])
     if args.json:
@@ -174,12 +172,12 @@ def new_like(inputs: list[BloomFilter], storage: str, options: dict[str, Any]) -
 
 
 def merge(args: Namespace) -> int:
-    options = homes.how(args)
+    options = homes.given(args)
     inputs = [homes.open_to_read(name, **options) for name in args.inputs]
     same(inputs, args.inputs)
     old = homes.exists(args.out, options)
     if old:
-        out = homes.open_to_write(args.out, **homes.how_to_write(args))
+        out = homes.open_to_write(args.out, **options, **homes.writers(args))
         same([out, inputs[0]], [args.out, args.inputs[0]])
         for bf in inputs:
             out |= bf

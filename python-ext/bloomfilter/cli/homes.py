@@ -13,7 +13,8 @@ from .._bloomfilter import _open, _path_of, _read_secret
 from .faults import Fault, shown
 
 SIZES = ("m", "n", "k", "p", "scheme")
-VARIANTS = ("grow", "window", "parts")
+VARIANTS = ("grow", "window", "parts", "shards")
+WRITERS = ("exclusive",)  # options of a handle that writes
 KINDS = {
     "grow": "a growing",
     "window": "a forgetting",
@@ -23,7 +24,8 @@ KINDS = {
 
 
 def secret_of(args: Namespace) -> bytes | None:
-    return None if args.secret_file is None else _read_secret(args.secret_file)
+    path = getattr(args, "secret_file", None)
+    return None if path is None else _read_secret(path)
 
 
 def how(args: Namespace) -> dict[str, Any]:
@@ -32,12 +34,21 @@ def how(args: Namespace) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not None}
 
 
+def writers(args: Namespace) -> dict[str, Any]:
+    return {name: getattr(args, name) for name in WRITERS if getattr(args, name, None)}
+
+
 def how_to_write(args: Namespace) -> dict[str, Any]:
-    return how(args) | ({"exclusive": True} if getattr(args, "exclusive", False) else {})
+    return how(args) | writers(args)
 
 
 def sizes(args: Namespace) -> dict[str, Any]:
     return {name: getattr(args, name) for name in SIZES if getattr(args, name, None) is not None}
+
+
+def given(args: Namespace) -> dict[str, Any]:
+    """How to open a filter, or the bitmap of another system that --scheme, -m and -k describe."""
+    return how(args) | sizes(args)
 
 
 def variants(args: Namespace) -> dict[str, Any]:
@@ -63,10 +74,10 @@ def open_to_write(storage: str, **options: Any) -> BloomFilter:
 
 
 def open_counting(args: Namespace, **more: Any) -> CountingBloomFilter:
-    bf = _open(args.file, **how(args), **more)
+    bf = _open(args.file, **given(args), **more)
     if not isinstance(bf, CountingBloomFilter):
         raise Fault(
-            f"{shown(args.file)} is {KINDS[kind_of(bf)]} filter and does not count: `bloomfilter create FILE --counting` makes one that does"
+            f"{shown(args.file)} is {KINDS[kind_of(bf)]} filter and does not count: create one that does with bloomfilter create FILE --counting"
         )
     return bf
 

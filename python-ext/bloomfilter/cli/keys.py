@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import sys
 from argparse import Namespace
@@ -9,7 +10,8 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
-from .. import BloomFilter
+from .. import BloomFilter, Error
+from .._bloomfilter import _path_of
 from . import homes, report
 from .faults import Fault, shown
 from .lines import Endless, bytes_in, opened, read, sources, write
@@ -87,13 +89,21 @@ def summary(args: Namespace, answer: dict[str, Any], text: str) -> None:
 
 # ---- add ----
 def writable(args: Namespace) -> BloomFilter:
-    """The filter that exists, or a new one where it was said how large."""
-    if homes.sizes(args):
+    """The filter that exists, or a new one if its size is given.  A constructor refuses another
+    system's bitmap in Redis, so where --scheme, -m and -k may describe one, it is opened."""
+    sizes = homes.sizes(args)
+    foreign = sizes.keys() <= {"scheme", "m", "k"} and _path_of(args.file) is None
+    if sizes and not foreign:
         return homes.make(args)
     try:
-        return homes.open_to_write(args.file, **homes.how_to_write(args))
-    except FileNotFoundError as fault:
-        raise Fault(f"{fault.strerror}: create it first, or say -n KEYS -p RATE") from None
+        return homes.open_to_write(args.file, **sizes, **homes.how_to_write(args))
+    except (Error, FileNotFoundError) as fault:
+        if getattr(fault, "errno", None) != errno.ENOENT:
+            raise
+        if sizes:
+            return homes.make(args)
+        why = getattr(fault, "strerror", None) or shown(str(fault))
+        raise Fault(f"{why}: create it first, or pass -n and -p (or -m and -n)") from None
 
 
 def through(
@@ -134,7 +144,7 @@ def add(args: Namespace) -> int:
 # ---- check ----
 def check(args: Namespace) -> int:
     paths = sources(args.keyfiles, args.file)
-    with homes.open_to_read(args.file, **homes.how(args)) as bf:
+    with homes.open_to_read(args.file, **homes.given(args)) as bf:
         return 1 if through(bf.contains_lines, bf, args, paths, "present", "absent") else 0
 
 

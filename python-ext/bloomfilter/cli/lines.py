@@ -21,6 +21,7 @@ AHEAD = 3  # buffers: one is looked at, one is read into, one lies between
 LARGE = 16 << 20  # bytes of a file from which on a thread reads it
 LONGEST = 2 << 30  # bytes of a line: what never ends (/dev/zero) must not take all memory
 STDIN = "-"
+MAGIC = b"\x8bBLM\r\n\x1a\n"  # begins each filter file: docs/format.md
 
 Feed = Callable[[memoryview, bool], None]  # lines; true: these are the last
 Piece = tuple[
@@ -40,6 +41,11 @@ def is_file(status: os.stat_result, path: str) -> bool:
         return False
 
 
+def is_filter(path: str) -> bool:
+    with open(path, "rb", buffering=0) as file:
+        return file.read(len(MAGIC)) == MAGIC
+
+
 def sources(keyfiles: list[str], filter_file: str) -> list[str]:
     """The inputs in order; complains about a missing one, and about the filter itself, before any
     is read."""
@@ -55,6 +61,8 @@ def sources(keyfiles: list[str], filter_file: str) -> list[str]:
             raise Fault(f"{path} is a directory, not a file of keys")
         if not os.access(path, os.R_OK):
             raise Fault(f"{path} cannot be read: permission denied")
+        if stat.S_ISREG(status.st_mode) and is_filter(path):
+            raise Fault(f"{path} is a filter, not a file of keys: FILE comes before KEYFILE")
     return keyfiles or [STDIN]
 
 

@@ -47,7 +47,7 @@ def rebuild(args: Namespace) -> int:
     progress = meter(bytes_in(paths), args.quiet)
     signals, state = Signals(), "is as it was"
     keys = Keys(paths, b"\0" if args.null else b"\n", progress, signals)
-    with signals, homes.open_to_write(args.file, **homes.how_to_write(args)) as bf:
+    with signals, homes.open_to_write(args.file, **homes.given(args), **homes.writers(args)) as bf:
         try:
             different = bf.rebuild(keys)
             state = "has the new keys"

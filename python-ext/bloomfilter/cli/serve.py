@@ -18,7 +18,7 @@ def find() -> str:
     found = shutil.which("bloomfilterd") or shutil.which(beside)
     if not found:
         raise Fault(
-            "bloomfilterd is not installed: pip installs only the Python part; scripts/build c makes the server, out/bin/bloomfilterd"
+            "bloomfilterd is not installed: pip installs only the Python part.  In the source tree, cmake -B out/d && sudo cmake --build out/d -t install installs it; scripts/build c builds out/bin/bloomfilterd"
         )
     return found
 

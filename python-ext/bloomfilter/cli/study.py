@@ -28,6 +28,7 @@ class Result:
     n: int
     m_asked: int  # block and block2 round it up to whole lines
     k: int
+    best_k: float  # m/n ln 2
     probes: int
     false_positives: int
     measured: float
@@ -69,6 +70,7 @@ def measure(halves: Halves, scheme: str, m: int, k: int, confidence: float) -> R
         halves.n,
         m,
         k,
+        theory.best_k(m, halves.n),
         halves.probes,
         found,
         found * share,
@@ -132,7 +134,7 @@ def percent(share: float) -> str:
 def show_over_k(scheme: str, results: list[Result]) -> None:
     first = results[0]
     print(
-        f"\n{scheme}: m = {first.m:,} bits, n = {first.n:,} keys added, {first.probes:,} others probed; false positives in %"
+        f"\n{scheme}: m = {first.m:,} bits, n = {first.n:,} keys added, {first.probes:,} others probed; the best k is m/n ln 2 = {first.best_k:.2f}; false positives in %"
     )
     rows = [
         (
@@ -161,11 +163,12 @@ def show_over_ratio(scheme: str, results: list[Result]) -> None:
         rows.append(
             (
                 str(ratio),
+                f"{theory.best_k(ratio, 1):.2f}",
                 *(f"{100 * r.measured:.3g}{' ' if r.inside else '*'}" if r else "" for r in line),
             )
         )
-        rows.append(("", *(f"{100 * r.theory:.3g} " if r else "" for r in line)))
-    report.table(("m/n", *(f"k={k} " for k in counts)), rows)
+        rows.append(("", "", *(f"{100 * r.theory:.3g} " if r else "" for r in line)))
+    report.table(("m/n", "best k", *(f"k={k} " for k in counts)), rows)
 
 
 def study(args: Namespace) -> int:
