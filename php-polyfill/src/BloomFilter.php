@@ -5,6 +5,12 @@ use Bloomfilter\Polyfill\{Fault, File, Filter, Foreign, Image, Keys, Opening, Pa
 /**
  * The extension's class in PHP.  Its reference is php-ext/bloomfilter.stub.php; what differs is docs/php-without-extension.md.
  * A method checks and converts its arguments and calls src/ once.
+ *
+ * @property-read string $bitset
+ * @property-read ?float $grow
+ * @property-read ?float $window
+ * @property-read ?int $parts
+ * @property-read bool $created
  */
 class BloomFilter implements Countable
 {
@@ -13,13 +19,9 @@ class BloomFilter implements Countable
     public readonly int $k;
     public readonly float $p;
     public readonly string $scheme;
-    /** Read from the filter each time: __get(). */
-    public readonly string $bitset;
-    public readonly ?float $grow;
-    public readonly ?float $window;
-    public readonly ?int $parts;
-    public readonly bool $created;
     private ?Filter $filter = null;
+    /** Those that their constructor made. */
+    private static ?WeakMap $made = null;
 
     public function __construct(
         int|float|null $m = null, int|float|null $n = null, int|float|null $k = null, ?float $p = null, ?string $scheme = null,
@@ -29,7 +31,10 @@ class BloomFilter implements Countable
         ?callable $clock = null, ?array $hashes = null
     ) {
         $this->mustBeFresh();
-        $this->install(Opening::filter(Spec::of(get_defined_vars(), static::class, __FUNCTION__)));
+        $spec = Spec::of(get_defined_vars(), static::class, __FUNCTION__);
+        $this->install(Opening::filter($spec));
+        self::$made ??= new WeakMap;
+        if ($spec->created) self::$made[$this] = true;
     }
 
     public static function randomSecret(): string { return random_bytes(16); }
@@ -228,10 +233,12 @@ class BloomFilter implements Countable
 
     // ---- properties that are read each time ----
 
+    private const LIVE = ['bitset', 'grow', 'window', 'parts', 'created'];
+
     public function __get($name)
     {
         if ($name === 'm' && $this->filter) return $this->filter->m();
-        if (!in_array($name, ['bitset', 'grow', 'window', 'parts', 'created'], true)) {
+        if (!in_array($name, self::LIVE, true)) {
             if (property_exists($this, $name)) throw new Error("Typed property BloomFilter::\$$name must not be accessed before initialization");
             trigger_error('Undefined property: ' . static::class . "::\$$name", E_USER_WARNING);
             return null;
@@ -241,7 +248,7 @@ class BloomFilter implements Countable
         return match ($name) {
             'bitset' => substr(implode('', array_map(fn(Part $part) => $part->bits(), $f->parts)), 0, intdiv($f->m() * $f->d->cellBits() + 7, 8)),
             'grow' => $f->d->grow ?: null,
-            'created' => $f->created,
+            'created' => isset(self::$made[$this]),
             default => null,
         };
     }
@@ -253,13 +260,14 @@ class BloomFilter implements Countable
 
     public function __set($name, $value)
     {
-        throw new Error(property_exists($this, $name) ? "Cannot modify readonly property BloomFilter::\$$name"
+        $own = in_array($name, self::LIVE, true) || $name === 'm';
+        throw new Error($own ? 'Cannot modify readonly property ' . static::class . "::\$$name"
             : 'Cannot create dynamic property ' . static::class . "::\$$name");
     }
 
     public function __unset($name)
     {
-        if (property_exists(self::class, $name)) throw new Error("Cannot unset readonly property BloomFilter::\$$name");
+        if (in_array($name, self::LIVE, true) || $name === 'm') throw new Error('Cannot unset readonly property ' . static::class . "::\$$name");
     }
 
     public function __debugInfo()
@@ -275,10 +283,9 @@ class BloomFilter implements Countable
         if ($this->filter || isset($this->n)) throw new Error(static::class . ' object is already constructed');
     }
 
-    /** m of a filter that grows, and what is read each time, stay without a value: __get() is called then. */
+    /** m of a filter that grows stays without a value: __get() is called then. */
     private function install(Filter $f): void
     {
-        unset($this->bitset, $this->grow, $this->window, $this->parts, $this->created);
         if ($f->d->kind === Params::GROW) unset($this->m);
         else $this->m = $f->d->m;
         [$this->n, $this->k, $this->p, $this->scheme] = [$f->d->n, $f->d->k, $f->d->effectiveP(), $f->d->scheme->name];

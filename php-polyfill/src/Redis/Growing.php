@@ -120,7 +120,7 @@ final class Growing extends Filter
             array_push($new, ...$this->put($some));
             $tries = count($new) > $before ? 0 : $tries;
         }
-        if (($added = array_sum($new)) && ($this->untilCheck -= $added) < 0) \Bloomfilter\Polyfill\State::warnIfFull($this);
+        if ($added = array_sum($new)) $this->countNew($added);
         return $new;
     }
 
