@@ -117,13 +117,11 @@ static int attach_all(bf_redis *r, const bf_params *d, bool make, bool *mine, bf
 
 /* d is what K:meta has.  A filter that lost all its shards may be replaced by one with other
  * parameters. */
-int bf_redis_attach_shards(
-    bf_redis *r, const bf_spec *spec, const bf_params *d, uint32_t mark, bf_error *err)
+int bf_redis_attach_shards(bf_redis *r, const bf_spec *spec, const bf_params *d, bf_error *err)
 {
     const bool make = bf_may_create(spec);
     int rc = take_shards(r, d, err);
     if (rc < 0) return rc;
-    r->mark = mark;
     if ((rc = bf_check_match(d, spec, r->label, err)) < 0 && make && !r->making && !any_shard(r))
         rc = 1;
     if (rc == 0) rc = attach_all(r, d, make, NULL, err);
@@ -160,7 +158,7 @@ static int find_id(bf_redis *r, uint32_t *id, bf_error *err)
 int bf_redis_make_shards(bf_redis *r, const bf_params *d, bf_error *err)
 {
     bool mine[BF_SHARDS_MAX] = { false };
-    uint32_t id = r->seen ? bf_random() : 0;
+    uint32_t id = r->mark ? bf_random() : 0;
     long long made = 0;
     int rc = take_shards(r, d, err);
     if (rc < 0) return rc;
@@ -169,7 +167,7 @@ int bf_redis_make_shards(bf_redis *r, const bf_params *d, bf_error *err)
     if (rc == 0) {
         bf_conn_begin(r->conn, BF_WRITES);
         bf_conn_eval(r->conn, bf_script_create, 2);
-        bf_conn_append(r->conn, "%s %s %x making 1", r->key, r->meta, r->seen);
+        bf_conn_append(r->conn, "%s %s %x making 1", r->key, r->meta, r->mark);
         bf_redis_meta_put(r, d, id);
         rc = bf_conn_run_script(r->conn, &made, err);
     }
