@@ -58,7 +58,7 @@ typedef struct bf_redis {
     /* forgetting filter: every round trip to its parts ends by reading born of K:meta */
     bool by_born;
     bool users_clock; /* forgetting filter: its users' clocks decide, not Redis's */
-    bool made;        /* opening it created a missing shard */
+    bool made;        /* opening created this shard, or a shard of this filter */
     bool doubt;       /* a round trip found a part that is lost or another filter's */
     uint64_t added;   /* new keys added since it was opened or re-created */
     bool foreign;
@@ -200,15 +200,10 @@ void bf_redis_append_wait(bf_redis *r);
 int bf_redis_check_replicas(const bf_redis *r, const char *done, long long have, bf_error *err);
 /* Returns the error of a change with an unknown outcome; done: "added" or "removed". */
 int bf_redis_fail_unknown_outcome(bf_redis *r, const char *done, bf_error *err);
-typedef struct {      /* what differs between tests, adds and removes */
-    const char *done; /* what it does to the keys; NULL: nothing, so it may be sent again */
-    /* Appends the commands; about: the key that decides the node of a cluster. */
-    void (*put)(bf_redis_request *g, const char *about);
-    /* Reads the replies into present and mark. */
-    int (*take)(bf_redis_request *g, bf_redis_outcome *a);
-} bf_redis_op;
-extern const bf_redis_op bf_redis_tests; /* bitfield.c */
-
+/* bitfield.c: appends the commands of a test; about is the key that decides the node of a cluster.
+ * Then reads the replies into present and mark. */
+void bf_redis_append_tests(bf_redis_request *g, const char *about);
+int bf_redis_take_tests(bf_redis_request *g, bf_redis_outcome *a);
 /* BF_UNITE of counters; after an error a part of them may be added */
 int bf_redis_count_unite(bf_redis *r, const void *words, bf_error *err);
 
