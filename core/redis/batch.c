@@ -310,10 +310,10 @@ static int apply_sorted(const bf_redis_request *all, bf_error *err)
     uint8_t *answer = (uint8_t *)(from + nkeys);
     memset(next, 0, s * sizeof *next);
     for (size_t i = 0; i < nkeys; i++) {
-        const uint64_t shard = all->pos[i * k] / cells;
-        uint64_t *own = sorted + i * k;
-        for (unsigned j = 0; j < k; j++) own[j] = all->pos[i * k + j] - shard * cells;
-        all->present[i] = r->caches && is_known(all, r->shard ? r->shard + shard : r, own, now);
+        const uint64_t *pos = all->pos + i * k, shard = s > 1 ? *pos / cells : 0;
+        bf_redis *one = r->shard ? r->shard + shard : r;
+        for (unsigned j = 0; r->caches && shard && j < k; j++) sorted[j] = pos[j] - shard * cells;
+        all->present[i] = r->caches && is_known(all, one, shard ? sorted : pos, now);
         next[shard] += !all->present[i];
     }
     for (size_t i = 0; i < s; i++) { /* only shards that have keys */
@@ -330,7 +330,7 @@ static int apply_sorted(const bf_redis_request *all, bf_error *err)
     }
     for (size_t i = 0; i < nkeys; i++) {
         if (all->present[i]) continue;
-        const uint64_t shard = all->pos[i * k] / cells;
+        const uint64_t shard = s > 1 ? all->pos[i * k] / cells : 0;
         const size_t to = next[shard]++;
         from[to] = (uint32_t)i;
         for (unsigned j = 0; j < k; j++) sorted[to * k + j] = all->pos[i * k + j] - shard * cells;

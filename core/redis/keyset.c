@@ -98,7 +98,7 @@ static bool any_shard(bf_redis *r)
 static int attach_all(bf_redis *r, const bf_params *d, bool make, bf_error *err)
 {
     bf_error fault;
-    int rc = bf_redis_prefetch_keys(r, NULL, r->shards, err);
+    int rc = 0;
     for (unsigned i = 0; rc == 0 && i < r->shards; i++) rc = attach_shard(r, d, i, make, err);
     if (rc < 0) return rc;
     if (!make || !r->making) return 0;
@@ -118,6 +118,7 @@ int bf_redis_attach_shards(bf_redis *r, const bf_spec *spec, const bf_params *d,
     if (rc < 0) return rc;
     if ((rc = bf_check_match(d, spec, r->label, err)) < 0 && make && !r->making && !any_shard(r))
         rc = 1;
+    if (rc == 0) rc = bf_redis_prefetch_keys(r, NULL, r->shards, err);
     if (rc == 0) rc = attach_all(r, d, make, err);
     bf_redis_select(r);
     if (rc == 0) return 1;
