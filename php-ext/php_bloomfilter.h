@@ -14,9 +14,6 @@
 #error "a 64-bit PHP is needed: m, n and positions are PHP integers"
 #endif
 
-/* a file or Redis filter that the process keeps open: php_persistent.c */
-typedef struct php_bf_map php_bf_map;
-
 /* PHP callables that the core calls: a clock, or hash functions.  An object shares them with its
  * clones. */
 typedef struct {
@@ -27,13 +24,20 @@ typedef struct {
 } php_bf_callback;
 typedef struct php_bf_client php_bf_client; /* php_redis.c: a phpredis object used as a home */
 
+/* A filter, and what its objects share: several objects use one that the process keeps open. */
 typedef struct {
-    bf_filter *f; /* NULL: not constructed yet, or closed */
+    bf_filter *f;
+    int64_t adds_until_check; /* new keys until the next check of the fill */
+    uint64_t used;            /* BF_G(openings) at its last use */
+    uint32_t refs;            /* objects, and the table of kept filters */
+    bool kept;                /* it was already open at its last use */
+    php_bf_client *client;    /* the client that f uses, or NULL; then it is in no table */
+} php_bf_handle;
+
+typedef struct {
+    bf_filter *f;          /* handle->f; NULL: not constructed yet, or closed */
+    php_bf_handle *handle; /* NULL where f is */
     php_bf_callback *callback;
-    php_bf_map *map;           /* the kept filter that f is; NULL: f is the object's own */
-    int64_t *adds_until_check; /* new keys until the next check of the fill; points to the map's
-                                  counter or to ... */
-    int64_t own_adds_until_check;
     bool created; /* this object's constructor created the filter */
     /* the filter (a counted reference) that the keys of f will replace, or NULL */
     bf_filter *rebuilt;
@@ -41,7 +45,7 @@ typedef struct {
 } php_bf;
 
 ZEND_BEGIN_MODULE_GLOBALS(bloomfilter)
-HashTable maps;           /* php_bf_map by absolute path or URL, and more (name_of) */
+HashTable maps;           /* php_bf_handle by absolute path or URL, and more (name_of) */
 zend_long max_maps;       /* INI bloomfilter.max_maps                                */
 bool warn;                /* INI bloomfilter.warn                                    */
 bool unserialize_storage; /* INI bloomfilter.unserialize_storage                     */
@@ -101,16 +105,16 @@ zend_class_entry *php_bf_rename_types(zend_class_entry *ce);
 void php_bf_init_handlers(void);
 zend_object *php_bf_create(zend_class_entry *ce);
 bool php_bf_is_fresh(zend_object *object); /* false and an exception: constructed before */
-/* takes over f, and sets the readonly properties */
-void php_bf_init_object(zend_object *object, bf_filter *f, php_bf_map *map);
+/* takes over handle, and sets the readonly properties */
+void php_bf_init_object(zend_object *object, php_bf_handle *handle);
 void php_bf_close_object(php_bf *bf);
-/* Gives f and callback (may be NULL) to a fresh object.  False: an exception; f NULL throws *err.
- * Takes over f, map and callback in any case. */
-bool php_bf_install(zend_object *object, bf_filter *f, php_bf_map *map, php_bf_callback *callback,
-    const bf_error *err);
+/* Gives handle and callback (may be NULL) to a fresh object.  False: an exception; handle NULL
+ * throws *err.  Takes over both in any case. */
+bool php_bf_install(
+    zend_object *object, php_bf_handle *handle, php_bf_callback *callback, const bf_error *err);
 /* the same with a new object in *to */
-void php_bf_wrap(zval *to, zend_class_entry *ce, bf_filter *f, php_bf_map *map,
-    php_bf_callback *callback, const bf_error *err);
+void php_bf_wrap(zval *to, zend_class_entry *ce, php_bf_handle *handle, php_bf_callback *callback,
+    const bf_error *err);
 
 /* php_callback.c: the callables given to a constructor, into spec and *made (NULL: none were
  * given).  False: exception. share and free accept NULL. */
@@ -124,7 +128,7 @@ ZEND_COLD void php_bf_check_fill(php_bf *bf);
 void php_bf_warn_weak_hash(const zval *made); /* made: a new object, or none */
 static zend_always_inline void php_bf_count_new(php_bf *bf, int64_t fresh)
 {
-    if (UNEXPECTED((*bf->adds_until_check -= fresh) < 0)) php_bf_check_fill(bf);
+    if (UNEXPECTED((bf->handle->adds_until_check -= fresh) < 0)) php_bf_check_fill(bf);
 }
 static zend_always_inline bool php_bf_counts(const zend_class_entry *ce)
 {
@@ -136,21 +140,17 @@ void php_bf_maps_init(zend_bloomfilter_globals *globals);
 void php_bf_maps_free(zend_bloomfilter_globals *globals);
 zend_long php_bf_maps_open(void);
 void php_bf_maps_drop_idle(void);
-int64_t *php_bf_map_adds_until_check(php_bf_map *map);
-bool php_bf_map_is_new(const php_bf_map *map); /* true: this process did not have it open before */
-/* opens a filter, or returns one that is already open */
-bf_filter *php_bf_open(const bf_spec *spec, php_bf_map **map, bf_error *err);
-/* releases what php_bf_open returned; map NULL: bf_close */
-void php_bf_release(bf_filter *f, php_bf_map *map);
-/* its client object, or NULL; map may be NULL */
-zend_object *php_bf_client_in(const php_bf_map *map);
+/* Opens a filter, or takes one that is already open.  NULL: *err. */
+php_bf_handle *php_bf_open(const bf_spec *spec, bf_error *err);
+/* Takes over f, which may be NULL after an error: then, or if memory is short, NULL and *err. */
+php_bf_handle *php_bf_hold(bf_filter *f, bf_error *err);
+void php_bf_release(php_bf_handle *handle); /* NULL is fine */
 
 /* php_redis.c: phpredis objects */
 bool php_bf_is_client(const zend_object *object);
 /* Sets spec's redis_client and key; NULL: exception.  Reference counted; the caller owns the first
  * reference. */
 php_bf_client *php_bf_client_new(zend_object *object, bf_spec *spec, zend_string *key);
-php_bf_client *php_bf_client_of(const bf_spec *spec);
 php_bf_client *php_bf_client_hold(php_bf_client *c);
 void php_bf_client_release(php_bf_client *c); /* NULL is fine */
 zend_object *php_bf_client_object(const php_bf_client *c);

@@ -103,8 +103,8 @@ PHP_METHOD(BloomFilter, __serialize)
     add_members(return_value, Z_OBJ_P(ZEND_THIS));
 }
 
-static bf_filter *reopen(const zend_string *storage, const zval *key, bool read_only, bool counting,
-    php_bf_map **map, bf_error *err)
+static php_bf_handle *reopen(
+    const zend_string *storage, const zval *key, bool read_only, bool counting, bf_error *err)
 {
     bf_spec spec = { .key = key ? Z_STRVAL_P(key) : NULL,
         .must_exist = true,
@@ -123,9 +123,9 @@ static bf_filter *reopen(const zend_string *storage, const zval *key, bool read_
     else
         spec.storage = php_bf_storage(storage);
     if (!spec.storage) return NULL;
-    bf_filter *f = php_bf_open(&spec, map, err);
+    php_bf_handle *handle = php_bf_open(&spec, err);
     efree((char *)spec.storage);
-    return f;
+    return handle;
 }
 
 /* Sets a property as code of the script would: a serialized string must not overwrite m, or put a
@@ -174,8 +174,7 @@ PHP_METHOD(BloomFilter, __unserialize)
 {
     HashTable *data;
     bf_error err;
-    bf_filter *f = NULL;
-    php_bf_map *map = NULL;
+    php_bf_handle *handle;
     ZEND_PARSE_PARAMETERS_START(1, 1)
     Z_PARAM_ARRAY_HT(data)
     ZEND_PARSE_PARAMETERS_END();
@@ -184,15 +183,16 @@ PHP_METHOD(BloomFilter, __unserialize)
     zval *members = find(data, "members", IS_ARRAY);
     const bf_spec expect = { .counting = php_bf_counts(Z_OBJCE_P(ZEND_THIS)) };
     if (bytes)
-        f = bf_from_bytes(Z_STRVAL_P(bytes), Z_STRLEN_P(bytes), &expect, &err);
+        handle =
+            php_bf_hold(bf_from_bytes(Z_STRVAL_P(bytes), Z_STRLEN_P(bytes), &expect, &err), &err);
     else if (storage)
-        f = reopen(Z_STR_P(storage), find(data, "key", IS_STRING), find(data, "readOnly", IS_TRUE),
-            expect.counting, &map, &err);
+        handle = reopen(Z_STR_P(storage), find(data, "key", IS_STRING),
+            find(data, "readOnly", IS_TRUE), expect.counting, &err);
     else {
         zend_throw_exception(php_bf_exception_ce,
             "the serialized data is not a filter: it has neither bytes nor storage", BF_EFORMAT);
         RETURN_THROWS();
     }
-    if (php_bf_install(Z_OBJ_P(ZEND_THIS), f, map, NULL, &err) && members)
+    if (php_bf_install(Z_OBJ_P(ZEND_THIS), handle, NULL, &err) && members)
         load_members(Z_OBJ_P(ZEND_THIS), Z_ARRVAL_P(members));
 }

@@ -244,10 +244,6 @@ php_bf_client *php_bf_client_new(zend_object *object, bf_spec *spec, zend_string
     return NULL;
 }
 
-php_bf_client *php_bf_client_of(const bf_spec *spec)
-{
-    return spec->redis_client ? spec->redis_client->ctx : NULL;
-}
 php_bf_client *php_bf_client_hold(php_bf_client *c)
 {
     c->refs++;

@@ -340,7 +340,8 @@ static void call_many(INTERNAL_FUNCTION_PARAMETERS, many_call *call)
     batch_init(&b, Z_OBJ_P(ZEND_THIS), call, NULL);
     if (!take_all(&b, keys)) RETURN_THROWS();
     RETVAL_LONG(b.hits);
-    if (call == bf_add_many) php_bf_count_new(php_bf_from(Z_OBJ_P(ZEND_THIS)), b.hits);
+    php_bf *bf = php_bf_from(Z_OBJ_P(ZEND_THIS));
+    if (call == bf_add_many && bf->f) php_bf_count_new(bf, b.hits);
 }
 
 PHP_METHOD(BloomFilter, addMany) { call_many(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_add_many); }
@@ -375,13 +376,13 @@ PHP_METHOD(BloomFilter, rebuild)
     Z_PARAM_ITERABLE(keys)
     ZEND_PARSE_PARAMETERS_END();
     PHP_BF_THIS(f);
-    bf_filter *empty = bf_rebuild_begin(f, &err);
+    php_bf_handle *empty = php_bf_hold(bf_rebuild_begin(f, &err), &err);
     if (!empty) {
         php_bf_raise(&err);
         RETURN_THROWS();
     }
     zend_object *fresh = php_bf_create(php_bf_ce);
-    php_bf_init_object(fresh, empty, NULL);
+    php_bf_init_object(fresh, empty);
     php_bf_from(fresh)->callback = php_bf_callback_share(php_bf_from(Z_OBJ_P(ZEND_THIS))->callback);
     /* cancelled when fresh is freed, however this ends */
     php_bf_from(fresh)->rebuilt = bf_retain(f);
@@ -444,7 +445,8 @@ static void return_each(INTERNAL_FUNCTION_PARAMETERS, bool add)
         ZEND_HASH_FOREACH_END();
     }
     efree(each);
-    if (add) php_bf_count_new(php_bf_from(Z_OBJ_P(ZEND_THIS)), b.hits);
+    php_bf *bf = php_bf_from(Z_OBJ_P(ZEND_THIS));
+    if (add && bf->f) php_bf_count_new(bf, b.hits);
 }
 
 PHP_METHOD(BloomFilter, existMany) { return_each(INTERNAL_FUNCTION_PARAM_PASSTHRU, false); }

@@ -13,13 +13,7 @@ static zend_object_handlers handlers;
 zend_object *php_bf_create(zend_class_entry *ce)
 {
     php_bf *bf = zend_object_alloc(sizeof *bf, ce);
-    bf->f = NULL;
-    bf->map = NULL;
-    bf->callback = NULL;
-    bf->own_adds_until_check = 0;
-    bf->created = false;
-    bf->rebuilt = NULL;
-    bf->adds_until_check = &bf->own_adds_until_check;
+    memset(bf, 0, offsetof(php_bf, std));
     zend_object_std_init(&bf->std, ce);
     object_properties_init(&bf->std, ce);
     bf->std.handlers = &handlers;
@@ -30,19 +24,17 @@ zend_object *php_bf_create(zend_class_entry *ce)
  * destructor. */
 void php_bf_close_object(php_bf *bf)
 {
-    bf_filter *f = bf->f;
-    php_bf_map *map = bf->map;
+    php_bf_handle *handle = bf->handle;
     php_bf_callback *callback = bf->callback;
     if (bf->rebuilt) { /* does nothing if the rebuild is over */
-        bf_rebuild_cancel(bf->rebuilt, f, NULL);
+        bf_rebuild_cancel(bf->rebuilt, bf->f, NULL);
         bf_close(bf->rebuilt);
         bf->rebuilt = NULL;
     }
     bf->f = NULL;
-    bf->map = NULL;
+    bf->handle = NULL;
     bf->callback = NULL;
-    bf->adds_until_check = &bf->own_adds_until_check;
-    php_bf_release(f, map);
+    php_bf_release(handle);
     php_bf_callback_free(callback);
 }
 
@@ -59,13 +51,16 @@ static zend_object *clone_object(zend_object *object)
 {
     zend_object *copy = php_bf_create(object->ce);
     bf_filter *f = php_bf_from(object)->f;
+    php_bf_handle *handle = NULL;
     bf_error err;
     GC_ADDREF(object);
     if (!f)
         php_bf_raise_closed();
-    else if (!(php_bf_from(copy)->f = bf_copy(f, &err)))
+    else if (!(handle = php_bf_hold(bf_copy(f, &err), &err)))
         php_bf_raise(&err);
     else {
+        php_bf_from(copy)->handle = handle;
+        php_bf_from(copy)->f = handle->f;
         php_bf_from(copy)->callback = php_bf_callback_share(php_bf_from(object)->callback);
         zend_objects_clone_members(copy, object);
     }
@@ -92,33 +87,30 @@ static zval *slot(zend_object *object, int number)
     return v;
 }
 
-void php_bf_init_object(zend_object *object, bf_filter *f, php_bf_map *map)
+void php_bf_init_object(zend_object *object, php_bf_handle *handle)
 {
     bf_info info;
-    bf_get_info(f, &info);
+    bf_get_info(handle->f, &info);
     ZVAL_LONG(slot(object, SLOT_M), (zend_long)info.m);
     ZVAL_LONG(slot(object, SLOT_N), (zend_long)info.n);
     ZVAL_LONG(slot(object, SLOT_K), (zend_long)info.k);
     ZVAL_DOUBLE(slot(object, SLOT_P), info.p);
     ZVAL_STRING(slot(object, SLOT_SCHEME), info.scheme);
-    php_bf_from(object)->f = f;
-    php_bf_from(object)->map = map;
-    php_bf_from(object)->created = info.created && (!map || php_bf_map_is_new(map));
-    if (map)
-        php_bf_from(object)->adds_until_check = php_bf_map_adds_until_check(map);
-    else
-        php_bf_from(object)->own_adds_until_check = info.created ? (int64_t)info.n : 0;
+    php_bf_from(object)->f = handle->f;
+    php_bf_from(object)->handle = handle;
+    php_bf_from(object)->created = info.created && !handle->kept;
+    if (php_bf_from(object)->created) handle->adds_until_check = (int64_t)info.n;
 }
 
-bool php_bf_install(zend_object *object, bf_filter *f, php_bf_map *map, php_bf_callback *callback,
-    const bf_error *err)
+bool php_bf_install(
+    zend_object *object, php_bf_handle *handle, php_bf_callback *callback, const bf_error *err)
 {
-    const bool fits = f && object && php_bf_is_fresh(object);
+    const bool fits = handle && object && php_bf_is_fresh(object);
     if (fits) {
-        php_bf_init_object(object, f, map);
+        php_bf_init_object(object, handle);
         php_bf_from(object)->callback = callback;
-    } else if (f)
-        php_bf_release(f, map);
+    } else if (handle)
+        php_bf_release(handle);
     else
         php_bf_raise(err);
     if (!fits) php_bf_callback_free(callback);
@@ -126,12 +118,12 @@ bool php_bf_install(zend_object *object, bf_filter *f, php_bf_map *map, php_bf_c
     return fits;
 }
 
-void php_bf_wrap(zval *to, zend_class_entry *ce, bf_filter *f, php_bf_map *map,
-    php_bf_callback *callback, const bf_error *err)
+void php_bf_wrap(zval *to, zend_class_entry *ce, php_bf_handle *handle, php_bf_callback *callback,
+    const bf_error *err)
 {
     /* PHP throws for an abstract subclass */
-    const bool made = f && object_init_ex(to, ce) == SUCCESS;
-    php_bf_install(made ? Z_OBJ_P(to) : NULL, f, map, callback, err);
+    const bool made = handle && object_init_ex(to, ce) == SUCCESS;
+    php_bf_install(made ? Z_OBJ_P(to) : NULL, handle, callback, err);
 }
 
 /* ---- properties ---- */
@@ -289,9 +281,9 @@ static int compare(zval *a, zval *b)
 static HashTable *get_gc(zend_object *object, zval **table, int *n)
 {
     php_bf *bf = php_bf_from(object);
-    zend_object *client = php_bf_client_in(bf->map);
+    php_bf_client *client = bf->handle ? bf->handle->client : NULL;
     zend_get_gc_buffer *buffer = zend_get_gc_buffer_create();
-    if (client) zend_get_gc_buffer_add_obj(buffer, client);
+    if (client) zend_get_gc_buffer_add_obj(buffer, php_bf_client_object(client));
     if (bf->callback) zend_get_gc_buffer_add_zval(buffer, &bf->callback->callables);
     zend_get_gc_buffer_use(buffer, table, n);
     return zend_std_get_properties(object);

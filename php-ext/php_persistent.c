@@ -2,33 +2,35 @@
  * opening one again costs one stat() of the path, or one round trip on the existing connection.
  * Knows names, reference counts and which one is closed first.  Whether an open one is still what
  * is under its name, and matches the arguments (secrets included), is decided by the core
- * (bf_is_current). maps: name_of() -> php_bf_map { filter, references: one of the table, one per
- * object }. A map that left the table (replaced file, lost key, least recently used, end of the
- * process) lives on while objects use it. */
+ * (bf_is_current). maps: name_of() -> php_bf_handle.  One that left the table (replaced file, lost
+ * key, least recently used, end of the process) lives on while objects use it. */
 #include "php_bloomfilter.h"
 #include "zend_smart_str.h"
 #include <stdlib.h>
 #include <unistd.h>
 
-struct php_bf_map {
-    bf_filter *f;
-    uint64_t used;            /* BF_G(openings) at its last use */
-    int64_t adds_until_check; /* see php_bf */
-    uint32_t refs;
-    bool kept;             /* it was already open at its last use */
-    php_bf_client *client; /* the client that f uses, or NULL; such a map is in no table */
-};
-
 /* ---- life ---- */
-static void unref(php_bf_map *map)
+php_bf_handle *php_bf_hold(bf_filter *f, bf_error *err)
 {
-    if (--map->refs) return;
-    bf_close(map->f);
-    php_bf_client_release(map->client);
-    free(map);
+    php_bf_handle *handle = f ? malloc(sizeof *handle) : NULL;
+    if (handle)
+        *handle = (php_bf_handle){ .f = f, .refs = 1 };
+    else if (f) {
+        bf_close(f);
+        *err = (bf_error){ .code = BF_ENOMEM, .msg = "out of memory", .key = BF_NO_KEY };
+    }
+    return handle;
 }
 
-static void forget(zval *entry) { unref(Z_PTR_P(entry)); }
+void php_bf_release(php_bf_handle *handle)
+{
+    if (!handle || --handle->refs) return;
+    bf_close(handle->f);
+    php_bf_client_release(handle->client);
+    free(handle);
+}
+
+static void forget(zval *entry) { php_bf_release(Z_PTR_P(entry)); }
 
 void php_bf_maps_init(zend_bloomfilter_globals *globals)
 {
@@ -37,17 +39,6 @@ void php_bf_maps_init(zend_bloomfilter_globals *globals)
 
 void php_bf_maps_free(zend_bloomfilter_globals *globals) { zend_hash_destroy(&globals->maps); }
 
-int64_t *php_bf_map_adds_until_check(php_bf_map *map) { return &map->adds_until_check; }
-bool php_bf_map_is_new(const php_bf_map *map) { return !map->kept; }
-
-void php_bf_release(bf_filter *f, php_bf_map *map)
-{
-    if (map)
-        unref(map);
-    else
-        bf_close(f);
-}
-
 /* ---- the tables ---- */
 zend_long php_bf_maps_open(void) { return (zend_long)zend_hash_num_elements(&BF_G(maps)); }
 
@@ -55,7 +46,7 @@ zend_long php_bf_maps_open(void) { return (zend_long)zend_hash_num_elements(&BF_
 static void make_room(void)
 {
     while (php_bf_maps_open() && php_bf_maps_open() >= BF_G(max_maps)) {
-        php_bf_map *map, *oldest = NULL;
+        php_bf_handle *map, *oldest = NULL;
         zend_string *name, *oldest_name = NULL;
         ZEND_HASH_FOREACH_STR_KEY_PTR(&BF_G(maps), name, map)
         {
@@ -70,7 +61,7 @@ static void make_room(void)
 
 static int drop_if_idle(zval *entry)
 {
-    const php_bf_map *map = Z_PTR_P(entry);
+    const php_bf_handle *map = Z_PTR_P(entry);
     bf_info info;
     bf_get_info(map->f, &info);
     return map->refs == 1 && strcmp(info.home, "file") == 0 && !info.read_only
@@ -82,26 +73,20 @@ static int drop_if_idle(zval *entry)
  * nor have an exclusive writer. */
 void php_bf_maps_drop_idle(void) { zend_hash_apply(&BF_G(maps), drop_if_idle); }
 
-static php_bf_map *use(php_bf_map *map)
+static php_bf_handle *use(php_bf_handle *handle)
 {
-    map->used = ++BF_G(openings);
-    map->refs++;
-    return map;
+    handle->used = ++BF_G(openings);
+    handle->refs++;
+    return handle;
 }
 
-/* Returns NULL if it is not kept (out of memory, or in process memory); the caller then owns f. */
-static php_bf_map *keep(bf_filter *f, const smart_str *name)
+static void keep(php_bf_handle *handle, const smart_str *name)
 {
     bf_info info;
-    bf_get_info(f, &info);
-    php_bf_map *map = strcmp(info.home, "file") == 0 || strcmp(info.home, "redis") == 0
-                          ? malloc(sizeof *map)
-                          : NULL;
-    if (!map) return NULL;
-    *map = (php_bf_map){ .f = f, .refs = 1 };
+    bf_get_info(handle->f, &info);
+    if (!strcmp(info.home, "memory")) return; /* a copy of a compact image */
     make_room();
-    zend_hash_str_update_ptr(&BF_G(maps), ZSTR_VAL(name->s), ZSTR_LEN(name->s), map);
-    return use(map);
+    zend_hash_str_update_ptr(&BF_G(maps), ZSTR_VAL(name->s), ZSTR_LEN(name->s), use(handle));
 }
 
 /* ---- opening ---- */
@@ -136,47 +121,29 @@ static bool may_write_now(const bf_filter *f, const bf_spec *spec)
     return info.read_only && !spec->read_only && VCWD_ACCESS(spec->storage, W_OK) == 0;
 }
 
-static bf_filter *open_through_client(const bf_spec *spec, php_bf_map **map, bf_error *err)
+php_bf_handle *php_bf_open(const bf_spec *spec, bf_error *err)
 {
-    bf_filter *f = bf_open(spec, err);
-    if (!f) return NULL;
-    if ((*map = malloc(sizeof **map)))
-        **map =
-            (php_bf_map){ .f = f, .refs = 1, .client = php_bf_client_hold(php_bf_client_of(spec)) };
-    else {
-        bf_close(f);
-        *err = (bf_error){ .code = BF_ENOMEM, .msg = "out of memory", .key = BF_NO_KEY };
-    }
-    return *map ? f : NULL;
-}
-
-zend_object *php_bf_client_in(const php_bf_map *map)
-{
-    return map && map->client ? php_bf_client_object(map->client) : NULL;
-}
-
-bf_filter *php_bf_open(const bf_spec *spec, php_bf_map **map, bf_error *err)
-{
-    *map = NULL;
-    if (spec->redis_client) return open_through_client(spec, map, err);
+    php_bf_handle *handle = NULL;
     if (spec->exclusive) php_bf_maps_drop_idle();
     /* bf_is_current compares parameters and secret only, so a filter with other options is not kept
      */
-    if (!spec->storage || BF_G(max_maps) <= 0 || spec->client || spec->clock || spec->functions ||
-        spec->exclusive)
-        return bf_open(spec, err);
+    if (!spec->storage || BF_G(max_maps) <= 0 || spec->clock || spec->functions ||
+        spec->exclusive) {
+        handle = php_bf_hold(bf_open(spec, err), err);
+        if (handle && spec->redis_client)
+            handle->client = php_bf_client_hold(spec->redis_client->ctx);
+        return handle;
+    }
     smart_str name = name_of(spec);
-    bf_filter *f = NULL;
-    php_bf_map *kept = zend_hash_find_ptr(&BF_G(maps), name.s);
+    php_bf_handle *kept = zend_hash_find_ptr(&BF_G(maps), name.s);
     const int fits = kept ? bf_is_current(kept->f, spec, err) : 0;
     if (fits > 0 && !may_write_now(kept->f, spec)) {
         kept->kept = true;
-        *map = use(kept);
-        f = kept->f;
+        handle = use(kept);
     } else if (fits >= 0) {
         if (kept) zend_hash_del(&BF_G(maps), name.s);
-        if ((f = bf_open(spec, err))) *map = keep(f, &name);
+        if ((handle = php_bf_hold(bf_open(spec, err), err))) keep(handle, &name);
     }
     smart_str_free(&name);
-    return f;
+    return handle;
 }

@@ -9,26 +9,28 @@ static zend_long whole(double count)
 }
 
 /* ---- two filters ---- */
-/* Returns the other operand; NULL: exception. */
-static bf_filter *other_filter(INTERNAL_FUNCTION_PARAMETERS)
+/* Finds the filter of $this and the other operand.  False: exception. */
+static bool operands(INTERNAL_FUNCTION_PARAMETERS, bf_filter **f, bf_filter **other)
 {
-    zend_object *other;
+    zend_object *object;
     ZEND_PARSE_PARAMETERS_START(1, 1)
-    Z_PARAM_OBJ_OF_CLASS(other, php_bf_ce)
-    ZEND_PARSE_PARAMETERS_END_EX(return NULL);
-    if (!php_bf_from(other)->f) php_bf_raise_closed();
-    return php_bf_from(other)->f;
+    Z_PARAM_OBJ_OF_CLASS(object, php_bf_ce)
+    ZEND_PARSE_PARAMETERS_END_EX(return false);
+    *f = php_bf_from(Z_OBJ_P(ZEND_THIS))->f;
+    *other = php_bf_from(object)->f;
+    if (!*f || !*other) php_bf_raise_closed();
+    return *f && *other;
 }
 
 static void combine(
     INTERNAL_FUNCTION_PARAMETERS, bf_filter *(*call)(bf_filter *, bf_filter *, bf_error *))
 {
     bf_error err;
-    bf_filter *other = other_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU);
-    if (!other) RETURN_THROWS();
-    PHP_BF_THIS(f);
+    bf_filter *f, *other;
+    if (!operands(INTERNAL_FUNCTION_PARAM_PASSTHRU, &f, &other)) RETURN_THROWS();
     php_bf_callback *callback = php_bf_callback_share(php_bf_from(Z_OBJ_P(ZEND_THIS))->callback);
-    php_bf_wrap(return_value, Z_OBJCE_P(ZEND_THIS), call(f, other, &err), NULL, callback, &err);
+    php_bf_wrap(return_value, Z_OBJCE_P(ZEND_THIS), php_bf_hold(call(f, other, &err), &err),
+        callback, &err);
 }
 
 PHP_METHOD(BloomFilter, union) { combine(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_union); }
@@ -37,9 +39,8 @@ PHP_METHOD(BloomFilter, intersect) { combine(INTERNAL_FUNCTION_PARAM_PASSTHRU, b
 static void compare(INTERNAL_FUNCTION_PARAMETERS, int (*call)(bf_filter *, bf_filter *, bf_error *))
 {
     bf_error err;
-    bf_filter *other = other_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU);
-    if (!other) RETURN_THROWS();
-    PHP_BF_THIS(f);
+    bf_filter *f, *other;
+    if (!operands(INTERNAL_FUNCTION_PARAM_PASSTHRU, &f, &other)) RETURN_THROWS();
     const int answer = call(f, other, &err);
     if (answer >= 0) RETURN_BOOL(answer);
     php_bf_raise(&err);
@@ -51,13 +52,12 @@ PHP_METHOD(BloomFilter, isSubsetOf) { compare(INTERNAL_FUNCTION_PARAM_PASSTHRU, 
 PHP_METHOD(BloomFilter, merge)
 {
     bf_error err;
-    bf_filter *other = other_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU);
-    if (!other) RETURN_THROWS();
-    PHP_BF_THIS(f);
+    bf_filter *f, *other;
+    if (!operands(INTERNAL_FUNCTION_PARAM_PASSTHRU, &f, &other)) RETURN_THROWS();
     php_bf *bf = php_bf_from(Z_OBJ_P(ZEND_THIS));
     if (bf_unite(f, other, &err) < 0)
         php_bf_raise(&err);
-    else if (*bf->adds_until_check != INT64_MAX)
+    else if (bf->handle->adds_until_check != INT64_MAX)
         php_bf_check_fill(bf);
     php_bf_rethrow_bailout();
 }
@@ -67,9 +67,8 @@ static void estimate(
 {
     bf_error err;
     double count;
-    bf_filter *other = other_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU);
-    if (!other) RETURN_THROWS();
-    PHP_BF_THIS(f);
+    bf_filter *f, *other;
+    if (!operands(INTERNAL_FUNCTION_PARAM_PASSTHRU, &f, &other)) RETURN_THROWS();
     if (call(f, other, &count, &err) >= 0) RETURN_LONG(whole(count));
     php_bf_raise(&err);
 }
@@ -86,7 +85,7 @@ PHP_METHOD(CountingBloomFilter, toPlain)
     ZEND_PARSE_PARAMETERS_NONE();
     PHP_BF_THIS(f);
     php_bf_callback *callback = php_bf_callback_share(php_bf_from(Z_OBJ_P(ZEND_THIS))->callback);
-    php_bf_wrap(return_value, php_bf_ce, bf_to_plain(f, &err), NULL, callback, &err);
+    php_bf_wrap(return_value, php_bf_ce, php_bf_hold(bf_to_plain(f, &err), &err), callback, &err);
 }
 
 /* ---- more than half full? ---- */
@@ -94,9 +93,10 @@ PHP_METHOD(CountingBloomFilter, toPlain)
 void php_bf_check_fill(php_bf *bf)
 {
     char sentence[BF_SENTENCE_BYTES];
-    *bf->adds_until_check = INT64_MAX;
-    if (!bf->f || !BF_G(warn) || EG(exception)) return;
-    if (!bf_check_fill(bf->f, bf->adds_until_check, sentence, sizeof sentence)) return;
+    int64_t *left = &bf->handle->adds_until_check;
+    *left = INT64_MAX;
+    if (!BF_G(warn) || EG(exception)) return;
+    if (!bf_check_fill(bf->f, left, sentence, sizeof sentence)) return;
     php_error_docref(NULL, E_USER_WARNING, "%c%s, or set bloomfilter.warn=0",
         toupper((unsigned char)*sentence), sentence + 1);
 }
@@ -106,7 +106,7 @@ void php_bf_warn_weak_hash(const zval *made)
     char sentence[BF_SENTENCE_BYTES];
     if (Z_TYPE_P(made) != IS_OBJECT || !BF_G(warn) || EG(exception)) return;
     const php_bf *bf = php_bf_from(Z_OBJ_P(made));
-    if (bf->map && !php_bf_map_is_new(bf->map)) return; /* this process has warned already */
+    if (bf->handle->kept) return; /* this process has warned already */
     if (!bf_hash_warning(bf->f, sentence, sizeof sentence)) return;
     php_error_docref(NULL, E_USER_WARNING, "%s, or set bloomfilter.warn=0", sentence);
 }
@@ -255,9 +255,9 @@ static void command(INTERNAL_FUNCTION_PARAMETERS, int (*call)(bf_filter *, bf_er
 
 PHP_METHOD(BloomFilter, clear)
 {
+    php_bf_handle *handle = php_bf_from(Z_OBJ_P(ZEND_THIS))->handle;
+    if (handle) handle->adds_until_check = 0; /* a filter that is filled again is checked again */
     command(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_clear);
-    *php_bf_from(Z_OBJ_P(ZEND_THIS))->adds_until_check =
-        0; /* a filter that is filled again is checked again */
 }
 PHP_METHOD(BloomFilter, sync) { command(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_sync); }
 

@@ -217,7 +217,7 @@ static bool from_object(const arguments *a, bf_spec *spec)
 
 static void free_storage(const bf_spec *spec)
 {
-    php_bf_client_release(php_bf_client_of(spec));
+    if (spec->redis_client) php_bf_client_release(spec->redis_client->ctx);
     if (spec->storage) efree((char *)spec->storage);
 }
 
@@ -251,6 +251,14 @@ static bool read_spec(INTERNAL_FUNCTION_PARAMETERS, bf_spec *spec, php_bf_callba
     return to_spec(&a, spec, callback);
 }
 
+/* What a factory returns: a new object of the class that it was called on. */
+static void return_filter(INTERNAL_FUNCTION_PARAMETERS, php_bf_handle *handle,
+    php_bf_callback *callback, const bf_error *err)
+{
+    php_bf_wrap(return_value, zend_get_called_scope(execute_data), handle, callback, err);
+    php_bf_warn_weak_hash(return_value);
+}
+
 PHP_METHOD(BloomFilter, __construct)
 {
     bf_spec spec = { 0 };
@@ -260,10 +268,9 @@ PHP_METHOD(BloomFilter, __construct)
         !read_spec(INTERNAL_FUNCTION_PARAM_PASSTHRU, &spec, &callback))
         RETURN_THROWS();
     spec.counting = php_bf_counts(Z_OBJCE_P(ZEND_THIS));
-    php_bf_map *map;
-    bf_filter *f = php_bf_open(&spec, &map, &err);
+    php_bf_handle *handle = php_bf_open(&spec, &err);
     free_storage(&spec);
-    if (php_bf_install(Z_OBJ_P(ZEND_THIS), f, map, callback, &err))
+    if (php_bf_install(Z_OBJ_P(ZEND_THIS), handle, callback, &err))
         php_bf_warn_weak_hash(ZEND_THIS);
 }
 
@@ -307,7 +314,6 @@ PHP_METHOD(BloomFilter, open)
     bf_spec spec = { .must_exist = true,
         .counting = php_bf_counts(zend_get_called_scope(execute_data)) };
     bf_error err;
-    php_bf_map *map;
     php_bf_callback *callback;
     ZEND_PARSE_PARAMETERS_START(1, PARAMETERS + 1)
     Z_PARAM_OBJ_OR_STR(a.object, a.storage)
@@ -317,10 +323,9 @@ PHP_METHOD(BloomFilter, open)
     Z_PARAM_BOOL(spec.read_only)
     BF_NUMBERS(PARSE) BF_SCHEME(PARSE) BF_MORE(PARSE) BF_CLOCK(PARSE) ZEND_PARSE_PARAMETERS_END();
     if (!to_spec(&a, &spec, &callback)) RETURN_THROWS();
-    bf_filter *f = php_bf_open(&spec, &map, &err);
+    php_bf_handle *handle = php_bf_open(&spec, &err);
     free_storage(&spec);
-    php_bf_wrap(return_value, zend_get_called_scope(execute_data), f, map, callback, &err);
-    php_bf_warn_weak_hash(return_value);
+    return_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU, handle, callback, &err);
 }
 
 /* ---- bytes and files; the parameters are what those must be, or do not contain ---- */
@@ -338,11 +343,9 @@ PHP_METHOD(BloomFilter, fromBytes)
     Z_PARAM_PATH_STR_OR_NULL(format)
     BF_NUMBERS(PARSE) BF_SCHEME(PARSE) BF_CLOCK(PARSE) ZEND_PARSE_PARAMETERS_END();
     if (!to_spec(&a, &expect, &callback)) RETURN_THROWS();
-    bf_filter *f =
-        format ? bf_from_bytes_as(ZSTR_VAL(bytes), ZSTR_LEN(bytes), ZSTR_VAL(format), &expect, &err)
-               : bf_from_bytes(ZSTR_VAL(bytes), ZSTR_LEN(bytes), &expect, &err);
-    php_bf_wrap(return_value, zend_get_called_scope(execute_data), f, NULL, callback, &err);
-    php_bf_warn_weak_hash(return_value);
+    bf_filter *f = bf_from_bytes_as(
+        ZSTR_VAL(bytes), ZSTR_LEN(bytes), format ? ZSTR_VAL(format) : NULL, &expect, &err);
+    return_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU, php_bf_hold(f, &err), callback, &err);
 }
 
 PHP_METHOD(BloomFilter, load)
@@ -359,10 +362,8 @@ PHP_METHOD(BloomFilter, load)
     BF_CLOCK(PARSE) ZEND_PARSE_PARAMETERS_END();
     char *full = php_bf_path(path);
     if (!full) RETURN_THROWS();
-    if (to_spec(&a, &expect, &callback)) {
-        bf_filter *f = bf_load(full, &expect, &err);
-        php_bf_wrap(return_value, zend_get_called_scope(execute_data), f, NULL, callback, &err);
-        php_bf_warn_weak_hash(return_value);
-    }
+    if (to_spec(&a, &expect, &callback))
+        return_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU,
+            php_bf_hold(bf_load(full, &expect, &err), &err), callback, &err);
     efree(full);
 }

@@ -190,12 +190,11 @@ typedef PyObject *operator_method(PyObject *a, PyObject *b);
 static inline PyObject *none(int rc) { return rc < 0 ? NULL : Py_NewRef(Py_None); }
 
 class_method filter_new;
-/* Returns a new object of that type with the handle.  Takes over the handle and its client, also on
- * failure. callback: borrowed, or NULL. */
-PyObject *filter_wrap(
-    PyTypeObject *type, bf_filter *bf, redis_client *client, PyObject *callback, bool warn);
-/* Replaces the handle by next (NULL closes).  Takes over next and client, also on failure. */
-int filter_replace(FilterObject *self, bf_filter *next, redis_client *client, PyObject *callback);
+/* Returns a new object of that type with the handle.  Takes over bf and callback (may be NULL),
+ * also on failure. */
+PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, PyObject *callback, bool warn);
+/* Replaces the handle by bf (NULL closes).  Takes over bf, client and callback, also on failure. */
+int filter_replace(FilterObject *self, bf_filter *bf, redis_client *client, PyObject *callback);
 /* ---- py_callback.c: Python callables that the core calls ---- */
 /* Fill spec's clock, or *functions, and return a new reference that each object of a filter with
  * them owns.  NULL: an exception.  Code that calls the core without the GIL uses gil_out. */
@@ -357,7 +356,13 @@ static inline __attribute__((always_inline)) uint64_t load_number(
 }
 /* Writes the integer at p in decimal, up to DECIMAL_MAX bytes (py_decimal.h).  Returns the length.
  */
-size_t number_text(const char *p, size_t width, bool is_signed, bool swapped, char *out);
+static inline __attribute__((always_inline)) size_t number_text(
+    const char *p, size_t width, bool is_signed, bool swapped, char *out)
+{
+    const uint64_t v = load_number(p, width, is_signed, swapped);
+    const bool negative = is_signed && (int64_t)v < 0;
+    return decimal(out, negative ? 0 - v : v, negative);
+}
 
 /* Adds all keys and returns how many were new. */
 PyObject *batch_update(FilterObject *self, PyObject *keys, bool skip_nulls);
@@ -381,8 +386,9 @@ void redis_client_free(redis_client *c);
 /* ---- py_bytes.c, py_sets.c, py_state.c ---- */
 PyObject *new_bytes(uint64_t len);
 keyword_method filter_to_bytes;
-method filter_save, filter_reduce, filter_copy, filter_deepcopy, filter_union, filter_intersection,
-    filter_issubset, filter_issuperset, filter_union_count, filter_intersection_count;
+method filter_save, filter_save_new, filter_reduce, filter_copy, filter_deepcopy, filter_union,
+    filter_intersection, filter_issubset, filter_issuperset, filter_union_count,
+    filter_intersection_count;
 operator_method filter_or, filter_and, filter_ior, filter_iand;
 /* self |= other.  Returns the estimated number of new keys, or NULL. */
 PyObject *filter_update_from(FilterObject *self, PyObject *other);

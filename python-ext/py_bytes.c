@@ -36,15 +36,23 @@ PyObject *filter_to_bytes(FilterObject *self, PyObject *args, PyObject *kwargs)
     return image(self, format);
 }
 
-PyObject *filter_save(FilterObject *self, PyObject *arg)
+static PyObject *save_by(
+    FilterObject *self, PyObject *arg, int (*save)(bf_filter *, const char *, bf_error *))
 {
     core_call c;
     PyObject *path;
     if (!PyUnicode_FSConverter(arg, &path)) return NULL;
     int rc = core_begin(&c, self, NULL, gil_release) ? 0 : -1;
-    if (rc == 0) rc = core_end(&c, bf_save(c.bf, PyBytes_AS_STRING(path), &c.err));
+    if (rc == 0) rc = core_end(&c, save(c.bf, PyBytes_AS_STRING(path), &c.err));
     Py_DECREF(path);
     return none(rc);
+}
+
+PyObject *filter_save(FilterObject *self, PyObject *arg) { return save_by(self, arg, bf_save); }
+
+PyObject *filter_save_new(FilterObject *self, PyObject *arg)
+{
+    return save_by(self, arg, bf_save_new);
 }
 
 /* ---- pickle: bloomfilter._pickle does it ---- */
@@ -68,5 +76,11 @@ PyObject *filter_reduce(FilterObject *self, PyObject *Py_UNUSED(unused))
         info.read_only ? Py_True : Py_False, path_or_none(info.storage), path_or_none(path),
         PyBool_FromLong(is_there), info.key);
     filter_leave(self);
+    /* Why it cannot be pickled: raised here, because CPython 3.11 loses what Python code raises
+     * when memory is short. */
+    if (made && PyUnicode_Check(made)) {
+        PyErr_SetObject(state_of(Py_TYPE(self))->error, made);
+        Py_CLEAR(made);
+    }
     return made;
 }

@@ -11,20 +11,8 @@ enum {
 };
 
 /* ---- whole numbers ---- */
-#define ALWAYS static inline __attribute__((always_inline))
-ALWAYS size_t text_of(const char *p, size_t width, bool is_signed, bool swapped, char *out)
-{
-    const uint64_t v = load_number(p, width, is_signed, swapped);
-    const bool negative = is_signed && (int64_t)v < 0;
-    return decimal(out, negative ? 0 - v : v, negative);
-}
-
-size_t number_text(const char *p, size_t width, bool is_signed, bool swapped, char *out)
-{
-    return text_of(p, width, is_signed, swapped, out);
-}
-
-ALWAYS void gather_of(batch *b, column *c, size_t width, bool is_signed, bool swapped)
+static inline __attribute__((always_inline)) void gather_of(
+    batch *b, column *c, size_t width, bool is_signed, bool swapped)
 {
     const size_t fits = (b->space - b->used) / DECIMAL_MAX,
                  most = b->most - b->n < fits ? b->most - b->n : fits,
@@ -33,7 +21,7 @@ ALWAYS void gather_of(batch *b, column *c, size_t width, bool is_signed, bool sw
     char *text = b->room + b->used;
     const char *at = c->at;
     for (size_t i = 0; i < n; i++, at += c->stride) {
-        const size_t len = text_of(at, width, is_signed, swapped, text);
+        const size_t len = number_text(at, width, is_signed, swapped, text);
         key[i] = (bf_key){ text, len };
         text += len;
     }

@@ -20,10 +20,11 @@ static PyObject *counting_to_plain(FilterObject *self, PyObject *Py_UNUSED(unuse
     if (!core_begin(&c, self, NULL, gil_release_if_big)) return NULL;
     bf_filter *plain = bf_to_plain(c.bf, &c.err);
     core_back(&c);
-    PyObject *callback = Py_XNewRef(self->callback), *made = NULL;
-    if (core_end(&c, plain ? 0 : -1) == 0)
-        made = filter_wrap(state_of(Py_TYPE(self))->filter_type, plain, NULL, callback, true);
-    Py_XDECREF(callback);
+    PyObject *made = NULL;
+    if (plain)
+        made = filter_wrap(
+            state_of(Py_TYPE(self))->filter_type, plain, Py_XNewRef(self->callback), true);
+    core_end(&c, plain ? 0 : -1);
     return made;
 }
 

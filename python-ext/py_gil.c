@@ -190,22 +190,6 @@ static void wait_end(void *op, void *began)
     if (!NO_GIL) filter_count_out(op);
 }
 
-/* The caller owns what was there before. */
-static void put(FilterObject *self, bf_filter *bf, redis_client *client, PyObject *callback)
-{
-    bf_info info = { .home = "" };
-    if (bf) bf_get_info(bf, &info);
-    self->bf = bf;
-    self->client = client;
-    self->callback = Py_XNewRef(callback);
-    self->remote = strcmp(info.home, "redis") == 0;
-    self->waits = !self->remote && (info.grow != 0 || info.window != 0);
-    self->shared = self->waits && strcmp(info.home, "file") == 0;
-    self->blocking = callback || self->remote;
-    self->nogil_min_len = self->blocking ? 0 : LARGE_KEY;
-    if (bf && !self->remote) bf_set_wait_hooks(bf, wait_begin, wait_end, self);
-}
-
 /* Closing may need round trips, wait for a lock, and free gigabytes.  No other code has the handle
  * any more. */
 static void close_handle(bf_filter *bf)
@@ -225,10 +209,11 @@ static void close_handle(bf_filter *bf)
     PyErr_SetRaisedException(raised);
 }
 
-static void let_go(bf_filter *bf, redis_client *client)
+static void let_go(bf_filter *bf, redis_client *client, PyObject *callback)
 {
     close_handle(bf);
     redis_client_free(client);
+    Py_XDECREF(callback); /* after the filter that calls it */
 }
 
 PyObject *filter_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs))
@@ -238,46 +223,49 @@ PyObject *filter_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py
     return (PyObject *)self;
 }
 
-PyObject *filter_wrap(
-    PyTypeObject *type, bf_filter *bf, redis_client *client, PyObject *callback, bool warn)
+PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, PyObject *callback, bool warn)
 {
     FilterObject *self = (FilterObject *)filter_new(type, NULL, NULL);
     if (!self) {
-        let_go(bf, client);
+        let_go(bf, NULL, callback);
         return NULL;
     }
     bf_set_threads(bf, NO_GIL);
     self->warn = warn;
-    filter_replace(self, bf, client, callback);
+    filter_replace(self, bf, NULL, callback);
     return (PyObject *)self;
 }
 
 /* The old objects are released when other calls may enter again: their finalizers may run Python
  * code that uses this filter. */
-int filter_replace(FilterObject *self, bf_filter *next, redis_client *client, PyObject *callback)
+int filter_replace(FilterObject *self, bf_filter *bf, redis_client *client, PyObject *callback)
 {
-    bf_filter *old = next;
-    redis_client *old_client = client;
-    PyObject *old_callback = NULL;
-    bool alone = replace_begin(self);
-    if (alone) {
-        old = self->bf;
-        old_client = self->client;
-        old_callback = self->callback;
-        put(self, next, client, callback);
-        bf_info info = { 0 };
-        if (next) bf_get_info(next, &info);
-        filter_plan_check(self, info.created ? info.n : 0);
-        replace_end(self);
-    } else {
+    bf_info info = { .home = "" };
+    if (!replace_begin(self)) {
         PyErr_SetString(state_of(Py_TYPE(self))->error,
             "the filter cannot be closed: a call or a batch is running in it (in another thread, "
             "or the one that reads "
             "the iterable or asks the clock or a hash function)");
+        let_go(bf, client, callback);
+        return -1;
     }
-    let_go(old, old_client);
-    Py_XDECREF(old_callback); /* after the filter that calls it */
-    return alone ? 0 : -1;
+    bf_filter *old = self->bf;
+    redis_client *old_client = self->client;
+    PyObject *old_callback = self->callback;
+    if (bf) bf_get_info(bf, &info);
+    self->bf = bf;
+    self->client = client;
+    self->callback = callback;
+    self->remote = strcmp(info.home, "redis") == 0;
+    self->waits = !self->remote && (info.grow != 0 || info.window != 0);
+    self->shared = self->waits && strcmp(info.home, "file") == 0;
+    self->blocking = callback || self->remote;
+    self->nogil_min_len = self->blocking ? 0 : LARGE_KEY;
+    if (bf && !self->remote) bf_set_wait_hooks(bf, wait_begin, wait_end, self);
+    filter_plan_check(self, info.created ? info.n : 0);
+    replace_end(self);
+    let_go(old, old_client, old_callback);
+    return 0;
 }
 
 PyObject *filter_close(FilterObject *self, PyObject *Py_UNUSED(unused))
@@ -306,11 +294,16 @@ PyObject *filter_exit(
     return filter_close(self, NULL);
 }
 
-PyObject *filter_sync(FilterObject *self, PyObject *Py_UNUSED(unused))
+static PyObject *command(FilterObject *self, int (*call)(bf_filter *, bf_error *))
 {
     core_call c;
     if (!core_begin(&c, self, NULL, gil_release)) return NULL;
-    return none(core_end(&c, bf_sync(c.bf, &c.err)));
+    return none(core_end(&c, call(c.bf, &c.err)));
+}
+
+PyObject *filter_sync(FilterObject *self, PyObject *Py_UNUSED(no))
+{
+    return command(self, bf_sync);
 }
 
 PyObject *filter_clear_bits(FilterObject *self, PyObject *Py_UNUSED(unused))
@@ -368,8 +361,8 @@ PyObject *filter_rebuild(FilterObject *self, PyObject *keys)
     bf_filter *empty = bf_rebuild_begin(c.bf, &c.err);
     core_back(&c);
     if (empty)
-        fresh =
-            filter_wrap(state_of(Py_TYPE(self))->filter_type, empty, NULL, self->callback, true);
+        fresh = filter_wrap(
+            state_of(Py_TYPE(self))->filter_type, empty, Py_XNewRef(self->callback), true);
     if (fresh) count = rebuild_with(self, c.bf, (FilterObject *)fresh, keys);
     core_end(&c, empty ? 0 : -1);
     Py_XDECREF(fresh);
@@ -378,9 +371,7 @@ PyObject *filter_rebuild(FilterObject *self, PyObject *keys)
 
 PyObject *filter_delete(FilterObject *self, PyObject *Py_UNUSED(unused))
 {
-    core_call c;
-    if (!core_begin(&c, self, NULL, gil_release)) return NULL;
-    return none(core_end(&c, bf_delete(c.bf, &c.err)));
+    return command(self, bf_delete);
 }
 
 /* An active call holds a reference, so the collector does not get here; a suspended call may hold
@@ -399,8 +390,7 @@ void filter_dealloc(FilterObject *self)
     PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
     if (self->weakrefs) PyObject_ClearWeakRefs((PyObject *)self);
-    let_go(self->bf, self->client);
-    Py_XDECREF(self->callback);
+    let_go(self->bf, self->client, self->callback);
     type->tp_free(self);
     Py_DECREF(type);
 }

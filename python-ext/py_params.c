@@ -255,9 +255,7 @@ static int install(FilterObject *self, params *q, bf_filter *bf, const bf_error 
     q->callback = NULL;
     params_free(q);
     self->warn = q->warn;
-    const int rc = filter_replace(self, bf, client, callback);
-    Py_XDECREF(callback);
-    return rc < 0 ? rc : filter_warn_weak_hash(self);
+    return filter_replace(self, bf, client, callback) < 0 ? -1 : filter_warn_weak_hash(self);
 }
 
 int filter_init(FilterObject *self, PyObject *args, PyObject *kwargs)

@@ -7,17 +7,16 @@ typedef int combine(bf_filter *into, bf_filter *from, bf_error *err);
 typedef bf_filter *combine_new(bf_filter *a, bf_filter *b, bf_error *err);
 
 /* Returns a new object of the same type in memory: a copy, or what `call` makes of self and other.
- * Their clock is held first, because other code may replace it. */
+ * The object is made before the call ends, because later the clock may be replaced. */
 static PyObject *wrap_new(FilterObject *self, FilterObject *other, combine_new *call)
 {
     core_call c;
     if (!core_begin(&c, self, other, gil_release_if_big)) return NULL;
     bf_filter *twin = call ? call(c.bf, c.other, &c.err) : bf_copy(c.bf, &c.err);
     core_back(&c);
-    PyObject *callback = Py_XNewRef(self->callback);
-    const int rc = core_end(&c, twin ? 0 : -1);
-    PyObject *made = rc < 0 ? NULL : filter_wrap(Py_TYPE(self), twin, NULL, callback, self->warn);
-    Py_XDECREF(callback);
+    PyObject *made = NULL;
+    if (twin) made = filter_wrap(Py_TYPE(self), twin, Py_XNewRef(self->callback), self->warn);
+    core_end(&c, twin ? 0 : -1);
     return made;
 }
 

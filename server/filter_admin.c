@@ -13,13 +13,13 @@ enum { HEADER = 4096, WINDOW_PARTS = 4 }; /* bytes of a header page; default num
  * spec->scheme must be the planned one. */
 static int same(served *s, const bf_spec *spec, bf_error *err)
 {
-    const bf_params have = bf_describe(s->f);
-    const char *kind = kind_of(have.g.counting, have.grow, have.window),
+    const bf_params *have = &s->f->desc;
+    const char *kind = kind_of(have->g.counting, have->grow, have->window),
                *wanted = kind_of(spec->counting, spec->grow, spec->window);
     if (strcmp(kind, wanted))
         return stored_fail(
             err, BF_EMISMATCH, "%s is of kind %s, asked for %s", s->name, kind, wanted);
-    return bf_check_match(&have, spec, s->name, err);
+    return bf_check_match(have, spec, s->name, err);
 }
 
 static size_t count_of(filters *fs)

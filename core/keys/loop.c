@@ -4,7 +4,7 @@
 #include "bits/bits.h"
 #include "keys/keys.h"
 #include "sets/rebuild.h"
-#include "parts/span.h"
+#include "parts/parts.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +44,7 @@ static size_t place(const bf_batch *b, size_t from, size_t n, uint64_t *pos)
         c = n - done < few ? n - done : few;
         good += f->hash->try ? f->hash->try(f->secret, keys + done, c, d, b->err) : c;
         if (!f->hash->try) f->hash->run(f->secret, keys + done, c, d);
-        bf_positions(f->scheme->layout, &f->bitmap.g, d, good - done, pos + done * k);
+        bf_positions(f->desc.scheme->layout, &f->bitmap.g, d, good - done, pos + done * k);
     }
     return good;
 }
@@ -139,13 +139,12 @@ static int64_t run_positions(const bf_batch *b, locked_pass *p)
                         : b->n < trip              ? b->n
                                                    : trip;
     if (most > few) {
-        pos = malloc(most * k * sizeof *pos);
-        present = malloc(most);
+        if (!(pos = malloc(most * (k * sizeof *pos + 1))))
+            return bf_fail(b->err, BF_ENOMEM, "out of memory");
+        present = (uint8_t *)(pos + most * k);
     }
-    const int64_t total = pos && present ? run_chunks(b, p, most, pos, present)
-                                         : bf_fail(b->err, BF_ENOMEM, "out of memory");
+    const int64_t total = run_chunks(b, p, most, pos, present);
     if (pos != few_pos) free(pos);
-    if (present != few_present) free(present);
     return total;
 }
 
@@ -233,10 +232,10 @@ static __attribute__((noinline)) int64_t run_some(bf_batch *b, bool changes)
     int64_t total = 0;
     if (n == 0) return 0;
     if ((b->n = acceptable(b)) == 0) return BF_EINVAL;
-    if (!f->chain)
+    if (!f->variant->many)
         total = changes && bf_rebuilds_in_place(f) ? change(b) : run_fixed(b);
     else
-        total = f->chain->part[0]->bitmap.kernels ? bf_ring_chain(b) : run_spans(b);
+        total = f->part[0]->bitmap.kernels ? bf_ring_chain(b) : run_spans(b);
     return total < 0 || b->n == n ? total : BF_EINVAL;
 }
 
@@ -268,7 +267,7 @@ static int64_t run(bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *
 
 static inline bool has_parts_here(const bf_filter *f)
 {
-    return f->chain && f->chain->part[0]->bitmap.kernels;
+    return f->variant->many && f->part[0]->bitmap.kernels;
 }
 
 /* A single key of a filter whose bits are elsewhere or whose calls run host code. */
@@ -349,7 +348,7 @@ static int counts(const bf_filter *f, const char *what, bf_error *err)
 {
     if (f->bitmap.g.counting) return 0;
     return bf_fail(err, BF_ENOTSUP, "%.80s has bits, not counters: only counting filters can %s",
-        bf_where(f, NULL), what);
+        bf_where(f), what);
 }
 
 int64_t bf_remove_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
@@ -370,7 +369,7 @@ static int one_counted(bf_filter *f, int op, const void *key, size_t len, bf_err
     uint64_t d[BF_WIDTH_MAX], pos[BF_POSITIONS];
     uint8_t answer;
     f->hash->one(f->secret, key, len, d);
-    f->scheme->layout->positions(&f->bitmap.g, d, 1, pos);
+    f->desc.scheme->layout->positions(&f->bitmap.g, d, 1, pos);
     bf_counters_apply(f->bitmap.store.words, f->atomic, op, pos, 1, f->bitmap.g.k, &answer);
     return op == BF_OP_REMOVE ? bf_check_named_sometimes(f, d[0], answer, err) : answer;
 }
@@ -406,7 +405,7 @@ int64_t bf_hashcode(
         return BF_EHOST;
     int rc = bf_parts_target((bf_filter *)f, &p, err);
     if (rc < 0) return rc;
-    bf_positions(f->scheme->layout, &p->bitmap.g, d, 1, all);
+    bf_positions(f->desc.scheme->layout, &p->bitmap.g, d, 1, all);
     for (unsigned j = 0; j < k; j++) all[j] += p->start;
     if (cap) memcpy(pos, all, (cap < k ? cap : k) * sizeof *pos);
     return k;

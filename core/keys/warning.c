@@ -39,9 +39,9 @@ int bf_check_fill(bf_filter *f, int64_t *left, char *sentence, size_t cap)
     bf_info info;
     uint64_t wait = INT64_MAX;
     bool full = false;
-    const int where = bf_parts_get(f, 0)->bitmap.store.words ? NEAR_BY
-                      : f->bitmap.store.ops->sample          ? REMOTE
-                                                             : NEVER;
+    const int where = f->part[0]->bitmap.store.words ? NEAR_BY
+                      : f->bitmap.store.ops->sample  ? REMOTE
+                                                     : NEVER;
     *left = INT64_MAX;
     if (where == REMOTE) {
         full = is_due(f) && bf_sample_overfull(f, NULL) == 1;
@@ -68,6 +68,6 @@ int bf_hash_warning(const bf_filter *f, char *sentence, size_t cap)
     bf_print(sentence, cap,
         "scheme %s: many URLs or numbers have the same value of %s, so the rate of false positives "
         "is far above p; use it only for a bitmap that another system fills",
-        f->scheme->name, names);
+        f->desc.scheme->name, names);
     return 1;
 }

@@ -29,7 +29,6 @@ typedef struct {
     uint32_t last_mark;       /* Redis: the part's mark when it was last known to be the newest */
 } bf_part;
 
-typedef struct bf_chain bf_chain;
 typedef struct bf_variant_ops bf_variant_ops; /* parts.h */
 
 typedef struct bf_call {
@@ -43,15 +42,15 @@ typedef struct bf_call {
 enum { BF_FRESH, BF_WRITABLE, BF_NAMED, BF_REPLACED };
 
 struct bf_filter {
-    union { /* a fixed filter is its only part; in a filter with a chain the bitmap has only the
-               store that leads to the parts' stores */
+    union { /* a fixed filter is its only part; in a filter of many parts this bitmap has no bits,
+               only the store that leads to the parts' stores */
         bf_bitmap bitmap;
-        bf_part part;
+        bf_part only;
     };
-    bf_chain *chain; /* NULL: a fixed filter */
+    bf_part **part; /* its parts: one, or room for BF_PARTS_MAX */
+    unsigned count; /* parts in use; grows under the lock, read by bf_parts_count */
     const bf_variant_ops *variant;
-    const bf_scheme *scheme;
-    const bf_hash *hash;  /* scheme->hash, or scheme->keyed if there is a secret */
+    const bf_hash *hash;  /* the scheme's hash, or its keyed hash if there is a secret */
     uint64_t *generation; /* sets/rebuild.h: the store's word or own_generation */
     /* atomic: others write the words too; exclusive: the only writer of its file */
     bool atomic, exclusive;
@@ -65,12 +64,10 @@ struct bf_filter {
                                 never */
     bool runs_host_code;     /* its calls run code of the host: a clock or a client */
     _Alignas(8) uint8_t secret[BF_SECRET_BYTES]; /* the secret, or the scheme's argument */
-    uint64_t secret_check;                       /* 0: not keyed */
+    bf_params desc;                              /* its parameters; desc.live is as of opening */
     double info_p;                               /* the p that bf_info shows */
-    char name[BF_SCHEME_BYTES];                  /* the scheme's name with its argument */
     bf_functions functions;                      /* of the host; count 0: none */
     char *storage, *key;                         /* as given, or NULL */
-    bool closed;                                 /* closed: everything that it held is freed */
     bool first_in_use;
     int process;               /* bf_process() of the process whose calls are counted */
     _Alignas(8) uint64_t refs; /* lifetime.c: owners and active calls */
@@ -84,6 +81,21 @@ struct bf_filter {
     int lock_holder;        /* the process that holds this handle's lock, or 0 */
     int lock_fd;            /* descriptor while the store's lock is held, else -1 */
     bf_wait_hooks wait;     /* bf_set_wait_hooks */
+    /* filters of many parts (parts.h) */
+    bf_part *itself;      /* what `part` points to in a fixed filter */
+    bf_part_view *view;   /* views of the parts for kernels, if they are in addressable memory */
+    unsigned dirty_parts; /* parts whose page is marked as dirty */
+    bool at_limit;        /* growing: m is at its limit, the last part takes all further keys */
+    _Alignas(8) uint64_t own_epoch;
+    uint64_t *epoch; /* window: the newest epoch in which any process added */
+    /* window in Redis: the newest epoch that has a part, as last read from K:meta */
+    int64_t newest;
+    double (*clock)(void *);
+    void *clock_ctx;
+    bool own_clock; /* the caller gave the clock */
+    /* window in Redis: Redis's clock minus this machine's, in us; 0: unknown */
+    _Alignas(8) uint64_t clock_offset;
+    _Alignas(8) uint64_t clock_read_at; /* this machine's time when clock_offset was read */
 };
 /* handle.c: the lock under which parts are appended or dropped and bits are replaced: among
  * threads, then among the processes that share the store. */
@@ -122,9 +134,8 @@ int bf_secret_set(bf_filter *f, const bf_spec *spec, bf_error *err);
 void bf_secret_wipe(bf_filter *f);
 
 /* handle.c */
-bf_params bf_describe(const bf_filter *f);
 int bf_alike(const bf_filter *a, const bf_filter *b, bf_error *err); /* bf_check_same */
-const char *bf_where(const bf_filter *f, const bf_spec *spec); /* its storage as messages show it */
+const char *bf_where(const bf_filter *f); /* its storage as messages show it */
 int bf_writable(bf_filter *f, bf_error *err);
 /* Called after a write.  Returns 0 if the name still leads to the file that was written to, or
  * BF_EIO, then for all further writes of the handle too. */

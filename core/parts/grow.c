@@ -2,18 +2,17 @@
  * has the keys it is sized for, the next one is appended.  Knows counts of keys; sizing_parts.c
  * says how large the next part is. */
 #include "bits/bits.h"
-#include "parts/span.h"
+#include "parts/parts.h"
 #include <string.h>
 
 /* Tests parts that are not in addressable memory, then those that others appended meanwhile. */
 static int test(bf_filter *f, bf_span *s, bf_error *err)
 {
-    const bf_chain *c = f->chain;
-    unsigned from = 0, count = bf_chain_count(c);
+    unsigned from = 0, count = bf_parts_count(f);
     int rc;
-    while ((rc = bf_span_test(f, c->part + from, count - from, s, 1, err)) == 0 && s->n) {
+    while ((rc = bf_span_test(f, f->part + from, count - from, s, 1, err)) == 0 && s->n) {
         if ((rc = bf_chain_follow(f, err)) < 0) return rc;
-        const unsigned now = bf_chain_count(c);
+        const unsigned now = bf_parts_count(f);
         if (now <= count) return 0; /* fewer parts: re-created, as another thread has reported */
         from = count;
         count = now;
@@ -27,13 +26,13 @@ static int never_ends(const bf_filter *f, bf_error *err)
 {
     return bf_fail(err, BF_EIO,
         "%.80s: others changed its parts %d times during the call: not all keys were added",
-        bf_where(f, NULL), TRIES);
+        bf_where(f), TRIES);
 }
 
-static uint64_t room(const bf_chain *c, const bf_part *p)
+static uint64_t room(const bf_filter *f, const bf_part *p)
 {
     int64_t have = bf_live(p->live);
-    return bf_flag_get(&c->at_limit)        ? BF_SPAN
+    return bf_flag_get(&f->at_limit)        ? BF_SPAN
            : (uint64_t)have < p->bitmap.g.n ? p->bitmap.g.n - (uint64_t)have
                                             : 0;
 }
@@ -44,7 +43,7 @@ static int recheck(bf_filter *f, const bf_span *s, size_t n, unsigned count, bf_
 {
     bf_span fresh;
     int rc = bf_chain_follow(f, err);
-    const unsigned now = bf_chain_count(f->chain);
+    const unsigned now = bf_parts_count(f);
     if (rc < 0 || now <= count) return rc;
     fresh.n = 0;
     fresh.answer = s->answer;
@@ -53,19 +52,18 @@ static int recheck(bf_filter *f, const bf_span *s, size_t n, unsigned count, bf_
         fresh.key[fresh.n] = s->key[i];
         fresh.n += s->answer[s->key[i]];
     }
-    return bf_span_test(f, f->chain->part + count, now - count, &fresh, 0, err);
+    return bf_span_test(f, f->part + count, now - count, &fresh, 0, err);
 }
 
 /* In addressable memory: adds the keys that no part has to the newest of `count` parts, as many as
  * it has room for.  A full part is only tested, because keys that it has need no other part. */
 static int put(bf_filter *f, unsigned count, bf_span *s, bf_error *err)
 {
-    bf_chain *c = f->chain;
-    bf_part *newest = c->part[count - 1];
-    const uint64_t most = room(c, newest);
+    bf_part *newest = f->part[count - 1];
+    const uint64_t most = room(f, newest);
     const unsigned old = most ? count - 1 : count, from = s->asked;
     if (old > from) {
-        const int rc = bf_span_test(f, c->part + from, old - from, s, 0, err);
+        const int rc = bf_span_test(f, f->part + from, old - from, s, 0, err);
         if (rc < 0) return rc;
         s->asked = old;
     }
@@ -84,18 +82,17 @@ static int put(bf_filter *f, unsigned count, bf_span *s, bf_error *err)
 
 static int add(bf_filter *f, bf_span *s, bf_error *err)
 {
-    bf_chain *c = f->chain;
     const bf_chain_ops *ops = f->bitmap.store.ops->chain;
     for (int tries = 0; s->n; tries++) {
-        const unsigned count = bf_chain_count(c);
+        const unsigned count = bf_parts_count(f);
         const size_t had = s->n;
-        bf_part *newest = c->part[count - 1];
+        bf_part *newest = f->part[count - 1];
         const uint64_t n = newest->bitmap.g.n,
-                       most = bf_flag_get(&c->at_limit) ? n + BF_N_MAX / 4 : n;
+                       most = bf_flag_get(&f->at_limit) ? n + BF_N_MAX / 4 : n;
         if (tries == TRIES) return never_ends(f, err);
-        int rc = ops->put ? ops->put(f, c->part, count, most, s, err) : put(f, count, s, err);
+        int rc = ops->put ? ops->put(f, f->part, count, most, s, err) : put(f, count, s, err);
         if (rc < 0 || s->n == 0 || (rc = bf_chain_follow(f, err)) < 0) return rc;
-        if (room(c, newest) == 0 && (rc = bf_chain_next(f, count, err)) < 0) return rc;
+        if (room(f, newest) == 0 && (rc = bf_chain_next(f, count, err)) < 0) return rc;
         if (s->n < had) tries = 0;
     }
     return 0;
@@ -103,13 +100,12 @@ static int add(bf_filter *f, bf_span *s, bf_error *err)
 
 static int add_one(bf_filter *f, const uint64_t *d, bf_error *err)
 {
-    const bf_chain *c = f->chain;
     for (int tries = 0; tries < TRIES; tries++) {
-        const unsigned count = bf_chain_count(c);
-        bf_part *newest = c->part[count - 1];
+        const unsigned count = bf_parts_count(f);
+        bf_part *newest = f->part[count - 1];
         bf_bitmap *p = &newest->bitmap;
-        const bool full = room(c, newest) == 0;
-        if (bf_chain_any(f, c->view, count - !full, d)) return BF_PRESENT;
+        const bool full = room(f, newest) == 0;
+        if (bf_chain_any(f, f->view, count - !full, d)) return BF_PRESENT;
         if (!full) {
             if (p->kernels->add_one[f->add_mode](&p->g, p->store.words, d)) return BF_PRESENT;
             bf_live_add(newest->live, 1, f->atomic);
@@ -126,8 +122,8 @@ static int asked(
 {
     (void)room;
     (void)err;
-    *n = bf_chain_count(f->chain);
-    *views = f->chain->view;
+    *n = bf_parts_count(f);
+    *views = f->view;
     return 0;
 }
 

@@ -9,12 +9,10 @@
 
 const char *const bf_change_names[] = { "be cleared", "be rebuilt", "be united", "be intersected" };
 
-const char *bf_where(const bf_filter *f, const bf_spec *spec)
+const char *bf_where(const bf_filter *f)
 {
-    return f->bitmap.store.label   ? f->bitmap.store.label
-           : spec && spec->storage ? spec->storage
-           : f->storage            ? f->storage
-                                   : "the filter";
+    const char *label = f->bitmap.store.label;
+    return label ? label : f->storage ? f->storage : "the filter";
 }
 
 const bf_kernels *bf_choose_kernels(const bf_layout *l, const bf_geometry *g)
@@ -36,7 +34,10 @@ bf_filter *bf_handle_new(const bf_store_ops *ops, bf_error *err)
     f->lock_fd = -1;
     f->bitmap.store.ops = ops;
     f->bitmap.store.wait = &f->wait;
-    f->part.live = &f->part.own;
+    f->only.live = &f->only.own;
+    f->itself = &f->only;
+    f->part = &f->itself;
+    f->count = 1;
     return f;
 }
 
@@ -52,13 +53,13 @@ int bf_filter_init_from(bf_filter *f, const bf_params *d, const bf_spec *spec, b
     }
     f->runs_host_code |= f->functions.call != NULL;
     f->variant = bf_variants[d->kind];
-    f->scheme = d->scheme;
+    f->desc = *d;
+    f->desc.argument.functions = given.functions;
     f->hash = d->scheme->hash;
-    memcpy(f->name, d->name, sizeof f->name);
     memcpy(f->secret, d->argument.bytes, sizeof f->secret);
     f->bitmap.g = d->g;
     f->info_p = bf_effective_p(d);
-    f->bitmap.store.nwords = (bf_bits(&d->g) + 63) / 64;
+    f->bitmap.store.nwords = bf_words_of(&d->g);
     return bf_secret_set(f, &given, err);
 }
 
@@ -67,8 +68,8 @@ void bf_finish_open(bf_filter *f, bool threads)
     bf_bitmap *p = &f->bitmap;
     p->g.avx2 = bf_has_avx2();
     if (f->hash->best) f->hash = f->hash->best();
-    if (p->store.words && bf_shards_that_matter(f->scheme->layout, &p->g) == 1)
-        p->kernels = bf_choose_kernels(f->scheme->layout, &p->g);
+    if (p->store.words && bf_shards_that_matter(f->desc.scheme->layout, &p->g) == 1)
+        p->kernels = bf_choose_kernels(f->desc.scheme->layout, &p->g);
     f->generation = p->store.generation ? p->store.generation : &f->own_generation;
     bf_set_threads(f, threads);
 }
@@ -83,22 +84,9 @@ void bf_release(bf_filter *f)
     free(f->key);
 }
 
-bf_params bf_describe(const bf_filter *f)
-{
-    if (f->chain) return f->chain->desc;
-    bf_params d = { .scheme = f->scheme,
-        .g = f->bitmap.g,
-        .secret_check = f->secret_check,
-        .argument.functions = f->functions.count ? &f->functions : NULL };
-    memcpy(d.name, f->name, sizeof d.name);
-    if (!f->secret_check) memcpy(d.argument.bytes, f->secret, sizeof d.argument.bytes);
-    return d;
-}
-
 int bf_alike(const bf_filter *a, const bf_filter *b, bf_error *err)
 {
-    const bf_params x = bf_describe(a), y = bf_describe(b);
-    return bf_check_same(&x, &y, err);
+    return bf_check_same(&a->desc, &b->desc, err);
 }
 
 void bf_set_threads(bf_filter *f, bool threads)
@@ -112,7 +100,7 @@ static int replaced(const bf_filter *f, bf_error *err)
     const int rc = bf_fail(err, BF_EIO,
         "%.60s was replaced or deleted while it was open: what was added since is not in the file "
         "of that name, open it again",
-        bf_where(f, NULL));
+        bf_where(f));
     if (err) err->lost = true;
     return rc;
 }
@@ -122,19 +110,18 @@ int bf_writable(bf_filter *f, bf_error *err)
     bf_store *s = &f->bitmap.store;
     if (s->read_only)
         return bf_fail(err, BF_ENOTSUP,
-            "%.80s is open read-only%s: nothing can be added or changed", bf_where(f, NULL),
+            "%.80s is open read-only%s: nothing can be added or changed", bf_where(f),
             f->read_only ? "" : ", no write permission");
     if (f->exclusive && f->opened_by != bf_process())
         return bf_fail(err, BF_EBUSY,
             "%.60s has an exclusive writer, the parent of this process: a child cannot write "
             "through its handle",
-            bf_where(f, NULL));
+            bf_where(f));
     int was = bf_int_load_acquire(&f->state);
     if (was == BF_REPLACED) return replaced(f, err);
     if (was != BF_FRESH) return 0;
     int rc = 0;
-    if (s->ops->before_write)
-        rc = bf_refuse_wait(err, bf_where(f, NULL), "is to be marked as written");
+    if (s->ops->before_write) rc = bf_refuse_wait(err, bf_where(f), "is to be marked as written");
     if (rc == 0 && s->ops->before_write) rc = s->ops->before_write(s, err);
     if (rc < 0) return rc;
     bf_int_cas(&f->state, &was, s->ops->has_name ? BF_NAMED : BF_WRITABLE);
@@ -161,7 +148,7 @@ static int try_threads(void *handle)
 int bf_lock(bf_filter *f, bf_error *err)
 {
     const bf_store_ops *ops = f->bitmap.store.ops;
-    const char *where = bf_where(f, NULL);
+    const char *where = bf_where(f);
     if (bf_wait(&f->wait, false, try_threads, f) != 0) {
         if (bf_refuse_wait(err, where, "is locked by another thread") < 0) return BF_EBUSY;
         return bf_fail(err, BF_EIO,

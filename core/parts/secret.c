@@ -6,9 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#if defined __APPLE__
-#include <sys/random.h>
-#endif
 
 int bf_random_secret(void *secret, bf_error *err)
 {
@@ -53,16 +50,12 @@ int bf_secret_match(uint64_t stored, uint64_t given, const char *where, bf_error
 
 int bf_secret_set(bf_filter *f, const bf_spec *spec, bf_error *err)
 {
-    int rc = bf_secret_check(f->scheme, spec, &f->secret_check, err);
+    int rc = bf_secret_check(f->desc.scheme, spec, &f->desc.secret_check, err);
     if (rc == 0 && spec->functions) memcpy(f->secret, &spec->functions, sizeof spec->functions);
-    if (rc < 0 || !f->scheme->keyed || !spec->secret) return rc;
+    if (rc < 0 || !f->desc.scheme->keyed || !spec->secret) return rc;
     memcpy(f->secret, spec->secret, BF_SECRET_BYTES);
-    f->hash = f->scheme->keyed;
+    f->hash = f->desc.scheme->keyed;
     return 0;
 }
 
-void bf_secret_wipe(bf_filter *f)
-{
-    volatile uint8_t *s = f->secret;
-    for (size_t i = 0; i < BF_SECRET_BYTES; i++) s[i] = 0;
-}
+void bf_secret_wipe(bf_filter *f) { explicit_bzero(f->secret, sizeof f->secret); }

@@ -2,7 +2,7 @@
  * Works on spans, runs of hashed keys of which some are still undecided.  The variant says which
  * parts are tested and what happens when one is full or over. */
 #include "bits/bits.h"
-#include "parts/span.h"
+#include "parts/parts.h"
 #include <string.h>
 
 /* In addressable memory a call gets at most BF_CHUNK keys. */
@@ -98,15 +98,14 @@ int bf_span_test(
 
 void bf_chain_fetch(const bf_filter *f, const uint64_t *d, size_t n)
 {
-    for (unsigned i = bf_chain_count(f->chain); i-- > 0;) {
-        const bf_bitmap *p = &f->chain->part[i]->bitmap;
+    for (unsigned i = bf_parts_count(f); i-- > 0;) {
+        const bf_bitmap *p = &f->part[i]->bitmap;
         if (p->store.nwords >= BF_LARGE) p->kernels->fetch(&p->g, p->store.words, d, n);
     }
 }
 
 static int add_keys(bf_filter *f, const bf_digests *k, uint64_t *present, bf_error *err)
 {
-    const bf_chain *c = f->chain;
     bf_span s;
     uint8_t answer[BF_CHUNK] = { 0 };
     uint64_t known = 0;
@@ -115,8 +114,8 @@ static int add_keys(bf_filter *f, const bf_digests *k, uint64_t *present, bf_err
     s.answer = answer;
     s.n = s.asked = 0;
     if (f->variant->grows) {
-        const unsigned count = bf_chain_count(c);
-        known = any_of(c->part[0]->bitmap.kernels, c->view, count, k);
+        const unsigned count = bf_parts_count(f);
+        known = any_of(f->part[0]->bitmap.kernels, f->view, count, k);
         s.asked =
             count - 1; /* not the newest: other threads may add to it before it is tested again */
     } else
@@ -141,7 +140,7 @@ int bf_chain_ask(bf_filter *f, int op, const bf_digests *k, uint64_t *present, b
     if (rc < 0) return rc;
     if (op == BF_OP_ADD) return add_keys(f, k, present, err);
     if ((rc = f->variant->parts_to_test(f, room, &views, &n, err)) < 0) return rc;
-    *present = any_of(f->chain->part[0]->bitmap.kernels, views, n, k);
+    *present = any_of(f->part[0]->bitmap.kernels, views, n, k);
     return 0;
 }
 

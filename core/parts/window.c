@@ -10,7 +10,7 @@
  * last add.  A key is new if no living part has it.
  *
  * No part is emptied in any process while it is still living, whatever the clocks do:
- *   - An add first publishes its epoch (c->epoch), which never goes back.  The present epoch is the
+ *   - An add first publishes its epoch (f->epoch), which never goes back.  The present epoch is the
  * published one or the clock's, whichever is later.  So a clock that jumps back makes nothing be
  * forgotten.
  *   - The part of epoch x is emptied under the lock, by an add of an epoch >= x + parts + 1 that
@@ -30,20 +30,22 @@
  *
  * In Redis a part is a key of its own: the first add of its epoch creates it and Redis expires it
  * (redis/window.c). */
+#include "base/system.h"
 #include "bits/bits.h"
-#include "parts/span.h"
+#include "parts/parts.h"
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 /* tries against a clock that moves on during the add */
 enum { TRIES = 1000 };
 static const double EPOCHS = 0x1p46; /* a live word holds 48 bits */
 
-double bf_window_step(const bf_chain *c) { return c->desc.window / c->desc.parts; }
+double bf_window_step(const bf_filter *f) { return f->desc.window / f->desc.parts; }
 
-static int epoch_of(const bf_chain *c, double now, int64_t *epoch, bf_error *err)
+static int epoch_of(const bf_filter *f, double now, int64_t *epoch, bf_error *err)
 {
-    const double step = bf_window_step(c), e = now / step;
+    const double step = bf_window_step(f), e = now / step;
     if (isnan(now)) return bf_fail(err, BF_EHOST, "the clock failed");
     if (!(e < EPOCHS && e >= 1 - EPOCHS))
         return bf_fail(err, BF_EINVAL,
@@ -53,63 +55,66 @@ static int epoch_of(const bf_chain *c, double now, int64_t *epoch, bf_error *err
     return 0;
 }
 
-static int not_before(const bf_chain *c, int rc, int64_t *epoch)
+static int not_before(const bf_filter *f, int rc, int64_t *epoch)
 {
-    const int64_t seen = bf_live(c->epoch);
+    const int64_t seen = bf_live(f->epoch);
     if (rc == 0 && seen > *epoch) *epoch = seen;
     return rc;
 }
 
 int bf_window_epoch(bf_filter *f, int64_t *epoch, bf_error *err)
 {
-    const bf_chain *c = f->chain;
     const bf_chain_ops *ops = f->bitmap.store.ops->chain;
-    double now = c->clock(c->clock_ctx);
-    int rc = epoch_of(c, now, epoch, err);
+    double now = f->clock(f->clock_ctx);
+    int rc = epoch_of(f, now, epoch, err);
     if (rc == 0 && ops->server_time && (rc = ops->server_time(f, &now, err)) == 0)
-        rc = epoch_of(c, now, epoch, err);
-    return not_before(c, rc, epoch);
+        rc = epoch_of(f, now, epoch, err);
+    return not_before(f, rc, epoch);
 }
 
-int bf_window_local_epoch(const bf_filter *f, int64_t *epoch, bf_error *err)
+static int local_epoch(const bf_filter *f, int64_t *epoch, bf_error *err)
 {
-    const bf_chain *c = f->chain;
-    return not_before(c, epoch_of(c, c->clock(c->clock_ctx), epoch, err), epoch);
+    return not_before(f, epoch_of(f, f->clock(f->clock_ctx), epoch, err), epoch);
 }
 
-/* The epoch of a test.  The system's clock is read as of its last tick, so keys are forgotten up to
- * a hundredth of a step late. */
+/* The epoch of a test.  The system's clock is read as of its last tick, some ms late and never
+ * early, so keys are forgotten up to a hundredth of a step late.  The exact clock would serialize
+ * the processor (rdtsc waits for earlier loads), and the lines of two single keys would never be
+ * fetched at once. */
 static int now_of_test(bf_filter *f, int64_t *epoch, bf_error *err)
 {
     const double TICKS = 1; /* seconds; a tick takes at most 10 ms */
-    const bf_chain *c = f->chain;
-    if (bf_window_step(c) < TICKS || f->bitmap.store.ops->chain->server_time)
-        return bf_window_epoch(f, epoch, err);
-    return not_before(c, epoch_of(c, bf_chain_clock(c), epoch, err), epoch);
+    struct timespec t;
+    if (bf_window_step(f) >= TICKS && !f->bitmap.store.ops->chain->server_time && !f->own_clock &&
+        clock_gettime(CLOCK_REALTIME_COARSE, &t) == 0) {
+        const double now = (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+        return not_before(f, epoch_of(f, now, epoch, err), epoch);
+    }
+    return bf_window_epoch(f, epoch, err);
 }
 
 /* ---- live words that were stored ---- */
 /* An add publishes the newest epoch before it gives a part that epoch, so a part with a later one
  * was not written by this library.  Reads them in the opposite order, so that a concurrent add
  * cannot look like that. */
-int bf_window_check_part_epoch(const bf_filter *f, const bf_part *p, bf_error *err)
+static int check_part_epoch(const bf_filter *f, const bf_part *p, bf_error *err)
 {
-    const int64_t e = bf_live(p->live), newest = bf_live(f->chain->epoch);
+    const int64_t e = bf_live(p->live), newest = bf_live(f->epoch);
     if (e <= newest) return 0;
     return bf_fail(err, BF_EFORMAT,
         "%.60s is damaged: a part is of epoch %lld, "
         "later than the newest, which is %lld",
-        bf_where(f, NULL), (long long)e, (long long)newest);
+        bf_where(f), (long long)e, (long long)newest);
 }
 
 static int sound_epoch(
-    const bf_chain *c, int64_t e, const bf_part *p, const char *where, bf_error *err)
+    const bf_filter *f, int64_t e, const bf_part *p, const char *where, bf_error *err)
 {
     if (e == BF_NEVER) return 0;
     if (!(fabs((double)e) < EPOCHS))
         return bf_fail(
             err, BF_EFORMAT, "%.60s is damaged: epoch %lld is out of range", where, (long long)e);
-    if (!p || bf_window_part(c, e) == p) return 0;
+    if (!p || bf_window_part(f, e) == p) return 0;
     return bf_fail(err, BF_EFORMAT,
         "%.60s is damaged: a part is of epoch %lld, which belongs in another part", where,
         (long long)e);
@@ -120,42 +125,42 @@ static int sound_epoch(
  * be waited for without end. */
 int bf_window_check(bf_filter *f, bool write, const char *where, bf_error *err)
 {
-    bf_chain *c = f->chain;
     int64_t latest = BF_NEVER, now = 0;
     int rc = 0;
-    for (unsigned i = 0; rc == 0 && i <= c->desc.parts; i++) {
-        const int64_t e = bf_live(c->part[i]->live);
-        rc = sound_epoch(c, e, c->part[i], where, err);
+    for (unsigned i = 0; rc == 0 && i <= f->desc.parts; i++) {
+        const int64_t e = bf_live(f->part[i]->live);
+        rc = sound_epoch(f, e, f->part[i], where, err);
         if (e > latest) latest = e;
     }
-    const int64_t newest = bf_live(c->epoch);
-    if (rc == 0) rc = sound_epoch(c, newest, NULL, where, err);
-    if (rc < 0 || latest <= newest || (rc = bf_window_local_epoch(f, &now, err)) < 0) return rc;
+    const int64_t newest = bf_live(f->epoch);
+    if (rc == 0) rc = sound_epoch(f, newest, NULL, where, err);
+    if (rc < 0 || latest <= newest || (rc = local_epoch(f, &now, err)) < 0) return rc;
     if (latest > now)
         return bf_fail(err, BF_EFORMAT,
             "%.60s is damaged: a part is of epoch %lld, "
             "later than the newest (%lld) and than the clock",
             where, (long long)latest, (long long)newest);
-    if (write) bf_live_raise(c->epoch, latest);
+    if (write) bf_live_raise(f->epoch, latest);
     return 0;
 }
 
-bf_part *bf_window_part(const bf_chain *c, int64_t epoch)
+bf_part *bf_window_part(const bf_filter *f, int64_t epoch)
 {
-    const int64_t ring = (int64_t)c->desc.parts + 1, at = epoch % ring;
-    return c->part[at < 0 ? at + ring : at];
+    const int64_t ring = (int64_t)f->desc.parts + 1, at = epoch % ring;
+    return f->part[at < 0 ? at + ring : at];
 }
 
-bool bf_window_is_living(const bf_chain *c, const bf_part *p, int64_t now)
+bool bf_window_is_living(const bf_filter *f, const bf_part *p, int64_t now)
 {
     const int64_t e = bf_live(p->live);
-    return e <= now && e >= now - (int64_t)c->desc.parts;
+    return e <= now && e >= now - (int64_t)f->desc.parts;
 }
 
-void bf_window_clear_part(bf_filter *f, bf_part *p, int64_t epoch)
+/* Called under the lock.  Does nothing if the part belongs to this epoch or a later one. */
+static void clear_part(bf_filter *f, bf_part *p, int64_t epoch)
 {
     bf_store *s = &p->bitmap.store;
-    bf_live_raise(f->chain->epoch, epoch);
+    bf_live_raise(f->epoch, epoch);
     bf_fence();
     if (bf_live(p->live) >= epoch) return;
     for (uint64_t i = 0; i < s->nwords; i++) bf_word_store(s->words + i, 0);
@@ -164,15 +169,15 @@ void bf_window_clear_part(bf_filter *f, bf_part *p, int64_t epoch)
 
 int bf_window_reuse_part(bf_filter *f, int64_t epoch, bf_part **p, bf_error *err)
 {
-    *p = bf_window_part(f->chain, epoch);
+    *p = bf_window_part(f, epoch);
     int rc = 0;
     if (bf_live((*p)->live) < epoch) {
         if ((rc = bf_lock(f, err)) < 0) return rc;
-        bf_window_clear_part(f, *p, epoch);
+        clear_part(f, *p, epoch);
         bf_unlock(f);
     }
     if (bf_live((*p)->live) == epoch) return 0;
-    rc = bf_window_check_part_epoch(f, *p, err);
+    rc = check_part_epoch(f, *p, err);
     *p = NULL; /* the part has a later epoch already */
     return rc;
 }
@@ -181,50 +186,47 @@ int bf_window_with_part(
     bf_filter *f, int64_t e, int (*work)(void *, bf_part *, bf_error *), void *ctx, bf_error *err)
 {
     const bf_chain_ops *ops = f->bitmap.store.ops->chain;
-    bf_part *p = bf_window_part(f->chain, e);
+    bf_part *p = bf_window_part(f, e);
     int rc = bf_lock(f, err);
     if (rc < 0) return rc;
     if (ops->open_current)
         rc = ops->open_current(f, &e, true, err);
     else
-        bf_window_clear_part(f, p, e);
-    if (rc == 0)
-        rc = bf_live(p->live) == e ? work(ctx, p, err) : bf_window_check_part_epoch(f, p, err);
+        clear_part(f, p, e);
+    if (rc == 0) rc = bf_live(p->live) == e ? work(ctx, p, err) : check_part_epoch(f, p, err);
     bf_unlock(f);
     return rc;
 }
 
 /* Collects the parts of these epochs that may be living at epoch `to`. */
-static unsigned living(const bf_chain *c, int64_t from, int64_t to, bf_part **p)
+static unsigned living(const bf_filter *f, int64_t from, int64_t to, bf_part **p)
 {
     unsigned n = 0;
-    if (from < to - (int64_t)c->desc.parts) from = to - (int64_t)c->desc.parts;
+    if (from < to - (int64_t)f->desc.parts) from = to - (int64_t)f->desc.parts;
     for (int64_t e = from; e <= to; e++) {
-        bf_part *at = bf_window_part(c, e);
+        bf_part *at = bf_window_part(f, e);
         if (bf_live(at->live) == e) p[n++] = at;
     }
     return n;
 }
 
-/* Tests the living parts of these epochs; keys that are found get `value` and leave the span.  A
- * test may find a key in a part that was reused meanwhile: then the key was added.  An add must
- * know what had the key before, so it compares the epochs again. */
-static int ask(bf_filter *f, bf_span *s, int64_t from, int64_t to, uint8_t value, bf_error *err)
+/* In addressable memory: tests the living parts of these epochs; keys that are found leave the
+ * span. A test may find a key in a part that was reused meanwhile: then the key was added.  An add
+ * must know what had the key before, so it compares the epochs again. */
+static void ask_older(bf_filter *f, bf_span *s, int64_t from, int64_t to)
 {
     bf_part *p[BF_PARTS_MAX], *now[BF_PARTS_MAX];
-    unsigned n = living(f->chain, from, to, p), same;
-    if (n == 0 || !p[0]->bitmap.kernels) return bf_span_test(f, p, n, s, value, err);
+    unsigned n = living(f, from, to, p), same;
     while (n && s->n && bf_span_find(p, n, s)) {
         bf_fence();
-        same = living(f->chain, from, to, now);
+        same = living(f, from, to, now);
         if (same == n && !memcmp(p, now, n * sizeof *p)) {
-            bf_span_drop_decided(s, value);
-            break;
+            bf_span_drop_decided(s, 0);
+            return;
         }
         n = same;
         memcpy(p, now, n * sizeof *p);
     }
-    return 0;
 }
 
 /* Tests parts that others created meanwhile: later ones, if their clock is ahead, or past ones,
@@ -233,38 +235,48 @@ static int ask_again(
     bf_filter *f, bf_span *s, int64_t now, int64_t own, uint8_t value, bf_error *err)
 {
     const bf_chain_ops *ops = f->bitmap.store.ops->chain;
+    bf_part *p[BF_PARTS_MAX];
     int rc = 0;
     for (int tries = 0; rc == 0 && s->n && ops->is_stale(f, now); tries++) {
         if (tries == TRIES)
-            return bf_fail(
-                err, BF_EIO, "%.80s: its parts change too fast to be read", bf_where(f, NULL));
-        if ((rc = ops->list_parts(f, &now, false, err)) == 0)
-            rc = ask(f, s, bf_oldest_epoch(f, now), own - 1, value, err);
-        if (rc == 0) rc = ask(f, s, own + 1, now, value, err);
+            return bf_fail(err, BF_EIO, "%.80s: its parts change too fast to be read", bf_where(f));
+        if ((rc = ops->list_parts(f, &now, false, err)) < 0) return rc;
+        unsigned n = living(f, bf_oldest_epoch(f, now), own - 1, p);
+        n += living(f, own + 1, now, p + n);
+        rc = bf_span_test(f, p, n, s, value, err);
     }
     return rc;
 }
 
-/* Tests parts in Redis, which are created and expire: all under the lock.  The clock is read
- * before, because it may run any host code. */
-static int test(bf_filter *f, bf_span *s, bf_error *err)
+/* Tests keys in Redis, where parts are created and expire: all under the lock.  The clock is read
+ * before, because it may run any host code.  add: adds the keys to the present part, p[0], in the
+ * same round trip. */
+static int run_remote(bf_filter *f, bf_span *s, bool add, bf_error *err)
 {
-    int64_t now = 0;
+    const bf_chain_ops *ops = f->bitmap.store.ops->chain;
+    bf_part *p[BF_PARTS_MAX];
+    int64_t now = 0, hits = 0;
     int rc = bf_window_epoch(f, &now, err);
     if (rc < 0 || (rc = bf_lock(f, err)) < 0) return rc;
-    rc = f->bitmap.store.ops->chain->list_parts(f, &now, false, err);
-    if (rc == 0) rc = ask(f, s, bf_oldest_epoch(f, now), now, 1, err);
-    if (rc == 0) rc = ask_again(f, s, now, BF_NEVER, 1, err);
+    rc = add ? ops->open_current(f, &now, false, err) : ops->list_parts(f, &now, false, err);
+    if (rc == 0) {
+        p[0] = bf_window_part(f, now);
+        const unsigned n = add + living(f, bf_oldest_epoch(f, now), now - add, p + add);
+        if (n) hits = ops->ask(f, p, n, add, s, err);
+        if (hits > 0) bf_span_drop_decided(s, !add);
+        rc = hits < 0 ? (int)hits : ask_again(f, s, now, add ? now : BF_NEVER, !add, err);
+    }
     bf_unlock(f);
     return rc;
 }
+
+static int test(bf_filter *f, bf_span *s, bf_error *err) { return run_remote(f, s, false, err); }
 
 /* Goes round the ring once: the parts from the oldest living epoch to the present one. */
 static int asked(
     bf_filter *f, bf_part_view *room, const bf_part_view **views, unsigned *n, bf_error *err)
 {
-    const bf_chain *c = f->chain;
-    const unsigned ring = c->desc.parts + 1;
+    const unsigned ring = f->desc.parts + 1;
     int64_t now = 0;
     unsigned living = 0;
     int rc = now_of_test(f, &now, err);
@@ -272,7 +284,7 @@ static int asked(
     int64_t at = (now + 1) % ring;
     if (at < 0) at += ring;
     for (int64_t e = bf_oldest_epoch(f, now); e <= now; e++) {
-        if (bf_live(c->part[at]->live) == e) room[living++] = c->view[at];
+        if (bf_live(f->part[at]->live) == e) room[living++] = f->view[at];
         if (++at == ring) at = 0;
     }
     *views = room;
@@ -285,7 +297,6 @@ static int asked(
  * first time. */
 static int set(bf_filter *f, bf_span *s, int64_t *now, uint8_t *first, bf_error *err)
 {
-    const bf_chain *c = f->chain;
     for (int tries = 0; tries < TRIES; tries++) {
         bf_part *p;
         int rc = bf_window_epoch(f, now, err);
@@ -294,13 +305,13 @@ static int set(bf_filter *f, bf_span *s, int64_t *now, uint8_t *first, bf_error 
         bf_fence(); /* whoever sees these bits sees the new epoch of the part */
         const int64_t hits = bf_span_add(f, p, s, s->n);
         bf_fence();
-        if (bf_live(c->epoch) <= *now + (int64_t)c->desc.parts) {
+        if (bf_live(f->epoch) <= *now + (int64_t)f->desc.parts) {
             if (hits) bf_span_drop_decided(s, 0);
             return 0;
         }
         for (size_t i = 0; i < s->n; i++) first[s->key[i]] |= hits == 0 || !s->present[i];
     }
-    return bf_fail(err, BF_EIO, "%.80s: its clock runs too fast", bf_where(f, NULL));
+    return bf_fail(err, BF_EIO, "%.80s: its clock runs too fast", bf_where(f));
 }
 
 static int add_here(bf_filter *f, bf_span *s, bf_error *err)
@@ -309,35 +320,16 @@ static int add_here(bf_filter *f, bf_span *s, bf_error *err)
     uint8_t first[BF_CHUNK] = { 0 }, *const answer = s->answer;
     const size_t n = s->n; /* all keys of the run */
     int rc = set(f, s, &now, first, err);
-    if (rc == 0) rc = ask(f, s, bf_oldest_epoch(f, now), now - 1, 0, err);
+    if (rc == 0) ask_older(f, s, bf_oldest_epoch(f, now), now - 1);
     for (size_t i = 0; i < n; i++) answer[i] |= first[i];
-    return rc;
-}
-
-/* Adds to the present part and tests the older ones in one round trip. */
-static int add_remote(bf_filter *f, bf_span *s, bf_error *err)
-{
-    const bf_chain_ops *ops = f->bitmap.store.ops->chain;
-    bf_part *p[BF_PARTS_MAX];
-    int64_t now = 0, hits;
-    int rc = bf_window_epoch(f, &now, err);
-    if (rc < 0 || (rc = bf_lock(f, err)) < 0) return rc;
-    if ((rc = ops->open_current(f, &now, false, err)) == 0) {
-        p[0] = bf_window_part(f->chain, now);
-        hits = ops->ask(
-            f, p, 1 + living(f->chain, now - f->chain->desc.parts, now - 1, p + 1), true, s, err);
-        if (hits > 0) bf_span_drop_decided(s, 0);
-        rc = hits < 0 ? (int)hits : ask_again(f, s, now, now, 0, err);
-    }
-    bf_unlock(f);
     return rc;
 }
 
 static int add(bf_filter *f, bf_span *s, bf_error *err)
 {
     uint8_t *const answer = s->answer;
-    const int rc =
-        f->bitmap.store.ops->chain->open_current ? add_remote(f, s, err) : add_here(f, s, err);
+    const int rc = f->bitmap.store.ops->chain->open_current ? run_remote(f, s, true, err)
+                                                            : add_here(f, s, err);
     for (size_t i = 0; rc == 0 && i < s->n; i++) answer[s->key[i]] = 1;
     return rc;
 }
@@ -345,15 +337,15 @@ static int add(bf_filter *f, bf_span *s, bf_error *err)
 /* ---- what time is to the floors above, where it means anything ---- */
 void bf_parts_info(bf_filter *f, unsigned i, bf_part_info *info)
 {
-    const bf_part *p = bf_parts_get(f, i);
+    const bf_part *p = f->part[i];
     const int64_t live = bf_live(p->live);
     *info = (bf_part_info){
         .first_bit = p->start, .m = p->bitmap.g.m, .n = p->bitmap.g.n, .p = p->bitmap.g.p
     };
     if (f->variant->grows) info->keys = live < 0 ? 0 : (uint64_t)live;
     if (!f->variant->forgets || live == BF_NEVER) return;
-    info->since = (double)live * bf_window_step(f->chain);
-    info->until = (double)(live + f->chain->desc.parts + 1) * bf_window_step(f->chain);
+    info->since = (double)live * bf_window_step(f);
+    info->until = (double)(live + f->desc.parts + 1) * bf_window_step(f);
 }
 
 int bf_parts_target(bf_filter *f, const bf_part **p, bf_error *err)
@@ -361,14 +353,14 @@ int bf_parts_target(bf_filter *f, const bf_part **p, bf_error *err)
     int64_t now = 0;
     *p = bf_parts_newest(f);
     if (!f->variant->forgets) return 0;
-    int rc = bf_window_local_epoch(f, &now, err);
-    if (rc == 0) *p = bf_window_part(f->chain, now);
+    int rc = local_epoch(f, &now, err);
+    if (rc == 0) *p = bf_window_part(f, now);
     return rc;
 }
 
 bf_part *bf_part_of_epoch(const bf_filter *f, int64_t epoch)
 {
-    bf_part *p = bf_window_part(f->chain, epoch);
+    bf_part *p = bf_window_part(f, epoch);
     return bf_live(p->live) == epoch ? p : NULL;
 }
 

@@ -192,9 +192,9 @@ static enum bf_redis_kind_of_name kind_of_part(const bf_filter *f)
 /* A part is not freed before the filter is closed, because other threads may be using it. */
 bf_part *bf_redis_part_slot(bf_filter *f, unsigned i, bf_error *err)
 {
-    bf_part *p = f->chain->part[i];
+    bf_part *p = f->part[i];
     if (p) return p;
-    if (!(p = f->chain->part[i] = calloc(1, sizeof *p))) {
+    if (!(p = f->part[i] = calloc(1, sizeof *p))) {
         bf_fail(err, BF_ENOMEM, "out of memory");
         return NULL;
     }
@@ -227,7 +227,7 @@ int bf_redis_name_part(bf_filter *f, bf_part *p, int64_t number, bf_error *err)
 
 static int open_part(bf_filter *f, bf_part *p, int64_t number, bf_error *err)
 {
-    const bf_params *want = &f->chain->desc;
+    const bf_params *want = &f->desc;
     const bool forgets = f->variant->forgets;
     const char *of = forgets ? "of epoch " : "", *label = bf_redis_whole(f)->label;
     bf_params d;
@@ -284,7 +284,7 @@ static void append_script(
     bf_conn *l = whole->conn;
     const bool grows = f->variant->grows, first = new->newest == BF_NEVER;
     const unsigned later = first && grows ? BF_PARTS_MAX - 1 : 0;
-    const bf_redis *before = grows && !first ? bf_redis_of(f->chain->part[new->newest]) : NULL;
+    const bf_redis *before = grows && !first ? bf_redis_of(f->part[new->newest]) : NULL;
     bf_conn_eval(l, grows ? bf_script_append : bf_script_turn, 6 + 2 * later);
     if (first)
         bf_conn_append(l, "%s %s", whole->key, whole->meta);
@@ -298,7 +298,7 @@ static void append_script(
         bf_conn_append(l, "%n", (uint64_t)(first ? BF_WHOLE_ARGS : 0));
     else
         bf_conn_append(l, "%n %i %i", new->ms, new->oldest, new->newest);
-    if (later) bf_redis_append_params(whole, &f->chain->desc, f->secret_check);
+    if (later) bf_redis_append_params(whole, &f->desc, f->desc.secret_check);
 }
 
 /* Returns the reply of the script in *v. */
@@ -338,7 +338,7 @@ int bf_redis_make_part(bf_filter *f, bf_part *p, const bf_redis_new_part *new, b
                       : bf_fail(err, BF_EIO, "%s: unexpected reply to a script", r->label);
     p->last_mark = r->mark;
     if (f->variant->forgets || new->newest == BF_NEVER) return 1;
-    bf_redis *before = bf_redis_of(f->chain->part[new->newest]);
+    bf_redis *before = bf_redis_of(f->part[new->newest]);
     __atomic_store_n(&before->mark, next, __ATOMIC_RELEASE);
     return 1;
 }
@@ -362,7 +362,6 @@ int bf_redis_finish_fields(bf_redis *whole, size_t n, bf_error *err)
 
 int bf_redis_follow_id(bf_filter *f, bool opening, bf_error *err)
 {
-    bf_chain *c = f->chain;
     bf_redis *whole = bf_redis_whole(f);
     bf_redis_meta m;
     uint64_t gone = 0;
@@ -372,30 +371,30 @@ int bf_redis_follow_id(bf_filter *f, bool opening, bf_error *err)
         rc = bf_redis_reread_meta(whole, &m, err);
     }
     if (rc < 0) return rc;
-    if (bf_difference(&m.desc, &c->desc, BF_SAME_FILTER) || m.desc.g.n != c->desc.g.n ||
-        m.desc.g.p != c->desc.g.p)
+    if (bf_difference(&m.desc, &f->desc, BF_SAME_FILTER) || m.desc.g.n != f->desc.g.n ||
+        m.desc.g.p != f->desc.g.p)
         return bf_fail(err, BF_EMISMATCH, "%s was re-created with other parameters: open it again",
             whole->label);
     const uint32_t before = whole->filter_id;
     if (m.id == before) return 0;
     whole->filter_id = m.id;
     (m.users_clock ? bf_flag_set : bf_flag_clear)(&whole->users_clock);
-    if (c->count == 0) return 0;
-    if (f->variant->grows && (rc = open_part(f, c->part[0], 0, err)) < 0) {
+    if (f->count == 0) return 0;
+    if (f->variant->grows && (rc = open_part(f, f->part[0], 0, err)) < 0) {
         if (!opening) whole->filter_id = before; /* so that the next call reports it */
         return rc;
     }
-    for (unsigned i = 0; i < BF_PARTS_MAX && c->part[i]; i++) {
-        bf_redis *r = bf_redis_of(c->part[i]);
+    for (unsigned i = 0; i < BF_PARTS_MAX && f->part[i]; i++) {
+        bf_redis *r = bf_redis_of(f->part[i]);
         if (r) gone += r->added;
         if (r) r->added = 0;
-        c->part[i]->last_mark = 0;
-        if (f->variant->forgets) bf_redis_close_part(c->part[i]);
+        f->part[i]->last_mark = 0;
+        if (f->variant->forgets) bf_redis_close_part(f->part[i]);
     }
-    c->newest = BF_NEVER;
-    bf_live_set(c->epoch, BF_NEVER);
-    bf_flag_clear(&c->at_limit);
-    if (f->variant->grows) bf_uint_store_release(&c->count, 1);
+    f->newest = BF_NEVER;
+    bf_live_set(f->epoch, BF_NEVER);
+    bf_flag_clear(&f->at_limit);
+    if (f->variant->grows) bf_uint_store_release(&f->count, 1);
     if (opening) return 0;
     const bool reported = whole->doubt || bf_flag_get(&whole->loss_reported);
     whole->doubt = false;

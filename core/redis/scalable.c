@@ -15,8 +15,8 @@
 static int join(bf_filter *f, bf_part *p)
 {
     p->bitmap.g = bf_redis_of(p)->desc.g;
-    p->bitmap.store.nwords = (p->bitmap.g.m + 63) / 64;
-    return bf_chain_add_part(f->chain, p);
+    p->bitmap.store.nwords = bf_words_of(&p->bitmap.g);
+    return bf_chain_add_part(f, p);
 }
 
 static int attach_parts(bf_filter *f, unsigned parts, bf_error *err)
@@ -24,7 +24,7 @@ static int attach_parts(bf_filter *f, unsigned parts, bf_error *err)
     bf_part *p[BF_PARTS_MAX] = { NULL };
     int64_t index[BF_PARTS_MAX] = { 0 };
     unsigned n = 0;
-    for (unsigned i = f->chain->count; i < parts; index[n++] = i++)
+    for (unsigned i = f->count; i < parts; index[n++] = i++)
         if (!(p[n] = bf_redis_part_slot(f, i, err))) return BF_ENOMEM;
     int rc = bf_redis_open_parts(f, p, index, n, err);
     for (unsigned i = 0; rc == 0 && i < n; i++) rc = join(f, p[i]);
@@ -45,7 +45,7 @@ static int read_count(bf_filter *f, bool opening, int64_t *parts, bf_error *err)
     }
     if (rc == 1) rc = bf_redis_follow_id(f, opening, err);
     if (rc < 0) return rc;
-    if (*parts < 1 || *parts < (int64_t)f->chain->count) {
+    if (*parts < 1 || *parts < (int64_t)f->count) {
         bf_flag_set(&whole->loss_reported);
         return bf_redis_fail_lost(whole, err);
     }
@@ -56,17 +56,16 @@ static int read_count(bf_filter *f, bool opening, int64_t *parts, bf_error *err)
  * was read after the mark. */
 static int refresh(bf_filter *f, bf_error *err)
 {
-    bf_chain *c = f->chain;
     bf_redis *whole = bf_redis_whole(f);
-    if (c->desc.kind == BF_WINDOW) return bf_redis_window_ring(f, err);
-    const bool opening = c->count == 0;
+    if (f->desc.kind == BF_WINDOW) return bf_redis_window_ring(f, err);
+    const bool opening = f->count == 0;
     for (int tries = 0;;) { /* each try finds more parts, at most BF_PARTS_MAX */
-        const uint32_t mark = c->count ? bf_redis_mark_of(c->part[c->count - 1]) : 0;
+        const uint32_t mark = f->count ? bf_redis_mark_of(f->part[f->count - 1]) : 0;
         int64_t parts;
         int rc = read_count(f, opening, &parts, err);
         if (rc < 0) return rc;
-        if (parts == (int64_t)c->count) {
-            c->part[c->count - 1]->last_mark = mark;
+        if (parts == (int64_t)f->count) {
+            f->part[f->count - 1]->last_mark = mark;
             return 0;
         }
         if ((rc = attach_parts(f, (unsigned)parts, err)) == 0) continue;
@@ -77,8 +76,8 @@ static int refresh(bf_filter *f, bf_error *err)
 
 static bool has_new_parts(const bf_filter *f)
 {
-    if (f->chain->desc.kind == BF_WINDOW) return false;
-    const bf_part *p = f->chain->part[bf_chain_count(f->chain) - 1];
+    if (f->desc.kind == BF_WINDOW) return false;
+    const bf_part *p = f->part[bf_parts_count(f) - 1];
     return bf_redis_mark_of(p) != p->last_mark;
 }
 
@@ -86,18 +85,16 @@ static bool has_new_parts(const bf_filter *f)
 static int append_part(bf_filter *f, const bf_params *part, bf_error *err)
 {
     bf_params d = *part;
-    bf_chain *c = f->chain;
-    d.secret_check = f->secret_check;
     if (d.g.m > BF_REDIS_M_MAX)
         return bf_fail(err, BF_EINVAL,
             "%s cannot grow further: its next part has m=%llu bits, and one Redis key holds at "
             "most %llu",
             bf_redis_whole(f)->label, (unsigned long long)d.g.m,
             (unsigned long long)BF_REDIS_M_MAX);
-    bf_part *p = bf_redis_part_slot(f, c->count, err);
-    if (!p || (!bf_redis_of(p) && bf_redis_name_part(f, p, c->count, err) < 0)) return BF_ENOMEM;
+    bf_part *p = bf_redis_part_slot(f, f->count, err);
+    if (!p || (!bf_redis_of(p) && bf_redis_name_part(f, p, f->count, err) < 0)) return BF_ENOMEM;
     const bf_redis_new_part new = {
-        .desc = &d, .number = c->count, .newest = c->count ? c->count - INT64_C(1) : BF_NEVER
+        .desc = &d, .number = f->count, .newest = f->count ? f->count - INT64_C(1) : BF_NEVER
     };
     int rc = bf_redis_make_part(f, p, &new, err);
     if (rc == 1) {
@@ -107,11 +104,11 @@ static int append_part(bf_filter *f, const bf_params *part, bf_error *err)
         return rc < 0 ? rc : join(f, p);
     }
     if (rc == 2) { /* cleared or lost meanwhile: the next round trip tells which */
-        bf_store *s = &c->part[c->count - 1]->bitmap.store;
+        bf_store *s = &f->part[f->count - 1]->bitmap.store;
         uint64_t ones;
         rc = s->ops->count(s, &ones, NULL, err);
     }
-    return rc < 0 ? rc : c->count ? refresh(f, err) : 0;
+    return rc < 0 ? rc : f->count ? refresh(f, err) : 0;
 }
 
 /* Returns 0 if another process has created it. */
@@ -119,11 +116,11 @@ static int create_filter(bf_filter *f, const bf_params *d, const bf_spec *spec, 
 {
     bf_params part;
     if (d->kind == BF_WINDOW) return bf_redis_window_create(f, d, spec, err);
-    int rc = bf_chain_begin(f, d, spec, err);
+    int rc = bf_chain_begin(f, spec, err);
     if (rc < 0 || (rc = bf_chain_part(d, 0, 0, &part, err)) < 0 ||
         (rc = append_part(f, &part, err)) < 0)
         return rc;
-    if (f->chain->count) return 1;
+    if (f->count) return 1;
     bf_chain_free(f);
     return 0;
 }
@@ -137,13 +134,13 @@ static bool can_recreate(bf_filter *f)
 /* ---- expire: the parts, then K:meta; delete: K:meta, then the parts ---- */
 static int expire_filter(bf_filter *f, double seconds, bf_error *err)
 {
-    if (f->chain->desc.kind == BF_WINDOW)
+    if (f->desc.kind == BF_WINDOW)
         return bf_fail(
             err, BF_ENOTSUP, "a forgetting filter expires part by part: expire() is not for it");
     bf_redis *whole = bf_redis_whole(f);
     int rc = refresh(f, err);
-    for (unsigned i = 0; rc >= 0 && i < f->chain->count; i++) {
-        bf_store *s = &f->chain->part[i]->bitmap.store;
+    for (unsigned i = 0; rc >= 0 && i < f->count; i++) {
+        bf_store *s = &f->part[i]->bitmap.store;
         rc = s->ops->expire(s, seconds, err);
     }
     if (rc < 0) return rc;
@@ -157,8 +154,8 @@ static int expire_filter(bf_filter *f, double seconds, bf_error *err)
 static int remove_parts(bf_filter *f, bf_error *err)
 {
     int first = 0;
-    for (unsigned i = f->chain->count; i-- > 0;) {
-        bf_part *p = f->chain->part[i];
+    for (unsigned i = f->count; i-- > 0;) {
+        bf_part *p = f->part[i];
         if (!p->bitmap.store.impl) continue;
         bf_error e;
         if (p->bitmap.store.ops->remove(&p->bitmap.store, &e) == 0 || e.lost || first < 0) continue;
@@ -172,9 +169,9 @@ static int remove_parts(bf_filter *f, bf_error *err)
 static int remove_filter(bf_filter *f, bf_error *err)
 {
     bf_redis *whole = bf_redis_whole(f);
-    int64_t now = bf_live(f->chain->epoch);
+    int64_t now = bf_live(f->epoch);
     int rc = refresh(f, err);
-    if (rc == 0 && f->chain->desc.kind == BF_WINDOW) rc = bf_redis_window_list(f, &now, true, err);
+    if (rc == 0 && f->desc.kind == BF_WINDOW) rc = bf_redis_window_list(f, &now, true, err);
     if (rc == 0) {
         BF_REDIS_LOCK(whole);
         rc = bf_redis_run_meta(whole, "DEL", 0, err);

@@ -32,7 +32,6 @@ static int64_t machine_us(void)
 /* *us: Redis's time at some moment of the round trip. */
 static int learn_time(bf_filter *f, int64_t *us, bf_error *err)
 {
-    bf_chain *c = f->chain;
     bf_redis *whole = bf_redis_whole(f);
     const bf_redis_reply *reply = &whole->conn->reply;
     BF_REDIS_LOCK(whole);
@@ -43,24 +42,23 @@ static int learn_time(bf_filter *f, int64_t *us, bf_error *err)
     if (reply->n != 2 || seconds < 0 || seconds > INT64_C(1) << 40 || more < 0 || more > 999999)
         return bf_redis_fail_protocol(whole, err);
     *us = seconds * 1000000 + more;
-    bf_word_store(&c->clock_offset, (uint64_t)(*us - here ? *us - here : 1));
-    bf_word_store(&c->clock_read_at, (uint64_t)here);
+    bf_word_store(&f->clock_offset, (uint64_t)(*us - here ? *us - here : 1));
+    bf_word_store(&f->clock_read_at, (uint64_t)here);
     return 0;
 }
 
 int bf_redis_window_time(bf_filter *f, double *now, bf_error *err)
 {
-    bf_chain *c = f->chain;
-    const double step = bf_window_step(c), own = *now;
-    const int64_t here = machine_us(), age = here - (int64_t)bf_word(&c->clock_read_at);
-    const bool users = c->own_clock && bf_flag_get(&bf_redis_whole(f)->users_clock);
+    const double step = bf_window_step(f), own = *now;
+    const int64_t here = machine_us(), age = here - (int64_t)bf_word(&f->clock_read_at);
+    const bool users = f->own_clock && bf_flag_get(&bf_redis_whole(f)->users_clock);
     const bool known =
-        bf_word(&c->clock_offset) && (double)age < 1e6 * fmin(step < 1 ? 1 : step, 60);
+        bf_word(&f->clock_offset) && (double)age < 1e6 * fmin(step < 1 ? 1 : step, 60);
     for (int64_t us = 0;;) {
         /* may be older than the clock's reading, never newer */
-        const double redis = (double)(here + (int64_t)bf_word(&c->clock_offset)) / 1e6;
+        const double redis = (double)(here + (int64_t)bf_word(&f->clock_offset)) / 1e6;
         const double latest = us ? (double)us / 1e6 : redis;
-        const bool off = c->own_clock && (own - latest > step || (!users && redis - own > step));
+        const bool off = f->own_clock && (own - latest > step || (!users && redis - own > step));
         if (off && us)
             return bf_fail(err, BF_EINVAL,
                 "%.50s: clock gives %.17g, Redis has %.17g: %s by more than a part (%g s)",
@@ -77,17 +75,16 @@ int bf_redis_window_time(bf_filter *f, double *now, bf_error *err)
 /* ---- the ring ---- */
 int bf_redis_window_ring(bf_filter *f, bf_error *err)
 {
-    bf_chain *c = f->chain;
     bf_params d;
     bf_redis_whole(f)->by_born = true;
-    while (c->count <= c->desc.parts) {
-        int rc = bf_chain_part(&c->desc, c->count, c->count * c->desc.g.m, &d, err);
+    while (f->count <= f->desc.parts) {
+        int rc = bf_chain_part(&f->desc, f->count, f->count * f->desc.g.m, &d, err);
         if (rc <= 0) return rc < 0 ? rc : bf_redis_fail_field(bf_redis_whole(f), "m", err);
-        bf_part *p = bf_redis_part_slot(f, c->count, err);
+        bf_part *p = bf_redis_part_slot(f, f->count, err);
         if (!p) return BF_ENOMEM;
         p->bitmap.g = d.g;
-        p->bitmap.store.nwords = (d.g.m + 63) / 64;
-        bf_chain_add_part(c, p);
+        p->bitmap.store.nwords = bf_words_of(&d.g);
+        bf_chain_add_part(f, p);
     }
     return 0;
 }
@@ -99,9 +96,9 @@ static int attach_epochs(bf_filter *f, int64_t now, const bool *has, bf_error *e
     bf_part *p[BF_PARTS_MAX] = { NULL };
     int64_t epoch[BF_PARTS_MAX] = { 0 };
     unsigned n = 0;
-    for (unsigned i = f->chain->count; i-- > 0;) {
+    for (unsigned i = f->count; i-- > 0;) {
         epoch[n] = now - i;
-        p[n] = bf_window_part(f->chain, now - i);
+        p[n] = bf_window_part(f, now - i);
         if (has[i] && bf_live(p[n]->live) == now - i) continue;
         bf_redis_close_part(p[n]);
         n += has[i];
@@ -121,7 +118,7 @@ static int read_fields(bf_filter *f, int64_t now, int64_t *newest, bool *has, bf
     enum { FIELDS = 2 }; /* born and epoch, before the parts */
     bf_redis *whole = bf_redis_whole(f);
     bf_conn *l = whole->conn;
-    const unsigned n = f->chain->desc.parts + 1;
+    const unsigned n = f->desc.parts + 1;
     char text[32];
     BF_REDIS_LOCK(whole);
     bf_conn_begin(l, BF_READS);
@@ -149,7 +146,7 @@ static int fetch_epochs(bf_filter *f, int64_t now, int64_t *newest, bool *has, b
 
 bool bf_redis_window_is_stale(const bf_filter *f, int64_t now)
 {
-    const bf_part *p = bf_window_part(f->chain, now);
+    const bf_part *p = bf_window_part(f, now);
     return bf_live(p->live) == now && bf_redis_mark_of(p) != p->last_mark;
 }
 
@@ -162,17 +159,16 @@ static int too_fast(const bf_filter *f, bf_error *err)
  * read after the mark. */
 int bf_redis_window_list(bf_filter *f, int64_t *now, bool anyway, bf_error *err)
 {
-    bf_chain *c = f->chain;
-    const int64_t seen = bf_live(c->epoch);
+    const int64_t seen = bf_live(f->epoch);
     bool has[BF_PARTS_MAX];
     int64_t newest = BF_NEVER;
     int rc = 0;
     if (seen > *now) *now = seen;
-    if (!anyway && bf_live(bf_window_part(c, *now)->live) == *now &&
+    if (!anyway && bf_live(bf_window_part(f, *now)->live) == *now &&
         !bf_redis_window_is_stale(f, *now))
         return 0; /* complete */
     for (int tries = 0; tries < BF_REDIS_TRIES; tries++) {
-        bf_part *last = bf_window_part(c, *now);
+        bf_part *last = bf_window_part(f, *now);
         const uint32_t mark = bf_redis_mark_of(last);
         if ((rc = fetch_epochs(f, *now, &newest, has, err)) < 0) return rc;
         if (newest > *now) {
@@ -181,8 +177,8 @@ int bf_redis_window_list(bf_filter *f, int64_t *now, bool anyway, bf_error *err)
         }
         if (newest == *now && bf_live(last->live) == *now) last->last_mark = mark;
         if ((rc = attach_epochs(f, *now, has, err)) < 0) return rc;
-        if (newest != BF_NEVER) bf_live_raise(c->epoch, newest);
-        c->newest = newest;
+        if (newest != BF_NEVER) bf_live_raise(f->epoch, newest);
+        f->newest = newest;
         if (bf_live(last->live) != *now || !bf_redis_window_is_stale(f, *now)) return 0;
     }
     return too_fast(f, err);
@@ -192,13 +188,13 @@ int bf_redis_window_list(bf_filter *f, int64_t *now, bool anyway, bf_error *err)
 /* Creates the part of that epoch, if no other process was faster. */
 static int make_epoch(bf_filter *f, bf_part *p, int64_t epoch, bf_error *err)
 {
-    bf_params d = bf_part_params(f, p, 0);
+    bf_params d = bf_part_params(f, 0);
     /* ms until the part expires: a step after its keys do, and a minute for clocks that differ */
-    const unsigned parts = f->chain->desc.parts;
-    const double left = (parts + 2) * bf_window_step(f->chain) + 60;
+    const unsigned parts = f->desc.parts;
+    const double left = (parts + 2) * bf_window_step(f) + 60;
     const bf_redis_new_part new = { .desc = &d,
         .number = epoch,
-        .newest = f->chain->newest,
+        .newest = f->newest,
         .ms = left < 1e12 ? (uint64_t)(left * 1000) : UINT64_C(1000000000000000),
         .oldest = epoch - parts };
     d.kind = BF_FIXED;
@@ -215,8 +211,8 @@ int bf_redis_window_open(bf_filter *f, int64_t *epoch, bool past, bf_error *err)
         int64_t now = *epoch;
         int rc = bf_redis_window_list(f, &now, past && tries, err);
         if (!past) *epoch = now;
-        bf_part *p = bf_window_part(f->chain, *epoch);
-        if (rc < 0 || bf_live(p->live) == *epoch || *epoch < now - (int64_t)f->chain->desc.parts)
+        bf_part *p = bf_window_part(f, *epoch);
+        if (rc < 0 || bf_live(p->live) == *epoch || *epoch < now - (int64_t)f->desc.parts)
             return rc;
         if ((rc = make_epoch(f, p, *epoch, err)) < 0) return rc;
     }
@@ -233,15 +229,15 @@ int bf_redis_window_create(bf_filter *f, const bf_params *d, const bf_spec *spec
         return bf_fail(err, BF_EINVAL,
             "a part of m=%llu bits does not fit one Redis key (at most %llu)",
             (unsigned long long)d->g.m, (unsigned long long)BF_REDIS_M_MAX);
-    int rc = bf_chain_begin(f, d, spec, err);
+    int rc = bf_chain_begin(f, spec, err);
     if (rc < 0) return rc;
     {
         BF_REDIS_LOCK(whole);
         bf_conn_begin(l, BF_WRITES);
         bf_conn_eval(l, bf_script_create, 2);
         bf_conn_append(l, "%s %s %s", whole->key, whole->meta, "");
-        bf_redis_append_params(whole, &f->chain->desc, f->secret_check);
-        whole->users_clock = f->chain->own_clock;
+        bf_redis_append_params(whole, &f->desc, f->desc.secret_check);
+        whole->users_clock = f->own_clock;
         if (whole->users_clock) bf_conn_append(l, "clock own");
         rc = bf_conn_run_script(l, &v, err);
     }

@@ -5,14 +5,12 @@
 #include "sets/sets.h"
 #include <stdlib.h>
 
+/* Also a mapped file is read, because an access to the map of a truncated file is SIGBUS. */
 static int copy_words(bf_part *to, bf_part *from, bf_error *err)
 {
-    bf_store *s = &from->bitmap.store;
+    const bf_store *s = &from->bitmap.store;
     uint64_t *w = to->bitmap.store.words;
-    if (s->ops->read) /* also a mapped file, because an access to the map of a truncated file is
-                         SIGBUS */
-        return bf_part_exists(from) ? s->ops->read(s, 0, w, (bf_bits(&from->bitmap.g) + 7) / 8, err)
-                                    : 0;
+    if (s->ops->read) return bf_part_read(from, 0, w, (bf_bits(&from->bitmap.g) + 7) / 8, err);
     bf_words_copy(w, s->words, s->nwords);
     return 0;
 }
@@ -21,19 +19,19 @@ static int copy_parts(bf_filter *to, bf_filter *from, bf_error *err)
 {
     int rc = 0;
     for (unsigned i = 0; rc == 0 && i < bf_parts_count(from); i++) {
-        const bf_params d = bf_part_params(from, bf_parts_get(from, i), i);
+        const bf_params d = bf_part_params(from, i);
         if ((rc = bf_parts_append(to, &d, err)) == 0)
-            rc = copy_words(bf_parts_get(to, i), bf_parts_get(from, i), err);
+            rc = copy_words(to->part[i], from->part[i], err);
     }
-    bf_parts_copy_state(to, from);
+    to->at_limit = from->at_limit;
+    if (from->variant->many) bf_live_set(to->epoch, bf_live(from->epoch));
     return rc;
 }
 
 bf_filter *bf_empty_like(bf_filter *f, bf_error *err)
 {
-    const bf_params d = bf_describe(f);
     const bf_spec spec = bf_copy_spec(f);
-    return bf_new_like(&d, &spec, err);
+    return bf_new_like(&f->desc, &spec, err);
 }
 
 bf_filter *bf_copy_entered(bf_filter *f, bf_error *err)
@@ -65,7 +63,7 @@ bf_filter *bf_to_plain(bf_filter *f, bf_error *err)
     const bf_cell_ops *cells = bf_cell_ops_of(&f->bitmap.g);
     if (!cells->to_bits) return bf_copy_entered(f, err);
     if (bf_fixed_words(f, "be converted", &w, &copy, err) < 0) return NULL;
-    bf_params d = bf_describe(f);
+    bf_params d = f->desc;
     bf_spec spec = bf_copy_spec(f);
     d.g.counting = spec.threads = false;
     bf_filter *plain = bf_new_like(&d, &spec, err);

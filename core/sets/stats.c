@@ -11,10 +11,21 @@ const char *bf_version(void) { return BF_VERSION; }
 /* ---- words ---- */
 int bf_require_readable(const bf_filter *f, bool far, const char *what, bf_error *err)
 {
-    const bf_part *p = bf_parts_get((bf_filter *)f, 0);
+    const bf_part *p = f->part[0];
     if (far || p->bitmap.store.words || !bf_part_exists(p)) return 0;
     return bf_fail(err, BF_ENOTSUP, "home %s cannot %s: its bits are not in memory",
         f->bitmap.store.ops->name, what);
+}
+
+int bf_part_read(bf_part *p, uint64_t offset, void *to, uint64_t len, bf_error *err)
+{
+    bf_store *s = &p->bitmap.store;
+    if (s->ops->read && bf_part_exists(p)) return s->ops->read(s, offset, to, len, err);
+    if (s->words)
+        memcpy(to, (const uint8_t *)s->words + offset, len);
+    else
+        memset(to, 0, len);
+    return 0;
 }
 
 int bf_part_words(bf_part *p, uint64_t **words, uint64_t **copy, bf_error *err)
@@ -24,12 +35,10 @@ int bf_part_words(bf_part *p, uint64_t **words, uint64_t **copy, bf_error *err)
     if ((*words = s->words) && !s->ops->read) return 0;
     if (!(*words = *copy = bf_words_new(s->nwords)))
         return bf_fail(err, BF_ENOMEM, "out of memory");
-    if (!bf_part_exists(p)) return 0;
-    int rc = s->ops->read(s, 0, *copy, (bf_bits(&p->bitmap.g) + 7) / 8, err);
-    if (rc < 0) {
-        free(*copy);
-        *copy = NULL;
-    }
+    const int rc = bf_part_read(p, 0, *copy, (bf_bits(&p->bitmap.g) + 7) / 8, err);
+    if (rc == 0) return 0;
+    free(*copy);
+    *copy = NULL;
     return rc;
 }
 
@@ -72,33 +81,32 @@ int bf_fixed_words(bf_filter *f, const char *what, uint64_t **words, uint64_t **
             "a filter that grows or forgets cannot %s: its bits are in many parts", what);
     int rc = bf_require_readable(f, f->bitmap.store.ops->read, what, err);
     if (rc < 0 || (rc = bf_parts_check(f, err)) < 0) return rc;
-    return bf_part_words(&f->part, words, copy, err);
+    return bf_part_words(&f->only, words, copy, err);
 }
 
 /* ---- what it is ---- */
 void bf_get_info(const bf_filter *f, bf_info *info)
 {
     const bf_geometry *g = &f->bitmap.g;
-    const bf_params d = bf_describe(f);
     const uint64_t m = bf_parts_cells(f);
     *info = (bf_info){ .m = m,
         .n = g->n,
         .k = g->k,
         .p = f->info_p,
-        .scheme = f->name,
+        .scheme = f->desc.name,
         .home = f->bitmap.store.ops->name,
         .storage = f->storage,
-        .shown = f->storage || f->bitmap.store.label ? bf_where(f, NULL) : NULL,
+        .shown = f->storage || f->bitmap.store.label ? bf_where(f) : NULL,
         .key = f->key,
         .bitset_bytes = (m * bf_cell_ops_of(g)->bits + 7) / 8,
         .image_bytes = bf_image_length_of(f, bf_parts_count(f)),
         .shards = g->shards > 1 ? g->shards : 1,
-        .keyed = f->secret_check != 0,
+        .keyed = f->desc.secret_check != 0,
         .read_only = f->bitmap.store.read_only,
         .counting = g->counting,
-        .grow = d.grow,
-        .window = d.window,
-        .parts = d.parts,
+        .grow = f->desc.grow,
+        .window = f->desc.window,
+        .parts = f->desc.parts,
         .part_count = bf_parts_count(f),
         .created = f->created };
 }
@@ -142,7 +150,7 @@ int bf_part_ones(bf_part *p, uint64_t *ones, uint64_t slices[BF_SLICES], bf_erro
 static int ones_of_all(bf_filter *f, int64_t now, uint64_t *ones, bf_error *err)
 {
     enum { STEP = 512 };
-    const uint64_t nwords = bf_parts_get(f, 0)->bitmap.store.nwords, *w;
+    const uint64_t nwords = f->part[0]->bitmap.store.nwords, *w;
     uint64_t any[STEP];
     bf_block_reader v;
     *ones = 0;
@@ -150,7 +158,7 @@ static int ones_of_all(bf_filter *f, int64_t now, uint64_t *ones, bf_error *err)
         n = nwords - at < STEP ? nwords - at : STEP;
         memset(any, 0, sizeof any);
         for (unsigned i = 0; i < bf_parts_count(f); i++) {
-            bf_part *p = bf_parts_get(f, i);
+            bf_part *p = f->part[i];
             if (!bf_part_is_living(f, p, now)) continue;
             if (bf_reader_open(&v, p, err) < 0 || !(w = bf_reader_block(&v, at, n))) return BF_EIO;
             bf_words_or(any, w, n, false);
@@ -162,20 +170,20 @@ static int ones_of_all(bf_filter *f, int64_t now, uint64_t *ones, bf_error *err)
 
 static int sum_up(bf_filter *f, int64_t now, bf_state *sum, bf_error *err)
 {
-    const bf_part *first = bf_parts_get(f, 0);
+    const bf_part *first = f->part[0];
     const unsigned n = bf_parts_count(f);
     double clean = 1;
     bf_state one;
     *sum = (bf_state){ 0 };
     for (unsigned i = 0; i < n; i++) {
-        bf_part *p = bf_parts_get(f, i);
+        bf_part *p = f->part[i];
         uint64_t ones, slices[BF_SLICES];
-        const bool uneven = f->scheme->estimate && !p->bitmap.g.counting;
+        const bool uneven = f->desc.scheme->estimate && !p->bitmap.g.counting;
         if (!bf_part_is_living(f, p, now)) continue;
         int rc = bf_part_ones(p, &ones, uneven ? slices : NULL, err);
         if (rc < 0) return rc;
-        bf_estimate(f->scheme, f->secret, &p->bitmap.g, ones, &one);
-        if (uneven) f->scheme->estimate(&p->bitmap.g, slices, &one);
+        bf_estimate(f->desc.scheme, f->secret, &p->bitmap.g, ones, &one);
+        if (uneven) f->desc.scheme->estimate(&p->bitmap.g, slices, &one);
         sum->ones += ones;
         sum->count += one.count;
         clean *= 1 - one.fpr;
@@ -188,7 +196,7 @@ static int sum_up(bf_filter *f, int64_t now, bf_state *sum, bf_error *err)
         uint64_t ones;
         const int rc = ones_of_all(f, now, &ones, err);
         if (rc < 0) return rc;
-        bf_estimate(f->scheme, f->secret, &first->bitmap.g, ones, &one);
+        bf_estimate(f->desc.scheme, f->secret, &first->bitmap.g, ones, &one);
         sum->count = one.count;
     }
     return 0;
@@ -214,18 +222,6 @@ int bf_get_state(bf_filter *f, bf_state *state, bf_error *err)
 }
 
 /* ---- its bits ---- */
-static int read_part(bf_part *p, uint64_t from, uint8_t *to, uint64_t len, bf_error *err)
-{
-    bf_store *s = &p->bitmap.store;
-    if (!bf_part_exists(p)) {
-        memset(to, 0, len);
-        return 0;
-    }
-    if (s->ops->read) return s->ops->read(s, from, to, len, err);
-    memcpy(to, (const uint8_t *)s->words + from, len);
-    return 0;
-}
-
 int bf_read_bits(bf_filter *f, uint64_t offset, void *buf, size_t len, bf_error *err)
 {
     BF_CALL(f, NULL, entered);
@@ -238,11 +234,11 @@ int bf_read_bits(bf_filter *f, uint64_t offset, void *buf, size_t len, bf_error 
         rc = bf_fail(err, BF_EINVAL, "bytes %llu to %llu are not in a bitset of %llu bytes",
             (ull)offset, (ull)offset + len, (ull)bytes);
     for (unsigned i = 0; rc == 0 && len && i < bf_parts_count(f); i++) {
-        bf_part *p = bf_parts_get(f, i);
+        bf_part *p = f->part[i];
         const uint64_t first = p->start / 8, end = first + (bf_bits(&p->bitmap.g) + 7) / 8;
         if (offset < first || offset >= end) continue;
         const uint64_t n = end - offset < len ? end - offset : len;
-        rc = read_part(p, offset - first, to, n, err);
+        rc = bf_part_read(p, offset - first, to, n, err);
         offset += n;
         to += n;
         len -= n;
@@ -271,8 +267,7 @@ int bf_clear(bf_filter *f, bf_error *err)
     if (rc < 0 || (rc = bf_parts_check(f, err)) < 0 || (rc = bf_parts_writable(f, err)) < 0 ||
         (rc = bf_parts_lock_all(f, err)) < 0)
         return rc;
-    for (unsigned i = 0; rc >= 0 && i < bf_parts_count(f); i++)
-        rc = clear_part(f, bf_parts_get(f, i), err);
+    for (unsigned i = 0; rc >= 0 && i < bf_parts_count(f); i++) rc = clear_part(f, f->part[i], err);
     bf_parts_unlock(f);
     return rc < 0 ? rc : bf_check_named(f, err);
 }
@@ -283,7 +278,7 @@ int bf_sync(bf_filter *f, bf_error *err)
     bf_store *whole = &f->bitmap.store;
     int rc = bf_parts_follow(f, err);
     for (unsigned i = 0; rc >= 0 && i < bf_parts_count(f); i++) {
-        bf_store *s = &bf_parts_get(f, i)->bitmap.store;
+        bf_store *s = &f->part[i]->bitmap.store;
         if (s != whole && s->ops && s->ops->sync) rc = s->ops->sync(s, err);
     }
     if (rc >= 0 && whole->ops->sync) rc = whole->ops->sync(whole, err);
@@ -306,7 +301,9 @@ int bf_expire(bf_filter *f, double seconds, bf_error *err)
         return bf_fail(
             err, BF_ENOTSUP, "home %s cannot expire: only filters in Redis can", ops->name);
     int rc = bf_writable(f, err);
-    return rc < 0 ? rc : bf_parts_expire(f, seconds, err);
+    if (rc < 0) return rc;
+    return f->variant->many ? ops->chain->expire(f, seconds, err)
+                            : ops->expire(&f->bitmap.store, seconds, err);
 }
 
 int bf_delete(bf_filter *f, bf_error *err)
@@ -317,5 +314,6 @@ int bf_delete(bf_filter *f, bf_error *err)
         return bf_fail(
             err, BF_ENOTSUP, "home %s cannot be deleted: only filters in Redis can", ops->name);
     int rc = bf_writable(f, err);
-    return rc < 0 ? rc : bf_parts_remove(f, err);
+    if (rc < 0) return rc;
+    return f->variant->many ? ops->chain->remove(f, err) : ops->remove(&f->bitmap.store, err);
 }

@@ -94,12 +94,14 @@ static inline bool bf_may_create(const bf_spec *spec)
     return !spec->read_only && !spec->must_exist && bf_sufficient(spec);
 }
 double bf_bits_for(const bf_layout *l, double p, unsigned k); /* bits per key that reach a rate */
-unsigned bf_best_k(const bf_layout *l, double p);             /* the k that needs the fewest */
+/* the same with the k that needs the fewest */
+double bf_best_k(const bf_layout *l, double p, unsigned *k);
 
 /* sizing_parts.c: filters of many parts */
 /* bf_size, and also growing and forgetting filters. */
 int bf_size_any(bf_params *out, const bf_spec *spec, uint64_t most_bits, bf_error *err);
-/* Returns d as the parameters of its part i; the geometry is still d's. */
+/* Returns d as the parameters of its part i; the geometry is still d's.  A fixed filter is its
+ * only part. */
 bf_params bf_part_of(const bf_params *d, unsigned i);
 /* Fills in the parameters of part i, which follows `before` bits.  Returns 1, 0 if no more bits
  * fit, or an error. */

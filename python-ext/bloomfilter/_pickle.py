@@ -12,7 +12,7 @@ from copy import deepcopy
 from functools import partial
 from typing import Any
 
-from ._bloomfilter import BloomFilter, CountingBloomFilter, Error, _from_bytes
+from ._bloomfilter import BloomFilter, CountingBloomFilter, _from_bytes
 
 
 def reduce(
@@ -25,29 +25,22 @@ def reduce(
     path: str | None,
     is_there: bool,
     key: str | None,
-) -> tuple[Any, ...]:
-    """callback: it has a clock or hash functions.  path: the file's, if that is relative; is_there:
-    whether it leads to the filter's file from the present working directory."""
+) -> tuple[Any, ...] | str:
+    """What __reduce__() returns, or why there is none.  callback: the filter has a clock or hash
+    functions.  path: the file's, if that is relative; is_there: whether it leads to the file from
+    the present working directory."""
     if callback and bf.scheme == "functions":
-        raise Error(
-            "a filter with hash functions of its own cannot be pickled: use to_bytes() and from_bytes(data, hashes=...)"
-        )
+        return "a filter with hash functions of its own cannot be pickled: use to_bytes() and from_bytes(data, hashes=...)"
     if keyed:
-        raise Error(
-            "a keyed filter cannot be pickled: its secret is never stored; use to_bytes() and from_bytes(data, secret=...)"
-        )
+        return "a keyed filter cannot be pickled: its secret is never stored; use to_bytes() and from_bytes(data, secret=...)"
     if callback:
-        raise Error(
-            "a filter with a clock of its own cannot be pickled: use to_bytes() and from_bytes(data, clock=...)"
-        )
+        return "a filter with a clock of its own cannot be pickled: use to_bytes() and from_bytes(data, clock=...)"
     if storage is None and home == "memory":
         return in_memory(bf)
     if storage is None:
-        raise Error("a filter on a client object cannot be pickled")
+        return "a filter on a client object cannot be pickled"
     if not is_there:
-        raise Error(
-            f"{path!r} is a relative path, which is not this filter's in the present working directory: to pickle it, open it by its absolute path"
-        )
+        return f"{path!r} is a relative path, which is not this filter's in the present working directory: to pickle it, open it by its absolute path"
     expected: dict[str, Any] = {"k": bf.k, "scheme": bf.scheme}
     if key is not None:
         expected["key"] = key

@@ -3,7 +3,7 @@
  * who grew it a moment ago, clocks that fail. docs/format.md has the offsets. */
 #define _GNU_SOURCE
 #include "../../core/bits/bits.h"
-#include "../../core/parts/span.h"
+#include "../../core/parts/parts.h"
 #include "chain_bytes.h"
 #include "numbers.h"
 #include "paged.h"
@@ -324,7 +324,7 @@ TEST(a_filter_that_can_grow_no_more)
 {
     for (int batch = 0; batch < 2; batch++) {
         bf_filter *f = OPEN(GROWS);
-        bf_part *last = f->chain->part[0];
+        bf_part *last = f->part[0];
         bf_key keys[200];
         int numbers[200];
         last->start = BF_M_MAX - last->bitmap.g.m;
@@ -337,8 +337,7 @@ TEST(a_filter_that_can_grow_no_more)
         else
             add_numbers(f, 0, 200);
         last->start = 0;
-        bf_info info;
-        bf_get_info(f, &info);
+        const bf_info info = info_of(f);
         CHECK_EQ(info.part_count, 1);
         CHECK_EQ(found(f, 0, 200), 200);
         bf_close(f);
@@ -355,14 +354,14 @@ TEST(keys_that_another_added_a_moment_ago)
     bf_span span = { .n = 2, .answer = answer };
     int numbers[2] = { 299, 100000 };
     add_numbers(g, 0, 300);
-    CHECK_EQ(bf_chain_count(f->chain), 1);
+    CHECK_EQ(bf_parts_count(f), 1);
     for (uint16_t i = 0; i < 2; i++) {
         f->hash->one(f->secret, numbers + i, sizeof *numbers, span.d + i);
         span.key[i] = i;
     }
-    f->chain->part[0]->bitmap.g.n = 1000000; /* as it looked when there was room */
+    f->part[0]->bitmap.g.n = 1000000; /* as it looked when there was room */
     CHECK_EQ(f->variant->add(f, &span, &e), 0);
-    CHECK_EQ(bf_chain_count(f->chain), 2);
+    CHECK_EQ(bf_parts_count(f), 2);
     CHECK_EQ(answer[0], 0); /* the other's */
     CHECK_EQ(answer[1], 1);
     CLOSE(f, g);
@@ -383,7 +382,7 @@ TEST(keys_looked_for_while_it_grows)
         span.key[i] = i;
     }
     CHECK_EQ(f->variant->test(f, &span, &e), 0);
-    CHECK(answer[0] == 1 && answer[1] == 0 && bf_chain_count(f->chain) == 2);
+    CHECK(answer[0] == 1 && answer[1] == 0 && bf_parts_count(f) == 2);
     CLOSE(f, g);
     unlink(path);
 }
@@ -411,8 +410,7 @@ TEST(clocks_that_fail_in_every_call)
     now_is = 1000;
     add_numbers(f, 0, 10);
     CHECK_EQ(bf_hashcode(f, "a", 1, pos, 20, &e), f->bitmap.g.k);
-    bf_info info;
-    bf_get_info(f, &info);
+    const bf_info info = info_of(f);
     for (unsigned i = 0; i < f->bitmap.g.k; i++) CHECK(pos[i] < info.m);
     for (int i = 0; i < 2; i++) {
         now_is = i ? 1e300 : NAN;

@@ -365,9 +365,9 @@ TEST(filters_that_grew_otherwise)
     for (int i = 0; i < 1500; i = i == 499 ? 1000 : i + 1)
         CHECK_EQ(bf_test(b, &i, sizeof i, &e), 1);
     CHECK_EQ(bf_equal(a, b, &e), 0);
-    b->chain->part[1]->bitmap.g.m -= 512; /* no filter of this library; a file might say so */
+    b->part[1]->bitmap.g.m -= 512; /* no filter of this library; a file might say so */
     CHECK_REFUSED(bf_unite(a, b, &e), BF_EINVAL, "part 1 has m=");
-    b->chain->part[1]->bitmap.g.m += 512;
+    b->part[1]->bitmap.g.m += 512;
     CLOSE(a, b);
 }
 

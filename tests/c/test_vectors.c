@@ -105,22 +105,22 @@ static void same_positions(bf_filter *f, char *w[], size_t n)
     compared++;
     if (w[1][0] == '!') {
         if (bf_hashcode(f, key.ptr, key.len, pos, 1, &e) != BF_EINVAL)
-            wrong("%s takes key %s, which must be refused", f->name, w[0]);
+            wrong("%s takes key %s, which must be refused", f->desc.name, w[0]);
         return;
     }
     if (bf_hashcode(f, key.ptr, key.len, pos, BF_POSITIONS, &e) < 0) {
-        wrong("%s key %s: %s", f->name, w[0], e.msg);
+        wrong("%s key %s: %s", f->desc.name, w[0], e.msg);
         return;
     }
     if (n - 1 > f->bitmap.g.k) { /* more draws than the scheme's k */
         bf_geometry g = f->bitmap.g;
         g.k = (unsigned)(n - 1);
         f->hash->one(f->secret, key.ptr, key.len, d);
-        f->scheme->layout->positions(&g, d, 1, pos);
+        f->desc.scheme->layout->positions(&g, d, 1, pos);
     }
     for (size_t j = 0; j < n - 1; j++)
         if (pos[j] != num(w[1 + j])) {
-            wrong("%s m=%llu key %s: position %zu is %llu, expected %s", f->name,
+            wrong("%s m=%llu key %s: position %zu is %llu, expected %s", f->desc.name,
                 (unsigned long long)f->bitmap.g.m, w[0], j, (unsigned long long)pos[j], w[1 + j]);
             return;
         }
@@ -167,7 +167,7 @@ TEST(batches_draw_the_same)
         for (size_t n = 1; n <= BF_CHUNK; n++) {
             size_t from = n * 3 % (nkeys - BF_CHUNK);
             f->hash->run(f->secret, keys + from, n, d);
-            f->scheme->layout->positions(&f->bitmap.g, d, n, pos);
+            f->desc.scheme->layout->positions(&f->bitmap.g, d, n, pos);
             for (size_t i = 0; i < n; i++) {
                 bf_hashcode(f, keys[from + i].ptr, keys[from + i].len, one, k, NULL);
                 if (memcmp(one, pos + i * k, k * sizeof *pos))
@@ -225,7 +225,7 @@ static int64_t each_url(bf_filter *f,
         for (uint64_t i = 0; i < c; i++) key[i] = make_url(text + i, salt, from + at + i);
         int64_t hits = call(f, key, c, NULL, &e);
         if (hits < 0) {
-            wrong("%s: %s", f->name, e.msg);
+            wrong("%s: %s", f->desc.name, e.msg);
             return hits;
         }
         total += hits;
@@ -239,7 +239,7 @@ static void same_bytes(bf_filter *f, const char *format, const char *sha, const 
     bf_error e;
     int64_t len = bf_bytes_as(f, format, &e);
     if (len < 0) {
-        wrong("%s as %s: %s", f->name, format, e.msg);
+        wrong("%s as %s: %s", f->desc.name, format, e.msg);
         return;
     }
     uint8_t *bytes = malloc((size_t)len), *want = malloc(strlen(hex) / 2 + 1);
@@ -247,16 +247,16 @@ static void same_bytes(bf_filter *f, const char *format, const char *sha, const 
     CHECK_EQ(bf_to_bytes_as(f, format, bytes, (uint64_t)len - 1, &e), BF_EINVAL);
     sha256_hex(bytes, (size_t)len, got);
     if (strcmp(got, sha))
-        wrong("%s m=%llu as %s: SHA-256 is %s, expected %s", f->name,
+        wrong("%s m=%llu as %s: SHA-256 is %s, expected %s", f->desc.name,
             (unsigned long long)f->bitmap.g.m, format, got, sha);
     if (strcmp(hex, "-")) {
         CHECK_EQ(from_hex(hex, want), len);
         CHECK(!memcmp(bytes, want, (size_t)len));
     }
-    bf_spec expect = { .m = f->bitmap.g.m, .k = f->bitmap.g.k, .scheme = f->name };
+    bf_spec expect = { .m = f->bitmap.g.m, .k = f->bitmap.g.k, .scheme = f->desc.name };
     bf_filter *back = bf_from_bytes_as(bytes, (size_t)len, format, &expect, &e);
     if (!back)
-        wrong("%s back from %s: %s", f->name, format, e.msg);
+        wrong("%s back from %s: %s", f->desc.name, format, e.msg);
     else
         CHECK_EQ(bf_equal(f, back, &e), 1);
     bf_close(back);

@@ -10,14 +10,13 @@ static unsigned old_keys; /* keys that are in before the threads begin: the last
 static inline bool parts_are_plausible(void)
 {
     uint64_t live = old_keys, sum = 0;
-    const bf_chain *c = f->chain;
     EACH_CALL(t, i) if ((*doing)[t][i].op == ADD) live += out[t][i].rc == BF_ADDED;
     EACH_CALL(t, i)
     if ((*doing)[t][i].op == ADD_BOTH)
         live += BOTH; /* two batches may have put a key into a part each */
-    for (unsigned i = 0; i < c->count; i++) {
-        sum += (uint64_t)bf_live(c->part[i]->live);
-        if (i + 1 < c->count && bf_live(c->part[i]->live) < room) return false;
+    for (unsigned i = 0; i < f->count; i++) {
+        sum += (uint64_t)bf_live(f->part[i]->live);
+        if (i + 1 < f->count && bf_live(f->part[i]->live) < room) return false;
     }
     bool batches = false, died = false;
     EACH_CALL(t, i) died |= begun[t] > i && !out[t][i].ended;

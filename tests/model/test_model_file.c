@@ -56,9 +56,8 @@ static void forgetting(void)
         .storage = path });
     for (int i = 0; i < MODEL_THREADS && handle[i];
         i++) /* only the two words that keys are in are emptied */
-        for (unsigned j = 0; j < handle[i]->chain->count; j++)
-            handle[i]->chain->part[j]->bitmap.store.nwords = 2;
-    model.watched = place(handle[0]->chain->epoch);
+        for (unsigned j = 0; j < handle[i]->count; j++) handle[i]->part[j]->bitmap.store.nwords = 2;
+    model.watched = place(handle[0]->epoch);
     clock_of_verdict = old_epoch;
     add_key(handle[0], KEYS - 1);
     begin_calls(chosen);

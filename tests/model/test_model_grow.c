@@ -11,7 +11,7 @@ static void fresh(void)
     CLOSE(f, copy);
     copy = NULL;
     f = bf_copy(empty, NULL);
-    f->chain->part[0]->bitmap.g.n = room;
+    f->part[0]->bitmap.g.n = room;
     for (unsigned i = 0; i < old_keys; i++) add_key(f, KEYS - 1 - (int)i);
     begin_calls(chosen);
 }
@@ -57,7 +57,7 @@ TEST(adders_make_the_next_part)
 static bool copy_is_sound(void)
 {
     if (!growing_promises() || !copy || !old_ones_are_there(copy) ||
-        bf_chain_count(copy->chain) > bf_chain_count(f->chain))
+        bf_parts_count(copy) > bf_parts_count(f))
         return false;
     EACH_CALL(u, j)
     if ((*doing)[u][j].op == COPY) EACH_CALL(t, i)
@@ -83,8 +83,7 @@ static bool as_good_as_new(void)
     uint64_t sum = 0;
     if (!no_errors() || has_key(f, KEYS - 1) != 0) return false;
     EACH_CALL(t, i) if ((*doing)[t][i].op == TEST && out[t][i].rc != 0) return false;
-    for (unsigned i = 0; i < f->chain->count; i++)
-        sum += (uint64_t)bf_live(f->chain->part[i]->live);
+    for (unsigned i = 0; i < f->count; i++) sum += (uint64_t)bf_live(f->part[i]->live);
     if (sum > 1 || add_key(f, 2) != BF_ADDED) return false;
     EACH_CALL(t, i)
     if ((*doing)[t][i].op == ADD &&
@@ -127,15 +126,15 @@ static void fresh_and_wrong(void)
 static int told_too_early(bf_filter *to, const bf_params *part, bf_error *err)
 {
     int rc = bf_chain_memory.append(to, part, err);
-    bf_part **at = &to->chain->part[to->chain->count - 1], *whole = calloc(1, sizeof *whole);
+    bf_part **at = &to->part[to->count - 1], *whole = calloc(1, sizeof *whole);
     *whole = **at;
     whole->live = &whole->own;
     whole->bitmap.store.words = NULL;
     whole->bitmap.store.ops->create(&whole->bitmap.store, part, NULL, err);
-    bf_model_step(&to->chain->count, true);
+    bf_model_step(&to->count, true);
     dropped = *at;
     *at = whole;
-    to->chain->view[to->chain->count - 1].words = whole->bitmap.store.words;
+    to->view[to->count - 1].words = whole->bitmap.store.words;
     return rc;
 }
 static int lock_given_back_too_early(bf_filter *to, const bf_params *part, bf_error *err)

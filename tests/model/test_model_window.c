@@ -26,7 +26,7 @@ static void fresh(void)
     CLOSE(f, copy);
     copy = NULL;
     f = bf_copy(empty, NULL);
-    model.watched = f->chain->epoch;
+    model.watched = f->epoch;
     clock_of_all = clock_of_verdict = THEN;
     if (old_epoch) {
         clock_of_verdict = old_epoch;
@@ -169,10 +169,10 @@ TEST(whole_filters)
 /* ---- what must be found: adders that leave out a step ---- */
 static bf_part *turn_in_wrong_order(bf_filter *to, int64_t e, bool publish)
 {
-    bf_part *part = bf_window_part(to->chain, e);
+    bf_part *part = bf_window_part(to, e);
     if (bf_live(part->live) >= e) return part;
     bf_lock(to, NULL);
-    if (publish) bf_live_raise(to->chain->epoch, e);
+    if (publish) bf_live_raise(to->epoch, e);
     if (publish) bf_live_set(part->live, e); /* too early */
     for (unsigned i = 0; i < part->bitmap.store.nwords; i++)
         bf_word_store(part->bitmap.store.words + i, 0);
