@@ -26,7 +26,7 @@ enum { BF_WIDTH_MAX = 16 }; /* most digests per key */
 
 typedef unsigned long long ull; /* for %llu */
 
-/* error.c: the only writer of bf_error; all functions return the code */
+/* error.c: each fills *err with a code and a message, and returns the code */
 int bf_fail(bf_error *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* BF_EIO, or BF_ENOMEM if sys_errno is ENOMEM */
 int bf_fail_sys(bf_error *err, int sys_errno, const char *what, const char *path);

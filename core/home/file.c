@@ -1,12 +1,12 @@
-/* file.c - bits in a mapped file that any number of processes, of any language, use at once.  Knows
- * mapping, creating and syncing; the header's bytes are header.c's, opening and temporary files
- * files.c's business.
+/* file.c - bits in a mapped file that any number of processes, in any language, use at the same
+ * time. Maps, creates and syncs files; header.c knows the bytes of the header, files.c opens files
+ * and handles temporary ones.
  *
- * Adds are relaxed atomic ORs into the page cache, or plain ones where the handle is the file's
- * exclusive writer: they survive kill -9 of any process as soon as they are made, and a power loss
- * once sync() has returned.  Neither takes a lock (writer.c has the one taken before).  A file is
- * created under a temporary name, on disk with its header before it gets its real one, which never
- * replaces an existing file. */
+ * Adds are relaxed atomic ORs into the page cache, or plain ORs if the handle is the file's
+ * exclusive writer. A completed add survives kill -9 of any process, and a power loss once sync()
+ * has returned. An add takes no lock; before its first write a handle takes one, see writer.c. A
+ * new file gets its name when it is complete and its header is on disk; this never replaces an
+ * existing file. */
 #include "base/system.h"
 #include "bits/bits.h"
 #include "parts/parts.h"
@@ -105,7 +105,7 @@ int bf_map_sync(bf_store *s, bf_error *err)
     return e ? bf_fail_sys(err, e, "sync", m->file->path) : 0;
 }
 
-/* ---- its words without the map ---- */
+/* ---- reading words without the map ---- */
 int bf_file_read(const file *f, uint64_t at, void *buf, uint64_t len, bf_error *err)
 {
     const int fd = bf_file_fd(f, NULL, err);
@@ -136,7 +136,7 @@ int bf_map_read_file(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_e
     return bf_file_read(m->file, m->at + BF_HEADER + offset, buf, len, err);
 }
 
-/* ---- what is there ---- */
+/* ---- opening an existing file ---- */
 /* There is no such file: fine if a filter may be created, else an error. */
 static int absent(const file *f, const bf_spec *spec, bf_error *err)
 {
@@ -237,8 +237,8 @@ static int fill_new(const file *f, int fd, const bf_params *d, bf_error *err)
     return 0;
 }
 
-/* Checks that this process can map the file before it is created, so that no file of full size
- * stays behind. */
+/* Checks that this process can map the file before the file gets its name; if not, no file of full
+ * size is left behind. */
 static int mappable(const file *f, int fd, bf_error *err)
 {
     struct stat st;
@@ -253,8 +253,9 @@ static int mappable(const file *f, int fd, bf_error *err)
     return 0;
 }
 
-/* fd is a new file and temp its name, or NULL. Does not replace a file that has the name by now.
- * The file is mapped by attach, under its final name, as /proc/PID/maps shows it. */
+/* fd is a new file; temp is its temporary name, or NULL. Gives it its final name unless another
+ * file has that name by now. attach() maps it afterwards, so that /proc/PID/maps shows the final
+ * name. */
 static int make(file *f, int fd, const char *temp, const bf_params *d, bf_error *err)
 {
     int rc = fill_new(f, fd, d, err);
@@ -300,7 +301,7 @@ static int before_write(bf_store *s, bf_error *err)
     return rc < 0 ? rc : bf_map_before_write(s, err);
 }
 
-/* Checks the file at the start of calls that are long enough to pay for it.  If another program
+/* Checks the file at the start of long calls, where the check costs little.  If another program
  * truncated it, an access through the map would be SIGBUS; if another filter was copied over it,
  * positions would be wrong.  The expected length is read first, because another thread may append a
  * part meanwhile. */
@@ -331,7 +332,7 @@ static int sync_(bf_store *s, bf_error *err)
     return fd < 0 ? fd : e ? bf_fail_sys(err, e, "sync", f->path) : 0;
 }
 
-/* The map is read last: it is valid as far as the file reaches. */
+/* Reads the map last, because only the pages within the file's length can be read. */
 static bool current(const bf_store *s)
 {
     const file *f = s->impl;
@@ -360,11 +361,11 @@ static bool has_name(const bf_store *s)
 }
 
 /* ---- the lock ---- */
-/* flock(2) on a new description each time: it excludes other handles and processes, also forked
- * children, and the kernel releases it when the holder dies. lock_fd is set before the lock is
- * taken and reset before it is closed, so a forked child always knows which descriptor may hold the
- * lock, and closes its copy here.  Otherwise the child would keep the file locked after its
- * parent's death. */
+/* Takes flock(2) on a new open file description each time. The lock excludes other handles and
+ * processes, also forked children; the kernel releases it when the holder dies. lock_fd is set
+ * before the lock is taken and reset before it is closed, so a forked child always knows which
+ * descriptor may hold the lock, and closes its copy here.  Otherwise the child would keep the file
+ * locked after its parent's death. */
 static int lock(bf_filter *handle, bf_error *err)
 {
     const file *f = handle->bitmap.store.impl;

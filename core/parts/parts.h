@@ -22,7 +22,7 @@ struct bf_variant_ops {
     const bf_variant_format *stored;
     bool many;    /* has a header page or companion hash of its own, and parts */
     bool grows;   /* appends parts; their live words (filter.h) count keys */
-    bool forgets; /* reuses parts in a ring; their live words (filter.h) are epochs */
+    bool forgets; /* reuses parts in a ring; each part's `live` (filter.h, bf_part) is its epoch */
     /* Test and add a span. test: only parts elsewhere. add: in addressable memory at most BF_CHUNK
      * keys. */
     int (*test)(bf_filter *f, bf_span *span, bf_error *err);

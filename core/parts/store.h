@@ -6,7 +6,7 @@
 #include "format/format.h"
 
 /* ---- shadow: the new bits of a rebuild (sets/rebuild.h) ----
- * How a home stores it.  All operations are called under the lock. */
+ * Operations of a home on the shadow. The caller holds the lock. */
 typedef enum { BF_SYNC_SHADOW, BF_SYNC_BITS, BF_SYNC_GENERATION } bf_sync_what;
 typedef struct bf_shadow_ops {
     /* Returns 1 and the shadow's words, or 0 if there is none. create: replaces any shadow by an
