@@ -39,9 +39,9 @@
 #include <string.h>
 #include <time.h>
 
-/* maximum of tries if the epoch changes during an add */
+/* maximum number of tries if the epoch changes during an add */
 enum { TRIES = 1000 };
-static const double EPOCHS = 0x1p46; /* a live word holds 48 bits */
+static const double EPOCHS = 0x1p46; /* a part state has 48 bits */
 
 double bf_window_step(const bf_filter *f) { return f->desc.window / f->desc.parts; }
 
@@ -53,7 +53,8 @@ static int epoch_of(const bf_filter *f, double now, int64_t *epoch, bf_error *er
         return bf_fail(err, BF_EINVAL,
             "clock must give seconds within 7e13 steps of %g seconds, got %g", step, now);
     *epoch = (int64_t)e;
-    *epoch -= (double)*epoch > e; /* floor() without a call, which a single key would notice */
+    /* floor() without a function call, which costs measurable time for a single key */
+    *epoch -= (double)*epoch > e;
     return 0;
 }
 
@@ -79,13 +80,13 @@ static int local_epoch(const bf_filter *f, int64_t *epoch, bf_error *err)
     return not_before(f, epoch_of(f, f->clock(f->clock_ctx), epoch, err), epoch);
 }
 
-/* The epoch of a test.  The system's clock is read as of its last tick, some ms late and never
- * early, so keys are forgotten up to a hundredth of a step late.  The exact clock would serialize
- * the processor (rdtsc waits for earlier loads), and the lines of two single keys would never be
- * fetched at once. */
+/* Sets *epoch to the epoch of a test. Reads the system's clock as of its last tick, which is up
+ * to 10 ms late and never early, so keys are forgotten up to a hundredth of a step late. The
+ * exact clock would be slower: its rdtsc waits for earlier loads, so the loads of two single
+ * keys would not overlap. */
 static int now_of_test(bf_filter *f, int64_t *epoch, bf_error *err)
 {
-    const double TICKS = 1; /* seconds; a tick takes at most 10 ms */
+    const double TICKS = 1; /* in seconds; a tick takes at most 10 ms */
     struct timespec t;
     if (bf_window_step(f) >= TICKS && !f->bitmap.store.ops->chain->server_time && !f->own_clock &&
         clock_gettime(CLOCK_REALTIME_COARSE, &t) == 0) {
@@ -95,7 +96,7 @@ static int now_of_test(bf_filter *f, int64_t *epoch, bf_error *err)
     return bf_window_epoch(f, epoch, err);
 }
 
-/* ---- live words that were stored ---- */
+/* ---- checks of stored part states ---- */
 /* An add publishes the newest epoch before it gives a part that epoch, so a part with a later one
  * was not written by this library.  Reads the part's epoch first and the newest epoch second, so
  * that a concurrent add is not taken for damage. */
@@ -158,7 +159,7 @@ bool bf_window_is_living(const bf_filter *f, const bf_part *p, int64_t now)
     return e <= now && e >= now - (int64_t)f->desc.parts;
 }
 
-/* Called under the lock.  Does nothing if the part belongs to this epoch or a later one. */
+/* The caller holds the lock. Does nothing if the part belongs to this epoch or a later one. */
 static void clear_part(bf_filter *f, bf_part *p, int64_t epoch)
 {
     bf_store *s = &p->bitmap.store;
@@ -180,7 +181,7 @@ int bf_window_reuse_part(bf_filter *f, int64_t epoch, bf_part **p, bf_error *err
     }
     if (bf_live((*p)->live) == epoch) return 0;
     rc = check_part_epoch(f, *p, err);
-    *p = NULL; /* the part has a later epoch already */
+    *p = NULL; /* the part already has a later epoch */
     return rc;
 }
 
@@ -200,7 +201,8 @@ int bf_window_with_part(
     return rc;
 }
 
-/* Collects the parts of these epochs that may be living at epoch `to`. */
+/* Collects in p the parts of the epochs `from` to `to` that are living at epoch `to`. Returns
+ * their number. */
 static unsigned living(const bf_filter *f, int64_t from, int64_t to, bf_part **p)
 {
     unsigned n = 0;
@@ -212,10 +214,9 @@ static unsigned living(const bf_filter *f, int64_t from, int64_t to, bf_part **p
     return n;
 }
 
-/* In addressable memory: tests the living parts of these epochs; keys that are found leave the
- * span. If a part is reused during a test and the key is found in it, the answer is right: the key
- * was added. An add must know whether the key was present before, so the epochs are compared again
- * and the test is repeated if they changed. */
+/* For parts in addressable memory. Tests the living parts of these epochs; keys that are found
+ * leave the span. The test is repeated if a part was reused during it: then a key that was found
+ * may have been added by another thread after this call. */
 static void ask_older(bf_filter *f, bf_span *s, int64_t from, int64_t to)
 {
     bf_part *p[BF_PARTS_MAX], *now[BF_PARTS_MAX];
@@ -232,8 +233,9 @@ static void ask_older(bf_filter *f, bf_span *s, int64_t from, int64_t to)
     }
 }
 
-/* Tests parts that others created meanwhile: later ones, if their clock is ahead, or past ones,
- * after a union.  Leaves out the part of epoch `own`, to which the keys were just added. */
+/* Tests parts that other processes created during the call: later ones, if their clock is ahead,
+ * or past ones, after a union. Leaves out the part of epoch `own`, to which the keys were just
+ * added. */
 static int ask_again(
     bf_filter *f, bf_span *s, int64_t now, int64_t own, uint8_t value, bf_error *err)
 {
@@ -251,9 +253,9 @@ static int ask_again(
     return rc;
 }
 
-/* Tests keys in Redis, where parts are created and expire: all under the lock.  The clock is read
- * before, because it may run any host code.  add: adds the keys to the present part, p[0], in the
- * same round trip. */
+/* Tests keys in Redis. Holds the lock, because the list of parts changes as parts are created
+ * and expire. Reads the clock before it takes the lock, because the clock may be host code. add:
+ * also adds the keys to the present part, p[0], in the same round trip. */
 static int run_remote(bf_filter *f, bf_span *s, bool add, bf_error *err)
 {
     const bf_chain_ops *ops = f->bitmap.store.ops->chain;
@@ -275,7 +277,7 @@ static int run_remote(bf_filter *f, bf_span *s, bool add, bf_error *err)
 
 static int test(bf_filter *f, bf_span *s, bf_error *err) { return run_remote(f, s, false, err); }
 
-/* Goes round the ring once: the parts from the oldest living epoch to the present one. */
+/* Visits the ring once: the parts from the oldest living epoch to the present epoch. */
 static int asked(
     bf_filter *f, bf_part_view *room, const bf_part_view **views, unsigned *n, bf_error *err)
 {
