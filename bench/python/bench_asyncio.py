@@ -73,7 +73,9 @@ async def single_calls(port, rounds):
     print(f"{'':24} {'us':>7} {'/ PING':>7} {'CPU us':>7} {'/ PING':>7}")
     for name, (wall, cpu) in best.items():
         a, b = wall / CALLS * 1e6, cpu / CALLS * 1e6
-        print(f"{name:24} {a:7.1f} {wall / best['PING'][0]:7.2f} {b:7.1f} {cpu / best['PING'][1]:7.2f}")
+        print(
+            f"{name:24} {a:7.1f} {wall / best['PING'][0]:7.2f} {b:7.1f} {cpu / best['PING'][1]:7.2f}"
+        )
     for f in bf, url, memory:
         await f.close()
     await client.aclose()
@@ -121,7 +123,9 @@ async def stalls(port, folder):
     keys = [f"http://example.org/{i}" for i in range(1_000_000)]
     plain = {"memory": bloomfilter.BloomFilter(**SPEC), "file": None}
     plain["file"] = bloomfilter.BloomFilter(**SPEC, storage=folder / "y")
-    print("longest wait of a task that only yields, ms (and of it the CPU time of the loop's thread)")
+    print(
+        "longest wait of a task that only yields, ms (and of it the CPU time of the loop's thread)"
+    )
     print(f"{'':14} {'call':14} {'s':>6} {'synchronous':>12} {'wait':>9} {'CPU':>9}")
     for home, where in homes.items():
         async with await BloomFilter.create(**SPEC, **where) as bf:
@@ -139,7 +143,9 @@ async def stalls(port, folder):
                     began = time.perf_counter()
                     getattr(plain[home], name)(*given)
                     alone = f"{time.perf_counter() - began:.3f}"
-                print(f"{home:14} {name:14} {took:6.3f} {alone:>12} {longest[0] * 1e3:9.2f} {longest[1] * 1e3:9.2f}")
+                print(
+                    f"{home:14} {name:14} {took:6.3f} {alone:>12} {longest[0] * 1e3:9.2f} {longest[1] * 1e3:9.2f}"
+                )
     await client.aclose()
 
 
