@@ -4,8 +4,8 @@
     aiohttp_visits.py redis://127.0.0.1/0       POST /visit/NAME answers "welcome" once per name,
     "welcome back" afterwards
 
-All servers that use the same Redis share one filter.  Of several requests for a new name exactly one
-is told "welcome".  With a small chance (p) a first visit is taken for a later one.
+All servers that use the same Redis share one filter.  Of several requests for a new name exactly
+one is told "welcome".  With a small chance (p) a first visit is taken for a later one.
 """
 
 import sys

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""fastapi_names.py - is this user name free?  The filter answers "surely free" at once; only for the
-other names the database is asked, whose unique index decides.
+"""fastapi_names.py - is this user name free?  The filter answers "surely free" at once; only for
+the other names the database is asked, whose unique index decides.
 
     STORAGE=names.bloom uvicorn fastapi_names:app       GET /free/NAME, POST /users/NAME
 
