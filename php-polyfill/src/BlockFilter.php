@@ -17,6 +17,7 @@ final class BlockFilter extends Filter
     public function append(Part $part): void
     {
         parent::append($part);
+        self::$untilCheck[spl_object_id($this)] ??= 0;
         $this->memory = $part->store instanceof Memory ? $part->store : null;
         $this->lines = $part->d->m >> 9;
         for ($i = count(self::$pairs); $i < 4096; $i++) self::$pairs[] = pack('P2', 1 << ($i & 63), 1 << ($i >> 6));
@@ -53,7 +54,7 @@ final class BlockFilter extends Filter
         $new = $line | $mask;
         if ($new === $line) return false;
         $this->memory->lines[$at] = $new;
-        if (--$this->untilCheck < 0) State::warnIfFull($this);
+        if (--self::$untilCheck[\spl_object_id($this)] < 0) State::warnIfFull($this);
         return true;
     }
 

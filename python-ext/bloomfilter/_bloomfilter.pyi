@@ -391,6 +391,7 @@ class BloomFilter:
         """
     def save(self, path: _Path, /) -> None:
         """Write the filter to a file, by rename: no partial file stays behind."""
+    def _save_new(self, path: _Path, /) -> None: ...
     @classmethod
     def load(
         cls,
