@@ -17,7 +17,7 @@ static const char before[] =
     "dl div{border:1px solid var(--line);border-radius:.4rem;padding:.4rem .7rem}dt{color:var(--soft);font-size:.85rem}"
     "dd{margin:0;font-size:1.2rem;font-variant-numeric:tabular-nums}"
     "table{width:100%;border-collapse:collapse;font-size:.9rem;margin:1rem 0}th,td{text-align:right;padding:.25rem .5rem;border-bottom:1px solid var(--line);font-variant-numeric:tabular-nums}"
-    "th{color:var(--soft);font-weight:400;vertical-align:bottom}th:first-child,td:first-child,th:nth-child(2),td:nth-child(2){text-align:left}td:first-child{overflow-wrap:anywhere}tr.over td{color:var(--bad);font-weight:600}"
+    "th{color:var(--soft);font-weight:400;vertical-align:bottom}th:first-child,td:first-child,th:nth-child(2),td:nth-child(2){text-align:left}td{white-space:nowrap}td:first-child{white-space:normal;overflow-wrap:anywhere}tr.over td{color:var(--bad);font-weight:600}"
     "@media(max-width:48rem){table,tbody,tr,td{display:block}tr:first-child{display:none}tr{border:1px solid var(--line);border-radius:.4rem;margin:.6rem 0;padding:.3rem .2rem}"
     "td{border:0;display:flex;justify-content:space-between;gap:1rem;padding:.1rem .5rem}td::before{content:attr(data-name);color:var(--soft);font-weight:400}td:first-child{font-weight:600}}"
     "svg{box-sizing:border-box;width:100%;height:auto;border:1px solid var(--line);border-radius:.4rem}svg text{font-size:12px;fill:var(--soft)}#note{color:var(--bad)}"
