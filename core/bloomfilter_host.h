@@ -100,20 +100,14 @@ bool bf_command_arg(bf_commands *c, bf_key *arg); /* its next argument */
 /* Adds a reference and returns f.  Each bf_retain needs a bf_close of its own; the last bf_close
  * frees.  For hosts that take a handle out of a table under a lock and use it after that. */
 bf_filter *bf_retain(bf_filter *f); /* NULL is fine */
-/* For hosts that let their users close a filter at any time.  Between bf_enter and bf_leave the
- * caller is inside: bf_busy and bf_shut refuse, and a bf_close frees nothing before the last one
- * left.  Calls that run the host's code (a clock, a client) count as inside by themselves, with all
- * their filters.
- *   bf_enter  0, or BF_EINVAL after bf_shut
- *   bf_busy   0, or BF_EBUSY while someone is inside: then f must not be closed
- *   bf_shut   0: all that f holds is freed, bf_enter refuses from now on, and only bf_enter,
- *             bf_shut, bf_retain and bf_close may be called; or BF_EBUSY while someone is inside
- * In a forked child the calls of the parent's other threads do not count; the memory of such a
- * filter is freed with the process.  All of these are atomic. */
-int bf_enter(bf_filter *f, bf_error *err);
-void bf_leave(bf_filter *f);
+/* As bf_save, under a name that must not exist: never replaces a file, also not one that appears
+ * while it writes.  Then BF_EIO with sys_errno EEXIST, and the file there is untouched. */
+int bf_save_new(bf_filter *f, const char *path, bf_error *err);
+/* For hosts that let their users close a filter at any time: BF_EBUSY while a call with f runs the
+ * host's code (a clock, a client), else 0.  A bf_close during such a call frees nothing before the
+ * call returns.  In a forked child the calls of the parent's other threads do not count; the memory
+ * of such a filter is freed with the process. */
 int bf_busy(bf_filter *f, bf_error *err);
-int bf_shut(bf_filter *f, bf_error *err);
 /* For hosts that leave calls by longjmp: ends this thread's calls that run the host's code.  Their
  * memory and locks are not released; their filters can only be closed. */
 void bf_abandon_calls(void);

@@ -3,11 +3,10 @@
 #include "sets/rebuild.h"
 #include "parts/parts.h"
 #include "sets/sets.h"
-#include "spec.h"
 #include <string.h>
 
 /* ---- life ---- */
-int bf_check_variants(const bf_spec *spec, bf_error *err)
+static int check_spec(const bf_spec *spec, bf_error *err)
 {
     const char *path;
     bool in_redis = spec->redis_client || (spec->storage && bf_is_url(spec->storage));
@@ -62,27 +61,49 @@ int bf_check_variants(const bf_spec *spec, bf_error *err)
     return 0;
 }
 
+/* ---- opening ---- */
+static int many_here(const bf_filter *f, bf_error *err)
+{
+    const bf_store_ops *ops = f->bitmap.store.ops;
+    if (!f->variant->many || ops->chain) return 0;
+    return bf_fail(err, BF_ENOTSUP, "home %s cannot hold filters that grow or forget", ops->name);
+}
+
+/* Opens all parts of a filter that exists.  Returns 0 if it may be created again instead. */
+static int open_parts(bf_filter *f, const bf_spec *spec, bf_error *err)
+{
+    const bf_chain_ops *ops = f->bitmap.store.ops->chain;
+    int rc = many_here(f, err);
+    if (rc < 0 || (rc = bf_chain_begin(f, spec, err)) < 0) return rc;
+    if ((rc = ops->follow(f, err)) >= 0) return 1;
+    if (!bf_may_create(spec) || !ops->can_recreate || !ops->can_recreate(f)) return rc;
+    bf_chain_free(f);
+    return 0;
+}
+
 static int attach(bf_filter *f, const bf_spec *spec, bf_error *err)
 {
     bf_params d;
     bf_store *s = &f->bitmap.store;
     int rc = s->ops->attach ? s->ops->attach(s, spec, &d, err) : 0;
     if (rc <= 0) return rc;
-    if ((rc = bf_check_match(&d, spec, bf_where(f, spec), err)) < 0 ||
+    if ((rc = bf_check_match(&d, spec, bf_where(f), err)) < 0 ||
         (rc = bf_filter_init_from(f, &d, spec, err)) < 0)
         return rc;
-    if ((rc = bf_secret_match(d.secret_check, f->desc.secret_check, bf_where(f, spec), err)) < 0)
+    if ((rc = bf_secret_match(d.secret_check, f->desc.secret_check, bf_where(f), err)) < 0)
         return rc;
-    return bf_parts_attach(f, spec, err);
+    return f->variant->many ? open_parts(f, spec, err) : 1;
 }
 
 static int create(bf_filter *f, const bf_spec *spec, bf_error *err)
 {
     bf_params d;
-    int rc = bf_size_any(&d, spec, f->bitmap.store.ops->most_bits, err);
-    if (rc < 0 || (rc = bf_filter_init_from(f, &d, spec, err)) < 0) return rc;
-    d.secret_check = f->desc.secret_check;
-    return bf_parts_create(f, &d, spec, err);
+    bf_store *s = &f->bitmap.store;
+    int rc = bf_size_any(&d, spec, s->ops->most_bits, err);
+    if (rc < 0 || (rc = bf_filter_init_from(f, &d, spec, err)) < 0 || (rc = many_here(f, err)) < 0)
+        return rc;
+    return f->variant->many && s->ops->chain->create ? s->ops->chain->create(f, &f->desc, spec, err)
+                                                     : s->ops->create(s, &f->desc, spec, err);
 }
 
 static int keep_names(bf_filter *f, const bf_spec *spec, bf_error *err)
@@ -113,10 +134,11 @@ bf_filter *bf_open(const bf_spec *spec, bf_error *err)
     bf_filter *f = NULL;
     int rc = 0;
     bool made = false;
-    if (bf_check_variants(spec, err) < 0) return NULL;
+    if (check_spec(spec, err) < 0) return NULL;
     const bf_store_ops *ops = bf_find_store(spec, err);
     if (!ops) return NULL;
     if (!(f = bf_handle_new(ops, err))) return NULL;
+    if (keep_names(f, spec, err) < 0) goto fail;
     f->runs_host_code = spec->client || spec->redis_client;
     f->read_only = f->bitmap.store.read_only = spec->read_only;
     f->exclusive = spec->exclusive;
@@ -134,8 +156,8 @@ bf_filter *bf_open(const bf_spec *spec, bf_error *err)
     if (rc == 0)
         rc = bf_fail(err, BF_EIO,
             "%.80s is created and deleted all the time: it could neither be opened nor created",
-            bf_where(f, spec));
-    if (rc < 0 || keep_names(f, spec, err) < 0) goto fail;
+            bf_where(f));
+    if (rc < 0) goto fail;
     bf_finish_open(f, spec->threads);
     /* Taking the lock completes a rebuild whose process died.  If the lock is busy now, the next
      * add does that. */
@@ -153,14 +175,17 @@ fail:
 
 int bf_plan(bf_spec *spec, bf_error *err)
 {
-    bf_params d;
+    bf_params d, first;
     uint64_t check;
-    int rc = bf_check_variants(spec, err); /* refuses what bf_open would refuse */
+    int rc = check_spec(spec, err); /* refuses what bf_open would refuse */
     const bf_store_ops *home = bf_find_store(spec, NULL);
     if (rc < 0 || (rc = bf_size_any(&d, spec, home ? home->most_bits : 0, err)) < 0 ||
-        (rc = bf_secret_check(d.scheme, spec, &check, err)) < 0 ||
-        (rc = bf_parts_plan(&d, err)) < 0)
+        (rc = bf_secret_check(d.scheme, spec, &check, err)) < 0)
         return rc;
+    if (bf_has_parts(&d)) {
+        if ((rc = bf_chain_part(&d, 0, 0, &first, err)) < 0) return rc;
+        d.g.m = first.g.m * bf_parts_stored(&d);
+    }
     spec->m = d.g.m;
     spec->n = d.g.n;
     spec->k = d.g.k;
@@ -175,12 +200,12 @@ int bf_is_current(const bf_filter *f, const bf_spec *spec, bf_error *err)
     BF_CALL((bf_filter *)f, NULL, entered);
     const bf_store *s = &f->bitmap.store;
     uint64_t given;
-    if (bf_check_variants(spec, err) < 0) return err ? err->code : BF_EINVAL;
+    if (check_spec(spec, err) < 0) return err ? err->code : BF_EINVAL;
     if (!spec->storage || !f->storage || strcmp(spec->storage, f->storage) != 0) return 0;
     if ((spec->key || f->key) && (!spec->key || !f->key || strcmp(spec->key, f->key) != 0))
         return 0;
     if (f->read_only != spec->read_only || !s->ops->current || !s->ops->current(s)) return 0;
-    int rc = bf_check_match(&f->desc, spec, bf_where(f, spec), err);
+    int rc = bf_check_match(&f->desc, spec, bf_where(f), err);
     if (rc < 0 || (rc = bf_secret_check(f->desc.scheme, spec, &given, err)) < 0) return rc;
-    return (rc = bf_secret_match(f->desc.secret_check, given, bf_where(f, spec), err)) < 0 ? rc : 1;
+    return (rc = bf_secret_match(f->desc.secret_check, given, bf_where(f), err)) < 0 ? rc : 1;
 }

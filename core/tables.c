@@ -1,7 +1,6 @@
 /* tables.c - the tables of schemes, filter variants and homes.  A new one is a file and a row here.
  */
-#include "parts/span.h"
-#include "spec.h"
+#include "parts/parts.h"
 #include <string.h>
 
 extern const bf_hash bf_hash_siphash;

@@ -12,14 +12,10 @@
 /* ---- life ---- */
 php_bf_handle *php_bf_hold(bf_filter *f, bf_error *err)
 {
-    bf_info info;
     php_bf_handle *handle = f ? malloc(sizeof *handle) : NULL;
-    if (handle) {
-        bf_get_info(f, &info);
-        *handle = (php_bf_handle){
-            .f = f, .refs = 1, .adds_until_check = info.created ? (int64_t)info.n : 0
-        };
-    } else if (f) {
+    if (handle)
+        *handle = (php_bf_handle){ .f = f, .refs = 1 };
+    else if (f) {
         bf_close(f);
         *err = (bf_error){ .code = BF_ENOMEM, .msg = "out of memory", .key = BF_NO_KEY };
     }

@@ -9,24 +9,25 @@ static zend_long whole(double count)
 }
 
 /* ---- two filters ---- */
-/* Returns the other operand; NULL: exception. */
-static bf_filter *other_filter(INTERNAL_FUNCTION_PARAMETERS)
+/* Finds the filter of $this and the other operand.  False: exception. */
+static bool operands(INTERNAL_FUNCTION_PARAMETERS, bf_filter **f, bf_filter **other)
 {
-    zend_object *other;
+    zend_object *object;
     ZEND_PARSE_PARAMETERS_START(1, 1)
-    Z_PARAM_OBJ_OF_CLASS(other, php_bf_ce)
-    ZEND_PARSE_PARAMETERS_END_EX(return NULL);
-    if (!php_bf_from(other)->f) php_bf_raise_closed();
-    return php_bf_from(other)->f;
+    Z_PARAM_OBJ_OF_CLASS(object, php_bf_ce)
+    ZEND_PARSE_PARAMETERS_END_EX(return false);
+    *f = php_bf_from(Z_OBJ_P(ZEND_THIS))->f;
+    *other = php_bf_from(object)->f;
+    if (!*f || !*other) php_bf_raise_closed();
+    return *f && *other;
 }
 
 static void combine(
     INTERNAL_FUNCTION_PARAMETERS, bf_filter *(*call)(bf_filter *, bf_filter *, bf_error *))
 {
     bf_error err;
-    bf_filter *other = other_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU);
-    if (!other) RETURN_THROWS();
-    PHP_BF_THIS(f);
+    bf_filter *f, *other;
+    if (!operands(INTERNAL_FUNCTION_PARAM_PASSTHRU, &f, &other)) RETURN_THROWS();
     php_bf_callback *callback = php_bf_callback_share(php_bf_from(Z_OBJ_P(ZEND_THIS))->callback);
     php_bf_wrap(return_value, Z_OBJCE_P(ZEND_THIS), php_bf_hold(call(f, other, &err), &err),
         callback, &err);
@@ -38,9 +39,8 @@ PHP_METHOD(BloomFilter, intersect) { combine(INTERNAL_FUNCTION_PARAM_PASSTHRU, b
 static void compare(INTERNAL_FUNCTION_PARAMETERS, int (*call)(bf_filter *, bf_filter *, bf_error *))
 {
     bf_error err;
-    bf_filter *other = other_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU);
-    if (!other) RETURN_THROWS();
-    PHP_BF_THIS(f);
+    bf_filter *f, *other;
+    if (!operands(INTERNAL_FUNCTION_PARAM_PASSTHRU, &f, &other)) RETURN_THROWS();
     const int answer = call(f, other, &err);
     if (answer >= 0) RETURN_BOOL(answer);
     php_bf_raise(&err);
@@ -52,9 +52,8 @@ PHP_METHOD(BloomFilter, isSubsetOf) { compare(INTERNAL_FUNCTION_PARAM_PASSTHRU, 
 PHP_METHOD(BloomFilter, merge)
 {
     bf_error err;
-    bf_filter *other = other_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU);
-    if (!other) RETURN_THROWS();
-    PHP_BF_THIS(f);
+    bf_filter *f, *other;
+    if (!operands(INTERNAL_FUNCTION_PARAM_PASSTHRU, &f, &other)) RETURN_THROWS();
     php_bf *bf = php_bf_from(Z_OBJ_P(ZEND_THIS));
     if (bf_unite(f, other, &err) < 0)
         php_bf_raise(&err);
@@ -68,9 +67,8 @@ static void estimate(
 {
     bf_error err;
     double count;
-    bf_filter *other = other_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU);
-    if (!other) RETURN_THROWS();
-    PHP_BF_THIS(f);
+    bf_filter *f, *other;
+    if (!operands(INTERNAL_FUNCTION_PARAM_PASSTHRU, &f, &other)) RETURN_THROWS();
     if (call(f, other, &count, &err) >= 0) RETURN_LONG(whole(count));
     php_bf_raise(&err);
 }

@@ -251,6 +251,14 @@ static bool read_spec(INTERNAL_FUNCTION_PARAMETERS, bf_spec *spec, php_bf_callba
     return to_spec(&a, spec, callback);
 }
 
+/* What a factory returns: a new object of the class that it was called on. */
+static void return_filter(INTERNAL_FUNCTION_PARAMETERS, php_bf_handle *handle,
+    php_bf_callback *callback, const bf_error *err)
+{
+    php_bf_wrap(return_value, zend_get_called_scope(execute_data), handle, callback, err);
+    php_bf_warn_weak_hash(return_value);
+}
+
 PHP_METHOD(BloomFilter, __construct)
 {
     bf_spec spec = { 0 };
@@ -317,8 +325,7 @@ PHP_METHOD(BloomFilter, open)
     if (!to_spec(&a, &spec, &callback)) RETURN_THROWS();
     php_bf_handle *handle = php_bf_open(&spec, &err);
     free_storage(&spec);
-    php_bf_wrap(return_value, zend_get_called_scope(execute_data), handle, callback, &err);
-    php_bf_warn_weak_hash(return_value);
+    return_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU, handle, callback, &err);
 }
 
 /* ---- bytes and files; the parameters are what those must be, or do not contain ---- */
@@ -338,9 +345,7 @@ PHP_METHOD(BloomFilter, fromBytes)
     if (!to_spec(&a, &expect, &callback)) RETURN_THROWS();
     bf_filter *f = bf_from_bytes_as(
         ZSTR_VAL(bytes), ZSTR_LEN(bytes), format ? ZSTR_VAL(format) : NULL, &expect, &err);
-    php_bf_wrap(
-        return_value, zend_get_called_scope(execute_data), php_bf_hold(f, &err), callback, &err);
-    php_bf_warn_weak_hash(return_value);
+    return_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU, php_bf_hold(f, &err), callback, &err);
 }
 
 PHP_METHOD(BloomFilter, load)
@@ -357,11 +362,8 @@ PHP_METHOD(BloomFilter, load)
     BF_CLOCK(PARSE) ZEND_PARSE_PARAMETERS_END();
     char *full = php_bf_path(path);
     if (!full) RETURN_THROWS();
-    if (to_spec(&a, &expect, &callback)) {
-        bf_filter *f = bf_load(full, &expect, &err);
-        php_bf_wrap(return_value, zend_get_called_scope(execute_data), php_bf_hold(f, &err),
-            callback, &err);
-        php_bf_warn_weak_hash(return_value);
-    }
+    if (to_spec(&a, &expect, &callback))
+        return_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU,
+            php_bf_hold(bf_load(full, &expect, &err), &err), callback, &err);
     efree(full);
 }

@@ -6,9 +6,10 @@
 
 typedef struct {
     const struct ArrowSchema *schema;
-    chunk *at; /* PyMem */
+    chunk *at; /* &first, or allocated by PyMem */
     size_t n, room;
     Py_ssize_t rows;
+    chunk first;
 } chunks;
 
 /* ---- what is ours to release ---- */
@@ -37,10 +38,16 @@ typedef struct {
 
 static chunk *next_chunk(chunks *all)
 {
-    if (all->n == all->room) {
-        const size_t room = all->room ? 8 * all->room : 1;
-        chunk *at = all->at;
-        PyMem_Resize(at, chunk, room);
+    if (all->n == 0) {
+        all->at = &all->first;
+        all->room = 1;
+    } else if (all->n == all->room) {
+        const size_t room = 8 * all->room;
+        chunk *at = all->at == &all->first ? PyMem_New(chunk, room) : all->at;
+        if (at && all->at == &all->first)
+            *at = all->first;
+        else
+            PyMem_Resize(at, chunk, room);
         if (!at) {
             PyErr_NoMemory();
             return NULL;
@@ -98,8 +105,12 @@ static int run_capsules(batch *b, PyObject *given, bool pair)
 {
     struct ArrowArrayStream stream = { .release = NULL };
     struct ArrowSchema schema = { .release = NULL };
-    chunks all = { .schema = &schema };
+    chunks all;
     int code = 0, rc = -1;
+    all.schema = &schema;
+    all.at = NULL;
+    all.n = 0;
+    all.rows = 0;
     if (pair) {
         chunk *k = next_chunk(&all);
         if (k) MOVE(schema, PyTuple_GET_ITEM(given, 0), "arrow_schema");
@@ -120,7 +131,7 @@ static int run_capsules(batch *b, PyObject *given, bool pair)
         RELEASE(&k->array);
     }
     for (size_t i = 0; i < all.n; i++) RELEASE(&all.at[i].array);
-    PyMem_Free(all.at);
+    if (all.at != &all.first) PyMem_Free(all.at);
     RELEASE(&schema);
     RELEASE(&stream);
     return rc;

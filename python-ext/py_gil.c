@@ -294,11 +294,16 @@ PyObject *filter_exit(
     return filter_close(self, NULL);
 }
 
-PyObject *filter_sync(FilterObject *self, PyObject *Py_UNUSED(unused))
+static PyObject *command(FilterObject *self, int (*call)(bf_filter *, bf_error *))
 {
     core_call c;
     if (!core_begin(&c, self, NULL, gil_release)) return NULL;
-    return none(core_end(&c, bf_sync(c.bf, &c.err)));
+    return none(core_end(&c, call(c.bf, &c.err)));
+}
+
+PyObject *filter_sync(FilterObject *self, PyObject *Py_UNUSED(no))
+{
+    return command(self, bf_sync);
 }
 
 PyObject *filter_clear_bits(FilterObject *self, PyObject *Py_UNUSED(unused))
@@ -366,9 +371,7 @@ PyObject *filter_rebuild(FilterObject *self, PyObject *keys)
 
 PyObject *filter_delete(FilterObject *self, PyObject *Py_UNUSED(unused))
 {
-    core_call c;
-    if (!core_begin(&c, self, NULL, gil_release)) return NULL;
-    return none(core_end(&c, bf_delete(c.bf, &c.err)));
+    return command(self, bf_delete);
 }
 
 /* An active call holds a reference, so the collector does not get here; a suspended call may hold

@@ -114,11 +114,6 @@ Py_ssize_t key_plain(PyObject *o, bf_key *key, char *room, size_t cap)
 /* ---- any key ---- */
 static int hold_str(PyObject *o, key_holder *h)
 {
-    if (str_ready(o) < 0) return -1;
-    if (PyUnicode_IS_ASCII(o)) {
-        h->key = (bf_key){ PyUnicode_DATA(o), (size_t)PyUnicode_GET_LENGTH(o) };
-        return 0;
-    }
     h->heap = PyMem_Malloc(utf8_bound(o));
     if (!h->heap) {
         PyErr_NoMemory();
@@ -218,6 +213,7 @@ int key_hold(PyObject *o, key_holder *h)
     h->text = NULL;
     h->heap = NULL;
     h->view.obj = NULL;
+    if (PyUnicode_Check(o) && str_ready(o) < 0) return -1;
     if (key_plain(o, &h->key, h->room, KEY_ROOM) >= 0) return 0;
     int rc = PyUnicode_Check(o)                    ? hold_str(o, h)
              : PyLong_Check(o) && !PyBool_Check(o) ? hold_int(o, h)

@@ -92,6 +92,7 @@ needs_redis() {
 }
 phpredis_is_there() { compgen -G "$(php-config --extension-dir)/redis.so"; }
 needs_phpredis() { want php-redis phpredis_is_there; }
+needs_predis() { want php-nrk-predis test -f /usr/share/php/Predis/autoload.php; }
 needs_spark() { want 'openjdk-17-jre-headless|openjdk-21-jre-headless' have java; }
 needs_tests() {
     want php-parser test -d /usr/share/php/PhpParser    # scripts/gen-arginfo --check

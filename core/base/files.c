@@ -12,9 +12,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#ifdef __linux__
 #include <sys/vfs.h>
-#endif
 #include <unistd.h>
 
 _Static_assert(
@@ -212,14 +210,9 @@ static int read_in_holes(int fd, uint64_t at, uint64_t bytes)
 
 static bool in_memory(int fd)
 {
-#ifdef __linux__
     enum { TMPFS = 0x01021994 };
     struct statfs fs;
     return fstatfs(fd, &fs) == 0 && fs.f_type == TMPFS && fs.f_blocks > 0;
-#else
-    (void)fd;
-    return false;
-#endif
 }
 
 /* On disk, holes that are only read need no space. */

@@ -6,9 +6,6 @@
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
-#ifdef __APPLE__
-#include <xlocale.h>
-#endif
 
 typedef struct {
     locale_t plain, before;

@@ -10,10 +10,8 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#ifdef __linux__
 #include <sys/syscall.h>
 #include <sys/xattr.h>
-#endif
 #include <unistd.h>
 
 static char *folder_of(const char *path)
@@ -25,18 +23,16 @@ static char *folder_of(const char *path)
 /* In the directory of path, with the rights of a new file.  Some file systems do not support it. */
 int bf_open_tmpfile(const char *path)
 {
-#ifdef O_TMPFILE
     char *folder = folder_of(path);
     int fd = folder ? bf_above_stdio(open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666)) : -1;
     free(folder);
     return fd;
-#else
-    (void)path;
-    return -1;
-#endif
 }
 
 /* ---- temporary names ---- */
+/* No user gives a file of his own such a name: an abandoned file that has it is removed. */
+#define TEMP ".bloomfilter-tmp-"
+
 /* Removes a temporary file whose process died.  A process holds the file's lock until the file has
  * its final name, and only the holder of the lock removes the temporary name. */
 static bool remove_abandoned(const char *name)
@@ -73,7 +69,7 @@ static int make_locked(const char *name, unsigned mode)
  * file name, in whole UTF-8 characters, as the limit of 255 bytes leaves room for. */
 static int kept_of(const char *path)
 {
-    enum { KEPT = 255 - sizeof ".tmp-9999" + 1 };
+    enum { KEPT = 255 - sizeof TEMP "9999" + 1 };
     const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
     size_t len = strlen(last);
     if (len > KEPT)
@@ -86,7 +82,7 @@ static int kept_of(const char *path)
  * of processes that died. */
 char *bf_temp_file(const char *path, unsigned mode, int *fd, bf_error *err)
 {
-    const size_t cap = strlen(path) + 48;
+    const size_t cap = strlen(path) + sizeof TEMP "9999";
     const int kept = kept_of(path);
     char *name = malloc(cap);
     if (!name) {
@@ -94,7 +90,7 @@ char *bf_temp_file(const char *path, unsigned mode, int *fd, bf_error *err)
         return NULL;
     }
     for (unsigned i = 0; i < 10000; i++) {
-        snprintf(name, cap, "%.*s.tmp-%u", kept, path, i);
+        snprintf(name, cap, "%.*s" TEMP "%u", kept, path, i);
         if ((*fd = make_locked(name, mode)) >= 0) return name;
         if (errno != EEXIST) break;
         if (remove_abandoned(name) && (*fd = make_locked(name, mode)) >= 0) return name;
@@ -122,14 +118,8 @@ bool bf_no_hardlinks(int e)
 /* Not supported by every file system and kernel; these errnos say so. */
 static int rename_to_nothing(const char *temp, const char *path)
 {
-#ifdef SYS_renameat2
     enum { NOREPLACE = 1 };
     return syscall(SYS_renameat2, AT_FDCWD, temp, AT_FDCWD, path, NOREPLACE) == 0 ? 0 : errno;
-#else
-    (void)temp;
-    (void)path;
-    return ENOSYS;
-#endif
 }
 
 /* Without hard links and RENAME_NOREPLACE: checks and renames under the directory's lock, as all
@@ -159,7 +149,6 @@ int bf_name_file(int fd, const char *temp, const char *path)
 }
 
 /* ---- the rights of what is replaced ---- */
-#ifdef __linux__
 /* Copies the access control list to fd.  Returns -1 if that is not possible. */
 static int copy_list(const char *path, int fd)
 {
@@ -170,14 +159,6 @@ static int copy_list(const char *path, int fd)
     if (n < 0 && errno != ENODATA && errno != ENOTSUP) return -1;
     return fremovexattr(fd, list) == 0 || errno == ENODATA || errno == ENOTSUP ? 0 : -1;
 }
-#else
-static int copy_list(const char *path, int fd)
-{
-    (void)path;
-    (void)fd;
-    return 0;
-}
-#endif
 
 /* If the group differs, or the list is lost, the group gets no right that others do not have. */
 static mode_t without_group(mode_t mode) { return mode & ~(mode_t)(070 & ~((mode & 07) << 3)); }

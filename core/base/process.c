@@ -27,9 +27,7 @@ __attribute__((constructor)) static void watch_forks(void)
     const size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
     void *page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page != MAP_FAILED) {
-#ifdef MADV_WIPEONFORK
         (void)madvise(page, bytes, MADV_WIPEONFORK);
-#endif
         number = page;
     }
     (void)pthread_atfork(NULL, NULL, forget_number);

@@ -24,12 +24,6 @@ static ssize_t read_some(const char *path, char *to)
     return got < 0 ? -1 : n;
 }
 
-static void wipe(void *bytes, size_t n)
-{
-    volatile char *p = bytes;
-    while (n--) *p++ = 0;
-}
-
 static int hex(char c)
 {
     if (c >= '0' && c <= '9') return c - '0';
@@ -58,8 +52,8 @@ int bf_read_secret(const char *path, void *secret, bf_error *err)
         return errno == ENOENT ? bf_fail_absent(err, path) : bf_fail_sys(err, errno, "read", path);
     const bool raw = n == BF_SECRET_BYTES, sound = raw || from_hex(said, n, found);
     if (sound) memcpy(secret, raw ? (void *)said : (void *)found, BF_SECRET_BYTES);
-    wipe(said, sizeof said);
-    wipe(found, sizeof found);
+    explicit_bzero(said, sizeof said);
+    explicit_bzero(found, sizeof found);
     if (sound) return 0;
     const size_t len = strlen(path); /* the end of a long path is shown */
     return bf_fail(err, BF_EINVAL,

@@ -91,16 +91,13 @@ __attribute__((target("avx2"))) static uint64_t used_of_avx2(
 #define used_of_avx2 used_of
 #endif
 
-uint64_t bf_counters_used_of_both(const uint64_t *a, const uint64_t *b, uint64_t nwords)
+static uint64_t used_of_both(const uint64_t *a, const uint64_t *b, uint64_t nwords)
 {
     return bf_has_avx2() ? used_of_avx2(a, b, nwords) : used_of(a, b, nwords);
 }
-uint64_t bf_counters_used(const uint64_t *w, uint64_t nwords)
-{
-    return bf_counters_used_of_both(w, w, nwords);
-}
+static uint64_t all_used(const uint64_t *w, uint64_t nwords) { return used_of_both(w, w, nwords); }
 
-bool bf_counters_within(const uint64_t *a, const uint64_t *b, uint64_t nwords)
+static bool within(const uint64_t *a, const uint64_t *b, uint64_t nwords)
 {
     for (uint64_t i = 0; i < nwords; i++) {
         const uint64_t v = bf_word(a + i), w = bf_word(b + i);
@@ -111,7 +108,7 @@ bool bf_counters_within(const uint64_t *a, const uint64_t *b, uint64_t nwords)
 }
 
 #define COMBINE(name, op)                                                                          \
-    void name(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic)                  \
+    static void name(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic)           \
     {                                                                                              \
         if (!atomic) {                                                                             \
             for (uint64_t i = 0; i < nwords; i++) into[i] = op(into[i], bf_word(from + i));        \
@@ -122,11 +119,11 @@ bool bf_counters_within(const uint64_t *a, const uint64_t *b, uint64_t nwords)
             while (op(old, other) != old && !bf_word_cas(into + i, &old, op(old, other))) {}       \
         }                                                                                          \
     }
-COMBINE(bf_counters_add, sum)
-COMBINE(bf_counters_least, least)
+COMBINE(unite, sum)
+COMBINE(intersect, least)
 
 /* Four words of counters become one word of bits. nwords counts words of counters. */
-void bf_counters_to_bits(uint64_t *bits, const uint64_t *w, uint64_t nwords)
+static void to_bits(uint64_t *bits, const uint64_t *w, uint64_t nwords)
 {
     for (uint64_t i = 0; i < nwords; i++) {
         const unsigned part = (unsigned)(i % 4),
@@ -217,6 +214,5 @@ void bf_counters_apply(
                                          : least_of(w, pos, k) > 0;
 }
 
-const bf_cell_ops bf_cells_counters = { BF_CELL_BITS, "counters", "counting", bf_counters_used,
-    bf_counters_used_of_both, bf_counters_within, bf_counters_add, bf_counters_least,
-    bf_counters_apply, bf_counters_to_bits };
+const bf_cell_ops bf_cells_counters = { BF_CELL_BITS, "counters", "counting", all_used,
+    used_of_both, within, unite, intersect, bf_counters_apply, to_bits };

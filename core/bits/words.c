@@ -52,14 +52,11 @@ AVX2 static uint64_t count_ones_avx2(const uint64_t *a, const uint64_t *b, uint6
 #define count_ones_avx2 count_ones
 #endif
 
-uint64_t bf_words_count_of_both(const uint64_t *a, const uint64_t *b, uint64_t nwords)
+static uint64_t count_of_both(const uint64_t *a, const uint64_t *b, uint64_t nwords)
 {
     return bf_has_avx2() ? count_ones_avx2(a, b, nwords) : count_ones(a, b, nwords);
 }
-uint64_t bf_words_count(const uint64_t *w, uint64_t nwords)
-{
-    return bf_words_count_of_both(w, w, nwords);
-}
+uint64_t bf_words_count(const uint64_t *w, uint64_t nwords) { return count_of_both(w, w, nwords); }
 
 /* Returns zeroed words, or NULL if out of memory or if the size exceeds size_t. */
 uint64_t *bf_words_new(uint64_t nwords)
@@ -72,7 +69,7 @@ void bf_words_copy(uint64_t *to, const uint64_t *from, uint64_t nwords)
     for (uint64_t i = 0; i < nwords; i++) to[i] = bf_word(from + i);
 }
 
-bool bf_words_within(const uint64_t *a, const uint64_t *b, uint64_t nwords)
+static bool within(const uint64_t *a, const uint64_t *b, uint64_t nwords)
 {
     enum { AT_ONCE = 64 }; /* the inner loop has no branch, so it is vectorized */
     for (uint64_t i = 0; i < nwords;) {
@@ -83,11 +80,6 @@ bool bf_words_within(const uint64_t *a, const uint64_t *b, uint64_t nwords)
     return true;
 }
 
-bool bf_words_equal(const uint64_t *a, const uint64_t *b, uint64_t nwords)
-{
-    return memcmp(a, b, nwords * 8) == 0;
-}
-
 void bf_words_or(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic)
 {
     if (atomic)
@@ -96,7 +88,7 @@ void bf_words_or(uint64_t *into, const uint64_t *from, uint64_t nwords, bool ato
         for (uint64_t i = 0; i < nwords; i++) into[i] |= from[i];
 }
 
-void bf_words_and(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic)
+static void intersect(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic)
 {
     if (atomic)
         for (uint64_t i = 0; i < nwords; i++) bf_and(into + i, bf_word(from + i));
@@ -118,11 +110,11 @@ void bf_words_apply(uint64_t *w, bool atomic, int op, const uint64_t *pos, size_
     }
 }
 
-static void apply_to_bits(
+static void apply(
     uint64_t *w, bool atomic, int op, uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present)
 {
     bf_words_apply(w, atomic, op, pos, nkeys, k, present);
 }
 
-const bf_cell_ops bf_cells_bits = { 1, "bits", "plain", bf_words_count, bf_words_count_of_both,
-    bf_words_within, bf_words_or, bf_words_and, apply_to_bits, NULL };
+const bf_cell_ops bf_cells_bits = { 1, "bits", "plain", bf_words_count, count_of_both, within,
+    bf_words_or, intersect, apply, NULL };

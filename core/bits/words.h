@@ -11,28 +11,11 @@ enum { BF_OP_REMOVE = 2, BF_OP_COUNT = 3 };
 uint64_t bf_words_count(const uint64_t *w, uint64_t nwords);
 uint64_t *bf_words_new(uint64_t nwords); /* the caller frees them */
 void bf_words_copy(uint64_t *to, const uint64_t *from, uint64_t nwords);
-/* bits set in a or b */
-uint64_t bf_words_count_of_both(const uint64_t *a, const uint64_t *b, uint64_t nwords);
-/* is every bit of a set in b? */
-bool bf_words_within(const uint64_t *a, const uint64_t *b, uint64_t nwords);
-bool bf_words_equal(const uint64_t *a, const uint64_t *b, uint64_t nwords);
 void bf_words_or(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic);
-void bf_words_and(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic);
 void bf_words_apply(uint64_t *w, bool atomic, int op, const uint64_t *pos, size_t nkeys, unsigned k,
     uint8_t *present);
 
 /* counters.c: the same for words that hold counters */
-uint64_t bf_counters_used(const uint64_t *w, uint64_t nwords); /* counters above 0 */
-/* adds; sums stop at 15 */
-void bf_counters_add(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic);
-/* the lesser */
-void bf_counters_least(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic);
-/* counters above 0 in a or b */
-uint64_t bf_counters_used_of_both(const uint64_t *a, const uint64_t *b, uint64_t nwords);
-/* is no counter of a above that of b? */
-bool bf_counters_within(const uint64_t *a, const uint64_t *b, uint64_t nwords);
-/* nwords: words of counters */
-void bf_counters_to_bits(uint64_t *bits, const uint64_t *w, uint64_t nwords);
 bool bf_counters_add_many(uint64_t *w, const uint64_t *pos, unsigned k, bool atomic); /* any k */
 /* sorts, removes duplicates, returns how many are left */
 unsigned bf_counters_distinct(uint64_t *pos, unsigned k);
@@ -45,8 +28,11 @@ typedef struct {
     unsigned bits;
     const char *names, *filter;                            /* in messages      */
     uint64_t (*count)(const uint64_t *w, uint64_t nwords); /* cells that are set */
-    uint64_t (*count_of_both)(const uint64_t *a, const uint64_t *b, uint64_t nwords);
-    bool (*within)(const uint64_t *a, const uint64_t *b, uint64_t nwords);
+    uint64_t (*count_of_both)(
+        const uint64_t *a, const uint64_t *b, uint64_t nwords); /* in either */
+    bool (*within)(
+        const uint64_t *a, const uint64_t *b, uint64_t nwords); /* no cell of a above b's */
+    /* OR and AND of bits; sums that stop at 15 and the lesser of counters */
     void (*unite)(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic);
     void (*intersect)(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic);
     void (*apply)(

@@ -15,16 +15,21 @@ enum {
     BF_COMPACT_MAX = BF_COMPACT_HEADER + BF_COMPACT_BITS /* the same with its bits */
 };
 uint64_t bf_image_bytes(uint64_t bits); /* length of an image with a header page */
-/* returns 0, or non-zero to stop with that code */
-typedef int bf_sink(void *ctx, uint64_t offset, const void *bytes, size_t len);
+/* Where an image is written: from offset `from` on.  write returns 0, or non-zero to stop with that
+ * code. */
+typedef struct {
+    int (*write)(void *ctx, uint64_t offset, const void *bytes, size_t len);
+    void *ctx;
+    uint64_t from;
+} bf_output;
 /* Returns n words, at most BF_BLOCK, from word `at` on.  Returns NULL if it fails; the error is in
  * ctx. */
 enum { BF_BLOCK = 4096 };
 typedef const uint64_t *bf_block(void *ctx, uint64_t at, uint64_t n);
-int bf_image_write_of(
-    const bf_params *d, bf_block *of, void *from, uint64_t nwords, bf_sink *sink, void *ctx);
+int bf_image_write(
+    const bf_params *d, bf_block *of, void *from, uint64_t nwords, const bf_output *out);
 int bf_image_write_compact(
-    const bf_params *d, const uint64_t *words, uint64_t nwords, bf_sink *sink, void *ctx);
+    const bf_params *d, const uint64_t *words, uint64_t nwords, const bf_output *out);
 /* Reads and checks a header page. page: as stored, or unpacked from a compact header. head: the
  * length of the header as stored. len: of the header and all bytes after it. */
 int bf_header_read(const uint8_t *page, unsigned head, uint64_t len, bf_params *d,
@@ -41,11 +46,6 @@ static inline int bf_header_verify(
     const uint8_t *page, const uint64_t *words, uint64_t nwords, const char *where, bf_error *err)
 {
     return bf_header_verify_of(page, bf_block_here, (void *)words, nwords, where, err);
-}
-static inline int bf_image_write(
-    const bf_params *d, const uint64_t *words, uint64_t nwords, bf_sink *sink, void *ctx)
-{
-    return bf_image_write_of(d, bf_block_here, (void *)words, nwords, sink, ctx);
 }
 void bf_header_new(uint8_t page[BF_HEADER], const bf_params *d);
 int bf_header_read_part(const uint8_t *page, unsigned head, uint64_t len, const bf_params *of,

@@ -332,10 +332,10 @@ int bf_header_read_part(const uint8_t *page, unsigned head, uint64_t len, const 
             where, index, (ull)d->g.n, (ull)d->g.m, d->g.p, d->g.k);
     if (d->live < bf_format_of(of)->least_live)
         return bf_damaged(err, where, "a part's number of keys is below 0");
-    if (len < head + bf_cells_bytes(d->g.m))
+    if (len < head + bf_cells_bytes(bf_bits(&d->g)))
         return bf_fail(err, BF_EFORMAT,
             "%.80s is truncated: its part %u has %llu bytes and needs %llu", where, index, (ull)len,
-            (ull)(head + bf_cells_bytes(d->g.m)));
+            (ull)(head + bf_cells_bytes(bf_bits(&d->g))));
     return check_live(page, where, err);
 }
 
@@ -356,10 +356,10 @@ static const uint64_t *next(bf_block *of, void *from, uint64_t nwords, uint64_t 
 }
 
 /* Writes an image: the bits first, the header last.  Other threads may add meanwhile, so each block
- * is copied before it is summed and written.  Returns 0, the sink's code, or BF_EIO if the words
- * could not be read. */
-int bf_image_write_of(
-    const bf_params *d, bf_block *of, void *from, uint64_t nwords, bf_sink *sink, void *ctx)
+ * is copied before it is summed and written.  Returns 0, the output's code, or BF_EIO if the
+ * words could not be read. */
+int bf_image_write(
+    const bf_params *d, bf_block *of, void *from, uint64_t nwords, const bf_output *out)
 {
     uint8_t page[BF_HEADER];
     uint64_t block[BF_BLOCK], ones = 0;
@@ -371,25 +371,25 @@ int bf_image_write_of(
         bf_words_copy(block, words, c);
         ones += bf_cell_ops_of(&d->g)->count(block, c);
         XXH3_64bits_update(&sum, block, c * 8);
-        int rc = sink(ctx, BF_HEADER + at * 8, block, c * 8);
+        int rc = out->write(out->ctx, out->from + BF_HEADER + at * 8, block, c * 8);
         if (rc) return rc;
     }
     write_static(page, d);
     bf_header_seal(page, ones, XXH3_64bits_digest(&sum));
-    return sink(ctx, 0, page, BF_HEADER);
+    return out->write(out->ctx, out->from, page, BF_HEADER);
 }
 
 int bf_image_write_compact(
-    const bf_params *d, const uint64_t *words, uint64_t nwords, bf_sink *sink, void *ctx)
+    const bf_params *d, const uint64_t *words, uint64_t nwords, const bf_output *out)
 {
-    uint8_t page[BF_HEADER], out[BF_COMPACT_MAX];
+    uint8_t page[BF_HEADER], image[BF_COMPACT_MAX];
     uint64_t bits[BF_COMPACT_BITS / 8], head = bf_header_bytes(d, true);
     bf_words_copy(bits, words, nwords);
-    memcpy(out + head, bits, nwords * 8);
+    memcpy(image + head, bits, nwords * 8);
     write_static(page, d);
     memcpy(page, bf_magic, sizeof bf_magic);
-    bf_compact_pack(out, page, d, nwords * 8);
-    return sink(ctx, 0, out, head + nwords * 8);
+    bf_compact_pack(image, page, d, nwords * 8);
+    return out->write(out->ctx, out->from, image, head + nwords * 8);
 }
 
 bool bf_header_clean(const uint8_t *page)

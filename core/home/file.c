@@ -68,9 +68,7 @@ int bf_file_map_at(
                   : mmap(NULL, (size_t)length, prot, MAP_SHARED, fd, (off_t)(at - shift));
     if (p == MAP_FAILED)
         return bf_fail_sys(err, length > SIZE_MAX ? ENOMEM : errno, "map", f->path);
-#ifdef MADV_HUGEPAGE
     madvise(p, (size_t)length, MADV_HUGEPAGE); /* tmpfs and some other file systems support this */
-#endif
     *m = (bf_file_map){ (uint8_t *)p + shift, p, (size_t)length, f, at };
     s->words = (uint64_t *)(void *)(m->page + BF_HEADER);
     return 0;
@@ -221,7 +219,7 @@ static int attach(bf_store *s, const bf_spec *spec, bf_params *desc, bf_error *e
         return 1;
     }
     s->generation = bf_header_live(f->first.page);
-    rc = bf_map_verify(&f->first, (bf_bits(&desc->g) + 63) / 64, err);
+    rc = bf_map_verify(&f->first, bf_words_of(&desc->g), err);
     return rc < 0 ? rc : 1;
 }
 

@@ -32,7 +32,7 @@ typedef struct bf_file {
     bf_file_map first; /* the first page; in a fixed filter also the words */
     int descriptor;    /* use bf_file_fd; -1: none */
     uint32_t number;   /* marks its descriptors (descriptor.c) */
-    uint64_t bytes;    /* required length of the file */
+    uint64_t bytes;    /* required length of the file: where the next part begins */
     bf_stamp stamp;    /* stamp of the header when it was opened */
     bf_identity id;
     bf_identity made;      /* identity of the file if this opening created it, else zeros */

@@ -39,11 +39,11 @@ static int take_in(bf_filter *f, const bf_params *d, uint64_t at, bool verify, b
     if (!p) return bf_fail(err, BF_ENOMEM, "out of memory");
     p->bitmap.g = d->g;
     p->bitmap.store = (bf_store){ .ops = &store_part,
-        .nwords = (d->g.m + 63) / 64,
+        .nwords = bf_words_of(&d->g),
         .read_only = f->bitmap.store.read_only,
         .wait = &f->wait };
     bf_file_map *m = p->bitmap.store.impl = calloc(1, sizeof *m);
-    int rc = m ? bf_file_map_at(file, m, at, bf_image_bytes(d->g.m), &p->bitmap.store, err)
+    int rc = m ? bf_file_map_at(file, m, at, bf_image_bytes(bf_bits(&d->g)), &p->bitmap.store, err)
                : bf_fail(err, BF_ENOMEM, "out of memory");
     if (rc == 0) {
         p->page = m->page;
@@ -55,20 +55,18 @@ static int take_in(bf_filter *f, const bf_params *d, uint64_t at, bool verify, b
         free(p);
         return rc;
     }
-    bf_word_store(&file->bytes, at + bf_image_bytes(d->g.m));
+    bf_word_store(&file->bytes, at + bf_image_bytes(bf_bits(&d->g)));
     return bf_chain_add_part(f, p);
 }
 
 /* ---- what is there ---- */
-static uint64_t end_of(const bf_filter *f) { return bf_chain_bytes(f); }
-
 static int follow_one(bf_filter *f, bf_error *err)
 {
     const bf_file *file = f->bitmap.store.impl;
     _Alignas(8) uint8_t page[BF_HEADER];
     struct stat st;
     bf_params d;
-    const uint64_t at = end_of(f);
+    const uint64_t at = file->bytes;
     const unsigned i = f->count;
     if (bf_file_fd(file, &st, err) < 0) return BF_EIO;
     const uint64_t left = (uint64_t)st.st_size > at ? (uint64_t)st.st_size - at : 0;
@@ -79,7 +77,8 @@ static int follow_one(bf_filter *f, bf_error *err)
     if (rc < 0 ||
         (rc = bf_header_read_part(page, BF_HEADER, left, &f->desc, i, &d, file->path, err)) < 0)
         return rc;
-    if ((rc = bf_file_room(&f->bitmap.store, at, bf_image_bytes(d.g.m), err)) < 0) return rc;
+    if ((rc = bf_file_room(&f->bitmap.store, at, bf_image_bytes(bf_bits(&d.g)), err)) < 0)
+        return rc;
     return take_in(f, &d, at, true, err);
 }
 
@@ -96,10 +95,10 @@ static int check_end(const bf_filter *f, bf_error *err)
     const bf_file *file = f->bitmap.store.impl;
     struct stat st;
     if (bf_file_fd(file, &st, err) < 0) return BF_EIO;
-    if ((uint64_t)st.st_size <= end_of(f)) return 0;
+    if ((uint64_t)st.st_size <= file->bytes) return 0;
     if (f->variant->grows && !bf_header_clean(file->first.page)) return 0;
     return bf_fail(err, BF_EFORMAT, "%.80s is too long: %llu bytes, its parts need %llu",
-        file->path, (ull)st.st_size, (ull)end_of(f));
+        file->path, (ull)st.st_size, (ull)file->bytes);
 }
 
 static int follow(bf_filter *f, bf_error *err)
@@ -130,13 +129,13 @@ static int write_page(int fd, uint64_t at, const bf_params *d)
 static int append(bf_filter *f, const bf_params *part, bf_error *err)
 {
     const bf_file *file = f->bitmap.store.impl;
-    const uint64_t at = end_of(f);
+    const uint64_t at = file->bytes;
     int e = bf_parts_check(f, err); /* the gap of a truncated file would become zeros */
     if (e < 0) return e;
     const int fd = bf_file_fd(file, NULL, err);
     if (fd < 0) return fd;
     e = bf_cut_file(fd, at);
-    if (!e) e = bf_reserve(fd, at, bf_image_bytes(part->g.m));
+    if (!e) e = bf_reserve(fd, at, bf_image_bytes(bf_bits(&part->g)));
     if (e) {
         int rc = bf_fail_sys(err, e, "allocate space to grow in", file->path);
         bf_cut_file(fd, at);
@@ -161,8 +160,9 @@ int bf_chain_file_fill(int fd, const bf_params *d, const char *path, bf_error *e
         if (rc <= 0)
             return rc < 0 ? rc
                           : bf_fail(err, BF_EINVAL, "its parts have more bits than the largest m");
-        if (!(e = bf_reserve(fd, at, bf_image_bytes(part.g.m)))) e = write_page(fd, at, &part);
-        at += bf_image_bytes(part.g.m);
+        if (!(e = bf_reserve(fd, at, bf_image_bytes(bf_bits(&part.g)))))
+            e = write_page(fd, at, &part);
+        at += bf_image_bytes(bf_bits(&part.g));
     }
     if (e || (e = write_page(fd, 0, d))) return bf_fail_sys(err, e, "allocate space for", path);
     return (e = bf_sync_file(NULL, fd)) ? bf_fail_sys(err, e, "write", path) : 0;

@@ -4,20 +4,16 @@
 #include "parts/parts.h"
 #include <errno.h>
 #include <stdlib.h>
-#ifdef __linux__
 #include <sys/mman.h>
 #include <sys/sysinfo.h>
-#endif
 
 enum { LINE = 64, HUGE = 2 << 20 };
 
 /* With overcommit the kernel would grant more than the machine has, and kill the process later. */
 static bool machine_holds(uint64_t bytes)
 {
-#ifdef __linux__
     struct sysinfo i;
     if (sysinfo(&i) == 0 && bytes > ((uint64_t)i.totalram + i.totalswap) * i.mem_unit) return false;
-#endif
     return bytes < SIZE_MAX - HUGE;
 }
 
@@ -31,13 +27,11 @@ static int create(bf_store *s, const bf_params *d, const bf_spec *spec, bf_error
         return bf_fail(err, BF_ENOMEM, "memory cannot hold %llu bytes for m=%llu %s", (ull)bytes,
             (ull)d->g.m, bf_cell_ops_of(&d->g)->names);
     s->words = (uint64_t *)(((uintptr_t)s->impl + (uintptr_t)align - 1) & ~((uintptr_t)align - 1));
-#if defined(__linux__) && defined(MADV_HUGEPAGE)
     if (align == HUGE) {
         int keep = errno;
         madvise(s->words, (size_t)bytes, MADV_HUGEPAGE);
         errno = keep;
     }
-#endif
     return 1;
 }
 
@@ -68,7 +62,7 @@ static int append_part(bf_filter *f, const bf_params *part, bf_error *err)
     bf_part *p = calloc(1, sizeof *p);
     if (!p) return bf_fail(err, BF_ENOMEM, "out of memory");
     p->bitmap.g = part->g;
-    p->bitmap.store = (bf_store){ .ops = &bf_store_memory, .nwords = (part->g.m + 63) / 64 };
+    p->bitmap.store = (bf_store){ .ops = &bf_store_memory, .nwords = bf_words_of(&part->g) };
     p->live = &p->own;
     bf_live_set(p->live, part->live);
     int rc = create(&p->bitmap.store, part, NULL, err);

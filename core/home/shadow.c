@@ -57,12 +57,9 @@ static struct flock maker_byte(const bf_filter *f, short type)
 
 static int maker_lives(const bf_filter *f)
 {
-#ifdef F_OFD_SETLK
     struct flock l = maker_byte(f, F_WRLCK);
     const int fd = bf_file_fd(file_of(f), NULL, NULL);
     if (fd >= 0 && fcntl(fd, F_OFD_GETLK, &l) == 0) return l.l_type != F_UNLCK;
-#endif
-    (void)f;
     return -1;
 }
 

@@ -108,7 +108,6 @@ static int close_mapped(int fd)
     return 0;
 }
 
-#if defined(F_OFD_SETLK) && defined(MADV_DONTFORK)
 int bf_process_lock_take(
     const bf_file *f, bf_process_lock *h, struct flock lock, int flags, bf_error *err)
 {
@@ -126,14 +125,6 @@ int bf_process_lock_take(
     close(fd);
     return e == EACCES ? EAGAIN : e;
 }
-#else
-int bf_process_lock_take(
-    const bf_file *f, bf_process_lock *h, struct flock lock, int flags, bf_error *err)
-{
-    (void)f, (void)h, (void)lock, (void)flags, (void)err, (void)close_mapped;
-    return ENOSYS;
-}
-#endif
 
 /* In a forked child another map may be at that address. */
 void bf_process_lock_drop(const bf_file *f, bf_process_lock *h)
@@ -162,9 +153,7 @@ static int refuse(const bf_file *f, bf_error *err)
 {
     struct flock l = writers_byte(F_WRLCK);
     l.l_len = 1;
-#ifdef F_OFD_SETLK
     if (fcntl(f->descriptor, F_OFD_GETLK, &l) < 0 || l.l_type == F_UNLCK) l.l_len = 1;
-#endif
     return bf_fail(err, BF_EBUSY,
         l.l_type == F_RDLCK
             ? "%.80s has a writer (pid %lld): it can have an exclusive one when all "
@@ -177,12 +166,10 @@ int bf_file_write_shared(const bf_file *f, bf_error *err)
 {
     const int fd = bf_file_fd(f, NULL, err);
     if (fd < 0 || f->alone.map) return fd < 0 ? fd : 0;
-#ifdef F_OFD_SETLK
     struct flock l = writers_byte(F_RDLCK);
     if (fcntl(fd, F_OFD_SETLK, &l) < 0 && !has_no_such_locks(errno))
         return errno == EAGAIN || errno == EACCES ? refuse(f, err)
                                                   : bf_fail_sys(err, errno, "lock", f->path);
-#endif
     return 0;
 }
 

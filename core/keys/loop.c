@@ -4,7 +4,7 @@
 #include "bits/bits.h"
 #include "keys/keys.h"
 #include "sets/rebuild.h"
-#include "parts/span.h"
+#include "parts/parts.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,13 +139,12 @@ static int64_t run_positions(const bf_batch *b, locked_pass *p)
                         : b->n < trip              ? b->n
                                                    : trip;
     if (most > few) {
-        pos = malloc(most * k * sizeof *pos);
-        present = malloc(most);
+        if (!(pos = malloc(most * (k * sizeof *pos + 1))))
+            return bf_fail(b->err, BF_ENOMEM, "out of memory");
+        present = (uint8_t *)(pos + most * k);
     }
-    const int64_t total = pos && present ? run_chunks(b, p, most, pos, present)
-                                         : bf_fail(b->err, BF_ENOMEM, "out of memory");
+    const int64_t total = run_chunks(b, p, most, pos, present);
     if (pos != few_pos) free(pos);
-    if (present != few_present) free(present);
     return total;
 }
 
@@ -349,7 +348,7 @@ static int counts(const bf_filter *f, const char *what, bf_error *err)
 {
     if (f->bitmap.g.counting) return 0;
     return bf_fail(err, BF_ENOTSUP, "%.80s has bits, not counters: only counting filters can %s",
-        bf_where(f, NULL), what);
+        bf_where(f), what);
 }
 
 int64_t bf_remove_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)

@@ -2,7 +2,7 @@
  * prefetched, some keys before it is tested or added. */
 #include "base/load.h"
 #include "keys/keys.h"
-#include "parts/span.h"
+#include "parts/parts.h"
 
 /* Spreads the answers of up to 8 keys (bit i) to bytes (byte i in memory). */
 static inline uint64_t bytes_of(uint64_t bits)

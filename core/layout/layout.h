@@ -31,6 +31,7 @@ static inline uint64_t bf_bits(const bf_geometry *g) /* bits of all cells */
 {
     return g->m * bf_cell_ops_of(g)->bits;
 }
+static inline uint64_t bf_words_of(const bf_geometry *g) { return (bf_bits(g) + 63) / 64; }
 
 /* Tests or adds at most BF_CHUNK keys in addressable memory.  Bit i of the result: key i was
  * present.  Also prefetches the lines of the n keys that follow `lag` later (ahead; nahead of them

@@ -17,18 +17,6 @@ static double system_clock(void *unused)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* The exact clock would serialize the processor (rdtsc waits for earlier loads), so the lines of
- * two single keys would never be fetched at once. */
-double bf_chain_clock(const bf_filter *f)
-{
-#ifdef CLOCK_REALTIME_COARSE
-    struct timespec t;
-    if (!f->own_clock && clock_gettime(CLOCK_REALTIME_COARSE, &t) == 0)
-        return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-#endif
-    return f->clock(f->clock_ctx);
-}
-
 int bf_chain_begin(bf_filter *f, const bf_spec *spec, bf_error *err)
 {
     struct {
@@ -84,14 +72,6 @@ int bf_chain_open_new_parts(bf_filter *f, bf_error *err)
     return rc;
 }
 
-uint64_t bf_chain_bytes(const bf_filter *f)
-{
-    uint64_t bytes = BF_HEADER;
-    for (unsigned i = 0; i < bf_parts_count(f); i++)
-        bytes += bf_image_bytes(f->part[i]->bitmap.g.m);
-    return bytes;
-}
-
 /* ---- what it is ---- */
 uint64_t bf_parts_stored(const bf_params *d)
 {
@@ -132,44 +112,6 @@ bf_params bf_part_params(const bf_filter *f, unsigned i)
     return d;
 }
 
-/* ---- opening ---- */
-static int many_here(const bf_filter *f, bf_error *err)
-{
-    const bf_store_ops *ops = f->bitmap.store.ops;
-    return ops->chain ? 0
-                      : bf_fail(err, BF_ENOTSUP, "home %s cannot hold filters that grow or forget",
-                            ops->name);
-}
-
-int bf_parts_attach(bf_filter *f, const bf_spec *spec, bf_error *err)
-{
-    if (!f->variant->many) return 1;
-    int rc = many_here(f, err);
-    if (rc < 0 || (rc = bf_chain_begin(f, spec, err)) < 0) return rc;
-    const bf_chain_ops *ops = f->bitmap.store.ops->chain;
-    if ((rc = ops->follow(f, err)) >= 0) return 1;
-    if (!bf_may_create(spec) || !ops->can_recreate || !ops->can_recreate(f)) return rc;
-    bf_chain_free(f);
-    return 0;
-}
-
-int bf_parts_create(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_error *err)
-{
-    bf_store *s = &f->bitmap.store;
-    if (f->variant->many && many_here(f, err) < 0) return BF_ENOTSUP;
-    return f->variant->many && s->ops->chain->create ? s->ops->chain->create(f, d, spec, err)
-                                                     : s->ops->create(s, d, spec, err);
-}
-
-int bf_parts_plan(bf_params *d, bf_error *err)
-{
-    bf_params first;
-    if (!bf_has_parts(d)) return 0;
-    int rc = bf_chain_part(d, 0, 0, &first, err);
-    d->g.m = first.g.m * bf_parts_stored(d);
-    return rc < 0 ? rc : 0;
-}
-
 /* ---- in use ---- */
 /* Also finds a file that was truncated and made long again: zeros are where its parts were. */
 int bf_parts_check(bf_filter *f, bf_error *err)
@@ -182,7 +124,7 @@ int bf_parts_check(bf_filter *f, bf_error *err)
             return bf_fail(err, BF_EFORMAT,
                 "%.80s was overwritten while it was open: the page of "
                 "its part %u is missing",
-                bf_where(f, NULL), i);
+                bf_where(f), i);
     }
     return rc;
 }
@@ -192,7 +134,7 @@ int bf_parts_writable(bf_filter *f, bf_error *err)
     const unsigned count = bf_parts_count(f);
     int rc = bf_int_load_acquire(&f->state) == BF_WRITABLE ? 0 : bf_writable(f, err);
     if (rc < 0 || bf_uint_load_relaxed(&f->dirty_parts) == count) return rc;
-    if (f->part[0]->page) rc = bf_refuse_wait(err, bf_where(f, NULL), "is to be marked as written");
+    if (f->part[0]->page) rc = bf_refuse_wait(err, bf_where(f), "is to be marked as written");
     for (unsigned i = bf_uint_load_relaxed(&f->dirty_parts); rc == 0 && i < count; i++) {
         bf_store *s = &f->part[i]->bitmap.store;
         if (f->part[i]->page) rc = s->ops->before_write(s, err);
@@ -234,19 +176,6 @@ void bf_parts_unlock(bf_filter *f)
     if (f->variant->many) bf_unlock(f);
 }
 
-int bf_parts_expire(bf_filter *f, double seconds, bf_error *err)
-{
-    bf_store *s = &f->bitmap.store;
-    return f->variant->many ? s->ops->chain->expire(f, seconds, err)
-                            : s->ops->expire(s, seconds, err);
-}
-
-int bf_parts_remove(bf_filter *f, bf_error *err)
-{
-    bf_store *s = &f->bitmap.store;
-    return f->variant->many ? s->ops->chain->remove(f, err) : s->ops->remove(s, err);
-}
-
 /* ---- another like it ---- */
 bf_spec bf_copy_spec(bf_filter *f)
 {
@@ -265,19 +194,12 @@ int bf_parts_append(bf_filter *f, const bf_params *part, bf_error *err)
     return f->variant->many ? f->bitmap.store.ops->chain->append(f, part, err) : 0;
 }
 
-void bf_parts_copy_state(bf_filter *f, const bf_filter *as)
-{
-    if (!f->variant->many) return;
-    f->at_limit = as->at_limit;
-    bf_live_set(f->epoch, bf_live(as->epoch));
-}
-
 /* ---- growing ---- */
 int bf_chain_next(bf_filter *f, unsigned count, bf_error *err)
 {
     const bf_chain_ops *ops = f->bitmap.store.ops->chain;
     bf_params part;
-    int rc = bf_refuse_wait(err, bf_where(f, NULL), "must grow");
+    int rc = bf_refuse_wait(err, bf_where(f), "must grow");
     if (rc < 0 || (rc = bf_lock(f, err)) < 0) return rc;
     if (ops->follow) rc = ops->follow(f, err);
     if (rc >= 0 && f->count == count) {

@@ -64,11 +64,10 @@ struct bf_filter {
                                 never */
     bool runs_host_code;     /* its calls run code of the host: a clock or a client */
     _Alignas(8) uint8_t secret[BF_SECRET_BYTES]; /* the secret, or the scheme's argument */
-    bf_params desc;                              /* its parameters; params.live is as of opening */
+    bf_params desc;                              /* its parameters; desc.live is as of opening */
     double info_p;                               /* the p that bf_info shows */
     bf_functions functions;                      /* of the host; count 0: none */
     char *storage, *key;                         /* as given, or NULL */
-    bool closed;                                 /* closed: everything that it held is freed */
     bool first_in_use;
     int process;               /* bf_process() of the process whose calls are counted */
     _Alignas(8) uint64_t refs; /* lifetime.c: owners and active calls */
@@ -136,7 +135,7 @@ void bf_secret_wipe(bf_filter *f);
 
 /* handle.c */
 int bf_alike(const bf_filter *a, const bf_filter *b, bf_error *err); /* bf_check_same */
-const char *bf_where(const bf_filter *f, const bf_spec *spec); /* its storage as messages show it */
+const char *bf_where(const bf_filter *f); /* its storage as messages show it */
 int bf_writable(bf_filter *f, bf_error *err);
 /* Called after a write.  Returns 0 if the name still leads to the file that was written to, or
  * BF_EIO, then for all further writes of the handle too. */

@@ -2,7 +2,7 @@
  * has the keys it is sized for, the next one is appended.  Knows counts of keys; sizing_parts.c
  * says how large the next part is. */
 #include "bits/bits.h"
-#include "parts/span.h"
+#include "parts/parts.h"
 #include <string.h>
 
 /* Tests parts that are not in addressable memory, then those that others appended meanwhile. */
@@ -26,7 +26,7 @@ static int never_ends(const bf_filter *f, bf_error *err)
 {
     return bf_fail(err, BF_EIO,
         "%.80s: others changed its parts %d times during the call: not all keys were added",
-        bf_where(f, NULL), TRIES);
+        bf_where(f), TRIES);
 }
 
 static uint64_t room(const bf_filter *f, const bf_part *p)

@@ -9,12 +9,10 @@
 
 const char *const bf_change_names[] = { "be cleared", "be rebuilt", "be united", "be intersected" };
 
-const char *bf_where(const bf_filter *f, const bf_spec *spec)
+const char *bf_where(const bf_filter *f)
 {
-    return f->bitmap.store.label   ? f->bitmap.store.label
-           : spec && spec->storage ? spec->storage
-           : f->storage            ? f->storage
-                                   : "the filter";
+    const char *label = f->bitmap.store.label;
+    return label ? label : f->storage ? f->storage : "the filter";
 }
 
 const bf_kernels *bf_choose_kernels(const bf_layout *l, const bf_geometry *g)
@@ -61,7 +59,7 @@ int bf_filter_init_from(bf_filter *f, const bf_params *d, const bf_spec *spec, b
     memcpy(f->secret, d->argument.bytes, sizeof f->secret);
     f->bitmap.g = d->g;
     f->info_p = bf_effective_p(d);
-    f->bitmap.store.nwords = (bf_bits(&d->g) + 63) / 64;
+    f->bitmap.store.nwords = bf_words_of(&d->g);
     return bf_secret_set(f, &given, err);
 }
 
@@ -102,7 +100,7 @@ static int replaced(const bf_filter *f, bf_error *err)
     const int rc = bf_fail(err, BF_EIO,
         "%.60s was replaced or deleted while it was open: what was added since is not in the file "
         "of that name, open it again",
-        bf_where(f, NULL));
+        bf_where(f));
     if (err) err->lost = true;
     return rc;
 }
@@ -112,19 +110,18 @@ int bf_writable(bf_filter *f, bf_error *err)
     bf_store *s = &f->bitmap.store;
     if (s->read_only)
         return bf_fail(err, BF_ENOTSUP,
-            "%.80s is open read-only%s: nothing can be added or changed", bf_where(f, NULL),
+            "%.80s is open read-only%s: nothing can be added or changed", bf_where(f),
             f->read_only ? "" : ", no write permission");
     if (f->exclusive && f->opened_by != bf_process())
         return bf_fail(err, BF_EBUSY,
             "%.60s has an exclusive writer, the parent of this process: a child cannot write "
             "through its handle",
-            bf_where(f, NULL));
+            bf_where(f));
     int was = bf_int_load_acquire(&f->state);
     if (was == BF_REPLACED) return replaced(f, err);
     if (was != BF_FRESH) return 0;
     int rc = 0;
-    if (s->ops->before_write)
-        rc = bf_refuse_wait(err, bf_where(f, NULL), "is to be marked as written");
+    if (s->ops->before_write) rc = bf_refuse_wait(err, bf_where(f), "is to be marked as written");
     if (rc == 0 && s->ops->before_write) rc = s->ops->before_write(s, err);
     if (rc < 0) return rc;
     bf_int_cas(&f->state, &was, s->ops->has_name ? BF_NAMED : BF_WRITABLE);
@@ -151,7 +148,7 @@ static int try_threads(void *handle)
 int bf_lock(bf_filter *f, bf_error *err)
 {
     const bf_store_ops *ops = f->bitmap.store.ops;
-    const char *where = bf_where(f, NULL);
+    const char *where = bf_where(f);
     if (bf_wait(&f->wait, false, try_threads, f) != 0) {
         if (bf_refuse_wait(err, where, "is locked by another thread") < 0) return BF_EBUSY;
         return bf_fail(err, BF_EIO,

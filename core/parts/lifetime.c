@@ -1,7 +1,7 @@
 /* lifetime.c - the owners of a handle and its active calls, in particular those that run code of
  * the host (a clock, a client).  Knows neither keys nor bits.
  *
- *   refs:  | 1 bit: shut | 31 bits: active calls | 32 bits: owners |
+ *   refs:  | 32 bits: active calls that run the host's code | 32 bits: owners |
  *
  * What a handle holds is freed when it has neither owners nor active calls.
  *
@@ -21,8 +21,7 @@
 static _Thread_local bf_call *calls; /* of this thread, the newest first */
 
 enum { OWNER_BITS = 32 };
-static const uint64_t OWNER = 1, INSIDE = UINT64_C(1) << OWNER_BITS, SHUT = UINT64_C(1) << 63;
-static uint64_t inside(uint64_t who) { return (who & ~SHUT) >> OWNER_BITS; }
+static const uint64_t OWNER = 1, INSIDE = UINT64_C(1) << OWNER_BITS;
 
 /* ---- owners ---- */
 void bf_ref_init(bf_filter *f)
@@ -39,8 +38,8 @@ bf_filter *bf_retain(bf_filter *f)
 
 static void give_up(bf_filter *f, uint64_t what)
 {
-    if ((bf_add_fetch(&f->refs, -what) & ~SHUT) != 0) return;
-    if (!f->closed) bf_release(f);
+    if (bf_add_fetch(&f->refs, -what) != 0) return;
+    bf_release(f);
     free(f);
 }
 
@@ -57,22 +56,11 @@ static bool is_in(const bf_call *list, const bf_filter *f)
     return false;
 }
 
-int bf_enter(bf_filter *f, bf_error *err)
-{
-    uint64_t who = bf_load_acquire(&f->refs);
-    do
-        if (who & SHUT) return bf_fail(err, BF_EINVAL, "the filter is closed");
-    while (!bf_cas(&f->refs, &who, who + INSIDE));
-    return 0;
-}
-
-void bf_leave(bf_filter *f) { give_up(f, INSIDE); }
-
 /* Returns BF_EBUSY while a call of f is active; calls of the parent's other threads do not count in
  * a forked child.  If none is active, this process becomes the one whose calls are counted. */
 int bf_busy(bf_filter *f, bf_error *err)
 {
-    const bool counted = inside(bf_load_acquire(&f->refs)) != 0;
+    const bool counted = bf_load_acquire(&f->refs) >= INSIDE;
     const int me = bf_process(), of = bf_int_load_acquire(&f->process);
     if (!counted && of != me) bf_int_store_release(&f->process, me);
     if (!counted || (of != me && !is_in(calls, f))) return 0;
@@ -81,27 +69,12 @@ int bf_busy(bf_filter *f, bf_error *err)
         "runs in it returns");
 }
 
-int bf_shut(bf_filter *f, bf_error *err)
-{
-    uint64_t who = bf_load_acquire(&f->refs);
-    do {
-        if (who & SHUT) return 0;
-        if (inside(who) && bf_busy(f, err) < 0) return BF_EBUSY;
-    } while (!bf_cas(&f->refs, &who, who | SHUT));
-    /* calls of the parent's threads: nothing is freed */
-    if (inside(who)) return 0;
-    bf_release(f);
-    f->closed = true;
-    return 0;
-}
-
 /* ---- calls that run the host's code ---- */
 static int refuse(const bf_call *list, const bf_filter *f, bf_error *err)
 {
 #ifdef BF_MODEL
     list = NULL; /* all threads of a model are coroutines of one */
 #endif
-    if (bf_load_acquire(&f->refs) & SHUT) return bf_fail(err, BF_EINVAL, "the filter is closed");
     if (!is_in(list, f)) return 0;
     return bf_fail(err, BF_EBUSY,
         "the filter is in use: a call in it waits for its clock, hash function or "

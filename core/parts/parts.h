@@ -10,8 +10,8 @@
  * Parts are stored by home/, redis/scalable.c and redis/window.c.  sets/ uses them as sets of bits.
  *
  * All parts have the same scheme and k: a key is hashed once for all of them. */
-#ifndef BF_CHAIN_H
-#define BF_CHAIN_H
+#ifndef BF_PARTS_H
+#define BF_PARTS_H
 #include "bits/bits.h"
 #include "parts/filter.h"
 
@@ -82,13 +82,9 @@ static inline bool bf_part_exists(const bf_part *p)
 }
 
 /* chain.c */
-/* Gives it room for many parts, and none of them. */
+/* Gives f room for many parts; it has none of them yet. */
 int bf_chain_begin(bf_filter *f, const bf_spec *spec, bf_error *err);
 void bf_chain_free(bf_filter *f);
-/* The filter's clock.  The system's clock is read as of its last tick, some ms late and never
- * early.
- */
-double bf_chain_clock(const bf_filter *f);
 int bf_chain_add_part(bf_filter *f, bf_part *p); /* appends p, under the lock */
 int bf_chain_open_new_parts(bf_filter *f, bf_error *err);
 /* Opens the parts that others appended, if there are any. */
@@ -100,13 +96,10 @@ static inline int bf_chain_follow(bf_filter *f, bf_error *err)
 /* Appends a part after the `count` known ones, or opens the one that another process appended
  * first. */
 int bf_chain_next(bf_filter *f, unsigned count, bf_error *err);
-uint64_t bf_chain_bytes(const bf_filter *f); /* length of its file */
 
 /* window.c */
 /* may ask Redis for the time */
 int bf_window_epoch(bf_filter *f, int64_t *epoch, bf_error *err);
-/* the same by this machine's clock, without a round trip */
-int bf_window_local_epoch(const bf_filter *f, int64_t *epoch, bf_error *err);
 /* the part of the ring that this epoch uses; it may still belong to another epoch */
 bf_part *bf_window_part(const bf_filter *f, int64_t epoch);
 bool bf_window_is_living(const bf_filter *f, const bf_part *p, int64_t now);
@@ -116,10 +109,6 @@ int bf_window_reuse_part(bf_filter *f, int64_t epoch, bf_part **p, bf_error *err
  * part cannot be emptied for another epoch. */
 int bf_window_with_part(bf_filter *f, int64_t epoch, int (*work)(void *, bf_part *, bf_error *),
     void *ctx, bf_error *err);
-/* under the lock; does nothing if the part belongs to this epoch or a later one */
-void bf_window_clear_part(bf_filter *f, bf_part *p, int64_t epoch);
-/* is its epoch later than every published one? */
-int bf_window_check_part_epoch(const bf_filter *f, const bf_part *p, bf_error *err);
 /* Checks stored live words before they are used. write: the newest epoch may be raised to that of
  * the parts. */
 int bf_window_check(bf_filter *f, bool write, const char *where, bf_error *err);
@@ -141,18 +130,12 @@ static inline bool bf_part_is_living(const bf_filter *f, const bf_part *p, int64
 }
 
 uint64_t bf_parts_cells(const bf_filter *f); /* cells of all parts */
-/* The image of the first `parts` parts: its length; is it compact? */
+/* The length of the image of the first `parts` parts, and whether it is compact. */
 uint64_t bf_image_length_of(const bf_filter *f, unsigned parts);
 bool bf_image_is_compact(const bf_filter *f, unsigned parts);
 /* parameters as the image of part i has them */
 bf_params bf_part_params(const bf_filter *f, unsigned i);
 uint64_t bf_parts_stored(const bf_params *d); /* number of parts of a new or stored filter */
-
-/* attach opens all parts of a filter that exists. create returns 1, or 0 if another process was
- * faster. */
-int bf_parts_attach(bf_filter *f, const bf_spec *spec, bf_error *err);
-int bf_parts_create(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_error *err);
-int bf_parts_plan(bf_params *d, bf_error *err); /* sets d->g.m to the sum of the first parts */
 
 /* Checks that its words are still there; called before a map is first read. follow and refresh do
  * this too. */
@@ -168,8 +151,6 @@ int bf_parts_now(bf_filter *f, int64_t *now, bf_error *err);
 int bf_parts_lock(bf_filter *f, bf_error *err);
 int bf_parts_lock_all(bf_filter *f, bf_error *err);
 void bf_parts_unlock(bf_filter *f);
-int bf_parts_expire(bf_filter *f, double seconds, bf_error *err);
-int bf_parts_remove(bf_filter *f, bf_error *err);
 
 /* Forgetting filters: the oldest living epoch at that time; the part of an epoch, or NULL. */
 static inline int64_t bf_oldest_epoch(const bf_filter *f, int64_t now)
@@ -182,13 +163,61 @@ bf_part *bf_part_of_epoch(const bf_filter *f, int64_t epoch);
 int bf_parts_target(bf_filter *f, const bf_part **p, bf_error *err);
 void bf_parts_info(bf_filter *f, unsigned i, bf_part_info *info);
 
-/* For copies in memory (bf_new_like): a spec with f's secret and clock; appending a part; and
- * taking over the state of `as` when all parts are there. */
+/* For copies in memory (bf_new_like): a spec with f's secret and clock; appending a part. */
 bf_spec bf_copy_spec(bf_filter *f);
 int bf_parts_append(bf_filter *f, const bf_params *part, bf_error *err);
-void bf_parts_copy_state(bf_filter *f, const bf_filter *as);
 
 /* home/memory.c: an empty filter in memory; a growing or forgetting one has no parts yet. spec
  * gives secret or functions, threads and clock, and may be NULL. */
 bf_filter *bf_new_like(const bf_params *d, const bf_spec *spec, bf_error *err);
+
+/* ---- runs of keys on their way over many parts: span.c ---- */
+/* A run of hashed keys, some of them undecided. */
+enum { BF_SPAN = 1000 };
+enum { BF_SPAN_NEW = 2 }; /* in present[]: no part had the key, so it was added */
+struct bf_span {
+    uint64_t d[BF_SPAN];
+    uint16_t key[BF_SPAN]; /* the index in the run of the key with that digest */
+    size_t n;
+    unsigned asked;           /* number of parts that are known to have none of the keys */
+    uint8_t present[BF_SPAN]; /* result of the last step: 0 absent, 1 present, or BF_SPAN_NEW */
+    uint8_t *answer; /* answers of the run, initially 0: 1 is present (test) or new (add) */
+};
+/* Adds the first n keys to a part in addressable memory.  Returns how many were present;
+ * span->present says which. */
+int64_t bf_span_add(const bf_filter *f, bf_part *p, bf_span *span, size_t n);
+/* Tests all these parts.  Keys that are found get `value` as their answer and leave the span. */
+int bf_span_test(
+    bf_filter *f, bf_part *const *parts, unsigned n, bf_span *span, uint8_t value, bf_error *err);
+/* For parts in addressable memory: returns true if any key is in one of them, and sets
+ * span->present. */
+bool bf_span_find(bf_part *const *parts, unsigned n, bf_span *span);
+/* Removes the keys that span->present decides; those that are present get `value` as their answer.
+ */
+void bf_span_drop_decided(bf_span *span, uint8_t value);
+
+/* At most BF_CHUNK digests to work on, and further ones whose lines are to be prefetched. */
+typedef struct {
+    const uint64_t *d;
+    size_t n;
+    const uint64_t *ahead;
+    size_t nahead;
+} bf_digests;
+/* For parts in addressable memory. fetch prefetches the keys' lines; ask tests or adds them: bit i
+ * of present says that key i was there before.  The functions for one key answer as bf_test and
+ * bf_add do. */
+void bf_chain_fetch(const bf_filter *f, const uint64_t *d, size_t n);
+int bf_chain_ask(bf_filter *f, int op, const bf_digests *k, uint64_t *present, bf_error *err);
+int bf_chain_test_one(bf_filter *f, const void *key, size_t len, bf_error *err);
+int bf_chain_add_one(bf_filter *f, const void *key, size_t len, bf_error *err);
+/* Is the key in any of these parts?  Inline, because a single key would notice the call. */
+static inline bool bf_chain_any(
+    const bf_filter *f, const bf_part_view *views, unsigned n, const uint64_t *d)
+{
+    const bf_kernels *k = f->part[0]->bitmap.kernels;
+    if (n > 1 && k->any) return k->any(views, n, d, 1, NULL, 0) != 0;
+    while (n-- > 0)
+        if (k->test_one(views[n].g, views[n].words, d)) return true;
+    return false;
+}
 #endif

@@ -6,9 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#if defined __APPLE__
-#include <sys/random.h>
-#endif
 
 int bf_random_secret(void *secret, bf_error *err)
 {
@@ -61,8 +58,4 @@ int bf_secret_set(bf_filter *f, const bf_spec *spec, bf_error *err)
     return 0;
 }
 
-void bf_secret_wipe(bf_filter *f)
-{
-    volatile uint8_t *s = f->secret;
-    for (size_t i = 0; i < BF_SECRET_BYTES; i++) s[i] = 0;
-}
+void bf_secret_wipe(bf_filter *f) { explicit_bzero(f->secret, sizeof f->secret); }

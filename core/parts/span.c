@@ -2,7 +2,7 @@
  * Works on spans, runs of hashed keys of which some are still undecided.  The variant says which
  * parts are tested and what happens when one is full or over. */
 #include "bits/bits.h"
-#include "parts/span.h"
+#include "parts/parts.h"
 #include <string.h>
 
 /* In addressable memory a call gets at most BF_CHUNK keys. */

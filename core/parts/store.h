@@ -82,4 +82,6 @@ struct bf_store {
     const char *label; /* its name in messages, without passwords; NULL: the storage text */
     const bf_wait_hooks *wait; /* hooks of its filter, or NULL */
 };
+/* tables.c: the home that spec names */
+const bf_store_ops *bf_find_store(const bf_spec *spec, bf_error *err);
 #endif

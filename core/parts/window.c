@@ -30,10 +30,12 @@
  *
  * In Redis a part is a key of its own: the first add of its epoch creates it and Redis expires it
  * (redis/window.c). */
+#include "base/system.h"
 #include "bits/bits.h"
-#include "parts/span.h"
+#include "parts/parts.h"
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 /* tries against a clock that moves on during the add */
 enum { TRIES = 1000 };
@@ -70,33 +72,39 @@ int bf_window_epoch(bf_filter *f, int64_t *epoch, bf_error *err)
     return not_before(f, rc, epoch);
 }
 
-int bf_window_local_epoch(const bf_filter *f, int64_t *epoch, bf_error *err)
+static int local_epoch(const bf_filter *f, int64_t *epoch, bf_error *err)
 {
     return not_before(f, epoch_of(f, f->clock(f->clock_ctx), epoch, err), epoch);
 }
 
-/* The epoch of a test.  The system's clock is read as of its last tick, so keys are forgotten up to
- * a hundredth of a step late. */
+/* The epoch of a test.  The system's clock is read as of its last tick, some ms late and never
+ * early, so keys are forgotten up to a hundredth of a step late.  The exact clock would serialize
+ * the processor (rdtsc waits for earlier loads), and the lines of two single keys would never be
+ * fetched at once. */
 static int now_of_test(bf_filter *f, int64_t *epoch, bf_error *err)
 {
     const double TICKS = 1; /* seconds; a tick takes at most 10 ms */
-    if (bf_window_step(f) < TICKS || f->bitmap.store.ops->chain->server_time)
-        return bf_window_epoch(f, epoch, err);
-    return not_before(f, epoch_of(f, bf_chain_clock(f), epoch, err), epoch);
+    struct timespec t;
+    if (bf_window_step(f) >= TICKS && !f->bitmap.store.ops->chain->server_time && !f->own_clock &&
+        clock_gettime(CLOCK_REALTIME_COARSE, &t) == 0) {
+        const double now = (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+        return not_before(f, epoch_of(f, now, epoch, err), epoch);
+    }
+    return bf_window_epoch(f, epoch, err);
 }
 
 /* ---- live words that were stored ---- */
 /* An add publishes the newest epoch before it gives a part that epoch, so a part with a later one
  * was not written by this library.  Reads them in the opposite order, so that a concurrent add
  * cannot look like that. */
-int bf_window_check_part_epoch(const bf_filter *f, const bf_part *p, bf_error *err)
+static int check_part_epoch(const bf_filter *f, const bf_part *p, bf_error *err)
 {
     const int64_t e = bf_live(p->live), newest = bf_live(f->epoch);
     if (e <= newest) return 0;
     return bf_fail(err, BF_EFORMAT,
         "%.60s is damaged: a part is of epoch %lld, "
         "later than the newest, which is %lld",
-        bf_where(f, NULL), (long long)e, (long long)newest);
+        bf_where(f), (long long)e, (long long)newest);
 }
 
 static int sound_epoch(
@@ -126,7 +134,7 @@ int bf_window_check(bf_filter *f, bool write, const char *where, bf_error *err)
     }
     const int64_t newest = bf_live(f->epoch);
     if (rc == 0) rc = sound_epoch(f, newest, NULL, where, err);
-    if (rc < 0 || latest <= newest || (rc = bf_window_local_epoch(f, &now, err)) < 0) return rc;
+    if (rc < 0 || latest <= newest || (rc = local_epoch(f, &now, err)) < 0) return rc;
     if (latest > now)
         return bf_fail(err, BF_EFORMAT,
             "%.60s is damaged: a part is of epoch %lld, "
@@ -148,7 +156,8 @@ bool bf_window_is_living(const bf_filter *f, const bf_part *p, int64_t now)
     return e <= now && e >= now - (int64_t)f->desc.parts;
 }
 
-void bf_window_clear_part(bf_filter *f, bf_part *p, int64_t epoch)
+/* Called under the lock.  Does nothing if the part belongs to this epoch or a later one. */
+static void clear_part(bf_filter *f, bf_part *p, int64_t epoch)
 {
     bf_store *s = &p->bitmap.store;
     bf_live_raise(f->epoch, epoch);
@@ -164,11 +173,11 @@ int bf_window_reuse_part(bf_filter *f, int64_t epoch, bf_part **p, bf_error *err
     int rc = 0;
     if (bf_live((*p)->live) < epoch) {
         if ((rc = bf_lock(f, err)) < 0) return rc;
-        bf_window_clear_part(f, *p, epoch);
+        clear_part(f, *p, epoch);
         bf_unlock(f);
     }
     if (bf_live((*p)->live) == epoch) return 0;
-    rc = bf_window_check_part_epoch(f, *p, err);
+    rc = check_part_epoch(f, *p, err);
     *p = NULL; /* the part has a later epoch already */
     return rc;
 }
@@ -183,9 +192,8 @@ int bf_window_with_part(
     if (ops->open_current)
         rc = ops->open_current(f, &e, true, err);
     else
-        bf_window_clear_part(f, p, e);
-    if (rc == 0)
-        rc = bf_live(p->live) == e ? work(ctx, p, err) : bf_window_check_part_epoch(f, p, err);
+        clear_part(f, p, e);
+    if (rc == 0) rc = bf_live(p->live) == e ? work(ctx, p, err) : check_part_epoch(f, p, err);
     bf_unlock(f);
     return rc;
 }
@@ -202,25 +210,23 @@ static unsigned living(const bf_filter *f, int64_t from, int64_t to, bf_part **p
     return n;
 }
 
-/* Tests the living parts of these epochs; keys that are found get `value` and leave the span.  A
- * test may find a key in a part that was reused meanwhile: then the key was added.  An add must
- * know what had the key before, so it compares the epochs again. */
-static int ask(bf_filter *f, bf_span *s, int64_t from, int64_t to, uint8_t value, bf_error *err)
+/* In addressable memory: tests the living parts of these epochs; keys that are found leave the
+ * span. A test may find a key in a part that was reused meanwhile: then the key was added.  An add
+ * must know what had the key before, so it compares the epochs again. */
+static void ask_older(bf_filter *f, bf_span *s, int64_t from, int64_t to)
 {
     bf_part *p[BF_PARTS_MAX], *now[BF_PARTS_MAX];
     unsigned n = living(f, from, to, p), same;
-    if (n == 0 || !p[0]->bitmap.kernels) return bf_span_test(f, p, n, s, value, err);
     while (n && s->n && bf_span_find(p, n, s)) {
         bf_fence();
         same = living(f, from, to, now);
         if (same == n && !memcmp(p, now, n * sizeof *p)) {
-            bf_span_drop_decided(s, value);
-            break;
+            bf_span_drop_decided(s, 0);
+            return;
         }
         n = same;
         memcpy(p, now, n * sizeof *p);
     }
-    return 0;
 }
 
 /* Tests parts that others created meanwhile: later ones, if their clock is ahead, or past ones,
@@ -229,31 +235,42 @@ static int ask_again(
     bf_filter *f, bf_span *s, int64_t now, int64_t own, uint8_t value, bf_error *err)
 {
     const bf_chain_ops *ops = f->bitmap.store.ops->chain;
+    bf_part *p[BF_PARTS_MAX];
     int rc = 0;
     for (int tries = 0; rc == 0 && s->n && ops->is_stale(f, now); tries++) {
         if (tries == TRIES)
-            return bf_fail(
-                err, BF_EIO, "%.80s: its parts change too fast to be read", bf_where(f, NULL));
-        if ((rc = ops->list_parts(f, &now, false, err)) == 0)
-            rc = ask(f, s, bf_oldest_epoch(f, now), own - 1, value, err);
-        if (rc == 0) rc = ask(f, s, own + 1, now, value, err);
+            return bf_fail(err, BF_EIO, "%.80s: its parts change too fast to be read", bf_where(f));
+        if ((rc = ops->list_parts(f, &now, false, err)) < 0) return rc;
+        unsigned n = living(f, bf_oldest_epoch(f, now), own - 1, p);
+        n += living(f, own + 1, now, p + n);
+        rc = bf_span_test(f, p, n, s, value, err);
     }
     return rc;
 }
 
-/* Tests parts in Redis, which are created and expire: all under the lock.  The clock is read
- * before, because it may run any host code. */
-static int test(bf_filter *f, bf_span *s, bf_error *err)
+/* Tests keys in Redis, where parts are created and expire: all under the lock.  The clock is read
+ * before, because it may run any host code.  add: adds the keys to the present part, p[0], in the
+ * same round trip. */
+static int run_remote(bf_filter *f, bf_span *s, bool add, bf_error *err)
 {
-    int64_t now = 0;
+    const bf_chain_ops *ops = f->bitmap.store.ops->chain;
+    bf_part *p[BF_PARTS_MAX];
+    int64_t now = 0, hits = 0;
     int rc = bf_window_epoch(f, &now, err);
     if (rc < 0 || (rc = bf_lock(f, err)) < 0) return rc;
-    rc = f->bitmap.store.ops->chain->list_parts(f, &now, false, err);
-    if (rc == 0) rc = ask(f, s, bf_oldest_epoch(f, now), now, 1, err);
-    if (rc == 0) rc = ask_again(f, s, now, BF_NEVER, 1, err);
+    rc = add ? ops->open_current(f, &now, false, err) : ops->list_parts(f, &now, false, err);
+    if (rc == 0) {
+        p[0] = bf_window_part(f, now);
+        const unsigned n = add + living(f, bf_oldest_epoch(f, now), now - add, p + add);
+        if (n) hits = ops->ask(f, p, n, add, s, err);
+        if (hits > 0) bf_span_drop_decided(s, !add);
+        rc = hits < 0 ? (int)hits : ask_again(f, s, now, add ? now : BF_NEVER, !add, err);
+    }
     bf_unlock(f);
     return rc;
 }
+
+static int test(bf_filter *f, bf_span *s, bf_error *err) { return run_remote(f, s, false, err); }
 
 /* Goes round the ring once: the parts from the oldest living epoch to the present one. */
 static int asked(
@@ -294,7 +311,7 @@ static int set(bf_filter *f, bf_span *s, int64_t *now, uint8_t *first, bf_error 
         }
         for (size_t i = 0; i < s->n; i++) first[s->key[i]] |= hits == 0 || !s->present[i];
     }
-    return bf_fail(err, BF_EIO, "%.80s: its clock runs too fast", bf_where(f, NULL));
+    return bf_fail(err, BF_EIO, "%.80s: its clock runs too fast", bf_where(f));
 }
 
 static int add_here(bf_filter *f, bf_span *s, bf_error *err)
@@ -303,34 +320,16 @@ static int add_here(bf_filter *f, bf_span *s, bf_error *err)
     uint8_t first[BF_CHUNK] = { 0 }, *const answer = s->answer;
     const size_t n = s->n; /* all keys of the run */
     int rc = set(f, s, &now, first, err);
-    if (rc == 0) rc = ask(f, s, bf_oldest_epoch(f, now), now - 1, 0, err);
+    if (rc == 0) ask_older(f, s, bf_oldest_epoch(f, now), now - 1);
     for (size_t i = 0; i < n; i++) answer[i] |= first[i];
-    return rc;
-}
-
-/* Adds to the present part and tests the older ones in one round trip. */
-static int add_remote(bf_filter *f, bf_span *s, bf_error *err)
-{
-    const bf_chain_ops *ops = f->bitmap.store.ops->chain;
-    bf_part *p[BF_PARTS_MAX];
-    int64_t now = 0, hits;
-    int rc = bf_window_epoch(f, &now, err);
-    if (rc < 0 || (rc = bf_lock(f, err)) < 0) return rc;
-    if ((rc = ops->open_current(f, &now, false, err)) == 0) {
-        p[0] = bf_window_part(f, now);
-        hits = ops->ask(f, p, 1 + living(f, now - f->desc.parts, now - 1, p + 1), true, s, err);
-        if (hits > 0) bf_span_drop_decided(s, 0);
-        rc = hits < 0 ? (int)hits : ask_again(f, s, now, now, 0, err);
-    }
-    bf_unlock(f);
     return rc;
 }
 
 static int add(bf_filter *f, bf_span *s, bf_error *err)
 {
     uint8_t *const answer = s->answer;
-    const int rc =
-        f->bitmap.store.ops->chain->open_current ? add_remote(f, s, err) : add_here(f, s, err);
+    const int rc = f->bitmap.store.ops->chain->open_current ? run_remote(f, s, true, err)
+                                                            : add_here(f, s, err);
     for (size_t i = 0; rc == 0 && i < s->n; i++) answer[s->key[i]] = 1;
     return rc;
 }
@@ -354,7 +353,7 @@ int bf_parts_target(bf_filter *f, const bf_part **p, bf_error *err)
     int64_t now = 0;
     *p = bf_parts_newest(f);
     if (!f->variant->forgets) return 0;
-    int rc = bf_window_local_epoch(f, &now, err);
+    int rc = local_epoch(f, &now, err);
     if (rc == 0) *p = bf_window_part(f, now);
     return rc;
 }

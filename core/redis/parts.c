@@ -7,7 +7,7 @@
  * The script looks at the marks of all parts and at K:meta first and does nothing where one is
  * another: so a key never goes into a part that another follows by now, a lost part takes nothing,
  * and nor does a filter that lost K:meta, whose parts the next constructor deletes. */
-#include "parts/span.h"
+#include "parts/parts.h"
 #include "redis/redis.h"
 
 enum { POSITIONS = 1 << 18, KEYS_A_SCRIPT = 100, SCRIPT_POSITIONS = 12000 };

@@ -15,7 +15,7 @@
 static int join(bf_filter *f, bf_part *p)
 {
     p->bitmap.g = bf_redis_of(p)->desc.g;
-    p->bitmap.store.nwords = (p->bitmap.g.m + 63) / 64;
+    p->bitmap.store.nwords = bf_words_of(&p->bitmap.g);
     return bf_chain_add_part(f, p);
 }
 

@@ -83,7 +83,7 @@ int bf_redis_window_ring(bf_filter *f, bf_error *err)
         bf_part *p = bf_redis_part_slot(f, f->count, err);
         if (!p) return BF_ENOMEM;
         p->bitmap.g = d.g;
-        p->bitmap.store.nwords = (d.g.m + 63) / 64;
+        p->bitmap.store.nwords = bf_words_of(&d.g);
         bf_chain_add_part(f, p);
     }
     return 0;

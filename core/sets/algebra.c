@@ -7,6 +7,7 @@
 #include "sets/sets.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- into one of the two ---- */
 static int same_parts(bf_filter *a, bf_filter *b, bf_error *err)
@@ -32,11 +33,13 @@ typedef struct {
     void (*words)(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic);
 } op;
 
-static int combine_words(bf_filter *into, bf_store *s, bf_part *from, op o, bf_error *err)
+static int combine_part(bf_filter *into, bf_part *to, bf_part *from, op o, bf_error *err)
 {
+    bf_store *s = &to->bitmap.store;
     bf_block_reader v;
-    uint64_t *all, *copy;
+    uint64_t *all, *copy, ones;
     const uint64_t *w;
+    bf_state st;
     int rc;
     if (s->words) {
         rc = bf_reader_open(&v, from, err);
@@ -47,19 +50,9 @@ static int combine_words(bf_filter *into, bf_store *s, bf_part *from, op o, bf_e
             rc = s->ops->change(s, o.how, all, err);
         free(copy);
     }
-    return rc;
-}
-
-static int combine_part(bf_filter *into, bf_part *to, bf_part *from, op o, bf_error *err)
-{
-    uint64_t ones;
-    bf_store *s = &to->bitmap.store;
-    bf_state st;
-    int rc = combine_words(into, s, from, o, err);
     if (rc < 0 || !into->variant->grows || (rc = bf_part_ones(to, &ones, NULL, err)) < 0) return rc;
     bf_estimate(into->desc.scheme, into->secret, &to->bitmap.g, ones, &st);
-    bf_live_raise(
-        to->live, st.count < (double)to->bitmap.g.m ? (int64_t)st.count : (int64_t)to->bitmap.g.m);
+    bf_live_raise(to->live, (int64_t)fmin(st.count, (double)to->bitmap.g.m));
     return 0;
 }
 
@@ -207,7 +200,7 @@ static int equal_part(bf_part *a, bf_part *b, bf_error *err)
     int rc = bf_reader_open(&x, a, err);
     if (rc == 0) rc = bf_reader_open(&y, b, err);
     while (equal && (w = bf_reader_next(&x, &rc)) && (other = bf_reader_next(&y, &rc)))
-        equal = bf_words_equal(w, other, x.n);
+        equal = memcmp(w, other, x.n * 8) == 0;
     bf_reader_close(&x);
     bf_reader_close(&y);
     return rc < 0 ? rc : equal;
@@ -267,54 +260,38 @@ int bf_equal(bf_filter *a, bf_filter *b, bf_error *err)
 }
 
 /* ---- both operands' words ---- */
-/* The words of both filters of a comparison.  read_operands fills it; the caller calls
- * free_operands, also after an error. */
-typedef struct {
-    uint64_t *a, *b, *copies[2];
-} operands;
-
-static int read_operands(operands *s, bf_filter *a, bf_filter *b, bf_error *err)
+/* Is every bit of a in b?  *count: how many keys their union has. */
+static int compare(bf_filter *a, bf_filter *b, bool *within, double *count, bf_error *err)
 {
-    *s = (operands){ 0 };
+    const uint64_t n = a->bitmap.store.nwords;
+    const bf_cell_ops *cells = bf_cell_ops_of(&a->bitmap.g);
+    uint64_t *v, *w, *copies[2] = { NULL, NULL };
+    bf_state state;
     int rc = bf_alike(a, b, err);
-    if (rc == 0) rc = bf_fixed_words(a, "be compared", &s->a, &s->copies[0], err);
-    if (rc == 0) rc = bf_fixed_words(b, "be compared", &s->b, &s->copies[1], err);
+    if (rc == 0) rc = bf_fixed_words(a, "be compared", &v, &copies[0], err);
+    if (rc == 0) rc = bf_fixed_words(b, "be compared", &w, &copies[1], err);
+    if (rc == 0 && within) *within = cells->within(v, w, n);
+    if (rc == 0 && count) {
+        bf_estimate(a->desc.scheme, a->secret, &a->bitmap.g, cells->count_of_both(v, w, n), &state);
+        *count = state.count;
+    }
+    free(copies[0]);
+    free(copies[1]);
     return rc;
-}
-
-static void free_operands(operands *s)
-{
-    free(s->copies[0]);
-    free(s->copies[1]);
 }
 
 int bf_subset(bf_filter *a, bf_filter *b, bf_error *err)
 {
     BF_CALL(a, b, entered);
-    operands s;
-    int rc = read_operands(&s, a, b, err);
-    if (rc == 0) rc = bf_cell_ops_of(&a->bitmap.g)->within(s.a, s.b, a->bitmap.store.nwords);
-    free_operands(&s);
-    return rc;
-}
-
-static int union_count(bf_filter *a, bf_filter *b, double *count, bf_error *err)
-{
-    operands s;
-    bf_state state = { 0 };
-    int rc = read_operands(&s, a, b, err);
-    if (rc == 0)
-        bf_estimate(a->desc.scheme, a->secret, &a->bitmap.g,
-            bf_cell_ops_of(&a->bitmap.g)->count_of_both(s.a, s.b, a->bitmap.store.nwords), &state);
-    free_operands(&s);
-    *count = state.count;
-    return rc;
+    bool within = false;
+    const int rc = compare(a, b, &within, NULL, err);
+    return rc < 0 ? rc : within;
 }
 
 int bf_union_count(bf_filter *a, bf_filter *b, double *count, bf_error *err)
 {
     BF_CALL(a, b, entered);
-    return union_count(a, b, count, err);
+    return compare(a, b, NULL, count, err);
 }
 
 /* |A| + |B| - |A or B|. Counting the bits set in both filters would overestimate: different keys
@@ -324,7 +301,7 @@ int bf_intersection_count(bf_filter *a, bf_filter *b, double *count, bf_error *e
     BF_CALL(a, b, entered);
     bf_state x, y;
     double both;
-    int rc = union_count(a, b, &both, err);
+    int rc = compare(a, b, NULL, &both, err);
     if (rc < 0 || (rc = bf_state_entered(a, &x, err)) < 0 ||
         (rc = bf_state_entered(b, &y, err)) < 0)
         return rc;

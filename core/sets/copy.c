@@ -5,14 +5,12 @@
 #include "sets/sets.h"
 #include <stdlib.h>
 
+/* Also a mapped file is read, because an access to the map of a truncated file is SIGBUS. */
 static int copy_words(bf_part *to, bf_part *from, bf_error *err)
 {
-    bf_store *s = &from->bitmap.store;
+    const bf_store *s = &from->bitmap.store;
     uint64_t *w = to->bitmap.store.words;
-    if (s->ops->read) /* also a mapped file, because an access to the map of a truncated file is
-                         SIGBUS */
-        return bf_part_exists(from) ? s->ops->read(s, 0, w, (bf_bits(&from->bitmap.g) + 7) / 8, err)
-                                    : 0;
+    if (s->ops->read) return bf_part_read(from, 0, w, (bf_bits(&from->bitmap.g) + 7) / 8, err);
     bf_words_copy(w, s->words, s->nwords);
     return 0;
 }
@@ -25,7 +23,8 @@ static int copy_parts(bf_filter *to, bf_filter *from, bf_error *err)
         if ((rc = bf_parts_append(to, &d, err)) == 0)
             rc = copy_words(to->part[i], from->part[i], err);
     }
-    bf_parts_copy_state(to, from);
+    to->at_limit = from->at_limit;
+    if (from->variant->many) bf_live_set(to->epoch, bf_live(from->epoch));
     return rc;
 }
 

@@ -48,7 +48,7 @@ static void write_guava_head(const bf_filter *f, uint8_t *to)
 }
 
 /* Checks the header and completes spec. */
-static int plan_guava(const uint8_t *from, size_t len, bf_spec *spec, bf_error *err)
+static int read_guava_head(const uint8_t *from, size_t len, bf_spec *spec, bf_error *err)
 {
     bf_params d;
     if (len < GUAVA_HEAD)
@@ -81,24 +81,7 @@ static int plan_guava(const uint8_t *from, size_t len, bf_spec *spec, bf_error *
     return 0;
 }
 
-/* ---- bare bits, and a byte per cell ---- */
-static int plan_bare(const format *as, size_t len, bf_spec *spec, bf_error *err)
-{
-    if (!spec->scheme)
-        return bf_fail(err, BF_EINVAL, "bare bits do not tell their scheme: scheme must be given");
-    bf_params d;
-    int rc = bf_size(&d, spec, 0, err);
-    if (rc < 0) return rc;
-    spec->m = d.g.m;
-    spec->n = d.g.n;
-    spec->k = d.g.k;
-    spec->p = d.g.p;
-    const uint64_t m = spec->m, needs = as->cells ? m : (m + 7) / 8;
-    if (len == needs || (len < needs && !as->cells)) return 0;
-    return bf_fail(
-        err, BF_EFORMAT, "wrong length: %zu bytes, m=%llu needs %llu", len, (ull)m, (ull)needs);
-}
-
+/* ---- a byte per cell ---- */
 /* Converts a byte per cell; counts above 15 become 15. */
 static void copy_cells(const bf_filter *f, const uint8_t *from, size_t len, uint8_t *bits)
 {
@@ -204,9 +187,18 @@ bf_filter *bf_from_bytes_as(
     if (!as || refuse_parts(&spec, name, err) < 0 ||
         refuse_counters(spec.counting && !as->cells, err) < 0)
         return NULL;
-    if ((as->head ? plan_guava(data, len, &spec, err) : plan_bare(as, len, &spec, err)) < 0 ||
-        bf_size(&d, &spec, 0, err) < 0)
+    if (as->head && read_guava_head(data, len, &spec, err) < 0) return NULL;
+    if (!spec.scheme) {
+        bf_fail(err, BF_EINVAL, "bare bits do not tell their scheme: scheme must be given");
         return NULL;
+    }
+    if (bf_size(&d, &spec, 0, err) < 0) return NULL;
+    const uint64_t needs = as->cells ? d.g.m : as->head + (d.g.m + 7) / 8;
+    if (len > needs || (as->cells && len < needs)) {
+        bf_fail(err, BF_EFORMAT, "wrong length: %zu bytes, m=%llu needs %llu", len, (ull)d.g.m,
+            (ull)needs);
+        return NULL;
+    }
     bf_filter *f = bf_new_like(&d, &spec, err);
     if (!f) return NULL;
     uint8_t *bits = (uint8_t *)f->bitmap.store.words;

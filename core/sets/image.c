@@ -35,18 +35,7 @@ static int too_small(uint64_t need, uint64_t cap, bf_error *err)
 
 /* ---- out: each part as a fixed filter's bytes; before many parts a page of the whole filter ----
  */
-typedef struct {
-    bf_sink *sink;
-    void *ctx;
-    uint64_t from;
-} shifted;
-static int put(void *ctx, uint64_t offset, const void *bytes, size_t len)
-{
-    const shifted *s = ctx;
-    return s->sink(s->ctx, s->from + offset, bytes, len);
-}
-
-static int write_part(bf_filter *f, unsigned i, bool compact, shifted *s, bf_error *err)
+static int write_part(bf_filter *f, unsigned i, bool compact, bf_output *out, bf_error *err)
 {
     bf_part *p = f->part[i];
     const bf_params d = bf_part_params(f, i);
@@ -56,26 +45,27 @@ static int write_part(bf_filter *f, unsigned i, bool compact, shifted *s, bf_err
     if (rc == 0 && compact) {
         /* a compact part is at most one block */
         const uint64_t *w = bf_reader_block(&v, 0, nwords);
-        rc = w ? bf_image_write_compact(&d, w, nwords, put, s) : BF_EIO;
+        rc = w ? bf_image_write_compact(&d, w, nwords, out) : BF_EIO;
     } else if (rc == 0)
-        rc = bf_image_write_of(&d, bf_reader_block, &v, nwords, put, s);
+        rc = bf_image_write(&d, bf_reader_block, &v, nwords, out);
     bf_reader_close(&v);
-    s->from += bf_header_bytes(&d, compact) + nwords * 8;
+    out->from += bf_header_bytes(&d, compact) + nwords * 8;
     return rc;
 }
 
-/* Returns 0, a negative code, or the sink's code. */
-static int write_parts(
-    bf_filter *f, unsigned parts, bool compact, bf_sink *sink, void *ctx, bf_error *err)
+/* Returns 0, a negative code, or the output's code. */
+static int write_parts(bf_filter *f, unsigned parts, bool compact, bf_output out, bf_error *err)
 {
     bf_params d = f->desc;
-    shifted s = { sink, ctx, f->variant->many ? bf_header_bytes(&d, compact) : 0 };
+    const bf_output head = out;
     int rc = bf_parts_lock(f, err);
+    if (f->variant->many) out.from = bf_header_bytes(&d, compact);
     if (rc < 0) return rc;
-    for (unsigned i = 0; rc == 0 && i < parts; i++) rc = write_part(f, i, compact, &s, err);
+    for (unsigned i = 0; rc == 0 && i < parts; i++) rc = write_part(f, i, compact, &out, err);
     d.live = f->variant->forgets ? bf_live(f->epoch) : parts;
     if (rc == 0 && f->variant->many)
-        rc = (compact ? bf_image_write_compact : bf_image_write)(&d, NULL, 0, sink, ctx);
+        rc = compact ? bf_image_write_compact(&d, NULL, 0, &head)
+                     : bf_image_write(&d, NULL, NULL, 0, &head);
     bf_parts_unlock(f);
     return rc;
 }
@@ -100,7 +90,8 @@ int bf_image_to(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
     while (parts < count && bf_image_length_of(f, parts + 1) <= cap) parts++;
     if (parts == 0 || (parts < count && !f->variant->grows))
         return too_small(bf_image_length_of(f, count), cap, err);
-    return write_parts(f, parts, bf_image_is_compact(f, parts), to_memory, buf, err);
+    return write_parts(
+        f, parts, bf_image_is_compact(f, parts), (bf_output){ to_memory, buf, 0 }, err);
 }
 
 /* ---- in ---- */
@@ -220,15 +211,16 @@ static int to_file(void *ctx, uint64_t offset, const void *bytes, size_t len)
     return bf_write_at(*(int *)ctx, offset, bytes, len);
 }
 
-/* Writes a temporary file and renames it.  Only this user can read it until it has the rights of
- * the file it replaces.  Some file systems report a failed write only in close(), so a second
- * descriptor holds the lock of the temporary name until the end. */
-static int save_file(bf_filter *f, const char *path, bf_error *err)
+/* Writes a temporary file and gives it its name; without replace that name must not exist.  Only
+ * this user can read it until it has the rights of the file it replaces.  Some file systems report
+ * a failed write only in close(), so a second descriptor holds the lock of the temporary name until
+ * the end. */
+static int save_file(bf_filter *f, const char *path, bool replace, bf_error *err)
 {
     int fd = -1, e = 0;
     char *temp = bf_temp_file(path, bf_is_file(path) ? 0600 : 0666, &fd, err);
     if (!temp) return err && err->code == BF_ENOMEM ? BF_ENOMEM : BF_EIO;
-    int rc = write_parts(f, bf_parts_count(f), false, to_file, &fd, err);
+    int rc = write_parts(f, bf_parts_count(f), false, (bf_output){ to_file, &fd, 0 }, err);
     if (!rc) rc = bf_sync_file(&f->wait, fd);
     if (rc > 0) rc = bf_fail_sys(err, rc, "write", path);
     if (!rc && (e = bf_keep_rights(fd, path))) rc = bf_fail_sys(err, e, "keep the rights of", path);
@@ -236,25 +228,37 @@ static int save_file(bf_filter *f, const char *path, bf_error *err)
     e = locked < 0 ? errno : 0;
     if (close(fd) < 0 && errno != EINTR) e = errno;
     if (!rc && e) rc = bf_fail_sys(err, e, "write", path);
-    if (!rc && rename(temp, path)) rc = bf_fail_sys(err, errno, "write", path);
-    if (rc)
-        unlink(temp);
-    else
-        bf_sync_folder(path);
+    if (!rc && replace && rename(temp, path)) rc = bf_fail_sys(err, errno, "write", path);
+    if (!rc && !replace && (e = bf_name_file(locked, temp, path)))
+        rc = bf_fail_sys(err, e, "create", path);
+    if (!rc) bf_sync_folder(path);
+    bf_drop_temp(locked, temp);
     if (locked >= 0) bf_unlock_file(locked);
     free(temp);
     return rc;
+}
+
+static int save(bf_filter *f, const char *path, bool replace, bf_error *err)
+{
+    int rc = bf_require_readable(f, f->bitmap.store.ops->read, "be saved", err);
+    if (rc < 0 || (rc = bf_parts_refresh(f, err)) < 0) return rc;
+    return save_file(f, path, replace, err);
 }
 
 int bf_save(bf_filter *f, const char *path, bf_error *err)
 {
     BF_CALL(f, NULL, entered);
     int rc = bf_may_replace(path, err);
-    if (rc < 0 || (rc = bf_refuse_open_file(path, err)) < 0 ||
-        (rc = bf_require_readable(f, f->bitmap.store.ops->read, "be saved", err)) < 0 ||
-        (rc = bf_parts_refresh(f, err)) < 0)
-        return rc;
-    return save_file(f, path, err);
+    if (rc < 0 || (rc = bf_refuse_open_file(path, err)) < 0) return rc;
+    return save(f, path, true, err);
+}
+
+int bf_save_new(bf_filter *f, const char *path, bf_error *err)
+{
+    struct stat st;
+    BF_CALL(f, NULL, entered);
+    if (lstat(path, &st) == 0) return bf_fail_sys(err, EEXIST, "create", path);
+    return save(f, path, false, err);
 }
 
 typedef struct {

@@ -67,7 +67,7 @@ static int complete(bf_filter *f, bf_guard *g, bf_error *err)
     const bool replaces = rc && bf_phase(g->generation) == BF_REPLACING,
                dead = !rc || (ops->maker_lives && ops->maker_lives(f) == 0);
     if (!replaces && !dead) return 0;
-    if (ops->sync) rc = bf_refuse_wait(err, bf_where(f, NULL), "has an unfinished rebuild");
+    if (ops->sync) rc = bf_refuse_wait(err, bf_where(f), "has an unfinished rebuild");
     if (rc < 0) return rc;
     return replaces ? replace(f, g, err) : settle(f, g, err);
 }
@@ -84,7 +84,7 @@ static int busy(const bf_filter *f, bf_error *err)
 {
     return bf_fail(err, BF_EBUSY,
         "%.80s is being rebuilt by another process or handle: wait until that has ended",
-        bf_where(f, NULL));
+        bf_where(f));
 }
 
 /* A forked child has a copy of the handle.  A rebuild in memory is the child's own; a rebuild in a
@@ -148,7 +148,7 @@ static int end(bf_filter *f, int64_t number, const uint64_t *words, bf_error *er
         rc = g.shadow ? busy(f, err) : open_shadow(f, &g, err);
     else if (!is_own(f, &g) || g.generation != number)
         rc = bf_fail(err, BF_EBUSY, "%.80s: this rebuild is over, another one began after it%s",
-            bf_where(f, NULL),
+            bf_where(f),
             ops_of(f)->maker_lives ? " or it is the parent process's: nothing was changed"
                                    : ": nothing was changed");
     if (rc == 0) rc = install(f, &g, words, err);
@@ -163,7 +163,7 @@ static int check_rebuildable(bf_filter *f, bf_error *err)
     int rc = ops->shadow && ops->check ? ops->check(&f->bitmap.store, err) : 0;
     if (rc < 0) return rc;
     if (f->variant->many)
-        return bf_fail(err, BF_ENOTSUP, "%.60s %s", bf_where(f, NULL),
+        return bf_fail(err, BF_ENOTSUP, "%.60s %s", bf_where(f),
             f->variant->grows
                 ? "grows: it cannot be rebuilt, its parts follow from the keys it had; create "
                   "another one"

@@ -85,17 +85,20 @@ static double keys_to_wait(bf_filter *f, const bf_state *found)
     return fmax(fmax((HALF - found->fill) * keys, most_keys(g) - found->count), keys / OFTEN);
 }
 
-/* A filter that was never written is not sampled: reading untouched pages would allocate them. */
-int bf_saturated(bf_filter *f, uint64_t *wait, bf_error *err)
+/* Estimates the state of a filter.  few: a few places of what the handle knows, without a refresh.
+ * A filter that was never written is not sampled: reading untouched pages would allocate them. */
+static int judge(bf_filter *f, bool few, uint64_t *wait, bf_error *err)
 {
-    BF_CALL(f, NULL, entered);
     const bf_store_ops *ops = f->bitmap.store.ops;
     const bool far = !f->part[0]->bitmap.store.words,
                empty = f->never_written && bf_int_load_acquire(&f->state) == BF_FRESH;
     bf_state found = { 0 };
     int rc = bf_require_readable(f, ops->count || ops->read, "count its bits", err);
-    if (rc < 0 || (rc = far ? bf_parts_lock_all(f, err) : bf_parts_follow(f, err)) < 0) return rc;
-    if (!empty) rc = sample_state(f, false, &found, err);
+    if (rc < 0 || (rc = few   ? bf_parts_lock(f, err)
+                        : far ? bf_parts_lock_all(f, err)
+                              : bf_parts_follow(f, err)) < 0)
+        return rc;
+    if (!empty) rc = sample_state(f, few, &found, err);
     if (far) bf_parts_unlock(f);
     if (rc < 0) return rc;
     const double keys = keys_to_wait(f, &found);
@@ -103,14 +106,16 @@ int bf_saturated(bf_filter *f, uint64_t *wait, bf_error *err)
     return bf_saturation_of(f, &found);
 }
 
-/* Judges the parts that the handle knows; does not refresh. */
+int bf_saturated(bf_filter *f, uint64_t *wait, bf_error *err)
+{
+    BF_CALL(f, NULL, entered);
+    return judge(f, false, wait, err);
+}
+
 int bf_sample_overfull(bf_filter *f, bf_error *err)
 {
     BF_CALL(f, NULL, entered);
-    bf_state found;
-    int rc = bf_parts_lock(f, err);
-    if (rc < 0) return rc;
-    rc = sample_state(f, true, &found, err);
-    bf_parts_unlock(f);
-    return rc < 0 ? rc : bf_saturation_of(f, &found) == BF_OVERFULL;
+    uint64_t wait;
+    const int rc = judge(f, true, &wait, err);
+    return rc < 0 ? rc : rc == BF_OVERFULL;
 }

@@ -30,6 +30,8 @@ const uint64_t *bf_reader_block(void *view, uint64_t at, uint64_t n); /* NULL: *
  */
 const uint64_t *bf_reader_next(bf_block_reader *v, int *rc);
 void bf_reader_close(bf_block_reader *v);
+/* Reads bytes of a part's bitset; a part that does not exist has zeros. */
+int bf_part_read(bf_part *p, uint64_t offset, void *to, uint64_t len, bf_error *err);
 /* Gives all words of a part; if they are not in memory *copy is a copy, which the caller frees. */
 int bf_part_words(bf_part *p, uint64_t **words, uint64_t **copy, bf_error *err);
 /* Counts the cells that are set, and if slices is not NULL, those of each slice (bits only). */

@@ -17,6 +17,17 @@ int bf_require_readable(const bf_filter *f, bool far, const char *what, bf_error
         f->bitmap.store.ops->name, what);
 }
 
+int bf_part_read(bf_part *p, uint64_t offset, void *to, uint64_t len, bf_error *err)
+{
+    bf_store *s = &p->bitmap.store;
+    if (s->ops->read && bf_part_exists(p)) return s->ops->read(s, offset, to, len, err);
+    if (s->words)
+        memcpy(to, (const uint8_t *)s->words + offset, len);
+    else
+        memset(to, 0, len);
+    return 0;
+}
+
 int bf_part_words(bf_part *p, uint64_t **words, uint64_t **copy, bf_error *err)
 {
     bf_store *s = &p->bitmap.store;
@@ -24,12 +35,10 @@ int bf_part_words(bf_part *p, uint64_t **words, uint64_t **copy, bf_error *err)
     if ((*words = s->words) && !s->ops->read) return 0;
     if (!(*words = *copy = bf_words_new(s->nwords)))
         return bf_fail(err, BF_ENOMEM, "out of memory");
-    if (!bf_part_exists(p)) return 0;
-    int rc = s->ops->read(s, 0, *copy, (bf_bits(&p->bitmap.g) + 7) / 8, err);
-    if (rc < 0) {
-        free(*copy);
-        *copy = NULL;
-    }
+    const int rc = bf_part_read(p, 0, *copy, (bf_bits(&p->bitmap.g) + 7) / 8, err);
+    if (rc == 0) return 0;
+    free(*copy);
+    *copy = NULL;
     return rc;
 }
 
@@ -87,7 +96,7 @@ void bf_get_info(const bf_filter *f, bf_info *info)
         .scheme = f->desc.name,
         .home = f->bitmap.store.ops->name,
         .storage = f->storage,
-        .shown = f->storage || f->bitmap.store.label ? bf_where(f, NULL) : NULL,
+        .shown = f->storage || f->bitmap.store.label ? bf_where(f) : NULL,
         .key = f->key,
         .bitset_bytes = (m * bf_cell_ops_of(g)->bits + 7) / 8,
         .image_bytes = bf_image_length_of(f, bf_parts_count(f)),
@@ -213,18 +222,6 @@ int bf_get_state(bf_filter *f, bf_state *state, bf_error *err)
 }
 
 /* ---- its bits ---- */
-static int read_part(bf_part *p, uint64_t from, uint8_t *to, uint64_t len, bf_error *err)
-{
-    bf_store *s = &p->bitmap.store;
-    if (!bf_part_exists(p)) {
-        memset(to, 0, len);
-        return 0;
-    }
-    if (s->ops->read) return s->ops->read(s, from, to, len, err);
-    memcpy(to, (const uint8_t *)s->words + from, len);
-    return 0;
-}
-
 int bf_read_bits(bf_filter *f, uint64_t offset, void *buf, size_t len, bf_error *err)
 {
     BF_CALL(f, NULL, entered);
@@ -241,7 +238,7 @@ int bf_read_bits(bf_filter *f, uint64_t offset, void *buf, size_t len, bf_error 
         const uint64_t first = p->start / 8, end = first + (bf_bits(&p->bitmap.g) + 7) / 8;
         if (offset < first || offset >= end) continue;
         const uint64_t n = end - offset < len ? end - offset : len;
-        rc = read_part(p, offset - first, to, n, err);
+        rc = bf_part_read(p, offset - first, to, n, err);
         offset += n;
         to += n;
         len -= n;
@@ -304,7 +301,9 @@ int bf_expire(bf_filter *f, double seconds, bf_error *err)
         return bf_fail(
             err, BF_ENOTSUP, "home %s cannot expire: only filters in Redis can", ops->name);
     int rc = bf_writable(f, err);
-    return rc < 0 ? rc : bf_parts_expire(f, seconds, err);
+    if (rc < 0) return rc;
+    return f->variant->many ? ops->chain->expire(f, seconds, err)
+                            : ops->expire(&f->bitmap.store, seconds, err);
 }
 
 int bf_delete(bf_filter *f, bf_error *err)
@@ -315,5 +314,6 @@ int bf_delete(bf_filter *f, bf_error *err)
         return bf_fail(
             err, BF_ENOTSUP, "home %s cannot be deleted: only filters in Redis can", ops->name);
     int rc = bf_writable(f, err);
-    return rc < 0 ? rc : bf_parts_remove(f, err);
+    if (rc < 0) return rc;
+    return f->variant->many ? ops->chain->remove(f, err) : ops->remove(&f->bitmap.store, err);
 }

@@ -94,7 +94,8 @@ static inline bool bf_may_create(const bf_spec *spec)
     return !spec->read_only && !spec->must_exist && bf_sufficient(spec);
 }
 double bf_bits_for(const bf_layout *l, double p, unsigned k); /* bits per key that reach a rate */
-unsigned bf_best_k(const bf_layout *l, double p);             /* the k that needs the fewest */
+/* the same with the k that needs the fewest */
+double bf_best_k(const bf_layout *l, double p, unsigned *k);
 
 /* sizing_parts.c: filters of many parts */
 /* bf_size, and also growing and forgetting filters. */

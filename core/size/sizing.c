@@ -14,7 +14,7 @@ static double rate_of(const bf_params *d, double m, double n)
 }
 
 /* ---- bits per key for a rate ---- */
-static double bits_for(const bf_layout *l, double p, unsigned k)
+double bf_bits_for(const bf_layout *l, double p, unsigned k)
 {
     double low = 1e-3, high = k / LN2; /* the rate falls as c grows */
     while (l->rate(high, k) > p && high < (double)BF_M_MAX) {
@@ -32,26 +32,18 @@ static double bits_for(const bf_layout *l, double p, unsigned k)
 }
 
 /* The k that needs the fewest bits.  The cost is unimodal in k: search from log2(1/p) both ways. */
-static double best_k(const bf_layout *l, double p, unsigned *k)
+double bf_best_k(const bf_layout *l, double p, unsigned *k)
 {
     double guess = round(-log2(p));
     unsigned at = guess < 1 ? 1 : guess > l->k_max ? l->k_max : (unsigned)guess;
-    double c = bits_for(l, p, at), other;
+    double c = bf_bits_for(l, p, at), other;
     for (int way = -1; way <= 1; way += 2)
-        while (at + way >= 1 && at + way <= l->k_max && (other = bits_for(l, p, at + way)) < c) {
+        while (at + way >= 1 && at + way <= l->k_max && (other = bf_bits_for(l, p, at + way)) < c) {
             c = other;
             at += way;
         }
     *k = at;
     return c;
-}
-
-double bf_bits_for(const bf_layout *l, double p, unsigned k) { return bits_for(l, p, k); }
-unsigned bf_best_k(const bf_layout *l, double p)
-{
-    unsigned k;
-    best_k(l, p, &k);
-    return k;
 }
 
 /* ---- ranges ---- */
@@ -179,7 +171,7 @@ static int m_from_n_p(bf_params *d, bf_error *err)
     const double n = (double)g->n, p = bf_rate_left(s, g->p, n);
     if (!(p > 0)) return below_floor(d, err);
     const bool any_k = !g->k;
-    double c = g->k ? bits_for(s->layout, p, g->k) : best_k(s->layout, p, &g->k);
+    double c = g->k ? bf_bits_for(s->layout, p, g->k) : bf_best_k(s->layout, p, &g->k);
     double m = ceil(c * n);
     if (s->rate || (!bf_rate_is_formula(s) && !s->power_of_two)) m = cells_for(d, m);
     if (s->layout->line_bits == 1 && m < BF_RATE_SMALL)
@@ -214,7 +206,7 @@ static int n_from_m_p(bf_params *d, bf_error *err)
 {
     const bf_scheme *s = d->scheme;
     bf_geometry *g = &d->g;
-    double c = g->k ? bits_for(s->layout, g->p, g->k) : best_k(s->layout, g->p, &g->k);
+    double c = g->k ? bf_bits_for(s->layout, g->p, g->k) : bf_best_k(s->layout, g->p, &g->k);
     double n = floor((double)g->m / c);
     if (!bf_rate_is_formula(s)) n = keys_at(d, n);
     if (n < 1)

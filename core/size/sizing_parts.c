@@ -58,7 +58,9 @@ static double next_total(const bf_params *d, double have, double *share)
 static int first_part(const bf_params *d, bf_geometry *g, bf_error *err)
 {
     double share = weight((double)d->g.m) / all_weights((double)d->g.m, factor_of(d));
-    bf_spec spec = { .n = d->g.n, .p = d->g.p * share, .k = d->g.k, .scheme = d->name };
+    bf_spec spec = {
+        .n = d->g.n, .p = d->g.p * share, .k = d->g.k, .scheme = d->name, .counting = d->g.counting
+    };
     bf_params part;
     if (bf_size(&part, &spec, 0, err) < 0) return BF_EINVAL;
     *g = part.g;
@@ -73,7 +75,9 @@ static int part_of_grow(
     uint64_t m = ((uint64_t)total - before) / LINE * LINE;
     if (total == 0) return 0;
     double p = d->g.p * share, n = floor((double)m / bf_bits_for(d->scheme->layout, p, d->g.k));
-    *g = (bf_geometry){ .m = m, .n = n < 1 ? 1 : (uint64_t)n, .k = d->g.k, .p = p };
+    *g = (bf_geometry){
+        .m = m, .n = n < 1 ? 1 : (uint64_t)n, .k = d->g.k, .p = p, .counting = d->g.counting
+    };
     return 1;
 }
 
@@ -124,6 +128,7 @@ static bool made_of(const bf_params *d, unsigned k)
         .p = d->g.p,
         .k = k,
         .scheme = d->name,
+        .counting = d->g.counting,
         .grow = d->grow,
         .window = d->window,
         .parts = d->parts };
@@ -214,8 +219,8 @@ static int size_grow(bf_params *d, const bf_spec *spec, uint64_t most_bits, bf_e
     d->live = 1;
     if (spec->k) return 0;
     const bf_layout *l = d->scheme->layout;
-    const unsigned k = d->g.k = bf_best_k(l, spec->p / 8);
-    if (l->line_bits > 1 && l->k_max <= 16 && k > 8 && k <= 10) d->g.k = 8;
+    bf_best_k(l, spec->p / 8, &d->g.k);
+    if (l->line_bits > 1 && l->k_max <= 16 && d->g.k > 8 && d->g.k <= 10) d->g.k = 8;
     return 0;
 }
 

@@ -16,8 +16,7 @@ static bf_filter *filled(
         &(bf_spec){ .m = m, .k = k, .scheme = scheme, .secret = key, .secret_len = key ? 16 : 0 },
         &e);
     if (!f) {
-        failed_here++;
-        fprintf(stderr, "%s\n", e.msg);
+        FAILED("%s\n", e.msg);
         exit(1);
     }
     for (unsigned i = from; i < from + count; i++) {
@@ -78,8 +77,7 @@ static const char *wrong(const uint8_t *b, size_t len, const bf_spec *spec, int 
     memset(&e, 0, sizeof e);
     bf_filter *f = bf_from_bytes(b, len, spec, &e);
     if (f) {
-        failed_here++;
-        fprintf(stderr, "accepted\n");
+        FAILED("accepted\n");
         bf_close(f);
     }
     CHECK_EQ(e.code, code);
@@ -97,8 +95,7 @@ TEST(every_changed_byte_is_found)
             b[i] ^= (uint8_t)(1 << bit);
             bf_filter *g = bf_from_bytes(b, len, NULL, &e);
             if (g || e.code != BF_EFORMAT) {
-                failed_here++;
-                fprintf(stderr, "byte %zu bit %d accepted or code %d\n", i, bit, e.code);
+                FAILED("byte %zu bit %d accepted or code %d\n", i, bit, e.code);
                 bf_close(g);
             }
             b[i] ^= (uint8_t)(1 << bit);
@@ -195,7 +192,7 @@ TEST(saved_files)
     unlink(path);
     CHECK(rmdir(folder) == 0); /* no partial file stayed */
     char beside[80];
-    snprintf(beside, sizeof beside, "%s.tmp-0", folder);
+    snprintf(beside, sizeof beside, "%s.bloomfilter-tmp-0", folder);
     CHECK(access(beside, F_OK) != 0);
     free(b);
     free(read_back);

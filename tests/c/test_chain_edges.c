@@ -3,7 +3,7 @@
  * who grew it a moment ago, clocks that fail. docs/format.md has the offsets. */
 #define _GNU_SOURCE
 #include "../../core/bits/bits.h"
-#include "../../core/parts/span.h"
+#include "../../core/parts/parts.h"
 #include "chain_bytes.h"
 #include "numbers.h"
 #include "paged.h"
@@ -337,8 +337,7 @@ TEST(a_filter_that_can_grow_no_more)
         else
             add_numbers(f, 0, 200);
         last->start = 0;
-        bf_info info;
-        bf_get_info(f, &info);
+        const bf_info info = info_of(f);
         CHECK_EQ(info.part_count, 1);
         CHECK_EQ(found(f, 0, 200), 200);
         bf_close(f);
@@ -411,8 +410,7 @@ TEST(clocks_that_fail_in_every_call)
     now_is = 1000;
     add_numbers(f, 0, 10);
     CHECK_EQ(bf_hashcode(f, "a", 1, pos, 20, &e), f->bitmap.g.k);
-    bf_info info;
-    bf_get_info(f, &info);
+    const bf_info info = info_of(f);
     for (unsigned i = 0; i < f->bitmap.g.k; i++) CHECK(pos[i] < info.m);
     for (int i = 0; i < 2; i++) {
         now_is = i ? 1e300 : NAN;

@@ -342,27 +342,48 @@ TEST(openers_at_once)
     as_ever();
 }
 
+/* ---- a small disk: a copy with holes on it, and all else of it taken ---- */
+static char elsewhere[PATH_MAX], taken[PATH_MAX];
+static bool small_disk(void)
+{
+    const char *disk = getenv("BF_SMALL_DISK");
+    if (!disk) {
+        printf("     no small disk given: BF_SMALL_DISK\n");
+        return false;
+    }
+    snprintf(elsewhere, sizeof elsewhere, "%s/back.bloom", disk);
+    snprintf(taken, sizeof taken, "%s/fill", disk);
+    return true;
+}
+static void copy_to_it(const bf_spec *s)
+{
+    static char copy[PATH_MAX + 100];
+    with_holes(s, path);
+    snprintf(copy, sizeof copy, "cp --sparse=always %s %s", path, elsewhere);
+    CHECK_EQ(system(copy), 0);
+}
+static void fill_it(void)
+{
+    static const uint8_t block[4096] = { 1 };
+    int fd = open(taken, O_CREAT | O_WRONLY, 0644);
+    while (write(fd, block, sizeof block) > 0) {}
+    CHECK_EQ(errno, ENOSPC);
+    close(fd);
+}
+static void empty_it(void)
+{
+    unlink(taken);
+    unlink(elsewhere);
+    unlink(path);
+}
+
 /* No call is made otherwise here: a tmpfs that is full. */
 TEST(holes_on_a_full_disk)
 {
-    const char *disk = getenv("BF_SMALL_DISK");
-    static const uint8_t block[4096] = { 1 };
-    char elsewhere[PATH_MAX], fill[PATH_MAX];
-    if (!disk) {
-        printf("     no small disk given: BF_SMALL_DISK\n");
-        return;
-    }
-    snprintf(elsewhere, sizeof elsewhere, "%s/back.bloom", disk);
-    snprintf(fill, sizeof fill, "%s/fill", disk);
+    if (!small_disk()) return;
     for (int i = 0; i < KINDS; i++) {
-        static char copy[PATH_MAX + 100];
-        with_holes(&kinds[i], path);
-        snprintf(copy, sizeof copy, "cp --sparse=always %s %s", path, elsewhere);
-        CHECK_EQ(system(copy), 0);
-        int fd = open(fill, O_CREAT | O_WRONLY, 0644);
-        while (write(fd, block, sizeof block) > 0) {}
-        CHECK_EQ(errno, ENOSPC);
-        close(fd);
+        copy_to_it(&kinds[i]);
+        fill_it();
         const bf_spec spec = { .storage = elsewhere, .counting = kinds[i].counting };
         bf_spec read = spec;
         read.read_only = true;
@@ -375,9 +396,7 @@ TEST(holes_on_a_full_disk)
             must(bf_load(elsewhere, &spec, &e), __LINE__); /* into memory, without a map */
         has_some(f);
         bf_close(f);
-        unlink(fill);
-        unlink(elsewhere);
-        unlink(path);
+        empty_it();
     }
     as_ever();
 }
@@ -403,32 +422,18 @@ TEST(larger_than_the_disk)
 /* What has been opened for reading stays readable when the disk fills up. */
 TEST(a_disk_that_fills_up_later)
 {
-    const char *disk = getenv("BF_SMALL_DISK");
-    static const uint8_t block[4096] = { 1 };
-    static char elsewhere[PATH_MAX], fill[PATH_MAX], copy[PATH_MAX + 100];
-    if (!disk) {
-        printf("     no small disk given: BF_SMALL_DISK\n");
-        return;
-    }
-    snprintf(elsewhere, sizeof elsewhere, "%s/back.bloom", disk);
-    snprintf(fill, sizeof fill, "%s/fill", disk);
+    if (!small_disk()) return;
     says_tmpfs = true;
     for (int read = 0; read < 2; read++) {
-        with_holes(&smaller, path);
-        snprintf(copy, sizeof copy, "cp --sparse=always %s %s", path, elsewhere);
-        CHECK_EQ(system(copy), 0);
+        copy_to_it(&smaller);
         bf_filter *f =
             must(bf_open(&(bf_spec){ .storage = elsewhere, .read_only = read }, &e), __LINE__);
-        int fd = open(fill, O_CREAT | O_WRONLY, 0644);
-        while (write(fd, block, sizeof block) > 0) {}
-        close(fd);
+        fill_it();
         has_some(f);
         for (int i = 0; i < 20000; i++)
             CHECK((read ? bf_test(f, &i, sizeof i, &e) : bf_add(f, &i, sizeof i, &e)) >= 0);
         bf_close(f);
-        unlink(fill);
-        unlink(elsewhere);
-        unlink(path);
+        empty_it();
     }
     as_ever();
 }
@@ -464,8 +469,7 @@ static int64_t equalled(bf_filter *f, bf_filter *o) { return bf_equal(o, f, &e);
 static int64_t parts(bf_filter *f, bf_filter *o)
 {
     bf_part_info i;
-    bf_info all;
-    bf_get_info(f, &all);
+    const bf_info all = info_of(f);
     return all.part_count > 1 ? bf_get_part(f, 1, &i, &e) : BF_EFORMAT;
 }
 static int64_t lengths(bf_filter *f, bf_filter *o)
@@ -480,8 +484,7 @@ static int64_t reads(bf_filter *f, bf_filter *o)
 }
 static int64_t bytes(bf_filter *f, bf_filter *o)
 {
-    bf_info i;
-    bf_get_info(f, &i);
+    const bf_info i = info_of(f);
     void *b = malloc(i.image_bytes);
     int rc = b ? bf_to_bytes(f, b, i.image_bytes, &e) : 0;
     free(b);
@@ -507,8 +510,7 @@ static int64_t loads(bf_filter *f, bf_filter *o)
 }
 static int64_t fits(bf_filter *f, bf_filter *o)
 {
-    bf_info i;
-    bf_get_info(f, &i);
+    const bf_info i = info_of(f);
     return bf_is_current(f, i.counting ? &counted : &there, &e) ? 0 : BF_EFORMAT;
 }
 

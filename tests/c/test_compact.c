@@ -61,8 +61,7 @@ static bf_filter *made(unsigned i)
 {
     bf_filter *f = bf_open(&rows[i].spec, &e);
     if (!f) {
-        failed_here++;
-        fprintf(stderr, "%s: %s\n", rows[i].name, e.msg);
+        FAILED("%s: %s\n", rows[i].name, e.msg);
         exit(1);
     }
     for (int j = 0; j < 8; j++) CHECK(bf_add(f, numbers[j], 1, &e) >= 0);
@@ -71,8 +70,7 @@ static bf_filter *made(unsigned i)
 
 static uint8_t *bytes_of(bf_filter *f, uint64_t *len)
 {
-    bf_info i;
-    bf_get_info(f, &i);
+    const bf_info i = info_of(f);
     uint8_t *b = malloc(*len = i.image_bytes);
     CHECK_EQ(bf_to_bytes(f, b, *len - 1, &e), BF_EINVAL);
     CHECK_EQ(bf_to_bytes(f, b, *len, &e), 0);
@@ -124,8 +122,7 @@ TEST(round_trips)
         if (!can(i)) continue;
         uint64_t len, paged_len;
         bf_filter *f = made(i);
-        bf_info info;
-        bf_get_info(f, &info);
+        const bf_info info = info_of(f);
         uint8_t *b = bytes_of(f, &len), *paged = paged_bytes(f, &paged_len);
         CHECK_EQ(b[8], rows[i].head ? 2 : 1);
         if (rows[i].head) {
@@ -273,9 +270,7 @@ static void refused(unsigned i, const uint8_t *b, uint64_t len, const char *what
 {
     bf_filter *f = read_(i, b, len);
     if (!f && e.code == BF_EFORMAT) return;
-    failed_here++;
-    fprintf(stderr, "%s: %s %llu: %s\n", rows[i].name, what, (unsigned long long)at,
-        f ? "accepted" : e.msg);
+    FAILED("%s: %s %llu: %s\n", rows[i].name, what, (unsigned long long)at, f ? "accepted" : e.msg);
     bf_close(f);
 }
 
@@ -318,11 +313,9 @@ static void file_refused(unsigned i, const uint8_t *b, uint64_t len, const char 
     spec.read_only = true;
     write_file(b, len);
     bf_filter *f = bf_open(&spec, &e);
-    if (f || e.code != BF_EFORMAT) {
-        failed_here++;
-        fprintf(stderr, "%s: file %s %llu: %s\n", rows[i].name, what, (unsigned long long)at,
+    if (f || e.code != BF_EFORMAT)
+        FAILED("%s: file %s %llu: %s\n", rows[i].name, what, (unsigned long long)at,
             f ? "accepted" : e.msg);
-    }
     bf_close(f);
 }
 

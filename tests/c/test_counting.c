@@ -18,11 +18,7 @@ static bf_filter *make(bf_spec spec)
 {
     spec.counting = true;
     bf_filter *f = bf_open(&spec, &e);
-    if (!f) {
-        failed_here++;
-        fprintf(
-            stderr, "%s m=%llu k=%u: %s\n", spec.scheme, (unsigned long long)spec.m, spec.k, e.msg);
-    }
+    if (!f) FAILED("%s m=%llu k=%u: %s\n", spec.scheme, (unsigned long long)spec.m, spec.k, e.msg);
     return f;
 }
 
@@ -56,10 +52,8 @@ static void batch(bf_filter *f, oracle *o, uint32_t *seed, size_t n, const char 
                   : op == 3     ? bf_remove_many(f, keys, n, each, &e)
                                 : bf_test_many(f, keys, n, each, &e);
         if (n != 1) CHECK_EQ(got, sum);
-        if (n && memcmp(each, want, n)) {
-            failed_here++;
-            fprintf(stderr, "%s %s: operation %d on %zu keys differs\n", o->scheme, home, op, n);
-        }
+        if (n && memcmp(each, want, n))
+            FAILED("%s %s: operation %d on %zu keys differs\n", o->scheme, home, op, n);
     }
 }
 
@@ -74,8 +68,7 @@ static void against_oracle(const char *scheme, uint64_t m, unsigned k, int home)
         .storage = home == MAPPED ? path : NULL });
     if (!f) return;
     if (home == POSITIONS) f->bitmap.kernels = NULL;
-    bf_info i;
-    bf_get_info(f, &i);
+    const bf_info i = info_of(f);
     CHECK(i.counting && i.bitset_bytes == (i.m + 1) / 2);
     oracle o = { .scheme = scheme,
         .m = i.m,
@@ -219,8 +212,7 @@ TEST(as_plain_filter)
             bf_add(f, t, n, &e);
         }
         CHECK((got = bf_to_plain(f, &e)) != NULL);
-        bf_info i;
-        bf_get_info(got, &i);
+        const bf_info i = info_of(got);
         CHECK(!i.counting && bf_equal(got, want, &e) == 1);
         bf_state a, b;
         bf_get_state(f, &a, &e);
@@ -293,21 +285,21 @@ TEST(every_pair_of_counters)
                      b = (~noise & clear) | (uint64_t)y << bf_cell_shift(at), v[2], bit = 0;
             for (int atomic = 0; atomic < 2; atomic++) {
                 v[0] = v[1] = a;
-                bf_counters_add(v, &b, 1, atomic);
-                bf_counters_least(v + 1, &b, 1, atomic);
+                bf_cells_counters.unite(v, &b, 1, atomic);
+                bf_cells_counters.intersect(v + 1, &b, 1, atomic);
                 for (unsigned q = 0; q < 16; q++) {
                     unsigned p = bf_cell(&a, q), r = bf_cell(&b, q);
                     CHECK_EQ(bf_cell(v, q), p + r > 15 ? 15 : p + r);
                     CHECK_EQ(bf_cell(v + 1, q), p < r ? p : r);
                 }
             }
-            bf_counters_to_bits(&bit, &a, 1);
+            bf_cells_counters.to_bits(&bit, &a, 1);
             for (unsigned q = 0; q < 16; q++)
                 CHECK_EQ((bit & bf_mask_of(q)) != 0, bf_cell(&a, q) != 0);
             uint64_t only_x = (uint64_t)x << bf_cell_shift(at),
                      only_y = (uint64_t)y << bf_cell_shift(at);
-            CHECK_EQ(bf_counters_within(&only_x, &only_y, 1), x <= y);
-            CHECK_EQ(bf_counters_used(&only_x, 1), x > 0);
+            CHECK_EQ(bf_cells_counters.within(&only_x, &only_y, 1), x <= y);
+            CHECK_EQ(bf_cells_counters.count(&only_x, 1), x > 0);
         }
 }
 
@@ -398,17 +390,17 @@ TEST(counts_of_every_length)
             }
         }
         CHECK_EQ(bf_words_count(a, n), ones);
-        CHECK_EQ(bf_words_count_of_both(a, b, n), both);
-        CHECK_EQ(bf_counters_used(a, n), used);
-        CHECK_EQ(bf_counters_used_of_both(a, b, n), used_both);
-        CHECK_EQ(bf_counters_used(b, n) <= used_both, 1);
+        CHECK_EQ(bf_cells_bits.count_of_both(a, b, n), both);
+        CHECK_EQ(bf_cells_counters.count(a, n), used);
+        CHECK_EQ(bf_cells_counters.count_of_both(a, b, n), used_both);
+        CHECK_EQ(bf_cells_counters.count(b, n) <= used_both, 1);
         uint64_t sum[70];
         memcpy(sum, a, sizeof sum);
         bf_words_or(sum, b, n, false);
-        CHECK(bf_words_within(a, sum, n) && bf_words_within(b, sum, n));
+        CHECK(bf_cells_bits.within(a, sum, n) && bf_cells_bits.within(b, sum, n));
         if (n) {
             sum[n - 1] ^= a[n - 1] & -a[n - 1];
-            CHECK_EQ(bf_words_within(a, sum, n), 0);
+            CHECK_EQ(bf_cells_bits.within(a, sum, n), 0);
         }
     }
 }
@@ -427,8 +419,7 @@ TEST(saturation)
                 .storage = i == 2 ? path : NULL };
             bf_filter *f = bf_open(&spec, &e);
             bf_state st;
-            bf_info info;
-            bf_get_info(f, &info);
+            const bf_info info = info_of(f);
             uint64_t wait = 0, wrong = 0, looks = 0, keys = info.m / 5;
             int full = bf_saturated(f, &wait, &e);
             CHECK(full == 0 && wait >= keys / 4);

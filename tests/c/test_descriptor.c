@@ -71,8 +71,7 @@ static int64_t state(bf_filter *f)
 }
 static int64_t rebuild(bf_filter *f)
 {
-    bf_info info;
-    bf_get_info(f, &info);
+    const bf_info info = info_of(f);
     if (info.grow != 0 || info.window != 0) return batch(f);
     bf_filter *fresh = bf_rebuild_begin(f, &e);
     bf_close(fresh);
@@ -189,8 +188,7 @@ TEST(a_compact_image)
     bf_filter *f = must(bf_open(&(bf_spec){ .n = KEYS, .p = 0.01 }, &e), __LINE__);
     add_numbers(f, 0, KEYS);
     CHECK_EQ(bf_to_bytes(f, image, sizeof image, &e), 0);
-    bf_info info;
-    bf_get_info(f, &info);
+    const bf_info info = info_of(f);
     put_file(path, image, info.image_bytes);
     bf_close(f);
     f = must(bf_open(&(bf_spec){ .storage = path, .read_only = true }, &e), __LINE__);

@@ -52,8 +52,7 @@ static const char *refused(bf_spec s, int code)
     if (!s.storage) s.storage = path;
     bf_filter *f = bf_open(&s, &e);
     if (f) {
-        failed_here++;
-        fprintf(stderr, "opened\n");
+        FAILED("opened\n");
         bf_close(f);
     }
     CHECK_EQ(e.code, code);
@@ -71,8 +70,7 @@ TEST(handles_share_every_bit)
         }
         for (unsigned i = 0; i < 500; i++)
             CHECK(has(c, "a", i) && has(c, "b", i) && has(a, "b", i));
-        bf_info i;
-        bf_get_info(c, &i);
+        const bf_info i = info_of(c);
         CHECK(!strcmp(i.home, "file") && !strcmp(i.storage, path) && i.k == 7 && !i.read_only);
         bf_filter *copy = must(bf_copy(a, &e), __LINE__),
                   *loaded = must(bf_load(path, NULL, &e), __LINE__);
@@ -344,8 +342,7 @@ TEST(killed_writers_lose_nothing)
             total += said[w];
             for (unsigned i = 0; i < said[w]; i++)
                 if (has(f, who, i) != 1) {
-                    failed_here++;
-                    fprintf(stderr, "lost %s-%u\n", who, i);
+                    FAILED("lost %s-%u\n", who, i);
                     break;
                 }
         }

@@ -135,8 +135,7 @@ TEST(parts_follow_each_other)
 /* ---- bytes ---- */
 static uint8_t *bytes_of(bf_filter *f, size_t *len)
 {
-    bf_info i;
-    bf_get_info(f, &i);
+    const bf_info i = info_of(f);
     uint8_t *b = malloc(*len = i.image_bytes);
     CHECK_EQ(bf_to_bytes(f, b, *len, &e), 0);
     return b;
@@ -196,8 +195,7 @@ TEST(every_damaged_byte_is_found)
         found += !g;
         tried++;
         if (g) {
-            failed_here++;
-            fprintf(stderr, "byte %zu\n", i);
+            FAILED("byte %zu\n", i);
             bf_close(g);
             if (tried - found > 5) break;
         }
@@ -243,8 +241,7 @@ TEST(whole_ones_know_all_parts)
         unlink(path);
         bf_filter *a = OPEN(.n = 100, .p = 1e-6, .grow = 2, .storage = path),
                   *b = OPEN(.storage = path), *got = NULL;
-        bf_info i;
-        bf_get_info(b, &i);
+        const bf_info i = info_of(b);
         many(a, true, 'k', 0, 5000, NULL);
         CHECK(parts_of(a) == 2 && parts_of(b) == 1);
         uint8_t *few = malloc(i.image_bytes), *all;

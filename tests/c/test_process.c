@@ -64,17 +64,42 @@ TEST(children_do_not_speak_on_their_parents_connection)
     rs_end(&redis);
 }
 
+/* A clock in which one thread waits. */
+static pthread_barrier_t in, out;
+static _Thread_local bool waits;
+static double waiting_clock(void *unused)
+{
+    (void)unused;
+    if (waits) pthread_barrier_wait(&in);
+    if (waits) pthread_barrier_wait(&out);
+    waits = false;
+    return 1e9;
+}
+static void *add_and_wait(void *f)
+{
+    waits = true;
+    CHECK_EQ(bf_add(f, "a", 1, NULL), BF_ADDED);
+    return NULL;
+}
+
 TEST(who_is_inside_is_counted_in_the_parent_alone)
 {
-    bf_filter *f = bf_open(&(bf_spec){ .n = 1000, .p = 0.01 }, &e);
-    CHECK_EQ(bf_enter(f, &e), 0);
+    pthread_t thread;
+    bf_filter *f =
+        bf_open(&(bf_spec){ .n = 1000, .p = 0.01, .window = 60, .clock = waiting_clock }, &e);
+    pthread_barrier_init(&in, NULL, 2);
+    pthread_barrier_init(&out, NULL, 2);
+    pthread_create(&thread, NULL, add_and_wait, f);
+    pthread_barrier_wait(&in);
     for (int w = 0; w < WAYS; w++) {
         const pid_t child = ways[w]();
-        if (child == 0) _exit(bf_shut(f, &e) != 0);
+        if (child == 0) _exit(bf_busy(f, &e) != 0);
         CHECK(went_well(child));
         CHECK_EQ(bf_busy(f, &e), BF_EBUSY);
     }
-    bf_leave(f);
+    pthread_barrier_wait(&out);
+    pthread_join(thread, NULL);
+    CHECK_EQ(bf_busy(f, &e), 0);
     bf_close(f);
 }
 

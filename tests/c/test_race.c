@@ -41,8 +41,7 @@ static void all_there(bf_filter *f, const uint8_t *won)
     CHECK_EQ(lost, 0);
     for (int w = 0; w < WORKERS; w++) CHECK(won[w * KEYS] != 77);
     if (!same) return;
-    bf_info in;
-    bf_get_info(f, &in);
+    const bf_info in = info_of(f);
     bf_filter *serial = bf_open(&(bf_spec){ .m = in.m, .k = in.k, .scheme = in.scheme }, NULL);
     for (unsigned i = 0; i < KEYS; i++) { /* "new" to nobody only where all its bits were others' */
         char t[32];

@@ -51,8 +51,7 @@ static void measure(const char *scheme, uint64_t n, double p, int kind, uint64_t
     for (unsigned i = 0; i < filters; i++) {
         bf_filter *f = bf_open(&(bf_spec){ .n = n, .p = p, .scheme = scheme }, &e);
         if (!f) {
-            failed_here++;
-            fprintf(stderr, "%s\n", e.msg);
+            FAILED("%s\n", e.msg);
             return;
         }
         each_batch(f, kind, next, n, bf_add_many);
@@ -68,11 +67,9 @@ static void measure(const char *scheme, uint64_t n, double p, int kind, uint64_t
     if (getenv("SHOW_RATES"))
         printf("%-8s n=%-8llu p=%-7g %-7s %9.3g  %5.3f p\n", scheme ? scheme : "default",
             (unsigned long long)n, p, kinds[kind], rate, rate / p);
-    if (rate > bound) {
-        failed_here++;
-        fprintf(stderr, "%s n=%llu p=%g %s: measured %g, %.3f p\n", scheme ? scheme : "default",
+    if (rate > bound)
+        FAILED("%s n=%llu p=%g %s: measured %g, %.3f p\n", scheme ? scheme : "default",
             (unsigned long long)n, p, kinds[kind], rate, rate / p);
-    }
 }
 
 TEST(by_number_of_keys)

@@ -77,8 +77,7 @@ static off_t length(void)
 }
 static off_t image(bf_filter *f)
 {
-    bf_info i;
-    bf_get_info(f, &i);
+    const bf_info i = info_of(f);
     return (off_t)bf_image_bytes(i.bitset_bytes * 8);
 }
 /* ---- what it does ---- */

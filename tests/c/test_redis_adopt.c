@@ -71,8 +71,7 @@ TEST(gets_mark_and_companion)
     CHECK(missing(f, 0, 60) == 0 && missing(g, 0, 60) == 0 && missing(h, 0, 60) == 0);
     numbers(g, 60, 70);
     CHECK(they_miss("k", 0, 70) == 0 && missing(h, 0, 70) == 0);
-    bf_info i;
-    bf_get_info(g, &i);
+    const bf_info i = info_of(g);
     CHECK(i.m == M && i.k == K && !strcmp(i.scheme, "gozero") && !i.created);
     CLOSE(f, g, h);
 }
@@ -327,8 +326,7 @@ static void large_made_here(void)
 {
     rs_command(&redis, "FLUSHALL");
     bf_filter *f = OPEN("k", LARGE), *g = OPEN("k", .must_exist = true);
-    bf_info i;
-    bf_get_info(f, &i);
+    const bf_info i = info_of(f);
     CHECK(i.created && rs_number(&redis, "STRLEN k") == LENGTH);
     numbers(f, 0, 10);
     they_add("k", 10, 20);

@@ -167,9 +167,8 @@ static bf_spec spec_of(int how)
 
 static void tell(size_t story, int how, const char *what, const char *why)
 {
-    failed_here++;
-    fprintf(stderr, "kind %d, %s before command %ld (%ld), opened %d: %s; %s\n",
-        (int)(kind - kinds), stories[story].name, line.at, line.then, how, what, why);
+    FAILED("kind %d, %s before command %ld (%ld), opened %d: %s; %s\n", (int)(kind - kinds),
+        stories[story].name, line.at, line.then, how, what, why);
 }
 
 static void judge(size_t story, int how, bf_filter *f, const bf_error *why)

@@ -2,53 +2,10 @@
  * from the spec: the answers are those without a cache, no trip is made where none is needed, and
  * what changed behind the cache is noticed.  It starts its own servers. */
 #define _GNU_SOURCE
-#include "../../core/bloomfilter.h"
-#include "check.h"
 #include "oracle.h"
-#include "redis_server.h"
+#include "redis_filters.h"
 
 enum { MOST = 1500 };
-static server redis;
-static bf_error e;
-
-static bf_filter *opened(bf_spec spec, const char *key, const char *more, int line)
-{
-    spec.storage = rs_url(&redis, key, more);
-    e = (bf_error){ 0 };
-    bf_filter *f = bf_open(&spec, &e);
-    if (!f) {
-        failed_here++;
-        fprintf(stderr, "line %d: %s\n", line, e.msg);
-        exit(1);
-    }
-    return f;
-}
-#define OPEN(key, ...) opened((bf_spec){ __VA_ARGS__ }, key, "", __LINE__)
-
-static bf_filter *numbers(bf_filter *f, unsigned from, unsigned to)
-{
-    for (unsigned i = from; f && i < to; i++) {
-        char t[16];
-        bf_add(f, t, (size_t)sprintf(t, "n%u", i), &e);
-    }
-    return f;
-}
-static unsigned present(bf_filter *f, unsigned from, unsigned to)
-{
-    unsigned n = 0;
-    for (unsigned i = from; i < to; i++) {
-        char t[16];
-        n += bf_test(f, t, (size_t)sprintf(t, "n%u", i), &e) == 1;
-    }
-    return n;
-}
-/* Commands that the server has run for others than this very question. */
-static long commands(void)
-{
-    static long asked;
-    const char *text = strstr(rs_command(&redis, "INFO stats"), "total_commands_processed:");
-    return (text ? atol(text + 25) : 0) - asked++;
-}
 
 /* ---- the same answers ---- */
 static void against_oracle(const char *scheme, unsigned shards, double max_age)
@@ -60,8 +17,7 @@ static void against_oracle(const char *scheme, unsigned shards, double max_age)
     bf_filter *f = OPEN("cached", .m = 60000, .k = 6, .scheme = scheme, .shards = shards,
                   .cache = true, .cache_max_age = max_age),
               *other = OPEN("cached", 0);
-    bf_info i;
-    bf_get_info(f, &i);
+    const bf_info i = info_of(f);
     oracle o = { scheme, i.m, 6, calloc(1, i.m), NULL, shards };
     uint32_t seed = shards;
     for (int round = 0; round < 30; round++) {
@@ -102,17 +58,17 @@ TEST(known_keys_make_no_trip)
                       0, 500),
                   *plain = OPEN("trips", 0);
         long before = commands();
-        CHECK_EQ(present(f, 0, 500), 500); /* tests of what it added */
-        numbers(f, 0, 500);                /* adds again */
+        CHECK_EQ(present_of(f, 0, 500), 500); /* tests of what it added */
+        numbers(f, 0, 500);                   /* adds again */
         CHECK_EQ(commands(), before);
-        CHECK_EQ(present(f, 500, 520), 0); /* absent is never known */
+        CHECK_EQ(present_of(f, 500, 520), 0); /* absent is never known */
         CHECK(commands() >= before + 20);
         numbers(plain, 500, 600);
-        CHECK_EQ(present(f, 500, 600), 100); /* by a trip */
+        CHECK_EQ(present_of(f, 500, 600), 100); /* by a trip */
         before = commands();
-        CHECK_EQ(present(f, 0, 600), 600); /* and not by another */
+        CHECK_EQ(present_of(f, 0, 600), 600); /* and not by another */
         CHECK_EQ(commands(), before);
-        CHECK_EQ(present(plain, 0, 10), 10);
+        CHECK_EQ(present_of(plain, 0, 10), 10);
         CHECK(commands() > before);
         CLOSE(f, plain);
     }
@@ -146,11 +102,11 @@ TEST(changes_are_noticed)
                 if (age == 0)
                     rs_pause(40);
                 else
-                    present(f, 5000, 5040); /* a trip to each shard */
-                CHECK_EQ(present(f, 0, 200), 0);
+                    present_of(f, 5000, 5040); /* a trip to each shard */
+                CHECK_EQ(present_of(f, 0, 200), 0);
                 numbers(f, 0, 200);
-                CHECK_EQ(present(f, 0, 200), 200);
-                CHECK_EQ(present(other, 0, 200), 200);
+                CHECK_EQ(present_of(f, 0, 200), 200);
+                CHECK_EQ(present_of(other, 0, 200), 200);
             }
             CHECK_EQ(bf_delete(other, &e), 0);
             if (age == 0)
@@ -194,9 +150,9 @@ TEST(back_with_older_bits)
         }
         numbers(f, 0, 200); /* acknowledged, so they must be there for all */
         other = OPEN("older", 0);
-        CHECK_EQ(present(other, 0, 200), 200);
+        CHECK_EQ(present_of(other, 0, 200), 200);
         long before = commands();
-        CHECK_EQ(present(f, 0, 200), 200); /* known again */
+        CHECK_EQ(present_of(f, 0, 200), 200); /* known again */
         CHECK_EQ(commands(), before);
         CLOSE(f, other);
         rs_command(&redis, "FLUSHALL");
@@ -224,7 +180,7 @@ TEST(back_and_not_asked_for_keys)
         CHECK_EQ(i < 2 ? bf_get_state(f, &st, &e) : bf_get_part(f, 0, &part, &e), 0);
         numbers(f, 100, 120); /* acknowledged */
         other = OPEN("later", 0);
-        CHECK_EQ(present(other, 0, 120), 120);
+        CHECK_EQ(present_of(other, 0, 120), 120);
         CLOSE(f, other);
     }
     rs_command(&redis, "FLUSHALL");
@@ -271,10 +227,10 @@ TEST(rebuilding)
               *fresh = bf_rebuild_begin(f, &e);
     rs_command(&redis, "PEXPIRE re 500000");
     numbers(fresh, 50, 150);
-    CHECK_EQ(present(other, 0, 100), 100); /* not yet */
+    CHECK_EQ(present_of(other, 0, 100), 100); /* not yet */
     CHECK_EQ(bf_rebuild_end(f, fresh, &e), 0);
-    CHECK(
-        present(f, 50, 150) == 100 && present(other, 50, 150) == 100 && present(other, 0, 50) < 25);
+    CHECK(present_of(f, 50, 150) == 100 && present_of(other, 50, 150) == 100 &&
+          present_of(other, 0, 50) < 25);
     CHECK_EQ(bf_equal(f, fresh, &e), 1);
     CHECK(rs_number(&redis, "PTTL re") > 400000);
     CHECK_EQ(rs_number(&redis, "DBSIZE"), 2);
@@ -305,8 +261,7 @@ TEST(waiting_for_replicas)
             size_t len = (size_t)sprintf(t, "n%u", i);
             CHECK_EQ(bf_add(f, t, len, &e), BF_ADDED);
             bf_hashcode(f, t, len, pos, 6, &e);
-            bf_info info;
-            bf_get_info(f, &info);
+            const bf_info info = info_of(f);
             const uint64_t each = info.m / shards;
             if (shards == 1)
                 strcpy(key, "wait");

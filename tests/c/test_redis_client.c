@@ -135,8 +135,7 @@ static void same_as_memory(const char *scheme, int step, bool cluster)
     CHECK_EQ(c.parts, 1);
     bf_state s, t;
     CHECK(bf_get_state(f, &s, &e) == 0 && bf_get_state(m, &t, &e) == 0 && s.ones == t.ones);
-    bf_info i;
-    bf_get_info(f, &i);
+    const bf_info i = info_of(f);
     CHECK(!strcmp(i.home, "redis") && !i.storage && !strcmp(i.key, "seen"));
     CHECK_EQ(rs_number(&redis, "EXISTS %s", cluster ? "{seen}:meta" : "seen:meta"), 1);
     CHECK(bf_expire(f, 100, &e) == 0 && rs_number(&redis, "TTL seen") > 0);

@@ -16,10 +16,7 @@ static bf_filter *open_(bf_spec spec, const char *key)
     spec.storage = rs_url(&redis, key, "");
     spec.counting = true;
     bf_filter *f = bf_open(&spec, &e);
-    if (!f) {
-        failed_here++;
-        fprintf(stderr, "%s: %s\n", key, e.msg);
-    }
+    if (!f) FAILED("%s: %s\n", key, e.msg);
     return f;
 }
 
@@ -36,10 +33,7 @@ static void batches(bf_filter *there, bf_filter *here, uint32_t *seed, size_t n)
         for (size_t i = 0; i < n; i++)
             keys[i] = o_make(text + i, (o_random(seed) >> 8) % 900, there->hash->accept != NULL);
         CHECK_EQ(calls[c](there, keys, n, a, &e), calls[c](here, keys, n, b, &e));
-        if (memcmp(a, b, n)) {
-            failed_here++;
-            fprintf(stderr, "%s: call %zu of %zu keys differs\n", there->desc.name, c, n);
-        }
+        if (memcmp(a, b, n)) FAILED("%s: call %zu of %zu keys differs\n", there->desc.name, c, n);
     }
     const bf_key k = n ? keys[0] : (bf_key){ "one", 3 };
     CHECK_EQ(bf_add(there, k.ptr, k.len, &e), bf_add(here, k.ptr, k.len, &e));
@@ -119,9 +113,8 @@ TEST(other_clients_count_too)
     CHECK_EQ(bf_count_of(f, "mine", 4, &e), 15);
     CHECK_HAS(rs_command(&redis, "HGET shared:meta cell_bits"), "4");
     bf_close(f);
-    CHECK(!bf_open(&(bf_spec){ .storage = rs_url(&redis, "shared", "") }, &e) &&
-          e.code == BF_EMISMATCH);
-    CHECK_HAS(e.msg, "is a counting filter, asked for a plain one");
+    CHECK_NO_FILTER(bf_open(&(bf_spec){ .storage = rs_url(&redis, "shared", "") }, &e),
+        BF_EMISMATCH, "is a counting filter, asked for a plain one");
     bf_close(bf_open(&(bf_spec){ .m = 100, .k = 2, .storage = rs_url(&redis, "plain", "") }, &e));
     CHECK(!bf_open(&(bf_spec){ .storage = rs_url(&redis, "plain", ""), .counting = true }, &e) &&
           e.code == BF_EMISMATCH);
@@ -134,14 +127,13 @@ TEST(other_clients_count_too)
                        .counting = true },
               &e) &&
           e.code == BF_ENOTSUP);
-    CHECK(!bf_open(&(bf_spec){ .m = UINT64_C(1) << 31,
-                       .k = 2,
-                       .shards = 1,
-                       .storage = rs_url(&redis, "huge", ""),
-                       .counting = true },
-              &e) &&
-          e.code == BF_EINVAL);
-    CHECK_HAS(e.msg, "1073741808");
+    CHECK_NO_FILTER(bf_open(&(bf_spec){ .m = UINT64_C(1) << 31,
+                                .k = 2,
+                                .shards = 1,
+                                .storage = rs_url(&redis, "huge", ""),
+                                .counting = true },
+                        &e),
+        BF_EINVAL, "1073741808");
 }
 
 TEST(sets_and_copies)

@@ -11,14 +11,6 @@
 
 typedef int64_t many(bf_filter *, const bf_key *, size_t, uint8_t *, bf_error *);
 
-/* Commands that the server has run for others than this very question. */
-static long commands(void)
-{
-    static long asked;
-    const char *text = strstr(rs_command(&redis, "INFO stats"), "total_commands_processed:");
-    return (text ? atol(text + 25) : 0) - asked++;
-}
-
 /* ---- as in memory ---- */
 static void batches(bf_filter *const *there, bf_filter *here, uint32_t *seed, size_t n)
 {
@@ -31,10 +23,7 @@ static void batches(bf_filter *const *there, bf_filter *here, uint32_t *seed, si
         bf_filter *f = there[c / 2 % 2]; /* two handles, in turn */
         for (size_t i = 0; i < n; i++) keys[i] = o_make(text + i, (o_random(seed) >> 8) % 700, 0);
         CHECK_EQ(calls[c](f, keys, n, a, &e), calls[c](here, keys, n, b, &e));
-        if (memcmp(a, b, n)) {
-            failed_here++;
-            fprintf(stderr, "%s: call %zu of %zu keys differs\n", here->desc.name, c, n);
-        }
+        if (memcmp(a, b, n)) FAILED("%s: call %zu of %zu keys differs\n", here->desc.name, c, n);
     }
 }
 
@@ -153,8 +142,7 @@ TEST(whole_filters)
         CHECK(bf_unite(a, y, &e) == 0 && bf_unite(x, y, &e) == 0 && bf_equal(a, x, &e) == 1);
         CHECK((copy = bf_copy(a, &e)) && bf_equal(copy, x, &e) == 1);
         CHECK((plain = bf_to_plain(a, &e)) && missing(plain, 0, 500) == 0);
-        bf_info i;
-        bf_get_info(a, &i);
+        const bf_info i = info_of(a);
         uint8_t *image = malloc(i.image_bytes);
         bf_filter *back;
         CHECK_EQ(bf_to_bytes(a, image, i.image_bytes, &e), 0);
@@ -336,8 +324,7 @@ TEST(waiting_for_replicas)
         rs_command(&redis, "FLUSHALL");
         bf_filter *f = OPEN("w", .m = 9216, .k = 4, .scheme = "classic", .shards = shards,
             .counting = true, .wait_replicas = 1, .timeout = 20);
-        bf_info info;
-        bf_get_info(f, &info);
+        const bf_info info = info_of(f);
         const uint64_t each = info.m / shards;
         for (int i = 0; i < 60; i++) {
             static const int left[] = { 1, 2, 1, 0 };

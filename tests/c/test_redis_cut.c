@@ -37,9 +37,8 @@ static int64_t expected(const world *w, size_t what)
 
 static void wrong(const world *w, size_t what, long node, const char *why, int64_t rc)
 {
-    failed_here++;
-    fprintf(stderr, "%s, %s: cut at trip %ld, node %ld: %s: %lld, %s\n", w->name, asked[what].name,
-        steps.at, node, why, (long long)rc, rc < 0 ? e.msg : "");
+    FAILED("%s, %s: cut at trip %ld, node %ld: %s: %lld, %s\n", w->name, asked[what].name, steps.at,
+        node, why, (long long)rc, rc < 0 ? e.msg : "");
 }
 
 /* How often a counter of n0 was raised or lowered: once, or not at all where that was an error. */

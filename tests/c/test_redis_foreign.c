@@ -217,10 +217,8 @@ TEST(made_as_redisson_would)
         CHECK_EQ(
             strtoull(rs_command(&redis, "HGET %s expectedInsertions", name), NULL, 10), rows[i].n);
         const char *p = rs_command(&redis, "HGET %s falseProbability", name);
-        if (strcmp(p, rows[i].text)) {
-            failed_here++;
-            fprintf(stderr, "p=%g is %s, expected %s\n", rows[i].p, p, rows[i].text);
-        }
+        if (strcmp(p, rows[i].text))
+            FAILED("p=%g is %s, expected %s\n", rows[i].p, p, rows[i].text);
         CHECK_EQ(rs_number(&redis, "DBSIZE"), 1); /* no bits yet, no companion of ours */
         CHECK_EQ(bf_add(f, "x", 1, &e), BF_ADDED);
         CHECK_EQ(rs_number(&redis, "DBSIZE"), 2);

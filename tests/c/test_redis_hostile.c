@@ -88,8 +88,7 @@ static int expire_(bf_filter *f) { return bf_expire(f, 100, &e); }
 static int unite_(bf_filter *f) { return bf_unite(f, f, &e); }
 static int open_(bf_filter *f)
 {
-    bf_info i;
-    bf_get_info(f, &i);
+    const bf_info i = info_of(f);
     bf_spec spec = { .storage = url, .must_exist = true };
     if (!i.storage) {
         spec.storage = NULL;
@@ -119,18 +118,11 @@ static void flooded(bf_filter *f, const char *what)
             const int rc = all[j]->run(f);
             proxy_order(&x, PASS, "");
             if (rc < 0 && strstr(e.msg, "Redis key h at")) continue;
-            failed_here++;
-            fprintf(stderr, "%s, %s, %s: %d, %s\n", what, all[j]->name, floods[i], rc, e.msg);
+            FAILED("%s, %s, %s: %d, %s\n", what, all[j]->name, floods[i], rc, e.msg);
         }
-        if (bf_test(f, "there", 5, &e) != 1) {
-            failed_here++;
-            fprintf(stderr, "%s, after %s: %s\n", what, floods[i], e.msg);
-        }
+        if (bf_test(f, "there", 5, &e) != 1) FAILED("%s, after %s: %s\n", what, floods[i], e.msg);
     }
-    if (peak() - before > SMALL) {
-        failed_here++;
-        fprintf(stderr, "%s: %ld MiB more\n", what, (peak() - before) >> 10);
-    }
+    if (peak() - before > SMALL) FAILED("%s: %ld MiB more\n", what, (peak() - before) >> 10);
 }
 
 TEST(by_url)

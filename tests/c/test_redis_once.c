@@ -22,8 +22,7 @@ static void judge(const world *w, size_t what, int64_t rc)
     if (rc < 0 ? failed && (!told || (rc == e.code && e.msg[0]))
                : rc == want || (failed && asked[what].run == do_fits))
         return;
-    failed_here++;
-    fprintf(stderr, "%s, %s: call %ld, %s failed: %lld, %s\n", w->name, asked[what].name, fail_at,
+    FAILED("%s, %s: call %ld, %s failed: %lld, %s\n", w->name, asked[what].name, fail_at,
         failed ? failed_call : "none", (long long)rc, rc < 0 ? e.msg : "");
 }
 
@@ -48,17 +47,14 @@ static void each_call_fails(world *w, size_t what, bf_error *hears)
         }
         judge(w, what, rc);
         told = &e;
-        if (closes && held) {
-            failed_here++;
-            fprintf(stderr, "%s, %s: call %ld, %s failed: %ld allocations are left\n", w->name,
+        if (closes && held)
+            FAILED("%s, %s: call %ld, %s failed: %ld allocations are left\n", w->name,
                 asked[what].name, n, failed_call, held);
-        }
         if (!asked[what].stays)
             world_make(w);
         else if (bf_test_many(w->f, world_keys, WORLD_KEYS, NULL, &e) != WORLD_KEYS) {
-            failed_here++;
-            fprintf(stderr, "%s, %s: call %ld, %s failed: afterwards %s\n", w->name,
-                asked[what].name, n, failed_call, e.msg);
+            FAILED("%s, %s: call %ld, %s failed: afterwards %s\n", w->name, asked[what].name, n,
+                failed_call, e.msg);
             world_make(w);
         }
     } while (failed && n < CALLS_MOST && failed_here < before + 5);

@@ -26,8 +26,7 @@ static const char *steps_done;
 
 static void wrong(const world *w, const char *gone, const char *what)
 {
-    failed_here++;
-    fprintf(stderr, "%s without %s, %s: %s; %s\n", w->name, gone, steps_done, what, e.msg);
+    FAILED("%s without %s, %s: %s; %s\n", w->name, gone, steps_done, what, e.msg);
 }
 
 static void acknowledged(const char *text, size_t len, bool own)
@@ -194,11 +193,9 @@ static void call_without(world *w, const char *gone, size_t what)
     int64_t rc = asked[what].run(w);
     if (rc == BF_ENOTSUP || rc == BF_EINVAL) return;
     if (asked[what].run == do_fits ? rc == 0 : rc < 0 && says_what_is_lost(w)) return;
-    if (rc < 0 || (asked[what].expected > 0 && rc != asked[what].expected && !made)) {
-        failed_here++;
-        fprintf(stderr, "%s without %s: %s: %lld, %s\n", w->name, gone, asked[what].name,
-            (long long)rc, rc < 0 ? e.msg : "");
-    }
+    if (rc < 0 || (asked[what].expected > 0 && rc != asked[what].expected && !made))
+        FAILED("%s without %s: %s: %lld, %s\n", w->name, gone, asked[what].name, (long long)rc,
+            rc < 0 ? e.msg : "");
 }
 
 TEST(each_key_and_every_call)
@@ -225,10 +222,8 @@ static void opens_as_lost(bf_spec spec, const char *key, int line)
     e = (bf_error){ 0 };
     bf_filter *f = bf_open(&spec, &e);
     if (f && spec.clock) bf_test(f, "n1", 2, &e); /* its parts are looked for when they are asked */
-    if ((f && !spec.clock) || e.code != BF_EIO || !strstr(e.msg, "is lost")) {
-        failed_here++;
-        fprintf(stderr, "line %d: %s\n", line, e.msg);
-    }
+    if ((f && !spec.clock) || e.code != BF_EIO || !strstr(e.msg, "is lost"))
+        FAILED("line %d: %s\n", line, e.msg);
     bf_close(f);
 }
 
@@ -309,10 +304,8 @@ static void stopped_once(unsigned n, int stop)
     waitpid(child, &status, 0);
     e = (bf_error){ 0 };
     if (bf_add(f, "parent", 6, &e) != 1 || bf_test(f, "parent", 6, &e) != 1 ||
-        (status == 0 && x.orders->answers > stop && bf_test(f, "child", 5, &e) != 1)) {
-        failed_here++;
-        fprintf(stderr, "n=%u, stopped at answer %d: %d, %s\n", n, stop, status, e.msg);
-    }
+        (status == 0 && x.orders->answers > stop && bf_test(f, "child", 5, &e) != 1))
+        FAILED("n=%u, stopped at answer %d: %d, %s\n", n, stop, status, e.msg);
     bf_close(f);
     proxy_end(&x);
 }

@@ -111,8 +111,7 @@ static bool told_now(int64_t rc)
 
 static void report(const char *when, size_t what, size_t act, int64_t rc)
 {
-    failed_here++;
-    fprintf(stderr, "%s, %s: another %s %s trip %ld: %s%lld, %s\n", at->name, asked[what].name,
+    FAILED("%s, %s: another %s %s trip %ld: %s%lld, %s\n", at->name, asked[what].name,
         acts[act].name, steps.after ? "from" : "before", steps.at, when, (long long)rc,
         rc < 0 ? e.msg : "");
 }

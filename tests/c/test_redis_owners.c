@@ -75,8 +75,7 @@ static char now_at[160];
 static bool expect(bool fine, const char *what)
 {
     if (fine) return true;
-    failed_here++;
-    fprintf(stderr, "%s%s: %s (%s)\n", now_at,
+    FAILED("%s%s: %s (%s)\n", now_at,
         how == MIXED     ? ", the second as in a cluster"
         : how == CLUSTER ? ", as in a cluster"
                          : "",
@@ -95,8 +94,6 @@ static void expect_keys(
     bf_filter *f, const char *name, int kind, unsigned from, unsigned n, const char *what)
 {
     const bool was = cluster;
-    bf_info i;
-    bf_get_info(f, &i);
     cluster = how == CLUSTER || (how == MIXED && from); /* the second one's keys: from 1000 on */
     expect(missing(f, from, from + n) == 0, what);
     bf_filter *fresh = open_there(name, kind);
@@ -254,8 +251,7 @@ static void one_takes_the_place(int kind, const bf_spec *next, unsigned left)
         bf_close(a);
         return;
     }
-    bf_info i;
-    bf_get_info(b, &i);
+    const bf_info i = info_of(b);
     for (unsigned k = 1000; k < 1000 + B_KEYS; k++) { /* an error, or it is in */
         char t[16];
         const size_t len = (size_t)sprintf(t, "n%u", k);

@@ -56,8 +56,7 @@ static int64_t batch(bf_filter *f, bool adds, char kind, unsigned from, unsigned
 
 static unsigned parts_of(const bf_filter *f)
 {
-    bf_info i;
-    bf_get_info(f, &i);
+    const bf_info i = info_of(f);
     return i.part_count;
 }
 
@@ -147,8 +146,7 @@ TEST(many_positions)
         CHECK_EQ(batch(f, true, 'm', at, 200, a), batch(near, true, 'm', at, 200, b));
         CHECK(!memcmp(a, b, 200));
     }
-    bf_info i;
-    bf_get_info(f, &i);
+    const bf_info i = info_of(f);
     CHECK(i.k > 1000 && i.part_count >= 3 && bf_equal(f, near, &e) == 1);
     CLOSE(f, near);
 }

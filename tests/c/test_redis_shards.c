@@ -11,8 +11,7 @@
 /* ---- against the oracle ---- */
 static void same_bits(bf_filter *f, const oracle *o, const char *key)
 {
-    bf_info i;
-    bf_get_info(f, &i);
+    const bf_info i = info_of(f);
     uint8_t *bits = o_same_bits(f, o, key ? key : "memory"), *some = malloc(i.bitset_bytes);
     const uint64_t each = i.m / i.shards / 8;
     CHECK_EQ(bf_read_bits(f, each - 3, some, 11, &e), 0); /* across a border */
@@ -35,8 +34,7 @@ static void against_oracle(
     bf_filter *f = OPEN(key, .m = m, .k = k, .scheme = scheme, .shards = shards);
     if (!f) return;
     if (one_slot) ONE_SLOT(f, true);
-    bf_info i;
-    bf_get_info(f, &i);
+    const bf_info i = info_of(f);
     CHECK_EQ(i.shards, shards);
     CHECK(i.m >= m && i.m < m + 512 * shards && i.m % (64 * shards) == 0);
     oracle o = { scheme, i.m, k, calloc(1, i.m), NULL, shards };
@@ -93,8 +91,7 @@ TEST(block_has_the_bits_of_the_filter_without_shards)
     bf_filter *cut =
                   numbers(OPEN("cut", .m = 50000, .k = 6, .scheme = "block", .shards = 7), 0, 900),
               *whole, *back;
-    bf_info i;
-    bf_get_info(cut, &i);
+    const bf_info i = info_of(cut);
     whole = numbers(OPEN(NULL, .m = i.m, .k = 6, .scheme = "block"), 0, 900);
     CHECK_EQ(bf_equal(cut, whole, &e), 1);
     CHECK_EQ(bf_unite(cut, whole, &e), 0);
@@ -183,8 +180,7 @@ TEST(what_is_stored)
     CHECK_EQ(
         atol(rs_command(&redis, "HGET st:2:meta m")), atol(rs_command(&redis, "HGET st:meta m")));
     CHECK((g = OPEN("st", 0)) != NULL); /* the URL alone */
-    bf_info i;
-    bf_get_info(g, &i);
+    const bf_info i = info_of(g);
     CHECK(i.shards == 4 && i.n == 1000 && i.p == 0.01 && !strcmp(i.scheme, "block"));
     CHECK_EQ(missing(g, 0, 300), 0);
     CHECK_EQ(bf_is_current(g, &(bf_spec){ .storage = i.storage }, &e), 1);

@@ -70,9 +70,8 @@ TEST(nothing_is_written)
                 const int64_t rc = calls[i % 3](w);
                 digest(after);
                 if (rc < 0 && *e.msg && !strcmp(before, after)) continue;
-                failed_here++;
-                fprintf(stderr, "%s, then %s, call %d: %lld, %s%s\n", w->name, takers[taker].name,
-                    i, (long long)rc, e.msg, strcmp(before, after) ? ": changed" : "");
+                FAILED("%s, then %s, call %d: %lld, %s%s\n", w->name, takers[taker].name, i,
+                    (long long)rc, e.msg, strcmp(before, after) ? ": changed" : "");
             }
             for (int i = 0; owner && i < 60; i++) CHECK_EQ(bf_test(owner, &i, sizeof i, &e), 1);
             bf_close(owner);

@@ -54,9 +54,8 @@ static void judge(const world *w, size_t what, int64_t rc, bool strict)
     const bool fine = rc < 0 ? rc == e.code && strstr(e.msg, w->key) && !strstr(e.msg, "s3same")
                              : !strict || fits || rc == expected(w, what);
     if (fine) return;
-    failed_here++;
-    fprintf(stderr, "%s, %s: trip %ld, node %zu (%c), %s: %lld, %s\n", w->name, asked[what].name,
-        steps.at, steps.node, steps.was, shown(), (long long)rc, rc < 0 ? e.msg : "");
+    FAILED("%s, %s: trip %ld, node %zu (%c), %s: %lld, %s\n", w->name, asked[what].name, steps.at,
+        steps.node, steps.was, shown(), (long long)rc, rc < 0 ? e.msg : "");
 }
 
 static void next_call_works(world *w, size_t what)
@@ -73,9 +72,8 @@ static void next_call_works(world *w, size_t what)
                    : world_make(w);
     bf_close(made);
     if (fine) return;
-    failed_here++;
-    fprintf(stderr, "%s, %s: trip %ld, node %zu, %s: afterwards %s\n", w->name, asked[what].name,
-        steps.at, steps.node, shown(), e.msg);
+    FAILED("%s, %s: trip %ld, node %zu, %s: afterwards %s\n", w->name, asked[what].name, steps.at,
+        steps.node, shown(), e.msg);
     world_make(w);
 }
 
@@ -113,11 +111,9 @@ static void every_answer_of(world *w, size_t what)
     const long trips = steps.trips;
     if (rc == BF_ENOTSUP || rc == BF_EINVAL) return;
     judge(w, what, rc, true);
-    if (rc < 0 || trips > TRIPS_MOST) {
-        failed_here++;
-        fprintf(stderr, "%s, %s: %ld trips: %lld, %s\n", w->name, asked[what].name, trips,
-            (long long)rc, e.msg);
-    }
+    if (rc < 0 || trips > TRIPS_MOST)
+        FAILED("%s, %s: %ld trips: %lld, %s\n", w->name, asked[what].name, trips, (long long)rc,
+            e.msg);
     next_call_works(w, what);
     for (long trip = 1; trip <= trips && failed_here < 20; trip++) {
         steps.nodes = 1;

@@ -62,8 +62,7 @@ static bf_filter *make(const char *where)
 {
     bf_filter *f = bf_open(&(bf_spec){ .n = 20000, .p = 0.001, .storage = where }, &e);
     if (!f) {
-        failed_here++;
-        fprintf(stderr, "%s: %s\n", where, e.msg);
+        FAILED("%s: %s\n", where, e.msg);
         exit(1);
     }
     return f;
@@ -98,8 +97,7 @@ static void same_bits(bf_spec spec)
     plain.storage = rs_url(&redis, "k", "");
     bf_filter *f = bf_open(&spec, &e), *g = f ? bf_open(&plain, &e) : NULL, *near = NULL;
     if (!f || !g) {
-        failed_here++;
-        fprintf(stderr, "%s\n", e.msg);
+        FAILED("%s\n", e.msg);
         bf_close(f);
         return;
     }

@@ -8,7 +8,8 @@
 TEST(racing_creators_and_adders)
 {
     enum { WORKERS = 5, KEYS = 300 };
-    for (int round = 0; round < 4; round++) {
+    for (int round = 0; round < 5; round++) {
+        const unsigned shards = round ? 12 : 1;
         int pipes[2], sum = 0, one;
         pid_t child[WORKERS];
         rs_command(&redis, "FLUSHALL");
@@ -16,7 +17,7 @@ TEST(racing_creators_and_adders)
         for (int w = 0; w < WORKERS; w++)
             if ((child[w] = fork()) == 0) {
                 int fresh = 0;
-                bf_filter *f = OPEN("race", .n = 10000, .p = 1e-4, .shards = 12);
+                bf_filter *f = OPEN("race", .n = 10000, .p = 1e-4, .shards = shards);
                 for (unsigned i = 0; f && i < KEYS; i++) {
                     char t[16];
                     fresh += bf_add(f, t, (size_t)sprintf(t, "r%u", i), &e);
@@ -31,7 +32,7 @@ TEST(racing_creators_and_adders)
             }
         for (int w = 0; w < WORKERS; w++) waitpid(child[w], NULL, 0);
         CHECK_EQ(sum, KEYS); /* exactly one is told new */
-        CHECK_EQ(rs_number(&redis, "DBSIZE"), 25);
+        CHECK_EQ(rs_number(&redis, "DBSIZE"), round ? 25 : 2);
         close(pipes[0]);
         close(pipes[1]);
     }

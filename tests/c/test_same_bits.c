@@ -24,10 +24,7 @@ static void sum_is(const char *expected)
     char hex[65];
     sha256_hex((const uint8_t *)text, length, hex);
     if (getenv("BF_SAME_BITS")) printf("%s%s\n", text, hex);
-    if (strcmp(hex, expected)) {
-        failed_here++;
-        fprintf(stderr, "the sum is %s, expected %s\n", hex, expected);
-    }
+    if (strcmp(hex, expected)) FAILED("the sum is %s, expected %s\n", hex, expected);
     length = 0;
 }
 
@@ -101,10 +98,7 @@ static bf_filter *open_as(const char *scheme, uint64_t m, unsigned k, const void
     if (!strcmp(scheme, "java7")) s.m = 65536;
     if (!strncmp(scheme, "rs-dotnet", 9)) s.k = 7; /* as that system has it */
     for (unsigned i = 0; i <= 4 && !(f = bf_open(&s, &e)); i++) s.k = fixed[i % 4];
-    if (!f) {
-        failed_here++;
-        fprintf(stderr, "%s: %s\n", scheme, e.msg);
-    }
+    if (!f) FAILED("%s: %s\n", scheme, e.msg);
     return f;
 }
 

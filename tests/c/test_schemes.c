@@ -34,9 +34,7 @@ static bf_filter *make(
         .storage = home == MAPPED ? path : NULL };
     bf_filter *f = bf_open(&spec, &e);
     if (!f) {
-        failed_here++;
-        fprintf(stderr, "%s m=%llu k=%u %s: %s\n", scheme, (unsigned long long)m, k, homes[home],
-            e.msg);
+        FAILED("%s m=%llu k=%u %s: %s\n", scheme, (unsigned long long)m, k, homes[home], e.msg);
         return NULL;
     }
     if (home == POSITIONS) f->bitmap.kernels = NULL;
@@ -55,37 +53,25 @@ static void batch(bf_filter *f, oracle *o, uint32_t *seed, size_t n, const char 
     for (size_t i = 0; i < n; i++)
         present += want[i] = (uint8_t)o_test(o, keys[i].ptr, keys[i].len);
     CHECK_EQ(bf_test_many(f, keys, n, each, &e), present);
-    if (memcmp(each, want, n)) {
-        failed_here++;
-        fprintf(stderr, "%s %s: test of %zu keys differs\n", o->scheme, home, n);
-    }
+    if (memcmp(each, want, n)) FAILED("%s %s: test of %zu keys differs\n", o->scheme, home, n);
     CHECK_EQ(bf_test_many(f, keys, n, NULL, &e), present);
     for (size_t i = 0; i < n; i++) fresh += want[i] = (uint8_t)o_add(o, keys[i].ptr, keys[i].len);
     if (n == 1)
         CHECK_EQ(each[0] = (uint8_t)bf_add(f, keys[0].ptr, keys[0].len, &e), fresh);
     else
         CHECK_EQ(bf_add_many(f, keys, n, each, &e), fresh);
-    if (memcmp(each, want, n)) {
-        failed_here++;
-        fprintf(stderr, "%s %s: add of %zu keys differs\n", o->scheme, home, n);
-    }
+    if (memcmp(each, want, n)) FAILED("%s %s: add of %zu keys differs\n", o->scheme, home, n);
     for (size_t i = 0; i < n; i++) CHECK_EQ(bf_test(f, keys[i].ptr, keys[i].len, &e), 1);
 }
 
 static void against_oracle(const char *scheme, uint64_t m, unsigned k, int home)
 {
-    char path[] = "/tmp/bf-schemes-XXXXXX.bloom";
-    int fd = mkstemps(path, 6);
-    if (fd >= 0) {
-        close(fd);
-        unlink(path);
-    }
+    const char *path = temp_path();
     uint8_t *client_cells = calloc(1, m + 512);
     bf_client client = { o_apply, client_cells };
     bf_filter *f = make(scheme, m, k, home, &client, path);
     if (f) {
-        bf_info i;
-        bf_get_info(f, &i);
+        const bf_info i = info_of(f);
         oracle o = { scheme, i.m, k, calloc(1, i.m), f->desc.scheme->keyed ? NULL : f, 1 };
         uint32_t seed = (uint32_t)(m + k);
         const int rounds = SHORT(5, 2); /* most of 3000 keys are there after three */
@@ -196,8 +182,7 @@ TEST(hashcode_is_the_bits)
     bf_error e;
     for (size_t s = 0; native_scheme(s); s++) {
         bf_filter *f = make(native_scheme(s), 5000, 7, MEMORY, NULL, NULL);
-        bf_info i;
-        bf_get_info(f, &i);
+        const bf_info i = info_of(f);
         oracle o = { native_scheme(s), i.m, 7, NULL, NULL, 1 };
         uint64_t pos[7], want[7], few[2] = { 0, 77 };
         CHECK_EQ(bf_hashcode(f, "Hello", 5, pos, 7, &e), 7);
@@ -268,10 +253,8 @@ TEST(arguments_of_schemes)
     for (size_t i = 0; i < COUNT(bad); i++) {
         bf_spec spec = { .scheme = bad[i], .n = 1000, .p = 0.01 };
         e.msg[0] = 0;
-        if (bf_plan(&spec, &e) != BF_EINVAL || !e.msg[0]) {
-            failed_here++;
-            fprintf(stderr, "scheme \"%s\" is taken\n", bad[i]);
-        }
+        if (bf_plan(&spec, &e) != BF_EINVAL || !e.msg[0])
+            FAILED("scheme \"%s\" is taken\n", bad[i]);
     }
     bf_spec spec = { .scheme = "php-hashes:FNV,DJB" };
     CHECK_EQ(bf_plan(&spec, &e), 0);
@@ -279,8 +262,7 @@ TEST(arguments_of_schemes)
           !strcmp(spec.scheme, "php-hashes:FNV,DJB"));
     bf_filter *a = bf_open(&(bf_spec){ .scheme = "guava:long", .n = 100, .p = 0.01 }, &e),
               *b = bf_open(&(bf_spec){ .scheme = "guava:int", .n = 100, .p = 0.01 }, &e);
-    bf_info i;
-    bf_get_info(a, &i);
+    const bf_info i = info_of(a);
     CHECK(!strcmp(i.scheme, "guava:long") && i.m == 960 && i.k == 7 && i.p == 0.01 && !i.keyed);
     CHECK_REFUSED(bf_unite(a, b, &e), BF_EINVAL, "guava:int");
     uint8_t *bytes = malloc(i.image_bytes);
@@ -365,8 +347,7 @@ TEST(stored_headers_are_checked)
         strcpy(d.name, rows[i].name);
         bf_header_new(image, &d);
         if (bf_from_bytes(image, bf_image_bytes(d.g.m), NULL, &e)) {
-            failed_here++;
-            fprintf(stderr, "row %zu is taken\n", i);
+            FAILED("row %zu is taken\n", i);
         } else
             CHECK_EQ(e.code, BF_EFORMAT);
         free(image);

@@ -9,10 +9,7 @@
 static bf_spec plan(bf_spec s)
 {
     bf_error e;
-    if (bf_plan(&s, &e) < 0) {
-        failed_here++;
-        fprintf(stderr, "unexpected: %s\n", e.msg);
-    }
+    if (bf_plan(&s, &e) < 0) FAILED("unexpected: %s\n", e.msg);
     return s;
 }
 
@@ -147,10 +144,8 @@ TEST(bits_a_key)
         for (size_t i = 0; i < 4; i++) {
             bf_spec s = plan((bf_spec){ .n = 10000000, .p = p[i], .scheme = rows[r].scheme });
             double c = (double)s.m / (double)s.n;
-            if (fabs(c / rows[r].bits[i] - 1) > 0.006) {
-                failed_here++;
-                fprintf(stderr, "%s p=%g: %.3f bits a key\n", s.scheme, p[i], c);
-            }
+            if (fabs(c / rows[r].bits[i] - 1) > 0.006)
+                FAILED("%s p=%g: %.3f bits a key\n", s.scheme, p[i], c);
         }
     CHECK(!strcmp(plan((bf_spec){ .n = 10, .p = 1e-3 }).scheme, "block"));
     CHECK(!strcmp(plan((bf_spec){ .n = 10, .p = 0.999e-3 }).scheme, "block2"));
@@ -180,11 +175,9 @@ TEST(small_classic_filters_keep_p)
         for (unsigned n = 1; n <= 40; n = n * 3 / 2 + 1) {
             bf_spec s = plan((bf_spec){ .n = n, .p = p[i], .scheme = "classic" });
             double rate = exact_classic((unsigned)s.m, n, s.k);
-            if (rate > 1.03 * p[i]) {
-                failed_here++;
-                fprintf(stderr, "n=%u p=%g: m=%llu k=%u has rate %g\n", n, p[i],
-                    (unsigned long long)s.m, s.k, rate);
-            }
+            if (rate > 1.03 * p[i])
+                FAILED("n=%u p=%g: m=%llu k=%u has rate %g\n", n, p[i], (unsigned long long)s.m,
+                    s.k, rate);
         }
 }
 
@@ -203,21 +196,16 @@ TEST(estimates)
                 bf_add(f, t, (size_t)sprintf(t, "k%u", i), &e);
             }
             bf_get_state(f, &st, &e);
-            if (fabs(st.count / 15000 - 1) > 0.02) {
-                failed_here++;
-                fprintf(stderr, "%s k=%u: counts %g of 15000\n", native_scheme(s), k, st.count);
-            }
+            if (fabs(st.count / 15000 - 1) > 0.02)
+                FAILED("%s k=%u: counts %g of 15000\n", native_scheme(s), k, st.count);
             long hits = 0;
             for (unsigned i = 0; i < 200000; i++) {
                 char t[16];
                 hits += bf_test(f, t, (size_t)sprintf(t, "x%u", i), &e);
             }
             double measured = hits / 200000.0, sd = sqrt(st.fpr / 200000);
-            if (fabs(measured - st.fpr) > 0.06 * st.fpr + 4 * sd) {
-                failed_here++;
-                fprintf(stderr, "%s k=%u: fpr %g, measured %g\n", native_scheme(s), k, st.fpr,
-                    measured);
-            }
+            if (fabs(measured - st.fpr) > 0.06 * st.fpr + 4 * sd)
+                FAILED("%s k=%u: fpr %g, measured %g\n", native_scheme(s), k, st.fpr, measured);
             bf_close(f);
         }
     bf_filter *full = bf_open(&(bf_spec){ .m = 1, .k = 1 }, &e);

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "../../core/parts/parts.h"
 #include "folder.h"
+#include "must.h"
 #include "check.h"
 #include "redis_server.h"
 #include <netdb.h>
@@ -85,18 +86,9 @@ REPLACED(void, freeaddrinfo, (struct addrinfo * all))
 }
 
 /* ---- what the tests share ---- */
-static bf_error e;
 static server redis;
 static bool have_redis;
 
-static bf_filter *must(bf_filter *f, int line)
-{
-    if (!f) {
-        fprintf(stderr, "line %d: %s\n", line, e.msg);
-        exit(1);
-    }
-    return f;
-}
 #define OPEN(...) must(bf_open(&(bf_spec){ __VA_ARGS__ }, &e), __LINE__)
 #define GROWS .n = 100, .p = 0.01, .grow = 2, .storage = path
 

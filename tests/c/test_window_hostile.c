@@ -320,11 +320,9 @@ TEST(what_specs_make_is_opened)
                         if (!f) continue; /* that k cannot keep that rate */
                         if (s < 5) add_numbers(f, 0, SHORT(20000, 2000));
                         uint8_t *b = paged_bytes(f, &len);
-                        if (!(g = bf_from_bytes(b, len, &spec, &e))) {
-                            failed_here++;
-                            fprintf(stderr, "n=%d p=%g %s k=%u: %s\n", (int)spec.n, spec.p,
+                        if (!(g = bf_from_bytes(b, len, &spec, &e)))
+                            FAILED("n=%d p=%g %s k=%u: %s\n", (int)spec.n, spec.p,
                                 spec.scheme ? spec.scheme : "", k, e.msg);
-                        }
                         CHECK(!g || bf_equal(f, g, &e) == 1);
                         CLOSE(g, f);
                         free(b);

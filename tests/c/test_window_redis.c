@@ -108,8 +108,7 @@ TEST(as_in_memory)
         bf_close(copy);
         *now += 13;
     }
-    bf_info i;
-    bf_get_info(far, &i);
+    const bf_info i = info_of(far);
     uint8_t *bytes = malloc(i.image_bytes);
     CHECK_EQ(bf_to_bytes(far, bytes, i.image_bytes, &e), 0);
     bf_filter *read =
@@ -172,16 +171,17 @@ TEST(parts_expire_and_are_missed)
         e.code == BF_EMISMATCH);
 }
 
+static bf_spec forgets(void)
+{
+    return (bf_spec){
+        .n = 1000, .p = 1e-6, .window = 64, .parts = 4, .clock = clock_, .clock_ctx = now
+    };
+}
+
 /* Whole filters through handles that have made no trip yet, and whose view is an old one. */
 TEST(handles_that_have_not_looked)
 {
-    const bf_spec spec = { .n = 1000,
-        .p = 1e-6,
-        .window = 64,
-        .parts = 4,
-        .clock = clock_,
-        .clock_ctx = now },
-                  again = { .clock = clock_, .clock_ctx = now };
+    const bf_spec spec = forgets(), again = { .clock = clock_, .clock_ctx = now };
     bf_filter *writer, *old, *near;
     rs_command(&redis, "FLUSHALL");
     *now = 1e9;
@@ -242,13 +242,7 @@ TEST(handles_that_have_not_looked)
  * and for their own time. */
 TEST(unions_with_the_past)
 {
-    const bf_spec spec = { .n = 1000,
-        .p = 1e-6,
-        .window = 64,
-        .parts = 4,
-        .clock = clock_,
-        .clock_ctx = now },
-                  again = { .clock = clock_, .clock_ctx = now };
+    const bf_spec spec = forgets(), again = { .clock = clock_, .clock_ctx = now };
     for (uint64_t newest = 0; newest < 5; newest++) {
         rs_command(&redis, "FLUSHALL");
         *now = 1e9;
@@ -321,8 +315,7 @@ static bf_filter *by(double *skew, const char *key)
                                .clock = skew ? skewed : NULL, .clock_ctx = skew },
         &e);
     if (!f) {
-        failed_here++;
-        fprintf(stderr, "%s: %s\n", key, e.msg);
+        FAILED("%s: %s\n", key, e.msg);
         exit(1);
     }
     return f;

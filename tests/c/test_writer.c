@@ -31,14 +31,12 @@ static bf_filter *sure(size_t kind, bool exclusive)
 static int64_t one(bf_filter *f) { return bf_add(f, "one", 3, &e); }
 static int64_t take(bf_filter *f)
 {
-    bf_info info;
-    bf_get_info(f, &info);
+    const bf_info info = info_of(f);
     return info.counting ? bf_remove(f, "one", 3, &e) : bf_add(f, "one", 3, &e);
 }
 static int64_t rebuild(bf_filter *f)
 {
-    bf_info info;
-    bf_get_info(f, &info);
+    const bf_info info = info_of(f);
     if (info.grow != 0 || info.window != 0) return add_two(f);
     bf_filter *fresh = bf_rebuild_begin(f, &e);
     if (!fresh) return e.code;

@@ -66,10 +66,7 @@ def test_seckill(php, tmp_path):
         *php,
         ROOT / "examples/seckill.php",
         tmp_path / "sale.bloom",
-        "86400",
-        "u1",
-        "u2",
-        "u1",
+        *"86400 u1 u2 u1".split(),
     ]
     assert run(command, text=True).splitlines() == [
         "u1: ordered",

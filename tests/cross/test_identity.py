@@ -50,13 +50,7 @@ def keys():
     """Every kind, some more than once; those that are never added last."""
     text = [
         "",
-        "a",
-        "seen.bloom",
-        "https://example.org/?q=1&r=2",
-        "Grüße",
-        "π≈3",
-        "日本語",
-        "😀",
+        *"a seen.bloom https://example.org/?q=1&r=2 Grüße π≈3 日本語 😀".split(),
         "tab\tline\nend",
         "x" * 1024,
     ]

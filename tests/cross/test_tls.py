@@ -24,17 +24,8 @@ def certificate(folder, name, *signed):
     """An EC key and what openssl signs for it: NAME.key, NAME.pem.  Python 3.13 refuses authorities
     that do not say what their key is for, and openssl makes all of these authorities."""
     new = [
-        "openssl",
-        "req",
-        "-x509",
-        "-newkey",
-        "ec",
-        "-pkeyopt",
-        "ec_paramgen_curve:prime256v1",
-        "-nodes",
-        "-days",
-        "2",
-        "-subj",
+        *"openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1".split(),
+        *"-nodes -days 2 -subj".split(),
         f"/CN={name}",
         "-addext",
         "keyUsage=digitalSignature,keyCertSign,cRLSign",
@@ -54,10 +45,7 @@ def tls(tmp_path_factory):
         (folder / "client.pem").read_text() + (folder / "client.key").read_text()
     )
     command = [
-        "redis-server",
-        "--port",
-        "0",
-        "--tls-port",
+        *"redis-server --port 0 --tls-port".split(),
         str(port),
         "--bind",
         "127.0.0.1",

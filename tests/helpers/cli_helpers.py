@@ -64,6 +64,19 @@ def fails(*words, **options):
     return done.err.decode().removeprefix("bloomfilter: ").rstrip("\n")
 
 
+def started(*words):
+    """The command with pipes, which go on at once."""
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    return subprocess.Popen([*COMMAND, *words], bufsize=0, **pipes)
+
+
+def python(code, *words, **options):
+    """A script of its own; it may fail."""
+    return subprocess.run(
+        [sys.executable, "-c", code, *map(str, words)], capture_output=True, check=False, **options
+    )
+
+
 @pytest.fixture(scope="session")
 def redis_socket():
     try:
@@ -77,13 +90,10 @@ def redis_socket():
     folder = Path(tempfile.mkdtemp(prefix="bf-", dir="/tmp"))  # a socket's path is short
     server = subprocess.Popen(
         [
-            "redis-server",
-            "--port",
-            "0",
+            *"redis-server --port 0 --save".split(),
+            "",
             "--unixsocket",
             folder / "s",
-            "--save",
-            "",
             "--dir",
             folder,
         ],

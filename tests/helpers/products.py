@@ -33,11 +33,7 @@ def compile_c(source, program):
     flags = run(["pkg-config", "--cflags", "--libs", "bloomfilter"], env=env, text=True).split()
     run(
         [
-            "cc",
-            "-O1",
-            "-g",
-            "-Wall",
-            "-Wextra",
+            *"cc -O1 -g -Wall -Wextra".split(),
             source,
             "-o",
             program,

@@ -60,9 +60,9 @@ LINES = {
         "bf_live_set(f->generation, g->generation); bf_fence();",
     ],
     "parts/window.c": [
-        "bf_fence(); const int64_t hits = bf_span_add(f, p, s, s->n); bf_fence(); if (bf_live(c->epoch)",
-        "bf_live_raise(f->chain->epoch, epoch); bf_fence(); if (bf_live(p->live) >= epoch) return;",
-        "while (n && s->n && bf_span_find(p, n, s)) { bf_fence(); same = living(f->chain, from, to, now);",
+        "bf_fence(); const int64_t hits = bf_span_add(f, p, s, s->n); bf_fence(); if (bf_live(f->epoch)",
+        "bf_live_raise(f->epoch, epoch); bf_fence(); if (bf_live(p->live) >= epoch) return;",
+        "while (n && s->n && bf_span_find(p, n, s)) { bf_fence(); same = living(f, from, to, now);",
     ],
 }  # fmt: skip
 
@@ -167,10 +167,7 @@ def test_a_key_that_was_seen_stays_seen():
     program = [[U("w", bit(0), "w0")], [R("w", "a"), R("w", "b")]]
     never(program, lambda names, final: names[1]["a"] > names[1]["b"])
     for order, by_c11 in ((RELEASE, False), (RELAXED, True)):
-        told = [
-            [U("w", bit(0), "w0"), W("told", 1, order)],
-            [R("told", "t", ACQUIRE), R("w", "a")],
-        ]
+        told = [[U("w", bit(0), "w0"), W("told", 1, order)], [R("told", "t", ACQUIRE), R("w", "a")]]
         assert allowed(told, lambda names, final: names[1]["t"] > names[1]["a"]) == by_c11
 
 

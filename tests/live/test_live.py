@@ -60,11 +60,8 @@ def guava():
         try:
             run(
                 [
-                    "mvn",
-                    "-q",
-                    "-B",
-                    "dependency:copy",
-                    "-Dartifact=com.google.guava:guava:33.4.8-jre",
+                    *"mvn -q -B dependency:copy".split(),
+                    *"-Dartifact=com.google.guava:guava:33.4.8-jre".split(),
                     f"-DoutputDirectory={CACHE}",
                 ],
                 cwd=CACHE,
@@ -223,10 +220,7 @@ def redisson():
         try:
             run(
                 [
-                    "mvn",
-                    "-q",
-                    "-B",
-                    "-f",
+                    *"mvn -q -B -f".split(),
                     str(HERE / "redisson" / "pom.xml"),
                     "dependency:copy-dependencies",
                     f"-DoutputDirectory={jars}",

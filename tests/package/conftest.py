@@ -71,12 +71,7 @@ def pip(without_network, quick):
     def install(what, folder, **env):
         run(
             sys.executable,
-            "-m",
-            "pip",
-            "install",
-            "-q",
-            "--no-deps",
-            "--target",
+            *"-m pip install -q --no-deps --target".split(),
             folder,
             what,
             cwd="/",

@@ -17,10 +17,8 @@ def prefix(source, tmp_path_factory, quick):
         source,
         "-B",
         folder / "build",
-        "-DBUILD_TESTING=OFF",
-        "-DBLOOMFILTER_TLS=OFF",
-        "-DBLOOMFILTER_SODIUM=OFF",
-        "-DCMAKE_INSTALL_LIBDIR=lib",
+        *"-DBUILD_TESTING=OFF -DBLOOMFILTER_TLS=OFF -DBLOOMFILTER_SODIUM=OFF".split(),
+        *"-DCMAKE_INSTALL_LIBDIR=lib".split(),
         env=env,
     )
     run("cmake", "--build", folder / "build", JOBS, env=env)
@@ -55,15 +53,7 @@ def test_everything_is_installed(prefix):
 
 def test_embed_with_the_shared_library(prefix, env, tmp_path):
     flags = run("pkg-config", "--cflags", "--libs", "bloomfilter", env=env).split()
-    run(
-        "cc",
-        "-Wall",
-        "-Wextra",
-        ROOT / "examples" / "embed.c",
-        "-o",
-        tmp_path / "embed",
-        *flags,
-    )
+    run("cc", "-Wall", "-Wextra", ROOT / "examples" / "embed.c", "-o", tmp_path / "embed", *flags)
     first = run(tmp_path / "embed", tmp_path / "seen.bloom", env=env)
     again = run(tmp_path / "embed", tmp_path / "seen.bloom", env=env)
     assert "https://example.org/ is new\nof 3 urls 2 were new\nabout 3 keys" in first

@@ -108,11 +108,7 @@ def test_the_archives_own_tests_run(built, unpacked):
     ]
     said = run(
         php_binary(),
-        "-n",
-        "run-tests.php",
-        "-n",
-        "-q",
-        "-p",
+        *"-n run-tests.php -n -q -p".split(),
         php_binary(),
         "-d",
         f"extension={built}",

@@ -81,10 +81,7 @@ def test_wheel_works(wheel, pip, tmp_path):
 def test_repaired_wheel_brings_its_libraries(wheel, pip, tmp_path):
     run(
         sys.executable,
-        "-m",
-        "auditwheel",
-        "repair",
-        "-w",
+        *"-m auditwheel repair -w".split(),
         tmp_path,
         wheel,
         env={"PATH": f"{sys.prefix}/bin:/usr/bin:/bin"},

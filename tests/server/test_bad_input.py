@@ -24,23 +24,7 @@ def untouched(daemon):
 
 
 @pytest.mark.parametrize(
-    "key",
-    [
-        "%",
-        "%a",
-        "%zz",
-        "a%",
-        "a%4",
-        "%4g",
-        "%g4",
-        "%%41",
-        "%+1",
-        "%-1",
-        "% 1",
-        "%\x80\x80",
-        "abc%2",
-        "%00%",
-    ],
+    "key", [*"% %a %zz a% a%4 %4g %g4 %%41 %+1 %-1".split(), "% 1", "%\x80\x80", "abc%2", "%00%"]
 )
 def test_bad_percent_encoding(daemon, key):
     for path in (b"/add=", b"/contain=", b"/f/default/add="):

@@ -11,20 +11,8 @@ from bloomfilter import BloomFilter, CountingBloomFilter
 from conftest import FRAMED, TAKES_RAW, framed
 
 KEYS = [
-    b"a",
-    b"",
-    b"42",
-    b"a&b",
-    b"a?b",
-    b"a/b",
-    b"a=b",
+    *b"a  42 a&b a?b a/b a=b a+b a%b \0 a\0b #x \xff\xfe".split(b" "),
     b"a b",
-    b"a+b",
-    b"a%b",
-    b"\0",
-    b"a\0b",
-    b"#x",
-    b"\xff\xfe",
     "ключ".encode(),
     bytes(range(256)),
     b"k" * 5000,
@@ -256,31 +244,14 @@ def test_put_takes_what_the_constructor_takes(daemon, query):
     "query",
     [
         "",
-        "?",
-        "?n=100",
-        "?p=0.1",
-        "?n=0&p=0.1",
-        "?n=100&p=0",
-        "?n=100&p=1",
-        "?n=100&p=2",
-        "?n=-1&p=0.1",
-        "?n=1.5&p=0.1",
-        "?n=100&p=nan",
-        "?n=100&p=",
-        "?n=100&p=0.1&x=1",
-        "?m=10&k=0",
-        "?m=10&k=5000",
-        "?m=1e13&n=5",
-        "?n=99999999999999999999&p=0.1",
-        "?n=10&p=0.1&scheme=nope",
-        "?n=10&p=0.1&scheme=",
-        "?n=10&p=0.1&scheme=guava%3",
-        "?n=10&p=0.1&scheme=guava%0d%0aX-New:+1",
-        "?n=10&p=0.1&scheme=classic%00",
-        "?n=10&p=0.1&scheme=" + "%41" * 64,
-        "?n=10&p=0.1&scheme=" + "%41" * 70,
-        "?n=10&p=0.1&storage=/tmp/x",
-        "?n",
+        *"? ?n ?n=100 ?p=0.1 ?n=0&p=0.1 ?n=100&p=0 ?n=100&p=1 ?n=100&p=2 ?n=-1&p=0.1".split(),
+        *"?n=1.5&p=0.1 ?n=100&p=nan ?n=100&p= ?n=100&p=0.1&x=1 ?m=10&k=0 ?m=10&k=5000".split(),
+        *"?m=1e13&n=5 ?n=99999999999999999999&p=0.1 ?n=10&p=0.1&storage=/tmp/x".split(),
+        *(
+            f"?n=10&p=0.1&scheme={name}"
+            for name in "nope guava%3 guava%0d%0aX-New:+1 classic%00".split()
+            + ["", "%41" * 64, "%41" * 70]
+        ),
     ],
 )
 def test_put_refuses(daemon, query):
@@ -302,12 +273,8 @@ def test_bad_names(daemon, name):
 @pytest.mark.parametrize(
     "twice",
     [
-        "n=10&p=0.1&n=20",
-        "n=10&n=10&p=0.1",
-        "n=10&p=0.1&p=0.1",
-        "m=99&m=100&n=10",
-        "m=99&k=3&k=4",
-        "n=10&p=0.1&scheme=block&scheme=classic",
+        *"n=10&p=0.1&n=20 n=10&n=10&p=0.1 n=10&p=0.1&p=0.1 m=99&m=100&n=10".split(),
+        *"m=99&k=3&k=4 n=10&p=0.1&scheme=block&scheme=classic".split(),
     ],
 )
 def test_a_parameter_is_given_once(daemon, twice):

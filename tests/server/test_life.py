@@ -336,11 +336,7 @@ def test_adders_at_once(start, tmp_path, threads, home):
     """Every key of every adder is there; of several adders of one new key at least one is told
     so."""
     daemon = start(
-        "-n",
-        100_000,
-        "-p",
-        0.0001,
-        "--threads",
+        *"-n 100000 -p 0.0001 --threads".split(),
         threads,
         *(("--storage", tmp_path / "x.bloom") if home == "file" else ()),
     )

@@ -19,10 +19,7 @@ def percent(text):
 def browse(url, folder, *args):
     command = [
         CHROMIUM,
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-dev-shm-usage",
+        *"--headless --no-sandbox --disable-gpu --disable-dev-shm-usage".split(),
         f"--user-data-dir={folder}/profile",
         "--virtual-time-budget=5000",
         *args,

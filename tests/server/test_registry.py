@@ -269,19 +269,7 @@ def test_replies_keep_their_order(daemon):
     client.send(b"".join(one + b" HTTP/1.1\r\n\r\n" for one in asked) * 20)
     for _ in range(20):
         replies = [client.reply() for _ in asked]
-        assert [reply.status for reply in replies] == [
-            200,
-            200,
-            200,
-            201,
-            200,
-            200,
-            200,
-            200,
-            200,
-            404,
-            200,
-        ]
+        assert [reply.status for reply in replies] == [200] * 3 + [201] + [200] * 5 + [404, 200]
         assert replies[7].body == replies[10].body == b"true"
     client.send(b"GET /stats HTTP/1.1\r\nConnection: close\r\n\r\nGET /stats HTTP/1.1\r\n\r\n")
     assert client.reply().status == 200
@@ -359,14 +347,7 @@ def test_files_of_others_count(two):
 @pytest.mark.parametrize("stored", [False, True])
 def test_two_puts_at_once_never_pass_it(start, tmp_path, stored):
     daemon = start(
-        "--threads",
-        2,
-        "-n",
-        10,
-        "-p",
-        0.1,
-        "--max-total",
-        "40M",
+        *"--threads 2 -n 10 -p 0.1 --max-total 40M".split(),
         *(["--storage", f"{tmp_path}/filters/", "--create"] if stored else []),
     )
     replies = []

@@ -72,6 +72,14 @@ static const char *skipped_here;
         skipped_here = (why);                                                                      \
         return;                                                                                    \
     } while (0)
+/* A failure that says what it is about, in a line of its own. */
+#define FAILED(...) (failed_here++, (void)fprintf(stderr, __VA_ARGS__))
+#define info_of(filter)                                                                            \
+    ({                                                                                             \
+        bf_info i_;                                                                                \
+        bf_get_info(filter, &i_);                                                                  \
+        i_;                                                                                        \
+    })
 /* bf_close of each. */
 #define CLOSE(...)                                                                                 \
     do {                                                                                           \
@@ -113,7 +121,6 @@ static inline void run_test(const char *name, void (*run)(void))
     else
         printf("%s %s\n", failed_here ? "FAIL" : "ok  ", name);
 }
-#define RUN(test) run_test(#test, test)
 static inline void run_tests(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0); /* children must not print it again */

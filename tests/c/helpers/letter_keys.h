@@ -5,8 +5,7 @@
 
 static inline unsigned parts_of(const bf_filter *f)
 {
-    bf_info i;
-    bf_get_info(f, &i);
+    const bf_info i = info_of(f);
     return i.part_count;
 }
 

@@ -149,9 +149,8 @@ static inline uint8_t *o_same_bits(bf_filter *f, const oracle *o, const char *wh
     CHECK_EQ(bf_read_bits(f, 0, bits, i.bitset_bytes, &e), 0);
     for (uint64_t q = 0; q < i.m; q++)
         if ((bits[q / 8] >> (7 - q % 8) & 1) != o->cells[q]) {
-            failed_here++;
-            fprintf(stderr, "%s/%u %s: bit %llu differs\n", o->scheme, i.shards, where,
-                (unsigned long long)q);
+            FAILED(
+                "%s/%u %s: bit %llu differs\n", o->scheme, i.shards, where, (unsigned long long)q);
             break;
         }
     return bits;

@@ -63,8 +63,7 @@ static inline void oc_same(bf_filter *f, const oracle *o, const char *home)
     CHECK_EQ(i.bitset_bytes, (i.m + 1) / 2);
     for (uint64_t q = 0; q < i.m; q++)
         if (oc_at(bytes, q) != o->cells[q]) {
-            failed_here++;
-            fprintf(stderr, "%s %s: counter %llu is %u, expected %u\n", o->scheme, home,
+            FAILED("%s %s: counter %llu is %u, expected %u\n", o->scheme, home,
                 (unsigned long long)q, oc_at(bytes, q), o->cells[q]);
             break;
         }

@@ -3,6 +3,9 @@
 #ifndef ORACLE_KEYS_H
 #define ORACLE_KEYS_H
 #include "../../../core/bloomfilter.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static uint64_t mix(uint64_t z) /* the finaliser of splitmix64 */
 {

@@ -3,6 +3,10 @@
 #ifndef PAGED_H
 #define PAGED_H
 #include "../../../core/bloomfilter.h"
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 static inline uint8_t *paged_bytes(bf_filter *f, uint64_t *len)
 {

@@ -14,10 +14,7 @@ static inline bf_filter *opened(bf_spec spec, const char *key, const char *more,
     if (key) spec.storage = rs_url(&redis, key, more);
     e = (bf_error){ 0 };
     bf_filter *f = bf_open(&spec, &e);
-    if (!f) {
-        failed_here++;
-        fprintf(stderr, "line %d: %s\n", line, e.msg);
-    }
+    if (!f) FAILED("line %d: %s\n", line, e.msg);
     return f;
 }
 #define OPEN(key, ...) opened((bf_spec){ __VA_ARGS__ }, key, "", __LINE__)
@@ -29,6 +26,14 @@ static inline int code_of(bf_spec spec, const char *key)
     bf_filter *f = bf_open(&spec, &e);
     bf_close(f);
     return f ? 0 : e.code;
+}
+
+/* Commands that the server has run for others than this very question. */
+static inline long commands(void)
+{
+    static long asked;
+    const char *text = strstr(rs_command(&redis, "INFO stats"), "total_commands_processed:");
+    return (text ? atol(text + 25) : 0) - asked++;
 }
 
 static inline bf_filter *numbers(bf_filter *f, unsigned from, unsigned to)

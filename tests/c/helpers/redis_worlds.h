@@ -145,8 +145,7 @@ static inline bool world_make(world *w)
     if (!w->f || !w->twin || bf_add_many(w->f, world_keys, WORLD_KEYS, NULL, &e) != WORLD_KEYS ||
         bf_add_many(w->twin, world_keys, WORLD_KEYS, NULL, &e) != WORLD_KEYS ||
         bf_get_state(w->twin, &st, &e) < 0) {
-        failed_here++;
-        fprintf(stderr, "%s: %s\n", w->name, e.msg);
+        FAILED("%s: %s\n", w->name, e.msg);
         return false;
     }
     w->ones = st.ones;

@@ -11,7 +11,7 @@ import sys
 import threading
 
 import pytest
-from cli_helpers import COMMAND, cli, fails, ok, redis_socket, redis_url  # noqa: F401
+from cli_helpers import COMMAND, cli, fails, ok, python, redis_socket, redis_url, started  # noqa: F401
 
 from bloomfilter import BloomFilter
 from bloomfilter.cli.lines import read
@@ -91,7 +91,7 @@ resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
 lines.LONGEST = 3 << 20
 raise SystemExit(main(["add", {str(seen)!r}, "/dev/zero"]))
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = python(code, text=True)
     assert done.returncode == 2
     assert done.stderr == (
         "bloomfilter: /dev/zero, key 1: it has 3,145,728 bytes or more, too many for a key here; "
@@ -170,13 +170,7 @@ def test_redis_gone(seen):
 
 def test_redis_lost_while_adding(redis_url):  # noqa: F811
     with BloomFilter(n=1000, p=0.01, storage=redis_url) as bf:
-        child = subprocess.Popen(
-            [*COMMAND, "add", redis_url, "--print", "new"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-        )
+        child = started("add", redis_url, "--print", "new")
         child.stdin.write(b"a\n")
         assert child.stdout.readline() == b"a\n"
         bf.delete()
@@ -272,13 +266,7 @@ class Adding:
     """A command that adds from a pipe and has answered for the keys it was sent."""
 
     def __init__(self, seen, *words):
-        self.child = subprocess.Popen(
-            [*COMMAND, "add", seen, "--print", "new", *words],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-        )
+        self.child = started("add", seen, "--print", "new", *words)
         for i in range(300):
             self.child.stdin.write(b"key %d\n" % i)
             assert self.child.stdout.readline() == b"key %d\n" % i
@@ -323,7 +311,7 @@ class Slow(keys.Stream):
 keys.Stream = Slow
 raise SystemExit(main(["add", {str(seen)!r}, {str(keys)!r}]))
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = python(code, text=True)
     told = [
         line for line in done.stderr.splitlines() if "warning: " not in line
     ]  # it is fuller than it was meant to be
@@ -373,9 +361,7 @@ homes.open_to_write = lambda *args, **how: Interrupted(open_to_write(*args, **ho
 from bloomfilter.cli import main
 raise SystemExit(main(["rebuild", {str(seen)!r}]))
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code], input=b"new\n", capture_output=True, check=False
-    )
+    done = python(code, input=b"new\n")
     assert done.stderr.decode() == f"bloomfilter: interrupted: {seen} {state}\n"
     assert done.returncode == 130
     with BloomFilter.open(seen) as bf:
@@ -400,7 +386,7 @@ keys.run = lambda call, *more: run(killed(call), *more)
 from bloomfilter.cli import main
 raise SystemExit(main(["add", {str(seen)!r}, {str(keys)!r}, "--print", "new"]))
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    done = python(code)
     assert done.returncode == 143
     with BloomFilter.open(seen) as bf:
         kept = bf.contains_lines(keys.read_bytes(), keep=True)[3].splitlines()
@@ -432,13 +418,7 @@ raise SystemExit(main(["add", {str(tmp_path / "x")!r}, "-n", "1e5", "-p", "0.01"
 
 
 def test_check_interrupted(seen):
-    child = subprocess.Popen(
-        [*COMMAND, "check", seen, "--print", "absent"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        bufsize=0,
-    )
+    child = started("check", seen, "--print", "absent")
     child.stdin.write(b"a\nb\n")
     assert child.stdout.readline() + child.stdout.readline() == b"a\nb\n"
     child.send_signal(signal.SIGINT)
@@ -450,21 +430,15 @@ def test_check_interrupted(seen):
 
 
 # ---- faults of our own ----
-def test_an_unexpected_fault_is_one_line_too(run_python):
+def test_an_unexpected_fault_is_one_line_too():
     code = """
 import sys
 from bloomfilter import cli
 def bad(args): raise KeyError("no such\\n thing")
 cli.run = bad
-sys.stderr = sys.stdout
 print(cli.main(["study"]))
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code.replace("sys.stderr = sys.stdout\n", "")],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = python(code, text=True)
     assert done.stderr == "bloomfilter: KeyError: 'no such\\n thing'\n"
 
 
@@ -541,13 +515,7 @@ def test_a_file_that_is_replaced_meanwhile(tmp_path, how, sync):
     path, other = tmp_path / "x.bloom", tmp_path / "other.bloom"
     for name in (path, other):
         BloomFilter(n=1000, p=0.01, storage=name).close()
-    child = subprocess.Popen(
-        [*COMMAND, "add", path, "--print", "new", *sync],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        bufsize=0,
-    )
+    child = started("add", path, "--print", "new", *sync)
     child.stdin.write(b"before\n")
     assert child.stdout.readline() == b"before\n"
     if how == "replaced":

@@ -208,16 +208,7 @@ def test_k_best(times, k, tolerance, expected):
 
 
 def test_bench(tmp_path):
-    words = [
-        "-n",
-        "2000",
-        "--schemes",
-        "block,classic",
-        "--max",
-        "3",
-        "--file",
-        tmp_path / "b.bloom",
-    ]
+    words = [*"-n 2000 --schemes block,classic --max 3 --file".split(), tmp_path / "b.bloom"]
     answer = json.loads(ok("bench", "--json", *words).out)
     assert (answer["k"], answer["tolerance"], answer["max"]) == (3, 0.02, 3)
     assert [r["filter"] for r in answer["results"]] == [

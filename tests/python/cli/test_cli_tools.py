@@ -74,12 +74,9 @@ def test_zsh_and_fish(shell, tmp_path):
     (tmp_path / "script").write_text(text)
     subprocess.run([shell, "-n", tmp_path / "script"], check=True)
     if shell == "fish":
+        asks = "".join(f'; complete -C "bloomfilter {words}"' for words in ("con", "add x --pri"))
         done = subprocess.run(
-            [
-                shell,
-                "-c",
-                f'source {tmp_path}/script; complete -C "bloomfilter con"; complete -C "bloomfilter add x --pri"',
-            ],
+            [shell, "-c", f"source {tmp_path}/script{asks}"],
             capture_output=True,
             text=True,
             check=True,
@@ -167,51 +164,16 @@ def test_serve_becomes_bloomfilterd(tmp_path):
     daemon.write_text('#!/bin/sh\nfor word; do echo "<$word>"; done\nexit 7\n')
     daemon.chmod(0o755)
     env = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    done = cli(
-        "serve",
-        "a b.bloom",
-        "--port",
-        "0",
-        "--host",
-        "::1",
-        "--threads",
-        "2",
-        "-n",
-        "1e6",
-        "-p",
-        "0.01",
-        "--token",
-        "t",
-        "--secret-file",
-        "s",
-        "--",
-        "--body",
-        "5",
-        "-x",
-        env=env,
+    words = (
+        "--port 0 --host ::1 --threads 2 -n 1e6 -p 0.01 --token t --secret-file s -- --body 5 -x"
     )
+    done = cli("serve", "a b.bloom", *words.split(), env=env)
     assert done.code == 7
-    assert done.text.split("\n")[:-1] == [
-        "<--storage>",
-        "<a b.bloom>",
-        "<--host>",
-        "<::1>",
-        "<--port>",
-        "<0>",
-        "<--token>",
-        "<t>",
-        "<--threads>",
-        "<2>",
-        "<--secret-file>",
-        "<s>",
-        "<-n>",
-        "<1000000>",
-        "<-p>",
-        "<0.01>",
-        "<--body>",
-        "<5>",
-        "<-x>",
-    ]
+    told = (
+        "--host ::1 --port 0 --token t --threads 2 --secret-file s -n 1000000 -p 0.01 --body 5 -x"
+    )
+    expected = ["--storage", "a b.bloom", *told.split()]
+    assert done.text == "".join(f"<{word}>\n" for word in expected)
     assert cli("serve", env=env).code == 7
 
 

@@ -9,12 +9,7 @@ import pytest
 from bloomfilter import BloomFilter
 
 INTEGERS = [order + kind + width for order in "<>" for kind in "iu" for width in "1248"] + [
-    "l",
-    "L",
-    "q",
-    "Q",
-    "intp",
-    "uintp",
+    *"l L q Q intp uintp".split()
 ]
 
 

@@ -52,11 +52,7 @@ def test_the_largest_answers():
 def test_copies_bytes_and_files(tmp_path):
     bf = made()
     bf.update(range(100))
-    for back in (
-        bf.copy(),
-        bf | made(),
-        BloomFilter.from_bytes(bf.to_bytes(), hashes=THREE),
-    ):
+    for back in (bf.copy(), bf | made(), BloomFilter.from_bytes(bf.to_bytes(), hashes=THREE)):
         assert back == bf and 7 in back and back.add("new") and "new" not in bf
     bf.save(tmp_path / "f")
     assert BloomFilter.load(tmp_path / "f", hashes=THREE) == bf

@@ -37,10 +37,7 @@ def test_the_stub_is_what_is_there(tmp_path):
     done = subprocess.run(
         [
             sys.executable,
-            "-m",
-            "mypy.stubtest",
-            "--ignore-disjoint-bases",
-            "bloomfilter._bloomfilter",
+            *"-m mypy.stubtest --ignore-disjoint-bases bloomfilter._bloomfilter".split(),
         ],
         capture_output=True,
         text=True,
@@ -93,15 +90,7 @@ WRONG = [
 def mypy(tmp_path, code):
     file = tmp_path / "code.py"
     file.write_text(code)
-    command = [
-        sys.executable,
-        "-m",
-        "mypy",
-        "--strict",
-        "--cache-dir",
-        str(tmp_path / "cache"),
-        str(file),
-    ]
+    command = [sys.executable, *"-m mypy --strict --cache-dir".split(), tmp_path / "cache", file]
     return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
 
 

@@ -47,10 +47,7 @@ def test_whole_filters(row):
 
 
 # What those systems make, though no m and k of theirs keeps that p.
-BELOW_THE_FLOOR = [
-    ("guava32", 10**9, 0.001),
-    ("guava32", 448_089_130, 0.01),
-]
+BELOW_THE_FLOOR = [("guava32", 10**9, 0.001), ("guava32", 448_089_130, 0.01)]
 
 
 @pytest.mark.parametrize("row", lines("sizing.txt"), ids=lambda r: "-".join(r[:3]))

@@ -3,7 +3,6 @@
 import multiprocessing
 import os
 import pickle
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -35,18 +34,6 @@ def test_create_close_open(path, kind):
         assert (again.n, again.p, again.bitset) == (10_000, 0.001, bits)
         assert again.contains_many(range(1000)) == b"\1" * 1000
     assert os.listdir(path.parent) == ["seen.bloom"]
-
-
-def test_the_same_bits_as_in_memory(path, scheme):
-    with BloomFilter(n=1000, p=0.01, scheme=scheme, storage=path) as bf:
-        memory = BloomFilter(n=1000, p=0.01, scheme=scheme)
-        for one in (bf, memory):
-            one.update(np.arange(2000))
-            one.update(str(i) for i in range(2000, 2100))
-            one.add("a")
-        assert (
-            bf.bitset == memory.bitset and bf == memory and bf.hashcode("x") == memory.hashcode("x")
-        )
 
 
 def test_constructor_opens_what_exists_and_compares(path):
@@ -107,30 +94,6 @@ def test_pickle_carries_the_path(path):
         assert "b" in bf
 
 
-@pytest.mark.parametrize(
-    ("storage", "says"),
-    [
-        ("redis:host:6379", "a Redis URL is redis://"),
-        ("Redis://host?key=k", "a Redis URL is redis://"),
-        ("http://host/f", "not opened over HTTP"),
-        ("file:///f", "file:PATH"),
-        ("nosuch://h", "a storage is a path"),
-        (" redis://:hidden@host/?key=k", r"redis:\.\.\.: a Redis URL is redis://"),
-        ("'redis://host/?key=k'", "a Redis URL is redis://"),
-        ("file:", "names no path"),
-        (Path("http://host"), "not opened over HTTP"),
-    ],
-)
-def test_a_storage_that_is_a_mistake_is_no_file(tmp_path, monkeypatch, storage, says):
-    monkeypatch.chdir(tmp_path)
-    for call in (BloomFilter.open, BloomFilter.plan, BloomFilter):
-        sizes = {} if call == BloomFilter.open else {"m": 1000, "n": 10}
-        with pytest.raises(ValueError, match=says) as refused:
-            call(storage, **sizes) if not sizes else call(storage=storage, **sizes)
-        assert type(refused.value) is ValueError
-    assert os.listdir(tmp_path) == []
-
-
 @pytest.mark.parametrize("name", ["http:odd", "redis:k", "file:f", "plain"])
 def test_file_names_any_path(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
@@ -167,19 +130,6 @@ def test_a_saved_file_can_be_opened(path):
     assert "new" in BloomFilter.load(path)
 
 
-def test_keyed(path):
-    with make(path, secret=SECRET) as bf:
-        bf.add("a")
-        with pytest.raises(Error, match="keyed"):
-            pickle.dumps(bf)
-    assert SECRET not in path.read_bytes()
-    for secret in (None, bytes(16)):
-        with pytest.raises(Error, match="secret|keyed"):
-            BloomFilter.open(path, secret=secret)
-    with BloomFilter.open(path, secret=SECRET) as bf:
-        assert "a" in bf
-
-
 def add_range(path, start, stop):
     with BloomFilter.open(path) as bf:
         bf.update(range(start, stop))
@@ -208,33 +158,6 @@ def test_processes_lose_no_key(path, method):
             job.join()
             assert job.exitcode == 0
         assert bf.contains_many(np.arange(250_000)) == b"\1" * 250_000
-
-
-def test_open_what_is_not_there(path):
-    with pytest.raises(FileNotFoundError, match="seen.bloom"):
-        BloomFilter.open(path)
-    with pytest.raises(FileNotFoundError):
-        make(path.parent / "nowhere" / "x")
-    path.symlink_to(path.parent / "nosuch")
-    with pytest.raises((OSError, Error)):
-        make(path)
-    assert os.listdir(path.parent) == ["seen.bloom"]
-
-
-def test_what_is_no_filter_is_left_alone(path):
-    for content in (b"", b"x", b"hello" * 2000, bytes(4096)):
-        path.write_bytes(content)
-        for call in (make, BloomFilter.open, lambda p: BloomFilter(storage=p)):
-            with pytest.raises(Error):
-                call(path)
-        assert path.read_bytes() == content
-    with pytest.raises((OSError, Error)):
-        BloomFilter.open(path.parent)
-    os.mkfifo(path.parent / "fifo")
-    with pytest.raises((OSError, Error)):
-        make(path.parent / "fifo")
-    with pytest.raises(ValueError):
-        make("a\0b")
 
 
 def test_a_file_cut_short_is_an_exception_at_the_next_batch(path):

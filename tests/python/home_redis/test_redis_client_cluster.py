@@ -70,8 +70,7 @@ def test_cluster_shards_spread_over_the_nodes(cluster, scheme):
 
 
 @pytest.mark.parametrize(
-    "options",
-    [{}, {"shards": 5}, {"shards": 3, "cache": True}, {"shards": 2, "wait_replicas": 1}],
+    "options", [{}, {"shards": 5}, {"shards": 3, "cache": True}, {"shards": 2, "wait_replicas": 1}]
 )
 def test_cluster_counting_filters(cluster, scheme, options):
     where = {"storage": through(cluster), "key": "counts"}

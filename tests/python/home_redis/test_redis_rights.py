@@ -103,11 +103,7 @@ def test_the_rights_of_a_reader(login, server, kind):
 
 def test_without_rights(login, server):
     BloomFilter(n=1000, p=0.01, storage=server.url("own")).close()
-    for rights, keys in (
-        (WRITER, ["other"]),
-        ("+auth +select", ["*"]),
-        ("-@all", ["*"]),
-    ):
+    for rights, keys in ((WRITER, ["other"]), ("+auth +select", ["*"]), ("-@all", ["*"])):
         with pytest.raises(Error, match="NOPERM"):
             BloomFilter.open(login(rights, *keys))
     with pytest.raises(Error, match="WRONGPASS"):

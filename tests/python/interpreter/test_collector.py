@@ -164,10 +164,8 @@ def test_the_clock_of_a_filter_that_is_collected_is_asked_by_nobody():
 def test_the_tests_of_batches_with_a_collection_at_every_object():
     """BLOOMFILTER_GC=1 is for all tests; these are quick."""
     files = [
-        "contract/test_batches.py",
-        "contract/test_keys.py",
-        "columns/test_lines.py",
-        "variants/test_counting.py",
+        *"contract/test_batches.py contract/test_keys.py columns/test_lines.py".split(),
+        *"variants/test_counting.py".split(),
     ]
     chosen = (
         "bad or changes or kind or index or surrogate or mixed or lines or misbehave or iterator"

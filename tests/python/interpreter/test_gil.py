@@ -155,8 +155,7 @@ def under_lock(path, call, meanwhile=lambda: None):
 
 @pytest.mark.parametrize("clock", [None, time.time], ids=["", "clock"])
 @pytest.mark.parametrize(
-    "call",
-    "add update generator lines array len copy part_info to_bytes union equal".split(),
+    "call", "add update generator lines array len copy part_info to_bytes union equal".split()
 )
 def test_while_a_file_is_locked(tmp_path, call, clock):
     path = tmp_path / "seen.bloom"

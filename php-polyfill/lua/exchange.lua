@@ -1,0 +1,33 @@
+-- Written by scripts/gen-polyfill from core/redis/scripts.c.
+local call=redis.call
+local at = tonumber(ARGV[1])
+local apart, m = at > 536870904, '00000000'
+if apart then
+ if call('STRLEN', KEYS[1]) == at then m = call('HGET', KEYS[2], 'mark') or m end
+else
+ local b = call('GETRANGE', KEYS[1], at, at + 3)
+ if #b == 4 then m = string.format('%02x%02x%02x%02x', b:byte(1, 4)) end
+end
+local live = m ~= '00000000' and m == ARGV[2]
+if not live then return 0 end
+local complete = apart and call('STRLEN', KEYS[3]) == at or
+ not apart and call('GETRANGE', KEYS[3], at, at + 3) == ARGV[4]
+if not complete then return -1 end
+local ttl, mine = call('PTTL', KEYS[1]), call('HGET', KEYS[2], 'mark') == m
+if ARGV[5] == 'OR' then
+ if not apart then call('SETRANGE', KEYS[3], at, '\0\0\0\0') end
+ call('BITOP', 'OR', KEYS[1], KEYS[1], KEYS[3])
+ call('DEL', KEYS[3])
+else
+ if ARGV[5] == 'AND' then
+  call('BITOP', 'AND', KEYS[3], KEYS[1], KEYS[3])
+  if not apart then call('SETRANGE', KEYS[3], at, ARGV[4]) end
+ elseif mine and call('HEXISTS', KEYS[2], 'keys') == 1 then
+  call('HSET', KEYS[2], 'keys', 0)
+ end
+ call('PERSIST', KEYS[3])
+ call('RENAME', KEYS[3], KEYS[1])
+ if mine then call('HSET', KEYS[2], 'mark', ARGV[3]) end
+end
+if ttl > 0 then call('PEXPIRE', KEYS[1], ttl) end
+return 1

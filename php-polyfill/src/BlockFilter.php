@@ -1,0 +1,63 @@
+<?php
+namespace Bloomfilter\Polyfill;
+
+/**
+ * Scheme block in memory with at most one bit in each word of a line, the usual filter: a key's bits in its line are one string of 64 bytes,
+ * compared and set at once.  Placement has the same formulas in steps; calls between them would take longer than all of this.
+ */
+final class BlockFilter extends Filter
+{
+    /** Pairs of words with one bit each, by 12 bits of g; for each first word, the words of the cycle. */
+    private static array $pairs = [];
+    private array $cycle = [];
+    /** Of a file that is opened this is a step on the way, without memory. */
+    private ?Memory $memory;
+    private int $lines;
+
+    public function append(Part $part): void
+    {
+        parent::append($part);
+        self::$untilCheck[spl_object_id($this)] ??= 0;
+        $this->memory = $part->store instanceof Memory ? $part->store : null;
+        $this->lines = $part->d->m >> 9;
+        for ($i = count(self::$pairs); $i < 4096; $i++) self::$pairs[] = pack('P2', 1 << ($i & 63), 1 << ($i >> 6));
+        for ($first = 0; $first < 8; $first++)
+            for ($this->cycle[$first] = '', $word = 0; $word < 8; $word++)
+                $this->cycle[$first] .= str_repeat(($word - $first & 7) < $this->d->k ? "\xff" : "\0", 8);
+    }
+
+    public function exists(string $key): bool
+    {
+        $h = $this->secret === null ? \unpack('J', \hash('xxh3', $key, true))[1] : $this->parts[0]->place->digest($key);
+        $b = $h & 0xFFFFFFFF;
+        $a = $h >> 32 & 0xFFFFFFFF;
+        $low = $b * 0x7F4A7C15;
+        $mid = ($low >> 32) + $a * 0x7F4A7C15 - $b * 0x61C88647;
+        $g = (($h ^ PHP_INT_MIN) - $a * 0x61C88647 + ($mid >> 32)) ^ PHP_INT_MIN ^ ($mid << 32 | $low & 0xFFFFFFFF);
+        $pairs = self::$pairs;
+        $mask = ($pairs[$g & 4095] . $pairs[$g >> 12 & 4095] . $pairs[$g >> 24 & 4095] . $pairs[$g >> 36 & 4095]) & $this->cycle[$g >> 61 & 7];
+        return ($this->memory->lines[$a * $this->lines + ($b * $this->lines >> 32) >> 32] & $mask) === $mask;
+    }
+
+    public function add(string $key): bool
+    {
+        if ($this->readOnly !== null) $this->checkWritable();
+        $h = $this->secret === null ? \unpack('J', \hash('xxh3', $key, true))[1] : $this->parts[0]->place->digest($key);
+        $b = $h & 0xFFFFFFFF;
+        $a = $h >> 32 & 0xFFFFFFFF;
+        $low = $b * 0x7F4A7C15;
+        $mid = ($low >> 32) + $a * 0x7F4A7C15 - $b * 0x61C88647;
+        $g = (($h ^ PHP_INT_MIN) - $a * 0x61C88647 + ($mid >> 32)) ^ PHP_INT_MIN ^ ($mid << 32 | $low & 0xFFFFFFFF);
+        $pairs = self::$pairs;
+        $mask = ($pairs[$g & 4095] . $pairs[$g >> 12 & 4095] . $pairs[$g >> 24 & 4095] . $pairs[$g >> 36 & 4095]) & $this->cycle[$g >> 61 & 7];
+        $line = $this->memory->lines[$at = $a * $this->lines + ($b * $this->lines >> 32) >> 32];
+        $new = $line | $mask;
+        if ($new === $line) return false;
+        $this->memory->lines[$at] = $new;
+        if (--self::$untilCheck[\spl_object_id($this)] < 0) State::warnIfFull($this);
+        return true;
+    }
+
+    public function addMany(array $keys): array { return \array_map($this->add(...), $keys); }
+    public function existMany(array $keys): array { return \array_map($this->exists(...), $keys); }
+}

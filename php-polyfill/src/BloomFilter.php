@@ -1,0 +1,356 @@
+<?php
+
+use Bloomfilter\Polyfill\{Fault, File, Filter, Foreign, Image, Keys, Opening, Params, Part, Sets, Spec, State};
+
+/**
+ * The extension's class in PHP.  Its reference is php-ext/bloomfilter.stub.php; what differs is docs/php-without-extension.md.
+ * A method checks and converts its arguments and calls src/ once.
+ *
+ * @property-read string $bitset
+ * @property-read ?float $grow
+ * @property-read ?float $window
+ * @property-read ?int $parts
+ * @property-read bool $created
+ */
+class BloomFilter implements Countable
+{
+    public readonly int $m;
+    public readonly int $n;
+    public readonly int $k;
+    public readonly float $p;
+    public readonly string $scheme;
+    private ?Filter $filter = null;
+    /** Those that their constructor made. */
+    private static ?WeakMap $made = null;
+
+    public function __construct(
+        int|float|null $m = null, int|float|null $n = null, int|float|null $k = null, ?float $p = null, ?string $scheme = null,
+        #[\SensitiveParameter] ?string $secret = null, #[\SensitiveParameter] string|object|null $storage = null, ?string $key = null,
+        ?float $grow = null, ?float $window = null, ?int $shards = null, ?int $parts = null, ?float $timeout = null, ?float $retryAfter = null,
+        bool $cache = false, ?float $cacheMaxAge = null, ?int $waitReplicas = null, bool $adopt = false, bool $exclusive = false,
+        ?callable $clock = null, ?array $hashes = null
+    ) {
+        $this->mustBeFresh();
+        $spec = Spec::of(get_defined_vars(), static::class, __FUNCTION__);
+        $this->install(Opening::filter($spec));
+        self::$made ??= new WeakMap;
+        if ($spec->created) self::$made[$this] = true;
+    }
+
+    public static function randomSecret(): string { return random_bytes(16); }
+
+    public static function plan(
+        int|float|null $m = null, int|float|null $n = null, int|float|null $k = null, ?float $p = null, ?string $scheme = null,
+        #[\SensitiveParameter] ?string $secret = null, #[\SensitiveParameter] string|object|null $storage = null, ?string $key = null,
+        ?float $grow = null, ?float $window = null, ?int $shards = null, ?int $parts = null, ?float $timeout = null, ?float $retryAfter = null,
+        bool $cache = false, ?float $cacheMaxAge = null, ?int $waitReplicas = null, bool $adopt = false, bool $exclusive = false,
+        ?callable $clock = null, ?array $hashes = null
+    ): array {
+        return Opening::plan(Spec::of(get_defined_vars(), static::class, __FUNCTION__));
+    }
+
+    public static function open(
+        #[\SensitiveParameter] string|object $storage, #[\SensitiveParameter] ?string $secret = null, ?string $key = null, bool $readOnly = false,
+        int|float|null $m = null, int|float|null $n = null, int|float|null $k = null, ?float $p = null, ?string $scheme = null,
+        ?float $grow = null, ?float $window = null, ?int $shards = null, ?int $parts = null, ?float $timeout = null, ?float $retryAfter = null,
+        bool $cache = false, ?float $cacheMaxAge = null, ?int $waitReplicas = null, bool $adopt = false, bool $exclusive = false,
+        ?callable $clock = null, ?array $hashes = null
+    ): static {
+        $spec = Spec::of(get_defined_vars(), static::class, __FUNCTION__, 1);
+        $spec->mustExist = true;
+        return static::_wrap(Opening::filter($spec));
+    }
+
+    public function add($key): bool
+    {
+        if (\is_string($key)) return $this->filter ? $this->filter->add($key) : throw Fault::closed();
+        $key = $this->_text($key, __FUNCTION__);
+        return $this->_opened()->add($key);
+    }
+
+    public function addKey($key): bool
+    {
+        $key = $this->_text($key, __FUNCTION__);
+        return $this->_opened()->add($key);
+    }
+
+    public function exists($key): bool
+    {
+        if (\is_string($key)) return $this->filter ? $this->filter->exists($key) : throw Fault::closed();
+        $key = $this->_text($key, __FUNCTION__);
+        return $this->_opened()->exists($key);
+    }
+
+    public function existKey($key): bool
+    {
+        $key = $this->_text($key, __FUNCTION__);
+        return $this->_opened()->exists($key);
+    }
+
+    public function hashcode($key): array
+    {
+        $key = \is_string($key) ? $key : Keys::text($key, __FUNCTION__);
+        return $this->_opened()->hashcode($key);
+    }
+
+    public function addMany(Traversable|array $keys): int { return $this->_sum($keys, 'add', __FUNCTION__, 'BloomFilter'); }
+    public function existMany(array $keys): array { return $this->each($keys, 'exist', __FUNCTION__, fn(array $answers) => $answers); }
+
+    public function addNew(array $keys): array
+    {
+        $new = $this->each($keys, 'add', __FUNCTION__, array_filter(...));
+        return array_intersect_key($keys, $new);
+    }
+
+    public function union(BloomFilter $other): static { return static::_wrap(Sets::combined($this->_opened($other), $other->filter, true)); }
+    public function intersect(BloomFilter $other): static { return static::_wrap(Sets::combined($this->_opened($other), $other->filter, false)); }
+    public function equals(BloomFilter $other): bool { return Sets::equal($this->_opened($other), $other->filter); }
+    public function isSubsetOf(BloomFilter $other): bool { return Sets::subset($this->_opened($other), $other->filter); }
+    public function merge(BloomFilter $other): void { Sets::combine($this->_opened($other), $other->filter, true); }
+    public function unionCount(BloomFilter $other): int { return self::whole(Sets::unionCount($this->_opened($other), $other->filter)); }
+    public function intersectionCount(BloomFilter $other): int { return self::whole(Sets::intersectionCount($this->_opened($other), $other->filter)); }
+
+    public function count(): int { return self::whole(State::of($this->_opened())['count']); }
+    public function fillRatio(): float { return State::of($this->_opened())['fill']; }
+    public function fpr(): float { return State::of($this->_opened())['fpr']; }
+    public function saturated(): bool { return State::saturated($this->_opened()) > 0; }
+
+    public function info(): array
+    {
+        $f = $this->_opened();
+        $state = State::of($f);
+        return ['m' => $f->m(), 'n' => $this->n, 'k' => $this->k, 'p' => $this->p, 'scheme' => $this->scheme, 'home' => $f->home,
+            'storage' => $f->storage ?? ($f->batch ? $f->label : null), 'key' => $f->key, 'counting' => $f->d->counting, 'shards' => $f->d->shards,
+            'parts' => $this->partInfo(), 'grow' => $f->d->grow, 'window' => 0.0, 'bytes' => intdiv($f->m() * $f->d->cellBits() + 7, 8),
+            'keyed' => $f->d->secretCheck !== 0, 'readOnly' => $f->readOnly !== null, 'ones' => $state['ones'], 'fillRatio' => $state['fill'],
+            'count' => self::whole($state['count']), 'fpr' => $state['fpr'], 'saturated' => $state['saturated'] > 0];
+    }
+
+    public function clear(): void { $this->_opened()->clear(); }
+
+    public function toBytes(?string $format = null): string
+    {
+        return $format === null ? Image::bytes($this->_opened()) : Foreign::export($this->_opened(), $format);
+    }
+
+    public static function fromBytes(
+        string $bytes, #[\SensitiveParameter] ?string $secret = null, ?string $format = null, int|float|null $m = null, int|float|null $n = null,
+        int|float|null $k = null, ?float $p = null, ?string $scheme = null, ?callable $clock = null, ?array $hashes = null
+    ): static {
+        $given = get_defined_vars();
+        unset($given['bytes'], $given['format']);
+        $spec = Spec::of($given, static::class, __FUNCTION__, 0);
+        return static::_wrap($format === null ? Image::fromBytes($bytes, $spec) : Foreign::import($bytes, $format, $spec));
+    }
+
+    public function save(string $path): void { File::save($this->_opened(), File::path($path, __FUNCTION__)); }
+
+    public static function load(string $path, #[\SensitiveParameter] ?string $secret = null, ?callable $clock = null, ?array $hashes = null): static
+    {
+        $path = File::path($path, __FUNCTION__);
+        return static::_wrap(File::load($path, Spec::of(compact('secret', 'clock', 'hashes'), static::class, __FUNCTION__, 0)));
+    }
+
+    public function partInfo(): array
+    {
+        $f = $this->_opened();
+        $f->follow();
+        return array_map(fn(Part $part) => ['firstBit' => $part->start, 'm' => $part->d->m, 'n' => $part->d->n, 'p' => $part->d->p]
+            + ($f->d->grow ? ['keys' => $part->d->live] : []), $f->parts);
+    }
+
+    public function sync(): void { $this->_opened()->sync(); }
+
+    public function expire(int|float|null $seconds): void
+    {
+        $f = $this->_opened();
+        if ($seconds !== null && $seconds == 0) throw Fault::value('seconds must be above 0, or null for never, got 0');
+        if (!(($seconds ?? 0) >= 0 && $seconds <= 1e10)) throw Fault::value('seconds must be 0 (never) to 10000000000, got %g', (float) $seconds);
+        $f->expire((float) $seconds);
+    }
+
+    public function rebuild(Traversable|array $keys): int
+    {
+        $f = $this->_opened();
+        $f->checkRebuildable();
+        $fresh = $f->emptyCopy();
+        // While they are read, keys that are added go into both.
+        $this->filter = $f->batch ? $f : $f->besides($fresh);
+        $during = $this->filter;
+        $new = 0;
+        try {
+            foreach (Keys::texts($keys, __FUNCTION__, 'BloomFilter') as $key) $new += (int) $fresh->add($key);
+            if (!$this->filter) throw Fault::closed();
+            $f->replace(0, $fresh->parts[0]->bits(), 'rebuilt');
+        } finally {
+            if ($this->filter === $during) $this->filter = $f;
+        }
+        return $new;
+    }
+
+    public function shards(): int { return $this->_opened()->d->shards; }
+    public function delete(): void { $this->_opened()->delete(); }
+    public function close(): void { $this->filter = null; }
+
+    public function __serialize(): array
+    {
+        $f = $this->_opened();
+        if ($f->d->secretCheck) throw Fault::unsupported('a keyed filter cannot be serialized, its secret is never stored: use toBytes() and fromBytes(secret: ...)');
+        if ($f->batch) throw Fault::unsupported('a filter on a client object cannot be serialized: use toBytes()');
+        $data = $f->storage === null ? ['bytes' => Image::bytes($f)] : ['storage' => $f->storage] + ($f->readOnly === '' ? ['readOnly' => true] : []);
+        $members = array_diff_key((array) $this, array_flip(['m', 'n', 'k', 'p', 'scheme', "\0BloomFilter\0filter"]));
+        return $members ? $data + ['members' => $members] : $data;
+    }
+
+    public function __unserialize(array $data): void
+    {
+        $this->mustBeFresh();
+        $spec = Spec::of([], static::class, __FUNCTION__);
+        if (is_string($data['bytes'] ?? null)) $f = Image::fromBytes($data['bytes'], $spec);
+        elseif (!is_string($data['storage'] ?? null))
+            throw Fault::fail(BloomFilterException::FORMAT, 'the serialized data is not a filter: it has neither bytes nor storage');
+        elseif (!filter_var(get_cfg_var('bloomfilter.unserialize_storage'), FILTER_VALIDATE_BOOL))
+            throw new BloomFilterException('the serialized filter is in a file or in Redis: unserialize() opens those only with the INI setting '
+                . 'bloomfilter.unserialize_storage=1', BloomFilterException::NOT_SUPPORTED);
+        else {
+            $spec = Spec::of(['storage' => $data['storage']], static::class, __FUNCTION__);
+            [$spec->mustExist, $spec->readOnly] = [true, ($data['readOnly'] ?? null) === true];
+            $f = Opening::filter($spec);
+        }
+        $this->install($f);
+        foreach (is_array($data['members'] ?? null) ? $data['members'] : [] as $name => $value) $this->setMember((string) $name, $value);
+    }
+
+    /** Sets a property as the class that declares it would. */
+    private function setMember(string $mangled, mixed $value): void
+    {
+        [$class, $name] = $mangled !== '' && $mangled[0] === "\0" ? explode("\0", substr($mangled, 1), 2) : ['*', $mangled];
+        $scope = $class === '*' ? static::class : $class;
+        if (is_a($this, $scope)) Closure::bind(function () use ($name, $value) { $this->$name = $value; }, $this, $scope)();
+    }
+
+    public function __clone() { $this->filter = ($this->filter ?? throw Fault::closed())->copy(); }
+
+    // ---- properties that are read each time ----
+
+    private const LIVE = ['bitset', 'grow', 'window', 'parts', 'created'];
+
+    public function __get($name)
+    {
+        if ($name === 'm' && $this->filter) return $this->filter->m();
+        if (!in_array($name, self::LIVE, true)) {
+            if (property_exists($this, $name)) throw new Error("Typed property BloomFilter::\$$name must not be accessed before initialization");
+            trigger_error('Undefined property: ' . static::class . "::\$$name", E_USER_WARNING);
+            return null;
+        }
+        $f = $this->_opened();
+        $f->follow();
+        return match ($name) {
+            'bitset' => substr(implode('', array_map(fn(Part $part) => $part->bits(), $f->parts)), 0, intdiv($f->m() * $f->d->cellBits() + 7, 8)),
+            'grow' => $f->d->grow ?: null,
+            'created' => isset(self::$made[$this]),
+            default => null,
+        };
+    }
+
+    public function __isset($name)
+    {
+        return $this->filter && ($name === 'm' || $name === 'bitset' || $name === 'created' || ($name === 'grow' && $this->filter->d->grow));
+    }
+
+    public function __set($name, $value)
+    {
+        $own = in_array($name, self::LIVE, true) || $name === 'm';
+        throw new Error($own ? 'Cannot modify readonly property ' . static::class . "::\$$name"
+            : 'Cannot create dynamic property ' . static::class . "::\$$name");
+    }
+
+    public function __unset($name)
+    {
+        if (in_array($name, self::LIVE, true) || $name === 'm') throw new Error('Cannot unset readonly property ' . static::class . "::\$$name");
+    }
+
+    public function __debugInfo()
+    {
+        $shown = array_diff_key(get_mangled_object_vars($this), ["\0BloomFilter\0filter" => 0]);
+        return $this->filter ? ['m' => $this->filter->m()] + $shown : $shown;
+    }
+
+    // ---- what the methods share ----
+
+    private function mustBeFresh(): void
+    {
+        if ($this->filter || isset($this->n)) throw new Error(static::class . ' object is already constructed');
+    }
+
+    /** m of a filter that grows stays without a value: __get() is called then. */
+    private function install(Filter $f): void
+    {
+        if ($f->d->kind === Params::GROW) unset($this->m);
+        else $this->m = $f->d->m;
+        [$this->n, $this->k, $this->p, $this->scheme] = [$f->d->n, $f->d->k, $f->d->effectiveP(), $f->d->scheme->name];
+        $this->filter = $f;
+        State::warnOfWeakHash($f);
+    }
+
+    protected static function _wrap(Filter $f): static
+    {
+        $class = new ReflectionClass(static::class);
+        if ($class->isAbstract()) throw new Error('Cannot instantiate abstract class ' . static::class);
+        $object = $class->newInstanceWithoutConstructor();
+        $object->install($f);
+        return $object;
+    }
+
+    /** The filter; of two operands the first, where both are open. */
+    protected function _opened(?BloomFilter $other = null): Filter
+    {
+        if ($other && !$other->filter) throw Fault::closed();
+        return $this->filter ?? throw Fault::closed();
+    }
+
+    /** A closed filter is said before a wrong key. */
+    protected function _text(mixed $key, string $method, string $class = 'BloomFilter'): string
+    {
+        $this->_opened();
+        return \is_string($key) ? $key : Keys::text($key, $method, $class);
+    }
+
+    private static function whole(float $count): int { return $count < 2 ** 63 ? (int) ($count + 0.5) : PHP_INT_MAX; }
+
+    /** How many answers are true. */
+    protected function _sum(iterable $keys, string $op, string $method, string $class): int
+    {
+        $sum = 0;
+        $this->run($keys, $op, $method, $class, function (array $answers) use (&$sum) { $sum += array_sum($answers); });
+        return $sum;
+    }
+
+    /** The answers under their keys. */
+    private function each(array $keys, string $op, string $method, callable $which): array
+    {
+        $all = [];
+        $this->run($keys, $op, $method, 'BloomFilter', function (array $answers) use (&$all) { array_push($all, ...$answers); });
+        return $which(array_combine(array_keys($keys), $all));
+    }
+
+    /** Gives the keys to the filter, so many at a time as its home wants.  Those before a bad key or an exception are done. */
+    private function run(iterable $keys, string $op, string $method, string $class, Closure $take): void
+    {
+        $most = $this->_opened()->batch ?: 256;
+        $method_ = $op . 'Many';
+        $batch = [];
+        $give = function () use (&$batch, $method_, $take) {
+            [$now, $batch] = [$batch, []];
+            if ($now) $take($this->_opened()->$method_($now));
+        };
+        try {
+            foreach (Keys::texts($keys, $method, $class) as $key) {
+                $batch[] = $key;
+                if (\count($batch) === $most) $give();
+            }
+        } finally {
+            $give();
+        }
+    }
+}

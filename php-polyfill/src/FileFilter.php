@@ -1,0 +1,22 @@
+<?php
+namespace Bloomfilter\Polyfill;
+
+/** A filter bound to a file: parts that another process appended are looked for before an answer is "absent". */
+final class FileFilter extends Filter
+{
+    public \Closure $read;
+    /** @var resource */
+    public $handle;
+
+    public function follow(): void
+    {
+        if ($this->d->kind !== Params::GROW) return;
+        $read = $this->read;
+        $count = Image::partsIn($read(2080, 8));
+        while (count($this->parts) < $count) {
+            $at = 4096 + array_sum(array_map(fn(Part $part) => 4096 + $part->d->bytes(), $this->parts));
+            [$d] = Image::part($this, $read, $at, fstat($this->handle)['size'], true, $this->where());
+            $this->append(new Part($d, new File($this->handle, $d, $at + 4096, $this->where()), $this->secret));
+        }
+    }
+}

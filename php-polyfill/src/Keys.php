@@ -1,0 +1,35 @@
+<?php
+namespace Bloomfilter\Polyfill;
+
+/** PHP values as keys: a string as it is, an int as its decimal text, a Stringable object as its text. */
+final class Keys
+{
+    /** A key that is not a string. */
+    public static function text(mixed $key, string $method, string $class = 'BloomFilter'): string
+    {
+        return \is_int($key) || $key instanceof \Stringable ? (string) $key
+            : throw new \TypeError("$class::$method(): Argument #1 (\$key) must be of type string, int or Stringable, " . \strtok(\get_debug_type($key), ' ') . ' given');
+    }
+
+    /** @return \Generator<int|string, string> texts; a bad key ends it by an exception that has its index */
+    public static function texts(iterable $keys, string $method, string $class): \Generator
+    {
+        $number = 0;
+        foreach ($keys as $index => $key) {
+            $at = \is_array($keys) ? $index : $number++;
+            yield $index => \is_string($key) ? $key
+                : (\is_int($key) || $key instanceof \Stringable ? (string) $key : throw self::bad($key, $at, $method, $class));
+        }
+    }
+
+    private static function bad(mixed $key, int|string $at, string $method, string $class): \TypeError
+    {
+        $shown = \is_string($at) ? "\"$at\"" : $at;
+        $e = new \TypeError("$class::$method(): Argument #1 (\$keys) must hold keys of type string, int or Stringable, "
+            . \strtok(\get_debug_type($key), ' ') . " given at index $shown");
+        \set_error_handler(fn() => true);            // a property that is not declared is deprecated
+        $e->index = $at;
+        \restore_error_handler();
+        return $e;
+    }
+}

@@ -1,0 +1,39 @@
+<?php
+namespace Bloomfilter\Polyfill;
+
+/** Chooses the home of a filter, then opens or makes it. */
+final class Opening
+{
+    public static function filter(Spec $spec): Filter
+    {
+        $spec->check();
+        if ($spec->client) return Redis\Opening::filter($spec);
+        if ($spec->storage === null) return self::inMemory($spec);
+        if (File::isUrl($spec->storage))
+            throw Fault::unsupported('storage %s://...: pure PHP makes no connection of its own: give a phpredis or Predis object, and key',
+                strstr($spec->storage, ':', true));
+        if (!$spec->mustExist && Sizing::suffices($spec) && !file_exists($spec->storage))
+            throw Fault::unsupported('cannot create %.60s: pure PHP opens files to read, save() writes them', $spec->storage);
+        return File::open($spec->storage, $spec);
+    }
+
+    private static function inMemory(Spec $spec): Filter
+    {
+        $spec->created = true;
+        $d = Sizing::any($spec);
+        $d->secretCheck = Placement::check($d->scheme, $spec->secret);
+        $f = Filter::memory($d, $spec->secret);
+        Filter::$untilCheck[spl_object_id($f)] = $d->n;
+        return $f;
+    }
+
+    /** @return array{m: int, n: int, k: int, p: float, scheme: string} */
+    public static function plan(Spec $spec): array
+    {
+        $spec->check();
+        $d = Sizing::any($spec, $spec->inRedis() ? Redis\Key::MOST_BITS : 0);
+        Placement::check($d->scheme, $spec->secret);
+        $m = $d->kind === Params::GROW ? Sizing::part($d, 0, 0)->m : $d->m;
+        return ['m' => $m, 'n' => $d->n, 'k' => $d->k, 'p' => $d->effectiveP(), 'scheme' => $d->scheme->name];
+    }
+}

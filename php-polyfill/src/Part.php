@@ -1,0 +1,26 @@
+<?php
+namespace Bloomfilter\Polyfill;
+
+/** One bitmap of a filter: a filter of fixed size has one. */
+final class Part
+{
+    public Placement $place;
+
+    public function __construct(public Params $d, public Store $store, #[\SensitiveParameter] ?string $secret, public int $start = 0)
+    {
+        $this->place = new Placement($d, $secret);
+    }
+
+    public function bits(): string { return $this->store->read(0, $this->d->bytes()); }
+
+    /** A copy in memory. */
+    public function copy(#[\SensitiveParameter] ?string $secret): self
+    {
+        $memory = $this->store instanceof Memory ? clone $this->store : new Memory($this->d);
+        $copy = new self(clone $this->d, $memory, $secret, $this->start);
+        if (!$this->store instanceof Memory) $memory->replace($this->bits());
+        return $copy;
+    }
+
+    public function ones(): int { return Bits::ones($this->bits(), $this->d->counting); }
+}

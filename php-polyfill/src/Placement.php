@@ -1,0 +1,120 @@
+<?php
+namespace Bloomfilter\Polyfill;
+
+/** Keys to digests, digests to positions: of one size, scheme and secret.  Knows nothing of where bits are. */
+final class Placement
+{
+    private const CHECK = 'bloomfilter secret check v1';
+    /** Multiples of the constant that classic adds from step to step. */
+    private array $steps = [];
+
+    public function __construct(private Params $d, #[\SensitiveParameter] private ?string $secret)
+    {
+        for ($j = 1; $d->scheme->row === 'classic' && $j < $d->k; $j++)
+            $this->steps[] = Numbers::times(-0x18FC812E5F4BD725, $j);
+    }
+
+    /** What files and Redis keep of a secret; 0 without one. */
+    public static function check(Scheme $scheme, #[\SensitiveParameter] ?string $secret): int
+    {
+        if ($secret === null) return 0;
+        if (strlen($secret) !== 16) throw Fault::refuse('secret', strlen($secret) . ' bytes');
+        if (!$scheme->native) throw Fault::value('scheme %s cannot be keyed: secret must not be given', $scheme->name);
+        if (!function_exists('sodium_crypto_shorthash'))
+            throw Fault::unsupported('secret needs the extension sodium, which this PHP lacks');
+        return self::hash(self::CHECK, $secret) ?: 1;
+    }
+
+    /** Is it the secret of what is stored? */
+    public static function match(Params $stored, #[\SensitiveParameter] ?string $secret, string $where): void
+    {
+        $check = self::check($stored->scheme, $secret);
+        if ($check !== $stored->secretCheck) throw Fault::fail(\BloomFilterException::MISMATCH, '%.80s %s', $where, match (true) {
+            !$stored->secretCheck => 'is not keyed, but a secret was given',
+            !$check => 'is keyed: its secret must be given',
+            default => 'is keyed with another secret, or has other functions',
+        });
+    }
+
+    private static function hash(string $key, #[\SensitiveParameter] ?string $secret): int
+    {
+        return $secret === null ? unpack('J', hash('xxh3', $key, true))[1] : unpack('P', sodium_crypto_shorthash($key, $secret))[1];
+    }
+
+    public function __debugInfo(): array { return []; }
+
+    /** @return int|list<int> */
+    public function digest(string $key): int|array
+    {
+        if ($this->d->scheme->native) return self::hash($key, $this->secret);
+        switch ($this->d->scheme->row) {
+            case 'php-hashes': return PhpHashes::digests($this->d->scheme->functions, $key);
+            case 'gozero':
+                for ($digests = [], $i = 0; $i < 14; $i++)
+                    $digests[] = unpack('J', hash('murmur3f', $key . chr($i), true))[1];
+                return $digests;
+        }
+        return crc32($key);
+    }
+
+    /** @return list<int> */
+    public function of(int|array $digest): array
+    {
+        if (is_array($digest)) return array_map(fn(int $one) => Numbers::modulo($one, $this->d->m), $digest);
+        if (!$this->d->scheme->native) return MersenneTwister::draw($digest, $this->d->m, $this->d->k, $this->d->scheme->row !== 'php-mt');
+        $shards = $this->d->shardsThatMatter();
+        if ($shards === 1) return $this->native($digest, $this->d->m);
+        $m = intdiv($this->d->m, $shards);
+        $start = Numbers::mulhi($digest, $shards) * $m;
+        return array_map(fn(int $at) => $start + $at, $this->native(Numbers::times($digest, $shards), $m));
+    }
+
+    private function native(int $h, int $m): array
+    {
+        if ($this->d->scheme->row === 'block') return self::line(Numbers::mulhi($h, $m >> 9), Numbers::mum1($h), $this->d->k);
+        if ($this->d->scheme->row === 'classic') return $this->classic($h, $m);
+        [$a, $b, $h2] = self::twoLines($h, $m >> 9);
+        return [...self::line($a, Numbers::mum1($h), $this->d->k + 1 >> 1), ...self::line($b, Numbers::mum1($h2), $this->d->k >> 1)];
+    }
+
+    /** @return array{int, int, int} two lines, never the same unless there is only one, and the second digest */
+    public static function twoLines(int $h, int $lines): array
+    {
+        $h2 = Numbers::mum2($h);
+        $a = Numbers::mulhi($h, $lines);
+        $b = $a + 1 + Numbers::mulhi($h2, $lines - 1);
+        return [$a, $b >= $lines ? $b - $lines : $b, $h2];
+    }
+
+    /** One bit in each of k words that follow each other cyclically; past 8 a second one. */
+    private static function line(int $line, int $g, int $k): array
+    {
+        $positions = [];
+        for ($word = $g >> 61, $j = 0; $j < $k; $j++, $word++) {
+            if ($j === 8) $g = Numbers::mum2($g);
+            $positions[] = $line << 9 | ($word & 7) << 6 | ($g >> 6 * ($word & 7) & 63 ^ 7);
+        }
+        return $positions;
+    }
+
+    private function classic(int $h, int $m): array
+    {
+        $g = Numbers::mum1($h);
+        $positions = [Numbers::mulhi($h, $m)];
+        foreach ($this->steps as $step) {
+            $h = Numbers::add($h, $g);
+            $g = Numbers::add($g, $step);
+            $positions[] = Numbers::mulhi($h, $m);
+        }
+        return $positions;
+    }
+
+    /** The bits of a key in its line, as 64 bytes. */
+    public static function mask(int $g, int $k): string
+    {
+        $mask = str_repeat("\0", 64);
+        foreach (self::line(0, $g, $k) as $at) $mask[$at >> 3] = $mask[$at >> 3] | chr(0x80 >> ($at & 7));
+        return $mask;
+    }
+
+    }

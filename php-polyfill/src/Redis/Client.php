@@ -1,0 +1,183 @@
+<?php
+namespace Bloomfilter\Polyfill\Redis;
+
+use Bloomfilter\Polyfill\Fault;
+
+/** Sends commands through the program's own phpredis or Predis object.  Knows their methods; knows nothing of filters. */
+final class Client
+{
+    /** A cluster's commands of one key go as the arguments of one script: not every client's cluster takes them all. */
+    private const EACH = "local r,i={},1 while i<=#ARGV do local n=tonumber(ARGV[i]) local v=redis.pcall(unpack(ARGV,i+1,i+n)) "
+        . "if type(v)=='table' and v.err then v={'\\0error',v.err} end r[#r+1]=v i=i+n+1 end return r";
+
+    public bool $cluster;
+    public string $prefix = '';
+    private string $name;
+    private bool $predis;
+    private int $process;
+
+    public function __construct(private object $client)
+    {
+        $this->process = (int) getmypid();
+        $this->predis = $client instanceof \Predis\ClientInterface;
+        $this->cluster = $this->predis ? !$client->getConnection() instanceof \Predis\Connection\NodeConnectionInterface
+            && !str_contains(get_class($client->getConnection()), 'Replication') : $client instanceof \RedisCluster;
+        try {
+            $prefix = $this->predis ? $client->getOptions()->prefix : $client->getOption(\Redis::OPT_PREFIX);
+            $this->prefix = (string) (is_object($prefix) ? $prefix->getPrefix() : $prefix);
+            $host = $this->cluster || $this->predis ? (string) ($this->cluster ? '' : $client->getConnection()) : (string) $client->getHost();
+            $port = $this->cluster || $this->predis || str_starts_with($host, '/') ? '' : ':' . $client->getPort();
+        } catch (\RedisException) {              // it was never connected: the first command will say so
+        }
+        $this->name = $this->cluster ? 'a cluster' : substr($host ?? '', 0, 26) . ($port ?? ':0');
+    }
+
+    public static function takes(object $o): bool
+    {
+        return $o instanceof \Redis || $o instanceof \RedisCluster || $o instanceof \Predis\ClientInterface;
+    }
+
+    public function label(string $key): string
+    {
+        $shown = sprintf('Redis key %.30s%s at %.33s', $key, strlen($key) > 30 ? '..' : '', $this->name);
+        return preg_replace('/[\x00-\x1f\x7f]/', '?', $shown);
+    }
+
+    /**
+     * One round trip; a command that fails has a Refusal as its reply.
+     * @param list<array{string, list<int|string>}> $commands each with the key that it is about
+     */
+    public function run(array $commands, bool $writes, string $label): array
+    {
+        for ($tries = 1;; $tries++) {
+            $start = microtime(true);
+            if ($this->process !== getmypid()) $this->leaveParent();
+            try {
+                return $this->cluster ? $this->perKey($commands) : $this->send(array_column($commands, 1));
+            } catch (\Exception $e) {
+                $text = $e->getMessage();
+                $own = $e instanceof \RedisException || $e instanceof \RedisClusterException || $e instanceof \Predis\PredisException;
+                if ($e instanceof \Predis\Response\ServerException || ($own && preg_match('/^[A-Z]{2,} |\(CLUSTERDOWN\)/', $text)))
+                    return array_fill(0, count($commands), new Refusal($text));
+                $errno = $own || $e instanceof Cut ? $this->errno($text, microtime(true) - $start) : '';
+                $busy = $e instanceof \BloomFilterException;
+                if (!$busy) $this->reset();
+                if ($busy || $tries > 1 || $writes || $errno === 'Connection timed out' || $errno === 'Connection refused')
+                    throw $this->lost($e, $errno, $writes && !$busy && $errno !== 'Connection refused', $label);
+            }
+        }
+    }
+
+    /** phpredis does not tell a time-out from a reset, but the time taken does. */
+    private function errno(string $text, float $took): string
+    {
+        $limit = $this->predis || $this->cluster ? INF : ($this->client->getReadTimeout() ?: (float) ini_get('default_socket_timeout'));
+        return match (true) {
+            $took >= $limit => 'Connection timed out',
+            (bool) preg_match('/onnection refused|communicate with any node/', $text) => 'Connection refused',
+            stripos($text, 'timed out') !== false => 'Connection timed out',
+            $text === '' || $this->cluster || preg_match('/getaddrinfo|protocol/', $text) => '',
+            default => 'Connection reset by peer',
+        };
+    }
+
+    private function lost(\Exception $e, string $errno, bool $writes, string $label): \BloomFilterException
+    {
+        $what = match (true) {
+            $errno === '' => ($writes ? 'cannot tell what was added: ' : '') . "$label: " . ($e->getMessage() ?: 'the client failed'),
+            $errno === 'Connection refused' => "cannot reach $label: $errno",
+            default => ($writes ? "cannot tell what was added: no reply from $label: " : "cannot get a reply from $label: ") . $errno,
+        };
+        return new \BloomFilterException(substr($what, 0, 159), \BloomFilterException::IO, $e);
+    }
+
+    /** A child of fork makes a connection of its own: both would read each other's replies. */
+    private function leaveParent(): void
+    {
+        $this->process = (int) getmypid();
+        $this->reset();
+    }
+
+    /** A connection after a fault may be out of step. */
+    private function reset(): void
+    {
+        try {
+            if ($this->predis) $this->client->disconnect();
+            else {
+                if (!$this->cluster && $this->client->getMode() > 0) $this->client->discard();
+                $this->client->close();
+            }
+        } catch (\Exception) {
+        }
+    }
+
+    /** @param list<list<int|string>> $commands */
+    private function send(array $commands): array
+    {
+        if (!$this->predis) return $this->sendByPhpredis($commands);
+        $raw = fn(array $command) => \Predis\Command\RawCommand::create(...array_map(strval(...), $command));
+        if (count($commands) === 1) return [$this->reply($this->client->executeCommand($raw($commands[0])))];
+        $pipeline = $this->client->pipeline();
+        foreach ($commands as $command) $pipeline->executeCommand($raw($command));
+        return array_map($this->reply(...), $pipeline->execute());
+    }
+
+    private function sendByPhpredis(array $commands): array
+    {
+        $r = $this->client;
+        if ($r->getMode() !== \Redis::ATOMIC)
+            throw new \BloomFilterException('the Redis object is in a pipeline or transaction: end it first', \BloomFilterException::IO);
+        $r->clearLastError();
+        if (count($commands) === 1) return [$this->reply($r->rawCommand(...$commands[0]))];
+        $r->pipeline();
+        foreach ($commands as $command) $r->rawCommand(...$command);
+        $replies = $r->exec();
+        if (!is_array($replies) || count($replies) !== count($commands)) throw new Cut('the connection was lost between the replies');
+        return array_map($this->reply(...), $replies);
+    }
+
+    private function reply(mixed $reply): mixed
+    {
+        if ($reply instanceof \Predis\Response\ErrorInterface) return new Refusal($reply->getMessage());
+        if ($reply instanceof \Predis\Response\Status) return (string) $reply;
+        if ($reply !== false) return $reply;
+        $error = $this->predis ? null : $this->client->getLastError();
+        return $error ? new Refusal($error) : null;
+    }
+
+    private function perKey(array $commands): array
+    {
+        $replies = [];
+        for ($i = 0; $i < count($commands); $i += count($some)) {
+            [$key, $first] = $commands[$i];
+            $some = [];
+            for ($j = $i; $j < count($commands) && $commands[$j][0] === $key && ($commands[$j][1][0] !== 'EVAL' || $j === $i); $j++) {
+                $some[] = $commands[$j][1];
+                if ($first[0] === 'EVAL') break;
+            }
+            if ($first[0] === 'EVAL') {
+                $replies[] = $this->eval($first[1], array_slice($first, 3), (int) $first[2]);
+                continue;
+            }
+            $arguments = [];
+            foreach ($some as $command) array_push($arguments, count($command), ...$command);
+            $answer = $this->eval(self::EACH, [$key, ...$arguments], 1);
+            foreach ($answer instanceof Refusal ? array_fill(0, count($some), $answer) : $answer as $one)
+                $replies[] = is_array($one) && ($one[0] ?? '') === "\0error" ? new Refusal($one[1]) : $one;
+        }
+        return $replies;
+    }
+
+    /** phpredis would prepend its prefix to keys that have it. */
+    private function eval(string $script, array $arguments, int $keys): mixed
+    {
+        if ($this->predis) return $this->send([['EVAL', $script, $keys, ...$arguments]])[0];
+        $this->client->clearLastError();
+        $this->client->setOption(\Redis::OPT_PREFIX, '');
+        try {
+            return $this->reply($this->client->eval($script, array_map(strval(...), $arguments), $keys));
+        } finally {
+            $this->client->setOption(\Redis::OPT_PREFIX, $this->prefix);
+        }
+    }
+}

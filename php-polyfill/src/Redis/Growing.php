@@ -1,0 +1,195 @@
+<?php
+namespace Bloomfilter\Polyfill\Redis;
+
+use Bloomfilter\Polyfill\{Fault, Filter, Numbers, Params, Part, Sizing};
+
+/** A filter that grows in Redis: part i is the key {K}:p<i>; K:meta has how many there are.  core/redis/scalable.c. */
+final class Growing extends Filter
+{
+    public Key $whole;
+    /** The newest part's mark when K:meta was read: another one says that there may be a later part. */
+    private int $lastMark = 0;
+
+    private function key(int $i): Key
+    {
+        $key = new Key($this->whole->client, Names::of($this->whole->client, $this->whole->key, "p$i"), $this->whole->key);
+        $key->of = sprintf('%08x %s', $this->whole->id, $this->whole->meta);
+        $key->waitReplicas = $this->whole->waitReplicas;
+        return $key;
+    }
+
+    /** Opens parts that others appended. */
+    public function follow(): void
+    {
+        $newest = end($this->parts);
+        $mark = $newest ? $newest->store->mark : 0;
+        [$born, $count] = $this->whole->trip([['HMGET', $this->whole->meta, 'born', 'parts']])[0];
+        if ($born === null || $born === false) throw $this->whole->lost();
+        if (hexdec($born) !== $this->whole->id) $this->recreated();
+        for ($i = count($this->parts); $i < (int) $count; $i++) $this->open($i);
+        if ($i === count($this->parts) && $newest && $newest === end($this->parts)) $this->lastMark = $mark;
+        else $this->lastMark = end($this->parts)->store->mark;
+    }
+
+    private function recreated(): never
+    {
+        $meta = Meta::read($this->whole, Meta::pairs($this->whole->trip([['HGETALL', $this->whole->meta]])[0])) ?? throw $this->whole->lost();
+        if ($meta->d->differenceTo($this->d, Params::SAME_FILTER) || $meta->d->n !== $this->d->n || $meta->d->p !== $this->d->p)
+            throw Fault::fail(\BloomFilterException::MISMATCH, '%s was re-created with other parameters: open it again', $this->whole->label);
+        $this->whole->id = $meta->id;
+        [$this->parts, $this->atLimit] = [[], false];
+        $this->open(0);
+        throw Fault::fail(\BloomFilterException::IO, '%s was re-created: keys added before are gone', $this->whole->label);
+    }
+
+    private function open(int $i): void
+    {
+        $key = $this->key($i);
+        [$hash, $bytes, $end] = $key->trip([['HGETALL', $key->meta], ['STRLEN', $key->key], ['GETRANGE', $key->key, -4, -1]]);
+        $meta = Meta::read($key, Meta::pairs($hash));
+        if (!$meta || $bytes === 0) throw $key->lost();
+        $d = $meta->d;
+        [$d->kind, $d->index] = [Params::PART, $i];
+        $key->take($d);
+        if ($bytes !== $key->length() || Names::mark($end) !== $meta->mark || $meta->filter !== $key->of) throw $key->lost();
+        if ($d->differenceTo($this->d, Params::SAME_HASH)) throw Fault::fail(\BloomFilterException::FORMAT, '%s: its part %d does not belong to it', $this->whole->label, $i);
+        if (!Sizing::partPossible($this->d, $d))
+            throw Fault::fail(\BloomFilterException::FORMAT, '%s: its part %d has n=%d, which does not fit m=%d, p=%g, k=%d', $this->whole->label, $i, $d->n, $d->m, $d->p, $d->k);
+        [$key->mark, $key->id] = [$meta->mark, $meta->id];
+        $this->append(new Part($d, $key, $this->secret));
+    }
+
+    public function makeFirst(): bool
+    {
+        $lost = $this->whole->id ? sprintf('%08x', $this->whole->id) : '';
+        $this->whole->id = Numbers::random();
+        return $this->make($this->next(), $lost) === 1;
+    }
+
+    /** 1: made; 0, 2: others were faster. */
+    private function make(Params $d, string $lost = ''): int
+    {
+        $i = count($this->parts);
+        if ($d->m > Key::MOST_BITS)
+            throw Fault::value('%s cannot grow further: its next part has m=%d bits, and one Redis key holds at most %d', $this->whole->label, $d->m, Key::MOST_BITS);
+        $key = $this->key($i);
+        $key->take($d);
+        $next = Numbers::random();
+        $done = $key->make(function (string $temp, int $mark) use ($key, $d, $i, $next, $lost) {
+            $before = $i ? $this->parts[$i - 1]->store : $this->whole;
+            $names = [$before->key, $before->meta, $temp, $key->key, $key->meta, $this->whole->meta];
+            for ($j = 1; !$i && $j < 256; $j++) array_push($names, $this->key($j)->key, $this->key($j)->meta);
+            $whole = $i ? [] : Meta::ofGrowing($this->whole->key, $this->d, $this->whole->id);
+            return $key->script('append', $names, [$i ? $before->markAt() : $key->markAt(), $i ? sprintf('%08x', $before->mark) : $lost, pack('N', $next),
+                sprintf('%08x', $next), $i, count($whole), ...$whole, ...Meta::fields($key, $d, $mark)]);
+        });
+        if ($done === 3) throw Fault::fail(\BloomFilterException::FORMAT, '%s holds bytes that are not a part of this filter: use another key, or delete them', $key->label);
+        if ($done !== 1) return $done;
+        if ($i) $this->parts[$i - 1]->store->mark = $next;
+        $this->append(new Part($d, $key, $this->secret));
+        $this->lastMark = $key->mark;
+        return 1;
+    }
+
+    // ---- keys ----
+
+    public function existMany(array $keys): array
+    {
+        $found = array_fill(0, count($keys), false);
+        for ($from = 0; $from < $count = count($this->parts); $from = $count) {
+            for ($i = $count; $i-- > $from;) {
+                $open = array_keys($found, false, true);
+                if (!$open) return $found;
+                $part = $this->parts[$i];
+                $positions = array_map(fn(int $key) => $part->place->of($part->place->digest($keys[$key])), $open);
+                foreach ($part->store->testMany($positions) as $j => $has) $found[$open[$j]] = $has;
+            }
+            if (end($this->parts)->store->mark !== $this->lastMark) $this->follow();
+        }
+        return $found;
+    }
+
+    public function addMany(array $keys): array
+    {
+        $this->checkWritable();
+        $new = [];
+        for ($tries = 0; count($new) < count($keys); $tries++) {
+            if ($tries === 1024) throw Fault::fail(\BloomFilterException::IO, '%.80s: others changed its parts %d times during the call: not all keys were added', $this->where(), 1024);
+            $some = array_slice($keys, count($new), max(1, min(100, intdiv(12000, count($this->parts) * $this->d->k))));
+            $before = count($new);
+            array_push($new, ...$this->put($some));
+            $tries = count($new) > $before ? 0 : $tries;
+        }
+        if ($added = array_sum($new)) $this->countNew($added);
+        return $new;
+    }
+
+    /** One script: answers of the keys up to the first that has no room. */
+    private function put(array $keys): array
+    {
+        $newest = end($this->parts);
+        $names = array_map(fn(Part $part) => $part->store->key, $this->parts);
+        $arguments = [];
+        foreach ($this->parts as $part) {
+            $text = '';
+            foreach ($keys as $key) foreach ($part->place->of($part->place->digest($key)) as $at) $text .= str_pad((string) $at, 11, "\0");
+            array_push($arguments, $part->store->markAt(), pack('N', $part->store->mark), $text);
+        }
+        $most = $newest->d->n + ($this->atLimit ? PHP_INT_MAX >> 2 : 0);
+        $commands = [['EVAL', Names::script('put'), count($names) + 2, ...$names, $newest->store->meta, $this->whole->meta, $this->d->k, $most, $newest->d->live,
+            sprintf('%08x', $this->whole->id), ...$arguments]];
+        if ($this->whole->waitReplicas) $commands[] = ['WAIT', $this->whole->waitReplicas, 1000];
+        $replies = $this->whole->trip($commands, true);
+        $answer = $replies[0];
+        if ($answer[0] === -3) $this->follow();
+        if ($answer[0] < 0) {
+            foreach ($this->parts as $i => $part) $part->store->follow($answer[$i + 1] ?? 0);
+            $this->follow();
+            return [];
+        }
+        $newest->d->live = $answer[0];
+        $new = [];
+        foreach (array_slice($answer, 1) as $part) {
+            if ($part === -2) {
+                $next = $this->next();
+                if (!$next) $this->atLimit = true;
+                elseif ($this->make($next) !== 1) $this->follow();
+                break;
+            }
+            $new[] = $part === 0;
+        }
+        if ($new && $this->whole->waitReplicas && $replies[1] < $this->whole->waitReplicas)
+            throw Fault::fail(\BloomFilterException::IO, '%s: added, but only %d of waitReplicas=%d replicas had it in time', $this->whole->label, $replies[1], $this->whole->waitReplicas);
+        return $new;
+    }
+
+    // ---- whole filters ----
+
+    public function replace(int $i, string $bits, string $how): void { $this->parts[$i]->store->exchange($bits, $how === 'united' ? 'OR' : ''); }
+
+    public function expire(float $seconds): void
+    {
+        $this->checkWritable();
+        $this->follow();
+        foreach ($this->parts as $part) $part->store->care('expire', ...RedisFilter::expiry($seconds));
+        $this->wholeCommand(...RedisFilter::expiry($seconds));
+    }
+
+    public function delete(): void
+    {
+        $this->checkWritable();
+        $this->follow();
+        $this->wholeCommand('DEL');
+        foreach (array_reverse($this->parts) as $part)
+            try {
+                $part->store->care('be deleted', 'DEL');
+            } catch (\BloomFilterException $e) {
+                if ($e->getCode() !== \BloomFilterException::LOST) throw $e;
+            }
+    }
+
+    private function wholeCommand(string ...$command): void
+    {
+        if (!$this->whole->script('care', [$this->whole->meta], ['', sprintf('%08x', $this->whole->id), ...$command])) throw $this->whole->lost();
+    }
+}

@@ -1,0 +1,136 @@
+<?php
+namespace Bloomfilter\Polyfill\Redis;
+
+use Bloomfilter\Polyfill\{Fault, Params, Scheme, Sizing};
+
+/** K:meta, the hash that says what the bits are: core/redis/meta.c.  Nothing read is used before it was checked. */
+final class Meta
+{
+    public Params $d;
+    public int $mark = 0;
+    /** The mark it was made with. */
+    public int $id = 0;
+    public int $keys = 0;
+    public bool $adopted = false;
+    public bool $making = false;
+    public ?string $filter = null;
+
+    /** @return list<string> names and values */
+    public static function fields(Key $key, Params $d, int $mark): array
+    {
+        $hex = sprintf('%08x', $mark);
+        return ['owner', $key->owner, ...$key->of !== null ? ['filter', $key->of] : [], ...self::shape('1', $d), 'mark', $hex, 'born', $hex,
+            'by', 'bloomfilter 0.1.0', ...$d->shards > 1 ? ['shards', $d->shards] : [], ...$d->counting ? ['cell_bits', 4] : []];
+    }
+
+    private static function shape(string $format, Params $d): array
+    {
+        return ['format', $format, 'scheme', $d->scheme->name, 'm', $d->m, 'n', $d->n, 'k', $d->k, 'p', Fault::number($d->p, 17),
+            'secret', sprintf('%016x', $d->secretCheck)];
+    }
+
+    /** Of a filter that grows; its mark is its id. */
+    public static function ofGrowing(string $owner, Params $d, int $id): array
+    {
+        return ['owner', $owner, ...self::shape('2', $d), 'kind', 'grow', 'grow', Fault::number($d->grow, 17), 'parts', 1, 'born', sprintf('%08x', $id)];
+    }
+
+    /** HGETALL as phpredis and Predis give it: a list, or pairs already. */
+    public static function pairs(mixed $reply): array
+    {
+        if (!is_array($reply) || !array_is_list($reply)) return is_array($reply) ? $reply : [];
+        for ($pairs = [], $i = 0; $i + 1 < count($reply); $i += 2) $pairs[$reply[$i]] = $reply[$i + 1];
+        return $pairs;
+    }
+
+    private static function bad(Key $key, string $field): \BloomFilterException
+    {
+        return Fault::fail(\BloomFilterException::FORMAT, '%s: field %s of its companion hash (:meta) is missing or invalid', $key->label, $field);
+    }
+
+    private static function whole(?string $text, int $least, int $most): ?int
+    {
+        return $text !== null && preg_match('/^[0-9]{1,19}$/', $text) && is_int($v = filter_var(ltrim($text, '0') ?: '0', FILTER_VALIDATE_INT))
+            && $v >= $least && $v <= $most ? $v : null;
+    }
+
+    private static function hex(?string $text, int $digits): ?int
+    {
+        if ($text === null || !preg_match("/^[0-9a-f]{1,$digits}$/", $text)) return null;
+        return unpack('J', hex2bin(str_pad($text, 16, '0', STR_PAD_LEFT)))[1];
+    }
+
+    private static function other(Key $key, string $name): \BloomFilterException
+    {
+        $shown = preg_replace('/[\x00-\x1f\x7f]/', '?', substr($name, 0, 32)) . (strlen($name) > 32 ? '..' : '');
+        return Fault::fail(\BloomFilterException::FORMAT, '%s belongs to the filter %s: open that one, or use another key', $key->label, $shown);
+    }
+
+    /** null: there is none. */
+    public static function read(Key $key, array $hash): ?self
+    {
+        if (!$hash) return null;
+        $meta = new self;
+        $meta->adopted = isset($hash['adopted']);
+        $meta->making = isset($hash['making']);
+        if (!isset($hash['owner'])) throw self::bad($key, 'owner');
+        if ($hash['owner'] !== $key->owner) throw self::other($key, $hash['owner']);
+        if ($key->of !== null) {
+            $meta->filter = $hash['filter'] ?? '';
+            if (!preg_match('/^[0-9a-f]{8} ./', $meta->filter)) throw self::bad($key, 'filter');
+            if (substr($meta->filter, 9) !== substr($key->of, 9)) throw self::other($key, substr($meta->filter, 9));
+        }
+        if (!isset($hash['format'])) throw self::bad($key, 'format');
+        if ($hash['format'] !== '1' && $hash['format'] !== '2')
+            throw Fault::fail(\BloomFilterException::FORMAT, '%s has format %.8s, this build reads up to 2', $key->label, $hash['format']);
+        $meta->d = self::params($key, $hash);
+        $meta->id = self::hex($hash['born'] ?? null, 8) ?? 0;
+        $meta->keys = $meta->d->live = self::whole($hash['keys'] ?? null, 0, PHP_INT_MAX) ?? 0;
+        if ($hash['format'] === '2') self::growing($key, $hash, $meta->d);
+        else $meta->mark = self::hex($hash['mark'] ?? null, 8) ?: throw self::bad($key, 'mark');
+        return $meta;
+    }
+
+    private static function params(Key $key, array $hash): Params
+    {
+        try {
+            $scheme = Scheme::find($hash['scheme'] ?? throw self::bad($key, 'scheme'));
+        } catch (\ValueError) {
+            throw Fault::fail(\BloomFilterException::FORMAT, '%s has scheme %.24s, which this build does not know', $key->label, $hash['scheme']);
+        }
+        if (($hash['cell_bits'] ?? '4') !== '4')
+            throw Fault::fail(\BloomFilterException::FORMAT, '%s has %.8s bits per position, this build knows 1 and 4', $key->label, $hash['cell_bits']);
+        $shards = isset($hash['shards']) ? self::whole($hash['shards'], 1, 4096) : 1;
+        $m = self::whole($hash['m'] ?? null, 1, Sizing::MOST_M);
+        $n = self::whole($hash['n'] ?? null, 1, PHP_INT_MAX);
+        $k = self::whole($hash['k'] ?? null, 1, $scheme->mostK);
+        $counting = isset($hash['cell_bits']);
+        $most = $scheme->native || $counting ? Key::MOST_BITS : 1 << 32;
+        if (!$m || !$shards || $m % $scheme->step($shards) || ($shards > 1 && !$scheme->native)
+            || (intdiv($m * ($counting ? 4 : 1), $shards) > $most && $hash['format'] === '1')) throw self::bad($key, 'm or shards');
+        if (!$n) throw self::bad($key, 'n');
+        if (!$k) throw self::bad($key, 'k');
+        try {
+            $scheme->checkLimits($m, $k);
+        } catch (\ValueError) {
+            throw self::bad($key, 'm or k');
+        }
+        $p = $hash['p'] ?? '';
+        if (!is_numeric($p) || !($p >= 0 && $p <= 1)) throw self::bad($key, 'p');
+        $d = new Params($scheme, $m, $n, $k, (float) $p, $shards, $counting);
+        $d->secretCheck = self::hex($hash['secret'] ?? null, 16) ?? throw self::bad($key, 'secret');
+        return $d;
+    }
+
+    private static function growing(Key $key, array $hash, Params $d): void
+    {
+        if (($hash['kind'] ?? '') === 'window') throw Fault::unsupported('%s forgets: window needs the extension', $key->label);
+        if (($hash['kind'] ?? '') !== 'grow') throw self::bad($key, 'kind');
+        $d->kind = Params::GROW;
+        $d->grow = is_numeric($hash['grow'] ?? null) ? (float) $hash['grow'] : 0.0;
+        $d->live = self::whole($hash['parts'] ?? null, 1, 256) ?? throw self::bad($key, 'parts');
+        if (!($d->grow > 1 && $d->grow <= 1e300)) throw self::bad($key, 'grow');
+        if (!$d->scheme->native) throw self::bad($key, 'scheme');
+        if (!Sizing::possible($d)) throw self::bad($key, 'm for its n, p and k');
+    }
+}

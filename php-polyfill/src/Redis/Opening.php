@@ -1,0 +1,175 @@
+<?php
+namespace Bloomfilter\Polyfill\Redis;
+
+use Bloomfilter\Polyfill\{Fault, Filter, Numbers, Params, Part, Placement, Sizing, Spec};
+
+/** Opens what is under a key, or makes a filter there. */
+final class Opening
+{
+    private function __construct(private Spec $spec, private Client $client, private Key $key) {}
+
+    public static function filter(Spec $spec): Filter
+    {
+        if ($spec->timeout || $spec->retryAfter)
+            throw Fault::value('%s is for URLs: a Redis client has its own policy', $spec->timeout ? 'timeout' : 'retryAfter');
+        if ((string) $spec->key === '') throw Fault::value('a Redis client needs key, the name of the filter in Redis');
+        $client = new Client($spec->client);
+        if ($client->cluster && $spec->waitReplicas)
+            throw Fault::unsupported("waitReplicas is not possible with a cluster's object: it sends commands as scripts, and a script cannot WAIT");
+        $name = $client->prefix . $spec->key;
+        if ($client->cluster && !Names::tagged($name) && str_contains($name, '}'))
+            throw Fault::value('key %.60s has a } in it, so in a cluster it needs a hash tag, as in {seen}:1', $name);
+        $key = new Key($client, $name, $name);
+        $key->waitReplicas = $spec->waitReplicas;
+        return (new self($spec, $client, $key))->open();
+    }
+
+    private function mayCreate(): bool { return !$this->spec->readOnly && !$this->spec->mustExist && Sizing::suffices($this->spec); }
+
+    private function open(): Filter
+    {
+        for ($tries = 0; $tries < 100; $tries++) {
+            $f = $this->attach();
+            $this->spec->created = !$f;
+            if ($f ??= $this->create()) break;
+        }
+        if (!$f) throw Fault::fail(\BloomFilterException::IO, '%.80s is created and deleted all the time: it could neither be opened nor created', $this->key->label);
+        [$f->home, $f->label, $f->key, $f->batch] = ['redis', $this->key->label, $this->key->key, max(1, min(1000, intdiv(65536, $f->d->k)))];
+        $f->readOnly = $this->spec->readOnly ? '' : null;
+        return $f;
+    }
+
+    private function fixed(Params $d): Filter
+    {
+        $f = new RedisFilter($d, $this->spec->secret);
+        $f->append(new Part($d, $d->shards > 1 ? new Shards($this->key, $d) : $this->key, $this->spec->secret));
+        return $f;
+    }
+
+    /** What is there: Redis is read again where another program is in the middle of making or deleting it. */
+    private function attach(): ?Filter
+    {
+        for ($i = 0;; $i++) {
+            try {
+                return $this->attachOnce();
+            } catch (\BloomFilterException $e) {
+                if ($i === 5 || !in_array($e->getCode(), [\BloomFilterException::FORMAT, \BloomFilterException::MISMATCH], true) || !$this->mayChange) throw $e;
+                usleep(4000);
+            }
+        }
+    }
+
+    private bool $mayChange = false;
+
+    private function attachOnce(): ?Filter
+    {
+        $key = $this->key;
+        $this->mayChange = false;
+        [$hash, $bytes, $end] = $key->trip([['HGETALL', $key->meta], ['STRLEN', $key->key], ['GETRANGE', $key->key, -4, -1]]);
+        $meta = Meta::read($key, Meta::pairs($hash));
+        if ($meta) $key->id = $meta->id;
+        $this->seen = $meta->mark ?? 0;
+        if ($meta && ($meta->d->kind === Params::GROW || $meta->d->shards > 1)) return $this->attachMany($meta);
+        if ($bytes === 0) return $this->mayCreate() ? null : throw $meta ? $key->lost()
+            : Fault::fail(\BloomFilterException::NOT_FOUND, '%s does not exist', $key->label);
+        $this->mayChange = true;
+        if (!$meta) return $this->attachForeign($bytes);
+        $key->take($meta->d);
+        if ($bytes !== $key->length() || Names::mark($end) !== $meta->mark && $key->length() % 4 === 0) {
+            $mark = $key->length() > Key::MOST_BITS >> 3 && $bytes === $key->length() ? $meta->mark : 0;
+            if (!$mark && $meta->adopted) $mark = Names::mark((string) $key->trip([['GETRANGE', $key->key, $key->markAt(), $key->markAt() + 3]])[0]);
+            if ($mark !== $meta->mark) throw Fault::fail(\BloomFilterException::FORMAT, '%s holds %d bytes, but not the mark of its :meta: delete both keys to start again', $key->label, $bytes);
+        }
+        $key->mark = $meta->mark;
+        $this->check($meta->d);
+        return $this->fixed($meta->d);
+    }
+
+    private int $seen = 0;
+
+    private function attachMany(Meta $meta): Filter
+    {
+        $this->check($meta->d);
+        $this->key->take($meta->d);
+        if ($meta->d->kind !== Params::GROW) {
+            $this->key->mark = $meta->mark;
+            $f = $this->fixed($meta->d);
+            $f->parts[0]->store->open($this->mayCreate());
+            return $f;
+        }
+        $f = new Growing($meta->d, $this->spec->secret);
+        $f->whole = $this->key;
+        $f->follow();
+        return $f;
+    }
+
+    private function check(Params $d): void
+    {
+        $d->checkMatch($this->spec, $this->key->label);
+        Placement::match($d, $this->spec->secret, $this->key->label);
+    }
+
+    private function create(): ?Filter
+    {
+        $d = Sizing::any($this->spec, Key::MOST_BITS);
+        $d->secretCheck = Placement::check($d->scheme, $this->spec->secret);
+        $this->key->take($d);
+        $most = $d->scheme->native || $d->counting ? Key::MOST_BITS : 1 << 32;
+        if (intdiv($d->bits(), $d->shards) > $most)
+            throw Fault::value('m=%d %s do not fit %u Redis key%s of at most %d: larger filters need %s shards', $d->m, $d->cells(), $d->shards,
+                $d->shards > 1 ? 's' : '', intdiv(Key::MOST_BITS, $d->cellBits()), $d->scheme->native ? 'more' : 'a scheme with');
+        if ($d->kind === Params::GROW) {
+            $f = new Growing($d, $this->spec->secret);
+            $f->whole = $this->key;
+            return $f->makeFirst() ? $f : null;
+        }
+        $f = $this->fixed($d);
+        $made = $d->shards > 1 ? $f->parts[0]->store->make($this->seen) : $this->key->create($this->seen) === 1;
+        return $made ? $f : null;
+    }
+
+    // ---- bitmaps of other systems ----
+
+    private function attachForeign(int $bytes): Filter
+    {
+        [$spec, $key] = [$this->spec, $this->key];
+        if (!($spec->mustExist || $spec->readOnly || $spec->adopt) || $spec->scheme === null)
+            throw Fault::fail(\BloomFilterException::FORMAT, '%s holds %d bytes that are not our filter: to take over a bitmap of another system, give scheme, m, k and adopt', $key->label, $bytes);
+        $this->mayChange = false;
+        if ($spec->shards > 1) throw Fault::unsupported('%s is a foreign bitmap: it has no shards', $key->label);
+        if ($spec->cache && !$spec->adopt) throw Fault::unsupported('%s is a foreign bitmap: it has no mark, and cache needs one', $key->label);
+        if ($spec->counting) throw Fault::unsupported('%s holds bytes of another system, which are bits and not counters', $key->label);
+        $d = Sizing::fixed($spec, Key::MOST_BITS);
+        $d->secretCheck = Placement::check($d->scheme, $spec->secret);
+        $key->take($d);
+        $this->fits($d, $bytes);
+        $key->foreign = !$spec->adopt;
+        if ($spec->adopt) $this->adopt($d);
+        return $this->fixed($d);
+    }
+
+    private function fits(Params $d, int $bytes): void
+    {
+        $label = $this->key->label;
+        $needs = $d->m + 7 >> 3;
+        if ($bytes > $needs && $bytes !== $this->key->length())
+            throw Fault::fail(\BloomFilterException::MISMATCH, '%s holds %d bytes, m=%d bits take %d: it has another m', $label, $bytes, $d->m, $needs);
+        if ($this->spec->adopt && $bytes > $needs)
+            throw Fault::fail(\BloomFilterException::MISMATCH, '%s holds %d bytes, more than m=%d needs: adopt would overwrite the last 4; pass its true m, or rebuild it without adopt', $label, $bytes, $d->m);
+        $last = $d->m % 8 ? (string) $this->key->trip([['GETRANGE', $this->key->key, $d->m >> 3, $d->m >> 3]])[0] : '';
+        if ($last !== '' && ord($last) & 0xFF >> $d->m % 8)
+            throw Fault::fail(\BloomFilterException::MISMATCH, '%s has bits set past m=%d: it has another m', $label, $d->m);
+    }
+
+    private function adopt(Params $d): void
+    {
+        $key = $this->key;
+        $mark = Numbers::random();
+        do {
+            $done = $key->script('adopt', [$key->key, $key->meta], [$key->markAt(), $d->m + 7 >> 3, 8 << 20, $this->seen ? sprintf('%08x', $this->seen) : '', pack('N', $mark),
+                ...Meta::fields($key, $d, $mark), 'adopted', '1']);
+        } while ($done === 2);
+        if ($done !== 1) throw Fault::fail(\BloomFilterException::IO, '%s changes too fast to be adopted', $key->label);
+        $key->mark = $key->id = $mark;
+    }
+}

@@ -1,0 +1,80 @@
+<?php
+namespace Bloomfilter\Polyfill;
+
+/** Two filters: union, intersection, comparison, estimates. */
+final class Sets
+{
+    private static function sameParts(Filter $a, Filter $b): void
+    {
+        [$n, $o] = [count($a->parts), count($b->parts)];
+        if ($n !== $o) throw Fault::value('filters that grow must have grown equally: one has %u parts, the other %u', $n, $o);
+        foreach ($a->parts as $i => $part)
+            if ($part->d->m !== $b->parts[$i]->d->m)
+                throw Fault::value('filters that grow must have grown equally: part %u has m=%d here and m=%d there', $i, $part->d->m, $b->parts[$i]->d->m);
+    }
+
+    public static function combine(Filter $into, Filter $from, bool $unite): void
+    {
+        $into->d->checkSame($from->d);
+        if (!$unite && $into->d->kind === Params::GROW)
+            throw Fault::value('filters that grow or forget cannot be intersected: a key may be in different parts of them');
+        $into->checkWritable();
+        $into->follow();
+        $from->follow();
+        self::sameParts($into, $from);
+        foreach ($into->parts as $i => $part) {
+            if ($into->batch) $into->replace($i, $from->parts[$i]->bits(), $unite ? 'united' : 'intersected');
+            else $part->store->replace(Bits::combine($part->bits(), $from->parts[$i]->bits(), $unite, $part->d->counting));
+            if ($into->d->kind === Params::GROW)
+                $part->d->live = max($part->d->live, min((int) Rates::estimate($part->d, $part->ones())['count'], $part->d->m));
+        }
+        if ((Filter::$untilCheck[spl_object_id($into)] ?? 0) !== PHP_INT_MAX) State::warnIfFull($into);
+    }
+
+    /** A new filter in memory. */
+    public static function combined(Filter $a, Filter $b, bool $unite): Filter
+    {
+        $a->d->checkSame($b->d);
+        $result = $a->copy();
+        Filter::$untilCheck[spl_object_id($result)] = PHP_INT_MAX;
+        self::combine($result, $b, $unite);
+        Filter::$untilCheck[spl_object_id($result)] = 0;
+        return $result;
+    }
+
+    public static function equal(Filter $a, Filter $b): bool
+    {
+        try {
+            $a->d->checkSame($b->d);
+            $a->follow();
+            $b->follow();
+            self::sameParts($a, $b);
+        } catch (\ValueError) {
+            return false;
+        }
+        foreach ($a->parts as $i => $part)
+            if ($part->bits() !== $b->parts[$i]->bits()) return false;
+        return true;
+    }
+
+    public static function subset(Filter $a, Filter $b): bool
+    {
+        $a->d->checkSame($b->d);
+        return Bits::within($a->bits('be compared'), $b->bits('be compared'), $a->d->counting);
+    }
+
+    public static function unionCount(Filter $a, Filter $b): float
+    {
+        $a->d->checkSame($b->d);
+        $both = $a->bits('be compared') | $b->bits('be compared');       // counters: above 0 where one is
+        return Rates::estimate($a->d, Bits::ones($both, $a->d->counting))['count'];
+    }
+
+    /** |A| + |B| - |A or B|: bits set in both may be of different keys. */
+    public static function intersectionCount(Filter $a, Filter $b): float
+    {
+        $both = self::unionCount($a, $b);
+        [$x, $y] = [State::of($a)['count'], State::of($b)['count']];
+        return max(0.0, min($x + $y - $both, $x, $y));
+    }
+}

@@ -1,0 +1,97 @@
+"""The polyfill against the extension and the vectors: the same bits, bytes and answers."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import products
+import pytest
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+POLYFILL = ROOT / "php-polyfill"
+
+
+def run(command, *args):
+    return products.run([*command, *args], text=True)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_random_shapes_are_the_same(seed, with_extension, with_polyfill):
+    theirs, ours = (
+        run(php, HERE / "shapes.php", seed).splitlines() for php in (with_extension, with_polyfill)
+    )
+    assert len(theirs) == 150
+    for a, b in zip(theirs, ours, strict=True):
+        assert a == b
+
+
+def test_vectors(with_polyfill):
+    *wrong, counts = run(with_polyfill, HERE / "vectors.php").splitlines()
+    assert not wrong, "\n".join(wrong[:20])
+    assert all(number > 20 for number in json.loads(counts).values()), counts
+
+
+# ---- what it is as a package ----
+DECLARED = "require $argv[1]; echo json_encode(array_map(fn($c) => class_exists($c) ? (new ReflectionClass($c))->isInternal() : null, ['BloomFilter', 'CountingBloomFilter', 'BloomFilterException']));"
+
+
+def test_declares_its_classes_only_without_the_extension(php):
+    autoload = str(POLYFILL / "autoload.php")
+    assert json.loads(run([php, "-n"], "-r", DECLARED, autoload)) == [False, False, False]
+    beside = products.php_command()
+    assert json.loads(run(beside, "-r", DECLARED, autoload)) == [True, True, True]
+    code = "$before = get_included_files(); require $argv[1]; new BloomFilter(10, 10); echo count(spl_autoload_functions());"
+    assert run(beside, "-r", code, autoload) == "0"
+
+
+def test_composer_knows_it():
+    package = json.loads((POLYFILL / "composer.json").read_text())
+    assert package["name"] == "bloomfilter/polyfill"
+    assert package["provide"] == {"ext-bloomfilter": "*"}
+    assert "replace" not in package
+    assert package["autoload"] == {"files": ["autoload.php"]}
+
+
+def test_runs_without_any_extension_that_may_be_missing(php):
+    code = "require $argv[1]; $f = new BloomFilter(n: 1000, p: 0.01); $f->addMany(range(1, 100)); echo $f->count() > 90 ? 'fine' : 'wrong';"
+    assert run([php, "-n"], "-r", code, str(POLYFILL / "autoload.php")) == "fine"
+
+
+def test_files_are_small():
+    lines = {path.name: path.read_text().count("\n") for path in POLYFILL.rglob("*.php")}
+    assert max(lines.values()) <= 500, lines
+
+
+def test_scripts_are_those_of_the_core():
+    subprocess.run([ROOT / "scripts" / "gen-polyfill", "--check"], check=True)
+
+
+def test_constants_are_the_extensions(php):
+    stub = (ROOT / "php-ext" / "bloomfilter.stub.php").read_text()
+    theirs = re.findall(r"const ([A-Z_]+) = (-?\d+);", stub)
+    ours = re.findall(
+        r"const ([A-Z_]+) = (-?\d+);", (POLYFILL / "src" / "BloomFilterException.php").read_text()
+    )
+    assert ours == theirs and len(ours) > 8
+
+
+def test_methods_are_the_extensions(with_polyfill):
+    """Names, arguments, defaults; the argument of a single key has no type: PHP would make 1 of true."""
+    code = """foreach (['BloomFilter', 'CountingBloomFilter'] as $c) foreach ((new ReflectionClass($c))->getMethods(ReflectionMethod::IS_PUBLIC) as $m)
+        if ($m->class === $c && $m->name[0] . $m->name[1] !== '__' || in_array($m->name, ['__construct', '__serialize', '__unserialize']))
+            echo $c, '::', $m->name, '(', implode(', ', array_map(fn($p) => ($p->name === 'key' && count($m->getParameters()) === 1 ? '' : $p->getType()) . ' $' . $p->name . ($p->isOptional() ? '?' : ''), $m->getParameters())),
+            '): ', $m->getReturnType(), "\n";"""
+    load = f"require '{POLYFILL}/autoload.php';"
+    theirs, ours = (
+        sorted(run(php, "-r", load + code).splitlines())
+        for php in (products.php_command(), with_polyfill)
+    )
+    assert ours == theirs
+
+
+def test_own(with_polyfill, with_extension):
+    quiet = with_polyfill.index("bloomfilter.warn=0")
+    warns = with_polyfill[: quiet - 1] + with_polyfill[quiet + 1 :]
+    assert run(warns, HERE / "own.php", *with_extension) == "done\n"
