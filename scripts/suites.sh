@@ -356,6 +356,7 @@ test_tree() {
     run_noted 'reference is what stubs and header say' gen-api "$root/scripts/gen-api" --check
     run_noted 'catalogue is what its generator says' gen-catalogue "$root/scripts/gen-catalogue" --check
     run_noted 'package.xml lists the files there are' gen-package "$root/scripts/gen-package" --check
+    run_noted 'php-polyfill/lua has the scripts of the core' gen-polyfill "$root/scripts/gen-polyfill" --check
     run_noted 'lint' lint "$root/scripts/lint" --all
     run_pytest 'scripts/test itself' runner tests/runner
 }
