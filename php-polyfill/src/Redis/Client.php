@@ -15,6 +15,8 @@ final class Client
     private string $name;
     private bool $predis;
     private int $process;
+    /** phpredis before 6.3 forgets its map of slots with a node, and its next command would crash. */
+    private bool $broken = false;
 
     public function __construct(private object $client)
     {
@@ -53,10 +55,12 @@ final class Client
         for ($tries = 1;; $tries++) {
             $start = microtime(true);
             if ($this->process !== getmypid()) $this->leaveParent();
+            if ($this->broken) throw Fault::fail(\BloomFilterException::IO, '%s: a node was lost, phpredis before 6.3 crashes now: create a new object', $label);
             try {
                 return $this->cluster ? $this->perKey($commands) : $this->send(array_column($commands, 1));
             } catch (\Exception $e) {
                 $text = $e->getMessage();
+                $this->broken = $this->cluster && !$this->predis && version_compare((string) phpversion('redis'), '6.3', '<');
                 $own = $e instanceof \RedisException || $e instanceof \RedisClusterException || $e instanceof \Predis\PredisException;
                 if ($e instanceof \Predis\Response\ServerException || ($own && preg_match('/^[A-Z]{2,} |\(CLUSTERDOWN\)/', $text)))
                     return array_fill(0, count($commands), new Refusal($text));

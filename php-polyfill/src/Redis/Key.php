@@ -190,14 +190,8 @@ final class Key implements Store
 
     public function removeMany(array $keys): array
     {
-        return $this->change($keys, min(50, intdiv(1500, count($keys[0] ?? [0]))), function (array $some) {
-            foreach ($some as $positions) {
-                $distinct = array_unique($positions);
-                sort($distinct);
-                $arguments[] = [count($distinct), ...$distinct];
-            }
-            return $this->eval('count_down', $this->names(), [...$this->known(), ...array_merge(...$arguments)]);
-        }, 'removed');
+        return $this->change($keys, min(50, intdiv(1500, count($keys[0] ?? [0]))),
+            fn(array $some) => $this->eval('count_down', $this->names(), [...$this->known(), ...$this->places($some)]), 'removed');
     }
 
     /** K, and K:meta only where the mark is there: in a cluster that moves a slot several keys may have to wait. */
