@@ -191,7 +191,7 @@ class Filter
             $this->replace($i, str_repeat("\0", $part->d->bytes()), 'cleared');
             if ($this->d->kind === Params::GROW) $part->d->live = 0;
         }
-        unset(self::$untilCheck[spl_object_id($this)]);
+        self::$untilCheck[spl_object_id($this)] = 0;
     }
 
     public function sync(): void {}

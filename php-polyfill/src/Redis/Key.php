@@ -51,9 +51,9 @@ final class Key implements Store
     // ---- trips ----
 
     /** @param list<list<int|string>> $commands  @return list<mixed> replies; the first refusal is thrown */
-    public function trip(array $commands, bool $writes = false): array
+    public function trip(array $commands, ?string $done = null): array
     {
-        $replies = $this->client->run(array_map(fn(array $command) => [$this->key, $command], $commands), $writes, $this->label);
+        $replies = $this->client->run(array_map(fn(array $command) => [$this->key, $command], $commands), $done, $this->label);
         foreach ($replies as $reply) if ($reply instanceof Refusal) throw $reply->exception($this->label);
         return $replies;
     }
@@ -62,7 +62,7 @@ final class Key implements Store
 
     public function script(string $script, array $keys, array $arguments): int
     {
-        return (int) $this->trip([$this->eval($script, $keys, $arguments)], true)[0];
+        return (int) $this->trip([$this->eval($script, $keys, $arguments)], '')[0];
     }
 
     private function markCommands(): array
@@ -190,14 +190,8 @@ final class Key implements Store
 
     public function removeMany(array $keys): array
     {
-        return $this->change($keys, min(50, intdiv(1500, count($keys[0] ?? [0]))), function (array $some) {
-            foreach ($some as $positions) {
-                $distinct = array_unique($positions);
-                sort($distinct);
-                $arguments[] = [count($distinct), ...$distinct];
-            }
-            return $this->eval('count_down', $this->names(), [...$this->known(), ...array_merge(...$arguments)]);
-        }, 'removed');
+        return $this->change($keys, min(50, intdiv(1500, count($keys[0] ?? [0]))),
+            fn(array $some) => $this->eval('count_down', $this->names(), [...$this->known(), ...$this->places($some)]), 'removed');
     }
 
     /** K, and K:meta only where the mark is there: in a cluster that moves a slot several keys may have to wait. */
@@ -231,7 +225,7 @@ final class Key implements Store
             $chunks = array_chunk($left, max($most, 1));
             $commands = array_map($script, $chunks);
             if ($this->waitReplicas) $commands[] = ['WAIT', $this->waitReplicas, 1000];
-            $replies = $this->trip($commands, true);
+            $replies = $this->trip($commands, $done);
             foreach ($chunks as $j => $chunk) {
                 if (($replies[$j][0] ?? null) === -1) {
                     if ($this->foreign) throw $this->lost();
@@ -270,13 +264,13 @@ final class Key implements Store
     {
         $last = $this->apart() ? ['SETRANGE', $temp, $this->markAt - 1, "\0"] : ['SETRANGE', $temp, $this->markAt, pack('N', $mark)];
         for ($at = self::STEP - 1; $at < $this->markAt; $at += self::STEP) $commands[] = ['SETRANGE', $temp, $at, "\0"];
-        foreach (array_chunk([...$commands ?? [], $last], 8) as $some) $this->trip([...$some, ['EXPIRE', $temp, 600]], true);
+        foreach (array_chunk([...$commands ?? [], $last], 8) as $some) $this->trip([...$some, ['EXPIRE', $temp, 600]], '');
     }
 
     private function discard(string $temp): void
     {
         try {
-            $this->trip([['DEL', $temp]], true);
+            $this->trip([['DEL', $temp]], '');
         } catch (\BloomFilterException) {
         }
     }
@@ -324,7 +318,7 @@ final class Key implements Store
             for ($at = $this->bits + 7 >> 3; $at > 0; $at -= $n) {
                 $n = $at % self::STEP ?: self::STEP;
                 if (trim($piece = substr($bits, $at - $n, $n), "\0") !== '')
-                    $this->trip([['SETRANGE', $temp, $at - $n, $piece], ['EXPIRE', $temp, 600]], true);
+                    $this->trip([['SETRANGE', $temp, $at - $n, $piece], ['EXPIRE', $temp, 600]], '');
             }
             for ($i = 0; $i < self::TRIES; $i++) {
                 $this->replaced($this->seen($this->trip($this->markCommands())));
