@@ -118,7 +118,7 @@ c_build_sanitized() {
     c_build sanitized None '-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all'
 }
 c_build_quiet() {
-    cmake -S "$root" -B "$out/stage/$1" -DCMAKE_BUILD_TYPE="$2" -DCMAKE_C_FLAGS="$3" -DBLOOMFILTER_WERROR="${BLOOMFILTER_WERROR:-0}" -UBLOOMFILTER_SERVER "${@:4}"
+    cmake -S "$root" -B "$out/stage/$1" -DBUILD_TESTING=ON -DCMAKE_BUILD_TYPE="$2" -DCMAKE_C_FLAGS="$3" -DBLOOMFILTER_WERROR="${BLOOMFILTER_WERROR:-0}" -UBLOOMFILTER_SERVER "${@:4}"
     cmake --build "$out/stage/$1" -j "$jobs" "${c_only[@]}"
 }
 # A program that was deleted leaves its binary behind.
