@@ -292,7 +292,7 @@ _shtab_bloomfilter_plot_options=(
   "--secret-file[the secret of a keyed filter\: a file of 16 bytes, or of 32 hexadecimal digits]:FILE:_files"
   "--json[answer in JSON, for programs]"
   "(- : *)--version[print the version and exit]"
-  ":k\: rate against k\; fill\: rate against fill\; bits\: bits per key against p\; growth\: a real filter while it fills up\; all (default)\: the four:(k fill bits growth all)"
+  ":k\: rate against k\; fill\: rate against fill\; bits\: bits per key against p\; growth\: a filter while keys are added\; all (default)\: all four:(k fill bits growth all)"
   ":keys, one per line (default\: generated URLs):_files"
 )
 
@@ -322,7 +322,7 @@ _shtab_bloomfilter_remove_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   {-0,--null}"[keys end at a NUL byte instead of a line feed, also in the output]"
   {-q,--quiet}"[no summary and no progress bar]"
-  "--print[print the keys that were removed, or those that were not there]:show:(removed absent)"
+  "--print[print the keys that were removed, or those that were absent]:show:(removed absent)"
   "--sync[return only when everything is on disk and survives a power loss]"
   "--key[the filter\'s name in Redis, if the URL does not contain it (\?key\=NAME)]:NAME:"
   "--secret-file[the secret of a keyed filter\: a file of 16 bytes, or of 32 hexadecimal digits]:FILE:_files"
@@ -342,8 +342,8 @@ _shtab_bloomfilter_serve_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--host[address to listen on (default 127.0.0.1)]:HOST:"
   "--port[port to listen on (default 6381)]:PORT:"
-  "--token[ask for Authorization\: Bearer TOKEN]:TOKEN:"
-  "--threads[threads that answer]:COUNT:"
+  "--token[require the header Authorization\: Bearer TOKEN]:TOKEN:"
+  "--threads[number of threads]:COUNT:"
   "--secret-file[the secret of a keyed filter\: a file of 16 bytes, or of 32 hexadecimal digits]:FILE:_files"
   "-n[keys it is sized for]:KEYS:"
   "-p[rate of false positives at that many keys, such as 0.01]:RATE:"

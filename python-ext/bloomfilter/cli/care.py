@@ -13,7 +13,7 @@ from .filters import brief, describe
 
 
 def agreed(args: Namespace, question: str) -> None:
-    """Asks where a person can answer."""
+    """Asks if standard input is a terminal and --yes is not given."""
     if args.yes or not sys.stdin or not sys.stdin.isatty():
         return
     print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)

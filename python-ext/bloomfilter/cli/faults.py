@@ -16,7 +16,6 @@ SAID = {
     r"^([mnkp]) must be ": r"-\1 must be ",
     r"^(scheme|grow|window|parts|shards) must be ": r"--\1 must be ",
     r"give m and n, n and p, m and k, or m and p$": "pass -n and -p (or -m and -n, -m and -k, -m and -p)",
-    r"(is not a filter file(:| \().*)": r"\1; FILE comes before KEYFILE",
     r"give scheme, m, k and adopt$": "pass --scheme, -m and -k, or use bloomfilter adopt",
 }
 

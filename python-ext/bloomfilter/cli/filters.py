@@ -30,7 +30,7 @@ def describe(bf: BloomFilter) -> dict[str, Any]:
 
 
 def variant(bf: BloomFilter) -> str:
-    """What it can do beside a fixed filter, or nothing."""
+    """What a fixed filter cannot do, as text; empty for a fixed filter."""
     if bf.grow:
         return f"grows by {bf.grow:g}, {report.count(homes.parts_of(bf), 'part')} now"
     if bf.window:
@@ -64,7 +64,7 @@ def create(args: Namespace) -> int:
 
 # ---- info ----
 def sized_for(bf: BloomFilter) -> int:
-    """Keys that it has room for now: a growing one more than it began with."""
+    """Number of keys that it has room for now; in a growing filter, in all its parts."""
     return sum(part["n"] for part in bf.part_info()) if bf.grow else bf.n
 
 
@@ -123,14 +123,14 @@ def info(args: Namespace) -> int:
 
 # ---- merge ----
 def unlike(a: BloomFilter, b: BloomFilter) -> bool:
-    """The sizes of growing filters follow from what they began with; whether they have grown alike
-    the union says."""
+    """Growing filters are compared by their initial size.  The union itself refuses filters that have
+    grown differently."""
     both = ((type(x), x.grow, x.window, x.n if x.grow else x.m, x.k, x.scheme) for x in (a, b))
     return next(both) != next(both)
 
 
 def same(inputs: list[BloomFilter], names: list[str]) -> None:
-    """Said before anything is changed."""
+    """Refuses unlike filters before anything is changed."""
     for bf, name in zip(inputs, names):
         if unlike(bf, inputs[0]):
             raise Fault(
@@ -139,8 +139,8 @@ def same(inputs: list[BloomFilter], names: list[str]) -> None:
 
 
 def into_new(inputs: list[BloomFilter], storage: str, options: dict[str, Any]) -> BloomFilter:
-    """The union in a storage where nothing is yet.  Growing filters must have grown equally, so their
-    union is made in memory first: what cannot be united leaves nothing behind."""
+    """The union in a new storage.  Growing filters must have grown equally, so their union is first
+    created in memory: a union that fails leaves no file."""
     path = _path_of(storage)
     if not inputs[0].grow or not path:
         return new_like(inputs, storage, options)
@@ -153,7 +153,7 @@ def into_new(inputs: list[BloomFilter], storage: str, options: dict[str, Any]) -
 
 
 def new_like(inputs: list[BloomFilter], storage: str, options: dict[str, Any]) -> BloomFilter:
-    """A new filter with the keys of all; in Redis, what cannot be finished is taken away."""
+    """A new filter with the keys of all inputs.  In Redis it is deleted if that fails."""
     far = _path_of(storage) is None
     for bf in inputs:
         if far and bf.grow and homes.parts_of(bf) > 1:

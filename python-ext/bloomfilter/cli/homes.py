@@ -1,5 +1,4 @@
-"""Filters by the words of the command line: where they are, with which secret, what exists
-already."""
+"""Opens and creates filters from the options of the command line."""
 
 from __future__ import annotations
 
@@ -56,8 +55,8 @@ def variants(args: Namespace) -> dict[str, Any]:
 
 
 def make(args: Namespace) -> BloomFilter:
-    """The filter of these sizes: a new one, or the one that exists.  Sizes that do not suffice are an
-    error before the storage is looked at."""
+    """Creates the filter of these sizes, or opens the existing one.  Insufficient sizes are an error
+    before the storage is accessed."""
     kind = CountingBloomFilter if args.counting else BloomFilter
     given = sizes(args) | variants(args)
     kind.plan(**given)
@@ -65,7 +64,7 @@ def make(args: Namespace) -> BloomFilter:
 
 
 def open_to_read(storage: str, **options: Any) -> BloomFilter:
-    """Of whatever kind it is."""
+    """Opens a filter of any kind."""
     return _open(storage, read_only=True, **options)
 
 
@@ -83,8 +82,7 @@ def open_counting(args: Namespace, **more: Any) -> CountingBloomFilter:
 
 
 def exists(storage: str, options: dict[str, Any]) -> bool:
-    """Is there something under this name, a filter or not?  A server that does not answer
-    raises."""
+    """True if this name exists, be it a filter or not.  Raises if the server does not answer."""
     if path := _path_of(storage):
         return os.path.lexists(path)
     try:
@@ -103,14 +101,14 @@ def kind_of(bf: BloomFilter) -> str:
 
 
 def parts_of(bf: BloomFilter) -> int:
-    """Of a growing filter those that it has now, of a forgetting one as --parts says it: one more is
-    being filled."""
+    """The parts that a growing filter has now; the value of --parts of a forgetting filter, which has
+    one more, the one that is being filled."""
     return len(bf.part_info()) - (1 if bf.window else 0)
 
 
 def like(model: BloomFilter, storage: str | None, options: dict[str, Any]) -> BloomFilter:
-    """A filter in that storage (None: memory) with the parameters of another, and of its kind; an
-    existing one must have them."""
+    """A filter in that storage (None: memory) with the parameters and the kind of another.  An
+    existing one must have the same."""
     given: dict[str, Any] = {"n": model.n, "p": model.p}
     if model.grow:
         given |= {"grow": model.grow}

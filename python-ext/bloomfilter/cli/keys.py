@@ -22,7 +22,7 @@ Call = Callable[..., tuple[int, int, int, bytes]]  # update_lines or contains_li
 
 
 class Stream:
-    """Lines through one method of a filter, counted, and those asked for printed."""
+    """Passes lines to one method of a filter, counts the answers, and prints the keys of --print."""
 
     def __init__(
         self, call: Call, args: Namespace, keep: bool | None, progress: Silent, signals: Signals
@@ -81,7 +81,7 @@ def run(call: Call, args: Namespace, keep: bool | None, paths: list[str]) -> Str
 
 
 def summary(args: Namespace, answer: dict[str, Any], text: str) -> None:
-    """To standard output, or beside it where the keys are printed there."""
+    """Prints to standard output, or to standard error if standard output has the keys."""
     file = sys.stderr if args.show else sys.stdout
     if args.json or (not args.quiet and (not args.show or file.isatty())):
         report.answer(args, answer, text, file)
@@ -115,8 +115,8 @@ def through(
     no: str,
     began: float = 0,
 ) -> int:
-    """Passes all keys to call; those that it finds are `yes`, the others `no`.  Returns how many were
-    `no`.  began: when an add began, else 0."""
+    """Passes all keys to call.  Keys that it finds are called `yes`, the others `no`; returns the
+    number of the latter.  began: start time of an add, else 0."""
     keep = None if args.show is None else args.show == yes
     try:
         stream = run(call, args, keep, paths)
@@ -181,7 +181,7 @@ def counted(keys: list[bytes], answers: bytes, separator: bytes, _keep: bool | N
 
 
 def counted_in_json(keys: list[bytes], answers: bytes, _sep: bytes, _keep: bool | None) -> bytes:
-    """A byte that is no UTF-8 is a lone surrogate, as in the names of files."""
+    """Bytes that are not UTF-8 become lone surrogates, as in file names."""
     return b"".join(
         json.dumps({"key": key.decode("utf-8", "surrogateescape"), "count": n}).encode() + b"\n"
         for key, n in zip(keys, answers)

@@ -107,7 +107,7 @@ def names(text: str) -> list[str]:
     return [name for name in text.split(",") if name]
 
 
-# ---- the options: how each is written, what it takes ("": nothing, or its choices), its help, what argparse needs beside ----
+# ---- the options: names, metavar ("": none), help, further arguments of add_argument ----
 # fmt: off
 OPTIONS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "file": ("file", "FILE", "path or Redis URL of the filter", {}),
@@ -123,7 +123,7 @@ OPTIONS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "url": ("file", "URL", "Redis URL of the filter: redis://host/0?key=NAME", {}),
     "seconds": ("seconds", "SECONDS", "seconds until Redis deletes it; 0: never", {"type": real}),
     "united": ("inputs", "IN", "filters of the same kind, m, k, scheme and secret", {"nargs": "+"}),
-    "plots": ("what", "WHAT", "k: rate against k; fill: rate against fill; bits: bits per key against p; growth: a real filter while it fills up; all (default): the four",
+    "plots": ("what", "WHAT", "k: rate against k; fill: rate against fill; bits: bits per key against p; growth: a filter while keys are added; all (default): all four",
               {"nargs": "?", "default": "all", "choices": PLOTS}),
     "shell": ("shell", "", "the shell whose script to print", {"choices": ["bash", "zsh", "fish"]}),
     "more": ("more", "-- OPTION", "everything after -- is passed to bloomfilterd unchanged", {"nargs": "*"}),
@@ -134,7 +134,7 @@ OPTIONS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "exclusive": ("--exclusive", "", "be the only writer of a file while the command runs, which is faster; fails if another process writes to it", {}),
     "print new": ("--print", "", "print the keys that were surely new, or those seen before", {"choices": ["new", "seen"], "dest": "show"}),
     "print present": ("--print", "", "print the keys that are probably there, or surely not", {"choices": ["present", "absent"], "dest": "show"}),
-    "print removed": ("--print", "", "print the keys that were removed, or those that were not there", {"choices": ["removed", "absent"], "dest": "show"}),
+    "print removed": ("--print", "", "print the keys that were removed, or those that were absent", {"choices": ["removed", "absent"], "dest": "show"}),
     "key": ("--key", "NAME", "the filter's name in Redis, if the URL does not contain it (?key=NAME)", {}),
     "secret": ("--secret-file", "FILE", "the secret of a keyed filter: a file of 16 bytes, or of 32 hexadecimal digits", {}),
     "n": ("-n", "KEYS", "keys it is sized for", {"type": whole}),
@@ -166,8 +166,8 @@ OPTIONS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "timed file": ("--file", "FILE", "also measure a mapped file, created under this name and removed again", {}),
     "host": ("--host", "HOST", "address to listen on (default 127.0.0.1)", {}),
     "port": ("--port", "PORT", "port to listen on (default 6381)", {"type": whole}),
-    "token": ("--token", "TOKEN", "ask for Authorization: Bearer TOKEN", {}),
-    "threads": ("--threads", "COUNT", "threads that answer", {"type": whole}),
+    "token": ("--token", "TOKEN", "require the header Authorization: Bearer TOKEN", {}),
+    "threads": ("--threads", "COUNT", "number of threads", {"type": whole}),
 }
 # fmt: on
 SIZES = "n, p, m, k, scheme"

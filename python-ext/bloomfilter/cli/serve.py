@@ -13,7 +13,7 @@ OPTIONS = ("host", "port", "token", "threads", "secret_file", "m", "n", "p")
 
 
 def find() -> str:
-    """On PATH, or beside this interpreter."""
+    """On PATH, or in the folder of this interpreter."""
     beside = os.path.join(os.path.dirname(sys.executable), "bloomfilterd")
     found = shutil.which("bloomfilterd") or shutil.which(beside)
     if not found:

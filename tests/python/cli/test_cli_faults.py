@@ -71,12 +71,16 @@ def test_the_filter_is_no_file_of_keys(tmp_path, command):
 
 
 def test_swapped_operands(tmp_path, seen):
-    keys = tmp_path / "keys"
+    keys, other = tmp_path / "keys", tmp_path / "other"
     keys.write_bytes(b"a\n")
+    other.write_bytes(b"b\n")
     for command in ("add", "check", "rebuild", "remove", "count"):
         text = fails(command, keys, seen)
         assert f"{seen} is a filter, not a file of keys: FILE comes before KEYFILE" in text
-        assert "FILE comes before KEYFILE" in fails(command, keys, data=b"a\n")
+        text = fails(command, keys, keys)
+        assert text.endswith("keys is the filter, not a file of keys")
+        text = fails(command, keys, other)
+        assert text == f"{keys} is not a filter file: FILE comes before KEYFILE"
     assert keys.read_bytes() == b"a\n"
 
 
