@@ -200,8 +200,10 @@ static int name_hash(bf_redis *r, enum bf_redis_kind_of_name kind, bf_error *err
 {
     char *name = bf_redis_name(r->conn, r->key, kind, 0);
     if (!name) return bf_fail(err, BF_ENOMEM, "out of memory");
-    free(r->meta);
+    char *old = r->meta;
     r->meta = name;
+    bf_fence();
+    free(old);
     return 0;
 }
 
@@ -374,7 +376,7 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_params *d, bool *stu
         return rc;
     }
     if (s.refused) return s.refused;
-    if (!there && !spec->scheme && !shard && !bf_may_create(spec) &&
+    if (!there && !spec->scheme && r->whole == r && !bf_may_create(spec) &&
         (rc = attach_unnamed(r, spec, d, err)) != 0)
         return rc;
     if (s.bytes == 0) {
