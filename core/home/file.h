@@ -49,9 +49,10 @@ typedef struct bf_file {
 /* descriptor.c: returns a descriptor of the file, or an error; the program may have closed the one
  * that was opened.  Fills in *st unless it is NULL. */
 int bf_file_fd(const bf_file *f, struct stat *st, bf_error *err);
-/* Opens the file again, with these flags of open(2), and marks the description.  Returns a
- * descriptor or an error. */
-int bf_file_again(const bf_file *f, int flags, bf_error *err);
+/* Opens the file again, with these flags of open(2), and marks the description.  Call bf_file_fd
+ * first, then this between bf_hold_forks and bf_release_forks.  Returns a descriptor, or -1 and
+ * errno. */
+int bf_file_again(const bf_file *f, int flags);
 /* Marks fd as opened by this handle: 0 or errno.  Is fd marked?  Closes fd if it is. */
 int bf_file_mark(const bf_file *f, int fd);
 bool bf_file_owns(const bf_file *f, int fd);

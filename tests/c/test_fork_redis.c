@@ -80,7 +80,8 @@ static void *work(void *unused)
     stops = true;
     for (unsigned round = 0; round < ROUNDS; round++, time_now += 0.3) {
         const unsigned n = KEYS * (round + 1);
-        for (unsigned i = 0; i < n; i++) keys[i] = (bf_key){ names[i], name_of(names[i], round, i) };
+        for (unsigned i = 0; i < n; i++)
+            keys[i] = (bf_key){ names[i], name_of(names[i], round, i) };
         if (bf_add_many(filter, keys, n, NULL, &why) < 0) refused++;
         if (bf_test_many(filter, keys, n, NULL, &why) != n) refused++;
         acknowledged = round + 1;
