@@ -100,6 +100,9 @@ bool bf_command_arg(bf_commands *c, bf_key *arg); /* its next argument */
 /* Adds a reference and returns f.  Each bf_retain needs a bf_close of its own; the last bf_close
  * frees.  For hosts that take a handle out of a table under a lock and use it after that. */
 bf_filter *bf_retain(bf_filter *f); /* NULL is fine */
+/* As bf_save, under a name that must not exist: never replaces a file, also not one that appears
+ * while it writes.  Then BF_EIO with sys_errno EEXIST, and the file there is untouched. */
+int bf_save_new(bf_filter *f, const char *path, bf_error *err);
 /* For hosts that let their users close a filter at any time: BF_EBUSY while a call with f runs the
  * host's code (a clock, a client), else 0.  A bf_close during such a call frees nothing before the
  * call returns.  In a forked child the calls of the parent's other threads do not count; the memory

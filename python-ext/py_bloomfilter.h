@@ -386,8 +386,9 @@ void redis_client_free(redis_client *c);
 /* ---- py_bytes.c, py_sets.c, py_state.c ---- */
 PyObject *new_bytes(uint64_t len);
 keyword_method filter_to_bytes;
-method filter_save, filter_reduce, filter_copy, filter_deepcopy, filter_union, filter_intersection,
-    filter_issubset, filter_issuperset, filter_union_count, filter_intersection_count;
+method filter_save, filter_save_new, filter_reduce, filter_copy, filter_deepcopy, filter_union,
+    filter_intersection, filter_issubset, filter_issuperset, filter_union_count,
+    filter_intersection_count;
 operator_method filter_or, filter_and, filter_ior, filter_iand;
 /* self |= other.  Returns the estimated number of new keys, or NULL. */
 PyObject *filter_update_from(FilterObject *self, PyObject *other);

@@ -36,15 +36,23 @@ PyObject *filter_to_bytes(FilterObject *self, PyObject *args, PyObject *kwargs)
     return image(self, format);
 }
 
-PyObject *filter_save(FilterObject *self, PyObject *arg)
+static PyObject *save_by(
+    FilterObject *self, PyObject *arg, int (*save)(bf_filter *, const char *, bf_error *))
 {
     core_call c;
     PyObject *path;
     if (!PyUnicode_FSConverter(arg, &path)) return NULL;
     int rc = core_begin(&c, self, NULL, gil_release) ? 0 : -1;
-    if (rc == 0) rc = core_end(&c, bf_save(c.bf, PyBytes_AS_STRING(path), &c.err));
+    if (rc == 0) rc = core_end(&c, save(c.bf, PyBytes_AS_STRING(path), &c.err));
     Py_DECREF(path);
     return none(rc);
+}
+
+PyObject *filter_save(FilterObject *self, PyObject *arg) { return save_by(self, arg, bf_save); }
+
+PyObject *filter_save_new(FilterObject *self, PyObject *arg)
+{
+    return save_by(self, arg, bf_save_new);
 }
 
 /* ---- pickle: bloomfilter._pickle does it ---- */

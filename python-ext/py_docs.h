@@ -311,6 +311,11 @@
     "--\n" \
     "\n" \
     "Write the filter to a file, by rename: no partial file stays behind."
+#define DOC__save_new \
+    "_save_new($self, path, /)\n" \
+    "--\n" \
+    "\n" \
+    ""
 #define DOC_load \
     "load($type, path, *, m=None, n=None, k=None, p=None, scheme=None, secret=None, clock=None, hashes=None)\n" \
     "--\n" \

@@ -123,6 +123,7 @@ static PyMethodDef methods[] = {
     METHOD(to_bytes, filter_to_bytes, METH_VARARGS | METH_KEYWORDS),
     METHOD(from_bytes, filter_from_bytes, METH_VARARGS | METH_KEYWORDS | METH_CLASS),
     METHOD(save, filter_save, METH_O),
+    METHOD(_save_new, filter_save_new, METH_O),
     METHOD(load, filter_load, METH_VARARGS | METH_KEYWORDS | METH_CLASS),
     METHOD(open, filter_open, METH_VARARGS | METH_KEYWORDS | METH_CLASS),
     METHOD(random_secret, filter_random_secret, METH_NOARGS | METH_CLASS),

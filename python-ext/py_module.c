@@ -70,11 +70,20 @@ static PyObject *module_process(PyObject *module, PyObject *unused)
     return PyLong_FromLong(bf_process());
 }
 
+/* For asyncio.py: in a thread with an event loop a single key must not wait for a lock. */
+static PyObject *module_set_nowait(PyObject *module, PyObject *on)
+{
+    (void)module;
+    bf_set_nowait(on == Py_True);
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef functions[] = { { "_path_of", module_path_of, METH_O, NULL },
     { "_open", (PyCFunction)(void (*)(void))module_open, METH_VARARGS | METH_KEYWORDS, NULL },
     { "_from_bytes", (PyCFunction)(void (*)(void))module_from_bytes, METH_VARARGS | METH_KEYWORDS,
         NULL },
     { "_process", module_process, METH_NOARGS, NULL },
+    { "_set_nowait", module_set_nowait, METH_O, NULL },
     { "_hide_passwords", module_hide_passwords, METH_O, NULL },
     { "_read_secret", module_read_secret, METH_O, NULL }, { NULL, NULL, 0, NULL } };
 

@@ -30,6 +30,9 @@ int bf_open_tmpfile(const char *path)
 }
 
 /* ---- temporary names ---- */
+/* No user gives a file of his own such a name: an abandoned file that has it is removed. */
+#define TEMP ".bloomfilter-tmp-"
+
 /* Removes a temporary file whose process died.  A process holds the file's lock until the file has
  * its final name, and only the holder of the lock removes the temporary name. */
 static bool remove_abandoned(const char *name)
@@ -66,7 +69,7 @@ static int make_locked(const char *name, unsigned mode)
  * file name, in whole UTF-8 characters, as the limit of 255 bytes leaves room for. */
 static int kept_of(const char *path)
 {
-    enum { KEPT = 255 - sizeof ".tmp-9999" + 1 };
+    enum { KEPT = 255 - sizeof TEMP "9999" + 1 };
     const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
     size_t len = strlen(last);
     if (len > KEPT)
@@ -79,7 +82,7 @@ static int kept_of(const char *path)
  * of processes that died. */
 char *bf_temp_file(const char *path, unsigned mode, int *fd, bf_error *err)
 {
-    const size_t cap = strlen(path) + 48;
+    const size_t cap = strlen(path) + sizeof TEMP "9999";
     const int kept = kept_of(path);
     char *name = malloc(cap);
     if (!name) {
@@ -87,7 +90,7 @@ char *bf_temp_file(const char *path, unsigned mode, int *fd, bf_error *err)
         return NULL;
     }
     for (unsigned i = 0; i < 10000; i++) {
-        snprintf(name, cap, "%.*s.tmp-%u", kept, path, i);
+        snprintf(name, cap, "%.*s" TEMP "%u", kept, path, i);
         if ((*fd = make_locked(name, mode)) >= 0) return name;
         if (errno != EEXIST) break;
         if (remove_abandoned(name) && (*fd = make_locked(name, mode)) >= 0) return name;

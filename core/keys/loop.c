@@ -126,19 +126,18 @@ static int64_t run_chunks(
     return total;
 }
 
-/* p NULL: without the lock.  The buffers are allocated if the store prefers larger batches than the
- * stack should hold. */
+/* p NULL: without the lock.  The buffers of more than a few positions are allocated: a fiber or
+ * greenlet that runs other code during the store's call copies this stack. */
 static int64_t run_positions(const bf_batch *b, locked_pass *p)
 {
-    uint64_t few_pos[BF_POSITIONS], *pos = few_pos;
+    enum { FEW_POSITIONS = 128 };
+    uint64_t few_pos[FEW_POSITIONS], *pos = few_pos;
     uint8_t few_present[BF_CHUNK], *present = few_present;
     const unsigned k = b->f->bitmap.g.k;
     const size_t few = keys_at_once(BF_POSITIONS, k, BF_CHUNK),
                  trip = keys_at_once(BF_TRIP_POSITIONS, k, b->f->bitmap.store.ops->batch),
-                 most = b->n <= few || trip <= few ? few
-                        : b->n < trip              ? b->n
-                                                   : trip;
-    if (most > few) {
+                 largest = trip > few ? trip : few, most = b->n < largest ? b->n : largest;
+    if (most > BF_CHUNK || most * k > FEW_POSITIONS) {
         if (!(pos = malloc(most * (k * sizeof *pos + 1))))
             return bf_fail(b->err, BF_ENOMEM, "out of memory");
         present = (uint8_t *)(pos + most * k);

@@ -17,18 +17,6 @@ static double system_clock(void *unused)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* The exact clock would serialize the processor (rdtsc waits for earlier loads), so the lines of
- * two single keys would never be fetched at once. */
-double bf_chain_clock(const bf_filter *f)
-{
-#ifdef CLOCK_REALTIME_COARSE
-    struct timespec t;
-    if (!f->own_clock && clock_gettime(CLOCK_REALTIME_COARSE, &t) == 0)
-        return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-#endif
-    return f->clock(f->clock_ctx);
-}
-
 int bf_chain_begin(bf_filter *f, const bf_spec *spec, bf_error *err)
 {
     struct {

@@ -64,7 +64,7 @@ struct bf_filter {
                                 never */
     bool runs_host_code;     /* its calls run code of the host: a clock or a client */
     _Alignas(8) uint8_t secret[BF_SECRET_BYTES]; /* the secret, or the scheme's argument */
-    bf_params desc;                              /* its parameters; params.live is as of opening */
+    bf_params desc;                              /* its parameters; desc.live is as of opening */
     double info_p;                               /* the p that bf_info shows */
     bf_functions functions;                      /* of the host; count 0: none */
     char *storage, *key;                         /* as given, or NULL */

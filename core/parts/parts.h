@@ -10,8 +10,8 @@
  * Parts are stored by home/, redis/scalable.c and redis/window.c.  sets/ uses them as sets of bits.
  *
  * All parts have the same scheme and k: a key is hashed once for all of them. */
-#ifndef BF_CHAIN_H
-#define BF_CHAIN_H
+#ifndef BF_PARTS_H
+#define BF_PARTS_H
 #include "bits/bits.h"
 #include "parts/filter.h"
 
@@ -82,13 +82,9 @@ static inline bool bf_part_exists(const bf_part *p)
 }
 
 /* chain.c */
-/* Gives it room for many parts, and none of them. */
+/* Gives f room for many parts; it has none of them yet. */
 int bf_chain_begin(bf_filter *f, const bf_spec *spec, bf_error *err);
 void bf_chain_free(bf_filter *f);
-/* The filter's clock.  The system's clock is read as of its last tick, some ms late and never
- * early.
- */
-double bf_chain_clock(const bf_filter *f);
 int bf_chain_add_part(bf_filter *f, bf_part *p); /* appends p, under the lock */
 int bf_chain_open_new_parts(bf_filter *f, bf_error *err);
 /* Opens the parts that others appended, if there are any. */
@@ -104,8 +100,6 @@ int bf_chain_next(bf_filter *f, unsigned count, bf_error *err);
 /* window.c */
 /* may ask Redis for the time */
 int bf_window_epoch(bf_filter *f, int64_t *epoch, bf_error *err);
-/* the same by this machine's clock, without a round trip */
-int bf_window_local_epoch(const bf_filter *f, int64_t *epoch, bf_error *err);
 /* the part of the ring that this epoch uses; it may still belong to another epoch */
 bf_part *bf_window_part(const bf_filter *f, int64_t epoch);
 bool bf_window_is_living(const bf_filter *f, const bf_part *p, int64_t now);
@@ -115,10 +109,6 @@ int bf_window_reuse_part(bf_filter *f, int64_t epoch, bf_part **p, bf_error *err
  * part cannot be emptied for another epoch. */
 int bf_window_with_part(bf_filter *f, int64_t epoch, int (*work)(void *, bf_part *, bf_error *),
     void *ctx, bf_error *err);
-/* under the lock; does nothing if the part belongs to this epoch or a later one */
-void bf_window_clear_part(bf_filter *f, bf_part *p, int64_t epoch);
-/* is its epoch later than every published one? */
-int bf_window_check_part_epoch(const bf_filter *f, const bf_part *p, bf_error *err);
 /* Checks stored live words before they are used. write: the newest epoch may be raised to that of
  * the parts. */
 int bf_window_check(bf_filter *f, bool write, const char *where, bf_error *err);
@@ -140,7 +130,7 @@ static inline bool bf_part_is_living(const bf_filter *f, const bf_part *p, int64
 }
 
 uint64_t bf_parts_cells(const bf_filter *f); /* cells of all parts */
-/* The image of the first `parts` parts: its length; is it compact? */
+/* The length of the image of the first `parts` parts, and whether it is compact. */
 uint64_t bf_image_length_of(const bf_filter *f, unsigned parts);
 bool bf_image_is_compact(const bf_filter *f, unsigned parts);
 /* parameters as the image of part i has them */

@@ -30,10 +30,12 @@
  *
  * In Redis a part is a key of its own: the first add of its epoch creates it and Redis expires it
  * (redis/window.c). */
+#include "base/system.h"
 #include "bits/bits.h"
 #include "parts/parts.h"
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 /* tries against a clock that moves on during the add */
 enum { TRIES = 1000 };
@@ -70,26 +72,32 @@ int bf_window_epoch(bf_filter *f, int64_t *epoch, bf_error *err)
     return not_before(f, rc, epoch);
 }
 
-int bf_window_local_epoch(const bf_filter *f, int64_t *epoch, bf_error *err)
+static int local_epoch(const bf_filter *f, int64_t *epoch, bf_error *err)
 {
     return not_before(f, epoch_of(f, f->clock(f->clock_ctx), epoch, err), epoch);
 }
 
-/* The epoch of a test.  The system's clock is read as of its last tick, so keys are forgotten up to
- * a hundredth of a step late. */
+/* The epoch of a test.  The system's clock is read as of its last tick, some ms late and never
+ * early, so keys are forgotten up to a hundredth of a step late.  The exact clock would serialize
+ * the processor (rdtsc waits for earlier loads), and the lines of two single keys would never be
+ * fetched at once. */
 static int now_of_test(bf_filter *f, int64_t *epoch, bf_error *err)
 {
     const double TICKS = 1; /* seconds; a tick takes at most 10 ms */
-    if (bf_window_step(f) < TICKS || f->bitmap.store.ops->chain->server_time)
-        return bf_window_epoch(f, epoch, err);
-    return not_before(f, epoch_of(f, bf_chain_clock(f), epoch, err), epoch);
+    struct timespec t;
+    if (bf_window_step(f) >= TICKS && !f->bitmap.store.ops->chain->server_time && !f->own_clock &&
+        clock_gettime(CLOCK_REALTIME_COARSE, &t) == 0) {
+        const double now = (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+        return not_before(f, epoch_of(f, now, epoch, err), epoch);
+    }
+    return bf_window_epoch(f, epoch, err);
 }
 
 /* ---- live words that were stored ---- */
 /* An add publishes the newest epoch before it gives a part that epoch, so a part with a later one
  * was not written by this library.  Reads them in the opposite order, so that a concurrent add
  * cannot look like that. */
-int bf_window_check_part_epoch(const bf_filter *f, const bf_part *p, bf_error *err)
+static int check_part_epoch(const bf_filter *f, const bf_part *p, bf_error *err)
 {
     const int64_t e = bf_live(p->live), newest = bf_live(f->epoch);
     if (e <= newest) return 0;
@@ -126,7 +134,7 @@ int bf_window_check(bf_filter *f, bool write, const char *where, bf_error *err)
     }
     const int64_t newest = bf_live(f->epoch);
     if (rc == 0) rc = sound_epoch(f, newest, NULL, where, err);
-    if (rc < 0 || latest <= newest || (rc = bf_window_local_epoch(f, &now, err)) < 0) return rc;
+    if (rc < 0 || latest <= newest || (rc = local_epoch(f, &now, err)) < 0) return rc;
     if (latest > now)
         return bf_fail(err, BF_EFORMAT,
             "%.60s is damaged: a part is of epoch %lld, "
@@ -148,7 +156,8 @@ bool bf_window_is_living(const bf_filter *f, const bf_part *p, int64_t now)
     return e <= now && e >= now - (int64_t)f->desc.parts;
 }
 
-void bf_window_clear_part(bf_filter *f, bf_part *p, int64_t epoch)
+/* Called under the lock.  Does nothing if the part belongs to this epoch or a later one. */
+static void clear_part(bf_filter *f, bf_part *p, int64_t epoch)
 {
     bf_store *s = &p->bitmap.store;
     bf_live_raise(f->epoch, epoch);
@@ -164,11 +173,11 @@ int bf_window_reuse_part(bf_filter *f, int64_t epoch, bf_part **p, bf_error *err
     int rc = 0;
     if (bf_live((*p)->live) < epoch) {
         if ((rc = bf_lock(f, err)) < 0) return rc;
-        bf_window_clear_part(f, *p, epoch);
+        clear_part(f, *p, epoch);
         bf_unlock(f);
     }
     if (bf_live((*p)->live) == epoch) return 0;
-    rc = bf_window_check_part_epoch(f, *p, err);
+    rc = check_part_epoch(f, *p, err);
     *p = NULL; /* the part has a later epoch already */
     return rc;
 }
@@ -183,9 +192,8 @@ int bf_window_with_part(
     if (ops->open_current)
         rc = ops->open_current(f, &e, true, err);
     else
-        bf_window_clear_part(f, p, e);
-    if (rc == 0)
-        rc = bf_live(p->live) == e ? work(ctx, p, err) : bf_window_check_part_epoch(f, p, err);
+        clear_part(f, p, e);
+    if (rc == 0) rc = bf_live(p->live) == e ? work(ctx, p, err) : check_part_epoch(f, p, err);
     bf_unlock(f);
     return rc;
 }
@@ -345,7 +353,7 @@ int bf_parts_target(bf_filter *f, const bf_part **p, bf_error *err)
     int64_t now = 0;
     *p = bf_parts_newest(f);
     if (!f->variant->forgets) return 0;
-    int rc = bf_window_local_epoch(f, &now, err);
+    int rc = local_epoch(f, &now, err);
     if (rc == 0) *p = bf_window_part(f, now);
     return rc;
 }

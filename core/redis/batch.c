@@ -26,33 +26,30 @@ static size_t keys_per_script(const bf_redis_request *g, size_t nkeys)
     return most < 1 ? 1 : nkeys < most ? nkeys : most;
 }
 
-/* Begins a script over K, and over K:meta only if the mark is in K:meta alone: while a cluster
- * moves a slot, a command with several keys of it may have to wait. */
-static void begin_script(const bf_redis *r, const char *text)
+/* ---- commands ---- */
+/* Begins a script over K, and over its companion hash only if the script reads that: while a
+ * cluster moves a slot, a command with several keys of it may have to wait. */
+static void begin_script(const bf_redis *r, int op)
 {
-    const bool apart = bf_redis_mark_apart(r);
-    bf_conn_eval(r->conn, text, 1 + apart);
-    bf_conn_append(r->conn, apart ? "%s %s" : "%s", r->key, r->meta);
-    bf_conn_append(r->conn, "%n %x", r->mark_at, r->mark);
-}
-
-/* ---- adds ---- */
-static void begin_add_script(const bf_redis *r)
-{
-    if (!r->foreign) {
-        begin_script(r, bf_script_add);
-        return;
-    }
-    bf_conn_eval(r->conn, r->redisson ? bf_script_add_redisson : bf_script_add_foreign, 2);
-    bf_conn_append(r->conn, "%s %s", r->key, r->meta);
+    const bool hash = r->foreign || bf_redis_mark_apart(r);
+    bf_conn *l = r->conn;
+    bf_conn_eval(l,
+        r->redisson       ? bf_script_add_redisson
+        : r->foreign      ? bf_script_add_foreign
+        : op == BF_OP_ADD ? bf_script_add
+                          : bf_script_count_down,
+        1 + hash);
+    bf_conn_append(l, hash ? "%s %s" : "%s", r->key, r->meta);
     if (r->redisson)
-        bf_conn_append(r->conn, "%n %n", r->desc.g.m, (uint64_t)r->desc.g.k);
+        bf_conn_append(l, "%n %n", r->desc.g.m, (uint64_t)r->desc.g.k);
+    else if (r->foreign)
+        bf_conn_append(l, "%s %n", "", r->desc.g.m);
     else
-        bf_conn_append(r->conn, "%s %n", "", r->desc.g.m);
+        bf_conn_append(l, "%n %x", r->mark_at, r->mark);
 }
 
-/* Appends the positions of keys in the script's form, and how much each counter rises: 0 if the key
- * names it once more. */
+/* Appends the positions of keys in the script's form, and by how much each counter changes: 0 if
+ * the key names it once more. */
 static void append_positions(bf_redis_request *g, const uint64_t *pos, size_t nkeys)
 {
     const bool counting = g->of->desc.g.counting;
@@ -79,13 +76,13 @@ static void append_positions(bf_redis_request *g, const uint64_t *pos, size_t nk
     free(text);
 }
 
-static void append_adds(bf_redis_request *g, const char *route_key)
+static void append_changes(bf_redis_request *g, const char *route_key)
 {
     for (size_t at = 0, c; at < g->nkeys; at += c) {
         c = keys_per_script(g, g->nkeys - at);
         bf_conn_new_request(g->of->conn);
         bf_conn_route(g->of->conn, route_key);
-        begin_add_script(g->of);
+        begin_script(g->of, g->op);
         append_positions(g, g->pos + at * g->k, c);
         bf_conn_expect(g->of->conn, c, 0);
     }
@@ -93,28 +90,7 @@ static void append_adds(bf_redis_request *g, const char *route_key)
     bf_conn_new_request(g->of->conn);
 }
 
-/* ---- removes ---- */
-static void put_removes(bf_redis_request *g, const char *route_key)
-{
-    bf_conn *l = g->of->conn;
-    const uint64_t *pos = g->pos;
-    uint64_t own[BF_K_MAX];
-    for (size_t at = 0, c; at < g->nkeys; at += c) {
-        c = keys_per_script(g, g->nkeys - at);
-        bf_conn_new_request(l);
-        bf_conn_route(l, route_key);
-        begin_script(g->of, bf_script_count_down);
-        for (size_t i = 0; i < c; i++, pos += g->k) {
-            memcpy(own, pos, g->k * sizeof *own);
-            const unsigned n = bf_counters_distinct(own, g->k);
-            bf_conn_append(l, "%n", (uint64_t)n);
-            for (unsigned j = 0; j < n; j++) bf_conn_append(l, "%n", own[j]);
-        }
-        bf_conn_expect(l, c, 0);
-    }
-}
-
-/* ---- replies of both: 1 or 0 for each key; or -1, and the mark that is there ---- */
+/* ---- replies: 1 or 0 for each key; or -1, and the present mark ---- */
 /* A mark that is gone never comes back: if one script did not find it, none of the later ones did.
  * Of removes, those are what is left.  Adds are all sent again, because the bits that the earlier
  * ones set are gone. */
@@ -146,9 +122,6 @@ static int take_changes(bf_redis_request *g, bf_redis_outcome *a)
     return 0;
 }
 
-static const bf_redis_op adds = { .done = "added", .put = append_adds, .take = take_changes };
-static const bf_redis_op removes = { .done = "removed", .put = put_removes, .take = take_changes };
-
 /* ---- one round trip ---- */
 /* WAIT gets half of the timeout: its reply must arrive in time, and Redis checks its clock only
  * every 100 ms. */
@@ -159,9 +132,10 @@ void bf_redis_append_wait(bf_redis *r)
         r->conn, "WAIT %n %n", (uint64_t)r->wait_replicas, (uint64_t)(r->conn->url.timeout * 500));
 }
 
-static const bf_redis_op *op_of(const bf_redis_request *g)
+/* Returns what the request does to its keys; NULL: nothing, so it may be sent again. */
+static const char *done_by(const bf_redis_request *g)
 {
-    return g->op == BF_OP_ADD ? &adds : g->op == BF_OP_REMOVE ? &removes : &bf_redis_tests;
+    return g->op == BF_OP_ADD ? "added" : g->op == BF_OP_REMOVE ? "removed" : NULL;
 }
 
 static int take_wait(bf_redis *r, bf_redis_outcome *a)
@@ -184,7 +158,7 @@ int bf_redis_check_replicas(const bf_redis *r, const char *done, long long have,
 static const char *changes(const bf_redis_request *g, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (g[i].pending && op_of(g + i)->done) return op_of(g + i)->done;
+        if (g[i].pending && done_by(g + i)) return done_by(g + i);
     return NULL;
 }
 
@@ -196,7 +170,8 @@ static int round_trip(bf_redis *r, bf_redis_request *g, size_t n, bf_redis_outco
     for (size_t i = 0; i < n; i++) {
         if (!g[i].pending) continue;
         bf_redis_select(g[i].of);
-        op_of(g + i)->put(g + i, bf_redis_is_part(g[i].of) ? r->key : g[i].of->key);
+        const char *about = bf_redis_is_part(g[i].of) ? r->key : g[i].of->key;
+        (done_by(g + i) ? append_changes : bf_redis_append_tests)(g + i, about);
     }
     if (r->by_born) {
         bf_conn_route(r->conn, r->key);
@@ -208,8 +183,8 @@ static int round_trip(bf_redis *r, bf_redis_request *g, size_t n, bf_redis_outco
         if (!g[i].pending) continue;
         bf_redis_select(g[i].of);
         g[i].mark = 0;
-        a->looks = !op_of(g + i)->done;
-        rc = op_of(g + i)->take(g + i, a);
+        a->looks = !done_by(g + i);
+        rc = (a->looks ? bf_redis_take_tests : take_changes)(g + i, a);
     }
     if (rc == 0 && r->by_born && bf_redis_next(r, a))
         a->filter_id = bf_redis_id_in(&r->conn->reply, 0);
@@ -258,7 +233,7 @@ static int check_marks(
     int rc = change && !unanswered ? check_filter_id(r, a, err) : 0;
     *pending = false;
     for (size_t i = 0; rc == 0 && i < n; i++)
-        if (unanswered && !op_of(g + i)->done)
+        if (unanswered && !done_by(g + i))
             *pending |= g[i].pending;
         else
             rc = check_request(g + i, pending, err);
@@ -335,10 +310,10 @@ static int apply_sorted(const bf_redis_request *all, bf_error *err)
     uint8_t *answer = (uint8_t *)(from + nkeys);
     memset(next, 0, s * sizeof *next);
     for (size_t i = 0; i < nkeys; i++) {
-        const uint64_t shard = all->pos[i * k] / cells;
-        uint64_t *own = sorted + i * k;
-        for (unsigned j = 0; j < k; j++) own[j] = all->pos[i * k + j] - shard * cells;
-        all->present[i] = r->caches && is_known(all, r->shard ? r->shard + shard : r, own, now);
+        const uint64_t *pos = all->pos + i * k, shard = s > 1 ? *pos / cells : 0;
+        bf_redis *one = r->shard ? r->shard + shard : r;
+        for (unsigned j = 0; r->caches && shard && j < k; j++) sorted[j] = pos[j] - shard * cells;
+        all->present[i] = r->caches && is_known(all, one, shard ? sorted : pos, now);
         next[shard] += !all->present[i];
     }
     for (size_t i = 0; i < s; i++) { /* only shards that have keys */
@@ -355,7 +330,7 @@ static int apply_sorted(const bf_redis_request *all, bf_error *err)
     }
     for (size_t i = 0; i < nkeys; i++) {
         if (all->present[i]) continue;
-        const uint64_t shard = all->pos[i * k] / cells;
+        const uint64_t shard = s > 1 ? all->pos[i * k] / cells : 0;
         const size_t to = next[shard]++;
         from[to] = (uint32_t)i;
         for (unsigned j = 0; j < k; j++) sorted[to * k + j] = all->pos[i * k + j] - shard * cells;

@@ -120,7 +120,7 @@ static void put_bitfield(const bf_redis_request *g, const uint64_t *pos, bool wi
     if (with_mark) bf_conn_append(l, "GET u32 %n", g->of->mark_at * 8);
 }
 
-static void put_request(bf_redis_request *g, const char *about)
+void bf_redis_append_tests(bf_redis_request *g, const char *about)
 {
     bf_redis *r = g->of;
     const unsigned bits = cell_bits(g);
@@ -224,7 +224,7 @@ static int take_string(bf_redis_request *g, bf_redis_outcome *a)
     return rc;
 }
 
-static int take_request(bf_redis_request *g, bf_redis_outcome *a)
+int bf_redis_take_tests(bf_redis_request *g, bf_redis_outcome *a)
 {
     int rc = g->as_string ? take_string(g, a) : 0;
     for (size_t i = 0; !g->as_string && rc == 0 && i < g->nkeys; i++) rc = take_key(g, i, a);
@@ -232,5 +232,3 @@ static int take_request(bf_redis_request *g, bf_redis_outcome *a)
         g->mark = bf_redis_take_mark(g->of, a);
     return rc;
 }
-
-const bf_redis_op bf_redis_tests = { .put = put_request, .take = take_request };

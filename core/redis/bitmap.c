@@ -89,7 +89,7 @@ int bf_redis_make(bf_redis *r, const bf_params *d, bf_error *err)
     if (rc == 0) {
         bf_conn_begin(r->conn, BF_WRITES);
         bf_conn_eval(r->conn, bf_script_create, 3);
-        bf_conn_append(r->conn, "%s %s %s %x", r->key, r->meta, temp, r->seen);
+        bf_conn_append(r->conn, "%s %s %s %x", r->key, r->meta, temp, r->mark);
         bf_redis_meta_put(r, d, mark);
         rc = run_script(r, err);
     }

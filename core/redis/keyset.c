@@ -56,7 +56,7 @@ static int take_shards(bf_redis *r, const bf_params *d, bf_error *err)
 }
 
 /* ---- opening and making ---- */
-/* Returns 1 if shard i was opened, 2 if it was created. */
+/* Opens shard i, or creates it. */
 static int attach_shard(bf_redis *all, const bf_params *d, unsigned i, bool make, bf_error *err)
 {
     /* any size that suffices: what is created has the parameters d */
@@ -68,18 +68,17 @@ static int attach_shard(bf_redis *all, const bf_params *d, unsigned i, bool make
         rc = bf_redis_attach_key(r, &spec, &have, err);
         if (rc == 0 && (rc = bf_redis_make(r, d, err)) == 1) {
             r->whole_id = all->filter_id;
-            return 2;
+            r->made = all->made = true;
+            return 0;
         }
         if (rc == 1 && bf_difference(&have, d, BF_SAME_BITS))
             return bf_fail(err, BF_EMISMATCH,
                 "%s is a shard of another filter: %s m=%llu k=%u shards=%u", r->label, have.name,
                 (unsigned long long)have.g.m, have.g.k, have.g.shards);
     }
-    return rc ? rc
-              : bf_fail(err, BF_EIO,
-                    "%s is created and deleted all the time: it could neither be opened nor "
-                    "created",
-                    r->label);
+    if (rc) return rc < 0 ? rc : 0;
+    return bf_fail(err, BF_EIO,
+        "%s is created and deleted all the time: it could neither be opened nor created", r->label);
 }
 
 static bool any_shard(bf_redis *r)
@@ -94,19 +93,14 @@ static bool any_shard(bf_redis *r)
     return false;
 }
 
-/* Opens all shards. make: creates those that are missing; mine (may be NULL) says which.  While
- * K:meta has the field making, no other filter can take the name. */
-static int attach_all(bf_redis *r, const bf_params *d, bool make, bool *mine, bf_error *err)
+/* Opens all shards. make: creates those that are missing.  While K:meta has the field making, no
+ * other filter can take the name. */
+static int attach_all(bf_redis *r, const bf_params *d, bool make, bf_error *err)
 {
     bf_error fault;
-    int rc = mine ? 0 : bf_redis_prefetch_keys(r, NULL, r->shards, err);
+    int rc = 0;
+    for (unsigned i = 0; rc == 0 && i < r->shards; i++) rc = attach_shard(r, d, i, make, err);
     if (rc < 0) return rc;
-    for (unsigned i = 0; i < r->shards; i++) {
-        rc = attach_shard(r, d, i, make, err);
-        if (rc < 0) return rc;
-        r->made |= rc == 2;
-        if (mine) mine[i] = rc == 2;
-    }
     if (!make || !r->making) return 0;
     rc = bf_redis_run_meta(r, "HDEL making", 0, &fault);
     if (rc == 0 || fault.lost)
@@ -117,16 +111,15 @@ static int attach_all(bf_redis *r, const bf_params *d, bool make, bool *mine, bf
 
 /* d is what K:meta has.  A filter that lost all its shards may be replaced by one with other
  * parameters. */
-int bf_redis_attach_shards(
-    bf_redis *r, const bf_spec *spec, const bf_params *d, uint32_t mark, bf_error *err)
+int bf_redis_attach_shards(bf_redis *r, const bf_spec *spec, const bf_params *d, bf_error *err)
 {
     const bool make = bf_may_create(spec);
     int rc = take_shards(r, d, err);
     if (rc < 0) return rc;
-    r->mark = mark;
     if ((rc = bf_check_match(d, spec, r->label, err)) < 0 && make && !r->making && !any_shard(r))
         rc = 1;
-    if (rc == 0) rc = attach_all(r, d, make, NULL, err);
+    if (rc == 0) rc = bf_redis_prefetch_keys(r, NULL, r->shards, err);
+    if (rc == 0) rc = attach_all(r, d, make, err);
     bf_redis_select(r);
     if (rc == 0) return 1;
     bf_redis_free_shards(r);
@@ -159,8 +152,7 @@ static int find_id(bf_redis *r, uint32_t *id, bf_error *err)
  * now.  A creation that fails leaves nothing behind. */
 int bf_redis_make_shards(bf_redis *r, const bf_params *d, bf_error *err)
 {
-    bool mine[BF_SHARDS_MAX] = { false };
-    uint32_t id = r->seen ? bf_random() : 0;
+    uint32_t id = r->mark ? bf_random() : 0;
     long long made = 0;
     int rc = take_shards(r, d, err);
     if (rc < 0) return rc;
@@ -169,17 +161,17 @@ int bf_redis_make_shards(bf_redis *r, const bf_params *d, bf_error *err)
     if (rc == 0) {
         bf_conn_begin(r->conn, BF_WRITES);
         bf_conn_eval(r->conn, bf_script_create, 2);
-        bf_conn_append(r->conn, "%s %s %x making 1", r->key, r->meta, r->seen);
+        bf_conn_append(r->conn, "%s %s %x making 1", r->key, r->meta, r->mark);
         bf_redis_meta_put(r, d, id);
         rc = bf_conn_run_script(r->conn, &made, err);
     }
     if (rc == 0 && made) {
         r->mark = r->filter_id = id;
         r->making = true;
-        if ((rc = attach_all(r, d, true, mine, err)) < 0) {
+        if ((rc = attach_all(r, d, true, err)) < 0) {
             const bool overtaken = bf_redis_has_other_id(r);
             for (unsigned i = 0; i < r->shards; i++)
-                if (mine[i]) bf_redis_run(bf_redis_key(r, i), "DEL", 0, NULL);
+                if (r->shard[i].made) bf_redis_run(bf_redis_key(r, i), "DEL", 0, NULL);
             bf_redis_run_meta(r, "DEL", 0, NULL);
             r->made = false;
             if (overtaken) rc = made = 0;

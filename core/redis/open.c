@@ -5,7 +5,19 @@
 
 enum { STUB_TRIES = 5 }; /* readings of a short string, with a pause before each */
 
-/* ---- a bitmap ---- */
+/* ---- a bitmap of another system ---- */
+/* Sets the name of the companion hash: K:meta or Redisson's. */
+static int name_hash(bf_redis *r, enum bf_redis_kind_of_name kind, bf_error *err)
+{
+    char *name = bf_redis_name(r->conn, r->key, kind, 0);
+    if (!name) return bf_fail(err, BF_ENOMEM, "out of memory");
+    char *old = r->meta;
+    r->meta = name;
+    bf_fence();
+    free(old);
+    return 0;
+}
+
 int bf_redis_no_cache(const bf_redis *r, bf_error *err)
 {
     return bf_fail(
@@ -59,7 +71,7 @@ static int adopt(bf_redis *r, const bf_params *d, bf_error *err)
         bf_conn_begin(l, BF_WRITES);
         bf_conn_eval(l, bf_script_adopt, 2);
         bf_conn_append(l, "%s %s %n %n %n %x %r", r->key, r->meta, r->mark_at, (r->bits + 7) / 8,
-            (uint64_t)STEPS * BF_REDIS_STEP, r->seen, mark);
+            (uint64_t)STEPS * BF_REDIS_STEP, r->mark, mark);
         bf_redis_meta_put(r, d, mark);
         bf_conn_append(l, "adopted 1");
         if ((rc = bf_conn_run_script(l, &done, err)) < 0) return rc;
@@ -71,7 +83,7 @@ static int adopt(bf_redis *r, const bf_params *d, bf_error *err)
 }
 
 /* Opens another system's bitmap: no companion hash, no mark; the string is never lengthened. */
-int bf_redis_attach_foreign(
+static int attach_foreign(
     bf_redis *r, const bf_spec *spec, bf_params *d, long long bytes, bf_error *err)
 {
     if (!(spec->must_exist || spec->read_only || spec->adopt) || !spec->scheme)
@@ -101,7 +113,7 @@ int bf_redis_attach_foreign(
 }
 
 /* The other system began a new bitmap after the adopted one was lost: adopts it again. */
-int bf_redis_adopt_again(
+static int adopt_again(
     bf_redis *r, const bf_spec *spec, const bf_params *d, long long bytes, bf_error *err)
 {
     int rc = bf_check_match(d, spec, r->label, err);
@@ -121,7 +133,7 @@ enum { REAL = 48 }; /* a double as text, with NUL */
 bool bf_is_redisson(const char *scheme) { return scheme && !strcmp(scheme, "redisson"); }
 
 /* ---- reading ---- */
-int bf_redisson_read(const bf_redis *r, bf_params *d, bf_error *err)
+static int redisson_read(const bf_redis *r, bf_params *d, bf_error *err)
 {
     const bf_redis_reply *from = &r->conn->reply;
     uint64_t k, n;
@@ -147,12 +159,7 @@ int bf_redisson_read(const bf_redis *r, bf_params *d, bf_error *err)
     return 0;
 }
 
-bool bf_redisson_found(const bf_redis *r)
-{
-    return bf_redis_field(&r->conn->reply, "size") < r->conn->reply.n;
-}
-
-void bf_redisson_place(bf_redis *r, const bf_params *d)
+static void redisson_place(bf_redis *r, const bf_params *d)
 {
     bf_redis_set_params(r, d);
     r->foreign = r->redisson = true;
@@ -182,6 +189,7 @@ int bf_redisson_make(bf_redis *r, const bf_params *d, bf_error *err)
     bf_conn *l = r->conn;
     char p[REAL];
     long long made = 0;
+    if (name_hash(r, BF_NAME_CONFIG, err) < 0) return BF_ENOMEM;
     as_java(p, d->g.p);
     bf_conn_begin(l, BF_WRITES);
     bf_conn_eval(l, bf_script_create, 2);
@@ -190,23 +198,11 @@ int bf_redisson_make(bf_redis *r, const bf_params *d, bf_error *err)
         r->meta, "", d->g.m, (uint64_t)d->g.k, d->g.n, p);
     const int rc = bf_conn_run_script(l, &made, err);
     if (rc < 0) return rc;
-    if (made) bf_redisson_place(r, d);
+    if (made) redisson_place(r, d);
     return made != 0;
 }
 
 /* ---- opening ---- */
-/* Sets the name of the companion hash: K:meta or Redisson's. */
-static int name_hash(bf_redis *r, enum bf_redis_kind_of_name kind, bf_error *err)
-{
-    char *name = bf_redis_name(r->conn, r->key, kind, 0);
-    if (!name) return bf_fail(err, BF_ENOMEM, "out of memory");
-    char *old = r->meta;
-    r->meta = name;
-    bf_fence();
-    free(old);
-    return 0;
-}
-
 static int name_key(bf_redis *r, bf_error *err)
 {
     const char *key = r->conn->url.key;
@@ -236,7 +232,7 @@ bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err)
     r->caches = spec->cache;
     r->cache_max_age = spec->cache_max_age;
     s->label = r->label;
-    return !bf_is_redisson(spec->scheme) || name_hash(r, BF_NAME_CONFIG, err) == 0 ? r : NULL;
+    return r;
 }
 
 /* Requests K:meta, the length of K and its end.  The mark is read last: if it is the one that
@@ -288,39 +284,23 @@ int bf_redis_read_key(bf_redis *r, bf_redis_key_snapshot *s, bf_error *err)
     return bf_fail(err, BF_EIO, "%s changes too fast to be opened", r->label);
 }
 
-/* Opens a filter of Redisson.  Bits without Redisson's hash are opened like any others: they may be
- * another system's, or a filter of ours. */
-int bf_redis_attach_redisson(bf_redis *r, const bf_spec *spec, bf_params *d, bf_error *err)
-{
-    bf_redis_key_snapshot s;
-    int rc = bf_redis_read_key(r, &s, err);
-    if (rc < 0 || (rc = s.refused) < 0) return rc;
-    if (spec->adopt)
-        return bf_fail(err, BF_ENOTSUP,
-            "%s: a filter of Redisson has a companion hash already: open it without adopt",
-            r->label);
-    if (bf_redisson_found(r)) {
-        if (spec->cache) return bf_redis_no_cache(r, err);
-        if ((rc = bf_redisson_read(r, d, err)) < 0) return rc;
-        bf_redisson_place(r, d);
-        return 1;
-    }
-    if (s.bytes == 0 && bf_may_create(spec)) return 0;
-    if (s.bytes == 0) return bf_fail(err, BF_ENOENT, "%s does not exist", r->label);
-    if ((rc = name_hash(r, BF_NAME_META, err)) == 0 &&
-        (rc = bf_redis_attach_key(r, spec, d, err)) == 0)
-        rc = name_hash(r, BF_NAME_CONFIG, err);
-    return rc;
-}
-
-/* A URL without scheme may lead to a filter of Redisson. */
-static int attach_unnamed(bf_redis *r, const bf_spec *spec, bf_params *d, bf_error *err)
+/* Opens a filter of Redisson; returns 0 if there is none.  Bits without Redisson's hash are opened
+ * like any others: they may be another system's, or a filter of ours. */
+static int attach_redisson(bf_redis *r, const bf_spec *spec, bf_params *d, bf_error *err)
 {
     bf_redis_key_snapshot s;
     int rc = name_hash(r, BF_NAME_CONFIG, err);
-    if (rc < 0 || (rc = bf_redis_read_key(r, &s, err)) < 0) return rc;
-    if (bf_redisson_found(r)) return bf_redis_attach_redisson(r, spec, d, err);
-    return name_hash(r, BF_NAME_META, err);
+    if (rc < 0 || (rc = bf_redis_read_key(r, &s, err)) < 0 || (rc = s.refused) < 0) return rc;
+    const bool found = bf_redis_field(&r->conn->reply, "size") < r->conn->reply.n;
+    if (spec->adopt && (found || spec->scheme))
+        return bf_fail(err, BF_ENOTSUP,
+            "%s: a filter of Redisson has a companion hash already: open it without adopt",
+            r->label);
+    if (!found) return name_hash(r, BF_NAME_META, err);
+    if (spec->cache) return bf_redis_no_cache(r, err);
+    if ((rc = redisson_read(r, d, err)) < 0) return rc;
+    redisson_place(r, d);
+    return 1;
 }
 
 static int fail_part_lost(bf_redis *r, const char *why, bf_error *err)
@@ -329,15 +309,17 @@ static int fail_part_lost(bf_redis *r, const char *why, bf_error *err)
     return bf_fail(err, BF_EIO, "%s is lost: %s; delete the key, create it again", r->label, why);
 }
 
-/* Takes over what the companion hash says. */
+/* Takes over the companion hash's content, or that there is none. */
 static void take_meta(bf_redis *r, const bf_redis_meta *m)
 {
-    bf_redis_set_params(r, &m->desc);
+    if (m->desc.g.m && !m->desc.kind) bf_redis_set_params(r, &m->desc);
     r->mark = m->mark;
     r->filter_id = m->id;
     r->whole_id = m->whole_id;
     r->keys = m->keys;
     r->adopted = m->adopted;
+    r->making = m->making;
+    r->users_clock = m->users_clock;
 }
 
 static bool has_id(const bf_redis *r, const bf_redis_meta *m)
@@ -350,8 +332,8 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_params *d, bool *stu
     bf_redis_key_snapshot s;
     bf_redis_meta m = { 0 };
     *stub = false;
-    int rc = bf_redis_read_key(r, &s, err);
-    if (rc < 0) return rc;
+    int rc = bf_is_redisson(spec->scheme) ? attach_redisson(r, spec, d, err) : 0;
+    if (rc != 0 || (rc = bf_redis_read_key(r, &s, err)) < 0) return rc;
     const bool there = r->conn->reply.n > 1, shard = bf_redis_is_shard(r);
     if (!(there && bf_redis_has_field(r, "format")) &&
         (bf_redis_is_part(r) ? there || s.bytes : shard && (uint64_t)s.bytes == bf_redis_length(r)))
@@ -360,24 +342,20 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_params *d, bool *stu
     if (there && s.bytes && !has_id(r, &m))
         return fail_part_lost(r, "the key is left over from another filter of that name", err);
     *d = m.desc;
-    r->keys = m.keys;
-    r->adopted = m.adopted;
-    r->seen = m.mark;
-    r->making = m.making;
-    if (r->whole == r) r->filter_id = m.id;
+    /* a part that is opened again keeps its mark: with the mark 0 its loss would go unnoticed */
+    if (there || !bf_redis_is_part(r)) take_meta(r, &m);
     if (d->kind) { /* scalable.c and window.c open the parts */
         r->missing = false;
-        r->users_clock = m.users_clock;
         return 1;
     }
     if (d->g.shards > 1 && !shard) {
-        rc = bf_redis_attach_shards(r, spec, d, m.mark, err);
+        rc = bf_redis_attach_shards(r, spec, d, err);
         *stub = rc < 0 && bf_redis_has_other_id(r);
         return rc;
     }
     if (s.refused) return s.refused;
     if (!there && !spec->scheme && r->whole == r && !bf_may_create(spec) &&
-        (rc = attach_unnamed(r, spec, d, err)) != 0)
+        (rc = attach_redisson(r, spec, d, err)) != 0)
         return rc;
     if (s.bytes == 0) {
         if (bf_may_create(spec)) return 0;
@@ -387,20 +365,16 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_params *d, bool *stu
     }
     if (!there) { /* another system's bits; or what an add of another system left of a filter that
                      was just deleted; or a bitmap that another process is adopting */
-        rc = bf_redis_attach_foreign(r, spec, d, s.bytes, err);
+        rc = attach_foreign(r, spec, d, s.bytes, err);
         *stub = rc == BF_EFORMAT || rc == BF_EMISMATCH || (spec->adopt && rc == 0);
         return rc;
     }
-    bf_redis_set_params(r, d);
     if (((uint64_t)s.bytes != bf_redis_length(r) || bf_redis_mark_apart(r)) &&
         (rc = bf_redis_mark(r, &s.end, err)) < 0)
         return rc;
-    if (s.end == m.mark) {
-        take_meta(r, &m);
-        return 1;
-    }
+    if (s.end == m.mark) return 1;
     *stub = true;
-    if (r->adopted && spec->adopt) return bf_redis_adopt_again(r, spec, d, s.bytes, err);
+    if (r->adopted && spec->adopt) return adopt_again(r, spec, d, s.bytes, err);
     return bf_fail(err, BF_EFORMAT,
         "%s holds %lld bytes, but not the mark of its :meta: delete both keys to start again",
         r->label, s.bytes);

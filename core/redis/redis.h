@@ -53,13 +53,12 @@ typedef struct bf_redis {
     uint32_t mark;      /* 0: a foreign bitmap without mark.  With shards: the mark in K:meta */
     uint32_t filter_id; /* the mark that it was created with; clearing and rebuilding keep it */
     uint32_t whole_id;  /* in a part or shard: the filter_id of its filter */
-    uint32_t seen;      /* the mark in K:meta when it was opened; 0: there was no K:meta */
     bool loss_reported; /* the caller knows that the keys are lost: no second error */
     bool making;        /* K:meta says that some shards do not exist yet */
     /* forgetting filter: every round trip to its parts ends by reading born of K:meta */
     bool by_born;
     bool users_clock; /* forgetting filter: its users' clocks decide, not Redis's */
-    bool made;        /* opening it created a missing shard */
+    bool made;        /* opening created this shard, or a shard of this filter */
     bool doubt;       /* a round trip found a part that is lost or another filter's */
     uint64_t added;   /* new keys added since it was opened or re-created */
     bool foreign;
@@ -201,15 +200,10 @@ void bf_redis_append_wait(bf_redis *r);
 int bf_redis_check_replicas(const bf_redis *r, const char *done, long long have, bf_error *err);
 /* Returns the error of a change with an unknown outcome; done: "added" or "removed". */
 int bf_redis_fail_unknown_outcome(bf_redis *r, const char *done, bf_error *err);
-typedef struct {      /* what differs between tests, adds and removes */
-    const char *done; /* what it does to the keys; NULL: nothing, so it may be sent again */
-    /* Appends the commands; about: the key that decides the node of a cluster. */
-    void (*put)(bf_redis_request *g, const char *about);
-    /* Reads the replies into present and mark. */
-    int (*take)(bf_redis_request *g, bf_redis_outcome *a);
-} bf_redis_op;
-extern const bf_redis_op bf_redis_tests; /* bitfield.c */
-
+/* bitfield.c: appends the commands of a test; about is the key that decides the node of a cluster.
+ * Then reads the replies into present and mark. */
+void bf_redis_append_tests(bf_redis_request *g, const char *about);
+int bf_redis_take_tests(bf_redis_request *g, bf_redis_outcome *a);
 /* BF_UNITE of counters; after an error a part of them may be added */
 int bf_redis_count_unite(bf_redis *r, const void *words, bf_error *err);
 
@@ -250,21 +244,6 @@ int bf_redis_fail_temp(const bf_redis *r, bf_error *err);
 /* Samples the bitmap: *ones of *of cells are set. */
 int bf_redis_sample(bf_redis *r, uint64_t *ones, uint64_t *of, bf_error *err);
 
-/* ---- foreign.c ---- */
-/* Opens a key without companion hash.  Returns 1, or 0 if the key changed meanwhile. */
-int bf_redis_attach_foreign(
-    bf_redis *r, const bf_spec *spec, bf_params *d, long long bytes, bf_error *err);
-int bf_redis_adopt_again(
-    bf_redis *r, const bf_spec *spec, const bf_params *d, long long bytes, bf_error *err);
-int bf_redis_no_cache(const bf_redis *r, bf_error *err);
-
-bool bf_is_redisson(const char *scheme);
-bool bf_redisson_found(
-    const bf_redis *r); /* found and read: l->reply is the reply to HGETALL of K:config */
-int bf_redisson_read(const bf_redis *r, bf_params *d, bf_error *err);
-void bf_redisson_place(bf_redis *r, const bf_params *d);
-int bf_redisson_make(bf_redis *r, const bf_params *d, bf_error *err); /* as bf_redis_make */
-
 /* ---- open.c ---- */
 bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err);
 typedef struct {
@@ -279,7 +258,9 @@ int bf_redis_read_key(bf_redis *r, bf_redis_key_snapshot *s, bf_error *err);
 int bf_redis_prefetch_keys(bf_redis *whole, bf_redis *const *r, unsigned n, bf_error *err);
 /* Are all keys with bits, and their companion hashes, still those of this handle? */
 bool bf_redis_keys_current(bf_redis *r);
-int bf_redis_attach_redisson(bf_redis *r, const bf_spec *spec, bf_params *d, bf_error *err);
+int bf_redis_no_cache(const bf_redis *r, bf_error *err); /* the error for a bitmap without mark */
+bool bf_is_redisson(const char *scheme);
+int bf_redisson_make(bf_redis *r, const bf_params *d, bf_error *err); /* as bf_redis_make */
 /* Opens the selected key and checks it against spec.  Returns as bf_store_ops.attach. */
 int bf_redis_attach_key(bf_redis *r, const bf_spec *spec, bf_params *d, bf_error *err);
 
@@ -297,8 +278,7 @@ static inline uint32_t bf_redis_mark_of(const bf_part *p)
 }
 
 /* ---- shards ---- */
-int bf_redis_attach_shards(
-    bf_redis *r, const bf_spec *spec, const bf_params *d, uint32_t mark, bf_error *err);
+int bf_redis_attach_shards(bf_redis *r, const bf_spec *spec, const bf_params *d, bf_error *err);
 int bf_redis_make_shards(bf_redis *r, const bf_params *d, bf_error *err); /* as bf_redis_make */
 void bf_redis_free_shards(bf_redis *r);
 bool bf_redis_has_other_id(bf_redis *r); /* true: the filter was re-created since it was opened */

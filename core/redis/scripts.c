@@ -284,40 +284,45 @@ const char bf_script_add_redisson[] =
     "local live = own[1] == ARGV[1] and own[2] == ARGV[2]\n"
     "local m = own[1] and own[2] and '00000002' or '00000000'\n" ADD;
 
-/* Decrements counters.  ARGV[3] and on: for each key the number of positions, and the positions.
- * Returns 1 or 0 for each key; or -1 and the present mark.  The function fields builds BITFIELD
- * commands of a thousand positions. */
+/* Decrements counters.  ARGV as for adding; a byte of ARGV[5] is 1, or 0 if the key names the
+ * counter once more.  Returns 1 or 0 for each key; or -1 and the present mark.  The function fields
+ * builds BITFIELD commands of a thousand positions. */
 const char bf_script_count_down[] =
     LIVE "if not live then return {-1, tonumber(m, 16)} end\n"
-         "local function run(from, to, fields)\n"
+         "local function run(p, fields)\n"
          " local out = {}\n"
-         " for i = from, to, 1000 do\n"
+         " for i = 1, #p, 1000 do\n"
          "  local c = {'BITFIELD', KEYS[1]}\n"
-         "  for j = i, math.min(i + 999, to) do fields(c, ARGV[j], j - from + 1) end\n"
+         "  for j = i, math.min(i + 999, #p) do fields(c, p[j], j) end\n"
          "  if #c > 2 then\n"
          "   for _, v in ipairs(call(unpack(c))) do out[#out + 1] = v end\n"
          "  end\n"
          " end\n"
          " return out\n"
          "end\n"
-         "local i, out = 3, {}\n"
-         "while i <= #ARGV do\n"
-         " local from, to, there = i + 1, i + ARGV[i], 1\n"
-         " local v = run(from, to, function(c, p)\n"
+         "local k, out, at, named = tonumber(ARGV[3]), {}, 1, 0\n"
+         "while at <= #ARGV[4] do\n"
+         " local p, there = {}, 1\n"
+         " for i = named + 1, named + k do\n"
+         "  local cell\n"
+         "  cell, at = struct.unpack('s', ARGV[4], at)\n"
+         "  if ARGV[5]:byte(i) == 1 then p[#p + 1] = cell end\n"
+         " end\n"
+         " named = named + k\n"
+         " local v = run(p, function(c, cell)\n"
          "  local n = #c\n"
-         "  c[n + 1], c[n + 2], c[n + 3] = 'GET', 'u4', '#'..p\n"
+         "  c[n + 1], c[n + 2], c[n + 3] = 'GET', 'u4', cell\n"
          " end)\n"
          " for _, n in ipairs(v) do if n == 0 then there = 0 end end\n"
          " if there == 1 then\n"
-         "  run(from, to, function(c, p, j)\n"
+         "  run(p, function(c, cell, j)\n"
          "   local n = #c\n"
          "   if v[j] < 15 then\n"
-         "    c[n + 1], c[n + 2], c[n + 3], c[n + 4] = 'INCRBY', 'u4', '#'..p, '-1'\n"
+         "    c[n + 1], c[n + 2], c[n + 3], c[n + 4] = 'INCRBY', 'u4', cell, '-1'\n"
          "   end\n"
          "  end)\n"
          " end\n"
          " out[#out + 1] = there\n"
-         " i = to + 1\n"
          "end\n"
          "return out";
 

@@ -19,8 +19,7 @@ static int redis_attach(bf_store *s, const bf_spec *spec, bf_params *desc, bf_er
     bf_redis *r = bf_redis_start(s, spec, err);
     if (!r) return err ? err->code : BF_EINVAL;
     BF_REDIS_LOCK(r);
-    int rc = bf_is_redisson(spec->scheme) ? bf_redis_attach_redisson(r, spec, desc, err)
-                                          : bf_redis_attach_key(r, spec, desc, err);
+    const int rc = bf_redis_attach_key(r, spec, desc, err);
     s->made |= r->made;
     return with_cache(r, rc, err);
 }

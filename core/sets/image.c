@@ -211,10 +211,11 @@ static int to_file(void *ctx, uint64_t offset, const void *bytes, size_t len)
     return bf_write_at(*(int *)ctx, offset, bytes, len);
 }
 
-/* Writes a temporary file and renames it.  Only this user can read it until it has the rights of
- * the file it replaces.  Some file systems report a failed write only in close(), so a second
- * descriptor holds the lock of the temporary name until the end. */
-static int save_file(bf_filter *f, const char *path, bf_error *err)
+/* Writes a temporary file and gives it its name; without replace that name must not exist.  Only
+ * this user can read it until it has the rights of the file it replaces.  Some file systems report
+ * a failed write only in close(), so a second descriptor holds the lock of the temporary name until
+ * the end. */
+static int save_file(bf_filter *f, const char *path, bool replace, bf_error *err)
 {
     int fd = -1, e = 0;
     char *temp = bf_temp_file(path, bf_is_file(path) ? 0600 : 0666, &fd, err);
@@ -227,25 +228,37 @@ static int save_file(bf_filter *f, const char *path, bf_error *err)
     e = locked < 0 ? errno : 0;
     if (close(fd) < 0 && errno != EINTR) e = errno;
     if (!rc && e) rc = bf_fail_sys(err, e, "write", path);
-    if (!rc && rename(temp, path)) rc = bf_fail_sys(err, errno, "write", path);
-    if (rc)
-        unlink(temp);
-    else
-        bf_sync_folder(path);
+    if (!rc && replace && rename(temp, path)) rc = bf_fail_sys(err, errno, "write", path);
+    if (!rc && !replace && (e = bf_name_file(locked, temp, path)))
+        rc = bf_fail_sys(err, e, "create", path);
+    if (!rc) bf_sync_folder(path);
+    bf_drop_temp(locked, temp);
     if (locked >= 0) bf_unlock_file(locked);
     free(temp);
     return rc;
+}
+
+static int save(bf_filter *f, const char *path, bool replace, bf_error *err)
+{
+    int rc = bf_require_readable(f, f->bitmap.store.ops->read, "be saved", err);
+    if (rc < 0 || (rc = bf_parts_refresh(f, err)) < 0) return rc;
+    return save_file(f, path, replace, err);
 }
 
 int bf_save(bf_filter *f, const char *path, bf_error *err)
 {
     BF_CALL(f, NULL, entered);
     int rc = bf_may_replace(path, err);
-    if (rc < 0 || (rc = bf_refuse_open_file(path, err)) < 0 ||
-        (rc = bf_require_readable(f, f->bitmap.store.ops->read, "be saved", err)) < 0 ||
-        (rc = bf_parts_refresh(f, err)) < 0)
-        return rc;
-    return save_file(f, path, err);
+    if (rc < 0 || (rc = bf_refuse_open_file(path, err)) < 0) return rc;
+    return save(f, path, true, err);
+}
+
+int bf_save_new(bf_filter *f, const char *path, bf_error *err)
+{
+    struct stat st;
+    BF_CALL(f, NULL, entered);
+    if (lstat(path, &st) == 0) return bf_fail_sys(err, EEXIST, "create", path);
+    return save(f, path, false, err);
 }
 
 typedef struct {

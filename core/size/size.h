@@ -132,6 +132,8 @@ double bf_effective_p(const bf_params *d);
  * m. argument: the text after the scheme's colon, prepared. */
 double bf_rate(const bf_scheme *s, const void *argument, double m, double n, unsigned k);
 bool bf_rate_is_formula(const bf_scheme *s); /* does the rate depend on m / n and k only?  */
+/* Returns the fraction of cells that n keys set. */
+double bf_fill_of(const bf_scheme *s, const void *argument, double m, double n, unsigned k);
 /* how many keys set this many cells */
 double bf_keys_of(const bf_scheme *s, const void *argument, double m, double ones, unsigned k);
 double bf_rate_floor(const bf_scheme *s, double n);

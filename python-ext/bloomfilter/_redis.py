@@ -31,13 +31,15 @@ PAUSE = 0.02
 
 def adapt(client):
     """What moves commands through this client.  TypeError: nothing can."""
+    if isinstance(client, (Single, Cluster)):  # of bloomfilter.asyncio
+        return client
     kind = type(client)
     name = f"{kind.__module__}.{kind.__qualname__}"
     if ".asyncio" in kind.__module__ or inspect.iscoroutinefunction(
         getattr(kind, "execute_command", None)
     ):
         raise TypeError(
-            f"storage must be a client of redis-py that is not asynchronous, got {name}: a filter cannot await"
+            f"storage must be a client of redis-py that is not asynchronous, got {name}: only the filters of bloomfilter.asyncio can await it"
         )
     if hasattr(client, "command_stack"):
         raise TypeError(
@@ -58,7 +60,8 @@ def adapt(client):
 
 # ---- connections ----
 class Loan:
-    """Connections of one client, each borrowed for a trip."""
+    """Connections of one client, each borrowed for a trip.  Only this class does I/O;
+    bloomfilter.asyncio has one of its own, which awaits."""
 
     def __init__(self, client):
         self.client = client
@@ -118,6 +121,39 @@ class Loan:
         if lock:
             lock.release()
 
+    @staticmethod
+    def drop(connection):
+        connection.disconnect()
+
+    @staticmethod
+    def send(connection, pieces, replies):
+        replies.sent = True
+        connection.send_packed_command(pieces)
+        sock = socket_of(connection)
+        if sock is not None:
+            replies.connection(number_of(sock))
+
+    @staticmethod
+    def receive(connection, count, replies):
+        """Reads until that many replies are complete."""
+        sock = getattr(connection, "_sock", None)
+        if sock is None:  # redis-py's client-side cache wraps connections
+            read_parsed(connection, count, replies)
+            return
+        limit = connection.socket_timeout
+        until = None
+        while True:
+            data = sock.recv(PIECE)
+            if not data:
+                raise ConnectionResetError(errno.ECONNRESET, "the server closed the connection")
+            if replies.feed(data) >= count:
+                return
+            if limit:  # a server that trickles must not take longer than one that is silent
+                now = time.monotonic()
+                until = until or now + limit
+                if now > until:
+                    raise TimeoutError(errno.ETIMEDOUT, "the reply takes too long")
+
 
 # Pools, and the process whose connections they have.
 owner_of = WeakKeyDictionary()
@@ -148,33 +184,8 @@ def socket_of(connection):
     return getattr(inner, "_sock", None)
 
 
-def send(connection, pieces, replies):
-    replies.sent = True
-    connection.send_packed_command(pieces)
-    sock = socket_of(connection)
-    if sock is not None:
-        replies.connection(numbered.get(sock) or numbered.setdefault(sock, next(numbers)))
-
-
-def receive(connection, count, replies):
-    """Reads until that many replies are complete."""
-    sock = getattr(connection, "_sock", None)
-    if sock is None:  # redis-py's client-side cache wraps connections
-        read_parsed(connection, count, replies)
-        return
-    limit = connection.socket_timeout
-    until = None
-    while True:
-        data = sock.recv(PIECE)
-        if not data:
-            raise ConnectionResetError(errno.ECONNRESET, "the server closed the connection")
-        if replies.feed(data) >= count:
-            return
-        if limit:  # a server that trickles must not take longer than one that is silent
-            now = time.monotonic()
-            until = until or now + limit
-            if now > until:
-                raise TimeoutError(errno.ETIMEDOUT, "the reply takes too long")
+def number_of(stream):
+    return numbered.get(stream) or numbered.setdefault(stream, next(numbers))
 
 
 def read_parsed(connection, count, replies):
@@ -229,7 +240,7 @@ class Talk:
 
     def __exit__(self, kind, error, trace):
         if kind:
-            self.connection.disconnect()
+            self.loan.drop(self.connection)
         self.loan.give(self.connection)
 
 
@@ -258,10 +269,11 @@ class Single:
     """redis.Redis: alone, behind Sentinel, by TLS or a socket."""
 
     cluster = False
+    loan_of = Loan
 
     def __init__(self, client):
         self.client = client
-        self.loan = Loan(client)
+        self.loan = self.loan_of(client)
         known = client.connection_pool.connection_kwargs
         service = getattr(client.connection_pool, "service_name", None)
         self.name = (
@@ -273,8 +285,8 @@ class Single:
     def exchange(self, parts, replies):
         try:
             with Talk(self.loan) as connection:
-                send(connection, [part[1] for part in parts], replies)
-                receive(connection, sum(part[3] for part in parts), replies)
+                self.loan.send(connection, [part[1] for part in parts], replies)
+                self.loan.receive(connection, sum(part[3] for part in parts), replies)
         except Exception as error:
             describe(error, replies)
             raise
@@ -289,6 +301,8 @@ class Cluster:
     execute follows its word."""
 
     cluster = True
+    loan_of = Loan
+    pause = staticmethod(time.sleep)
 
     def __init__(self, client):
         self.client = client
@@ -320,7 +334,7 @@ class Cluster:
         """Asks again who has which slot.  Where no node tells, the fault of before is the better
         one to show."""
         try:
-            self.nodes.initialize()
+            self.read_nodes()
         except Exception:  # redis-py wraps every kind here
             pass
 
@@ -339,11 +353,14 @@ class Cluster:
         return node
 
     def loan(self, node):
-        server = self.client.get_redis_connection(node)
+        server = self.client_of(node)
         loan = self.loans.get(node.name)
         if loan is None or loan.client is not server:
-            loan = self.loans[node.name] = Loan(server)
+            loan = self.loans[node.name] = self.loan_of(server)
         return loan
+
+    def client_of(self, node):
+        return self.client.get_redis_connection(node)
 
     # -- what --
     def first_time(self, parts, replies):
@@ -363,11 +380,11 @@ class Cluster:
     def talk(self, jobs, replies):
         with ExitStack() as stack:
             connections = [stack.enter_context(Talk(loan)) for loan, _, _ in jobs]
-            for connection, (_, pieces, _) in zip(connections, jobs, strict=True):
-                send(connection, pieces, replies)
-            for connection, (_, _, ranges) in zip(connections, jobs, strict=True):
+            for connection, (loan, pieces, _) in zip(connections, jobs, strict=True):
+                loan.send(connection, pieces, replies)
+            for connection, (loan, _, ranges) in zip(connections, jobs, strict=True):
                 replies.expect(struct.pack(f"{2 * len(ranges)}n", *itertools.chain(*ranges)))
-                receive(connection, sum(count for _, count in ranges), replies)
+                loan.receive(connection, sum(count for _, count in ranges), replies)
 
     def follow(self, parts, replies):
         """Sends again, elsewhere, what was refused for being in the wrong place: such a command was
@@ -385,7 +402,7 @@ class Cluster:
             if now > until:
                 return  # the refusal is the answer
             if turn > 2 or any(one[1] in ("TRYAGAIN", "CLUSTERDOWN") for one in refused):
-                time.sleep(PAUSE * (turn + 1))
+                self.pause(PAUSE * (turn + 1))
             self.learn(refused)
             self.talk(self.redirected(parts, refused), replies)
 
@@ -397,8 +414,14 @@ class Cluster:
             self.look_again()
         elif "MOVED" in words:
             moved = next(one for one in refused if one[1] == "MOVED")
-            note = getattr(self.nodes, "move_slot", None) or self.nodes.update_moved_exception
-            note(MovedError(f"{moved[2]} {moved[3]}"))
+            self.note_moved(MovedError(f"{moved[2]} {moved[3]}"))
+
+    def read_nodes(self):
+        self.nodes.initialize()
+
+    def note_moved(self, error):
+        note = getattr(self.nodes, "move_slot", None) or self.nodes.update_moved_exception
+        note(error)
 
     def redirected(self, parts, refused):
         jobs = {}

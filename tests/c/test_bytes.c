@@ -192,7 +192,7 @@ TEST(saved_files)
     unlink(path);
     CHECK(rmdir(folder) == 0); /* no partial file stayed */
     char beside[80];
-    snprintf(beside, sizeof beside, "%s.tmp-0", folder);
+    snprintf(beside, sizeof beside, "%s.bloomfilter-tmp-0", folder);
     CHECK(access(beside, F_OK) != 0);
     free(b);
     free(read_back);

@@ -114,7 +114,7 @@ static void neither_links_nor_noreplace(void)
 }
 
 /* ---- what the tests share ---- */
-static char temp[80];
+static char temp[96];
 static const bf_spec only_read = { .storage = path, .read_only = true };
 static const bf_spec memory = { .m = 1000, .k = 3 },
                      sized = { .m = 1 << 16, .k = 4, .storage = path },
@@ -350,6 +350,45 @@ static void take(const char *name)
     close(fd);
 }
 
+/* A new name replaces nothing, also where another process creates the file after the look. */
+static void another_creates(const char *name) { put(name, 0640); }
+TEST(a_new_name_replaces_nothing)
+{
+    static const struct {
+        int no_link, no_noreplace;
+    } systems[] = { { 0, 0 }, { EPERM, 0 }, { EPERM, EINVAL } };
+    bf_filter *f = OPEN(&memory);
+    for (size_t i = 0; i < COUNT(systems); i++)
+        for (int when = 0; when < 3; when++) { /* no file; before the look; after it */
+            no_link = systems[i].no_link;
+            no_noreplace = systems[i].no_noreplace;
+            if (when == 1) put(path, 0640);
+            if (when == 2) after_look = another_creates;
+            CHECK_EQ(bf_save_new(f, path, &e), when ? BF_EIO : 0);
+            CHECK(!when || (e.sys_errno == EEXIST && strstr(e.msg, "cannot create ")));
+            CHECK_EQ(mode_of(path), when ? 0640 : 0644);
+            CHECK_EQ(files(), 1);
+            as_ever();
+            unlink(path);
+        }
+    bf_close(f);
+    gone();
+}
+
+/* A filter of the user's that only looks like a temporary file is not removed. */
+TEST(a_users_file_stays)
+{
+    char name[96];
+    snprintf(name, sizeof name, "%s.tmp-0", path);
+    bf_filter *f = OPEN(&memory);
+    CHECK_EQ(bf_save(f, name, &e), 0);
+    CHECK_EQ(bf_save(f, path, &e), 0);
+    CHECK_EQ(files(), 2);
+    unlink(name);
+    bf_close(f);
+    gone();
+}
+
 TEST(the_next_one_takes_the_name)
 {
     int fd;
@@ -581,12 +620,12 @@ static void a_cut_name_is_whole_characters(void)
     DIR *d = opendir(folder);
     int seen = 0;
     for (const struct dirent *one; d && (one = readdir(d));) {
-        const char *end = strstr(one->d_name, ".tmp-0");
+        const char *end = strstr(one->d_name, ".bloomfilter-tmp-0");
         const size_t kept = end ? (size_t)(end - one->d_name) : 0;
         if (!end) continue;
         seen++;
         CHECK((kept - ascii) % 2 == 0);
-        CHECK(kept >= 245 && kept <= 246);
+        CHECK(kept >= 233 && kept <= 234);
     }
     CHECK_EQ(seen, 1);
     if (d) closedir(d);
@@ -657,7 +696,7 @@ TEST(what_looks_like_a_url)
 int main(void)
 {
     make_folder();
-    snprintf(temp, sizeof temp, "%s.tmp-0", path);
+    snprintf(temp, sizeof temp, "%s.bloomfilter-tmp-0", path);
     umask(022);
     return main_in_folder();
 }

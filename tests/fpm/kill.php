@@ -55,7 +55,7 @@ function look_at_made(string $path, array $counts): array
 {
     $broken = $temporary = 0;
     foreach (glob("$path.*") as $made) {
-        if (str_contains($made, '.tmp-')) $temporary++;
+        if (str_contains($made, '.bloomfilter-tmp-')) $temporary++;
         else try {
             $f = BloomFilter::open($made);
             $number = (int)substr($made, strlen($path) + 1);

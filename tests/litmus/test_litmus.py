@@ -60,9 +60,9 @@ LINES = {
         "bf_live_set(f->generation, g->generation); bf_fence();",
     ],
     "parts/window.c": [
-        "bf_fence(); const int64_t hits = bf_span_add(f, p, s, s->n); bf_fence(); if (bf_live(c->epoch)",
-        "bf_live_raise(f->chain->epoch, epoch); bf_fence(); if (bf_live(p->live) >= epoch) return;",
-        "while (n && s->n && bf_span_find(p, n, s)) { bf_fence(); same = living(f->chain, from, to, now);",
+        "bf_fence(); const int64_t hits = bf_span_add(f, p, s, s->n); bf_fence(); if (bf_live(f->epoch)",
+        "bf_live_raise(f->epoch, epoch); bf_fence(); if (bf_live(p->live) >= epoch) return;",
+        "while (n && s->n && bf_span_find(p, n, s)) { bf_fence(); same = living(f, from, to, now);",
     ],
 }  # fmt: skip
 

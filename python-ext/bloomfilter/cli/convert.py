@@ -48,6 +48,9 @@ def read(args: Namespace) -> BloomFilter:
 
 
 # ---- out ----
+ADVICE = "convert writes no existing filter; merge unites two"
+
+
 def with_new_file(path: str, fill: Callable[[IO[bytes]], object]) -> None:
     """By link: neither a partial file nor an overwritten one."""
     folder = os.path.dirname(os.path.abspath(path))
@@ -81,14 +84,14 @@ def store(bf: BloomFilter, args: Namespace) -> None:
         bf = bf.to_plain()  # the others hold bits
     if args.output == STDIN:
         return write(bf.to_bytes(format=target))
-    homes.must_be_free(args.output, options, "convert writes no existing filter; merge unites two")
+    homes.must_be_free(args.output, options, ADVICE)
     path = _path_of(args.output)
     if not path:
         if target not in (None, "bits"):
             raise Fault(f"--to {args.target}: a filter in Redis is a plain bitmap")
         return new_like([bf], args.output, options).close()
     if target is None:
-        return bf.save(path)
+        return homes.save_new(bf, path, ADVICE)
     return with_new_file(path, lambda file: write_all(file, bf.to_bytes(format=target)))
 
 

@@ -149,7 +149,7 @@ def into_new(inputs: list[BloomFilter], storage: str, options: dict[str, Any]) -
     whole = inputs[0].copy()
     for bf in inputs[1:]:
         whole |= bf
-    whole.save(path)
+    homes.save_new(whole, path)
     options.pop("exclusive", None)
     return homes.open_to_read(storage, **options)
 

@@ -113,3 +113,11 @@ def like(model: BloomFilter, storage: str | None, options: dict[str, Any]) -> Bl
 def must_be_free(storage: str, options: dict[str, Any], advice: str) -> None:
     if exists(storage, options):
         raise Fault(f"{shown(storage)} exists already: {advice}")
+
+
+def save_new(bf: BloomFilter, path: str, advice: str = "another process created it") -> None:
+    """Never replaces a file, also not one that appeared after a look."""
+    try:
+        bf._save_new(path)
+    except FileExistsError:
+        raise Fault(f"{shown(path)} exists already: {advice}") from None

@@ -121,7 +121,6 @@ static inline void run_test(const char *name, void (*run)(void))
     else
         printf("%s %s\n", failed_here ? "FAIL" : "ok  ", name);
 }
-#define RUN(test) run_test(#test, test)
 static inline void run_tests(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0); /* children must not print it again */

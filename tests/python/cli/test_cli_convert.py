@@ -2,11 +2,13 @@
 done."""
 
 import json
+import os
 
 import pytest
 from cli_helpers import fails, ok, redis_socket, redis_url  # noqa: F401
 
 from bloomfilter import BloomFilter
+from bloomfilter.cli import homes, main
 
 
 def filled(**options):
@@ -139,3 +141,23 @@ def test_a_bitmap_of_an_older_system_in_redis(tmp_path, redis_url, redis_socket)
         *"-m 20000 --scheme gozero".split(),
     )
     assert BloomFilter.open(tmp_path / "out.bloom").bitset == bf.bitset
+
+
+@pytest.mark.parametrize("words", [("convert", "in", "out"), ("merge", "out", "in", "in")])
+def test_a_file_that_appears_after_the_look_is_not_replaced(words, tmp_path, monkeypatch, capsys):
+    """Only the moment is chosen: another process creates OUT between the look and the save."""
+    monkeypatch.chdir(tmp_path)
+    BloomFilter(n=1000, p=0.01, grow=2.0).save("in")
+    look = homes.exists
+
+    def exists(storage, *more):
+        found = look(storage, *more)
+        with BloomFilter(n=1000, p=0.01, grow=2.0, storage="out") as other:
+            other.add("acknowledged")
+        return found
+
+    monkeypatch.setattr(homes, "exists", exists)
+    assert main([*words]) == 2
+    assert "out exists already" in capsys.readouterr().err
+    assert "acknowledged" in BloomFilter.open("out")
+    assert sorted(os.listdir()) == ["in", "out"]

@@ -82,7 +82,7 @@ def test_any_options(client, server, options):
 def test_replies_that_redis_py_has_parsed(client, server, monkeypatch):
     """A client with a cache of its own gives no bytes; such clients need Redis 7.4, so any client is
     read in the same way here."""
-    monkeypatch.setattr(_redis, "receive", _redis.read_parsed)
+    monkeypatch.setattr(_redis.Loan, "receive", staticmethod(_redis.read_parsed))
     for protocol in (2, 3):
         check_against_memory(plain(server.port, protocol=protocol), "block")
         check_parts_against_memory(plain(server.port, protocol=protocol))
@@ -675,7 +675,7 @@ def test_what_a_client_raises_is_said_also_after_an_add(server, monkeypatch):
             BloomFilter(n=100, p=0.01, storage=client, key="odd") as bf,
             monkeypatch.context() as patch,
         ):
-            patch.setattr("bloomfilter._redis.receive", spoilt)
+            patch.setattr("bloomfilter._redis.Loan.receive", staticmethod(spoilt))
             with pytest.raises(Error, match=says) as caught:
                 call(bf)
             assert type(caught.value.__cause__) is Odd

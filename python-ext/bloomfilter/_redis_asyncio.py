@@ -1,0 +1,239 @@
+"""Clients of redis.asyncio as the home of a filter: what _redis.py does, awaited.
+
+The core's calls are synchronous.  They run in a greenlet.  If one needs a reply it hands a coroutine to
+the task that called it (wait_for) and goes on when that one has its result; meanwhile the event loop
+runs other tasks.  So the core alone decides what is sent and reads what came, there is no
+thread, and a connection is never left in the middle of a reply.
+
+Knows redis.asyncio's clients, pools and cluster nodes; knows nothing of filters.
+"""
+
+import asyncio
+import errno
+import select
+import types
+
+from greenlet import GreenletExit, getcurrent, greenlet
+
+from ._redis import PIECE, Cluster, Loan, Single, number_of
+
+SHORT = 1 << 15  # bytes that a transport takes without waiting
+
+
+async def adapt(client):
+    """What moves commands through this client, for the constructor of a filter."""
+    name = f"{type(client).__module__}.{type(client).__qualname__}"
+    if isinstance(client, type) or hasattr(client, "command_stack"):
+        raise TypeError(f"storage must be a client of redis.asyncio, got {name}")
+    await client.initialize()
+    return AwaitedCluster(client) if hasattr(client, "nodes_manager") else AwaitedSingle(client)
+
+
+# ---- calls ----
+class Caller:
+    """Calls functions, one at a time; what they wait for is awaited here."""
+
+    def __init__(self):
+        self.worker = None
+
+    async def __call__(self, function):
+        if self.worker is None:
+            self.worker = Worker(serve)
+        worker = self.worker
+        worker.parent = getcurrent()
+        done, result = worker.switch(function)
+        while not done:
+            try:
+                reply = await result
+            except GeneratorExit:  # the event loop is gone: nothing can be awaited any more
+                self.worker = None
+                worker.ending = True
+                worker.throw()
+                raise
+            except BaseException as error:
+                done, result = worker.throw(error)
+            else:
+                done, result = worker.switch(reply)
+        if isinstance(result, Raised):
+            raise result.error
+        return result
+
+
+class Worker(greenlet):
+    ending = False
+
+
+class Raised:
+    def __init__(self, error):
+        self.error = error
+
+
+def serve(function):
+    """A greenlet for many calls: Python gives each greenlet a stack of pages of its own."""
+    worker = getcurrent()
+    while True:
+        try:
+            result = function()
+        except GreenletExit:
+            raise
+        except BaseException as error:
+            result = Raised(error)
+        function = None
+        function = worker.parent.switch((True, result))
+        result = None
+
+
+def wait_for(coroutine):
+    """The result of a coroutine, in a function that a Caller calls.  Switching copies the stack of
+    the core, 46 KB, twice; so a coroutine begins here, and few have to wait."""
+    worker = getcurrent()
+    if not isinstance(worker, Worker) or worker.ending:
+        coroutine.close()
+        raise RuntimeError("a client of redis.asyncio works only while its event loop runs")
+    try:
+        future = coroutine.send(None)
+    except StopIteration as done:
+        return done.value
+    return worker.parent.switch((False, rest(coroutine, future)))
+
+
+@types.coroutine
+def rest(coroutine, future):
+    """Awaits what is left of a coroutine that waits for this future."""
+    while True:
+        try:
+            value = yield future
+        except BaseException as error:
+            step, value = coroutine.throw, error
+        else:
+            step = coroutine.send
+        try:
+            future = step(value)
+        except StopIteration as done:
+            return done.value
+
+
+# ---- connections ----
+class AwaitedLoan(Loan):
+    def take(self, talk):
+        return wait_for(self.borrow())
+
+    def give(self, connection):
+        wait_for(self.give_back(connection))
+
+    async def borrow(self):
+        connection = await self.obtain()
+        try:
+            if not connection.is_connected:
+                await connection.connect()
+            elif is_stale(connection):
+                await connection.disconnect(nowait=True)
+                await connection.connect()
+        except BaseException:
+            await self.give_back(connection)
+            raise
+        return connection
+
+    async def obtain(self):
+        if self.client.connection is None:
+            return await self.client.connection_pool.get_connection(*self.args)
+        await self.client._single_conn_lock.acquire()
+        return self.client.connection
+
+    async def give_back(self, connection):
+        if self.client.connection is None:
+            await self.client.connection_pool.release(connection)
+        else:
+            self.client._single_conn_lock.release()
+
+    @staticmethod
+    def drop(connection):
+        wait_for(connection.disconnect(nowait=True))
+
+    @staticmethod
+    def send(connection, pieces, replies):
+        # send_packed_command starts a task for its time-out; a short command fits the buffer.
+        replies.sent = True
+        if connection.health_check_interval or sum(map(len, pieces)) > SHORT:
+            wait_for(connection.send_packed_command(pieces))
+        else:
+            connection._writer.writelines(pieces)
+        replies.connection(number_of(connection._reader))
+
+    @staticmethod
+    def receive(connection, count, replies):
+        reader, writer = connection._reader, connection._writer
+        late = []
+
+        def end():
+            late.append(True)
+            writer.transport.abort()  # the read below returns
+
+        limit = connection.socket_timeout
+        timer = limit and asyncio.get_running_loop().call_later(limit, end)
+        try:
+            while True:
+                data = wait_for(reader.read(PIECE))
+                if late:
+                    raise TimeoutError(errno.ETIMEDOUT, "the reply takes too long")
+                if not data:
+                    raise ConnectionResetError(errno.ECONNRESET, "the server closed the connection")
+                if replies.feed(data) >= count:
+                    return
+        finally:
+            if timer:
+                timer.cancel()
+
+
+class NodeLoan(AwaitedLoan):
+    """A node of a cluster has its connections itself."""
+
+    def __init__(self, node):
+        self.client = node
+
+    async def obtain(self):
+        return self.client.acquire_connection()
+
+    async def give_back(self, connection):
+        self.client.release(connection)
+
+
+def is_stale(connection):
+    """Has the server closed it, or sent what nobody asked for?  Asks the socket, because the event
+    loop may not have looked there yet."""
+    reader = connection._reader
+    return poll_of(connection)(0) or reader.at_eof() or reader._buffer
+
+
+def poll_of(connection):
+    try:
+        return connection._reader.bloomfilter_poll
+    except AttributeError:
+        poll = select.poll()
+        poll.register(connection._writer.get_extra_info("socket"), select.POLLIN)
+        connection._reader.bloomfilter_poll = poll.poll
+        return poll.poll
+
+
+# ---- homes ----
+class AwaitedSingle(Single):
+    loan_of = AwaitedLoan
+
+
+class AwaitedCluster(Cluster):
+    loan_of = NodeLoan
+
+    def client_of(self, node):
+        return node
+
+    def pause(self, seconds):
+        wait_for(asyncio.sleep(seconds))
+
+    def read_nodes(self):
+        wait_for(self.nodes.initialize())
+
+    def note_moved(self, error):
+        if hasattr(self.nodes, "move_slot"):
+            wait_for(self.nodes.move_slot(error))
+        else:  # before redis-py 7
+            self.nodes._moved_exception = error

@@ -1,0 +1,445 @@
+"""Filters for asyncio: the same filters, bits and commands, awaited.
+
+    from bloomfilter.asyncio import BloomFilter
+
+    async with await BloomFilter.create(n=1_000_000, p=0.01, storage=client, key="seen") as bf:
+        if await bf.add(url):  # SURELY NEW
+            ...
+
+A filter here has a filter of the synchronous class and decides only when and where its methods are
+called, one at a time: at once (a key in memory or in a file), in a greenlet (a client of
+redis.asyncio), in a thread (all else).  Knows nothing of keys, bits or commands.
+"""
+
+import asyncio
+import contextvars
+import errno
+import os
+import time
+from collections.abc import AsyncIterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from inspect import iscoroutinefunction
+from itertools import islice
+
+from . import _bloomfilter
+from ._bloomfilter import Error, _path_of, _set_nowait
+
+__all__ = ["BloomFilter", "CountingBloomFilter", "Error"]
+
+TURN = 0.001  # seconds of work, about, between two turns of the event loop
+FEW, MANY = 16, 1 << 16  # keys of a slice
+BATCH = 1000  # keys of a round trip to Redis
+LARGE = 1 << 20  # bytes of a key that take about 0.1 ms
+
+# The filter whose rebuild() reads its keys in this context.
+read_by = contextvars.ContextVar("read_by", default=None)
+
+
+# ---- how a method is called ----
+async def run_here(function):
+    return function()
+
+
+def run_in(executor, function):
+    return asyncio.get_running_loop().run_in_executor(executor, function)
+
+
+def wait_in_thread(loop, coroutine):
+    return asyncio.run_coroutine_threadsafe(coroutine, loop).result()
+
+
+class Single:
+    """A method for one key; `many` answers a list of keys."""
+
+    def __init__(self, one, many, answer, doc):
+        self.one, self.many, self.answer, self.doc = one, many, answer, doc
+
+    def __set_name__(self, owner, name):
+        async def method(filter, key, /):
+            if filter._local and size_of(key) < LARGE:
+                try:
+                    _set_nowait(True)
+                    return getattr(filter._filter, self.one)(key)
+                except Error as error:  # it would wait for a lock or a disk
+                    if getattr(error, "errno", None) != errno.EBUSY:
+                        raise
+                finally:
+                    _set_nowait(False)
+            return await filter._answer_of(self, key)
+
+        method.__name__, method.__doc__ = name, self.doc
+        method.__qualname__ = f"{owner.__qualname__}.{name}"
+        setattr(owner, name, method)
+
+
+def size_of(key):
+    return getattr(key, "nbytes", None) or (len(key) if hasattr(key, "__len__") else 0)
+
+
+def call(name, doc):
+    """A method that is the synchronous one, awaited."""
+
+    async def method(self, *args, **options):
+        return await self._call(getattr(self._filter, name), *args, **options)
+
+    method.__name__ = name
+    method.__doc__ = doc
+    return method
+
+
+def value(name):
+    return property(lambda self: getattr(self._filter, name), doc=f"As BloomFilter.{name}; no I/O.")
+
+
+def is_file(storage):
+    return isinstance(storage, (str, bytes, os.PathLike)) and _path_of(storage) is not None
+
+
+def is_column(keys):
+    """What the synchronous method reads without Python code, or refuses: it is not sliced."""
+    if isinstance(keys, _bloomfilter.BloomFilter) or any(
+        hasattr(keys, name) for name in ("__array__", "__arrow_c_array__", "__arrow_c_stream__")
+    ):
+        return True
+    try:
+        memoryview(keys).release()
+    except TypeError:
+        return isinstance(keys, str)
+    return True
+
+
+class BloomFilter:
+    """`await BloomFilter.create(...)` or `await BloomFilter.open(storage, ...)` makes one."""
+
+    _kind = _bloomfilter.BloomFilter
+
+    def __init__(self, *args, **parameters):
+        raise TypeError(
+            f"await {type(self).__name__}.create(...) or .open(storage, ...): a constructor cannot await"
+        )
+
+    @classmethod
+    async def create(cls, *args, storage=None, **parameters):
+        """The constructor of bloomfilter.BloomFilter, awaited; storage may also be a client of
+        redis.asyncio."""
+        return await cls._make(cls._kind, args, storage, parameters)
+
+    @classmethod
+    async def open(cls, storage, **parameters):
+        """Open the filter that is in a storage and stay bound to it."""
+        return await cls._make(cls._kind.open, (), storage, parameters)
+
+    @classmethod
+    async def _make(cls, maker, args, storage, parameters):
+        self = object.__new__(cls)
+        self._storage = storage
+        self._lock = asyncio.Lock()  # of who calls the filter
+        self._holder = None  # the task that has it
+        self._tasks = set()  # the event loop has weak references only
+        self._asked = []  # (Single, key, future) of keys that wait for the next batch
+        self._flush_task = None
+        self._local = self._memory = False
+        self._executor = None
+        self._wait = partial(wait_in_thread, asyncio.get_running_loop())
+        if iscoroutinefunction(getattr(storage, "execute_command", None)):
+            try:
+                from . import _redis_asyncio
+            except ImportError as error:
+                raise ImportError(
+                    "a client of redis.asyncio needs the package greenlet: pip install bloomfilter-shared[asyncio]"
+                ) from error
+            storage = await _redis_asyncio.adapt(storage)
+            self._run, self._wait = _redis_asyncio.Caller(), _redis_asyncio.wait_for
+        elif storage is None or is_file(storage):
+            self._memory, self._local = storage is None, True
+            self._run = partial(run_in, None)
+        else:  # a URL, a client of redis-py: its calls wait for a server
+            self._executor = ThreadPoolExecutor(1, "bloomfilter")
+            self._run = partial(run_in, self._executor)
+        if storage is not None:
+            parameters["storage"] = storage
+        self._filter = await self._call(maker, *args, **parameters)
+        return self
+
+    # ---- one call at a time ----
+    async def _call(self, function, *args, **options):
+        """Calls a function that uses the filter.  If the caller is cancelled, a call that has begun
+        ends by itself."""
+        self._refuse_own_reader()
+        task = asyncio.create_task(self._take_turn(partial(function, *args, **options)))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            if self._holder is not task:
+                task.cancel()
+            raise
+
+    async def _take_turn(self, function):
+        async with self._lock:
+            self._holder = asyncio.current_task()
+            try:
+                return await self._run(function)
+            finally:
+                self._holder = None
+
+    def _refuse_own_reader(self):
+        if read_by.get() is self:
+            raise Error("the filter is in use: the rebuild that reads these keys must end first")
+
+    # ---- keys of one tick, in one batch ----
+    async def _answer_of(self, single, key):
+        future = asyncio.get_running_loop().create_future()
+        if self._flush_task is None:
+            self._refuse_own_reader()
+            self._flush_task = asyncio.create_task(self._flush())
+        self._asked.append((single, key, future))
+        return await future
+
+    async def _flush(self):
+        asked = []
+        try:
+            while self._asked:
+                async with self._lock:
+                    asked, self._asked = self._asked, []
+                    if len(asked) == 1:
+                        await self._answer(asked[0][0], asked)
+                        continue
+                    groups = {}
+                    for one in asked:
+                        groups.setdefault(one[0], []).append(one)
+                    for single, group in groups.items():
+                        for i in range(0, len(group), BATCH):
+                            await self._answer(single, group[i : i + BATCH])
+        finally:
+            self._flush_task = None
+            for *_, future in asked + self._asked:  # the event loop ends
+                future.cancel()
+
+    async def _answer(self, single, group):
+        # Who was cancelled before is left out; so is a key that cannot be one, with its exception.
+        group = [one for one in group if not one[2].done() and (len(group) == 1 or self._fits(one))]
+        keys = [key for _, key, _ in group]
+        answers, error = (), None
+        try:
+            if len(keys) == 1:
+                answers = [await self._run(partial(getattr(self._filter, single.one), *keys))]
+            elif keys:
+                answers = await self._run(partial(getattr(self._filter, single.many), keys))
+        except Exception as raised:
+            error = raised
+        for i, (*_, future) in enumerate(group):
+            if future.done():
+                continue
+            if error:
+                future.set_exception(error)
+            else:
+                future.set_result(single.answer(answers[i]))
+
+    def _fits(self, one):
+        _, key, future = one
+        try:
+            self._filter.hashcode(key)
+        except Exception as error:
+            future.set_exception(error)
+        return not future.done()
+
+    add = Single("add", "add_many", bool, "True: SURELY NEW.  False: probably there already.")
+    exists = Single("__contains__", "contains_many", bool, "False: surely never added.")
+    contains = Single("__contains__", "contains_many", bool, "The same as exists().")
+
+    def __contains__(self, key):
+        raise TypeError("`in` cannot await: use `await bf.exists(key)`")
+
+    # ---- many keys ----
+    async def update(self, keys, /, *, nulls="raise"):
+        """Add all keys of an iterable or an async iterable; how many were SURELY NEW."""
+        return sum(await self._batch("update", keys, nulls))
+
+    async def add_many(self, keys, /, *, nulls="raise"):
+        """Add all; one byte per key: 1 = SURELY NEW."""
+        return b"".join(await self._batch("add_many", keys, nulls))
+
+    async def contains_many(self, keys, /, *, nulls="raise"):
+        """One byte per key: 0 = surely never added."""
+        return b"".join(await self._batch("contains_many", keys, nulls))
+
+    async def _batch(self, name, keys, nulls):
+        """The answers of slices that let the event loop run in between."""
+        function = partial(getattr(self._filter, name), nulls=nulls)
+        if is_column(keys):
+            return [await self._call(function, keys)]
+        answers, done, pace = [], 0, Pace(self._local)
+        slices = Slices(keys)
+        while not slices.ended:
+            keys = await slices.next(pace)
+            try:
+                if self._memory:
+                    async with self._lock:
+                        answers.append(function(keys))
+                else:
+                    answers.append(await self._call(function, keys))
+            except (TypeError, ValueError) as error:
+                raise_from_start(error, done)
+            if slices.fault:
+                raise slices.fault
+            pace.adapt()
+            done += len(keys)
+            await asyncio.sleep(0)
+        return answers
+
+    # ---- the rest ----
+    async def rebuild(self, keys, /):
+        """Replace the contents by these keys, of an iterable or an async iterable; how many were
+        SURELY NEW.  Cancelled while the keys are read, the filter is as it was."""
+        feed = Feed(self, keys)
+        try:
+            return await self._call(self._filter.rebuild, feed)
+        except asyncio.CancelledError:
+            feed.stop()
+            raise
+
+    clear = call("clear", "Forget all keys.")
+    sync = call("sync", "Returns when the keys are on disk.")
+    expire = call("expire", "In Redis: delete the filter in so many seconds; None: never.")
+    delete = call("delete", "In Redis: delete the filter there.")
+    info = call("info", "What the filter is and what is in it.")
+    save = call("save", "Write the filter to a file, by rename.")
+    to_bytes = call("to_bytes", "The filter as bytes, the same in every language.")
+
+    async def close(self):
+        """Close the filter; the calls before it end first.  A client stays open: it is yours."""
+        await self._call(self._filter.close)
+        self._run = run_here  # which raises: the filter is closed
+        if self._executor:
+            self._executor.shutdown(wait=False)
+
+    async def __aenter__(self):
+        return self
+
+    async def __aexit__(self, *raised):
+        await self.close()
+
+    m, n, k, p, scheme = value("m"), value("n"), value("k"), value("p"), value("scheme")
+    shards, grow, window, parts = value("shards"), value("grow"), value("window"), value("parts")
+    created = value("created")
+    storage = property(lambda self: self._storage, doc="As it was given.")
+
+    def __repr__(self):
+        return f"<{type(self).__qualname__} of asyncio: {self._filter!r}>"
+
+
+class CountingBloomFilter(BloomFilter):
+    """A filter that keys can be removed from."""
+
+    _kind = _bloomfilter.CountingBloomFilter
+
+    remove = Single("remove", "remove_many", bool, "Take one add of the key back; False: absent.")
+    count_of = Single("count_of", "count_many", int, "How often the key was added, about.")
+
+    async def remove_many(self, keys, /, *, nulls="raise"):
+        """Remove each key once; one byte per key: 1 = it was there."""
+        return b"".join(await self._batch("remove_many", keys, nulls))
+
+    async def count_many(self, keys, /, *, nulls="raise"):
+        """One byte per key: how often it was added, about."""
+        return b"".join(await self._batch("count_many", keys, nulls))
+
+
+# ---- keys in slices ----
+class Pace:
+    """How many keys make a slice: about TURN seconds of work, or a round trip."""
+
+    def __init__(self, local):
+        self.local = local
+        self.size = 64 if local else BATCH
+
+    def start(self):
+        self.started = time.perf_counter()
+
+    def adapt(self):
+        if self.local:
+            share = TURN / max(time.perf_counter() - self.started, 1e-6)
+            self.size = int(min(max(self.size * min(share, 2), FEW), MANY))
+
+
+class Slices:
+    """Lists of the keys of an iterable or an async iterable.  The keys before an exception of the
+    iterable are a slice as well: fault is raised after them."""
+
+    def __init__(self, keys):
+        self.awaits = isinstance(keys, AsyncIterable)
+        self.keys = aiter(keys) if self.awaits else iter(keys)
+        self.ended = False
+        self.fault = None
+
+    async def next(self, pace):
+        keys = []
+        pace.start()
+        try:
+            if self.awaits:
+                async for key in self.keys:
+                    keys.append(key)
+                    if len(keys) >= pace.size:
+                        break
+                pace.start()
+            else:
+                keys.extend(islice(self.keys, pace.size))
+        except Exception as error:
+            self.fault = error
+        self.ended = len(keys) < pace.size
+        return keys
+
+
+def raise_from_start(error, done):
+    """The exception of a slice names its key by the number in the slice."""
+    index = getattr(error, "index", None)
+    if index is None or not done:
+        raise error
+    text = str(error).replace(f"key {index}:", f"key {done + index}:", 1)
+    again = type(error)(text)
+    again.index = done + index
+    raise again from error.__cause__
+
+
+class Stopped(Exception):
+    pass
+
+
+class Feed:
+    """The keys of a rebuild, which the synchronous method reads in a greenlet or a thread; they are
+    read from the iterable in the event loop."""
+
+    def __init__(self, filter, keys):
+        self.filter = filter
+        self.slices = Slices(keys)
+        self.pace = Pace(True)
+        self.reading = None
+        self.stopped = False
+
+    def __iter__(self):
+        while not self.slices.ended:
+            yield from self.filter._wait(self.read())
+            if self.slices.fault:
+                raise self.slices.fault
+            self.pace.adapt()
+
+    async def read(self):
+        await asyncio.sleep(0)
+        if not self.stopped:
+            self.reading = asyncio.ensure_future(self.next())
+            await asyncio.wait([self.reading])
+        if self.stopped:
+            raise Stopped
+        return self.reading.result()
+
+    async def next(self):
+        read_by.set(self.filter)
+        return await self.slices.next(self.pace)
+
+    def stop(self):
+        self.stopped = True
+        if self.reading:
+            self.reading.cancel()

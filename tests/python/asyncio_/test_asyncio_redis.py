@@ -1,0 +1,475 @@
+"""A client of redis.asyncio: what is sent, in how many round trips; faults; cancellation."""
+
+import asyncio
+import gc
+import re
+import signal
+
+import pytest
+
+redis = pytest.importorskip("redis")
+pytest.importorskip("redis.asyncio")
+pytest.importorskip("greenlet")
+from redis.backoff import NoBackoff  # noqa: E402
+from redis.retry import Retry  # noqa: E402
+from servers import Cluster, Proxy  # noqa: E402
+
+import bloomfilter  # noqa: E402
+from bloomfilter import _redis_asyncio  # noqa: E402
+from bloomfilter.asyncio import BloomFilter, CountingBloomFilter, Error  # noqa: E402
+
+FAULTS = (Error, OSError)
+SPEC = {"n": 100_000, "p": 1e-6}
+
+
+@pytest.fixture
+def server(redis_server):
+    redis_server("FLUSHALL")
+    return redis_server
+
+
+def plain(port, **options):
+    """No retries of redis-py's own: a fault is there at once."""
+    return redis.asyncio.Redis(port=port, retry=Retry(NoBackoff(), 0), **options)
+
+
+def with_filter(server, test, kind=BloomFilter, spec=SPEC, client=plain, **options):
+    """Runs test(filter, client)."""
+
+    async def main():
+        async with client(server.port, **options) as c:
+            async with await kind.create(**spec, storage=c, key="seen") as bf:
+                await test(bf, c)
+            pool = c.connection_pool
+            assert not pool._in_use_connections or c.connection
+
+    asyncio.run(main())
+
+
+@pytest.fixture
+def trips(monkeypatch):
+    """One entry for each round trip: how many commands it had."""
+    made = []
+    exchange = _redis_asyncio.AwaitedSingle.exchange
+
+    def counted(self, parts, replies):
+        made.append(sum(part[3] for part in parts))
+        exchange(self, parts, replies)
+
+    monkeypatch.setattr(_redis_asyncio.AwaitedSingle, "exchange", counted)
+    return made
+
+
+def commands(server):
+    stats = server("INFO commandstats")
+    return {
+        name: int(calls) for name, calls in re.findall(r"cmdstat_([a-z|_]+):calls=(\d+)", stats)
+    }
+
+
+def sent_since(before, server):
+    now = commands(server)
+    return {
+        name: now[name] - before.get(name, 0)
+        for name in ("eval", "bitfield", "setbit", "getrange", "bitfield_ro")
+        if name in now
+    }
+
+
+# ---- what is sent ----
+def test_a_tick_is_one_round_trip(server, trips):
+    async def test(bf, client):
+        del trips[:]
+        before = commands(server)
+        new = await asyncio.gather(*(bf.add(f"k{i}") for i in range(1000)))
+        assert all(new) and len(trips) == 1
+        adds = sent_since(before, server)
+        assert await asyncio.gather(*(bf.exists(f"k{i}") for i in range(0, 2000, 2))) == (
+            [True] * 500 + [False] * 500
+        )
+        mixed = await asyncio.gather(
+            *((bf.add if i % 2 else bf.exists)(f"m{i}") for i in range(1000))
+        )
+        assert mixed == [bool(i % 2) for i in range(1000)] and len(trips) <= 5
+        alone = bloomfilter.BloomFilter.open(redis.Redis(port=server.port), key="seen")
+        before = commands(server)
+        alone.add_many([f"k{i}" for i in range(1000)])
+        assert adds == sent_since(before, server)
+
+    with_filter(server, test)
+
+
+def test_a_single_call_is_one_round_trip(server, trips):
+    async def test(bf, client):
+        for call in (bf.add, bf.exists, bf.add, bf.contains):
+            del trips[:]
+            await call("x")
+            assert len(trips) == 1
+
+    with_filter(server, test)
+
+
+def test_many_more_than_a_batch(server, trips):
+    async def test(bf, client):
+        del trips[:]
+        assert sum(await asyncio.gather(*(bf.add(i) for i in range(10_500)))) == 10_500
+        assert len(trips) == 11
+
+    with_filter(server, test)
+
+
+def test_new_is_told_once(server):
+    async def test(bf, client):
+        other_client = plain(server.port)
+        others = [await BloomFilter.open(c, key="seen") for c in (client, other_client, client)]
+        url = await BloomFilter.open(server.url("seen"))
+        all_of = [bf, *others, url]
+        answers = await asyncio.gather(*(f.add(f"k{i}") for i in range(300) for f in all_of))
+        for i in range(300):
+            assert sum(answers[len(all_of) * i : len(all_of) * (i + 1)]) == 1
+        for f in all_of[1:]:
+            await f.close()
+        await other_client.aclose()
+
+    with_filter(server, test)
+
+
+def test_a_wrong_key_fails_alone(server, trips):
+    wrong = [None, 1.5, True, "\ud800", [1]]
+
+    async def test(bf, client):
+        del trips[:]
+        keys = ["a", *wrong, "b", 3]
+        answers = await asyncio.gather(*map(bf.add, keys), return_exceptions=True)
+        assert [a for a in answers if a is True] == [True] * 3 and len(trips) == 1
+        assert [type(a) for a in answers[1:6]] == [TypeError] * 3 + [ValueError, TypeError]
+        for key in wrong:
+            with pytest.raises((TypeError, ValueError)):
+                await bf.exists(key)
+
+    with_filter(server, test)
+
+
+def test_a_key_that_the_scheme_refuses_fails_alone(server):
+    async def test(bf, client):
+        answers = await asyncio.gather(*map(bf.add, ["a", b"\xff", "b"]), return_exceptions=True)
+        assert answers[0] is answers[2] is True and isinstance(answers[1], ValueError)
+
+    with_filter(server, test, spec={"n": 1000, "p": 0.01, "scheme": "guava:chars"})
+
+
+# ---- faults ----
+def test_a_lost_filter_is_an_error(server):
+    async def test(bf, client):
+        await bf.add("x")
+        await client.delete("seen")
+        for _ in range(2):
+            calls = [
+                bf.add("x"),
+                bf.exists("x"),
+                bf.update([1]),
+                bf.contains_many(["x"]),
+                bf.add("y"),
+            ]
+            for error in await asyncio.gather(*calls, return_exceptions=True):
+                assert isinstance(error, Error) and "is lost" in str(error)
+        assert not await client.exists("seen")
+
+    with_filter(server, test)
+
+
+def test_a_server_that_does_not_answer(server):
+    async def test(bf, client):
+        await bf.add("x")
+        server.process.send_signal(signal.SIGSTOP)
+        try:
+            for call in (bf.add("a"), bf.exists("x"), bf.update(["b"])):
+                with pytest.raises(TimeoutError):
+                    await call
+        finally:
+            server.process.send_signal(signal.SIGCONT)
+        assert await bf.exists("x") and await bf.add("c")
+
+    with_filter(server, test, socket_timeout=0.05)
+
+
+@pytest.mark.parametrize("spoiled", [None, b"$garbage\r\n", b"*3\r\n:1\r\n:1\r\n:1\r\n"])
+def test_a_spoiled_reply(server, spoiled):
+    proxy = Proxy(server.port)
+
+    async def main():
+        async with plain(proxy.port, socket_timeout=5) as client:
+            bf = await BloomFilter.create(**SPEC, storage=client, key="seen")
+            assert await bf.add("x")
+            for call in (lambda: bf.add("y"), lambda: asyncio.gather(bf.add("z"), bf.add("w"))):
+                proxy.spoil = lambda request, answer: (
+                    spoiled if b"BITFIELD" in request.upper() else answer
+                )
+                with pytest.raises(FAULTS):
+                    await call()
+                proxy.spoil = None
+                assert await bf.exists("x") and not await bf.exists("never")
+            await bf.close()
+            assert not client.connection_pool._in_use_connections
+
+    asyncio.run(main())
+    proxy.stop()
+
+
+def test_a_connection_that_the_server_closed(server):
+    async def test(bf, client):
+        for call in (bf.add, bf.exists, bf.add):
+            server("CLIENT KILL TYPE normal")
+            await call("x")
+
+    with_filter(server, test)
+
+
+def test_its_only_connection_is_shared_with_commands(server):
+    async def test(bf, client):
+        answers = await asyncio.gather(
+            *(one for i in range(100) for one in (bf.add(i), client.echo(str(i))))
+        )
+        assert answers == [one for i in range(100) for one in (True, str(i).encode())]
+
+    with_filter(server, test, single_connection_client=True)
+
+
+def test_a_pool_of_one_connection(server):
+    async def main():
+        pool = redis.asyncio.BlockingConnectionPool(port=server.port, max_connections=1)
+        async with redis.asyncio.Redis.from_pool(pool) as client:
+            filters = [
+                await BloomFilter.create(**SPEC, storage=client, key=f"{{k}}{i}") for i in range(4)
+            ]
+            answers = await asyncio.gather(
+                *(one for i in range(50) for f in filters for one in (f.add(i), client.ping()))
+            )
+            assert all(answers)
+            for f in filters:
+                await f.close()
+
+    asyncio.run(main())
+
+
+# ---- cancellation ----
+def calls_of(bf):
+    return {
+        "add": lambda i: bf.add(f"add{i}"),
+        "exists": lambda i: bf.exists("there"),
+        "update": lambda i: bf.update(f"update{j}" for j in range(1500)),
+        "add_many": lambda i: bf.add_many([f"many{j}" for j in range(1500)]),
+        "contains_many": lambda i: bf.contains_many(range(1500)),
+        "info": lambda i: bf.info(),
+        "expire": lambda i: bf.expire(1000),
+        "sync": lambda i: bf.sync(),
+    }
+
+
+@pytest.mark.parametrize("single", [False, True])
+@pytest.mark.parametrize("name", list(calls_of(None)))
+def test_cancelled_after_any_turn_of_the_loop(server, name, single):
+    async def test(bf, client):
+        assert await bf.add("there")
+        call = calls_of(bf)[name]
+        neighbours, cancelled = [], 0
+        for turns in (*range(25), *range(25, 300, 9)):
+            task = asyncio.ensure_future(call(turns))
+            neighbour = asyncio.ensure_future(bf.add(f"neighbour{turns}"))
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.wait([task])
+            cancelled += task.cancelled()
+            assert await neighbour is True
+            neighbours.append(f"neighbour{turns}")
+            assert await bf.exists("there") and await client.echo("hello") == b"hello"
+            assert await asyncio.gather(bf.exists("never"), bf.add("there")) == [False, False]
+            if not task.cancelled():  # it was done before
+                break
+        assert cancelled > 3
+        assert await bf.contains_many(neighbours) == b"\1" * len(neighbours)
+
+    with_filter(server, test, single_connection_client=single)
+
+
+def test_a_cancelled_call_that_waits_is_not_made(server, trips):
+    async def test(bf, client):
+        running = asyncio.ensure_future(bf.info())
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        waiting = [
+            asyncio.ensure_future(call) for call in (bf.clear(), bf.add("x"), bf.update(["y"]))
+        ]
+        await asyncio.sleep(0)
+        for task in waiting:
+            task.cancel()
+        await running
+        await asyncio.gather(*waiting, return_exceptions=True)
+        assert await bf.contains_many(["there", "x", "y"]) == b"\1\0\0"
+
+    async def filled(bf, client):
+        await bf.add("there")
+        await test(bf, client)
+
+    with_filter(server, filled)
+
+
+def test_a_cancelled_rebuild_changes_nothing(server, tmp_path):
+    async def one(bf):
+        await bf.add("old")
+        reading = asyncio.Event()
+
+        async def keys():
+            for i in range(5000):
+                yield i
+            reading.set()
+            await asyncio.sleep(3600)
+
+        task = asyncio.ensure_future(bf.rebuild(keys()))
+        await reading.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await bf.close()
+
+    async def main():
+        async with plain(server.port) as client:
+            for where in (
+                {"storage": client, "key": "seen"},
+                {"storage": server.url("url")},
+                {"storage": tmp_path / "file"},
+            ):
+                await one(await BloomFilter.create(**SPEC, **where))
+                async with await BloomFilter.open(**where) as bf:
+                    assert await bf.exists("old") and not await bf.exists(77)
+
+    asyncio.run(main())
+
+
+def test_a_rebuild_does_not_wait_for_itself(server):
+    async def test(bf, client):
+        async def keys():
+            yield await bf.exists("old")
+
+        await bf.add("old")
+        with pytest.raises(Error, match="the rebuild that reads these keys"):
+            await bf.rebuild(keys())
+        assert await bf.exists("old")
+
+    with_filter(server, test)
+
+
+def test_keys_may_come_from_the_filter_itself(server):
+    async def test(bf, client):
+        async def keys():
+            for i in range(3000):
+                if await bf.add(i):
+                    yield f"again{i}"
+
+        assert await bf.update(keys()) == 3000
+        assert await bf.contains_many(range(3000)) == b"\1" * 3000
+
+    with_filter(server, test)
+
+
+def test_the_loop_ends_in_the_middle(server, run_python):
+    code = f"""
+import asyncio, gc, redis.asyncio
+from bloomfilter.asyncio import BloomFilter
+async def main(turns, how):
+    client = redis.asyncio.Redis(port={server.port})
+    bf = await BloomFilter.create(n=1000, p=0.01, storage=client, key="seen")
+    task = asyncio.ensure_future(asyncio.gather(bf.add("x"), bf.update(range(5000))))
+    for _ in range(turns):
+        await asyncio.sleep(0)
+for turns in range(12):
+    try:
+        asyncio.run(main(turns, "cancelled"))
+    except asyncio.CancelledError:
+        pass
+    loop = asyncio.new_event_loop()
+    loop.run_until_complete(main(turns, "dropped"))
+    loop.close()
+    del loop
+    gc.collect()
+print("done")
+"""
+    assert run_python(code) == "done"
+
+
+# ---- clusters ----
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    c = Cluster(tmp_path_factory.mktemp("cluster"), masters=3, replicas=0)
+    yield c
+    c.stop()
+
+
+def test_shards_of_a_cluster(cluster):
+    async def main():
+        async with redis.asyncio.RedisCluster(
+            host="127.0.0.1", port=cluster.servers[0].port
+        ) as client:
+            async with await CountingBloomFilter.create(
+                **SPEC, shards=5, storage=client, key="c"
+            ) as bf:
+                assert all(await asyncio.gather(*(bf.add(i) for i in range(1000))))
+                assert all(await asyncio.gather(*(bf.remove(i) for i in range(1000))))
+                assert await bf.contains_many(range(1000)) == b"\0" * 1000
+
+    asyncio.run(main())
+
+
+def test_a_slot_that_moves(cluster):
+    async def main():
+        async with redis.asyncio.RedisCluster(
+            host="127.0.0.1", port=cluster.servers[0].port
+        ) as client:
+            bf = await BloomFilter.create(n=1000, p=0.01, storage=client, key="{m}oves")
+            await bf.add("before")
+            source = cluster.master_of("{m}oves")
+            target = next(s for s in cluster.masters() if s is not source)
+            source, slot = cluster.begin_move("{m}oves", target)
+            assert await bf.add("begun") and await bf.exists("before")
+            for key in ("{m}oves", "{m}oves:meta"):
+                cluster.move_key(source, target, key)
+            assert await bf.add("asked") and await bf.exists("before")
+            cluster.end_move(source, target, slot)
+            assert await asyncio.gather(*(bf.add(i) for i in range(10))) == [True] * 10
+            assert await bf.contains_many(["before", "begun", "asked", 7]) == b"\1" * 4
+            await bf.close()
+
+    asyncio.run(main())
+
+
+def test_connections_of_a_cluster_that_were_closed(cluster):
+    async def main():
+        async with redis.asyncio.RedisCluster(
+            host="127.0.0.1", port=cluster.servers[0].port
+        ) as client:
+            async with await BloomFilter.create(n=1000, p=0.01, storage=client, key="x") as bf:
+                for i in range(3):
+                    for server in cluster.servers:
+                        server("CLIENT KILL TYPE normal")
+                    assert await bf.add(i)
+
+    asyncio.run(main())
+
+
+def test_a_filter_that_nobody_closed(server, run_python):
+    code = f"""
+import asyncio, gc, redis.asyncio
+from bloomfilter.asyncio import BloomFilter
+async def main():
+    async with redis.asyncio.Redis(port={server.port}) as client:
+        for _ in range(3):
+            bf = await BloomFilter.create(n=1000, p=0.01, storage=client, key="seen", cache=True)
+            await bf.add("x")
+            del bf
+            gc.collect()
+asyncio.run(main())
+print("done")
+"""
+    assert run_python(code) == "done"
+    gc.collect()
