@@ -368,16 +368,20 @@ static bool has_name(const bf_store *s)
 /* ---- the lock ---- */
 /* Takes flock(2) on a new open file description each time. The lock excludes other handles and
  * processes, also forked children; the kernel releases it when the holder dies. lock_fd is set
- * before the lock is taken and reset before it is closed, so a forked child always knows which
- * descriptor may hold the lock, and closes its copy here.  Otherwise the child would keep the file
- * locked after its parent's death. */
+ * before another thread can fork and reset before it is closed, so a forked child always knows
+ * which descriptor may hold the lock, and closes its copy here.  Otherwise the child would keep the
+ * file locked after its parent's death. */
 static int lock(bf_filter *handle, bf_error *err)
 {
     const file *f = handle->bitmap.store.impl;
     bf_file_close(f, handle->lock_fd);
-    const int fd = handle->lock_fd = bf_file_again(f, O_RDONLY, err);
+    handle->lock_fd = -1;
+    int fd = bf_file_fd(f, NULL, err);
     if (fd < 0) return fd;
-    const int e = bf_lock_file(&handle->wait, fd);
+    bf_hold_forks();
+    fd = handle->lock_fd = bf_file_again(f, O_RDONLY);
+    bf_release_forks();
+    const int e = fd < 0 ? errno : bf_lock_file(&handle->wait, fd);
     if (e == 0) return 0;
     handle->lock_fd = -1;
     bf_file_close(f, fd);

@@ -35,11 +35,19 @@ double bf_redis_cache_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+static void free_cache(bf_redis_cache *c)
+{
+    if (c) free(c->words);
+    free(c);
+}
+
+/* The pointer is cleared first: a child forked at any moment finds a cache or NULL. */
 void bf_redis_cache_free(bf_redis *r)
 {
-    if (r->cache) free(r->cache->words);
-    free(r->cache);
+    bf_redis_cache *old = r->cache;
     r->cache = NULL;
+    bf_fence();
+    free_cache(old);
 }
 
 int bf_redis_cache_new(bf_redis *r, bf_error *err)
@@ -47,13 +55,17 @@ int bf_redis_cache_new(bf_redis *r, bf_error *err)
     const uint64_t words = (bf_redis_cells(r) + 63) / 64;
     if (!r->caches || (r->cache && r->cache->nwords == words)) return 0;
     bf_redis_cache_free(r);
-    if ((r->cache = calloc(1, sizeof *r->cache)) && words < SIZE_MAX / 8)
-        r->cache->words = calloc((size_t)words, 8);
-    if (!r->cache || !r->cache->words)
+    bf_redis_cache *c = calloc(1, sizeof *c);
+    if (c && words < SIZE_MAX / 8) c->words = calloc((size_t)words, 8);
+    if (!c || !c->words) {
+        free_cache(c);
         return bf_fail(err, BF_ENOMEM, "memory cannot hold the cache of m=%llu",
             (unsigned long long)r->desc.g.m);
-    r->cache->nwords = words;
-    r->cache->connection_id = r->conn->connection_id;
+    }
+    c->nwords = words;
+    c->connection_id = r->conn->connection_id;
+    bf_fence();
+    r->cache = c;
     return 0;
 }
 

@@ -6,6 +6,7 @@
 #ifndef BF_REDIS_CONNECTION_H
 #define BF_REDIS_CONNECTION_H
 #include "base/base.h"
+#include "bits/bits.h"
 #include "bloomfilter_host.h"
 #include <pthread.h>
 #include <stdlib.h>
@@ -29,14 +30,18 @@ typedef struct { /* a buffer that is reused */
     void *at;
     size_t cap;
 } bf_redis_buffer;
-/* returns a buffer of at least `bytes` bytes with the old content, or NULL: out of memory */
+/* Returns a buffer of at least `bytes` bytes with the old content, or NULL: out of memory. Clears
+ * the pointer first, so that a child forked at any moment finds a buffer or NULL. */
 static inline void *bf_redis_room(bf_redis_buffer *b, size_t bytes)
 {
-    if (b->at && bytes <= b->cap) return b->at;
-    void *more = realloc(b->at, 2 * bytes + 64);
-    if (!more) return NULL;
-    b->at = more;
-    b->cap = 2 * bytes + 64;
+    void *old = b->at;
+    if (old && bytes <= b->cap) return old;
+    b->at = NULL;
+    bf_fence();
+    void *more = realloc(old, 2 * bytes + 64);
+    if (more) b->cap = 2 * bytes + 64;
+    bf_fence();
+    b->at = more ? more : old;
     return more;
 }
 

@@ -194,7 +194,7 @@ bf_part *bf_redis_part_slot(bf_filter *f, unsigned i, bf_error *err)
 {
     bf_part *p = f->part[i];
     if (p) return p;
-    if (!(p = f->part[i] = calloc(1, sizeof *p))) {
+    if (!(p = calloc(1, sizeof *p))) {
         bf_fail(err, BF_ENOMEM, "out of memory");
         return NULL;
     }
@@ -202,27 +202,38 @@ bf_part *bf_redis_part_slot(bf_filter *f, unsigned i, bf_error *err)
         (bf_store){ .ops = f->bitmap.store.ops, .read_only = f->bitmap.store.read_only };
     p->live = &p->own;
     bf_live_set(p->live, f->variant->forgets ? BF_NEVER : 0);
+    bf_fence();
+    f->part[i] = p;
     return p;
 }
 
+/* Here and below, a pointer is stored after what it points to is complete, and cleared before that
+ * is freed: a child that is forked at any moment takes over the lock, and the pointer. */
 void bf_redis_close_part(bf_part *p)
 {
-    bf_store *s = &p->bitmap.store;
-    s->ops->close(s);
-    s->impl = NULL;
-    s->label = NULL;
-    p->last_mark = 0;
+    bf_store *s = &p->bitmap.store, old = *s;
     bf_live_set(p->live, BF_NEVER);
+    p->last_mark = 0;
+    s->label = NULL;
+    s->impl = NULL;
+    bf_fence();
+    s->ops->close(&old);
 }
 
 int bf_redis_name_part(bf_filter *f, bf_part *p, int64_t number, bf_error *err)
 {
-    bf_redis *r = p->bitmap.store.impl = malloc(sizeof *r);
+    bf_store *s = &p->bitmap.store, new = *s;
+    bf_redis *r = new.impl = malloc(sizeof *r);
     if (!r) return bf_fail(err, BF_ENOMEM, "out of memory");
-    p->bitmap.store.label = r->label;
     const int rc = init_sibling(r, bf_redis_whole(f), kind_of_part(f), number, err);
-    if (rc < 0) bf_redis_close_part(p);
-    return rc;
+    if (rc < 0) {
+        s->ops->close(&new);
+        return rc;
+    }
+    bf_fence();
+    s->impl = r;
+    s->label = r->label;
+    return 0;
 }
 
 static int open_part(bf_filter *f, bf_part *p, int64_t number, bf_error *err)

@@ -12,8 +12,10 @@ static int name_hash(bf_redis *r, enum bf_redis_kind_of_name kind, bf_error *err
 {
     char *name = bf_redis_name(r->conn, r->key, kind, 0);
     if (!name) return bf_fail(err, BF_ENOMEM, "out of memory");
-    free(r->meta);
+    char *old = r->meta;
     r->meta = name;
+    bf_fence();
+    free(old);
     return 0;
 }
 
