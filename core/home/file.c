@@ -208,9 +208,8 @@ static int open_existing(bf_store *s, file *f, uint64_t *len, bf_error *err)
         fd = open_identified(f, O_RDONLY, len, err);
     }
     if (fd < 0) return BF_EIO;
-    if (fstat(fd, &st) == 0 && !(st.st_mode & 0222))
-        /* no write permission; the open of a privileged user succeeds nevertheless */
-        s->read_only = true;
+    /* without write permission, the open of a privileged user succeeds nevertheless */
+    if (fstat(fd, &st) == 0 && !(st.st_mode & 0222)) s->read_only = true;
     const int e = bf_file_mark(f, fd);
     if (e) {
         close(fd);
