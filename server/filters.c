@@ -250,7 +250,7 @@ int registry_missing(text name, bf_error *err)
 
 static text full_name(text name) { return name.len ? name : TEXT(DEFAULT_NAME); }
 
-/* ---- what requests do ---- */
+/* ---- for requests ---- */
 served *filters_get_open(filters *fs, text name, bool to_add)
 {
     served *s = registry_take(fs, full_name(name));
@@ -429,7 +429,7 @@ void filters_close(filters *fs)
     *fs = (filters){ 0 };
 }
 
-/* ---- what is in one ---- */
+/* ---- fill and state ---- */
 /* Logs one line when the filter holds more keys than it is sized for.  Checks such a filter again
  * after n / 8 new keys (in Redis after a minute), because another process may clear it. */
 static void check_fill(served *s)

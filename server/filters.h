@@ -22,7 +22,7 @@ typedef struct {
     char *storage; /* path or redis:// URL; NULL: memory */
     bool remote, grows, counts;
     bool takes_any_key; /* the scheme accepts every key; older ones refuse some */
-    bool foreign; /* another system's bitmap in Redis, not adopted: its name does not tell m */
+    bool foreign; /* another system's bitmap in Redis, not adopted: the name alone cannot open it */
     bool gone;    /* atomic: deleted or replaced; the list has another entry or none */
     /* atomic: a call failed or the file is missing; the next request opens the filter again */
     bool must_recheck;
