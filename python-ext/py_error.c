@@ -1,5 +1,5 @@
-/* py_error.c - turns a bf_error into a Python exception; finds the module of a type.  Knows the
- * module's state; knows nothing of keys, batches or arguments. */
+/* py_error.c - turns a bf_error into a Python exception; finds the module of a type. Knows the
+ * state of the module; knows neither keys nor batches nor arguments. */
 #include "py_bloomfilter.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ bool is_counting(PyTypeObject *type)
     return state && PyType_IsSubtype(type, state->counting_type);
 }
 
-/* Sets an attribute of an exception; a failure is ignored. */
+/* Sets an attribute of an exception. Ignores a failure. */
 static void note_number(PyObject *exception, const char *name, Py_ssize_t number)
 {
     PyObject *n = PyLong_FromSsize_t(number);
@@ -43,7 +43,8 @@ static void note_number(PyObject *exception, const char *name, Py_ssize_t number
     Py_XDECREF(n);
 }
 
-/* An exception of a client object becomes the cause: `raise ... from`. */
+/* A pending exception of a client object becomes the cause of the new one, as in `raise ...
+ * from`. */
 void *raise_error(module_state *state, const bf_error *err)
 {
     if (err->code == BF_EHOST && PyErr_Occurred()) return NULL;
@@ -54,7 +55,7 @@ void *raise_error(module_state *state, const bf_error *err)
                      : err->code == BF_ENOMEM ? PyExc_MemoryError
                      : state                  ? state->error
                                               : PyExc_ValueError;
-    /* A path or value in the message may be cut off inside a character. */
+    /* a path or value in the message may be cut in the middle of a character */
     PyObject *text =
         PyUnicode_DecodeUTF8(err->msg, (Py_ssize_t)strlen(err->msg), "backslashreplace");
     PyObject *raised = !text ? NULL

@@ -1,6 +1,6 @@
-/* py_module.c - the module bloomfilter._bloomfilter: its state, its names, how an interpreter gets
- * its own.  Multi-phase initialisation, no state outside the module: any number of interpreters,
- * with or without a GIL. */
+/* py_module.c - the module bloomfilter._bloomfilter: its state, its names, and how each
+ * interpreter gets its own. Uses multi-phase initialisation and has no state outside the module,
+ * so there may be any number of interpreters, with or without a GIL. */
 #include "py_bloomfilter.h"
 
 static PyObject *make_turn(void)
@@ -14,7 +14,7 @@ static PyObject *make_turn(void)
     return turn;
 }
 
-/* ---- for the command line: what the core knows of storages and of files of secrets ---- */
+/* ---- for the command line: storage texts and files with secrets ---- */
 static PyObject *module_path_of(PyObject *module, PyObject *arg)
 {
     PyObject *text, *found;
@@ -30,7 +30,7 @@ static PyObject *module_path_of(PyObject *module, PyObject *arg)
     return found;
 }
 
-/* Accepts text in any encoding of file names, although the core's messages are UTF-8. */
+/* Accepts text from any encoding of file names, even if it has no valid UTF-8 form. */
 static PyObject *module_hide_passwords(PyObject *module, PyObject *arg)
 {
     PyObject *text = PyUnicode_AsEncodedString(arg, "utf-8", "surrogatepass"), *shown = NULL;
@@ -70,7 +70,7 @@ static PyObject *module_process(PyObject *module, PyObject *unused)
     return PyLong_FromLong(bf_process());
 }
 
-/* For asyncio.py: in a thread with an event loop a single key must not wait for a lock. */
+/* Used by asyncio.py: in a thread with an event loop, a single key must not wait for a lock. */
 static PyObject *module_set_nowait(PyObject *module, PyObject *on)
 {
     (void)module;
