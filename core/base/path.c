@@ -116,13 +116,6 @@ bool bf_no_hardlinks(int e)
     return e == EPERM || e == EOPNOTSUPP || e == ENOSYS || e == EMLINK || e == EXDEV || e == EINVAL;
 }
 
-/* Not every file system and kernel supports this call; bf_no_hardlinks knows their errnos. */
-static int rename_to_nothing(const char *temp, const char *path)
-{
-    enum { NOREPLACE = 1 };
-    return syscall(SYS_renameat2, AT_FDCWD, temp, AT_FDCWD, path, NOREPLACE) == 0 ? 0 : errno;
-}
-
 /* Used if there are neither hard links nor RENAME_NOREPLACE. Checks and renames under the
  * directory's lock; all processes that create a file in this way take that lock. The kernel
  * releases the lock when its holder dies, and no lock file remains. */
@@ -146,7 +139,9 @@ int bf_name_file(int fd, const char *temp, const char *path)
     const int flags = temp ? 0 : AT_SYMLINK_FOLLOW;
     int e = linkat(AT_FDCWD, temp ? temp : nameless, AT_FDCWD, path, flags) == 0 ? 0 : errno;
     if (e == 0 || !temp || !bf_no_hardlinks(e)) return e;
-    e = rename_to_nothing(temp, path);
+    enum { NOREPLACE = 1 };
+    /* not every file system and kernel supports this call; bf_no_hardlinks knows their errnos */
+    e = syscall(SYS_renameat2, AT_FDCWD, temp, AT_FDCWD, path, NOREPLACE) == 0 ? 0 : errno;
     return bf_no_hardlinks(e) ? rename_locked(temp, path) : e;
 }
 

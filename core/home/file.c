@@ -259,7 +259,7 @@ static int mappable(const file *f, int fd, bf_error *err)
 /* Completes a new file and gives it its name, unless another file already has the name. fd is
  * the new file; temp is its temporary name, or NULL. attach() maps the file afterwards, so that
  * /proc/PID/maps shows the final name. */
-static int make(file *f, int fd, const char *temp, const bf_params *d, bf_error *err)
+static int complete_file(file *f, int fd, const char *temp, const bf_params *d, bf_error *err)
 {
     int rc = fill_new(f, fd, d, err);
     if (rc == 0) rc = mappable(f, fd, err);
@@ -283,7 +283,7 @@ static int create(bf_store *s, const bf_params *d, const bf_spec *spec, bf_error
     int fd = bf_open_tmpfile(f->path);
     if (fd >= 0) {
         bf_error why;
-        int rc = make(f, fd, NULL, d, &why);
+        int rc = complete_file(f, fd, NULL, d, &why);
         if (rc == 0) return 0;
         const bool other = why.sys_errno == ENOENT || bf_no_hardlinks(why.sys_errno);
         if (!other) {
@@ -293,7 +293,7 @@ static int create(bf_store *s, const bf_params *d, const bf_spec *spec, bf_error
     }
     char *temp = bf_temp_file(f->path, 0666, &fd, err);
     if (!temp) return BF_EIO;
-    int rc = make(f, fd, temp, d, err);
+    int rc = complete_file(f, fd, temp, d, err);
     free(temp);
     return rc;
 }

@@ -98,7 +98,7 @@ static int apply(const bf_batch *b, uint64_t *pos, size_t n, uint8_t *present)
 static inline __attribute__((always_inline)) int64_t answer(
     const bf_batch *b, const locked_pass *p, size_t from, size_t n, const uint8_t *present)
 {
-    const bool again = p && p->before, counts = b->op == BF_OP_COUNT;
+    const bool again = p && p->before, require_counting = b->op == BF_OP_COUNT;
     const uint8_t flip = b->op == BF_OP_ADD; /* an add answers "new", not "present" */
     uint8_t *each = b->each ? b->each + from : NULL;
     int64_t hits = 0;
@@ -107,7 +107,7 @@ static inline __attribute__((always_inline)) int64_t answer(
         const uint8_t hit = (present[i] != 0) ^ flip;
         if (again && each && each[i]) continue;
         hits += hit;
-        if (each) each[i] = counts ? present[i] : hit;
+        if (each) each[i] = require_counting ? present[i] : hit;
     }
     return hits;
 }
@@ -249,7 +249,8 @@ static __attribute__((noinline)) int64_t run_some(bf_batch *b, bool changes)
 
 /* Splits changes in memory and in files into chunks, because between two chunks a rebuild may
  * begin, or the file may lose its name. */
-static int64_t run(bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
+static int64_t run_batch(
+    bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
     const bool changes = op == BF_OP_ADD || op == BF_OP_REMOVE;
     const size_t most = !changes || !f->bitmap.store.ops->shadow ? SIZE_MAX
@@ -298,11 +299,11 @@ static __attribute__((noinline)) int run_one(
 
 int64_t bf_add_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
-    return run(f, BF_OP_ADD, keys, n, each, err);
+    return run_batch(f, BF_OP_ADD, keys, n, each, err);
 }
 int64_t bf_test_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
-    return run(f, BF_OP_TEST, keys, n, each, err);
+    return run_batch(f, BF_OP_TEST, keys, n, each, err);
 }
 
 /* Adds a single key with the hash and the kernel that a batch uses, without the ring. */
@@ -352,7 +353,7 @@ int bf_test(bf_filter *f, const void *key, size_t len, bf_error *err)
 }
 
 /* ---- counters ---- */
-static int counts(const bf_filter *f, const char *what, bf_error *err)
+static int require_counting(const bf_filter *f, const char *what, bf_error *err)
 {
     if (f->bitmap.g.counting) return 0;
     return bf_fail(err, BF_ENOTSUP, "%.80s has bits, not counters: only counting filters can %s",
@@ -361,14 +362,14 @@ static int counts(const bf_filter *f, const char *what, bf_error *err)
 
 int64_t bf_remove_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
-    int rc = counts(f, "remove keys", err);
-    return rc < 0 ? rc : run(f, BF_OP_REMOVE, keys, n, each, err);
+    int rc = require_counting(f, "remove keys", err);
+    return rc < 0 ? rc : run_batch(f, BF_OP_REMOVE, keys, n, each, err);
 }
 
 int64_t bf_count_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
-    int rc = counts(f, "count keys", err);
-    return rc < 0 ? rc : run(f, BF_OP_COUNT, keys, n, each, err);
+    int rc = require_counting(f, "count keys", err);
+    return rc < 0 ? rc : run_batch(f, BF_OP_COUNT, keys, n, each, err);
 }
 
 /* Counts or removes a single key in memory or in a file. A remove must have no concurrent

@@ -111,7 +111,7 @@ int bf_redis_mark(bf_redis *r, uint32_t *mark, bf_error *err)
     bf_redis_outcome a = { .err = err };
     bf_conn_begin(r->conn, BF_READS);
     bf_redis_append_mark(r);
-    const int rc = bf_conn_send(r->conn, err);
+    const int rc = bf_conn_exchange(r->conn, err);
     if (rc == 0) *mark = bf_redis_take_mark(r, &a);
     return rc < 0 ? rc : a.refused;
 }

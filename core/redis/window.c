@@ -140,12 +140,6 @@ static int read_fields(bf_filter *f, int64_t now, int64_t *newest, bool *has, bf
     return rc;
 }
 
-static int fetch_epochs(bf_filter *f, int64_t now, int64_t *newest, bool *has, bf_error *err)
-{
-    const int rc = read_fields(f, now, newest, has, err);
-    return rc == 1 ? bf_redis_follow_id(f, false, err) : rc;
-}
-
 bool bf_redis_window_is_stale(const bf_filter *f, int64_t now)
 {
     const bf_part *p = bf_window_part(f, now);
@@ -172,7 +166,9 @@ int bf_redis_window_list(bf_filter *f, int64_t *now, bool anyway, bf_error *err)
     for (int tries = 0; tries < BF_REDIS_TRIES; tries++) {
         bf_part *last = bf_window_part(f, *now);
         const uint32_t mark = bf_redis_mark_of(last);
-        if ((rc = fetch_epochs(f, *now, &newest, has, err)) < 0) return rc;
+        rc = read_fields(f, *now, &newest, has, err);
+        if (rc == 1) rc = bf_redis_follow_id(f, false, err);
+        if (rc < 0) return rc;
         if (newest > *now) {
             *now = newest;
             continue;

@@ -89,7 +89,7 @@ static double keys_to_wait(bf_filter *f, const bf_state *found)
 /* Estimates the state of a filter. few: samples a few ranges of the known parts and does not
  * look for new parts. Does not sample a filter that was never written, because reading its
  * untouched pages would allocate them. */
-static int judge(bf_filter *f, bool few, uint64_t *wait, bf_error *err)
+static int estimate_saturation(bf_filter *f, bool few, uint64_t *wait, bf_error *err)
 {
     const bf_store_ops *ops = f->bitmap.store.ops;
     const bool far = !f->part[0]->bitmap.store.words,
@@ -111,13 +111,13 @@ static int judge(bf_filter *f, bool few, uint64_t *wait, bf_error *err)
 int bf_saturated(bf_filter *f, uint64_t *wait, bf_error *err)
 {
     BF_CALL(f, NULL, entered);
-    return judge(f, false, wait, err);
+    return estimate_saturation(f, false, wait, err);
 }
 
 int bf_sample_overfull(bf_filter *f, bf_error *err)
 {
     BF_CALL(f, NULL, entered);
     uint64_t wait;
-    const int rc = judge(f, true, &wait, err);
+    const int rc = estimate_saturation(f, true, &wait, err);
     return rc < 0 ? rc : rc == BF_OVERFULL;
 }
