@@ -92,6 +92,7 @@ final class Shards implements Store
         return substr($all, $from, $bytes);
     }
 
+    public function ones(): int { return array_sum(array_map(fn(Key $shard) => $shard->ones(), $this->shards)); }
     public function replace(string $bits): void { $this->exchange($bits, ''); }
     public function mustBeOwn(string $what): void {}
 
