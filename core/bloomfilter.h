@@ -162,7 +162,7 @@ struct bf_spec {
     bool cache;              /* Redis: keys known to be present need no round trip; takes at most
                               * m/8 bytes */
     double cache_max_age;    /* seconds for which the cache trusts bits that it has seen; 0 = 1  */
-    unsigned wait_replicas;  /* Redis: an add returns when so many replicas have it              */
+    unsigned wait_replicas;  /* Redis: an add returns when this many replicas have it            */
     bool adopt;              /* Redis: gives another system's bitmap a mark and a companion hash */
     bool exclusive;          /* files: this handle is the only writer while it is open, with plain
                               * words as in memory.  BF_EBUSY if another process writes; other
@@ -176,20 +176,20 @@ struct bf_spec {
 typedef struct {             /* parameters of a filter; bf_state has its contents */
     uint64_t m, n;
     unsigned k;
-    double p;                /* as asked, or the scheme's formula at n keys                      */
+    double p;                /* as given, or by the scheme's formula                             */
     const char *scheme;      /* lives as long as the filter                                      */
     const char *home;        /* "memory", "file", "redis", "client"                              */
     const char *storage;     /* path or URL as given (with its password), or NULL; lives as long
                               * as the filter */
     const char *shown;       /* the same for messages and logs: never a password                 */
     const char *key;         /* name inside the storage as given, or NULL; the same              */
-    uint64_t bitset_bytes;   /* ceil(m / 8), of counters ceil(m / 2)                             */
+    uint64_t bitset_bytes;   /* ceil(m / 8); for counters ceil(m / 2)                            */
     uint64_t image_bytes;    /* length of bf_to_bytes; of less than 4 KiB of bits a saved file
                               * has more: a page */
     unsigned shards;         /* 1 = not sharded                                                  */
     bool keyed, read_only;
-    double grow, window;         /* as asked, 0 where it does not                                */
-    unsigned parts;              /* of a window: as asked or the default                         */
+    double grow, window;         /* as given, 0 if it does not                                   */
+    unsigned parts;              /* forgetting: as given or by default                           */
     unsigned part_count;         /* number of parts now; 1 for a fixed filter                    */
     bool counting;           /* counters, not bits: bitset_bytes is ceil(m / 2)                  */
     bool created;            /* bf_open created it, or in Redis a lost part of it: it has to be
@@ -245,7 +245,7 @@ int bf_sync(bf_filter *f, bf_error *err);
  * 0 = never.  bf_delete: deletes it immediately.  Handles that are still open then get an error,
  * never "absent".  If the name is opened again with parameters, that creates a new filter; each
  * older handle gets one error ("was re-created") and then uses the new filter.  An add whose
- * reply was lost is never repeated: the error says that its outcome is unknown. */
+ * reply was lost is never repeated: the error reports an unknown outcome. */
 int bf_expire(bf_filter *f, double seconds, bf_error *err);
 int bf_delete(bf_filter *f, bf_error *err);
 /* Replaces the contents in one step, so that no key is missing for a moment.  Not for filters

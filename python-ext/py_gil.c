@@ -1,6 +1,6 @@
 /* py_gil.c - the lifetime of a filter object: releasing the GIL, closing, replacing the handle,
- * disk. The only file that stores handles. py_active.c knows which calls are active. Knows
- * nothing of keys. */
+ * syncing to disk. The only file that stores handles. py_active.c knows which calls are active.
+ * Knows nothing of keys. */
 #include "py_bloomfilter.h"
 
 #include <time.h>

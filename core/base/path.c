@@ -102,7 +102,8 @@ char *bf_temp_file(const char *path, unsigned mode, int *fd, bf_error *err)
     return NULL;
 }
 
-/* After the file of fd got its final name, the temporary name may belong to another process. */
+/* Removes the temporary name, unless it now belongs to another process. That is possible after
+ * the file of fd got its final name. */
 void bf_drop_temp(int fd, const char *temp)
 {
     struct stat is, now;

@@ -177,8 +177,8 @@ int bf_file_room(const bf_store *s, uint64_t at, uint64_t bytes, bf_error *err)
     return e ? bf_fail_sys(err, e, "allocate the holes of", f->path) : 0;
 }
 
-/* Opens the file and identifies it. A reader opens it again if it was replaced meanwhile, or copied
- * by overlayfs: the identity must be that of the file that will be mapped. */
+/* Opens the file and identifies it. A reader opens it again if it was replaced in between, or
+ * copied by overlayfs: the identity must be that of the file that will be mapped. */
 static int open_identified(file *f, int flags, uint64_t *len, bf_error *err)
 {
     enum { TRIES = 8 };

@@ -248,7 +248,8 @@ static int check_marks(
 int bf_redis_fail_unknown_outcome(bf_redis *r, const char *done, bf_error *err)
 {
     char what[48];
-    const char *label = r->shard ? r->conn->label : r->label; /* the label of the shard */
+    /* with shards, the connection has the label of the shard that was used last */
+    const char *label = r->shard ? r->conn->label : r->label;
     if (!err || err->code != BF_EIO) return err ? err->code : BF_EIO;
     snprintf(what, sizeof what, "tell what was %s: no reply from", done);
     if (err->sys_errno) return bf_fail_sys(err, err->sys_errno, what, label);

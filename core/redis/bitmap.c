@@ -165,7 +165,7 @@ typedef struct {
     uint64_t read; /* number of bytes that the commands cover */
 } walk;
 
-/* Reads the reply to a command that asked for `asked` bytes. Returns false if the reply has
+/* Reads the reply to a command about `requested` bytes. Returns false if the reply has
  * another form. */
 static bool take_reply(const bf_redis_reply *reply, walk *w, uint64_t requested)
 {

@@ -163,9 +163,10 @@ void bf_socket_send_ahead(bf_socket *s, const char *bytes, size_t len);
  * been changing the memory */
 void bf_socket_abandon(bf_socket *s);
 
-/* socket.c, for tls.c. bf_socket_in and bf_socket_out receive and send before the deadline: they
- * return a number of bytes, 0 if the connection is closed, or -1 and errno. bf_socket_broken and
- * bf_socket_no_memory store the fault, close the connection and return false. */
+/* socket.c, for tls.c. bf_socket_in receives before the deadline: returns a number of bytes, 0 if
+ * the connection is closed, or -1 and errno. bf_socket_out sends all bytes before the deadline:
+ * returns 0, or -1 and errno. bf_socket_broken and bf_socket_no_memory store the fault, close the
+ * connection and return false. */
 ssize_t bf_socket_in(bf_socket *s, void *bytes, size_t cap);
 int bf_socket_out(bf_socket *s, const char *bytes, size_t len);
 bool bf_socket_broken(bf_socket *s, int e);

@@ -171,8 +171,8 @@ static int read_same(bf_redis *r, bf_redis_meta *m, bf_error *err)
         here->k);
 }
 
-/* Uses the generation in m from now on. If the filter, or one of its shards, was re-created,
- * returns one error for the filter; a call on another shard then uses the new id without an
+/* Uses the generation in m from now on. Returns an error if the filter or a shard was re-created.
+ * There is one such error per filter: after it, the other shards use the new id without an
  * error. */
 static int take_generation(bf_redis *r, const bf_redis_meta *m, bf_error *err)
 {

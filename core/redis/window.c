@@ -14,12 +14,12 @@
 #include <time.h>
 
 /* ---- time ----
- * Redis gives the time.  TIME is sent once a step, or once a minute if a step is longer; in
- * between, this machine's monotonic clock continues the time.  The result is late by at most the
- * duration of the round trip, and never early.  A clock that the caller gives must agree with Redis
- * within a step: with a clock that is ahead, keys would expire too early for all users; with a
- * clock that is behind, keys would be added to parts that other users treat as expired.  Only a
- * filter that was created with such a clock (K:meta has clock "own") uses it; then it may be
+ * Redis gives the time.  TIME is sent once a step, but at most once a second and at least once a
+ * minute; in between, this machine's monotonic clock continues the time.  The result is late by at
+ * most the duration of the round trip, and never early.  A clock that the caller gives must agree
+ * with Redis within a step: with a clock that is ahead, keys would expire too early for all users;
+ * with a clock that is behind, keys would be added to parts that other users treat as expired. Only
+ * a filter that was created with such a clock (K:meta has clock "own") uses it; then it may be
  * behind, for example when a log is replayed. */
 static int64_t machine_us(void)
 {
