@@ -157,7 +157,8 @@ int bf_test_lines(bf_filter *f, bf_lines *l, bf_error *err);
 /* The same without a filter: stores the next lines, at most cap, as keys that point into the
  * buffer, and returns how many. */
 size_t bf_next_lines(bf_lines *l, bf_key *keys, size_t cap);
-/* For hosts that warn once when a filter is overfull.  The host has a counter for each filter: n
+/* For hosts that warn once when a filter is overfull; with BF_OVERFULL_RAISE or IGNORE there is
+ * never a warning.  The host has a counter for each filter: n
  * if it was just created, else 0, and again 0 after a clear or a union.  It subtracts its new keys
  * and, below 0, calls bf_check_fill, which sets *left to the number of new keys until the next
  * check (INT64_MAX: this home cannot check).  A check of a large filter is a sample; in Redis it
@@ -176,6 +177,8 @@ int bf_hash_warning(const bf_filter *f, char *sentence, size_t cap);
  * its text as the user wrote it.  Fills *err with "m must be 1 to 1099511627776, got -5"; returns
  * BF_EINVAL. */
 int bf_refuse(bf_error *err, const char *name, const char *value);
+/* Reads bf_spec.overfull from "warn", "raise" or "ignore".  0 or BF_EINVAL. */
+int bf_read_overfull(const char *text, unsigned *overfull, bf_error *err);
 /* Is this storage a URL?  Otherwise it is a path, or a mistake. */
 bool bf_is_url(const char *storage);
 /* 1: the storage is a file, *path its path, a part of storage (file:PATH names PATH, whatever that

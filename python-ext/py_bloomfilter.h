@@ -49,6 +49,7 @@ typedef struct {
     PyTypeObject *replies_type; /* py_redis.c */
     PyObject *error;            /* bloomfilter.Error */
     PyObject *warning;          /* bloomfilter.SaturationWarning */
+    PyObject *full;             /* bloomfilter.FullError */
     PyObject *names;            /* the strings that get_attribute uses, kept alive */
     PyObject *turn;             /* an empty Python function: see batch_turn */
 } module_state;
@@ -72,7 +73,6 @@ typedef struct {
     PyObject *weakrefs;
     redis_client *client;     /* NULL: the storage is no client object */
     int64_t adds_until_check; /* new keys until the next check of the fill */
-    bool warn;                /* false: the fill is not checked */
     size_t nogil_min_len;     /* keys of at least this length are handled by ask_nogil */
     bool remote;              /* in Redis: any call may be a round trip, without the GIL */
     bool blocking;            /* remote, or calls Python code: a clock or hash functions */
@@ -105,6 +105,8 @@ PyObject *call_helper(const char *module, const char *function, const char *form
 /* Prepends "key 5: " to the message of a pending TypeError or ValueError, and sets its index to 5.
  */
 void name_key(Py_ssize_t index);
+/* The same for a key that the core refused.  A FullError gets the index alone. */
+void name_refused(const bf_error *err, Py_ssize_t index);
 
 /* ---- py_active.c: entering, leaving ---- */
 /* Returns NULL with a ValueError if the filter is closed; otherwise filter_leave must follow. */
@@ -192,7 +194,7 @@ static inline PyObject *none(int rc) { return rc < 0 ? NULL : Py_NewRef(Py_None)
 class_method filter_new;
 /* Returns a new object of that type with the handle.  Takes over bf and callback (may be NULL),
  * also on failure. */
-PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, PyObject *callback, bool warn);
+PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, PyObject *callback);
 /* Replaces the handle by bf (NULL closes).  Takes over bf, client and callback, also on failure. */
 int filter_replace(FilterObject *self, bf_filter *bf, redis_client *client, PyObject *callback);
 /* ---- py_callback.c: Python callables that the core calls ---- */

@@ -14,6 +14,7 @@ static int status_of(int code)
     case FILTER_GONE: return 404;
     case FILTER_STAYS: return 409;
     case BF_ENOMEM:
+    case BF_EFULL:
     case FILTER_MANY:
     case FILTER_LARGE: return 507;
     case BF_EIO:

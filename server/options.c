@@ -28,6 +28,7 @@ static const char help[] =
     "  --secret-file FILE     the secret of all filters, for keys that strangers choose: 16 bytes, or 32 hexadecimal digits\n"
     "  --storage S            FILE: a mapped file, shared with other processes; FOLDER/: named filters live there too, as\n"
     "                         NAME.bloom; redis://HOST:PORT/DB?key=K: a bitmap in Redis.  Without it: memory, gone at exit\n"
+    "  --overfull WHAT        with more keys than n: warn (a line on standard error), raise (adds are 507), ignore\n"
     "  --exclusive            the daemon is the only writer of its files: others may open them to read\n"
     "\n"
     "limits (sizes in bytes, also with K, M, G; times in seconds)\n"
@@ -62,6 +63,7 @@ enum {
     SECRET_FILE,
     STORAGE,
     EXCLUSIVE,
+    OVERFULL,
     MAX_URL,
     MAX_HEADER,
     MAX_BODY,
@@ -83,7 +85,7 @@ static const struct option names[] = { { "host", 1, 0, HOST }, { "port", 1, 0, P
     { "grow", 1, 0, GROW }, { "window", 1, 0, WINDOW }, { "parts", 1, 0, PARTS },
     { "counting", 0, 0, COUNTING }, { "scheme", 1, 0, SCHEME },
     { "secret-file", 1, 0, SECRET_FILE }, { "storage", 1, 0, STORAGE },
-    { "exclusive", 0, 0, EXCLUSIVE }, { "max-url", 1, 0, MAX_URL },
+    { "exclusive", 0, 0, EXCLUSIVE }, { "overfull", 1, 0, OVERFULL }, { "max-url", 1, 0, MAX_URL },
     { "max-header", 1, 0, MAX_HEADER }, { "max-body", 1, 0, MAX_BODY },
     { "max-buffered", 1, 0, MAX_BUFFERED }, { "max-filter", 1, 0, MAX_FILTER },
     { "max-filters", 1, 0, MAX_FILTERS }, { "max-total", 1, 0, MAX_TOTAL },
@@ -239,6 +241,10 @@ static int take(options *o, int option)
         o->storage = optarg;
         return *optarg ? 0 : refuse("--storage", "a path or a URL", "nothing");
     case EXCLUSIVE: o->exclusive = true; return 0;
+    case OVERFULL:
+        return bf_read_overfull(optarg, &o->overfull, NULL) == 0
+                   ? 0
+                   : refuse("--overfull", "warn, raise or ignore", optarg);
     case ACCESS_LOG: o->access_log = optarg; return 0;
     case LOG_KEYS: o->log_keys = true; return 0;
     case ALLOW_HOST: return allow_host(o, optarg);

@@ -121,6 +121,7 @@ bf_spec *stored_spec(bf_spec *spec, const options *o)
 {
     spec->may_count = !spec->counting; /* an existing filter is served whether it counts or not */
     spec->threads = true; /* also if there is one worker, because another thread counts the bits */
+    spec->overfull = o->overfull;
     spec->secret = o->keyed ? o->secret : NULL;
     spec->secret_len = o->keyed ? BF_SECRET_BYTES : 0;
     return spec;

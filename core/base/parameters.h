@@ -8,6 +8,7 @@
  *   SIZE    uint64_t      SMALL  unsigned      REAL  double, above < v < below
  *   REAL0   double, 0 <= v < below; bf_spec has BF_ALWAYS_TRY for 0, because 0 is "not given" there
  *   COUNT   unsigned, where PHP takes a whole float as well
+ *   CHOICE  unsigned, a text there: one of those that the range names
  *   TEXT, FLAG, SECRET, STORAGE, CLOCK, HASHES (bf_spec.functions)
  *
  * A new one: a field of bf_spec, a row here, the code that uses it, and its line in
@@ -50,7 +51,9 @@
     X(FLAG, adopt, adopt, 0, 0, NULL,                                                              \
         "Redis: another system's bitmap becomes a filter of ours too")                             \
     X(FLAG, exclusive, exclusive, 0, 0, NULL,                                                      \
-        "file: its only writer while it is open, as fast as in memory")
+        "file: its only writer while it is open, as fast as in memory")                            \
+    X(CHOICE, overfull, overfull, 0, 0, "warn, raise or ignore",                                   \
+        "with more keys than n: a warning (the default), errors instead of adds, or neither")
 #define BF_CLOCK(X)                                                                                \
     X(CLOCK, clock, clock, 0, 0, NULL, "window: called for the time in seconds")                  \
     X(HASHES, hashes, hashes, 0, 0, "1 to 16 functions",                                           \

@@ -38,7 +38,8 @@ typedef struct bf_call {
 
 /* Write state of a handle; it only moves forward.  FRESH: nothing written yet.  WRITABLE: it may
  * write, and its home cannot lose its name.  NAMED: it may write while its file has its name; that
- * is checked from time to time.  REPLACED: the file was replaced or deleted. */
+ * is checked from time to time.  Also a handle that counts its new keys (BF_OVERFULL_RAISE).
+ * REPLACED: the file was replaced or deleted. */
 enum { BF_FRESH, BF_WRITABLE, BF_NAMED, BF_REPLACED };
 
 struct bf_filter {
@@ -60,6 +61,8 @@ struct bf_filter {
     bool never_written; /* created empty in memory; still empty while state is BF_FRESH */
     bool read_only; /* as the caller asked; the store's flag may come from the file's permissions */
     bool created;   /* bf_open created the filter */
+    uint8_t overfull;                     /* as asked: BF_OVERFULL_... or 0 */
+    _Alignas(8) int64_t adds_until_check; /* BF_OVERFULL_RAISE: keys/warning.c; atomic */
     int64_t fill_checked_at; /* keys/warning.c: when Redis was last asked for the fill, in ms; 0:
                                 never */
     bool runs_host_code;     /* its calls run code of the host: a clock or a client */
@@ -134,6 +137,11 @@ int bf_secret_set(bf_filter *f, const bf_spec *spec, bf_error *err);
 void bf_secret_wipe(bf_filter *f);
 
 /* handle.c */
+/* The next add checks whether the filter is overfull. */
+static inline void bf_check_soon(bf_filter *f)
+{
+    __atomic_store_n(&f->adds_until_check, 0, __ATOMIC_RELAXED);
+}
 int bf_alike(const bf_filter *a, const bf_filter *b, bf_error *err); /* bf_check_same */
 const char *bf_where(const bf_filter *f); /* its storage as messages show it */
 int bf_writable(bf_filter *f, bf_error *err);

@@ -46,12 +46,10 @@ int bf_saturation_of(bf_filter *f, const bf_state *state)
     return state->fill <= HALF ? 0 : state->count < most_keys(g) ? BF_HALF_FULL : BF_OVERFULL;
 }
 
-/* Estimates the state of the living parts that the handle knows: fpr is the combined rate, fill and
- * count are those of the part with the most keys.  Living means living at the newest add: the clock
- * must not be read here, because it is host code. */
-static int sample_state(bf_filter *f, bool few, bf_state *found, bf_error *err)
+/* Estimates the state of the parts living in epoch now that the handle knows: fpr is the combined
+ * rate, fill and count are those of the part with the most keys. */
+static int sample_state(bf_filter *f, bool few, int64_t now, bf_state *found, bf_error *err)
 {
-    const int64_t now = f->variant->forgets ? bf_live(f->epoch) : 0;
     double clean = 1;
     *found = (bf_state){ 0 };
     for (unsigned i = 0; may_be_overfull(f) && i < bf_parts_count(f); i++) {
@@ -85,20 +83,24 @@ static double keys_to_wait(bf_filter *f, const bf_state *found)
     return fmax(fmax((HALF - found->fill) * keys, most_keys(g) - found->count), keys / OFTEN);
 }
 
-/* Estimates the state of a filter.  few: a few places of what the handle knows, without a refresh.
+/* Estimates the state of a filter, at the newest add or, for the next one, at the present time: of
+ * these only the latter may read the clock, which is host code.
+ * few: a few places of what the handle knows, without a refresh.
  * A filter that was never written is not sampled: reading untouched pages would allocate them. */
-static int judge(bf_filter *f, bool few, uint64_t *wait, bf_error *err)
+static int judge(bf_filter *f, bool few, bool for_next, uint64_t *wait, bf_error *err)
 {
     const bf_store_ops *ops = f->bitmap.store.ops;
     const bool far = !f->part[0]->bitmap.store.words,
                empty = f->never_written && bf_int_load_acquire(&f->state) == BF_FRESH;
     bf_state found = { 0 };
     int rc = bf_require_readable(f, ops->count || ops->read, "count its bits", err);
+    int64_t now = f->variant->forgets ? bf_live(f->epoch) : 0;
+    if (rc == 0 && for_next) rc = bf_parts_now(f, &now, err);
     if (rc < 0 || (rc = few   ? bf_parts_lock(f, err)
                         : far ? bf_parts_lock_all(f, err)
                               : bf_parts_follow(f, err)) < 0)
         return rc;
-    if (!empty) rc = sample_state(f, few, &found, err);
+    if (!empty) rc = sample_state(f, few, now, &found, err);
     if (far) bf_parts_unlock(f);
     if (rc < 0) return rc;
     const double keys = keys_to_wait(f, &found);
@@ -109,13 +111,17 @@ static int judge(bf_filter *f, bool few, uint64_t *wait, bf_error *err)
 int bf_saturated(bf_filter *f, uint64_t *wait, bf_error *err)
 {
     BF_CALL(f, NULL, entered);
-    return judge(f, false, wait, err);
+    return judge(f, false, false, wait, err);
 }
 
-int bf_sample_overfull(bf_filter *f, bf_error *err)
+int bf_sample_saturated(bf_filter *f, uint64_t *wait, bf_error *err)
 {
     BF_CALL(f, NULL, entered);
-    uint64_t wait;
-    const int rc = judge(f, true, &wait, err);
-    return rc < 0 ? rc : rc == BF_OVERFULL;
+    return judge(f, true, false, wait, err);
+}
+
+int bf_saturated_for_next(bf_filter *f, bool few, uint64_t *wait, bf_error *err)
+{
+    BF_CALL(f, NULL, entered);
+    return judge(f, few, true, wait, err);
 }

@@ -56,9 +56,11 @@ bf_filter *bf_copy_entered(bf_filter *f, bf_error *err);
 int bf_state_entered(bf_filter *f, bf_state *state, bf_error *err);
 
 /* saturated.c */
-/* Returns 1 if a sample of a few places says that a filter in Redis is overfull, 0 if not, or an
- * error.  For keys/warning.c. */
-int bf_sample_overfull(bf_filter *f, bf_error *err);
+/* bf_saturated by a sample of a few places of a filter in Redis.  For keys/warning.c. */
+int bf_sample_saturated(bf_filter *f, uint64_t *wait, bf_error *err);
+/* bf_saturated at the time of the next add, when parts of a window may be over.  few: by a sample
+ * of a few places. */
+int bf_saturated_for_next(bf_filter *f, bool few, uint64_t *wait, bf_error *err);
 /* Returns what bf_saturated returns for this state. */
 int bf_saturation_of(bf_filter *f, const bf_state *state);
 #endif

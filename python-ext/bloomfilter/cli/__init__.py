@@ -50,7 +50,8 @@ def main(argv: list[str] | None = None) -> int:
 def tell(message: Warning | str, *_where: object, **_more: object) -> None:
     """A warning of the library: one line, without the place in our sources where it came up, and
     without the argument that only programs have."""
-    complain(f"warning: {str(message).removesuffix(', or pass warn=False')}", OK)
+    text = str(message).removesuffix(', or pass overfull="ignore"')
+    complain(f"warning: {text}", OK)
 
 
 def hold_streams() -> None:

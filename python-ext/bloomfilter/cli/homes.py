@@ -33,7 +33,8 @@ def how(args: Namespace) -> dict[str, Any]:
 
 
 def how_to_write(args: Namespace) -> dict[str, Any]:
-    return how(args) | ({"exclusive": True} if getattr(args, "exclusive", False) else {})
+    given = {name: getattr(args, name, None) for name in ("exclusive", "overfull")}
+    return how(args) | {name: value for name, value in given.items() if value}
 
 
 def sizes(args: Namespace) -> dict[str, Any]:
