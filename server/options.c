@@ -1,5 +1,5 @@
-/* options.c - parses the command line, prints --help.  Knows names, defaults and limits; opens no
- * filter and no socket. */
+/* options.c - parses the command line and prints --help.  Knows names, defaults and limits; opens
+ * no filter and no socket. */
 #include "options.h"
 #include <errno.h>
 #include <getopt.h>
@@ -9,45 +9,49 @@
 
 static const char help[] =
     "usage: bloomfilterd [OPTION]...\n"
-    "A Bloom filter over HTTP: GET /add=KEY, GET /contain=KEY, batches by POST, named filters below /f/.\n"
+    "Serves Bloom filters over HTTP: GET /add=KEY, GET /contain=KEY, batches by POST, named filters below /f/.\n"
+    "Example: bloomfilterd --storage seen/ --create --token-file token\n"
     "\n"
     "  --host HOST            address to listen on (127.0.0.1)\n"
     "  --port PORT            port to listen on, 0 = any free one (6381)\n"
-    "  --allow-host NAME      a name that requests may give as Host or Origin; repeat it for each name;\n"
-    "                         on loopback all but 127.0.0.1, localhost and [::1] are refused (403),\n"
-    "                         elsewhere only where a name is given\n"
-    "  --threads T            threads that serve (1)\n"
-    "  --token T              ask for `Authorization: Bearer T`; --token-file FILE reads it from a file\n"
+    "  --allow-host NAME      a name that requests may have in Host and Origin; repeat it for each name.  On a loopback\n"
+    "                         address only this name, the value of --host, 127.0.0.1, localhost and [::1] are allowed\n"
+    "  --threads T            threads that answer requests (1)\n"
+    "  --token T              require `Authorization: Bearer T`; --token-file FILE reads T from a file\n"
     "\n"
-    "the filter (1,000,000 keys at 1 % where nothing is given and the storage is new)\n"
+    "the filter `default` (without a size: the stored one, or a new one for 1,000,000 keys at 1 %)\n"
     "  -m M, -n N, -p P, -k K bits, keys, false-positive rate, positions per key\n"
-    "  --grow G               it grows past n by this factor, at rate p; needs -n and -p, or their defaults\n"
+    "  --grow G               it grows past n by this factor and keeps p; needs -n and -p, or their defaults\n"
     "  --window S, --parts N  it forgets keys after S seconds, in N steps (4)\n"
-    "  --counting             counters instead of bits: /remove and /count\n"
-    "  --scheme NAME          classic, block, block2 ...\n"
-    "  --secret-file FILE     the secret of all filters, for keys that strangers choose: 16 bytes, or 32 hexadecimal digits\n"
-    "  --storage S            FILE: a mapped file, shared with other processes; FOLDER/: named filters live there too, as\n"
-    "                         NAME.bloom; redis://HOST:PORT/DB?key=K: a bitmap in Redis.  Without it: memory, gone at exit\n"
+    "  --counting             it has counters instead of bits, for /remove and /count\n"
+    "  --scheme NAME          classic, block, block2 ...; with -m and -k also another system's bitmap in Redis\n"
+    "  --adopt                take over that bitmap: it can be cleared and expire; the other system goes on using it\n"
+    "\n"
+    "all filters\n"
+    "  --secret-file FILE     their secret, for keys that strangers choose: 16 bytes, or 32 hexadecimal digits\n"
+    "  --storage S            FILE: a mapped file, shared with other processes; FOLDER/: also the named filters, as\n"
+    "                         NAME.bloom; redis://HOST:PORT/DB?key=K: a bitmap in Redis.  Default: memory, lost at exit\n"
+    "  --create               create FOLDER/ if it does not exist\n"
     "  --overfull WHAT        with more keys than n: warn (a line on standard error), raise (adds are 507), ignore\n"
-    "  --exclusive            the daemon is the only writer of its files: others may open them to read\n"
+    "  --exclusive            the daemon is the only writer of its files; other processes may open them to read\n"
     "\n"
     "limits (sizes in bytes, also with K, M, G; times in seconds)\n"
     "  --max-url N            length of a URL (16K), else 414\n"
     "  --max-header N         size of a request's header (16K), else 431\n"
     "  --max-body N           size of a body (64M), else 413\n"
-    "  --max-buffered N       what clients make it hold at once: bodies, replies (1G), else 503\n"
-    "  --max-filter N         size of a filter made by PUT (4G), else 507\n"
-    "  --max-filters N        named filters (1024), else 507\n"
-    "  --max-total N          bytes of all filters together, for PUT and for what grows (a quarter of the memory), else 507\n"
-    "  --max-connections N    connections at once (16384)\n"
-    "  --deadline S           for a request to arrive (30), else 408; for its reply to leave, and a second for each 64 KiB\n"
-    "  --idle S               a connection without a request (75)\n"
+    "  --max-buffered N       bodies and replies that clients make the daemon hold (1G), else 503\n"
+    "  --max-filter N         size of a filter that a request creates (4G), else 507\n"
+    "  --max-filters N        number of named filters (1024), else 507\n"
+    "  --max-total N          size of all filters together (a quarter of the memory), else 507\n"
+    "  --max-connections N    number of connections (16384), else 503\n"
+    "  --deadline S           time for a request to arrive (30), else 408; for its reply to be read, plus 1 s per 64 KiB\n"
+    "  --idle S               time without a request until a connection is closed (75)\n"
     "\n"
-    "  --access-log FILE      a line of JSON per request; SIGHUP reopens it\n"
-    "  --log-keys             the access log contains keys, too\n"
+    "  --access-log FILE      write one line of JSON per request; SIGHUP reopens the file\n"
+    "  --log-keys             write keys to the access log, too\n"
     "  --help, --version\n"
     "\n"
-    "SIGTERM and SIGINT finish the running requests, write the filters to disk and exit with 0.\n";
+    "SIGTERM and SIGINT: the daemon answers the requests that have begun, writes the filters to disk and exits with 0.\n";
 
 enum {
     HOST = 256,
@@ -64,6 +68,8 @@ enum {
     STORAGE,
     EXCLUSIVE,
     OVERFULL,
+    ADOPT,
+    CREATE,
     MAX_URL,
     MAX_HEADER,
     MAX_BODY,
@@ -85,7 +91,8 @@ static const struct option names[] = { { "host", 1, 0, HOST }, { "port", 1, 0, P
     { "grow", 1, 0, GROW }, { "window", 1, 0, WINDOW }, { "parts", 1, 0, PARTS },
     { "counting", 0, 0, COUNTING }, { "scheme", 1, 0, SCHEME },
     { "secret-file", 1, 0, SECRET_FILE }, { "storage", 1, 0, STORAGE },
-    { "exclusive", 0, 0, EXCLUSIVE }, { "overfull", 1, 0, OVERFULL }, { "max-url", 1, 0, MAX_URL },
+    { "exclusive", 0, 0, EXCLUSIVE }, { "adopt", 0, 0, ADOPT }, { "create", 0, 0, CREATE },
+    { "overfull", 1, 0, OVERFULL }, { "max-url", 1, 0, MAX_URL },
     { "max-header", 1, 0, MAX_HEADER }, { "max-body", 1, 0, MAX_BODY },
     { "max-buffered", 1, 0, MAX_BUFFERED }, { "max-filter", 1, 0, MAX_FILTER },
     { "max-filters", 1, 0, MAX_FILTERS }, { "max-total", 1, 0, MAX_TOTAL },
@@ -126,7 +133,8 @@ static int set_token(options *o, const char *token)
     return o->token ? 0 : refuse("memory", "there", "none");
 }
 
-/* Reads the first bytes of a file.  Returns how many, or -1 after an error message. */
+/* Reads the beginning of a file, at most `most` bytes.  Returns their number, or -1 after an error
+ * message. */
 static ssize_t read_file(const char *path, char *buf, size_t most)
 {
     FILE *f = fopen(path, "re");
@@ -170,7 +178,7 @@ static int sizes(options *o, int option)
     }
 }
 
-/* Reads --grow or --window.  The message describes the range as the library does. */
+/* Reads --grow or --window.  The error message has the library's description of the range. */
 static int factor(const char *name, double *to, double above)
 {
     bf_error err;
@@ -207,7 +215,7 @@ static int allow_host(options *o, const char *name)
     return 0;
 }
 
-/* Returns 1, or -1 if it could not be written. */
+/* Returns 1, or -1 if standard output cannot be written. */
 static int say(const char *answer)
 {
     if (fputs(answer, stdout) >= 0 && fflush(stdout) == 0) return 1;
@@ -227,7 +235,7 @@ static int take(options *o, int option)
     case THREADS: return small("--threads", &o->threads, 1, 256);
     case TOKEN: {
         int rc = set_token(o, optarg);
-        memset(optarg, '*', strlen(optarg)); /* hides the password from ps */
+        memset(optarg, '*', strlen(optarg)); /* hides the token from ps */
         return rc;
     }
     case TOKEN_FILE: return token_file(o, optarg);
@@ -245,6 +253,8 @@ static int take(options *o, int option)
         return bf_read_overfull(optarg, &o->overfull, NULL) == 0
                    ? 0
                    : refuse("--overfull", "warn, raise or ignore", optarg);
+    case ADOPT: o->adopt = true; return 0;
+    case CREATE: o->create = true; return 0;
     case ACCESS_LOG: o->access_log = optarg; return 0;
     case LOG_KEYS: o->log_keys = true; return 0;
     case ALLOW_HOST: return allow_host(o, optarg);

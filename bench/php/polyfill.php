@@ -35,6 +35,7 @@ function line(string $what, float $us): void { global $empty; printf("%-34s %8.3
 
 foreach (['block' => ['p' => 0.01], 'block2' => ['p' => 1e-4], 'classic' => ['p' => 0.01, 'scheme' => 'classic'], 'counting' => ['p' => 0.01]] as $name => $how) {
     $class = $name === 'counting' ? 'CountingBloomFilter' : 'BloomFilter';
+    unset($f);
     $before = memory_get_usage();
     $f = new $class(...$how + ['n' => 1_000_000]);
     line("$name: add", least(function ($i) use ($f, $slices) { foreach ($slices[$i] as $key) $f->add($key); }));

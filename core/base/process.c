@@ -1,12 +1,12 @@
-/* process.c - tells a process from the one that forked it.  A process id cannot: a child in a new
- * pid namespace may have its parent's, and ids are used again.
+/* process.c - distinguishes a process from the process that forked it. A process id cannot do
+ * that: a child in a new pid namespace may have the same id as its parent, and ids are reused.
  *
- * The number of this process is in a page that is 0 in every forked child, because the kernel wipes
- * it (MADV_WIPEONFORK, Linux 4.14) however the child was made, a raw clone() included.  Systems
- * without that have the handler of pthread_atfork, which only fork() calls.  Both are always asked
- * for: an emulator may ignore madvise and report success.  The first call in a child then takes a
- * number larger than that of any process it was forked from; those are the only ones whose handles,
- * locks and connections it can have. */
+ * The number of this process is in a page that the kernel sets to 0 in every child
+ * (MADV_WIPEONFORK, Linux 4.14), even after a raw clone(). On systems without that, a handler of
+ * pthread_atfork sets the number to 0, but only fork() calls this handler. Both are always set
+ * up, because an emulator may ignore madvise and report success. The first call in a child takes
+ * a number larger than the number of any process from which the child descends; it can have
+ * handles, locks and connections of these processes only. */
 #include "base/system.h"
 #include "base/base.h"
 #include <pthread.h>
@@ -15,22 +15,43 @@
 #include <time.h>
 #include <unistd.h>
 
-static int unwiped; /* used if there is no such page */
+static int unwiped; /* used if mmap fails */
 static int *number = &unwiped, largest;
 
-static void forget_number(void) { __atomic_store_n(number, 0, __ATOMIC_RELAXED); }
+/* Held by a thread from before to after fork(), and while no other thread may fork. */
+static pthread_mutex_t forks;
 
-/* The page is never unmapped, because threads may still call when the process ends. dlclose removes
- * the handler. */
+/* Recursive, because a signal handler may fork in the thread that holds off the others. */
+static void init_forks(void)
+{
+    pthread_mutexattr_t recursive;
+    pthread_mutexattr_init(&recursive);
+    pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&forks, &recursive);
+    pthread_mutexattr_destroy(&recursive);
+}
+
+void bf_hold_forks(void) { pthread_mutex_lock(&forks); }
+void bf_release_forks(void) { pthread_mutex_unlock(&forks); }
+
+static void in_child(void)
+{
+    init_forks();
+    __atomic_store_n(number, 0, __ATOMIC_RELAXED);
+}
+
+/* Never unmaps the page, because threads may still call bf_process when the process ends.
+ * dlclose removes the handler. */
 __attribute__((constructor)) static void watch_forks(void)
 {
+    init_forks();
     const size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
     void *page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page != MAP_FAILED) {
         (void)madvise(page, bytes, MADV_WIPEONFORK);
         number = page;
     }
-    (void)pthread_atfork(NULL, NULL, forget_number);
+    (void)pthread_atfork(bf_hold_forks, bf_release_forks, in_child);
 }
 
 int bf_process(void)

@@ -1,6 +1,6 @@
-/* warning.c - what all hosts decide around batches: how many keys a call has, when to check whether
- * the filter is overfull, and what follows: the text of a warning, or the refusal of keys.  Knows
- * homes by their stores' operations, and weak hashes by their rows. */
+/* warning.c - decisions that all hosts share: how many keys a batch has, when to check whether
+ * the filter is overfull, and what follows: the text of a warning, or the refusal of keys. Knows
+ * homes by the operations of their stores, and weak hashes by bf_hash.weak. */
 #include "base/base.h"
 #include "keys/keys.h"
 #include "parts/parts.h"
@@ -8,8 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-/* NEAR: as many keys as keep their host objects in the first-level caches until they are hashed.  A
- * call on a file checks the file's name, so it gets more keys. */
+/* NEAR is the number of keys whose host objects stay in the first-level caches until the keys
+ * are hashed. A call on a file also checks the file's name, so it gets more keys. */
 enum { NEAR = 256 };
 
 size_t bf_batch_size(const bf_filter *f)
@@ -20,10 +20,11 @@ size_t bf_batch_size(const bf_filter *f)
     return BF_TRIP_POSITIONS / k < most ? BF_TRIP_POSITIONS / k : most;
 }
 
-/* REMOTE: a check is a round trip, so it depends on time and not on the keys of this process. */
+/* REMOTE: a check takes a round trip, so checks depend on the time and not on the number of keys
+ * that this process adds. */
 enum { NEVER, NEAR_BY, REMOTE };
 
-/* A check is due once a minute, when a call brings new keys. */
+/* Returns true once a minute. */
 static bool is_due(bf_filter *f)
 {
     enum { MINUTE = 60000 };
@@ -55,7 +56,7 @@ int bf_check_fill(bf_filter *f, int64_t *left, char *sentence, size_t cap)
         const int now = bf_saturated(f, &wait, NULL);
         full = now == BF_OVERFULL;
         if (now >= 0 && !full && wait < INT64_MAX) *left = (int64_t)wait;
-        if (now == BF_EBUSY) *left = 0; /* check again with the next new key */
+        if (now == BF_EBUSY) *left = 0; /* the next new key checks again */
     }
     if (!full) return 0;
     bf_get_info(f, &info);
@@ -66,8 +67,8 @@ int bf_check_fill(bf_filter *f, int64_t *left, char *sentence, size_t cap)
     return 1;
 }
 
-/* A shared filter is checked more often than *wait says, because other processes add too: each adds
- * at most n / 64 keys past its last check, in Redis for at most a minute. */
+/* Checks a filter in a file or in Redis after n / 64 new keys of this process, in Redis also after
+ * a minute, because other processes add keys too. */
 int64_t bf_room(bf_filter *f, bf_error *err)
 {
     enum { OFTEN = 64 };

@@ -1,11 +1,12 @@
-/* grow.c - growing filters: a key goes to the newest part unless an older part has it; when a part
- * has the keys it is sized for, the next one is appended.  Knows counts of keys; sizing_parts.c
- * says how large the next part is. */
+/* grow.c - growing filters. A new key is added to the newest part; a key that any part contains
+ * is not added. When the newest part has as many keys as it is sized for, a part is appended.
+ * Counts keys; sizing_parts.c computes the size of the next part. */
 #include "bits/bits.h"
 #include "parts/parts.h"
 #include <string.h>
 
-/* Tests parts that are not in addressable memory, then those that others appended meanwhile. */
+/* Tests parts that are not in addressable memory, then the parts that other processes appended
+ * during the test. */
 static int test(bf_filter *f, bf_span *s, bf_error *err)
 {
     unsigned from = 0, count = bf_parts_count(f);
@@ -13,14 +14,16 @@ static int test(bf_filter *f, bf_span *s, bf_error *err)
     while ((rc = bf_span_test(f, f->part + from, count - from, s, 1, err)) == 0 && s->n) {
         if ((rc = bf_chain_follow(f, err)) < 0) return rc;
         const unsigned now = bf_parts_count(f);
-        if (now <= count) return 0; /* fewer parts: re-created, as another thread has reported */
+        /* fewer parts: another thread re-created the filter and has reported it */
+        if (now <= count) return 0;
         from = count;
         count = now;
     }
     return rc;
 }
 
-/* Each try opens a part that others appended, of which there are at most BF_PARTS_MAX. */
+/* Each try opens at least one part that another process appended, and there are at most
+ * BF_PARTS_MAX. */
 enum { TRIES = 4 * BF_PARTS_MAX };
 static int never_ends(const bf_filter *f, bf_error *err)
 {
@@ -37,8 +40,9 @@ static uint64_t room(const bf_filter *f, const bf_part *p)
                                             : 0;
 }
 
-/* Called when the first n keys of the span were added to the newest part that this handle knew.
- * Tests whether parts that others had appended by then have the keys already. */
+/* Call after the first n keys of the span were added to part count - 1, the newest that this
+ * handle knew. Tests whether other processes had appended parts by then that contain some of the
+ * keys; these keys are not new. */
 static int recheck(bf_filter *f, const bf_span *s, size_t n, unsigned count, bf_error *err)
 {
     bf_span fresh;
@@ -55,8 +59,9 @@ static int recheck(bf_filter *f, const bf_span *s, size_t n, unsigned count, bf_
     return bf_span_test(f, f->part + count, now - count, &fresh, 0, err);
 }
 
-/* In addressable memory: adds the keys that no part has to the newest of `count` parts, as many as
- * it has room for.  A full part is only tested, because keys that it has need no other part. */
+/* For parts in addressable memory. Tests the span's keys in the first `count` parts, then adds
+ * those that are absent to the newest of these parts, up to the size of that part. If that part
+ * is full, only tests it. */
 static int put(bf_filter *f, unsigned count, bf_span *s, bf_error *err)
 {
     bf_part *newest = f->part[count - 1];

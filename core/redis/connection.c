@@ -1,9 +1,10 @@
-/* connection.c - the way to Redis: commands written into a buffer, and the order of a round trip. A
- * client exchanges them for replies: the host's, or socket.c for a URL.  Knows how commands are
- * written, what is sent once more and what a fork does; knows nothing of filters.
+/* connection.c - round trips to Redis. Commands are written into a buffer; a client sends them and
+ * reads the replies: the host's client, or socket.c for a URL. Knows the syntax of commands, when
+ * they are sent again and what happens after a fork; knows no filters.
  *
- *   out   | part: commands about one key | part: commands about another key | ...
- *           so that a client of a cluster can send each part to its node */
+ *   out   | request: commands about one key | request: commands about another key | ...
+ *
+ * A client of a cluster can send each request to its node. */
 #include "parts/filter.h"
 #include "bits/bits.h"
 #include "redis/connection.h"
@@ -14,12 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Error replies that a host's client answers by resending need some room beside the expected
- * replies.  A larger output buffer than OUT_KEPT is freed after use. */
+/* A host's client sends commands again after some error replies (MOVED, ASK). SPARE_LEAVES and
+ * SPARE_BYTES are the space for these error replies, in addition to the expected replies. An
+ * output buffer larger than OUT_KEPT is freed after use. */
 enum { SPARE_LEAVES = 1 << 10, SPARE_BYTES = 1 << 16, OUT_KEPT = 4 << 20 };
 
-/* ---- life ---- */
-/* Writes the key as messages show it: at most 80 bytes, as many as bf_fail_sys shows. */
+/* ---- opening, closing, forks ---- */
+/* Writes the key for messages. Writes at most 80 bytes, which is what bf_fail_sys shows. */
 void bf_conn_label(const bf_conn *l, const char *key, char label[BF_LABEL])
 {
     const bf_redis_url *u = &l->url;
@@ -46,7 +48,7 @@ static int open_client(bf_conn *l, const bf_spec *spec, bf_error *err)
     if (spec->timeout != 0 || spec->retry_after != 0)
         return bf_fail(err, BF_EINVAL, "%s is for URLs: a Redis client has its own policy",
             spec->timeout != 0 ? "timeout" : "retry_after");
-    l->url.timeout = 2; /* for WAIT, because the timeout of a host's client is unknown */
+    l->url.timeout = 2; /* used for WAIT, because the timeout of a host's client is unknown */
     if (!spec->key || !*spec->key)
         return bf_fail(err, BF_EINVAL, "a Redis client needs key, the name of the filter in Redis");
     return (l->url.key = strdup(spec->key)) ? 0 : bf_fail(err, BF_ENOMEM, "out of memory");
@@ -84,8 +86,9 @@ void bf_conn_drop(bf_conn *l)
     if (l->socket) bf_socket_close(l->socket);
 }
 
-/* A forked child must not use its parent's connection.  Another thread of the parent may have been
- * changing it at the fork, so its memory is left alone and only the socket is closed. */
+/* Replaces the connection in a forked child, which must not use its parent's connection. If
+ * another thread of the parent was using the connection at the fork, its memory may be
+ * inconsistent; then it is not freed, and only the descriptor is closed. */
 static void leave_parent(bf_conn *l)
 {
     if (pthread_mutex_trylock(&l->mutex) == 0) {
@@ -102,7 +105,8 @@ static void leave_parent(bf_conn *l)
 }
 
 /* While a thread replaces the parent's connection, `process` is the negative process number and
- * other threads wait.  A child forked at that moment does not have that thread, and starts again.
+ * other threads wait.  A child forked at that moment has no such thread and replaces the connection
+ * itself.
  */
 static void check_process(bf_conn *l)
 {
@@ -118,7 +122,7 @@ static void check_process(bf_conn *l)
 
 void bf_conn_free(bf_conn *l)
 {
-    if (!l->url.key) return; /* never opened */
+    if (!l->url.key) return; /* it was never opened */
     check_process(l);
     bf_socket_free(l->socket);
     bf_replies_free(&l->got);
@@ -145,7 +149,7 @@ void bf_conn_begin(bf_conn *l, int changes)
     l->bytes = SPARE_BYTES;
     l->changes = changes == BF_WRITES;
     l->no_memory = l->timed_out = l->new_request = l->fresh = l->sent = false;
-    /* the last round trip was given up after a part of it was sent */
+    /* the last round trip ended after only some of its bytes were sent */
     if (l->socket && l->socket->ahead) bf_socket_close(l->socket);
 }
 
@@ -155,7 +159,7 @@ static bf_redis_part *last_part(const bf_conn *l)
 }
 
 static void close_command(bf_conn *l);
-/* With a URL there is one server, so all commands form one part. */
+/* If a URL is used, there is only one server, so all commands form one request. */
 void bf_conn_route(bf_conn *l, const char *key)
 {
     close_command(l);
@@ -175,7 +179,7 @@ static int fail_memory(bf_conn *l, bf_error *err)
     return bf_fail(err, BF_ENOMEM, "out of memory");
 }
 
-/* The error of a reply that is not RESP, or larger than allowed. */
+/* Returns the error for a reply that is not RESP or is larger than allowed. */
 static int fail_reply(bf_conn *l, bf_error *err)
 {
     bf_conn_drop(l);
@@ -238,7 +242,7 @@ int bf_conn_send(bf_conn *l, bf_error *err)
     close_command(l);
     if (l->no_memory) return fail_memory(l, err);
     int rc = exchange(l, err);
-    /* a fault broke a connection that had worked */
+    /* the fault broke a connection that had worked */
     const bool cut_off = rc == BF_EIO && !l->healthy && !l->timed_out && (l->sent || !l->fresh);
     if (cut_off && !l->changes) rc = exchange(l, err);
     l->reply = (bf_redis_reply){ 0 };
@@ -306,8 +310,8 @@ static size_t header(char text[HEADER], char kind, size_t n)
     return (size_t)(at - text);
 }
 
-/* Writes the header of the last command, whose number of arguments is known now, directly before
- * the arguments. */
+/* Writes the header of the last command directly before its arguments, after their number is
+ * known. */
 static void close_command(bf_conn *l)
 {
     char text[HEADER];

@@ -5,12 +5,6 @@ use Bloomfilter\Polyfill\{Fault, File, Filter, Foreign, Image, Keys, Opening, Pa
 /**
  * The extension's class in PHP.  Its reference is php-ext/bloomfilter.stub.php; what differs is docs/php-without-extension.md.
  * A method checks and converts its arguments and calls src/ once.
- *
- * @property-read string $bitset
- * @property-read ?float $grow
- * @property-read ?float $window
- * @property-read ?int $parts
- * @property-read bool $created
  */
 class BloomFilter implements Countable
 {
@@ -19,6 +13,12 @@ class BloomFilter implements Countable
     public readonly int $k;
     public readonly float $p;
     public readonly string $scheme;
+    /** Read from the filter each time, by __get(). */
+    public readonly string $bitset;
+    public readonly ?float $grow;
+    public readonly ?float $window;
+    public readonly ?int $parts;
+    public readonly bool $created;
     private ?Filter $filter = null;
     /** Those that their constructor made. */
     private static ?WeakMap $made = null;
@@ -218,7 +218,8 @@ class BloomFilter implements Countable
             $f = Opening::filter($spec);
         }
         $this->install($f);
-        foreach (is_array($data['members'] ?? null) ? $data['members'] : [] as $name => $value) $this->setMember((string) $name, $value);
+        foreach (is_array($data['members'] ?? null) ? $data['members'] : [] as $name => $value)
+            if (is_string($name)) $this->setMember($name, $value);
     }
 
     /** Sets a property as the class that declares it would. */
@@ -283,9 +284,10 @@ class BloomFilter implements Countable
         if ($this->filter || isset($this->n)) throw new Error(static::class . ' object is already constructed');
     }
 
-    /** m of a filter that grows stays without a value: __get() is called then. */
+    /** m of a filter that grows, and what is read each time, stay without a value: __get() is called then. */
     private function install(Filter $f): void
     {
+        unset($this->bitset, $this->grow, $this->window, $this->parts, $this->created);
         if ($f->d->kind === Params::GROW) unset($this->m);
         else $this->m = $f->d->m;
         [$this->n, $this->k, $this->p, $this->scheme] = [$f->d->n, $f->d->k, $f->d->effectiveP(), $f->d->scheme->name];

@@ -27,8 +27,12 @@ class Filter
     /** A filter without parts yet. */
     public static function shell(Params $d, #[\SensitiveParameter] ?string $secret): self
     {
-        $fast = $d->kind === Params::FIXED && $d->scheme->row === 'block' && $d->k <= 8 && !$d->counting;
-        return $fast ? new BlockFilter($d, $secret) : new self($d, $secret);
+        if ($d->kind !== Params::FIXED || $d->counting || $d->shardsThatMatter() > 1) return new self($d, $secret);
+        return match (true) {
+            $d->scheme->row === 'block' && $d->k <= 8 => new BlockFilter($d, $secret),
+            $d->scheme->row === 'block2' && $d->k <= 16 => new Block2Filter($d, $secret),
+            default => new self($d, $secret),
+        };
     }
 
     /** An empty filter in memory. */
@@ -191,7 +195,7 @@ class Filter
             $this->replace($i, str_repeat("\0", $part->d->bytes()), 'cleared');
             if ($this->d->kind === Params::GROW) $part->d->live = 0;
         }
-        unset(self::$untilCheck[spl_object_id($this)]);
+        self::$untilCheck[spl_object_id($this)] = 0;
     }
 
     public function sync(): void {}

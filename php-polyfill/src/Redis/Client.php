@@ -15,6 +15,8 @@ final class Client
     private string $name;
     private bool $predis;
     private int $process;
+    /** phpredis before 6.3 forgets its map of slots with a node, and its next command would crash. */
+    private bool $broken = false;
 
     public function __construct(private object $client)
     {
@@ -44,26 +46,29 @@ final class Client
     }
 
     /**
-     * One round trip; a command that fails has a Refusal as its reply.
+     * One round trip; a command that fails has a Refusal as its reply.  $done: what it does to keys, '' for other changes; null: it only reads, and may be sent
+     * once more.
      * @param list<array{string, list<int|string>}> $commands each with the key that it is about
      */
-    public function run(array $commands, bool $writes, string $label): array
+    public function run(array $commands, ?string $done, string $label): array
     {
         for ($tries = 1;; $tries++) {
             $start = microtime(true);
             if ($this->process !== getmypid()) $this->leaveParent();
+            if ($this->broken) throw Fault::fail(\BloomFilterException::IO, '%s: a node was lost, phpredis before 6.3 crashes now: create a new object', $label);
             try {
                 return $this->cluster ? $this->perKey($commands) : $this->send(array_column($commands, 1));
             } catch (\Exception $e) {
                 $text = $e->getMessage();
+                $this->broken = $this->cluster && !$this->predis && version_compare((string) phpversion('redis'), '6.3', '<');
                 $own = $e instanceof \RedisException || $e instanceof \RedisClusterException || $e instanceof \Predis\PredisException;
                 if ($e instanceof \Predis\Response\ServerException || ($own && preg_match('/^[A-Z]{2,} |\(CLUSTERDOWN\)/', $text)))
                     return array_fill(0, count($commands), new Refusal($text));
                 $errno = $own || $e instanceof Cut ? $this->errno($text, microtime(true) - $start) : '';
                 $busy = $e instanceof \BloomFilterException;
                 if (!$busy) $this->reset();
-                if ($busy || $tries > 1 || $writes || $errno === 'Connection timed out' || $errno === 'Connection refused')
-                    throw $this->lost($e, $errno, $writes && !$busy && $errno !== 'Connection refused', $label);
+                if ($busy || $tries > 1 || $done !== null || $errno === 'Connection timed out' || $errno === 'Connection refused')
+                    throw $this->lost($e, $errno, $busy ? '' : (string) $done, $label);
             }
         }
     }
@@ -81,12 +86,12 @@ final class Client
         };
     }
 
-    private function lost(\Exception $e, string $errno, bool $writes, string $label): \BloomFilterException
+    private function lost(\Exception $e, string $errno, string $done, string $label): \BloomFilterException
     {
         $what = match (true) {
-            $errno === '' => ($writes ? 'cannot tell what was added: ' : '') . "$label: " . ($e->getMessage() ?: 'the client failed'),
+            $errno === '' => ($done ? "cannot tell what was $done: " : '') . "$label: " . ($e->getMessage() ?: 'the client failed'),
             $errno === 'Connection refused' => "cannot reach $label: $errno",
-            default => ($writes ? "cannot tell what was added: no reply from $label: " : "cannot get a reply from $label: ") . $errno,
+            default => ($done ? "cannot tell what was $done: no reply from $label: " : "cannot get a reply from $label: ") . $errno,
         };
         return new \BloomFilterException(substr($what, 0, 159), \BloomFilterException::IO, $e);
     }

@@ -46,23 +46,30 @@ final class Key implements Store
     public function length(): int { return $this->markAt + ($this->apart() ? 0 : 4); }
     public function markAt(): int { return $this->markAt; }
     /** No room after the last bit: the mark is in K:meta alone. */
-    private function apart(): bool { return $this->markAt > self::MOST_BITS >> 3; }
+    public function apart(): bool { return $this->markAt > self::MOST_BITS >> 3; }
 
     // ---- trips ----
 
     /** @param list<list<int|string>> $commands  @return list<mixed> replies; the first refusal is thrown */
-    public function trip(array $commands, bool $writes = false): array
+    public function trip(array $commands, ?string $done = null): array
     {
-        $replies = $this->client->run(array_map(fn(array $command) => [$this->key, $command], $commands), $writes, $this->label);
+        $replies = $this->client->run(array_map(fn(array $command) => [$this->key, $command], $commands), $done, $this->label);
         foreach ($replies as $reply) if ($reply instanceof Refusal) throw $reply->exception($this->label);
         return $replies;
+    }
+
+    /** @return array{?Meta, int, int} its companion hash, its length, the mark at its end: read last, so that all is of the same bits where it is the hash's */
+    public function look(): array
+    {
+        [$hash, $bytes, $end] = $this->trip([['HGETALL', $this->meta], ['STRLEN', $this->key], ['GETRANGE', $this->key, -4, -1]]);
+        return [Meta::read($this, Meta::pairs($hash)), $bytes, Names::mark((string) $end)];
     }
 
     private function eval(string $script, array $keys, array $arguments): array { return ['EVAL', Names::script($script), count($keys), ...$keys, ...$arguments]; }
 
     public function script(string $script, array $keys, array $arguments): int
     {
-        return (int) $this->trip([$this->eval($script, $keys, $arguments)], true)[0];
+        return (int) $this->trip([$this->eval($script, $keys, $arguments)], '')[0];
     }
 
     private function markCommands(): array
@@ -78,6 +85,8 @@ final class Key implements Store
         if (!$this->apart()) return Names::mark((string) end($replies));
         return $replies[count($replies) - 2] === $this->length() ? (int) hexdec((string) end($replies)) : 0;
     }
+
+    public function presentMark(): int { return $this->seen($this->trip($this->markCommands())); }
 
     private function unexpected(): \BloomFilterException { return Fault::fail(\BloomFilterException::IO, '%s: unexpected reply', $this->label); }
 
@@ -95,7 +104,7 @@ final class Key implements Store
         if ($this->foreign) return false;
         if ($seen === $this->mark) return $this->reported = false;
         for ($i = 0; $i < self::TRIES; $i++) {
-            if ($i) $seen = $this->seen($this->trip($this->markCommands()));
+            if ($i) $seen = $this->presentMark();
             $meta = Meta::read($this, Meta::pairs($this->trip([['HGETALL', $this->meta]])[0]));
             if (!$meta) break;
             if ($meta->d->differenceTo($this->d, Params::SAME_BITS))
@@ -190,14 +199,8 @@ final class Key implements Store
 
     public function removeMany(array $keys): array
     {
-        return $this->change($keys, min(50, intdiv(1500, count($keys[0] ?? [0]))), function (array $some) {
-            foreach ($some as $positions) {
-                $distinct = array_unique($positions);
-                sort($distinct);
-                $arguments[] = [count($distinct), ...$distinct];
-            }
-            return $this->eval('count_down', $this->names(), [...$this->known(), ...array_merge(...$arguments)]);
-        }, 'removed');
+        return $this->change($keys, min(50, intdiv(1500, count($keys[0] ?? [0]))),
+            fn(array $some) => $this->eval('count_down', $this->names(), [...$this->known(), ...$this->places($some)]), 'removed');
     }
 
     /** K, and K:meta only where the mark is there: in a cluster that moves a slot several keys may have to wait. */
@@ -231,7 +234,7 @@ final class Key implements Store
             $chunks = array_chunk($left, max($most, 1));
             $commands = array_map($script, $chunks);
             if ($this->waitReplicas) $commands[] = ['WAIT', $this->waitReplicas, 1000];
-            $replies = $this->trip($commands, true);
+            $replies = $this->trip($commands, $done);
             foreach ($chunks as $j => $chunk) {
                 if (($replies[$j][0] ?? null) === -1) {
                     if ($this->foreign) throw $this->lost();
@@ -265,18 +268,26 @@ final class Key implements Store
         return $end > $m + 7 >> 3 ? substr($text, 0, ($m + 7 >> 3) - $from) . str_repeat("\0", $end - ($m + 7 >> 3)) : $text;
     }
 
+    /** Counted by Redis, 16 MiB in a command. */
+    public function ones(): int
+    {
+        $bytes = $this->bits + 7 >> 3;
+        for ($at = 0; $at < $bytes; $at += 16 << 20) $commands[] = ['BITCOUNT', $this->key, $at, min($at + (16 << 20), $bytes) - 1];
+        return array_sum(array_slice($this->reading($commands), 0, count($commands)));
+    }
+
     /** Zeros and a mark under a temporary name, a step at a time. */
     private function zeros(string $temp, int $mark): void
     {
         $last = $this->apart() ? ['SETRANGE', $temp, $this->markAt - 1, "\0"] : ['SETRANGE', $temp, $this->markAt, pack('N', $mark)];
         for ($at = self::STEP - 1; $at < $this->markAt; $at += self::STEP) $commands[] = ['SETRANGE', $temp, $at, "\0"];
-        foreach (array_chunk([...$commands ?? [], $last], 8) as $some) $this->trip([...$some, ['EXPIRE', $temp, 600]], true);
+        foreach (array_chunk([...$commands ?? [], $last], 8) as $some) $this->trip([...$some, ['EXPIRE', $temp, 600]], '');
     }
 
     private function discard(string $temp): void
     {
         try {
-            $this->trip([['DEL', $temp]], true);
+            $this->trip([['DEL', $temp]], '');
         } catch (\BloomFilterException) {
         }
     }
@@ -324,10 +335,10 @@ final class Key implements Store
             for ($at = $this->bits + 7 >> 3; $at > 0; $at -= $n) {
                 $n = $at % self::STEP ?: self::STEP;
                 if (trim($piece = substr($bits, $at - $n, $n), "\0") !== '')
-                    $this->trip([['SETRANGE', $temp, $at - $n, $piece], ['EXPIRE', $temp, 600]], true);
+                    $this->trip([['SETRANGE', $temp, $at - $n, $piece], ['EXPIRE', $temp, 600]], '');
             }
             for ($i = 0; $i < self::TRIES; $i++) {
-                $this->replaced($this->seen($this->trip($this->markCommands())));
+                $this->replaced($this->presentMark());
                 $done = $this->script('exchange', [$this->key, $this->meta, $temp], [...$this->known(), sprintf('%08x', $mark), pack('N', $mark), $how]);
                 if ($done) $next = $how === 'OR' ? $this->mark : $mark;
                 if ($done) return $done > 0 ? 0 : $done;
@@ -359,7 +370,7 @@ final class Key implements Store
     {
         $this->mustBeOwn($what);
         for ($i = 0; $i < self::TRIES; $i++) {
-            $this->replaced($this->seen($this->trip($this->markCommands())));
+            $this->replaced($this->presentMark());
             if ($this->script('care', [$this->key, $this->meta], [...$this->known(), $command, ...$argument])) return;
         }
         throw $this->lost();

@@ -97,6 +97,8 @@ def test_study_for_people():
     text = ok("study").text
     assert "30,558 different keys" in text and text.count("false positives in %, measured") == 3
     assert "classic: m = 152,790 bits, n = 15,279 keys added, 15,279 others probed" in text
+    assert text.count("the best k is m/n ln 2 = 6.93; false positives in %") == 3
+    assert "m/n  best k" in text and text.count("\n2      1.39 ") == 3
     inside, filters = map(
         int, text.splitlines()[-1].split(" measurements")[0].replace("of ", "").split()
     )
@@ -218,6 +220,9 @@ def test_bench(tmp_path):
         r["best"] <= r["kth"] and r["measurements"] == 3 and r["ns_per_key"] > 0
         for r in answer["results"]
     )
+    assert answer["cold"] is False
+    cold = ok("bench", "-n", "10", "--schemes", "block", "--max", "3", "--cold").text
+    assert "caches evicted before each measurement" in cold
     text = ok("bench", *words).text
     assert "3-best" in text and "3 times" in text and "million keys/s" in text
     assert list(tmp_path.iterdir()) == []
