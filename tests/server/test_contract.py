@@ -536,7 +536,7 @@ def test_a_filter_with_too_many_keys_is_a_line_of_the_log(start, tmp_path, kind)
 @pytest.mark.parametrize("headers", [{}, FRAMED])
 def test_overfull_raise_is_507(start, tmp_path, headers):
     daemon = start("-n", 1000, "-p", 0.01, "--overfull", "raise", "--storage", tmp_path / "f")
-    assert daemon.put("/f/named?n=1000&p=0.01").status == 201
+    assert daemon.ask("PUT", "/f/named?n=1000&p=0.01").status == 201
     keys = [b"%d" % i for i in range(4000)]
     body = framed(keys) if headers else b"".join(key + b"\n" for key in keys)
     for at in ("", "/f/named"):

@@ -551,7 +551,7 @@ def test_overfull(tmp_path):
         path = tmp_path / how
         ok("create", path, "-n", 1000, "-p", 0.01)
         done = cli("add", path, "--overfull", how, data=keys)
-        assert done.code == code and ("warning: more than half" in done.err) == (how == "warn")
+        assert done.code == code and (b"warning: more than half" in done.err) == (how == "warn")
     assert "holds more than the n=1000 keys" in fails("add", path, "--overfull", "raise", data=b"x")
     assert "n=1000 keys" in fails("rebuild", path, "--overfull", "raise", data=keys)
     ok("rebuild", path, data=b"x\n")
