@@ -462,6 +462,15 @@ void filters_count_new(served *s, uint64_t fresh)
     check_fill(s);
 }
 
+bool filter_last_state(served *s, bf_state *out)
+{
+    pthread_mutex_lock(&s->lock);
+    const bool known = s->state_at != 0;
+    *out = s->state;
+    pthread_mutex_unlock(&s->lock);
+    return known;
+}
+
 int filter_state(served *s, bf_state *out, bf_error *err)
 {
     pthread_mutex_lock(&s->lock);

@@ -129,6 +129,8 @@ static inline const char *kind_of(bool counting, double grow, double window)
 /* Gets fill and count, at most about a second old; older if counting takes long.  A thread that
  * must not wait gets the last known state of a locked filter. */
 int filter_state(served *s, bf_state *out, bf_error *err);
+/* Gets the last known state, however old.  Returns false if there is none. */
+bool filter_last_state(served *s, bf_state *out);
 static inline void counter_add(uint64_t *what, uint64_t n)
 {
     __atomic_fetch_add(what, n, __ATOMIC_RELAXED);

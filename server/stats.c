@@ -165,11 +165,12 @@ static const struct {
 bool stats_state(const worker *w, served *f, bf_state *st)
 {
     if (f->remote && jobs_hang(w->s)) return false;
+    /* a merge or a clear needs the filter for itself */
+    if (pthread_rwlock_tryrdlock(&f->use)) return filter_last_state(f, st);
     bf_set_nowait(true);
-    const bool used = pthread_rwlock_tryrdlock(&f->use) == 0; /* false: a merge holds the lock */
     const bool up = filter_state(f, st, NULL) >= 0;
-    if (used) pthread_rwlock_unlock(&f->use);
     bf_set_nowait(!w->may_block);
+    pthread_rwlock_unlock(&f->use);
     return up;
 }
 

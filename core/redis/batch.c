@@ -219,7 +219,7 @@ static int check_request(bf_redis_request *g, bool *pending, bf_error *err)
 }
 
 /* Returns an error if K:meta belongs to another filter: then adds to the parts are not
- * acknowledged and "absent" is no valid answer. The operation `explain` of the chain then finds
+ * acknowledged and "absent" is not a valid answer. The operation `explain` of the chain then finds
  * out what happened to the filter. */
 static int check_filter_id(bf_redis *r, const bf_redis_outcome *a, bf_error *err)
 {
