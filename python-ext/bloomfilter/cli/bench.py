@@ -15,6 +15,7 @@ from .faults import Fault
 from .kbest import k_best
 
 FACTOR, MODULUS = 0x9E3779B97F4A7C15, 10**18  # coprime: 18 digits that never repeat
+OWN = "bench creates a file of its own and removes it"
 SINGLE = 100_000  # keys a measurement of single calls
 SLICE = 1 << 20  # bytes of lines per call, as when files are read
 LARGEST_CACHE = 64 << 20  # bytes to read where the system does not know its third level
@@ -62,11 +63,11 @@ def filters(args: Namespace) -> Iterator[tuple[str, BloomFilter]]:
     for scheme in args.schemes:
         yield scheme, BloomFilter(n=args.n, p=args.p, scheme=scheme, warn=False)
         if args.file:
-            homes.must_be_free(args.file, {}, "bench makes a file of its own and removes it")
-            yield (
-                f"{scheme}, file",
-                BloomFilter(n=args.n, p=args.p, scheme=scheme, storage=args.file, warn=False),
-            )
+            homes.must_be_free(args.file, {}, OWN)
+            bf = BloomFilter(n=args.n, p=args.p, scheme=scheme, storage=args.file, warn=False)
+            if not bf.created:  # another process created it after the look
+                raise Fault(f"{args.file} exists already: {OWN}")
+            yield f"{scheme}, file", bf
 
 
 def evict() -> Callable[[], object]:

@@ -11,7 +11,7 @@ import pytest
 from cli_helpers import fails, ok
 
 from bloomfilter import BloomFilter
-from bloomfilter.cli import kbest, study, theory, urls
+from bloomfilter.cli import homes, kbest, main, study, theory, urls
 
 
 # ---- the made list ----
@@ -240,6 +240,18 @@ def test_bench_refuses(tmp_path):
     (tmp_path / "x").write_bytes(b"precious")
     assert "exists already" in fails("bench", "-n", "10", "--file", tmp_path / "x")
     assert (tmp_path / "x").read_bytes() == b"precious"
+
+
+def test_bench_removes_no_file_of_another_process(tmp_path, monkeypatch, capsys):
+    """Only the moment is chosen: the file appears after the look."""
+
+    def look(storage, *_more):
+        BloomFilter(n=10, p=0.01, scheme="block", storage=storage).close()
+
+    monkeypatch.setattr(homes, "must_be_free", look)
+    file = tmp_path / "x"
+    assert main(["bench", "-n", "10", "--schemes", "block", "--file", str(file)]) == 2
+    assert "exists already" in capsys.readouterr().err and file.exists()
 
 
 # ---- pictures ----
