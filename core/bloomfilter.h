@@ -77,8 +77,10 @@ enum {
     BF_EBUSY = -8,           /* the filter is in use: try again later                           */
     BF_ENOENT = -9,          /* nothing has that name: no file (sys_errno is ENOENT), or no such
                               * key in Redis (sys_errno is 0) */
-    BF_ELOST = -10           /* never returned: for hosts that report BF_EIO with bf_error.lost as
+    BF_ELOST = -10,          /* never returned: for hosts that report BF_EIO with bf_error.lost as
                               * a code of its own */
+    BF_EFULL = -11           /* BF_OVERFULL_RAISE: the filter holds more keys than it is sized for;
+                              * err->key: the first key of the batch that is not added */
 };
 
 struct bf_error {            /* on the caller's stack; filled on error only */
@@ -121,9 +123,13 @@ typedef struct bf_redis_client bf_redis_client;
 /* A value of bf_spec.retry_after; the other languages write 0 for it. */
 #define BF_ALWAYS_TRY (-1.0)
 
-/* What to open.  Zero means "not given".  Sufficient to size a filter: (m,n) (n,p) (m,k) (m,p),
- * each also with k.  `storage` alone opens a filter that exists.  The library does not use the
- * pointers after the call, except client and redis_client. */
+/* bf_spec.overfull: what happens once bf_saturated is BF_OVERFULL.  WARN: hosts warn once.  RAISE:
+ * adds return BF_EFULL until the filter is cleared, rebuilt or grown.  IGNORE: nothing. */
+enum { BF_OVERFULL_WARN = 1, BF_OVERFULL_RAISE = 2, BF_OVERFULL_IGNORE = 3 };
+
+/* What to open.  Zero means "not given".  Sufficient sets: (m,n) (n,p) (m,k) (m,p), each also with
+ * k; `storage` alone opens a filter that exists.  All pointers are borrowed for the call, except
+ * client and redis_client. */
 struct bf_spec {
     uint64_t m, n;           /* bits 1..BF_M_MAX; keys 1..BF_N_MAX                               */
     unsigned k;              /* 1..BF_K_MAX, or the scheme's own limit                           */
@@ -167,6 +173,8 @@ struct bf_spec {
     bool exclusive;          /* files: this handle is the only writer while it is open, with plain
                               * words as in memory.  BF_EBUSY if another process writes; other
                               * writers get BF_EBUSY while this handle is open */
+    unsigned overfull;       /* BF_OVERFULL_...; 0 = WARN.  It belongs to the handle and its copies,
+                              * and is not stored */
     bool threads;            /* several threads add through this handle: atomic kernels          */
     bool must_exist;         /* open what the storage holds, never create                        */
     bool read_only;          /* the same, and refuse to add                                      */
@@ -192,6 +200,7 @@ typedef struct {             /* parameters of a filter; bf_state has its content
     unsigned parts;              /* forgetting: as given or by default                           */
     unsigned part_count;         /* number of parts now; 1 for a fixed filter                    */
     bool counting;           /* counters, not bits: bitset_bytes is ceil(m / 2)                  */
+    unsigned overfull;       /* as asked, or 0                                                   */
     bool created;            /* bf_open created it, or in Redis a lost part of it: it has to be
                               * filled.  false: bf_open found it; a copy, a union, a filter from
                               * bytes; home "client" */

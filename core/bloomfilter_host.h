@@ -163,7 +163,8 @@ int bf_test_lines(bf_filter *f, bf_lines *l, bf_error *err);
 /* Splits the buffer without a filter: stores the next lines, at most cap, as keys that point into
  * the buffer, and returns their number. */
 size_t bf_next_lines(bf_lines *l, bf_key *keys, size_t cap);
-/* For hosts that warn once when a filter is overfull. The host keeps a counter per filter. It sets
+/* For hosts that warn once when a filter is overfull (never with BF_OVERFULL_RAISE or
+ * BF_OVERFULL_IGNORE). The host keeps a counter per filter. It sets
  * the counter to n when the filter was just created, to 0 when an existing one was opened and after
  * a clear or a union, and subtracts each new key. When the counter falls below 0, the host calls
  * bf_check_fill, which sets *left to the next value of the counter (INT64_MAX: this home cannot
@@ -184,7 +185,9 @@ int bf_hash_warning(const bf_filter *f, char *sentence, size_t cap);
  * 1099511627776, got -5", and returns BF_EINVAL. name is "m", "n", "k", "p", ...; value is its text
  * as the user wrote it. */
 int bf_refuse(bf_error *err, const char *name, const char *value);
-/* Returns true if the storage is a URL.  Otherwise it is a path, or a mistake. */
+/* Reads bf_spec.overfull from "warn", "raise" or "ignore".  0 or BF_EINVAL. */
+int bf_read_overfull(const char *text, unsigned *overfull, bf_error *err);
+/* Is this storage a URL?  Otherwise it is a path, or a mistake. */
 bool bf_is_url(const char *storage);
 /* Returns 1 if the storage is a file; *path is then its path, which is a part of storage
  * (file:PATH is the file PATH, even if PATH looks like a URL).  Returns 0 if the storage is a

@@ -63,7 +63,8 @@ static void say_in_php(const char *msg, char *out)
 }
 
 _Static_assert(BF_ENOMEM == -2 && BF_EIO == -3 && BF_EFORMAT == -4 && BF_EMISMATCH == -5 &&
-                   BF_ENOTSUP == -6 && BF_EBUSY == -8 && BF_ENOENT == -9 && BF_ELOST == -10,
+                   BF_ENOTSUP == -6 && BF_EBUSY == -8 && BF_ENOENT == -9 && BF_ELOST == -10 &&
+                   BF_EFULL == -11,
     "the constants of BloomFilterException are the codes of the core");
 
 void php_bf_raise(const bf_error *err)

@@ -165,19 +165,11 @@ static void batch_init(batch *b, zend_object *self, many_call *call, uint8_t *ea
     b->bad = false;
 }
 
-/* Throws an exception that names the index of a key: its index in the array (a number or a name)
- * or its number in the iterator. */
-static ZEND_COLD void raise_at(bool type, const char *what, zend_ulong index, zend_string *name)
+/* $e->index: the key's index in the array (a number or a name) or in the iterator. */
+static ZEND_COLD void set_index(zend_ulong index, zend_string *name)
 {
-    char number[32];
-    snprintf(number, sizeof number, ZEND_LONG_FMT, (zend_long)index);
-    const char *quote = name ? "\"" : "", *place = name ? ZSTR_VAL(name) : number;
-    if (type)
-        zend_argument_type_error(1, "%s given at index %s%s%s", what, quote, place, quote);
-    else
-        zend_value_error("%s, given at index %s%s%s", what, quote, place, quote);
+    zval at;
     if (!EG(exception)) return;
-    zval at; /* the property $e->index */
     if (name)
         ZVAL_STR_COPY(&at, name);
     else
@@ -187,7 +179,21 @@ static ZEND_COLD void raise_at(bool type, const char *what, zend_ulong index, ze
     zend_string_release(property);
 }
 
-/* Throws the core's message about a key that the scheme refuses, with the key's index. */
+/* Throws an exception that names the index of a key. */
+static ZEND_COLD void raise_at(bool type, const char *what, zend_ulong index, zend_string *name)
+{
+    char number[32];
+    snprintf(number, sizeof number, ZEND_LONG_FMT, (zend_long)index);
+    const char *quote = name ? "\"" : "", *place = name ? ZSTR_VAL(name) : number;
+    if (type)
+        zend_argument_type_error(1, "%s given at index %s%s%s", what, quote, place, quote);
+    else
+        zend_value_error("%s, given at index %s%s%s", what, quote, place, quote);
+    set_index(index, name);
+}
+
+/* Throws the core's message about a key that the scheme or the filter cannot hold, with its
+ * index. */
 static ZEND_COLD void raise_refused(const batch *b, const bf_error *err)
 {
     zend_ulong nth = b->done + err->key, index = nth;
@@ -198,7 +204,12 @@ static ZEND_COLD void raise_refused(const batch *b, const bf_error *err)
         while (nth--) zend_hash_move_forward_ex(b->keys, &at);
         zend_hash_get_current_key_ex(b->keys, &name, &index, &at);
     }
-    raise_at(false, err->msg, index, name);
+    if (err->code != BF_EFULL) {
+        raise_at(false, err->msg, index, name);
+        return;
+    }
+    php_bf_raise(err);
+    set_index(index, name);
 }
 
 /* Removes a pending exception that was thrown between two keys, and returns it, so that the keys

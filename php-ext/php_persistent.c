@@ -100,11 +100,11 @@ static smart_str name_of(const bf_spec *spec)
     smart_str_appends(&name, spec->storage);
     if (spec->read_only) smart_str_appendl(&name, "\0r", 2);
     if (spec->key || spec->timeout != 0 || spec->retry_after != 0 || spec->cache ||
-        spec->wait_replicas || spec->adopt) {
+        spec->wait_replicas || spec->adopt || spec->overfull) {
         smart_str_appendc(&name, '\0');
-        smart_str_append_printf(&name, "%u %d %d %.17g %.17g %.17g %s", spec->wait_replicas,
-            spec->cache, spec->adopt, spec->cache_max_age, spec->timeout, spec->retry_after,
-            spec->key ? spec->key : "");
+        smart_str_append_printf(&name, "%u %d %d %u %.17g %.17g %.17g %s", spec->wait_replicas,
+            spec->cache, spec->adopt, spec->overfull, spec->cache_max_age, spec->timeout,
+            spec->retry_after, spec->key ? spec->key : "");
     }
     /* a bitmap of another system does not store its parameters, so the parameters given here are
      * part of the table's key */

@@ -88,15 +88,22 @@ PHP_METHOD(CountingBloomFilter, toPlain)
     php_bf_wrap(return_value, php_bf_ce, php_bf_hold(bf_to_plain(f, &err), &err), callback, &err);
 }
 
-/* ---- the warning that a filter is overfull ---- */
-/* Ignores a failed check, because the keys were already added. */
+/* ---- more than half full? ---- */
+/* The INI setting is for filters whose overfull is not given. */
+static bool may_warn(const php_bf *bf)
+{
+    bf_info info;
+    bf_get_info(bf->f, &info);
+    return (info.overfull || BF_G(warn)) && !EG(exception);
+}
+
+/* The keys are added already, so a failed check is ignored. */
 void php_bf_check_fill(php_bf *bf)
 {
     char sentence[BF_SENTENCE_BYTES];
     int64_t *left = &bf->handle->adds_until_check;
     *left = INT64_MAX;
-    if (!BF_G(warn) || EG(exception)) return;
-    if (!bf_check_fill(bf->f, left, sentence, sizeof sentence)) return;
+    if (!may_warn(bf) || !bf_check_fill(bf->f, left, sentence, sizeof sentence)) return;
     php_error_docref(NULL, E_USER_WARNING, "%c%s, or set bloomfilter.warn=0",
         toupper((unsigned char)*sentence), sentence + 1);
 }
@@ -104,10 +111,10 @@ void php_bf_check_fill(php_bf *bf)
 void php_bf_warn_weak_hash(const zval *made)
 {
     char sentence[BF_SENTENCE_BYTES];
-    if (Z_TYPE_P(made) != IS_OBJECT || !BF_G(warn) || EG(exception)) return;
+    if (Z_TYPE_P(made) != IS_OBJECT || EG(exception)) return;
     const php_bf *bf = php_bf_from(Z_OBJ_P(made));
-    if (bf->handle->kept) return; /* this process has already warned */
-    if (!bf_hash_warning(bf->f, sentence, sizeof sentence)) return;
+    if (bf->handle->kept) return; /* this process has warned already */
+    if (!may_warn(bf) || !bf_hash_warning(bf->f, sentence, sizeof sentence)) return;
     php_error_docref(NULL, E_USER_WARNING, "%s, or set bloomfilter.warn=0", sentence);
 }
 

@@ -140,6 +140,7 @@ char *php_bf_storage(const zend_string *storage)
 #define FIELD_REAL(name) double name;
 #define FIELD_REAL0(name) double name;
 #define FIELD_TEXT(name) zend_string *name;
+#define FIELD_CHOICE(name) zend_string *name;
 #define FIELD_FLAG(name) bool name;
 #define FIELD_SECRET(name) zend_string *name;
 #define FIELD_STORAGE(name)                                                                        \
@@ -165,6 +166,7 @@ typedef struct {
 #define PARSE_REAL(name) Z_PARAM_DOUBLE_OR_NULL(a.name, a.absent[AT_##name])
 #define PARSE_REAL0(name) PARSE_REAL(name)
 #define PARSE_TEXT(name) Z_PARAM_PATH_STR_OR_NULL(a.name)
+#define PARSE_CHOICE(name) PARSE_TEXT(name)
 #define PARSE_FLAG(name) Z_PARAM_BOOL(a.name)
 #define PARSE_SECRET(name) Z_PARAM_STR_OR_NULL(a.name)
 #define PARSE_STORAGE(name) Z_PARAM_OBJ_OR_STR_OR_NULL(a.object, a.name)
@@ -181,6 +183,7 @@ typedef struct {
 #define GIVE_REAL0(name)                                                                           \
     read_real(#name, a->name, a->absent[AT_##name], true, &spec->name, &err) < 0 ||
 #define GIVE_TEXT(name) (spec->name = a->name ? ZSTR_VAL(a->name) : NULL, false) ||
+#define GIVE_CHOICE(name) (a->name && bf_read_overfull(ZSTR_VAL(a->name), &spec->name, &err) < 0) ||
 #define GIVE_FLAG(name) (spec->name = a->name, false) ||
 #define GIVE_SECRET(name)                                                                          \
     (spec->name = a->name ? ZSTR_VAL(a->name) : NULL,                                              \

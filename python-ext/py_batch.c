@@ -82,7 +82,7 @@ static int ask_core(batch *b)
     borrowing = outer;
     if (rc < 0) {
         raise_in(b->self, &err);
-        if (err.key != BF_NO_KEY) name_key(batch_row(b, err.key));
+        if (err.key != BF_NO_KEY) name_refused(&err, batch_row(b, err.key));
         return -1;
     }
     b->hits += rc;

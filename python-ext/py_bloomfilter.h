@@ -52,8 +52,9 @@ typedef struct {
     PyTypeObject *replies_type; /* for py_redis.c */
     PyObject *error;            /* bloomfilter.Error */
     PyObject *warning;          /* bloomfilter.SaturationWarning */
-    PyObject *names;            /* the strings that get_attribute uses */
-    PyObject *turn;             /* an empty Python function, see batch_turn */
+    PyObject *full;             /* bloomfilter.FullError */
+    PyObject *names;            /* the strings that get_attribute uses, kept alive */
+    PyObject *turn;             /* an empty Python function: see batch_turn */
 } module_state;
 
 /* A client object that stores a filter, see py_redis.c. */
@@ -75,21 +76,16 @@ typedef struct {
     /* bf_process() of a thread that waits until all calls have left, else 0; used without a GIL */
     int wanted;
     PyObject *weakrefs;
-    redis_client *client;     /* NULL: the storage is not a client object */
-    int64_t adds_until_check; /* number of new keys until the next check of the fill */
-    bool warn;                /* false: the fill is not checked */
-    size_t nogil_min_len;     /* ask_nogil handles keys of at least this length */
-    /* the filter is in Redis: any call may be a round trip, which releases the GIL */
-    bool remote;
-    bool blocking; /* remote, or calls Python code (a clock or hash functions) */
-    /* any call may wait for a lock, so batches keep references to their keys */
-    bool waits;
-    bool shared; /* the same for files, because another process may hold their lock */
-    int plain;   /* a thread without the GIL uses the plain kernels, see py_gil.c */
-    /* bf_process() of that thread; after a fork the child has no such thread */
-    int plain_process;
-    /* a clock, or a tuple of hash functions, or NULL: see py_callback.c */
-    PyObject *callback;
+    redis_client *client;     /* NULL: the storage is no client object */
+    int64_t adds_until_check; /* new keys until the next check of the fill */
+    size_t nogil_min_len;     /* keys of at least this length are handled by ask_nogil */
+    bool remote;              /* in Redis: any call may be a round trip, without the GIL */
+    bool blocking;            /* remote, or calls Python code: a clock or hash functions */
+    bool waits;               /* any call may wait for a lock, so batches hold their keys */
+    bool shared;              /* the same for files, whose lock other processes may hold */
+    int plain;                /* py_gil.c: a thread without the GIL is in the plain kernels */
+    int plain_process;        /* bf_process() of that thread, which a fork leaves behind */
+    PyObject *callback;       /* a clock, a tuple of hash functions, or NULL: py_callback.c */
 } FilterObject;
 
 extern struct PyModuleDef bloomfilter_module;
@@ -114,6 +110,8 @@ PyObject *call_helper(const char *module, const char *function, const char *form
 /* Prepends "key 5: " (if index is 5) to the message of a pending TypeError or ValueError, and
  * sets the exception's attribute index. */
 void name_key(Py_ssize_t index);
+/* The same for a key that the core refused.  A FullError gets the index alone. */
+void name_refused(const bf_error *err, Py_ssize_t index);
 
 /* ---- py_active.c: entering, leaving ---- */
 /* Enters the filter; filter_leave must follow. Returns NULL with a ValueError if the filter is
@@ -203,11 +201,10 @@ typedef PyObject *operator_method(PyObject *a, PyObject *b);
 static inline PyObject *none(int rc) { return rc < 0 ? NULL : Py_NewRef(Py_None); }
 
 class_method filter_new;
-/* Returns a new object of that type with the handle bf. Takes ownership of bf and callback (may
- * be NULL), also on failure. */
-PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, PyObject *callback, bool warn);
-/* Replaces the handle by bf (NULL closes the filter). Takes ownership of bf, client and
- * callback, also on failure. */
+/* Returns a new object of that type with the handle.  Takes over bf and callback (may be NULL),
+ * also on failure. */
+PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, PyObject *callback);
+/* Replaces the handle by bf (NULL closes).  Takes over bf, client and callback, also on failure. */
 int filter_replace(FilterObject *self, bf_filter *bf, redis_client *client, PyObject *callback);
 /* ---- py_callback.c: Python callables that the core calls ---- */
 /* callback_clock fills spec->clock; callback_functions fills *functions. They return a new

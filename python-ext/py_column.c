@@ -106,7 +106,7 @@ static int turn(batch *b, column *c, bool small)
     gil_take_plain(ts, b->self);
     if (rc == 0) return PyErr_CheckSignals();
     raise_in(b->self, &err);
-    if (err.key != BF_NO_KEY) name_key(batch_row(b, b->asked + err.key));
+    if (err.key != BF_NO_KEY) name_refused(&err, batch_row(b, b->asked + err.key));
     return -1;
 }
 

@@ -22,8 +22,7 @@ static PyObject *counting_to_plain(FilterObject *self, PyObject *Py_UNUSED(unuse
     core_back(&c);
     PyObject *made = NULL;
     if (plain)
-        made = filter_wrap(
-            state_of(Py_TYPE(self))->filter_type, plain, Py_XNewRef(self->callback), true);
+        made = filter_wrap(state_of(Py_TYPE(self))->filter_type, plain, Py_XNewRef(self->callback));
     core_end(&c, plain ? 0 : -1);
     return made;
 }

@@ -50,12 +50,13 @@ void *raise_error(module_state *state, const bf_error *err)
     if (err->code == BF_EHOST && PyErr_Occurred()) return NULL;
     PyObject *cause = PyErr_GetRaisedException();
     const bool os = (err->code == BF_EIO || err->code == BF_ENOENT) && err->sys_errno;
-    PyObject *kind = os                       ? PyExc_OSError
-                     : err->code == BF_EINVAL ? PyExc_ValueError
-                     : err->code == BF_ENOMEM ? PyExc_MemoryError
-                     : state                  ? state->error
-                                              : PyExc_ValueError;
-    /* a path or value in the message may be cut in the middle of a character */
+    PyObject *kind = os                               ? PyExc_OSError
+                     : err->code == BF_EINVAL         ? PyExc_ValueError
+                     : err->code == BF_ENOMEM         ? PyExc_MemoryError
+                     : state && err->code == BF_EFULL ? state->full
+                     : state                          ? state->error
+                                                      : PyExc_ValueError;
+    /* A path or value in the message may be cut off inside a character. */
     PyObject *text =
         PyUnicode_DecodeUTF8(err->msg, (Py_ssize_t)strlen(err->msg), "backslashreplace");
     PyObject *raised = !text ? NULL
@@ -113,6 +114,17 @@ void name_key(Py_ssize_t index)
         if (named) Py_SETREF(raised, named);
         note_number(raised, "index", index);
     }
+    PyErr_SetRaisedException(raised);
+}
+
+void name_refused(const bf_error *err, Py_ssize_t index)
+{
+    if (err->code != BF_EFULL) {
+        name_key(index);
+        return;
+    }
+    PyObject *raised = PyErr_GetRaisedException();
+    note_number(raised, "index", index);
     PyErr_SetRaisedException(raised);
 }
 

@@ -223,7 +223,7 @@ PyObject *filter_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py
     return (PyObject *)self;
 }
 
-PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, PyObject *callback, bool warn)
+PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, PyObject *callback)
 {
     FilterObject *self = (FilterObject *)filter_new(type, NULL, NULL);
     if (!self) {
@@ -231,7 +231,6 @@ PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, PyObject *callback, boo
         return NULL;
     }
     bf_set_threads(bf, NO_GIL);
-    self->warn = warn;
     filter_replace(self, bf, NULL, callback);
     return (PyObject *)self;
 }
@@ -361,8 +360,8 @@ PyObject *filter_rebuild(FilterObject *self, PyObject *keys)
     bf_filter *empty = bf_rebuild_begin(c.bf, &c.err);
     core_back(&c);
     if (empty)
-        fresh = filter_wrap(
-            state_of(Py_TYPE(self))->filter_type, empty, Py_XNewRef(self->callback), true);
+        fresh =
+            filter_wrap(state_of(Py_TYPE(self))->filter_type, empty, Py_XNewRef(self->callback));
     if (fresh) count = rebuild_with(self, c.bf, (FilterObject *)fresh, keys);
     core_end(&c, empty ? 0 : -1);
     Py_XDECREF(fresh);

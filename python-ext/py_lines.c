@@ -34,7 +34,7 @@ static int run(lines *l)
     } while (rc > 0 && PyErr_CheckSignals() == 0);
     if (rc < 0) {
         raise_in(l->self, &err);
-        if (err.key != BF_NO_KEY) name_key((Py_ssize_t)err.key);
+        if (err.key != BF_NO_KEY) name_refused(&err, (Py_ssize_t)err.key);
     }
     return rc == 0 ? 0 : -1;
 }

@@ -127,6 +127,8 @@ static int module_exec(PyObject *module)
                           PyDoc_STR(DOC_Error), PyExc_ValueError) &&
                       add_exception(module, &state->warning, "bloomfilter.SaturationWarning",
                           PyDoc_STR(DOC_SaturationWarning), PyExc_UserWarning) &&
+                      add_exception(module, &state->full, "bloomfilter.FullError",
+                          PyDoc_STR(DOC_FullError), state->error) &&
                       make_type(module, &state->filter_type, &filter_spec, NULL) &&
                       make_type(module, &state->replies_type, &replies_spec, NULL) &&
                       make_type(module, &state->counting_type, &counting_spec, state->filter_type);
@@ -139,7 +141,7 @@ static int module_exec(PyObject *module)
 /* All members of the module's state. */
 #define STATE(X)                                                                                   \
     X(filter_type)                                                                                 \
-    X(replies_type) X(counting_type) X(warning) X(error) X(names) X(turn)
+    X(replies_type) X(counting_type) X(warning) X(error) X(full) X(names) X(turn)
 #define VISIT(member) Py_VISIT(state->member);
 #define CLEAR(member) Py_CLEAR(state->member);
 static int module_traverse(PyObject *module, visitproc visit, void *arg)

@@ -9,7 +9,7 @@
 #define FIELD(kind, name, ...) PyObject *name;
 typedef struct { /* borrowed references; NULL or None: not given */
     BF_PARAMETERS(FIELD)
-    int read_only, warn;
+    int read_only, warn; /* warn: what overfull is called in earlier versions */
 } arguments;
 
 /* ... the names and places for PyArg_ParseTupleAndKeywords, ... */
@@ -26,6 +26,7 @@ typedef struct { /* borrowed references; NULL or None: not given */
 #define GIVE_REAL(name, above, below) real(#name, a->name, above, below, &q->spec.name) < 0 ||
 #define GIVE_REAL0(name, above, below) GIVE_REAL(name, -DBL_TRUE_MIN, below)
 #define GIVE_TEXT(name, above, below) text(#name, a->name, &q->spec.name) < 0 ||
+#define GIVE_CHOICE(name, above, below) choice(#name, a->name, &q->spec.name) < 0 ||
 #define GIVE_FLAG(name, above, below) truth(a->name, &q->spec.name) < 0 ||
 #define GIVE_SECRET(name, above, below) secret_bytes(a->name, q) < 0 ||
 #define GIVE_STORAGE(name, above, below) storage_place(state, a->name, q) < 0 ||
@@ -40,7 +41,7 @@ typedef struct {
     key_holder secret;
     PyObject *callback; /* owned; a clock or hash functions, or NULL */
     bf_functions functions;
-    bool has_secret, warn;
+    bool has_secret;
 } params;
 
 static bool given(PyObject *o) { return o && o != Py_None; }
@@ -119,6 +120,16 @@ static int text(const char *name, PyObject *value, const char **out)
     return -1;
 }
 
+static int choice(const char *name, PyObject *value, unsigned *out)
+{
+    bf_error err;
+    const char *given_text = NULL;
+    if (text(name, value, &given_text) < 0) return -1;
+    if (!given_text || bf_read_overfull(given_text, out, &err) == 0) return 0;
+    raise_error(NULL, &err);
+    return -1;
+}
+
 static int truth(PyObject *value, bool *out)
 {
     const int is = value ? PyObject_IsTrue(value) : 0;
@@ -188,10 +199,10 @@ static int params_fill(module_state *state, params *q, const arguments *a)
     q->path = NULL;
     q->callback = NULL;
     q->client = NULL;
-    q->warn = a->warn;
     q->has_secret = false;
     q->secret.view.obj = NULL;
     const bool refused = BF_PARAMETERS(GIVE) false;
+    if (!a->warn && !a->overfull) q->spec.overfull = BF_OVERFULL_IGNORE;
     if (!refused) return 0;
     params_free(q);
     return -1;
@@ -255,7 +266,6 @@ static int install(FilterObject *self, params *q, bf_filter *bf, const bf_error 
     q->client = NULL;
     q->callback = NULL;
     params_free(q);
-    self->warn = q->warn;
     return filter_replace(self, bf, client, callback) < 0 ? -1 : filter_warn_weak_hash(self);
 }
 

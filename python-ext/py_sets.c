@@ -16,7 +16,7 @@ static PyObject *wrap_new(FilterObject *self, FilterObject *other, combine_new *
     bf_filter *twin = call ? call(c.bf, c.other, &c.err) : bf_copy(c.bf, &c.err);
     core_back(&c);
     PyObject *made = NULL;
-    if (twin) made = filter_wrap(Py_TYPE(self), twin, Py_XNewRef(self->callback), self->warn);
+    if (twin) made = filter_wrap(Py_TYPE(self), twin, Py_XNewRef(self->callback));
     core_end(&c, twin ? 0 : -1);
     return made;
 }

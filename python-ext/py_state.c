@@ -156,10 +156,7 @@ static void set_next_check(FilterObject *self, int64_t fresh)
         self->adds_until_check = fresh;
 }
 
-void filter_plan_check(FilterObject *self, uint64_t fresh)
-{
-    set_next_check(self, self->warn ? (int64_t)fresh : INT64_MAX);
-}
+void filter_plan_check(FilterObject *self, uint64_t fresh) { set_next_check(self, (int64_t)fresh); }
 
 /* Ignores a failed check, because the keys were already added. */
 int filter_check_fill(FilterObject *self)
@@ -174,19 +171,21 @@ int filter_check_fill(FilterObject *self)
     const int full = core_end(&c, bf_check_fill(c.bf, &left, sentence, sizeof sentence));
     set_next_check(self, left);
     return full <= 0 ? 0
-                     : PyErr_WarnFormat(
-                           state_of(Py_TYPE(self))->warning, 1, "%s, or pass warn=False", sentence);
+                     : PyErr_WarnFormat(state_of(Py_TYPE(self))->warning, 1,
+                           "%s, or pass overfull=\"ignore\"", sentence);
 }
 
 /* Warns once, when the filter is created or opened. */
 int filter_warn_weak_hash(FilterObject *self)
 {
     char sentence[BF_SENTENCE_BYTES];
-    bf_filter *bf = self->warn ? filter_enter(self) : NULL;
-    if (!bf) return self->warn ? -1 : 0;
+    bf_filter *bf = filter_enter(self);
+    if (!bf) return -1;
     const int weak = bf_hash_warning(bf, sentence, sizeof sentence);
     filter_leave(self);
-    return !weak ? 0 : PyErr_WarnFormat(PyExc_UserWarning, 1, "%s, or pass warn=False", sentence);
+    return !weak ? 0
+                 : PyErr_WarnFormat(
+                       PyExc_UserWarning, 1, "%s, or pass overfull=\"ignore\"", sentence);
 }
 
 static PyObject *get_saturated(FilterObject *self, void *Py_UNUSED(unused))
