@@ -315,7 +315,7 @@ static int64_t run_while_room(
             return rc;
         }
         const size_t c = (uint64_t)rc < n - done ? (size_t)rc : n - done;
-        rc = run(f, BF_OP_ADD, keys + done, c, each ? each + done : NULL, err);
+        rc = run_batch(f, BF_OP_ADD, keys + done, c, each ? each + done : NULL, err);
         if (rc < 0 && err->key != BF_NO_KEY) err->key += done;
         if (rc < 0) return rc;
         count_new(f, rc);
@@ -327,7 +327,7 @@ static int64_t run_while_room(
 int64_t bf_add_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
     if (f->overfull == BF_OVERFULL_RAISE && n > 0) return run_while_room(f, keys, n, each, err);
-    return run(f, BF_OP_ADD, keys, n, each, err);
+    return run_batch(f, BF_OP_ADD, keys, n, each, err);
 }
 int64_t bf_test_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
