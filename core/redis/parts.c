@@ -161,7 +161,8 @@ int64_t bf_redis_parts_ask(
 }
 
 /* ---- put: adds to the newest part ---- */
-static void put_script_of(const bf_filter *f, const batch *b, size_t first, size_t c, uint64_t most)
+static void append_put_script(
+    const bf_filter *f, const batch *b, size_t first, size_t c, uint64_t most)
 {
     bf_conn *l = bf_redis_whole(f)->conn;
     const int64_t have = bf_live(b->part[b->n - 1]->live);
@@ -239,7 +240,7 @@ static int put_trip(bf_filter *f, batch *b, uint64_t most, bf_error *err)
     bf_conn_begin(r->conn, BF_WRITES);
     for (size_t at = 0, c; at < b->nkeys; at += c) {
         c = keys_per_script(b, at);
-        put_script_of(f, b, at, c, most);
+        append_put_script(f, b, at, c, most);
     }
     bf_redis_append_wait(r);
     int rc = bf_conn_finish(r->conn, err);
