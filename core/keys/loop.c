@@ -135,7 +135,7 @@ static int64_t run_chunks(
 
 /* Handles a batch by positions. p: the pass under the rebuild lock; NULL: no lock. Allocates the
  * buffers for more than FEW_POSITIONS positions, because a fiber or greenlet that runs other code
- * during the store's call copies this stack. */
+ * during the store's call copies this stack. Without memory it handles fewer keys at a time. */
 static int64_t run_positions(const bf_batch *b, locked_pass *p)
 {
     enum { FEW_POSITIONS = 128 };
@@ -144,11 +144,17 @@ static int64_t run_positions(const bf_batch *b, locked_pass *p)
     const unsigned k = b->f->bitmap.g.k;
     const size_t few = keys_at_once(BF_POSITIONS, k, BF_CHUNK),
                  trip = keys_at_once(BF_TRIP_POSITIONS, k, b->f->bitmap.store.ops->batch),
-                 largest = trip > few ? trip : few, most = b->n < largest ? b->n : largest;
+                 largest = trip > few ? trip : few;
+    size_t most = b->n < largest ? b->n : largest;
     if (most > BF_CHUNK || most * k > FEW_POSITIONS) {
-        if (!(pos = malloc(most * (k * sizeof *pos + 1))))
+        if ((pos = malloc(most * (k * sizeof *pos + 1))))
+            present = (uint8_t *)(pos + most * k);
+        else if (k > FEW_POSITIONS)
             return bf_fail(b->err, BF_ENOMEM, "out of memory");
-        present = (uint8_t *)(pos + most * k);
+        else {
+            pos = few_pos;
+            most = keys_at_once(FEW_POSITIONS, k, BF_CHUNK);
+        }
     }
     const int64_t total = run_chunks(b, p, most, pos, present);
     if (pos != few_pos) free(pos);

@@ -146,6 +146,7 @@ CASES = {
     "from_bytes": [(filled, lambda bf: BloomFilter.from_bytes(data)),
         (filled, refused(lambda bf: BloomFilter.from_bytes(data[:-1])))],
     "save": [(filled, lambda bf: bf.save(fresh()))],
+    "_save_new": [(filled, lambda bf: bf._save_new(fresh()))],
     "load": [(filled, lambda bf: BloomFilter.load(path))],
     "open": [(filled, lambda bf: BloomFilter.open(path)),
         (filled, lambda bf: bloomfilter._bloomfilter._open(path))],
