@@ -21,7 +21,7 @@ static inline bf_part_view bf_part_view_of(const bf_bitmap *p)
 /* A part of a growing or forgetting filter. */
 typedef struct {
     bf_bitmap bitmap;
-    uint64_t start; /* bits in the parts before this one */
+    uint64_t start; /* cells in the parts before this one */
     /* the live word: its number of keys (grow) or its epoch (window); see bf_live */
     uint64_t *live;
     _Alignas(8) uint64_t own; /* the live word of a part that no other process shares */

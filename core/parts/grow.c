@@ -1,6 +1,6 @@
-/* grow.c - growing filters: a key goes to the newest part unless an older part has it; when a part
- * has the keys it is sized for, the next one is appended.  Knows counts of keys; sizing_parts.c
- * says how large the next part is. */
+/* grow.c - growing filters, of bits and of counters: a key goes to the newest part unless an older
+ * part has it; when a part has the keys it is sized for, the next one is appended.  Knows counts of
+ * keys; sizing_parts.c says how large the next part is. */
 #include "bits/bits.h"
 #include "parts/parts.h"
 #include <string.h>
@@ -92,7 +92,8 @@ static int add(bf_filter *f, bf_span *s, bf_error *err)
         if (tries == TRIES) return never_ends(f, err);
         int rc = ops->put ? ops->put(f, f->part, count, most, s, err) : put(f, count, s, err);
         if (rc < 0 || s->n == 0 || (rc = bf_chain_follow(f, err)) < 0) return rc;
-        if (room(f, newest) == 0 && (rc = bf_chain_next(f, count, err)) < 0) return rc;
+        if (s->op == BF_OP_ADD && room(f, newest) == 0 && (rc = bf_chain_next(f, count, err)) < 0)
+            return rc;
         if (s->n < had) tries = 0;
     }
     return 0;
@@ -117,6 +118,84 @@ static int add_one(bf_filter *f, const uint64_t *d, bf_error *err)
     return never_ends(f, err);
 }
 
+/* ---- counters ----
+ * Every operation looks for the oldest part in which all counters of the key are above 0, and works
+ * there; an add that finds none goes to the newest part.  Why the oldest: a part that is no longer
+ * the newest gets no new counter above 0, because an add counts up there only what is above 0
+ * already.  So a key that was absent from it stays absent, and the part of a key never changes while
+ * the key is in.  The newest part gets such counters: a key of an older part may seem to be in it
+ * later, and a search from the newest would count it down there, where it was never counted up, and
+ * so lose keys that are in.
+ *
+ * Changes are made one after the other, under the lock of the filter: two adds of one key must not
+ * go to two parts.  Tests and counts need no lock. */
+static bf_part *oldest_with(const bf_filter *f, const uint64_t *d)
+{
+    for (unsigned i = 0; i < bf_parts_count(f); i++) {
+        const bf_bitmap *p = &f->part[i]->bitmap;
+        if (p->kernels->test_one(&p->g, p->store.words, d)) return f->part[i];
+    }
+    return NULL;
+}
+
+/* In addressable memory.  The live word is lowered for the newest part only, which may then take
+ * other keys; older parts take none. */
+static int count_key(bf_filter *f, int op, const uint64_t *d, uint8_t *answer, bf_error *err)
+{
+    uint64_t pos[BF_POSITIONS];
+    bf_part *p = oldest_with(f, d);
+    const bool new = !p;
+    *answer = 0;
+    if (new && op != BF_OP_ADD) return 0;
+    for (unsigned count; new && room(f, f->part[(count = bf_parts_count(f)) - 1]) == 0;) {
+        const int rc = bf_chain_next_locked(f, count, err);
+        if (rc < 0) return rc;
+    }
+    if (new) p = f->part[bf_parts_count(f) - 1];
+    const bf_bitmap *b = &p->bitmap;
+    f->desc.scheme->layout->positions(&b->g, d, 1, pos);
+    bf_counters_apply(b->store.words, f->atomic, op, pos, 1, b->g.k, answer);
+    if (op == BF_OP_ADD) *answer = new;
+    if (new) bf_live_add(p->live, 1, f->atomic);
+    const int64_t keys = bf_live(p->live);
+    if (op == BF_OP_REMOVE && p == bf_parts_newest(f) && keys > 0 &&
+        !b->kernels->test_one(&b->g, b->store.words, d))
+        bf_live_set(p->live, keys - 1);
+    return 0;
+}
+
+static int lock_to_count(bf_filter *f, bf_error *err)
+{
+    int rc = bf_parts_lock_all(f, err);
+    if (rc < 0 || (rc = bf_parts_writable(f, err)) == 0) return rc;
+    bf_parts_unlock(f);
+    return rc;
+}
+
+static int count(bf_filter *f, bf_span *s, bf_error *err)
+{
+    const bool changes = s->op != BF_OP_COUNT;
+    if (f->bitmap.store.ops->chain->put) return add(f, s, err);
+    int rc = changes ? lock_to_count(f, err) : 0;
+    if (rc < 0) return rc;
+    for (size_t i = 0; rc == 0 && i < s->n; i++) {
+        rc = count_key(f, s->op, s->d + i, s->answer + s->key[i], err);
+        if (rc < 0 && err->key != BF_NO_KEY) err->key += i;
+    }
+    if (changes) bf_parts_unlock(f);
+    return rc;
+}
+
+static int count_one(bf_filter *f, const uint64_t *d, bf_error *err)
+{
+    uint8_t new = 0;
+    int rc = lock_to_count(f, err);
+    if (rc < 0) return rc;
+    rc = count_key(f, BF_OP_ADD, d, &new, err);
+    bf_parts_unlock(f);
+    return rc < 0 ? rc : new ? BF_ADDED : BF_PRESENT;
+}
+
 static int asked(
     bf_filter *f, bf_part_view *room, const bf_part_view **views, unsigned *n, bf_error *err)
 {
@@ -134,3 +213,10 @@ const bf_variant_ops bf_variant_grow = { .stored = &bf_format_grow,
     .add = add,
     .parts_to_test = asked,
     .add_one = add_one };
+const bf_variant_ops bf_variant_grow_counting = { .stored = &bf_format_grow,
+    .many = true,
+    .grows = true,
+    .test = test,
+    .parts_to_test = asked,
+    .add_one = count_one,
+    .count = count };

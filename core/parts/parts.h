@@ -32,8 +32,11 @@ struct bf_variant_ops {
     int (*parts_to_test)(
         bf_filter *f, bf_part_view *room, const bf_part_view **views, unsigned *n, bf_error *err);
     int (*add_one)(bf_filter *f, const uint64_t *digest, bf_error *err);
+    /* Parts of counters: adds, removes or counts the keys of a span, as its op says.  NULL: of
+     * bits, which add and test suffice for. */
+    int (*count)(bf_filter *f, bf_span *span, bf_error *err);
 };
-extern const bf_variant_ops *const bf_variants[]; /* tables.c, by kind */
+extern const bf_variant_ops *const bf_variants[][2]; /* tables.c, by kind, of bits and counters */
 
 /* How a home stores parts. */
 typedef struct bf_chain_ops {
@@ -53,7 +56,8 @@ typedef struct bf_chain_ops {
      * span->present for the keys that any of these parts has and returns how many; with add, adds
      * the keys to the first part. put: adds keys that are in no part to the last part until it has
      * `most`, and drops the decided keys from the span.  The other keys stay in the span, because
-     * the part is full or another process appended a part. */
+     * the part is full or another process appended a part.  Of parts of counters put also removes
+     * and counts. */
     int64_t (*ask)(
         bf_filter *f, bf_part *const *parts, unsigned n, bool add, bf_span *span, bf_error *err);
     int (*put)(bf_filter *f, bf_part *const *parts, unsigned n, uint64_t most, bf_span *span,
@@ -96,6 +100,7 @@ static inline int bf_chain_follow(bf_filter *f, bf_error *err)
 /* Appends a part after the `count` known ones, or opens the one that another process appended
  * first. */
 int bf_chain_next(bf_filter *f, unsigned count, bf_error *err);
+int bf_chain_next_locked(bf_filter *f, unsigned count, bf_error *err); /* under the lock */
 
 /* window.c */
 /* may ask Redis for the time */
@@ -174,14 +179,15 @@ bf_filter *bf_new_like(const bf_params *d, const bf_spec *spec, bf_error *err);
 /* ---- runs of keys on their way over many parts: span.c ---- */
 /* A run of hashed keys, some of them undecided. */
 enum { BF_SPAN = 1000 };
-enum { BF_SPAN_NEW = 2 }; /* in present[]: no part had the key, so it was added */
+enum { BF_SPAN_NEW = 2 }; /* in present[]: no part had the key, so it was added: answer 1 */
 struct bf_span {
     uint64_t d[BF_SPAN];
     uint16_t key[BF_SPAN]; /* the index in the run of the key with that digest */
     size_t n;
     unsigned asked;           /* number of parts that are known to have none of the keys */
-    uint8_t present[BF_SPAN]; /* result of the last step: 0 absent, 1 present, or BF_SPAN_NEW */
+    uint8_t present[BF_SPAN]; /* result of the last step: 0 absent, 1 present, or the answer + 1 */
     uint8_t *answer; /* answers of the run, initially 0: 1 is present (test) or new (add) */
+    int op;          /* BF_OP_... */
 };
 /* Adds the first n keys to a part in addressable memory.  Returns how many were present;
  * span->present says which. */
