@@ -154,17 +154,18 @@ typedef struct {
 } bf_lines;
 int bf_add_lines(bf_filter *f, bf_lines *l, bf_error *err);
 int bf_test_lines(bf_filter *f, bf_lines *l, bf_error *err);
-/* The same without a filter: stores the next lines, at most cap, as keys that point into the
- * buffer, and returns how many. */
+/* Splits the buffer without a filter: stores the next lines, at most cap, as keys that point into
+ * the buffer, and returns their number. */
 size_t bf_next_lines(bf_lines *l, bf_key *keys, size_t cap);
-/* For hosts that warn once when a filter is overfull.  The host has a counter for each filter: n
- * if it was just created, else 0, and again 0 after a clear or a union.  It subtracts its new keys
- * and, below 0, calls bf_check_fill, which sets *left to the number of new keys until the next
- * check (INT64_MAX: this home cannot check).  A check of a large filter is a sample; in Redis it
- * takes a round trip per part and is made once a minute (BITCOUNT of a few places), in between
- * bf_check_fill returns immediately.  It returns 1 if the filter is overfull: then sentence (cap
- * bytes) is a warning without a full stop, to which the host adds how its warnings are turned off.
- * 0: no warning, also if the check failed. */
+/* For hosts that warn once when a filter is overfull. The host keeps a counter per filter. It sets
+ * the counter to n when the filter was just created, to 0 when an existing one was opened and after
+ * a clear or a union, and subtracts each new key. When the counter falls below 0, the host calls
+ * bf_check_fill, which sets *left to the next value of the counter (INT64_MAX: this home cannot
+ * check). bf_check_fill returns 1 if the filter is overfull; then it writes a warning without a
+ * full stop to sentence (cap bytes), and the host appends how to turn its warnings off. It returns
+ * 0 if there is no warning or the check failed. Large filters are sampled. In Redis a check takes
+ * one round trip per part (BITCOUNT of a few ranges) and is made at most once a minute; other calls
+ * return immediately. */
 #define BF_SENTENCE_BYTES 224
 int bf_check_fill(bf_filter *f, int64_t *left, char *sentence, size_t cap);
 /* For the same hosts, once when a filter is created or opened.  1: hash functions of its scheme
@@ -172,9 +173,9 @@ int bf_check_fill(bf_filter *f, int64_t *left, char *sentence, size_t cap);
 int bf_hash_warning(const bf_filter *f, char *sentence, size_t cap);
 
 /* ---- for language bindings: texts ------------------------------------------------------------ */
-/* The refusal of a value that does not fit bf_spec's types: name is "m", "n", "k", "p", ...; value
- * its text as the user wrote it.  Fills *err with "m must be 1 to 1099511627776, got -5"; returns
- * BF_EINVAL. */
+/* Refuses a value that does not fit bf_spec's types: fills *err, for example with "m must be 1 to
+ * 1099511627776, got -5", and returns BF_EINVAL. name is "m", "n", "k", "p", ...; value is its text
+ * as the user wrote it. */
 int bf_refuse(bf_error *err, const char *name, const char *value);
 /* Is this storage a URL?  Otherwise it is a path, or a mistake. */
 bool bf_is_url(const char *storage);

@@ -13,8 +13,7 @@ static int check_spec(const bf_spec *spec, bf_error *err)
     if (bf_check_before_open(spec, err) < 0) return BF_EINVAL;
     if (spec->storage && bf_storage_path(spec->storage, &path, err) < 0) return BF_EINVAL;
     if (spec->counting && spec->window != 0)
-        return bf_fail(
-            err, BF_EINVAL, "a counting filter cannot forget: window must not be given");
+        return bf_fail(err, BF_EINVAL, "a counting filter cannot forget: window must not be given");
     if (spec->counting && spec->client)
         return bf_fail(err, BF_ENOTSUP, "a client callback cannot count");
     if (spec->grow != 0 && !bf_grow_valid(spec->grow))

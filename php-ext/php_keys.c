@@ -138,7 +138,7 @@ PHP_METHOD(BloomFilter, hashcode)
 
 /* ---- batches ---- */
 typedef struct {
-    zend_object *self; /* whose filter                                            */
+    zend_object *self; /* the PHP object that owns the filter */
     many_call *call;
     uint8_t *each;         /* where the next answers are stored; NULL: not wanted */
     int64_t hits;          /* number of answers that are 1 */
@@ -384,7 +384,7 @@ PHP_METHOD(BloomFilter, rebuild)
     zend_object *fresh = php_bf_create(php_bf_ce);
     php_bf_init_object(fresh, empty);
     php_bf_from(fresh)->callback = php_bf_callback_share(php_bf_from(Z_OBJ_P(ZEND_THIS))->callback);
-    /* cancelled when fresh is freed, however this ends */
+    /* freeing `fresh` cancels the rebuild, unless it was completed */
     php_bf_from(fresh)->rebuilt = bf_retain(f);
     if (rebuild(Z_OBJ_P(ZEND_THIS), fresh, keys, &hits)) RETVAL_LONG(hits);
     OBJ_RELEASE(fresh);

@@ -164,7 +164,8 @@ static int take_alone(batch *b, PyObject *o)
     return rc;
 }
 
-/* The keys before it are flushed first, which may run other threads; so the object is held. */
+/* First flushes the keys gathered before o. Other threads may run during that, so this function
+ * keeps a reference to o. */
 static int take_after_flush(batch *b, PyObject *o)
 {
     Py_INCREF(o);

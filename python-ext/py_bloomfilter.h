@@ -121,7 +121,7 @@ void filter_count_waiting(FilterObject *self);
 bool replace_begin(FilterObject *self);
 void replace_end(FilterObject *self);
 void inside_begin(void); /* called once, when the module is created */
-/* How many forks this process is away from the one that imported the module. */
+/* Returns the number of forks between the process that imported the module and this one. */
 int fork_count(void);
 
 void plain_end(FilterObject *self);
@@ -196,8 +196,10 @@ PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, PyObject *callback, boo
 /* Replaces the handle by bf (NULL closes).  Takes over bf, client and callback, also on failure. */
 int filter_replace(FilterObject *self, bf_filter *bf, redis_client *client, PyObject *callback);
 /* ---- py_callback.c: Python callables that the core calls ---- */
-/* Fill spec's clock, or *functions, and return a new reference that each object of a filter with
- * them owns.  NULL: an exception.  Code that calls the core without the GIL uses gil_out. */
+/* callback_clock fills spec->clock; callback_functions fills *functions. They return a new
+ * reference to the Python callback, or NULL with an exception. Each filter object that uses the
+ * callback owns such a reference. Code that releases the GIL around a call of the core uses
+ * gil_out, so that the callback can take the GIL again. */
 PyObject *callback_clock(PyObject *callable, bf_spec *spec);
 PyObject *callback_functions(PyObject *list, bf_functions *functions);
 

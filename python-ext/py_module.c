@@ -62,7 +62,7 @@ static PyObject *module_read_secret(PyObject *module, PyObject *arg)
                   : PyBytes_FromStringAndSize(secret, sizeof secret);
 }
 
-/* For _redis.py. */
+/* Returns bf_process(); _redis.py detects a fork with it. */
 static PyObject *module_process(PyObject *module, PyObject *unused)
 {
     (void)module;

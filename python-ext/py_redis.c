@@ -1,6 +1,6 @@
-/* py_redis.c - a redis-py client as the core's Redis client: a round trip goes to
- * bloomfilter._redis, which has the connections, and the replies come back through an object that
- * it fills.  Knows how the GIL and exceptions cross the core; knows neither redis-py nor the
+/* py_redis.c - lets the core use a redis-py client. For each round trip it calls
+ * bloomfilter._redis, which owns the connections and puts the replies into a `replies` object.
+ * Knows how the GIL and exceptions pass through the core; knows neither redis-py's API nor the
  * commands. */
 #include "py_bloomfilter.h"
 

@@ -118,7 +118,7 @@ c_build_sanitized() {
     c_build sanitized None '-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all'
 }
 c_build_quiet() {
-    cmake -S "$root" -B "$out/stage/$1" -DCMAKE_BUILD_TYPE="$2" -DCMAKE_C_FLAGS="$3" -DBLOOMFILTER_WERROR="${BLOOMFILTER_WERROR:-0}" -UBLOOMFILTER_SERVER "${@:4}"
+    cmake -S "$root" -B "$out/stage/$1" -DBUILD_TESTING=ON -DCMAKE_BUILD_TYPE="$2" -DCMAKE_C_FLAGS="$3" -DBLOOMFILTER_WERROR="${BLOOMFILTER_WERROR:-0}" -UBLOOMFILTER_SERVER "${@:4}"
     cmake --build "$out/stage/$1" -j "$jobs" "${c_only[@]}"
 }
 # A program that was deleted leaves its binary behind.
@@ -356,6 +356,7 @@ test_tree() {
     run_noted 'reference is what stubs and header say' gen-api "$root/scripts/gen-api" --check
     run_noted 'catalogue is what its generator says' gen-catalogue "$root/scripts/gen-catalogue" --check
     run_noted 'package.xml lists the files there are' gen-package "$root/scripts/gen-package" --check
+    run_noted 'php-polyfill/lua has the scripts of the core' gen-polyfill "$root/scripts/gen-polyfill" --check
     run_noted 'lint' lint "$root/scripts/lint" --all
     run_pytest 'scripts/test itself' runner tests/runner
 }

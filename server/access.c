@@ -1,10 +1,10 @@
-/* access.c - refuses requests that are not allowed.  Checks the token; origin.c checks which web
- * page sent the request.  Knows the paths that browsers show and which requests change something.
- */
+/* access.c - refuses requests that are not allowed: 401 without the token, 403 for foreign web
+ * pages (origin.c).  Knows which paths a browser shows and which requests change something. */
 #include "server.h"
 
-/* Compares in constant time for a given length, so the time tells nothing about the token. */
-static bool equal(text given, text token)
+/* Compares the texts.  The time depends only on the length of `given`, so it reveals nothing about
+ * the token. */
+static bool is_token(text given, text token)
 {
     size_t differ = given.len ^ token.len;
     for (size_t i = 0; i < given.len; i++)
@@ -22,7 +22,8 @@ static int base64(char c)
                                   : -1;
 }
 
-/* The password of "user:password", in base64. */
+/* Decodes base64 of "user:password" into `to` and returns the password; empty if there is no colon.
+ */
 static text password(text in, char *to, size_t cap)
 {
     size_t n = 0;
@@ -35,7 +36,17 @@ static text password(text in, char *to, size_t cap)
     return colon ? (text){ colon + 1, (size_t)(to + n - colon - 1) } : (text){ to, 0 };
 }
 
-/* A browser cannot send a bearer token by itself: pages accept the token as a password, too. */
+/* Removes /f/NAME from the path. */
+static text path_of_verb(text path)
+{
+    if (!text_starts(path, TEXT("/f/"))) return path;
+    path = text_after(path, 3);
+    while (path.len && path.ptr[0] != '/') path = text_after(path, 1);
+    return path;
+}
+
+/* True for the pages that accept the token as the password of HTTP basic authentication, because a
+ * browser cannot send a bearer token. */
 static bool is_for_browsers(text target)
 {
     return text_is(target, TEXT("/")) || text_is(target, TEXT("/stats"));
@@ -48,25 +59,16 @@ static bool has_token(const server *s, const request *q)
     if (!s->o.token) return true;
     text token = { s->o.token, strlen(s->o.token) };
     text scheme = { given.ptr, given.len < 7 ? given.len : 7 };
-    if (text_is_nocase(scheme, TEXT("bearer "))) return equal(text_after(given, 7), token);
+    if (text_is_nocase(scheme, TEXT("bearer "))) return is_token(text_after(given, 7), token);
     scheme.len = given.len < 6 ? given.len : 6;
     if (!text_is_nocase(scheme, TEXT("basic ")) || !is_for_browsers(q->path)) return false;
-    return equal(password(text_after(given, 6), room, sizeof room), token);
+    return is_token(password(text_after(given, 6), room, sizeof room), token);
 }
 
-/* Returns the path without /f/NAME. */
-static text verb_of(text path)
+/* Returns false only for requests that certainly change nothing. */
+static bool may_change(const request *q)
 {
-    if (!text_starts(path, TEXT("/f/"))) return path;
-    path = text_after(path, 3);
-    while (path.len && path.ptr[0] != '/') path = text_after(path, 1);
-    return path;
-}
-
-/* True for every request but those that are known to change nothing. */
-static bool changes(const request *q)
-{
-    const text verb = verb_of(q->path);
+    const text verb = path_of_verb(q->path);
     if (q->method != GET) return true;
     if (verb.len == 0 || !memchr(verb.ptr, '=', verb.len)) return false;
     return !text_starts(verb, TEXT("/contain=")) && !text_starts(verb, TEXT("/count="));
@@ -76,8 +78,9 @@ bool access_refuses(const server *s, const request *q, reply *a)
 {
     char why[ORIGIN_WHY];
     const bool health = q->method == GET && text_is(q->path, TEXT("/healthz"));
-    const bool tells = q->site.len || q->referer.len; /* browsers name the page in these headers */
-    const char *foreign = origin_refuses(s, q, health, tells && changes(q), why);
+    /* a browser names the page in one of these headers */
+    const bool from_page = q->site.len || q->referer.len;
+    const char *foreign = origin_refuses(s, q, health, from_page && may_change(q), why);
     if (foreign) {
         reply_status(a, 403, foreign);
         return true;

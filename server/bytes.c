@@ -1,4 +1,4 @@
-/* bytes.c - pieces of text, growing buffers, numbers in text.  Knows memory; knows nothing of HTTP.
+/* bytes.c - texts, growing buffers, numbers written as text.  Knows memory; knows nothing of HTTP.
  */
 #include "bytes.h"
 #include <math.h>
@@ -61,7 +61,7 @@ bool buffer_print(buffer *b, const char *format, ...)
     }
 }
 
-/* Returns the length of the UTF-8 sequence at p, or 0. */
+/* Returns the length in bytes of the UTF-8 sequence at p, or 0 if it is invalid or incomplete. */
 static size_t utf8(const unsigned char *p, size_t left)
 {
     size_t n = *p < 0x80                 ? 1
@@ -83,7 +83,7 @@ bool buffer_json(buffer *b, text t)
     while (ok && p < end) {
         size_t n = utf8(p, (size_t)(end - p));
         if (n == 0) ok = buffer_add(b, "\xEF\xBF\xBD", 3);
-        /* C1 control characters: terminals obey these too */
+        /* terminals act on the C1 control characters, too */
         else if (n == 2 && *p == 0xC2 && p[1] < 0xA0)
             ok = buffer_print(b, "\\u%04x", p[1]);
         else if (*p < 0x20 || *p == '"' || *p == '\\' || *p == 0x7F)
@@ -95,7 +95,7 @@ bool buffer_json(buffer *b, text t)
     return ok && buffer_add(b, "\"", 1);
 }
 
-bool buffer_see(buffer *b, const char *at, size_t len)
+bool buffer_extend(buffer *b, const char *at, size_t len)
 {
     if (!b->cap && !b->len) {
         b->ptr = (char *)at;
@@ -109,11 +109,11 @@ bool buffer_see(buffer *b, const char *at, size_t len)
     if (b->cap && b->ptr + b->len == at) {
         b->len += len;
         return true;
-    } /* the caller had read the bytes into the free end of this buffer */
+    } /* the caller has already read the new bytes into the free end of this buffer */
     return buffer_add(b, at, len);
 }
 
-bool buffer_keep(buffer *b) { return b->cap || !b->len || buffer_reserve(b, 1); }
+bool buffer_own(buffer *b) { return b->cap || !b->len || buffer_reserve(b, 1); }
 
 void buffer_trim(buffer *b)
 {

@@ -1,4 +1,4 @@
-/* clock.h - the monotonic clock: exact, and the coarse one that costs less. */
+/* clock.h - the monotonic clock: exact (ns), and coarse but cheaper to read (ms). */
 #ifndef BFD_CLOCK_H
 #define BFD_CLOCK_H
 #include <stdint.h>

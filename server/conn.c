@@ -1,10 +1,11 @@
-/* conn.c - one connection: reading, sending, closing.  Knows sockets; of HTTP it knows only whether
- * a request is incomplete.
+/* conn.c - one connection: receives, sends, closes.  Knows sockets; of HTTP it knows only whether a
+ * request is incomplete.
  *
- *   IDLE --bytes--> ASKING --whole--> (answered at once) --sent--> IDLE
- *                                     --not all sent--> SENDING --sent--> IDLE
- *   refused: the reply, the sending side shut, LINGERING until the client closes, or for LINGER ms
- */
+ *   IDLE --bytes--> ASKING --complete--> (answered) --all sent--> IDLE
+ *                                                   --else--> SENDING --all sent--> IDLE
+ *                                    --> WAITING (for a job) --> (answered)
+ *   A refused request is answered, then the sending side is shut; LINGERING reads until the client
+ *   closes, or for LINGER ms. */
 #define _GNU_SOURCE
 #include "server.h"
 #include <errno.h>
@@ -16,15 +17,15 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* LINGER: ms.  ACCEPTS: connections accepted per round.  SLOWEST: bytes per second that a client
- * must read.  BODY_BYTES: bytes per read of a body. */
+/* LINGER: ms.  ACCEPTS: connections accepted per round of epoll.  SLOWEST: bytes per second that a
+ * client must read.  BODY_BYTES: bytes per read of a body. */
 enum { LINGER = 5000, ACCEPTS = 64, SLOWEST = 64 << 10, BODY_BYTES = 256 << 10 };
 
 /* ---- life ---- */
-static void forget_unsent(worker *w, conn *c)
+static void drop_unsent(worker *w, conn *c)
 {
     if (!c->response_out) return;
-    unhold(w, c->response_out->held);
+    budget_release(w, c->response_out->held);
     buffer_drop(&c->response_out->out);
     buffer_drop(&c->response_out->tail);
     buffer_drop(&c->response_out->input);
@@ -32,23 +33,23 @@ static void forget_unsent(worker *w, conn *c)
     c->response_out = NULL;
 }
 
-static void forget_part(worker *w, conn *c)
+static void drop_suspended(worker *w, conn *c)
 {
-    if (c->part) request_in_drop(w, c->part);
-    free(c->part);
-    c->part = NULL;
+    if (c->suspended) request_in_drop(w, c->suspended);
+    free(c->suspended);
+    c->suspended = NULL;
 }
 
 static void disconnect(worker *w, conn *c)
 {
     worker_move(w, c, STATES, 0);
-    forget_part(w, c);
-    forget_unsent(w, c);
+    drop_suspended(w, c);
+    drop_unsent(w, c);
     if (c->job) {
         if (c->job->done)
             job_free(c->job);
         else
-            job_leave(c->job);
+            job_abandon(c->job);
     }
     close(c->fd);
     __atomic_fetch_sub(&w->connections, 1, __ATOMIC_RELAXED);
@@ -61,17 +62,20 @@ void conn_close(worker *w, conn *c)
     free(c);
 }
 
-static void turn_away(int fd)
+static void send_busy(int fd)
 {
     static const char busy[] = "HTTP/1.1 503 Service Unavailable\r\n"
+                               "X-Error: the daemon has no room for this connection now\r\n"
                                "Content-Length: 0\r\nConnection: close\r\n\r\n";
     send(fd, busy, sizeof busy - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* Does not free the connection, because events of this round may point to it: conn_bury does. */
+/* Disconnects the client.  conn_bury frees the memory later, because events of this round of epoll
+ * may still point to the connection. */
 void conn_evict(worker *w, conn *c)
 {
-    if (!c->response_out) turn_away(c->fd); /* a 503 is not possible in the middle of a reply */
+    /* a 503 must not follow the first half of another reply */
+    if (!c->response_out) send_busy(c->fd);
     disconnect(w, c);
     c->fd = -1;
     c->next = w->evicted;
@@ -87,7 +91,7 @@ void conn_bury(worker *w)
     }
 }
 
-static bool watch(worker *w, conn *c, int how, unsigned events)
+static bool set_events(worker *w, conn *c, int how, unsigned events)
 {
     struct epoll_event e = { .events = events, .data.ptr = c };
     return epoll_ctl(w->epoll, how, c->fd, &e) == 0;
@@ -96,12 +100,12 @@ static bool watch(worker *w, conn *c, int how, unsigned events)
 static void linger(worker *w, conn *c)
 {
     shutdown(c->fd, SHUT_WR);
-    if (c->events_out) watch(w, c, EPOLL_CTL_MOD, EPOLLIN);
+    if (c->events_out) set_events(w, c, EPOLL_CTL_MOD, EPOLLIN);
     c->events_out = false;
     worker_move(w, c, LINGERING, w->now + LINGER);
 }
 
-static void adopt(worker *w, int fd)
+static void add_conn(worker *w, int fd)
 {
     conn *c = calloc(1, sizeof *c);
     int yes = 1;
@@ -113,7 +117,7 @@ static void adopt(worker *w, int fd)
     c->state = STATES;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     parse_start(c);
-    if (!watch(w, c, EPOLL_CTL_ADD, EPOLLIN)) {
+    if (!set_events(w, c, EPOLL_CTL_ADD, EPOLLIN)) {
         close(fd);
         free(c);
         return;
@@ -134,22 +138,24 @@ void conn_accept(worker *w)
             return;
         }
         if (__atomic_load_n(&w->s->connections, __ATOMIC_RELAXED) < w->s->o.max_connections)
-            adopt(w, fd);
+            add_conn(w, fd);
         else {
-            turn_away(fd);
+            send_busy(fd);
             close(fd);
         }
     }
 }
 
 /* ---- sending ---- */
-/* Returns the unsent part.  An empty buffer has ptr NULL, and NULL + 0 is undefined in C. */
+/* Returns the bytes that are not sent yet.  An empty buffer has ptr NULL, and NULL + 0 is undefined
+ * in C. */
 static struct iovec rest(const buffer *b, size_t done)
 {
     return (struct iovec){ b->ptr ? b->ptr + done : NULL, b->len - done };
 }
 
-/* Sends the unsent parts of out and tail.  Returns false if the client closed the connection. */
+/* Sends as much of out and tail as the socket takes.  Returns false if the client closed the
+ * connection. */
 static bool send_some(int fd, buffer *out, size_t *out_done, buffer *tail, size_t *tail_done)
 {
     while (*out_done < out->len || *tail_done < tail->len) {
@@ -169,71 +175,74 @@ static bool send_some(int fd, buffer *out, size_t *out_done, buffer *tail, size_
     return true;
 }
 
-/* Keeps what the socket did not take.  Returns false if there is no room: a part of the reply may
- * have been sent, so it cannot become a 503. */
-static bool put_aside(worker *w, conn *c, size_t out_done, size_t tail_done)
+/* Moves the bytes that the socket did not take into a response_out, and waits until the socket can
+ * take more.  Returns false if --max-buffered has no room; a 503 is not possible, because a part of
+ * the reply may have been sent. */
+static bool keep_unsent(worker *w, conn *c, size_t out_done, size_t tail_done)
 {
     const size_t rest_of_out = w->out.len - out_done;
     const uint64_t want = sizeof(response_out) + rest_of_out + 256 + w->tail.cap;
     const uint64_t more = want > w->tail_held ? want - w->tail_held : 0;
-    if (!hold_beside(w, more, w->tail_held)) return false;
+    if (!budget_reserve_beside(w, more, w->tail_held)) return false;
     response_out *u = calloc(1, sizeof *u);
     if (!u || !buffer_add(&u->out, w->out.ptr + out_done, rest_of_out)) {
-        unhold(w, more);
+        budget_release(w, more);
         free(u);
         return false;
     }
     u->tail = w->tail;
     u->tail_done = tail_done;
     u->held = w->tail_held + more;
-    u->moved = w->now;
+    u->active_at = w->now;
     w->tail = (buffer){ 0 };
     w->tail_held = 0;
     c->response_out = u;
     uint64_t left = u->out.len + u->tail.len - tail_done;
     worker_move(w, c, SENDING, w->now + (w->s->o.deadline + left / SLOWEST) * 1000);
     c->events_out = true;
-    return watch(w, c, EPOLL_CTL_MOD, EPOLLOUT);
+    return set_events(w, c, EPOLL_CTL_MOD, EPOLLOUT);
 }
 
-/* Sends what the worker has for this connection.  Returns false if it was closed. */
-static bool flush(worker *w, conn *c)
+/* Sends the worker's replies for this connection, or keeps them until the socket takes them.
+ * Returns false if the connection was closed. */
+static bool flush_replies(worker *w, conn *c)
 {
     size_t out_done = 0, tail_done = 0;
     bool alive = send_some(c->fd, &w->out, &out_done, &w->tail, &tail_done);
     if (alive && (out_done < w->out.len || tail_done < w->tail.len))
-        alive = put_aside(w, c, out_done, tail_done);
+        alive = keep_unsent(w, c, out_done, tail_done);
     w->out.len = 0;
     if (w->out.cap > 4 * READ_BYTES) buffer_drop(&w->out);
     buffer_drop(&w->tail);
-    unhold(w, w->tail_held);
+    budget_release(w, w->tail_held);
     w->tail_held = 0;
     if (!alive) {
-        request_in_drop(w, &w->asked);
+        request_in_drop(w, &w->current);
         conn_close(w, c);
     }
     return alive;
 }
 
 /* ---- reading ---- */
-static void reply_late(worker *w, conn *c, reply *a);
+static void reply_from_job(worker *w, conn *c, reply *a);
 
-/* Stops reading until the job has ended; epoll then reports only that the client closed. */
+/* Sends the job's reply, or stops reading until the job ends.  While it waits, epoll reports only
+ * that the client closed. */
 static void wait_for_job(worker *w, conn *c)
 {
-    if (c->job->done && !job_again(w, c->job)) {
-        reply_late(w, c, &c->job->a);
+    if (c->job->done && !job_restart(w, c->job)) {
+        reply_from_job(w, c, &c->job->a);
         return;
     }
-    watch(w, c, EPOLL_CTL_MOD, 0);
+    set_events(w, c, EPOLL_CTL_MOD, 0);
     c->events_out = true;
     worker_move(w, c, WAITING, UINT64_MAX);
 }
 
-/* Chooses the next state after all complete requests were answered. */
-static void settle(worker *w, conn *c)
+/* Puts the connection into its next state, after all complete requests were answered. */
+static void next_state(worker *w, conn *c)
 {
-    if (c->response_out) return; /* sent() continues */
+    if (c->response_out) return; /* continue_sending() goes on later */
     if (c->job) {
         wait_for_job(w, c);
         return;
@@ -247,48 +256,48 @@ static void settle(worker *w, conn *c)
         return;
     }
     if (c->events_out) {
-        watch(w, c, EPOLL_CTL_MOD, EPOLLIN);
+        set_events(w, c, EPOLL_CTL_MOD, EPOLLIN);
         c->events_out = false;
     }
-    if (!c->part && w->drained) {
+    if (!c->suspended && w->drained) {
         linger(w, c);
         return;
     }
-    if (!c->part) {
+    if (!c->suspended) {
         worker_move(w, c, IDLE, w->now + w->s->o.idle * 1000);
         return;
     }
-    if (c->part->fresh || c->state != ASKING)
+    if (c->suspended->deadline_unset || c->state != ASKING)
         worker_move(w, c, ASKING, w->now + w->s->o.deadline * 1000);
-    c->part->fresh = false;
+    c->suspended->deadline_unset = false;
 }
 
-/* Keeps requests until the replies before them are sent. */
+/* Stores further requests until the present reply is sent. */
 static bool keep_input(worker *w, response_out *u, const char *bytes, size_t len)
 {
-    if (!hold(w, len + INPUT_MORE)) return false;
+    if (!budget_reserve(w, len + INPUT_MORE)) return false;
     u->held += len + INPUT_MORE;
     return buffer_add(&u->input, bytes, len);
 }
 
-/* Parses input until none is left, or until a reply must be sent before the next request. */
-static void feed(worker *w, conn *c, const char *bytes, size_t len)
+/* Parses input until none is left, a reply waits for the socket, or a job has to answer. */
+static void parse_input(worker *w, conn *c, const char *bytes, size_t len)
 {
     parse_resume(w, c);
     do {
         size_t done = parse(w, c, bytes, len);
         bytes += done;
         len -= done;
-        if (w->asked.active && !c->close)
+        if (w->current.active && !c->close)
             parse_suspend(w, c);
         else {
-            free(c->part);
-            c->part = NULL;
-            if (w->asked.active || w->asked.raw) request_in_drop(w, &w->asked);
+            free(c->suspended);
+            c->suspended = NULL;
+            if (w->current.active || w->current.head_bytes) request_in_drop(w, &w->current);
         }
-        if (!flush(w, c)) return;
-        if (len && c->close)
-            c->broken = true; /* close() with unread bytes would discard the reply */
+        if (!flush_replies(w, c)) return;
+        /* close() with unread bytes would make the kernel discard the reply */
+        if (len && c->close) c->broken = true;
     } while (len && !c->close && !c->response_out && !c->job);
     if (len && c->job) {
         if (!job_keep_input(w, c->job, bytes, len)) {
@@ -299,7 +308,7 @@ static void feed(worker *w, conn *c, const char *bytes, size_t len)
         conn_close(w, c);
         return;
     }
-    settle(w, c);
+    next_state(w, c);
 }
 
 static ssize_t receive(int fd, void *to, size_t room)
@@ -310,18 +319,19 @@ static ssize_t receive(int fd, void *to, size_t room)
     return n;
 }
 
-/* Reads bytes of a body into the request's own buffer. */
+/* Receives bytes of a body directly into the request's own buffer.  Returns as recv(), or -2 if the
+ * request was refused. */
 static ssize_t receive_body(worker *w, conn *c, size_t left, char **to)
 {
-    request_in *x = c->part;
+    request_in *x = c->suspended;
     size_t want = x->body.cap > BODY_BYTES ? x->body.cap : BODY_BYTES;
     if (want > left) want = left;
     if (!body_grow(w, x, want)) {
         parse_resume(w, c);
-        refuse(w, c, x->fail);
-        free(c->part);
-        c->part = NULL;
-        if (flush(w, c)) settle(w, c);
+        refuse(w, c, x->refused_with);
+        free(c->suspended);
+        c->suspended = NULL;
+        if (flush_replies(w, c)) next_state(w, c);
         return -2;
     }
     *to = x->body.ptr + x->body.len;
@@ -331,35 +341,36 @@ static ssize_t receive_body(worker *w, conn *c, size_t left, char **to)
 static void read_more(worker *w, conn *c)
 {
     size_t left;
-    char *to = w->in;
+    char *to = w->read_buffer;
     ssize_t n =
         body_direct(c, &left) ? receive_body(w, c, left, &to) : receive(c->fd, to, READ_BYTES);
     if (n == -2 || (n == -1 && errno == EAGAIN)) return;
     if (n > 0)
-        feed(w, c, to, (size_t)n);
+        parse_input(w, c, to, (size_t)n);
     else
         conn_close(w, c);
 }
 
-/* Parses input that waited for a reply; takes the buffer over. */
-static void take_up(worker *w, conn *c, buffer *input)
+/* Parses input that had to wait for a reply.  Frees the input. */
+static void parse_kept_input(worker *w, conn *c, buffer *input)
 {
-    uint64_t held = input_held(input);
-    if (input->len && c->close) c->broken = true; /* close() would discard the reply */
+    uint64_t held = input_cost(input);
+    /* close() would make the kernel discard the reply */
+    if (input->len && c->close) c->broken = true;
     if (input->len && c->response_out && !c->close) {
         c->response_out->input = *input;
         c->response_out->held += held;
         return;
     }
     if (input->len && !c->close)
-        feed(w, c, input->ptr, input->len);
+        parse_input(w, c, input->ptr, input->len);
     else
-        settle(w, c);
+        next_state(w, c);
     buffer_drop(input);
-    unhold(w, held);
+    budget_release(w, held);
 }
 
-static void sent(worker *w, conn *c)
+static void continue_sending(worker *w, conn *c)
 {
     response_out *u = c->response_out;
     const size_t done = u->out_done + u->tail_done;
@@ -368,44 +379,45 @@ static void sent(worker *w, conn *c)
         return;
     }
     if (u->out_done + u->tail_done >
-        done) { /* keeps SENDING ordered by the time of the last byte sent */
-        u->moved = w->now;
+        done) { /* SENDING is ordered by the time of the last byte sent */
+        u->active_at = w->now;
         worker_move(w, c, SENDING, c->until);
     }
     if (u->out_done < u->out.len || u->tail_done < u->tail.len) return;
     buffer input = u->input;
-    u->held -= input_held(&input);
+    u->held -= input_cost(&input);
     u->input = (buffer){ 0 };
-    forget_unsent(w, c);
-    take_up(w, c, &input);
+    drop_unsent(w, c);
+    parse_kept_input(w, c, &input);
 }
 
-static void discard(worker *w, conn *c)
+static void discard_input(worker *w, conn *c)
 {
     ssize_t n = 1;
-    for (int i = 0; i < 16 && n > 0; i++) n = receive(c->fd, w->in, READ_BYTES);
+    for (int i = 0; i < 16 && n > 0; i++) n = receive(c->fd, w->read_buffer, READ_BYTES);
     if (n == 0 || (n < 0 && errno != EAGAIN)) conn_close(w, c);
 }
 
 void conn_ready(worker *w, conn *c, unsigned events)
 {
-    if (c->fd < 0) return; /* it was closed by conn_evict in this round */
-    w->at = c;
+    if (c->fd < 0) return; /* conn_evict closed it in this round */
+    w->current_conn = c;
     if (c->state == WAITING) {
         conn_close(w, c);
         return;
-    } /* while it waits, epoll reports only that the client is gone */
+    } /* nothing is read while a job runs, so an event means that the client closed */
     if (c->state == LINGERING)
-        discard(w, c);
+        discard_input(w, c);
     else if (!c->response_out)
         read_more(w, c);
     else if (events & (EPOLLOUT | EPOLLERR | EPOLLHUP))
-        sent(w, c);
+        continue_sending(w, c);
 }
 
 /* ---- replies of jobs ---- */
-/* Frees the job before it parses later input, so that the body is not held any longer. */
-static void reply_late(worker *w, conn *c, reply *a)
+/* Sends the reply of a job.  Frees the job before parsing later input, so that its body takes no
+ * memory meanwhile. */
+static void reply_from_job(worker *w, conn *c, reply *a)
 {
     job *j = c->job;
     request q = j->q;
@@ -413,57 +425,58 @@ static void reply_late(worker *w, conn *c, reply *a)
     c->job = NULL;
     q.keep_alive = q.keep_alive && !is_draining(w->s);
     parse_resume(w, c);
-    answer_late(w, c, &q, a, j->began);
+    finish_reply(w, c, &q, a, j->began);
     if (j->done)
         job_free(j);
     else
-        job_leave(j); /* not earlier: q and a point into the job */
-    if (flush(w, c)) {
-        take_up(w, c, &input);
+        job_abandon(j); /* must come last: `q` and `*a` have pointers into the job */
+    if (flush_replies(w, c)) {
+        parse_kept_input(w, c, &input);
         return;
     }
-    unhold(w, input_held(&input));
+    budget_release(w, input_cost(&input));
     buffer_drop(&input);
 }
 
 void conn_answered(worker *w, conn *c)
 {
-    w->at = c;
-    if (!c->response_out)
-        wait_for_job(w, c); /* otherwise the replies to earlier requests are sent first */
+    w->current_conn = c;
+    /* otherwise continue_sending() comes here after the earlier replies are sent */
+    if (!c->response_out) wait_for_job(w, c);
 }
 
 void conn_refused(worker *w, conn *c, const char *why)
 {
     reply a = { .understood = true };
     reply_status(&a, 503, why);
-    reply_late(w, c, &a);
+    reply_from_job(w, c, &a);
 }
 
 /* ---- deadlines and the end ---- */
-/* Called when the deadline of the connection has passed. */
+/* Called when the deadline has passed: answers 408 to an incomplete request, closes in other
+ * states. */
 void conn_late(worker *w, conn *c)
 {
-    w->at = c;
+    w->current_conn = c;
     if (c->state != ASKING) {
         conn_close(w, c);
         return;
     }
     parse_resume(w, c);
     refuse(w, c, 408);
-    free(c->part);
-    c->part = NULL;
-    if (flush(w, c)) settle(w, c);
+    free(c->suspended);
+    c->suspended = NULL;
+    if (flush_replies(w, c)) next_state(w, c);
 }
 
-/* Called when the server ends: requests that have arrived are answered, then the idle connection is
- * closed. */
+/* Called for idle connections when the server ends: answers the requests that have arrived, then
+ * closes. */
 void conn_drain(worker *w, conn *c)
 {
-    w->at = c;
-    ssize_t n = receive(c->fd, w->in, READ_BYTES);
+    w->current_conn = c;
+    ssize_t n = receive(c->fd, w->read_buffer, READ_BYTES);
     if (n > 0)
-        feed(w, c, w->in, (size_t)n);
+        parse_input(w, c, w->read_buffer, (size_t)n);
     else
         conn_close(w, c);
 }

@@ -1,17 +1,18 @@
-/* filter_admin.c - creates, deletes and unites filters.  Knows the core and the list of filters;
- * knows no HTTP. */
+/* filter_admin.c - creates, deletes, clears and unites filters.  Knows the core and the list of
+ * filters; knows no HTTP. */
 #include "parts/filter.h"
 #include "registry.h"
 #include <stdio.h>
 #include <stdlib.h>
 
 typedef unsigned long long ull;
-enum { TRIES = 8 };                       /* how often another process may replace the filter */
-enum { HEADER = 4096, WINDOW_PARTS = 4 }; /* bytes of a header page; default number of parts */
+enum { TRIES = 8 }; /* attempts, because another process may replace the filter during each */
+/* HEADER: bytes of a header page.  WINDOW_PARTS: parts of a forgetting filter by default. */
+enum { HEADER = 4096, WINDOW_PARTS = 4 };
 
-/* Returns 0 if the filter has the parameters of spec, or BF_EMISMATCH with the first that differs.
- * spec->scheme must be the planned one. */
-static int same(served *s, const bf_spec *spec, bf_error *err)
+/* Returns 0 if the filter has the parameters of spec, else BF_EMISMATCH and the first that
+ * differs.  bf_plan must have filled spec->scheme. */
+static int check_parameters(served *s, const bf_spec *spec, bf_error *err)
 {
     const bf_params *have = &s->f->desc;
     const char *kind = kind_of(have->g.counting, have->grow, have->window),
@@ -22,7 +23,21 @@ static int same(served *s, const bf_spec *spec, bf_error *err)
     return bf_check_match(have, spec, s->name, err);
 }
 
-static size_t count_of(filters *fs)
+/* A filter that a request describes or uploads. */
+typedef struct {
+    bf_spec spec;
+    bf_filter *from;         /* the uploaded filter, or NULL */
+    uint64_t bytes, headers; /* size of its bits, and of the header pages of a file */
+} creation;
+
+/* Called if a filter of this name exists. */
+static int check_existing(served *s, const creation *new, bf_error *err)
+{
+    return new->from ? stored_fail(err, FILTER_EXISTS, "the filter \"%s\" exists", s->name)
+                     : check_parameters(s, &new->spec, err);
+}
+
+static size_t filter_count(filters *fs)
 {
     pthread_rwlock_rdlock(&fs->lock);
     const size_t n = fs->count;
@@ -30,66 +45,65 @@ static size_t count_of(filters *fs)
     return n;
 }
 
-/* Opens the filter of spec.  If keys that are left of a filter that Redis lost prevent that,
- * deletes them and opens it once more. */
-static bf_filter *open_anew(served *lost, const bf_spec *spec, bf_error *err)
+/* Opens the filter of spec.  If that fails and Redis lost an earlier filter of this name (`lost`),
+ * deletes the remains of that one and tries again. */
+static bf_filter *open_after_loss(served *lost, const bf_spec *spec, bf_error *err)
 {
     bf_filter *f = bf_open(spec, err);
     if (f || !lost) return f;
     return stored_remove(lost, err) < 0 ? NULL : bf_open(spec, err);
 }
 
-/* Creates a filter and puts it into the list.  seen: the entry of this name, whose filter is gone,
- * or NULL.  Returns 1, or 0 if another thread or process was faster, with the same parameters. *out
- * has a reference, which the caller drops. */
-static int make(
-    filters *fs, text name, served *seen, const bf_spec *spec, served **out, bf_error *err)
+/* Creates a filter and puts it into the list.  seen: the list's entry of this name, whose filter no
+ * longer exists, or NULL.  Returns 1, or 0 if another thread or process has just created one with
+ * the same parameters.  *out: the filter with a reference, which the caller drops, even after an
+ * error if it is not NULL. */
+static int create_filter(
+    filters *fs, text name, served *seen, const creation *new, served **out, bf_error *err)
 {
-    bf_spec own = *spec;
+    bf_spec own = new->spec;
     char *storage;
     int rc = stored_at(fs, name, &storage, err);
     if (rc < 0) return rc;
     own.storage = storage;
     own.exclusive = fs->o->exclusive && storage;
-    bf_filter *f = open_anew(fs->remote ? seen : NULL, &own, err);
+    bf_filter *f = new->from ? stored_upload(fs, name, storage, new->from, err)
+                             : open_after_loss(fs->remote ? seen : NULL, &own, err);
     if (!f) {
         free(storage);
         return err->code;
     }
-    bf_info made;
-    bf_get_info(f, &made);
-    served *mine = registry_serve(fs, name, f, storage, err);
-    served *s = mine ? registry_enlist(fs, seen, mine) : NULL;
+    bf_info info;
+    bf_get_info(f, &info);
+    served *mine = registry_new(fs, name, f, storage, err);
+    served *s = mine ? registry_replace(fs, seen, mine) : NULL;
     if (!s) return stored_fail(err, BF_ENOMEM, "out of memory");
     *out = s;
-    rc = s == mine && made.created ? 0 : same(s, spec, err);
-    return rc < 0 ? rc : s == mine && made.created;
+    const bool created = s == mine && (info.created || new->from);
+    return created ? 1 : check_existing(s, new, err);
 }
 
-static int make_within(filters *fs, text name, served *seen, const bf_spec *spec,
-    const bf_spec *plan, served **out, bf_error *err)
+static int create_within_limits(
+    filters *fs, text name, served *seen, const creation *new, served **out, bf_error *err)
 {
-    const ull bytes = plan->counting ? (plan->m + 1) / 2 : (plan->m + 7) / 8,
-              most = fs->o->max_filter, many = fs->o->max_filters;
-    const ull heads = plan->window > 0 ? 2 + (plan->parts ? plan->parts : WINDOW_PARTS)
-                      : plan->grow > 0 ? 2
-                                       : 1;
+    const ull bytes = new->bytes, most = fs->o->max_filter, many = fs->o->max_filters;
     claim c;
-    if (!seen && count_of(fs) > many)
+    if (!seen && filter_count(fs) > many)
         return stored_fail(err, FILTER_MANY,
             "there are %llu named filters, as many as --max-filters allows", many);
     if (bytes > most)
         return stored_fail(err, FILTER_LARGE,
             "the filter would take %llu bytes, more than --max-filter %llu", bytes, most);
-    int rc = claim_make(fs, &c, name, bytes + heads * HEADER, err);
+    int rc = claim_make(fs, &c, name, bytes + new->headers, err);
     if (rc < 0) return rc;
-    rc = make(fs, name, seen, spec, out, err);
+    rc = create_filter(fs, name, seen, new, out, err);
     claim_drop(fs, &c);
     return rc;
 }
 
-/* Returns true if all parts of the filter exist: a test of an absent key reads every part. */
-static bool is_whole(served *s)
+/* Returns true if all parts of the filter exist.  It tests a few keys: the test of an absent key
+ * reads every part. */
+static bool has_all_parts(served *s)
 {
     static const char *const keys[] = { "0", "1", "2", "3", "4", "5", "6", "7" };
     int rc = 1;
@@ -98,39 +112,75 @@ static bool is_whole(served *s)
     return rc >= 0;
 }
 
-/* Looks in Redis whether the filter still exists: Redis may have lost it without any call having
- * noticed. */
-static void check_remote(filters *fs, served *s)
+/* Marks a filter that Redis has lost.  No call may have met the loss yet. */
+static void check_lost(filters *fs, served *s)
 {
-    if (s && s->remote && (!stored_stands(fs, s) || !is_whole(s))) filters_doubt(s);
+    if (s && s->remote && (!stored_exists(fs, s) || !has_all_parts(s))) filters_recheck(s);
+}
+
+/* Finds or creates the filter.  as: the parameters of a foreign bitmap, or NULL. */
+static int find_or_create(
+    filters *fs, text name, const creation *new, const bf_spec *as, served **out, bf_error *err)
+{
+    int rc;
+    served *seen = registry_take(fs, name);
+    check_lost(fs, seen);
+    registry_release(seen);
+    served *s = registry_look_up_as(fs, name, as, err);
+    if (s)
+        rc = check_existing(s, new, err);
+    else if (err->code != FILTER_ABSENT && !err->lost)
+        rc = err->code;
+    else {
+        seen = registry_take(fs, name); /* a filter that Redis lost stays in the list */
+        rc = create_within_limits(fs, name, seen, new, &s, err);
+        registry_release(seen);
+    }
+    if (rc < 0)
+        registry_release(s);
+    else
+        pthread_rwlock_rdlock(&(*out = s)->use);
+    return rc;
 }
 
 int filters_put(filters *fs, text name, bf_spec *spec, served **out, bf_error *err)
 {
     bf_spec plan = *stored_spec(spec, fs->o);
-    served *s = NULL;
-    plan.may_count = spec->may_count =
-        false; /* the new filter is of exactly the kind that was asked for */
+    const bf_spec as = { .m = spec->m, .k = spec->k, .scheme = spec->scheme, .adopt = spec->adopt };
+    const bool sized_by_bits = spec->scheme && !spec->n && spec->p == 0 && !spec->counting;
+    if (spec->adopt && !fs->remote)
+        return stored_fail(err, BF_EINVAL, "adopt is for filters in Redis: see --storage");
+    /* the new filter must be of exactly the requested kind */
+    plan.may_count = spec->may_count = plan.adopt = false;
     int rc = bf_plan(&plan, err);
     if (rc < 0) return rc;
     spec->scheme = plan.scheme;
-    served *seen = registry_take(fs, name);
-    check_remote(fs, seen);
-    registry_let_go(seen);
-    s = registry_look_up(fs, name, err);
-    if (s)
-        rc = same(s, spec, err);
-    else if (err->code != FILTER_ABSENT && !err->lost)
-        rc = err->code;
-    else {
-        seen = registry_take(fs, name); /* a lost filter stays in the list */
-        rc = make_within(fs, name, seen, spec, &plan, &s, err);
-        registry_let_go(seen);
-    }
-    if (rc < 0)
-        registry_let_go(s);
-    else
-        pthread_rwlock_rdlock(&(*out = s)->use);
+    const uint64_t parts = plan.parts ? plan.parts : WINDOW_PARTS, pages = plan.window > 0
+                                                                               ? 2 + parts
+                                                                           : plan.grow > 0 ? 2
+                                                                                           : 1;
+    const creation new = { .spec = *spec,
+        .bytes = plan.counting ? (plan.m + 1) / 2 : (plan.m + 7) / 8,
+        .headers = pages * HEADER };
+    return find_or_create(fs, name, &new, fs->remote && sized_by_bits ? &as : NULL, out, err);
+}
+
+/* Reads the bytes of a filter that a client sent. */
+static bf_filter *read_image(const filters *fs, text image, bf_error *err)
+{
+    bf_filter *f = bf_from_bytes(image.ptr, image.len, stored_spec(&(bf_spec){ 0 }, fs->o), err);
+    if (!f && err->code == BF_EFORMAT) err->code = BF_EINVAL; /* the client's fault: 400 */
+    if (f) bf_set_threads(f, true);
+    return f;
+}
+
+int filters_upload(filters *fs, text name, text image, served **out, bf_error *err)
+{
+    bf_filter *from = read_image(fs, image, err);
+    if (!from) return err->code;
+    const creation new = { .from = from, .bytes = image.len };
+    const int rc = find_or_create(fs, name, &new, NULL, out, err);
+    bf_close(from);
     return rc;
 }
 
@@ -142,48 +192,62 @@ int filters_drop(filters *fs, text name, bf_error *err)
     served *seen = registry_take(fs, name), *s = registry_look_up(fs, name, err);
     int rc = s ? stored_remove(s, err) : registry_missing(name, err);
     if (rc < 0 && s && s->remote &&
-        err->code == BF_EMISMATCH) { /* another process created a different one */
-        filters_doubt(s);
-        registry_let_go(s);
+        err->code == BF_EMISMATCH) { /* another process re-created it with other parameters */
+        filters_recheck(s);
+        registry_release(s);
         rc = (s = registry_look_up(fs, name, err)) ? stored_remove(s, err)
                                                    : registry_missing(name, err);
     }
     if (!s && seen && seen->remote && err->lost) rc = stored_remove(seen, err);
     if (rc == FILTER_GONE && seen && seen->remote)
-        rc = 0; /* stored_remove has deleted the rest of the lost filter */
-    if (rc >= 0) registry_unlist(fs, s ? s : seen);
-    registry_let_go(s);
-    registry_let_go(seen);
+        rc = 0; /* stored_remove has deleted what Redis still had of the lost filter */
+    if (rc >= 0) registry_remove(fs, s ? s : seen);
+    registry_release(s);
+    registry_release(seen);
+    return rc;
+}
+
+/* Calls change(s->f, from) with the filter of this name, which no other request uses meanwhile. */
+static int change_alone(filters *fs, text name, int (*change)(bf_filter *, bf_filter *, bf_error *),
+    bf_filter *from, bf_error *err)
+{
+    bool same = false;
+    int rc = 0;
+    for (int i = 0; rc >= 0 && !same && i < TRIES; i++) {
+        served *s = registry_find(fs, name, true, err);
+        if (!s) return err->code;
+        rc = change(s->f, from, err);
+        if (rc < 0) filters_recheck(s);
+        pthread_mutex_lock(&s->lock);
+        s->state_at = 0;
+        pthread_mutex_unlock(&s->lock);
+        __atomic_store_n(&s->new_until_check, 0, __ATOMIC_RELAXED);
+        if (rc >= 0) filters_count_new(s, 1);
+        same = filters_is_same(fs, s);
+        if (!same) rc = 0;
+        filters_release(s);
+    }
+    if (rc >= 0 && !same)
+        rc = stored_fail(err, BF_EIO, "the filter is replaced again and again: try later");
     return rc;
 }
 
 int filters_merge(filters *fs, text name, text image, bf_error *err)
 {
-    bf_filter *from = bf_from_bytes(image.ptr, image.len, stored_spec(&(bf_spec){ 0 }, fs->o), err);
-    if (!from)
-        return err->code == BF_EFORMAT ? BF_EINVAL
-                                       : err->code; /* the client sent invalid bytes: 400 */
-    bool kept = false;
-    int rc = 0;
-    for (int i = 0; rc >= 0 && !kept && i < TRIES; i++) {
-        served *s = registry_find(fs, name, true, err);
-        if (!s) {
-            rc = err->code;
-            break;
-        }
-        rc = bf_unite(s->f, from, err);
-        if (rc < 0) filters_doubt(s);
-        pthread_mutex_lock(&s->lock);
-        s->state_at = 0;
-        pthread_mutex_unlock(&s->lock);
-        __atomic_store_n(&s->spare, 0, __ATOMIC_RELAXED);
-        if (rc >= 0) filters_watch(s, 1);
-        kept = filters_kept(fs, s);
-        if (!kept) rc = 0;
-        filters_done(s);
-    }
+    bf_filter *from = read_image(fs, image, err);
+    if (!from) return err->code;
+    const int rc = change_alone(fs, name, bf_unite, from, err);
     bf_close(from);
-    if (rc >= 0 && !kept)
-        rc = stored_fail(err, BF_EIO, "the filter is replaced again and again: try later");
     return rc == BF_EINVAL ? BF_EMISMATCH : rc;
+}
+
+static int clear(bf_filter *f, bf_filter *unused, bf_error *err)
+{
+    (void)unused;
+    return bf_clear(f, err);
+}
+
+int filters_clear(filters *fs, text name, bf_error *err)
+{
+    return change_alone(fs, name, clear, NULL, err);
 }

@@ -1,5 +1,5 @@
-/* filter_ops.c - requests about complete filters: create, delete, unite, read and write their
- * bytes.  Knows the parameters of PUT; filter_admin.c creates and opens filters. */
+/* filter_ops.c - requests about complete filters: create, delete, clear, unite, send and receive
+ * their bytes.  Knows the parameters in URLs; filter_admin.c does the work. */
 #include "base/parameters.h"
 #include "keys.h"
 #include "key_ops.h"
@@ -8,27 +8,30 @@
 #include <stdio.h>
 
 /* ---- parameters of PUT ---- */
-/* The parameters of PUT: the rows of parameters.h that are stored with a filter, and counting. */
+/* The parameters of PUT: the rows of parameters.h that are stored with a filter, and FLAGS, which
+ * are 1 or 0. */
 #define STORED(X) BF_NUMBERS(X) BF_SCHEME(X) BF_STORED(X)
+#define FLAGS(X) X(counting) X(adopt)
 #define NUMBER(kind, name, php, above, below, range, sentence) P_##name,
+#define NUMBER_OF_FLAG(name) P_##name,
 #define NAME(kind, name, php, above, below, range, sentence) #name ", "
-enum { STORED(NUMBER) P_counting };
+enum { STORED(NUMBER) FLAGS(NUMBER_OF_FLAG) PARAMETERS };
 
 typedef struct {
     bf_spec spec;
     char scheme[BF_SCHEME_BYTES];
-    unsigned seen; /* one bit for each name that was given */
-} asked;
+    unsigned seen; /* bit i: parameter i was given */
+} url_parameters;
 
-/* Each take_KIND stores the value in the spec and returns false if it is out of range.  0 is always
- * out of range, because in bf_spec it means "not given". */
-static bool take_SIZE(asked *q, text value, double above, double below, uint64_t *to)
+/* take_KIND stores a value in the spec and returns false if the value is out of range.  0 is out of
+ * range for all kinds, because in bf_spec it means "not given". */
+static bool take_SIZE(url_parameters *q, text value, double above, double below, uint64_t *to)
 {
     (void)q, (void)above, (void)below;
     return parse_whole(value, false, to) && *to > 0;
 }
 
-static bool take_SMALL(asked *q, text value, double above, double below, unsigned *to)
+static bool take_SMALL(url_parameters *q, text value, double above, double below, unsigned *to)
 {
     uint64_t v = 0;
     const bool ok = take_SIZE(q, value, above, below, &v) && v <= UINT_MAX;
@@ -37,15 +40,15 @@ static bool take_SMALL(asked *q, text value, double above, double below, unsigne
 }
 #define take_COUNT take_SMALL
 
-static bool take_REAL(asked *q, text value, double above, double below, double *to)
+static bool take_REAL(url_parameters *q, text value, double above, double below, double *to)
 {
     (void)q;
     return parse_number(value, to) && *to > above && *to < below;
 }
 
-/* Clients write the colon and the commas of php-hashes:JS,FNV as %3A and %2C.  The name is returned
- * in a header, so only printable characters are accepted. */
-static bool take_TEXT(asked *q, text value, double above, double below, const char **to)
+/* Decodes %3A and %2C, which clients send for the colon and the commas of php-hashes:JS,FNV.
+ * Accepts only printable characters, because a header of the reply quotes the name. */
+static bool take_TEXT(url_parameters *q, text value, double above, double below, const char **to)
 {
     char room[3 * BF_SCHEME_BYTES];
     bf_key name;
@@ -60,43 +63,46 @@ static bool take_TEXT(asked *q, text value, double above, double below, const ch
     return true;
 }
 
-static bool take_counting(asked *q, text value)
+static bool take_flag(text value, bool *to)
 {
-    q->spec.counting = text_is(value, TEXT("1"));
-    return q->spec.counting || text_is(value, TEXT("0"));
+    *to = text_is(value, TEXT("1"));
+    return *to || text_is(value, TEXT("0"));
 }
 
 /* Ends a parameter: refuses a repeated one, and one whose value take_KIND did not accept (ok). */
-static int taken(asked *q, int which, const char *name, bool ok, text value, bf_error *err)
+static int check_parameter(
+    url_parameters *q, int which, const char *name, bool ok, text value, bf_error *err)
 {
     char given[64];
     if (q->seen >> which & 1) return stored_fail(err, BF_EINVAL, "%s must be given once", name);
     q->seen |= 1u << which;
     if (ok) return 0;
     snprintf(given, sizeof given, "%.*s", (int)(value.len < 60 ? value.len : 60), value.ptr);
-    if (which == P_counting)
-        return stored_fail(err, BF_EINVAL, "counting must be 1 or 0, got %s", given);
+    if (which >= P_counting)
+        return stored_fail(err, BF_EINVAL, "%s must be 1 or 0, got %s", name, given);
     return bf_refuse(err, name, given);
 }
 
-static int parameter(asked *q, text one, bf_error *err)
+static int parameter(url_parameters *q, text one, bf_error *err)
 {
     const char *is = memchr(one.ptr, '=', one.len);
     const text name = { one.ptr, is ? (size_t)(is - one.ptr) : one.len };
     const text value = is ? text_after(one, name.len + 1) : name;
 #define TAKE(kind, field, php, above, below, range, sentence)                                      \
     if (is && text_is(name, TEXT(#field)))                                                         \
-        return taken(q, P_##field, #field, take_##kind(q, value, above, below, &q->spec.field),    \
-            value, err);
+        return check_parameter(q, P_##field, #field,                                               \
+            take_##kind(q, value, above, below, &q->spec.field), value, err);
+#define TAKE_FLAG(field)                                                                           \
+    if (is && text_is(name, TEXT(#field)))                                                         \
+        return check_parameter(q, P_##field, #field, take_flag(value, &q->spec.field), value, err);
     STORED(TAKE)
-    if (is && text_is(name, TEXT("counting")))
-        return taken(q, P_counting, "counting", take_counting(q, value), value, err);
+    FLAGS(TAKE_FLAG)
     return stored_fail(err, BF_EINVAL,
-        "a parameter is " STORED(NAME) "counting and its value, got %.*s",
+        "a parameter is " STORED(NAME) "counting and its value, or adopt=1, got %.*s",
         (int)(one.len < 60 ? one.len : 60), one.ptr);
 }
 
-static int parameters(asked *q, text query, bf_error *err)
+static int parameters(url_parameters *q, text query, bf_error *err)
 {
     int rc = 0;
     while (rc == 0 && query.len) {
@@ -108,61 +114,121 @@ static int parameters(asked *q, text query, bf_error *err)
     return rc;
 }
 
-/* ---- create, delete, unite ---- */
-/* Describes the filter that was created or found, even if another client deletes it meanwhile. */
-void put(worker *w, text name, text query, reply *a)
+/* ---- create, delete, clear, unite ---- */
+/* What this kind of filter does not allow is a 409. */
+static void reply_done(worker *w, text name, reply *a, int rc, bf_error *err)
 {
-    asked q = { 0 };
-    bf_error err;
-    served *f;
-    if (parameters(&q, query, &err) < 0) {
-        reply_status(a, 400, err.msg);
-        return;
-    }
-    int rc = filters_put(&w->s->fs, name, &q.spec, &f, &err);
+    if (rc < 0)
+        reply_conflict(w, name, a, rc == BF_ENOTSUP ? FILTER_STAYS : rc, err);
+    else
+        reply_text(a, TEXT("ok"));
+}
+
+/* Describes the filter that was created (rc 1) or found, even if another client deletes it at the
+ * same time. */
+static void reply_created(worker *w, text name, served *f, reply *a, int rc, bf_error *err)
+{
     if (rc < 0) {
-        conflict(w, name, a, rc, &err);
+        reply_conflict(w, name, a, rc, err);
         return;
     }
     if (stats_info(f, a))
         reply_made(a, "application/json");
     else
-        reply_status(a, 503, "out of memory");
-    filters_done(f);
+        reply_status(a, 503, NULL);
+    filters_release(f);
     if (a->status == 200 && rc) a->status = 201;
 }
 
-void drop(worker *w, text name, reply *a)
+void filter_put(worker *w, text name, text query, const request *r, reply *a)
 {
+    url_parameters q = { 0 };
     bf_error err;
-    int rc = filters_drop(&w->s->fs, name, &err);
-    if (rc < 0)
-        conflict(w, name, a, rc, &err);
-    else
-        reply_text(a, TEXT("ok"));
-}
-
-void merge(worker *w, text name, const request *q, reply *a)
-{
-    bf_error err;
-    /* the uploaded filter needs memory besides the body */
-    if (!hold(w, q->body.len)) {
-        reply_status(a, 503, HELD_FULL);
+    served *f = NULL;
+    (void)r;
+    if (parameters(&q, query, &err) < 0) {
+        reply_status(a, 400, err.msg);
         return;
     }
-    int rc = filters_merge(&w->s->fs, name, q->body, &err);
-    unhold(w, q->body.len);
-    if (rc < 0)
-        conflict(w, name, a, rc, &err);
-    else
-        reply_text(a, TEXT("ok"));
+    const int rc = filters_put(&w->s->fs, name, &q.spec, &f, &err);
+    reply_created(w, name, f, a, rc, &err);
 }
 
-/* Reserves room for a filter's bytes before they are copied. */
+/* The filter that a client sends takes memory in addition to the body.  Returns false after setting
+ * the status 503. */
+static bool reserve_upload(worker *w, const request *q, reply *a)
+{
+    if (budget_reserve(w, q->body.len)) return true;
+    reply_status(a, 503, BUDGET_FULL);
+    return false;
+}
+
+void filter_upload(worker *w, text name, text query, const request *q, reply *a)
+{
+    bf_error err;
+    served *f = NULL;
+    (void)query;
+    if (!reserve_upload(w, q, a)) return;
+    const int rc = filters_upload(&w->s->fs, name, q->body, &f, &err);
+    budget_release(w, q->body.len);
+    reply_created(w, name, f, a, rc < 0 ? rc : 1, &err);
+}
+
+void filter_merge(worker *w, text name, text query, const request *q, reply *a)
+{
+    bf_error err;
+    (void)query;
+    if (!reserve_upload(w, q, a)) return;
+    const int rc = filters_merge(&w->s->fs, name, q->body, &err);
+    budget_release(w, q->body.len);
+    reply_done(w, name, a, rc, &err);
+}
+
+void filter_delete(worker *w, text name, text query, const request *q, reply *a)
+{
+    bf_error err;
+    (void)query, (void)q;
+    const int rc = filters_drop(&w->s->fs, name, &err);
+    reply_done(w, name, a, rc, &err);
+}
+
+void filter_clear(worker *w, text name, text query, const request *q, reply *a)
+{
+    bf_error err;
+    (void)query, (void)q;
+    const int rc = filters_clear(&w->s->fs, name, &err);
+    reply_done(w, name, a, rc, &err);
+}
+
+static void expire_on(worker *w, served *f, const call *c, reply *a)
+{
+    bf_error err;
+    const int rc = bf_expire(f->f, c->seconds, &err);
+    reply_done(w, name_of(f), a, rc, &err);
+}
+
+/* seconds=0: never.  The core refuses what is out of range. */
+void filter_expire(worker *w, text name, text query, const request *q, reply *a)
+{
+    call c = { .verb = VERB_TEST };
+    char why[100];
+    const text value = text_starts(query, TEXT("seconds=")) ? text_after(query, 8) : TEXT("");
+    (void)q;
+    if (parse_number(value, &c.seconds) && c.seconds >= 0) {
+        with_filter(w, name, expire_on, &c, a);
+        return;
+    }
+    snprintf(why, sizeof why, "expire takes seconds=S, 0 (never) or more, got %.*s",
+        (int)(query.len < 40 ? query.len : 40), query.ptr);
+    reply_status(a, 400, why);
+}
+
+/* ---- bytes ---- */
+/* Reserves memory for a copy of the filter's bytes.  Returns false after setting the status 507. */
 static bool image_fits(worker *w, uint64_t bytes, reply *a)
 {
     char why[100];
-    if (hold(w, bytes)) {
+    if (budget_reserve(w, bytes)) {
         a->held = bytes;
         if (buffer_reserve(&a->made, bytes)) return true;
         snprintf(why, sizeof why, "out of memory for %llu bytes", (unsigned long long)bytes);
@@ -180,17 +246,21 @@ static void image_on(worker *w, served *f, const call *c, reply *a)
     const int64_t bytes = bf_bytes_as(f->f, NULL, &err);
     (void)c;
     if (bytes < 0) {
-        fail_on(w, f, a, (int)bytes, &err);
+        reply_filter_error(w, f, a, (int)bytes, &err);
         return;
     }
     if (!image_fits(w, (uint64_t)bytes, a)) return;
     int rc = bf_to_bytes_as(f->f, NULL, a->made.ptr, (size_t)bytes, &err);
     if (rc < 0) {
-        fail_on(w, f, a, rc, &err);
+        reply_filter_error(w, f, a, rc, &err);
         return;
     }
     a->made.len = (size_t)bytes;
     reply_made(a, "application/octet-stream");
 }
 
-void image(worker *w, text name, reply *a) { with(w, name, image_on, &(call){ 0 }, a); }
+void filter_image(worker *w, text name, text query, const request *q, reply *a)
+{
+    (void)query, (void)q;
+    with_filter(w, name, image_on, &(call){ 0 }, a);
+}

@@ -1,89 +1,102 @@
-/* filter_ref.c - the filter of a name while a request uses it, and the status of each error of the
- * core.  Knows neither paths nor keys.
+/* filter_ref.c - finds the filter of a request, holds it while the request uses it, and turns
+ * errors of the core into statuses.  Knows neither paths nor keys.
  *
- * A worker calls the core with bf_set_nowait.  If the core returns BF_EBUSY, or the filter is not
- * open, the request is left (`defer`) to a thread of jobs.c, which may wait (`may_block`). */
+ * A worker must not wait: it calls the core with bf_set_nowait.  If the core returns BF_EBUSY, or
+ * the filter is not open, the worker sets `defer`: a thread of jobs.c repeats the request, and may
+ * wait (`may_block`). */
 #include "key_ops.h"
 
-enum { TRIES = 8 }; /* how often another process may replace the filter */
+enum { TRIES = 8 }; /* attempts, because another process may replace the filter during each */
 
 /* ---- errors of the core ---- */
-static int status_of(int code)
+/* The status for each code of the core and of filters.h.  named: for requests that give parameters
+ * or an image. */
+static const struct {
+    int code, status, named;
+} statuses[] = {
+    { FILTER_GONE, 404, 404 },
+    { FILTER_STAYS, 409, 409 },
+    { FILTER_EXISTS, 409, 409 },
+    { FILTER_MANY, 507, 507 },
+    { FILTER_LARGE, 507, 507 },
+    { BF_ENOMEM, 507, 507 },
+    { BF_EIO, 503, 503 },
+    { BF_ENOENT, 503, 503 },
+    { BF_EBUSY, 503, 503 },
+    /* another process replaced the filter by one with other parameters, or damaged it */
+    { BF_EMISMATCH, 503, 409 },
+    { BF_EFORMAT, 503, 503 },
+    { BF_EINVAL, 400, 400 },
+    { BF_ENOTSUP, 400, 400 },
+};
+
+static int status_of(int code, bool named)
 {
-    switch (code) {
-    case FILTER_GONE: return 404;
-    case FILTER_STAYS: return 409;
-    case BF_ENOMEM:
-    case FILTER_MANY:
-    case FILTER_LARGE: return 507;
-    case BF_EIO:
-    case BF_ENOENT:
-    case BF_EBUSY:
-    case BF_EMISMATCH: /* another process replaced the filter by one with other parameters */
-    case BF_EFORMAT: return 503; /* another process damaged it */
-    case BF_EINVAL:
-    case BF_ENOTSUP: return 400;
-    default: return 500;
-    }
+    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
+        if (statuses[i].code == code) return named ? statuses[i].named : statuses[i].status;
+    return 500;
 }
 
-static void fail_as(worker *w, text name, reply *a, int status, int code, bf_error *err)
+static void reply_error_as(worker *w, text name, reply *a, bool named, int code, bf_error *err)
 {
-    stored_hide(&w->s->fs, name, err);
-    reply_status(a, status, code == FILTER_GONE ? NULL : err->msg);
+    if (code == FILTER_GONE)
+        stored_fail(err, code, "no filter has the name \"%.*s\"", (int)name.len, name.ptr);
+    stored_hide_path(&w->s->fs, name, err);
+    reply_status(a, status_of(code, named), err->msg);
 }
 
-void fail(worker *w, text name, reply *a, int code, bf_error *err)
+void reply_error(worker *w, text name, reply *a, int code, bf_error *err)
 {
-    fail_as(w, name, a, status_of(code), code, err);
+    reply_error_as(w, name, a, false, code, err);
 }
 
-void fail_on(worker *w, const served *f, reply *a, int code, bf_error *err)
+void reply_filter_error(worker *w, const served *f, reply *a, int code, bf_error *err)
 {
-    fail(w, name_of(f), a, code, err);
+    reply_error(w, name_of(f), a, code, err);
 }
 
-void conflict(worker *w, text name, reply *a, int code, bf_error *err)
+void reply_conflict(worker *w, text name, reply *a, int code, bf_error *err)
 {
-    fail_as(w, name, a, code == BF_EMISMATCH ? 409 : status_of(code), code, err);
+    reply_error_as(w, name, a, true, code, err);
 }
 
 /* ---- using a filter ---- */
-bool unanswered(const worker *w) { return w->s->fs.remote && jobs_hang(w->s); }
+bool redis_hangs(const worker *w) { return w->s->fs.remote && jobs_hang(w->s); }
 
-static served *use(worker *w, text name, bool to_add, reply *a)
+static served *acquire(worker *w, text name, bool to_add, reply *a)
 {
     filters *fs = &w->s->fs;
     bf_error err;
-    served *f = w->may_block ? filters_find(fs, name, &err)
-                : fs->remote ? NULL /* a worker must not wait for Redis: a job does it */
-                             : filters_known(fs, name, to_add);
-    if (!f && w->may_block) fail(w, name, a, err.code, &err);
+    served *f = w->may_block ? filters_get(fs, name, &err)
+                : fs->remote ? NULL /* only a job may wait for Redis */
+                             : filters_get_open(fs, name, to_add);
+    if (!f && w->may_block) reply_error(w, name, a, err.code, &err);
     a->defer = !f && !w->may_block;
     return f;
 }
 
-void start_again(worker *w, reply *a)
+void reply_reset(worker *w, reply *a)
 {
-    unhold(w, a->held);
+    budget_release(w, a->held);
     buffer_drop(&a->made);
     *a = (reply){ 0 };
 }
 
-/* An add or removal is acknowledged only if the name still leads to the same filter afterwards. For
- * a single key this is the only check of the file, because each check is a system call. */
-void with(worker *w, text name, action *what, const call *c, reply *a)
+/* Acknowledges a change only if the name still leads to the same filter afterwards; otherwise
+ * repeats it on the present one.  For a single key this is the only check of the file, because each
+ * check is a system call. */
+void with_filter(worker *w, text name, action *what, const call *c, reply *a)
 {
     for (int i = 0; i < TRIES; i++) {
-        served *f = use(w, name, changes(c) && c->one, a);
+        served *f = acquire(w, name, changes(c) && c->one, a);
         if (!f) return;
         what(w, f, c, a);
-        if (a->status > 409 && !w->lacked) filters_doubt(f);
+        if (a->status > 409 && !w->missing) filters_recheck(f);
         const bool refused = a->status != 200 && a->status < 500;
-        const bool kept = a->defer || !changes(c) || refused || filters_kept(&w->s->fs, f);
-        filters_done(f);
+        const bool kept = a->defer || !changes(c) || refused || filters_is_same(&w->s->fs, f);
+        filters_release(f);
         if (kept) return;
-        start_again(w, a);
+        reply_reset(w, a);
         if ((a->defer = !w->may_block)) return;
     }
     reply_status(a, 503, "the filter is replaced again and again: try later");

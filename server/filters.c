@@ -1,12 +1,14 @@
-/* filters.c - the list of the filters that are served, and the locks of requests that use them.
- * filter_admin.c creates, deletes and unites filters, storage.c knows where they are. */
+/* filters.c - the list of open filters, and the lock of each.  filter_admin.c creates and deletes
+ * filters; storage.c knows where they are stored. */
 #include "clock.h"
 #include "registry.h"
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { TRIES = 8 }; /* attempts, because another thread may open the filter during each */
+
 /* ---- one filter ---- */
-void registry_let_go(served *s)
+void registry_release(served *s)
 {
     if (!s || __atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL)) return;
     bf_close(s->f);
@@ -20,14 +22,14 @@ static void init_lock(pthread_rwlock_t *lock)
 {
     pthread_rwlockattr_t attr;
     pthread_rwlockattr_init(&attr);
-#ifdef __GLIBC__ /* by default a steady stream of readers would keep a writer waiting for ever */
+#ifdef __GLIBC__ /* by default new readers overtake a writer, which then may never get the lock */
     pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
 #endif
     pthread_rwlock_init(lock, &attr);
     pthread_rwlockattr_destroy(&attr);
 }
 
-served *registry_serve(const filters *fs, text name, bf_filter *f, char *storage, bf_error *err)
+served *registry_new(const filters *fs, text name, bf_filter *f, char *storage, bf_error *err)
 {
     bf_info info;
     char sentence[BF_SENTENCE_BYTES];
@@ -50,11 +52,11 @@ served *registry_serve(const filters *fs, text name, bf_filter *f, char *storage
     bf_get_info(f, &info);
     if (bf_hash_warning(f, sentence, sizeof sentence))
         fprintf(stderr, "bloomfilterd: filter %s: %s\n", s->name, sentence);
-    s->spare = info.created ? (int64_t)info.n : 0;
+    s->new_until_check = info.created ? (int64_t)info.n : 0;
     s->grows = info.grow > 0;
     s->counts = info.counting;
-    s->sure = !strcmp(info.scheme, "classic") || !strcmp(info.scheme, "block") ||
-              !strcmp(info.scheme, "block2");
+    s->takes_any_key = !strcmp(info.scheme, "classic") || !strcmp(info.scheme, "block") ||
+                       !strcmp(info.scheme, "block2");
     return s;
 }
 
@@ -66,8 +68,8 @@ static int compare(text name, const char *with)
     return c ? c : (name.len > len) - (name.len < len);
 }
 
-/* Returns the index of the name, or where to insert it. */
-static size_t place(const filters *fs, text name, bool *found)
+/* Returns the index of the name; if *found is false, the index at which it must be inserted. */
+static size_t find_place(const filters *fs, text name, bool *found)
 {
     size_t low = 0, high = fs->count;
     *found = false;
@@ -86,7 +88,7 @@ static size_t place(const filters *fs, text name, bool *found)
     return low;
 }
 
-static served *refer(served *s)
+static served *add_reference(served *s)
 {
     if (s) __atomic_add_fetch(&s->refs, 1, __ATOMIC_RELAXED);
     return s;
@@ -96,8 +98,8 @@ served *registry_take(filters *fs, text name)
 {
     bool found;
     pthread_rwlock_rdlock(&fs->lock);
-    size_t i = place(fs, name, &found);
-    served *s = refer(found ? fs->all[i] : NULL);
+    size_t i = find_place(fs, name, &found);
+    served *s = add_reference(found ? fs->all[i] : NULL);
     pthread_rwlock_unlock(&fs->lock);
     return s;
 }
@@ -112,50 +114,50 @@ static bool insert(filters *fs, size_t i, served *s)
     return true;
 }
 
-static void inherit(served *s, const served *old)
+static void copy_counters(served *s, const served *old)
 {
-    s->adds = tallied(&old->adds);
-    s->added = tallied(&old->added);
-    s->hits = tallied(&old->hits);
-    s->misses = tallied(&old->misses);
-    s->removed = tallied(&old->removed);
+    s->adds = counter_get(&old->adds);
+    s->added = counter_get(&old->added);
+    s->hits = counter_get(&old->hits);
+    s->misses = counter_get(&old->misses);
+    s->removed = counter_get(&old->removed);
 }
 
-served *registry_enlist(filters *fs, served *seen, served *fresh)
+served *registry_replace(filters *fs, served *seen, served *fresh)
 {
     bool found;
     served *out = fresh, *rest = NULL;
     pthread_rwlock_wrlock(&fs->lock);
-    size_t i = place(fs, name_of(fresh), &found);
+    size_t i = find_place(fs, name_of(fresh), &found);
     if (found && fs->all[i] != seen) {
         rest = fresh;
-        out = refer(fs->all[i]);
+        out = add_reference(fs->all[i]);
     } else if (found) {
-        inherit(fresh, seen);
-        raise_(&seen->gone);
+        copy_counters(fresh, seen);
+        flag_set(&seen->gone);
         rest = seen;
-        fs->all[i] = refer(fresh);
+        fs->all[i] = add_reference(fresh);
     } else if (insert(fs, i, fresh))
-        refer(fresh);
+        add_reference(fresh);
     else {
         rest = fresh;
         out = NULL;
     }
     pthread_rwlock_unlock(&fs->lock);
-    registry_let_go(rest);
+    registry_release(rest);
     return out;
 }
 
-void registry_unlist(filters *fs, served *s)
+void registry_remove(filters *fs, served *s)
 {
     bool found;
     pthread_rwlock_wrlock(&fs->lock);
-    size_t i = place(fs, name_of(s), &found);
+    size_t i = find_place(fs, name_of(s), &found);
     found = found && fs->all[i] == s;
     if (found) memmove(fs->all + i, fs->all + i + 1, (--fs->count - i) * sizeof *fs->all);
-    raise_(&s->gone);
+    flag_set(&s->gone);
     pthread_rwlock_unlock(&fs->lock);
-    if (found) registry_let_go(s);
+    if (found) registry_release(s);
 }
 
 served **filters_list(filters *fs, size_t *count)
@@ -163,46 +165,80 @@ served **filters_list(filters *fs, size_t *count)
     pthread_rwlock_rdlock(&fs->lock);
     served **all = malloc((fs->count + 1) * sizeof *all);
     *count = all ? fs->count : 0;
-    for (size_t i = 0; i < *count; i++) all[i] = refer(fs->all[i]);
+    for (size_t i = 0; i < *count; i++) all[i] = add_reference(fs->all[i]);
     pthread_rwlock_unlock(&fs->lock);
     return all;
 }
 
-void filters_unlist(served **all, size_t count)
+void filters_list_free(served **all, size_t count)
 {
-    for (size_t i = 0; i < count; i++) registry_let_go(all[i]);
+    for (size_t i = 0; i < count; i++) registry_release(all[i]);
     free(all);
 }
 
 /* ---- opening ---- */
-static served *find_stored(filters *fs, text name, served *seen, bf_error *err)
+/* Returns the parameters with which a foreign bitmap was opened before. */
+static bf_spec description_of(const served *s)
+{
+    bf_info i;
+    bf_get_info(s->f, &i);
+    return (bf_spec){ .m = i.m, .k = i.k, .scheme = i.scheme };
+}
+
+static served *open_stored(filters *fs, text name, served *seen, const bf_spec *as, bf_error *err)
 {
     char *storage;
+    bf_filter *f = NULL;
     if (stored_at(fs, name, &storage, err) < 0) return NULL;
-    bf_filter *f = storage ? stored_open(fs, name, storage, err) : NULL;
-    if (!storage) stored_fail(err, FILTER_ABSENT, "it is not there");
+    /* "default" is always opened with its options, so it has to be told to adopt */
+    const bf_spec *first = as && as->adopt && stored_is_main(name) ? as : NULL;
+    if (storage)
+        f = stored_open(fs, name, storage, first, err);
+    else
+        stored_fail(err, FILTER_ABSENT, "it is not there");
+    const bool foreign = !f && storage && fs->remote && err->code != FILTER_ABSENT && !err->lost;
+    const bf_spec before = foreign && seen && seen->foreign ? description_of(seen) : (bf_spec){ 0 };
+    if (!as && before.m) as = &before;
+    if (foreign && as) f = stored_open(fs, name, storage, as, err);
     if (!f) {
         free(storage);
         return NULL;
     }
-    served *s = registry_serve(fs, name, f, storage, err);
-    if (s && !(s = registry_enlist(fs, seen, s))) stored_fail(err, BF_ENOMEM, "out of memory");
+    served *s = registry_new(fs, name, f, storage, err);
+    if (s) s->foreign = foreign && !as->adopt;
+    if (s && !(s = registry_replace(fs, seen, s))) stored_fail(err, BF_ENOMEM, "out of memory");
     return s;
 }
 
 served *registry_look_up(filters *fs, text name, bf_error *err)
 {
-    served *seen = registry_take(fs, name);
-    if (seen && stored_is_current(fs, seen)) return seen;
-    if (seen) raise_(&seen->doubted); /* no request may add to it until the entry is replaced */
-    served *s = find_stored(fs, name, seen, err);
-    if (!s && seen && err->code == FILTER_ABSENT && !stored_is_main(name))
-        registry_unlist(fs, seen);
-    registry_let_go(seen);
-    return s;
+    return registry_look_up_as(fs, name, NULL, err);
 }
 
-/* The filter "default" is never a 404: if its storage lost it, that is an error of the server. */
+served *registry_look_up_as(filters *fs, text name, const bf_spec *as, bf_error *err)
+{
+    served *s = NULL, *seen;
+    for (int i = 0; i < TRIES && !s; i++) {
+        seen = registry_take(fs, name);
+        const bool adopts = seen && as && as->adopt;
+        if (seen && !adopts && stored_is_current(fs, seen)) return seen;
+        /* from now on no request adds to it, until the list has a new entry */
+        if (seen) flag_set(&seen->must_recheck);
+        s = open_stored(fs, name, seen, as, err);
+        if (!s && seen && err->code == FILTER_ABSENT && !stored_is_main(name))
+            registry_remove(fs, seen);
+        registry_release(seen);
+        if (!s || !s->foreign || !as || !as->adopt) return s;
+        /* another thread has put a handle into the list that it opened before the adoption */
+        registry_release(s);
+        s = NULL;
+    }
+    stored_fail(err, BF_EBUSY, "the filter is opened again and again: try later");
+    return NULL;
+}
+
+/* The filter "default" is never answered 404: if its storage lost it, that is an error of the
+ * server. */
 int registry_missing(text name, bf_error *err)
 {
     char what[sizeof err->msg];
@@ -215,14 +251,14 @@ int registry_missing(text name, bf_error *err)
 static text full_name(text name) { return name.len ? name : TEXT(DEFAULT_NAME); }
 
 /* ---- what requests do ---- */
-served *filters_known(filters *fs, text name, bool to_add)
+served *filters_get_open(filters *fs, text name, bool to_add)
 {
     served *s = registry_take(fs, full_name(name));
     if (!s) return NULL;
-    const bool current =
-        to_add ? !raised(&s->gone) && !raised(&s->doubted) : stored_is_current(fs, s);
+    const bool current = to_add ? !flag_is_set(&s->gone) && !flag_is_set(&s->must_recheck)
+                                : stored_is_current(fs, s);
     if (current && pthread_rwlock_tryrdlock(&s->use) == 0) return s;
-    registry_let_go(s);
+    registry_release(s);
     return NULL;
 }
 
@@ -241,7 +277,7 @@ served *registry_find(filters *fs, text name, bool alone, bf_error *err)
     return s;
 }
 
-served *filters_find(filters *fs, text name, bf_error *err)
+served *filters_get(filters *fs, text name, bf_error *err)
 {
     return registry_find(fs, name, false, err);
 }
@@ -251,63 +287,64 @@ bool filters_has_open(filters *fs, text name)
     bool found;
     name = full_name(name);
     pthread_rwlock_rdlock(&fs->lock);
-    const size_t i = place(fs, name, &found);
-    const bool open = found && !raised(&fs->all[i]->gone) && !raised(&fs->all[i]->doubted);
+    const size_t i = find_place(fs, name, &found);
+    const bool open =
+        found && !flag_is_set(&fs->all[i]->gone) && !flag_is_set(&fs->all[i]->must_recheck);
     pthread_rwlock_unlock(&fs->lock);
     return open;
 }
 
-void filters_done(served *s)
+void filters_release(served *s)
 {
     pthread_rwlock_unlock(&s->use);
-    registry_let_go(s);
+    registry_release(s);
 }
 
-/* Does not take the lock `use`: a merge may hold it for long. */
+/* Does not take the lock `use`, which a merge may hold for long. */
 int filters_health(filters *fs, bool open, bf_error *err)
 {
     served *s = registry_take(fs, TEXT(DEFAULT_NAME));
     if (s && !stored_is_current(fs, s)) {
-        registry_let_go(s);
+        registry_release(s);
         s = NULL;
     }
     if (!s && open) s = registry_look_up(fs, TEXT(DEFAULT_NAME), err);
     if (!s) return open ? registry_missing(TEXT(DEFAULT_NAME), err) : FILTER_ABSENT;
     const int64_t rc = bf_test_many(s->f, &(bf_key){ "", 0 }, 1, NULL, err);
     const bool answers = rc >= 0 || rc == BF_EINVAL || rc == BF_EBUSY;
-    if (!answers) filters_doubt(s);
-    registry_let_go(s);
+    if (!answers) filters_recheck(s);
+    registry_release(s);
     return answers ? 0 : (int)rc;
 }
 
-bool filters_kept(const filters *fs, const served *s)
+bool filters_is_same(const filters *fs, const served *s)
 {
     return s->remote || stored_is_current(fs, s);
 }
-void filters_doubt(served *s)
+void filters_recheck(served *s)
 {
-    if (s->remote) raise_(&s->doubted);
+    if (s->remote) flag_set(&s->must_recheck);
 }
 
-/* Removes deleted files from the list and opens those that replaced them.  In Redis it looks for
- * the companion hash, which calls do not read, and without which no other program opens the filter.
- */
+/* Removes deleted files from the list and opens the files that replaced others.  In Redis it looks
+ * for the companion hash: other calls do not read it, but without it no other program can open the
+ * filter. */
 void filters_refresh(filters *fs)
 {
     size_t count;
     bf_error err;
     served **all = filters_list(fs, &count);
     for (size_t i = 0; i < count; i++)
-        if (all[i]->remote && !stored_stands(fs, all[i]))
-            filters_doubt(all[i]);
+        if (all[i]->remote && !stored_exists(fs, all[i]))
+            filters_recheck(all[i]);
         else if (all[i]->storage && !stored_is_current(fs, all[i]))
-            registry_let_go(registry_look_up(fs, name_of(all[i]), &err));
-    filters_unlist(all, count);
+            registry_release(registry_look_up(fs, name_of(all[i]), &err));
+    filters_list_free(all, count);
 }
 
 /* ---- start and end of the server ---- */
-/* Replaces the path in the message, which may have cut it short, by the file's name. */
-static int name_it(bf_error *err, const char *path, text name)
+/* Replaces the path in the message, which may be truncated, by the name of the file. */
+static int name_file_in(bf_error *err, const char *path, text name)
 {
     const bf_error old = *err;
     char start[8];
@@ -329,14 +366,14 @@ static int open_named(void *ctx, text name, uint64_t bytes, bf_error *err)
     served *s = registry_look_up(fs, name, err);
     const bf_error why = *err;
     if (s) {
-        registry_let_go(s);
+        registry_release(s);
         return 0;
     }
-    if (err->code == FILTER_ABSENT) return 0; /* the file was deleted since the folder was read */
+    if (err->code == FILTER_ABSENT) return 0; /* the file was deleted after the folder was read */
     int rc = stored_at(fs, name, &path, err);
     if (rc < 0) return rc;
     *err = why;
-    rc = name_it(err, path, name);
+    rc = name_file_in(err, path, name);
     free(path);
     return rc;
 }
@@ -349,41 +386,42 @@ int filters_open(filters *fs, const options *o, bf_error *err)
     pthread_mutex_init(&fs->claiming, NULL);
     int rc = stored_folder(fs, err);
     if (rc < 0 || (rc = stored_at(fs, TEXT(DEFAULT_NAME), &storage, err)) < 0) return rc;
-    bf_filter *f = stored_main(fs, storage, err);
+    bf_filter *f = stored_open_main(fs, storage, err);
     if (!f) {
         free(storage);
         return err->code;
     }
-    served *s = registry_serve(fs, TEXT(DEFAULT_NAME), f, storage, err);
-    if (!s || !(s = registry_enlist(fs, NULL, s)))
+    served *s = registry_new(fs, TEXT(DEFAULT_NAME), f, storage, err);
+    if (!s || !(s = registry_replace(fs, NULL, s)))
         return stored_fail(err, BF_ENOMEM, "out of memory");
-    registry_let_go(s);
+    registry_release(s);
     return fs->folder ? stored_each(fs, open_named, fs, err) : 0;
 }
 
-/* Deleted files are not synced. */
-int filters_sync(filters *fs, bf_error *err)
+/* Skips deleted files. */
+int filters_sync(filters *fs, char failed[NAME_BYTES + 1], bf_error *err)
 {
     int rc = 0;
     size_t count;
-    served **all = filters_list(
-        fs, &count); /* a copy, because a thread that is stuck may still change the list */
+    /* a copy of the list, because a job that did not end may still change the list */
+    served **all = filters_list(fs, &count);
     if (!all) return stored_fail(err, BF_ENOMEM, "out of memory");
     for (size_t i = 0; i < count; i++) {
         bf_error one;
         int code = bf_sync(all[i]->f, &one);
-        if (code < 0 && filters_kept(fs, all[i])) {
+        if (code < 0 && filters_is_same(fs, all[i])) {
             rc = code;
             *err = one;
+            if (failed) memcpy(failed, all[i]->name, NAME_BYTES + 1);
         }
     }
-    filters_unlist(all, count);
+    filters_list_free(all, count);
     return rc;
 }
 
 void filters_close(filters *fs)
 {
-    for (size_t i = 0; i < fs->count; i++) registry_let_go(fs->all[i]);
+    for (size_t i = 0; i < fs->count; i++) registry_release(fs->all[i]);
     free(fs->all);
     free(fs->folder);
     pthread_rwlock_destroy(&fs->lock);
@@ -392,9 +430,9 @@ void filters_close(filters *fs)
 }
 
 /* ---- what is in one ---- */
-/* Logs a line if the filter holds more keys than it is sized for.  Such a filter is checked again,
- * because another process may clear it: after n / 8 new keys, in Redis once a minute. */
-static void look(served *s)
+/* Logs one line when the filter holds more keys than it is sized for.  Checks such a filter again
+ * after n / 8 new keys (in Redis after a minute), because another process may clear it. */
+static void check_fill(served *s)
 {
     char sentence[BF_SENTENCE_BYTES];
     int64_t left;
@@ -407,19 +445,21 @@ static void look(served *s)
     if (full && !__atomic_exchange_n(&s->overfull, true, __ATOMIC_RELAXED))
         fprintf(stderr, "bloomfilterd: filter %s: %s\n", s->name, sentence);
     if (!full) __atomic_store_n(&s->overfull, false, __ATOMIC_RELAXED);
-    __atomic_store_n(&s->spare, left, __ATOMIC_RELAXED);
+    __atomic_store_n(&s->new_until_check, left, __ATOMIC_RELAXED);
 }
 
-void filters_watch(served *s, uint64_t fresh)
+void filters_count_new(served *s, uint64_t fresh)
 {
-    enum { AGAIN = 61000 }; /* ms; the core asks Redis at most once a minute */
-    if (fresh == 0 || __atomic_sub_fetch(&s->spare, (int64_t)fresh, __ATOMIC_RELAXED) >= 0) return;
+    enum { RECHECK_MS = 61000 }; /* ms; the core counts bits in Redis at most once a minute */
+    if (fresh == 0 ||
+        __atomic_sub_fetch(&s->new_until_check, (int64_t)fresh, __ATOMIC_RELAXED) >= 0)
+        return;
     const int64_t now = (int64_t)(clock_ns() / 1000000);
     if (s->remote && __atomic_load_n(&s->overfull, __ATOMIC_RELAXED) &&
-        now - __atomic_load_n(&s->looked, __ATOMIC_RELAXED) < AGAIN)
+        now - __atomic_load_n(&s->checked_at, __ATOMIC_RELAXED) < RECHECK_MS)
         return;
-    __atomic_store_n(&s->looked, now, __ATOMIC_RELAXED);
-    look(s);
+    __atomic_store_n(&s->checked_at, now, __ATOMIC_RELAXED);
+    check_fill(s);
 }
 
 int filter_state(served *s, bf_state *out, bf_error *err)

@@ -1,5 +1,5 @@
-/* framing.c - where a line, a head and a chunk end, to the byte.  Knows bytes; knows no header
- * and no llhttp. */
+/* framing.c - finds where a line, a head and a chunk end.  Knows bytes; knows neither the meaning
+ * of headers nor llhttp. */
 #include "framing.h"
 #include <stdbool.h>
 #include <string.h>
@@ -31,14 +31,15 @@ static bool is_target(unsigned char c) { return c > ' ' && c != 127; }
 static bool is_version(unsigned char c) { return c > ' ' && c < 127; }
 static bool is_value(unsigned char c) { return (c >= ' ' && c != 127) || c == '\t'; }
 
-static inline size_t run(bool (*is)(unsigned char), const char *bytes, size_t i, size_t len)
+static inline size_t skip(bool (*is)(unsigned char), const char *bytes, size_t i, size_t len)
 {
     while (i < len && is((unsigned char)bytes[i])) i++;
     return i;
 }
 
-/* Loads eight bytes from i on, the first one in the lowest byte; zeros after the end.  len >= 8. */
-static inline uint64_t eight(const char *bytes, size_t i, size_t len)
+/* Loads the eight bytes from index i on, the first in the lowest byte; bytes after the end are 0.
+ * len must be at least 8. */
+static inline uint64_t load_eight(const char *bytes, size_t i, size_t len)
 {
     const size_t left = len - i;
     uint64_t x;
@@ -49,69 +50,71 @@ static inline uint64_t eight(const char *bytes, size_t i, size_t len)
     return left < 8 ? x >> 8 * (8 - left) : x;
 }
 
-/* Like run(), with eight bytes per step: skips bytes that are at least `least` and not 127.  In
- * `odd` the high bit of a byte says that it is another one; only the lowest such bit is exact,
- * because the subtraction may borrow from the bytes above it. */
-static inline size_t run_eight(
+/* As skip(), eight bytes per step: skips bytes that are at least `least` and not 127, then asks
+ * is().  `odd` has the high bit set in each byte that is not skipped.  Only the lowest of these
+ * bits is exact, because the subtraction may borrow from the bytes above it. */
+static inline size_t skip_eight(
     bool (*is)(unsigned char), unsigned char least, const char *bytes, size_t i, size_t len)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101), high = ones << 7;
-    if (len < 8) return run(is, bytes, i, len);
+    if (len < 8) return skip(is, bytes, i, len);
     while (i < len) {
-        const uint64_t x = eight(bytes, i, len), del = x ^ ones * 127;
+        const uint64_t x = load_eight(bytes, i, len), del = x ^ ones * 127;
         const uint64_t odd = (((x - ones * least) & ~x) | ((del - ones) & ~del)) & high;
         i += odd ? (size_t)__builtin_ctzll(odd) / 8 : 8;
         if (!odd) continue;
         if (i >= len || !is((unsigned char)bytes[i])) return i;
-        i++; /* a tab */
+        i++; /* a tab, which is() allows */
     }
     return i;
 }
 
-/* Skips a complete, valid line.  Returns false and keeps *i if it is incomplete, invalid or empty.
- */
-static inline bool whole_line(const char *bytes, size_t len, size_t *i)
+/* Skips a complete, valid header line.  If the line is incomplete, invalid or empty, returns false
+ * and keeps *i. */
+static inline bool skip_line(const char *bytes, size_t len, size_t *i)
 {
-    const size_t colon = run(is_token, bytes, *i, len);
+    const size_t colon = skip(is_token, bytes, *i, len);
     if (colon == *i || colon == len || bytes[colon] != ':') return false;
-    const size_t end = run_eight(is_value, ' ', bytes, colon + 1, len);
+    const size_t end = skip_eight(is_value, ' ', bytes, colon + 1, len);
     if (len - end < 2 || memcmp(bytes + end, "\r\n", 2) != 0) return false;
     *i = end + 2;
     return true;
 }
 
-/* The same for a request line of the usual form; strict_head checks all others. */
-static inline bool whole_first(const char *bytes, size_t len, size_t *i)
+/* Skips a request line "GET TARGET HTTP/1.1".  Returns false and keeps *i for all others, which
+ * first_line() checks. */
+static inline bool skip_first_line(const char *bytes, size_t len, size_t *i)
 {
-    static const char version[11] = " HTTP/1.1\r\n";
+    static const char check_version[11] = " HTTP/1.1\r\n";
     if (len < 4 || memcmp(bytes, "GET ", 4) != 0) return false;
-    const size_t end = run_eight(is_target, ' ' + 1, bytes, 4, len);
-    if (len - end < sizeof version) return false;
-    if (memcmp(bytes + end, version, sizeof version) != 0) return false;
-    *i = end + sizeof version;
+    const size_t end = skip_eight(is_target, ' ' + 1, bytes, 4, len);
+    if (len - end < sizeof check_version) return false;
+    if (memcmp(bytes + end, check_version, sizeof check_version) != 0) return false;
+    *i = end + sizeof check_version;
     return true;
 }
 
-/* Skips complete lines and the empty line after them.  Returns false if that line is missing. */
-static inline bool whole_lines(const char *bytes, size_t len, size_t *i)
+/* Skips complete header lines and the empty line after them.  Returns false if the empty line is
+ * missing. */
+static inline bool skip_lines(const char *bytes, size_t len, size_t *i)
 {
-    while (whole_line(bytes, len, i)) {}
+    while (skip_line(bytes, len, i)) {}
     if (len - *i < 2 || memcmp(bytes + *i, "\r\n", 2) != 0) return false;
     *i += 2;
     return true;
 }
 
-/* Checks lines of a head or of trailers, from any state. */
-static int lines(strict *s, const char *bytes, size_t len, size_t *took)
+/* Checks header lines of a head or of trailers, byte by byte from the state in s. */
+static int check_lines(framing *s, const char *bytes, size_t len, size_t *took)
 {
     size_t i = 0;
     for (; i < len && s->state != HEAD_END; i++) {
         if (s->state == LINE)
-            while (whole_line(bytes, len, &i)) {}
+            while (skip_line(bytes, len, &i)) {}
         else if (s->state == NAME)
-            i = run(is_token, bytes, i, len);
+            i = skip(is_token, bytes, i, len);
         else if (s->state == VALUE)
-            i = run_eight(is_value, ' ', bytes, i, len);
+            i = skip_eight(is_value, ' ', bytes, i, len);
         if (i == len) break;
         const char c = bytes[i];
         int next = -1;
@@ -140,28 +143,28 @@ static int lines(strict *s, const char *bytes, size_t len, size_t *took)
     return 0;
 }
 
-/* Some versions of llhttp accept RTSP and ICE, too. */
-static size_t version(strict *s, const char *bytes, size_t i, size_t len)
+/* Checks the version byte by byte, because some versions of llhttp accept RTSP and ICE as well. */
+static size_t check_version(framing *s, const char *bytes, size_t i, size_t len)
 {
     static const char starts[] = "HTTP/1.";
     while (i < len && s->digits < sizeof starts - 1 && bytes[i] == starts[s->digits]) {
         s->digits++;
         i++;
     }
-    return s->digits < sizeof starts - 1 ? i : run(is_version, bytes, i, len);
+    return s->digits < sizeof starts - 1 ? i : skip(is_version, bytes, i, len);
 }
 
 /* Checks the request line up to its CR. */
-static int first_line(strict *s, const char *bytes, size_t len, size_t *took)
+static int check_first_line(framing *s, const char *bytes, size_t len, size_t *took)
 {
     size_t i = 0;
     for (; i < len && s->state <= VERSION; i++) {
         if (s->state == METHOD)
-            i = run(is_token, bytes, i, len);
+            i = skip(is_token, bytes, i, len);
         else if (s->state == TARGET)
-            i = run_eight(is_target, ' ' + 1, bytes, i, len);
+            i = skip_eight(is_target, ' ' + 1, bytes, i, len);
         else
-            i = version(s, bytes, i, len);
+            i = check_version(s, bytes, i, len);
         if (i == len) break;
         if (bytes[i] != (s->state == VERSION ? '\r' : ' ')) {
             *took = i;
@@ -173,19 +176,20 @@ static int first_line(strict *s, const char *bytes, size_t len, size_t *took)
     return 0;
 }
 
-int strict_head(strict *s, const char *bytes, size_t len, size_t *took)
+int framing_head(framing *s, const char *bytes, size_t len, size_t *took)
 {
     size_t first = 0, more = 0;
-    if (s->state == METHOD && whole_first(bytes, len, &first)) {
+    if (s->state == METHOD && skip_first_line(bytes, len, &first)) {
         s->state = LINE;
-        if (whole_lines(bytes, len, &first)) {
+        if (skip_lines(bytes, len, &first)) {
             s->state = HEAD_END;
             *took = first;
             return 0;
         }
     }
-    int status = s->state <= VERSION ? first_line(s, bytes, len, &first) : 0;
-    if (status == 0 && s->state > VERSION) status = lines(s, bytes + first, len - first, &more);
+    int status = s->state <= VERSION ? check_first_line(s, bytes, len, &first) : 0;
+    if (status == 0 && s->state > VERSION)
+        status = check_lines(s, bytes + first, len - first, &more);
     *took = first + more;
     return status;
 }
@@ -196,12 +200,12 @@ static int hex(char c)
     return (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
 }
 
-/* Checks one byte of the line with a chunk's size. */
-static int size_line(strict *s, char c, uint64_t most)
+/* Checks one byte of the line that has a chunk's size. */
+static int check_size_line(framing *s, char c, uint64_t most)
 {
     int digit = s->state == SIZE ? hex(c) : -1;
     if (digit >= 0) {
-        if (++s->digits > STRICT_DIGITS) return 400;
+        if (++s->digits > FRAMING_DIGITS) return 400;
         s->left = s->left << 4 | (unsigned)digit;
         return 0;
     }
@@ -211,14 +215,14 @@ static int size_line(strict *s, char c, uint64_t most)
         s->state = SIZE_LF;
     else if (s->state == SIZE && c != ';')
         return 400;
-    else if (!is_value((unsigned char)c) || ++s->line > STRICT_EXTENSION)
+    else if (!is_value((unsigned char)c) || ++s->line > FRAMING_EXTENSION)
         return 400;
     else
         s->state = EXTENSION;
     return 0;
 }
 
-static int size_end(strict *s, char c)
+static int check_size_end(framing *s, char c)
 {
     if (c != '\n') return 400;
     s->state = s->left ? DATA : LINE;
@@ -227,7 +231,7 @@ static int size_end(strict *s, char c)
     return 0;
 }
 
-static void data(strict *s, size_t len, size_t *i)
+static void skip_data(framing *s, size_t len, size_t *i)
 {
     size_t n = len - *i < s->left ? len - *i : (size_t)s->left;
     s->left -= n;
@@ -235,37 +239,37 @@ static void data(strict *s, size_t len, size_t *i)
     if (s->left == 0) s->state = DATA_CR;
 }
 
-static int trailers_of(strict *s, const char *bytes, size_t len, uint64_t most, size_t *i)
+static int check_trailers(framing *s, const char *bytes, size_t len, uint64_t most, size_t *i)
 {
     size_t took;
-    int status = lines(s, bytes + *i, len - *i, &took);
+    int status = check_lines(s, bytes + *i, len - *i, &took);
     s->line += (uint32_t)took;
     *i += took;
     return status ? status : s->line > most ? 431 : 0;
 }
 
-/* After the last trailer the state is HEAD_END, the same value as SIZE: the caller sees the end by
- * *took < len, or by llhttp. */
-int strict_chunks(
-    strict *s, const char *bytes, size_t len, uint64_t most, uint64_t trailers, size_t *took)
+/* After the last trailer the state is HEAD_END, which has the value of SIZE: the caller recognizes
+ * the end by *took < len, or llhttp reports it. */
+int framing_chunks(
+    framing *s, const char *bytes, size_t len, uint64_t most, uint64_t trailers, size_t *took)
 {
     size_t i = 0;
     int status = 0;
     while (i < len && status == 0) {
         if (s->state == DATA) {
-            data(s, len, &i);
+            skip_data(s, len, &i);
             continue;
         }
         if (s->state < SIZE) {
-            status = trailers_of(s, bytes, len, trailers, &i);
+            status = check_trailers(s, bytes, len, trailers, &i);
             if (s->state == HEAD_END) break;
             continue;
         }
         const char c = bytes[i];
         if (s->state == SIZE || s->state == EXTENSION)
-            status = size_line(s, c, most);
+            status = check_size_line(s, c, most);
         else if (s->state == SIZE_LF)
-            status = size_end(s, c);
+            status = check_size_end(s, c);
         else if (c != (s->state == DATA_CR ? '\r' : '\n'))
             status = 400;
         else

@@ -9,7 +9,7 @@ void history_init(history *h)
     h->distance = 1;
 }
 
-static void thin(history *h)
+static void halve_points(history *h)
 {
     for (size_t i = 0; i < HISTORY / 2; i++) h->points[i] = h->points[2 * i + 1];
     h->count = HISTORY / 2;
@@ -28,7 +28,7 @@ void history_tick(history *h, double at, uint64_t requests, double fill)
     h->before = requests;
     h->before_at = at;
     if (h->count == 0 || at - h->point_at >= h->distance * 0.999) {
-        if (h->count == HISTORY) thin(h);
+        if (h->count == HISTORY) halve_points(h);
         h->points[h->count++] =
             (point){ at, fill, per_second(requests - h->point_requests, at - h->point_at) };
         h->point_at = at;

@@ -1,26 +1,37 @@
-/* http.c - replies: status lines, header, body.  Knows what HTTP/1.1 requires of a reply; knows no
- * socket and no parser. */
+/* http.c - writes replies: status line, headers, body.  Knows what HTTP/1.1 requires of a reply;
+ * knows no socket and no parser. */
 #include "http.h"
 #include <stdio.h>
 
+/* why: X-Error if the caller of reply_status gives none. */
 static const struct {
     int status;
-    const char *reason;
-} reasons[] = { { 200, "OK" }, { 201, "Created" }, { 400, "Error Command" },
-    { 401, "Unauthorized" }, { 403, "Forbidden" }, { 404, "Not Found" }, { 408, "Request Timeout" },
-    { 409, "Conflict" }, { 413, "Content Too Large" }, { 414, "URI Too Long" },
-    { 415, "Unsupported Media Type" }, { 431, "Request Header Fields Too Large" },
-    { 500, "Internal Server Error" }, { 503, "Service Unavailable" },
-    { 507, "Insufficient Storage" }, { 0, "Unknown" } };
+    const char *reason, *why;
+} reasons[] = { { 200, "OK", NULL }, { 201, "Created", NULL },
+    { 400, "Error Command", "this path does not exist, or not with this method" },
+    { 401, "Unauthorized", "the token is missing or wrong" },
+    { 403, "Forbidden", "the request is not allowed" },
+    { 404, "Not Found", "no filter has this name" },
+    { 408, "Request Timeout", "the request did not arrive within --deadline" },
+    { 409, "Conflict", "the filter does not allow this" },
+    { 413, "Content Too Large", "the body is larger than --max-body" },
+    { 414, "URI Too Long", "the URL is longer than --max-url" },
+    { 415, "Unsupported Media Type", "the body is compressed (Content-Encoding)" },
+    { 431, "Request Header Fields Too Large", "the header is larger than --max-header" },
+    { 500, "Internal Server Error", "unexpected error" },
+    { 503, "Service Unavailable", "out of memory" },
+    { 507, "Insufficient Storage", "out of memory" }, { 0, "Unknown", "unexpected error" } };
 
-const char *http_reason(int status)
+static size_t row_of(int status)
 {
     size_t i = 0;
     while (reasons[i].status && reasons[i].status != status) i++;
-    return reasons[i].reason;
+    return i;
 }
 
-/* Control characters in a quoted value must not end the header line. */
+const char *http_reason(int status) { return reasons[row_of(status)].reason; }
+
+/* Appends the header X-Error.  Replaces control characters, which could end the header line. */
 static void add_why(reply *a, const char *why)
 {
     size_t at = strlen(a->more);
@@ -36,11 +47,12 @@ void reply_status(reply *a, int status, const char *why)
 {
     buffer_drop(&a->made);
     const char *reason = http_reason(status);
+    if (!why) why = reasons[row_of(status)].why;
     a->status = status;
     a->type = "text/plain";
     a->body = (text){ reason, strlen(reason) };
     if (why) add_why(a, why);
-    /* Clients of the older server compare the body of a 400; other bodies include the reason. */
+    /* Clients of the older server compare the body of a 400, so it is the reason phrase alone. */
     if (why && status != 400 && buffer_print(&a->made, "%s: %s", reason, why))
         a->body = (text){ a->made.ptr, a->made.len };
 }

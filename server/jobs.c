@@ -4,48 +4,51 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* At most MOST_NEW of the threads work for filters that are not open yet: new connections to Redis
- * may hang while Redis answers on the open ones. */
-enum { THREADS_MAX = 64, MOST_NEW = 32, BUCKETS = 256 };
-enum { HANGS = 500, BEAT = 50 }; /* ms */
-enum { SMALL = 1024 };           /* bytes; smaller jobs are not counted in --max-buffered */
+/* At most UNOPENED_MAX of the threads work for filters that are not open yet: new connections to
+ * Redis may hang while open ones are answered. */
+enum { THREADS_MAX = 64, UNOPENED_MAX = 32, BUCKETS = 256 };
+enum { HANG_MS = 500, PROBE_MS = 50 }; /* ms */
 
-/* The jobs of one name; freed when the last one is done. */
-typedef struct turn {
-    struct turn *next, *next_ready; /* next in the hash table's bucket; next in `ready` */
+/* The jobs of one name, done one after the other.  Freed with the last job. */
+typedef struct name_queue {
+    /* next queue in the hash table's bucket; next queue in `ready` */
+    struct name_queue *next, *next_ready;
     job *first, *last;
     size_t len;
-    uint64_t since; /* ms: when its first job became the first */
-    bool open;      /* was the filter open when the first job came?            */
+    uint64_t since; /* ms: when the present first job came to the head of the queue */
+    bool open;      /* true if the filter was open when the first job was queued */
     char name[NAME_BYTES + 1];
-} turn;
+} name_queue;
 
 struct pool {
     pthread_mutex_t lock;
-    pthread_cond_t more, less;   /* signalled when a job was queued; when a thread finished one */
-    pthread_cond_t probe_wanted; /* signalled when a job was queued and `rests` is set */
-    turn *buckets[BUCKETS], *ready[2], *last_ready[2]; /* ready[1]: names whose filter is open */
+    /* job_queued: a job was queued.  job_ended: a job ended or the probe was answered */
+    pthread_cond_t job_queued, job_ended;
+    pthread_cond_t probe_wanted; /* a job was queued while probe_sleeps is set */
+    /* ready[1]: queues of open filters; ready[0]: others */
+    name_queue *buckets[BUCKETS], *ready[2], *last_ready[2];
     pthread_t thread[THREADS_MAX], probe;
-    worker self[THREADS_MAX];                       /* each thread's worker, without connections */
-    unsigned threads, idle, busy, busy_new, nready; /* nready: turns in ready */
-    bool stop, beats, rests;                        /* rests: the probe waits for a job */
-    bool looking;                                   /* atomic: a jobs_look is queued or runs */
-    uint64_t asked; /* atomic: ms when the probe was sent; 0 = answered */
-    bool late;      /* atomic: the last probe took too long */
+    worker self[THREADS_MAX]; /* the worker structure of each thread, without connections */
+    unsigned threads, idle, busy, busy_unopened,
+        ready_count;                    /* ready_count: queues in both lists `ready` */
+    bool stop, has_probe, probe_sleeps; /* probe_sleeps: the probe's thread waits for a job */
+    bool refreshing;                    /* atomic: a refresh is queued or runs */
+    uint64_t probe_sent;                /* atomic: ms when the probe was sent; 0: it was answered */
+    bool probe_late;                    /* atomic: the last probe took HANG_MS or timed out */
 };
 
-/* ---- turns ---- */
-static turn **find_turn(pool *p, text name)
+/* ---- queues ---- */
+static name_queue **find_queue(pool *p, text name)
 {
     uint32_t h = 2166136261u;
     for (size_t i = 0; i < name.len; i++) h = (h ^ (unsigned char)name.ptr[i]) * 16777619u;
-    turn **at = &p->buckets[h % BUCKETS];
+    name_queue **at = &p->buckets[h % BUCKETS];
     while (*at && ((*at)->len != name.len || memcmp((*at)->name, name.ptr, name.len)))
         at = &(*at)->next;
     return at;
 }
 
-static void make_ready(pool *p, turn *t)
+static void add_ready(pool *p, name_queue *t)
 {
     t->next_ready = NULL;
     if (p->ready[t->open])
@@ -53,37 +56,37 @@ static void make_ready(pool *p, turn *t)
     else
         p->ready[t->open] = t;
     p->last_ready[t->open] = t;
-    p->nready++;
+    p->ready_count++;
 }
 
-static turn **next_ready(pool *p)
+static name_queue **next_ready(pool *p)
 {
     if (p->ready[true]) return &p->ready[true];
-    return p->ready[false] && p->busy_new < MOST_NEW ? &p->ready[false] : NULL;
+    return p->ready[false] && p->busy_unopened < UNOPENED_MAX ? &p->ready[false] : NULL;
 }
 
-static void end_turn(pool *p, turn *t)
+static void finish_queue(pool *p, name_queue *t)
 {
     if (t->first) {
         t->since = clock_ms();
-        make_ready(p, t);
+        add_ready(p, t);
         return;
     }
-    turn **at = find_turn(p, (text){ t->name, t->len });
+    name_queue **at = find_queue(p, (text){ t->name, t->len });
     *at = t->next;
     free(t);
 }
 
 static bool queue(pool *p, job *j, text name, bool open)
 {
-    turn **at = find_turn(p, name), *t = *at;
+    name_queue **at = find_queue(p, name), *t = *at;
     if (!t) {
         if (!(t = *at = calloc(1, sizeof *t))) return false;
         memcpy(t->name, name.ptr, name.len);
         t->len = name.len;
         t->since = clock_ms();
         t->open = open;
-        make_ready(p, t);
+        add_ready(p, t);
     }
     j->next = NULL;
     if (t->first)
@@ -95,22 +98,23 @@ static bool queue(pool *p, job *j, text name, bool open)
 }
 
 /* ---- threads ---- */
-static void look(worker *w)
+static void refresh(worker *w)
 {
     server *s = w->s;
     bf_state st = { 0 };
     bf_set_nowait(true); /* a locked filter must not delay the others */
     filters_refresh(&s->fs);
-    served *f = filters_known(&s->fs, TEXT(""), false);
+    served *f = filters_get_open(&s->fs, TEXT(""), false);
     int rc = f ? filter_state(f, &st, NULL) : -1;
-    if (f) filters_done(f);
+    if (f) filters_release(f);
     bf_set_nowait(false);
     history_tick(&s->history, (double)(clock_ms() - s->started) / 1000, stats_requests(s),
         rc < 0 ? -1 : st.fill);
 }
 
-/* The worker takes the complete list, so only its first job must wake the worker. */
-static void hand_back(job *j)
+/* Returns a job to its worker.  A worker takes all ended jobs at once, so only the first of them
+ * must wake it. */
+static void return_job(job *j)
 {
     const uint64_t one = 1;
     worker *w = j->w;
@@ -120,28 +124,29 @@ static void hand_back(job *j)
     } while (!__atomic_compare_exchange_n(
         &w->done, &before, j, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
     if (!before && write(w->wake, &one, sizeof one) < 0)
-        return; /* the counter is at its limit, so the worker will wake up anyway */
+        return; /* the event counter is at its limit: the worker wakes up anyway */
 }
 
-/* If only hold_reply() finds no room, the job is not started again: the request was carried out. */
-static void do_job(worker *w, job *j)
+/* Runs a job and returns it to its worker.  j->missing asks the worker to make room and to start
+ * the job again.  budget_reply() does not set it: then the request has been carried out. */
+static void run_job(worker *w, job *j)
 {
     if (!j->w) {
-        look(w);
-        __atomic_store_n(&w->s->pool->looking, false, __ATOMIC_RELEASE);
+        refresh(w);
+        __atomic_store_n(&w->s->pool->refreshing, false, __ATOMIC_RELEASE);
         free(j);
         return;
     }
     if (!__atomic_load_n(&j->dropped, __ATOMIC_ACQUIRE)) {
-        w->room = j->room;
-        w->lacked = 0;
+        w->reserved = j->reserved;
+        w->missing = 0;
         route_in_job(w, &j->q, &j->a);
-        j->lacked = w->lacked;
-        hold_reply(w, &j->a);
-        unhold(w, w->room);
-        w->room = j->room = 0;
+        j->missing = w->missing;
+        budget_reply(w, &j->a);
+        budget_release(w, w->reserved);
+        w->reserved = j->reserved = 0;
     }
-    hand_back(j);
+    return_job(j);
 }
 
 static void *run_jobs(void *self)
@@ -151,34 +156,35 @@ static void *run_jobs(void *self)
     pthread_mutex_lock(&p->lock);
     for (;;) {
         p->idle++;
-        turn **first;
-        while (!(first = next_ready(p)) && !p->stop) pthread_cond_wait(&p->more, &p->lock);
+        name_queue **first;
+        while (!(first = next_ready(p)) && !p->stop) pthread_cond_wait(&p->job_queued, &p->lock);
         p->idle--;
         if (p->stop) break;
-        turn *t = *first;
+        name_queue *t = *first;
         job *j = t->first;
         *first = t->next_ready;
-        p->nready--;
+        p->ready_count--;
         t->first = j->next;
         p->busy++;
-        p->busy_new += !t->open;
+        p->busy_unopened += !t->open;
         pthread_mutex_unlock(&p->lock);
-        do_job(w, j);
+        run_job(w, j);
         pthread_mutex_lock(&p->lock);
         p->busy--;
-        p->busy_new -= !t->open;
-        end_turn(p, t);
-        if (p->nready) pthread_cond_signal(&p->more);
-        pthread_cond_broadcast(&p->less);
+        p->busy_unopened -= !t->open;
+        finish_queue(p, t);
+        if (p->ready_count) pthread_cond_signal(&p->job_queued);
+        pthread_cond_broadcast(&p->job_ended);
     }
     pthread_mutex_unlock(&p->lock);
     return NULL;
 }
 
-/* Starts a thread if fewer are idle than turns are queued, because a job may take minutes. */
+/* Starts a thread if fewer threads are idle than queues are ready, because a job may take minutes.
+ */
 static bool start_thread(pool *p, server *s)
 {
-    if (p->idle > p->nready || p->threads == THREADS_MAX) return true;
+    if (p->idle > p->ready_count || p->threads == THREADS_MAX) return true;
     worker *w = &p->self[p->threads];
     *w = (worker){ .s = s, .may_block = true, .decoded = malloc(s->o.max_url) };
     if (w->decoded && pthread_create(&p->thread[p->threads], NULL, run_jobs, w) == 0) {
@@ -189,35 +195,36 @@ static bool start_thread(pool *p, server *s)
     return p->threads > 0;
 }
 
-static bool submit(server *s, job *j, text name)
+bool jobs_submit(server *s, job *j, text name)
 {
     pool *p = s->pool;
-    const bool open = filters_has_open(&s->fs, name); /* of "?metrics" and the like: false */
+    /* false for "?metrics" and other queues without a filter */
+    const bool open = filters_has_open(&s->fs, name);
     pthread_mutex_lock(&p->lock);
     const bool ok = !p->stop && start_thread(p, s) && queue(p, j, name, open);
-    if (ok) pthread_cond_signal(&p->more);
-    if (ok && p->rests) pthread_cond_signal(&p->probe_wanted);
+    if (ok) pthread_cond_signal(&p->job_queued);
+    if (ok && p->probe_sleeps) pthread_cond_signal(&p->probe_wanted);
     pthread_mutex_unlock(&p->lock);
     return ok;
 }
 
 /* ---- the probe ---- */
-static bool ask(const server *s, bf_filter **f, bf_error *err)
+static bool probe_redis(const server *s, bf_filter **f, bf_error *err)
 {
     const text name = TEXT(DEFAULT_NAME);
     char *storage;
-    if (*f) return bf_test(*f, "0", 1, err) >= 0; /* "0" is a key in every scheme */
+    if (*f) return bf_test(*f, "0", 1, err) >= 0; /* every scheme accepts the key "0" */
     if (stored_at(&s->fs, name, &storage, err) < 0) return false;
-    *f = stored_open(&s->fs, name, storage, err);
+    *f = stored_open(&s->fs, name, storage, NULL, err);
     free(storage);
     return *f != NULL;
 }
 
-static void nap(pool *p, pthread_cond_t *until)
+static void wait_short(pool *p, pthread_cond_t *until)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    t.tv_nsec += BEAT * 1000000L;
+    t.tv_nsec += PROBE_MS * 1000000L;
     if (t.tv_nsec >= 1000000000) {
         t.tv_nsec -= 1000000000;
         t.tv_sec++;
@@ -225,43 +232,44 @@ static void nap(pool *p, pthread_cond_t *until)
     pthread_cond_timedwait(until, &p->lock, &t);
 }
 
-/* Any reply that comes in time shows that Redis answers, also an error.  A time-out does not,
- * however soon it is reported: after a first one the core reports more of them without asking
- * Redis. */
+/* Sends Redis a command and measures the time.  Any reply in time shows that Redis answers, even an
+ * error.  A time-out shows that it does not, even if it comes soon: after a first time-out the core
+ * reports more of them for a while without sending anything. */
 static void send_probe(server *s, bf_filter **f)
 {
     pool *p = s->pool;
     const uint64_t began = clock_ms();
-    __atomic_store_n(&p->asked, began, __ATOMIC_RELEASE);
+    __atomic_store_n(&p->probe_sent, began, __ATOMIC_RELEASE);
     bf_error err = { 0 };
-    if (!ask(s, f, &err)) {
+    if (!probe_redis(s, f, &err)) {
         bf_close(*f);
         *f = NULL;
     }
-    const bool late = clock_ms() - began >= HANGS || err.sys_errno == ETIMEDOUT;
-    __atomic_store_n(&p->late, late, __ATOMIC_RELEASE);
-    __atomic_store_n(&p->asked, 0, __ATOMIC_RELEASE);
+    const bool probe_late = clock_ms() - began >= HANG_MS || err.sys_errno == ETIMEDOUT;
+    __atomic_store_n(&p->probe_late, probe_late, __ATOMIC_RELEASE);
+    __atomic_store_n(&p->probe_sent, 0, __ATOMIC_RELEASE);
 }
 
-/* The probe's thread.  Waits BEAT ms before each probe, so jobs that end sooner cause none. */
-static void *beat(void *self)
+/* The probe's thread.  Waits PROBE_MS before each probe, so that a job that ends sooner causes
+ * none. */
+static void *run_probe(void *self)
 {
     server *s = self;
     pool *p = s->pool;
     bf_filter *f = NULL;
     pthread_mutex_lock(&p->lock);
     while (!p->stop) {
-        p->rests = !p->busy && !p->nready && !p->late;
-        if (p->rests) {
+        p->probe_sleeps = !p->busy && !p->ready_count && !p->probe_late;
+        if (p->probe_sleeps) {
             pthread_cond_wait(&p->probe_wanted, &p->lock);
-            p->rests = false;
+            p->probe_sleeps = false;
         }
-        if (!p->stop) nap(p, &p->probe_wanted);
-        if (p->stop || (!p->busy && !p->nready && !p->late)) continue;
+        if (!p->stop) wait_short(p, &p->probe_wanted);
+        if (p->stop || (!p->busy && !p->ready_count && !p->probe_late)) continue;
         pthread_mutex_unlock(&p->lock);
         send_probe(s, &f);
         pthread_mutex_lock(&p->lock);
-        pthread_cond_broadcast(&p->less);
+        pthread_cond_broadcast(&p->job_ended);
     }
     pthread_mutex_unlock(&p->lock);
     bf_close(f);
@@ -271,27 +279,28 @@ static void *beat(void *self)
 bool jobs_hang(const server *s)
 {
     const pool *p = s->pool;
-    const uint64_t asked = __atomic_load_n(&p->asked, __ATOMIC_ACQUIRE);
-    return __atomic_load_n(&p->late, __ATOMIC_ACQUIRE) || (asked && clock_ms() - asked >= HANGS);
+    const uint64_t probe_sent = __atomic_load_n(&p->probe_sent, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&p->probe_late, __ATOMIC_ACQUIRE) ||
+           (probe_sent && clock_ms() - probe_sent >= HANG_MS);
 }
 
-/* The probe may hang on a new connection while an open filter's connection is answered. */
+/* An open filter has a connection of its own, so it hangs only if one of its jobs takes HANG_MS. */
 bool jobs_hang_for(server *s, const request *q)
 {
     char room[NAME_ROOM];
-    const text name = route_turn(q, room);
+    const text name = route_queue(q, room);
     pool *p = s->pool;
     if (!jobs_hang(s)) return false;
     if (!filters_has_open(&s->fs, name)) return true;
     pthread_mutex_lock(&p->lock);
-    const turn *t = *find_turn(p, name);
-    const bool hangs = t && clock_ms() - t->since >= HANGS;
+    const name_queue *t = *find_queue(p, name);
+    const bool hangs = t && clock_ms() - t->since >= HANG_MS;
     pthread_mutex_unlock(&p->lock);
     return hangs;
 }
 
 /* ---- life ---- */
-/* Monotonic, so that a change of the real-time clock does not prolong nap(). */
+/* Uses the monotonic clock, so that setting the real-time clock does not prolong wait_short(). */
 static void init_cond(pthread_cond_t *c)
 {
     pthread_condattr_t attr;
@@ -306,32 +315,32 @@ bool jobs_open(server *s)
     pool *p = s->pool = calloc(1, sizeof *p);
     if (!p) return false;
     pthread_mutex_init(&p->lock, NULL);
-    init_cond(&p->more);
-    init_cond(&p->less);
+    init_cond(&p->job_queued);
+    init_cond(&p->job_ended);
     init_cond(&p->probe_wanted);
-    p->beats = s->fs.remote && pthread_create(&p->probe, NULL, beat, s) == 0;
-    return p->beats || !s->fs.remote;
+    p->has_probe = s->fs.remote && pthread_create(&p->probe, NULL, run_probe, s) == 0;
+    return p->has_probe || !s->fs.remote;
 }
 
 bool jobs_stop(server *s, uint64_t until)
 {
     pool *p = s->pool;
-    bool through = true;
+    bool ended = true;
     pthread_mutex_lock(&p->lock);
     p->stop = true;
-    pthread_cond_broadcast(&p->more);
+    pthread_cond_broadcast(&p->job_queued);
     pthread_cond_broadcast(&p->probe_wanted);
-    while (
-        (p->busy || __atomic_load_n(&p->asked, __ATOMIC_ACQUIRE)) && (through = clock_ms() < until))
-        nap(p, &p->less);
+    while ((p->busy || __atomic_load_n(&p->probe_sent, __ATOMIC_ACQUIRE)) &&
+           (ended = clock_ms() < until))
+        wait_short(p, &p->job_ended);
     pthread_mutex_unlock(&p->lock);
-    return through;
+    return ended;
 }
 
-static void drop_turns(pool *p)
+static void free_queues(pool *p)
 {
     for (size_t i = 0; i < BUCKETS; i++)
-        for (turn *t = p->buckets[i], *next; t; t = next) {
+        for (name_queue *t = p->buckets[i], *next; t; t = next) {
             next = t->next;
             for (job *j; (j = t->first);) {
                 t->first = j->next;
@@ -349,152 +358,25 @@ void jobs_close(server *s)
         pthread_join(p->thread[i], NULL);
         free(p->self[i].decoded);
     }
-    if (p->beats) pthread_join(p->probe, NULL);
-    drop_turns(p);
+    if (p->has_probe) pthread_join(p->probe, NULL);
+    free_queues(p);
     pthread_mutex_destroy(&p->lock);
-    pthread_cond_destroy(&p->more);
-    pthread_cond_destroy(&p->less);
+    pthread_cond_destroy(&p->job_queued);
+    pthread_cond_destroy(&p->job_ended);
     pthread_cond_destroy(&p->probe_wanted);
     free(p);
     s->pool = NULL;
 }
 
-/* Does nothing if the job of the last call has not ended. */
-void jobs_look(server *s)
+/* Queues a job that calls refresh(), unless the job of the last call has not ended or Redis hangs.
+ */
+void jobs_refresh(server *s)
 {
     pool *p = s->pool;
     if (s->fs.remote && jobs_hang(s)) return;
-    if (__atomic_exchange_n(&p->looking, true, __ATOMIC_ACQUIRE)) return;
+    if (__atomic_exchange_n(&p->refreshing, true, __ATOMIC_ACQUIRE)) return;
     job *j = calloc(1, sizeof *j);
-    if (j && submit(s, j, TEXT("?look"))) return;
-    __atomic_store_n(&p->looking, false, __ATOMIC_RELEASE);
+    if (j && jobs_submit(s, j, TEXT("?refresh"))) return;
+    __atomic_store_n(&p->refreshing, false, __ATOMIC_RELEASE);
     free(j);
-}
-
-/* ---- the worker's side ---- */
-/* Copies what the request points to.  A body on the heap is not copied: take_body() moves it. */
-static bool copy_request(job *j, const request *q, const buffer *body)
-{
-    const size_t target = q->target.len, type = q->type.len;
-    if (!buffer_add(&j->text, q->target.ptr, target) || !buffer_add(&j->text, q->type.ptr, type))
-        return false;
-    if (!body->cap && q->body.len && !buffer_add(&j->body, q->body.ptr, q->body.len)) return false;
-    const char *bytes = body->cap ? body->ptr : j->body.ptr;
-    j->q = (request){ .method = q->method,
-        .head = q->head,
-        .keep_alive = q->keep_alive,
-        .old = q->old,
-        .target = { j->text.ptr, target },
-        .path = { j->text.ptr + (q->path.ptr - q->target.ptr), q->path.len },
-        .type = { j->text.ptr + target, type },
-        .body = { bytes ? bytes : "", q->body.len } };
-    return true;
-}
-
-static void take_body(job *j, request_in *x)
-{
-    if (!x->body.cap) return;
-    j->body = x->body;
-    j->held += x->body.cap;
-    x->held -= x->body.cap;
-    x->body = (buffer){ 0 };
-}
-
-job *job_start(worker *w, conn *c, const request *q, reply *a, uint64_t began, const char **why)
-{
-    request_in *x = &w->asked;
-    char name[NAME_ROOM];
-    job *j = calloc(1, sizeof *j);
-    *why = "out of memory";
-    if (!j || !copy_request(j, q, &x->body)) goto fail;
-    j->w = w;
-    j->c = c;
-    j->began = began;
-    j->whole = route_is_whole(&j->q);
-    const uint64_t copied = (j->text.cap > SMALL ? j->text.cap : 0) + j->body.cap;
-    if (!hold(w, copied)) {
-        *why = HELD_FULL;
-        goto fail;
-    }
-    j->held = copied;
-    take_body(j, x);
-    j->a = *a;
-    j->a.defer = false;
-    *a = (reply){ 0 };
-    if (submit(w->s, j, route_turn(&j->q, name))) return j;
-fail:
-    if (j) job_free(j);
-    return NULL;
-}
-
-bool job_again(worker *w, job *j)
-{
-    char name[NAME_ROOM];
-    const uint64_t lacked = j->lacked;
-    j->lacked = 0;
-    if (!lacked || j->again || !hold_beside(w, lacked, j->held)) return false;
-    unhold(w, j->a.held);
-    buffer_drop(&j->a.made);
-    j->a = (reply){ 0 };
-    j->room = lacked;
-    j->again = true;
-    j->done = false;
-    if (submit(w->s, j, route_turn(&j->q, name))) return true;
-    j->done = true;
-    reply_status(&j->a, 503, HELD_FULL);
-    return false;
-}
-
-/* Called once per job, because nothing is read from a waiting connection. */
-bool job_keep_input(worker *w, job *j, const char *bytes, size_t len)
-{
-    if (!hold(w, len + INPUT_MORE)) return false;
-    if (buffer_add(&j->input, bytes, len)) return true;
-    unhold(w, len + INPUT_MORE);
-    return false;
-}
-
-buffer job_input(job *j)
-{
-    const buffer input = j->input;
-    j->input = (buffer){ 0 };
-    return input;
-}
-
-void job_leave(job *j)
-{
-    j->c = NULL;
-    __atomic_store_n(&j->dropped, true, __ATOMIC_RELEASE);
-}
-
-void job_free(job *j)
-{
-    if (j->w) unhold(j->w, j->held + j->room + j->a.held + input_held(&j->input));
-    buffer_drop(&j->text);
-    buffer_drop(&j->body);
-    buffer_drop(&j->input);
-    buffer_drop(&j->a.made);
-    free(j);
-}
-
-void jobs_deliver(worker *w)
-{
-    job *j = __atomic_exchange_n(&w->done, NULL, __ATOMIC_ACQUIRE);
-    for (job *next; j; j = next) {
-        next = j->next;
-        if (j->c) {
-            j->done = true;
-            conn_answered(w, j->c);
-        } else
-            job_free(j);
-    }
-}
-
-void jobs_forget(worker *w)
-{
-    for (job *j = w->done, *next; j; j = next) {
-        next = j->next;
-        job_free(j);
-    }
-    w->done = NULL;
 }

@@ -1,23 +1,22 @@
-/* jobs.h - requests that may take long: those that need Redis, that open, create or delete a
- * filter, or that read or write a complete one.  Threads of their own do them, because a worker is
- * one thread for thousands of connections and must never wait.
+/* jobs.h - requests that may wait: for Redis, for a lock, for a disk, or because they open, create,
+ * delete, send or receive a complete filter.  Other threads than the workers carry them out: a
+ * worker is one thread for thousands of connections and must never wait.
  *
- *   worker --job_start--> turns (a queue for each name) --> a thread --> worker.done
- * --jobs_deliver--> the connection
+ *   worker --job_start--> queue of the name --> thread --> worker.done --jobs_deliver--> worker
  *
- * Jobs of one name are done one after the other, those of different names in parallel: many
- * requests for one unknown name query Redis one at a time, and a slow name keeps one thread.  A
- * connection whose request is a job is WAITING: nothing is read from it until the reply is there.
+ * Jobs of one name run one after the other, jobs of different names in parallel.  So many requests
+ * for one unknown name query Redis one at a time, and a slow name occupies one thread.  While a job
+ * runs, its connection is WAITING: nothing is read from it.
  *
- * While jobs wait for Redis, another thread sends Redis a small command every BEAT ms (the probe).
- * If Redis does not reply within HANGS ms it hangs: requests that wait are answered 503, and new
- * ones get 503 immediately, until Redis replies again.  Exceptions: an open filter has a connection
- * of its own, and its requests get 503 only after HANGS ms; a request about a complete filter may
- * itself be what keeps Redis busy, and waits for the URL's time-out.
+ * While jobs wait for Redis, a further thread sends Redis a small command every PROBE_MS ms (the
+ * probe).  If Redis does not reply within HANG_MS ms, it hangs: waiting requests are answered 503,
+ * and new ones get 503 immediately, until Redis replies again.  Two exceptions: an open filter has
+ * a connection of its own, and its requests get 503 only after HANG_MS ms; a request about a
+ * complete filter may itself keep Redis busy, and waits until the time-out of the URL.
  *
- * The memory of jobs counts in --max-buffered.  Only a worker can close idle clients, its own ones:
- * a job that finds no room returns to its worker without having done anything, and is started a
- * second time if the worker made room. */
+ * The memory of jobs counts in --max-buffered.  Only a worker can close idle clients.  So a job
+ * that finds no room returns to its worker without having done anything; if the worker can make
+ * room, it starts the job a second time. */
 #ifndef BFD_JOBS_H
 #define BFD_JOBS_H
 #include "http.h"
@@ -31,17 +30,18 @@ struct server;
 
 struct job {
     job *next;
-    struct worker *w;            /* the worker of its connection; NULL: jobs_look, which has none */
-    struct conn *c;              /* NULL: answered or closed; only the worker uses it      */
-    bool dropped;                /* atomic: its client is gone; skip it unless it has begun */
-    bool done;                   /* its reply is complete; only the worker uses it */
-    request q;                   /* points into text and body                              */
-    buffer text, body, input;    /* input: what the client sent after this request         */
-    uint64_t held, lacked, room; /* bytes: counted in server.buffered; that were missing; reserved
-                                    for the second start */
-    uint64_t began;              /* ns, for the log */
-    bool whole;                  /* about a complete filter */
-    bool again;                  /* it was started a second time */
+    struct worker *w; /* the worker of the connection; NULL: a job of jobs_refresh */
+    struct conn *c;   /* NULL: the connection was answered or closed.  Used by the worker only */
+    bool dropped;     /* atomic: the client is gone; the job is skipped unless it has begun */
+    bool done;        /* the reply is complete.  Used by the worker only */
+    request q;        /* points into text and body */
+    buffer text, body, input; /* input: what the client sent after this request */
+    /* bytes counted in server.buffered; bytes that could not be reserved; bytes reserved for the
+     * second start */
+    uint64_t held, missing, reserved;
+    uint64_t began;    /* ns on the monotonic clock, for the log */
+    bool whole_filter; /* the request is about a complete filter */
+    bool restarted;    /* the job was started a second time */
     reply a;
 };
 
@@ -49,21 +49,27 @@ bool jobs_open(struct server *s);
 /* Waits for the jobs that run.  Returns false if some have not ended at `until` (ms). */
 bool jobs_stop(struct server *s, uint64_t until);
 void jobs_close(struct server *s);
-bool jobs_hang(const struct server *s); /* Does Redis hang? */
-/* The same for this request: an open filter hangs only if its own jobs do. */
+bool jobs_hang(const struct server *s); /* True if Redis hangs. */
+/* Queues the job under this name.  Returns false if it is too late or no thread can start. */
+bool jobs_submit(struct server *s, job *j, text name);
+/* True if Redis hangs for this request.  An open filter hangs only if its own jobs do. */
 bool jobs_hang_for(struct server *s, const request *q);
-void jobs_look(struct server *s); /* Called once a second: refreshes the list, records the fill. */
+/* Called once a second: refreshes the list of filters and records the fill. */
+void jobs_refresh(struct server *s);
 
-/* For workers.  The job takes over the present request's body, the bytes counted for it, and *a,
- * the reply as far as the worker came.  NULL: *why says why. */
+/* ---- job.c ---- */
+/* Called by workers.  Starts a job for the request.  The job takes over the request's body, the
+ * bytes counted for it, and *a, the reply so far.  NULL: *why has the reason. */
 job *job_start(
     struct worker *w, struct conn *c, const request *q, reply *a, uint64_t began, const char **why);
-/* True if the job found too little room, the worker made some, and the job was started again. */
-bool job_again(struct worker *w, job *j);
+/* Called by workers for a job that has ended.  If the job could not reserve enough memory and the
+ * worker can, starts the job again and returns true.  Does that once per job. */
+bool job_restart(struct worker *w, job *j);
 bool job_keep_input(struct worker *w, job *j, const char *bytes, size_t len);
-buffer job_input(job *j); /* the caller frees it and subtracts input_held() */
-void job_leave(job *j);   /* its connection was answered or closed                  */
-void job_free(job *j);    /* after it was delivered                                 */
+/* Moves the input out; the caller calls budget_release(input_cost()) and frees it. */
+buffer job_input(job *j);
+void job_abandon(job *j); /* Detaches the job from its connection, which was answered or closed. */
+void job_free(job *j);    /* Called after the job has ended. */
 void jobs_deliver(struct worker *w);
-void jobs_forget(struct worker *w); /* after the worker's end                                 */
+void jobs_drop_done(struct worker *w); /* Frees the jobs that ended after their worker. */
 #endif

@@ -1,5 +1,5 @@
-/* key_ops.c - adds, tests, removes and counts keys, one in a URL or many in a body.  Knows how long
- * a batch a worker may do; paths are routes.c's business. */
+/* key_ops.c - adds, tests, removes and counts keys: one key in a URL or many in a body.  Decides
+ * how large a batch a worker handles itself; routes.c parses the paths. */
 #include "key_ops.h"
 #include "keys.h"
 #include <stdio.h>
@@ -11,19 +11,20 @@ enum { STEPS = 1 << 24, SLOW = 8 };
 /* ---- one key ---- */
 static bool is_of_counters(verb v) { return v == VERB_REMOVE || v == VERB_COUNT; }
 
-/* In a worker BF_EBUSY defers the request to a job.  Removing from a filter without counters is a
- * conflict. */
-static void cannot(worker *w, const served *f, verb v, reply *a, int code, bf_error *err)
+/* Replies with an error of the core.  In a worker BF_EBUSY defers the request to a job.  Removing
+ * from a filter without counters is a 409. */
+static void reply_key_error(worker *w, const served *f, verb v, reply *a, int code, bf_error *err)
 {
     if (code == BF_EBUSY && !w->may_block)
         a->defer = true;
     else if (code == BF_ENOTSUP && is_of_counters(v) && !f->counts)
-        conflict(w, name_of(f), a, BF_EMISMATCH, err);
+        reply_conflict(w, name_of(f), a, BF_EMISMATCH, err);
     else
-        fail_on(w, f, a, code, err);
+        reply_filter_error(w, f, a, code, err);
 }
 
-/* Only a job lets a filter grow; it first claims the bytes from --max-total. */
+/* Calls the core once.  Only a job lets a filter grow: before that it reserves the bytes in
+ * --max-total. */
 static int64_t change_or_test(
     worker *w, served *f, verb v, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
@@ -38,19 +39,19 @@ static int64_t change_or_test(
     return rc;
 }
 
-/* Counts n keys, `yes` of them new, present or removed. */
-static void tally_all(served *f, verb v, uint64_t n, uint64_t yes)
+/* Updates the filter's counters for n keys, of which `yes` were new, present or removed. */
+static void count_keys(served *f, verb v, uint64_t n, uint64_t yes)
 {
     if (v == VERB_REMOVE) {
-        tally(&f->removed, yes);
+        counter_add(&f->removed, yes);
         return;
     }
-    tally(v == VERB_ADD ? &f->adds : &f->hits, v == VERB_ADD ? n : yes);
-    tally(v == VERB_ADD ? &f->added : &f->misses, v == VERB_ADD ? yes : n - yes);
-    if (v == VERB_ADD) filters_watch(f, yes);
+    counter_add(v == VERB_ADD ? &f->adds : &f->hits, v == VERB_ADD ? n : yes);
+    counter_add(v == VERB_ADD ? &f->added : &f->misses, v == VERB_ADD ? yes : n - yes);
+    if (v == VERB_ADD) filters_count_new(f, yes);
 }
 
-static void tell(reply *a, verb v, int answer)
+static void reply_answer(reply *a, verb v, int answer)
 {
     if (v == VERB_COUNT) {
         if (!buffer_print(&a->made, "%d", answer))
@@ -67,7 +68,7 @@ static void tell(reply *a, verb v, int answer)
         reply_text(a, TEXT("ok"));
 }
 
-static void key_on(worker *w, served *f, const call *c, reply *a)
+static void single_on(worker *w, served *f, const call *c, reply *a)
 {
     bf_error err;
     uint8_t answer = 0;
@@ -77,27 +78,28 @@ static void key_on(worker *w, served *f, const call *c, reply *a)
     if (rc < 0) {
         a->serial = f->serial;
         a->half = answer;
-        cannot(w, f, c->verb, a, (int)rc, &err);
+        reply_key_error(w, f, c->verb, a, (int)rc, &err);
         return;
     }
     if (c->verb == VERB_TEST) answer = rc > 0;
-    tally_all(f, c->verb, 1, answer != 0);
-    tell(a, c->verb, answer);
+    count_keys(f, c->verb, 1, answer != 0);
+    reply_answer(a, c->verb, answer);
 }
 
-void one_key(worker *w, text name, text raw, verb v, reply *a)
+void key_single(worker *w, text name, text raw, verb v, reply *a)
 {
     call c = { .verb = v, .one = true };
     if (!keys_decode(raw, w->decoded, &c.key)) {
         reply_status(a, 400, "a % must be followed by two hexadecimal digits");
         return;
     }
-    with(w, name, key_on, &c, a);
+    with_filter(w, name, single_on, &c, a);
 }
 
 /* ---- many keys ---- */
-/* Processes n keys and appends their answers. */
-static bool answer_keys(worker *w, served *f, verb v, const bf_key *keys, size_t n, reply *a)
+/* Processes n keys and appends their answers to a->made.  Returns false if it set a->defer or a
+ * status. */
+static bool process_keys(worker *w, served *f, verb v, const bf_key *keys, size_t n, reply *a)
 {
     uint8_t before[BF_BATCH_SIZE_MAX];
     bf_error err;
@@ -115,13 +117,13 @@ static bool answer_keys(worker *w, served *f, verb v, const bf_key *keys, size_t
     for (size_t i = 0; v != VERB_COUNT && i < done; i++) each[i] |= '0';
     a->made.len += done;
     a->half = partly && v == VERB_ADD ? n - done : 0;
-    if (rc < 0) cannot(w, f, v, a, (int)rc, &err);
+    if (rc < 0) reply_key_error(w, f, v, a, (int)rc, &err);
     return rc >= 0;
 }
 
 /* Processes the keys of a batch that have no answer in a->made yet.  Returns false if it set
  * a->defer or a status. */
-static bool answer_all(worker *w, served *f, const call *c, verb v, reply *a)
+static bool process_batch(worker *w, served *f, const call *c, verb v, reply *a)
 {
     bf_key keys[BF_BATCH_SIZE_MAX];
     const size_t most = bf_batch_size(f->f);
@@ -129,23 +131,23 @@ static bool answer_all(worker *w, served *f, const call *c, verb v, reply *a)
     for (size_t done = 0, n; done < a->made.len; done += n)
         n = keys_next(c->form, &rest, keys, a->made.len - done < most ? a->made.len - done : most);
     while (rest.len)
-        if (!answer_keys(w, f, v, keys, keys_next(c->form, &rest, keys, most), a)) return false;
+        if (!process_keys(w, f, v, keys, keys_next(c->form, &rest, keys, most), a)) return false;
     return true;
 }
 
-/* Reserves memory for all answers before a key is added.  It is estimated by the length of the
- * body; the lines are counted only if that much is not free. */
+/* Reserves memory for all answers before the first key is added.  The length of the body gives an
+ * upper bound; the lines are counted only if that much memory is not free. */
 static bool answers_fit(worker *w, int form, text body, reply *a)
 {
     size_t at, most = body.len + 1;
     if (body.len < LARGE / 2)
         return true;          /* the answers stay below LARGE, although buffers grow by doubling */
-    if (a->held) return true; /* an earlier call reserved it, whose filter was then replaced */
+    if (a->held) return true; /* reserved by an earlier attempt, whose filter was then replaced */
     if (form == KEYS_FRAMED) most = body.len / 4;
-    if (!hold(w, most)) {
+    if (!budget_reserve(w, most)) {
         most = (size_t)keys_count(form, body, &at);
-        if (!hold(w, most)) {
-            reply_status(a, 503, HELD_FULL);
+        if (!budget_reserve(w, most)) {
+            reply_status(a, 503, BUDGET_FULL);
             return false;
         }
     }
@@ -156,28 +158,28 @@ static bool answers_fit(worker *w, int form, text body, reply *a)
 }
 
 /* True if the batch would delay the other connections of its worker for more than some tens of
- * milliseconds: then a job processes it. */
+ * milliseconds.  Then a job processes it. */
 static bool is_long(served *f, const call *c)
 {
     bf_info i;
     bf_get_info(f->f, &i);
     return c->body.len >
-           STEPS / ((uint64_t)i.k * (i.part_count + !i.part_count) * (f->sure ? 1 : SLOW));
+           STEPS / ((uint64_t)i.k * (i.part_count + !i.part_count) * (f->takes_any_key ? 1 : SLOW));
 }
 
-/* Before the first key is added: reserves memory for the answers and checks that the scheme accepts
- * every key. */
+/* Prepares a batch: reserves memory for the answers and checks that the scheme accepts every key.
+ * Returns false if it set a->defer or a status. */
 static bool batch_begin(worker *w, served *f, const call *c, reply *a)
 {
     bf_error err;
     a->made.len = a->half = 0;
     if (is_of_counters(c->verb)) { /* refused before memory is reserved */
         const int64_t rc = change_or_test(w, f, c->verb, NULL, 0, NULL, &err);
-        if (rc < 0) cannot(w, f, c->verb, a, (int)rc, &err);
+        if (rc < 0) reply_key_error(w, f, c->verb, a, (int)rc, &err);
         if (rc < 0) return false;
     }
     if (!answers_fit(w, c->form, c->body, a)) return false;
-    if (changes(c) && !f->sure && !answer_all(w, f, c, VERB_TEST, a)) return false;
+    if (changes(c) && !f->takes_any_key && !process_batch(w, f, c, VERB_TEST, a)) return false;
     a->made.len = 0;
     a->serial = f->serial;
     return true;
@@ -190,14 +192,14 @@ static void batch_on(worker *w, served *f, const call *c, reply *a)
         return;
     }
     if (a->serial != f->serial && !batch_begin(w, f, c, a)) return;
-    if (!answer_all(w, f, c, c->verb, a)) return;
+    if (!process_batch(w, f, c, c->verb, a)) return;
     uint64_t yes = 0;
     for (size_t i = 0; i < a->made.len; i++) yes += a->made.ptr[i] & 1;
-    tally_all(f, c->verb, a->made.len, yes);
+    count_keys(f, c->verb, a->made.len, yes);
     reply_made(a, c->verb == VERB_COUNT ? "application/octet-stream" : "text/plain");
 }
 
-/* "type/subtype; charset=utf-8": some clients always add such a parameter. */
+/* Removes parameters, as in "type/subtype; charset=utf-8", which some clients always add. */
 static text media_type(text t)
 {
     const char *end = t.len ? memchr(t.ptr, ';', t.len) : NULL;
@@ -206,7 +208,7 @@ static text media_type(text t)
     return t;
 }
 
-void batch(worker *w, text name, const request *q, verb v, reply *a)
+void key_batch(worker *w, text name, const request *q, verb v, reply *a)
 {
     char why[80];
     size_t at;
@@ -218,5 +220,5 @@ void batch(worker *w, text name, const request *q, verb v, reply *a)
         reply_status(a, 400, why);
         return;
     }
-    with(w, name, batch_on, &(call){ .body = q->body, .form = form, .verb = v }, a);
+    with_filter(w, name, batch_on, &(call){ .body = q->body, .form = form, .verb = v }, a);
 }

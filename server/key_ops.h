@@ -1,7 +1,7 @@
-/* key_ops.h - what requests do to a filter, between their paths (routes.c) and the filters:
+/* key_ops.h - the functions that answer requests about filters.
  *
- *   routes.c --path--> key_ops.c (keys) or filter_ops.c (whole filters) --> filter_ref.c (the
- * filter of a name)
+ *   routes.c --> key_ops.c (keys), filter_ops.c (complete filters) --> filter_ref.c (finds a
+ * filter)
  *
  * Knows replies and filters; knows neither sockets nor the parser. */
 #ifndef BFD_KEY_OPS_H
@@ -11,31 +11,34 @@
 typedef enum { VERB_TEST, VERB_ADD, VERB_REMOVE, VERB_COUNT } verb;
 typedef struct {
     verb verb;
-    bool one; /* a single key: key; else a body of keys in this form */
+    bool one; /* true: one key, in `key`; false: keys in `body`, laid out as `form` */
     bf_key key;
     text body;
     int form;
+    double seconds; /* of filter_expire */
 } call;
 typedef void action(worker *w, served *f, const call *c, reply *a);
 static inline bool changes(const call *c) { return c->verb == VERB_ADD || c->verb == VERB_REMOVE; }
 
 /* filter_ref.c */
-void fail(worker *w, text name, reply *a, int code, bf_error *err);
-void fail_on(worker *w, const served *f, reply *a, int code, bf_error *err);
-/* fail() for PUT, DELETE, merge and removal, for which a mismatch is a 409 and not a 503. */
-void conflict(worker *w, text name, reply *a, int code, bf_error *err);
-bool unanswered(const worker *w); /* Redis hangs: do not send it requests */
-void start_again(worker *w, reply *a);
-/* Calls `what` with the filter of this name, again if the filter was replaced meanwhile. */
-void with(worker *w, text name, action *what, const call *c, reply *a);
+void reply_error(worker *w, text name, reply *a, int code, bf_error *err);
+void reply_filter_error(worker *w, const served *f, reply *a, int code, bf_error *err);
+/* As reply_error(), but a mismatch is a 409 and not a 503: for requests that give parameters or an
+ * image, remove or count. */
+void reply_conflict(worker *w, text name, reply *a, int code, bf_error *err);
+/* True if Redis hangs, so that no request should be sent to it. */
+bool redis_hangs(const worker *w);
+void reply_reset(worker *w, reply *a);
+/* Calls `what` with the filter of this name; repeats it if another process replaced the filter
+ * during the call. */
+void with_filter(worker *w, text name, action *what, const call *c, reply *a);
 
 /* key_ops.c */
-void one_key(worker *w, text name, text raw, verb v, reply *a);
-void batch(worker *w, text name, const request *q, verb v, reply *a);
+void key_single(worker *w, text name, text raw, verb v, reply *a);
+void key_batch(worker *w, text name, const request *q, verb v, reply *a);
 
 /* filter_ops.c */
-void put(worker *w, text name, text query, reply *a);
-void drop(worker *w, text name, reply *a);
-void merge(worker *w, text name, const request *q, reply *a);
-void image(worker *w, text name, reply *a);
+typedef void filter_op(worker *w, text name, text query, const request *q, reply *a);
+filter_op filter_put, filter_delete, filter_merge, filter_image, filter_upload, filter_clear,
+    filter_expire;
 #endif

@@ -27,7 +27,7 @@ static const signed char hex[256] = { ['0'] = 1,
     ['C'] = 13,
     ['D'] = 14,
     ['E'] = 15,
-    ['F'] = 16 }; /* each is the digit's value + 1; 0: no digit */
+    ['F'] = 16 }; /* value of the digit + 1; 0: not a hexadecimal digit */
 
 static size_t plain(text in, char space)
 {
@@ -36,7 +36,7 @@ static size_t plain(text in, char space)
     return i;
 }
 
-/* space: the character that is decoded to a space; % if there is none. */
+/* space: the character that stands for a space; % if there is none. */
 static bool decode(text in, char space, char *to, bf_key *key)
 {
     size_t i = plain(in, space), n = i;

@@ -1,5 +1,5 @@
-/* keys.h - keys as they come over HTTP: percent-encoded, one per text line, or framed.  Knows
- * bytes; knows no filter. */
+/* keys.h - keys in HTTP requests: percent-encoded, one per text line, or framed.  Knows bytes;
+ * knows no filter. */
 #ifndef BFD_KEYS_H
 #define BFD_KEYS_H
 #include "bloomfilter_host.h"
@@ -7,12 +7,13 @@
 
 enum { KEYS_LINES, KEYS_FRAMED };
 
-/* `+` is a space, %XX a byte.  Writes at most in.len bytes to `to`; *key is either there or the
- * input itself. */
+/* Decodes %XX, and + as a space.  `to` needs in.len bytes.  *key points into `to` or, if nothing
+ * had to be decoded, into `in`.  Returns false if a % is not followed by two hexadecimal digits. */
 bool keys_decode(text in, char *to, bf_key *key);
-bool keys_decode_percent(text in, char *to, bf_key *key); /* The same, but + stays +. */
-/* Returns how many keys a complete body holds, or -1 if its framing is broken at byte *at. */
+bool keys_decode_percent(text in, char *to, bf_key *key); /* As keys_decode, but + is a plus. */
+/* Returns the number of keys in a complete body, or -1 if its framing is broken at byte *at. */
 int64_t keys_count(int form, text body, size_t *at);
-/* Removes the next keys, at most cap, from *rest: a body that keys_count has accepted. */
+/* Removes up to cap keys from *rest and returns their number.  keys_count must have accepted the
+ * body. */
 size_t keys_next(int form, text *rest, bf_key *keys, size_t cap);
 #endif

@@ -1,5 +1,4 @@
-/* log.c - the access log: one line of JSON per request.  Reopens its file on SIGHUP; writes keys
- * only with --log-keys. */
+/* log.c - the access log: one line of JSON per request.  Contains keys only with --log-keys. */
 #define _GNU_SOURCE
 #include "server.h"
 #include <arpa/inet.h>
@@ -12,11 +11,12 @@
 
 enum { FLUSH = 64 << 10 };
 
-/* Called at the start and on SIGHUP.  The descriptor keeps its number, because workers write to it
- * meanwhile.  O_NONBLOCK: a FIFO without a reader is an error (ENXIO) instead of a wait. */
+/* Opens the log, at the start and again on SIGHUP.  The descriptor keeps its number, because
+ * workers may be writing to it.  O_NONBLOCK: opening a FIFO without a reader fails (ENXIO) instead
+ * of waiting. */
 int log_open(server *s)
 {
-    if (!s->o.access_log) return 0; /* no log: log_fd stays -1 */
+    if (!s->o.access_log) return 0; /* there is no log: log_fd stays -1 */
     int fd = open(s->o.access_log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0640);
     if (fd < 0) return -1;
     fcntl(fd, F_SETFL, O_APPEND);
@@ -56,9 +56,10 @@ static void print_client(buffer *b, int fd)
         ntohs(four->sin_port)); /* sin_port and sin6_port have the same offset */
 }
 
-/* Returns the target up to the key.  If the path is unknown, returns nothing, because a key or a
- * token may be anywhere in it. */
-static text shown(const request *q, const reply *a, bool keys)
+/* Returns what the log shows of the target: all of it with --log-keys, else the path up to the
+ * key.  Returns nothing if the request was not understood or, without --log-keys, if it was
+ * answered 400: a key or a token may be anywhere in it. */
+static text logged_path(const request *q, const reply *a, bool keys)
 {
     text t = q->path;
     size_t len = 0;
@@ -76,29 +77,29 @@ void log_request(
     print_time(b);
     print_client(b, c->fd);
     buffer_print(b, ",\"method\":\"%s\",\"path\":", q->head ? "HEAD" : methods[q->method]);
-    buffer_json(b, shown(q, a, w->s->o.log_keys));
+    buffer_json(b, logged_path(q, a, w->s->o.log_keys));
     buffer_print(b, ",\"status\":%d,\"received\":%zu,\"sent\":%zu,\"us\":%.1f}\n", a->status,
         q->body.len, bytes, (double)(clock_ns() - began_ns) / 1000);
     if (b->len > FLUSH) log_flush(w);
 }
 
-/* Reports the first of several failures in a row only, because a line for each would fill the
+/* Reports only the first of several failures in a row, because one line for each would fill the
  * journal. */
-static void complain(server *s, bool failed, const char *why)
+static void report_failure(server *s, bool failed, const char *why)
 {
     if (__atomic_exchange_n(&s->log_fails, failed, __ATOMIC_RELAXED) == failed || !failed) return;
     fprintf(stderr, "bloomfilterd: cannot write to %s: %s; text lines are missing from now on\n",
         s->o.access_log, why);
 }
 
-/* Writes complete lines in one call, so that lines of several workers do not mix. */
+/* Writes complete lines in one call, so that lines of several workers are not mixed. */
 void log_flush(worker *w)
 {
     server *s = w->s;
     const size_t len = w->log.len;
     if (len && s->log_fd >= 0) {
         const ssize_t n = write(s->log_fd, w->log.ptr, len);
-        complain(s, n != (ssize_t)len, n < 0 ? strerror(errno) : "it was written in part");
+        report_failure(s, n != (ssize_t)len, n < 0 ? strerror(errno) : "it was written in part");
     }
     w->log.len = 0;
     if (w->log.cap > 4 * FLUSH) buffer_drop(&w->log);

@@ -1,8 +1,8 @@
-/* main.c - the daemon's life: options, filters, the listening socket, threads, signals, the end.
- * Knows no HTTP.
+/* main.c - the life of the daemon: options, filters, the listening socket, threads, signals, the
+ * end.  Knows no HTTP.
  *
- * All signals are blocked in all threads; this one waits for them, and once a second looks at fill
- * and requests. */
+ * All signals are blocked in all threads.  The main thread waits for them, and calls jobs_refresh()
+ * once a second. */
 #define _GNU_SOURCE
 #include "server.h"
 #include "notify.h"
@@ -21,14 +21,16 @@
 #include <unistd.h>
 
 enum {
+    /* DRAIN, LAST_WAIT: ms.  SPARE_FDS: descriptors for other uses than connections.  MMAP_MIN:
+     * bytes. */
     DRAIN = 7000,
-    LAST = 1000,
-    SPARE = 64,
+    LAST_WAIT = 1000,
+    SPARE_FDS = 64,
     BACKLOG = 4096,
-    APART = 128 << 10
-}; /* DRAIN, LAST: ms.  SPARE: descriptors for other uses than connections.  APART: bytes. */
+    MMAP_MIN = 128 << 10
+};
 
-static int complain(const char *what, const char *why)
+static int report_error(const char *what, const char *why)
 {
     char shown[sizeof((bf_error *)0)->msg];
     bf_hide_passwords(why, shown,
@@ -59,10 +61,10 @@ static int open_listener(server *s)
     snprintf(port, sizeof port, "%u", s->o.port);
     snprintf(what, sizeof what, "cannot listen on %.200s port %s", s->o.host, port);
     int rc = getaddrinfo(s->o.host, port, &want, &all);
-    if (rc) return complain(what, gai_strerror(rc));
+    if (rc) return report_error(what, gai_strerror(rc));
     s->listener = -1;
     for (struct addrinfo *a = all; a && s->listener < 0; a = a->ai_next) s->listener = listen_on(a);
-    if (s->listener < 0) complain(what, strerror(errno));
+    if (s->listener < 0) report_error(what, strerror(errno));
     freeaddrinfo(all);
     return s->listener < 0 ? -1 : 0;
 }
@@ -90,12 +92,13 @@ static unsigned port_of(int fd)
     return (unsigned)atoi(port);
 }
 
-/* Raises the limit of descriptors for --max-connections, or as far as the system allows. */
+/* Raises the limit on open files for --max-connections and --max-filters.  If the system does not
+ * allow that, lowers --max-connections and reports it. */
 static void raise_limits(options *o)
 {
     struct rlimit l;
     if (getrlimit(RLIMIT_NOFILE, &l) < 0) return;
-    rlim_t want = o->max_connections + SPARE + o->max_filters;
+    rlim_t want = o->max_connections + SPARE_FDS + o->max_filters;
     if (l.rlim_cur < want) {
         struct rlimit more = { want, l.rlim_max < want ? want : l.rlim_max };
         if (setrlimit(RLIMIT_NOFILE, &more) < 0) {
@@ -105,7 +108,7 @@ static void raise_limits(options *o)
         getrlimit(RLIMIT_NOFILE, &l);
     }
     if (l.rlim_cur >= want) return;
-    uint64_t left = l.rlim_cur > 2 * SPARE ? l.rlim_cur - SPARE : l.rlim_cur / 2;
+    uint64_t left = l.rlim_cur > 2 * SPARE_FDS ? l.rlim_cur - SPARE_FDS : l.rlim_cur / 2;
     fprintf(stderr,
         "bloomfilterd: %llu connections at most, not %llu: that is the limit on open files here\n",
         (unsigned long long)left, (unsigned long long)o->max_connections);
@@ -113,28 +116,27 @@ static void raise_limits(options *o)
 }
 
 /* ---- life ---- */
-static int start(server *s)
+static int start_server(server *s)
 {
     bf_error err;
     s->listener = s->log_fd = -1;
     s->started = clock_ms();
     history_init(&s->history);
     raise_limits(&s->o);
-    if (open_listener(s) < 0)
-        return -1; /* listens before a filter is created: a second daemon on this port must create
-                      none */
+    /* listens before it creates a filter: a second daemon on the same port must not create any */
+    if (open_listener(s) < 0) return -1;
     s->loopback = is_loopback(s->listener);
-    if (log_open(s) < 0) return complain(s->o.access_log, strerror(errno));
-    if (filters_open(&s->fs, &s->o, &err) < 0) return complain("the filter", err.msg);
-    if (!jobs_open(s)) return complain("threads", strerror(errno));
+    if (log_open(s) < 0) return report_error(s->o.access_log, strerror(errno));
+    if (filters_open(&s->fs, &s->o, &err) < 0) return report_error("the filter", err.msg);
+    if (!jobs_open(s)) return report_error("threads", strerror(errno));
     s->workers = calloc(s->o.threads, sizeof *s->workers);
-    if (!s->workers) return complain("threads", "out of memory");
+    if (!s->workers) return report_error("threads", "out of memory");
     for (unsigned i = 0; i < s->o.threads; i++)
-        if (!worker_init(&s->workers[i], s)) return complain("a thread", strerror(errno));
+        if (!worker_init(&s->workers[i], s)) return report_error("a thread", strerror(errno));
     for (unsigned i = 0; i < s->o.threads; i++) {
         int rc = pthread_create(&s->workers[i].thread, NULL, worker_run, &s->workers[i]);
         if (rc) {
-            complain("a thread", strerror(rc));
+            report_error("a thread", strerror(rc));
             _exit(1);
         }
     }
@@ -146,42 +148,46 @@ static void announce(server *s)
     bf_info i;
     char status[200];
     size_t count;
-    served **all = filters_list(&s->fs, &count), *main = filters_known(&s->fs, TEXT(""), false);
+    served **all = filters_list(&s->fs, &count), *main = filters_get_open(&s->fs, TEXT(""), false);
+    char storage[512] = "memory";
+    if (s->o.storage) bf_hide_passwords(s->o.storage, storage, sizeof storage);
+    fprintf(stderr, "bloomfilterd: version %s, storage %s, named filters: %zu\n", bf_version(),
+        storage, count ? count - 1 : 0);
     fprintf(stderr, "bloomfilterd: listening on %s port %u\n", s->o.host, port_of(s->listener));
     if (main) {
         bf_get_info(main->f, &i);
         snprintf(status, sizeof status, "STATUS=m=%llu n=%llu k=%u, %s, %zu named filters\nREADY=1",
             (unsigned long long)i.m, (unsigned long long)i.n, i.k, i.scheme, count ? count - 1 : 0);
-        filters_done(main);
+        filters_release(main);
     }
     notify(main ? status : "READY=1");
-    filters_unlist(all, count);
+    filters_list_free(all, count);
 }
 
-static void reopen(server *s)
+static void reopen_log(server *s)
 {
     if (log_open(s) < 0)
         fprintf(stderr, "bloomfilterd: %s: %s; the old one stays in use\n", s->o.access_log,
             strerror(errno));
 }
 
-/* Returns when SIGTERM or SIGINT has come. */
-static void wait_for_end(server *s, const sigset_t *signals)
+/* Returns SIGTERM or SIGINT when it has arrived. */
+static int wait_for_end(server *s, const sigset_t *signals)
 {
     struct timespec second = { 1, 0 };
     uint64_t next = 0;
     for (;;) {
         int signal = sigtimedwait(signals, NULL, &second);
-        if (signal == SIGTERM || signal == SIGINT) return;
-        if (signal == SIGHUP) reopen(s);
+        if (signal == SIGTERM || signal == SIGINT) return signal;
+        if (signal == SIGHUP) reopen_log(s);
         if (clock_ms() >= next) {
-            jobs_look(s);
+            jobs_refresh(s);
             next = clock_ms() + 900;
         }
     }
 }
 
-static int end(server *s)
+static int end_server(server *s, int signal)
 {
     bf_error err;
     uint64_t one = 1;
@@ -190,14 +196,21 @@ static int end(server *s)
     __atomic_store_n(&s->draining, true, __ATOMIC_RELEASE);
     for (unsigned i = 0; i < s->o.threads; i++)
         if (write(s->workers[i].wake, &one, sizeof one) < 0)
-            complain("a thread", "cannot be woken");
+            report_error("a thread", "cannot be woken");
     for (unsigned i = 0; i < s->o.threads; i++) pthread_join(s->workers[i].thread, NULL);
     close(s->listener);
-    s->stuck = !jobs_stop(s, clock_ms() < s->drain_until ? s->drain_until : s->drain_until + LAST);
-    return filters_sync(&s->fs, &err) < 0 ? complain("the filters may not be on disk", err.msg) : 0;
+    s->stuck =
+        !jobs_stop(s, clock_ms() < s->drain_until ? s->drain_until : s->drain_until + LAST_WAIT);
+    const int rc = filters_sync(&s->fs, NULL, &err);
+    if (rc < 0) report_error("the filters may not be on disk", err.msg);
+    fprintf(stderr, "bloomfilterd: ended by %s after %llu requests%s%s\n",
+        signal == SIGTERM ? "SIGTERM" : "SIGINT", (unsigned long long)stats_requests(s),
+        rc < 0 || !s->o.storage || s->fs.remote ? "" : "; its files are on disk",
+        s->stuck ? "; a request that waited was not answered" : "");
+    return rc;
 }
 
-static void release(server *s)
+static void release_server(server *s)
 {
     jobs_close(s);
     for (unsigned i = 0; s->workers && i < s->o.threads; i++) worker_free(&s->workers[i]);
@@ -207,9 +220,9 @@ static void release(server *s)
     if (s->log_fd >= 0) close(s->log_fd);
 }
 
-/* If descriptors 0 to 2 are closed, sockets would get these numbers, and messages would be written
- * into them. */
-static void keep_standard(void)
+/* Opens /dev/null for those of the descriptors 0 to 2 that are closed.  Otherwise sockets would get
+ * these numbers, and messages would be written into them. */
+static void occupy_standard_fds(void)
 {
     int fd;
     do fd = open("/dev/null", O_RDWR);
@@ -218,12 +231,12 @@ static void keep_standard(void)
 }
 
 /* Makes freed memory return to the system, so that --max-buffered limits real memory.  By default
- * glibc raises its mmap threshold after a large buffer was freed, and later ones leave gaps in the
- * heap. */
-static void give_back(void)
+ * glibc raises its mmap threshold when a large buffer is freed; later buffers then leave gaps in
+ * the heap. */
+static void return_freed_memory(void)
 {
 #ifdef __GLIBC__
-    mallopt(M_MMAP_THRESHOLD, APART);
+    mallopt(M_MMAP_THRESHOLD, MMAP_MIN);
 #endif
 }
 
@@ -231,22 +244,21 @@ int main(int argc, char **argv)
 {
     static server s;
     sigset_t signals;
-    give_back();
+    return_freed_memory();
     int rc = options_read(&s.o, argc, argv);
     if (rc) return rc == 1 ? 0 : rc < 0 ? 1 : 2;
-    keep_standard();
-    signal(SIGPIPE, SIG_IGN); /* the core writes to Redis, stderr may be closed */
+    occupy_standard_fds();
+    signal(SIGPIPE, SIG_IGN); /* writes to Redis and to a closed stderr must not end the daemon */
     signal(SIGXFSZ, SIG_IGN); /* a log that reaches RLIMIT_FSIZE must not end the daemon */
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
-    if (start(&s) < 0) return 1;
+    if (start_server(&s) < 0) return 1;
     announce(&s);
-    wait_for_end(&s, &signals);
-    rc = end(&s);
+    rc = end_server(&s, wait_for_end(&s, &signals));
     if (s.stuck) _exit(rc < 0 ? 1 : 0); /* a thread still waits for Redis */
-    release(&s);
+    release_server(&s);
     return rc < 0 ? 1 : 0;
 }

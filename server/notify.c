@@ -1,4 +1,4 @@
-/* notify.c - sends a datagram to the socket in NOTIFY_SOCKET (sd_notify(3)). */
+/* notify.c - sends a datagram to the socket named in NOTIFY_SOCKET: see sd_notify(3). */
 #include "notify.h"
 #include <stddef.h>
 #include <stdlib.h>
@@ -14,7 +14,8 @@ void notify(const char *state)
     size_t len = path ? strlen(path) : 0;
     if (len == 0 || len >= sizeof to.sun_path || (*path != '/' && *path != '@')) return;
     memcpy(to.sun_path, path, len);
-    if (*path == '@') to.sun_path[0] = 0; /* an abstract socket */
+    /* the name of an abstract socket begins with a zero byte */
+    if (*path == '@') to.sun_path[0] = 0;
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0) return;
     sendto(fd, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&to,

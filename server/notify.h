@@ -1,4 +1,5 @@
-/* notify.h - sends systemd the datagrams READY and STOPPING.  Does nothing without systemd. */
+/* notify.h - reports READY and STOPPING to systemd.  Does nothing if systemd did not start the
+ * daemon. */
 #ifndef BFD_NOTIFY_H
 #define BFD_NOTIFY_H
 void notify(const char *state);

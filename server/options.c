@@ -1,5 +1,5 @@
-/* options.c - parses the command line, prints --help.  Knows names, defaults and limits; opens no
- * filter and no socket. */
+/* options.c - parses the command line and prints --help.  Knows names, defaults and limits; opens
+ * no filter and no socket. */
 #include "options.h"
 #include <errno.h>
 #include <getopt.h>
@@ -24,10 +24,12 @@ static const char help[] =
     "  --grow G               it grows past n by this factor, at rate p; needs -n and -p, or their defaults\n"
     "  --window S, --parts N  it forgets keys after S seconds, in N steps (4)\n"
     "  --counting             counters instead of bits: /remove and /count\n"
-    "  --scheme NAME          classic, block, block2 ...\n"
+    "  --scheme NAME          classic, block, block2 ...; with -m and -k also another system's bitmap in Redis\n"
+    "  --adopt                take over that bitmap: it can be cleared and expire; the other system goes on using it\n"
     "  --secret-file FILE     the secret of all filters, for keys that strangers choose: 16 bytes, or 32 hexadecimal digits\n"
     "  --storage S            FILE: a mapped file, shared with other processes; FOLDER/: named filters live there too, as\n"
     "                         NAME.bloom; redis://HOST:PORT/DB?key=K: a bitmap in Redis.  Without it: memory, gone at exit\n"
+    "  --create               create FOLDER/ of --storage if it does not exist\n"
     "  --exclusive            the daemon is the only writer of its files: others may open them to read\n"
     "\n"
     "limits (sizes in bytes, also with K, M, G; times in seconds)\n"
@@ -62,6 +64,8 @@ enum {
     SECRET_FILE,
     STORAGE,
     EXCLUSIVE,
+    ADOPT,
+    CREATE,
     MAX_URL,
     MAX_HEADER,
     MAX_BODY,
@@ -83,14 +87,14 @@ static const struct option names[] = { { "host", 1, 0, HOST }, { "port", 1, 0, P
     { "grow", 1, 0, GROW }, { "window", 1, 0, WINDOW }, { "parts", 1, 0, PARTS },
     { "counting", 0, 0, COUNTING }, { "scheme", 1, 0, SCHEME },
     { "secret-file", 1, 0, SECRET_FILE }, { "storage", 1, 0, STORAGE },
-    { "exclusive", 0, 0, EXCLUSIVE }, { "max-url", 1, 0, MAX_URL },
-    { "max-header", 1, 0, MAX_HEADER }, { "max-body", 1, 0, MAX_BODY },
-    { "max-buffered", 1, 0, MAX_BUFFERED }, { "max-filter", 1, 0, MAX_FILTER },
-    { "max-filters", 1, 0, MAX_FILTERS }, { "max-total", 1, 0, MAX_TOTAL },
-    { "max-connections", 1, 0, MAX_CONNECTIONS }, { "deadline", 1, 0, DEADLINE },
-    { "idle", 1, 0, IDLE }, { "access-log", 1, 0, ACCESS_LOG }, { "log-keys", 0, 0, LOG_KEYS },
-    { "allow-host", 1, 0, ALLOW_HOST }, { "help", 0, 0, 'h' }, { "version", 0, 0, VERSION },
-    { 0 } };
+    { "exclusive", 0, 0, EXCLUSIVE }, { "adopt", 0, 0, ADOPT }, { "create", 0, 0, CREATE },
+    { "max-url", 1, 0, MAX_URL }, { "max-header", 1, 0, MAX_HEADER },
+    { "max-body", 1, 0, MAX_BODY }, { "max-buffered", 1, 0, MAX_BUFFERED },
+    { "max-filter", 1, 0, MAX_FILTER }, { "max-filters", 1, 0, MAX_FILTERS },
+    { "max-total", 1, 0, MAX_TOTAL }, { "max-connections", 1, 0, MAX_CONNECTIONS },
+    { "deadline", 1, 0, DEADLINE }, { "idle", 1, 0, IDLE }, { "access-log", 1, 0, ACCESS_LOG },
+    { "log-keys", 0, 0, LOG_KEYS }, { "allow-host", 1, 0, ALLOW_HOST }, { "help", 0, 0, 'h' },
+    { "version", 0, 0, VERSION }, { 0 } };
 
 static int refuse(const char *name, const char *must, const char *value)
 {
@@ -124,7 +128,8 @@ static int set_token(options *o, const char *token)
     return o->token ? 0 : refuse("memory", "there", "none");
 }
 
-/* Reads the first bytes of a file.  Returns how many, or -1 after an error message. */
+/* Reads the beginning of a file, at most `most` bytes.  Returns their number, or -1 after an error
+ * message. */
 static ssize_t read_file(const char *path, char *buf, size_t most)
 {
     FILE *f = fopen(path, "re");
@@ -168,7 +173,7 @@ static int sizes(options *o, int option)
     }
 }
 
-/* Reads --grow or --window.  The message describes the range as the library does. */
+/* Reads --grow or --window.  The error message has the library's description of the range. */
 static int factor(const char *name, double *to, double above)
 {
     bf_error err;
@@ -205,7 +210,7 @@ static int allow_host(options *o, const char *name)
     return 0;
 }
 
-/* Returns 1, or -1 if it could not be written. */
+/* Returns 1, or -1 if standard output cannot be written. */
 static int say(const char *answer)
 {
     if (fputs(answer, stdout) >= 0 && fflush(stdout) == 0) return 1;
@@ -225,7 +230,7 @@ static int take(options *o, int option)
     case THREADS: return small("--threads", &o->threads, 1, 256);
     case TOKEN: {
         int rc = set_token(o, optarg);
-        memset(optarg, '*', strlen(optarg)); /* hides the password from ps */
+        memset(optarg, '*', strlen(optarg)); /* hides the token from ps */
         return rc;
     }
     case TOKEN_FILE: return token_file(o, optarg);
@@ -239,6 +244,8 @@ static int take(options *o, int option)
         o->storage = optarg;
         return *optarg ? 0 : refuse("--storage", "a path or a URL", "nothing");
     case EXCLUSIVE: o->exclusive = true; return 0;
+    case ADOPT: o->adopt = true; return 0;
+    case CREATE: o->create = true; return 0;
     case ACCESS_LOG: o->access_log = optarg; return 0;
     case LOG_KEYS: o->log_keys = true; return 0;
     case ALLOW_HOST: return allow_host(o, optarg);

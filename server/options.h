@@ -12,21 +12,22 @@ typedef struct {
     uint64_t m, n, k;
     double p, grow, window;
     unsigned parts;
-    bool counting, exclusive;
+    bool counting, exclusive, adopt, create;
     const char *scheme, *storage, *access_log;
     char *token;
     bool keyed;
-    uint8_t secret[BF_SECRET_BYTES]; /* of all filters, if they are keyed */
+    uint8_t secret[BF_SECRET_BYTES]; /* the secret of all filters; valid if `keyed` */
     bool log_keys;
     uint64_t max_url, max_header, max_body; /* bytes                                              */
     uint64_t max_buffered, max_filter;      /* bytes: all bodies and replies at once; one filter  */
     uint64_t max_total;                     /* bytes: all filters                                 */
     uint64_t max_connections, max_filters;
-    uint64_t deadline, idle; /* seconds                                            */
+    uint64_t deadline, idle; /* seconds */
     const char *allow_host[ALLOW_HOSTS];
     unsigned allow_hosts;
 } options;
 
-/* 0: run.  1: help or version was printed.  2: an error was printed. */
+/* Returns 0: run; 1: help or version was printed; 2: the options are wrong; -1: standard output
+ * cannot be written.  An error message was printed for 2 and -1. */
 int options_read(options *o, int argc, char **argv);
 #endif

@@ -1,10 +1,10 @@
-/* origin.c - does a request come from a web page that has no business here?  Knows the headers by
- * which browsers tell; knows no token and no path's meaning beyond "it changes something".
+/* origin.c - decides whether a web page may send this request.  Knows the headers that browsers
+ * send; knows no token, and of paths only whether the request changes something.
  *
- *   Host             a page whose name was pointed at this address (DNS rebinding) has its own name
- *   Origin           of any page that asks by script or by form; null where it hides
- *   Sec-Fetch-Site   the browser's own word on whose page asks; absent in old browsers
- *   Referer          what old browsers have instead */
+ *   Host             the name that the page used: after DNS rebinding it is a foreign one
+ *   Origin           the page's scheme, host and port, if a script or a form sends the request; or null
+ *   Sec-Fetch-Site   same-origin, same-site, cross-site or none; old browsers do not send it
+ *   Referer          the URL of the page; used for old browsers */
 #include "server.h"
 #include <stdio.h>
 
@@ -25,7 +25,7 @@ static bool same(text a, text b)
 
 static text c_text(const char *s) { return (text){ s, strlen(s) }; }
 
-/* Returns the name or [address] without its port; empty if the port is invalid. */
+/* Returns the name or [address] without the port; all of it if the port is not a number. */
 static text host_of(text authority)
 {
     size_t end = authority.len;
@@ -41,7 +41,8 @@ static bool is_named(const options *o, text host)
     return i < o->allow_hosts;
 }
 
-/* Is it the value of --host?  An IPv6 address is compared in brackets. */
+/* True if the host is the value of --host.  An IPv6 address stands in brackets in `host`, without
+ * them in --host. */
 static bool is_listened_on(const options *o, text host)
 {
     const bool brackets = host.len > 2 && host.ptr[0] == '[' && host.ptr[host.len - 1] == ']';
@@ -58,7 +59,8 @@ static bool is_ours(const server *s, text authority)
     return is_named(&s->o, host) || is_listened_on(&s->o, host);
 }
 
-/* Returns the authority of scheme://authority/..., or nothing if the URL has another form. */
+/* Returns the authority of http(s)://authority/..., or an empty text if the URL has another form.
+ */
 static text authority_of(text url)
 {
     const bool http = text_starts(url, TEXT("http://")), https = text_starts(url, TEXT("https://"));
@@ -67,8 +69,8 @@ static text authority_of(text url)
     return (text){ url.ptr + from, to - from };
 }
 
-/* Is it a page of this daemon: of the host and port of this request, or of a name in --allow-host?
- */
+/* True if the URL is of a page of this daemon: its host and port are those of the request, or its
+ * host is named by --allow-host. */
 static bool is_own_page(const server *s, const request *q, text url)
 {
     const text page = authority_of(url);

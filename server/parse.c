@@ -1,38 +1,40 @@
 /* parse.c - parses requests with llhttp and routes them.  Knows llhttp and the limits; knows no
- * socket. A request that arrives in one read is not copied: its texts point into the worker's read
+ * socket.  A request that arrives in one read is not copied: its texts point into the worker's read
  * buffer. */
 #include "server.h"
 #include <stdlib.h>
 
 enum {
-    STOP = 256 << 10,
+    /* UNSENT_MAX: bytes of unsent replies at which parsing stops.  BLANKS: the most CR and LF
+     * before a request. */
+    UNSENT_MAX = 256 << 10,
     BLANKS = 8
-}; /* bytes of unsent replies at which parsing stops; the most CR and LF before a request */
+};
 
 static worker *worker_of(llhttp_t *p) { return p->data; }
 
 static int stop(request_in *x, int status)
 {
-    if (!x->fail) x->fail = status;
+    if (!x->refused_with) x->refused_with = status;
     return HPE_USER;
 }
 
 static int no_room(request_in *x)
 {
-    if (!x->fail) x->why = HELD_FULL;
+    if (!x->refused_with) x->why = BUDGET_FULL;
     return stop(x, 503);
 }
 
 static int stop_why(request_in *x, const char *why)
 {
-    if (!x->fail) x->why = why;
+    if (!x->refused_with) x->why = why;
     return stop(x, 400), -1;
 }
 
 void request_in_drop(worker *w, request_in *x)
 {
-    if (x->owns) {
-        unhold(w, x->held);
+    if (x->owns_memory) {
+        budget_release(w, x->held);
         buffer_drop(&x->url);
         buffer_drop(&x->body);
         for (size_t i = 0; i < HEADERS; i++) buffer_drop(&x->headers[i]);
@@ -40,43 +42,44 @@ void request_in_drop(worker *w, request_in *x)
     bytes_clear(x, sizeof *x);
 }
 
-/* Counts the memory of a suspended request.  Returns false if --max-buffered does not allow it. */
-static bool hold_request_in(worker *w, request_in *x)
+/* Counts the memory of the suspended request in --max-buffered.  Returns false if there is no room.
+ */
+static bool count_request(worker *w, request_in *x)
 {
     uint64_t all = sizeof *x + x->url.cap + x->body.cap;
     for (size_t i = 0; i < HEADERS; i++) all += x->headers[i].cap;
-    if (!hold_beside(w, all - x->held, x->held)) return false;
+    if (!budget_reserve_beside(w, all - x->held, x->held)) return false;
     x->held = all;
     return true;
 }
 
-/* Appends to a text, which is copied only if the new bytes do not follow the old ones in memory. */
-static bool see(request_in *x, buffer *b, const char *at, size_t len)
+/* Appends bytes to a text of the request.  Copies only if they do not follow the text in memory. */
+static bool append_bytes(request_in *x, buffer *b, const char *at, size_t len)
 {
-    const bool ok = buffer_see(b, at, len);
-    x->owns |= b->cap > 0;
+    const bool ok = buffer_extend(b, at, len);
+    x->owns_memory |= b->cap > 0;
     return ok;
 }
 
 /* ---- callbacks of llhttp ---- */
 static int on_begin(llhttp_t *p)
 {
-    request_in *x = &worker_of(p)->asked;
-    x->active = x->fresh = true;
+    request_in *x = &worker_of(p)->current;
+    x->active = x->deadline_unset = true;
     return 0;
 }
 
 static int on_url(llhttp_t *p, const char *at, size_t len)
 {
     worker *w = worker_of(p);
-    request_in *x = &w->asked;
+    request_in *x = &w->current;
     if (x->url.len + len > w->s->o.max_url) return stop(x, 414);
-    return see(x, &x->url, at, len) ? 0 : stop(x, 503);
+    return append_bytes(x, &x->url, at, len) ? 0 : stop(x, 503);
 }
 
 static int header_bytes(worker *w, size_t len)
 {
-    request_in *x = &w->asked;
+    request_in *x = &w->current;
     x->header_bytes += len;
     return x->header_bytes > w->s->o.max_header ? stop(x, 431) : 0;
 }
@@ -84,18 +87,18 @@ static int header_bytes(worker *w, size_t len)
 static int on_field(llhttp_t *p, const char *at, size_t len)
 {
     worker *w = worker_of(p);
-    request_in *x = &w->asked;
+    request_in *x = &w->current;
     const size_t room = sizeof x->field - x->field_len, n = len < room ? len : room;
     memcpy(x->field + x->field_len, at, n);
     x->field_len += (unsigned)n;
     return header_bytes(w, len);
 }
 
-/* bit i: one of the names below has i characters */
+/* bit i: a header of `wanted` below has a name of i characters */
 enum { LENGTHS = 1 << 4 | 1 << 6 | 1 << 7 | 1 << 12 | 1 << 13 | 1 << 14 | 1 << 16 | 1 << 17 };
 
-/* A header that occurs twice is refused, because a proxy may use the other one.  Trailers are
- * ignored. */
+/* Selects the buffer for the value.  A header of `wanted` that occurs twice is refused, because a
+ * proxy may use the other one.  Other headers and trailers are skipped. */
 static int on_field_end(llhttp_t *p)
 {
     static const text wanted[HEADERS] = { [TYPE] = { "content-type", 12 },
@@ -108,37 +111,37 @@ static int on_field_end(llhttp_t *p)
         [REFERER] = { "referer", 7 },
         [SITE] = { "sec-fetch-site", 14 } };
     worker *w = worker_of(p);
-    request_in *x = &w->asked;
+    request_in *x = &w->current;
     const text name = { x->field, x->field_len };
     const bool may_be = !x->head_done && (LENGTHS >> name.len & 1);
-    x->into = NULL;
+    x->value = NULL;
     for (size_t i = 0; may_be && i < HEADERS; i++) {
         if (name.len != wanted[i].len || !text_is_nocase(name, wanted[i])) continue;
         if (x->seen >> i & 1) return stop_why(x, "a header that must be given once is given twice");
         x->seen |= 1u << i;
-        x->into = &x->headers[i];
+        x->value = &x->headers[i];
     }
-    return header_bytes(w, 4); /* for ": " and the end of the line */
+    return header_bytes(w, 4); /* the two bytes ": " and the two that end the line */
 }
 
 static int on_value(llhttp_t *p, const char *at, size_t len)
 {
     worker *w = worker_of(p);
-    request_in *x = &w->asked;
+    request_in *x = &w->current;
     if (header_bytes(w, len)) return HPE_USER;
-    return !x->into || see(x, x->into, at, len) ? 0 : stop(x, 503);
+    return !x->value || append_bytes(x, x->value, at, len) ? 0 : stop(x, 503);
 }
 
 static int on_value_end(llhttp_t *p)
 {
-    request_in *x = &worker_of(p)->asked;
+    request_in *x = &worker_of(p)->current;
     x->field_len = 0;
     return 0;
 }
 
 static text text_of(const buffer *b) { return (text){ b->ptr ? b->ptr : "", b->len }; }
 
-/* Returns the value without blanks at its end. */
+/* Returns the header's value without blanks at its end; empty if it was not sent. */
 static text header(const request_in *x, int which)
 {
     if (!(x->seen >> which & 1)) return (text){ "", 0 };
@@ -159,7 +162,7 @@ static int method_of(const llhttp_t *p)
     }
 }
 
-/* Allows letters, digits, points, a port, an address in brackets. */
+/* True if the text has only characters of a name or address, with or without a port. */
 static bool is_authority(text t)
 {
     for (size_t i = 0; i < t.len; i++) {
@@ -170,7 +173,7 @@ static bool is_authority(text t)
     return t.len > 0;
 }
 
-/* Splits the target of GET http://host/path, which proxies send. */
+/* Splits the target http://host/path, which proxies send, into authority and path. */
 static void split_target(request *q)
 {
     q->path = q->target;
@@ -204,7 +207,8 @@ static request request_of(const llhttp_t *p, const request_in *x)
     return q;
 }
 
-/* Refuses a body whose end is ambiguous, and a compressed one: its bytes would be read as keys. */
+/* Refuses a body whose end is ambiguous, and a compressed one, because its bytes would be read as
+ * keys.  Returns 1 if there is a body, 0 if there is none, -1 if it is refused. */
 static int check_body(worker *w, const llhttp_t *p, request_in *x)
 {
     const options *o = &w->s->o;
@@ -225,12 +229,13 @@ static int check_body(worker *w, const llhttp_t *p, request_in *x)
     return 1;
 }
 
-/* Checks access before a body is read. */
+/* Called before the body is read: checks access and the kind of body. */
 static int on_head_end(llhttp_t *p)
 {
     worker *w = worker_of(p);
-    request_in *x = &w->asked;
-    p->upgrade = 0; /* a request to upgrade is treated as an ordinary one */
+    request_in *x = &w->current;
+    /* llhttp must not end at a request to upgrade: it is treated as an ordinary one */
+    p->upgrade = 0;
     x->head_done = true;
     if (p->http_major != 1) return stop(x, 400), -1;
     int rc = check_body(w, p, x);
@@ -244,11 +249,11 @@ static int on_head_end(llhttp_t *p)
     return buffer_add(&w->out, "HTTP/1.1 100 Continue\r\n\r\n", 25) ? 0 : (stop(x, 503), -1);
 }
 
-/* Reserves room for more of the body in the request's own memory. */
+/* Reserves room for `more` bytes of the body in memory that the request owns. */
 bool body_grow(worker *w, request_in *x, size_t more)
 {
-    x->owns = true;
-    if (buffer_reserve(&x->body, more) && hold_request_in(w, x)) return true;
+    x->owns_memory = true;
+    if (buffer_reserve(&x->body, more) && count_request(w, x)) return true;
     no_room(x);
     return false;
 }
@@ -256,19 +261,19 @@ bool body_grow(worker *w, request_in *x, size_t more)
 static int on_body(llhttp_t *p, const char *at, size_t len)
 {
     worker *w = worker_of(p);
-    request_in *x = &w->asked;
+    request_in *x = &w->current;
     x->body_bytes += len;
     if (x->body_bytes > w->s->o.max_body) return stop(x, 413);
-    if (p->method != HTTP_POST) return 0; /* only POST has a body that is used */
+    if (p->method != HTTP_POST) return 0; /* no route uses the body of another method */
     bool borrows = !x->body.cap && (!x->body.len || x->body.ptr + x->body.len == at),
          direct = x->body.cap && x->body.ptr + x->body.len == at;
     if (!borrows && !direct && !body_grow(w, x, len)) return HPE_USER;
-    return see(x, &x->body, at, len) ? 0 : stop(x, 503);
+    return append_bytes(x, &x->body, at, len) ? 0 : stop(x, 503);
 }
 
-void answer_late(worker *w, conn *c, request *q, reply *a, uint64_t began)
+void finish_reply(worker *w, conn *c, request *q, reply *a, uint64_t began)
 {
-    hold_reply(w, a);
+    budget_reply(w, a);
     if (a->ends) q->keep_alive = false;
     int status = a->status;
     size_t bytes = a->body.len;
@@ -278,13 +283,13 @@ void answer_late(worker *w, conn *c, request *q, reply *a, uint64_t began)
     if (w->tail.len)
         w->tail_held += a->held;
     else
-        unhold(w, a->held);
+        budget_release(w, a->held);
     a->held = 0;
     if (!q->keep_alive) c->close = true;
     buffer_drop(&a->made);
 }
 
-static void answer(worker *w, conn *c, request *q, reply *a)
+static void answer_request(worker *w, conn *c, request *q, reply *a)
 {
     uint64_t began = w->s->log_fd >= 0 ? clock_ns() : 0;
     const char *why;
@@ -294,18 +299,18 @@ static void answer(worker *w, conn *c, request *q, reply *a)
         if (c->job) return;
         reply_status(a, 503, why);
     }
-    answer_late(w, c, q, a, began);
+    finish_reply(w, c, q, a, began);
 }
 
 static int on_end(llhttp_t *p)
 {
     worker *w = worker_of(p);
-    request q = request_of(p, &w->asked);
+    request q = request_of(p, &w->current);
     reply a;
     memset(&a, 0, offsetof(reply, more) + 1);
     q.keep_alive = llhttp_should_keep_alive(p) && !is_draining(w->s);
-    answer(w, w->at, &q, &a);
-    request_in_drop(w, &w->asked);
+    answer_request(w, w->current_conn, &q, &a);
+    request_in_drop(w, &w->current);
     w->answered = true;
     return 0;
 }
@@ -325,34 +330,34 @@ void parse_start(conn *c) { llhttp_init(&c->parser, HTTP_REQUEST, &settings); }
 
 void parse_resume(worker *w, conn *c)
 {
-    w->at = c;
+    w->current_conn = c;
     c->parser.data = w;
-    if (!c->part) return;
-    ptrdiff_t into = c->part->into ? (char *)c->part->into - (char *)c->part : -1;
-    w->asked = *c->part;
-    if (into >= 0) w->asked.into = (buffer *)((char *)&w->asked + into);
+    if (!c->suspended) return;
+    ptrdiff_t into = c->suspended->value ? (char *)c->suspended->value - (char *)c->suspended : -1;
+    w->current = *c->suspended;
+    if (into >= 0) w->current.value = (buffer *)((char *)&w->current + into);
 }
 
-static bool keep(request_in *x)
+static bool own_memory(request_in *x)
 {
-    x->owns = true;
-    bool ok = buffer_keep(&x->url) && buffer_keep(&x->body);
-    for (size_t i = 0; ok && i < HEADERS; i++) ok = buffer_keep(&x->headers[i]);
+    x->owns_memory = true;
+    bool ok = buffer_own(&x->url) && buffer_own(&x->body);
+    for (size_t i = 0; ok && i < HEADERS; i++) ok = buffer_own(&x->headers[i]);
     return ok;
 }
 
 void parse_suspend(worker *w, conn *c)
 {
-    request_in *x = &w->asked, *part = c->part;
-    c->part = NULL; /* w->asked has taken over its buffers */
-    x->moved = w->now;
+    request_in *x = &w->current, *part = c->suspended;
+    c->suspended = NULL; /* w->current has taken over its buffers */
+    x->active_at = w->now;
     if (!part) part = malloc(sizeof *part);
-    if (part && keep(x) && hold_request_in(w, x)) {
-        ptrdiff_t into = x->into ? (char *)x->into - (char *)x : -1;
+    if (part && own_memory(x) && count_request(w, x)) {
+        ptrdiff_t into = x->value ? (char *)x->value - (char *)x : -1;
         *part = *x;
-        if (into >= 0) part->into = (buffer *)((char *)part + into);
+        if (into >= 0) part->value = (buffer *)((char *)part + into);
         *x = (request_in){ 0 };
-        c->part = part;
+        c->suspended = part;
         return;
     }
     free(part);
@@ -362,7 +367,7 @@ void parse_suspend(worker *w, conn *c)
 
 bool body_direct(const conn *c, size_t *left)
 {
-    if (!c->part || !c->part->head_done || c->parser.method != HTTP_POST ||
+    if (!c->suspended || !c->suspended->head_done || c->parser.method != HTTP_POST ||
         (c->parser.flags & F_CHUNKED))
         return false;
     *left = c->parser.content_length;
@@ -371,73 +376,74 @@ bool body_direct(const conn *c, size_t *left)
 
 void refuse(worker *w, conn *c, int status)
 {
-    request q = request_of(&c->parser, &w->asked);
+    request q = request_of(&c->parser, &w->current);
     reply a = { 0 };
-    q.head = q.head && w->asked.head_done;
+    q.head = q.head && w->current.head_done;
     q.keep_alive = false;
     const bool stranger = status == 401 || status == 403;
-    if (!stranger || !access_refuses(w->s, &q, &a)) reply_status(&a, status, w->asked.why);
-    answer(w, c, &q, &a);
-    request_in_drop(w, &w->asked);
+    if (!stranger || !access_refuses(w->s, &q, &a)) reply_status(&a, status, w->current.why);
+    answer_request(w, c, &q, &a);
+    request_in_drop(w, &w->current);
     c->close = c->broken = true;
 }
 
-/* llhttp calls nothing for blanks, so a head that grows from read to read is counted here. */
-static bool is_endless(worker *w, size_t len)
+/* Limits the length of the head.  llhttp calls no callback for blanks, so they are counted here. */
+static bool head_is_too_long(worker *w, size_t len)
 {
-    request_in *x = &w->asked;
+    request_in *x = &w->current;
     const options *o = &w->s->o;
     if (x->head_done) return false;
-    x->raw += len;
-    return x->raw > READ_BYTES + 2 * (o->max_url + o->max_header);
+    x->head_bytes += len;
+    return x->head_bytes > READ_BYTES + 2 * (o->max_url + o->max_header);
 }
 
-/* Skips empty lines before a request: some clients send them after a body.  Returns false if the
- * request begins. */
-static bool is_blank(worker *w, conn *c, char byte)
+/* Skips empty lines before a request, which some clients send after a body.  Returns false if the
+ * byte belongs to a request.  Returns true too if it refused the request. */
+static bool skip_blank(worker *w, conn *c, char byte)
 {
-    if (w->asked.active) return false;
+    if (w->current.active) return false;
     const bool half = c->blanks & 1, blank = byte == (half ? '\n' : '\r');
     if (!blank && !half && byte != '\n') {
         c->blanks = 0;
         return false;
     }
     if (blank && ++c->blanks <= BLANKS) return true;
-    w->asked.why = "a request must not begin with more than four empty lines, each CR LF";
+    w->current.why = "a request must not begin with more than four empty lines, each CR LF";
     refuse(w, c, 400);
     return true;
 }
 
-/* Sets *took to how many bytes belong to the current part of the request.  Returns 0, or the status
- * for a wrong byte. */
-static int strict_part(worker *w, const conn *c, const char *bytes, size_t len, size_t *took)
+/* Sets *took to the number of bytes that belong to the current head or body.  Returns 0, or the
+ * status for an invalid byte. */
+static int framed_length(worker *w, const conn *c, const char *bytes, size_t len, size_t *took)
 {
-    request_in *x = &w->asked;
+    request_in *x = &w->current;
     const options *o = &w->s->o;
-    if (!x->head_done) return strict_head(&x->strict, bytes, len, took);
+    if (!x->head_done) return framing_head(&x->framing, bytes, len, took);
     if (c->parser.flags & F_CHUNKED)
-        return strict_chunks(&x->strict, bytes, len, o->max_body, o->max_header, took);
+        return framing_chunks(&x->framing, bytes, len, o->max_body, o->max_header, took);
     *took = len < c->parser.content_length ? len : (size_t)c->parser.content_length;
     return 0;
 }
 
-/* Parses a head, or the available bytes of a body: never bytes of two requests. */
-static size_t parse_part(worker *w, conn *c, const char *bytes, size_t len)
+/* Parses bytes of one head or of one body, never of two requests.  Returns how many bytes it used.
+ */
+static size_t parse_some(worker *w, conn *c, const char *bytes, size_t len)
 {
-    request_in *x = &w->asked;
+    request_in *x = &w->current;
     size_t took = 0;
-    if (is_blank(w, c, *bytes)) return c->close ? len : 1;
+    if (skip_blank(w, c, *bytes)) return c->close ? len : 1;
     w->answered = false;
-    int bad = strict_part(w, c, bytes, len, &took);
+    int bad = framed_length(w, c, bytes, len, &took);
     llhttp_errno_t rc = took ? llhttp_execute(&c->parser, bytes, took) : HPE_OK;
     if (rc == HPE_OK && w->answered) return took;
     if (rc != HPE_OK) {
-        if (!x->fail) x->why = llhttp_get_error_reason(&c->parser);
-        bad = x->fail ? x->fail : 400;
+        if (!x->refused_with) x->why = llhttp_get_error_reason(&c->parser);
+        bad = x->refused_with ? x->refused_with : 400;
     } else if (bad == 400 || took == 0) {
         bad = 400;
         x->why = "lines and chunks must end with CR LF and hold only what HTTP/1.1 allows there";
-    } else if (!bad && is_endless(w, took))
+    } else if (!bad && head_is_too_long(w, took))
         bad = 431;
     if (!bad) return took;
     refuse(w, c, bad);
@@ -447,7 +453,7 @@ static size_t parse_part(worker *w, conn *c, const char *bytes, size_t len)
 size_t parse(worker *w, conn *c, const char *bytes, size_t len)
 {
     size_t done = 0;
-    do done += parse_part(w, c, bytes + done, len - done);
-    while (done < len && !c->close && !c->job && !w->tail.len && w->out.len <= STOP);
+    do done += parse_some(w, c, bytes + done, len - done);
+    while (done < len && !c->close && !c->job && !w->tail.len && w->out.len <= UNSENT_MAX);
     return done;
 }

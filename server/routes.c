@@ -1,11 +1,5 @@
-/* routes.c - maps paths and methods to the functions that answer them, which are in key_ops.c,
- * filter_ops.c, stats.c and page.c.
- *
- *   GET /add=KEY  /contain=KEY  /remove=KEY  /count=KEY     of the filter "default"
- *   POST /add  /contain  /remove  /count,  GET /stats
- *   the same behind /f/NAME, and PUT, GET, DELETE /f/NAME, POST /f/NAME/merge
- *   GET /  /f  /metrics  /healthz
- */
+/* routes.c - maps methods and paths to the functions that answer them: key_ops.c, filter_ops.c,
+ * stats.c, page.c.  docs/server.md has the table of all requests. */
 #include "keys.h"
 #include "key_ops.h"
 #include <stdio.h>
@@ -13,18 +7,22 @@
 static void stats_on(worker *w, served *f, const call *c, reply *a)
 {
     (void)c;
-    if (!stats_json(w, f, a) && a->status == 0) reply_status(a, 503, "out of memory");
+    if (!stats_json(w, f, a) && a->status == 0) reply_status(a, 503, NULL);
 }
 
-static void stats(worker *w, text name, reply *a) { with(w, name, stats_on, &(call){ 0 }, a); }
+static void filter_stats(worker *w, text name, text query, const request *q, reply *a)
+{
+    (void)query, (void)q;
+    with_filter(w, name, stats_on, &(call){ 0 }, a);
+}
 
 static void page_on(worker *w, served *f, const call *c, reply *a)
 {
     (void)c;
-    if (!page(w, f, a) && a->status == 0) reply_status(a, 503, "out of memory");
+    if (!page(w, f, a) && a->status == 0) reply_status(a, 503, NULL);
 }
 
-/* If the filter is in Redis, Redis must answer. */
+/* Answers /healthz.  If the filters are in Redis, Redis must answer. */
 static void health(worker *w, reply *a)
 {
     bf_error err;
@@ -38,38 +36,95 @@ static void health(worker *w, reply *a)
     if (rc == 0)
         reply_text(a, TEXT("ok"));
     else if (w->may_block)
-        fail(w, TEXT(DEFAULT_NAME), a, rc, &err);
+        reply_error(w, TEXT(DEFAULT_NAME), a, rc, &err);
     else
         a->defer = true;
 }
 
-/* ---- paths ---- */
-/* Requests about one filter, named or "default".  Returns false if there is no such path. */
-static bool on_filter(worker *w, text name, text path, const request *q, reply *a)
+static void flush(worker *w, reply *a)
 {
-    static const struct {
-        text one, many;
-    } verbs[] = { [VERB_TEST] = { TEXT("/contain="), TEXT("/contain") },
-        [VERB_ADD] = { TEXT("/add="), TEXT("/add") },
-        [VERB_REMOVE] = { TEXT("/remove="), TEXT("/remove") },
-        [VERB_COUNT] = { TEXT("/count="), TEXT("/count") } };
-    for (int v = VERB_TEST; v <= VERB_COUNT; v++) {
-        if (q->method == GET && text_starts(path, verbs[v].one))
-            one_key(w, name, text_after(path, verbs[v].one.len), (verb)v, a);
-        else if (q->method == POST && text_is(path, verbs[v].many))
-            batch(w, name, q, (verb)v, a);
-        else
-            continue;
-        return true;
-    }
-    if (q->method != GET || !text_is(path, TEXT("/stats"))) return false;
-    stats(w, name, a);
-    return true;
+    char failed[NAME_BYTES + 1];
+    bf_error err;
+    if (filters_sync(&w->s->fs, failed, &err) < 0)
+        reply_error(w, (text){ failed, strlen(failed) }, a, BF_EIO, &err);
+    else
+        reply_text(a, TEXT("ok"));
 }
 
-/* Returns the name after /f/, percent-decoded, or an empty text, and sets *rest to what follows it.
- */
-static text name_in(text path, char room[NAME_ROOM], text *rest)
+/* Returns true if a report on all filters, as large as the last one, fits into --max-buffered.
+ * Does not keep the bytes reserved, because the report itself shows how many are reserved. */
+static bool report_fits(worker *w, reply *a)
+{
+    const uint64_t last = counter_get(&w->s->report);
+    if (last < LARGE) return true;
+    if (!budget_reserve(w, last)) {
+        reply_status(a, 503, BUDGET_FULL);
+        return false;
+    }
+    budget_release(w, last);
+    /* one allocation instead of growth by doubling */
+    if (buffer_reserve(&a->made, last + last / 16)) return true;
+    reply_status(a, 503, NULL);
+    return false;
+}
+
+static void metrics(worker *w, reply *a)
+{
+    if (!report_fits(w, a)) return;
+    if (stats_metrics(w, a))
+        __atomic_store_n(&w->s->report, a->body.len, __ATOMIC_RELAXED);
+    else if (a->status == 0)
+        reply_status(a, 503, NULL);
+}
+
+static void list_filters(worker *w, reply *a)
+{
+    if (report_fits(w, a) && !stats_filters(w, a) && a->status == 0) reply_status(a, 503, NULL);
+}
+
+static void status_page(worker *w, reply *a) { with_filter(w, TEXT(""), page_on, &(call){ 0 }, a); }
+
+/* ---- the routes ---- */
+/* WHERE: SERVER: the path alone; NAMED: behind /f/NAME; BOTH: alone it is about "default".
+ * HOW: FAST: a worker answers it, if the filter is open and free; SLOW: its time depends on the
+ * size of filters, so a job answers it; WHOLE: SLOW, and it may itself be what keeps Redis busy. */
+enum { SERVER = 1, NAMED = 2, BOTH = 3 };
+enum { FAST, SLOW, WHOLE };
+typedef struct {
+    int method, where, how;
+    bool query; /* the path may end with ? and parameters */
+    text path;
+    filter_op *answer;                      /* about a filter ... */
+    void (*of_server)(worker *w, reply *a); /* ... or about the server */
+} route_row;
+
+static const route_row rows[] = {
+    { PUT, NAMED, WHOLE, true, TEXT(""), filter_put, NULL },
+    { POST, NAMED, WHOLE, false, TEXT(""), filter_upload, NULL },
+    { GET, NAMED, WHOLE, false, TEXT(""), filter_image, NULL },
+    { DELETE, NAMED, WHOLE, false, TEXT(""), filter_delete, NULL },
+    { POST, NAMED, WHOLE, false, TEXT("/merge"), filter_merge, NULL },
+    { POST, BOTH, WHOLE, false, TEXT("/clear"), filter_clear, NULL },
+    { POST, BOTH, SLOW, true, TEXT("/expire"), filter_expire, NULL },
+    { GET, BOTH, SLOW, false, TEXT("/stats"), filter_stats, NULL },
+    { POST, SERVER, SLOW, false, TEXT("/flush"), NULL, flush },
+    { GET, SERVER, SLOW, false, TEXT("/"), NULL, status_page },
+    { GET, SERVER, SLOW, false, TEXT("/metrics"), NULL, metrics },
+    { GET, SERVER, FAST, false, TEXT("/f"), NULL, list_filters },
+    { GET, SERVER, FAST, false, TEXT("/healthz"), NULL, health },
+};
+
+/* Requests about keys: GET with one key in the URL, POST with keys in the body. */
+static const struct {
+    text one, many;
+} verbs[] = { [VERB_TEST] = { TEXT("/contain="), TEXT("/contain") },
+    [VERB_ADD] = { TEXT("/add="), TEXT("/add") },
+    [VERB_REMOVE] = { TEXT("/remove="), TEXT("/remove") },
+    [VERB_COUNT] = { TEXT("/count="), TEXT("/count") } };
+
+/* Returns the percent-decoded name at the start of path, or an empty text if it is not a valid
+ * name.  *rest: what follows the name. */
+static text name_at(text path, char room[NAME_ROOM], text *rest)
 {
     size_t len = 0;
     while (len < path.len && path.ptr[len] != '/' && path.ptr[len] != '?') len++;
@@ -81,8 +136,8 @@ static text name_in(text path, char room[NAME_ROOM], text *rest)
     return ok && filter_name_ok(found) ? found : (text){ "", 0 };
 }
 
-/* Quotes the name as it was sent. */
-static void no_name(text path, text rest, reply *a)
+/* Replies 400 and quotes the invalid name as it was sent. */
+static void reply_bad_name(text path, text rest, reply *a)
 {
     char why[160];
     const size_t len = path.len - rest.len;
@@ -96,129 +151,108 @@ static void no_name(text path, text rest, reply *a)
     reply_status(a, 400, why);
 }
 
-static bool named(worker *w, text path, const request *q, reply *a)
+/* A request's path: the filter's name (empty: "default") and what follows /f/NAME. */
+typedef struct {
+    bool named, valid; /* behind /f/; with a valid name */
+    text name, rest;
+} target;
+
+static target target_of(const request *q, char room[NAME_ROOM])
 {
-    char room[NAME_ROOM];
-    text rest;
-    const text name = name_in(path, room, &rest);
-    if (!name.len) no_name(path, rest, a);
-    if (!name.len) return false;
-    if (q->method == PUT && (rest.len == 0 || rest.ptr[0] == '?'))
-        put(w, name, text_after(rest, rest.len > 0), a);
-    else if (q->method == GET && rest.len == 0)
-        image(w, name, a);
-    else if (q->method == DELETE && rest.len == 0)
-        drop(w, name, a);
-    else if (q->method == POST && text_is(rest, TEXT("/merge")))
-        merge(w, name, q, a);
-    else
-        return on_filter(w, name, rest, q, a);
-    return true;
+    target t = { .valid = true, .named = text_starts(q->path, TEXT("/f/")), .rest = q->path };
+    if (!t.named) return t;
+    t.name = name_at(text_after(q->path, 3), room, &t.rest);
+    t.valid = t.name.len > 0;
+    return t;
 }
 
-/* Returns true if a report on all filters, as large as the last one, fits into --max-buffered.
- * Nothing stays reserved, because the report itself shows how much is reserved. */
-static bool report_fits(worker *w, reply *a)
+/* Returns the row for the request, or NULL.  *query: what follows the `?`. */
+static const route_row *row_for(const request *q, const target *t, text *query)
 {
-    const uint64_t last = tallied(&w->s->report);
-    if (last < LARGE) return true;
-    if (!hold(w, last)) {
-        reply_status(a, 503, HELD_FULL);
+    const char *mark = memchr(t->rest.ptr, '?', t->rest.len);
+    const text before = { t->rest.ptr, mark ? (size_t)(mark - t->rest.ptr) : t->rest.len };
+    *query = text_after(t->rest, before.len + (mark != NULL));
+    for (size_t i = 0; t->valid && i < sizeof rows / sizeof *rows; i++) {
+        const route_row *r = &rows[i];
+        if (q->method == r->method && r->where & (t->named ? NAMED : SERVER) &&
+            text_is(r->query ? before : t->rest, r->path))
+            return r;
+    }
+    return NULL;
+}
+
+/* Answers requests about keys.  Returns false for all other requests. */
+static bool key_path(worker *w, const target *t, const request *q, reply *a)
+{
+    for (int v = VERB_TEST; v <= VERB_COUNT; v++) {
+        if (q->method == GET && text_starts(t->rest, verbs[v].one))
+            key_single(w, t->name, text_after(t->rest, verbs[v].one.len), (verb)v, a);
+        else if (q->method == POST && text_is(t->rest, verbs[v].many))
+            key_batch(w, t->name, q, (verb)v, a);
+        else
+            continue;
+        return true;
+    }
+    return false;
+}
+
+/* Answers the request.  Returns false if the path does not exist. */
+static bool dispatch(worker *w, const request *q, reply *a)
+{
+    char room[NAME_ROOM];
+    text query;
+    const target t = target_of(q, room);
+    if (!t.valid) {
+        reply_bad_name(text_after(q->path, 3), t.rest, a);
         return false;
     }
-    unhold(w, last);
-    return buffer_reserve(
-        &a->made, last + last / 16); /* one allocation instead of growth by doubling */
-}
-
-static bool metrics(worker *w, reply *a)
-{
-    if (!report_fits(w, a)) return false;
-    const bool ok = stats_metrics(w, a);
-    if (ok) __atomic_store_n(&w->s->report, a->body.len, __ATOMIC_RELAXED);
-    return ok;
-}
-
-static bool of_server(worker *w, text path, const request *q, reply *a)
-{
-    bool ok = true;
-    if (q->method != GET) return false;
-    if (text_is(path, TEXT("/")))
-        with(w, TEXT(""), page_on, &(call){ 0 }, a);
-    else if (text_is(path, TEXT("/f")))
-        ok = report_fits(w, a) && stats_filters(w, a);
-    else if (text_is(path, TEXT("/metrics")))
-        ok = metrics(w, a);
-    else if (text_is(path, TEXT("/healthz")))
-        health(w, a);
+    if (key_path(w, &t, q, a)) return true;
+    const route_row *r = row_for(q, &t, &query);
+    if (!r)
+        reply_status(a, 400, NULL);
+    else if (r->answer)
+        r->answer(w, t.name, query, q, a);
     else
-        return false;
-    if (!ok && a->status == 0) reply_status(a, 503, "out of memory");
-    return true;
+        r->of_server(w, a);
+    return r != NULL;
 }
 
-/* /metrics and /healthz get queues of their own (jobs.h), so that they do not wait for requests
- * about "default".  `?` makes the text differ from all names of filters. */
-text route_turn(const request *q, char room[NAME_ROOM])
-{
-    text rest;
-    if (text_is(q->path, TEXT("/metrics"))) return TEXT("?metrics");
-    if (text_is(q->path, TEXT("/healthz"))) return TEXT("?healthz");
-    if (!text_starts(q->path, TEXT("/f/"))) return TEXT(DEFAULT_NAME);
-    const text name = name_in(text_after(q->path, 3), room, &rest);
-    return name.len ? name : TEXT(DEFAULT_NAME);
-}
-
-/* Returns the path, without /f/NAME if *named. */
-static text path_of_filter(const request *q, bool *named)
+static int how(const request *q)
 {
     char room[NAME_ROOM];
-    text rest = q->path;
-    *named = text_starts(q->path, TEXT("/f/")) && name_in(text_after(q->path, 3), room, &rest).len;
-    return rest;
+    text query;
+    const target t = target_of(q, room);
+    const route_row *r = row_for(q, &t, &query);
+    return r ? r->how : FAST;
 }
 
-bool route_is_whole(const request *q)
+bool route_is_whole_filter(const request *q) { return how(q) == WHOLE; }
+
+/* Requests about the server have queues of their own (jobs.h), so that they do not wait for
+ * requests about "default".  No filter has a name with `?`. */
+text route_queue(const request *q, char room[NAME_ROOM])
 {
-    bool named;
-    const text rest = path_of_filter(q, &named);
-    return q->method == PUT || q->method == DELETE || (named && rest.len == 0) ||
-           text_is(rest, TEXT("/merge"));
+    if (text_is(q->path, TEXT("/metrics"))) return TEXT("?metrics");
+    if (text_is(q->path, TEXT("/healthz"))) return TEXT("?healthz");
+    if (text_is(q->path, TEXT("/flush"))) return TEXT("?flush");
+    const target t = target_of(q, room);
+    return t.name.len ? t.name : TEXT(DEFAULT_NAME);
 }
 
-/* Returns true if the request is about complete filters, so that its time depends on their size. */
-static bool is_long(const request *q)
-{
-    bool named;
-    const text path = path_of_filter(q, &named);
-    if (route_is_whole(q)) return true;
-    return q->method == GET && (text_is(path, TEXT("/stats")) || text_is(path, TEXT("/")) ||
-                                   text_is(path, TEXT("/metrics")));
-}
+void route_in_job(worker *w, const request *q, reply *a) { a->understood = dispatch(w, q, a); }
 
-static void dispatch(worker *w, const request *q, reply *a)
-{
-    const text path = q->path;
-    a->understood = text_starts(path, TEXT("/f/"))
-                        ? named(w, text_after(path, 3), q, a)
-                        : on_filter(w, TEXT(""), path, q, a) || of_server(w, path, q, a);
-    if (!a->understood && a->status == 0) reply_status(a, 400, NULL);
-}
-
-void route_in_job(worker *w, const request *q, reply *a) { dispatch(w, q, a); }
-
-/* While Redis hangs, a request that is left to a job is refused immediately; /metrics reports that
- * itself. */
+/* Checks access, then answers or sets a->defer.  If Redis hangs, refuses immediately what would be
+ * deferred, except /metrics, which shows that Redis hangs. */
 void route(worker *w, const request *q, reply *a)
 {
     if (access_refuses(w->s, q, a)) return;
     a->defer =
-        !w->may_block && is_long(q) && !(unanswered(w) && text_is(q->path, TEXT("/metrics")));
-    if (!a->defer) dispatch(w, q, a);
+        !w->may_block && how(q) != FAST && !(redis_hangs(w) && text_is(q->path, TEXT("/metrics")));
+    if (!a->defer) a->understood = dispatch(w, q, a);
     if (!a->defer) return;
     if (w->s->fs.remote && jobs_hang_for(w->s, q)) {
-        start_again(w, a);
-        reply_status(a, 503, ROUTE_HANGS);
+        reply_reset(w, a);
+        reply_status(a, 503, REDIS_HANGS);
     }
     a->understood = true;
 }

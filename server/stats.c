@@ -1,4 +1,4 @@
-/* stats.c - numbers: /stats and /f as JSON, /metrics for Prometheus.  Knows counters and filters;
+/* stats.c - numbers: /stats and /f as JSON, /metrics for Prometheus.  Reads counters and filters;
  * changes none. */
 #include "server.h"
 #include <stdio.h>
@@ -11,14 +11,14 @@ void count_status(worker *w, int status)
 {
     size_t i = 0;
     while (statuses[i] && statuses[i] != status) i++;
-    /* Only this worker writes the counter, so no atomic addition is needed. */
+    /* No other worker writes this counter, so an atomic addition is not needed. */
     __atomic_store_n(&w->statuses[i], w->statuses[i] + 1, __ATOMIC_RELAXED);
 }
 
 static uint64_t with_status(const server *s, size_t i)
 {
     uint64_t n = 0;
-    for (unsigned t = 0; t < s->o.threads; t++) n += tallied(&s->workers[t].statuses[i]);
+    for (unsigned t = 0; t < s->o.threads; t++) n += counter_get(&s->workers[t].statuses[i]);
     return n;
 }
 
@@ -32,7 +32,7 @@ uint64_t stats_requests(const server *s)
 static uint64_t accepted(const server *s)
 {
     uint64_t n = 0;
-    for (unsigned t = 0; t < s->o.threads; t++) n += tallied(&s->workers[t].accepted);
+    for (unsigned t = 0; t < s->o.threads; t++) n += counter_get(&s->workers[t].accepted);
     return n;
 }
 
@@ -49,7 +49,7 @@ static double rate(worker *w)
 /* ---- JSON ---- */
 typedef unsigned long long ull;
 
-/* The shortest text that reads back as the same number. */
+/* Writes the shortest decimal that reads back as the same number. */
 static const char *shortest(char text[32], double v)
 {
     for (int digits = 6; digits <= 17; digits++) {
@@ -59,7 +59,7 @@ static const char *shortest(char text[32], double v)
     return text;
 }
 
-/* Appends {"m":... without the closing brace: the filter's parameters. */
+/* Appends {"m":... with the filter's parameters, without the closing brace. */
 static bool print_info(buffer *b, served *f)
 {
     bf_info i;
@@ -84,9 +84,9 @@ static bool print_counts(buffer *b, served *f, const bf_state *st)
     return buffer_print(b, ",\"count\":%.0f,\"fill\":%.9g,\"fpr_now\":%.9g,\"saturated\":%s",
                st->count, st->fill, st->fpr, st->saturated ? "true" : "false") &&
            buffer_print(b, ",\"adds\":%llu,\"adds_new\":%llu,\"hits\":%llu,\"misses\":%llu",
-               (ull)tallied(&f->adds), (ull)tallied(&f->added), (ull)tallied(&f->hits),
-               (ull)tallied(&f->misses)) &&
-           (!f->counts || buffer_print(b, ",\"removed\":%llu", (ull)tallied(&f->removed)));
+               (ull)counter_get(&f->adds), (ull)counter_get(&f->added), (ull)counter_get(&f->hits),
+               (ull)counter_get(&f->misses)) &&
+           (!f->counts || buffer_print(b, ",\"removed\":%llu", (ull)counter_get(&f->removed)));
 }
 
 bool stats_json(worker *w, served *f, reply *a)
@@ -95,7 +95,7 @@ bool stats_json(worker *w, served *f, reply *a)
     bf_error err;
     const server *s = w->s;
     if (filter_state(f, &st, &err) < 0) {
-        stored_hide(&w->s->fs, name_of(f), &err);
+        stored_hide_path(&w->s->fs, name_of(f), &err);
         reply_status(a, 503, err.msg);
         return false;
     }
@@ -103,7 +103,7 @@ bool stats_json(worker *w, served *f, reply *a)
         print_info(&a->made, f) && print_counts(&a->made, f, &st) &&
         buffer_print(&a->made,
             ",\"name\":\"%s\",\"requests\":%llu,\"requests_per_second\":%.1f,\"connections\":%llu",
-            f->name, (ull)stats_requests(s), rate(w), (ull)tallied(&s->connections)) &&
+            f->name, (ull)stats_requests(s), rate(w), (ull)counter_get(&s->connections)) &&
         buffer_print(&a->made, ",\"uptime\":%.1f,\"threads\":%u,\"version\":\"%s\"}\n", uptime(s),
             s->o.threads, bf_version());
     if (ok) reply_made(a, "application/json");
@@ -118,7 +118,7 @@ bool stats_filters(worker *w, reply *a)
     for (size_t i = 0; ok && i < count; i++)
         ok = buffer_print(&a->made, "%s\"%s\":", i ? "," : "", all[i]->name) &&
              print_info(&a->made, all[i]) && buffer_add(&a->made, "}", 1);
-    filters_unlist(all, count);
+    filters_list_free(all, count);
     ok = ok && buffer_add(&a->made, "}\n", 2);
     if (ok) reply_made(a, "application/json");
     return ok;
@@ -161,7 +161,7 @@ static const struct {
     [MISSES] = { "misses_total", "counter", "keys tested and absent" },
     [REMOVED] = { "removed_total", "counter", "keys removed" } };
 
-/* Does not wait for a filter that is locked, or whose Redis does not answer. */
+/* Does not wait for a locked filter, or for one whose Redis does not answer. */
 bool stats_state(const worker *w, served *f, bf_state *st)
 {
     if (f->remote && jobs_hang(w->s)) return false;
@@ -180,8 +180,9 @@ static void values(const worker *w, served *f, double *v)
     bf_get_info(f->f, &i);
     bool up = stats_state(w, f, &st);
     double all[METRICS] = { (double)i.m, (double)i.n, i.k, i.p, i.part_count, st.count, st.fill,
-        st.fpr, st.saturated != 0, up, (double)tallied(&f->adds), (double)tallied(&f->added),
-        (double)tallied(&f->hits), (double)tallied(&f->misses), (double)tallied(&f->removed) };
+        st.fpr, st.saturated != 0, up, (double)counter_get(&f->adds),
+        (double)counter_get(&f->added), (double)counter_get(&f->hits),
+        (double)counter_get(&f->misses), (double)counter_get(&f->removed) };
     memcpy(v, all, sizeof all);
 }
 
@@ -191,7 +192,7 @@ static bool head(buffer *b, const char *name, const char *type, const char *help
         b, "# HELP bloomfilter_%s %s\n# TYPE bloomfilter_%s %s\n", name, help, name, type);
 }
 
-/* v has METRICS values for each filter. */
+/* Prints each metric for all filters.  v: METRICS values per filter. */
 static bool print_filters(buffer *b, served *const *all, size_t count, const double *v)
 {
     bool ok = true;
@@ -200,7 +201,7 @@ static bool print_filters(buffer *b, served *const *all, size_t count, const dou
         for (size_t i = 0; ok && i < count; i++) {
             const double *of = v + i * METRICS;
             if (of[UP] == 0 && m >= COUNT && m < UP)
-                continue; /* values of a filter that does not answer are left out */
+                continue; /* a filter that does not answer has no such value */
             ok = buffer_print(
                 b, "bloomfilter_%s{filter=\"%s\"} %.17g\n", metrics[m].name, all[i]->name, of[m]);
         }
@@ -208,7 +209,7 @@ static bool print_filters(buffer *b, served *const *all, size_t count, const dou
     return ok;
 }
 
-/* Kinds are labels: this format has no text values. */
+/* The format has no text values, so kind, scheme and home are labels. */
 static bool print_kinds(buffer *b, served *const *all, size_t count)
 {
     bool ok = head(b, "info", "gauge", "what the filter is");
@@ -231,7 +232,7 @@ static bool of_filters(buffer *b, worker *w)
     for (size_t i = 0; ok && i < count; i++) values(w, all[i], v + i * METRICS);
     ok = ok && print_kinds(b, all, count) && print_filters(b, all, count, v);
     free(v);
-    filters_unlist(all, count);
+    filters_list_free(all, count);
     return ok;
 }
 
@@ -242,12 +243,12 @@ static bool of_server(buffer *b, const server *s)
         ok = buffer_print(b, "bloomfilter_requests_total{code=\"%d\"} %llu\n", statuses[i],
             (ull)with_status(s, i));
     ok = ok && head(b, "connections", "gauge", "open connections") &&
-         buffer_print(b, "bloomfilter_connections %llu\n", (ull)tallied(&s->connections));
+         buffer_print(b, "bloomfilter_connections %llu\n", (ull)counter_get(&s->connections));
     ok = ok && head(b, "connections_total", "counter", "connections accepted") &&
          buffer_print(b, "bloomfilter_connections_total %llu\n", (ull)accepted(s));
     ok = ok && head(b, "buffered_bytes", "gauge",
                    "bytes of bodies and of replies that wait for their clients");
-    ok = ok && buffer_print(b, "bloomfilter_buffered_bytes %llu\n", (ull)tallied(&s->buffered));
+    ok = ok && buffer_print(b, "bloomfilter_buffered_bytes %llu\n", (ull)counter_get(&s->buffered));
     ok = ok && head(b, "uptime_seconds", "gauge", "since the start");
     return ok && buffer_print(b, "bloomfilter_uptime_seconds %.1f\n", uptime(s));
 }

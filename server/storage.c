@@ -1,5 +1,5 @@
-/* storage.c - where the filters of a server are (one file, a folder, Redis), opening them, and
- * checks that they still exist.  Knows storages and the core; knows neither the list nor HTTP. */
+/* storage.c - where the filters of a server are (one file, a folder, Redis): opens them and checks
+ * that they still exist.  Knows storages and the core; knows neither the list nor HTTP. */
 #include "registry.h"
 #include <dirent.h>
 #include <errno.h>
@@ -36,8 +36,8 @@ bool filter_name_ok(text name)
     return true;
 }
 
-/* In Redis the named filters have keys K:f:NAME.  A colon in NAME becomes %3A, so no name is K:meta
- * or a derived key of another filter.  Then the key is encoded for the URL. */
+/* Returns the URL of a named filter: its key in Redis is K:f:NAME.  A colon in NAME becomes %3A, so
+ * that no name leads to K:meta or to a derived key of another filter. */
 static char *url_of(const char *url, text name)
 {
     char more[NAME_BYTES * 5 + 4] = ":f:";
@@ -82,14 +82,22 @@ int stored_folder(filters *fs, bf_error *err)
     const size_t len = s ? strlen(s) : 0;
     fs->remote = fs->o->storage && is == 0;
     if (is <= 0) return is;
-    if (s[len - 1] == '/' && mkdir(s, 0777) < 0 && errno != EEXIST)
-        return stored_fail(err, BF_EIO, "cannot make %.100s: %s", s, strerror(errno));
-    if (s[len - 1] != '/' && (stat(s, &st) < 0 || !S_ISDIR(st.st_mode))) return 0;
+    const bool wanted = s[len - 1] == '/';
+    if (wanted && fs->o->create && mkdir(s, 0777) < 0 && errno != EEXIST)
+        return stored_fail(err, BF_EIO, "cannot create %.100s: %s", s, strerror(errno));
+    const bool found = stat(s, &st) == 0, is_folder = found && S_ISDIR(st.st_mode);
+    if (wanted && !found && errno == ENOENT)
+        return stored_fail(
+            err, BF_ENOENT, "--storage %.80s does not exist: --create creates it", s);
+    if (wanted && !is_folder)
+        return stored_fail(
+            err, BF_EIO, "--storage %.80s: %s", s, strerror(found ? ENOTDIR : errno));
+    if (!is_folder) return 0;
     fs->folder = malloc(len + 4);
     if (!fs->folder) return stored_fail(err, BF_ENOMEM, "out of memory");
-    /* The path after file: may look like a URL, and so would the files in it. */
-    sprintf(fs->folder, "%s%s%s", s != fs->o->storage && *s != '/' ? "./" : "", s,
-        s[len - 1] != '/' ? "/" : "");
+    /* "./" because the path after "file:" may look like a URL */
+    sprintf(
+        fs->folder, "%s%s%s", s != fs->o->storage && *s != '/' ? "./" : "", s, wanted ? "" : "/");
     return 0;
 }
 
@@ -119,8 +127,9 @@ int stored_each(const filters *fs, int (*each)(void *ctx, text name, uint64_t by
 /* ---- opening ---- */
 bf_spec *stored_spec(bf_spec *spec, const options *o)
 {
-    spec->may_count = !spec->counting; /* an existing filter is served whether it counts or not */
-    spec->threads = true; /* also if there is one worker, because another thread counts the bits */
+    /* an existing filter is opened whether it has counters or not */
+    spec->may_count = !spec->counting;
+    spec->threads = true; /* even with one worker, because another thread counts bits */
     spec->secret = o->keyed ? o->secret : NULL;
     spec->secret_len = o->keyed ? BF_SECRET_BYTES : 0;
     return spec;
@@ -138,14 +147,22 @@ static bf_spec main_spec(const options *o, const char *storage)
         .parts = o->parts,
         .counting = o->counting,
         .exclusive = o->exclusive,
+        .adopt = o->adopt,
         .storage = storage };
     return *stored_spec(&spec, o);
 }
 
-/* Without a size: opens what the storage holds, or creates a filter of the default size. */
-bf_filter *stored_main(const filters *fs, const char *storage, bf_error *err)
+/* If no size is given, opens the stored filter, or creates one of the default size. */
+bf_filter *stored_open_main(const filters *fs, const char *storage, bf_error *err)
 {
     bf_spec spec = main_spec(fs->o, storage);
+    const bool may_be_foreign = fs->remote && spec.scheme && !spec.n && spec.p == 0;
+    if (may_be_foreign && !spec.adopt) {
+        spec.must_exist = true;
+        bf_filter *f = bf_open(&spec, err);
+        if (f || err->code != BF_ENOENT) return f;
+        spec.must_exist = false;
+    }
     if (spec.m || spec.n || spec.k || spec.p != 0) return bf_open(&spec, err);
     if (storage) {
         spec.must_exist = true;
@@ -158,15 +175,20 @@ bf_filter *stored_main(const filters *fs, const char *storage, bf_error *err)
     return bf_open(&spec, err);
 }
 
-/* A stored filter that does not open is an error of the server, not of the client. */
-bf_filter *stored_open(const filters *fs, text name, const char *storage, bf_error *err)
+/* A stored filter that cannot be opened is an error of the server, not of the client. */
+bf_filter *stored_open(
+    const filters *fs, text name, const char *storage, const bf_spec *as, bf_error *err)
 {
-    bf_spec spec = stored_is_main(name) ? main_spec(fs->o, storage)
-                                        : *stored_spec(&(bf_spec){ .storage = storage }, fs->o);
+    bf_spec spec = as ? *as : stored_is_main(name) ? main_spec(fs->o, storage) : (bf_spec){ 0 };
+    spec.storage = storage;
+    stored_spec(&spec, fs->o);
     spec.must_exist = true;
     spec.exclusive = fs->o->exclusive;
     bf_filter *f = bf_open(&spec, err);
     if (f) return f;
+    const bool refused =
+        err->code == BF_EMISMATCH || err->code == BF_EINVAL || err->code == BF_ENOTSUP;
+    if (as && refused) return NULL; /* the request's parameters are wrong */
     if (err->code == BF_ENOENT)
         err->code = FILTER_ABSENT;
     else if (err->code != BF_ENOMEM)
@@ -174,21 +196,80 @@ bf_filter *stored_open(const filters *fs, text name, const char *storage, bf_err
     return NULL;
 }
 
-bool stored_stands(const filters *fs, const served *s)
+/* Saves under a temporary name and gives the file its name only if no other file has it. */
+static int save_new(bf_filter *from, const char *storage, bf_error *err)
+{
+    const char *path;
+    int rc = bf_storage_path(storage, &path, err);
+    if (rc < 0) return rc;
+    char *temporary = malloc(strlen(path) + 32);
+    if (!temporary) return stored_fail(err, BF_ENOMEM, "out of memory");
+    sprintf(temporary, "%s.%ld.new", path, (long)getpid());
+    rc = bf_save(from, temporary, err);
+    if (rc >= 0 && link(temporary, path) < 0)
+        rc = errno == EEXIST
+                 ? stored_fail(err, FILTER_EXISTS, "the filter's file exists")
+                 : stored_fail(err, BF_EIO, "cannot create %.100s: %s", path, strerror(errno));
+    unlink(temporary);
+    free(temporary);
+    return rc;
+}
+
+/* In Redis: creates an empty filter and unites `from` into it. */
+static bf_filter *upload_remote(
+    const filters *fs, const char *storage, bf_filter *from, bf_error *err)
+{
+    bf_info i;
+    bf_get_info(from, &i);
+    bf_spec spec = { .m = i.window > 0 ? 0 : i.m,
+        .n = i.n,
+        .k = i.window > 0 ? 0 : i.k,
+        .p = i.p,
+        .scheme = i.scheme,
+        .counting = i.counting,
+        .window = i.window,
+        .parts = i.parts,
+        .shards = i.shards > 1 ? i.shards : 0,
+        .storage = storage };
+    if (i.grow > 0) {
+        stored_fail(err, BF_ENOTSUP, "the bytes of a filter that grows cannot be stored in Redis");
+        return NULL;
+    }
+    bf_filter *f = bf_open(stored_spec(&spec, fs->o), err);
+    if (!f) return NULL;
+    bf_get_info(f, &i);
+    if (!i.created)
+        stored_fail(err, FILTER_EXISTS, "the filter exists");
+    else if (bf_unite(f, from, err) >= 0)
+        return f;
+    if (i.created) bf_delete(f, NULL);
+    bf_close(f);
+    return NULL;
+}
+
+bf_filter *stored_upload(
+    const filters *fs, text name, const char *storage, bf_filter *from, bf_error *err)
+{
+    if (!storage) return bf_retain(from);
+    if (fs->remote) return upload_remote(fs, storage, from, err);
+    return save_new(from, storage, err) < 0 ? NULL : stored_open(fs, name, storage, NULL, err);
+}
+
+bool stored_exists(const filters *fs, const served *s)
 {
     return bf_is_current(s->f, stored_spec(&(bf_spec){ .storage = s->storage }, fs->o), NULL) == 1;
 }
 
-/* Checks the name of a file.  In Redis it only reports earlier failures, because every call reads
- * the mark itself. */
+/* For a file, checks its name.  In Redis it only reports earlier failures, because every call
+ * checks the mark itself. */
 bool stored_is_current(const filters *fs, const served *s)
 {
-    if (raised(&s->gone) || raised(&s->doubted)) return false;
-    return !s->storage || s->remote || stored_stands(fs, s);
+    if (flag_is_set(&s->gone) || flag_is_set(&s->must_recheck)) return false;
+    return !s->storage || s->remote || stored_exists(fs, s);
 }
 
-/* Deletes what is left of a filter that Redis lost, which may be its companion hash: re-creates the
- * filter and deletes it, so both keys are gone. */
+/* Deletes what Redis still has of a lost filter, such as its companion hash: re-creates the filter
+ * and deletes it, so that both keys are gone. */
 static int remove_remains(const served *s, bf_error *err)
 {
     bf_filter *f = bf_open(&(bf_spec){ .storage = s->storage, .n = 1, .p = 0.5 }, err);
@@ -203,7 +284,7 @@ static int remove_remote(served *s, bf_error *err)
     return rc < 0 && err->lost ? remove_remains(s, err) : rc;
 }
 
-/* Returns 0 also if it does not exist. */
+/* Returns 0 also if the filter does not exist. */
 int stored_remove(served *s, bf_error *err)
 {
     if (!s->storage) return 0;
@@ -217,7 +298,7 @@ int stored_remove(served *s, bf_error *err)
 }
 
 /* ---- for clients ---- */
-/* Finds the path in text: complete, its end after "...", or its beginning at the end of the text.
+/* Finds in text: the complete path, its end after "...", or its beginning at the end of the text.
  */
 static size_t find_path(const char *text, const char *path, const char **at)
 {
@@ -250,7 +331,7 @@ static void put_instead(bf_error *err, const char *path, const char *shown)
             err->msg, sizeof err->msg, "%.*s%s%s", (int)(at - old.msg), old.msg, shown, at + len);
 }
 
-void stored_hide(const filters *fs, text name, bf_error *err)
+void stored_hide_path(const filters *fs, text name, bf_error *err)
 {
     char *path, shown[NAME_BYTES + 20];
     bf_error other;

@@ -1,4 +1,4 @@
-/* worker.c - a thread and its epoll: waits for events and closes connections whose deadline has
+/* worker.c - a thread with an epoll: waits for events and closes connections whose deadline has
  * passed.  Knows clocks and lists; knows no HTTP. */
 #include "server.h"
 #include <errno.h>
@@ -8,7 +8,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-enum { EVENTS = 256, SWEEP = 250 }; /* events per epoll_wait; ms between two sweeps */
+/* EVENTS: most events per epoll_wait.  SWEEP: ms between two sweeps. */
+enum { EVENTS = 256, SWEEP = 250 };
 
 /* ---- lists of connections, the earliest deadline first ---- */
 static void unlink_conn(worker *w, conn *c)
@@ -41,8 +42,8 @@ void worker_move(worker *w, conn *c, int state, uint64_t until)
     l->last = c;
 }
 
-/* Stops listening: a connection that cannot be accepted stays in the backlog, and epoll would
- * report it again at once. */
+/* Stops listening until the next sweep.  A connection that cannot be accepted stays in the backlog,
+ * and epoll would report it again immediately. */
 void worker_pause_accept(worker *w)
 {
     w->accept_paused = epoll_ctl(w->epoll, EPOLL_CTL_DEL, w->s->listener, NULL) == 0;
@@ -54,19 +55,20 @@ static bool listen_again(worker *w)
     return epoll_ctl(w->epoll, EPOLL_CTL_ADD, w->s->listener, &listen) == 0;
 }
 
-/* If Redis hangs, connections that wait for it are answered with an error. */
+/* If Redis hangs, answers 503 on the connections that wait for it. */
 static void sweep_waiting(worker *w)
 {
     conn *next;
     if (!w->s->fs.remote || !w->lists[WAITING].first || !jobs_hang(w->s)) return;
     for (conn *c = w->lists[WAITING].first; c; c = next) {
         next = c->next;
-        if (!c->job->whole && jobs_hang_for(w->s, &c->job->q)) conn_refused(w, c, ROUTE_HANGS);
+        if (!c->job->whole_filter && jobs_hang_for(w->s, &c->job->q))
+            conn_refused(w, c, REDIS_HANGS);
     }
 }
 
-/* Handles the connections whose deadline has passed.  All lists but SENDING are ordered by
- * deadline. conn_late moves or frees the connection. */
+/* Handles the connections whose deadline has passed.  Each list but SENDING is ordered by
+ * deadline.  conn_late moves or frees the connection. */
 static void sweep(worker *w)
 {
     for (int state = 0; state < STATES; state++) {
@@ -82,12 +84,12 @@ static void sweep(worker *w)
         }
     }
     sweep_waiting(w);
-    held_relieve(w);
+    budget_relieve(w);
     if (w->accept_paused && !w->drained) w->accept_paused = !listen_again(w);
     w->swept = w->now;
 }
 
-static void tick(worker *w)
+static void update_clock(worker *w)
 {
     time_t now = time(NULL);
     w->now = clock_ms();
@@ -99,7 +101,7 @@ static void tick(worker *w)
 }
 
 /* ---- the end ---- */
-/* Runs once: accepts the connections in the backlog and no others, closes idle ones. */
+/* Runs once: accepts the connections in the backlog and no later ones, and closes idle ones. */
 static void drain(worker *w)
 {
     conn *next;
@@ -128,7 +130,7 @@ static void close_all(worker *w)
 }
 
 /* ---- the loop ---- */
-static void serve(worker *w, struct epoll_event *e)
+static void handle_event(worker *w, struct epoll_event *e)
 {
     uint64_t ignored;
     if (e->data.ptr == &w->s->listener)
@@ -146,12 +148,12 @@ void *worker_run(void *self)
     bf_set_nowait(true);
     while (!is_done(w)) {
         int n = epoll_wait(w->epoll, events, EVENTS, SWEEP);
-        tick(w);
-        for (int i = 0; i < n; i++) serve(w, &events[i]);
+        update_clock(w);
+        for (int i = 0; i < n; i++) handle_event(w, &events[i]);
         if (w->woken) {
             w->woken = false;
             jobs_deliver(w);
-        } /* after all events: it may close a connection that had one */
+        } /* after all events, because it may close a connection that had an event */
         if (w->now - w->swept >= SWEEP) sweep(w);
         conn_bury(w);
         if (w->log.len) log_flush(w);
@@ -167,20 +169,20 @@ bool worker_init(worker *w, server *s)
     *w = (worker){ .s = s,
         .epoll = epoll_create1(EPOLL_CLOEXEC),
         .wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC),
-        .in = malloc(READ_BYTES),
+        .read_buffer = malloc(READ_BYTES),
         .decoded = malloc(s->o.max_url) };
     struct epoll_event wake = { .events = EPOLLIN, .data.ptr = &w->wake };
-    tick(w);
-    return w->epoll >= 0 && w->wake >= 0 && w->in && w->decoded &&
+    update_clock(w);
+    return w->epoll >= 0 && w->wake >= 0 && w->read_buffer && w->decoded &&
            epoll_ctl(w->epoll, EPOLL_CTL_ADD, w->wake, &wake) == 0 && listen_again(w);
 }
 
 void worker_free(worker *w)
 {
-    jobs_forget(w);
+    jobs_drop_done(w);
     close(w->epoll);
     close(w->wake);
-    free(w->in);
+    free(w->read_buffer);
     free(w->decoded);
     buffer_drop(&w->out);
     buffer_drop(&w->log);

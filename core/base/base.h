@@ -1,42 +1,43 @@
 /* base.h - services without any knowledge of filters: errors, numbers, files, the processor.
  * Private.
  *
- *   error.c     the only writer of bf_error       files.c       open, read, write, reserve, lock
+ *   error.c     fills bf_error                    files.c       open, read, write, reserve, lock
  *   number.c    floating-point text, any locale   path.c        temporary names, renames, rights
  *   cpu.c       instructions of this machine      secret_file.c reads a secret from a file
- *   storage.c   a storage text that is a path     wait.c        the only function that blocks
- *   process.c   bf_process and bf_random: forked children are other processes
+ *   storage.c   finds the path in a storage text  wait.c        the only function that blocks
+ *   process.c   bf_process and bf_random; detects forked children
  *
- * A file that needs more than C and POSIX includes system.h before every other header; load.h loads
- * words from bytes, utf16.h reads UTF-8 as UTF-16.  All other folders may use this one; it uses the
- * public headers only. */
+ * A file that needs more than C and POSIX includes system.h before every other header.  load.h
+ * loads words from bytes; utf16.h reads UTF-8 as UTF-16.  All other folders may use this folder.
+ * This folder uses the public headers only. */
 #ifndef BF_BASE_H
 #define BF_BASE_H
 #include "bloomfilter_host.h"
 #include <float.h>
 #include <stdarg.h>
 
-/* Sizes, and positions of some older schemes, are computed in doubles.  With extra precision they
- * would differ from those of other machines. */
+/* The library computes sizes, and the positions of some older schemes, in doubles. With extra
+ * precision the results would differ between machines. */
 #if FLT_EVAL_METHOD == 2 || FLT_EVAL_METHOD < 0
 #error "bloomfilter: doubles must be computed as doubles; on 32-bit x86: CFLAGS=-msse2 -mfpmath=sse"
 #endif
 
 enum { BF_WIDTH_MAX = 16 }; /* most digests per key */
 
-typedef unsigned long long ull; /* for %llu */
+typedef unsigned long long ull; /* the type that %llu prints */
 
-/* error.c: the only writer of bf_error; all functions return the code */
+/* error.c: each function fills *err with a code and a message, and returns the code */
 int bf_fail(bf_error *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* BF_EIO, or BF_ENOMEM if sys_errno is ENOMEM */
+/* returns BF_EIO, or BF_ENOMEM if sys_errno is ENOMEM */
 int bf_fail_sys(bf_error *err, int sys_errno, const char *what, const char *path);
-int bf_fail_absent(bf_error *err, const char *path); /* BF_ENOENT: no such file */
+int bf_fail_absent(bf_error *err, const char *path); /* returns BF_ENOENT: no such file */
 
-/* bf_refuse for numbers */
+/* bf_refuse (bloomfilter_host.h) for numbers */
 int bf_refuse_u64(bf_error *err, const char *name, uint64_t v);
 int bf_refuse_real(bf_error *err, const char *name, double v);
 
-uint32_t bf_random(void); /* process.c: 1 to 2^32-1; differs between processes, forked ones too */
+/* process.c: a number from 1 to 2^32 - 1; differs between processes, also forked ones */
+uint32_t bf_random(void);
 
 /* number.c: vsnprintf, snprintf and strtod for floating-point numbers, independent of setlocale()
  */
@@ -45,11 +46,11 @@ int bf_vprint(char *out, size_t cap, const char *fmt, va_list ap)
 int bf_print(char *out, size_t cap, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 double bf_real(const char *text, char **end);
 
-/* wait.c: the only function that sleeps, waits for locks or syncs.  `try` returns 0, an errno, or
- * EWOULDBLOCK to be called again, for at most BF_PATIENCE seconds. slow: even the first call takes
- * long.  In a thread that must not wait (bf_set_nowait), a slow or second call is not made and the
- * result is EWOULDBLOCK. The hooks (NULL: none) are called before and after anything that takes
- * long. */
+/* wait.c: bf_wait is the only function that sleeps, waits for locks or syncs. It calls `try`
+ * until `try` returns something other than EWOULDBLOCK (0 or an errno), for at most BF_PATIENCE
+ * seconds, and returns that. slow: the first call of `try` takes long, too. In a thread that
+ * must not wait (bf_set_nowait), bf_wait makes no slow call and no second call, and returns
+ * EWOULDBLOCK. It calls the hooks (NULL: none) before and after everything that takes long. */
 enum { BF_PATIENCE = 120 };
 typedef struct {
     void *(*begin)(void *ctx);
@@ -58,50 +59,55 @@ typedef struct {
 } bf_wait_hooks;
 typedef int bf_wait_try(void *ctx);
 int bf_wait(const bf_wait_hooks *hooks, bool slow, bf_wait_try *try, void *ctx);
-/* Returns 0, or in a thread that must not wait BF_EBUSY: "FILE is ...; this call does not wait" */
+/* Returns 0. In a thread that must not wait: BF_EBUSY, "WHERE IS; this call does not wait". */
 int bf_refuse_wait(bf_error *err, const char *where, const char *is);
 
-/* files.c: opens with flags of open(2).  Returns a descriptor or a BF_E code. */
+/* files.c: opens a regular file with flags of open(2) and sets *len to its length. Returns a
+ * descriptor or a BF_E code. */
 int bf_open_file(const char *path, int flags, uint64_t *len, bf_error *err);
-/* BF_EIO if path is a device, FIFO or socket, which a rename would replace */
+/* Returns BF_EIO if path is a device, FIFO or socket, because a rename would replace it. */
 int bf_may_replace(const char *path, bf_error *err);
 int bf_read_at(int fd, uint64_t offset, void *buf, uint64_t len, const char *path, bf_error *err);
 int bf_write_at(int fd, uint64_t offset, const void *bytes, uint64_t len); /* 0 or errno */
 int bf_reserve(int fd, uint64_t at, uint64_t bytes); /* reserves disk space; 0 or errno */
-/* Fill the holes in these bytes: for a file that is written, and for one that is only read. lacks:
- * bytes of disk space that the file lacks, at least.  Return 0 or errno. */
+/* Fill the holes in these bytes: bf_allocate_holes in a file that is written, bf_read_holes in a
+ * file that is only read. lacks: a lower bound of the disk space that the holes need, in bytes.
+ * Both return 0 or an errno. */
 int bf_allocate_holes(int fd, uint64_t at, uint64_t bytes, uint64_t lacks);
 int bf_read_holes(int fd, uint64_t at, uint64_t bytes, uint64_t lacks);
-int bf_above_stdio(int fd); /* returns fd, or a duplicate if fd is 0, 1 or 2; -1 and errno */
-int bf_cut_file(int fd, uint64_t len); /* ftruncate: 0 or errno */
+/* Moves fd above 2: returns fd, or if fd is 0, 1 or 2 a duplicate, and closes fd. Returns -1 and
+ * sets errno if that fails. */
+int bf_above_stdio(int fd);
+int bf_cut_file(int fd, uint64_t len); /* ftruncate; returns 0 or an errno */
 int bf_sync_file(const bf_wait_hooks *hooks, int fd);
 int bf_sync_map(const bf_wait_hooks *hooks, void *map, size_t len);
-int bf_lock_file(const bf_wait_hooks *hooks, int fd); /* flock(2) */
-void bf_unlock_file(int fd);                          /* also closes it */
+int bf_lock_file(const bf_wait_hooks *hooks, int fd); /* flock(2); returns 0 or an errno */
+void bf_unlock_file(int fd);                          /* unlocks and closes fd */
 
 /* path.c */
 char *bf_temp_file(const char *path, unsigned mode, int *fd, bf_error *err);
-/* Removes the temporary name if fd still has it; after a rename it may be another process's. */
+/* Removes the file named temp if it is the file of fd. After a rename, another process may have
+ * a file with that name. */
 void bf_drop_temp(int fd, const char *temp);
-int bf_open_tmpfile(const char *path); /* descriptor of a file without a name, or -1 */
-/* Gives fd, which has the name temp or (NULL) none, the name path, unless path exists.  Returns 0
- * or errno. */
+int bf_open_tmpfile(const char *path); /* returns the descriptor of a file without a name, or -1 */
+/* Gives the file of fd the name path, unless path exists. temp is its present name; NULL: it has
+ * none. Returns 0 or an errno. */
 int bf_name_file(int fd, const char *temp, const char *path);
-/* does this errno say that hard links are not supported here? */
+/* returns true if this errno means that hard links are not supported here */
 bool bf_no_hardlinks(int sys_errno);
 bool bf_is_file(const char *path);
-/* gives fd the rights of the file at path; 0 or errno */
+/* gives fd the rights of the file at path; returns 0 or an errno */
 int bf_keep_rights(int fd, const char *path);
 void bf_sync_folder(const char *path);
 
-/* storage.c: the path in a storage text that is no URL of a home. Returns 0, or BF_EINVAL if the
- * text is a mistake. */
+/* storage.c: sets *path to the path in a storage text that is not the URL of a home. Returns 0,
+ * or BF_EINVAL if the text is a mistake. */
 int bf_path_of(const char *storage, const char **path, bf_error *err);
 
-/* cpu.c: each row includes the features of those before it. FAR: AVX2, and lines are prefetched
- * into the second-level cache. */
+/* cpu.c: each row includes the features of the rows before it. BF_CPU_FAR is AVX2 with lines
+ * prefetched into the second-level cache. */
 typedef enum { BF_CPU_PORTABLE, BF_CPU_AVX2, BF_CPU_FAR, BF_CPUS } bf_cpu_row;
 bf_cpu_row bf_cpu(void);
 bool bf_has_avx2(void);
-bool bf_has_avx512(void); /* also on 256-bit words */
+bool bf_has_avx512(void); /* also for 256-bit vectors */
 #endif

@@ -1,4 +1,4 @@
-/* cpu.c - the instruction sets of this machine, and the prefetch hint that suits it.  Kernels are
+/* cpu.c - detects the instruction sets of this machine and the best prefetch hint. Kernels are
  * chosen once, when a filter is opened. */
 #include "base/base.h"
 #include <stdlib.h>
@@ -6,8 +6,8 @@
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <cpuid.h>
 
-/* AMD's Zen 3 and Zen 4 can have more lines under way at once if they are prefetched into the
- * second-level cache; Zen 5 cannot. */
+/* AMD's Zen 3 and Zen 4 can load more lines at the same time if the lines are prefetched into
+ * the second-level cache; Zen 5 cannot. */
 enum { ZEN_3_AND_4 = 0x19 };
 static bool far;
 __attribute__((constructor)) static void look_at_it(void)
@@ -18,7 +18,8 @@ __attribute__((constructor)) static void look_at_it(void)
     far = (a >> 8 & 0xF) + (a >> 20 & 0xFF) == ZEN_3_AND_4;
 }
 
-/* Overrides for tests: "portable"; "avx2" without AVX-512; "T0" or "T1" for the hint. */
+/* Tests override the detection: "portable"; "avx2" turns AVX-512 off; "T0" and "T1" set the
+ * hint. */
 static char wanted(void)
 {
     const char *want = getenv("BLOOMFILTER_CPU");

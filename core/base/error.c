@@ -1,5 +1,5 @@
-/* error.c - the only writer of bf_error.  A message is one sentence in lower case, with the value
- * at fault and what would be right. */
+/* error.c - fills bf_error. A message is one sentence in lower case, with the wrong value and
+ * what would be right. */
 #include "base/base.h"
 #include "base/parameters.h"
 #include <errno.h>
@@ -21,7 +21,7 @@ int bf_fail(bf_error *err, int code, const char *fmt, ...)
     return code;
 }
 
-/* A long path is shortened at its beginning, so that the reason is not cut off. */
+/* Shortens a long path at its beginning, so that the reason is not cut off. */
 int bf_fail_sys(bf_error *err, int sys_errno, const char *what, const char *path)
 {
     enum { PATH_SHOWN = 80 };

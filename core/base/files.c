@@ -1,5 +1,5 @@
-/* files.c - what saved and mapped files share: opening (which refuses every wrong kind of file),
- * reading, disk space, locks.  Knows nothing of filters. path.c gives files their names. */
+/* files.c - what saved and mapped files have in common: opening (refuses all but regular files),
+ * reading, disk space, locks. Knows nothing of filters. path.c gives files their names. */
 #include "base/system.h"
 #include "base/base.h"
 #include <errno.h>
@@ -28,21 +28,20 @@ static int not_regular(const char *what, const char *path, mode_t mode, bf_error
                          : "a device or socket");
 }
 
-/* Returns fd, duplicated if it is 0, 1 or 2.  A process without standard streams gets these numbers
- * for its files, and what it prints would be written into the filter. -1 and errno if that fails.
- */
+/* In a process without standard streams a new file gets the number 0, 1 or 2. Then everything
+ * that the process prints would be written into the filter. */
 int bf_above_stdio(int fd)
 {
     if (fd < 0 || fd >= STANDARD) return fd;
     int higher = fcntl(fd, F_DUPFD_CLOEXEC, STANDARD), e = errno;
     close(fd);
-    errno = e == EINVAL ? EMFILE : e; /* RLIMIT_NOFILE allows no number above 2 */
+    errno = e == EINVAL ? EMFILE : e; /* RLIMIT_NOFILE allows no descriptor above 2 */
     return higher;
 }
 
-/* O_NONBLOCK: opening a FIFO would wait for a writer.  O_NOCTTY: a terminal would become this
- * process's.  Restarts after signals, which some network file systems need. errno has the reason of
- * a failure. */
+/* Without O_NONBLOCK the open of a FIFO would wait for a writer. Without O_NOCTTY a terminal
+ * would become the controlling terminal of this process. Opens again after a signal (EINTR),
+ * which happens on some network file systems. On failure errno has the reason. */
 int bf_open_file(const char *path, int flags, uint64_t *len, bf_error *err)
 {
     struct stat st;
@@ -73,7 +72,7 @@ fail:
     return BF_EIO;
 }
 
-/* A rename would replace a device, FIFO or socket.  It fails by itself on a directory. */
+/* A rename would replace a device, FIFO or socket. On a directory the rename itself fails. */
 int bf_may_replace(const char *path, bf_error *err)
 {
     struct stat st;
@@ -94,7 +93,8 @@ int bf_read_at(int fd, uint64_t offset, void *buf, uint64_t len, const char *pat
     return 0;
 }
 
-/* Beyond RLIMIT_FSIZE the kernel sends SIGXFSZ, which kills.  Returns 0 or EFBIG. */
+/* Returns 0, or EFBIG if a write up to `end` would exceed RLIMIT_FSIZE: the kernel would send
+ * SIGXFSZ, which ends the process. */
 static int within_limit(uint64_t end)
 {
     struct rlimit l;
@@ -117,7 +117,8 @@ int bf_write_at(int fd, uint64_t offset, const void *bytes, uint64_t len)
     return 0;
 }
 
-/* Reserves space by writing zeros, if neither the file system nor the C library can do it. */
+/* Reserves space by writing zeros. Called if neither the file system nor the C library can
+ * reserve. */
 static int fill(int fd, uint64_t at, uint64_t end)
 {
     static const uint8_t zeros[ZEROS];
@@ -129,8 +130,8 @@ static int fill(int fd, uint64_t at, uint64_t end)
     return e;
 }
 
-/* Reserves in steps: an interrupted call may start from the beginning, and signals may come all the
- * time. */
+/* Reserves in steps, because an interrupted call may start again from the beginning, and signals
+ * may arrive often. */
 static int in_steps(int (*reserve)(int fd, off_t at, off_t len), int fd, uint64_t at, uint64_t end)
 {
     int e = 0;
@@ -146,9 +147,8 @@ static int in_steps(int (*reserve)(int fd, off_t at, off_t len), int fd, uint64_
     return e;
 }
 
-/* Does the file system say that it lacks this much space?  Some report 0 blocks, which says
- * nothing.
- */
+/* Returns true if the file system reports less free space than `bytes`. Some file systems report
+ * 0 blocks: then the free space is unknown. */
 static bool too_full(int fd, uint64_t bytes, bool for_root)
 {
     struct statvfs v;
@@ -156,8 +156,8 @@ static bool too_full(int fd, uint64_t bytes, bool for_root)
     return (for_root ? v.f_bfree : v.f_bavail) < bytes / (v.f_frsize ? v.f_frsize : 1);
 }
 
-/* Checks the free space first, because a file that does not fit would use up the disk until it
- * fails. */
+/* Checks the free space first. Otherwise a file that does not fit would fill the disk before the
+ * call fails. */
 int bf_reserve(int fd, uint64_t at, uint64_t bytes)
 {
     struct stat st;
@@ -170,16 +170,16 @@ int bf_reserve(int fd, uint64_t at, uint64_t bytes)
 }
 
 /* ---- holes ---- */
-/* fallocate(2) changes no byte. posix_fallocate may fall back to reading and writing bytes, which
- * could undo a concurrent add. */
+/* Uses fallocate(2), which changes no byte. posix_fallocate may read and rewrite bytes instead,
+ * and so undo a concurrent add. */
 static int reserve_hole(int fd, off_t at, off_t len)
 {
     return fallocate(fd, FALLOC_FL_KEEP_SIZE, at, len) == 0 ? 0 : errno;
 }
 
-/* Reserves space for the holes of a file that others may be writing.  If the file system cannot
- * reserve (or compresses, and turns zeros into holes), it must at least have that much free space.
- */
+/* Reserves space for the holes of a file that other processes may be writing. If the file system
+ * cannot reserve (or compresses, and turns zeros into holes), checks instead that it has that
+ * much free space. */
 int bf_allocate_holes(int fd, uint64_t at, uint64_t bytes, uint64_t lacks)
 {
     if (lacks == 0) return 0;
@@ -190,8 +190,9 @@ int bf_allocate_holes(int fd, uint64_t at, uint64_t bytes, uint64_t lacks)
     return too_full(fd, lacks, false) ? ENOSPC : 0;
 }
 
-/* On a tmpfs a hole takes a page as soon as it is read through a map, so all of them are allocated
- * now.  Returns 0, or errno if an access would be SIGBUS. */
+/* Allocates all holes of a file on a tmpfs, where reading a hole through a map takes a page.
+ * Returns ENOSPC if the space is not there: then a later read would raise SIGBUS. Otherwise
+ * returns 0. */
 static int read_in_holes(int fd, uint64_t at, uint64_t bytes)
 {
     const uint64_t shift = at % (uint64_t)sysconf(_SC_PAGESIZE), len = bytes + shift;
@@ -205,7 +206,7 @@ static int read_in_holes(int fd, uint64_t at, uint64_t bytes)
     const int keep = errno, e = madvise(p, (size_t)len, MADV_POPULATE_READ) < 0 ? errno : 0;
     munmap(p, (size_t)len);
     errno = keep;
-    return e == EFAULT ? ENOSPC : 0; /* EINVAL: an older kernel */
+    return e == EFAULT ? ENOSPC : 0; /* EINVAL means an older kernel */
 }
 
 static bool in_memory(int fd)
@@ -215,7 +216,7 @@ static bool in_memory(int fd)
     return fstatfs(fd, &fs) == 0 && fs.f_type == TMPFS && fs.f_blocks > 0;
 }
 
-/* On disk, holes that are only read need no space. */
+/* On disk, reading a hole needs no space. */
 int bf_read_holes(int fd, uint64_t at, uint64_t bytes, uint64_t lacks)
 {
     if (lacks == 0 || !in_memory(fd)) return 0;
@@ -223,7 +224,7 @@ int bf_read_holes(int fd, uint64_t at, uint64_t bytes, uint64_t lacks)
     return too_full(fd, lacks, true) ? ENOSPC : read_in_holes(fd, at, bytes);
 }
 
-/* ---- what a signal may interrupt ---- */
+/* ---- calls that signals may interrupt ---- */
 int bf_cut_file(int fd, uint64_t len)
 {
     int rc;
@@ -258,8 +259,8 @@ int bf_sync_map(const bf_wait_hooks *hooks, void *map, size_t len)
     return bf_wait(hooks, true, try_msync, &(mapping){ map, len });
 }
 
-/* Polls with LOCK_NB, because flock() has no timeout, and the holder may be stopped, or be another
- * program. */
+/* Polls with LOCK_NB, because flock() has no timeout, and the holder of the lock may be stopped
+ * or be another program. */
 static int try_flock(void *fd)
 {
     if (flock(*(int *)fd, LOCK_EX | LOCK_NB) == 0) return 0;
@@ -270,7 +271,8 @@ int bf_lock_file(const bf_wait_hooks *hooks, int fd)
     return bf_wait(hooks, false, try_flock, &fd);
 }
 
-/* Unlocks explicitly before closing: a child forked at this moment has the same description. */
+/* Unlocks before it closes, because a child forked at this moment has a descriptor of the same
+ * lock and would keep the file locked. */
 void bf_unlock_file(int fd)
 {
     flock(fd, LOCK_UN);

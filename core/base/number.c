@@ -1,6 +1,6 @@
-/* number.c - floating-point numbers as text and back, with a decimal point whatever setlocale()
- * says (PHP and Python programs call it): stored text and messages must be the same in every
- * process. */
+/* number.c - floating-point numbers as text and back. The decimal separator is always a point,
+ * whatever setlocale() has set (PHP and Python programs call it), because stored text and
+ * messages must be the same in every process. */
 #include "base/system.h"
 #include "base/base.h"
 #include <locale.h>
@@ -11,7 +11,7 @@ typedef struct {
     locale_t plain, before;
 } numbers;
 
-/* The locale of this thread only. "C" is built into the C library, so nothing has to be loaded. */
+/* Sets the locale of this thread only. "C" is built into the C library, so no file is loaded. */
 static numbers plain(void)
 {
     numbers n = { newlocale(LC_ALL_MASK, "C", (locale_t)0), (locale_t)0 };

@@ -1,17 +1,19 @@
-/* parameters.h - the parameters of a filter, once: their names, kinds, ranges, and what they say.
- * The parsers of PHP and Python, Python's signatures, the names that the daemon's PUT takes (those
- * of BF_NUMBERS, BF_SCHEME and BF_STORED) and the sentences of refusals are made of these rows;
- * scripts/parameters checks that the stubs, the command line, the daemon and the reference agree.
+/* parameters.h - the one table of the parameters of a filter: names, kinds, ranges and
+ * descriptions. The parsers of PHP and Python, Python's signatures, the names that the daemon's PUT
+ * takes (those of BF_NUMBERS, BF_SCHEME and BF_STORED) and the messages of bf_refuse are generated
+ * from these rows; scripts/parameters checks that the stubs, the command line, the daemon and the
+ * reference agree.
  *
  *   X(KIND, name in C and Python, name in PHP, above, below, range, sentence)
  *
  *   SIZE    uint64_t      SMALL  unsigned      REAL  double, above < v < below
- *   REAL0   double, 0 <= v < below; bf_spec has BF_ALWAYS_TRY for 0, because 0 is "not given" there
- *   COUNT   unsigned, where PHP takes a whole float as well
+ *   REAL0   double, 0 <= v < below; 0 is stored as BF_ALWAYS_TRY, because 0 in bf_spec means "not
+ *           given"
+ *   COUNT   unsigned; PHP also accepts a float without a fraction
  *   TEXT, FLAG, SECRET, STORAGE, CLOCK, HASHES (bf_spec.functions)
  *
- * A new one: a field of bf_spec, a row here, the code that uses it, and its line in
- * bloomfilter.stub.php and _bloomfilter.pyi, which scripts/lint asks for. */
+ * A new parameter needs a field of bf_spec, a row here, the code that uses it, and a line in
+ * bloomfilter.stub.php and in _bloomfilter.pyi; scripts/lint checks these two. */
 #ifndef BF_PARAMETERS_H
 #define BF_PARAMETERS_H
 
@@ -58,7 +60,7 @@
 /* clang-format on */
 #define BF_MORE(X) BF_STORED(X) BF_HOME(X)
 
-/* All of them, in PHP's order; Python has the same names, most of them by keyword only. */
+/* All parameters in PHP's order. Python has the same names, most of them keyword-only. */
 #define BF_PARAMETERS(X)                                                                           \
     BF_NUMBERS(X) BF_SCHEME(X) BF_SECRET(X) BF_STORAGE(X) BF_KEY(X) BF_MORE(X) BF_CLOCK(X)
 #endif

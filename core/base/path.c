@@ -1,5 +1,5 @@
-/* path.c - names of files: temporary names, renames that replace nothing, and the rights of a file
- * that is replaced.  Knows nothing of filters. */
+/* path.c - names of files: temporary names, renames that never replace a file, and the rights of
+ * a file that is replaced. Knows nothing of filters. */
 #include "base/system.h"
 #include "base/base.h"
 #include <errno.h>
@@ -20,7 +20,8 @@ static char *folder_of(const char *path)
     return slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
 }
 
-/* In the directory of path, with the rights of a new file.  Some file systems do not support it. */
+/* Creates the file in the directory of path, with the rights of a new file. Some file systems do
+ * not support this. */
 int bf_open_tmpfile(const char *path)
 {
     char *folder = folder_of(path);
@@ -30,11 +31,11 @@ int bf_open_tmpfile(const char *path)
 }
 
 /* ---- temporary names ---- */
-/* No user gives a file of his own such a name: an abandoned file that has it is removed. */
+/* Users do not choose such names, so an abandoned file with such a name is removed. */
 #define TEMP ".bloomfilter-tmp-"
 
-/* Removes a temporary file whose process died.  A process holds the file's lock until the file has
- * its final name, and only the holder of the lock removes the temporary name. */
+/* Removes a temporary file whose process died. A process holds the file's lock until the file
+ * has its final name, and only the holder of the lock removes the temporary name. */
 static bool remove_abandoned(const char *name)
 {
     struct stat is, now;
@@ -47,8 +48,8 @@ static bool remove_abandoned(const char *name)
     return gone;
 }
 
-/* Creates and locks a new file.  Returns -1 and errno; EEXIST if the name is taken.  On file
- * systems without locks, the name alone protects it. */
+/* Creates and locks a new file. Returns -1 and errno; EEXIST if the name is taken. On file
+ * systems without locks, only the name protects the file. */
 static int make_locked(const char *name, unsigned mode)
 {
     struct stat st;
@@ -60,13 +61,13 @@ static int make_locked(const char *name, unsigned mode)
     }
     const bool mine = flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
     if (mine && (fstat(fd, &st) < 0 || st.st_nlink > 0)) return fd;
-    close(fd); /* another process took it for abandoned and removed it */
+    close(fd); /* another process took the file for abandoned and removed it */
     errno = EEXIST;
     return -1;
 }
 
-/* Length of the part of path that a temporary name begins with: the directory, and as much of the
- * file name, in whole UTF-8 characters, as the limit of 255 bytes leaves room for. */
+/* Returns how many bytes of path a temporary name begins with: the directory, and the file name.
+ * A file name that would exceed the limit of 255 bytes is cut between two UTF-8 characters. */
 static int kept_of(const char *path)
 {
     enum { KEPT = 255 - sizeof TEMP "9999" + 1 };
@@ -77,9 +78,9 @@ static int kept_of(const char *path)
     return (int)(last - path + (ptrdiff_t)len);
 }
 
-/* Creates a file beside path with at most these rights.  Returns its name, which the caller frees,
- * and *fd; or NULL. Its lock is held until the last descriptor is closed.  Removes temporary files
- * of processes that died. */
+/* Creates a file next to path with at most the rights `mode`. Returns the file's name, which the
+ * caller frees, and *fd; or NULL. The file is locked until its last descriptor is closed.
+ * Removes temporary files of processes that died. */
 char *bf_temp_file(const char *path, unsigned mode, int *fd, bf_error *err)
 {
     const size_t cap = strlen(path) + sizeof TEMP "9999";
@@ -101,7 +102,7 @@ char *bf_temp_file(const char *path, unsigned mode, int *fd, bf_error *err)
     return NULL;
 }
 
-/* Once the file has its final name, a file with the temporary name is another process's. */
+/* After the file of fd got its final name, the temporary name may belong to another process. */
 void bf_drop_temp(int fd, const char *temp)
 {
     struct stat is, now;
@@ -109,21 +110,22 @@ void bf_drop_temp(int fd, const char *temp)
     if (fstat(fd, &is) < 0 || (is.st_dev == now.st_dev && is.st_ino == now.st_ino)) unlink(temp);
 }
 
-/* ---- a name that replaces nothing ---- */
+/* ---- giving a name without replacing a file ---- */
 bool bf_no_hardlinks(int e)
 {
     return e == EPERM || e == EOPNOTSUPP || e == ENOSYS || e == EMLINK || e == EXDEV || e == EINVAL;
 }
 
-/* Not supported by every file system and kernel; these errnos say so. */
+/* Not every file system and kernel supports this call; bf_no_hardlinks knows their errnos. */
 static int rename_to_nothing(const char *temp, const char *path)
 {
     enum { NOREPLACE = 1 };
     return syscall(SYS_renameat2, AT_FDCWD, temp, AT_FDCWD, path, NOREPLACE) == 0 ? 0 : errno;
 }
 
-/* Without hard links and RENAME_NOREPLACE: checks and renames under the directory's lock, as all
- * such creators do.  The kernel releases the lock when its holder dies; no lock file remains. */
+/* Used if there are neither hard links nor RENAME_NOREPLACE. Checks and renames under the
+ * directory's lock; all processes that create a file in this way take that lock. The kernel
+ * releases the lock when its holder dies, and no lock file remains. */
 static int rename_locked(const char *temp, const char *path)
 {
     struct stat st;
@@ -136,7 +138,7 @@ static int rename_locked(const char *temp, const char *path)
     return e;
 }
 
-/* temp NULL: fd has no name yet. */
+/* If temp is NULL, fd has no name yet. */
 int bf_name_file(int fd, const char *temp, const char *path)
 {
     char nameless[40];
@@ -148,7 +150,7 @@ int bf_name_file(int fd, const char *temp, const char *path)
     return bf_no_hardlinks(e) ? rename_locked(temp, path) : e;
 }
 
-/* ---- the rights of what is replaced ---- */
+/* ---- the rights of a file that is replaced ---- */
 /* Copies the access control list to fd.  Returns -1 if that is not possible. */
 static int copy_list(const char *path, int fd)
 {
@@ -160,7 +162,8 @@ static int copy_list(const char *path, int fd)
     return fremovexattr(fd, list) == 0 || errno == ENODATA || errno == ENOTSUP ? 0 : -1;
 }
 
-/* If the group differs, or the list is lost, the group gets no right that others do not have. */
+/* If the group differs, or the access control list is lost, the group gets no right that others
+ * do not have. */
 static mode_t without_group(mode_t mode) { return mode & ~(mode_t)(070 & ~((mode & 07) << 3)); }
 
 bool bf_is_file(const char *path)
@@ -169,8 +172,9 @@ bool bf_is_file(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* Gives fd the mode, the access control list, and where permitted owner and group of the file at
- * path, if there is one.  Returns 0, or errno if fd would grant more than that file. */
+/* Gives fd the mode and the access control list of the file at path, if there is such a file,
+ * and if permitted its owner and group. Returns 0, or an errno if fd would grant more than that
+ * file. */
 int bf_keep_rights(int fd, const char *path)
 {
     struct stat old, new;
@@ -187,9 +191,8 @@ int bf_keep_rights(int fd, const char *path)
     return new.st_mode & 0777 & ~mode ? e ? e : EPERM : 0;
 }
 
-/* ---- on disk ---- */
-/* A rename is on disk when its directory is.  Best effort: some file systems cannot sync
- * directories. */
+/* A rename is on disk when its directory is synced. Ignores errors, because some file systems
+ * cannot sync directories. */
 void bf_sync_folder(const char *path)
 {
     char *folder = folder_of(path);

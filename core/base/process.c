@@ -1,12 +1,12 @@
-/* process.c - tells a process from the one that forked it.  A process id cannot: a child in a new
- * pid namespace may have its parent's, and ids are used again.
+/* process.c - distinguishes a process from the process that forked it. A process id cannot do
+ * that: a child in a new pid namespace may have the same id as its parent, and ids are reused.
  *
- * The number of this process is in a page that is 0 in every forked child, because the kernel wipes
- * it (MADV_WIPEONFORK, Linux 4.14) however the child was made, a raw clone() included.  Systems
- * without that have the handler of pthread_atfork, which only fork() calls.  Both are always asked
- * for: an emulator may ignore madvise and report success.  The first call in a child then takes a
- * number larger than that of any process it was forked from; those are the only ones whose handles,
- * locks and connections it can have. */
+ * The number of this process is in a page that the kernel sets to 0 in every child
+ * (MADV_WIPEONFORK, Linux 4.14), even after a raw clone(). On systems without that, a handler of
+ * pthread_atfork sets the number to 0, but only fork() calls this handler. Both are always set
+ * up, because an emulator may ignore madvise and report success. The first call in a child takes
+ * a number larger than the number of any process from which the child descends; it can have
+ * handles, locks and connections of these processes only. */
 #include "base/system.h"
 #include "base/base.h"
 #include <pthread.h>
@@ -15,13 +15,13 @@
 #include <time.h>
 #include <unistd.h>
 
-static int unwiped; /* used if there is no such page */
+static int unwiped; /* used if mmap fails */
 static int *number = &unwiped, largest;
 
 static void forget_number(void) { __atomic_store_n(number, 0, __ATOMIC_RELAXED); }
 
-/* The page is never unmapped, because threads may still call when the process ends. dlclose removes
- * the handler. */
+/* Never unmaps the page, because threads may still call bf_process when the process ends.
+ * dlclose removes the handler. */
 __attribute__((constructor)) static void watch_forks(void)
 {
     const size_t bytes = (size_t)sysconf(_SC_PAGESIZE);

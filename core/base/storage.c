@@ -1,6 +1,6 @@
-/* storage.c - a storage text that is no URL of a home: a path, file:PATH, or a mistake, which must
- * never become the name of a file.  Messages show only the word before the colon, because a
- * misplaced password may follow. */
+/* storage.c - handles a storage text that is not the URL of a home. It is a path, file:PATH, or
+ * a mistake; a mistake must never become the name of a file. Messages show only the word before
+ * the colon, because a misplaced password may follow. */
 #include "base/base.h"
 #include <string.h>
 
@@ -13,7 +13,7 @@ static const struct {
     { "unix", "a Redis socket is unix:///path?key=NAME" }, { "http", BY_HTTP },
     { "https", BY_HTTP }, { "file", "a file is file:PATH, or the path alone" } };
 
-/* Compares without case: REDIS: is meant as redis:. */
+/* Ignores case, so that REDIS: is recognized as redis:. */
 static bool is_word(const char *text, size_t len, const char *word)
 {
     size_t i = 0;
@@ -30,10 +30,10 @@ static int mistake(const char *text, size_t len, const char *meant, bf_error *er
 
 int bf_path_of(const char *storage, const char **path, bf_error *err)
 {
-    /* blanks and quotes as configuration files leave them */
+    /* skips blanks and quotes that configuration files leave */
     const char *text = storage + strspn(storage, " \t\r\n\"'");
     static const char may[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-._";
-    /* is it like the scheme of a URL? */
+    /* the length of the text's URL scheme, or 0 */
     const size_t word = strspn(text, may), len = text[word] == ':' ? word : 0;
     const bool url = len && !strncmp(text + len, "://", 3);
     *path = storage;

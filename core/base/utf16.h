@@ -1,11 +1,11 @@
-/* utf16.h - reads UTF-8 as UTF-16 code units, for systems that hash those (Java, C#).  Strict: no
- * overlong form, no surrogate, nothing above U+10FFFF. */
+/* utf16.h - reads UTF-8 as UTF-16 code units, for systems that hash UTF-16 (Java, C#). Refuses
+ * overlong forms, surrogates and code points above U+10FFFF. */
 #ifndef BF_UTF16_H
 #define BF_UTF16_H
 #include "base/base.h"
 
-/* Reads the character at *p into 1 or 2 units of u, and advances *p.  Returns 0 if the bytes are
- * not UTF-8. */
+/* Reads the character at *p, stores it in u as 1 or 2 code units, returns their number and
+ * advances *p. Returns 0 if the bytes are not UTF-8. */
 static inline unsigned utf16_next(const uint8_t **p, const uint8_t *end, uint16_t u[2])
 {
     static const uint32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -32,7 +32,7 @@ static inline unsigned utf16_next(const uint8_t **p, const uint8_t *end, uint16_
     return 2;
 }
 
-/* An empty key may be NULL, to which not even 0 may be added in C. */
+/* An empty key may be NULL. In C even adding 0 to NULL is undefined. */
 static inline const uint8_t *utf16_end(const void *key, size_t len)
 {
     return len ? (const uint8_t *)key + len : key;

@@ -1,8 +1,8 @@
-/* bits.h - reads and writes words of a bitmap that other threads and processes may write, and is
- * the only file that knows where bit i is.  Bit i of a filter is byte i/8, mask 0x80 >> (i % 8), as
- * in Redis.  Inside the 64-bit word i/64 that is shift (i ^ 7) % 64 on little-endian machines and
- * (i ^ 63) % 64 on big-endian ones, so the order costs nothing.  Relaxed memory order is enough: a
- * set bit publishes no other data, and an add never clears one. */
+/* bits.h - reads and writes words of a bitmap that other threads and processes may write. The
+ * only file that knows where bit i is: in byte i/8, mask 0x80 >> (i % 8), as in Redis. In the
+ * 64-bit word i/64 the bit has shift (i ^ 7) % 64 on little-endian machines and (i ^ 63) % 64 on
+ * big-endian ones, so a position needs one XOR. Relaxed memory order is sufficient, because a
+ * set bit publishes no other data and an add never clears a bit. */
 #ifndef BF_BITS_H
 #define BF_BITS_H
 #include "bloomfilter_host.h"
@@ -16,18 +16,18 @@
 #define BF_CELL_ORDER 1u
 #endif
 enum { BF_CELL_BITS = 4, BF_CELL_MAX = 15 };
-/* tests/model runs threads in every order of these steps; in other builds they are empty. */
+/* tests/model runs threads in every order of these steps. In other builds the macros are empty. */
 #ifdef BF_MODEL
 void bf_model_step(const void *word, bool write);
-void bf_model_wait(const int *lock); /* a step that can be taken while *lock is 0 */
+void bf_model_wait(const int *lock); /* a step that can run only while *lock is 0 */
 #define BF_STEP(word, write) bf_model_step(word, write)
 #define BF_WAIT(lock) bf_model_wait(lock)
 #else
 #define BF_STEP(word, write) ((void)0)
 #define BF_WAIT(lock) ((void)0)
 #endif
-/* A word that others may write. i386 would align it to 4 bytes, and then read it in two halves if
- * it crosses a cache line. */
+/* A word that other threads or processes may write. On i386 a uint64_t is aligned to 4 bytes
+ * only; it could cross a cache line and would then be read in two halves. */
 typedef uint64_t bf_shared __attribute__((aligned(8)));
 _Static_assert(__atomic_always_lock_free(sizeof(bf_shared), 0),
     "bloomfilter needs lock-free 64-bit atomics, which this machine lacks");
@@ -37,8 +37,8 @@ static inline uint64_t bf_word(const uint64_t *w)
     BF_STEP(w, false);
     return __atomic_load_n((const bf_shared *)w, __ATOMIC_RELAXED);
 }
-/* Sets the bits of mask and returns true if all of them were set before.  A shared word (atomic) is
- * not written in that case; a private word is always written, because the branch would be
+/* Sets the bits of mask and returns true if all of them were set before. In that case it does
+ * not write a shared word (atomic). It always writes a private word, because the branch would be
  * mispredicted. */
 static inline bool bf_or(uint64_t *w, uint64_t mask, bool atomic)
 {
@@ -53,8 +53,8 @@ static inline bool bf_or(uint64_t *w, uint64_t mask, bool atomic)
     return (__atomic_fetch_or((bf_shared *)w, mask, __ATOMIC_RELAXED) & mask) == mask;
 }
 #if defined(__x86_64__) && defined(__GNUC__)
-/* Compare-and-swap of two neighbouring words, 16-byte aligned, from (lo, hi) to (new_lo, new_hi).
- * Returns false if another thread changed them first. */
+/* Replaces two neighbouring words, aligned to 16 bytes, by (new_lo, new_hi) if they are (lo,
+ * hi). Returns false and changes nothing if they are not. */
 __attribute__((target("cx16"))) static inline bool bf_swap_pair(
     uint64_t *w, uint64_t lo, uint64_t hi, uint64_t new_lo, uint64_t new_hi)
 {
@@ -69,8 +69,9 @@ static inline void bf_and(uint64_t *w, uint64_t mask)
     BF_STEP(w, true);
     __atomic_fetch_and((bf_shared *)w, mask, __ATOMIC_RELAXED);
 }
-/* Counter i of a counting filter is 4 bits: byte i/2, high half first, which is Redis's BITFIELD u4
- * #i. 15 means "15 or more" and never changes: how often to count down is no longer known. */
+/* Counter i of a counting filter has 4 bits, in byte i/2: the high half if i is even. It is item
+ * #i of type u4 for Redis's BITFIELD. The value 15 means "15 or more" and never changes, because
+ * the real count is not known. */
 static inline unsigned bf_cell_shift(uint64_t i)
 {
     return (unsigned)((i ^ BF_CELL_ORDER) & 15) * 4;
@@ -85,7 +86,8 @@ static inline bool bf_word_cas(uint64_t *w, uint64_t *was, uint64_t want)
     return __atomic_compare_exchange_n(
         (bf_shared *)w, was, want, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
-/* Count a counter up or down and return its old value. 15 never changes; 0 is not counted down. */
+/* Increment or decrement a counter and return its old value. A counter of 15 is never changed; a
+ * counter of 0 is not decremented. */
 static inline unsigned bf_cell_up(uint64_t *words, uint64_t i, bool atomic)
 {
     uint64_t *w = words + (i >> 4), old = bf_word(w), one = UINT64_C(1) << bf_cell_shift(i);
@@ -119,18 +121,19 @@ static inline void bf_word_store(uint64_t *w, uint64_t value)
     BF_STEP(w, true);
     __atomic_store_n((bf_shared *)w, value, __ATOMIC_RELAXED);
 }
-/* A flag of the handle, relaxed: it orders nothing else. */
+/* A flag of the handle. Relaxed memory order: the flag orders no other access. */
 static inline bool bf_flag_get(const bool *flag) { return __atomic_load_n(flag, __ATOMIC_RELAXED); }
 static inline void bf_flag_set(bool *flag) { __atomic_store_n(flag, true, __ATOMIC_RELAXED); }
 static inline void bf_flag_clear(bool *flag) { __atomic_store_n(flag, false, __ATOMIC_RELAXED); }
-/* A flag as a try-lock: returns true if another thread holds it. */
+/* Uses a flag as a try-lock. Returns true if another thread holds the lock, else takes the lock
+ * and returns false. */
 static inline bool bf_flag_taken(bool *flag)
 {
     return __atomic_exchange_n(flag, true, __ATOMIC_ACQUIRE);
 }
 static inline void bf_flag_release(bool *flag) { __atomic_store_n(flag, false, __ATOMIC_RELEASE); }
-/* A full fence.  On x86 the locked instruction of the add or publication before it already orders
- * the two, so a compiler fence is enough. */
+/* A full fence. On x86 each caller has executed a locked instruction before (the add or the
+ * publication), which already orders the memory accesses; a compiler fence is then enough. */
 static inline void bf_fence(void)
 {
 #if defined(__x86_64__)
@@ -139,8 +142,8 @@ static inline void bf_fence(void)
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 #endif
 }
-/* Atomic operations by type, named as in C11. cas: if it returns false, *was has the present value.
- */
+/* Atomic operations by type, named as in C11. If a cas returns false, it has stored the present
+ * value in *was. */
 static inline uint64_t bf_load_acquire(const uint64_t *at)
 {
     BF_STEP(at, false);
@@ -168,8 +171,9 @@ static inline bool bf_int_cas(int *at, int *was, int want) /* acquire and releas
 {
     return __atomic_compare_exchange_n(at, was, want, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
-/* Takes a lock word, 0 or the process that holds it; storing 0 releases it.  A forked child takes
- * over a lock of its parent, because no thread of the child would release it. */
+/* Takes a lock whose word is 0, or the number of the process that holds it. Storing 0 releases
+ * the lock. A forked child may take a lock that its parent held at the fork, because no thread
+ * of the child would release it. */
 static inline bool bf_try_holder(int *holder)
 {
     const int me = bf_process();
@@ -193,16 +197,17 @@ static inline void bf_uint_store_release(unsigned *at, unsigned n)
 {
     BF_STEP(at, true);
     __atomic_store_n(at, n, __ATOMIC_RELEASE);
-    BF_STEP(at, true); /* lets the model checker stop right after the store */
+    BF_STEP(at, true); /* lets tests/model switch threads right after the store */
 }
-/* The empty asm keeps GCC 12 from treating a function that only prefetches as free of effects and
- * dropping its calls. */
+/* The empty asm makes GCC 12 keep calls of functions that only prefetch. Without it GCC treats
+ * such functions as free of side effects. */
 static inline void bf_prefetch(const void *p)
 {
     __builtin_prefetch(p);
     __asm__ volatile("");
 }
-/* far: into the second-level cache, where some machines can have more fetches under way (cpu.c) */
+/* If far is true, prefetches into the second-level cache; some machines can then have more loads
+ * in progress (cpu.c). */
 static inline __attribute__((always_inline)) void bf_fetch(const void *p, bool far)
 {
     if (far)
@@ -211,8 +216,8 @@ static inline __attribute__((always_inline)) void bf_fetch(const void *p, bool f
         __builtin_prefetch(p);
     __asm__ volatile("");
 }
-/* bf_mum: high ^ low half of the 128-bit product. bf_mulhi: the high half; for a uniform 64-bit a,
- * a number below b. */
+/* bf_mum returns the high half XOR the low half of the 128-bit product a * b. bf_mulhi returns
+ * the high half: a number below b, uniform if a is a uniform 64-bit number. */
 static inline uint64_t bf_mulhi_by_halves(uint64_t a, uint64_t b)
 {
     const uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;

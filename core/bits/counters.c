@@ -1,10 +1,10 @@
-/* counters.c - cells that are counters of 4 bits: whole arrays of them, and lists of positions.
- * Knows where a counter is (bits.h) and the operations on it; knows neither keys nor homes.
+/* counters.c - cells that are counters of 4 bits: arrays of counters and lists of positions.
+ * Knows the operations on counters, but neither keys nor homes; bits.h knows where a counter is.
  *
- *   word     a hex digit a counter; on a little-endian machine counter i is digit (i % 16) ^ 1
+ *   word     one hex digit per counter; on little-endian machines counter i is digit (i % 16) ^ 1
  *
- * A key's positions count once each, however often its scheme names one: adding a key raises each
- * of its counters by 1. */
+ * A position that a key's scheme names several times counts once: adding a key increments each of
+ * its counters by 1. */
 #include "bits/bits.h"
 #include "bits/words.h"
 #include <stdlib.h>
@@ -14,13 +14,14 @@
 #endif
 
 #define EACH UINT64_C(0x1111111111111111) /* a 1 in every counter */
-#define EVEN UINT64_C(0x0F0F0F0F0F0F0F0F) /* every other counter, widened to 8 bits */
-#define OVER UINT64_C(0x1010101010101010) /* the bit above each of them */
+/* the low half of each byte: every other counter, with 4 free bits above it */
+#define EVEN UINT64_C(0x0F0F0F0F0F0F0F0F)
+#define OVER UINT64_C(0x1010101010101010) /* the bit above each counter of EVEN */
 
-/* ---- words: all 16 counters at once ---- */
+/* ---- operations on all 16 counters of a word ---- */
 static inline uint64_t used(uint64_t w) { return (w | w >> 1 | w >> 2 | w >> 3) & EACH; }
 
-/* Adds 8 counters that are 8 bits apart. */
+/* Adds 8 pairs of counters that are 8 bits apart. Each sum stops at 15. */
 static inline uint64_t sum_8(uint64_t a, uint64_t b)
 {
     uint64_t s = a + b, over = s & OVER;
@@ -29,7 +30,7 @@ static inline uint64_t sum_8(uint64_t a, uint64_t b)
 static inline uint64_t not_less(uint64_t a, uint64_t b)
 {
     return ((a | OVER) - b) & OVER;
-} /* the bit above is set if a >= b */
+} /* the bit above a counter is set if a >= b there */
 static inline uint64_t least_8(uint64_t a, uint64_t b)
 {
     uint64_t high = not_less(a, b), mask = high - (high >> 4);
@@ -45,7 +46,7 @@ static inline uint64_t least(uint64_t a, uint64_t b)
     return least_8(a & EVEN, b & EVEN) | least_8(a >> 4 & EVEN, b >> 4 & EVEN) << 4;
 }
 
-/* Reduces 16 counters to 16 bits in the order of a plain filter. */
+/* Sets bit i of the result if counter i is not 0, in the bit order of a plain filter. */
 static inline uint64_t as_bits(uint64_t w)
 {
     uint64_t t = used(w);
@@ -54,7 +55,8 @@ static inline uint64_t as_bits(uint64_t w)
     t = (t | t >> 12) & UINT64_C(0x000000FF000000FF);
     t = (t | t >> 24) & 0xFFFF;
 #if BF_ORDER == 7
-    t = (t & 0xF0F0) >> 4 | (t & 0x0F0F) << 4; /* digit j is bit j ^ 6 */
+    /* on little-endian machines hex digit j becomes bit j ^ 6 */
+    t = (t & 0xF0F0) >> 4 | (t & 0x0F0F) << 4;
     t = (t & 0xCCCC) >> 2 | (t & 0x3333) << 2;
 #endif
     return t;
@@ -122,7 +124,8 @@ static bool within(const uint64_t *a, const uint64_t *b, uint64_t nwords)
 COMBINE(unite, sum)
 COMBINE(intersect, least)
 
-/* Four words of counters become one word of bits. nwords counts words of counters. */
+/* Sets the bits of all counters that are not 0. Four words of counters become one word of bits.
+ * nwords is the number of words of counters. */
 static void to_bits(uint64_t *bits, const uint64_t *w, uint64_t nwords)
 {
     for (uint64_t i = 0; i < nwords; i++) {
@@ -132,7 +135,7 @@ static void to_bits(uint64_t *bits, const uint64_t *w, uint64_t nwords)
     }
 }
 
-/* ---- positions ---- */
+/* ---- lists of positions ---- */
 static int by_number(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -181,10 +184,10 @@ bool bf_counters_add_many(uint64_t *w, const uint64_t *pos, unsigned k, bool ato
     return add_sorted(w, copy, k, atomic);
 }
 
-/* Reads all counters first, so that an absent key changes nothing.  If another thread counts one of
- * them down to 0 after that, the counters that this call counted down are counted up again.  All
- * calls go through the positions in ascending order, so if two remove the same key one of them
- * succeeds. */
+/* Decrements the counters of a key. Reads all of them first, so that the removal of an absent
+ * key changes nothing. If another thread then decrements one of them to 0 first, this call
+ * increments again the counters that it has decremented, and returns false. Every call visits
+ * the positions in ascending order, so if two calls remove the same key, one of them succeeds. */
 static bool remove_sorted(uint64_t *w, uint64_t *pos, unsigned k, bool atomic)
 {
     uint64_t taken[BF_K_MAX];
@@ -202,7 +205,7 @@ static bool remove_sorted(uint64_t *w, uint64_t *pos, unsigned k, bool atomic)
     return true;
 }
 
-/* Like bf_words_apply; sorts the positions. */
+/* Like bf_words_apply, but sorts the positions. */
 void bf_counters_apply(
     uint64_t *w, bool atomic, int op, uint64_t *pos, size_t nkeys, unsigned k, uint8_t *answer)
 {

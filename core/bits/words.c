@@ -1,4 +1,4 @@
-/* words.c - whole bitmaps in addressable memory: counting, OR, AND, position lists. */
+/* words.c - bitmaps in addressable memory: counting, OR, AND, and lists of positions. */
 #include "bits/bits.h"
 #include "bits/words.h"
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #define AVX2 __attribute__((target("avx2,popcnt")))
 #endif
 
-/* ---- counting: of one array, or of two as if they were united ---- */
+/* ---- counting the bits of one bitmap, or of the union of two ---- */
 static uint64_t count_ones(const uint64_t *a, const uint64_t *b, uint64_t nwords)
 {
     uint64_t ones = 0;
@@ -19,7 +19,8 @@ static uint64_t count_ones(const uint64_t *a, const uint64_t *b, uint64_t nwords
 }
 
 #ifdef AVX2
-/* Counts bits by a table of the 16 half bytes, 32 lookups at once (W. Mula, 2008). */
+/* Counts the bits of each byte by a table of the 16 half bytes, 32 lookups in one instruction
+ * (W. Mula, 2008). */
 AVX2 static inline __m256i byte_counts(__m256i v)
 {
     const __m256i table = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1,
@@ -39,7 +40,7 @@ AVX2 static uint64_t count_ones_avx2(const uint64_t *a, const uint64_t *b, uint6
 {
     __m256i sum = _mm256_setzero_si256();
     uint64_t i = 0, lanes[4];
-    for (; i + 16 <= nwords; i += 16) { /* four times 8 fits in a byte */
+    for (; i + 16 <= nwords; i += 16) { /* the sum of four counts of at most 8 fits in a byte */
         __m256i bytes = _mm256_add_epi8(
             _mm256_add_epi8(byte_counts(pair_at(a, b, i)), byte_counts(pair_at(a, b, i + 4))),
             _mm256_add_epi8(byte_counts(pair_at(a, b, i + 8)), byte_counts(pair_at(a, b, i + 12))));

@@ -1,10 +1,10 @@
-/* compact.c - images without header pages, for filters of few bits: the header has only the bytes
- * that its fields need.  Format version 2 is this form.  It is packed from a header page and
- * unpacked to one, so that header.c checks every value of both forms.
+/* compact.c - images without header pages, for filters of few bits. The header has only the bytes
+ * that its fields need. This form is format version 2. It is packed from a header page and unpacked
+ * to one, so that header.c checks every value of both forms.
  *
- *      0 magic 8      8 version u32   12 header bytes u32   16 sum of what follows, bits included
- *     24 scheme id   28 flags        32 m    40 n    48 k u32    52 bits a cell u32    56 p
- *     64 fields that the flags announce, 8 bytes each; the scheme's name if it has an argument
+ *      0 magic 8      8 version u32   12 header bytes u32   16 sum of all bytes from 24 to the end
+ *     24 scheme id   28 flags        32 m    40 n    48 k u32    52 bits per cell u32    56 p
+ *     64 fields for the flags that are set, 8 bytes each; the scheme's name if it has an argument
  */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -14,7 +14,7 @@
 enum { SHARED = AT_BYTES - AT_SCHEME, FIELDS = AT_BYTES, FIELDS_MAX = 4 };
 _Static_assert(BF_COMPACT_HEADER == FIELDS + 8 * FIELDS_MAX + BF_SCHEME_BYTES, "the longest");
 
-/* Fields of the page that a compact header has if one of these flags is set, in this order. */
+/* Fields of the page that a compact header contains if one of these flags is set, in this order. */
 static const struct {
     unsigned flags, at, bytes;
 } extra[] = { { FLAG_KEYED, AT_SECRET, 8 }, { FLAG_SHARDED, AT_SHARDS, 4 },
@@ -29,7 +29,7 @@ static unsigned fields_bytes(unsigned flags)
     return bytes;
 }
 
-/* The name is written only if it has an argument. */
+/* The header contains the scheme's name only if the name has an argument. */
 uint64_t bf_header_bytes(const bf_params *d, bool compact)
 {
     if (!compact) return BF_HEADER;
@@ -39,7 +39,7 @@ uint64_t bf_header_bytes(const bf_params *d, bool compact)
 
 bool bf_compact_fits(uint64_t bytes) { return bytes < BF_COMPACT_BITS; }
 
-/* Writes the header; the bits are already at their place in `to`. */
+/* Writes the header to `to`, where the bits already follow. */
 void bf_compact_pack(uint8_t *to, const uint8_t *page, const bf_params *d, uint64_t bits_bytes)
 {
     const unsigned flags = bf_header_flags(d), head = (unsigned)bf_header_bytes(d, true);
@@ -64,7 +64,8 @@ bool bf_is_compact(const uint8_t *bytes, uint64_t len)
            bf_get(bytes + AT_VERSION, 4) == VERSION_COMPACT;
 }
 
-/* Reads how many bytes of bits follow, and limits it: no sum was checked yet. */
+/* Computes how many bytes of bits follow the header. Returns an error if they are too many,
+ * because the checksum was not checked yet. */
 static int bits_of(const uint8_t *raw, uint64_t *bytes, const char *where, bf_error *err)
 {
     const uint64_t m = bf_get(raw + AT_M, 8), cell = bf_get(raw + AT_CELL, 4);
@@ -77,7 +78,7 @@ static int bits_of(const uint8_t *raw, uint64_t *bytes, const char *where, bf_er
     return 0;
 }
 
-/* Copies the fields to their places in a page, then the name. */
+/* Copies the fields and the name to their places in a page. */
 static int spread(
     const uint8_t *raw, unsigned head, uint8_t *page, const char *where, bf_error *err)
 {

@@ -1,23 +1,24 @@
-/* header.c - the 4096-byte header page before the bits; docs/format.md describes it.  Little-endian
- * fields of fixed width, written one by one.  Nothing that was read is used before it was checked
- * here.
+/* header.c - the 4096-byte header page before the bits; docs/format.md describes it. Its fields are
+ * little-endian, have a fixed width and are written one by one. All values are checked here before
+ * any other code uses them.
  *
  *      0 magic 8      8 version u32   12 header bytes u32   16 sum of bytes 24..2047 (XXH3-64)
- *     24 scheme id   28 flags        32 m    40 n    48 k u32    52 bits a cell u32    56 p
+ *     24 scheme id   28 flags        32 m    40 n    48 k u32    52 bits per cell u32    56 p
  *     64 bytes of cells   72 secret check   80 scheme name 64   144 grow   152 window
  *    160 parts u32   ... zero ...
- *    192 shards u32, 0 where not sharded   ... zero ...
- *   2048 dirty sequence   2056 clean sequence   2064 ones   2072 sum of the bits   2080 live
+ *    192 shards u32, 0 if there is one   ... zero ...
+ *   2048 dirty sequence   2056 clean sequence   2064 ones   2072 sum of the bits   2080 state
  *   ... zero ...   4088 sum of bytes 0..4087
  *
- * A growing or forgetting filter is a page of its own (GROW, WINDOW; no bits) and then its parts,
- * each a page and its bits (PART).  The live word changes in place; the page's sum takes it as
- * zero, and it contains its own check.  In a fixed filter it is the generation of the bits, 0 until
- * the first rebuild.
+ * A growing or forgetting filter is a page without bits (flag GROW or WINDOW), followed by its
+ * parts; each part is a page (flag PART) and its bits.
  *
- * Besides the live word only the dirty sequence is written in place.  The page's sum takes it as
- * equal to the clean one, so every byte of the header is checked at every opening.  The sum of the
- * bits is valid while clean == dirty: no bit was written since the filter was saved. */
+ * Two fields are written in place: the state (bf_live) and the dirty sequence. The page's sum takes
+ * the state as zero, and the state contains its own check. In a fixed filter the state is the
+ * generation of the bits, 0 until the first rebuild. The page's sum takes the dirty sequence as
+ * equal to the clean sequence. So every byte of the header is checked whenever the file is opened.
+ * The sum of the bits is valid while clean == dirty: no bit was written since the filter was
+ * saved. */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 #include "base/load.h"
@@ -33,8 +34,8 @@ static bool all_zero(const uint8_t *p, size_t n)
 
 static bool sequence_valid(uint64_t s) { return s == bf_sequence((uint32_t)s); }
 
-/* A live word is 48 bits of a signed number and 16 bits that check them.  The check must be cheap:
- * a test of a key in a forgetting filter reads one live word per part. */
+/* A state is a signed number of 48 bits and 16 bits that check it. The check must be cheap,
+ * because a test of a key in a forgetting filter reads one state per part. */
 static uint64_t live_check(uint64_t v) { return ~(v ^ v >> 16 ^ v >> 32) & 0xFFFF; }
 
 static uint64_t live_code(int64_t value)
@@ -52,7 +53,7 @@ static bool live_decode(uint64_t word, int64_t *value)
     return v >> 48 == live_check(v & UINT64_C(0xFFFFFFFFFFFF));
 }
 
-/* The shadow begins at a page boundary of every machine. */
+/* The shadow begins at a page boundary for all page sizes. */
 uint64_t bf_shadow_from(uint64_t bits)
 {
     enum { ALIGNED = 1 << 16 };
@@ -158,7 +159,7 @@ static void write_static(uint8_t page[BF_HEADER], const bf_params *d)
     if (bf_format_of(d)->flag) write_chain(page, d);
 }
 
-/* Completes a page: magic, version, clean sequences and sums. */
+/* Completes a page: writes magic, version, equal sequences and the sums. */
 void bf_header_seal(uint8_t *page, uint64_t ones, uint64_t bits_sum)
 {
     memcpy(page, bf_magic, sizeof bf_magic);
@@ -232,8 +233,8 @@ static int check_chain(
                : bf_damaged(err, where, "a reserved byte is set");
 }
 
-/* A valid sum shows that the bytes are unchanged, not that they come from this library.  So every
- * value is checked. */
+/* Checks every value. A valid sum shows that the bytes are unchanged, but not that this library
+ * wrote them. */
 static int check_values(const uint8_t *page, bf_params *d, const char *where, bf_error *err)
 {
     uint64_t flags = bf_get(page + AT_FLAGS, 4);
@@ -257,7 +258,8 @@ static int check_values(const uint8_t *page, bf_params *d, const char *where, bf
     const uint64_t chain = flags & FLAGS_CHAIN;
     if ((flags & ~(uint64_t)(FLAG_KEYED | FLAG_SHARDED | FLAGS_CHAIN)) || (chain & (chain - 1)) ||
         (chain && (flags & FLAG_SHARDED)) ||
-        bf_get(page + AT_CELL, 4) != bf_cell_ops_of(&d->g)->bits || (d->g.counting && chain == BF_FLAG_WINDOW))
+        bf_get(page + AT_CELL, 4) != bf_cell_ops_of(&d->g)->bits ||
+        (d->g.counting && chain == BF_FLAG_WINDOW))
         return bf_fail(err, BF_EFORMAT,
             "%.80s uses features (flags %llu, %llu bits per position) that this build does not "
             "know",
@@ -278,7 +280,7 @@ static int check_values(const uint8_t *page, bf_params *d, const char *where, bf
     return 0;
 }
 
-/* Checks the sequence numbers and sums that follow the values. */
+/* Checks the sequence numbers, the generation and the sums. */
 static int check_live(const uint8_t *page, const char *where, bf_error *err)
 {
     const uint64_t dirty = bf_get(page + AT_DIRTY, 8), clean = bf_get(page + AT_CLEAN, 8);
@@ -309,7 +311,8 @@ int bf_header_read(const uint8_t *page, unsigned head, uint64_t len, bf_params *
         return bf_fail(err, BF_EFORMAT,
             "%.80s is damaged: m=%llu is not what n=%llu, p=%g, k=%u need", where, (ull)d->g.m,
             (ull)d->g.n, d->g.p, d->g.k);
-    if (bf_has_parts(d)) return check_live(page, where, err); /* its parts have the length */
+    /* the length is checked for each part */
+    if (bf_has_parts(d)) return check_live(page, where, err);
     const uint64_t bits = bf_bits(&d->g), want = head + bf_cells_bytes(bits);
     if (len < want || (len > want && (len > bf_shadow_to(bits) || !bf_may_have_shadow(page))))
         return bf_fail(err, BF_EFORMAT, "%.80s is %s: %llu bytes, m=%llu needs %llu", where,
@@ -339,7 +342,7 @@ int bf_header_read_part(const uint8_t *page, unsigned head, uint64_t len, const 
     return check_live(page, where, err);
 }
 
-/* The page of a new mapped file.  It is dirty, because its bits will be written in place. */
+/* The page of a new mapped file is dirty, because its bits will be written in place. */
 void bf_header_new(uint8_t page[BF_HEADER], const bf_params *d)
 {
     write_static(page, d);
@@ -348,16 +351,16 @@ void bf_header_new(uint8_t page[BF_HEADER], const bf_params *d)
     bf_put(page + AT_PAGE_SUM, 8, page_sum(page));
 }
 
-/* Returns words from `at` on, at most BF_BLOCK. */
+/* Returns the next words, at most BF_BLOCK, starting with word `at`; sets *c to their number. */
 static const uint64_t *next(bf_block *of, void *from, uint64_t nwords, uint64_t at, uint64_t *c)
 {
     *c = nwords - at < BF_BLOCK ? nwords - at : BF_BLOCK;
     return of(from, at, *c);
 }
 
-/* Writes an image: the bits first, the header last.  Other threads may add meanwhile, so each block
- * is copied before it is summed and written.  Returns 0, the output's code, or BF_EIO if the
- * words could not be read. */
+/* Writes an image, the bits first and the header last. Copies each block before it computes the
+ * sum and writes the block, because other threads may add keys. Returns 0, the output's code, or
+ * BF_EIO if the words could not be read. */
 int bf_image_write(
     const bf_params *d, bf_block *of, void *from, uint64_t nwords, const bf_output *out)
 {
@@ -412,8 +415,8 @@ static bool sum_of(bf_block *of, void *from, uint64_t nwords, uint64_t *sum)
     return true;
 }
 
-/* Checks the bits that follow a valid header; page is 8-byte aligned.  Others may write the words
- * at the same time. */
+/* Checks the bits that follow a valid header; page is aligned to 8 bytes. Other threads and
+ * processes may write the words during the check. */
 int bf_header_verify_of(const uint8_t *page, bf_block *of, void *from, uint64_t nwords,
     const char *where, bf_error *err)
 {
@@ -426,11 +429,11 @@ int bf_header_verify_of(const uint8_t *page, bf_block *of, void *from, uint64_t 
     if (!sum_of(of, from, nwords, &sum)) return BF_EIO;
     if (bf_get(page + AT_BITS_SUM, 8) == sum) return 0;
     bf_fence();
-    if (!bf_header_clean(page)) return 0; /* an add began meanwhile, so the sum need not match */
+    if (!bf_header_clean(page)) return 0; /* an add began during the check, so the sum may differ */
     return bf_damaged(err, where, "the bits' checksum does not match");
 }
 
-/* Called before a bit is written in place.  A clean page gets the next dirty number; if the
+/* Call before a bit is written in place. Gives a clean page the next dirty number. If the
  * exchange fails, another process has already done that. */
 void bf_header_dirty(uint8_t *page)
 {
@@ -443,11 +446,12 @@ void bf_header_dirty(uint8_t *page)
     memcpy(&next, bytes, 8);
     __atomic_compare_exchange_n(
         (bf_shared *)word, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-    bf_fence(); /* who sees a bit that is set after this also sees the dirty page */
+    bf_fence(); /* a process that sees a bit set after this also sees the dirty page */
 }
 
-/* Identifies a saved image: the sum of the fields that never change, and the clean sequence.  A
- * file that was saved over has another stamp. */
+/* The stamp identifies a saved image: the sum of the fields that never change, the clean
+ * sequence and the page's sum. If a file was overwritten by another image, its stamp is
+ * different. */
 bf_stamp bf_header_stamp(const uint8_t *page)
 {
     return (bf_stamp){ bf_get(page + AT_SUM, 8), bf_get(page + AT_CLEAN, 8),

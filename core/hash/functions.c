@@ -1,5 +1,6 @@
-/* functions.c - scheme functions: the host's hash functions, one position each.  A stored filter
- * has a check value computed with them: with other functions no key of it would be found. */
+/* functions.c - scheme functions: hash functions of the host; each gives one position. A stored
+ * filter contains a check value computed with them, because with other functions none of its
+ * keys would be found. */
 #include "bits/bits.h"
 #include "hash/hash.h"
 #include <string.h>
@@ -42,7 +43,7 @@ static int user_prepare(bf_argument *a, const char *text, bf_error *err)
     if (text)
         return bf_fail(err, BF_EINVAL,
             "scheme functions takes nothing after its name, got functions:%.40s", text);
-    if (!a->functions) return 0; /* a stored filter is checked later, by bf_functions_check */
+    if (!a->functions) return 0; /* bf_functions_check checks a stored filter later */
     a->k = a->functions->count;
     return bf_functions_check(a->functions, &check, err);
 }

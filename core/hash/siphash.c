@@ -1,7 +1,8 @@
 /* siphash.c - SipHash-2-4 of libsodium, keyed by the filter's secret, for keys that strangers
- * choose.  By its name, not as crypto_shorthash: what that stands for may change, the bits of
- * stored filters may not.  Batches on x86: eight keys at once, one in each lane of two AVX2 words;
- * tests/c/test_siphash.c holds all of them against each other. */
+ * choose. Does not call crypto_shorthash: that name may stand for another function in a later
+ * libsodium, but the bits of stored filters must not change. On x86 with AVX2, eight keys of a
+ * batch are hashed at the same time, one in each lane of two vectors; tests/c/test_siphash.c
+ * compares all versions. */
 #include "hash/hash.h"
 #ifdef BF_HAVE_SODIUM
 #include "base/load.h"
@@ -53,8 +54,9 @@ SIP sip sip_round(sip s)
     return s;
 }
 
-/* Four keys of at least 8 bytes.  Word number `last` of a key holds its length and its remaining
- * bytes: the last 8 bytes of the key, shifted past those that earlier words contain. */
+/* Four keys of at least 8 bytes. Word number `last` of a key contains the key's length and
+ * remaining bytes: the last 8 bytes of the key, shifted right by the bytes that earlier words
+ * contain. */
 typedef struct {
     const bf_key *keys;
     __m256i last, shift, length;
@@ -70,7 +72,7 @@ SIP sip_keys sip_of(const bf_key *k)
         _mm256_slli_epi64(len, 56) };
 }
 
-/* Loads word i, a whole one in each of four keys. */
+/* Loads word i. The caller knows that the key has all 8 bytes of it. */
 SIP long long sip_whole(const bf_key *key, size_t i)
 {
     return (long long)load_le64((const uint8_t *)key->ptr + 8 * i);
@@ -144,7 +146,7 @@ SIP void eight(
     sip_end(b, digests + LANES);
 }
 
-/* A batch with one long key would make all lanes wait for it. */
+/* Longer keys are hashed one by one: all lanes would wait for a long key. */
 enum { SHORT = 8, LONG = 256 };
 SIP void run_lanes(const void *secret, const bf_key *keys, size_t n, uint64_t *digests)
 {
@@ -162,8 +164,8 @@ SIP void run_lanes(const void *secret, const bf_key *keys, size_t n, uint64_t *d
     siphash_run(secret, keys, n, digests);
 }
 
-/* Instantiated for AVX2 and AVX-512.  AVX-512 has rotations, also for 256-bit words; half of a
- * round are rotations. */
+/* Two versions, for AVX2 and for AVX-512. AVX-512 has rotation instructions, also for 256-bit
+ * vectors; half of the instructions of a round are rotations. */
 #define LANES_BY(instructions, its_run, row)                                                       \
     __attribute__((target(instructions))) static void its_run(                                     \
         const void *secret, const bf_key *keys, size_t n, uint64_t *digests)                       \
@@ -191,5 +193,5 @@ const bf_hash bf_hash_siphash = {
 };
 #else
 const bf_hash bf_hash_siphash = { .name = "siphash",
-    .width = 1 }; /* without libsodium: secret.c has the message */
+    .width = 1 }; /* without libsodium; secret.c reports this */
 #endif

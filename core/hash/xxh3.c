@@ -1,9 +1,11 @@
-/* xxh3.c - XXH3-64 of libxxhash, inlined.  Unkeyed: whoever can choose keys can forge collisions.
+/* xxh3.c - XXH3-64 of libxxhash, inlined. It has no key: a person who can choose keys can create
+ * collisions.
  *
- * Keys of 17 to 128 bytes are hashed by 1 to 4 pairs of products, a pair for each 32 bytes begun.
- * The library asks for the number of pairs by branches: a batch of texts of many lengths spends a
- * quarter of its time on mispredicted ones.  Here such texts all take the pairs that the longest
- * needs, and what a key does not have is masked.  Same bits: tests/c/test_xxh3.c. */
+ * XXH3 hashes a key of 17 to 128 bytes with 1 to 4 pairs of products: one pair for each 32 bytes
+ * or part of 32 bytes. The library finds the number of pairs by branches; in a batch of keys of
+ * different lengths, mispredicted branches take a quarter of the time. This file computes for
+ * all keys of a batch the pairs that the longest key needs, and masks the pairs that a shorter
+ * key does not have. The digests are the same: tests/c/test_xxh3.c. */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 #include "base/load.h"
@@ -12,7 +14,7 @@
 
 enum { PAIRS = 4, PAIR_BYTES = 32, LEAST = 17, HALF = 4, WORD = 8, MOST = PAIRS * PAIR_BYTES };
 
-/* The beginning of XXH3's default secret as words, four for each pair. */
+/* The beginning of XXH3's default secret: four words for each pair. */
 static const uint64_t words_of_secret[4 * PAIRS] = { UINT64_C(0xBE4BA423396CFEB8),
     UINT64_C(0x1CAD21F72C81017C), UINT64_C(0xDB979083E96DD4DE), UINT64_C(0x1F67B3B7A4A44072),
     UINT64_C(0x78E5C0CC4EE679CB), UINT64_C(0x2172FFCC7DD05A82), UINT64_C(0x8E2443F7744608B8),
@@ -27,7 +29,8 @@ ALWAYS uint64_t product(const uint8_t *p, const uint64_t *s)
     return bf_mum(load_le64(p) ^ s[0], load_le64(p + 8) ^ s[1]);
 }
 
-/* Forces one product after the other: GCC 12 would keep the halves of all of them on the stack. */
+/* Makes GCC 12 compute the products one after the other. Otherwise it keeps the halves of all
+ * products on the stack. */
 #define IN_TURN(sum) __asm__("" : "+r"(sum))
 ALWAYS uint64_t pair(const uint8_t *p, const uint8_t *end, const uint64_t *s)
 {
@@ -36,10 +39,11 @@ ALWAYS uint64_t pair(const uint8_t *p, const uint8_t *end, const uint64_t *s)
     return sum + product(end, s + 2);
 }
 
-/* Pair i: the 16 bytes from 16 i on, and the 16 bytes that end 16 i before the end.  All keys have
- * pair 0.  If `all` is false some keys lack pair i; for those the bytes of pair 0 are read and
- * masked.  The first asm makes GCC read the secret from memory: as immediates its words would need
- * more registers than there are. */
+/* Adds up the pairs of products. Pair i reads the 16 bytes at 16 * i and the 16 bytes that end
+ * 16 * i before the key's end. All keys have pair 0. If `all` is false, some keys have no pair
+ * i; for these, reads the bytes of pair 0 and masks the result. The first asm makes GCC read the
+ * secret from memory, because as immediate operands its words would need more registers than
+ * exist. */
 ALWAYS uint64_t middle(const uint8_t *p, size_t len, int pairs, bool all)
 {
     const uint64_t *s = words_of_secret;
@@ -69,7 +73,8 @@ MIDDLE(up_to_2, 2, false)
 MIDDLE(up_to_3, 3, false)
 MIDDLE(up_to_4, 4, false)
 
-/* The library's function for keys of these lengths, without the branches for others. */
+/* Calls the library's function for keys of these lengths, without its branches for other
+ * lengths. */
 #define LIBRARY(name, shortest, longest)                                                           \
     APART void name(const bf_key *keys, size_t n, uint64_t *digests)                               \
     {                                                                                              \
@@ -107,8 +112,8 @@ static void xxh3_run(const void *secret, const bf_key *keys, size_t n, uint64_t 
         (least && most < LEAST ? of_short : of_any)(keys, n, digests);
 }
 
-/* Hashes a single key.  Not inlined: the library's function saves registers that only its longer
- * keys need. */
+/* Hashes one key. Not inlined, because the library's function saves registers that only its
+ * longer keys need. */
 APART void one_outside(const void *key, size_t len, uint64_t *digest)
 {
     *digest = XXH3_64bits(key, len);

@@ -1,5 +1,5 @@
-/* callback.c - a home whose bits the host stores itself, through a callback (an oracle in a test,
- * or a database).  Knows positions only. */
+/* callback.c - a home without bits: the host stores them and is called with positions (a test
+ * oracle, or a database). Knows positions only. */
 #include "parts/filter.h"
 
 static int create(bf_store *s, const bf_params *d, const bf_spec *spec, bf_error *err)

@@ -1,9 +1,9 @@
-/* descriptor.c - the descriptors of a mapped file.  The program may close them (libraries that
- * start daemons close all open ones), and their numbers may then lead to other files, or to the
- * same file opened again.  So each description that a handle opens is marked: its file offset,
- * which is not used otherwise, is the handle's number.  Maps keep the file, and the lock of an
- * ordinary writer, without a descriptor; on overlayfs and FUSE the lock ends with the descriptor.
- */
+/* descriptor.c - the file descriptors of a mapped file. The program may close them (libraries
+ * that start daemons close all open descriptors). Then their numbers may lead to other files, or
+ * to the same file opened again. So a handle marks each open file description that it opens: it
+ * sets the file offset, which is not used for anything else, to the handle's number. The maps of
+ * a file, and the lock of an ordinary writer, remain without a descriptor; on overlayfs and FUSE
+ * the lock ends with the descriptor. */
 #include "base/system.h"
 #include "home/file.h"
 #include <errno.h>
@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 /* The number is random, because two processes may have handles at the same address and pass
- * descriptors to each other.  As an offset it is 1 to 2 GiB, which all file systems support and few
- * descriptors are at. */
+ * descriptors to each other. It is an offset of 1 to 2 GiB, which all file systems support and
+ * few other descriptors have. */
 static off_t number_of(const bf_file *f)
 {
     const off_t least = 1 << 30;
@@ -33,7 +33,8 @@ bool bf_file_owns(const bf_file *f, int fd)
     return owns;
 }
 
-/* An exclusive writer that lost its lock gets an error. */
+/* Returns an error if the program has closed the descriptor, or the descriptor that an exclusive
+ * writer's lock needs. */
 int bf_file_fd(const bf_file *f, struct stat *st, bf_error *err)
 {
     if (!bf_file_owns(f, f->descriptor) || (f->alone.fd && !bf_file_owns(f, f->alone.fd)))

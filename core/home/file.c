@@ -1,12 +1,12 @@
-/* file.c - bits in a mapped file that any number of processes, of any language, use at once.  Knows
- * mapping, creating and syncing; the header's bytes are header.c's, opening and temporary files
- * files.c's business.
+/* file.c - bits in a mapped file that any number of processes, in any language, use at the same
+ * time. Maps, creates and syncs files; header.c knows the bytes of the header, files.c opens files
+ * and handles temporary ones.
  *
- * Adds are relaxed atomic ORs into the page cache, or plain ones where the handle is the file's
- * exclusive writer: they survive kill -9 of any process as soon as they are made, and a power loss
- * once sync() has returned.  Neither takes a lock (writer.c has the one taken before).  A file is
- * created under a temporary name, on disk with its header before it gets its real one, which never
- * replaces an existing file. */
+ * Adds are relaxed atomic ORs into the page cache, or plain ORs if the handle is the file's
+ * exclusive writer. A completed add survives kill -9 of any process, and a power loss once sync()
+ * has returned. An add takes no lock; before its first write a handle takes one, see writer.c. A
+ * new file gets its name when it is complete and its header is on disk; this never replaces an
+ * existing file. */
 #include "base/system.h"
 #include "bits/bits.h"
 #include "parts/parts.h"
@@ -23,7 +23,7 @@
 
 typedef bf_file file;
 
-/* The absolute path, so that a later chdir() does not change which file the name means. */
+/* Returns the absolute path, so that the name leads to the same file after a chdir(). */
 static char *absolute_of(const char *path)
 {
     char *folder = *path == '/' ? NULL : getcwd(NULL, 0);
@@ -42,7 +42,7 @@ static file *start(bf_store *s, const char *storage, bf_error *err)
         bf_file_close(f, f->descriptor);
         f->descriptor = -1;
         return f;
-    } /* an earlier try of the same opening created it */
+    } /* an earlier try of the same opening created f */
     if (bf_path_of(storage, &path, err) < 0) return NULL;
     if ((s->impl = f = calloc(1, sizeof *f))) {
         f->descriptor = -1;
@@ -68,7 +68,8 @@ int bf_file_map_at(
                   : mmap(NULL, (size_t)length, prot, MAP_SHARED, fd, (off_t)(at - shift));
     if (p == MAP_FAILED)
         return bf_fail_sys(err, length > SIZE_MAX ? ENOMEM : errno, "map", f->path);
-    madvise(p, (size_t)length, MADV_HUGEPAGE); /* tmpfs and some other file systems support this */
+    /* only tmpfs and some other file systems support this */
+    madvise(p, (size_t)length, MADV_HUGEPAGE);
     *m = (bf_file_map){ (uint8_t *)p + shift, p, (size_t)length, f, at };
     s->words = (uint64_t *)(void *)(m->page + BF_HEADER);
     return 0;
@@ -87,9 +88,10 @@ static int map_whole(bf_store *s, file *f, uint64_t bytes, bf_error *err)
                : 0;
 }
 
-/* Marks the page as dirty and syncs it before the first bit is written: after a power loss, a clean
- * page with changed bits would make the whole file count as damaged.  Another handle may have set
- * the mark and still be syncing it, so each handle syncs it itself. */
+/* Marks the page as dirty and syncs it, before the first bit is written. Otherwise, after a
+ * power loss, a clean page with changed bits would make the file count as damaged. Each handle
+ * syncs the page itself, because another handle may have marked the page and may still be
+ * syncing it. */
 int bf_map_before_write(bf_store *s, bf_error *err)
 {
     const bf_file_map *m = s->impl;
@@ -105,7 +107,7 @@ int bf_map_sync(bf_store *s, bf_error *err)
     return e ? bf_fail_sys(err, e, "sync", m->file->path) : 0;
 }
 
-/* ---- its words without the map ---- */
+/* ---- reading words without the map ---- */
 int bf_file_read(const file *f, uint64_t at, void *buf, uint64_t len, bf_error *err)
 {
     const int fd = bf_file_fd(f, NULL, err);
@@ -136,8 +138,8 @@ int bf_map_read_file(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_e
     return bf_file_read(m->file, m->at + BF_HEADER + offset, buf, len, err);
 }
 
-/* ---- what is there ---- */
-/* There is no such file: fine if a filter may be created, else an error. */
+/* ---- opening an existing file ---- */
+/* Called if there is no file at the path. Returns 0 if a filter may be created, else an error. */
 static int absent(const file *f, const bf_spec *spec, bf_error *err)
 {
     struct stat st;
@@ -147,9 +149,9 @@ static int absent(const file *f, const bf_spec *spec, bf_error *err)
     return bf_fail_absent(err, f->path);
 }
 
-/* Reserves disk space for holes.  A copy may lack the zeros of its original (cp --sparse), and a
- * write to such a hole on a full disk is SIGBUS. A file with holes uses less disk space than its
- * length.  Only the filter's bytes are reserved. */
+/* Reserves disk space for the holes in these bytes of the file. A copy may have holes in place
+ * of the zeros of its original (cp --sparse), and a write to a hole on a full disk raises
+ * SIGBUS. A file that uses less disk space than its length has holes. */
 int bf_file_room(const bf_store *s, uint64_t at, uint64_t bytes, bf_error *err)
 {
     const file *f = s->impl;
@@ -172,7 +174,8 @@ static int open_existing(bf_store *s, file *f, uint64_t *len, bf_error *err)
     }
     if (fd < 0) return BF_EIO;
     if (fstat(fd, &st) == 0 && !(st.st_mode & 0222))
-        s->read_only = true; /* no write permission; root's open succeeds all the same */
+        /* no write permission; the open of a privileged user succeeds nevertheless */
+        s->read_only = true;
     const int e = bf_file_mark(f, fd);
     if (e) {
         close(fd);
@@ -189,7 +192,7 @@ static int attach(bf_store *s, const bf_spec *spec, bf_params *desc, bf_error *e
     file *f = start(s, spec->storage, err);
     s->compact = false;
     if (!f) return BF_ENOMEM;
-    bf_error why; /* whether a missing file is an error is not decided yet */
+    bf_error why; /* not *err, because a missing file may be no error */
     if (open_existing(s, f, &len, &why) < 0) {
         if (errno == ENOENT) return absent(f, spec, err);
         if (err) *err = why;
@@ -204,7 +207,8 @@ static int attach(bf_store *s, const bf_spec *spec, bf_params *desc, bf_error *e
     if ((s->compact = bf_is_compact(page, len)))
         return bf_fail(err, BF_ENOTSUP, "%.80s is a compact image, which is not mapped", f->path);
     if ((rc = bf_header_read(page, BF_HEADER, len, desc, f->path, err)) < 0) return rc;
-    /* file_parts.c maps the parts; a shadow lies behind the bits */
+    /* Maps the first page, or the page and the bits of a fixed filter. file_parts.c maps the
+     * parts, and shadow.c the shadow after the bits. */
     len = bf_has_parts(desc) ? BF_HEADER : bf_image_bytes(bf_bits(&desc->g));
     if ((rc = bf_file_room(s, 0, len, err)) < 0 || (rc = map_whole(s, f, len, err)) < 0) return rc;
     if (spec->exclusive && (rc = bf_file_write_alone(f, err)) < 0) return rc;
@@ -223,12 +227,12 @@ static int attach(bf_store *s, const bf_spec *spec, bf_params *desc, bf_error *e
     return rc < 0 ? rc : 1;
 }
 
-/* ---- a new one ---- */
+/* ---- creating a file ---- */
 static int fill_new(const file *f, int fd, const bf_params *d, bf_error *err)
 {
     uint8_t page[BF_HEADER];
     if (bf_has_parts(d)) return bf_chain_file_fill(fd, d, f->path, err);
-    /* a sparse file would be SIGBUS later, if the disk is full */
+    /* in a sparse file, a write on a full disk would raise SIGBUS later */
     int e = bf_reserve(fd, 0, bf_image_bytes(bf_bits(&d->g)));
     if (e) return bf_fail_sys(err, e, "allocate space for", f->path);
     bf_header_new(page, d);
@@ -237,8 +241,8 @@ static int fill_new(const file *f, int fd, const bf_params *d, bf_error *err)
     return 0;
 }
 
-/* Checks that this process can map the file before it is created, so that no file of full size
- * stays behind. */
+/* Checks that this process can map the file before the file gets its name; if not, no file of full
+ * size is left behind. */
 static int mappable(const file *f, int fd, bf_error *err)
 {
     struct stat st;
@@ -253,8 +257,9 @@ static int mappable(const file *f, int fd, bf_error *err)
     return 0;
 }
 
-/* fd is a new file and temp its name, or NULL. Does not replace a file that has the name by now.
- * The file is mapped by attach, under its final name, as /proc/PID/maps shows it. */
+/* Completes a new file and gives it its name, unless another file already has the name. fd is
+ * the new file; temp is its temporary name, or NULL. attach() maps the file afterwards, so that
+ * /proc/PID/maps shows the final name. */
 static int make(file *f, int fd, const char *temp, const bf_params *d, bf_error *err)
 {
     int rc = fill_new(f, fd, d, err);
@@ -269,8 +274,9 @@ static int make(file *f, int fd, const char *temp, const bf_params *d, bf_error 
     return rc;
 }
 
-/* Creates the file without a name, so that nothing is left behind if this process dies.  Where that
- * is not supported, or such a file cannot be named (no /proc), it has a temporary name. */
+/* Creates the file without a name, so that nothing is left behind if this process dies. If that
+ * is not supported, or such a file cannot be given a name (no /proc), the file gets a temporary
+ * name first. */
 static int create(bf_store *s, const bf_params *d, const bf_spec *spec, bf_error *err)
 {
     file *f = start(s, spec->storage, err);
@@ -293,17 +299,17 @@ static int create(bf_store *s, const bf_params *d, const bf_spec *spec, bf_error
     return rc;
 }
 
-/* ---- in use ---- */
+/* ---- checks, syncing and names ---- */
 static int before_write(bf_store *s, bf_error *err)
 {
     const int rc = bf_file_write_shared(s->impl, err);
     return rc < 0 ? rc : bf_map_before_write(s, err);
 }
 
-/* Checks the file at the start of calls that are long enough to pay for it.  If another program
- * truncated it, an access through the map would be SIGBUS; if another filter was copied over it,
- * positions would be wrong.  The expected length is read first, because another thread may append a
- * part meanwhile. */
+/* Checks the file at the start of long calls, where the check costs little. If another program
+ * truncated the file, an access through the map would raise SIGBUS. If another filter was copied
+ * over the file, the positions would be wrong. Reads the expected length first, because another
+ * thread may append a part during the check. */
 static int check(bf_store *s, bf_error *err)
 {
     const file *f = s->impl;
@@ -331,7 +337,8 @@ static int sync_(bf_store *s, bf_error *err)
     return fd < 0 ? fd : e ? bf_fail_sys(err, e, "sync", f->path) : 0;
 }
 
-/* The map is read last: it is valid as far as the file reaches. */
+/* Returns true if the path still leads to this file, unchanged in size and header. Reads the map
+ * last, because only the pages within the file's length can be read. */
 static bool current(const bf_store *s)
 {
     const file *f = s->impl;
@@ -346,8 +353,8 @@ static bool current(const bf_store *s)
            bf_header_is(f->first.page, &f->stamp);
 }
 
-/* If this process may not look up the path any more, that does not prove that the file has lost its
- * name. */
+/* Returns false if another file has the name, or no file. If this process may no longer look up
+ * the path, returns true as long as the file has any name. */
 static bool has_name(const bf_store *s)
 {
     const file *f = s->impl;
@@ -360,11 +367,11 @@ static bool has_name(const bf_store *s)
 }
 
 /* ---- the lock ---- */
-/* flock(2) on a new description each time: it excludes other handles and processes, also forked
- * children, and the kernel releases it when the holder dies. lock_fd is set before the lock is
- * taken and reset before it is closed, so a forked child always knows which descriptor may hold the
- * lock, and closes its copy here.  Otherwise the child would keep the file locked after its
- * parent's death. */
+/* Takes flock(2) on a new open file description each time. The lock excludes other handles and
+ * processes, also forked children; the kernel releases it when the holder dies. lock_fd is set
+ * before the lock is taken and reset before it is closed, so a forked child always knows which
+ * descriptor may hold the lock, and closes its copy here.  Otherwise the child would keep the file
+ * locked after its parent's death. */
 static int lock(bf_filter *handle, bf_error *err)
 {
     const file *f = handle->bitmap.store.impl;

@@ -1,10 +1,11 @@
-/* file_parts.c - parts in one mapped file: each is a header page and bits, one after the other
- * behind the file's first page.  Every process maps each part separately.
+/* file_parts.c - parts in one mapped file. Each part is a header page and its bits; the parts
+ * follow the file's first page one after the other. Every process maps each part separately.
  *
- * A part is appended under the lock: what an interrupted append left behind the last part is cut
- * off, room is reserved, the new part's page is written and synced, and only then the first page's
- * live word counts one part more.  A process that dies before that leaves the file as it was. Every
- * call reads that word. */
+ * A part is appended under the lock. First the remains of an interrupted append after the last
+ * part are cut off, and disk space is reserved. Then the new part's page is written and synced.
+ * Only then is the number of parts in the first page's state (bf_live) increased. A process that
+ * dies before that leaves a valid file with the old number of parts. Every call reads that
+ * number. */
 #include "base/system.h"
 #include "bits/bits.h"
 #include "parts/parts.h"
@@ -59,7 +60,7 @@ static int take_in(bf_filter *f, const bf_params *d, uint64_t at, bool verify, b
     return bf_chain_add_part(f, p);
 }
 
-/* ---- what is there ---- */
+/* ---- opening stored parts ---- */
 static int follow_one(bf_filter *f, bf_error *err)
 {
     const bf_file *file = f->bitmap.store.impl;
@@ -89,7 +90,8 @@ static bool has_new_parts(const bf_filter *f)
            bf_live(bf_header_live(file->first.page)) > (int64_t)bf_parts_count(f);
 }
 
-/* A file that is longer than its parts was being appended to, and must be marked as dirty. */
+/* If a file is longer than its parts, an append was interrupted; then the first page must be
+ * marked as dirty. */
 static int check_end(const bf_filter *f, bf_error *err)
 {
     const bf_file *file = f->bitmap.store.impl;
@@ -118,7 +120,7 @@ static int follow(bf_filter *f, bf_error *err)
     return rc == 0 && opening ? check_end(f, err) : rc;
 }
 
-/* ---- a new part ---- */
+/* ---- appending a part ---- */
 static int write_page(int fd, uint64_t at, const bf_params *d)
 {
     uint8_t page[BF_HEADER];
@@ -130,7 +132,8 @@ static int append(bf_filter *f, const bf_params *part, bf_error *err)
 {
     const bf_file *file = f->bitmap.store.impl;
     const uint64_t at = file->bytes;
-    int e = bf_parts_check(f, err); /* the gap of a truncated file would become zeros */
+    /* bf_cut_file would fill the missing bytes of a truncated file with zeros */
+    int e = bf_parts_check(f, err);
     if (e < 0) return e;
     const int fd = bf_file_fd(file, NULL, err);
     if (fd < 0) return fd;
@@ -148,7 +151,7 @@ static int append(bf_filter *f, const bf_params *part, bf_error *err)
     return rc;
 }
 
-/* ---- a new file: the first page and the first parts, before it has its name ---- */
+/* ---- filling a new file, before it gets its name: the first page and the first parts ---- */
 int bf_chain_file_fill(int fd, const bf_params *d, const char *path, bf_error *err)
 {
     const uint64_t n = bf_parts_stored(d);

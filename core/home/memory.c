@@ -1,5 +1,5 @@
-/* memory.c - bits in process memory: allocated, zeroed, aligned to cache lines, on huge pages if
- * large. */
+/* memory.c - bits in process memory: zeroed, aligned to cache lines, on huge pages if there are
+ * many. */
 #include "base/system.h"
 #include "parts/parts.h"
 #include <errno.h>
@@ -9,7 +9,8 @@
 
 enum { LINE = 64, HUGE = 2 << 20 };
 
-/* With overcommit the kernel would grant more than the machine has, and kill the process later. */
+/* Returns false if the machine has less memory and swap than this. With overcommit the kernel
+ * would grant the memory and kill the process later. */
 static bool machine_holds(uint64_t bytes)
 {
     struct sysinfo i;
@@ -56,7 +57,7 @@ bf_filter *bf_new_like(const bf_params *d, const bf_spec *spec, bf_error *err)
     return f;
 }
 
-/* ---- parts: each a bitmap of its own ---- */
+/* ---- parts: each has a bitmap of its own ---- */
 static int append_part(bf_filter *f, const bf_params *part, bf_error *err)
 {
     bf_part *p = calloc(1, sizeof *p);

@@ -1,11 +1,12 @@
 /* shadow.c - where the shadow of a rebuild is (sets/rebuild.h): in process memory, or in the
- * mapped file behind its bits, where every process with the file open finds it, even if the file's
- * name leads elsewhere by now.
+ * mapped file after its bits. There every process that has the file open finds it, even if the
+ * file's name now leads elsewhere.
  *
- * A rebuild of a file ends with its process.  That process holds a lock on a byte far behind the
- * end of the file, another byte for each rebuild.  Only a map holds it: the kernel releases the
- * lock when the process ends, and a forked child does not inherit the map.  On systems without such
- * locks it is unknown whether the process lives, and the shadow stays until the next rebuild. */
+ * A rebuild of a file ends with its process. While it rebuilds, that process holds a lock on a
+ * byte far after the end of the file; each rebuild uses another byte. Only a map holds the lock:
+ * the kernel releases the lock when the process ends, and a forked child does not inherit the
+ * map. On systems without such locks it is unknown whether the process lives, and the shadow
+ * stays until the next rebuild. */
 #include "base/system.h"
 #include "bits/bits.h"
 #include "home/file.h"
@@ -17,8 +18,8 @@
 #include <unistd.h>
 
 /* ---- in memory ---- */
-/* The pointer is cleared first: a child forked at any moment finds a shadow or NULL, never a freed
- * one. */
+/* Clears the pointer first, so that a child forked at any moment finds a shadow or NULL, never
+ * freed memory. */
 static int drop_memory(bf_filter *f, bf_error *err)
 {
     uint64_t *old = f->shadow;
@@ -44,7 +45,7 @@ static int words_memory(bf_filter *f, bool create, uint64_t **shadow, bf_error *
 
 const bf_shadow_ops bf_shadow_memory = { .words = words_memory, .drop = drop_memory };
 
-/* ---- the maker of one in a file ---- */
+/* ---- the process that rebuilds a file ---- */
 static bf_file *file_of(const bf_filter *f) { return f->bitmap.store.impl; }
 
 static struct flock maker_byte(const bf_filter *f, short type)
@@ -109,12 +110,13 @@ static int words_file(bf_filter *f, bool create, uint64_t **shadow, bf_error *er
         file->shadow_bytes = bytes_of(f);
     }
     rc = bf_header_verify(file->first.page, file->shadow, f->bitmap.store.nwords, file->path, err);
-    if (rc < 0) return rc; /* a shadow at the place of the bits would damage them */
+    /* verified, because a damaged shadow would damage the bits when it replaces them */
+    if (rc < 0) return rc;
     *shadow = file->shadow;
     return 1;
 }
 
-/* The pointer is cleared first: a child forked at any moment finds a map or NULL. */
+/* Clears the pointer first, so that a child forked at any moment finds a map or NULL. */
 static void unmap(bf_file *file)
 {
     uint64_t *map = file->shadow;

@@ -1,14 +1,14 @@
-/* writer.c - the writers of a mapped file.  One byte far behind the end of every file is the
- * writers' lock.  An ordinary handle takes it shared before its first write, an exclusive one takes
- * it alone when it is opened; so each excludes the other.  Knows locks and open files; knows no
- * bits.
+/* writer.c - excludes the writers of a mapped file from each other. The writers' lock is one
+ * byte far after the end of the file. An ordinary handle takes the lock shared before its first
+ * write; an exclusive handle takes it exclusively when it is opened. Knows locks and open files;
+ * knows no bits.
  *
- * It is a lock of an open file description, which the kernel releases when nothing refers to the
- * description any more.  An ordinary handle holds it by the handle's own description, which a
- * forked child shares, because it may go on writing.  An exclusive handle holds it by a map of
- * another description, which a forked child does not inherit; so the lock ends with the process
- * even while a child lives (bf_process_lock).  The length of the locked range is 1 + the holder's
- * process id, for messages. */
+ * The lock belongs to an open file description; the kernel releases it when the description has
+ * no descriptor and no map left. An ordinary handle uses its own description. A forked child
+ * shares that description, because the child may also write. An exclusive handle uses a map of
+ * another description, which a forked child does not inherit. So the lock ends with the process,
+ * even if a child lives longer (bf_process_lock). The length of the locked range is 1 + the
+ * holder's process id, so that messages can name the holder. */
 #include "base/system.h"
 #include "bits/bits.h"
 #include "home/file.h"
@@ -22,8 +22,9 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* Some file systems reuse inode numbers, and overlayfs shows a file under the number of the file it
- * was copied from.  The time of birth, if known, tells them apart. */
+/* Identifies a file by device, inode and, if known, time of creation. Some file systems reuse
+ * inode numbers, and overlayfs shows a file under the inode number of the file from which it was
+ * copied. */
 bool bf_identify(int fd, const char *path, bf_identity *id, uint64_t *bytes)
 {
     struct stat st;
@@ -50,9 +51,10 @@ bool bf_identify(int fd, const char *path, bf_identity *id, uint64_t *bytes)
 
 /* ---- the files that this process has open for writing ---- */
 static bf_listed *open_files;
-static int list_holder; /* process that holds the lock of the list, or 0 */
+static int list_holder; /* the process that holds the lock of the list, or 0 */
 
-/* Each change of the list is a single store, so a forked child finds a consistent list. */
+/* Locks the list. Each change of the list is a single store, so a forked child finds a
+ * consistent list. */
 static void lock_list(void)
 {
     while (!bf_try_holder(&list_holder)) sched_yield();
@@ -98,7 +100,8 @@ int bf_refuse_open_file(const char *path, bf_error *err)
 }
 
 /* ---- the writers' lock ---- */
-/* If the map holds the lock, the descriptor is closed. */
+/* Returns fd if only the descriptor holds the lock. Otherwise the map holds it; then closes fd
+ * and returns 0. */
 static int close_mapped(int fd)
 {
     enum { OVERLAYFS = 0x794c7630, FUSE = 0x65735546 };
@@ -126,7 +129,8 @@ int bf_process_lock_take(
     return e == EACCES ? EAGAIN : e;
 }
 
-/* In a forked child another map may be at that address. */
+/* Unmaps only in the process that took the lock: in a forked child another map may be at that
+ * address. */
 void bf_process_lock_drop(const bf_file *f, bf_process_lock *h)
 {
     const bf_process_lock was = *h;
@@ -139,7 +143,7 @@ static struct flock writers_byte(short type)
 {
     return (struct flock){ .l_type = type,
         .l_whence = SEEK_SET,
-        .l_start = ((off_t)1 << 62) + ((off_t)1 << 33), /* behind the bytes that shadow.c locks */
+        .l_start = ((off_t)1 << 62) + ((off_t)1 << 33), /* after the bytes that shadow.c locks */
         .l_len = 1 + (off_t)getpid() };
 }
 
@@ -148,7 +152,7 @@ static bool has_no_such_locks(int e)
     return e == EINVAL || e == ENOSYS || e == EOPNOTSUPP || e == ENOLCK;
 }
 
-/* The holder may be gone by now; then the message names no process. */
+/* If the holder is gone by now, the message names no process. */
 static int refuse(const bf_file *f, bf_error *err)
 {
     struct flock l = writers_byte(F_WRLCK);

@@ -1,19 +1,19 @@
-/* keys.h - batches of keys.  Private to keys/. */
+/* keys.h - batches of keys. Private to this folder. */
 #ifndef BF_KEYS_H
 #define BF_KEYS_H
 #include "parts/filter.h"
 
 typedef struct {
     bf_filter *f;
-    int op; /* BF_OP_... */
+    int op; /* BF_OP_TEST, BF_OP_ADD, BF_OP_REMOVE or BF_OP_COUNT */
     const bf_key *keys;
     size_t n;
-    uint8_t *each; /* one answer per key, or NULL */
+    uint8_t *each; /* one answer for each key, or NULL */
     bf_error *err;
 } bf_batch;
 
-/* ring.c: batches of a fixed filter, and of a filter with a chain.  Return how many keys were new
- * (add) or present (test). */
+/* ring.c: bf_ring_fixed handles a batch of a fixed filter, bf_ring_chain a batch of a filter
+ * with many parts. Both return the number of keys that were new (add) or present (test). */
 int64_t bf_ring_fixed(const bf_batch *b);
 int64_t bf_ring_chain(const bf_batch *b);
 #endif

@@ -1,6 +1,6 @@
-/* loop.c - adds, tests, counts and removes keys: batches, single keys, and keys during a rebuild. A
- * fixed filter is one part; what a run of keys does in many parts is the variant's business.  Knows
- * the stores and the generation (sets/rebuild.h); knows no formula, no file byte and no hash. */
+/* loop.c - adds, tests, counts and removes keys: batches, single keys, and keys during a
+ * rebuild. Handles fixed filters itself; calls the variant for filters with many parts. Knows
+ * the stores and the generation (sets/rebuild.h); knows neither formulas nor file bytes. */
 #include "bits/bits.h"
 #include "keys/keys.h"
 #include "sets/rebuild.h"
@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Keys between two reads of the generation.  Counters of keys that a complete rebuild overtakes may
- * be incremented twice. */
+/* Maximum number of keys between two reads of the generation. COUNTED_AT_ONCE, for counters, is
+ * smaller: if a rebuild completes in between, the counters of these keys may be incremented
+ * twice. */
 enum { KEYS_AT_ONCE = 1 << 15, COUNTED_AT_ONCE = 1 << 12 };
 
 /* ---- keys as positions ---- */
@@ -18,7 +19,8 @@ static size_t keys_at_once(size_t positions, unsigned k, size_t most)
     return positions / k < most ? positions / k : most;
 }
 
-/* Returns how many keys precede the first that the scheme cannot hold; *err then names that key. */
+/* Returns the number of keys before the first key that the scheme refuses; *err then names that
+ * key. */
 static size_t acceptable(const bf_batch *b)
 {
     const bf_filter *f = b->f;
@@ -30,8 +32,9 @@ static size_t acceptable(const bf_batch *b)
     return b->n;
 }
 
-/* Computes the positions of n keys from `from` on.  Returns how many keys succeeded: n, or those
- * before the one whose hash failed.  Hashes and layouts get few keys per call. */
+/* Computes the positions of n keys, starting with key number `from`. Returns how many keys
+ * succeeded: n, or the number before the key whose hash failed. Hashes and layouts get at most
+ * BF_CHUNK keys per call. */
 static size_t place(const bf_batch *b, size_t from, size_t n, uint64_t *pos)
 {
     uint64_t d[BF_CHUNK * BF_WIDTH_MAX];
@@ -49,11 +52,13 @@ static size_t place(const bf_batch *b, size_t from, size_t n, uint64_t *pos)
     return good;
 }
 
-/* A second pass under the rebuild lock, where no host code may run. before: the generation before
- * the first pass, or NULL. Keys whose bits are still in the filter then go to the shadow only. */
+/* Applies keys under the rebuild lock, where no host code may run; either the first pass, or a
+ * second pass after the generation changed. before: the generation before the first pass; NULL:
+ * this is the first pass. In a second pass the keys are added to the shadow, and to the filter
+ * only if its bits were replaced. */
 typedef struct {
     const uint64_t *before;
-    bool to_bits; /* the last keys were added to the bits */
+    bool to_bits; /* the last keys were applied to the filter */
 } locked_pass;
 
 static int apply_locked(
@@ -63,7 +68,7 @@ static int apply_locked(
     const bf_cell_ops *cells = bf_cell_ops_of(&f->bitmap.g);
     const unsigned k = f->bitmap.g.k;
     bf_guard g;
-    bf_error why; /* own, because *err may already name a key that could not be hashed */
+    bf_error why; /* not *err, which may already name a key that could not be hashed */
     const int rc = bf_guard_lock(f, &g, &why);
     if (rc < 0) {
         *b->err = why;
@@ -88,12 +93,13 @@ static int apply(const bf_batch *b, uint64_t *pos, size_t n, uint8_t *present)
     return 0;
 }
 
-/* After a second pass a key is new if it was new in either pass. */
+/* Stores the answers of n keys, and returns how many keys are new (add) or present. After a
+ * second pass a key is new if it was new in either pass. */
 static inline __attribute__((always_inline)) int64_t answer(
     const bf_batch *b, const locked_pass *p, size_t from, size_t n, const uint8_t *present)
 {
     const bool again = p && p->before, counts = b->op == BF_OP_COUNT;
-    const uint8_t flip = b->op == BF_OP_ADD; /* an add answers "new" */
+    const uint8_t flip = b->op == BF_OP_ADD; /* an add answers "new", not "present" */
     uint8_t *each = b->each ? b->each + from : NULL;
     int64_t hits = 0;
     if (again && !p->to_bits) return 0;
@@ -106,7 +112,8 @@ static inline __attribute__((always_inline)) int64_t answer(
     return hits;
 }
 
-/* Handles at most `most` keys per call of the store, with the given buffers. */
+/* Handles at most `most` keys per call of the store. pos and present are buffers for that many
+ * keys. */
 static int64_t run_chunks(
     const bf_batch *b, locked_pass *p, size_t most, uint64_t *pos, uint8_t *present)
 {
@@ -126,19 +133,19 @@ static int64_t run_chunks(
     return total;
 }
 
-/* p NULL: without the lock.  The buffers are allocated if the store prefers larger batches than the
- * stack should hold. */
+/* Handles a batch by positions. p: the pass under the rebuild lock; NULL: no lock. Allocates the
+ * buffers for more than FEW_POSITIONS positions, because a fiber or greenlet that runs other code
+ * during the store's call copies this stack. */
 static int64_t run_positions(const bf_batch *b, locked_pass *p)
 {
-    uint64_t few_pos[BF_POSITIONS], *pos = few_pos;
+    enum { FEW_POSITIONS = 128 };
+    uint64_t few_pos[FEW_POSITIONS], *pos = few_pos;
     uint8_t few_present[BF_CHUNK], *present = few_present;
     const unsigned k = b->f->bitmap.g.k;
     const size_t few = keys_at_once(BF_POSITIONS, k, BF_CHUNK),
                  trip = keys_at_once(BF_TRIP_POSITIONS, k, b->f->bitmap.store.ops->batch),
-                 most = b->n <= few || trip <= few ? few
-                        : b->n < trip              ? b->n
-                                                   : trip;
-    if (most > few) {
+                 largest = trip > few ? trip : few, most = b->n < largest ? b->n : largest;
+    if (most > BF_CHUNK || most * k > FEW_POSITIONS) {
         if (!(pos = malloc(most * (k * sizeof *pos + 1))))
             return bf_fail(b->err, BF_ENOMEM, "out of memory");
         present = (uint8_t *)(pos + most * k);
@@ -153,8 +160,9 @@ static int64_t run_fixed(const bf_batch *b)
     return b->f->bitmap.kernels && b->op <= BF_OP_ADD ? bf_ring_fixed(b) : run_positions(b, NULL);
 }
 
-/* ---- beside a rebuild ---- */
-/* rc: result of the first pass.  Keys before a refused one are added again too. */
+/* ---- adds during a rebuild ---- */
+/* Adds the keys again in a second pass. rc: the result of the first pass. If the first pass
+ * failed at a key, adds the keys before it again. */
 static int64_t add_again(const bf_batch *first, uint64_t before, int64_t rc)
 {
     bf_batch b = *first;
@@ -178,8 +186,8 @@ static int64_t change(const bf_batch *b)
     return b->op == BF_OP_REMOVE || bf_unchanged(b->f, before) ? rc : add_again(b, before, rc);
 }
 
-/* Adds a single key again, because the generation changed during its add. present: the first
- * answer. */
+/* Adds a single key again, because the generation changed during its add. present: the key was
+ * present before the first add. */
 static __attribute__((noinline)) int add_one_again(
     bf_filter *f, const void *key, size_t len, uint64_t before, bool present, bf_error *err)
 {
@@ -222,8 +230,8 @@ static int64_t run_spans(const bf_batch *b)
     return total;
 }
 
-/* ---- all of them ---- */
-/* Not inlined: a single key must not pay for large buffers. */
+/* ---- all filters ---- */
+/* Not inlined, so that a single key does not pay for large buffers. */
 static __attribute__((noinline)) int64_t run_some(bf_batch *b, bool changes)
 {
     bf_filter *f = b->f;
@@ -242,7 +250,7 @@ static __attribute__((noinline)) int64_t run_some(bf_batch *b, bool changes)
     return total < 0 || b->n == n ? total : BF_EINVAL;
 }
 
-/* Changes in memory and in files are made in chunks, because between two of them a rebuild may
+/* Splits changes in memory and in files into chunks, because between two chunks a rebuild may
  * begin, or the file may lose its name. */
 static int64_t run(bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
@@ -273,7 +281,7 @@ static inline bool has_parts_here(const bf_filter *f)
     return f->variant->many && f->part[0]->bitmap.kernels;
 }
 
-/* A single key of a filter whose bits are elsewhere or whose calls run host code. */
+/* Handles a single key of a filter that has no kernels for it, or whose calls run host code. */
 static __attribute__((noinline)) int run_one(
     bf_filter *f, int op, const void *key, size_t len, bf_error *err)
 {
@@ -300,7 +308,7 @@ int64_t bf_test_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, 
     return run(f, BF_OP_TEST, keys, n, each, err);
 }
 
-/* A single key with the same hash and kernel, without the ring. */
+/* Adds a single key with the hash and the kernel that a batch uses, without the ring. */
 static inline __attribute__((always_inline)) int add_one(
     bf_filter *f, const void *key, size_t len, uint64_t *d, bf_error *err)
 {
@@ -313,7 +321,7 @@ static inline __attribute__((always_inline)) int add_one(
     return present ? BF_PRESENT : BF_ADDED;
 }
 
-/* The first key of a handle, and every key of a file. */
+/* Used for the first key of a handle, and for every key of a file. */
 static __attribute__((noinline)) int add_checked(
     bf_filter *f, const void *key, size_t len, bf_error *err)
 {
@@ -366,7 +374,8 @@ int64_t bf_count_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each,
     return rc < 0 ? rc : run(f, BF_OP_COUNT, keys, n, each, err);
 }
 
-/* A single count or remove in memory or in a file, if a remove has no concurrent writer. */
+/* Counts or removes a single key in memory or in a file. A remove must have no concurrent
+ * writer. */
 static int one_counted(bf_filter *f, int op, const void *key, size_t len, bf_error *err)
 {
     uint64_t d[BF_WIDTH_MAX], pos[BF_POSITIONS];

@@ -1,10 +1,10 @@
-/* ring.c - batches of keys with kernels in addressable memory: a key is hashed, and its lines are
- * prefetched, some keys before it is tested or added. */
+/* ring.c - batches of keys with kernels, in addressable memory: some time before a key is tested
+ * or added, it is hashed and its lines are prefetched. */
 #include "base/load.h"
 #include "keys/keys.h"
 #include "parts/parts.h"
 
-/* Spreads the answers of up to 8 keys (bit i) to bytes (byte i in memory). */
+/* Spreads 8 answers to 8 bytes: bit i becomes byte i in memory, 0 or 1. */
 static inline uint64_t bytes_of(uint64_t bits)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
@@ -12,7 +12,7 @@ static inline uint64_t bytes_of(uint64_t bits)
     return (each + UINT64_C(0x7F7F7F7F7F7F7F7F)) >> 7 & ones;
 }
 
-/* Counts the 1s of n answers, and stores them in each unless it is NULL. */
+/* Returns how many of the n answers are 1. Stores the answers in each, unless it is NULL. */
 static inline int64_t answer(uint8_t *each, uint64_t bits, size_t n)
 {
     int64_t hits = 0;
@@ -27,15 +27,16 @@ static inline int64_t answer(uint8_t *each, uint64_t bits, size_t n)
     return hits;
 }
 
-/* The two steps of a group of keys: fetch prefetches their lines; `lag` keys later ask tests or
- * adds them, and prefetches for those ahead. */
+/* How a ring handles a group of `step` keys. fetch prefetches the keys' lines. ask is called
+ * `lag` keys later: it tests or adds the keys, and prefetches the lines of the keys ahead. */
 typedef struct {
     unsigned step, lag;
     void (*fetch)(const bf_filter *f, const uint64_t *d, size_t n);
     int (*ask)(bf_filter *f, int op, const bf_digests *k, uint64_t *present, bf_error *err);
 } way;
 
-/* The processor itself prefetches the second line of a text, but only for a few texts at once. */
+/* Prefetches the text of a key. The processor itself prefetches the second line of a text, but
+ * only for a few texts at the same time. */
 static inline void fetch_text(const bf_key *key)
 {
     enum { LINE = 64, LONG = 2 * LINE, MOST = 1024 };
@@ -45,11 +46,12 @@ static inline void fetch_text(const bf_key *key)
     for (size_t at = LINE; at < key->len && at < MOST; at += LINE) bf_prefetch(text + at);
 }
 
-/* A ring of digests.  Keys are hashed `lag` keys ahead, and their lines are fetched meanwhile.  The
- * texts of later keys are prefetched too, because hashing comes in bursts. */
+/* A ring of digests. Keys are hashed `lag` keys before they are tested or added, so that their
+ * lines arrive in time. The texts of later keys are prefetched too, because hashing comes in
+ * bursts. */
 typedef struct {
     bf_batch b;
-    uint64_t flip; /* an add answers "new" */
+    uint64_t flip; /* all ones for an add, which answers "new" */
     int64_t total;
     uint64_t digests[BF_RING * BF_WIDTH_MAX];
 } ring;
@@ -60,7 +62,8 @@ RING uint64_t *digests_of(ring *r, size_t at)
     return r->digests + at % BF_RING * r->b.f->hash->width;
 }
 
-/* Prefetches the texts of the keys that are hashed next, if there are enough of them. */
+/* Hashes n keys. Also prefetches the texts of the keys that are hashed next, if enough keys are
+ * left. */
 RING uint64_t *hash_some(ring *r, size_t at, size_t n, size_t left, size_t step)
 {
     enum { TEXTS = 8, NEAR = 32 };

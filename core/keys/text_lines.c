@@ -1,5 +1,5 @@
-/* text_lines.c - splits a buffer into lines and gives them to a filter as keys, a batch at a time.
- * Knows separators; knows neither files nor what a key means. */
+/* text_lines.c - splits a buffer into text lines and passes them to a filter as keys, one batch
+ * per call. Knows separators; knows neither files nor the meaning of keys. */
 #include "bloomfilter_host.h"
 #include <string.h>
 
@@ -7,12 +7,13 @@
 #include <emmintrin.h>
 #endif
 
-enum { CALL_BYTES = 1 << 22 }; /* at most this many bytes per call, so that others wait less */
+/* a call reads at most this many bytes, so that other threads wait less */
+enum { CALL_BYTES = 1 << 22 };
 
 typedef struct {
     bf_key *keys;
     size_t n, cap;
-    const char *from; /* begin of the next line */
+    const char *from; /* beginning of the next text line */
 } found;
 
 static inline bool take(found *f, const char *stop, const char *next)
@@ -23,7 +24,7 @@ static inline bool take(found *f, const char *stop, const char *next)
 }
 
 #ifdef __SSE2__
-/* Bit i: byte i of 64 is a separator. */
+/* Bit i of the result is set if byte i of the 64 bytes is the separator. */
 static inline uint64_t separators(const char *at, __m128i sep)
 {
     uint64_t bits = 0;
@@ -34,8 +35,8 @@ static inline uint64_t separators(const char *at, __m128i sep)
     return bits;
 }
 
-/* Finds lines in blocks of 64 bytes (a search per line costs twice as much).  Returns where to go
- * on. */
+/* Finds text lines in blocks of 64 bytes; one search per text line takes twice as long. Returns
+ * the place where the search must continue. */
 static const char *find_in_blocks(found *f, const bf_lines *l)
 {
     const __m128i sep = _mm_set1_epi8(l->sep);
@@ -55,7 +56,8 @@ static const char *find_in_blocks(found *f, const bf_lines *l)
 }
 #endif
 
-/* Finds the lines from l->at on; f->from becomes the begin of the first line that is left. */
+/* Finds the text lines from l->at on. Afterwards f->from is the beginning of the first text line
+ * that was not taken. */
 static void find(found *f, const bf_lines *l)
 {
     f->from = l->at;

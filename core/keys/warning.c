@@ -1,13 +1,13 @@
-/* warning.c - what all hosts decide around batches: how many keys a call has, when to check whether
- * the filter is overfull, and the text of a warning.  Knows homes by their stores' operations, and
- * weak hashes by their rows. */
+/* warning.c - decisions that all hosts share: how many keys a batch has, when to check whether
+ * the filter is overfull, and the texts of warnings. Knows homes by the operations of their
+ * stores, and weak hashes by bf_hash.weak. */
 #include "base/base.h"
 #include "parts/parts.h"
 #include "sets/sets.h"
 #include <time.h>
 
-/* NEAR: as many keys as keep their host objects in the first-level caches until they are hashed.  A
- * call on a file checks the file's name, so it gets more keys. */
+/* NEAR is the number of keys whose host objects stay in the first-level caches until the keys
+ * are hashed. A call on a file also checks the file's name, so it gets more keys. */
 enum { NEAR = 256 };
 
 size_t bf_batch_size(const bf_filter *f)
@@ -18,10 +18,11 @@ size_t bf_batch_size(const bf_filter *f)
     return BF_TRIP_POSITIONS / k < most ? BF_TRIP_POSITIONS / k : most;
 }
 
-/* REMOTE: a check is a round trip, so it depends on time and not on the keys of this process. */
+/* REMOTE: a check takes a round trip, so checks depend on the time and not on the number of keys
+ * that this process adds. */
 enum { NEVER, NEAR_BY, REMOTE };
 
-/* A check is due once a minute, when a call brings new keys. */
+/* Returns true once a minute. */
 static bool is_due(bf_filter *f)
 {
     enum { MINUTE = 60000 };
@@ -50,7 +51,7 @@ int bf_check_fill(bf_filter *f, int64_t *left, char *sentence, size_t cap)
         const int now = bf_saturated(f, &wait, NULL);
         full = now == BF_OVERFULL;
         if (now >= 0 && !full && wait < INT64_MAX) *left = (int64_t)wait;
-        if (now == BF_EBUSY) *left = 0; /* check again with the next new key */
+        if (now == BF_EBUSY) *left = 0; /* the next new key checks again */
     }
     if (!full) return 0;
     bf_get_info(f, &info);

@@ -34,8 +34,9 @@ static inline uint64_t bf_bits(const bf_geometry *g) /* bits of all cells */
 static inline uint64_t bf_words_of(const bf_geometry *g) { return (bf_bits(g) + 63) / 64; }
 
 /* Tests or adds at most BF_CHUNK keys in addressable memory.  Bit i of the result: key i was
- * present.  Also prefetches the lines of the n keys that follow `lag` later (ahead; nahead of them
- * are left), so that memory is read at an even rate. */
+ * present.  Also prefetches, for an even rate of memory reads, the lines of the n keys that come
+ * `lag` keys later. ahead: their digests; nahead: how many of them there are, less than n at the
+ * end of a batch. */
 typedef uint64_t bf_test_kernel(const bf_geometry *g, const uint64_t *words, const uint64_t *d,
     size_t n, const uint64_t *ahead, size_t nahead);
 typedef uint64_t bf_add_kernel(const bf_geometry *g, uint64_t *words, const uint64_t *d, size_t n,
@@ -86,8 +87,8 @@ typedef struct {
         .distinct = bf_distinct_classic,                                                           \
         .positions = function }
 
-/* sample.c: fraction of set cells, and the number of cells that this comes to.  Large bitmaps are
- * sampled. */
+/* sample.c. bf_fill returns the fraction of cells that are set, bf_sample that fraction of m as a
+ * number of cells. Large bitmaps are sampled. */
 double bf_fill(const uint64_t *words, uint64_t nwords, const bf_geometry *g);
 uint64_t bf_sample(const uint64_t *words, uint64_t nwords, const bf_geometry *g);
 

@@ -40,8 +40,9 @@ double bf_rate_block2(double c, unsigned k)
     return k % 2 ? a * line_rate(1024 / c, share, k / 2) : a * a;
 }
 
-/* ---- different bits set by a key: past 8 bits per line a word takes two, and 1 in 64 of those are
- * the same ---- */
+/* ---- mean number of different bits that a key sets. Up to 8 bits per line, each is in a word of
+ * its own; a 9th or later bit shares a word with an earlier one and is the same bit with
+ * probability 1/64 ---- */
 double bf_distinct_classic(unsigned k) { return k; }
 double bf_distinct_block(unsigned k) { return k <= 8 ? k : k - (k - 8) / 64.0; }
 double bf_distinct_block2(unsigned k)

@@ -1,14 +1,14 @@
-/* chain.c - the parts of a filter, be they one or many: opening them, holding them still, their
- * parameters, and the lock under which parts are appended or dropped.  No file above this folder
- * asks whether a filter has a chain. span.c takes keys over the parts; grow.c and window.c decide
- * when parts begin and end; the homes store them. */
+/* chain.c - the parts of a filter, one or many: opens them, reads their parameters, and takes
+ * the lock under which parts are appended or dropped. No file above this folder tests whether a
+ * filter has one part or many. span.c runs keys through the parts; grow.c and window.c know when
+ * parts begin and end; the homes store them. */
 #include "bits/bits.h"
 #include "parts/parts.h"
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-/* ---- life ---- */
+/* ---- creating and freeing the list of parts ---- */
 static double system_clock(void *unused)
 {
     struct timespec t;
@@ -72,7 +72,7 @@ int bf_chain_open_new_parts(bf_filter *f, bf_error *err)
     return rc;
 }
 
-/* ---- what it is ---- */
+/* ---- numbers and parameters of parts ---- */
 uint64_t bf_parts_stored(const bf_params *d)
 {
     return bf_variants[d->kind][0]->grows ? (uint64_t)d->live : d->parts + UINT64_C(1);
@@ -92,7 +92,7 @@ bool bf_image_is_compact(const bf_filter *f, unsigned parts)
     return bf_compact_fits(bytes);
 }
 
-/* Must not read the live words: in a truncated file that is SIGBUS. */
+/* Must not read the part states (bf_live): in a truncated file that raises SIGBUS. */
 uint64_t bf_image_length_of(const bf_filter *f, unsigned parts)
 {
     const bool compact = bf_image_is_compact(f, parts);
@@ -112,8 +112,9 @@ bf_params bf_part_params(const bf_filter *f, unsigned i)
     return d;
 }
 
-/* ---- in use ---- */
-/* Also finds a file that was truncated and made long again: zeros are where its parts were. */
+/* ---- checks and locks around calls ---- */
+/* Returns an error if the words of the parts cannot be read. Also detects a file that was
+ * truncated and made longer again: zeros have replaced the header pages of its parts. */
 int bf_parts_check(bf_filter *f, bf_error *err)
 {
     bf_store *s = &f->bitmap.store;
@@ -176,7 +177,7 @@ void bf_parts_unlock(bf_filter *f)
     if (f->variant->many) bf_unlock(f);
 }
 
-/* ---- another like it ---- */
+/* ---- copies ---- */
 bf_spec bf_copy_spec(bf_filter *f)
 {
     bf_spec spec = { .threads = f->atomic && !(f->bitmap.store.ops->flags & BF_STORE_ATOMIC),

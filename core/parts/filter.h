@@ -1,16 +1,33 @@
-/* filter.h - the handle of an open filter, which all folders above share.  Private.
+/* filter.h - the handle of an open filter, which all folders above use. Private.
  *
  *   handle.c  parameters, names in messages, permission to write, closing
- *   secret.c  keyed filters           lifetime.c  owners and active calls */
+ *   secret.c  keyed filters           lifetime.c  owners and active calls
+ *
+ * Glossary. In the whole library these words have only these meanings:
+ *
+ *   part        one bitmap of a growing or forgetting filter
+ *   shard       one of the equal slices of a fixed filter, under its own Redis name
+ *   epoch       the time slot of a part of a forgetting filter
+ *   window      the time that a forgetting filter remembers a key
+ *   word        64 bits of a bitmap
+ *   digest      the result of a hash, 64 bits
+ *   position    the index of a bit or counter
+ *   mark        the generation number that follows the last bit in Redis
+ *   image       a filter as bytes in our format
+ *   client      the host's Redis object
+ *   line        a cache line of 64 bytes (a line of text is a "text line")
+ *   round trip  one exchange with Redis
+ *   generation  the number that changes when bits are replaced (file, Redis)
+ *   shadow      the copy that a rebuild fills */
 #ifndef BF_FILTER_H
 #define BF_FILTER_H
 #include "parts/store.h"
 
-/* The bits of a fixed filter, or of one part. */
+/* The bits of a fixed filter or of one part. */
 typedef struct {
     bf_geometry g;
     bf_store store;
-    const bf_kernels *kernels; /* NULL: no kernels, only positions */
+    const bf_kernels *kernels; /* NULL: no kernels; keys are handled by positions */
 } bf_bitmap;
 
 static inline bf_part_view bf_part_view_of(const bf_bitmap *p)
@@ -21,12 +38,14 @@ static inline bf_part_view bf_part_view_of(const bf_bitmap *p)
 /* A part of a growing or forgetting filter. */
 typedef struct {
     bf_bitmap bitmap;
-    uint64_t start; /* cells in the parts before this one */
-    /* the live word: its number of keys (grow) or its epoch (window); see bf_live */
+    uint64_t start; /* number of bits (or counters) in the parts before this one */
+    /* The part state, see bf_live: the number of keys in the part (growing filter), or the
+     * part's epoch (forgetting filter). */
     uint64_t *live;
-    _Alignas(8) uint64_t own; /* the live word of a part that no other process shares */
-    uint8_t *page;            /* header page in a mapped file, or NULL */
-    uint32_t last_mark;       /* Redis: the part's mark when it was last known to be the newest */
+    _Alignas(8) uint64_t own; /* holds the part state if no other process uses the part */
+    uint8_t *page;            /* the part's header page in a mapped file, or NULL */
+    /* Redis: the mark of this part when the part was last known to be the newest */
+    uint32_t last_mark;
 } bf_part;
 
 typedef struct bf_variant_ops bf_variant_ops; /* parts.h */
@@ -34,77 +53,87 @@ typedef struct bf_variant_ops bf_variant_ops; /* parts.h */
 typedef struct bf_call {
     struct bf_call *next, **from;
     bf_filter *f;
-} bf_call; /* lifetime.c: an active call */
+} bf_call; /* an active call, see lifetime.c */
 
-/* Write state of a handle; it only moves forward.  FRESH: nothing written yet.  WRITABLE: it may
- * write, and its home cannot lose its name.  NAMED: it may write while its file has its name; that
- * is checked from time to time.  REPLACED: the file was replaced or deleted. */
+/* The write state of a handle, in the order in which it changes. FRESH: nothing was written yet.
+ * WRITABLE: writes are allowed, and the home cannot lose its name. NAMED: writes are allowed
+ * while the file has its name, which is checked from time to time. REPLACED: the file was
+ * replaced or deleted. */
 enum { BF_FRESH, BF_WRITABLE, BF_NAMED, BF_REPLACED };
 
 struct bf_filter {
-    union { /* a fixed filter is its only part; in a filter of many parts this bitmap has no bits,
-               only the store that leads to the parts' stores */
+    /* A fixed filter is its own only part. In a filter of many parts this bitmap has no bits;
+     * its store leads to the stores of the parts. */
+    union {
         bf_bitmap bitmap;
         bf_part only;
     };
-    bf_part **part; /* its parts: one, or room for BF_PARTS_MAX */
-    unsigned count; /* parts in use; grows under the lock, read by bf_parts_count */
+    bf_part **part; /* the parts: 1, or space for BF_PARTS_MAX */
+    /* number of parts in use; increases under the lock, read it with bf_parts_count */
+    unsigned count;
     const bf_variant_ops *variant;
-    const bf_hash *hash;  /* the scheme's hash, or its keyed hash if there is a secret */
-    uint64_t *generation; /* sets/rebuild.h: the store's word or own_generation */
-    /* atomic: others write the words too; exclusive: the only writer of its file */
+    const bf_hash *hash;  /* the scheme's hash; if there is a secret, its keyed hash */
+    uint64_t *generation; /* sets/rebuild.h: points to the store's word or to own_generation */
+    /* atomic: other threads or processes write the words too. exclusive: this handle is the only
+     * writer of its file. */
     bool atomic, exclusive;
-    uint8_t add_mode;   /* bf_add_mode of its add kernel */
-    int state;          /* BF_FRESH ...                                           */
-    int opened_by;      /* bf_process()                                           */
+    uint8_t add_mode;   /* bf_add_mode, selects the add kernel */
+    int state;          /* BF_FRESH to BF_REPLACED */
+    int opened_by;      /* bf_process() of the process that opened the handle */
     bool never_written; /* created empty in memory; still empty while state is BF_FRESH */
-    bool read_only; /* as the caller asked; the store's flag may come from the file's permissions */
-    bool created;   /* bf_open created the filter */
-    int64_t fill_checked_at; /* keys/warning.c: when Redis was last asked for the fill, in ms; 0:
-                                never */
-    bool runs_host_code;     /* its calls run code of the host: a clock or a client */
+    /* the caller asked for read-only; store.read_only may also come from the file's permissions */
+    bool read_only;
+    bool created; /* bf_open created the filter */
+    /* keys/warning.c: time in ms of the last fill check in Redis; 0: never */
+    int64_t fill_checked_at;
+    /* calls of this filter run code of the host: a clock, a hash function or a client */
+    bool runs_host_code;
     _Alignas(8) uint8_t secret[BF_SECRET_BYTES]; /* the secret, or the scheme's argument */
-    bf_params desc;                              /* its parameters; desc.live is as of opening */
-    double info_p;                               /* the p that bf_info shows */
-    bf_functions functions;                      /* of the host; count 0: none */
-    char *storage, *key;                         /* as given, or NULL */
+    /* the parameters; desc.live is the state at opening */
+    bf_params desc;
+    double info_p;          /* the value of p that bf_info shows */
+    bf_functions functions; /* hash functions of the host; count 0: none */
+    char *storage, *key;    /* copies of spec's strings, or NULL */
     bool first_in_use;
     int process;               /* bf_process() of the process whose calls are counted */
-    _Alignas(8) uint64_t refs; /* lifetime.c: owners and active calls */
-    bf_call first; /* the first active call that runs host code; further ones are allocated */
+    _Alignas(8) uint64_t refs; /* lifetime.c: number of owners and of active calls */
+    bf_call first; /* the first active call that runs host code; further calls are allocated */
     /* sets/rebuild.h */
-    _Alignas(8) uint64_t own_generation; /* generation of a filter in memory */
-    uint64_t *shadow;                    /* shadow of a filter in memory, or NULL */
-    int64_t rebuild_opened; /* generation of the rebuild that this handle opened, or 0 */
-    int rebuild_by;         /* the process that opened it */
-    int64_t rebuild_of;     /* generation of the rebuild that this filter's keys are for, or 0 */
-    int lock_holder;        /* the process that holds this handle's lock, or 0 */
-    int lock_fd;            /* descriptor while the store's lock is held, else -1 */
-    bf_wait_hooks wait;     /* bf_set_wait_hooks */
+    _Alignas(8) uint64_t own_generation; /* the generation of a filter in memory */
+    uint64_t *shadow;                    /* the shadow of a filter in memory, or NULL */
+    int64_t rebuild_opened; /* the generation of the rebuild that this handle has open, or 0 */
+    int rebuild_by;         /* bf_process() of the process that opened this rebuild */
+    /* the generation of the rebuild for which the keys of this filter are, or 0 */
+    int64_t rebuild_of;
+    int lock_holder;    /* the process that holds this handle's lock, or 0 */
+    int lock_fd;        /* the descriptor of the store's lock while it is held, else -1 */
+    bf_wait_hooks wait; /* set by bf_set_wait_hooks */
     /* filters of many parts (parts.h) */
-    bf_part *itself;      /* what `part` points to in a fixed filter */
-    bf_part_view *view;   /* views of the parts for kernels, if they are in addressable memory */
-    unsigned dirty_parts; /* parts whose page is marked as dirty */
-    bool at_limit;        /* growing: m is at its limit, the last part takes all further keys */
+    bf_part *itself; /* `part` points here in a fixed filter */
+    /* views of the parts for kernels, valid if the parts are in addressable memory */
+    bf_part_view *view;
+    unsigned dirty_parts; /* number of parts whose header page is marked as dirty */
+    /* growing filter: m is at its limit, so all further keys go to the last part */
+    bool at_limit;
     _Alignas(8) uint64_t own_epoch;
-    uint64_t *epoch; /* window: the newest epoch in which any process added */
-    /* window in Redis: the newest epoch that has a part, as last read from K:meta */
+    uint64_t *epoch; /* forgetting filter: the newest epoch in which any process added a key */
+    /* forgetting filter in Redis: the newest epoch that has a part, as last read from K:meta */
     int64_t newest;
     double (*clock)(void *);
     void *clock_ctx;
-    bool own_clock; /* the caller gave the clock */
-    /* window in Redis: Redis's clock minus this machine's, in us; 0: unknown */
+    bool own_clock; /* the caller passed the clock */
+    /* forgetting filter in Redis: Redis's clock minus this machine's clock, in us; 0: unknown */
     _Alignas(8) uint64_t clock_offset;
-    _Alignas(8) uint64_t clock_read_at; /* this machine's time when clock_offset was read */
+    _Alignas(8) uint64_t clock_read_at; /* this machine's time when clock_offset was measured */
 };
-/* handle.c: the lock under which parts are appended or dropped and bits are replaced: among
- * threads, then among the processes that share the store. */
+/* handle.c: the lock under which parts are appended or dropped and bits are replaced. It
+ * excludes other threads and the other processes that share the store. */
 int bf_lock(bf_filter *f, bf_error *err);
 void bf_unlock(bf_filter *f);
 
-/* lifetime.c: active calls.  A call that may run host code is between bf_call_enter and
- * bf_call_leave, in one filter or in two. bf_call_enter returns 0, or BF_EBUSY if this thread
- * already has an active call of that filter.  Other calls pay nothing for it. */
+/* lifetime.c: active calls. A call that may run host code starts with bf_call_enter and ends
+ * with bf_call_leave, for one filter or two. bf_call_enter returns 0, or BF_EBUSY if this thread
+ * already has an active call of the filter. For filters that run no host code both do nothing. */
 typedef struct {
     bf_call *a, *b;
 } bf_calls;
@@ -120,28 +149,29 @@ static inline void bf_call_leave(bf_calls *c)
 {
     if (c->a) bf_calls_leave(c);
 }
-/* The first line of a public function that may run host code: enters the filters until the function
- * returns. failed: what the function returns if it cannot enter; `entered` is the error's code. */
+/* The first line of a public function that may run host code: enters the filters, and leaves
+ * them when the function returns. failed: the function's return value if it cannot enter; there
+ * the variable `entered` has the error code. */
 #define BF_CALL(a, b, failed)                                                                      \
     bf_calls call_ __attribute__((cleanup(bf_call_leave)));                                        \
     const int entered = bf_call_enter(&call_, a, b, err);                                          \
     if (entered < 0) return failed
 
-/* secret.c: keyed filters */
+/* secret.c */
 int bf_secret_check(const bf_scheme *scheme, const bf_spec *spec, uint64_t *check, bf_error *err);
 int bf_secret_match(uint64_t stored, uint64_t given, const char *where, bf_error *err);
 int bf_secret_set(bf_filter *f, const bf_spec *spec, bf_error *err);
 void bf_secret_wipe(bf_filter *f);
 
 /* handle.c */
-int bf_alike(const bf_filter *a, const bf_filter *b, bf_error *err); /* bf_check_same */
-const char *bf_where(const bf_filter *f); /* its storage as messages show it */
+int bf_alike(const bf_filter *a, const bf_filter *b, bf_error *err); /* calls bf_check_same */
+const char *bf_where(const bf_filter *f); /* the name of its storage in messages */
 int bf_writable(bf_filter *f, bf_error *err);
-/* Called after a write.  Returns 0 if the name still leads to the file that was written to, or
- * BF_EIO, then for all further writes of the handle too. */
+/* Called after a write. Returns 0 if the name still leads to the file that was written.
+ * Otherwise returns BF_EIO, and all later writes of the handle return BF_EIO, too. */
 int bf_check_named(bf_filter *f, bf_error *err);
-/* bf_check_named for a single key: checks once in about 1,024 keys, chosen by the digest (threads
- * would contend for a counter).  Returns answer or the error. */
+/* Calls bf_check_named for about one key in 1,024, chosen by its digest, because threads would
+ * contend for a counter. Returns `answer`, or the error. */
 static inline int bf_check_named_sometimes(bf_filter *f, uint64_t digest, int answer, bf_error *err)
 {
     enum { ONE_IN = 1024 };
@@ -151,12 +181,12 @@ static inline int bf_check_named_sometimes(bf_filter *f, uint64_t digest, int an
 }
 
 const bf_kernels *bf_choose_kernels(const bf_layout *l, const bf_geometry *g);
-void bf_release(bf_filter *f); /* frees everything that it holds, but not the handle */
+void bf_release(bf_filter *f); /* frees everything that the handle owns, but not the handle */
 /* returns an empty handle with one owner */
 bf_filter *bf_handle_new(const bf_store_ops *ops, bf_error *err);
-/* Takes over parameters, and spec's secret or functions.  Called before the store is created,
- * because a new store contains their check value. */
+/* Copies the parameters, and spec's secret or functions, into the handle. Call it before the
+ * store is created, because a new store contains their check value. */
 int bf_filter_init_from(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_error *err);
-/* chooses the kernels; called when the store is open */
+/* chooses the kernels; call it after the store was opened */
 void bf_finish_open(bf_filter *f, bool threads);
 #endif

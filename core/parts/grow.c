@@ -1,11 +1,13 @@
-/* grow.c - growing filters, of bits and of counters: a key goes to the newest part unless an older
- * part has it; when a part has the keys it is sized for, the next one is appended.  Knows counts of
- * keys; sizing_parts.c says how large the next part is. */
+/* grow.c - growing filters. A new key is added to the newest part; a key that any part contains
+ * is not added, or in a counting filter counted in the oldest part that contains it. When the
+ * newest part has as many keys as it is sized for, a part is appended. Counts keys; sizing_parts.c
+ * computes the size of the next part. */
 #include "bits/bits.h"
 #include "parts/parts.h"
 #include <string.h>
 
-/* Tests parts that are not in addressable memory, then those that others appended meanwhile. */
+/* Tests parts that are not in addressable memory, then the parts that other processes appended
+ * during the test. */
 static int test(bf_filter *f, bf_span *s, bf_error *err)
 {
     unsigned from = 0, count = bf_parts_count(f);
@@ -13,14 +15,16 @@ static int test(bf_filter *f, bf_span *s, bf_error *err)
     while ((rc = bf_span_test(f, f->part + from, count - from, s, 1, err)) == 0 && s->n) {
         if ((rc = bf_chain_follow(f, err)) < 0) return rc;
         const unsigned now = bf_parts_count(f);
-        if (now <= count) return 0; /* fewer parts: re-created, as another thread has reported */
+        /* fewer parts: another thread re-created the filter and has reported it */
+        if (now <= count) return 0;
         from = count;
         count = now;
     }
     return rc;
 }
 
-/* Each try opens a part that others appended, of which there are at most BF_PARTS_MAX. */
+/* Each try opens at least one part that another process appended, and there are at most
+ * BF_PARTS_MAX. */
 enum { TRIES = 4 * BF_PARTS_MAX };
 static int never_ends(const bf_filter *f, bf_error *err)
 {
@@ -37,8 +41,9 @@ static uint64_t room(const bf_filter *f, const bf_part *p)
                                             : 0;
 }
 
-/* Called when the first n keys of the span were added to the newest part that this handle knew.
- * Tests whether parts that others had appended by then have the keys already. */
+/* Call after the first n keys of the span were added to part count - 1, the newest that this
+ * handle knew. Tests whether other processes had appended parts by then that contain some of the
+ * keys; these keys are not new. */
 static int recheck(bf_filter *f, const bf_span *s, size_t n, unsigned count, bf_error *err)
 {
     bf_span fresh;
@@ -55,8 +60,9 @@ static int recheck(bf_filter *f, const bf_span *s, size_t n, unsigned count, bf_
     return bf_span_test(f, f->part + count, now - count, &fresh, 0, err);
 }
 
-/* In addressable memory: adds the keys that no part has to the newest of `count` parts, as many as
- * it has room for.  A full part is only tested, because keys that it has need no other part. */
+/* For parts in addressable memory. Tests the span's keys in the first `count` parts, then adds
+ * those that are absent to the newest of these parts, up to the size of that part. If that part
+ * is full, only tests it. */
 static int put(bf_filter *f, unsigned count, bf_span *s, bf_error *err)
 {
     bf_part *newest = f->part[count - 1];
@@ -118,17 +124,19 @@ static int add_one(bf_filter *f, const uint64_t *d, bf_error *err)
     return never_ends(f, err);
 }
 
-/* ---- counters ----
- * Every operation looks for the oldest part in which all counters of the key are above 0, and works
- * there; an add that finds none goes to the newest part.  Why the oldest: a part that is no longer
- * the newest gets no new counter above 0, because an add counts up there only what is above 0
- * already.  So a key that was absent from it stays absent, and the part of a key never changes while
- * the key is in.  The newest part gets such counters: a key of an older part may seem to be in it
- * later, and a search from the newest would count it down there, where it was never counted up, and
- * so lose keys that are in.
+/* ---- counting filters ----
+ * Each operation changes or reads the counters in the oldest part that contains the key (all its
+ * counters are above 0). If no part contains the key, an add uses the newest part.
  *
- * Changes are made one after the other, under the lock of the filter: two adds of one key must not
- * go to two parts.  Tests and counts need no lock. */
+ * Why the oldest part: in a part that is not the newest, no counter that is 0 ever rises, because
+ * an add raises counters there only if all of them are above 0. So a key that such a part did not
+ * contain stays absent from it, and a key is in the same part from its first add to its last
+ * removal. In the newest part counters do rise from 0, so it may later seem to contain a key of an
+ * older part. A search from the newest part would then lower counters that this key did not raise,
+ * and other keys would become absent.
+ *
+ * Changes hold the lock of the filter: two adds of one key must not use two parts. Tests and counts
+ * do not hold it. */
 static bf_part *oldest_with(const bf_filter *f, const uint64_t *d)
 {
     for (unsigned i = 0; i < bf_parts_count(f); i++) {
@@ -138,8 +146,8 @@ static bf_part *oldest_with(const bf_filter *f, const uint64_t *d)
     return NULL;
 }
 
-/* In addressable memory.  The live word is lowered for the newest part only, which may then take
- * other keys; older parts take none. */
+/* For parts in addressable memory. A removal lowers the number of keys of the newest part only:
+ * it decides whether that part is full, and older parts get no new keys. */
 static int count_key(bf_filter *f, int op, const uint64_t *d, uint8_t *answer, bf_error *err)
 {
     uint64_t pos[BF_POSITIONS];

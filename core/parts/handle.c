@@ -1,5 +1,6 @@
-/* handle.c - the handle of an open filter: parameters, names in messages, permission to write, its
- * end.  Knows its parts; knows neither how it was opened nor what it is used for. */
+/* handle.c - the handle of an open filter: parameters, names in messages, permission to write,
+ * locking, closing. Knows the parts; does not know how the filter was opened or what it is used
+ * for. */
 #include "bits/bits.h"
 #include "parts/parts.h"
 #include <errno.h>
@@ -167,7 +168,7 @@ void bf_unlock(bf_filter *f)
     bf_int_store_release(&f->lock_holder, 0);
 }
 
-/* ---- for hosts with a lock of their own ---- */
+/* ---- hosts with a global lock ---- */
 void bf_set_wait_hooks(bf_filter *f, void *(*begin)(void *), void (*end)(void *, void *), void *ctx)
 {
     f->wait = (bf_wait_hooks){ begin, end, ctx };

@@ -1,24 +1,25 @@
-/* lifetime.c - the owners of a handle and its active calls, in particular those that run code of
- * the host (a clock, a client).  Knows neither keys nor bits.
+/* lifetime.c - counts the owners of a handle and its active calls, in particular the calls that
+ * run code of the host (a clock, a hash function, a client). Knows neither keys nor bits.
  *
- *   refs:  | 32 bits: active calls that run the host's code | 32 bits: owners |
+ *   refs:  | 32 bits: active calls that run host code | 32 bits: owners |
  *
- * What a handle holds is freed when it has neither owners nor active calls.
+ * The handle is freed when it has neither owners nor active calls.
  *
- * A call that may run host code (f->runs_host_code), or that uses a filter whose calls may, is in a
- * list of its thread until it returns.  Host code may call any function.  A call of a filter that
- * is in its own thread's list is refused, because it would wait for itself; so is closing it.
- * Another fiber or greenlet of the thread is treated alike.  The members of the list are not on the
- * stack, because greenlets move their stacks.
+ * Each thread has a list of its active calls that may run host code (f->runs_host_code); a call
+ * with two filters is in the list for both. Host code may call any function of the library. If
+ * it calls a function of a filter that is in the list of its own thread, that call is refused,
+ * because it would wait for itself; closing such a filter is refused, too. A fiber or greenlet
+ * has the list of its thread. The members of the list are not on the stack, because greenlets
+ * move their stacks.
  *
- * A forked child has the list of the thread that forked.  It never counts down the calls of the
- * parent's other threads, so in a process that did not open the handle only the list says which
- * calls are active, and what such calls hold stays allocated. */
+ * A forked child has a copy of the list of the thread that forked. The calls of the parent's
+ * other threads never end in the child. So in a process that did not open the handle only the
+ * list shows which calls are active, and what the other calls use is never freed. */
 #include "bits/bits.h"
 #include "parts/filter.h"
 #include <stdlib.h>
 
-static _Thread_local bf_call *calls; /* of this thread, the newest first */
+static _Thread_local bf_call *calls; /* the list of this thread, newest call first */
 
 enum { OWNER_BITS = 32 };
 static const uint64_t OWNER = 1, INSIDE = UINT64_C(1) << OWNER_BITS;
@@ -56,8 +57,8 @@ static bool is_in(const bf_call *list, const bf_filter *f)
     return false;
 }
 
-/* Returns BF_EBUSY while a call of f is active; calls of the parent's other threads do not count in
- * a forked child.  If none is active, this process becomes the one whose calls are counted. */
+/* Returns BF_EBUSY while a call of f is active, else 0. In a forked child, ignores the calls of
+ * the parent's other threads. If no call is active, a forked child takes the counter over. */
 int bf_busy(bf_filter *f, bf_error *err)
 {
     const bool counted = bf_load_acquire(&f->refs) >= INSIDE;
@@ -69,11 +70,11 @@ int bf_busy(bf_filter *f, bf_error *err)
         "runs in it returns");
 }
 
-/* ---- calls that run the host's code ---- */
+/* ---- calls that run host code ---- */
 static int refuse(const bf_call *list, const bf_filter *f, bf_error *err)
 {
 #ifdef BF_MODEL
-    list = NULL; /* all threads of a model are coroutines of one */
+    list = NULL; /* all threads of a model are coroutines of one thread */
 #endif
     if (!is_in(list, f)) return 0;
     return bf_fail(err, BF_EBUSY,
@@ -106,7 +107,7 @@ static void pop(bf_call *c)
 
 int bf_calls_enter(bf_calls *c, bf_filter *a, bf_filter *b, bf_error *err)
 {
-    bf_call **list = &calls; /* thread-local, so looked up once */
+    bf_call **list = &calls; /* thread-local: its address is computed once */
     int rc = refuse(*list, a, err);
     if (rc < 0 || (b && (rc = refuse(*list, b, err)) < 0)) return rc;
     if ((c->a = push(list, a)) && (!b || (c->b = push(list, b)))) return 0;

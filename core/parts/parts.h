@@ -1,79 +1,85 @@
-/* parts.h - filters of many parts: growing and forgetting ones.  Private.
+/* parts.h - filters of many parts: growing and forgetting filters. Private.
  *
- *   bf_filter { bitmap: no bits, only the store that leads to the parts }
+ *   bf_filter { bitmap: no bits; its store leads to the parts }
  *      `- part[0] part[1] ... part[count - 1]
- *         each a bf_bitmap, as a fixed filter has one, and a live word
+ *         each is a bf_bitmap (a fixed filter has one) and a part state (bf_live)
  *
- *   chain.c    opening, the lock, parameters      span.c     takes keys over the parts
+ *   chain.c    opening, the lock, parameters      span.c     runs keys through the parts
  *   grow.c     growing filters                    window.c   forgetting filters
  *
- * Parts are stored by home/, redis/scalable.c and redis/window.c.  sets/ uses them as sets of bits.
+ * home/, redis/scalable.c and redis/window.c store the parts. sets/ uses the parts as sets of
+ * bits.
  *
- * All parts have the same scheme and k: a key is hashed once for all of them. */
+ * All parts have the same scheme and k, so a key is hashed once for all of them. */
 #ifndef BF_PARTS_H
 #define BF_PARTS_H
 #include "bits/bits.h"
 #include "parts/filter.h"
 
-/* What differs between the variants of filters: one row each, in the file of its name.  No file
- * above this folder asks for a variant. */
+/* The differences between the variants of filters: one row for each, in the file named after the
+ * variant. No file above this folder tests for a variant. */
 typedef struct bf_span bf_span;
 struct bf_variant_ops {
     const bf_variant_format *stored;
-    bool many;    /* has a header page or companion hash of its own, and parts */
-    bool grows;   /* appends parts; their live words (filter.h) count keys */
-    bool forgets; /* reuses parts in a ring; their live words (filter.h) are epochs */
-    /* Test and add a span. test: only parts elsewhere. add: in addressable memory at most BF_CHUNK
-     * keys. */
+    bool many;    /* the filter has parts, and a header page or companion hash of its own */
+    bool grows;   /* appends parts; the state of a part (bf_live) is its number of keys */
+    bool forgets; /* reuses parts in a ring; the state of a part (bf_live) is its epoch */
+    /* test tests a span; it is called only if the parts are not in addressable memory. add adds
+     * a span; if the parts are in addressable memory, the span has at most BF_CHUNK keys. */
     int (*test)(bf_filter *f, bf_span *span, bf_error *err);
     int (*add)(bf_filter *f, bf_span *span, bf_error *err);
-    /* For parts in addressable memory. parts_to_test returns the views that a test looks at; room
-     * has BF_PARTS_MAX of them. add_one adds one key; NULL: added as a span of one. */
+    /* For parts in addressable memory. parts_to_test sets *views and *n to the views of the
+     * parts that a test reads; room is an array of BF_PARTS_MAX views that it may use. add_one
+     * adds one key; NULL: the key is added as a span of one. */
     int (*parts_to_test)(
         bf_filter *f, bf_part_view *room, const bf_part_view **views, unsigned *n, bf_error *err);
     int (*add_one)(bf_filter *f, const uint64_t *digest, bf_error *err);
-    /* Parts of counters: adds, removes or counts the keys of a span, as its op says.  NULL: of
-     * bits, which add and test suffice for. */
+    /* Counting filters: adds, removes or counts the keys of a span, as span->op says; then `add`
+     * is NULL. Other filters: NULL. */
     int (*count)(bf_filter *f, bf_span *span, bf_error *err);
 };
-extern const bf_variant_ops *const bf_variants[][2]; /* tables.c, by kind, of bits and counters */
+extern const bf_variant_ops *const bf_variants[][2]; /* tables.c, by kind, then counting */
 
-/* How a home stores parts. */
+/* The operations of a home on parts. */
 typedef struct bf_chain_ops {
-    /* Creates a filter.  Returns 1 if it is created and open with its first parts, 0 if it exists
-     * by now, or an error.  NULL: the store's create does this. */
+    /* Creates a filter. Returns 1 if the filter is created and open with its first parts, 0 if
+     * another process created it first, or an error. NULL: the store's create does this. */
     int (*create)(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_error *err);
-    /* Appends a part, under the lock.  When it returns, all processes can see the part. */
+    /* Appends a part; the caller holds the lock. When it returns, all processes can see the
+     * part. */
     int (*append)(bf_filter *f, const bf_params *part, bf_error *err);
-    /* follow opens the parts that others appended; NULL: there are no others. has_new_parts says
-     * whether there are any. */
+    /* follow opens the parts that other processes appended; NULL: no other process can.
+     * has_new_parts returns true if there are such parts. */
     int (*follow)(bf_filter *f, bf_error *err);
     bool (*has_new_parts)(const bf_filter *f);
-    /* Called after an error rc of ask or put.  If the filter was re-created, the first call returns
-     * that error; further calls return 0, and the caller sends the keys again. */
+    /* Called after `ask` or `put` returned the error rc. If the filter was re-created, the first
+     * call returns an error that reports this; later calls return 0, and then the caller repeats
+     * the operation. */
     int (*explain)(bf_filter *f, int rc, bf_error *err);
-    /* For parts that are not in addressable memory; each call is a round trip. ask: sets
-     * span->present for the keys that any of these parts has and returns how many; with add, adds
-     * the keys to the first part. put: adds keys that are in no part to the last part until it has
-     * `most`, and drops the decided keys from the span.  The other keys stay in the span, because
-     * the part is full or another process appended a part.  Of parts of counters put also removes
-     * and counts. */
+    /* For parts that are not in addressable memory; each call takes one round trip. ask sets
+     * span->present for the keys that any of these parts contains, and returns their number; if
+     * add is true, it also adds the keys to the first part. put adds the keys that no part
+     * contains to the last part until that part has `most` keys. put removes from the span the
+     * keys that it found or added; the other keys stay, because the part is full or another
+     * process appended a part. In a counting filter put also removes or counts keys. */
     int64_t (*ask)(
         bf_filter *f, bf_part *const *parts, unsigned n, bool add, bf_span *span, bf_error *err);
     int (*put)(bf_filter *f, bf_part *const *parts, unsigned n, uint64_t most, bf_span *span,
         bf_error *err);
-    /* Returns true if create() may replace a filter that was opened and lacks a part. */
+    /* Returns true if create() may replace a filter that was opened although one of its parts is
+     * missing. */
     bool (*can_recreate)(bf_filter *f);
-    /* For windows whose parts are created and expire.  Both are called under the lock and may move
-     * *now on to an epoch that others have published. list_parts opens the living parts; `anyway`:
-     * even if no reply has shown new ones. open_current opens the part of epoch now, or creates it;
-     * `past`: a part of a past epoch that is still living. */
+    /* For forgetting filters whose parts are created and expire. The caller holds the lock. Both
+     * functions may increase *now or *epoch to an epoch that another process has published.
+     * list_parts opens the living parts (window.c); if `anyway` is false it does so only if a
+     * reply has shown new parts. open_current opens or creates the part of *epoch; if `past` is
+     * true, *epoch may be a past epoch that is still living. */
     int (*list_parts)(bf_filter *f, int64_t *now, bool anyway, bf_error *err);
     int (*open_current)(bf_filter *f, int64_t *epoch, bool past, bf_error *err);
     bool (*is_stale)(const bf_filter *f,
-        int64_t now); /* true: the last reply showed a part newer than epoch now */
-    /* Gets the time of the filter's clock in *now, and replaces it by the server's time if that
-     * clock decides.  NULL: the filter's clock decides. */
+        int64_t now); /* returns true if the last reply showed a part newer than epoch `now` */
+    /* *now is the time of the filter's clock. Replaces it by the server's time if the filter
+     * uses the server's clock. NULL: the filter always uses its own clock. */
     int (*server_time)(bf_filter *f, double *now, bf_error *err);
     int (*expire)(bf_filter *f, double seconds, bf_error *err); /* as in bf_store_ops */
     int (*remove)(bf_filter *f, bf_error *err);
@@ -85,42 +91,41 @@ static inline bool bf_part_exists(const bf_part *p)
     return p->bitmap.store.words || p->bitmap.store.impl;
 }
 
-/* chain.c */
-/* Gives f room for many parts; it has none of them yet. */
+/* chain.c: gives f space for BF_PARTS_MAX parts; f has no part afterwards. */
 int bf_chain_begin(bf_filter *f, const bf_spec *spec, bf_error *err);
 void bf_chain_free(bf_filter *f);
-int bf_chain_add_part(bf_filter *f, bf_part *p); /* appends p, under the lock */
+int bf_chain_add_part(bf_filter *f, bf_part *p); /* appends p; the caller holds the lock */
 int bf_chain_open_new_parts(bf_filter *f, bf_error *err);
-/* Opens the parts that others appended, if there are any. */
+/* Opens the parts that other processes appended, if there are any. */
 static inline int bf_chain_follow(bf_filter *f, bf_error *err)
 {
     const bf_chain_ops *ops = f->bitmap.store.ops->chain;
     return ops->has_new_parts && ops->has_new_parts(f) ? bf_chain_open_new_parts(f, err) : 0;
 }
-/* Appends a part after the `count` known ones, or opens the one that another process appended
- * first. */
+/* Appends a part to the `count` known parts. If another process appended a part first, opens
+ * that part instead. bf_chain_next_locked: the caller holds the lock. */
 int bf_chain_next(bf_filter *f, unsigned count, bf_error *err);
-int bf_chain_next_locked(bf_filter *f, unsigned count, bf_error *err); /* under the lock */
+int bf_chain_next_locked(bf_filter *f, unsigned count, bf_error *err);
 
-/* window.c */
-/* may ask Redis for the time */
+/* window.c: the present epoch; may read the time from Redis */
 int bf_window_epoch(bf_filter *f, int64_t *epoch, bf_error *err);
-/* the part of the ring that this epoch uses; it may still belong to another epoch */
+/* The part of the ring that this epoch uses. The part may still belong to another epoch. */
 bf_part *bf_window_part(const bf_filter *f, int64_t epoch);
 bool bf_window_is_living(const bf_filter *f, const bf_part *p, int64_t now);
-/* In addressable memory: the part, emptied for this epoch; *p is NULL if the epoch is over. */
+/* For parts in addressable memory: sets *p to the part of this epoch; empties the part if it
+ * belongs to an older epoch. *p is NULL if the part already belongs to a later epoch. */
 int bf_window_reuse_part(bf_filter *f, int64_t epoch, bf_part **p, bf_error *err);
-/* Calls work with the part of that epoch, unless the epoch is over.  Holds the lock, so that the
- * part cannot be emptied for another epoch. */
+/* Calls work with the part of that epoch, unless the part already belongs to a later epoch.
+ * Holds the lock during the call, so that the part cannot be emptied for another epoch. */
 int bf_window_with_part(bf_filter *f, int64_t epoch, int (*work)(void *, bf_part *, bf_error *),
     void *ctx, bf_error *err);
-/* Checks stored live words before they are used. write: the newest epoch may be raised to that of
- * the parts. */
+/* Checks the stored epochs before they are used. write: also raises the newest epoch to the
+ * latest epoch of the parts. */
 int bf_window_check(bf_filter *f, bool write, const char *where, bf_error *err);
 double bf_window_step(const bf_filter *f); /* length of an epoch in seconds */
 
-/* chain.c: the parts of a filter, be they one or many.  All files above this folder go over the
- * parts with these functions and do not ask how many there are. */
+/* chain.c: the parts of a filter, one or many. All files above this folder visit the parts with
+ * these functions and do not test how many there are. */
 static inline unsigned bf_parts_count(const bf_filter *f)
 {
     return bf_uint_load_acquire(&f->count);
@@ -134,89 +139,96 @@ static inline bool bf_part_is_living(const bf_filter *f, const bf_part *p, int64
     return !f->variant->forgets || bf_window_is_living(f, p, now);
 }
 
-uint64_t bf_parts_cells(const bf_filter *f); /* cells of all parts */
-/* The length of the image of the first `parts` parts, and whether it is compact. */
+uint64_t bf_parts_cells(const bf_filter *f); /* number of bits or counters in all parts */
+/* The length in bytes of an image of the first `parts` parts, and whether the image is compact. */
 uint64_t bf_image_length_of(const bf_filter *f, unsigned parts);
 bool bf_image_is_compact(const bf_filter *f, unsigned parts);
-/* parameters as the image of part i has them */
+/* the parameters that the image of part i contains */
 bf_params bf_part_params(const bf_filter *f, unsigned i);
-uint64_t bf_parts_stored(const bf_params *d); /* number of parts of a new or stored filter */
+uint64_t bf_parts_stored(const bf_params *d); /* number of parts that a new or stored filter has */
 
-/* Checks that its words are still there; called before a map is first read. follow and refresh do
- * this too. */
+/* Returns an error if the words can no longer be read (truncated or overwritten file). Call it
+ * before the first read of a map in a call; bf_parts_follow and bf_parts_refresh call it, too. */
 int bf_parts_check(bf_filter *f, bf_error *err);
-/* opens new parts that a reply or the header page has shown */
+/* opens the new parts that a reply or the header page has shown */
 int bf_parts_follow(bf_filter *f, bf_error *err);
-/* opens all parts that others have appended so far */
+/* opens all parts that other processes have appended so far */
 int bf_parts_refresh(bf_filter *f, bf_error *err);
 int bf_parts_writable(bf_filter *f, bf_error *err);
-/* call bf_parts_check first; *now is 0 if the filter does not forget */
+/* Sets *now to the present epoch, or to 0 if the filter does not forget. Call bf_parts_check
+ * first. */
 int bf_parts_now(bf_filter *f, int64_t *now, bf_error *err);
-/* The known parts, or all that exist, do not change until bf_parts_unlock. */
+/* Until bf_parts_unlock the list of parts does not change. bf_parts_lock_all first opens all
+ * parts that exist. */
 int bf_parts_lock(bf_filter *f, bf_error *err);
 int bf_parts_lock_all(bf_filter *f, bf_error *err);
 void bf_parts_unlock(bf_filter *f);
 
-/* Forgetting filters: the oldest living epoch at that time; the part of an epoch, or NULL. */
+/* Forgetting filters: the oldest epoch that is living at epoch now; the part of an epoch, or
+ * NULL. */
 static inline int64_t bf_oldest_epoch(const bf_filter *f, int64_t now)
 {
     return now - (int64_t)f->desc.parts;
 }
 bf_part *bf_part_of_epoch(const bf_filter *f, int64_t epoch);
 
-/* The part that a new key would be added to. */
+/* Sets *p to the part to which a new key would be added. */
 int bf_parts_target(bf_filter *f, const bf_part **p, bf_error *err);
 void bf_parts_info(bf_filter *f, unsigned i, bf_part_info *info);
 
-/* For copies in memory (bf_new_like): a spec with f's secret and clock; appending a part. */
+/* For copies in memory (bf_new_like). bf_copy_spec returns a spec with f's secret and clock;
+ * bf_parts_append appends a part. */
 bf_spec bf_copy_spec(bf_filter *f);
 int bf_parts_append(bf_filter *f, const bf_params *part, bf_error *err);
 
-/* home/memory.c: an empty filter in memory; a growing or forgetting one has no parts yet. spec
- * gives secret or functions, threads and clock, and may be NULL. */
+/* home/memory.c: creates an empty filter in memory; a growing or forgetting one has no part yet.
+ * spec may be NULL; only its secret, functions, threads and clock are used. */
 bf_filter *bf_new_like(const bf_params *d, const bf_spec *spec, bf_error *err);
 
-/* ---- runs of keys on their way over many parts: span.c ---- */
-/* A run of hashed keys, some of them undecided. */
+/* ---- spans: runs of keys that are tested in many parts (span.c) ---- */
+/* A span: a run of hashed keys. Keys whose answer is known leave the span. */
 enum { BF_SPAN = 1000 };
-enum { BF_SPAN_NEW = 2 }; /* in present[]: no part had the key, so it was added: answer 1 */
+enum { BF_SPAN_NEW = 2 }; /* in present[]: no part contained the key, and it was added: answer 1 */
 struct bf_span {
     uint64_t d[BF_SPAN];
-    uint16_t key[BF_SPAN]; /* the index in the run of the key with that digest */
+    uint16_t key[BF_SPAN]; /* for each digest, the index of its key in the run */
     size_t n;
-    unsigned asked;           /* number of parts that are known to have none of the keys */
-    uint8_t present[BF_SPAN]; /* result of the last step: 0 absent, 1 present, or the answer + 1 */
-    uint8_t *answer; /* answers of the run, initially 0: 1 is present (test) or new (add) */
-    int op;          /* BF_OP_... */
+    unsigned asked; /* number of parts that are known to contain none of the keys */
+    /* result of the last step for each key: 0 absent, 1 present; above that, the answer plus 1 */
+    uint8_t present[BF_SPAN];
+    uint8_t *answer; /* the answers for the run, initially 0; 1 means present (test) or new (add) */
+    int op;          /* BF_OP_TEST, ... */
 };
-/* Adds the first n keys to a part in addressable memory.  Returns how many were present;
- * span->present says which. */
+/* Adds the first n keys to a part in addressable memory. Sets span->present and returns the
+ * number of keys that were present. */
 int64_t bf_span_add(const bf_filter *f, bf_part *p, bf_span *span, size_t n);
-/* Tests all these parts.  Keys that are found get `value` as their answer and leave the span. */
+/* Tests the keys in all these parts. Keys that are found get `value` as their answer and leave
+ * the span. */
 int bf_span_test(
     bf_filter *f, bf_part *const *parts, unsigned n, bf_span *span, uint8_t value, bf_error *err);
-/* For parts in addressable memory: returns true if any key is in one of them, and sets
- * span->present. */
+/* For parts in addressable memory: sets span->present, and returns true if any of the keys is in
+ * one of the parts. */
 bool bf_span_find(bf_part *const *parts, unsigned n, bf_span *span);
-/* Removes the keys that span->present decides; those that are present get `value` as their answer.
- */
+/* Removes from the span the keys whose present[] is not 0. Their answer is `value` for 1, else
+ * present[] minus 1. */
 void bf_span_drop_decided(bf_span *span, uint8_t value);
 
-/* At most BF_CHUNK digests to work on, and further ones whose lines are to be prefetched. */
+/* At most BF_CHUNK digests to test or add, and the digests whose lines are prefetched meanwhile. */
 typedef struct {
     const uint64_t *d;
     size_t n;
     const uint64_t *ahead;
     size_t nahead;
 } bf_digests;
-/* For parts in addressable memory. fetch prefetches the keys' lines; ask tests or adds them: bit i
- * of present says that key i was there before.  The functions for one key answer as bf_test and
- * bf_add do. */
+/* For parts in addressable memory. bf_chain_fetch prefetches the keys' lines. bf_chain_ask tests
+ * or adds the keys; bit i of *present is set if key i was present before. The functions for one
+ * key return what bf_test and bf_add return. */
 void bf_chain_fetch(const bf_filter *f, const uint64_t *d, size_t n);
 int bf_chain_ask(bf_filter *f, int op, const bf_digests *k, uint64_t *present, bf_error *err);
 int bf_chain_test_one(bf_filter *f, const void *key, size_t len, bf_error *err);
 int bf_chain_add_one(bf_filter *f, const void *key, size_t len, bf_error *err);
-/* Is the key in any of these parts?  Inline, because a single key would notice the call. */
+/* Returns true if any of these parts contains the key. Inline, because a call costs measurable
+ * time for a single key. */
 static inline bool bf_chain_any(
     const bf_filter *f, const bf_part_view *views, unsigned n, const uint64_t *d)
 {

@@ -1,5 +1,5 @@
-/* secret.c - keyed filters: copies the secret, derives the check value that stored filters contain,
- * wipes it; creates random secrets.  The secret itself is never stored. */
+/* secret.c - keyed filters: copies the secret, computes the check value that stored filters
+ * contain, wipes the secret; creates random secrets. The secret itself is never stored. */
 #include "base/system.h"
 #include "parts/filter.h"
 #include <errno.h>
@@ -13,7 +13,8 @@ int bf_random_secret(void *secret, bf_error *err)
     return bf_fail_sys(err, errno, "read random bytes from", "the kernel");
 }
 
-/* Computes the check value of spec's secret for this scheme; 0 without a secret. */
+/* Computes the check value of spec's secret (or functions) for this scheme; 0 if there is
+ * neither. */
 int bf_secret_check(const bf_scheme *scheme, const bf_spec *spec, uint64_t *check, bf_error *err)
 {
     static const char label[] = "bloomfilter secret check v1";
@@ -35,7 +36,7 @@ int bf_secret_check(const bf_scheme *scheme, const bf_spec *spec, uint64_t *chec
     if (!scheme->keyed->run)
         return bf_fail(err, BF_ENOTSUP, "secret needs libsodium, which this build lacks");
     scheme->keyed->one(spec->secret, label, sizeof label - 1, check);
-    if (*check == 0) *check = 1; /* 0 would mean "not keyed" */
+    if (*check == 0) *check = 1; /* 0 means "not keyed" */
     return 0;
 }
 

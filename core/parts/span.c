@@ -1,11 +1,11 @@
-/* span.c - takes keys over the parts of a filter: a key is hashed once and tested in every part.
- * Works on spans, runs of hashed keys of which some are still undecided.  The variant says which
- * parts are tested and what happens when one is full or over. */
+/* span.c - runs keys through the parts of a filter: a key is hashed once and tested in every
+ * part. Works on spans (parts.h). The variant selects the parts that are tested, and knows what
+ * happens when a part is full or its epoch has ended. */
 #include "bits/bits.h"
 #include "parts/parts.h"
 #include <string.h>
 
-/* In addressable memory a call gets at most BF_CHUNK keys. */
+/* n is at most BF_CHUNK. */
 int64_t bf_span_add(const bf_filter *f, bf_part *part, bf_span *s, size_t n)
 {
     bf_bitmap *p = &part->bitmap;
@@ -30,14 +30,15 @@ void bf_span_drop_decided(bf_span *s, uint8_t value)
 }
 
 /* ---- parts in addressable memory ---- */
-/* Keys that no tested part has. */
+/* The keys that no part tested so far contains. */
 typedef struct {
     uint64_t d[BF_CHUNK];
     uint8_t key[BF_CHUNK];
     size_t n;
 } open_keys;
 
-/* Removes the keys of `bits` and returns which they were. */
+/* Removes the keys whose bit is set from o. The bits are in the order of o; the result has the
+ * bits of the same keys in the order of the batch. */
 static uint64_t take_out(open_keys *o, uint64_t bits)
 {
     uint64_t found = 0;
@@ -53,8 +54,9 @@ static uint64_t take_out(open_keys *o, uint64_t bits)
     return found;
 }
 
-/* Without a kernel for all parts: part after part, the newest first.  It has the most keys, and
- * keys that are found need no further part. */
+/* Returns the bits of the keys that any of the parts contains. If there is no kernel for many
+ * parts, tests part by part. It starts with the newest part, which has the most keys, because a
+ * key that was found is not tested again. */
 static uint64_t any_of(
     const bf_kernels *k, const bf_part_view *views, unsigned n, const bf_digests *keys)
 {

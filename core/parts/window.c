@@ -1,32 +1,34 @@
 /* window.c - forgetting filters: a ring of parts, each of which has the keys of one epoch.
  *
  *   epoch e = floor(time / step), step = window / parts
- *   a ring of parts + 1 parts; epoch e uses part e mod (parts + 1)
+ *   a ring of `parts` + 1 bitmaps; epoch e uses number e mod (parts + 1)
  *
- *        ... | e-4 | e-3 | e-2 | e-1 |  e  |   parts = 4: five are tested, keys are added to e's
+ *        ... | e-4 | e-3 | e-2 | e-1 |  e  |   parts = 4: a test reads five parts,
+ *                                            an add writes to the part of epoch e
  *
  * A key added in epoch e is found until epoch e + parts ends: at least `window` and at most window
  * + step later.  Adding it again sets its bits in the present part too, so the time counts from the
  * last add.  A key is new if no living part has it.
  *
- * No part is emptied in any process while it is still living, whatever the clocks do:
+ * A part is living while its epoch is one of the last parts + 1. No process empties a living part,
+ * whatever the clocks do:
  *   - An add first publishes its epoch (f->epoch), which never goes back.  The present epoch is the
- * published one or the clock's, whichever is later.  So a clock that jumps back makes nothing be
- * forgotten.
- *   - The part of epoch x is emptied under the lock, by an add of an epoch >= x + parts + 1 that
- * has published that epoch: from then on x is living in no process.  A test that read the present
- * epoch before may find the part half empty: its key expired while the test was running.
+ * later of the published one and the clock's. So if a clock jumps back, no key is forgotten.
+ *   - Only an add of an epoch >= x + parts + 1 empties the part of epoch x. It publishes its own
+ * epoch first, so that x is no longer living in any process, and holds the lock. A test that has
+ * read an earlier present epoch may find the part half empty; then its key expired while the test
+ * was running.
  *   - The part gets its new epoch after it was emptied.  A kill -9 in between leaves the old epoch,
- * which is not living, and the next add empties the part again.  A test never empties anything; to
- * it a part of another epoch has no keys.
- *   - An add reads the published epoch again after it set its bits.  If the part may have been
- * emptied meanwhile, it adds the keys again.  If not, the bits were set before the part was
- * emptied, so none of them is left in the next epoch.  Bits of the first try may still be there in
- * the second one: a key that was new in the first try is new.  (Keys added before the first try
- * have expired.)
- *   - An add takes a key as present in an older part only if the part still has the same epoch
- * afterwards.  Otherwise a later add may have found the key because of this one, and one of the two
- * must answer "new".
+ * which is not living, and the next add empties the part again.  A test empties nothing: it treats
+ * a part of another epoch as empty.
+ *   - After an add has set its bits, it reads the published epoch again. If the part may have been
+ * emptied since, the add is repeated. If not, the part will be emptied after these bits were set,
+ * so none of them survives into its next epoch. A repeated add may find its own bits of the first
+ * try; so a key that was new in the first try is reported as new. (Any key added before the first
+ * try has expired by then.)
+ *   - An add counts a key as present in an older part only if that part has the same epoch after
+ * the test. If the part was reused, the bits may come from a later add of the same key, which found
+ * this add's bits and reported "present"; one of the two adds must report "new".
  *
  * In Redis a part is a key of its own: the first add of its epoch creates it and Redis expires it
  * (redis/window.c). */
@@ -37,9 +39,9 @@
 #include <string.h>
 #include <time.h>
 
-/* tries against a clock that moves on during the add */
+/* maximum number of tries if the epoch changes during an add */
 enum { TRIES = 1000 };
-static const double EPOCHS = 0x1p46; /* a live word holds 48 bits */
+static const double EPOCHS = 0x1p46; /* a part state has 48 bits */
 
 double bf_window_step(const bf_filter *f) { return f->desc.window / f->desc.parts; }
 
@@ -51,7 +53,8 @@ static int epoch_of(const bf_filter *f, double now, int64_t *epoch, bf_error *er
         return bf_fail(err, BF_EINVAL,
             "clock must give seconds within 7e13 steps of %g seconds, got %g", step, now);
     *epoch = (int64_t)e;
-    *epoch -= (double)*epoch > e; /* floor() without a call, which a single key would notice */
+    /* floor() without a function call, which costs measurable time for a single key */
+    *epoch -= (double)*epoch > e;
     return 0;
 }
 
@@ -77,13 +80,13 @@ static int local_epoch(const bf_filter *f, int64_t *epoch, bf_error *err)
     return not_before(f, epoch_of(f, f->clock(f->clock_ctx), epoch, err), epoch);
 }
 
-/* The epoch of a test.  The system's clock is read as of its last tick, some ms late and never
- * early, so keys are forgotten up to a hundredth of a step late.  The exact clock would serialize
- * the processor (rdtsc waits for earlier loads), and the lines of two single keys would never be
- * fetched at once. */
+/* Sets *epoch to the epoch of a test. Reads the system's clock as of its last tick, which is up
+ * to 10 ms late and never early, so keys are forgotten up to a hundredth of a step late. The
+ * exact clock would be slower: its rdtsc waits for earlier loads, so the loads of two single
+ * keys would not overlap. */
 static int now_of_test(bf_filter *f, int64_t *epoch, bf_error *err)
 {
-    const double TICKS = 1; /* seconds; a tick takes at most 10 ms */
+    const double TICKS = 1; /* in seconds; a tick takes at most 10 ms */
     struct timespec t;
     if (bf_window_step(f) >= TICKS && !f->bitmap.store.ops->chain->server_time && !f->own_clock &&
         clock_gettime(CLOCK_REALTIME_COARSE, &t) == 0) {
@@ -93,10 +96,10 @@ static int now_of_test(bf_filter *f, int64_t *epoch, bf_error *err)
     return bf_window_epoch(f, epoch, err);
 }
 
-/* ---- live words that were stored ---- */
+/* ---- checks of stored part states ---- */
 /* An add publishes the newest epoch before it gives a part that epoch, so a part with a later one
- * was not written by this library.  Reads them in the opposite order, so that a concurrent add
- * cannot look like that. */
+ * was not written by this library.  Reads the part's epoch first and the newest epoch second, so
+ * that a concurrent add is not taken for damage. */
 static int check_part_epoch(const bf_filter *f, const bf_part *p, bf_error *err)
 {
     const int64_t e = bf_live(p->live), newest = bf_live(f->epoch);
@@ -121,8 +124,8 @@ static int sound_epoch(
 }
 
 /* A file that was copied during an add, or that lost power, may have a part that is later than the
- * published epoch, but not later than the clock.  A part later than the clock is refused: it would
- * be waited for without end. */
+ * published epoch, but not later than the clock.  A part later than the clock is refused: no add
+ * could use it until the clock reaches its epoch. */
 int bf_window_check(bf_filter *f, bool write, const char *where, bf_error *err)
 {
     int64_t latest = BF_NEVER, now = 0;
@@ -156,7 +159,7 @@ bool bf_window_is_living(const bf_filter *f, const bf_part *p, int64_t now)
     return e <= now && e >= now - (int64_t)f->desc.parts;
 }
 
-/* Called under the lock.  Does nothing if the part belongs to this epoch or a later one. */
+/* The caller holds the lock. Does nothing if the part belongs to this epoch or a later one. */
 static void clear_part(bf_filter *f, bf_part *p, int64_t epoch)
 {
     bf_store *s = &p->bitmap.store;
@@ -178,7 +181,7 @@ int bf_window_reuse_part(bf_filter *f, int64_t epoch, bf_part **p, bf_error *err
     }
     if (bf_live((*p)->live) == epoch) return 0;
     rc = check_part_epoch(f, *p, err);
-    *p = NULL; /* the part has a later epoch already */
+    *p = NULL; /* the part already has a later epoch */
     return rc;
 }
 
@@ -198,7 +201,8 @@ int bf_window_with_part(
     return rc;
 }
 
-/* Collects the parts of these epochs that may be living at epoch `to`. */
+/* Collects in p the parts of the epochs `from` to `to` that are living at epoch `to`. Returns
+ * their number. */
 static unsigned living(const bf_filter *f, int64_t from, int64_t to, bf_part **p)
 {
     unsigned n = 0;
@@ -210,9 +214,9 @@ static unsigned living(const bf_filter *f, int64_t from, int64_t to, bf_part **p
     return n;
 }
 
-/* In addressable memory: tests the living parts of these epochs; keys that are found leave the
- * span. A test may find a key in a part that was reused meanwhile: then the key was added.  An add
- * must know what had the key before, so it compares the epochs again. */
+/* For parts in addressable memory. Tests the living parts of these epochs; keys that are found
+ * leave the span. The test is repeated if a part was reused during it: then a key that was found
+ * may have been added by another thread after this call. */
 static void ask_older(bf_filter *f, bf_span *s, int64_t from, int64_t to)
 {
     bf_part *p[BF_PARTS_MAX], *now[BF_PARTS_MAX];
@@ -229,8 +233,9 @@ static void ask_older(bf_filter *f, bf_span *s, int64_t from, int64_t to)
     }
 }
 
-/* Tests parts that others created meanwhile: later ones, if their clock is ahead, or past ones,
- * after a union.  Leaves out the part `own`, to which the keys were just added. */
+/* Tests parts that other processes created during the call: later ones, if their clock is ahead,
+ * or past ones, after a union. Leaves out the part of epoch `own`, to which the keys were just
+ * added. */
 static int ask_again(
     bf_filter *f, bf_span *s, int64_t now, int64_t own, uint8_t value, bf_error *err)
 {
@@ -248,9 +253,9 @@ static int ask_again(
     return rc;
 }
 
-/* Tests keys in Redis, where parts are created and expire: all under the lock.  The clock is read
- * before, because it may run any host code.  add: adds the keys to the present part, p[0], in the
- * same round trip. */
+/* Tests keys in Redis. Holds the lock, because the list of parts changes as parts are created
+ * and expire. Reads the clock before it takes the lock, because the clock may be host code. add:
+ * also adds the keys to the present part, p[0], in the same round trip. */
 static int run_remote(bf_filter *f, bf_span *s, bool add, bf_error *err)
 {
     const bf_chain_ops *ops = f->bitmap.store.ops->chain;
@@ -272,7 +277,7 @@ static int run_remote(bf_filter *f, bf_span *s, bool add, bf_error *err)
 
 static int test(bf_filter *f, bf_span *s, bf_error *err) { return run_remote(f, s, false, err); }
 
-/* Goes round the ring once: the parts from the oldest living epoch to the present one. */
+/* Visits the ring once: the parts from the oldest living epoch to the present epoch. */
 static int asked(
     bf_filter *f, bf_part_view *room, const bf_part_view **views, unsigned *n, bf_error *err)
 {
@@ -292,9 +297,9 @@ static int asked(
     return 0;
 }
 
-/* Adds all keys to the part of the present epoch; keys that it had leave the span.  If the part's
- * epoch ended meanwhile, the keys are added again; first[i] is set if key i of the run was new the
- * first time. */
+/* Adds all keys to the part of the present epoch; keys that were already in the part leave the
+ * span. If the part may have been emptied during the add, the keys are added again; first[i] is set
+ * if key i of the run was new in an earlier try. */
 static int set(bf_filter *f, bf_span *s, int64_t *now, uint8_t *first, bf_error *err)
 {
     for (int tries = 0; tries < TRIES; tries++) {
@@ -302,7 +307,7 @@ static int set(bf_filter *f, bf_span *s, int64_t *now, uint8_t *first, bf_error 
         int rc = bf_window_epoch(f, now, err);
         if (rc < 0 || (rc = bf_window_reuse_part(f, *now, &p, err)) < 0) return rc;
         if (!p) continue;
-        bf_fence(); /* whoever sees these bits sees the new epoch of the part */
+        bf_fence(); /* a process that sees these bits also sees the new epoch of the part */
         const int64_t hits = bf_span_add(f, p, s, s->n);
         bf_fence();
         if (bf_live(f->epoch) <= *now + (int64_t)f->desc.parts) {
@@ -334,7 +339,7 @@ static int add(bf_filter *f, bf_span *s, bf_error *err)
     return rc;
 }
 
-/* ---- what time is to the floors above, where it means anything ---- */
+/* ---- epochs and times of parts, for the folders above ---- */
 void bf_parts_info(bf_filter *f, unsigned i, bf_part_info *info)
 {
     const bf_part *p = f->part[i];

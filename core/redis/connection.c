@@ -1,9 +1,10 @@
-/* connection.c - the way to Redis: commands written into a buffer, and the order of a round trip. A
- * client exchanges them for replies: the host's, or socket.c for a URL.  Knows how commands are
- * written, what is sent once more and what a fork does; knows nothing of filters.
+/* connection.c - round trips to Redis. Commands are written into a buffer; a client sends them and
+ * reads the replies: the host's client, or socket.c for a URL. Knows the syntax of commands, when
+ * they are sent again and what happens after a fork; knows no filters.
  *
- *   out   | part: commands about one key | part: commands about another key | ...
- *           so that a client of a cluster can send each part to its node */
+ *   out   | request: commands about one key | request: commands about another key | ...
+ *
+ * A client of a cluster can send each request to its node. */
 #include "parts/filter.h"
 #include "bits/bits.h"
 #include "redis/connection.h"
@@ -14,8 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Error replies that a host's client answers by resending need some room beside the expected
- * replies.  A larger output buffer than OUT_KEPT is freed after use. */
+/* A host's client resends commands after some error replies (MOVED, ASK); SPARE_... is the room for
+ * these, in addition to the expected replies. An output buffer larger than OUT_KEPT is freed after
+ * use. */
 enum { SPARE_LEAVES = 1 << 10, SPARE_BYTES = 1 << 16, OUT_KEPT = 4 << 20 };
 
 /* ---- life ---- */
@@ -102,7 +104,8 @@ static void leave_parent(bf_conn *l)
 }
 
 /* While a thread replaces the parent's connection, `process` is the negative process number and
- * other threads wait.  A child forked at that moment does not have that thread, and starts again.
+ * other threads wait.  A child forked at that moment has no such thread and replaces the connection
+ * itself.
  */
 static void check_process(bf_conn *l)
 {
@@ -145,7 +148,7 @@ void bf_conn_begin(bf_conn *l, int changes)
     l->bytes = SPARE_BYTES;
     l->changes = changes == BF_WRITES;
     l->no_memory = l->timed_out = l->new_request = l->fresh = l->sent = false;
-    /* the last round trip was given up after a part of it was sent */
+    /* the last round trip ended after only some of its bytes were sent */
     if (l->socket && l->socket->ahead) bf_socket_close(l->socket);
 }
 
@@ -175,7 +178,7 @@ static int fail_memory(bf_conn *l, bf_error *err)
     return bf_fail(err, BF_ENOMEM, "out of memory");
 }
 
-/* The error of a reply that is not RESP, or larger than allowed. */
+/* Returns the error for a reply that is not RESP or is larger than allowed. */
 static int fail_reply(bf_conn *l, bf_error *err)
 {
     bf_conn_drop(l);

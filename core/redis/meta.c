@@ -225,8 +225,9 @@ static int fail_other_owner(const bf_redis *r, const char *name, size_t len, bf_
         "%s belongs to the filter %s: open that one, or use another key", r->label, text);
 }
 
-/* The filter `s` of a cluster client and that of a plain client have the same part names but
- * different K:meta. */
+/* Checks the owner: the key of the filter and, in a part or shard, the name of its K:meta too,
+ * because the filter `s` of a cluster client and the filter `s` of a plain client have equal part
+ * names but different K:meta. */
 static int read_owner(const bf_redis *r, bf_redis_meta *m, bf_error *err)
 {
     size_t len;

@@ -398,9 +398,9 @@ int bf_redis_attach_key(bf_redis *r, const bf_spec *spec, bf_params *d, bf_error
 }
 
 /* ---- several at once ---- */
-/* Reads n parts, or all shards if r is NULL, in one round trip (or one each, if the cluster needs
- * one slot).  Calls take for each until it returns false; the snapshot is NULL if it could not be
- * read. */
+/* Reads n parts in one round trip. If r is NULL, reads the filter's n shards: in one round trip, or
+ * in one per shard if all keys of a round trip must be in one slot (one_slot). Calls take for each
+ * key until take returns false; its snapshot is NULL if the key could not be read. */
 static int look_at(bf_redis *whole, bf_redis *const *r, unsigned n,
     bool (*take)(bf_redis *, const bf_redis_key_snapshot *), bf_error *err)
 {

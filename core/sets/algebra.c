@@ -111,8 +111,9 @@ static int combine_all(bf_filter *into, bf_filter *from, op o, bf_error *err)
     return rc;
 }
 
-/* Unites from into a filter that another thread or process may be rebuilding, in the way
- * keys/loop.c adds keys. before: the generation during which from was already united once, or NULL.
+/* Adds the bits of `from` to `into`, which another thread or process may be rebuilding; keys/loop.c
+ * adds keys in the same way. before: the generation in which the caller has already united the
+ * bits; NULL: it has not.
  */
 static int unite_with_shadow(
     bf_filter *into, bf_filter *from, op o, const uint64_t *before, bf_error *err)

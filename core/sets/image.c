@@ -33,7 +33,8 @@ static int too_small(uint64_t need, uint64_t cap, bf_error *err)
         err, BF_EINVAL, "cap must be at least %llu bytes, got %llu", (ull)need, (ull)cap);
 }
 
-/* ---- out: each part as a fixed filter's bytes; before many parts a page of the whole filter ----
+/* ---- writing: a part is stored like a fixed filter; a filter with a chain has a header page of
+ * its own before its parts ----
  */
 static int write_part(bf_filter *f, unsigned i, bool compact, bf_output *out, bf_error *err)
 {
@@ -271,8 +272,8 @@ static int from_file(void *ctx, uint64_t offset, void *buf, uint64_t len, bf_err
     return bf_read_at(f->fd, offset, buf, len, f->path, err);
 }
 
-/* Returns true if another process began to write, or appended a part, since the page was read. What
- * follows the page then need not match it, and the file is not damaged. */
+/* Returns true if another process began to write, or appended a part, since the page was read. Then
+ * the bits may not match the page although the file is not damaged. */
 static bool was_written(file *from, const uint8_t *page)
 {
     _Alignas(8) uint8_t now[BF_HEADER];

@@ -112,7 +112,7 @@ static int match_given(const bf_params *have, const bf_spec *want, const char *w
     if ((want->grow != 0 || want->window != 0 || want->parts || want->clock) &&
         (rc = match_variant(have, want, where, err)) < 0)
         return rc;
-    if (have->kind == BF_WINDOW && want->m)
+    if (bf_has_parts(have) && want->m && !(have->kind == BF_GROW && want->n))
         return bf_fail(err, BF_EMISMATCH,
             "%.80s %s: it has parts of many sizes, and m must not be given", where,
             bf_format_of(have)->is);
@@ -124,7 +124,8 @@ static int match_given(const bf_params *have, const bf_spec *want, const char *w
     if (want->counting != have->g.counting && !want->may_count)
         return bf_fail(err, BF_EMISMATCH, "%.80s is a %s filter, asked for a %s one", where,
             bf_cell_ops_of(&have->g)->filter, have->g.counting ? "plain" : "counting");
-    if (want->m && !bf_has_parts(have) && m != have->g.m) return differ_int(err, where, "m", have->g.m, want->m);
+    if (want->m && !bf_has_parts(have) && m != have->g.m)
+        return differ_int(err, where, "m", have->g.m, want->m);
     if (want->n && want->n != have->g.n) return differ_int(err, where, "n", have->g.n, want->n);
     if (want->k && want->k != have->g.k) return differ_int(err, where, "k", have->g.k, want->k);
     if (want->p != 0 && want->p != have->g.p &&

@@ -272,8 +272,7 @@ double bf_rate(const bf_scheme *s, const void *argument, double m, double n, uns
     return same > 0 ? 1 - (1 - rate) * (1 - same) : rate;
 }
 
-/* The fraction of cells that n keys set. */
-static double fill(const bf_scheme *s, const void *argument, double m, double n, unsigned k)
+double bf_fill_of(const bf_scheme *s, const void *argument, double m, double n, unsigned k)
 {
     if (s->hash->values) return fill_of_hashes(s, argument, m, n, k, k);
     if (s->fill) return s->fill(m, n, k);
@@ -285,10 +284,10 @@ static double fill(const bf_scheme *s, const void *argument, double m, double n,
 double bf_keys_of(const bf_scheme *s, const void *argument, double m, double ones, unsigned k)
 {
     double low = 0, high = 1;
-    while (high < (double)BF_N_MAX && fill(s, argument, m, high, k) * m < ones) high *= 2;
+    while (high < (double)BF_N_MAX && bf_fill_of(s, argument, m, high, k) * m < ones) high *= 2;
     for (int i = 0; i < 60 && high - low > 1e-9 * high; i++) {
         const double middle = (low + high) / 2;
-        if (fill(s, argument, m, middle, k) * m < ones)
+        if (bf_fill_of(s, argument, m, middle, k) * m < ones)
             low = middle;
         else
             high = middle;

@@ -31,8 +31,8 @@ typedef struct {
     int (*size)(bf_geometry *g, const char *name, bf_error *err);
 } bf_scheme;
 
-/* What a header page or a companion hash describes: a fixed filter; a growing or forgetting filter,
- * whose bits are in its parts; or one part. bf_variant_formats has a row for each. */
+/* The kinds. A header page or a companion hash describes a fixed filter, a growing or forgetting
+ * filter (its bits are in its parts), or one part. bf_variant_formats has one row per kind. */
 enum { BF_FIXED, BF_GROW, BF_WINDOW, BF_PART };
 enum { BF_FLAG_GROW = 0x100, BF_FLAG_WINDOW = 0x200, BF_FLAG_PART = 0x400 }; /* in header pages */
 #define BF_NEVER (-(INT64_C(1) << 47)) /* epoch of a part that was never used */
@@ -132,6 +132,8 @@ double bf_effective_p(const bf_params *d);
  * m. argument: the text after the scheme's colon, prepared. */
 double bf_rate(const bf_scheme *s, const void *argument, double m, double n, unsigned k);
 bool bf_rate_is_formula(const bf_scheme *s); /* does the rate depend on m / n and k only?  */
+/* Returns the fraction of cells that n keys set. */
+double bf_fill_of(const bf_scheme *s, const void *argument, double m, double n, unsigned k);
 /* how many keys set this many cells */
 double bf_keys_of(const bf_scheme *s, const void *argument, double m, double ones, unsigned k);
 double bf_rate_floor(const bf_scheme *s, double n);

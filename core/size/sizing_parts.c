@@ -22,8 +22,8 @@ enum {
     LINE = 512
 }; /* minimum size of a part after the first, so that its header and its probes pay */
 
-/* The share of part i of equal parts: 1, 1/2, 1/3... of what makes their sum one.  Equal shares would
- * cost filters of few parts more memory. */
+/* The share of part i of equal parts: 1, 1/2, 1/3... of what makes their sum one.  Equal shares
+ * would cost filters of few parts more memory. */
 static double equal_share(unsigned i)
 {
     double sum = 0;
@@ -66,8 +66,9 @@ static double next_total(const bf_params *d, double have, double *share)
 
 static int first_part(const bf_params *d, bf_geometry *g, bf_error *err)
 {
-    double share = d->grow == 1 ? equal_share(0)
-                                : weight((double)d->g.m) / all_weights((double)d->g.m, factor_of(d));
+    double share = d->grow == 1
+                       ? equal_share(0)
+                       : weight((double)d->g.m) / all_weights((double)d->g.m, factor_of(d));
     bf_spec spec = {
         .n = d->g.n, .p = d->g.p * share, .k = d->g.k, .scheme = d->name, .counting = d->g.counting
     };

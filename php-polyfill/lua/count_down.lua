@@ -10,34 +10,39 @@ else
 end
 local live = m ~= '00000000' and m == ARGV[2]
 if not live then return {-1, tonumber(m, 16)} end
-local function run(from, to, fields)
+local function run(p, fields)
  local out = {}
- for i = from, to, 1000 do
+ for i = 1, #p, 1000 do
   local c = {'BITFIELD', KEYS[1]}
-  for j = i, math.min(i + 999, to) do fields(c, ARGV[j], j - from + 1) end
+  for j = i, math.min(i + 999, #p) do fields(c, p[j], j) end
   if #c > 2 then
    for _, v in ipairs(call(unpack(c))) do out[#out + 1] = v end
   end
  end
  return out
 end
-local i, out = 3, {}
-while i <= #ARGV do
- local from, to, there = i + 1, i + ARGV[i], 1
- local v = run(from, to, function(c, p)
+local k, out, at, named = tonumber(ARGV[3]), {}, 1, 0
+while at <= #ARGV[4] do
+ local p, there = {}, 1
+ for i = named + 1, named + k do
+  local cell
+  cell, at = struct.unpack('s', ARGV[4], at)
+  if ARGV[5]:byte(i) == 1 then p[#p + 1] = cell end
+ end
+ named = named + k
+ local v = run(p, function(c, cell)
   local n = #c
-  c[n + 1], c[n + 2], c[n + 3] = 'GET', 'u4', '#'..p
+  c[n + 1], c[n + 2], c[n + 3] = 'GET', 'u4', cell
  end)
  for _, n in ipairs(v) do if n == 0 then there = 0 end end
  if there == 1 then
-  run(from, to, function(c, p, j)
+  run(p, function(c, cell, j)
    local n = #c
    if v[j] < 15 then
-    c[n + 1], c[n + 2], c[n + 3], c[n + 4] = 'INCRBY', 'u4', '#'..p, '-1'
+    c[n + 1], c[n + 2], c[n + 3], c[n + 4] = 'INCRBY', 'u4', cell, '-1'
    end
   end)
  end
  out[#out + 1] = there
- i = to + 1
 end
 return out

@@ -17,12 +17,26 @@ final class BlockFilter extends Filter
     public function append(Part $part): void
     {
         parent::append($part);
+        self::$untilCheck[spl_object_id($this)] ??= 0;
         $this->memory = $part->store instanceof Memory ? $part->store : null;
         $this->lines = $part->d->m >> 9;
+        $this->cycle = self::cycle($part->d->k);
+    }
+
+    /** By the first word: all bits of k words that follow each other. */
+    public static function cycle(int $k): array
+    {
         for ($i = count(self::$pairs); $i < 4096; $i++) self::$pairs[] = pack('P2', 1 << ($i & 63), 1 << ($i >> 6));
         for ($first = 0; $first < 8; $first++)
-            for ($this->cycle[$first] = '', $word = 0; $word < 8; $word++)
-                $this->cycle[$first] .= str_repeat(($word - $first & 7) < $this->d->k ? "\xff" : "\0", 8);
+            for ($cycle[$first] = '', $word = 0; $word < 8; $word++) $cycle[$first] .= str_repeat(($word - $first & 7) < $k ? "\xff" : "\0", 8);
+        return $cycle;
+    }
+
+    /** The bits of a key in a line. */
+    public static function mask(int $g, array $cycle): string
+    {
+        $pairs = self::$pairs;
+        return ($pairs[$g & 4095] . $pairs[$g >> 12 & 4095] . $pairs[$g >> 24 & 4095] . $pairs[$g >> 36 & 4095]) & $cycle[$g >> 61 & 7];
     }
 
     public function exists(string $key): bool
@@ -53,7 +67,7 @@ final class BlockFilter extends Filter
         $new = $line | $mask;
         if ($new === $line) return false;
         $this->memory->lines[$at] = $new;
-        if (--$this->untilCheck < 0) State::warnIfFull($this);
+        if (--self::$untilCheck[\spl_object_id($this)] < 0) State::warnIfFull($this);
         return true;
     }
 

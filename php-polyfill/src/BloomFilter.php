@@ -13,13 +13,15 @@ class BloomFilter implements Countable
     public readonly int $k;
     public readonly float $p;
     public readonly string $scheme;
-    /** Read from the filter each time: __get(). */
+    /** Read from the filter each time, by __get(). */
     public readonly string $bitset;
     public readonly ?float $grow;
     public readonly ?float $window;
     public readonly ?int $parts;
     public readonly bool $created;
     private ?Filter $filter = null;
+    /** Those that their constructor made. */
+    private static ?WeakMap $made = null;
 
     public function __construct(
         int|float|null $m = null, int|float|null $n = null, int|float|null $k = null, ?float $p = null, ?string $scheme = null,
@@ -29,7 +31,10 @@ class BloomFilter implements Countable
         ?callable $clock = null, ?array $hashes = null
     ) {
         $this->mustBeFresh();
-        $this->install(Opening::filter(Spec::of(get_defined_vars(), static::class, __FUNCTION__)));
+        $spec = Spec::of(get_defined_vars(), static::class, __FUNCTION__);
+        $this->install(Opening::filter($spec));
+        self::$made ??= new WeakMap;
+        if ($spec->created) self::$made[$this] = true;
     }
 
     public static function randomSecret(): string { return random_bytes(16); }
@@ -213,7 +218,8 @@ class BloomFilter implements Countable
             $f = Opening::filter($spec);
         }
         $this->install($f);
-        foreach (is_array($data['members'] ?? null) ? $data['members'] : [] as $name => $value) $this->setMember((string) $name, $value);
+        foreach (is_array($data['members'] ?? null) ? $data['members'] : [] as $name => $value)
+            if (is_string($name)) $this->setMember($name, $value);
     }
 
     /** Sets a property as the class that declares it would. */
@@ -228,10 +234,12 @@ class BloomFilter implements Countable
 
     // ---- properties that are read each time ----
 
+    private const LIVE = ['bitset', 'grow', 'window', 'parts', 'created'];
+
     public function __get($name)
     {
         if ($name === 'm' && $this->filter) return $this->filter->m();
-        if (!in_array($name, ['bitset', 'grow', 'window', 'parts', 'created'], true)) {
+        if (!in_array($name, self::LIVE, true)) {
             if (property_exists($this, $name)) throw new Error("Typed property BloomFilter::\$$name must not be accessed before initialization");
             trigger_error('Undefined property: ' . static::class . "::\$$name", E_USER_WARNING);
             return null;
@@ -241,7 +249,7 @@ class BloomFilter implements Countable
         return match ($name) {
             'bitset' => substr(implode('', array_map(fn(Part $part) => $part->bits(), $f->parts)), 0, intdiv($f->m() * $f->d->cellBits() + 7, 8)),
             'grow' => $f->d->grow ?: null,
-            'created' => $f->created,
+            'created' => isset(self::$made[$this]),
             default => null,
         };
     }
@@ -253,13 +261,14 @@ class BloomFilter implements Countable
 
     public function __set($name, $value)
     {
-        throw new Error(property_exists($this, $name) ? "Cannot modify readonly property BloomFilter::\$$name"
+        $own = in_array($name, self::LIVE, true) || $name === 'm';
+        throw new Error($own ? 'Cannot modify readonly property ' . static::class . "::\$$name"
             : 'Cannot create dynamic property ' . static::class . "::\$$name");
     }
 
     public function __unset($name)
     {
-        if (property_exists(self::class, $name)) throw new Error("Cannot unset readonly property BloomFilter::\$$name");
+        if (in_array($name, self::LIVE, true) || $name === 'm') throw new Error('Cannot unset readonly property ' . static::class . "::\$$name");
     }
 
     public function __debugInfo()

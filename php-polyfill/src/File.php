@@ -90,6 +90,7 @@ final class File implements Store
     /** Bound to the file, to read it. */
     public static function open(string $path, Spec $spec): Filter
     {
+        if (is_link($path) && !file_exists($path)) throw Fault::fail(\BloomFilterException::IO, 'cannot open %.80s: it is a dangling symbolic link', $path);
         $handle = self::handle($path);
         $read = self::reader($handle, $path);
         $f = Image::read($read, fstat($handle)['size'], $path, $spec, fn(Params $d, int $at) => new self($handle, $d, $at, $path));

@@ -11,10 +11,9 @@ class Filter
     public ?string $key = null;
     /** Why it cannot be written: '' where that was asked for; null: it can. */
     public ?string $readOnly = null;
-    public bool $created = false;
-    /** New keys until the next look at how full it is. */
-    public int $untilCheck = 0;
-    public float $lookedAt = 0.0;
+    /** New keys until the next look at how full it is, by the object's number: == compares filters by their bits, so what equal ones differ in is not a property. */
+    public static array $untilCheck = [];
+    public static array $lookedAt = [];
     /** Keys per call of the store; 0: it is in this process. */
     public int $batch = 0;
     /** Takes the keys that are added while it is filled to take this one's place. */
@@ -28,8 +27,12 @@ class Filter
     /** A filter without parts yet. */
     public static function shell(Params $d, #[\SensitiveParameter] ?string $secret): self
     {
-        $fast = $d->kind === Params::FIXED && $d->scheme->row === 'block' && $d->k <= 8 && !$d->counting;
-        return $fast ? new BlockFilter($d, $secret) : new self($d, $secret);
+        if ($d->kind !== Params::FIXED || $d->counting || $d->shardsThatMatter() > 1) return new self($d, $secret);
+        return match (true) {
+            $d->scheme->row === 'block' && $d->k <= 8 => new BlockFilter($d, $secret),
+            $d->scheme->row === 'block2' && $d->k <= 16 => new Block2Filter($d, $secret),
+            default => new self($d, $secret),
+        };
     }
 
     /** An empty filter in memory. */
@@ -66,6 +69,8 @@ class Filter
 
     public function __debugInfo(): array { return ['secret' => ''] + get_object_vars($this); }
 
+    public function __destruct() { unset(self::$untilCheck[$id = spl_object_id($this)], self::$lookedAt[$id]); }
+
     // ---- keys ----
 
     /** True: it is surely new. */
@@ -83,7 +88,7 @@ class Filter
         if ($this->d->kind === Params::GROW) $new = array_map($this->addGrowing(...), $keys);
         else foreach ($this->parts[0]->store->addMany($this->positions($keys)) as $present) $new[] = !$present;
         $added = array_sum($new ?? []);
-        if ($added && ($this->untilCheck -= $added) < 0) State::warnIfFull($this);
+        if ($added) $this->countNew($added);
         return $new ?? [];
     }
 
@@ -100,6 +105,12 @@ class Filter
     }
 
     public function countMany(array $keys): array { return $this->parts[0]->store->countMany($this->positions($keys)); }
+
+    protected function countNew(int $new): void
+    {
+        $left = &self::$untilCheck[spl_object_id($this)];
+        if (($left -= $new) < 0) State::warnIfFull($this);
+    }
 
     /** @return list<list<int>> */
     protected function positions(array $keys): array
@@ -184,7 +195,7 @@ class Filter
             $this->replace($i, str_repeat("\0", $part->d->bytes()), 'cleared');
             if ($this->d->kind === Params::GROW) $part->d->live = 0;
         }
-        $this->untilCheck = 0;
+        self::$untilCheck[spl_object_id($this)] = 0;
     }
 
     public function sync(): void {}
@@ -200,7 +211,7 @@ class Filter
     public function besides(self $other): self
     {
         $f = new self($this->d, $this->secret);
-        [$f->parts, $f->rebuilt, $f->created] = [$this->parts, $other, $this->created];
+        [$f->parts, $f->rebuilt] = [$this->parts, $other];
         return $f;
     }
 

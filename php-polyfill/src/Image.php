@@ -305,7 +305,7 @@ final class Image
     private static function verify(string $page, Params $d, Store $bits, string $where): void
     {
         $tail = $d->bits() % 64;
-        if ($tail && unpack('J', $bits->read($d->bytes() - 8, 8))[1] & (1 << 64 - $tail) - 1) throw Fault::damaged($where, 'a bit past m is set');
+        if ($tail && unpack('J', $bits->read($d->bytes() - 8, 8))[1] & PHP_INT_MAX >> $tail - 1) throw Fault::damaged($where, 'a bit past m is set');
         if (substr($page, 2048, 8) !== substr($page, 2056, 8)) return;
         $sum = hash_init('xxh3');
         for ($at = 0; $at < $d->bytes(); $at += 1 << 20) hash_update($sum, $bits->read($at, min(1 << 20, $d->bytes() - $at)));

@@ -19,11 +19,11 @@ final class Opening
 
     private static function inMemory(Spec $spec): Filter
     {
+        $spec->created = true;
         $d = Sizing::any($spec);
         $d->secretCheck = Placement::check($d->scheme, $spec->secret);
         $f = Filter::memory($d, $spec->secret);
-        $f->created = true;
-        $f->untilCheck = $d->n;
+        Filter::$untilCheck[spl_object_id($f)] = $d->n;
         return $f;
     }
 

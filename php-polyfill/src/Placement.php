@@ -108,13 +108,4 @@ final class Placement
         }
         return $positions;
     }
-
-    /** The bits of a key in its line, as 64 bytes. */
-    public static function mask(int $g, int $k): string
-    {
-        $mask = str_repeat("\0", 64);
-        foreach (self::line(0, $g, $k) as $at) $mask[$at >> 3] = $mask[$at >> 3] | chr(0x80 >> ($at & 7));
-        return $mask;
-    }
-
-    }
+}

@@ -28,7 +28,7 @@ final class Sets
             if ($into->d->kind === Params::GROW)
                 $part->d->live = max($part->d->live, min((int) Rates::estimate($part->d, $part->ones())['count'], $part->d->m));
         }
-        if ($into->untilCheck !== PHP_INT_MAX) State::warnIfFull($into);
+        if ((Filter::$untilCheck[spl_object_id($into)] ?? 0) !== PHP_INT_MAX) State::warnIfFull($into);
     }
 
     /** A new filter in memory. */
@@ -36,9 +36,9 @@ final class Sets
     {
         $a->d->checkSame($b->d);
         $result = $a->copy();
-        $result->untilCheck = PHP_INT_MAX;
+        Filter::$untilCheck[spl_object_id($result)] = PHP_INT_MAX;
         self::combine($result, $b, $unite);
-        $result->untilCheck = 0;
+        Filter::$untilCheck[spl_object_id($result)] = 0;
         return $result;
     }
 

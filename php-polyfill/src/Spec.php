@@ -30,6 +30,8 @@ final class Spec
     public bool $counting = false;
     public bool $readOnly = false;
     public bool $mustExist = false;
+    /** Set by the opening: was it made? */
+    public bool $created = false;
 
     /** Objects show in stack traces. */
     public function __debugInfo(): array { return ['secret' => '', 'storage' => ''] + get_object_vars($this); }

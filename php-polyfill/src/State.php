@@ -63,21 +63,22 @@ final class State
 
     public static function warnIfFull(Filter $f): void
     {
-        $f->untilCheck = PHP_INT_MAX;
+        $left = &Filter::$untilCheck[$id = spl_object_id($f)];
+        $left = PHP_INT_MAX;
         if (!self::warns()) return;
         $remote = $f->batch > 0;
-        if ($remote && $f->lookedAt && microtime(true) - $f->lookedAt < 60) {
-            $f->untilCheck = 0;
+        if ($remote && microtime(true) - (Filter::$lookedAt[$id] ?? 0) < 60) {
+            $left = 0;
             return;
         }
-        $f->lookedAt = microtime(true);
+        Filter::$lookedAt[$id] = microtime(true);
         $state = self::sampled($f);
         $last = end($f->parts)->d;
         if ($state['saturated'] !== self::OVERFULL) {
             $keys = $last->m / $last->k;
             $wait = $f->d->kind === Params::GROW ? max($last->n - $last->live, $last->n / 64, 1)
                 : max((0.5 - $state['fill']) * $keys, self::mostKeys($last) - $state['count'], $keys / 64);
-            $f->untilCheck = $remote ? 0 : (int) min($wait, 9e18);
+            $left = $remote ? 0 : (int) min($wait, 9e18);
             return;
         }
         trigger_error(sprintf('BloomFilter: More than half of the %s of a filter sized for n=%d keys are set, so it holds more keys and its rate of '

@@ -124,9 +124,11 @@ class AwaitedLoan(Loan):
     async def borrow(self):
         connection = await self.obtain()
         try:
-            if connection.is_connected and is_stale(connection):
+            if not connection.is_connected:
+                await connection.connect()
+            elif is_stale(connection):
                 await connection.disconnect(nowait=True)
-            await connection.connect()
+                await connection.connect()
         except BaseException:
             await self.give_back(connection)
             raise
@@ -199,9 +201,18 @@ class NodeLoan(AwaitedLoan):
 def is_stale(connection):
     """Has the server closed it, or sent what nobody asked for?  Asks the socket, because the event
     loop may not have looked there yet."""
-    poll = select.poll()
-    poll.register(connection._writer.get_extra_info("socket"), select.POLLIN)
-    return poll.poll(0) or connection._reader.at_eof() or connection._reader._buffer
+    reader = connection._reader
+    return poll_of(connection)(0) or reader.at_eof() or reader._buffer
+
+
+def poll_of(connection):
+    try:
+        return connection._reader.bloomfilter_poll
+    except AttributeError:
+        poll = select.poll()
+        poll.register(connection._writer.get_extra_info("socket"), select.POLLIN)
+        connection._reader.bloomfilter_poll = poll.poll
+        return poll.poll
 
 
 # ---- homes ----

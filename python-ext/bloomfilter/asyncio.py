@@ -166,7 +166,10 @@ class BloomFilter:
     async def _call(self, function, *args, **options):
         """Calls a function that uses the filter.  If the caller is cancelled, a call that has begun
         ends by itself."""
-        task = self._task(self._take_turn(partial(function, *args, **options)))
+        self._refuse_own_reader()
+        task = asyncio.create_task(self._take_turn(partial(function, *args, **options)))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
@@ -182,20 +185,16 @@ class BloomFilter:
             finally:
                 self._holder = None
 
-    def _task(self, coroutine):
+    def _refuse_own_reader(self):
         if read_by.get() is self:
-            coroutine.close()
             raise Error("the filter is in use: the rebuild that reads these keys must end first")
-        task = asyncio.ensure_future(coroutine)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
 
     # ---- keys of one tick, in one batch ----
     async def _answer_of(self, single, key):
         future = asyncio.get_running_loop().create_future()
         if self._flush_task is None:
-            self._flush_task = self._task(self._flush())
+            self._refuse_own_reader()
+            self._flush_task = asyncio.create_task(self._flush())
         self._asked.append((single, key, future))
         return await future
 
@@ -205,6 +204,9 @@ class BloomFilter:
             while self._asked:
                 async with self._lock:
                     asked, self._asked = self._asked, []
+                    if len(asked) == 1:
+                        await self._answer(asked[0][0], asked)
+                        continue
                     groups = {}
                     for one in asked:
                         groups.setdefault(one[0], []).append(one)

@@ -101,7 +101,7 @@ static const refusal specs[] = {
     /* growing and forgetting: sizes */
     { { .n = 10, .p = 0.1, .grow = 2, .window = 3 }, BF_EINVAL,
         "grow=2 and window=3 must not be given together" },
-    { { .m = 10, .n = 10, .p = 0.1, .grow = 2 }, BF_EINVAL, "grow needs n and p, and no m" },
+    { { .m = 10, .n = 10, .p = 0.1, .grow = 2 }, BF_EINVAL, "grow needs n and p, or m and n" },
     { { .p = 0.1, .grow = 2 }, BF_EINVAL, "grow needs n and p" },
     { { .n = 10, .window = 2 }, BF_EINVAL, "window needs n and p" },
     { { .n = 10, .p = 0.1, .window = 2, .parts = 256 }, BF_EINVAL,

@@ -3,8 +3,8 @@
 import re
 
 import pytest
-from products import ROOT
-from documents import text_of
+from products import ROOT, php_command, run
+from documents import PHP_CHECK, blocks, php_with_checks, text_of
 
 DOCUMENTS = [
     str(path.relative_to(ROOT))
@@ -50,3 +50,11 @@ def test_the_map_has_no_file_that_is_gone():
     )
     there = {path.name for path in ROOT.rglob("*") if "out" not in path.relative_to(ROOT).parts[:1]}
     assert [name for name in named if name.rstrip("/").rsplit("/", 1)[-1] not in there] == []
+
+
+def test_php_without_the_extension(tmp_path):
+    """docs/php-without-extension.md, from the top of the tree."""
+    (code,) = blocks("docs/php-without-extension.md", "php")
+    script = tmp_path / "example.php"
+    script.write_text(PHP_CHECK + php_with_checks(code) + "echo 'end';")
+    assert run([php_command()[0], "-n", "-d", f"include_path={ROOT}", script], text=True) == "end"

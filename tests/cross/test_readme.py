@@ -27,6 +27,7 @@ from documents import (
 
 README, INSTALL, SERVER = "README.md", "docs/install.md", "docs/server.md"
 READMES = ["README.md", "README.zh-CN.md"]
+SERVER_ZH = "docs/zh/server.md"
 
 
 def test_no_block_is_left_out():
@@ -34,8 +35,11 @@ def test_no_block_is_left_out():
     assert set(languages(INSTALL)) == set(languages(SERVER)) == {"sh"}
 
 
-def test_a_translation_has_the_code_of_its_original():
-    here, there = all_blocks(README), all_blocks("README.zh-CN.md")
+@pytest.mark.parametrize(
+    "original, translation", [(README, "README.zh-CN.md"), (SERVER, SERVER_ZH)]
+)
+def test_a_translation_has_the_code_of_its_original(original, translation):
+    here, there = all_blocks(original), all_blocks(translation)
     assert [language for language, _ in here] == [language for language, _ in there]
     for (language, code), (_, other) in zip(here, there):
         assert without_comments(code) == without_comments(other), language
@@ -165,13 +169,14 @@ def test_cmake_and_cc(machine, tree):
     assert shell(command, machine, tree) == "surely new\nwas there\n1 0\n"
 
 
-def test_bloomfilterd(tmp_path):
+@pytest.mark.parametrize("page", [SERVER, SERVER_ZH])
+def test_bloomfilterd(tmp_path, page):
     """On a free port; each commented answer compared."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     (tmp_path / "out").symlink_to(OUT)
-    start, *lines = block_with("bloomfilterd", SERVER).replace("6381", str(port)).splitlines()
+    start, *lines = block_with("bloomfilterd", page).replace("6381", str(port)).splitlines()
     start = start.split("#")[0].rstrip()
     assert start.endswith(" &")
     start = (

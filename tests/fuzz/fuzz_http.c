@@ -74,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     s.loopback = piece & 8;
     s.o.allow_hosts = (piece & 16) != 0;
     s.o.max_buffered = (piece & 32) ? 4096 : 1 << 20;
-    adopt(&w, sv[0]);
+    add_conn(&w, sv[0]);
     while (in.left && w.connections) {
         size_t n = in.left < piece ? in.left : piece;
         if (send(sv[1], in.at, n, MSG_NOSIGNAL) != (ssize_t)n) break;

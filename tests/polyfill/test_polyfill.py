@@ -89,3 +89,9 @@ def test_methods_are_the_extensions(with_polyfill):
         for php in (products.php_command(), with_polyfill)
     )
     assert ours == theirs
+
+
+def test_own(with_polyfill, with_extension):
+    quiet = with_polyfill.index("bloomfilter.warn=0")
+    warns = with_polyfill[: quiet - 1] + with_polyfill[quiet + 1 :]
+    assert run(warns, HERE / "own.php", *with_extension) == "done\n"

@@ -111,7 +111,7 @@ def test_no_password_is_shown():
 
 def test_file_names_a_folder_or_a_file_that_looks_like_a_url(start, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    daemon = start("--storage", "file:http:odd/")
+    daemon = start("--storage", "file:http:odd/", "--create")
     assert daemon.ask("PUT", "/f/x?n=1000&p=0.01").status == 201
     assert daemon.get("/f/x/add=1").headers["x-new"] == "1"
     assert sorted(os.listdir("http:odd")) == ["default.bloom", "x.bloom"]
@@ -239,7 +239,7 @@ def test_kill_9_loses_no_acknowledged_key(start, tmp_path, how):
 
 def test_named_filters_live_in_the_folder(start, tmp_path):
     folder = f"{tmp_path}/filters/"
-    first = start("--storage", folder, "-n", 5000, "-p", 0.01)
+    first = start("--storage", folder, "--create", "-n", 5000, "-p", 0.01)
     assert first.ask("PUT", "/f/seen?n=1000&p=0.01").status == 201
     assert first.get("/f/seen/add=k").status == first.get("/add=main").status == 200
     assert sorted(os.listdir(folder)) == ["default.bloom", "seen.bloom"]
@@ -481,6 +481,7 @@ def unit(tmp_path):
 def test_the_unit_starts_what_is_there(start, tmp_path):
     command = re.search(r"^ExecStart=(.*)$", unit(tmp_path), flags=re.M)[1].split()
     assert command[0] == BINARY
+    (tmp_path / "lib").mkdir()  # StateDirectory
     daemon = start(*command[1:])
     daemon.ask("PUT", "/f/x?n=10&p=0.1")
     assert sorted(path.name for path in (tmp_path / "lib").iterdir()) == [

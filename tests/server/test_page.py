@@ -35,17 +35,106 @@ def test_page(daemon):
     assert not re.search(rb'https?://|src=|<link(?! rel="icon" href="data:)', got.body)
 
 
+def rows_of(page):
+    """Name of a filter -> (class of its row, heading -> cell)."""
+    rows = {}
+    for name, style, cells in re.findall(
+        r'<tr id="f-([^"]+)"( class="over")?>(.*?)(?=<tr |</table>)', page
+    ):
+        found = re.findall(r'<td data-name="([^"]+)">(?:<a href="[^"]+">)?([^<]*)', cells)
+        rows[name] = bool(style), dict(found)
+    return rows
+
+
 def test_table(daemon):
     """Numbers in groups; a filter that holds too many keys is seen at once."""
     daemon.ask("PUT", "/f/full?n=1000&p=0.01")
     daemon.ask("PUT", "/f/large?n=1234567&p=0.01")
     daemon.post("/f/full/add", b"\n".join(b"%d" % i for i in range(5000)))
+    daemon.post("/f/large/contain", b"a\nb")
     page = daemon.get("/").body.decode()
-    rows = dict(re.findall(r"<tr><td>(\w+)<td>fixed<td>1<td>(.*?)(?=<tr>|</table>)", page))
-    assert rows["large"] == "1,234,567<td>1 %<td>0<td>0 %<td>0 %"
-    assert re.fullmatch(
-        r"1,000<td>1 %<td>[45],\d{3}<td>\d\d.*class=\"over\".*>\d\d.* %", rows["full"]
+    rows = rows_of(page)
+    assert rows["large"] == (
+        False,
+        {
+            "filter": "large",
+            "kind": "fixed",
+            "keys (estimated)": "0",
+            "planned keys (n)": "1,234,567",
+            "fill": "0 %",
+            "false positives now": "0 %",
+            "false positives planned (p)": "1 %",
+            "hits": "0",
+            "misses": "2",
+        },
     )
+    over, full = rows["full"]
+    assert over and re.fullmatch(r"[45],\d{3}", full["keys (estimated)"])
+    assert re.fullmatch(r"\d\d.* %", full["false positives now"])
+    assert rows["default"][0] is False
+    alarm = re.search(r'<p id="alarm" class="over">(.*?)</p>', page)[1]
+    assert alarm == '1 filter over capacity: <a href="#f-full">full</a>'
+    assert page.index('id="alarm"') < page.index("<h1>")
+
+
+def test_links_lead_somewhere(start):
+    daemon = start("-n", 1000, "-p", 0.01)
+    for name in ("a:b", "x@{y}"):
+        daemon.ask("PUT", f"/f/{name}?n=10&p=0.1")
+    page = daemon.get("/").body.decode()
+    links = re.findall(r'href="([^"#][^"]*)"', page.replace('rel="icon" href="data:', ""))
+    assert {"metrics", "f", "stats", "f/a:b/stats", "f/x@{y}/stats"} <= set(links)
+    for link in links:
+        assert daemon.get("/" + link).status == 200, link
+
+
+def test_kinds_and_parts(daemon):
+    assert '<p id="alarm">1 filter, none over capacity</p>' in daemon.get("/").body.decode()
+    for name, query in (("w", "window=60"), ("g", "grow=2"), ("c", "counting=1")):
+        daemon.ask("PUT", f"/f/{name}?n=100&p=0.01&{query}")
+    daemon.post("/f/g/add", b"\n".join(b"%d" % i for i in range(300)))
+    kinds = {
+        name: cells["kind"] for name, (_, cells) in rows_of(daemon.get("/").body.decode()).items()
+    }
+    assert re.fullmatch(r"grow, [23] parts", kinds.pop("g"))
+    assert kinds == {"default": "fixed", "w": "window, 5 parts", "c": "counting"}
+
+
+@pytest.mark.skipif(not CHROMIUM, reason="no chromium here")
+def test_the_time_axis_has_hours_and_days(daemon, tmp_path):
+    """The page as the daemon sends it, with other points."""
+    page = daemon.get("/").body.decode()
+    for seconds, marks in [
+        (3 * 86400, {"now", "12 h ago", "1 d ago", "1 d 12 h ago", "2 d ago", "3 d ago"}),
+        (5 * 3600, {"now", "1 h ago", "3 h ago", "5 h ago"}),
+        (90, {"now", "30 s ago", "1 min ago"}),
+    ]:
+        points = [[seconds * i / 100, 0.004 * i] for i in range(101)]
+        file = tmp_path / "page.html"
+        file.write_text(re.sub(r"(?<=id=\"points\">)\[.*?\](?=</script>)", repr(points), page))
+        dom = browse(file.as_uri(), tmp_path, "--dump-dom")
+        shown = set(re.findall(r">([^<>]*ago|now)</text>", dom))
+        assert marks <= shown and len(shown) <= 8, shown
+        plan = re.search(r'<line id="plan"[^>]* y1="([^"]+)"', dom)
+        assert 10 < float(plan[1]) < 194 and "planned fill " in dom
+
+
+@pytest.mark.skipif(not CHROMIUM, reason="no chromium here")
+@pytest.mark.parametrize("width", [500, 800, 1200])
+def test_nothing_is_cut_off(daemon, tmp_path, width):
+    """The document is as wide as the window, and each cell lies within it."""
+    daemon.ask("PUT", f"/f/{'name.' * 25}?n=123456789&p=0.0001")
+    page = daemon.get("/").body.decode()
+    measure = """<script>const wide=[...document.querySelectorAll('td,th,dd,svg,#alarm')]
+        .filter(e=>e.getBoundingClientRect().right>innerWidth||e.scrollWidth>e.clientWidth+1).length;
+        document.title='over '+(document.documentElement.scrollWidth-innerWidth)+' '+wide</script>"""
+    file = tmp_path / "page.html"
+    file.write_text(page.replace("</html>", measure + "</html>"))
+    dom = browse(
+        file.as_uri(), tmp_path, "--dump-dom", f"--window-size={width},900", "--hide-scrollbars"
+    )
+    over, wide = map(int, re.search(r"<title>over (-?\d+) (\d+)<", dom).groups())
+    assert over <= 0 and wide == 0
 
 
 @pytest.mark.skipif(not CHROMIUM, reason="no chromium here")

@@ -1,7 +1,9 @@
 """The same bits in Redis: the daemon as one of several users of a bitmap."""
 
+import contextlib
 import shutil
 import socket
+import subprocess
 import time
 
 import own_redis
@@ -96,3 +98,31 @@ def test_a_companion_hash_that_is_gone_is_the_same_error_for_all(start, redis, o
     assert client.get("/contain=k").body == b"true"
     if admin:
         assert "k" in admin
+
+
+def test_rediss(start, tmp_path):
+    """TLS to Redis, with a certificate that only the URL's `ca` vouches for."""
+    pem, key = tmp_path / "redis.pem", tmp_path / "redis.key"
+    make = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost".split()
+    names = ["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
+    subprocess.run([*make, *names, "-keyout", key, "-out", pem], check=True, capture_output=True)
+    port = own_redis.free_port()
+    tls = ["--tls-port", port, "--tls-cert-file", pem, "--tls-key-file", key]
+    tls += ["--tls-ca-cert-file", pem, "--tls-auth-clients", "no", "--port", 0, "--save", ""]
+    process = subprocess.Popen(
+        ["redis-server", *map(str, tls), "--dir", str(tmp_path)], stdout=subprocess.DEVNULL
+    )
+    try:
+        until = time.monotonic() + PATIENCE
+        while time.monotonic() < until:
+            with contextlib.suppress(ConnectionError):
+                socket.create_connection(("127.0.0.1", port), 5).close()
+                break
+        url = f"rediss://localhost:{port}/0?key=seen&ca={pem}"
+        daemon = start("-n", 1000, "-p", 0.01, "--storage", url)
+        assert daemon.get("/add=k").headers["x-new"] == "1"
+        assert daemon.get("/contain=k").body == b"true"
+        assert daemon.stats()["home"] == "redis"
+    finally:
+        process.kill()
+        process.wait()

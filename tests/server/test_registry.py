@@ -21,7 +21,11 @@ PUT = "?n=1000&p=0.01"
 @pytest.fixture
 def two(start, tmp_path):
     folder = f"{tmp_path}/filters/"
-    return start("--storage", folder, "--threads", 2), start("--storage", folder), folder
+    return (
+        start("--storage", folder, "--create", "--threads", 2),
+        start("--storage", folder),
+        folder,
+    )
 
 
 # ---- other daemons and processes ----
@@ -305,7 +309,7 @@ def test_all_filters_together(start, tmp_path, stored):
         0.01,
         "--max-total",
         "1M",
-        *(["--storage", f"{tmp_path}/filters/"] if stored else []),
+        *(["--storage", f"{tmp_path}/filters/", "--create"] if stored else []),
     ]
     daemon = start(*args)
     large = "?m=3200000&n=100000"  # 400,000 bytes
@@ -344,7 +348,7 @@ def test_files_of_others_count(two):
 def test_two_puts_at_once_never_pass_it(start, tmp_path, stored):
     daemon = start(
         *"--threads 2 -n 10 -p 0.1 --max-total 40M".split(),
-        *(["--storage", f"{tmp_path}/filters/"] if stored else []),
+        *(["--storage", f"{tmp_path}/filters/", "--create"] if stored else []),
     )
     replies = []
     in_threads(
@@ -488,7 +492,7 @@ def test_made_again_in_redis_with_other_sizes(start, redis):
 
 def test_errors_name_the_filter_and_not_its_folder(start, tmp_path):
     folder = tmp_path / ("served " * 20)
-    daemon = start("-n", 1000, "-p", 0.01, "--storage", f"{folder}/")
+    daemon = start("-n", 1000, "-p", 0.01, "--storage", f"{folder}/", "--create")
     assert daemon.ask("PUT", "/f/x" + PUT).status == 201
     assert daemon.get("/f/x/add=a").status == 200
     for content in (b"", b"no filter at all", None):

@@ -44,7 +44,8 @@ def test_the_same_bits(start, tmp_path, said):
 
 def test_stored_filters_ask_for_their_secret(start, tmp_path, secret_file):
     folder = f"{tmp_path}/filters/"
-    first = start("-n", 1000, "-p", 0.01, "--storage", folder, "--secret-file", secret_file)
+    new = ["-n", 1000, "-p", 0.01, "--create"]
+    first = start(*new, "--storage", folder, "--secret-file", secret_file)
     first.ask("PUT", "/f/named?n=500&p=0.01")
     first.get("/f/named/add=k")
     first.stop()

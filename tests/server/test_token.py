@@ -103,7 +103,13 @@ def test_browsers_may_give_it_as_a_password(guarded):
         ):
             assert client.get(path, Authorization=bad).status == 401
     assert client.get("/").headers["www-authenticate"].startswith("Basic realm=")
-    assert client.get("/add=k", Authorization=basic).status == 401
+    for method, path in (
+        ("GET", "/add=k"),
+        ("GET", "/contain=k"),
+        ("POST", "/flush"),
+        ("GET", "/f/default"),
+    ):
+        assert client.ask(method, path, Authorization=basic).status == 401
 
 
 def test_the_token_is_not_for_everybodys_ps(start):

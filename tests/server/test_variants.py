@@ -28,7 +28,7 @@ OPENED = {"counting": CountingBloomFilter}
 
 @pytest.fixture(params=["memory", "folder"])
 def args(request, tmp_path):
-    return [] if request.param == "memory" else ["--storage", f"{tmp_path}/filters/"]
+    return [] if request.param == "memory" else ["--storage", f"{tmp_path}/filters/", "--create"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -58,7 +58,9 @@ def test_made_by_put(start, args, kind):
     assert parts == daemon.stats("x")["parts"]
     assert parts >= 2 if kind == "grow" else parts == {"window": 4}.get(kind, 1)
     page = daemon.get("/").body.decode()
-    assert f"<tr><td>x<td>{kind}<td>{parts}<td>500<td>1 %<td>" in page
+    several = f", {parts} parts" if kind in ("grow", "window") else ""
+    assert f'<td data-name="kind">{kind}{several}<td' in page
+    assert '<td data-name="planned keys (n)">500<td' in page
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -87,7 +89,7 @@ def test_without_sizes_it_has_the_usual_ones(start, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_restart_and_a_kill_keep_it(start, tmp_path, kind):
-    args = ["--storage", f"{tmp_path}/filters/"]
+    args = ["--storage", f"{tmp_path}/filters/", "--create"]
     daemon = start(*args)
     assert daemon.ask("PUT", "/f/x" + KINDS[kind]).status == 201
     acknowledged = []

@@ -1,6 +1,6 @@
-/* crc32.c - CRC-32 (IEEE 802.3, as zlib and PHP count it), eight bytes at a time.
- * A table row is linear: its 256 entries are the sums (XOR) of eight, which are all that is written
- * down here. */
+/* crc32.c - CRC-32 (IEEE 802.3, the variant of zlib and PHP), eight bytes per step. Each row of
+ * the table is linear: its 256 entries are XOR sums of eight values. The source has only these
+ * eight. */
 #include "base/load.h"
 #include "hash/hash.h"
 
@@ -18,7 +18,7 @@
 #define SLICE(...)                                                                                 \
     E64(0, __VA_ARGS__), E64(64, __VA_ARGS__), E64(128, __VA_ARGS__), E64(192, __VA_ARGS__)
 
-/* table[s][b]: byte b followed by s zero bytes */
+/* table[s][b] is the CRC of byte b followed by s zero bytes */
 static const uint32_t table[8][256] = { { SLICE(0x77073096u, 0xee0e612cu, 0x076dc419u, 0x0edb8832u,
                                             0x1db71064u, 0x3b6e20c8u, 0x76dc4190u, 0xedb88320u) },
     { SLICE(0x191b3141u, 0x32366282u, 0x646cc504u, 0xc8d98a08u, 0x4ac21251u, 0x958424a2u,

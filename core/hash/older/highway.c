@@ -1,5 +1,5 @@
-/* highway.c - HighwayHash-128 (J. Alakuijala, B. Cox, J. Wassenberg, 2016) with the key that
- * Redisson has built in: a constant, so it protects against no one. */
+/* highway.c - HighwayHash-128 (J. Alakuijala, B. Cox, J. Wassenberg, 2016) with Redisson's
+ * built-in key. The key is public, so this hash does not protect against chosen keys. */
 #include "base/load.h"
 #include "hash/hash.h"
 
@@ -30,8 +30,8 @@ static inline uint64_t byte(uint64_t v, unsigned from, unsigned to)
     return (v >> (8 * from) & 0xFF) << (8 * to);
 }
 
-/* Two lanes' bytes, shuffled so that the well mixed ones meet the others, are added to two lanes of
- * the other half. */
+/* Shuffles the bytes of two lanes and adds them to two lanes of the other half. The shuffle
+ * combines well mixed bytes with poorly mixed ones. */
 static inline void zipper(uint64_t odd, uint64_t even, uint64_t *to_odd, uint64_t *to_even)
 {
     *to_even += byte(even, 3, 0) | byte(odd, 4, 1) | byte(even, 2, 2) | byte(even, 5, 3) |
@@ -69,8 +69,8 @@ static inline uint64_t rotate_halves(uint64_t v, unsigned r)
     return (uint64_t)high << 32 | low;
 }
 
-/* The last 1 to 31 bytes: whole words of 4 at the front, the rest near the middle or the end, the
- * length into the state. */
+/* Mixes in the last 1 to 31 bytes: 4-byte words are copied to the front of the packet, the other
+ * bytes to its middle or end, and the length is mixed into the state. */
 static void remainder_(state *s, const uint8_t *p, unsigned len)
 {
     uint8_t last[PACKET] = { 0 };

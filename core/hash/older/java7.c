@@ -1,4 +1,5 @@
-/* java7.c - scheme java7: r = seed * r + unit over UTF-16 code units, for seven seeds, mod 2^32. */
+/* java7.c - scheme java7: r = seed * r + unit mod 2^32 over the UTF-16 code units, for seven
+ * seeds. */
 #include "hash/hash.h"
 #include "base/utf16.h"
 

@@ -1,6 +1,6 @@
-/* murmur3.c - MurmurHash3 x64 128, seed 0 (A. Appleby, 2011), as two schemes use it: Guava's of one
- * 128-bit hash of what a funnel makes of the key, and go-zero's of fourteen hashes of the key with
- * one more byte. */
+/* murmur3.c - MurmurHash3 x64 128 with seed 0 (A. Appleby, 2011) for two schemes. Guava's scheme
+ * uses one 128-bit hash of the bytes that a funnel makes from the key. go-zero's scheme uses
+ * fourteen hashes of the key with one byte appended. */
 #include "hash/hash.h"
 #include "base/load.h"
 #include "base/utf16.h"
@@ -34,7 +34,7 @@ static inline state blocks(state s, const uint8_t *p, size_t n)
     return s;
 }
 
-/* tail: the last len % 16 bytes, then zeros. */
+/* tail: the last len % 16 bytes, followed by zeros */
 static inline state finish(state s, const uint8_t tail[BLOCK], uint64_t len)
 {
     s.h1 ^= mix1(load_le64(tail)) ^ len;
@@ -61,7 +61,7 @@ static state of_bytes(const void *key, size_t len)
 enum { BYTES, CHARS, LONG, INT };
 static const char *const funnels[] = { "bytes", "chars", "long", "int" };
 
-/* unencodedCharsFunnel: UTF-16 units, low byte first. */
+/* unencodedCharsFunnel: UTF-16 code units, low byte first */
 static state of_chars(const uint8_t *at, size_t bytes)
 {
     const uint8_t *end = at + bytes;
@@ -84,8 +84,8 @@ static state of_chars(const uint8_t *at, size_t bytes)
     return finish(s, buf, len + fill);
 }
 
-/* Numbers come as decimal text, as everywhere: -?[0-9]+ without leading zeros, in the range of
- * bits. */
+/* Reads a key that is a number in decimal text: -?[0-9]+ without leading zeros. Returns false if
+ * the text is not such a number or exceeds a signed integer of `bits` bits. */
 static bool number(const uint8_t *s, size_t len, unsigned bits, uint64_t *v)
 {
     const bool minus = len && *s == '-';
@@ -157,8 +157,8 @@ const bf_hash bf_hash_murmur3 = { .name = "murmur3",
     .prepare = guava_prepare,
     .accept = accept };
 
-/* ---- go-zero: the first half of murmur3(key || byte i), i = 0..13; all but the last block are
- * hashed once ---- */
+/* ---- go-zero: digest i is the first half of murmur3(key || byte i), i = 0..13. The fourteen
+ * hashes share all blocks but the last ---- */
 static void one_14(const void *secret, const void *key, size_t len, uint64_t *digest)
 {
     uint8_t tail[BLOCK] = { 0 };

@@ -1,8 +1,7 @@
-/* php_hashes.c - scheme php-hashes: the hash functions of a PHP class, eight of it and two more of
- * the library that it is a port of.  Their values depend on how 64-bit PHP counts. A sum or product
- * that overflows int64 becomes a double, and a double goes back to an int modulo 2^64; so BKDR
- * forgets all but the first bytes of a key, as it does in PHP.
- */
+/* php_hashes.c - scheme php-hashes: eight hash functions of a PHP class, and two more of the
+ * library from which that class was ported. The values follow the arithmetic of 64-bit PHP: a
+ * sum or product that overflows int64 becomes a double, and a double is converted to int modulo
+ * 2^64. As a result BKDR depends only on the first bytes of a long key, as in PHP. */
 #include "hash/hash.h"
 #include <string.h>
 
@@ -18,15 +17,16 @@ static inline number whole(int64_t i) { return (number){ false, i, 0 }; }
 static inline number real(double d) { return (number){ true, 0, d }; }
 static inline double as_real(number a) { return a.real ? a.d : (double)a.i; }
 
-/* float to int: truncated, modulo 2^64; 0 where it is no number.  From the bits, so every step is
- * exact. */
+/* Converts a float to int: truncates it, modulo 2^64. Returns 0 for NaN and infinity. Works on
+ * the bits of the double, so that each step is exact. */
 static int64_t real_to_int(double d)
 {
     uint64_t bits;
     memcpy(&bits, &d, sizeof bits);
     const int exponent = (int)(bits >> 52 & 0x7FF) - 1075;
     const uint64_t fraction = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
-    if (exponent >= 64 || exponent <= -53) return 0; /* a multiple of 2^64, infinite, or below 1 */
+    /* a multiple of 2^64, infinite, NaN, or below 1 */
+    if (exponent >= 64 || exponent <= -53) return 0;
     uint64_t v = exponent >= 0 ? fraction << exponent : fraction >> -exponent;
     return (int64_t)(bits >> 63 ? -v : v);
 }
@@ -119,8 +119,9 @@ static number fnv(const uint8_t *s, size_t len)
     return whole(h);
 }
 
-/* Of RS and AP several definitions are in use: these are the general-purpose library's of which the
- * other eight are, RS with a from 63689 and b = 378551, AP from 0xAAAAAAAA. */
+/* RS and AP have several definitions. These are the definitions of the general-purpose hash
+ * library that also has the other eight: RS starts with a = 63689 and b = 378551, AP with
+ * 0xAAAAAAAA. */
 static number rs(const uint8_t *s, size_t len)
 {
     int64_t h = 0, a = 63689;
@@ -140,11 +141,12 @@ static number ap(const uint8_t *s, size_t len)
     return whole(h);
 }
 
-/* values: how many different ones, for keys that are digests as text of 32 hexadecimal digits or
- * more: 1 / the chance that two keys have the same one.  near: the sixteenths of 2^32 in which they
- * are for such keys, ELF's below 2^28.  weak: of keys of one of the kinds in docs/migrate.md, when
- * a million of them were added, more than 1 % of others have the value of one.
- * tests/python/contract/test_weak_hashes.py measures it. */
+/* The properties of each function, for keys that are digests as text of 32 or more hexadecimal
+ * digits. values: the number of different values, computed as 1 / (probability that two keys
+ * have the same value). near: bit i is set if values are in the i-th sixteenth of 2^32 (ELF's
+ * values are below 2^28). weak, for the kinds of keys in docs/migrate.md: after a million keys
+ * of one kind were added, more than 1 % of other keys have the value of an added key.
+ * tests/python/contract/test_weak_hashes.py measures these. */
 enum { ANYWHERE = 0xFFFF };
 static const struct {
     const char *name;
@@ -159,7 +161,7 @@ static const struct {
     { "FNV", fnv, ALL_VALUES, ANYWHERE, false }, { "RS", rs, 17, ANYWHERE, true },
     { "AP", ap, ALL_VALUES, ANYWHERE, false } };
 
-/* ---- the list: argument[0] = how many, then their numbers ---- */
+/* ---- the list of functions: argument[0] is its length, then come the functions' numbers ---- */
 static unsigned find_function(const char *name, size_t len)
 {
     unsigned i = 0;
@@ -194,7 +196,8 @@ static int php_prepare(bf_argument *a, const char *text, bf_error *err)
 static void php_one(const void *argument, const void *key, size_t len, uint64_t *digest)
 {
     const uint8_t *list = argument;
-    for (unsigned i = 0; i < list[0]; i++) /* modulo with the sign of the dividend, then 32 bits */
+    /* the remainder has the sign of the dividend; its low 32 bits are the digest */
+    for (unsigned i = 0; i < list[0]; i++)
         digest[i] = (uint32_t)(to_int(functions[list[1 + i]].of(key, len)) % 4294967295);
 }
 

@@ -1,5 +1,5 @@
-/* rs.c - RSHash with 31 bits, the seed of the BFS filters: over signed chars in C, over UTF-16 code
- * units in C#. The two agree on ASCII only. */
+/* rs.c - RSHash with 31 bits and the seed of the BFS filters. The C version hashes signed chars,
+ * the C# version UTF-16 code units; they give equal digests for ASCII only. */
 #include "hash/hash.h"
 #include "base/utf16.h"
 

@@ -1,6 +1,6 @@
-/* scrapy_redis.c - scheme scrapy-redis-bloomfilter: its HashMap with the seeds 0 to 15, modulo
- * 2^64: h = h + seed * h + character.  The original masks numbers of any size with m - 1, m being a
- * power of two. */
+/* scrapy_redis.c - scheme scrapy-redis-bloomfilter: its HashMap with the seeds 0 to 15: h = h +
+ * seed * h + character, modulo 2^64. The original computes with integers of any size and masks
+ * them with m - 1, where m is a power of two. */
 #include "base/utf16.h"
 #include "hash/hash.h"
 

@@ -14,9 +14,13 @@ final class Client
     public string $prefix = '';
     private string $name;
     private bool $predis;
+    private int $process;
+    /** phpredis before 6.3 forgets its map of slots with a node, and its next command would crash. */
+    private bool $broken = false;
 
     public function __construct(private object $client)
     {
+        $this->process = (int) getmypid();
         $this->predis = $client instanceof \Predis\ClientInterface;
         $this->cluster = $this->predis ? !$client->getConnection() instanceof \Predis\Connection\NodeConnectionInterface
             && !str_contains(get_class($client->getConnection()), 'Replication') : $client instanceof \RedisCluster;
@@ -42,31 +46,39 @@ final class Client
     }
 
     /**
-     * One round trip; a command that fails has a Refusal as its reply.
+     * One round trip; a command that fails has a Refusal as its reply.  $done: what it does to keys, '' for other changes; null: it only reads, and may be sent
+     * once more.
      * @param list<array{string, list<int|string>}> $commands each with the key that it is about
      */
-    public function run(array $commands, bool $writes, string $label): array
+    public function run(array $commands, ?string $done, string $label): array
     {
         for ($tries = 1;; $tries++) {
+            $start = microtime(true);
+            if ($this->process !== getmypid()) $this->leaveParent();
+            if ($this->broken) throw Fault::fail(\BloomFilterException::IO, '%s: a node was lost, phpredis before 6.3 crashes now: create a new object', $label);
             try {
                 return $this->cluster ? $this->perKey($commands) : $this->send(array_column($commands, 1));
             } catch (\Exception $e) {
                 $text = $e->getMessage();
+                $this->broken = $this->cluster && !$this->predis && version_compare((string) phpversion('redis'), '6.3', '<');
                 $own = $e instanceof \RedisException || $e instanceof \RedisClusterException || $e instanceof \Predis\PredisException;
                 if ($e instanceof \Predis\Response\ServerException || ($own && preg_match('/^[A-Z]{2,} |\(CLUSTERDOWN\)/', $text)))
                     return array_fill(0, count($commands), new Refusal($text));
-                $errno = $own ? $this->errno($text) : '';
+                $errno = $own || $e instanceof Cut ? $this->errno($text, microtime(true) - $start) : '';
                 $busy = $e instanceof \BloomFilterException;
                 if (!$busy) $this->reset();
-                if ($busy || $tries > 1 || $writes || $errno === 'Connection timed out' || $errno === 'Connection refused')
-                    throw $this->lost($e, $errno, $writes && !$busy && $errno !== 'Connection refused', $label);
+                if ($busy || $tries > 1 || $done !== null || $errno === 'Connection timed out' || $errno === 'Connection refused')
+                    throw $this->lost($e, $errno, $busy ? '' : (string) $done, $label);
             }
         }
     }
 
-    private function errno(string $text): string
+    /** phpredis does not tell a time-out from a reset, but the time taken does. */
+    private function errno(string $text, float $took): string
     {
+        $limit = $this->predis || $this->cluster ? INF : ($this->client->getReadTimeout() ?: (float) ini_get('default_socket_timeout'));
         return match (true) {
+            $took >= $limit => 'Connection timed out',
             (bool) preg_match('/onnection refused|communicate with any node/', $text) => 'Connection refused',
             stripos($text, 'timed out') !== false => 'Connection timed out',
             $text === '' || $this->cluster || preg_match('/getaddrinfo|protocol/', $text) => '',
@@ -74,14 +86,21 @@ final class Client
         };
     }
 
-    private function lost(\Exception $e, string $errno, bool $writes, string $label): \BloomFilterException
+    private function lost(\Exception $e, string $errno, string $done, string $label): \BloomFilterException
     {
         $what = match (true) {
-            $errno === '' => ($writes ? 'cannot tell what was added: ' : '') . "$label: " . ($e->getMessage() ?: 'the client failed'),
+            $errno === '' => ($done ? "cannot tell what was $done: " : '') . "$label: " . ($e->getMessage() ?: 'the client failed'),
             $errno === 'Connection refused' => "cannot reach $label: $errno",
-            default => ($writes ? "cannot tell what was added: no reply from $label: " : "cannot get a reply from $label: ") . $errno,
+            default => ($done ? "cannot tell what was $done: no reply from $label: " : "cannot get a reply from $label: ") . $errno,
         };
         return new \BloomFilterException(substr($what, 0, 159), \BloomFilterException::IO, $e);
+    }
+
+    /** A child of fork makes a connection of its own: both would read each other's replies. */
+    private function leaveParent(): void
+    {
+        $this->process = (int) getmypid();
+        $this->reset();
     }
 
     /** A connection after a fault may be out of step. */
@@ -118,7 +137,7 @@ final class Client
         $r->pipeline();
         foreach ($commands as $command) $r->rawCommand(...$command);
         $replies = $r->exec();
-        if (!is_array($replies) || count($replies) !== count($commands)) throw new \RuntimeException('the connection was lost between the replies');
+        if (!is_array($replies) || count($replies) !== count($commands)) throw new Cut('the connection was lost between the replies');
         return array_map($this->reply(...), $replies);
     }
 

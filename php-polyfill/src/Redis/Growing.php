@@ -120,7 +120,7 @@ final class Growing extends Filter
             array_push($new, ...$this->put($some));
             $tries = count($new) > $before ? 0 : $tries;
         }
-        if (($added = array_sum($new)) && ($this->untilCheck -= $added) < 0) \Bloomfilter\Polyfill\State::warnIfFull($this);
+        if ($added = array_sum($new)) $this->countNew($added);
         return $new;
     }
 
@@ -139,7 +139,7 @@ final class Growing extends Filter
         $commands = [['EVAL', Names::script('put'), count($names) + 2, ...$names, $newest->store->meta, $this->whole->meta, $this->d->k, $most, $newest->d->live,
             sprintf('%08x', $this->whole->id), ...$arguments]];
         if ($this->whole->waitReplicas) $commands[] = ['WAIT', $this->whole->waitReplicas, 1000];
-        $replies = $this->whole->trip($commands, true);
+        $replies = $this->whole->trip($commands, 'added');
         $answer = $replies[0];
         if ($answer[0] === -3) $this->follow();
         if ($answer[0] < 0) {

@@ -51,9 +51,9 @@ final class Key implements Store
     // ---- trips ----
 
     /** @param list<list<int|string>> $commands  @return list<mixed> replies; the first refusal is thrown */
-    public function trip(array $commands, bool $writes = false): array
+    public function trip(array $commands, ?string $done = null): array
     {
-        $replies = $this->client->run(array_map(fn(array $command) => [$this->key, $command], $commands), $writes, $this->label);
+        $replies = $this->client->run(array_map(fn(array $command) => [$this->key, $command], $commands), $done, $this->label);
         foreach ($replies as $reply) if ($reply instanceof Refusal) throw $reply->exception($this->label);
         return $replies;
     }
@@ -62,7 +62,7 @@ final class Key implements Store
 
     public function script(string $script, array $keys, array $arguments): int
     {
-        return (int) $this->trip([$this->eval($script, $keys, $arguments)], true)[0];
+        return (int) $this->trip([$this->eval($script, $keys, $arguments)], '')[0];
     }
 
     private function markCommands(): array
@@ -74,9 +74,12 @@ final class Key implements Store
     /** The mark from the last replies. */
     private function seen(array $replies): int
     {
+        if (!is_string(end($replies) ?? '')) throw $this->unexpected();
         if (!$this->apart()) return Names::mark((string) end($replies));
         return $replies[count($replies) - 2] === $this->length() ? (int) hexdec((string) end($replies)) : 0;
     }
+
+    private function unexpected(): \BloomFilterException { return Fault::fail(\BloomFilterException::IO, '%s: unexpected reply', $this->label); }
 
     public function lost(): \BloomFilterException
     {
@@ -116,9 +119,13 @@ final class Key implements Store
     /** Repeats what reads until all of it came from the same bits. */
     private function reading(array $commands): array
     {
+        $last = count($commands) - 1;
+        $inside = str_starts_with($commands[$last][0], 'BITFIELD') && !$this->foreign && !$this->apart();     // the mark in the same reply
+        if ($inside) array_push($commands[$last], 'GET', 'u32', $this->markAt * 8);
         for ($i = 0; $i < self::TRIES; $i++) {
-            $replies = $this->trip([...$commands, ...$this->markCommands()]);
-            if ($this->foreign || !$this->replaced($this->seen($replies))) return $replies;
+            $replies = $this->trip($inside ? $commands : [...$commands, ...$this->markCommands()]);
+            if ($inside && !is_array($replies[$last])) throw $this->unexpected();
+            if ($this->foreign || !$this->replaced($inside ? (int) array_pop($replies[$last]) : $this->seen($replies))) return $replies;
         }
         throw Fault::fail(\BloomFilterException::IO, '%s is re-created too often: no reply', $this->label);
     }
@@ -132,7 +139,7 @@ final class Key implements Store
         if (!$keys) return [];
         $string = ($this->foreign ? $this->bits + 7 >> 3 : $this->length()) - 1;
         $whole = count($keys) >= 16 && $string < self::STEP && $string < 70 * count($keys) * count($keys[0]);
-        $commands = $whole ? [['GETRANGE', $this->key, 0, $string]] : array_map($this->test(...), $keys);
+        $commands = $whole ? [['GETRANGE', $this->key, 0, $string]] : array_map(fn(array $key) => $this->test($key, count($keys) > 1), $keys);
         try {
             $replies = $this->reading($commands);
         } catch (\BloomFilterException $e) {
@@ -144,12 +151,12 @@ final class Key implements Store
         return $answers;
     }
 
-    /** The command that reads a key's cells: its line of 512 where all are in one, which costs half. */
-    private function test(array $positions): array
+    /** The command that reads a key's cells: its line of 512 where all are in one, which costs half; a single key is one command with the mark. */
+    private function test(array $positions, bool $many): array
     {
         $first = $positions[0] >> 9;
         foreach ($positions as $at) if ($at >> 9 !== $first) $first = null;
-        if ($first !== null) return ['GETRANGE', $this->key, $first * 64 * $this->d->cellBits(), ($first + 1) * 64 * $this->d->cellBits() - 1];
+        if ($first !== null && $many) return ['GETRANGE', $this->key, $first * 64 * $this->d->cellBits(), ($first + 1) * 64 * $this->d->cellBits() - 1];
         $command = [$this->hasReadOnly ? 'BITFIELD_RO' : 'BITFIELD', $this->key];
         foreach ($positions as $at) array_push($command, 'GET', $this->d->counting ? 'u4' : 'u1', $this->d->counting ? "#$at" : $at);
         return $command;
@@ -158,6 +165,7 @@ final class Key implements Store
     /** $from: the first cell of a text; null: that of the key's line. */
     private function least(array $positions, mixed $reply, ?int $from): int
     {
+        if (is_array($reply) ? count($reply) !== count($positions) : !is_string($reply)) throw $this->unexpected();
         if (is_array($reply)) return min($reply);
         $from ??= $positions[0] >> 9 << 9;
         $bits = $this->d->cellBits();
@@ -182,14 +190,8 @@ final class Key implements Store
 
     public function removeMany(array $keys): array
     {
-        return $this->change($keys, min(50, intdiv(1500, count($keys[0] ?? [0]))), function (array $some) {
-            foreach ($some as $positions) {
-                $distinct = array_unique($positions);
-                sort($distinct);
-                $arguments[] = [count($distinct), ...$distinct];
-            }
-            return $this->eval('count_down', $this->names(), [...$this->known(), ...array_merge(...$arguments)]);
-        }, 'removed');
+        return $this->change($keys, min(50, intdiv(1500, count($keys[0] ?? [0]))),
+            fn(array $some) => $this->eval('count_down', $this->names(), [...$this->known(), ...$this->places($some)]), 'removed');
     }
 
     /** K, and K:meta only where the mark is there: in a cluster that moves a slot several keys may have to wait. */
@@ -223,7 +225,7 @@ final class Key implements Store
             $chunks = array_chunk($left, max($most, 1));
             $commands = array_map($script, $chunks);
             if ($this->waitReplicas) $commands[] = ['WAIT', $this->waitReplicas, 1000];
-            $replies = $this->trip($commands, true);
+            $replies = $this->trip($commands, $done);
             foreach ($chunks as $j => $chunk) {
                 if (($replies[$j][0] ?? null) === -1) {
                     if ($this->foreign) throw $this->lost();
@@ -233,6 +235,7 @@ final class Key implements Store
                     $this->replaced($replies[$j][1]);
                     continue 2;
                 }
+                if (!is_array($replies[$j]) || count($replies[$j]) !== count($chunk)) throw $this->unexpected();
                 foreach ($replies[$j] as $had) $answers[] = $had === 1;
             }
             if ($this->waitReplicas && ($got = end($replies)) < $this->waitReplicas)
@@ -261,13 +264,13 @@ final class Key implements Store
     {
         $last = $this->apart() ? ['SETRANGE', $temp, $this->markAt - 1, "\0"] : ['SETRANGE', $temp, $this->markAt, pack('N', $mark)];
         for ($at = self::STEP - 1; $at < $this->markAt; $at += self::STEP) $commands[] = ['SETRANGE', $temp, $at, "\0"];
-        foreach (array_chunk([...$commands ?? [], $last], 8) as $some) $this->trip([...$some, ['EXPIRE', $temp, 600]], true);
+        foreach (array_chunk([...$commands ?? [], $last], 8) as $some) $this->trip([...$some, ['EXPIRE', $temp, 600]], '');
     }
 
     private function discard(string $temp): void
     {
         try {
-            $this->trip([['DEL', $temp]], true);
+            $this->trip([['DEL', $temp]], '');
         } catch (\BloomFilterException) {
         }
     }
@@ -315,7 +318,7 @@ final class Key implements Store
             for ($at = $this->bits + 7 >> 3; $at > 0; $at -= $n) {
                 $n = $at % self::STEP ?: self::STEP;
                 if (trim($piece = substr($bits, $at - $n, $n), "\0") !== '')
-                    $this->trip([['SETRANGE', $temp, $at - $n, $piece], ['EXPIRE', $temp, 600]], true);
+                    $this->trip([['SETRANGE', $temp, $at - $n, $piece], ['EXPIRE', $temp, 600]], '');
             }
             for ($i = 0; $i < self::TRIES; $i++) {
                 $this->replaced($this->seen($this->trip($this->markCommands())));
@@ -331,7 +334,7 @@ final class Key implements Store
     /** Counters add up, 250 in a script. */
     private function countUp(string $counters): void
     {
-        for ($places = [], $by = '', $i = 0, $n = $this->d->m; $i <= $n; $i++) {
+        for ($places = [], $by = '', $i = 0, $n = $this->bits >> 2; $i <= $n; $i++) {
             $value = $i < $n ? ord($counters[$i >> 1]) >> ($i & 1 ? 0 : 4) & 15 : 0;
             if ($value) [$places[], $by] = [$i, $by . chr($value)];
             if (count($places) < ($i < $n ? 250 : 1)) continue;

@@ -30,11 +30,11 @@ final class Opening
     {
         for ($tries = 0; $tries < 100; $tries++) {
             $f = $this->attach();
-            $made = !$f;
+            $this->spec->created = !$f;
             if ($f ??= $this->create()) break;
         }
         if (!$f) throw Fault::fail(\BloomFilterException::IO, '%.80s is created and deleted all the time: it could neither be opened nor created', $this->key->label);
-        [$f->home, $f->label, $f->key, $f->batch, $f->created] = ['redis', $this->key->label, $this->key->key, max(1, min(1000, intdiv(65536, $f->d->k))), $made];
+        [$f->home, $f->label, $f->key, $f->batch] = ['redis', $this->key->label, $this->key->key, max(1, min(1000, intdiv(65536, $f->d->k)))];
         $f->readOnly = $this->spec->readOnly ? '' : null;
         return $f;
     }

@@ -1,5 +1,6 @@
 """The duplicate filter for Scrapy, in real crawls of a site on this machine."""
 
+import inspect
 import json
 import subprocess
 import sys
@@ -14,6 +15,8 @@ from bloomfilter import BloomFilter, Error
 
 scrapy = pytest.importorskip("scrapy")
 from scrapy import Request  # noqa: E402
+from scrapy.core.scheduler import Scheduler  # noqa: E402
+from scrapy.dupefilters import RFPDupeFilter  # noqa: E402
 from scrapy.settings import Settings  # noqa: E402
 from scrapy.utils.test import get_crawler  # noqa: E402
 
@@ -22,6 +25,15 @@ from bloomfilter.scrapy import BloomDupeFilter, parameters  # noqa: E402
 ROOT = Path(__file__).resolve().parents[3]
 OURS = {"DUPEFILTER_CLASS": "bloomfilter.scrapy.BloomDupeFilter"}
 SUCCESS = OURS | {"BLOOMFILTER_SEEN": "success", "CONCURRENT_REQUESTS": 1}
+
+
+def test_scrapy_does_not_await_the_filter():
+    """docs/crawlers.md says that a filter in Redis blocks the reactor.  When this fails, it need not
+    any more."""
+    for function in (Scheduler.enqueue_request, RFPDupeFilter.request_seen):
+        assert not inspect.iscoroutinefunction(function)
+    filter = RFPDupeFilter.from_crawler(get_crawler())
+    assert filter.request_seen(Request("http://a.org/")) is False
 
 
 @pytest.fixture

@@ -1,0 +1,98 @@
+"""docs/operate.md: its commands are run, its rules and the dashboard name metrics that exist, its
+configurations are accepted by the programs they are for."""
+
+import json
+import re
+import shutil
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+from bloomfilter import BloomFilter
+from documents import blocks, text_of
+from products import OUT, ROOT
+
+PAGE = "docs/operate.md"
+DASHBOARD = ROOT / "docs/grafana-bloomfilterd.json"
+
+
+@pytest.fixture
+def daemon(tmp_path):
+    """Its port.  It serves a folder that has a filter `users`."""
+    BloomFilter(n=1000, p=0.01, storage=str(tmp_path / "users.bloom")).add("ann")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [str(OUT / "bin/bloomfilterd"), "--port", str(port), "--storage", f"{tmp_path}/"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    try:
+        assert any("listening on" in line for line in iter(process.stderr.readline, ""))
+        yield port
+    finally:
+        process.terminate()
+        process.stderr.read()
+        assert process.wait() == 0
+
+
+def curl(port, path):
+    url = f"http://127.0.0.1:{port}{path}"
+    return subprocess.run(["curl", "-sf", url], capture_output=True, check=True, text=True).stdout
+
+
+def metrics_in(text):
+    return set(re.findall(r"\bbloomfilter_[a-z_]+", text))
+
+
+def test_backup(daemon, tmp_path):
+    for block in blocks(PAGE, "sh"):
+        subprocess.run(block.replace(":6381", f":{daemon}"), shell=True, check=True, cwd=tmp_path)
+    assert curl(daemon, "/f/restored/contain=ann") == "true"
+    assert "ann" in BloomFilter.load(str(tmp_path / "users.image"))
+
+
+def test_rules_and_dashboard_name_metrics_that_exist(daemon):
+    known = metrics_in(curl(daemon, "/metrics"))
+    dashboard = json.loads(DASHBOARD.read_text())
+    asked = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
+    (rules,) = blocks(PAGE, "yaml")
+    expressions = re.findall(r"expr: (.*)", rules)
+    assert len(asked) >= 12 and len(expressions) == 5
+    for expression in asked + expressions[1:]:
+        assert metrics_in(expression) and metrics_in(expression) <= known, expression
+    panels = [panel["id"] for panel in dashboard["panels"]]
+    assert len(set(panels)) == len(panels)
+
+
+def test_nginx_accepts_the_server(tmp_path):
+    """Where there is no nginx, its text is only looked at."""
+    (server,) = blocks(PAGE, "nginx")
+    assert "proxy_pass http://127.0.0.1:6381;" in server
+    if not shutil.which("nginx"):
+        return
+    key, cert = tmp_path / "filters.key", tmp_path / "filters.pem"
+    make = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=x"]
+    subprocess.run([*make, "-keyout", key, "-out", cert], check=True, capture_output=True)
+    server = server.replace("/etc/ssl/", f"{tmp_path}/")
+    config = f"pid {tmp_path}/pid;\nerror_log stderr;\nevents {{}}\nhttp {{\naccess_log off;\n{server}}}\n"
+    (tmp_path / "nginx.conf").write_text(config)
+    command = ["nginx", "-t", "-p", tmp_path, "-c", tmp_path / "nginx.conf"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_override_fits_the_unit():
+    """Options of the unit's own command line, a credential it can read."""
+    (override,) = blocks(PAGE, "ini")
+    unit = Path(ROOT / "server/bloomfilterd.service").read_text()
+    assert re.search(r"^ExecStart=(\S+)", unit, flags=re.M)[1] in override
+    help_text = subprocess.run(
+        [OUT / "bin/bloomfilterd", "--help"], capture_output=True, text=True
+    ).stdout
+    for option in re.findall(r"--[a-z-]+", override):
+        assert option in help_text, option
+
+
+def test_the_page_names_what_is_installed():
+    assert (OUT / "lib/systemd/system/bloomfilterd.service").exists()
+    assert "lib/systemd/system/bloomfilterd.service" in text_of(PAGE)

@@ -1,0 +1,124 @@
+"""A filter in Redis under the extension and the polyfill at once, made by either: the same answers, as if
+one object had been called."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+import servers
+
+HERE = Path(__file__).resolve().parent
+SHAPES = {
+    "block": ("BloomFilter", {"n": 2000, "p": 0.01}),
+    "block2": ("BloomFilter", {"n": 2000, "p": 1e-5}),
+    "classic": ("BloomFilter", {"m": 20011, "n": 2000}),
+    "shards": ("BloomFilter", {"n": 2000, "p": 0.01, "scheme": "classic", "shards": 3}),
+    "counting": ("CountingBloomFilter", {"n": 2000, "p": 0.001}),
+    "growing": ("BloomFilter", {"n": 200, "p": 0.01, "grow": 2.0}),
+    "hashes": ("BloomFilter", {"scheme": "gozero", "n": 2000}),
+}
+
+
+class Half:
+    def __init__(self, php, kind, port):
+        self.process = subprocess.Popen(
+            [*php, HERE / "redis_together.php", kind, str(port)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def __call__(self, key, shape, how, *operations):
+        line = json.dumps([key, shape, how, [[method, list(args)] for method, *args in operations]])
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+    def end(self):
+        self.process.stdin.close()
+        assert self.process.wait(60) == 0
+
+
+@pytest.fixture(scope="module")
+def redis(tmp_path_factory):
+    server = servers.Server(tmp_path_factory.mktemp("redis") / "server")
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="module", params=["phpredis", "predis"])
+def halves(request, redis, with_extension, with_polyfill):
+    pair = (
+        Half(with_extension, "phpredis", redis.port),
+        Half(with_polyfill, request.param, redis.port),
+    )
+    yield request.param, pair
+    for half in pair:
+        half.end()
+
+
+@pytest.mark.parametrize("maker", [0, 1], ids=["made by the extension", "made by the polyfill"])
+@pytest.mark.parametrize("name", SHAPES)
+def test_both_use_one_filter(name, maker, halves):
+    kind, pair = halves
+    shape, how = SHAPES[name]
+    key = f"{kind}-{name}-{maker}"
+    a, b = pair[maker], pair[1 - maker]
+    keys = [f"key {i}" for i in range(700)]
+    others = [f"other {i}" for i in range(300)]
+    assert a(key, shape, how, ("addMany", keys)) == [700] or name == "growing"
+    first = b(
+        key,
+        shape,
+        None,
+        ("existMany", keys),
+        ("add", "one"),
+        ("add", "key 3"),
+        ("addMany", others),
+        ("toBytes",),
+        ("hashcode", "x"),
+        ("count",),
+    )
+    assert first[0] == [True] * 700 and first[1:3] == [True, False]
+    again = a(
+        key,
+        shape,
+        how,
+        ("existMany", [*others, "one"]),
+        ("add", "one"),
+        ("toBytes",),
+        ("hashcode", "x"),
+        ("count",),
+    )
+    assert again[0] == [True] * 301 and again[1] is False
+    if name != "counting":  # the counters of "one" rose
+        assert again[2:] == first[4:]
+    assert (
+        b(
+            key,
+            shape,
+            None,
+            ("existMany", others[:50] + ["no 1", "no 2"]),
+            ("addNew", ["one", "two"]),
+        )[0][:50]
+        == [True] * 50
+    )
+    assert a(key, shape, how, ("exists", "two"), ("add", "three")) == [True, True]
+    if name == "counting":
+        assert b(key, shape, None, ("countOf", "two"), ("remove", "two")) == [1, True]
+        assert a(key, shape, how, ("exists", "two"), ("removeMany", ["three", "none"])) == [
+            False,
+            1,
+        ]
+        assert b(key, shape, None, ("exists", "three")) == [False]
+    assert a(key, shape, how, ("clear",)) == [None]
+    assert b(key, shape, None, ("exists", "one"), ("add", "after"), ("count",)) == [False, True, 1]
+    if name != "growing":
+        assert b(key, shape, None, ("rebuild", ["r1", "r2"])) == [2]
+        assert a(key, shape, how, ("exists", "r1"), ("exists", "after")) == [True, False]
+    assert b(key, shape, None, ("expire", 1000), ("delete",)) == [None, None]
+    (lost,) = a(key, shape, how, ("exists", "r1"))
+    assert lost[0] == "BloomFilterException" and "is lost" in lost[2]
+    (gone,) = b(f"{key}-none", shape, None, ("exists", "x"))
+    assert gone[1] == -9 and "does not exist" in gone[2]

@@ -1,0 +1,388 @@
+"""What an operator does with filters over HTTP: clear, expire, adopt, flush, upload.  The other
+system of a foreign bitmap is played by plain SETBIT and GETBIT at the scheme's positions."""
+
+import contextlib
+import hashlib
+import os
+import time
+import urllib.parse
+
+import pytest
+import redis as redis_py
+from bloomfilter import BloomFilter, CountingBloomFilter
+from conftest import PATIENCE, Client, needs_redis, redis_url
+
+GOZERO, GOZERO_M = "gozero", 20480
+PHP = "php-hashes:BKDR,SDBM,FNV"
+
+
+class OtherSystem:
+    """Knows a bitmap in Redis and the positions of its keys; knows nothing of K:meta."""
+
+    def __init__(self, port, key, scheme, m):
+        self.redis, self.key = redis_py.Redis(port=port), key
+        self.positions = BloomFilter(m=m, scheme=scheme).hashcode  # its own bits stay untouched
+
+    def add(self, key):
+        for i in self.positions(key):
+            self.redis.setbit(self.key, i, 1)
+
+    def has(self, key):
+        return all(self.redis.getbit(self.key, i) for i in self.positions(key))
+
+
+def low_keys(other):
+    """Five keys with positions below 2^28: the bitmap of 512 MiB of php-hashes stays small."""
+    found = []
+    for i in range(1_000_000):
+        key = hashlib.md5(b"%d" % i).hexdigest()
+        if max(other.positions(key)) < 1 << 28:
+            found.append(key)
+        if len(found) == 5:
+            return found
+    raise AssertionError(found)
+
+
+def answered(daemon, method, target):
+    """The first reply that is not a 503."""
+    until = time.monotonic() + PATIENCE
+    while (got := daemon.ask(method, target)).status == 503 and time.monotonic() < until:
+        pass
+    return got.body
+
+
+def path(name, rest):
+    return (f"/f/{name}" if name else "") + rest
+
+
+# ---- clear ----
+@pytest.mark.parametrize("home", ["memory", "file", pytest.param("redis", marks=needs_redis)])
+@pytest.mark.parametrize("kind", ["", "&counting=1", "&grow=2", "&window=60"])
+def test_clear(start, tmp_path, request, home, kind):
+    args = ["--storage", f"{tmp_path}/"] if home == "file" else []
+    if home == "redis":
+        args = ["--storage", redis_url(request.getfixturevalue("redis")[0])]
+    daemon = start("-n", 1000, "-p", 0.01, *args)
+    assert daemon.ask("PUT", f"/f/x?n=100&p=0.01{kind}").status == 201
+    for name in ("", "x"):
+        keys = b"\n".join(b"%d" % i for i in range(300))
+        assert daemon.post(path(name, "/add"), keys).status == 200
+        got = daemon.post(path(name, "/clear"), b"")
+        assert (got.status, got.body) == (200, b"ok")
+        assert daemon.post(path(name, "/contain"), keys).body == b"0" * 300
+        assert daemon.stats(name)["count"] == 0
+        assert daemon.get(path(name, "/add=again")).headers["x-new"] == "1"
+        assert daemon.get(path(name, "/contain=again")).body == b"true"
+
+
+def test_a_cleared_filter_can_warn_again(start):
+    daemon = start("-n", 100, "-p", 0.01)
+    for _ in range(2):
+        daemon.post("/add", b"\n".join(os.urandom(8).hex().encode() for _ in range(400)))
+        assert daemon.post("/clear", b"").status == 200
+        daemon.get("/add=one")
+    assert daemon.said().count("filter default: ") == 2
+
+
+def test_clear_while_others_add(start):
+    """Each add is either before the clear or after it: no key is half there."""
+    daemon = start("-n", 10_000, "-p", 0.001, "--threads", 2)
+    adder, other = daemon.client(), daemon.client()
+    for round_ in range(30):
+        keys = b"\n".join(b"%d.%d" % (round_, i) for i in range(5000))
+        adder.send(
+            b"POST /add HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(keys)
+        )
+        adder.send(keys)
+        assert other.ask("POST", "/clear").status == 200
+        assert adder.reply().status == 200
+        assert set(daemon.post("/contain", keys).body) in ({48}, {49})
+
+
+# ---- foreign bitmaps ----
+@needs_redis
+@pytest.mark.filterwarnings("ignore:scheme php-hashes")
+@pytest.mark.parametrize(
+    "scheme, m, named",
+    [(GOZERO, GOZERO_M, False), (GOZERO, GOZERO_M, True), (PHP, 1 << 32, True)],
+)
+def test_foreign_bitmaps_are_cared_for(start, redis, scheme, m, named):
+    port, _ = redis
+    key, name = ("app:f:theirs", "theirs") if named else ("app", "")
+    other = OtherSystem(port, key, scheme, m)
+    old, new, mine, later, last = low_keys(other)
+    other.add(old)
+    sizes = f"scheme={urllib.parse.quote(scheme)}&m={m}"
+    if named:
+        daemon = start("--storage", redis_url(port))
+        assert daemon.get("/f/theirs/stats").status == 503  # the name alone does not tell m
+        assert daemon.ask("PUT", f"/f/theirs?{sizes}").status == 200
+    else:
+        options = ["--scheme", scheme, "-m", m]
+        daemon = start("--storage", redis_url(port), *options)
+
+    # Not adopted: both read and write, nothing is written beside it, and care is a conflict.
+    assert daemon.get(path(name, f"/contain={old}")).body == b"true"
+    assert daemon.get(path(name, f"/contain={mine}")).body == b"false"
+    assert daemon.get(path(name, f"/add={mine}")).headers["x-new"] == "1"
+    assert other.has(mine)
+    assert not other.redis.exists(key + ":meta")
+    for verb in ("/clear", "/expire?seconds=9"):
+        got = daemon.post(path(name, verb), b"")
+        assert got.status == 409 and "no :meta" in got.headers["x-error"]
+
+    # Adopted: cleared, expires, opens by its name; the other system goes on.  Redis answers nobody
+    # while it zeroes 512 MiB, so a reply may be a 503 first.
+    if named:
+        assert daemon.ask("PUT", f"/f/theirs?{sizes}&adopt=1").status == 200
+    else:
+        daemon.stop()
+        daemon = start("--storage", redis_url(port), *options, "--adopt")
+    assert answered(daemon, "GET", path(name, f"/contain={old}")) == b"true"
+    other.add(new)
+    assert answered(daemon, "GET", path(name, f"/contain={new}")) == b"true"
+    assert answered(daemon, "POST", path(name, "/clear")) == b"ok"
+    assert not other.has(old) and not other.has(mine)
+    other.add(later)
+    assert answered(daemon, "GET", path(name, f"/contain={later}")) == b"true"
+    assert answered(daemon, "GET", path(name, f"/add={last}")) == b"ok"
+    assert other.has(last)
+    for seconds, expected in ((1000, range(900, 1001)), (0, [-1])):
+        ask = path(name or "default", f"/expire?seconds={seconds}")
+        assert answered(daemon, "POST", ask) == b"ok"
+        assert other.redis.ttl(key) in expected and other.redis.ttl(key + ":meta") in expected
+    second = start("--storage", redis_url(port))
+    assert answered(second, "GET", path(name, f"/contain={later}")) == b"true"
+    if named:
+        assert answered(daemon, "DELETE", "/f/theirs") == b"ok"
+        assert not other.redis.exists(key, key + ":meta")
+
+
+@needs_redis
+def test_what_put_of_a_foreign_bitmap_refuses(start, redis):
+    port, _ = redis
+    raw = redis_py.Redis(port=port)
+    raw.set("app:f:x", b"\1" * 13)
+    daemon = start("--storage", redis_url(port))
+    for query, status, said in [
+        ("n=100&p=0.01", 503, "not our filter"),
+        ("scheme=gozero&m=20", 409, "holds 13 bytes"),
+        ("scheme=gozero&m=20480&k=3", 400, "k"),
+        ("scheme=gozero&m=20480&adopt=2", 400, "adopt must be 1 or 0, got 2"),
+        ("scheme=gozero&m=20480&adopt=1&adopt=1", 400, "adopt must be given once"),
+        ("scheme=nonsense&m=20480&adopt=1", 400, "nonsense"),
+    ]:
+        got = daemon.ask("PUT", "/f/x?" + query)
+        assert (got.status, said in got.headers["x-error"]) == (status, True), (query, got)
+    assert raw.get("app:f:x") == b"\1" * 13 and not raw.exists("app:f:x:meta")
+    # Nothing is there: a new filter in that layout.
+    for name, query in (("y", ""), ("z", "&adopt=1")):
+        assert daemon.ask("PUT", f"/f/{name}?scheme=gozero&m=20480{query}").status == 201
+
+
+def test_adopt_is_for_redis(start, tmp_path):
+    daemon = start("--storage", f"{tmp_path}/")
+    got = daemon.ask("PUT", "/f/x?scheme=gozero&m=20480&adopt=1")
+    assert got.status == 400 and "Redis" in got.headers["x-error"]
+
+
+@needs_redis
+def test_a_foreign_bitmap_is_found_again_after_redis_was_away(start, redis):
+    port, _ = redis
+    raw = redis_py.Redis(port=port)
+    raw.setbit("app:f:x", 7, 1)
+    daemon = start("--storage", redis_url(port))
+    assert daemon.ask("PUT", "/f/x?scheme=gozero&m=20480").status == 200
+    daemon.get("/f/x/add=k")
+    raw.client_kill_filter(_type="normal", skipme=True)
+    assert answered(daemon, "GET", "/f/x/contain=k") == b"true"
+
+
+# ---- expire ----
+@pytest.mark.parametrize("stored", [True, False])
+def test_expire_is_for_redis(start, tmp_path, stored):
+    daemon = start("-n", 100, "-p", 0.01, *(["--storage", f"{tmp_path}/"] if stored else []))
+    assert daemon.ask("PUT", "/f/x?n=100&p=0.01").status == 201
+    got = daemon.post("/f/x/expire?seconds=5", b"")
+    assert got.status == 409 and str(tmp_path) not in got.headers["x-error"]
+    for query in ("", "?", "?seconds=", "?seconds=-1", "?seconds=x", "?second=1", "?seconds=1&a=2"):
+        got = daemon.post("/f/x/expire" + query, b"")
+        assert got.status == 400 and "seconds=S" in got.headers["x-error"], query
+
+
+# ---- flush ----
+def test_flush(start, tmp_path):
+    for args in ([], ["--storage", f"{tmp_path}/"], ["--storage", f"{tmp_path}/one.bloom"]):
+        daemon = start("-n", 1000, "-p", 0.01, *args)
+        daemon.ask("PUT", "/f/x?n=100&p=0.01")
+        daemon.get("/f/x/add=k")
+        got = daemon.post("/flush", b"")
+        assert (got.status, got.body) == (200, b"ok")
+        assert daemon.get("/flush").status == 400
+
+
+# ---- upload ----
+GROWS = 8  # index of the growing one in images()
+
+
+def images():
+    keys = [str(i) for i in range(70)]
+    for kind in (
+        BloomFilter(n=1000, p=0.01),
+        BloomFilter(1000, 100),
+        BloomFilter(n=1000, p=1e-6),
+        BloomFilter(m=5000, n=100, k=4),
+        BloomFilter(n=1000, p=0.01, shards=3),
+        BloomFilter(m=GOZERO_M, scheme=GOZERO),
+        CountingBloomFilter(n=100, p=0.01),
+        BloomFilter(n=100, p=0.01, window=600),
+        BloomFilter(n=50, p=0.01, grow=2.0),
+    ):
+        kind.update(keys)
+        yield kind.to_bytes()
+
+
+@pytest.mark.parametrize("home", ["memory", "file", pytest.param("redis", marks=needs_redis)])
+def test_an_uploaded_filter_has_exactly_these_bytes(start, tmp_path, request, home):
+    args = ["--storage", f"{tmp_path}/"] if home == "file" else []
+    if home == "redis":
+        args = ["--storage", redis_url(request.getfixturevalue("redis")[0])]
+    daemon = start("-n", 1000, "-p", 0.01, *args)
+    for i, image in enumerate(images()):
+        got = daemon.post(f"/f/i{i}", image)
+        if home == "redis" and i == GROWS:
+            assert got.status == 400 and "Redis" in got.headers["x-error"]
+            continue
+        assert got.status == 201, (i, got)
+        assert b'"scheme"' in got.body
+        assert daemon.get(f"/f/i{i}").body == image, i
+        assert daemon.post(f"/f/i{i}/contain", b"1\n69").body == b"11"
+        assert daemon.get(f"/f/i{i}/add=new").headers["x-new"] == "1"
+        got = daemon.post(f"/f/i{i}", image)
+        assert got.status == 409 and f'"i{i}" exists' in got.headers["x-error"]
+        assert daemon.get(f"/f/i{i}/contain=new").body == b"true"
+    assert daemon.post("/f/default", image).status == 409
+    if home == "file":
+        assert {p.suffix for p in tmp_path.iterdir() if "stderr" not in p.name} == {".bloom"}
+        again = start("--storage", f"{tmp_path}/", "--port", 0)
+        assert again.get("/f/i0/contain=new").body == b"true"
+
+
+def test_what_an_upload_refuses(start):
+    daemon = start("-n", 1000, "-p", 0.01, "--max-filter", "2K", "--max-filters", 1)
+    small, large = BloomFilter(n=100, p=0.01).to_bytes(), BloomFilter(n=10_000, p=0.01).to_bytes()
+    for image, status in ((b"", 400), (b"hello", 400), (small[:-1], 400), (large, 507)):
+        got = daemon.post("/f/x", image)
+        assert got.status == status and got.headers["x-error"]
+        assert daemon.get("/f/x/stats").status == 404
+    keyed = BloomFilter(n=100, p=0.01, secret=b"0123456789abcdef").to_bytes()
+    assert daemon.post("/f/x", keyed).status == 409
+    roomy = start("-n", 1000, "-p", 0.01, "--max-filters", 1)
+    assert roomy.post("/f/x", small).status == 201
+    assert roomy.post("/f/y", small).status == 507
+
+
+# ---- the folder ----
+def test_a_folder_that_does_not_exist(tmp_path):
+    import subprocess
+
+    from conftest import BINARY
+
+    folder = f"{tmp_path}/seen/"
+    got = subprocess.run(
+        [BINARY, "--port", "0", "--storage", folder], capture_output=True, text=True
+    )
+    assert got.returncode == 1 and "--create" in got.stderr and folder in got.stderr
+    assert not os.path.exists(folder)
+
+
+def test_create_makes_the_folder(start, tmp_path):
+    start("--storage", f"{tmp_path}/seen/", "--create").ask("PUT", "/f/x?n=100&p=0.01")
+    assert (tmp_path / "seen" / "x.bloom").exists()
+
+
+# ---- who may ----
+CARE = [
+    ("POST", "/clear"),
+    ("POST", "/flush"),
+    ("POST", "/f/x/clear"),
+    ("POST", "/f/x/expire?seconds=1"),
+    ("POST", "/f/x"),
+]
+
+
+@pytest.mark.parametrize("method, target", CARE)
+def test_care_needs_the_token_and_no_foreign_page(start, method, target):
+    daemon = start("-n", 100, "-p", 0.01, "--token", "t")
+    body = BloomFilter(n=100, p=0.01).to_bytes() if target == "/f/x" else b""
+    bearer = {"Authorization": "Bearer t"}
+    daemon.ask("PUT", "/f/x?n=100&p=0.01", **bearer)
+    daemon.get("/add=k", **bearer)
+    basic = {"Authorization": "Basic dTp0"}
+    for headers, status in [
+        ({}, 401),
+        (basic, 401),
+        ({"Host": "evil.example", **bearer}, 403),
+        ({"Origin": "http://evil.example", **bearer}, 403),
+        ({"Sec_Fetch_Site": "cross-site", **bearer}, 403),
+        ({"Referer": "http://evil.example/", **bearer}, 403),
+    ]:
+        got = daemon.ask(method, target, body, **headers)
+        assert got.status == status and got.headers["x-error"], (headers, got)
+    assert daemon.get("/contain=k", **bearer).body == b"true"
+
+
+# ---- X-Error ----
+def test_every_error_has_a_sentence(start):
+    daemon = start("-n", 100, "-p", 0.01, "--max-url", 200, "--max-header", 300, "--max-body", 100)
+    host = b"Host: localhost\r\n"
+    for request, status in [
+        (b"GET /nope HTTP/1.1\r\n" + host + b"\r\n", 400),
+        (b"PUT /add=1 HTTP/1.1\r\n" + host + b"\r\n", 400),
+        (b"GET /f/no/stats HTTP/1.1\r\n" + host + b"\r\n", 404),
+        (b"DELETE /f/default HTTP/1.1\r\n" + host + b"\r\n", 409),
+        (b"GET /" + b"x" * 300 + b" HTTP/1.1\r\n" + host + b"\r\n", 414),
+        (b"GET / HTTP/1.1\r\n" + host + b"A: " + b"x" * 400 + b"\r\n\r\n", 431),
+        (b"POST /add HTTP/1.1\r\n" + host + b"Content-Length: 101\r\n\r\n", 413),
+        (
+            b"POST /add HTTP/1.1\r\n"
+            + host
+            + b"Content-Encoding: gzip\r\nContent-Length: 1\r\n\r\n",
+            415,
+        ),
+        (b"GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n", 403),
+        (b"rubbish\r\n\r\n", 400),
+    ]:
+        with contextlib.closing(Client(daemon.port)) as client:
+            got = client.send(request).reply()
+        assert (got.status, bool(got.headers.get("x-error"))) == (status, True), (request, got)
+
+
+def test_too_many_connections_have_a_sentence(start):
+    daemon = start("-n", 100, "-p", 0.01, "--max-connections", 1)
+    first = daemon.client()
+    assert first.get("/healthz").status == 200
+    second = daemon.client()
+    got = second.reply()
+    assert got.status == 503 and got.headers["x-error"]
+
+
+# ---- the log ----
+def test_the_log_has_version_storage_and_end(start, tmp_path):
+    import bloomfilter
+
+    daemon = start("-n", 100, "-p", 0.01, "--storage", f"{tmp_path}/x.bloom")
+    daemon.get("/healthz")
+    daemon.stop()
+    said = daemon.said()
+    assert f"version {bloomfilter.__version__}, storage {tmp_path}/x.bloom" in said
+    assert "ended by SIGTERM after 1 requests; its files are on disk" in said
+
+
+@needs_redis
+def test_the_log_has_no_password(start, redis):
+    port, _ = redis
+    url = f"redis://default:s3same@127.0.0.1:{port}/0?key=app"
+    redis_py.Redis(port=port).config_set("requirepass", "s3same")
+    daemon = start("-n", 100, "-p", 0.01, "--storage", url)
+    assert "s3same" not in daemon.said() and f"127.0.0.1:{port}" in daemon.said()
