@@ -5,6 +5,7 @@ import random
 from collections import Counter
 
 import pytest
+import redis
 
 from bloomfilter import BloomFilter, CountingBloomFilter
 
@@ -15,10 +16,12 @@ def place(request, tmp_path):
         return {}
     if request.param == "file":
         return {"storage": tmp_path / "f.bloom"}
-    redis = request.getfixturevalue("redis_server")
+    server = request.getfixturevalue("redis_server")
+    client = redis.Redis(port=server.port)
+    client.flushall()
     if request.param == "url":
-        return {"storage": redis.url("counted")}
-    return {"storage": redis.client(), "key": "counted"}
+        return {"storage": server.url("counted")}
+    return {"storage": client, "key": "counted"}
 
 
 @pytest.mark.parametrize("grow", [1.0, 2.0])
