@@ -21,7 +21,7 @@ static const char help[] =
     "\n"
     "the filter (1,000,000 keys at 1 % where nothing is given and the storage is new)\n"
     "  -m M, -n N, -p P, -k K bits, keys, false-positive rate, positions per key\n"
-    "  --grow G               it grows past n by this factor, at rate p; needs -n and -p, or their defaults\n"
+    "  --grow G               it grows past n by this factor, 1 to 1024, at rate p; needs -n and -p, or -m and -n\n"
     "  --window S, --parts N  it forgets keys after S seconds, in N steps (4)\n"
     "  --counting             counters instead of bits: /remove and /count\n"
     "  --scheme NAME          classic, block, block2 ...; with -m and -k also another system's bitmap in Redis\n"
