@@ -1,11 +1,11 @@
-/* filter.c - opening, and what can be said before: checks of a spec, a plan.  Knows the seams, no
- * formula, no file byte, no hash.  Keys are keys/loop.c's. */
+/* filter.c - opens filters, checks a spec and plans a filter. Knows the interfaces of stores and
+ * variants; knows neither formulas nor file bytes nor hashes. keys/loop.c handles keys. */
 #include "sets/rebuild.h"
 #include "parts/parts.h"
 #include "sets/sets.h"
 #include <string.h>
 
-/* ---- life ---- */
+/* ---- checks of a spec ---- */
 static int check_spec(const bf_spec *spec, bf_error *err)
 {
     const char *path;
@@ -68,7 +68,8 @@ static int many_here(const bf_filter *f, bf_error *err)
     return bf_fail(err, BF_ENOTSUP, "home %s cannot hold filters that grow or forget", ops->name);
 }
 
-/* Opens all parts of a filter that exists.  Returns 0 if it may be created again instead. */
+/* Opens all parts of an existing filter and returns 1. Returns 0 if a part is missing and the
+ * filter may be created again. */
 static int open_parts(bf_filter *f, const bf_spec *spec, bf_error *err)
 {
     const bf_chain_ops *ops = f->bitmap.store.ops->chain;
@@ -114,7 +115,8 @@ static int keep_names(bf_filter *f, const bf_spec *spec, bf_error *err)
     return 0;
 }
 
-/* Reads a compact image into memory: it is not to be changed, or cannot be. */
+/* Reads a compact image into memory. Used for read-only handles: a compact image cannot be
+ * mapped. */
 static bf_filter *open_image(const bf_spec *spec, bf_error *err)
 {
     const char *path;
@@ -143,7 +145,7 @@ bf_filter *bf_open(const bf_spec *spec, bf_error *err)
     f->exclusive = spec->exclusive;
     f->opened_by = bf_process();
     for (int tries = 0; rc == 0 && tries < 100;
-        tries++) /* another process created it first: attach again */
+        tries++) /* 0: another process created the filter first, so attach again */
         if ((rc = attach(f, spec, err)) == 0)
             made = (rc = create(f, spec, err)) > 0;
         else if (f->bitmap.store.compact && !f->bitmap.store.read_only)
@@ -158,8 +160,8 @@ bf_filter *bf_open(const bf_spec *spec, bf_error *err)
             bf_where(f));
     if (rc < 0) goto fail;
     bf_finish_open(f, spec->threads);
-    /* Taking the lock completes a rebuild whose process died.  If the lock is busy now, the next
-     * add does that. */
+    /* Taking the lock completes a rebuild whose process died. If the lock is busy now, the next
+     * add completes the rebuild. */
     bf_guard g;
     if (!f->bitmap.store.read_only && !bf_settled(bf_generation(f)) && bf_writable(f, NULL) == 0 &&
         bf_guard_lock(f, &g, NULL) == 0)
@@ -176,7 +178,7 @@ int bf_plan(bf_spec *spec, bf_error *err)
 {
     bf_params d, first;
     uint64_t check;
-    int rc = check_spec(spec, err); /* refuses what bf_open would refuse */
+    int rc = check_spec(spec, err); /* refuses everything that bf_open refuses */
     const bf_store_ops *home = bf_find_store(spec, NULL);
     if (rc < 0 || (rc = bf_size_any(&d, spec, home ? home->most_bits : 0, err)) < 0 ||
         (rc = bf_secret_check(d.scheme, spec, &check, err)) < 0)

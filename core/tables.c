@@ -1,5 +1,5 @@
-/* tables.c - the tables of schemes, filter variants and homes.  A new one is a file and a row here.
- */
+/* tables.c - the tables of schemes, filter variants and homes. A new scheme, variant or home is
+ * a new file and a row here. */
 #include "parts/parts.h"
 #include <string.h>
 
@@ -14,12 +14,12 @@ extern const bf_variant_ops bf_variant_fixed, bf_variant_grow, bf_variant_grow_c
     bf_variant_window;
 extern const bf_store_ops bf_store_memory, bf_store_file, bf_store_client, bf_store_redis;
 
-#define REDIS_BITS (UINT64_C(1) << 32) /* largest Redis string */
+#define REDIS_BITS (UINT64_C(1) << 32) /* size of the largest Redis string, in bits */
 #define SEEDS_31 (UINT64_C(1) << 31)
 #define SEEDS_32 (UINT64_C(1) << 32)
-#define GUAVA_BITS (UINT64_C(64) * INT32_MAX) /* largest Java array of longs */
+#define GUAVA_BITS (UINT64_C(64) * INT32_MAX) /* largest Java array of longs, in bits */
 
-/* Ids are stored: an id never changes its meaning, and a changed encoding gets a new one. */
+/* Ids are stored: an id never changes its meaning; a changed encoding gets a new id. */
 /* clang-format off */
 const bf_scheme bf_schemes[] = {
     { .id = 1, .name = "classic", .hash = &bf_hash_xxh3, .keyed = &bf_hash_siphash,
@@ -28,7 +28,7 @@ const bf_scheme bf_schemes[] = {
       .layout = &bf_layout_block },
     { .id = 3, .name = "block2", .hash = &bf_hash_xxh3, .keyed = &bf_hash_siphash,
       .layout = &bf_layout_block2 },
-    /* older systems: docs/migrate.md */
+    /* schemes of older systems: docs/migrate.md */
     { .id = 16, .name = "sax-sdbm", .hash = &bf_hash_sax_sdbm, .layout = &bf_layout_words,
       .k = 2, .range = SEEDS_32 },
     { .id = 17, .name = "java7", .hash = &bf_hash_java7, .layout = &bf_layout_mask, .k = 7,
@@ -69,7 +69,7 @@ const bf_scheme bf_schemes[] = {
 };
 /* clang-format on */
 
-/* The variants of filters: their format, and their operations on keys. */
+/* The variants of filters: formats, and operations on keys. The index is the kind. */
 const bf_variant_format *const bf_variant_formats[] = { [BF_FIXED] = &bf_format_fixed,
     [BF_GROW] = &bf_format_grow,
     [BF_WINDOW] = &bf_format_window,
@@ -79,8 +79,9 @@ const bf_variant_ops *const bf_variants[][2] = { [BF_FIXED] = { &bf_variant_fixe
     [BF_GROW] = { &bf_variant_grow, &bf_variant_grow_counting },
     [BF_WINDOW] = { &bf_variant_window, NULL } };
 
-/* A home is chosen by what spec gives: a client; a URL, by its scheme; any other storage is a path
- * (or a mistake: base/storage.c); none is memory. */
+/* spec selects the home. A client is a home of its own. The prefix of a URL selects its home.
+ * Any other storage is a path (or a mistake: base/storage.c). Without any of these the home is
+ * memory. */
 #ifdef BF_HAVE_OPENSSL
 #define REDIS_TLS &bf_store_redis, NULL
 #else

@@ -13,7 +13,7 @@ from pathlib import Path
 from mkdocs.structure.files import File
 
 ROOT = Path(__file__).resolve().parent.parent
-LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)#:\s]+)(#[^)\s]*)?\)")
+LINK = re.compile(r"\[([^\]]*)\]\(([^)#:\s]+)(#[^)\s]*)?\)")
 OUTSIDE = "source/"
 CHINESE = re.compile(
     r"(?<=[\u3001-\u9fff\uff01-\uff60])\n(?=[\u3001-\u9fff\uff01-\uff60])"
@@ -99,13 +99,13 @@ def on_page_markdown(markdown, page, config, **_):
     if heading and heading[1] != config.site_name:  # for the tab: nav has "PHP" twice
         page.meta.setdefault("title", heading[1])
 
-    def mended(link):
+    def in_site_link(link):
         path = target(page.file.src_uri, link[2])
         if (ROOT / path).is_dir():
             return link[1]
         return f"[{link[1]}]({posixpath.relpath(in_site(path), posixpath.dirname(page.file.src_uri) or '.')}{link[3] or ''})"
 
-    return LINK.sub(mended, CHINESE.sub("", with_gaps(markdown)))
+    return LINK.sub(in_site_link, CHINESE.sub("", with_gaps(markdown)))
 
 
 def on_post_page(output, page, config):

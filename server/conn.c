@@ -319,8 +319,8 @@ static ssize_t receive(int fd, void *to, size_t room)
     return n;
 }
 
-/* Receives bytes of a body directly into the request's own buffer.  Returns as recv(), or -2 if the
- * request was refused. */
+/* Receives bytes of a body directly into the request's own buffer.  Returns the result of recv(),
+ * or -2 if the request was refused. */
 static ssize_t receive_body(worker *w, conn *c, size_t left, char **to)
 {
     request_in *x = c->suspended;

@@ -219,7 +219,7 @@ static int change_alone(filters *fs, text name, int (*change)(bf_filter *, bf_fi
         rc = change(s->f, from, err);
         if (rc < 0) filters_recheck(s);
         pthread_mutex_lock(&s->lock);
-        s->state_at = 0;
+        if (s->state_at) s->state_at = 1; /* known, but old */
         pthread_mutex_unlock(&s->lock);
         __atomic_store_n(&s->new_until_check, 0, __ATOMIC_RELAXED);
         if (rc >= 0) filters_count_new(s, 1);

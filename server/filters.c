@@ -250,7 +250,7 @@ int registry_missing(text name, bf_error *err)
 
 static text full_name(text name) { return name.len ? name : TEXT(DEFAULT_NAME); }
 
-/* ---- what requests do ---- */
+/* ---- for requests ---- */
 served *filters_get_open(filters *fs, text name, bool to_add)
 {
     served *s = registry_take(fs, full_name(name));
@@ -429,7 +429,7 @@ void filters_close(filters *fs)
     *fs = (filters){ 0 };
 }
 
-/* ---- what is in one ---- */
+/* ---- fill and state ---- */
 /* Logs one line when the filter holds more keys than it is sized for.  Checks such a filter again
  * after n / 8 new keys (in Redis after a minute), because another process may clear it. */
 static void check_fill(served *s)
@@ -460,6 +460,15 @@ void filters_count_new(served *s, uint64_t fresh)
         return;
     __atomic_store_n(&s->checked_at, now, __ATOMIC_RELAXED);
     check_fill(s);
+}
+
+bool filter_last_state(served *s, bf_state *out)
+{
+    pthread_mutex_lock(&s->lock);
+    const bool known = s->state_at != 0;
+    *out = s->state;
+    pthread_mutex_unlock(&s->lock);
+    return known;
 }
 
 int filter_state(served *s, bf_state *out, bf_error *err)

@@ -22,7 +22,7 @@ typedef struct {
     char *storage; /* path or redis:// URL; NULL: memory */
     bool remote, grows, counts;
     bool takes_any_key; /* the scheme accepts every key; older ones refuse some */
-    bool foreign; /* another system's bitmap in Redis, not adopted: its name does not tell m */
+    bool foreign; /* another system's bitmap in Redis, not adopted: the name alone cannot open it */
     bool gone;    /* atomic: deleted or replaced; the list has another entry or none */
     /* atomic: a call failed or the file is missing; the next request opens the filter again */
     bool must_recheck;
@@ -129,6 +129,8 @@ static inline const char *kind_of(bool counting, double grow, double window)
 /* Gets fill and count, at most about a second old; older if counting takes long.  A thread that
  * must not wait gets the last known state of a locked filter. */
 int filter_state(served *s, bf_state *out, bf_error *err);
+/* Gets the last known state, however old.  Returns false if there is none. */
+bool filter_last_state(served *s, bf_state *out);
 static inline void counter_add(uint64_t *what, uint64_t n)
 {
     __atomic_fetch_add(what, n, __ATOMIC_RELAXED);

@@ -15,7 +15,7 @@ typedef struct {
     bf_key key;
     text body;
     int form;
-    double seconds; /* of filter_expire */
+    double seconds; /* argument of filter_expire */
 } call;
 typedef void action(worker *w, served *f, const call *c, reply *a);
 static inline bool changes(const call *c) { return c->verb == VERB_ADD || c->verb == VERB_REMOVE; }

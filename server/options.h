@@ -18,9 +18,10 @@ typedef struct {
     bool keyed;
     uint8_t secret[BF_SECRET_BYTES]; /* the secret of all filters; valid if `keyed` */
     bool log_keys;
-    uint64_t max_url, max_header, max_body; /* bytes                                              */
-    uint64_t max_buffered, max_filter;      /* bytes: all bodies and replies at once; one filter  */
-    uint64_t max_total;                     /* bytes: all filters                                 */
+    uint64_t max_url, max_header, max_body; /* bytes */
+    uint64_t max_buffered;                  /* bytes: all bodies and replies together */
+    uint64_t max_filter;                    /* bytes: one filter that a request creates */
+    uint64_t max_total;                     /* bytes: all filters together */
     uint64_t max_connections, max_filters;
     uint64_t deadline, idle; /* seconds */
     const char *allow_host[ALLOW_HOSTS];

@@ -78,7 +78,7 @@ typedef struct worker {
     uint64_t now, swept; /* ms on the monotonic clock */
     char date[40];
     time_t date_of;
-    char *read_buffer;  /* READ_BYTES bytes */
+    char *read_buffer;  /* receive buffer of READ_BYTES bytes */
     char *decoded;      /* max_url bytes, for a decoded key */
     buffer out, tail;   /* replies for the present connection */
     uint64_t tail_held; /* bytes of the tail that are counted in server.buffered */

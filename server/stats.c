@@ -146,15 +146,15 @@ enum {
 static const struct {
     const char *name, *type, *help;
 } metrics[METRICS] = { [M] = { "m", "gauge", "bits of the filter" },
-    [N] = { "n", "gauge", "keys it is sized for" },
+    [N] = { "n", "gauge", "number of keys the filter is sized for" },
     [K] = { "k", "gauge", "positions per key" },
     [P] = { "p", "gauge", "false-positive rate at n keys" },
-    [PARTS] = { "parts", "gauge", "bitmaps that it has now" },
-    [COUNT] = { "count", "gauge", "estimated number of different keys in it" },
-    [FILL] = { "fill", "gauge", "share of its bits that are set" },
-    [FPR] = { "fpr_now", "gauge", "false-positive rate at this fill" },
-    [SATURATED] = { "saturated", "gauge", "1 where more than half of its bits are set" },
-    [UP] = { "up", "gauge", "1 where its storage answers" },
+    [PARTS] = { "parts", "gauge", "number of its parts" },
+    [COUNT] = { "count", "gauge", "estimated number of different keys" },
+    [FILL] = { "fill", "gauge", "fraction of the bits that are set" },
+    [FPR] = { "fpr_now", "gauge", "false-positive rate now" },
+    [SATURATED] = { "saturated", "gauge", "1 if more than half of the bits are set" },
+    [UP] = { "up", "gauge", "1 if the storage replies" },
     [ADDS] = { "adds_total", "counter", "keys added" },
     [ADDS_NEW] = { "adds_new_total", "counter", "keys added that were new" },
     [HITS] = { "hits_total", "counter", "keys tested and present" },
@@ -165,11 +165,12 @@ static const struct {
 bool stats_state(const worker *w, served *f, bf_state *st)
 {
     if (f->remote && jobs_hang(w->s)) return false;
+    /* a merge or a clear needs the filter for itself */
+    if (pthread_rwlock_tryrdlock(&f->use)) return filter_last_state(f, st);
     bf_set_nowait(true);
-    const bool used = pthread_rwlock_tryrdlock(&f->use) == 0; /* false: a merge holds the lock */
     const bool up = filter_state(f, st, NULL) >= 0;
-    if (used) pthread_rwlock_unlock(&f->use);
     bf_set_nowait(!w->may_block);
+    pthread_rwlock_unlock(&f->use);
     return up;
 }
 

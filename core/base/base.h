@@ -5,7 +5,7 @@
  *   number.c    floating-point text, any locale   path.c        temporary names, renames, rights
  *   cpu.c       instructions of this machine      secret_file.c reads a secret from a file
  *   storage.c   finds the path in a storage text  wait.c        the only function that blocks
- *   process.c   bf_process and bf_random; detects forked children
+ *   process.c   bf_process and bf_random; detects forked children; holds off forks
  *
  * A file that needs more than C and POSIX includes system.h before every other header.  load.h
  * loads words from bytes; utf16.h reads UTF-8 as UTF-16.  All other folders may use this folder.
@@ -36,6 +36,11 @@ int bf_fail_absent(bf_error *err, const char *path); /* returns BF_ENOENT: no su
 int bf_refuse_u64(bf_error *err, const char *name, uint64_t v);
 int bf_refuse_real(bf_error *err, const char *name, double v);
 
+/* process.c: between these two calls no other thread of this process forks, so no child gets a copy
+ * of what is opened in between.  Do not allocate in between: an allocator may hold its own locks
+ * while fork() waits here.  vfork() and a bare clone() do not wait. */
+void bf_hold_forks(void);
+void bf_release_forks(void);
 /* process.c: a number from 1 to 2^32 - 1; differs between processes, also forked ones */
 uint32_t bf_random(void);
 

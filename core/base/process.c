@@ -18,19 +18,40 @@
 static int unwiped; /* used if mmap fails */
 static int *number = &unwiped, largest;
 
-static void forget_number(void) { __atomic_store_n(number, 0, __ATOMIC_RELAXED); }
+/* Held by a thread from before to after fork(), and while no other thread may fork. */
+static pthread_mutex_t forks;
+
+/* Recursive, because a signal handler may fork in the thread that holds off the others. */
+static void init_forks(void)
+{
+    pthread_mutexattr_t recursive;
+    pthread_mutexattr_init(&recursive);
+    pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&forks, &recursive);
+    pthread_mutexattr_destroy(&recursive);
+}
+
+void bf_hold_forks(void) { pthread_mutex_lock(&forks); }
+void bf_release_forks(void) { pthread_mutex_unlock(&forks); }
+
+static void in_child(void)
+{
+    init_forks();
+    __atomic_store_n(number, 0, __ATOMIC_RELAXED);
+}
 
 /* Never unmaps the page, because threads may still call bf_process when the process ends.
  * dlclose removes the handler. */
 __attribute__((constructor)) static void watch_forks(void)
 {
+    init_forks();
     const size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
     void *page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page != MAP_FAILED) {
         (void)madvise(page, bytes, MADV_WIPEONFORK);
         number = page;
     }
-    (void)pthread_atfork(NULL, NULL, forget_number);
+    (void)pthread_atfork(bf_hold_forks, bf_release_forks, in_child);
 }
 
 int bf_process(void)

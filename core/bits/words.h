@@ -31,9 +31,8 @@ typedef struct {
     uint64_t (*count)(const uint64_t *w, uint64_t nwords); /* number of cells that are not 0 */
     uint64_t (*count_of_both)(
         const uint64_t *a, const uint64_t *b, uint64_t nwords); /* cells that are not 0 in a or b */
-    bool (*within)(
-        /* true if each cell of a <= the same cell of b */
-        const uint64_t *a, const uint64_t *b, uint64_t nwords);
+    /* true if each cell of a <= the same cell of b */
+    bool (*within)(const uint64_t *a, const uint64_t *b, uint64_t nwords);
     /* Bits: OR and AND. Counters: sums that stop at 15, and the smaller of two counters. */
     void (*unite)(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic);
     void (*intersect)(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic);

@@ -45,21 +45,21 @@ int bf_file_fd(const bf_file *f, struct stat *st, bf_error *err)
                                               : f->descriptor;
 }
 
-int bf_file_again(const bf_file *f, int flags, bf_error *err)
+int bf_file_again(const bf_file *f, int flags)
 {
     char name[40];
     struct stat a, b;
-    const int fd = bf_file_fd(f, &a, err);
-    if (fd < 0) return fd;
-    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    if (fstat(f->descriptor, &a) < 0) return -1;
+    snprintf(name, sizeof name, "/proc/self/fd/%d", f->descriptor);
     int other = bf_above_stdio(open(name, flags | O_CLOEXEC));
     if (other < 0) other = bf_above_stdio(open(f->path, flags | O_CLOEXEC));
-    if (other < 0) return bf_fail_sys(err, errno, "lock", f->path);
+    if (other < 0) return -1;
     int e = fstat(other, &b) < 0 || a.st_dev != b.st_dev || a.st_ino != b.st_ino ? ESTALE : 0;
     if (!e) e = bf_file_mark(f, other);
     if (!e) return other;
     close(other);
-    return bf_fail_sys(err, e, "lock", f->path);
+    errno = e;
+    return -1;
 }
 
 void bf_file_close(const bf_file *f, int fd)

@@ -75,13 +75,26 @@ int bf_file_map_at(
     return 0;
 }
 
+/* Checks that the descriptor still leads to the file that was opened. On overlayfs the first open
+ * for writing copies the file to the upper layer. From then on a descriptor that was opened for
+ * reading leads to the copy, but its maps still show the original. */
+static int check_layer(const file *f, uint64_t *bytes, bf_error *err)
+{
+    bf_identity id;
+    if (!bf_identify(f->descriptor, "", &id, bytes))
+        return bf_fail_sys(err, errno, "look at", f->path);
+    if (memcmp(&id, &f->id, sizeof id) == 0) return 0;
+    bf_fail(err, BF_EIO,
+        "%.60s was copied by overlayfs for a writer while it was open: open it again", f->path);
+    if (err) err->lost = true;
+    return BF_EIO;
+}
+
 static int map_whole(bf_store *s, file *f, uint64_t bytes, bf_error *err)
 {
     uint64_t now;
     int rc = bf_file_map_at(f, &f->first, 0, bytes, s, err);
-    if (rc < 0) return rc;
-    if (!bf_identify(f->descriptor, "", &f->id, &now))
-        return bf_fail_sys(err, errno, "look at", f->path);
+    if (rc < 0 || (rc = check_layer(f, &now, err)) < 0) return rc;
     f->bytes = bytes;
     return now < bytes
                ? bf_fail(err, BF_EFORMAT, "%.80s was truncated while it was opened", f->path)
@@ -164,18 +177,39 @@ int bf_file_room(const bf_store *s, uint64_t at, uint64_t bytes, bf_error *err)
     return e ? bf_fail_sys(err, e, "allocate the holes of", f->path) : 0;
 }
 
+/* Opens the file and identifies it. A reader opens it again if it was replaced meanwhile, or copied
+ * by overlayfs: the identity must be that of the file that will be mapped. */
+static int open_identified(file *f, int flags, uint64_t *len, bf_error *err)
+{
+    enum { TRIES = 8 };
+    bf_identity before = { 0 };
+    uint64_t bytes;
+    for (int tries = 1;; tries++) {
+        bf_identify(AT_FDCWD, f->path, &before, &bytes);
+        const int fd = bf_open_file(f->path, flags, len, err);
+        if (fd < 0) return fd;
+        const int e = bf_identify(fd, "", &f->id, &bytes) ? 0 : errno;
+        if (!e && (flags != O_RDONLY || tries == TRIES || !memcmp(&before, &f->id, sizeof before)))
+            return fd;
+        close(fd);
+        if (!e) continue;
+        bf_fail_sys(err, e, "open", f->path);
+        errno = e;
+        return BF_EIO;
+    }
+}
+
 static int open_existing(bf_store *s, file *f, uint64_t *len, bf_error *err)
 {
     struct stat st;
-    int fd = bf_open_file(f->path, s->read_only ? O_RDONLY : O_RDWR, len, err);
+    int fd = open_identified(f, s->read_only ? O_RDONLY : O_RDWR, len, err);
     if (fd < 0 && !s->read_only && (errno == EACCES || errno == EROFS || errno == EPERM)) {
         s->read_only = true;
-        fd = bf_open_file(f->path, O_RDONLY, len, err);
+        fd = open_identified(f, O_RDONLY, len, err);
     }
     if (fd < 0) return BF_EIO;
-    if (fstat(fd, &st) == 0 && !(st.st_mode & 0222))
-        /* no write permission; the open of a privileged user succeeds nevertheless */
-        s->read_only = true;
+    /* without write permission, the open of a privileged user succeeds nevertheless */
+    if (fstat(fd, &st) == 0 && !(st.st_mode & 0222)) s->read_only = true;
     const int e = bf_file_mark(f, fd);
     if (e) {
         close(fd);
@@ -315,7 +349,9 @@ static int check(bf_store *s, bf_error *err)
     const file *f = s->impl;
     const uint64_t must = bf_word(&f->bytes);
     struct stat st;
+    uint64_t now;
     if (bf_file_fd(f, &st, err) < 0) return BF_EIO;
+    if (s->read_only && check_layer(f, &now, err) < 0) return BF_EIO;
     if ((uint64_t)st.st_size >= must)
         return bf_header_is(f->first.page, &f->stamp)
                    ? 0
@@ -369,16 +405,20 @@ static bool has_name(const bf_store *s)
 /* ---- the lock ---- */
 /* Takes flock(2) on a new open file description each time. The lock excludes other handles and
  * processes, also forked children; the kernel releases it when the holder dies. lock_fd is set
- * before the lock is taken and reset before it is closed, so a forked child always knows which
- * descriptor may hold the lock, and closes its copy here.  Otherwise the child would keep the file
- * locked after its parent's death. */
+ * before another thread can fork and reset before it is closed, so a forked child always knows
+ * which descriptor may hold the lock, and closes its copy here.  Otherwise the child would keep the
+ * file locked after its parent's death. */
 static int lock(bf_filter *handle, bf_error *err)
 {
     const file *f = handle->bitmap.store.impl;
     bf_file_close(f, handle->lock_fd);
-    const int fd = handle->lock_fd = bf_file_again(f, O_RDONLY, err);
+    handle->lock_fd = -1;
+    int fd = bf_file_fd(f, NULL, err);
     if (fd < 0) return fd;
-    const int e = bf_lock_file(&handle->wait, fd);
+    bf_hold_forks();
+    fd = handle->lock_fd = bf_file_again(f, O_RDONLY);
+    bf_release_forks();
+    const int e = fd < 0 ? errno : bf_lock_file(&handle->wait, fd);
     if (e == 0) return 0;
     handle->lock_fd = -1;
     bf_file_close(f, fd);

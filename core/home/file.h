@@ -52,9 +52,10 @@ typedef struct bf_file {
 /* descriptor.c: returns the descriptor of the file, or an error if the program has closed it.
  * Fills *st unless st is NULL. */
 int bf_file_fd(const bf_file *f, struct stat *st, bf_error *err);
-/* Opens the file again with these flags of open(2), and marks the open file description. Returns
- * a descriptor or an error. */
-int bf_file_again(const bf_file *f, int flags, bf_error *err);
+/* Opens the file again with these flags of open(2), and marks the open file description. Call
+ * bf_file_fd first, and this between bf_hold_forks and bf_release_forks. Returns a descriptor, or
+ * -1 and errno. */
+int bf_file_again(const bf_file *f, int flags);
 /* bf_file_mark marks fd as opened by this handle and returns 0 or an errno. bf_file_owns returns
  * true if fd has this mark. bf_file_close closes fd if fd has this mark. */
 int bf_file_mark(const bf_file *f, int fd);

@@ -100,42 +100,53 @@ int bf_refuse_open_file(const char *path, bf_error *err)
 }
 
 /* ---- the writers' lock ---- */
-/* Returns fd if only the descriptor holds the lock. Otherwise the map holds it; then closes fd
- * and returns 0. */
-static int close_mapped(int fd)
+/* Returns true if a map of the file holds the lock too. If not, the descriptor stays open. */
+static bool holds_by_map(int fd)
 {
     enum { OVERLAYFS = 0x794c7630, FUSE = 0x65735546 };
     struct statfs fs;
-    if (fstatfs(fd, &fs) == 0 && (fs.f_type == OVERLAYFS || fs.f_type == FUSE)) return fd;
-    close(fd);
-    return 0;
+    return fstatfs(fd, &fs) == 0 && fs.f_type != OVERLAYFS && fs.f_type != FUSE;
+}
+
+/* Returns 0 or errno.  While the descriptor is open, and the map is not yet kept from children, no
+ * thread may fork: the child would share the lock for as long as it lives. */
+static int take(const bf_file *f, bf_process_lock *h, struct flock *lock, int flags)
+{
+    void *map = MAP_FAILED;
+    const int fd = bf_file_again(f, flags);
+    if (fd < 0) return errno;
+    if (fcntl(fd, F_OFD_SETLK, lock) == 0)
+        map = mmap(NULL, BF_HEADER, PROT_READ, MAP_SHARED, fd, 0);
+    const int e = map == MAP_FAILED || madvise(map, BF_HEADER, MADV_DONTFORK) < 0 ? errno : 0;
+    const bool keep = !e && !holds_by_map(fd);
+    if (e && map != MAP_FAILED) munmap(map, BF_HEADER);
+    if (!e) *h = (bf_process_lock){ map, keep ? fd : 0, bf_process() };
+    if (!keep) close(fd);
+    return e == EACCES ? EAGAIN : e;
 }
 
 int bf_process_lock_take(
     const bf_file *f, bf_process_lock *h, struct flock lock, int flags, bf_error *err)
 {
-    void *map = MAP_FAILED;
-    const int fd = bf_file_again(f, flags, err);
+    const int fd = bf_file_fd(f, NULL, err);
     if (fd < 0) return fd;
-    if (fcntl(fd, F_OFD_SETLK, &lock) == 0)
-        map = mmap(NULL, BF_HEADER, PROT_READ, MAP_SHARED, fd, 0);
-    if (map != MAP_FAILED && madvise(map, BF_HEADER, MADV_DONTFORK) == 0) {
-        *h = (bf_process_lock){ map, close_mapped(fd), bf_process() };
-        return 0;
-    }
-    const int e = errno;
-    if (map != MAP_FAILED) munmap(map, BF_HEADER);
-    close(fd);
-    return e == EACCES ? EAGAIN : e;
+    bf_hold_forks();
+    const int e = take(f, h, &lock, flags);
+    bf_release_forks();
+    return e;
 }
 
 /* Unmaps only in the process that took the lock: in a forked child another map may be at that
- * address. */
+ * address, and the lock is its parent's. */
 void bf_process_lock_drop(const bf_file *f, bf_process_lock *h)
 {
     const bf_process_lock was = *h;
     *h = (bf_process_lock){ 0 };
-    if (was.map && was.process == bf_process()) munmap(was.map, BF_HEADER);
+    if (was.map && was.process == bf_process()) {
+        munmap(was.map, BF_HEADER);
+        if (bf_file_owns(f, was.fd)) /* a child may have a copy of it */
+            fcntl(was.fd, F_OFD_SETLK, &(struct flock){ .l_type = F_UNLCK });
+    }
     bf_file_close(f, was.fd);
 }
 
@@ -147,9 +158,12 @@ static struct flock writers_byte(short type)
         .l_len = 1 + (off_t)getpid() };
 }
 
-static bool has_no_such_locks(int e)
+/* ENOLCK also means that the kernel has no memory for a lock.  Then it can still look for one. */
+static bool has_no_such_locks(const bf_file *f, int e)
 {
-    return e == EINVAL || e == ENOSYS || e == EOPNOTSUPP || e == ENOLCK;
+    struct flock l = writers_byte(F_WRLCK);
+    return e == EINVAL || e == ENOSYS || e == EOPNOTSUPP ||
+           (e == ENOLCK && fcntl(f->descriptor, F_OFD_GETLK, &l) < 0 && errno == ENOLCK);
 }
 
 /* If the holder is gone by now, the message names no process. */
@@ -171,10 +185,9 @@ int bf_file_write_shared(const bf_file *f, bf_error *err)
     const int fd = bf_file_fd(f, NULL, err);
     if (fd < 0 || f->alone.map) return fd < 0 ? fd : 0;
     struct flock l = writers_byte(F_RDLCK);
-    if (fcntl(fd, F_OFD_SETLK, &l) < 0 && !has_no_such_locks(errno))
-        return errno == EAGAIN || errno == EACCES ? refuse(f, err)
-                                                  : bf_fail_sys(err, errno, "lock", f->path);
-    return 0;
+    const int e = fcntl(fd, F_OFD_SETLK, &l) < 0 ? errno : 0;
+    if (e == EAGAIN || e == EACCES) return refuse(f, err);
+    return e && !has_no_such_locks(f, e) ? bf_fail_sys(err, e, "lock", f->path) : 0;
 }
 
 int bf_file_write_alone(bf_file *f, bf_error *err)
@@ -182,7 +195,7 @@ int bf_file_write_alone(bf_file *f, bf_error *err)
     const int e = bf_process_lock_take(f, &f->alone, writers_byte(F_WRLCK), O_RDWR, err);
     if (e <= 0) return e;
     if (e == EAGAIN) return refuse(f, err);
-    if (has_no_such_locks(e))
+    if (has_no_such_locks(f, e))
         return bf_fail(err, BF_ENOTSUP,
             "%.60s cannot have an exclusive writer: its file system has no locks of open file "
             "descriptions",

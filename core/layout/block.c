@@ -1,5 +1,5 @@
-/* block.c - k bits of a key in one 512-bit line: one cache miss a key.
- * Line = mulhi(h, lines); the bits by g = mum(h, BF_MUM_1), see line.h. */
+/* block.c - all k bits of a key are in one line of 512 bits: one cache miss per key. The line is
+ * mulhi(h, lines); the bits come from g = mum(h, BF_MUM_1), see line.h. */
 #include "layout/line.h"
 #include "layout/counting.h"
 
@@ -58,9 +58,9 @@ AVX2 static inline bool put_avx2(const bf_geometry *g, uint64_t *words, uint64_t
 {
     return line_add_avx2(words + line_of(g, h) * LINE_WORDS, bf_mum(h, BF_MUM_1), g->k, atomic);
 }
-/* A key has the same mask in all parts; it is computed once. any_few: half a line is enough to
- * reject nearly all absent keys. any_many: the newest part comes first, because it has the most
- * keys. */
+/* A key has the same mask in all parts, so the mask is computed once. any_few is for few keys:
+ * it first tests half of a line, which rejects nearly all absent keys. any_of starts with the
+ * newest part, because that part has the most keys. */
 AVX2 static inline uint64_t any_few(
     const bf_part_view *views, size_t nviews, const uint64_t *d, size_t n)
 {

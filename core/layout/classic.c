@@ -1,6 +1,6 @@
-/* classic.c - k positions anywhere in 0..m-1, exact m: the textbook filter.
- * Enhanced double hashing (Dillinger and Manolios, 2004) on 64-bit states: q = mulhi(h, m); h += g;
- * g += (j+1) * c. */
+/* classic.c - the textbook filter: k positions anywhere in 0..m-1, for any m. Uses enhanced
+ * double hashing (Dillinger and Manolios, 2004) on 64-bit states: q = mulhi(h, m); h += g; g +=
+ * (j+1) * c. */
 #include "layout/counting.h"
 
 typedef struct {
@@ -22,13 +22,13 @@ static void classic_positions(const bf_geometry *g, const uint64_t *d, size_t n,
     }
 }
 
-/* Kernels are written once for bits and counters, near and far lines; `row` is a constant in each
- * copy. */
+/* The kernels are written once for bits and counters, and for prefetches into the first or the
+ * second-level cache. `row` selects the variant; it is a constant in each instance. */
 #define KIND static inline __attribute__((always_inline))
 typedef struct {
     bool counting, far;
 } kernel_row;
-/* Digests of keys, and of the keys whose first word is fetched meanwhile. */
+/* Digests of keys, and digests of the keys whose first word is prefetched during the call. */
 typedef struct {
     const uint64_t *d;
     size_t n;
@@ -59,9 +59,9 @@ KIND bool has(const bf_geometry *g, const uint64_t *words, uint64_t d, bool coun
     return true;
 }
 
-/* One round over the remaining keys: tests `count` positions of each, from position j on, and
- * prefetches the next ones of the keys that stay.  Compacts the list without a branch, because half
- * of the answers are no. */
+/* Tests `count` positions of each remaining key, starting with position j, removes the keys that
+ * are absent, and prefetches the next positions of the others. Removes without a branch, because
+ * half of the keys are absent. */
 typedef struct {
     cursor c[BF_CHUNK];
     uint8_t key[BF_CHUNK];
@@ -85,8 +85,8 @@ KIND void round_of(const bf_geometry *g, const uint64_t *words, survivors *s, un
     s->n = kept;
 }
 
-/* The first position alone rejects half of the absent keys in a full filter, and nearly all in an
- * empty one.  After that, two positions a round. */
+/* The first position alone rejects half of the absent keys in a full filter, and nearly all in
+ * an empty one. The following rounds test two positions each. */
 KIND uint64_t rounds(const bf_geometry *g, const uint64_t *words, batch b, kernel_row row)
 {
     survivors s;
@@ -112,7 +112,8 @@ KIND void fetch_all(const bf_geometry *g, const uint64_t *words, uint64_t d, ker
         bf_fetch(word_of(words, here(g, c), row.counting), row.far);
 }
 
-/* No branch for each bit: whether it is set cannot be predicted.  Whether all are set often can. */
+/* There is no branch per bit, because it is unpredictable whether a bit is set. It is often
+ * predictable whether all bits are set. */
 enum { KEPT = 16 };
 KIND bool put_at(uint64_t *words, const uint64_t *pos, unsigned k, bf_add_mode how)
 {
@@ -174,10 +175,10 @@ KIND bool put(const bf_geometry *g, uint64_t *words, uint64_t d, bf_add_mode how
     return counting ? put_counters(g, words, d, how == BF_ADD_ATOMIC) : put_bits(g, words, d, how);
 }
 
-/* Adds one key after the other: if keys of a batch share bits, their order decides which of them is
- * new, and that must not depend on the batch size.  The positions of the next NEAR keys are
- * prefetched meanwhile (with 8, memory waits).  If k is small they are kept, so that they are
- * computed only once. */
+/* Adds one key after the other: if keys of a batch share bits, their order determines which of
+ * them is new, and that must not depend on the batch size. The words of the next NEAR keys are
+ * prefetched meanwhile (8 keys would be too few). If k is small, their positions are kept, so
+ * that they are computed only once. */
 enum { NEAR = 16 };
 KIND void place(
     const bf_geometry *g, const uint64_t *words, uint64_t d, uint64_t pos[KEPT], bool far)

@@ -1,5 +1,5 @@
-/* counting.h - kernels for counters: read or count up the counters at a key's positions.  A counter
- * is 4 bits, so one 512-cell line of a block layout is four 64-byte lines of memory. */
+/* counting.h - kernels for counters: read or increment the counters at a key's positions. A
+ * counter has 4 bits, so a line of 512 counters in a block layout takes four cache lines. */
 #ifndef BF_COUNTING_H
 #define BF_COUNTING_H
 #include "bits/bits.h"
@@ -7,7 +7,8 @@
 
 enum { COUNTING_FEW = 32, CELL_LINE = 128 };
 
-/* The loop has no branch: whether a counter is 0 cannot be predicted. */
+/* Returns true if all counters are above 0. The loop has no branch, because it is unpredictable
+ * whether a counter is 0. */
 static inline bool counters_all(const uint64_t *w, const uint64_t *pos, unsigned k)
 {
     unsigned missing = 0;
@@ -15,9 +16,9 @@ static inline bool counters_all(const uint64_t *w, const uint64_t *pos, unsigned
     return !missing;
 }
 
-/* Returns true if all counters were above 0 before.  Reads all counters before it writes the first
- * one, so a position that occurs twice is written twice with the same value.  `once`: no position
- * occurs twice. */
+/* Increments the counters and returns true if all were above 0 before. once: no position occurs
+ * twice. Otherwise reads all counters before it writes the first one, so that a position that
+ * occurs twice is written twice with the same value. */
 static inline bool counters_add(
     uint64_t *w, const uint64_t *pos, unsigned k, bool atomic, bool once)
 {
@@ -39,12 +40,15 @@ static inline bool counters_add(
 }
 
 #if defined(LINE_AVX2)
-/* The counters of a key in one 512-cell line, one from each group of 64 (32 bytes): eight 32-bit
- * words are gathered, in the order of the groups 0 4 1 5 2 6 3 7. */
+/* The counters of a key in a line of 512 counters: at most one in each group of 64 counters (32
+ * bytes). For each group, the 32-bit half word with the counter is loaded; the order of the
+ * groups is 0 4 1 5 2 6 3 7. */
 typedef uint32_t __attribute__((may_alias)) counter_word; /* half of a word */
+/* For each group: the index of the half word, the counter's shift in it, a mask of the groups in
+ * use, and the number of the counter in the group. */
 typedef struct {
     __m256i at, shift, on, number;
-} counter_lanes; /* index of each counter in its group */
+} counter_lanes;
 
 AVX2 static inline counter_lanes counter_place(uint64_t g, unsigned first, unsigned k)
 {
@@ -102,7 +106,8 @@ AVX2 static inline bool counters_test_avx2(const uint64_t *w, uint64_t line, uin
     return all;
 }
 
-/* If k > 8 a group has two counters of the key; they count once if they are the same. */
+/* If k > 8, a group has two counters of the key. If these are the same counter, it is
+ * incremented once. */
 AVX2 static inline bool counters_add_avx2(uint64_t *w, uint64_t line, uint64_t g, unsigned k)
 {
     counter_word *at = (counter_word *)(uint64_t *)counter_line(w, line);
@@ -116,7 +121,8 @@ AVX2 static inline bool counters_add_avx2(uint64_t *w, uint64_t line, uint64_t g
 }
 #endif
 
-/* Fetches the four lines of memory of a 512-cell line, whichever of them the key needs. */
+/* Prefetches the four cache lines of a line of 512 counters, even if the key does not need all
+ * of them. */
 static inline void counters_fetch(const uint64_t *w, uint64_t line)
 {
     const uint64_t *at = w + line * (4 * 512 / 64);

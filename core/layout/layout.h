@@ -1,66 +1,71 @@
-/* layout.h - a layout: digests to positions, and kernels that go from digests to answers.  Private.
- * Knows neither the keys nor where the bits live.  One file per layout, which ends in one const
- * bf_layout; those of older systems are in older/.  shards.c cuts a filter into equal slices.  Uses
- * base and bits. */
+/* layout.h - a layout computes positions from digests, and has kernels that compute answers from
+ * digests. It knows neither the keys nor where the bits are. Each layout has one file, which
+ * ends in one const bf_layout; layouts of older systems are in older/. shards.c divides a filter
+ * into equal slices. Uses base and bits. Private. */
 #ifndef BF_LAYOUT_H
 #define BF_LAYOUT_H
 #include "bits/words.h"
 
 enum {
-    BF_CHUNK = 64, /* most keys per kernel call: a bit of a uint64_t each */
-    BF_RING = 128, /* digests in flight: a power of two, at least lag + step of every kernel */
-    BF_POSITIONS = 4096,        /* positions per call of a store, at least BF_K_MAX */
+    BF_CHUNK = 64, /* maximum number of keys per call of a kernel: one bit of a uint64_t for each */
+    BF_RING = 128, /* digests in a ring: a power of two, at least lag + step of every kernel */
+    /* maximum number of positions per call of a store, at least BF_K_MAX */
+    BF_POSITIONS = 4096,
     BF_TRIP_POSITIONS = 1 << 16 /* the same for a store that prefers large batches */
 };
 
-/* ---- layout: digests to positions.  Knows neither the keys nor where the bits live. ---- */
+/* ---- layout: digests to positions ---- */
 typedef struct {
-    uint64_t m, n;  /* cells; keys they are sized for */
+    /* m: number of cells (bits or counters); n: number of keys that m is sized for */
+    uint64_t m, n;
     uint64_t lines; /* m / line_bits of the layout    */
     double p;
     unsigned k;
-    unsigned shards; /* equal slices of the m bits (shards.c); 0 means 1 */
+    unsigned shards; /* number of equal slices of the m cells (shards.c); 0 means 1 */
     bool avx2;       /* positions() may use AVX2; set when the filter is opened */
-    bool counting;   /* cells are counters of 4 bits, not bits */
+    bool counting;   /* cells are counters of 4 bits, otherwise bits */
 } bf_geometry;
 static inline const bf_cell_ops *bf_cell_ops_of(const bf_geometry *g)
 {
     return g->counting ? &bf_cells_counters : &bf_cells_bits;
 }
-static inline uint64_t bf_bits(const bf_geometry *g) /* bits of all cells */
+static inline uint64_t bf_bits(const bf_geometry *g) /* number of bits of all cells */
 {
     return g->m * bf_cell_ops_of(g)->bits;
 }
 static inline uint64_t bf_words_of(const bf_geometry *g) { return (bf_bits(g) + 63) / 64; }
 
-/* Tests or adds at most BF_CHUNK keys in addressable memory.  Bit i of the result: key i was
- * present.  Also prefetches, for an even rate of memory reads, the lines of the n keys that come
- * `lag` keys later. ahead: their digests; nahead: how many of them there are, less than n at the
- * end of a batch. */
+/* Tests or adds at most BF_CHUNK keys in addressable memory. Bit i of the result is set if key i
+ * was present. Also prefetches the lines of the keys that come `lag` keys later, so that memory
+ * is read at an even rate. ahead: their digests; nahead: their number, less than n at the end of
+ * a batch. */
 typedef uint64_t bf_test_kernel(const bf_geometry *g, const uint64_t *words, const uint64_t *d,
     size_t n, const uint64_t *ahead, size_t nahead);
 typedef uint64_t bf_add_kernel(const bf_geometry *g, uint64_t *words, const uint64_t *d, size_t n,
     const uint64_t *ahead, size_t nahead);
-/* Tests keys in all parts of a growing or forgetting filter.  Bit i of the result: key i is in at
- * least one part.  All parts have the same k, and no part is smaller than the one before it. */
+/* Tests keys in all parts of a growing or forgetting filter. Bit i of the result is set if at
+ * least one part contains key i. All parts have the same k, and no part is smaller than the part
+ * before it. */
 enum { BF_LARGE = 1 << 14 }; /* parts of at least this many words are prefetched */
 typedef struct {
     const uint64_t *words;
     const bf_geometry *g;
-    uint64_t lines; /* of g */
+    uint64_t lines; /* g->lines */
 } bf_part_view;
 typedef uint64_t bf_any_kernel(const bf_part_view *views, size_t nviews, const uint64_t *d,
     size_t n, const uint64_t *ahead, size_t nahead);
-/* How a key is added.  PLAIN: no other thread writes the words.  ATOMIC: others do.  IF_ABSENT: as
- * PLAIN, but a key that is present does not dirty a page of a file. */
+/* How a key is added. PLAIN: no other thread writes the words. ATOMIC: other threads or
+ * processes write them. IF_ABSENT: like PLAIN, but a key that is present writes nothing, so that
+ * no page of a file becomes dirty. */
 typedef enum { BF_ADD_PLAIN, BF_ADD_ATOMIC, BF_ADD_IF_ABSENT } bf_add_mode;
 typedef struct {
-    unsigned step, lag; /* step: keys per call, a multiple of 8; lag: how many keys ahead lines are
-                           fetched, a multiple of step.  See BF_RING. */
+    /* step: number of keys per call, a multiple of 8. lag: lines are prefetched for the key that
+     * comes this many keys later; a multiple of step. See BF_RING. */
+    unsigned step, lag;
     void (*fetch)(const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n);
     bf_test_kernel *test;
-    bf_add_kernel *add[3]; /* by bf_add_mode */
-    /* returns true if it was present */
+    bf_add_kernel *add[3]; /* the index is a bf_add_mode */
+    /* return true if the key was present */
     bool (*test_one)(const bf_geometry *g, const uint64_t *words, const uint64_t *d);
     bool (*add_one[3])(const bf_geometry *g, uint64_t *words, const uint64_t *d);
     bf_any_kernel *any; /* NULL: the parts are tested one after the other */
@@ -69,13 +74,14 @@ typedef struct {
 typedef struct {
     const char *name;
     unsigned k_max;
-    unsigned line_bits;                              /* m is a multiple of it */
+    unsigned line_bits;                              /* m must be a multiple of this */
     double (*rate)(double bits_per_key, unsigned k); /* rates.c: false-positive rate */
     double (*distinct)(unsigned k); /* rates.c: mean number of different bits that a key sets */
-    /* n * k */
+    /* computes n * k positions */
     void (*positions)(const bf_geometry *g, const uint64_t *digests, size_t n, uint64_t *pos);
-    const bf_kernels *kernels[2][BF_CPUS]; /* by [counters][bf_cpu()].  NULL: as the row before; all
-                                              NULL: the layout has positions only */
+    /* The indexes are g->counting and bf_cpu(). NULL: use the row before. If the whole row is
+     * NULL, the layout has no kernels. */
+    const bf_kernels *kernels[2][BF_CPUS];
     enum { BF_WHOLE, BF_SHARDS_OF_LINES, BF_SHARDS_BY_HASH } sharding; /* see shards.c */
 } bf_layout;
 /* A layout of an older system has no kernels, no shards and the textbook's rates. */
@@ -87,8 +93,8 @@ typedef struct {
         .distinct = bf_distinct_classic,                                                           \
         .positions = function }
 
-/* sample.c. bf_fill returns the fraction of cells that are set, bf_sample that fraction of m as a
- * number of cells. Large bitmaps are sampled. */
+/* sample.c. bf_fill returns the fraction of cells that are set, bf_sample that fraction of m as
+ * a number of cells. Both sample large bitmaps. */
 double bf_fill(const uint64_t *words, uint64_t nwords, const bf_geometry *g);
 uint64_t bf_sample(const uint64_t *words, uint64_t nwords, const bf_geometry *g);
 
@@ -96,9 +102,9 @@ uint64_t bf_sample(const uint64_t *words, uint64_t nwords, const bf_geometry *g)
 uint64_t bf_shard_step(const bf_layout *l, unsigned shards); /* m is a multiple of this */
 void bf_positions(
     const bf_layout *l, const bf_geometry *g, const uint64_t *digests, size_t n, uint64_t *pos);
-/* is the stored number of shards possible? */
+/* returns true if the stored number of shards is possible */
 bool bf_shards_fit(const bf_layout *l, const bf_geometry *g);
-/* 1 if shards do not change positions */
+/* g->shards, or 1 if shards do not change positions */
 unsigned bf_shards_that_matter(const bf_layout *l, const bf_geometry *g);
 
 /* rates.c: false-positive rates, and the mean number of different bits that a key sets */
@@ -108,7 +114,8 @@ double bf_rate_block2(double bits_per_key, unsigned k);
 double bf_distinct_classic(unsigned k);
 double bf_distinct_block(unsigned k);
 double bf_distinct_block2(unsigned k);
-/* The rate of a classic filter of m bits below BF_RATE_SMALL, for which the formula is too low. */
+/* The rate of a classic filter with fewer than BF_RATE_SMALL bits, for which the formula gives
+ * too low a rate. */
 enum { BF_RATE_SMALL = 65536 };
 double bf_rate_small(double m, double n, unsigned k);
 #endif

@@ -1,15 +1,15 @@
-/* line.h - the k bits of a key inside one 512-bit line, shared by block and block2.
+/* line.h - the k bits of a key in one line of 512 bits, for block and block2.
  *
  *   word     0        1        2     ...     7
  *        +--------+--------+--------+     +--------+
  *        |.1......|........|......1.| ... |...1....|
  *        +--------+--------+--------+     +--------+
  *
- * One bit in each of k words that follow each other cyclically from word g >> 61; word w takes bit
- * (g >> 6w) & 63.  Past 8 a second bit in each word, from mum(g, BF_MUM_2), on the same cycle.
+ * A key has one bit in each of k words; they begin at word g >> 61 and follow each other
+ * cyclically. In word w the bit has number (g >> 6w) & 63. If k > 8, the first k - 8 of these words
+ * have a second bit, with its number from mum(g, BF_MUM_2) in the same way.
  *
- * The bits come from digest arithmetic as numbers b inside a little-endian word: shift b is
- * position b ^ 7. */
+ * A number b counts the bits of a little-endian word: bit number b is position b ^ 7. */
 #ifndef BF_LINE_H
 #define BF_LINE_H
 #include "bits/bits.h"
@@ -64,9 +64,10 @@ static inline bool line_add(uint64_t *line, uint64_t g, unsigned k, bool atomic)
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
 #define LINE_AVX2 1
-#define AVX2 __attribute__((target("avx2,bmi2,cx16"))) /* no AVX2 without CMPXCHG16B */
+/* all machines with AVX2 have CMPXCHG16B */
+#define AVX2 __attribute__((target("avx2,bmi2,cx16")))
 
-/* cycle[k][8 - first ...]: all ones for the k words from `first` on, cyclically */
+/* line_cycle[k][8 - first ...] is all ones for the k words that follow cyclically from `first` */
 #define ON ~UINT64_C(0)
 static const uint64_t line_cycle[9][16] = { { 0 },
     { ON, 0, 0, 0, 0, 0, 0, 0, ON, 0, 0, 0, 0, 0, 0, 0 },
@@ -89,7 +90,7 @@ AVX2 static inline line_vec line_load(const uint64_t *line)
         _mm256_load_si256((const __m256i *)(line + 4)) };
 }
 
-/* The number of the bit in each word. */
+/* Returns the number of the bit in each word. */
 AVX2 static inline line_vec line_bits(uint64_t g)
 {
     const __m256i six = _mm256_set1_epi64x(63), vg = _mm256_set1_epi64x((long long)g);
@@ -130,8 +131,8 @@ AVX2 static inline bool line_has(line_vec line, line_vec mask)
     return _mm256_testz_si256(missing, missing);
 }
 
-/* For keys that are tested in many lines: a line has all bits of a mask if (line OR inverted mask)
- * has no 0 bit. */
+/* For keys that are tested in many lines. A line contains all bits of a mask if (line OR
+ * inverted mask) has no 0 bit. */
 AVX2 static inline line_vec line_inverted(line_vec mask)
 {
     const __m256i ones = _mm256_set1_epi64x(-1);
@@ -145,7 +146,7 @@ AVX2 static inline bool line_has_inverted(const uint64_t *words, line_vec invert
     return _mm256_testc_si256(all, _mm256_set1_epi64x(-1));
 }
 
-/* Digests of keys to test, and of keys whose lines are fetched meanwhile. */
+/* Digests of keys to test, and digests of keys whose lines are prefetched during the call. */
 typedef struct {
     const uint64_t *d;
     size_t n;
@@ -153,13 +154,14 @@ typedef struct {
     size_t nahead;
 } line_batch;
 
-/* True if a bit of words 0..3 is missing; words 4..7 are not read. */
+/* Returns true if a bit of words 0..3 is missing. Does not read words 4..7. */
 AVX2 static inline bool line_lacks(const uint64_t *line, line_vec mask)
 {
     return !_mm256_testc_si256(_mm256_load_si256((const __m256i *)line), mask.lo);
 }
 
-/* Up to 8 bits, one per word: shifts each word until its bit is the lowest. */
+/* Returns true if the line contains all bits of the key. With one bit per word (k <= 8), shifts
+ * each word until that bit is the lowest. */
 AVX2 static inline bool line_test_avx2(const uint64_t *line, uint64_t g, unsigned k)
 {
     const line_vec words = line_load(line);
@@ -174,8 +176,8 @@ AVX2 static inline bool line_test_avx2(const uint64_t *line, uint64_t g, unsigne
         _mm256_or_si256(_mm256_andnot_si256(lo, on.lo), _mm256_andnot_si256(hi, on.hi)), one);
 }
 
-/* Two words at a time: half as many locked instructions as one OR per word, and these are the cost
- * of an atomic add. */
+/* Sets two words at a time. That takes half as many locked instructions as one OR per word, and
+ * these instructions take most of the time of an atomic add. */
 AVX2 static inline bool line_or_pairs(uint64_t *line, const uint64_t mask[LINE_WORDS])
 {
     bool present = true;
@@ -216,9 +218,9 @@ static inline size_t line_large(const bf_part_view *views, size_t n)
     return first;
 }
 
-/* Defines the kernels of a line layout: portable and AVX2, bits and counters. Built from the
- * layout's has##suffix and put##suffix (which return true if the key was present) and fetch_it.
- * A batch of exactly LINE_STEP keys has one loop for k == 8 and another one for k < 8. */
+/* Defines the kernels of a line layout: portable and AVX2, bits and counters. They use the
+ * layout's has##suffix, put##suffix (returns true if the key was present) and fetch_it. A batch
+ * of exactly LINE_STEP keys has one loop for k == 8 and another loop for k < 8. */
 #define LINE_ALWAYS static inline __attribute__((always_inline))
 #define LINE_APART static __attribute__((noinline))
 #define LINE_KERNEL(attr, name, type, one, fetch_it, far)                                          \
@@ -281,7 +283,7 @@ static inline size_t line_large(const bf_part_view *views, size_t n)
     {                                                                                              \
         return any_of(views, nviews, (line_batch){ d, n, ahead, nahead }, far);                    \
     }
-/* A row of bf_layout's kernels, which fetches lines far or near. */
+/* Defines a row of bf_layout.kernels. far: prefetches lines into the second-level cache. */
 #define LINE_ROW(attr, row, suffix, fetch_it, far, any)                                            \
     static void fetch##row(                                                                        \
         const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n)                  \
@@ -294,7 +296,7 @@ static inline size_t line_large(const bf_part_view *views, size_t n)
     static const bf_kernels kernels##row = { LINE_STEP, LINE_LAG, fetch##row, test##row,           \
         { add##row, or ##row, add##row }, test_one##suffix,                                        \
         { add_one##suffix, or_one##suffix, add_one##suffix }, any };
-/* The rows of bf_layout.kernels for a line layout: bits and counters. */
+/* the rows of bf_layout.kernels for a line layout: bits and counters */
 #ifdef LINE_AVX2
 #define LINE_ROWS                                                                                  \
     {                                                                                              \

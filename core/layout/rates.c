@@ -1,7 +1,8 @@
-/* rates.c - false-positive rates of the native layouts: expm1, log1p, pow; nothing of keys, homes
- * and schemes.  Sources: classic rate: B. Bloom, 1970, and A. Broder, M. Mitzenmacher, 2004;
- * blocked rates as a Poisson mixture: F. Putze, P. Sanders, J. Singler, 2007; the exact rate of
- * small classic filters: P. Bose et al., 2008 (here its second-order expansion). */
+/* rates.c - false-positive rates of the native layouts. Uses expm1, log1p and pow; knows no
+ * keys, homes and schemes. Sources: B. Bloom, 1970, and A. Broder, M. Mitzenmacher, 2004
+ * (classic rate); F. Putze, P. Sanders, J. Singler, 2007 (rates of blocked filters as a Poisson
+ * mixture); P. Bose et al., 2008 (exact rate of small classic filters; here its second-order
+ * expansion). */
 #include "layout/layout.h"
 #include <math.h>
 
@@ -16,9 +17,9 @@ static double power(double x, unsigned k)
 
 double bf_rate_classic(double c, unsigned k) { return power(-expm1(-(double)k / c), k); }
 
-/* A line is loaded with i keys with probability Poisson(i; lambda); each sets a given bit of it
- * with chance `share`; a foreign key is let through where all its `bits` bits are set.  Past lambda
- * 700 a line's load is as good as its mean. */
+/* A line contains i keys with probability Poisson(i; lambda). Each key sets a given bit of its
+ * line with probability `share`. An absent key is a false positive if all its `bits` bits are
+ * set. Above lambda = 700 the mean load of a line is accurate enough. */
 static double line_rate(double lambda, double share, unsigned bits)
 {
     if (lambda > 700) return power(-expm1(lambda * log1p(-share)), bits);
@@ -50,8 +51,9 @@ double bf_distinct_block2(unsigned k)
     return bf_distinct_block((k + 1) / 2) + bf_distinct_block(k / 2);
 }
 
-/* The formula is the limit of large m: below, a classic filter's rate is the expected k-th power of
- * its fill.  Exactly: at[x] = chance that x of m bits are set after k*n throws. */
+/* The formula of bf_rate_classic is exact for large m only. The exact rate is the expected k-th
+ * power of the fraction of set bits. at[x] is the probability that x of m bits are set after k *
+ * n random positions. */
 enum { EXACT = 256 };
 static double exact_rate(unsigned m, unsigned throws, unsigned k)
 {
@@ -65,8 +67,8 @@ static double exact_rate(unsigned m, unsigned throws, unsigned k)
     return rate;
 }
 
-/* The rate of a small filter: exact for few bits, else to second order from the mean and variance
- * of the fill. */
+/* Returns the rate of a small filter: the exact rate for few bits, else a second-order expansion
+ * from the mean and variance of the fraction of set bits. */
 double bf_rate_small(double m, double n, unsigned k)
 {
     if (m <= EXACT && n * k < 4 * EXACT) return exact_rate((unsigned)m, (unsigned)n * k, k);

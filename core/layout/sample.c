@@ -1,11 +1,13 @@
-/* sample.c - how full a bitmap is; large bitmaps are sampled: error well below 0.1 %, some 10 us.
- */
+/* sample.c - measures how full a bitmap is. Large bitmaps are sampled in about 10 us, with an
+ * error well below 0.1 %. */
 #include "layout/layout.h"
 
-enum { RUN = 8, FIRST_RUNS = 1024, MORE_RUNS = 1 << 17, TOGETHER = 64 }; /* 64 bytes a run */
+/* RUN is in words; the others are numbers of runs */
+enum { RUN = 8, FIRST_RUNS = 1024, MORE_RUNS = 1 << 17, TOGETHER = 64 };
 static const double NEARLY = 0.49;
 
-/* The fraction of set cells in at most `runs` runs, evenly spread; exact in smaller bitmaps. */
+/* Returns the fraction of set cells in at most `runs` runs, evenly distributed. Smaller bitmaps
+ * are counted completely. */
 static double share(const uint64_t *w, uint64_t nwords, const bf_geometry *g, uint64_t runs)
 {
     const uint64_t all = nwords / RUN;

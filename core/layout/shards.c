@@ -1,14 +1,14 @@
-/* shards.c - a filter as equal slices (shards), with all bits of a key in one of them.  Knows which
- * shard a key goes to; does not know Redis keys and nodes.  Position q is bit q % (m / shards) of
+/* shards.c - a filter as equal slices (shards); all bits of a key are in one of them. Knows the
+ * shard of a key; does not know Redis keys and nodes. Position q is bit q % (m / shards) of
  * shard q / (m / shards).
  *
- * If all bits of a key are in one line, a shard is a run of lines, and the positions are those of
- * the filter without shards.  Otherwise the digest h selects the shard, mulhi(h, shards), and
- * h * shards mod 2^64 is the digest inside a filter of one shard's size. */
+ * If all bits of a key are in one line, a shard is a sequence of lines, and shards do not change
+ * the positions. Otherwise the digest h selects the shard mulhi(h, shards), and h * shards mod
+ * 2^64 is the digest in a filter of one shard's size. */
 #include "bits/bits.h"
 #include "layout/layout.h"
 
-enum { WORD = 64 }; /* a shard begins at a whole word */
+enum { WORD = 64 }; /* a shard begins at a word boundary */
 
 uint64_t bf_shard_step(const bf_layout *l, unsigned shards)
 {

@@ -119,8 +119,8 @@ static int add_keys(bf_filter *f, const bf_digests *k, uint64_t *present, bf_err
     if (f->variant->grows) {
         const unsigned count = bf_parts_count(f);
         known = any_of(f->part[0]->bitmap.kernels, f->view, count, k);
-        s.asked =
-            count - 1; /* not the newest: other threads may add to it before it is tested again */
+        /* not the newest part: other threads may add keys to it before it is tested again */
+        s.asked = count - 1;
     } else
         bf_chain_fetch(f, k->ahead, k->nahead);
     for (size_t i = 0; i < k->n; i++) {

@@ -1,23 +1,24 @@
-/* batch.c - a batch of positions in one round trip: the only loop that decides what is sent again.
- * bitfield.c tests; this file adds and removes.  Requests for several keys (shards, parts) follow
- * each other in one round trip.  The last thing read of a key is its mark.  For the parts of a
- * forgetting filter, `born` of K:meta is read after them, because K:meta may be lost, and created
- * again, without them.  WAIT follows a change if replicas must have it.
+/* batch.c - one batch of positions in one round trip, and the only loop that sends commands
+ * again. This file adds and removes; bitfield.c tests. One round trip may have requests about
+ * several keys (shards, parts). The last thing that it reads of a key is the key's mark. For a
+ * forgetting filter, it reads the field `born` of K:meta after all parts, because K:meta can be
+ * lost and re-created without its parts. If replicas must have a change, WAIT follows.
  *
- * A lost key is an error, never "absent".  A change is a script that does nothing unless it finds
- * the mark: so nothing is ever written into what has taken the name, be it another filter or
- * another system's string, and only what was reported as not done is sent again.
+ * A lost key is an error, never "absent". A change is a script that does nothing unless it finds
+ * the known mark. So a change is never written into another filter or another system's string
+ * that now has the name, and only changes that were reported as not done are sent again.
  *
- *   add      EVAL script K ...      ADD_POSITIONS cells at most: set, or counted up
- *   remove   EVAL script K ...      REMOVE_KEYS keys: each is counted down if it is present
+ *   add      EVAL script K ...      at most ADD_POSITIONS cells: sets or increments them
+ *   remove   EVAL script K ...      REMOVE_KEYS keys: decrements the counters of each present
+ * key
  *
- * Counters at 15 are never counted down. */
+ * Counters with the value 15 are never decremented. */
 #include "redis/redis.h"
 
 enum { ADD_POSITIONS = 1024, REMOVE_KEYS = 50, REMOVE_POSITIONS = 1500, SUMS = 250 };
 _Static_assert(SUMS <= ADD_POSITIONS, "what is united goes into one script");
 
-/* Number of keys that go into the next script, if nkeys are left. */
+/* Returns the number of keys in the next script, if nkeys are left. */
 static size_t keys_per_script(const bf_redis_request *g, size_t nkeys)
 {
     const bool add = g->op == BF_OP_ADD;
@@ -27,8 +28,9 @@ static size_t keys_per_script(const bf_redis_request *g, size_t nkeys)
 }
 
 /* ---- commands ---- */
-/* Begins a script over K, and over its companion hash only if the script reads that: while a
- * cluster moves a slot, a command with several keys of it may have to wait. */
+/* Starts a script over K. The companion hash is a key of the script only if the script reads it,
+ * because while a cluster moves a slot, a command with several keys in that slot may have to
+ * wait. */
 static void begin_script(const bf_redis *r, int op)
 {
     const bool hash = r->foreign || bf_redis_mark_apart(r);
@@ -48,15 +50,15 @@ static void begin_script(const bf_redis *r, int op)
         bf_conn_append(l, "%n %x", r->mark_at, r->mark);
 }
 
-/* Appends the positions of keys in the script's form, and by how much each counter changes: 0 if
- * the key names it once more. */
+/* Appends the positions of the keys in the script's form, and how much each counter changes: 0
+ * for the repetition of a position. */
 static void append_positions(bf_redis_request *g, const uint64_t *pos, size_t nkeys)
 {
     const bool counting = g->of->desc.g.counting;
     const unsigned k = g->k;
     const size_t places = nkeys * k;
     uint64_t own[BF_K_MAX];
-    /* 13 bytes of text a place ('#', ten digits, NUL), one byte of by */
+    /* per position: 13 bytes of text ('#', ten digits, NUL) and one byte in by */
     char *text = malloc(places * 14), *at = text;
     g->of->conn->no_memory |= !text;
     if (!text) return;
@@ -86,14 +88,14 @@ static void append_changes(bf_redis_request *g, const char *route_key)
         append_positions(g, g->pos + at * g->k, c);
         bf_conn_expect(g->of->conn, c, 0);
     }
-    /* a host client that sends a request as one script cannot have a script inside it */
+    /* a host's client may send a request as one script, which cannot contain another script */
     bf_conn_new_request(g->of->conn);
 }
 
-/* ---- replies: 1 or 0 for each key; or -1, and the present mark ---- */
-/* A mark that is gone never comes back: if one script did not find it, none of the later ones did.
- * Of removes, those are what is left.  Adds are all sent again, because the bits that the earlier
- * ones set are gone. */
+/* ---- replies: 1 or 0 for each key; or -1, followed by the present mark ---- */
+/* Reads the replies. If one script did not find the mark, none of the later scripts found it,
+ * because a mark never returns. For removes, the request then contains only the keys of these
+ * scripts. Adds are all sent again, because the bits that the earlier scripts set are gone. */
 static int take_changes(bf_redis_request *g, bf_redis_outcome *a)
 {
     const bf_redis_reply *reply = &g->of->conn->reply;
@@ -123,8 +125,8 @@ static int take_changes(bf_redis_request *g, bf_redis_outcome *a)
 }
 
 /* ---- one round trip ---- */
-/* WAIT gets half of the timeout: its reply must arrive in time, and Redis checks its clock only
- * every 100 ms. */
+/* WAIT gets half of the timeout, because its reply must arrive in time, and Redis checks its
+ * clock only every 100 ms. */
 void bf_redis_append_wait(bf_redis *r)
 {
     if (!r->wait_replicas) return;
@@ -132,7 +134,7 @@ void bf_redis_append_wait(bf_redis *r)
         r->conn, "WAIT %n %n", (uint64_t)r->wait_replicas, (uint64_t)(r->conn->url.timeout * 500));
 }
 
-/* Returns what the request does to its keys; NULL: nothing, so it may be sent again. */
+/* Returns "added" or "removed". NULL: the request only tests, so it may be sent again. */
 static const char *done_by(const bf_redis_request *g)
 {
     return g->op == BF_OP_ADD ? "added" : g->op == BF_OP_REMOVE ? "removed" : NULL;
@@ -154,7 +156,7 @@ int bf_redis_check_replicas(const bf_redis *r, const char *done, long long have,
         r->label, done, have, r->wait_replicas);
 }
 
-/* Returns what the pending requests do to keys; NULL: they change nothing. */
+/* Returns what the first pending change does to keys. NULL: all pending requests only test. */
 static const char *changes(const bf_redis_request *g, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -162,7 +164,8 @@ static const char *changes(const bf_redis_request *g, size_t n)
     return NULL;
 }
 
-/* Requests about parts go to the node of their filter: all are in one slot. */
+/* Sends the pending requests of g and reads the replies. Requests about parts go to the node of
+ * the filter, because filter and parts are in one slot. */
 static int round_trip(bf_redis *r, bf_redis_request *g, size_t n, bf_redis_outcome *a)
 {
     const bool change = changes(g, n) != NULL, wait = change && r->wait_replicas;
@@ -191,7 +194,8 @@ static int round_trip(bf_redis *r, bf_redis_request *g, size_t n, bf_redis_outco
     return rc == 0 && wait ? take_wait(r, a) : rc;
 }
 
-/* Sends all requests in one round trip, or one after the other to a cluster that needs one slot. */
+/* Sends the pending requests in one round trip. If a cluster needs all keys in one slot, sends
+ * those about shards one after the other. */
 static int send_pending(bf_redis *r, bf_redis_request *g, size_t n, bf_redis_outcome *a)
 {
     const size_t step = r->conn->one_slot && r->shard ? 1 : n;
@@ -202,9 +206,9 @@ static int send_pending(bf_redis *r, bf_redis_request *g, size_t n, bf_redis_out
     return rc;
 }
 
-/* ---- what the marks show ---- */
-/* Compares the mark that the request read.  Sets *pending if the bits were replaced meanwhile, so
- * that the request must be sent again. */
+/* ---- checks of the marks ---- */
+/* Compares the mark that the request read. Sets *pending if the bits were replaced, so that the
+ * request must be sent again. */
 static int check_request(bf_redis_request *g, bool *pending, bf_error *err)
 {
     if (!g->pending) return 0;
@@ -214,8 +218,9 @@ static int check_request(bf_redis_request *g, bool *pending, bf_error *err)
     return rc;
 }
 
-/* If K:meta is another filter's, adds to the parts are not acknowledged, and absent keys are no
- * answer.  The chain then finds out what became of the filter. */
+/* Returns an error if K:meta belongs to another filter: then adds to the parts are not
+ * acknowledged and "absent" is not a valid answer. The operation `explain` of the chain then finds
+ * out what happened to the filter. */
 static int check_filter_id(bf_redis *r, const bf_redis_outcome *a, bf_error *err)
 {
     if (!r->by_born || a->filter_id == r->filter_id) return 0;
@@ -223,8 +228,8 @@ static int check_filter_id(bf_redis *r, const bf_redis_outcome *a, bf_error *err
     return bf_redis_fail_lost(r, err);
 }
 
-/* *pending: a request must be sent again, because it got no reply, or one from bits that
- * were replaced since. */
+/* Checks the marks of all requests. Sets *pending if a request must be sent again: it got no
+ * reply, or its bits were replaced. On entry, *pending is true if the tests got no reply. */
 static int check_marks(
     bf_redis *r, bf_redis_request *g, size_t n, const bf_redis_outcome *a, bool *pending)
 {
@@ -243,18 +248,18 @@ static int check_marks(
 int bf_redis_fail_unknown_outcome(bf_redis *r, const char *done, bf_error *err)
 {
     char what[48];
-    const char *label = r->shard ? r->conn->label : r->label; /* the shard's */
+    const char *label = r->shard ? r->conn->label : r->label; /* the label of the shard */
     if (!err || err->code != BF_EIO) return err ? err->code : BF_EIO;
     snprintf(what, sizeof what, "tell what was %s: no reply from", done);
     if (err->sys_errno) return bf_fail_sys(err, err->sys_errno, what, label);
     if (r->conn->socket)
         return bf_fail(err, BF_EIO, "%s: cannot tell what was %s: unexpected reply", label, done);
-    const bf_error said = *err; /* the host's own error */
+    const bf_error said = *err; /* the error of the host's client */
     return bf_fail(err, BF_EIO, "cannot tell what was %s: %.130s", done, said.msg);
 }
 
 /* ---- a batch ---- */
-/* If the server has no BITFIELD_RO, the tests are sent again; the changes precede them and are
+/* If the server has no BITFIELD_RO, only the tests are sent again. The changes before them are
  * done. */
 int bf_redis_send_requests(bf_redis *r, bf_redis_request *g, size_t n, bf_error *err)
 {
@@ -279,9 +284,10 @@ int bf_redis_send_requests(bf_redis *r, bf_redis_request *g, size_t n, bf_error 
     return done ? bf_redis_check_replicas(r, done, a.replicas, err) : 0;
 }
 
-/* ---- a filter's batch: of one key, or sorted by shards ---- */
-/* With wait_replicas every add is sent: that a bit is set does not say that the replicas have it.
- * Removed keys are forgotten, whatever the result. */
+/* ---- a batch of a filter: for one key, or sorted by shards ---- */
+/* Returns true if the cache already has the answer for a key. Adds with wait_replicas are always
+ * sent, because the cache does not show that the replicas have the bits. A key that is to be
+ * removed always leaves the cache. */
 static bool is_known(const bf_redis_request *all, bf_redis *one, const uint64_t *pos, double at)
 {
     const bool known = bf_redis_cache_knows(one, pos, all->k, at);
@@ -290,8 +296,8 @@ static bool is_known(const bf_redis_request *all, bf_redis *one, const uint64_t 
                         (all->op == BF_OP_ADD && !one->desc.g.counting && !one->wait_replicas));
 }
 
-/* Makes one request per shard, of the keys that the cache does not know.  Keys keep their order
- * within a shard, which decides which of them are new. */
+/* Makes one request per shard from the keys that the cache does not know. Keys keep their order
+ * within a shard, because the order determines which of them are new. */
 static int apply_sorted(const bf_redis_request *all, bf_error *err)
 {
     bf_redis *r = all->of;
@@ -316,7 +322,7 @@ static int apply_sorted(const bf_redis_request *all, bf_error *err)
         all->present[i] = r->caches && is_known(all, one, shard ? sorted : pos, now);
         next[shard] += !all->present[i];
     }
-    for (size_t i = 0; i < s; i++) { /* only shards that have keys */
+    for (size_t i = 0; i < s; i++) { /* only for shards that have keys */
         const size_t c = next[i];
         next[i] = at;
         if (c) {
@@ -350,8 +356,8 @@ int bf_redis_apply(const bf_redis_request *g, bf_error *err)
                                          : bf_redis_send_requests(g->of, &one, 1, err);
 }
 
-/* ---- the sum with counters of memory ---- */
-/* Collects the next counters above 0, from *at on. */
+/* ---- adding the counters of a filter in memory ---- */
+/* Collects up to SUMS counters above 0, starting with counter *at. */
 static size_t gather(const uint64_t *words, uint64_t m, uint64_t *at, uint64_t *pos, uint8_t *by)
 {
     size_t n = 0;
@@ -366,8 +372,8 @@ static size_t gather(const uint64_t *words, uint64_t m, uint64_t *at, uint64_t *
     return n;
 }
 
-/* Each round trip is one command and thus atomic; after a fault a part of the counters may be
- * added, and the error says so. */
+/* Each round trip is one script and so atomic. After an error some of the counters may have been
+ * added, and the error reports this. */
 int bf_redis_count_unite(bf_redis *r, const void *words, bf_error *err)
 {
     uint64_t pos[SUMS], at = 0;

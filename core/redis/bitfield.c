@@ -1,26 +1,28 @@
-/* bitfield.c - tests of cells, bits or counters of 4 bits, at positions under one name:
+/* bitfield.c - tests of cells (bits or counters of 4 bits) at positions in one Redis key. How a key
+ * is read:
  *
- *   test   BITFIELD_RO K GET u1 p1 ...       per key, or
- *          GETRANGE K from to                one or two lines of 512 cells, if all its cells are in
- *                                            them: half the cost; or a byte per cell, if the server
- *                                            has no BITFIELD_RO; or the complete string for all
- *                                            keys, if it is little more than their commands
- *   mark   GET u32 in the last BITFIELD, or one more GETRANGE: the last thing read of a name
+ *   test   BITFIELD_RO K GET u1 p1 ...   one command per key; or
+ *          GETRANGE K from to            one or two lines of 512 cells, if all cells of the key are
+ *                                        in them: half the cost; or one byte per cell, if the
+ *                                        server has no BITFIELD_RO; or the complete string for all
+ *                                        keys, if it is not much longer than their commands
+ *   mark   GET u32 in the last BITFIELD_RO, or one more GETRANGE: always read last
  *
- * How a key is read is decided once and kept in present[] until its reply is read.  batch.c decides
- * when commands are sent, and sent again. */
+ * A test decides once how each key is read, and stores that in present[] until the reply is read.
+ * batch.c sends the commands, and sends them again. */
 #include "redis/redis.h"
 
-/* LINE: cells of a line.  RANGE_BYTES: bytes on the network for a GETRANGE and its reply, without
- * the text; GET_BYTES: for one position of a BITFIELD_RO. The complete string is read if it is at
- * most TIMES as long as these, from KEYS_LEAST keys on: Redis copies a byte in less than a
- * thousandth of the time of a short command, and a network of 1 Gbit/s sends it in 8 ns. */
+/* LINE: number of cells in a line. RANGE_BYTES: bytes on the network for a GETRANGE and its
+ * reply, without the text. GET_BYTES: bytes on the network for one position of a BITFIELD_RO.
+ * From KEYS_LEAST keys on, the complete string is read if it is at most TIMES as long as the
+ * other commands and replies: Redis copies a byte in less than a thousandth of the time of a
+ * short command, and a network of 1 Gbit/s sends a byte in 8 ns. */
 enum { LINE = 512, RANGE_BYTES = 72, GET_BYTES = 35, TIMES = 2, KEYS_LEAST = 16 };
 
 static bool counts(const bf_redis_request *g) { return g->of->desc.g.counting; }
 static unsigned cell_bits(const bf_redis_request *g) { return counts(g) ? BF_CELL_BITS : 1; }
 
-/* ---- the plan of a key: BITFIELD, or how many ranges ---- */
+/* ---- how a key is read: by BITFIELD_RO, or by one or more ranges ---- */
 enum { BY_BITFIELD, BY_LINE, BY_TWO_LINES, BY_BYTES };
 
 static unsigned ranges_of(const bf_redis_request *g, uint8_t how)
@@ -30,7 +32,7 @@ static unsigned ranges_of(const bf_redis_request *g, uint8_t how)
 
 typedef struct {
     uint64_t first, cells;
-    const char *bytes; /* the bytes of the range, once they are read */
+    const char *bytes; /* the bytes of the range, after they were read */
     size_t len;
 } cell_range;
 
@@ -42,9 +44,9 @@ static cell_range range_of(const bf_redis_request *g, uint8_t how, const uint64_
     return (cell_range){ .first = pos[j] / cells * cells, .cells = cells };
 }
 
-/* A single test through a host's client is one command: with phpredis several would need a
- * pipeline. */
-static uint8_t plan_key(const bf_redis_request *g, const uint64_t *pos)
+/* Chooses how a key is read. A single test through a host's client is always one command,
+ * because phpredis would need a pipeline for several. */
+static uint8_t choose_way(const bf_redis_request *g, const uint64_t *pos)
 {
     unsigned in_first = 0, in_second = 0;
     if (g->of->conn->socket || g->nkeys > 1) {
@@ -65,12 +67,12 @@ static uint64_t string_bytes(const bf_redis *r)
     return r->foreign ? (r->bits + 7) / 8 : r->mark_at + BF_REDIS_MARK;
 }
 
-/* Plans how each key is read, whether the complete string is read, and whether the mark comes in
+/* Chooses how each key is read, whether the complete string is read, and whether the mark is in
  * the same reply as cells. */
-static void make_plan(bf_redis_request *g)
+static void choose_ways(bf_redis_request *g)
 {
     const uint64_t string = string_bytes(g->of);
-    for (size_t i = 0; i < g->nkeys; i++) g->present[i] = plan_key(g, g->pos + i * g->k);
+    for (size_t i = 0; i < g->nkeys; i++) g->present[i] = choose_way(g, g->pos + i * g->k);
     g->as_string = g->nkeys >= KEYS_LEAST && string <= BF_REDIS_STEP;
     if (g->as_string) {
         const unsigned lines = g->present[0] == BY_BYTES ? 0 : g->present[0];
@@ -83,7 +85,7 @@ static void make_plan(bf_redis_request *g)
 }
 
 /* ---- commands ---- */
-/* Appends a number as an argument, with # before the index of a counter. */
+/* Writes a number as an argument of a command, with # in front if it is the index of a counter. */
 static char *append_number(char *at, bool counter, uint64_t v)
 {
     char digits[20];
@@ -100,7 +102,7 @@ static char *append_number(char *at, bool counter, uint64_t v)
     return at + len + 2;
 }
 
-static void put_bitfield(const bf_redis_request *g, const uint64_t *pos, bool with_mark)
+static void append_bitfield(const bf_redis_request *g, const uint64_t *pos, bool with_mark)
 {
     static const char *const heads[2] = { "$3\r\nGET\r\n$2\r\nu1\r\n",
         "$3\r\nGET\r\n$2\r\nu4\r\n" };
@@ -124,13 +126,13 @@ void bf_redis_append_tests(bf_redis_request *g, const char *about)
 {
     bf_redis *r = g->of;
     const unsigned bits = cell_bits(g);
-    make_plan(g);
+    choose_ways(g);
     bf_conn_route(r->conn, about);
     if (g->as_string) bf_redis_append_range(r, 0, string_bytes(r));
     for (size_t key = 0; !g->as_string && key < g->nkeys; key++) {
         const uint64_t *pos = g->pos + key * g->k;
         const uint8_t how = g->present[key];
-        if (how == BY_BITFIELD) put_bitfield(g, pos, g->mark_inside && key + 1 == g->nkeys);
+        if (how == BY_BITFIELD) append_bitfield(g, pos, g->mark_inside && key + 1 == g->nkeys);
         for (unsigned i = 0; i < ranges_of(g, how); i++) {
             const cell_range range = range_of(g, how, pos, i);
             bf_redis_append_range(r, range.first * bits / 8, range.cells * bits / 8);
@@ -140,8 +142,8 @@ void bf_redis_append_tests(bf_redis_request *g, const char *about)
 }
 
 /* ---- replies ---- */
-/* Takes the reply to the GETRANGE of a range.  If there are no bytes it was an error reply, or *rc
- * is the error. */
+/* Reads the reply to the GETRANGE of a range. Afterwards range->bytes is NULL if it was an error
+ * reply, or if *rc is an error. */
 static void take_range(bf_redis_request *g, cell_range *range, int *rc, bf_redis_outcome *a)
 {
     if (!bf_redis_next(g->of, a)) return;
@@ -151,15 +153,15 @@ static void take_range(bf_redis_request *g, cell_range *range, int *rc, bf_redis
     *rc = bf_redis_fail_protocol(g->of, a->err);
 }
 
-/* Lowers *least to the smallest of the key's cells in this range.  Cells after the end of the
- * string are 0. */
+/* Sets *least to the value of the key's smallest cell in this range, if that is smaller. Cells
+ * after the end of the string are 0. */
 static void find_least(
     const bf_redis_request *g, const uint64_t *pos, const cell_range *range, unsigned *least)
 {
     const unsigned bits = cell_bits(g);
     for (unsigned i = 0; range->bytes && i < g->k && *least; i++) {
         if (pos[i] - range->first >= range->cells)
-            continue; /* positions before the range wrap to large numbers */
+            continue; /* not in the range; positions before it wrap to large numbers */
         const uint64_t bit = (pos[i] - range->first) * bits;
         unsigned cell = 0;
         if (bit / 8 < range->len)

@@ -1,14 +1,14 @@
-/* bitmap.c - complete bitmaps in Redis: creating, reading, counting, clearing, uniting, expiring,
- * deleting.  What must be atomic is a small script.  Large data is first uploaded to a temporary
- * key, a MiB per command, so that other clients do not wait long.  Temporary keys are in K's slot
- * and expire if this process dies. */
+/* bitmap.c - complete bitmaps in Redis: creates, reads, counts, clears, unites, expires and
+ * deletes them. Steps that must be atomic are small scripts. Large data is first uploaded to a
+ * temporary key, one MiB per command, so that other clients do not wait long. Temporary keys are
+ * in K's slot, and expire if this process dies. */
 #include "redis/redis.h"
 
 enum { TEMP_SECONDS = 600 };
-/* COMMANDS: per round trip; LARGE_COMMANDS: if each has a MiB */
+/* number of commands in a round trip; LARGE_COMMANDS: if each has one MiB */
 enum { COMMANDS = 8, LARGE_COMMANDS = 2 };
-/* A sample: number of places, and bytes of each: 2^21 bits, or 2^17 counters, which must be
- * transferred. */
+/* A sample: number of ranges, and bytes of each. It has 2^21 bits, or 2^17 counters, because
+ * counters must be transferred. */
 enum { PLACES = 16, PLACE = 1 << 14, PLACE_OF_COUNTERS = 1 << 12 };
 
 /* ---- temporary keys ---- */
@@ -18,7 +18,8 @@ static int end_upload(bf_conn *l, const char *temp, bf_error *err)
     return bf_conn_finish(l, err);
 }
 
-/* Creates a key of zeros with a mark, a step at a time, if the server has memory for it. */
+/* Creates a key with zeros and a mark, one step per command, so that an error of the server
+ * about memory comes first. */
 int bf_redis_zeros(bf_redis *r, const char *temp, uint32_t mark, bf_error *err)
 {
     bf_conn *l = r->conn;
@@ -54,8 +55,8 @@ static int upload(bf_redis *r, const char *temp, const uint8_t *bytes, bf_error 
     return rc;
 }
 
-/* Deletes the temporary key after an error.  Its own errors are ignored, the first one is reported.
- */
+/* Deletes the temporary key after an error. Ignores its own errors, because the first error is
+ * reported. */
 void bf_redis_discard(bf_redis *r, const char *temp)
 {
     bf_conn_begin(r->conn, BF_WRITES);
@@ -70,7 +71,7 @@ int bf_redis_fail_temp(const bf_redis *r, bf_error *err)
 }
 
 /* ---- creating and changing ---- */
-/* Runs a script that returns 1 or 0. */
+/* Runs a script that returns 1, 0, or -1 if it found no temporary key. */
 static int run_script(bf_redis *r, bf_error *err)
 {
     long long v = 0;
@@ -99,9 +100,9 @@ int bf_redis_make(bf_redis *r, const bf_params *d, bf_error *err)
     return rc;
 }
 
-/* Runs a script over K and K:meta that does nothing unless it finds the known mark: exchange with a
- * temporary key, or care.  If another process cleared or re-created the filter meanwhile, perhaps
- * with other parameters, it is sent again with the new mark. */
+/* Runs a script over K and K:meta that does nothing unless it finds the known mark. With temp it
+ * is bf_script_exchange, otherwise bf_script_care. If another process has cleared or re-created
+ * the filter, perhaps with other parameters, sends the script again with the new mark. */
 static int run_if_marked(bf_redis *r, const char *temp, uint32_t mark, const char *command,
     uint64_t argument, bf_error *err)
 {
@@ -152,18 +153,20 @@ int bf_redis_change(bf_redis *r, bf_change how, const void *bytes, bf_error *err
 }
 
 /* ---- reading ---- */
-/* A walk over the bytes of K: every `step` bytes a command reads `each` of them. */
+/* Reads the bytes of K: one command reads `each` bytes at every `step` bytes. */
 typedef struct {
     const char *command;
     uint64_t from, end, step, each;
-    bool sample;            /* all commands in one round trip, without reading the mark */
-    uint8_t *to;            /* GETRANGE copies here; NULL: BITCOUNT */
-    uint64_t *slices;       /* receives the count of each BITCOUNT; may be NULL */
-    uint64_t ones, missing; /* bits counted; bytes after the end of the string */
-    uint64_t read;          /* bytes covered by the commands sent */
+    bool sample;      /* sends all commands in one round trip, and does not read the mark */
+    uint8_t *to;      /* destination of GETRANGE; NULL: BITCOUNT is used */
+    uint64_t *slices; /* receives the count of each BITCOUNT, unless it is NULL */
+    /* number of bits counted; number of bytes after the end of the string */
+    uint64_t ones, missing;
+    uint64_t read; /* number of bytes that the commands cover */
 } walk;
 
-/* Takes the reply to a command that read `asked` bytes.  False: it has another form. */
+/* Reads the reply to a command that asked for `asked` bytes. Returns false if the reply has
+ * another form. */
 static bool take_reply(const bf_redis_reply *reply, walk *w, uint64_t asked)
 {
     size_t len;
@@ -176,7 +179,7 @@ static bool take_reply(const bf_redis_reply *reply, walk *w, uint64_t asked)
     }
     const char *bytes = bf_reply_only_text(reply, &len);
     if (!bytes || len > asked) return false;
-    if (len) memcpy(w->to, bytes, len); /* too short if the key was lost; the mark shows that */
+    if (len) memcpy(w->to, bytes, len); /* too short if the key was lost; the mark shows this */
     memset(w->to + len, 0, (size_t)asked - len);
     w->to += asked;
     w->missing += asked - len;
@@ -188,8 +191,8 @@ static uint64_t bytes_at(const walk *w, uint64_t at)
     return w->end - at < w->each ? w->end - at : w->each;
 }
 
-/* Returns 1 if all bytes came from the same bits, or 0 if the bits were replaced and must be read
- * again. */
+/* Returns 1 if all bytes came from the same bits, 0 if the bits were replaced and must be read
+ * again, or an error. */
 static int walk_once(bf_redis *r, walk *w, bf_error *err)
 {
     const size_t most = w->sample ? SIZE_MAX : w->to ? LARGE_COMMANDS : COMMANDS;
@@ -257,8 +260,8 @@ int bf_redis_count(bf_redis *r, uint64_t *ones, uint64_t *slices, bf_error *err)
     return rc;
 }
 
-/* Estimates for a warning how full a key is.  Does not read the mark, so an error about it is left
- * to the next call. */
+/* Estimates how full a key is, for a warning. Does not read the mark; the next call finds an
+ * error about it. */
 int bf_redis_sample(bf_redis *r, uint64_t *ones, uint64_t *of, bf_error *err)
 {
     bf_redis *all = bf_redis_is_shard(r) ? r->whole : r;

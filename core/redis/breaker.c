@@ -1,22 +1,24 @@
-/* breaker.c - a circuit breaker for each Redis server.  A server that does not answer costs one
- * call its time-out; the other calls of the process fail immediately instead of waiting too.
+/* breaker.c - a circuit breaker for each Redis server. If a server does not answer, one call waits
+ * for its time-out, and the other calls of the process fail immediately.
  *
  *   closed --a call timed out--> open --retry_after is over--> one call tries, the others fail
- *     ^                            ^----it timed out-------------------|
- *     |----------------------------------it was answered---------------|
+ *     ^                            ^----the trial timed out------------|
+ *     |----------------------------------the trial was answered--------|
  *
- * If only new connections time out, calls on connections that work go on.  The state is the
- * process's, not a filter's: a table of two words per server, changed atomically, without a lock
- * that a fork could leave taken.  Two servers that share a row make each other forget; that costs a
- * time-out and nothing else.  Knows servers as hashes; knows no connection. */
+ * If only new connections time out, calls on connections that have worked are allowed. The state
+ * belongs to the process, not to a filter: a table with two words per server. It is changed
+ * atomically, without a lock that a fork could leave taken. If two servers use the same row, each
+ * overwrites the state of the other; that costs one more time-out. Knows servers as hashes; knows
+ * no connection. */
 #include "redis/connection.h"
 #include "base/base.h"
 #include "bits/bits.h"
 #include <time.h>
 
-/* silent: 24 bits of the server's hash, ALL, and the time in ms of a time-out; 0: none.  ALL: the
- * connection had answered before. trial: 40 bits: time in ms until which the trial may take; 24
- * bits: its process (a forked child has no thread that tries). 0: no trial. */
+/* silent: 24 bits of the server's hash, the bit ALL, and the time of a time-out in ms; 0: no
+ * time-out. ALL is set if the connection had answered before. trial: 40 bits for the time in ms
+ * at which the trial ends at the latest, 24 bits for its process (in a forked child no thread
+ * continues the trial); 0: no trial. */
 enum { SERVERS = 64, TIME_BITS = 39, PROCESS_BITS = 24 };
 #define ALL (UINT64_C(1) << TIME_BITS)
 #define TIME (ALL - 1)
@@ -55,7 +57,7 @@ bool bf_breaker_allows(const bf_breaker *b, bool connected, int64_t *silent_for)
     if (b->retry_after == 0 || !is_open(b, silent, connected)) return true;
     const uint64_t now = now_ms(), mine = (uint64_t)bf_process() & ((1u << PROCESS_BITS) - 1);
     const int64_t ago = (int64_t)(now - (silent & TIME));
-    *silent_for = ago < 0 ? 0 : ago; /* another thread may have set a later time-out */
+    *silent_for = ago < 0 ? 0 : ago; /* another thread may have stored a later time-out */
     if (ago < b->retry_after) return false;
     uint64_t trial = bf_word(&s->trial);
     if ((trial ^ mine) << (64 - PROCESS_BITS) == 0 && trial >> PROCESS_BITS > now) return false;

@@ -1,29 +1,31 @@
-/* cache.c - a mirror, in this process, of the cells of one key in Redis that were found or made
- * other than 0.  A key of the filter whose cells are all in the mirror is present, so its test
- * needs no round trip.  Bits become 0 again only when the bitmap gets a new mark.  Each round trip
- * reads the marks of the keys in Redis that it uses; a mirror is used until cache_max_age after its
- * mark was last read.  The caller holds the connection's lock.
+/* cache.c - a mirror, in this process, of the cells of one Redis key that were found or set to
+ * values other than 0. If all cells of a key of the filter are in the mirror, that key is
+ * present, and its test needs no round trip. Bits become 0 again only when the bitmap gets a new
+ * mark. Each round trip reads the marks of the Redis keys that it uses; a mirror is used until
+ * cache_max_age after its mark was last read. The caller holds the connection's lock.
  *
- * Counters become 0 again when others remove keys, without a new mark.  So a mirror of counters is
- * emptied cache_max_age after its first cell was entered, and cells of keys that this handle
- * removes or finds absent leave it immediately.  It serves tests only: adds are always sent.
+ * Counters become 0 again when other processes remove keys, without a new mark. So a mirror of
+ * counters is emptied cache_max_age after its first cell was stored, and the cells of keys that
+ * this handle removes or finds absent leave it immediately. It is used for tests only; adds are
+ * always sent.
  *
- * A Redis that was restarted or replaced may have older bits with the same mark.  So the mirror is
- * emptied when the connection is a new one.
+ * A Redis server that was restarted or replaced may have older bits with the same mark. So the
+ * mirror is emptied when the connection is new.
  *
- * It holds cells and not keys, because its answers must be those of the bits, false positives
- * included. */
+ * The mirror has cells, not keys, because its answers must be those of the bits, including false
+ * positives. */
 #include "redis/redis.h"
 #include <time.h>
 
 struct bf_redis_cache {
-    uint64_t *words; /* one bit per cell; the kernel allocates pages when they are written */
+    uint64_t *words; /* one bit per cell; the kernel allocates pages when they are first written */
     uint64_t nwords;
-    uint32_t mark; /* 0: the mirror is empty */
+    uint32_t mark; /* the mark of the mirrored bits; 0: the mirror is empty */
     bool used;     /* some words are not 0 */
-    double seen;   /* monotonic time in s when the mark was last read, < 0: never; of counters, when
-                      the first cell was entered */
-    uint64_t connection_id; /* connection when something was last learned */
+    /* monotonic time in s when the mark was last read; for counters, when the first cell was
+     * stored; below 0: never */
+    double seen;
+    uint64_t connection_id; /* the connection on which something was last stored */
 };
 
 double bf_redis_cache_now(void)
@@ -33,11 +35,19 @@ double bf_redis_cache_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+static void free_cache(bf_redis_cache *c)
+{
+    if (c) free(c->words);
+    free(c);
+}
+
+/* The pointer is cleared first: a child forked at any moment finds a cache or NULL. */
 void bf_redis_cache_free(bf_redis *r)
 {
-    if (r->cache) free(r->cache->words);
-    free(r->cache);
+    bf_redis_cache *old = r->cache;
     r->cache = NULL;
+    bf_fence();
+    free_cache(old);
 }
 
 int bf_redis_cache_new(bf_redis *r, bf_error *err)
@@ -45,17 +55,21 @@ int bf_redis_cache_new(bf_redis *r, bf_error *err)
     const uint64_t words = (bf_redis_cells(r) + 63) / 64;
     if (!r->caches || (r->cache && r->cache->nwords == words)) return 0;
     bf_redis_cache_free(r);
-    if ((r->cache = calloc(1, sizeof *r->cache)) && words < SIZE_MAX / 8)
-        r->cache->words = calloc((size_t)words, 8);
-    if (!r->cache || !r->cache->words)
+    bf_redis_cache *c = calloc(1, sizeof *c);
+    if (c && words < SIZE_MAX / 8) c->words = calloc((size_t)words, 8);
+    if (!c || !c->words) {
+        free_cache(c);
         return bf_fail(err, BF_ENOMEM, "memory cannot hold the cache of m=%llu",
             (unsigned long long)r->desc.g.m);
-    r->cache->nwords = words;
-    r->cache->connection_id = r->conn->connection_id;
+    }
+    c->nwords = words;
+    c->connection_id = r->conn->connection_id;
+    bf_fence();
+    r->cache = c;
     return 0;
 }
 
-/* The words are cleared when they are used again. */
+/* Marks the mirrors as empty; the words are set to 0 before the next use. */
 void bf_redis_cache_forget(bf_redis *r)
 {
     for (unsigned i = 0; i < r->shards; i++) {
@@ -79,7 +93,7 @@ static bool is_over(const bf_redis *r, double at)
     return r->cache->seen < 0 || at - r->cache->seen > max_age;
 }
 
-/* Forgets what was learned on an earlier connection. */
+/* Empties the mirror if the connection has changed. */
 static void forget_other_connection(bf_redis *r)
 {
     if (r->conn->connection_id == r->cache->connection_id) return;
@@ -87,7 +101,8 @@ static void forget_other_connection(bf_redis *r)
     r->cache->connection_id = r->conn->connection_id;
 }
 
-/* The connection may be new since the last batch, made by a count or a read of K:meta. */
+/* Checks the connection first: since the last batch, a count or a read of K:meta may have made a
+ * new one. */
 bool bf_redis_cache_knows(bf_redis *r, const uint64_t *pos, unsigned k, double at)
 {
     uint8_t yes = 0;

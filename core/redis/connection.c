@@ -15,13 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A host's client resends commands after some error replies (MOVED, ASK); SPARE_... is the room for
- * these, in addition to the expected replies. An output buffer larger than OUT_KEPT is freed after
- * use. */
+/* A host's client sends commands again after some error replies (MOVED, ASK). SPARE_LEAVES and
+ * SPARE_BYTES are the space for these error replies, in addition to the expected replies. An
+ * output buffer larger than OUT_KEPT is freed after use. */
 enum { SPARE_LEAVES = 1 << 10, SPARE_BYTES = 1 << 16, OUT_KEPT = 4 << 20 };
 
-/* ---- life ---- */
-/* Writes the key as messages show it: at most 80 bytes, as many as bf_fail_sys shows. */
+/* ---- opening, closing, forks ---- */
+/* Writes the key for messages. Writes at most 80 bytes, which is what bf_fail_sys shows. */
 void bf_conn_label(const bf_conn *l, const char *key, char label[BF_LABEL])
 {
     const bf_redis_url *u = &l->url;
@@ -48,7 +48,7 @@ static int open_client(bf_conn *l, const bf_spec *spec, bf_error *err)
     if (spec->timeout != 0 || spec->retry_after != 0)
         return bf_fail(err, BF_EINVAL, "%s is for URLs: a Redis client has its own policy",
             spec->timeout != 0 ? "timeout" : "retry_after");
-    l->url.timeout = 2; /* for WAIT, because the timeout of a host's client is unknown */
+    l->url.timeout = 2; /* used for WAIT, because the timeout of a host's client is unknown */
     if (!spec->key || !*spec->key)
         return bf_fail(err, BF_EINVAL, "a Redis client needs key, the name of the filter in Redis");
     return (l->url.key = strdup(spec->key)) ? 0 : bf_fail(err, BF_ENOMEM, "out of memory");
@@ -86,8 +86,9 @@ void bf_conn_drop(bf_conn *l)
     if (l->socket) bf_socket_close(l->socket);
 }
 
-/* A forked child must not use its parent's connection.  Another thread of the parent may have been
- * changing it at the fork, so its memory is left alone and only the socket is closed. */
+/* Replaces the connection in a forked child, which must not use its parent's connection. If
+ * another thread of the parent was using the connection at the fork, its memory may be
+ * inconsistent; then it is not freed, and only the descriptor is closed. */
 static void leave_parent(bf_conn *l)
 {
     if (pthread_mutex_trylock(&l->mutex) == 0) {
@@ -121,7 +122,7 @@ static void check_process(bf_conn *l)
 
 void bf_conn_free(bf_conn *l)
 {
-    if (!l->url.key) return; /* never opened */
+    if (!l->url.key) return; /* it was never opened */
     check_process(l);
     bf_socket_free(l->socket);
     bf_replies_free(&l->got);
@@ -158,7 +159,7 @@ static bf_redis_part *last_part(const bf_conn *l)
 }
 
 static void close_command(bf_conn *l);
-/* With a URL there is one server, so all commands form one part. */
+/* If a URL is used, there is only one server, so all commands form one request. */
 void bf_conn_route(bf_conn *l, const char *key)
 {
     close_command(l);
@@ -241,7 +242,7 @@ int bf_conn_send(bf_conn *l, bf_error *err)
     close_command(l);
     if (l->no_memory) return fail_memory(l, err);
     int rc = exchange(l, err);
-    /* a fault broke a connection that had worked */
+    /* the fault broke a connection that had worked */
     const bool cut_off = rc == BF_EIO && !l->healthy && !l->timed_out && (l->sent || !l->fresh);
     if (cut_off && !l->changes) rc = exchange(l, err);
     l->reply = (bf_redis_reply){ 0 };
@@ -309,8 +310,8 @@ static size_t header(char text[HEADER], char kind, size_t n)
     return (size_t)(at - text);
 }
 
-/* Writes the header of the last command, whose number of arguments is known now, directly before
- * the arguments. */
+/* Writes the header of the last command directly before its arguments, after their number is
+ * known. */
 static void close_command(bf_conn *l)
 {
     char text[HEADER];

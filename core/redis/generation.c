@@ -1,9 +1,9 @@
-/* generation.c - the mark after the last bit (redis.h): asks for it, reads it, compares it with
- * K:meta, and takes over the new one if the bits were replaced.  A lost key is an error, never
- * "absent".  Also selects one of several keys, because each has its own mark. */
+/* generation.c - the mark after the last bit (redis.h): requests it, reads it and compares it
+ * with K:meta; uses the new mark if the bits were replaced. A lost key is an error, never
+ * "absent". Also selects one of several keys, because each key has its own mark. */
 #include "redis/redis.h"
 
-/* ---- which key ---- */
+/* ---- selecting a key ---- */
 void bf_redis_select(bf_redis *r)
 {
     r->conn->key = r->key;
@@ -24,14 +24,14 @@ bf_conn *bf_redis_lock(bf_redis *r)
     return r->conn;
 }
 
-/* ---- what it is ---- */
+/* ---- values of a mark ---- */
 uint32_t bf_redis_id_in(const bf_redis_reply *reply, size_t leaf)
 {
     const int64_t v = bf_reply_number(reply, leaf, 16);
     return v > 0 && v <= UINT32_MAX ? (uint32_t)v : 0;
 }
 
-/* Big-endian, as BITFIELD reads a u32; 0 if the bytes are missing. */
+/* A mark is big-endian, as BITFIELD reads a u32. Returns 0 if bytes are missing. */
 uint32_t bf_redis_mark_in(const char *bytes, size_t len)
 {
     const uint8_t *b = (const uint8_t *)bytes;
@@ -40,7 +40,7 @@ uint32_t bf_redis_mark_in(const char *bytes, size_t len)
                : (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
 }
 
-/* ---- as a command of its own ---- */
+/* ---- commands that read the mark ---- */
 void bf_redis_append_range(bf_redis *r, uint64_t from, uint64_t bytes)
 {
     bf_conn *l = r->conn;
@@ -62,7 +62,8 @@ void bf_redis_append_mark(bf_redis *r)
         bf_redis_append_range(r, r->mark_at, BF_REDIS_MARK);
 }
 
-/* Reads the next reply.  The first error reply is kept in *a; later replies are still read. */
+/* Reads the next reply. Stores the first error reply in *a. The caller still reads the other
+ * replies. */
 bool bf_redis_next(bf_redis *r, bf_redis_outcome *a)
 {
     char text[32];
@@ -115,7 +116,7 @@ int bf_redis_mark(bf_redis *r, uint32_t *mark, bf_error *err)
     return rc < 0 ? rc : a.refused;
 }
 
-/* ---- what it says ---- */
+/* ---- what a mark shows ---- */
 int bf_redis_fail_lost(const bf_redis *r, bf_error *err)
 {
     bf_fail(err, BF_EIO, "%s is lost (deleted, expired, evicted or overwritten): create it again",
@@ -154,7 +155,7 @@ int bf_redis_reread_meta(bf_redis *r, bf_redis_meta *m, bf_error *err)
                                            : bf_redis_fail_lost(r, err);
 }
 
-/* Reads K:meta, which must still have the same parameters. */
+/* Reads K:meta. Returns an error if it has other parameters. */
 static int read_same(bf_redis *r, bf_redis_meta *m, bf_error *err)
 {
     char shards[24] = "";
@@ -170,12 +171,13 @@ static int read_same(bf_redis *r, bf_redis_meta *m, bf_error *err)
         here->k);
 }
 
-/* If a filter with shards was re-created, or one of its shards, only the first shard in which a
- * call finds this raises the error; the other shards then take the new id silently. */
+/* Uses the generation in m from now on. If the filter, or one of its shards, was re-created,
+ * returns one error for the filter; a call on another shard then uses the new id without an
+ * error. */
 static int take_generation(bf_redis *r, const bf_redis_meta *m, bf_error *err)
 {
     if (bf_redis_is_part(r) && m->whole_id != r->whole->filter_id) {
-        r->whole->doubt = true; /* parts.c finds out what became of the filter */
+        r->whole->doubt = true; /* parts.c finds out what happened to the filter */
         return bf_redis_fail_lost(r, err);
     }
     bf_redis *all = bf_redis_is_shard(r) ? r->whole : r;
@@ -195,8 +197,8 @@ static int take_generation(bf_redis *r, const bf_redis_meta *m, bf_error *err)
     return bf_redis_fail_recreated(all->label, gone, err);
 }
 
-/* If the bits are replaced once more between the two reads, both are repeated.  A key without a
- * mark is lost. */
+/* Reads the mark and K:meta again if the bits are replaced between the two reads. A key without
+ * a mark is lost. */
 int bf_redis_check_generation(bf_redis *r, uint32_t seen, bool *changed, bf_error *err)
 {
     bf_redis_meta m;

@@ -1,16 +1,15 @@
 /* keyset.c - a filter with several keys in Redis: its shards (K:0, K:1, ...) or its parts, and
- * K:meta, which has the parameters.  meta.c names the keys, scalable.c and window.c decide when a
- * part is created and which part a key goes to, and batch.c sends requests for several keys in one
- * round trip.
+ * K:meta, which contains the parameters. meta.c names the keys, scalable.c and window.c create
+ * parts, batch.c and parts.c send requests about several keys in one round trip.
  *
- * A shard is stored as a filter without shards is, with a mark and a companion hash, and is
- * created, followed and cleared by the same code.  K:meta is created first and deleted last.  If
- * the process dies in between, shards are missing: opening the filter is an error, and the next
- * constructor creates them. */
+ * A shard is stored like a filter without shards, with a mark and a companion hash; the same
+ * code creates, checks and clears both. K:meta is created first and deleted last. If the process
+ * dies in between, shards are missing. Then opening the filter is an error, but opening it with
+ * parameters creates the missing shards. */
 #include "redis/redis.h"
 
 /* ---- one of several keys ---- */
-/* Makes r a shard or part, whose name follows from kind and i. */
+/* Initializes r as a shard or part of `whole`. kind and i determine its name. */
 static int init_sibling(
     bf_redis *r, bf_redis *whole, enum bf_redis_kind_of_name kind, int64_t i, bf_error *err)
 {
@@ -55,11 +54,11 @@ static int take_shards(bf_redis *r, const bf_params *d, bf_error *err)
     return rc;
 }
 
-/* ---- opening and making ---- */
-/* Opens shard i, or creates it. */
+/* ---- opening and creating shards ---- */
+/* Opens shard i. If make is true, creates the shard if it does not exist. */
 static int attach_shard(bf_redis *all, const bf_params *d, unsigned i, bool make, bf_error *err)
 {
-    /* any size that suffices: what is created has the parameters d */
+    /* any m and k allow a creation; the created shard has the parameters d */
     const bf_spec spec = { .m = make, .k = make, .must_exist = !make };
     bf_params have;
     int rc = 0;
@@ -93,8 +92,8 @@ static bool any_shard(bf_redis *r)
     return false;
 }
 
-/* Opens all shards. make: creates those that are missing.  While K:meta has the field making, no
- * other filter can take the name. */
+/* Opens all shards. make: creates the missing shards. While K:meta has the field making, no
+ * other filter can use the name. */
 static int attach_all(bf_redis *r, const bf_params *d, bool make, bf_error *err)
 {
     bf_error fault;
@@ -104,13 +103,13 @@ static int attach_all(bf_redis *r, const bf_params *d, bool make, bf_error *err)
     if (!make || !r->making) return 0;
     rc = bf_redis_run_meta(r, "HDEL making", 0, &fault);
     if (rc == 0 || fault.lost)
-        return 0; /* no error: the next call finds that K:meta is another filter's */
+        return 0; /* no error: if K:meta now belongs to another filter, the next call finds that */
     if (err) *err = fault;
     return rc;
 }
 
-/* d is what K:meta has.  A filter that lost all its shards may be replaced by one with other
- * parameters. */
+/* d: the parameters in K:meta. Returns 0 if the filter has lost all its shards and spec creates
+ * a filter with other parameters. */
 int bf_redis_attach_shards(bf_redis *r, const bf_spec *spec, const bf_params *d, bf_error *err)
 {
     const bool make = bf_may_create(spec);
@@ -133,7 +132,8 @@ bool bf_redis_has_other_id(bf_redis *r)
     return bf_redis_fetch_id(r, &id, NULL) == 0 && id && id != r->filter_id;
 }
 
-/* If only K:meta was lost, the shards still have its id, and it is kept. */
+/* If only K:meta was lost, the shards still contain the filter's id, and the filter keeps it.
+ * Otherwise chooses a new id. */
 static int find_id(bf_redis *r, uint32_t *id, bf_error *err)
 {
     bf_redis_meta m;
@@ -148,8 +148,8 @@ static int find_id(bf_redis *r, uint32_t *id, bf_error *err)
     return rc;
 }
 
-/* Replaces the lost filter that was seen when opening, if any.  Returns 0 if the name is in use by
- * now.  A creation that fails leaves nothing behind. */
+/* If opening found a lost filter, replaces that filter. Returns 0 if the name is in use by now.
+ * If the creation fails, deletes what it has created. */
 int bf_redis_make_shards(bf_redis *r, const bf_params *d, bf_error *err)
 {
     uint32_t id = r->mark ? bf_random() : 0;
@@ -189,12 +189,12 @@ static enum bf_redis_kind_of_name kind_of_part(const bf_filter *f)
     return f->variant->forgets ? BF_NAME_EPOCH : BF_NAME_PART;
 }
 
-/* A part is not freed before the filter is closed, because other threads may be using it. */
+/* A part is not freed before the filter is closed, because other threads may be using the part. */
 bf_part *bf_redis_part_slot(bf_filter *f, unsigned i, bf_error *err)
 {
     bf_part *p = f->part[i];
     if (p) return p;
-    if (!(p = f->part[i] = calloc(1, sizeof *p))) {
+    if (!(p = calloc(1, sizeof *p))) {
         bf_fail(err, BF_ENOMEM, "out of memory");
         return NULL;
     }
@@ -202,27 +202,38 @@ bf_part *bf_redis_part_slot(bf_filter *f, unsigned i, bf_error *err)
         (bf_store){ .ops = f->bitmap.store.ops, .read_only = f->bitmap.store.read_only };
     p->live = &p->own;
     bf_live_set(p->live, f->variant->forgets ? BF_NEVER : 0);
+    bf_fence();
+    f->part[i] = p;
     return p;
 }
 
+/* Here and below, a pointer is stored after what it points to is complete, and cleared before that
+ * is freed: a child that is forked at any moment takes over the lock, and the pointer. */
 void bf_redis_close_part(bf_part *p)
 {
-    bf_store *s = &p->bitmap.store;
-    s->ops->close(s);
-    s->impl = NULL;
-    s->label = NULL;
-    p->last_mark = 0;
+    bf_store *s = &p->bitmap.store, old = *s;
     bf_live_set(p->live, BF_NEVER);
+    p->last_mark = 0;
+    s->label = NULL;
+    s->impl = NULL;
+    bf_fence();
+    s->ops->close(&old);
 }
 
 int bf_redis_name_part(bf_filter *f, bf_part *p, int64_t number, bf_error *err)
 {
-    bf_redis *r = p->bitmap.store.impl = malloc(sizeof *r);
+    bf_store *s = &p->bitmap.store, new = *s;
+    bf_redis *r = new.impl = malloc(sizeof *r);
     if (!r) return bf_fail(err, BF_ENOMEM, "out of memory");
-    p->bitmap.store.label = r->label;
     const int rc = init_sibling(r, bf_redis_whole(f), kind_of_part(f), number, err);
-    if (rc < 0) bf_redis_close_part(p);
-    return rc;
+    if (rc < 0) {
+        s->ops->close(&new);
+        return rc;
+    }
+    bf_fence();
+    s->impl = r;
+    s->label = r->label;
+    return 0;
 }
 
 static int open_part(bf_filter *f, bf_part *p, int64_t number, bf_error *err)
@@ -276,7 +287,7 @@ static void append_names(bf_filter *f, int64_t number)
     free(part.meta);
 }
 
-/* Appends the arguments of bf_script_append and bf_script_turn. */
+/* Appends the arguments of bf_script_append or bf_script_turn. */
 static void append_script(
     bf_filter *f, const bf_redis *r, const bf_redis_new_part *new, const char *temp, uint32_t next)
 {
@@ -301,7 +312,7 @@ static void append_script(
     if (later) bf_redis_append_params(whole, &f->desc, f->desc.secret_check);
 }
 
-/* Returns the reply of the script in *v. */
+/* *v: the number that the script returned */
 static int create_part(bf_filter *f, bf_redis *r, const bf_redis_new_part *new, uint32_t next,
     long long *v, bf_error *err)
 {
@@ -343,7 +354,7 @@ int bf_redis_make_part(bf_filter *f, bf_part *p, const bf_redis_new_part *new, b
     return 1;
 }
 
-/* ---- which filter it is ---- */
+/* ---- which filter K:meta belongs to ---- */
 int bf_redis_finish_fields(bf_redis *whole, size_t n, bf_error *err)
 {
     const bf_redis_reply *reply = &whole->conn->reply;
@@ -381,7 +392,7 @@ int bf_redis_follow_id(bf_filter *f, bool opening, bf_error *err)
     (m.users_clock ? bf_flag_set : bf_flag_clear)(&whole->users_clock);
     if (f->count == 0) return 0;
     if (f->variant->grows && (rc = open_part(f, f->part[0], 0, err)) < 0) {
-        if (!opening) whole->filter_id = before; /* so that the next call reports it */
+        if (!opening) whole->filter_id = before; /* so that the next call reports the error, too */
         return rc;
     }
     for (unsigned i = 0; i < BF_PARTS_MAX && f->part[i]; i++) {
@@ -402,7 +413,7 @@ int bf_redis_follow_id(bf_filter *f, bool opening, bf_error *err)
     return reported ? 0 : bf_redis_fail_recreated(whole->label, gone, err);
 }
 
-/* ---- the hash of the whole ---- */
+/* ---- changes of K:meta ---- */
 int bf_redis_run_meta(bf_redis *r, const char *command, uint64_t argument, bf_error *err)
 {
     bf_conn *l = r->conn;

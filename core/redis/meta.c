@@ -1,25 +1,26 @@
 /* meta.c - the names in Redis that are derived from a filter's key K, and K:meta, the companion
  * hash of the bits.
  *
- * A derived name is K with a suffix.  Where both must be in one slot of a cluster, and K has no
- * hash tag of its own, it is {K} with the suffix.  So different keys can have the same derived name
- * ({seen}:p0 is a part of `seen` and of `{seen}`), and any derived name can be the key of a filter
- * too.  Therefore every companion hash names the filter that it belongs to, by key and id; what
- * belongs to another filter is never opened or changed.  All values are text:
+ * A derived name is K with a suffix. If both must be in the same slot of a cluster, and K has no
+ * hash tag, it is {K} with the suffix. So different keys can have the same derived name ({seen}:p0
+ * is the name of a part of `seen` and of a part of `{seen}`), and any derived name can be the key
+ * of a filter, too. Therefore every companion hash names the filter to which it belongs, by key and
+ * id. Keys that belong to another filter are never opened or changed. All values are text:
  *
- *   owner   the key K of the filter that it belongs to
- *   filter  only in a part or a shard: the id of that filter (born of its K:meta) and the name of
- *           that K:meta, as in "1a2b3c4d K:meta"
+ *   owner   the key K of the filter to which the hash belongs
+ *   filter  only in a part or a shard: the id of the filter (born in its K:meta) and the name of
+ *           that K:meta, for example "1a2b3c4d K:meta"
  *   format "1"   scheme   m   n   k   p   secret (16 hex digits, 0 = not keyed)
  *   mark (8 hex digits)   by "bloomfilter 0.1.0"
- *   born   the mark it was created with: re-creating changes it, clearing and rebuilding do not
- *   shards     if there are more than one: m is then the sum, in each of their hashes
+ *   born   the first mark; clearing and rebuilding keep it, re-creating changes it
+ *   shards     if there are more than one; then m in the hash of each shard is the total
  *   adopted    if another system created the bits and still writes them
- *   making     until all shards are created: no other filter may take the name
+ *   making     until all shards are created; no other filter may use the name
  *   clock      "own" if the users of a forgetting filter give the time
  *   cell_bits  "4" for counters
  *
- * No value is used before it was checked here. */
+ * Growing and forgetting filters have format "2"; put_shape and bf_redis_append_params write it. No
+ * value is used before it was checked here. */
 #include "redis/redis.h"
 #include <errno.h>
 
@@ -35,11 +36,12 @@ char *bf_redis_name(const bf_conn *l, const char *key, enum bf_redis_kind_of_nam
     char suffix[40];
     bool braces = !bf_redis_tagged(key);
     switch (kind) {
-    case BF_NAME_META: /* other clients look for K:meta; only a cluster needs the same slot */
+    /* other clients look for K:meta, so it has braces only if a cluster needs the same slot */
+    case BF_NAME_META:
         snprintf(suffix, sizeof suffix, "meta");
         braces &= l->client->cluster;
         break;
-    case BF_NAME_SHARD: /* shards should be in different slots */
+    case BF_NAME_SHARD: /* no braces, because shards should be in different slots */
         snprintf(suffix, sizeof suffix, "%lld", (long long)i);
         braces = false;
         break;
@@ -49,7 +51,7 @@ char *bf_redis_name(const bf_conn *l, const char *key, enum bf_redis_kind_of_nam
         snprintf(suffix, sizeof suffix, "tmp:%08lx%08lx", (unsigned long)bf_random(),
             (unsigned long)bf_random());
         break;
-    case BF_NAME_CONFIG: /* named as Redisson names it */
+    case BF_NAME_CONFIG: /* the name that Redisson uses */
         snprintf(suffix, sizeof suffix, "config");
         braces = !strchr(key, '{');
     }
@@ -59,16 +61,18 @@ char *bf_redis_name(const bf_conn *l, const char *key, enum bf_redis_kind_of_nam
     return name;
 }
 
-/* ---- shape ---- */
+/* ---- parameters ---- */
 void bf_redis_set_params(bf_redis *r, const bf_params *d)
 {
     r->desc = *d;
-    if (r->desc.g.shards == 0) r->desc.g.shards = 1; /* parts do not store the number of shards */
+    /* companion hashes of parts do not contain the number of shards */
+    if (r->desc.g.shards == 0) r->desc.g.shards = 1;
     r->bits = bf_bits(&d->g) / r->desc.g.shards;
     r->mark_at = (r->bits + 31) / 32 * 4;
 }
 
-/* The whole string, if the scheme cannot have shards; otherwise there is room for the mark. */
+/* If the scheme cannot have shards, the bits may fill the longest string. Otherwise there must
+ * be space for the mark. */
 uint64_t bf_redis_most_bits(const bf_layout *l, const bf_geometry *g)
 {
     return l->sharding == BF_WHOLE && !g->counting ? BF_REDIS_BITS : BF_REDIS_M_MAX;
@@ -105,7 +109,7 @@ void bf_redis_meta_put(bf_redis *r, const bf_params *d, uint32_t mark)
     if (d->g.shards > 1) bf_conn_append(l, "shards %n", (uint64_t)d->g.shards);
 }
 
-/* Creates K:meta of a growing or forgetting filter, and gives the filter its id. */
+/* Appends the fields of K:meta of a growing or forgetting filter, and gives the filter a new id. */
 void bf_redis_append_params(bf_redis *whole, const bf_params *d, uint64_t secret_check)
 {
     bf_conn *l = whole->conn;
@@ -180,7 +184,7 @@ int bf_redis_fail_field(const bf_redis *r, const char *what, bf_error *err)
         "%s: field %s of its companion hash (:meta) is missing or invalid", r->label, what);
 }
 
-/* Checks m, and that each shard has a size that fits a key. */
+/* Reads m and shards. Returns false if they are invalid, or if a shard does not fit one key. */
 static bool read_sizes(const bf_redis *r, const bf_layout *l, bf_geometry *g)
 {
     uint64_t shards = 1;
@@ -192,7 +196,7 @@ static bool read_sizes(const bf_redis *r, const bf_layout *l, bf_geometry *g)
     return bf_shards_fit(l, g) && bf_bits(g) / shards <= bf_redis_most_bits(l, g);
 }
 
-/* Reads format 2, which growing and forgetting filters have. */
+/* Reads format 2, the format of growing and forgetting filters. */
 static int read_many(const bf_redis *r, bf_redis_meta *m, bf_error *err)
 {
     bf_params *d = &m->desc;

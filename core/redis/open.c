@@ -1,18 +1,21 @@
-/* open.c - opens the filter or bitmap under a key: one of ours, of Redisson, or of another system.
- * Writes only to take over another system's bitmap (adopt), and to create a filter of Redisson. */
+/* open.c - opens the filter or bitmap under a key. It may be ours, Redisson's, or another
+ * system's. Writes only to adopt another system's bitmap and to create a filter of Redisson. */
 #include "redis/redis.h"
 #include <time.h>
 
-enum { STUB_TRIES = 5 }; /* readings of a short string, with a pause before each */
+/* number of times that a short string is read again, with a pause before each */
+enum { STUB_TRIES = 5 };
 
 /* ---- a bitmap of another system ---- */
-/* Sets the name of the companion hash: K:meta or Redisson's. */
+/* Sets the name of the companion hash: K:meta, or Redisson's {K}:config. */
 static int name_hash(bf_redis *r, enum bf_redis_kind_of_name kind, bf_error *err)
 {
     char *name = bf_redis_name(r->conn, r->key, kind, 0);
     if (!name) return bf_fail(err, BF_ENOMEM, "out of memory");
-    free(r->meta);
+    char *old = r->meta;
     r->meta = name;
+    bf_fence();
+    free(old);
     return 0;
 }
 
@@ -36,9 +39,10 @@ static int none_past(bf_redis *r, uint64_t m, bf_error *err)
         (unsigned long long)m);
 }
 
-/* A string shorter than m is normal: Redis does not store trailing zeros.  If it is longer, m is
- * wrong, and present keys would read as absent.  Our own bits are longer by their mark: such a
- * string is a filter that lost its companion hash. */
+/* Checks the length of a string for m. A shorter string is normal, because Redis does not store
+ * trailing zeros. If the string is longer, m is wrong, and keys that are present would read as
+ * absent. A string of our own is longer by its mark; without a companion hash it is a filter
+ * that lost it. */
 static int long_as_m(bf_redis *r, uint64_t m, uint64_t bytes, bf_error *err)
 {
     if (bytes <= (m + 7) / 8 || bytes == bf_redis_length(r)) return none_past(r, m, err);
@@ -47,16 +51,18 @@ static int long_as_m(bf_redis *r, uint64_t m, uint64_t bytes, bf_error *err)
         (unsigned long long)bytes, (unsigned long long)m, (unsigned long long)((m + 7) / 8));
 }
 
-/* ---- taking over a bitmap that another system made and goes on with ----
- * It gets a companion hash, and the mark after its last bit, or where that is the last bit of all
- * in the companion hash alone.  Their bits stay where they are, and their offsets end below the
- * mark.  The string grows to the mark a step at a time, each in a script that writes past its end
- * only: a bit that they set meanwhile is never overwritten. */
-/* Takes over a string that is at most as long as d needs.  Returns 1 if it is ours now, 0 if it has
- * changed meanwhile. */
+/* ---- adopting a bitmap that another system created and still writes ----
+ * The bitmap gets a companion hash and, after its last bit, the mark.  If there is no space after
+ * the last bit, only the companion hash has the mark.  The bits stay at their places, and the
+ * offsets that the other system uses end before the mark.  The string is lengthened in steps; each
+ * step is a script that writes only after the end of the string, so that it never overwrites a bit
+ * that the other system has set. */
+/* Adopts a string that is at most as long as d needs. Returns 1 if it was adopted, 0 if it has
+ * changed since it was read. */
 static int adopt(bf_redis *r, const bf_params *d, bf_error *err)
 {
-    enum { STEPS = 8 }; /* rounds of BF_REDIS_STEP bytes */
+    /* a run of the script lengthens the string by at most STEPS * BF_REDIS_STEP bytes */
+    enum { STEPS = 8 };
     bf_conn *l = r->conn;
     const uint32_t mark = bf_random();
     long long done = 2;
@@ -80,7 +86,8 @@ static int adopt(bf_redis *r, const bf_params *d, bf_error *err)
     return 1;
 }
 
-/* Opens another system's bitmap: no companion hash, no mark; the string is never lengthened. */
+/* Opens another system's bitmap, which has no companion hash and no mark. Never lengthens the
+ * string. */
 static int attach_foreign(
     bf_redis *r, const bf_spec *spec, bf_params *d, long long bytes, bf_error *err)
 {
@@ -110,7 +117,8 @@ static int attach_foreign(
     return 1;
 }
 
-/* The other system began a new bitmap after the adopted one was lost: adopts it again. */
+/* Called if the adopted bitmap was lost and the other system has started a new one. Adopts the
+ * new bitmap. */
 static int adopt_again(
     bf_redis *r, const bf_spec *spec, const bf_params *d, long long bytes, bf_error *err)
 {
@@ -120,22 +128,23 @@ static int adopt_again(
 }
 
 /* ---- Redisson ----
- * Redisson 3.45.1 keeps the bits in K, created by the first add, and {K}:config, a hash of
+ * Redisson 3.45.1 has the bits in K, which the first add creates, and the parameters in the hash
+ * {K}:config:
  *   size   hashIterations   expectedInsertions   falseProbability
- * It is written as Redisson writes it, so either side can create the filter and both can use it.
- * There is no mark: every trip asks for size and hashIterations, as Redisson's own scripts do,
- * which shows that the filter was deleted or has other parameters.  The loss of K alone, or an
- * equal filter in its place, cannot be detected. */
+ * This library writes the hash as Redisson does, so either side can create the filter and both can
+ * use it.  There is no mark.  Instead every round trip reads size and hashIterations, as Redisson's
+ * own scripts do.  That shows if the filter was deleted or has other parameters.  It cannot show
+ * that K alone was lost, or that an equal filter has replaced the filter. */
 enum { REAL = 48 }; /* a double as text, with NUL */
 
 bool bf_is_redisson(const char *scheme) { return scheme && !strcmp(scheme, "redisson"); }
 
-/* ---- reading ---- */
+/* ---- reading Redisson's hash ---- */
 static int redisson_read(const bf_redis *r, bf_params *d, bf_error *err)
 {
     const bf_redis_reply *from = &r->conn->reply;
     uint64_t k, n;
-    bf_find_scheme(d, "redisson", NULL, NULL); /* cannot fail: the table has this row */
+    bf_find_scheme(d, "redisson", NULL, NULL); /* cannot fail, because the table has this row */
     d->g = (bf_geometry){ .shards = 1 };
     if (!bf_redis_whole_number(
             from, bf_redis_field(from, "size"), 10, 1, d->scheme->m_max, &d->g.m) ||
@@ -164,15 +173,15 @@ static void redisson_place(bf_redis *r, const bf_params *d)
     r->mark = BF_REDISSON_SAME;
 }
 
-/* ---- making ---- */
-/* Formats p as Java's Double.toString: the shortest digits that read back as p, below 0.001
- * as 1.0E-4. */
+/* ---- creating a filter of Redisson ---- */
+/* Formats p like Java's Double.toString: the shortest digits that give p when read; below 0.001
+ * like 1.0E-4. */
 static void as_java(char out[REAL], double p)
 {
     char e[REAL], *power;
     int places = 0;
     bf_print(e, sizeof e, "%.0e", p);
-    /* 16 digits are always enough */
+    /* 16 digits are always sufficient */
     while (bf_real(e, NULL) != p) bf_print(e, sizeof e, "%.*e", ++places, p);
     power = strchr(e, 'e');
     *power++ = 0;
@@ -200,7 +209,7 @@ int bf_redisson_make(bf_redis *r, const bf_params *d, bf_error *err)
     return made != 0;
 }
 
-/* ---- opening ---- */
+/* ---- opening a key ---- */
 static int name_key(bf_redis *r, bf_error *err)
 {
     const char *key = r->conn->url.key;
@@ -215,7 +224,7 @@ static int name_key(bf_redis *r, bf_error *err)
 bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err)
 {
     bf_redis *r = s->impl;
-    if (r) return r; /* this opening has tried before */
+    if (r) return r; /* an earlier try of the same opening created r */
     s->impl = r = calloc(1, sizeof *r);
     if (!r || !(r->conn = calloc(1, sizeof *r->conn))) {
         bf_fail(err, BF_ENOMEM, "out of memory");
@@ -223,8 +232,8 @@ bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err)
     }
     r->whole = r;
     if (bf_conn_open(r->conn, spec, err) < 0 || name_key(r, err) < 0) return NULL;
-    r->conn->one_slot =
-        r->conn->client->cluster && spec->wait_replicas; /* WAIT is answered by one node only */
+    /* a cluster answers WAIT for one node only, so all keys must be in one slot */
+    r->conn->one_slot = r->conn->client->cluster && spec->wait_replicas;
     r->shards = 1;
     r->wait_replicas = spec->wait_replicas;
     r->caches = spec->cache;
@@ -233,8 +242,8 @@ bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err)
     return r;
 }
 
-/* Requests K:meta, the length of K and its end.  The mark is read last: if it is the one that
- * K:meta has, all replies belong to the same bits. */
+/* Appends commands that read K:meta, the length of K and its last bytes. The mark is read last:
+ * if K:meta has the same mark, all replies belong to the same bits. */
 static void put_look(bf_redis *r)
 {
     bf_conn *l = r->conn;
@@ -244,7 +253,7 @@ static void put_look(bf_redis *r)
     bf_conn_command(l, "GETRANGE %s -4 -1", r->key);
 }
 
-/* Takes these three replies; l->reply keeps the first. */
+/* Reads these three replies. Afterwards conn->reply is the first of them. */
 static int take_look(bf_redis *r, bf_redis_key_snapshot *s, bf_error *err)
 {
     size_t len;
@@ -265,8 +274,8 @@ static int take_look(bf_redis *r, bf_redis_key_snapshot *s, bf_error *err)
     return bf_fail(err, BF_EIO, "%s: unexpected reply to STRLEN", r->label);
 }
 
-/* A companion hash may have been created after it was read as missing.  The bits have none if they
- * are the same before and after a second read of it. */
+/* Reads again if there is no companion hash, because another process may create one at the same
+ * time. There is none if the bits have not changed when the hash is missing for the second time. */
 int bf_redis_read_key(bf_redis *r, bf_redis_key_snapshot *s, bf_error *err)
 {
     bf_redis_key_snapshot before = { .bytes = -1 };
@@ -282,8 +291,8 @@ int bf_redis_read_key(bf_redis *r, bf_redis_key_snapshot *s, bf_error *err)
     return bf_fail(err, BF_EIO, "%s changes too fast to be opened", r->label);
 }
 
-/* Opens a filter of Redisson; returns 0 if there is none.  Bits without Redisson's hash are opened
- * like any others: they may be another system's, or a filter of ours. */
+/* Opens a filter of Redisson. Returns 0 if there is none. Bits without Redisson's hash are
+ * opened like all other bits: they may be another system's, or a filter of ours. */
 static int attach_redisson(bf_redis *r, const bf_spec *spec, bf_params *d, bf_error *err)
 {
     bf_redis_key_snapshot s;
@@ -307,7 +316,7 @@ static int fail_part_lost(bf_redis *r, const char *why, bf_error *err)
     return bf_fail(err, BF_EIO, "%s is lost: %s; delete the key, create it again", r->label, why);
 }
 
-/* Takes over the companion hash's content, or that there is none. */
+/* Copies the content of the companion hash into r; m is zero if there is no hash. */
 static void take_meta(bf_redis *r, const bf_redis_meta *m)
 {
     if (m->desc.g.m && !m->desc.kind) bf_redis_set_params(r, &m->desc);
@@ -340,7 +349,8 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_params *d, bool *stu
     if (there && s.bytes && !has_id(r, &m))
         return fail_part_lost(r, "the key is left over from another filter of that name", err);
     *d = m.desc;
-    /* a part that is opened again keeps its mark: with the mark 0 its loss would go unnoticed */
+    /* A part that is opened again keeps its mark: with the mark 0 its loss could not be
+     * detected. */
     if (there || !bf_redis_is_part(r)) take_meta(r, &m);
     if (d->kind) { /* scalable.c and window.c open the parts */
         r->missing = false;
@@ -361,8 +371,9 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_params *d, bool *stu
         return there ? bf_redis_fail_lost(r, err)
                      : bf_fail(err, BF_ENOENT, "%s does not exist", r->label);
     }
-    if (!there) { /* another system's bits; or what an add of another system left of a filter that
-                     was just deleted; or a bitmap that another process is adopting */
+    /* The bits are another system's; or an add of another system has left them after the filter
+     * was deleted; or another process is adopting them. */
+    if (!there) {
         rc = attach_foreign(r, spec, d, s.bytes, err);
         *stub = rc == BF_EFORMAT || rc == BF_EMISMATCH || (spec->adopt && rc == 0);
         return rc;
@@ -378,8 +389,8 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_params *d, bool *stu
         r->label, s.bytes);
 }
 
-/* A filter that was just deleted may leave a short string for a moment, and the key may change
- * between the two round trips: reads again before it is an error. */
+/* A deleted filter may leave a short string for a moment, and the key may change between two
+ * round trips. In both cases reads again before it returns an error. */
 int bf_redis_attach_key(bf_redis *r, const bf_spec *spec, bf_params *d, bf_error *err)
 {
     bool stub = false;
@@ -397,7 +408,7 @@ int bf_redis_attach_key(bf_redis *r, const bf_spec *spec, bf_params *d, bf_error
     return rc;
 }
 
-/* ---- several at once ---- */
+/* ---- several keys in one round trip ---- */
 /* Reads n parts in one round trip. If r is NULL, reads the filter's n shards: in one round trip, or
  * in one per shard if all keys of a round trip must be in one slot (one_slot). Calls take for each
  * key until take returns false; its snapshot is NULL if the key could not be read. */

@@ -1,28 +1,34 @@
-/* parts.c - a batch over the parts of a growing or forgetting filter: all of them in one trip.
+/* parts.c - a batch over all parts of a growing or forgetting filter, in one round trip.
  *
+<<<<<<< HEAD
  *   ask   tests of every part, and adds to one of them: the commands of batch.c, a group a part
  *   put   EVAL script K...        KEYS_A_SCRIPT keys: a key goes into the newest part, unless some
  *                                 part has it or the newest has no room; of counters, where a key
  *                                 is added, removed or counted
+=======
+ *   ask   tests in every part and adds to one part: the commands of batch.c, one request per part
+ *   put   EVAL script K...   for KEYS_A_SCRIPT keys: adds a key to the newest part, unless a part
+ *                            contains the key or the newest part is full
+>>>>>>> main
  *
- * The script looks at the marks of all parts and at K:meta first and does nothing where one is
- * another: so a key never goes into a part that another follows by now, a lost part takes nothing,
- * and nor does a filter that lost K:meta, whose parts the next constructor deletes. */
+ * The script first checks the marks of all parts and the id in K:meta. If one differs it changes
+ * nothing. So a key is never added to a part after which another part was appended, to a lost
+ * part, or to a filter that lost K:meta (then the next creation deletes its parts). */
 #include "parts/parts.h"
 #include "redis/redis.h"
 
 enum { POSITIONS = 1 << 18, KEYS_A_SCRIPT = 100, SCRIPT_POSITIONS = 12000 };
 
-enum { PLACE = 11 }; /* bytes of a position in the argument of bf_script_put */
+enum { PLACE = 11 }; /* bytes per position in the argument of bf_script_put */
 
-/* ---- keys of a span under every name ---- */
+/* ---- the keys of a span, with their positions in every part ---- */
 typedef struct {
     bf_part *const *part;
     unsigned n, k;
-    size_t nkeys, most; /* keys to send; how many the newest part has room for */
+    size_t nkeys, most; /* number of keys to send; number of keys for which there is space */
     uint64_t *pos;      /* positions in part i begin at i * most * k */
     bf_redis_request *g;
-    uint16_t *from; /* the index in the span of each key */
+    uint16_t *from; /* for each key, its index in the span */
     uint8_t *present;
     bf_span *span;
     bool moved; /* a script found another mark */
@@ -34,8 +40,8 @@ static uint64_t *pos_of(const batch *b, unsigned part, size_t key)
     return b->pos + (part * b->most + key) * b->k;
 }
 
-/* Takes the next `most` keys of the span and their positions in every part; leaves out keys that
- * are known to be present. */
+/* Prepares the next `most` keys of the span: computes their positions in every part. Leaves out
+ * keys that the cache shows to be present in one of the first `known_parts` parts. */
 static int prepare_batch(
     bf_filter *f, batch *b, size_t first, size_t most, unsigned known_parts, bf_error *err)
 {
@@ -81,15 +87,15 @@ static void make_requests(batch *b, int first_op)
             .pending = true };
 }
 
-/* Number of keys of the span in the next round trip. */
+/* Returns the number of keys of the span in the next round trip. */
 static size_t keys_per_trip(const batch *b, size_t left)
 {
     const size_t most = POSITIONS / b->n / b->k;
     return most < 1 ? 1 : left < most ? left : most;
 }
 
-/* Locks the connection and returns the filter.  A doubt that is left was already reported by a call
- * that neither adds nor tests. */
+/* Locks the connection and returns the filter. If `doubt` is still set, a call that neither adds
+ * nor tests has already reported it. */
 static bf_redis *lock_filter(bf_filter *f)
 {
     bf_redis *whole = bf_redis_whole(f);
@@ -99,7 +105,7 @@ static bf_redis *lock_filter(bf_filter *f)
     return whole;
 }
 
-/* After a successful round trip, the next loss is reported again. */
+/* After a successful round trip, a later loss is reported again. */
 static void unlock_filter(bf_redis *whole, int rc)
 {
     if (rc == 0 && bf_flag_get(&whole->loss_reported)) bf_flag_clear(&whole->loss_reported);
@@ -119,7 +125,7 @@ int bf_redis_parts_explain(bf_filter *f, int rc, bf_error *err)
     return more < 0 ? more : whole->filter_id != id ? 0 : rc;
 }
 
-/* ---- asking ---- */
+/* ---- ask: tests, and adds to one part ---- */
 static int ask_trip(bf_filter *f, batch *b, bool add, bf_error *err)
 {
     bf_redis *whole = bf_redis_whole(f);
@@ -161,6 +167,7 @@ int64_t bf_redis_parts_ask(
     return hits;
 }
 
+<<<<<<< HEAD
 /* ---- putting: adding; or of counters removing and counting ---- */
 static const char *const ops[] = {
     [BF_OP_ADD] = "add", [BF_OP_REMOVE] = "remove", [BF_OP_COUNT] = "count"
@@ -176,6 +183,9 @@ static void put_positions(const bf_filter *f, char *at, const uint64_t *pos, uns
     for (unsigned j = 0; j < k; j++, at += PLACE) bf_redis_digits(at, own[j]);
 }
 
+=======
+/* ---- put: adds to the newest part ---- */
+>>>>>>> main
 static void put_script_of(const bf_filter *f, const batch *b, size_t first, size_t c, uint64_t most)
 {
     bf_conn *l = bf_redis_whole(f)->conn;
@@ -209,7 +219,7 @@ static size_t keys_per_script(const batch *b, size_t first)
     return b->nkeys - first < c ? b->nkeys - first : c;
 }
 
-/* Takes the reply to the script with c keys, beginning with `first`. */
+/* Reads the reply to the script with the c keys from `first` on. */
 static int take_put(bf_filter *f, batch *b, size_t first, size_t c, bf_error *err)
 {
     bf_redis *whole = bf_redis_whole(f), *newest = bf_redis_of(b->part[b->n - 1]);
@@ -283,7 +293,7 @@ static void forget_removed(const batch *b)
             bf_redis_cache_unlearn(bf_redis_of(b->part[i]), pos_of(b, i, j), b->k);
 }
 
-/* Called if a mark differs: finds out which one, and what became of its part. */
+/* Called if a mark differs. Finds out which mark, and what happened to its part. */
 static int check_marks_of_parts(const batch *b, bf_error *err)
 {
     int rc = 0;
@@ -303,9 +313,14 @@ int bf_redis_parts_put(
     batch b = { .part = parts, .n = n, .k = parts[0]->bitmap.g.k, .span = s };
     bf_redis *whole = lock_filter(f);
     memset(s->present, 0, s->n);
+<<<<<<< HEAD
     const size_t c = keys_per_trip(&b, s->n); /* the caller sends the other keys later */
     const bool may_know = whole->caches && !whole->wait_replicas && !f->desc.g.counting;
     int rc = prepare_batch(f, &b, 0, c, may_know ? n : 0, err);
+=======
+    const size_t c = keys_per_trip(&b, s->n); /* the caller sends the other keys in a later call */
+    int rc = prepare_batch(f, &b, 0, c, whole->wait_replicas || !whole->caches ? 0 : n, err);
+>>>>>>> main
     if (rc == 0 && b.nkeys) {
         forget_removed(&b);
         rc = put_trip(f, &b, most, err);

@@ -1,10 +1,11 @@
-/* resp.c - the protocol of Redis (RESP2 and RESP3), both ways: takes replies, which a client
- * puts one value at a time or feeds as bytes, and splits commands into arguments for clients that
- * need those.  The values of all replies are in one array and their texts in one buffer, so there
- * is no allocation per value.  The server is not trusted: a reply larger than its command allows is
- * refused before memory is allocated for it.  Knows neither sockets nor what replies mean.
+/* resp.c - the protocol of Redis (RESP2 and RESP3). Parses replies, which a client passes value
+ * by value or as bytes, and splits commands into arguments for clients that need arguments. The
+ * values of all replies are in one array and their texts in one buffer, so there is no
+ * allocation per value. The server is not trusted: a reply that is larger than its command
+ * allows is refused before memory is allocated for it. Knows neither sockets nor what replies
+ * mean.
  *
- *   reply i = leaves[from, from + n) of one flat array, in whatever order they came */
+ *   reply i = leaves[from, from + n) of one array, in order of arrival */
 #include "redis/connection.h"
 #include <ctype.h>
 #include <errno.h>
@@ -13,7 +14,7 @@
 
 enum { HEADS_MOST = 8, DROPPED_MOST = 1 << 16, REST_KEPT = 1 << 20, HEAD = 64 };
 
-/* ---- replies as they are kept ---- */
+/* ---- reading stored replies ---- */
 void bf_replies_free(bf_redis_replies *r)
 {
     free(r->leaves.at);
@@ -70,7 +71,7 @@ int64_t bf_reply_number(const bf_redis_reply *r, size_t i, int base)
     return *end ? INT64_MIN : v;
 }
 
-/* "ERR unknown command `AUTH`, with args beginning with: ..." is cut off at the comma. */
+/* Cuts "ERR unknown command `AUTH`, with args beginning with: ..." before "with args". */
 void bf_reply_clean(char *text)
 {
     char *args = strstr(text, "with args");
@@ -81,7 +82,7 @@ void bf_reply_clean(char *text)
 
 bool bf_reply_error(const bf_redis_reply *r, char *text, size_t cap)
 {
-    size_t i = 0; /* in EXEC an error may be a later leaf */
+    size_t i = 0; /* in a reply to EXEC the error may be in a later leaf */
     while (i < r->n && r->leaves[i].type != BF_LEAF_ERROR) i++;
     if (i == r->n) return false;
     size_t len = r->leaves[i].len < cap - 1 ? r->leaves[i].len : cap - 1;
@@ -91,7 +92,7 @@ bool bf_reply_error(const bf_redis_reply *r, char *text, size_t cap)
     return true;
 }
 
-/* ---- replies in, piece by piece ---- */
+/* ---- receiving replies value by value ---- */
 static void begin_reply(bf_reply_sink *s)
 {
     s->open = s->got->size;
@@ -119,7 +120,7 @@ static void end_reply(bf_reply_sink *s)
             (bf_reply_range){ s->open.leaves, got->size.leaves - s->open.leaves, true };
     else {
         s->too_many |= place != BF_NO_REPLY;
-        got->size = s->open; /* an unexpected reply is not kept */
+        got->size = s->open; /* an unexpected reply is not stored */
         got->too_much |= ++s->dropped > DROPPED_MOST;
     }
     begin_reply(s);
@@ -139,7 +140,7 @@ void bf_reply_expect(bf_reply_sink *s, const bf_redis_range *ranges, size_t n)
     begin_reply(s);
 }
 
-/* text: bytes to copy, or NULL */
+/* text: the bytes to copy, or NULL */
 static void put_leaf(bf_reply_sink *s, int type, long long value, const void *text, size_t len)
 {
     bf_redis_replies *got = s->got;
@@ -208,7 +209,7 @@ void bf_reply_fault(bf_reply_sink *s, int sys_errno, const void *text, size_t le
     bf_reply_clean(s->fault);
 }
 
-/* ---- replies in, as bytes ---- */
+/* ---- receiving replies as bytes ---- */
 static bool parse_integer(const char *at, const char *end, long long *v)
 {
     bool minus = at < end && *at == '-';
@@ -223,8 +224,8 @@ static bool parse_integer(const char *at, const char *end, long long *v)
     return true;
 }
 
-/* Parses one leaf or array header.  Returns its length, 0 if it is incomplete, or -1 if it is not
- * RESP or too large. */
+/* Parses one leaf or array header. Returns its length, 0 if it is incomplete, or -1 if it is not
+ * RESP or is too large. */
 static ptrdiff_t parse_value(bf_reply_sink *s, const char *at, const char *end)
 {
     bf_redis_replies *got = s->got;
@@ -309,7 +310,7 @@ int64_t bf_reply_feed(bf_reply_sink *s, const void *bytes, size_t len)
     return s->too_many || unasked ? BF_EFORMAT : s->came;
 }
 
-/* ---- commands out ---- */
+/* ---- splitting commands into arguments ---- */
 static bool parse_header(bf_commands *c, char kind, size_t *n)
 {
     const char *line =
@@ -340,7 +341,7 @@ bool bf_command_arg(bf_commands *c, bf_key *arg)
     return true;
 }
 
-/* ---- an exchange ---- */
+/* ---- beginning and end of an exchange ---- */
 bool bf_sink_begin(
     bf_reply_sink *s, bf_redis_replies *got, size_t commands, size_t values, size_t bytes)
 {

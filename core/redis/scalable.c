@@ -1,14 +1,14 @@
-/* scalable.c - parts of a growing filter in Redis: part i is the string {K}:p<i> with its mark and
- * its companion hash, as a fixed filter has them.  K:meta has what the whole is and how many parts
- * there are; K itself is not used.
+/* scalable.c - parts of a growing filter in Redis. Part i is the string {K}:p<i> with a mark and
+ * a companion hash, stored like a fixed filter. K:meta has the parameters of the filter and the
+ * number of parts; K itself is not used.
  *
- * One script appends a part and gives the part before it a new mark.  Every trip to a part reads
- * its mark last.  So a handle that finds the known mark in the newest part that it knows has seen
- * that there was no later part; a handle that finds another mark reads K:meta and asks the new
- * parts before it answers "absent" or "new".
+ * One script appends a part and gives the part before it a new mark. Every round trip to a part
+ * reads the mark of the part last. If a handle finds the known mark in the newest part that it
+ * knows, there was no later part at that time. If it finds another mark, it reads K:meta and
+ * tests the new parts before it answers "absent" or "new".
  *
- * The number of keys in a part is counted in its companion hash, by the script that adds: parts.c.
- */
+ * The companion hash of a part counts the keys in the part; the script that adds keys updates it
+ * (parts.c). */
 #include "redis/redis.h"
 
 /* ---- opening ---- */
@@ -31,7 +31,7 @@ static int attach_parts(bf_filter *f, unsigned parts, bf_error *err)
     return rc;
 }
 
-/* Reads the number of parts, from the filter of that name if it was re-created. */
+/* Reads the number of parts. If the filter was re-created, follows the new one. */
 static int read_count(bf_filter *f, bool opening, int64_t *parts, bf_error *err)
 {
     bf_redis *whole = bf_redis_whole(f);
@@ -52,14 +52,14 @@ static int read_count(bf_filter *f, bool opening, int64_t *parts, bf_error *err)
     return *parts <= BF_PARTS_MAX ? 0 : bf_redis_fail_field(whole, "parts", err);
 }
 
-/* Opens new parts.  The newest part's mark is then known to have no part after it, because K:meta
- * was read after the mark. */
+/* Opens new parts. Afterwards it is known that no part follows the newest part while that part
+ * has its present mark, because K:meta was read after the mark. */
 static int refresh(bf_filter *f, bf_error *err)
 {
     bf_redis *whole = bf_redis_whole(f);
     if (f->desc.kind == BF_WINDOW) return bf_redis_window_ring(f, err);
     const bool opening = f->count == 0;
-    for (int tries = 0;;) { /* each try finds more parts, at most BF_PARTS_MAX */
+    for (int tries = 0;;) { /* each try finds more parts, and there are at most BF_PARTS_MAX */
         const uint32_t mark = f->count ? bf_redis_mark_of(f->part[f->count - 1]) : 0;
         int64_t parts;
         int rc = read_count(f, opening, &parts, err);
@@ -69,7 +69,7 @@ static int refresh(bf_filter *f, bf_error *err)
             return 0;
         }
         if ((rc = attach_parts(f, (unsigned)parts, err)) == 0) continue;
-        BF_REDIS_LOCK(whole); /* was the filter re-created between the two reads? */
+        BF_REDIS_LOCK(whole); /* tries again if the filter was re-created between the two reads */
         if (!bf_redis_has_other_id(whole) || tries++ == BF_REDIS_TRIES) return rc;
     }
 }
@@ -81,7 +81,7 @@ static bool has_new_parts(const bf_filter *f)
     return bf_redis_mark_of(p) != p->last_mark;
 }
 
-/* ---- a new part ---- */
+/* ---- appending a part ---- */
 static int append_part(bf_filter *f, const bf_params *part, bf_error *err)
 {
     bf_params d = *part;
@@ -104,7 +104,7 @@ static int append_part(bf_filter *f, const bf_params *part, bf_error *err)
         rc = bf_redis_cache_new(bf_redis_of(p), err);
         return rc < 0 ? rc : join(f, p);
     }
-    if (rc == 2) { /* cleared or lost meanwhile: the next round trip tells which */
+    if (rc == 2) { /* the newest part was cleared or lost; a round trip shows which of the two */
         bf_store *s = &f->part[f->count - 1]->bitmap.store;
         uint64_t ones;
         rc = s->ops->count(s, &ones, NULL, err);
@@ -112,7 +112,7 @@ static int append_part(bf_filter *f, const bf_params *part, bf_error *err)
     return rc < 0 ? rc : f->count ? refresh(f, err) : 0;
 }
 
-/* Returns 0 if another process has created it. */
+/* Returns 1 if created, 0 if another process created it first. */
 static int create_filter(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_error *err)
 {
     bf_params part;
@@ -132,7 +132,7 @@ static bool can_recreate(bf_filter *f)
     return f->variant->grows && whole->missing && whole->filter_id;
 }
 
-/* ---- expire: the parts, then K:meta; delete: K:meta, then the parts ---- */
+/* ---- expiring (first the parts, then K:meta) and deleting (first K:meta, then the parts) ---- */
 static int expire_filter(bf_filter *f, double seconds, bf_error *err)
 {
     if (f->desc.kind == BF_WINDOW)
@@ -151,7 +151,7 @@ static int expire_filter(bf_filter *f, double seconds, bf_error *err)
     return bf_redis_run_meta(whole, command, ms, err);
 }
 
-/* Deletes every part; a lost part is not an error.  Returns the first error. */
+/* Deletes every part. A lost part is not an error. Returns the first error. */
 static int remove_parts(bf_filter *f, bf_error *err)
 {
     int first = 0;

@@ -1,13 +1,13 @@
-/* scripts.c - the Lua scripts.  Knows what K and K:meta contain; other files send the scripts and
- * read their replies.  A script returns 0 and changes nothing if a name is not in the state that
- * its caller saw. */
+/* scripts.c - the Lua scripts. Knows the contents of K and K:meta. Other files send the scripts
+ * and read their replies. A script returns 0 and changes nothing if a key is not in the state
+ * that its caller has seen. */
 #include "redis/redis.h"
 
 /* clang-format off */
 
-/* KEYS[1] K, KEYS[2] K:meta, ARGV[1] the mark's offset, ARGV[2] the mark that the caller knows.
- * Sets m to the present mark (8 hex digits), and live: is it the known one?  A mark that has no
- * room after the bits (apart) is in K:meta only. */
+/* KEYS[1] is K, KEYS[2] is K:meta; ARGV[1] is the mark's offset, ARGV[2] the mark that the
+ * caller knows. Sets m to the present mark (8 hex digits), and live to true if m is the known
+ * mark. If there is no space for the mark after the bits (apart), only K:meta has the mark. */
 #define LIVE                                                                                       \
     "local at = tonumber(ARGV[1])\n"                                                               \
     "local apart, m = at > 536870904, '00000000'\n"                                                \
@@ -18,11 +18,12 @@
     " if #b == 4 then m = string.format('%02x%02x%02x%02x', b:byte(1, 4)) end\n"                   \
     "end\n"                                                                                        \
     "local live = m ~= '00000000' and m == ARGV[2]\n"
-/* K:meta has that mark, so it belongs to these bits. */
+/* true if K:meta has that mark, so that it belongs to these bits */
 #define MINE "call('HGET', KEYS[2], 'mark') == m"
 
-/* Creates K and K:meta.  KEYS: K, K:meta, and the temporary key that becomes K, if any.  ARGV:
- * the mark of the lost filter whose K:meta was seen, or ''; then K:meta. */
+/* Creates K and K:meta. KEYS are K, K:meta and, if there is one, the temporary key that becomes
+ * K. ARGV[1] is '', or the mark in the K:meta of the lost filter that the caller has seen. The
+ * other ARGV are the fields of K:meta. */
 const char bf_script_create[] =
     "local lost = call('EXISTS', KEYS[2]) == 0 or call('HGET', KEYS[2], 'mark') == ARGV[1]\n"
     "if call('EXISTS', KEYS[1]) == 1 or not lost then\n"
@@ -37,9 +38,11 @@ const char bf_script_create[] =
     "call('HSET', KEYS[2], unpack(ARGV, 2))\n"
     "return 1";
 
-/* Combines an uploaded bitmap with K. KEYS[3] the temporary key; ARGV[3] its mark in hex,
- * ARGV[4] as bytes, ARGV[5] OR, AND, or REPLACE.  Returns -1 if the temporary key was lost
- * and started again by a later command of the upload, which goes from the end to the beginning. */
+/* Combines an uploaded bitmap with K. KEYS[3] is the temporary key; ARGV[3] is its mark in hex,
+ * ARGV[4] the same as bytes; ARGV[5] is OR, AND or REPLACE. Returns 1; 0 if K does not have the
+ * mark ARGV[2]; -1 if the temporary key is incomplete: it was lost during the upload, and a
+ * later command created it again. An upload goes from the end to the beginning, so such a key
+ * has no mark at its end. */
 const char bf_script_exchange[] =
     LIVE "if not live then return 0 end\n"
          "local complete = apart and call('STRLEN', KEYS[3]) == at or\n"
@@ -64,8 +67,9 @@ const char bf_script_exchange[] =
          "if ttl > 0 then call('PEXPIRE', KEYS[1], ttl) end\n"
          "return 1";
 
-/* Runs a command on K and K:meta: ARGV[3] its name, ARGV[4] its argument, if any.  With one key:
- * on the K:meta of a filter with several keys, if its born is ARGV[2]. */
+/* Runs a command on K and K:meta. ARGV[3] is the command's name, ARGV[4] its argument, if there
+ * is one. With one key, runs the command on the K:meta of a filter with several keys, if its
+ * field born is ARGV[2]. */
 const char bf_script_care[] = "if #KEYS == 1 then\n"
                               " if call('HGET', KEYS[1], 'born') ~= ARGV[2] then return 0 end\n"
                               "else\n"
@@ -75,12 +79,14 @@ const char bf_script_care[] = "if #KEYS == 1 then\n"
                               "call(ARGV[3], KEYS[1], unpack(ARGV, 4))\n"
                               "return 1";
 
-/* Renames a complete part.  KEYS: the newest part and its hash (or K and K:meta if there is
- * none), the temporary name, the new part and its hash, K:meta.  ARGV[1] and ARGV[2] as above,
- * for the newest part; ARGV[3] its new mark as bytes, ARGV[4] in hex. meta: the new part's hash;
- * meta[2] is its owner, meta[4] its filter.  The name must be free, or have a part of this
- * filter or of one that had the same K:meta before. again: a lost filter is re-created and
- * K:meta exists: a string of the part's length is a part that lost its hash. */
+/* Gives a complete part its name. KEYS are: the newest part and its hash (or K and K:meta if
+ * there is no part), the temporary key, the new part and its hash, K:meta. ARGV[1] and ARGV[2]
+ * are the offset and the known mark of the newest part; ARGV[3] is its new mark as bytes,
+ * ARGV[4] the same in hex. The variable meta has the fields of the new part's hash: meta[2] is
+ * the owner, meta[4] the field filter. The name must be free, or belong to a part of this filter
+ * or of an earlier filter with the same K:meta. The variable again is true if a lost filter is
+ * re-created and K:meta exists; then a string of the part's length is a part that has lost its
+ * hash. */
 #define FAIL                                                                                       \
     "local function fail(v)\n"                                                                     \
     " call('DEL', KEYS[3])\n"                                                                      \
@@ -103,11 +109,11 @@ const char bf_script_care[] = "if #KEYS == 1 then\n"
     "call('DEL', KEYS[5])\n"                                                                       \
     "call('HSET', KEYS[5], unpack(meta))\n"
 
-/* Appends a part to a growing filter.  ARGV[5] the part's index, ARGV[6] the number of arguments
- * for K:meta that follow (only with the first part), then those for the part's hash.  With the
- * first part, ARGV[2] is the born of the lost filter that it replaces, or ''; KEYS[7] and on are
- * later parts and their hashes: those of the lost filter are deleted.  Returns 2 if the newest
- * part has another mark. */
+/* Appends a part to a growing filter. ARGV[5] is the part's index. ARGV[6] is the number of the
+ * following arguments that are for K:meta (0 unless it is the first part); the arguments after
+ * these are for the part's hash. For the first part, ARGV[2] is the field born of the lost
+ * filter that it replaces, or ''; KEYS[7] and later are further parts and their hashes: those of
+ * the lost filter are deleted. Returns 2 if the newest part has another mark. */
 const char bf_script_append[] = FAIL
     "local n, again = tonumber(ARGV[5]), false\n"
     "meta = {unpack(ARGV, 7 + ARGV[6])}\n"
@@ -136,9 +142,10 @@ const char bf_script_append[] = FAIL
     "call('HSET', KEYS[6], 'parts', n + 1)\n"
     "return 1";
 
-/* Creates the part of an epoch.  ARGV[2] born of K:meta, ARGV[5] the epoch, ARGV[6] its time to
- * live in ms, ARGV[7] the oldest living epoch, ARGV[8] the newest epoch that exists, or ''; then
- * the part's hash.  Returns 2 if K:meta is gone. */
+/* Creates the part of an epoch. ARGV[2] is the field born of K:meta, ARGV[5] the epoch, ARGV[6]
+ * the part's time to live in ms, ARGV[7] the oldest living epoch, ARGV[8] the newest epoch that
+ * exists, or ''. The arguments after these are for the part's hash. Returns 2 if K:meta does not
+ * exist. */
 const char bf_script_turn[] =
     FAIL "if call('EXISTS', KEYS[6]) == 0 then return fail(2) end\n"
          "if call('HGET', KEYS[6], 'born') ~= ARGV[2] then return fail(0) end\n"
@@ -165,6 +172,7 @@ const char bf_script_turn[] =
          "call('HSET', KEYS[6], 'e'..ARGV[5], '1')\n"
          "return 1";
 
+<<<<<<< HEAD
 /* Adds keys to a growing filter.  KEYS: the parts, the newest last, its hash, K:meta.  ARGV: k;
  * the most keys of the newest part, and its number of keys as the caller knows it; born of the
  * filter; then for each part the mark's offset, the mark as bytes, and k positions for each key,
@@ -186,6 +194,30 @@ const char bf_script_turn[] =
     " at = at + 3\n"                                                                               \
     "end\n"                                                                                        \
     "if other then return marks end\n"                                                             \
+=======
+/* Adds keys to a growing filter. KEYS are: the parts (the newest last), the newest part's hash,
+ * K:meta. ARGV[1] is k; ARGV[2] the maximum number of keys in the newest part; ARGV[3] its
+ * number of keys that the caller knows; ARGV[4] the field born of the filter. Then follow for
+ * each part: the mark's offset, the mark as bytes, and k positions for each key (decimal, 11
+ * bytes each, ending with NUL; an argument per position would take Redis more time). Returns the
+ * number of keys in the newest part and, for each key, the number of a part that contains it, or
+ * 0 if it was absent and is added now, or -2 if it is absent and there is no space. Returns -1
+ * and the marks of all parts if a mark differs; -3 if K:meta differs. */
+const char bf_script_put[] =
+    "local KEYS, ARGV, get = KEYS, ARGV, struct.unpack\n"
+    "local parts, k, most = #KEYS - 2, tonumber(ARGV[1]), tonumber(ARGV[2])\n"
+    "local whole = call('HMGET', KEYS[parts + 2], 'kind', 'born')\n"
+    "if whole[1] ~= 'grow' or whole[2] ~= ARGV[4] then return {-3} end\n"
+    "local at, pos, other, marks = 5, {}, false, {-1}\n"
+    "for i = 1, parts do\n"
+    " local mark = call('GETRANGE', KEYS[i], ARGV[at], ARGV[at] + 3)\n"
+    " other = other or mark ~= ARGV[at + 1]\n"
+    " marks[i + 1] = #mark == 4 and get('>I4', mark) or 0\n"
+    " pos[i] = ARGV[at + 2]\n"
+    " at = at + 3\n"
+    "end\n"
+    "if other then return marks end\n"
+>>>>>>> main
     "local meta, last, wide = KEYS[parts + 1], pos[parts], 11 * k\n"
 #define KEEP_KEYS                                                                                  \
     "if keys ~= had and call('HEXISTS', meta, 'format') == 1 then\n"                               \
@@ -280,11 +312,12 @@ const char bf_script_count[] = PARTS
     " end\n"
     "end\n" KEEP_KEYS;
 
-/* Adds keys to bits or counters.  ARGV[3] positions per key; ARGV[4] the positions as BITFIELD
- * takes them, NUL-terminated (an argument for each costs more); ARGV[5] '' for bits, else for
- * each position a byte, by which its counter rises.  Returns for each key 1 if all its cells
- * were above 0 before, else 0; or -1 and the present mark.  A BITFIELD has at most 1000
- * positions, because Lua can pass on some 8000 arguments. */
+/* Adds keys to bits or counters. ARGV[3] is the number of positions per key. ARGV[4] has the
+ * positions in the form that BITFIELD takes, each ending with NUL (an argument per position
+ * would take more time). ARGV[5] is '' for bits; for counters it has one byte per position, by
+ * which the counter is incremented. Returns for each key 1 if all its cells were above 0 before,
+ * else 0. Returns -1 and the present mark if the mark differs. A BITFIELD has at most 1000
+ * positions, because Lua can pass about 8000 arguments. */
 #define ADD                                                                                        \
     "if not live then return {-1, tonumber(m, 16)} end\n"                                          \
     "local get, k, pos, by = struct.unpack, tonumber(ARGV[3]), ARGV[4], ARGV[5]\n"                 \
@@ -327,21 +360,22 @@ const char bf_script_count[] = PARTS
 
 const char bf_script_add[] = LIVE ADD;
 
-/* The same for a bitmap of another system, which has no mark.  It must not have become a filter
+/* Adds keys to a bitmap of another system, which has no mark. Refuses if it has become a filter
  * of ours, except by adoption with the same m (ARGV[2]). */
 const char bf_script_add_foreign[] =
     "local m, own = '00000000', call('HMGET', KEYS[2], 'm', 'adopted')\n"
     "local live = not own[1] or own[1] == ARGV[2] and own[2] == '1'\n" ADD;
 
-/* The same for Redisson's bits: its hash must have size ARGV[1] and hashIterations ARGV[2]. */
+/* Adds keys to Redisson's bits. Its hash must have size ARGV[1] and hashIterations ARGV[2]. */
 const char bf_script_add_redisson[] =
     "local own = call('HMGET', KEYS[2], 'size', 'hashIterations')\n"
     "local live = own[1] == ARGV[1] and own[2] == ARGV[2]\n"
     "local m = own[1] and own[2] and '00000002' or '00000000'\n" ADD;
 
-/* Decrements counters.  ARGV as for adding; a byte of ARGV[5] is 1, or 0 if the key names the
- * counter once more.  Returns 1 or 0 for each key; or -1 and the present mark.  The function fields
- * builds BITFIELD commands of a thousand positions. */
+/* Removes keys: decrements their counters. ARGV as for adding; a byte of ARGV[5] is 1, or 0 for
+ * the repetition of a position. Returns 1 or 0 for each key, or -1 and the present mark.
+ * `fields` appends one operation to a BITFIELD command; `run` sends these commands, a thousand
+ * positions each. */
 const char bf_script_count_down[] =
     LIVE "if not live then return {-1, tonumber(m, 16)} end\n"
          "local function run(p, fields)\n"
@@ -381,10 +415,10 @@ const char bf_script_count_down[] =
          "end\n"
          "return out";
 
-/* Adopts a bitmap of another system.  ARGV[1] the mark's offset, ARGV[2] bytes of m, ARGV[3] the
- * most bytes that a step may add, ARGV[4] the mark that K:meta had, or '', ARGV[5] the mark as
- * bytes, then K:meta.  Returns 2 if the string was lengthened by a step and the script must run
- * again. */
+/* Adopts a bitmap of another system. ARGV[1] is the mark's offset, ARGV[2] the number of bytes
+ * of m, ARGV[3] the maximum number of bytes that one step adds, ARGV[4] the mark in K:meta or
+ * '', ARGV[5] the mark as bytes. The other arguments are for K:meta. Returns 2 if it has only
+ * lengthened the string by a step; then it must run again. */
 const char bf_script_adopt[] =
     "local at, bytes, n = tonumber(ARGV[1]), tonumber(ARGV[2]), call('STRLEN', KEYS[1])\n"
     "local apart = at > 536870904\n"

@@ -1,7 +1,7 @@
-/* socket.c - our own client, for URLs: one connection, a deadline for each exchange, and a new
- * connection after a fault.  Knows sockets, AUTH and SELECT; resp.c knows replies.  A connection
- * that may be out of step (after a time-out, invalid RESP, or a fault in the middle) is closed and
- * never read again. */
+/* socket.c - the client that a URL uses: one connection, a deadline for each exchange, and a new
+ * connection after a fault. Knows sockets, AUTH and SELECT; resp.c knows replies. After a
+ * time-out, invalid RESP or a fault in the middle, the next bytes on a connection may be the
+ * reply to an earlier command; so the connection is closed and never read again. */
 #include "base/system.h"
 #include "base/base.h"
 #include "redis/connection.h"
@@ -69,14 +69,14 @@ bool bf_socket_no_memory(bf_socket *s)
     return false;
 }
 
-/* ---- in and out ---- */
+/* ---- sending and receiving ---- */
 static void start_deadline(bf_socket *s)
 {
     s->got_bytes = false;
     s->deadline = now_ms() + (int64_t)(s->url->timeout * 1000);
 }
 
-/* MSG_NOSIGNAL: writing to a closed connection must be an error, not SIGPIPE. */
+/* With MSG_NOSIGNAL, a write to a closed connection is an error and does not raise SIGPIPE. */
 int bf_socket_out(bf_socket *s, const char *bytes, size_t len)
 {
     for (size_t done = 0; done < len;) {
@@ -94,8 +94,8 @@ int bf_socket_out(bf_socket *s, const char *bytes, size_t len)
     return 0;
 }
 
-/* The first read of an exchange without TLS blocks, limited by SO_RCVTIMEO.  All later reads, and
- * all reads with TLS, poll until the deadline. */
+/* Without TLS, the first read of an exchange blocks for at most SO_RCVTIMEO. All later reads,
+ * and all reads with TLS, poll until the deadline. */
 ssize_t bf_socket_in(bf_socket *s, void *bytes, size_t cap)
 {
     const bool watched = s->got_bytes || s->tls;
@@ -120,8 +120,8 @@ static bool transmit(bf_socket *s, const char *bytes, size_t len)
     return (s->tls ? bf_tls_out : bf_socket_out)(s, bytes, len) == 0 || bf_socket_broken(s, errno);
 }
 
-/* Feeds the sink until it has that many replies.  If the sink refuses what arrived, s->fault stays
- * empty. */
+/* Passes received bytes to the sink until it has `replies` replies. If the sink refuses the
+ * bytes, s->fault has no code. */
 static bool receive(bf_socket *s, bf_reply_sink *sink, size_t replies)
 {
     for (int64_t got = 0; got < (int64_t)replies;) {
@@ -150,7 +150,7 @@ static bool send_greeting(bf_socket *s)
         len += snprintf(text + len, cap - (size_t)len, "*2\r\n$6\r\nSELECT\r\n$%d\r\n%s\r\n",
             snprintf(db, sizeof db, "%u", s->url->db), db);
     const bool sent = transmit(s, text, (size_t)len);
-    for (volatile char *p = text; p < text + len; p++) *p = 0; /* the password */
+    for (volatile char *p = text; p < text + len; p++) *p = 0; /* wipes the password */
     free(text);
     return sent;
 }
@@ -180,12 +180,12 @@ static bool greet(bf_socket *s)
 /* ---- connecting ---- */
 static bool unreachable(bf_socket *s, int e)
 {
-    s->timed_out = e == ETIMEDOUT || e == EHOSTUNREACH; /* nothing answers at that address */
+    s->timed_out = e == ETIMEDOUT || e == EHOSTUNREACH; /* there is no reply from that address */
     bf_fail_sys(&s->fault, e, "reach", s->label);
     return false;
 }
 
-/* Waits for a connect() in progress; returns its errno. */
+/* Waits until connect() has finished; returns its errno. */
 static int wait_connected(int fd, int64_t until)
 {
     struct pollfd p = { .fd = fd, .events = POLLOUT };
@@ -225,8 +225,8 @@ static bool connect_to_path(bf_socket *s)
     return s->fd >= 0 || unreachable(s, errno);
 }
 
-/* A name may have several addresses of which the first does not answer, so each gets its share of
- * the remaining time.  The resolver has its own timeouts. */
+/* A name may have several addresses, and the first may not answer. So each address gets an equal
+ * share of the remaining time. The resolver has its own timeouts. */
 static bool connect_to_host(bf_socket *s)
 {
     const struct addrinfo wanted = { .ai_socktype = SOCK_STREAM };
@@ -246,7 +246,8 @@ static bool connect_to_host(bf_socket *s)
         const int64_t left = s->deadline - now_ms();
         s->fd =
             connect_to(a->ai_addr, a->ai_addrlen, s->deadline - left + (left > 0 ? left / n : 0));
-        if (s->fd < 0 && !e) e = errno; /* the resolver returns the best address first */
+        /* reports the first error, because the resolver returns the best address first */
+        if (s->fd < 0 && !e) e = errno;
     }
     freeaddrinfo(all);
     return s->fd >= 0 || unreachable(s, e);
@@ -274,9 +275,9 @@ static bool connect_(bf_socket *s)
 }
 
 /* ---- an exchange ---- */
-/* Returns true if the server closed the connection (restart, idle timeout), or sent bytes that no
- * command asked for, such as a reply twice: they would be taken for the next reply, and shift all
- * later ones. */
+/* Returns true if the server closed the connection (restart, idle timeout), or sent bytes that
+ * no command asked for, for example the same reply twice. Such bytes would be read as the reply
+ * to the next command. */
 static bool is_gone(const bf_socket *s)
 {
     char c;
@@ -295,7 +296,7 @@ static bool is_allowed(bf_socket *s)
     return false;
 }
 
-/* The parts are adjacent in memory. */
+/* The bytes of all requests are adjacent in memory. */
 static bool round_trip(bf_socket *s, const bf_redis_part *parts, size_t nparts, bf_reply_sink *sink)
 {
     size_t len = 0, commands = 0;
@@ -337,7 +338,7 @@ static int exchange(
     return done ? BF_CLIENT_ANSWERED : s->sent ? BF_CLIENT_LOST : BF_CLIENT_UNSENT;
 }
 
-/* ---- life ---- */
+/* ---- creating and freeing ---- */
 bf_socket *bf_socket_new(const bf_redis_url *url)
 {
     bf_socket *s = calloc(1, sizeof *s);
@@ -345,10 +346,11 @@ bf_socket *bf_socket_new(const bf_redis_url *url)
     s->client = (bf_redis_client){ .exchange = exchange, .ctx = s };
     s->url = url;
     s->fd = -1;
-    s->breaker = (bf_breaker){ .server =
-                                   bf_breaker_server(url->path ? url->path : url->host, url->port),
-        .retry_after = (int64_t)(url->retry_after * 1000),
-        .longest_call = (int64_t)(3 * 1000 * url->timeout) }; /* connecting, AUTH, the commands */
+    s->breaker =
+        (bf_breaker){ .server = bf_breaker_server(url->path ? url->path : url->host, url->port),
+            .retry_after = (int64_t)(url->retry_after * 1000),
+            /* for connecting, for AUTH and SELECT, and for the commands */
+            .longest_call = (int64_t)(3 * 1000 * url->timeout) };
     return s;
 }
 

@@ -1,11 +1,12 @@
-/* store.c - the operations of the home Redis, by URL or client.  Each locks the connection. open.c
- * opens filters, batch.c sends batches, bitmap.c has complete bitmaps, keyset.c shards. */
+/* store.c - the operations of the home Redis, through a URL or a client. Each operation locks
+ * the connection. open.c opens filters, batch.c sends batches, bitmap.c handles complete
+ * bitmaps, keyset.c shards. */
 #include "redis/redis.h"
 #include <time.h>
 
 enum { TRIP_KEYS = 1000 };
 
-/* In a growing or forgetting filter each part has its own cache. */
+/* Creates the caches. A growing or forgetting filter has a cache per part instead. */
 static int with_cache(bf_redis *r, int rc, bf_error *err)
 {
     const bool parts = !r->redisson && r->mark_at == 0;
@@ -48,7 +49,7 @@ static int redis_create(bf_store *s, const bf_params *d, const bf_spec *spec, bf
         err);
 }
 
-/* ---- what it offers: each with the connection to itself ---- */
+/* ---- operations; each holds the connection's lock ---- */
 static int redis_apply(bf_store *s, int op, const uint64_t *pos, size_t nkeys, unsigned k,
     uint8_t *present, bf_error *err)
 {
@@ -69,7 +70,7 @@ static int require_own(const bf_redis *r, const char *what, bf_error *err)
                       : 0;
 }
 
-/* One shard after the other, until the first error. */
+/* Changes one shard after the other, until the first error. */
 static int redis_change(bf_store *s, bf_change how, const uint64_t *words, bf_error *err)
 {
     bf_redis *r = s->impl;
@@ -112,7 +113,7 @@ static int redis_count(bf_store *s, uint64_t *ones, uint64_t *slices, bf_error *
     return rc;
 }
 
-/* All shards are equally full, so one is sampled. */
+/* Samples one shard, because all shards are equally full. */
 static int redis_sample(bf_store *s, uint64_t *ones, uint64_t *of, bf_error *err)
 {
     bf_redis *r = s->impl;
@@ -120,8 +121,8 @@ static int redis_sample(bf_store *s, uint64_t *ones, uint64_t *of, bf_error *err
     return bf_redis_sample(bf_redis_key(r, 0), ones, of, err);
 }
 
-/* Runs a command on every key, also after an error; returns the first error.  With shards, K:meta
- * is last, and expires only if all shards did. */
+/* Runs a command on every key and continues after an error; returns the first error. With
+ * shards, K:meta comes last, and it expires only if there was no error for the shards. */
 static int each_key(
     bf_store *s, const char *what, const char *command, uint64_t argument, bf_error *err)
 {

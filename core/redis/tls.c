@@ -1,6 +1,6 @@
-/* tls.c - TLS for socket.c, by OpenSSL: handshake, verification of the server, encryption.  OpenSSL
- * is loaded when the first rediss:// is opened, so others do not pay the millisecond that takes. It
- * never uses the socket itself: records go through two memory BIOs to bf_socket_in and
+/* tls.c - TLS for socket.c, with OpenSSL: handshake, verification of the server, encryption.
+ * OpenSSL is loaded when the first rediss:// URL is opened, because loading takes a millisecond.
+ * OpenSSL never uses the socket itself: two memory BIOs pass its records to bf_socket_in and
  * bf_socket_out, which know deadlines and SIGPIPE. */
 #include "base/base.h"
 #ifdef BF_HAVE_OPENSSL
@@ -18,7 +18,7 @@
 
 enum { RECORD = 16 << 10 };
 
-/* ---- the library: these functions are the same in OpenSSL 1.1.1 and 3 ---- */
+/* ---- loading the library; these functions are the same in OpenSSL 1.1.1 and 3 ---- */
 /* clang-format off */
 #define FUNCTIONS(F) \
     F(BIO_ctrl_pending) F(BIO_new) F(BIO_read) F(BIO_s_mem) F(BIO_write) F(ERR_clear_error) \
@@ -37,7 +37,7 @@ static struct {
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char missing[200];
 
-static void note_missing(void) /* only the first missing one */
+static void note_missing(void) /* stores only the first missing function */
 {
     const char *why = dlerror();
     if (!*missing) snprintf(missing, sizeof missing, "%s", why ? why : "no reason given");
@@ -70,7 +70,7 @@ void bf_tls_free(bf_tls *t)
     free(t);
 }
 
-/* ---- bytes ---- */
+/* ---- sending and receiving ---- */
 static ssize_t feed(bf_socket *s)
 {
     char record[RECORD];
@@ -91,12 +91,12 @@ static int flush(bf_socket *s)
     return 0;
 }
 
-/* Does what `rc` asks for.  Returns > 0 if bytes arrived, 0 if the connection was closed, or -1 and
- * errno. */
+/* Continues after an OpenSSL function returned `rc`: sends and receives what it needs. Returns >
+ * 0 if bytes arrived, 0 if the connection was closed, or -1 and errno. */
 static ssize_t resume(bf_socket *s, int rc)
 {
     const int e = ssl.SSL_get_error(s->tls->ssl, rc);
-    const bool sent = flush(s) == 0; /* after a fault this sends the alert */
+    const bool sent = flush(s) == 0; /* after a fault, this sends the alert */
     if (e == SSL_ERROR_WANT_READ) return sent ? feed(s) : -1;
     if (e == SSL_ERROR_ZERO_RETURN) return 0;
     errno = EPROTO;
@@ -131,8 +131,8 @@ int bf_tls_out(bf_socket *s, const char *bytes, size_t len)
     return 0;
 }
 
-/* ---- whom to trust: the system's authorities or the URL's; the name or address in the URL must be
- * the certificate's ---- */
+/* ---- verification: the certificate authorities are the system's, or those in the URL; the
+ * certificate must be valid for the name or address in the URL ---- */
 static bool refuse(bf_socket *s, const char *what, const char *file)
 {
     const long verdict = s->tls->ssl ? ssl.SSL_get_verify_result(s->tls->ssl) : X509_V_OK;
@@ -161,7 +161,8 @@ static bool trust(bf_socket *s)
     return true;
 }
 
-/* Sets the name or address that the certificate must be valid for.  False: out of memory. */
+/* Sets the name or address for which the certificate must be valid. Returns false: out of
+ * memory. */
 static bool expect_host(bf_tls *t, const char *host)
 {
     struct in6_addr ip;

@@ -1,6 +1,10 @@
-/* url.c - redis://[user:pass@]host[:port][/db]?key=K&timeout=S&retry_after=S, rediss:// with
- * &ca=FILE&cert=FILE beside, and unix://[user:pass@]/path?db=0&key=K, taken apart.  Knows text
- * only. No message shows a part of the text that a misplaced password could be in. */
+/* url.c - parses the URLs of filters in Redis:
+ *
+ *   redis://[user:pass@]host[:port][/db]?key=K&timeout=S&retry_after=S
+ *   rediss://   the same, and &ca=FILE&cert=FILE
+ *   unix://[user:pass@]/path?db=0&key=K
+ *
+ * Knows text only. No message shows a part of the URL that may contain a misplaced password. */
 #include "parts/filter.h"
 #include "redis/connection.h"
 #include <stdlib.h>
@@ -166,14 +170,14 @@ static int parse(bf_redis_url *u, const char *storage, bf_error *err)
         rc = whole(&u->db, path, INT32_MAX, "database", err);
     }
     while (rc == 0 && rest.at < rest.end) {
-        rest.at++; /* skip '?' or '&' */
+        rest.at++; /* skips '?' or '&' */
         const slice one = until(&rest, "&");
         if (one.at < one.end) rc = option(u, one, &has_db, err);
     }
     return rc;
 }
 
-/* *u must be freed also after an error. */
+/* The caller must free *u after an error, too. */
 int bf_redis_url_parse(bf_redis_url *u, const char *storage, const char *key, bf_error *err)
 {
     const int rc = parse(u, storage, err);
@@ -253,8 +257,8 @@ static bool is_word(char c)
     return (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') || c == '_';
 }
 
-/* If the URL is the whole text, its password may contain blanks; within a sentence a blank ends it.
- */
+/* If the text is a URL, blanks in its password do not end it. In other texts, a blank ends a
+ * URL. */
 size_t bf_hide_passwords(const char *text, char *out, size_t cap)
 {
     writer w = { out, cap, 0 };

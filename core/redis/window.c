@@ -1,23 +1,25 @@
-/* window.c - parts of a forgetting filter in Redis: the part of epoch e is the string {K}:w<e>,
- * created by the first add in that epoch.  Redis expires it a step after its keys' time is over.
- * K:meta has the filter's parameters, the newest epoch (`epoch`), and a field e<epoch> for each
- * part that must exist.
+/* window.c - parts of a forgetting filter in Redis. The part of epoch e is the string {K}:w<e>,
+ * which the first add in that epoch creates. Redis deletes it one step and a minute after its
+ * keys have expired. K:meta has the filter's parameters, the newest epoch (`epoch`), and a field
+ * e<epoch> for each part that must exist.
  *
- * The script that creates a part gives the part that was the newest a new mark.  Adds create parts
- * of later epochs only, unions also parts of past epochs.  Every trip reads the marks.  So while
- * the part of "now" exists and has the known mark, no part was created since, and K:meta need not
- * be read; until then every call reads it.  A part that K:meta has and Redis has not is lost: an
- * error, never "absent".  The creation of a part removes the fields of epochs that are over. */
+ * The script that creates a part gives the part that was the newest a new mark. Adds create
+ * parts of later epochs only; unions also create parts of past epochs. Every round trip reads
+ * the marks. If the part of the present epoch exists and has the known mark, no part was created
+ * since, and K:meta is not read; otherwise each call reads K:meta. If K:meta has a part that
+ * does not exist, that part is lost: this is an error, never "absent". The script that creates a
+ * part also removes the fields of expired epochs. */
 #include "redis/redis.h"
 #include <math.h>
 #include <time.h>
 
 /* ---- time ----
- * The time is Redis's.  TIME is sent once a step, or once a minute if that is shorter; in between,
- * the machine's monotonic clock counts on.  The result is late by the trip's duration at most, and
- * never early.  A clock of the caller must agree with Redis within a step: a clock that is ahead
- * would make all users forget, a clock that is behind would add what others take for forgotten.
- * Only a filter that was created with such a clock (K:meta has clock "own") uses it; then it may be
+ * Redis gives the time.  TIME is sent once a step, or once a minute if a step is longer; in
+ * between, this machine's monotonic clock continues the time.  The result is late by at most the
+ * duration of the round trip, and never early.  A clock that the caller gives must agree with Redis
+ * within a step: with a clock that is ahead, keys would expire too early for all users; with a
+ * clock that is behind, keys would be added to parts that other users treat as expired.  Only a
+ * filter that was created with such a clock (K:meta has clock "own") uses it; then it may be
  * behind, for example when a log is replayed. */
 static int64_t machine_us(void)
 {
@@ -29,7 +31,7 @@ static int64_t machine_us(void)
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-/* *us: Redis's time at some moment of the round trip. */
+/* Reads Redis's time. *us is the time at some moment of the round trip. */
 static int learn_time(bf_filter *f, int64_t *us, bf_error *err)
 {
     bf_redis *whole = bf_redis_whole(f);
@@ -55,7 +57,7 @@ int bf_redis_window_time(bf_filter *f, double *now, bf_error *err)
     const bool known =
         bf_word(&f->clock_offset) && (double)age < 1e6 * fmin(step < 1 ? 1 : step, 60);
     for (int64_t us = 0;;) {
-        /* may be older than the clock's reading, never newer */
+        /* may be earlier than the clock's reading, never later */
         const double redis = (double)(here + (int64_t)bf_word(&f->clock_offset)) / 1e6;
         const double latest = us ? (double)us / 1e6 : redis;
         const bool off = f->own_clock && (own - latest > step || (!users && redis - own > step));
@@ -72,7 +74,7 @@ int bf_redis_window_time(bf_filter *f, double *now, bf_error *err)
     }
 }
 
-/* ---- the ring ---- */
+/* ---- the ring of parts ---- */
 int bf_redis_window_ring(bf_filter *f, bf_error *err)
 {
     bf_params d;
@@ -89,8 +91,8 @@ int bf_redis_window_ring(bf_filter *f, bf_error *err)
     return 0;
 }
 
-/* Opens the parts of epochs now - i with has[i], the newest last, because its mark covers the
- * others. */
+/* Opens the parts of the epochs now - i for which has[i] is true. The newest part comes last,
+ * because its mark shows that the others have not changed. */
 static int attach_epochs(bf_filter *f, int64_t now, const bool *has, bf_error *err)
 {
     bf_part *p[BF_PARTS_MAX] = { NULL };
@@ -109,13 +111,13 @@ static int attach_epochs(bf_filter *f, int64_t now, const bool *has, bf_error *e
     return rc;
 }
 
-/* ---- what there is ---- */
-/* Reads the fields born, epoch and those of the epochs now .. now - parts.  Only nil means that
- * there is no part: a part wrongly taken for missing would read as "absent".  Returns as
- * bf_redis_finish_fields. */
+/* ---- the parts that exist ---- */
+/* Reads the fields born and epoch, and the fields of the epochs now .. now - parts. Only nil
+ * means that there is no part, because a part that is wrongly treated as missing would read as
+ * "absent". Returns the same as bf_redis_finish_fields. */
 static int read_fields(bf_filter *f, int64_t now, int64_t *newest, bool *has, bf_error *err)
 {
-    enum { FIELDS = 2 }; /* born and epoch, before the parts */
+    enum { FIELDS = 2 }; /* the fields born and epoch come before the parts */
     bf_redis *whole = bf_redis_whole(f);
     bf_conn *l = whole->conn;
     const unsigned n = f->desc.parts + 1;
@@ -131,7 +133,7 @@ static int read_fields(bf_filter *f, int64_t now, int64_t *newest, bool *has, bf
     const int rc = bf_redis_finish_fields(whole, FIELDS + n, err);
     if (rc < 0) return rc;
     for (unsigned i = 0; i < n; i++) has[i] = l->reply.leaves[FIELDS + i].type == BF_LEAF_TEXT;
-    const bool none = l->reply.leaves[1].type == BF_LEAF_NIL; /* nothing was added yet */
+    const bool none = l->reply.leaves[1].type == BF_LEAF_NIL; /* no key was added yet */
     *newest = none ? BF_NEVER : bf_reply_number(&l->reply, 1, 10);
     if (!none && (*newest <= BF_NEVER / 2 || *newest >= -BF_NEVER / 2))
         return bf_redis_fail_field(whole, "epoch", err);
@@ -155,8 +157,8 @@ static int too_fast(const bf_filter *f, bf_error *err)
     return bf_fail(err, BF_EIO, "%s: its clock runs too fast", bf_redis_whole(f)->label);
 }
 
-/* Opens the living parts.  The newest part's mark is known to have no part after it if K:meta was
- * read after the mark. */
+/* Opens the living parts. Afterwards it is known that no part follows the newest part while that
+ * part has its present mark, if K:meta was read after the mark. */
 int bf_redis_window_list(bf_filter *f, int64_t *now, bool anyway, bf_error *err)
 {
     const int64_t seen = bf_live(f->epoch);
@@ -166,7 +168,7 @@ int bf_redis_window_list(bf_filter *f, int64_t *now, bool anyway, bf_error *err)
     if (seen > *now) *now = seen;
     if (!anyway && bf_live(bf_window_part(f, *now)->live) == *now &&
         !bf_redis_window_is_stale(f, *now))
-        return 0; /* complete */
+        return 0; /* the known parts are complete */
     for (int tries = 0; tries < BF_REDIS_TRIES; tries++) {
         bf_part *last = bf_window_part(f, *now);
         const uint32_t mark = bf_redis_mark_of(last);
@@ -184,12 +186,13 @@ int bf_redis_window_list(bf_filter *f, int64_t *now, bool anyway, bf_error *err)
     return too_fast(f, err);
 }
 
-/* ---- a new part ---- */
-/* Creates the part of that epoch, if no other process was faster. */
+/* ---- creating a part ---- */
+/* Creates the part of that epoch, unless another process creates it first. Does not open it. */
 static int make_epoch(bf_filter *f, bf_part *p, int64_t epoch, bf_error *err)
 {
     bf_params d = bf_part_params(f, 0);
-    /* ms until the part expires: a step after its keys do, and a minute for clocks that differ */
+    /* time until the part expires in ms: a step after its keys, and a minute for clocks that
+     * differ */
     const unsigned parts = f->desc.parts;
     const double left = (parts + 2) * bf_window_step(f) + 60;
     const bf_redis_new_part new = { .desc = &d,
@@ -201,7 +204,8 @@ static int make_epoch(bf_filter *f, bf_part *p, int64_t epoch, bf_error *err)
     bf_redis_close_part(p);
     int rc = bf_redis_name_part(f, p, epoch, err);
     if (rc == 0) rc = bf_redis_make_part(f, p, &new, err);
-    bf_redis_close_part(p); /* it is opened as another process's part would be */
+    /* the caller opens the part in the same way as a part of another process */
+    bf_redis_close_part(p);
     return rc == 2 ? bf_redis_fail_lost(bf_redis_whole(f), err) : rc < 0 ? rc : 0;
 }
 
@@ -219,7 +223,7 @@ int bf_redis_window_open(bf_filter *f, int64_t *epoch, bool past, bf_error *err)
     return too_fast(f, err);
 }
 
-/* Returns 0 if another process created it first. */
+/* Returns 1 if created, 0 if another process created it first. */
 int bf_redis_window_create(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_error *err)
 {
     bf_redis *whole = bf_redis_whole(f);

@@ -1,6 +1,6 @@
 /* algebra.c - set operations on two filters: union, intersection, equality, inclusion, and
- * estimates of their sizes.  They work part by part; in forgetting filters, on the parts of the
- * same epoch. */
+ * estimates of their sizes. They combine part i with part i; in forgetting filters, the parts of
+ * the same epoch. */
 #include "bits/bits.h"
 #include "sets/rebuild.h"
 #include "parts/parts.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- into one of the two ---- */
+/* ---- union and intersection, into one of the two filters ---- */
 static int same_parts(bf_filter *a, bf_filter *b, bf_error *err)
 {
     const unsigned n = bf_parts_count(a), o = bf_parts_count(b);
@@ -27,7 +27,7 @@ static int same_parts(bf_filter *a, bf_filter *b, bf_error *err)
     return 0;
 }
 
-/* A union or an intersection, and what it does with words in memory. */
+/* A union or an intersection, and its function for words in memory. */
 typedef struct {
     bf_change how;
     void (*words)(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic);
@@ -58,7 +58,7 @@ static int combine_part(bf_filter *into, bf_part *to, bf_part *from, op o, bf_er
 
 static int combine_parts(bf_filter *into, bf_filter *from, op o, bf_error *err)
 {
-    const unsigned n = bf_parts_count(into); /* the filter may grow meanwhile */
+    const unsigned n = bf_parts_count(into); /* the filter may grow during the operation */
     int rc = same_parts(into, from, err);
     for (unsigned i = 0; rc >= 0 && i < n; i++)
         rc = combine_part(into, into->part[i], from->part[i], o, err);
@@ -76,9 +76,10 @@ static int combine_epoch(void *ctx, bf_part *to, bf_error *err)
     return combine_part(m->into, to, m->from, m->o, err);
 }
 
-/* Combines each living part of the other filter with the part of its epoch.  An epoch in the future
- * (the clocks of two machines may differ) counts as the present one: used as it is, it would make
- * the filter forget everything else; left out, its keys would be lost. */
+/* Combines each living part of `from` with the part of the same epoch. An epoch later than the
+ * present one (the clocks of two machines may differ) is combined with the present epoch: if
+ * that later epoch were used, `into` would forget its other keys; if it were left out, the keys
+ * would be lost. */
 static int combine_epochs(bf_filter *into, bf_filter *from, op o, bf_error *err)
 {
     int64_t now = 0;
@@ -92,8 +93,8 @@ static int combine_epochs(bf_filter *into, bf_filter *from, op o, bf_error *err)
     return rc;
 }
 
-/* Returns a window whose parts are not removed meanwhile: f itself, or a copy, which is also stored
- * in *copy and must be closed. */
+/* Returns a forgetting filter whose parts are not removed during the operation: f itself, or a
+ * copy. A copy is also stored in *copy, and the caller closes it. */
 static bf_filter *snapshot(bf_filter *f, bf_filter **copy, bf_error *err)
 {
     *copy = NULL;
@@ -175,7 +176,7 @@ int bf_intersect(bf_filter *into, bf_filter *from, bf_error *err)
     return combine(into, from, BF_INTERSECT, err);
 }
 
-/* ---- into a new one in memory ---- */
+/* ---- union and intersection, into a new filter in memory ---- */
 static bf_filter *combined(bf_filter *a, bf_filter *b, bf_change how, bf_error *err)
 {
     bf_filter *result = bf_alike(a, b, err) < 0 ? NULL : bf_copy_entered(a, err);
@@ -215,14 +216,14 @@ static int equal_parts(bf_filter *a, bf_filter *b, bf_error *err)
 {
     int rc = bf_parts_refresh(a, err);
     if (rc < 0 || (rc = bf_parts_refresh(b, err)) < 0) return rc;
-    const unsigned n = bf_parts_count(a); /* the filters may grow meanwhile */
+    const unsigned n = bf_parts_count(a); /* the filters may grow during the comparison */
     rc = same_parts(a, b, NULL) == 0;
     for (unsigned i = 0; rc == 1 && i < n; i++) rc = equal_part(a->part[i], b->part[i], err);
     return rc;
 }
 
-/* Compares the epochs that both filters still remember; older parts are ignored, because either
- * filter may have freed them.  A missing part has no keys. */
+/* Compares the epochs that both filters still remember. Ignores older parts, because either
+ * filter may have freed them. A missing part has no keys. */
 static int equal_epochs(bf_filter *a, bf_filter *b, int64_t now, bf_error *err)
 {
     int rc = 1;
@@ -264,8 +265,9 @@ int bf_equal(bf_filter *a, bf_filter *b, bf_error *err)
     return a->variant->forgets ? equal_windows(a, b, err) : equal_parts(a, b, err);
 }
 
-/* ---- both operands' words ---- */
-/* Is every bit of a in b?  *count: how many keys their union has. */
+/* ---- operations on the words of both filters ---- */
+/* Sets *within to true if every bit of a is set in b, and *count to the estimated number of keys
+ * in the union. Either may be NULL. */
 static int compare(bf_filter *a, bf_filter *b, bool *within, double *count, bf_error *err)
 {
     const uint64_t n = a->bitmap.store.nwords;
@@ -299,8 +301,8 @@ int bf_union_count(bf_filter *a, bf_filter *b, double *count, bf_error *err)
     return compare(a, b, NULL, count, err);
 }
 
-/* |A| + |B| - |A or B|. Counting the bits set in both filters would overestimate: different keys
- * may have set the same bit. */
+/* Estimates |A| + |B| - |A or B|. The number of bits that are set in both filters would give too
+ * many keys, because different keys may have set the same bit. */
 int bf_intersection_count(bf_filter *a, bf_filter *b, double *count, bf_error *err)
 {
     BF_CALL(a, b, entered);

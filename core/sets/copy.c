@@ -1,11 +1,12 @@
-/* copy.c - makes filters from others: copies in memory, empty filters of the same parameters, plain
- * filters from counting ones. */
+/* copy.c - creates filters from other filters: copies in memory, empty filters with the same
+ * parameters, plain filters from counting filters. */
 #include "bits/bits.h"
 #include "parts/parts.h"
 #include "sets/sets.h"
 #include <stdlib.h>
 
-/* Also a mapped file is read, because an access to the map of a truncated file is SIGBUS. */
+/* Reads a mapped file with pread, because an access to the map of a truncated file raises
+ * SIGBUS. */
 static int copy_words(bf_part *to, bf_part *from, bf_error *err)
 {
     const bf_store *s = &from->bitmap.store;

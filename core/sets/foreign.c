@@ -1,10 +1,10 @@
-/* foreign.c - filters as other systems write them: Guava's writeTo, bare bits in either order, a
- * byte per cell.  Knows these bytes and no hash.  The caller gives what they do not contain:
- * scheme, m and k.
+/* foreign.c - filters in the formats of other systems: Guava's writeTo, bits alone in either order,
+ * one byte per cell. Knows these formats and no hash. The caller gives what the data does not
+ * contain: scheme, m and k.
  *
  *   guava   strategy (0 = MITZ_32, 1 = MITZ_64), k, number of longs (4 bytes, high one first), then
- *           the longs, high byte first; bit i is long i/64 >> (i % 64) & 1: byte b of a long here
- *           is byte 7-b there, its bits turned round */
+ *           the longs, high byte first. Bit i is long i/64 >> (i % 64) & 1: byte b of our word is
+ *           byte 7-b of the long, with the bits in reverse order */
 #include "parts/parts.h"
 #include "sets/sets.h"
 #include <stdlib.h>
@@ -13,10 +13,10 @@
 enum { GUAVA_HEAD = 6, LONG = 8 };
 typedef struct {
     const char *name;
-    unsigned head;  /* bytes before the bits                                  */
-    unsigned flip;  /* byte i here is byte i ^ flip there                     */
+    unsigned head;  /* bytes before the bits */
+    unsigned flip;  /* byte i in our format is byte i ^ flip in that format */
     bool lsb_first; /* bit i is 1 << (i % 8) of its byte                      */
-    bool cells;     /* a byte per cell, which may be a count; such data is only read */
+    bool cells;     /* one byte per cell, which may be a count; this format is read-only */
 } format;
 static const format formats[] = { { "guava", GUAVA_HEAD, LONG - 1, true, false },
     { "bits", 0, 0, false, false }, { "bits-lsb", 0, 0, true, false },
@@ -29,7 +29,7 @@ static uint8_t turned(uint8_t b)
     return (uint8_t)((b & 0xAA) >> 1 | (b & 0x55) << 1);
 }
 
-/* Converts bits of a format to ours, or the other way round. */
+/* Converts bits from a format to ours, or back. */
 static void copy_bits(const format *as, const uint8_t *from, uint8_t *to, size_t len)
 {
     if (as->lsb_first)
@@ -47,7 +47,7 @@ static void write_guava_head(const bf_filter *f, uint8_t *to)
     for (unsigned i = 0; i < 4; i++) to[2 + i] = (uint8_t)(longs >> (24 - 8 * i));
 }
 
-/* Checks the header and completes spec. */
+/* Checks the header, and completes spec with what the header contains. */
 static int read_guava_head(const uint8_t *from, size_t len, bf_spec *spec, bf_error *err)
 {
     bf_params d;
@@ -81,8 +81,8 @@ static int read_guava_head(const uint8_t *from, size_t len, bf_spec *spec, bf_er
     return 0;
 }
 
-/* ---- a byte per cell ---- */
-/* Converts a byte per cell; counts above 15 become 15. */
+/* ---- one byte per cell ---- */
+/* Converts one byte per cell. Counts above 15 become 15. */
 static void copy_cells(const bf_filter *f, const uint8_t *from, size_t len, uint8_t *bits)
 {
     for (size_t i = 0; i < len; i++)
@@ -93,7 +93,7 @@ static void copy_cells(const bf_filter *f, const uint8_t *from, size_t len, uint
             bits[i / 8] |= (uint8_t)(0x80 >> (i % 8));
 }
 
-/* ---- any ---- */
+/* ---- all formats ---- */
 static const format *find_format(const char *name, bool write, bf_error *err)
 {
     const format *f = formats;

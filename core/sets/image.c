@@ -1,5 +1,5 @@
-/* image.c - serializes filters: to and from memory, to and from saved files, part by part.  Knows
- * files and renames; header.c knows the bytes. */
+/* image.c - writes filters to memory and to files, and reads them, part by part. Knows files and
+ * renames; header.c knows the bytes. */
 #include "base/system.h"
 #include "bits/bits.h"
 #include "home/file.h"
@@ -20,7 +20,7 @@ static int to_memory(void *ctx, uint64_t offset, const void *bytes, size_t len)
     return 0;
 }
 
-/* Refreshes the filter first, so that parts appended by others are counted. */
+/* Opens new parts first, so that parts appended by other processes are included. */
 int64_t bf_image_length(bf_filter *f, bf_error *err)
 {
     int rc = f->variant->many ? bf_parts_refresh(f, err) : 0;
@@ -33,9 +33,8 @@ static int too_small(uint64_t need, uint64_t cap, bf_error *err)
         err, BF_EINVAL, "cap must be at least %llu bytes, got %llu", (ull)need, (ull)cap);
 }
 
-/* ---- writing: a part is stored like a fixed filter; a filter with a chain has a header page of
- * its own before its parts ----
- */
+/* ---- writing: a part is stored like a fixed filter. A filter with many parts has a header page
+ * of its own before them ---- */
 static int write_part(bf_filter *f, unsigned i, bool compact, bf_output *out, bf_error *err)
 {
     bf_part *p = f->part[i];
@@ -44,7 +43,7 @@ static int write_part(bf_filter *f, unsigned i, bool compact, bf_output *out, bf
     bf_block_reader v;
     int rc = bf_reader_open(&v, p, err);
     if (rc == 0 && compact) {
-        /* a compact part is at most one block */
+        /* a compact part has at most one block */
         const uint64_t *w = bf_reader_block(&v, 0, nwords);
         rc = w ? bf_image_write_compact(&d, w, nwords, out) : BF_EIO;
     } else if (rc == 0)
@@ -80,8 +79,8 @@ int bf_to_bytes(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
                                 : bf_image_to(f, buf, cap, err);
 }
 
-/* Writes as many parts as fit in cap: the filter may have grown since the caller asked for its
- * length. */
+/* Writes as many parts as fit in cap, because the filter may have grown since the caller read
+ * the length. */
 int bf_image_to(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
 {
     int rc = bf_require_readable(f, f->bitmap.store.ops->read, "be written out", err);
@@ -95,15 +94,15 @@ int bf_image_to(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
         f, parts, bf_image_is_compact(f, parts), (bf_output){ to_memory, buf, 0 }, err);
 }
 
-/* ---- in ---- */
+/* ---- reading ---- */
 typedef struct {
     int (*read)(void *ctx, uint64_t offset, void *buf, uint64_t len, bf_error *err);
     void *ctx;
     uint64_t len, at;  /* at: offset of the next header */
-    const char *where; /* in messages */
+    const char *where; /* name of the source in messages */
 } source;
 
-/* Returns an empty filter of the (checked) parameters d, with the secret that expect gives. */
+/* Returns an empty filter with the parameters d, which were checked. expect gives its secret. */
 static bf_filter *empty_of(
     const bf_params *d, const bf_spec *expect, const char *where, bf_error *err)
 {
@@ -118,7 +117,7 @@ static bf_filter *empty_of(
     return f;
 }
 
-/* Reads the header at from->at into page and returns its length.  A compact header is unpacked. */
+/* Reads the header at from->at into page, and returns its length. Unpacks a compact header. */
 static int read_page(const source *from, uint8_t *page, bf_error *err)
 {
     uint8_t raw[BF_COMPACT_MAX];
@@ -130,8 +129,8 @@ static int read_page(const source *from, uint8_t *page, bf_error *err)
     return rc < 0 ? rc : bf_compact_unpack(raw, left, page, &bits, from->where, err);
 }
 
-/* Reads the header of part i, appends an empty part to f and returns the header's length. paged:
- * the header must be a page. */
+/* Reads the header of part i, appends an empty part to f and returns the length of the header.
+ * paged: the header must be a page, else it must be compact. */
 static int append_part(
     bf_filter *f, unsigned i, const source *from, bool paged, uint8_t *page, bf_error *err)
 {
@@ -151,7 +150,8 @@ static int append_part(
     return (rc = bf_parts_append(f, &d, err)) < 0 ? rc : head;
 }
 
-/* page: the first header; in a fixed filter it is the header of the only part. head: its length. */
+/* Reads all parts. page is the first header, head its length. In a fixed filter it is also the
+ * header of the only part. */
 static int read_parts(
     bf_filter *f, const bf_params *d, const uint8_t *page, int head, source *from, bf_error *err)
 {
@@ -168,15 +168,15 @@ static int read_parts(
             rc = bf_header_verify(many ? own : page, s->words, s->nwords, from->where, err);
         from->at += s->nwords * 8;
     }
-    if (rc == 0 && from->at < from->len &&
-        many &&                           /* bf_header_read checked a fixed filter's length */
-        !(f->variant->grows && d->dirty)) /* a process may have died while it appended a part */
+    /* bf_header_read has checked the length of a fixed filter; in a growing filter, a process may
+     * have died while it appended a part */
+    if (rc == 0 && from->at < from->len && many && !(f->variant->grows && d->dirty))
         rc = bf_fail(err, BF_EFORMAT, "%.80s is too long: %llu bytes, its parts need %llu",
             from->where, (ull)from->len, (ull)from->at);
     return rc == 0 && f->variant->forgets ? bf_window_check(f, true, from->where, err) : rc;
 }
 
-/* Reads a filter.  page receives the first header, also after an error. */
+/* Reads a filter. Stores the first header in page, even if there is an error later. */
 static bf_filter *read_filter(source *from, uint8_t *page, const bf_spec *expect, bf_error *err)
 {
     bf_params d;
@@ -193,15 +193,14 @@ static bf_filter *read_filter(source *from, uint8_t *page, const bf_spec *expect
 static int from_memory(void *ctx, uint64_t offset, void *buf, uint64_t len, bf_error *err)
 {
     (void)err;
-    if (len)
-        memcpy(buf, (const uint8_t *)ctx + offset,
-            len); /* memcpy must not get NULL, which ctx may be if len is 0 */
+    /* if len is 0, ctx may be NULL, which memcpy must not get */
+    if (len) memcpy(buf, (const uint8_t *)ctx + offset, len);
     return 0;
 }
 
 bf_filter *bf_from_bytes(const void *data, size_t len, const bf_spec *expect, bf_error *err)
 {
-    _Alignas(8) uint8_t page[BF_HEADER]; /* data may be unaligned */
+    _Alignas(8) uint8_t page[BF_HEADER]; /* aligned to 8 bytes, but data may be unaligned */
     return read_filter(
         &(source){ from_memory, (void *)data, len, 0, "the data" }, page, expect, err);
 }
@@ -212,10 +211,10 @@ static int to_file(void *ctx, uint64_t offset, const void *bytes, size_t len)
     return bf_write_at(*(int *)ctx, offset, bytes, len);
 }
 
-/* Writes a temporary file and gives it its name; without replace that name must not exist.  Only
- * this user can read it until it has the rights of the file it replaces.  Some file systems report
- * a failed write only in close(), so a second descriptor holds the lock of the temporary name until
- * the end. */
+/* Writes a temporary file and gives it the name path. If replace is false, path must not exist.
+ * If path exists, only this user can read the temporary file until it gets the rights of path. A
+ * second descriptor holds the lock of the temporary name to the end, because some file systems
+ * report a failed write only in close(). */
 static int save_file(bf_filter *f, const char *path, bool replace, bf_error *err)
 {
     int fd = -1, e = 0;
@@ -272,8 +271,8 @@ static int from_file(void *ctx, uint64_t offset, void *buf, uint64_t len, bf_err
     return bf_read_at(f->fd, offset, buf, len, f->path, err);
 }
 
-/* Returns true if another process began to write, or appended a part, since the page was read. Then
- * the bits may not match the page although the file is not damaged. */
+/* Returns true if another process has started to write, or has appended a part, since the page
+ * was read. Then the bits may not match the page although the file is not damaged. */
 static bool was_written(file *from, const uint8_t *page)
 {
     _Alignas(8) uint8_t now[BF_HEADER];
@@ -303,7 +302,7 @@ bf_filter *bf_load(const char *path, const bf_spec *expect, bf_error *err)
     return f;
 }
 
-/* ---- a compact image becomes a file that is written in place ---- */
+/* ---- giving a compact image a header page, so that it can be written in place ---- */
 static bool still_there(int fd, const char *path)
 {
     struct stat open, named;
@@ -311,9 +310,9 @@ static bool still_there(int fd, const char *path)
            open.st_ino == named.st_ino;
 }
 
-/* Called under the lock of the file.  If another process was faster, path leads to another file or
- * to one that is no longer compact, and others may already add to it: it must not be saved again.
- */
+/* Replaces a compact image by a file with a header page. The caller holds the lock of the file.
+ * Does nothing if another process has replaced it first: then path leads to another file, and
+ * keys may already have been added to that file. */
 static int replace_image(int fd, uint64_t len, const char *path, const bf_spec *spec, bf_error *err)
 {
     uint8_t head[BF_COMPACT_LEAST];

@@ -1,18 +1,19 @@
-/* rebuild.c - replaces the contents of a filter in one step: gives an empty filter in memory for
- * the new keys, then puts its bits in the place of the old ones.  Bits in Redis are replaced by
- * their store.  Bits in addressable memory are replaced while others use them (rebuild.h): homes
- * store shadows (bf_shadow_ops), keys/loop.c adds keys, and the steps are here.
+/* rebuild.c - replaces the contents of a filter in one step: returns an empty filter in memory
+ * for the new keys, then replaces the old bits by its bits. In Redis the store replaces the
+ * bits. In addressable memory the bits are replaced while other threads and processes use them
+ * (rebuild.h): this file has the steps, homes store the shadow (bf_shadow_ops), and keys/loop.c
+ * adds keys to both.
  *
- * A process that dies leaves either the old or the new contents.  The generation says whether there
- * is a shadow, on disk too: it changes before a shadow is created and after it is dropped.  Until
- * the phase is REPLACING the bits are the old ones; from then on the next process that takes the
- * lock installs the shadow once more. */
+ * A process that dies leaves either the old or the new contents. The generation shows whether
+ * there is a shadow, on disk too: it changes before a shadow is created and after a shadow is
+ * dropped. The old contents are valid until the phase is REPLACING. If a process dies in that
+ * phase, the next process that takes the lock copies the shadow again. */
 #include "parts/parts.h"
 #include "sets/rebuild.h"
 #include "sets/sets.h"
 #include <stdlib.h>
 
-/* The generation moves to a new multiple of SAME_BITS each time bits are replaced. */
+/* Each time that bits are replaced, the generation increases to a new multiple of SAME_BITS. */
 enum { SAME_BITS = 1 << 16, STEP = 4 };
 
 bool bf_same_bits(const bf_guard *g, uint64_t before)
@@ -27,7 +28,7 @@ static int sync_(bf_filter *f, bf_sync_what what, bf_error *err)
     return ops_of(f)->sync ? ops_of(f)->sync(f, what, err) : 0;
 }
 
-/* ---- steps under the lock ---- */
+/* ---- steps; the caller holds the lock ---- */
 static int move_to(bf_filter *f, bf_guard *g, unsigned next_phase, bool replaced, bf_error *err)
 {
     const int64_t step = replaced ? SAME_BITS : STEP;
@@ -44,7 +45,8 @@ static int settle(bf_filter *f, bf_guard *g, bf_error *err)
     return rc < 0 ? rc : move_to(f, g, BF_SETTLED, bf_phase(g->generation) == BF_REPLACING, err);
 }
 
-/* First unites the shadow into the bits, then copies it: no bit that is in both is ever 0. */
+/* Unites the shadow into the bits first, then copies the shadow. So a bit that is set in both is
+ * never 0. */
 static int replace(bf_filter *f, bf_guard *g, bf_error *err)
 {
     bf_store *s = &f->bitmap.store;
@@ -87,15 +89,16 @@ static int busy(const bf_filter *f, bf_error *err)
         bf_where(f));
 }
 
-/* A forked child has a copy of the handle.  A rebuild in memory is the child's own; a rebuild in a
- * file is its parent's. */
+/* Returns true if this handle has opened the rebuild. A forked child has a copy of the handle:
+ * for the child, a rebuild in memory is its own, but a rebuild in a file is its parent's. */
 static bool is_own(const bf_filter *f, const bf_guard *g)
 {
     return g->shadow && f->rebuild_opened == g->generation &&
            (!ops_of(f)->maker_lives || f->rebuild_by == bf_process());
 }
 
-/* Ends an open rebuild of the same handle, or one whose process may have died. */
+/* Opens a shadow. Before that, drops an open rebuild of the same handle, or of a process that
+ * may have died. */
 static int open_shadow(bf_filter *f, bf_guard *g, bf_error *err)
 {
     const bf_shadow_ops *ops = ops_of(f);
@@ -113,7 +116,7 @@ static int open_shadow(bf_filter *f, bf_guard *g, bf_error *err)
     return 0;
 }
 
-/* *number identifies the rebuild. */
+/* *number: the generation, which identifies the rebuild */
 static int begin(bf_filter *f, int64_t *number, bf_error *err)
 {
     bf_guard g;
@@ -138,7 +141,7 @@ static int install(bf_filter *f, bf_guard *g, const uint64_t *words, bf_error *e
     return rc < 0 ? rc : replace(f, g, err);
 }
 
-/* number: the rebuild that the words were made for, or 0 if none was opened. */
+/* number: the rebuild for which the words are, or 0 if no rebuild was opened */
 static int end(bf_filter *f, int64_t number, const uint64_t *words, bf_error *err)
 {
     bf_guard g;
@@ -156,7 +159,7 @@ static int end(bf_filter *f, int64_t number, const uint64_t *words, bf_error *er
     return rc;
 }
 
-/* ---- what the host calls ---- */
+/* ---- functions that the host calls ---- */
 static int check_rebuildable(bf_filter *f, bf_error *err)
 {
     const bf_store_ops *ops = f->bitmap.store.ops;
@@ -200,7 +203,7 @@ int bf_rebuild_end(bf_filter *f, bf_filter *fresh, bf_error *err)
     return rc < 0 ? rc : bf_check_named(f, err);
 }
 
-/* Does nothing if that rebuild is over. */
+/* Drops the rebuild. Does nothing if it is no longer open. */
 int bf_rebuild_cancel(bf_filter *f, bf_filter *fresh, bf_error *err)
 {
     BF_CALL(f, fresh, entered);

@@ -1,7 +1,8 @@
-/* saturated.c - does a filter hold more keys than it is sized for?  The answer comes from a sample
- * and says how many keys may be added before it is worth asking again.  A filter with one part is
- * judged by the fraction of its cells that are set.  In a filter with many parts every part may be
- * full, so the combined false-positive rate decides. */
+/* saturated.c - checks whether a filter contains more keys than it is sized for. Estimates this
+ * from a sample, and also estimates how many keys may be added before the next check is worth
+ * its cost. For a fixed filter the result depends on the fraction of cells that are set. In a
+ * filter with many parts every part may be full, so the result depends on the combined
+ * false-positive rate. */
 #include "bits/bits.h"
 #include "parts/parts.h"
 #include "sets/sets.h"
@@ -9,8 +10,8 @@
 
 static const double HALF = 0.5;
 
-/* Estimates how many cells of a part are set.  Cells in memory and in files are sampled.  Elsewhere
- * all cells are counted, or a few places sampled if `few`. */
+/* Estimates how many cells of a part are set. Samples cells in memory and in files. In other
+ * homes, samples a few ranges if `few` is true, else counts all cells. */
 static int sample_ones(bf_part *p, bool few, uint64_t *ones, bf_error *err)
 {
     bf_store *s = &p->bitmap.store;
@@ -25,8 +26,9 @@ static int sample_ones(bf_part *p, bool few, uint64_t *ones, bf_error *err)
 
 static double most_keys(const bf_geometry *g) { return 1.1 * (double)g->n + 10; }
 
-/* A growing filter counts the keys of each part; a part exceeds its size only after a union, or if
- * the filter cannot grow any more.  A forgetting filter has no such count. */
+/* Returns false if the filter cannot be overfull. A growing filter counts the keys of each part;
+ * a part has more keys than it is sized for only after a union, or if the filter cannot grow any
+ * more. A forgetting filter has no such count. */
 static bool may_be_overfull(bf_filter *f)
 {
     bool may = !f->variant->grows;
@@ -37,8 +39,8 @@ static bool may_be_overfull(bf_filter *f)
     return may;
 }
 
-/* A filter with the best k is half full when it holds n keys, so a full half alone is no reason to
- * warn. */
+/* A filter with the best k is half full when it has n keys, so a filter that is half full is not
+ * necessarily overfull. */
 int bf_saturation_of(bf_filter *f, const bf_state *state)
 {
     const bf_geometry *g = &f->bitmap.g;
@@ -46,9 +48,9 @@ int bf_saturation_of(bf_filter *f, const bf_state *state)
     return state->fill <= HALF ? 0 : state->count < most_keys(g) ? BF_HALF_FULL : BF_OVERFULL;
 }
 
-/* Estimates the state of the living parts that the handle knows: fpr is the combined rate, fill and
- * count are those of the part with the most keys.  Living means living at the newest add: the clock
- * must not be read here, because it is host code. */
+/* Estimates the state of the living parts that the handle knows. fpr is their combined rate;
+ * fill and count belong to the part with the most keys. Uses the epoch of the newest add as the
+ * present one, because the clock may be host code, which must not run here. */
 static int sample_state(bf_filter *f, bool few, bf_state *found, bf_error *err)
 {
     const int64_t now = f->variant->forgets ? bf_live(f->epoch) : 0;
@@ -75,9 +77,8 @@ static double keys_to_wait(bf_filter *f, const bf_state *found)
     enum { OFTEN = 64 };
     const bf_part *last = bf_parts_newest(f);
     const bf_geometry *g = &last->bitmap.g;
-    const double n = (double)g->n,
-                 keys = (double)g->m /
-                        g->k; /* m / k: full, if every key sets k cells that no other key sets */
+    /* m / k keys fill the filter if every key sets k cells that no other key sets */
+    const double n = (double)g->n, keys = (double)g->m / g->k;
     if (f->variant->many) {
         const double had = f->variant->forgets ? found->count : (double)bf_live(last->live);
         return fmax(fmax(n - had, n / OFTEN), 1);
@@ -85,8 +86,9 @@ static double keys_to_wait(bf_filter *f, const bf_state *found)
     return fmax(fmax((HALF - found->fill) * keys, most_keys(g) - found->count), keys / OFTEN);
 }
 
-/* Estimates the state of a filter.  few: a few places of what the handle knows, without a refresh.
- * A filter that was never written is not sampled: reading untouched pages would allocate them. */
+/* Estimates the state of a filter. few: samples a few ranges of the known parts and does not
+ * look for new parts. Does not sample a filter that was never written, because reading its
+ * untouched pages would allocate them. */
 static int judge(bf_filter *f, bool few, uint64_t *wait, bf_error *err)
 {
     const bf_store_ops *ops = f->bitmap.store.ops;

@@ -1,42 +1,45 @@
-/* sets.h - filters as sets of bits.  Private.
+/* sets.h - filters as sets of bits. Private.
  *
- *   stats.c      contents of a filter         saturated.c  is it overfull?
+ *   stats.c      contents of a filter         saturated.c  is a filter overfull?
  *   copy.c       copies and plain filters     algebra.c    union, intersection, comparison
- *   rebuild.c    replacing the contents       image.c      bytes and files
- *   foreign.c    bytes of other systems
+ *   rebuild.c    replacing the contents       image.c      images in memory and in files
+ *   foreign.c    formats of other systems
  *
- * All files walk the parts of a filter, one or many, through parts/parts.h. */
+ * All files visit the parts of a filter, one or many, through parts/parts.h. */
 #ifndef BF_SETS_H
 #define BF_SETS_H
 #include "parts/filter.h"
 
-/* stats.c */
-/* Returns 0, or BF_ENOTSUP "home ... cannot <what>" if the words are not in memory and the home has
- * no operation for it (far is false). */
+/* stats.c: returns 0 if the words are in memory or far is true (the home has an operation for
+ * it). Otherwise returns BF_ENOTSUP "home ... cannot <what>". */
 int bf_require_readable(const bf_filter *f, bool far, const char *what, bf_error *err);
-/* Reads a part's words, a block at a time.  Those of a mapped file are read with pread, because an
- * access to the map raises SIGBUS if another process truncates the file.  Words in Redis are
- * fetched all at once. */
+/* Reads the words of a part block by block. Reads a mapped file with pread, because an access to
+ * the map raises SIGBUS if another process has truncated the file. Reads all words from Redis at
+ * once. */
 typedef struct {
     bf_part *part;
-    uint64_t *words, *copy; /* words NULL: a block is read into room */
-    uint64_t at, n;         /* the current block: its first word, its length   */
+    /* words: NULL if each block is read into room; copy: what bf_reader_close frees */
+    uint64_t *words, *copy;
+    uint64_t at, n; /* the present block: index of its first word, number of its words */
     bf_error *err;
     uint64_t room[BF_BLOCK];
 } bf_block_reader;
 int bf_reader_open(bf_block_reader *v, bf_part *p, bf_error *err);
-const uint64_t *bf_reader_block(void *view, uint64_t at, uint64_t n); /* NULL: *err */
-/* Returns the next block, at most BF_BLOCK words.  NULL: the end, or *rc is negative and *err set.
- */
+/* returns n words from `at` on; NULL: an error, see v->err */
+const uint64_t *bf_reader_block(void *view, uint64_t at, uint64_t n);
+/* Returns the next block, at most BF_BLOCK words. Returns NULL at the end, or after an error:
+ * then *rc is negative. */
 const uint64_t *bf_reader_next(bf_block_reader *v, int *rc);
 void bf_reader_close(bf_block_reader *v);
-/* Reads bytes of a part's bitset; a part that does not exist has zeros. */
+/* Reads bytes of a part's bitmap. A part that does not exist has zeros. */
 int bf_part_read(bf_part *p, uint64_t offset, void *to, uint64_t len, bf_error *err);
-/* Gives all words of a part; if they are not in memory *copy is a copy, which the caller frees. */
+/* Sets *words to all words of a part. If these are a copy, *copy is that copy, and the caller
+ * frees it; else *copy is NULL. */
 int bf_part_words(bf_part *p, uint64_t **words, uint64_t **copy, bf_error *err);
-/* Counts the cells that are set, and if slices is not NULL, those of each slice (bits only). */
+/* Counts the cells that are set. If slices is not NULL, also counts those of each slice (only
+ * for bits). */
 int bf_part_ones(bf_part *p, uint64_t *ones, uint64_t slices[BF_SLICES], bf_error *err);
-/* bf_part_words for a filter of fixed size; checks first that its words can be read. */
+/* Like bf_part_words, for a fixed filter. Checks first that its words can be read. */
 int bf_fixed_words(
     bf_filter *f, const char *what, uint64_t **words, uint64_t **copy, bf_error *err);
 
@@ -46,19 +49,18 @@ bf_filter *bf_empty_like(bf_filter *f, bf_error *err);
 /* image.c */
 int64_t bf_image_length(bf_filter *f, bf_error *err);
 int bf_image_to(bf_filter *f, void *buf, uint64_t cap, bf_error *err);
-/* Gives a file with a compact image a header page, so that it can be written in place.  A file that
- * is not what spec asks for does not change.  Returns 0 also if another process was faster. */
+/* Gives a file with a compact image a header page, so that it can be written in place. Does not
+ * change a file that does not match spec. Returns 0 also if another process has done it first. */
 int bf_add_header_page(const bf_spec *spec, bf_error *err);
 
-/* The public functions of these names for callers that have already entered the filter (BF_CALL).
- */
+/* These functions do the same as the public functions without _entered. The caller has already
+ * entered the filter (BF_CALL). */
 bf_filter *bf_copy_entered(bf_filter *f, bf_error *err);
 int bf_state_entered(bf_filter *f, bf_state *state, bf_error *err);
 
-/* saturated.c */
-/* Returns 1 if a sample of a few places says that a filter in Redis is overfull, 0 if not, or an
- * error.  For keys/warning.c. */
+/* saturated.c, for keys/warning.c: returns 1 if a sample of a few ranges shows that a filter in
+ * Redis is overfull, 0 if not, or an error. */
 int bf_sample_overfull(bf_filter *f, bf_error *err);
-/* Returns what bf_saturated returns for this state. */
+/* Returns the value of bf_saturated for this state. */
 int bf_saturation_of(bf_filter *f, const bf_state *state);
 #endif

@@ -1,5 +1,5 @@
-/* stats.c - what a filter contains: counts of bits and keys, reads of its bits; and what clears,
- * syncs, expires or deletes it. */
+/* stats.c - information about a filter (parameters, counts of bits and keys, its bits), and
+ * operations on all of it: clear, sync, expire, delete. */
 #include "bits/bits.h"
 #include "parts/parts.h"
 #include "sets/sets.h"
@@ -8,7 +8,7 @@
 
 const char *bf_version(void) { return BF_VERSION; }
 
-/* ---- words ---- */
+/* ---- reading words ---- */
 int bf_require_readable(const bf_filter *f, bool far, const char *what, bf_error *err)
 {
     const bf_part *p = f->part[0];
@@ -84,7 +84,7 @@ int bf_fixed_words(bf_filter *f, const char *what, uint64_t **words, uint64_t **
     return bf_part_words(&f->only, words, copy, err);
 }
 
-/* ---- what it is ---- */
+/* ---- parameters and parts ---- */
 void bf_get_info(const bf_filter *f, bf_info *info)
 {
     const bf_geometry *g = &f->bitmap.g;
@@ -122,7 +122,7 @@ int bf_get_part(bf_filter *f, unsigned i, bf_part_info *info, bf_error *err)
     return 0;
 }
 
-/* ---- what is in it ---- */
+/* ---- counts of bits and keys ---- */
 int bf_part_ones(bf_part *p, uint64_t *ones, uint64_t slices[BF_SLICES], bf_error *err)
 {
     bf_store *s = &p->bitmap.store;
@@ -145,8 +145,8 @@ int bf_part_ones(bf_part *p, uint64_t *ones, uint64_t slices[BF_SLICES], bf_erro
     return rc;
 }
 
-/* Counts the bits that are set in any living part: a key that was added in several epochs counts
- * once.  The parts are in addressable memory. */
+/* Counts the bits that are set in at least one living part, so that a key added in several
+ * epochs counts once. The parts must be in addressable memory. */
 static int ones_of_all(bf_filter *f, int64_t now, uint64_t *ones, bf_error *err)
 {
     enum { STEP = 512 };
@@ -189,9 +189,8 @@ static int sum_up(bf_filter *f, int64_t now, bf_state *sum, bf_error *err)
         clean *= 1 - one.fpr;
     }
     sum->fill = (double)sum->ones / (double)bf_parts_cells(f);
-    sum->fpr =
-        n == 1 ? one.fpr
-               : 1 - clean; /* of one part the rate itself, because 1 - clean would be rounded */
+    /* for one part the rate itself, because 1 - clean would be rounded */
+    sum->fpr = n == 1 ? one.fpr : 1 - clean;
     if (f->variant->forgets && first->bitmap.store.words) {
         uint64_t ones;
         const int rc = ones_of_all(f, now, &ones, err);
@@ -221,7 +220,7 @@ int bf_get_state(bf_filter *f, bf_state *state, bf_error *err)
     return bf_state_entered(f, state, err);
 }
 
-/* ---- its bits ---- */
+/* ---- reading, clearing and syncing the bits ---- */
 int bf_read_bits(bf_filter *f, uint64_t offset, void *buf, size_t len, bf_error *err)
 {
     BF_CALL(f, NULL, entered);
@@ -290,7 +289,7 @@ int bf_check_file(bf_filter *f, bf_error *err)
     return bf_int_load_acquire(&f->state) == BF_FRESH ? 0 : bf_check_named(f, err);
 }
 
-/* ---- its end ---- */
+/* ---- expiring and deleting ---- */
 int bf_expire(bf_filter *f, double seconds, bf_error *err)
 {
     BF_CALL(f, NULL, entered);

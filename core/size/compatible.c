@@ -1,13 +1,13 @@
-/* compatible.c - compares parameters: of two filters, and of a filter with what was asked for.  All
- * comparisons are here; their messages name both values. */
+/* compatible.c - all comparisons of parameters: of two filters, and of a filter with what a spec
+ * asks for. Their messages name both values. */
 #include "size/size.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* ---- two descriptions ---- */
-/* Stored bits must have the same number of shards.  Two filters may differ if their shards do not
- * change any position. */
+/* ---- two filters ---- */
+/* The number of shards to compare. Stored bits must have the same number of shards. Two filters
+ * may have different numbers if their shards do not change any position. */
 static unsigned shards_of(const bf_params *d, bf_scope scope)
 {
     if (scope == BF_SAME_FILTER) return bf_shards_that_matter(d->scheme->layout, &d->g);
@@ -69,7 +69,7 @@ int bf_check_same(const bf_params *a, const bf_params *b, bf_error *err)
         value_of(a, name, text), value_of(b, name, other));
 }
 
-/* ---- a description and what was asked for ---- */
+/* ---- a filter and a spec ---- */
 static int differ_int(
     bf_error *err, const char *where, const char *name, uint64_t have, uint64_t want)
 {
@@ -77,7 +77,7 @@ static int differ_int(
         (ull)have, name, (ull)want);
 }
 
-/* have == 0: "has grow=0" would be less clear. */
+/* If have is 0, the message does not say "has grow=0", which would be less clear. */
 static int differ_real(
     bf_error *err, const char *where, const char *name, const char *kind, double have, double want)
 {
@@ -129,12 +129,13 @@ static int match_given(const bf_params *have, const bf_spec *want, const char *w
     if (want->n && want->n != have->g.n) return differ_int(err, where, "n", have->g.n, want->n);
     if (want->k && want->k != have->g.k) return differ_int(err, where, "k", have->g.k, want->k);
     if (want->p != 0 && want->p != have->g.p &&
-        want->p != bf_effective_p(have)) /* p as stored, or as bf_info shows it */
+        want->p != bf_effective_p(have)) /* p may be given as stored or as bf_info shows it */
         return bf_fail(
             err, BF_EMISMATCH, "%.80s has p=%.10g, asked for p=%.10g", where, have->g.p, want->p);
     return 0;
 }
 
+<<<<<<< HEAD
 /* m and n of a growing filter stand for the rate that they give. */
 static int match_rate(const bf_params *have, const bf_spec *want, const char *where, bf_error *err)
 {
@@ -149,6 +150,10 @@ static int match_rate(const bf_params *have, const bf_spec *want, const char *wh
 
 /* Every given parameter must match.  If together they size a filter, the derived m and k must match
  * too. */
+=======
+/* Every parameter that is given must match. If the given parameters are sufficient to size a
+ * filter, the derived m and k must match, too. */
+>>>>>>> main
 int bf_check_match(const bf_params *have, const bf_spec *want, const char *where, bf_error *err)
 {
     int rc = match_given(have, want, where, err);
@@ -156,7 +161,7 @@ int bf_check_match(const bf_params *have, const bf_spec *want, const char *where
     if (rc < 0 || bf_has_parts(have) || !bf_sufficient(want)) return rc;
     bool by_rate = !want->m && !want->k && want->n && want->p != 0;
     if (by_rate && !strcmp(want->scheme ? want->scheme : bf_default_scheme(want), have->name))
-        return 0; /* same n, p and scheme: m and k are the same too */
+        return 0; /* with the same n, p and scheme, m and k are the same, too */
     bf_params d;
     bf_spec as_cut = *want;
     as_cut.shards = have->g.shards;

@@ -1,21 +1,23 @@
-/* rates_older.c - false-positive rates of older systems' schemes, including the effects that the
+/* rates_older.c - false-positive rates of older systems' schemes, with the effects that the
  * formula for independent positions ignores: a hash of 31 or 32 bits maps some keys to the same
  * value, a generator reaches some cells more often than others, and Redisson's double hashing
- * repeats positions.  Knows probabilities; knows no key and no bit. docs/migrate.md has the
+ * repeats positions. Knows probabilities; knows neither keys nor bits. docs/migrate.md has
  * measurements. */
 #include "size/size.h"
 #include <math.h>
 
-/* ---- a hash with few values: two keys of one value are one key to the filter ---- */
+/* ---- a hash with few values: the filter cannot distinguish two keys that have the same value
+ * ---- */
 static double same_value(const bf_scheme *s, double n)
 {
     return s->values ? -expm1(-n / (double)s->values) : 0;
 }
 
-/* ---- k hashes, each with a number of values of its own: n keys set a cell for each value that
- * they have.  A foreign key's position is set by a key of its value, or by another hash. ---- */
-/* The fraction of cells that the hashes set.  but < k: of the cells that hash `but` reaches, the
- * fraction that the other hashes set. */
+/* ---- k hashes, each with its own number of values: n keys set one cell for each value that
+ * they have. A position of an absent key is set if an added key has the same value, or if
+ * another hash set the cell ---- */
+/* If but == k: the fraction of cells that the hashes set. If but < k: the fraction that the
+ * other hashes set, among the cells that hash `but` reaches. */
 static double fill_of_hashes(
     const bf_scheme *s, const void *argument, double m, double n, unsigned k, unsigned but)
 {
@@ -39,8 +41,9 @@ static double rate_of_hashes(
     return rate;
 }
 
-/* ---- positions cut from few numbers: the first `more` cells take one number more.  The fraction
- * of cells that are set; weighted as positions fall, a cell counts with its numbers. ---- */
+/* ---- positions computed from few numbers: the first `more` cells belong to one number more
+ * than the others. The result is the fraction of set cells; if as_positions_fall is true, each
+ * cell is weighted with its count of numbers ---- */
 static double fill_of_range(double range, double m, double n, unsigned k, bool as_positions_fall)
 {
     const double each = floor(range / m), more = range - each * m, keys = n * k / range;
@@ -49,25 +52,25 @@ static double fill_of_range(double range, double m, double n, unsigned k, bool a
     return as_positions_fall ? (here * (each + 1) + there * each) / range : (here + there) / m;
 }
 
-/* Positions are masked with m - 1, so they take 2^b values, where b is the number of its bits that
- * are 1: fewer than m unless m is a power of two. */
+/* Positions are masked with m - 1. They have 2^b values, where b is the number of 1 bits of m -
+ * 1; that is fewer than m unless m is a power of two. */
 static double cells_of_mask(double m)
 {
     return (double)(UINT64_C(1) << __builtin_popcountll((uint64_t)m - 1));
 }
 
-/* ---- Redisson's walk: with s = h1 + h2 the positions are h1, s, h1 + s, 2s, h1 + 2s, 3s ... in
- * arithmetic of 63 bits, then modulo m.
- * Parities: where 2^i divides m, a position's last i bits follow from those of h1 and s, and cells
- * with zeros there are fuller.  Multiples: if p s' = q s, where s is of a key in the filter
- * and s' of the tested key, the keys share each multiple of that value at which both products have
- * wrapped past 2^63 equally often. ---- */
+/* ---- Redisson's positions: with s = h1 + h2 they are h1, s, h1 + s, 2s, h1 + 2s, 3s ... in 63-bit
+ * arithmetic, then modulo m. Parities: if 2^i divides m, the last i bits of a position follow from
+ * those of h1 and s, and cells whose index has zeros there are more often set. Multiples: let s
+ * belong to an added key and s' to the tested key. If p s' = q s, the keys share each multiple of
+ * that value for which both products have wrapped past 2^63 equally often. ---- */
 enum { PARITIES = 16, MULTIPLES = 24, INTERVALS = 256 };
 typedef struct {
     unsigned parities, k;
-    double fill[PARITIES]; /* of the cells whose index has these last bits */
-    double odd[PARITIES];  /* the rate of keys whose s has these last bits, times the probability of
-                              such an s */
+    double fill[PARITIES]; /* fraction of set cells, by the last bits of the cell's index */
+    /* by the last bits of s: the rate for keys with such an s, times the probability of such an
+     * s */
+    double odd[PARITIES];
 } walk;
 
 static unsigned cell_class(const walk *w, unsigned i, unsigned h1, unsigned h2)
@@ -94,8 +97,8 @@ static double walk_begin(walk *w, double m, double n, unsigned k)
     return all;
 }
 
-/* The Farey intervals of order t: all s in an interval have the same number of wraps in their first
- * t multiples. */
+/* Computes the Farey intervals of order t. All s in one interval have the same number of wraps
+ * in their first t multiples. */
 static unsigned farey(unsigned t, double *middle, double *length)
 {
     unsigned n = 0, a = 0, b = 1, c = 1, d = t;
@@ -108,8 +111,8 @@ static unsigned farey(unsigned t, double *middle, double *length)
     return n;
 }
 
-/* The rate that is added because up to `most` multiples of a common value may be shared; the t-th
- * is the multiple t * step of s. */
+/* Returns what shared multiples add to the false-positive rate. Up to `most` multiples of a
+ * common value may be shared; multiple number t is t * step * s of the tested key. */
 static double shared(const walk *w, unsigned most, unsigned step)
 {
     double middle[INTERVALS], length[INTERVALS], inverse[PARITIES][MULTIPLES + 1], sum = 0;
@@ -147,12 +150,12 @@ double bf_rate_redisson(double m, double n, unsigned k)
     walk w;
     double rate = walk_begin(&w, m, n, k), sum = 0;
     const unsigned last = k / 2 < MULTIPLES ? k / 2 : MULTIPLES;
-    /* p s' = q s, the larger of both being `large`, and the same but for a `divisor`-th of m */
+    /* p s' = q s up to a multiple of m / divisor; `large` is the larger one of p and q */
     for (unsigned large = 1; 2 * large <= last; large++)
         for (unsigned divisor = 1; 2 * large * divisor <= last; divisor++) {
             if ((uint64_t)m % divisor) continue;
             const unsigned most = last / (large * divisor);
-            unsigned ways = 0; /* Euler's phi */
+            unsigned ways = 0; /* Euler's phi of divisor */
             for (unsigned i = 1; i <= divisor; i++) ways += common_divisor(i, divisor) == 1;
             for (unsigned p = 1; p <= large; p++) {
                 if (common_divisor(p, large) > 1) continue;
@@ -172,9 +175,9 @@ double bf_fill_redisson(double m, double n, unsigned k)
     return sum / w.parities;
 }
 
-/* ---- scrapy-redis-bloomfilter: its first position is the sum of the characters, which for a
- * fingerprint of 40 hexadecimal digits is nearly always within 600 of 2805.  Soon all of those
- * cells are set, and the first position tells nothing. ---- */
+/* ---- scrapy-redis-bloomfilter: its first position is the sum of the characters. For a
+ * fingerprint of 40 hexadecimal digits that sum is nearly always between 2205 and 3405. Soon all
+ * of these cells are set, and the first position rejects no key ---- */
 typedef struct {
     /* first: probability that the first position is set; all: fraction of set cells */
     double first, all;
@@ -204,7 +207,7 @@ double bf_rate_scrapy_redis(double m, double n, unsigned k)
 
 double bf_fill_scrapy_redis(double m, double n, unsigned k) { return of_sums(m, n, k).all; }
 
-/* Returns the height at which the bars, cut off there, have this volume. */
+/* Returns the level at which the bars, if cut off there, have this total volume. */
 static double level_of(const double *bars, double volume)
 {
     double low = 0, high = volume;
@@ -217,12 +220,13 @@ static double level_of(const double *bars, double volume)
     return high;
 }
 
-/* Short keys crowd the second position too, and the filter does not know how long its keys are.
- * But the fill of a slice tells how many positions fell into it, and no hash spreads its positions
- * less evenly than the hash before it.  So the last hash has the lowest layer of the slices'
- * positions, one position for each key, the hash before it has the next layer, and so on.  The
- * first hash only reaches cells at the beginning of the first slice, which counts as the second
- * slice does. */
+/* Estimates the number of keys and the rate from the fill of each slice. The first hash only
+ * reaches cells at the beginning of the first slice; so the first slice is counted as if it were
+ * like the second. For short keys the second hash is also uneven, and the filter does not know
+ * the length of its keys. But the fill of a slice shows how many positions are in it, and each
+ * hash distributes its positions at least as evenly as the hash before it. So the last hash gets
+ * the lowest layer of the slices' positions (one position per key), the hash before it the next
+ * layer, and so on. */
 void bf_estimate_scrapy_redis(
     const bf_geometry *g, const uint64_t slices[BF_SLICES], bf_state *state)
 {
@@ -250,7 +254,7 @@ void bf_estimate_scrapy_redis(
     }
 }
 
-/* ---- of a scheme ---- */
+/* ---- rates of a scheme ---- */
 static bool near_range(const bf_scheme *s, double m)
 {
     return s->range && m > (double)s->range / 64;

@@ -1,5 +1,5 @@
-/* schemes.c - finds the rows of tables.c by name and by id, and checks m and k against what a
- * scheme fixes. */
+/* schemes.c - finds the rows of tables.c by name and by id, and checks m and k against the
+ * limits of a scheme. */
 #include "size/size.h"
 #include <string.h>
 

@@ -1,6 +1,6 @@
-/* sizing.c - derives m, n, k and p from each other.  Knows formulas; knows nothing of keys and
- * homes.  Sources: optimal k: A. Broder, M. Mitzenmacher, 2004; the estimate of
- * the number of keys: S. J. Swamidass, P. Baldi, 2007. */
+/* sizing.c - derives m, n, k and p from each other. Knows formulas; knows neither keys nor
+ * homes. Sources: A. Broder, M. Mitzenmacher, 2004 (optimal k); S. J. Swamidass, P. Baldi, 2007
+ * (estimate of the number of keys). */
 #include "size/size.h"
 #include <float.h>
 #include <math.h>
@@ -13,10 +13,10 @@ static double rate_of(const bf_params *d, double m, double n)
     return bf_rate(d->scheme, d->argument.bytes, m, n, d->g.k);
 }
 
-/* ---- bits per key for a rate ---- */
+/* ---- bits per key that give a rate ---- */
 double bf_bits_for(const bf_layout *l, double p, unsigned k)
 {
-    double low = 1e-3, high = k / LN2; /* the rate falls as c grows */
+    double low = 1e-3, high = k / LN2; /* the rate decreases with more bits per key */
     while (l->rate(high, k) > p && high < (double)BF_M_MAX) {
         low = high;
         high *= 2;
@@ -31,7 +31,8 @@ double bf_bits_for(const bf_layout *l, double p, unsigned k)
     return high;
 }
 
-/* The k that needs the fewest bits.  The cost is unimodal in k: search from log2(1/p) both ways. */
+/* Finds the k that needs the fewest bits. The number of bits has one minimum over k, so the
+ * search starts at log2(1/p) and goes down, then up. */
 double bf_best_k(const bf_layout *l, double p, unsigned *k)
 {
     double guess = round(-log2(p));
@@ -76,12 +77,12 @@ static int check_ranges(const bf_scheme *s, const bf_spec *spec, bf_error *err)
     return 0;
 }
 
-/* ---- the sufficient sets ---- */
+/* ---- deriving what is not given ---- */
 static int k_from_m_n(const bf_layout *l, bf_geometry *g, bf_error *err)
 {
     double k = ceil((double)g->m / (double)g->n * LN2);
     if (k > l->k_max && l->line_bits > 1)
-        k = l->k_max; /* the most that a line layout has; the rate is still below the textbook's */
+        k = l->k_max; /* the largest k of a line layout; the rate is still below the textbook's */
     if (k > BF_K_MAX)
         return bf_fail(err, BF_EINVAL,
             "k must be 1 to %d, got %.0f from m=%llu, n=%llu (m/n ln 2): give k, or a smaller m",
@@ -90,7 +91,8 @@ static int k_from_m_n(const bf_layout *l, bf_geometry *g, bf_error *err)
     return 0;
 }
 
-/* The fewest cells, at least m, that keep p; more than BF_M_MAX if no number of cells does. */
+/* Returns the smallest number of cells, at least m, that keeps p. Returns more than BF_M_MAX if
+ * there is none. */
 static double cells_for(const bf_params *d, double m)
 {
     const double n = (double)d->g.n, p = d->g.p;
@@ -109,7 +111,7 @@ static double cells_for(const bf_params *d, double m)
     return high;
 }
 
-/* The largest m that the scheme has. */
+/* Returns the largest m that is possible for the scheme. */
 static uint64_t most_cells(const bf_scheme *s)
 {
     uint64_t most = s->m_max ? s->m_max : BF_M_MAX;
@@ -117,9 +119,9 @@ static uint64_t most_cells(const bf_scheme *s)
     return most;
 }
 
-/* Returns the lowest rate at n keys with the largest m, and stores the k that has it: the given k
- * or the best one.  Tries k from 1 up until two more positions do not lower the rate, or p is
- * reached. */
+/* Returns the lowest rate at n keys with the largest m, and stores the k that gives it: the
+ * given k, or the best one. Tries k from 1 up, until two more positions do not decrease the
+ * rate, or the rate is p or less. */
 static double lowest_rate(bf_params *d)
 {
     const double most = (double)most_cells(d->scheme), n = (double)d->g.n;
@@ -186,7 +188,8 @@ static int m_from_n_p(bf_params *d, bf_error *err)
     return 0;
 }
 
-/* The most keys, at most n, that keep p; 0 if one key already exceeds it. */
+/* Returns the largest number of keys, at most n, that keeps p. Returns 0 if one key already
+ * exceeds p. */
 static double keys_at(const bf_params *d, double n)
 {
     const double m = (double)d->g.m, p = d->g.p;
@@ -225,8 +228,8 @@ static int round_to_lines(const bf_layout *l, bf_geometry *g, bf_error *err)
     return g->m > BF_M_MAX ? bf_refuse_u64(err, "m", g->m) : 0;
 }
 
-/* If a rate is given: block or block2, as long as their lines hold k bits.  If m is given: classic,
- * which keeps m exactly. */
+/* Returns the default scheme. If m is given: classic, which uses exactly m bits. If n and p are
+ * given: block or block2, if their lines can have k bits. */
 const char *bf_default_scheme(const bf_spec *spec)
 {
     if (spec->functions) return "functions";
@@ -241,8 +244,8 @@ static bool enough(const bf_spec *spec)
     return (spec->m && spec->n) || (spec->n && p) || (spec->m && p) || (spec->m && spec->k);
 }
 
-/* Sizes by the older system's own formula.  Its rate may be a little above p, as Redisson's is; p
- * is refused if the hash has too few values for it. */
+/* Computes the size with the older system's own formula, whose rate may be a little above p
+ * (Redisson). Refuses p if the hash has too few values for it. */
 static int size_of_system(bf_params *d, bf_error *err)
 {
     if (!d->g.m && d->g.p != 0 && !d->scheme->rate) {
@@ -273,16 +276,16 @@ static int settle_p(bf_params *d, bf_error *err)
     if (g->p == 0) {
         g->p = fmin(fmax(p, DBL_MIN), 1 - DBL_EPSILON / 2);
         return 0;
-    } /* inside (0, 1): bf_open accepts the p that bf_plan returned */
+    } /* p must be inside (0, 1), because bf_open must accept the p that bf_plan returned */
     if (p <= g->p * (1 + 1e-6)) return 0;
-    if (s->size) return 0; /* p is a little exceeded, as by the older system itself */
+    if (s->size) return 0; /* the rate is a little above p, as in the older system */
     if (g->p < bf_rate_floor(s, (double)g->n)) return below_floor(d, err);
     return bf_fail(err, BF_EINVAL,
         "p=%g is not possible: m=%llu, n=%llu, k=%u give a rate of %.4g as scheme %s", g->p,
         (ull)g->m, (ull)g->n, g->k, p, s->name);
 }
 
-/* Completes spec with what the scheme fixes or has as a default. */
+/* Completes spec with the values that the scheme fixes or has as defaults. */
 static int given(const bf_params *d, const bf_spec *spec, bf_spec *all, bf_error *err)
 {
     const bf_scheme *s = d->scheme;
@@ -302,8 +305,8 @@ static int given(const bf_params *d, const bf_spec *spec, bf_spec *all, bf_error
     return check_ranges(s, all, err);
 }
 
-enum { STEP_MOST = 512 }; /* bits that rounding may add to a shard */
-/* Splits a filter that is too large for one Redis key into 2, 4, 8... shards, unless spec asks for
+enum { STEP_MOST = 512 }; /* maximum number of cells that rounding adds to a shard */
+/* Divides a filter that is too large for one Redis key into 2, 4, 8... shards, unless spec gives
  * a number of shards. */
 static int cut(
     const bf_layout *l, bf_geometry *g, const bf_spec *spec, uint64_t most_bits, bf_error *err)
@@ -314,7 +317,8 @@ static int cut(
     return round_to_lines(l, g, err);
 }
 
-/* Includes what the scheme fixes.  True also for values that bf_size will refuse with a message. */
+/* Takes into account what the scheme fixes. Returns true also for values that bf_size refuses,
+ * so that the user gets the message of bf_size. */
 bool bf_sufficient(const bf_spec *spec)
 {
     bf_params d;
@@ -349,7 +353,7 @@ int bf_size(bf_params *out, const bf_spec *asked, uint64_t most_bits, bf_error *
     return settle_p(out, err);
 }
 
-/* ---- state ---- */
+/* ---- estimates ---- */
 double bf_effective_p(const bf_params *d)
 {
     if (bf_rate_is_formula(d->scheme)) return d->g.p;
@@ -361,7 +365,7 @@ double bf_effective_p(const bf_params *d)
 void bf_estimate(
     const bf_scheme *s, const void *argument, const bf_geometry *g, uint64_t ones, bf_state *out)
 {
-    /* if full, as if half a bit were clear */
+    /* a full filter is treated as if half a bit were 0 */
     double m = (double)g->m, zeros = ones < g->m ? (double)(g->m - ones) : 0.5;
     *out = (bf_state){ .ones = ones };
     out->fill = (double)ones / m;

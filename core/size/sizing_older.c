@@ -1,6 +1,6 @@
-/* sizing_older.c - the sizes that older systems give a filter: the same m and k, and the same
- * refusals.  Each function fills the fields of a geometry that are 0.  Guava and Redisson share the
- * formula for m and differ in k. */
+/* sizing_older.c - computes the same m and k as older systems, and refuses the same values. Each
+ * function fills the fields of a geometry that are 0. Guava and Redisson have the same formula
+ * for m and different ones for k. */
 #include "size/size.h"
 #include <math.h>
 
@@ -18,8 +18,8 @@ static int m_and_n(bf_geometry *g, const char *name, uint64_t most, bf_error *er
 {
     double m = (double)g->m;
     if (!g->m) {
-        m = floor(
-            -(double)g->n * log(g->p) / (LN2 * LN2)); /* Java's cast to long stops at 2^63-1 */
+        /* in Java the cast to long gives at most 2^63-1 */
+        m = floor(-(double)g->n * log(g->p) / (LN2 * LN2));
         if (m < 1)
             return bf_fail(err, BF_EINVAL,
                 "n=%llu at p=%.10g makes a filter of 0 bits: %s refuses it", (ull)g->n, g->p, name);

@@ -1,29 +1,28 @@
-/* sizing_parts.c - the parts of growing and forgetting filters: how large, for how many keys, at
- * which rate.  Knows ln and pow, as sizing.c does, and no bit; docs/design.md has the reasons and
- * what the numbers come to.
+/* sizing_parts.c - computes the parts of growing and forgetting filters: their sizes, their
+ * numbers of keys and their rates. Uses log and pow; knows no bits. docs/design.md has the
+ * reasons and the resulting numbers.
  *
- * A growing filter's total size stands on a grid: what a fixed filter of its n and p would take,
- * times grow^j, and at last the largest m.  Each point of the grid owns a share of p; a part gets
- * the shares of the points that it reaches.  The shares sum to one, so however far a filter grows
- * its rate stays below p.  Small parts cost little memory whatever their rate, parts far beyond are
- * never reached by most: the share is largest where the filter takes SUMMIT bits and falls to both
- * sides. */
+ * The total size of a growing filter follows a grid. Its points are: the size of a fixed filter
+ * with the same n and p, times grow^j, and at last the largest m. Each point has a share of p. A
+ * part gets the shares of all points that the filter reaches with it. The shares sum to one, so
+ * the rate stays below p however far the filter grows. The share is largest at a total size of
+ * SUMMIT bits and decreases on both sides: a low rate in small parts costs little memory, and
+ * most filters never reach the parts far above SUMMIT. */
 #include "size/size.h"
 #include <math.h>
 
-/* factors of the share for each doubling below and above SUMMIT */
+/* factors of the share for each doubling: UP below SUMMIT, DOWN above SUMMIT */
 static const double SUMMIT = 0x1p26, UP = 0.7, DOWN = 0.75;
-/* 2^(1/8): at most 8 parts a doubling, so that BF_PARTS_MAX is enough */
+/* 2^(1/8): at most 8 parts per doubling, so that BF_PARTS_MAX is sufficient */
 static const double LEAST_STEP = 1.0905;
-/* the most that one add may multiply the size of a small filter by */
+/* a new part makes a small filter at most this many times larger */
 static const double MOST_STEP = 16;
-enum {
-    LEAST_BITS = 1 << 18,
-    LINE = 512
-}; /* minimum size of a part after the first, so that its header and its probes pay */
+/* LEAST_BITS: minimum size of a part after the first; the header and the tests of a smaller part
+ * would cost too much. */
+enum { LEAST_BITS = 1 << 18, LINE = 512 };
 
-/* The share of part i of equal parts: 1, 1/2, 1/3... of what makes their sum one.  Equal shares
- * would cost filters of few parts more memory. */
+/* The share of part i if all parts have the same size: 1, 1/2, 1/3... of what makes their sum one.
+ * Equal shares would cost filters of few parts more memory. */
 static double equal_share(unsigned i)
 {
     double sum = 0;
@@ -46,9 +45,10 @@ static double all_weights(double first, double factor)
     return sum;
 }
 
-/* Returns the first grid point that makes a part of at least the minimum size, and in *share the
- * share of p up to it; 0: the filter cannot grow.  Parts are whole lines, so a filter's size is
- * less than a line below the grid point that it reached; that point's share is already used. */
+/* Returns the first grid point that is far enough for a part of the minimum size. *share: the
+ * shares of p of the points up to it. Returns 0 if the filter cannot grow. Parts are rounded
+ * down to lines, so a filter may be less than a line below the point that it has reached; the
+ * share of that point is already used. */
 static double next_total(const bf_params *d, double have, double *share)
 {
     double factor = factor_of(d), first = (double)d->g.m, sum = all_weights(first, factor),
@@ -60,7 +60,7 @@ static double next_total(const bf_params *d, double have, double *share)
         if (at >= least) return at;
     }
     if (have + LEAST_BITS > (double)BF_M_MAX) return 0;
-    *share += weight((double)BF_M_MAX) / sum; /* the last part takes the rest */
+    *share += weight((double)BF_M_MAX) / sum; /* the last part gets the remaining share */
     return (double)BF_M_MAX;
 }
 
@@ -120,15 +120,15 @@ int bf_chain_part(const bf_params *d, unsigned i, uint64_t before, bf_params *pa
     bf_params p = bf_part_of(d, i);
     const int rc = bf_format_of(d)->part(d, i, before, &p.g, err);
     if (rc <= 0) return rc;
-    p.g.m = (p.g.m + LINE - 1) / LINE * LINE; /* parts begin at whole words and lines */
+    p.g.m = (p.g.m + LINE - 1) / LINE * LINE; /* parts begin at word and line boundaries */
     p.g.lines = p.g.m / p.scheme->layout->line_bits;
     *part = p;
     return p.g.m + before <= BF_M_MAX ? 1 : 0;
 }
 
-/* ---- what was stored ---- */
-/* Allows for logarithms that differ in the last bit on other machines, and for sizes that were
- * rounded up to lines. */
+/* ---- checks of stored parameters ---- */
+/* Compares with a tolerance, because logarithms may differ in the last bit on other machines,
+ * and sizes were rounded up to lines. */
 static bool near(double have, double want, double slack)
 {
     return fabs(have - want) <= slack + 1e-6 * want;
@@ -161,8 +161,8 @@ static bool possible_in_window(const bf_params *of, const bf_params *part)
     return g->m == of->g.m && g->n == of->g.n && near(g->p, of->g.p / (of->parts + 1), 0);
 }
 
-/* Does not compare m, which earlier versions chose differently.  But n must follow from m, p and k:
- * else this part would be full too early or too late. */
+/* Does not compare m, which other versions may choose differently. But n must follow from m, p
+ * and k; otherwise this part would be full too early or too late. */
 static bool possible_in_grow(const bf_params *of, const bf_params *part)
 {
     const bf_geometry *g = &part->g;
@@ -176,7 +176,7 @@ static bool possible_in_grow(const bf_params *of, const bf_params *part)
 
 bool bf_chain_part_possible(const bf_params *of, const bf_params *part)
 {
-    return part->g.m % LINE == 0 /* else a part would end within a byte */
+    return part->g.m % LINE == 0 /* otherwise a part could end within a byte */
            && bf_format_of(of)->part_possible(of, part);
 }
 
@@ -205,7 +205,7 @@ static const char *wrong_part(const bf_params *d)
                                       : NULL;
 }
 
-/* ---- a spec ---- */
+/* ---- sizes from a spec ---- */
 static int check_spec(const bf_spec *s, bf_error *err)
 {
     const char *what = s->grow != 0 ? "grow" : "window";
@@ -217,12 +217,13 @@ static int check_spec(const bf_spec *s, bf_error *err)
             what, s->grow != 0 ? "or m and n" : "and no m");
     if (s->parts > BF_PARTS_MAX - 1)
         return bf_fail(err, BF_EINVAL, "parts must be 1 to %d, got %u", BF_PARTS_MAX - 1, s->parts);
-    return bf_check_ranges(s, err); /* before p is divided: a part's p might be in range */
+    /* checked before p is divided, because a part's p may be in range when p is not */
+    return bf_check_ranges(s, err);
 }
 
-/* All parts have the same k, so that a key is hashed and placed in a line only once: the best k for
- * the rate of the large parts.  The first 8 bits of a line cost one round, further bits a second
- * one. */
+/* All parts have the same k, so that a key is hashed, and its bits in a line are computed, only
+ * once. It is the best k for the rate of the large parts. If that is 9 or 10 it becomes 8: the
+ * first 8 bits of a line take one step of the kernel, further bits a second step. */
 static int size_grow(bf_params *d, const bf_spec *spec, uint64_t most_bits, bf_error *err)
 {
     int rc = bf_size(d, spec, most_bits, err);
@@ -244,8 +245,8 @@ static int size_grow(bf_params *d, const bf_spec *spec, uint64_t most_bits, bf_e
     return 0;
 }
 
-/* Every part is sized for the keys of a whole window, at p / (parts + 1).  So it does not matter
- * when keys come, or how often they are added again. */
+/* Every part is sized for the keys of a full window, at the rate p / (parts + 1). So it does not
+ * matter when keys arrive, or how often they are added again. */
 static int size_window(bf_params *d, const bf_spec *spec, uint64_t most_bits, bf_error *err)
 {
     bf_spec one = *spec;

@@ -11,18 +11,20 @@ final class Memory implements Store
     public function __construct(private Params $d)
     {
         $lines = $d->bytes() + 63 >> 6;
-        if (112 * $lines > self::room())
+        if ($lines > 1 << 14 && 112 * $lines > self::room())
             throw Fault::fail(\BloomFilterException::NO_MEMORY, 'memory cannot hold %d bytes for m=%d %s', $lines << 6, $d->m, $d->cells());
         $this->lines = array_fill(0, $lines, str_repeat("\0", 64));
         $this->bit = ["\x80", "\x40", "\x20", "\x10", "\x08", "\x04", "\x02", "\x01"];
     }
 
-    /** What memory_limit leaves; PHP cannot catch that there is no more. */
+    /** What memory_limit leaves, or without one the machine; PHP cannot catch that there is no more. */
     private static function room(): int
     {
         $text = ini_get('memory_limit');
         $limit = (int) $text << 10 * (int) strpos(' KMG', strtoupper(substr($text, -1)));
-        return $limit > 0 ? $limit - memory_get_usage() : 1 << 36;
+        if ($limit > 0) return $limit - memory_get_usage();
+        $machine = (string) Fault::quietly(file_get_contents(...), '/proc/meminfo');
+        return preg_match('/^MemAvailable: +(\d+)/m', $machine, $match) ? $match[1] << 10 : 1 << 36;
     }
 
     public function read(int $from, int $bytes): string

@@ -22,5 +22,9 @@ final class Part
         return $copy;
     }
 
-    public function ones(): int { return Bits::ones($this->bits(), $this->d->counting); }
+    public function ones(): int
+    {
+        $there = !$this->d->counting && ($this->store instanceof Redis\Key || $this->store instanceof Redis\Shards);
+        return $there ? $this->store->ones() : Bits::ones($this->bits(), $this->d->counting);
+    }
 }

@@ -239,9 +239,11 @@ class Talk:
         return self.connection
 
     def __exit__(self, kind, error, trace):
-        if kind:
-            self.loan.drop(self.connection)
-        self.loan.give(self.connection)
+        try:
+            if kind:
+                self.loan.drop(self.connection)
+        finally:
+            self.loan.give(self.connection)
 
 
 # ---- faults ----

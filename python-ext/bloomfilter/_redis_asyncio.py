@@ -41,6 +41,7 @@ class Caller:
             self.worker = Worker(serve)
         worker = self.worker
         worker.parent = getcurrent()
+        worker.gr_context = worker.parent.gr_context  # a coroutine begins there and ends here
         done, result = worker.switch(function)
         while not done:
             try:

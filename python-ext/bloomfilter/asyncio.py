@@ -17,7 +17,7 @@ import errno
 import os
 import time
 from collections.abc import AsyncIterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
 from inspect import iscoroutinefunction
 from itertools import islice
@@ -29,6 +29,7 @@ __all__ = ["BloomFilter", "CountingBloomFilter", "Error"]
 
 TURN = 0.001  # seconds of work, about, between two turns of the event loop
 FEW, MANY = 16, 1 << 16  # keys of a slice
+MANY_AWAITED = 1 << 12  # from an async iterable, which may never suspend
 BATCH = 1000  # keys of a round trip to Redis
 LARGE = 1 << 20  # bytes of a key that take about 0.1 ms
 
@@ -46,7 +47,11 @@ def run_in(executor, function):
 
 
 def wait_in_thread(loop, coroutine):
-    return asyncio.run_coroutine_threadsafe(coroutine, loop).result()
+    future = asyncio.run_coroutine_threadsafe(coroutine, loop)
+    while not wait([future], 1).done:
+        if loop.is_closed():
+            raise RuntimeError("the event loop has ended")
+    return future.result()
 
 
 class Single:
@@ -191,9 +196,9 @@ class BloomFilter:
 
     # ---- keys of one tick, in one batch ----
     async def _answer_of(self, single, key):
+        self._refuse_own_reader()
         future = asyncio.get_running_loop().create_future()
         if self._flush_task is None:
-            self._refuse_own_reader()
             self._flush_task = asyncio.create_task(self._flush())
         self._asked.append((single, key, future))
         return await future
@@ -210,9 +215,10 @@ class BloomFilter:
                     groups = {}
                     for one in asked:
                         groups.setdefault(one[0], []).append(one)
+                    step = 1 if self._local else BATCH
                     for single, group in groups.items():
-                        for i in range(0, len(group), BATCH):
-                            await self._answer(single, group[i : i + BATCH])
+                        for i in range(0, len(group), step):
+                            await self._answer(single, group[i : i + step])
         finally:
             self._flush_task = None
             for *_, future in asked + self._asked:  # the event loop ends
@@ -248,7 +254,7 @@ class BloomFilter:
 
     add = Single("add", "add_many", bool, "True: SURELY NEW.  False: probably there already.")
     exists = Single("__contains__", "contains_many", bool, "False: surely never added.")
-    contains = Single("__contains__", "contains_many", bool, "The same as exists().")
+    contains = exists
 
     def __contains__(self, key):
         raise TypeError("`in` cannot await: use `await bf.exists(key)`")
@@ -377,19 +383,20 @@ class Slices:
 
     async def next(self, pace):
         keys = []
+        size = min(pace.size, MANY_AWAITED) if self.awaits else pace.size
         pace.start()
         try:
             if self.awaits:
                 async for key in self.keys:
                     keys.append(key)
-                    if len(keys) >= pace.size:
+                    if len(keys) >= size:
                         break
                 pace.start()
             else:
-                keys.extend(islice(self.keys, pace.size))
+                keys.extend(islice(self.keys, size))
         except Exception as error:
             self.fault = error
-        self.ended = len(keys) < pace.size
+        self.ended = len(keys) < size
         return keys
 
 

@@ -45,8 +45,10 @@ def test_the_first_block(environment, tmp_path):
     assert lines[9:11] == ["3003", "some absent"] and any("2,002" in line for line in lines)
 
 
-def test_the_other_blocks(environment, tmp_path):
+def test_the_other_blocks(environment, tmp_path, redis_port):
+    (tmp_path / "keys").write_text("ann\nbob\n")
     for block in blocks(DOCUMENT, "sh")[1:]:
+        block = block.replace("127.0.0.1:6379", f"127.0.0.1:{redis_port}")
         said = "\ncomplete -p bloomfilter" if "completion" in block else ""
         shell(block + said, environment, tmp_path)
 

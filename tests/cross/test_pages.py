@@ -25,7 +25,7 @@ from documents import (
     without_comments,
 )
 
-PAGES = """index.md tutorial-python.md tutorial-php.md tutorial-c.md choosing.md homes.md
+PAGES = """index.md tutorial-python.md tutorial-php.md tutorial-c.md choosing.md storage.md howto-rebuild.md deploy-php.md
     mapped-files.md migrate.md security.md arrow.md crawlers.md asyncio.md howto-crawl.md howto-database.md
     howto-redis.md howto-move.md""".split()
 # zh/server.md is run by test_readme.py, as its original is.

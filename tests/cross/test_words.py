@@ -172,4 +172,4 @@ def test_there_are_translations():
         path.name for kind in ("tutorial", "howto") for path in (ROOT / "docs").glob(f"{kind}-*.md")
     }
     there = {path.name for path in prose.translations()}
-    assert wanted | {"README.zh-CN.md"} == there and len(wanted) == 7
+    assert wanted | {"README.zh-CN.md"} <= there and len(wanted) == 8

@@ -122,3 +122,36 @@ def test_both_use_one_filter(name, maker, halves):
     assert lost[0] == "BloomFilterException" and "is lost" in lost[2]
     (gone,) = b(f"{key}-none", shape, None, ("exists", "x"))
     assert gone[1] == -9 and "does not exist" in gone[2]
+
+
+ADDS = """
+$client = new Redis;
+$client->connect('127.0.0.1', (int) $argv[1]);
+$f = BloomFilter::open($client, key: 'race');
+for ($new = 0, $i = 0; $i < 2000; $i += 10) {
+    $keys = array_map(fn($j) => "$argv[2] $j", range($i, $i + 9));
+    $new += $f->addMany($keys);
+    if (array_sum($f->existMany($keys)) < 10) echo "lost $i\\n";
+}
+echo "added\\n";
+fgets(STDIN);
+foreach (['theirs', 'ours'] as $whose) echo array_sum($f->existMany(array_map(fn($j) => "$whose $j", range(0, 1999)))), ' ';
+"""
+
+
+def test_no_key_is_lost_while_both_grow_it(redis, with_extension, with_polyfill):
+    load = f"require '{HERE.parent.parent}/php-polyfill/autoload.php';"
+    make = "$c = new Redis; $c->connect('127.0.0.1', (int) $argv[1]); new BloomFilter(n: 50, p: 1e-6, grow: 1.5, storage: $c, key: 'race');"
+    subprocess.run([*with_extension, "-r", make, str(redis.port)], check=True)
+    pair = [
+        subprocess.Popen(
+            [*php, "-r", load + ADDS, str(redis.port), name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for php, name in ((with_extension, "theirs"), (with_polyfill, "ours"))
+    ]
+    for process in pair:
+        assert process.stdout.readline() == "added\n"
+    assert [process.communicate("\n")[0] for process in pair] == ["2000 2000 "] * 2

@@ -1,7 +1,7 @@
-/* digests.c - one position per digest word, for the schemes that hash k times: word modulo m
- * (sax-sdbm, gozero, php-hashes, functions), or word & (m - 1) (java7: with an m that is no power
- * of two most bits are never used, as in the original).  scrapy-redis-bloomfilter has more digests
- * than positions: the first k count. */
+/* digests.c - one position per digest, for the schemes that hash k times. The position is digest
+ * % m (sax-sdbm, gozero, php-hashes, functions) or digest & (m - 1) (java7; if m is not a power
+ * of two, most bits are never used, as in the original). scrapy-redis-bloomfilter has more
+ * digests than positions; the first k are used. */
 #include "layout/layout.h"
 
 static void digests_positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)

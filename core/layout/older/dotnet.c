@@ -1,6 +1,6 @@
 /* dotnet.c - schemes rs-dotnet and rs-dotnet-repo: new System.Random(digest), then Next(m) or
- * Next() % m. .NET's seeded generator: Knuth's subtractive one (Seminumerical Algorithms, 3.2.2),
- * sums mod 2^31-1 in a ring of 55. */
+ * Next() % m for each position. .NET's seeded generator is Knuth's subtractive one
+ * (Seminumerical Algorithms, 3.2.2): differences modulo 2^31-1 in a ring of 55 numbers. */
 #include "layout/layout.h"
 
 enum { RING = 55, LAG = 21, BIG = INT32_MAX, SEED = 161803398 };
@@ -11,7 +11,7 @@ typedef struct {
 } dotnet_random; /* a[0] is not used */
 
 static int32_t minus(int32_t x, int32_t y) { return (int32_t)((uint32_t)x - (uint32_t)y); }
-/* Below 0: plus BIG.  Without a branch: it would be wrong every other time. */
+/* Adds BIG to a negative number. Has no branch, because half of the predictions would be wrong. */
 static int32_t fold(int32_t x) { return (int32_t)((uint32_t)x + ((uint32_t)(x >> 31) & BIG)); }
 
 static void dotnet_seed(dotnet_random *r, int32_t s)
@@ -25,7 +25,7 @@ static void dotnet_seed(dotnet_random *r, int32_t s)
         j = r->a[to];
     }
     for (unsigned round = 0; round < 4;
-        round++) { /* subtracts the number 31 places further in the ring */
+        round++) { /* subtracts the number that is 31 places later in the ring */
         for (unsigned i = 1; i <= RING - 31; i++) r->a[i] = fold(minus(r->a[i], r->a[i + 31]));
         for (unsigned i = RING - 30; i <= RING; i++)
             r->a[i] = fold(minus(r->a[i], r->a[i + 31 - RING]));

@@ -1,9 +1,9 @@
-/* glibc.c - scheme rs-rand: srand(digest), then rand() % m for each position.  glibc's additive
- * generator (TYPE_3), written again with a state of its own: the host's is not touched.
+/* glibc.c - scheme rs-rand: srand(digest), then rand() % m for each position. Implements glibc's
+ * additive generator (TYPE_3) with a state of its own, so that the host's generator is not
+ * changed.
  *
- *   r[0] = seed, r[i] = 16807 r[i-1] mod 2^31-1 (i < 31), r[i] = r[i-31] (i < 34), r[i] = r[i-31] +
- * r[i-3] from there; the first 310 sums are thrown away; an output is a sum without its lowest bit.
- */
+ * r[0] = seed; r[i] = 16807 r[i-1] mod 2^31-1 for i < 31; r[i] = r[i-31] for i < 34; then r[i] =
+ * r[i-31] + r[i-3]. The first 310 sums are discarded. An output is a sum without its lowest bit. */
 #include "layout/layout.h"
 
 enum { DEGREE = 31, SEPARATION = 3, DISCARD = 310 };
@@ -26,8 +26,8 @@ static void glibc_seed(glibc_random *g, uint32_t s)
     int32_t r = s ? (int32_t)s : 1;
     g->r[0] = (uint32_t)r;
     for (unsigned i = 1; i < DEGREE; i++) {
-        r = (int32_t)((int64_t)16807 * r %
-                      INT32_MAX); /* the sign of the dividend, as Schrage's method has it */
+        /* the remainder has the sign of the dividend, as in Schrage's method */
+        r = (int32_t)((int64_t)16807 * r % INT32_MAX);
         if (r < 0) r += INT32_MAX;
         g->r[i] = (uint32_t)r;
     }

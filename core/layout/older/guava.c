@@ -1,9 +1,9 @@
-/* guava.c - the walks of Guava's two strategies over the two halves of a 128-bit hash, and
- * Redisson's, which steps by the halves in turn (its rate is a third above the formula's, as the
- * original's is). */
+/* guava.c - the sequences of positions of Guava's two strategies and of Redisson, from the two
+ * halves of a 128-bit hash. Redisson adds the halves alternately; its false-positive rate is a
+ * third above the formula, as in the original. */
 #include "layout/layout.h"
 
-enum { GUAVA_K_MAX = 255 }; /* its file has one byte for k */
+enum { GUAVA_K_MAX = 255 }; /* Guava's file format has one byte for k */
 
 static void mitz64(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
 {
@@ -13,8 +13,8 @@ static void mitz64(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *
     }
 }
 
-/* Both halves of the first 64 bits, as 32-bit numbers with a sign; a negative sum is complemented.
- */
+/* Uses the two halves of the first 64 bits as signed 32-bit numbers. A negative sum is
+ * complemented. */
 static void mitz32(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
 {
     for (size_t i = 0; i < n; i++, d += 2) {

@@ -1,8 +1,9 @@
 /* mt.c - schemes php-mt and php-mt-legacy: mt_srand(digest), then mt_rand(0, m - 1) for each
- * position, as PHP since 7.1 draws and as PHP 5 did (MT_RAND_PHP).  MT19937 (M. Matsumoto, T.
- * Nishimura, 1998), a state of its own for each key: the host's generator is not touched.  Only the
- * words that are drawn from are ever seeded, because seeding is what costs: 397 + k steps, each
- * waiting for the one before.  Batches run them for 32 keys side by side with AVX2. */
+ * position, as in PHP since 7.1 and as in PHP 5 (MT_RAND_PHP). The generator is MT19937 (M.
+ * Matsumoto, T. Nishimura, 1998). Each key has a state of its own, so that the host's generator
+ * is not changed. Seeding takes most of the time: 397 + k steps, each of which needs the result
+ * of the one before. So only the words that are used are seeded, and batches seed 32 keys in
+ * parallel with AVX2. */
 #include "bits/bits.h"
 #include "layout/layout.h"
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -50,7 +51,7 @@ static uint64_t next_64(twister *t)
 {
     uint64_t low = mt_next(t);
     return (uint64_t)mt_next(t) << 32 | low;
-} /* as PHP 8.2 */
+} /* the order of PHP 8.2: the low half is drawn first */
 
 static uint64_t below_64(twister *t, uint64_t m)
 {
@@ -68,7 +69,7 @@ static inline uint64_t scaled(uint32_t r, uint64_t m)
 
 static void draw(const bf_geometry *g, uint64_t digest, bool legacy, uint64_t *pos)
 {
-    twister t; /* not set to zero: 2.5 KB */
+    twister t; /* not set to zero, because it has 2.5 KB */
     t.s[0] = (uint32_t)digest;
     t.seeded = 1;
     t.at = 0;
@@ -81,11 +82,9 @@ static void draw(const bf_geometry *g, uint64_t digest, bool legacy, uint64_t *p
 
 /* ---- many keys ---- */
 #ifdef AVX2
-enum {
-    LANES = 32,
-    VECTORS = LANES / 8,
-    WIDE_K = 64
-}; /* four chains of eight: one alone would wait for its product */
+/* Four vectors of eight keys: with a single vector, each step would wait for the product of the
+ * step before. */
+enum { LANES = 32, VECTORS = LANES / 8, WIDE_K = 64 };
 typedef struct {
     __m256i near[WIDE_K + 1][VECTORS], far[WIDE_K][VECTORS];
 } seeds;
@@ -125,9 +124,9 @@ AVX2 static __m256i draw_8(__m256i u, __m256i v, __m256i far, bool legacy)
     return temper(_mm256_xor_si256(y, _mm256_and_si256(odd, _mm256_set1_epi32((int)TWIST))));
 }
 
-/* At most LANES keys.  A key whose draw has to be repeated is drawn again alone.  mulhi(c * r, m)
- * is r % m for 32-bit r and m without a division: c = 2^64/m rounded up (D. Lemire, O. Kaser, N.
- * Kurz, 2019). */
+/* Draws the positions of at most LANES keys. If a number of a key must be drawn again, draws all
+ * positions of that key separately. mulhi(c * r, m) is r % m for 32-bit r and m without a
+ * division, where c = 2^64/m rounded up (D. Lemire, O. Kaser, N. Kurz, 2019). */
 AVX2 static void draw_wide(
     const bf_geometry *g, const uint64_t *d, size_t n, bool legacy, uint64_t *pos)
 {

@@ -18,17 +18,17 @@ final class Growing extends Filter
         return $key;
     }
 
-    /** Opens parts that others appended. */
+    /** Opens parts that others appended.  The newest mark is read before K:meta: so it has no later part while it stays. */
     public function follow(): void
     {
-        $newest = end($this->parts);
-        $mark = $newest ? $newest->store->mark : 0;
-        [$born, $count] = $this->whole->trip([['HMGET', $this->whole->meta, 'born', 'parts']])[0];
-        if ($born === null || $born === false) throw $this->whole->lost();
-        if (hexdec($born) !== $this->whole->id) $this->recreated();
-        for ($i = count($this->parts); $i < (int) $count; $i++) $this->open($i);
-        if ($i === count($this->parts) && $newest && $newest === end($this->parts)) $this->lastMark = $mark;
-        else $this->lastMark = end($this->parts)->store->mark;
+        do {
+            $had = count($this->parts);
+            $this->lastMark = $had ? end($this->parts)->store->mark : 0;
+            [$born, $count] = array_values($this->whole->trip([['HMGET', $this->whole->meta, 'born', 'parts']])[0]);
+            if (!is_string($born) || (int) $count < $had) throw $this->whole->lost();
+            if (hexdec($born) !== $this->whole->id) $this->recreated();
+            for ($i = $had; $i < (int) $count; $i++) $this->open($i);
+        } while ($i > $had);
     }
 
     private function recreated(): never
@@ -45,13 +45,12 @@ final class Growing extends Filter
     private function open(int $i): void
     {
         $key = $this->key($i);
-        [$hash, $bytes, $end] = $key->trip([['HGETALL', $key->meta], ['STRLEN', $key->key], ['GETRANGE', $key->key, -4, -1]]);
-        $meta = Meta::read($key, Meta::pairs($hash));
+        [$meta, $bytes, $end] = $key->look();
         if (!$meta || $bytes === 0) throw $key->lost();
         $d = $meta->d;
         [$d->kind, $d->index] = [Params::PART, $i];
         $key->take($d);
-        if ($bytes !== $key->length() || Names::mark($end) !== $meta->mark || $meta->filter !== $key->of) throw $key->lost();
+        if ($bytes !== $key->length() || $end !== $meta->mark || $meta->filter !== $key->of) throw $key->lost();
         if ($d->differenceTo($this->d, Params::SAME_HASH)) throw Fault::fail(\BloomFilterException::FORMAT, '%s: its part %d does not belong to it', $this->whole->label, $i);
         if (!Sizing::partPossible($this->d, $d))
             throw Fault::fail(\BloomFilterException::FORMAT, '%s: its part %d has n=%d, which does not fit m=%d, p=%g, k=%d', $this->whole->label, $i, $d->n, $d->m, $d->p, $d->k);

@@ -46,7 +46,7 @@ final class Key implements Store
     public function length(): int { return $this->markAt + ($this->apart() ? 0 : 4); }
     public function markAt(): int { return $this->markAt; }
     /** No room after the last bit: the mark is in K:meta alone. */
-    private function apart(): bool { return $this->markAt > self::MOST_BITS >> 3; }
+    public function apart(): bool { return $this->markAt > self::MOST_BITS >> 3; }
 
     // ---- trips ----
 
@@ -56,6 +56,13 @@ final class Key implements Store
         $replies = $this->client->run(array_map(fn(array $command) => [$this->key, $command], $commands), $done, $this->label);
         foreach ($replies as $reply) if ($reply instanceof Refusal) throw $reply->exception($this->label);
         return $replies;
+    }
+
+    /** @return array{?Meta, int, int} its companion hash, its length, the mark at its end: read last, so that all is of the same bits where it is the hash's */
+    public function look(): array
+    {
+        [$hash, $bytes, $end] = $this->trip([['HGETALL', $this->meta], ['STRLEN', $this->key], ['GETRANGE', $this->key, -4, -1]]);
+        return [Meta::read($this, Meta::pairs($hash)), $bytes, Names::mark((string) $end)];
     }
 
     private function eval(string $script, array $keys, array $arguments): array { return ['EVAL', Names::script($script), count($keys), ...$keys, ...$arguments]; }
@@ -79,6 +86,8 @@ final class Key implements Store
         return $replies[count($replies) - 2] === $this->length() ? (int) hexdec((string) end($replies)) : 0;
     }
 
+    public function presentMark(): int { return $this->seen($this->trip($this->markCommands())); }
+
     private function unexpected(): \BloomFilterException { return Fault::fail(\BloomFilterException::IO, '%s: unexpected reply', $this->label); }
 
     public function lost(): \BloomFilterException
@@ -95,7 +104,7 @@ final class Key implements Store
         if ($this->foreign) return false;
         if ($seen === $this->mark) return $this->reported = false;
         for ($i = 0; $i < self::TRIES; $i++) {
-            if ($i) $seen = $this->seen($this->trip($this->markCommands()));
+            if ($i) $seen = $this->presentMark();
             $meta = Meta::read($this, Meta::pairs($this->trip([['HGETALL', $this->meta]])[0]));
             if (!$meta) break;
             if ($meta->d->differenceTo($this->d, Params::SAME_BITS))
@@ -259,6 +268,14 @@ final class Key implements Store
         return $end > $m + 7 >> 3 ? substr($text, 0, ($m + 7 >> 3) - $from) . str_repeat("\0", $end - ($m + 7 >> 3)) : $text;
     }
 
+    /** Counted by Redis, 16 MiB in a command. */
+    public function ones(): int
+    {
+        $bytes = $this->bits + 7 >> 3;
+        for ($at = 0; $at < $bytes; $at += 16 << 20) $commands[] = ['BITCOUNT', $this->key, $at, min($at + (16 << 20), $bytes) - 1];
+        return array_sum(array_slice($this->reading($commands), 0, count($commands)));
+    }
+
     /** Zeros and a mark under a temporary name, a step at a time. */
     private function zeros(string $temp, int $mark): void
     {
@@ -321,7 +338,7 @@ final class Key implements Store
                     $this->trip([['SETRANGE', $temp, $at - $n, $piece], ['EXPIRE', $temp, 600]], '');
             }
             for ($i = 0; $i < self::TRIES; $i++) {
-                $this->replaced($this->seen($this->trip($this->markCommands())));
+                $this->replaced($this->presentMark());
                 $done = $this->script('exchange', [$this->key, $this->meta, $temp], [...$this->known(), sprintf('%08x', $mark), pack('N', $mark), $how]);
                 if ($done) $next = $how === 'OR' ? $this->mark : $mark;
                 if ($done) return $done > 0 ? 0 : $done;
@@ -353,7 +370,7 @@ final class Key implements Store
     {
         $this->mustBeOwn($what);
         for ($i = 0; $i < self::TRIES; $i++) {
-            $this->replaced($this->seen($this->trip($this->markCommands())));
+            $this->replaced($this->presentMark());
             if ($this->script('care', [$this->key, $this->meta], [...$this->known(), $command, ...$argument])) return;
         }
         throw $this->lost();

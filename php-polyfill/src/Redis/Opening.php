@@ -65,8 +65,7 @@ final class Opening
     {
         $key = $this->key;
         $this->mayChange = false;
-        [$hash, $bytes, $end] = $key->trip([['HGETALL', $key->meta], ['STRLEN', $key->key], ['GETRANGE', $key->key, -4, -1]]);
-        $meta = Meta::read($key, Meta::pairs($hash));
+        [$meta, $bytes, $end] = $key->look();
         if ($meta) $key->id = $meta->id;
         $this->seen = $meta->mark ?? 0;
         if ($meta && ($meta->d->kind === Params::GROW || $meta->d->shards > 1)) return $this->attachMany($meta);
@@ -75,11 +74,15 @@ final class Opening
         $this->mayChange = true;
         if (!$meta) return $this->attachForeign($bytes);
         $key->take($meta->d);
-        if ($bytes !== $key->length() || Names::mark($end) !== $meta->mark && $key->length() % 4 === 0) {
-            $mark = $key->length() > Key::MOST_BITS >> 3 && $bytes === $key->length() ? $meta->mark : 0;
-            if (!$mark && $meta->adopted) $mark = Names::mark((string) $key->trip([['GETRANGE', $key->key, $key->markAt(), $key->markAt() + 3]])[0]);
-            if ($mark !== $meta->mark) throw Fault::fail(\BloomFilterException::FORMAT, '%s holds %d bytes, but not the mark of its :meta: delete both keys to start again', $key->label, $bytes);
+        $mark = $bytes === $key->length() && !$key->apart() ? $end : $key->presentMark();
+        if ($mark !== $meta->mark && $meta->adopted && $this->spec->adopt) {        // the other system began a new bitmap
+            $this->check($meta->d);
+            $this->fits($meta->d, $bytes);
+            $this->adopt($meta->d);
+            return $this->fixed($meta->d);
         }
+        if ($mark !== $meta->mark)
+            throw Fault::fail(\BloomFilterException::FORMAT, '%s holds %d bytes, but not the mark of its :meta: delete both keys to start again', $key->label, $bytes);
         $key->mark = $meta->mark;
         $this->check($meta->d);
         return $this->fixed($meta->d);

@@ -46,11 +46,10 @@ final class Shards implements Store
     private function openOne(Key $shard, bool $make): void
     {
         for ($tries = 0; $tries < 8; $tries++) {
-            [$hash, $bytes, $end] = $shard->trip([['HGETALL', $shard->meta], ['STRLEN', $shard->key], ['GETRANGE', $shard->key, -4, -1]]);
-            $meta = Meta::read($shard, Meta::pairs($hash));
+            [$meta, $bytes, $end] = $shard->look();
             if ($meta && $meta->d->differenceTo($this->d, Params::SAME_BITS))
                 throw Fault::fail(\BloomFilterException::MISMATCH, '%s is a shard of another filter: %s m=%d k=%d shards=%d', $shard->label, $meta->d->scheme->name, $meta->d->m, $meta->d->k, $meta->d->shards);
-            if ($meta && $meta->filter === $shard->of && $bytes === $shard->length() && Names::mark($end) === $meta->mark) {
+            if ($meta && $meta->filter === $shard->of && $bytes === $shard->length() && $end === $meta->mark) {
                 [$shard->mark, $shard->id] = [$meta->mark, $meta->id];
                 return;
             }
@@ -93,6 +92,7 @@ final class Shards implements Store
         return substr($all, $from, $bytes);
     }
 
+    public function ones(): int { return array_sum(array_map(fn(Key $shard) => $shard->ones(), $this->shards)); }
     public function replace(string $bits): void { $this->exchange($bits, ''); }
     public function mustBeOwn(string $what): void {}
 

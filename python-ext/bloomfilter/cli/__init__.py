@@ -1,9 +1,8 @@
-"""The command `bloomfilter`: what it does with faults and signals; the commands are modules of
-their own.
+"""The command `bloomfilter`: faults, signals and exit codes.  Each command is a module.
 
-Nothing of this is imported by `import bloomfilter`.  A fault is one line on standard error and exit
-code 2, Ctrl-C is 130, a reader of our output that went away is 141, as for any tool of the shell.
-BLOOMFILTER_TRACEBACK=1 shows where a fault came from."""
+`import bloomfilter` imports none of this.  A fault is one line on standard error and exit code 2,
+Ctrl-C is 130, a closed output pipe is 141, as in other tools of the shell.
+BLOOMFILTER_TRACEBACK=1 shows the traceback of a fault."""
 
 from __future__ import annotations
 
@@ -27,7 +26,12 @@ def main(argv: list[str] | None = None) -> int:
     try:
         code = 0
         try:
-            code = run(build_parser().parse_args(argv))
+            parser = build_parser()
+            args = parser.parse_args(argv)
+            if not args.run:
+                parser.print_help(sys.stdout)
+                parser.error("COMMAND is missing")
+            code = run(args)
         except SystemExit as end:  # --help, --version, a wrong command line
             if end.code:
                 raise
@@ -48,14 +52,14 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def tell(message: Warning | str, *_where: object, **_more: object) -> None:
-    """A warning of the library: one line, without the place in our sources where it came up, and
-    without the argument that only programs have."""
+    """Prints a warning of the library as one line, without a place in our sources and without the
+    argument that only programs have."""
     complain(f"warning: {str(message).removesuffix(', or pass warn=False')}", OK)
 
 
 def hold_streams() -> None:
-    """A stream that was closed (>&-) must not become the number of the next file, a filter perhaps,
-    that is opened: what takes its place cannot be used either, but says so."""
+    """If a stream is closed (>&-), the next file that is opened, perhaps a filter, would get its
+    number.  Opens /dev/null there instead, so that using the stream is an error."""
     for number, mode in ((0, os.O_WRONLY), (1, os.O_RDONLY), (2, os.O_WRONLY)):
         try:
             os.fstat(number)
@@ -78,13 +82,13 @@ def complain(text: str, code: int) -> int:
     try:
         print(f"bloomfilter: {visible(text)}", file=sys.stderr, flush=True)
     except OSError:
-        pass  # nobody there to be told
+        pass  # standard error is closed
     return code
 
 
 def settle_output() -> None:
-    """Where what is still buffered cannot be written, the interpreter must not try it again, and
-    complain, when it ends."""
+    """If the buffered output cannot be written, discards it: otherwise the interpreter tries again
+    when it ends, and prints an error."""
     try:
         sys.stdout.flush()
     except (OSError, ValueError):

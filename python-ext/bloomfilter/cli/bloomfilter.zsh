@@ -11,16 +11,21 @@
 _shtab_bloomfilter_commands() {
   local _commands=(
     add:'Add keys from files or standard input.'
+    adopt:'Take over another system'"'"'s bitmap in Redis, which goes on using it.'
     bench:'Measure the time per key on this machine (K-best method).'
     check:'Look up keys; exit code 0: all present, 1: some absent, 2: error.'
+    clear:'Remove all keys from a filter.'
     completion:'Print a completion script for a shell.'
     convert:'Copy a filter to another home, or to and from another system'"'"'s format.'
     count:'Print how often keys are in a counting filter: KEY, a tab, 0 to 15 (15 or more).'
     create:'Create a filter; an existing one is never emptied.'
+    delete:'Delete a filter: its file, or its keys in Redis.'
+    expire:'Let Redis delete a filter after some time.'
     info:'Print a filter'"'"'s parameters and how full it is.'
     merge:'Unite filters into one.'
+    plan:'Compute size and rates of a filter without creating it.'
     plot:'Plot what study measures (needs matplotlib).'
-    rebuild:'Make a filter hold these keys and no others, at once, for everybody who uses it.'
+    rebuild:'Replace all keys of a filter by these, in one step for every process that uses it.'
     remove:'Remove keys from a counting filter; remove only keys that were added.'
     serve:'Serve filters over HTTP: starts bloomfilterd.'
     study:'Compare measured false positives with theory, over m, n and k.'
@@ -55,6 +60,7 @@ _shtab_bloomfilter_add_options=(
   "--grow[grow past -n keys\: each part is this many times as large as the one before, such as 2]:FACTOR:"
   "--window[forget keys after this many seconds]:SECONDS:"
   "--parts[steps in which a window forgets (default 4)]:COUNT:"
+  "--shards[equal slices, each a Redis key of its own (default 1, or as many as m needs)]:COUNT:"
   "--json[answer in JSON, for programs]"
   "(- : *)--version[print the version and exit]"
   ":path or Redis URL of the filter:_files"
@@ -64,14 +70,29 @@ _shtab_bloomfilter_add_options=(
 # guard to ensure default positional specs are added only once per session
 _shtab_bloomfilter_add_defaults_added=0
 
+_shtab_bloomfilter_adopt_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--scheme[how a key becomes positions\: classic, block, block2, or an older system\'s]:NAME:"
+  "-m[bits]:BITS:"
+  "-k[positions per key (default\: the best number)]:COUNT:"
+  "--key[the filter\'s name in Redis, if the URL does not contain it (\?key\=NAME)]:NAME:"
+  "--json[answer in JSON, for programs]"
+  "(- : *)--version[print the version and exit]"
+  ":Redis URL of the filter\: redis\:\/\/host\/0\?key\=NAME:"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_bloomfilter_adopt_defaults_added=0
+
 _shtab_bloomfilter_bench_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "-n[keys per measurement (default 1000000)]:KEYS:"
   "-p[rate of false positives that the filters are sized for (default 0.01)]:RATE:"
-  "--schemes[default classic,block,block2]:NAME,...:"
+  "--schemes[schemes to compare, older systems\' included (default classic,block,block2)]:NAME,...:"
   "--k-best[smallest measurements that must agree (default 3)]:K:"
   "--tolerance[by how much the K-th may exceed the smallest (default 0.02)]:SHARE:"
   "--max[measurements after which it gives up (default 60)]:COUNT:"
+  "--cold[evict the processor\'s caches before each measurement]"
   "--file[also measure a mapped file, created under this name and removed again]:FILE:_files"
   "--json[answer in JSON, for programs]"
   "(- : *)--version[print the version and exit]"
@@ -87,6 +108,9 @@ _shtab_bloomfilter_check_options=(
   "--print[print the keys that are probably there, or surely not]:show:(present absent)"
   "--key[the filter\'s name in Redis, if the URL does not contain it (\?key\=NAME)]:NAME:"
   "--secret-file[the secret of a keyed filter\: a file of 16 bytes, or of 32 hexadecimal digits]:FILE:_files"
+  "--scheme[how a key becomes positions\: classic, block, block2, or an older system\'s]:NAME:"
+  "-m[bits]:BITS:"
+  "-k[positions per key (default\: the best number)]:COUNT:"
   "--json[answer in JSON, for programs]"
   "(- : *)--version[print the version and exit]"
   ":path or Redis URL of the filter:_files"
@@ -95,6 +119,19 @@ _shtab_bloomfilter_check_options=(
 
 # guard to ensure default positional specs are added only once per session
 _shtab_bloomfilter_check_defaults_added=0
+
+_shtab_bloomfilter_clear_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  {-y,--yes}"[do not ask]"
+  "--key[the filter\'s name in Redis, if the URL does not contain it (\?key\=NAME)]:NAME:"
+  "--secret-file[the secret of a keyed filter\: a file of 16 bytes, or of 32 hexadecimal digits]:FILE:_files"
+  "--json[answer in JSON, for programs]"
+  "(- : *)--version[print the version and exit]"
+  ":path or Redis URL of the filter:"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_bloomfilter_clear_defaults_added=0
 
 _shtab_bloomfilter_completion_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
@@ -132,6 +169,9 @@ _shtab_bloomfilter_count_options=(
   {-q,--quiet}"[no summary and no progress bar]"
   "--key[the filter\'s name in Redis, if the URL does not contain it (\?key\=NAME)]:NAME:"
   "--secret-file[the secret of a keyed filter\: a file of 16 bytes, or of 32 hexadecimal digits]:FILE:_files"
+  "--scheme[how a key becomes positions\: classic, block, block2, or an older system\'s]:NAME:"
+  "-m[bits]:BITS:"
+  "-k[positions per key (default\: the best number)]:COUNT:"
   "--json[answer in JSON, for programs]"
   "(- : *)--version[print the version and exit]"
   ":path or Redis URL of the filter:_files"
@@ -152,6 +192,7 @@ _shtab_bloomfilter_create_options=(
   "--grow[grow past -n keys\: each part is this many times as large as the one before, such as 2]:FACTOR:"
   "--window[forget keys after this many seconds]:SECONDS:"
   "--parts[steps in which a window forgets (default 4)]:COUNT:"
+  "--shards[equal slices, each a Redis key of its own (default 1, or as many as m needs)]:COUNT:"
   "--key[the filter\'s name in Redis, if the URL does not contain it (\?key\=NAME)]:NAME:"
   "--secret-file[the secret of a keyed filter\: a file of 16 bytes, or of 32 hexadecimal digits]:FILE:_files"
   "--json[answer in JSON, for programs]"
@@ -162,10 +203,39 @@ _shtab_bloomfilter_create_options=(
 # guard to ensure default positional specs are added only once per session
 _shtab_bloomfilter_create_defaults_added=0
 
+_shtab_bloomfilter_delete_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  {-y,--yes}"[do not ask]"
+  "--key[the filter\'s name in Redis, if the URL does not contain it (\?key\=NAME)]:NAME:"
+  "--secret-file[the secret of a keyed filter\: a file of 16 bytes, or of 32 hexadecimal digits]:FILE:_files"
+  "--json[answer in JSON, for programs]"
+  "(- : *)--version[print the version and exit]"
+  ":path or Redis URL of the filter:"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_bloomfilter_delete_defaults_added=0
+
+_shtab_bloomfilter_expire_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--key[the filter\'s name in Redis, if the URL does not contain it (\?key\=NAME)]:NAME:"
+  "--secret-file[the secret of a keyed filter\: a file of 16 bytes, or of 32 hexadecimal digits]:FILE:_files"
+  "--json[answer in JSON, for programs]"
+  "(- : *)--version[print the version and exit]"
+  ":Redis URL of the filter\: redis\:\/\/host\/0\?key\=NAME:"
+  ":seconds until Redis deletes it\; 0\: never:"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_bloomfilter_expire_defaults_added=0
+
 _shtab_bloomfilter_info_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--key[the filter\'s name in Redis, if the URL does not contain it (\?key\=NAME)]:NAME:"
   "--secret-file[the secret of a keyed filter\: a file of 16 bytes, or of 32 hexadecimal digits]:FILE:_files"
+  "--scheme[how a key becomes positions\: classic, block, block2, or an older system\'s]:NAME:"
+  "-m[bits]:BITS:"
+  "-k[positions per key (default\: the best number)]:COUNT:"
   "--json[answer in JSON, for programs]"
   "(- : *)--version[print the version and exit]"
   ":path or Redis URL of the filter:_files"
@@ -178,6 +248,9 @@ _shtab_bloomfilter_merge_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--exclusive[be the only writer of a file while the command runs, which is faster\; fails if another process writes to it]"
   "--secret-file[the secret of a keyed filter\: a file of 16 bytes, or of 32 hexadecimal digits]:FILE:_files"
+  "--scheme[how a key becomes positions\: classic, block, block2, or an older system\'s]:NAME:"
+  "-m[bits]:BITS:"
+  "-k[positions per key (default\: the best number)]:COUNT:"
   "--json[answer in JSON, for programs]"
   "(- : *)--version[print the version and exit]"
   ":the filter that gets the keys of all others\; created if it does not exist:_files"
@@ -186,6 +259,26 @@ _shtab_bloomfilter_merge_options=(
 
 # guard to ensure default positional specs are added only once per session
 _shtab_bloomfilter_merge_defaults_added=0
+
+_shtab_bloomfilter_plan_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "-n[keys it is sized for]:KEYS:"
+  "-p[rate of false positives at that many keys, such as 0.01]:RATE:"
+  "-m[bits]:BITS:"
+  "-k[positions per key (default\: the best number)]:COUNT:"
+  "--scheme[how a key becomes positions\: classic, block, block2, or an older system\'s]:NAME:"
+  "--counting[4-bit counters instead of bits\: keys can be removed and counted]"
+  "--grow[grow past -n keys\: each part is this many times as large as the one before, such as 2]:FACTOR:"
+  "--window[forget keys after this many seconds]:SECONDS:"
+  "--parts[steps in which a window forgets (default 4)]:COUNT:"
+  "--shards[equal slices, each a Redis key of its own (default 1, or as many as m needs)]:COUNT:"
+  "--plot[also draw the rate against the keys\: .png, .svg or .pdf (needs matplotlib)]:FILE:_files"
+  "--json[answer in JSON, for programs]"
+  "(- : *)--version[print the version and exit]"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_bloomfilter_plan_defaults_added=0
 
 _shtab_bloomfilter_plot_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
@@ -199,7 +292,7 @@ _shtab_bloomfilter_plot_options=(
   "--secret-file[the secret of a keyed filter\: a file of 16 bytes, or of 32 hexadecimal digits]:FILE:_files"
   "--json[answer in JSON, for programs]"
   "(- : *)--version[print the version and exit]"
-  ":k\: rate against k\; fill\: rate against fill\; bits\: bits per key against p\; growth\: a real filter while it fills up\; all (default)\: the four:(k fill bits growth all)"
+  ":k\: rate against k\; fill\: rate against fill\; bits\: bits per key against p\; growth\: a filter while keys are added\; all (default)\: all four:(k fill bits growth all)"
   ":keys, one per line (default\: generated URLs):_files"
 )
 
@@ -213,6 +306,9 @@ _shtab_bloomfilter_rebuild_options=(
   "--exclusive[be the only writer of a file while the command runs, which is faster\; fails if another process writes to it]"
   "--key[the filter\'s name in Redis, if the URL does not contain it (\?key\=NAME)]:NAME:"
   "--secret-file[the secret of a keyed filter\: a file of 16 bytes, or of 32 hexadecimal digits]:FILE:_files"
+  "--scheme[how a key becomes positions\: classic, block, block2, or an older system\'s]:NAME:"
+  "-m[bits]:BITS:"
+  "-k[positions per key (default\: the best number)]:COUNT:"
   "--json[answer in JSON, for programs]"
   "(- : *)--version[print the version and exit]"
   ":path or Redis URL of the filter:_files"
@@ -226,10 +322,13 @@ _shtab_bloomfilter_remove_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   {-0,--null}"[keys end at a NUL byte instead of a line feed, also in the output]"
   {-q,--quiet}"[no summary and no progress bar]"
-  "--print[print the keys that were removed, or those that were not there]:show:(removed absent)"
+  "--print[print the keys that were removed, or those that were absent]:show:(removed absent)"
   "--sync[return only when everything is on disk and survives a power loss]"
   "--key[the filter\'s name in Redis, if the URL does not contain it (\?key\=NAME)]:NAME:"
   "--secret-file[the secret of a keyed filter\: a file of 16 bytes, or of 32 hexadecimal digits]:FILE:_files"
+  "--scheme[how a key becomes positions\: classic, block, block2, or an older system\'s]:NAME:"
+  "-m[bits]:BITS:"
+  "-k[positions per key (default\: the best number)]:COUNT:"
   "--json[answer in JSON, for programs]"
   "(- : *)--version[print the version and exit]"
   ":path or Redis URL of the filter:_files"
@@ -243,8 +342,8 @@ _shtab_bloomfilter_serve_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--host[address to listen on (default 127.0.0.1)]:HOST:"
   "--port[port to listen on (default 6381)]:PORT:"
-  "--token[ask for Authorization\: Bearer TOKEN]:TOKEN:"
-  "--threads[threads that answer]:COUNT:"
+  "--token[require the header Authorization\: Bearer TOKEN]:TOKEN:"
+  "--threads[number of threads]:COUNT:"
   "--secret-file[the secret of a keyed filter\: a file of 16 bytes, or of 32 hexadecimal digits]:FILE:_files"
   "-n[keys it is sized for]:KEYS:"
   "-p[rate of false positives at that many keys, such as 0.01]:RATE:"
@@ -262,7 +361,7 @@ _shtab_bloomfilter_study_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   {-0,--null}"[keys end at a NUL byte instead of a line feed]"
   "--seed[seed for generated URLs (default 0)]:NUMBER:"
-  "--schemes[default classic,block,block2]:NAME,...:"
+  "--schemes[schemes to compare, older systems\' included (default classic,block,block2)]:NAME,...:"
   "--confidence[confidence level of the intervals (default 0.95)]:SHARE:"
   "--json[answer in JSON, for programs]"
   "(- : *)--version[print the version and exit]"
@@ -292,14 +391,19 @@ _shtab_bloomfilter() {
       curcontext="${curcontext%:*:*}:_shtab_bloomfilter-$line[1]:"
       case $line[1] in
         add) _arguments -C -s $_shtab_bloomfilter_add_options ;;
+        adopt) _arguments -C -s $_shtab_bloomfilter_adopt_options ;;
         bench) _arguments -C -s $_shtab_bloomfilter_bench_options ;;
         check) _arguments -C -s $_shtab_bloomfilter_check_options ;;
+        clear) _arguments -C -s $_shtab_bloomfilter_clear_options ;;
         completion) _arguments -C -s $_shtab_bloomfilter_completion_options ;;
         convert) _arguments -C -s $_shtab_bloomfilter_convert_options ;;
         count) _arguments -C -s $_shtab_bloomfilter_count_options ;;
         create) _arguments -C -s $_shtab_bloomfilter_create_options ;;
+        delete) _arguments -C -s $_shtab_bloomfilter_delete_options ;;
+        expire) _arguments -C -s $_shtab_bloomfilter_expire_options ;;
         info) _arguments -C -s $_shtab_bloomfilter_info_options ;;
         merge) _arguments -C -s $_shtab_bloomfilter_merge_options ;;
+        plan) _arguments -C -s $_shtab_bloomfilter_plan_options ;;
         plot) _arguments -C -s $_shtab_bloomfilter_plot_options ;;
         rebuild) _arguments -C -s $_shtab_bloomfilter_rebuild_options ;;
         remove) _arguments -C -s $_shtab_bloomfilter_remove_options ;;

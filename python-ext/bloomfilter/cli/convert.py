@@ -19,8 +19,8 @@ from .lines import STDIN, whole, write
 
 # ---- in ----
 def bytes_of(path: str) -> bytes:
-    """Read, never mapped: a file that somebody cuts short meanwhile has fewer bytes, and kills
-    nobody."""
+    """Reads the file instead of mapping it: if another program truncates a mapped file, access to it
+    ends the process."""
     if path == STDIN:
         return whole(0)
     with open(path, "rb", buffering=0) as file:

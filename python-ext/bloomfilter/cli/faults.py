@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
 
 from .._bloomfilter import _hide_passwords
 
 
 # What the library calls an argument or a class, and what is an option here.
-OPTIONS = {
-    "its secret must be given": "its secret must be given (--secret-file)",
-    "asked for a plain one": "asked for a plain one (--counting)",
-    "asked for a counting one": "asked for a counting one (no --counting)",
+SAID = {
+    r"its secret must be given$": "its secret must be given (--secret-file)",
+    r"asked for a plain one$": "asked for a plain one (--counting)",
+    r"asked for a counting one$": "asked for a counting one (no --counting)",
+    r"^([mnkp]) must be ": r"-\1 must be ",
+    r"^(scheme|grow|window|parts|shards) must be ": r"--\1 must be ",
+    r"give m and n, n and p, m and k, or m and p$": "pass -n and -p (or -m and -n, -m and -k, -m and -p)",
+    r"give scheme, m, k and adopt$": "pass --scheme, -m and -k, or use bloomfilter adopt",
 }
 
 
@@ -47,9 +52,8 @@ def sentence(fault: BaseException) -> str:
         text = str(fault)
     else:
         text = f"{type(fault).__name__}: {fault}"
-    for said, meant in OPTIONS.items():
-        if text.endswith(said):
-            text = text.removesuffix(said) + meant
+    for said, meant in SAID.items():
+        text = re.sub(said, meant, text)
     return shown(text)
 
 

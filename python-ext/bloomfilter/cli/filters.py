@@ -30,7 +30,7 @@ def describe(bf: BloomFilter) -> dict[str, Any]:
 
 
 def variant(bf: BloomFilter) -> str:
-    """What it can do beside a fixed filter, or nothing."""
+    """What a fixed filter cannot do, as text; empty for a fixed filter."""
     if bf.grow:
         return f"grows by {bf.grow:g}, {report.count(homes.parts_of(bf), 'part')} now"
     if bf.window:
@@ -54,9 +54,7 @@ def room_of(bf: BloomFilter) -> int:
 # ---- create ----
 def create(args: Namespace) -> int:
     if not homes.sizes(args):
-        raise Fault(
-            f"no size given: say -n KEYS -p RATE, or -m BITS -n KEYS, to create {shown(args.file)}"
-        )
+        raise Fault(f"pass -n and -p (or -m and -n) to create {shown(args.file)}")
     old = homes.exists(args.file, homes.how(args))
     with homes.make(args) as bf:
         text = " exists already, with these parameters: left as it is" if old else f": {brief(bf)}"
@@ -66,7 +64,7 @@ def create(args: Namespace) -> int:
 
 # ---- info ----
 def sized_for(bf: BloomFilter) -> int:
-    """Keys that it has room for now: a growing one more than it began with."""
+    """Number of keys that it has room for now; in a growing filter, in all its parts."""
     return sum(part["n"] for part in bf.part_info()) if bf.grow else bf.n
 
 
@@ -88,7 +86,7 @@ def state(bf: BloomFilter) -> dict[str, Any]:
 
 
 def info(args: Namespace) -> int:
-    with homes.open_to_read(args.file, **homes.how(args)) as bf:
+    with homes.open_to_read(args.file, **homes.given(args)) as bf:
         facts = {**describe(bf), **state(bf)}
         kind, room = variant(bf), room_left(bf, facts["count"])
     if args.json:
@@ -125,14 +123,14 @@ def info(args: Namespace) -> int:
 
 # ---- merge ----
 def unlike(a: BloomFilter, b: BloomFilter) -> bool:
-    """The sizes of growing filters follow from what they began with; whether they have grown alike
-    the union says."""
+    """Growing filters are compared by their initial size.  The union itself refuses filters that have
+    grown differently."""
     both = ((type(x), x.grow, x.window, x.n if x.grow else x.m, x.k, x.scheme) for x in (a, b))
     return next(both) != next(both)
 
 
 def same(inputs: list[BloomFilter], names: list[str]) -> None:
-    """Said before anything is changed."""
+    """Refuses unlike filters before anything is changed."""
     for bf, name in zip(inputs, names):
         if unlike(bf, inputs[0]):
             raise Fault(
@@ -141,8 +139,8 @@ def same(inputs: list[BloomFilter], names: list[str]) -> None:
 
 
 def into_new(inputs: list[BloomFilter], storage: str, options: dict[str, Any]) -> BloomFilter:
-    """The union in a storage where nothing is yet.  Growing filters must have grown equally, so their
-    union is made in memory first: what cannot be united leaves nothing behind."""
+    """The union in a new storage.  Growing filters must have grown equally, so their union is first
+    created in memory: a union that fails leaves no file."""
     path = _path_of(storage)
     if not inputs[0].grow or not path:
         return new_like(inputs, storage, options)
@@ -155,7 +153,7 @@ def into_new(inputs: list[BloomFilter], storage: str, options: dict[str, Any]) -
 
 
 def new_like(inputs: list[BloomFilter], storage: str, options: dict[str, Any]) -> BloomFilter:
-    """A new filter with the keys of all; in Redis, what cannot be finished is taken away."""
+    """A new filter with the keys of all inputs.  In Redis it is deleted if that fails."""
     far = _path_of(storage) is None
     for bf in inputs:
         if far and bf.grow and homes.parts_of(bf) > 1:
@@ -174,12 +172,12 @@ def new_like(inputs: list[BloomFilter], storage: str, options: dict[str, Any]) -
 
 
 def merge(args: Namespace) -> int:
-    options = homes.how(args)
+    options = homes.given(args)
     inputs = [homes.open_to_read(name, **options) for name in args.inputs]
     same(inputs, args.inputs)
     old = homes.exists(args.out, options)
     if old:
-        out = homes.open_to_write(args.out, **homes.how_to_write(args))
+        out = homes.open_to_write(args.out, **options, **homes.writers(args))
         same([out, inputs[0]], [args.out, args.inputs[0]])
         for bf in inputs:
             out |= bf

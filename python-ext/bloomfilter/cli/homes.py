@@ -1,5 +1,4 @@
-"""Filters by the words of the command line: where they are, with which secret, what exists
-already."""
+"""Opens and creates filters from the options of the command line."""
 
 from __future__ import annotations
 
@@ -13,7 +12,8 @@ from .._bloomfilter import _open, _path_of, _read_secret
 from .faults import Fault, shown
 
 SIZES = ("m", "n", "k", "p", "scheme")
-VARIANTS = ("grow", "window", "parts")
+VARIANTS = ("grow", "window", "parts", "shards")
+WRITERS = ("exclusive",)  # options of a handle that writes
 KINDS = {
     "grow": "a growing",
     "window": "a forgetting",
@@ -23,7 +23,8 @@ KINDS = {
 
 
 def secret_of(args: Namespace) -> bytes | None:
-    return None if args.secret_file is None else _read_secret(args.secret_file)
+    path = getattr(args, "secret_file", None)
+    return None if path is None else _read_secret(path)
 
 
 def how(args: Namespace) -> dict[str, Any]:
@@ -32,12 +33,21 @@ def how(args: Namespace) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not None}
 
 
+def writers(args: Namespace) -> dict[str, Any]:
+    return {name: getattr(args, name) for name in WRITERS if getattr(args, name, None)}
+
+
 def how_to_write(args: Namespace) -> dict[str, Any]:
-    return how(args) | ({"exclusive": True} if getattr(args, "exclusive", False) else {})
+    return how(args) | writers(args)
 
 
 def sizes(args: Namespace) -> dict[str, Any]:
     return {name: getattr(args, name) for name in SIZES if getattr(args, name, None) is not None}
+
+
+def given(args: Namespace) -> dict[str, Any]:
+    """How to open a filter, or the bitmap of another system that --scheme, -m and -k describe."""
+    return how(args) | sizes(args)
 
 
 def variants(args: Namespace) -> dict[str, Any]:
@@ -45,8 +55,8 @@ def variants(args: Namespace) -> dict[str, Any]:
 
 
 def make(args: Namespace) -> BloomFilter:
-    """The filter of these sizes: a new one, or the one that exists.  Sizes that do not suffice are an
-    error before the storage is looked at."""
+    """Creates the filter of these sizes, or opens the existing one.  Insufficient sizes are an error
+    before the storage is accessed."""
     kind = CountingBloomFilter if args.counting else BloomFilter
     given = sizes(args) | variants(args)
     kind.plan(**given)
@@ -54,7 +64,7 @@ def make(args: Namespace) -> BloomFilter:
 
 
 def open_to_read(storage: str, **options: Any) -> BloomFilter:
-    """Of whatever kind it is."""
+    """Opens a filter of any kind."""
     return _open(storage, read_only=True, **options)
 
 
@@ -63,17 +73,16 @@ def open_to_write(storage: str, **options: Any) -> BloomFilter:
 
 
 def open_counting(args: Namespace, **more: Any) -> CountingBloomFilter:
-    bf = _open(args.file, **how(args), **more)
+    bf = _open(args.file, **given(args), **more)
     if not isinstance(bf, CountingBloomFilter):
         raise Fault(
-            f"{shown(args.file)} is {KINDS[kind_of(bf)]} filter and does not count: `bloomfilter create FILE --counting` makes one that does"
+            f"{shown(args.file)} is {KINDS[kind_of(bf)]} filter and does not count: create one that does with bloomfilter create FILE --counting"
         )
     return bf
 
 
 def exists(storage: str, options: dict[str, Any]) -> bool:
-    """Is there something under this name, a filter or not?  A server that does not answer
-    raises."""
+    """True if this name exists, be it a filter or not.  Raises if the server does not answer."""
     if path := _path_of(storage):
         return os.path.lexists(path)
     try:
@@ -92,14 +101,14 @@ def kind_of(bf: BloomFilter) -> str:
 
 
 def parts_of(bf: BloomFilter) -> int:
-    """Of a growing filter those that it has now, of a forgetting one as --parts says it: one more is
-    being filled."""
+    """The parts that a growing filter has now; the value of --parts of a forgetting filter, which has
+    one more, the one that is being filled."""
     return len(bf.part_info()) - (1 if bf.window else 0)
 
 
 def like(model: BloomFilter, storage: str | None, options: dict[str, Any]) -> BloomFilter:
-    """A filter in that storage (None: memory) with the parameters of another, and of its kind; an
-    existing one must have them."""
+    """A filter in that storage (None: memory) with the parameters and the kind of another.  An
+    existing one must have the same."""
     given: dict[str, Any] = {"n": model.n, "p": model.p}
     if model.grow:
         given |= {"grow": model.grow}

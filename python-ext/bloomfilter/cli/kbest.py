@@ -1,8 +1,8 @@
-"""K-best timing: a measurement can only come out too long, never too short, so the smallest of many
-is the best there is - once it has been seen more than once.
+"""K-best timing: noise makes a measurement longer, never shorter, so the smallest of many is the
+best estimate, if it is reproduced.
 
 Measures until the K smallest agree: the K-th is at most (1 + tolerance) times the smallest.  Gives
-up after so many measurements, and says so.  The method of Bryant and O'Hallaron's "Computer
+up after `most` measurements, with converged = False.  The method of Bryant and O'Hallaron's "Computer
 Systems"."""
 
 from __future__ import annotations

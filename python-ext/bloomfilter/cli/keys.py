@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import sys
 from argparse import Namespace
@@ -9,7 +10,8 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
-from .. import BloomFilter
+from .. import BloomFilter, Error
+from .._bloomfilter import _path_of
 from . import homes, report
 from .faults import Fault, shown
 from .lines import Endless, bytes_in, opened, read, sources, write
@@ -20,7 +22,7 @@ Call = Callable[..., tuple[int, int, int, bytes]]  # update_lines or contains_li
 
 
 class Stream:
-    """Lines through one method of a filter, counted, and those asked for printed."""
+    """Passes lines to one method of a filter, counts the answers, and prints the keys of --print."""
 
     def __init__(
         self, call: Call, args: Namespace, keep: bool | None, progress: Silent, signals: Signals
@@ -79,7 +81,7 @@ def run(call: Call, args: Namespace, keep: bool | None, paths: list[str]) -> Str
 
 
 def summary(args: Namespace, answer: dict[str, Any], text: str) -> None:
-    """To standard output, or beside it where the keys are printed there."""
+    """Prints to standard output, or to standard error if standard output has the keys."""
     file = sys.stderr if args.show else sys.stdout
     if args.json or (not args.quiet and (not args.show or file.isatty())):
         report.answer(args, answer, text, file)
@@ -87,13 +89,21 @@ def summary(args: Namespace, answer: dict[str, Any], text: str) -> None:
 
 # ---- add ----
 def writable(args: Namespace) -> BloomFilter:
-    """The filter that exists, or a new one where it was said how large."""
-    if homes.sizes(args):
+    """The filter that exists, or a new one if its size is given.  A constructor refuses another
+    system's bitmap in Redis, so where --scheme, -m and -k may describe one, it is opened."""
+    sizes = homes.sizes(args)
+    foreign = sizes.keys() <= {"scheme", "m", "k"} and _path_of(args.file) is None
+    if sizes and not foreign:
         return homes.make(args)
     try:
-        return homes.open_to_write(args.file, **homes.how_to_write(args))
-    except FileNotFoundError as fault:
-        raise Fault(f"{fault.strerror}: create it first, or say -n KEYS -p RATE") from None
+        return homes.open_to_write(args.file, **sizes, **homes.how_to_write(args))
+    except (Error, FileNotFoundError) as fault:
+        if getattr(fault, "errno", None) != errno.ENOENT:
+            raise
+        if sizes:
+            return homes.make(args)
+        why = getattr(fault, "strerror", None) or shown(str(fault))
+        raise Fault(f"{why}: create it first, or pass -n and -p (or -m and -n)") from None
 
 
 def through(
@@ -105,8 +115,8 @@ def through(
     no: str,
     began: float = 0,
 ) -> int:
-    """Passes all keys to call; those that it finds are `yes`, the others `no`.  Returns how many were
-    `no`.  began: when an add began, else 0."""
+    """Passes all keys to call.  Keys that it finds are called `yes`, the others `no`; returns the
+    number of the latter.  began: start time of an add, else 0."""
     keep = None if args.show is None else args.show == yes
     try:
         stream = run(call, args, keep, paths)
@@ -134,7 +144,7 @@ def add(args: Namespace) -> int:
 # ---- check ----
 def check(args: Namespace) -> int:
     paths = sources(args.keyfiles, args.file)
-    with homes.open_to_read(args.file, **homes.how(args)) as bf:
+    with homes.open_to_read(args.file, **homes.given(args)) as bf:
         return 1 if through(bf.contains_lines, bf, args, paths, "present", "absent") else 0
 
 
@@ -171,7 +181,7 @@ def counted(keys: list[bytes], answers: bytes, separator: bytes, _keep: bool | N
 
 
 def counted_in_json(keys: list[bytes], answers: bytes, _sep: bytes, _keep: bool | None) -> bytes:
-    """A byte that is no UTF-8 is a lone surrogate, as in the names of files."""
+    """Bytes that are not UTF-8 become lone surrogates, as in file names."""
     return b"".join(
         json.dumps({"key": key.decode("utf-8", "surrogateescape"), "count": n}).encode() + b"\n"
         for key, n in zip(keys, answers)

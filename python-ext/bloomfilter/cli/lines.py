@@ -1,7 +1,7 @@
-"""Keys from files: large blocks into one reused buffer, whole lines of it to the filter, no Python
+"""Reads keys from files: large blocks into reused buffers, complete lines to the filter, no Python
 object per key.
 
-Knows files and buffers; what is done with the lines is the caller's business.
+Knows files and buffers, not filters.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ AHEAD = 3  # buffers: one is looked at, one is read into, one lies between
 LARGE = 16 << 20  # bytes of a file from which on a thread reads it
 LONGEST = 2 << 30  # bytes of a line: what never ends (/dev/zero) must not take all memory
 STDIN = "-"
+MAGIC = b"\x8bBLM\r\n\x1a\n"  # begins each filter file: docs/format.md
 
 Feed = Callable[[memoryview, bool], None]  # lines; true: these are the last
 Piece = tuple[
@@ -40,6 +41,11 @@ def is_file(status: os.stat_result, path: str) -> bool:
         return False
 
 
+def is_filter(path: str) -> bool:
+    with open(path, "rb", buffering=0) as file:
+        return file.read(len(MAGIC)) == MAGIC
+
+
 def sources(keyfiles: list[str], filter_file: str) -> list[str]:
     """The inputs in order; complains about a missing one, and about the filter itself, before any
     is read."""
@@ -55,6 +61,10 @@ def sources(keyfiles: list[str], filter_file: str) -> list[str]:
             raise Fault(f"{path} is a directory, not a file of keys")
         if not os.access(path, os.R_OK):
             raise Fault(f"{path} cannot be read: permission denied")
+        if stat.S_ISREG(status.st_mode) and is_filter(path):
+            raise Fault(f"{path} is a filter, not a file of keys: FILE comes before KEYFILE")
+    if keyfiles and os.path.isfile(filter_file) and not is_filter(filter_file):
+        raise Fault(f"{filter_file} is not a filter file: FILE comes before KEYFILE")
     return keyfiles or [STDIN]
 
 
@@ -140,7 +150,7 @@ def pieces_ahead(fd: int, separator: bytes) -> Pieces:
 
     for _ in range(AHEAD):
         free.put(new_buffer())
-    # A signal may come where nobody tells it to end: the process must not wait for it then.
+    # After a signal the process must not wait for this thread.
     thread = Thread(target=work, daemon=True)
     thread.start()
     try:
@@ -165,7 +175,7 @@ def read(fd: int, separator: bytes, feed: Feed) -> None:
 
 
 def write(data: bytes) -> None:
-    """All of it to standard output, at once: whoever reads a pipe need not wait."""
+    """Writes all of it to standard output immediately: the reader of a pipe need not wait."""
     rest = memoryview(data)
     try:
         while rest:
@@ -177,7 +187,7 @@ def write(data: bytes) -> None:
 
 
 def whole(fd: int) -> bytes:
-    """All there is to read, at once: for studies, and filters that come through a pipe."""
+    """Reads everything: for studies, and filters from a pipe."""
     buffer, parts = memoryview(bytearray(BLOCK)), []
     while got := fill(fd, buffer):
         parts.append(bytes(buffer[:got]))

@@ -67,7 +67,7 @@ class Bar(Visible):
 
 
 def meter(total: int | None, quiet: bool) -> Silent:
-    """total: bytes there are, None where nobody knows."""
+    """total: number of bytes, None if unknown."""
     if quiet or not sys.stderr.isatty():
         return Silent()
     try:

@@ -7,8 +7,10 @@ Knows which module runs a command; knows nothing of what it does.
 from __future__ import annotations
 
 import argparse
-import sys
 import re
+import sys
+from collections.abc import Iterable
+from fractions import Fraction
 from typing import IO, Any, NoReturn
 
 from .. import __version__
@@ -22,7 +24,7 @@ PLOTS = ["k", "fill", "bits", "growth", "all"]
 
 
 class Parser(argparse.ArgumentParser):
-    """Errors are one line."""
+    """Errors are one line, with the name that was meant."""
 
     leaf = False  # the parser of a command: options and operands in any order
     tail = False  # bloomfilterd gets the arguments after --
@@ -39,9 +41,19 @@ class Parser(argparse.ArgumentParser):
             found, unknown = self.parse_known_intermixed_args(args, namespace)
         finally:
             self.leaf = True
+        for word in unknown:
+            hint = did_you_mean(word.partition("=")[0], self._option_string_actions)
+            self.error(f"unrecognized argument {word}{hint}")
         if self.tail:
             found.more = rest
         return found, unknown
+
+    def _check_value(self, action, value):  # type: ignore[no-untyped-def]
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as fault:
+            fault.message += did_you_mean(str(value), action.choices)
+            raise
 
     def _print_message(self, message: str, file: IO[str] | None = None) -> None:  # type: ignore[override]
         """argparse takes no notice of a disk that is full."""
@@ -51,30 +63,51 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"bloomfilter: {visible(shown(message))} (see {self.prog} --help)\n")
 
 
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    from difflib import get_close_matches  # only where something is wrong
+
+    near = get_close_matches(word, list(known), 1)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+# ---- numbers ----
+SUFFIXES = {"": 0, "%": -2, "k": 3, "M": 6, "G": 9, "T": 12}  # powers of ten
+
+
+def number(text: str) -> Fraction | None:
+    """1000000, 1_000_000, 1e6, 2.5e6, 100M, 1k or 1%."""
+    found = re.fullmatch(r"([+-]?(?!_)[\d_]*\.?\d+)(?:[eE]([+-]?\d{1,3}))?([%kMGT]?)", text)
+    if not found:
+        return None
+    power = int(found[2] or 0) + SUFFIXES[found[3]]
+    return Fraction(f"{found[1].replace('_', '')}e{power}")
+
+
 def whole(text: str) -> int:
-    """1000000, 1_000_000, 1e6 or 2.5e6; its range is the library's business."""
-    if re.fullmatch(r"[+-]?\d[\d_]*", text):
-        return int(text)
-    found = re.fullmatch(r"(\d+)(?:\.(\d+))?[eE]\+?(\d{1,3})", text)
-    if found and len(found[2] or "") <= int(found[3]):
-        return int(found[1] + (found[2] or "") + "0" * (int(found[3]) - len(found[2] or "")))
-    raise argparse.ArgumentTypeError(
-        f"a whole number is like 1000000, 1_000_000 or 1e6, got {text}"
-    )
+    """Its range is the library's business."""
+    value = number(text)
+    if value is None or value.denominator != 1 or "%" in text:
+        raise argparse.ArgumentTypeError(
+            f"a whole number is like 1000000, 1_000_000, 1e6, 100M or 1k, got {text}"
+        )
+    return value.numerator
 
 
 def real(text: str) -> float:
+    value = number(text)
     try:
-        return float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"a number is like 0.01 or 1e-6, got {text}") from None
+        return float(text) if value is None else float(value)
+    except (ValueError, OverflowError):
+        raise argparse.ArgumentTypeError(
+            f"a number is like 0.01, 1e-6, 1% or 1k, got {text}"
+        ) from None
 
 
 def names(text: str) -> list[str]:
     return [name for name in text.split(",") if name]
 
 
-# ---- the options: how each is written, what it takes ("": nothing, or its choices), its help, what argparse needs beside ----
+# ---- the options: names, metavar ("": none), help, further arguments of add_argument ----
 # fmt: off
 OPTIONS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "file": ("file", "FILE", "path or Redis URL of the filter", {}),
@@ -86,8 +119,11 @@ OPTIONS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "in": ("input", "IN", "path, Redis URL, or - for standard input", {}),
     "out": ("output", "OUT", "path, Redis URL, or - for standard output; it must not exist", {}),
     "union": ("out", "OUT", "the filter that gets the keys of all others; created if it does not exist", {}),
+    "target": ("file", "TARGET", "path or Redis URL of the filter", {}),
+    "url": ("file", "URL", "Redis URL of the filter: redis://host/0?key=NAME", {}),
+    "seconds": ("seconds", "SECONDS", "seconds until Redis deletes it; 0: never", {"type": real}),
     "united": ("inputs", "IN", "filters of the same kind, m, k, scheme and secret", {"nargs": "+"}),
-    "plots": ("what", "WHAT", "k: rate against k; fill: rate against fill; bits: bits per key against p; growth: a real filter while it fills up; all (default): the four",
+    "plots": ("what", "WHAT", "k: rate against k; fill: rate against fill; bits: bits per key against p; growth: a filter while keys are added; all (default): all four",
               {"nargs": "?", "default": "all", "choices": PLOTS}),
     "shell": ("shell", "", "the shell whose script to print", {"choices": ["bash", "zsh", "fish"]}),
     "more": ("more", "-- OPTION", "everything after -- is passed to bloomfilterd unchanged", {"nargs": "*"}),
@@ -98,7 +134,7 @@ OPTIONS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "exclusive": ("--exclusive", "", "be the only writer of a file while the command runs, which is faster; fails if another process writes to it", {}),
     "print new": ("--print", "", "print the keys that were surely new, or those seen before", {"choices": ["new", "seen"], "dest": "show"}),
     "print present": ("--print", "", "print the keys that are probably there, or surely not", {"choices": ["present", "absent"], "dest": "show"}),
-    "print removed": ("--print", "", "print the keys that were removed, or those that were not there", {"choices": ["removed", "absent"], "dest": "show"}),
+    "print removed": ("--print", "", "print the keys that were removed, or those that were absent", {"choices": ["removed", "absent"], "dest": "show"}),
     "key": ("--key", "NAME", "the filter's name in Redis, if the URL does not contain it (?key=NAME)", {}),
     "secret": ("--secret-file", "FILE", "the secret of a keyed filter: a file of 16 bytes, or of 32 hexadecimal digits", {}),
     "n": ("-n", "KEYS", "keys it is sized for", {"type": whole}),
@@ -110,12 +146,15 @@ OPTIONS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "grow": ("--grow", "FACTOR", "grow past -n keys: each part is this many times as large as the one before, such as 2", {"type": real}),
     "window": ("--window", "SECONDS", "forget keys after this many seconds", {"type": real}),
     "parts": ("--parts", "COUNT", "steps in which a window forgets (default 4)", {"type": whole}),
+    "shards": ("--shards", "COUNT", "equal slices, each a Redis key of its own (default 1, or as many as m needs)", {"type": whole}),
+    "yes": ("-y --yes", "", "do not ask", {}),
+    "plan picture": ("--plot", "FILE", "also draw the rate against the keys: .png, .svg or .pdf (needs matplotlib)", {"dest": "picture"}),
     "from": ("--from", "", "format of IN's bytes (default native)", {"choices": [*FORMATS, "cells"], "dest": "source", "default": "native"}),
     "to": ("--to", "", "format of OUT's bytes (default native)", {"choices": FORMATS, "dest": "target", "default": "native"}),
     "seed": ("--seed", "NUMBER", "seed for generated URLs (default 0)", {"type": whole, "default": 0}),
-    "schemes": ("--schemes", "NAME,...", "default classic,block,block2", {"type": names, "default": ["classic", "block", "block2"]}),
+    "schemes": ("--schemes", "NAME,...", "schemes to compare, older systems' included (default classic,block,block2)", {"type": names, "default": ["classic", "block", "block2"]}),
     "confidence": ("--confidence", "SHARE", "confidence level of the intervals (default 0.95)", {"type": real, "default": 0.95}),
-    "picture": ("-o --output", "FILE", "picture to write: .png, .svg or .pdf", {"required": True}),
+    "picture": ("-o --output", "FILE", "picture to write: .png, .svg or .pdf", {"required": True, "dest": "picture"}),
     "filter": ("--filter", "FILE", "growth: take the parameters of this filter and mark its present state", {}),
     "dpi": ("--dpi", "DOTS", "dots per inch of a .png (default 150)", {"type": whole, "default": 150}),
     "timed n": ("-n", "KEYS", "keys per measurement (default 1000000)", {"type": whole, "default": 1_000_000}),
@@ -123,20 +162,26 @@ OPTIONS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "k-best": ("--k-best", "K", "smallest measurements that must agree (default 3)", {"type": whole, "default": 3}),
     "tolerance": ("--tolerance", "SHARE", "by how much the K-th may exceed the smallest (default 0.02)", {"type": real, "default": 0.02}),
     "max": ("--max", "COUNT", "measurements after which it gives up (default 60)", {"type": whole, "default": 60, "dest": "most"}),
+    "cold": ("--cold", "", "evict the processor's caches before each measurement", {}),
     "timed file": ("--file", "FILE", "also measure a mapped file, created under this name and removed again", {}),
     "host": ("--host", "HOST", "address to listen on (default 127.0.0.1)", {}),
     "port": ("--port", "PORT", "port to listen on (default 6381)", {"type": whole}),
-    "token": ("--token", "TOKEN", "ask for Authorization: Bearer TOKEN", {}),
-    "threads": ("--threads", "COUNT", "threads that answer", {"type": whole}),
+    "token": ("--token", "TOKEN", "require the header Authorization: Bearer TOKEN", {}),
+    "threads": ("--threads", "COUNT", "number of threads", {"type": whole}),
 }
 # fmt: on
 SIZES = "n, p, m, k, scheme"
-KINDS = "counting, grow, window, parts"
+KINDS = "counting, grow, window, parts, shards"
+FOREIGN = ("to open another system's bitmap in Redis", "scheme, m, k")
 KEYS = "file, keyfiles, 0 both, quiet"
 # Options of a command that stand under a heading of their own.
 GROUPS = {
-    "add": ("to create FILE if it does not exist", f"{SIZES}, {KINDS}"),
-    "convert": ("what bare bits do not tell, or what IN must be", SIZES),
+    "add": (
+        "to create FILE, or (--scheme, -m, -k) to open another system's bitmap in Redis",
+        f"{SIZES}, {KINDS}",
+    ),
+    "convert": ("parameters of raw bits; otherwise IN is checked against them", SIZES),
+    **dict.fromkeys(["check", "remove", "count", "rebuild", "info", "merge"], FOREIGN),
 }
 
 
@@ -148,15 +193,42 @@ COMMANDS = {
     "check": ("keys:check", "look up keys; exit code 0: all present, 1: some absent, 2: error", f"{KEYS}, print present, key, secret"),
     "remove": ("keys:remove", "remove keys from a counting filter; remove only keys that were added", f"{KEYS}, print removed, sync, key, secret"),
     "count": ("keys:count", "print how often keys are in a counting filter: KEY, a tab, 0 to 15 (15 or more)", f"{KEYS}, key, secret"),
-    "rebuild": ("rebuild:rebuild", "make a filter hold these keys and no others, at once, for everybody who uses it", f"{KEYS}, exclusive, key, secret"),
+    "rebuild": ("rebuild:rebuild", "replace all keys of a filter by these, in one step for every process that uses it", f"{KEYS}, exclusive, key, secret"),
     "info": ("filters:info", "print a filter's parameters and how full it is", "file, key, secret"),
     "merge": ("filters:merge", "unite filters into one", "union, united, exclusive, secret"),
     "convert": ("convert:convert", "copy a filter to another home, or to and from another system's format", "in, out, from, to, key, secret"),
+    "adopt": ("care:adopt", "take over another system's bitmap in Redis, which goes on using it", "url, scheme, m, k, key"),
+    "clear": ("care:clear", "remove all keys from a filter", "target, yes, key, secret"),
+    "expire": ("care:expire", "let Redis delete a filter after some time", "url, seconds, key, secret"),
+    "delete": ("care:delete", "delete a filter: its file, or its keys in Redis", "target, yes, key, secret"),
+    "plan": ("plan:plan", "compute size and rates of a filter without creating it", f"{SIZES}, {KINDS}, plan picture"),
     "study": ("study:study", "compare measured false positives with theory, over m, n and k", "studied, 0, seed, schemes, confidence"),
     "plot": ("plot:plot", "plot what study measures (needs matplotlib)", "plots, plotted, 0, seed, picture, filter, dpi, confidence, key, secret"),
-    "bench": ("bench:bench", "measure the time per key on this machine (K-best method)", "timed n, timed p, schemes, k-best, tolerance, max, timed file"),
+    "bench": ("bench:bench", "measure the time per key on this machine (K-best method)", "timed n, timed p, schemes, k-best, tolerance, max, cold, timed file"),
     "serve": ("serve:serve", "serve filters over HTTP: starts bloomfilterd", "served, host, port, token, threads, secret, n, p, m, more"),
     "completion": ("report:completion", "print a completion script for a shell", "shell"),
+}
+# What stands below a command's help; the tests run these, in this order.
+EXAMPLES = {
+    "create": ["create seen.bloom -n 1M -p 1%", "create online.bloom -n 1e5 -p 0.01 --counting", "create urls.bloom -n 1k -p 0.01 --grow 2", "create 'redis://127.0.0.1:6379/0?key=seen' -n 1M -p 1%"],
+    "add": ["add seen.bloom keys.txt", "add seen.bloom --print new < keys.txt", "add new.bloom -n 1M -p 1% keys.txt", "add online.bloom keys.txt"],
+    "check": ["check seen.bloom keys.txt", "check seen.bloom --print absent < keys.txt"],
+    "remove": ["remove online.bloom keys.txt"],
+    "count": ["count online.bloom keys.txt"],
+    "rebuild": ["rebuild seen.bloom keys.txt"],
+    "info": ["info seen.bloom", "info 'redis://127.0.0.1:6379/0?key=seen' --json"],
+    "merge": ["merge all.bloom seen.bloom new.bloom"],
+    "convert": ["convert seen.bloom copy.bloom", "convert seen.bloom seen.bits --to bits", "convert seen.bloom 'redis://127.0.0.1:6379/0?key=copy'"],
+    "adopt": ["adopt 'redis://127.0.0.1:6379/0?key=old' --scheme gozero -m 20000"],
+    "clear": ["clear seen.bloom --yes"],
+    "expire": ["expire 'redis://127.0.0.1:6379/0?key=seen' 86400"],
+    "delete": ["delete seen.bloom --yes", "delete 'redis://127.0.0.1:6379/0?key=seen' --yes"],
+    "plan": ["plan -n 100M -p 1e-6", "plan -m 1G -n 100M --scheme classic", "plan -n 1M -p 1% --window 86400 --json"],
+    "study": ["study keys.txt", "study --schemes classic,gozero,php-mt"],
+    "plot": ["plot k -o k.png", "plot growth -o growth.svg --filter new.bloom"],
+    "bench": ["bench -n 10k --schemes block", "bench -n 10k --schemes block --cold"],
+    "serve": ["serve seen.bloom --port 6381", "serve -n 1M -p 1% -- --create"],
+    "completion": ["completion bash"],
 }
 # fmt: on
 
@@ -189,11 +261,15 @@ def build_parser() -> Parser:
         epilog=EPILOG,
     )
     common(parser, top=True)
-    commands = parser.add_subparsers(
-        metavar="COMMAND", dest="command", required=True, parser_class=Parser
-    )
+    commands = parser.add_subparsers(metavar="COMMAND", dest="command", parser_class=Parser)
     for name, (run, about, options) in COMMANDS.items():
-        sub = commands.add_parser(name, help=about, description=about[0].upper() + about[1:] + ".")
+        sub = commands.add_parser(
+            name,
+            help=about,
+            description=about[0].upper() + about[1:] + ".",
+            epilog="\n  bloomfilter ".join(["examples:", *EXAMPLES[name]]),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
         put(sub, options)
         if name in GROUPS:
             heading, grouped = GROUPS[name]
@@ -201,4 +277,5 @@ def build_parser() -> Parser:
         common(sub)
         sub.set_defaults(run=run, exclusive=False)
         sub.leaf, sub.tail = True, name == "serve"
+    parser.set_defaults(run=None)
     return parser

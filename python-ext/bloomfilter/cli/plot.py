@@ -16,8 +16,10 @@ from . import homes, report
 from .faults import Fault, shown
 from .study import BITS_A_KEY, Halves, check, keys_of, over_k
 
-SCHEMES = {"classic": ("#1b6ca8", "o"), "block": ("#d1495b", "s"), "block2": ("#3a7d44", "D")}
-RATES = [10 ** (-e / 4) for e in range(2, 29)]
+# Okabe and Ito's colours, which the colour-blind can tell apart.
+BLUE, ORANGE, GREEN = "#0072b2", "#d55e00", "#009e73"
+SCHEMES = {"classic": (BLUE, "o"), "block": (ORANGE, "s"), "block2": (GREEN, "D")}
+RATES = [10 ** (-e / 4) for e in range(2, 25)]  # 0.3 to 1e-6
 FILLS = [step / 20 for step in range(1, 31)]  # of n, in steps of 5 %
 STEPS, MOST_NUMBERS = 60, 10_000_000  # of a growing filter
 FORMATS = (".png", ".svg", ".pdf")
@@ -34,7 +36,7 @@ def library() -> Any:
     matplotlib.use("Agg")
     matplotlib.rcParams.update(
         {
-            "font.size": 10, "axes.titlesize": 11, "axes.titleweight": "bold", "axes.spines.top": False, "axes.spines.right": False,
+            "font.size": 10, "axes.titlesize": 11, "axes.titleweight": "bold", "axes.titlepad": 12, "axes.spines.top": False, "axes.spines.right": False,
             "axes.grid": True, "grid.color": "#dddddd", "grid.linewidth": 0.6, "legend.frameon": False, "svg.fonttype": "none",
             "lines.linewidth": 1.6, "axes.axisbelow": True, "svg.hashsalt": "bloomfilter",
         }
@@ -57,6 +59,14 @@ def rate_axis(ax: Axes) -> None:
     ax.yaxis.set_major_formatter(FuncFormatter(percent))
     ax.yaxis.set_minor_formatter(NullFormatter())
     ax.set_ylabel("false positives")
+
+
+def keys_axis(ax: Axes, most: float) -> None:
+    ax.set_xlabel("different keys added")
+    ax.xaxis.set_major_formatter(
+        lambda value, _: f"{value:,.0f}" if most < 1e6 else f"{value / 1e6:,g} M"
+    )
+    ax.xaxis.get_major_locator().set_params(nbins=7)
 
 
 def plain_log(low: float, high: float, axis: Any) -> None:
@@ -99,7 +109,7 @@ def draw_k(ax: Axes, args: Namespace, halves: Halves) -> None:
     ax.set_xlabel("k, positions per key")
     ax.set_title(f"Rate against k: m = {BITS_A_KEY} n, n = {halves.n:,}")
     ax.legend(
-        title=f"points: measured\nlines: theory, bars: its {100 * args.confidence:g} %",
+        title=f"line: rate by the formula\nbar: {100 * args.confidence:g} % of measurements lie in it\npoint: rate measured",
         loc="upper center",
     )
 
@@ -123,7 +133,10 @@ def draw_fill(ax: Axes, args: Namespace, halves: Halves) -> None:
     ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
     ax.set_xlabel("bits set")
     ax.set_title(f"Rate against fill: sized for n = {n:,} at 1 %")
-    ax.legend(title="points: measured, lines: theory\nring: n keys are in", loc="lower right")
+    ax.legend(
+        title="line: rate by the bits that are set\npoint: rate measured\nring: n keys are in",
+        loc="lower right",
+    )
 
 
 def draw_bits(ax: Axes, _args: Namespace, _halves: Halves) -> None:
@@ -186,17 +199,13 @@ def draw_growth(ax: Axes, args: Namespace, halves: Halves) -> None:
     x, rates, fills = growing(
         bf, range(min(bf.n * 3 // 2, MOST_NUMBERS)) if made_up else halves.added
     )
-    ax.plot(x, rates, color="#d1495b", label="false positives (by its bits)")
+    ax.plot(x, rates, color=ORANGE, label="false positives (by its bits)")
     rate_axis(ax)
-    ax.set_xlabel("different keys added")
-    ax.xaxis.set_major_formatter(
-        lambda value, _: f"{value:,.0f}" if x[-1] < 1e6 else f"{value / 1e6:,g} M"
-    )
-    ax.xaxis.get_major_locator().set_params(nbins=7)
+    keys_axis(ax, x[-1])
     other = ax.twinx()
     other.grid(False)
     other.spines["right"].set_visible(True)
-    other.plot([0, *x], [0, *fills], color="#1b6ca8", label="bits set (right)")
+    other.plot([0, *x], [0, *fills], color=BLUE, label="bits set (right)")
     other.set_ylim(0, 1)
     other.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
     other.set_ylabel("bits set")
@@ -251,8 +260,7 @@ PICTURES: dict[str, Callable[[Axes, Namespace, Halves], None]] = {
 # ---- the file ----
 def plot(args: Namespace) -> int:
     check(args)
-    if os.path.splitext(args.output)[1].lower() not in FORMATS:
-        raise Fault(f"-o {args.output}: the name must end in {', '.join(FORMATS)}")
+    check_name(args.picture)
     if not 10 <= args.dpi <= 1200:
         raise Fault(f"--dpi must be 10 to 1200, got {args.dpi}")
     pyplot = library()
@@ -268,21 +276,23 @@ def plot(args: Namespace) -> int:
     )
     for name, ax in zip(names, axes.flat):
         PICTURES[name](ax, args, halves)
-    save(figure, args)
-    facts = {"file": args.output, "plots": names, "keys": halves.n + halves.probes}
-    report.answer(args, facts, args.output)
+    save(figure, args.picture, args.dpi)
+    facts = {"file": args.picture, "plots": names, "keys": halves.n + halves.probes}
+    report.answer(args, facts, args.picture)
     return 0
 
 
-def save(figure: Any, args: Namespace) -> None:
-    """A picture that cannot be finished is taken away again."""
+def check_name(path: str) -> None:
+    if os.path.splitext(path)[1].lower() not in FORMATS:
+        raise Fault(f"{path}: a picture's name must end in {', '.join(FORMATS)}")
+
+
+def save(figure: Any, path: str, dpi: int = 150) -> None:
+    """A picture that cannot be finished is removed."""
+    svg = path.lower().endswith(".svg")
     try:
-        figure.savefig(
-            args.output,
-            dpi=args.dpi,
-            metadata={"Date": None} if args.output.lower().endswith(".svg") else None,
-        )
+        figure.savefig(path, dpi=dpi, metadata={"Date": None} if svg else None)
     except OSError:
-        if os.path.isfile(args.output) and os.path.getsize(args.output) == 0:
-            os.unlink(args.output)
+        if os.path.isfile(path) and os.path.getsize(path) == 0:
+            os.unlink(path)
         raise

@@ -1,4 +1,4 @@
-"""The command rebuild: the keys of files in the place of those that a filter has."""
+"""The command rebuild: replaces the keys of a filter by those of files."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from .signals import Interrupted, Signals
 
 
 class Keys:
-    """The lines of all files, one after the other, counted.  After the last one the filter is
-    exchanged: signals wait."""
+    """The lines of all files, counted.  After the last one the filter is exchanged, and signals
+    wait."""
 
     def __init__(
         self, paths: list[str], separator: bytes, progress: Silent, signals: Signals
@@ -47,7 +47,7 @@ def rebuild(args: Namespace) -> int:
     progress = meter(bytes_in(paths), args.quiet)
     signals, state = Signals(), "is as it was"
     keys = Keys(paths, b"\0" if args.null else b"\n", progress, signals)
-    with signals, homes.open_to_write(args.file, **homes.how_to_write(args)) as bf:
+    with signals, homes.open_to_write(args.file, **homes.given(args), **homes.writers(args)) as bf:
         try:
             different = bf.rebuild(keys)
             state = "has the new keys"

@@ -22,7 +22,7 @@ def say_json(answer: object, file: TextIO | None = None) -> None:
 
 
 def answer(args: Namespace, facts: object, text: str, file: TextIO | None = None) -> None:
-    """For a program where it asked for JSON, otherwise for people."""
+    """Prints JSON with --json, else the text."""
     if args.json:
         say_json(facts, file)
     else:

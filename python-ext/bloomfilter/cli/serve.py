@@ -13,12 +13,12 @@ OPTIONS = ("host", "port", "token", "threads", "secret_file", "m", "n", "p")
 
 
 def find() -> str:
-    """On PATH, or beside this interpreter."""
+    """On PATH, or in the folder of this interpreter."""
     beside = os.path.join(os.path.dirname(sys.executable), "bloomfilterd")
     found = shutil.which("bloomfilterd") or shutil.which(beside)
     if not found:
         raise Fault(
-            "bloomfilterd is not installed: pip installs only the Python part; scripts/build c makes the server, out/bin/bloomfilterd"
+            "bloomfilterd is not installed: pip installs only the Python part.  In the source tree, cmake -B out/d && sudo cmake --build out/d -t install installs it; scripts/build c builds out/bin/bloomfilterd"
         )
     return found
 

@@ -1,5 +1,5 @@
-"""Ctrl-C and a polite kill between batches: while one is under way they wait, so that what was
-added is always known, and printed where that was asked for."""
+"""Ctrl-C and SIGTERM are handled between batches, so that the number of keys that were added is
+always known, and --print prints all of them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import signal
 from types import TracebackType
 
 NAMES = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
-PATIENCE = 5  # seconds for whoever reads what is still to be printed
+PATIENCE = 5  # seconds for the reader of the remaining output
 
 
 class Interrupted(Exception):
-    """A signal ended the work; str() says what was done until then."""
+    """A signal ended the work; str() is what was done until then."""
 
     def __init__(self, number: int, text: str = "") -> None:
         super().__init__(text or NAMES[signal.Signals(number)])
@@ -19,8 +19,8 @@ class Interrupted(Exception):
 
 
 class Signals:
-    """with Signals() as signals: raises Interrupted at once, but while `busy` only when busy ends.
-    A second signal waits for nothing, and no signal for a reader who does not read."""
+    """with Signals() as signals: raises Interrupted immediately, or, while `busy`, when busy ends.  A
+    second signal does not wait, and no signal waits for a blocked reader."""
 
     def __init__(self) -> None:
         self.busy = self.printing = False

@@ -1,4 +1,4 @@
-"""The command study: the classic study of m, n and k on any list of keys, measured beside theory.
+"""The command study: the classic study of m, n and k on any list of keys, compared with theory.
 
 The first half of the keys is added, the second probed: none of those was ever added, so each one
 found is a false positive."""
@@ -21,13 +21,14 @@ TABLE_RATIOS, TABLE_COUNTS = range(2, 33), range(1, 9)
 
 @dataclass
 class Result:
-    """One filter: what it let through, and what theory lets expect, as shares of the probes."""
+    """One filter: false positives measured and expected, as shares of the probes."""
 
     scheme: str
     m: int
     n: int
     m_asked: int  # block and block2 round it up to whole lines
     k: int
+    best_k: float  # m/n ln 2
     probes: int
     false_positives: int
     measured: float
@@ -69,6 +70,7 @@ def measure(halves: Halves, scheme: str, m: int, k: int, confidence: float) -> R
         halves.n,
         m,
         k,
+        theory.best_k(m, halves.n),
         halves.probes,
         found,
         found * share,
@@ -80,7 +82,7 @@ def measure(halves: Halves, scheme: str, m: int, k: int, confidence: float) -> R
 
 
 def allowed(scheme: str, m: int, n: int, k: int) -> bool:
-    """An unknown scheme is a fault, a k that it does not have is left out."""
+    """False if the scheme does not have this k.  An unknown scheme raises."""
     try:
         BloomFilter.plan(m=m, n=n, k=k, scheme=scheme, warn=False)
     except ValueError as fault:
@@ -113,8 +115,8 @@ def keys_of(args: Namespace) -> list[bytes]:
 
 
 def keys_to_study(args: Namespace) -> list[bytes]:
-    """Without KEYFILE what comes through a pipe, as everywhere; the generated URLs where nothing
-    comes."""
+    """Without KEYFILE the keys come from a pipe, as in other commands; if it is empty, they are
+    generated URLs."""
     piped = not args.keyfile and is_piped() and all_keys(STDIN, b"\0" if args.null else b"\n")
     return piped or keys_of(args)
 
@@ -132,7 +134,7 @@ def percent(share: float) -> str:
 def show_over_k(scheme: str, results: list[Result]) -> None:
     first = results[0]
     print(
-        f"\n{scheme}: m = {first.m:,} bits, n = {first.n:,} keys added, {first.probes:,} others probed; false positives in %"
+        f"\n{scheme}: m = {first.m:,} bits, n = {first.n:,} keys added, {first.probes:,} others probed; the best k is m/n ln 2 = {first.best_k:.2f}; false positives in %"
     )
     rows = [
         (
@@ -149,7 +151,7 @@ def show_over_k(scheme: str, results: list[Result]) -> None:
 
 
 def show_over_ratio(scheme: str, results: list[Result]) -> None:
-    """Two lines a ratio: measured, and theory under it."""
+    """Two text lines per ratio: measured, and below it theory."""
     print(
         f"\n{scheme}: false positives in %, measured (* = outside its interval) and below it theory"
     )
@@ -161,11 +163,12 @@ def show_over_ratio(scheme: str, results: list[Result]) -> None:
         rows.append(
             (
                 str(ratio),
+                f"{theory.best_k(ratio, 1):.2f}",
                 *(f"{100 * r.measured:.3g}{' ' if r.inside else '*'}" if r else "" for r in line),
             )
         )
-        rows.append(("", *(f"{100 * r.theory:.3g} " if r else "" for r in line)))
-    report.table(("m/n", *(f"k={k} " for k in counts)), rows)
+        rows.append(("", "", *(f"{100 * r.theory:.3g} " if r else "" for r in line)))
+    report.table(("m/n", "best k", *(f"k={k} " for k in counts)), rows)
 
 
 def study(args: Namespace) -> int:

@@ -14,6 +14,12 @@ LINE = 512  # bits of a line, the unit of the schemes block and block2
 WORD = 64
 
 
+def best_k(m: float, n: float) -> float:
+    """The number of positions per key with the lowest rate, as the texts on Bloom filters print
+    it."""
+    return m / n * log(2)
+
+
 # ---- the variance of a filter's own rate ----
 def occupancy(m: float, throws: float) -> float:
     """Variance of the share of m bits that are set after so many throws."""

@@ -1,5 +1,4 @@
-"""Generated URLs, always the same for one seed: what a study works on where the user has no list of
-his own."""
+"""Generated URLs, always the same for one seed: the keys of a study if the user has none."""
 
 from __future__ import annotations
 

@@ -1,9 +1,12 @@
 """A client of redis.asyncio: what is sent, in how many round trips; faults; cancellation."""
 
 import asyncio
+import contextvars
 import gc
 import re
 import signal
+import socket
+import subprocess
 
 import pytest
 
@@ -12,7 +15,7 @@ pytest.importorskip("redis.asyncio")
 pytest.importorskip("greenlet")
 from redis.backoff import NoBackoff  # noqa: E402
 from redis.retry import Retry  # noqa: E402
-from servers import Cluster, Proxy  # noqa: E402
+from servers import Cluster, Proxy, Server, free_port, until  # noqa: E402
 
 import bloomfilter  # noqa: E402
 from bloomfilter import _redis_asyncio  # noqa: E402
@@ -252,6 +255,75 @@ def test_a_pool_of_one_connection(server):
     asyncio.run(main())
 
 
+async def used(client):
+    async with client:
+        async with await BloomFilter.create(**SPEC, storage=client, key="seen") as bf:
+            assert all(await asyncio.gather(*(bf.add(i) for i in range(2000))))
+            assert await bf.contains_many(range(3000)) == b"\1" * 2000 + b"\0" * 1000
+
+
+def test_tls(tmp_path):
+    names = [tmp_path / "key.pem", tmp_path / "certificate.pem"]
+    command = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost".split()
+    command += ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", names[0], "-out", names[1]]
+    subprocess.run(command, check=True, capture_output=True)
+    port, (key, certificate) = free_port(), names
+    options = ["--tls-key-file", key, "--tls-cert-file", certificate, "--tls-ca-cert-file"]
+    options += [certificate, "--tls-auth-clients", "no", "--tls-port", port]
+    server = Server(tmp_path / "server", *options)
+    try:
+        asyncio.run(used(plain(port, host="127.0.0.1", ssl=True, ssl_ca_certs=str(certificate))))
+    finally:
+        server.stop()
+
+
+def test_sentinel(server, tmp_path):
+    port, settings = free_port(), tmp_path / "sentinel.conf"
+    settings.write_text(
+        f"port {port}\nbind 127.0.0.1\nsentinel monitor one 127.0.0.1 {server.port} 1\n"
+    )
+    process = subprocess.Popen(
+        ["redis-server", settings, "--sentinel"], stdout=subprocess.DEVNULL, cwd=tmp_path
+    )
+    try:
+        until(lambda: socket.create_connection(("127.0.0.1", port), 5).close() is None, "a start")
+
+        async def main():
+            sentinel = redis.asyncio.Sentinel([("127.0.0.1", port)])
+            await used(sentinel.master_for("one"))
+            for watcher in sentinel.sentinels:
+                await watcher.aclose()
+
+        asyncio.run(main())
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_context_variables_of_a_connection(server):
+    """What a connection sets and resets around an await, as tracers do."""
+    span = contextvars.ContextVar("span", default=None)
+    seen = []
+
+    class Traced(redis.asyncio.Connection):
+        async def connect(self):
+            token = span.set("connecting")
+            await asyncio.sleep(0)
+            await super().connect()
+            span.reset(token)
+            seen.append(span.get())
+
+    async def main():
+        span.set("mine")
+        pool = redis.asyncio.ConnectionPool(port=server.port, connection_class=Traced)
+        async with redis.asyncio.Redis.from_pool(pool) as client:
+            async with await BloomFilter.create(**SPEC, storage=client, key="seen") as bf:
+                assert await bf.add("x") and await bf.update(["y"]) == 1
+        assert set(seen) == {"mine"}
+
+    asyncio.run(main())
+
+
 # ---- cancellation ----
 def calls_of(bf):
     return {
@@ -349,13 +421,22 @@ def test_a_cancelled_rebuild_changes_nothing(server, tmp_path):
 
 def test_a_rebuild_does_not_wait_for_itself(server):
     async def test(bf, client):
-        async def keys():
-            yield await bf.exists("old")
+        reading = asyncio.Event()
+
+        async def keys(call):
+            reading.set()
+            await asyncio.sleep(0)
+            yield await call
 
         await bf.add("old")
-        with pytest.raises(Error, match="the rebuild that reads these keys"):
-            await bf.rebuild(keys())
-        assert await bf.exists("old")
+        for call in (bf.exists, bf.add, bf.update, lambda key: bf.info()):
+            reading.clear()
+            rebuild = asyncio.ensure_future(bf.rebuild(keys(call("old"))))
+            await reading.wait()
+            waits = asyncio.ensure_future(bf.exists("old"))
+            with pytest.raises(Error, match="the rebuild that reads these keys"):
+                await rebuild
+            assert await waits and await bf.exists("old")
 
     with_filter(server, test)
 
@@ -380,7 +461,9 @@ from bloomfilter.asyncio import BloomFilter
 async def main(turns, how):
     client = redis.asyncio.Redis(port={server.port})
     bf = await BloomFilter.create(n=1000, p=0.01, storage=client, key="seen")
-    task = asyncio.ensure_future(asyncio.gather(bf.add("x"), bf.update(range(5000))))
+    url = await BloomFilter.create(n=1000, p=0.01, storage="{server.url("url")}")
+    calls = bf.add("x"), bf.update(range(5000)), url.rebuild(range(5000)), url.add("x")
+    task = asyncio.ensure_future(asyncio.gather(*calls))
     for _ in range(turns):
         await asyncio.sleep(0)
 for turns in range(12):

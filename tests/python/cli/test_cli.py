@@ -10,7 +10,8 @@ from cli_helpers import cli, fails, ok, redis_socket, redis_url  # noqa: F401
 
 from bloomfilter import BloomFilter, __version__
 
-COMMANDS = "create add check info merge convert study plot remove rebuild count bench serve completion".split()
+COMMANDS = """create add check info merge convert study plot remove rebuild count bench serve completion
+    adopt clear expire delete plan""".split()
 
 
 @pytest.fixture
@@ -58,6 +59,21 @@ def test_the_library_does_not_load_the_command_line(run_python):
         )
         == "[]"
     )
+
+
+def test_without_a_command_it_shows_them_all():
+    done = cli()
+    assert (
+        done.code == 2 and done.err == b"bloomfilter: COMMAND is missing (see bloomfilter --help)\n"
+    )
+    assert done.text == ok("--help").text
+
+
+def test_did_you_mean():
+    assert "; did you mean create? (" in fails("crate")
+    assert "; did you mean --print? (see bloomfilter add" in fails("add", "x", "--prnt=new")
+    assert "; did you mean absent? (" in fails("check", "x", "--print", "absnt")
+    assert "did you mean" not in fails("check", "x", "--zzz")
 
 
 def test_one_line_for_wrong_words():
@@ -112,8 +128,10 @@ def test_create_never_empties(seen):
 @pytest.mark.parametrize(
     "words, what",
     [
-        ([], "-n KEYS"),
-        (["-n", "5"], "m and n"),
+        ([], "pass -n and -p (or -m and -n) to create "),
+        (["-n", "5"], "pass -n and -p (or -m and -n"),
+        (["-m", "0", "-n", "1"], "-m must be"),
+        (["-n", "5", "-p", "1%", "--grow", "0.5"], "--grow must be"),
         (["-n", "-5", "-p", "0.1"], "-5"),
         (["-n", "5", "-p", "2"], "2"),
         (["-n", "1.5", "-p", "0.1"], "1.5"),

@@ -70,6 +70,20 @@ def test_the_filter_is_no_file_of_keys(tmp_path, command):
     assert path.read_bytes() == before
 
 
+def test_swapped_operands(tmp_path, seen):
+    keys, other = tmp_path / "keys", tmp_path / "other"
+    keys.write_bytes(b"a\n")
+    other.write_bytes(b"b\n")
+    for command in ("add", "check", "rebuild", "remove", "count"):
+        text = fails(command, keys, seen)
+        assert f"{seen} is a filter, not a file of keys: FILE comes before KEYFILE" in text
+        text = fails(command, keys, keys)
+        assert text.endswith("keys is the filter, not a file of keys")
+        text = fails(command, keys, other)
+        assert text == f"{keys} is not a filter file: FILE comes before KEYFILE"
+    assert keys.read_bytes() == b"a\n"
+
+
 def test_a_filter_that_holds_too_many_says_so_in_one_line(tmp_path):
     ok("create", tmp_path / "small", "-n", "100", "-p", "0.01")
     done = cli("add", tmp_path / "small", data=b"".join(b"%d\n" % i for i in range(1000)))

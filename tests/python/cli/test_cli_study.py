@@ -11,7 +11,7 @@ import pytest
 from cli_helpers import fails, ok
 
 from bloomfilter import BloomFilter
-from bloomfilter.cli import kbest, study, theory, urls
+from bloomfilter.cli import homes, kbest, main, study, theory, urls
 
 
 # ---- the made list ----
@@ -97,6 +97,8 @@ def test_study_for_people():
     text = ok("study").text
     assert "30,558 different keys" in text and text.count("false positives in %, measured") == 3
     assert "classic: m = 152,790 bits, n = 15,279 keys added, 15,279 others probed" in text
+    assert text.count("the best k is m/n ln 2 = 6.93; false positives in %") == 3
+    assert "m/n  best k" in text and text.count("\n2      1.39 ") == 3
     inside, filters = map(
         int, text.splitlines()[-1].split(" measurements")[0].replace("of ", "").split()
     )
@@ -218,6 +220,9 @@ def test_bench(tmp_path):
         r["best"] <= r["kth"] and r["measurements"] == 3 and r["ns_per_key"] > 0
         for r in answer["results"]
     )
+    assert answer["cold"] is False
+    cold = ok("bench", "-n", "10", "--schemes", "block", "--max", "3", "--cold").text
+    assert "caches evicted before each measurement" in cold
     text = ok("bench", *words).text
     assert "3-best" in text and "3 times" in text and "million keys/s" in text
     assert list(tmp_path.iterdir()) == []
@@ -235,6 +240,18 @@ def test_bench_refuses(tmp_path):
     (tmp_path / "x").write_bytes(b"precious")
     assert "exists already" in fails("bench", "-n", "10", "--file", tmp_path / "x")
     assert (tmp_path / "x").read_bytes() == b"precious"
+
+
+def test_bench_removes_no_file_of_another_process(tmp_path, monkeypatch, capsys):
+    """Only the moment is chosen: the file appears after the look."""
+
+    def look(storage, *_more):
+        BloomFilter(n=10, p=0.01, scheme="block", storage=storage).close()
+
+    monkeypatch.setattr(homes, "must_be_free", look)
+    file = tmp_path / "x"
+    assert main(["bench", "-n", "10", "--schemes", "block", "--file", str(file)]) == 2
+    assert "exists already" in capsys.readouterr().err and file.exists()
 
 
 # ---- pictures ----

@@ -179,7 +179,7 @@ def test_serve_becomes_bloomfilterd(tmp_path):
 
 def test_serve_without_bloomfilterd(tmp_path):
     text = fails("serve", env={"PATH": str(tmp_path)})
-    assert "bloomfilterd is not installed" in text and "scripts/build" in text
+    assert "bloomfilterd is not installed" in text and "scripts/build" in text and "cmake" in text
 
 
 # ---- as a module, from other programs ----
@@ -211,6 +211,11 @@ def test_every_command_names_a_function():
         ("1e6", 10**6),
         ("2.50E3", 2500),
         ("1e+18", 10**18),
+        ("1k", 1000),
+        ("2.5M", 2_500_000),
+        ("100M", 10**8),
+        ("3G", 3 * 10**9),
+        ("1T", 10**12),
         ("123456789012345678901", 123456789012345678901),
     ],
 )
@@ -219,8 +224,46 @@ def test_whole_numbers(text, number):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "x", "1.5", "1.25e1", "1e-3", "1e", "0x10", "1e9999", "nan", "1 000"]
+    "text",
+    [
+        "",
+        "x",
+        "1.5",
+        "1.25e1",
+        "1e-3",
+        "1e",
+        "0x10",
+        "1e9999",
+        "nan",
+        "1 000",
+        "1%",
+        "k",
+        "1K",
+        "1kk",
+        "_1",
+    ],
 )
 def test_no_whole_numbers(text):
     with pytest.raises(Exception, match="a whole number is like"):
         parser.whole(text)
+
+
+@pytest.mark.parametrize(
+    "text, number",
+    [
+        ("1%", 0.01),
+        ("0.5%", 0.005),
+        ("1e-6", 1e-6),
+        (".1", 0.1),
+        ("1k", 1000),
+        ("2", 2),
+        ("-1", -1),
+    ],
+)
+def test_real_numbers(text, number):
+    assert parser.real(text) == number
+
+
+def test_no_real_numbers():
+    with pytest.raises(Exception, match="a number is like"):
+        parser.real("1 %")

@@ -1,0 +1,196 @@
+/* test_writer_locks.c - the locks of an exclusive writer, of a rebuild and of a call, when another
+ * thread forks in the middle of taking them, and when the kernel has no memory for a lock. */
+/* wraps: open fcntl mmap madvise close */
+#define _GNU_SOURCE
+#include "numbers.h"
+#include "one_folder.h"
+#include <sys/syscall.h>
+
+static const bf_spec shape = { .n = 2000, .p = 0.01 };
+static bf_filter *open_it(bool exclusive)
+{
+    bf_spec s = shape;
+    s.storage = path;
+    s.exclusive = exclusive;
+    return bf_open(&s, &e);
+}
+
+/* ---- a thread that forks in the middle ---- */
+enum { MOST_FORKS = 200 };
+typedef struct {
+    pthread_t thread;
+    volatile pid_t id, child;
+} forker;
+static forker forkers[MOST_FORKS];
+static unsigned nforks, nwaits;
+static int end_of_children[2]; /* they live until this pipe is closed */
+static volatile bool forks_now;
+/* where this thread says that it is about to fork */
+static _Thread_local volatile pid_t *announced;
+
+static void announce(void)
+{
+    if (announced) *announced = (pid_t)syscall(SYS_gettid);
+}
+
+static void *fork_once(void *ctx)
+{
+    forker *f = ctx;
+    announced = &f->id;
+    const pid_t child = fork();
+    if (child == 0) {
+        char c;
+        forks_now = false;
+        close(end_of_children[1]);
+        while (read(end_of_children[0], &c, 1) > 0) {}
+        _exit(0);
+    }
+    f->child = child;
+    return ctx;
+}
+
+/* Does that thread sleep, as it does when it must wait before it forks? */
+static bool sleeps(pid_t thread)
+{
+    char name[64], text[256] = "";
+    snprintf(name, sizeof name, "/proc/self/task/%d/stat", (int)thread);
+    const int fd = (int)syscall(SYS_openat, AT_FDCWD, name, O_RDONLY);
+    if (fd >= 0 && read(fd, text, sizeof text - 1) < 0) *text = 0;
+    syscall(SYS_close, fd);
+    const char *end = strrchr(text, ')');
+    return end && end[2] == 'S';
+}
+
+/* Another thread forks now, or waits to fork until it may. */
+static void point(void)
+{
+    if (!forks_now || nforks == MOST_FORKS) return;
+    forks_now = false;
+    forker *f = &forkers[nforks++];
+    pthread_create(&f->thread, NULL, fork_once, f);
+    while (!f->child && !(f->id && sleeps(f->id))) sched_yield();
+    nwaits += !f->child;
+    forks_now = true;
+}
+
+static void end_children(void)
+{
+    close(end_of_children[1]);
+    for (unsigned i = 0; i < nforks; i++) {
+        pthread_join(forkers[i].thread, NULL);
+        CHECK(forkers[i].child > 0 && waitpid(forkers[i].child, NULL, 0) > 0);
+        forkers[i] = (forker){ 0 };
+    }
+    close(end_of_children[0]);
+    nforks = 0;
+}
+
+/* ---- errors of the kernel ---- */
+static bool no_memory, no_locks;
+REPLACED(int, fcntl, (int fd, int cmd, void *arg))
+{
+    point();
+    if ((no_memory || no_locks) && cmd == F_OFD_SETLK) return fault(ENOLCK);
+    if (no_locks && cmd == F_OFD_GETLK) return fault(ENOLCK);
+    return __real_fcntl(fd, cmd, arg);
+}
+
+REPLACED(int, open, (const char *name, int flags, int mode))
+{
+    point();
+    return __real_open(name, flags, mode);
+}
+REPLACED(void *, mmap, (void *at, size_t n, int prot, int flags, int fd, off_t from))
+{
+    point();
+    return __real_mmap(at, n, prot, flags, fd, from);
+}
+REPLACED(int, madvise, (void *at, size_t n, int how))
+{
+    point();
+    return __real_madvise(at, n, how);
+}
+REPLACED(int, close, (int fd))
+{
+    point();
+    return __real_close(fd);
+}
+
+/* ---- forks ---- */
+TEST(children_forked_meanwhile_do_not_share_an_exclusive_lock)
+{
+    CHECK_EQ(pipe(end_of_children), 0);
+    bf_close(must(open_it(false), __LINE__));
+    forks_now = true;
+    bf_filter *f = must(open_it(true), __LINE__);
+    forks_now = false;
+    CHECK(nforks > 5 && nwaits > 0);
+    CHECK_EQ(add_two(f), 2);
+    bf_close(f);
+    f = open_it(true); /* no handle is open, and all children live */
+    if (!f) FAILED("%s\n", e.msg);
+    bf_close(f);
+    end_children();
+    gone();
+}
+
+/* A process that rebuilds the file is killed, while children live that it had forked meanwhile. */
+TEST(children_forked_meanwhile_do_not_share_the_locks_of_a_rebuild)
+{
+    CHECK_EQ(pipe(end_of_children), 0);
+    bf_filter *f = must(open_it(false), __LINE__);
+    CHECK_EQ(add_two(f), 2);
+    fflush(NULL);
+    const pid_t rebuilds = fork();
+    if (rebuilds == 0) {
+        bf_filter *own = must(open_it(false), __LINE__);
+        forks_now = true;
+        if (!bf_rebuild_begin(own, &e)) _exit(1);
+        forks_now = false;
+        kill(getpid(), SIGKILL);
+    }
+    int status = 0;
+    CHECK_EQ(waitpid(rebuilds, &status, 0), rebuilds);
+    CHECK(WIFSIGNALED(status));
+    bf_filter *fresh = must(bf_rebuild_begin(f, &e), __LINE__);
+    add_numbers(fresh, 0, 10);
+    CHECK_EQ(bf_rebuild_end(f, fresh, &e), 0);
+    CHECK_EQ(found(f, 0, 10), 10);
+    CLOSE(f, fresh);
+    end_children();
+    gone();
+}
+
+/* ---- ENOLCK ---- */
+TEST(no_memory_for_a_lock_is_an_error)
+{
+    bf_filter *f = must(open_it(true), __LINE__), *g = must(open_it(false), __LINE__);
+    no_memory = true;
+    CHECK_REFUSED(add_two(g), BF_EIO, "cannot lock ");
+    no_memory = false;
+    CHECK_REFUSED(add_two(g), BF_EBUSY, "has an exclusive writer");
+    bf_close(f);
+    no_memory = true;
+    CHECK_NO_FILTER(open_it(true), BF_EIO, "cannot lock ");
+    no_memory = false;
+    CHECK_EQ(add_two(g), 2);
+    bf_close(g);
+    gone();
+}
+
+TEST(a_file_system_without_locks_has_ordinary_writers)
+{
+    bf_filter *f = must(open_it(false), __LINE__);
+    no_locks = true;
+    CHECK_EQ(add_two(f), 2);
+    CHECK_NO_FILTER(open_it(true), BF_ENOTSUP, "cannot have an exclusive writer");
+    no_locks = false;
+    bf_close(f);
+    gone();
+}
+
+int main(void)
+{
+    pthread_atfork(announce, NULL, NULL);
+    return main_in_folder();
+}

@@ -1,0 +1,170 @@
+"""The commands adopt, clear, expire and delete, and the options that open another system's bitmap,
+on bitmaps that are in use: that system goes on unharmed.  Then the examples of every --help."""
+
+import json
+import os
+import pty
+import shlex
+import subprocess
+
+import pytest
+from cli_helpers import COMMAND, cli, fails, ok, redis_socket, redis_url  # noqa: F401
+
+from bloomfilter import BloomFilter
+from bloomfilter.cli import parser
+
+HASHES = "php-hashes:JS,FNV,AP"  # those that need no warning
+
+
+class OldSystem:
+    """A class that sets and reads its bits by SETBIT and GETBIT, as go-zero's filter and the PHP
+    class do; what it knows is positions.  Nothing of ours is used once it exists."""
+
+    def __init__(self, redis_socket, key, scheme, **size):  # noqa: F811
+        self.key, self.scheme, self.size = key, scheme, size
+        self.model = BloomFilter(scheme=scheme, **size)
+        self.socket = redis_socket
+
+    def redis(self, *words):
+        done = subprocess.run(
+            ["redis-cli", "-s", self.socket, *map(str, words)],
+            capture_output=True,
+            check=True,
+            text=True,
+        )
+        assert "ERR" not in done.stdout, done.stdout
+        return done.stdout.strip()
+
+    def add(self, key):
+        for position in self.model.hashcode(key):
+            self.redis("SETBIT", self.key, position, 1)
+
+    def has(self, key):
+        return all(
+            self.redis("GETBIT", self.key, position) == "1" for position in self.model.hashcode(key)
+        )
+
+
+SYSTEMS = {
+    "gozero": ("gozero", {"m": 20_000}, ["--scheme", "gozero", "-m", "20k"]),
+    "php": (HASHES, {"m": 2**32}, ["--scheme", HASHES, "-m", str(2**32)]),
+}
+
+
+@pytest.fixture(params=SYSTEMS)
+def old(request, redis_socket):  # noqa: F811
+    scheme, size, _ = SYSTEMS[request.param]
+    system = OldSystem(redis_socket, f"care-{request.param}", scheme, **size)
+    system.options = SYSTEMS[request.param][2]
+    system.url = f"unix://{redis_socket}?key={system.key}"
+    system.redis("DEL", system.key, f"{system.key}:meta")
+    system.add("ann")
+    return system
+
+
+def test_a_bitmap_of_another_system_is_opened(old, tmp_path):
+    """No companion hash is written, and both sides see what the other added."""
+    assert "pass --scheme, -m and -k, or use bloomfilter adopt" in fails(
+        "check", old.url, data=b"ann\n"
+    )
+    assert ok("check", old.url, *old.options, data=b"ann\n").code == 0
+    assert cli("check", old.url, *old.options, data=b"bob\n").code == 1
+    assert "1 new" in ok("add", old.url, *old.options, data=b"bob\n").text
+    assert old.has("bob") and not old.has("eve")
+    assert json.loads(ok("info", old.url, *old.options, "--json").out)["scheme"] == old.scheme
+    assert "does not count" in fails("count", old.url, *old.options, data=b"ann\n")
+    assert "does not count" in fails("remove", old.url, *old.options, data=b"ann\n")
+    assert "cannot be rebuilt" in fails("rebuild", old.url, *old.options, data=b"x\n")
+    assert old.redis("EXISTS", f"{old.key}:meta") == "0"
+    if old.scheme == "gozero":
+        ok("merge", tmp_path / "all", old.url, old.url, *old.options)
+        assert b"bob" in BloomFilter.open(tmp_path / "all")
+
+
+def test_care_for_a_bitmap_of_another_system(old):
+    for words in (["clear"], ["delete", "--yes"]):
+        assert "adopt" in fails(*words, old.url)
+    assert "adopted" in ok("adopt", old.url, *old.options).text
+    assert json.loads(ok("adopt", old.url, *old.options, "--json").out)["adopted"] is True
+    assert old.has("ann")
+    old.add("bob")
+    assert "2 present" in ok("check", old.url, data=b"ann\nbob\n").text
+    ok("expire", old.url, "1k")
+    assert int(old.redis("TTL", old.key)) > 900 and int(old.redis("TTL", f"{old.key}:meta")) > 900
+    ok("expire", old.url, 0)
+    assert old.redis("TTL", old.key) == "-1"
+    ok("rebuild", old.url, data=b"bob\ncy\n")
+    assert old.has("bob") and old.has("cy") and not old.has("ann")
+    ok("clear", old.url)
+    assert not old.has("bob")
+    old.add("dan")
+    assert old.has("dan") and ok("check", old.url, data=b"dan\n").code == 0
+    ok("delete", old.url)
+    assert old.redis("EXISTS", old.key, f"{old.key}:meta") == "0"
+    assert "does not exist" in fails("adopt", old.url, *old.options)
+
+
+def test_add_makes_what_is_not_there(redis_url):  # noqa: F811
+    words = ["add", redis_url, "--scheme", "classic", "-m", "1k", "-k", 3]
+    assert "1 new" in ok(*words, data=b"a\n").text
+    assert "1 seen" in ok(*words, data=b"a\n").text
+    assert "create it first" in fails("add", redis_url + "2", data=b"a\n")
+
+
+def test_files(tmp_path):
+    path = tmp_path / "a"
+    ok("create", path, "-n", 100, "-p", "1%")
+    ok("add", path, data=b"a\n")
+    assert "only filters in Redis" in fails("expire", path, 10)
+    assert "Redis" in fails("adopt", path, "--scheme", "gozero", "-m", 1000)
+    assert "empty now" in ok("clear", path).text
+    assert len(BloomFilter.open(path)) == 0
+    assert json.loads(ok("delete", path, "--json").out)["deleted"] is True
+    assert not path.exists()
+    path.write_bytes(b"precious")
+    assert "is not a filter" in fails("delete", path)
+    assert path.read_bytes() == b"precious"
+
+
+@pytest.mark.parametrize("command", ["clear", "delete"])
+@pytest.mark.parametrize("answer", ["y", "n", None])
+def test_it_asks_on_a_terminal(tmp_path, command, answer):
+    path = tmp_path / "a"
+    with BloomFilter(n=100, p=0.01, storage=path) as bf:
+        bf.add("a")
+    leader, follower = pty.openpty()
+    words = [*COMMAND, command, str(path), *([] if answer else ["--yes"])]
+    run = subprocess.Popen(words, stdin=follower, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    os.write(leader, f"{answer}\n".encode())
+    _, err = run.communicate()
+    os.close(leader)
+    os.close(follower)
+    assert (b"[y/N]" in err) == (answer is not None)
+    if answer == "n":
+        assert run.returncode == 2 and b"is unchanged" in err and "a" in BloomFilter.open(path)
+    else:
+        assert run.returncode == 0 and (not path.exists() or "a" not in BloomFilter.open(path))
+
+
+# ---- the examples of every --help ----
+def test_the_examples(tmp_path, monkeypatch, redis_socket):  # noqa: F811
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "keys.txt").write_bytes(b"a\nb\n")
+    old = OldSystem(redis_socket, "old", "gozero", m=20_000)
+    old.redis("DEL", "old", "seen", "copy")
+    old.add("a")
+    (tmp_path / "bloomfilterd").write_text("#!/bin/sh\n")
+    (tmp_path / "bloomfilterd").chmod(0o755)
+    env = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    run = " ".join(map(shlex.quote, COMMAND))
+    assert parser.EXAMPLES.keys() == parser.COMMANDS.keys()
+    for command, lines in parser.EXAMPLES.items():
+        text = ok(command, "--help").text
+        for line in lines:
+            assert f"  bloomfilter {line}\n" in text
+            line = line.replace("redis://127.0.0.1:6379/0?", f"unix://{redis_socket}?")
+            done = subprocess.run(
+                ["sh", "-c", f"{run} {line}"],
+                stdin=subprocess.DEVNULL, capture_output=True, env={**os.environ, **env}, check=False,
+            )  # fmt: skip
+            assert done.returncode in (0, 1), (line, done.stderr)
