@@ -1,15 +1,9 @@
 /* parts.c - a batch over all parts of a growing or forgetting filter, in one round trip.
  *
-<<<<<<< HEAD
- *   ask   tests of every part, and adds to one of them: the commands of batch.c, a group a part
- *   put   EVAL script K...        KEYS_A_SCRIPT keys: a key goes into the newest part, unless some
- *                                 part has it or the newest has no room; of counters, where a key
- *                                 is added, removed or counted
-=======
  *   ask   tests in every part and adds to one part: the commands of batch.c, one request per part
  *   put   EVAL script K...   for KEYS_A_SCRIPT keys: adds a key to the newest part, unless a part
- *                            contains the key or the newest part is full
->>>>>>> main
+ *                            contains the key or the newest part is full In a
+ *                            counting filter: adds, removes or counts a key
  *
  * The script first checks the marks of all parts and the id in K:meta. If one differs it changes
  * nothing. So a key is never added to a part after which another part was appended, to a lost
@@ -167,14 +161,13 @@ int64_t bf_redis_parts_ask(
     return hits;
 }
 
-<<<<<<< HEAD
-/* ---- putting: adding; or of counters removing and counting ---- */
+/* ---- put: adds to the newest part; in a counting filter also removes and counts ---- */
 static const char *const ops[] = {
     [BF_OP_ADD] = "add", [BF_OP_REMOVE] = "remove", [BF_OP_COUNT] = "count"
 };
 static const char *const done[] = { [BF_OP_ADD] = "added", [BF_OP_REMOVE] = "removed" };
 
-/* Writes the positions of a key; of counters each once. */
+/* Writes the positions of a key; in a counting filter each position once. */
 static void put_positions(const bf_filter *f, char *at, const uint64_t *pos, unsigned k)
 {
     uint64_t own[BF_K_MAX];
@@ -183,9 +176,6 @@ static void put_positions(const bf_filter *f, char *at, const uint64_t *pos, uns
     for (unsigned j = 0; j < k; j++, at += PLACE) bf_redis_digits(at, own[j]);
 }
 
-=======
-/* ---- put: adds to the newest part ---- */
->>>>>>> main
 static void put_script_of(const bf_filter *f, const batch *b, size_t first, size_t c, uint64_t most)
 {
     bf_conn *l = bf_redis_whole(f)->conn;
@@ -313,14 +303,9 @@ int bf_redis_parts_put(
     batch b = { .part = parts, .n = n, .k = parts[0]->bitmap.g.k, .span = s };
     bf_redis *whole = lock_filter(f);
     memset(s->present, 0, s->n);
-<<<<<<< HEAD
-    const size_t c = keys_per_trip(&b, s->n); /* the caller sends the other keys later */
+    const size_t c = keys_per_trip(&b, s->n); /* the caller sends the other keys in a later call */
     const bool may_know = whole->caches && !whole->wait_replicas && !f->desc.g.counting;
     int rc = prepare_batch(f, &b, 0, c, may_know ? n : 0, err);
-=======
-    const size_t c = keys_per_trip(&b, s->n); /* the caller sends the other keys in a later call */
-    int rc = prepare_batch(f, &b, 0, c, whole->wait_replicas || !whole->caches ? 0 : n, err);
->>>>>>> main
     if (rc == 0 && b.nkeys) {
         forget_removed(&b);
         rc = put_trip(f, &b, most, err);

@@ -340,16 +340,10 @@ int bf_redis_parts_explain(bf_filter *f, int rc, bf_error *err);
 int bf_redis_parts_put(bf_filter *f, bf_part *const *parts, unsigned n, uint64_t most,
     struct bf_span *s, bf_error *err);
 
-<<<<<<< HEAD
-/* scalable.c, window.c: growing and forgetting filters; most are called under the chain's lock */
-/* appends so many arguments, on which bf_script_append relies */
-static inline unsigned bf_redis_params_args(const bf_params *d) { return d->g.counting ? 26 : 24; }
-=======
 /* scalable.c, window.c: growing and forgetting filters. The caller of most of these functions
  * holds the chain's lock. */
-enum { BF_WHOLE_ARGS = 24 }; /* bf_script_append contains this number */
-/* appends BF_WHOLE_ARGS arguments */
->>>>>>> main
+/* number of arguments that bf_redis_append_params appends */
+static inline unsigned bf_redis_params_args(const bf_params *d) { return d->g.counting ? 26 : 24; }
 void bf_redis_append_params(bf_redis *whole, const bf_params *d, uint64_t secret_check);
 int bf_redis_window_create(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_error *err);
 /* allocates the ring; does not open the parts */

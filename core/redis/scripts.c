@@ -172,14 +172,14 @@ const char bf_script_turn[] =
          "call('HSET', KEYS[6], 'e'..ARGV[5], '1')\n"
          "return 1";
 
-<<<<<<< HEAD
-/* Adds keys to a growing filter.  KEYS: the parts, the newest last, its hash, K:meta.  ARGV: k;
- * the most keys of the newest part, and its number of keys as the caller knows it; born of the
- * filter; then for each part the mark's offset, the mark as bytes, and k positions for each key,
- * in decimal, NUL-terminated, 11 bytes each (an argument per position would cost Redis more than
- * reading it).  Returns the number of keys in the newest part, then for each key the part that
- * had it, or 0: new and added, or -2: new, but there is no room.  Or -1 and the marks of all
- * parts, one of which differs; or -3: K:meta differs. */
+/* Adds keys to a growing filter. KEYS are: the parts (the newest last), the newest part's hash,
+ * K:meta. ARGV[1] is k; ARGV[2] the maximum number of keys in the newest part; ARGV[3] its
+ * number of keys that the caller knows; ARGV[4] the field born of the filter. Then follow for
+ * each part: the mark's offset, the mark as bytes, and k positions for each key (decimal, 11
+ * bytes each, ending with NUL; an argument per position would take Redis more time). Returns the
+ * number of keys in the newest part and, for each key, the number of a part that contains it, or
+ * 0 if it was absent and is added now, or -2 if it is absent and there is no space. Returns -1
+ * and the marks of all parts if a mark differs; -3 if K:meta differs. */
 #define PARTS                                                                                      \
     "local KEYS, ARGV, get = KEYS, ARGV, struct.unpack\n"                                          \
     "local parts, k, most = #KEYS - 2, tonumber(ARGV[1]), tonumber(ARGV[2])\n"                     \
@@ -194,30 +194,6 @@ const char bf_script_turn[] =
     " at = at + 3\n"                                                                               \
     "end\n"                                                                                        \
     "if other then return marks end\n"                                                             \
-=======
-/* Adds keys to a growing filter. KEYS are: the parts (the newest last), the newest part's hash,
- * K:meta. ARGV[1] is k; ARGV[2] the maximum number of keys in the newest part; ARGV[3] its
- * number of keys that the caller knows; ARGV[4] the field born of the filter. Then follow for
- * each part: the mark's offset, the mark as bytes, and k positions for each key (decimal, 11
- * bytes each, ending with NUL; an argument per position would take Redis more time). Returns the
- * number of keys in the newest part and, for each key, the number of a part that contains it, or
- * 0 if it was absent and is added now, or -2 if it is absent and there is no space. Returns -1
- * and the marks of all parts if a mark differs; -3 if K:meta differs. */
-const char bf_script_put[] =
-    "local KEYS, ARGV, get = KEYS, ARGV, struct.unpack\n"
-    "local parts, k, most = #KEYS - 2, tonumber(ARGV[1]), tonumber(ARGV[2])\n"
-    "local whole = call('HMGET', KEYS[parts + 2], 'kind', 'born')\n"
-    "if whole[1] ~= 'grow' or whole[2] ~= ARGV[4] then return {-3} end\n"
-    "local at, pos, other, marks = 5, {}, false, {-1}\n"
-    "for i = 1, parts do\n"
-    " local mark = call('GETRANGE', KEYS[i], ARGV[at], ARGV[at] + 3)\n"
-    " other = other or mark ~= ARGV[at + 1]\n"
-    " marks[i + 1] = #mark == 4 and get('>I4', mark) or 0\n"
-    " pos[i] = ARGV[at + 2]\n"
-    " at = at + 3\n"
-    "end\n"
-    "if other then return marks end\n"
->>>>>>> main
     "local meta, last, wide = KEYS[parts + 1], pos[parts], 11 * k\n"
 #define KEEP_KEYS                                                                                  \
     "if keys ~= had and call('HEXISTS', meta, 'format') == 1 then\n"                               \
@@ -260,10 +236,10 @@ const char bf_script_put[] = PARTS
     " out[n] = found\n"
     "end\n" KEEP_KEYS;
 
-/* The same for a growing filter of counters, whose parts are looked through from the oldest to the
- * newest (parts/grow.c says why).  A position that the key has already is empty.  The last argument
- * is what to do: add, remove or count.  Returns for each key the part where it was added or removed,
- * or 0: it was in no part; or how often it was counted. */
+/* Adds, removes or counts keys of a counting filter that grows, in the oldest part that contains
+ * them (parts/grow.c). KEYS and ARGV as for bf_script_put, but a repeated position is empty, and
+ * the last argument is the operation. Returns as bf_script_put does; for a key that is removed, the
+ * number of its part, or 0 if it was absent; for a key that is counted, its count. */
 const char bf_script_count[] = PARTS
     "local had = tonumber(call('HGET', meta, 'keys') or ARGV[3])\n"
     "local keys, op = had, ARGV[#ARGV]\n"

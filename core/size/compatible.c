@@ -135,8 +135,7 @@ static int match_given(const bf_params *have, const bf_spec *want, const char *w
     return 0;
 }
 
-<<<<<<< HEAD
-/* m and n of a growing filter stand for the rate that they give. */
+/* m and n of a growing filter mean the rate that they give. */
 static int match_rate(const bf_params *have, const bf_spec *want, const char *where, bf_error *err)
 {
     bf_params d;
@@ -148,12 +147,8 @@ static int match_rate(const bf_params *have, const bf_spec *want, const char *wh
         where, have->g.p, (ull)want->m, (ull)want->n, d.g.p);
 }
 
-/* Every given parameter must match.  If together they size a filter, the derived m and k must match
- * too. */
-=======
 /* Every parameter that is given must match. If the given parameters are sufficient to size a
  * filter, the derived m and k must match, too. */
->>>>>>> main
 int bf_check_match(const bf_params *have, const bf_spec *want, const char *where, bf_error *err)
 {
     int rc = match_given(have, want, where, err);
