@@ -1,5 +1,5 @@
 /* bloomfilter.h - the interface for C programs.  bloomfilter_host.h adds what language bindings and
- * servers need; what neither declares is private.
+ * servers need; everything that is in neither of the two is private.
  *
  * A filter answers "was this key added before?" with "surely not" or "probably".  The same key sets
  * the same bits in every home and every language.
@@ -12,23 +12,22 @@
  *     if (bf_test(f, "key", 3, &e) == 1) puts("the key was probably added");
  *     bf_close(f);
  *
- * Conventions, once for all functions:
+ * Conventions for all functions:
  *   - m = bits, n = keys the filter is sized for, k = positions per key, p = false-positive rate at
  *     n keys.  Sizes and lengths are bytes, times are seconds.
- *   - A key is (pointer, length): any bytes, NUL included, length 0 included.  Keys are borrowed
- *     for the call.  ptr may be NULL where len is 0.
- *   - Answers are >= 0.  A negative answer is one of BF_E..., and then *err, if err is not NULL,
- *     holds one sentence that names the value at fault.  *err is left alone otherwise.  A function
- *     that returns a pointer returns NULL on error.
- *   - Nothing here prints, exits, aborts, installs signal handlers or touches the host's allocator
- *     or random generators.  Memory comes from malloc.  A thread needs 128 KiB of stack; no file or
- *     socket gets descriptor 0, 1 or 2, even where those are closed.
- *   - Any handle may be tested by several threads at once.  Adding from several threads needs a
- *     shared home or `threads`.  Opening, closing, clearing and set operations need the handle for
- *     themselves.
- *   - The host's code (a clock, a client) that runs in the middle of a call may call anything here,
- *     but not with the filters of that call: the same thread gets BF_EBUSY.  Other threads wait.
- */
+ *   - A key is (pointer, length): any bytes, including NUL; the length may be 0.  The library does
+ *     not keep keys after a call.  ptr may be NULL if len is 0.
+ *   - Answers are >= 0.  A negative answer is one of BF_E...; then *err, if err is not NULL,
+ *     contains one sentence that names the wrong value.  Otherwise *err does not change.  A
+ *     function that returns a pointer returns NULL on error.
+ *   - No function prints, exits, aborts, installs signal handlers, or uses the host's allocator or
+ *     random generators.  Memory comes from malloc.  A thread needs 128 KiB of stack.  No file or
+ *     socket gets descriptor 0, 1 or 2, even if these are closed.
+ *   - Several threads may test through the same handle at the same time.  Adding from several
+ *     threads needs a shared home or `threads`.  During opening, closing, clearing and set
+ *     operations no other thread may use the handle.
+ *   - Code of the host (a clock, a client) that runs during a call may call any function, but not
+ *     with the filters of that call: the same thread gets BF_EBUSY.  Other threads wait. */
 #ifndef BLOOMFILTER_H
 #define BLOOMFILTER_H
 #include <stdbool.h>
@@ -47,24 +46,24 @@ typedef struct bf_spec bf_spec;                          /* what to open */
 typedef struct bf_error bf_error;                        /* what went wrong */
 
 /* ---- open, add, test, close ------------------------------------------------------------------ */
-/* Opens what the storage holds, or creates what spec describes. */
+/* Opens the filter in the storage. If there is none, creates the filter that spec describes. */
 bf_filter *bf_open(const bf_spec *spec, bf_error *err);
-/* One key.  add: BF_ADDED, the key is surely new, or BF_PRESENT.  test: 1 probably present, 0
- * surely absent. */
+/* One key.  bf_add returns BF_ADDED (the key is surely new) or BF_PRESENT.  bf_test returns 1
+ * (probably present) or 0 (surely absent). */
 int bf_add(bf_filter *f, const void *key, size_t len, bf_error *err);
 int bf_test(bf_filter *f, const void *key, size_t len, bf_error *err);
-void bf_close(bf_filter *f);                              /* NULL is fine; a secret is wiped */
-/* Batches.  Returns how many keys were new (add) or present (test).  each, if not NULL, receives n
- * bytes: add 1 = new, 0 = seen; test 1 = present, 0 = absent.  An error in a remote home may leave
- * a part of the batch added.  A key that the scheme cannot hold (no UTF-8 where it hashes UTF-16)
- * is BF_EINVAL: err->key says which one, the keys before it are added and answered, the others are
- * not. */
+void bf_close(bf_filter *f);                              /* accepts NULL; wipes a secret */
+/* Batches.  Return how many keys were new (add) or present (test).  If each is not NULL, it
+ * receives n bytes: for an add 1 = new, 0 = present before; for a test 1 = present, 0 = absent.
+ * After an error in a remote home, some keys of the batch may have been added.  If the scheme
+ * cannot hash a key (no UTF-8 where it hashes UTF-16), the result is BF_EINVAL and err->key is
+ * the index of that key: the keys before it were added and have their answers, the others were
+ * not added. */
 int64_t bf_add_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
 int64_t bf_test_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
 
 /* ---- answers and errors ---------------------------------------------------------------------- */
-/* One int carries three answers of an add: added, present, error.  Never use
- * `if (!bf_add(...))`. */
+/* An add has three results in one int: added, present, error.  Never use `if (!bf_add(...))`. */
 enum {
     BF_PRESENT = 0,          /* add: every position was already set, nothing changed           */
     BF_ADDED = 1,            /* add: at least one bit changed, so the key is surely new         */
@@ -78,8 +77,10 @@ enum {
     BF_EBUSY = -8,           /* the filter is in use: try again later                           */
     BF_ENOENT = -9,          /* nothing has that name: no file (sys_errno is ENOENT), or no such
                               * key in Redis (sys_errno is 0) */
-    BF_ELOST = -10           /* never returned: for hosts that report BF_EIO with bf_error.lost as
+    BF_ELOST = -10,          /* never returned: for hosts that report BF_EIO with bf_error.lost as
                               * a code of its own */
+    BF_EFULL = -11           /* BF_OVERFULL_RAISE: the filter holds more keys than it is sized for;
+                              * err->key: the first key of the batch that is not added */
 };
 
 struct bf_error {            /* on the caller's stack; filled on error only */
@@ -100,7 +101,7 @@ struct bf_error {            /* on the caller's stack; filled on error only */
 #define BF_SECRET_BYTES 16
 #define BF_SCHEME_BYTES 64                /* longest scheme name, its NUL included */
 
-/* Scheme "functions": the user's own hash functions.  Function i returns any number; position i is
+/* Scheme "functions": hash functions of the user.  Function i returns any number; position i is
  * that number modulo m. */
 typedef uint64_t bf_function(const void *key, size_t len);
 enum { BF_FUNCTIONS_MAX = 16 };
@@ -108,19 +109,23 @@ typedef struct {
     unsigned count;                  /* 1..BF_FUNCTIONS_MAX; k is this number */
     bf_function *const *function;    /* the array must outlive the filter and its copies; this
                                       * struct is copied */
-    /* Instead of function, for hosts whose functions may fail: writes the count numbers of a key to
-     * digests.  Returns 0, or non-zero = failed (the host keeps its own exception; the core returns
-     * BF_EHOST, and err->key is the key's index in a batch: the keys before it are added and
-     * answered). */
+    /* Used instead of function by hosts whose functions may fail: writes the `count` numbers of
+     * a key to digests.  Returns 0, or non-zero on failure.  After a failure the host keeps its
+     * own exception; the core returns BF_EHOST, and err->key is the key's index in a batch: the
+     * keys before it were added and have their answers. */
     int (*call)(void *ctx, const void *key, size_t len, uint64_t *digests);
     void *ctx;
 } bf_functions;
 
-typedef struct bf_client bf_client;                      /* both: bloomfilter_host.h */
+typedef struct bf_client bf_client;                      /* see bloomfilter_host.h */
 typedef struct bf_redis_client bf_redis_client;
 
-/* bf_spec.retry_after: what the other languages write as 0. */
+/* A value of bf_spec.retry_after; the other languages write 0 for it. */
 #define BF_ALWAYS_TRY (-1.0)
+
+/* bf_spec.overfull: what happens once bf_saturated is BF_OVERFULL.  WARN: hosts warn once.  RAISE:
+ * adds return BF_EFULL until the filter is cleared, rebuilt or grown.  IGNORE: nothing. */
+enum { BF_OVERFULL_WARN = 1, BF_OVERFULL_RAISE = 2, BF_OVERFULL_IGNORE = 3 };
 
 /* What to open.  Zero means "not given".  Sufficient sets: (m,n) (n,p) (m,k) (m,p), each also with
  * k; `storage` alone opens a filter that exists.  All pointers are borrowed for the call, except
@@ -163,36 +168,39 @@ struct bf_spec {
     bool cache;              /* Redis: keys known to be present need no round trip; takes at most
                               * m/8 bytes */
     double cache_max_age;    /* seconds for which the cache trusts bits that it has seen; 0 = 1  */
-    unsigned wait_replicas;  /* Redis: an add returns when so many replicas have it              */
+    unsigned wait_replicas;  /* Redis: an add returns when this many replicas have it            */
     bool adopt;              /* Redis: gives another system's bitmap a mark and a companion hash */
     bool exclusive;          /* files: this handle is the only writer while it is open, with plain
                               * words as in memory.  BF_EBUSY if another process writes; other
                               * writers get BF_EBUSY while this handle is open */
+    unsigned overfull;       /* BF_OVERFULL_...; 0 = WARN.  It belongs to the handle and its copies,
+                              * and is not stored */
     bool threads;            /* several threads add through this handle: atomic kernels          */
     bool must_exist;         /* open what the storage holds, never create                        */
     bool read_only;          /* the same, and refuse to add                                      */
     bool may_count;          /* for tools: the filter may be counting too, see bf_get_info       */
 };
 
-typedef struct {             /* what a filter is; see bf_get_state for what is in it */
+typedef struct {             /* parameters of a filter; bf_state has its contents */
     uint64_t m, n;
     unsigned k;
-    double p;                /* as asked, or the scheme's formula at n keys                      */
+    double p;                /* as given, or by the scheme's formula                             */
     const char *scheme;      /* lives as long as the filter                                      */
     const char *home;        /* "memory", "file", "redis", "client"                              */
     const char *storage;     /* path or URL as given (with its password), or NULL; lives as long
                               * as the filter */
     const char *shown;       /* the same for messages and logs: never a password                 */
     const char *key;         /* name inside the storage as given, or NULL; the same              */
-    uint64_t bitset_bytes;   /* ceil(m / 8), of counters ceil(m / 2)                             */
+    uint64_t bitset_bytes;   /* ceil(m / 8); for counters ceil(m / 2)                            */
     uint64_t image_bytes;    /* length of bf_to_bytes; of less than 4 KiB of bits a saved file
                               * has more: a page */
     unsigned shards;         /* 1 = not sharded                                                  */
     bool keyed, read_only;
-    double grow, window;         /* as asked, 0 where it does not                                */
-    unsigned parts;              /* of a window: as asked or the default                         */
+    double grow, window;         /* as given, 0 if it does not                                   */
+    unsigned parts;              /* forgetting: as given or by default                           */
     unsigned part_count;         /* number of parts now; 1 for a fixed filter                    */
     bool counting;           /* counters, not bits: bitset_bytes is ceil(m / 2)                  */
+    unsigned overfull;       /* as asked, or 0                                                   */
     bool created;            /* bf_open created it, or in Redis a lost part of it: it has to be
                               * filled.  false: bf_open found it; a copy, a union, a filter from
                               * bytes; home "client" */
@@ -208,7 +216,7 @@ typedef struct {             /* one part of a filter that grows or forgets; of a
                                   * `until`; else 0 */
 } bf_part_info;
 
-typedef struct {             /* what is in a filter now: one pass over its bits */
+typedef struct {             /* contents of a filter now; takes one pass over its bits */
     uint64_t ones;           /* bits set, or counters above 0                                    */
     double fill;             /* ones / m                                                         */
     double count;            /* estimated number of distinct keys: -m/k ln(1 - fill) or similar  */
@@ -217,141 +225,149 @@ typedef struct {             /* what is in a filter now: one pass over its bits 
 } bf_state;
 
 /* ---- the filter as a whole ------------------------------------------------------------------- */
-/* Derives what *spec does not give, without allocating: fills m, n, k, p, scheme. */
+/* Computes what *spec does not give, without creating a filter: fills m, n, k, p, shards and
+ * scheme. */
 int bf_plan(bf_spec *spec, bf_error *err);
-/* A new secret from the kernel's random generator: BF_SECRET_BYTES bytes.  Keep it as you keep a
- * password: a keyed filter can be opened with it only.  Nothing is stored.  0 or BF_EIO. */
+/* Stores a new secret of BF_SECRET_BYTES bytes from the kernel's random generator.  Keep it like
+ * a password: a keyed filter can be opened only with its secret, which is stored nowhere.
+ * Returns 0 or BF_EIO. */
 int bf_random_secret(void *secret, bf_error *err);
-/* The secret in a file: 16 bytes, or 32 hexadecimal digits and white space after them.  secret
- * receives BF_SECRET_BYTES bytes; no message shows any of it. */
+/* Reads a secret from a file: 16 bytes, or 32 hexadecimal digits that may be followed by white
+ * space.  Stores BF_SECRET_BYTES bytes in secret.  No message contains any of it. */
 int bf_read_secret(const char *path, void *secret, bf_error *err);
-/* A memory copy, whatever the home. */
+/* Returns a copy in memory of a filter in any home. */
 bf_filter *bf_copy(bf_filter *f, bf_error *err);
-/* Sets all bits to 0.  In a shared home a key that another process adds at the same time may or may
- * not survive, or survive in part: stop the writers, or replace the file.  (In Redis each shard is
- * cleared in one step.) */
+/* Sets all bits to 0.  If another process adds a key to a shared home at the same time, all,
+ * some or none of its bits may remain: stop the writers, or replace the file.  (In Redis each
+ * shard is cleared in one step.) */
 int bf_clear(bf_filter *f, bf_error *err);
-/* For mapped files, before bf_close, which returns nothing.  0: everything that this handle wrote
- * is in the file of that name; BF_EIO with lost: another process replaced or deleted the file.
- * Batches and bf_sync check this themselves, a single add checks it about once in 1,024 times. */
+/* For mapped files: call it before bf_close, which returns no error.  Returns 0 if everything
+ * that this handle wrote is in the file of that name.  Returns BF_EIO with lost set if another
+ * process replaced or deleted the file.  Batches and bf_sync check this themselves; a single add
+ * checks it about once in 1,024 times. */
 int bf_check_file(bf_filter *f, bf_error *err);
-/* Returns once everything added before is on disk (mapped files: msync, fsync): it survives a power
- * loss.  Without it a mapped file survives any death of a process, kill -9 included.  Nothing to do
- * for memory: 0. */
+/* Returns when everything added before is on disk (mapped files: msync, fsync), so that it
+ * survives a power loss.  Without it, a mapped file survives the death of any process, including
+ * kill -9.  Does nothing in memory and returns 0. */
 int bf_sync(bf_filter *f, bf_error *err);
-/* Filters in Redis (BF_ENOTSUP elsewhere).  bf_expire: Redis deletes the filter after so many
- * seconds, 0 = never.  bf_delete: immediately.  Handles that are still open then get an error,
- * never "absent".  Opening the name again with parameters creates a new filter; older handles raise
- * one error ("was re-created") and use the new filter from then on.  An add whose reply was lost is
- * never repeated: the error says that its outcome is unknown. */
+/* Filters in Redis (BF_ENOTSUP elsewhere).  bf_expire: Redis deletes the filter after this time;
+ * 0 = never.  bf_delete: deletes it immediately.  Handles that are still open then get an error,
+ * never "absent".  If the name is opened again with parameters, that creates a new filter; each
+ * older handle gets one error ("was re-created") and then uses the new filter.  An add whose
+ * reply was lost is never repeated: the error reports an unknown outcome. */
 int bf_expire(bf_filter *f, double seconds, bf_error *err);
 int bf_delete(bf_filter *f, bf_error *err);
-/* Replaces the contents in one step, so that no key is missing for a moment; not for filters that
- * grow or forget.  begin returns an empty filter in memory; fill it with bf_add_many; end puts its
- * bits in the place of f's bits, for every handle on f's home.  cancel instead of end leaves f
- * unchanged.  Neither closes a filter.  Until then f stays fully usable.
+/* Replaces the contents in one step, so that no key is missing for a moment.  Not for filters
+ * that grow or forget.  bf_rebuild_begin returns an empty filter in memory; fill it with
+ * bf_add_many.  bf_rebuild_end replaces f's bits by its bits, for every handle on f's home.
+ * bf_rebuild_cancel leaves f unchanged.  Neither closes a filter.  f can be used during the
+ * rebuild.
  * Memory and mapped files: keys that any process adds to f after begin are kept.  The rebuild needs
- * a second bitmap of the same size (in a file, behind the bits), and adds take a lock until it
- * ends. A second rebuild by another process or handle is BF_EBUSY; another begin with f abandons
- * the earlier one.  If the process dies, the filter has the old keys or the new keys.
- * Redis: keeps the time to live.  Keys that others add after begin survive only if fresh has them.
- * A filter with shards changes one shard after the other. */
+ * a second bitmap of the same size (in a file, after the bits), and adds take a lock until it ends.
+ * A second rebuild by another process or handle gets BF_EBUSY; another begin with f cancels the
+ * earlier one.  If the process dies, the filter has either the old keys or the new keys.
+ * Redis: keeps the time to live.  Keys that other processes add after begin remain only if fresh
+ * contains them.  In a filter with shards, one shard after the other is replaced. */
 bf_filter *bf_rebuild_begin(bf_filter *f, bf_error *err);
 int bf_rebuild_end(bf_filter *f, bf_filter *fresh, bf_error *err);
 int bf_rebuild_cancel(bf_filter *f, bf_filter *fresh, bf_error *err);
 
 /* ---- positions ------------------------------------------------------------------------------- */
-/* The key's k positions in the scheme's order, at most cap of them written to pos; repeats are
- * allowed. Returns k.  Of a filter that grows or forgets: in the newest part, counted from the
- * filter's first bit. */
+/* Writes the key's k positions to pos in the scheme's order, at most cap of them; a position may
+ * occur twice.  Returns k.  In a filter that grows or forgets, the positions are those in the
+ * newest part, counted from the filter's first bit. */
 int64_t bf_hashcode(
     const bf_filter *f, const void *key, size_t len, uint64_t *pos, size_t cap, bf_error *err);
 
 /* ---- counting filters (BF_ENOTSUP for others): docs/counting.md ------------------------------ */
-/* Removes one add of the key.  1: each of its counters is one less (15 means "15 or more" and never
- * changes); 0: it was absent and nothing changed.  Remove only keys that were added: a false
- * positive that is removed takes counters of other keys with it. */
+/* Removes one add of the key.  Returns 1 if the key was present: each of its counters is now one
+ * less (15 means "15 or more" and never changes).  Returns 0 if the key was absent: nothing
+ * changed.  Remove only keys that were added: the removal of a false positive decrements
+ * counters of other keys. */
 int bf_remove(bf_filter *f, const void *key, size_t len, bf_error *err);
-/* Returns how many were removed; each as in bf_add_many: 1 = removed, 0 = was absent. */
+/* Returns how many keys were removed.  each as in bf_add_many: 1 = removed, 0 = was absent. */
 int64_t bf_remove_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
-/* The largest number of times that the key was added and not removed: 0 surely absent, 15 means 15
- * or more.  bf_count_many returns how many keys are present; each receives the counts. */
+/* bf_count_of returns an upper bound of how often the key was added and not removed: 0 is surely
+ * absent, 15 means 15 or more.  bf_count_many returns how many keys are present; each receives
+ * the counts. */
 int bf_count_of(bf_filter *f, const void *key, size_t len, bf_error *err);
 int64_t bf_count_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
-/* A plain filter in memory with the same keys: a bit is 1 where the counter is above 0. */
+/* Returns a plain filter in memory with the same keys: a bit is 1 if the counter is above 0. */
 bf_filter *bf_to_plain(bf_filter *f, bf_error *err);
 
 /* ---- what it is, what is in it --------------------------------------------------------------- */
 void bf_get_info(const bf_filter *f, bf_info *info);
 int bf_get_state(bf_filter *f, bf_state *state, bf_error *err);
-/* Part i, from 0 to bf_info.part_count - 1: the oldest first (growing), or in the order of the bits
- * (window).  Part 0 also looks for parts that other processes have added; bf_get_info, which does
- * no I/O, then includes them. */
+/* Reads part i, from 0 to bf_info.part_count - 1: the oldest part first (growing), or in the
+ * order of the bits (forgetting).  The call for part 0 also looks for parts that other processes
+ * have appended; bf_get_info, which does no I/O, then includes them. */
 int bf_get_part(bf_filter *f, unsigned i, bf_part_info *info, bf_error *err);
-/* Are more than half of the cells set?  0: no.  BF_HALF_FULL: yes, as in a filter that holds about
- * n keys.  BF_OVERFULL: yes, and by the estimate it holds a tenth more than n keys, a reason to
- * warn. *wait: how many new keys may be added before the next check is worth its cost.  Large
- * filters are sampled (error well below 0.1 %), which takes some 10 us; in Redis it is a round
- * trip.  A filter that grows or forgets is BF_OVERFULL if its parts together had a rate above 1.5 p
- * at the newest add (more than n keys in a window, growth at its limit, a union), else 0.  Free for
- * a new filter in memory before its first add. */
+/* Checks whether more than half of the cells are set.  Returns 0: no.  BF_HALF_FULL: yes, which
+ * is normal with about n keys.  BF_OVERFULL: yes, and the estimated number of keys is more than
+ * a tenth above n, a reason to warn.  *wait: how many new keys may be added before the next
+ * check is worth its cost.  Large filters are sampled (error well below 0.1 %), which takes
+ * about 10 us; in Redis the check takes a round trip per part.  A filter that grows or forgets
+ * is BF_OVERFULL if its parts together had a rate above 1.5 p at the newest add (more than n
+ * keys in a window, growth at its limit, a union), else 0.  A check before the first add to a
+ * new filter in memory costs nothing. */
 enum { BF_HALF_FULL = 1, BF_OVERFULL = 2 };
 int bf_saturated(bf_filter *f, uint64_t *wait, bf_error *err);
-/* Copies len bytes of the bitset from byte `offset` on: bit i is byte i/8, mask 0x80 >> (i % 8);
- * counter i is byte i/2, the high half for even i. */
+/* Copies len bytes of the bits, starting with byte `offset`.  Bit i is in byte i/8, mask 0x80 >>
+ * (i % 8); counter i is in byte i/2, in the high half if i is even. */
 int bf_read_bits(bf_filter *f, uint64_t offset, void *buf, size_t len, bf_error *err);
 
 /* ---- sets: filters of equal m, k, scheme and secret, else BF_EINVAL naming both -------------- */
-/* into |= from; counters are added up, to 15 at most */
+/* into |= from; counters are added, up to 15 */
 int bf_unite(bf_filter *into, bf_filter *from, bf_error *err);
-/* into &= from; of two counters the lesser */
+/* into &= from; of two counters the smaller one */
 int bf_intersect(bf_filter *into, bf_filter *from, bf_error *err);
-/* The union and the intersection as a new filter in memory; a and b do not change.  NULL: *err. */
+/* Return the union and the intersection as a new filter in memory; a and b do not change.  NULL:
+ * see *err. */
 bf_filter *bf_union(bf_filter *a, bf_filter *b, bf_error *err);
 bf_filter *bf_intersection(bf_filter *a, bf_filter *b, bf_error *err);
-/* 1: all bits of a are set in b (no counter of a is above that of b); 0: not.  It is 1 if b has all
- * keys of a. */
+/* Returns 1 if all bits of a are set in b (no counter of a is above the same counter of b), else
+ * 0.  It is 1 if b contains all keys of a. */
 int bf_subset(bf_filter *a, bf_filter *b, bf_error *err);
-/* How many keys are in a or in b, estimated without a union of them; and how many are in both: |a|
- * + |b| - |a or b|. */
+/* bf_union_count estimates how many keys are in a or in b, without creating their union.
+ * bf_intersection_count estimates how many keys are in both: |a| + |b| - |a or b|. */
 int bf_union_count(bf_filter *a, bf_filter *b, double *count, bf_error *err);
 int bf_intersection_count(bf_filter *a, bf_filter *b, double *count, bf_error *err);
-/* 1: same parameters and bits; 0: not.  Different parameters are 0, not an error. */
+/* Returns 1 if parameters and bits are the same, else 0.  Different parameters are not an error. */
 int bf_equal(bf_filter *a, bf_filter *b, bf_error *err);
 
 /* ---- bytes: one format for every home and language, docs/format.md --------------------------- */
-/* Writes info.image_bytes bytes to buf; cap must be at least that.  If other processes may make the
- * filter grow, ask bf_bytes_as for the length. */
+/* Writes info.image_bytes bytes to buf; cap must be at least that.  If other processes may make
+ * the filter grow, call bf_bytes_as to get the length. */
 int bf_to_bytes(bf_filter *f, void *buf, uint64_t cap, bf_error *err);
-/* expect may be NULL.  The parameters that it gives must be those of the bytes (BF_EMISMATCH names
+/* expect may be NULL.  If it gives parameters, the bytes must have the same (BF_EMISMATCH names
  * both); its secret opens a keyed filter.  The bytes are copied. */
 bf_filter *bf_from_bytes(const void *data, size_t len, const bf_spec *expect, bf_error *err);
-/* The bytes of other systems.  A header before the bits is checked; expect must give what the bytes
- * do not contain:
+/* Formats of other systems.  A header before the bits is checked; expect must give what the
+ * bytes do not contain:
  *   "guava"     Guava's BloomFilter.writeTo, for the schemes guava, guava-31 and guava32; expect
  *   may be NULL
- *   "bits"      the bits alone, in this order (a Redis string); expect must size the filter and
+ *   "bits"      the bits alone, in our order (a Redis string); expect must size the filter and
  *   name the scheme
  *   "bits-lsb"  the bits alone, bit i is 1 << (i % 8) of byte i/8 (most C programs, Java's BitSet,
  *   .NET's BitArray)
- *   "cells"     one byte per cell, set if it is not 0; read only
- *   NULL        our own, as bf_to_bytes; of a filter that grew since its length was asked for, the
- *   parts that fit
+ *   "cells"     one byte per cell, set if it is not 0; can only be read
+ *   NULL        our own format, as bf_to_bytes; if the filter has grown since its length was read,
+ *   as many parts as fit
  * Bits alone may be shorter than m: missing bytes at the end are zeros.  bf_bytes_as returns how
  * many bytes bf_to_bytes_as writes. */
 int64_t bf_bytes_as(bf_filter *f, const char *format, bf_error *err);
 int bf_to_bytes_as(bf_filter *f, const char *format, void *buf, uint64_t cap, bf_error *err);
 bf_filter *bf_from_bytes_as(
     const void *data, size_t len, const char *format, const bf_spec *expect, bf_error *err);
-/* Writes a temporary file next to path, syncs it and renames it to path: no partial file remains.
- * BF_EBUSY if this process has the file at path open for writing: save under another name and
- * rename, or close it first. */
+/* Writes a temporary file next to path, syncs it and renames it to path, so that path never has
+ * a partial file.  Returns BF_EBUSY if this process has the file at path open for writing: save
+ * under another name and rename, or close it first. */
 int bf_save(bf_filter *f, const char *path, bf_error *err);
 bf_filter *bf_load(const char *path, const bf_spec *expect, bf_error *err);   /* into memory */
 
 /* ---- the build ------------------------------------------------------------------------------- */
-/* The names of all schemes of this build, i = 0, 1, ...; NULL after the last.  "php-hashes" needs
- * an argument after a colon. */
+/* Returns the name of scheme i of this build, i = 0, 1, ...; NULL after the last one.
+ * "php-hashes" needs an argument after a colon. */
 const char *bf_scheme_name(size_t i);
 const char *bf_version(void);
 

@@ -48,6 +48,7 @@ static int check_spec(const bf_spec *spec, bf_error *err)
         return bf_fail(err, BF_EINVAL,
             spec->read_only ? "exclusive is for writing: read_only must not be given"
                             : "exclusive is for mapped files, but no file is given");
+    if (spec->overfull > BF_OVERFULL_IGNORE) return bf_refuse_u64(err, "overfull", spec->overfull);
     if (spec->cache_max_age != 0 && !spec->cache)
         return bf_fail(err, BF_EINVAL, "cache_max_age=%g needs cache", spec->cache_max_age);
     if (spec->key && !spec->client && !in_redis)
@@ -81,7 +82,7 @@ static int open_parts(bf_filter *f, const bf_spec *spec, bf_error *err)
     return 0;
 }
 
-static int attach(bf_filter *f, const bf_spec *spec, bf_error *err)
+static int attach_filter(bf_filter *f, const bf_spec *spec, bf_error *err)
 {
     bf_params d;
     bf_store *s = &f->bitmap.store;
@@ -95,7 +96,7 @@ static int attach(bf_filter *f, const bf_spec *spec, bf_error *err)
     return f->variant->many ? open_parts(f, spec, err) : 1;
 }
 
-static int create(bf_filter *f, const bf_spec *spec, bf_error *err)
+static int create_new(bf_filter *f, const bf_spec *spec, bf_error *err)
 {
     bf_params d;
     bf_store *s = &f->bitmap.store;
@@ -146,8 +147,8 @@ bf_filter *bf_open(const bf_spec *spec, bf_error *err)
     f->opened_by = bf_process();
     for (int tries = 0; rc == 0 && tries < 100;
         tries++) /* 0: another process created the filter first, so attach again */
-        if ((rc = attach(f, spec, err)) == 0)
-            made = (rc = create(f, spec, err)) > 0;
+        if ((rc = attach_filter(f, spec, err)) == 0)
+            made = (rc = create_new(f, spec, err)) > 0;
         else if (f->bitmap.store.compact && !f->bitmap.store.read_only)
             rc = bf_add_header_page(spec, err);
     if (f->bitmap.store.compact && f->bitmap.store.read_only) {

@@ -148,6 +148,9 @@ class BloomFilter implements Countable
      * @param bool           $exclusive mapped files: this object is the file's only writer until it is closed: adds take as long as
      *                                in memory. BloomFilterException (BUSY) while others write to the file; they get the same while
      *                                this object is open
+     * @param string|null    $overfull once the filter holds more keys than n and more than half of its bits are set: "warn",
+     *                                one E_USER_WARNING (null: so too, unless bloomfilter.warn=0); "raise": adds of keys are
+     *                                BloomFilterException (FULL) until it is cleared, rebuilt or grown; "ignore": nothing
      * @param callable|null  $clock   with window: called without arguments for seconds since the epoch, as int or float; the
      *                                system's clock by default
      * @param array|null     $hashes  1 to 16 hash functions of your own, each takes a key (string) and returns an int from 0 on;
@@ -177,6 +180,7 @@ class BloomFilter implements Countable
         ?int $waitReplicas = null,
         bool $adopt = false,
         bool $exclusive = false,
+        ?string $overfull = null,
         ?callable $clock = null,
         ?array $hashes = null
     ) {}
@@ -215,6 +219,7 @@ class BloomFilter implements Countable
         ?int $waitReplicas = null,
         bool $adopt = false,
         bool $exclusive = false,
+        ?string $overfull = null,
         ?callable $clock = null,
         ?array $hashes = null
     ): array {}
@@ -254,6 +259,7 @@ class BloomFilter implements Countable
         ?int $waitReplicas = null,
         bool $adopt = false,
         bool $exclusive = false,
+        ?string $overfull = null,
         ?callable $clock = null,
         ?array $hashes = null
     ): static {}
@@ -600,4 +606,12 @@ class BloomFilterException extends RuntimeException
      * @var int
      */
     const LOST = -10;
+
+    /**
+     * With overfull: 'raise': the filter holds more keys than it is sized for. In a batch $e->index is the index of the first key
+     * that is not added; the keys before it are.
+     *
+     * @var int
+     */
+    const FULL = -11;
 }

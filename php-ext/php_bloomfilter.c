@@ -1,5 +1,5 @@
-/* php_bloomfilter.c - the module: its entry, its classes, its INI entries, its page in phpinfo(),
- * and the exceptions.  Knows PHP's module interface; the methods are in php_spec.c, php_keys.c,
+/* php_bloomfilter.c - the module: its entry, classes, INI entries, page in phpinfo() and
+ * exceptions. Knows PHP's module interface; the methods are in php_spec.c, php_keys.c,
  * php_sets.c and php_bytes.c. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -12,14 +12,15 @@
 #include "zend_exceptions.h"
 #include "zend_interfaces.h"
 #include "zend_smart_str.h"
-#include <xxhash.h> /* its version only */
+#include <xxhash.h> /* only for its version number */
 #ifdef BF_HAVE_SODIUM
 #include <sodium/version.h>
 #endif
 #if PHP_VERSION_ID < 80200
-#define zend_add_parameter_attribute(...) /* #[SensitiveParameter] came with 8.2 */
+#define zend_add_parameter_attribute(...) /* #[SensitiveParameter] exists since PHP 8.2 */
 #endif
-#undef INIT_CLASS_ENTRY /* prepends the class prefix to the names in the generated code */
+/* redefined to prepend the class prefix to the names in the generated code */
+#undef INIT_CLASS_ENTRY
 #define INIT_CLASS_ENTRY(ce, plain, functions)                                                     \
     do {                                                                                           \
         zend_string *name = php_bf_name(plain);                                                    \
@@ -33,7 +34,7 @@
 
 zend_class_entry *php_bf_ce, *php_bf_counting_ce, *php_bf_exception_ce;
 
-/* Names of parameters that differ between PHP and the core; PHP's are never longer. */
+/* Names of parameters that differ between PHP and the core. The PHP names are never longer. */
 static const struct {
     const char *core, *php;
 } names[] = {
@@ -41,8 +42,8 @@ static const struct {
     BF_PARAMETERS(ROW){ "read_only", "readOnly" }
 };
 
-/* Replaces such names in a message.  A name stands between blanks, or before '=' or a comma; so a
- * path that contains one is left alone. */
+/* Replaces such names in a message. A name must follow a blank or begin the message, and must be
+ * followed by a blank, '=' or a comma; so a path that contains the name does not change. */
 static void say_in_php(const char *msg, char *out)
 {
     for (const char *at = msg; *at;) {
@@ -62,14 +63,15 @@ static void say_in_php(const char *msg, char *out)
 }
 
 _Static_assert(BF_ENOMEM == -2 && BF_EIO == -3 && BF_EFORMAT == -4 && BF_EMISMATCH == -5 &&
-                   BF_ENOTSUP == -6 && BF_EBUSY == -8 && BF_ENOENT == -9 && BF_ELOST == -10,
+                   BF_ENOTSUP == -6 && BF_EBUSY == -8 && BF_ENOENT == -9 && BF_ELOST == -10 &&
+                   BF_EFULL == -11,
     "the constants of BloomFilterException are the codes of the core");
 
 void php_bf_raise(const bf_error *err)
 {
     char msg[sizeof err->msg];
     php_bf_rethrow_bailout();
-    if (err->code == BF_EHOST && EG(exception)) return; /* the host's own exception is the error */
+    if (err->code == BF_EHOST && EG(exception)) return; /* the host's exception is already set */
     say_in_php(err->msg, msg);
     if (err->code == BF_EINVAL)
         zend_value_error("%s", msg);
@@ -88,7 +90,7 @@ void php_bf_raise_closed(void)
     zend_throw_exception(php_bf_exception_ce, "the filter is closed, or was never constructed", 0);
 }
 
-/* ---- globals, one set a process or, in a threaded PHP, a thread ---- */
+/* ---- globals: one set per process, or per thread in a threaded PHP ---- */
 ZEND_DECLARE_MODULE_GLOBALS(bloomfilter)
 #if defined(ZTS) && defined(COMPILE_DL_BLOOMFILTER)
 ZEND_TSRMLS_CACHE_DEFINE()
@@ -134,7 +136,7 @@ static PHP_MSHUTDOWN_FUNCTION(bloomfilter)
     return SUCCESS;
 }
 
-/* After a fatal error PHP does not end Fibers: calls that wait in them never return. */
+/* After a fatal error PHP does not end Fibers, so calls that wait in Fibers never return. */
 static PHP_RSHUTDOWN_FUNCTION(bloomfilter)
 {
     bf_abandon_calls();

@@ -1,5 +1,5 @@
-/* php_bloomfilter.h - what the files of the PHP extension share: the object, and the way from
- * bf_error to exceptions.  Knows PHP and the core's public headers. bloomfilter.stub.php is the
+/* php_bloomfilter.h - what the files of the PHP extension share: the object, and how a bf_error
+ * becomes an exception. Knows PHP and the core's public headers. bloomfilter.stub.php is the
  * reference of the methods. */
 #ifndef PHP_BLOOMFILTER_H
 #define PHP_BLOOMFILTER_H
@@ -17,40 +17,44 @@
 /* PHP callables that the core calls: a clock, or hash functions.  An object shares them with its
  * clones. */
 typedef struct {
-    zval callables;                                 /* an array with the clock or the functions */
-    zend_fcall_info_cache caches[BF_FUNCTIONS_MAX]; /* valid as long as callables */
-    bf_functions functions;                         /* count 0: a clock */
+    /* an array with the clock, or with the hash functions */
+    zval callables;
+    zend_fcall_info_cache caches[BF_FUNCTIONS_MAX]; /* valid while callables is not freed */
+    bf_functions functions;                         /* if count is 0, the callable is a clock */
     uint32_t refs;
 } php_bf_callback;
 typedef struct php_bf_client php_bf_client; /* php_redis.c: a phpredis object used as a home */
 
-/* A filter, and what its objects share: several objects use one that the process keeps open. */
+/* A filter and the data that its objects share. Several objects may use one filter that the
+ * process keeps open. */
 typedef struct {
     bf_filter *f;
-    int64_t adds_until_check; /* new keys until the next check of the fill */
-    uint64_t used;            /* BF_G(openings) at its last use */
-    uint32_t refs;            /* objects, and the table of kept filters */
-    bool kept;                /* it was already open at its last use */
-    php_bf_client *client;    /* the client that f uses, or NULL; then it is in no table */
+    int64_t adds_until_check; /* number of new keys until the next check of the fill */
+    uint64_t used;            /* value of BF_G(openings) when a constructor last used it */
+    uint32_t refs;            /* reference count: objects, and the table of kept filters */
+    bool kept;                /* it was already open when a constructor last used it */
+    /* the client that f uses, or NULL; with a client it is not in the table */
+    php_bf_client *client;
 } php_bf_handle;
 
 typedef struct {
-    bf_filter *f;          /* handle->f; NULL: not constructed yet, or closed */
-    php_bf_handle *handle; /* NULL where f is */
+    bf_filter *f;          /* handle->f; NULL: the object is not constructed yet, or is closed */
+    php_bf_handle *handle; /* NULL if f is NULL */
     php_bf_callback *callback;
-    bool created; /* this object's constructor created the filter */
-    /* the filter (a counted reference) that the keys of f will replace, or NULL */
+    bool created; /* the constructor of this object created the filter */
+    /* a counted reference to the filter that the keys of f will replace, or NULL */
     bf_filter *rebuilt;
     zend_object std;
 } php_bf;
 
 ZEND_BEGIN_MODULE_GLOBALS(bloomfilter)
-HashTable maps;           /* php_bf_handle by absolute path or URL, and more (name_of) */
+/* the key is name_of(): path or URL, and options; the value is a php_bf_handle */
+HashTable maps;
 zend_long max_maps;       /* INI bloomfilter.max_maps                                */
 bool warn;                /* INI bloomfilter.warn                                    */
 bool unserialize_storage; /* INI bloomfilter.unserialize_storage                     */
-bool bailed_out;          /* host code ended in a fatal error: see php_bf_rethrow_bailout */
-uint64_t openings;        /* counts uses of maps, for the least recently used one */
+bool bailed_out;          /* host code ended in a fatal error, see php_bf_rethrow_bailout */
+uint64_t openings;        /* number of uses of maps so far, to find the least recently used entry */
 ZEND_END_MODULE_GLOBALS(bloomfilter)
 ZEND_EXTERN_MODULE_GLOBALS(bloomfilter)
 #define BF_G(v) ZEND_MODULE_GLOBALS_ACCESSOR(bloomfilter, v)
@@ -63,7 +67,7 @@ static zend_always_inline php_bf *php_bf_from(zend_object *object)
     return (php_bf *)((char *)object - offsetof(php_bf, std));
 }
 
-/* The first lines of a method: f is the filter of $this, or an exception is thrown. */
+/* The first lines of a method: f becomes the filter of $this, or the method throws an exception. */
 #define PHP_BF_THIS(f)                                                                             \
     PHP_BF_CHECK_THIS();                                                                           \
     bf_filter *f = php_bf_from(Z_OBJ_P(ZEND_THIS))->f
@@ -76,56 +80,58 @@ static zend_always_inline php_bf *php_bf_from(zend_object *object)
 
 extern zend_class_entry *php_bf_ce, *php_bf_counting_ce, *php_bf_exception_ce;
 
-/* php_bloomfilter.c: errors */
+/* php_bloomfilter.c: exceptions */
 /* the only place where a bf_error becomes an exception */
 ZEND_COLD void php_bf_raise(const bf_error *err);
 ZEND_COLD void php_bf_raise_closed(void);
-/* The core may run PHP code: a clock, hash functions, a client.  A fatal error there would leave
- * the core by longjmp, so it is caught (BF_G(bailed_out)), no more PHP code runs, and it is raised
- * again when the core has returned: in php_bf_raise, or if the core returned no error, in
- * php_bf_rethrow_bailout. */
+/* The core may run PHP code: a clock, hash functions, a client. A fatal error in that code would
+ * leave the core by longjmp. So the error is caught (BF_G(bailed_out)), no more PHP code runs,
+ * and the error is raised again after the core has returned: in php_bf_raise, or in
+ * php_bf_rethrow_bailout if the core returned no error. */
 ZEND_COLD void php_bf_bail_out(void);
 static zend_always_inline void php_bf_rethrow_bailout(void)
 {
     if (UNEXPECTED(BF_G(bailed_out))) php_bf_bail_out();
 }
-/* Does this exception end the script (exit) or the Fiber?  It must not be replaced then, and no
- * user code may run. */
+/* Returns true if this exception ends the script (exit) or the Fiber. Then it must not be
+ * replaced, and no user code may run. */
 static inline bool php_bf_ends(const zend_object *exception)
 {
     return exception && (zend_is_unwind_exit(exception) || zend_is_graceful_exit(exception));
 }
 
 /* php_names.c: class names with the prefix of the INI file */
-bool php_bf_names_valid(void);               /* false: a warning was raised */
+bool php_bf_names_valid(void);               /* returns false after it raised a warning */
 zend_string *php_bf_name(const char *plain); /* the caller releases it */
 zend_class_entry *php_bf_rename_types(zend_class_entry *ce);
 
 /* php_object.c: the object */
 void php_bf_init_handlers(void);
 zend_object *php_bf_create(zend_class_entry *ce);
-bool php_bf_is_fresh(zend_object *object); /* false and an exception: constructed before */
-/* takes over handle, and sets the readonly properties */
+/* returns false with an exception if the object was constructed before */
+bool php_bf_is_fresh(zend_object *object);
+/* takes ownership of handle, and sets the readonly properties */
 void php_bf_init_object(zend_object *object, php_bf_handle *handle);
 void php_bf_close_object(php_bf *bf);
-/* Gives handle and callback (may be NULL) to a fresh object.  False: an exception; handle NULL
- * throws *err.  Takes over both in any case. */
+/* Gives handle and callback (may be NULL) to a new object, which owns them afterwards; frees
+ * them on failure. If handle is NULL, throws *err. Returns false with an exception. */
 bool php_bf_install(
     zend_object *object, php_bf_handle *handle, php_bf_callback *callback, const bf_error *err);
-/* the same with a new object in *to */
+/* like php_bf_install, with a new object of class ce in *to */
 void php_bf_wrap(zval *to, zend_class_entry *ce, php_bf_handle *handle, php_bf_callback *callback,
     const bf_error *err);
 
-/* php_callback.c: the callables given to a constructor, into spec and *made (NULL: none were
- * given).  False: exception. share and free accept NULL. */
+/* php_callback.c: php_bf_callback_set stores the callables of a constructor in spec and *made
+ * (NULL: there were none). Returns false with an exception. share and free accept NULL. */
 bool php_bf_callback_set(bf_spec *spec, const zend_fcall_info *clock,
     const zend_fcall_info_cache *cache, HashTable *functions, php_bf_callback **made);
 php_bf_callback *php_bf_callback_share(php_bf_callback *c);
 void php_bf_callback_free(php_bf_callback *c);
 
-/* php_sets.c: counts new keys, and checks from time to time whether the filter is overfull */
+/* php_sets.c: php_bf_count_new counts new keys; when enough were added, php_bf_check_fill checks
+ * whether the filter is overfull. */
 ZEND_COLD void php_bf_check_fill(php_bf *bf);
-void php_bf_warn_weak_hash(const zval *made); /* made: a new object, or none */
+void php_bf_warn_weak_hash(const zval *made); /* made: a new object, or not an object */
 static zend_always_inline void php_bf_count_new(php_bf *bf, int64_t fresh)
 {
     if (UNEXPECTED((bf->handle->adds_until_check -= fresh) < 0)) php_bf_check_fill(bf);
@@ -135,28 +141,30 @@ static zend_always_inline bool php_bf_counts(const zend_class_entry *ce)
     return instanceof_function(ce, php_bf_counting_ce);
 }
 
-/* php_persistent.c: files and Redis filters that stay open */
+/* php_persistent.c: files and filters in Redis that stay open between requests */
 void php_bf_maps_init(zend_bloomfilter_globals *globals);
 void php_bf_maps_free(zend_bloomfilter_globals *globals);
 zend_long php_bf_maps_open(void);
 void php_bf_maps_drop_idle(void);
-/* Opens a filter, or takes one that is already open.  NULL: *err. */
+/* Opens a filter, or returns one that is already open. Returns NULL: see *err. */
 php_bf_handle *php_bf_open(const bf_spec *spec, bf_error *err);
-/* Takes over f, which may be NULL after an error: then, or if memory is short, NULL and *err. */
+/* Takes ownership of f. If f is NULL (after an error) or memory is short, returns NULL, see
+ * *err. */
 php_bf_handle *php_bf_hold(bf_filter *f, bf_error *err);
-void php_bf_release(php_bf_handle *handle); /* NULL is fine */
+void php_bf_release(php_bf_handle *handle); /* accepts NULL */
 
 /* php_redis.c: phpredis objects */
 bool php_bf_is_client(const zend_object *object);
-/* Sets spec's redis_client and key; NULL: exception.  Reference counted; the caller owns the first
- * reference. */
+/* php_bf_client_new sets redis_client and key in spec; returns NULL with an exception. Clients
+ * have a reference count; the caller owns the first reference. */
 php_bf_client *php_bf_client_new(zend_object *object, bf_spec *spec, zend_string *key);
 php_bf_client *php_bf_client_hold(php_bf_client *c);
-void php_bf_client_release(php_bf_client *c); /* NULL is fine */
+void php_bf_client_release(php_bf_client *c); /* accepts NULL */
 zend_object *php_bf_client_object(const php_bf_client *c);
 
 /* php_spec.c: arguments */
-char *php_bf_path(const zend_string *path); /* absolute path, freed by efree; NULL: exception */
-/* the same for a path or a URL, which stays as it is */
+/* returns the absolute path, freed by efree; NULL with an exception */
+char *php_bf_path(const zend_string *path);
+/* returns the absolute path of a path, or a copy of a URL; freed by efree */
 char *php_bf_storage(const zend_string *storage);
 #endif

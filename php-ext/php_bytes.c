@@ -1,9 +1,10 @@
-/* php_bytes.c - filters as bytes, as files and as serialized PHP values.
- * Knows PHP strings, paths and the shape of serialized data; the format itself is the core's. */
+/* php_bytes.c - filters as bytes, as files and as serialized PHP values. Knows PHP strings,
+ * paths and the structure of serialized data; the core knows the formats. */
 #include "php_bloomfilter.h"
 #include "zend_exceptions.h"
 
-/* format: another system's, or NULL for our own.  Returns NULL and an exception on failure. */
+/* format: the name of another system's format; NULL: our own format. Returns NULL with an
+ * exception. */
 static zend_string *to_bytes(bf_filter *f, const char *format)
 {
     bf_error err;
@@ -47,8 +48,9 @@ PHP_METHOD(BloomFilter, save)
     efree(full);
 }
 
-/* ---- serialize: ['bytes' => string] or ['storage' => path or URL, 'key' => name inside it if one
- * was given, 'readOnly' => true if it is]; a subclass's own properties under 'members' ---- */
+/* ---- serialization: ['bytes' => string], or ['storage' => path or URL, 'key' => name in the
+ * storage if one was given, 'readOnly' => true if it is read-only]; a subclass's own properties
+ * are under 'members' ---- */
 static const char *const own[] = { "m", "n", "k", "p", "scheme" };
 
 static void add_members(zval *to, zend_object *object)
@@ -63,7 +65,7 @@ static void add_members(zval *to, zend_object *object)
         zval_ptr_dtor(&members);
 }
 
-/* Returns why this filter cannot be serialized, or NULL. */
+/* Returns the reason why this filter cannot be serialized, or NULL. */
 static const char *not_serializable(const bf_info *info, bool callback)
 {
     if (callback && !strcmp(info->scheme, "functions"))
@@ -111,8 +113,8 @@ static php_bf_handle *reopen(
         .read_only = read_only,
         .counting = counting };
     err->code = BF_EHOST;
-    /* A serialized string from outside must not choose which files and servers are opened, nor find
-     * out which exist. */
+    /* A serialized string may come from an attacker. It must not choose which files and servers
+     * are opened, or find out which exist. */
     if (!BF_G(unserialize_storage))
         zend_throw_exception(php_bf_exception_ce,
             "the serialized filter is in a file or in Redis: unserialize() opens those only with "
@@ -128,15 +130,15 @@ static php_bf_handle *reopen(
     return handle;
 }
 
-/* Sets a property as code of the script would: a serialized string must not overwrite m, or put a
- * string into an int. */
+/* Sets a property with the same checks as code of the script: a serialized string must not
+ * overwrite m, or store a string in an int. */
 static void load_member(zend_object *object, zend_string *mangled, zval *v)
 {
     const char *of, *name;
     size_t len;
     zend_class_entry *scope = object->ce;
     if (zend_unmangle_property_name_ex(mangled, &of, &name, &len) == FAILURE) return;
-    if (of && *of != '*') { /* private: only its own class may set it */
+    if (of && *of != '*') { /* private: only code of its class may set it */
         zend_string *class_name = zend_string_init(of, strlen(of), 0);
         scope = zend_lookup_class_ex(class_name, NULL, ZEND_FETCH_CLASS_NO_AUTOLOAD);
         zend_string_release(class_name);
@@ -145,8 +147,8 @@ static void load_member(zend_object *object, zend_string *mangled, zval *v)
     zend_update_property(scope, object, name, len, v);
 }
 
-/* Setting a property may run code (its type, a hook, __set()), which may change the array if the
- * data refers to it twice. */
+/* Setting a property may run code (for its type, a hook, __set()). That code could change the
+ * array if the data refers to it twice, so the array is kept alive and each value is copied. */
 static void load_members(zend_object *object, HashTable *members)
 {
     zend_string *name;

@@ -1,6 +1,6 @@
 /* php_callback.c - PHP callables that the core calls: a clock, or the functions of the scheme
- * "functions".  A filter has one or the other.  Knows how PHP is called; knows nothing of time or
- * of positions. */
+ * "functions". A filter has one or the other. Knows how to call PHP code; knows neither time nor
+ * positions. */
 #include "php_bloomfilter.h"
 #include "zend_exceptions.h"
 
@@ -13,8 +13,8 @@ static php_bf_callback *new_callback(void)
     return c;
 }
 
-/* cache: resolved in the scope of the constructor's caller, so that its private methods can be
- * called. */
+/* cache was resolved in the scope of the constructor's caller, so that private methods of the
+ * caller can be called. */
 static void append(php_bf_callback *c, zval *callable, const zend_fcall_info_cache *cache)
 {
     zval copy;
@@ -23,8 +23,8 @@ static void append(php_bf_callback *c, zval *callable, const zend_fcall_info_cac
     zend_hash_next_index_insert(Z_ARRVAL(c->callables), &copy);
 }
 
-/* Each object has its own reference to the array, because each reports it to the cycle collector:
- * one reference reported twice would be collected too early. */
+/* Each object needs its own reference to the array, because each object reports the array to the
+ * cycle collector. If one reference were reported twice, the array would be freed too early. */
 php_bf_callback *php_bf_callback_share(php_bf_callback *c)
 {
     if (!c) return NULL;
@@ -39,13 +39,14 @@ void php_bf_callback_free(php_bf_callback *c)
     if (!c) return;
     ZVAL_COPY_VALUE(&mine, &c->callables);
     if (!--c->refs) efree(c);
-    zval_ptr_dtor(&mine); /* may run a destructor */
+    zval_ptr_dtor(&mine); /* this may run a destructor */
 }
 
-/* Returns false with an exception.  The caller frees *answer in both cases. */
+/* Calls callable number i. Returns false with an exception. The caller frees *answer in both
+ * cases. */
 static bool call(php_bf_callback *c, uint32_t i, zval *argument, zval *answer)
 {
-    /* a copy, because __call() is looked up at each call */
+    /* a copy, because the call changes it for __call() */
     zend_fcall_info_cache cache = c->caches[i];
     zend_fcall_info info = {
         .size = sizeof info, .retval = answer, .params = argument, .param_count = argument != NULL
@@ -74,8 +75,8 @@ static double read_seconds(php_bf_callback *c)
     return seconds;
 }
 
-/* Returns NaN, which makes the core give up, if this or earlier code threw or ended in a fatal
- * error. */
+/* Returns NaN if this code or earlier code threw an exception or ended in a fatal error. The
+ * core then returns an error. */
 static double ask_clock(void *context)
 {
     volatile double seconds = ZEND_NAN;
@@ -104,8 +105,8 @@ static bool read_digest(php_bf_callback *c, uint32_t i, zval *key, uint64_t *dig
     return !EG(exception);
 }
 
-/* Returns non-zero, which makes the core give up, if this or earlier code threw or ended in a fatal
- * error. */
+/* Returns non-zero if this code or earlier code threw an exception or ended in a fatal error.
+ * The core then returns an error. */
 static int ask_hashes(void *context, const void *key, size_t len, uint64_t *digests)
 {
     php_bf_callback *c = context;
@@ -128,7 +129,7 @@ static int ask_hashes(void *context, const void *key, size_t len, uint64_t *dige
     return !good;
 }
 
-/* ---- what a constructor was given ---- */
+/* ---- the callables of a constructor ---- */
 bool php_bf_callback_set(bf_spec *spec, const zend_fcall_info *clock,
     const zend_fcall_info_cache *cache, HashTable *functions, php_bf_callback **made)
 {
@@ -155,7 +156,7 @@ bool php_bf_callback_set(bf_spec *spec, const zend_fcall_info *clock,
                     zend_zval_type_name(function));
                 break;
             }
-            zend_release_fcall_info_cache(&found); /* of __call() */
+            zend_release_fcall_info_cache(&found); /* frees what it allocates for __call() */
             append(c, function, &found);
             c->functions.count++;
         }

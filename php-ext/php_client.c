@@ -1,11 +1,12 @@
-/* php_client.c - a phpredis object as the core's Redis client: one round trip, its errors, and the
- * lifetime of the client.  Knows exceptions and connections; commands and replies are in
- * php_redis.c. */
+/* php_client.c - lets the core use a phpredis object: one round trip, its errors, and the
+ * lifetime of the client. Knows exceptions and connections; php_redis.c handles commands and
+ * replies. */
 #include "php_redis.h"
 #include <errno.h>
 #include <time.h>
 
-/* phpredis throws some error replies: "OOM command not allowed ...", "The Redis Cluster is down
+/* Returns true if the text of an exception is an error reply. phpredis throws some error
+ * replies, for example "OOM command not allowed ..." and "The Redis Cluster is down
  * (CLUSTERDOWN)". */
 static bool is_refusal(const zend_string *text)
 {
@@ -14,15 +15,16 @@ static bool is_refusal(const zend_string *text)
     return word > 1 && ZSTR_VAL(text)[word] == ' ';
 }
 
-/* Resets the object: no mode, and a new connection at its next command.  If the script or its Fiber
- * is ending, PHP runs no user code any more. */
+/* Resets the object: it has no mode afterwards, and makes a new connection for its next command.
+ * If the script or its Fiber is ending, PHP no longer runs user code. */
 static void reset(php_bf_client *c)
 {
     zend_object *standing = EG(exception);
     EG(exception) = NULL;
     c->ending = php_bf_ends(standing);
     /* Commands that are queued in an object without a mode would be sent with the next pipeline,
-     * and shift all replies after it.  Only discard() forgets them, and only in a pipeline. */
+     * and each later reply would be taken for another command's. Only discard() removes them,
+     * and only in a pipeline. */
     if (c->piped && php_bf_call_for_number(c, "getmode") == 0) php_bf_call_only(c, "pipeline");
     if (!c->cluster && php_bf_call_for_number(c, "getmode") > 0) {
         php_bf_call_only(c, "discard");
@@ -37,9 +39,9 @@ static void reset(php_bf_client *c)
     php_bf_restore(standing);
 }
 
-/* phpredis before 6.3 forgets its slot map if a node is lost; its next command would dereference
- * NULL. */
-static bool may_go_on(void)
+/* Returns false for phpredis before 6.3, which loses its slot map if a node is lost; its next
+ * command would dereference NULL. */
+static bool may_continue(void)
 {
     const char *version = zend_get_module_version("redis");
     return version && (ZEND_STRTOL(version, NULL, 10) > 6 ||
@@ -52,8 +54,8 @@ static bool is_a(const zend_object *object, const char *lower_name)
     return ce && instanceof_function(object->ce, ce);
 }
 
-/* Is it an exception of phpredis or of php_bf_run()?  Any other comes from PHP code in a subclass,
- * and its message is complete. */
+/* Returns true if the exception comes from phpredis or php_bf_run(). Other exceptions come from
+ * PHP code in a subclass, and their messages are complete. */
 static bool is_of_connection(zend_object *exception)
 {
     zval rv;
@@ -64,7 +66,8 @@ static bool is_of_connection(zend_object *exception)
                exception->ce, exception, "code", strlen("code"), true, &rv)) == BF_EIO;
 }
 
-/* phpredis's exceptions do not tell a time-out from a reset, but the time taken does. */
+/* Finds the errno of a fault. The exceptions of phpredis do not distinguish a time-out from a
+ * reset, but the elapsed time does. */
 static int errno_of(php_bf_client *c, const zend_string *text, uint64_t took_ms)
 {
     if (strstr(ZSTR_VAL(text), "onnection refused") ||
@@ -96,7 +99,7 @@ static int failed(php_bf_client *c, const bf_redis_part *parts, size_t nparts, u
 {
     if (php_bf_ends(EG(exception))) {
         reset(c);
-        c->unfinished = true; /* it may not have been possible */
+        c->unfinished = true; /* resetting may have been impossible */
         return BF_CLIENT_STOP;
     }
     zend_object *standing = EG(exception);
@@ -114,7 +117,7 @@ static int failed(php_bf_client *c, const bf_redis_part *parts, size_t nparts, u
         zend_string_release(text);
         return BF_CLIENT_STOP;
     }
-    c->lost = c->cluster && !may_go_on();
+    c->lost = c->cluster && !may_continue();
     int how = BF_CLIENT_LOST;
     if (is_refusal(text)) {
         size_t commands = 0;
@@ -133,12 +136,13 @@ static int failed(php_bf_client *c, const bf_redis_part *parts, size_t nparts, u
     return how;
 }
 
-/* Returns false if it is not ready, or with an exception.  A connection belongs to one process, and
- * our commands must not get into a pipeline or transaction of the user. */
+/* Prepares the object for a round trip. Returns false if it is in a pipeline or transaction of
+ * the user, which must not get our commands; or with an exception. Resets an object that another
+ * process used before, because a connection belongs to one process. */
 static bool ready(php_bf_client *c)
 {
-    /* A fatal error during a round trip, perhaps of another filter with the same object, leaves a
-     * pipeline open.  Shutdown functions may still use the object. */
+    /* A fatal error during a round trip, perhaps of another filter with the same object, leaves
+     * a pipeline open. Shutdown functions may still use the object. */
     const bool left =
         CG(unclean_shutdown) && !c->cluster && php_bf_call_for_number(c, "getmode") > 0;
     if (c->process != bf_process() || c->unfinished || c->piped || left) {
@@ -174,9 +178,9 @@ static int attempt(php_bf_client *c, const bf_redis_part *parts, size_t nparts, 
     return how;
 }
 
-/* An exception stays set for php_bf_raise, which makes it the previous one of its own.  If one from
- * an earlier round trip is already set, it is dropped if this call reports its own fault, and kept
- * otherwise. */
+/* An exception of this call stays set for php_bf_raise, which makes it the previous exception of
+ * its own. An exception that an earlier round trip has set is dropped if this call reports its
+ * own fault; otherwise it is kept. */
 static int exchange(
     void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
 {
@@ -195,7 +199,7 @@ static int exchange(
     return how;
 }
 
-/* ---- its life ---- */
+/* ---- creating and freeing ---- */
 bool php_bf_is_client(const zend_object *object)
 {
     return is_a(object, "redis") || is_a(object, "rediscluster");
@@ -220,10 +224,11 @@ php_bf_client *php_bf_client_new(zend_object *object, bf_spec *spec, zend_string
         if (EG(exception)) snprintf(c->name, sizeof c->name, "no server");
         php_bf_forget_exception();
     }
-    if (key && ZSTR_LEN(key) && !EG(exception)) { /* as the object's other methods would name it */
+    /* gets the object's prefix, which its other methods prepend to keys */
+    if (key && ZSTR_LEN(key) && !EG(exception)) {
         zval prefix;
         if (!php_bf_prefix(c, &prefix)) ZVAL_EMPTY_STRING(&prefix);
-        /* never connected: the first command will raise the error */
+        /* the object was never connected; the first command will raise the error */
         php_bf_forget_exception();
         c->key =
             zend_string_concat2(Z_STRVAL(prefix), Z_STRLEN(prefix), ZSTR_VAL(key), ZSTR_LEN(key));

@@ -1,25 +1,25 @@
-/* php_keys.c - keys: one at a time, and in batches.
- * Knows what PHP values are keys and how their bytes stay alive; knows nothing of positions.  A
- * batch gathers as many keys as a call of the core should have (bf_batch_size).
+/* php_keys.c - keys: one at a time, and in batches. Knows which PHP values are keys and how long
+ * their bytes stay valid; knows nothing of positions. A batch gathers as many keys as one call
+ * of the core should have (bf_batch_size).
  *
- * While keys are gathered, a generator or a __toString() may do anything: close the filter, change
- * what a reference points to, throw.  So the filter is looked up again at each flush, and bytes
- * that the array of the call does not itself keep alive are held. */
+ * While keys are gathered, a generator or a __toString() may do anything: close the filter,
+ * change the value of a reference, throw. So each flush reads the filter from the object again,
+ * and a batch keeps references to strings that the array of the call does not keep alive. */
 #include "php_bloomfilter.h"
 #include "ext/spl/spl_iterators.h"
 #include "zend_exceptions.h"
 #include "zend_interfaces.h"
 
-enum { AHEAD = 32, TEXT_MAX = 24 }; /* AHEAD: see fetch(); TEXT_MAX: bytes of an int as text */
+enum { AHEAD = 32, TEXT_MAX = 24 }; /* AHEAD: see fetch(); TEXT_MAX: length of an int as text */
 
 typedef int one_call(bf_filter *, const void *, size_t, bf_error *);
 typedef int64_t many_call(bf_filter *, const bf_key *, size_t, uint8_t *, bf_error *);
 
-/* ---- a PHP value's bytes ---- */
+/* ---- the bytes of a PHP value ---- */
 typedef enum { KEY_OK, KEY_THREW, KEY_BAD } key_result;
 
-/* text: TEXT_MAX bytes that live as long as the key. *held: a reference to release after use, or
- * NULL. */
+/* Reads v as a key. text: TEXT_MAX bytes that stay valid as long as the key. *held: a reference
+ * that the caller releases after use, or NULL. */
 static key_result read_key(zval *v, bf_key *key, char *text, zend_string **held)
 {
     *held = NULL;
@@ -44,7 +44,7 @@ static const char *type_name(const zval *v)
 }
 
 /* ---- one key ---- */
-/* Fills key.  False: exception. */
+/* Reads v as a key. Returns false with an exception. */
 static bool single_key(zval *v, bf_key *key, char *text, zend_string **held)
 {
     key_result r = read_key(v, key, text, held);
@@ -54,7 +54,7 @@ static bool single_key(zval *v, bf_key *key, char *text, zend_string **held)
     return r == KEY_OK;
 }
 
-/* Handles keys that are not strings; kept out of the fast path. */
+/* Handles keys that are not strings. Not inlined, to keep the path for strings fast. */
 static zend_never_inline int call_other(one_call *call, zend_object *self, zval *v, bf_error *err)
 {
     char text[TEXT_MAX];
@@ -140,13 +140,13 @@ PHP_METHOD(BloomFilter, hashcode)
 typedef struct {
     zend_object *self; /* the PHP object that owns the filter */
     many_call *call;
-    uint8_t *each;         /* where the next answers are stored; NULL: not wanted */
+    uint8_t *each;         /* where the next answers are stored; NULL: answers are not needed */
     int64_t hits;          /* number of answers that are 1 */
-    HashTable *keys;       /* the array of keys; NULL: an iterator */
-    zend_ulong taken;      /* keys read from an iterator, for messages */
-    zend_ulong done;       /* keys given to the core */
-    size_t n, nheld, most; /* most: keys per call of the core */
-    bool bad;              /* a key of a wrong type was found; reported after the flush */
+    HashTable *keys;       /* the array of keys; NULL: the keys come from an iterator */
+    zend_ulong taken;      /* number of keys read from an iterator, for messages */
+    zend_ulong done;       /* number of keys passed to the core */
+    size_t n, nheld, most; /* most: maximum number of keys per call of the core */
+    bool bad;              /* a key has a wrong type; reported after the flush */
     bf_key key[BF_BATCH_SIZE_MAX];
     zend_string *held[BF_BATCH_SIZE_MAX];
     char text[BF_BATCH_SIZE_MAX][TEXT_MAX];
@@ -165,19 +165,11 @@ static void batch_init(batch *b, zend_object *self, many_call *call, uint8_t *ea
     b->bad = false;
 }
 
-/* Throws an exception that names the index of a key: in the array (a number or a name) or in the
- * iterator. */
-static ZEND_COLD void raise_at(bool type, const char *what, zend_ulong index, zend_string *name)
+/* $e->index: the key's index in the array (a number or a name) or in the iterator. */
+static ZEND_COLD void set_index(zend_ulong index, zend_string *name)
 {
-    char number[32];
-    snprintf(number, sizeof number, ZEND_LONG_FMT, (zend_long)index);
-    const char *quote = name ? "\"" : "", *place = name ? ZSTR_VAL(name) : number;
-    if (type)
-        zend_argument_type_error(1, "%s given at index %s%s%s", what, quote, place, quote);
-    else
-        zend_value_error("%s, given at index %s%s%s", what, quote, place, quote);
+    zval at;
     if (!EG(exception)) return;
-    zval at; /* $e->index */
     if (name)
         ZVAL_STR_COPY(&at, name);
     else
@@ -187,7 +179,21 @@ static ZEND_COLD void raise_at(bool type, const char *what, zend_ulong index, ze
     zend_string_release(property);
 }
 
-/* Throws the core's message about a key that the scheme cannot hold, with its index. */
+/* Throws an exception that names the index of a key. */
+static ZEND_COLD void raise_at(bool type, const char *what, zend_ulong index, zend_string *name)
+{
+    char number[32];
+    snprintf(number, sizeof number, ZEND_LONG_FMT, (zend_long)index);
+    const char *quote = name ? "\"" : "", *place = name ? ZSTR_VAL(name) : number;
+    if (type)
+        zend_argument_type_error(1, "%s given at index %s%s%s", what, quote, place, quote);
+    else
+        zend_value_error("%s, given at index %s%s%s", what, quote, place, quote);
+    set_index(index, name);
+}
+
+/* Throws the core's message about a key that the scheme or the filter cannot hold, with its
+ * index. */
 static ZEND_COLD void raise_refused(const batch *b, const bf_error *err)
 {
     zend_ulong nth = b->done + err->key, index = nth;
@@ -198,11 +204,17 @@ static ZEND_COLD void raise_refused(const batch *b, const bf_error *err)
         while (nth--) zend_hash_move_forward_ex(b->keys, &at);
         zend_hash_get_current_key_ex(b->keys, &name, &index, &at);
     }
-    raise_at(false, err->msg, index, name);
+    if (err->code != BF_EFULL) {
+        raise_at(false, err->msg, index, name);
+        return;
+    }
+    php_bf_raise(err);
+    set_index(index, name);
 }
 
-/* Sets aside an exception thrown between two keys, so that the keys before it are added.  It is set
- * again later, as itself or as the cause of a later one. */
+/* Removes a pending exception that was thrown between two keys, and returns it, so that the keys
+ * before it are added. The caller sets it again later, alone or as the cause of a later
+ * exception. */
 static zend_object *set_aside(void)
 {
     zend_object *standing = EG(exception);
@@ -222,7 +234,7 @@ static void put_back(zend_object *standing)
         zend_exception_set_previous(EG(exception), standing);
 }
 
-/* Gives the gathered keys to the core.  False: exception. */
+/* Passes the gathered keys to the core. Returns false with an exception. */
 static bool flush(batch *b)
 {
     zend_object *standing = set_aside();
@@ -245,7 +257,8 @@ static bool flush(batch *b)
     return hits >= 0;
 }
 
-/* Gathers a key that only the batch keeps alive.  False: stop, with an exception or b->bad. */
+/* Gathers a key that only the batch keeps alive. Returns false if the batch must stop: an
+ * exception is set, or b->bad. */
 static bool take(batch *b, zval *v)
 {
     zend_string *held;
@@ -266,9 +279,9 @@ static ZEND_COLD void raise_bad_key(const zval *v, zend_ulong index, zend_string
     raise_at(true, what, index, name);
 }
 
-/* The strings of an array are scattered over the heap, so they are prefetched: the header of the
- * string AHEAD elements later (its length is unknown yet), and the rest of the present one, for the
- * core.  Prefetching a value that is a number instead of a pointer is harmless. */
+/* The strings of an array are scattered over the heap. Prefetches the header of the string that
+ * is AHEAD elements later (its length is not known yet), and for the core the rest of the
+ * present string. If the later value is a number and not a pointer, the prefetch does no harm. */
 static zend_always_inline void fetch(const HashTable *keys, const zval *v)
 {
 #if PHP_VERSION_ID >= 80200
@@ -279,11 +292,11 @@ static zend_always_inline void fetch(const HashTable *keys, const zval *v)
 #endif
     if (ahead < end) __builtin_prefetch(Z_STR_P(ahead));
     __builtin_prefetch(
-        Z_STRVAL_P(v) + 40); /* val is at offset 24, so this is the next cache line */
+        Z_STRVAL_P(v) + 40); /* val is at offset 24, so this address is in the next cache line */
     __builtin_prefetch(Z_STRVAL_P(v) + Z_STRLEN_P(v));
 }
 
-/* The array belongs to this call: no other code can change or free it, so its strings need no
+/* The array belongs to this call. No other code can change or free it, so its strings need no
  * references. */
 static bool take_array(batch *b, HashTable *keys)
 {
@@ -350,8 +363,8 @@ PHP_METHOD(CountingBloomFilter, removeMany)
     call_many(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_remove_many);
 }
 
-/* The keys are added to a filter in memory that no other code can reach.  If a generator closes the
- * filter that is being rebuilt, this is noticed after the last key. */
+/* Adds the keys to a filter in memory that no other code can use, then completes the rebuild. If
+ * a generator closes the filter that is being rebuilt, the error is thrown after the last key. */
 static bool rebuild(zend_object *self, zend_object *fresh, zval *keys, int64_t *hits)
 {
     batch b;
@@ -390,7 +403,7 @@ PHP_METHOD(BloomFilter, rebuild)
     OBJ_RELEASE(fresh);
 }
 
-/* ---- batches that answer with an array ---- */
+/* ---- batches that return an array ---- */
 static void return_list(zval *return_value, const uint8_t *each, uint32_t n)
 {
     zval answer;
@@ -406,7 +419,7 @@ static void return_list(zval *return_value, const uint8_t *each, uint32_t n)
     ZEND_HASH_FILL_END();
 }
 
-/* One answer for each key under its index; or with `add` the keys that were new. */
+/* Returns one answer per key under the key's index; or, with `add`, the keys that were new. */
 static void return_each(INTERNAL_FUNCTION_PARAMETERS, bool add)
 {
     HashTable *keys;

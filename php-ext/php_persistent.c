@@ -1,15 +1,17 @@
-/* php_persistent.c - mapped files and filters in Redis that stay open from request to request:
- * opening one again costs one stat() of the path, or one round trip on the existing connection.
- * Knows names, reference counts and which one is closed first.  Whether an open one is still what
- * is under its name, and matches the arguments (secrets included), is decided by the core
- * (bf_is_current). maps: name_of() -> php_bf_handle.  One that left the table (replaced file, lost
- * key, least recently used, end of the process) lives on while objects use it. */
+/* php_persistent.c - mapped files and filters in Redis that stay open between requests. Opening
+ * one again costs one stat() of the path, or one round trip on the existing connection. Knows
+ * names, reference counts, and which filter is closed first. The core checks whether an open
+ * filter is still the one with its name and matches the arguments, including the secret
+ * (bf_is_current).
+ *
+ * maps: name_of() -> php_bf_handle. A handle that was removed from the table (replaced file,
+ * lost key, least recently used, end of the process) stays open while objects use it. */
 #include "php_bloomfilter.h"
 #include "zend_smart_str.h"
 #include <stdlib.h>
 #include <unistd.h>
 
-/* ---- life ---- */
+/* ---- reference counts ---- */
 php_bf_handle *php_bf_hold(bf_filter *f, bf_error *err)
 {
     php_bf_handle *handle = f ? malloc(sizeof *handle) : NULL;
@@ -42,7 +44,7 @@ void php_bf_maps_free(zend_bloomfilter_globals *globals) { zend_hash_destroy(&gl
 /* ---- the tables ---- */
 zend_long php_bf_maps_open(void) { return (zend_long)zend_hash_num_elements(&BF_G(maps)); }
 
-/* Closes the least recently used ones. */
+/* Closes the least recently used filters until there is space for one more. */
 static void make_room(void)
 {
     while (php_bf_maps_open() && php_bf_maps_open() >= BF_G(max_maps)) {
@@ -69,8 +71,8 @@ static int drop_if_idle(zval *entry)
                : ZEND_HASH_APPLY_KEEP;
 }
 
-/* Closes files that no object uses: while a file is open for writing, it can neither be saved over
- * nor have an exclusive writer. */
+/* Closes files that no object uses. While a file is open for writing, it can neither be replaced
+ * by save() nor have an exclusive writer. */
 void php_bf_maps_drop_idle(void) { zend_hash_apply(&BF_G(maps), drop_if_idle); }
 
 static php_bf_handle *use(php_bf_handle *handle)
@@ -84,27 +86,28 @@ static void keep(php_bf_handle *handle, const smart_str *name)
 {
     bf_info info;
     bf_get_info(handle->f, &info);
-    if (!strcmp(info.home, "memory")) return; /* a copy of a compact image */
+    if (!strcmp(info.home, "memory")) return; /* it is a copy of a compact image */
     make_room();
     zend_hash_str_update_ptr(&BF_G(maps), ZSTR_VAL(name->s), ZSTR_LEN(name->s), use(handle));
 }
 
 /* ---- opening ---- */
-/* The key in the table: the storage, and after a NUL whatever bf_is_current does not compare. */
+/* Returns the key in the table: the storage and, after a NUL, the options that bf_is_current
+ * does not compare. */
 static smart_str name_of(const bf_spec *spec)
 {
     smart_str name = { 0 };
     smart_str_appends(&name, spec->storage);
     if (spec->read_only) smart_str_appendl(&name, "\0r", 2);
     if (spec->key || spec->timeout != 0 || spec->retry_after != 0 || spec->cache ||
-        spec->wait_replicas || spec->adopt) {
+        spec->wait_replicas || spec->adopt || spec->overfull) {
         smart_str_appendc(&name, '\0');
-        smart_str_append_printf(&name, "%u %d %d %.17g %.17g %.17g %s", spec->wait_replicas,
-            spec->cache, spec->adopt, spec->cache_max_age, spec->timeout, spec->retry_after,
-            spec->key ? spec->key : "");
+        smart_str_append_printf(&name, "%u %d %d %u %.17g %.17g %.17g %s", spec->wait_replicas,
+            spec->cache, spec->adopt, spec->overfull, spec->cache_max_age, spec->timeout,
+            spec->retry_after, spec->key ? spec->key : "");
     }
-    /* a bitmap of another system does not store its parameters, so those given here are part of the
-     * key */
+    /* a bitmap of another system does not store its parameters, so the parameters given here are
+     * part of the table's key */
     if (spec->must_exist && spec->scheme)
         smart_str_append_printf(
             &name, "%c%s " ZEND_ULONG_FMT " %u", 0, spec->scheme, (zend_ulong)spec->m, spec->k);
@@ -112,8 +115,8 @@ static smart_str name_of(const bf_spec *spec)
     return name;
 }
 
-/* Was a file opened without the right to write, and is it writable now? root always may write, so
- * root opens such a file again each time. */
+/* Returns true if a file was opened without write permission and is writable now. root always
+ * has write permission, so root opens such a file again each time. */
 static bool may_write_now(const bf_filter *f, const bf_spec *spec)
 {
     bf_info info;
@@ -125,8 +128,8 @@ php_bf_handle *php_bf_open(const bf_spec *spec, bf_error *err)
 {
     php_bf_handle *handle = NULL;
     if (spec->exclusive) php_bf_maps_drop_idle();
-    /* bf_is_current compares parameters and secret only, so a filter with other options is not kept
-     */
+    /* bf_is_current compares only parameters and secret, so a filter with other options is not
+     * kept */
     if (!spec->storage || BF_G(max_maps) <= 0 || spec->clock || spec->functions ||
         spec->exclusive) {
         handle = php_bf_hold(bf_open(spec, err), err);

@@ -1,35 +1,34 @@
-/* php_redis.c - a phpredis object, Redis or RedisCluster, as the core's Redis client: a trip's
- * commands are walked and called on it, its answers put into the core's sink.  Knows phpredis's
- * methods; knows nothing of filters.
+/* php_redis.c - calls the commands of a round trip on a phpredis object, Redis or RedisCluster, and
+ * puts the replies into the core's sink. Knows the methods of phpredis; knows no filters.
  *
  *   Redis         one command: rawCommand(); several: pipeline(), rawCommand()..., exec()
- *   RedisCluster  has no pipeline, and its rawCommand() follows neither MOVED nor ASK; eval() does.
- * So the commands of one key go as the arguments of one small script, and a command that is a
- * script already goes to eval() as it is
+ *   RedisCluster  has no pipeline, and its rawCommand() follows neither MOVED nor ASK, but eval()
+ *                 does. So the commands about one key become the arguments of one small script; a
+ *                 command that is a script is passed to eval() unchanged
  *
- * After any fault the connection is closed, because it may be out of step; phpredis makes a new one
- * by itself. */
+ * After any fault the connection is closed, because its next bytes may be the reply to an earlier
+ * command. phpredis makes a new connection by itself. */
 #include "php_redis.h"
 
-enum { DEPTH = 8 };    /* nested arrays in a reply */
+enum { DEPTH = 8 };    /* maximum depth of nested arrays in a reply */
 enum { PIPELINE = 2 }; /* Redis::PIPELINE */
 
-/* Errors are returned as arrays, because phpredis gives a nested error the text of the last error.
- */
+/* Errors are returned as arrays, because phpredis gives a nested error the text of the last
+ * error. */
 static const char each_command[] =
     "local r,i={},1 while i<=#ARGV do local n=tonumber(ARGV[i]) local "
     "v=redis.pcall(unpack(ARGV,i+1,i+n)) "
     "if type(v)=='table' and v.err then v={'\\0error',v.err} end r[#r+1]=v i=i+n+1 end return r";
 static const char error_mark[] = "\0error";
 
-/* ---- calling it ---- */
+/* ---- calling methods of the object ---- */
 zend_class_entry *php_bf_class_of(const char *lower_name)
 {
     return zend_hash_str_find_ptr(EG(class_table), lower_name, strlen(lower_name));
 }
 
-/* Calls phpredis's own method instead of a subclass's if c->ending.  Returns false if an exception
- * is set. */
+/* Calls a method. If c->ending is true, calls phpredis's own method even if a subclass overrides
+ * it. Returns false with an exception. */
 bool php_bf_call(php_bf_client *c, const char *method, uint32_t argc, zval *argv, zval *answer)
 {
     const zend_class_entry *ce =
@@ -52,8 +51,8 @@ bool php_bf_call(php_bf_client *c, const char *method, uint32_t argc, zval *argv
     return !EG(exception);
 }
 
-/* Uses zend_clear_exception, because outside of a method (clone, a property) PHP's next step would
- * be the handler. */
+/* Drops a pending exception. Uses zend_clear_exception, because outside of a method (clone, a
+ * property) PHP would otherwise continue in the exception handler. */
 void php_bf_forget_exception(void)
 {
     if (EG(exception) && !php_bf_ends(EG(exception))) zend_clear_exception();
@@ -66,8 +65,8 @@ void php_bf_drop_exception(void)
     if (later) OBJ_RELEASE(later);
 }
 
-/* Sets an exception again that was set aside (may be NULL), unless the script or Fiber has ended
- * since. */
+/* Sets `standing` again, an exception that was set aside, unless the script or Fiber has ended
+ * since. NULL: drops a pending exception. */
 void php_bf_restore(zend_object *standing)
 {
     if (!standing)
@@ -95,7 +94,8 @@ void php_bf_call_only(php_bf_client *c, const char *method)
     zval_ptr_dtor(&answer);
 }
 
-/* Returns an empty string if the method returns none; the caller releases it. */
+/* Calls a method that returns text; returns an empty string if it returns something else. The
+ * caller releases the result. */
 zend_string *php_bf_call_for_text(php_bf_client *c, const char *method)
 {
     zval answer;
@@ -120,7 +120,7 @@ static void free_all(zval *v, size_t n)
     for (size_t i = 0; i < n; i++) zval_ptr_dtor(v + i);
 }
 
-/* ---- answers ---- */
+/* ---- replies ---- */
 static void put(bf_reply_sink *sink, zval *v, int deep)
 {
     switch (Z_TYPE_P(v)) {
@@ -144,7 +144,7 @@ static void put(bf_reply_sink *sink, zval *v, int deep)
     }
 }
 
-/* false is nil, or an error whose text is the last error. */
+/* phpredis returns false for nil, and for an error whose text is the last error. */
 static void put_reply(php_bf_client *c, bf_reply_sink *sink, zval *v)
 {
     zend_string *error =
@@ -183,8 +183,9 @@ static bool one(php_bf_client *c, const bf_redis_part *p, bf_reply_sink *sink, c
     return done;
 }
 
-/* phpredis's own exec() always clears its queue.  If code of a subclass or of another Fiber closed
- * the object, the pipeline's mode is gone but its queue is kept. */
+/* Returns true if exec() clears the queue of commands. phpredis's own exec() always does. If a
+ * subclass's code or another Fiber has closed the object, the pipeline's mode is gone but its
+ * queue is still there. */
 static bool exec_ends_it(php_bf_client *c)
 {
     const HashTable *methods = &c->object->ce->function_table;
@@ -277,7 +278,7 @@ static bool put_each(php_bf_client *c, bf_reply_sink *sink, zval *answer, size_t
         ZEND_HASH_FOREACH_END();
         return true;
     }
-    /* the script was refused: none was executed */
+    /* the script was refused, so no command was executed */
     zend_string *error = php_bf_call_for_text(c, "getlasterror");
     bool refused = Z_TYPE_P(answer) == IS_FALSE && ZSTR_LEN(error);
     for (size_t i = 0; refused && i < n; i++)
@@ -315,7 +316,7 @@ static bool run_cluster(php_bf_client *c, const bf_redis_part *p, bf_reply_sink 
     return script ? one(c, p, sink, eval) : eval_each(c, p, sink);
 }
 
-/* Gets the object's prefix for keys, which the caller frees; false: it has none. */
+/* Gets the object's prefix for keys, which the caller frees. Returns false if there is none. */
 bool php_bf_prefix(php_bf_client *c, zval *prefix)
 {
     zval argv;

@@ -1,29 +1,28 @@
-/* php_redis.h - what php_redis.c (commands and replies) and php_client.c (round trips, errors, the
- * lifetime of the client) share. */
+/* php_redis.h - declarations that php_redis.c (commands and replies) and php_client.c (round
+ * trips, errors, the lifetime of the client) share. */
 #ifndef PHP_REDIS_H
 #define PHP_REDIS_H
 #include "php_bloomfilter.h"
 #include <unistd.h>
 
-enum { OPT_PREFIX = 2 }; /* Redis::OPT_PREFIX, for RedisCluster's objects too */
+enum { OPT_PREFIX = 2 }; /* Redis::OPT_PREFIX, also used for RedisCluster */
 
 struct php_bf_client {
-    bf_redis_client host; /* the interface for the core */
+    bf_redis_client host; /* the interface that the core uses */
     zend_object *object;
     bool cluster;
     uint32_t refs;
     zend_string *key; /* including the object's own prefix */
-    bool lost;        /* a cluster object that must not be used any more: see may_go_on */
+    bool lost;        /* the cluster object must not be used any more, see may_continue */
     bool piped;       /* phpredis may have queued commands */
-    bool ending;      /* the script or its Fiber is ending: no method of a subclass is called */
-    bool unfinished;  /* a round trip began and did not return, because of a fatal error */
+    bool ending;      /* the script or its Fiber is ending, so no method of a subclass is called */
+    bool unfinished;  /* a round trip did not return, because of a fatal error */
     int process;      /* bf_process() of the process that owns the connection */
     char name[48];
 };
 
-/* php_redis.c: calls of phpredis's methods, its own or overridden ones.  False: an exception is
- * set.
- */
+/* php_redis.c: functions that call methods of the object, phpredis's own or overridden ones.
+ * Those that return bool return false with an exception. */
 zend_class_entry *php_bf_class_of(const char *lower_name);
 bool php_bf_call(php_bf_client *c, const char *method, uint32_t argc, zval *argv, zval *answer);
 zend_long php_bf_call_for_number(php_bf_client *c, const char *method);
@@ -33,6 +32,6 @@ void php_bf_forget_exception(void);
 void php_bf_drop_exception(void);
 void php_bf_restore(zend_object *standing);
 bool php_bf_prefix(php_bf_client *c, zval *prefix);
-/* Sends all commands and puts their replies into the sink.  False: an exception. */
+/* Sends all commands and puts their replies into the sink. Returns false with an exception. */
 bool php_bf_run(php_bf_client *c, const bf_redis_part *parts, size_t nparts, bf_reply_sink *sink);
 #endif

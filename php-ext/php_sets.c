@@ -1,5 +1,5 @@
-/* php_sets.c - methods on whole filters: set operations, contents, sync, clear, expire, delete,
- * close.  Each is one call of the core. */
+/* php_sets.c - methods about all of a filter: set operations, contents, sync, clear, expire,
+ * delete, close. Each is one call of the core. */
 #include "php_bloomfilter.h"
 #include "zend_exceptions.h"
 
@@ -9,7 +9,7 @@ static zend_long whole(double count)
 }
 
 /* ---- two filters ---- */
-/* Finds the filter of $this and the other operand.  False: exception. */
+/* Gets the filter of $this and the filter of the argument. Returns false with an exception. */
 static bool operands(INTERNAL_FUNCTION_PARAMETERS, bf_filter **f, bf_filter **other)
 {
     zend_object *object;
@@ -89,14 +89,21 @@ PHP_METHOD(CountingBloomFilter, toPlain)
 }
 
 /* ---- more than half full? ---- */
+/* The INI setting is for filters whose overfull is not given. */
+static bool may_warn(const php_bf *bf)
+{
+    bf_info info;
+    bf_get_info(bf->f, &info);
+    return (info.overfull || BF_G(warn)) && !EG(exception);
+}
+
 /* The keys are added already, so a failed check is ignored. */
 void php_bf_check_fill(php_bf *bf)
 {
     char sentence[BF_SENTENCE_BYTES];
     int64_t *left = &bf->handle->adds_until_check;
     *left = INT64_MAX;
-    if (!BF_G(warn) || EG(exception)) return;
-    if (!bf_check_fill(bf->f, left, sentence, sizeof sentence)) return;
+    if (!may_warn(bf) || !bf_check_fill(bf->f, left, sentence, sizeof sentence)) return;
     php_error_docref(NULL, E_USER_WARNING, "%c%s, or set bloomfilter.warn=0",
         toupper((unsigned char)*sentence), sentence + 1);
 }
@@ -104,10 +111,10 @@ void php_bf_check_fill(php_bf *bf)
 void php_bf_warn_weak_hash(const zval *made)
 {
     char sentence[BF_SENTENCE_BYTES];
-    if (Z_TYPE_P(made) != IS_OBJECT || !BF_G(warn) || EG(exception)) return;
+    if (Z_TYPE_P(made) != IS_OBJECT || EG(exception)) return;
     const php_bf *bf = php_bf_from(Z_OBJ_P(made));
     if (bf->handle->kept) return; /* this process has warned already */
-    if (!bf_hash_warning(bf->f, sentence, sizeof sentence)) return;
+    if (!may_warn(bf) || !bf_hash_warning(bf->f, sentence, sizeof sentence)) return;
     php_error_docref(NULL, E_USER_WARNING, "%s, or set bloomfilter.warn=0", sentence);
 }
 
@@ -122,9 +129,9 @@ PHP_METHOD(BloomFilter, saturated)
     php_bf_raise(&err);
 }
 
-/* ---- what is in it ---- */
-/* PHP's count($filter) calls the method without a reference of its own: the object is held, because
- * a clock or a client may drop the last one. */
+/* ---- contents ---- */
+/* Keeps the object alive: PHP's count($filter) calls the method without a reference of its own,
+ * and a clock or a client may drop the last one. */
 static bool get_state(INTERNAL_FUNCTION_PARAMETERS, bf_state *state)
 {
     bf_error err;
@@ -169,7 +176,7 @@ static void add_text_or_null(zval *to, const char *name, const char *text)
         add_assoc_null(to, name);
 }
 
-/* ---- its parts ---- */
+/* ---- parts ---- */
 static void part_to_array(zval *to, const bf_info *whole, const bf_part_info *p)
 {
     array_init(to);
@@ -196,7 +203,7 @@ static bool list_parts(zval *to, bf_filter *f)
     array_init(to);
     info.part_count = 1;
     for (unsigned i = 0; i < info.part_count;
-        i++) { /* the first call refreshed the number of parts */
+        i++) { /* the call for part 0 has updated the number of parts */
         zval one;
         if (bf_get_part(f, i, &part, &err) < 0) {
             zval_ptr_dtor(to);
@@ -243,7 +250,7 @@ PHP_METHOD(BloomFilter, info)
     add_assoc_bool(return_value, "saturated", s.saturated != 0);
 }
 
-/* ---- what is done to it ---- */
+/* ---- commands ---- */
 static void command(INTERNAL_FUNCTION_PARAMETERS, int (*call)(bf_filter *, bf_error *))
 {
     bf_error err;
@@ -256,7 +263,7 @@ static void command(INTERNAL_FUNCTION_PARAMETERS, int (*call)(bf_filter *, bf_er
 PHP_METHOD(BloomFilter, clear)
 {
     php_bf_handle *handle = php_bf_from(Z_OBJ_P(ZEND_THIS))->handle;
-    if (handle) handle->adds_until_check = 0; /* a filter that is filled again is checked again */
+    if (handle) handle->adds_until_check = 0; /* check again after a clear or a union */
     command(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_clear);
 }
 PHP_METHOD(BloomFilter, sync) { command(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_sync); }

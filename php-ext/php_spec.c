@@ -1,6 +1,5 @@
-/* php_spec.c - constructor arguments to bf_spec: __construct, plan, open, fromBytes, load.  Knows
- * which PHP values are numbers and paths; ranges, formulas and combinations are checked by the
- * core. */
+/* php_spec.c - turns constructor arguments into a bf_spec: __construct, plan, open, fromBytes,
+ * load. Knows which PHP values are numbers and paths; the core checks ranges and combinations. */
 #include "php_bloomfilter.h"
 #include "base/parameters.h"
 #include "fopen_wrappers.h"
@@ -8,7 +7,8 @@
 #include "zend_interfaces.h"
 #include "zend_smart_str.h"
 
-/* ---- numbers: refused here is what does not fit bf_spec, or is "not given" there ---- */
+/* ---- numbers: values that do not fit bf_spec, or that mean "not given" there, are refused here
+ * ---- */
 static int refuse_value(bf_error *err, const char *name, zval *v)
 {
     smart_str text = { 0 };
@@ -18,7 +18,7 @@ static int refuse_value(bf_error *err, const char *name, zval *v)
         smart_str_append_long(&text, Z_LVAL_P(v));
     smart_str_0(&text);
     int code = bf_refuse(err, name, ZSTR_VAL(text.s));
-    /* (capacity, error rate), the arguments of other packages */
+    /* the caller passed (capacity, error rate), the arguments of other packages */
     if (!strcmp(name, "n") && Z_TYPE_P(v) == IS_DOUBLE && Z_DVAL_P(v) > 0 && Z_DVAL_P(v) < 1)
         snprintf(err->msg + strlen(err->msg), sizeof err->msg - strlen(err->msg),
             "; for a rate write new BloomFilter(n: keys, p: %s)", ZSTR_VAL(text.s));
@@ -26,8 +26,8 @@ static int refuse_value(bf_error *err, const char *name, zval *v)
     return code;
 }
 
-/* Reads an integer of `size` bytes.  Accepts floats without a fraction, such as 1e9 or ceil(m / n *
- * log(2)); 2^63 as a float is out of range. */
+/* Reads an integer of `size` bytes. Accepts floats without a fraction, for example 1e9 or ceil(m
+ * / n * log(2)). The float 2^63 is out of range. */
 static int read_whole(const char *name, zval *v, void *to, size_t size, bf_error *err)
 {
     uint64_t whole = 0;
@@ -53,8 +53,8 @@ static int read_small(const char *name, zend_long given, bool absent, unsigned *
     return read_whole(name, absent ? NULL : &v, to, sizeof *to, err);
 }
 
-/* 0, which only retryAfter accepts, becomes BF_ALWAYS_TRY. The core refuses other values out of
- * range. */
+/* Reads a float. 0, which only retryAfter accepts, becomes BF_ALWAYS_TRY. The core refuses other
+ * values that are out of range. */
 static int read_real(
     const char *name, double given, bool absent, bool zero, double *to, bf_error *err)
 {
@@ -66,14 +66,14 @@ static int read_real(
     return 0;
 }
 
-/* ---- paths: made absolute for PHP's own working directory; links are left to the core, which has
- * its rules ---- */
+/* ---- paths: made absolute with PHP's own working directory. Links are not resolved, because
+ * the core has its own rules for them ---- */
 static char *whole_path(const char *path)
 {
     char cwd[MAXPATHLEN], *full;
     if (IS_ABSOLUTE_PATH(path, strlen(path)))
         full = estrdup(path);
-    else /* "./": a path that looks like a URL stays a path */
+    else /* with "./" in front, a path that looks like a URL stays a path */
         spprintf(&full, 0, "%s/%s", VCWD_GETCWD(cwd, sizeof cwd) ? cwd : ".", path);
     if (php_check_open_basedir_ex(full, 0) == 0) return full;
     zend_throw_exception_ex(php_bf_exception_ce, BF_EIO, "open_basedir does not allow %s", full);
@@ -89,7 +89,7 @@ char *php_bf_path(const zend_string *path)
     return NULL;
 }
 
-/* Checks the socket and the certificate files that a URL names. */
+/* Checks that open_basedir allows the socket and the certificate files that a URL names. */
 static bool may_reach(const char *url)
 {
     char *path;
@@ -110,7 +110,8 @@ static bool may_reach(const char *url)
     return rc == 0;
 }
 
-/* Makes a file name (also file:PATH) an absolute path, checked against open_basedir. */
+/* Turns a file name (or file:PATH) into an absolute path, and checks it against open_basedir.
+ * Returns a copy of a URL. Returns NULL with an exception. */
 char *php_bf_storage(const zend_string *storage)
 {
     const char *path;
@@ -128,9 +129,10 @@ char *php_bf_storage(const zend_string *storage)
     return NULL;
 }
 
-/* ---- the constructor's arguments.  false: exception.  spec->storage is the caller's to efree.
- * ---- */
-/* The rows of parameters.h as fields that arguments are read into, ... */
+/* ---- the arguments of a constructor. Functions return false with an exception. The caller
+ * frees spec->storage with efree ---- */
+/* Generates three things from the rows of parameters.h: the fields into which arguments are
+ * read, ... */
 #define FIELD(kind, name, ...) FIELD_##kind(name)
 #define FIELD_SIZE(name) zval *name;
 #define FIELD_COUNT(name) zval *name;
@@ -138,6 +140,7 @@ char *php_bf_storage(const zend_string *storage)
 #define FIELD_REAL(name) double name;
 #define FIELD_REAL0(name) double name;
 #define FIELD_TEXT(name) zend_string *name;
+#define FIELD_CHOICE(name) zend_string *name;
 #define FIELD_FLAG(name) bool name;
 #define FIELD_SECRET(name) zend_string *name;
 #define FIELD_STORAGE(name)                                                                        \
@@ -150,12 +153,12 @@ char *php_bf_storage(const zend_string *storage)
 #define INDEX(kind, name, ...) AT_##name,
 enum { BF_PARAMETERS(INDEX) PARAMETERS };
 typedef struct {
-    /* for numbers that PHP parses: not given */
+    /* for numbers that PHP parses: true if the argument was not given */
     BF_PARAMETERS(FIELD) bool absent[PARAMETERS];
-    uint32_t storage_at; /* position of the argument storage */
+    uint32_t storage_at; /* number of the argument storage */
 } arguments;
 
-/* ... as the way PHP reads them into these fields, ... */
+/* ... the macros with which PHP reads them into these fields, ... */
 #define PARSE(kind, name, ...) PARSE_##kind(name)
 #define PARSE_SIZE(name) Z_PARAM_NUMBER_OR_NULL(a.name)
 #define PARSE_COUNT(name) Z_PARAM_NUMBER_OR_NULL(a.name)
@@ -163,13 +166,14 @@ typedef struct {
 #define PARSE_REAL(name) Z_PARAM_DOUBLE_OR_NULL(a.name, a.absent[AT_##name])
 #define PARSE_REAL0(name) PARSE_REAL(name)
 #define PARSE_TEXT(name) Z_PARAM_PATH_STR_OR_NULL(a.name)
+#define PARSE_CHOICE(name) PARSE_TEXT(name)
 #define PARSE_FLAG(name) Z_PARAM_BOOL(a.name)
 #define PARSE_SECRET(name) Z_PARAM_STR_OR_NULL(a.name)
 #define PARSE_STORAGE(name) Z_PARAM_OBJ_OR_STR_OR_NULL(a.object, a.name)
 #define PARSE_CLOCK(name) Z_PARAM_FUNC_OR_NULL(a.name, a.name##_cache)
 #define PARSE_HASHES(name) Z_PARAM_ARRAY_HT_OR_NULL(a.name)
 
-/* ... and as code that copies them to bf_spec: true if a value is refused. */
+/* ... and the code that copies them to bf_spec. It is true if a value is refused. */
 #define GIVE(kind, name, ...) GIVE_##kind(name)
 #define GIVE_SIZE(name) read_whole(#name, a->name, &spec->name, sizeof spec->name, &err) < 0 ||
 #define GIVE_COUNT(name) GIVE_SIZE(name)
@@ -179,6 +183,7 @@ typedef struct {
 #define GIVE_REAL0(name)                                                                           \
     read_real(#name, a->name, a->absent[AT_##name], true, &spec->name, &err) < 0 ||
 #define GIVE_TEXT(name) (spec->name = a->name ? ZSTR_VAL(a->name) : NULL, false) ||
+#define GIVE_CHOICE(name) (a->name && bf_read_overfull(ZSTR_VAL(a->name), &spec->name, &err) < 0) ||
 #define GIVE_FLAG(name) (spec->name = a->name, false) ||
 #define GIVE_SECRET(name)                                                                          \
     (spec->name = a->name ? ZSTR_VAL(a->name) : NULL,                                              \
@@ -194,7 +199,7 @@ static arguments no_arguments(uint32_t storage_at)
     return a;
 }
 
-/* Reads a client object, or an object that converts to a path. */
+/* Reads a client object, or an object that can be converted to a path. */
 static bool from_object(const arguments *a, bf_spec *spec)
 {
     if (php_bf_is_client(a->object)) return php_bf_client_new(a->object, spec, a->key) != NULL;
@@ -251,7 +256,7 @@ static bool read_spec(INTERNAL_FUNCTION_PARAMETERS, bf_spec *spec, php_bf_callba
     return to_spec(&a, spec, callback);
 }
 
-/* What a factory returns: a new object of the class that it was called on. */
+/* Returns a new object of the class on which a factory was called. */
 static void return_filter(INTERNAL_FUNCTION_PARAMETERS, php_bf_handle *handle,
     php_bf_callback *callback, const bf_error *err)
 {
@@ -328,7 +333,8 @@ PHP_METHOD(BloomFilter, open)
     return_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU, handle, callback, &err);
 }
 
-/* ---- bytes and files; the parameters are what those must be, or do not contain ---- */
+/* ---- bytes and files. The arguments are parameters that the data must have, or that it does
+ * not contain ---- */
 PHP_METHOD(BloomFilter, fromBytes)
 {
     arguments a = no_arguments(0);

@@ -1,33 +1,33 @@
-/* py_active.c - calls inside a filter: entering, leaving, and when its handle may be replaced, also
- * after a fork.  The only file that changes `users`.  Knows nothing of keys or of releasing the GIL
- * (py_gil.c).
+/* py_active.c - active calls of a filter: entering, leaving, and when the handle may be
+ * replaced, also after a fork. The only file that changes `users`. Knows nothing of keys or of
+ * releasing the GIL (py_gil.c).
  *
- * A child of fork has one thread, the one that forked.  The other threads' calls are still counted
- * in `users` and never leave.  So each thread remembers the filters that it entered.  A fork keeps
- * the list of the thread that continues, and the first call on a filter after the fork counts
- * `users` again from that list.
+ * A child of fork has one thread, the thread that forked. The calls of the other threads are
+ * still counted in `users` and never leave. So each thread remembers the filters that it has
+ * entered. A forked child still has the list of its thread, and the first call on a filter after
+ * the fork computes `users` from that list.
  *
- * The core has a count of its own, but only of calls that run the host's code (a clock, a client),
- * to refuse calls from that code on the same filter (BF_EBUSY).  Its count lies in the handle; this
- * one lies beside it and decides when the handle may be replaced. */
+ * The core also counts active calls, but only those that run code of the host (a clock, a
+ * client), in order to refuse calls from that code on the same filter (BF_EBUSY). The core's
+ * count is in the handle; `users` is in the object and decides when the handle may be replaced. */
 #include "py_bloomfilter.h"
 
 #include <pthread.h>
 #include <time.h>
 
-enum {
-    ENTERED_MOST = 64
-}; /* filters that a thread has entered; beyond that many, a forked child may be refused to close */
+/* The number of filters that a thread remembers. If it has entered more, close() may fail in a
+ * forked child. */
+enum { ENTERED_MOST = 64 };
 typedef struct {
-    size_t n; /* may exceed what is remembered */
+    size_t n; /* number of filters entered; may be larger than ENTERED_MOST */
     const FilterObject *at[ENTERED_MOST];
 } entered;
 
 static _Thread_local entered mine;
-static entered of_parent; /* what the forking thread had entered */
+static entered of_parent; /* the filters that the forking thread had entered */
 static unsigned forks;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-enum { REPAIRING = -1 }; /* in a filter's `forks` */
+enum { REPAIRING = -1 }; /* a value of `forks` in a filter */
 
 static void in_child(void)
 {
@@ -41,7 +41,7 @@ int fork_count(void) { return (int)(forks & INT_MAX); }
 
 static Py_ssize_t entered_by(const entered *e, const FilterObject *f)
 {
-    /* this one may be among those that are not remembered */
+    /* counts all filters that are not remembered, because f may be one of them */
     Py_ssize_t count = e->n > ENTERED_MOST ? (Py_ssize_t)(e->n - ENTERED_MOST) : 0;
     for (size_t i = 0; i < e->n && i < ENTERED_MOST; i++) count += e->at[i] == f;
     return count;
@@ -53,7 +53,7 @@ static void remember(const FilterObject *f)
     mine.n++;
 }
 
-/* Greenlets may leave in any order. */
+/* Removes f from the list. Greenlets may leave in any order. */
 static void forget(const FilterObject *f)
 {
     size_t last = mine.n < ENTERED_MOST ? mine.n : ENTERED_MOST, i = last;
@@ -62,7 +62,7 @@ static void forget(const FilterObject *f)
     mine.n--;
 }
 
-/* Corrects the count at the first call after a fork. */
+/* Corrects `users` in the first call after a fork. */
 static __attribute__((noinline)) void after_fork(FilterObject *self, int now)
 {
     int was = __atomic_load_n(&self->forks, __ATOMIC_ACQUIRE);
@@ -87,10 +87,10 @@ static inline void heed_forks(FilterObject *self)
 }
 
 #if NO_GIL
-/* `users` far below 0: the handle is being replaced, so the call tries again.  A thread that wants
- * to replace it stores bf_process() in `wanted`; then no thread enters until it is done or gives
- * up, because otherwise short calls could keep it waiting for ever.  A forked child finds the
- * parent's number there and does not wait. */
+/* While the handle is being replaced, `users` is far below 0, and other calls wait. A thread
+ * that wants to replace the handle stores bf_process() in `wanted`. Then no thread enters until
+ * the handle was replaced or the thread gives up; otherwise short calls could keep it waiting
+ * forever. A forked child may find its parent's number in `wanted`; it ignores that number. */
 #define REPLACING (PY_SSIZE_T_MIN / 2)
 enum { REPLACE_TRIES = 1000 };
 
@@ -130,7 +130,7 @@ bool replace_begin(FilterObject *self)
 {
     bool alone = false;
     heed_forks(self);
-    /* A call on one key is over at once.  A batch is not, so the wait has a limit. */
+    /* a call on one key ends soon, but a batch may not, so the number of tries is limited */
     for (int i = 0; !alone && i < REPLACE_TRIES; i++) {
         Py_ssize_t none = 0;
         __atomic_store_n(&self->wanted, bf_process(), __ATOMIC_RELAXED);

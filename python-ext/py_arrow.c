@@ -1,18 +1,18 @@
 /* py_arrow.c - batches over Arrow columns: objects with __arrow_c_array__ or __arrow_c_stream__
- * (the Arrow PyCapsule interface).  Manages the ownership of what a producer hands over; needs no
- * Arrow library.  All chunks of a column are fetched and checked before the first key is used, so a
- * refused column leaves the filter unchanged. */
+ * (the Arrow PyCapsule interface). Releases what a producer passes; needs no Arrow library. Gets
+ * and checks all chunks of a column before it uses the first key, so a refused column does not
+ * change the filter. */
 #include "py_arrow.h"
 
 typedef struct {
     const struct ArrowSchema *schema;
-    chunk *at; /* &first, or allocated by PyMem */
+    chunk *at; /* &first, or memory from PyMem */
     size_t n, room;
     Py_ssize_t rows;
     chunk first;
 } chunks;
 
-/* ---- what is ours to release ---- */
+/* ---- releasing what the producer passed ---- */
 /* The producer's release callback may run Python code, so a pending exception is set aside. */
 #define RELEASE(thing)                                                                             \
     do {                                                                                           \
@@ -23,8 +23,8 @@ typedef struct {
         }                                                                                          \
     } while (0)
 
-/* Moves the struct out of its capsule, as consumers must: from now on it is ours, and the capsule's
- * destructor does nothing. */
+/* Moves the struct out of its capsule, as consumers must do. Afterwards this file must release
+ * the struct, and the capsule's destructor does nothing. */
 #define MOVE(to, capsule, name)                                                                    \
     do {                                                                                           \
         void *from_ = PyCapsule_GetPointer(capsule, name);                                         \
@@ -60,7 +60,7 @@ static chunk *next_chunk(chunks *all)
     return k;
 }
 
-/* Completes the chunk that next_chunk returned.  Returns 0, or -1 with an exception. */
+/* Completes the chunk that next_chunk returned: checks it. Returns 0, or -1 with an exception. */
 static int add_chunk(batch *b, chunks *all)
 {
     chunk *k = &all->at[all->n++];
@@ -100,7 +100,7 @@ static int fetch_chunks(batch *b, struct ArrowArrayStream *stream, chunks *all)
     }
 }
 
-/* A pair of capsules (schema and array), or a capsule with a stream. */
+/* Handles a pair of capsules (schema and array), or one capsule with a stream. */
 static int run_capsules(batch *b, PyObject *given, bool pair)
 {
     struct ArrowArrayStream stream = { .release = NULL };
@@ -126,7 +126,8 @@ static int run_capsules(batch *b, PyObject *given, bool pair)
     }
     for (size_t i = 0; rc == 0 && i < all.n; i++) {
         chunk *k = &all.at[i];
-        if (k->keys.values) k->keys.values = &k->values; /* the chunks may have been moved */
+        /* the chunks may have been moved in memory */
+        if (k->keys.values) k->keys.values = &k->values;
         if (k->keys.length) rc = column_run(b, chunk_column(k));
         RELEASE(&k->array);
     }
@@ -138,9 +139,9 @@ static int run_capsules(batch *b, PyObject *given, bool pair)
 }
 
 /* ---- which objects ---- */
-/* Returns what the method returns.  NULL without an exception if there is no such method, or if the
- * owner cannot be converted to Arrow types (a pandas column of mixed objects) but can be iterated.
- * A table is refused: iterating it would give its column names. */
+/* Calls the method and returns its result. Returns NULL without an exception if there is no such
+ * method, or if the object cannot be converted to Arrow types (a pandas column of mixed objects)
+ * but can be iterated over. Refuses a table, because iteration would give its column names. */
 static PyObject *ask(PyObject *keys, const char *name)
 {
     PyObject *method = get_attribute(keys, name);

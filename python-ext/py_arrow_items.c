@@ -1,9 +1,8 @@
-/* py_arrow_items.c - an Arrow array as a column of keys: its type, its items, its nulls.  Knows how
- * Arrow lays keys out; py_arrow.c knows who owns the arrays.
- *
- * An array is checked before its first key is taken: missing buffers, offsets that decrease, nulls.
- * Views and dictionary indices that point outside are found when their row is read.  The interface
- * does not give the length of a buffer of text: an offset that is too large is not detected. */
+/* py_arrow_items.c - an Arrow array as a column of keys: its type, its items, its nulls. Knows
+ * how Arrow stores keys; py_arrow.c knows who owns the arrays. Before the first key is used,
+ * checks for missing buffers, decreasing offsets and nulls. Checks views and dictionary indices
+ * when it reads their row. Cannot detect an offset that is too large, because the interface does
+ * not give the length of a text buffer. */
 #include "py_arrow.h"
 
 /* ---- one item ---- */
@@ -24,7 +23,8 @@ static inline int64_t offset_at(const source *s, bool wide, int64_t i)
     return wide ? load64(s->items + 8 * i) : load32(s->items + 4 * i);
 }
 
-/* Offsets were checked, but a thread of the producer may have changed them since. */
+/* Reads a text. The offsets were checked, but are checked again, because a thread of the
+ * producer may have changed them since. */
 static inline bool text_at(const source *s, bool wide, int64_t i, bf_key *key)
 {
     const int64_t start = offset_at(s, wide, i), end = offset_at(s, wide, i + 1);
@@ -32,7 +32,8 @@ static inline bool text_at(const source *s, bool wide, int64_t i, bf_key *key)
     return s->first <= start && start <= end && end <= s->last;
 }
 
-/* A view contains up to 12 bytes itself; longer texts are given by prefix, buffer and offset. */
+/* A view contains a text of up to 12 bytes itself; for longer texts it has a prefix, a buffer
+ * number and an offset. */
 static enum column_fault view_at(const source *s, int64_t i, bf_key *key)
 {
     enum { INSIDE = 12 };
@@ -68,7 +69,7 @@ static enum column_fault key_at(const source *s, int64_t i, batch *b, bf_key *ke
     return FAULT_NONE;
 }
 
-/* ---- many ---- */
+/* ---- gathering items ---- */
 static void stop(column *c, enum column_fault fault, const char *what, int64_t value)
 {
     c->left = 0;
@@ -102,7 +103,7 @@ static void gather_views(batch *b, column *c)
     }
 }
 
-/* An unsigned index above 2^63 becomes negative, which is out of range too. */
+/* An unsigned index of 2^63 or more becomes negative, which is out of range, too. */
 static int64_t index_at(const source *s, int64_t i)
 {
     const size_t width = s->type.width;
@@ -122,7 +123,7 @@ static inline bool is_null_row(const source *s, int64_t i)
     return s->values && (i = value_at(s, i)) >= 0 && !is_valid(s->values, i);
 }
 
-/* Gathers row by row, for dictionaries and columns with nulls. */
+/* Gathers row by row; used for dictionaries and columns with nulls. */
 static void gather_rows(batch *b, column *c)
 {
     source *s = (source *)c;
@@ -151,7 +152,7 @@ static void gather_rows(batch *b, column *c)
     }
 }
 
-/* ---- what kind of column ---- */
+/* ---- the type of a column ---- */
 static type refused(const char *what) { return (type){ .shape = REFUSED, .refused = what }; }
 
 static type read_type(const char *f)
@@ -195,7 +196,7 @@ static type type_of(const struct ArrowSchema *schema)
     return schema->format ? read_type(schema->format) : refused("an Arrow column without a type");
 }
 
-/* ---- an array, checked ---- */
+/* ---- checking an array ---- */
 int damaged_arrow(const char *what, int64_t value)
 {
     PyErr_Format(PyExc_ValueError, "damaged Arrow data: %s %lld", what, (long long)value);
@@ -251,9 +252,8 @@ static int check_buffers(source *s, const struct ArrowArray *a)
 {
     if (a->length < 0 || a->length > PY_SSIZE_T_MAX)
         return damaged_arrow("its length is", a->length);
-    int64_t most = PY_SSIZE_T_MAX / (s->type.width > 16
-                                            ? (int64_t)s->type.width
-                                            : 16); /* bytes of items that do not overflow the sum */
+    /* more items could overflow a sum of sizes; an item has at most this many bytes */
+    int64_t most = PY_SSIZE_T_MAX / (s->type.width > 16 ? (int64_t)s->type.width : 16);
     if (a->offset < 0 || a->offset >= most - a->length)
         return damaged_arrow("its offset is", a->offset);
     s->length = a->length;
@@ -304,7 +304,7 @@ column *chunk_column(chunk *k)
     return c;
 }
 
-/* ---- a chunk, checked ---- */
+/* ---- checking a chunk ---- */
 static int refuse(enum column_fault fault, const char *what, Py_ssize_t row)
 {
     const column c = { .fault = fault, .what = what };
@@ -316,7 +316,7 @@ static int check_dictionary(chunk *k, const struct ArrowSchema *schema, Py_ssize
     const struct ArrowArray *dictionary = k->array.dictionary;
     k->values.type = type_of(schema->dictionary);
     if (dictionary &&
-        dictionary->length == 0) /* pandas gives a column that has only nulls the type float */
+        dictionary->length == 0) /* a pandas column that has only nulls has the type float */
         k->values.type = (type){ .shape = NULLS };
     if (k->values.type.shape == REFUSED) return 0;
     if (schema->dictionary->dictionary || k->keys.type.shape != NUMBERS || !dictionary)

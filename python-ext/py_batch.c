@@ -1,30 +1,31 @@
-/* py_batch.c - batches over Python objects: gathers keys from any iterable into chunks, one core
- * call a chunk.  Knows lists, tuples and iterators; arrays are py_array.c's, Arrow columns
- * py_arrow.c's; what a key is, py_keys.c's.
+/* py_batch.c - batches over Python objects: gathers keys from any iterable into chunks, and
+ * calls the core once per chunk. Knows lists, tuples and iterators; py_array.c handles arrays,
+ * py_arrow.c Arrow columns, and py_keys.c a single key.
  *
- * The core runs with the GIL held, but where it may wait (Redis, a file's lock) or run Python code
- * (a clock): there keys are held, never borrowed.  Keys are borrowed from a list or tuple only
- * while no other code can run.  Up to Python 3.11 any new object of Python's may run the collector,
- * and so a finalizer, an exception's own object too: a key that needs one flushes the chunk first.
- * Keys from an iterator are held until their chunk is flushed.
- *
- * Every flush but the last looks whether it is time: every few ms other threads run, as
- * do signals. */
+ * The core runs with the GIL held, unless it may wait (Redis, a file's lock) or run Python code
+ * (a clock). In those cases the batch keeps references to its keys. Otherwise it borrows keys
+ * from a list or tuple, but only while no other code can run. Up to Python 3.11 every new object
+ * may run the garbage collector, and so a finalizer; an exception is also an object. Therefore a
+ * key that needs a new object first flushes the chunk. Keys from an iterator are kept until
+ * their chunk was flushed. Every flush except the last one checks the time: every few ms other
+ * threads and signal handlers may run. */
 #include "py_bloomfilter.h"
 
 #include <stddef.h>
 #include <time.h>
 
 enum {
-    TURN_NS = 2000000, /* about how long other threads wait, in addition to the switch interval */
-    LOOK_EVERY = 1 << 16, /* work between two reads of the clock: 32 per key and 1 per byte */
+    /* about how long other threads wait, in ns, in addition to the switch interval */
+    TURN_NS = 2000000,
+    /* work between two reads of the clock; a key is 32 units, a byte 1 unit */
+    LOOK_EVERY = 1 << 16,
     KEY_WORK = 32,
-    SHORT = 1 << 12,      /* keys shorter than this are not counted as work one by one */
-    MUCH = 1 << 18,       /* work after which an incomplete chunk is flushed */
-    AHEAD = 128,          /* prefetched objects */
-    LINE = 64,            /* bytes of a cache line */
-    REST = 512,           /* bytes of a text that the processor prefetches itself */
-    REMOTE_ROOM = 1 << 20 /* bytes of converted keys in a round trip */
+    SHORT = 1 << 12,      /* keys shorter than this are not counted one by one */
+    MUCH = 1 << 18,       /* after this much work an incomplete chunk is flushed */
+    AHEAD = 128,          /* number of objects to prefetch ahead */
+    LINE = 64,            /* bytes in a cache line */
+    REST = 512,           /* bytes of a text after which the processor prefetches by itself */
+    REMOTE_ROOM = 1 << 20 /* bytes of converted keys per round trip */
 };
 
 uint64_t clock_ns(void)
@@ -60,8 +61,8 @@ void batch_answered(batch *b, uint8_t *each)
     b->n = b->asked = b->nulls = 0;
 }
 
-/* The batch of this thread that is in the core with borrowed keys.  A forked child has the forking
- * thread's. */
+/* The batch of this thread that is in the core with borrowed keys. A forked child has a copy of
+ * the forking thread's value. */
 static _Thread_local batch *borrowing;
 void batch_hold_borrowed(void)
 {
@@ -81,7 +82,7 @@ static int ask_core(batch *b)
     borrowing = outer;
     if (rc < 0) {
         raise_in(b->self, &err);
-        if (err.key != BF_NO_KEY) name_key(batch_row(b, err.key));
+        if (err.key != BF_NO_KEY) name_refused(&err, batch_row(b, err.key));
         return -1;
     }
     b->hits += rc;
@@ -99,11 +100,11 @@ static int batch_flush(batch *b)
     return rc;
 }
 
-/* Gives other threads a turn by calling an empty Python function: this does exactly what Python
- * code does.  A waiting thread gets the GIL, and signal handlers run; an exception of theirs ends
- * the batch after the keys that were flushed.  Releasing and retaking the GIL here would wake the
- * waiting thread, which would find the GIL taken and start waiting again, and never demand it
- * (seen: 25 s without a turn). */
+/* Lets other threads run. Calls an empty Python function, because this has exactly the effect of
+ * Python code: a waiting thread gets the GIL, and signal handlers run. If a handler raises an
+ * exception, the batch ends after the keys that were flushed. It would not work to release the
+ * GIL and take it again here: that would wake up the waiting thread, which would find the GIL
+ * taken, start to wait again and never request it (a wait of 25 s was measured). */
 static int batch_turn(batch *b)
 {
     b->left = LOOK_EVERY;
@@ -124,12 +125,13 @@ static int batch_next_chunk(batch *b)
 static int taken(batch *b)
 {
     b->left -= KEY_WORK + (int64_t)b->keys[b->n].len;
-    /* a round trip releases the GIL anyway */
+    /* if the filter is in Redis, its round trips release the GIL anyway */
     const bool enough = b->left < -MUCH && !b->self->remote;
     return ++b->n == b->most || enough ? batch_next_chunk(b) : 0;
 }
 
-/* A missing value in a column of objects: None, NaN, NA and NaT of pandas, masked of numpy. */
+/* Returns true if o is a missing value in a column of objects: None, NaN, NA and NaT of pandas,
+ * masked of numpy. */
 static bool is_null(PyObject *o)
 {
     if (PyUnicode_Check(o) || PyBytes_Check(o) || PyLong_Check(o)) return false;
@@ -146,7 +148,7 @@ static int refuse_null(Py_ssize_t row)
     return column_refuse(&c, row);
 }
 
-/* Handles a key that may run Python code, is of a wrong type, or is too large for the room.  No
+/* Handles a key that may run Python code, has a wrong type, or is too large for the room. No
  * other keys are gathered at this time. */
 static int take_alone(batch *b, PyObject *o)
 {
@@ -195,8 +197,9 @@ static __attribute__((noinline)) int take_converted(batch *b, PyObject *o)
     return taken(b);
 }
 
-/* Two cache lines of an object are prefetched before it is read; its length then says what else to
- * fetch.  Helps only if objects are scattered in memory. */
+/* Prefetches the rest of an object. Two cache lines of the object were prefetched before it was
+ * read; its length now shows what else is needed. Only useful if the objects are scattered in
+ * memory. */
 static inline void fetch_rest(const PyObject *o, const bf_key *key)
 {
     const char *line = (const char *)o + 2 * LINE - (uintptr_t)o % LINE, *end = key->ptr;
@@ -214,8 +217,9 @@ static inline int take(batch *b, PyObject *o)
     return ++b->n == b->most ? batch_next_chunk(b) : 0;
 }
 
-/* ---- where keys come from ---- */
-/* The size is read again each time, because other code may change the list. */
+/* ---- sources of keys ---- */
+/* Takes keys from a list or tuple. Reads the size again each time, because other code may change
+ * the list. */
 static int take_sequence(batch *b, PyObject *seq)
 {
     Py_ssize_t i = 0;
@@ -233,7 +237,7 @@ static int take_sequence(batch *b, PyObject *seq)
     return 0;
 }
 
-/* Called before the core releases the GIL: borrowed keys are held from here on. */
+/* Called before the core releases the GIL: keeps references to the borrowed keys. */
 void batch_hold_keys(batch *b)
 {
     PyObject *seq = b->borrowed;
@@ -246,8 +250,8 @@ static int take_iterator(batch *b, PyObject *it)
 {
     PyObject *o;
     while ((o = PyIter_Next(it))) {
-        /* if it was gathered it is the last key; otherwise its chunk was flushed, or it was null or
-         * of a wrong type */
+        /* If o was gathered, it is the last key of the chunk. Otherwise its chunk was flushed,
+         * or o is null or of a wrong type. */
         int rc = take(b, o);
         if (rc == 0 && b->held < b->n)
             b->refs[b->held++] = o;
@@ -270,8 +274,8 @@ static int take_all(batch *b, PyObject *keys)
     return rc;
 }
 
-/* Gets the objects of a numpy array if they can be read without an iterator; otherwise view->obj is
- * NULL. */
+/* Gets the objects of a numpy array if they can be read without an iterator. Otherwise view->obj
+ * is NULL. */
 static void view_objects(PyObject *keys, Py_buffer *view)
 {
     view->obj = NULL;
@@ -283,7 +287,7 @@ static void view_objects(PyObject *keys, Py_buffer *view)
         PyBuffer_Release(view);
 }
 
-/* Returns 1 if o is null, 0 if not, -1 if a turn raised an exception. */
+/* Returns 1 if o is null, 0 if not, or -1 if a signal handler raised an exception. */
 static int look_at(batch *b, PyObject *o)
 {
     if (is_null(o)) return 1;
@@ -291,7 +295,7 @@ static int look_at(batch *b, PyObject *o)
     return b->left < 0 ? batch_turn(b) : 0;
 }
 
-/* Looks for nulls in a column of objects before any key of it is added. */
+/* Checks a column of objects for nulls before any of its keys is added. */
 static int refuse_nulls(batch *b, PyObject *keys)
 {
     Py_buffer view;
@@ -319,8 +323,8 @@ static int refuse_nulls(batch *b, PyObject *keys)
     return rc ? refuse_null(row - 1) : 0;
 }
 
-/* Columns (of numpy, pandas) have __array__; iterators, lists and sets do not.  A table is refused:
- * iterating it would give its column names. */
+/* Refuses a table, because iteration would give its column names, and checks a column for nulls.
+ * Columns (of numpy, pandas) have __array__; iterators, lists and sets do not. */
 static int check_objects(batch *b, PyObject *keys)
 {
     if (PyList_CheckExact(keys) || PyTuple_CheckExact(keys) || PyIter_Check(keys) ||
@@ -342,7 +346,7 @@ static int batch_objects(batch *b, PyObject *keys)
     b->deadline = clock_ns() + TURN_NS;
     if (check_objects(b, keys) < 0) return -1;
     if (take_all(b, keys) == 0) return batch_flush(b);
-    PyObject *raised = PyErr_GetRaisedException(); /* the keys before the wrong one are added */
+    PyObject *raised = PyErr_GetRaisedException(); /* the keys before the wrong key are added */
     if (batch_flush(b) < 0) PyErr_Clear();
     PyErr_SetRaisedException(raised);
     return -1;
@@ -355,7 +359,8 @@ int refuse_one_key(PyObject *o)
     return -1;
 }
 
-/* A single text where many keys are expected: its characters would be added one by one. */
+/* Returns true if o is a single text. Where many keys are expected, its characters would be
+ * added one by one. */
 static bool is_one_key(PyObject *o)
 {
     return PyUnicode_Check(o) || PyBytes_Check(o) || PyByteArray_Check(o) ||
@@ -384,7 +389,7 @@ static int batch_run(batch *b, PyObject *keys)
 
 static void batch_start(batch *b, FilterObject *self, many_call *call, bool skip_nulls)
 {
-    memset(b, 0, offsetof(batch, keys)); /* the arrays after it are large */
+    memset(b, 0, offsetof(batch, keys)); /* the arrays after `keys` are large and need no zeros */
     b->self = self;
     b->call = call;
     b->skip_nulls = skip_nulls;
@@ -404,7 +409,7 @@ static PyObject *answers(FilterObject *self, PyObject *keys, bool skip_nulls, ma
 {
     enum {
         HINT_MAX = 1 << 20
-    }; /* a length hint may be wrong, so at most this much is allocated at first */
+    }; /* a length hint may be wrong, so at most this much is allocated first */
     batch b;
     Py_ssize_t hint = PyObject_LengthHint(keys, BF_BATCH_SIZE_MAX);
     if (hint < 0) return NULL;
@@ -418,7 +423,7 @@ static PyObject *answers(FilterObject *self, PyObject *keys, bool skip_nulls, ma
 }
 
 /* ---- the methods ---- */
-/* Parses (keys, /, *, nulls="raise").  False: an exception. */
+/* Parses (keys, /, *, nulls="raise"). Returns false with an exception. */
 static bool read_arguments(
     const char *method, PyObject *const *args, Py_ssize_t nargs, PyObject *names, bool *skip)
 {

@@ -1,16 +1,19 @@
 /* py_bloomfilter.h - what the files of the Python extension share: the object, how a call enters
- * it, keys, errors.  The extension parses arguments, gathers keys, calls the core once and maps the
- * answer; it knows bloomfilter.h and nothing behind it: no hash, no bit, no formula.
+ * it, keys, errors. The extension parses arguments, gathers keys, calls the core once and maps
+ * the answer. It knows the core's public headers only.
  *
- * Threads.  With a GIL, a call on one key keeps the GIL, and the core runs its plain kernels.  A
- * call that releases the GIL inside the core (columns, large filters, disk) counts itself in
- * `unlocked`; while that is not 0 the filter uses atomic kernels.  One case differs: a column
- * (py_column.c) whose thread is the only one inside keeps the plain kernels, which are several
- * times as fast for new keys, and notes that in `plain`.  A thread that arrives asks it to share:
- * the first thread changes to atomic kernels after its current few hundred keys, and only then the
- * second one enters.  Without a GIL kernels are always atomic.  Every call on a filter in Redis
- * releases the GIL.  `users` counts calls during which other code may run; close() refuses while it
- * is not 0, so that no call loses its handle. */
+ * Threads. With a GIL, a call on one key keeps the GIL, and the core uses its plain kernels. A
+ * call that releases the GIL in the core (columns, large filters, disk) counts itself in
+ * `unlocked`; while that is not 0, the filter uses atomic kernels. There is one exception: if
+ * the thread of a column (py_column.c) is the only thread that uses the filter, it keeps the
+ * plain kernels, which are several times faster for new keys, and sets `plain`. When another
+ * thread arrives, it requests that the first thread share the filter: the first thread changes
+ * to atomic kernels after its present few hundred keys, and only then the other thread enters.
+ *
+ * Without a GIL the kernels are always atomic. Every call on a filter in Redis releases the GIL.
+ *
+ * `users` counts the calls during which other code may run. close() refuses while it is not 0,
+ * so that no call loses its handle. */
 #ifndef PY_BLOOMFILTER_H
 #define PY_BLOOMFILTER_H
 #define PY_SSIZE_T_CLEAN
@@ -46,33 +49,35 @@ static inline void PyErr_SetRaisedException(PyObject *e)
 
 typedef struct {
     PyTypeObject *filter_type, *counting_type;
-    PyTypeObject *replies_type; /* py_redis.c */
+    PyTypeObject *replies_type; /* for py_redis.c */
     PyObject *error;            /* bloomfilter.Error */
     PyObject *warning;          /* bloomfilter.SaturationWarning */
+    PyObject *full;             /* bloomfilter.FullError */
     PyObject *names;            /* the strings that get_attribute uses, kept alive */
     PyObject *turn;             /* an empty Python function: see batch_turn */
 } module_state;
 
-/* A client object that is the home of a filter: py_redis.c. */
+/* A client object that stores a filter, see py_redis.c. */
 typedef struct {
-    bf_redis_client host; /* the interface for the core */
+    bf_redis_client host; /* the interface that the core uses */
     module_state *state;
-    PyObject *client, *transport, *name; /* owned: the object as given; the object that sends
-                                            commands through it; its name in messages */
+    /* owned: the client object; the object that sends commands through it; its name in messages */
+    PyObject *client, *transport, *name;
 } redis_client;
 
 typedef struct {
-    /* NULL: closed, or __init__ was not called */
+    /* NULL: the filter is closed, or __init__ was not called */
     PyObject_HEAD
     bf_filter *bf;
-    Py_ssize_t users;    /* active calls; with a GIL only those during which other code may run */
-    Py_ssize_t unlocked; /* active calls that are in the core without the GIL */
-    int forks;           /* fork_count() when `users` was last correct (py_active.c) */
-    int wanted; /* without a GIL: bf_process() of a thread that waits until all calls have left */
+    /* number of active calls; with a GIL, only of those during which other code may run */
+    Py_ssize_t users;
+    Py_ssize_t unlocked; /* number of active calls that are in the core without the GIL */
+    int forks;           /* value of fork_count() when `users` was last correct (py_active.c) */
+    /* bf_process() of a thread that waits until all calls have left, else 0; used without a GIL */
+    int wanted;
     PyObject *weakrefs;
     redis_client *client;     /* NULL: the storage is no client object */
     int64_t adds_until_check; /* new keys until the next check of the fill */
-    bool warn;                /* false: the fill is not checked */
     size_t nogil_min_len;     /* keys of at least this length are handled by ask_nogil */
     bool remote;              /* in Redis: any call may be a round trip, without the GIL */
     bool blocking;            /* remote, or calls Python code: a clock or hash functions */
@@ -91,30 +96,34 @@ extern PyType_Spec filter_spec, counting_spec, replies_spec;
 module_state *state_of(PyTypeObject *type);
 bool is_filter(PyObject *o);
 bool is_counting(PyTypeObject *type);
-/* The only place where a bf_error becomes an exception.  Returns NULL. */
+/* The only function that turns a bf_error into an exception. Returns NULL. */
 void *raise_error(module_state *state, const bf_error *err);
 void *raise_in(FilterObject *self, const bf_error *err);
 void *raise_closed(void);
-/* Gets an attribute by a name of module_state: a new string for each call would stay in CPython's
- * method cache. */
+/* Gets an attribute by one of the strings in module_state. A new string for each call would stay
+ * in CPython's method cache. */
 PyObject *get_attribute(PyObject *o, const char *name);
 bool has_attribute(PyObject *o, const char *name);
-/* Calls a function of a module of this package, which is imported on demand. format: as for
- * Py_BuildValue, of a tuple. */
+/* Calls a function of a module of this package; imports the module if needed. format describes a
+ * tuple, as for Py_BuildValue. */
 PyObject *call_helper(const char *module, const char *function, const char *format, ...);
-/* Prepends "key 5: " to the message of a pending TypeError or ValueError, and sets its index to 5.
- */
+/* Prepends "key 5: " (if index is 5) to the message of a pending TypeError or ValueError, and
+ * sets the exception's attribute index. */
 void name_key(Py_ssize_t index);
+/* The same for a key that the core refused.  A FullError gets the index alone. */
+void name_refused(const bf_error *err, Py_ssize_t index);
 
 /* ---- py_active.c: entering, leaving ---- */
-/* Returns NULL with a ValueError if the filter is closed; otherwise filter_leave must follow. */
+/* Enters the filter; filter_leave must follow. Returns NULL with a ValueError if the filter is
+ * closed. */
 bf_filter *filter_enter(FilterObject *self);
 void filter_leave(FilterObject *self);
-/* The parts of filter_enter and filter_leave, for calls in which this thread runs no Python code
- * and so does not fork. */
+/* For calls in which this thread runs no Python code and so does not fork: like filter_enter and
+ * filter_leave, but the thread does not remember the filter. */
 bf_filter *filter_count_in(FilterObject *self);
 void filter_count_out(FilterObject *self);
-/* Only with a GIL: marks the call, counted or not, as waiting without it until filter_count_out. */
+/* With a GIL only: marks the call as waiting without the GIL until filter_count_out. The call
+ * may be counted in `users` or not. */
 void filter_count_waiting(FilterObject *self);
 /* Returns true if no call is active, so that the handle may be replaced; then replace_end must
  * follow. */
@@ -129,8 +138,8 @@ static inline void plain_share(FilterObject *self)
 {
     if (__builtin_expect(__atomic_load_n(&self->plain, __ATOMIC_RELAXED) != 0, 0)) plain_end(self);
 }
-/* filter_enter for calls during which no other code runs; with a GIL they are not counted.
- * filter_peeked must follow. */
+/* Like filter_enter, for calls during which no other code runs; with a GIL these are not
+ * counted. filter_peeked must follow. */
 static inline bf_filter *filter_peek(FilterObject *self)
 {
     if (NO_GIL) return filter_count_in(self);
@@ -142,24 +151,25 @@ static inline void filter_peeked(FilterObject *self)
     if (NO_GIL) filter_count_out(self);
 }
 
-/* ---- py_gil.c: the GIL ---- */
-/* Releases the GIL while this thread is in the core; both filters were entered, b may be NULL. If
- * one has a Python clock and none is remote, keeps the GIL and returns NULL, which gil_take
- * accepts. */
+/* ---- py_gil.c: releasing and taking the GIL ---- */
+/* Releases the GIL while this thread is in the core. The caller has entered both filters; b may
+ * be NULL. If one filter has a Python clock and none is remote, keeps the GIL and returns NULL;
+ * gil_take accepts NULL. */
 PyThreadState *gil_release(FilterObject *a, FilterObject *b);
 void gil_take(PyThreadState *ts, FilterObject *a, FilterObject *b);
-/* gil_release that keeps the plain kernels until another thread arrives.  The thread calls
- * plain_yield between its calls of the core and gil_take_plain at the end.  If another call is
- * active, this is gil_release, and plain_yield does nothing. */
+/* Like gil_release, but the filter keeps the plain kernels until another thread arrives. The
+ * thread calls plain_yield between its calls of the core, and gil_take_plain at the end. If
+ * another call is active, this is the same as gil_release, and plain_yield does nothing. */
 PyThreadState *gil_release_plain(FilterObject *self);
 void plain_yield(FilterObject *self);
 void gil_take_plain(PyThreadState *ts, FilterObject *self);
-/* gil_release for work on the complete bitmap, if that is large or in Redis. */
+/* Like gil_release, if the bitmap is large or in Redis; otherwise keeps the GIL. For work on the
+ * complete bitmap. */
 PyThreadState *gil_release_if_big(FilterObject *a, FilterObject *b);
 
-/* A call of the core about one or two filters (b may be NULL) without the GIL: enters them,
- * releases the GIL by one of the three functions above (NULL: keeps it), takes it again, leaves,
- * and raises an exception on error. */
+/* A call of the core about one or two filters (b may be NULL) without the GIL. core_begin enters
+ * the filters and releases the GIL with one of the three functions above (NULL: keeps the GIL).
+ * core_end takes the GIL, leaves the filters, and raises an exception on error. */
 typedef struct {
     bf_filter *bf, *other;
     bf_error err;
@@ -168,17 +178,18 @@ typedef struct {
 } core_call;
 typedef PyThreadState *release_gil(FilterObject *a, FilterObject *b);
 bool core_begin(core_call *c, FilterObject *a, FilterObject *b, release_gil *release);
-void core_back(core_call *c);       /* takes the GIL only; core_end does it otherwise */
+void core_back(core_call *c);       /* takes the GIL before core_end */
 int core_end(core_call *c, int rc); /* returns rc, or -1 with an exception */
 
-/* For calls of a core that may call back through a client object: release and take the GIL; and
- * within a callback enter Python (NULL if the GIL was never released) and leave it. */
+/* For calls of the core that may call back through a client object: gil_out releases the GIL and
+ * gil_back takes it. In a callback, gil_enter takes the GIL (returns NULL if it was never
+ * released) and gil_leave releases it. */
 PyThreadState *gil_out(void);
 void gil_back(PyThreadState *ts);
 PyThreadState *gil_enter(void);
 void gil_leave(PyThreadState *ts);
 
-/* Types of methods: one argument or none; keywords; (keys, *, nulls=); class methods; functions of
+/* Types of methods: with one argument or none; with keywords; (keys, *, nulls=); of a class; of
  * the module; operators. */
 typedef PyObject *method(FilterObject *self, PyObject *arg);
 typedef PyObject *keyword_method(FilterObject *self, PyObject *args, PyObject *kwargs);
@@ -192,7 +203,7 @@ static inline PyObject *none(int rc) { return rc < 0 ? NULL : Py_NewRef(Py_None)
 class_method filter_new;
 /* Returns a new object of that type with the handle.  Takes over bf and callback (may be NULL),
  * also on failure. */
-PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, PyObject *callback, bool warn);
+PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, PyObject *callback);
 /* Replaces the handle by bf (NULL closes).  Takes over bf, client and callback, also on failure. */
 int filter_replace(FilterObject *self, bf_filter *bf, redis_client *client, PyObject *callback);
 /* ---- py_callback.c: Python callables that the core calls ---- */
@@ -206,7 +217,8 @@ PyObject *callback_functions(PyObject *list, bf_functions *functions);
 method filter_close, filter_with, filter_sync, filter_clear_bits, filter_expire, filter_delete,
     filter_rebuild;
 PyObject *filter_exit(FilterObject *self, PyObject *const *args, Py_ssize_t nargs);
-/* For the collector: breaks a cycle through the clock or the client by closing the filter. */
+/* Called by the garbage collector: breaks a reference cycle through the clock or the client by
+ * closing the filter. */
 int filter_forget(FilterObject *self);
 void filter_dealloc(FilterObject *self);
 
@@ -215,23 +227,24 @@ void filter_dealloc(FilterObject *self);
 
 /* ---- py_filter.c: one key ---- */
 typedef int single_call(bf_filter *f, const void *key, size_t len, bf_error *err);
-/* Returns the core's answer; -1 with an exception. */
+/* Returns the core's answer, or -1 with an exception. */
 int filter_ask(FilterObject *self, PyObject *key, single_call *call);
 
-/* ---- py_keys.c: a Python object as bytes ---- */
+/* ---- py_keys.c: the bytes of a Python object ---- */
 enum {
     KEY_ROOM = 512,
     LARGE_KEY = 1 << 20
-}; /* length from which a key is hashed without the GIL: about 0.1 ms */
-typedef struct { /* on the caller's stack */
+}; /* a key of at least this length is hashed without the GIL (about 0.1 ms) */
+typedef struct { /* is on the caller's stack */
     bf_key key;
     PyObject *text; /* owned, or NULL */
     char *heap;     /* PyMem, or NULL */
-    Py_buffer view; /* view.obj NULL: none */
+    Py_buffer view; /* view.obj is NULL if there is no view */
     char room[KEY_ROOM];
 } key_holder;
 
-/* The most frequent keys, inline: the bytes within the object. */
+/* The most frequent keys, inline: sets *key to the bytes inside the object. Returns false if the
+ * object is of another kind. */
 static inline bool key_direct(PyObject *o, bf_key *key)
 {
     if (PyUnicode_CheckExact(o) && PyUnicode_IS_COMPACT_ASCII(o)) {
@@ -244,55 +257,59 @@ static inline bool key_direct(PyObject *o, bf_key *key)
     key->len = (size_t)PyBytes_GET_SIZE(o);
     return true;
 }
-/* For keys that need no Python code and at most cap bytes of room.  Returns the bytes of room used
- * (0: the key points into the object), or -2 if key_hold must handle the key.  Raises nothing and
- * creates no object, because up to Python 3.11 either may run the collector, and so any code. */
+/* For keys that need no Python code and at most cap bytes of room. Returns the number of bytes
+ * of room used (0: the key points into the object), or -2 if key_hold must handle the key.
+ * Raises no exception and creates no object, because up to Python 3.11 either may run the
+ * garbage collector, and so any code. */
 Py_ssize_t key_plain(PyObject *o, bf_key *key, char *room, size_t cap);
-/* Any key; may run Python code.  Returns 0, and key_release must follow; or -1 with an exception
- * and nothing held. */
+/* Reads any key; may run Python code. Returns 0, then key_release must follow; or -1 with an
+ * exception, then nothing must be released. */
 int key_hold(PyObject *o, key_holder *h);
 void key_release(key_holder *h);
 bool is_boolean(PyObject *o);
-/* Gets contiguous bytes of any bytes-like object; -1 with the exporter's exception. */
+/* Gets contiguous bytes of any bytes-like object. Returns -1 with the exporter's exception. */
 int bytes_hold(PyObject *o, key_holder *h);
-/* Writes n code points as UTF-8, at most 4 n bytes.  Returns the length, or -1 - the index of a
- * code point without UTF-8 form. */
+/* Writes n code points as UTF-8, at most 4 n bytes. Returns the length, or -1 - i if code point
+ * i has no UTF-8 form. */
 Py_ssize_t utf8_of_ucs4(const uint32_t *text, Py_ssize_t n, char *out);
 
-/* ---- py_batch.c: many keys; py_column.c, py_array.c, py_arrow.c: many keys in one piece of memory
- * ---- */
+/* ---- py_batch.c: batches of keys; py_column.c, py_array.c, py_arrow.c: keys in one buffer ---- */
 enum { BATCH_KEYS = BF_BATCH_SIZE_MAX, BATCH_ROOM = 10240 };
 typedef int64_t many_call(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
 typedef struct batch {
     FilterObject *self;
     bf_filter *bf;
-    size_t most; /* keys per call of the core */
+    size_t most; /* maximum number of keys per call of the core */
     many_call *call;
-    PyObject *out;   /* a bytes object with one answer per key; NULL: only the count is wanted */
-    Py_ssize_t done; /* keys answered so far */
-    int64_t hits;    /* of these, new or present ones */
-    size_t n, held, used; /* keys gathered, references held for them, bytes of room used */
-    size_t asked;         /* gathered keys of a column that were answered */
-    bool column;          /* a column of objects: nulls get a message of their own */
-    bool skip_nulls;      /* nulls="skip": a null has no key; its answer is 0 */
-    size_t nulls;         /* nulls among the gathered keys */
-    bool large_key;       /* one large key, held: hashed without the GIL */
-    PyObject *borrowed;   /* list or tuple from which keys are borrowed, or NULL */
-    Py_ssize_t first;     /* index in it of the first gathered key */
-    int64_t left;         /* work until the next read of the clock */
-    uint64_t deadline;    /* when other threads get a turn, in ns */
-    char *room;           /* `space` bytes */
+    PyObject *out;   /* a bytes object with one answer per key; NULL: only the count is needed */
+    Py_ssize_t done; /* number of keys answered so far */
+    int64_t hits;    /* number of these keys that were new or present */
+    /* number of gathered keys, of references to them, and of used bytes of room */
+    size_t n, held, used;
+    size_t asked; /* number of gathered keys of a column that were answered */
+    /* the keys are a column of objects; nulls then get a message of their own */
+    bool column;
+    bool skip_nulls; /* nulls="skip": a null is not a key, and its answer is 0 */
+    size_t nulls;    /* number of nulls among the gathered keys */
+    /* the chunk has one large key, to which it has a reference: it is hashed without the GIL */
+    bool large_key;
+    PyObject *borrowed; /* the list or tuple from which keys are borrowed, or NULL */
+    Py_ssize_t first;   /* the index of the first gathered key in `borrowed` */
+    int64_t left;       /* work that is left until the next read of the clock */
+    uint64_t deadline;  /* time in ns at which other threads must run */
+    char *room;         /* a buffer of `space` bytes */
     size_t space;
     bf_key keys[BATCH_KEYS];
     PyObject *refs[BATCH_KEYS];
     char own_room[BATCH_ROOM];
-    uint16_t null_row[BF_BATCH_SIZE_MAX]; /* their rows, counted from the first row of the chunk */
+    /* the rows of the nulls, counted from the first row of the chunk */
+    uint16_t null_row[BF_BATCH_SIZE_MAX];
 } batch;
 uint64_t clock_ns(void);
-/* Returns room for more answers; NULL with an exception. */
+/* Returns space for `more` answers, or NULL with an exception. */
 uint8_t *batch_room(batch *b, Py_ssize_t more);
 void batch_hold_keys(batch *b);
-/* holds the borrowed keys of this thread's batch that is in the core */
+/* keeps references to the borrowed keys, if a batch of this thread is in the core */
 void batch_hold_borrowed(void);
 /* A chunk has `n` keys and `nulls` nulls. batch_null records a null after the gathered keys; the
  * chunk is full when either count reaches b->most. */
@@ -301,14 +318,15 @@ static inline void batch_null(batch *b)
     b->null_row[b->nulls] = (uint16_t)(b->n + b->nulls);
     b->nulls++;
 }
-/* Row number, from the start of the batch, of gathered key i. */
+/* Returns the row of gathered key i, counted from the start of the batch. */
 Py_ssize_t batch_row(const batch *b, size_t i);
-/* Ends a chunk whose keys have the answers each[0..n-1] (NULL: none): moves the answers to their
- * rows and counts the rows as done. */
+/* Ends a chunk. each[0..n-1] are the answers of its keys (NULL: none); moves them to their rows,
+ * and counts the rows as done. */
 void batch_answered(batch *b, uint8_t *each);
-/* Returns 1 if done, 0 if this is no supported array (iterate over it), -1 with an exception. */
+/* Returns 1 if done, 0 if keys is not a supported array (then iterate over it), -1 with an
+ * exception. */
 int array_batch(batch *b, PyObject *keys);
-int refuse_one_key(PyObject *o); /* -1 */
+int refuse_one_key(PyObject *o); /* returns -1 with a TypeError */
 int arrow_batch(batch *b, PyObject *keys);
 
 /* Keys that can be read without the GIL. gather stores the next keys, at most b->most, in b->keys
@@ -318,19 +336,20 @@ enum column_fault { FAULT_NONE, FAULT_NULL, FAULT_TYPE, FAULT_DAMAGED, FAULT_TEX
 typedef struct column column;
 struct column {
     void (*gather)(batch *b, column *c);
-    Py_ssize_t left; /* items left */
-    const char *at;  /* fixed width: the next item */
+    Py_ssize_t left; /* number of items left */
+    const char *at;  /* for items of fixed width: the next item */
     Py_ssize_t stride;
     size_t width;
     bool is_signed, swapped;
     bool padded; /* NULs at the end of a text are padding */
     enum column_fault fault;
-    const char *what; /* a word for the fault's message */
+    const char *what; /* a word for the message about the fault */
     long long value;
 };
-/* Works through a column and raises its fault.  Returns 0, or -1 with an exception. */
+/* Handles all keys of a column, then raises its fault, if there is one. Returns 0, or -1 with an
+ * exception. */
 int column_run(batch *b, column *c);
-/* Raises a fault with the row's number.  Returns -1. */
+/* Raises the fault of a column, with the row number. Returns -1. */
 int column_refuse(const column *c, Py_ssize_t row);
 void gather_numbers(batch *b, column *c);
 void gather_bytes(batch *b, column *c);
@@ -356,8 +375,8 @@ static inline __attribute__((always_inline)) uint64_t load_number(
     const unsigned spare = 64 - 8 * (unsigned)width;
     return is_signed ? (uint64_t)((int64_t)(u64 << spare) >> spare) : u64;
 }
-/* Writes the integer at p in decimal, up to DECIMAL_MAX bytes (py_decimal.h).  Returns the length.
- */
+/* Writes the integer at p in decimal and returns the length. May write up to DECIMAL_MAX bytes
+ * (py_decimal.h). */
 static inline __attribute__((always_inline)) size_t number_text(
     const char *p, size_t width, bool is_signed, bool swapped, char *out)
 {
@@ -371,18 +390,19 @@ PyObject *batch_update(FilterObject *self, PyObject *keys, bool skip_nulls);
 keys_method filter_update, filter_add_many, filter_contains_many, filter_remove_many,
     filter_count_many;
 
-/* ---- py_lines.c: keys in one buffer, each ended by a separator ---- */
+/* ---- py_lines.c: keys in one buffer, each followed by a separator ---- */
 keyword_method filter_update_lines, filter_contains_lines;
 
-/* ---- py_params.c: arguments as a bf_spec ---- */
+/* ---- py_params.c: arguments of constructors ---- */
 int filter_init(FilterObject *self, PyObject *args, PyObject *kwargs);
 class_method filter_open, filter_plan, filter_from_bytes, filter_load;
 PyObject *filter_random_secret(PyTypeObject *type, PyObject *none);
-/* open and from_bytes for both classes: the stored filter decides which. */
+/* open and from_bytes return an object of either class; the stored filter determines the class. */
 module_method module_open, module_from_bytes;
 
 /* ---- py_redis.c ---- */
-redis_client *redis_client_new(module_state *state, PyObject *client); /* NULL with an exception */
+/* returns NULL with an exception on failure */
+redis_client *redis_client_new(module_state *state, PyObject *client);
 void redis_client_free(redis_client *c);
 
 /* ---- py_bytes.c, py_sets.c, py_state.c ---- */
@@ -392,7 +412,7 @@ method filter_save, filter_save_new, filter_reduce, filter_copy, filter_deepcopy
     filter_intersection, filter_issubset, filter_issuperset, filter_union_count,
     filter_intersection_count;
 operator_method filter_or, filter_and, filter_ior, filter_iand;
-/* self |= other.  Returns the estimated number of new keys, or NULL. */
+/* self |= other. Returns the estimated number of new keys, or NULL with an exception. */
 PyObject *filter_update_from(FilterObject *self, PyObject *other);
 PyObject *filter_compare(PyObject *a, PyObject *b, int op);
 
@@ -402,8 +422,8 @@ Py_ssize_t filter_length(PyObject *self);
 int filter_bool(PyObject *self);
 PyObject *filter_repr(PyObject *self);
 PyObject *path_or_none(const char *text);
-/* filter_plan_check: the fill is checked after `fresh` more new keys. filter_check_fill checks it
- * now; returns -1 if the warning became an exception. */
+/* After filter_plan_check the fill is checked when `fresh` more new keys were added.
+ * filter_check_fill checks it now; it returns -1 if the warning became an exception. */
 void filter_plan_check(FilterObject *self, uint64_t fresh);
 int filter_check_fill(FilterObject *self);
 int filter_warn_weak_hash(FilterObject *self);

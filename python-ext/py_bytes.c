@@ -1,9 +1,9 @@
-/* py_bytes.c - a filter as bytes, as a saved file and as a pickle. py_params.c reads them back,
- * because parameters may be given again. */
+/* py_bytes.c - a filter as bytes, as a saved file and as a pickle. py_params.c reads these,
+ * because reading takes the parameters of a constructor. */
 #include "py_bloomfilter.h"
 
-/* An uninitialized bytes object.  On 32-bit machines a filter in Redis or a file may be larger than
- * any object. */
+/* Returns an uninitialized bytes object. On 32-bit machines a filter in Redis or in a file may
+ * be larger than any object. */
 PyObject *new_bytes(uint64_t len)
 {
     if (len <= PY_SSIZE_T_MAX) return PyBytes_FromStringAndSize(NULL, (Py_ssize_t)len);
@@ -11,7 +11,7 @@ PyObject *new_bytes(uint64_t len)
         PyExc_MemoryError, "memory cannot hold %llu bytes in one object", (unsigned long long)len);
 }
 
-/* format NULL: our own format. */
+/* format: the name of another system's format; NULL: our own format. */
 static PyObject *image(FilterObject *self, const char *format)
 {
     core_call c;
@@ -55,7 +55,7 @@ PyObject *filter_save_new(FilterObject *self, PyObject *arg)
     return save_by(self, arg, bf_save_new);
 }
 
-/* ---- pickle: bloomfilter._pickle does it ---- */
+/* ---- pickle: done by bloomfilter._pickle ---- */
 PyObject *filter_reduce(FilterObject *self, PyObject *Py_UNUSED(unused))
 {
     bf_info info;
@@ -76,8 +76,8 @@ PyObject *filter_reduce(FilterObject *self, PyObject *Py_UNUSED(unused))
         info.read_only ? Py_True : Py_False, path_or_none(info.storage), path_or_none(path),
         PyBool_FromLong(is_there), info.key);
     filter_leave(self);
-    /* Why it cannot be pickled: raised here, because CPython 3.11 loses what Python code raises
-     * when memory is short. */
+    /* The module returns the reason why the filter cannot be pickled. The exception is raised
+     * here, because CPython 3.11 loses exceptions of Python code when memory is short. */
     if (made && PyUnicode_Check(made)) {
         PyErr_SetObject(state_of(Py_TYPE(self))->error, made);
         Py_CLEAR(made);

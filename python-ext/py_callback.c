@@ -1,10 +1,11 @@
-/* py_callback.c - Python callables that the core calls: a clock, or a tuple of hash functions.  A
- * filter has one or the other; its object and those of its copies own it.  Knows nothing of time or
- * of positions. */
+/* py_callback.c - Python callables that the core calls: a clock, or a tuple of hash functions. A
+ * filter has one or the other. Its object and the objects of its copies own it. Knows neither
+ * time nor positions. */
 #include "py_bloomfilter.h"
 
 /* ---- the clock ---- */
-/* Returns NaN if it raised: the core gives up, and the exception stays set. */
+/* Returns NaN if the callable raised an exception. The core then returns an error, and the
+ * exception stays set. */
 static double read_clock(PyObject *callable)
 {
     PyObject *now = PyObject_CallNoArgs(callable);
@@ -43,7 +44,8 @@ PyObject *callback_clock(PyObject *callable, bf_spec *spec)
 }
 
 /* ---- hash functions ---- */
-/* Reads a digest.  Returns 0, or -1 with an exception that names the function and its answer. */
+/* Reads a digest. Returns 0, or -1 with an exception that names the function and what it
+ * returned. */
 static int read_digest(PyObject *answer, Py_ssize_t i, uint64_t *digest)
 {
     if (is_boolean(answer) || !PyIndex_Check(answer)) {
@@ -57,7 +59,7 @@ static int read_digest(PyObject *answer, Py_ssize_t i, uint64_t *digest)
     if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_OverflowError)) {
         PyErr_Clear();
         PyObject *text = PyObject_Str(number);
-        if (!text) PyErr_Clear(); /* more digits than Python converts to text */
+        if (!text) PyErr_Clear(); /* the int has more digits than Python converts to text */
         PyErr_Format(PyExc_ValueError, "hashes[%zd] must return 0 to 18446744073709551615, got %V",
             i, text, "a number too long to print");
         Py_XDECREF(text);
@@ -79,7 +81,8 @@ static int read_digests(PyObject *functions, const void *key, size_t len, uint64
     return rc;
 }
 
-/* A function may drop the last object that owns the tuple, so the call holds it. */
+/* A hash function may drop the last object that owns the tuple, so the call keeps a reference to
+ * the tuple. */
 static int ask_functions(void *functions, const void *key, size_t len, uint64_t *digests)
 {
     PyThreadState *ts = gil_enter();

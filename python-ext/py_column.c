@@ -1,16 +1,17 @@
-/* py_column.c - batches over keys that can be read without the GIL: gathers keys, calls the core
- * and gives other threads a turn from time to time.  Knows the interface `column`; py_array.c and
- * py_arrow.c know where its keys are in memory. */
+/* py_column.c - batches over keys that can be read without the GIL: gathers keys, calls the
+ * core, and lets other threads run from time to time. Knows the interface `column`; py_array.c
+ * and py_arrow.c know where the keys are in memory. */
 #include "py_bloomfilter.h"
 
 enum {
-    SLICE_NS = 10000000, /* how often the GIL is taken, for signals */
-    STAY_NS = 500000,    /* a small column keeps the GIL this long */
-    SMALL = 1024, /* columns of at most so many keys keep the GIL: getting it back may take ms */
-    CALL_BYTES = 1 << 22 /* longer keys are split among several calls of the core */
+    SLICE_NS = 10000000, /* interval in ns at which the GIL is taken, for signals */
+    STAY_NS = 500000,    /* maximum time in ns that a small column keeps the GIL */
+    /* columns with at most this many keys keep the GIL, because getting it back may take ms */
+    SMALL = 1024,
+    CALL_BYTES = 1 << 22 /* bytes of keys per call of the core; more keys need several calls */
 };
 
-/* ---- whole numbers ---- */
+/* ---- integers ---- */
 static inline __attribute__((always_inline)) void gather_of(
     batch *b, column *c, size_t width, bool is_signed, bool swapped)
 {
@@ -34,7 +35,7 @@ static inline __attribute__((always_inline)) void gather_of(
 void gather_numbers(batch *b, column *c)
 {
     if (c->width == 8 && !c->swapped && c->is_signed)
-        gather_of(b, c, 8, true, false); /* the most frequent case, with all tests done once */
+        gather_of(b, c, 8, true, false); /* the most frequent case, with constant arguments */
     else
         gather_of(b, c, c->width, c->is_signed, c->swapped);
 }
@@ -59,11 +60,12 @@ int column_refuse(const column *c, Py_ssize_t row)
     return -1;
 }
 
-/* Gives the gathered keys to the core; keys that were not answered begin at b->asked. each: the
- * answers of the whole chunk. */
+/* Passes gathered keys to the core, starting with key b->asked, which is the first without an
+ * answer. each: the answers of the complete chunk. */
 static int ask_gathered(batch *b, uint8_t *each, bf_error *err)
 {
-    size_t n = 0, bytes = 0; /* of one call, for whose end other threads wait */
+    /* number and bytes of the keys of one call, during which other threads wait */
+    size_t n = 0, bytes = 0;
     do bytes += b->keys[b->asked + n++].len;
     while (b->asked + n < b->n && bytes < CALL_BYTES);
     int64_t rc = b->call(b->bf, b->keys + b->asked, n, each ? each + b->asked : NULL, err);
@@ -74,7 +76,7 @@ static int ask_gathered(batch *b, uint8_t *each, bf_error *err)
     return 0;
 }
 
-/* Works until the deadline or the end; touches no Python object. */
+/* Works until the deadline or the end of the column. Does not use Python objects. */
 static int slice(batch *b, column *c, uint8_t *each, bf_error *err)
 {
     while (c->left || b->n) {
@@ -104,7 +106,7 @@ static int turn(batch *b, column *c, bool small)
     gil_take_plain(ts, b->self);
     if (rc == 0) return PyErr_CheckSignals();
     raise_in(b->self, &err);
-    if (err.key != BF_NO_KEY) name_key(batch_row(b, b->asked + err.key));
+    if (err.key != BF_NO_KEY) name_refused(&err, batch_row(b, b->asked + err.key));
     return -1;
 }
 

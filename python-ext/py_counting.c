@@ -1,5 +1,5 @@
-/* py_counting.c - the type CountingBloomFilter, a BloomFilter whose keys can be removed: the
- * methods that its base does not have. */
+/* py_counting.c - the type CountingBloomFilter, a BloomFilter from which keys can be removed:
+ * the methods that its base class does not have. */
 #include "py_bloomfilter.h"
 
 static PyObject *counting_remove(FilterObject *self, PyObject *key)
@@ -22,8 +22,7 @@ static PyObject *counting_to_plain(FilterObject *self, PyObject *Py_UNUSED(unuse
     core_back(&c);
     PyObject *made = NULL;
     if (plain)
-        made = filter_wrap(
-            state_of(Py_TYPE(self))->filter_type, plain, Py_XNewRef(self->callback), true);
+        made = filter_wrap(state_of(Py_TYPE(self))->filter_type, plain, Py_XNewRef(self->callback));
     core_end(&c, plain ? 0 : -1);
     return made;
 }
@@ -40,7 +39,7 @@ static PyMethodDef methods[] = {
 static PyType_Slot slots[] = { { Py_tp_doc, PyDoc_STR(DOC_CountingBloomFilter) },
     { Py_tp_methods, methods }, { 0, NULL } };
 
-/* The collector's functions are inherited. */
+/* The functions for the garbage collector are inherited. */
 PyType_Spec counting_spec = {
     .name = "bloomfilter.CountingBloomFilter",
     .basicsize = sizeof(FilterObject),

@@ -1,5 +1,5 @@
-/* py_decimal.h - whole numbers as decimal text, eight or sixteen digits at a time: a column of
- * integers spends most of its time here.  Knows no Python. */
+/* py_decimal.h - integers as decimal text, eight or sixteen digits at a time, because a column
+ * of integers takes most of its time here. Knows no Python. */
 #ifndef PY_DECIMAL_H
 #define PY_DECIMAL_H
 #include <stdbool.h>
@@ -10,12 +10,11 @@
 #include <emmintrin.h>
 #endif
 
-enum { DECIMAL_MAX = 20 }; /* bytes of any 64-bit number */
+enum { DECIMAL_MAX = 20 }; /* length of the longest 64-bit number */
 
-/* The digits of a number below 10^8, a byte each, the first in the lowest byte.  It is divided
- * three times, in all lanes at once: the product with a rounded-up reciprocal is exact for so few
- * digits.
- */
+/* Returns the eight digits of a number below 10^8, one byte for each, the first digit in the
+ * lowest byte. Divides three times, in all lanes together: a product with a rounded-up
+ * reciprocal gives the exact quotient for so few digits. */
 static inline uint64_t decimal_digits(uint64_t v)
 {
     const uint64_t thousands = v / 10000;
@@ -41,7 +40,7 @@ static inline char *decimal_eight(char *out, uint64_t v)
     return out + 8;
 }
 
-/* Without leading zeros, except for 0. */
+/* Writes a number below 10^8 without leading zeros; 0 becomes "0". */
 static inline char *decimal_first(char *out, uint64_t v)
 {
     const uint64_t digits = decimal_digits(v);
@@ -51,8 +50,8 @@ static inline char *decimal_first(char *out, uint64_t v)
 }
 
 #ifdef __SSE2__
-/* Sixteen digits of two numbers below 10^8, divided three times as above, in lanes of 64, 32 and 16
- * bits.  The upper half of a product is the quotient, exact for so few digits. */
+/* Writes the sixteen digits of two numbers below 10^8. Divides three times, in lanes of 64, 32
+ * and 16 bits. The upper half of a product is the quotient, exact for so few digits. */
 static inline char *decimal_sixteen(char *out, uint64_t first, uint64_t second)
 {
     const __m128i numbers = _mm_unpacklo_epi64(
@@ -78,7 +77,7 @@ static inline char *decimal_sixteen(char *out, uint64_t first, uint64_t second)
 }
 #endif
 
-/* Without leading zeros, for 1 to 9999; writes 4 bytes. */
+/* Writes a number from 1 to 9999 without leading zeros. Always writes 4 bytes. */
 static inline char *decimal_first_four(char *out, uint32_t v)
 {
     const uint32_t hundreds = v * 10486 >> 20;
@@ -94,7 +93,8 @@ static inline char *decimal_first_four(char *out, uint32_t v)
     return out + 4 - zeros;
 }
 
-/* Returns the length.  Writes up to DECIMAL_MAX bytes even if the text is shorter, and no NUL. */
+/* Writes a number and returns its length. Writes up to DECIMAL_MAX bytes even if the text is
+ * shorter, and no NUL. */
 static inline size_t decimal(char *out, uint64_t magnitude, bool negative)
 {
     const uint64_t eight = 100000000, high = magnitude / eight;
@@ -103,8 +103,8 @@ static inline size_t decimal(char *out, uint64_t magnitude, bool negative)
     if (high == 0) return (size_t)(decimal_first(p, magnitude) - out);
     const uint64_t low = magnitude - high * eight;
     if (high < eight) return (size_t)(decimal_eight(decimal_first(p, high), low) - out);
-    const uint64_t top =
-        magnitude / (eight * eight); /* not high / eight, which would have to wait for it */
+    /* not high / eight, which would have to wait for the first division */
+    const uint64_t top = magnitude / (eight * eight);
     p = decimal_first_four(p, (uint32_t)top);
     return (size_t)(decimal_sixteen(p, high - top * eight, low) - out);
 }

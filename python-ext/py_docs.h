@@ -3,10 +3,14 @@
     "Stored data that is damaged, foreign or made with other parameters, and what a filter cannot do.\n" \
     "\n" \
     "errno is ENOENT where Redis has no such filter (a file that does not exist is FileNotFoundError)."
+#define DOC_FullError \
+    "With overfull=\"raise\": the filter holds more keys than it is sized for.\n" \
+    "\n" \
+    "In a batch index is the number of the first key that is not added; the keys before it are."
 #define DOC_SaturationWarning \
     "More than half of a filter's bits are set: it holds more keys than it was sized for, or soon will."
 #define DOC_BloomFilter \
-    "BloomFilter(m=None, n=None, k=None, p=None, *, scheme=None, storage=None, key=None, secret=None, grow=None, window=None, shards=None, parts=None, timeout=None, retry_after=None, cache=False, cache_max_age=None, wait_replicas=None, adopt=False, exclusive=False, clock=None, hashes=None, warn=True)\n" \
+    "BloomFilter(m=None, n=None, k=None, p=None, *, scheme=None, storage=None, key=None, secret=None, grow=None, window=None, shards=None, parts=None, timeout=None, retry_after=None, cache=False, cache_max_age=None, wait_replicas=None, adopt=False, exclusive=False, overfull=None, clock=None, hashes=None, warn=True)\n" \
     "--\n" \
     "\n" \
     "A set that answers `key in bf` with \"surely not\" or \"probably\", in a few bits per key.\n" \
@@ -20,7 +24,7 @@
     "\n" \
     "bf.add(key) is True when the key is SURELY NEW, False when it was probably there already."
 #define DOC_CountingBloomFilter \
-    "CountingBloomFilter(m=None, n=None, k=None, p=None, *, scheme=None, storage=None, key=None, secret=None, grow=None, window=None, shards=None, parts=None, timeout=None, retry_after=None, cache=False, cache_max_age=None, wait_replicas=None, adopt=False, exclusive=False, clock=None, hashes=None, warn=True)\n" \
+    "CountingBloomFilter(m=None, n=None, k=None, p=None, *, scheme=None, storage=None, key=None, secret=None, grow=None, window=None, shards=None, parts=None, timeout=None, retry_after=None, cache=False, cache_max_age=None, wait_replicas=None, adopt=False, exclusive=False, overfull=None, clock=None, hashes=None, warn=True)\n" \
     "--\n" \
     "\n" \
     "A BloomFilter of 4-bit counters instead of bits: keys can be removed and counted.  m = counters.\n" \
@@ -30,7 +34,7 @@
     "\n" \
     "A counter that reached 15 stays there for ever, so no removal ever makes another key absent."
 #define DOC___init__ \
-    "__init__($self, m=None, n=None, k=None, p=None, *, scheme=None, storage=None, key=None, secret=None, grow=None, window=None, shards=None, parts=None, timeout=None, retry_after=None, cache=False, cache_max_age=None, wait_replicas=None, adopt=False, exclusive=False, clock=None, hashes=None, warn=True)\n" \
+    "__init__($self, m=None, n=None, k=None, p=None, *, scheme=None, storage=None, key=None, secret=None, grow=None, window=None, shards=None, parts=None, timeout=None, retry_after=None, cache=False, cache_max_age=None, wait_replicas=None, adopt=False, exclusive=False, overfull=None, clock=None, hashes=None, warn=True)\n" \
     "--\n" \
     "\n" \
     "Any sufficient set of m, n, k, p: (m, n), (n, p), (m, k), (m, p).  A storage alone is opened.\n" \
@@ -49,9 +53,12 @@
     "leaves open of m and k.\n" \
     "For mapped files only (docs/mapped-files.md):\n" \
     "exclusive: this filter is the file's only writer until it is closed: adds take as long as in memory.  An Error while\n" \
-    "others write to the file; they get the same while this filter is open."
+    "others write to the file; they get the same while this filter is open.\n" \
+    "overfull: once the filter holds more keys than n and more than half of its bits are set: \"warn\" (None): one\n" \
+    "SaturationWarning; \"raise\": adds of keys are a FullError until it is cleared, rebuilt or grown; \"ignore\": neither.\n" \
+    "warn=False is the earlier name of overfull=\"ignore\"."
 #define DOC_open \
-    "open($type, storage, *, m=None, n=None, k=None, p=None, scheme=None, key=None, secret=None, grow=None, window=None, shards=None, parts=None, timeout=None, retry_after=None, cache=False, cache_max_age=None, wait_replicas=None, adopt=False, exclusive=False, clock=None, hashes=None, read_only=False, warn=True)\n" \
+    "open($type, storage, *, m=None, n=None, k=None, p=None, scheme=None, key=None, secret=None, grow=None, window=None, shards=None, parts=None, timeout=None, retry_after=None, cache=False, cache_max_age=None, wait_replicas=None, adopt=False, exclusive=False, overfull=None, clock=None, hashes=None, read_only=False, warn=True)\n" \
     "--\n" \
     "\n" \
     "Open the filter that is in a storage and stay bound to it.  Parameters given must be its own."
@@ -61,7 +68,7 @@
     "\n" \
     "16 random bytes from the kernel, for secret=.  Keep them: a keyed filter opens with its own secret only."
 #define DOC_plan \
-    "plan($type, m=None, n=None, k=None, p=None, *, scheme=None, storage=None, key=None, secret=None, grow=None, window=None, shards=None, parts=None, timeout=None, retry_after=None, cache=False, cache_max_age=None, wait_replicas=None, adopt=False, exclusive=False, clock=None, hashes=None, warn=True)\n" \
+    "plan($type, m=None, n=None, k=None, p=None, *, scheme=None, storage=None, key=None, secret=None, grow=None, window=None, shards=None, parts=None, timeout=None, retry_after=None, cache=False, cache_max_age=None, wait_replicas=None, adopt=False, exclusive=False, overfull=None, clock=None, hashes=None, warn=True)\n" \
     "--\n" \
     "\n" \
     "What the constructor would make of these arguments, without making it."

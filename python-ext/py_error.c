@@ -1,5 +1,5 @@
-/* py_error.c - turns a bf_error into a Python exception; finds the module of a type.  Knows the
- * module's state; knows nothing of keys, batches or arguments. */
+/* py_error.c - turns a bf_error into a Python exception; finds the module of a type. Knows the
+ * state of the module; knows neither keys nor batches nor arguments. */
 #include "py_bloomfilter.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ bool is_counting(PyTypeObject *type)
     return state && PyType_IsSubtype(type, state->counting_type);
 }
 
-/* Sets an attribute of an exception; a failure is ignored. */
+/* Sets an attribute of an exception. Ignores a failure. */
 static void note_number(PyObject *exception, const char *name, Py_ssize_t number)
 {
     PyObject *n = PyLong_FromSsize_t(number);
@@ -43,17 +43,19 @@ static void note_number(PyObject *exception, const char *name, Py_ssize_t number
     Py_XDECREF(n);
 }
 
-/* An exception of a client object becomes the cause: `raise ... from`. */
+/* A pending exception of a client object becomes the cause of the new one, as in `raise ...
+ * from`. */
 void *raise_error(module_state *state, const bf_error *err)
 {
     if (err->code == BF_EHOST && PyErr_Occurred()) return NULL;
     PyObject *cause = PyErr_GetRaisedException();
     const bool os = (err->code == BF_EIO || err->code == BF_ENOENT) && err->sys_errno;
-    PyObject *kind = os                       ? PyExc_OSError
-                     : err->code == BF_EINVAL ? PyExc_ValueError
-                     : err->code == BF_ENOMEM ? PyExc_MemoryError
-                     : state                  ? state->error
-                                              : PyExc_ValueError;
+    PyObject *kind = os                               ? PyExc_OSError
+                     : err->code == BF_EINVAL         ? PyExc_ValueError
+                     : err->code == BF_ENOMEM         ? PyExc_MemoryError
+                     : state && err->code == BF_EFULL ? state->full
+                     : state                          ? state->error
+                                                      : PyExc_ValueError;
     /* A path or value in the message may be cut off inside a character. */
     PyObject *text =
         PyUnicode_DecodeUTF8(err->msg, (Py_ssize_t)strlen(err->msg), "backslashreplace");
@@ -112,6 +114,17 @@ void name_key(Py_ssize_t index)
         if (named) Py_SETREF(raised, named);
         note_number(raised, "index", index);
     }
+    PyErr_SetRaisedException(raised);
+}
+
+void name_refused(const bf_error *err, Py_ssize_t index)
+{
+    if (err->code != BF_EFULL) {
+        name_key(index);
+        return;
+    }
+    PyObject *raised = PyErr_GetRaisedException();
+    note_number(raised, "index", index);
     PyErr_SetRaisedException(raised);
 }
 

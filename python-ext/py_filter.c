@@ -1,6 +1,5 @@
 /* py_filter.c - the type BloomFilter: calls on one key, and the tables of methods and slots.
- * Knows which function answers to which name; everything else is in the file that the header names.
- */
+ * Maps names to functions; py_bloomfilter.h shows in which file a function is. */
 #include "py_bloomfilter.h"
 
 #include <stddef.h>
@@ -8,7 +7,7 @@
 
 /* ---- one key ---- */
 
-/* The caller holds the key's object meanwhile. */
+/* The caller keeps a reference to the object of the key during the call. */
 static __attribute__((noinline)) int ask_nogil(
     FilterObject *self, const bf_key *key, single_call *call)
 {
@@ -29,8 +28,8 @@ static inline int ask(FilterObject *self, const bf_key *key, single_call *call)
     return rc < 0 ? -1 : rc;
 }
 
-/* The key is converted before the filter is entered, because conversion may run code that closes
- * it. */
+/* Converts the key before it enters the filter, because the conversion may run code that closes
+ * the filter. */
 static __attribute__((noinline)) int ask_any(FilterObject *self, PyObject *o, single_call *call)
 {
     key_holder h;
@@ -98,7 +97,7 @@ static PyObject *filter_hashcode(FilterObject *self, PyObject *o)
     return list;
 }
 
-/* ---- the tables ---- */
+/* ---- tables of methods and slots ---- */
 static PyMethodDef methods[] = {
     METHOD(add, filter_add, METH_O),
     METHOD(addKey, filter_add, METH_O),

@@ -1,13 +1,12 @@
-/* py_gil.c - the lifetime of a filter object: releasing the GIL, closing, replacing, disk.  The
- * only file that stores handles; which calls are inside is known to py_active.c.  Knows nothing of
- * keys.
- */
+/* py_gil.c - the lifetime of a filter object: releasing the GIL, closing, replacing the handle,
+ * syncing to disk. The only file that stores handles. py_active.c knows which calls are active.
+ * Knows nothing of keys. */
 #include "py_bloomfilter.h"
 
 #include <time.h>
 
-/* State of the thread that released the GIL and is in the core; client objects need it to call
- * Python. */
+/* The state of this thread if it has released the GIL and is in the core. Client objects need it
+ * to call Python. */
 static _Thread_local PyThreadState *outside;
 
 PyThreadState *gil_out(void) { return outside = PyEval_SaveThread(); }
@@ -35,8 +34,8 @@ static void unlocked_add(FilterObject *self, int step)
     if (before == 0 || self->unlocked == 0) bf_set_threads(self->bf, self->unlocked != 0);
 }
 
-/* A clock in Python would take the GIL again at each call, so the GIL is released for round trips
- * only. */
+/* Returns true if calls keep the GIL. A clock in Python would take the GIL again at each call,
+ * so then the GIL is released for round trips only. */
 static bool keeps_gil(const FilterObject *a, const FilterObject *b)
 {
     const bool remote = (a && a->remote) || (b && b->remote);
@@ -59,17 +58,17 @@ void gil_take(PyThreadState *ts, FilterObject *a, FilterObject *b)
     unlocked_add(b, -1);
 }
 
-/* ---- one thread alone in the plain kernels ----
+/* ---- a single thread that uses the plain kernels without the GIL ----
  *
  *   NONE --gil_release_plain--> ALONE --gil_take_plain--> LEAVING --GIL taken--> NONE
  *                                 |                          |
- *                          a thread arrives           a thread arrives: nothing to wait for
+ *                          a thread arrives           a thread arrives: need not wait
  *                                 v
  *                               ASKED --plain_yield, gil_take_plain: atomic kernels--> NONE
  *
- * Only the thread itself ends ALONE and ASKED; the arriving thread, which holds the GIL, changes
- * ALONE to ASKED and waits.  The first thread counts in `unlocked` all the time, so kernels stay
- * atomic until it and all others are out. */
+ * Only the thread itself ends ALONE and ASKED. The arriving thread, which holds the GIL, changes
+ * ALONE to ASKED and waits.  The first thread is counted in `unlocked` during all of these states,
+ * so kernels stay atomic until it and all other threads have left. */
 enum { PLAIN_NONE, PLAIN_ALONE, PLAIN_ASKED, PLAIN_LEAVING };
 
 static int plain_state(FilterObject *self)
@@ -112,9 +111,9 @@ void gil_take_plain(PyThreadState *ts, FilterObject *self)
     unlocked_add(self, -1);
 }
 
-/* With a GIL: returns when no thread is in the plain kernels.  A thread of the parent process never
- * answers in a child, and one that waits for the GIL need not answer.  If that thread's keys are
- * long, this one releases the GIL while it waits. */
+/* With a GIL: returns when no thread uses the plain kernels. Does not wait for a thread of the
+ * parent process, which does not exist in the child, or for a thread that waits for the GIL. If
+ * the keys of the other thread are long, releases the GIL while it waits. */
 void plain_end(FilterObject *self)
 {
     enum { PATIENCE = 20 };
@@ -128,20 +127,21 @@ void plain_end(FilterObject *self)
         if (ts) gil_back(ts);
     }
     if (plain_state(self) == PLAIN_NONE) return;
-    if (self->bf) bf_set_threads(self->bf, true); /* otherwise a child closed it */
+    /* if it is NULL, a forked child has closed the filter */
+    if (self->bf) bf_set_threads(self->bf, true);
     plain_set(self, PLAIN_NONE);
 }
 
 PyThreadState *gil_release_if_big(FilterObject *a, FilterObject *b)
 {
-    enum { BIG = 1 << 20 }; /* bytes of a bitmap that take about 0.1 ms */
+    enum { BIG = 1 << 20 }; /* size in bytes of a bitmap that takes about 0.1 ms */
     bf_info info;
     bf_get_info(a->bf, &info);
     if (a->remote || (b && b->remote)) return gil_release(a, b);
     return info.bitset_bytes < BIG ? NULL : gil_release(a, b);
 }
 
-/* ---- a call as a whole ---- */
+/* ---- calls of the core ---- */
 bool core_begin(core_call *c, FilterObject *a, FilterObject *b, release_gil *release)
 {
     *c = (core_call){ .a = a, .b = b };
@@ -170,9 +170,9 @@ int core_end(core_call *c, int rc)
     return -1;
 }
 
-/* ---- where the core waits in a call that keeps the GIL: for a file's lock, or for a thread that
- * has it ---- */
-/* The call may not be counted in `users` yet: it is counted while it waits, so that close()
+/* ---- waiting in a call that keeps the GIL: for a file's lock, or for a thread that holds it
+ * ---- */
+/* The call may not be counted in `users` yet. It is counted while it waits, so that close()
  * refuses. */
 static void *wait_begin(void *op)
 {
@@ -190,8 +190,8 @@ static void wait_end(void *op, void *began)
     if (!NO_GIL) filter_count_out(op);
 }
 
-/* Closing may need round trips, wait for a lock, and free gigabytes.  No other code has the handle
- * any more. */
+/* Closes a handle that no other code has any more. Releases the GIL if closing may take long: it
+ * may need round trips, wait for a lock, or free gigabytes. */
 static void close_handle(bf_filter *bf)
 {
     enum { BIG = 1 << 20 };
@@ -213,7 +213,7 @@ static void let_go(bf_filter *bf, redis_client *client, PyObject *callback)
 {
     close_handle(bf);
     redis_client_free(client);
-    Py_XDECREF(callback); /* after the filter that calls it */
+    Py_XDECREF(callback); /* after the filter, which calls it */
 }
 
 PyObject *filter_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs))
@@ -223,7 +223,7 @@ PyObject *filter_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py
     return (PyObject *)self;
 }
 
-PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, PyObject *callback, bool warn)
+PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, PyObject *callback)
 {
     FilterObject *self = (FilterObject *)filter_new(type, NULL, NULL);
     if (!self) {
@@ -231,13 +231,12 @@ PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, PyObject *callback, boo
         return NULL;
     }
     bf_set_threads(bf, NO_GIL);
-    self->warn = warn;
     filter_replace(self, bf, NULL, callback);
     return (PyObject *)self;
 }
 
-/* The old objects are released when other calls may enter again: their finalizers may run Python
- * code that uses this filter. */
+/* Releases the old objects when other calls may enter again, because their finalizers may run
+ * Python code that uses this filter. */
 int filter_replace(FilterObject *self, bf_filter *bf, redis_client *client, PyObject *callback)
 {
     bf_info info = { .home = "" };
@@ -274,7 +273,7 @@ PyObject *filter_close(FilterObject *self, PyObject *Py_UNUSED(unused))
     bf_filter *bf = filter_peek(self);
     const int rc = bf ? bf_check_file(bf, &err) : 0;
     if (bf) filter_peeked(self);
-    /* closed before */
+    /* the filter was closed before */
     else
         PyErr_Clear();
     if (filter_replace(self, NULL, NULL, NULL) < 0) return NULL;
@@ -323,7 +322,7 @@ PyObject *filter_expire(FilterObject *self, PyObject *arg)
     double seconds = arg == Py_None ? 0 : PyFloat_AsDouble(arg);
     if (seconds == -1 && PyErr_Occurred()) {
         if (!PyErr_ExceptionMatches(PyExc_OverflowError)) return NULL;
-        PyErr_Clear(); /* an int too large for a double: refused below */
+        PyErr_Clear(); /* an int too large for a double is refused below */
     }
     if (arg != Py_None && !(seconds > 0))
         return PyErr_Format(
@@ -332,8 +331,8 @@ PyObject *filter_expire(FilterObject *self, PyObject *arg)
     return none(core_end(&c, bf_expire(c.bf, seconds, &c.err)));
 }
 
-/* The keys are added to a filter in memory first.  Only the garbage collector knows it, but any
- * code may ask the collector: so it is entered. */
+/* Adds the keys to a filter in memory first. No other code has a reference to that filter, but
+ * any code may find it through the garbage collector; so the filter is entered. */
 static PyObject *rebuild_with(
     FilterObject *self, bf_filter *bf, FilterObject *fresh, PyObject *keys)
 {
@@ -361,8 +360,8 @@ PyObject *filter_rebuild(FilterObject *self, PyObject *keys)
     bf_filter *empty = bf_rebuild_begin(c.bf, &c.err);
     core_back(&c);
     if (empty)
-        fresh = filter_wrap(
-            state_of(Py_TYPE(self))->filter_type, empty, Py_XNewRef(self->callback), true);
+        fresh =
+            filter_wrap(state_of(Py_TYPE(self))->filter_type, empty, Py_XNewRef(self->callback));
     if (fresh) count = rebuild_with(self, c.bf, (FilterObject *)fresh, keys);
     core_end(&c, empty ? 0 : -1);
     Py_XDECREF(fresh);
@@ -374,8 +373,8 @@ PyObject *filter_delete(FilterObject *self, PyObject *Py_UNUSED(unused))
     return command(self, bf_delete);
 }
 
-/* An active call holds a reference, so the collector does not get here; a suspended call may hold
- * none. */
+/* An active call has a reference, so the collector does not call this during the call. A
+ * suspended call may have none. */
 int filter_forget(FilterObject *self)
 {
     if (!self->callback && !self->client) return 0;

@@ -1,7 +1,7 @@
-/* py_keys.c - a Python object as the bytes of a key: str as UTF-8, bytes-like as it is, int as
- * decimal text.  Knows the object layouts of CPython; knows neither filters nor batches.
- * PyUnicode_AsUTF8AndSize is not used: it leaves a second copy of the text on every str that is not
- * ASCII. */
+/* py_keys.c - the bytes of a Python object that is a key: str as UTF-8, bytes-like objects
+ * unchanged, int as decimal text. Knows the object layouts of CPython; knows neither filters nor
+ * batches. Does not use PyUnicode_AsUTF8AndSize, because it stores a second copy of the text in
+ * every str that is not ASCII. */
 #include "py_bloomfilter.h"
 
 /* ---- str ---- */
@@ -26,8 +26,8 @@ static inline char *put_utf8(char *out, Py_UCS4 c)
     return out;
 }
 
-/* Returns the length, or -1 - the index of a lone surrogate.  Inlined with a constant kind: three
- * tight loops. */
+/* Writes text as UTF-8. Returns the length, or -1 - i if character i is a lone surrogate.
+ * Inlined with a constant kind, which gives three fast loops. */
 static inline Py_ssize_t write_utf8(int kind, const void *data, Py_ssize_t n, char *out)
 {
     char *start = out;
@@ -58,7 +58,8 @@ static Py_ssize_t utf8_of(PyObject *s, char *out)
     return len;
 }
 
-/* An upper bound for the UTF-8 form of a str: 2, 3 or 4 bytes per character, by kind. */
+/* Returns an upper bound for the length of a str in UTF-8: 2, 3 or 4 bytes per character,
+ * depending on its kind. */
 static size_t utf8_bound(PyObject *s)
 {
     size_t each = PyUnicode_KIND(s) == PyUnicode_1BYTE_KIND   ? 2
@@ -68,7 +69,7 @@ static size_t utf8_bound(PyObject *s)
     return n <= PY_SSIZE_T_MAX / each ? n * each : PY_SSIZE_T_MAX;
 }
 
-/* Strings of the oldest kind must first be converted, which may need memory. */
+/* Strings of the oldest kind must be converted first, which may need memory. */
 #if PY_VERSION_HEX < 0x030C0000
 static bool str_is_ready(PyObject *s) { return PyUnicode_IS_READY(s); }
 static int str_ready(PyObject *s) { return PyUnicode_READY(s); }
@@ -127,7 +128,7 @@ static int hold_str(PyObject *o, key_holder *h)
     return -1;
 }
 
-/* An int of any size.  PyNumber_ToBase does not call subclasses for their text. */
+/* Reads an int of any size. PyNumber_ToBase does not call methods of subclasses. */
 static int hold_int(PyObject *o, key_holder *h)
 {
     if (int_plain(o, &h->key, h->room, KEY_ROOM) >= 0) return 0;
@@ -161,16 +162,16 @@ static int refuse_type(PyObject *o)
     return -1;
 }
 
-/* Dates and time spans of numpy export their 8 bytes as if they were text; as in a column of Arrow,
- * they are not keys. */
+/* Returns true for dates and time spans of numpy. They export their 8 bytes as if these were
+ * text, but are not keys (also not in an Arrow column). */
 static bool is_time(PyObject *o)
 {
     return strcmp(Py_TYPE(o)->tp_name, "numpy.datetime64") == 0 ||
            strcmp(Py_TYPE(o)->tp_name, "numpy.timedelta64") == 0;
 }
 
-/* A single value (numpy scalars, arrays without a dimension) is a number, not bytes; pointers are
- * not keys. */
+/* Reads bytes from a buffer. Refuses a single value (numpy scalars, arrays without a dimension),
+ * which is a number and not bytes, and pointers. */
 static int hold_buffer(PyObject *o, key_holder *h)
 {
     if (is_time(o)) return refuse_type(o);
@@ -183,15 +184,16 @@ static int hold_buffer(PyObject *o, key_holder *h)
     return odd ? -1 : refuse_type(o);
 }
 
-/* numpy's own boolean has __index__ up to numpy 2.2. */
+/* Returns true for booleans. numpy's boolean has __index__ up to numpy 2.2, so it would look
+ * like an int. */
 bool is_boolean(PyObject *o)
 {
     return PyBool_Check(o) || strcmp(Py_TYPE(o)->tp_name, "numpy.bool") == 0 ||
            strcmp(Py_TYPE(o)->tp_name, "numpy.bool_") == 0;
 }
 
-/* Numbers first, because numpy's integers export buffers too. numpy's arrays have __index__ but
- * refuse: they are bytes. */
+/* Tries numbers first, because numpy's integers export buffers, too. numpy's arrays have
+ * __index__ but refuse it, so they are read as bytes. */
 static int hold_other(PyObject *o, key_holder *h)
 {
     PyObject *number = PyIndex_Check(o) && !is_boolean(o) ? PyNumber_Index(o) : NULL;

@@ -1,20 +1,20 @@
-/* py_lines.c - batches over text lines: keys in one buffer, each ended by a separator.  The core
- * finds them (bf_add_lines); this file releases the GIL and checks signals.
- *
- * Large buffers are read without the GIL, with plain kernels while no other call is inside
- * (py_gil.c); signals are checked in between. */
+/* py_lines.c - batches over text lines: keys in one buffer, each followed by a separator. The
+ * core finds the text lines (bf_add_lines); this file releases the GIL and checks signals. Large
+ * buffers are read without the GIL, with plain kernels while no other call is active (py_gil.c);
+ * signals are checked from time to time. */
 #include "py_bloomfilter.h"
 
 enum {
-    LINES_NS = 10000000, /* how often signals are checked */
-    SMALL = 1 << 15 /* buffers of at most this size keep the GIL: getting it back may take ms */
+    LINES_NS = 10000000, /* interval in ns at which signals are checked */
+    /* buffers of at most this many bytes keep the GIL, because getting it back may take ms */
+    SMALL = 1 << 15
 };
 
 typedef struct {
     FilterObject *self;
     bf_filter *bf;
-    bool add, stays; /* stays: keeps the GIL */
-    int keep;        /* the answer (1 or 0) of lines to copy; -1: none */
+    bool add, stays; /* stays: the call keeps the GIL */
+    int keep;        /* the answer (1 or 0) of the text lines to copy; -1: none */
     bf_lines l;
 } lines;
 
@@ -34,14 +34,14 @@ static int run(lines *l)
     } while (rc > 0 && PyErr_CheckSignals() == 0);
     if (rc < 0) {
         raise_in(l->self, &err);
-        if (err.key != BF_NO_KEY) name_key((Py_ssize_t)err.key);
+        if (err.key != BF_NO_KEY) name_refused(&err, (Py_ssize_t)err.key);
     }
     return rc == 0 ? 0 : -1;
 }
 
 static PyObject *answer(lines *l, const Py_buffer *view)
 {
-    /* all lines with a separator each, also after the last one */
+    /* space for all text lines with a separator after each, also after the last one */
     PyObject *kept = view->len == PY_SSIZE_T_MAX
                          ? PyErr_NoMemory()
                          : PyBytes_FromStringAndSize(NULL, l->keep < 0 ? 0 : view->len + 1);

@@ -1,6 +1,6 @@
-/* py_module.c - the module bloomfilter._bloomfilter: its state, its names, how an interpreter gets
- * its own.  Multi-phase initialisation, no state outside the module: any number of interpreters,
- * with or without a GIL. */
+/* py_module.c - the module bloomfilter._bloomfilter: its state, its names, and how each
+ * interpreter gets its own. Uses multi-phase initialisation and has no state outside the module,
+ * so there may be any number of interpreters, with or without a GIL. */
 #include "py_bloomfilter.h"
 
 static PyObject *make_turn(void)
@@ -14,7 +14,7 @@ static PyObject *make_turn(void)
     return turn;
 }
 
-/* ---- for the command line: what the core knows of storages and of files of secrets ---- */
+/* ---- for the command line: storage texts and files with secrets ---- */
 static PyObject *module_path_of(PyObject *module, PyObject *arg)
 {
     PyObject *text, *found;
@@ -30,7 +30,7 @@ static PyObject *module_path_of(PyObject *module, PyObject *arg)
     return found;
 }
 
-/* Accepts text in any encoding of file names, although the core's messages are UTF-8. */
+/* Accepts text from any encoding of file names, even if it has no valid UTF-8 form. */
 static PyObject *module_hide_passwords(PyObject *module, PyObject *arg)
 {
     PyObject *text = PyUnicode_AsEncodedString(arg, "utf-8", "surrogatepass"), *shown = NULL;
@@ -70,7 +70,7 @@ static PyObject *module_process(PyObject *module, PyObject *unused)
     return PyLong_FromLong(bf_process());
 }
 
-/* For asyncio.py: in a thread with an event loop a single key must not wait for a lock. */
+/* Used by asyncio.py: in a thread with an event loop, a single key must not wait for a lock. */
 static PyObject *module_set_nowait(PyObject *module, PyObject *on)
 {
     (void)module;
@@ -127,6 +127,8 @@ static int module_exec(PyObject *module)
                           PyDoc_STR(DOC_Error), PyExc_ValueError) &&
                       add_exception(module, &state->warning, "bloomfilter.SaturationWarning",
                           PyDoc_STR(DOC_SaturationWarning), PyExc_UserWarning) &&
+                      add_exception(module, &state->full, "bloomfilter.FullError",
+                          PyDoc_STR(DOC_FullError), state->error) &&
                       make_type(module, &state->filter_type, &filter_spec, NULL) &&
                       make_type(module, &state->replies_type, &replies_spec, NULL) &&
                       make_type(module, &state->counting_type, &counting_spec, state->filter_type);
@@ -139,7 +141,7 @@ static int module_exec(PyObject *module)
 /* All members of the module's state. */
 #define STATE(X)                                                                                   \
     X(filter_type)                                                                                 \
-    X(replies_type) X(counting_type) X(warning) X(error) X(names) X(turn)
+    X(replies_type) X(counting_type) X(warning) X(error) X(full) X(names) X(turn)
 #define VISIT(member) Py_VISIT(state->member);
 #define CLEAR(member) Py_CLEAR(state->member);
 static int module_traverse(PyObject *module, visitproc visit, void *arg)

@@ -1,22 +1,23 @@
-/* py_params.c - arguments of the constructor, and of its sister class methods, as a bf_spec.  Knows
- * which Python values a parameter accepts; ranges and messages are the core's. */
+/* py_params.c - turns arguments of the constructor and of the class methods into a bf_spec.
+ * Knows which Python values a parameter accepts; the core knows ranges and messages. */
 #include "py_bloomfilter.h"
 #include <float.h>
 #include <math.h> /* HUGE_VAL */
 
-/* The rows of parameters.h as fields that arguments are read into, ... */
+/* Generates three things from the rows of parameters.h: the fields into which arguments are
+ * read, ... */
 #define FIELD(kind, name, ...) PyObject *name;
-typedef struct { /* borrowed; NULL or None: not given */
+typedef struct { /* borrowed references; NULL or None: not given */
     BF_PARAMETERS(FIELD)
-    int read_only, warn;
+    int read_only, warn; /* warn: what overfull is called in earlier versions */
 } arguments;
 
-/* ... as the names for PyArg_ParseTupleAndKeywords, ... */
+/* ... the names and places for PyArg_ParseTupleAndKeywords, ... */
 #define NAME(kind, name, ...) #name,
 #define PLACE(kind, name, ...) , &a.name
 #define FORM(...) "O"
 
-/* ... and as code that copies them to bf_spec: true if a value is refused. */
+/* ... and the code that copies them to bf_spec. It is true if a value is refused. */
 #define GIVE(kind, name, php, above, below, ...) GIVE_##kind(name, above, below)
 #define GIVE_SIZE(name, above, below)                                                              \
     whole(#name, a->name, &q->spec.name, sizeof q->spec.name) < 0 ||
@@ -25,6 +26,7 @@ typedef struct { /* borrowed; NULL or None: not given */
 #define GIVE_REAL(name, above, below) real(#name, a->name, above, below, &q->spec.name) < 0 ||
 #define GIVE_REAL0(name, above, below) GIVE_REAL(name, -DBL_TRUE_MIN, below)
 #define GIVE_TEXT(name, above, below) text(#name, a->name, &q->spec.name) < 0 ||
+#define GIVE_CHOICE(name, above, below) choice(#name, a->name, &q->spec.name) < 0 ||
 #define GIVE_FLAG(name, above, below) truth(a->name, &q->spec.name) < 0 ||
 #define GIVE_SECRET(name, above, below) secret_bytes(a->name, q) < 0 ||
 #define GIVE_STORAGE(name, above, below) storage_place(state, a->name, q) < 0 ||
@@ -34,12 +36,12 @@ typedef struct { /* borrowed; NULL or None: not given */
 
 typedef struct {
     bf_spec spec;
-    PyObject *path;       /* owned: spec.storage points into it */
-    redis_client *client; /* owned: the client, if the storage is a client object */
+    PyObject *path;       /* owned; spec.storage points into it */
+    redis_client *client; /* owned; the client, if the storage is a client object */
     key_holder secret;
-    PyObject *callback; /* owned: a clock or hash functions, or NULL */
+    PyObject *callback; /* owned; a clock or hash functions, or NULL */
     bf_functions functions;
-    bool has_secret, warn;
+    bool has_secret;
 } params;
 
 static bool given(PyObject *o) { return o && o != Py_None; }
@@ -49,7 +51,7 @@ static int refuse(const char *name, PyObject *value)
 {
     bf_error err;
     PyObject *text = PyObject_Str(value);
-    if (!text) PyErr_Clear(); /* an int with more digits than Python converts to text */
+    if (!text) PyErr_Clear(); /* the int has more digits than Python converts to text */
     const char *utf8 = text ? PyUnicode_AsUTF8(text) : NULL;
     if (!utf8) PyErr_Clear();
     bf_refuse(&err, name, utf8 ? utf8 : "a number too long to print");
@@ -64,8 +66,7 @@ static int type_fault(const char *name, const char *wanted, PyObject *got)
     return -1;
 }
 
-/* Reads an integer of `size` bytes. 0 means "not given" to the core, so a given 0 is refused here.
- */
+/* Reads an integer of `size` bytes. Refuses 0, because 0 means "not given" to the core. */
 static int whole(const char *name, PyObject *value, void *out, size_t size)
 {
     if (!given(value)) return 0;
@@ -74,7 +75,7 @@ static int whole(const char *name, PyObject *value, void *out, size_t size)
     if (!number) return -1;
     const uint64_t v = PyLong_AsUnsignedLongLong(number);
     const bool odd = v == UINT64_MAX && PyErr_Occurred();
-    PyErr_Clear(); /* OverflowError: negative, or past 64 bits */
+    PyErr_Clear(); /* OverflowError: negative, or more than 64 bits */
     int rc = 0;
     if (odd || v == 0 || (size == sizeof(unsigned) && v > UINT32_MAX))
         rc = refuse(name, number);
@@ -86,8 +87,8 @@ static int whole(const char *name, PyObject *value, void *out, size_t size)
     return rc;
 }
 
-/* Reads a number strictly between the bounds, so not NaN, nor one too large for a double. 0, which
- * only retry_after accepts, becomes BF_ALWAYS_TRY. */
+/* Reads a number between the bounds, without the bounds. So it refuses NaN and numbers too large
+ * for a double. 0, which only retry_after accepts, becomes BF_ALWAYS_TRY. */
 static int real(const char *name, PyObject *value, double above, double below, double *out)
 {
     if (!given(value)) return 0;
@@ -119,6 +120,16 @@ static int text(const char *name, PyObject *value, const char **out)
     return -1;
 }
 
+static int choice(const char *name, PyObject *value, unsigned *out)
+{
+    bf_error err;
+    const char *given_text = NULL;
+    if (text(name, value, &given_text) < 0) return -1;
+    if (!given_text || bf_read_overfull(given_text, out, &err) == 0) return 0;
+    raise_error(NULL, &err);
+    return -1;
+}
+
 static int truth(PyObject *value, bool *out)
 {
     const int is = value ? PyObject_IsTrue(value) : 0;
@@ -135,13 +146,13 @@ static int secret_bytes(PyObject *value, params *out)
     out->secret.heap = NULL;
     out->has_secret = true;
     if (bytes_hold(value, &out->secret) < 0) return -1;
-    /* an empty secret is a wrong one, not a missing one */
+    /* an empty secret is invalid; it does not mean that there is none */
     out->spec.secret = out->secret.key.len ? out->secret.key.ptr : "";
     out->spec.secret_len = out->secret.key.len;
     return 0;
 }
 
-/* An object with a path is a path; any other object must be a client. */
+/* Returns true if the value is a path or has one. Any other object must be a client. */
 static bool is_path(PyObject *value)
 {
     return PyUnicode_Check(value) || PyBytes_Check(value) ||
@@ -173,7 +184,7 @@ static int hashes_of(PyObject *value, params *out)
     return (out->callback = callback_functions(value, &out->functions)) ? 0 : -1;
 }
 
-/* ---- all of them ---- */
+/* ---- all arguments ---- */
 static void params_free(params *q)
 {
     Py_XDECREF(q->path);
@@ -188,10 +199,10 @@ static int params_fill(module_state *state, params *q, const arguments *a)
     q->path = NULL;
     q->callback = NULL;
     q->client = NULL;
-    q->warn = a->warn;
     q->has_secret = false;
     q->secret.view.obj = NULL;
     const bool refused = BF_PARAMETERS(GIVE) false;
+    if (!a->warn && !a->overfull) q->spec.overfull = BF_OVERFULL_IGNORE;
     if (!refused) return 0;
     params_free(q);
     return -1;
@@ -204,7 +215,8 @@ static int params_fill(module_state *state, params *q, const arguments *a)
     "|" BF_NUMBERS(FORM) "$" BF_SCHEME(FORM) BF_STORAGE(FORM) BF_KEY(FORM) BF_SECRET(FORM)         \
         BF_MORE(FORM) BF_CLOCK(FORM) "p:"
 
-/* Replaces the exception if the arguments are those of other packages, (capacity, error_rate). */
+/* If the arguments are (capacity, error_rate), those of other packages, replaces the exception
+ * by a hint. */
 static int fail_with_hint(PyObject *args, PyObject *kwargs, const char *type)
 {
     PyObject *raised = PyErr_GetRaisedException();
@@ -240,8 +252,8 @@ static bf_filter *open_spec(const bf_spec *spec, bf_error *err)
     return bf;
 }
 
-/* Puts the opened filter, its client and clock into the object, and frees q. bf NULL: raises err.
- */
+/* Moves the opened filter, its client and its clock into the object, and frees q. If bf is NULL,
+ * raises err. */
 static int install(FilterObject *self, params *q, bf_filter *bf, const bf_error *err)
 {
     if (!bf) {
@@ -254,7 +266,6 @@ static int install(FilterObject *self, params *q, bf_filter *bf, const bf_error 
     q->client = NULL;
     q->callback = NULL;
     params_free(q);
-    self->warn = q->warn;
     return filter_replace(self, bf, client, callback) < 0 ? -1 : filter_warn_weak_hash(self);
 }
 
@@ -295,7 +306,7 @@ PyObject *filter_plan(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     return plan;
 }
 
-/* Returns a new object, of the class of what was found if either class may be returned. */
+/* Returns a new object. If the caller accepts both classes, the class depends on the filter. */
 static PyObject *wrap_or_raise(PyTypeObject *type, params *q, bf_filter *bf, const bf_error *err)
 {
     bf_info info = { .counting = false };
@@ -342,7 +353,7 @@ PyObject *module_open(PyObject *module, PyObject *args, PyObject *kwargs)
     return open_as(((module_state *)PyModule_GetState(module))->filter_type, args, kwargs, true);
 }
 
-/* ---- from bytes or a file: the parameters given are those expected ---- */
+/* ---- reading bytes or a file; the arguments are the expected parameters ---- */
 static PyObject *read_image(
     PyTypeObject *type, PyObject *args, PyObject *kwargs, bool file, bool either)
 {

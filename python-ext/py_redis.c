@@ -14,15 +14,15 @@ typedef struct {
     PyObject_HEAD
     bf_reply_sink *sink;
     size_t commands;
-    PyObject *ranges; /* bytes: the expected replies, or NULL */
+    PyObject *ranges; /* a bytes object with the expected ranges of replies, or NULL */
     char sent;        /* set by Python: bytes may have been sent */
 } RepliesObject;
 
-/* Checked again after any Python code, because another thread may have used the object and the
- * round trip may be over. */
+/* Returns true with an exception if the round trip is over. Called again after any Python code,
+ * because another thread may have used the object. */
 static bool over(const RepliesObject *r)
 {
-    if (!r->sink) PyErr_SetString(PyExc_RuntimeError, "the trip is over");
+    if (!r->sink) PyErr_SetString(PyExc_RuntimeError, "the round trip is over");
     return !r->sink;
 }
 
@@ -39,8 +39,8 @@ static PyObject *replies_feed(RepliesObject *r, PyObject *data)
     return NULL;
 }
 
-/* expect(bytes): an array of bf_redis_range, as struct.pack writes it; first -1: replies to
- * ignore. */
+/* expect(bytes): the bytes are an array of bf_redis_range, as struct.pack writes it. If first is
+ * -1, the replies are ignored. */
 static PyObject *replies_expect(RepliesObject *r, PyObject *ranges)
 {
     if (over(r)) return NULL;
@@ -155,9 +155,9 @@ static int talk(redis_client *c, const bf_redis_part *parts, size_t nparts, bf_r
     int how = r && r->sent ? BF_CLIENT_LOST : BF_CLIENT_UNSENT;
     if (done) {
         how = BF_CLIENT_ANSWERED;
-        bf_reply_expect(sink, NULL, 0); /* the ranges are freed with r */
+        bf_reply_expect(sink, NULL, 0); /* the ranges are freed together with r */
     } else if (!PyErr_ExceptionMatches(PyExc_Exception))
-        how = BF_CLIENT_STOP; /* KeyboardInterrupt, SystemExit */
+        how = BF_CLIENT_STOP; /* for KeyboardInterrupt and SystemExit */
     else if (!r)
         bf_reply_fault(sink, ENOMEM, "", 0);
     Py_XDECREF(list);
@@ -166,9 +166,9 @@ static int talk(redis_client *c, const bf_redis_part *parts, size_t nparts, bf_r
     return how;
 }
 
-/* An exception stays set for raise_error, which makes it the cause of its own.  If one from an
- * earlier round trip is already set, it is dropped if this call reports its own fault, and kept
- * otherwise. */
+/* An exception of this call stays set for raise_error, which makes it the cause of its own. An
+ * exception that an earlier round trip has set is dropped if this call reports its own fault;
+ * otherwise it is kept. */
 static int exchange(
     void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
 {
@@ -184,7 +184,7 @@ static int exchange(
     return how;
 }
 
-/* ---- its life ---- */
+/* ---- creating and freeing a client ---- */
 redis_client *redis_client_new(module_state *state, PyObject *client)
 {
     redis_client *c = PyMem_Calloc(1, sizeof *c);

@@ -1,4 +1,4 @@
-/* py_sets.c - copies, unions, intersections, comparisons.  The core decides which filters are
+/* py_sets.c - copies, unions, intersections, comparisons. The core checks which filters are
  * compatible; this file has what Python expects of operators and methods. */
 #include "py_bloomfilter.h"
 
@@ -6,8 +6,9 @@ typedef int combine(bf_filter *into, bf_filter *from, bf_error *err);
 
 typedef bf_filter *combine_new(bf_filter *a, bf_filter *b, bf_error *err);
 
-/* Returns a new object of the same type in memory: a copy, or what `call` makes of self and other.
- * The object is made before the call ends, because later the clock may be replaced. */
+/* Returns a new object of the same type in memory: a copy, or the result of `call` for self and
+ * other. Creates the object before the call ends, because afterwards another thread may replace
+ * the clock. */
 static PyObject *wrap_new(FilterObject *self, FilterObject *other, combine_new *call)
 {
     core_call c;
@@ -15,13 +16,13 @@ static PyObject *wrap_new(FilterObject *self, FilterObject *other, combine_new *
     bf_filter *twin = call ? call(c.bf, c.other, &c.err) : bf_copy(c.bf, &c.err);
     core_back(&c);
     PyObject *made = NULL;
-    if (twin) made = filter_wrap(Py_TYPE(self), twin, Py_XNewRef(self->callback), self->warn);
+    if (twin) made = filter_wrap(Py_TYPE(self), twin, Py_XNewRef(self->callback));
     core_end(&c, twin ? 0 : -1);
     return made;
 }
 
 /* ---- copies ---- */
-/* memo: the argument of copy.deepcopy(), or None. */
+/* memo: the argument of copy.deepcopy(), or None */
 static PyObject *copy_object(FilterObject *self, PyObject *memo)
 {
     const module_state *state = state_of(Py_TYPE(self));
@@ -61,7 +62,7 @@ static PyObject *refuse_other(PyObject *other)
         PyExc_TypeError, "the other must be a BloomFilter, not %.200s", Py_TYPE(other)->tp_name);
 }
 
-/* A method, an operator and its in-place form. */
+/* Defines a method, an operator and its in-place form. */
 #define OPERATION(name, operator, of_both, into)                                                   \
     PyObject *filter_##name(FilterObject *self, PyObject *other)                                   \
     {                                                                                              \
@@ -83,7 +84,8 @@ OPERATION(union, or, bf_union, bf_unite)
 OPERATION(intersection, and, bf_intersection, bf_intersect)
 
 /* ---- comparisons ---- */
-/* Is a a subset of b? strictly: and different from it? */
+/* Returns 1 if a is a subset of b (strictly: and b is not a subset of a), 0 if not, -1 with an
+ * exception. */
 static int is_within(PyObject *a, PyObject *b, bool strictly)
 {
     int rc = combine_into((FilterObject *)a, (FilterObject *)b, bf_subset);

@@ -1,16 +1,16 @@
-/* py_state.c - properties and contents of a filter: attributes, len(), bool(), repr(), its size in
- * memory.  Every number comes from the core. */
+/* py_state.c - properties and contents of a filter: attributes, len(), bool(), repr(), its size
+ * in memory. Every number comes from the core. */
 #include "py_bloomfilter.h"
 
 #include <stddef.h>
 
-/* ---- what it is ---- */
+/* ---- properties ---- */
 PyObject *path_or_none(const char *text)
 {
     return text ? PyUnicode_DecodeFSDefault(text) : Py_NewRef(Py_None);
 }
 
-/* A property that is a field of bf_info, given by the closure. */
+/* A property that is a field of bf_info. The closure of the property points to this. */
 typedef struct {
     enum { WHOLE64, WHOLE32, REAL, REAL_OR_NONE, WHOLE_OR_NONE, TRUTH, TEXT, PLACE } kind;
     size_t at;
@@ -39,7 +39,8 @@ static PyObject *read_field(FilterObject *self, const info_field *field, const v
 static PyObject *get_info(FilterObject *self, const info_field *field)
 {
     bf_info info;
-    bf_filter *bf = filter_enter(self); /* texts of bf_info live as long as the handle */
+    /* the texts of bf_info are valid while the handle is open */
+    bf_filter *bf = filter_enter(self);
     if (!bf) return NULL;
     bf_get_info(bf, &info);
     PyObject *value = read_field(self, field, (const char *)&info + field->at);
@@ -54,7 +55,7 @@ static PyObject *get_bitset(FilterObject *self, void *Py_UNUSED(unused))
     bf_part_info first;
     PyObject *bits = NULL;
     if (!core_begin(&c, self, NULL, gil_release_if_big)) return NULL;
-    int rc = bf_get_part(c.bf, 0, &first, &c.err); /* this call refreshes the number of parts */
+    int rc = bf_get_part(c.bf, 0, &first, &c.err); /* this call updates the number of parts */
     core_back(&c);
     bf_get_info(c.bf, &info);
     if (rc >= 0 && (bits = new_bytes(info.bitset_bytes))) {
@@ -65,7 +66,7 @@ static PyObject *get_bitset(FilterObject *self, void *Py_UNUSED(unused))
     return bits;
 }
 
-/* ---- its parts ---- */
+/* ---- parts ---- */
 static PyObject *time_or_none(const bf_part_info *p, double seconds)
 {
     return p->until > p->since ? PyFloat_FromDouble(seconds) : Py_NewRef(Py_None);
@@ -93,7 +94,7 @@ static PyObject *part_list(FilterObject *self, bf_filter *bf)
     PyObject *list = PyList_New(0);
     info.part_count = 1;
     for (unsigned i = 0; list && i < info.part_count;
-        i++) { /* the first call refreshed the number of parts */
+        i++) { /* the call for part 0 has updated the number of parts */
         PyThreadState *ts = self->remote ? gil_release(self, NULL) : NULL;
         int rc = bf_get_part(bf, i, &part, &err);
         gil_take(ts, self, NULL);
@@ -114,7 +115,7 @@ PyObject *filter_part_info(FilterObject *self, PyObject *Py_UNUSED(unused))
     return list;
 }
 
-/* ---- what is in it: one pass over the bits ---- */
+/* ---- contents: one pass over the bits ---- */
 static int read_state(FilterObject *self, bf_state *state)
 {
     core_call c;
@@ -146,7 +147,7 @@ int filter_bool(PyObject *self)
     return read_state((FilterObject *)self, &s) < 0 ? -1 : s.ones > 0;
 }
 
-/* ---- more than half full? ---- */
+/* ---- the warning that a filter is overfull ---- */
 static void set_next_check(FilterObject *self, int64_t fresh)
 {
     if (NO_GIL)
@@ -155,12 +156,9 @@ static void set_next_check(FilterObject *self, int64_t fresh)
         self->adds_until_check = fresh;
 }
 
-void filter_plan_check(FilterObject *self, uint64_t fresh)
-{
-    set_next_check(self, self->warn ? (int64_t)fresh : INT64_MAX);
-}
+void filter_plan_check(FilterObject *self, uint64_t fresh) { set_next_check(self, (int64_t)fresh); }
 
-/* The keys are added already, so a failed check is ignored. */
+/* Ignores a failed check, because the keys were already added. */
 int filter_check_fill(FilterObject *self)
 {
     char sentence[BF_SENTENCE_BYTES];
@@ -173,19 +171,21 @@ int filter_check_fill(FilterObject *self)
     const int full = core_end(&c, bf_check_fill(c.bf, &left, sentence, sizeof sentence));
     set_next_check(self, left);
     return full <= 0 ? 0
-                     : PyErr_WarnFormat(
-                           state_of(Py_TYPE(self))->warning, 1, "%s, or pass warn=False", sentence);
+                     : PyErr_WarnFormat(state_of(Py_TYPE(self))->warning, 1,
+                           "%s, or pass overfull=\"ignore\"", sentence);
 }
 
 /* Warns once, when the filter is created or opened. */
 int filter_warn_weak_hash(FilterObject *self)
 {
     char sentence[BF_SENTENCE_BYTES];
-    bf_filter *bf = self->warn ? filter_enter(self) : NULL;
-    if (!bf) return self->warn ? -1 : 0;
+    bf_filter *bf = filter_enter(self);
+    if (!bf) return -1;
     const int weak = bf_hash_warning(bf, sentence, sizeof sentence);
     filter_leave(self);
-    return !weak ? 0 : PyErr_WarnFormat(PyExc_UserWarning, 1, "%s, or pass warn=False", sentence);
+    return !weak ? 0
+                 : PyErr_WarnFormat(
+                       PyExc_UserWarning, 1, "%s, or pass overfull=\"ignore\"", sentence);
 }
 
 static PyObject *get_saturated(FilterObject *self, void *Py_UNUSED(unused))
@@ -197,7 +197,7 @@ static PyObject *get_saturated(FilterObject *self, void *Py_UNUSED(unused))
     return full < 0 ? NULL : PyBool_FromLong(full != 0);
 }
 
-/* ---- everything ---- */
+/* ---- info() ---- */
 PyObject *filter_info(FilterObject *self, PyObject *Py_UNUSED(unused))
 {
     core_call c;
@@ -222,7 +222,7 @@ PyObject *filter_info(FilterObject *self, PyObject *Py_UNUSED(unused))
     return core_end(&c, rc) < 0 ? NULL : all;
 }
 
-/* ---- for people ---- */
+/* ---- repr() ---- */
 PyObject *filter_repr(PyObject *self)
 {
     bf_info info = { .shown = NULL };

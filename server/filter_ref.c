@@ -20,6 +20,7 @@ static const struct {
     { FILTER_MANY, 507, 507 },
     { FILTER_LARGE, 507, 507 },
     { BF_ENOMEM, 507, 507 },
+    { BF_EFULL, 507, 507 },
     { BF_EIO, 503, 503 },
     { BF_ENOENT, 503, 503 },
     { BF_EBUSY, 503, 503 },

@@ -117,6 +117,10 @@ static bool process_keys(worker *w, served *f, verb v, const bf_key *keys, size_
     for (size_t i = 0; v != VERB_COUNT && i < done; i++) each[i] |= '0';
     a->made.len += done;
     a->half = partly && v == VERB_ADD ? n - done : 0;
+    if (rc == BF_EFULL) {
+        count_keys(f, v, err.key, 0);
+        snprintf(a->more, sizeof a->more, "X-Added: %zu\r\n", a->made.len + err.key);
+    }
     if (rc < 0) reply_key_error(w, f, v, a, (int)rc, &err);
     return rc >= 0;
 }

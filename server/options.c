@@ -32,6 +32,7 @@ static const char help[] =
     "  --storage S            FILE: a mapped file, shared with other processes; FOLDER/: also the named filters, as\n"
     "                         NAME.bloom; redis://HOST:PORT/DB?key=K: a bitmap in Redis.  Default: memory, lost at exit\n"
     "  --create               create FOLDER/ if it does not exist\n"
+    "  --overfull WHAT        with more keys than n: warn (a line on standard error), raise (adds are 507), ignore\n"
     "  --exclusive            the daemon is the only writer of its files; other processes may open them to read\n"
     "\n"
     "limits (sizes in bytes, also with K, M, G; times in seconds)\n"
@@ -66,6 +67,7 @@ enum {
     SECRET_FILE,
     STORAGE,
     EXCLUSIVE,
+    OVERFULL,
     ADOPT,
     CREATE,
     MAX_URL,
@@ -90,13 +92,14 @@ static const struct option names[] = { { "host", 1, 0, HOST }, { "port", 1, 0, P
     { "counting", 0, 0, COUNTING }, { "scheme", 1, 0, SCHEME },
     { "secret-file", 1, 0, SECRET_FILE }, { "storage", 1, 0, STORAGE },
     { "exclusive", 0, 0, EXCLUSIVE }, { "adopt", 0, 0, ADOPT }, { "create", 0, 0, CREATE },
-    { "max-url", 1, 0, MAX_URL }, { "max-header", 1, 0, MAX_HEADER },
-    { "max-body", 1, 0, MAX_BODY }, { "max-buffered", 1, 0, MAX_BUFFERED },
-    { "max-filter", 1, 0, MAX_FILTER }, { "max-filters", 1, 0, MAX_FILTERS },
-    { "max-total", 1, 0, MAX_TOTAL }, { "max-connections", 1, 0, MAX_CONNECTIONS },
-    { "deadline", 1, 0, DEADLINE }, { "idle", 1, 0, IDLE }, { "access-log", 1, 0, ACCESS_LOG },
-    { "log-keys", 0, 0, LOG_KEYS }, { "allow-host", 1, 0, ALLOW_HOST }, { "help", 0, 0, 'h' },
-    { "version", 0, 0, VERSION }, { 0 } };
+    { "overfull", 1, 0, OVERFULL }, { "max-url", 1, 0, MAX_URL },
+    { "max-header", 1, 0, MAX_HEADER }, { "max-body", 1, 0, MAX_BODY },
+    { "max-buffered", 1, 0, MAX_BUFFERED }, { "max-filter", 1, 0, MAX_FILTER },
+    { "max-filters", 1, 0, MAX_FILTERS }, { "max-total", 1, 0, MAX_TOTAL },
+    { "max-connections", 1, 0, MAX_CONNECTIONS }, { "deadline", 1, 0, DEADLINE },
+    { "idle", 1, 0, IDLE }, { "access-log", 1, 0, ACCESS_LOG }, { "log-keys", 0, 0, LOG_KEYS },
+    { "allow-host", 1, 0, ALLOW_HOST }, { "help", 0, 0, 'h' }, { "version", 0, 0, VERSION },
+    { 0 } };
 
 static int refuse(const char *name, const char *must, const char *value)
 {
@@ -246,6 +249,10 @@ static int take(options *o, int option)
         o->storage = optarg;
         return *optarg ? 0 : refuse("--storage", "a path or a URL", "nothing");
     case EXCLUSIVE: o->exclusive = true; return 0;
+    case OVERFULL:
+        return bf_read_overfull(optarg, &o->overfull, NULL) == 0
+                   ? 0
+                   : refuse("--overfull", "warn, raise or ignore", optarg);
     case ADOPT: o->adopt = true; return 0;
     case CREATE: o->create = true; return 0;
     case ACCESS_LOG: o->access_log = optarg; return 0;

@@ -11,7 +11,7 @@ typedef struct {
     unsigned port, threads;
     uint64_t m, n, k;
     double p, grow, window;
-    unsigned parts;
+    unsigned parts, overfull;
     bool counting, exclusive, adopt, create;
     const char *scheme, *storage, *access_log;
     char *token;

@@ -22,7 +22,7 @@
 #error "bloomfilter: doubles must be computed as doubles; on 32-bit x86: CFLAGS=-msse2 -mfpmath=sse"
 #endif
 
-enum { BF_WIDTH_MAX = 16 }; /* most digests per key */
+enum { BF_WIDTH_MAX = 16 }; /* maximum number of digests per key */
 
 typedef unsigned long long ull; /* the type that %llu prints */
 

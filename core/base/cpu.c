@@ -10,7 +10,7 @@
  * the second-level cache; Zen 5 cannot. */
 enum { ZEN_3_AND_4 = 0x19 };
 static bool far;
-__attribute__((constructor)) static void look_at_it(void)
+__attribute__((constructor)) static void detect_cpu(void)
 {
     unsigned a, b, c, d;
     __builtin_cpu_init();

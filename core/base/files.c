@@ -119,7 +119,7 @@ int bf_write_at(int fd, uint64_t offset, const void *bytes, uint64_t len)
 
 /* Reserves space by writing zeros. Called if neither the file system nor the C library can
  * reserve. */
-static int fill(int fd, uint64_t at, uint64_t end)
+static int write_zeros(int fd, uint64_t at, uint64_t end)
 {
     static const uint8_t zeros[ZEROS];
     int e = 0;
@@ -166,7 +166,7 @@ int bf_reserve(int fd, uint64_t at, uint64_t bytes)
     const uint64_t from = e == 0 && (uint64_t)st.st_size > at ? (uint64_t)st.st_size : at;
     if (e == 0 && from < end && too_full(fd, end - from, true)) e = ENOSPC;
     if (e == 0) e = in_steps(posix_fallocate, fd, at, end);
-    return e == EOPNOTSUPP || e == ENOSYS ? fill(fd, at, end) : e;
+    return e == EOPNOTSUPP || e == ENOSYS ? write_zeros(fd, at, end) : e;
 }
 
 /* ---- holes ---- */
@@ -209,17 +209,12 @@ static int read_in_holes(int fd, uint64_t at, uint64_t bytes)
     return e == EFAULT ? ENOSPC : 0; /* EINVAL means an older kernel */
 }
 
-static bool in_memory(int fd)
-{
-    enum { TMPFS = 0x01021994 };
-    struct statfs fs;
-    return fstatfs(fd, &fs) == 0 && fs.f_type == TMPFS && fs.f_blocks > 0;
-}
-
 /* On disk, reading a hole needs no space. */
 int bf_read_holes(int fd, uint64_t at, uint64_t bytes, uint64_t lacks)
 {
-    if (lacks == 0 || !in_memory(fd)) return 0;
+    enum { TMPFS = 0x01021994 };
+    struct statfs fs;
+    if (lacks == 0 || fstatfs(fd, &fs) < 0 || fs.f_type != TMPFS || fs.f_blocks == 0) return 0;
     if (lacks > bytes) lacks = bytes;
     return too_full(fd, lacks, true) ? ENOSPC : read_in_holes(fd, at, bytes);
 }

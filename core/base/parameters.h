@@ -10,6 +10,7 @@
  *   REAL0   double, 0 <= v < below; 0 is stored as BF_ALWAYS_TRY, because 0 in bf_spec means "not
  *           given"
  *   COUNT   unsigned; PHP also accepts a float without a fraction
+ *   CHOICE  unsigned; a text in the other languages, one of those in the range
  *   TEXT, FLAG, SECRET, STORAGE, CLOCK, HASHES (bf_spec.functions)
  *
  * A new parameter needs a field of bf_spec, a row here, the code that uses it, and a line in
@@ -52,7 +53,9 @@
     X(FLAG, adopt, adopt, 0, 0, NULL,                                                              \
         "Redis: another system's bitmap becomes a filter of ours too")                             \
     X(FLAG, exclusive, exclusive, 0, 0, NULL,                                                      \
-        "file: its only writer while it is open, as fast as in memory")
+        "file: its only writer while it is open, as fast as in memory")                            \
+    X(CHOICE, overfull, overfull, 0, 0, "warn, raise or ignore",                                   \
+        "with more keys than n: a warning (the default), errors instead of adds, or neither")
 #define BF_CLOCK(X)                                                                                \
     X(CLOCK, clock, clock, 0, 0, NULL, "window: called for the time in seconds")                  \
     X(HASHES, hashes, hashes, 0, 0, "1 to 16 functions",                                           \

@@ -102,7 +102,8 @@ char *bf_temp_file(const char *path, unsigned mode, int *fd, bf_error *err)
     return NULL;
 }
 
-/* After the file of fd got its final name, the temporary name may belong to another process. */
+/* Removes the temporary name, unless it now belongs to another process. That is possible after
+ * the file of fd got its final name. */
 void bf_drop_temp(int fd, const char *temp)
 {
     struct stat is, now;
@@ -114,13 +115,6 @@ void bf_drop_temp(int fd, const char *temp)
 bool bf_no_hardlinks(int e)
 {
     return e == EPERM || e == EOPNOTSUPP || e == ENOSYS || e == EMLINK || e == EXDEV || e == EINVAL;
-}
-
-/* Not every file system and kernel supports this call; bf_no_hardlinks knows their errnos. */
-static int rename_to_nothing(const char *temp, const char *path)
-{
-    enum { NOREPLACE = 1 };
-    return syscall(SYS_renameat2, AT_FDCWD, temp, AT_FDCWD, path, NOREPLACE) == 0 ? 0 : errno;
 }
 
 /* Used if there are neither hard links nor RENAME_NOREPLACE. Checks and renames under the
@@ -146,7 +140,9 @@ int bf_name_file(int fd, const char *temp, const char *path)
     const int flags = temp ? 0 : AT_SYMLINK_FOLLOW;
     int e = linkat(AT_FDCWD, temp ? temp : nameless, AT_FDCWD, path, flags) == 0 ? 0 : errno;
     if (e == 0 || !temp || !bf_no_hardlinks(e)) return e;
-    e = rename_to_nothing(temp, path);
+    enum { NOREPLACE = 1 };
+    /* not every file system and kernel supports this call; bf_no_hardlinks knows their errnos */
+    e = syscall(SYS_renameat2, AT_FDCWD, temp, AT_FDCWD, path, NOREPLACE) == 0 ? 0 : errno;
     return bf_no_hardlinks(e) ? rename_locked(temp, path) : e;
 }
 

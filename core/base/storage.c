@@ -14,7 +14,7 @@ static const struct {
     { "https", BY_HTTP }, { "file", "a file is file:PATH, or the path alone" } };
 
 /* Ignores case, so that REDIS: is recognized as redis:. */
-static bool is_word(const char *text, size_t len, const char *word)
+static bool is_same_word(const char *text, size_t len, const char *word)
 {
     size_t i = 0;
     while (i < len && word[i] && (text[i] | 32) == word[i]) i++;
@@ -44,6 +44,6 @@ int bf_path_of(const char *storage, const char **path, bf_error *err)
         return **path ? 0 : bf_fail(err, BF_EINVAL, "storage file: names no path: write file:PATH");
     }
     for (size_t i = 0; len && i < sizeof known / sizeof *known; i++)
-        if (is_word(text, len, known[i].word)) return mistake(text, len, known[i].meant, err);
+        if (is_same_word(text, len, known[i].word)) return mistake(text, len, known[i].meant, err);
     return url ? mistake(text, len, "a storage is a path, redis://, rediss:// or unix://", err) : 0;
 }

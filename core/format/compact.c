@@ -66,7 +66,7 @@ bool bf_is_compact(const uint8_t *bytes, uint64_t len)
 
 /* Computes how many bytes of bits follow the header. Returns an error if they are too many,
  * because the checksum was not checked yet. */
-static int bits_of(const uint8_t *raw, uint64_t *bytes, const char *where, bf_error *err)
+static int bits_after(const uint8_t *raw, uint64_t *bytes, const char *where, bf_error *err)
 {
     const uint64_t m = bf_get(raw + AT_M, 8), cell = bf_get(raw + AT_CELL, 4);
     const bool none = (bf_get(raw + AT_FLAGS, 4) & (BF_FLAG_GROW | BF_FLAG_WINDOW)) != 0;
@@ -115,7 +115,7 @@ int bf_compact_unpack(const uint8_t *raw, uint64_t len, uint8_t *page, uint64_t 
         return bf_fail(err, BF_EFORMAT,
             "%.80s is damaged: a header of format version %d has %d to %d bytes, not %llu", where,
             VERSION_COMPACT, FIELDS, BF_COMPACT_HEADER, (ull)head);
-    int rc = bits_of(raw, bits, where, err);
+    int rc = bits_after(raw, bits, where, err);
     if (rc < 0) return rc;
     if (len - head < *bits)
         return bf_fail(err, BF_EFORMAT, "%.80s is truncated: %llu bytes, m=%llu needs %llu", where,

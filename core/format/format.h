@@ -66,7 +66,8 @@ int bf_compact_unpack(const uint8_t *raw, uint64_t len, uint8_t *page, uint64_t 
 void bf_compact_pack(uint8_t *to, const uint8_t *page, const bf_params *d, uint64_t bits_bytes);
 
 /* The state of a part or filter: 8 bytes of its header page, which change in place. 16 of the
- * bits check the other 48. What the number means: sizing_parts.c, and below for fixed filters. */
+ * bits check the other 48. bf_params.live in size.h explains the number of a part; for fixed
+ * filters see below. */
 uint64_t *bf_header_live(uint8_t *page);
 /* These functions are atomic. A state whose check fails is read as 0. */
 int64_t bf_live(const uint64_t *word);

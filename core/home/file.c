@@ -177,8 +177,8 @@ int bf_file_room(const bf_store *s, uint64_t at, uint64_t bytes, bf_error *err)
     return e ? bf_fail_sys(err, e, "allocate the holes of", f->path) : 0;
 }
 
-/* Opens the file and identifies it. A reader opens it again if it was replaced meanwhile, or copied
- * by overlayfs: the identity must be that of the file that will be mapped. */
+/* Opens the file and identifies it. A reader opens it again if it was replaced in between, or
+ * copied by overlayfs: the identity must be that of the file that will be mapped. */
 static int open_identified(file *f, int flags, uint64_t *len, bf_error *err)
 {
     enum { TRIES = 8 };
@@ -294,7 +294,7 @@ static int mappable(const file *f, int fd, bf_error *err)
 /* Completes a new file and gives it its name, unless another file already has the name. fd is
  * the new file; temp is its temporary name, or NULL. attach() maps the file afterwards, so that
  * /proc/PID/maps shows the final name. */
-static int make(file *f, int fd, const char *temp, const bf_params *d, bf_error *err)
+static int complete_file(file *f, int fd, const char *temp, const bf_params *d, bf_error *err)
 {
     int rc = fill_new(f, fd, d, err);
     if (rc == 0) rc = mappable(f, fd, err);
@@ -318,7 +318,7 @@ static int create(bf_store *s, const bf_params *d, const bf_spec *spec, bf_error
     int fd = bf_open_tmpfile(f->path);
     if (fd >= 0) {
         bf_error why;
-        int rc = make(f, fd, NULL, d, &why);
+        int rc = complete_file(f, fd, NULL, d, &why);
         if (rc == 0) return 0;
         const bool other = why.sys_errno == ENOENT || bf_no_hardlinks(why.sys_errno);
         if (!other) {
@@ -328,7 +328,7 @@ static int create(bf_store *s, const bf_params *d, const bf_spec *spec, bf_error
     }
     char *temp = bf_temp_file(f->path, 0666, &fd, err);
     if (!temp) return BF_EIO;
-    int rc = make(f, fd, temp, d, err);
+    int rc = complete_file(f, fd, temp, d, err);
     free(temp);
     return rc;
 }

@@ -33,7 +33,7 @@ static const bf_store_ops store_part = { .name = "file",
     .read = bf_map_read_file,
     .close = close_ };
 
-static int take_in(bf_filter *f, const bf_params *d, uint64_t at, bool verify, bf_error *err)
+static int open_part_at(bf_filter *f, const bf_params *d, uint64_t at, bool verify, bf_error *err)
 {
     bf_file *file = f->bitmap.store.impl;
     bf_part *p = calloc(1, sizeof *p);
@@ -61,7 +61,7 @@ static int take_in(bf_filter *f, const bf_params *d, uint64_t at, bool verify, b
 }
 
 /* ---- opening stored parts ---- */
-static int follow_one(bf_filter *f, bf_error *err)
+static int open_next_part(bf_filter *f, bf_error *err)
 {
     const bf_file *file = f->bitmap.store.impl;
     _Alignas(8) uint8_t page[BF_HEADER];
@@ -80,7 +80,7 @@ static int follow_one(bf_filter *f, bf_error *err)
         return rc;
     if ((rc = bf_file_room(&f->bitmap.store, at, bf_image_bytes(bf_bits(&d.g)), err)) < 0)
         return rc;
-    return take_in(f, &d, at, true, err);
+    return open_part_at(f, &d, at, true, err);
 }
 
 static bool has_new_parts(const bf_filter *f)
@@ -114,7 +114,7 @@ static int follow(bf_filter *f, bf_error *err)
     if (want < 1 || want > BF_PARTS_MAX)
         return bf_fail(
             err, BF_EFORMAT, "%.80s is damaged: its number of parts is out of range", file->path);
-    while (rc == 0 && f->count < want) rc = follow_one(f, err);
+    while (rc == 0 && f->count < want) rc = open_next_part(f, err);
     if (rc == 0 && opening && f->variant->forgets)
         rc = bf_window_check(f, !f->bitmap.store.read_only, file->path, err);
     return rc == 0 && opening ? check_end(f, err) : rc;
@@ -146,7 +146,7 @@ static int append(bf_filter *f, const bf_params *part, bf_error *err)
     }
     if ((e = write_page(fd, at, part)) || (e = bf_sync_file(&f->wait, fd)))
         return bf_fail_sys(err, e, "write", file->path);
-    int rc = take_in(f, part, at, false, err);
+    int rc = open_part_at(f, part, at, false, err);
     if (rc == 0) bf_live_set(bf_header_live(file->first.page), f->count);
     return rc;
 }

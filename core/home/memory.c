@@ -9,22 +9,19 @@
 
 enum { LINE = 64, HUGE = 2 << 20 };
 
-/* Returns false if the machine has less memory and swap than this. With overcommit the kernel
- * would grant the memory and kill the process later. */
-static bool machine_holds(uint64_t bytes)
-{
-    struct sysinfo i;
-    if (sysinfo(&i) == 0 && bytes > ((uint64_t)i.totalram + i.totalswap) * i.mem_unit) return false;
-    return bytes < SIZE_MAX - HUGE;
-}
-
 extern const bf_store_ops bf_store_memory;
 
 static int create(bf_store *s, const bf_params *d, const bf_spec *spec, bf_error *err)
 {
     (void)spec;
     uint64_t bytes = (s->nwords * 8 + LINE - 1) / LINE * LINE, align = bytes >= HUGE ? HUGE : LINE;
-    if (!machine_holds(bytes) || !(s->impl = calloc(1, (size_t)(bytes + align))))
+    struct sysinfo i;
+    /* with overcommit, the kernel would grant more than memory and swap and kill the process later
+     */
+    const bool too_large =
+        bytes >= SIZE_MAX - HUGE ||
+        (sysinfo(&i) == 0 && bytes > ((uint64_t)i.totalram + i.totalswap) * i.mem_unit);
+    if (too_large || !(s->impl = calloc(1, (size_t)(bytes + align))))
         return bf_fail(err, BF_ENOMEM, "memory cannot hold %llu bytes for m=%llu %s", (ull)bytes,
             (ull)d->g.m, bf_cell_ops_of(&d->g)->names);
     s->words = (uint64_t *)(((uintptr_t)s->impl + (uintptr_t)align - 1) & ~((uintptr_t)align - 1));
@@ -58,7 +55,7 @@ bf_filter *bf_new_like(const bf_params *d, const bf_spec *spec, bf_error *err)
 }
 
 /* ---- parts: each has a bitmap of its own ---- */
-static int append_part(bf_filter *f, const bf_params *part, bf_error *err)
+static int append_to_memory(bf_filter *f, const bf_params *part, bf_error *err)
 {
     bf_part *p = calloc(1, sizeof *p);
     if (!p) return bf_fail(err, BF_ENOMEM, "out of memory");
@@ -83,12 +80,12 @@ static int create_chain(bf_filter *f, const bf_params *d, const bf_spec *spec, b
     for (unsigned i = 0; rc >= 0 && i < n; i++, before += part.g.m) {
         if ((rc = bf_chain_part(d, i, before, &part, err)) == 0)
             rc = bf_fail(err, BF_EINVAL, "its parts have more bits than the largest m");
-        if (rc > 0) rc = append_part(f, &part, err);
+        if (rc > 0) rc = append_to_memory(f, &part, err);
     }
     return rc < 0 ? rc : 1;
 }
 
-const bf_chain_ops bf_chain_memory = { .create = create_chain, .append = append_part };
+const bf_chain_ops bf_chain_memory = { .create = create_chain, .append = append_to_memory };
 
 const bf_store_ops bf_store_memory = { .name = "memory",
     .create = create,

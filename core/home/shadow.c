@@ -68,7 +68,7 @@ static int maker_lives(const bf_filter *f)
 static uint64_t bits_of(const bf_filter *f) { return bf_bits(&f->bitmap.g); }
 static size_t bytes_of(const bf_filter *f) { return (size_t)f->bitmap.store.nwords * 8; }
 
-static int cut(bf_filter *f, bf_error *err)
+static int cut_shadow(bf_filter *f, bf_error *err)
 {
     const bf_file *file = file_of(f);
     const int fd = bf_file_fd(file, NULL, err);
@@ -78,13 +78,13 @@ static int cut(bf_filter *f, bf_error *err)
     return e ? bf_fail_sys(err, e, "truncate", file->path) : 0;
 }
 
-static int make(bf_filter *f, bf_error *err)
+static int create_shadow(bf_filter *f, bf_error *err)
 {
     bf_file *file = file_of(f);
     bf_process_lock_drop(file, &file->maker);
     int e = bf_process_lock_take(file, &file->maker, maker_byte(f, F_RDLCK), O_RDONLY, err), rc;
     if (e > 0 && e != ENOSYS) return bf_fail_sys(err, e, "lock", file->path);
-    if (e < 0 || (e = cut(f, err)) < 0) return e;
+    if (e < 0 || (e = cut_shadow(f, err)) < 0) return e;
     if ((rc = bf_file_fd(file, NULL, err)) < 0) return rc;
     e = bf_reserve(rc, bf_shadow_from(bits_of(f)), bytes_of(f));
     return e ? bf_fail_sys(err, e, "allocate space to rebuild", file->path) : 0;
@@ -95,7 +95,7 @@ static int words_file(bf_filter *f, bool create, uint64_t **shadow, bf_error *er
     bf_file *file = file_of(f);
     const uint64_t at = bf_shadow_from(bits_of(f));
     struct stat st;
-    int rc = create ? make(f, err) : 0;
+    int rc = create ? create_shadow(f, err) : 0;
     if (rc < 0) return rc;
     const int fd = bf_file_fd(file, &st, err);
     if (fd < 0) return fd;
@@ -128,7 +128,7 @@ static void unmap(bf_file *file)
 static int drop_file(bf_filter *f, bf_error *err)
 {
     bf_file *file = file_of(f);
-    const int rc = cut(f, err);
+    const int rc = cut_shadow(f, err);
     unmap(file);
     bf_process_lock_drop(file, &file->maker);
     return rc;

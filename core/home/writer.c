@@ -167,7 +167,7 @@ static bool has_no_such_locks(const bf_file *f, int e)
 }
 
 /* If the holder is gone by now, the message names no process. */
-static int refuse(const bf_file *f, bf_error *err)
+static int fail_other_writer(const bf_file *f, bf_error *err)
 {
     struct flock l = writers_byte(F_WRLCK);
     l.l_len = 1;
@@ -186,7 +186,7 @@ int bf_file_write_shared(const bf_file *f, bf_error *err)
     if (fd < 0 || f->alone.map) return fd < 0 ? fd : 0;
     struct flock l = writers_byte(F_RDLCK);
     const int e = fcntl(fd, F_OFD_SETLK, &l) < 0 ? errno : 0;
-    if (e == EAGAIN || e == EACCES) return refuse(f, err);
+    if (e == EAGAIN || e == EACCES) return fail_other_writer(f, err);
     return e && !has_no_such_locks(f, e) ? bf_fail_sys(err, e, "lock", f->path) : 0;
 }
 
@@ -194,7 +194,7 @@ int bf_file_write_alone(bf_file *f, bf_error *err)
 {
     const int e = bf_process_lock_take(f, &f->alone, writers_byte(F_WRLCK), O_RDWR, err);
     if (e <= 0) return e;
-    if (e == EAGAIN) return refuse(f, err);
+    if (e == EAGAIN) return fail_other_writer(f, err);
     if (has_no_such_locks(f, e))
         return bf_fail(err, BF_ENOTSUP,
             "%.60s cannot have an exclusive writer: its file system has no locks of open file "

@@ -16,4 +16,9 @@ typedef struct {
  * with many parts. Both return the number of keys that were new (add) or present (test). */
 int64_t bf_ring_fixed(const bf_batch *b);
 int64_t bf_ring_chain(const bf_batch *b);
+
+/* warning.c: for BF_OVERFULL_RAISE.  How many keys may be added before the next call, at least 1,
+ * or BF_EFULL, or why the filter could not be checked.  The caller subtracts its new keys from
+ * f->adds_until_check. */
+int64_t bf_room(bf_filter *f, bf_error *err);
 #endif

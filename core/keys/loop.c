@@ -98,7 +98,7 @@ static int apply(const bf_batch *b, uint64_t *pos, size_t n, uint8_t *present)
 static inline __attribute__((always_inline)) int64_t answer(
     const bf_batch *b, const locked_pass *p, size_t from, size_t n, const uint8_t *present)
 {
-    const bool again = p && p->before, counts = b->op == BF_OP_COUNT;
+    const bool again = p && p->before, require_counting = b->op == BF_OP_COUNT;
     const uint8_t flip = b->op == BF_OP_ADD; /* an add answers "new", not "present" */
     uint8_t *each = b->each ? b->each + from : NULL;
     int64_t hits = 0;
@@ -107,7 +107,7 @@ static inline __attribute__((always_inline)) int64_t answer(
         const uint8_t hit = (present[i] != 0) ^ flip;
         if (again && each && each[i]) continue;
         hits += hit;
-        if (each) each[i] = counts ? present[i] : hit;
+        if (each) each[i] = require_counting ? present[i] : hit;
     }
     return hits;
 }
@@ -252,7 +252,8 @@ static __attribute__((noinline)) int64_t run_some(bf_batch *b, bool changes)
 
 /* Splits changes in memory and in files into chunks, because between two chunks a rebuild may
  * begin, or the file may lose its name. */
-static int64_t run(bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
+static int64_t run_batch(
+    bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
     const bool changes = op == BF_OP_ADD || op == BF_OP_REMOVE;
     const size_t most = !changes || !f->bitmap.store.ops->shadow ? SIZE_MAX
@@ -299,13 +300,41 @@ static __attribute__((noinline)) int run_one(
     return bf_check_named_sometimes(f, d, rc, err);
 }
 
+static void count_new(bf_filter *f, int64_t added)
+{
+    __atomic_sub_fetch(&f->adds_until_check, added, __ATOMIC_RELAXED);
+}
+
+/* Adds as many keys as there is room for, checks, goes on. */
+static int64_t run_while_room(
+    bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
+{
+    int64_t total = 0, rc = 1;
+    bf_error own;
+    if (!err) err = &own;
+    for (size_t done = 0; done < n; total += rc) {
+        if ((rc = bf_room(f, err)) < 0) {
+            err->key = done;
+            return rc;
+        }
+        const size_t c = (uint64_t)rc < n - done ? (size_t)rc : n - done;
+        rc = run_batch(f, BF_OP_ADD, keys + done, c, each ? each + done : NULL, err);
+        if (rc < 0 && err->key != BF_NO_KEY) err->key += done;
+        if (rc < 0) return rc;
+        count_new(f, rc);
+        done += c;
+    }
+    return total;
+}
+
 int64_t bf_add_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
-    return run(f, BF_OP_ADD, keys, n, each, err);
+    if (f->overfull == BF_OVERFULL_RAISE && n > 0) return run_while_room(f, keys, n, each, err);
+    return run_batch(f, BF_OP_ADD, keys, n, each, err);
 }
 int64_t bf_test_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
-    return run(f, BF_OP_TEST, keys, n, each, err);
+    return run_batch(f, BF_OP_TEST, keys, n, each, err);
 }
 
 /* Adds a single key with the hash and the kernel that a batch uses, without the ring. */
@@ -333,14 +362,28 @@ static __attribute__((noinline)) int add_checked(
     return rc < 0 ? rc : bf_check_named_sometimes(f, d[0], rc, err);
 }
 
+static __attribute__((noinline)) int add_slowly(
+    bf_filter *f, const void *key, size_t len, bf_error *err)
+{
+    const bool raises = f->overfull == BF_OVERFULL_RAISE;
+    const int64_t room = raises ? bf_room(f, err) : 1;
+    if (room < 0) return (int)room;
+    int rc;
+    if (f->bitmap.kernels)
+        rc = add_checked(f, key, len, err);
+    else
+        rc = !f->runs_host_code && has_parts_here(f) ? bf_chain_add_one(f, key, len, err)
+                                                     : run_one(f, BF_OP_ADD, key, len, err);
+    if (raises && rc == BF_ADDED) count_new(f, 1);
+    return rc;
+}
+
 int bf_add(bf_filter *f, const void *key, size_t len, bf_error *err)
 {
     uint64_t d[BF_WIDTH_MAX];
-    if (!f->bitmap.kernels)
-        return !f->runs_host_code && has_parts_here(f) ? bf_chain_add_one(f, key, len, err)
-                                                       : run_one(f, BF_OP_ADD, key, len, err);
-    return bf_int_load_acquire(&f->state) == BF_WRITABLE ? add_one(f, key, len, d, err)
-                                                         : add_checked(f, key, len, err);
+    return f->bitmap.kernels && bf_int_load_acquire(&f->state) == BF_WRITABLE
+               ? add_one(f, key, len, d, err)
+               : add_slowly(f, key, len, err);
 }
 
 int bf_test(bf_filter *f, const void *key, size_t len, bf_error *err)
@@ -355,7 +398,7 @@ int bf_test(bf_filter *f, const void *key, size_t len, bf_error *err)
 }
 
 /* ---- counters ---- */
-static int counts(const bf_filter *f, const char *what, bf_error *err)
+static int require_counting(const bf_filter *f, const char *what, bf_error *err)
 {
     if (f->bitmap.g.counting) return 0;
     return bf_fail(err, BF_ENOTSUP, "%.80s has bits, not counters: only counting filters can %s",
@@ -364,14 +407,14 @@ static int counts(const bf_filter *f, const char *what, bf_error *err)
 
 int64_t bf_remove_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
-    int rc = counts(f, "remove keys", err);
-    return rc < 0 ? rc : run(f, BF_OP_REMOVE, keys, n, each, err);
+    int rc = require_counting(f, "remove keys", err);
+    return rc < 0 ? rc : run_batch(f, BF_OP_REMOVE, keys, n, each, err);
 }
 
 int64_t bf_count_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
-    int rc = counts(f, "count keys", err);
-    return rc < 0 ? rc : run(f, BF_OP_COUNT, keys, n, each, err);
+    int rc = require_counting(f, "count keys", err);
+    return rc < 0 ? rc : run_batch(f, BF_OP_COUNT, keys, n, each, err);
 }
 
 /* Counts or removes a single key in memory or in a file. A remove must have no concurrent

@@ -4,21 +4,16 @@
 #include "keys/keys.h"
 #include "parts/parts.h"
 
-/* Spreads 8 answers to 8 bytes: bit i becomes byte i in memory, 0 or 1. */
-static inline uint64_t bytes_of(uint64_t bits)
-{
-    const uint64_t ones = UINT64_C(0x0101010101010101);
-    const uint64_t each = (bits & 0xFF) * ones & UINT64_C(0x8040201008040201);
-    return (each + UINT64_C(0x7F7F7F7F7F7F7F7F)) >> 7 & ones;
-}
-
 /* Returns how many of the n answers are 1. Stores the answers in each, unless it is NULL. */
 static inline int64_t answer(uint8_t *each, uint64_t bits, size_t n)
 {
+    const uint64_t ones = UINT64_C(0x0101010101010101);
     int64_t hits = 0;
     for (size_t i = 0; i < n; i += 8, bits >>= 8) {
-        uint64_t bytes = bytes_of(bits);
-        hits += (int64_t)(bytes * UINT64_C(0x0101010101010101) >> 56);
+        /* spreads 8 answers to 8 bytes: bit i becomes byte i in memory, 0 or 1 */
+        const uint64_t each_bit = (bits & 0xFF) * ones & UINT64_C(0x8040201008040201);
+        uint64_t bytes = (each_bit + UINT64_C(0x7F7F7F7F7F7F7F7F)) >> 7 & ones;
+        hits += (int64_t)(bytes * ones >> 56);
         if (each && n - i >= 8)
             store_le64(each + i, bytes);
         else if (each)
@@ -33,7 +28,7 @@ typedef struct {
     unsigned step, lag;
     void (*fetch)(const bf_filter *f, const uint64_t *d, size_t n);
     int (*ask)(bf_filter *f, int op, const bf_digests *k, uint64_t *present, bf_error *err);
-} way;
+} ring_ops;
 
 /* Prefetches the text of a key. The processor itself prefetches the second line of a text, but
  * only for a few texts at the same time. */
@@ -76,7 +71,8 @@ RING uint64_t *hash_some(ring *r, size_t at, size_t n, size_t left, size_t step)
     return d;
 }
 
-RING int ask_some(ring *r, const way w, size_t at, size_t n, const uint64_t *ahead, size_t nahead)
+RING int ask_some(
+    ring *r, const ring_ops w, size_t at, size_t n, const uint64_t *ahead, size_t nahead)
 {
     uint64_t hits = ~UINT64_C(0);
     const bf_digests k = { digests_of(r, at), n, ahead, nahead };
@@ -88,7 +84,7 @@ RING int ask_some(ring *r, const way w, size_t at, size_t n, const uint64_t *ahe
     return rc;
 }
 
-RING int64_t run_ring(const bf_batch *b, const way w)
+RING int64_t run_ring(const bf_batch *b, const ring_ops w)
 {
     ring r;
     const size_t n = b->n;
@@ -134,12 +130,12 @@ RING int ask_one(bf_filter *f, int op, const bf_digests *k, uint64_t *present, b
 int64_t bf_ring_fixed(const bf_batch *b)
 {
     const bf_kernels *k = b->f->bitmap.kernels;
-    const way w = { k->step, k->lag, fetch_one, ask_one };
+    const ring_ops w = { k->step, k->lag, fetch_one, ask_one };
     return run_ring(b, w);
 }
 
 int64_t bf_ring_chain(const bf_batch *b)
 {
-    const way w = { BF_CHUNK, BF_CHUNK, bf_chain_fetch, bf_chain_ask };
+    const ring_ops w = { BF_CHUNK, BF_CHUNK, bf_chain_fetch, bf_chain_ask };
     return run_ring(b, w);
 }

@@ -16,7 +16,7 @@ typedef struct {
     const char *from; /* beginning of the next text line */
 } found;
 
-static inline bool take(found *f, const char *stop, const char *next)
+static inline bool take_line(found *f, const char *stop, const char *next)
 {
     f->keys[f->n++] = (bf_key){ f->from, (size_t)(stop - f->from) };
     f->from = next;
@@ -44,7 +44,7 @@ static const char *find_in_blocks(found *f, const bf_lines *l)
     for (; end - at >= 64; at += 64)
         for (uint64_t bits = separators(at, sep); bits; bits &= bits - 1) {
             const char *stop = at + __builtin_ctzll(bits);
-            if (take(f, stop, stop + 1)) return f->from;
+            if (take_line(f, stop, stop + 1)) return f->from;
         }
     return at;
 }
@@ -66,7 +66,7 @@ static void find(found *f, const bf_lines *l)
         f->n < f->cap && f->from < l->end && f->from - l->at < CALL_BYTES; at = f->from) {
         const char *stop = at < l->end ? memchr(at, l->sep, (size_t)(l->end - at)) : NULL;
         if (!stop && !l->last) return;
-        take(f, stop ? stop : l->end, stop ? stop + 1 : l->end);
+        take_line(f, stop ? stop : l->end, stop ? stop + 1 : l->end);
     }
 }
 
@@ -90,7 +90,7 @@ static void copy_kept(bf_lines *l, const found *f, const uint8_t *each)
 
 typedef int64_t many(bf_filter *, const bf_key *, size_t, uint8_t *, bf_error *);
 
-static int run(bf_filter *f, bf_lines *l, many *call, bf_error *err)
+static int run_lines(bf_filter *f, bf_lines *l, many *call, bf_error *err)
 {
     bf_key keys[BF_BATCH_SIZE_MAX];
     uint8_t answers[BF_BATCH_SIZE_MAX], *each = l->each ? l->each : l->kept ? answers : NULL;
@@ -112,5 +112,11 @@ static int run(bf_filter *f, bf_lines *l, many *call, bf_error *err)
     return 1;
 }
 
-int bf_add_lines(bf_filter *f, bf_lines *l, bf_error *err) { return run(f, l, bf_add_many, err); }
-int bf_test_lines(bf_filter *f, bf_lines *l, bf_error *err) { return run(f, l, bf_test_many, err); }
+int bf_add_lines(bf_filter *f, bf_lines *l, bf_error *err)
+{
+    return run_lines(f, l, bf_add_many, err);
+}
+int bf_test_lines(bf_filter *f, bf_lines *l, bf_error *err)
+{
+    return run_lines(f, l, bf_test_many, err);
+}

@@ -1,9 +1,11 @@
 /* warning.c - decisions that all hosts share: how many keys a batch has, when to check whether
- * the filter is overfull, and the texts of warnings. Knows homes by the operations of their
- * stores, and weak hashes by bf_hash.weak. */
+ * the filter is overfull, and what follows: the text of a warning, or the refusal of keys. Knows
+ * homes by the operations of their stores, and weak hashes by bf_hash.weak. */
 #include "base/base.h"
+#include "keys/keys.h"
 #include "parts/parts.h"
 #include "sets/sets.h"
+#include <string.h>
 #include <time.h>
 
 /* NEAR is the number of keys whose host objects stay in the first-level caches until the keys
@@ -35,19 +37,22 @@ static bool is_due(bf_filter *f)
     return true;
 }
 
+static int where(const bf_filter *f)
+{
+    return f->part[0]->bitmap.store.words ? NEAR_BY : f->bitmap.store.ops->sample ? REMOTE : NEVER;
+}
+
 int bf_check_fill(bf_filter *f, int64_t *left, char *sentence, size_t cap)
 {
     bf_info info;
     uint64_t wait = INT64_MAX;
     bool full = false;
-    const int where = f->part[0]->bitmap.store.words ? NEAR_BY
-                      : f->bitmap.store.ops->sample  ? REMOTE
-                                                     : NEVER;
+    const int home = f->overfull > BF_OVERFULL_WARN ? NEVER : where(f);
     *left = INT64_MAX;
-    if (where == REMOTE) {
-        full = is_due(f) && bf_sample_overfull(f, NULL) == 1;
+    if (home == REMOTE) {
+        full = is_due(f) && bf_sample_saturated(f, &wait, NULL) == BF_OVERFULL;
         if (!full) *left = 0;
-    } else if (where == NEAR_BY) {
+    } else if (home == NEAR_BY) {
         const int now = bf_saturated(f, &wait, NULL);
         full = now == BF_OVERFULL;
         if (now >= 0 && !full && wait < INT64_MAX) *left = (int64_t)wait;
@@ -62,10 +67,47 @@ int bf_check_fill(bf_filter *f, int64_t *left, char *sentence, size_t cap)
     return 1;
 }
 
+/* Checks a filter in a file or in Redis after n / 64 new keys of this process, in Redis also after
+ * a minute, because other processes add keys too. */
+int64_t bf_room(bf_filter *f, bf_error *err)
+{
+    enum { OFTEN = 64 };
+    const bool remote = where(f) == REMOTE, shared = remote || f->bitmap.store.ops->has_name;
+    int64_t left = __atomic_load_n(&f->adds_until_check, __ATOMIC_RELAXED);
+    if (left > 0 && !(remote && is_due(f))) return left;
+    uint64_t wait = 0;
+    const int full = bf_saturated_for_next(f, remote, &wait, err);
+    if (full < 0) return full;
+    if (full == BF_OVERFULL) {
+        bf_check_soon(f);
+        return bf_fail(err, BF_EFULL,
+            "%.40s holds more than the n=%llu keys that it is sized for: clear it, rebuild it or "
+            "create a larger one",
+            bf_where(f), (ull)f->desc.g.n);
+    }
+    const uint64_t most = shared ? f->desc.g.n / OFTEN + 1 : INT64_MAX;
+    left = (int64_t)(wait < 1 ? 1 : wait < most ? wait : most);
+    __atomic_store_n(&f->adds_until_check, left, __ATOMIC_RELAXED);
+    return left;
+}
+
+int bf_read_overfull(const char *text, unsigned *overfull, bf_error *err)
+{
+    static const char *const names[] = { "", "warn", "raise", "ignore" };
+    for (unsigned i = BF_OVERFULL_WARN; i <= BF_OVERFULL_IGNORE; i++)
+        if (strcmp(text, names[i]) == 0) {
+            *overfull = i;
+            return 0;
+        }
+    return bf_refuse(err, "overfull", text);
+}
+
 int bf_hash_warning(const bf_filter *f, char *sentence, size_t cap)
 {
     char names[64] = "";
-    if (!f->hash->weak || f->hash->weak(f->secret, names, sizeof names) == 0) return 0;
+    if (f->overfull == BF_OVERFULL_IGNORE || !f->hash->weak ||
+        f->hash->weak(f->secret, names, sizeof names) == 0)
+        return 0;
     bf_print(sentence, cap,
         "scheme %s: many URLs or numbers have the same value of %s, so the rate of false positives "
         "is far above p; use it only for a bitmap that another system fills",

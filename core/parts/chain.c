@@ -182,7 +182,8 @@ bf_spec bf_copy_spec(bf_filter *f)
 {
     bf_spec spec = { .threads = f->atomic && !(f->bitmap.store.ops->flags & BF_STORE_ATOMIC),
         .clock = f->clock,
-        .clock_ctx = f->clock_ctx };
+        .clock_ctx = f->clock_ctx,
+        .overfull = f->overfull };
     if (f->desc.secret_check && !f->functions.count) {
         spec.secret = f->secret;
         spec.secret_len = BF_SECRET_BYTES;

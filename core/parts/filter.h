@@ -57,8 +57,8 @@ typedef struct bf_call {
 
 /* The write state of a handle, in the order in which it changes. FRESH: nothing was written yet.
  * WRITABLE: writes are allowed, and the home cannot lose its name. NAMED: writes are allowed
- * while the file has its name, which is checked from time to time. REPLACED: the file was
- * replaced or deleted. */
+ * while the file has its name, which is checked from time to time; or the handle counts its new
+ * keys (BF_OVERFULL_RAISE). REPLACED: the file was replaced or deleted. */
 enum { BF_FRESH, BF_WRITABLE, BF_NAMED, BF_REPLACED };
 
 struct bf_filter {
@@ -83,7 +83,10 @@ struct bf_filter {
     bool never_written; /* created empty in memory; still empty while state is BF_FRESH */
     /* the caller asked for read-only; store.read_only may also come from the file's permissions */
     bool read_only;
-    bool created; /* bf_open created the filter */
+    bool created;     /* bf_open created the filter */
+    uint8_t overfull; /* BF_OVERFULL_... as in the spec, or 0 */
+    /* keys/warning.c, for BF_OVERFULL_RAISE: new keys until the next check; atomic */
+    _Alignas(8) int64_t adds_until_check;
     /* keys/warning.c: time in ms of the last fill check in Redis; 0: never */
     int64_t fill_checked_at;
     /* calls of this filter run code of the host: a clock, a hash function or a client */
@@ -165,6 +168,11 @@ void bf_secret_wipe(bf_filter *f);
 
 /* handle.c */
 int bf_alike(const bf_filter *a, const bf_filter *b, bf_error *err); /* calls bf_check_same */
+/* Makes the next add check whether the filter is overfull. */
+static inline void bf_check_soon(bf_filter *f)
+{
+    __atomic_store_n(&f->adds_until_check, 0, __ATOMIC_RELAXED);
+}
 const char *bf_where(const bf_filter *f); /* the name of its storage in messages */
 int bf_writable(bf_filter *f, bf_error *err);
 /* Called after a write. Returns 0 if the name still leads to the file that was written.

@@ -63,7 +63,7 @@ static int recheck(bf_filter *f, const bf_span *s, size_t n, unsigned count, bf_
 /* For parts in addressable memory. Tests the span's keys in the first `count` parts, then adds
  * those that are absent to the newest of these parts, up to the size of that part. If that part
  * is full, only tests it. */
-static int put(bf_filter *f, unsigned count, bf_span *s, bf_error *err)
+static int add_to_newest(bf_filter *f, unsigned count, bf_span *s, bf_error *err)
 {
     bf_part *newest = f->part[count - 1];
     const uint64_t most = room(f, newest);
@@ -96,7 +96,8 @@ static int add(bf_filter *f, bf_span *s, bf_error *err)
         const uint64_t n = newest->bitmap.g.n,
                        most = bf_flag_get(&f->at_limit) ? n + BF_N_MAX / 4 : n;
         if (tries == TRIES) return never_ends(f, err);
-        int rc = ops->put ? ops->put(f, f->part, count, most, s, err) : put(f, count, s, err);
+        int rc =
+            ops->put ? ops->put(f, f->part, count, most, s, err) : add_to_newest(f, count, s, err);
         if (rc < 0 || s->n == 0 || (rc = bf_chain_follow(f, err)) < 0) return rc;
         if (s->op == BF_OP_ADD && room(f, newest) == 0 && (rc = bf_chain_next(f, count, err)) < 0)
             return rc;
@@ -204,7 +205,7 @@ static int count_one(bf_filter *f, const uint64_t *d, bf_error *err)
     return rc < 0 ? rc : new ? BF_ADDED : BF_PRESENT;
 }
 
-static int asked(
+static int parts_to_test(
     bf_filter *f, bf_part_view *room, const bf_part_view **views, unsigned *n, bf_error *err)
 {
     (void)room;
@@ -219,12 +220,12 @@ const bf_variant_ops bf_variant_grow = { .stored = &bf_format_grow,
     .grows = true,
     .test = test,
     .add = add,
-    .parts_to_test = asked,
+    .parts_to_test = parts_to_test,
     .add_one = add_one };
 const bf_variant_ops bf_variant_grow_counting = { .stored = &bf_format_grow,
     .many = true,
     .grows = true,
     .test = test,
-    .parts_to_test = asked,
+    .parts_to_test = parts_to_test,
     .add_one = count_one,
     .count = count };

@@ -53,6 +53,7 @@ int bf_filter_init_from(bf_filter *f, const bf_params *d, const bf_spec *spec, b
         given.functions = &f->functions;
     }
     f->runs_host_code |= f->functions.call != NULL;
+    f->overfull = (uint8_t)spec->overfull;
     f->variant = bf_variants[d->kind][d->g.counting];
     f->desc = *d;
     f->desc.argument.functions = given.functions;
@@ -125,7 +126,8 @@ int bf_writable(bf_filter *f, bf_error *err)
     if (s->ops->before_write) rc = bf_refuse_wait(err, bf_where(f), "is to be marked as written");
     if (rc == 0 && s->ops->before_write) rc = s->ops->before_write(s, err);
     if (rc < 0) return rc;
-    bf_int_cas(&f->state, &was, s->ops->has_name ? BF_NAMED : BF_WRITABLE);
+    bf_int_cas(&f->state, &was,
+        s->ops->has_name || f->overfull == BF_OVERFULL_RAISE ? BF_NAMED : BF_WRITABLE);
     return 0;
 }
 

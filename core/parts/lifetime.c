@@ -71,7 +71,7 @@ int bf_busy(bf_filter *f, bf_error *err)
 }
 
 /* ---- calls that run host code ---- */
-static int refuse(const bf_call *list, const bf_filter *f, bf_error *err)
+static int refuse_reentry(const bf_call *list, const bf_filter *f, bf_error *err)
 {
 #ifdef BF_MODEL
     list = NULL; /* all threads of a model are coroutines of one thread */
@@ -108,8 +108,8 @@ static void pop(bf_call *c)
 int bf_calls_enter(bf_calls *c, bf_filter *a, bf_filter *b, bf_error *err)
 {
     bf_call **list = &calls; /* thread-local: its address is computed once */
-    int rc = refuse(*list, a, err);
-    if (rc < 0 || (b && (rc = refuse(*list, b, err)) < 0)) return rc;
+    int rc = refuse_reentry(*list, a, err);
+    if (rc < 0 || (b && (rc = refuse_reentry(*list, b, err)) < 0)) return rc;
     if ((c->a = push(list, a)) && (!b || (c->b = push(list, b)))) return 0;
     bf_calls_leave(c);
     return bf_fail(err, BF_ENOMEM, "out of memory");

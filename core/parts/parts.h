@@ -213,7 +213,8 @@ bool bf_span_find(bf_part *const *parts, unsigned n, bf_span *span);
  * present[] minus 1. */
 void bf_span_drop_decided(bf_span *span, uint8_t value);
 
-/* At most BF_CHUNK digests to test or add, and the digests whose lines are prefetched meanwhile. */
+/* At most BF_CHUNK digests to test or add, and the digests whose lines are prefetched during that.
+ */
 typedef struct {
     const uint64_t *d;
     size_t n;

@@ -160,7 +160,7 @@ bool bf_window_is_living(const bf_filter *f, const bf_part *p, int64_t now)
 }
 
 /* The caller holds the lock. Does nothing if the part belongs to this epoch or a later one. */
-static void clear_part(bf_filter *f, bf_part *p, int64_t epoch)
+static void empty_part(bf_filter *f, bf_part *p, int64_t epoch)
 {
     bf_store *s = &p->bitmap.store;
     bf_live_raise(f->epoch, epoch);
@@ -176,7 +176,7 @@ int bf_window_reuse_part(bf_filter *f, int64_t epoch, bf_part **p, bf_error *err
     int rc = 0;
     if (bf_live((*p)->live) < epoch) {
         if ((rc = bf_lock(f, err)) < 0) return rc;
-        clear_part(f, *p, epoch);
+        empty_part(f, *p, epoch);
         bf_unlock(f);
     }
     if (bf_live((*p)->live) == epoch) return 0;
@@ -195,7 +195,7 @@ int bf_window_with_part(
     if (ops->open_current)
         rc = ops->open_current(f, &e, true, err);
     else
-        clear_part(f, p, e);
+        empty_part(f, p, e);
     if (rc == 0) rc = bf_live(p->live) == e ? work(ctx, p, err) : check_part_epoch(f, p, err);
     bf_unlock(f);
     return rc;
@@ -217,7 +217,7 @@ static unsigned living(const bf_filter *f, int64_t from, int64_t to, bf_part **p
 /* For parts in addressable memory. Tests the living parts of these epochs; keys that are found
  * leave the span. The test is repeated if a part was reused during it: then a key that was found
  * may have been added by another thread after this call. */
-static void ask_older(bf_filter *f, bf_span *s, int64_t from, int64_t to)
+static void test_older(bf_filter *f, bf_span *s, int64_t from, int64_t to)
 {
     bf_part *p[BF_PARTS_MAX], *now[BF_PARTS_MAX];
     unsigned n = living(f, from, to, p), same;
@@ -236,7 +236,7 @@ static void ask_older(bf_filter *f, bf_span *s, int64_t from, int64_t to)
 /* Tests parts that other processes created during the call: later ones, if their clock is ahead,
  * or past ones, after a union. Leaves out the part of epoch `own`, to which the keys were just
  * added. */
-static int ask_again(
+static int test_new_parts(
     bf_filter *f, bf_span *s, int64_t now, int64_t own, uint8_t value, bf_error *err)
 {
     const bf_chain_ops *ops = f->bitmap.store.ops->chain;
@@ -269,7 +269,7 @@ static int run_remote(bf_filter *f, bf_span *s, bool add, bf_error *err)
         const unsigned n = add + living(f, bf_oldest_epoch(f, now), now - add, p + add);
         if (n) hits = ops->ask(f, p, n, add, s, err);
         if (hits > 0) bf_span_drop_decided(s, !add);
-        rc = hits < 0 ? (int)hits : ask_again(f, s, now, add ? now : BF_NEVER, !add, err);
+        rc = hits < 0 ? (int)hits : test_new_parts(f, s, now, add ? now : BF_NEVER, !add, err);
     }
     bf_unlock(f);
     return rc;
@@ -278,7 +278,7 @@ static int run_remote(bf_filter *f, bf_span *s, bool add, bf_error *err)
 static int test(bf_filter *f, bf_span *s, bf_error *err) { return run_remote(f, s, false, err); }
 
 /* Visits the ring once: the parts from the oldest living epoch to the present epoch. */
-static int asked(
+static int parts_to_test(
     bf_filter *f, bf_part_view *room, const bf_part_view **views, unsigned *n, bf_error *err)
 {
     const unsigned ring = f->desc.parts + 1;
@@ -300,7 +300,7 @@ static int asked(
 /* Adds all keys to the part of the present epoch; keys that were already in the part leave the
  * span. If the part may have been emptied during the add, the keys are added again; first[i] is set
  * if key i of the run was new in an earlier try. */
-static int set(bf_filter *f, bf_span *s, int64_t *now, uint8_t *first, bf_error *err)
+static int add_to_present(bf_filter *f, bf_span *s, int64_t *now, uint8_t *first, bf_error *err)
 {
     for (int tries = 0; tries < TRIES; tries++) {
         bf_part *p;
@@ -324,8 +324,8 @@ static int add_here(bf_filter *f, bf_span *s, bf_error *err)
     int64_t now = 0;
     uint8_t first[BF_CHUNK] = { 0 }, *const answer = s->answer;
     const size_t n = s->n; /* all keys of the run */
-    int rc = set(f, s, &now, first, err);
-    if (rc == 0) ask_older(f, s, bf_oldest_epoch(f, now), now - 1);
+    int rc = add_to_present(f, s, &now, first, err);
+    if (rc == 0) test_older(f, s, bf_oldest_epoch(f, now), now - 1);
     for (size_t i = 0; i < n; i++) answer[i] |= first[i];
     return rc;
 }
@@ -380,4 +380,4 @@ const bf_variant_ops bf_variant_window = { .stored = &bf_format_window,
     .forgets = true,
     .test = test,
     .add = add,
-    .parts_to_test = asked };
+    .parts_to_test = parts_to_test };

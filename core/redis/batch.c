@@ -181,7 +181,7 @@ static int round_trip(bf_redis *r, bf_redis_request *g, size_t n, bf_redis_outco
         bf_conn_command(r->conn, "HGET %s born", r->meta);
     }
     if (wait) bf_redis_append_wait(r);
-    int rc = bf_conn_send(r->conn, a->err);
+    int rc = bf_conn_exchange(r->conn, a->err);
     for (size_t i = 0; rc == 0 && i < n; i++) {
         if (!g[i].pending) continue;
         bf_redis_select(g[i].of);
@@ -248,7 +248,8 @@ static int check_marks(
 int bf_redis_fail_unknown_outcome(bf_redis *r, const char *done, bf_error *err)
 {
     char what[48];
-    const char *label = r->shard ? r->conn->label : r->label; /* the label of the shard */
+    /* with shards, the connection has the label of the shard that was used last */
+    const char *label = r->shard ? r->conn->label : r->label;
     if (!err || err->code != BF_EIO) return err ? err->code : BF_EIO;
     snprintf(what, sizeof what, "tell what was %s: no reply from", done);
     if (err->sys_errno) return bf_fail_sys(err, err->sys_errno, what, label);
@@ -285,17 +286,6 @@ int bf_redis_send_requests(bf_redis *r, bf_redis_request *g, size_t n, bf_error 
 }
 
 /* ---- a batch of a filter: for one key, or sorted by shards ---- */
-/* Returns true if the cache already has the answer for a key. Adds with wait_replicas are always
- * sent, because the cache does not show that the replicas have the bits. A key that is to be
- * removed always leaves the cache. */
-static bool is_known(const bf_redis_request *all, bf_redis *one, const uint64_t *pos, double at)
-{
-    const bool known = bf_redis_cache_knows(one, pos, all->k, at);
-    if (all->op == BF_OP_REMOVE) bf_redis_cache_unlearn(one, pos, all->k);
-    return known && (all->op == BF_OP_TEST ||
-                        (all->op == BF_OP_ADD && !one->desc.g.counting && !one->wait_replicas));
-}
-
 /* Makes one request per shard from the keys that the cache does not know. Keys keep their order
  * within a shard, because the order determines which of them are new. */
 static int apply_sorted(const bf_redis_request *all, bf_error *err)
@@ -304,6 +294,7 @@ static int apply_sorted(const bf_redis_request *all, bf_error *err)
     const size_t s = r->shards, nkeys = all->nkeys, positions = nkeys * all->k;
     const unsigned k = all->k;
     const uint64_t cells = bf_redis_cells(r);
+    const bool counting = r->desc.g.counting, waits = r->wait_replicas;
     const double now = r->caches ? bf_redis_cache_now() : 0;
     char *room = bf_redis_room(&r->room, positions * sizeof *all->pos +
                                              s * (sizeof(bf_redis_request) + sizeof(size_t)) +
@@ -319,7 +310,12 @@ static int apply_sorted(const bf_redis_request *all, bf_error *err)
         const uint64_t *pos = all->pos + i * k, shard = s > 1 ? *pos / cells : 0;
         bf_redis *one = r->shard ? r->shard + shard : r;
         for (unsigned j = 0; r->caches && shard && j < k; j++) sorted[j] = pos[j] - shard * cells;
-        all->present[i] = r->caches && is_known(all, one, shard ? sorted : pos, now);
+        /* Uses the cache's answer for tests and for adds of bits. With wait_replicas every add is
+         * sent, because the cache does not show that the replicas have the bits. */
+        const bool answers = all->op == BF_OP_TEST || (all->op == BF_OP_ADD && !counting && !waits);
+        const uint64_t *here = shard ? sorted : pos;
+        all->present[i] = r->caches && bf_redis_cache_knows(one, here, k, now) && answers;
+        if (r->caches && all->op == BF_OP_REMOVE) bf_redis_cache_unlearn(one, here, k);
         next[shard] += !all->present[i];
     }
     for (size_t i = 0; i < s; i++) { /* only for shards that have keys */

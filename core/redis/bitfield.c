@@ -19,8 +19,8 @@
  * short command, and a network of 1 Gbit/s sends a byte in 8 ns. */
 enum { LINE = 512, RANGE_BYTES = 72, GET_BYTES = 35, TIMES = 2, KEYS_LEAST = 16 };
 
-static bool counts(const bf_redis_request *g) { return g->of->desc.g.counting; }
-static unsigned cell_bits(const bf_redis_request *g) { return counts(g) ? BF_CELL_BITS : 1; }
+static bool is_counting(const bf_redis_request *g) { return g->of->desc.g.counting; }
+static unsigned cell_bits(const bf_redis_request *g) { return is_counting(g) ? BF_CELL_BITS : 1; }
 
 /* ---- how a key is read: by BITFIELD_RO, or by one or more ranges ---- */
 enum { BY_BITFIELD, BY_LINE, BY_TWO_LINES, BY_BYTES };
@@ -36,7 +36,7 @@ typedef struct {
     size_t len;
 } cell_range;
 
-static cell_range range_of(const bf_redis_request *g, uint8_t how, const uint64_t *pos, unsigned i)
+static cell_range cells_at(const bf_redis_request *g, uint8_t how, const uint64_t *pos, unsigned i)
 {
     const unsigned cells = how == BY_BYTES ? 8 / cell_bits(g) : LINE;
     unsigned j = how == BY_BYTES ? i : 0;
@@ -50,14 +50,14 @@ static uint8_t choose_way(const bf_redis_request *g, const uint64_t *pos)
 {
     unsigned in_first = 0, in_second = 0;
     if (g->of->conn->socket || g->nkeys > 1) {
-        const uint64_t first = range_of(g, BY_TWO_LINES, pos, 0).first / LINE,
-                       second = range_of(g, BY_TWO_LINES, pos, 1).first / LINE;
+        const uint64_t first = cells_at(g, BY_TWO_LINES, pos, 0).first / LINE,
+                       second = cells_at(g, BY_TWO_LINES, pos, 1).first / LINE;
         for (unsigned i = 0; i < g->k; i++) {
             in_first += pos[i] / LINE == first;
             in_second += pos[i] / LINE == second;
         }
         if (in_first == g->k) return BY_LINE;
-        if (!counts(g) && in_first + in_second == g->k) return BY_TWO_LINES;
+        if (!is_counting(g) && in_first + in_second == g->k) return BY_TWO_LINES;
     }
     return g->of->conn->no_bitfield_ro ? BY_BYTES : BY_BITFIELD;
 }
@@ -111,11 +111,11 @@ static void append_bitfield(const bf_redis_request *g, const uint64_t *pos, bool
     bf_conn_expect(l, (size_t)g->k + 1, 0);
     char *at = bf_conn_room(l, (size_t)g->k * 64);
     if (!at) return;
-    const char *head = heads[counts(g)];
+    const char *head = heads[is_counting(g)];
     const size_t len = strlen(head);
     for (unsigned i = 0; i < g->k; i++) {
         memcpy(at, head, len);
-        at = append_number(at + len, counts(g), pos[i]);
+        at = append_number(at + len, is_counting(g), pos[i]);
     }
     l->out_len = (size_t)(at - (char *)l->out.at);
     l->args += (size_t)g->k * 3;
@@ -134,7 +134,7 @@ void bf_redis_append_tests(bf_redis_request *g, const char *about)
         const uint8_t how = g->present[key];
         if (how == BY_BITFIELD) append_bitfield(g, pos, g->mark_inside && key + 1 == g->nkeys);
         for (unsigned i = 0; i < ranges_of(g, how); i++) {
-            const cell_range range = range_of(g, how, pos, i);
+            const cell_range range = cells_at(g, how, pos, i);
             bf_redis_append_range(r, range.first * bits / 8, range.cells * bits / 8);
         }
     }
@@ -202,7 +202,7 @@ static int take_key(bf_redis_request *g, size_t key, bf_redis_outcome *a)
     unsigned least = BF_CELL_MAX;
     int rc = how == BY_BITFIELD ? take_bitfield(g, key, &least, a) : 0;
     for (unsigned i = 0; rc == 0 && i < ranges_of(g, how); i++) {
-        cell_range range = range_of(g, how, pos, i);
+        cell_range range = cells_at(g, how, pos, i);
         take_range(g, &range, &rc, a);
         find_least(g, pos, &range, &least);
     }

@@ -165,24 +165,24 @@ typedef struct {
     uint64_t read; /* number of bytes that the commands cover */
 } walk;
 
-/* Reads the reply to a command that asked for `asked` bytes. Returns false if the reply has
+/* Reads the reply to a command about `requested` bytes. Returns false if the reply has
  * another form. */
-static bool take_reply(const bf_redis_reply *reply, walk *w, uint64_t asked)
+static bool take_reply(const bf_redis_reply *reply, walk *w, uint64_t requested)
 {
     size_t len;
     long long v;
     if (!w->to) {
-        if (!bf_reply_integer(reply, 0, &v) || v < 0 || (uint64_t)v > 8 * asked) return false;
+        if (!bf_reply_integer(reply, 0, &v) || v < 0 || (uint64_t)v > 8 * requested) return false;
         w->ones += (uint64_t)v;
         if (w->slices) *w->slices++ = (uint64_t)v;
         return true;
     }
     const char *bytes = bf_reply_only_text(reply, &len);
-    if (!bytes || len > asked) return false;
+    if (!bytes || len > requested) return false;
     if (len) memcpy(w->to, bytes, len); /* too short if the key was lost; the mark shows this */
-    memset(w->to + len, 0, (size_t)asked - len);
-    w->to += asked;
-    w->missing += asked - len;
+    memset(w->to + len, 0, (size_t)requested - len);
+    w->to += requested;
+    w->missing += requested - len;
     return true;
 }
 

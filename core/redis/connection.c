@@ -218,7 +218,7 @@ static int fail_client(bf_conn *l, int how, bf_error *err)
     return bf_fail(err, BF_EIO, "%s: %s", l->label, *s->fault ? s->fault : "the client failed");
 }
 
-static int exchange(bf_conn *l, bf_error *err)
+static int exchange_once(bf_conn *l, bf_error *err)
 {
     bf_redis_part *parts = l->parts.at;
     const char *at = l->out.at;
@@ -237,14 +237,14 @@ static int exchange(bf_conn *l, bf_error *err)
     return !l->got.too_much && bf_sink_complete(&l->sink) ? 0 : fail_reply(l, err);
 }
 
-int bf_conn_send(bf_conn *l, bf_error *err)
+int bf_conn_exchange(bf_conn *l, bf_error *err)
 {
     close_command(l);
     if (l->no_memory) return fail_memory(l, err);
-    int rc = exchange(l, err);
+    int rc = exchange_once(l, err);
     /* the fault broke a connection that had worked */
     const bool cut_off = rc == BF_EIO && !l->healthy && !l->timed_out && (l->sent || !l->fresh);
-    if (cut_off && !l->changes) rc = exchange(l, err);
+    if (cut_off && !l->changes) rc = exchange_once(l, err);
     l->reply = (bf_redis_reply){ 0 };
     if (l->out.cap > OUT_KEPT) {
         free(l->out.at);
@@ -265,7 +265,7 @@ int bf_conn_refusal(const bf_conn *l, bf_error *err)
 
 int bf_conn_finish(bf_conn *l, bf_error *err)
 {
-    int rc = bf_conn_send(l, err);
+    int rc = bf_conn_exchange(l, err);
     for (size_t i = 0; rc == 0 && i < l->got.n; i++) {
         bf_conn_next(l);
         rc = bf_conn_refusal(l, err);

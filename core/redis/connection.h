@@ -163,9 +163,10 @@ void bf_socket_send_ahead(bf_socket *s, const char *bytes, size_t len);
  * been changing the memory */
 void bf_socket_abandon(bf_socket *s);
 
-/* socket.c, for tls.c. bf_socket_in and bf_socket_out receive and send before the deadline: they
- * return a number of bytes, 0 if the connection is closed, or -1 and errno. bf_socket_broken and
- * bf_socket_no_memory store the fault, close the connection and return false. */
+/* socket.c, for tls.c. bf_socket_in receives before the deadline: returns a number of bytes, 0 if
+ * the connection is closed, or -1 and errno. bf_socket_out sends all bytes before the deadline:
+ * returns 0, or -1 and errno. bf_socket_broken and bf_socket_no_memory store the fault, close the
+ * connection and return false. */
 ssize_t bf_socket_in(bf_socket *s, void *bytes, size_t cap);
 int bf_socket_out(bf_socket *s, const char *bytes, size_t len);
 bool bf_socket_broken(bf_socket *s, int e);
@@ -231,14 +232,14 @@ void bf_conn_unlock(bf_conn *l);
 void bf_conn_label(const bf_conn *l, const char *key, char label[BF_LABEL]);
 /* Closes a connection whose next bytes may be the reply to an earlier command. */
 void bf_conn_drop(bf_conn *l);
-/* A round trip: call bf_conn_begin, write the commands, call bf_conn_send, then call
- * bf_conn_next once for each command. If bf_conn_send fails, no reply can be read. An error
+/* A round trip: call bf_conn_begin, write the commands, call bf_conn_exchange, then call
+ * bf_conn_next once for each command. If bf_conn_exchange fails, no reply can be read. An error
  * reply is a reply. Commands that only read are sent once more if a connection breaks that has
  * worked; never after a time-out. */
 enum { BF_READS, BF_WRITES };
 void bf_conn_begin(bf_conn *l, int changes);
 /* Sets the key that the next commands are about, which determines their node in a cluster.
- * Default: the selected key. The string must exist until bf_conn_send. */
+ * Default: the selected key. The string must exist until bf_conn_exchange. */
 void bf_conn_route(bf_conn *l, const char *key);
 /* the next bf_conn_route starts a new request even if its key is the same */
 void bf_conn_new_request(bf_conn *l);
@@ -260,7 +261,7 @@ void bf_conn_expect(bf_conn *l, size_t leaves, size_t bytes);
 /* Appends EVAL of a script that calls redis.call under the name `call`. The caller then appends
  * the keys and the arguments. */
 void bf_conn_eval(bf_conn *l, const char *script, unsigned keys);
-int bf_conn_send(bf_conn *l, bf_error *err);
+int bf_conn_exchange(bf_conn *l, bf_error *err);
 void bf_conn_next(bf_conn *l); /* sets l->reply to the next reply */
 /* returns 0, or the error code if l->reply is an error reply */
 int bf_conn_refusal(const bf_conn *l, bf_error *err);

@@ -111,7 +111,7 @@ int bf_redis_mark(bf_redis *r, uint32_t *mark, bf_error *err)
     bf_redis_outcome a = { .err = err };
     bf_conn_begin(r->conn, BF_READS);
     bf_redis_append_mark(r);
-    const int rc = bf_conn_send(r->conn, err);
+    const int rc = bf_conn_exchange(r->conn, err);
     if (rc == 0) *mark = bf_redis_take_mark(r, &a);
     return rc < 0 ? rc : a.refused;
 }
@@ -171,8 +171,8 @@ static int read_same(bf_redis *r, bf_redis_meta *m, bf_error *err)
         here->k);
 }
 
-/* Uses the generation in m from now on. If the filter, or one of its shards, was re-created,
- * returns one error for the filter; a call on another shard then uses the new id without an
+/* Uses the generation in m from now on. Returns an error if the filter or a shard was re-created.
+ * There is one such error per filter: after it, the other shards use the new id without an
  * error. */
 static int take_generation(bf_redis *r, const bf_redis_meta *m, bf_error *err)
 {

@@ -79,7 +79,7 @@ uint64_t bf_redis_most_bits(const bf_layout *l, const bf_geometry *g)
 }
 
 /* ---- writing ---- */
-static void put_shape(bf_conn *l, const char *format, const bf_params *d, uint64_t secret_check)
+static void append_shape(bf_conn *l, const char *format, const bf_params *d, uint64_t secret_check)
 {
     char secret[17];
     snprintf(secret, sizeof secret, "%016llx", (unsigned long long)secret_check);
@@ -88,7 +88,7 @@ static void put_shape(bf_conn *l, const char *format, const bf_params *d, uint64
     if (d->g.counting) bf_conn_append(l, "cell_bits %n", (uint64_t)BF_CELL_BITS);
 }
 
-static void put_filter(const bf_redis *whole)
+static void append_filter_field(const bf_redis *whole)
 {
     const size_t len = strlen(whole->meta) + 9;
     bf_conn_append(whole->conn, "filter");
@@ -102,8 +102,8 @@ void bf_redis_meta_put(bf_redis *r, const bf_params *d, uint32_t mark)
 {
     bf_conn *l = r->conn;
     bf_conn_append(l, "owner %s", r->whole->key);
-    if (r->whole != r) put_filter(r->whole);
-    put_shape(l, "1", d, d->secret_check);
+    if (r->whole != r) append_filter_field(r->whole);
+    append_shape(l, "1", d, d->secret_check);
     bf_conn_append(l, "mark %x born %x", mark, mark);
     bf_conn_append(l, "by %s", "bloomfilter " BF_VERSION);
     if (d->g.shards > 1) bf_conn_append(l, "shards %n", (uint64_t)d->g.shards);
@@ -116,7 +116,7 @@ void bf_redis_append_params(bf_redis *whole, const bf_params *d, uint64_t secret
     const bool grow = d->kind == BF_GROW;
     whole->filter_id = bf_random();
     bf_conn_append(l, "owner %s", whole->key);
-    put_shape(l, "2", d, secret_check);
+    append_shape(l, "2", d, secret_check);
     const char *kind = grow ? "grow" : "window";
     bf_conn_append(l, "kind %s %s %g parts %n born %x", kind, kind, grow ? d->grow : d->window,
         (uint64_t)(grow ? 1 : d->parts), whole->filter_id);

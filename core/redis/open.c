@@ -117,16 +117,6 @@ static int attach_foreign(
     return 1;
 }
 
-/* Called if the adopted bitmap was lost and the other system has started a new one. Adopts the
- * new bitmap. */
-static int adopt_again(
-    bf_redis *r, const bf_spec *spec, const bf_params *d, long long bytes, bf_error *err)
-{
-    int rc = bf_check_match(d, spec, r->label, err);
-    if (rc == 0) rc = long_as_m(r, d->g.m, (uint64_t)bytes, err);
-    return rc < 0 ? rc : adopt(r, d, err);
-}
-
 /* ---- Redisson ----
  * Redisson 3.45.1 has the bits in K, which the first add creates, and the parameters in the hash
  * {K}:config:
@@ -244,7 +234,7 @@ bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err)
 
 /* Appends commands that read K:meta, the length of K and its last bytes. The mark is read last:
  * if K:meta has the same mark, all replies belong to the same bits. */
-static void put_look(bf_redis *r)
+static void append_key_reads(bf_redis *r)
 {
     bf_conn *l = r->conn;
     bf_conn_command(l, "HGETALL %s", r->meta);
@@ -254,7 +244,7 @@ static void put_look(bf_redis *r)
 }
 
 /* Reads these three replies. Afterwards conn->reply is the first of them. */
-static int take_look(bf_redis *r, bf_redis_key_snapshot *s, bf_error *err)
+static int take_key_reads(bf_redis *r, bf_redis_key_snapshot *s, bf_error *err)
 {
     size_t len;
     bf_conn *l = r->conn;
@@ -281,9 +271,9 @@ int bf_redis_read_key(bf_redis *r, bf_redis_key_snapshot *s, bf_error *err)
     bf_redis_key_snapshot before = { .bytes = -1 };
     for (int i = 0; i < BF_REDIS_TRIES; i++, before = *s) {
         bf_conn_begin(r->conn, BF_READS);
-        put_look(r);
-        int rc = bf_conn_send(r->conn, err);
-        if (rc == 0) rc = take_look(r, s, err);
+        append_key_reads(r);
+        int rc = bf_conn_exchange(r->conn, err);
+        if (rc == 0) rc = take_key_reads(r, s, err);
         if (rc < 0 || r->conn->reply.n || s->bytes == 0 || s->refused ||
             (s->bytes == before.bytes && s->end == before.end))
             return rc;
@@ -383,7 +373,11 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_params *d, bool *stu
         return rc;
     if (s.end == m.mark) return 1;
     *stub = true;
-    if (r->adopted && spec->adopt) return adopt_again(r, spec, d, s.bytes, err);
+    if (r->adopted && spec->adopt) { /* the other system has started a new bitmap: adopts that */
+        rc = bf_check_match(d, spec, r->label, err);
+        if (rc == 0) rc = long_as_m(r, d->g.m, (uint64_t)s.bytes, err);
+        return rc < 0 ? rc : adopt(r, d, err);
+    }
     return bf_fail(err, BF_EFORMAT,
         "%s holds %lld bytes, but not the mark of its :meta: delete both keys to start again",
         r->label, s.bytes);
@@ -412,7 +406,7 @@ int bf_redis_attach_key(bf_redis *r, const bf_spec *spec, bf_params *d, bf_error
 /* Reads n parts in one round trip. If r is NULL, reads the filter's n shards: in one round trip, or
  * in one per shard if all keys of a round trip must be in one slot (one_slot). Calls take for each
  * key until take returns false; its snapshot is NULL if the key could not be read. */
-static int look_at(bf_redis *whole, bf_redis *const *r, unsigned n,
+static int read_keys(bf_redis *whole, bf_redis *const *r, unsigned n,
     bool (*take)(bf_redis *, const bf_redis_key_snapshot *), bf_error *err)
 {
     bf_redis_key_snapshot s;
@@ -425,12 +419,12 @@ static int look_at(bf_redis *whole, bf_redis *const *r, unsigned n,
         for (unsigned j = i; j < i + step; j++) {
             bf_redis *one = r ? r[j] : bf_redis_key(whole, j);
             if (!r) bf_conn_route(l, one->key);
-            put_look(one);
+            append_key_reads(one);
         }
-        rc = bf_conn_send(l, err);
+        rc = bf_conn_exchange(l, err);
         for (unsigned j = i; going && rc == 0 && j < i + step; j++) {
             bf_redis *one = r ? r[j] : bf_redis_key(whole, j);
-            going = take(one, take_look(one, &s, NULL) < 0 ? NULL : &s);
+            going = take(one, take_key_reads(one, &s, NULL) < 0 ? NULL : &s);
         }
     }
     return rc < 0 ? rc : going;
@@ -450,7 +444,7 @@ static bool open_if_sound(bf_redis *r, const bf_redis_key_snapshot *s)
 
 int bf_redis_prefetch_keys(bf_redis *whole, bf_redis *const *r, unsigned n, bf_error *err)
 {
-    const int rc = n ? look_at(whole, r, n, open_if_sound, err) : 0;
+    const int rc = n ? read_keys(whole, r, n, open_if_sound, err) : 0;
     return rc < 0 ? rc : 0;
 }
 
@@ -464,5 +458,5 @@ static bool is_current(bf_redis *r, const bf_redis_key_snapshot *s)
 
 bool bf_redis_keys_current(bf_redis *r)
 {
-    return look_at(r, NULL, r->shards, is_current, NULL) == 1;
+    return read_keys(r, NULL, r->shards, is_current, NULL) == 1;
 }

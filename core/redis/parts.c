@@ -176,7 +176,8 @@ static void put_positions(const bf_filter *f, char *at, const uint64_t *pos, uns
     for (unsigned j = 0; j < k; j++, at += PLACE) bf_redis_digits(at, own[j]);
 }
 
-static void put_script_of(const bf_filter *f, const batch *b, size_t first, size_t c, uint64_t most)
+static void append_put_script(
+    const bf_filter *f, const batch *b, size_t first, size_t c, uint64_t most)
 {
     bf_conn *l = bf_redis_whole(f)->conn;
     const int64_t have = bf_live(b->part[b->n - 1]->live);
@@ -260,7 +261,7 @@ static int put_trip(bf_filter *f, batch *b, uint64_t most, bf_error *err)
     bf_conn_begin(r->conn, changes ? BF_WRITES : BF_READS);
     for (size_t at = 0, c; at < b->nkeys; at += c) {
         c = keys_per_script(b, at);
-        put_script_of(f, b, at, c, most);
+        append_put_script(f, b, at, c, most);
     }
     if (changes) bf_redis_append_wait(r);
     int rc = bf_conn_finish(r->conn, err);

@@ -245,7 +245,7 @@ int bf_redis_change(bf_redis *r, bf_change how, const void *bytes, bf_error *err
 /* Runs a command on K and K:meta. The format and its argument are those of bf_conn_append, for
  * example "DEL" or "PEXPIRE %n". */
 int bf_redis_run(bf_redis *r, const char *command, uint64_t argument, bf_error *err);
-/* Returns the command that lets a key expire after *ms, or never if seconds is 0. */
+/* Sets *ms, and returns the command that lets a key expire after *ms, or never if seconds is 0. */
 static inline const char *bf_redis_expiry(double seconds, uint64_t *ms)
 {
     *ms = seconds < 0.001 ? 1 : (uint64_t)(seconds * 1000 + 0.5);

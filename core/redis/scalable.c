@@ -82,7 +82,7 @@ static bool has_new_parts(const bf_filter *f)
 }
 
 /* ---- appending a part ---- */
-static int append_part(bf_filter *f, const bf_params *part, bf_error *err)
+static int append_to_redis(bf_filter *f, const bf_params *part, bf_error *err)
 {
     bf_params d = *part;
     const bf_cell_ops *cells = bf_cell_ops_of(&d.g);
@@ -119,7 +119,7 @@ static int create_filter(bf_filter *f, const bf_params *d, const bf_spec *spec, 
     if (d->kind == BF_WINDOW) return bf_redis_window_create(f, d, spec, err);
     int rc = bf_chain_begin(f, spec, err);
     if (rc < 0 || (rc = bf_chain_part(d, 0, 0, &part, err)) < 0 ||
-        (rc = append_part(f, &part, err)) < 0)
+        (rc = append_to_redis(f, &part, err)) < 0)
         return rc;
     if (f->count) return 1;
     bf_chain_free(f);
@@ -181,7 +181,7 @@ static int remove_filter(bf_filter *f, bf_error *err)
 }
 
 const bf_chain_ops bf_chain_redis = { .create = create_filter,
-    .append = append_part,
+    .append = append_to_redis,
     .follow = refresh,
     .has_new_parts = has_new_parts,
     .explain = bf_redis_parts_explain,

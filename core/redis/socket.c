@@ -297,7 +297,8 @@ static bool is_allowed(bf_socket *s)
 }
 
 /* The bytes of all requests are adjacent in memory. */
-static bool round_trip(bf_socket *s, const bf_redis_part *parts, size_t nparts, bf_reply_sink *sink)
+static bool send_and_receive(
+    bf_socket *s, const bf_redis_part *parts, size_t nparts, bf_reply_sink *sink)
 {
     size_t len = 0, commands = 0;
     for (size_t i = 0; i < nparts; i++) {
@@ -320,7 +321,7 @@ void bf_socket_send_ahead(bf_socket *s, const char *bytes, size_t len)
     if (c > 0) s->ahead += (size_t)c;
 }
 
-static int exchange(
+static int socket_exchange(
     void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
 {
     bf_socket *s = ctx;
@@ -332,7 +333,7 @@ static int exchange(
         if (s->ahead) bf_socket_close(s);
         return BF_CLIENT_UNSENT;
     }
-    const bool done = round_trip(s, parts, nparts, sink);
+    const bool done = send_and_receive(s, parts, nparts, sink);
     (s->timed_out ? bf_breaker_timed_out : bf_breaker_answered)(&s->breaker, !s->fresh);
     if (done) bf_reply_connection(sink, s->connection);
     return done ? BF_CLIENT_ANSWERED : s->sent ? BF_CLIENT_LOST : BF_CLIENT_UNSENT;
@@ -343,7 +344,7 @@ bf_socket *bf_socket_new(const bf_redis_url *url)
 {
     bf_socket *s = calloc(1, sizeof *s);
     if (!s) return NULL;
-    s->client = (bf_redis_client){ .exchange = exchange, .ctx = s };
+    s->client = (bf_redis_client){ .exchange = socket_exchange, .ctx = s };
     s->url = url;
     s->fd = -1;
     s->breaker =

@@ -71,7 +71,7 @@ void bf_tls_free(bf_tls *t)
 }
 
 /* ---- sending and receiving ---- */
-static ssize_t feed(bf_socket *s)
+static ssize_t receive_record(bf_socket *s)
 {
     char record[RECORD];
     ssize_t n = bf_socket_in(s, record, sizeof record);
@@ -97,7 +97,7 @@ static ssize_t resume(bf_socket *s, int rc)
 {
     const int e = ssl.SSL_get_error(s->tls->ssl, rc);
     const bool sent = flush(s) == 0; /* after a fault, this sends the alert */
-    if (e == SSL_ERROR_WANT_READ) return sent ? feed(s) : -1;
+    if (e == SSL_ERROR_WANT_READ) return sent ? receive_record(s) : -1;
     if (e == SSL_ERROR_ZERO_RETURN) return 0;
     errno = EPROTO;
     return -1;
@@ -133,7 +133,7 @@ int bf_tls_out(bf_socket *s, const char *bytes, size_t len)
 
 /* ---- verification: the certificate authorities are the system's, or those in the URL; the
  * certificate must be valid for the name or address in the URL ---- */
-static bool refuse(bf_socket *s, const char *what, const char *file)
+static bool fail_tls(bf_socket *s, const char *what, const char *file)
 {
     const long verdict = s->tls->ssl ? ssl.SSL_get_verify_result(s->tls->ssl) : X509_V_OK;
     const char *why = verdict != X509_V_OK ? ssl.X509_verify_cert_error_string(verdict)
@@ -150,11 +150,11 @@ static bool trust(bf_socket *s)
     const bf_redis_url *u = s->url;
     if (!(u->ca ? ssl.SSL_CTX_load_verify_locations(t->ctx, u->ca, NULL)
                 : ssl.SSL_CTX_set_default_verify_paths(t->ctx)))
-        return refuse(
+        return fail_tls(
             s, "cannot read CA certificates from ", u->ca ? u->ca : "the system's default store");
     if (u->cert && (ssl.SSL_CTX_use_certificate_chain_file(t->ctx, u->cert) != 1 ||
                        ssl.SSL_CTX_use_PrivateKey_file(t->ctx, u->cert, SSL_FILETYPE_PEM) != 1))
-        return refuse(
+        return fail_tls(
             s, "cannot read a certificate and its key (PEM, both in one file) from ", u->cert);
     ssl.SSL_CTX_set_verify(t->ctx, SSL_VERIFY_PEER, NULL);
     ssl.SSL_CTX_ctrl(t->ctx, SSL_CTRL_SET_MIN_PROTO_VERSION, TLS1_2_VERSION, NULL);
@@ -198,7 +198,7 @@ bool bf_tls_begin(bf_socket *s)
         const ssize_t more = resume(s, shaken);
         if (more == 0) errno = ECONNRESET;
         if (more <= 0)
-            return errno == EPROTO ? refuse(s, "no TLS with it", "") : bf_socket_broken(s, errno);
+            return errno == EPROTO ? fail_tls(s, "no TLS with it", "") : bf_socket_broken(s, errno);
     }
     return flush(s) == 0 || bf_socket_broken(s, errno);
 }

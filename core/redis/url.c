@@ -49,7 +49,7 @@ static int decode(char **out, slice s, const char *what, bf_error *err)
     return 0;
 }
 
-static int whole(unsigned *out, slice s, unsigned most, const char *what, bf_error *err)
+static int parse_number(unsigned *out, slice s, unsigned most, const char *what, bf_error *err)
 {
     uint64_t v = 0;
     const char *p = s.at;
@@ -111,7 +111,7 @@ static int host(bf_redis_url *u, slice s, bf_error *err)
     if (*s.at++ != ':')
         return bf_fail(
             err, BF_EINVAL, "the Redis URL's host must be followed by :port, /db or ?key=NAME");
-    if ((rc = whole(&u->port, s, 65535, "port", err)) < 0) return rc;
+    if ((rc = parse_number(&u->port, s, 65535, "port", err)) < 0) return rc;
     return u->port ? 0 : bf_fail(err, BF_EINVAL, "the Redis URL's port must be 1 to 65535, got 0");
 }
 
@@ -131,7 +131,7 @@ static int option(bf_redis_url *u, slice s, bool *has_db, bf_error *err)
     if (is_name(name, "retry_after")) return seconds(&u->retry_after, s, 0, "retry_after", err);
     if (is_name(name, "db") && !*has_db) {
         *has_db = true;
-        return whole(&u->db, s, INT32_MAX, "db", err);
+        return parse_number(&u->db, s, INT32_MAX, "db", err);
     }
     if (u->tls && is_name(name, "ca") && !u->ca) return decode(&u->ca, s, "ca", err);
     if (u->tls && is_name(name, "cert") && !u->cert) return decode(&u->cert, s, "cert", err);
@@ -167,7 +167,7 @@ static int parse(bf_redis_url *u, const char *storage, bf_error *err)
     if (rc == 0 && !local && path.end - path.at > 1) {
         path.at++;
         has_db = true;
-        rc = whole(&u->db, path, INT32_MAX, "database", err);
+        rc = parse_number(&u->db, path, INT32_MAX, "database", err);
     }
     while (rc == 0 && rest.at < rest.end) {
         rest.at++; /* skips '?' or '&' */
@@ -228,13 +228,13 @@ typedef struct {
     size_t room, len;
 } writer;
 
-static void put(writer *w, const char *from, const char *end)
+static void append_text(writer *w, const char *from, const char *end)
 {
     for (; from < end; from++, w->len++)
         if (w->len + 1 < w->room) w->at[w->len] = *from;
 }
 
-static size_t finish(const writer *w)
+static size_t end_text(const writer *w)
 {
     if (w->room) w->at[w->len < w->room ? w->len : w->room - 1] = 0;
     return w->len;
@@ -246,13 +246,13 @@ size_t bf_url_beside(const char *url, const char *more, char *out, size_t cap)
     const char *key = strchr(url, '?');
     while (key && strncmp(key + 1, "key=", 4)) key = strchr(key + 1, '&');
     const char *rest = key ? key + 1 + strcspn(key + 1, "&") : url + strlen(url);
-    put(&w, url, rest);
-    put(&w, more, more + strlen(more));
-    put(&w, rest, rest + strlen(rest));
-    return finish(&w);
+    append_text(&w, url, rest);
+    append_text(&w, more, more + strlen(more));
+    append_text(&w, rest, rest + strlen(rest));
+    return end_text(&w);
 }
 
-static bool is_word(char c)
+static bool is_word_char(char c)
 {
     return (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') || c == '_';
 }
@@ -264,19 +264,19 @@ size_t bf_hide_passwords(const char *text, char *out, size_t cap)
     writer w = { out, cap, 0 };
     const char *from = text, *at = text;
     size_t word = 0;
-    while (is_word(text[word])) word++;
+    while (is_word_char(text[word])) word++;
     const char *stops = word && !strncmp(text + word, "://", 3) ? "?" : "? \t\r\n\v\f";
     while ((at = strstr(at, "://"))) {
-        const bool url = at > text && is_word(at[-1]);
+        const bool url = at > text && is_word_char(at[-1]);
         const char *end, *user = NULL;
         at += 3;
         end = at + strcspn(at, stops);
         for (const char *p = at; url && p < end; p++)
             if (*p == '@') user = p + 1;
         if (!user) continue;
-        put(&w, from, at);
+        append_text(&w, from, at);
         from = at = user;
     }
-    put(&w, from, from + strlen(from));
-    return finish(&w);
+    append_text(&w, from, from + strlen(from));
+    return end_text(&w);
 }

@@ -14,12 +14,12 @@
 #include <time.h>
 
 /* ---- time ----
- * Redis gives the time.  TIME is sent once a step, or once a minute if a step is longer; in
- * between, this machine's monotonic clock continues the time.  The result is late by at most the
- * duration of the round trip, and never early.  A clock that the caller gives must agree with Redis
- * within a step: with a clock that is ahead, keys would expire too early for all users; with a
- * clock that is behind, keys would be added to parts that other users treat as expired.  Only a
- * filter that was created with such a clock (K:meta has clock "own") uses it; then it may be
+ * Redis gives the time.  TIME is sent once a step, but at most once a second and at least once a
+ * minute; in between, this machine's monotonic clock continues the time.  The result is late by at
+ * most the duration of the round trip, and never early.  A clock that the caller gives must agree
+ * with Redis within a step: with a clock that is ahead, keys would expire too early for all users;
+ * with a clock that is behind, keys would be added to parts that other users treat as expired. Only
+ * a filter that was created with such a clock (K:meta has clock "own") uses it; then it may be
  * behind, for example when a log is replayed. */
 static int64_t machine_us(void)
 {
@@ -140,12 +140,6 @@ static int read_fields(bf_filter *f, int64_t now, int64_t *newest, bool *has, bf
     return rc;
 }
 
-static int fetch_epochs(bf_filter *f, int64_t now, int64_t *newest, bool *has, bf_error *err)
-{
-    const int rc = read_fields(f, now, newest, has, err);
-    return rc == 1 ? bf_redis_follow_id(f, false, err) : rc;
-}
-
 bool bf_redis_window_is_stale(const bf_filter *f, int64_t now)
 {
     const bf_part *p = bf_window_part(f, now);
@@ -172,7 +166,9 @@ int bf_redis_window_list(bf_filter *f, int64_t *now, bool anyway, bf_error *err)
     for (int tries = 0; tries < BF_REDIS_TRIES; tries++) {
         bf_part *last = bf_window_part(f, *now);
         const uint32_t mark = bf_redis_mark_of(last);
-        if ((rc = fetch_epochs(f, *now, &newest, has, err)) < 0) return rc;
+        rc = read_fields(f, *now, &newest, has, err);
+        if (rc == 1) rc = bf_redis_follow_id(f, false, err);
+        if (rc < 0) return rc;
         if (newest > *now) {
             *now = newest;
             continue;

@@ -22,7 +22,7 @@ static const format formats[] = { { "guava", GUAVA_HEAD, LONG - 1, true, false }
     { "bits", 0, 0, false, false }, { "bits-lsb", 0, 0, true, false },
     { "cells", 0, 0, false, true }, { NULL, 0, 0, false, false } };
 
-static uint8_t turned(uint8_t b)
+static uint8_t reversed_bits(uint8_t b)
 {
     b = (uint8_t)((b & 0xF0) >> 4 | (b & 0x0F) << 4);
     b = (uint8_t)((b & 0xCC) >> 2 | (b & 0x33) << 2);
@@ -33,20 +33,12 @@ static uint8_t turned(uint8_t b)
 static void copy_bits(const format *as, const uint8_t *from, uint8_t *to, size_t len)
 {
     if (as->lsb_first)
-        for (size_t i = 0; i < len; i++) to[i ^ as->flip] = turned(from[i]);
+        for (size_t i = 0; i < len; i++) to[i ^ as->flip] = reversed_bits(from[i]);
     else if (len)
         memcpy(to, from, len);
 }
 
 /* ---- Guava ---- */
-static void write_guava_head(const bf_filter *f, uint8_t *to)
-{
-    const uint64_t longs = f->bitmap.g.m / 64;
-    to[0] = !strcmp(f->desc.scheme->layout->name, "mitz64");
-    to[1] = (uint8_t)f->bitmap.g.k;
-    for (unsigned i = 0; i < 4; i++) to[2 + i] = (uint8_t)(longs >> (24 - 8 * i));
-}
-
 /* Checks the header, and completes spec with what the header contains. */
 static int read_guava_head(const uint8_t *from, size_t len, bf_spec *spec, bf_error *err)
 {
@@ -160,7 +152,13 @@ int bf_to_bytes_as(bf_filter *f, const char *name, void *buf, uint64_t cap, bf_e
     int rc = bf_fixed_words(f, "be written out", &w, &copy, err);
     if (rc < 0) return rc;
     const format *as = find_format(name, true, NULL);
-    if (as->head) write_guava_head(f, buf);
+    if (as->head) {
+        uint8_t *head = buf;
+        head[0] = !strcmp(f->desc.scheme->layout->name, "mitz64");
+        head[1] = (uint8_t)f->bitmap.g.k;
+        for (unsigned i = 0; i < 4; i++)
+            head[2 + i] = (uint8_t)(f->bitmap.g.m / 64 >> (24 - 8 * i));
+    }
     copy_bits(as, (const uint8_t *)w, (uint8_t *)buf + as->head, (size_t)need - as->head);
     free(copy);
     return 0;

@@ -27,7 +27,7 @@ int64_t bf_image_length(bf_filter *f, bf_error *err)
     return rc < 0 ? rc : (int64_t)bf_image_length_of(f, bf_parts_count(f));
 }
 
-static int too_small(uint64_t need, uint64_t cap, bf_error *err)
+static int fail_too_small(uint64_t need, uint64_t cap, bf_error *err)
 {
     return bf_fail(
         err, BF_EINVAL, "cap must be at least %llu bytes, got %llu", (ull)need, (ull)cap);
@@ -75,7 +75,7 @@ int bf_to_bytes(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
     BF_CALL(f, NULL, entered);
     const int64_t need = bf_image_length(f, err);
     if (need < 0) return (int)need;
-    return cap < (uint64_t)need ? too_small((uint64_t)need, cap, err)
+    return cap < (uint64_t)need ? fail_too_small((uint64_t)need, cap, err)
                                 : bf_image_to(f, buf, cap, err);
 }
 
@@ -89,7 +89,7 @@ int bf_image_to(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
     unsigned parts = 0;
     while (parts < count && bf_image_length_of(f, parts + 1) <= cap) parts++;
     if (parts == 0 || (parts < count && !f->variant->grows))
-        return too_small(bf_image_length_of(f, count), cap, err);
+        return fail_too_small(bf_image_length_of(f, count), cap, err);
     return write_parts(
         f, parts, bf_image_is_compact(f, parts), (bf_output){ to_memory, buf, 0 }, err);
 }
@@ -271,15 +271,6 @@ static int from_file(void *ctx, uint64_t offset, void *buf, uint64_t len, bf_err
     return bf_read_at(f->fd, offset, buf, len, f->path, err);
 }
 
-/* Returns true if another process has started to write, or has appended a part, since the page
- * was read. Then the bits may not match the page although the file is not damaged. */
-static bool was_written(file *from, const uint8_t *page)
-{
-    _Alignas(8) uint8_t now[BF_HEADER];
-    return from_file(from, 0, now, BF_HEADER, NULL) == 0 &&
-           (memcmp(now, page, BF_HEADER) != 0 || !bf_header_clean(now));
-}
-
 bf_filter *bf_load(const char *path, const bf_spec *expect, bf_error *err)
 {
     enum { TRIES = 3 };
@@ -293,8 +284,14 @@ bf_filter *bf_load(const char *path, const bf_spec *expect, bf_error *err)
         if (fd < 0) break;
         file from = { fd, path };
         f = read_filter(&(source){ from_file, &from, len, 0, path }, page, expect, &why);
-        const bool again =
-            !f && why.code == BF_EFORMAT && tries < TRIES && was_written(&from, page);
+        bool again = !f && why.code == BF_EFORMAT && tries < TRIES;
+        if (again) {
+            /* If another process has started to write, or has appended a part, since the page was
+             * read, the bits may not match the page although the file is not damaged. */
+            _Alignas(8) uint8_t now[BF_HEADER];
+            again = from_file(&from, 0, now, BF_HEADER, NULL) == 0 &&
+                    (memcmp(now, page, BF_HEADER) != 0 || !bf_header_clean(now));
+        }
         close(fd);
         if (!again) break;
     }

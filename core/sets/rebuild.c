@@ -199,6 +199,7 @@ int bf_rebuild_end(bf_filter *f, bf_filter *fresh, bf_error *err)
         rc = s->ops->shadow ? end(f, fresh->rebuild_of, w, err)
                             : s->ops->change(s, BF_REPLACE, w, err);
     if (rc == 0) fresh->rebuild_of = 0;
+    bf_check_soon(f);
     free(copy);
     return rc < 0 ? rc : bf_check_named(f, err);
 }

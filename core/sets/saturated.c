@@ -48,12 +48,10 @@ int bf_saturation_of(bf_filter *f, const bf_state *state)
     return state->fill <= HALF ? 0 : state->count < most_keys(g) ? BF_HALF_FULL : BF_OVERFULL;
 }
 
-/* Estimates the state of the living parts that the handle knows. fpr is their combined rate;
- * fill and count belong to the part with the most keys. Uses the epoch of the newest add as the
- * present one, because the clock may be host code, which must not run here. */
-static int sample_state(bf_filter *f, bool few, bf_state *found, bf_error *err)
+/* Estimates the state of the parts that the handle knows and that live in epoch `now`. fpr is their
+ * combined rate; fill and count belong to the part with the most keys. */
+static int sample_state(bf_filter *f, bool few, int64_t now, bf_state *found, bf_error *err)
 {
-    const int64_t now = f->variant->forgets ? bf_live(f->epoch) : 0;
     double clean = 1;
     *found = (bf_state){ 0 };
     for (unsigned i = 0; may_be_overfull(f) && i < bf_parts_count(f); i++) {
@@ -87,20 +85,23 @@ static double keys_to_wait(bf_filter *f, const bf_state *found)
 }
 
 /* Estimates the state of a filter. few: samples a few ranges of the known parts and does not
- * look for new parts. Does not sample a filter that was never written, because reading its
+ * look for new parts. for_next: at the present time, for which it may run the host's clock; else at
+ * the time of the newest add. Does not sample a filter that was never written, because reading its
  * untouched pages would allocate them. */
-static int judge(bf_filter *f, bool few, uint64_t *wait, bf_error *err)
+static int judge(bf_filter *f, bool few, bool for_next, uint64_t *wait, bf_error *err)
 {
     const bf_store_ops *ops = f->bitmap.store.ops;
     const bool far = !f->part[0]->bitmap.store.words,
                empty = f->never_written && bf_int_load_acquire(&f->state) == BF_FRESH;
     bf_state found = { 0 };
     int rc = bf_require_readable(f, ops->count || ops->read, "count its bits", err);
+    int64_t now = f->variant->forgets ? bf_live(f->epoch) : 0;
+    if (rc == 0 && for_next) rc = bf_parts_now(f, &now, err);
     if (rc < 0 || (rc = few   ? bf_parts_lock(f, err)
                         : far ? bf_parts_lock_all(f, err)
                               : bf_parts_follow(f, err)) < 0)
         return rc;
-    if (!empty) rc = sample_state(f, few, &found, err);
+    if (!empty) rc = sample_state(f, few, now, &found, err);
     if (far) bf_parts_unlock(f);
     if (rc < 0) return rc;
     const double keys = keys_to_wait(f, &found);
@@ -111,13 +112,17 @@ static int judge(bf_filter *f, bool few, uint64_t *wait, bf_error *err)
 int bf_saturated(bf_filter *f, uint64_t *wait, bf_error *err)
 {
     BF_CALL(f, NULL, entered);
-    return judge(f, false, wait, err);
+    return judge(f, false, false, wait, err);
 }
 
-int bf_sample_overfull(bf_filter *f, bf_error *err)
+int bf_sample_saturated(bf_filter *f, uint64_t *wait, bf_error *err)
 {
     BF_CALL(f, NULL, entered);
-    uint64_t wait;
-    const int rc = judge(f, true, &wait, err);
-    return rc < 0 ? rc : rc == BF_OVERFULL;
+    return judge(f, true, false, wait, err);
+}
+
+int bf_saturated_for_next(bf_filter *f, bool few, uint64_t *wait, bf_error *err)
+{
+    BF_CALL(f, NULL, entered);
+    return judge(f, few, true, wait, err);
 }

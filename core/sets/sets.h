@@ -58,9 +58,12 @@ int bf_add_header_page(const bf_spec *spec, bf_error *err);
 bf_filter *bf_copy_entered(bf_filter *f, bf_error *err);
 int bf_state_entered(bf_filter *f, bf_state *state, bf_error *err);
 
-/* saturated.c, for keys/warning.c: returns 1 if a sample of a few ranges shows that a filter in
- * Redis is overfull, 0 if not, or an error. */
-int bf_sample_overfull(bf_filter *f, bf_error *err);
+/* saturated.c, for keys/warning.c: bf_saturated from a sample of a few ranges of a filter in
+ * Redis. */
+int bf_sample_saturated(bf_filter *f, uint64_t *wait, bf_error *err);
+/* bf_saturated at the time of the next add, when parts of a forgetting filter may have expired.
+ * few: from a sample of a few ranges. */
+int bf_saturated_for_next(bf_filter *f, bool few, uint64_t *wait, bf_error *err);
 /* Returns the value of bf_saturated for this state. */
 int bf_saturation_of(bf_filter *f, const bf_state *state);
 #endif

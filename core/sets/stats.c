@@ -108,7 +108,8 @@ void bf_get_info(const bf_filter *f, bf_info *info)
         .window = f->desc.window,
         .parts = f->desc.parts,
         .part_count = bf_parts_count(f),
-        .created = f->created };
+        .created = f->created,
+        .overfull = f->overfull };
 }
 
 int bf_get_part(bf_filter *f, unsigned i, bf_part_info *info, bf_error *err)

@@ -113,7 +113,7 @@ static unsigned farey(unsigned t, double *middle, double *length)
 
 /* Returns what shared multiples add to the false-positive rate. Up to `most` multiples of a
  * common value may be shared; multiple number t is t * step * s of the tested key. */
-static double shared(const walk *w, unsigned most, unsigned step)
+static double rate_of_shared_multiples(const walk *w, unsigned most, unsigned step)
 {
     double middle[INTERVALS], length[INTERVALS], inverse[PARITIES][MULTIPLES + 1], sum = 0;
     const unsigned n = farey(most, middle, length), d = w->parities;
@@ -159,8 +159,8 @@ double bf_rate_redisson(double m, double n, unsigned k)
             for (unsigned i = 1; i <= divisor; i++) ways += common_divisor(i, divisor) == 1;
             for (unsigned p = 1; p <= large; p++) {
                 if (common_divisor(p, large) > 1) continue;
-                sum += ways * shared(&w, most, p * divisor);
-                if (large > 1) sum += ways * shared(&w, most, large * divisor);
+                sum += ways * rate_of_shared_multiples(&w, most, p * divisor);
+                if (large > 1) sum += ways * rate_of_shared_multiples(&w, most, large * divisor);
             }
         }
     return fmin(rate + n / m * sum, 1);

@@ -308,7 +308,7 @@ static int given(const bf_params *d, const bf_spec *spec, bf_spec *all, bf_error
 enum { STEP_MOST = 512 }; /* maximum number of cells that rounding adds to a shard */
 /* Divides a filter that is too large for one Redis key into 2, 4, 8... shards, unless spec gives
  * a number of shards. */
-static int cut(
+static int split_into_shards(
     const bf_layout *l, bf_geometry *g, const bf_spec *spec, uint64_t most_bits, bf_error *err)
 {
     const unsigned cell = bf_cell_ops_of(g)->bits;
@@ -329,12 +329,12 @@ bool bf_sufficient(const bf_spec *spec)
            (given(&d, spec, &all, NULL) < 0 || enough(&all));
 }
 
-int bf_size(bf_params *out, const bf_spec *asked, uint64_t most_bits, bf_error *err)
+int bf_size(bf_params *out, const bf_spec *wanted, uint64_t most_bits, bf_error *err)
 {
     bf_spec all, *spec = &all;
     int rc = bf_find_scheme(
-        out, asked->scheme ? asked->scheme : bf_default_scheme(asked), asked->functions, err);
-    if (rc < 0 || (rc = given(out, asked, &all, err)) < 0) return rc;
+        out, wanted->scheme ? wanted->scheme : bf_default_scheme(wanted), wanted->functions, err);
+    if (rc < 0 || (rc = given(out, wanted, &all, err)) < 0) return rc;
     const bf_scheme *s = out->scheme;
     bf_geometry *g = &out->g;
     *g = (bf_geometry){ .m = spec->m,
@@ -348,7 +348,7 @@ int bf_size(bf_params *out, const bf_spec *asked, uint64_t most_bits, bf_error *
             err, BF_EINVAL, "the size is not known: give m and n, n and p, m and k, or m and p");
     if (g->m && (rc = round_to_lines(s->layout, g, err)) < 0) return rc;
     if ((rc = derive(out, err)) < 0 || (rc = round_to_lines(s->layout, g, err)) < 0) return rc;
-    if ((rc = cut(s->layout, g, spec, most_bits, err)) < 0) return rc;
+    if ((rc = split_into_shards(s->layout, g, spec, most_bits, err)) < 0) return rc;
     if ((rc = bf_check_limits(out, err)) < 0) return rc;
     return settle_p(out, err);
 }

@@ -134,7 +134,7 @@ static bool near(double have, double want, double slack)
     return fabs(have - want) <= slack + 1e-6 * want;
 }
 
-static bool made_of(const bf_params *d, unsigned k)
+static bool follows_from(const bf_params *d, unsigned k)
 {
     bf_params want;
     bf_spec spec = { .n = d->g.n,
@@ -152,7 +152,7 @@ static bool made_of(const bf_params *d, unsigned k)
 bool bf_chain_possible(const bf_params *d)
 {
     if (!(d->g.p > 0 && d->g.p < 1)) return false;
-    return made_of(d, d->g.k) || made_of(d, 0);
+    return follows_from(d, d->g.k) || follows_from(d, 0);
 }
 
 static bool possible_in_window(const bf_params *of, const bf_params *part)
@@ -206,7 +206,7 @@ static const char *wrong_part(const bf_params *d)
 }
 
 /* ---- sizes from a spec ---- */
-static int check_spec(const bf_spec *s, bf_error *err)
+static int check_parts_spec(const bf_spec *s, bf_error *err)
 {
     const char *what = s->grow != 0 ? "grow" : "window";
     if (s->grow != 0 && s->window != 0)
@@ -274,7 +274,7 @@ int bf_size_any(bf_params *d, const bf_spec *spec, uint64_t most_bits, bf_error 
     if (spec->clock && spec->window == 0)
         return bf_fail(err, BF_EINVAL, "clock is for forgetting filters: give window");
     if (spec->grow == 0 && spec->window == 0) return bf_size(d, spec, most_bits, err);
-    int rc = check_spec(spec, err);
+    int rc = check_parts_spec(spec, err);
     if (rc < 0 || (rc = spec->grow != 0 ? size_grow(d, spec, most_bits, err)
                                         : size_window(d, spec, most_bits, err)) < 0)
         return rc;

@@ -27,7 +27,7 @@ class BloomFilter implements Countable
         int|float|null $m = null, int|float|null $n = null, int|float|null $k = null, ?float $p = null, ?string $scheme = null,
         #[\SensitiveParameter] ?string $secret = null, #[\SensitiveParameter] string|object|null $storage = null, ?string $key = null,
         ?float $grow = null, ?float $window = null, ?int $shards = null, ?int $parts = null, ?float $timeout = null, ?float $retryAfter = null,
-        bool $cache = false, ?float $cacheMaxAge = null, ?int $waitReplicas = null, bool $adopt = false, bool $exclusive = false,
+        bool $cache = false, ?float $cacheMaxAge = null, ?int $waitReplicas = null, bool $adopt = false, bool $exclusive = false, ?string $overfull = null,
         ?callable $clock = null, ?array $hashes = null
     ) {
         $this->mustBeFresh();
@@ -43,7 +43,7 @@ class BloomFilter implements Countable
         int|float|null $m = null, int|float|null $n = null, int|float|null $k = null, ?float $p = null, ?string $scheme = null,
         #[\SensitiveParameter] ?string $secret = null, #[\SensitiveParameter] string|object|null $storage = null, ?string $key = null,
         ?float $grow = null, ?float $window = null, ?int $shards = null, ?int $parts = null, ?float $timeout = null, ?float $retryAfter = null,
-        bool $cache = false, ?float $cacheMaxAge = null, ?int $waitReplicas = null, bool $adopt = false, bool $exclusive = false,
+        bool $cache = false, ?float $cacheMaxAge = null, ?int $waitReplicas = null, bool $adopt = false, bool $exclusive = false, ?string $overfull = null,
         ?callable $clock = null, ?array $hashes = null
     ): array {
         return Opening::plan(Spec::of(get_defined_vars(), static::class, __FUNCTION__));
@@ -53,7 +53,7 @@ class BloomFilter implements Countable
         #[\SensitiveParameter] string|object $storage, #[\SensitiveParameter] ?string $secret = null, ?string $key = null, bool $readOnly = false,
         int|float|null $m = null, int|float|null $n = null, int|float|null $k = null, ?float $p = null, ?string $scheme = null,
         ?float $grow = null, ?float $window = null, ?int $shards = null, ?int $parts = null, ?float $timeout = null, ?float $retryAfter = null,
-        bool $cache = false, ?float $cacheMaxAge = null, ?int $waitReplicas = null, bool $adopt = false, bool $exclusive = false,
+        bool $cache = false, ?float $cacheMaxAge = null, ?int $waitReplicas = null, bool $adopt = false, bool $exclusive = false, ?string $overfull = null,
         ?callable $clock = null, ?array $hashes = null
     ): static {
         $spec = Spec::of(get_defined_vars(), static::class, __FUNCTION__, 1);

@@ -12,4 +12,5 @@ class BloomFilterException extends RuntimeException
     const BUSY = -8;
     const NOT_FOUND = -9;
     const LOST = -10;
+    const FULL = -11;
 }

@@ -25,6 +25,7 @@ final class Spec
     public int $waitReplicas = 0;
     public bool $adopt = false;
     public bool $exclusive = false;
+    public ?string $overfull = null;
     public mixed $clock = null;
     public ?array $hashes = null;
     public bool $counting = false;
@@ -106,6 +107,9 @@ final class Spec
         if (($this->parts || $this->clock) && !$this->window && $this->storage === null && !$redis)
             throw Fault::value('%s is for forgetting filters: give window', $this->parts ? 'parts' : 'clock');
         $this->checkRedis($redis);
+        if ($this->overfull !== null && !in_array($this->overfull, ['warn', 'raise', 'ignore'], true))
+            throw Fault::value('overfull must be warn, raise or ignore, got %.60s', $this->overfull);
+        if ($this->overfull === 'raise') throw Fault::unsupported('overfull: raise needs the extension');
         if ($this->exclusive) {
             throw $this->readOnly ? Fault::value('exclusive is for writing: readOnly must not be given')
                 : ($this->storage === null || $redis ? Fault::value('exclusive is for mapped files, but no file is given')

@@ -8,6 +8,20 @@ True
 True
 """
 
-from ._bloomfilter import BloomFilter, CountingBloomFilter, Error, SaturationWarning, __version__
+from ._bloomfilter import (
+    BloomFilter,
+    CountingBloomFilter,
+    Error,
+    FullError,
+    SaturationWarning,
+    __version__,
+)
 
-__all__ = ["BloomFilter", "CountingBloomFilter", "Error", "SaturationWarning", "__version__"]
+__all__ = [
+    "BloomFilter",
+    "CountingBloomFilter",
+    "Error",
+    "FullError",
+    "SaturationWarning",
+    "__version__",
+]

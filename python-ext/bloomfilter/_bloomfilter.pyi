@@ -50,6 +50,8 @@ class _ArrowStream(Protocol):
     def __arrow_c_stream__(self) -> Any: ...
 
 _Keys: TypeAlias = Iterable[_Key] | _ArrowArray | _ArrowStream
+# What happens once the filter holds more keys than n.
+_Overfull: TypeAlias = Literal["warn", "raise", "ignore"]
 # A null (None, NaN, NA): in a column it raises before any key is taken, or it is left out.
 _Nulls: TypeAlias = Literal["raise", "skip"]
 
@@ -101,6 +103,14 @@ class Error(ValueError):
     errno is ENOENT where Redis has no such filter (a file that does not exist is FileNotFoundError).
     """
 
+class FullError(Error):
+    """With overfull="raise": the filter holds more keys than it is sized for.
+
+    In a batch index is the number of the first key that is not added; the keys before it are.
+    """
+
+    index: int
+
 class SaturationWarning(UserWarning):
     """More than half of a filter's bits are set: it holds more keys than it was sized for, or soon will."""
 
@@ -139,6 +149,7 @@ class BloomFilter:
         wait_replicas: SupportsIndex | None = None,
         adopt: bool = False,
         exclusive: bool = False,
+        overfull: _Overfull | None = None,
         clock: Callable[[], _Real] | None = None,
         hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
         warn: bool = True,
@@ -160,6 +171,9 @@ class BloomFilter:
         For mapped files only (docs/mapped-files.md):
         exclusive: this filter is the file's only writer until it is closed: adds take as long as in memory.  An Error while
         others write to the file; they get the same while this filter is open.
+        overfull: once the filter holds more keys than n and more than half of its bits are set: "warn" (None): one
+        SaturationWarning; "raise": adds of keys are a FullError until it is cleared, rebuilt or grown; "ignore": neither.
+        warn=False is the earlier name of overfull="ignore".
         """
     @classmethod
     def open(
@@ -184,6 +198,7 @@ class BloomFilter:
         wait_replicas: SupportsIndex | None = None,
         adopt: bool = False,
         exclusive: bool = False,
+        overfull: _Overfull | None = None,
         clock: Callable[[], _Real] | None = None,
         hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
         read_only: bool = False,
@@ -216,6 +231,7 @@ class BloomFilter:
         wait_replicas: SupportsIndex | None = None,
         adopt: bool = False,
         exclusive: bool = False,
+        overfull: _Overfull | None = None,
         clock: Callable[[], _Real] | None = None,
         hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
         warn: bool = True,

@@ -23,9 +23,9 @@ from inspect import iscoroutinefunction
 from itertools import islice
 
 from . import _bloomfilter
-from ._bloomfilter import Error, _path_of, _set_nowait
+from ._bloomfilter import Error, FullError, _path_of, _set_nowait
 
-__all__ = ["BloomFilter", "CountingBloomFilter", "Error"]
+__all__ = ["BloomFilter", "CountingBloomFilter", "Error", "FullError"]
 
 TURN = 0.001  # seconds of work, about, between two turns of the event loop
 FEW, MANY = 16, 1 << 16  # keys of a slice

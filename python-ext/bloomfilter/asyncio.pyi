@@ -8,9 +8,10 @@ from typing_extensions import Buffer, Self
 
 from ._bloomfilter import BloomFilter as _BloomFilter
 from ._bloomfilter import Error as Error
-from ._bloomfilter import _Info, _Key, _Keys, _Nulls, _Path, _Real, _Storage
+from ._bloomfilter import FullError as FullError
+from ._bloomfilter import _Info, _Key, _Keys, _Nulls, _Overfull, _Path, _Real, _Storage
 
-__all__ = ["BloomFilter", "CountingBloomFilter", "Error"]
+__all__ = ["BloomFilter", "CountingBloomFilter", "Error", "FullError"]
 
 _Source: TypeAlias = _Keys | AsyncIterable[_Key]
 
@@ -40,6 +41,7 @@ class BloomFilter:
         wait_replicas: SupportsIndex | None = None,
         adopt: bool = False,
         exclusive: bool = False,
+        overfull: _Overfull | None = None,
         clock: Callable[[], _Real] | None = None,
         hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
         warn: bool = True,
@@ -72,6 +74,7 @@ class BloomFilter:
         wait_replicas: SupportsIndex | None = None,
         adopt: bool = False,
         exclusive: bool = False,
+        overfull: _Overfull | None = None,
         clock: Callable[[], _Real] | None = None,
         hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
         read_only: bool = False,

@@ -60,7 +60,7 @@ def parameters(settings: "BaseSettings", spider: str) -> dict[str, Any]:
     """The constructor's arguments, from the settings."""
     window, grow = settings.get("BLOOMFILTER_WINDOW"), settings.get("BLOOMFILTER_GROW")
     secret, scheme = secret_of(settings), settings.get("BLOOMFILTER_SCHEME")
-    storage = storage_of(settings, spider)
+    storage, overfull = storage_of(settings, spider), settings.get("BLOOMFILTER_OVERFULL")
     return {
         "n": int(settings.get("BLOOMFILTER_N", N)),
         **(
@@ -72,6 +72,7 @@ def parameters(settings: "BaseSettings", spider: str) -> dict[str, Any]:
         **({} if scheme is None else {"scheme": scheme}),
         **({} if window is None else {"window": float(window)}),
         **({} if grow is None else {"grow": float(grow)}),
+        **({} if overfull is None else {"overfull": overfull}),
         **({} if secret is None else {"secret": secret}),
         **({"exclusive": True} if settings.getbool("BLOOMFILTER_EXCLUSIVE") else {}),
     }

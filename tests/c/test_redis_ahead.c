@@ -65,7 +65,7 @@ TEST(a_connection_that_ends_in_between)
     bf_filter *f = filled();
     bf_conn *l = half_sent(f);
     rs_command(&redis, "CLIENT KILL TYPE normal");
-    CHECK_EQ(bf_conn_send(l, &e), 0);
+    CHECK_EQ(bf_conn_exchange(l, &e), 0);
     for (int i = 0; i < COMMANDS; i++) {
         size_t len = 0;
         bf_conn_next(l);

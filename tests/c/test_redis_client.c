@@ -267,7 +267,7 @@ static int trip(bf_conn *l, int commands)
         if (i == 2) bf_conn_route(l, "{b}");
         bf_conn_command(l, "PING");
     }
-    return bf_conn_send(l, &e);
+    return bf_conn_exchange(l, &e);
 }
 
 TEST(replies)

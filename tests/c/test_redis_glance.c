@@ -51,6 +51,30 @@ TEST(told_once_it_is_overfull)
     }
 }
 
+TEST(refused_once_it_is_overfull)
+{
+    static const bf_spec specs[] = { { .n = 1000, .p = 0.01 },
+        { .n = 1000, .p = 0.01, .shards = 3 }, { .n = 1000, .p = 0.01, .counting = true } };
+    for (size_t i = 0; i < COUNT(specs); i++) {
+        bf_spec spec = specs[i];
+        rs_command(&redis, "FLUSHALL");
+        bf_filter *warns = opened(spec, "k", "", __LINE__);
+        spec.overfull = BF_OVERFULL_RAISE;
+        bf_filter *f = opened(spec, "k", "", __LINE__);
+        unsigned in = 0;
+        while (in < 4000 && numbers(f, in, in + 1) && e.code != BF_EFULL) in++;
+        CHECK(in > 1000 && in < 1500 && present_of(f, 0, in) == in);
+        CHECK(look(f) == 0 && left == INT64_MAX);
+        CHECK_EQ(bf_clear(warns, &e), 0);
+        CHECK_EQ(bf_add(f, "x", 1, &e), BF_ADDED);
+        numbers(warns, 0, 2000); /* by another handle: noticed after a minute at most */
+        a_minute_later();
+        CHECK_EQ(bf_add(f, "y", 1, &e), BF_EFULL);
+        bf_close(f);
+        bf_close(warns);
+    }
+}
+
 TEST(a_trip_a_minute)
 {
     rs_command(&redis, "FLUSHALL");

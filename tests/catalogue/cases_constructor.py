@@ -149,6 +149,11 @@ def schemes():
         both(f"scheme={name}", "value", [], {"m": 1024, "n": 10, "scheme": name})
     for name in "php-hashes: php-hashes:nosuch php-hashes:md5, php-hashes:,md5".split():
         both(f"scheme={name}", "value", [], {"m": 2**32, "n": 10, "scheme": name})
+    for name, value in (("empty", ""), ("case", "Raise"), ("more", "warned"), ("long", "r" * 1000)):
+        says = "overfull must be warn, raise or ignore"
+        both(f"overfull={name}", "value", says, {**SIZE, "overfull": value}, no=NOT_C)
+    for value in ("warn", "raise", "ignore"):
+        case(f"construct/overfull={value}: new -> ok", args={**SIZE, "overfull": value}, no=NOT_C)
     for name in ("functions", "functions:x"):
         both(name, "value", "functions", {**SIZE, "scheme": name})
 

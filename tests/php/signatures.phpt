@@ -5,7 +5,7 @@ Classes and methods are declared as documented
 $class = new ReflectionClass('BloomFilter');
 same([['Countable'], false, 'bloomfilter'], [$class->getInterfaceNames(), $class->isFinal(), $class->getExtensionName()]);
 same('RuntimeException', get_parent_class('BloomFilterException'));
-same([0, -2, -3, -4, -5, -6, -8, -9, -10], array_values((new ReflectionClass('BloomFilterException'))->getConstants()));
+same([0, -2, -3, -4, -5, -6, -8, -9, -10, -11], array_values((new ReflectionClass('BloomFilterException'))->getConstants()));
 $known = [];
 foreach ($class->getMethods() as $method) {
     $arguments = array_map(fn($p) => $p->getType() . ' $' . $p->getName() . ($p->isOptional() ? '?' : ''), $method->getParameters());
@@ -18,10 +18,10 @@ foreach (['remove', 'removeMany', 'countOf', 'toPlain'] as $name) {
     echo $name, '(', implode(', ', array_map(fn($p) => $p->getType() . ' $' . $p->getName(), $method->getParameters())), '): ', $method->getReturnType(), "\n";
 }
 --EXPECT--
-__construct(int|float|null $m?, int|float|null $n?, int|float|null $k?, ?float $p?, ?string $scheme?, ?string $secret?, object|string|null $storage?, ?string $key?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, ?float $retryAfter?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?, bool $adopt?, bool $exclusive?, ?callable $clock?, ?array $hashes?): 
+__construct(int|float|null $m?, int|float|null $n?, int|float|null $k?, ?float $p?, ?string $scheme?, ?string $secret?, object|string|null $storage?, ?string $key?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, ?float $retryAfter?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?, bool $adopt?, bool $exclusive?, ?string $overfull?, ?callable $clock?, ?array $hashes?): 
 static randomSecret(): string
-static plan(int|float|null $m?, int|float|null $n?, int|float|null $k?, ?float $p?, ?string $scheme?, ?string $secret?, object|string|null $storage?, ?string $key?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, ?float $retryAfter?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?, bool $adopt?, bool $exclusive?, ?callable $clock?, ?array $hashes?): array
-static open(object|string $storage, ?string $secret?, ?string $key?, bool $readOnly?, int|float|null $m?, int|float|null $n?, int|float|null $k?, ?float $p?, ?string $scheme?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, ?float $retryAfter?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?, bool $adopt?, bool $exclusive?, ?callable $clock?, ?array $hashes?): static
+static plan(int|float|null $m?, int|float|null $n?, int|float|null $k?, ?float $p?, ?string $scheme?, ?string $secret?, object|string|null $storage?, ?string $key?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, ?float $retryAfter?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?, bool $adopt?, bool $exclusive?, ?string $overfull?, ?callable $clock?, ?array $hashes?): array
+static open(object|string $storage, ?string $secret?, ?string $key?, bool $readOnly?, int|float|null $m?, int|float|null $n?, int|float|null $k?, ?float $p?, ?string $scheme?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, ?float $retryAfter?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?, bool $adopt?, bool $exclusive?, ?string $overfull?, ?callable $clock?, ?array $hashes?): static
 add(Stringable|string|int $key): bool
 addKey(Stringable|string|int $key): bool
 exists(Stringable|string|int $key): bool

@@ -533,6 +533,27 @@ def test_a_filter_with_too_many_keys_is_a_line_of_the_log(start, tmp_path, kind)
     assert added(6000, 2000) == 2 and added(9000, 500) == 2
 
 
+@pytest.mark.parametrize("headers", [{}, FRAMED])
+def test_overfull_raise_is_507(start, tmp_path, headers):
+    daemon = start("-n", 1000, "-p", 0.01, "--overfull", "raise", "--storage", tmp_path / "f")
+    assert daemon.ask("PUT", "/f/named?n=1000&p=0.01").status == 201
+    keys = [b"%d" % i for i in range(4000)]
+    body = framed(keys) if headers else b"".join(key + b"\n" for key in keys)
+    for at in ("", "/f/named"):
+        reply = daemon.post(f"{at}/add", body, **headers)
+        assert reply.status == 507 and "holds more than the n=1000 keys" in reply.headers["x-error"]
+        added = int(reply.headers["x-added"])
+        assert 1000 < added < 1600
+        answers = daemon.post(f"{at}/contain", body, **headers).body
+        assert answers[:added] == b"1" * added and answers[added:].count(b"1") < 1000
+        assert daemon.get(f"{at}/add=x").status == 507
+        assert daemon.get(f"{at}/contain=1").body == b"true"
+    for how in ("warn", "ignore"):
+        daemon = start("-n", 1000, "-p", 0.01, "--overfull", how)
+        assert daemon.post("/add", b"".join(key + b"\n" for key in keys)).status == 200
+        assert ("more than half" in daemon.said()) == (how == "warn")
+
+
 def test_a_filter_that_is_not_full_says_so(start):
     daemon = start("-n", 1000, "-p", 0.01)
     assert daemon.stats()["saturated"] is False

@@ -35,7 +35,7 @@ static inline state blocks(state s, const uint8_t *p, size_t n)
 }
 
 /* tail: the last len % 16 bytes, followed by zeros */
-static inline state finish(state s, const uint8_t tail[BLOCK], uint64_t len)
+static inline state murmur_finish(state s, const uint8_t tail[BLOCK], uint64_t len)
 {
     s.h1 ^= mix1(load_le64(tail)) ^ len;
     s.h2 ^= mix2(load_le64(tail + 8)) ^ len;
@@ -54,7 +54,7 @@ static state of_bytes(const void *key, size_t len)
     size_t rest = len % BLOCK;
     state s = blocks((state){ 0, 0 }, key, len / BLOCK);
     if (rest) memcpy(tail, (const uint8_t *)key + len - rest, rest);
-    return finish(s, tail, len);
+    return murmur_finish(s, tail, len);
 }
 
 /* ---- Guava's funnels ---- */
@@ -81,7 +81,7 @@ static state of_chars(const uint8_t *at, size_t bytes)
         memcpy(buf, buf + BLOCK, fill);
     }
     memset(buf + fill, 0, BLOCK - fill);
-    return finish(s, buf, len + fill);
+    return murmur_finish(s, buf, len + fill);
 }
 
 /* Reads a key that is a number in decimal text: -?[0-9]+ without leading zeros. Returns false if
@@ -110,7 +110,7 @@ static state of_number(const void *key, size_t len, unsigned bits)
     uint64_t v = 0;
     number(key, len, bits, &v);
     for (unsigned i = 0; i < bits / 8; i++) tail[i] = (uint8_t)(v >> (8 * i));
-    return finish((state){ 0, 0 }, tail, bits / 8);
+    return murmur_finish((state){ 0, 0 }, tail, bits / 8);
 }
 
 static void guava_one(const void *argument, const void *key, size_t len, uint64_t *digest)
@@ -169,9 +169,9 @@ static void one_14(const void *secret, const void *key, size_t len, uint64_t *di
     if (rest) memcpy(tail, (const uint8_t *)key + len - rest, rest);
     for (unsigned i = 0; i < GOZERO_K; i++) {
         tail[rest] = (uint8_t)i;
-        digest[i] =
-            (rest + 1 < BLOCK ? finish(s, tail, len + 1) : finish(block(s, tail), none, len + 1))
-                .h1;
+        digest[i] = (rest + 1 < BLOCK ? murmur_finish(s, tail, len + 1)
+                                      : murmur_finish(block(s, tail), none, len + 1))
+                        .h1;
     }
 }
 

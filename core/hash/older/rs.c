@@ -8,14 +8,14 @@ typedef struct {
 } state;
 
 static const state start = { 0, 63689 };
-static inline state feed(state s, uint32_t c) { return (state){ s.h * s.a + c, s.a * 378551 }; }
+static inline state rs_step(state s, uint32_t c) { return (state){ s.h * s.a + c, s.a * 378551 }; }
 
 static void rs_one(const void *secret, const void *key, size_t len, uint64_t *digest)
 {
     const int8_t *c = key;
     state s = start;
     (void)secret;
-    for (size_t i = 0; i < len; i++) s = feed(s, (uint32_t)c[i]);
+    for (size_t i = 0; i < len; i++) s = rs_step(s, (uint32_t)c[i]);
     *digest = s.h & INT32_MAX;
 }
 
@@ -26,7 +26,7 @@ static void one_utf16(const void *secret, const void *key, size_t len, uint64_t 
     state s = start;
     (void)secret;
     for (unsigned units; at < end && (units = utf16_next(&at, end, u));)
-        for (unsigned i = 0; i < units; i++) s = feed(s, u[i]);
+        for (unsigned i = 0; i < units; i++) s = rs_step(s, u[i]);
     *digest = s.h & INT32_MAX;
 }
 

@@ -10,25 +10,26 @@ typedef struct {
     unsigned at, behind;
 } dotnet_random; /* a[0] is not used */
 
-static int32_t minus(int32_t x, int32_t y) { return (int32_t)((uint32_t)x - (uint32_t)y); }
+static int32_t wrapping_minus(int32_t x, int32_t y) { return (int32_t)((uint32_t)x - (uint32_t)y); }
 /* Adds BIG to a negative number. Has no branch, because half of the predictions would be wrong. */
 static int32_t fold(int32_t x) { return (int32_t)((uint32_t)x + ((uint32_t)(x >> 31) & BIG)); }
 
 static void dotnet_seed(dotnet_random *r, int32_t s)
 {
-    int32_t j = minus(SEED, s == INT32_MIN ? BIG : s < 0 ? -s : s), k = 1;
+    int32_t j = wrapping_minus(SEED, s == INT32_MIN ? BIG : s < 0 ? -s : s), k = 1;
     r->a[RING] = j;
     for (unsigned i = 1; i < RING; i++) {
         unsigned to = LAG * i % RING;
         r->a[to] = k;
-        k = fold(minus(j, k));
+        k = fold(wrapping_minus(j, k));
         j = r->a[to];
     }
     for (unsigned round = 0; round < 4;
         round++) { /* subtracts the number that is 31 places later in the ring */
-        for (unsigned i = 1; i <= RING - 31; i++) r->a[i] = fold(minus(r->a[i], r->a[i + 31]));
+        for (unsigned i = 1; i <= RING - 31; i++)
+            r->a[i] = fold(wrapping_minus(r->a[i], r->a[i + 31]));
         for (unsigned i = RING - 30; i <= RING; i++)
-            r->a[i] = fold(minus(r->a[i], r->a[i + 31 - RING]));
+            r->a[i] = fold(wrapping_minus(r->a[i], r->a[i + 31 - RING]));
     }
     r->at = 0;
     r->behind = LAG;
@@ -38,7 +39,7 @@ static int32_t dotnet_next(dotnet_random *r)
 {
     if (++r->at > RING) r->at = 1;
     if (++r->behind > RING) r->behind = 1;
-    int32_t x = minus(r->a[r->at], r->a[r->behind]);
+    int32_t x = wrapping_minus(r->a[r->at], r->a[r->behind]);
     if (x == BIG) x--;
     return r->a[r->at] = fold(x);
 }

@@ -54,7 +54,8 @@ def main(argv: list[str] | None = None) -> int:
 def tell(message: Warning | str, *_where: object, **_more: object) -> None:
     """Prints a warning of the library as one line, without a place in our sources and without the
     argument that only programs have."""
-    complain(f"warning: {str(message).removesuffix(', or pass warn=False')}", OK)
+    text = str(message).removesuffix(', or pass overfull="ignore"')
+    complain(f"warning: {text}", OK)
 
 
 def hold_streams() -> None:

@@ -9,11 +9,11 @@
 _shtab_bloomfilter_subparsers=(create add check remove count rebuild info merge convert adopt clear expire delete plan study plot bench serve completion)
 
 _shtab_bloomfilter_create_option_strings=(-h --help -n -p -m -k --scheme --counting --grow --window --parts --shards --key --secret-file --json --version)
-_shtab_bloomfilter_add_option_strings=(-h --help -0 --null -q --quiet --print --sync --exclusive --key --secret-file -n -p -m -k --scheme --counting --grow --window --parts --shards --json --version)
+_shtab_bloomfilter_add_option_strings=(-h --help -0 --null -q --quiet --print --sync --overfull --exclusive --key --secret-file -n -p -m -k --scheme --counting --grow --window --parts --shards --json --version)
 _shtab_bloomfilter_check_option_strings=(-h --help -0 --null -q --quiet --print --key --secret-file --scheme -m -k --json --version)
 _shtab_bloomfilter_remove_option_strings=(-h --help -0 --null -q --quiet --print --sync --key --secret-file --scheme -m -k --json --version)
 _shtab_bloomfilter_count_option_strings=(-h --help -0 --null -q --quiet --key --secret-file --scheme -m -k --json --version)
-_shtab_bloomfilter_rebuild_option_strings=(-h --help -0 --null -q --quiet --exclusive --key --secret-file --scheme -m -k --json --version)
+_shtab_bloomfilter_rebuild_option_strings=(-h --help -0 --null -q --quiet --overfull --exclusive --key --secret-file --scheme -m -k --json --version)
 _shtab_bloomfilter_info_option_strings=(-h --help --key --secret-file --scheme -m -k --json --version)
 _shtab_bloomfilter_merge_option_strings=(-h --help --exclusive --secret-file --scheme -m -k --json --version)
 _shtab_bloomfilter_convert_option_strings=(-h --help --from --to --key --secret-file -n -p -m -k --scheme --json --version)
@@ -69,8 +69,10 @@ _shtab_bloomfilter_serve_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_bloomfilter_serve___secret_file_COMPGEN=_shtab_compgen_files
 
 _shtab_bloomfilter_add___print_choices=(new seen)
+_shtab_bloomfilter_add___overfull_choices=(warn raise ignore)
 _shtab_bloomfilter_check___print_choices=(present absent)
 _shtab_bloomfilter_remove___print_choices=(removed absent)
+_shtab_bloomfilter_rebuild___overfull_choices=(warn raise ignore)
 _shtab_bloomfilter_convert___from_choices=(native guava bits bits-lsb cells)
 _shtab_bloomfilter_convert___to_choices=(native guava bits bits-lsb)
 _shtab_bloomfilter_plot_pos_0_choices=(k fill bits growth all)

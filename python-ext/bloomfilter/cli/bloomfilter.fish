@@ -52,7 +52,7 @@ function _shtab_bloomfilter_using
 end
 
 set -g _shtab_bloomfilter_commands create add check remove count rebuild info merge convert adopt clear expire delete plan study plot bench serve completion
-set -g _shtab_bloomfilter_opts_with_value --confidence --dpi --file --filter --from --grow --host --k-best --key --max --output --parts --plot --port --print --scheme --schemes --secret-file --seed --shards --threads --to --token --tolerance --window -k -m -n -o -p
+set -g _shtab_bloomfilter_opts_with_value --confidence --dpi --file --filter --from --grow --host --k-best --key --max --output --overfull --parts --plot --port --print --scheme --schemes --secret-file --seed --shards --threads --to --token --tolerance --window -k -m -n -o -p
 
 complete -c bloomfilter -e
 complete -c bloomfilter -f
@@ -83,6 +83,7 @@ complete -c bloomfilter -n '_shtab_bloomfilter_using add' -s 0 -l null -d 'keys 
 complete -c bloomfilter -n '_shtab_bloomfilter_using add' -s q -l quiet -d 'no summary and no progress bar'
 complete -c bloomfilter -n '_shtab_bloomfilter_using add' -l print -xka "new seen" -d 'print the keys that were surely new, or those seen before'
 complete -c bloomfilter -n '_shtab_bloomfilter_using add' -l sync -d 'return only when everything is on disk and survives a power loss'
+complete -c bloomfilter -n '_shtab_bloomfilter_using add' -l overfull -xka "warn raise ignore" -d 'with more keys than the filter is sized for: warn (the default), raise (refuse keys, exit code 2) or ignore'
 complete -c bloomfilter -n '_shtab_bloomfilter_using add' -l exclusive -d 'be the only writer of a file while the command runs, which is faster; fails if another process writes to it'
 complete -c bloomfilter -n '_shtab_bloomfilter_using add' -l key -x -d 'the filter'"'"'s name in Redis, if the URL does not contain it (?key=NAME)'
 complete -c bloomfilter -n '_shtab_bloomfilter_using add' -l secret-file -xka "(__fish_complete_path (commandline -ct))" -d 'the secret of a keyed filter: a file of 16 bytes, or of 32 hexadecimal digits'
@@ -146,6 +147,7 @@ complete -c bloomfilter -n '_shtab_bloomfilter_using; and test $_shtab_bloomfilt
 complete -c bloomfilter -n '_shtab_bloomfilter_using rebuild' -s h -l help -d 'show this help message and exit'
 complete -c bloomfilter -n '_shtab_bloomfilter_using rebuild' -s 0 -l null -d 'keys end at a NUL byte instead of a line feed, also in the output'
 complete -c bloomfilter -n '_shtab_bloomfilter_using rebuild' -s q -l quiet -d 'no summary and no progress bar'
+complete -c bloomfilter -n '_shtab_bloomfilter_using rebuild' -l overfull -xka "warn raise ignore" -d 'with more keys than the filter is sized for: warn (the default), raise (refuse keys, exit code 2) or ignore'
 complete -c bloomfilter -n '_shtab_bloomfilter_using rebuild' -l exclusive -d 'be the only writer of a file while the command runs, which is faster; fails if another process writes to it'
 complete -c bloomfilter -n '_shtab_bloomfilter_using rebuild' -l key -x -d 'the filter'"'"'s name in Redis, if the URL does not contain it (?key=NAME)'
 complete -c bloomfilter -n '_shtab_bloomfilter_using rebuild' -l secret-file -xka "(__fish_complete_path (commandline -ct))" -d 'the secret of a keyed filter: a file of 16 bytes, or of 32 hexadecimal digits'

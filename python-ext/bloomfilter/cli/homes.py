@@ -13,7 +13,7 @@ from .faults import Fault, shown
 
 SIZES = ("m", "n", "k", "p", "scheme")
 VARIANTS = ("grow", "window", "parts", "shards")
-WRITERS = ("exclusive",)  # options of a handle that writes
+WRITERS = ("exclusive", "overfull")  # options of a handle that writes
 KINDS = {
     "grow": "a growing",
     "window": "a forgetting",

@@ -56,7 +56,9 @@ class Stream:
         """The library counts keys from 0 within a block; people count lines of a file from 1."""
         index = getattr(fault, "index", None)
         if index is not None:
-            raise self.fault(path, lines + index, str(fault).partition(": ")[2]) from None
+            raise self.fault(
+                path, lines + index, str(fault).removeprefix(f"key {index}: ")
+            ) from None
 
     def fault(self, path: str, keys: int, why: str) -> Fault:
         name = "standard input" if path == "-" else path

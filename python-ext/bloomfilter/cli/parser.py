@@ -132,6 +132,7 @@ OPTIONS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "quiet": ("-q --quiet", "", "no summary and no progress bar", {}),
     "sync": ("--sync", "", "return only when everything is on disk and survives a power loss", {}),
     "exclusive": ("--exclusive", "", "be the only writer of a file while the command runs, which is faster; fails if another process writes to it", {}),
+    "overfull": ("--overfull", "", "with more keys than the filter is sized for: warn (the default), raise (refuse keys, exit code 2) or ignore", {"choices": ["warn", "raise", "ignore"]}),
     "print new": ("--print", "", "print the keys that were surely new, or those seen before", {"choices": ["new", "seen"], "dest": "show"}),
     "print present": ("--print", "", "print the keys that are probably there, or surely not", {"choices": ["present", "absent"], "dest": "show"}),
     "print removed": ("--print", "", "print the keys that were removed, or those that were absent", {"choices": ["removed", "absent"], "dest": "show"}),
@@ -189,11 +190,11 @@ GROUPS = {
 # fmt: off
 COMMANDS = {
     "create": ("filters:create", "create a filter; an existing one is never emptied", f"new file, {SIZES}, {KINDS}, key, secret"),
-    "add": ("keys:add", "add keys from files or standard input", f"{KEYS}, print new, sync, exclusive, key, secret"),
+    "add": ("keys:add", "add keys from files or standard input", f"{KEYS}, print new, sync, overfull, exclusive, key, secret"),
     "check": ("keys:check", "look up keys; exit code 0: all present, 1: some absent, 2: error", f"{KEYS}, print present, key, secret"),
     "remove": ("keys:remove", "remove keys from a counting filter; remove only keys that were added", f"{KEYS}, print removed, sync, key, secret"),
     "count": ("keys:count", "print how often keys are in a counting filter: KEY, a tab, 0 to 15 (15 or more)", f"{KEYS}, key, secret"),
-    "rebuild": ("rebuild:rebuild", "replace all keys of a filter by these, in one step for every process that uses it", f"{KEYS}, exclusive, key, secret"),
+    "rebuild": ("rebuild:rebuild", "replace all keys of a filter by these, in one step for every process that uses it", f"{KEYS}, overfull, exclusive, key, secret"),
     "info": ("filters:info", "print a filter's parameters and how full it is", "file, key, secret"),
     "merge": ("filters:merge", "unite filters into one", "union, united, exclusive, secret"),
     "convert": ("convert:convert", "copy a filter to another home, or to and from another system's format", "in, out, from, to, key, secret"),

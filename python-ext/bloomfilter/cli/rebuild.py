@@ -61,7 +61,7 @@ def rebuild(args: Namespace) -> int:
         except ValueError as fault:
             if (index := getattr(fault, "index", None)) is None:
                 raise
-            why = str(fault).partition(": ")[2]
+            why = str(fault).removeprefix(f"key {index}: ")
             raise Fault(f"key {index + 1}: {why}; {shown(args.file)} is as it was") from None
         finally:
             progress.close()

@@ -545,6 +545,20 @@ def test_a_file_that_is_replaced_meanwhile(tmp_path, how, sync):
 
 
 # ---- one writer ----
+def test_overfull(tmp_path):
+    keys = b"".join(b"%d\n" % i for i in range(5000))
+    for how, code in (("warn", 0), ("ignore", 0), ("raise", 2)):
+        path = tmp_path / how
+        ok("create", path, "-n", 1000, "-p", 0.01)
+        done = cli("add", path, "--overfull", how, data=keys)
+        assert done.code == code and (b"warning: more than half" in done.err) == (how == "warn")
+    assert "holds more than the n=1000 keys" in fails("add", path, "--overfull", "raise", data=b"x")
+    assert "n=1000 keys" in fails("rebuild", path, "--overfull", "raise", data=keys)
+    ok("rebuild", path, data=b"x\n")
+    ok("add", path, "--overfull", "raise", data=keys[:1000])
+    assert "invalid choice" in fails("add", path, "--overfull", "never", data=b"x")
+
+
 def test_exclusive(tmp_path, seen):
     keys = tmp_path / "keys"
     keys.write_bytes(b"a\nb\n")

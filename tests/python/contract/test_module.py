@@ -16,6 +16,7 @@ def test_names():
         "BloomFilter",
         "CountingBloomFilter",
         "Error",
+        "FullError",
         "SaturationWarning",
         "__version__",
     ]

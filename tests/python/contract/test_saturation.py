@@ -6,7 +6,7 @@ import warnings
 import numpy
 import pytest
 
-from bloomfilter import BloomFilter, CountingBloomFilter, SaturationWarning
+from bloomfilter import BloomFilter, CountingBloomFilter, Error, FullError, SaturationWarning
 
 
 @pytest.fixture
@@ -102,6 +102,56 @@ def test_loaded_ones_are_watched(seen):
     twin = pickle.loads(pickle.dumps(bf))
     twin.update(range(3000, 4000))
     assert len(seen()) == 1
+
+
+BATCHES = [
+    BloomFilter.update,
+    BloomFilter.add_many,
+    lambda bf, keys: bf.update(str(i) for i in keys),
+    lambda bf, keys: bf.update(numpy.fromiter(keys, dtype=int)),
+]
+
+
+@pytest.mark.parametrize("kind", [BloomFilter, CountingBloomFilter])
+@pytest.mark.parametrize("in_file", [False, True])
+def test_raise(kind, in_file, tmp_path, seen):
+    for number, call in enumerate([*BATCHES, None]):
+        storage = tmp_path / str(number) if in_file else None
+        bf = kind(n=1000, p=0.01, storage=storage, overfull="raise")
+        with pytest.raises(FullError, match="holds more than the n=1000 keys") as caught:
+            if call:
+                call(bf, range(4000))
+            for i in range(4000):
+                bf.add(i)
+        keys = caught.value.index if call else i
+        assert 1000 < keys < 1600 and isinstance(caught.value, Error)
+        assert all(bf.contains_many(range(keys)))
+        assert sum(bf.contains_many(range(keys, 4000))) < 1000
+        with pytest.raises(FullError):
+            bf.copy().add("x")
+        bf.clear()
+        assert bf.add("x") and not seen()
+        with pytest.raises(FullError):
+            bf.rebuild(range(4000))
+        assert "x" in bf and len(bf) == 1
+        bf.rebuild(range(500))
+        bf.close()
+
+
+def test_ignore_and_warn(seen, tmp_path):
+    for how in ({"overfull": "ignore"}, {"warn": False}, {"overfull": "ignore", "warn": True}):
+        BloomFilter(n=100, p=0.01, **how).update(range(1000))
+    assert not seen()
+    path = tmp_path / "f.bloom"
+    for how in ({}, {"overfull": "warn"}, {"overfull": None}, {"overfull": "warn", "warn": False}):
+        with BloomFilter(n=100, p=0.01, storage=path, **how) as bf:
+            bf.update(range(1000))
+        path.unlink()
+        assert len(seen()) == 1 and str(seen()[0].message).endswith('or pass overfull="ignore"')
+        seen()[0].category = None
+    for wrong, fault in (("Raise", ValueError), ("", ValueError), (True, TypeError)):
+        with pytest.raises(fault, match="overfull must be"):
+            BloomFilter(n=100, p=0.01, overfull=wrong)
 
 
 def test_info(tmp_path):

@@ -77,7 +77,7 @@ def test_once_for_all_of_them_and_where_it_is_opened(tmp_path):
     assert (
         len(said) == 1
         and "value of PJW, ELF, BKDR, SDBM, DJB, DEK, RS, so" in said[0]
-        and said[0].endswith("another system fills, or pass warn=False")
+        and said[0].endswith('another system fills, or pass overfull="ignore"')
     )
     bf.add("key")
     assert told(bf.copy)[1] == []  # of a filter that was told of

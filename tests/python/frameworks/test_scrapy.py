@@ -565,6 +565,16 @@ def test_exclusive(tmp_path, caplog):
     BloomFilter.open(path).add("x")
 
 
+def test_overfull():
+    settings = {"BLOOMFILTER_N": 100, "BLOOMFILTER_P": 0.01, "BLOOMFILTER_OVERFULL": "raise"}
+    seen = BloomDupeFilter.from_crawler(get_crawler(settings_dict=settings))
+    seen.open()
+    requests = (Request(f"https://example.org/{i}") for i in range(1000))
+    with pytest.raises(Error, match="holds more than the n=100 keys"):
+        list(map(seen.request_seen, requests))
+    seen.close("finished")
+
+
 def test_a_file_that_is_replaced_during_a_crawl(tmp_path, caplog):
     path, other = tmp_path / "seen.bloom", tmp_path / "other"
     crawler = get_crawler(settings_dict={"BLOOMFILTER_STORAGE": str(path)})
