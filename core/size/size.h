@@ -146,7 +146,8 @@ double bf_fill_of(const bf_scheme *s, const void *argument, double m, double n, 
 /* estimated number of keys that set this many cells */
 double bf_keys_of(const bf_scheme *s, const void *argument, double m, double ones, unsigned k);
 double bf_rate_floor(const bf_scheme *s, double n);
-double bf_rate_left(const bf_scheme *s, double p, double n); /* p without bf_rate_floor */
+/* the rate that the bits may have, so that together with bf_rate_floor the rate is p */
+double bf_rate_left(const bf_scheme *s, double p, double n);
 double bf_rate_redisson(double m, double n, unsigned k);
 double bf_fill_redisson(double m, double n, unsigned k);
 double bf_rate_scrapy_redis(double m, double n, unsigned k);
