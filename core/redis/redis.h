@@ -285,7 +285,7 @@ int bf_redis_attach_key(bf_redis *r, const bf_spec *spec, bf_params *d, bf_error
 
 /* ---- scripts.c ---- */
 extern const char bf_script_create[], bf_script_exchange[], bf_script_care[], bf_script_append[],
-    bf_script_turn[], bf_script_put[], bf_script_count_down[], bf_script_add[],
+    bf_script_turn[], bf_script_put[], bf_script_count[], bf_script_count_down[], bf_script_add[],
     bf_script_add_foreign[], bf_script_add_redisson[], bf_script_adopt[];
 
 /* ---- keyset.c ---- */
@@ -343,9 +343,10 @@ int bf_redis_parts_put(bf_filter *f, bf_part *const *parts, unsigned n, uint64_t
 
 /* scalable.c, window.c: growing and forgetting filters. The caller of most of these functions
  * holds the chain's lock. */
-enum { BF_WHOLE_ARGS = 24 }; /* bf_script_append contains this number */
-/* appends the fields of K:meta with their names (BF_WHOLE_ARGS arguments) to the command that is
- * being written, and gives the filter a new id */
+/* number of arguments that bf_redis_append_params appends */
+static inline unsigned bf_redis_params_args(const bf_params *d) { return d->g.counting ? 26 : 24; }
+/* appends the fields of K:meta with their names to the command that is being written, and gives the
+ * filter a new id */
 void bf_redis_append_params(bf_redis *whole, const bf_params *d, uint64_t secret_check);
 int bf_redis_window_create(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_error *err);
 /* allocates the ring; does not open the parts */

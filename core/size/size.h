@@ -157,8 +157,8 @@ void bf_estimate_scrapy_redis(
 
 /* compatible.c: all comparisons of parameters */
 typedef enum {
-    BF_SAME_HASH,  /* scheme, k and secret: a key has the same digests */
-    BF_SAME_BITS,  /* these, and bits or counters, m, shards: a key also has the same positions */
+    BF_SAME_HASH,  /* scheme, k, secret, bits or counters: a key has the same digests */
+    BF_SAME_BITS,  /* these, and m, shards: a key also has the same positions */
     BF_SAME_FILTER /* these, and kind, grow, window, parts */
 } bf_scope;
 /* Returns the name of the first parameter that differs, or NULL. */
@@ -169,7 +169,9 @@ int bf_check_same(const bf_params *a, const bf_params *b, bf_error *err);
 /* Returns 0 if the filter has what spec asks for, or BF_EMISMATCH with a message. */
 int bf_check_match(const bf_params *have, const bf_spec *want, const char *where, bf_error *err);
 
-static inline bool bf_grow_valid(double factor) { return factor > 1 && factor <= 1e300; }
+/* grow as a spec may give it; as it may be stored */
+static inline bool bf_grow_valid(double factor) { return factor >= 1 && factor <= 1024; }
+static inline bool bf_grow_stored(double factor) { return factor >= 1 && factor <= 1e300; }
 /* The system's clock is too coarse for epochs shorter than 0.1 ms. */
 static inline bool bf_window_valid(double seconds, unsigned parts)
 {
