@@ -27,7 +27,7 @@ from documents import (
 
 PAGES = """index.md tutorial-python.md tutorial-php.md tutorial-c.md choosing.md storage.md howto-rebuild.md deploy-php.md
     mapped-files.md migrate.md security.md arrow.md crawlers.md asyncio.md howto-crawl.md howto-database.md
-    howto-redis.md howto-move.md""".split()
+    howto-redis.md howto-move.md redis.md""".split()
 # zh/server.md is run by test_readme.py, as its original is.
 PAGES += [
     f"zh/{path.name}"
@@ -119,9 +119,8 @@ def of_page(name, request, *wanted):
         port = request.getfixturevalue("redis_port")
         empty(port)
     for language, code in blocks:
-        if "127.0.0.1:6379" in code:
-            code = code.replace("127.0.0.1:6379", f"127.0.0.1:{port}")
-            code = code.replace("'127.0.0.1', 6379", f"'127.0.0.1', {port}")
+        code = code.replace("127.0.0.1:6379", f"127.0.0.1:{port}")
+        code = code.replace("'127.0.0.1', 6379", f"'127.0.0.1', {port}")
         file = FILE.match(code)
         if file:
             Path(file[1]).write_text(code)

@@ -1,0 +1,176 @@
+/* calculator.js - the size and the rate of a filter, as core/size/sizing.c and core/layout/rates.c
+ * compute them.  The functions above "the page" know no document; tests/cross/test_calculator.py
+ * compares them with BloomFilter.plan. */
+"use strict";
+
+const LARGEST = {classic: 4096, block: 16, block2: 32};   // k
+const LINE = {classic: 1, block: 512, block2: 512};      // m is a multiple of it
+const M_MAX = 2 ** 40, SMALL = 65536, EXACT = 256;
+
+function lineRate(lambda, share, bits) {
+    if (lambda > 700) return (-Math.expm1(lambda * Math.log1p(-share))) ** bits;
+    let chance = Math.exp(-lambda), clear = 1, sum = 0;
+    for (let i = 0; i < 4096; i++) {
+        sum += chance * (1 - clear) ** bits;
+        if (i > lambda && chance < 1e-16 * sum) break;
+        chance *= lambda / (i + 1);
+        clear *= 1 - share;
+    }
+    return sum;
+}
+
+/* The rate at c = m / n bits per key. */
+const RATE = {
+    classic: (c, k) => (-Math.expm1(-k / c)) ** k,
+    block: (c, k) => lineRate(512 / c, k / 512, k),
+    block2: (c, k) => lineRate(1024 / c, k / 1024, Math.ceil(k / 2))
+        * lineRate(1024 / c, k / 1024, Math.floor(k / 2)),
+};
+
+/* The rate of a small classic filter: exact for few bits, else a second-order expansion. */
+function smallRate(m, n, k) {
+    if (m <= EXACT && n * k < 4 * EXACT) {
+        const at = new Float64Array(EXACT + 2);
+        at[0] = 1;
+        for (let t = 0; t < n * k; t++)
+            for (let x = Math.min(t, m); x >= 0; x--) {
+                at[x + 1] += at[x] * (m - x) / m;
+                at[x] *= x / m;
+            }
+        let rate = 0;
+        for (let x = 1; x <= m; x++) rate += at[x] * (x / m) ** k;
+        return rate;
+    }
+    const one = (1 - 1 / m) ** (k * n), two = (1 - 2 / m) ** (k * n), f = 1 - one;
+    const variance = Math.max(0, ((m - 1) * two + one - m * one * one) / m);
+    return f ** k * (1 + k * (k - 1) / 2 * variance / (f * f));
+}
+
+function rateOf(scheme, m, n, k) {
+    return n > 0 ? RATE[scheme](m / n, k) : 0;
+}
+
+function bitsFor(scheme, p, k) {
+    let low = 1e-3, high = k / Math.LN2;
+    while (RATE[scheme](high, k) > p && high < M_MAX) {
+        low = high;
+        high *= 2;
+    }
+    for (let i = 0; i < 60 && high - low > 1e-9 * high; i++) {
+        const c = (low + high) / 2;
+        if (RATE[scheme](c, k) > p) low = c;
+        else high = c;
+    }
+    return high;
+}
+
+function bestK(scheme, p) {
+    let k = Math.min(LARGEST[scheme], Math.max(1, Math.round(-Math.log2(p))));
+    let c = bitsFor(scheme, p, k);
+    for (const way of [-1, 1])
+        while (k + way >= 1 && k + way <= LARGEST[scheme] && bitsFor(scheme, p, k + way) < c) {
+            k += way;
+            c = bitsFor(scheme, p, k);
+        }
+    return {k, c};
+}
+
+function inRange(name, value, most, integer) {
+    if (value === undefined || (value > 0 && value <= most && (!integer || Number.isInteger(value))))
+        return value;
+    throw new RangeError(integer ? `${name} must be a whole number from 1 to ${most}`
+        : `${name} must be between 0 and 1`);
+}
+
+/* Two of n, p, m, k, as BloomFilter.plan takes them -> {scheme, n, p, m, k, bytes, bits}. */
+function plan(given, scheme) {
+    let n = inRange("n", given.n, Number.MAX_SAFE_INTEGER, true);
+    let m = inRange("m", given.m, M_MAX, true);
+    let k = inRange("k", given.k, LARGEST[scheme], true);
+    let p = inRange("p", given.p, 1 - Number.EPSILON, false);
+    const line = LINE[scheme], toLines = (bits) => Math.ceil(bits / line) * line;
+    if (m) m = toLines(m);
+    if (m && n) {
+        k = k || Math.ceil(m / n * Math.LN2);
+        if (line > 1) k = Math.min(k, LARGEST[scheme]);
+        if (k > LARGEST[scheme]) throw new RangeError(`k would be ${k}: give a smaller m`);
+        p = undefined;
+    } else if (n && p) {
+        const best = k ? {k, c: bitsFor(scheme, p, k)} : bestK(scheme, p);
+        k = best.k;
+        m = Math.ceil(best.c * n);
+        if (scheme === "classic" && m < SMALL) while (smallRate(m, n, k) > p) m++;
+        m = toLines(m);
+    } else if (m && p) {
+        const best = k ? {k, c: bitsFor(scheme, p, k)} : bestK(scheme, p);
+        k = best.k;
+        n = Math.floor(m / best.c);
+        if (n < 1) throw new RangeError("m bits are too few for p");
+    } else if (m && k) {
+        n = Math.max(1, Math.floor(m / k * Math.LN2));
+    } else {
+        throw new RangeError("give n and p, m and n, m and p, or m and k");
+    }
+    if (m > M_MAX) throw new RangeError(`m would be ${m}: at most ${M_MAX} is possible`);
+    return {scheme, n, p: p || rateOf(scheme, m, n, k), m, k, bytes: Math.ceil(m / 8), bits: m / n};
+}
+
+/* [keys / n, rate] from 0 to 4 n. */
+function curve(size, points = 80) {
+    return Array.from({length: points + 1}, (_, i) =>
+        [4 * i / points, rateOf(size.scheme, size.m, size.n * 4 * i / points, size.k)]);
+}
+
+/* ---- the page ---- */
+function drawCurve(size) {
+    const x = (keys) => 45 + keys * 105, y = (rate) => 190 - rate * 175;
+    const line = curve(size).map(([keys, rate]) => `${x(keys).toFixed(1)},${y(rate).toFixed(1)}`);
+    const axis = [0, 0.25, 0.5, 0.75, 1].map((rate) =>
+        `<line x1="45" x2="465" y1="${y(rate)}" y2="${y(rate)}" stroke="currentColor" opacity="0.2"/>`
+        + `<text x="38" y="${y(rate) + 4}" text-anchor="end">${rate * 100} %</text>`);
+    const keys = [0, 1, 2, 3, 4].map((at) =>
+        `<text x="${x(at)}" y="208" text-anchor="middle">${at > 1 ? `${at} n` : "0n"[at]}</text>`);
+    return `<svg viewBox="0 0 490 232" role="img" aria-label="Rate of false positives from 0 to 4 n keys"
+        style="max-width:28rem;width:100%" font-size="12" fill="currentColor">${axis.join("")}${keys.join("")}
+        <line x1="${x(1)}" x2="${x(1)}" y1="15" y2="190" stroke="currentColor" stroke-dasharray="3 3"/>
+        <polyline points="${line.join(" ")}" fill="none" stroke="#0072b2" stroke-width="2.5"/>
+        <text x="255" y="227" text-anchor="middle">keys added</text></svg>`;
+}
+
+function shownRate(rate) {
+    const percent = rate * 100;
+    return `${percent >= 1e-3 ? Number(percent.toPrecision(3)) : percent.toExponential(2)} %`;
+}
+
+function number(text) {
+    const cleaned = text.replace(/[\s,_]/g, "");
+    if (!cleaned) return undefined;
+    return cleaned.endsWith("%") ? Number(cleaned.slice(0, -1)) / 100 : Number(cleaned);
+}
+
+function showPlan(form, out) {
+    const given = {};
+    for (const name of ["n", "p", "m", "k"]) given[name] = number(form.elements[name].value);
+    try {
+        if (Object.values(given).filter((value) => value !== undefined).length !== 2)
+            throw new RangeError("fill in two fields and leave two empty");
+        const size = plan(given, form.elements.scheme.value);
+        const rows = [["keys (n)", size.n.toLocaleString("en")], ["rate at n keys (p)", shownRate(size.p)],
+            ["bits (m)", size.m.toLocaleString("en")], ["bits set per key (k)", size.k],
+            ["bytes", size.bytes.toLocaleString("en")], ["bits per key", size.bits.toFixed(2)],
+            ["rate at 2 n keys", shownRate(rateOf(size.scheme, size.m, 2 * size.n, size.k))]];
+        out.innerHTML = `<table>${rows.map(([name, value]) =>
+            `<tr><td>${name}</td><td>${value}</td></tr>`).join("")}</table>${drawCurve(size)}`;
+    } catch (fault) {
+        out.textContent = `${fault.message}.`;
+    }
+}
+
+if (typeof document !== "undefined") {
+    const form = document.getElementById("size-form");
+    const out = document.getElementById("size-shown");
+    form.addEventListener("input", () => showPlan(form, out));
+    form.addEventListener("submit", (event) => event.preventDefault());
+    showPlan(form, out);
+}
+if (typeof module !== "undefined") module.exports = {plan, rateOf, curve};

@@ -1,0 +1,65 @@
+"""docs/calculator.js computes what BloomFilter.plan computes."""
+
+import json
+import shutil
+import subprocess
+
+import pytest
+from bloomfilter import BloomFilter
+from products import ROOT
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+GIVEN = [
+    {"n": n, "p": p}
+    for n in (1, 3, 100, 5000, 10**6, 3 * 10**9)
+    for p in (0.5, 0.1, 0.02, 0.001, 1e-6, 1e-9)
+]
+GIVEN += [{"m": m, "n": n} for m in (200, 8000, 10**6, 10**9) for n in (100, 3000, 10**6, 10**8)]
+GIVEN += [{"m": m, "p": p} for m in (1000, 8000, 10**6, 10**12) for p in (0.1, 0.01, 1e-5)]
+GIVEN += [{"m": m, "k": k} for m in (600, 70000, 10**9) for k in (1, 4, 7, 16)]
+CASES = [(given, scheme) for given in GIVEN for scheme in ("classic", "block", "block2")]
+SCRIPT = """const out = CASES.map(([given, scheme]) => {
+    try { const size = plan(given, scheme); return {...size, at: curve(size, 4).map((x) => x[1])}; }
+    catch (fault) { return null; } });"""
+
+
+def computed(tmp_path):
+    source = (ROOT / "docs" / "calculator.js").read_text()
+    script = f"const CASES = {json.dumps(CASES)};\n{SCRIPT}\n"
+    if node := shutil.which("node"):
+        (tmp_path / "run.js").write_text(f"{source}\n{script}console.log(JSON.stringify(out));\n")
+        command = [node, str(tmp_path / "run.js")]
+        return json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    form = "".join(f'<input name="{name}">' for name in ("n", "p", "m", "k", "scheme"))
+    (tmp_path / "page.html").write_text(
+        f'<form id="size-form">{form}</form><p id="size-shown"></p><script>{source}</script>'
+        f'<pre id="out"></pre><script>{script}'
+        'document.getElementById("out").textContent = JSON.stringify(out);</script>'
+    )
+    command = [CHROMIUM, "--headless", "--no-sandbox", f"--user-data-dir={tmp_path}/profile"]
+    command += ["--dump-dom", f"file://{tmp_path}/page.html"]
+    page = subprocess.run(command, capture_output=True, check=True, text=True).stdout
+    return json.loads(page.split('<pre id="out">')[1].split("</pre>")[0])
+
+
+def planned(given, scheme):
+    try:
+        return BloomFilter.plan(scheme=scheme, **given)
+    except ValueError:
+        return None
+
+
+@pytest.mark.skipif(not (shutil.which("node") or CHROMIUM), reason="neither node nor chromium here")
+def test_the_numbers_are_those_of_plan(tmp_path):
+    for (given, scheme), got in zip(CASES, computed(tmp_path), strict=True):
+        wanted, case = planned(given, scheme), f"{scheme} {given}"
+        assert (got is None) == (wanted is None), f"{case}: {got} {wanted}"
+        if wanted is None:
+            continue
+        assert [got[name] for name in "nmk"] == [wanted[name] for name in "nmk"], case
+        assert got["p"] == pytest.approx(wanted["p"], rel=1e-6), case
+        assert got["bytes"] == (wanted["m"] + 7) // 8, case
+        assert got["at"][0] == 0 and got["at"] == sorted(got["at"]), case
+        if (wanted["m"], wanted["n"]) != (given.get("m"), given.get("n")):
+            continue
+        assert got["at"][1] == pytest.approx(wanted["p"], rel=1e-6), case
