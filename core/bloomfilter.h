@@ -147,8 +147,8 @@ struct bf_spec {
     const bf_client *client; /* home "client"; NULL = none                                       */
     const bf_redis_client *redis_client;     /* home "redis" through it, with key, without
                                               * storage; NULL = none */
-    bool counting;           /* 4-bit counters instead of bits: keys can be removed; m =
-                              * counters.  Must match a filter that exists */
+    bool counting;           /* 4-bit counters instead of bits, so keys can be removed; m is the
+                              * number of counters.  An existing filter must have the same value */
     double grow, window;     /* growth factor > 1, or seconds to remember (1e-4 or more per
                               * part); at most 1e300; either needs n and p: docs/growing.md */
     unsigned shards;         /* equal slices, all bits of a key in one; in Redis each is a key of
@@ -158,13 +158,13 @@ struct bf_spec {
     double (*clock)(void *); /* for a window: returns seconds since 1970; called with clock_ctx at
                               * each call and in long batches; NaN = it failed (BF_EHOST).
                               * NULL = the system's clock */
-    void *clock_ctx;         /* both must outlive the filter                                     */
+    void *clock_ctx;         /* argument of clock; clock and clock_ctx must outlive the filter   */
     double timeout;          /* Redis: seconds a round trip may take, 0.001..86400; it overrides
                               * the URL's */
     double retry_after;      /* Redis: after the server did not answer in time, calls of this
-                              * process fail immediately for so many seconds, then one call tries.
-                              * At most 86400; 0 = 1 second; BF_ALWAYS_TRY: each call tries; it
-                              * overrides the URL's */
+                              * process fail immediately for this many seconds, then one call tries
+                              * again.  At most 86400; 0 = 1 second; BF_ALWAYS_TRY: every call
+                              * tries.  Overrides retry_after in the URL */
     bool cache;              /* Redis: keys known to be present need no round trip; takes at most
                               * m/8 bytes */
     double cache_max_age;    /* seconds for which the cache trusts bits that it has seen; 0 = 1  */
@@ -190,7 +190,8 @@ typedef struct {             /* parameters of a filter; bf_state has its content
     const char *storage;     /* path or URL as given (with its password), or NULL; lives as long
                               * as the filter */
     const char *shown;       /* the same for messages and logs: never a password                 */
-    const char *key;         /* name inside the storage as given, or NULL; the same              */
+    const char *key;         /* name inside the storage as given, or NULL; lives as long as the
+                              * filter */
     uint64_t bitset_bytes;   /* ceil(m / 8); for counters ceil(m / 2)                            */
     uint64_t image_bytes;    /* length of bf_to_bytes; of less than 4 KiB of bits a saved file
                               * has more: a page */

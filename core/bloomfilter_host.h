@@ -46,7 +46,7 @@ enum {
                              * again */
 };
 struct bf_redis_client {
-    /* Sends the commands of all parts, and puts the replies into the sink in the order of the
+    /* Sends the commands of all `parts`, and puts the replies into the sink in the order of the
      * commands, even if they come from several nodes.  Never sends a command twice unless Redis
      * has replied that it was not executed (MOVED, ASK, TRYAGAIN).  Never uses a connection
      * again whose next bytes may be the reply to an earlier command.  Returns one of
@@ -98,7 +98,8 @@ typedef struct {
 /* Moves to the next command, which has c->args arguments (including its name).  Returns false if
  * there is none. */
 bool bf_command_next(bf_commands *c);
-bool bf_command_arg(bf_commands *c, bf_key *arg); /* its next argument */
+/* Reads the next argument of this command into *arg.  Returns false if there is none. */
+bool bf_command_arg(bf_commands *c, bf_key *arg);
 
 /* ---- for language bindings: handles, batches, warnings --------------------------------------- */
 /* Adds a reference and returns f.  Each bf_retain needs a bf_close; the last bf_close frees the

@@ -12,9 +12,8 @@ static int check_spec(const bf_spec *spec, bf_error *err)
     bool in_redis = spec->redis_client || (spec->storage && bf_is_url(spec->storage));
     if (bf_check_before_open(spec, err) < 0) return BF_EINVAL;
     if (spec->storage && bf_storage_path(spec->storage, &path, err) < 0) return BF_EINVAL;
-    if (spec->counting && (spec->grow != 0 || spec->window != 0))
-        return bf_fail(err, BF_EINVAL,
-            "a counting filter can neither grow nor forget: grow and window must not be given");
+    if (spec->counting && spec->window != 0)
+        return bf_fail(err, BF_EINVAL, "a counting filter cannot forget: window must not be given");
     if (spec->counting && spec->client)
         return bf_fail(err, BF_ENOTSUP, "a client callback cannot count");
     if (spec->grow != 0 && !bf_grow_valid(spec->grow))

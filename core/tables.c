@@ -10,7 +10,8 @@ extern const bf_layout bf_layout_classic, bf_layout_block, bf_layout_block2;
 extern const bf_layout bf_layout_words, bf_layout_mask, bf_layout_mt, bf_layout_mt_legacy,
     bf_layout_glibc, bf_layout_dotnet, bf_layout_dotnet_repo, bf_layout_mitz64, bf_layout_mitz32,
     bf_layout_redisson, bf_layout_first;
-extern const bf_variant_ops bf_variant_fixed, bf_variant_grow, bf_variant_window;
+extern const bf_variant_ops bf_variant_fixed, bf_variant_grow, bf_variant_grow_counting,
+    bf_variant_window;
 extern const bf_store_ops bf_store_memory, bf_store_file, bf_store_client, bf_store_redis;
 
 #define REDIS_BITS (UINT64_C(1) << 32) /* size of the largest Redis string, in bits */
@@ -73,9 +74,10 @@ const bf_variant_format *const bf_variant_formats[] = { [BF_FIXED] = &bf_format_
     [BF_GROW] = &bf_format_grow,
     [BF_WINDOW] = &bf_format_window,
     [BF_PART] = &bf_format_part };
-const bf_variant_ops *const bf_variants[] = {
-    [BF_FIXED] = &bf_variant_fixed, [BF_GROW] = &bf_variant_grow, [BF_WINDOW] = &bf_variant_window
-};
+const bf_variant_ops *const bf_variants[][2] = { [BF_FIXED] = { &bf_variant_fixed,
+                                                     &bf_variant_fixed },
+    [BF_GROW] = { &bf_variant_grow, &bf_variant_grow_counting },
+    [BF_WINDOW] = { &bf_variant_window, NULL } };
 
 /* spec selects the home. A client is a home of its own. The prefix of a URL selects its home.
  * Any other storage is a path (or a mistake: base/storage.c). Without any of these the home is

@@ -128,7 +128,7 @@ class BloomFilter implements Countable
      * @param string|object|null $storage path of a file that all processes of the machine may share, URL of a Redis, or a
      *                                phpredis object, Redis or RedisCluster (see above); null: process memory
      * @param string|null    $key     name inside the storage, where it has names
-     * @param float|null     $grow    factor above 1: the filter grows past n and keeps p (docs/growing.md)
+     * @param float|null     $grow    1 to 1024: the filter grows past n by this factor and keeps p (docs/growing.md)
      * @param float|null     $window  seconds a key is remembered at least, counted from when it was added last; n is then
      *                                the number of keys in a window
      * @param int|null       $shards  equal slices, 1 to 4096, all bits of a key in one; in Redis each is a key of its own. null:

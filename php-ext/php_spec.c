@@ -73,7 +73,7 @@ static char *whole_path(const char *path)
     char cwd[MAXPATHLEN], *full;
     if (IS_ABSOLUTE_PATH(path, strlen(path)))
         full = estrdup(path);
-    else /* with "./" in front, a path that looks like a URL stays a path */
+    else /* a path that looks like a URL stays a path with a folder in front */
         spprintf(&full, 0, "%s/%s", VCWD_GETCWD(cwd, sizeof cwd) ? cwd : ".", path);
     if (php_check_open_basedir_ex(full, 0) == 0) return full;
     zend_throw_exception_ex(php_bf_exception_ce, BF_EIO, "open_basedir does not allow %s", full);

@@ -73,7 +73,8 @@ typedef struct {
     Py_ssize_t users;
     Py_ssize_t unlocked; /* number of active calls that are in the core without the GIL */
     int forks;           /* value of fork_count() when `users` was last correct (py_active.c) */
-    /* bf_process() of a thread that waits until all calls have left, else 0; used without a GIL */
+    /* bf_process() of a thread that waits to replace `bf` until no call uses it, else 0; used
+     * without a GIL */
     int wanted;
     PyObject *weakrefs;
     redis_client *client;     /* NULL: the storage is no client object */

@@ -9,7 +9,7 @@
 #define FIELD(kind, name, ...) PyObject *name;
 typedef struct { /* borrowed references; NULL or None: not given */
     BF_PARAMETERS(FIELD)
-    int read_only, warn; /* warn: what overfull is called in earlier versions */
+    int read_only, warn; /* warn=False is the earlier name of overfull="ignore" */
 } arguments;
 
 /* ... the names and places for PyArg_ParseTupleAndKeywords, ... */

@@ -1,5 +1,6 @@
 /* access.c - refuses requests that are not allowed: 401 without the token, 403 for foreign web
- * pages (origin.c).  Knows which paths a browser shows and which requests change something. */
+ * pages (origin.c).  Knows which pages take the token as a password, for browsers, and which
+ * requests change something. */
 #include "server.h"
 
 /* Compares the texts.  The time depends only on the length of `given`, so it reveals nothing about

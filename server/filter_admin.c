@@ -17,7 +17,7 @@ static int check_parameters(served *s, const bf_spec *spec, bf_error *err)
     const bf_params *have = &s->f->desc;
     const char *kind = kind_of(have->g.counting, have->grow, have->window),
                *wanted = kind_of(spec->counting, spec->grow, spec->window);
-    if (strcmp(kind, wanted))
+    if (strcmp(kind, wanted) || (have->grow != 0) != (spec->grow != 0))
         return stored_fail(
             err, BF_EMISMATCH, "%s is of kind %s, asked for %s", s->name, kind, wanted);
     return bf_check_match(have, spec, s->name, err);

@@ -24,7 +24,8 @@ struct pool {
     pthread_mutex_t lock;
     /* job_queued: a job was queued.  job_ended: a job ended or the probe was answered */
     pthread_cond_t job_queued, job_ended;
-    pthread_cond_t probe_wanted; /* a job was queued while probe_sleeps is set */
+    pthread_cond_t probe_wanted; /* signalled when a job is queued while probe_sleeps is set,
+                                  * and when the pool stops */
     /* ready[1]: queues of open filters; ready[0]: others */
     name_queue *buckets[BUCKETS], *ready[2], *last_ready[2];
     pthread_t thread[THREADS_MAX], probe;

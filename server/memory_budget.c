@@ -4,9 +4,10 @@
  *
  * The sum counts replies that their clients have not read, input that waits behind them, incomplete
  * requests, requests that wait for a thread of jobs.c, images and other large replies.  If there is
- * no room, clients that have neither sent nor read for IDLE_MS ms are closed, the longest idle
- * first.  So an active client never waits for an idle one.  If there is no such client, the request
- * is refused. */
+ * no room, clients that have neither sent nor read for IDLE_MS ms are closed: first those with
+ * unread replies, the longest idle first, then those with incomplete requests, the oldest first. So
+ * an active client never waits for an idle one.  If there is no such client, the request is
+ * refused. */
 #include "server.h"
 #include <stdlib.h>
 #include <linux/sockios.h>

@@ -239,7 +239,7 @@ static int take(options *o, int option)
         return rc;
     }
     case TOKEN_FILE: return token_file(o, optarg);
-    case GROW: return factor("grow", &o->grow, 1);
+    case GROW: return factor("grow", &o->grow, 0x1.fffffffffffffp-1);
     case WINDOW: return factor("window", &o->window, 0);
     case PARTS: return small("--parts", &o->parts, 1, 255);
     case COUNTING: o->counting = true; return 0;

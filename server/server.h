@@ -106,7 +106,8 @@ struct server {
     /* relaxed atomics; report: bytes of the last /metrics */
     uint64_t buffered, connections, report;
     uint64_t started, drain_until; /* ms; drain_until is set before draining */
-    /* atomic: the most bytes that budget_reserve() refused since budget_relieve() ran */
+    /* atomic: the largest number of bytes that was refused since budget_relieve() last freed
+     * enough; 0: none */
     uint64_t largest_refused;
     bool draining;  /* atomic */
     bool loopback;  /* listens on a loopback address only */

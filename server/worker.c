@@ -1,5 +1,5 @@
 /* worker.c - a thread with an epoll: waits for events and closes connections whose deadline has
- * passed.  Knows clocks and lists; knows no HTTP. */
+ * passed.  Knows the clock and the lists of connections; knows no HTTP. */
 #include "server.h"
 #include <errno.h>
 #include <stdio.h>

@@ -33,8 +33,8 @@
 #define BF_KEY(X)                                                                                  \
     X(TEXT, key, key, 0, 0, NULL, "name inside the storage, where it has names")
 #define BF_STORED(X)                                                                               \
-    X(REAL, grow, grow, 1, HUGE_VAL, "a factor above 1, at most 1e300",                            \
-        "it grows past n by this factor and keeps p")                                              \
+    X(REAL, grow, grow, 0x1.fffffffffffffp-1, HUGE_VAL, "a factor from 1 to 1024",                 \
+        "it grows past n by this factor and keeps p; 1: by parts of equal size")                   \
     X(REAL, window, window, 0, HUGE_VAL,                                                           \
         "a number of seconds above 0, 0.0001 or more for each part, at most 1e300",                \
         "seconds after which a key is forgotten")                                                  \

@@ -18,7 +18,8 @@
 static int unwiped; /* used if mmap fails */
 static int *number = &unwiped, largest;
 
-/* Held by a thread from before to after fork(), and while no other thread may fork. */
+/* A thread that calls fork() holds this from before fork() until after it. A thread that holds it
+ * (bf_hold_forks) keeps the other threads from forking. */
 static pthread_mutex_t forks;
 
 /* Recursive, because a signal handler may fork in the thread that holds off the others. */

@@ -258,7 +258,8 @@ static int check_values(const uint8_t *page, bf_params *d, const char *where, bf
     const uint64_t chain = flags & FLAGS_CHAIN;
     if ((flags & ~(uint64_t)(FLAG_KEYED | FLAG_SHARDED | FLAGS_CHAIN)) || (chain & (chain - 1)) ||
         (chain && (flags & FLAG_SHARDED)) ||
-        bf_get(page + AT_CELL, 4) != bf_cell_ops_of(&d->g)->bits || (d->g.counting && chain))
+        bf_get(page + AT_CELL, 4) != bf_cell_ops_of(&d->g)->bits ||
+        (d->g.counting && chain == BF_FLAG_WINDOW))
         return bf_fail(err, BF_EFORMAT,
             "%.80s uses features (flags %llu, %llu bits per position) that this build does not "
             "know",

@@ -56,8 +56,8 @@ int bf_file_fd(const bf_file *f, struct stat *st, bf_error *err);
  * bf_file_fd first, and this between bf_hold_forks and bf_release_forks. Returns a descriptor, or
  * -1 and errno. */
 int bf_file_again(const bf_file *f, int flags);
-/* bf_file_mark marks fd as opened by this handle and returns 0 or an errno. bf_file_owns returns
- * true if fd has this mark. bf_file_close closes fd if fd has this mark. */
+/* bf_file_mark labels fd, by its file offset, as opened by this handle, and returns 0 or an errno.
+ * bf_file_owns returns true if fd has this label. bf_file_close closes fd if it has this label. */
 int bf_file_mark(const bf_file *f, int fd);
 bool bf_file_owns(const bf_file *f, int fd);
 void bf_file_close(const bf_file *f, int fd);

@@ -51,7 +51,7 @@ bool bf_identify(int fd, const char *path, bf_identity *id, uint64_t *bytes)
 
 /* ---- the files that this process has open for writing ---- */
 static bf_listed *open_files;
-static int list_holder; /* the process that holds the lock of the list, or 0 */
+static int list_holder; /* bf_process() of the process that holds the lock of open_files, or 0 */
 
 /* Locks the list. Each change of the list is a single store, so a forked child finds a
  * consistent list. */

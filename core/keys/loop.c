@@ -199,7 +199,7 @@ static __attribute__((noinline)) int add_one_again(
     return rc < 0 ? (int)rc : rc > 0 ? BF_ADDED : BF_PRESENT;
 }
 
-/* ---- parts that are not in addressable memory ---- */
+/* ---- parts that are not in addressable memory, and parts of counters ---- */
 static int64_t run_spans(const bf_batch *b)
 {
     bf_span s;
@@ -216,7 +216,8 @@ static int64_t run_spans(const bf_batch *b)
         f->hash->run(f->secret, b->keys + done, c, s.d);
         for (s.n = 0; s.n < c; s.n++) s.key[s.n] = (uint16_t)s.n;
         s.asked = 0;
-        rc = b->op == BF_OP_ADD ? v->add(f, &s, b->err) : v->test(f, &s, b->err);
+        s.op = b->op;
+        rc = (b->op == BF_OP_TEST ? v->test : v->count ? v->count : v->add)(f, &s, b->err);
         if (rc < 0) {
             if (ops->explain) rc = ops->explain(f, rc, b->err);
             if (rc < 0 && b->err->key != BF_NO_KEY) b->err->key += done;
@@ -224,7 +225,7 @@ static int64_t run_spans(const bf_batch *b)
             c = 0;
             continue;
         }
-        for (size_t i = 0; i < c; i++) total += s.answer[i];
+        for (size_t i = 0; i < c; i++) total += s.answer[i] != 0;
     }
     return total;
 }
@@ -243,7 +244,9 @@ static __attribute__((noinline)) int64_t run_some(bf_batch *b, bool changes)
     if (!f->variant->many)
         total = changes && bf_rebuilds_in_place(f) ? change(b) : run_fixed(b);
     else
-        total = f->part[0]->bitmap.kernels ? bf_ring_chain(b) : run_spans(b);
+        total = f->part[0]->bitmap.kernels && (b->op == BF_OP_TEST || !f->variant->count)
+                    ? bf_ring_chain(b)
+                    : run_spans(b);
     return total < 0 || b->n == n ? total : BF_EINVAL;
 }
 

@@ -75,7 +75,7 @@ int bf_chain_open_new_parts(bf_filter *f, bf_error *err)
 /* ---- numbers and parameters of parts ---- */
 uint64_t bf_parts_stored(const bf_params *d)
 {
-    return bf_variants[d->kind]->grows ? (uint64_t)d->live : d->parts + UINT64_C(1);
+    return bf_variants[d->kind][0]->grows ? (uint64_t)d->live : d->parts + UINT64_C(1);
 }
 
 uint64_t bf_parts_cells(const bf_filter *f)
@@ -197,12 +197,12 @@ int bf_parts_append(bf_filter *f, const bf_params *part, bf_error *err)
 }
 
 /* ---- growing ---- */
-int bf_chain_next(bf_filter *f, unsigned count, bf_error *err)
+int bf_chain_next_locked(bf_filter *f, unsigned count, bf_error *err)
 {
     const bf_chain_ops *ops = f->bitmap.store.ops->chain;
     bf_params part;
     int rc = bf_refuse_wait(err, bf_where(f), "must grow");
-    if (rc < 0 || (rc = bf_lock(f, err)) < 0) return rc;
+    if (rc < 0) return rc;
     if (ops->follow) rc = ops->follow(f, err);
     if (rc >= 0 && f->count == count) {
         const bf_part *last = f->part[count - 1];
@@ -212,8 +212,16 @@ int bf_chain_next(bf_filter *f, unsigned count, bf_error *err)
         if (rc == 0) bf_flag_set(&f->at_limit);
         if (rc > 0) rc = ops->append(f, &part, err);
     }
-    bf_unlock(f);
     return rc < 0 ? rc : bf_parts_writable(f, err);
+}
+
+int bf_chain_next(bf_filter *f, unsigned count, bf_error *err)
+{
+    int rc = bf_refuse_wait(err, bf_where(f), "must grow");
+    if (rc < 0 || (rc = bf_lock(f, err)) < 0) return rc;
+    rc = bf_chain_next_locked(f, count, err);
+    bf_unlock(f);
+    return rc;
 }
 
 const bf_variant_ops bf_variant_fixed = { .stored = &bf_format_fixed };

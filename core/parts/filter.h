@@ -18,7 +18,8 @@
  *   line        a cache line of 64 bytes (a line of text is a "text line")
  *   round trip  one exchange with Redis
  *   generation  the number that changes when bits are replaced (file, Redis)
- *   shadow      the copy that a rebuild fills */
+ *   shadow      the copy that a rebuild fills
+ *   home        a kind of place where bits are: memory, file, redis, client */
 #ifndef BF_FILTER_H
 #define BF_FILTER_H
 #include "parts/store.h"

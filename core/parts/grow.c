@@ -1,6 +1,7 @@
 /* grow.c - growing filters. A new key is added to the newest part; a key that any part contains
- * is not added. When the newest part has as many keys as it is sized for, a part is appended.
- * Counts keys; sizing_parts.c computes the size of the next part. */
+ * is not added, or in a counting filter counted in the oldest part that contains it. When the
+ * newest part has as many keys as it is sized for, a part is appended. Counts keys; sizing_parts.c
+ * computes the size of the next part. */
 #include "bits/bits.h"
 #include "parts/parts.h"
 #include <string.h>
@@ -98,7 +99,8 @@ static int add(bf_filter *f, bf_span *s, bf_error *err)
         int rc =
             ops->put ? ops->put(f, f->part, count, most, s, err) : add_to_newest(f, count, s, err);
         if (rc < 0 || s->n == 0 || (rc = bf_chain_follow(f, err)) < 0) return rc;
-        if (room(f, newest) == 0 && (rc = bf_chain_next(f, count, err)) < 0) return rc;
+        if (s->op == BF_OP_ADD && room(f, newest) == 0 && (rc = bf_chain_next(f, count, err)) < 0)
+            return rc;
         if (s->n < had) tries = 0;
     }
     return 0;
@@ -123,6 +125,86 @@ static int add_one(bf_filter *f, const uint64_t *d, bf_error *err)
     return never_ends(f, err);
 }
 
+/* ---- counting filters ----
+ * Each operation changes or reads the counters in the oldest part that contains the key (all its
+ * counters are above 0). If no part contains the key, an add uses the newest part.
+ *
+ * Why the oldest part: in a part that is not the newest, no counter that is 0 ever rises, because
+ * an add raises counters there only if all of them are above 0. So a key that such a part did not
+ * contain stays absent from it, and a key is in the same part from its first add to its last
+ * removal. In the newest part counters do rise from 0, so it may later seem to contain a key of an
+ * older part. A search from the newest part would then lower counters that this key did not raise,
+ * and other keys would become absent.
+ *
+ * Changes hold the lock of the filter: two adds of one key must not use two parts. Tests and counts
+ * do not hold it. */
+static bf_part *oldest_with(const bf_filter *f, const uint64_t *d)
+{
+    for (unsigned i = 0; i < bf_parts_count(f); i++) {
+        const bf_bitmap *p = &f->part[i]->bitmap;
+        if (p->kernels->test_one(&p->g, p->store.words, d)) return f->part[i];
+    }
+    return NULL;
+}
+
+/* For parts in addressable memory. A removal lowers the number of keys of the newest part only:
+ * it decides whether that part is full, and older parts get no new keys. */
+static int count_key(bf_filter *f, int op, const uint64_t *d, uint8_t *answer, bf_error *err)
+{
+    uint64_t pos[BF_POSITIONS];
+    bf_part *p = oldest_with(f, d);
+    const bool new = !p;
+    *answer = 0;
+    if (new && op != BF_OP_ADD) return 0;
+    for (unsigned count; new && room(f, f->part[(count = bf_parts_count(f)) - 1]) == 0;) {
+        const int rc = bf_chain_next_locked(f, count, err);
+        if (rc < 0) return rc;
+    }
+    if (new) p = f->part[bf_parts_count(f) - 1];
+    const bf_bitmap *b = &p->bitmap;
+    f->desc.scheme->layout->positions(&b->g, d, 1, pos);
+    bf_counters_apply(b->store.words, f->atomic, op, pos, 1, b->g.k, answer);
+    if (op == BF_OP_ADD) *answer = new;
+    if (new) bf_live_add(p->live, 1, f->atomic);
+    const int64_t keys = bf_live(p->live);
+    if (op == BF_OP_REMOVE && p == bf_parts_newest(f) && keys > 0 &&
+        !b->kernels->test_one(&b->g, b->store.words, d))
+        bf_live_set(p->live, keys - 1);
+    return 0;
+}
+
+static int lock_to_count(bf_filter *f, bf_error *err)
+{
+    int rc = bf_parts_lock_all(f, err);
+    if (rc < 0 || (rc = bf_parts_writable(f, err)) == 0) return rc;
+    bf_parts_unlock(f);
+    return rc;
+}
+
+static int count(bf_filter *f, bf_span *s, bf_error *err)
+{
+    const bool changes = s->op != BF_OP_COUNT;
+    if (f->bitmap.store.ops->chain->put) return add(f, s, err);
+    int rc = changes ? lock_to_count(f, err) : 0;
+    if (rc < 0) return rc;
+    for (size_t i = 0; rc == 0 && i < s->n; i++) {
+        rc = count_key(f, s->op, s->d + i, s->answer + s->key[i], err);
+        if (rc < 0 && err->key != BF_NO_KEY) err->key += i;
+    }
+    if (changes) bf_parts_unlock(f);
+    return rc;
+}
+
+static int count_one(bf_filter *f, const uint64_t *d, bf_error *err)
+{
+    uint8_t new = 0;
+    int rc = lock_to_count(f, err);
+    if (rc < 0) return rc;
+    rc = count_key(f, BF_OP_ADD, d, &new, err);
+    bf_parts_unlock(f);
+    return rc < 0 ? rc : new ? BF_ADDED : BF_PRESENT;
+}
+
 static int parts_to_test(
     bf_filter *f, bf_part_view *room, const bf_part_view **views, unsigned *n, bf_error *err)
 {
@@ -140,3 +222,10 @@ const bf_variant_ops bf_variant_grow = { .stored = &bf_format_grow,
     .add = add,
     .parts_to_test = parts_to_test,
     .add_one = add_one };
+const bf_variant_ops bf_variant_grow_counting = { .stored = &bf_format_grow,
+    .many = true,
+    .grows = true,
+    .test = test,
+    .parts_to_test = parts_to_test,
+    .add_one = count_one,
+    .count = count };

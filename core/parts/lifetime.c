@@ -57,8 +57,8 @@ static bool is_in(const bf_call *list, const bf_filter *f)
     return false;
 }
 
-/* Returns BF_EBUSY while a call of f is active, else 0. In a forked child, ignores the calls of
- * the parent's other threads. If no call is active, a forked child takes the counter over. */
+/* Returns BF_EBUSY while a call of f that may run host code is active, else 0. In a forked child,
+ * ignores the calls of the parent's other threads. */
 int bf_busy(bf_filter *f, bf_error *err)
 {
     const bool counted = bf_load_acquire(&f->refs) >= INSIDE;

@@ -34,8 +34,11 @@ struct bf_variant_ops {
     int (*parts_to_test)(
         bf_filter *f, bf_part_view *room, const bf_part_view **views, unsigned *n, bf_error *err);
     int (*add_one)(bf_filter *f, const uint64_t *digest, bf_error *err);
+    /* Counting filters: adds, removes or counts the keys of a span, as span->op says; then `add`
+     * is NULL. Other filters: NULL. */
+    int (*count)(bf_filter *f, bf_span *span, bf_error *err);
 };
-extern const bf_variant_ops *const bf_variants[]; /* tables.c; the index is the kind */
+extern const bf_variant_ops *const bf_variants[][2]; /* tables.c, by kind, then counting */
 
 /* The operations of a home on parts. */
 typedef struct bf_chain_ops {
@@ -58,7 +61,7 @@ typedef struct bf_chain_ops {
      * add is true, it also adds the keys to the first part. put adds the keys that no part
      * contains to the last part until that part has `most` keys. put removes from the span the
      * keys that it found or added; the other keys stay, because the part is full or another
-     * process appended a part. */
+     * process appended a part. In a counting filter put also removes or counts keys. */
     int64_t (*ask)(
         bf_filter *f, bf_part *const *parts, unsigned n, bool add, bf_span *span, bf_error *err);
     int (*put)(bf_filter *f, bf_part *const *parts, unsigned n, uint64_t most, bf_span *span,
@@ -100,8 +103,9 @@ static inline int bf_chain_follow(bf_filter *f, bf_error *err)
     return ops->has_new_parts && ops->has_new_parts(f) ? bf_chain_open_new_parts(f, err) : 0;
 }
 /* Appends a part to the `count` known parts. If another process appended a part first, opens
- * that part instead. */
+ * that part instead. bf_chain_next_locked: the caller holds the lock. */
 int bf_chain_next(bf_filter *f, unsigned count, bf_error *err);
+int bf_chain_next_locked(bf_filter *f, unsigned count, bf_error *err);
 
 /* window.c: the present epoch; may read the time from Redis */
 int bf_window_epoch(bf_filter *f, int64_t *epoch, bf_error *err);
@@ -184,15 +188,16 @@ bf_filter *bf_new_like(const bf_params *d, const bf_spec *spec, bf_error *err);
 /* ---- spans: runs of keys that are tested in many parts (span.c) ---- */
 /* A span: a run of hashed keys. Keys whose answer is known leave the span. */
 enum { BF_SPAN = 1000 };
-enum { BF_SPAN_NEW = 2 }; /* in present[]: no part contained the key, and it was added */
+enum { BF_SPAN_NEW = 2 }; /* in present[]: no part contained the key, and it was added: answer 1 */
 struct bf_span {
     uint64_t d[BF_SPAN];
     uint16_t key[BF_SPAN]; /* for each digest, the index of its key in the run */
     size_t n;
     unsigned asked; /* number of parts that are known to contain none of the keys */
-    /* result of the last step for each key: 0 absent, 1 present, or BF_SPAN_NEW */
+    /* result of the last step for each key: 0 absent, 1 present; above that, the answer plus 1 */
     uint8_t present[BF_SPAN];
     uint8_t *answer; /* the answers for the run, initially 0; 1 means present (test) or new (add) */
+    int op;          /* BF_OP_TEST, ... */
 };
 /* Adds the first n keys to a part in addressable memory. Sets span->present and returns the
  * number of keys that were present. */
@@ -204,8 +209,8 @@ int bf_span_test(
 /* For parts in addressable memory: sets span->present, and returns true if any of the keys is in
  * one of the parts. */
 bool bf_span_find(bf_part *const *parts, unsigned n, bf_span *span);
-/* Removes from the span the keys whose present[] is not 0. Their answer is 1 for BF_SPAN_NEW,
- * else `value`. */
+/* Removes from the span the keys whose present[] is not 0. Their answer is `value` for 1, else
+ * present[] minus 1. */
 void bf_span_drop_decided(bf_span *span, uint8_t value);
 
 /* At most BF_CHUNK digests to test or add, and the digests whose lines are prefetched during that.

@@ -20,7 +20,7 @@ void bf_span_drop_decided(bf_span *s, uint8_t value)
     size_t kept = 0;
     for (size_t i = 0; i < s->n; i++) {
         if (s->present[i]) {
-            s->answer[s->key[i]] = s->present[i] == BF_SPAN_NEW ? 1 : value;
+            s->answer[s->key[i]] = s->present[i] > 1 ? (uint8_t)(s->present[i] - 1) : value;
             continue;
         }
         s->d[kept] = s->d[i];
@@ -115,6 +115,7 @@ static int add_keys(bf_filter *f, const bf_digests *k, uint64_t *present, bf_err
     if (rc < 0) return rc;
     s.answer = answer;
     s.n = s.asked = 0;
+    s.op = BF_OP_ADD;
     if (f->variant->grows) {
         const unsigned count = bf_parts_count(f);
         known = any_of(f->part[0]->bitmap.kernels, f->view, count, k);

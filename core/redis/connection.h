@@ -159,8 +159,8 @@ void bf_socket_close(bf_socket *s);
  * the server works while the caller writes more commands. If that exchange does not take place,
  * the caller closes the connection. */
 void bf_socket_send_ahead(bf_socket *s, const char *bytes, size_t len);
-/* in a forked child: only closes the descriptor, because another thread of the parent may have
- * been changing the memory */
+/* In a forked child: closes the descriptor and frees nothing, because another thread of the parent
+ * may have been changing the memory at the fork. */
 void bf_socket_abandon(bf_socket *s);
 
 /* socket.c, for tls.c. bf_socket_in receives before the deadline: returns a number of bytes, 0 if
@@ -180,7 +180,8 @@ bool bf_tls_has_more(const bf_tls *t);
 void bf_tls_free(bf_tls *t); /* does not send a message to the server */
 
 /* ---- connection.c ---- */
-enum { BF_LABEL = 96 }; /* length of a key in messages, without password and control characters */
+/* size of a label, which names a key and its server in messages */
+enum { BF_LABEL = 96 };
 /* Maximum size of a reply: of an ordinary command (BF_REPLY_), and of HGETALL of a companion
  * hash, which may have fields of other programs (BF_HASH_). */
 enum {

@@ -197,8 +197,9 @@ static int take_generation(bf_redis *r, const bf_redis_meta *m, bf_error *err)
     return bf_redis_fail_recreated(all->label, gone, err);
 }
 
-/* Reads the mark and K:meta again if the bits are replaced between the two reads. A key without
- * a mark is lost. */
+/* seen: the mark that a round trip has read. If it is not the known mark, reads K:meta. *changed:
+ * the bits were replaced. If they are replaced between the reads of the mark and of K:meta, reads
+ * both again. A key without a mark is lost. */
 int bf_redis_check_generation(bf_redis *r, uint32_t seen, bool *changed, bf_error *err)
 {
     bf_redis_meta m;

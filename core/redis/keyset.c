@@ -306,7 +306,7 @@ static void append_script(
     bf_conn_append(l, "%n %x %r %x %i", before ? before->mark_at : r->mark_at,
         before ? before->mark : whole->filter_id, next, next, new->number);
     if (grows)
-        bf_conn_append(l, "%n", (uint64_t)(first ? BF_WHOLE_ARGS : 0));
+        bf_conn_append(l, "%n", (uint64_t)(first ? bf_redis_params_args(&f->desc) : 0));
     else
         bf_conn_append(l, "%n %i %i", new->ms, new->oldest, new->newest);
     if (later) bf_redis_append_params(whole, &f->desc, f->desc.secret_check);

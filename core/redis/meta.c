@@ -85,6 +85,7 @@ static void append_shape(bf_conn *l, const char *format, const bf_params *d, uin
     snprintf(secret, sizeof secret, "%016llx", (unsigned long long)secret_check);
     bf_conn_append(l, "format %s scheme %s m %n n %n k %n p %g secret %s", format, d->name, d->g.m,
         d->g.n, (uint64_t)d->g.k, d->g.p, secret);
+    if (d->g.counting) bf_conn_append(l, "cell_bits %n", (uint64_t)BF_CELL_BITS);
 }
 
 static void append_filter_field(const bf_redis *whole)
@@ -106,7 +107,6 @@ void bf_redis_meta_put(bf_redis *r, const bf_params *d, uint32_t mark)
     bf_conn_append(l, "mark %x born %x", mark, mark);
     bf_conn_append(l, "by %s", "bloomfilter " BF_VERSION);
     if (d->g.shards > 1) bf_conn_append(l, "shards %n", (uint64_t)d->g.shards);
-    if (d->g.counting) bf_conn_append(l, "cell_bits %n", (uint64_t)BF_CELL_BITS);
 }
 
 /* Appends the fields of K:meta of a growing or forgetting filter, and gives the filter a new id. */
@@ -213,7 +213,7 @@ static int read_many(const bf_redis *r, bf_redis_meta *m, bf_error *err)
         return bf_redis_fail_field(r, "parts", err);
     if (!d->scheme->keyed) return bf_redis_fail_field(r, "scheme", err);
     if (d->kind == BF_WINDOW) d->parts = (unsigned)parts;
-    if (d->kind == BF_GROW ? !bf_grow_valid(d->grow) : !bf_window_valid(d->window, d->parts))
+    if (d->kind == BF_GROW ? !bf_grow_stored(d->grow) : !bf_window_valid(d->window, d->parts))
         return bf_redis_fail_field(r, name, err);
     d->live = d->kind == BF_GROW ? (int64_t)parts : BF_NEVER;
     m->users_clock = text_field(r, "clock", text, sizeof text) && !strcmp(text, "own");

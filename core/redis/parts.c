@@ -2,7 +2,8 @@
  *
  *   ask   tests in every part and adds to one part: the commands of batch.c, one request per part
  *   put   EVAL script K...   for KEYS_A_SCRIPT keys: adds a key to the newest part, unless a part
- *                            contains the key or the newest part is full
+ *                            contains the key or the newest part is full In a
+ *                            counting filter: adds, removes or counts a key
  *
  * The script first checks the marks of all parts and the id in K:meta. If one differs it changes
  * nothing. So a key is never added to a part after which another part was appended, to a lost
@@ -160,7 +161,21 @@ int64_t bf_redis_parts_ask(
     return hits;
 }
 
-/* ---- put: adds to the newest part ---- */
+/* ---- put: adds to the newest part; in a counting filter also removes and counts ---- */
+static const char *const ops[] = {
+    [BF_OP_ADD] = "add", [BF_OP_REMOVE] = "remove", [BF_OP_COUNT] = "count"
+};
+static const char *const done[] = { [BF_OP_ADD] = "added", [BF_OP_REMOVE] = "removed" };
+
+/* Writes the positions of a key; in a counting filter each position once. */
+static void put_positions(const bf_filter *f, char *at, const uint64_t *pos, unsigned k)
+{
+    uint64_t own[BF_K_MAX];
+    memcpy(own, pos, k * sizeof *own);
+    if (f->desc.g.counting) k = bf_counters_distinct(own, k);
+    for (unsigned j = 0; j < k; j++, at += PLACE) bf_redis_digits(at, own[j]);
+}
+
 static void append_put_script(
     const bf_filter *f, const batch *b, size_t first, size_t c, uint64_t most)
 {
@@ -168,7 +183,7 @@ static void append_put_script(
     const int64_t have = bf_live(b->part[b->n - 1]->live);
     bf_conn_new_request(l);
     bf_conn_route(l, bf_redis_whole(f)->key);
-    bf_conn_eval(l, bf_script_put, b->n + 2);
+    bf_conn_eval(l, f->desc.g.counting ? bf_script_count : bf_script_put, b->n + 2);
     bf_conn_expect(l, c + b->n + 1, 0);
     for (unsigned i = 0; i < b->n; i++) bf_conn_append(l, "%s", bf_redis_of(b->part[i])->key);
     bf_conn_append(l, "%s %s %n %n %n %x", bf_redis_of(b->part[b->n - 1])->meta,
@@ -182,9 +197,10 @@ static void append_put_script(
         char *at = bf_conn_begin_arg(l, len);
         if (!at) return;
         memset(at, 0, len);
-        for (; pos < end; pos++, at += PLACE) bf_redis_digits(at, *pos);
+        for (; pos < end; pos += b->k, at += PLACE * b->k) put_positions(f, at, pos, b->k);
         bf_conn_end_arg(l, len);
     }
+    if (f->desc.g.counting) bf_conn_append(l, "%s", ops[b->span->op]);
 }
 
 static size_t keys_per_script(const batch *b, size_t first)
@@ -216,10 +232,14 @@ static int take_put(bf_filter *f, batch *b, size_t first, size_t c, bf_error *er
     if (other) return 0;
     bf_live_set(b->part[b->n - 1]->live, v);
     for (size_t j = 0; j < c; j++) {
-        if (!bf_reply_integer(reply, j + 1, &v) || v < -2 || v == -1 || v > (int)b->n)
+        if (!bf_reply_integer(reply, j + 1, &v) || v < -2 || v == -1 ||
+            v > (b->span->op == BF_OP_COUNT ? BF_CELL_MAX : (int)b->n))
             return bf_redis_fail_protocol(whole, err);
         if (v < 0) continue;
-        b->span->present[b->from[first + j]] = v > 0 ? 1 : BF_SPAN_NEW;
+        const int op = b->span->op;
+        const uint8_t answer = op == BF_OP_COUNT ? (uint8_t)v : (op == BF_OP_REMOVE) == (v > 0);
+        b->span->present[b->from[first + j]] = answer + 1;
+        if (op != BF_OP_ADD) continue;
         newest->added += v == 0;
         const unsigned part = v ? (unsigned)v - 1 : b->n - 1;
         const bf_redis_request had = { .of = bf_redis_of(b->part[part]),
@@ -237,22 +257,31 @@ static int put_trip(bf_filter *f, batch *b, uint64_t most, bf_error *err)
 {
     bf_redis *r = bf_redis_whole(f);
     long long have = 0;
-    bf_conn_begin(r->conn, BF_WRITES);
+    const bool changes = b->span->op != BF_OP_COUNT;
+    bf_conn_begin(r->conn, changes ? BF_WRITES : BF_READS);
     for (size_t at = 0, c; at < b->nkeys; at += c) {
         c = keys_per_script(b, at);
         append_put_script(f, b, at, c, most);
     }
-    bf_redis_append_wait(r);
+    if (changes) bf_redis_append_wait(r);
     int rc = bf_conn_finish(r->conn, err);
     for (size_t at = 0, c; rc == 0 && at < b->nkeys; at += c) {
         c = keys_per_script(b, at);
         bf_conn_next(r->conn);
         rc = take_put(f, b, at, c, err);
     }
-    if (rc < 0 || !r->wait_replicas) return rc;
+    if (rc < 0 || !changes || !r->wait_replicas) return rc;
     bf_conn_next(r->conn);
     if (!bf_reply_integer(&r->conn->reply, 0, &have)) return bf_redis_fail_protocol(r, err);
-    return bf_redis_check_replicas(r, "added", have, err);
+    return bf_redis_check_replicas(r, done[b->span->op], have, err);
+}
+
+/* Removed keys are forgotten, whatever the result. */
+static void forget_removed(const batch *b)
+{
+    for (unsigned i = 0; b->span->op == BF_OP_REMOVE && i < b->n; i++)
+        for (size_t j = 0; j < b->nkeys; j++)
+            bf_redis_cache_unlearn(bf_redis_of(b->part[i]), pos_of(b, i, j), b->k);
 }
 
 /* Called if a mark differs. Finds out which mark, and what happened to its part. */
@@ -276,12 +305,14 @@ int bf_redis_parts_put(
     bf_redis *whole = lock_filter(f);
     memset(s->present, 0, s->n);
     const size_t c = keys_per_trip(&b, s->n); /* the caller sends the other keys in a later call */
-    int rc = prepare_batch(f, &b, 0, c, whole->wait_replicas || !whole->caches ? 0 : n, err);
+    const bool may_know = whole->caches && !whole->wait_replicas && !f->desc.g.counting;
+    int rc = prepare_batch(f, &b, 0, c, may_know ? n : 0, err);
     if (rc == 0 && b.nkeys) {
+        forget_removed(&b);
         rc = put_trip(f, &b, most, err);
         for (unsigned i = 0; rc < 0 && i < n; i++) bf_redis_cache_forget(bf_redis_of(parts[i]));
-        if (rc < 0 && whole->conn->sent && !whole->conn->healthy)
-            rc = bf_redis_fail_unknown_outcome(whole, "added", err);
+        if (rc < 0 && s->op != BF_OP_COUNT && whole->conn->sent && !whole->conn->healthy)
+            rc = bf_redis_fail_unknown_outcome(whole, done[s->op], err);
         else if (rc == 0 && b.moved)
             rc = check_marks_of_parts(&b, err);
     }

@@ -39,7 +39,8 @@ enum { BF_REDIS_STEP = 1 << 20, BF_REDIS_MARK = 4 }; /* in bytes */
 /* Maximum number of times that a call reads again because other clients change the keys. Then
  * the call fails. */
 enum { BF_REDIS_TRIES = 8 };
-/* Replaces the mark in a filter of Redisson: unchanged or changed since it was opened; 0: lost. */
+/* A filter of Redisson has no mark. In its place: its parameters in {K}:config are the same as at
+ * opening, or changed; 0: they are lost. */
 enum { BF_REDISSON_SAME = 1, BF_REDISSON_CHANGED };
 
 typedef struct bf_redis_cache bf_redis_cache;
@@ -64,7 +65,7 @@ typedef struct bf_redis {
     bool by_born;
     /* forgetting filter: the clocks of its users give the time, not Redis's clock */
     bool users_clock;
-    bool made;      /* opening created this shard, or a shard of this filter */
+    bool made;      /* of a shard: opening created it; of a filter: it created a shard */
     bool doubt;     /* a round trip found that a part is lost or belongs to another filter */
     uint64_t added; /* number of new keys added since the filter was opened or re-created */
     bool foreign;
@@ -284,7 +285,7 @@ int bf_redis_attach_key(bf_redis *r, const bf_spec *spec, bf_params *d, bf_error
 
 /* ---- scripts.c ---- */
 extern const char bf_script_create[], bf_script_exchange[], bf_script_care[], bf_script_append[],
-    bf_script_turn[], bf_script_put[], bf_script_count_down[], bf_script_add[],
+    bf_script_turn[], bf_script_put[], bf_script_count[], bf_script_count_down[], bf_script_add[],
     bf_script_add_foreign[], bf_script_add_redisson[], bf_script_adopt[];
 
 /* ---- keyset.c ---- */
@@ -342,8 +343,10 @@ int bf_redis_parts_put(bf_filter *f, bf_part *const *parts, unsigned n, uint64_t
 
 /* scalable.c, window.c: growing and forgetting filters. The caller of most of these functions
  * holds the chain's lock. */
-enum { BF_WHOLE_ARGS = 24 }; /* bf_script_append contains this number */
-/* appends BF_WHOLE_ARGS arguments */
+/* number of arguments that bf_redis_append_params appends */
+static inline unsigned bf_redis_params_args(const bf_params *d) { return d->g.counting ? 26 : 24; }
+/* appends the fields of K:meta with their names to the command that is being written, and gives the
+ * filter a new id */
 void bf_redis_append_params(bf_redis *whole, const bf_params *d, uint64_t secret_check);
 int bf_redis_window_create(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_error *err);
 /* allocates the ring; does not open the parts */

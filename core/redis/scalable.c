@@ -85,12 +85,13 @@ static bool has_new_parts(const bf_filter *f)
 static int append_to_redis(bf_filter *f, const bf_params *part, bf_error *err)
 {
     bf_params d = *part;
-    if (d.g.m > BF_REDIS_M_MAX)
+    const bf_cell_ops *cells = bf_cell_ops_of(&d.g);
+    if (bf_bits(&d.g) > BF_REDIS_M_MAX)
         return bf_fail(err, BF_EINVAL,
-            "%s cannot grow further: its next part has m=%llu bits, and one Redis key holds at "
+            "%s cannot grow further: its next part has m=%llu %s, and one Redis key holds at "
             "most %llu",
-            bf_redis_whole(f)->label, (unsigned long long)d.g.m,
-            (unsigned long long)BF_REDIS_M_MAX);
+            bf_redis_whole(f)->label, (unsigned long long)d.g.m, cells->names,
+            (unsigned long long)(BF_REDIS_M_MAX / cells->bits));
     bf_part *p = bf_redis_part_slot(f, f->count, err);
     if (!p || (!bf_redis_of(p) && bf_redis_name_part(f, p, f->count, err) < 0)) return BF_ENOMEM;
     const bf_redis_new_part new = {

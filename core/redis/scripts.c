@@ -180,21 +180,29 @@ const char bf_script_turn[] =
  * number of keys in the newest part and, for each key, the number of a part that contains it, or
  * 0 if it was absent and is added now, or -2 if it is absent and there is no space. Returns -1
  * and the marks of all parts if a mark differs; -3 if K:meta differs. */
-const char bf_script_put[] =
-    "local KEYS, ARGV, get = KEYS, ARGV, struct.unpack\n"
-    "local parts, k, most = #KEYS - 2, tonumber(ARGV[1]), tonumber(ARGV[2])\n"
-    "local whole = call('HMGET', KEYS[parts + 2], 'kind', 'born')\n"
-    "if whole[1] ~= 'grow' or whole[2] ~= ARGV[4] then return {-3} end\n"
-    "local at, pos, other, marks = 5, {}, false, {-1}\n"
-    "for i = 1, parts do\n"
-    " local mark = call('GETRANGE', KEYS[i], ARGV[at], ARGV[at] + 3)\n"
-    " other = other or mark ~= ARGV[at + 1]\n"
-    " marks[i + 1] = #mark == 4 and get('>I4', mark) or 0\n"
-    " pos[i] = ARGV[at + 2]\n"
-    " at = at + 3\n"
-    "end\n"
-    "if other then return marks end\n"
+#define PARTS                                                                                      \
+    "local KEYS, ARGV, get = KEYS, ARGV, struct.unpack\n"                                          \
+    "local parts, k, most = #KEYS - 2, tonumber(ARGV[1]), tonumber(ARGV[2])\n"                     \
+    "local whole = call('HMGET', KEYS[parts + 2], 'kind', 'born')\n"                               \
+    "if whole[1] ~= 'grow' or whole[2] ~= ARGV[4] then return {-3} end\n"                          \
+    "local at, pos, other, marks = 5, {}, false, {-1}\n"                                           \
+    "for i = 1, parts do\n"                                                                        \
+    " local mark = call('GETRANGE', KEYS[i], ARGV[at], ARGV[at] + 3)\n"                            \
+    " other = other or mark ~= ARGV[at + 1]\n"                                                     \
+    " marks[i + 1] = #mark == 4 and get('>I4', mark) or 0\n"                                       \
+    " pos[i] = ARGV[at + 2]\n"                                                                     \
+    " at = at + 3\n"                                                                               \
+    "end\n"                                                                                        \
+    "if other then return marks end\n"                                                             \
     "local meta, last, wide = KEYS[parts + 1], pos[parts], 11 * k\n"
+#define KEEP_KEYS                                                                                  \
+    "if keys ~= had and call('HEXISTS', meta, 'format') == 1 then\n"                               \
+    " call('HSET', meta, 'keys', string.format('%.0f', keys))\n"                                   \
+    "end\n"                                                                                        \
+    "out[1] = keys\n"                                                                              \
+    "return out"
+
+const char bf_script_put[] = PARTS
     "local had = tonumber(call('HGET', meta, 'keys') or 0)\n"
     "local keys = math.max(had, tonumber(ARGV[3]))\n"
     "local set = {'BITFIELD', KEYS[parts]}\n"
@@ -226,12 +234,59 @@ const char bf_script_put[] =
     " end\n"
     " n = n + 1\n"
     " out[n] = found\n"
+    "end\n" KEEP_KEYS;
+
+/* Adds, removes or counts keys of a counting filter that grows, in the oldest part that contains
+ * them (parts/grow.c). KEYS and ARGV as for bf_script_put, but a repeated position is empty, and
+ * the last argument is the operation. Returns as bf_script_put does; for a key that is removed, the
+ * number of its part, or 0 if it was absent; for a key that is counted, its count. */
+const char bf_script_count[] = PARTS
+    "local had = tonumber(call('HGET', meta, 'keys') or ARGV[3])\n"
+    "local keys, op = had, ARGV[#ARGV]\n"
+    "local function run(key, cells, by)\n"
+    " local out = {}\n"
+    " for i = 1, #cells, 1000 do\n"
+    "  local c = {'BITFIELD', key, 'OVERFLOW', 'SAT'}\n"
+    "  for j = i, math.min(i + 999, #cells) do\n"
+    "   local n = #c\n"
+    "   c[n + 1], c[n + 2], c[n + 3], c[n + 4] = by and 'INCRBY' or 'GET', 'u4', cells[j], by\n"
+    "  end\n"
+    "  for _, v in ipairs(call(unpack(c))) do out[#out + 1] = v end\n"
+    " end\n"
+    " return out\n"
     "end\n"
-    "if keys ~= had and call('HEXISTS', meta, 'format') == 1 then\n"
-    " call('HSET', meta, 'keys', string.format('%.0f', keys))\n"
-    "end\n"
-    "out[1] = keys\n"
-    "return out";
+    "local out, n = {}, 1\n"
+    "for from = 1, #last, wide do\n"
+    " local found, least, cells, v = 0, 0\n"
+    " for i = 1, parts do\n"
+    "  cells = {}\n"
+    "  for j = from, from + wide - 1, 11 do\n"
+    "   local cell = get('s', pos[i], j)\n"
+    "   if cell ~= '' then cells[#cells + 1] = '#'..cell end\n"
+    "  end\n"
+    "  v = run(KEYS[i], cells)\n"
+    "  least = math.min(unpack(v))\n"
+    "  if least > 0 then\n"
+    "   found = i\n"
+    "   break\n"
+    "  end\n"
+    " end\n"
+    " n = n + 1\n"
+    " out[n] = found\n"
+    " if op == 'count' then\n"
+    "  out[n] = least\n"
+    " elseif op == 'remove' and found > 0 then\n"
+    "  local down = {}\n"
+    "  for j, cell in ipairs(cells) do if v[j] < 15 then down[#down + 1] = cell end end\n"
+    "  run(KEYS[found], down, '-1')\n"
+    "  if least == 1 and found == parts and keys > 0 then keys = keys - 1 end\n"
+    " elseif op == 'add' and found == 0 and keys >= most then\n"
+    "  out[n] = -2\n"
+    " elseif op == 'add' then\n"
+    "  if found == 0 then keys = keys + 1 end\n"
+    "  run(KEYS[found > 0 and found or parts], cells, '1')\n"
+    " end\n"
+    "end\n" KEEP_KEYS;
 
 /* Adds keys to bits or counters. ARGV[3] is the number of positions per key. ARGV[4] has the
  * positions in the form that BITFIELD takes, each ending with NUL (an argument per position

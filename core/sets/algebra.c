@@ -143,6 +143,10 @@ static int combine(bf_filter *into, bf_filter *from, bf_change how, bf_error *er
         return bf_fail(err, BF_EINVAL,
             "filters that grow or forget cannot be intersected: a key may be in different parts of "
             "them");
+    if (into->variant->count)
+        return bf_fail(err, BF_EINVAL,
+            "filters that count and grow cannot be united: a key may be counted in different parts "
+            "of them");
     into->never_written = false;
     bf_check_soon(into);
     rc = bf_require_readable(

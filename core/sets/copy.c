@@ -16,13 +16,26 @@ static int copy_words(bf_part *to, bf_part *from, bf_error *err)
     return 0;
 }
 
+static int bits_of_counters(bf_part *to, bf_part *from, bf_error *err)
+{
+    uint64_t *w, *copy;
+    const int rc = bf_part_words(from, &w, &copy, err);
+    if (rc < 0) return rc;
+    bf_cell_ops_of(&from->bitmap.g)->to_bits(to->bitmap.store.words, w, from->bitmap.store.nwords);
+    free(copy);
+    return 0;
+}
+
+/* to: has the same cells, or bits for counters. */
 static int copy_parts(bf_filter *to, bf_filter *from, bf_error *err)
 {
+    const bool same = to->desc.g.counting == from->desc.g.counting;
     int rc = 0;
     for (unsigned i = 0; rc == 0 && i < bf_parts_count(from); i++) {
-        const bf_params d = bf_part_params(from, i);
+        bf_params d = bf_part_params(from, i);
+        d.g.counting = to->desc.g.counting;
         if ((rc = bf_parts_append(to, &d, err)) == 0)
-            rc = copy_words(to->part[i], from->part[i], err);
+            rc = (same ? copy_words : bits_of_counters)(to->part[i], from->part[i], err);
     }
     to->at_limit = from->at_limit;
     if (from->variant->many) bf_live_set(to->epoch, bf_live(from->epoch));
@@ -35,12 +48,13 @@ bf_filter *bf_empty_like(bf_filter *f, bf_error *err)
     return bf_new_like(&f->desc, &spec, err);
 }
 
-bf_filter *bf_copy_entered(bf_filter *f, bf_error *err)
+static bf_filter *copy_as(
+    bf_filter *f, const bf_params *d, const bf_spec *spec, const char *what, bf_error *err)
 {
-    if (bf_require_readable(f, f->bitmap.store.ops->read, "be copied", err) < 0 ||
+    if (bf_require_readable(f, f->bitmap.store.ops->read, what, err) < 0 ||
         bf_parts_check(f, err) < 0)
         return NULL;
-    bf_filter *c = bf_empty_like(f, err);
+    bf_filter *c = bf_new_like(d, spec, err);
     int rc = c ? bf_parts_lock_all(f, err) : BF_ENOMEM;
     if (rc == 0) {
         rc = copy_parts(c, f, err);
@@ -49,6 +63,12 @@ bf_filter *bf_copy_entered(bf_filter *f, bf_error *err)
     if (rc == 0) return c;
     bf_close(c);
     return NULL;
+}
+
+bf_filter *bf_copy_entered(bf_filter *f, bf_error *err)
+{
+    const bf_spec spec = bf_copy_spec(f);
+    return copy_as(f, &f->desc, &spec, "be copied", err);
 }
 
 bf_filter *bf_copy(bf_filter *f, bf_error *err)
@@ -60,15 +80,9 @@ bf_filter *bf_copy(bf_filter *f, bf_error *err)
 bf_filter *bf_to_plain(bf_filter *f, bf_error *err)
 {
     BF_CALL(f, NULL, NULL);
-    uint64_t *w, *copy;
-    const bf_cell_ops *cells = bf_cell_ops_of(&f->bitmap.g);
-    if (!cells->to_bits) return bf_copy_entered(f, err);
-    if (bf_fixed_words(f, "be converted", &w, &copy, err) < 0) return NULL;
+    if (!f->desc.g.counting) return bf_copy_entered(f, err);
     bf_params d = f->desc;
     bf_spec spec = bf_copy_spec(f);
     d.g.counting = spec.threads = false;
-    bf_filter *plain = bf_new_like(&d, &spec, err);
-    if (plain) cells->to_bits(plain->bitmap.store.words, w, f->bitmap.store.nwords);
-    free(copy);
-    return plain;
+    return copy_as(f, &d, &spec, "be converted", err);
 }

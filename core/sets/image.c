@@ -102,7 +102,8 @@ typedef struct {
     const char *where; /* name of the source in messages */
 } source;
 
-/* Returns an empty filter with the parameters d, which were checked. expect gives its secret. */
+/* Returns an empty filter with the valid parameters d, or NULL if d or the secret does not match
+ * expect. expect NULL: any parameters, no secret. */
 static bf_filter *empty_of(
     const bf_params *d, const bf_spec *expect, const char *where, bf_error *err)
 {
@@ -212,9 +213,9 @@ static int to_file(void *ctx, uint64_t offset, const void *bytes, size_t len)
 }
 
 /* Writes a temporary file and gives it the name path. If replace is false, path must not exist.
- * If path exists, only this user can read the temporary file until it gets the rights of path. A
- * second descriptor holds the lock of the temporary name to the end, because some file systems
- * report a failed write only in close(). */
+ * If path exists, only this user can read the temporary file until it gets the rights of path. The
+ * file is closed before it is renamed, because some file systems report a failed write only in
+ * close(); a second descriptor keeps its lock until the end. */
 static int save_file(bf_filter *f, const char *path, bool replace, bf_error *err)
 {
     int fd = -1, e = 0;

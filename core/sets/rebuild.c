@@ -6,7 +6,8 @@
  *
  * A process that dies leaves either the old or the new contents. The generation shows whether
  * there is a shadow, on disk too: it changes before a shadow is created and after a shadow is
- * dropped. The old contents are valid until the phase is REPLACING. If a process dies in that
+ * dropped. The lowest bits of the generation are the phase (rebuild.h). The old contents are valid
+ * until the phase is REPLACING. If a process dies in that
  * phase, the next process that takes the lock copies the shadow again. */
 #include "parts/parts.h"
 #include "sets/rebuild.h"

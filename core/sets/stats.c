@@ -235,7 +235,7 @@ int bf_read_bits(bf_filter *f, uint64_t offset, void *buf, size_t len, bf_error 
             (ull)offset, (ull)offset + len, (ull)bytes);
     for (unsigned i = 0; rc == 0 && len && i < bf_parts_count(f); i++) {
         bf_part *p = f->part[i];
-        const uint64_t first = p->start / 8, end = first + (bf_bits(&p->bitmap.g) + 7) / 8;
+        const uint64_t first = p->start * cell / 8, end = first + (bf_bits(&p->bitmap.g) + 7) / 8;
         if (offset < first || offset >= end) continue;
         const uint64_t n = end - offset < len ? end - offset : len;
         rc = bf_part_read(p, offset - first, to, n, err);

@@ -1,6 +1,7 @@
 /* compatible.c - all comparisons of parameters: of two filters, and of a filter with what a spec
  * asks for. Their messages name both values. */
 #include "size/size.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,10 +24,8 @@ const char *bf_difference(const bf_params *a, const bf_params *b, bf_scope scope
         if (a->window != b->window) return "window";
         if (a->parts != b->parts) return "parts";
     }
-    if (scope >= BF_SAME_BITS) {
-        if (g->counting != h->counting) return "counting";
-        if (g->m != h->m) return "m";
-    }
+    if (g->counting != h->counting) return "counting";
+    if (scope >= BF_SAME_BITS && g->m != h->m) return "m";
     if (g->k != h->k) return "k";
     if (scope >= BF_SAME_BITS && shards_of(a, scope) != shards_of(b, scope)) return "shards";
     return a->secret_check != b->secret_check ? "secret" : NULL;
@@ -113,7 +112,7 @@ static int match_given(const bf_params *have, const bf_spec *want, const char *w
     if ((want->grow != 0 || want->window != 0 || want->parts || want->clock) &&
         (rc = match_variant(have, want, where, err)) < 0)
         return rc;
-    if (bf_has_parts(have) && want->m)
+    if (bf_has_parts(have) && want->m && !(have->kind == BF_GROW && want->n))
         return bf_fail(err, BF_EMISMATCH,
             "%.80s %s: it has parts of many sizes, and m must not be given", where,
             bf_format_of(have)->is);
@@ -125,7 +124,8 @@ static int match_given(const bf_params *have, const bf_spec *want, const char *w
     if (want->counting != have->g.counting && !want->may_count)
         return bf_fail(err, BF_EMISMATCH, "%.80s is a %s filter, asked for a %s one", where,
             bf_cell_ops_of(&have->g)->filter, have->g.counting ? "plain" : "counting");
-    if (want->m && m != have->g.m) return differ_int(err, where, "m", have->g.m, want->m);
+    if (want->m && !bf_has_parts(have) && m != have->g.m)
+        return differ_int(err, where, "m", have->g.m, want->m);
     if (want->n && want->n != have->g.n) return differ_int(err, where, "n", have->g.n, want->n);
     if (want->k && want->k != have->g.k) return differ_int(err, where, "k", have->g.k, want->k);
     if (want->p != 0 && want->p != have->g.p &&
@@ -135,11 +135,24 @@ static int match_given(const bf_params *have, const bf_spec *want, const char *w
     return 0;
 }
 
+/* m and n of a growing filter mean the rate that they give. */
+static int match_rate(const bf_params *have, const bf_spec *want, const char *where, bf_error *err)
+{
+    bf_params d;
+    bf_spec spec = *want;
+    spec.grow = have->grow;
+    const int rc = bf_size_any(&d, &spec, 0, err);
+    if (rc < 0 || fabs(d.g.p - have->g.p) <= 1e-6 * have->g.p) return rc;
+    return bf_fail(err, BF_EMISMATCH, "%.80s has p=%.10g, asked for m=%llu and n=%llu: p=%.10g",
+        where, have->g.p, (ull)want->m, (ull)want->n, d.g.p);
+}
+
 /* Every parameter that is given must match. If the given parameters are sufficient to size a
  * filter, the derived m and k must match, too. */
 int bf_check_match(const bf_params *have, const bf_spec *want, const char *where, bf_error *err)
 {
     int rc = match_given(have, want, where, err);
+    if (rc == 0 && have->kind == BF_GROW && want->m) return match_rate(have, want, where, err);
     if (rc < 0 || bf_has_parts(have) || !bf_sufficient(want)) return rc;
     bool by_rate = !want->m && !want->k && want->n && want->p != 0;
     if (by_rate && !strcmp(want->scheme ? want->scheme : bf_default_scheme(want), have->name))

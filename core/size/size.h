@@ -146,7 +146,8 @@ double bf_fill_of(const bf_scheme *s, const void *argument, double m, double n, 
 /* estimated number of keys that set this many cells */
 double bf_keys_of(const bf_scheme *s, const void *argument, double m, double ones, unsigned k);
 double bf_rate_floor(const bf_scheme *s, double n);
-double bf_rate_left(const bf_scheme *s, double p, double n); /* p without bf_rate_floor */
+/* the rate that the bits may have, so that together with bf_rate_floor the rate is p */
+double bf_rate_left(const bf_scheme *s, double p, double n);
 double bf_rate_redisson(double m, double n, unsigned k);
 double bf_fill_redisson(double m, double n, unsigned k);
 double bf_rate_scrapy_redis(double m, double n, unsigned k);
@@ -156,8 +157,8 @@ void bf_estimate_scrapy_redis(
 
 /* compatible.c: all comparisons of parameters */
 typedef enum {
-    BF_SAME_HASH,  /* scheme, k and secret: a key has the same digests */
-    BF_SAME_BITS,  /* these, and bits or counters, m, shards: a key also has the same positions */
+    BF_SAME_HASH,  /* scheme, k, secret, bits or counters: a key has the same digests */
+    BF_SAME_BITS,  /* these, and m, shards: a key also has the same positions */
     BF_SAME_FILTER /* these, and kind, grow, window, parts */
 } bf_scope;
 /* Returns the name of the first parameter that differs, or NULL. */
@@ -168,7 +169,9 @@ int bf_check_same(const bf_params *a, const bf_params *b, bf_error *err);
 /* Returns 0 if the filter has what spec asks for, or BF_EMISMATCH with a message. */
 int bf_check_match(const bf_params *have, const bf_spec *want, const char *where, bf_error *err);
 
-static inline bool bf_grow_valid(double factor) { return factor > 1 && factor <= 1e300; }
+/* grow as a spec may give it; as it may be stored */
+static inline bool bf_grow_valid(double factor) { return factor >= 1 && factor <= 1024; }
+static inline bool bf_grow_stored(double factor) { return factor >= 1 && factor <= 1e300; }
 /* The system's clock is too coarse for epochs shorter than 0.1 ms. */
 static inline bool bf_window_valid(double seconds, unsigned parts)
 {

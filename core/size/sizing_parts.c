@@ -21,6 +21,15 @@ static const double MOST_STEP = 16;
  * would cost too much. */
 enum { LEAST_BITS = 1 << 18, LINE = 512 };
 
+/* The share of part i if all parts have the same size: 1, 1/2, 1/3... of what makes their sum one.
+ * Equal shares would cost filters of few parts more memory. */
+static double equal_share(unsigned i)
+{
+    double sum = 0;
+    for (unsigned j = 1; j <= BF_PARTS_MAX; j++) sum += 1.0 / j;
+    return 1 / sum / (i + 1);
+}
+
 static double factor_of(const bf_params *d) { return fmin(fmax(d->grow, LEAST_STEP), MOST_STEP); }
 
 static double weight(double total)
@@ -57,7 +66,9 @@ static double next_total(const bf_params *d, double have, double *share)
 
 static int first_part(const bf_params *d, bf_geometry *g, bf_error *err)
 {
-    double share = weight((double)d->g.m) / all_weights((double)d->g.m, factor_of(d));
+    double share = d->grow == 1
+                       ? equal_share(0)
+                       : weight((double)d->g.m) / all_weights((double)d->g.m, factor_of(d));
     bf_spec spec = {
         .n = d->g.n, .p = d->g.p * share, .k = d->g.k, .scheme = d->name, .counting = d->g.counting
     };
@@ -71,7 +82,9 @@ static int part_of_grow(
     const bf_params *d, unsigned i, uint64_t before, bf_geometry *g, bf_error *err)
 {
     if (i == 0) return first_part(d, g, err);
-    double share, total = next_total(d, (double)before, &share);
+    const bool equal = d->grow == 1;
+    double share = equal_share(i),
+           total = equal ? (double)(before / i * (i + 1)) : next_total(d, (double)before, &share);
     uint64_t m = ((uint64_t)total - before) / LINE * LINE;
     if (total == 0) return 0;
     double p = d->g.p * share, n = floor((double)m / bf_bits_for(d->scheme->layout, p, d->g.k));
@@ -169,7 +182,7 @@ bool bf_chain_part_possible(const bf_params *of, const bf_params *part)
 
 static const char *wrong_grow(const bf_params *d)
 {
-    return !bf_grow_valid(d->grow)                 ? "grow is out of range"
+    return !bf_grow_stored(d->grow)                ? "grow is out of range"
            : d->window != 0                        ? "window is out of range"
            : d->parts                              ? "parts is out of range"
            : d->live < 1 || d->live > BF_PARTS_MAX ? "its number of parts is out of range"
@@ -199,9 +212,9 @@ static int check_parts_spec(const bf_spec *s, bf_error *err)
     if (s->grow != 0 && s->window != 0)
         return bf_fail(
             err, BF_EINVAL, "grow=%g and window=%g must not be given together", s->grow, s->window);
-    if (s->m || !s->n || s->p == 0)
-        return bf_fail(
-            err, BF_EINVAL, "%s needs n and p, and no m: sizes follow from the rate to keep", what);
+    if (!s->n || (s->p == 0) != (s->m && s->grow != 0) || (s->m && s->window != 0))
+        return bf_fail(err, BF_EINVAL, "%s needs n and p, %s: sizes follow from the rate to keep",
+            what, s->grow != 0 ? "or m and n" : "and no m");
     if (s->parts > BF_PARTS_MAX - 1)
         return bf_fail(err, BF_EINVAL, "parts must be 1 to %d, got %u", BF_PARTS_MAX - 1, s->parts);
     /* checked before p is divided, because a part's p may be in range when p is not */
@@ -213,14 +226,21 @@ static int check_parts_spec(const bf_spec *s, bf_error *err)
  * first 8 bits of a line take one step of the kernel, further bits a second step. */
 static int size_grow(bf_params *d, const bf_spec *spec, uint64_t most_bits, bf_error *err)
 {
-    const int rc = bf_size(d, spec, most_bits, err);
+    int rc = bf_size(d, spec, most_bits, err);
+    if (rc == 0 && spec->m) { /* m and n give the rate, from which all sizes follow */
+        bf_spec by_rate = *spec;
+        by_rate.m = 0;
+        by_rate.p = d->g.p;
+        if (!spec->scheme) by_rate.scheme = bf_default_scheme(spec);
+        rc = bf_size(d, &by_rate, most_bits, err);
+    }
     if (rc < 0) return rc;
     d->kind = BF_GROW;
     d->grow = spec->grow;
     d->live = 1;
     if (spec->k) return 0;
     const bf_layout *l = d->scheme->layout;
-    bf_best_k(l, spec->p / 8, &d->g.k);
+    bf_best_k(l, d->g.p / 8, &d->g.k);
     if (l->line_bits > 1 && l->k_max <= 16 && d->g.k > 8 && d->g.k <= 10) d->g.k = 8;
     return 0;
 }

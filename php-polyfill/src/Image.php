@@ -277,7 +277,7 @@ final class Image
         if (self::live($d->live) !== $live) throw Fault::damaged($where, 'a live counter is invalid');
         $grows = $d->kind === Params::GROW;
         $wrong = match (true) {
-            $grows ? !($d->grow > 1 && $d->grow <= 1e300) : $d->grow != 0 => 'grow is out of range',
+            $grows ? !($d->grow >= 1 && $d->grow <= 1e300) : $d->grow != 0 => 'grow is out of range',
             $grows && self::real($page, 152) != 0 => 'window is out of range',
             $grows ? $number !== 0 : $number >= 256 => 'parts is out of range',
             $grows && ($d->live < 1 || $d->live > 256) => 'its number of parts is out of range',

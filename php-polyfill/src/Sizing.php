@@ -235,13 +235,18 @@ final class Sizing
     public static function any(Spec $spec, int $mostBits = 0): Params
     {
         if (!$spec->grow) return self::fixed($spec, $mostBits);
-        if ($spec->m || !$spec->n || !$spec->p)
-            throw Fault::value('grow needs n and p, and no m: sizes follow from the rate to keep');
+        if (!$spec->n || !$spec->p === !$spec->m)
+            throw Fault::value('grow needs n and p, or m and n: sizes follow from the rate to keep');
         self::checkRanges($spec);
         $d = self::fixed($spec, $mostBits);
+        if ($spec->m) { // m and n give the rate, from which all sizes follow
+            $byRate = clone $spec;
+            [$byRate->m, $byRate->p, $byRate->scheme] = [0, $d->p, $d->scheme->name];
+            $d = self::fixed($byRate, $mostBits);
+        }
         [$d->kind, $d->grow, $d->live] = [Params::GROW, $spec->grow, 1];
         if (!$spec->k) {
-            $k = self::best($d->scheme, $spec->p / 8)[0];
+            $k = self::best($d->scheme, $d->p / 8)[0];
             $d->k = $d->scheme->row === 'block' && ($k === 9 || $k === 10) ? 8 : $k;
         }
         if (!$d->scheme->native)
@@ -253,15 +258,21 @@ final class Sizing
     public static function part(Params $d, int $i, int $before): ?Params
     {
         $part = $d->part($i);
+        $equal = $d->grow === 1.0;
+        for ($harmonic = 0.0, $j = 1; $j <= 256; $j++) $harmonic += 1.0 / $j;
         $factor = min(max($d->grow, 1.0905), 16.0);
         $weight = fn(float $total) => pow(($t = log($total / 0x4000000, 2)) < 0 ? 0.7 : 0.75, abs($t));
         $sum = $weight((float) self::MOST_M);
         for ($at = (float) $d->m; $at <= self::MOST_M; $at *= $factor) $sum += $weight($at);
         if ($i === 0) {
             $spec = new Spec;
-            [$spec->n, $spec->p, $spec->k, $spec->scheme] = [$d->n, $d->p * ($weight((float) $d->m) / $sum), $d->k, $d->scheme->name];
+            [$spec->n, $spec->p, $spec->k, $spec->scheme] = [$d->n, $d->p * ($equal ? 1 / $harmonic : $weight((float) $d->m) / $sum), $d->k, $d->scheme->name];
             $first = self::fixed($spec);
             [$part->m, $part->p] = [$first->m, $first->p];
+        } elseif ($equal) {
+            $part->m = intdiv($before, $i);
+            $part->p = $d->p * (1 / $harmonic / ($i + 1));
+            $part->n = (int) max(floor($part->m / self::bitsFor($d->scheme->row, $part->p, $d->k)), 1);
         } else {
             $least = max($before + 262144.0, $before * max(sqrt($factor), 1.0905));
             for ($share = 0.0, $total = 0.0, $at = (float) $d->m; $at <= self::MOST_M && !$total; $at *= $factor) {

@@ -96,9 +96,11 @@ final class Spec
     {
         $redis = $this->inRedis();
         $this->checkNumbers();
-        if ($this->counting && ($this->grow || $this->window))
-            throw Fault::value('a counting filter can neither grow nor forget: grow and window must not be given');
-        if ($this->grow && !($this->grow > 1 && $this->grow <= 1e300)) throw Fault::refuseReal('grow', $this->grow);
+        if ($this->counting && $this->window)
+            throw Fault::value('a counting filter cannot forget: window must not be given');
+        if ($this->counting && $this->grow)
+            throw Fault::unsupported('filters that count and grow need the extension bloomfilter');
+        if ($this->grow && !($this->grow >= 1 && $this->grow <= 1024)) throw Fault::refuseReal('grow', $this->grow);
         if ($this->window && !($this->window >= 1e-4 && $this->window <= 1e300)) throw Fault::refuseReal('window', $this->window);
         if (($this->grow || $this->window) && $this->shards > 1)
             throw Fault::value('shards=%u: a filter with shards can neither grow nor forget', $this->shards);

@@ -297,9 +297,9 @@ TEST(variants_and_misuse_are_refused)
         bf_spec spec;
         int code;
         const char *says;
-    } rows[] = { { { .m = 10, .n = 2, .grow = 2 }, BF_EINVAL, "grow needs n and p" },
-        { { .m = 10, .n = 2, .grow = 1 }, BF_EINVAL,
-            "grow must be a factor above 1, at most 1e300, got 1" },
+    } rows[] = { { { .m = 10, .k = 2, .grow = 2 }, BF_EINVAL, "grow needs n and p" },
+        { { .m = 10, .n = 2, .grow = 0.5 }, BF_EINVAL,
+            "grow must be a factor from 1 to 1024, got 0.5" },
         { { .m = 10, .n = 2, .window = 60 }, BF_EINVAL, "window needs n and p" },
         { { .m = 10, .n = 2, .window = -1 }, BF_EINVAL, "got -1" },
         { { .m = 10, .n = 2, .shards = 5000 }, BF_EINVAL, "shards must be 1 to 4096, got 5000" },

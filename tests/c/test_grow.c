@@ -302,9 +302,9 @@ TEST(refused)
         bf_spec s;
         const char *says;
     } wrong[] = {
-        { { .n = 100, .p = 0.01, .grow = 1 }, "grow must be a factor above 1" },
-        { { .n = 100, .p = 0.01, .grow = -2 }, "grow must be a factor above 1" },
-        { { .m = 1000, .n = 100, .grow = 2 }, "grow needs n and p" },
+        { { .n = 100, .p = 0.01, .grow = 0.999 }, "grow must be a factor from 1 to 1024" },
+        { { .n = 100, .p = 0.01, .grow = -2 }, "grow must be a factor from 1 to 1024" },
+        { { .m = 1000, .n = 100, .p = 0.01, .grow = 2 }, "grow needs n and p, or m and n" },
         { { .m = 1000, .k = 3, .grow = 2 }, "grow needs n and p" },
         { { .n = 100, .p = 0.01, .grow = 2, .window = 5 }, "must not be given together" },
         { { .n = 100, .p = 0.01, .grow = 2, .scheme = "guava" }, "can neither grow nor forget" },
@@ -312,8 +312,11 @@ TEST(refused)
         { { .n = 100, .p = 0.01, .window = -5 }, "window must be a number of seconds above 0" },
         { { .n = 100, .p = 0.01, .window = 5, .parts = 256 }, "parts must be 1 to 255" },
         { { .n = 100, .p = 0.01, .window = HUGE_VAL }, "for each part, at most 1e300, got inf" },
-        { { .n = 100, .p = 0.01, .grow = 1e301 },
-            "grow must be a factor above 1, at most 1e300, got 1" },
+        { { .n = 100, .p = 0.01, .grow = 1024.5 },
+            "grow must be a factor from 1 to 1024, got 1024.5" },
+        { { .n = 100, .p = 0.01, .window = 5, .counting = true },
+            "a counting filter cannot forget" },
+        { { .m = 1000, .n = 100, .window = 5 }, "window needs n and p, and no m" },
         { { .n = 100, .p = 1, .window = 5 }, "p must be above 0 and below 1, got 1" },
         { { .n = 100, .p = 2.5, .grow = 2 }, "p must be above 0 and below 1, got 2.5" },
     };

@@ -42,16 +42,16 @@ typedef struct {
     const char *says;
 } refusal;
 static const refusal specs[] = {
-    { { .m = 10, .k = 1, .counting = true, .grow = 2 }, BF_EINVAL, "neither grow nor forget" },
+    { { .n = 10, .p = 0.1, .counting = true, .window = 2 }, BF_EINVAL, "cannot forget" },
     { { .m = 10, .k = 1, .counting = true, .cache = true }, BF_EINVAL, "no Redis is given" },
     { { .m = 10, .k = 1, .counting = true, .wait_replicas = 1 }, BF_EINVAL, "no Redis is given" },
     { { .m = 10, .k = 1, .counting = true, .client = &client }, BF_ENOTSUP,
         "a client callback cannot count" },
-    { { .n = 10, .p = 0.1, .grow = 1 }, BF_EINVAL,
-        "grow must be a factor above 1, at most 1e300, got 1" },
+    { { .n = 10, .p = 0.1, .grow = 0.5 }, BF_EINVAL,
+        "grow must be a factor from 1 to 1024, got 0.5" },
     { { .n = 10, .p = 0.1, .grow = -2 }, BF_EINVAL, "got -2" },
     { { .n = 10, .p = 0.1, .grow = NAN }, BF_EINVAL, "got nan" },
-    { { .n = 10, .p = 0.1, .grow = INFINITY }, BF_EINVAL, "at most 1e300, got inf" },
+    { { .n = 10, .p = 0.1, .grow = INFINITY }, BF_EINVAL, "from 1 to 1024, got inf" },
     { { .n = 10, .p = 0.1, .window = INFINITY }, BF_EINVAL, "at most 1e300, got inf" },
     { { .n = 10, .p = 0.1, .window = -1 }, BF_EINVAL,
         "window must be a number of seconds above 0, 0.0001 or more for each part, at most 1e300, "
@@ -101,7 +101,7 @@ static const refusal specs[] = {
     /* growing and forgetting: sizes */
     { { .n = 10, .p = 0.1, .grow = 2, .window = 3 }, BF_EINVAL,
         "grow=2 and window=3 must not be given together" },
-    { { .m = 10, .n = 10, .p = 0.1, .grow = 2 }, BF_EINVAL, "grow needs n and p, and no m" },
+    { { .m = 10, .n = 10, .p = 0.1, .grow = 2 }, BF_EINVAL, "grow needs n and p, or m and n" },
     { { .p = 0.1, .grow = 2 }, BF_EINVAL, "grow needs n and p" },
     { { .n = 10, .window = 2 }, BF_EINVAL, "window needs n and p" },
     { { .n = 10, .p = 0.1, .window = 2, .parts = 256 }, BF_EINVAL,

@@ -185,7 +185,7 @@ def named(name, what, *more):
 def variants():
     no = {"c": ZERO}
     for name, bad in (
-        ("grow", "-1 0.5 1 nan -inf"),
+        ("grow", "-1 0.5 1025 nan -inf"),
         ("window", "-1 -1e-9 nan -inf"),
         ("timeout", "-1 -1e-9 nan"),
         ("cache_max_age", "-1 nan"),

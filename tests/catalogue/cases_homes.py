@@ -166,8 +166,8 @@ def growing():
     homes = {"memory": {}, "file": THERE, "url": URL}
     values = {
         "grow": (
-            "1 0.5 0.9999999999999999 5e-324 -1 -0.5 -1e300 1.01e300 nan inf -inf",
-            "1.0000000000000002 1.5 2 1e9 1e300",
+            "0.5 0.9999999999999999 5e-324 -1 -0.5 -1e300 1024.0000000000002 1e9 nan inf -inf",
+            "1 1.0000000000000002 1.5 2 1024",
         ),
         "window": (
             "-1 -1e-9 5e-324 0.0003999 -1e300 1.01e300 nan inf -inf",
@@ -196,13 +196,18 @@ def growing():
         both_given = ["grow=2", "window=60", "must not be given together"]
         new("grow,window", "value", both_given, grow=f(2), window=f(60))
         for name, v in (("grow", 2), ("window", 60)):
-            for beside in ({"m": 1000, "k": 3}, {"m": 1000, "n": 10}):
+            for beside in ({"m": 1000, "k": 3}, {"m": 1000, "n": 10, "p": f(0.01)}):
                 args = {**beside, **home, name: f(v)}
                 what = f"variant/{where}/{name},{','.join(beside)}: new -> value"
                 case(what, [name, "needs n and p"], args)
             kind = {name: f(v)}
             new(f"{name},shards", "value", "shards=2", **kind, shards=2)
-            new(f"{name},counting", "value", "neither grow nor forget", **kind, counting=True)
+            if name == "window":
+                new(f"{name},counting", "value", "cannot forget", **kind, counting=True)
+            else:
+                new(f"{name},counting", "ok", **kind, counting=True)
+                args = {"m": 1000, "n": 10, **home, **kind}
+                case(f"variant/{where}/{name},m,n-together: new -> ok", args=args)
             new(f"{name},java7", "value", "java7", **kind, scheme="java7")
             new(f"{name},p=1", "value", "p must be", **kind, p=f(1))
             new(f"{name},n=most", "value", [], **kind, n=2**63 - 1)
@@ -266,8 +271,8 @@ def counting():
     for p in ("1", "2", "-1", "nan", "inf"):
         refused(f"p={p}", "value", "p must be above 0 and below 1", {"n": 100, "p": f(p)})
     refused("nothing", "value", "give m and n", {})
-    for name, v in (("grow", 2), ("window", 60), ("grow", 1), ("window", -1)):
-        says = "neither grow nor forget"
+    for name, v in (("window", 60), ("window", -1)):
+        says = "cannot forget"
         args = {"n": 100, "p": 0.01, name: f(v)}
         refused(f"{name}={v}", "value", {"": [says], "py": []} if v < 2 else says, args)
     args = {**COUNTING, "shards": 2}

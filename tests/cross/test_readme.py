@@ -208,7 +208,9 @@ def test_sizes():
 def test_speeds_are_those_of_the_page_of_measurements():
     """A bar of the README's chart is a number of docs/performance.md."""
     measured = text_of("docs/performance.md")
-    bars = re.findall(r'class="small" text-anchor="start">([\d.]+)<', text_of("docs/plots/speed.svg"))
+    bars = re.findall(
+        r'class="small" text-anchor="start">([\d.]+)<', text_of("docs/plots/speed.svg")
+    )
     assert len(bars) == 12
     for bar in bars:
         assert re.search(rf"(?<![\d.]){re.escape(bar)}(?:\.0)?(?![\d.])", measured), bar

@@ -61,7 +61,7 @@ foreach (['CountingBloomFilter' => "$dir/p.bloom", 'BloomFilter' => "$dir/c.bloo
     same($right, get_class($right::open($path)));
     refused('BloomFilterException', 'asked for a ' . ($right === 'BloomFilter' ? 'counting' : 'plain') . ' one', fn() => $class::open($path));     # also while it is kept open
 }
-refused('ValueError', 'neither grow nor forget', fn() => new CountingBloomFilter(n: 10, p: 0.1, grow: 2.0));
+refused('ValueError', 'a counting filter cannot forget', fn() => new CountingBloomFilter(n: 10, p: 0.1, window: 2.0));
 refused('BloomFilterException', 'not counters', fn() => $f->toBytes('bits'));
 same(CountingBloomFilter::plan(n: 1000, p: 0.01), BloomFilter::plan(n: 1000, p: 0.01));
 

@@ -129,7 +129,7 @@ final class Meta
         $d->kind = Params::GROW;
         $d->grow = is_numeric($hash['grow'] ?? null) ? (float) $hash['grow'] : 0.0;
         $d->live = self::whole($hash['parts'] ?? null, 1, 256) ?? throw self::bad($key, 'parts');
-        if (!($d->grow > 1 && $d->grow <= 1e300)) throw self::bad($key, 'grow');
+        if (!($d->grow >= 1 && $d->grow <= 1e300)) throw self::bad($key, 'grow');
         if (!$d->scheme->native) throw self::bad($key, 'scheme');
         if (!Sizing::possible($d)) throw self::bad($key, 'm for its n, p and k');
     }

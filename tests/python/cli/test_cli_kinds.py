@@ -55,11 +55,11 @@ def test_create(tmp_path, kind):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--grow", 1], "grow must be a factor above 1"),
+        (["--grow", 0.5], "grow must be a factor from 1 to 1024"),
         (["--window", 0], "window must be"),
         (["--parts", 3], "parts is for forgetting filters"),
         (["--grow", 2, "--window", 3], "must not be given together"),
-        (["--counting", "--grow", 2], "neither grow nor forget"),
+        (["--counting", "--window", 2], "a counting filter cannot forget"),
     ],
 )
 def test_create_refuses(tmp_path, words, says):

@@ -1,0 +1,305 @@
+/* test_grow_counting.c - filters of counters that grow: a multiset in every home that has words,
+ * growing all the time; the part of a key stays; counters at 15; bytes, damage, plain filters;
+ * threads, processes, kill -9; sizes from m and n, equal parts.  In Redis:
+ * test_grow_counting_redis.c. */
+#define _GNU_SOURCE
+#include "growing_keys.h"
+#include "oracle_counting.h"
+
+static const double factors[] = { 1, 2, 1024 };
+#define COUNTING(...) OPEN(.counting = true, __VA_ARGS__)
+static int taken(bf_filter *f, char kind, uint64_t i)
+{
+    name t;
+    bf_key k = key_of(&t, kind, i);
+    return bf_remove(f, k.ptr, k.len, &e);
+}
+static int counted(bf_filter *f, char kind, uint64_t i)
+{
+    name t;
+    bf_key k = key_of(&t, kind, i);
+    return bf_count_of(f, k.ptr, k.len, &e);
+}
+
+/* Parts of 7 keys: one more with every few adds. */
+TEST(a_multiset)
+{
+    static const char *const schemes[] = { "classic", "block", "block2" };
+    for (int s = 0; s < 3; s++)
+        for (size_t g = 0; g < COUNT(factors); g++)
+            for (int home = 0; home < 4; home++) { /* memory, threads, file, exclusive file */
+                unlink(path);
+                bf_filter *f = COUNTING(.n = g ? 7 : 700, .p = 1e-9, .grow = factors[g],
+                    .scheme = schemes[s], .threads = home == 1, .storage = home < 2 ? NULL : path,
+                    .exclusive = home == 3);
+                oc_multiset(f, SHORT(8000, 3000), home % 2 ? 1 : 50, (uint32_t)home);
+                CHECK(parts_of(f) >= 2);
+                bf_filter *again = bf_copy(f, &e);
+                CHECK_EQ(bf_equal(f, again, &e), 1);
+                CLOSE(f, again);
+            }
+    unlink(path);
+}
+
+/* A key that an older part seems to have lives there; once removed it is gone, and nothing else. */
+TEST(the_oldest_part_that_has_it)
+{
+    bf_filter *f = COUNTING(.n = 600, .p = 0.3, .grow = 1, .scheme = "classic");
+    many(f, true, 'k', 0, 3000, NULL);
+    CHECK(parts_of(f) > 4);
+    for (uint64_t i = 0; i < 2000; i++) { /* many of them seem to be in some part */
+        const int before = counted(f, 'x', i);
+        CHECK_EQ(add(f, 'x', i), before == 0);
+        CHECK(counted(f, 'x', i) > before || before == 15);
+        CHECK_EQ(taken(f, 'x', i), 1);
+        CHECK_EQ(counted(f, 'x', i), before);
+    }
+    CHECK_EQ(many(f, false, 'k', 0, 3000, NULL), 3000);
+    for (uint64_t i = 0; i < 3000; i++) CHECK(taken(f, 'k', i) == 1);
+    bf_state st;
+    CHECK(bf_get_state(f, &st, &e) == 0 && st.ones == 0);
+    bf_close(f);
+}
+
+TEST(counters_stick_at_15)
+{
+    bf_filter *f = COUNTING(.n = 10, .p = 1e-6, .grow = 2);
+    for (int i = 1; i <= 40; i++) {
+        CHECK_EQ(add(f, 'a', 0), i == 1);
+        CHECK_EQ(counted(f, 'a', 0), i < 15 ? i : 15);
+    }
+    many(f, true, 'k', 0, 100, NULL);
+    for (int i = 0; i < 40; i++) CHECK(taken(f, 'a', 0) == 1 && counted(f, 'a', 0) == 15);
+    CHECK(taken(f, 'z', 1) == 0 && counted(f, 'z', 1) == 0);
+    bf_close(f);
+}
+
+/* Room that removals free in the newest part is used again; a cleared filter begins anew. */
+TEST(removed_keys_make_room)
+{
+    bf_filter *f = COUNTING(.n = 50, .p = 1e-9, .grow = 2);
+    for (uint64_t i = 0; i < 5000; i++) CHECK(add(f, 'k', i) == 1 && taken(f, 'k', i) == 1);
+    CHECK_EQ(parts_of(f), 1);
+    many(f, true, 'k', 0, 200, NULL);
+    CHECK_EQ(parts_of(f), 2);
+    CHECK(bf_clear(f, &e) == 0 && has(f, 'k', 1) == 0 && add(f, 'k', 1) == 1);
+    CHECK_EQ(taken(f, 'k', 1), 1);
+    bf_close(f);
+}
+
+TEST(sets_and_plain_filters)
+{
+    bf_filter *f = COUNTING(.n = 20, .p = 1e-6, .grow = 2), *g = bf_copy(f, &e);
+    many(f, true, 'k', 0, 500, NULL);
+    CHECK_REFUSED(bf_unite(f, g, &e), BF_EINVAL, "filters that count and grow cannot be united");
+    CHECK(!bf_union(f, f, &e) && e.code == BF_EINVAL);
+    CHECK_REFUSED(bf_intersect(f, g, &e), BF_EINVAL, "cannot be");
+    bf_filter *plain = bf_to_plain(f, &e), *bits = OPEN(.n = 20, .p = 1e-6, .grow = 2);
+    many(bits, true, 'k', 0, 500, NULL);
+    CHECK_EQ(bf_equal(plain, bits, &e), 1);
+    const bf_info i = info_of(plain);
+    CHECK(i.grow == 2 && !i.counting && i.part_count == parts_of(f));
+    many(plain, true, 'l', 0, 50000, NULL); /* it goes on growing */
+    CHECK_EQ(many(plain, false, 'k', 0, 500, NULL), 500);
+    CHECK_REFUSED(bf_remove(plain, "x", 1, &e), BF_ENOTSUP, "only counting filters");
+    CHECK_REFUSED(bf_unite(plain, f, &e), BF_EINVAL, "filters must be of the same kind");
+    CLOSE(f, g, plain, bits);
+}
+
+/* Every damaged byte is refused or changes nothing. */
+TEST(bytes)
+{
+    for (int large = 0; large < 2; large++) {
+        bf_filter *f = COUNTING(.n = 5, .p = 0.01, .grow = large ? 2 : 1), *g;
+        many(f, true, 'k', 0, 40, NULL);
+        CHECK(add(f, 'k', 1) == 0 && parts_of(f) > 1);
+        const uint64_t len = info_of(f).image_bytes;
+        uint8_t *image = malloc(len);
+        CHECK_EQ(bf_to_bytes(f, image, len, &e), 0);
+        const bf_spec wanted = { .counting = true };
+        CHECK((g = bf_from_bytes(image, len, &wanted, &e)) && bf_equal(f, g, &e) == 1);
+        CHECK(counted(g, 'k', 1) == 2 && taken(g, 'k', 1) == 1);
+        bf_close(g);
+        CHECK(!bf_from_bytes(image, len, &(bf_spec){ .n = 5 }, &e) && e.code == BF_EMISMATCH);
+        const uint64_t step = large ? 97 : 1;
+        for (uint64_t at = 0; at < len; at += step) {
+            for (int bit = 0; bit < 8; bit += 3) {
+                image[at] ^= (uint8_t)(1 << bit);
+                g = bf_from_bytes(image, len, NULL, &e);
+                if (g) FAILED("byte %llu: damage was not found\n", (unsigned long long)at);
+                bf_close(g);
+                image[at] ^= (uint8_t)(1 << bit);
+            }
+            if (!bf_from_bytes(image, at, NULL, &e)) continue;
+            FAILED("%llu bytes were taken\n", (unsigned long long)at);
+        }
+        free(image);
+        bf_close(f);
+    }
+}
+
+/* ---- together ---- */
+enum { WORKERS = 3, EACH = 1500 };
+/* Adds keys of its own, and removes two of three; and a key that all add and remove. */
+static int work(bf_filter *f, int w)
+{
+    int bad = 0;
+    for (uint64_t i = 0; i < EACH; i++) {
+        bad += add(f, (char)('m' + w), i) != 1;
+        bad += add(f, 'c', 0) < 0;
+        if (i % 3) bad += taken(f, (char)('m' + w), i) != 1;
+        bad += counted(f, (char)('m' + w), i) != (i % 3 == 0);
+        bad += taken(f, 'c', 0) != 1;
+    }
+    return bad;
+}
+static void check_work(bf_filter *f)
+{
+    unsigned wrong = 0;
+    for (int w = 0; w < WORKERS; w++)
+        for (uint64_t i = 0; i < EACH; i++) wrong += counted(f, (char)('m' + w), i) != (i % 3 == 0);
+    CHECK_EQ(wrong, 0);
+    CHECK_EQ(counted(f, 'c', 0), 0);
+}
+typedef struct {
+    bf_filter *f;
+    int w, bad;
+} job;
+static void *thread(void *p)
+{
+    job *j = p;
+    j->bad = work(j->f, j->w);
+    return NULL;
+}
+
+TEST(threads_and_processes)
+{
+    enum { THREADS, THREADS_ON_FILE, CHILDREN, PROCESSES, WAYS };
+    const bf_spec spec = { .n = 20, .p = 1e-9, .grow = 1.1, .counting = true, .threads = true };
+    for (int way = 0; way < WAYS; way++) {
+        bf_spec s = spec;
+        if (way) s.storage = path;
+        bf_filter *f = must(bf_open(&s, &e), __LINE__);
+        pthread_t t[WORKERS];
+        job j[WORKERS];
+        for (int w = 0; w < WORKERS; w++) {
+            j[w] = (job){ f, w, 0 };
+            if (way < CHILDREN) pthread_create(t + w, NULL, thread, j + w);
+            if (way < CHILDREN || fork()) continue;
+            bf_filter *mine = way == CHILDREN ? f : bf_open(&s, &e);
+            _exit(!mine || work(mine, w) != 0);
+        }
+        for (int w = 0, status = 0; w < WORKERS; w++) {
+            if (way < CHILDREN)
+                pthread_join(t[w], NULL);
+            else
+                wait(&status);
+            CHECK_EQ(j[w].bad, 0);
+            CHECK_EQ(status, 0);
+        }
+        check_work(f);
+        bf_close(f);
+        unlink(path);
+    }
+}
+
+/* kill -9 among adds and removes: what was added and not removed is there.  done[0]: adds that were
+ * acknowledged; done[1]: removes that were begun, of every second key. */
+TEST(killed_meanwhile)
+{
+    const char *text = getenv("BF_KILLS");
+    const int rounds = text ? atoi(text) : 30;
+    uint64_t *done = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    unsigned seed = 1;
+    for (int r = 0; r < rounds; r++) {
+        if (r % 10 == 0) {
+            unlink(path);
+            done[0] = done[1] = 0;
+        }
+        const bf_spec s = { .n = 10, .p = 1e-7, .grow = 1.1, .counting = true, .storage = path };
+        const pid_t child = fork();
+        if (child == 0) {
+            bf_filter *f = bf_open(&s, NULL);
+            for (uint64_t i = done[0]; f; i++) {
+                if (add(f, 'k', i) < 0) _exit(1);
+                __atomic_store_n(done, i + 1, __ATOMIC_SEQ_CST);
+                if (i % 2 == 0 || done[1] > i / 2) continue;
+                __atomic_store_n(done + 1, i / 2 + 1, __ATOMIC_SEQ_CST);
+                if (taken(f, 'k', i / 2 * 2) != 1) _exit(1);
+            }
+            _exit(1);
+        }
+        seed = seed * 1103515245 + 12345;
+        nanosleep(&(struct timespec){ 0, 1000000 + seed / 65536 % 30000 * 1000 }, NULL);
+        kill(child, SIGKILL);
+        int status;
+        waitpid(child, &status, 0);
+        CHECK(WIFSIGNALED(status));
+        if (access(path, F_OK) != 0) continue;
+        bf_filter *f = OPEN(.storage = path, .counting = true);
+        unsigned missing = 0;
+        for (uint64_t i = 0; i < done[0]; i++)
+            if (i % 2 || i / 2 >= done[1]) missing += has(f, 'k', i) != 1;
+        CHECK_EQ(missing, 0);
+        CHECK(add(f, 'z', (uint64_t)r) >= 0 && taken(f, 'z', (uint64_t)r) == 1);
+        bf_close(f);
+    }
+    munmap(done, 4096);
+    unlink(path);
+}
+
+/* ---- sizes, of bits too ---- */
+TEST(m_and_n)
+{
+    for (int counting = 0; counting < 2; counting++) {
+        const bf_spec s = { .m = 10000, .n = 1000, .grow = 2, .counting = counting };
+        bf_spec plan = s, on_disk = s, other = s;
+        on_disk.storage = other.storage = path;
+        bf_filter *f = must(bf_open(&s, &e), __LINE__);
+        const bf_info i = info_of(f);
+        CHECK(i.n == 1000 && i.p > 0.008 && i.p < 0.0083 && !strcmp(i.scheme, "classic"));
+        CHECK(bf_plan(&plan, &e) == 0 && plan.m == i.m && plan.p == i.p && plan.k == i.k);
+        many(f, true, 'k', 0, 30000, NULL);
+        rate_is(f, i.p, 100000);
+        bf_close(f);
+        f = must(bf_open(&on_disk, &e), __LINE__);
+        bf_close(f);
+        f = must(bf_open(&on_disk, &e), __LINE__); /* asked for by m and n again */
+        bf_close(f);
+        other.m = 11000;
+        CHECK(!bf_open(&other, &e) && e.code == BF_EMISMATCH);
+        CHECK_HAS(e.msg, "asked for m=11000 and n=1000: p=");
+        other.n = 0;
+        CHECK(!bf_open(&other, &e) && e.code == BF_EMISMATCH);
+        CHECK_HAS(e.msg, "m must not be given");
+        unlink(path);
+    }
+}
+
+TEST(equal_parts)
+{
+    for (int counting = 0; counting < 2; counting++) {
+        bf_filter *f = OPEN(.n = 1000, .p = 0.01, .grow = 1, .counting = counting);
+        bf_part_info first, part;
+        many(f, true, 'k', 0, 20000, NULL);
+        CHECK(parts_of(f) > 15);
+        bf_get_part(f, 0, &first, &e);
+        double sum = 0;
+        for (unsigned i = 0; i < parts_of(f); i++) {
+            CHECK_EQ(bf_get_part(f, i, &part, &e), 0);
+            CHECK_EQ(part.m, first.m);
+            sum += part.p;
+        }
+        CHECK(sum < 0.01);
+        rate_is(f, 0.01, 100000);
+        bf_close(f);
+    }
+    bf_filter *f = OPEN(.n = 10, .p = 0.01, .grow = 1); /* 256 parts; then the last takes all */
+    many(f, true, 'k', 0, 20000, NULL);
+    CHECK(parts_of(f) == 256 && many(f, false, 'k', 0, 20000, NULL) == 20000);
+    bf_state st;
+    CHECK(bf_get_state(f, &st, &e) == 0 && st.saturated == BF_OVERFULL);
+    bf_close(f);
+}
+
+int main(void) { return main_in_folder(); }
