@@ -48,6 +48,10 @@ typedef struct bf_error bf_error;                        /* what went wrong */
 /* ---- open, add, test, close ------------------------------------------------------------------ */
 /* Opens the filter in the storage. If there is none, creates the filter that spec describes. */
 bf_filter *bf_open(const bf_spec *spec, bf_error *err);
+/* The same without a struct, for callers through a foreign function interface.  Zero and NULL mean
+ * "not given". */
+bf_filter *bf_create(uint64_t m, uint64_t n, unsigned k, double p, const char *scheme,
+    const char *storage, bf_error *err);
 /* One key.  bf_add returns BF_ADDED (the key is surely new) or BF_PRESENT.  bf_test returns 1
  * (probably present) or 0 (surely absent). */
 int bf_add(bf_filter *f, const void *key, size_t len, bf_error *err);

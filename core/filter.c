@@ -175,6 +175,13 @@ fail:
     return NULL;
 }
 
+bf_filter *bf_create(uint64_t m, uint64_t n, unsigned k, double p, const char *scheme,
+    const char *storage, bf_error *err)
+{
+    return bf_open(
+        &(bf_spec){ .m = m, .n = n, .k = k, .p = p, .scheme = scheme, .storage = storage }, err);
+}
+
 int bf_plan(bf_spec *spec, bf_error *err)
 {
     bf_params d, first;

@@ -396,7 +396,7 @@ keyword_method filter_update_lines, filter_contains_lines;
 
 /* ---- py_params.c: arguments of constructors ---- */
 int filter_init(FilterObject *self, PyObject *args, PyObject *kwargs);
-class_method filter_open, filter_plan, filter_from_bytes, filter_load;
+class_method filter_open, filter_plan, filter_from_bytes, filter_from_base64, filter_load;
 PyObject *filter_random_secret(PyTypeObject *type, PyObject *none);
 /* open and from_bytes return an object of either class; the stored filter determines the class. */
 module_method module_open, module_from_bytes;
@@ -409,8 +409,8 @@ void redis_client_free(redis_client *c);
 /* ---- py_bytes.c, py_sets.c, py_state.c ---- */
 PyObject *new_bytes(uint64_t len);
 keyword_method filter_to_bytes;
-method filter_save, filter_save_new, filter_reduce, filter_copy, filter_deepcopy, filter_union,
-    filter_intersection, filter_issubset, filter_issuperset, filter_union_count,
+method filter_to_base64, filter_save, filter_save_new, filter_reduce, filter_copy, filter_deepcopy,
+    filter_union, filter_intersection, filter_issubset, filter_issuperset, filter_union_count,
     filter_intersection_count;
 operator_method filter_or, filter_and, filter_ior, filter_iand;
 /* self |= other. Returns the estimated number of new keys, or NULL with an exception. */

@@ -1,4 +1,4 @@
-/* py_bytes.c - a filter as bytes, as a saved file and as a pickle. py_params.c reads these,
+/* py_bytes.c - a filter as bytes, base64, a saved file and a pickle. py_params.c reads these,
  * because reading takes the parameters of a constructor. */
 #include "py_bloomfilter.h"
 
@@ -48,7 +48,19 @@ static PyObject *save_by(
     return none(rc);
 }
 
-PyObject *filter_save(FilterObject *self, PyObject *arg) { return save_by(self, arg, bf_save); }
+PyObject *filter_to_base64(FilterObject *self, PyObject *Py_UNUSED(none))
+{
+    PyObject *bytes = image(self, NULL);
+    return bytes ? call_helper("_streams", "encode", "(N)", bytes) : NULL;
+}
+
+/* arg: a path, or an object with write(). */
+PyObject *filter_save(FilterObject *self, PyObject *arg)
+{
+    if (!PyObject_HasAttrString(arg, "write")) return save_by(self, arg, bf_save);
+    PyObject *bytes = image(self, NULL);
+    return bytes ? call_helper("_streams", "write", "ON", arg, bytes) : NULL;
+}
 
 PyObject *filter_save_new(FilterObject *self, PyObject *arg)
 {

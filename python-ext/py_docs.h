@@ -313,11 +313,23 @@
     "\n" \
     "A keyed filter needs its secret.  format: as another system wrote them, \"guava\", \"bits\", \"bits-lsb\" or \"cells\"; bare\n" \
     "bits need scheme, m and k."
+#define DOC_to_base64 \
+    "to_base64($self, /)\n" \
+    "--\n" \
+    "\n" \
+    "What to_bytes() gives, as base64 in one line."
+#define DOC_from_base64 \
+    "from_base64($type, text, *, m=None, n=None, k=None, p=None, scheme=None, secret=None, format=None, clock=None, hashes=None)\n" \
+    "--\n" \
+    "\n" \
+    "A filter in memory from what to_base64() gave; otherwise as from_bytes().  White space does not count."
 #define DOC_save \
     "save($self, path, /)\n" \
     "--\n" \
     "\n" \
-    "Write the filter to a file, by rename: no partial file stays behind."
+    "Write the filter to a file, by rename: no partial file stays behind.\n" \
+    "\n" \
+    "An object with write() gets the bytes of to_bytes()."
 #define DOC__save_new \
     "_save_new($self, path, /)\n" \
     "--\n" \
@@ -327,7 +339,9 @@
     "load($type, path, *, m=None, n=None, k=None, p=None, scheme=None, secret=None, clock=None, hashes=None)\n" \
     "--\n" \
     "\n" \
-    "Read a saved file into memory.  open() stays bound to the file instead."
+    "Read a saved file into memory.  open() stays bound to the file instead.\n" \
+    "\n" \
+    "Of an object with read(), the bytes from its place to its end."
 #define DOC___reduce__ \
     "__reduce__($self, /)\n" \
     "--\n" \

@@ -354,52 +354,80 @@ PyObject *module_open(PyObject *module, PyObject *args, PyObject *kwargs)
 }
 
 /* ---- reading bytes or a file; the arguments are the expected parameters ---- */
-static PyObject *read_image(
-    PyTypeObject *type, PyObject *args, PyObject *kwargs, bool file, bool either)
+enum image_form { IMAGE_BYTES, IMAGE_BASE64, IMAGE_FILE };
+
+/* data: of IMAGE_FILE a path, or an object with read(). Returns NULL and raises err or an
+ * exception of Python: then *raised is true. */
+static bf_filter *read_data(enum image_form form, PyObject *data, const char *format, params *q,
+    bool *raised, bf_error *err)
 {
-#define EXPECTED(X) BF_NUMBERS(X) BF_SCHEME(X) BF_SECRET(X) BF_CLOCK(X)
-    const char *const names[] = { file ? "path" : "data", EXPECTED(NAME) file ? NULL : "format",
-        NULL };
-    bf_error err;
-    params q;
-    PyObject *data, *path = NULL;
-    const char *format = NULL;
+    const bool stream = form == IMAGE_FILE && PyObject_HasAttrString(data, "read");
+    const bool file = form == IMAGE_FILE && !stream;
     key_holder h = { .text = NULL };
-    arguments a = { .warn = true };
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs,
-            file ? "O|$" EXPECTED(FORM) ":load" : "O|$" EXPECTED(FORM) "z:from_bytes",
-            (char **)names, &data EXPECTED(PLACE), &format) ||
-        params_fill(state_of(type), &q, &a) < 0)
-        return NULL;
-    q.spec.counting = is_counting(type);
-    q.spec.may_count = either;
-    const bool held = file ? PyUnicode_FSConverter(data, &path) : bytes_hold(data, &h) == 0;
+    PyObject *path = NULL, *bytes = NULL;
     bf_filter *bf = NULL;
-    if (held) {
+    if (stream)
+        data = bytes = call_helper("_streams", "read", "(O)", data);
+    else if (form == IMAGE_BASE64)
+        data = bytes = call_helper("_streams", "decode", "(O)", data);
+    *raised = !data || (file ? !PyUnicode_FSConverter(data, &path) : bytes_hold(data, &h) < 0);
+    if (!*raised) {
         PyThreadState *ts = gil_out();
-        bf = file ? bf_load(PyBytes_AS_STRING(path), &q.spec, &err)
-                  : bf_from_bytes_as(h.key.ptr, h.key.len, format, &q.spec, &err);
+        bf = file ? bf_load(PyBytes_AS_STRING(path), &q->spec, err)
+                  : bf_from_bytes_as(h.key.ptr, h.key.len, format, &q->spec, err);
         gil_back(ts);
     }
     key_release(&h);
     Py_XDECREF(path);
-    if (held) return wrap_or_raise(type, &q, bf, &err);
+    Py_XDECREF(bytes);
+    return bf;
+}
+
+static PyObject *read_image(
+    PyTypeObject *type, PyObject *args, PyObject *kwargs, enum image_form form, bool either)
+{
+#define EXPECTED(X) BF_NUMBERS(X) BF_SCHEME(X) BF_SECRET(X) BF_CLOCK(X)
+    static const char *const first[] = { "data", "text", "path" }, *const forms[] = {
+        "O|$" EXPECTED(FORM) "z:from_bytes", "O|$" EXPECTED(FORM) "z:from_base64",
+        "O|$" EXPECTED(FORM) ":load"
+    };
+    const char *const names[] = { first[form], EXPECTED(NAME) form == IMAGE_FILE ? NULL : "format",
+        NULL };
+    bf_error err;
+    params q;
+    PyObject *data;
+    const char *format = NULL;
+    bool raised;
+    arguments a = { .warn = true };
+    if (!PyArg_ParseTupleAndKeywords(
+            args, kwargs, forms[form], (char **)names, &data EXPECTED(PLACE), &format) ||
+        params_fill(state_of(type), &q, &a) < 0)
+        return NULL;
+    q.spec.counting = is_counting(type);
+    q.spec.may_count = either;
+    bf_filter *bf = read_data(form, data, format, &q, &raised, &err);
+    if (!raised) return wrap_or_raise(type, &q, bf, &err);
     params_free(&q);
     return NULL;
 }
 
 PyObject *filter_from_bytes(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    return read_image(type, args, kwargs, false, false);
+    return read_image(type, args, kwargs, IMAGE_BYTES, false);
+}
+
+PyObject *filter_from_base64(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    return read_image(type, args, kwargs, IMAGE_BASE64, false);
 }
 
 PyObject *filter_load(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    return read_image(type, args, kwargs, true, false);
+    return read_image(type, args, kwargs, IMAGE_FILE, false);
 }
 
 PyObject *module_from_bytes(PyObject *module, PyObject *args, PyObject *kwargs)
 {
     const module_state *state = PyModule_GetState(module);
-    return read_image(state->filter_type, args, kwargs, false, true);
+    return read_image(state->filter_type, args, kwargs, IMAGE_BYTES, true);
 }

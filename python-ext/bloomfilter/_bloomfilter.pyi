@@ -42,6 +42,12 @@ _Real: TypeAlias = SupportsFloat | SupportsIndex
 
 # What has the Arrow PyCapsule interface: a column of text, bytes or integers, never a table.
 @type_check_only
+class _Writable(Protocol):
+    def write(self, data: bytes, /) -> object: ...
+
+class _Readable(Protocol):
+    def read(self) -> Buffer: ...
+
 class _ArrowArray(Protocol):
     def __arrow_c_array__(self) -> tuple[Any, Any]: ...
 
@@ -405,13 +411,34 @@ class BloomFilter:
         A keyed filter needs its secret.  format: as another system wrote them, "guava", "bits", "bits-lsb" or "cells"; bare
         bits need scheme, m and k.
         """
-    def save(self, path: _Path, /) -> None:
-        """Write the filter to a file, by rename: no partial file stays behind."""
+    def to_base64(self) -> str:
+        """What to_bytes() gives, as base64 in one line."""
+    @classmethod
+    def from_base64(
+        cls,
+        text: str,
+        *,
+        m: SupportsIndex | None = None,
+        n: SupportsIndex | None = None,
+        k: SupportsIndex | None = None,
+        p: _Real | None = None,
+        scheme: str | None = None,
+        secret: Buffer | None = None,
+        format: str | None = None,
+        clock: Callable[[], _Real] | None = None,
+        hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
+    ) -> Self:
+        """A filter in memory from what to_base64() gave; otherwise as from_bytes().  White space does not count."""
+    def save(self, path: _Path | _Writable, /) -> None:
+        """Write the filter to a file, by rename: no partial file stays behind.
+
+        An object with write() gets the bytes of to_bytes().
+        """
     def _save_new(self, path: _Path, /) -> None: ...
     @classmethod
     def load(
         cls,
-        path: _Path,
+        path: _Path | _Readable,
         *,
         m: SupportsIndex | None = None,
         n: SupportsIndex | None = None,
@@ -422,7 +449,10 @@ class BloomFilter:
         clock: Callable[[], _Real] | None = None,
         hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
     ) -> Self:
-        """Read a saved file into memory.  open() stays bound to the file instead."""
+        """Read a saved file into memory.  open() stays bound to the file instead.
+
+        Of an object with read(), the bytes from its place to its end.
+        """
     def __reduce__(self) -> tuple[Any, ...]: ...
     def __sizeof__(self) -> int: ...
 

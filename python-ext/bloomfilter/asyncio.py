@@ -312,8 +312,9 @@ class BloomFilter:
     expire = call("expire", "In Redis: delete the filter in so many seconds; None: never.")
     delete = call("delete", "In Redis: delete the filter there.")
     info = call("info", "What the filter is and what is in it.")
-    save = call("save", "Write the filter to a file, by rename.")
+    save = call("save", "Write the filter to a file, by rename, or to an object with write().")
     to_bytes = call("to_bytes", "The filter as bytes, the same in every language.")
+    to_base64 = call("to_base64", "What to_bytes() gives, as base64 in one line.")
 
     async def close(self):
         """Close the filter; the calls before it end first.  A client stays open: it is yours."""

@@ -9,7 +9,7 @@ from typing_extensions import Buffer, Self
 from ._bloomfilter import BloomFilter as _BloomFilter
 from ._bloomfilter import Error as Error
 from ._bloomfilter import FullError as FullError
-from ._bloomfilter import _Info, _Key, _Keys, _Nulls, _Overfull, _Path, _Real, _Storage
+from ._bloomfilter import _Info, _Key, _Keys, _Nulls, _Overfull, _Path, _Real, _Storage, _Writable
 
 __all__ = ["BloomFilter", "CountingBloomFilter", "Error", "FullError"]
 
@@ -128,10 +128,12 @@ class BloomFilter:
         """In Redis: delete the filter there."""
     async def info(self) -> _Info:
         """What the filter is and what is in it."""
-    async def save(self, path: _Path, /) -> None:
-        """Write the filter to a file, by rename."""
+    async def save(self, path: _Path | _Writable, /) -> None:
+        """Write the filter to a file, by rename, or to an object with write()."""
     async def to_bytes(self, *, format: str | None = None) -> bytes:
         """The filter as bytes, the same in every language."""
+    async def to_base64(self) -> str:
+        """What to_bytes() gives, as base64 in one line."""
     async def close(self) -> None:
         """Close the filter after the calls that came before.  A client stays open: it is yours."""
     async def __aenter__(self) -> Self: ...

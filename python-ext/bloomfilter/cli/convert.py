@@ -9,7 +9,7 @@ from argparse import Namespace
 from collections.abc import Callable
 from typing import IO
 
-from .. import BloomFilter, CountingBloomFilter
+from .. import BloomFilter, CountingBloomFilter, _streams
 from .._bloomfilter import _from_bytes, _path_of
 from . import homes, report
 from .faults import Fault, shown
@@ -64,13 +64,6 @@ def with_new_file(path: str, fill: Callable[[IO[bytes]], object]) -> None:
             raise Fault(f"cannot write {path}: {fault.strerror}") from None
 
 
-def write_all(file: IO[bytes], data: bytes) -> None:
-    """Unbuffered: nothing is left to fail when the file is closed."""
-    rest = memoryview(data)
-    while rest:
-        rest = rest[file.write(rest) :]
-
-
 def umask() -> int:
     mask = os.umask(0o077)
     os.umask(mask)
@@ -92,7 +85,7 @@ def store(bf: BloomFilter, args: Namespace) -> None:
         return new_like([bf], args.output, options).close()
     if target is None:
         return homes.save_new(bf, path, ADVICE)
-    return with_new_file(path, lambda file: write_all(file, bf.to_bytes(format=target)))
+    return with_new_file(path, lambda file: _streams.write(file, bf.to_bytes(format=target)))
 
 
 def convert(args: Namespace) -> int:

@@ -88,6 +88,7 @@ async def same_as_memory(kind, where, spec):
         concurrent = await asyncio.gather(*(bf.add(key) for key in keys[2000:2500] * 2))
         assert bytes(concurrent) == memory.add_many(keys[2000:2500] * 2)
         assert memory.from_bytes(await bf.to_bytes()) == memory
+        assert memory.from_base64(await bf.to_base64()) == memory
         if kind is CountingBloomFilter:
             assert await bf.remove("k1") is memory.remove("k1")
             assert await bf.count_of("x") == memory.count_of("x")
@@ -96,6 +97,7 @@ async def same_as_memory(kind, where, spec):
             some = await asyncio.gather(*(bf.count_of(key) for key in keys[:50]))
             assert some == list(memory.count_many(keys[:50]))
         assert memory.from_bytes(await bf.to_bytes()) == memory
+        assert memory.from_base64(await bf.to_base64()) == memory
         if where:
             async with await kind.open(**where) as again:
                 assert not again.created and await again.contains_many(

@@ -1,5 +1,7 @@
 """Bytes, saved files, pickles; and what happens to damaged ones."""
 
+import base64
+import io
 import time
 import copy
 import copyreg
@@ -257,3 +259,58 @@ def test_a_clock_is_for_filters_that_forget(tmp_path):
         with pytest.raises(ValueError, match="clock"):
             call()
     assert not (tmp_path / "new").exists()
+
+
+# ---- base64, and objects that are files ----
+class Slow(io.RawIOBase):
+    """Takes 100 bytes at a time, as a pipe may."""
+
+    def __init__(self, takes=100):
+        self.got, self.takes = b"", takes
+
+    def write(self, data):
+        self.got += bytes(data[: self.takes or 0])
+        return self.takes and min(self.takes, len(data))
+
+
+@pytest.mark.parametrize("kind", [BloomFilter, CountingBloomFilter])
+def test_base64_and_streams(kind, tmp_path):
+    bf = kind(n=1000, p=0.01, secret=SECRET)
+    bf.update(range(1000))
+    text, file, slow = bf.to_base64(), io.BytesIO(), Slow()
+    assert text == base64.b64encode(bf.to_bytes()).decode()
+    wrapped = base64.encodebytes(bf.to_bytes()).decode()
+    for one in (text, wrapped):
+        back = kind.from_base64(one, secret=SECRET, n=1000)
+        assert type(back) is kind and back == bf
+    assert bf.save(file) is None and bf.save(slow) is None
+    assert file.getvalue() == slow.got == bf.to_bytes()
+    file.seek(0)
+    assert kind.load(file, secret=SECRET) == bf
+    with open(tmp_path / "s", "wb") as raw:
+        bf.save(raw)
+    with open(tmp_path / "s", "rb", buffering=0) as raw:
+        assert kind.load(raw, secret=SECRET) == bf == kind.load(tmp_path / "s", secret=SECRET)
+
+
+@pytest.mark.parametrize(
+    "wrong, error, says",
+    [
+        (lambda bf, _: BloomFilter.from_base64(bf.to_bytes()), TypeError, "str, not bytes"),
+        (lambda bf, _: BloomFilter.from_base64(bf.to_base64() + "!"), Error, "not base64"),
+        (lambda bf, _: BloomFilter.from_base64("\xe9"), Error, "not base64"),
+        (lambda bf, _: BloomFilter.from_base64(bf.to_base64()[:40]), Error, "."),
+        (lambda bf, _: BloomFilter.from_base64(bf.to_base64(), k=1), Error, "k"),
+        (lambda bf, _: bf.save(io.StringIO()), TypeError, "binary, not StringIO"),
+        (lambda bf, _: bf.save(5), TypeError, "not int"),
+        (lambda bf, _: bf.save(Slow(None)), BlockingIOError, "no more bytes"),
+        (lambda bf, _: BloomFilter.load(5), TypeError, "not int"),
+        (lambda bf, _: BloomFilter.load(io.StringIO("x")), TypeError, "bytes, not str"),
+        (lambda bf, _: BloomFilter.load(io.BytesIO(b"x")), Error, "."),
+        (lambda bf, path: BloomFilter.load(path.open("wb")), io.UnsupportedOperation, "read"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_wrong_base64_and_streams(full, wrong, error, says, tmp_path):
+    with pytest.raises(error, match=says):
+        wrong(full, tmp_path / "f")

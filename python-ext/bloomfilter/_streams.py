@@ -1,0 +1,51 @@
+"""Filters as base64, and in objects that are files.
+
+The C type calls this; it knows no bits.
+"""
+
+from __future__ import annotations
+
+import binascii
+import errno
+import io
+from typing import Any
+
+from ._bloomfilter import Error
+
+
+def encode(data: bytes) -> str:
+    return binascii.b2a_base64(data, newline=False).decode()
+
+
+def decode(text: str) -> bytes:
+    """White space does not count."""
+    if not isinstance(text, str):
+        raise TypeError(f"base64 must be str, not {type(text).__name__}")
+    data = "".join(text.split())
+    try:
+        found = binascii.a2b_base64(data)
+    except ValueError:
+        found = b""
+    if encode(found).rstrip("=") != data.rstrip("="):  # it skips what is not base64
+        raise Error("the text is not base64")
+    return found
+
+
+def write(file: Any, data: bytes) -> None:
+    if isinstance(file, io.TextIOBase):
+        raise TypeError(f"a file must be binary, not {type(file).__name__}")
+    rest: bytes | memoryview = data
+    while rest:
+        written = file.write(rest)
+        if written is None:
+            if isinstance(file, io.RawIOBase):
+                raise BlockingIOError(errno.EAGAIN, "the file takes no more bytes now")
+            return
+        rest = memoryview(rest)[written:]
+
+
+def read(file: Any) -> bytes:
+    data = file.read()
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        raise TypeError(f"read() of a file must give bytes, not {type(data).__name__}")
+    return bytes(data)
