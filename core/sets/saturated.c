@@ -95,7 +95,8 @@ static int judge(bf_filter *f, bool few, bool for_next, uint64_t *wait, bf_error
                empty = f->never_written && bf_int_load_acquire(&f->state) == BF_FRESH;
     bf_state found = { 0 };
     int rc = bf_require_readable(f, ops->count || ops->read, "count its bits", err);
-    int64_t now = f->variant->forgets ? bf_live(f->epoch) : 0;
+    if (rc == 0) rc = bf_parts_check(f, err);
+    int64_t now = rc == 0 && f->variant->forgets ? bf_live(f->epoch) : 0;
     if (rc == 0 && for_next) rc = bf_parts_now(f, &now, err);
     if (rc < 0 || (rc = few   ? bf_parts_lock(f, err)
                         : far ? bf_parts_lock_all(f, err)

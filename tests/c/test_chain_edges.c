@@ -22,7 +22,6 @@ static const struct {
     const char *says;
 } wrong[] = {
     { GROW, 144, 8, 0, "grow is out of range" },
-    { GROW, 144, 8, 1, "grow is out of range" },
     { WINDOW, 144, 8, 1, "grow is out of range" },
     { WINDOW, 152, 8, 0, "window is out of range" },
     { GROW, 152, 8, 1, "window is out of range" },
@@ -36,7 +35,7 @@ static const struct {
     { GROW, 28, 4, 0x300, "uses features (flags 768" },
     { GROW, 28, 4, 0x110, "uses features (flags 272" },
     { GROW, 28, 4, 0x2000, "uses features" },
-    { GROW, 52, 4, 4, "uses features (flags 256, 4 bits per position)" },
+    { GROW, 52, 4, 4, "its length field does not fit m" },
     { FIXED, 52, 4, 2, "uses features (flags 0, 2 bits per position)" },
     { FIXED, 144, 1, 1, "a reserved byte is set" },
     { FIXED, 196, 1, 1, "a reserved byte is set" },

@@ -160,7 +160,7 @@ TEST(damaged_hashes)
         { "counting", "d:meta", "shards 7" }, { "counting", "d:meta", "m 9217" },
         { "counting", "d:meta", "m 4294967296" }, { "shards", "d:meta", "m 9001" },
         { "shards", "d:meta", "shards 7" }, { "grow", "d:meta", "kind x" },
-        { "grow", "d:meta", "kind" }, { "grow", "d:meta", "grow" }, { "grow", "d:meta", "grow 1" },
+        { "grow", "d:meta", "kind" }, { "grow", "d:meta", "grow" }, { "grow", "d:meta", "grow 0.5" },
         { "grow", "d:meta", "grow 2x" }, { "grow", "d:meta", "grow 1e301" },
         { "grow", "d:meta", "grow nan" }, { "grow", "d:meta", "parts 257" },
         { "grow", "d:meta", "parts" }, { "grow", "d:meta", "scheme gozero k 14" },

@@ -184,7 +184,7 @@ TEST(unions_with_the_future)
 /* ---- sizes ---- */
 TEST(small_images_stay_small)
 {
-    static const double factors[] = { 1.0000001, 2, 16, 17, 1000, 1.2e8, 1e300 };
+    static const double factors[] = { 1.0000001, 2, 16, 17, 1000, 1024 };
     for (size_t i = 0; i < COUNT(factors); i++)
         for (int file = 0; file < 2; file++) {
             uint64_t len;
@@ -206,7 +206,7 @@ TEST(small_images_stay_small)
             free(b);
             unlink(path);
         }
-    bf_filter *f = must(bf_open(&(bf_spec){ .n = 100000, .p = 0.01, .grow = 1e9 }, &e), __LINE__);
+    bf_filter *f = must(bf_open(&(bf_spec){ .n = 100000, .p = 0.01, .grow = 1024 }, &e), __LINE__);
     bf_info first, second;
     bf_get_info(f, &first);
     add_numbers(f, 0, 120000);
