@@ -21,7 +21,7 @@ static const char help[] =
     "\n"
     "the filter `default` (without a size: the stored one, or a new one for 1,000,000 keys at 1 %)\n"
     "  -m M, -n N, -p P, -k K bits, keys, false-positive rate, positions per key\n"
-    "  --grow G               it grows past n by this factor and keeps p; needs -n and -p, or their defaults\n"
+    "  --grow G               it grows past n by this factor and keeps p; needs -n with -p or -m, or their defaults\n"
     "  --window S, --parts N  it forgets keys after S seconds, in N steps (4)\n"
     "  --counting             it has counters instead of bits, for /remove and /count\n"
     "  --scheme NAME          classic, block, block2 ...; with -m and -k also another system's bitmap in Redis\n"

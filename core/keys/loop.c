@@ -320,7 +320,7 @@ static int64_t run_while_room(
     if (!err) err = &own;
     for (size_t done = 0; done < n; total += rc) {
         if ((rc = bf_room(f, err)) < 0) {
-            err->key = done;
+            if (rc == BF_EFULL || rc == BF_EBUSY) err->key = done; /* the keys before it are done */
             return rc;
         }
         const size_t c = (uint64_t)rc < n - done ? (size_t)rc : n - done;

@@ -274,6 +274,7 @@ class BloomFilter:
 
     async def _batch(self, name, keys, nulls):
         """The answers of slices that let the event loop run in between."""
+        self._refuse_own_reader()
         function = partial(getattr(self._filter, name), nulls=nulls)
         if is_column(keys):
             return [await self._call(function, keys)]

@@ -37,9 +37,9 @@ def web(case):
         request(f"name/{name}", sent("PUT", target, "", host), 400)
     queries = """? ?n=10 ?p=0.1 ?n=0&p=0.1 ?n=-1&p=0.1 ?n=x&p=0.1 ?n=10&p=0 ?n=10&p=1 ?n=10&p=nan
         ?n=10&p=x ?n=1.5&p=0.1 ?m=0&k=3 ?m=1099511627777&k=3 ?m=100&k=0 ?m=100&k=4097
-        ?n=10&p=0.1&scheme=nosuch ?n=10&p=0.1&nosuch=1 ?n=10&grow=2 ?m=1000&n=10&grow=2
-        ?n=10&p=0.1&grow=1 ?n=10&p=0.1&grow=inf ?n=10&p=0.1&grow=2&window=60
-        ?n=10&p=0.1&grow=2&counting=1 ?n=10&p=0.1&grow=2&parts=4 ?n=10&p=0.1&parts=4
+        ?n=10&p=0.1&scheme=nosuch ?n=10&p=0.1&nosuch=1 ?n=10&grow=2 ?m=1000&grow=2
+        ?n=10&p=0.1&grow=0.5 ?n=10&p=0.1&grow=inf ?n=10&p=0.1&grow=2&window=60
+        ?n=10&p=0.1&grow=2&parts=4 ?n=10&p=0.1&parts=4
         ?n=10&p=0.1&window=0 ?n=10&p=0.1&window=nan ?n=10&p=0.1&window=60&parts=0
         ?n=10&p=0.1&window=60&parts=256 ?n=10&p=0.1&window=60&counting=1 ?n=10&p=0.1&counting=x
         ?n=10&p=0.1&storage=rediss://h ?n=99999999999999999999&p=0.1 ?n=10&p=0.1&scheme="""

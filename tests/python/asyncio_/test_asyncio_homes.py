@@ -266,3 +266,18 @@ def test_what_cannot_be_is_refused(request):
                 len(bf)
 
     asyncio.run(main())
+
+
+def test_a_rebuild_in_memory_does_not_wait_for_itself():
+    async def test():
+        bf = await BloomFilter.create(n=100, p=0.01)
+        for batch in (bf.update, bf.add_many, bf.contains_many):
+
+            async def keys(batch=batch):
+                await batch(["b"])
+                yield "a"
+
+            with pytest.raises(Error, match="the rebuild that reads these keys"):
+                await asyncio.wait_for(bf.rebuild(keys()), 20)
+
+    asyncio.run(test())

@@ -82,7 +82,7 @@ def refused(run):
     return run
 
 data, other, path = filled().to_bytes(), filled(), f"{folder}/saved"
-text = filled().to_base64()
+in_base64 = filled().to_base64()
 other.save(path)
 # name of the member -> [(maker, call)]
 CASES = {
@@ -148,7 +148,7 @@ CASES = {
         (filled, refused(lambda bf: BloomFilter.from_bytes(data[:-1])))],
     "save": [(filled, lambda bf: bf.save(fresh()))],
     "to_base64": [(filled, lambda bf: bf.to_base64())],
-    "from_base64": [(filled, lambda bf: BloomFilter.from_base64(text))],
+    "from_base64": [(filled, lambda bf: BloomFilter.from_base64(in_base64))],
     "_save_new": [(filled, lambda bf: bf._save_new(fresh()))],
     "load": [(filled, lambda bf: BloomFilter.load(path))],
     "open": [(filled, lambda bf: BloomFilter.open(path)),
