@@ -99,7 +99,7 @@ final class Spec
         if ($this->counting && $this->window)
             throw Fault::value('a counting filter cannot forget: window must not be given');
         if ($this->counting && $this->grow)
-            throw Fault::unsupported('filters that count and grow need the extension bloomfilter');
+            throw Fault::unsupported('a filter that counts and grows needs the extension bloomfilter');
         if ($this->grow && !($this->grow >= 1 && $this->grow <= 1024)) throw Fault::refuseReal('grow', $this->grow);
         if ($this->window && !($this->window >= 1e-4 && $this->window <= 1e300)) throw Fault::refuseReal('window', $this->window);
         if (($this->grow || $this->window) && $this->shards > 1)
