@@ -98,7 +98,7 @@ static int apply(const bf_batch *b, uint64_t *pos, size_t n, uint8_t *present)
 static inline __attribute__((always_inline)) int64_t answer(
     const bf_batch *b, const locked_pass *p, size_t from, size_t n, const uint8_t *present)
 {
-    const bool again = p && p->before, require_counting = b->op == BF_OP_COUNT;
+    const bool again = p && p->before, counts = b->op == BF_OP_COUNT;
     const uint8_t flip = b->op == BF_OP_ADD; /* an add answers "new", not "present" */
     uint8_t *each = b->each ? b->each + from : NULL;
     int64_t hits = 0;
@@ -107,7 +107,7 @@ static inline __attribute__((always_inline)) int64_t answer(
         const uint8_t hit = (present[i] != 0) ^ flip;
         if (again && each && each[i]) continue;
         hits += hit;
-        if (each) each[i] = require_counting ? present[i] : hit;
+        if (each) each[i] = counts ? present[i] : hit;
     }
     return hits;
 }
