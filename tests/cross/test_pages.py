@@ -26,7 +26,7 @@ from documents import (
 )
 
 PAGES = """index.md tutorial-python.md tutorial-php.md tutorial-c.md choosing.md storage.md howto-rebuild.md deploy-php.md
-    mapped-files.md migrate.md security.md arrow.md crawlers.md asyncio.md howto-crawl.md howto-database.md
+    mapped-files.md migrate.md security.md arrow.md dataframes.md crawlers.md asyncio.md howto-crawl.md howto-database.md
     howto-redis.md howto-move.md redis.md""".split()
 # zh/server.md is run by test_readme.py, as its original is.
 PAGES += [
