@@ -423,15 +423,46 @@ class BloomFilter implements Countable
         ?array $hashes = null,
     ): static {}
 
-    /** Writes the filter to a file, by a temporary file and a rename: a reader never sees half of it. */
-    public function save(string $path): void {}
+    /** What toBytes() returns, as base64 in one line: for JSON, a cookie, a column of text. */
+    public function toBase64(): string {}
 
     /**
-     * A filter in memory from a file that save() wrote. open() would stay bound to the file instead.
+     * A filter in memory from toBase64(). White space is ignored; the other arguments are those of fromBytes().
      *
-     * @param string|null $secret the secret of a keyed filter
+     * @throws BloomFilterException not base64, or what fromBytes() throws
      */
-    public static function load(string $path, #[\SensitiveParameter] ?string $secret = null, ?callable $clock = null, ?array $hashes = null): static {}
+    public static function fromBase64(
+        string $text,
+        #[\SensitiveParameter] ?string $secret = null,
+        ?string $format = null,
+        int|float|null $m = null,
+        int|float|null $n = null,
+        int|float|null $k = null,
+        ?float $p = null,
+        ?string $scheme = null,
+        ?callable $clock = null,
+        ?array $hashes = null,
+    ): static {}
+
+    /**
+     * Writes the filter to a file, by a temporary file and a rename: a reader never sees half of it. A stream, or a path with a
+     * stream wrapper (`php://memory`, `compress.zlib://seen.bloom.gz`), gets the bytes of toBytes() from where it is; after
+     * an exception some of them may be written. The stream stays open.
+     *
+     * @param string|resource $path
+     *
+     * @throws BloomFilterException it cannot be written, or not all of it
+     */
+    public function save($path): void {}
+
+    /**
+     * A filter in memory from a file that save() wrote. open() would stay bound to the file instead. A stream, or a path with a
+     * stream wrapper, is read from where it is to its end.
+     *
+     * @param string|resource $path
+     * @param string|null     $secret the secret of a keyed filter
+     */
+    public static function load($path, #[\SensitiveParameter] ?string $secret = null, ?callable $clock = null, ?array $hashes = null): static {}
 
     /**
      * The parts of a filter that grows or forgets; one, where it does neither.

@@ -162,9 +162,24 @@ php_bf_client *php_bf_client_hold(php_bf_client *c);
 void php_bf_client_release(php_bf_client *c); /* accepts NULL */
 zend_object *php_bf_client_object(const php_bf_client *c);
 
+/* php_bytes.c: where save() writes and load() reads */
+typedef struct {
+    char *path; /* absolute; NULL: a stream */
+    php_stream *stream;
+    uint32_t flags; /* those that the stream had */
+    bool opened;    /* the stream is not the caller's: it was opened by its URL */
+} php_bf_place;
+/* at: the argument, a path or a stream. Returns false with an exception; else
+ * php_bf_leave_place must follow. */
+bool php_bf_find_place(php_bf_place *place, zval *at, bool write);
+int php_bf_leave_place(const php_bf_place *place);
+/* These two return NULL with an exception, else a string that the caller releases. */
+zend_string *php_bf_read_stream(php_stream *stream);
+zend_string *php_bf_decode(const zend_string *base64);
+
 /* php_spec.c: arguments */
 /* returns the absolute path, freed by efree; NULL with an exception */
-char *php_bf_path(const zend_string *path);
+char *php_bf_path(const char *path);
 /* returns the absolute path of a path, or a copy of a URL; freed by efree */
 char *php_bf_storage(const zend_string *storage);
 #endif
