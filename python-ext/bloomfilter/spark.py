@@ -7,7 +7,7 @@ all of them.
     new = urls.where(~known("url"))
 
 Each partition fills a filter of its own, in Python, straight from Arrow's buffers; the driver
-unites them one by one. docs/crawlers.md says more.  Knows PySpark; what a filter is, the rest of
+unites them one by one. docs/dataframes.md says more.  Knows PySpark; what a filter is, the rest of
 the package knows."""
 
 from collections.abc import Callable, Iterable, Iterator

@@ -26,7 +26,7 @@ from documents import (
 )
 
 PAGES = """index.md tutorial-python.md tutorial-php.md tutorial-c.md choosing.md storage.md howto-rebuild.md deploy-php.md
-    mapped-files.md migrate.md security.md arrow.md crawlers.md asyncio.md howto-crawl.md howto-database.md
+    mapped-files.md migrate.md security.md arrow.md dataframes.md crawlers.md asyncio.md howto-crawl.md howto-database.md
     howto-redis.md howto-move.md redis.md""".split()
 # zh/server.md is run by test_readme.py, as its original is.
 PAGES += [
@@ -70,7 +70,7 @@ def test_no_page_is_left_out():
     check."""
     tests = "".join(
         path.read_text()
-        for path in Path(__file__).parent.glob("test_*.py")
+        for path in Path(__file__).parents[1].glob("*/test_*.py")
         if path.name != Path(__file__).name
     )
     pages = [
