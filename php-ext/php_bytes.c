@@ -1,10 +1,8 @@
-/* php_bytes.c - filters as bytes, as files and as serialized PHP values. Knows PHP strings,
- * paths and the structure of serialized data; the core knows the formats. */
+/* php_bytes.c - filters as bytes, as files and as serialized PHP values. */
 #include "php_bloomfilter.h"
 #include "zend_exceptions.h"
 
-/* format: the name of another system's format; NULL: our own format. Returns NULL with an
- * exception. */
+/* format: the name of another system's format; NULL: our format. Returns NULL with an exception. */
 static zend_string *to_bytes(bf_filter *f, const char *format)
 {
     bf_error err;
@@ -48,9 +46,8 @@ PHP_METHOD(BloomFilter, save)
     efree(full);
 }
 
-/* ---- serialization: ['bytes' => string], or ['storage' => path or URL, 'key' => name in the
- * storage if one was given, 'readOnly' => true if it is read-only]; a subclass's own properties
- * are under 'members' ---- */
+/* ---- serialization: ['bytes' => string] or ['storage' => path or URL, 'key' => name in Redis,
+ * 'readOnly' => true], with 'members' => properties of a subclass ---- */
 static const char *const own[] = { "m", "n", "k", "p", "scheme" };
 
 static void add_members(zval *to, zend_object *object)
@@ -65,7 +62,7 @@ static void add_members(zval *to, zend_object *object)
         zval_ptr_dtor(&members);
 }
 
-/* Returns the reason why this filter cannot be serialized, or NULL. */
+/* Returns why this filter cannot be serialized, or NULL. */
 static const char *not_serializable(const bf_info *info, bool callback)
 {
     if (callback && !strcmp(info->scheme, "functions"))
@@ -113,8 +110,8 @@ static php_bf_handle *reopen(
         .read_only = read_only,
         .counting = counting };
     err->code = BF_EHOST;
-    /* A serialized string may come from an attacker. It must not choose which files and servers
-     * are opened, or find out which exist. */
+    /* A serialized string may come from an attacker, who must not choose which files and servers
+     * are opened, or learn which exist. */
     if (!BF_G(unserialize_storage))
         zend_throw_exception(php_bf_exception_ce,
             "the serialized filter is in a file or in Redis: unserialize() opens those only with "
@@ -130,8 +127,8 @@ static php_bf_handle *reopen(
     return handle;
 }
 
-/* Sets a property with the same checks as code of the script: a serialized string must not
- * overwrite m, or store a string in an int. */
+/* Sets a property with PHP's usual checks. So serialized data cannot overwrite the readonly m, or
+ * store a string in an int. */
 static void load_member(zend_object *object, zend_string *mangled, zval *v)
 {
     const char *of, *name;
@@ -147,8 +144,8 @@ static void load_member(zend_object *object, zend_string *mangled, zval *v)
     zend_update_property(scope, object, name, len, v);
 }
 
-/* Setting a property may run code (for its type, a hook, __set()). That code could change the
- * array if the data refers to it twice, so the array is kept alive and each value is copied. */
+/* Setting a property may run PHP code (a conversion, a hook, __set()), and that code may change
+ * the array. So the array is kept alive and each value is copied. */
 static void load_members(zend_object *object, HashTable *members)
 {
     zend_string *name;

@@ -99,8 +99,8 @@ void filters_recheck(served *s);
 void filters_count_new(served *s, uint64_t fresh);
 /* quota.c: reserves bytes for the filter `name`, or fails if --max-total does not allow them. */
 int claim_make(filters *fs, claim *c, text name, uint64_t bytes, bf_error *err);
-/* Called before an add.  If the filter must grow for so many keys, reserves its new size; the caller
- * calls claim_drop after the add.  Otherwise sets c->bytes to 0. */
+/* Called before an add.  If the filter must grow for so many keys, reserves its new size; the
+ * caller then calls claim_drop.  Otherwise sets c->bytes to 0. */
 int filters_grow(filters *fs, served *s, uint64_t keys, claim *c, bf_error *err);
 void claim_drop(filters *fs, claim *c);
 /* Called once a second: finds filters that other processes deleted or replaced. */
