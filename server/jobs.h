@@ -69,8 +69,8 @@ bool job_restart(struct worker *w, job *j);
 bool job_keep_input(struct worker *w, job *j, const char *bytes, size_t len);
 /* Returns the stored input.  The caller frees it and calls budget_release(input_cost()). */
 buffer job_input(job *j);
-void job_abandon(job *j);              /* Called when the connection was answered or closed. */
-void job_free(job *j);                 /* Called after the job has ended. */
+void job_abandon(job *j); /* Called when the connection was answered or closed. */
+void job_free(job *j);    /* Called after the job has ended. */
 void jobs_deliver(struct worker *w);
 void jobs_drop_done(struct worker *w); /* Frees the jobs that ended after their worker. */
 #endif

@@ -86,9 +86,9 @@ typedef struct worker {
     conn *evicted;      /* closed connections, freed after the events of this round */
     bool answered;      /* the last parsed bytes completed a request */
     buffer log;
-    job *done;          /* atomic: jobs that have ended, newest first */
-    bool woken;         /* `done` may contain jobs */
-    bool may_block;     /* true in threads of jobs.c, which may wait and have no connections */
+    job *done;      /* atomic: jobs that have ended, newest first */
+    bool woken;     /* `done` may contain jobs */
+    bool may_block; /* true in threads of jobs.c, which may wait and have no connections */
     uint64_t reserved, missing; /* bytes, for threads of jobs.c: see budget_reserve() */
     bool drained;               /* the server ends: drain() was called */
     bool accept_paused;         /* out of descriptors: accepts again at the next sweep */
