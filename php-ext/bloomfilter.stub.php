@@ -424,15 +424,46 @@ class BloomFilter implements Countable
         ?array $hashes = null,
     ): static {}
 
-    /** Writes the filter to a temporary file and renames it, so that no process reads an incomplete file. */
-    public function save(string $path): void {}
+    /** Returns toBytes() as base64 in one line, for example for JSON, a cookie or a text column. */
+    public function toBase64(): string {}
 
     /**
-     * Reads a file of save() into memory. In contrast to open(), later adds do not change the file.
+     * Returns a filter in memory from the text of toBase64(). Ignores white space. Other arguments: see fromBytes().
      *
-     * @param string|null $secret the secret of a keyed filter
+     * @throws BloomFilterException the text is not base64, or as fromBytes()
      */
-    public static function load(string $path, #[\SensitiveParameter] ?string $secret = null, ?callable $clock = null, ?array $hashes = null): static {}
+    public static function fromBase64(
+        string $text,
+        #[\SensitiveParameter] ?string $secret = null,
+        ?string $format = null,
+        int|float|null $m = null,
+        int|float|null $n = null,
+        int|float|null $k = null,
+        ?float $p = null,
+        ?string $scheme = null,
+        ?callable $clock = null,
+        ?array $hashes = null,
+    ): static {}
+
+    /**
+     * Writes the filter to a temporary file and renames it, so that no process reads an incomplete file. To a stream, or a
+     * path with a stream wrapper (`php://memory`, `compress.zlib://seen.bloom.gz`), writes the bytes of toBytes() at the
+     * present position. After an exception some of them may be written. The stream stays open.
+     *
+     * @param string|resource $path
+     *
+     * @throws BloomFilterException the filter cannot be written completely
+     */
+    public function save($path): void {}
+
+    /**
+     * Reads a file of save() into memory. In contrast to open(), later adds do not change the file. A stream, or a path with a
+     * stream wrapper, is read from the present position to the end.
+     *
+     * @param string|resource $path
+     * @param string|null     $secret the secret of a keyed filter
+     */
+    public static function load($path, #[\SensitiveParameter] ?string $secret = null, ?callable $clock = null, ?array $hashes = null): static {}
 
     /**
      * Returns the parts of a growing or forgetting filter; for other filters one part.

@@ -157,10 +157,25 @@ php_bf_client *php_bf_client_hold(php_bf_client *c);
 void php_bf_client_release(php_bf_client *c); /* accepts NULL */
 zend_object *php_bf_client_object(const php_bf_client *c);
 
+/* php_bytes.c: a file or stream that save() writes or load() reads */
+typedef struct {
+    char *path; /* absolute, or NULL: use stream */
+    php_stream *stream;
+    uint32_t flags; /* the stream's flags before php_bf_find_place */
+    bool opened;    /* true: php_bf_find_place opened the stream; false: the caller's stream */
+} php_bf_place;
+/* at: the argument, a path or a stream. Returns false with an exception. Otherwise the caller
+ * calls php_bf_leave_place. */
+bool php_bf_find_place(php_bf_place *place, zval *at, bool write);
+int php_bf_leave_place(const php_bf_place *place);
+/* Return a string that the caller releases, or NULL with an exception. */
+zend_string *php_bf_read_stream(php_stream *stream);
+zend_string *php_bf_decode(const zend_string *base64);
+
 /* php_spec.c: arguments */
 /* Both check open_basedir, and return NULL with an exception; the caller frees the result with
  * efree. php_bf_path returns the absolute path. php_bf_storage returns the absolute path of a
  * path or of file:PATH, or a copy of a URL. */
-char *php_bf_path(const zend_string *path);
+char *php_bf_path(const char *path);
 char *php_bf_storage(const zend_string *storage);
 #endif

@@ -79,11 +79,10 @@ static char *whole_path(const char *path)
     return NULL;
 }
 
-char *php_bf_path(const zend_string *path)
+char *php_bf_path(const char *path)
 {
-    if (ZSTR_LEN(path) && strlen(ZSTR_VAL(path)) == ZSTR_LEN(path))
-        return whole_path(ZSTR_VAL(path));
-    zend_value_error("a path must not be empty or hold NUL bytes");
+    if (*path) return whole_path(path);
+    zend_value_error("a path must not be empty");
     return NULL;
 }
 
@@ -329,41 +328,52 @@ PHP_METHOD(BloomFilter, open)
 }
 
 /* ---- bytes and files. Arguments must match the data, or complete data without parameters ---- */
-PHP_METHOD(BloomFilter, fromBytes)
+static void from_image(INTERNAL_FUNCTION_PARAMETERS, bool base64)
 {
     arguments a = no_arguments(0);
-    zend_string *bytes, *format = NULL;
+    zend_string *data, *bytes, *format = NULL;
     bf_spec expect = { .counting = php_bf_counts(zend_get_called_scope(execute_data)) };
     bf_error err;
     php_bf_callback *callback;
     ZEND_PARSE_PARAMETERS_START(1, 10)
-    Z_PARAM_STR(bytes)
+    Z_PARAM_STR(data)
     Z_PARAM_OPTIONAL
     Z_PARAM_STR_OR_NULL(a.secret)
     Z_PARAM_PATH_STR_OR_NULL(format)
     BF_NUMBERS(PARSE) BF_SCHEME(PARSE) BF_CLOCK(PARSE) ZEND_PARSE_PARAMETERS_END();
-    if (!to_spec(&a, &expect, &callback)) RETURN_THROWS();
-    bf_filter *f = bf_from_bytes_as(
-        ZSTR_VAL(bytes), ZSTR_LEN(bytes), format ? ZSTR_VAL(format) : NULL, &expect, &err);
-    return_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU, php_bf_hold(f, &err), callback, &err);
+    if (!(bytes = base64 ? php_bf_decode(data) : zend_string_copy(data))) RETURN_THROWS();
+    if (to_spec(&a, &expect, &callback)) {
+        bf_filter *f = bf_from_bytes_as(
+            ZSTR_VAL(bytes), ZSTR_LEN(bytes), format ? ZSTR_VAL(format) : NULL, &expect, &err);
+        return_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU, php_bf_hold(f, &err), callback, &err);
+    }
+    zend_string_release(bytes);
 }
+
+PHP_METHOD(BloomFilter, fromBytes) { from_image(INTERNAL_FUNCTION_PARAM_PASSTHRU, false); }
+PHP_METHOD(BloomFilter, fromBase64) { from_image(INTERNAL_FUNCTION_PARAM_PASSTHRU, true); }
 
 PHP_METHOD(BloomFilter, load)
 {
     arguments a = no_arguments(0);
-    zend_string *path;
+    zval *path;
+    zend_string *bytes = NULL;
+    php_bf_place place;
     bf_spec expect = { .counting = php_bf_counts(zend_get_called_scope(execute_data)) };
     bf_error err;
     php_bf_callback *callback;
     ZEND_PARSE_PARAMETERS_START(1, 4)
-    Z_PARAM_PATH_STR(path)
+    Z_PARAM_ZVAL(path)
     Z_PARAM_OPTIONAL
     Z_PARAM_STR_OR_NULL(a.secret)
     BF_CLOCK(PARSE) ZEND_PARSE_PARAMETERS_END();
-    char *full = php_bf_path(path);
-    if (!full) RETURN_THROWS();
-    if (to_spec(&a, &expect, &callback))
-        return_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU,
-            php_bf_hold(bf_load(full, &expect, &err), &err), callback, &err);
-    efree(full);
+    if (!php_bf_find_place(&place, path, false)) RETURN_THROWS();
+    if ((place.path || (bytes = php_bf_read_stream(place.stream))) &&
+        to_spec(&a, &expect, &callback)) {
+        bf_filter *f = bytes ? bf_from_bytes(ZSTR_VAL(bytes), ZSTR_LEN(bytes), &expect, &err)
+                             : bf_load(place.path, &expect, &err);
+        return_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU, php_bf_hold(f, &err), callback, &err);
+    }
+    if (bytes) zend_string_release(bytes);
+    php_bf_leave_place(&place);
 }

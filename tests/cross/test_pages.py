@@ -212,9 +212,9 @@ def test_commands(name, place, request):
 
 
 def test_what_migrate_says_of_rates():
-    """docs/migrate.md, "What is the same for all"."""
+    """docs/migrate.md, "The same for all"."""
     text = " ".join((ROOT / "docs" / "migrate.md").read_text().split())
-    (said,) = re.findall(r"for Redisson (0\.\d+) where 0\.01 was asked for", text)
+    (said,) = re.findall(r"for Redisson (0\.\d+) where 0\.01 was passed", text)
     assert f"{BloomFilter.plan(n=10**6, p=0.01, scheme='redisson')['p']:.4f}" == said
     with pytest.raises(ValueError, match="is not possible.* at a rate of"):
         BloomFilter.plan(n=10**6, p=1e-7, scheme="php-mt")
