@@ -10,7 +10,7 @@ An add must never be sent twice.
   connection(number)   the connection from which the next replies come
   fault(errno, text)   the reason why there are no replies
   refused()            lists the commands with an error reply
-A part (bf_redis_part, not a part of a filter) holds commands that share a key:
+A part (bf_redis_part, not a part of a filter) holds the commands for one Redis key:
 (key, the commands as bytes, number of the first command, number of commands).
 """
 
