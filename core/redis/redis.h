@@ -166,8 +166,7 @@ typedef struct { /* the result of a round trip */
 } bf_redis_outcome;
 /* Moves conn->reply to the next reply. Returns false if this or an earlier reply is an error. */
 bool bf_redis_next(bf_redis *r, bf_redis_outcome *a);
-/* Reads the replies to the commands of bf_redis_append_mark. Returns the mark, or 0 if it is lost.
- */
+/* Reads the replies to bf_redis_append_mark. Returns the mark; 0: there is none. */
 uint32_t bf_redis_take_mark(bf_redis *r, bf_redis_outcome *a);
 bf_conn *bf_redis_lock(bf_redis *r); /* locks the connection and selects r */
 static inline void bf_redis_unlock(bf_conn *const *l) { bf_conn_unlock(*l); }
@@ -239,8 +238,7 @@ void bf_redis_cache_unlearn(bf_redis *r, const uint64_t *pos, unsigned k);
 void bf_redis_cache_learn(const bf_redis_request *g, double at);
 
 /* ---- bitmap.c ---- */
-/* Creates a fixed filter or a shard. Returns 1, 0 if another process created it first, or an error.
- */
+/* Creates a fixed filter or a shard. Returns the same as bf_store_ops.create. */
 int bf_redis_make(bf_redis *r, const bf_params *d, bf_error *err);
 int bf_redis_read(bf_redis *r, uint64_t offset, void *buf, uint64_t len, bf_error *err);
 int bf_redis_count(bf_redis *r, uint64_t *ones, uint64_t *slices, bf_error *err);
@@ -249,8 +247,7 @@ int bf_redis_change(bf_redis *r, bf_change how, const void *bytes, bf_error *err
 /* Runs a command on K and K:meta. The format and its argument are those of bf_conn_append, for
  * example "DEL" or "PEXPIRE %n". */
 int bf_redis_run(bf_redis *r, const char *command, uint64_t argument, bf_error *err);
-/* Returns the command that makes a key expire after `seconds` (0: never). Sets *ms, its argument.
- */
+/* Returns the command that makes a key expire after `seconds` (0: never). *ms: its argument. */
 static inline const char *bf_redis_expiry(double seconds, uint64_t *ms)
 {
     *ms = seconds < 0.001 ? 1 : (uint64_t)(seconds * 1000 + 0.5);
