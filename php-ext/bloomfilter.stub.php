@@ -41,10 +41,10 @@
  * - A worker of PHP-FPM keeps its files open between requests, so opening one again costs microseconds. It keeps at most
  *   `bloomfilter.max_maps` files and Redis filters (php.ini, 64 by default, 0: none) and closes the least recently used
  *   first. All objects on a file share one mapping. close() closes the object, not the mapping of the worker.
- * - To replace a filter, rename another file over it, as save() does. Later openings use the new file; existing objects
- *   keep the old one. Do not overwrite a filter's file, for example with cp: processes that have it open cannot detect
- *   that. A worker frees a deleted or replaced file when it opens the path again, closes it as least recently used, or
- *   ends.
+ * - To replace a filter, rename another file over it, as save() does. Later openings use the new file. Existing objects
+ *   test keys in the old file; batches of adds and sync() throw an exception. Do not overwrite a filter's file, for example
+ *   with cp: access to a missing page ends a process that has the file open. A worker frees a replaced or deleted file when
+ *   it opens the path again, closes the file as least recently used, or ends.
  * - If a file was truncated, the next opening, sync() or call with more than one key throws an exception. add() and
  *   exists() of one key do not check this: access to a missing page ends the process with SIGBUS.
  * - A file without write permission, or on a read-only file system, is opened for reading, and add() throws an exception.
@@ -448,7 +448,7 @@ class BloomFilter implements Countable
     /**
      * Writes the filter to a temporary file and renames it, so that no process reads an incomplete file. To a stream, or a
      * path with a stream wrapper (`php://memory`, `compress.zlib://seen.bloom.gz`), writes the bytes of toBytes() at the
-     * present position. After an exception some of them may be written. The stream stays open.
+     * present position; after an exception some of these bytes may be written. The stream stays open.
      *
      * @param string|resource $path
      *

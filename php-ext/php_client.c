@@ -179,9 +179,9 @@ static int attempt(php_bf_client *c, const bf_redis_part *parts, size_t nparts, 
     return how;
 }
 
-/* report true: an exception of this call stays pending, and php_bf_raise makes it the previous one
- * of its own; a pending exception of an earlier round trip is dropped. report false: the earlier
- * exception is kept, and an exception of this call is dropped. */
+/* report: true if the user gets the fault of this call. Then the exception of this call stays
+ * pending, as the previous exception of php_bf_raise, and an earlier pending exception is dropped.
+ * Otherwise the earlier exception stays pending, and the exception of this call is dropped. */
 static int exchange(
     void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
 {
@@ -229,7 +229,7 @@ php_bf_client *php_bf_client_new(zend_object *object, bf_spec *spec, zend_string
     if (key && ZSTR_LEN(key) && !EG(exception)) {
         zval prefix;
         if (!php_bf_prefix(c, &prefix)) ZVAL_EMPTY_STRING(&prefix);
-        /* drops the exception of an object without a connection: the first command reports it */
+        /* ignores that the object has no connection: the first command reports that */
         php_bf_forget_exception();
         c->key =
             zend_string_concat2(Z_STRVAL(prefix), Z_STRLEN(prefix), ZSTR_VAL(key), ZSTR_LEN(key));

@@ -20,8 +20,8 @@ zend_object *php_bf_create(zend_class_entry *ce)
     return &bf->std;
 }
 
-/* Clears the object's fields first, because freeing a clock or a client may run a destructor that
- * uses the object. */
+/* Clears f, handle and callback before releasing them, because a destructor of a clock or client
+ * may use the object. */
 void php_bf_close_object(php_bf *bf)
 {
     php_bf_handle *handle = bf->handle;

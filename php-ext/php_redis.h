@@ -17,7 +17,7 @@ struct php_bf_client {
     bool ending;      /* the script or its Fiber ends: methods of a subclass must not be called */
     bool unfinished;  /* a round trip did not return, because of a fatal error */
     int process;      /* bf_process() of the process that owns the connection */
-    char name[48];    /* host and port, for messages */
+    char name[48];    /* host and port, or socket path; for messages */
 };
 
 /* php_redis.c: functions that call methods of the object. php_bf_call returns false with an

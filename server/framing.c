@@ -102,7 +102,7 @@ static inline bool skip_lines(const char *bytes, size_t len, size_t *i)
     return true;
 }
 
-/* Checks header lines of a head or of trailers, byte by byte from the state in s. */
+/* Checks header lines of a head or of trailers, from s->state on.  Returns 0 or the HTTP status. */
 static int check_lines(framing *s, const char *bytes, size_t len, size_t *took)
 {
     size_t i = 0;

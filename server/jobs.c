@@ -128,9 +128,8 @@ static void return_job(job *j)
         return; /* the event counter is at its limit: the worker wakes up anyway */
 }
 
-/* Runs a job and returns it to its worker.  j->missing > 0 lets the worker free memory and start
- * the job again.  It is set before budget_reply(), because then the request was carried out and
- * must not be repeated. */
+/* Runs a job and returns it to its worker.  j->missing > 0 makes the worker free memory and start
+ * the job again.  budget_reply() does not change it: the request must not be carried out twice. */
 static void run_job(worker *w, job *j)
 {
     if (!j->w) {

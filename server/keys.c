@@ -1,7 +1,7 @@
 /* keys.c - keys from URLs and bodies.  A key of a body is not copied: its bf_key points into the
  * body.
  *
- *   lines    key LF key LF key           a line is the bytes up to LF; the last may lack it
+ *   lines    key LF key LF key           a line is the bytes up to LF; the last LF is optional
  *   framed   |len, 4 bytes LE|key|...    any bytes are a key
  */
 #include "keys.h"

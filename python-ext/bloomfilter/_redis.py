@@ -251,8 +251,7 @@ class Talk:
 
 # ---- faults ----
 def describe(error, replies):
-    """Reports an exception to the core: its errno, or that of one of its causes (0: none), and its
-    text."""
+    """Reports an exception to the core: its errno or that of a cause (0: none), and its text."""
     from redis import exceptions
 
     code = 0
@@ -370,8 +369,7 @@ class Cluster:
 
     # -- commands --
     def first_time(self, parts, replies):
-        """Sends the commands to all nodes, then reads the replies, so the nodes work in
-        parallel."""
+        """Sends the commands to all nodes before reading replies: the nodes work in parallel."""
         by_node = {}
         for part in parts:
             node = self.master(part[0])
