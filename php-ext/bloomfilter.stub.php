@@ -448,7 +448,7 @@ class BloomFilter implements Countable
     /**
      * Writes the filter to a temporary file and renames it, so that no process reads an incomplete file. To a stream, or a
      * path with a stream wrapper (`php://memory`, `compress.zlib://seen.bloom.gz`), writes the bytes of toBytes() at the
-     * present position. After an exception some of them may be written. The stream stays open.
+     * present position; after an exception some of these bytes may be written. The stream stays open.
      *
      * @param string|resource $path
      *

@@ -72,10 +72,10 @@ static int add_chunk(batch *b, chunks *all)
 /* ---- streams ---- */
 static int stream_fault(struct ArrowArrayStream *stream, int code)
 {
-    const char *told = stream->get_last_error ? stream->get_last_error(stream) : NULL;
+    const char *message = stream->get_last_error ? stream->get_last_error(stream) : NULL;
     if (PyErr_Occurred()) return -1;
     PyObject *text =
-        PyUnicode_FromFormat("the Arrow stream failed: %s", told ? told : strerror(code));
+        PyUnicode_FromFormat("the Arrow stream failed: %s", message ? message : strerror(code));
     PyObject *arguments = text ? Py_BuildValue("(iN)", code, text) : NULL;
     if (arguments && code == ENOMEM)
         PyErr_NoMemory();

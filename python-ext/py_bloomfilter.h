@@ -56,7 +56,7 @@ typedef struct {
     PyObject *turn;             /* an empty Python function: see batch_turn */
 } module_state;
 
-/* A client object that stores a filter, see py_redis.c. */
+/* The client object of a filter in Redis, see py_redis.c. */
 typedef struct {
     bf_redis_client host; /* the interface that the core uses */
     module_state *state;
@@ -117,8 +117,8 @@ void name_refused(const bf_error *err, Py_ssize_t index);
  * closed. */
 bf_filter *filter_enter(FilterObject *self);
 void filter_leave(FilterObject *self);
-/* Like filter_enter and filter_leave, but without the list of py_active.c. For calls during which
- * this thread runs no Python code, and so does not fork. */
+/* Like filter_enter and filter_leave, but the filter is not added to the thread's list
+ * (py_active.c). For calls during which this thread runs no Python code, and so does not fork. */
 bf_filter *filter_count_in(FilterObject *self);
 void filter_count_out(FilterObject *self);
 /* With a GIL only: adds 1 to `users` while a call waits without the GIL, until filter_count_out.
@@ -136,8 +136,8 @@ static inline void plain_share(FilterObject *self)
 {
     if (__builtin_expect(__atomic_load_n(&self->plain, __ATOMIC_RELAXED) != 0, 0)) plain_end(self);
 }
-/* Like filter_enter, for calls during which no other code runs; with a GIL these are not
- * counted. filter_peeked must follow. */
+/* Like filter_enter, for calls during which no other code runs. With a GIL, does not count the
+ * call. filter_peeked must follow. */
 static inline bf_filter *filter_peek(FilterObject *self)
 {
     if (NO_GIL) return filter_count_in(self);
@@ -234,10 +234,10 @@ enum {
     KEY_ROOM = 512,
     LARGE_KEY = 1 << 20 /* a key of at least this length is hashed without the GIL (about 0.1 ms) */
 };
-typedef struct { /* is on the caller's stack */
+typedef struct { /* the bytes of a key; on the caller's stack */
     bf_key key;
     PyObject *text; /* owned, or NULL */
-    char *heap;     /* PyMem, or NULL */
+    char *heap;     /* from PyMem_Malloc, or NULL */
     Py_buffer view; /* view.obj is NULL if there is no view */
     char room[KEY_ROOM];
 } key_holder;

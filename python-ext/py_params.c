@@ -10,7 +10,7 @@
 #define FIELD(kind, name, ...) PyObject *name;
 typedef struct { /* borrowed references; NULL or None: not given */
     BF_PARAMETERS(FIELD)
-    int read_only, warn; /* warn=False is the earlier name of overfull="ignore" */
+    int read_only, warn; /* warn=False means overfull="ignore" */
 } arguments;
 
 #define NAME(kind, name, ...) #name,

@@ -34,7 +34,7 @@ typedef struct request_in {
     char field[24];
     unsigned field_len, seen; /* seen: bit i is set if header i was received */
     framing framing;
-    /* bytes: of header lines; of the complete head; of the body; counted in server.buffered */
+    /* bytes so far: of header lines; of the head; of the body; counted in server.buffered */
     uint64_t header_bytes, head_bytes, body_bytes, held;
     uint64_t active_at; /* ms: time of the last received bytes, if the request is suspended */
 } request_in;

@@ -18,7 +18,7 @@
 /* ---- operations on all 16 counters of a word ---- */
 static inline uint64_t used(uint64_t w) { return (w | w >> 1 | w >> 2 | w >> 3) & EACH; }
 
-/* Adds the counters of a and b, which are those of EVEN. A sum stops at 15. */
+/* Adds the counters of EVEN in a and b. A sum stops at 15. */
 static inline uint64_t sum_8(uint64_t a, uint64_t b)
 {
     uint64_t s = a + b, over = s & OVER;

@@ -3,8 +3,8 @@
  *
  *      0 magic 8      8 version u32   12 header bytes u32   16 sum of bytes 24..2047 (XXH3-64)
  *     24 scheme id   28 flags        32 m    40 n    48 k u32    52 bits per cell u32    56 p
- *     64 length of the bits   72 secret check   80 scheme name (64 bytes)   144 grow   152 window
- *    160 parts u32   ... zero ...
+ *     64 length of the bits in bytes   72 secret check   80 scheme name (64 bytes)
+ *    144 grow   152 window   160 parts u32   ... zero ...
  *    192 shards u32, 0 if there is one   ... zero ...
  *   2048 dirty sequence   2056 clean sequence   2064 ones   2072 sum of the bits   2080 state
  *   ... zero ...   4088 sum of bytes 0..4087

@@ -9,7 +9,7 @@ typedef struct {
     const char *scheme; /* the scheme's name, for messages */
     unsigned k;         /* the k that the argument fixes; 0: any k */
     _Alignas(8) uint8_t bytes[BF_SECRET_BYTES];
-    const bf_functions *functions; /* for scheme "functions" */
+    const bf_functions *functions; /* scheme "functions": the host's functions, or NULL */
 } bf_argument;
 
 typedef struct bf_hash bf_hash;

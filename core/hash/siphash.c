@@ -194,5 +194,5 @@ const bf_hash bf_hash_siphash = {
 };
 #else
 const bf_hash bf_hash_siphash = { .name = "siphash",
-    .width = 1 }; /* without libsodium; secret.c reports this */
+    .width = 1 }; /* built without libsodium: secret.c refuses a secret */
 #endif

@@ -59,14 +59,14 @@ KIND bool has(const bf_geometry *g, const uint64_t *words, uint64_t d, bool coun
     return true;
 }
 
-/* Tests positions j to j + count - 1 of the remaining keys, removes the absent keys, and prefetches
- * the next two positions of the others. Removes without a branch, which would often be
- * mispredicted. */
+/* The keys of a batch that may be present: n cursors, and the indexes of the keys in the batch. */
 typedef struct {
     cursor c[BF_CHUNK];
     uint8_t key[BF_CHUNK];
     size_t n;
 } survivors;
+/* Tests positions j to j + count - 1 of the survivors, removes the absent keys, and prefetches the
+ * next two positions of the others. A branch per key would often be mispredicted. */
 KIND void round_of(const bf_geometry *g, const uint64_t *words, survivors *s, unsigned j,
     unsigned count, kernel_row row)
 {
@@ -112,9 +112,9 @@ KIND void fetch_all(const bf_geometry *g, const uint64_t *words, uint64_t d, ker
         bf_fetch(word_of(words, here(g, c), row.counting), row.far);
 }
 
+enum { KEPT = 16 };
 /* Adds a key with given positions; returns true if the key was present. Has no branch per bit,
  * because a single bit is unpredictable, while all bits together are often predictable. */
-enum { KEPT = 16 };
 KIND bool put_at(uint64_t *words, const uint64_t *pos, unsigned k, bf_add_mode how)
 {
     bool all = true;
@@ -175,10 +175,7 @@ KIND bool put(const bf_geometry *g, uint64_t *words, uint64_t d, bf_add_mode how
     return counting ? put_counters(g, words, d, how == BF_ADD_ATOMIC) : put_bits(g, words, d, how);
 }
 
-/* Adds are not done in rounds: if keys of a batch share bits, the order of the adds decides which
- * key is new, and the answers must not depend on the batch size. While a key is added, the words of
- * the next NEAR keys are prefetched. */
-enum { NEAR = 16 };
+enum { NEAR = 16 }; /* while a key is added, the words of this many next keys are prefetched */
 KIND void place(
     const bf_geometry *g, const uint64_t *words, uint64_t d, uint64_t pos[KEPT], bool far)
 {
@@ -204,6 +201,8 @@ KIND uint64_t put_kept(
     return present;
 }
 
+/* Adds one key after the other, not in rounds: if keys of a batch have a bit in common, the order
+ * of the adds decides which key is new, and the answers must not depend on the batch size. */
 KIND uint64_t put_all(
     const bf_geometry *g, uint64_t *words, batch b, bf_add_mode how, kernel_row row)
 {

@@ -42,8 +42,9 @@ static inline bool counters_add(
 #if defined(LINE_AVX2)
 typedef uint32_t __attribute__((may_alias)) counter_word; /* 32 bits: 8 counters */
 /* A key has at most one counter in each eighth of 512 counters. A vector has one 32-bit lane per
- * eighth, in the order 0 4 1 5 2 6 3 7. at: index of the counter_word; shift: of the counter in it;
- * on: all ones if the key has a counter there; number: of the counter in the eighth. */
+ * eighth, in the order 0 4 1 5 2 6 3 7. at: index of the key's counter_word; shift: shift of the
+ * counter in that word; on: all ones if the key has a counter in this eighth; number: index of the
+ * counter in the eighth. */
 typedef struct {
     __m256i at, shift, on, number;
 } counter_lanes;

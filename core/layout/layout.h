@@ -18,7 +18,7 @@ enum {
 typedef struct {
     /* m: number of cells (bits or counters); n: number of keys that m is sized for */
     uint64_t m, n;
-    uint64_t lines; /* m / line_bits of the layout    */
+    uint64_t lines; /* m / line_bits of the layout */
     double p;
     unsigned k;
     unsigned shards; /* number of equal slices of the m cells (shards.c); 0 means 1 */
@@ -42,14 +42,14 @@ typedef uint64_t bf_test_kernel(const bf_geometry *g, const uint64_t *words, con
     size_t n, const uint64_t *ahead, size_t nahead);
 typedef uint64_t bf_add_kernel(const bf_geometry *g, uint64_t *words, const uint64_t *d, size_t n,
     const uint64_t *ahead, size_t nahead);
-/* Tests keys in all parts of a growing or forgetting filter. Bit i of the result is set if a part
- * contains key i. All parts have the same k, and no part is smaller than the part before it. */
-enum { BF_LARGE = 1 << 14 }; /* parts of at least this many words are prefetched */
 typedef struct {
     const uint64_t *words;
     const bf_geometry *g;
     uint64_t lines; /* g->lines */
 } bf_part_view;
+enum { BF_LARGE = 1 << 14 }; /* parts of at least this many words are prefetched */
+/* Tests keys in all parts of a growing or forgetting filter. Bit i of the result is set if a part
+ * contains key i. All parts have the same k, and no part is smaller than the part before it. */
 typedef uint64_t bf_any_kernel(const bf_part_view *views, size_t nviews, const uint64_t *d,
     size_t n, const uint64_t *ahead, size_t nahead);
 /* How a key is added. PLAIN: no other thread writes the words. ATOMIC: other threads or processes

@@ -73,7 +73,7 @@ static double keys_to_wait(bf_filter *f, const bf_state *found)
     enum { OFTEN = 64 };
     const bf_part *last = bf_parts_newest(f);
     const bf_geometry *g = &last->bitmap.g;
-    /* keys until all cells are set, if no two keys share a cell */
+    /* m / k keys set all cells if no two keys share a cell */
     const double n = (double)g->n, keys = (double)g->m / g->k;
     if (f->variant->many) {
         const double had = f->variant->forgets ? found->count : (double)bf_live(last->live);

@@ -146,7 +146,7 @@ double bf_rate_redisson(double m, double n, unsigned k)
     walk w;
     double rate = walk_begin(&w, m, n, k), sum = 0;
     const unsigned last = k / 2 < MULTIPLES ? k / 2 : MULTIPLES;
-    /* p s' = q s up to a multiple of m / divisor; `large` is the larger one of p and q */
+    /* p s' = q s plus a multiple of m / divisor; large: the larger one of p and q */
     for (unsigned large = 1; 2 * large <= last; large++)
         for (unsigned divisor = 1; 2 * large * divisor <= last; divisor++) {
             if ((uint64_t)m % divisor) continue;

@@ -226,8 +226,7 @@ class BloomFilter:
                 future.cancel()
 
     async def _answer(self, single, group):
-        # leaves out keys whose callers were cancelled, and invalid keys, whose callers get an
-        # exception
+        # leaves out cancelled callers, and invalid keys, whose callers get an exception
         group = [one for one in group if not one[2].done() and (len(group) == 1 or self._fits(one))]
         keys = [key for _, key, _ in group]
         answers, error = (), None
@@ -275,8 +274,7 @@ class BloomFilter:
         return b"".join(await self._batch("contains_many", keys, nulls))
 
     async def _batch(self, name, keys, nulls):
-        """Returns the answers of all slices.  The event loop runs other tasks between two
-        slices."""
+        """Returns the answers of all slices.  Other tasks run between two slices."""
         self._refuse_own_reader()
         function = partial(getattr(self._filter, name), nulls=nulls)
         if is_column(keys):

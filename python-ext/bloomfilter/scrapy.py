@@ -119,8 +119,7 @@ def storage_of(settings: "BaseSettings", spider: str) -> str | None:
 
 
 class BloomDupeFilter(BaseDupeFilter):
-    """Set DUPEFILTER_CLASS to this class.  `seen` is the BloomFilter, opened when it is first
-    used."""
+    """Set DUPEFILTER_CLASS to this class.  `seen` is the BloomFilter, opened at its first use."""
 
     def __init__(self, crawler: "Crawler") -> None:
         settings = crawler.settings
