@@ -188,6 +188,10 @@ int bf_hash_warning(const bf_filter *f, char *sentence, size_t cap);
 int bf_refuse(bf_error *err, const char *name, const char *value);
 /* Reads bf_spec.overfull from "warn", "raise" or "ignore".  0 or BF_EINVAL. */
 int bf_read_overfull(const char *text, unsigned *overfull, bf_error *err);
+/* The text of bf_info.overfull; NULL if it is 0. */
+const char *bf_overfull_name(unsigned overfull);
+/* Changes bf_spec.overfull of an open filter.  No other call may use the handle meanwhile. */
+void bf_set_overfull(bf_filter *f, unsigned overfull);
 /* Is this storage a URL?  Otherwise it is a path, or a mistake. */
 bool bf_is_url(const char *storage);
 /* Returns 1 if the storage is a file; *path is then its path, which is a part of storage

@@ -402,7 +402,8 @@ class BloomFilter implements Countable
     public function toBytes(?string $format = null): string {}
 
     /**
-     * A filter in memory from toBytes(). Parameters that are given must be those of the bytes.
+     * A filter in memory from toBytes(). Parameters that are given must be those of the bytes; $overfull, which is not stored, is that
+     * of the constructor.
      *
      * @param string|null $secret the secret of a keyed filter
      * @param string|null $format as another system wrote them: "guava", "bits", "bits-lsb" or "cells"; bare bits do not
@@ -421,6 +422,7 @@ class BloomFilter implements Countable
         ?string $scheme = null,
         ?callable $clock = null,
         ?array $hashes = null,
+        ?string $overfull = null,
     ): static {}
 
     /** What toBytes() returns, as base64 in one line: for JSON, a cookie, a column of text. */
@@ -442,6 +444,7 @@ class BloomFilter implements Countable
         ?string $scheme = null,
         ?callable $clock = null,
         ?array $hashes = null,
+        ?string $overfull = null,
     ): static {}
 
     /**
@@ -457,12 +460,12 @@ class BloomFilter implements Countable
 
     /**
      * A filter in memory from a file that save() wrote. open() would stay bound to the file instead. A stream, or a path with a
-     * stream wrapper, is read from where it is to its end.
+     * stream wrapper, is read from where it is to its end. $overfull, which is not stored, is that of the constructor.
      *
      * @param string|resource $path
      * @param string|null     $secret the secret of a keyed filter
      */
-    public static function load($path, #[\SensitiveParameter] ?string $secret = null, ?callable $clock = null, ?array $hashes = null): static {}
+    public static function load($path, #[\SensitiveParameter] ?string $secret = null, ?callable $clock = null, ?array $hashes = null, ?string $overfull = null): static {}
 
     /**
      * The parts of a filter that grows or forgets; one, where it does neither.
@@ -522,7 +525,7 @@ class BloomFilter implements Countable
 
     /**
      * A filter in memory is carried as its bytes, one on a file as the file's absolute path, one in Redis as its URL (with
-     * its password) and key; it is opened again, read-only where it was open read-only.
+     * its password) and key; it is opened again, read-only where it was open read-only. $overfull is carried where it was given.
      *
      * @throws BloomFilterException the filter is keyed: its secret is never stored
      */

@@ -306,10 +306,11 @@
     "\n" \
     "format: as another system writes them, \"guava\", \"bits\" or \"bits-lsb\" (docs/migrate.md)."
 #define DOC_from_bytes \
-    "from_bytes($type, data, *, m=None, n=None, k=None, p=None, scheme=None, secret=None, format=None, clock=None, hashes=None)\n" \
+    "from_bytes($type, data, *, m=None, n=None, k=None, p=None, scheme=None, secret=None, overfull=None, format=None, clock=None, hashes=None)\n" \
     "--\n" \
     "\n" \
-    "A filter in memory from what to_bytes() gave.  Parameters given must be those of the data.\n" \
+    "A filter in memory from what to_bytes() gave.  Parameters given must be those of the data; overfull, which is not\n" \
+    "stored, is the constructor's.\n" \
     "\n" \
     "A keyed filter needs its secret.  format: as another system wrote them, \"guava\", \"bits\", \"bits-lsb\" or \"cells\"; bare\n" \
     "bits need scheme, m and k."
@@ -319,7 +320,7 @@
     "\n" \
     "What to_bytes() gives, as base64 in one line."
 #define DOC_from_base64 \
-    "from_base64($type, text, *, m=None, n=None, k=None, p=None, scheme=None, secret=None, format=None, clock=None, hashes=None)\n" \
+    "from_base64($type, text, *, m=None, n=None, k=None, p=None, scheme=None, secret=None, overfull=None, format=None, clock=None, hashes=None)\n" \
     "--\n" \
     "\n" \
     "A filter in memory from what to_base64() gave; otherwise as from_bytes().  White space does not count."
@@ -336,10 +337,10 @@
     "\n" \
     ""
 #define DOC_load \
-    "load($type, path, *, m=None, n=None, k=None, p=None, scheme=None, secret=None, clock=None, hashes=None)\n" \
+    "load($type, path, *, m=None, n=None, k=None, p=None, scheme=None, secret=None, overfull=None, clock=None, hashes=None)\n" \
     "--\n" \
     "\n" \
-    "Read a saved file into memory.  open() stays bound to the file instead.\n" \
+    "Read a saved file into memory.  open() stays bound to the file instead.  overfull: as for the constructor.\n" \
     "\n" \
     "Of an object with read(), the bytes from its place to its end."
 #define DOC___reduce__ \

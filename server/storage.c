@@ -130,7 +130,7 @@ bf_spec *stored_spec(bf_spec *spec, const options *o)
     /* an existing filter is opened whether it has counters or not */
     spec->may_count = !spec->counting;
     spec->threads = true; /* even with one worker, because another thread counts bits */
-    spec->overfull = o->overfull;
+    if (!spec->overfull) spec->overfull = o->overfull;
     spec->secret = o->keyed ? o->secret : NULL;
     spec->secret_len = o->keyed ? BF_SECRET_BYTES : 0;
     return spec;

@@ -402,11 +402,13 @@ class BloomFilter:
         p: _Real | None = None,
         scheme: str | None = None,
         secret: Buffer | None = None,
+        overfull: _Overfull | None = None,
         format: str | None = None,
         clock: Callable[[], _Real] | None = None,
         hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
     ) -> Self:
-        """A filter in memory from what to_bytes() gave.  Parameters given must be those of the data.
+        """A filter in memory from what to_bytes() gave.  Parameters given must be those of the data; overfull, which is not
+        stored, is the constructor's.
 
         A keyed filter needs its secret.  format: as another system wrote them, "guava", "bits", "bits-lsb" or "cells"; bare
         bits need scheme, m and k.
@@ -424,6 +426,7 @@ class BloomFilter:
         p: _Real | None = None,
         scheme: str | None = None,
         secret: Buffer | None = None,
+        overfull: _Overfull | None = None,
         format: str | None = None,
         clock: Callable[[], _Real] | None = None,
         hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
@@ -446,10 +449,11 @@ class BloomFilter:
         p: _Real | None = None,
         scheme: str | None = None,
         secret: Buffer | None = None,
+        overfull: _Overfull | None = None,
         clock: Callable[[], _Real] | None = None,
         hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
     ) -> Self:
-        """Read a saved file into memory.  open() stays bound to the file instead.
+        """Read a saved file into memory.  open() stays bound to the file instead.  overfull: as for the constructor.
 
         Of an object with read(), the bytes from its place to its end.
         """

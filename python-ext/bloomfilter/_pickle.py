@@ -25,6 +25,7 @@ def reduce(
     path: str | None,
     is_there: bool,
     key: str | None,
+    overfull: str | None,
 ) -> tuple[Any, ...] | str:
     """What __reduce__() returns, or why there is none.  callback: the filter has a clock or hash
     functions.  path: the file's, if that is relative; is_there: whether it leads to the file from
@@ -36,7 +37,7 @@ def reduce(
     if callback:
         return "a filter with a clock of its own cannot be pickled: use to_bytes() and from_bytes(data, clock=...)"
     if storage is None and home == "memory":
-        return in_memory(bf)
+        return in_memory(bf, overfull)
     if storage is None:
         return "a filter on a client object cannot be pickled"
     if not is_there:
@@ -44,6 +45,8 @@ def reduce(
     expected: dict[str, Any] = {"k": bf.k, "scheme": bf.scheme}
     if key is not None:
         expected["key"] = key
+    if overfull is not None:
+        expected["overfull"] = overfull
     if read_only:
         expected["read_only"] = True
     if bf.grow is None and bf.window is None:  # m of a filter with many parts changes
@@ -57,12 +60,15 @@ def reduce(
     return with_state(bf, partial(type(bf).open, **expected), source)
 
 
-def in_memory(bf: BloomFilter) -> tuple[Any, ...]:
+def in_memory(bf: BloomFilter, overfull: str | None) -> tuple[Any, ...]:
     """The function of the module takes 40 bytes less in a pickle than the method of a class, and
     finds the class in the data; a pickle that is stored names it."""
     kind = type(bf)
     plain = kind in (BloomFilter, CountingBloomFilter)
-    return with_state(bf, _from_bytes if plain else kind.from_bytes, BloomFilter.to_bytes(bf))
+    make: Callable[..., BloomFilter] = _from_bytes if plain else kind.from_bytes
+    if overfull is not None:
+        make = partial(make, overfull=overfull)
+    return with_state(bf, make, BloomFilter.to_bytes(bf))
 
 
 def with_state(
