@@ -1,13 +1,10 @@
-/* php_bytes.c - filters as bytes, as base64, in files and streams, and as serialized PHP values.
- * Knows PHP strings, paths, streams and the structure of serialized data; the core knows the
- * formats. */
+/* php_bytes.c - filters as bytes, as base64, in files and streams, and as serialized PHP values. */
 #include "php_bloomfilter.h"
 #include "ext/standard/base64.h"
 #include "zend_exceptions.h"
 #include <errno.h>
 
-/* format: the name of another system's format; NULL: our own format. Returns NULL with an
- * exception. */
+/* format: the name of another system's format; NULL: our format. Returns NULL with an exception. */
 static zend_string *to_bytes(bf_filter *f, const char *format)
 {
     bf_error err;
@@ -54,12 +51,12 @@ zend_string *php_bf_decode(const zend_string *base64)
 }
 
 /* ---- files and streams ---- */
-/* Faults of the stream are exceptions of ours, without PHP's notices; and its own code, if it has
- * any, must not close it. */
+/* Flags of a stream in use: PHP shows no notices, because a fault becomes our exception; and PHP
+ * code of the stream cannot close it. */
 #define WHILE_OURS (PHP_STREAM_FLAG_SUPPRESS_ERRORS | PHP_STREAM_FLAG_NO_FCLOSE)
 
-/* Opens a stream by its URL; PHP's warning becomes the exception. A path of a file is not opened:
- * then *path is what follows file://, if anything. Else *path is NULL. */
+/* Opens a stream by its URL; turns PHP's warning into an exception. If url is the path of a file,
+ * opens nothing and sets *path to it, without file://. Otherwise *path is NULL. */
 static php_stream *open_stream(const char *url, bool write, const char **path)
 {
     zend_error_handling saved;
@@ -67,7 +64,7 @@ static php_stream *open_stream(const char *url, bool write, const char **path)
     errno = 0;
     zend_replace_error_handling(EH_THROW, php_bf_exception_ce, &saved);
     if (php_stream_locate_url_wrapper(url, path, 0) != &php_plain_files_wrapper) *path = NULL;
-    if (EG(exception)) *path = NULL; /* no such wrapper */
+    if (EG(exception)) *path = NULL; /* the wrapper does not exist */
     if (!*path && !EG(exception))
         stream = php_stream_open_wrapper(url, write ? "wb" : "rb", REPORT_ERRORS, NULL);
     const bool missing = errno == ENOENT;
@@ -75,7 +72,7 @@ static php_stream *open_stream(const char *url, bool write, const char **path)
     if (*path || (stream && !EG(exception))) return stream;
     if (stream) php_stream_close(stream);
     const bool ours = !EG(exception) || EG(exception)->ce == php_bf_exception_ce;
-    if (ours && (missing || !EG(exception))) { /* some wrappers do not give the reason */
+    if (ours && (missing || !EG(exception))) { /* some wrappers report no reason */
         zend_clear_exception();
         zend_throw_exception_ex(php_bf_exception_ce, missing && !write ? BF_ENOENT : BF_EIO,
             "cannot open %s%s", url, missing ? ": No such file or directory" : "");
@@ -105,7 +102,7 @@ bool php_bf_find_place(php_bf_place *place, zval *at, bool write)
     return true;
 }
 
-/* Returns 0, or not if the stream could not be closed. */
+/* Returns 0, or another value if the stream cannot be closed. */
 int php_bf_leave_place(const php_bf_place *place)
 {
     if (place->path) efree(place->path);
@@ -137,7 +134,7 @@ PHP_METHOD(BloomFilter, save)
     ZEND_PARSE_PARAMETERS_END();
     PHP_BF_CHECK_THIS();
     if (!php_bf_find_place(&place, path, true)) RETURN_THROWS();
-    bf_filter *f = php_bf_from(Z_OBJ_P(ZEND_THIS))->f; /* a stream that opens may close it */
+    bf_filter *f = php_bf_from(Z_OBJ_P(ZEND_THIS))->f; /* opening a stream may close the filter */
     if (!f)
         php_bf_raise_closed();
     else if (place.path) {
@@ -153,9 +150,9 @@ PHP_METHOD(BloomFilter, save)
     if (bytes) zend_string_release(bytes);
 }
 
-/* ---- serialization: ['bytes' => string], or ['storage' => path or URL, 'key' => name in the
- * storage if one was given, 'readOnly' => true if it is read-only]; 'overfull' => text if it was
- * given; a subclass's own properties are under 'members' ---- */
+/* ---- serialization: ['bytes' => string] or ['storage' => path or URL, 'key' => name in Redis,
+ * 'readOnly' => true], with 'overfull' => its text if it was given, and 'members' => properties of
+ * a subclass ---- */
 static const char *const own[] = { "m", "n", "k", "p", "scheme" };
 
 static void add_members(zval *to, zend_object *object)
@@ -170,7 +167,7 @@ static void add_members(zval *to, zend_object *object)
         zval_ptr_dtor(&members);
 }
 
-/* Returns the reason why this filter cannot be serialized, or NULL. */
+/* Returns why this filter cannot be serialized, or NULL. */
 static const char *not_serializable(const bf_info *info, bool callback)
 {
     if (callback && !strcmp(info->scheme, "functions"))
@@ -219,8 +216,8 @@ static php_bf_handle *reopen(
     spec.must_exist = true;
     spec.read_only = read_only;
     err->code = BF_EHOST;
-    /* A serialized string may come from an attacker. It must not choose which files and servers
-     * are opened, or find out which exist. */
+    /* A serialized string may come from an attacker, who must not choose which files and servers
+     * are opened, or learn which exist. */
     if (!BF_G(unserialize_storage))
         zend_throw_exception(php_bf_exception_ce,
             "the serialized filter is in a file or in Redis: unserialize() opens those only with "
@@ -236,8 +233,8 @@ static php_bf_handle *reopen(
     return handle;
 }
 
-/* Sets a property with the same checks as code of the script: a serialized string must not
- * overwrite m, or store a string in an int. */
+/* Sets a property with PHP's usual checks. So serialized data cannot overwrite the readonly m, or
+ * store a string in an int. */
 static void load_member(zend_object *object, zend_string *mangled, zval *v)
 {
     const char *of, *name;
@@ -253,8 +250,8 @@ static void load_member(zend_object *object, zend_string *mangled, zval *v)
     zend_update_property(scope, object, name, len, v);
 }
 
-/* Setting a property may run code (for its type, a hook, __set()). That code could change the
- * array if the data refers to it twice, so the array is kept alive and each value is copied. */
+/* Setting a property may run PHP code (a conversion, a hook, __set()), and that code may change
+ * the array. So the array is kept alive and each value is copied. */
 static void load_members(zend_object *object, HashTable *members)
 {
     zend_string *name;

@@ -1,8 +1,8 @@
 /* quota.c - limits the size of all filters together (--max-total).
  *
- * Before a filter is created or grows, the bytes it will have are claimed.  Until the claim is
- * dropped, they count instead of the filter's size.  So two simultaneous requests never exceed
- * --max-total together. */
+ * Before a filter is created or grows, a claim reserves its new size.  Until the claim is dropped,
+ * the claimed bytes are counted instead of the filter's size.  So two simultaneous requests
+ * together never exceed --max-total. */
 #include "filters.h"
 #include <stdint.h>
 
@@ -32,7 +32,7 @@ static int count_file(void *ctx, text name, uint64_t bytes, bf_error *err)
     return 0;
 }
 
-/* Adds up the sizes of all filters.  In a folder, filters that other programs created count too. */
+/* Adds up the sizes of all filters without a claim, in a folder also those of other programs. */
 static int sum_up(filters *fs, sum *s, bf_error *err)
 {
     if (fs->folder) return stored_each(fs, count_file, s, err);
@@ -73,18 +73,18 @@ void claim_drop(filters *fs, claim *c)
     pthread_mutex_unlock(&fs->claiming);
 }
 
-/* Describes the newest part, to which keys are added. */
+/* Gets the newest part, to which keys are added, and the factor by which parts grow. */
 static int newest(served *s, bf_part_info *part, double *grow, bf_error *err)
 {
     bf_info i;
-    /* reading part 0 updates the list of parts, if other processes appended some */
+    /* reading part 0 updates the number of parts, if other processes appended parts */
     int rc = bf_get_part(s->f, 0, part, err);
     bf_get_info(s->f, &i);
     *grow = i.grow;
     return rc < 0 ? rc : bf_get_part(s->f, i.part_count - 1, part, err);
 }
 
-/* The next part is `grow` times as large as the one before; 1.25 covers its lower rate. */
+/* Estimates 1.25 times as many bits per key for each further part, because its rate is lower. */
 int filters_grow(filters *fs, served *s, uint64_t keys, claim *c, bf_error *err)
 {
     bf_part_info part;

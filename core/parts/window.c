@@ -22,7 +22,7 @@
  *   - After an add has set its bits, it reads f->epoch again. If the part may have been emptied in
  * between, the add is repeated. A repeated add may find its own bits of the first try, so a key
  * that was new in the first try is reported as new. (Keys that were added before the first try
- * have expired.) If the part was not emptied in between, all these bits will be cleared when it is.
+ * have expired.) If the part was not emptied in between, emptying it later clears these bits.
  *   - An add counts a key as present in an older part only if that part has the same epoch after
  * the test. Otherwise the bits may come from a later add of the same key. That add may have found
  * the bits of this add and reported "present", and one of the two adds must report "new".
@@ -50,7 +50,7 @@ static int epoch_of(const bf_filter *f, double now, int64_t *epoch, bf_error *er
         return bf_fail(err, BF_EINVAL,
             "clock must give seconds within 7e13 steps of %g seconds, got %g", step, now);
     *epoch = (int64_t)e;
-    /* floor() without a function call, which costs measurable time for a single key */
+    /* floor(), but without a function call, which would slow down single keys */
     *epoch -= (double)*epoch > e;
     return 0;
 }
@@ -122,7 +122,7 @@ static int sound_epoch(
 }
 
 /* After a power loss, or in a copy made during an add, a part's epoch may be later than the
- * published epoch, but not later than the clock's. A part with an epoch after the clock's is
+ * published epoch, but not later than the clock's. A part of a still later epoch is
  * refused: no add could use the part before that epoch. */
 int bf_window_check(bf_filter *f, bool write, const char *where, bf_error *err)
 {
