@@ -154,6 +154,18 @@
     "--\n" \
     "\n" \
     "One byte per key: 1 = probably added, 0 = surely never added. nulls as in update(): 0 for a null."
+#define DOC_add_mask \
+    "add_mask($self, keys, /, *, nulls='raise')\n" \
+    "--\n" \
+    "\n" \
+    "add_many() as a mask of booleans, True = SURELY NEW: df[seen.add_mask(df[\"url\"])].\n" \
+    "\n" \
+    "A read-only numpy array, for pandas, polars and numpy; without numpy a memoryview of format \"?\"."
+#define DOC_contains_mask \
+    "contains_mask($self, keys, /, *, nulls='raise')\n" \
+    "--\n" \
+    "\n" \
+    "contains_many() as a mask like that of add_mask(): df[~seen.contains_mask(df[\"url\"])]."
 #define DOC_update_lines \
     "update_lines($self, data, /, sep=b'\\n', *, last=False, keep=None)\n" \
     "--\n" \
