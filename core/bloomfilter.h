@@ -58,12 +58,11 @@ bf_filter *bf_create(uint64_t m, uint64_t n, unsigned k, double p, const char *s
 int bf_add(bf_filter *f, const void *key, size_t len, bf_error *err);
 int bf_test(bf_filter *f, const void *key, size_t len, bf_error *err);
 void bf_close(bf_filter *f);                              /* accepts NULL; wipes a secret */
-/* Batches.  Return how many keys were new (add) or present (test).  If each is not NULL, it
- * receives n bytes: for an add 1 = new, 0 = present before; for a test 1 = present, 0 = absent.
- * After an error in a remote home, some keys of the batch may have been added.  If the scheme
- * cannot hash a key (no UTF-8 where it hashes UTF-16), the result is BF_EINVAL and err->key is
- * the index of that key: the keys before it were added and have their answers, the others were
- * not added. */
+/* Batches. Return how many keys were new (add) or present (test). If each is not NULL, it receives
+ * n bytes: for an add 1 = new, 0 = present before; for a test 1 = present, 0 = absent. If the
+ * scheme cannot hash a key (a scheme that hashes UTF-16 needs keys in UTF-8), returns BF_EINVAL
+ * with the index of that key in err->key: the keys before it were added and have their answers, the
+ * others were not added. After another error, some keys of the batch may have been added. */
 int64_t bf_add_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
 int64_t bf_test_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
 
@@ -88,7 +87,7 @@ enum {
                               * err->key: index of the first key that was not added */
 };
 
-struct bf_error {            /* on the caller's stack; filled on error only */
+struct bf_error {            /* filled on error only */
     int code;                /* BF_E..., as returned                     */
     int sys_errno;           /* errno of the failed system call, or 0    */
     char msg[160];           /* one English sentence, no newline         */
@@ -142,17 +141,17 @@ struct bf_spec {
     double p;                /* 0 < p < 1                                                        */
     const char *scheme;      /* name of a scheme, for some with an argument after a colon, e.g.
                               * "classic", "guava:chars"; NULL = the default.  docs/migrate.md
-                              * lists those of older systems */
+                              * lists the schemes of older systems */
     const bf_functions *functions;   /* scheme "functions", also where scheme is NULL */
     const void *secret;      /* BF_SECRET_BYTES bytes: keyed hash; NULL = unkeyed                */
     size_t secret_len;
     const char *storage;     /* NULL = process memory;
                               * redis://[user:pass@]host:port/db?key=K&timeout=S&retry_after=S,
                               * unix:///path?db=0&key=K; else the path of a mapped file */
-    const char *key;         /* name inside the storage, where it has names                      */
+    const char *key;         /* name of the filter in Redis, if the URL has none; or NULL        */
     const bf_client *client; /* home "client"; NULL = none                                       */
-    const bf_redis_client *redis_client;     /* home "redis" through it, with key, without
-                                              * storage; NULL = none */
+    const bf_redis_client *redis_client;     /* home "redis" through the host's client; needs
+                                              * key, and no storage; NULL = none */
     bool counting;           /* 4-bit counters instead of bits, so keys can be removed; m is the
                               * number of counters.  An existing filter must have the same value */
     double grow;             /* growth factor, 1..1024 (1 = parts of equal size); 0 = fixed size.
@@ -231,7 +230,8 @@ typedef struct {             /* contents of a filter, see bf_get_state */
 } bf_state;
 
 /* ---- the filter as a whole ------------------------------------------------------------------- */
-/* Computes m, n, k, p, shards and scheme where *spec does not give them. Creates nothing. */
+/* Sets m, n, k, p, shards and scheme of *spec to the values of the filter that bf_open would
+ * create. Creates nothing. */
 int bf_plan(bf_spec *spec, bf_error *err);
 /* Stores a new secret of BF_SECRET_BYTES bytes from the kernel's random generator.  Keep it like
  * a password: a keyed filter can be opened only with its secret, which is stored nowhere.
@@ -240,7 +240,7 @@ int bf_random_secret(void *secret, bf_error *err);
 /* Reads a secret from a file: 16 bytes, or 32 hexadecimal digits that may be followed by white
  * space.  Stores BF_SECRET_BYTES bytes in secret.  No message contains any of it. */
 int bf_read_secret(const char *path, void *secret, bf_error *err);
-/* Returns a copy in memory of a filter in any home. */
+/* Returns a copy in memory. */
 bf_filter *bf_copy(bf_filter *f, bf_error *err);
 /* Sets all bits to 0. If another process adds a key at the same time, all, some or none of the
  * key's bits may remain: stop the writers first, or replace the file. (In Redis each shard is
@@ -252,8 +252,8 @@ int bf_clear(bf_filter *f, bf_error *err);
  * check it about once in 1,024 adds. */
 int bf_check_file(bf_filter *f, bf_error *err);
 /* Mapped files: writes all earlier adds to disk (msync, fsync), so that they survive a power loss.
- * Adds survive the end of any process, also by kill -9, without this call. In memory it does
- * nothing and returns 0. */
+ * Without this call adds survive the end of any process, also by kill -9. In other homes bf_sync
+ * does nothing and returns 0. */
 int bf_sync(bf_filter *f, bf_error *err);
 /* Filters in Redis (BF_ENOTSUP elsewhere). bf_expire: Redis deletes the filter after this time; 0 =
  * never. bf_delete: deletes it immediately. Handles that are still open then get an error, never
@@ -279,8 +279,8 @@ int bf_rebuild_cancel(bf_filter *f, bf_filter *fresh, bf_error *err);
 
 /* ---- positions ------------------------------------------------------------------------------- */
 /* Writes the key's k positions to pos in the scheme's order, at most cap of them; a position may
- * occur twice.  Returns k.  In a filter that grows or forgets, the positions are those in the
- * newest part, counted from the filter's first bit. */
+ * occur twice. Returns k. In a filter that grows or forgets, the positions are in the part to which
+ * a new key would be added. They are counted from the filter's first bit. */
 int64_t bf_hashcode(
     const bf_filter *f, const void *key, size_t len, uint64_t *pos, size_t cap, bf_error *err);
 
@@ -307,13 +307,13 @@ int bf_get_state(bf_filter *f, bf_state *state, bf_error *err);
  * of the bits (forgetting). The call for part 0 also opens parts that other processes have
  * appended; bf_get_info does no I/O and includes them only afterwards. */
 int bf_get_part(bf_filter *f, unsigned i, bf_part_info *info, bf_error *err);
-/* Checks whether a filter has too many keys. Returns 0 if at most half of the cells are set,
- * BF_HALF_FULL if more are set (normal with about n keys), or BF_OVERFULL if also the estimated
- * number of keys is more than a tenth above n. A filter that grows or forgets is BF_OVERFULL if its
- * parts together had a rate above 1.5 p at the newest add, else 0. *wait: how many new keys may be
- * added before the next check is worth its cost. Large filters are sampled (error well below 0.1
- * %), which takes about 10 us; in Redis a check takes a round trip per part. A check before the
- * first add to a new filter in memory costs nothing. */
+/* Checks whether a filter has too many keys. Returns 0 if at most half of the cells are set.
+ * Returns BF_HALF_FULL if more are set, which is normal with about n keys. Returns BF_OVERFULL if
+ * also the estimated number of keys is more than a tenth above n. A filter that grows or forgets is
+ * BF_OVERFULL if its parts together had a rate above 1.5 p at the newest add, else 0. *wait: how
+ * many new keys may be added before the next check is worth its cost. Large filters are sampled
+ * (error well below 0.1 %), which takes about 10 us; in Redis a check takes a round trip per part.
+ * A check before the first add to a new filter in memory costs nothing. */
 enum { BF_HALF_FULL = 1, BF_OVERFULL = 2 };
 int bf_saturated(bf_filter *f, uint64_t *wait, bf_error *err);
 /* Copies len bytes of the bits, starting with byte `offset`.  Bit i is in byte i/8, mask 0x80 >>
@@ -329,8 +329,8 @@ int bf_intersect(bf_filter *into, bf_filter *from, bf_error *err);
  * see *err. */
 bf_filter *bf_union(bf_filter *a, bf_filter *b, bf_error *err);
 bf_filter *bf_intersection(bf_filter *a, bf_filter *b, bf_error *err);
-/* Returns 1 if all bits of a are set in b (no counter of a is above the same counter of b), else
- * 0.  It is 1 if b contains all keys of a. */
+/* Returns 1 if all bits of a are set in b (no counter of a is above the same counter of b), else 0.
+ * If all keys of a were added to b, the result is 1. */
 int bf_subset(bf_filter *a, bf_filter *b, bf_error *err);
 /* bf_union_count estimates how many keys are in a or in b, bf_intersection_count how many are in
  * both: |a| + |b| - |a or b|. Neither creates a filter. */

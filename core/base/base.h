@@ -39,7 +39,7 @@ int bf_refuse_real(bf_error *err, const char *name, double v);
  * locks. vfork() and a bare clone() do not wait. */
 void bf_hold_forks(void);
 void bf_release_forks(void);
-/* process.c: a random number from 1 to 2^32 - 1, also after fork() */
+/* process.c: a random number from 1 to 2^32 - 1; parent and child get different ones */
 uint32_t bf_random(void);
 
 /* number.c: vsnprintf, snprintf and strtod, with a decimal point whatever setlocale() has set */
@@ -50,7 +50,7 @@ double bf_real(const char *text, char **end);
 
 /* wait.c: bf_wait is the only function that sleeps, waits for locks or syncs. It calls `try` until
  * `try` returns something other than EWOULDBLOCK (0 or an errno), for at most BF_PATIENCE seconds,
- * and returns the last result. slow: already the first call of `try` takes long. Before and after
+ * and returns the last result. slow: even the first call of `try` takes long. Before and after
  * calls that take long, bf_wait calls the hooks (NULL: none). In a thread that must not wait
  * (bf_set_nowait), it makes no such call and returns EWOULDBLOCK. */
 enum { BF_PATIENCE = 120 };

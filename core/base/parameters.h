@@ -11,6 +11,7 @@
  *   COUNT   unsigned; PHP also accepts a float without a fraction
  *   CHOICE  unsigned; a text in the other languages, one of those in the range
  *   TEXT, FLAG, SECRET, STORAGE, CLOCK, HASHES (bf_spec.functions)
+ *
  * CONTRIBUTING.md lists what a new parameter needs. */
 #ifndef BF_PARAMETERS_H
 #define BF_PARAMETERS_H

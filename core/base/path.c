@@ -60,7 +60,7 @@ static int make_locked(const char *name, unsigned mode)
     }
     const bool mine = flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
     if (mine && (fstat(fd, &st) < 0 || st.st_nlink > 0)) return fd;
-    close(fd); /* remove_abandoned in another process was faster than the lock */
+    close(fd); /* another process removed the file before it was locked */
     errno = EEXIST;
     return -1;
 }

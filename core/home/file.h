@@ -13,9 +13,8 @@ typedef struct bf_listed {
     bf_identity id;
 } bf_listed;
 /* A lock on a byte range of the file. A map that fork does not copy holds the lock, so the lock
- * ends with this process even if a forked child lives longer. On overlayfs and FUSE a map cannot
- * hold a lock. There a descriptor holds the lock, until forked children have closed their copies,
- * too. */
+ * ends with this process even if a forked child lives longer. On overlayfs and FUSE a descriptor
+ * holds the lock: if this process dies, children with a copy of the descriptor keep the lock. */
 typedef struct {
     void *map;   /* NULL: not locked */
     int fd;      /* the descriptor that holds the lock; 0: the map holds the lock */
@@ -33,7 +32,7 @@ typedef struct {
 typedef struct bf_file {
     bf_file_map first; /* the first header page; in a fixed filter also the words */
     int descriptor;    /* -1: none; call bf_file_fd to use it */
-    uint32_t number;   /* random; its low bits make the label of the descriptors (descriptor.c) */
+    uint32_t number;   /* random; determines the label of the descriptors (descriptor.c) */
     uint64_t bytes;    /* least valid length of the file: the end of the last part, in bytes */
     bf_stamp stamp;    /* bf_header_stamp() of the first page at opening */
     bf_identity id;

@@ -1,6 +1,5 @@
 /* file_parts.c - the parts of a growing or forgetting filter in one mapped file. The first page
- * describes the filter. After it follow the parts: each is a header page and its bits, and has a
- * map of its own.
+ * describes the filter. Each part is a header page and its bits, and has its own map.
  *
  * A part is appended under the lock. Bytes that an interrupted append left after the last part are
  * cut off, and disk space is reserved. Then the new part's page is written and synced. Last, the

@@ -2,8 +2,8 @@
  * file after its bits. In a file, all processes that have the file open use the same shadow.
  *
  * The process that rebuilds a file holds a lock (bf_process_lock) on a byte far after the end of
- * the file. So other processes can find out if it is alive. Each rebuild locks another byte. If
- * the system has no such locks, the shadow stays until the next rebuild. */
+ * the file. Other processes test this lock to find out if that process is alive. Each rebuild locks
+ * another byte. Without such locks, the shadow of a dead process stays until the next rebuild. */
 #include "base/system.h"
 #include "bits/bits.h"
 #include "home/file.h"

@@ -6,8 +6,8 @@
  * file. The length of the range is 1 + the process id, so that messages can name the process.
  *
  * The lock belongs to an open file description. The kernel releases the lock when the description
- * has no descriptor and no map left. An ordinary handle locks with the description of its
- * descriptor, which a forked child shares. An exclusive handle uses a bf_process_lock. */
+ * has no descriptor and no map left. An ordinary handle locks its own description, which forked
+ * children share. An exclusive handle uses a bf_process_lock. */
 #include "base/system.h"
 #include "bits/bits.h"
 #include "home/file.h"
@@ -134,8 +134,8 @@ int bf_process_lock_take(
     return e;
 }
 
-/* Releases the lock in the process that took it. In a forked child, another map may be at the
- * map's address, and the parent keeps the lock. */
+/* Releases the lock. A forked child only closes its copy of the descriptor: another map may be at
+ * the address of the lock's map. */
 void bf_process_lock_drop(const bf_file *f, bf_process_lock *h)
 {
     const bf_process_lock was = *h;

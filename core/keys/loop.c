@@ -31,8 +31,8 @@ static size_t acceptable(const bf_batch *b)
     return b->n;
 }
 
-/* Computes the positions of n keys, starting with key number `from`. Returns n, or if a hash failed
- * the number of keys before that key. Hashes and layouts get at most BF_CHUNK keys per call. */
+/* Computes the positions of n keys, starting with key number `from`. Returns n, or the number of
+ * keys before the key whose hash failed. Hashes and layouts get at most BF_CHUNK keys a call. */
 static size_t place(const bf_batch *b, size_t from, size_t n, uint64_t *pos)
 {
     uint64_t d[BF_CHUNK * BF_WIDTH_MAX];
@@ -110,7 +110,7 @@ static inline __attribute__((always_inline)) int64_t answer(
     return hits;
 }
 
-/* Calls the store with at most `most` keys. pos and present have space for that many keys. */
+/* Handles a batch in chunks of at most `most` keys. pos and present have space for one chunk. */
 static int64_t run_chunks(
     const bf_batch *b, locked_pass *p, size_t most, uint64_t *pos, uint8_t *present)
 {

@@ -1,5 +1,5 @@
-/* ring.c - tests and adds batches with kernels, in addressable memory. Each key is hashed, and its
- * lines are prefetched, some keys before it is tested or added. */
+/* ring.c - tests and adds batches with kernels, in addressable memory. A key is hashed, and its
+ * lines are prefetched, while earlier keys are tested or added. */
 #include "base/load.h"
 #include "keys/keys.h"
 #include "parts/parts.h"

@@ -62,8 +62,9 @@ typedef struct bf_call {
 } bf_call; /* an active call, see lifetime.c */
 
 /* The write state of a handle, in the order in which it changes. FRESH: nothing was written yet.
- * WRITABLE: adds check nothing. NAMED: adds check from time to time that the file has its name, or,
- * with BF_OVERFULL_RAISE, that the filter has room. REPLACED: the file was replaced or deleted. */
+ * WRITABLE: adds check nothing. NAMED: adds check from time to time that the file still has its
+ * name, or with BF_OVERFULL_RAISE that the filter has room. REPLACED: the file was replaced or
+ * deleted. */
 enum { BF_FRESH, BF_WRITABLE, BF_NAMED, BF_REPLACED };
 
 struct bf_filter {
@@ -97,14 +98,14 @@ struct bf_filter {
     /* calls of this filter run code of the host: a clock, a hash function or a client */
     bool runs_host_code;
     _Alignas(8) uint8_t secret[BF_SECRET_BYTES]; /* the secret, or the scheme's argument */
-    /* the parameters; desc.live is the state at opening */
+    /* the parameters; desc.live: the state (bf_live) when the filter was opened */
     bf_params desc;
     double info_p;          /* the value of p that bf_info shows */
     bf_functions functions; /* hash functions of the host; count 0: none */
     char *storage, *key;    /* copies of spec's strings, or NULL */
     bool first_in_use;
     int process;               /* bf_process() of the process whose calls are counted */
-    _Alignas(8) uint64_t refs; /* lifetime.c: number of owners and of active calls */
+    _Alignas(8) uint64_t refs; /* lifetime.c: numbers of references and of active calls */
     bf_call first; /* the first active call that runs host code; further calls are allocated */
     /* sets/rebuild.h */
     _Alignas(8) uint64_t own_generation; /* the generation of a filter in memory */
@@ -113,7 +114,7 @@ struct bf_filter {
     int rebuild_by;         /* bf_process() of the process that opened this rebuild */
     /* in the filter that bf_rebuild_begin returned: the generation of its rebuild; else 0 */
     int64_t rebuild_of;
-    int lock_holder;    /* the process that holds this handle's lock, or 0 */
+    int lock_holder;    /* bf_process() of the process that holds this handle's lock, or 0 */
     int lock_fd;        /* the descriptor of the store's lock while it is held, else -1 */
     bf_wait_hooks wait; /* set by bf_set_wait_hooks */
     /* filters of many parts (parts.h) */

@@ -21,8 +21,8 @@ static int test(bf_filter *f, bf_span *s, bf_error *err)
     return rc;
 }
 
-/* Tries without progress. In each of them another process has appended a part, and a filter has at
- * most BF_PARTS_MAX. */
+/* Maximum number of tries that add no key. In each of them another process has appended a part, and
+ * a filter has at most BF_PARTS_MAX parts. */
 enum { TRIES = 4 * BF_PARTS_MAX };
 static int never_ends(const bf_filter *f, bf_error *err)
 {
@@ -40,8 +40,8 @@ static uint64_t room(const bf_filter *f, const bf_part *p)
                                             : 0;
 }
 
-/* Tests n keys that were just added to part count - 1 in the parts that other processes have
- * appended since. Sets the answer of keys that these parts contain to 0: not new. */
+/* The first n keys were just added to part count - 1. Tests them in the parts that other processes
+ * have appended since; the answer of a key found there becomes 0: not new. */
 static int recheck(bf_filter *f, const bf_span *s, size_t n, unsigned count, bf_error *err)
 {
     bf_span fresh;
@@ -123,8 +123,8 @@ static int add_one(bf_filter *f, const uint64_t *d, bf_error *err)
 }
 
 /* ---- counting filters ----
- * Each operation uses the oldest part that contains the key: all counters of the key are above 0.
- * If no part contains the key, an add uses the newest part.
+ * A part contains a key if all counters of the key are above 0. Each operation uses the oldest part
+ * that contains the key. If no part contains the key, an add uses the newest part.
  *
  * Why the oldest part: in a part that is not the newest, a counter of 0 stays 0, because an add
  * changes that part only if all counters of its key are above 0. So a key that is absent from such

@@ -103,7 +103,7 @@ static void pop(bf_call *c)
 
 int bf_calls_enter(bf_calls *c, bf_filter *a, bf_filter *b, bf_error *err)
 {
-    bf_call **list = &calls; /* thread-local: its address is computed once */
+    bf_call **list = &calls; /* computes the address of the thread-local variable once */
     int rc = refuse_reentry(*list, a, err);
     if (rc < 0 || (b && (rc = refuse_reentry(*list, b, err)) < 0)) return rc;
     if ((c->a = push(list, a)) && (!b || (c->b = push(list, b)))) return 0;

@@ -1,10 +1,12 @@
 /* parts.h - filters of many parts: growing and forgetting filters. Private.
+ *
  *   bf_filter { bitmap: no bits }
  *      `- part[0] part[1] ... part[count - 1]
  *         each is a bf_bitmap (a fixed filter has one) and a part state (bf_live)
  *
  *   chain.c    opening, the lock, parameters      span.c     runs keys through the parts
  *   grow.c     growing filters                    window.c   forgetting filters
+ *
  * All parts have the same scheme and k, so a key is hashed once for all of them. */
 #ifndef BF_PARTS_H
 #define BF_PARTS_H
@@ -18,8 +20,8 @@ struct bf_variant_ops {
     bool many;    /* the filter has parts, and a header page or companion hash of its own */
     bool grows;   /* appends parts; the state of a part (bf_live) is its number of keys */
     bool forgets; /* reuses parts in a ring; the state of a part (bf_live) is its epoch */
-    /* Test or add the keys of a span. Parts in addressable memory: test is not called, and a span
-     * to add has at most BF_CHUNK keys. */
+    /* Test or add the keys of a span. If the parts are in addressable memory, test is not called,
+     * and add gets at most BF_CHUNK keys. */
     int (*test)(bf_filter *f, bf_span *span, bf_error *err);
     int (*add)(bf_filter *f, bf_span *span, bf_error *err);
     /* For parts in addressable memory. parts_to_test sets *views and *n to the views of the parts
@@ -69,7 +71,8 @@ typedef struct bf_chain_ops {
      * that is still living. */
     int (*list_parts)(bf_filter *f, int64_t *now, bool anyway, bf_error *err);
     int (*open_current)(bf_filter *f, int64_t *epoch, bool past, bf_error *err);
-    /* Returns true if a reply has shown that another process created a part since list_parts. */
+    /* Returns true if a reply has shown that another process created a part since the last
+     * list_parts. */
     bool (*is_stale)(const bf_filter *f, int64_t now);
     /* Replaces *now, the time of the filter's clock, by the server's time if the filter uses the
      * server's clock. NULL: no server has the time. */
@@ -109,7 +112,7 @@ bool bf_window_is_living(const bf_filter *f, const bf_part *p, int64_t now);
  * belongs to an older epoch; sets *p to NULL if it belongs to a later epoch. */
 int bf_window_reuse_part(bf_filter *f, int64_t epoch, bf_part **p, bf_error *err);
 /* Calls work(ctx, part of that epoch, err), unless the part already belongs to a later epoch. Holds
- * the lock, so that no other epoch reuses the part during the call. */
+ * the lock, so that the part is not reused for another epoch during the call. */
 int bf_window_with_part(bf_filter *f, int64_t epoch, int (*work)(void *, bf_part *, bf_error *),
     void *ctx, bf_error *err);
 /* Returns BF_EFORMAT if the stored epochs are impossible. write: also raises the newest epoch to
@@ -162,7 +165,7 @@ static inline int64_t bf_oldest_epoch(const bf_filter *f, int64_t now)
 {
     return now - (int64_t)f->desc.parts;
 }
-bf_part *bf_part_of_epoch(const bf_filter *f, int64_t epoch); /* NULL: it has no part */
+bf_part *bf_part_of_epoch(const bf_filter *f, int64_t epoch); /* or NULL */
 
 /* Sets *p to the part to which a new key would be added. */
 int bf_parts_target(bf_filter *f, const bf_part **p, bf_error *err);
@@ -189,9 +192,9 @@ struct bf_span {
     unsigned asked; /* number of parts that contain none of the keys */
     /* result of the last step for each key: 0 absent, 1 present; above that, the answer plus 1 */
     uint8_t present[BF_SPAN];
-    uint8_t *answer; /* for each key of the run, initially 0: 1 = present (test) or new (add); or
-                        its count */
-    int op;          /* BF_OP_TEST, ... */
+    /* for each key of the run, initially 0: 1 = present (test) or new (add), or the key's count */
+    uint8_t *answer;
+    int op; /* BF_OP_TEST, ... */
 };
 /* Adds the first n keys to a part in addressable memory. Sets span->present. Returns the number of
  * keys that were present before. */

@@ -28,7 +28,7 @@ void bf_span_drop_decided(bf_span *s, uint8_t value)
 }
 
 /* ---- parts in addressable memory ---- */
-/* The keys that were not found yet. key: the index in the batch. */
+/* The keys that were not found yet. key: their indexes in the batch. */
 typedef struct {
     uint64_t d[BF_CHUNK];
     uint8_t key[BF_CHUNK];

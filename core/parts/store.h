@@ -33,7 +33,7 @@ typedef struct {
     /* largest shard in bits; larger filters are split into shards; 0: no limit */
     uint64_t most_bits;
     /* Opens an existing filter. Returns 1 and *desc, 0 if there is none, or an error. NULL:
-     * filters of this store never exist before. */
+     * the store never has existing filters. */
     int (*attach)(bf_store *s, const bf_spec *spec, bf_params *desc, bf_error *err);
     /* Creates a filter. Returns 1 if it is created and open, 0 if another process created it
      * first (then call attach again), or an error. */

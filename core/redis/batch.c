@@ -122,8 +122,8 @@ static int take_changes(bf_redis_request *g, bf_redis_outcome *a)
 }
 
 /* ---- one round trip ---- */
-/* WAIT gets half of the timeout, because Redis may end it 100 ms late and the reply must arrive in
- * time. */
+/* WAIT gets half of the timeout: Redis may reply to WAIT 100 ms late, and the reply must arrive
+ * before the timeout. */
 void bf_redis_append_wait(bf_redis *r)
 {
     if (!r->wait_replicas) return;

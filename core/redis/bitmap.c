@@ -70,7 +70,7 @@ int bf_redis_fail_temp(const bf_redis *r, bf_error *err)
 }
 
 /* ---- creating and changing ---- */
-/* Runs a script and returns its result, 1 or 0, or an error. If the script returns -1, its
+/* Runs a script and returns its result, 1 or 0, or an error. If the script returns -1, the
  * temporary key is lost. */
 static int run_script(bf_redis *r, bf_error *err)
 {

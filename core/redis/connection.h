@@ -85,8 +85,7 @@ bool bf_reply_integer(const bf_redis_reply *r, size_t i, long long *v);
 int64_t bf_reply_number(const bf_redis_reply *r, size_t i, int base);
 /* Returns true if a leaf is an error; text then receives its message. */
 bool bf_reply_error(const bf_redis_reply *r, char *text, size_t cap);
-/* Prepares a server's text for a message: replaces control characters and cuts off arguments of
- * commands, which may contain a password. */
+/* For messages: replaces control characters, and cuts off the arguments of commands. */
 void bf_reply_clean(char *text);
 
 /* A sink receives the replies of one round trip. */
@@ -108,8 +107,8 @@ struct bf_reply_sink {
     int sys_errno;
     char fault[BF_FAULT_BYTES];
 };
-/* Prepares the sink for the replies to `commands` commands. values, bytes: their maximum total
- * size. Returns false: out of memory. */
+/* Prepares the sink for the replies to `commands` commands. values, bytes: maximum of all replies
+ * together. Returns false: out of memory. */
 bool bf_sink_begin(
     bf_reply_sink *s, bf_redis_replies *got, size_t commands, size_t values, size_t bytes);
 /* returns true if every command has its reply and no bytes are left */
@@ -169,8 +168,7 @@ ssize_t bf_socket_in(bf_socket *s, void *bytes, size_t cap);
 int bf_socket_out(bf_socket *s, const char *bytes, size_t len);
 bool bf_socket_broken(bf_socket *s, int e);
 bool bf_socket_no_memory(bf_socket *s);
-/* tls.c: bf_tls_in and bf_tls_out are the same with TLS. bf_tls_begin creates s->tls for a new
- * connection; returns false and stores the fault on failure. */
+/* tls.c: the same with TLS. bf_tls_begin creates s->tls for a new connection. */
 bool bf_tls_begin(bf_socket *s);
 ssize_t bf_tls_in(bf_socket *s, void *bytes, size_t cap);
 int bf_tls_out(bf_socket *s, const char *bytes, size_t len);
@@ -231,8 +229,8 @@ void bf_conn_label(const bf_conn *l, const char *key, char label[BF_LABEL]);
 void bf_conn_drop(bf_conn *l);
 /* A round trip: call bf_conn_begin, write the commands, call bf_conn_exchange, then call
  * bf_conn_next once for each command. If bf_conn_exchange fails, there are no replies. An error
- * reply is a reply. If a connection breaks that has worked, commands that only read are sent once
- * more. After a time-out, no command is sent again. */
+ * reply is a reply, too. If a connection breaks that has worked, commands that only read are sent
+ * once more. After a time-out, no command is sent again. */
 enum { BF_READS, BF_WRITES };
 void bf_conn_begin(bf_conn *l, int changes);
 /* Sets the Redis key that determines the cluster node for the next commands. Default: the selected
@@ -247,8 +245,7 @@ void bf_conn_new_request(bf_conn *l);
 void bf_conn_command(bf_conn *l, const char *format, ...);
 /* appends arguments to the last command */
 void bf_conn_append(bf_conn *l, const char *format, ...);
-/* Returns space for an argument of len bytes, which the caller writes; then bf_conn_end_arg ends
- * the argument. NULL: out of memory, do not call bf_conn_end_arg. */
+/* Returns where to write an argument; NULL: out of memory, do not call bf_conn_end_arg. */
 char *bf_conn_begin_arg(bf_conn *l, size_t len);
 void bf_conn_end_arg(bf_conn *l, size_t len);
 /* Returns space for `bytes` bytes of output; NULL: out of memory. The caller increases out_len and

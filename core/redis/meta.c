@@ -10,7 +10,7 @@
  *   filter  only in a part or shard: id of the filter and name of its K:meta ("1a2b3c4d K:meta")
  *   format "1"   scheme   m   n   k   p   secret (16 hex digits, 0 = not keyed)
  *   mark (8 hex digits)   by "bloomfilter 0.1.0"
- *   born       the id (redis.h); in the hash of bits, their first mark
+ *   born       the id (redis.h); if K has bits, their first mark
  *   shards     if more than one; m in the hash of a shard is the m of the filter
  *   adopted    if another system created the bits and still writes them
  *   making     until all shards are created; no other filter may use the name

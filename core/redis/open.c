@@ -39,9 +39,9 @@ static int check_tail(bf_redis *r, uint64_t m, bf_error *err)
         (unsigned long long)m);
 }
 
-/* Checks the length of a string that has no companion hash. A shorter string is valid: Redis stores
- * no zeros after the last set bit. For a longer string m is wrong, and present keys would read as
- * absent. A string with our mark is valid, too: it has lost its companion hash. */
+/* Checks the length of a string that has no companion hash. A shorter string is valid: Redis ends a
+ * string after the last byte that was written. For a longer string m is wrong, and present keys
+ * would read as absent. A string with our mark is valid, too: only the companion hash is lost. */
 static int long_as_m(bf_redis *r, uint64_t m, uint64_t bytes, bf_error *err)
 {
     if (bytes <= (m + 7) / 8 || bytes == bf_redis_length(r)) return check_tail(r, m, err);

@@ -26,7 +26,7 @@ typedef struct {
     uint8_t *present;
     bf_span *span;
     bool moved; /* a script found another mark */
-    double at;  /* time for the cache, see bf_redis_cache_now */
+    double at;  /* bf_redis_cache_now() */
 } batch;
 
 static uint64_t *pos_of(const batch *b, unsigned part, size_t key)
@@ -284,8 +284,7 @@ static void forget_removed(const batch *b)
             bf_redis_cache_unlearn(bf_redis_of(b->part[i]), pos_of(b, i, j), b->k);
 }
 
-/* Called if a script found another mark. Checks each part: takes its new mark, or returns an error
- * if the part is lost. */
+/* Takes the new marks of parts after a script found another mark; error: a part is lost. */
 static int check_marks_of_parts(const batch *b, bf_error *err)
 {
     int rc = 0;

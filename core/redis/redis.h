@@ -17,7 +17,7 @@
  *   K:meta   the parameters of the filter; its mark belongs to no bitmap
  *   K:i      a shard, like K above; K:i:meta is its companion hash
  * The mark is a random number other than 0. Bits that are replaced get a new mark, and old marks
- * never return. A round trip that tests keys reads the mark last. If it reads the known mark, all
+ * never return. A round trip that tests keys reads the mark last. If that is the known mark, all
  * earlier replies in the same round trip came from the same bits.
  * The id of a filter is a random number in the field `born` of K:meta. Clearing and rebuilding keep
  * the id; re-creating the filter changes it. The field `owner` of every companion hash is K. In a
@@ -37,8 +37,7 @@ enum { BF_REDIS_STEP = 1 << 20, BF_REDIS_MARK = 4 };
 #define BF_REDIS_M_MAX ((UINT64_C(1) << 32) - 64)
 #define BF_REDIS_BITS (UINT64_C(1) << 32)
 
-/* If other processes change the keys while a call reads them, the call tries again. After this
- * many tries it fails. */
+/* maximum number of tries of a call, if other processes change the Redis keys during each try */
 enum { BF_REDIS_TRIES = 8 };
 /* A filter of Redisson has no mark. These values replace the mark: the parameters in {K}:config are
  * the same as at opening, or have changed. 0: {K}:config is lost. */
@@ -51,7 +50,7 @@ typedef struct bf_redis {
     char *key, label[BF_LABEL]; /* K; for a part {K}:p0 or {K}:w0; for a shard K:0 */
     char *meta;                 /* name of the companion hash */
     bf_params desc;
-    /* number of bits in one key: m times the bits per cell, divided by the number of shards */
+    /* number of bits in one Redis key: m times the bits per cell, divided by `shards` */
     uint64_t bits;
     uint64_t mark_at; /* byte offset of the mark */
     /* the known mark; 0: a foreign bitmap without mark. With shards: the mark in K:meta */
@@ -80,18 +79,17 @@ typedef struct bf_redis {
     bf_redis_cache *cache;  /* NULL: no cache */
     uint64_t keys;          /* part of a growing filter: number of keys, from its companion hash */
     bool prefetched;        /* bf_redis_prefetch_keys has opened this key */
-    bool missing;           /* opening found that the filter or a part is lost */
+    bool missing;           /* opening found that the filter or a part does not exist */
 } bf_redis;
 
 static inline bool bf_redis_is_shard(const bf_redis *r) { return r->whole != r && r->whole->shard; }
 static inline bool bf_redis_is_part(const bf_redis *r) { return r->whole != r && !r->whole->shard; }
-static inline uint64_t bf_redis_cells(const bf_redis *r) /* number of bits or counters in one key */
+static inline uint64_t bf_redis_cells(const bf_redis *r) /* number of cells in one Redis key */
 {
     return r->desc.g.counting ? r->bits / BF_CELL_BITS : r->bits;
 }
-/* Returns true if the bits fill the longest string that Redis allows, so the mark does not fit
- * after them. Then only K:meta has the mark. If the string is shorter than it must be, the bits are
- * lost. */
+/* Returns true if the mark does not fit after the bits: they fill the longest possible string. Then
+ * only K:meta has the mark, and a shorter string means that the bits are lost. */
 static inline bool bf_redis_mark_apart(const bf_redis *r)
 {
     return r->mark_at > BF_REDIS_M_MAX / 8;
@@ -132,8 +130,7 @@ int bf_redis_reread_meta(bf_redis *r, bf_redis_meta *m, bf_error *err);
 /* Returns the error for an invalid or missing field. */
 int bf_redis_fail_field(const bf_redis *r, const char *what, bf_error *err);
 bool bf_redis_has_field(const bf_redis *r, const char *name);
-/* Returns the index of the leaf that contains this field's value in a reply to HGETALL. Returns
- * r->n if there is no such field. */
+/* Returns the index of the field's value in a reply to HGETALL; r->n: there is no such field. */
 size_t bf_redis_field(const bf_redis_reply *r, const char *name);
 /* bf_redis_whole_number reads a leaf as an integer in this base, from least to most.
  * bf_redis_share reads a leaf as a number from 0 to 1. Both return false for other values. */
@@ -160,7 +157,7 @@ typedef struct { /* the result of a round trip */
     bf_error *err;
     int refused;  /* code of the first error reply; its message is in err; 0: none */
     bool looks;   /* the caller sets this while it reads replies to commands that only read */
-    bool unknown; /* the first error reply: the server does not know a command that only reads */
+    bool unknown; /* the first error reply is "unknown command", to a command that only reads */
     uint32_t filter_id; /* the id that the round trip read from K:meta; 0: none */
     long long replicas; /* the smallest reply to WAIT; -1: none */
 } bf_redis_outcome;
@@ -195,10 +192,10 @@ typedef struct { /* a batch, or the keys of a batch that belong to one shard or 
     const uint64_t *pos; /* k per key */
     size_t nkeys;
     unsigned k;
-    /* results as in bf_store_ops.apply; before its reply is read, how a tested key is read
-     * (bitfield.c) */
+    /* Results as in bf_store_ops.apply. Until the reply is read, a test stores here how it reads
+     * each key (bitfield.c). */
     uint8_t *present;
-    const uint8_t *by; /* k numbers: an add increments the counters of a key by them; NULL: by 1 */
+    const uint8_t *by; /* increments of the k counters of a key, for an add; NULL: 1 each */
     uint32_t mark;     /* the mark that the round trip read */
     bool as_string;    /* one GETRANGE reads the complete string, including the mark */
     bool mark_inside;  /* the last command that reads positions also reads the mark */
@@ -213,8 +210,7 @@ int bf_redis_apply(const bf_redis_request *g, bf_error *err);
  * checks the reply: too few replicas are an error. */
 void bf_redis_append_wait(bf_redis *r);
 int bf_redis_check_replicas(const bf_redis *r, const char *done, long long have, bf_error *err);
-/* Returns the error of a change if it is unknown whether Redis executed the change. done: "added"
- * or "removed". */
+/* Returns the error of a change that Redis may have executed; done: "added" or "removed". */
 int bf_redis_fail_unknown_outcome(bf_redis *r, const char *done, bf_error *err);
 /* bitfield.c: bf_redis_append_tests appends the commands of a test. In a cluster, the Redis key
  * `about` determines the node. bf_redis_take_tests reads the replies into present and mark. */
@@ -238,7 +234,6 @@ void bf_redis_cache_unlearn(bf_redis *r, const uint64_t *pos, unsigned k);
 void bf_redis_cache_learn(const bf_redis_request *g, double at);
 
 /* ---- bitmap.c ---- */
-/* Creates a fixed filter or a shard. Returns the same as bf_store_ops.create. */
 int bf_redis_make(bf_redis *r, const bf_params *d, bf_error *err);
 int bf_redis_read(bf_redis *r, uint64_t offset, void *buf, uint64_t len, bf_error *err);
 int bf_redis_count(bf_redis *r, uint64_t *ones, uint64_t *slices, bf_error *err);

@@ -7,8 +7,7 @@
 /* The beginning of most scripts: reads the mark.
  *   KEYS   1 K, 2 K:meta
  *   ARGV   1 offset of the mark, 2 known mark
- *   m      the present mark (8 hex digits), zeros if the mark is lost
- *   live   true if m is the known mark
+ *   m      the present mark (8 hex digits; zeros: lost); live: true if m is the known mark
  *   apart  true if the mark does not fit after the bits, so only K:meta has the mark */
 #define LIVE                                                                                       \
     "local at = tonumber(ARGV[1])\n"                                                               \
@@ -185,9 +184,8 @@ const char bf_script_turn[] =
  *            each part: offset of the mark, mark as bytes, and k positions per key (11 bytes each,
  *            decimal, ending with NUL; one argument per position would take Redis more time)
  *   returns  number of keys in the newest part; then for each key the number of a part that
- *            contains it, 0 (it was absent and is added) or -2 (absent, but the part is full)
- *            -1 and the marks of all parts if a mark differs
- *            -3 if K:meta belongs to another filter */
+ *            contains it, 0 (it was absent and is added) or -2 (absent, but the part is full);
+ *            or -1 and the marks of all parts if a mark differs; or -3 if K:meta has another id */
 #define PARTS                                                                                      \
     "local KEYS, ARGV, get = KEYS, ARGV, struct.unpack\n"                                          \
     "local parts, k, most = #KEYS - 2, tonumber(ARGV[1]), tonumber(ARGV[2])\n"                     \
@@ -302,8 +300,8 @@ const char bf_script_count[] = PARTS
  *   ARGV     3 positions per key; 4 the positions, as BITFIELD takes them, each ending with NUL
  *            (one argument per position would take more time); 5 '' for bits; for counters one byte
  *            per position, the increment
- *   returns  for each key 1 if all its cells were above 0 before, else 0
- *            -1 and the present mark if the mark differs */
+ *   returns  for each key 1 if all its cells were above 0 before, else 0; or -1 and the present
+ *            mark if the mark differs */
 #define ADD                                                                                        \
     "if not live then return {-1, tonumber(m, 16)} end\n"                                          \
     "local get, k, pos, by = struct.unpack, tonumber(ARGV[3]), ARGV[4], ARGV[5]\n"                 \
@@ -363,8 +361,7 @@ const char bf_script_add_redisson[] =
 /* Removes keys: decrements the counters of each key that is present. run() sends BITFIELD commands
  * of at most a thousand positions; fields() appends the operation for a position.
  *   ARGV     as for adds; in 5, the byte of a repeated position is 0 and all others are 1
- *   returns  for each key 1 if it was present, else 0
- *            -1 and the present mark if the mark differs */
+ *   returns  for each key 1 if it was present, else 0; or -1 and the present mark if it differs */
 const char bf_script_count_down[] =
     LIVE "if not live then return {-1, tonumber(m, 16)} end\n"
          "local function run(p, fields)\n"

@@ -1,6 +1,6 @@
 /* algebra.c - set operations on two filters: union, intersection, equality, inclusion, and
- * estimates of sizes. Part i is combined with part i, in forgetting filters the parts of the same
- * epoch. */
+ * estimates of sizes. Combines part i of one filter with part i of the other; in forgetting filters
+ * the parts of the same epoch. */
 #include "bits/bits.h"
 #include "sets/rebuild.h"
 #include "parts/parts.h"
@@ -77,9 +77,9 @@ static int combine_epoch(void *ctx, bf_part *to, bf_error *err)
 }
 
 /* Combines each living part of `from` with the part of the same epoch. If the clocks of two
- * machines differ, `from` may have a part of a later epoch than the present one; it is combined
- * with the present part. The later epoch would make `into` forget other keys, and without the part
- * its keys would be lost. */
+ * machines differ, `from` may have a part of a future epoch. That part is combined with the present
+ * one: with a future epoch `into` would forget other keys, and without the part its keys would be
+ * lost. */
 static int combine_epochs(bf_filter *into, bf_filter *from, op o, bf_error *err)
 {
     int64_t now = 0;

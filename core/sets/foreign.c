@@ -1,5 +1,6 @@
 /* foreign.c - reads and writes filters in the formats of other systems: Guava's writeTo, bits alone
  * in either order, one byte per cell. The caller gives the parameters that the data lacks.
+ *
  *   guava   1 byte strategy (0 = MITZ_32, 1 = MITZ_64), 1 byte k, 4 bytes number of longs, then the
  *           longs; all big-endian. Bit i is long i/64 >> (i % 64) & 1: byte b of our word is byte
  *           7-b of the long, with its bits in reverse order */

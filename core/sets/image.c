@@ -116,8 +116,7 @@ static bf_filter *empty_of(
     return f;
 }
 
-/* Reads the header at from->at into page (a compact header unpacked), and returns its stored
- * length. */
+/* Reads the header at from->at into page, unpacked, and returns its stored length. */
 static int read_page(const source *from, uint8_t *page, bf_error *err)
 {
     uint8_t raw[BF_COMPACT_MAX];

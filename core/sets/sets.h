@@ -13,7 +13,7 @@
  * has a function for it. Otherwise returns BF_ENOTSUP "home ... cannot <what>". */
 int bf_require_readable(const bf_filter *f, bool has_operation, const char *what, bf_error *err);
 /* Reads the words of a part block by block. Reads a mapped file with pread, because reading the map
- * of a truncated file raises SIGBUS. Reads all words from Redis when it is opened. */
+ * of a truncated file raises SIGBUS. From Redis, bf_reader_open reads all words. */
 typedef struct {
     bf_part *part;
     /* words: all words, or NULL if each block is read into room; copy: memory to free, or NULL */
