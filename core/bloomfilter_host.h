@@ -182,6 +182,10 @@ int bf_hash_warning(const bf_filter *f, char *sentence, size_t cap);
 int bf_refuse(bf_error *err, const char *name, const char *value);
 /* Reads bf_spec.overfull from "warn", "raise" or "ignore".  0 or BF_EINVAL. */
 int bf_read_overfull(const char *text, unsigned *overfull, bf_error *err);
+/* Returns the text of bf_info.overfull, or NULL if it is 0. */
+const char *bf_overfull_name(unsigned overfull);
+/* Changes bf_spec.overfull of an open filter. No other call may use the handle meanwhile. */
+void bf_set_overfull(bf_filter *f, unsigned overfull);
 /* Returns true if this storage is the URL of a home: redis://, rediss:// or unix://. */
 bool bf_is_url(const char *storage);
 /* Returns 1 if the storage is a file, and sets *path to its path, a part of the text. file:PATH is

@@ -5,8 +5,9 @@
  *
  * Glossary. In the whole library these words have only these meanings:
  *
+ *   scheme      a hash (keys to digests) and a layout (digests to positions) under one name
  *   cell        a bit, or in a counting filter a counter of 4 bits
- *   part        one bitmap of a growing or forgetting filter
+ *   part        one bitmap of a growing or forgetting filter; a fixed filter is one part
  *   part state  64 bits that a part has besides its cells: number of keys, or epoch (bf_live)
  *   shard       one of the equal slices of a fixed filter, under its own Redis name
  *   epoch       the time slot of a part of a forgetting filter

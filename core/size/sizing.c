@@ -53,6 +53,7 @@ int bf_check_ranges(const bf_spec *spec, bf_error *err)
     if (spec->n > BF_N_MAX) return bf_refuse_u64(err, "n", spec->n);
     if (spec->k > BF_K_MAX) return bf_refuse_u64(err, "k", spec->k);
     if (spec->p != 0 && !(spec->p > 0 && spec->p < 1)) return bf_refuse_real(err, "p", spec->p);
+    if (spec->overfull > BF_OVERFULL_IGNORE) return bf_refuse_u64(err, "overfull", spec->overfull);
     return spec->shards > BF_SHARDS_MAX ? bf_refuse_u64(err, "shards", spec->shards) : 0;
 }
 

@@ -416,11 +416,13 @@ class BloomFilter:
         p: _Real | None = None,
         scheme: str | None = None,
         secret: Buffer | None = None,
+        overfull: _Overfull | None = None,
         format: str | None = None,
         clock: Callable[[], _Real] | None = None,
         hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
     ) -> Self:
-        """A filter in memory from the bytes of to_bytes().  Parameters that you pass must match the data.
+        """A filter in memory from the bytes of to_bytes().  Parameters that you pass must match the data;
+        overfull, which is not stored, is that of the constructor.
 
         A keyed filter needs its secret.  format: bytes of another system: "guava", "bits", "bits-lsb" or "cells"; all but
         "guava" need scheme, m and k (docs/migrate.md).
@@ -438,6 +440,7 @@ class BloomFilter:
         p: _Real | None = None,
         scheme: str | None = None,
         secret: Buffer | None = None,
+        overfull: _Overfull | None = None,
         format: str | None = None,
         clock: Callable[[], _Real] | None = None,
         hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
@@ -460,10 +463,12 @@ class BloomFilter:
         p: _Real | None = None,
         scheme: str | None = None,
         secret: Buffer | None = None,
+        overfull: _Overfull | None = None,
         clock: Callable[[], _Real] | None = None,
         hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
     ) -> Self:
         """Read a saved file into memory.  Later adds do not change the file, in contrast to open().
+        overfull, which is not stored, is that of the constructor.
 
         From an object with read(), read the bytes from its position to its end.
         """
