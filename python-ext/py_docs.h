@@ -158,6 +158,18 @@
     "--\n" \
     "\n" \
     "One byte per key: 1 = probably added, 0 = surely never added (or a null, with nulls=\"skip\")."
+#define DOC_add_mask \
+    "add_mask($self, keys, /, *, nulls='raise')\n" \
+    "--\n" \
+    "\n" \
+    "Like add_many(), but return a mask of booleans, True = SURELY NEW: df[seen.add_mask(df[\"url\"])].\n" \
+    "\n" \
+    "It is a read-only numpy array, for pandas and polars too; without numpy a memoryview of format \"?\"."
+#define DOC_contains_mask \
+    "contains_mask($self, keys, /, *, nulls='raise')\n" \
+    "--\n" \
+    "\n" \
+    "Like contains_many(), but return a mask of booleans as add_mask() does: df[~seen.contains_mask(df[\"url\"])]."
 #define DOC_update_lines \
     "update_lines($self, data, /, sep=b'\\n', *, last=False, keep=None)\n" \
     "--\n" \
@@ -311,10 +323,11 @@
     "\n" \
     "format: bytes of another system instead: \"guava\", \"bits\" or \"bits-lsb\" (docs/migrate.md)."
 #define DOC_from_bytes \
-    "from_bytes($type, data, *, m=None, n=None, k=None, p=None, scheme=None, secret=None, format=None, clock=None, hashes=None)\n" \
+    "from_bytes($type, data, *, m=None, n=None, k=None, p=None, scheme=None, secret=None, overfull=None, format=None, clock=None, hashes=None)\n" \
     "--\n" \
     "\n" \
-    "A filter in memory from the bytes of to_bytes().  Parameters that you pass must match the data.\n" \
+    "A filter in memory from the bytes of to_bytes().  Parameters that you pass must match the data;\n" \
+    "overfull, which is not stored, is that of the constructor.\n" \
     "\n" \
     "A keyed filter needs its secret.  format: bytes of another system: \"guava\", \"bits\", \"bits-lsb\" or \"cells\"; all but\n" \
     "\"guava\" need scheme, m and k (docs/migrate.md)."
@@ -324,7 +337,7 @@
     "\n" \
     "The bytes of to_bytes() as base64, in one line."
 #define DOC_from_base64 \
-    "from_base64($type, text, *, m=None, n=None, k=None, p=None, scheme=None, secret=None, format=None, clock=None, hashes=None)\n" \
+    "from_base64($type, text, *, m=None, n=None, k=None, p=None, scheme=None, secret=None, overfull=None, format=None, clock=None, hashes=None)\n" \
     "--\n" \
     "\n" \
     "A filter in memory from the text of to_base64().  Other arguments as in from_bytes().  White space is ignored."
@@ -341,10 +354,11 @@
     "\n" \
     ""
 #define DOC_load \
-    "load($type, path, *, m=None, n=None, k=None, p=None, scheme=None, secret=None, clock=None, hashes=None)\n" \
+    "load($type, path, *, m=None, n=None, k=None, p=None, scheme=None, secret=None, overfull=None, clock=None, hashes=None)\n" \
     "--\n" \
     "\n" \
     "Read a saved file into memory.  Later adds do not change the file, in contrast to open().\n" \
+    "overfull, which is not stored, is that of the constructor.\n" \
     "\n" \
     "From an object with read(), read the bytes from its position to its end."
 #define DOC___reduce__ \

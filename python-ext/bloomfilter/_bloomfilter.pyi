@@ -56,6 +56,8 @@ class _ArrowStream(Protocol):
     def __arrow_c_stream__(self) -> Any: ...
 
 _Keys: TypeAlias = Iterable[_Key] | _ArrowArray | _ArrowStream
+# A numpy array of booleans; a memoryview of format "?" where numpy is not installed.
+_Mask: TypeAlias = Any
 # What happens once the filter holds more keys than n.
 _Overfull: TypeAlias = Literal["warn", "raise", "ignore"]
 # A null (None, NaN, NA): in a column it raises before any key is taken, or it is left out.
@@ -324,6 +326,13 @@ class BloomFilter:
         """
     def contains_many(self, keys: _Keys, /, *, nulls: _Nulls = "raise") -> bytes:
         """One byte per key: 1 = probably added, 0 = surely never added (or a null, with nulls="skip")."""
+    def add_mask(self, keys: _Keys, /, *, nulls: _Nulls = "raise") -> _Mask:
+        """Like add_many(), but return a mask of booleans, True = SURELY NEW: df[seen.add_mask(df["url"])].
+
+        It is a read-only numpy array, for pandas and polars too; without numpy a memoryview of format "?".
+        """
+    def contains_mask(self, keys: _Keys, /, *, nulls: _Nulls = "raise") -> _Mask:
+        """Like contains_many(), but return a mask of booleans as add_mask() does: df[~seen.contains_mask(df["url"])]."""
     def update_lines(
         self, data: Buffer, /, sep: Buffer = b"\n", *, last: bool = False, keep: bool | None = None
     ) -> tuple[int, int, int, bytes]:
@@ -407,11 +416,13 @@ class BloomFilter:
         p: _Real | None = None,
         scheme: str | None = None,
         secret: Buffer | None = None,
+        overfull: _Overfull | None = None,
         format: str | None = None,
         clock: Callable[[], _Real] | None = None,
         hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
     ) -> Self:
-        """A filter in memory from the bytes of to_bytes().  Parameters that you pass must match the data.
+        """A filter in memory from the bytes of to_bytes().  Parameters that you pass must match the data;
+        overfull, which is not stored, is that of the constructor.
 
         A keyed filter needs its secret.  format: bytes of another system: "guava", "bits", "bits-lsb" or "cells"; all but
         "guava" need scheme, m and k (docs/migrate.md).
@@ -429,6 +440,7 @@ class BloomFilter:
         p: _Real | None = None,
         scheme: str | None = None,
         secret: Buffer | None = None,
+        overfull: _Overfull | None = None,
         format: str | None = None,
         clock: Callable[[], _Real] | None = None,
         hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
@@ -451,10 +463,12 @@ class BloomFilter:
         p: _Real | None = None,
         scheme: str | None = None,
         secret: Buffer | None = None,
+        overfull: _Overfull | None = None,
         clock: Callable[[], _Real] | None = None,
         hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
     ) -> Self:
         """Read a saved file into memory.  Later adds do not change the file, in contrast to open().
+        overfull, which is not stored, is that of the constructor.
 
         From an object with read(), read the bytes from its position to its end.
         """
