@@ -37,8 +37,9 @@ int bf_refuse_u64(bf_error *err, const char *name, uint64_t v);
 int bf_refuse_real(bf_error *err, const char *name, double v);
 
 /* process.c: between these two calls no other thread of this process forks, so no child gets a copy
- * of what is opened in between.  Do not allocate in between: an allocator may hold its own locks
- * while fork() waits here.  vfork() and a bare clone() do not wait. */
+ * of what is opened in between.  The thread is not cancelled in between.  Do not allocate in
+ * between: an allocator may hold its own locks while fork() waits here.  vfork() and a bare clone()
+ * do not wait. */
 void bf_hold_forks(void);
 void bf_release_forks(void);
 /* process.c: a number from 1 to 2^32 - 1; differs between processes, also forked ones */

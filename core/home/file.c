@@ -405,9 +405,9 @@ static bool has_name(const bf_store *s)
 /* ---- the lock ---- */
 /* Takes flock(2) on a new open file description each time. The lock excludes other handles and
  * processes, also forked children; the kernel releases it when the holder dies. lock_fd is set
- * before another thread can fork and reset before it is closed, so a forked child always knows
- * which descriptor may hold the lock, and closes its copy here.  Otherwise the child would keep the
- * file locked after its parent's death. */
+ * before another thread can fork and reset after the descriptor is unlocked, so a forked child
+ * always knows which descriptor may hold the lock, and closes its copy here. Otherwise the child
+ * would keep the file locked after its parent's death. */
 static int lock(bf_filter *handle, bf_error *err)
 {
     const file *f = handle->bitmap.store.impl;
@@ -432,8 +432,8 @@ static int lock(bf_filter *handle, bf_error *err)
 static void unlock(bf_filter *handle)
 {
     const int fd = handle->lock_fd;
-    handle->lock_fd = -1;
     if (bf_file_owns(handle->bitmap.store.impl, fd)) bf_unlock_file(fd);
+    handle->lock_fd = -1;
 }
 
 static void close_(bf_store *s)

@@ -308,7 +308,7 @@ static __attribute__((noinline)) int run_one(
 
 static void count_new(bf_filter *f, int64_t added)
 {
-    __atomic_sub_fetch(&f->adds_until_check, added, __ATOMIC_RELAXED);
+    bf_hint_subtract(&f->adds_until_check, added);
 }
 
 /* Adds as many keys as there is room for, checks, goes on. */

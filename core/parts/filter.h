@@ -22,6 +22,7 @@
  *   home        a kind of place where bits are: memory, file, redis, client */
 #ifndef BF_FILTER_H
 #define BF_FILTER_H
+#include "bits/bits.h"
 #include "parts/store.h"
 
 /* The bits of a fixed filter or of one part. */
@@ -170,10 +171,7 @@ void bf_secret_wipe(bf_filter *f);
 /* handle.c */
 int bf_alike(const bf_filter *a, const bf_filter *b, bf_error *err); /* calls bf_check_same */
 /* Makes the next add check whether the filter is overfull. */
-static inline void bf_check_soon(bf_filter *f)
-{
-    __atomic_store_n(&f->adds_until_check, 0, __ATOMIC_RELAXED);
-}
+static inline void bf_check_soon(bf_filter *f) { bf_hint_store(&f->adds_until_check, 0); }
 const char *bf_where(const bf_filter *f); /* the name of its storage in messages */
 int bf_writable(bf_filter *f, bf_error *err);
 /* Called after a write. Returns 0 if the name still leads to the file that was written.
