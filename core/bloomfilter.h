@@ -1,8 +1,9 @@
 /* bloomfilter.h - the interface for C programs.  bloomfilter_host.h adds what language bindings and
- * servers need; everything that is in neither of the two is private.
+ * servers need.  All other headers are private.
  *
- * A filter answers "was this key added before?" with "surely not" or "probably".  The same key sets
- * the same bits in every home and every language.
+ * A filter answers "was this key added before?" with "surely not" or "probably".  Its home is where
+ * its bits are: memory, a mapped file, Redis, or an object of the host ("client").  The same key
+ * sets the same bits in every home and every language.
  *
  *     bf_error e;
  *     bf_spec spec = { .n = 1000000, .p = 0.01, .storage = "seen.bloom" };
@@ -23,11 +24,11 @@
  *   - No function prints, exits, aborts, installs signal handlers, or uses the host's allocator or
  *     random generators.  Memory comes from malloc.  A thread needs 128 KiB of stack.  No file or
  *     socket gets descriptor 0, 1 or 2, even if these are closed.
- *   - Several threads may test through the same handle at the same time.  Adding from several
- *     threads needs a shared home or `threads`.  During opening, closing, clearing and set
- *     operations no other thread may use the handle.
+ *   - Several threads may test through the same handle at the same time.  Several threads may add
+ *     if bf_spec.threads is set, or if the filter is in Redis or in a file without `exclusive`.
+ *     During opening, closing, clearing and set operations no other thread may use the handle.
  *   - Code of the host (a clock, a client) that runs during a call may call any function, but not
- *     with the filters of that call: the same thread gets BF_EBUSY.  Other threads wait. */
+ *     with the filters of that call: the same thread gets BF_EBUSY. */
 #ifndef BLOOMFILTER_H
 #define BLOOMFILTER_H
 #include <stdbool.h>
@@ -48,7 +49,7 @@ typedef struct bf_error bf_error;                        /* what went wrong */
 /* ---- open, add, test, close ------------------------------------------------------------------ */
 /* Opens the filter in the storage. If there is none, creates the filter that spec describes. */
 bf_filter *bf_open(const bf_spec *spec, bf_error *err);
-/* The same without a struct, for callers through a foreign function interface.  Zero and NULL mean
+/* bf_open without a struct, for callers through a foreign function interface. Zero and NULL mean
  * "not given". */
 bf_filter *bf_create(uint64_t m, uint64_t n, unsigned k, double p, const char *scheme,
     const char *storage, bf_error *err);
@@ -57,12 +58,11 @@ bf_filter *bf_create(uint64_t m, uint64_t n, unsigned k, double p, const char *s
 int bf_add(bf_filter *f, const void *key, size_t len, bf_error *err);
 int bf_test(bf_filter *f, const void *key, size_t len, bf_error *err);
 void bf_close(bf_filter *f);                              /* accepts NULL; wipes a secret */
-/* Batches.  Return how many keys were new (add) or present (test).  If each is not NULL, it
- * receives n bytes: for an add 1 = new, 0 = present before; for a test 1 = present, 0 = absent.
- * After an error in a remote home, some keys of the batch may have been added.  If the scheme
- * cannot hash a key (no UTF-8 where it hashes UTF-16), the result is BF_EINVAL and err->key is
- * the index of that key: the keys before it were added and have their answers, the others were
- * not added. */
+/* Batches. Return how many keys were new (add) or present (test). If each is not NULL, it receives
+ * n bytes: for an add 1 = new, 0 = present before; for a test 1 = present, 0 = absent. If the
+ * scheme cannot hash a key (a scheme that hashes UTF-16 needs keys in UTF-8), returns BF_EINVAL
+ * with the index of that key in err->key: the keys before it were added and have their answers, the
+ * others were not added. After another error, some keys of the batch may have been added. */
 int64_t bf_add_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
 int64_t bf_test_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
 
@@ -72,28 +72,28 @@ enum {
     BF_PRESENT = 0,          /* add: every position was already set, nothing changed           */
     BF_ADDED = 1,            /* add: at least one bit changed, so the key is surely new         */
     BF_EINVAL = -1,          /* an argument is out of range, or two filters do not match        */
-    BF_ENOMEM = -2,          /* memory cannot hold it                                           */
+    BF_ENOMEM = -2,          /* out of memory, or the filter is larger than the memory          */
     BF_EIO = -3,             /* a system call or the network failed; see sys_errno              */
     BF_EFORMAT = -4,         /* the bytes or the file are not a filter, or are damaged          */
-    BF_EMISMATCH = -5,       /* a stored filter, but with other parameters or another secret    */
+    BF_EMISMATCH = -5,       /* the stored filter has other parameters or another secret        */
     BF_ENOTSUP = -6,         /* not possible in this home, for this scheme, or in this build    */
-    BF_EHOST = -7,           /* a client callback failed; the host's own exception stands       */
+    BF_EHOST = -7,           /* code of the host failed; its own exception is still set         */
     BF_EBUSY = -8,           /* the filter is in use: try again later                           */
     BF_ENOENT = -9,          /* nothing has that name: no file (sys_errno is ENOENT), or no such
                               * key in Redis (sys_errno is 0) */
-    BF_ELOST = -10,          /* never returned: for hosts that report BF_EIO with bf_error.lost as
-                              * a code of its own */
+    BF_ELOST = -10,          /* never returned; hosts may show BF_EIO with bf_error.lost as this
+                              * code */
     BF_EFULL = -11           /* BF_OVERFULL_RAISE: the filter holds more keys than it is sized for;
-                              * err->key: the first key of the batch that is not added */
+                              * err->key: index of the first key that was not added */
 };
 
-struct bf_error {            /* on the caller's stack; filled on error only */
+struct bf_error {            /* filled on error only */
     int code;                /* BF_E..., as returned                     */
-    int sys_errno;           /* errno where a system call failed, else 0 */
+    int sys_errno;           /* errno of the failed system call, or 0    */
     char msg[160];           /* one English sentence, no newline         */
     size_t key;              /* index of the key at fault in a batch, or BF_NO_KEY           */
     bool lost;               /* BF_EIO: Redis lost the filter or a part of it, or another process
-                              * replaced or deleted its file; it can be opened or created again */
+                              * replaced or deleted its file.  Open or create the filter again */
 };
 #define BF_NO_KEY SIZE_MAX
 
@@ -124,104 +124,104 @@ typedef struct {
 typedef struct bf_client bf_client;                      /* see bloomfilter_host.h */
 typedef struct bf_redis_client bf_redis_client;
 
-/* A value of bf_spec.retry_after; the other languages write 0 for it. */
+/* A value of bf_spec.retry_after. In PHP, Python and URLs it is 0. */
 #define BF_ALWAYS_TRY (-1.0)
 
-/* bf_spec.overfull: what happens once bf_saturated is BF_OVERFULL.  WARN: hosts warn once.  RAISE:
- * adds return BF_EFULL until the filter is cleared, rebuilt or grown.  IGNORE: nothing. */
+/* bf_spec.overfull: what happens when bf_saturated would return BF_OVERFULL. WARN: hosts warn once.
+ * RAISE: adds return BF_EFULL until the filter has room, for example after bf_clear. IGNORE:
+ * nothing. */
 enum { BF_OVERFULL_WARN = 1, BF_OVERFULL_RAISE = 2, BF_OVERFULL_IGNORE = 3 };
 
-/* What to open.  Zero means "not given".  Sufficient sets: (m,n) (n,p) (m,k) (m,p), each also with
- * k; `storage` alone opens a filter that exists.  All pointers are borrowed for the call, except
- * client and redis_client. */
+/* What to open. Zero means "not given". To create a filter, give (m,n), (n,p), (m,k) or (m,p), each
+ * also with k; `storage` alone opens a filter that exists. All pointers are borrowed for the call,
+ * except client, redis_client and clock_ctx, which must outlive the filter. */
 struct bf_spec {
     uint64_t m, n;           /* bits 1..BF_M_MAX; keys 1..BF_N_MAX                               */
     unsigned k;              /* 1..BF_K_MAX, or the scheme's own limit                           */
     double p;                /* 0 < p < 1                                                        */
     const char *scheme;      /* name of a scheme, for some with an argument after a colon, e.g.
                               * "classic", "guava:chars"; NULL = the default.  docs/migrate.md
-                              * lists those of older systems */
+                              * lists the schemes of older systems */
     const bf_functions *functions;   /* scheme "functions", also where scheme is NULL */
     const void *secret;      /* BF_SECRET_BYTES bytes: keyed hash; NULL = unkeyed                */
     size_t secret_len;
     const char *storage;     /* NULL = process memory;
                               * redis://[user:pass@]host:port/db?key=K&timeout=S&retry_after=S,
                               * unix:///path?db=0&key=K; else the path of a mapped file */
-    const char *key;         /* name inside the storage, where it has names                      */
+    const char *key;         /* name of the filter in Redis, if the URL has none; or NULL        */
     const bf_client *client; /* home "client"; NULL = none                                       */
-    const bf_redis_client *redis_client;     /* home "redis" through it, with key, without
-                                              * storage; NULL = none */
+    const bf_redis_client *redis_client;     /* home "redis" through the host's client; needs
+                                              * key, and no storage; NULL = none */
     bool counting;           /* 4-bit counters instead of bits, so keys can be removed; m is the
                               * number of counters.  An existing filter must have the same value */
-    double grow, window;     /* growth factor > 1, or seconds to remember (1e-4 or more per
-                              * part); at most 1e300; either needs n and p: docs/growing.md */
-    unsigned shards;         /* equal slices, all bits of a key in one; in Redis each is a key of
-                              * its own.  1..BF_SHARDS_MAX; default: 1, in Redis as many as m
-                              * needs */
-    unsigned parts;          /* for a window: in how many steps it forgets, 1..255; default 4    */
-    double (*clock)(void *); /* for a window: returns seconds since 1970; called with clock_ctx at
+    double grow;             /* growth factor, 1..1024 (1 = parts of equal size); 0 = fixed size.
+                              * Needs n and p, or m and n: docs/growing.md */
+    double window;           /* seconds to remember a key, 1e-4 or more per part, at most 1e300;
+                              * 0 = for ever.  Needs n and p */
+    unsigned shards;         /* number of equal slices, 1..BF_SHARDS_MAX; all bits of a key are in
+                              * one slice; in Redis each slice is a string of its own.  0 = 1, in
+                              * Redis as many as m needs */
+    unsigned parts;          /* for a window: number of steps in which it forgets, 1..255; 0 = 4 */
+    double (*clock)(void *); /* for a window: returns seconds since 1970; called with clock_ctx in
                               * each call and in long batches; NaN = it failed (BF_EHOST).
-                              * NULL = the system's clock */
-    void *clock_ctx;         /* argument of clock; clock and clock_ctx must outlive the filter   */
-    double timeout;          /* Redis: seconds a round trip may take, 0.001..86400; it overrides
-                              * the URL's */
+                              * NULL = the system's clock, in Redis the server's */
+    void *clock_ctx;         /* argument of clock                                                */
+    double timeout;          /* Redis: seconds a round trip may take, 0.001..86400; 0 = as in the
+                              * URL, or 5 */
     double retry_after;      /* Redis: after the server did not answer in time, calls of this
-                              * process fail immediately for this many seconds, then one call tries
-                              * again.  At most 86400; 0 = 1 second; BF_ALWAYS_TRY: every call
-                              * tries.  Overrides retry_after in the URL */
+                              * process fail immediately for this many seconds, at most 86400; then
+                              * one call tries again.  0 = as in the URL, or 1; BF_ALWAYS_TRY =
+                              * every call tries */
     bool cache;              /* Redis: keys known to be present need no round trip; takes at most
                               * m/8 bytes */
-    double cache_max_age;    /* seconds for which the cache trusts bits that it has seen; 0 = 1  */
-    unsigned wait_replicas;  /* Redis: an add returns when this many replicas have it            */
-    bool adopt;              /* Redis: gives another system's bitmap a mark and a companion hash */
-    bool exclusive;          /* files: this handle is the only writer while it is open, with plain
-                              * words as in memory.  BF_EBUSY if another process writes; other
-                              * writers get BF_EBUSY while this handle is open */
-    unsigned overfull;       /* BF_OVERFULL_...; 0 = WARN.  It belongs to the handle and its copies,
+    double cache_max_age;    /* seconds for which the cache uses bits that it has read; 0 = 1    */
+    unsigned wait_replicas;  /* Redis: an add returns when this many replicas have it; 0 = none  */
+    bool adopt;              /* Redis: adds our parameters to another system's bitmap            */
+    bool exclusive;          /* files: only this handle may write while it is open; its adds need
+                              * no atomic instructions.  Other writers get BF_EBUSY */
+    unsigned overfull;       /* BF_OVERFULL_...; 0 = WARN.  Belongs to the handle and its copies,
                               * and is not stored */
-    bool threads;            /* several threads add through this handle: atomic kernels          */
+    bool threads;            /* several threads add through this handle                          */
     bool must_exist;         /* open what the storage holds, never create                        */
-    bool read_only;          /* the same, and refuse to add                                      */
-    bool may_count;          /* for tools: the filter may be counting too, see bf_get_info       */
+    bool read_only;          /* like must_exist, and refuse all changes                          */
+    bool may_count;          /* for tools: also open a counting filter if counting is false, or a
+                              * plain one if it is true; see bf_info.counting */
 };
 
-typedef struct {             /* parameters of a filter; bf_state has its contents */
+typedef struct {             /* parameters of a filter */
     uint64_t m, n;
     unsigned k;
-    double p;                /* as given, or by the scheme's formula                             */
-    const char *scheme;      /* lives as long as the filter                                      */
+    double p;                /* as given or computed; higher if the scheme's hash cannot keep it */
+    const char *scheme;      /* this and the strings below are valid until bf_close              */
     const char *home;        /* "memory", "file", "redis", "client"                              */
-    const char *storage;     /* path or URL as given (with its password), or NULL; lives as long
-                              * as the filter */
-    const char *shown;       /* the same for messages and logs: never a password                 */
-    const char *key;         /* name inside the storage as given, or NULL; lives as long as the
-                              * filter */
+    const char *storage;     /* path or URL as given (with its password), or NULL                */
+    const char *shown;       /* storage for messages and logs, without a password, or NULL       */
+    const char *key;         /* name inside the storage as given, or NULL                        */
     uint64_t bitset_bytes;   /* ceil(m / 8); for counters ceil(m / 2)                            */
-    uint64_t image_bytes;    /* length of bf_to_bytes; of less than 4 KiB of bits a saved file
-                              * has more: a page */
+    uint64_t image_bytes;    /* bytes that bf_to_bytes writes; a saved file is longer if the bits
+                              * have less than 4 KiB, because its header has 4 KiB */
     unsigned shards;         /* 1 = not sharded                                                  */
     bool keyed, read_only;
-    double grow, window;         /* as given, 0 if it does not                                   */
-    unsigned parts;              /* forgetting: as given or by default                           */
-    unsigned part_count;         /* number of parts now; 1 for a fixed filter                    */
-    bool counting;           /* counters, not bits: bitset_bytes is ceil(m / 2)                  */
-    unsigned overfull;       /* as asked, or 0                                                   */
-    bool created;            /* bf_open created it, or in Redis a lost part of it: it has to be
-                              * filled.  false: bf_open found it; a copy, a union, a filter from
-                              * bytes; home "client" */
+    double grow, window;     /* as given; 0 = does not grow, does not forget                     */
+    unsigned parts;          /* forgetting: as given or by default; else 0                       */
+    unsigned part_count;     /* number of parts now; 1 for a fixed filter                        */
+    bool counting;           /* the cells are counters, not bits                                 */
+    unsigned overfull;       /* as in bf_spec                                                    */
+    bool created;            /* bf_open created the filter, or in Redis a lost part of it, so it
+                              * must be filled.  false: bf_open found it, another function
+                              * returned it, or the home is "client" */
 } bf_info;
 
-typedef struct {             /* one part of a filter that grows or forgets; of a fixed filter,
-                              * all of it */
-    uint64_t first_bit, m;       /* its bits are first_bit .. first_bit + m - 1 of the filter    */
-    uint64_t n;                  /* keys it is sized for                                         */
-    uint64_t keys;               /* keys added to it (growing filters; else 0)                   */
-    double p;                    /* its share of the rate                                        */
-    double since, until;         /* of a window: keys added from `since` on are forgotten at
-                                  * `until`; else 0 */
+typedef struct {             /* a part of a filter that grows or forgets; a fixed one has one */
+    uint64_t first_bit, m;   /* its bits are first_bit .. first_bit + m - 1 of the filter        */
+    uint64_t n;              /* keys it is sized for                                             */
+    uint64_t keys;           /* keys added to it (growing filters; else 0)                       */
+    double p;                /* its share of the rate                                            */
+    double since, until;     /* for a window, in seconds since 1970: keys added from `since` on
+                              * are forgotten at `until`; else 0 */
 } bf_part_info;
 
-typedef struct {             /* contents of a filter now; takes one pass over its bits */
+typedef struct {             /* contents of a filter, see bf_get_state */
     uint64_t ones;           /* bits set, or counters above 0                                    */
     double fill;             /* ones / m                                                         */
     double count;            /* estimated number of distinct keys: -m/k ln(1 - fill) or similar  */
@@ -230,8 +230,8 @@ typedef struct {             /* contents of a filter now; takes one pass over it
 } bf_state;
 
 /* ---- the filter as a whole ------------------------------------------------------------------- */
-/* Computes what *spec does not give, without creating a filter: fills m, n, k, p, shards and
- * scheme. */
+/* Sets m, n, k, p, shards and scheme of *spec to the values of the filter that bf_open would
+ * create. Creates nothing. */
 int bf_plan(bf_spec *spec, bf_error *err);
 /* Stores a new secret of BF_SECRET_BYTES bytes from the kernel's random generator.  Keep it like
  * a password: a keyed filter can be opened only with its secret, which is stored nowhere.
@@ -240,47 +240,47 @@ int bf_random_secret(void *secret, bf_error *err);
 /* Reads a secret from a file: 16 bytes, or 32 hexadecimal digits that may be followed by white
  * space.  Stores BF_SECRET_BYTES bytes in secret.  No message contains any of it. */
 int bf_read_secret(const char *path, void *secret, bf_error *err);
-/* Returns a copy in memory of a filter in any home. */
+/* Returns a copy in memory. */
 bf_filter *bf_copy(bf_filter *f, bf_error *err);
-/* Sets all bits to 0.  If another process adds a key to a shared home at the same time, all,
- * some or none of its bits may remain: stop the writers, or replace the file.  (In Redis each
- * shard is cleared in one step.) */
+/* Sets all bits to 0. If another process adds a key at the same time, all, some or none of the
+ * key's bits may remain: stop the writers first, or replace the file. (In Redis each shard is
+ * cleared in one step.) */
 int bf_clear(bf_filter *f, bf_error *err);
-/* For mapped files: call it before bf_close, which returns no error.  Returns 0 if everything
- * that this handle wrote is in the file of that name.  Returns BF_EIO with lost set if another
- * process replaced or deleted the file.  Batches and bf_sync check this themselves; a single add
- * checks it about once in 1,024 times. */
+/* For mapped files: call it before bf_close, which returns no error. Returns 0 if everything that
+ * this handle wrote is in the file that now has this name. Returns BF_EIO with lost set if another
+ * process replaced or deleted the file. Batches and bf_sync check this themselves; single adds
+ * check it about once in 1,024 adds. */
 int bf_check_file(bf_filter *f, bf_error *err);
-/* Returns when everything added before is on disk (mapped files: msync, fsync), so that it
- * survives a power loss.  Without it, a mapped file survives the death of any process, including
- * kill -9.  Does nothing in memory and returns 0. */
+/* Mapped files: writes all earlier adds to disk (msync, fsync), so that they survive a power loss.
+ * Without this call adds survive the end of any process, also by kill -9. In other homes bf_sync
+ * does nothing and returns 0. */
 int bf_sync(bf_filter *f, bf_error *err);
-/* Filters in Redis (BF_ENOTSUP elsewhere).  bf_expire: Redis deletes the filter after this time;
- * 0 = never.  bf_delete: deletes it immediately.  Handles that are still open then get an error,
- * never "absent".  If the name is opened again with parameters, that creates a new filter; each
- * older handle gets one error ("was re-created") and then uses the new filter.  An add whose
- * reply was lost is never repeated: the error reports an unknown outcome. */
+/* Filters in Redis (BF_ENOTSUP elsewhere). bf_expire: Redis deletes the filter after this time; 0 =
+ * never. bf_delete: deletes it immediately. Handles that are still open then get an error, never
+ * "absent". If bf_open creates a new filter of that name, each older handle gets one error ("was
+ * re-created") and then uses the new filter. An add whose reply was lost is never repeated; its
+ * error reports an unknown outcome. */
 int bf_expire(bf_filter *f, double seconds, bf_error *err);
 int bf_delete(bf_filter *f, bf_error *err);
-/* Replaces the contents in one step, so that no key is missing for a moment.  Not for filters
- * that grow or forget.  bf_rebuild_begin returns an empty filter in memory; fill it with
- * bf_add_many.  bf_rebuild_end replaces f's bits by its bits, for every handle on f's home.
- * bf_rebuild_cancel leaves f unchanged.  Neither closes a filter.  f can be used during the
- * rebuild.
+/* Replace the contents of a fixed filter in one step: keys that are in the old and in the new
+ * contents are present at every moment.  bf_rebuild_begin returns an empty filter in memory; fill
+ * it with bf_add_many.  bf_rebuild_end replaces f's bits by the bits of fresh, for all handles and
+ * processes.  bf_rebuild_cancel leaves f unchanged.  Neither closes a filter.  f can be used during
+ * the rebuild.
  * Memory and mapped files: keys that any process adds to f after begin are kept.  The rebuild needs
- * a second bitmap of the same size (in a file, after the bits), and adds take a lock until it ends.
+ * a second bitmap of the same size (in a file, after the bits), and adds take a lock until the end.
  * A second rebuild by another process or handle gets BF_EBUSY; another begin with f cancels the
- * earlier one.  If the process dies, the filter has either the old keys or the new keys.
- * Redis: keeps the time to live.  Keys that other processes add after begin remain only if fresh
- * contains them.  In a filter with shards, one shard after the other is replaced. */
+ * earlier rebuild.  If the process dies, the filter has either the old keys or the new keys.
+ * Redis: the time to live stays.  Keys that other processes add after begin remain only if fresh
+ * contains them.  Shards are replaced one after the other. */
 bf_filter *bf_rebuild_begin(bf_filter *f, bf_error *err);
 int bf_rebuild_end(bf_filter *f, bf_filter *fresh, bf_error *err);
 int bf_rebuild_cancel(bf_filter *f, bf_filter *fresh, bf_error *err);
 
 /* ---- positions ------------------------------------------------------------------------------- */
 /* Writes the key's k positions to pos in the scheme's order, at most cap of them; a position may
- * occur twice.  Returns k.  In a filter that grows or forgets, the positions are those in the
- * newest part, counted from the filter's first bit. */
+ * occur twice. Returns k. In a filter that grows or forgets, the positions are those in the part to
+ * which a new key would be added, counted from the filter's first bit. */
 int64_t bf_hashcode(
     const bf_filter *f, const void *key, size_t len, uint64_t *pos, size_t cap, bf_error *err);
 
@@ -303,18 +303,17 @@ bf_filter *bf_to_plain(bf_filter *f, bf_error *err);
 /* ---- what it is, what is in it --------------------------------------------------------------- */
 void bf_get_info(const bf_filter *f, bf_info *info);
 int bf_get_state(bf_filter *f, bf_state *state, bf_error *err);
-/* Reads part i, from 0 to bf_info.part_count - 1: the oldest part first (growing), or in the
- * order of the bits (forgetting).  The call for part 0 also looks for parts that other processes
- * have appended; bf_get_info, which does no I/O, then includes them. */
+/* Reads part i, from 0 to bf_info.part_count - 1: the oldest part first (growing), or in the order
+ * of the bits (forgetting). The call for part 0 also opens parts that other processes have
+ * appended; bf_get_info does no I/O and includes them only afterwards. */
 int bf_get_part(bf_filter *f, unsigned i, bf_part_info *info, bf_error *err);
-/* Checks whether more than half of the cells are set.  Returns 0: no.  BF_HALF_FULL: yes, which
- * is normal with about n keys.  BF_OVERFULL: yes, and the estimated number of keys is more than
- * a tenth above n, a reason to warn.  *wait: how many new keys may be added before the next
- * check is worth its cost.  Large filters are sampled (error well below 0.1 %), which takes
- * about 10 us; in Redis the check takes a round trip per part.  A filter that grows or forgets
- * is BF_OVERFULL if its parts together had a rate above 1.5 p at the newest add (more than n
- * keys in a window, growth at its limit, a union), else 0.  A check before the first add to a
- * new filter in memory costs nothing. */
+/* Checks whether a filter has too many keys. Returns 0 if at most half of the cells are set,
+ * BF_HALF_FULL if more are set (normal with about n keys), or BF_OVERFULL if also the estimated
+ * number of keys is more than a tenth above n. A filter that grows or forgets is BF_OVERFULL if its
+ * parts together had a rate above 1.5 p at the newest add, else 0. *wait: how many new keys may be
+ * added before the next check is worth its cost. Large filters are sampled (error well below 0.1
+ * %), which takes about 10 us; in Redis a check takes a round trip per part. A check before the
+ * first add to a new filter in memory costs nothing. */
 enum { BF_HALF_FULL = 1, BF_OVERFULL = 2 };
 int bf_saturated(bf_filter *f, uint64_t *wait, bf_error *err);
 /* Copies len bytes of the bits, starting with byte `offset`.  Bit i is in byte i/8, mask 0x80 >>
@@ -330,22 +329,22 @@ int bf_intersect(bf_filter *into, bf_filter *from, bf_error *err);
  * see *err. */
 bf_filter *bf_union(bf_filter *a, bf_filter *b, bf_error *err);
 bf_filter *bf_intersection(bf_filter *a, bf_filter *b, bf_error *err);
-/* Returns 1 if all bits of a are set in b (no counter of a is above the same counter of b), else
- * 0.  It is 1 if b contains all keys of a. */
+/* Returns 1 if all bits of a are set in b (no counter of a is above the same counter of b), else 0.
+ * If all keys of a were added to b, the result is 1. */
 int bf_subset(bf_filter *a, bf_filter *b, bf_error *err);
-/* bf_union_count estimates how many keys are in a or in b, without creating their union.
- * bf_intersection_count estimates how many keys are in both: |a| + |b| - |a or b|. */
+/* bf_union_count estimates how many keys are in a or in b, bf_intersection_count how many are in
+ * both: |a| + |b| - |a or b|. Neither creates a filter. */
 int bf_union_count(bf_filter *a, bf_filter *b, double *count, bf_error *err);
 int bf_intersection_count(bf_filter *a, bf_filter *b, double *count, bf_error *err);
 /* Returns 1 if parameters and bits are the same, else 0.  Different parameters are not an error. */
 int bf_equal(bf_filter *a, bf_filter *b, bf_error *err);
 
 /* ---- bytes: one format for every home and language, docs/format.md --------------------------- */
-/* Writes info.image_bytes bytes to buf; cap must be at least that.  If other processes may make
+/* Writes bf_info.image_bytes bytes to buf, of which cap bytes are free. If other processes may make
  * the filter grow, call bf_bytes_as to get the length. */
 int bf_to_bytes(bf_filter *f, void *buf, uint64_t cap, bf_error *err);
-/* expect may be NULL.  If it gives parameters, the bytes must have the same (BF_EMISMATCH names
- * both); its secret opens a keyed filter.  The bytes are copied. */
+/* Returns a filter in memory; the bytes are copied. expect may be NULL. If expect gives parameters,
+ * the bytes must have the same (BF_EMISMATCH names both); its secret opens a keyed filter. */
 bf_filter *bf_from_bytes(const void *data, size_t len, const bf_spec *expect, bf_error *err);
 /* Formats of other systems.  A header before the bits is checked; expect must give what the
  * bytes do not contain:
@@ -364,9 +363,9 @@ int64_t bf_bytes_as(bf_filter *f, const char *format, bf_error *err);
 int bf_to_bytes_as(bf_filter *f, const char *format, void *buf, uint64_t cap, bf_error *err);
 bf_filter *bf_from_bytes_as(
     const void *data, size_t len, const char *format, const bf_spec *expect, bf_error *err);
-/* Writes a temporary file next to path, syncs it and renames it to path, so that path never has
- * a partial file.  Returns BF_EBUSY if this process has the file at path open for writing: save
- * under another name and rename, or close it first. */
+/* Writes a temporary file next to path, syncs it and renames it to path, so that path never has a
+ * partial file. Returns BF_EBUSY if this process has the file at path open for writing: close that
+ * filter first, or save under another name and rename. */
 int bf_save(bf_filter *f, const char *path, bf_error *err);
 bf_filter *bf_load(const char *path, const bf_spec *expect, bf_error *err);   /* into memory */
 

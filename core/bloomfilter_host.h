@@ -1,6 +1,6 @@
 /* bloomfilter_host.h - what language bindings and servers need in addition to bloomfilter.h:
- * clients of the host that store bits, handles that several threads or requests share, batches
- * of text lines, warnings, and texts.  The conventions are those of bloomfilter.h. */
+ * clients of the host, shared handles, text lines as keys, warnings, and texts. The conventions are
+ * those of bloomfilter.h. */
 #ifndef BLOOMFILTER_HOST_H
 #define BLOOMFILTER_HOST_H
 #include "bloomfilter.h"
@@ -22,42 +22,39 @@ struct bf_client {
      * twice. */
     int (*apply)(
         void *ctx, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present);
-    void *ctx; /* passed on as it is; must outlive the filter */
+    void *ctx; /* the first argument of apply; must outlive the filter */
 };
 
-/* Home "redis" through a client that the host already has.  The client knows servers, logins,
- * TLS and the nodes of a cluster; the core knows the commands.  The commands are in Redis's own
- * protocol and can be sent unchanged; a client that needs their arguments reads them with
- * bf_command_next and bf_command_arg. */
+/* Home "redis" through a client that the host already has. The client has the connections and
+ * sends commands; the core writes the commands. They are in Redis's own protocol and can be
+ * sent unchanged. A client that needs the arguments reads them with bf_command_next and
+ * bf_command_arg. */
 typedef struct {
-    const char *key; /* a key that all commands of this part use: it determines the node of
-                      * a cluster */
+    const char *key; /* a key of all these commands; in a cluster it determines the node */
     size_t key_len;
-    const void *bytes; /* commands, one after another */
-    size_t len, commands;
+    const void *bytes;    /* commands, one after another */
+    size_t len, commands; /* bytes, commands             */
 } bf_redis_part;
 typedef struct bf_reply_sink bf_reply_sink;
 enum {
-    BF_CLIENT_ANSWERED = 0, /* every command has its reply in the sink; an error reply is a
-                             * reply */
+    BF_CLIENT_ANSWERED = 0, /* the sink has a reply to each command; an error reply is a reply   */
     BF_CLIENT_UNSENT = 1,   /* nothing was sent: no connection                                   */
     BF_CLIENT_LOST = 2,     /* unknown whether Redis executed the commands                       */
-    BF_CLIENT_STOP = 3      /* the host wants to stop (an interrupt): BF_EHOST, nothing is tried
-                             * again */
+    BF_CLIENT_STOP = 3      /* the host was interrupted: the core returns BF_EHOST               */
 };
 struct bf_redis_client {
     /* Sends the commands of all `parts`, and puts the replies into the sink in the order of the
-     * commands, even if they come from several nodes.  Never sends a command twice unless Redis
-     * has replied that it was not executed (MOVED, ASK, TRYAGAIN).  Never uses a connection
-     * again whose next bytes may be the reply to an earlier command.  Returns one of
-     * BF_CLIENT_...; before it returns anything but ANSWERED it calls bf_reply_fault.  report =
-     * false: a fault will not be reported to the user, so the host must not keep an exception. */
+     * commands. Must not send a command again, unless Redis has replied that it did not execute the
+     * command (MOVED, ASK, TRYAGAIN). Must not reuse a connection that may still deliver a reply to
+     * an earlier command. Returns one of BF_CLIENT_...; calls bf_reply_fault before it returns
+     * anything but ANSWERED. report = false: the user will not get the fault, so the host must not
+     * keep an exception. */
     int (*exchange)(
         void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink);
-    const char *name; /* what messages call it, e.g. "127.0.0.1:6379"; no password */
+    const char *name; /* the server's name in messages, e.g. "127.0.0.1:6379"; no password */
     bool cluster;     /* keys that are used together must share a hash slot */
     void *ctx;
-}; /* it and what it points to must outlive the filter */
+}; /* this struct and all it points to must outlive the filter */
 
 /* ---- for language bindings: inside bf_redis_client.exchange ---------------------------------- */
 /* Put one reply into the sink, value by value.  An array is array(n) followed by its n members.
@@ -67,25 +64,25 @@ void bf_reply_put_text(bf_reply_sink *sink, const void *bytes, size_t len);
 void bf_reply_put_error(bf_reply_sink *sink, const void *bytes, size_t len);
 void bf_reply_put_nil(bf_reply_sink *sink);
 void bf_reply_put_array(bf_reply_sink *sink, size_t n);
-/* Used instead of these: passes bytes as the server sent them, in pieces of any size.  Returns
- * how many replies are complete since the beginning, or since the last bf_reply_expect;
- * BF_EFORMAT: the bytes are not replies. */
+/* Replaces the functions above: puts bytes into the sink as the server sent them, in pieces of any
+ * size. Returns the number of complete replies since the beginning, or since the last
+ * bf_reply_expect, or BF_EFORMAT if the bytes are not replies. */
 int64_t bf_reply_feed(bf_reply_sink *sink, const void *bytes, size_t len);
-/* Finds the error reply to command i (counted over all parts).  Returns its length, or 0 if the
- * reply is not an error.  The text does not end with a NUL. */
+/* Sets *text to the error reply to command i (counted over all parts). Returns the length of the
+ * text, which has no NUL; 0 if the reply is not an error. */
 size_t bf_reply_refusal(const bf_reply_sink *sink, size_t i, const char **text);
-/* Announces to which commands the next replies belong, if they do not come in the order of the
- * commands: from several nodes, or after commands were sent again because Redis did not execute
- * them.  The ranges must exist until all their replies have arrived; bytes of an incomplete
- * reply are dropped.  first = BF_NO_REPLY: replies to be ignored. */
+/* Sets to which commands the next replies belong, if these do not come in the order of the
+ * commands: from several nodes, or after commands were sent again. The ranges must exist until all
+ * their replies have arrived. Drops the bytes of an incomplete reply. first = BF_NO_REPLY: ignore
+ * these replies. */
 typedef struct {
     size_t first, count;
 } bf_redis_range;
 #define BF_NO_REPLY SIZE_MAX
 void bf_reply_expect(bf_reply_sink *sink, const bf_redis_range *ranges, size_t nranges);
-/* Reports from which connection the replies come: a number that increases with each new
- * connection.  The cache is emptied when the connection changes; without this call it is emptied
- * after each failed round trip. */
+/* Reports the connection of the replies: a number that increases with each new connection. When the
+ * number changes, the filter's cache is emptied; without this call the cache is emptied after each
+ * failed round trip. */
 void bf_reply_connection(bf_reply_sink *sink, uint64_t number);
 /* Reports why there are no replies: an errno (ETIMEDOUT, ECONNRESET...) or 0, and a text of the
  * host. */
@@ -102,12 +99,12 @@ bool bf_command_next(bf_commands *c);
 bool bf_command_arg(bf_commands *c, bf_key *arg);
 
 /* ---- for language bindings: handles, batches, warnings --------------------------------------- */
-/* Adds a reference and returns f.  Each bf_retain needs a bf_close; the last bf_close frees the
- * filter.  For hosts that find a handle in a table under a lock and use it after they have
- * released the lock. */
-bf_filter *bf_retain(bf_filter *f); /* NULL is fine */
-/* Like bf_save, but never replaces a file, not even a file that is created while it writes.  If
- * path exists, returns BF_EIO with sys_errno EEXIST and does not change that file. */
+/* Adds a reference and returns f. Each bf_retain needs a bf_close; the last bf_close frees the
+ * filter. For hosts that read a handle from a table under a lock, and use the handle without the
+ * lock. */
+bf_filter *bf_retain(bf_filter *f); /* accepts NULL */
+/* Like bf_save, but never replaces a file. If path exists, also if it was created during the call,
+ * returns BF_EIO with sys_errno EEXIST. */
 int bf_save_new(bf_filter *f, const char *path, bf_error *err);
 /* For hosts that let their users close a filter at any time.  Returns BF_EBUSY while a call with
  * f runs code of the host (a clock, a client), else 0.  If bf_close is called during such a
@@ -122,43 +119,43 @@ void bf_abandon_calls(void);
 int bf_size_after(bf_filter *f, uint64_t keys, uint64_t *bytes, bf_error *err);
 /* Switches between plain and atomic kernels.  No other thread may use the filter at that moment. */
 void bf_set_threads(bf_filter *f, bool threads);
-/* For hosts that keep a handle between requests.  Returns 1 if bf_open(spec) would open the same
- * filter that f has open.  Returns 0 if the file was replaced (other device, inode or time of
- * creation) or deleted, or if f is a copy of a compact image: then open it again.  Returns a
- * negative code for a spec that bf_open would refuse. */
+/* For hosts that keep a handle between requests. Returns 1 if bf_open(spec) would open the same
+ * filter that f has open. Returns 0 if the filter must be opened again: its file was replaced
+ * (other device, inode or time of creation) or deleted, or f is a copy of a compact image. Returns
+ * a negative code for a spec that bf_open would refuse. */
 int bf_is_current(const bf_filter *f, const bf_spec *spec, bf_error *err);
-/* For hosts with a global lock (Python's GIL): f calls begin(ctx) before it waits for a lock or
- * for a disk, and end(ctx, result of begin) afterwards, in the thread of the call.  Neither may
- * use f.  No call waits longer than 120 seconds for a lock; then it returns BF_EIO. */
+/* For hosts with a global lock (Python's GIL): a call with f calls begin(ctx) before it waits for a
+ * lock or for a disk, and end(ctx, result of begin) afterwards, in the same thread. Neither hook
+ * may use f. A call that waits 120 seconds for a lock returns BF_EIO. */
 void bf_set_wait_hooks(
     bf_filter *f, void *(*begin)(void *ctx), void (*end)(void *ctx, void *began), void *ctx);
-/* For hosts with event threads.  After bf_set_nowait(true), no call of this thread waits for a
- * lock or for a disk, and none makes a filter grow.  A call that would have to do that returns
- * BF_EBUSY ("...; this call does not wait"): repeat it in another thread.  Of a batch the first
- * err->key keys may then be complete and have their answers.  Add the other keys again.  If
- * each[i] was already 1, key i was new; each[] must be zeros before the first call.  Calls on
- * filters in Redis wait for the server in any case. */
+/* For hosts with event threads. After bf_set_nowait(true), calls of this thread return BF_EBUSY
+ * ("...; this call does not wait") if they would wait for a lock or for a disk, or make a filter
+ * grow: repeat such a call in another thread. In a batch, the first err->key keys are then complete
+ * and have their answers: repeat the call with the other keys. If each[i] is 1 before the
+ * repetition, key i was new, whatever the repetition answers; so set each[] to zeros before the
+ * first call. Calls on filters in Redis wait for the server in any case. */
 void bf_set_nowait(bool on);
-/* For hosts that keep connections or locks: returns a number above 0 that is different in each
- * forked child.  A process id is not sufficient: a child in a new pid namespace may have the
- * same id as its parent. */
+/* For hosts that keep connections or locks: returns the number of this process, above 0. Unlike a
+ * process id, the number always differs between a forked child and its parent. */
 int bf_process(void);
 /* For hosts that gather keys: returns how many keys to pass to one call of a batch function, 1
  * to BF_BATCH_SIZE_MAX.  In Redis this many keys take one round trip; in other homes they fit
  * the processor's caches. */
 #define BF_BATCH_SIZE_MAX 1000
 size_t bf_batch_size(const bf_filter *f);
-/* The text lines of a buffer as keys; each ends before the byte sep.  A call handles at most
- * bf_batch_size lines and about 4 MiB, moves `at` past them, and increases keys and hits (new,
- * or present).  Returns 1, or 0 if no complete line is left.  If a line is refused, err->key is
- * its index, counted from the first line of all calls; then at, keys and hits do not change. */
+/* Add or test the text lines of a buffer; each ends before the byte sep. A call handles at most
+ * bf_batch_size text lines and about 4 MiB. It moves `at` past these lines, adds their number to
+ * keys and the number of new (or present) lines to hits. Returns 1, or 0 if no complete text line
+ * is left. On error at, keys and hits do not change; if a line was refused, err->key is its index,
+ * counted from the first line of all calls. */
 typedef struct {
-    const char *at, *end; /* what is left of the buffer                                        */
+    const char *at, *end; /* the rest of the buffer                                            */
     char sep;
-    bool last;     /* what follows the last sep is a line as well, if it is not empty   */
-    uint8_t *each; /* receives an answer a line and is moved on; NULL = not wanted      */
-    char *kept;    /* receives the lines whose answer is keep, each with its sep, and is
-                    * moved on: end - at + 1 bytes of room suffice; NULL = not wanted   */
+    bool last;     /* bytes after the last sep are a text line, too                     */
+    uint8_t *each; /* receives one answer per text line, and is moved on; NULL = none   */
+    char *kept;    /* receives the text lines whose answer is keep, each with its sep,
+                    * and is moved on; needs end - at + 1 bytes; NULL = none            */
     uint8_t keep;
     uint64_t keys, hits;
 } bf_lines;
@@ -167,21 +164,18 @@ int bf_test_lines(bf_filter *f, bf_lines *l, bf_error *err);
 /* Splits the buffer without a filter: stores the next lines, at most cap, as keys that point into
  * the buffer, and returns their number. */
 size_t bf_next_lines(bf_lines *l, bf_key *keys, size_t cap);
-/* For hosts that warn once when a filter is overfull (never with BF_OVERFULL_RAISE or
- * BF_OVERFULL_IGNORE). The host keeps a counter per filter. It sets
- * the counter to n when the filter was just created, to 0 when an existing one was opened and after
- * a clear or a union, and subtracts each new key. When the counter falls below 0, the host calls
- * bf_check_fill, which sets *left to the next value of the counter (INT64_MAX: this home cannot
- * check). bf_check_fill returns 1 if the filter is overfull; then it writes a warning without a
- * full stop to sentence (cap bytes), and the host appends how to turn its warnings off. It returns
- * 0 if there is no warning or the check failed. Large filters are sampled. In Redis a check takes
- * one round trip per part (BITCOUNT of a few ranges) and is made at most once a minute; other calls
- * return immediately. */
+/* For hosts that warn once when a filter is overfull. The host keeps a counter per filter: n for a
+ * new filter; 0 for an existing one, and after a clear or a union. The host subtracts each new key,
+ * and calls bf_check_fill when the counter is below 0. bf_check_fill sets *left to the next value
+ * of the counter (INT64_MAX: no more checks). It returns 1 if the filter is overfull, and writes a
+ * warning without a full stop to sentence (cap bytes); the host appends how to turn its warnings
+ * off. It returns 0 if there is no warning, if the check failed, or with BF_OVERFULL_RAISE or
+ * BF_OVERFULL_IGNORE. In Redis a check takes one round trip per part (BITCOUNT of a few ranges), at
+ * most once a minute; other calls return immediately. */
 #define BF_SENTENCE_BYTES 224
 int bf_check_fill(bf_filter *f, int64_t *left, char *sentence, size_t cap);
-/* For the same hosts: call it once when a filter is created or opened.  Returns 1 if hash
- * functions of its scheme are weak on ordinary keys; then sentence names them.  Otherwise
- * returns 0. */
+/* For the same hosts, once after a filter was created or opened. Returns 1 if hash functions of its
+ * scheme are weak on ordinary keys, and writes a warning to sentence; else returns 0. */
 int bf_hash_warning(const bf_filter *f, char *sentence, size_t cap);
 
 /* ---- for language bindings: texts ------------------------------------------------------------ */
@@ -191,22 +185,21 @@ int bf_hash_warning(const bf_filter *f, char *sentence, size_t cap);
 int bf_refuse(bf_error *err, const char *name, const char *value);
 /* Reads bf_spec.overfull from "warn", "raise" or "ignore".  0 or BF_EINVAL. */
 int bf_read_overfull(const char *text, unsigned *overfull, bf_error *err);
-/* Is this storage a URL?  Otherwise it is a path, or a mistake. */
+/* Returns true if this storage is the URL of a home: redis://, rediss:// or unix://. */
 bool bf_is_url(const char *storage);
-/* Returns 1 if the storage is a file; *path is then its path, which is a part of storage
- * (file:PATH is the file PATH, even if PATH looks like a URL).  Returns 0 if the storage is a
- * URL, and BF_EINVAL if it is a mistake, for example redis:host or http://host. */
+/* Returns 1 and sets *path to the path in storage if the storage is a file (file:PATH is the file
+ * PATH, even if PATH looks like a URL). Returns 0 if the storage is a URL, and BF_EINVAL if it is a
+ * mistake, for example redis:host or http://host. */
 int bf_storage_path(const char *storage, const char **path, bf_error *err);
-/* Copies a storage, or a text that may contain storages, without the text between :// and @ in a
- * URL, so that it contains no password.  Writes at most cap bytes including a NUL; returns the
- * length of the complete result. */
+/* Copies a text, for example a storage, without passwords: without the text between :// and @ of
+ * each URL. Writes at most cap bytes including a NUL; returns the length of the complete result. */
 size_t bf_hide_passwords(const char *text, char *out, size_t cap);
-/* Copies the URL of a filter, with the name of its key followed by `more`, which must not
- * contain a character that a URL must encode.  Writes and returns as bf_hide_passwords. */
+/* Copies the URL of a filter, and appends `more` to the name of its key. `more` must not contain a
+ * character that a URL must encode. Writes and returns as bf_hide_passwords. */
 size_t bf_url_beside(const char *url, const char *more, char *out, size_t cap);
-/* For hosts that restrict files: finds the files that opening this URL uses, i = 0, 1, ...
- * Returns 1 and *path, which the caller frees; 0 if there are no more; or an error that bf_open
- * would return. */
+/* For hosts that restrict files: finds the files that opening this URL uses, i = 0, 1, ... Returns
+ * 1 and *path, which the caller frees; 0 after the last file; or an error that bf_open would
+ * return. */
 int bf_url_file(const char *url, unsigned i, char **path, bf_error *err);
 #ifdef __cplusplus
 }

@@ -1,5 +1,5 @@
-/* filter.c - opens filters, checks a spec and plans a filter. Knows the interfaces of stores and
- * variants; knows neither formulas nor file bytes nor hashes. keys/loop.c handles keys. */
+/* filter.c - checks a spec, opens or creates the filter that it describes (bf_open), and computes
+ * missing parameters (bf_plan). */
 #include "sets/rebuild.h"
 #include "parts/parts.h"
 #include "sets/sets.h"
@@ -62,7 +62,8 @@ static int check_spec(const bf_spec *spec, bf_error *err)
 }
 
 /* ---- opening ---- */
-static int many_here(const bf_filter *f, bf_error *err)
+/* Returns BF_ENOTSUP if f has many parts and its home cannot store them, else 0. */
+static int require_parts(const bf_filter *f, bf_error *err)
 {
     const bf_store_ops *ops = f->bitmap.store.ops;
     if (!f->variant->many || ops->chain) return 0;
@@ -74,7 +75,7 @@ static int many_here(const bf_filter *f, bf_error *err)
 static int open_parts(bf_filter *f, const bf_spec *spec, bf_error *err)
 {
     const bf_chain_ops *ops = f->bitmap.store.ops->chain;
-    int rc = many_here(f, err);
+    int rc = require_parts(f, err);
     if (rc < 0 || (rc = bf_chain_begin(f, spec, err)) < 0) return rc;
     if ((rc = ops->follow(f, err)) >= 0) return 1;
     if (!bf_may_create(spec) || !ops->can_recreate || !ops->can_recreate(f)) return rc;
@@ -101,7 +102,8 @@ static int create_new(bf_filter *f, const bf_spec *spec, bf_error *err)
     bf_params d;
     bf_store *s = &f->bitmap.store;
     int rc = bf_size_any(&d, spec, s->ops->most_bits, err);
-    if (rc < 0 || (rc = bf_filter_init_from(f, &d, spec, err)) < 0 || (rc = many_here(f, err)) < 0)
+    if (rc < 0 || (rc = bf_filter_init_from(f, &d, spec, err)) < 0 ||
+        (rc = require_parts(f, err)) < 0)
         return rc;
     return f->variant->many && s->ops->chain->create ? s->ops->chain->create(f, &f->desc, spec, err)
                                                      : s->ops->create(s, &f->desc, spec, err);
@@ -116,8 +118,7 @@ static int keep_names(bf_filter *f, const bf_spec *spec, bf_error *err)
     return 0;
 }
 
-/* Reads a compact image into memory. Used for read-only handles: a compact image cannot be
- * mapped. */
+/* Reads a compact image, which cannot be mapped, into the memory of a read-only handle. */
 static bf_filter *open_image(const bf_spec *spec, bf_error *err)
 {
     const char *path;
@@ -145,8 +146,8 @@ bf_filter *bf_open(const bf_spec *spec, bf_error *err)
     f->read_only = f->bitmap.store.read_only = spec->read_only;
     f->exclusive = spec->exclusive;
     f->opened_by = bf_process();
-    for (int tries = 0; rc == 0 && tries < 100;
-        tries++) /* 0: another process created the filter first, so attach again */
+    /* rc stays 0 if another process creates the filter first: the next try attaches to it */
+    for (int tries = 0; rc == 0 && tries < 100; tries++)
         if ((rc = attach_filter(f, spec, err)) == 0)
             made = (rc = create_new(f, spec, err)) > 0;
         else if (f->bitmap.store.compact && !f->bitmap.store.read_only)

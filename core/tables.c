@@ -69,7 +69,8 @@ const bf_scheme bf_schemes[] = {
 };
 /* clang-format on */
 
-/* The variants of filters: formats, and operations on keys. The index is the kind. */
+/* Formats and operations of each variant, by kind. bf_variants has a second index: 1 for counting
+ * filters. */
 const bf_variant_format *const bf_variant_formats[] = { [BF_FIXED] = &bf_format_fixed,
     [BF_GROW] = &bf_format_grow,
     [BF_WINDOW] = &bf_format_window,
@@ -79,9 +80,8 @@ const bf_variant_ops *const bf_variants[][2] = { [BF_FIXED] = { &bf_variant_fixe
     [BF_GROW] = { &bf_variant_grow, &bf_variant_grow_counting },
     [BF_WINDOW] = { &bf_variant_window, NULL } };
 
-/* spec selects the home. A client is a home of its own. The prefix of a URL selects its home.
- * Any other storage is a path (or a mistake: base/storage.c). Without any of these the home is
- * memory. */
+/* The home of a storage, by its prefix; the empty prefix is a path. missing: why this build lacks
+ * the home, or NULL. */
 #ifdef BF_HAVE_OPENSSL
 #define REDIS_TLS &bf_store_redis, NULL
 #else

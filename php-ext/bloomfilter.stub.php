@@ -7,158 +7,158 @@
  */
 
 /**
- * A Bloom filter: a set that answers "surely not in it" or "probably in it".
+ * A Bloom filter: a set of keys. A test of a key answers "surely not in the set" or "probably in the set".
  *
  *     $seen = new BloomFilter(n: 1_000_000, p: 0.01);
  *     if ($seen->add($url)) { ... }                  // true: surely new
- *     $fresh = $seen->addNew($urls);                 // the ones of a batch that were new
+ *     $fresh = $seen->addNew($urls);                 // the keys of a batch that were new
  *
- * Letters: m = bits, n = keys it is sized for, k = positions per key, p = rate of false positives at n keys.
+ * Letters: m = bits, n = keys the filter is sized for, k = positions per key, p = rate of false positives at n keys.
  *
  * Keys are bytes: a string as it is, an int as its decimal text (42 and "42" are one key), a Stringable object as its
- * text. The empty string is a key, and NUL bytes belong to the key. A bool, float, null or array is a TypeError: 1.0
- * and true would silently be other keys than meant.
+ * text. The empty string is a key, and NUL bytes belong to the key. A bool, float, null or array raises a TypeError,
+ * because 1.0 or true is rarely the key that was meant.
  *
- * A batch that refuses a key says which one: the exception has its array key, or its number in an iterator, as $e->index.
+ * If a batch refuses a key, $e->index is the key's index in the array, or its number in the iterator.
  *
- * Exceptions: ValueError for an argument out of range (the message holds the value), TypeError for one of the wrong
- * type, BloomFilterException for the rest: no memory, I/O, damaged bytes, a closed filter.
+ * Exceptions: ValueError for an argument out of range (the message contains the value), TypeError for a wrong type,
+ * BloomFilterException for all other errors: out of memory, I/O, damaged bytes, a closed filter.
  *
- * The bits live outside PHP's memory_limit, on malloc. `==` compares two filters as equals() does, so in_array()
- * and PHPUnit's assertEquals() tell filters apart; filters of different classes are never equal.
+ * The bits are allocated with malloc, so memory_limit does not count them. `==` compares two filters as equals() does,
+ * but filters of different classes are never equal. So in_array() and PHPUnit's assertEquals() compare filters correctly.
  *
- * Mapped files. `storage: '/var/lib/app/seen.bloom'` keeps the bits in a file that any number of processes, PHP or not, use
- * at once:
+ * Mapped files. `storage: '/var/lib/app/seen.bloom'` keeps the bits in a file that any number of processes, PHP or other,
+ * use at the same time:
  *
- *     $seen = new BloomFilter(n: 1_000_000, p: 0.01, storage: $path);     // opens it; makes it where there is none
- *     $seen = BloomFilter::open($path);                                   // opens it; an exception where there is none
+ *     $seen = new BloomFilter(n: 1_000_000, p: 0.01, storage: $path);     // opens the file, or creates it
+ *     $seen = BloomFilter::open($path);                                   // opens the file, or throws an exception
  *
- * - A relative path starts at PHP's working directory, getcwd(); open_basedir is respected. A file that exists with other
- *   parameters is an exception that names both, and stays as it is.
- * - An add is visible to all others at once, and survives the death of any process, kill -9 included. Only what sync()
- *   returned for survives a power loss. The room on disk is taken when the file is made: a full disk is an exception there
- *   and not a surprise later.
- * - A worker of PHP-FPM keeps its files open from request to request, so that opening one again costs microseconds: at most
- *   `bloomfilter.max_maps` of them (php.ini, 64 by default, 0: none), the least recently used goes first. All objects on a
- *   file share what is open; close() ends the object's use of it and not the worker's.
- * - Replace a filter by renaming another file over it, which save() does: what is opened from then on is the new file,
- *   objects made before keep the old one. Do not write into a filter's file in any other way, such as by cp: those who
- *   have it open would not notice. A worker gives the room of a deleted or replaced file back when it opens the path again,
- *   drops it as least recently used, or ends.
- * - A file that somebody cut short is an exception at the next opening, sync() or call on more than one key. add() and
- *   exists() of a single key do not pay for that check: they end the process by SIGBUS if they touch a page that is gone.
- * - A file that may not be written (its rights, or a read-only file system) is opened for reading: add() is an exception.
- *   Rights are looked at when a file is opened, as always in Unix: a worker that has it open keeps the rights it had.
- * - clone, union() and intersect() give filters in memory.
+ * - A relative path starts at PHP's working directory, getcwd(). open_basedir is respected. If the file exists with other
+ *   parameters, the exception names both values, and the file does not change.
+ * - An add is visible to all processes immediately, and survives the death of any process, including kill -9. Only adds
+ *   before a sync() that returned survive a power loss. Creating a file, or a part of a growing filter, allocates the disk
+ *   space: a full disk raises an exception there, not at a later add.
+ * - A worker of PHP-FPM keeps its files open between requests, so opening one again costs microseconds. It keeps at most
+ *   `bloomfilter.max_maps` files and Redis filters (php.ini, 64 by default, 0: none) and closes the least recently used
+ *   first. All objects on a file share one mapping. close() closes the object, not the mapping of the worker.
+ * - To replace a filter, rename another file over it, as save() does. Later openings use the new file. Existing objects
+ *   test keys in the old file; batches of adds and sync() throw an exception. Do not overwrite a filter's file, for example
+ *   with cp: access to a missing page ends a process that has the file open. A worker frees a replaced or deleted file when
+ *   it opens the path again, closes the file as least recently used, or ends.
+ * - If a file was truncated, the next opening, sync() or call with more than one key throws an exception. add() and
+ *   exists() of one key do not check this: access to a missing page ends the process with SIGBUS.
+ * - A file without write permission, or on a read-only file system, is opened for reading, and add() throws an exception.
+ *   As usual in Unix, permissions are checked only when a file is opened: a worker that has the file open keeps its access.
+ * - clone, union() and intersect() return filters in memory.
  *
- * Your own code may run in the middle of a call: a clock, a hash function, a method of your subclass of phpredis, and a Fiber that waits in one
- * of them. Until that call returns, the filter and the other operand are in use: other calls on them, close() included, are a
- * BloomFilterException with code BUSY. Other filters can be used. Generators and __toString() of keys run between calls: they may
- * use the filter; if they close it, the batch ends with an exception.
+ * Your code may run during a call: a clock, a hash function, a method of a subclass of phpredis, or a Fiber that waits in
+ * one of these. Until the call returns, its filters are in use: every other call on them, including close(), throws a
+ * BloomFilterException with code BUSY. Other filters can be used. Generators and __toString() of keys run between calls
+ * of the library, so they may use the filter; if they close it, the batch ends with an exception.
  *
  * Redis. `storage: 'redis://[user:password@]host:6379/0?key=NAME'` or `'unix:///path/to/socket?key=NAME'` keeps the bits in a
- * string of Redis that any number of machines use at once; docs/redis.md has
- * the URL and what is promised:
+ * string of Redis that any number of machines use at the same time. docs/redis.md describes the URL and the guarantees:
  *
  *     $seen = new BloomFilter(n: 1_000_000, p: 0.01, storage: 'redis://127.0.0.1/0?key=seen');
  *
  * - addMany(), existMany() and addNew() make one round trip for every 1000 keys.
- * - A key that Redis lost (deleted, expired, evicted, flushed) is an exception and never "absent". An add whose answer was
- *   lost is never repeated: the exception says that it is not known whether it was made.
- * - Connections are kept as files are, under `bloomfilter.max_maps`, where the name is in the URL: opening a filter again is
- *   one trip. Objects with the same URL share a connection; a process that was forked makes its own.
- * - A phpredis object that you already have, Redis or RedisCluster, with `key: NAME`, uses its connection, login and TLS; its
- *   OPT_PREFIX comes before the key, its serializer is not used, and it must not be in a pipeline or transaction. Such a
- *   filter cannot be serialized. An exception of phpredis is the previous one of ours.
- * - open_basedir holds for the socket of a unix:// URL. Messages, dumps and our arguments in stack traces show no password,
- *   but the text of serialize() holds the URL with it.
+ * - If Redis lost the filter (deleted, expired, evicted, flushed), calls throw an exception and never return "absent". An
+ *   add whose reply was lost is never repeated: the exception reports that the result is unknown.
+ * - Filters opened by URL stay open between requests, like files: opening one again costs one round trip. Objects with the
+ *   same URL share a connection. A forked process opens its own connection.
+ * - A phpredis object, Redis or RedisCluster, can be the storage, with `key: NAME`. The filter uses the object's connection,
+ *   login, TLS and OPT_PREFIX, but not its serializer. The object must not be in a pipeline or transaction. Such a filter
+ *   cannot be serialized. An exception of phpredis becomes the previous exception of a BloomFilterException.
+ * - open_basedir applies to the socket of a unix:// URL. Messages, dumps and arguments in stack traces show no password,
+ *   but the text of serialize() contains the URL with its password.
  *
  * @strict-properties
  */
 class BloomFilter implements Countable
 {
-    /** Bits, 1 to 2^40. The block schemes round up to whole lines of 512. Of a filter that grows: all its parts' now. */
+    /** Bits, 1 to 2^40. The block schemes round up to complete lines of 512 bits. Growing filter: bits of all parts now. */
     public readonly int $m;
 
-    /** Keys the filter is sized for. More may be added; the rate of false positives grows then, see fpr(). */
+    /** Keys the filter is sized for. If more keys are added, the rate of false positives rises, see fpr(). */
     public readonly int $n;
 
     /** Positions per key. */
     public readonly int $k;
 
-    /** Rate of false positives at n keys: as asked for, or the scheme's formula. */
+    /** Rate of false positives at n keys: as given, or by the scheme's formula. */
     public readonly float $p;
 
     /** How a key becomes positions: "classic", "block", "block2". */
     public readonly string $scheme;
 
     /**
-     * The bits now: ceil(m / 8) bytes, bit i in byte i/8 under the mask 0x80 >> (i % 8), as Redis has them. Copied at
-     * every read into a PHP string, and never part of var_dump(), var_export() or json_encode().
+     * The bits now: ceil(m / 8) bytes in the order of Redis: bit i is in byte i/8 under the mask 0x80 >> (i % 8). Each read
+     * copies them into a PHP string. var_dump(), var_export() and json_encode() leave this property out.
      */
     public readonly string $bitset;
 
-    /** Factor it grows by; null where it does not grow. As $bitset never part of a dump, nor are the next two. */
+    /** Factor by which the filter grows, or null. Dumps leave out $grow, $window and $parts, as $bitset. */
     public readonly ?float $grow;
 
-    /** Seconds it remembers a key at least; null where it does not forget. */
+    /** Minimum of seconds for which a forgetting filter remembers a key; null for other filters. */
     public readonly ?float $window;
 
-    /** Steps a window is forgotten in; null where it does not forget. */
+    /** Number of steps in which a window is forgotten; null if the filter does not forget. */
     public readonly ?int $parts;
 
     /**
-     * Whether this constructor just made it, so that it is to be filled. False where it was there before (open, load, fromBytes),
-     * and of clones and unions. Of a filter that the worker keeps open only the first constructor says true.
+     * True if this constructor created the filter, which must now be filled. False if the filter existed before (open, load,
+     * fromBytes), and for clones and unions. If a worker keeps a filter open, only the first constructor gets true.
      */
     public readonly bool $created;
 
     /**
-     * Give any of these: m and n (then k = ceil(m/n ln 2)); n and p; m and k; m and p. k may join each of them. With
-     * storage alone, what is stored there is opened.
+     * Sufficient arguments: m and n (then k = ceil(m/n ln 2)); n and p; m and k; m and p. k can be added to each pair.
+     * With storage alone, the constructor opens the stored filter.
      *
      * @param int|float|null $m       bits, 1 to 2^40
      * @param int|float|null $n       keys, 1 to 2^63 - 1
      * @param int|float|null $k       positions per key, 1 to 4096, or the scheme's own limit
      * @param float|null     $p       rate of false positives at n keys, above 0 and below 1
-     * @param string|null    $scheme  "classic" is the default for (m,n) and (m,k); for (n,p) it is "block" where
-     *                                p >= 0.001, else "block2"
-     * @param string|null    $secret  16 bytes, e.g. random_bytes(16): positions nobody can foresee without them, for
-     *                                keys that strangers choose. It is never stored
-     * @param string|object|null $storage path of a file that all processes of the machine may share, URL of a Redis, or a
+     * @param string|null    $scheme  default for (m,n) and (m,k): "classic"; for (n,p): "block" if p >= 0.001, else
+     *                                "block2"
+     * @param string|null    $secret  16 bytes, e.g. random_bytes(16), for keys that strangers choose: without the secret
+     *                                positions cannot be predicted. It is never stored
+     * @param string|object|null $storage path of a file that processes of the machine can share, URL of a Redis server, or a
      *                                phpredis object, Redis or RedisCluster (see above); null: process memory
-     * @param string|null    $key     name inside the storage, where it has names
+     * @param string|null    $key     the filter's name in Redis, if the URL does not contain it
      * @param float|null     $grow    1 to 1024: the filter grows past n by this factor and keeps p (docs/growing.md)
-     * @param float|null     $window  seconds a key is remembered at least, counted from when it was added last; n is then
-     *                                the number of keys in a window
-     * @param int|null       $shards  equal slices, 1 to 4096, all bits of a key in one; in Redis each is a key of its own. null:
-     *                                1, in Redis as many as m needs
-     * @param int|null       $parts   of a window: how finely it forgets; a key is gone at the latest after
-     *                                window * (1 + 1/parts); 4 by default
-     * @param float|null     $timeout seconds a trip to Redis may take, 0.001 to 86400; it overrides the URL's
-     * @param float|null     $retryAfter  Redis: seconds for which calls fail immediately after the server did not answer
-     *                                in time; then one call tries. null: 1, 0: each call tries; it overrides the URL's
-     * @param bool           $cache   Redis: keys known to be present need no trip. Takes up to m / 8 bytes of memory
-     * @param float|null     $cacheMaxAge  seconds after which the bits must be seen again before the cache answers; null: 1.
-     *                                For that long, a filter that others cleared or deleted may seem unchanged
-     * @param int|null       $waitReplicas Redis: an add returns when so many replicas have it; BloomFilterException where
-     *                                too few have it in time, though it is added then
-     * @param bool           $adopt   Redis: another system's bitmap becomes a filter of ours too, and that system goes on using it;
-     *                                give scheme and what it leaves open of m and k
-     * @param bool           $exclusive mapped files: this object is the file's only writer until it is closed: adds take as long as
-     *                                in memory. BloomFilterException (BUSY) while others write to the file; they get the same while
-     *                                this object is open
-     * @param string|null    $overfull once the filter holds more keys than n and more than half of its bits are set: "warn",
-     *                                one E_USER_WARNING (null: so too, unless bloomfilter.warn=0); "raise": adds of keys are
-     *                                BloomFilterException (FULL) until it is cleared, rebuilt or grown; "ignore": nothing
-     * @param callable|null  $clock   with window: called without arguments for seconds since the epoch, as int or float; the
-     *                                system's clock by default
-     * @param array|null     $hashes  1 to 16 hash functions of your own, each takes a key (string) and returns an int from 0 on;
-     *                                k is their number. Slow: a microsecond or more per key and function. Whoever opens the filter
-     *                                passes them again; others are refused
+     * @param float|null     $window  minimum of seconds for which a key is remembered after its last add; n is then the
+     *                                number of keys in a window
+     * @param int|null       $shards  number of equal slices, 1 to 4096; all bits of a key are in one slice. In Redis each
+     *                                slice has its own name. null: 1, in Redis as many as m needs
+     * @param int|null       $parts   with window: number of steps in which it forgets, 4 by default; a key is forgotten
+     *                                after window * (1 + 1/parts) seconds at the latest
+     * @param float|null     $timeout Redis: maximum of seconds for a round trip, 0.001 to 86400; overrides the URL
+     * @param float|null     $retryAfter  Redis: after a time-out, calls fail immediately for so many seconds, then one call
+     *                                tries again. null: 1; 0: each call tries; overrides the URL
+     * @param bool           $cache   Redis: keys known to be present need no round trip. Takes up to m / 8 bytes of memory
+     * @param float|null     $cacheMaxAge  seconds for which the cache trusts bits that it has read; null: 1. For that time, a
+     *                                filter that another process cleared or deleted may seem unchanged
+     * @param int|null       $waitReplicas Redis: an add returns when so many replicas have it. If too few have it in time,
+     *                                BloomFilterException; the key is added all the same
+     * @param bool           $adopt   Redis: makes another system's bitmap a filter of this library; the other system can go on
+     *                                using it. Give scheme, and m and k if the scheme does not fix them
+     * @param bool           $exclusive mapped files: this object is the only writer until it is closed, and adds are as fast as
+     *                                in memory. BloomFilterException (BUSY) if another process writes to the file; other
+     *                                writers get the same exception while this object is open
+     * @param string|null    $overfull what happens once the filter holds more keys than n and more than half of its bits are
+     *                                set. "warn": one E_USER_WARNING; "raise": adds throw BloomFilterException (FULL) until
+     *                                the filter is cleared, rebuilt or grown; "ignore": nothing. null: as "warn", but not if
+     *                                bloomfilter.warn=0
+     * @param callable|null  $clock   with window: a function without arguments that returns seconds since 1970 as int or
+     *                                float; null: the system's clock
+     * @param array|null     $hashes  1 to 16 hash functions; each takes a key (string) and returns an int of at least 0. k is
+     *                                their number. Slow: a microsecond or more per key and function. Opening the filter
+     *                                requires the same functions again
      *
-     * @throws ValueError           an argument is out of range, or they do not suffice
-     * @throws BloomFilterException memory cannot hold it, or the storage does not fit
+     * @throws ValueError           an argument is out of range, or the arguments do not suffice
+     * @throws BloomFilterException out of memory, or the storage contains something else
      */
     public function __construct(
         int|float|null $m = null,
@@ -186,14 +186,14 @@ class BloomFilter implements Countable
     ) {}
 
     /**
-     * 16 random bytes from the kernel, for $secret. Keep them: a keyed filter opens with its own secret only.
+     * Returns 16 random bytes from the kernel, for $secret. Keep them: a keyed filter can be opened only with its secret.
      *
-     * @throws BloomFilterException the kernel has none
+     * @throws BloomFilterException the kernel provides no random bytes
      */
     public static function randomSecret(): string {}
 
     /**
-     * What the constructor would make of the same arguments, without making it.
+     * Returns the parameters that the constructor would use with these arguments; creates nothing.
      *
      * @return array{m: int, n: int, k: int, p: float, scheme: string}
      *
@@ -225,18 +225,18 @@ class BloomFilter implements Countable
     ): array {}
 
     /**
-     * Opens what exists and stays bound to it: what is added is in the file. In a warm worker this costs about as much as
-     * one stat(). As all factories it returns the called class and does not call its constructor.
+     * Opens an existing filter. Adds change the stored filter. If the worker has the file open, this costs about one
+     * stat(). As all factories, returns an object of the called class without calling its constructor.
      *
-     * What else is given must be the filter's own. A bitmap in Redis that another system made says nothing of itself: then
-     * scheme, m and k must be given (where the scheme does not fix them), see docs/migrate.md.
+     * Other arguments must match the filter. Another system's bitmap in Redis contains no parameters: give scheme, and m and
+     * k if the scheme does not fix them; see docs/migrate.md.
      *
-     * @param string|object $storage path of a filter's file, URL of a Redis, or phpredis object
+     * @param string|object $storage path of a filter's file, URL of a Redis server, or phpredis object
      * @param string|null $secret   the secret of a keyed filter
-     * @param string|null $key      name inside the storage, where it has names
-     * @param bool        $readOnly refuse to add
+     * @param string|null $key      the filter's name in Redis, if the URL does not contain it
+     * @param bool        $readOnly true: the filter cannot be changed
      *
-     * @throws BloomFilterException there is none, it is damaged, or the secret is another
+     * @throws BloomFilterException the filter does not exist, is damaged, or has another secret
      */
     public static function open(
         #[\SensitiveParameter] string|object $storage,
@@ -265,8 +265,8 @@ class BloomFilter implements Countable
     ): static {}
 
     /**
-     * Adds a key. True: at least one bit changed, so the key is surely NEW. False: it was probably added before
-     * (false positive with probability p). Other libraries answer the other way round.
+     * Adds a key. True: at least one bit changed, so the key is surely NEW. False: the key was probably added before
+     * (false positive with probability p). Some other libraries return the opposite.
      *
      * @throws TypeError            the key is neither string, int nor Stringable
      * @throws BloomFilterException the filter is closed or cannot be written
@@ -281,7 +281,7 @@ class BloomFilter implements Countable
     public function addKey(Stringable|string|int $key): bool {}
 
     /**
-     * False: the key was surely never added. True: it probably was.
+     * Tests a key. False: the key was surely never added. True: it was probably added.
      *
      * @throws TypeError            the key is neither string, int nor Stringable
      * @throws BloomFilterException the filter is closed
@@ -296,7 +296,7 @@ class BloomFilter implements Countable
     public function existKey(Stringable|string|int $key): bool {}
 
     /**
-     * The key's k positions, each 0 to m - 1, in the scheme's order. A position may occur twice.
+     * Returns the key's k positions, each 0 to m - 1, in the scheme's order. A position may occur twice.
      *
      * @return array<int, int>
      */
@@ -305,14 +305,14 @@ class BloomFilter implements Countable
     /**
      * Adds all keys and returns how many were surely new. Several times as fast as add() in a loop.
      *
-     * Generators and other Traversables are read some hundred keys at a time, never as a whole. At a bad key (TypeError, its
-     * array key or its position in the message) and at an exception of the generator or of a key's __toString() all
-     * keys before it are added.
+     * Generators and other Traversables are read in batches of at most 1000 keys, never completely. If a key has a wrong
+     * type, or the generator or a key's __toString() throws, the keys before it are added. The TypeError names the key's
+     * index.
      */
     public function addMany(iterable $keys): int {}
 
     /**
-     * exists() for each key: the answers under the array keys of $keys.
+     * Tests each key as exists(). The results have the array keys of $keys.
      *
      * @return array<int|string, bool>
      */
@@ -326,61 +326,62 @@ class BloomFilter implements Countable
     public function addNew(array $keys): array {}
 
     /**
-     * A new filter in memory with the keys of both.
+     * Returns a new filter in memory with the keys of both filters.
      *
      * @throws ValueError m, k, scheme or secret differ
      */
     public function union(BloomFilter $other): static {}
 
     /**
-     * A new filter in memory with the bits both have: the keys of both sets, and a few more false positives than a
-     * filter into which only those were added.
+     * Returns a new filter in memory with the bits that are set in both filters. It contains the keys that both contain, and
+     * has a few more false positives than a filter of only these keys.
      *
      * @throws ValueError m, k, scheme or secret differ
      */
     public function intersect(BloomFilter $other): static {}
 
-    /** True: same m, k, scheme and bits. */
+    /** True if m, k, scheme and bits are equal. */
     public function equals(BloomFilter $other): bool {}
 
     /**
-     * True: all bits set here are set in the other (counters: none is above the other's). It is so where all keys are.
+     * True if each bit set in this filter is set in the other (counters: no counter is above the other's). This is the case
+     * if the other filter contains all keys of this one.
      *
-     * @throws ValueError m, k, scheme or secret differ, or one counts and the other does not
+     * @throws ValueError m, k, scheme or secret differ, or only one of them counts
      */
     public function isSubsetOf(BloomFilter $other): bool {}
 
     /**
-     * Takes the keys of another filter in: union() in place. The counters of counting filters are added up.
+     * Adds the keys of another filter to this one. Counters are added up.
      *
-     * @throws ValueError m, k, scheme or secret differ, or one counts and the other does not
+     * @throws ValueError m, k, scheme or secret differ, or only one of them counts
      */
     public function merge(BloomFilter $other): void {}
 
-    /** Estimated number of different keys that a union would have, without making it. */
+    /** Estimates the number of different keys in the union of both filters, without creating it. */
     public function unionCount(BloomFilter $other): int {}
 
-    /** Estimated number of keys that both have: the two counts less unionCount(). */
+    /** Estimates the number of keys that both filters contain: the two counts minus unionCount(). */
     public function intersectionCount(BloomFilter $other): int {}
 
-    /** Estimated number of different keys in it, from the bits set. */
+    /** Estimates the number of different keys from the number of set bits. */
     public function count(): int {}
 
-    /** Bits set / m, 0 to 1. */
+    /** Fraction of the bits that are set, 0 to 1. */
     public function fillRatio(): float {}
 
-    /** The rate of false positives as the filter is now, 0 to 1. */
+    /** The rate of false positives at the present fill, 0 to 1. */
     public function fpr(): float {}
 
     /**
-     * More than half of the bits are set: it holds as many keys as it was sized for, or more. Adding to such a filter is an
-     * E_USER_WARNING as soon as it holds more than a tenth above n, once for each filter and process, unless `bloomfilter.warn`
-     * (php.ini, ini_set) is 0; one in Redis is looked at once a minute.
+     * True if more than half of the bits are set: the filter holds about n keys or more. If it holds more than a tenth above
+     * n, an add raises an E_USER_WARNING, once per filter and process, unless `bloomfilter.warn` (php.ini, ini_set) is 0. A
+     * filter in Redis is checked at most once a minute.
      */
     public function saturated(): bool {}
 
     /**
-     * What the filter is and what is in it. One pass over the bits. storage shows no password.
+     * Returns parameters and contents. Takes one pass over the bits. storage contains no password.
      *
      * @return array{m: int, n: int, k: int, p: float, scheme: string, home: string, storage: ?string, key: ?string,
      *     counting: bool, shards: int, parts: list<array>, grow: float, window: float, bytes: int, keyed: bool, readOnly: bool, ones: int, fillRatio: float, count: int, fpr: float, saturated: bool}
@@ -388,27 +389,27 @@ class BloomFilter implements Countable
     public function info(): array {}
 
     /**
-     * Forgets all keys. In a file: what other processes add meanwhile may or may not survive, and one of their keys may for
-     * a moment be there in part. Stop the writers, or save() an empty filter over the file.
+     * Removes all keys. If another process adds a key to a file at the same time, all, some or none of the key's bits may
+     * remain. Stop the writers, or save() an empty filter over the file.
      */
     public function clear(): void {}
 
     /**
-     * The filter as bytes, its parameters and a checksum included: the format of save(), the same in every language.
-     * As any PHP string it must fit into memory_limit; save() needs no such string.
+     * Returns the filter as bytes, with its parameters and a checksum: the format of save(), the same in every language.
+     * The string must fit into memory_limit; save() needs no string.
      *
-     * @param string|null $format as another system writes them: "guava", "bits" or "bits-lsb", see docs/migrate.md
+     * @param string|null $format another system's format: "guava", "bits" or "bits-lsb", see docs/migrate.md
      */
     public function toBytes(?string $format = null): string {}
 
     /**
-     * A filter in memory from toBytes(). Parameters that are given must be those of the bytes.
+     * Returns a filter in memory from the bytes of toBytes(). Given parameters must match those in the bytes.
      *
      * @param string|null $secret the secret of a keyed filter
-     * @param string|null $format as another system wrote them: "guava", "bits", "bits-lsb" or "cells"; bare bits do not
-     *                            say what set them, so scheme, m and k must be given: see docs/migrate.md
+     * @param string|null $format another system's format: "guava", "bits", "bits-lsb" or "cells". Formats without parameters
+     *                            need scheme, m and k: see docs/migrate.md
      *
-     * @throws BloomFilterException truncated, too long, damaged, newer, not a filter, other parameters, or another secret
+     * @throws BloomFilterException truncated, too long, damaged, newer, not a filter, other parameters, or wrong secret
      */
     public static function fromBytes(
         string $bytes,
@@ -423,83 +424,117 @@ class BloomFilter implements Countable
         ?array $hashes = null,
     ): static {}
 
-    /** Writes the filter to a file, by a temporary file and a rename: a reader never sees half of it. */
-    public function save(string $path): void {}
+    /** Returns toBytes() as base64 in one line, for example for JSON, a cookie or a text column. */
+    public function toBase64(): string {}
 
     /**
-     * A filter in memory from a file that save() wrote. open() would stay bound to the file instead.
+     * Returns a filter in memory from the text of toBase64(). Ignores white space. Other arguments: see fromBytes().
      *
-     * @param string|null $secret the secret of a keyed filter
+     * @throws BloomFilterException the text is not base64, or as fromBytes()
      */
-    public static function load(string $path, #[\SensitiveParameter] ?string $secret = null, ?callable $clock = null, ?array $hashes = null): static {}
+    public static function fromBase64(
+        string $text,
+        #[\SensitiveParameter] ?string $secret = null,
+        ?string $format = null,
+        int|float|null $m = null,
+        int|float|null $n = null,
+        int|float|null $k = null,
+        ?float $p = null,
+        ?string $scheme = null,
+        ?callable $clock = null,
+        ?array $hashes = null,
+    ): static {}
 
     /**
-     * The parts of a filter that grows or forgets; one, where it does neither.
+     * Writes the filter to a temporary file and renames it, so that no process reads an incomplete file. To a stream, or a
+     * path with a stream wrapper (`php://memory`, `compress.zlib://seen.bloom.gz`), writes the bytes of toBytes() at the
+     * present position; after an exception some of these bytes may be written. The stream stays open.
      *
-     * @return list<array{firstBit: int, m: int, n: int, p: float, keys?: int, since?: ?float, until?: ?float}> keys: added to
-     *         it (grow); since, until: when its keys were added at the earliest and are forgotten (window)
+     * @param string|resource $path
+     *
+     * @throws BloomFilterException the filter cannot be written completely
+     */
+    public function save($path): void {}
+
+    /**
+     * Reads a file of save() into memory. In contrast to open(), later adds do not change the file. A stream, or a path with a
+     * stream wrapper, is read from the present position to the end.
+     *
+     * @param string|resource $path
+     * @param string|null     $secret the secret of a keyed filter
+     */
+    public static function load($path, #[\SensitiveParameter] ?string $secret = null, ?callable $clock = null, ?array $hashes = null): static {}
+
+    /**
+     * Returns the parts of a growing or forgetting filter; for other filters one part.
+     *
+     * @return list<array{firstBit: int, m: int, n: int, p: float, keys?: int, since?: ?float, until?: ?float}> keys: number of
+     *         keys in the part (grow); since: earliest add of its keys, until: when they are forgotten (window)
      */
     public function partInfo(): array {}
 
     /**
-     * Returns once everything added before, by whomever, is on disk and survives a power loss. In memory: at once.
+     * Returns when all earlier adds of all processes are on disk and survive a power loss. In memory: does nothing.
      *
-     * @throws BloomFilterException it cannot be written, or the file was cut short
+     * @throws BloomFilterException the file cannot be written, or was truncated
      */
     public function sync(): void {}
 
     /**
-     * Filters in Redis: gone for everybody after so many seconds; null = never.
+     * For a filter in Redis: Redis deletes it after so many seconds; null: never.
      *
      * @throws ValueError           seconds is not above 0, or above 10^10
-     * @throws BloomFilterException it is not in Redis, read-only or lost
+     * @throws BloomFilterException the filter is not in Redis, is read-only or lost
      */
     public function expire(int|float|null $seconds): void {}
 
     /**
-     * Make it hold these keys and no others, for everybody who uses it. Until all of them are read it is used as ever, and no
-     * key that is in the old and in the new ones is ever absent. Needs m / 8 bytes of memory. Memory and files: keys that anybody
-     * adds meanwhile are kept; it needs room for the bits once more (a file gets it behind its bits); whoever dies leaves the
-     * old keys or the new ones. Redis: keys that others add meanwhile are kept only if they are among these; of a filter with
-     * shards one shard after the other; the time to live stays.
+     * Replaces the contents by these keys, for all users of the filter. The filter can be used meanwhile, and a key that is
+     * in the old and in the new contents is never absent. Needs m / 8 bytes of memory.
      *
-     * @return int how many of the keys were surely different ones
+     * Memory and files: keys that any process adds meanwhile are kept. The rebuild needs space for a second bitmap; in a file
+     * the second bitmap follows the first. If the process dies, the filter contains either the old or the new keys.
      *
-     * @throws TypeError            as addMany(); nothing is changed then, as with any exception
+     * Redis: keys that other processes add meanwhile are kept only if $keys contains them. The shards of a filter are
+     * replaced one after the other. The time to live is kept.
+     *
+     * @return int how many of the keys were surely different
+     *
+     * @throws TypeError            as addMany(). After any exception the filter is unchanged
      * @throws BloomFilterException it grows or forgets, is read-only or lost, or another process or handle rebuilds it
      */
     public function rebuild(iterable $keys): int {}
 
-    /** Number of shards, equal slices of the bits; 1: the bits are not cut. */
+    /** Returns the number of shards, equal slices of the bits; 1: not sharded. */
     public function shards(): int {}
 
     /**
-     * Filters in Redis: delete it there, for everybody. Whoever still uses it gets an exception; constructing it again with
-     * its parameters makes a new one.
+     * Deletes a filter in Redis, for all users. Other objects that use it get an exception. Constructing it again with its
+     * parameters creates a new filter.
      *
-     * @throws BloomFilterException it is not in Redis, read-only or lost
+     * @throws BloomFilterException the filter is not in Redis, is read-only or lost
      */
     public function delete(): void {}
 
     /**
-     * Releases memory or file. Twice is fine; anything but the properties m, n, k, p, scheme is an exception then. Other
-     * objects on the same file are not touched.
+     * Releases the memory or file. A second call does nothing. After it, only the properties m, n, k, p and scheme can be
+     * used. Other objects on the same file stay open.
      *
-     * @throws BloomFilterException code BUSY: a call in the filter waits for its clock, hash function or client, whose code runs now
+     * @throws BloomFilterException code BUSY: called from a clock, hash function or client that runs in a call of this filter
      */
     public function close(): void {}
 
     /**
-     * A filter in memory is carried as its bytes, one on a file as the file's absolute path, one in Redis as its URL (with
-     * its password) and key; it is opened again, read-only where it was open read-only.
+     * A filter in memory is serialized as its bytes, a mapped file as its absolute path, a filter in Redis as its URL (with
+     * its password) and key. unserialize() opens the storage again, read-only if it was open read-only.
      *
      * @throws BloomFilterException the filter is keyed: its secret is never stored
      */
     public function __serialize(): array {}
 
     /**
-     * Bytes are always read. A file or Redis is opened only with the INI setting `bloomfilter.unserialize_storage=1` (default 0;
-     * ini_set() may change it): otherwise whoever gives you a string would choose which file or server is opened.
+     * Bytes are always read. A file or Redis is opened only with the INI setting `bloomfilter.unserialize_storage=1` (default
+     * 0; ini_set() can change it). Otherwise a string from outside could choose which file or server is opened.
      *
      * @throws BloomFilterException the data names a file or Redis, and the setting is 0
      */
@@ -507,52 +542,54 @@ class BloomFilter implements Countable
 }
 
 /**
- * A BloomFilter of 4-bit counters instead of bits: keys can be removed and counted. m = counters, four times the room.
+ * A BloomFilter of 4-bit counters instead of bits: keys can be removed and counted. m is the number of counters, which take
+ * four times the space of bits.
  *
  *     $online = new CountingBloomFilter(n: 100_000, p: 0.01);
  *     $online->add($user);
  *     $online->remove($user);                        // true: it was there
  *
- * - A counter that reached 15 stays there for ever, so no removal ever makes another key absent.
- * - Remove only what was added: removing a false positive damages the keys that share its counters.
- * - bitset is the counters as they are: counter i is byte i/2, the high half for even i. fillRatio() is the share above 0.
- * - union() and merge() add counters up, intersect() takes the lesser. With plain filters there is neither: see toPlain().
- * - What was saved, serialized or stored as one class is opened as that class. docs/counting.md has what is promised.
+ * - A counter that reached 15 never changes again, so the removal of an added key never makes another key absent.
+ * - Remove only keys that were added: removing a false positive decrements counters of other keys.
+ * - bitset contains the counters: counter i is in byte i/2, in the high half if i is even. fillRatio() is the fraction of
+ *   counters above 0.
+ * - union() and merge() add counters, intersect() takes the smaller one. The other filter must be counting, too: see toPlain().
+ * - A saved, serialized or stored filter can be opened only as the same class. docs/counting.md has the guarantees.
  *
  * @strict-properties
  */
 class CountingBloomFilter extends BloomFilter
 {
     /**
-     * Takes one add of the key back. True: it was there. False: it was absent, and nothing changed.
+     * Removes one add of the key. True: the key was present. False: it was absent, and nothing changed.
      *
      * @throws TypeError            the key is neither string, int nor Stringable
      * @throws BloomFilterException the filter is closed or cannot be written
      */
     public function remove(Stringable|string|int $key): bool {}
 
-    /** Removes all keys and returns how many were there; of generators and bad keys what addMany() says. */
+    /** Removes all keys and returns how many were present. Handles generators and bad keys as addMany(). */
     public function removeMany(iterable $keys): int {}
 
-    /** How often the key was added and not removed, at most. 0: surely absent; 15: 15 or more. */
+    /** Returns an upper bound of how often the key was added and not removed. 0: surely absent; 15: 15 or more. */
     public function countOf(Stringable|string|int $key): int {}
 
-    /** A BloomFilter in memory with the same keys, at a quarter of the size. */
+    /** Returns a BloomFilter in memory with the same keys, a quarter of the size. */
     public function toPlain(): BloomFilter {}
 }
 
-/** Everything that is neither a wrong type nor a value out of range. getCode() is one of the constants. */
+/** All errors except a wrong type and a value out of range. getCode() returns one of the constants. */
 class BloomFilterException extends RuntimeException
 {
     /**
-     * Closed, or never constructed.
+     * The filter is closed, or was never constructed.
      *
      * @var int
      */
     const CLOSED = 0;
 
     /**
-     * Memory cannot hold it.
+     * Out of memory.
      *
      * @var int
      */
@@ -566,50 +603,50 @@ class BloomFilterException extends RuntimeException
     const IO = -3;
 
     /**
-     * Not a filter, or a damaged one.
+     * The data is not a filter, or is damaged.
      *
      * @var int
      */
     const FORMAT = -4;
 
     /**
-     * A filter, but with other parameters or another secret.
+     * The filter has other parameters or another secret.
      *
      * @var int
      */
     const MISMATCH = -5;
 
     /**
-     * Not possible in this home, for this scheme, or in this build.
+     * Not supported by this storage, scheme or build.
      *
      * @var int
      */
     const NOT_SUPPORTED = -6;
 
     /**
-     * The filter or its file is in use: not now.
+     * The filter or its file is in use: try again later.
      *
      * @var int
      */
     const BUSY = -8;
 
     /**
-     * There is no such file, or no such key in Redis.
+     * The file, or the key in Redis, does not exist.
      *
      * @var int
      */
     const NOT_FOUND = -9;
 
     /**
-     * Redis lost the filter: its key was deleted, evicted, overwritten, or it expired.
+     * Redis lost the filter: its key was deleted, evicted or overwritten, or expired.
      *
      * @var int
      */
     const LOST = -10;
 
     /**
-     * With overfull: 'raise': the filter holds more keys than it is sized for. In a batch $e->index is the index of the first key
-     * that is not added; the keys before it are.
+     * With overfull: 'raise', the filter holds more keys than it is sized for. In a batch, $e->index is the index of the first
+     * key that was not added; the keys before it were added.
      *
      * @var int
      */

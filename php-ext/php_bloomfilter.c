@@ -1,6 +1,5 @@
 /* php_bloomfilter.c - the module: its entry, classes, INI entries, page in phpinfo() and
- * exceptions. Knows PHP's module interface; the methods are in php_spec.c, php_keys.c,
- * php_sets.c and php_bytes.c. */
+ * exceptions. The methods are in php_spec.c, php_keys.c, php_sets.c and php_bytes.c. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -19,7 +18,7 @@
 #if PHP_VERSION_ID < 80200
 #define zend_add_parameter_attribute(...) /* #[SensitiveParameter] exists since PHP 8.2 */
 #endif
-/* redefined to prepend the class prefix to the names in the generated code */
+/* redefined to prepend the class prefix to the names in bloomfilter_arginfo.h */
 #undef INIT_CLASS_ENTRY
 #define INIT_CLASS_ENTRY(ce, plain, functions)                                                     \
     do {                                                                                           \
@@ -34,7 +33,7 @@
 
 zend_class_entry *php_bf_ce, *php_bf_counting_ce, *php_bf_exception_ce;
 
-/* Names of parameters that differ between PHP and the core. The PHP names are never longer. */
+/* The names of parameters in the core and in PHP. A PHP name is never longer. */
 static const struct {
     const char *core, *php;
 } names[] = {
@@ -42,9 +41,10 @@ static const struct {
     BF_PARAMETERS(ROW){ "read_only", "readOnly" }
 };
 
-/* Replaces such names in a message. A name must follow a blank or begin the message, and must be
- * followed by a blank, '=' or a comma; so a path that contains the name does not change. */
-static void say_in_php(const char *msg, char *out)
+/* Copies a message and replaces the core's names of parameters by PHP's. A name must follow a
+ * blank or begin the message, and end at a blank, '=', a comma or the end of the message. So a
+ * path that contains a name stays unchanged. */
+static void use_php_names(const char *msg, char *out)
 {
     for (const char *at = msg; *at;) {
         size_t i = 0, len = 0;
@@ -72,7 +72,7 @@ void php_bf_raise(const bf_error *err)
     char msg[sizeof err->msg];
     php_bf_rethrow_bailout();
     if (err->code == BF_EHOST && EG(exception)) return; /* the host's exception is already set */
-    say_in_php(err->msg, msg);
+    use_php_names(err->msg, msg);
     if (err->code == BF_EINVAL)
         zend_value_error("%s", msg);
     else
@@ -136,7 +136,7 @@ static PHP_MSHUTDOWN_FUNCTION(bloomfilter)
     return SUCCESS;
 }
 
-/* After a fatal error PHP does not end Fibers, so calls that wait in Fibers never return. */
+/* After a fatal error PHP does not resume Fibers, so calls that wait in Fibers never return. */
 static PHP_RSHUTDOWN_FUNCTION(bloomfilter)
 {
     bf_abandon_calls();

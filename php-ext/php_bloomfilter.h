@@ -1,6 +1,5 @@
-/* php_bloomfilter.h - what the files of the PHP extension share: the object, and how a bf_error
- * becomes an exception. Knows PHP and the core's public headers. bloomfilter.stub.php is the
- * reference of the methods. */
+/* php_bloomfilter.h - declarations that the files of the PHP extension share.
+ * bloomfilter.stub.php is the reference of the methods. */
 #ifndef PHP_BLOOMFILTER_H
 #define PHP_BLOOMFILTER_H
 #include "php.h"
@@ -14,47 +13,45 @@
 #error "a 64-bit PHP is needed: m, n and positions are PHP integers"
 #endif
 
-/* PHP callables that the core calls: a clock, or hash functions.  An object shares them with its
- * clones. */
+/* PHP callables that the core calls: a clock, or hash functions. An object shares its callables
+ * with its clones. */
 typedef struct {
-    /* an array with the clock, or with the hash functions */
-    zval callables;
+    zval callables; /* an array with the clock, or with the hash functions */
     zend_fcall_info_cache caches[BF_FUNCTIONS_MAX]; /* valid while callables is not freed */
-    bf_functions functions;                         /* if count is 0, the callable is a clock */
+    bf_functions functions;                         /* count is 0 for a clock */
     uint32_t refs;
 } php_bf_callback;
-typedef struct php_bf_client php_bf_client; /* php_redis.c: a phpredis object used as a home */
+typedef struct php_bf_client php_bf_client; /* php_redis.h: a phpredis object used as a home */
 
-/* A filter and the data that its objects share. Several objects may use one filter that the
- * process keeps open. */
+/* An open filter. Several objects may share one that the process keeps open. */
 typedef struct {
     bf_filter *f;
-    int64_t adds_until_check; /* number of new keys until the next check of the fill */
-    uint64_t used;            /* value of BF_G(openings) when a constructor last used it */
-    uint32_t refs;            /* reference count: objects, and the table of kept filters */
-    bool kept;                /* it was already open when a constructor last used it */
-    /* the client that f uses, or NULL; with a client it is not in the table */
+    int64_t adds_until_check; /* new keys until the next check of the fill */
+    uint64_t used;            /* value of BF_G(openings) at the last use by a constructor */
+    uint32_t refs;            /* reference count: objects, and the table BF_G(maps) */
+    bool kept;                /* was open already when a constructor last used this handle */
+    /* the client that f uses, or NULL; a handle with a client is not in the table */
     php_bf_client *client;
 } php_bf_handle;
 
 typedef struct {
     bf_filter *f;          /* handle->f; NULL: the object is not constructed yet, or is closed */
     php_bf_handle *handle; /* NULL if f is NULL */
-    php_bf_callback *callback;
-    bool created; /* the constructor of this object created the filter */
-    /* a counted reference to the filter that the keys of f will replace, or NULL */
+    php_bf_callback *callback; /* or NULL */
+    bool created;              /* the constructor of this object created the filter */
+    /* during a rebuild: the filter whose bits f will replace, with a reference; else NULL */
     bf_filter *rebuilt;
     zend_object std;
 } php_bf;
 
 ZEND_BEGIN_MODULE_GLOBALS(bloomfilter)
-/* the key is name_of(): path or URL, and options; the value is a php_bf_handle */
+/* filters kept open: name_of(), made of path or URL and options -> php_bf_handle */
 HashTable maps;
 zend_long max_maps;       /* INI bloomfilter.max_maps                                */
 bool warn;                /* INI bloomfilter.warn                                    */
 bool unserialize_storage; /* INI bloomfilter.unserialize_storage                     */
-bool bailed_out;          /* host code ended in a fatal error, see php_bf_rethrow_bailout */
-uint64_t openings;        /* number of uses of maps so far, to find the least recently used entry */
+bool bailed_out;          /* PHP code ended in a fatal error, see php_bf_bail_out */
+uint64_t openings;        /* number of uses of maps, to find the least recently used entry */
 ZEND_END_MODULE_GLOBALS(bloomfilter)
 ZEND_EXTERN_MODULE_GLOBALS(bloomfilter)
 #define BF_G(v) ZEND_MODULE_GLOBALS_ACCESSOR(bloomfilter, v)
@@ -67,7 +64,7 @@ static zend_always_inline php_bf *php_bf_from(zend_object *object)
     return (php_bf *)((char *)object - offsetof(php_bf, std));
 }
 
-/* The first lines of a method: f becomes the filter of $this, or the method throws an exception. */
+/* Begins a method: declares f, the filter of $this, or throws an exception and returns. */
 #define PHP_BF_THIS(f)                                                                             \
     PHP_BF_CHECK_THIS();                                                                           \
     bf_filter *f = php_bf_from(Z_OBJ_P(ZEND_THIS))->f
@@ -81,20 +78,19 @@ static zend_always_inline php_bf *php_bf_from(zend_object *object)
 extern zend_class_entry *php_bf_ce, *php_bf_counting_ce, *php_bf_exception_ce;
 
 /* php_bloomfilter.c: exceptions */
-/* the only place where a bf_error becomes an exception */
-ZEND_COLD void php_bf_raise(const bf_error *err);
+ZEND_COLD void php_bf_raise(const bf_error *err); /* throws the exception for err */
 ZEND_COLD void php_bf_raise_closed(void);
-/* The core may run PHP code: a clock, hash functions, a client. A fatal error in that code would
- * leave the core by longjmp. So the error is caught (BF_G(bailed_out)), no more PHP code runs,
- * and the error is raised again after the core has returned: in php_bf_raise, or in
- * php_bf_rethrow_bailout if the core returned no error. */
+/* The core may run PHP code: a clock, hash functions, a client. A fatal error in PHP code is a
+ * longjmp, which must not cross the core. So the callback catches the error and sets
+ * BF_G(bailed_out), and later callbacks run no PHP code. After the core has returned, the error
+ * continues: in php_bf_raise, or in php_bf_rethrow_bailout if the core returned no error. */
 ZEND_COLD void php_bf_bail_out(void);
 static zend_always_inline void php_bf_rethrow_bailout(void)
 {
     if (UNEXPECTED(BF_G(bailed_out))) php_bf_bail_out();
 }
-/* Returns true if this exception ends the script (exit) or the Fiber. Then it must not be
- * replaced, and no user code may run. */
+/* True if this exception ends the script (exit) or the Fiber. Such an exception must not be
+ * replaced, and no user code may run after it. NULL: false. */
 static inline bool php_bf_ends(const zend_object *exception)
 {
     return exception && (zend_is_unwind_exit(exception) || zend_is_graceful_exit(exception));
@@ -110,28 +106,28 @@ void php_bf_init_handlers(void);
 zend_object *php_bf_create(zend_class_entry *ce);
 /* returns false with an exception if the object was constructed before */
 bool php_bf_is_fresh(zend_object *object);
-/* takes ownership of handle, and sets the readonly properties */
+/* sets the readonly properties; the object takes over the caller's reference to handle */
 void php_bf_init_object(zend_object *object, php_bf_handle *handle);
 void php_bf_close_object(php_bf *bf);
-/* Gives handle and callback (may be NULL) to a new object, which owns them afterwards; frees
- * them on failure. If handle is NULL, throws *err. Returns false with an exception. */
+/* Gives handle and callback (or NULL) to a new object; releases both on failure. If handle is
+ * NULL, throws *err. Returns false with an exception. */
 bool php_bf_install(
     zend_object *object, php_bf_handle *handle, php_bf_callback *callback, const bf_error *err);
-/* like php_bf_install, with a new object of class ce in *to */
+/* as php_bf_install, with a new object of class ce in *to */
 void php_bf_wrap(zval *to, zend_class_entry *ce, php_bf_handle *handle, php_bf_callback *callback,
     const bf_error *err);
 
 /* php_callback.c: php_bf_callback_set stores the callables of a constructor in spec and *made
- * (NULL: there were none). Returns false with an exception. share and free accept NULL. */
+ * (NULL: none were given). Returns false with an exception. _share and _free accept NULL. */
 bool php_bf_callback_set(bf_spec *spec, const zend_fcall_info *clock,
     const zend_fcall_info_cache *cache, HashTable *functions, php_bf_callback **made);
 php_bf_callback *php_bf_callback_share(php_bf_callback *c);
 void php_bf_callback_free(php_bf_callback *c);
 
-/* php_sets.c: php_bf_count_new counts new keys; when enough were added, php_bf_check_fill checks
- * whether the filter is overfull. */
+/* php_sets.c: warnings. php_bf_count_new counts new keys; when enough keys were added,
+ * php_bf_check_fill checks whether the filter is overfull. */
 ZEND_COLD void php_bf_check_fill(php_bf *bf);
-void php_bf_warn_weak_hash(const zval *made); /* made: a new object, or not an object */
+void php_bf_warn_weak_hash(const zval *made); /* does nothing if made is not an object */
 static zend_always_inline void php_bf_count_new(php_bf *bf, int64_t fresh)
 {
     if (UNEXPECTED((bf->handle->adds_until_check -= fresh) < 0)) php_bf_check_fill(bf);
@@ -146,25 +142,40 @@ void php_bf_maps_init(zend_bloomfilter_globals *globals);
 void php_bf_maps_free(zend_bloomfilter_globals *globals);
 zend_long php_bf_maps_open(void);
 void php_bf_maps_drop_idle(void);
-/* Opens a filter, or returns one that is already open. Returns NULL: see *err. */
+/* Opens a filter, or returns one that the process keeps open. NULL: *err has the reason. */
 php_bf_handle *php_bf_open(const bf_spec *spec, bf_error *err);
-/* Takes ownership of f. If f is NULL (after an error) or memory is short, returns NULL, see
- * *err. */
+/* Returns a new handle that owns f; NULL if f is NULL (*err is unchanged) or out of memory. */
 php_bf_handle *php_bf_hold(bf_filter *f, bf_error *err);
 void php_bf_release(php_bf_handle *handle); /* accepts NULL */
 
 /* php_redis.c: phpredis objects */
 bool php_bf_is_client(const zend_object *object);
-/* php_bf_client_new sets redis_client and key in spec; returns NULL with an exception. Clients
- * have a reference count; the caller owns the first reference. */
+/* php_bf_client_new sets redis_client and key in spec. The caller owns the first reference to
+ * the client. Returns NULL with an exception. */
 php_bf_client *php_bf_client_new(zend_object *object, bf_spec *spec, zend_string *key);
 php_bf_client *php_bf_client_hold(php_bf_client *c);
 void php_bf_client_release(php_bf_client *c); /* accepts NULL */
 zend_object *php_bf_client_object(const php_bf_client *c);
 
+/* php_bytes.c: a file or stream that save() writes or load() reads */
+typedef struct {
+    char *path; /* absolute, or NULL: use stream */
+    php_stream *stream;
+    uint32_t flags; /* the stream's flags before php_bf_find_place */
+    bool opened;    /* true: php_bf_find_place opened the stream; false: the caller's stream */
+} php_bf_place;
+/* at: the argument, a path or a stream. Returns false with an exception. Otherwise the caller
+ * calls php_bf_leave_place. */
+bool php_bf_find_place(php_bf_place *place, zval *at, bool write);
+int php_bf_leave_place(const php_bf_place *place);
+/* Return a string that the caller releases, or NULL with an exception. */
+zend_string *php_bf_read_stream(php_stream *stream);
+zend_string *php_bf_decode(const zend_string *base64);
+
 /* php_spec.c: arguments */
-/* returns the absolute path, freed by efree; NULL with an exception */
-char *php_bf_path(const zend_string *path);
-/* returns the absolute path of a path, or a copy of a URL; freed by efree */
+/* Both check open_basedir, and return NULL with an exception; the caller frees the result with
+ * efree. php_bf_path returns the absolute path. php_bf_storage returns the absolute path of a
+ * path or of file:PATH, or a copy of a URL. */
+char *php_bf_path(const char *path);
 char *php_bf_storage(const zend_string *storage);
 #endif

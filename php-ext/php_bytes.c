@@ -1,10 +1,10 @@
-/* php_bytes.c - filters as bytes, as files and as serialized PHP values. Knows PHP strings,
- * paths and the structure of serialized data; the core knows the formats. */
+/* php_bytes.c - filters as bytes, as base64, in files and streams, and as serialized PHP values. */
 #include "php_bloomfilter.h"
+#include "ext/standard/base64.h"
 #include "zend_exceptions.h"
+#include <errno.h>
 
-/* format: the name of another system's format; NULL: our own format. Returns NULL with an
- * exception. */
+/* format: the name of another system's format; NULL: our format. Returns NULL with an exception. */
 static zend_string *to_bytes(bf_filter *f, const char *format)
 {
     bf_error err;
@@ -32,25 +32,126 @@ PHP_METHOD(BloomFilter, toBytes)
     if (bytes) RETURN_NEW_STR(bytes);
 }
 
-/* ---- files ---- */
-PHP_METHOD(BloomFilter, save)
+PHP_METHOD(BloomFilter, toBase64)
 {
-    zend_string *path;
-    bf_error err;
-    ZEND_PARSE_PARAMETERS_START(1, 1)
-    Z_PARAM_PATH_STR(path)
-    ZEND_PARSE_PARAMETERS_END();
+    ZEND_PARSE_PARAMETERS_NONE();
     PHP_BF_THIS(f);
-    char *full = php_bf_path(path);
-    if (!full) RETURN_THROWS();
-    php_bf_maps_drop_idle();
-    if (bf_save(f, full, &err) < 0) php_bf_raise(&err);
-    efree(full);
+    zend_string *bytes = to_bytes(f, NULL);
+    if (!bytes) RETURN_THROWS();
+    RETVAL_STR(php_base64_encode((const unsigned char *)ZSTR_VAL(bytes), ZSTR_LEN(bytes)));
+    zend_string_release(bytes);
 }
 
-/* ---- serialization: ['bytes' => string], or ['storage' => path or URL, 'key' => name in the
- * storage if one was given, 'readOnly' => true if it is read-only]; a subclass's own properties
- * are under 'members' ---- */
+zend_string *php_bf_decode(const zend_string *base64)
+{
+    const unsigned char *text = (const unsigned char *)ZSTR_VAL(base64);
+    zend_string *bytes = php_base64_decode_ex(text, ZSTR_LEN(base64), true);
+    if (!bytes) zend_throw_exception(php_bf_exception_ce, "the text is not base64", BF_EFORMAT);
+    return bytes;
+}
+
+/* ---- files and streams ---- */
+/* Flags of a stream in use: PHP shows no notices, because a fault becomes our exception; and PHP
+ * code of the stream cannot close it. */
+#define WHILE_OURS (PHP_STREAM_FLAG_SUPPRESS_ERRORS | PHP_STREAM_FLAG_NO_FCLOSE)
+
+/* Opens a stream by its URL; turns PHP's warning into an exception. If url is the path of a file,
+ * opens nothing and sets *path to it, without file://. Otherwise *path is NULL. */
+static php_stream *open_stream(const char *url, bool write, const char **path)
+{
+    zend_error_handling saved;
+    php_stream *stream = NULL;
+    errno = 0;
+    zend_replace_error_handling(EH_THROW, php_bf_exception_ce, &saved);
+    if (php_stream_locate_url_wrapper(url, path, 0) != &php_plain_files_wrapper) *path = NULL;
+    if (EG(exception)) *path = NULL; /* the wrapper does not exist */
+    if (!*path && !EG(exception))
+        stream = php_stream_open_wrapper(url, write ? "wb" : "rb", REPORT_ERRORS, NULL);
+    const bool missing = errno == ENOENT;
+    zend_restore_error_handling(&saved);
+    if (*path || (stream && !EG(exception))) return stream;
+    if (stream) php_stream_close(stream);
+    const bool ours = !EG(exception) || EG(exception)->ce == php_bf_exception_ce;
+    if (ours && (missing || !EG(exception))) { /* some wrappers report no reason */
+        zend_clear_exception();
+        zend_throw_exception_ex(php_bf_exception_ce, missing && !write ? BF_ENOENT : BF_EIO,
+            "cannot open %s%s", url, missing ? ": No such file or directory" : "");
+    } else if (ours)
+        zend_update_property_long(zend_ce_exception, EG(exception), ZEND_STRL("code"), BF_EIO);
+    return NULL;
+}
+
+bool php_bf_find_place(php_bf_place *place, zval *at, bool write)
+{
+    zend_string *name;
+    const char *path;
+    *place = (php_bf_place){ .opened = Z_TYPE_P(at) != IS_RESOURCE };
+    if (!place->opened)
+        php_stream_from_zval_no_verify(place->stream, at);
+    else if (!zend_parse_arg_str(at, &name, false, 1)) {
+        if (!EG(exception))
+            zend_argument_type_error(
+                1, "must be a path or an open stream, %s given", zend_zval_type_name(at));
+    } else if (strlen(ZSTR_VAL(name)) != ZSTR_LEN(name))
+        zend_argument_value_error(1, "must not contain any null bytes");
+    else if (!(place->stream = open_stream(ZSTR_VAL(name), write, &path)) && path)
+        place->path = php_bf_path(path);
+    if (!place->stream) return place->path != NULL;
+    place->flags = place->stream->flags;
+    place->stream->flags |= WHILE_OURS;
+    return true;
+}
+
+/* Returns 0, or another value if the stream cannot be closed. */
+int php_bf_leave_place(const php_bf_place *place)
+{
+    if (place->path) efree(place->path);
+    if (!place->stream) return 0;
+    place->stream->flags = (place->stream->flags & ~WHILE_OURS) | (place->flags & WHILE_OURS);
+    return place->opened ? php_stream_close(place->stream) : 0;
+}
+
+zend_string *php_bf_read_stream(php_stream *stream)
+{
+    zend_string *bytes = php_stream_copy_to_mem(stream, PHP_STREAM_COPY_ALL, 0);
+    if (!bytes) bytes = ZSTR_EMPTY_ALLOC();
+    if (php_stream_eof(stream) && !EG(exception)) return bytes;
+    if (!EG(exception))
+        zend_throw_exception(php_bf_exception_ce, "the stream cannot be read to its end", BF_EIO);
+    zend_string_release(bytes);
+    return NULL;
+}
+
+PHP_METHOD(BloomFilter, save)
+{
+    zval *path;
+    zend_string *bytes = NULL;
+    ssize_t written = 0;
+    php_bf_place place;
+    bf_error err;
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+    Z_PARAM_ZVAL(path)
+    ZEND_PARSE_PARAMETERS_END();
+    PHP_BF_CHECK_THIS();
+    if (!php_bf_find_place(&place, path, true)) RETURN_THROWS();
+    bf_filter *f = php_bf_from(Z_OBJ_P(ZEND_THIS))->f; /* opening a stream may close the filter */
+    if (!f)
+        php_bf_raise_closed();
+    else if (place.path) {
+        php_bf_maps_drop_idle();
+        if (bf_save(f, place.path, &err) < 0) php_bf_raise(&err);
+    } else if ((bytes = to_bytes(f, NULL)))
+        written = php_stream_write(place.stream, ZSTR_VAL(bytes), ZSTR_LEN(bytes));
+    const bool left = php_bf_leave_place(&place) == 0;
+    if (bytes && !EG(exception) && (!left || written != (ssize_t)ZSTR_LEN(bytes)))
+        zend_throw_exception_ex(php_bf_exception_ce, BF_EIO,
+            "the stream did not take the filter: %zd of its %zu bytes are written",
+            written < 0 ? 0 : written, ZSTR_LEN(bytes));
+    if (bytes) zend_string_release(bytes);
+}
+
+/* ---- serialization: ['bytes' => string] or ['storage' => path or URL, 'key' => name in Redis,
+ * 'readOnly' => true], with 'members' => properties of a subclass ---- */
 static const char *const own[] = { "m", "n", "k", "p", "scheme" };
 
 static void add_members(zval *to, zend_object *object)
@@ -65,7 +166,7 @@ static void add_members(zval *to, zend_object *object)
         zval_ptr_dtor(&members);
 }
 
-/* Returns the reason why this filter cannot be serialized, or NULL. */
+/* Returns why this filter cannot be serialized, or NULL. */
 static const char *not_serializable(const bf_info *info, bool callback)
 {
     if (callback && !strcmp(info->scheme, "functions"))
@@ -113,8 +214,8 @@ static php_bf_handle *reopen(
         .read_only = read_only,
         .counting = counting };
     err->code = BF_EHOST;
-    /* A serialized string may come from an attacker. It must not choose which files and servers
-     * are opened, or find out which exist. */
+    /* A serialized string may come from an attacker, who must not choose which files and servers
+     * are opened, or learn which exist. */
     if (!BF_G(unserialize_storage))
         zend_throw_exception(php_bf_exception_ce,
             "the serialized filter is in a file or in Redis: unserialize() opens those only with "
@@ -130,8 +231,8 @@ static php_bf_handle *reopen(
     return handle;
 }
 
-/* Sets a property with the same checks as code of the script: a serialized string must not
- * overwrite m, or store a string in an int. */
+/* Sets a property with PHP's usual checks. So serialized data cannot overwrite the readonly m, or
+ * store a string in an int. */
 static void load_member(zend_object *object, zend_string *mangled, zval *v)
 {
     const char *of, *name;
@@ -147,8 +248,8 @@ static void load_member(zend_object *object, zend_string *mangled, zval *v)
     zend_update_property(scope, object, name, len, v);
 }
 
-/* Setting a property may run code (for its type, a hook, __set()). That code could change the
- * array if the data refers to it twice, so the array is kept alive and each value is copied. */
+/* Setting a property may run PHP code (a conversion, a hook, __set()), and that code may change
+ * the array. So the array is kept alive and each value is copied. */
 static void load_members(zend_object *object, HashTable *members)
 {
     zend_string *name;

@@ -1,6 +1,5 @@
-/* php_callback.c - PHP callables that the core calls: a clock, or the functions of the scheme
- * "functions". A filter has one or the other. Knows how to call PHP code; knows neither time nor
- * positions. */
+/* php_callback.c - PHP callables that the core calls: a clock, or the hash functions of the
+ * scheme "functions". A filter has a clock or hash functions, never both. */
 #include "php_bloomfilter.h"
 #include "zend_exceptions.h"
 
@@ -13,8 +12,8 @@ static php_bf_callback *new_callback(void)
     return c;
 }
 
-/* cache was resolved in the scope of the constructor's caller, so that private methods of the
- * caller can be called. */
+/* cache: resolved in the scope of the constructor's caller, so that the callable may be a private
+ * method of the caller. */
 static void append(php_bf_callback *c, zval *callable, const zend_fcall_info_cache *cache)
 {
     zval copy;
@@ -23,8 +22,8 @@ static void append(php_bf_callback *c, zval *callable, const zend_fcall_info_cac
     zend_hash_next_index_insert(Z_ARRVAL(c->callables), &copy);
 }
 
-/* Each object needs its own reference to the array, because each object reports the array to the
- * cycle collector. If one reference were reported twice, the array would be freed too early. */
+/* Each object adds a reference to the array, because each object reports the array to the cycle
+ * collector. If a reference were reported twice, the collector would free the array too early. */
 php_bf_callback *php_bf_callback_share(php_bf_callback *c)
 {
     if (!c) return NULL;
@@ -39,14 +38,14 @@ void php_bf_callback_free(php_bf_callback *c)
     if (!c) return;
     ZVAL_COPY_VALUE(&mine, &c->callables);
     if (!--c->refs) efree(c);
-    zval_ptr_dtor(&mine); /* this may run a destructor */
+    zval_ptr_dtor(&mine); /* may run a destructor */
 }
 
 /* Calls callable number i. Returns false with an exception. The caller frees *answer in both
  * cases. */
 static bool call(php_bf_callback *c, uint32_t i, zval *argument, zval *answer)
 {
-    /* a copy, because the call changes it for __call() */
+    /* a copy, because the call of a __call() method changes the cache */
     zend_fcall_info_cache cache = c->caches[i];
     zend_fcall_info info = {
         .size = sizeof info, .retval = answer, .params = argument, .param_count = argument != NULL
@@ -75,9 +74,9 @@ static double read_seconds(php_bf_callback *c)
     return seconds;
 }
 
-/* Returns NaN if this code or earlier code threw an exception or ended in a fatal error. The
- * core then returns an error. */
-static double ask_clock(void *context)
+/* Returns NaN if PHP code, now or earlier in the same call of the core, threw an exception or
+ * ended in a fatal error. Then the core returns an error. */
+static double call_clock(void *context)
 {
     volatile double seconds = ZEND_NAN;
     if (EG(exception) || BF_G(bailed_out)) return seconds;
@@ -105,9 +104,8 @@ static bool read_digest(php_bf_callback *c, uint32_t i, zval *key, uint64_t *dig
     return !EG(exception);
 }
 
-/* Returns non-zero if this code or earlier code threw an exception or ended in a fatal error.
- * The core then returns an error. */
-static int ask_hashes(void *context, const void *key, size_t len, uint64_t *digests)
+/* Returns non-zero in the cases in which call_clock() returns NaN. */
+static int call_hashes(void *context, const void *key, size_t len, uint64_t *digests)
 {
     php_bf_callback *c = context;
     volatile bool good = !EG(exception) && !BF_G(bailed_out);
@@ -156,12 +154,12 @@ bool php_bf_callback_set(bf_spec *spec, const zend_fcall_info *clock,
                     zend_zval_type_name(function));
                 break;
             }
-            zend_release_fcall_info_cache(&found); /* frees what it allocates for __call() */
+            zend_release_fcall_info_cache(&found); /* frees the trampoline of a __call() method */
             append(c, function, &found);
             c->functions.count++;
         }
         ZEND_HASH_FOREACH_END();
-        c->functions.call = ask_hashes;
+        c->functions.call = call_hashes;
         c->functions.ctx = c;
         spec->functions = &c->functions;
     } else if (ZEND_FCI_INITIALIZED(*clock)) {
@@ -169,7 +167,7 @@ bool php_bf_callback_set(bf_spec *spec, const zend_fcall_info *clock,
         ZVAL_COPY_VALUE(&callable, &clock->function_name);
         c = new_callback();
         append(c, &callable, cache);
-        spec->clock = ask_clock;
+        spec->clock = call_clock;
         spec->clock_ctx = c;
     }
     if (!EG(exception)) {

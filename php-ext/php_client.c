@@ -1,30 +1,29 @@
-/* php_client.c - lets the core use a phpredis object: one round trip, its errors, and the
- * lifetime of the client. Knows exceptions and connections; php_redis.c handles commands and
- * replies. */
+/* php_client.c - lets the core use a phpredis object: errors of round trips, and the lifetime of
+ * the client. php_redis.c sends commands and reads replies. */
 #include "php_redis.h"
 #include <errno.h>
 #include <time.h>
 
-/* Returns true if the text of an exception is an error reply. phpredis throws some error
- * replies, for example "OOM command not allowed ..." and "The Redis Cluster is down
- * (CLUSTERDOWN)". */
-static bool is_refusal(const zend_string *text)
+/* True if the text of an exception is an error reply of Redis. phpredis throws some of them, for
+ * example "OOM command not allowed ..." and "The Redis Cluster is down (CLUSTERDOWN)". */
+static bool is_error_reply(const zend_string *text)
 {
     if (strstr(ZSTR_VAL(text), "(CLUSTERDOWN)")) return true;
     size_t word = strspn(ZSTR_VAL(text), "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
     return word > 1 && ZSTR_VAL(text)[word] == ' ';
 }
 
-/* Resets the object: it has no mode afterwards, and makes a new connection for its next command.
- * If the script or its Fiber is ending, PHP no longer runs user code. */
+/* Ends a pipeline or transaction of the object, and closes its connection; phpredis opens a new
+ * connection for the next command. Keeps a pending exception. If that exception ends the script
+ * or the Fiber, no method of a subclass is called. */
 static void reset(php_bf_client *c)
 {
     zend_object *standing = EG(exception);
     EG(exception) = NULL;
     c->ending = php_bf_ends(standing);
-    /* Commands that are queued in an object without a mode would be sent with the next pipeline,
-     * and each later reply would be taken for another command's. Only discard() removes them,
-     * and only in a pipeline. */
+    /* An object without a mode (pipeline, transaction) may still have queued commands. They would
+     * be sent with the next pipeline, and its replies would not match its commands. Only
+     * discard() removes queued commands, and only in a pipeline. */
     if (c->piped && php_bf_call_for_number(c, "getmode") == 0) php_bf_call_only(c, "pipeline");
     if (!c->cluster && php_bf_call_for_number(c, "getmode") > 0) {
         php_bf_call_only(c, "discard");
@@ -39,9 +38,9 @@ static void reset(php_bf_client *c)
     php_bf_restore(standing);
 }
 
-/* Returns false for phpredis before 6.3, which loses its slot map if a node is lost; its next
- * command would dereference NULL. */
-static bool may_continue(void)
+/* False for phpredis before 6.3: after a node is lost, the next command of its RedisCluster
+ * would dereference NULL. */
+static bool survives_lost_node(void)
 {
     const char *version = zend_get_module_version("redis");
     return version && (ZEND_STRTOL(version, NULL, 10) > 6 ||
@@ -54,8 +53,8 @@ static bool is_a(const zend_object *object, const char *lower_name)
     return ce && instanceof_function(object->ce, ce);
 }
 
-/* Returns true if the exception comes from phpredis or php_bf_run(). Other exceptions come from
- * PHP code in a subclass, and their messages are complete. */
+/* True if the exception comes from phpredis or php_bf_run(), or is NULL. Other exceptions come
+ * from PHP code in a subclass, so they have no errno. */
 static bool is_of_connection(zend_object *exception)
 {
     zval rv;
@@ -66,8 +65,8 @@ static bool is_of_connection(zend_object *exception)
                exception->ce, exception, "code", strlen("code"), true, &rv)) == BF_EIO;
 }
 
-/* Finds the errno of a fault. The exceptions of phpredis do not distinguish a time-out from a
- * reset, but the elapsed time does. */
+/* Returns the errno of a fault; 0: not known. The exceptions of phpredis do not distinguish a
+ * time-out from a reset of the connection, but the elapsed time does. */
 static int errno_of(php_bf_client *c, const zend_string *text, uint64_t took_ms)
 {
     if (strstr(ZSTR_VAL(text), "onnection refused") ||
@@ -94,12 +93,14 @@ static uint64_t now_ms(void)
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
+/* Resets the object after a failed round trip, and reports the pending exception to the sink: as
+ * the replies of all commands, or as a fault of the connection. Returns a BF_CLIENT_ value. */
 static int failed(php_bf_client *c, const bf_redis_part *parts, size_t nparts, uint64_t took_ms,
     bf_reply_sink *sink)
 {
     if (php_bf_ends(EG(exception))) {
         reset(c);
-        c->unfinished = true; /* resetting may have been impossible */
+        c->unfinished = true; /* the reset may have failed: repeat it */
         return BF_CLIENT_STOP;
     }
     zend_object *standing = EG(exception);
@@ -117,9 +118,9 @@ static int failed(php_bf_client *c, const bf_redis_part *parts, size_t nparts, u
         zend_string_release(text);
         return BF_CLIENT_STOP;
     }
-    c->lost = c->cluster && !may_continue();
+    c->lost = c->cluster && !survives_lost_node();
     int how = BF_CLIENT_LOST;
-    if (is_refusal(text)) {
+    if (is_error_reply(text)) {
         size_t commands = 0;
         for (size_t i = 0; i < nparts; i++) commands += parts[i].commands;
         bf_redis_range all = { 0, commands };
@@ -136,13 +137,13 @@ static int failed(php_bf_client *c, const bf_redis_part *parts, size_t nparts, u
     return how;
 }
 
-/* Prepares the object for a round trip. Returns false if it is in a pipeline or transaction of
- * the user, which must not get our commands; or with an exception. Resets an object that another
- * process used before, because a connection belongs to one process. */
+/* Prepares the object for a round trip. Resets an object that another process used, because a
+ * connection belongs to one process. Returns false with an exception, or if the object is in a
+ * pipeline or transaction of the user. */
 static bool ready(php_bf_client *c)
 {
-    /* A fatal error during a round trip, perhaps of another filter with the same object, leaves
-     * a pipeline open. Shutdown functions may still use the object. */
+    /* A fatal error during a round trip, perhaps of another filter with the same object, may
+     * leave a pipeline open. Shutdown functions may still use the object. */
     const bool left =
         CG(unclean_shutdown) && !c->cluster && php_bf_call_for_number(c, "getmode") > 0;
     if (c->process != bf_process() || c->unfinished || c->piped || left) {
@@ -178,9 +179,9 @@ static int attempt(php_bf_client *c, const bf_redis_part *parts, size_t nparts, 
     return how;
 }
 
-/* An exception of this call stays set for php_bf_raise, which makes it the previous exception of
- * its own. An exception that an earlier round trip has set is dropped if this call reports its
- * own fault; otherwise it is kept. */
+/* report: true if the user gets the fault of this call. Then the exception of this call stays
+ * pending, as the previous exception of php_bf_raise, and an earlier pending exception is dropped.
+ * Otherwise the earlier exception stays pending, and the exception of this call is dropped. */
 static int exchange(
     void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
 {
@@ -224,11 +225,11 @@ php_bf_client *php_bf_client_new(zend_object *object, bf_spec *spec, zend_string
         if (EG(exception)) snprintf(c->name, sizeof c->name, "no server");
         php_bf_forget_exception();
     }
-    /* gets the object's prefix, which its other methods prepend to keys */
+    /* prepends the object's prefix to the key, as other methods of the object do */
     if (key && ZSTR_LEN(key) && !EG(exception)) {
         zval prefix;
         if (!php_bf_prefix(c, &prefix)) ZVAL_EMPTY_STRING(&prefix);
-        /* the object was never connected; the first command will raise the error */
+        /* ignores that the object has no connection: the first command reports that */
         php_bf_forget_exception();
         c->key =
             zend_string_concat2(Z_STRVAL(prefix), Z_STRLEN(prefix), ZSTR_VAL(key), ZSTR_LEN(key));

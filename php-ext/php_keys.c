@@ -1,16 +1,16 @@
-/* php_keys.c - keys: one at a time, and in batches. Knows which PHP values are keys and how long
- * their bytes stay valid; knows nothing of positions. A batch gathers as many keys as one call
- * of the core should have (bf_batch_size).
+/* php_keys.c - methods that take keys: one key, or a batch. A batch gathers bf_batch_size() keys
+ * for each call of the core.
  *
- * While keys are gathered, a generator or a __toString() may do anything: close the filter,
- * change the value of a reference, throw. So each flush reads the filter from the object again,
- * and a batch keeps references to strings that the array of the call does not keep alive. */
+ * While keys are gathered, a generator or a __toString() may run any code: close the filter, change
+ * a variable, throw. So each flush reads the filter from the object again, and a batch holds
+ * references to strings that may be freed otherwise. */
 #include "php_bloomfilter.h"
 #include "ext/spl/spl_iterators.h"
 #include "zend_exceptions.h"
 #include "zend_interfaces.h"
 
-enum { AHEAD = 32, TEXT_MAX = 24 }; /* AHEAD: see fetch(); TEXT_MAX: length of an int as text */
+/* AHEAD: see prefetch(). TEXT_MAX: bytes for an int as text. */
+enum { AHEAD = 32, TEXT_MAX = 24 };
 
 typedef int one_call(bf_filter *, const void *, size_t, bf_error *);
 typedef int64_t many_call(bf_filter *, const bf_key *, size_t, uint8_t *, bf_error *);
@@ -18,8 +18,8 @@ typedef int64_t many_call(bf_filter *, const bf_key *, size_t, uint8_t *, bf_err
 /* ---- the bytes of a PHP value ---- */
 typedef enum { KEY_OK, KEY_THREW, KEY_BAD } key_result;
 
-/* Reads v as a key. text: TEXT_MAX bytes that stay valid as long as the key. *held: a reference
- * that the caller releases after use, or NULL. */
+/* Reads v as a key, which may point into text (TEXT_MAX bytes). *held: a string that the caller
+ * releases after using the key, or NULL. */
 static key_result read_key(zval *v, bf_key *key, char *text, zend_string **held)
 {
     *held = NULL;
@@ -54,7 +54,7 @@ static bool single_key(zval *v, bf_key *key, char *text, zend_string **held)
     return r == KEY_OK;
 }
 
-/* Handles keys that are not strings. Not inlined, to keep the path for strings fast. */
+/* For keys that are not strings. Not inlined, to keep the code for strings fast. */
 static zend_never_inline int call_other(one_call *call, zend_object *self, zval *v, bf_error *err)
 {
     char text[TEXT_MAX];
@@ -138,14 +138,14 @@ PHP_METHOD(BloomFilter, hashcode)
 
 /* ---- batches ---- */
 typedef struct {
-    zend_object *self; /* the PHP object that owns the filter */
+    zend_object *self; /* the PHP object of the filter */
     many_call *call;
-    uint8_t *each;         /* where the next answers are stored; NULL: answers are not needed */
-    int64_t hits;          /* number of answers that are 1 */
+    uint8_t *each;         /* receives the answers of the next flush; NULL: not needed */
+    int64_t hits;          /* number of keys that were new, present or removed */
     HashTable *keys;       /* the array of keys; NULL: the keys come from an iterator */
     zend_ulong taken;      /* number of keys read from an iterator, for messages */
     zend_ulong done;       /* number of keys passed to the core */
-    size_t n, nheld, most; /* most: maximum number of keys per call of the core */
+    size_t n, nheld, most; /* keys in `key`; strings in `held`; maximum of n */
     bool bad;              /* a key has a wrong type; reported after the flush */
     bf_key key[BF_BATCH_SIZE_MAX];
     zend_string *held[BF_BATCH_SIZE_MAX];
@@ -165,7 +165,8 @@ static void batch_init(batch *b, zend_object *self, many_call *call, uint8_t *ea
     b->bad = false;
 }
 
-/* $e->index: the key's index in the array (a number or a name) or in the iterator. */
+/* Sets $e->index: the key's index in the array (a number or a name), or its number in the iterator.
+ */
 static ZEND_COLD void set_index(zend_ulong index, zend_string *name)
 {
     zval at;
@@ -179,7 +180,7 @@ static ZEND_COLD void set_index(zend_ulong index, zend_string *name)
     zend_string_release(property);
 }
 
-/* Throws an exception that names the index of a key. */
+/* Throws an exception about the key at this index. type: a TypeError, else a ValueError. */
 static ZEND_COLD void raise_at(bool type, const char *what, zend_ulong index, zend_string *name)
 {
     char number[32];
@@ -192,8 +193,7 @@ static ZEND_COLD void raise_at(bool type, const char *what, zend_ulong index, ze
     set_index(index, name);
 }
 
-/* Throws the core's message about a key that the scheme or the filter cannot hold, with its
- * index. */
+/* Throws the core's error about one key, with the key's index. */
 static ZEND_COLD void raise_refused(const batch *b, const bf_error *err)
 {
     zend_ulong nth = b->done + err->key, index = nth;
@@ -212,9 +212,8 @@ static ZEND_COLD void raise_refused(const batch *b, const bf_error *err)
     set_index(index, name);
 }
 
-/* Removes a pending exception that was thrown between two keys, and returns it, so that the keys
- * before it are added. The caller sets it again later, alone or as the cause of a later
- * exception. */
+/* Removes and returns a pending exception that was thrown between two keys, because the keys before
+ * the exception must be added. put_back() makes it pending again. */
 static zend_object *set_aside(void)
 {
     zend_object *standing = EG(exception);
@@ -223,6 +222,7 @@ static zend_object *set_aside(void)
     return standing;
 }
 
+/* If another exception is pending now, `standing` becomes its previous exception. */
 static void put_back(zend_object *standing)
 {
     if (EXPECTED(!standing)) return;
@@ -257,8 +257,8 @@ static bool flush(batch *b)
     return hits >= 0;
 }
 
-/* Gathers a key that only the batch keeps alive. Returns false if the batch must stop: an
- * exception is set, or b->bad. */
+/* Gathers a key and holds a reference to its string. Returns false with an exception, or with
+ * b->bad set. */
 static bool take(batch *b, zval *v)
 {
     zend_string *held;
@@ -279,10 +279,10 @@ static ZEND_COLD void raise_bad_key(const zval *v, zend_ulong index, zend_string
     raise_at(true, what, index, name);
 }
 
-/* The strings of an array are scattered over the heap. Prefetches the header of the string that
- * is AHEAD elements later (its length is not known yet), and for the core the rest of the
- * present string. If the later value is a number and not a pointer, the prefetch does no harm. */
-static zend_always_inline void fetch(const HashTable *keys, const zval *v)
+/* The strings of an array are scattered over the heap. Prefetches the header of the string that is
+ * AHEAD elements later, and the remaining bytes of the present string, which the core will hash.
+ * If the later value is not a string, the prefetch does no harm. */
+static zend_always_inline void prefetch(const HashTable *keys, const zval *v)
 {
 #if PHP_VERSION_ID >= 80200
     const zval *ahead = (const zval *)((const char *)v + AHEAD * ZEND_HASH_ELEMENT_SIZE(keys));
@@ -291,12 +291,12 @@ static zend_always_inline void fetch(const HashTable *keys, const zval *v)
     const zval *ahead = &((const Bucket *)v + AHEAD)->val, *end = &keys->arData[keys->nNumUsed].val;
 #endif
     if (ahead < end) __builtin_prefetch(Z_STR_P(ahead));
-    __builtin_prefetch(
-        Z_STRVAL_P(v) + 40); /* val is at offset 24, so this address is in the next cache line */
+    /* the bytes of a string begin at offset 24, so byte 40 is in the next line */
+    __builtin_prefetch(Z_STRVAL_P(v) + 40);
     __builtin_prefetch(Z_STRVAL_P(v) + Z_STRLEN_P(v));
 }
 
-/* The array belongs to this call. No other code can change or free it, so its strings need no
+/* No other code can change or free the array during this call. So strings of the array need no
  * references. */
 static bool take_array(batch *b, HashTable *keys)
 {
@@ -307,7 +307,7 @@ static bool take_array(batch *b, HashTable *keys)
     ZEND_HASH_FOREACH_KEY_VAL(keys, index, name, v)
     {
         if (EXPECTED(Z_TYPE_P(v) == IS_STRING)) {
-            fetch(keys, v);
+            prefetch(keys, v);
             b->key[b->n++] = (bf_key){ Z_STRVAL_P(v), Z_STRLEN_P(v) };
             if (b->n == b->most && UNEXPECTED(!flush(b))) return false;
             continue;
@@ -339,7 +339,7 @@ static bool take_all(batch *b, zval *keys)
 {
     if (Z_TYPE_P(keys) == IS_ARRAY) return take_array(b, Z_ARRVAL_P(keys));
     spl_iterator_apply(keys, take_current, b);
-    return flush(b) && !EG(exception); /* the keys before an exception are added */
+    return flush(b) && !EG(exception); /* adds the keys before an exception */
 }
 
 static void call_many(INTERNAL_FUNCTION_PARAMETERS, many_call *call)
@@ -363,8 +363,8 @@ PHP_METHOD(CountingBloomFilter, removeMany)
     call_many(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_remove_many);
 }
 
-/* Adds the keys to a filter in memory that no other code can use, then completes the rebuild. If
- * a generator closes the filter that is being rebuilt, the error is thrown after the last key. */
+/* Adds the keys to `fresh`, a filter in memory that no other code can use, then completes the
+ * rebuild of `self`. If a generator closes `self`, the error is thrown after the last key. */
 static bool rebuild(zend_object *self, zend_object *fresh, zval *keys, int64_t *hits)
 {
     batch b;
@@ -397,7 +397,7 @@ PHP_METHOD(BloomFilter, rebuild)
     zend_object *fresh = php_bf_create(php_bf_ce);
     php_bf_init_object(fresh, empty);
     php_bf_from(fresh)->callback = php_bf_callback_share(php_bf_from(Z_OBJ_P(ZEND_THIS))->callback);
-    /* freeing `fresh` cancels the rebuild, unless it was completed */
+    /* freeing `fresh` cancels a rebuild that was not completed */
     php_bf_from(fresh)->rebuilt = bf_retain(f);
     if (rebuild(Z_OBJ_P(ZEND_THIS), fresh, keys, &hits)) RETVAL_LONG(hits);
     OBJ_RELEASE(fresh);
@@ -419,7 +419,8 @@ static void return_list(zval *return_value, const uint8_t *each, uint32_t n)
     ZEND_HASH_FILL_END();
 }
 
-/* Returns one answer per key under the key's index; or, with `add`, the keys that were new. */
+/* existMany and addNew: returns the answer for each key under the key's index; with `add`, only the
+ * keys that were new. */
 static void return_each(INTERNAL_FUNCTION_PARAMETERS, bool add)
 {
     HashTable *keys;

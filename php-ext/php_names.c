@@ -1,6 +1,5 @@
 /* php_names.c - the names of the classes. INI bloomfilter.class_prefix is prepended to each
- * name, for projects that already have a class BloomFilter. Knows PHP's rules for names;
- * registers nothing. */
+ * name, for projects that already have a class BloomFilter. */
 #include "php_bloomfilter.h"
 #include "php_ini.h"
 
@@ -11,8 +10,8 @@ static bool begins_label(unsigned char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c >= 0x80;
 }
 
-/* Returns true if text is a valid prefix: names separated by backslashes; the last name may have
- * no backslash. */
+/* True if text is a valid prefix: names separated by backslashes, with or without a backslash at
+ * the end. */
 static bool is_prefix(const char *text)
 {
     bool fresh = true;
@@ -45,8 +44,8 @@ bool php_bf_names_valid(void)
 
 zend_string *php_bf_name(const char *plain) { return zend_strpprintf(0, "%s%s", prefix(), plain); }
 
-/* Renames types of arguments and results that are classes of this extension. They are registered
- * with the names without prefix, in memory that PHP allocated for this class. */
+/* Adds the prefix to a type of an argument or result that is a class of this extension. The
+ * generated code registers such types without prefix. */
 static void rename_type(zend_type *type)
 {
     if (!ZEND_TYPE_HAS_NAME(*type)) return;

@@ -1,8 +1,7 @@
-/* php_object.c - the object BloomFilter: creates, clones and frees it, and reads its properties.
- * m, n, k, p and scheme are ordinary readonly properties that are set once (m again if the
- * filter grows). The slots of bitset, grow, window, parts and created stay empty: these
- * properties are read from the core each time, so that a dump of an object does not contain
- * megabytes. */
+/* php_object.c - the PHP object: creates, clones and frees it, and reads its properties.
+ * m, n, k, p and scheme are ordinary readonly properties that are set once (m again if the filter
+ * grows). bitset, grow, window, parts and created have empty slots, because a dump of an object
+ * must not contain megabytes; they are read from the core each time. */
 #include "php_bloomfilter.h"
 #include "zend_exceptions.h"
 
@@ -21,13 +20,13 @@ zend_object *php_bf_create(zend_class_entry *ce)
     return &bf->std;
 }
 
-/* Closes the object before anything is freed, because freeing a clock or a client may run a
- * destructor. */
+/* Clears f, handle and callback before releasing them, because a destructor of a clock or client
+ * may use the object. */
 void php_bf_close_object(php_bf *bf)
 {
     php_bf_handle *handle = bf->handle;
     php_bf_callback *callback = bf->callback;
-    if (bf->rebuilt) { /* does nothing if the rebuild was completed */
+    if (bf->rebuilt) { /* the cancellation does nothing after a completed rebuild */
         bf_rebuild_cancel(bf->rebuilt, bf->f, NULL);
         bf_close(bf->rebuilt);
         bf->rebuilt = NULL;
@@ -45,9 +44,9 @@ static void free_object(zend_object *object)
     zend_object_std_dtor(object);
 }
 
-/* Copies the filter to memory, from any home. The handler must return an object even if it
- * throws. The client of the original, and __clone(), may run any code. So the copy is complete
- * before __clone() runs, and the original is kept alive. */
+/* Copies the filter from any home to memory. Returns an object even with an exception, as PHP
+ * requires. The client of the original, and __clone(), may run any code. So the original is kept
+ * alive, and the copy is complete before __clone() runs. */
 static zend_object *clone_object(zend_object *object)
 {
     zend_object *copy = php_bf_create(object->ce);
@@ -70,8 +69,8 @@ static zend_object *clone_object(zend_object *object)
     return copy;
 }
 
-/* Called before and after the arguments are read, because reading them may run code. It is not
- * enough to check m: ArrayObject can unset a readonly property. */
+/* Called before and after the arguments are read, because reading arguments may run code. Checks f,
+ * too, because ArrayObject can unset the readonly m. */
 bool php_bf_is_fresh(zend_object *object)
 {
     if (!php_bf_from(object)->f && Z_TYPE_P(OBJ_PROP_NUM(object, SLOT_M)) == IS_UNDEF) return true;
@@ -79,7 +78,7 @@ bool php_bf_is_fresh(zend_object *object)
     return false;
 }
 
-/* Returns the slot of a property. The slot is empty unless a reflection has filled it. */
+/* Returns the empty slot of a property, after freeing a value that reflection may have set. */
 static zval *slot(zend_object *object, int number)
 {
     zval *v = OBJ_PROP_NUM(object, number);
@@ -122,13 +121,13 @@ bool php_bf_install(
 void php_bf_wrap(zval *to, zend_class_entry *ce, php_bf_handle *handle, php_bf_callback *callback,
     const bf_error *err)
 {
-    /* PHP throws an exception for an abstract subclass */
+    /* object_init_ex throws an exception for an abstract subclass */
     const bool made = handle && object_init_ex(to, ce) == SUCCESS;
     php_bf_install(made ? Z_OBJ_P(to) : NULL, handle, callback, err);
 }
 
 /* ---- properties ---- */
-/* Returns true if the property is read from the core each time. */
+/* True if the property is read from the core each time. */
 static bool is_live(const zend_string *name)
 {
     return zend_string_equals_literal(name, "bitset") || zend_string_equals_literal(name, "grow") ||
@@ -144,7 +143,7 @@ static void read_bitset(bf_filter *f, zval *to)
     if (bf_get_part(f, 0, &first, &err) < 0) {
         php_bf_raise(&err);
         return;
-    } /* this call has updated the number of parts */
+    } /* bf_get_part has updated the number of parts */
     bf_get_info(f, &info);
     zend_string *bits = zend_string_alloc((size_t)info.bitset_bytes, 0);
     if (bf_read_bits(f, 0, ZSTR_VAL(bits), ZSTR_LEN(bits), &err) < 0) {
@@ -156,7 +155,7 @@ static void read_bitset(bf_filter *f, zval *to)
     ZVAL_NEW_STR(to, bits);
 }
 
-/* Keeps the object alive, because a client's code may drop the last reference. */
+/* Keeps the object alive, because a client's PHP code may drop the last reference. */
 static void read_live(zend_object *object, const zend_string *name, zval *to)
 {
     const php_bf *bf = php_bf_from(object);
@@ -179,8 +178,8 @@ static void read_live(zend_object *object, const zend_string *name, zval *to)
     OBJ_RELEASE(object);
 }
 
-/* Updates the property m of a growing filter. Returns true if name is m (or NULL), which must
- * not be cached. */
+/* If name is m or NULL, updates the property m and returns true: PHP must not cache m, because a
+ * filter may grow. */
 static bool renew_m(zend_object *object, const zend_string *name)
 {
     bf_info info;
@@ -243,7 +242,8 @@ static int has_property(zend_object *object, zend_string *name, int how, void **
     return yes;
 }
 
-/* Leaves the empty slots out, because var_dump() would show them as "uninitialized". */
+/* A plain copy of the properties, because otherwise var_dump() shows empty slots as
+ * "uninitialized". */
 static HashTable *debug_info(zend_object *object, int *is_temp)
 {
     if (object->ce->__debugInfo) return zend_std_get_debug_info(object, is_temp);
@@ -258,8 +258,8 @@ static HashTable *properties(zend_object *object)
     return zend_std_get_properties(object);
 }
 
-/* `==` calls equals(). Filters of different classes are different, and no filter is less than
- * another. Keeps both objects alive, because a client's code may drop the last reference. */
+/* For `==`: as equals(), but filters of different classes are different. Keeps both objects alive,
+ * because a client's PHP code may drop the last reference. */
 static int compare(zval *a, zval *b)
 {
     ZEND_COMPARE_OBJECTS_FALLBACK(a, b);
@@ -279,7 +279,7 @@ static int compare(zval *a, zval *b)
     return equal > 0 ? 0 : ZEND_UNCOMPARABLE;
 }
 
-/* A clock or a client object may refer back to the object that owns it. */
+/* Reports the clock, the hash functions and the client, because these may refer to the object. */
 static HashTable *get_gc(zend_object *object, zval **table, int *n)
 {
     php_bf *bf = php_bf_from(object);

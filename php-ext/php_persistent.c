@@ -1,11 +1,10 @@
-/* php_persistent.c - mapped files and filters in Redis that stay open between requests. Opening
- * one again costs one stat() of the path, or one round trip on the existing connection. Knows
- * names, reference counts, and which filter is closed first. The core checks whether an open
- * filter is still the one with its name and matches the arguments, including the secret
- * (bf_is_current).
+/* php_persistent.c - mapped files and filters in Redis that stay open between requests, in the
+ * table BF_G(maps). Opening such a filter again costs one stat() of the path, or one round trip
+ * on the existing connection. bf_is_current then checks that the name still belongs to this filter
+ * and that the arguments, including the secret, match.
  *
- * maps: name_of() -> php_bf_handle. A handle that was removed from the table (replaced file,
- * lost key, least recently used, end of the process) stays open while objects use it. */
+ * A handle that was removed from the table (replaced file, lost key, least recently used, end of
+ * the process) stays open while objects use it. */
 #include "php_bloomfilter.h"
 #include "zend_smart_str.h"
 #include <stdlib.h>
@@ -41,10 +40,10 @@ void php_bf_maps_init(zend_bloomfilter_globals *globals)
 
 void php_bf_maps_free(zend_bloomfilter_globals *globals) { zend_hash_destroy(&globals->maps); }
 
-/* ---- the tables ---- */
+/* ---- the table ---- */
 zend_long php_bf_maps_open(void) { return (zend_long)zend_hash_num_elements(&BF_G(maps)); }
 
-/* Closes the least recently used filters until there is space for one more. */
+/* Removes the least recently used filters until one more entry is allowed. */
 static void make_room(void)
 {
     while (php_bf_maps_open() && php_bf_maps_open() >= BF_G(max_maps)) {
@@ -71,8 +70,8 @@ static int drop_if_idle(zval *entry)
                : ZEND_HASH_APPLY_KEEP;
 }
 
-/* Closes files that no object uses. While a file is open for writing, it can neither be replaced
- * by save() nor have an exclusive writer. */
+/* Closes files that no object uses. While a file is open for writing, save() cannot replace the
+ * file and no exclusive writer can open it. */
 void php_bf_maps_drop_idle(void) { zend_hash_apply(&BF_G(maps), drop_if_idle); }
 
 static php_bf_handle *use(php_bf_handle *handle)
@@ -86,14 +85,14 @@ static void keep(php_bf_handle *handle, const smart_str *name)
 {
     bf_info info;
     bf_get_info(handle->f, &info);
-    if (!strcmp(info.home, "memory")) return; /* it is a copy of a compact image */
+    if (!strcmp(info.home, "memory")) return; /* a copy of a compact image */
     make_room();
     zend_hash_str_update_ptr(&BF_G(maps), ZSTR_VAL(name->s), ZSTR_LEN(name->s), use(handle));
 }
 
 /* ---- opening ---- */
-/* Returns the key in the table: the storage and, after a NUL, the options that bf_is_current
- * does not compare. */
+/* Returns the key in the table: the storage and, after a NUL, options that bf_is_current does not
+ * compare. */
 static smart_str name_of(const bf_spec *spec)
 {
     smart_str name = { 0 };
@@ -106,8 +105,7 @@ static smart_str name_of(const bf_spec *spec)
             spec->cache, spec->adopt, spec->overfull, spec->cache_max_age, spec->timeout,
             spec->retry_after, spec->key ? spec->key : "");
     }
-    /* a bitmap of another system does not store its parameters, so the parameters given here are
-     * part of the table's key */
+    /* another system's bitmap does not store its parameters, so they are part of the key */
     if (spec->must_exist && spec->scheme)
         smart_str_append_printf(
             &name, "%c%s " ZEND_ULONG_FMT " %u", 0, spec->scheme, (zend_ulong)spec->m, spec->k);
@@ -115,8 +113,8 @@ static smart_str name_of(const bf_spec *spec)
     return name;
 }
 
-/* Returns true if a file was opened without write permission and is writable now. root always
- * has write permission, so root opens such a file again each time. */
+/* True if a file that was opened read-only because of its permissions is writable now. For root,
+ * access() ignores permissions, so such a file is opened again each time. */
 static bool may_write_now(const bf_filter *f, const bf_spec *spec)
 {
     bf_info info;
@@ -128,8 +126,7 @@ php_bf_handle *php_bf_open(const bf_spec *spec, bf_error *err)
 {
     php_bf_handle *handle = NULL;
     if (spec->exclusive) php_bf_maps_drop_idle();
-    /* bf_is_current compares only parameters and secret, so a filter with other options is not
-     * kept */
+    /* a clock, hash functions or an exclusive writer belong to one object, so they are not kept */
     if (!spec->storage || BF_G(max_maps) <= 0 || spec->clock || spec->functions ||
         spec->exclusive) {
         handle = php_bf_hold(bf_open(spec, err), err);

@@ -1,20 +1,20 @@
-/* php_redis.c - calls the commands of a round trip on a phpredis object, Redis or RedisCluster, and
- * puts the replies into the core's sink. Knows the methods of phpredis; knows no filters.
+/* php_redis.c - executes the commands of a round trip through a phpredis object, Redis or
+ * RedisCluster, and puts the replies into the core's sink.
  *
  *   Redis         one command: rawCommand(); several: pipeline(), rawCommand()..., exec()
- *   RedisCluster  has no pipeline, and its rawCommand() follows neither MOVED nor ASK, but eval()
- *                 does. So the commands about one key become the arguments of one small script; a
- *                 command that is a script is passed to eval() unchanged
+ *   RedisCluster  eval(), because its rawCommand() does not follow MOVED and ASK. The commands
+ *                 about one key become arguments of one small script, each_command. A command
+ *                 EVAL is passed to eval() unchanged
  *
  * After any fault the connection is closed, because its next bytes may be the reply to an earlier
- * command. phpredis makes a new connection by itself. */
+ * command. */
 #include "php_redis.h"
 
 enum { DEPTH = 8 };    /* maximum depth of nested arrays in a reply */
 enum { PIPELINE = 2 }; /* Redis::PIPELINE */
 
-/* Errors are returned as arrays, because phpredis gives a nested error the text of the last
- * error. */
+/* Executes the commands in ARGV: number of arguments, arguments, and so on. Returns an error as an
+ * array {error_mark, text}, because phpredis does not keep the text of a nested error. */
 static const char each_command[] =
     "local r,i={},1 while i<=#ARGV do local n=tonumber(ARGV[i]) local "
     "v=redis.pcall(unpack(ARGV,i+1,i+n)) "
@@ -27,8 +27,8 @@ zend_class_entry *php_bf_class_of(const char *lower_name)
     return zend_hash_str_find_ptr(EG(class_table), lower_name, strlen(lower_name));
 }
 
-/* Calls a method. If c->ending is true, calls phpredis's own method even if a subclass overrides
- * it. Returns false with an exception. */
+/* Calls a method. If c->ending is true, calls phpredis's method even if a subclass overrides that.
+ * Returns false with an exception. The caller frees *answer in both cases. */
 bool php_bf_call(php_bf_client *c, const char *method, uint32_t argc, zval *argv, zval *answer)
 {
     const zend_class_entry *ce =
@@ -51,13 +51,14 @@ bool php_bf_call(php_bf_client *c, const char *method, uint32_t argc, zval *argv
     return !EG(exception);
 }
 
-/* Drops a pending exception. Uses zend_clear_exception, because outside of a method (clone, a
- * property) PHP would otherwise continue in the exception handler. */
+/* Drops a pending exception, unless it ends the script or Fiber. Uses zend_clear_exception,
+ * because outside of a method (clone, a property) PHP would otherwise jump to the handler. */
 void php_bf_forget_exception(void)
 {
     if (EG(exception) && !php_bf_ends(EG(exception))) zend_clear_exception();
 }
 
+/* Drops any pending exception, also one that ends the script or Fiber. */
 void php_bf_drop_exception(void)
 {
     zend_object *later = EG(exception);
@@ -65,8 +66,8 @@ void php_bf_drop_exception(void)
     if (later) OBJ_RELEASE(later);
 }
 
-/* Sets `standing` again, an exception that was set aside, unless the script or Fiber has ended
- * since. NULL: drops a pending exception. */
+/* Makes `standing` the pending exception again, unless the present one ends the script or Fiber.
+ * NULL: drops a pending exception. */
 void php_bf_restore(zend_object *standing)
 {
     if (!standing)
@@ -94,8 +95,8 @@ void php_bf_call_only(php_bf_client *c, const char *method)
     zval_ptr_dtor(&answer);
 }
 
-/* Calls a method that returns text; returns an empty string if it returns something else. The
- * caller releases the result. */
+/* Calls a method that returns a string. Returns an empty string if the method returns another type
+ * or throws. The caller releases the result. */
 zend_string *php_bf_call_for_text(php_bf_client *c, const char *method)
 {
     zval answer;
@@ -144,7 +145,7 @@ static void put(bf_reply_sink *sink, zval *v, int deep)
     }
 }
 
-/* phpredis returns false for nil, and for an error whose text is the last error. */
+/* phpredis returns false for nil and for an error. getlasterror() returns the text of the error. */
 static void put_reply(php_bf_client *c, bf_reply_sink *sink, zval *v)
 {
     zend_string *error =
@@ -183,10 +184,10 @@ static bool one(php_bf_client *c, const bf_redis_part *p, bf_reply_sink *sink, c
     return done;
 }
 
-/* Returns true if exec() clears the queue of commands. phpredis's own exec() always does. If a
- * subclass's code or another Fiber has closed the object, the pipeline's mode is gone but its
- * queue is still there. */
-static bool exec_ends_it(php_bf_client *c)
+/* True if exec() will clear the queue of commands: exec() is phpredis's method, and the object is
+ * in a pipeline. An object that PHP code has closed meanwhile keeps its queue without a pipeline.
+ */
+static bool exec_clears_queue(php_bf_client *c)
 {
     const HashTable *methods = &c->object->ce->function_table;
     const zend_function *f = zend_hash_str_find_ptr(methods, "exec", strlen("exec"));
@@ -209,7 +210,7 @@ static bool run_pipeline(php_bf_client *c, const bf_redis_part *parts, size_t np
             zval_ptr_dtor(&answer);
         }
     }
-    if (!EG(exception)) c->piped = !exec_ends_it(c);
+    if (!EG(exception)) c->piped = !exec_clears_queue(c);
     if (EG(exception) || !php_bf_call(c, "exec", 0, NULL, &answer)) return false;
     bool whole = Z_TYPE(answer) == IS_ARRAY && zend_hash_num_elements(Z_ARRVAL(answer)) == commands;
     if (whole) ZEND_HASH_FOREACH_VAL(Z_ARRVAL(answer), reply)
@@ -278,7 +279,7 @@ static bool put_each(php_bf_client *c, bf_reply_sink *sink, zval *answer, size_t
         ZEND_HASH_FOREACH_END();
         return true;
     }
-    /* the script was refused, so no command was executed */
+    /* Redis refused the script, so no command was executed */
     zend_string *error = php_bf_call_for_text(c, "getlasterror");
     bool refused = Z_TYPE_P(answer) == IS_FALSE && ZSTR_LEN(error);
     for (size_t i = 0; refused && i < n; i++)
@@ -316,7 +317,7 @@ static bool run_cluster(php_bf_client *c, const bf_redis_part *p, bf_reply_sink 
     return script ? one(c, p, sink, eval) : eval_each(c, p, sink);
 }
 
-/* Gets the object's prefix for keys, which the caller frees. Returns false if there is none. */
+/* Gets the object's prefix for keys; the caller frees it. Returns false if there is no prefix. */
 bool php_bf_prefix(php_bf_client *c, zval *prefix)
 {
     zval argv;

@@ -1,5 +1,4 @@
-/* php_redis.h - declarations that php_redis.c (commands and replies) and php_client.c (round
- * trips, errors, the lifetime of the client) share. */
+/* php_redis.h - declarations that php_redis.c and php_client.c share. */
 #ifndef PHP_REDIS_H
 #define PHP_REDIS_H
 #include "php_bloomfilter.h"
@@ -12,17 +11,17 @@ struct php_bf_client {
     zend_object *object;
     bool cluster;
     uint32_t refs;
-    zend_string *key; /* including the object's own prefix */
-    bool lost;        /* the cluster object must not be used any more, see may_continue */
-    bool piped;       /* phpredis may have queued commands */
-    bool ending;      /* the script or its Fiber is ending, so no method of a subclass is called */
+    zend_string *key; /* with the object's prefix; or NULL */
+    bool lost;        /* the object must not be used again, see survives_lost_node */
+    bool piped;       /* the object may have queued commands */
+    bool ending;      /* the script or its Fiber ends: methods of a subclass must not be called */
     bool unfinished;  /* a round trip did not return, because of a fatal error */
     int process;      /* bf_process() of the process that owns the connection */
-    char name[48];
+    char name[48];    /* host and port, or socket path; for messages */
 };
 
-/* php_redis.c: functions that call methods of the object, phpredis's own or overridden ones.
- * Those that return bool return false with an exception. */
+/* php_redis.c: functions that call methods of the object. php_bf_call returns false with an
+ * exception. */
 zend_class_entry *php_bf_class_of(const char *lower_name);
 bool php_bf_call(php_bf_client *c, const char *method, uint32_t argc, zval *argv, zval *answer);
 zend_long php_bf_call_for_number(php_bf_client *c, const char *method);

@@ -1,5 +1,5 @@
-/* php_sets.c - methods about all of a filter: set operations, contents, sync, clear, expire,
- * delete, close. Each is one call of the core. */
+/* php_sets.c - methods about a complete filter: set operations, statistics, sync, clear, expire,
+ * delete, close. */
 #include "php_bloomfilter.h"
 #include "zend_exceptions.h"
 
@@ -89,7 +89,7 @@ PHP_METHOD(CountingBloomFilter, toPlain)
 }
 
 /* ---- more than half full? ---- */
-/* The INI setting is for filters whose overfull is not given. */
+/* The INI setting is used only if the filter was opened without `overfull`. */
 static bool may_warn(const php_bf *bf)
 {
     bf_info info;
@@ -97,7 +97,7 @@ static bool may_warn(const php_bf *bf)
     return (info.overfull || BF_G(warn)) && !EG(exception);
 }
 
-/* The keys are added already, so a failed check is ignored. */
+/* Ignores a failed check, because the keys are already added. */
 void php_bf_check_fill(php_bf *bf)
 {
     char sentence[BF_SENTENCE_BYTES];
@@ -113,7 +113,7 @@ void php_bf_warn_weak_hash(const zval *made)
     char sentence[BF_SENTENCE_BYTES];
     if (Z_TYPE_P(made) != IS_OBJECT || EG(exception)) return;
     const php_bf *bf = php_bf_from(Z_OBJ_P(made));
-    if (bf->handle->kept) return; /* this process has warned already */
+    if (bf->handle->kept) return; /* an earlier constructor has warned */
     if (!may_warn(bf) || !bf_hash_warning(bf->f, sentence, sizeof sentence)) return;
     php_error_docref(NULL, E_USER_WARNING, "%s, or set bloomfilter.warn=0", sentence);
 }
@@ -130,8 +130,8 @@ PHP_METHOD(BloomFilter, saturated)
 }
 
 /* ---- contents ---- */
-/* Keeps the object alive: PHP's count($filter) calls the method without a reference of its own,
- * and a clock or a client may drop the last one. */
+/* Keeps the object alive, because count($filter) calls the method without a reference to the
+ * object, and the PHP code of a clock or client may drop the last reference. */
 static bool get_state(INTERNAL_FUNCTION_PARAMETERS, bf_state *state)
 {
     bf_error err;
@@ -202,8 +202,7 @@ static bool list_parts(zval *to, bf_filter *f)
     bf_error err;
     array_init(to);
     info.part_count = 1;
-    for (unsigned i = 0; i < info.part_count;
-        i++) { /* the call for part 0 has updated the number of parts */
+    for (unsigned i = 0; i < info.part_count; i++) { /* reading part 0 updates part_count */
         zval one;
         if (bf_get_part(f, i, &part, &err) < 0) {
             zval_ptr_dtor(to);
@@ -263,7 +262,7 @@ static void command(INTERNAL_FUNCTION_PARAMETERS, int (*call)(bf_filter *, bf_er
 PHP_METHOD(BloomFilter, clear)
 {
     php_bf_handle *handle = php_bf_from(Z_OBJ_P(ZEND_THIS))->handle;
-    if (handle) handle->adds_until_check = 0; /* check again after a clear or a union */
+    if (handle) handle->adds_until_check = 0; /* the next new key checks the fill again */
     command(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_clear);
 }
 PHP_METHOD(BloomFilter, sync) { command(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_sync); }

@@ -1,5 +1,5 @@
-/* php_spec.c - turns constructor arguments into a bf_spec: __construct, plan, open, fromBytes,
- * load. Knows which PHP values are numbers and paths; the core checks ranges and combinations. */
+/* php_spec.c - turns the arguments of __construct, plan, open, fromBytes and load into a bf_spec.
+ * The core checks ranges and combinations. */
 #include "php_bloomfilter.h"
 #include "base/parameters.h"
 #include "fopen_wrappers.h"
@@ -7,8 +7,7 @@
 #include "zend_interfaces.h"
 #include "zend_smart_str.h"
 
-/* ---- numbers: values that do not fit bf_spec, or that mean "not given" there, are refused here
- * ---- */
+/* ---- numbers: refuses values that bf_spec cannot store, and 0 (in bf_spec: "not given") ---- */
 static int refuse_value(bf_error *err, const char *name, zval *v)
 {
     smart_str text = { 0 };
@@ -18,7 +17,7 @@ static int refuse_value(bf_error *err, const char *name, zval *v)
         smart_str_append_long(&text, Z_LVAL_P(v));
     smart_str_0(&text);
     int code = bf_refuse(err, name, ZSTR_VAL(text.s));
-    /* the caller passed (capacity, error rate), the arguments of other packages */
+    /* in other packages the arguments are (capacity, error rate) */
     if (!strcmp(name, "n") && Z_TYPE_P(v) == IS_DOUBLE && Z_DVAL_P(v) > 0 && Z_DVAL_P(v) < 1)
         snprintf(err->msg + strlen(err->msg), sizeof err->msg - strlen(err->msg),
             "; for a rate write new BloomFilter(n: keys, p: %s)", ZSTR_VAL(text.s));
@@ -26,8 +25,7 @@ static int refuse_value(bf_error *err, const char *name, zval *v)
     return code;
 }
 
-/* Reads an integer of `size` bytes. Accepts floats without a fraction, for example 1e9 or ceil(m
- * / n * log(2)). The float 2^63 is out of range. */
+/* Reads a positive integer into `size` bytes. Accepts a float without a fraction, such as 1e9. */
 static int read_whole(const char *name, zval *v, void *to, size_t size, bf_error *err)
 {
     uint64_t whole = 0;
@@ -53,8 +51,8 @@ static int read_small(const char *name, zend_long given, bool absent, unsigned *
     return read_whole(name, absent ? NULL : &v, to, sizeof *to, err);
 }
 
-/* Reads a float. 0, which only retryAfter accepts, becomes BF_ALWAYS_TRY. The core refuses other
- * values that are out of range. */
+/* Reads a finite float that is not 0. zero (for retryAfter): accepts 0 as BF_ALWAYS_TRY, and
+ * refuses negative values. The core checks the range. */
 static int read_real(
     const char *name, double given, bool absent, bool zero, double *to, bf_error *err)
 {
@@ -66,14 +64,14 @@ static int read_real(
     return 0;
 }
 
-/* ---- paths: made absolute with PHP's own working directory. Links are not resolved, because
- * the core has its own rules for them ---- */
+/* ---- paths: made absolute with PHP's working directory. Symbolic links are not resolved, because
+ * the core has its own rules for links ---- */
 static char *whole_path(const char *path)
 {
     char cwd[MAXPATHLEN], *full;
     if (IS_ABSOLUTE_PATH(path, strlen(path)))
         full = estrdup(path);
-    else /* a path that looks like a URL stays a path with a folder in front */
+    else /* with the folder before it, a path cannot look like a URL */
         spprintf(&full, 0, "%s/%s", VCWD_GETCWD(cwd, sizeof cwd) ? cwd : ".", path);
     if (php_check_open_basedir_ex(full, 0) == 0) return full;
     zend_throw_exception_ex(php_bf_exception_ce, BF_EIO, "open_basedir does not allow %s", full);
@@ -81,11 +79,10 @@ static char *whole_path(const char *path)
     return NULL;
 }
 
-char *php_bf_path(const zend_string *path)
+char *php_bf_path(const char *path)
 {
-    if (ZSTR_LEN(path) && strlen(ZSTR_VAL(path)) == ZSTR_LEN(path))
-        return whole_path(ZSTR_VAL(path));
-    zend_value_error("a path must not be empty or hold NUL bytes");
+    if (*path) return whole_path(path);
+    zend_value_error("a path must not be empty");
     return NULL;
 }
 
@@ -110,8 +107,6 @@ static bool may_reach(const char *url)
     return rc == 0;
 }
 
-/* Turns a file name (or file:PATH) into an absolute path, and checks it against open_basedir.
- * Returns a copy of a URL. Returns NULL with an exception. */
 char *php_bf_storage(const zend_string *storage)
 {
     const char *path;
@@ -129,10 +124,8 @@ char *php_bf_storage(const zend_string *storage)
     return NULL;
 }
 
-/* ---- the arguments of a constructor. Functions return false with an exception. The caller
- * frees spec->storage with efree ---- */
-/* Generates three things from the rows of parameters.h: the fields into which arguments are
- * read, ... */
+/* ---- the arguments of a constructor, generated from the rows of parameters.h ---- */
+/* FIELD: declares the field for an argument. */
 #define FIELD(kind, name, ...) FIELD_##kind(name)
 #define FIELD_SIZE(name) zval *name;
 #define FIELD_COUNT(name) zval *name;
@@ -153,12 +146,12 @@ char *php_bf_storage(const zend_string *storage)
 #define INDEX(kind, name, ...) AT_##name,
 enum { BF_PARAMETERS(INDEX) PARAMETERS };
 typedef struct {
-    /* for numbers that PHP parses: true if the argument was not given */
+    /* absent: for ints and floats, true if the argument was not given */
     BF_PARAMETERS(FIELD) bool absent[PARAMETERS];
-    uint32_t storage_at; /* number of the argument storage */
+    uint32_t storage_at; /* position of the argument storage, from 1; for messages */
 } arguments;
 
-/* ... the macros with which PHP reads them into these fields, ... */
+/* PARSE: reads an argument into its field. */
 #define PARSE(kind, name, ...) PARSE_##kind(name)
 #define PARSE_SIZE(name) Z_PARAM_NUMBER_OR_NULL(a.name)
 #define PARSE_COUNT(name) Z_PARAM_NUMBER_OR_NULL(a.name)
@@ -173,7 +166,7 @@ typedef struct {
 #define PARSE_CLOCK(name) Z_PARAM_FUNC_OR_NULL(a.name, a.name##_cache)
 #define PARSE_HASHES(name) Z_PARAM_ARRAY_HT_OR_NULL(a.name)
 
-/* ... and the code that copies them to bf_spec. It is true if a value is refused. */
+/* GIVE: copies a field to bf_spec; true if the value is refused. */
 #define GIVE(kind, name, ...) GIVE_##kind(name)
 #define GIVE_SIZE(name) read_whole(#name, a->name, &spec->name, sizeof spec->name, &err) < 0 ||
 #define GIVE_COUNT(name) GIVE_SIZE(name)
@@ -199,7 +192,7 @@ static arguments no_arguments(uint32_t storage_at)
     return a;
 }
 
-/* Reads a client object, or an object that can be converted to a path. */
+/* Reads the storage from a client object or a Stringable. Returns false with an exception. */
 static bool from_object(const arguments *a, bf_spec *spec)
 {
     if (php_bf_is_client(a->object)) return php_bf_client_new(a->object, spec, a->key) != NULL;
@@ -226,7 +219,8 @@ static void free_storage(const bf_spec *spec)
     if (spec->storage) efree((char *)spec->storage);
 }
 
-/* Returns false with an exception; then nothing must be freed. */
+/* Fills spec; the caller calls free_storage(). Returns false with an exception; then the caller
+ * frees nothing. */
 static bool to_spec(const arguments *a, bf_spec *spec, php_bf_callback **callback)
 {
     bf_error err;
@@ -256,7 +250,7 @@ static bool read_spec(INTERNAL_FUNCTION_PARAMETERS, bf_spec *spec, php_bf_callba
     return to_spec(&a, spec, callback);
 }
 
-/* Returns a new object of the class on which a factory was called. */
+/* Returns a new object of the class that a factory was called on. */
 static void return_filter(INTERNAL_FUNCTION_PARAMETERS, php_bf_handle *handle,
     php_bf_callback *callback, const bf_error *err)
 {
@@ -333,43 +327,53 @@ PHP_METHOD(BloomFilter, open)
     return_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU, handle, callback, &err);
 }
 
-/* ---- bytes and files. The arguments are parameters that the data must have, or that it does
- * not contain ---- */
-PHP_METHOD(BloomFilter, fromBytes)
+/* ---- bytes and files. Arguments must match the data, or complete data without parameters ---- */
+static void from_image(INTERNAL_FUNCTION_PARAMETERS, bool base64)
 {
     arguments a = no_arguments(0);
-    zend_string *bytes, *format = NULL;
+    zend_string *data, *bytes, *format = NULL;
     bf_spec expect = { .counting = php_bf_counts(zend_get_called_scope(execute_data)) };
     bf_error err;
     php_bf_callback *callback;
     ZEND_PARSE_PARAMETERS_START(1, 10)
-    Z_PARAM_STR(bytes)
+    Z_PARAM_STR(data)
     Z_PARAM_OPTIONAL
     Z_PARAM_STR_OR_NULL(a.secret)
     Z_PARAM_PATH_STR_OR_NULL(format)
     BF_NUMBERS(PARSE) BF_SCHEME(PARSE) BF_CLOCK(PARSE) ZEND_PARSE_PARAMETERS_END();
-    if (!to_spec(&a, &expect, &callback)) RETURN_THROWS();
-    bf_filter *f = bf_from_bytes_as(
-        ZSTR_VAL(bytes), ZSTR_LEN(bytes), format ? ZSTR_VAL(format) : NULL, &expect, &err);
-    return_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU, php_bf_hold(f, &err), callback, &err);
+    if (!(bytes = base64 ? php_bf_decode(data) : zend_string_copy(data))) RETURN_THROWS();
+    if (to_spec(&a, &expect, &callback)) {
+        bf_filter *f = bf_from_bytes_as(
+            ZSTR_VAL(bytes), ZSTR_LEN(bytes), format ? ZSTR_VAL(format) : NULL, &expect, &err);
+        return_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU, php_bf_hold(f, &err), callback, &err);
+    }
+    zend_string_release(bytes);
 }
+
+PHP_METHOD(BloomFilter, fromBytes) { from_image(INTERNAL_FUNCTION_PARAM_PASSTHRU, false); }
+PHP_METHOD(BloomFilter, fromBase64) { from_image(INTERNAL_FUNCTION_PARAM_PASSTHRU, true); }
 
 PHP_METHOD(BloomFilter, load)
 {
     arguments a = no_arguments(0);
-    zend_string *path;
+    zval *path;
+    zend_string *bytes = NULL;
+    php_bf_place place;
     bf_spec expect = { .counting = php_bf_counts(zend_get_called_scope(execute_data)) };
     bf_error err;
     php_bf_callback *callback;
     ZEND_PARSE_PARAMETERS_START(1, 4)
-    Z_PARAM_PATH_STR(path)
+    Z_PARAM_ZVAL(path)
     Z_PARAM_OPTIONAL
     Z_PARAM_STR_OR_NULL(a.secret)
     BF_CLOCK(PARSE) ZEND_PARSE_PARAMETERS_END();
-    char *full = php_bf_path(path);
-    if (!full) RETURN_THROWS();
-    if (to_spec(&a, &expect, &callback))
-        return_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU,
-            php_bf_hold(bf_load(full, &expect, &err), &err), callback, &err);
-    efree(full);
+    if (!php_bf_find_place(&place, path, false)) RETURN_THROWS();
+    if ((place.path || (bytes = php_bf_read_stream(place.stream))) &&
+        to_spec(&a, &expect, &callback)) {
+        bf_filter *f = bytes ? bf_from_bytes(ZSTR_VAL(bytes), ZSTR_LEN(bytes), &expect, &err)
+                             : bf_load(place.path, &expect, &err);
+        return_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU, php_bf_hold(f, &err), callback, &err);
+    }
+    if (bytes) zend_string_release(bytes);
+    php_bf_leave_place(&place);
 }

@@ -1,22 +1,19 @@
-/* py_active.c - active calls of a filter: entering, leaving, and when the handle may be
- * replaced, also after a fork. The only file that changes `users`. Knows nothing of keys or of
- * releasing the GIL (py_gil.c).
+/* py_active.c - counts the active calls of a filter in `users`, also after a fork; the handle may
+ * be replaced only if there are none.
  *
- * A child of fork has one thread, the thread that forked. The calls of the other threads are
- * still counted in `users` and never leave. So each thread remembers the filters that it has
- * entered. A forked child still has the list of its thread, and the first call on a filter after
- * the fork computes `users` from that list.
+ * A forked child has one thread, the thread that forked, but `users` still counts the calls of the
+ * parent's other threads. So each thread has a list of the filters that it has entered. The first
+ * call on a filter after a fork computes `users` from the list of the child's thread.
  *
- * The core also counts active calls, but only those that run code of the host (a clock, a
- * client), in order to refuse calls from that code on the same filter (BF_EBUSY). The core's
- * count is in the handle; `users` is in the object and decides when the handle may be replaced. */
+ * The core also counts active calls, but only of filters that run code of the host (a clock, a
+ * client), and only to refuse calls from that code on the same filter (BF_EBUSY). */
 #include "py_bloomfilter.h"
 
 #include <pthread.h>
 #include <time.h>
 
-/* The number of filters that a thread remembers. If it has entered more, close() may fail in a
- * forked child. */
+/* length of a thread's list; if the thread has entered more filters, close() may fail in a forked
+ * child */
 enum { ENTERED_MOST = 64 };
 typedef struct {
     size_t n; /* number of filters entered; may be larger than ENTERED_MOST */
@@ -27,7 +24,7 @@ static _Thread_local entered mine;
 static entered of_parent; /* the filters that the forking thread had entered */
 static unsigned forks;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-enum { REPAIRING = -1 }; /* a value of `forks` in a filter */
+enum { REPAIRING = -1 }; /* value of FilterObject.forks while a thread corrects `users` */
 
 static void in_child(void)
 {
@@ -41,7 +38,7 @@ int fork_count(void) { return (int)(forks & INT_MAX); }
 
 static Py_ssize_t entered_by(const entered *e, const FilterObject *f)
 {
-    /* counts all filters that are not remembered, because f may be one of them */
+    /* the calls that are not in the list may be calls of f, so all of them are counted */
     Py_ssize_t count = e->n > ENTERED_MOST ? (Py_ssize_t)(e->n - ENTERED_MOST) : 0;
     for (size_t i = 0; i < e->n && i < ENTERED_MOST; i++) count += e->at[i] == f;
     return count;
@@ -87,10 +84,10 @@ static inline void heed_forks(FilterObject *self)
 }
 
 #if NO_GIL
-/* While the handle is being replaced, `users` is far below 0, and other calls wait. A thread
- * that wants to replace the handle stores bf_process() in `wanted`. Then no thread enters until
- * the handle was replaced or the thread gives up; otherwise short calls could keep it waiting
- * forever. A forked child may find its parent's number in `wanted`; it ignores that number. */
+/* While a thread replaces the handle, `users` is far below 0, and calls wait in filter_count_in.
+ * While a thread waits to replace the handle, `wanted` is bf_process(), and new calls wait, too.
+ * Otherwise a sequence of short calls could make that thread wait forever. In a forked child,
+ * `wanted` may be the number of the parent, which has no effect. */
 #define REPLACING (PY_SSIZE_T_MIN / 2)
 enum { REPLACE_TRIES = 1000 };
 
@@ -130,7 +127,7 @@ bool replace_begin(FilterObject *self)
 {
     bool alone = false;
     heed_forks(self);
-    /* a call on one key ends soon, but a batch may not, so the number of tries is limited */
+    /* the number of tries is limited, because a batch may take long */
     for (int i = 0; !alone && i < REPLACE_TRIES; i++) {
         Py_ssize_t none = 0;
         __atomic_store_n(&self->wanted, bf_process(), __ATOMIC_RELAXED);

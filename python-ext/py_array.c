@@ -1,6 +1,6 @@
-/* py_array.c - batches over arrays: numpy's 'S' and 'U' arrays, and one-dimensional integer
- * arrays of any width, byte order and stride. Reads keys from the buffer without creating Python
- * objects. Knows the formats of the buffer protocol; py_batch.c iterates over all other arrays. */
+/* py_array.c - batches over one-dimensional arrays: numpy's 'S' and 'U' arrays, and integers of any
+ * width, byte order and stride. Reads keys from the buffer without creating Python objects.
+ * py_batch.c iterates over all other arrays. */
 #include "py_bloomfilter.h"
 
 /* ---- text ---- */
@@ -21,8 +21,8 @@ void gather_bytes(batch *b, column *c)
         b->keys[b->n++] = (bf_key){ c->at, c->padded ? text_length(c->at, c->width) : c->width };
 }
 
-/* Writes an item of a 'U' array as UTF-8, which is never longer than the item. NULs at its end
- * are padding. */
+/* Writes an item of a 'U' array as UTF-8, which is never longer than the item. Returns the length,
+ * or -1 - i if code point i has no UTF-8 form. */
 static Py_ssize_t unicode_text(column *c, char *out)
 {
     uint32_t text[BATCH_ROOM / sizeof(uint32_t)];
@@ -51,9 +51,10 @@ static void gather_unicode(batch *b, column *c)
 }
 
 /* ---- which arrays ---- */
-/* Returns true if the array can be read, and fills *c. The format is that of struct: an optional
- * byte order, then a letter. "5s" is a text of 5 bytes, "5w" a text of 5 code points. A letter
- * without a number (array.array("u")) is one character, even if it is NUL. */
+/* Returns true if the array can be read here, and fills *c. The format is that of the module
+ * struct: byte order (optional), number (optional), letter. "5s" is a text of 5 bytes, "5w" a text
+ * of 5 code points. Without a number (array.array("u")) an item is one character, also if it is
+ * NUL. */
 static bool readable(const Py_buffer *v, column *c)
 {
     *c = (column){ 0 };
@@ -89,16 +90,14 @@ int array_batch(batch *b, PyObject *keys)
                         PyErr_ExceptionMatches(PyExc_ValueError) ||
                         PyErr_ExceptionMatches(PyExc_TypeError);
         if (no_array)
-            PyErr_Clear(); /* for example numpy's dates; the iteration will raise the error */
+            PyErr_Clear(); /* for example numpy's dates: iterating over them raises the error */
         return no_array ? 0 : -1;
     }
     int rc = 0;
     const bool iterable = Py_TYPE(keys)->tp_iter;
-    /* mmap, ctypes buffers and PickleBuffer: bytes that cannot be iterated over are one key, not
-     * an array of numbers */
+    /* bytes that cannot be iterated over (mmap, PickleBuffer) are one key, not an array */
     if (view.itemsize == 1 && !iterable) rc = refuse_one_key(keys);
-    /* The buffer of numpy's masked array has values at masked positions, too; only iteration
-     * shows which are masked. */
+    /* a masked array of numpy is iterated over, because its buffer does not show what is masked */
     else if (readable(&view, &c) && !(iterable && has_attribute(keys, "mask")))
         rc = column_run(b, &c) < 0 ? -1 : 1;
     PyBuffer_Release(&view);

@@ -1,7 +1,6 @@
 /* py_arrow.c - batches over Arrow columns: objects with __arrow_c_array__ or __arrow_c_stream__
- * (the Arrow PyCapsule interface). Releases what a producer passes; needs no Arrow library. Gets
- * and checks all chunks of a column before it uses the first key, so a refused column does not
- * change the filter. */
+ * (the Arrow PyCapsule interface). Needs no Arrow library. All chunks of a column are checked
+ * before the first key is used, so a refused column does not change the filter. */
 #include "py_arrow.h"
 
 typedef struct {
@@ -13,7 +12,7 @@ typedef struct {
 } chunks;
 
 /* ---- releasing what the producer passed ---- */
-/* The producer's release callback may run Python code, so a pending exception is set aside. */
+/* Saves and restores a pending exception, because a release callback may run Python code. */
 #define RELEASE(thing)                                                                             \
     do {                                                                                           \
         if ((thing)->release) {                                                                    \
@@ -23,8 +22,8 @@ typedef struct {
         }                                                                                          \
     } while (0)
 
-/* Moves the struct out of its capsule, as consumers must do. Afterwards this file must release
- * the struct, and the capsule's destructor does nothing. */
+/* Moves the struct out of its capsule. Afterwards this file must release the struct; the capsule's
+ * destructor does nothing. */
 #define MOVE(to, capsule, name)                                                                    \
     do {                                                                                           \
         void *from_ = PyCapsule_GetPointer(capsule, name);                                         \
@@ -36,6 +35,7 @@ typedef struct {
             PyErr_SetString(PyExc_ValueError, "the Arrow data was consumed before");               \
     } while (0)
 
+/* Returns space for a chunk after the last one, or NULL with an exception. */
 static chunk *next_chunk(chunks *all)
 {
     if (all->n == 0) {
@@ -60,7 +60,7 @@ static chunk *next_chunk(chunks *all)
     return k;
 }
 
-/* Completes the chunk that next_chunk returned: checks it. Returns 0, or -1 with an exception. */
+/* Checks and counts the chunk that next_chunk returned. Returns 0, or -1 with an exception. */
 static int add_chunk(batch *b, chunks *all)
 {
     chunk *k = &all->at[all->n++];
@@ -72,10 +72,10 @@ static int add_chunk(batch *b, chunks *all)
 /* ---- streams ---- */
 static int stream_fault(struct ArrowArrayStream *stream, int code)
 {
-    const char *told = stream->get_last_error ? stream->get_last_error(stream) : NULL;
+    const char *message = stream->get_last_error ? stream->get_last_error(stream) : NULL;
     if (PyErr_Occurred()) return -1;
     PyObject *text =
-        PyUnicode_FromFormat("the Arrow stream failed: %s", told ? told : strerror(code));
+        PyUnicode_FromFormat("the Arrow stream failed: %s", message ? message : strerror(code));
     PyObject *arguments = text ? Py_BuildValue("(iN)", code, text) : NULL;
     if (arguments && code == ENOMEM)
         PyErr_NoMemory();
@@ -126,7 +126,7 @@ static int run_capsules(batch *b, PyObject *given, bool pair)
     }
     for (size_t i = 0; rc == 0 && i < all.n; i++) {
         chunk *k = &all.at[i];
-        /* the chunks may have been moved in memory */
+        /* the chunks may have moved in memory since chunk_check set this pointer */
         if (k->keys.values) k->keys.values = &k->values;
         if (k->keys.length) rc = column_run(b, chunk_column(k));
         RELEASE(&k->array);
@@ -139,10 +139,11 @@ static int run_capsules(batch *b, PyObject *given, bool pair)
 }
 
 /* ---- which objects ---- */
-/* Calls the method and returns its result. Returns NULL without an exception if there is no such
- * method, or if the object cannot be converted to Arrow types (a pandas column of mixed objects)
- * but can be iterated over. Refuses a table, because iteration would give its column names. */
-static PyObject *ask(PyObject *keys, const char *name)
+/* Calls the method and returns its result, or NULL with an exception. Returns NULL without an
+ * exception if the object has no such method, or if it has no Arrow type (a pandas column of mixed
+ * objects) but can be iterated over. A table is not iterated over, because its items are column
+ * names. */
+static PyObject *call_export(PyObject *keys, const char *name)
 {
     PyObject *method = get_attribute(keys, name);
     PyObject *given = method ? PyObject_CallNoArgs(method) : NULL;
@@ -165,9 +166,9 @@ int arrow_batch(batch *b, PyObject *keys)
     if (PyList_CheckExact(keys) || PyTuple_CheckExact(keys) || PyAnySet_CheckExact(keys) ||
         PyDict_CheckExact(keys) || PyGen_CheckExact(keys))
         return 0;
-    PyObject *given = ask(keys, "__arrow_c_array__");
+    PyObject *given = call_export(keys, "__arrow_c_array__");
     bool array = given;
-    if (!given && !PyErr_Occurred()) given = ask(keys, "__arrow_c_stream__");
+    if (!given && !PyErr_Occurred()) given = call_export(keys, "__arrow_c_stream__");
     if (!given) return PyErr_Occurred() ? -1 : 0;
     int rc = -1;
     if (!array || (PyTuple_Check(given) && PyTuple_GET_SIZE(given) == 2))

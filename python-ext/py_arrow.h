@@ -1,13 +1,12 @@
-/* py_arrow.h - Arrow's C structs, and an array as a column of keys. py_arrow_items.c checks and
- * reads arrays for py_arrow.c. */
+/* py_arrow.h - Arrow's C structs, and the interface between py_arrow.c (releases arrays) and
+ * py_arrow_items.c (checks and reads arrays). */
 #ifndef PY_ARROW_H
 #define PY_ARROW_H
 #include "py_bloomfilter.h"
 
-/* The structs of the Arrow C data and C stream interfaces, a published ABI that any project may
- * declare itself. https://arrow.apache.org/docs/format/CDataInterface.html and
- * .../CStreamInterface.html describe the members, and who must release what. The order and types
- * of the members must never change. */
+/* The structs of the Arrow C data and C stream interfaces, a stable ABI that any project may
+ * declare. https://arrow.apache.org/docs/format/CDataInterface.html and .../CStreamInterface.html
+ * describe the members and who releases them. */
 struct ArrowSchema {
     const char *format, *name, *metadata;
     int64_t flags, n_children;
@@ -40,21 +39,23 @@ typedef struct {
     enum shape shape;
     size_t width; /* for NUMBERS and FIXED: bytes per item */
     bool is_signed;
-    const char *refused; /* name of the type, for the message that refuses it */
+    const char *refused; /* for REFUSED: name of the type in the message */
 } type;
 
 typedef struct source source;
-struct source { /* an array; its first item has index `offset` */
+struct source { /* an array */
     column c;   /* must be the first member, because gather gets a pointer to the column */
     type type;
     const uint8_t *valid; /* bit i is set if item i is not null; NULL: there are no nulls */
     const char *items;    /* offsets, views, or the items themselves */
     const char *text;     /* for TEXT32 and TEXT64: the text to which offsets refer */
-    const void **parts;   /* for VIEWS: the buffers to which views refer, and their sizes */
-    const char *sizes;
+    const void **buffers; /* for VIEWS: the buffers to which views refer */
+    const char *sizes;    /* their sizes in bytes, int64_t each */
+    int64_t nbuffers;
     int64_t first, last; /* for TEXT32 and TEXT64: the lowest and highest offset */
-    int64_t nparts, length, offset, next;
-    source *values; /* the values of a dictionary; the items are then indices */
+    /* number of items; index of the first item and of the next item to gather */
+    int64_t length, offset, next;
+    source *values; /* the values of a dictionary, if the items are indices; else NULL */
 };
 
 typedef struct { /* an array of a column, and the result of its check */
@@ -63,9 +64,9 @@ typedef struct { /* an array of a column, and the result of its check */
 } chunk;
 
 int damaged_arrow(const char *what, int64_t value);
-/* Fills keys and values of a chunk whose array is set, and checks them. row: the row number of
- * its first item. skip: nulls are skipped; otherwise a null is a TypeError. Returns 0, or -1
- * with an exception. */
+/* Fills and checks `keys` and `values` of a chunk whose array is set. row: number of its first row
+ * in the column. skip: nulls are skipped; otherwise a null is a TypeError. Returns 0, or -1 with an
+ * exception. */
 int chunk_check(chunk *k, const struct ArrowSchema *schema, bool skip, Py_ssize_t row);
 /* returns the chunk as a column; call it after chunk_check */
 column *chunk_column(chunk *k);

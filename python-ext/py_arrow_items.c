@@ -1,8 +1,7 @@
-/* py_arrow_items.c - an Arrow array as a column of keys: its type, its items, its nulls. Knows
- * how Arrow stores keys; py_arrow.c knows who owns the arrays. Before the first key is used,
- * checks for missing buffers, decreasing offsets and nulls. Checks views and dictionary indices
- * when it reads their row. Cannot detect an offset that is too large, because the interface does
- * not give the length of a text buffer. */
+/* py_arrow_items.c - reads and checks an Arrow array as a column of keys. Missing buffers,
+ * decreasing offsets and nulls are detected before the first key is used, wrong views and
+ * dictionary indices when their row is read. An offset past the text buffer cannot be detected,
+ * because the interface has no length of that buffer. */
 #include "py_arrow.h"
 
 /* ---- one item ---- */
@@ -23,8 +22,7 @@ static inline int64_t offset_at(const source *s, bool wide, int64_t i)
     return wide ? load64(s->items + 8 * i) : load32(s->items + 4 * i);
 }
 
-/* Reads a text. The offsets were checked, but are checked again, because a thread of the
- * producer may have changed them since. */
+/* Reads a text. Checks its offsets again: a thread of the producer may have changed them. */
 static inline bool text_at(const source *s, bool wide, int64_t i, bf_key *key)
 {
     const int64_t start = offset_at(s, wide, i), end = offset_at(s, wide, i + 1);
@@ -32,20 +30,20 @@ static inline bool text_at(const source *s, bool wide, int64_t i, bf_key *key)
     return s->first <= start && start <= end && end <= s->last;
 }
 
-/* A view contains a text of up to 12 bytes itself; for longer texts it has a prefix, a buffer
- * number and an offset. */
+/* Reads a view of 16 bytes: length, then a text of up to 12 bytes; or length, prefix of the text,
+ * buffer number, offset. */
 static enum column_fault view_at(const source *s, int64_t i, bf_key *key)
 {
     enum { INSIDE = 12 };
     const char *view = s->items + 16 * i;
-    int64_t len = load32(view), part = load32(view + 8), place = load32(view + 12);
+    int64_t len = load32(view), number = load32(view + 8), place = load32(view + 12);
     *key = (bf_key){ view + 4, (size_t)len };
     if (len >= 0 && len <= INSIDE) return FAULT_NONE;
-    if (len < 0 || part < 0 || part >= s->nparts || place < 0) return FAULT_DAMAGED;
-    int64_t size = load64(s->sizes + 8 * part);
+    if (len < 0 || number < 0 || number >= s->nbuffers || place < 0) return FAULT_DAMAGED;
+    int64_t size = load64(s->sizes + 8 * number);
     if (place > size || len > size - place) return FAULT_DAMAGED;
-    key->ptr = (const char *)s->parts[part] + place;
-    return s->parts[part] ? FAULT_NONE : FAULT_DAMAGED;
+    key->ptr = (const char *)s->buffers[number] + place;
+    return s->buffers[number] ? FAULT_NONE : FAULT_DAMAGED;
 }
 
 static inline bool is_valid(const source *s, int64_t i)
@@ -103,7 +101,7 @@ static void gather_views(batch *b, column *c)
     }
 }
 
-/* An unsigned index of 2^63 or more becomes negative, which is out of range, too. */
+/* An unsigned index of 2^63 or more becomes negative; both are out of range. */
 static int64_t index_at(const source *s, int64_t i)
 {
     const size_t width = s->type.width;
@@ -123,7 +121,7 @@ static inline bool is_null_row(const source *s, int64_t i)
     return s->values && (i = value_at(s, i)) >= 0 && !is_valid(s->values, i);
 }
 
-/* Gathers row by row; used for dictionaries and columns with nulls. */
+/* gathers keys of dictionaries and of columns with nulls */
 static void gather_rows(batch *b, column *c)
 {
     source *s = (source *)c;
@@ -203,7 +201,8 @@ int damaged_arrow(const char *what, int64_t value)
     return -1;
 }
 
-/* Returns how many offsets are in ascending order; length + 1 if all are. */
+/* Returns the index of the first offset below its predecessor (or below 0), or length + 1. Sets
+ * s->first and s->last. */
 static inline int64_t rising(source *s, bool wide)
 {
     int64_t last = offset_at(s, wide, s->offset), i = 1;
@@ -252,7 +251,7 @@ static int check_buffers(source *s, const struct ArrowArray *a)
 {
     if (a->length < 0 || a->length > PY_SSIZE_T_MAX)
         return damaged_arrow("its length is", a->length);
-    /* more items could overflow a sum of sizes; an item has at most this many bytes */
+    /* byte offsets of items must not overflow; a view has 16 bytes */
     int64_t most = PY_SSIZE_T_MAX / (s->type.width > 16 ? (int64_t)s->type.width : 16);
     if (a->offset < 0 || a->offset >= most - a->length)
         return damaged_arrow("its offset is", a->offset);
@@ -276,11 +275,11 @@ static int read_array(source *s, const struct ArrowArray *a, Py_ssize_t row)
     case TEXT32:
     case TEXT64: s->text = a->buffers[2]; return check_text(s, row);
     case VIEWS:
-        s->nparts = a->n_buffers - 3;
-        s->parts = a->buffers + 2;
+        s->nbuffers = a->n_buffers - 3;
+        s->buffers = a->buffers + 2;
         s->sizes = a->buffers[a->n_buffers - 1];
-        if (s->nparts > 0 && !s->sizes)
-            return damaged_arrow("no sizes of its buffers, of which there are", s->nparts);
+        if (s->nbuffers > 0 && !s->sizes)
+            return damaged_arrow("no sizes of its buffers, of which there are", s->nbuffers);
         break;
     default: break;
     }
@@ -315,9 +314,8 @@ static int check_dictionary(chunk *k, const struct ArrowSchema *schema, Py_ssize
 {
     const struct ArrowArray *dictionary = k->array.dictionary;
     k->values.type = type_of(schema->dictionary);
-    if (dictionary &&
-        dictionary->length == 0) /* a pandas column that has only nulls has the type float */
-        k->values.type = (type){ .shape = NULLS };
+    /* without values the type does not matter: pandas gives floats for a column of nulls only */
+    if (dictionary && dictionary->length == 0) k->values.type = (type){ .shape = NULLS };
     if (k->values.type.shape == REFUSED) return 0;
     if (schema->dictionary->dictionary || k->keys.type.shape != NUMBERS || !dictionary)
         return damaged_arrow("no dictionary where one must be, length", k->array.length);

@@ -1,27 +1,26 @@
-/* py_batch.c - batches over Python objects: gathers keys from any iterable into chunks, and
- * calls the core once per chunk. Knows lists, tuples and iterators; py_array.c handles arrays,
- * py_arrow.c Arrow columns, and py_keys.c a single key.
+/* py_batch.c - batches over Python objects: gathers keys from any iterable into chunks, and calls
+ * the core once per chunk (a flush).
  *
- * The core runs with the GIL held, unless it may wait (Redis, a file's lock) or run Python code
- * (a clock). In those cases the batch keeps references to its keys. Otherwise it borrows keys
- * from a list or tuple, but only while no other code can run. Up to Python 3.11 every new object
- * may run the garbage collector, and so a finalizer; an exception is also an object. Therefore a
- * key that needs a new object first flushes the chunk. Keys from an iterator are kept until
- * their chunk was flushed. Every flush except the last one checks the time: every few ms other
- * threads and signal handlers may run. */
+ * Keys of a list or tuple are borrowed, without a reference, while no other code can run. Before
+ * the core waits, the batch gets references to its keys (batch_hold_borrowed). If every call may
+ * wait or run Python code (Redis, a lock, a clock), keys are never borrowed. Up to Python 3.11
+ * every new object, also an exception, may run the garbage collector, and so a finalizer that
+ * changes the list. So a key that needs a new object first flushes the chunk.
+ *
+ * The core runs with the GIL, except for Redis and large keys. Every few ms other threads and
+ * signal handlers run between two flushes. */
 #include "py_bloomfilter.h"
 
 #include <stddef.h>
 #include <time.h>
 
 enum {
-    /* about how long other threads wait, in ns, in addition to the switch interval */
-    TURN_NS = 2000000,
-    /* work between two reads of the clock; a key is 32 units, a byte 1 unit */
+    TURN_NS = 2000000, /* time in ns after which other threads run */
+    /* work between two reads of the clock: KEY_WORK per key, and 1 per byte */
     LOOK_EVERY = 1 << 16,
     KEY_WORK = 32,
-    SHORT = 1 << 12,      /* keys shorter than this are not counted one by one */
     MUCH = 1 << 18,       /* after this much work an incomplete chunk is flushed */
+    SHORT = 1 << 12,      /* length in bytes below which a key never flushes because of MUCH */
     AHEAD = 128,          /* number of objects to prefetch ahead */
     LINE = 64,            /* bytes in a cache line */
     REST = 512,           /* bytes of a text after which the processor prefetches by itself */
@@ -61,8 +60,7 @@ void batch_answered(batch *b, uint8_t *each)
     b->n = b->asked = b->nulls = 0;
 }
 
-/* The batch of this thread that is in the core with borrowed keys. A forked child has a copy of
- * the forking thread's value. */
+/* the batch of this thread that is in the core with borrowed keys, or NULL */
 static _Thread_local batch *borrowing;
 void batch_hold_borrowed(void)
 {
@@ -102,11 +100,10 @@ static int batch_flush(batch *b)
     return rc;
 }
 
-/* Lets other threads run. Calls an empty Python function, because this has exactly the effect of
- * Python code: a waiting thread gets the GIL, and signal handlers run. If a handler raises an
- * exception, the batch ends after the keys that were flushed. It would not work to release the
- * GIL and take it again here: that would wake up the waiting thread, which would find the GIL
- * taken, start to wait again and never request it (a wait of 25 s was measured). */
+/* Lets other threads and signal handlers run after the deadline, by calling an empty Python
+ * function. Releasing and taking the GIL here would not do: the waiting thread would wake up, find
+ * the GIL taken, and wait again without a request for it. If a signal handler raises an exception,
+ * the batch ends after the flushed keys. */
 static int batch_turn(batch *b)
 {
     b->left = LOOK_EVERY;
@@ -127,7 +124,7 @@ static int batch_next_chunk(batch *b)
 static int taken(batch *b)
 {
     b->left -= KEY_WORK + (int64_t)b->keys[b->n].len;
-    /* if the filter is in Redis, its round trips release the GIL anyway */
+    /* round trips to Redis release the GIL anyway */
     const bool enough = b->left < -MUCH && !b->self->remote;
     return ++b->n == b->most || enough ? batch_next_chunk(b) : 0;
 }
@@ -150,8 +147,8 @@ static int refuse_null(Py_ssize_t row)
     return column_refuse(&c, row);
 }
 
-/* Handles a key that may run Python code, has a wrong type, or is too large for the room. No
- * other keys are gathered at this time. */
+/* Flushes one key that may run Python code, has a wrong type, or is too large for the room. The
+ * chunk must be empty. */
 static int take_alone(batch *b, PyObject *o)
 {
     key_holder h;
@@ -168,8 +165,8 @@ static int take_alone(batch *b, PyObject *o)
     return rc;
 }
 
-/* First flushes the keys gathered before o. Other threads may run during that, so this function
- * keeps a reference to o. */
+/* Flushes the gathered keys, then takes o. Keeps a reference to o, because other threads may run
+ * during the flush. */
 static int take_after_flush(batch *b, PyObject *o)
 {
     Py_INCREF(o);
@@ -199,9 +196,8 @@ static __attribute__((noinline)) int take_converted(batch *b, PyObject *o)
     return taken(b);
 }
 
-/* Prefetches the rest of an object. Two cache lines of the object were prefetched before it was
- * read; its length now shows what else is needed. Only useful if the objects are scattered in
- * memory. */
+/* Prefetches the text of an object after the first two cache lines, which take_sequence has
+ * prefetched before the length was known. */
 static inline void fetch_rest(const PyObject *o, const bf_key *key)
 {
     const char *line = (const char *)o + 2 * LINE - (uintptr_t)o % LINE, *end = key->ptr;
@@ -220,8 +216,8 @@ static inline int take(batch *b, PyObject *o)
 }
 
 /* ---- sources of keys ---- */
-/* Takes keys from a list or tuple. Reads the size again each time, because other code may change
- * the list. */
+/* Takes keys from a list or tuple. Other code may change the list during a flush, so its size is
+ * read again for each key. */
 static int take_sequence(batch *b, PyObject *seq)
 {
     Py_ssize_t i = 0;
@@ -239,7 +235,6 @@ static int take_sequence(batch *b, PyObject *seq)
     return 0;
 }
 
-/* Called before the core releases the GIL: keeps references to the borrowed keys. */
 void batch_hold_keys(batch *b)
 {
     PyObject *seq = b->borrowed;
@@ -252,8 +247,7 @@ static int take_iterator(batch *b, PyObject *it)
 {
     PyObject *o;
     while ((o = PyIter_Next(it))) {
-        /* If o was gathered, it is the last key of the chunk. Otherwise its chunk was flushed,
-         * or o is null or of a wrong type. */
+        /* if o is in the chunk, o is the last key, and the chunk keeps the reference */
         int rc = take(b, o);
         if (rc == 0 && b->held < b->n)
             b->refs[b->held++] = o;
@@ -276,8 +270,7 @@ static int take_all(batch *b, PyObject *keys)
     return rc;
 }
 
-/* Gets the objects of a numpy array if they can be read without an iterator. Otherwise view->obj
- * is NULL. */
+/* Gets a view of the objects of a numpy array; view->obj is NULL if an iterator is needed. */
 static void view_objects(PyObject *keys, Py_buffer *view)
 {
     view->obj = NULL;
@@ -289,7 +282,8 @@ static void view_objects(PyObject *keys, Py_buffer *view)
         PyBuffer_Release(view);
 }
 
-/* Returns 1 if o is null, 0 if not, or -1 if a signal handler raised an exception. */
+/* Returns 1 if o is null, 0 if not, or -1 if a signal handler raised an exception. May let other
+ * threads run. */
 static int look_at(batch *b, PyObject *o)
 {
     if (is_null(o)) return 1;
@@ -325,8 +319,8 @@ static int refuse_nulls(batch *b, PyObject *keys)
     return rc ? refuse_null(row - 1) : 0;
 }
 
-/* Refuses a table, because iteration would give its column names, and checks a column for nulls.
- * Columns (of numpy, pandas) have __array__; iterators, lists and sets do not. */
+/* Checks a column (numpy, pandas) for nulls, and refuses a table, whose items are column names.
+ * Only columns and tables have __array__. */
 static int check_objects(batch *b, PyObject *keys)
 {
     if (PyList_CheckExact(keys) || PyTuple_CheckExact(keys) || PyIter_Check(keys) ||
@@ -348,7 +342,8 @@ static int batch_objects(batch *b, PyObject *keys)
     b->deadline = clock_ns() + TURN_NS;
     if (check_objects(b, keys) < 0) return -1;
     if (take_all(b, keys) == 0) return batch_flush(b);
-    PyObject *raised = PyErr_GetRaisedException(); /* the keys before the wrong key are added */
+    /* a key is wrong; the keys before it are added */
+    PyObject *raised = PyErr_GetRaisedException();
     if (batch_flush(b) < 0) PyErr_Clear();
     PyErr_SetRaisedException(raised);
     return -1;
@@ -361,8 +356,7 @@ int refuse_one_key(PyObject *o)
     return -1;
 }
 
-/* Returns true if o is a single text. Where many keys are expected, its characters would be
- * added one by one. */
+/* Returns true if o is one text, which would be iterated over character by character. */
 static bool is_one_key(PyObject *o)
 {
     return PyUnicode_Check(o) || PyBytes_Check(o) || PyByteArray_Check(o) ||
@@ -409,9 +403,8 @@ PyObject *batch_update(FilterObject *self, PyObject *keys, bool skip_nulls)
 
 static PyObject *answers(FilterObject *self, PyObject *keys, bool skip_nulls, many_call *call)
 {
-    enum {
-        HINT_MAX = 1 << 20
-    }; /* a length hint may be wrong, so at most this much is allocated first */
+    /* a length hint may be wrong, so at most this much is allocated first */
+    enum { HINT_MAX = 1 << 20 };
     batch b;
     Py_ssize_t hint = PyObject_LengthHint(keys, BF_BATCH_SIZE_MAX);
     if (hint < 0) return NULL;

@@ -1,19 +1,18 @@
-/* py_bloomfilter.h - what the files of the Python extension share: the object, how a call enters
- * it, keys, errors. The extension parses arguments, gathers keys, calls the core once and maps
- * the answer. It knows the core's public headers only.
+/* py_bloomfilter.h - declarations shared by the files of the Python extension. The extension parses
+ * arguments, gathers keys, calls the core once and maps the answer. It includes only the public
+ * headers of the core and base/parameters.h.
  *
- * Threads. With a GIL, a call on one key keeps the GIL, and the core uses its plain kernels. A
- * call that releases the GIL in the core (columns, large filters, disk) counts itself in
- * `unlocked`; while that is not 0, the filter uses atomic kernels. There is one exception: if
- * the thread of a column (py_column.c) is the only thread that uses the filter, it keeps the
- * plain kernels, which are several times faster for new keys, and sets `plain`. When another
- * thread arrives, it requests that the first thread share the filter: the first thread changes
- * to atomic kernels after its present few hundred keys, and only then the other thread enters.
+ * With a GIL, a call on one key keeps the GIL, and the core uses its plain kernels. A call that
+ * releases the GIL (columns, large filters, disk) is counted in `unlocked`. While `unlocked` is not
+ * 0, the filter uses atomic kernels, with one exception: a column (py_column.c) keeps the plain
+ * kernels, which are several times faster for new keys, while no other thread uses the filter
+ * (`plain`). A thread that arrives then waits until the thread of the column has ended its current
+ * call of the core and has selected the atomic kernels.
  *
  * Without a GIL the kernels are always atomic. Every call on a filter in Redis releases the GIL.
  *
- * `users` counts the calls during which other code may run. close() refuses while it is not 0,
- * so that no call loses its handle. */
+ * `users` counts the active calls during which other code may run. While `users` is not 0, close()
+ * raises an exception, because an active call needs its handle. */
 #ifndef PY_BLOOMFILTER_H
 #define PY_BLOOMFILTER_H
 #define PY_SSIZE_T_CLEAN
@@ -53,40 +52,39 @@ typedef struct {
     PyObject *error;            /* bloomfilter.Error */
     PyObject *warning;          /* bloomfilter.SaturationWarning */
     PyObject *full;             /* bloomfilter.FullError */
-    PyObject *names;            /* the strings that get_attribute uses, kept alive */
+    PyObject *names;            /* keeps the strings of get_attribute alive */
     PyObject *turn;             /* an empty Python function: see batch_turn */
 } module_state;
 
-/* A client object that stores a filter, see py_redis.c. */
+/* The client object of a filter in Redis, see py_redis.c. */
 typedef struct {
     bf_redis_client host; /* the interface that the core uses */
     module_state *state;
-    /* owned: the client object; the object that sends commands through it; its name in messages */
+    /* owned: the client object, the object of _redis.py that sends its commands, its name in
+     * messages */
     PyObject *client, *transport, *name;
 } redis_client;
 
 typedef struct {
-    /* NULL: the filter is closed, or __init__ was not called */
     PyObject_HEAD
-    bf_filter *bf;
-    /* number of active calls; with a GIL, only of those during which other code may run */
+    bf_filter *bf; /* NULL: the filter is closed, or __init__ was not called */
+    /* number of active calls; with a GIL, only of calls during which other code may run */
     Py_ssize_t users;
     Py_ssize_t unlocked; /* number of active calls that are in the core without the GIL */
-    int forks;           /* value of fork_count() when `users` was last correct (py_active.c) */
-    /* bf_process() of a thread that waits to replace `bf` until no call uses it, else 0; used
-     * without a GIL */
+    int forks;           /* `users` is correct if this is fork_count() (py_active.c) */
+    /* without a GIL: bf_process() of a thread that waits until it may replace `bf`, else 0 */
     int wanted;
     PyObject *weakrefs;
     redis_client *client;     /* NULL: the storage is no client object */
     int64_t adds_until_check; /* new keys until the next check of the fill */
-    size_t nogil_min_len;     /* keys of at least this length are handled by ask_nogil */
-    bool remote;              /* in Redis: any call may be a round trip, without the GIL */
-    bool blocking;            /* remote, or calls Python code: a clock or hash functions */
-    bool waits;               /* any call may wait for a lock, so batches hold their keys */
-    bool shared;              /* the same for files, whose lock other processes may hold */
-    int plain;                /* py_gil.c: a thread without the GIL is in the plain kernels */
-    int plain_process;        /* bf_process() of that thread, which a fork leaves behind */
-    PyObject *callback;       /* a clock, a tuple of hash functions, or NULL: py_callback.c */
+    size_t nogil_min_len;     /* calls on a key of at least this length release the GIL */
+    bool remote;              /* the filter is in Redis: any call may be a round trip */
+    bool blocking;            /* remote, or calls Python code (a clock, hash functions) */
+    bool waits;               /* many parts, not remote: any call may wait for a lock */
+    bool shared;              /* waits, and other processes may hold the lock (a file) */
+    int plain;          /* PLAIN_... of py_gil.c: a thread uses plain kernels without the GIL */
+    int plain_process;  /* bf_process() of that thread; it does not exist in a forked child */
+    PyObject *callback; /* a clock, a tuple of hash functions, or NULL: py_callback.c */
 } FilterObject;
 
 extern struct PyModuleDef bloomfilter_module;
@@ -101,8 +99,8 @@ bool is_counting(PyTypeObject *type);
 void *raise_error(module_state *state, const bf_error *err);
 void *raise_in(FilterObject *self, const bf_error *err);
 void *raise_closed(void);
-/* Gets an attribute by one of the strings in module_state. A new string for each call would stay
- * in CPython's method cache. */
+/* Gets an attribute. name: one of module_state.names, because CPython's method cache would keep a
+ * new string of each call. */
 PyObject *get_attribute(PyObject *o, const char *name);
 bool has_attribute(PyObject *o, const char *name);
 /* Calls a function of a module of this package; imports the module if needed. format describes a
@@ -111,7 +109,7 @@ PyObject *call_helper(const char *module, const char *function, const char *form
 /* Prepends "key 5: " (if index is 5) to the message of a pending TypeError or ValueError, and
  * sets the exception's attribute index. */
 void name_key(Py_ssize_t index);
-/* The same for a key that the core refused.  A FullError gets the index alone. */
+/* Like name_key, for a key that the core refused. A FullError gets the attribute only. */
 void name_refused(const bf_error *err, Py_ssize_t index);
 /* Gives the present exception the answers of the n keys that were added before it. asyncio.py uses
  * them, whose batches have keys of many callers. */
@@ -122,18 +120,17 @@ void note_answers(const uint8_t *each, Py_ssize_t n);
  * closed. */
 bf_filter *filter_enter(FilterObject *self);
 void filter_leave(FilterObject *self);
-/* For calls in which this thread runs no Python code and so does not fork: like filter_enter and
- * filter_leave, but the thread does not remember the filter. */
+/* Like filter_enter and filter_leave, but the filter is not added to the thread's list
+ * (py_active.c). For calls during which this thread runs no Python code, and so does not fork. */
 bf_filter *filter_count_in(FilterObject *self);
 void filter_count_out(FilterObject *self);
-/* With a GIL only: marks the call as waiting without the GIL until filter_count_out. The call
- * may be counted in `users` or not. */
+/* With a GIL only: adds 1 to `users` while a call waits without the GIL, until filter_count_out.
+ * The call may already be counted. */
 void filter_count_waiting(FilterObject *self);
-/* Returns true if no call is active, so that the handle may be replaced; then replace_end must
- * follow. */
+/* Returns true if no call is active: the handle may be replaced, and replace_end must follow. */
 bool replace_begin(FilterObject *self);
 void replace_end(FilterObject *self);
-void inside_begin(void); /* called once, when the module is created */
+void inside_begin(void); /* called when a module is created; may be called several times */
 /* Returns the number of forks between the process that imported the module and this one. */
 int fork_count(void);
 
@@ -142,8 +139,8 @@ static inline void plain_share(FilterObject *self)
 {
     if (__builtin_expect(__atomic_load_n(&self->plain, __ATOMIC_RELAXED) != 0, 0)) plain_end(self);
 }
-/* Like filter_enter, for calls during which no other code runs; with a GIL these are not
- * counted. filter_peeked must follow. */
+/* Like filter_enter, for calls during which no other code runs. With a GIL, does not count the
+ * call. filter_peeked must follow. */
 static inline bf_filter *filter_peek(FilterObject *self)
 {
     if (NO_GIL) return filter_count_in(self);
@@ -156,14 +153,14 @@ static inline void filter_peeked(FilterObject *self)
 }
 
 /* ---- py_gil.c: releasing and taking the GIL ---- */
-/* Releases the GIL while this thread is in the core. The caller has entered both filters; b may
- * be NULL. If one filter has a Python clock and none is remote, keeps the GIL and returns NULL;
- * gil_take accepts NULL. */
+/* Releases the GIL while this thread is in the core. The caller has entered both filters; b may be
+ * NULL. If a filter has a callback and none is remote, keeps the GIL and returns NULL; gil_take
+ * accepts NULL. */
 PyThreadState *gil_release(FilterObject *a, FilterObject *b);
 void gil_take(PyThreadState *ts, FilterObject *a, FilterObject *b);
-/* Like gil_release, but the filter keeps the plain kernels until another thread arrives. The
- * thread calls plain_yield between its calls of the core, and gil_take_plain at the end. If
- * another call is active, this is the same as gil_release, and plain_yield does nothing. */
+/* Like gil_release, but the filter keeps the plain kernels until another thread arrives. The caller
+ * must call plain_yield between its calls of the core, and gil_take_plain at the end. If another
+ * call is active, does the same as gil_release; plain_yield then does nothing. */
 PyThreadState *gil_release_plain(FilterObject *self);
 void plain_yield(FilterObject *self);
 void gil_take_plain(PyThreadState *ts, FilterObject *self);
@@ -171,9 +168,9 @@ void gil_take_plain(PyThreadState *ts, FilterObject *self);
  * complete bitmap. */
 PyThreadState *gil_release_if_big(FilterObject *a, FilterObject *b);
 
-/* A call of the core about one or two filters (b may be NULL) without the GIL. core_begin enters
- * the filters and releases the GIL with one of the three functions above (NULL: keeps the GIL).
- * core_end takes the GIL, leaves the filters, and raises an exception on error. */
+/* A call of the core on one or two filters (b may be NULL). core_begin enters the filters and
+ * releases the GIL by `release` (NULL: keeps the GIL). core_end takes the GIL, leaves the filters,
+ * and raises an exception on error. */
 typedef struct {
     bf_filter *bf, *other;
     bf_error err;
@@ -185,9 +182,9 @@ bool core_begin(core_call *c, FilterObject *a, FilterObject *b, release_gil *rel
 void core_back(core_call *c);       /* takes the GIL before core_end */
 int core_end(core_call *c, int rc); /* returns rc, or -1 with an exception */
 
-/* For calls of the core that may call back through a client object: gil_out releases the GIL and
- * gil_back takes it. In a callback, gil_enter takes the GIL (returns NULL if it was never
- * released) and gil_leave releases it. */
+/* For calls of the core that may run Python code: gil_out releases the GIL and gil_back takes it.
+ * In a callback of the core, gil_enter takes the GIL (NULL: this thread has the GIL) and gil_leave
+ * releases it. */
 PyThreadState *gil_out(void);
 void gil_back(PyThreadState *ts);
 PyThreadState *gil_enter(void);
@@ -205,16 +202,17 @@ typedef PyObject *operator_method(PyObject *a, PyObject *b);
 static inline PyObject *none(int rc) { return rc < 0 ? NULL : Py_NewRef(Py_None); }
 
 class_method filter_new;
-/* Returns a new object of that type with the handle.  Takes over bf and callback (may be NULL),
- * also on failure. */
+/* Returns a new object of that type with the handle bf, or NULL with an exception. Takes over bf
+ * and callback (may be NULL), also on failure. */
 PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, PyObject *callback);
-/* Replaces the handle by bf (NULL closes).  Takes over bf, client and callback, also on failure. */
+/* Replaces the handle by bf (NULL: closes the filter). Returns 0, or -1 with an exception if a call
+ * is active. Takes over bf, client and callback, also on failure. */
 int filter_replace(FilterObject *self, bf_filter *bf, redis_client *client, PyObject *callback);
 /* ---- py_callback.c: Python callables that the core calls ---- */
-/* callback_clock fills spec->clock; callback_functions fills *functions. They return a new
- * reference to the Python callback, or NULL with an exception. Each filter object that uses the
- * callback owns such a reference. Code that releases the GIL around a call of the core uses
- * gil_out, so that the callback can take the GIL again. */
+/* callback_clock fills spec->clock; callback_functions fills *functions. Both return a new
+ * reference to the callback, or NULL with an exception; each filter object that uses the callback
+ * owns a reference. A call of the core without the GIL must use gil_out, because a callback needs
+ * the GIL. */
 PyObject *callback_clock(PyObject *callable, bf_spec *spec);
 PyObject *callback_functions(PyObject *list, bf_functions *functions);
 
@@ -237,18 +235,18 @@ int filter_ask(FilterObject *self, PyObject *key, single_call *call);
 /* ---- py_keys.c: the bytes of a Python object ---- */
 enum {
     KEY_ROOM = 512,
-    LARGE_KEY = 1 << 20
-}; /* a key of at least this length is hashed without the GIL (about 0.1 ms) */
-typedef struct { /* is on the caller's stack */
+    LARGE_KEY = 1 << 20 /* a key of at least this length is hashed without the GIL (about 0.1 ms) */
+};
+typedef struct { /* the bytes of a key; on the caller's stack */
     bf_key key;
     PyObject *text; /* owned, or NULL */
-    char *heap;     /* PyMem, or NULL */
+    char *heap;     /* from PyMem_Malloc, or NULL */
     Py_buffer view; /* view.obj is NULL if there is no view */
     char room[KEY_ROOM];
 } key_holder;
 
-/* The most frequent keys, inline: sets *key to the bytes inside the object. Returns false if the
- * object is of another kind. */
+/* The most frequent keys, bytes and ASCII str: sets *key to the bytes inside the object. Returns
+ * false if the object is anything else. */
 static inline bool key_direct(PyObject *o, bf_key *key)
 {
     if (PyUnicode_CheckExact(o) && PyUnicode_IS_COMPACT_ASCII(o)) {
@@ -261,13 +259,13 @@ static inline bool key_direct(PyObject *o, bf_key *key)
     key->len = (size_t)PyBytes_GET_SIZE(o);
     return true;
 }
-/* For keys that need no Python code and at most cap bytes of room. Returns the number of bytes
- * of room used (0: the key points into the object), or -2 if key_hold must handle the key.
- * Raises no exception and creates no object, because up to Python 3.11 either may run the
- * garbage collector, and so any code. */
+/* Reads a key that needs no Python code and at most cap bytes of room. Returns the number of bytes
+ * of room used (0: the key points into the object), or -2 if key_hold must read the key. Raises no
+ * exception and creates no object, because up to Python 3.11 both may run the garbage collector,
+ * and so any code. */
 Py_ssize_t key_plain(PyObject *o, bf_key *key, char *room, size_t cap);
-/* Reads any key; may run Python code. Returns 0, then key_release must follow; or -1 with an
- * exception, then nothing must be released. */
+/* Reads any key; may run Python code. Returns 0 (then key_release must follow), or -1 with an
+ * exception. */
 int key_hold(PyObject *o, key_holder *h);
 void key_release(key_holder *h);
 bool is_boolean(PyObject *o);
@@ -286,21 +284,19 @@ typedef struct batch {
     size_t most; /* maximum number of keys per call of the core */
     many_call *call;
     PyObject *out;   /* a bytes object with one answer per key; NULL: only the count is needed */
-    Py_ssize_t done; /* number of keys answered so far */
-    int64_t hits;    /* number of these keys that were new or present */
-    /* number of gathered keys, of references to them, and of used bytes of room */
+    Py_ssize_t done; /* number of rows (keys and skipped nulls) answered so far */
+    int64_t hits;    /* number of keys so far that were new (adds) or present (tests) */
+    /* number of gathered keys, of references in refs, and of used bytes of room */
     size_t n, held, used;
-    size_t asked; /* number of gathered keys of a column that were answered */
-    /* the keys are a column of objects; nulls then get a message of their own */
-    bool column;
-    bool skip_nulls; /* nulls="skip": a null is not a key, and its answer is 0 */
-    size_t nulls;    /* number of nulls among the gathered keys */
-    /* the chunk has one large key, to which it has a reference: it is hashed without the GIL */
-    bool large_key;
+    size_t asked;       /* number of gathered keys of a column that were answered */
+    bool column;        /* the keys are a column of objects: a null gets a message of its own */
+    bool skip_nulls;    /* nulls="skip": a null is not a key, and its answer is 0 */
+    size_t nulls;       /* number of nulls among the gathered keys */
+    bool large_key;     /* the chunk is one key of LARGE_KEY bytes or more, kept by its caller */
     PyObject *borrowed; /* the list or tuple from which keys are borrowed, or NULL */
     Py_ssize_t first;   /* the index of the first gathered key in `borrowed` */
-    int64_t left;       /* work that is left until the next read of the clock */
-    uint64_t deadline;  /* time in ns at which other threads must run */
+    int64_t left;       /* work until the next read of the clock, see KEY_WORK */
+    uint64_t deadline;  /* time (clock_ns) after which other threads must run */
     char *room;         /* a buffer of `space` bytes */
     size_t space;
     bf_key keys[BATCH_KEYS];
@@ -312,11 +308,10 @@ typedef struct batch {
 uint64_t clock_ns(void);
 /* Returns space for `more` answers, or NULL with an exception. */
 uint8_t *batch_room(batch *b, Py_ssize_t more);
+/* keeps references to the borrowed keys; call it before the GIL is released */
 void batch_hold_keys(batch *b);
-/* keeps references to the borrowed keys, if a batch of this thread is in the core */
-void batch_hold_borrowed(void);
-/* A chunk has `n` keys and `nulls` nulls. batch_null records a null after the gathered keys; the
- * chunk is full when either count reaches b->most. */
+void batch_hold_borrowed(void); /* batch_hold_keys for the batch of this thread, if there is one */
+/* Records a null after the gathered keys. A chunk is full if `n` or `nulls` is b->most. */
 static inline void batch_null(batch *b)
 {
     b->null_row[b->nulls] = (uint16_t)(b->n + b->nulls);
@@ -324,34 +319,34 @@ static inline void batch_null(batch *b)
 }
 /* Returns the row of gathered key i, counted from the start of the batch. */
 Py_ssize_t batch_row(const batch *b, size_t i);
-/* Ends a chunk. each[0..n-1] are the answers of its keys (NULL: none); moves them to their rows,
- * and counts the rows as done. */
+/* Ends a chunk: counts its rows as done, and moves the answers each[0..n-1] of its keys to their
+ * rows (NULL: no answers). */
 void batch_answered(batch *b, uint8_t *each);
-/* Returns 1 if done, 0 if keys is not a supported array (then iterate over it), -1 with an
- * exception. */
+/* Return 1 if done, 0 if keys must be iterated over, -1 with an exception. */
 int array_batch(batch *b, PyObject *keys);
-int refuse_one_key(PyObject *o); /* returns -1 with a TypeError */
 int arrow_batch(batch *b, PyObject *keys);
+int refuse_one_key(PyObject *o); /* returns -1 with a TypeError */
 
 /* Keys that can be read without the GIL. gather stores the next keys, at most b->most, in b->keys
- * and sets b->n.  An invalid key ends the column: `left` becomes 0 and `fault` says why, after the
- * keys before it. */
+ * and sets b->n. An invalid key ends the column: gather stores the keys before the invalid key, and
+ * sets `left` to 0 and `fault`. */
 enum column_fault { FAULT_NONE, FAULT_NULL, FAULT_TYPE, FAULT_DAMAGED, FAULT_TEXT };
 typedef struct column column;
 struct column {
     void (*gather)(batch *b, column *c);
     Py_ssize_t left; /* number of items left */
-    const char *at;  /* for items of fixed width: the next item */
+    /* items of fixed width: the next item; distance to the item after it, bytes per item */
+    const char *at;
     Py_ssize_t stride;
     size_t width;
     bool is_signed, swapped;
     bool padded; /* NULs at the end of a text are padding */
     enum column_fault fault;
-    const char *what; /* a word for the message about the fault */
+    const char *what; /* for the message about the fault: words and a number */
     long long value;
 };
-/* Handles all keys of a column, then raises its fault, if there is one. Returns 0, or -1 with an
- * exception. */
+/* Adds or tests all keys of a column, then raises its fault, if it has one. Returns 0, or -1 with
+ * an exception. */
 int column_run(batch *b, column *c);
 /* Raises the fault of a column, with the row number. Returns -1. */
 int column_refuse(const column *c, Py_ssize_t row);
@@ -401,7 +396,7 @@ keyword_method filter_update_lines, filter_contains_lines;
 int filter_init(FilterObject *self, PyObject *args, PyObject *kwargs);
 class_method filter_open, filter_plan, filter_from_bytes, filter_from_base64, filter_load;
 PyObject *filter_random_secret(PyTypeObject *type, PyObject *none);
-/* open and from_bytes return an object of either class; the stored filter determines the class. */
+/* open and from_bytes of the module; the stored filter determines the class of the object. */
 module_method module_open, module_from_bytes;
 
 /* ---- py_redis.c ---- */
@@ -426,8 +421,8 @@ Py_ssize_t filter_length(PyObject *self);
 int filter_bool(PyObject *self);
 PyObject *filter_repr(PyObject *self);
 PyObject *path_or_none(const char *text);
-/* After filter_plan_check the fill is checked when `fresh` more new keys were added.
- * filter_check_fill checks it now; it returns -1 if the warning became an exception. */
+/* filter_plan_check sets after how many new keys the fill is checked next. filter_check_fill checks
+ * the fill now and may warn; returns -1 if the warning was raised as an exception. */
 void filter_plan_check(FilterObject *self, uint64_t fresh);
 int filter_check_fill(FilterObject *self);
 int filter_warn_weak_hash(FilterObject *self);

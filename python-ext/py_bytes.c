@@ -1,9 +1,8 @@
-/* py_bytes.c - a filter as bytes, base64, a saved file and a pickle. py_params.c reads these,
- * because reading takes the parameters of a constructor. */
+/* py_bytes.c - writes a filter as bytes, base64, a file or a pickle. py_params.c reads them. */
 #include "py_bloomfilter.h"
 
-/* Returns an uninitialized bytes object. On 32-bit machines a filter in Redis or in a file may
- * be larger than any object. */
+/* Returns an uninitialized bytes object, or NULL with an exception. On 32-bit machines a filter in
+ * Redis or in a file may exceed the maximum size of an object. */
 PyObject *new_bytes(uint64_t len)
 {
     if (len <= PY_SSIZE_T_MAX) return PyBytes_FromStringAndSize(NULL, (Py_ssize_t)len);
@@ -67,7 +66,7 @@ PyObject *filter_save_new(FilterObject *self, PyObject *arg)
     return save_by(self, arg, bf_save_new);
 }
 
-/* ---- pickle: done by bloomfilter._pickle ---- */
+/* ---- pickle (_pickle.py) ---- */
 PyObject *filter_reduce(FilterObject *self, PyObject *Py_UNUSED(unused))
 {
     bf_info info;
@@ -88,8 +87,8 @@ PyObject *filter_reduce(FilterObject *self, PyObject *Py_UNUSED(unused))
         info.read_only ? Py_True : Py_False, path_or_none(info.storage), path_or_none(path),
         PyBool_FromLong(is_there), info.key);
     filter_leave(self);
-    /* The module returns the reason why the filter cannot be pickled. The exception is raised
-     * here, because CPython 3.11 loses exceptions of Python code when memory is short. */
+    /* A str is the reason why the filter cannot be pickled. _pickle.py does not raise the exception
+     * itself, because CPython 3.11 loses exceptions of Python code when memory is short. */
     if (made && PyUnicode_Check(made)) {
         PyErr_SetObject(state_of(Py_TYPE(self))->error, made);
         Py_CLEAR(made);

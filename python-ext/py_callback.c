@@ -1,6 +1,5 @@
-/* py_callback.c - Python callables that the core calls: a clock, or a tuple of hash functions. A
- * filter has one or the other. Its object and the objects of its copies own it. Knows neither
- * time nor positions. */
+/* py_callback.c - the Python callback of a filter: a clock, or a tuple of hash functions. The
+ * filter's object and the objects of its copies own references to the callback. */
 #include "py_bloomfilter.h"
 
 /* ---- the clock ---- */
@@ -81,8 +80,7 @@ static int read_digests(PyObject *functions, const void *key, size_t len, uint64
     return rc;
 }
 
-/* A hash function may drop the last object that owns the tuple, so the call keeps a reference to
- * the tuple. */
+/* Keeps a reference to the tuple during the call, because a hash function may free the filter. */
 static int ask_functions(void *functions, const void *key, size_t len, uint64_t *digests)
 {
     PyThreadState *ts = gil_enter();

@@ -1,12 +1,11 @@
-/* py_column.c - batches over keys that can be read without the GIL: gathers keys, calls the
- * core, and lets other threads run from time to time. Knows the interface `column`; py_array.c
- * and py_arrow.c know where the keys are in memory. */
+/* py_column.c - batches over keys that can be read without the GIL: gathers keys through the
+ * interface `column`, and calls the core. */
 #include "py_bloomfilter.h"
 
 enum {
-    SLICE_NS = 10000000, /* interval in ns at which the GIL is taken, for signals */
+    SLICE_NS = 10000000, /* interval in ns at which the GIL is taken and signals are checked */
     STAY_NS = 500000,    /* maximum time in ns that a small column keeps the GIL */
-    /* columns with at most this many keys keep the GIL, because getting it back may take ms */
+    /* columns of at most this many keys keep the GIL, because taking it again may take ms */
     SMALL = 1024,
     CALL_BYTES = 1 << 22 /* bytes of keys per call of the core; more keys need several calls */
 };
@@ -60,11 +59,11 @@ int column_refuse(const column *c, Py_ssize_t row)
     return -1;
 }
 
-/* Passes gathered keys to the core, starting with key b->asked, which is the first without an
- * answer. each: the answers of the complete chunk. */
+/* Adds or tests gathered keys from key b->asked on, by one call of the core. each: the answers of
+ * the chunk, or NULL. */
 static int ask_gathered(batch *b, uint8_t *each, bf_error *err)
 {
-    /* number and bytes of the keys of one call, during which other threads wait */
+    /* the bytes of a call are limited, because other threads may wait for its end */
     size_t n = 0, bytes = 0;
     do bytes += b->keys[b->asked + n++].len;
     while (b->asked + n < b->n && bytes < CALL_BYTES);
@@ -76,7 +75,7 @@ static int ask_gathered(batch *b, uint8_t *each, bf_error *err)
     return 0;
 }
 
-/* Works until the deadline or the end of the column. Does not use Python objects. */
+/* Works until the deadline or the end of the column. Uses no Python objects. */
 static int slice(batch *b, column *c, uint8_t *each, bf_error *err)
 {
     while (c->left || b->n) {

@@ -1,5 +1,4 @@
-/* py_counting.c - the type CountingBloomFilter, a BloomFilter from which keys can be removed:
- * the methods that its base class does not have. */
+/* py_counting.c - the type CountingBloomFilter: the methods that BloomFilter does not have. */
 #include "py_bloomfilter.h"
 
 static PyObject *counting_remove(FilterObject *self, PyObject *key)

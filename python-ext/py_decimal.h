@@ -1,5 +1,5 @@
-/* py_decimal.h - integers as decimal text, eight or sixteen digits at a time, because a column
- * of integers takes most of its time here. Knows no Python. */
+/* py_decimal.h - integers as decimal text, eight or sixteen digits at a time. A batch over a column
+ * of integers takes most of its time here. */
 #ifndef PY_DECIMAL_H
 #define PY_DECIMAL_H
 #include <stdbool.h>
@@ -12,9 +12,9 @@
 
 enum { DECIMAL_MAX = 20 }; /* length of the longest 64-bit number */
 
-/* Returns the eight digits of a number below 10^8, one byte for each, the first digit in the
- * lowest byte. Divides three times, in all lanes together: a product with a rounded-up
- * reciprocal gives the exact quotient for so few digits. */
+/* Returns the eight digits of a number below 10^8, one per byte, the first digit in the lowest
+ * byte. Divides by 10000, then in 2 lanes by 100, then in 4 lanes by 10. A lane is divided by a
+ * product with a reciprocal rounded up, which is exact for so few digits. */
 static inline uint64_t decimal_digits(uint64_t v)
 {
     const uint64_t thousands = v / 10000;
@@ -50,8 +50,7 @@ static inline char *decimal_first(char *out, uint64_t v)
 }
 
 #ifdef __SSE2__
-/* Writes the sixteen digits of two numbers below 10^8. Divides three times, in lanes of 64, 32
- * and 16 bits. The upper half of a product is the quotient, exact for so few digits. */
+/* Writes the sixteen digits of two numbers below 10^8, by the same three divisions. */
 static inline char *decimal_sixteen(char *out, uint64_t first, uint64_t second)
 {
     const __m128i numbers = _mm_unpacklo_epi64(
@@ -103,7 +102,7 @@ static inline size_t decimal(char *out, uint64_t magnitude, bool negative)
     if (high == 0) return (size_t)(decimal_first(p, magnitude) - out);
     const uint64_t low = magnitude - high * eight;
     if (high < eight) return (size_t)(decimal_eight(decimal_first(p, high), low) - out);
-    /* not high / eight, which would have to wait for the first division */
+    /* does not depend on `high`, so both divisions run at the same time */
     const uint64_t top = magnitude / (eight * eight);
     p = decimal_first_four(p, (uint32_t)top);
     return (size_t)(decimal_sixteen(p, high - top * eight, low) - out);

@@ -1,5 +1,4 @@
-/* py_error.c - turns a bf_error into a Python exception; finds the module of a type. Knows the
- * state of the module; knows neither keys nor batches nor arguments. */
+/* py_error.c - raises a bf_error as a Python exception; finds the state of the module. */
 #include "py_bloomfilter.h"
 
 #include <errno.h>
@@ -43,8 +42,7 @@ static void note_number(PyObject *exception, const char *name, Py_ssize_t number
     Py_XDECREF(n);
 }
 
-/* A pending exception of a client object becomes the cause of the new one, as in `raise ...
- * from`. */
+/* A pending exception (of a client object) becomes the cause of the new exception. */
 void *raise_error(module_state *state, const bf_error *err)
 {
     if (err->code == BF_EHOST && PyErr_Occurred()) return NULL;
@@ -56,7 +54,7 @@ void *raise_error(module_state *state, const bf_error *err)
                      : state && err->code == BF_EFULL ? state->full
                      : state                          ? state->error
                                                       : PyExc_ValueError;
-    /* A path or value in the message may be cut off inside a character. */
+    /* the message may be cut off inside a character */
     PyObject *text =
         PyUnicode_DecodeUTF8(err->msg, (Py_ssize_t)strlen(err->msg), "backslashreplace");
     PyObject *raised = !text ? NULL

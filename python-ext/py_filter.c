@@ -1,5 +1,4 @@
-/* py_filter.c - the type BloomFilter: calls on one key, and the tables of methods and slots.
- * Maps names to functions; py_bloomfilter.h shows in which file a function is. */
+/* py_filter.c - the type BloomFilter: calls on one key, and the tables of methods and slots. */
 #include "py_bloomfilter.h"
 
 #include <stddef.h>
@@ -7,7 +6,7 @@
 
 /* ---- one key ---- */
 
-/* The caller keeps a reference to the object of the key during the call. */
+/* the caller must keep a reference to the object of the key */
 static __attribute__((noinline)) int ask_nogil(
     FilterObject *self, const bf_key *key, single_call *call)
 {
@@ -28,7 +27,7 @@ static inline int ask(FilterObject *self, const bf_key *key, single_call *call)
     return rc < 0 ? -1 : rc;
 }
 
-/* Converts the key before it enters the filter, because the conversion may run code that closes
+/* Converts the key before the filter is entered, because the conversion may run code that closes
  * the filter. */
 static __attribute__((noinline)) int ask_any(FilterObject *self, PyObject *o, single_call *call)
 {

@@ -1,12 +1,11 @@
-/* py_gil.c - the lifetime of a filter object: releasing the GIL, closing, replacing the handle,
- * syncing to disk. The only file that stores handles. py_active.c knows which calls are active.
- * Knows nothing of keys. */
+/* py_gil.c - releases and takes the GIL; creates, closes and rebuilds filters. The only file that
+ * stores handles. */
 #include "py_bloomfilter.h"
 
 #include <time.h>
 
-/* The state of this thread if it has released the GIL and is in the core. Client objects need it
- * to call Python. */
+/* the state of this thread while it is in the core without the GIL, else NULL; a callback needs it
+ * to take the GIL */
 static _Thread_local PyThreadState *outside;
 
 PyThreadState *gil_out(void) { return outside = PyEval_SaveThread(); }
@@ -34,8 +33,8 @@ static void unlocked_add(FilterObject *self, int step)
     if (before == 0 || self->unlocked == 0) bf_set_threads(self->bf, self->unlocked != 0);
 }
 
-/* Returns true if calls keep the GIL. A clock in Python would take the GIL again at each call,
- * so then the GIL is released for round trips only. */
+/* Returns true if calls keep the GIL: a filter with a callback, which would take the GIL in each
+ * call, releases the GIL for round trips only. */
 static bool keeps_gil(const FilterObject *a, const FilterObject *b)
 {
     const bool remote = (a && a->remote) || (b && b->remote);
@@ -66,9 +65,9 @@ void gil_take(PyThreadState *ts, FilterObject *a, FilterObject *b)
  *                                 v
  *                               ASKED --plain_yield, gil_take_plain: atomic kernels--> NONE
  *
- * Only the thread itself ends ALONE and ASKED. The arriving thread, which holds the GIL, changes
- * ALONE to ASKED and waits.  The first thread is counted in `unlocked` during all of these states,
- * so kernels stay atomic until it and all other threads have left. */
+ * Only the thread itself leaves the states ALONE and ASKED. A thread that arrives has the GIL; it
+ * changes ALONE to ASKED and waits (plain_end). The first thread is counted in `unlocked` in all
+ * these states, so after ASKED the kernels stay atomic until the first thread has taken the GIL. */
 enum { PLAIN_NONE, PLAIN_ALONE, PLAIN_ASKED, PLAIN_LEAVING };
 
 static int plain_state(FilterObject *self)
@@ -111,9 +110,8 @@ void gil_take_plain(PyThreadState *ts, FilterObject *self)
     unlocked_add(self, -1);
 }
 
-/* With a GIL: returns when no thread uses the plain kernels. Does not wait for a thread of the
- * parent process, which does not exist in the child, or for a thread that waits for the GIL. If
- * the keys of the other thread are long, releases the GIL while it waits. */
+/* With a GIL: waits until no other thread uses the plain kernels. Does not wait in a forked child,
+ * where the other thread does not exist. Releases the GIL if waiting takes long. */
 void plain_end(FilterObject *self)
 {
     enum { PATIENCE = 20 };
@@ -127,7 +125,7 @@ void plain_end(FilterObject *self)
         if (ts) gil_back(ts);
     }
     if (plain_state(self) == PLAIN_NONE) return;
-    /* if it is NULL, a forked child has closed the filter */
+    /* NULL: a forked child has closed the filter */
     if (self->bf) bf_set_threads(self->bf, true);
     plain_set(self, PLAIN_NONE);
 }
@@ -170,10 +168,8 @@ int core_end(core_call *c, int rc)
     return -1;
 }
 
-/* ---- waiting in a call that keeps the GIL: for a file's lock, or for a thread that holds it
- * ---- */
-/* The call may not be counted in `users` yet. It is counted while it waits, so that close()
- * refuses. */
+/* ---- wait hooks of the core, for calls that keep the GIL ---- */
+/* Releases the GIL. Counts the call in `users` while it waits, because close() must then fail. */
 static void *wait_begin(void *op)
 {
     FilterObject *self = op;
@@ -190,8 +186,8 @@ static void wait_end(void *op, void *began)
     if (!NO_GIL) filter_count_out(op);
 }
 
-/* Closes a handle that no other code has any more. Releases the GIL if closing may take long: it
- * may need round trips, wait for a lock, or free gigabytes. */
+/* Closes a handle that no other code uses. Releases the GIL if closing may need a round trip, wait
+ * for a lock, or free much memory. */
 static void close_handle(bf_filter *bf)
 {
     enum { BIG = 1 << 20 };
@@ -235,8 +231,7 @@ PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, PyObject *callback)
     return (PyObject *)self;
 }
 
-/* Releases the old objects when other calls may enter again, because their finalizers may run
- * Python code that uses this filter. */
+/* Frees the old objects after replace_end, because their finalizers may use this filter. */
 int filter_replace(FilterObject *self, bf_filter *bf, redis_client *client, PyObject *callback)
 {
     bf_info info = { .home = "" };
@@ -272,10 +267,10 @@ PyObject *filter_close(FilterObject *self, PyObject *Py_UNUSED(unused))
     bf_error err;
     bf_filter *bf = filter_peek(self);
     const int rc = bf ? bf_check_file(bf, &err) : 0;
-    if (bf) filter_peeked(self);
-    /* the filter was closed before */
+    if (bf)
+        filter_peeked(self);
     else
-        PyErr_Clear();
+        PyErr_Clear(); /* closing twice is no error */
     if (filter_replace(self, NULL, NULL, NULL) < 0) return NULL;
     return rc < 0 ? raise_in(self, &err) : none(0);
 }
@@ -331,8 +326,8 @@ PyObject *filter_expire(FilterObject *self, PyObject *arg)
     return none(core_end(&c, bf_expire(c.bf, seconds, &c.err)));
 }
 
-/* Adds the keys to a filter in memory first. No other code has a reference to that filter, but
- * any code may find it through the garbage collector; so the filter is entered. */
+/* Adds the keys to `fresh`, a filter in memory, then ends the rebuild. Enters `fresh`, because any
+ * code may find that object through the garbage collector. */
 static PyObject *rebuild_with(
     FilterObject *self, bf_filter *bf, FilterObject *fresh, PyObject *keys)
 {
@@ -373,8 +368,6 @@ PyObject *filter_delete(FilterObject *self, PyObject *Py_UNUSED(unused))
     return command(self, bf_delete);
 }
 
-/* An active call has a reference, so the collector does not call this during the call. A
- * suspended call may have none. */
 int filter_forget(FilterObject *self)
 {
     if (!self->callback && !self->client) return 0;

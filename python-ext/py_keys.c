@@ -1,7 +1,6 @@
 /* py_keys.c - the bytes of a Python object that is a key: str as UTF-8, bytes-like objects
- * unchanged, int as decimal text. Knows the object layouts of CPython; knows neither filters nor
- * batches. Does not use PyUnicode_AsUTF8AndSize, because it stores a second copy of the text in
- * every str that is not ASCII. */
+ * unchanged, int as decimal text. Does not use PyUnicode_AsUTF8AndSize, which stores a copy of the
+ * text in each str that is not ASCII. */
 #include "py_bloomfilter.h"
 
 /* ---- str ---- */
@@ -26,8 +25,8 @@ static inline char *put_utf8(char *out, Py_UCS4 c)
     return out;
 }
 
-/* Writes text as UTF-8. Returns the length, or -1 - i if character i is a lone surrogate.
- * Inlined with a constant kind, which gives three fast loops. */
+/* Writes text as UTF-8. Returns the length, or -1 - i if character i is a lone surrogate. Inlined
+ * with a constant kind, so there is a fast loop for each kind. */
 static inline Py_ssize_t write_utf8(int kind, const void *data, Py_ssize_t n, char *out)
 {
     char *start = out;
@@ -69,7 +68,7 @@ static size_t utf8_bound(PyObject *s)
     return n <= PY_SSIZE_T_MAX / each ? n * each : PY_SSIZE_T_MAX;
 }
 
-/* Strings of the oldest kind must be converted first, which may need memory. */
+/* Up to Python 3.11 a str of the legacy kind must be converted first, which may allocate. */
 #if PY_VERSION_HEX < 0x030C0000
 static bool str_is_ready(PyObject *s) { return PyUnicode_IS_READY(s); }
 static int str_ready(PyObject *s) { return PyUnicode_READY(s); }
@@ -162,16 +161,15 @@ static int refuse_type(PyObject *o)
     return -1;
 }
 
-/* Returns true for dates and time spans of numpy. They export their 8 bytes as if these were
- * text, but are not keys (also not in an Arrow column). */
+/* Returns true for dates and time spans of numpy, which export bytes but are no keys. */
 static bool is_time(PyObject *o)
 {
     return strcmp(Py_TYPE(o)->tp_name, "numpy.datetime64") == 0 ||
            strcmp(Py_TYPE(o)->tp_name, "numpy.timedelta64") == 0;
 }
 
-/* Reads bytes from a buffer. Refuses a single value (numpy scalars, arrays without a dimension),
- * which is a number and not bytes, and pointers. */
+/* Reads bytes from a buffer. Refuses a buffer without dimensions (a numpy scalar), which is a
+ * number, and one of object pointers (format O). */
 static int hold_buffer(PyObject *o, key_holder *h)
 {
     if (is_time(o)) return refuse_type(o);
@@ -184,16 +182,15 @@ static int hold_buffer(PyObject *o, key_holder *h)
     return odd ? -1 : refuse_type(o);
 }
 
-/* Returns true for booleans. numpy's boolean has __index__ up to numpy 2.2, so it would look
- * like an int. */
+/* Up to numpy 2.2 a numpy boolean has __index__, so it must not be taken for an int. */
 bool is_boolean(PyObject *o)
 {
     return PyBool_Check(o) || strcmp(Py_TYPE(o)->tp_name, "numpy.bool") == 0 ||
            strcmp(Py_TYPE(o)->tp_name, "numpy.bool_") == 0;
 }
 
-/* Tries numbers first, because numpy's integers export buffers, too. numpy's arrays have
- * __index__ but refuse it, so they are read as bytes. */
+/* Reads an object with __index__ as an int, because numpy's integers export buffers, too. numpy's
+ * arrays raise TypeError in __index__ and are read as bytes. */
 static int hold_other(PyObject *o, key_holder *h)
 {
     PyObject *number = PyIndex_Check(o) && !is_boolean(o) ? PyNumber_Index(o) : NULL;

@@ -1,12 +1,11 @@
-/* py_lines.c - batches over text lines: keys in one buffer, each followed by a separator. The
- * core finds the text lines (bf_add_lines); this file releases the GIL and checks signals. Large
- * buffers are read without the GIL, with plain kernels while no other call is active (py_gil.c);
- * signals are checked from time to time. */
+/* py_lines.c - batches over text lines: keys in one buffer, each followed by a separator. The core
+ * finds the text lines (bf_add_lines). Large buffers are read without the GIL, with plain kernels
+ * while no other thread uses the filter (py_gil.c). */
 #include "py_bloomfilter.h"
 
 enum {
     LINES_NS = 10000000, /* interval in ns at which signals are checked */
-    /* buffers of at most this many bytes keep the GIL, because getting it back may take ms */
+    /* buffers of at most this many bytes keep the GIL, because taking it again may take ms */
     SMALL = 1 << 15
 };
 
@@ -14,7 +13,7 @@ typedef struct {
     FilterObject *self;
     bf_filter *bf;
     bool add, stays; /* stays: the call keeps the GIL */
-    int keep;        /* the answer (1 or 0) of the text lines to copy; -1: none */
+    int keep;        /* text lines with this answer (1 or 0) are returned; -1: none */
     bf_lines l;
 } lines;
 
@@ -41,7 +40,7 @@ static int run(lines *l)
 
 static PyObject *answer(lines *l, const Py_buffer *view)
 {
-    /* space for all text lines with a separator after each, also after the last one */
+    /* space for all text lines, each followed by a separator */
     PyObject *kept = view->len == PY_SSIZE_T_MAX
                          ? PyErr_NoMemory()
                          : PyBytes_FromStringAndSize(NULL, l->keep < 0 ? 0 : view->len + 1);

@@ -1,6 +1,5 @@
-/* py_module.c - the module bloomfilter._bloomfilter: its state, its names, and how each
- * interpreter gets its own. Uses multi-phase initialisation and has no state outside the module,
- * so there may be any number of interpreters, with or without a GIL. */
+/* py_module.c - the module bloomfilter._bloomfilter. Has multi-phase initialisation and no state
+ * outside the module, so there may be any number of interpreters, with or without a GIL. */
 #include "py_bloomfilter.h"
 
 static PyObject *make_turn(void)
@@ -30,7 +29,7 @@ static PyObject *module_path_of(PyObject *module, PyObject *arg)
     return found;
 }
 
-/* Accepts text from any encoding of file names, even if it has no valid UTF-8 form. */
+/* accepts any str, also with lone surrogates (from os.fsdecode) */
 static PyObject *module_hide_passwords(PyObject *module, PyObject *arg)
 {
     PyObject *text = PyUnicode_AsEncodedString(arg, "utf-8", "surrogatepass"), *shown = NULL;
@@ -62,7 +61,7 @@ static PyObject *module_read_secret(PyObject *module, PyObject *arg)
                   : PyBytes_FromStringAndSize(secret, sizeof secret);
 }
 
-/* Returns bf_process(); _redis.py detects a fork with it. */
+/* _redis.py calls this to detect a fork */
 static PyObject *module_process(PyObject *module, PyObject *unused)
 {
     (void)module;
@@ -70,7 +69,7 @@ static PyObject *module_process(PyObject *module, PyObject *unused)
     return PyLong_FromLong(bf_process());
 }
 
-/* Used by asyncio.py: in a thread with an event loop, a single key must not wait for a lock. */
+/* asyncio.py calls this, because a single key in the thread of an event loop must not wait */
 static PyObject *module_set_nowait(PyObject *module, PyObject *on)
 {
     (void)module;
@@ -138,7 +137,7 @@ static int module_exec(PyObject *module)
     return PyModule_AddStringConstant(module, "__version__", bf_version());
 }
 
-/* All members of the module's state. */
+/* all members of module_state */
 #define STATE(X)                                                                                   \
     X(filter_type)                                                                                 \
     X(replies_type) X(counting_type) X(warning) X(error) X(full) X(names) X(turn)

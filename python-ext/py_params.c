@@ -1,23 +1,22 @@
-/* py_params.c - turns arguments of the constructor and of the class methods into a bf_spec.
- * Knows which Python values a parameter accepts; the core knows ranges and messages. */
+/* py_params.c - converts arguments of the constructor and of class methods to a bf_spec. This file
+ * checks the types of values, the core their ranges. */
 #include "py_bloomfilter.h"
 #include <float.h>
 #include <math.h> /* HUGE_VAL */
 
-/* Generates three things from the rows of parameters.h: the fields into which arguments are
- * read, ... */
+/* The rows of parameters.h (BF_PARAMETERS) generate the fields of `arguments` (FIELD), the names
+ * and addresses for PyArg_ParseTupleAndKeywords (NAME, PLACE, FORM), and an expression that
+ * converts all fields to a bf_spec and is true if a value is refused (GIVE). */
 #define FIELD(kind, name, ...) PyObject *name;
 typedef struct { /* borrowed references; NULL or None: not given */
     BF_PARAMETERS(FIELD)
-    int read_only, warn; /* warn=False is the earlier name of overfull="ignore" */
+    int read_only, warn; /* warn=False means overfull="ignore" */
 } arguments;
 
-/* ... the names and places for PyArg_ParseTupleAndKeywords, ... */
 #define NAME(kind, name, ...) #name,
 #define PLACE(kind, name, ...) , &a.name
 #define FORM(...) "O"
 
-/* ... and the code that copies them to bf_spec. It is true if a value is refused. */
 #define GIVE(kind, name, php, above, below, ...) GIVE_##kind(name, above, below)
 #define GIVE_SIZE(name, above, below)                                                              \
     whole(#name, a->name, &q->spec.name, sizeof q->spec.name) < 0 ||
@@ -87,8 +86,8 @@ static int whole(const char *name, PyObject *value, void *out, size_t size)
     return rc;
 }
 
-/* Reads a number between the bounds, without the bounds. So it refuses NaN and numbers too large
- * for a double. 0, which only retry_after accepts, becomes BF_ALWAYS_TRY. */
+/* Reads a number with above < number < below, so NaN and a number too large for a double are
+ * refused. 0, which only retry_after accepts, becomes BF_ALWAYS_TRY. */
 static int real(const char *name, PyObject *value, double above, double below, double *out)
 {
     if (!given(value)) return 0;
@@ -146,13 +145,13 @@ static int secret_bytes(PyObject *value, params *out)
     out->secret.heap = NULL;
     out->has_secret = true;
     if (bytes_hold(value, &out->secret) < 0) return -1;
-    /* an empty secret is invalid; it does not mean that there is none */
+    /* an empty secret is an error, not a missing secret */
     out->spec.secret = out->secret.key.len ? out->secret.key.ptr : "";
     out->spec.secret_len = out->secret.key.len;
     return 0;
 }
 
-/* Returns true if the value is a path or has one. Any other object must be a client. */
+/* Returns true for a path, a URL and os.PathLike. Any other storage must be a client object. */
 static bool is_path(PyObject *value)
 {
     return PyUnicode_Check(value) || PyBytes_Check(value) ||
@@ -215,8 +214,8 @@ static int params_fill(module_state *state, params *q, const arguments *a)
     "|" BF_NUMBERS(FORM) "$" BF_SCHEME(FORM) BF_STORAGE(FORM) BF_KEY(FORM) BF_SECRET(FORM)         \
         BF_MORE(FORM) BF_CLOCK(FORM) "p:"
 
-/* If the arguments are (capacity, error_rate), those of other packages, replaces the exception
- * by a hint. */
+/* Replaces the exception by a hint if the arguments are those of other packages (capacity,
+ * error_rate). Returns -1. */
 static int fail_with_hint(PyObject *args, PyObject *kwargs, const char *type)
 {
     PyObject *raised = PyErr_GetRaisedException();
@@ -252,8 +251,8 @@ static bf_filter *open_spec(const bf_spec *spec, bf_error *err)
     return bf;
 }
 
-/* Moves the opened filter, its client and its clock into the object, and frees q. If bf is NULL,
- * raises err. */
+/* Moves bf and q's client and callback into the object, and frees q. If bf is NULL, raises err.
+ * Returns 0, or -1 with an exception. */
 static int install(FilterObject *self, params *q, bf_filter *bf, const bf_error *err)
 {
     if (!bf) {
@@ -306,7 +305,8 @@ PyObject *filter_plan(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     return plan;
 }
 
-/* Returns a new object. If the caller accepts both classes, the class depends on the filter. */
+/* Returns a new object with the filter bf, or NULL with an exception. If q accepts both classes
+ * (may_count), the filter determines the class. */
 static PyObject *wrap_or_raise(PyTypeObject *type, params *q, bf_filter *bf, const bf_error *err)
 {
     bf_info info = { .counting = false };
@@ -356,8 +356,8 @@ PyObject *module_open(PyObject *module, PyObject *args, PyObject *kwargs)
 /* ---- reading bytes or a file; the arguments are the expected parameters ---- */
 enum image_form { IMAGE_BYTES, IMAGE_BASE64, IMAGE_FILE };
 
-/* data: of IMAGE_FILE a path, or an object with read(). Returns NULL and raises err or an
- * exception of Python: then *raised is true. */
+/* data: for IMAGE_FILE a path or an object with read(). On failure returns NULL; either a Python
+ * exception is set and *raised is true, or *err is filled. */
 static bf_filter *read_data(enum image_form form, PyObject *data, const char *format, params *q,
     bool *raised, bf_error *err)
 {

@@ -1,7 +1,5 @@
-/* py_redis.c - lets the core use a redis-py client. For each round trip it calls
- * bloomfilter._redis, which owns the connections and puts the replies into a `replies` object.
- * Knows how the GIL and exceptions pass through the core; knows neither redis-py's API nor the
- * commands. */
+/* py_redis.c - lets the core use a redis-py client (bf_redis_client). For each round trip, calls
+ * _redis.py, which sends the commands and passes the bytes of the replies to a `replies` object. */
 #include "py_bloomfilter.h"
 
 #include <errno.h>
@@ -10,16 +8,14 @@
 
 /* ---- the object `replies` of one round trip ---- */
 typedef struct {
-    /* NULL: the round trip is over */
     PyObject_HEAD
-    bf_reply_sink *sink;
-    size_t commands;
-    PyObject *ranges; /* a bytes object with the expected ranges of replies, or NULL */
-    char sent;        /* set by Python: bytes may have been sent */
+    bf_reply_sink *sink; /* NULL: the round trip is over */
+    size_t commands;     /* number of commands in the round trip */
+    PyObject *ranges;    /* a bytes object with an array of bf_redis_range, or NULL */
+    char sent;           /* set by _redis.py: bytes may have been sent */
 } RepliesObject;
 
-/* Returns true with an exception if the round trip is over. Called again after any Python code,
- * because another thread may have used the object. */
+/* Returns true with an exception if the round trip is over. Any Python code may end it. */
 static bool over(const RepliesObject *r)
 {
     if (!r->sink) PyErr_SetString(PyExc_RuntimeError, "the round trip is over");
@@ -39,8 +35,8 @@ static PyObject *replies_feed(RepliesObject *r, PyObject *data)
     return NULL;
 }
 
-/* expect(bytes): the bytes are an array of bf_redis_range, as struct.pack writes it. If first is
- * -1, the replies are ignored. */
+/* expect(bytes), an array of bf_redis_range: the commands to which the next replies belong. If
+ * `first` is -1, the replies are ignored. */
 static PyObject *replies_expect(RepliesObject *r, PyObject *ranges)
 {
     if (over(r)) return NULL;
@@ -155,9 +151,9 @@ static int talk(redis_client *c, const bf_redis_part *parts, size_t nparts, bf_r
     int how = r && r->sent ? BF_CLIENT_LOST : BF_CLIENT_UNSENT;
     if (done) {
         how = BF_CLIENT_ANSWERED;
-        bf_reply_expect(sink, NULL, 0); /* the ranges are freed together with r */
+        bf_reply_expect(sink, NULL, 0); /* r->ranges is freed with r */
     } else if (!PyErr_ExceptionMatches(PyExc_Exception))
-        how = BF_CLIENT_STOP; /* for KeyboardInterrupt and SystemExit */
+        how = BF_CLIENT_STOP; /* KeyboardInterrupt or SystemExit */
     else if (!r)
         bf_reply_fault(sink, ENOMEM, "", 0);
     Py_XDECREF(list);
@@ -166,9 +162,8 @@ static int talk(redis_client *c, const bf_redis_part *parts, size_t nparts, bf_r
     return how;
 }
 
-/* An exception of this call stays set for raise_error, which makes it the cause of its own. An
- * exception that an earlier round trip has set is dropped if this call reports its own fault;
- * otherwise it is kept. */
+/* report: an exception of this round trip stays set; raise_error makes it the cause of its own
+ * exception. Otherwise restores the exception of an earlier round trip, or none. */
 static int exchange(
     void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
 {

@@ -1,14 +1,13 @@
-/* py_sets.c - copies, unions, intersections, comparisons. The core checks which filters are
- * compatible; this file has what Python expects of operators and methods. */
+/* py_sets.c - copies, unions, intersections and comparisons, as operators and methods. */
 #include "py_bloomfilter.h"
 
 typedef int combine(bf_filter *into, bf_filter *from, bf_error *err);
 
 typedef bf_filter *combine_new(bf_filter *a, bf_filter *b, bf_error *err);
 
-/* Returns a new object of the same type in memory: a copy, or the result of `call` for self and
- * other. Creates the object before the call ends, because afterwards another thread may replace
- * the clock. */
+/* Returns a new object of the type of self: a copy of self in memory (call NULL), or the result of
+ * `call` for self and other. Takes the reference to self->callback before the filter is left,
+ * because another thread may replace the callback afterwards. */
 static PyObject *wrap_new(FilterObject *self, FilterObject *other, combine_new *call)
 {
     core_call c;
@@ -84,8 +83,7 @@ OPERATION(union, or, bf_union, bf_unite)
 OPERATION(intersection, and, bf_intersection, bf_intersect)
 
 /* ---- comparisons ---- */
-/* Returns 1 if a is a subset of b (strictly: and b is not a subset of a), 0 if not, -1 with an
- * exception. */
+/* Returns 1 if a is a subset of b (strictly: a proper subset), 0 if not, -1 with an exception. */
 static int is_within(PyObject *a, PyObject *b, bool strictly)
 {
     int rc = combine_into((FilterObject *)a, (FilterObject *)b, bf_subset);

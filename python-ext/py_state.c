@@ -1,5 +1,4 @@
-/* py_state.c - properties and contents of a filter: attributes, len(), bool(), repr(), its size
- * in memory. Every number comes from the core. */
+/* py_state.c - properties, len(), bool(), repr(), info() and warnings of a filter. */
 #include "py_bloomfilter.h"
 
 #include <stddef.h>
@@ -10,10 +9,10 @@ PyObject *path_or_none(const char *text)
     return text ? PyUnicode_DecodeFSDefault(text) : Py_NewRef(Py_None);
 }
 
-/* A property that is a field of bf_info. The closure of the property points to this. */
+/* The closure of a property that is a field of bf_info. */
 typedef struct {
     enum { WHOLE64, WHOLE32, REAL, REAL_OR_NONE, WHOLE_OR_NONE, TRUTH, TEXT, PLACE } kind;
-    size_t at;
+    size_t at; /* offset of the field in bf_info */
 } info_field;
 
 static PyObject *read_field(FilterObject *self, const info_field *field, const void *at)
@@ -55,7 +54,7 @@ static PyObject *get_bitset(FilterObject *self, void *Py_UNUSED(unused))
     bf_part_info first;
     PyObject *bits = NULL;
     if (!core_begin(&c, self, NULL, gil_release_if_big)) return NULL;
-    int rc = bf_get_part(c.bf, 0, &first, &c.err); /* this call updates the number of parts */
+    int rc = bf_get_part(c.bf, 0, &first, &c.err); /* updates the number of parts */
     core_back(&c);
     bf_get_info(c.bf, &info);
     if (rc >= 0 && (bits = new_bytes(info.bitset_bytes))) {
@@ -93,10 +92,9 @@ static PyObject *part_list(FilterObject *self, bf_filter *bf)
     bf_part_info part;
     PyObject *list = PyList_New(0);
     info.part_count = 1;
-    for (unsigned i = 0; list && i < info.part_count;
-        i++) { /* the call for part 0 has updated the number of parts */
+    for (unsigned i = 0; list && i < info.part_count; i++) {
         PyThreadState *ts = self->remote ? gil_release(self, NULL) : NULL;
-        int rc = bf_get_part(bf, i, &part, &err);
+        int rc = bf_get_part(bf, i, &part, &err); /* for part 0, updates the number of parts */
         gil_take(ts, self, NULL);
         bf_get_info(bf, &info);
         PyObject *d = rc < 0 ? raise_in(self, &err) : part_dict(&info, &part);

@@ -17,7 +17,7 @@ arch_tests+=' test_redis_foreign test_redis_once test_refusals test_same_bits te
 arch_tests_32=${arch_tests//test_once\* /}
 arch_tests_32=${arch_tests_32//test_redis_once /}
 arch_tests_32=${arch_tests_32//test_system /}
-arch_tests_32=${arch_tests_32//test_model\*/test_model test_model_counting test_model_grow test_model_window}
+arch_tests_32=${arch_tests_32//test_model\*/test_model test_model_counting test_model_grow test_model_grow_counting test_model_window}
 
 needs_arch() {
     want mmdebstrap have mmdebstrap

@@ -114,6 +114,13 @@ needs_fuzz_hosts() {
     want python3-dev library python3-embed
     want libphp-embed compgen -G '/usr/lib/libphp*.so'
 }
+needs_ffi() {
+    want golang-go have go
+    want rustc have rustc
+    want nodejs have node
+    want npm have npm
+    want php-ffi php -r 'exit((int)!class_exists("FFI"));'
+}
 needs_deep() { want valgrind have valgrind; }
 needs_words() { want wamerican test -s /usr/share/dict/words; }
 

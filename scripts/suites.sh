@@ -331,6 +331,7 @@ test_server_sanitized() {
 # What the memory model allows of the core's atomics.
 test_litmus() { run_pytest 'memory that reorders' litmus tests/litmus "$@"; }
 test_polyfill() { run_pytest 'PHP without the extension' polyfill tests/polyfill "$@"; }
+test_ffi() { run_pytest 'other languages' ffi tests/ffi "$@"; }
 test_attacks() { run_pytest 'attacks' attacks tests/attacks "$@"; }
 test_catalogue() { run_pytest 'catalogue of bad input' catalogue tests/catalogue "$@"; }
 test_fuzz() { run_counted 'fuzz targets' fuzz "$root/scripts/fuzz" "${1:-60}"; }
@@ -358,6 +359,7 @@ test_tree() {
     run_noted 'catalogue is what its generator says' gen-catalogue "$root/scripts/gen-catalogue" --check
     run_noted 'package.xml lists the files there are' gen-package "$root/scripts/gen-package" --check
     run_noted 'php-polyfill/lua has the scripts of the core' gen-polyfill "$root/scripts/gen-polyfill" --check
+    run_noted 'declarations for FFI are those of the header' gen-ffi "$root/scripts/gen-ffi" --check
     run_noted 'lint' lint "$root/scripts/lint" --all
     run_pytest 'scripts/test itself' runner tests/runner
 }

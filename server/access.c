@@ -1,10 +1,9 @@
 /* access.c - refuses requests that are not allowed: 401 without the token, 403 for foreign web
- * pages (origin.c).  Knows which pages take the token as a password, for browsers, and which
- * requests change something. */
+ * pages (origin.c). */
 #include "server.h"
 
-/* Compares the texts.  The time depends only on the length of `given`, so it reveals nothing about
- * the token. */
+/* Compares the texts in a time that depends only on the length of `given`.  So the time reveals
+ * nothing about the token. */
 static bool is_token(text given, text token)
 {
     size_t differ = given.len ^ token.len;
@@ -23,8 +22,7 @@ static int base64(char c)
                                   : -1;
 }
 
-/* Decodes base64 of "user:password" into `to` and returns the password; empty if there is no colon.
- */
+/* Decodes base64 of "user:password" into `to`.  Returns the password, empty without a colon. */
 static text password(text in, char *to, size_t cap)
 {
     size_t n = 0;
@@ -46,8 +44,8 @@ static text path_of_verb(text path)
     return path;
 }
 
-/* True for the pages that accept the token as the password of HTTP basic authentication, because a
- * browser cannot send a bearer token. */
+/* True for the pages that accept the token as the password of HTTP basic authentication.  Needed
+ * because a user cannot make a browser send a bearer token. */
 static bool is_for_browsers(text target)
 {
     return text_is(target, TEXT("/")) || text_is(target, TEXT("/stats"));
@@ -66,7 +64,7 @@ static bool has_token(const server *s, const request *q)
     return is_token(password(text_after(given, 6), room, sizeof room), token);
 }
 
-/* Returns false only for requests that certainly change nothing. */
+/* True if the request may change a filter. */
 static bool may_change(const request *q)
 {
     const text verb = path_of_verb(q->path);
@@ -79,7 +77,7 @@ bool access_refuses(const server *s, const request *q, reply *a)
 {
     char why[ORIGIN_WHY];
     const bool health = q->method == GET && text_is(q->path, TEXT("/healthz"));
-    /* a browser names the page in one of these headers */
+    /* browsers send at least one of these headers with the requests of a page */
     const bool from_page = q->site.len || q->referer.len;
     const char *foreign = origin_refuses(s, q, health, from_page && may_change(q), why);
     if (foreign) {

@@ -1,5 +1,4 @@
-/* bytes.c - texts, growing buffers, numbers written as text.  Knows memory; knows nothing of HTTP.
- */
+/* bytes.c - texts, growing buffers, and numbers as text. */
 #include "bytes.h"
 #include <math.h>
 #include <stdio.h>
@@ -83,7 +82,7 @@ bool buffer_json(buffer *b, text t)
     while (ok && p < end) {
         size_t n = utf8(p, (size_t)(end - p));
         if (n == 0) ok = buffer_add(b, "\xEF\xBF\xBD", 3);
-        /* terminals act on the C1 control characters, too */
+        /* terminals execute the C1 control characters, too */
         else if (n == 2 && *p == 0xC2 && p[1] < 0xA0)
             ok = buffer_print(b, "\\u%04x", p[1]);
         else if (*p < 0x20 || *p == '"' || *p == '\\' || *p == 0x7F)
@@ -109,7 +108,7 @@ bool buffer_extend(buffer *b, const char *at, size_t len)
     if (b->cap && b->ptr + b->len == at) {
         b->len += len;
         return true;
-    } /* the caller has already read the new bytes into the free end of this buffer */
+    } /* the caller has received the new bytes into the free end of this buffer */
     return buffer_add(b, at, len);
 }
 

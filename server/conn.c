@@ -1,11 +1,11 @@
-/* conn.c - one connection: receives, sends, closes.  Knows sockets; of HTTP it knows only whether a
- * request is incomplete.
+/* conn.c - one connection: receives, sends, closes.
  *
  *   IDLE --bytes--> ASKING --complete--> (answered) --all sent--> IDLE
  *                                                   --else--> SENDING --all sent--> IDLE
  *                                    --> WAITING (for a job) --> (answered)
- *   A refused request is answered, then the sending side is shut; LINGERING reads until the client
- *   closes, or for LINGER ms. */
+ *
+ * After the reply to a refused request, the sending side is shut down.  LINGERING then reads and
+ * discards input until the client closes, or for LINGER ms. */
 #define _GNU_SOURCE
 #include "server.h"
 #include <errno.h>
@@ -17,8 +17,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* LINGER: ms.  ACCEPTS: connections accepted per round of epoll.  SLOWEST: bytes per second that a
- * client must read.  BODY_BYTES: bytes per read of a body. */
+/* LINGER: ms.  ACCEPTS: most connections accepted per round of epoll.  SLOWEST: bytes per second
+ * that a client must read.  BODY_BYTES: bytes per read of a body. */
 enum { LINGER = 5000, ACCEPTS = 64, SLOWEST = 64 << 10, BODY_BYTES = 256 << 10 };
 
 /* ---- life ---- */
@@ -70,11 +70,10 @@ static void send_busy(int fd)
     send(fd, busy, sizeof busy - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* Disconnects the client.  conn_bury frees the memory later, because events of this round of epoll
- * may still point to the connection. */
+/* Does not free the structure, because events of this round of epoll may still point to it. */
 void conn_evict(worker *w, conn *c)
 {
-    /* a 503 must not follow the first half of another reply */
+    /* a 503 must not follow a part of another reply */
     if (!c->response_out) send_busy(c->fd);
     disconnect(w, c);
     c->fd = -1;
@@ -147,15 +146,13 @@ void conn_accept(worker *w)
 }
 
 /* ---- sending ---- */
-/* Returns the bytes that are not sent yet.  An empty buffer has ptr NULL, and NULL + 0 is undefined
- * in C. */
+/* Returns the unsent bytes.  Checks ptr because NULL + 0 is undefined in C. */
 static struct iovec rest(const buffer *b, size_t done)
 {
     return (struct iovec){ b->ptr ? b->ptr + done : NULL, b->len - done };
 }
 
-/* Sends as much of out and tail as the socket takes.  Returns false if the client closed the
- * connection. */
+/* Sends as much of out and tail as the socket takes.  Returns false if the connection is broken. */
 static bool send_some(int fd, buffer *out, size_t *out_done, buffer *tail, size_t *tail_done)
 {
     while (*out_done < out->len || *tail_done < tail->len) {
@@ -175,9 +172,9 @@ static bool send_some(int fd, buffer *out, size_t *out_done, buffer *tail, size_
     return true;
 }
 
-/* Moves the bytes that the socket did not take into a response_out, and waits until the socket can
- * take more.  Returns false if --max-buffered has no room; a 503 is not possible, because a part of
- * the reply may have been sent. */
+/* Moves the unsent bytes into a response_out, and lets epoll wait until the socket is writable.
+ * Returns false if memory or --max-buffered does not suffice.  A 503 is not possible then, because
+ * a part of the reply may have been sent. */
 static bool keep_unsent(worker *w, conn *c, size_t out_done, size_t tail_done)
 {
     const size_t rest_of_out = w->out.len - out_done;
@@ -203,8 +200,8 @@ static bool keep_unsent(worker *w, conn *c, size_t out_done, size_t tail_done)
     return set_events(w, c, EPOLL_CTL_MOD, EPOLLOUT);
 }
 
-/* Sends the worker's replies for this connection, or keeps them until the socket takes them.
- * Returns false if the connection was closed. */
+/* Sends the worker's replies to the present connection; keep_unsent() stores the rest.  Returns
+ * false if the connection was closed. */
 static bool flush_replies(worker *w, conn *c)
 {
     size_t out_done = 0, tail_done = 0;
@@ -226,7 +223,7 @@ static bool flush_replies(worker *w, conn *c)
 /* ---- reading ---- */
 static void reply_from_job(worker *w, conn *c, reply *a);
 
-/* Sends the job's reply, or stops reading until the job ends.  While it waits, epoll reports only
+/* Sends the job's reply, or stops reading until the job ends.  In state WAITING epoll reports only
  * that the client closed. */
 static void wait_for_job(worker *w, conn *c)
 {
@@ -239,10 +236,10 @@ static void wait_for_job(worker *w, conn *c)
     worker_move(w, c, WAITING, UINT64_MAX);
 }
 
-/* Puts the connection into its next state, after all complete requests were answered. */
+/* Chooses the connection's next state, after all complete requests were answered. */
 static void next_state(worker *w, conn *c)
 {
-    if (c->response_out) return; /* continue_sending() goes on later */
+    if (c->response_out) return; /* continue_sending() chooses it later */
     if (c->job) {
         wait_for_job(w, c);
         return;
@@ -272,7 +269,8 @@ static void next_state(worker *w, conn *c)
     c->suspended->deadline_unset = false;
 }
 
-/* Stores further requests until the present reply is sent. */
+/* Stores input until the present reply is sent.  Returns false if memory or --max-buffered does not
+ * suffice. */
 static bool keep_input(worker *w, response_out *u, const char *bytes, size_t len)
 {
     if (!budget_reserve(w, len + INPUT_MORE)) return false;
@@ -280,7 +278,8 @@ static bool keep_input(worker *w, response_out *u, const char *bytes, size_t len
     return buffer_add(&u->input, bytes, len);
 }
 
-/* Parses input until none is left, a reply waits for the socket, or a job has to answer. */
+/* Parses input until all is parsed, a reply is only sent in part, or a job must answer.  Stores the
+ * rest of the input. */
 static void parse_input(worker *w, conn *c, const char *bytes, size_t len)
 {
     parse_resume(w, c);
@@ -319,7 +318,7 @@ static ssize_t receive(int fd, void *to, size_t room)
     return n;
 }
 
-/* Receives bytes of a body directly into the request's own buffer.  Returns the result of recv(),
+/* Receives bytes of a body directly into the buffer of the request.  Returns the result of recv(),
  * or -2 if the request was refused. */
 static ssize_t receive_body(worker *w, conn *c, size_t left, char **to)
 {
@@ -351,11 +350,12 @@ static void read_more(worker *w, conn *c)
         conn_close(w, c);
 }
 
-/* Parses input that had to wait for a reply.  Frees the input. */
+/* Parses input that was stored until the reply was sent, and frees it.  If a further reply is not
+ * sent completely, the input stays stored. */
 static void parse_kept_input(worker *w, conn *c, buffer *input)
 {
     uint64_t held = input_cost(input);
-    /* close() would make the kernel discard the reply */
+    /* close() with unread bytes would make the kernel discard the reply */
     if (input->len && c->close) c->broken = true;
     if (input->len && c->response_out && !c->close) {
         c->response_out->input = *input;
@@ -378,8 +378,7 @@ static void continue_sending(worker *w, conn *c)
         conn_close(w, c);
         return;
     }
-    if (u->out_done + u->tail_done >
-        done) { /* SENDING is ordered by the time of the last byte sent */
+    if (u->out_done + u->tail_done > done) { /* SENDING is ordered by active_at */
         u->active_at = w->now;
         worker_move(w, c, SENDING, c->until);
     }
@@ -405,7 +404,7 @@ void conn_ready(worker *w, conn *c, unsigned events)
     if (c->state == WAITING) {
         conn_close(w, c);
         return;
-    } /* nothing is read while a job runs, so an event means that the client closed */
+    } /* in this state the only event is that the client closed */
     if (c->state == LINGERING)
         discard_input(w, c);
     else if (!c->response_out)
@@ -415,8 +414,7 @@ void conn_ready(worker *w, conn *c, unsigned events)
 }
 
 /* ---- replies of jobs ---- */
-/* Sends the reply of a job.  Frees the job before parsing later input, so that its body takes no
- * memory meanwhile. */
+/* Sends the reply of a job.  Frees the job before parsing later input, to free its body early. */
 static void reply_from_job(worker *w, conn *c, reply *a)
 {
     job *j = c->job;
@@ -429,7 +427,7 @@ static void reply_from_job(worker *w, conn *c, reply *a)
     if (j->done)
         job_free(j);
     else
-        job_abandon(j); /* must come last: `q` and `*a` have pointers into the job */
+        job_abandon(j); /* must come last: `q` and `*a` contain pointers into the job */
     if (flush_replies(w, c)) {
         parse_kept_input(w, c, &input);
         return;
@@ -441,7 +439,7 @@ static void reply_from_job(worker *w, conn *c, reply *a)
 void conn_answered(worker *w, conn *c)
 {
     w->current_conn = c;
-    /* otherwise continue_sending() comes here after the earlier replies are sent */
+    /* otherwise continue_sending() calls wait_for_job() after the earlier replies are sent */
     if (!c->response_out) wait_for_job(w, c);
 }
 
@@ -453,8 +451,8 @@ void conn_refused(worker *w, conn *c, const char *why)
 }
 
 /* ---- deadlines and the end ---- */
-/* Called when the deadline has passed: answers 408 to an incomplete request, closes in other
- * states. */
+/* Called when the deadline has passed.  An incomplete request gets 408; in other states the
+ * connection is closed. */
 void conn_late(worker *w, conn *c)
 {
     w->current_conn = c;
@@ -469,8 +467,8 @@ void conn_late(worker *w, conn *c)
     if (flush_replies(w, c)) next_state(w, c);
 }
 
-/* Called for idle connections when the server ends: answers the requests that have arrived, then
- * closes. */
+/* Called for idle connections when the server ends.  Answers requests that have arrived, then
+ * closes the connection. */
 void conn_drain(worker *w, conn *c)
 {
     w->current_conn = c;

@@ -1,17 +1,16 @@
-/* filter_admin.c - creates, deletes, clears and unites filters.  Knows the core and the list of
- * filters; knows no HTTP. */
+/* filter_admin.c - creates, deletes, clears and unites filters.  Independent of HTTP. */
 #include "parts/filter.h"
 #include "registry.h"
 #include <stdio.h>
 #include <stdlib.h>
 
 typedef unsigned long long ull;
-enum { TRIES = 8 }; /* attempts, because another process may replace the filter during each */
+enum { TRIES = 8 }; /* attempts to change a filter that other processes replace */
 /* HEADER: bytes of a header page.  WINDOW_PARTS: parts of a forgetting filter by default. */
 enum { HEADER = 4096, WINDOW_PARTS = 4 };
 
-/* Returns 0 if the filter has the parameters of spec, else BF_EMISMATCH and the first that
- * differs.  bf_plan must have filled spec->scheme. */
+/* Returns 0 if the filter has the parameters of spec.  Otherwise returns BF_EMISMATCH, and *err
+ * names the first parameter that differs.  bf_plan must have set spec->scheme. */
 static int check_parameters(served *s, const bf_spec *spec, bf_error *err)
 {
     const bf_params *have = &s->f->desc;
@@ -23,14 +22,15 @@ static int check_parameters(served *s, const bf_spec *spec, bf_error *err)
     return bf_check_match(have, spec, s->name, err);
 }
 
-/* A filter that a request describes or uploads. */
+/* A filter to be created: uploaded (from), or described by parameters (spec). */
 typedef struct {
     bf_spec spec;
     bf_filter *from;         /* the uploaded filter, or NULL */
-    uint64_t bytes, headers; /* size of its bits, and of the header pages of a file */
+    uint64_t bytes, headers; /* bytes of the bits or of the image; of a file's header pages */
 } creation;
 
-/* Called if a filter of this name exists. */
+/* Returns 0 if the existing filter s has the parameters of `new`, else an error.  An upload always
+ * gets FILTER_EXISTS. */
 static int check_existing(served *s, const creation *new, bf_error *err)
 {
     return new->from ? stored_fail(err, FILTER_EXISTS, "the filter \"%s\" exists", s->name)
@@ -45,8 +45,8 @@ static size_t filter_count(filters *fs)
     return n;
 }
 
-/* Opens the filter of spec.  If that fails and Redis lost an earlier filter of this name (`lost`),
- * deletes the remains of that one and tries again. */
+/* Opens the filter of spec.  lost: an earlier filter of this name that Redis lost, or NULL; if
+ * opening fails, deletes the remaining keys of `lost` and tries again. */
 static bf_filter *open_after_loss(served *lost, const bf_spec *spec, bf_error *err)
 {
     bf_filter *f = bf_open(spec, err);
@@ -54,10 +54,10 @@ static bf_filter *open_after_loss(served *lost, const bf_spec *spec, bf_error *e
     return stored_remove(lost, err) < 0 ? NULL : bf_open(spec, err);
 }
 
-/* Creates a filter and puts it into the list.  seen: the list's entry of this name, whose filter no
- * longer exists, or NULL.  Returns 1, or 0 if another thread or process has just created one with
- * the same parameters.  *out: the filter with a reference, which the caller drops, even after an
- * error if it is not NULL. */
+/* Creates a filter and puts it into the list.  seen: the list's entry of this name, whose filter
+ * was lost, or NULL.  Returns 1; 0 if another thread or process has created an equal filter
+ * meanwhile; or an error.  *out: the filter with a reference that the caller drops, also after an
+ * error; or unchanged. */
 static int create_filter(
     filters *fs, text name, served *seen, const creation *new, served **out, bf_error *err)
 {
@@ -101,8 +101,8 @@ static int create_within_limits(
     return rc;
 }
 
-/* Returns true if all parts of the filter exist.  It tests a few keys: the test of an absent key
- * reads every part. */
+/* Returns true if all parts of the filter exist.  Tests a few keys, because the test of an absent
+ * key reads every part. */
 static bool has_all_parts(served *s)
 {
     static const char *const keys[] = { "0", "1", "2", "3", "4", "5", "6", "7" };
@@ -112,13 +112,14 @@ static bool has_all_parts(served *s)
     return rc >= 0;
 }
 
-/* Marks a filter that Redis has lost.  No call may have met the loss yet. */
+/* Calls filters_recheck if Redis has lost the filter, which earlier calls may not have detected. */
 static void check_lost(filters *fs, served *s)
 {
     if (s && s->remote && (!stored_exists(fs, s) || !has_all_parts(s))) filters_recheck(s);
 }
 
-/* Finds or creates the filter.  as: the parameters of a foreign bitmap, or NULL. */
+/* Finds or creates the filter.  as: the parameters of a foreign bitmap, or NULL.  Returns as
+ * filters_put(). */
 static int find_or_create(
     filters *fs, text name, const creation *new, const bf_spec *as, served **out, bf_error *err)
 {
@@ -132,7 +133,7 @@ static int find_or_create(
     else if (err->code != FILTER_ABSENT && !err->lost)
         rc = err->code;
     else {
-        seen = registry_take(fs, name); /* a filter that Redis lost stays in the list */
+        seen = registry_take(fs, name); /* NULL, or an entry whose filter Redis lost */
         rc = create_within_limits(fs, name, seen, new, &s, err);
         registry_release(seen);
     }
@@ -150,7 +151,7 @@ int filters_put(filters *fs, text name, bf_spec *spec, served **out, bf_error *e
     const bool sized_by_bits = spec->scheme && !spec->n && spec->p == 0 && !spec->counting;
     if (spec->adopt && !fs->remote)
         return stored_fail(err, BF_EINVAL, "adopt is for filters in Redis: see --storage");
-    /* the new filter must be of exactly the requested kind */
+    /* stored_spec() allowed both kinds; a new filter must be of the requested kind */
     plan.may_count = spec->may_count = plan.adopt = false;
     int rc = bf_plan(&plan, err);
     if (rc < 0) return rc;
@@ -165,7 +166,7 @@ int filters_put(filters *fs, text name, bf_spec *spec, served **out, bf_error *e
     return find_or_create(fs, name, &new, fs->remote && sized_by_bits ? &as : NULL, out, err);
 }
 
-/* Reads the bytes of a filter that a client sent. */
+/* Returns the filter of an image that a client sent; NULL: *err has the reason. */
 static bf_filter *read_image(const filters *fs, text image, bf_error *err)
 {
     bf_filter *f = bf_from_bytes(image.ptr, image.len, stored_spec(&(bf_spec){ 0 }, fs->o), err);
@@ -192,7 +193,7 @@ int filters_drop(filters *fs, text name, bf_error *err)
     served *seen = registry_take(fs, name), *s = registry_look_up(fs, name, err);
     int rc = s ? stored_remove(s, err) : registry_missing(name, err);
     if (rc < 0 && s && s->remote &&
-        err->code == BF_EMISMATCH) { /* another process re-created it with other parameters */
+        err->code == BF_EMISMATCH) { /* re-created by another process with other parameters */
         filters_recheck(s);
         registry_release(s);
         rc = (s = registry_look_up(fs, name, err)) ? stored_remove(s, err)
@@ -200,14 +201,14 @@ int filters_drop(filters *fs, text name, bf_error *err)
     }
     if (!s && seen && seen->remote && err->lost) rc = stored_remove(seen, err);
     if (rc == FILTER_GONE && seen && seen->remote)
-        rc = 0; /* stored_remove has deleted what Redis still had of the lost filter */
+        rc = 0; /* Redis lost a filter of the list: it is deleted */
     if (rc >= 0) registry_remove(fs, s ? s : seen);
     registry_release(s);
     registry_release(seen);
     return rc;
 }
 
-/* Calls change(s->f, from) with the filter of this name, which no other request uses meanwhile. */
+/* Calls change(s->f, from) with the filter of this name, while no other request uses the filter. */
 static int change_alone(filters *fs, text name, int (*change)(bf_filter *, bf_filter *, bf_error *),
     bf_filter *from, bf_error *err)
 {
@@ -219,7 +220,7 @@ static int change_alone(filters *fs, text name, int (*change)(bf_filter *, bf_fi
         rc = change(s->f, from, err);
         if (rc < 0) filters_recheck(s);
         pthread_mutex_lock(&s->lock);
-        if (s->state_at) s->state_at = 1; /* known, but old */
+        if (s->state_at) s->state_at = 1; /* the state is known, but out of date */
         pthread_mutex_unlock(&s->lock);
         __atomic_store_n(&s->new_until_check, 0, __ATOMIC_RELAXED);
         if (rc >= 0) filters_count_new(s, 1);

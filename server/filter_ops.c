@@ -1,5 +1,5 @@
 /* filter_ops.c - requests about complete filters: create, delete, clear, unite, send and receive
- * their bytes.  Knows the parameters in URLs; filter_admin.c does the work. */
+ * images.  Parses the parameters in URLs; filter_admin.c changes the filters. */
 #include "base/parameters.h"
 #include "keys.h"
 #include "key_ops.h"
@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 /* ---- parameters of PUT ---- */
-/* The parameters of PUT: the rows of parameters.h that are stored with a filter, and FLAGS, which
- * are 1 or 0. */
+/* The parameters of PUT: the rows of parameters.h that are stored with a filter, and FLAGS, whose
+ * values are 1 or 0. */
 #define STORED(X) BF_NUMBERS(X) BF_SCHEME(X) BF_STORED(X)
 #define FLAGS(X) X(counting) X(adopt)
 #define NUMBER(kind, name, php, above, below, range, sentence) P_##name,
@@ -23,8 +23,8 @@ typedef struct {
     unsigned seen; /* bit i: parameter i was given */
 } url_parameters;
 
-/* take_KIND stores a value in the spec and returns false if the value is out of range.  0 is out of
- * range for all kinds, because in bf_spec it means "not given". */
+/* take_KIND stores a value in the spec.  Returns false if the value is out of range.  0 is out of
+ * range for all numbers, because 0 means "not given" in bf_spec. */
 static bool take_SIZE(url_parameters *q, text value, double above, double below, uint64_t *to)
 {
     (void)q, (void)above, (void)below;
@@ -69,7 +69,8 @@ static bool take_flag(text value, bool *to)
     return *to || text_is(value, TEXT("0"));
 }
 
-/* Ends a parameter: refuses a repeated one, and one whose value take_KIND did not accept (ok). */
+/* Marks the parameter as seen.  Refuses it if it was seen before, or if its value is invalid (!ok).
+ */
 static int check_parameter(
     url_parameters *q, int which, const char *name, bool ok, text value, bf_error *err)
 {
@@ -115,7 +116,7 @@ static int parameters(url_parameters *q, text query, bf_error *err)
 }
 
 /* ---- create, delete, clear, unite ---- */
-/* What this kind of filter does not allow is a 409. */
+/* An operation that this kind of filter does not support gets 409. */
 static void reply_done(worker *w, text name, reply *a, int rc, bf_error *err)
 {
     if (rc < 0)
@@ -124,8 +125,7 @@ static void reply_done(worker *w, text name, reply *a, int rc, bf_error *err)
         reply_text(a, TEXT("ok"));
 }
 
-/* Describes the filter that was created (rc 1) or found, even if another client deletes it at the
- * same time. */
+/* Replies with the parameters of the filter that was created (rc 1, status 201) or found (rc 0). */
 static void reply_created(worker *w, text name, served *f, reply *a, int rc, bf_error *err)
 {
     if (rc < 0) {
@@ -154,8 +154,8 @@ void filter_put(worker *w, text name, text query, const request *r, reply *a)
     reply_created(w, name, f, a, rc, &err);
 }
 
-/* The filter that a client sends takes memory in addition to the body.  Returns false after setting
- * the status 503. */
+/* Reserves memory for the filter that is read from the body.  Returns false after setting the
+ * status 503. */
 static bool reserve_upload(worker *w, const request *q, reply *a)
 {
     if (budget_reserve(w, q->body.len)) return true;
@@ -207,7 +207,7 @@ static void expire_on(worker *w, served *f, const call *c, reply *a)
     reply_done(w, name_of(f), a, rc, &err);
 }
 
-/* seconds=0: never.  The core refuses what is out of range. */
+/* Reads ?seconds=S, 0: never.  The core checks the upper limit. */
 void filter_expire(worker *w, text name, text query, const request *q, reply *a)
 {
     call c = { .verb = VERB_TEST };
@@ -224,7 +224,7 @@ void filter_expire(worker *w, text name, text query, const request *q, reply *a)
 }
 
 /* ---- bytes ---- */
-/* Reserves memory for a copy of the filter's bytes.  Returns false after setting the status 507. */
+/* Reserves memory for the filter's image.  Returns false after setting the status 507. */
 static bool image_fits(worker *w, uint64_t bytes, reply *a)
 {
     char why[100];

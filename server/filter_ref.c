@@ -1,16 +1,15 @@
-/* filter_ref.c - finds the filter of a request, holds it while the request uses it, and turns
- * errors of the core into statuses.  Knows neither paths nor keys.
+/* filter_ref.c - finds the filter of a request, locks it while the request uses it, and turns the
+ * core's errors into statuses.
  *
- * A worker must not wait: it calls the core with bf_set_nowait.  If the core returns BF_EBUSY, or
- * the filter is not open, the worker sets `defer`: a thread of jobs.c repeats the request, and may
- * wait (`may_block`). */
+ * A worker must not wait, so it calls the core with bf_set_nowait(true).  If the core returns
+ * BF_EBUSY, or the filter is not open, the worker sets `defer`.  Then a thread of jobs.c, which may
+ * wait (`may_block`), repeats the request. */
 #include "key_ops.h"
 
-enum { TRIES = 8 }; /* attempts, because another process may replace the filter during each */
+enum { TRIES = 8 }; /* attempts to use a filter that other processes replace */
 
 /* ---- errors of the core ---- */
-/* The status for each code of the core and of filters.h.  named: for requests that give parameters
- * or an image. */
+/* The HTTP status for each code of the core and of filters.h.  named: for reply_conflict(). */
 static const struct {
     int code, status, named;
 } statuses[] = {
@@ -24,7 +23,7 @@ static const struct {
     { BF_EIO, 503, 503 },
     { BF_ENOENT, 503, 503 },
     { BF_EBUSY, 503, 503 },
-    /* another process replaced the filter by one with other parameters, or damaged it */
+    /* the storage contains a filter with other parameters, or a damaged one */
     { BF_EMISMATCH, 503, 409 },
     { BF_EFORMAT, 503, 503 },
     { BF_EINVAL, 400, 400 },
@@ -83,9 +82,9 @@ void reply_reset(worker *w, reply *a)
     *a = (reply){ 0 };
 }
 
-/* Acknowledges a change only if the name still leads to the same filter afterwards; otherwise
- * repeats it on the present one.  For a single key this is the only check of the file, because each
- * check is a system call. */
+/* Acknowledges a change only if the filter was not replaced meanwhile; otherwise repeats the
+ * request with the new filter.  An add or removal of a single key checks the file only here,
+ * because each check is a system call. */
 void with_filter(worker *w, text name, action *what, const call *c, reply *a)
 {
     for (int i = 0; i < TRIES; i++) {

@@ -1,11 +1,10 @@
-/* filters.c - the list of open filters, and the lock of each.  filter_admin.c creates and deletes
- * filters; storage.c knows where they are stored. */
+/* filters.c - the list of open filters, and the lock of each filter. */
 #include "clock.h"
 #include "registry.h"
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { TRIES = 8 }; /* attempts, because another thread may open the filter during each */
+enum { TRIES = 8 }; /* attempts to adopt a bitmap that other threads open meanwhile */
 
 /* ---- one filter ---- */
 void registry_release(served *s)
@@ -68,7 +67,7 @@ static int compare(text name, const char *with)
     return c ? c : (name.len > len) - (name.len < len);
 }
 
-/* Returns the index of the name; if *found is false, the index at which it must be inserted. */
+/* Returns the index of the name; if *found is false, the index for inserting it. */
 static size_t find_place(const filters *fs, text name, bool *found)
 {
     size_t low = 0, high = fs->count;
@@ -177,7 +176,7 @@ void filters_list_free(served **all, size_t count)
 }
 
 /* ---- opening ---- */
-/* Returns the parameters with which a foreign bitmap was opened before. */
+/* Returns the parameters with which the foreign bitmap s was opened. */
 static bf_spec description_of(const served *s)
 {
     bf_info i;
@@ -190,7 +189,7 @@ static served *open_stored(filters *fs, text name, served *seen, const bf_spec *
     char *storage;
     bf_filter *f = NULL;
     if (stored_at(fs, name, &storage, err) < 0) return NULL;
-    /* "default" is always opened with its options, so it has to be told to adopt */
+    /* stored_open() reads the parameters of "default" from the options, which may lack adopt */
     const bf_spec *first = as && as->adopt && stored_is_main(name) ? as : NULL;
     if (storage)
         f = stored_open(fs, name, storage, first, err);
@@ -222,14 +221,14 @@ served *registry_look_up_as(filters *fs, text name, const bf_spec *as, bf_error 
         seen = registry_take(fs, name);
         const bool adopts = seen && as && as->adopt;
         if (seen && !adopts && stored_is_current(fs, seen)) return seen;
-        /* from now on no request adds to it, until the list has a new entry */
+        /* workers must not add to `seen` until the list has a new entry */
         if (seen) flag_set(&seen->must_recheck);
         s = open_stored(fs, name, seen, as, err);
         if (!s && seen && err->code == FILTER_ABSENT && !stored_is_main(name))
             registry_remove(fs, seen);
         registry_release(seen);
         if (!s || !s->foreign || !as || !as->adopt) return s;
-        /* another thread has put a handle into the list that it opened before the adoption */
+        /* another thread's entry is in the list, opened before the adoption */
         registry_release(s);
         s = NULL;
     }
@@ -237,8 +236,7 @@ served *registry_look_up_as(filters *fs, text name, const bf_spec *as, bf_error 
     return NULL;
 }
 
-/* The filter "default" is never answered 404: if its storage lost it, that is an error of the
- * server. */
+/* A missing filter "default" is an error of the server, not a 404. */
 int registry_missing(text name, bf_error *err)
 {
     char what[sizeof err->msg];
@@ -300,7 +298,7 @@ void filters_release(served *s)
     registry_release(s);
 }
 
-/* Does not take the lock `use`, which a merge may hold for long. */
+/* Does not take the lock `use`, because a merge may hold it for long. */
 int filters_health(filters *fs, bool open, bf_error *err)
 {
     served *s = registry_take(fs, TEXT(DEFAULT_NAME));
@@ -326,9 +324,8 @@ void filters_recheck(served *s)
     if (s->remote) flag_set(&s->must_recheck);
 }
 
-/* Removes deleted files from the list and opens the files that replaced others.  In Redis it looks
- * for the companion hash: other calls do not read it, but without it no other program can open the
- * filter. */
+/* Removes deleted files from the list, and opens files that replaced other files.  In Redis, checks
+ * that the companion hash exists: adds and tests do not read the hash, but opening needs it. */
 void filters_refresh(filters *fs)
 {
     size_t count;
@@ -343,7 +340,7 @@ void filters_refresh(filters *fs)
 }
 
 /* ---- start and end of the server ---- */
-/* Replaces the path in the message, which may be truncated, by the name of the file. */
+/* Replaces the path in the message by the name of the file.  The path may be truncated there. */
 static int name_file_in(bf_error *err, const char *path, text name)
 {
     const bf_error old = *err;
@@ -369,7 +366,7 @@ static int open_named(void *ctx, text name, uint64_t bytes, bf_error *err)
         registry_release(s);
         return 0;
     }
-    if (err->code == FILTER_ABSENT) return 0; /* the file was deleted after the folder was read */
+    if (err->code == FILTER_ABSENT) return 0; /* deleted after the folder was read */
     int rc = stored_at(fs, name, &path, err);
     if (rc < 0) return rc;
     *err = why;
@@ -398,18 +395,17 @@ int filters_open(filters *fs, const options *o, bf_error *err)
     return fs->folder ? stored_each(fs, open_named, fs, err) : 0;
 }
 
-/* Skips deleted files. */
 int filters_sync(filters *fs, char failed[NAME_BYTES + 1], bf_error *err)
 {
     int rc = 0;
     size_t count;
-    /* a copy of the list, because a job that did not end may still change the list */
+    /* a copy of the list, because jobs may change the list */
     served **all = filters_list(fs, &count);
     if (!all) return stored_fail(err, BF_ENOMEM, "out of memory");
     for (size_t i = 0; i < count; i++) {
         bf_error one;
         int code = bf_sync(all[i]->f, &one);
-        if (code < 0 && filters_is_same(fs, all[i])) {
+        if (code < 0 && filters_is_same(fs, all[i])) { /* a deleted file is not an error */
             rc = code;
             *err = one;
             if (failed) memcpy(failed, all[i]->name, NAME_BYTES + 1);
@@ -430,8 +426,8 @@ void filters_close(filters *fs)
 }
 
 /* ---- fill and state ---- */
-/* Logs one line when the filter holds more keys than it is sized for.  Checks such a filter again
- * after n / 8 new keys (in Redis after a minute), because another process may clear it. */
+/* Logs one line when the filter holds more keys than it is sized for.  Checks an overfull filter
+ * again after n / 8 new keys (in Redis after a minute), because another process may clear it. */
 static void check_fill(served *s)
 {
     char sentence[BF_SENTENCE_BYTES];

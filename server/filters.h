@@ -1,13 +1,11 @@
-/* filters.h - the open filters: "default" and the named ones.  Knows the core and where filters are
- * stored; knows no HTTP.
+/* filters.h - the open filters: "default" and the named ones.  Independent of HTTP.
  *
  *   filters --list--> served (reference counted) --> bf_filter
  *
- * The list has a lock.  A thread holds it only to look a name up or to exchange an entry, never
- * while it opens a filter or waits for Redis.  Each filter has a read-write lock: requests share
- * it, only a merge holds it alone.  If another process deletes or replaces the file of a filter,
- * the next request opens the present one.  A key is acknowledged only if the name still leads to
- * its filter after the key was added. */
+ * The list has a lock.  A thread holds it only to find or replace an entry, never while it opens a
+ * filter or waits for Redis.  Each filter has a read-write lock: a merge or a clear takes it for
+ * writing, all other requests for reading.  If another process replaces the file of a filter, the
+ * next request opens the new file.  A key is acknowledged only if filters_is_same after the add. */
 #ifndef BFD_FILTERS_H
 #define BFD_FILTERS_H
 #include "options.h"
@@ -21,15 +19,17 @@ typedef struct {
     bf_filter *f;
     char *storage; /* path or redis:// URL; NULL: memory */
     bool remote, grows, counts;
-    bool takes_any_key; /* the scheme accepts every key; older ones refuse some */
-    bool foreign; /* another system's bitmap in Redis, not adopted: the name alone cannot open it */
-    bool gone;    /* atomic: deleted or replaced; the list has another entry or none */
+    bool takes_any_key; /* the scheme accepts every key; schemes of older systems refuse some */
+    bool foreign; /* another system's bitmap in Redis, not adopted: opening needs parameters */
+    bool gone;    /* atomic: deleted or replaced, and not in the list */
     /* atomic: a call failed or the file is missing; the next request opens the filter again */
     bool must_recheck;
     uint64_t serial; /* unique in this process */
     unsigned refs;   /* atomic: reference count; the list owns one reference */
     pthread_rwlock_t use;
-    uint64_t adds, added, hits, misses, removed; /* keys since the start; relaxed atomics */
+    /* keys since the start, relaxed atomics: passed to add; of these new; tested and present;
+     * tested and absent; removed */
+    uint64_t adds, added, hits, misses, removed;
     /* atomics: new keys until the next check of the fill; ms of the last check */
     int64_t new_until_check, checked_at;
     bool overfull;        /* atomic: the warning was logged */
@@ -39,8 +39,8 @@ typedef struct {
     uint64_t state_at, state_cost;
 } served;
 
-/* Bytes reserved in --max-total for a filter that is being created or grows.  The sum counts them
- * instead of the filter's present size. */
+/* Bytes reserved in --max-total for a filter that is being created or grows.  While a filter has a
+ * claim, the claim is counted instead of the filter's size. */
 typedef struct claim {
     struct claim *next;
     text name;
@@ -52,13 +52,14 @@ typedef struct {
     char *folder; /* folder of the named filters, ends in /; NULL: none */
     bool remote;  /* all filters of this server are in Redis */
     pthread_rwlock_t lock;
-    served **all; /* sorted by name */
-    size_t count;
-    pthread_mutex_t claiming;
+    served **all;             /* sorted by name; `lock` protects it and count */
+    size_t count;             /* number of entries in all */
+    pthread_mutex_t claiming; /* protects claims */
     claim *claims;
 } filters;
 
-/* Error codes in addition to the core's.  ABSENT: the storage holds no such filter. */
+/* Error codes in addition to the core's.  GONE: no filter has this name.  ABSENT: the storage
+ * contains no such filter.  STAYS: not allowed for this filter. */
 enum {
     FILTER_GONE = -100,
     FILTER_STAYS = -101,
@@ -69,13 +70,14 @@ enum {
 };
 
 int filters_open(filters *fs, const options *o, bf_error *err);
-/* Writes all files to disk.  On error failed, if not NULL, gets the name of a filter. */
+/* Writes all files to disk.  After an error, failed (may be NULL) has the name of a filter that
+ * could not be written. */
 int filters_sync(filters *fs, char failed[NAME_BYTES + 1], bf_error *err);
 void filters_close(filters *fs);
 
-/* Returns the filter of this name if it is open and current; the caller calls filters_release.
- * Never waits.  NULL: filters_get may still find it.  to_add: skips the system call that checks the
- * file; filters_is_same does that afterwards. */
+/* Returns the filter of this name if it is open, current and not locked; the caller calls
+ * filters_release.  Never waits.  NULL: filters_get may still find the filter.  to_add: does not
+ * check the file, to save a system call; the caller calls filters_is_same after the add. */
 served *filters_get_open(filters *fs, text name, bool to_add);
 /* True if the filter is open and its last call succeeded. */
 bool filters_has_open(filters *fs, text name);
@@ -84,22 +86,21 @@ bool filters_has_open(filters *fs, text name);
  * code FILTER_GONE if no filter has this name. */
 served *filters_get(filters *fs, text name, bf_error *err);
 void filters_release(served *s);
-/* Returns 0 if "default" answers or is locked, else an error.  open: opens it if it is not current;
- * if open is false, a filter that is not current is FILTER_ABSENT. */
+/* Returns 0 if the filter "default" works or is locked, else an error.  open: if the filter is not
+ * current, true opens it and false returns FILTER_ABSENT. */
 int filters_health(filters *fs, bool open, bf_error *err);
-/* True if the name still leads to this filter.  Called after keys were added and before the reply:
- * if false, the request is repeated. */
+/* True if the list still has this filter and its file was not replaced.  Called after an add and
+ * before the reply: if false, the request is repeated. */
 bool filters_is_same(const filters *fs, const served *s);
-/* Called after a failed call: the next request opens the filter again, because another process may
- * have deleted or re-created it. */
+/* Called after a failed call.  In Redis: the next request opens the filter again, because another
+ * process may have deleted or re-created it. */
 void filters_recheck(served *s);
-/* Counts new keys, and checks now and then whether the filter holds more keys than it is sized for.
- */
+/* Counts new keys, and sometimes checks whether the filter is overfull (see check_fill). */
 void filters_count_new(served *s, uint64_t fresh);
 /* quota.c: reserves bytes for the filter `name`, or fails if --max-total does not allow them. */
 int claim_make(filters *fs, claim *c, text name, uint64_t bytes, bf_error *err);
-/* Called before an add: reserves the bytes by which the filter must grow for so many keys, until
- * claim_drop. */
+/* Called before an add.  If the filter must grow for so many keys, reserves its new size; the
+ * caller then calls claim_drop.  Otherwise sets c->bytes to 0. */
 int filters_grow(filters *fs, served *s, uint64_t keys, claim *c, bf_error *err);
 void claim_drop(filters *fs, claim *c);
 /* Called once a second: finds filters that other processes deleted or replaced. */
@@ -109,12 +110,11 @@ void filters_refresh(filters *fs);
 served **filters_list(filters *fs, size_t *count);
 void filters_list_free(served **all, size_t count);
 
-/* Creates a filter.  Returns 1 if it was created, 0 if it exists with these parameters,
- * BF_EMISMATCH if it exists with others, or another error.  *out: the filter, until
- * filters_release. */
+/* Creates a filter.  Returns 1: created; 0: exists with these parameters; BF_EMISMATCH: exists with
+ * other parameters; or another error.  If the result is not negative, *out is the filter, and the
+ * caller calls filters_release. */
 int filters_put(filters *fs, text name, bf_spec *spec, served **out, bf_error *err);
-/* Creates a filter from its image (bf_to_bytes).  FILTER_EXISTS if there is one.  *out: the filter,
- * until filters_release. */
+/* As filters_put(), from an image (bf_to_bytes).  FILTER_EXISTS if the name is in use. */
 int filters_upload(filters *fs, text name, text image, served **out, bf_error *err);
 int filters_drop(filters *fs, text name, bf_error *err);
 int filters_clear(filters *fs, text name, bf_error *err);
@@ -126,10 +126,10 @@ static inline const char *kind_of(bool counting, double grow, double window)
 {
     return counting ? "counting" : grow > 0 ? "grow" : window > 0 ? "window" : "fixed";
 }
-/* Gets fill and count, at most about a second old; older if counting takes long.  A thread that
- * must not wait gets the last known state of a locked filter. */
+/* Gets fill and count, at most about a second old; older if counting takes long.  If the filter is
+ * locked, a thread that must not wait gets the last known state. */
 int filter_state(served *s, bf_state *out, bf_error *err);
-/* Gets the last known state, however old.  Returns false if there is none. */
+/* Gets the last known state of any age.  Returns false if no state is known. */
 bool filter_last_state(served *s, bf_state *out);
 static inline void counter_add(uint64_t *what, uint64_t n)
 {
@@ -141,33 +141,36 @@ static inline uint64_t counter_get(const uint64_t *what)
 }
 
 /* ---- storage.c: files, a folder of files, or Redis ---- */
+/* Sets *err and returns code. */
 int stored_fail(bf_error *err, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 int stored_folder(filters *fs, bf_error *err); /* Sets fs->folder and fs->remote from --storage. */
-/* Sets *storage to the path or URL of the filter of this name, or NULL: memory.  The caller frees
- * it. */
+/* Sets *storage to the path or URL of the filter of this name, freed by the caller; NULL: memory.
+ */
 int stored_at(const filters *fs, text name, char **storage, bf_error *err);
 /* Sets the fields that are the same for all filters of a server. */
 bf_spec *stored_spec(bf_spec *spec, const options *o);
 /* Opens or creates "default" when the server starts. */
 bf_filter *stored_open_main(const filters *fs, const char *storage, bf_error *err);
 /* Opens an existing filter.  as: the parameters of a foreign bitmap, or NULL.  err->code:
- * FILTER_ABSENT, BF_ENOMEM, or BF_EIO for all other reasons. */
+ * FILTER_ABSENT, BF_ENOMEM, or BF_EIO for all other reasons; with `as`, the core's code if the
+ * parameters are refused. */
 bf_filter *stored_open(
     const filters *fs, text name, const char *storage, const bf_spec *as, bf_error *err);
-/* Stores a filter that is equal to `from` and opens it.  storage NULL: it is `from` itself, with a
- * further reference.  err->code FILTER_EXISTS: the storage holds a filter already. */
+/* Stores a copy of `from` and opens it.  storage NULL (memory): returns `from` with a further
+ * reference.  err->code FILTER_EXISTS: the storage contains a filter already. */
 bf_filter *stored_upload(
     const filters *fs, text name, const char *storage, bf_filter *from, bf_error *err);
+/* False if the filter left the list or must be opened again, or its file was deleted or replaced.
+ */
 bool stored_is_current(const filters *fs, const served *s);
-/* True if the storage still holds this filter.  In Redis it takes a round trip. */
+/* True if the storage still contains this filter.  In Redis this takes a round trip. */
 bool stored_exists(const filters *fs, const served *s);
 int stored_remove(served *s, bf_error *err);
-/* Calls each() for every filter in the folder; stops at the first error and returns it. */
+/* Calls each() for every filter in the folder.  Stops at the first error and returns that. */
 int stored_each(const filters *fs, int (*each)(void *ctx, text name, uint64_t bytes, bf_error *err),
     void *ctx, bf_error *err);
 bool stored_is_main(text name);
-/* Replaces the path or URL in the message by the filter's name, because clients must not see
- * folders. */
+/* Replaces the path in the message by the filter's name, because clients must not see folders. */
 void stored_hide_path(const filters *fs, text name, bf_error *err);
 #endif

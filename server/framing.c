@@ -1,5 +1,4 @@
-/* framing.c - finds where a line, a head and a chunk end.  Knows bytes; knows neither the meaning
- * of headers nor llhttp. */
+/* framing.c - finds the end of a line, of a head and of a chunk: see framing.h. */
 #include "framing.h"
 #include <stdbool.h>
 #include <string.h>
@@ -37,8 +36,8 @@ static inline size_t skip(bool (*is)(unsigned char), const char *bytes, size_t i
     return i;
 }
 
-/* Loads the eight bytes from index i on, the first in the lowest byte; bytes after the end are 0.
- * len must be at least 8. */
+/* Loads the eight bytes that begin at index i; the first becomes the lowest byte.  Bytes after the
+ * end are 0.  len must be at least 8. */
 static inline uint64_t load_eight(const char *bytes, size_t i, size_t len)
 {
     const size_t left = len - i;
@@ -50,9 +49,9 @@ static inline uint64_t load_eight(const char *bytes, size_t i, size_t len)
     return left < 8 ? x >> 8 * (8 - left) : x;
 }
 
-/* As skip(), eight bytes per step: skips bytes that are at least `least` and not 127, then asks
- * is().  `odd` has the high bit set in each byte that is not skipped.  Only the lowest of these
- * bits is exact, because the subtraction may borrow from the bytes above it. */
+/* As skip(), but faster.  Skips eight bytes per step that are at least `least` and not 127, and
+ * calls is() for other bytes.  `odd` has the high bit set in each such byte.  Only the lowest set
+ * bit is exact, because the subtraction may borrow from the bytes above. */
 static inline size_t skip_eight(
     bool (*is)(unsigned char), unsigned char least, const char *bytes, size_t i, size_t len)
 {
@@ -69,8 +68,7 @@ static inline size_t skip_eight(
     return i;
 }
 
-/* Skips a complete, valid header line.  If the line is incomplete, invalid or empty, returns false
- * and keeps *i. */
+/* Skips a complete, valid header line.  Returns false and keeps *i for all other lines. */
 static inline bool skip_line(const char *bytes, size_t len, size_t *i)
 {
     const size_t colon = skip(is_token, bytes, *i, len);
@@ -81,8 +79,8 @@ static inline bool skip_line(const char *bytes, size_t len, size_t *i)
     return true;
 }
 
-/* Skips a request line "GET TARGET HTTP/1.1".  Returns false and keeps *i for all others, which
- * first_line() checks. */
+/* Skips a request line "GET TARGET HTTP/1.1".  Returns false and keeps *i for all other lines:
+ * check_first_line() checks those. */
 static inline bool skip_first_line(const char *bytes, size_t len, size_t *i)
 {
     static const char check_version[11] = " HTTP/1.1\r\n";
@@ -94,8 +92,8 @@ static inline bool skip_first_line(const char *bytes, size_t len, size_t *i)
     return true;
 }
 
-/* Skips complete header lines and the empty line after them.  Returns false if the empty line is
- * missing. */
+/* Skips all header lines and the empty line that ends the head.  Returns false if the next line is
+ * not complete and valid. */
 static inline bool skip_lines(const char *bytes, size_t len, size_t *i)
 {
     while (skip_line(bytes, len, i)) {}
@@ -104,7 +102,7 @@ static inline bool skip_lines(const char *bytes, size_t len, size_t *i)
     return true;
 }
 
-/* Checks header lines of a head or of trailers, byte by byte from the state in s. */
+/* Checks header lines of a head or of trailers, from s->state on.  Returns 0 or the HTTP status. */
 static int check_lines(framing *s, const char *bytes, size_t len, size_t *took)
 {
     size_t i = 0;
@@ -143,7 +141,8 @@ static int check_lines(framing *s, const char *bytes, size_t len, size_t *took)
     return 0;
 }
 
-/* Checks the version byte by byte, because some versions of llhttp accept RTSP and ICE as well. */
+/* Skips the version HTTP/1.x.  Returns the index of the first byte after the valid ones.  Needed
+ * because some versions of llhttp accept RTSP and ICE, too. */
 static size_t check_version(framing *s, const char *bytes, size_t i, size_t len)
 {
     static const char starts[] = "HTTP/1.";
@@ -154,7 +153,7 @@ static size_t check_version(framing *s, const char *bytes, size_t i, size_t len)
     return s->digits < sizeof starts - 1 ? i : skip(is_version, bytes, i, len);
 }
 
-/* Checks the request line up to its CR. */
+/* Checks the request line, including its CR. */
 static int check_first_line(framing *s, const char *bytes, size_t len, size_t *took)
 {
     size_t i = 0;
@@ -200,7 +199,7 @@ static int hex(char c)
     return (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
 }
 
-/* Checks one byte of the line that has a chunk's size. */
+/* Checks one byte of the line with a chunk's size.  Returns 0 or the HTTP status. */
 static int check_size_line(framing *s, char c, uint64_t most)
 {
     int digit = s->state == SIZE ? hex(c) : -1;
@@ -248,8 +247,8 @@ static int check_trailers(framing *s, const char *bytes, size_t len, uint64_t mo
     return status ? status : s->line > most ? 431 : 0;
 }
 
-/* After the last trailer the state is HEAD_END, which has the value of SIZE: the caller recognizes
- * the end by *took < len, or llhttp reports it. */
+/* After the last trailer the state is HEAD_END, which equals SIZE.  So s->state does not show the
+ * end of the body; llhttp reports it. */
 int framing_chunks(
     framing *s, const char *bytes, size_t len, uint64_t most, uint64_t trailers, size_t *took)
 {

@@ -1,4 +1,4 @@
-/* history.c - fill and requests over time.  Knows numbers; knows neither filters nor HTTP. */
+/* history.c - fill and requests over time: see history.h. */
 #include "history.h"
 #include <string.h>
 

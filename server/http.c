@@ -1,9 +1,8 @@
-/* http.c - writes replies: status line, headers, body.  Knows what HTTP/1.1 requires of a reply;
- * knows no socket and no parser. */
+/* http.c - writes replies of HTTP/1.1: status line, headers, body. */
 #include "http.h"
 #include <stdio.h>
 
-/* why: X-Error if the caller of reply_status gives none. */
+/* why: the sentence for X-Error if reply_status() is called without one. */
 static const struct {
     int status;
     const char *reason, *why;
@@ -31,7 +30,7 @@ static size_t row_of(int status)
 
 const char *http_reason(int status) { return reasons[row_of(status)].reason; }
 
-/* Appends the header X-Error.  Replaces control characters, which could end the header line. */
+/* Appends the header X-Error.  Replaces control characters, because they could end the line. */
 static void add_why(reply *a, const char *why)
 {
     size_t at = strlen(a->more);
@@ -52,7 +51,7 @@ void reply_status(reply *a, int status, const char *why)
     a->type = "text/plain";
     a->body = (text){ reason, strlen(reason) };
     if (why) add_why(a, why);
-    /* Clients of the older server compare the body of a 400, so it is the reason phrase alone. */
+    /* Clients of the older server compare the body of a 400 with the reason phrase. */
     if (why && status != 400 && buffer_print(&a->made, "%s: %s", reason, why))
         a->body = (text){ a->made.ptr, a->made.len };
 }

@@ -1,12 +1,12 @@
-/* job.c - one job, as its worker sees it: made of a request, started, delivered.  Only the worker
- * of the connection calls these functions.  jobs.c has the threads. */
+/* job.c - the worker's side of a job: creates it from a request, starts it, delivers its reply.
+ * Only the worker of the connection calls these functions.  jobs.c has the threads. */
 #include "server.h"
 #include <stdlib.h>
 
-/* bytes; smaller copies of requests are not counted in --max-buffered */
+/* bytes; a copied request text up to this size is not counted in --max-buffered */
 enum { UNCOUNTED_MAX = 1024 };
 
-/* Copies what the request points to.  A body on the heap is not copied: take_body() moves it. */
+/* Copies the texts of the request.  A body on the heap is not copied: take_body() moves it. */
 static bool copy_request(job *j, const request *q, const buffer *body)
 {
     const size_t target = q->target.len, type = q->type.len;
@@ -79,8 +79,6 @@ bool job_restart(worker *w, job *j)
     return false;
 }
 
-/* Stores input that arrived after the request.  Called once per job, because nothing is read while
- * the job runs. */
 bool job_keep_input(worker *w, job *j, const char *bytes, size_t len)
 {
     if (!budget_reserve(w, len + INPUT_MORE)) return false;

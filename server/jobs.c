@@ -4,38 +4,38 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* At most UNOPENED_MAX of the threads work for filters that are not open yet: new connections to
- * Redis may hang while open ones are answered. */
+/* At most UNOPENED_MAX threads work for filters that are not open, because new connections to Redis
+ * may hang while open connections work. */
 enum { THREADS_MAX = 64, UNOPENED_MAX = 32, BUCKETS = 256 };
 enum { HANG_MS = 500, PROBE_MS = 50 }; /* ms */
 
-/* The jobs of one name, done one after the other.  Freed with the last job. */
+/* The jobs of one name, which run one after the other.  Freed with the last job. */
 typedef struct name_queue {
-    /* next queue in the hash table's bucket; next queue in `ready` */
+    /* next queue in the bucket of the hash table; next queue in the list `ready` */
     struct name_queue *next, *next_ready;
-    job *first, *last;
-    size_t len;
-    uint64_t since; /* ms: when the present first job came to the head of the queue */
-    bool open;      /* true if the filter was open when the first job was queued */
+    job *first, *last; /* jobs that have not begun */
+    size_t len;        /* length of the name */
+    uint64_t since;    /* ms: when the job that runs, or runs next, became the first */
+    bool open;         /* the filter was open when the queue was created */
     char name[NAME_BYTES + 1];
 } name_queue;
 
+/* `lock` protects all members that are not atomic. */
 struct pool {
     pthread_mutex_t lock;
-    /* job_queued: a job was queued.  job_ended: a job ended or the probe was answered */
-    pthread_cond_t job_queued, job_ended;
-    pthread_cond_t probe_wanted; /* signalled when a job is queued while probe_sleeps is set,
-                                  * and when the pool stops */
-    /* ready[1]: queues of open filters; ready[0]: others */
+    /* job_queued: a job was queued.  job_ended: a job ended or the probe was answered.
+     * probe_wanted: a job was queued while probe_sleeps is set, or the pool stops */
+    pthread_cond_t job_queued, job_ended, probe_wanted;
+    /* ready: queues whose first job can begin; [1]: of open filters, [0]: others */
     name_queue *buckets[BUCKETS], *ready[2], *last_ready[2];
     pthread_t thread[THREADS_MAX], probe;
     worker self[THREADS_MAX]; /* the worker structure of each thread, without connections */
-    unsigned threads, idle, busy, busy_unopened,
-        ready_count;                    /* ready_count: queues in both lists `ready` */
+    unsigned threads, idle, busy, busy_unopened;
+    unsigned ready_count;               /* number of queues in both lists `ready` */
     bool stop, has_probe, probe_sleeps; /* probe_sleeps: the probe's thread waits for a job */
     bool refreshing;                    /* atomic: a refresh is queued or runs */
-    uint64_t probe_sent;                /* atomic: ms when the probe was sent; 0: it was answered */
-    bool probe_late;                    /* atomic: the last probe took HANG_MS or timed out */
+    uint64_t probe_sent; /* atomic: ms when the probe was sent; 0: no probe is pending */
+    bool probe_late;     /* atomic: the last probe took HANG_MS or timed out */
 };
 
 /* ---- queues ---- */
@@ -113,8 +113,8 @@ static void refresh(worker *w)
         rc < 0 ? -1 : st.fill);
 }
 
-/* Returns a job to its worker.  A worker takes all ended jobs at once, so only the first of them
- * must wake it. */
+/* Returns a job to its worker.  A worker takes all ended jobs in one step, so only the first of
+ * these jobs must wake the worker. */
 static void return_job(job *j)
 {
     const uint64_t one = 1;
@@ -128,8 +128,8 @@ static void return_job(job *j)
         return; /* the event counter is at its limit: the worker wakes up anyway */
 }
 
-/* Runs a job and returns it to its worker.  j->missing asks the worker to make room and to start
- * the job again.  budget_reply() does not set it: then the request has been carried out. */
+/* Runs a job and returns it to its worker.  j->missing > 0 makes the worker free memory and start
+ * the job again.  budget_reply() does not change it: the request must not be carried out twice. */
 static void run_job(worker *w, job *j)
 {
     if (!j->w) {
@@ -181,8 +181,8 @@ static void *run_jobs(void *self)
     return NULL;
 }
 
-/* Starts a thread if fewer threads are idle than queues are ready, because a job may take minutes.
- */
+/* Starts a thread unless an idle one is left for a new job, because running jobs may take minutes.
+ * Returns false if there is no thread. */
 static bool start_thread(pool *p, server *s)
 {
     if (p->idle > p->ready_count || p->threads == THREADS_MAX) return true;
@@ -233,9 +233,9 @@ static void wait_short(pool *p, pthread_cond_t *until)
     pthread_cond_timedwait(until, &p->lock, &t);
 }
 
-/* Sends Redis a command and measures the time.  Any reply in time shows that Redis answers, even an
- * error.  A time-out shows that it does not, even if it comes soon: after a first time-out the core
- * reports more of them for a while without sending anything. */
+/* Sends Redis a command and measures the time.  Any reply in time, even an error, shows that Redis
+ * works.  A time-out shows that Redis hangs, even if it is reported early: after a first time-out
+ * the core reports further time-outs for a while without sending anything. */
 static void send_probe(server *s, bf_filter **f)
 {
     pool *p = s->pool;
@@ -251,8 +251,7 @@ static void send_probe(server *s, bf_filter **f)
     __atomic_store_n(&p->probe_sent, 0, __ATOMIC_RELEASE);
 }
 
-/* The probe's thread.  Waits PROBE_MS before each probe, so that a job that ends sooner causes
- * none. */
+/* The probe's thread.  Waits PROBE_MS before each probe, so short jobs cause no probe. */
 static void *run_probe(void *self)
 {
     server *s = self;
@@ -285,7 +284,7 @@ bool jobs_hang(const server *s)
            (probe_sent && clock_ms() - probe_sent >= HANG_MS);
 }
 
-/* An open filter has a connection of its own, so it hangs only if one of its jobs takes HANG_MS. */
+/* An open filter has its own connection, so it hangs only if one of its jobs takes HANG_MS. */
 bool jobs_hang_for(server *s, const request *q)
 {
     char room[NAME_ROOM];
@@ -301,7 +300,7 @@ bool jobs_hang_for(server *s, const request *q)
 }
 
 /* ---- life ---- */
-/* Uses the monotonic clock, so that setting the real-time clock does not prolong wait_short(). */
+/* Uses the monotonic clock, because setting the real-time clock would change wait_short(). */
 static void init_cond(pthread_cond_t *c)
 {
     pthread_condattr_t attr;
@@ -369,8 +368,8 @@ void jobs_close(server *s)
     s->pool = NULL;
 }
 
-/* Queues a job that calls refresh(), unless the job of the last call has not ended or Redis hangs.
- */
+/* Queues a job that calls refresh().  Does nothing if the previous job has not ended or Redis
+ * hangs. */
 void jobs_refresh(server *s)
 {
     pool *p = s->pool;

@@ -1,11 +1,10 @@
-/* key_ops.c - adds, tests, removes and counts keys: one key in a URL or many in a body.  Decides
- * how large a batch a worker handles itself; routes.c parses the paths. */
+/* key_ops.c - adds, tests, removes and counts keys: one key in a URL or many in a body. */
 #include "key_ops.h"
 #include "keys.h"
 #include <stdio.h>
 
-/* STEPS: the most positions that a worker computes in one batch.  A position of an older scheme
- * counts as SLOW positions. */
+/* STEPS: most positions that a worker computes in one batch.  A position of an older system's
+ * scheme counts as SLOW positions. */
 enum { STEPS = 1 << 24, SLOW = 8 };
 
 /* ---- one key ---- */
@@ -13,8 +12,8 @@ static bool is_of_counters(verb v) { return v == VERB_REMOVE || v == VERB_COUNT;
 
 static bool is_deferred(const worker *w, int code) { return code == BF_EBUSY && !w->may_block; }
 
-/* Replies with an error of the core.  In a worker BF_EBUSY defers the request to a job.  Removing
- * from a filter without counters is a 409. */
+/* Replies with an error of the core.  In a worker, BF_EBUSY defers the request to a job.  Removing
+ * and counting without counters get 409. */
 static void reply_key_error(worker *w, const served *f, verb v, reply *a, int code, bf_error *err)
 {
     if (is_deferred(w, code))
@@ -25,8 +24,7 @@ static void reply_key_error(worker *w, const served *f, verb v, reply *a, int co
         reply_filter_error(w, f, a, code, err);
 }
 
-/* Calls the core once.  Only a job lets a filter grow: before that it reserves the bytes in
- * --max-total. */
+/* Calls the core once.  Only a job may let a filter grow, after reserving bytes of --max-total. */
 static int64_t change_or_test(
     worker *w, served *f, verb v, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
@@ -41,7 +39,7 @@ static int64_t change_or_test(
     return rc;
 }
 
-/* Updates the filter's counters for n keys, of which `yes` were new, present or removed. */
+/* Updates the statistics of the filter for n keys, of which `yes` were new, present or removed. */
 static void count_keys(served *f, verb v, uint64_t n, uint64_t yes)
 {
     if (v == VERB_REMOVE) {
@@ -108,7 +106,7 @@ void key_single(worker *w, text name, text raw, verb v, reply *a)
 }
 
 /* ---- many keys ---- */
-/* Processes n keys and appends their answers to a->made.  Returns false if it set a->defer or a
+/* Processes n keys and appends their answers to a->made.  Returns false after setting a->defer or a
  * status. */
 static bool process_keys(worker *w, served *f, verb v, const bf_key *keys, size_t n, reply *a)
 {
@@ -136,7 +134,7 @@ static bool process_keys(worker *w, served *f, verb v, const bf_key *keys, size_
     return rc >= 0;
 }
 
-/* Processes the keys of a batch that have no answer in a->made yet.  Returns false if it set
+/* Processes the keys of a batch that have no answer in a->made yet.  Returns false after setting
  * a->defer or a status. */
 static bool process_batch(worker *w, served *f, const call *c, verb v, reply *a)
 {
@@ -150,14 +148,15 @@ static bool process_batch(worker *w, served *f, const call *c, verb v, reply *a)
     return true;
 }
 
-/* Reserves memory for all answers before the first key is added.  The length of the body gives an
- * upper bound; the lines are counted only if that much memory is not free. */
+/* Reserves memory for all answers before the first key is added: an upper bound from the length of
+ * the body or, if that is not free, the exact number of keys.  Returns false after setting a
+ * status. */
 static bool answers_fit(worker *w, int form, text body, reply *a)
 {
     size_t at, most = body.len + 1;
     if (body.len < LARGE / 2)
-        return true;          /* the answers stay below LARGE, although buffers grow by doubling */
-    if (a->held) return true; /* reserved by an earlier attempt, whose filter was then replaced */
+        return true;          /* the buffer stays below LARGE, although it grows by doubling */
+    if (a->held) return true; /* reserved by an earlier attempt with another filter */
     if (form == KEYS_FRAMED) most = body.len / 4;
     if (!budget_reserve(w, most)) {
         most = (size_t)keys_count(form, body, &at);
@@ -172,8 +171,8 @@ static bool answers_fit(worker *w, int form, text body, reply *a)
     return false;
 }
 
-/* True if the batch would delay the other connections of its worker for more than some tens of
- * milliseconds.  Then a job processes it. */
+/* True if a worker would need more than some tens of milliseconds for the batch.  Then a job must
+ * process it, because the worker's other connections wait. */
 static bool is_long(served *f, const call *c)
 {
     bf_info i;
@@ -183,12 +182,12 @@ static bool is_long(served *f, const call *c)
 }
 
 /* Prepares a batch: reserves memory for the answers and checks that the scheme accepts every key.
- * Returns false if it set a->defer or a status. */
+ * Returns false after setting a->defer or a status. */
 static bool batch_begin(worker *w, served *f, const call *c, reply *a)
 {
     bf_error err;
     a->made.len = a->half = 0;
-    if (is_of_counters(c->verb)) { /* refused before memory is reserved */
+    if (is_of_counters(c->verb)) { /* a call with 0 keys is refused if there are no counters */
         const int64_t rc = change_or_test(w, f, c->verb, NULL, 0, NULL, &err);
         if (rc < 0) reply_key_error(w, f, c->verb, a, (int)rc, &err);
         if (rc < 0) return false;
@@ -212,7 +211,7 @@ static void batch_on(worker *w, served *f, const call *c, reply *a)
     reply_made(a, c->verb == VERB_COUNT ? "application/octet-stream" : "text/plain");
 }
 
-/* Removes parameters, as in "type/subtype; charset=utf-8", which some clients always add. */
+/* Removes the parameters from "type/subtype; charset=utf-8". */
 static text media_type(text t)
 {
     const char *end = t.len ? memchr(t.ptr, ';', t.len) : NULL;

@@ -1,9 +1,6 @@
 /* key_ops.h - the functions that answer requests about filters.
  *
- *   routes.c --> key_ops.c (keys), filter_ops.c (complete filters) --> filter_ref.c (finds a
- * filter)
- *
- * Knows replies and filters; knows neither sockets nor the parser. */
+ *   routes.c --> key_ops.c (keys), filter_ops.c (complete filters) --> filter_ref.c (one filter) */
 #ifndef BFD_KEY_OPS_H
 #define BFD_KEY_OPS_H
 #include "server.h"
@@ -11,11 +8,11 @@
 typedef enum { VERB_TEST, VERB_ADD, VERB_REMOVE, VERB_COUNT } verb;
 typedef struct {
     verb verb;
-    bool one; /* true: one key, in `key`; false: keys in `body`, laid out as `form` */
+    bool one; /* true: one key, in `key`; false: a batch, in `body` and `form` */
     bf_key key;
     text body;
-    int form;
-    double seconds; /* argument of filter_expire */
+    int form;       /* KEYS_LINES or KEYS_FRAMED */
+    double seconds; /* argument of filter_expire; 0: never */
 } call;
 typedef void action(worker *w, served *f, const call *c, reply *a);
 static inline bool changes(const call *c) { return c->verb == VERB_ADD || c->verb == VERB_REMOVE; }
@@ -23,14 +20,14 @@ static inline bool changes(const call *c) { return c->verb == VERB_ADD || c->ver
 /* filter_ref.c */
 void reply_error(worker *w, text name, reply *a, int code, bf_error *err);
 void reply_filter_error(worker *w, const served *f, reply *a, int code, bf_error *err);
-/* As reply_error(), but a mismatch is a 409 and not a 503: for requests that give parameters or an
- * image, remove or count. */
+/* As reply_error(), but BF_EMISMATCH becomes 409, not 503.  For requests whose parameters, image or
+ * kind of operation may not fit the filter. */
 void reply_conflict(worker *w, text name, reply *a, int code, bf_error *err);
-/* True if Redis hangs, so that no request should be sent to it. */
+/* True if the filters are in Redis and Redis hangs. */
 bool redis_hangs(const worker *w);
 void reply_reset(worker *w, reply *a);
-/* Calls `what` with the filter of this name; repeats it if another process replaced the filter
- * during the call. */
+/* Calls `what` with the filter of this name.  Repeats the call if another process replaced the
+ * filter meanwhile. */
 void with_filter(worker *w, text name, action *what, const call *c, reply *a);
 
 /* key_ops.c */

@@ -1,7 +1,7 @@
-/* keys.c - keys out of URLs and bodies.  No key of a body is copied: a bf_key points into it. Knows
- * bytes; knows no filter.
+/* keys.c - keys from URLs and bodies.  A key of a body is not copied: its bf_key points into the
+ * body.
  *
- *   lines    key LF key LF key           a line is the bytes up to LF; the last may lack it
+ *   lines    key LF key LF key           a line is the bytes up to LF; the last LF is optional
  *   framed   |len, 4 bytes LE|key|...    any bytes are a key
  */
 #include "keys.h"
@@ -36,7 +36,7 @@ static size_t plain(text in, char space)
     return i;
 }
 
-/* space: the character that stands for a space; % if there is none. */
+/* space: the character that encodes a space; '%': none does. */
 static bool decode(text in, char space, char *to, bf_key *key)
 {
     size_t i = plain(in, space), n = i;

@@ -1,5 +1,5 @@
-/* keys.h - keys in HTTP requests: percent-encoded, one per text line, or framed.  Knows bytes;
- * knows no filter. */
+/* keys.h - keys in HTTP requests: percent-encoded in the URL; in a body one per text line, or with
+ * the length before each key (framed).  Independent of filters. */
 #ifndef BFD_KEYS_H
 #define BFD_KEYS_H
 #include "bloomfilter_host.h"
@@ -11,9 +11,9 @@ enum { KEYS_LINES, KEYS_FRAMED };
  * had to be decoded, into `in`.  Returns false if a % is not followed by two hexadecimal digits. */
 bool keys_decode(text in, char *to, bf_key *key);
 bool keys_decode_percent(text in, char *to, bf_key *key); /* As keys_decode, but + is a plus. */
-/* Returns the number of keys in a complete body, or -1 if its framing is broken at byte *at. */
+/* Returns the number of keys in a body, or -1 if the framed key at byte *at is truncated. */
 int64_t keys_count(int form, text body, size_t *at);
-/* Removes up to cap keys from *rest and returns their number.  keys_count must have accepted the
- * body. */
+/* Reads up to cap keys from the beginning of *rest, shortens *rest, and returns their number.  A
+ * framed body must be checked by keys_count first. */
 size_t keys_next(int form, text *rest, bf_key *keys, size_t cap);
 #endif

@@ -11,12 +11,12 @@
 
 enum { FLUSH = 64 << 10 };
 
-/* Opens the log, at the start and again on SIGHUP.  The descriptor keeps its number, because
- * workers may be writing to it.  O_NONBLOCK: opening a FIFO without a reader fails (ENXIO) instead
- * of waiting. */
+/* Opens the log at the start, and again on SIGHUP.  Keeps the descriptor's number, because workers
+ * may be writing to it.  With O_NONBLOCK, opening a FIFO without a reader fails (ENXIO) instead of
+ * waiting.  Returns -1 with errno on failure. */
 int log_open(server *s)
 {
-    if (!s->o.access_log) return 0; /* there is no log: log_fd stays -1 */
+    if (!s->o.access_log) return 0;
     int fd = open(s->o.access_log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0640);
     if (fd < 0) return -1;
     fcntl(fd, F_SETFL, O_APPEND);
@@ -56,9 +56,9 @@ static void print_client(buffer *b, int fd)
         ntohs(four->sin_port)); /* sin_port and sin6_port have the same offset */
 }
 
-/* Returns what the log shows of the target: all of it with --log-keys, else the path up to the
- * key.  Returns nothing if the request was not understood or, without --log-keys, if it was
- * answered 400: a key or a token may be anywhere in it. */
+/* Returns the path for the log: the complete path with --log-keys, else its beginning without key
+ * and query.  Returns an empty text if a key or a token may be anywhere in the path: the request
+ * was not understood or, without --log-keys, got 400. */
 static text logged_path(const request *q, const reply *a, bool keys)
 {
     text t = q->path;
@@ -83,7 +83,7 @@ void log_request(
     if (b->len > FLUSH) log_flush(w);
 }
 
-/* Reports only the first of several failures in a row, because one line for each would fill the
+/* Reports only the first of successive failures, because one line per failure would fill the
  * journal. */
 static void report_failure(server *s, bool failed, const char *why)
 {

@@ -1,8 +1,7 @@
-/* main.c - the life of the daemon: options, filters, the listening socket, threads, signals, the
- * end.  Knows no HTTP.
+/* main.c - starts and ends the daemon: options, filters, the listening socket, threads, signals.
  *
- * All signals are blocked in all threads.  The main thread waits for them, and calls jobs_refresh()
- * once a second. */
+ * SIGTERM, SIGINT and SIGHUP are blocked in all threads.  The main thread waits for them, and calls
+ * jobs_refresh() once a second. */
 #define _GNU_SOURCE
 #include "server.h"
 #include "notify.h"
@@ -21,8 +20,8 @@
 #include <unistd.h>
 
 enum {
-    /* DRAIN, LAST_WAIT: ms.  SPARE_FDS: descriptors for other uses than connections.  MMAP_MIN:
-     * bytes. */
+    /* DRAIN: ms for requests to end; LAST_WAIT: ms more for jobs if that time is over.  SPARE_FDS:
+     * descriptors for other uses than connections and filters.  MMAP_MIN: bytes. */
     DRAIN = 7000,
     LAST_WAIT = 1000,
     SPARE_FDS = 64,
@@ -33,8 +32,8 @@ enum {
 static int report_error(const char *what, const char *why)
 {
     char shown[sizeof((bf_error *)0)->msg];
-    bf_hide_passwords(why, shown,
-        sizeof shown); /* an error may quote a wrong URL, with its password, as a path */
+    /* an error may quote a wrong URL, with its password, as a path */
+    bf_hide_passwords(why, shown, sizeof shown);
     fprintf(stderr, "bloomfilterd: %s: %s\n", what, shown);
     return -1;
 }
@@ -92,8 +91,8 @@ static unsigned port_of(int fd)
     return (unsigned)atoi(port);
 }
 
-/* Raises the limit on open files for --max-connections and --max-filters.  If the system does not
- * allow that, lowers --max-connections and reports it. */
+/* Raises the limit on open files for --max-connections and --max-filters.  If the system forbids
+ * that, lowers --max-connections and prints a message. */
 static void raise_limits(options *o)
 {
     struct rlimit l;
@@ -123,7 +122,7 @@ static int start_server(server *s)
     s->started = clock_ms();
     history_init(&s->history);
     raise_limits(&s->o);
-    /* listens before it creates a filter: a second daemon on the same port must not create any */
+    /* before creating filters, because a second daemon on the same port must not create any */
     if (open_listener(s) < 0) return -1;
     s->loopback = is_loopback(s->listener);
     if (log_open(s) < 0) return report_error(s->o.access_log, strerror(errno));
@@ -171,7 +170,7 @@ static void reopen_log(server *s)
             strerror(errno));
 }
 
-/* Returns SIGTERM or SIGINT when it has arrived. */
+/* Waits for SIGTERM or SIGINT and returns its number. */
 static int wait_for_end(server *s, const sigset_t *signals)
 {
     struct timespec second = { 1, 0 };
@@ -220,8 +219,8 @@ static void release_server(server *s)
     if (s->log_fd >= 0) close(s->log_fd);
 }
 
-/* Opens /dev/null for those of the descriptors 0 to 2 that are closed.  Otherwise sockets would get
- * these numbers, and messages would be written into them. */
+/* Opens /dev/null for each of the descriptors 0 to 2 that is closed.  Otherwise a socket would get
+ * that number, and messages would be written into the socket. */
 static void occupy_standard_fds(void)
 {
     int fd;
@@ -230,9 +229,9 @@ static void occupy_standard_fds(void)
     if (fd > 2) close(fd);
 }
 
-/* Makes freed memory return to the system, so that --max-buffered limits real memory.  By default
- * glibc raises its mmap threshold when a large buffer is freed; later buffers then leave gaps in
- * the heap. */
+/* Lets glibc return freed buffers to the system, so that --max-buffered limits real memory.  By
+ * default glibc raises its mmap threshold when a large buffer is freed.  Later buffers are then in
+ * the heap and leave gaps there. */
 static void return_freed_memory(void)
 {
 #ifdef __GLIBC__
@@ -248,7 +247,7 @@ int main(int argc, char **argv)
     int rc = options_read(&s.o, argc, argv);
     if (rc) return rc == 1 ? 0 : rc < 0 ? 1 : 2;
     occupy_standard_fds();
-    signal(SIGPIPE, SIG_IGN); /* writes to Redis and to a closed stderr must not end the daemon */
+    signal(SIGPIPE, SIG_IGN); /* a failed write to Redis or stderr must not end the daemon */
     signal(SIGXFSZ, SIG_IGN); /* a log that reaches RLIMIT_FSIZE must not end the daemon */
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
@@ -258,7 +257,7 @@ int main(int argc, char **argv)
     if (start_server(&s) < 0) return 1;
     announce(&s);
     rc = end_server(&s, wait_for_end(&s, &signals));
-    if (s.stuck) _exit(rc < 0 ? 1 : 0); /* a thread still waits for Redis */
+    if (s.stuck) _exit(rc < 0 ? 1 : 0); /* a job still runs and uses the filters */
     release_server(&s);
     return rc < 0 ? 1 : 0;
 }

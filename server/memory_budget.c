@@ -1,13 +1,10 @@
-/* memory_budget.c - limits the memory that clients make the daemon use (--max-buffered), and closes
- * idle clients when the limit is reached.  Knows connections and how long they have been idle;
- * knows no HTTP.
+/* memory_budget.c - limits the memory that the daemon uses for its clients (--max-buffered).
  *
- * The sum counts replies that their clients have not read, input that waits behind them, incomplete
- * requests, requests that wait for a thread of jobs.c, images and other large replies.  If there is
- * no room, clients that have neither sent nor read for IDLE_MS ms are closed: first those with
- * unread replies, the longest idle first, then those with incomplete requests, the oldest first. So
- * an active client never waits for an idle one.  If there is no such client, the request is
- * refused. */
+ * server.buffered is the sum of: replies that their clients have not read, input stored behind such
+ * replies, incomplete requests, requests of jobs, images and other large replies.  If a reservation
+ * would exceed the limit, clients that have neither sent nor read for IDLE_MS ms are closed.  Those
+ * with unread replies are closed first, the longest idle first; then those with incomplete
+ * requests, the oldest first.  If no client is idle, the request is refused. */
 #include "server.h"
 #include <stdlib.h>
 #include <linux/sockios.h>
@@ -15,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* IDLE_MS: ms.  EXAMINED_MAX: connections in state ASKING that one call examines. */
+/* EXAMINED_MAX: connections in state ASKING that find_idle() examines. */
 enum { IDLE_MS = 2000, EXAMINED_MAX = 64 };
 
 static bool take_bytes(server *s, uint64_t bytes)
@@ -28,8 +25,8 @@ static bool take_bytes(server *s, uint64_t bytes)
     return true;
 }
 
-/* Records which clients have read since the last call.  A shrinking send queue of the kernel shows
- * that, even if the client reads too slowly for the socket to become writable. */
+/* Updates active_at of clients that have read since the last call.  A shrinking send queue of the
+ * kernel shows that, even if a client reads too slowly for the socket to become writable. */
 static void note_progress(worker *w)
 {
     conn *next, *last = w->lists[SENDING].last;
@@ -45,8 +42,8 @@ static void note_progress(worker *w)
     }
 }
 
-/* Returns a client that has been idle for IDLE_MS, or NULL.  SENDING is ordered by the time of the
- * last byte sent, ASKING by the time the request began. */
+/* Returns a client that has been idle for IDLE_MS, or NULL.  SENDING is ordered by active_at,
+ * ASKING by the begin of the request. */
 static conn *find_idle(const worker *w)
 {
     conn *c = w->lists[SENDING].first;
@@ -119,8 +116,8 @@ void budget_reply(worker *w, reply *a)
     reply_status(a, 503, BUDGET_FULL);
 }
 
-/* Called after a reservation failed, perhaps in another worker.  Closes idle clients until the
- * refused bytes, and at least an eighth of the limit, are free. */
+/* Called regularly by each worker.  If a reservation failed in any worker, closes idle clients
+ * until largest_refused bytes, and at least an eighth of the limit, are free. */
 void budget_relieve(worker *w)
 {
     server *s = w->s;

@@ -1,4 +1,4 @@
-/* notify.c - sends a datagram to the socket named in NOTIFY_SOCKET: see sd_notify(3). */
+/* notify.c - sends a datagram to the socket that NOTIFY_SOCKET names: see sd_notify(3). */
 #include "notify.h"
 #include <stddef.h>
 #include <stdlib.h>

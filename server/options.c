@@ -1,5 +1,4 @@
-/* options.c - parses the command line and prints --help.  Knows names, defaults and limits; opens
- * no filter and no socket. */
+/* options.c - parses the command line and prints --help. */
 #include "options.h"
 #include <errno.h>
 #include <getopt.h>
@@ -133,8 +132,8 @@ static int set_token(options *o, const char *token)
     return o->token ? 0 : refuse("memory", "there", "none");
 }
 
-/* Reads the beginning of a file, at most `most` bytes.  Returns their number, or -1 after an error
- * message. */
+/* Reads at most `most` bytes from the beginning of a file.  Returns the number of bytes; -1 after
+ * printing an error. */
 static ssize_t read_file(const char *path, char *buf, size_t most)
 {
     FILE *f = fopen(path, "re");
@@ -178,7 +177,7 @@ static int sizes(options *o, int option)
     }
 }
 
-/* Reads --grow or --window.  The error message has the library's description of the range. */
+/* Reads --grow or --window.  The error message is the library's. */
 static int factor(const char *name, double *to, double above)
 {
     bf_error err;

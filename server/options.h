@@ -1,4 +1,4 @@
-/* options.h - the options of the command line.  Knows names, defaults and limits; opens nothing. */
+/* options.h - the options of the command line; bloomfilterd.8 describes them. */
 #ifndef BFD_OPTIONS_H
 #define BFD_OPTIONS_H
 #include "bloomfilter_host.h"
@@ -28,7 +28,7 @@ typedef struct {
     unsigned allow_hosts;
 } options;
 
-/* Returns 0: run; 1: help or version was printed; 2: the options are wrong; -1: standard output
- * cannot be written.  An error message was printed for 2 and -1. */
+/* Returns 0: run; 1: printed help or version; 2: wrong options; -1: standard output cannot be
+ * written.  Prints an error message for 2 and -1. */
 int options_read(options *o, int argc, char **argv);
 #endif

@@ -1,7 +1,6 @@
-/* origin.c - decides whether a web page may send this request.  Knows the headers that browsers
- * send; knows no token, and of paths only whether the request changes something.
+/* origin.c - decides whether a web page may send a request, by the headers that browsers send.
  *
- *   Host             the name that the page used: after DNS rebinding it is a foreign one
+ *   Host             the name that the page used; after DNS rebinding a foreign name
  *   Origin           the page's scheme, host and port, if a script or a form sends the request; or null
  *   Sec-Fetch-Site   same-origin, same-site, cross-site or none; old browsers do not send it
  *   Referer          the URL of the page; used for old browsers */
@@ -25,7 +24,7 @@ static bool same(text a, text b)
 
 static text c_text(const char *s) { return (text){ s, strlen(s) }; }
 
-/* Returns the name or [address] without the port; all of it if the port is not a number. */
+/* Returns the name or [address] without the port; the complete text if the port is not a number. */
 static text host_of(text authority)
 {
     size_t end = authority.len;
@@ -41,8 +40,8 @@ static bool is_named(const options *o, text host)
     return i < o->allow_hosts;
 }
 
-/* True if the host is the value of --host.  An IPv6 address stands in brackets in `host`, without
- * them in --host. */
+/* True if the host is the value of --host.  An IPv6 address has brackets in `host`, none in --host.
+ */
 static bool is_listened_on(const options *o, text host)
 {
     const bool brackets = host.len > 2 && host.ptr[0] == '[' && host.ptr[host.len - 1] == ']';
@@ -59,8 +58,7 @@ static bool is_ours(const server *s, text authority)
     return is_named(&s->o, host) || is_listened_on(&s->o, host);
 }
 
-/* Returns the authority of http(s)://authority/..., or an empty text if the URL has another form.
- */
+/* Returns the authority of http(s)://authority/..., or an empty text for other URLs. */
 static text authority_of(text url)
 {
     const bool http = text_starts(url, TEXT("http://")), https = text_starts(url, TEXT("https://"));
@@ -69,8 +67,8 @@ static text authority_of(text url)
     return (text){ url.ptr + from, to - from };
 }
 
-/* True if the URL is of a page of this daemon: its host and port are those of the request, or its
- * host is named by --allow-host. */
+/* True if the URL is a page of this daemon: host and port equal the request's Host, or --allow-host
+ * names the host. */
 static bool is_own_page(const server *s, const request *q, text url)
 {
     const text page = authority_of(url);

@@ -1,5 +1,4 @@
-/* page.c - the status page: one HTML file; its script updates it from /stats and from itself. Knows
- * HTML; gets its numbers from stats.c and history.c. */
+/* page.c - the status page: one HTML file.  Its script updates the page from /stats and from /. */
 #include "parts/filter.h"
 #include "server.h"
 
@@ -82,8 +81,7 @@ static bool boxes(buffer *b, worker *w, const served *f, const bf_state *st, dou
            buffer_print(b, "</dl>");
 }
 
-/* Returns the fill at which the filter holds n keys; 0: a filter of many parts has no such value.
- */
+/* Returns the fill of the filter with n keys; 0 for a growing or forgetting filter. */
 static double planned_fill(const served *f)
 {
     const bf_params *d = &f->f->desc;
@@ -134,13 +132,13 @@ static bool about(buffer *b, served *f)
                100 * i.p, i.scheme, i.home, i.part_count);
 }
 
-/* The names of the filters that need attention. */
+/* The filters that are overfull or do not reply. */
 typedef struct {
     unsigned over, silent, all;
     buffer names;
 } alarms;
 
-/* Names of filters need no escaping in HTML.  mine: this page's filter, whose lock is held. */
+/* Names of filters need no escaping in HTML.  mine: this page's filter, already locked. */
 static bool row(buffer *b, worker *w, served *f, const served *mine, alarms *l)
 {
     bf_info i;

@@ -1,12 +1,11 @@
-/* parse.c - parses requests with llhttp and routes them.  Knows llhttp and the limits; knows no
- * socket.  A request that arrives in one read is not copied: its texts point into the worker's read
- * buffer. */
+/* parse.c - parses requests with llhttp, checks the limits, and routes the requests.  A request
+ * that arrives in one read is not copied: its texts point into the worker's read buffer. */
 #include "server.h"
 #include <stdlib.h>
 
 enum {
-    /* UNSENT_MAX: bytes of unsent replies at which parsing stops.  BLANKS: the most CR and LF
-     * before a request. */
+    /* UNSENT_MAX: bytes of unsent replies after which parsing stops.  BLANKS: most CR and LF before
+     * a request. */
     UNSENT_MAX = 256 << 10,
     BLANKS = 8
 };
@@ -42,8 +41,7 @@ void request_in_drop(worker *w, request_in *x)
     bytes_clear(x, sizeof *x);
 }
 
-/* Counts the memory of the suspended request in --max-buffered.  Returns false if there is no room.
- */
+/* Counts the memory of the request in --max-buffered.  Returns false if the bytes are not free. */
 static bool count_request(worker *w, request_in *x)
 {
     uint64_t all = sizeof *x + x->url.cap + x->body.cap;
@@ -53,7 +51,7 @@ static bool count_request(worker *w, request_in *x)
     return true;
 }
 
-/* Appends bytes to a text of the request.  Copies only if they do not follow the text in memory. */
+/* Appends bytes to a text of the request: see buffer_extend().  Returns false if out of memory. */
 static bool append_bytes(request_in *x, buffer *b, const char *at, size_t len)
 {
     const bool ok = buffer_extend(b, at, len);
@@ -94,11 +92,11 @@ static int on_field(llhttp_t *p, const char *at, size_t len)
     return header_bytes(w, len);
 }
 
-/* bit i: a header of `wanted` below has a name of i characters */
+/* bit i is set if `wanted` below contains a name of i characters */
 enum { LENGTHS = 1 << 4 | 1 << 6 | 1 << 7 | 1 << 12 | 1 << 13 | 1 << 14 | 1 << 16 | 1 << 17 };
 
-/* Selects the buffer for the value.  A header of `wanted` that occurs twice is refused, because a
- * proxy may use the other one.  Other headers and trailers are skipped. */
+/* Selects the buffer for the value.  Refuses a header of `wanted` that occurs twice, because a
+ * proxy may use the other value.  Other headers, and trailers, are skipped. */
 static int on_field_end(llhttp_t *p)
 {
     static const text wanted[HEADERS] = { [TYPE] = { "content-type", 12 },
@@ -141,7 +139,7 @@ static int on_value_end(llhttp_t *p)
 
 static text text_of(const buffer *b) { return (text){ b->ptr ? b->ptr : "", b->len }; }
 
-/* Returns the header's value without blanks at its end; empty if it was not sent. */
+/* Returns the header's value without blanks at its end; empty if the header was not sent. */
 static text header(const request_in *x, int which)
 {
     if (!(x->seen >> which & 1)) return (text){ "", 0 };
@@ -162,7 +160,7 @@ static int method_of(const llhttp_t *p)
     }
 }
 
-/* True if the text has only characters of a name or address, with or without a port. */
+/* True if all characters may occur in a host name, an address or a port. */
 static bool is_authority(text t)
 {
     for (size_t i = 0; i < t.len; i++) {
@@ -173,7 +171,7 @@ static bool is_authority(text t)
     return t.len > 0;
 }
 
-/* Splits the target http://host/path, which proxies send, into authority and path. */
+/* Sets path, and authority if the target is http://authority/path, as proxies send it. */
 static void split_target(request *q)
 {
     q->path = q->target;
@@ -207,8 +205,8 @@ static request request_of(const llhttp_t *p, const request_in *x)
     return q;
 }
 
-/* Refuses a body whose end is ambiguous, and a compressed one, because its bytes would be read as
- * keys.  Returns 1 if there is a body, 0 if there is none, -1 if it is refused. */
+/* Refuses a body that is too large, whose end is ambiguous, or that is compressed, because its
+ * bytes would be used as keys.  Returns 1: there is a body; 0: no body; -1: refused. */
 static int check_body(worker *w, const llhttp_t *p, request_in *x)
 {
     const options *o = &w->s->o;
@@ -229,12 +227,12 @@ static int check_body(worker *w, const llhttp_t *p, request_in *x)
     return 1;
 }
 
-/* Called before the body is read: checks access and the kind of body. */
+/* Called before the body is read.  If there is a body, checks its kind and the access. */
 static int on_head_end(llhttp_t *p)
 {
     worker *w = worker_of(p);
     request_in *x = &w->current;
-    /* llhttp must not end at a request to upgrade: it is treated as an ordinary one */
+    /* a request to upgrade the protocol is an ordinary request here */
     p->upgrade = 0;
     x->head_done = true;
     if (p->http_major != 1) return stop(x, 400), -1;
@@ -249,7 +247,6 @@ static int on_head_end(llhttp_t *p)
     return buffer_add(&w->out, "HTTP/1.1 100 Continue\r\n\r\n", 25) ? 0 : (stop(x, 503), -1);
 }
 
-/* Reserves room for `more` bytes of the body in memory that the request owns. */
 bool body_grow(worker *w, request_in *x, size_t more)
 {
     x->owns_memory = true;
@@ -387,7 +384,8 @@ void refuse(worker *w, conn *c, int status)
     c->close = c->broken = true;
 }
 
-/* Limits the length of the head.  llhttp calls no callback for blanks, so they are counted here. */
+/* True if the head is longer than the limits allow.  Counts blanks, too: llhttp calls no callback
+ * for blanks. */
 static bool head_is_too_long(worker *w, size_t len)
 {
     request_in *x = &w->current;
@@ -397,8 +395,8 @@ static bool head_is_too_long(worker *w, size_t len)
     return x->head_bytes > READ_BYTES + 2 * (o->max_url + o->max_header);
 }
 
-/* Skips empty lines before a request, which some clients send after a body.  Returns false if the
- * byte belongs to a request.  Returns true too if it refused the request. */
+/* Skips empty lines before a request, because some clients send them after a body.  Returns false
+ * if the byte belongs to a request; true if it was skipped, or refused (c->close). */
 static bool skip_blank(worker *w, conn *c, char byte)
 {
     if (w->current.active) return false;
@@ -413,7 +411,7 @@ static bool skip_blank(worker *w, conn *c, char byte)
     return true;
 }
 
-/* Sets *took to the number of bytes that belong to the current head or body.  Returns 0, or the
+/* Sets *took to the number of bytes that belong to the present head or body.  Returns 0, or the
  * status for an invalid byte. */
 static int framed_length(worker *w, const conn *c, const char *bytes, size_t len, size_t *took)
 {
@@ -426,8 +424,7 @@ static int framed_length(worker *w, const conn *c, const char *bytes, size_t len
     return 0;
 }
 
-/* Parses bytes of one head or of one body, never of two requests.  Returns how many bytes it used.
- */
+/* Parses bytes of one head or one body.  Returns the number of bytes used. */
 static size_t parse_some(worker *w, conn *c, const char *bytes, size_t len)
 {
     request_in *x = &w->current;

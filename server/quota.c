@@ -1,8 +1,8 @@
 /* quota.c - limits the size of all filters together (--max-total).
  *
- * Before a filter is created or grows, the bytes it will have are claimed.  Until the claim is
- * dropped, they count instead of the filter's size.  So two simultaneous requests never exceed
- * --max-total together. */
+ * Before a filter is created or grows, a claim reserves its new size.  Until the claim is dropped,
+ * the claimed bytes are counted instead of the filter's size.  So two simultaneous requests
+ * together never exceed --max-total. */
 #include "filters.h"
 #include <stdint.h>
 
@@ -32,7 +32,7 @@ static int count_file(void *ctx, text name, uint64_t bytes, bf_error *err)
     return 0;
 }
 
-/* Adds up the sizes of all filters.  In a folder, filters that other programs created count too. */
+/* Adds up the sizes of all filters without a claim, in a folder also those of other programs. */
 static int sum_up(filters *fs, sum *s, bf_error *err)
 {
     if (fs->folder) return stored_each(fs, count_file, s, err);

@@ -22,7 +22,7 @@ static void page_on(worker *w, served *f, const call *c, reply *a)
     if (!page(w, f, a) && a->status == 0) reply_status(a, 503, NULL);
 }
 
-/* Answers /healthz.  If the filters are in Redis, Redis must answer. */
+/* Answers /healthz.  If the filters are in Redis, sends Redis a command. */
 static void health(worker *w, reply *a)
 {
     bf_error err;
@@ -51,8 +51,8 @@ static void flush(worker *w, reply *a)
         reply_text(a, TEXT("ok"));
 }
 
-/* Returns true if a report on all filters, as large as the last one, fits into --max-buffered.
- * Does not keep the bytes reserved, because the report itself shows how many are reserved. */
+/* Returns true if a report as large as the last report fits into --max-buffered; else sets a 503.
+ * Keeps no bytes reserved, because the report itself contains the number of reserved bytes. */
 static bool report_fits(worker *w, reply *a)
 {
     const uint64_t last = counter_get(&w->s->report);
@@ -85,17 +85,17 @@ static void list_filters(worker *w, reply *a)
 static void status_page(worker *w, reply *a) { with_filter(w, TEXT(""), page_on, &(call){ 0 }, a); }
 
 /* ---- the routes ---- */
-/* WHERE: SERVER: the path alone; NAMED: behind /f/NAME; BOTH: alone it is about "default".
- * HOW: FAST: a worker answers it, if the filter is open and free; SLOW: its time depends on the
- * size of filters, so a job answers it; WHOLE: SLOW, and it may itself be what keeps Redis busy. */
+/* where: SERVER: the path alone; NAMED: after /f/NAME; BOTH: either, alone for "default".
+ * how: FAST: a worker answers if the filter is open and not locked; SLOW: a job answers, because
+ * the time depends on the size of filters; WHOLE: as SLOW, and the request may keep Redis busy. */
 enum { SERVER = 1, NAMED = 2, BOTH = 3 };
 enum { FAST, SLOW, WHOLE };
 typedef struct {
     int method, where, how;
     bool query; /* the path may end with ? and parameters */
     text path;
-    filter_op *answer;                      /* about a filter ... */
-    void (*of_server)(worker *w, reply *a); /* ... or about the server */
+    filter_op *answer;                      /* for a request about a filter, or NULL */
+    void (*of_server)(worker *w, reply *a); /* for a request about the server, or NULL */
 } route_row;
 
 static const route_row rows[] = {
@@ -122,8 +122,8 @@ static const struct {
     [VERB_REMOVE] = { TEXT("/remove="), TEXT("/remove") },
     [VERB_COUNT] = { TEXT("/count="), TEXT("/count") } };
 
-/* Returns the percent-decoded name at the start of path, or an empty text if it is not a valid
- * name.  *rest: what follows the name. */
+/* Returns the percent-decoded name at the start of path, or an empty text if the name is invalid.
+ * *rest: the path after the name. */
 static text name_at(text path, char room[NAME_ROOM], text *rest)
 {
     size_t len = 0;
@@ -136,7 +136,7 @@ static text name_at(text path, char room[NAME_ROOM], text *rest)
     return ok && filter_name_ok(found) ? found : (text){ "", 0 };
 }
 
-/* Replies 400 and quotes the invalid name as it was sent. */
+/* Replies 400 with the invalid name, not decoded. */
 static void reply_bad_name(text path, text rest, reply *a)
 {
     char why[160];
@@ -151,10 +151,10 @@ static void reply_bad_name(text path, text rest, reply *a)
     reply_status(a, 400, why);
 }
 
-/* A request's path: the filter's name (empty: "default") and what follows /f/NAME. */
+/* A request's path, split into the filter's name and the path after /f/NAME. */
 typedef struct {
-    bool named, valid; /* behind /f/; with a valid name */
-    text name, rest;
+    bool named, valid; /* begins with /f/; has no invalid name */
+    text name, rest;   /* name: empty means "default" */
 } target;
 
 static target target_of(const request *q, char room[NAME_ROOM])
@@ -166,7 +166,7 @@ static target target_of(const request *q, char room[NAME_ROOM])
     return t;
 }
 
-/* Returns the row for the request, or NULL.  *query: what follows the `?`. */
+/* Returns the row for the request, or NULL.  *query: the text after the `?`. */
 static const route_row *row_for(const request *q, const target *t, text *query)
 {
     const char *mark = memchr(t->rest.ptr, '?', t->rest.len);
@@ -181,7 +181,7 @@ static const route_row *row_for(const request *q, const target *t, text *query)
     return NULL;
 }
 
-/* Answers requests about keys.  Returns false for all other requests. */
+/* Answers the request if it is about keys; else returns false. */
 static bool key_path(worker *w, const target *t, const request *q, reply *a)
 {
     for (int v = VERB_TEST; v <= VERB_COUNT; v++) {
@@ -228,8 +228,8 @@ static int how(const request *q)
 
 bool route_is_whole_filter(const request *q) { return how(q) == WHOLE; }
 
-/* Requests about the server have queues of their own (jobs.h), so that they do not wait for
- * requests about "default".  No filter has a name with `?`. */
+/* Some requests about the server have their own queues, to not wait for requests about "default".
+ * The name of a filter never contains `?`. */
 text route_queue(const request *q, char room[NAME_ROOM])
 {
     if (text_is(q->path, TEXT("/metrics"))) return TEXT("?metrics");
@@ -241,8 +241,8 @@ text route_queue(const request *q, char room[NAME_ROOM])
 
 void route_in_job(worker *w, const request *q, reply *a) { a->understood = dispatch(w, q, a); }
 
-/* Checks access, then answers or sets a->defer.  If Redis hangs, refuses immediately what would be
- * deferred, except /metrics, which shows that Redis hangs. */
+/* Checks access, then answers or sets a->defer.  If Redis hangs, replies 503 instead of setting
+ * a->defer.  Then the worker itself answers /metrics, so that it can show that Redis hangs. */
 void route(worker *w, const request *q, reply *a)
 {
     if (access_refuses(w->s, q, a)) return;

@@ -3,8 +3,8 @@
  *   main.c -> worker.c (epoll, deadlines) -> conn.c (sockets) -> parse.c (llhttp) -> routes.c
  *   routes.c -> filters.c -> core, or -> jobs.c (threads that may wait) -> routes.c
  *
- * A worker is one thread.  No other thread uses its connections and its other members, except its
- * counters, which all threads read. */
+ * A worker is one thread.  Other threads read its counters, add jobs to `done` and write to `wake`.
+ * No other thread uses its other members or its connections. */
 #ifndef BFD_SERVER_H
 #define BFD_SERVER_H
 #include "clock.h"
@@ -18,37 +18,36 @@
 #include <time.h>
 
 enum { READ_BYTES = 64 << 10, STATUSES = 16 };
-/* The headers that the daemon reads.  A request that repeats one of them is answered 400. */
+/* The headers that the daemon reads.  A request with two headers of the same kind gets a 400. */
 enum { TYPE, AUTHORIZATION, EXPECT, TRANSFER, CODING, HOST_NAME, ORIGIN, REFERER, SITE, HEADERS };
 
-/* A request that is being received.  While bytes are parsed it is a member of the worker.  If it is
- * still incomplete after a read, it is moved to the heap (suspended). */
+/* A request that is being received.  During parsing the request is worker.current.  If the request
+ * is incomplete after a read, it is moved to the heap (conn.suspended). */
 typedef struct request_in {
     bool active, head_done;
-    bool owns_memory;    /* at least one of its buffers owns memory */
-    bool deadline_unset; /* the connection's deadline does not count from this request yet */
-    int refused_with;    /* the status with which it is refused; 0: it is not refused */
-    const char *why;     /* the reason, a literal, or NULL */
+    bool owns_memory;    /* at least one buffer of the request owns memory */
+    bool deadline_unset; /* the connection has no deadline for this request yet */
+    int refused_with;    /* status of a refused request; 0: not refused */
+    const char *why;     /* reason of the refusal, a literal; NULL: http.c has the sentence */
     buffer url, body, headers[HEADERS];
     buffer *value; /* receives the value of the present header; NULL: the header is skipped */
     char field[24];
-    unsigned field_len, seen; /* seen: bit i: header i was received */
+    unsigned field_len, seen; /* seen: bit i is set if header i was received */
     framing framing;
-    /* head_bytes: bytes received before the head is complete.  held: bytes counted in
-     * server.buffered */
+    /* bytes so far: of header lines; of the head; of the body; counted in server.buffered */
     uint64_t header_bytes, head_bytes, body_bytes, held;
-    uint64_t active_at; /* ms: time of its last bytes, if it is suspended */
+    uint64_t active_at; /* ms: time of the last received bytes, if the request is suspended */
 } request_in;
 
-/* The unsent rest of a reply, and the input that waits until it is sent. */
+/* A reply that is sent in part, and input that is parsed after the reply is sent. */
 typedef struct {
     buffer out, tail, input;
-    size_t out_done, tail_done;
-    uint64_t held, active_at;
+    size_t out_done, tail_done; /* bytes sent of out and of tail */
+    uint64_t held, active_at;   /* bytes counted in server.buffered; ms: the client last read */
     uint64_t queued; /* bytes in the socket's send queue at the last check of memory_budget.c */
 } response_out;
 
-/* ASKING: a request is incomplete.  WAITING: a job answers the request. */
+/* ASKING: a request is incomplete.  WAITING: a job answers the request.  Others: see conn.c */
 enum { IDLE, ASKING, SENDING, LINGERING, WAITING, STATES };
 typedef struct conn {
     llhttp_t parser;
@@ -57,11 +56,11 @@ typedef struct conn {
     request_in *suspended; /* the incomplete request, or NULL */
     response_out *response_out;
     job *job;       /* the job that answers the request, or NULL */
-    uint64_t until; /* deadline, ms; each list but SENDING is ordered by it */
+    uint64_t until; /* deadline, ms; all lists except SENDING are ordered by deadline */
     int fd;
     uint8_t state;
-    /* broken: the connection closes after the reply, but reads until the client closes (LINGERING)
-     */
+    /* close: closes after the reply.  broken: changes to LINGERING after the reply.
+     * events_out: epoll does not wait for input (EPOLLIN) */
     bool close : 1, broken : 1, events_out : 1;
     uint8_t blanks; /* number of CR and LF received before the request */
 } conn;
@@ -75,12 +74,12 @@ typedef struct worker {
     pthread_t thread;
     int epoll, wake;
     conn_list lists[STATES];
-    uint64_t now, swept; /* ms on the monotonic clock */
+    uint64_t now, swept; /* ms on the monotonic clock: now; time of the last sweep() */
     char date[40];
     time_t date_of;
     char *read_buffer;  /* receive buffer of READ_BYTES bytes */
     char *decoded;      /* max_url bytes, for a decoded key */
-    buffer out, tail;   /* replies for the present connection */
+    buffer out, tail;   /* replies for the present connection; see reply_write() */
     uint64_t tail_held; /* bytes of the tail that are counted in server.buffered */
     request_in current; /* the request that is being parsed */
     conn *current_conn; /* the present connection, which must not be evicted */
@@ -88,12 +87,11 @@ typedef struct worker {
     bool answered;      /* the last parsed bytes completed a request */
     buffer log;
     job *done;      /* atomic: jobs that have ended, newest first */
-    bool woken;     /* `done` may have jobs */
+    bool woken;     /* `done` may contain jobs */
     bool may_block; /* true in threads of jobs.c, which may wait and have no connections */
-    uint64_t reserved, missing; /* for threads of jobs.c: see budget_reserve() */
-    bool drained;
-    /* no descriptor was free: the worker accepts no connection until the next sweep */
-    bool accept_paused;
+    uint64_t reserved, missing; /* bytes, for threads of jobs.c: see budget_reserve() */
+    bool drained;               /* the server ends: drain() was called */
+    bool accept_paused;         /* out of descriptors: accepts again at the next sweep */
     uint64_t statuses[STATUSES], connections, accepted; /* counters: relaxed atomics */
 } worker;
 
@@ -103,16 +101,16 @@ struct server {
     pool *pool;
     worker *workers;
     int listener, log_fd;
-    /* relaxed atomics; report: bytes of the last /metrics */
+    /* relaxed atomics.  buffered: see memory_budget.c.  report: bytes of the last /metrics */
     uint64_t buffered, connections, report;
     uint64_t started, drain_until; /* ms; drain_until is set before draining */
-    /* atomic: the largest number of bytes that was refused since budget_relieve() last freed
-     * enough; 0: none */
+    /* atomic: bytes of the largest failed reservation since budget_relieve() last freed enough; 0:
+     * no reservation failed */
     uint64_t largest_refused;
-    bool draining;  /* atomic */
+    bool draining;  /* atomic: the server ends */
     bool loopback;  /* listens on a loopback address only */
     bool stuck;     /* a job did not end in time */
-    bool log_fails; /* relaxed atomic: the failure to write was reported */
+    bool log_fails; /* relaxed atomic: the last write to the log failed */
     history history;
 };
 
@@ -133,28 +131,28 @@ void conn_ready(worker *w, conn *c, unsigned events);
 void conn_drain(worker *w, conn *c);
 void conn_late(worker *w, conn *c);
 void conn_close(worker *w, conn *c);
-void conn_answered(worker *w, conn *c);                 /* Called when its job has ended. */
-void conn_refused(worker *w, conn *c, const char *why); /* Answers 503; the job may still run. */
-/* Closes the connection to make room for others; conn_bury frees it. */
+void conn_answered(worker *w, conn *c); /* Called when the connection's job has ended. */
+void conn_refused(worker *w, conn *c, const char *why); /* Replies 503; the job may still run. */
+/* Closes the connection to free memory for other clients; conn_bury frees the structure. */
 void conn_evict(worker *w, conn *c);
 void conn_bury(worker *w);
 
 /* memory_budget.c */
 #define BUDGET_FULL "the daemon holds as much for its clients as --max-buffered allows"
-/* Reserves `bytes` of --max-buffered.  A worker closes idle clients to make room.  A thread of
- * jobs.c cannot: it uses w->reserved (bytes reserved for the second start of its job), then free
- * bytes; if these are too few, it stores `bytes` in w->missing. */
+/* Reserves `bytes` of --max-buffered.  Returns false if they are not free.  A worker closes idle
+ * clients to free bytes.  A thread of jobs.c cannot do that: it uses w->reserved first (bytes for
+ * the second start of its job), and stores `bytes` in w->missing on failure. */
 bool budget_reserve(worker *w, uint64_t bytes);
-/* Reserves `bytes` for a request that holds `beside` bytes already.  The request releases those if
- * this fails, and then needs both amounts: so budget_relieve() makes room for the sum. */
+/* As budget_reserve(), for a request that already holds `beside` bytes.  A refused request releases
+ * those, so its next attempt needs both amounts: budget_relieve() frees their sum. */
 bool budget_reserve_beside(worker *w, uint64_t bytes, uint64_t beside);
 void budget_release(worker *w, uint64_t bytes);
 void budget_relieve(worker *w);
-/* Free bytes at the end of an input buffer; they are counted too. */
+/* Bytes that are counted for the free end of an input buffer. */
 enum { INPUT_MORE = 256 };
 static inline uint64_t input_cost(const buffer *b) { return b->len ? b->len + INPUT_MORE : 0; }
-/* Counts a large reply in --max-buffered until it is sent.  If there is no room, turns it into a
- * 503. */
+/* Counts a large reply in --max-buffered.  If the bytes are not free, replaces the reply by a 503.
+ */
 void budget_reply(worker *w, reply *a);
 
 /* parse.c */
@@ -163,34 +161,37 @@ void parse_resume(worker *w, conn *c); /* Continues the suspended request. */
 /* Suspends the incomplete request until more bytes arrive. */
 void parse_suspend(worker *w, conn *c);
 void request_in_drop(worker *w, request_in *x);
-/* Returns false, with the reason in *x, if there is no room. */
+/* Makes space for `more` bytes of the body in memory that the request owns.  Returns false, with
+ * the status in x->refused_with, if memory or --max-buffered does not suffice. */
 bool body_grow(worker *w, request_in *x, size_t more);
-/* True if the rest of a body of known length follows; *left is the length of the rest. */
+/* True if the next bytes belong to a body of known length; *left: bytes of the body still missing.
+ */
 bool body_direct(const conn *c, size_t *left);
 /* Parses requests and writes their replies to w->out and w->tail.  Returns how many bytes it used.
- * Sets c->close if no more may be read. */
+ * Sets c->close if no more input may be read. */
 size_t parse(worker *w, conn *c, const char *bytes, size_t len);
 void refuse(worker *w, conn *c, int status);
+/* Counts, logs and writes the reply.  began: ns on the monotonic clock, for the log. */
 void finish_reply(worker *w, conn *c, request *q, reply *a, uint64_t began);
 
 /* routes.c */
 #define REDIS_HANGS "Redis does not reply: it is not known whether this was done"
 void route(worker *w, const request *q, reply *a);
-/* Called by jobs.c: access was checked, and the thread may wait. */
+/* As route(), for threads of jobs.c: does not check access, and may wait. */
 void route_in_job(worker *w, const request *q, reply *a);
-/* Returns the name of the job queue for the request: the filter it is about, or "?..." for requests
- * about the server.  The name may be stored in room. */
+/* Returns the name of the job queue for the request: the name of its filter, or "?..." for requests
+ * about the server.  The name may point into room. */
 enum { NAME_ROOM = 3 * NAME_BYTES };
 text route_queue(const request *q, char room[NAME_ROOM]);
 bool route_is_whole_filter(const request *q); /* True if the request is about a complete filter. */
 
-/* access.c: if the request is not allowed, replies 401 or 403 and returns true. */
+/* access.c: returns true, after replying 401 or 403, if the request is not allowed. */
 bool access_refuses(const server *s, const request *q, reply *a);
 
 /* origin.c */
 enum { ORIGIN_WHY = 160 };
-/* Returns NULL, or why this web page may not send the request.  health: every page may send it;
- * changes: the request may change something, so it needs more checks. */
+/* Returns NULL, or the reason why a web page may not send this request.  health: any Host is
+ * allowed.  changes: the request may change a filter, so more headers are checked. */
 const char *origin_refuses(
     const server *s, const request *q, bool health, bool changes, char why[ORIGIN_WHY]);
 
@@ -199,7 +200,8 @@ bool stats_json(worker *w, served *f, reply *a);
 bool stats_filters(worker *w, reply *a);
 bool stats_metrics(worker *w, reply *a);
 bool stats_info(served *f, reply *a);
-/* Returns false if the storage does not answer.  Never waits. */
+/* Gets the filter's state, or its last known state if the filter is locked.  Returns false if the
+ * state is not known or the storage does not answer.  Never waits for a lock. */
 bool stats_state(const worker *w, served *f, bf_state *st);
 uint64_t stats_requests(const server *s);
 bool page(worker *w, served *f, reply *a);

@@ -1,5 +1,4 @@
-/* stats.c - numbers: /stats and /f as JSON, /metrics for Prometheus.  Reads counters and filters;
- * changes none. */
+/* stats.c - statistics: /stats and /f as JSON, /metrics for Prometheus. */
 #include "server.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +10,7 @@ void count_status(worker *w, int status)
 {
     size_t i = 0;
     while (statuses[i] && statuses[i] != status) i++;
-    /* No other worker writes this counter, so an atomic addition is not needed. */
+    /* only this thread writes the counter, so an atomic addition is not needed */
     __atomic_store_n(&w->statuses[i], w->statuses[i] + 1, __ATOMIC_RELAXED);
 }
 
@@ -49,7 +48,7 @@ static double rate(worker *w)
 /* ---- JSON ---- */
 typedef unsigned long long ull;
 
-/* Writes the shortest decimal that reads back as the same number. */
+/* Writes the shortest decimal text, of 6 digits or more, that strtod() reads as the same number. */
 static const char *shortest(char text[32], double v)
 {
     for (int digits = 6; digits <= 17; digits++) {
@@ -59,7 +58,7 @@ static const char *shortest(char text[32], double v)
     return text;
 }
 
-/* Appends {"m":... with the filter's parameters, without the closing brace. */
+/* Appends the filter's parameters as a JSON object without its closing brace. */
 static bool print_info(buffer *b, served *f)
 {
     bf_info i;
@@ -161,11 +160,10 @@ static const struct {
     [MISSES] = { "misses_total", "counter", "keys tested and absent" },
     [REMOVED] = { "removed_total", "counter", "keys removed" } };
 
-/* Does not wait for a locked filter, or for one whose Redis does not answer. */
 bool stats_state(const worker *w, served *f, bf_state *st)
 {
     if (f->remote && jobs_hang(w->s)) return false;
-    /* a merge or a clear needs the filter for itself */
+    /* a merge or a clear holds the lock for writing */
     if (pthread_rwlock_tryrdlock(&f->use)) return filter_last_state(f, st);
     bf_set_nowait(true);
     const bool up = filter_state(f, st, NULL) >= 0;
@@ -202,7 +200,7 @@ static bool print_filters(buffer *b, served *const *all, size_t count, const dou
         for (size_t i = 0; ok && i < count; i++) {
             const double *of = v + i * METRICS;
             if (of[UP] == 0 && m >= COUNT && m < UP)
-                continue; /* a filter that does not answer has no such value */
+                continue; /* the state of this filter is not known */
             ok = buffer_print(
                 b, "bloomfilter_%s{filter=\"%s\"} %.17g\n", metrics[m].name, all[i]->name, of[m]);
         }
@@ -210,7 +208,7 @@ static bool print_filters(buffer *b, served *const *all, size_t count, const dou
     return ok;
 }
 
-/* The format has no text values, so kind, scheme and home are labels. */
+/* Prints kind, scheme and home as labels, because the format has no text values. */
 static bool print_kinds(buffer *b, served *const *all, size_t count)
 {
     bool ok = head(b, "info", "gauge", "what the filter is");

@@ -1,5 +1,5 @@
-/* storage.c - where the filters of a server are (one file, a folder, Redis): opens them and checks
- * that they still exist.  Knows storages and the core; knows neither the list nor HTTP. */
+/* storage.c - where the filters of a server are: one file, a folder, or Redis.  Opens, creates and
+ * deletes filters there, and checks that they still exist. */
 #include "registry.h"
 #include <dirent.h>
 #include <errno.h>
@@ -36,8 +36,8 @@ bool filter_name_ok(text name)
     return true;
 }
 
-/* Returns the URL of a named filter: its key in Redis is K:f:NAME.  A colon in NAME becomes %3A, so
- * that no name leads to K:meta or to a derived key of another filter. */
+/* Returns the URL of a named filter, freed by the caller; its key in Redis is K:f:NAME.  A colon in
+ * NAME becomes %3A, so the key never equals K:meta or another derived key of a filter. */
 static char *url_of(const char *url, text name)
 {
     char more[NAME_BYTES * 5 + 4] = ":f:";
@@ -95,7 +95,7 @@ int stored_folder(filters *fs, bf_error *err)
     if (!is_folder) return 0;
     fs->folder = malloc(len + 4);
     if (!fs->folder) return stored_fail(err, BF_ENOMEM, "out of memory");
-    /* "./" because the path after "file:" may look like a URL */
+    /* "./" because the text after "file:" may look like a URL */
     sprintf(
         fs->folder, "%s%s%s", s != fs->o->storage && *s != '/' ? "./" : "", s, wanted ? "" : "/");
     return 0;
@@ -127,9 +127,9 @@ int stored_each(const filters *fs, int (*each)(void *ctx, text name, uint64_t by
 /* ---- opening ---- */
 bf_spec *stored_spec(bf_spec *spec, const options *o)
 {
-    /* an existing filter is opened whether it has counters or not */
+    /* an existing filter may have counters, even if the spec does not require them */
     spec->may_count = !spec->counting;
-    spec->threads = true; /* even with one worker, because another thread counts bits */
+    spec->threads = true; /* also with one worker, because threads of jobs.c use filters, too */
     spec->overfull = o->overfull;
     spec->secret = o->keyed ? o->secret : NULL;
     spec->secret_len = o->keyed ? BF_SECRET_BYTES : 0;
@@ -153,7 +153,7 @@ static bf_spec main_spec(const options *o, const char *storage)
     return *stored_spec(&spec, o);
 }
 
-/* If no size is given, opens the stored filter, or creates one of the default size. */
+/* If the options give no size, opens the stored filter, or creates a filter of the default size. */
 bf_filter *stored_open_main(const filters *fs, const char *storage, bf_error *err)
 {
     bf_spec spec = main_spec(fs->o, storage);
@@ -176,7 +176,6 @@ bf_filter *stored_open_main(const filters *fs, const char *storage, bf_error *er
     return bf_open(&spec, err);
 }
 
-/* A stored filter that cannot be opened is an error of the server, not of the client. */
 bf_filter *stored_open(
     const filters *fs, text name, const char *storage, const bf_spec *as, bf_error *err)
 {
@@ -197,7 +196,7 @@ bf_filter *stored_open(
     return NULL;
 }
 
-/* Saves under a temporary name and gives the file its name only if no other file has it. */
+/* Saves under a temporary name, then links the file to its name if no other file has that name. */
 static int save_new(bf_filter *from, const char *storage, bf_error *err)
 {
     const char *path;
@@ -216,7 +215,7 @@ static int save_new(bf_filter *from, const char *storage, bf_error *err)
     return rc;
 }
 
-/* In Redis: creates an empty filter and unites `from` into it. */
+/* Creates an empty filter in Redis and unites `from` into it. */
 static bf_filter *upload_remote(
     const filters *fs, const char *storage, bf_filter *from, bf_error *err)
 {
@@ -261,16 +260,15 @@ bool stored_exists(const filters *fs, const served *s)
     return bf_is_current(s->f, stored_spec(&(bf_spec){ .storage = s->storage }, fs->o), NULL) == 1;
 }
 
-/* For a file, checks its name.  In Redis it only reports earlier failures, because every call
- * checks the mark itself. */
+/* In Redis the mark is not read here, because every call of the core checks the mark. */
 bool stored_is_current(const filters *fs, const served *s)
 {
     if (flag_is_set(&s->gone) || flag_is_set(&s->must_recheck)) return false;
     return !s->storage || s->remote || stored_exists(fs, s);
 }
 
-/* Deletes what Redis still has of a lost filter, such as its companion hash: re-creates the filter
- * and deletes it, so that both keys are gone. */
+/* Deletes the remaining keys of a lost filter, such as its companion hash: creates a filter of the
+ * same name, then deletes that filter with all its keys. */
 static int remove_remains(const served *s, bf_error *err)
 {
     bf_filter *f = bf_open(&(bf_spec){ .storage = s->storage, .n = 1, .p = 0.5 }, err);
@@ -285,7 +283,7 @@ static int remove_remote(served *s, bf_error *err)
     return rc < 0 && err->lost ? remove_remains(s, err) : rc;
 }
 
-/* Returns 0 also if the filter does not exist. */
+/* Returns a negative code on failure.  A filter that does not exist is not a failure. */
 int stored_remove(served *s, bf_error *err)
 {
     if (!s->storage) return 0;
@@ -299,23 +297,23 @@ int stored_remove(served *s, bf_error *err)
 }
 
 /* ---- for clients ---- */
-/* Finds in text: the complete path, its end after "...", or its beginning at the end of the text.
- */
+/* Finds the path in the text: complete, its end after "...", or a part of its beginning.  A part
+ * has at least PART_MIN bytes.  Returns the length of the found text, 0: not found. */
 static size_t find_path(const char *text, const char *path, const char **at)
 {
-    enum { TELLING = 8 };
+    enum { PART_MIN = 8 };
     const size_t len = strlen(path);
     if ((*at = strstr(text, path))) return len;
     const char *dots = strstr(text, "...");
-    for (size_t n = len; dots && n >= TELLING; n--)
+    for (size_t n = len; dots && n >= PART_MIN; n--)
         if (!strncmp(dots + 3, path + len - n, n)) {
             *at = dots;
             return 3 + n;
         }
-    for (const char *p = text; *p && len >= TELLING; p++) {
+    for (const char *p = text; *p && len >= PART_MIN; p++) {
         size_t n = 0;
         while (n < len && p[n] == path[n]) n++;
-        if (n < TELLING) continue;
+        if (n < PART_MIN) continue;
         *at = p;
         return n;
     }

@@ -1,5 +1,5 @@
-/* worker.c - a thread with an epoll: waits for events and closes connections whose deadline has
- * passed.  Knows the clock and the lists of connections; knows no HTTP. */
+/* worker.c - a thread with an epoll: waits for events, and closes connections whose deadline has
+ * passed. */
 #include "server.h"
 #include <errno.h>
 #include <stdio.h>
@@ -8,10 +8,10 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* EVENTS: most events per epoll_wait.  SWEEP: ms between two sweeps. */
+/* EVENTS: most events per epoll_wait.  SWEEP: ms between two calls of sweep(). */
 enum { EVENTS = 256, SWEEP = 250 };
 
-/* ---- lists of connections, the earliest deadline first ---- */
+/* ---- lists of connections ---- */
 static void unlink_conn(worker *w, conn *c)
 {
     conn_list *l = &w->lists[c->state];
@@ -42,8 +42,8 @@ void worker_move(worker *w, conn *c, int state, uint64_t until)
     l->last = c;
 }
 
-/* Stops listening until the next sweep.  A connection that cannot be accepted stays in the backlog,
- * and epoll would report it again immediately. */
+/* Stops listening until the next sweep.  Otherwise epoll would report the connection that could not
+ * be accepted again and again, because it stays in the backlog. */
 void worker_pause_accept(worker *w)
 {
     w->accept_paused = epoll_ctl(w->epoll, EPOLL_CTL_DEL, w->s->listener, NULL) == 0;
@@ -55,7 +55,7 @@ static bool listen_again(worker *w)
     return epoll_ctl(w->epoll, EPOLL_CTL_ADD, w->s->listener, &listen) == 0;
 }
 
-/* If Redis hangs, answers 503 on the connections that wait for it. */
+/* If Redis hangs, replies 503 to the connections that wait for Redis. */
 static void sweep_waiting(worker *w)
 {
     conn *next;
@@ -67,8 +67,8 @@ static void sweep_waiting(worker *w)
     }
 }
 
-/* Handles the connections whose deadline has passed.  Each list but SENDING is ordered by
- * deadline.  conn_late moves or frees the connection. */
+/* Calls conn_late, which moves or frees the connection, for each connection whose deadline has
+ * passed.  All lists except SENDING are ordered by deadline. */
 static void sweep(worker *w)
 {
     for (int state = 0; state < STATES; state++) {
@@ -79,7 +79,7 @@ static void sweep(worker *w)
                 conn_late(w, c);
             else if (state != SENDING)
                 break;
-            /* sending the 408 may have closed the next connection to make room */
+            /* sending the 408 may have evicted the next connection */
             if (state == ASKING) next = w->lists[ASKING].first;
         }
     }
@@ -101,7 +101,8 @@ static void update_clock(worker *w)
 }
 
 /* ---- the end ---- */
-/* Runs once: accepts the connections in the backlog and no later ones, and closes idle ones. */
+/* Called once, when the server ends: accepts the backlog for a last time, closes idle connections.
+ */
 static void drain(worker *w)
 {
     conn *next;
@@ -153,7 +154,7 @@ void *worker_run(void *self)
         if (w->woken) {
             w->woken = false;
             jobs_deliver(w);
-        } /* after all events, because it may close a connection that had an event */
+        } /* after all events, because it may free connections */
         if (w->now - w->swept >= SWEEP) sweep(w);
         conn_bury(w);
         if (w->log.len) log_flush(w);

@@ -1,23 +1,21 @@
-/* base.h - services without any knowledge of filters: errors, numbers, files, the processor.
- * Private.
+/* base.h - what has nothing to do with filters: errors, numbers, files, the processor. Private.
  *
  *   error.c     fills bf_error                    files.c       open, read, write, reserve, lock
  *   number.c    floating-point text, any locale   path.c        temporary names, renames, rights
  *   cpu.c       instructions of this machine      secret_file.c reads a secret from a file
  *   storage.c   finds the path in a storage text  wait.c        the only function that blocks
- *   process.c   bf_process and bf_random; detects forked children; holds off forks
+ *   process.c   bf_process and bf_random; detects forked children; delays fork()
  *
- * A file that needs more than C and POSIX includes system.h before every other header.  load.h
- * loads words from bytes; utf16.h reads UTF-8 as UTF-16.  All other folders may use this folder.
- * This folder uses the public headers only. */
+ * A file that needs more than C and POSIX includes system.h before every other header. load.h loads
+ * words from bytes; utf16.h reads UTF-8 as UTF-16. */
 #ifndef BF_BASE_H
 #define BF_BASE_H
 #include "bloomfilter_host.h"
 #include <float.h>
 #include <stdarg.h>
 
-/* The library computes sizes, and the positions of some older schemes, in doubles. With extra
- * precision the results would differ between machines. */
+/* Sizes, and the positions of some older schemes, are computed in doubles. With extra precision
+ * they would differ between machines. */
 #if FLT_EVAL_METHOD == 2 || FLT_EVAL_METHOD < 0
 #error "bloomfilter: doubles must be computed as doubles; on 32-bit x86: CFLAGS=-msse2 -mfpmath=sse"
 #endif
@@ -26,7 +24,7 @@ enum { BF_WIDTH_MAX = 16 }; /* maximum number of digests per key */
 
 typedef unsigned long long ull; /* the type that %llu prints */
 
-/* error.c: each function fills *err with a code and a message, and returns the code */
+/* error.c: fill *err, unless err is NULL, with a code and a message; return the code */
 int bf_fail(bf_error *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* returns BF_EIO, or BF_ENOMEM if sys_errno is ENOMEM */
 int bf_fail_sys(bf_error *err, int sys_errno, const char *what, const char *path);
@@ -36,27 +34,25 @@ int bf_fail_absent(bf_error *err, const char *path); /* returns BF_ENOENT: no su
 int bf_refuse_u64(bf_error *err, const char *name, uint64_t v);
 int bf_refuse_real(bf_error *err, const char *name, double v);
 
-/* process.c: between these two calls no other thread of this process forks, so no child gets a copy
- * of what is opened in between.  The thread is not cancelled in between.  Do not allocate in
- * between: an allocator may hold its own locks while fork() waits here.  vfork() and a bare clone()
- * do not wait. */
+/* process.c: between these two calls fork() in other threads waits, so no child gets a copy of what
+ * is opened in between, and this thread is not cancelled. Do not allocate in between: fork() may
+ * wait while it holds the allocator's locks. vfork() and a bare clone() do not wait. */
 void bf_hold_forks(void);
 void bf_release_forks(void);
-/* process.c: a number from 1 to 2^32 - 1; differs between processes, also forked ones */
+/* process.c: a random number from 1 to 2^32 - 1; parent and child get different ones */
 uint32_t bf_random(void);
 
-/* number.c: vsnprintf, snprintf and strtod for floating-point numbers, independent of setlocale()
- */
+/* number.c: vsnprintf, snprintf and strtod, with a decimal point whatever setlocale() has set */
 int bf_vprint(char *out, size_t cap, const char *fmt, va_list ap)
     __attribute__((format(printf, 3, 0)));
 int bf_print(char *out, size_t cap, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 double bf_real(const char *text, char **end);
 
-/* wait.c: bf_wait is the only function that sleeps, waits for locks or syncs. It calls `try`
- * until `try` returns something other than EWOULDBLOCK (0 or an errno), for at most BF_PATIENCE
- * seconds, and returns that. slow: the first call of `try` takes long, too. In a thread that
- * must not wait (bf_set_nowait), bf_wait makes no slow call and no second call, and returns
- * EWOULDBLOCK. It calls the hooks (NULL: none) before and after everything that takes long. */
+/* wait.c: bf_wait is the only function that sleeps, waits for locks or syncs. It calls `try` until
+ * `try` returns something other than EWOULDBLOCK (0 or an errno), for at most BF_PATIENCE seconds,
+ * and returns the last result. slow: even the first call of `try` takes long. Before and after
+ * calls that take long, bf_wait calls the hooks (NULL: none). In a thread that must not wait
+ * (bf_set_nowait), it makes no such call and returns EWOULDBLOCK. */
 enum { BF_PATIENCE = 120 };
 typedef struct {
     void *(*begin)(void *ctx);
@@ -65,7 +61,7 @@ typedef struct {
 } bf_wait_hooks;
 typedef int bf_wait_try(void *ctx);
 int bf_wait(const bf_wait_hooks *hooks, bool slow, bf_wait_try *try, void *ctx);
-/* Returns 0. In a thread that must not wait: BF_EBUSY, "WHERE IS; this call does not wait". */
+/* Returns 0; in a thread that must not wait BF_EBUSY, "<where> <is>; this call does not wait". */
 int bf_refuse_wait(bf_error *err, const char *where, const char *is);
 
 /* files.c: opens a regular file with flags of open(2) and sets *len to its length. Returns a
@@ -76,38 +72,38 @@ int bf_may_replace(const char *path, bf_error *err);
 int bf_read_at(int fd, uint64_t offset, void *buf, uint64_t len, const char *path, bf_error *err);
 int bf_write_at(int fd, uint64_t offset, const void *bytes, uint64_t len); /* 0 or errno */
 int bf_reserve(int fd, uint64_t at, uint64_t bytes); /* reserves disk space; 0 or errno */
-/* Fill the holes in these bytes: bf_allocate_holes in a file that is written, bf_read_holes in a
- * file that is only read. lacks: a lower bound of the disk space that the holes need, in bytes.
- * Both return 0 or an errno. */
+/* Reserve disk space for the holes in these bytes, so that access through a map cannot raise
+ * SIGBUS: bf_allocate_holes in a file that is written, bf_read_holes in a file that is only read.
+ * lacks: a lower bound of the space that the holes need, in bytes. Both return 0 or an errno. */
 int bf_allocate_holes(int fd, uint64_t at, uint64_t bytes, uint64_t lacks);
 int bf_read_holes(int fd, uint64_t at, uint64_t bytes, uint64_t lacks);
-/* Moves fd above 2: returns fd, or if fd is 0, 1 or 2 a duplicate, and closes fd. Returns -1 and
- * sets errno if that fails. */
+/* Returns fd if it is above 2; else a duplicate above 2, and closes fd. Returns -1 and errno on
+ * failure. */
 int bf_above_stdio(int fd);
-int bf_cut_file(int fd, uint64_t len); /* ftruncate; returns 0 or an errno */
-int bf_sync_file(const bf_wait_hooks *hooks, int fd);
+int bf_cut_file(int fd, uint64_t len);                /* ftruncate: 0 or an errno */
+int bf_sync_file(const bf_wait_hooks *hooks, int fd); /* fsync, msync: 0 or an errno */
 int bf_sync_map(const bf_wait_hooks *hooks, void *map, size_t len);
-int bf_lock_file(const bf_wait_hooks *hooks, int fd); /* flock(2); returns 0 or an errno */
+int bf_lock_file(const bf_wait_hooks *hooks, int fd); /* flock(2): 0 or an errno */
 void bf_unlock_file(int fd);                          /* unlocks and closes fd */
 
 /* path.c */
 char *bf_temp_file(const char *path, unsigned mode, int *fd, bf_error *err);
-/* Removes the file named temp if it is the file of fd. After a rename, another process may have
- * a file with that name. */
+/* Removes the name temp if it is a name of the file of fd: another process may use that name for
+ * its own file after this file was renamed. */
 void bf_drop_temp(int fd, const char *temp);
 int bf_open_tmpfile(const char *path); /* returns the descriptor of a file without a name, or -1 */
-/* Gives the file of fd the name path, unless path exists. temp is its present name; NULL: it has
- * none. Returns 0 or an errno. */
+/* Gives the file of fd the name path, unless path exists. temp: the present name, or NULL if the
+ * file has none. Returns 0 or an errno. */
 int bf_name_file(int fd, const char *temp, const char *path);
-/* returns true if this errno means that hard links are not supported here */
+/* returns true if this errno means that the file system does not support the call */
 bool bf_no_hardlinks(int sys_errno);
 bool bf_is_file(const char *path);
-/* gives fd the rights of the file at path; returns 0 or an errno */
+/* gives fd the rights of the file at path, if there is one; returns 0 or an errno */
 int bf_keep_rights(int fd, const char *path);
 void bf_sync_folder(const char *path);
 
-/* storage.c: sets *path to the path in a storage text that is not the URL of a home. Returns 0,
- * or BF_EINVAL if the text is a mistake. */
+/* storage.c: sets *path to the path in a storage text. Returns 0, or BF_EINVAL if the text is a
+ * mistake, for example an unknown URL. */
 int bf_path_of(const char *storage, const char **path, bf_error *err);
 
 /* cpu.c: each row includes the features of the rows before it. BF_CPU_FAR is AVX2 with lines
@@ -115,5 +111,5 @@ int bf_path_of(const char *storage, const char **path, bf_error *err);
 typedef enum { BF_CPU_PORTABLE, BF_CPU_AVX2, BF_CPU_FAR, BF_CPUS } bf_cpu_row;
 bf_cpu_row bf_cpu(void);
 bool bf_has_avx2(void);
-bool bf_has_avx512(void); /* also for 256-bit vectors */
+bool bf_has_avx512(void); /* AVX-512 F and VL */
 #endif

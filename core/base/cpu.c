@@ -18,8 +18,8 @@ __attribute__((constructor)) static void detect_cpu(void)
     far = (a >> 8 & 0xF) + (a >> 20 & 0xFF) == ZEN_3_AND_4;
 }
 
-/* Tests override the detection: "portable"; "avx2" turns AVX-512 off; "T0" and "T1" set the
- * hint. */
+/* Returns the first letter of "portable" or "avx2" (no AVX-512), the digit of the prefetch hint
+ * "T0" or "T1", or 0. Only tests set the variable. */
 static char wanted(void)
 {
     const char *want = getenv("BLOOMFILTER_CPU");

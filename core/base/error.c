@@ -1,5 +1,5 @@
-/* error.c - fills bf_error. A message is one sentence in lower case, with the wrong value and
- * what would be right. */
+/* error.c - fills bf_error. A message is one sentence in lower case, with the wrong and the right
+ * value. */
 #include "base/base.h"
 #include "base/parameters.h"
 #include <errno.h>

@@ -1,5 +1,4 @@
-/* files.c - what saved and mapped files have in common: opening (refuses all but regular files),
- * reading, disk space, locks. Knows nothing of filters. path.c gives files their names. */
+/* files.c - opens (only regular files), reads, writes, reserves, syncs and locks files. */
 #include "base/system.h"
 #include "base/base.h"
 #include <errno.h>
@@ -28,8 +27,8 @@ static int not_regular(const char *what, const char *path, mode_t mode, bf_error
                          : "a device or socket");
 }
 
-/* In a process without standard streams a new file gets the number 0, 1 or 2. Then everything
- * that the process prints would be written into the filter. */
+/* In a process without standard streams, a new file would get descriptor 0, 1 or 2, and all that
+ * the process prints would be written into the filter. */
 int bf_above_stdio(int fd)
 {
     if (fd < 0 || fd >= STANDARD) return fd;
@@ -39,9 +38,9 @@ int bf_above_stdio(int fd)
     return higher;
 }
 
-/* Without O_NONBLOCK the open of a FIFO would wait for a writer. Without O_NOCTTY a terminal
- * would become the controlling terminal of this process. Opens again after a signal (EINTR),
- * which happens on some network file systems. On failure errno has the reason. */
+/* Without O_NONBLOCK, opening a FIFO would wait for a writer. Without O_NOCTTY, a terminal would
+ * become the controlling terminal of this process. On some network file systems a signal interrupts
+ * open (EINTR). Sets errno on failure. */
 int bf_open_file(const char *path, int flags, uint64_t *len, bf_error *err)
 {
     struct stat st;
@@ -72,7 +71,7 @@ fail:
     return BF_EIO;
 }
 
-/* A rename would replace a device, FIFO or socket. On a directory the rename itself fails. */
+/* Allows a directory, because there the rename itself fails. */
 int bf_may_replace(const char *path, bf_error *err)
 {
     struct stat st;
@@ -117,8 +116,7 @@ int bf_write_at(int fd, uint64_t offset, const void *bytes, uint64_t len)
     return 0;
 }
 
-/* Reserves space by writing zeros. Called if neither the file system nor the C library can
- * reserve. */
+/* Writes zeros, if neither the file system nor the C library can reserve space. */
 static int write_zeros(int fd, uint64_t at, uint64_t end)
 {
     static const uint8_t zeros[ZEROS];
@@ -130,8 +128,7 @@ static int write_zeros(int fd, uint64_t at, uint64_t end)
     return e;
 }
 
-/* Reserves in steps, because an interrupted call may start again from the beginning, and signals
- * may arrive often. */
+/* Reserves in steps, because a signal may make a call start again from the beginning. */
 static int in_steps(int (*reserve)(int fd, off_t at, off_t len), int fd, uint64_t at, uint64_t end)
 {
     int e = 0;
@@ -156,7 +153,7 @@ static bool too_full(int fd, uint64_t bytes, bool for_root)
     return (for_root ? v.f_bfree : v.f_bavail) < bytes / (v.f_frsize ? v.f_frsize : 1);
 }
 
-/* Checks the free space first. Otherwise a file that does not fit would fill the disk before the
+/* Checks the free space first; otherwise a file that is too large would fill the disk before the
  * call fails. */
 int bf_reserve(int fd, uint64_t at, uint64_t bytes)
 {
@@ -170,16 +167,15 @@ int bf_reserve(int fd, uint64_t at, uint64_t bytes)
 }
 
 /* ---- holes ---- */
-/* Uses fallocate(2), which changes no byte. posix_fallocate may read and rewrite bytes instead,
- * and so undo a concurrent add. */
+/* posix_fallocate may read and rewrite bytes, and so undo a concurrent add; fallocate(2) changes no
+ * byte. */
 static int reserve_hole(int fd, off_t at, off_t len)
 {
     return fallocate(fd, FALLOC_FL_KEEP_SIZE, at, len) == 0 ? 0 : errno;
 }
 
-/* Reserves space for the holes of a file that other processes may be writing. If the file system
- * cannot reserve (or compresses, and turns zeros into holes), checks instead that it has that
- * much free space. */
+/* Other processes may be writing the file. If the file system cannot reserve, or compresses and
+ * turns zeros into holes, only checks that it has enough free space. */
 int bf_allocate_holes(int fd, uint64_t at, uint64_t bytes, uint64_t lacks)
 {
     if (lacks == 0) return 0;
@@ -190,9 +186,8 @@ int bf_allocate_holes(int fd, uint64_t at, uint64_t bytes, uint64_t lacks)
     return too_full(fd, lacks, false) ? ENOSPC : 0;
 }
 
-/* Allocates all holes of a file on a tmpfs, where reading a hole through a map takes a page.
- * Returns ENOSPC if the space is not there: then a later read would raise SIGBUS. Otherwise
- * returns 0. */
+/* Allocates all holes of a file on a tmpfs, where reading a hole through a map needs a page.
+ * Returns 0, or ENOSPC if there is not enough space. */
 static int read_in_holes(int fd, uint64_t at, uint64_t bytes)
 {
     const uint64_t shift = at % (uint64_t)sysconf(_SC_PAGESIZE), len = bytes + shift;
@@ -202,14 +197,14 @@ static int read_in_holes(int fd, uint64_t at, uint64_t bytes)
     void *p = len > SIZE_MAX
                   ? MAP_FAILED
                   : mmap(NULL, (size_t)len, PROT_READ, MAP_SHARED, fd, (off_t)(at - shift));
-    if (p == MAP_FAILED) return 0; /* the caller reports it when it maps the file */
+    if (p == MAP_FAILED) return 0; /* mapping the file will fail in the same way */
     const int keep = errno, e = madvise(p, (size_t)len, MADV_POPULATE_READ) < 0 ? errno : 0;
     munmap(p, (size_t)len);
     errno = keep;
     return e == EFAULT ? ENOSPC : 0; /* EINVAL means an older kernel */
 }
 
-/* On disk, reading a hole needs no space. */
+/* Does nothing outside tmpfs: on disk, reading a hole needs no space. */
 int bf_read_holes(int fd, uint64_t at, uint64_t bytes, uint64_t lacks)
 {
     enum { TMPFS = 0x01021994 };
@@ -254,8 +249,7 @@ int bf_sync_map(const bf_wait_hooks *hooks, void *map, size_t len)
     return bf_wait(hooks, true, try_msync, &(mapping){ map, len });
 }
 
-/* Polls with LOCK_NB, because flock() has no timeout, and the holder of the lock may be stopped
- * or be another program. */
+/* Does not wait in flock(), which has no timeout: the holder of the lock may be stopped. */
 static int try_flock(void *fd)
 {
     if (flock(*(int *)fd, LOCK_EX | LOCK_NB) == 0) return 0;
@@ -266,8 +260,8 @@ int bf_lock_file(const bf_wait_hooks *hooks, int fd)
     return bf_wait(hooks, false, try_flock, &fd);
 }
 
-/* Unlocks before it closes, because a child forked at this moment has a descriptor of the same
- * lock and would keep the file locked. */
+/* Unlocks before it closes: the copy of fd in a child that was just forked would keep the file
+ * locked. */
 void bf_unlock_file(int fd)
 {
     flock(fd, LOCK_UN);

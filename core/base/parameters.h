@@ -1,8 +1,7 @@
-/* parameters.h - the one table of the parameters of a filter: names, kinds, ranges and
- * descriptions. The parsers of PHP and Python, Python's signatures, the names that the daemon's PUT
- * takes (those of BF_NUMBERS, BF_SCHEME and BF_STORED) and the messages of bf_refuse are generated
- * from these rows; scripts/parameters checks that the stubs, the command line, the daemon and the
- * reference agree.
+/* parameters.h - the one table of the parameters of a filter: names, kinds, ranges, descriptions.
+ * These rows become the parsers of PHP and Python, Python's signatures, the names that the daemon's
+ * PUT accepts (BF_NUMBERS, BF_SCHEME, BF_STORED) and the messages of bf_refuse. scripts/parameters
+ * checks that the stubs, the command line, the daemon and the reference agree with the rows.
  *
  *   X(KIND, name in C and Python, name in PHP, above, below, range, sentence)
  *
@@ -13,8 +12,7 @@
  *   CHOICE  unsigned; a text in the other languages, one of those in the range
  *   TEXT, FLAG, SECRET, STORAGE, CLOCK, HASHES (bf_spec.functions)
  *
- * A new parameter needs a field of bf_spec, a row here, the code that uses it, and a line in
- * bloomfilter.stub.php and in _bloomfilter.pyi; scripts/lint checks these two. */
+ * CONTRIBUTING.md lists what a new parameter needs. */
 #ifndef BF_PARAMETERS_H
 #define BF_PARAMETERS_H
 

@@ -1,5 +1,5 @@
-/* path.c - names of files: temporary names, renames that never replace a file, and the rights of
- * a file that is replaced. Knows nothing of filters. */
+/* path.c - names of files: temporary names, renames that never replace a file, and the rights of a
+ * file that is replaced. */
 #include "base/system.h"
 #include "base/base.h"
 #include <errno.h>
@@ -20,8 +20,7 @@ static char *folder_of(const char *path)
     return slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
 }
 
-/* Creates the file in the directory of path, with the rights of a new file. Some file systems do
- * not support this. */
+/* The file is in the directory of path. Some file systems do not support this. */
 int bf_open_tmpfile(const char *path)
 {
     char *folder = folder_of(path);
@@ -31,11 +30,11 @@ int bf_open_tmpfile(const char *path)
 }
 
 /* ---- temporary names ---- */
-/* Users do not choose such names, so an abandoned file with such a name is removed. */
+/* Users do not choose names with this text, so abandoned files with it are removed. */
 #define TEMP ".bloomfilter-tmp-"
 
-/* Removes a temporary file whose process died. A process holds the file's lock until the file
- * has its final name, and only the holder of the lock removes the temporary name. */
+/* Removes a temporary file whose process died. A living process holds the file's lock until the
+ * file has its final name, and only the holder of the lock removes the temporary name. */
 static bool remove_abandoned(const char *name)
 {
     struct stat is, now;
@@ -48,8 +47,8 @@ static bool remove_abandoned(const char *name)
     return gone;
 }
 
-/* Creates and locks a new file. Returns -1 and errno; EEXIST if the name is taken. On file
- * systems without locks, only the name protects the file. */
+/* Creates and locks a new file. Returns -1 and errno on failure; EEXIST if the name is taken. On
+ * file systems without locks the file stays unlocked. */
 static int make_locked(const char *name, unsigned mode)
 {
     struct stat st;
@@ -61,13 +60,13 @@ static int make_locked(const char *name, unsigned mode)
     }
     const bool mine = flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
     if (mine && (fstat(fd, &st) < 0 || st.st_nlink > 0)) return fd;
-    close(fd); /* another process took the file for abandoned and removed it */
+    close(fd); /* another process removed the file before it was locked */
     errno = EEXIST;
     return -1;
 }
 
-/* Returns how many bytes of path a temporary name begins with: the directory, and the file name.
- * A file name that would exceed the limit of 255 bytes is cut between two UTF-8 characters. */
+/* Returns the number of bytes of path with which a temporary name begins. The name of a file has at
+ * most 255 bytes; a longer one is cut between two UTF-8 characters. */
 static int kept_of(const char *path)
 {
     enum { KEPT = 255 - sizeof TEMP "9999" + 1 };
@@ -78,9 +77,8 @@ static int kept_of(const char *path)
     return (int)(last - path + (ptrdiff_t)len);
 }
 
-/* Creates a file next to path with at most the rights `mode`. Returns the file's name, which the
- * caller frees, and *fd; or NULL. The file is locked until its last descriptor is closed.
- * Removes temporary files of processes that died. */
+/* Creates and locks a file next to path with at most the rights `mode`. Returns the file's name,
+ * which the caller frees, and *fd; or NULL. Removes temporary files of processes that died. */
 char *bf_temp_file(const char *path, unsigned mode, int *fd, bf_error *err)
 {
     const size_t cap = strlen(path) + sizeof TEMP "9999";
@@ -102,8 +100,6 @@ char *bf_temp_file(const char *path, unsigned mode, int *fd, bf_error *err)
     return NULL;
 }
 
-/* Removes the temporary name, unless it now belongs to another process. That is possible after
- * the file of fd got its final name. */
 void bf_drop_temp(int fd, const char *temp)
 {
     struct stat is, now;
@@ -117,9 +113,9 @@ bool bf_no_hardlinks(int e)
     return e == EPERM || e == EOPNOTSUPP || e == ENOSYS || e == EMLINK || e == EXDEV || e == EINVAL;
 }
 
-/* Used if there are neither hard links nor RENAME_NOREPLACE. Checks and renames under the
- * directory's lock; all processes that create a file in this way take that lock. The kernel
- * releases the lock when its holder dies, and no lock file remains. */
+/* Used if there are neither hard links nor RENAME_NOREPLACE. Checks and renames while it holds the
+ * lock of the directory, as all processes do that use this function. The kernel releases the lock
+ * when its holder dies, and no lock file remains. */
 static int rename_locked(const char *temp, const char *path)
 {
     struct stat st;
@@ -132,7 +128,6 @@ static int rename_locked(const char *temp, const char *path)
     return e;
 }
 
-/* If temp is NULL, fd has no name yet. */
 int bf_name_file(int fd, const char *temp, const char *path)
 {
     char nameless[40];
@@ -141,7 +136,7 @@ int bf_name_file(int fd, const char *temp, const char *path)
     int e = linkat(AT_FDCWD, temp ? temp : nameless, AT_FDCWD, path, flags) == 0 ? 0 : errno;
     if (e == 0 || !temp || !bf_no_hardlinks(e)) return e;
     enum { NOREPLACE = 1 };
-    /* not every file system and kernel supports this call; bf_no_hardlinks knows their errnos */
+    /* not every file system and kernel supports this call; then errno is as for hard links */
     e = syscall(SYS_renameat2, AT_FDCWD, temp, AT_FDCWD, path, NOREPLACE) == 0 ? 0 : errno;
     return bf_no_hardlinks(e) ? rename_locked(temp, path) : e;
 }
@@ -158,8 +153,8 @@ static int copy_list(const char *path, int fd)
     return fremovexattr(fd, list) == 0 || errno == ENODATA || errno == ENOTSUP ? 0 : -1;
 }
 
-/* If the group differs, or the access control list is lost, the group gets no right that others
- * do not have. */
+/* Returns mode without the rights of the group that others do not have: for a new file with another
+ * group, or without the access control list. */
 static mode_t without_group(mode_t mode) { return mode & ~(mode_t)(070 & ~((mode & 07) << 3)); }
 
 bool bf_is_file(const char *path)
@@ -168,9 +163,8 @@ bool bf_is_file(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* Gives fd the mode and the access control list of the file at path, if there is such a file,
- * and if permitted its owner and group. Returns 0, or an errno if fd would grant more than that
- * file. */
+/* Copies mode, access control list, and if permitted owner and group. Returns an errno if fd would
+ * grant more than the file at path. */
 int bf_keep_rights(int fd, const char *path)
 {
     struct stat old, new;

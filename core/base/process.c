@@ -1,12 +1,12 @@
-/* process.c - distinguishes a process from the process that forked it. A process id cannot do
- * that: a child in a new pid namespace may have the same id as its parent, and ids are reused.
+/* process.c - the number of this process (bf_process), which differs from its parent's number. A
+ * process id is not sufficient: a child in a new pid namespace may have the same id as its parent,
+ * and ids are reused.
  *
- * The number of this process is in a page that the kernel sets to 0 in every child
- * (MADV_WIPEONFORK, Linux 4.14), even after a raw clone(). On systems without that, a handler of
- * pthread_atfork sets the number to 0, but only fork() calls this handler. Both are always set
- * up, because an emulator may ignore madvise and report success. The first call in a child takes
- * a number larger than the number of any process from which the child descends; it can have
- * handles, locks and connections of these processes only. */
+ * The number is in a page that the kernel sets to 0 in every child (MADV_WIPEONFORK, Linux 4.14),
+ * even after a raw clone(). A handler of pthread_atfork also sets the number to 0 after fork():
+ * older kernels lack MADV_WIPEONFORK, and an emulator may ignore it and report success. A child
+ * with number 0 takes a number above the numbers of all its ancestors. Only from these can it have
+ * inherited handles, locks and connections. */
 #include "base/system.h"
 #include "base/base.h"
 #include <pthread.h>
@@ -18,13 +18,12 @@
 static int unwiped; /* used if mmap fails */
 static int *number = &unwiped, largest;
 
-/* A thread that calls fork() holds this from before fork() until after it. A thread that holds it
- * (bf_hold_forks) keeps the other threads from forking, and cannot be cancelled until it releases
- * it. */
+/* fork() holds this mutex; so it waits while another thread is between bf_hold_forks and
+ * bf_release_forks. A thread in between cannot be cancelled; it would hold the mutex for ever. */
 static pthread_mutex_t forks;
 static int cancel_state; /* of the thread in bf_hold_forks, before it */
 
-/* Recursive, because a signal handler may fork in the thread that holds off the others. */
+/* Recursive, because a signal handler may fork in the thread that holds the mutex. */
 static void init_forks(void)
 {
     pthread_mutexattr_t recursive;
@@ -58,8 +57,8 @@ static void in_child(void)
     __atomic_store_n(number, 0, __ATOMIC_RELAXED);
 }
 
-/* Never unmaps the page, because threads may still call bf_process when the process ends.
- * dlclose removes the handler. */
+/* The page is never unmapped, because threads may call bf_process while the process ends. dlclose
+ * removes the handler. */
 __attribute__((constructor)) static void watch_forks(void)
 {
     init_forks();

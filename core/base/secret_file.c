@@ -1,5 +1,5 @@
-/* secret_file.c - reads the secret of a keyed filter from a file: 16 bytes, or 32 hexadecimal
- * digits. No message contains any byte of the secret. */
+/* secret_file.c - reads the secret of a keyed filter from a file. No message contains any byte of
+ * the secret. */
 #include "base/system.h"
 #include "base/base.h"
 #include <errno.h>
@@ -9,7 +9,8 @@
 
 enum { ROOM = 100, SHOWN = 76 };
 
-/* Also reads a FIFO, as in `<(pass show filter)`. Returns the number of bytes, or -1 and errno. */
+/* Reads at most ROOM bytes, also from a FIFO, as in `<(pass show filter)`. Returns the number of
+ * bytes, or -1 and errno. */
 static ssize_t read_some(const char *path, char *to)
 {
     ssize_t n = 0, got = 0;
@@ -55,7 +56,7 @@ int bf_read_secret(const char *path, void *secret, bf_error *err)
     explicit_bzero(said, sizeof said);
     explicit_bzero(found, sizeof found);
     if (sound) return 0;
-    const size_t len = strlen(path); /* a long path is shortened at its beginning */
+    const size_t len = strlen(path); /* a long path is cut at its beginning */
     return bf_fail(err, BF_EINVAL,
         "%s%s: a secret is 16 bytes, or 32 hexadecimal digits; this file has %d bytes%s",
         len > SHOWN ? "..." : "", len > SHOWN ? path + len - SHOWN : path, (int)n,

@@ -1,6 +1,6 @@
-/* storage.c - handles a storage text that is not the URL of a home. It is a path, file:PATH, or
- * a mistake; a mistake must never become the name of a file. Messages show only the word before
- * the colon, because a misplaced password may follow. */
+/* storage.c - finds the path in a storage text: a path, or file:PATH. A mistyped URL must never
+ * become the name of a file. Messages show only the word before its colon, because a password may
+ * follow. */
 #include "base/base.h"
 #include <string.h>
 

@@ -1,6 +1,6 @@
-/* system.h - requests GNU extensions and 64-bit file offsets from the system's headers; include
- * it before the first of them. Does not request the offsets on 64-bit machines: that would
- * rename open, mmap and others, and tests replace these by name. */
+/* system.h - requests GNU extensions and 64-bit file offsets; include it before the system's
+ * headers. 64-bit machines have these offsets already, and a request would rename open, mmap and
+ * others, which tests replace by name. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

@@ -32,7 +32,7 @@ static inline unsigned utf16_next(const uint8_t **p, const uint8_t *end, uint16_
     return 2;
 }
 
-/* An empty key may be NULL. In C even adding 0 to NULL is undefined. */
+/* An empty key may be NULL, and in C even NULL + 0 is undefined. */
 static inline const uint8_t *utf16_end(const void *key, size_t len)
 {
     return len ? (const uint8_t *)key + len : key;

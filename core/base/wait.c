@@ -1,6 +1,4 @@
-/* wait.c - the only function of the core that sleeps, waits for a lock or syncs. It calls the
- * host's hooks, has a time limit, and does not wait in a thread that must not wait
- * (bf_set_nowait). */
+/* wait.c - bf_wait, the only function of the core that sleeps, waits for a lock or syncs. */
 #include "base/system.h"
 #include "base/base.h"
 #include <errno.h>

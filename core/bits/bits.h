@@ -1,8 +1,8 @@
-/* bits.h - reads and writes words of a bitmap that other threads and processes may write. The
- * only file that knows where bit i is: in byte i/8, mask 0x80 >> (i % 8), as in Redis. In the
- * 64-bit word i/64 the bit has shift (i ^ 7) % 64 on little-endian machines and (i ^ 63) % 64 on
- * big-endian ones, so a position needs one XOR. Relaxed memory order is sufficient, because a
- * set bit publishes no other data and an add never clears a bit. */
+/* bits.h - reads and writes words of a bitmap that other threads and processes may write.
+ *
+ * Bit i is in byte i/8, mask 0x80 >> (i % 8), as in Redis. In the 64-bit word i/64 its shift is
+ * (i ^ 7) % 64 on little-endian machines and (i ^ 63) % 64 on big-endian machines. Relaxed memory
+ * order is sufficient, because a set bit publishes no other data and an add never clears a bit. */
 #ifndef BF_BITS_H
 #define BF_BITS_H
 #include "bloomfilter_host.h"
@@ -16,7 +16,7 @@
 #define BF_CELL_ORDER 1u
 #endif
 enum { BF_CELL_BITS = 4, BF_CELL_MAX = 15 };
-/* tests/model runs threads in every order of these steps. In other builds the macros are empty. */
+/* Marks a step for tests/model, which runs threads in every order of their steps. */
 #ifdef BF_MODEL
 void bf_model_step(const void *word, bool write);
 void bf_model_wait(const int *lock); /* a step that can run only while *lock is 0 */
@@ -26,8 +26,8 @@ void bf_model_wait(const int *lock); /* a step that can run only while *lock is 
 #define BF_STEP(word, write) ((void)0)
 #define BF_WAIT(lock) ((void)0)
 #endif
-/* A word that other threads or processes may write. On i386 a uint64_t is aligned to 4 bytes
- * only; it could cross a cache line and would then be read in two halves. */
+/* A word that other threads or processes may write. The alignment is for i386, where a uint64_t has
+ * 4 bytes and may cross a cache line; an access would then not be atomic. */
 typedef uint64_t bf_shared __attribute__((aligned(8)));
 _Static_assert(__atomic_always_lock_free(sizeof(bf_shared), 0),
     "bloomfilter needs lock-free 64-bit atomics, which this machine lacks");
@@ -37,9 +37,8 @@ static inline uint64_t bf_word(const uint64_t *w)
     BF_STEP(w, false);
     return __atomic_load_n((const bf_shared *)w, __ATOMIC_RELAXED);
 }
-/* Sets the bits of mask and returns true if all of them were set before. In that case it does
- * not write a shared word (atomic). It always writes a private word, because the branch would be
- * mispredicted. */
+/* Sets the bits of mask and returns true if all of them were set before. If atomic, writes only
+ * when a bit was not set. Otherwise always writes, because a branch would often be mispredicted. */
 static inline bool bf_or(uint64_t *w, uint64_t mask, bool atomic)
 {
     uint64_t old = bf_word(w);
@@ -53,8 +52,8 @@ static inline bool bf_or(uint64_t *w, uint64_t mask, bool atomic)
     return (__atomic_fetch_or((bf_shared *)w, mask, __ATOMIC_RELAXED) & mask) == mask;
 }
 #if defined(__x86_64__) && defined(__GNUC__)
-/* Replaces two neighbouring words, aligned to 16 bytes, by (new_lo, new_hi) if they are (lo,
- * hi). Returns false and changes nothing if they are not. */
+/* Compare-and-swap of two adjacent words, aligned to 16 bytes: replaces (lo, hi) by (new_lo,
+ * new_hi). Returns false if the words are not (lo, hi). */
 __attribute__((target("cx16"))) static inline bool bf_swap_pair(
     uint64_t *w, uint64_t lo, uint64_t hi, uint64_t new_lo, uint64_t new_hi)
 {
@@ -69,9 +68,9 @@ static inline void bf_and(uint64_t *w, uint64_t mask)
     BF_STEP(w, true);
     __atomic_fetch_and((bf_shared *)w, mask, __ATOMIC_RELAXED);
 }
-/* Counter i of a counting filter has 4 bits, in byte i/2: the high half if i is even. It is item
- * #i of type u4 for Redis's BITFIELD. The value 15 means "15 or more" and never changes, because
- * the real count is not known. */
+/* Counter i of a counting filter has 4 bits, in byte i/2: the high half if i is even, as in Redis's
+ * BITFIELD (u4 #i). The value 15 means "15 or more" and never changes, because the real count is
+ * unknown. */
 static inline unsigned bf_cell_shift(uint64_t i)
 {
     return (unsigned)((i ^ BF_CELL_ORDER) & 15) * 4;
@@ -86,8 +85,8 @@ static inline bool bf_word_cas(uint64_t *w, uint64_t *was, uint64_t want)
     return __atomic_compare_exchange_n(
         (bf_shared *)w, was, want, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
-/* Increment or decrement a counter and return its old value. A counter of 15 is never changed; a
- * counter of 0 is not decremented. */
+/* bf_cell_up increments a counter, bf_cell_down decrements it. Both return the old value. A counter
+ * of 15 is never changed, a counter of 0 is not decremented. */
 static inline unsigned bf_cell_up(uint64_t *words, uint64_t i, bool atomic)
 {
     uint64_t *w = words + (i >> 4), old = bf_word(w), one = UINT64_C(1) << bf_cell_shift(i);
@@ -132,8 +131,8 @@ static inline bool bf_flag_taken(bool *flag)
     return __atomic_exchange_n(flag, true, __ATOMIC_ACQUIRE);
 }
 static inline void bf_flag_release(bool *flag) { __atomic_store_n(flag, false, __ATOMIC_RELEASE); }
-/* A full fence. On x86 each caller has executed a locked instruction before (the add or the
- * publication), which already orders the memory accesses; a compiler fence is then enough. */
+/* A full fence. On x86 a compiler fence is sufficient: x86 moves only loads before earlier stores,
+ * and callers for which that would be wrong have made the store by a locked instruction. */
 static inline void bf_fence(void)
 {
 #if defined(__x86_64__)
@@ -142,8 +141,7 @@ static inline void bf_fence(void)
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 #endif
 }
-/* Atomic operations by type, named as in C11. If a cas returns false, it has stored the present
- * value in *was. */
+/* Atomic operations. If a cas (compare and swap) returns false, *was is the current value. */
 static inline uint64_t bf_load_acquire(const uint64_t *at)
 {
     BF_STEP(at, false);
@@ -171,9 +169,9 @@ static inline bool bf_int_cas(int *at, int *was, int want) /* acquire and releas
 {
     return __atomic_compare_exchange_n(at, was, want, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
-/* Takes a lock whose word is 0, or the number of the process that holds it. Storing 0 releases
- * the lock. A forked child may take a lock that its parent held at the fork, because no thread
- * of the child would release it. */
+/* Tries to take a lock in private memory; returns true if it was taken. *holder: bf_process() of
+ * the process that holds the lock; 0: free. Storing 0 releases the lock. A forked child may take a
+ * lock that its parent held at the fork, because no thread of the child would release that lock. */
 static inline bool bf_try_holder(int *holder)
 {
     const int me = bf_process();
@@ -212,15 +210,14 @@ static inline void bf_uint_store_release(unsigned *at, unsigned n)
     __atomic_store_n(at, n, __ATOMIC_RELEASE);
     BF_STEP(at, true); /* lets tests/model switch threads right after the store */
 }
-/* The empty asm makes GCC 12 keep calls of functions that only prefetch. Without it GCC treats
- * such functions as free of side effects. */
+/* Without the empty asm, GCC 12 removes calls of functions that only prefetch, because a prefetch
+ * is no side effect. */
 static inline void bf_prefetch(const void *p)
 {
     __builtin_prefetch(p);
     __asm__ volatile("");
 }
-/* If far is true, prefetches into the second-level cache; some machines can then have more loads
- * in progress (cpu.c). */
+/* far: prefetches into the second-level cache, which is faster on some machines (cpu.c). */
 static inline __attribute__((always_inline)) void bf_fetch(const void *p, bool far)
 {
     if (far)

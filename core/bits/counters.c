@@ -1,10 +1,7 @@
-/* counters.c - cells that are counters of 4 bits: arrays of counters and lists of positions.
- * Knows the operations on counters, but neither keys nor homes; bits.h knows where a counter is.
+/* counters.c - operations on arrays of 4-bit counters (bf_cell_ops).
  *
- *   word     one hex digit per counter; on little-endian machines counter i is digit (i % 16) ^ 1
- *
- * A position that a key's scheme names several times counts once: adding a key increments each of
- * its counters by 1. */
+ * A word has one hex digit per counter; on little-endian machines counter i is digit (i % 16) ^ 1.
+ * If a position occurs several times in a key, adding the key increments its counter once. */
 #include "bits/bits.h"
 #include "bits/words.h"
 #include <stdlib.h>
@@ -14,23 +11,21 @@
 #endif
 
 #define EACH UINT64_C(0x1111111111111111) /* a 1 in every counter */
-/* the low half of each byte: every other counter, with 4 free bits above it */
+/* every other counter: the low half of each byte, so a counter has 4 free bits above it */
 #define EVEN UINT64_C(0x0F0F0F0F0F0F0F0F)
 #define OVER UINT64_C(0x1010101010101010) /* the bit above each counter of EVEN */
 
 /* ---- operations on all 16 counters of a word ---- */
 static inline uint64_t used(uint64_t w) { return (w | w >> 1 | w >> 2 | w >> 3) & EACH; }
 
-/* Adds 8 pairs of counters that are 8 bits apart. Each sum stops at 15. */
+/* Adds the counters of EVEN in a and b. A sum stops at 15. */
 static inline uint64_t sum_8(uint64_t a, uint64_t b)
 {
     uint64_t s = a + b, over = s & OVER;
     return (s | (over - (over >> 4))) & EVEN;
 }
-static inline uint64_t not_less(uint64_t a, uint64_t b)
-{
-    return ((a | OVER) - b) & OVER;
-} /* the bit above a counter is set if a >= b there */
+/* Compares the counters of EVEN: sets the bit above a counter (OVER) if a >= b. */
+static inline uint64_t not_less(uint64_t a, uint64_t b) { return ((a | OVER) - b) & OVER; }
 static inline uint64_t least_8(uint64_t a, uint64_t b)
 {
     uint64_t high = not_less(a, b), mask = high - (high >> 4);
@@ -46,7 +41,7 @@ static inline uint64_t least(uint64_t a, uint64_t b)
     return least_8(a & EVEN, b & EVEN) | least_8(a >> 4 & EVEN, b >> 4 & EVEN) << 4;
 }
 
-/* Sets bit i of the result if counter i is not 0, in the bit order of a plain filter. */
+/* Returns 16 bits: bit i is set if counter i is not 0, in the bit order of a plain filter. */
 static inline uint64_t as_bits(uint64_t w)
 {
     uint64_t t = used(w);
@@ -124,8 +119,7 @@ static bool within(const uint64_t *a, const uint64_t *b, uint64_t nwords)
 COMBINE(unite, sum)
 COMBINE(intersect, least)
 
-/* Sets the bits of all counters that are not 0. Four words of counters become one word of bits.
- * nwords is the number of words of counters. */
+/* four words of counters become one word of bits */
 static void to_bits(uint64_t *bits, const uint64_t *w, uint64_t nwords)
 {
     for (uint64_t i = 0; i < nwords; i++) {
@@ -184,10 +178,10 @@ bool bf_counters_add_many(uint64_t *w, const uint64_t *pos, unsigned k, bool ato
     return add_sorted(w, copy, k, atomic);
 }
 
-/* Decrements the counters of a key. Reads all of them first, so that the removal of an absent
- * key changes nothing. If another thread then decrements one of them to 0 first, this call
- * increments again the counters that it has decremented, and returns false. Every call visits
- * the positions in ascending order, so if two calls remove the same key, one of them succeeds. */
+/* Decrements the counters of a key. Returns false and changes nothing if the key is absent. If
+ * another thread decrements one of the counters to 0 after they were read, this call undoes its
+ * decrements and returns false. All calls use ascending positions, so if two calls remove the same
+ * key, one of them succeeds. */
 static bool remove_sorted(uint64_t *w, uint64_t *pos, unsigned k, bool atomic)
 {
     uint64_t taken[BF_K_MAX];
@@ -205,7 +199,6 @@ static bool remove_sorted(uint64_t *w, uint64_t *pos, unsigned k, bool atomic)
     return true;
 }
 
-/* Like bf_words_apply, but sorts the positions. */
 void bf_counters_apply(
     uint64_t *w, bool atomic, int op, uint64_t *pos, size_t nkeys, unsigned k, uint8_t *answer)
 {

@@ -1,4 +1,4 @@
-/* words.c - bitmaps in addressable memory: counting, OR, AND, and lists of positions. */
+/* words.c - operations on bitmaps in addressable memory (bf_cell_ops). */
 #include "bits/bits.h"
 #include "bits/words.h"
 #include <stdlib.h>
@@ -19,8 +19,8 @@ static uint64_t count_ones(const uint64_t *a, const uint64_t *b, uint64_t nwords
 }
 
 #ifdef AVX2
-/* Counts the bits of each byte by a table of the 16 half bytes, 32 lookups in one instruction
- * (W. Mula, 2008). */
+/* Counts the bits of each byte: two lookups in a table of 16 counts, one per half byte (W. Mula,
+ * 2008). */
 AVX2 static inline __m256i byte_counts(__m256i v)
 {
     const __m256i table = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1,
@@ -59,7 +59,6 @@ static uint64_t count_of_both(const uint64_t *a, const uint64_t *b, uint64_t nwo
 }
 uint64_t bf_words_count(const uint64_t *w, uint64_t nwords) { return count_of_both(w, w, nwords); }
 
-/* Returns zeroed words, or NULL if out of memory or if the size exceeds size_t. */
 uint64_t *bf_words_new(uint64_t nwords)
 {
     return nwords > SIZE_MAX / 8 ? NULL : calloc((size_t)nwords, 8);

@@ -1,6 +1,5 @@
-/* compact.c - images without header pages, for filters of few bits. The header has only the bytes
- * that its fields need. This form is format version 2. It is packed from a header page and unpacked
- * to one, so that header.c checks every value of both forms.
+/* compact.c - converts a header page to the short header of a compact image (format version 2),
+ * and back. A compact header is converted to a page before header.c checks its values.
  *
  *      0 magic 8      8 version u32   12 header bytes u32   16 sum of all bytes from 24 to the end
  *     24 scheme id   28 flags        32 m    40 n    48 k u32    52 bits per cell u32    56 p
@@ -14,7 +13,8 @@
 enum { SHARED = AT_BYTES - AT_SCHEME, FIELDS = AT_BYTES, FIELDS_MAX = 4 };
 _Static_assert(BF_COMPACT_HEADER == FIELDS + 8 * FIELDS_MAX + BF_SCHEME_BYTES, "the longest");
 
-/* Fields of the page that a compact header contains if one of these flags is set, in this order. */
+/* The optional fields of a compact header, in their order. A field is present if one of its flags
+ * is set. at, bytes: offset and length of the field in a header page. */
 static const struct {
     unsigned flags, at, bytes;
 } extra[] = { { FLAG_KEYED, AT_SECRET, 8 }, { FLAG_SHARDED, AT_SHARDS, 4 },
@@ -29,7 +29,8 @@ static unsigned fields_bytes(unsigned flags)
     return bytes;
 }
 
-/* The header contains the scheme's name only if the name has an argument. */
+/* Returns the length of the header. A compact header contains the scheme's name only if the name
+ * has an argument. */
 uint64_t bf_header_bytes(const bf_params *d, bool compact)
 {
     if (!compact) return BF_HEADER;
@@ -39,7 +40,7 @@ uint64_t bf_header_bytes(const bf_params *d, bool compact)
 
 bool bf_compact_fits(uint64_t bytes) { return bytes < BF_COMPACT_BITS; }
 
-/* Writes the header to `to`, where the bits already follow. */
+/* Writes the header to `to`. The bits must follow already, because the checksum covers them. */
 void bf_compact_pack(uint8_t *to, const uint8_t *page, const bf_params *d, uint64_t bits_bytes)
 {
     const unsigned flags = bf_header_flags(d), head = (unsigned)bf_header_bytes(d, true);
@@ -64,8 +65,8 @@ bool bf_is_compact(const uint8_t *bytes, uint64_t len)
            bf_get(bytes + AT_VERSION, 4) == VERSION_COMPACT;
 }
 
-/* Computes how many bytes of bits follow the header. Returns an error if they are too many,
- * because the checksum was not checked yet. */
+/* Sets *bytes to the number of bytes of bits after the header. The checksum is not checked yet, so
+ * m may be any number: returns an error if m is too large for a compact image. */
 static int bits_after(const uint8_t *raw, uint64_t *bytes, const char *where, bf_error *err)
 {
     const uint64_t m = bf_get(raw + AT_M, 8), cell = bf_get(raw + AT_CELL, 4);
@@ -78,7 +79,7 @@ static int bits_after(const uint8_t *raw, uint64_t *bytes, const char *where, bf
     return 0;
 }
 
-/* Copies the fields and the name to their places in a page. */
+/* Copies the fields and the name to their offsets in a page. */
 static int spread(
     const uint8_t *raw, unsigned head, uint8_t *page, const char *where, bf_error *err)
 {

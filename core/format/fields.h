@@ -1,5 +1,5 @@
-/* fields.h - offsets of the fields of a header page, and functions that read and write their
- * bytes. Private to header.c and compact.c; docs/format.md describes the fields. */
+/* fields.h - offsets of the fields of a header page, and functions that read and write fields.
+ * Private to header.c and compact.c; docs/format.md describes the fields. */
 #ifndef BF_FIELDS_H
 #define BF_FIELDS_H
 #include "format/format.h"
@@ -38,8 +38,8 @@ enum {
     FLAG_SHARDED = 16,
     FLAGS_CHAIN = BF_FLAG_GROW | BF_FLAG_WINDOW | BF_FLAG_PART
 };
-/* The high bit marks the file as binary. CR LF and LF show transfers that converted line ends.
- * ^Z ends the output of the command `type`. */
+/* As in PNG: the first byte is not ASCII, CR LF and LF detect a conversion of line ends, and 0x1A
+ * stops the command `type` of Windows. */
 static const uint8_t bf_magic[8] = { 0x8B, 'B', 'L', 'M', '\r', '\n', 0x1A, '\n' };
 
 static inline int bf_damaged(bf_error *err, const char *where, const char *what)
@@ -69,8 +69,8 @@ static inline double bf_double_of(uint64_t v)
     return d;
 }
 static inline uint64_t bf_cells_bytes(uint64_t bits) { return (bits + 63) / 64 * 8; }
-/* Returns n with a check: the high half is ~n. So a flipped bit never makes a dirty page look
- * clean. */
+/* Encodes sequence number n with ~n as a check. One flipped bit makes the code invalid, so a dirty
+ * page never appears clean. */
 static inline uint64_t bf_sequence(uint32_t n) { return (uint64_t)~n << 32 | n; }
 
 #endif

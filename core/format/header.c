@@ -1,11 +1,10 @@
-/* header.c - the 4096-byte header page before the bits; docs/format.md describes it. Its fields are
- * little-endian, have a fixed width and are written one by one. All values are checked here before
- * any other code uses them.
+/* header.c - writes and checks the 4096-byte header page before the bits. Fields are little-endian.
+ * All values of a header are checked here before any other code uses them.
  *
  *      0 magic 8      8 version u32   12 header bytes u32   16 sum of bytes 24..2047 (XXH3-64)
  *     24 scheme id   28 flags        32 m    40 n    48 k u32    52 bits per cell u32    56 p
- *     64 bytes of cells   72 secret check   80 scheme name 64   144 grow   152 window
- *    160 parts u32   ... zero ...
+ *     64 length of the bits in bytes   72 secret check   80 scheme name (64 bytes)
+ *    144 grow   152 window   160 parts u32   ... zero ...
  *    192 shards u32, 0 if there is one   ... zero ...
  *   2048 dirty sequence   2056 clean sequence   2064 ones   2072 sum of the bits   2080 state
  *   ... zero ...   4088 sum of bytes 0..4087
@@ -13,12 +12,10 @@
  * A growing or forgetting filter is a page without bits (flag GROW or WINDOW), followed by its
  * parts; each part is a page (flag PART) and its bits.
  *
- * Two fields are written in place: the state (bf_live) and the dirty sequence. The page's sum takes
- * the state as zero, and the state contains its own check. In a fixed filter the state is the
- * generation of the bits, 0 until the first rebuild. The page's sum takes the dirty sequence as
- * equal to the clean sequence. So every byte of the header is checked whenever the file is opened.
- * The sum of the bits is valid while clean == dirty: no bit was written since the filter was
- * saved. */
+ * Two fields are written in place: the state (bf_live) and the dirty sequence. Each contains its
+ * own check. The page's sum stays valid, because it is computed with 0 as the state and the clean
+ * sequence as the dirty sequence. While the two sequences are equal, no bit was written since the
+ * filter was saved, and the sum of the bits is valid. */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 #include "base/load.h"
@@ -34,8 +31,8 @@ static bool all_zero(const uint8_t *p, size_t n)
 
 static bool sequence_valid(uint64_t s) { return s == bf_sequence((uint32_t)s); }
 
-/* A state is a signed number of 48 bits and 16 bits that check it. The check must be cheap,
- * because a test of a key in a forgetting filter reads one state per part. */
+/* Returns the 16 check bits of a state. The check must be cheap, because a test of a key in a
+ * forgetting filter reads one state per part. */
 static uint64_t live_check(uint64_t v) { return ~(v ^ v >> 16 ^ v >> 32) & 0xFFFF; }
 
 static uint64_t live_code(int64_t value)
@@ -53,7 +50,7 @@ static bool live_decode(uint64_t word, int64_t *value)
     return v >> 48 == live_check(v & UINT64_C(0xFFFFFFFFFFFF));
 }
 
-/* The shadow begins at a page boundary for all page sizes. */
+/* The shadow is mapped, so it begins at a multiple of 64 KiB, the largest page size. */
 uint64_t bf_shadow_from(uint64_t bits)
 {
     enum { ALIGNED = 1 << 16 };
@@ -280,7 +277,7 @@ static int check_values(const uint8_t *page, bf_params *d, const char *where, bf
     return 0;
 }
 
-/* Checks the sequence numbers, the generation and the sums. */
+/* Checks the sequence numbers, the generation and the page's sum. */
 static int check_live(const uint8_t *page, const char *where, bf_error *err)
 {
     const uint64_t dirty = bf_get(page + AT_DIRTY, 8), clean = bf_get(page + AT_CLEAN, 8);
@@ -311,7 +308,7 @@ int bf_header_read(const uint8_t *page, unsigned head, uint64_t len, bf_params *
         return bf_fail(err, BF_EFORMAT,
             "%.80s is damaged: m=%llu is not what n=%llu, p=%g, k=%u need", where, (ull)d->g.m,
             (ull)d->g.n, d->g.p, d->g.k);
-    /* the length is checked for each part */
+    /* bf_header_read_part checks the lengths */
     if (bf_has_parts(d)) return check_live(page, where, err);
     const uint64_t bits = bf_bits(&d->g), want = head + bf_cells_bytes(bits);
     if (len < want || (len > want && (len > bf_shadow_to(bits) || !bf_may_have_shadow(page))))
@@ -351,16 +348,16 @@ void bf_header_new(uint8_t page[BF_HEADER], const bf_params *d)
     bf_put(page + AT_PAGE_SUM, 8, page_sum(page));
 }
 
-/* Returns the next words, at most BF_BLOCK, starting with word `at`; sets *c to their number. */
+/* Returns the words that begin with word `at`, at most BF_BLOCK; sets *c to their number. */
 static const uint64_t *next(bf_block *of, void *from, uint64_t nwords, uint64_t at, uint64_t *c)
 {
     *c = nwords - at < BF_BLOCK ? nwords - at : BF_BLOCK;
     return of(from, at, *c);
 }
 
-/* Writes an image, the bits first and the header last. Copies each block before it computes the
- * sum and writes the block, because other threads may add keys. Returns 0, the output's code, or
- * BF_EIO if the words could not be read. */
+/* Writes an image, the bits first and the header last. Other threads may add keys meanwhile, so the
+ * sum is computed from a copy of each block, and the copy is written. Returns 0, the value of
+ * out->write, or BF_EIO if the words could not be read. */
 int bf_image_write(
     const bf_params *d, bf_block *of, void *from, uint64_t nwords, const bf_output *out)
 {
@@ -415,8 +412,9 @@ static bool sum_of(bf_block *of, void *from, uint64_t nwords, uint64_t *sum)
     return true;
 }
 
-/* Checks the bits that follow a valid header; page is aligned to 8 bytes. Other threads and
- * processes may write the words during the check. */
+/* Checks the bits after a valid header: no bit past m is set, and in a clean file their sum
+ * matches. Other threads and processes may write the words during the check. page: aligned to 8
+ * bytes. */
 int bf_header_verify_of(const uint8_t *page, bf_block *of, void *from, uint64_t nwords,
     const char *where, bf_error *err)
 {
@@ -433,8 +431,6 @@ int bf_header_verify_of(const uint8_t *page, bf_block *of, void *from, uint64_t 
     return bf_damaged(err, where, "the bits' checksum does not match");
 }
 
-/* Call before a bit is written in place. Gives a clean page the next dirty number. If the
- * exchange fails, another process has already done that. */
 void bf_header_dirty(uint8_t *page)
 {
     uint64_t *word = (uint64_t *)(void *)(page + AT_DIRTY),
@@ -444,14 +440,12 @@ void bf_header_dirty(uint8_t *page)
     memcpy(bytes, &old, 8);
     bf_put(bytes, 8, bf_sequence((uint32_t)bf_get(bytes, 8) + 1));
     memcpy(&next, bytes, 8);
+    /* if this fails, another process has already marked the page */
     __atomic_compare_exchange_n(
         (bf_shared *)word, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-    bf_fence(); /* a process that sees a bit set after this also sees the dirty page */
+    bf_fence(); /* a process that reads a bit set after this also reads the dirty page */
 }
 
-/* The stamp identifies a saved image: the sum of the fields that never change, the clean
- * sequence and the page's sum. If a file was overwritten by another image, its stamp is
- * different. */
 bf_stamp bf_header_stamp(const uint8_t *page)
 {
     return (bf_stamp){ bf_get(page + AT_SUM, 8), bf_get(page + AT_CLEAN, 8),

@@ -1,6 +1,6 @@
-/* functions.c - scheme functions: hash functions of the host; each gives one position. A stored
- * filter contains a check value computed with them, because with other functions none of its
- * keys would be found. */
+/* functions.c - scheme functions: the host passes hash functions, one for each position of a key. A
+ * stored filter contains a check value of its functions, because other functions would not find its
+ * keys. */
 #include "bits/bits.h"
 #include "hash/hash.h"
 #include <string.h>
@@ -12,7 +12,8 @@ static const bf_functions *functions_of(const void *argument)
     return f;
 }
 
-static int ask(const bf_functions *f, const void *key, size_t len, uint64_t *digest, bf_error *err)
+static int compute(
+    const bf_functions *f, const void *key, size_t len, uint64_t *digest, bf_error *err)
 {
     if (!f->call)
         for (unsigned i = 0; i < f->count; i++) digest[i] = f->function[i](key, len);
@@ -23,7 +24,7 @@ static int ask(const bf_functions *f, const void *key, size_t len, uint64_t *dig
 
 static void user_one(const void *argument, const void *key, size_t len, uint64_t *digest)
 {
-    ask(functions_of(argument), key, len, digest, NULL);
+    compute(functions_of(argument), key, len, digest, NULL);
 }
 
 BF_RUN_BY_ONE(user_run, user_one, functions_of(secret)->count)
@@ -33,7 +34,7 @@ static size_t try(
 {
     const bf_functions *f = functions_of(argument);
     size_t i = 0;
-    while (i < n && ask(f, keys[i].ptr, keys[i].len, digests + i * f->count, err) == 0) i++;
+    while (i < n && compute(f, keys[i].ptr, keys[i].len, digests + i * f->count, err) == 0) i++;
     return i;
 }
 
@@ -43,7 +44,7 @@ static int user_prepare(bf_argument *a, const char *text, bf_error *err)
     if (text)
         return bf_fail(err, BF_EINVAL,
             "scheme functions takes nothing after its name, got functions:%.40s", text);
-    if (!a->functions) return 0; /* bf_functions_check checks a stored filter later */
+    if (!a->functions) return 0; /* a stored filter is checked later by bf_functions_check */
     a->k = a->functions->count;
     return bf_functions_check(a->functions, &check, err);
 }
@@ -61,7 +62,7 @@ int bf_functions_check(const bf_functions *f, uint64_t *check, bf_error *err)
         if (!f->function[i])
             return bf_fail(err, BF_EINVAL, "function %u must be given, got NULL", i);
     uint64_t digests[BF_FUNCTIONS_MAX];
-    int rc = ask(f, label, sizeof label - 1, digests, err);
+    int rc = compute(f, label, sizeof label - 1, digests, err);
     *check = f->count;
     for (unsigned i = 0; rc == 0 && i < f->count; i++)
         *check = bf_mum(*check ^ digests[i], BF_MUM_1) + i;

@@ -1,8 +1,6 @@
-/* siphash.c - SipHash-2-4 of libsodium, keyed by the filter's secret, for keys that strangers
- * choose. Does not call crypto_shorthash: that name may stand for another function in a later
- * libsodium, but the bits of stored filters must not change. On x86 with AVX2, eight keys of a
- * batch are hashed at the same time, one in each lane of two vectors; tests/c/test_siphash.c
- * compares all versions. */
+/* siphash.c - SipHash-2-4, keyed by the filter's secret, for keys that an attacker may choose. One
+ * key is hashed by libsodium. With AVX2, batches are hashed eight keys at a time, one in each lane
+ * of two vectors; tests/c/test_siphash.c compares all versions. */
 #include "hash/hash.h"
 #ifdef BF_HAVE_SODIUM
 #include "base/load.h"
@@ -11,6 +9,8 @@
 _Static_assert(
     crypto_shorthash_siphash24_KEYBYTES == BF_SECRET_BYTES, "the secret is the SipHash key");
 
+/* Does not call crypto_shorthash: a later libsodium may use another hash there, but the bits of
+ * stored filters must not change. */
 static void siphash_one(const void *secret, const void *key, size_t len, uint64_t *digest)
 {
     unsigned char out[crypto_shorthash_siphash24_BYTES];
@@ -54,9 +54,9 @@ SIP sip sip_round(sip s)
     return s;
 }
 
-/* Four keys of at least 8 bytes. Word number `last` of a key contains the key's length and
- * remaining bytes: the last 8 bytes of the key, shifted right by the bytes that earlier words
- * contain. */
+/* Four keys of at least 8 bytes, one per lane. last: index of the last word, which contains
+ * the last len % 8 bytes of the key and its length (highest byte). These bytes are loaded as the
+ * last 8 bytes of the key, shifted right by `shift` bits. */
 typedef struct {
     const bf_key *keys;
     __m256i last, shift, length;
@@ -72,7 +72,7 @@ SIP sip_keys sip_of(const bf_key *k)
         _mm256_slli_epi64(len, 56) };
 }
 
-/* Loads word i. The caller knows that the key has all 8 bytes of it. */
+/* Loads word i, all 8 bytes of which must be in the key. */
 SIP long long sip_whole(const bf_key *key, size_t i)
 {
     return (long long)load_le64((const uint8_t *)key->ptr + 8 * i);
@@ -90,6 +90,7 @@ SIP sip sip_next(sip s, const bf_key *k, size_t i)
                            sip_whole(k + 3, i)));
 }
 
+/* Loads word i, or the last 8 bytes of the key if word i is not complete. */
 SIP long long sip_load(const bf_key *key, size_t i)
 {
     const size_t at = 8 * i, end = key->len - 8;
@@ -146,7 +147,7 @@ SIP void eight(
     sip_end(b, digests + LANES);
 }
 
-/* Longer keys are hashed one by one: all lanes would wait for a long key. */
+/* lengths of keys that are hashed in lanes; all lanes would wait for a longer key */
 enum { SHORT = 8, LONG = 256 };
 SIP void run_lanes(const void *secret, const bf_key *keys, size_t n, uint64_t *digests)
 {
@@ -164,8 +165,8 @@ SIP void run_lanes(const void *secret, const bf_key *keys, size_t n, uint64_t *d
     siphash_run(secret, keys, n, digests);
 }
 
-/* Two versions, for AVX2 and for AVX-512. AVX-512 has rotation instructions, also for 256-bit
- * vectors; half of the instructions of a round are rotations. */
+/* Two versions, for AVX2 and AVX-512. AVX-512VL rotates a 256-bit vector by one instruction instead
+ * of three. */
 #define LANES_BY(instructions, its_run, row)                                                       \
     __attribute__((target(instructions))) static void its_run(                                     \
         const void *secret, const bf_key *keys, size_t n, uint64_t *digests)                       \
@@ -193,5 +194,5 @@ const bf_hash bf_hash_siphash = {
 };
 #else
 const bf_hash bf_hash_siphash = { .name = "siphash",
-    .width = 1 }; /* without libsodium; secret.c reports this */
+    .width = 1 }; /* built without libsodium: secret.c refuses a secret */
 #endif

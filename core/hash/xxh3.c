@@ -1,11 +1,10 @@
-/* xxh3.c - XXH3-64 of libxxhash, inlined. It has no key: a person who can choose keys can create
- * collisions.
+/* xxh3.c - XXH3-64 of libxxhash, inlined. Not keyed: an attacker can create collisions.
  *
- * XXH3 hashes a key of 17 to 128 bytes with 1 to 4 pairs of products: one pair for each 32 bytes
- * or part of 32 bytes. The library finds the number of pairs by branches; in a batch of keys of
- * different lengths, mispredicted branches take a quarter of the time. This file computes for
- * all keys of a batch the pairs that the longest key needs, and masks the pairs that a shorter
- * key does not have. The digests are the same: tests/c/test_xxh3.c. */
+ * XXH3 hashes a key of 17 to 128 bytes with pairs of products: 1 pair up to 32 bytes, 4 pairs
+ * above 96 bytes. libxxhash selects the number of pairs by branches, which are often mispredicted
+ * in a batch of keys of different lengths. This file computes the pairs of the longest key for all
+ * keys of the batch and masks the pairs that a shorter key does not have. The digests are the same
+ * (tests/c/test_xxh3.c). */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 #include "base/load.h"
@@ -29,8 +28,8 @@ ALWAYS uint64_t product(const uint8_t *p, const uint64_t *s)
     return bf_mum(load_le64(p) ^ s[0], load_le64(p + 8) ^ s[1]);
 }
 
-/* Makes GCC 12 compute the products one after the other. Otherwise it keeps the halves of all
- * products on the stack. */
+/* Makes GCC 12 compute one product after the other. Otherwise GCC keeps the halves of all products
+ * on the stack. */
 #define IN_TURN(sum) __asm__("" : "+r"(sum))
 ALWAYS uint64_t pair(const uint8_t *p, const uint8_t *end, const uint64_t *s)
 {
@@ -39,11 +38,11 @@ ALWAYS uint64_t pair(const uint8_t *p, const uint8_t *end, const uint64_t *s)
     return sum + product(end, s + 2);
 }
 
-/* Adds up the pairs of products. Pair i reads the 16 bytes at 16 * i and the 16 bytes that end
- * 16 * i before the key's end. All keys have pair 0. If `all` is false, some keys have no pair
- * i; for these, reads the bytes of pair 0 and masks the result. The first asm makes GCC read the
- * secret from memory, because as immediate operands its words would need more registers than
- * exist. */
+/* Hashes a key of LEAST to MOST bytes by `pairs` pairs of products. Pair i reads the 16 bytes at
+ * 16 * i and the 16 bytes that end 16 * i before the key's end. If `all` is false, the key may be
+ * too short for pair i; then the bytes of pair 0 are read and the result is masked. The first asm
+ * makes GCC read the secret from memory; as immediate operands its words would need too many
+ * registers. */
 ALWAYS uint64_t middle(const uint8_t *p, size_t len, int pairs, bool all)
 {
     const uint64_t *s = words_of_secret;
@@ -73,8 +72,7 @@ MIDDLE(up_to_2, 2, false)
 MIDDLE(up_to_3, 3, false)
 MIDDLE(up_to_4, 4, false)
 
-/* Calls the library's function for keys of these lengths, without its branches for other
- * lengths. */
+/* Calls the library's function, without its branches for other lengths. */
 #define LIBRARY(name, shortest, longest)                                                           \
     APART void name(const bf_key *keys, size_t n, uint64_t *digests)                               \
     {                                                                                              \
@@ -112,8 +110,8 @@ static void xxh3_run(const void *secret, const bf_key *keys, size_t n, uint64_t 
         (least && most < LEAST ? of_short : of_any)(keys, n, digests);
 }
 
-/* Hashes one key. Not inlined, because the library's function saves registers that only its
- * longer keys need. */
+/* Not inlined, because the library's code for long keys would make xxh3_one save registers for keys
+ * of every length. */
 APART void one_outside(const void *key, size_t len, uint64_t *digest)
 {
     *digest = XXH3_64bits(key, len);

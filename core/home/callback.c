@@ -1,5 +1,4 @@
-/* callback.c - a home without bits: the host stores them and is called with positions (a test
- * oracle, or a database). Knows positions only. */
+/* callback.c - the home "client": the host stores the bits. Its callback gets only positions. */
 #include "parts/filter.h"
 
 static int create(bf_store *s, const bf_params *d, const bf_spec *spec, bf_error *err)

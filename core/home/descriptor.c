@@ -1,9 +1,10 @@
-/* descriptor.c - the file descriptors of a mapped file. The program may close them (libraries
- * that start daemons close all open descriptors). Then their numbers may lead to other files, or
- * to the same file opened again. So a handle marks each open file description that it opens: it
- * sets the file offset, which is not used for anything else, to the handle's number. The maps of
- * a file, and the lock of an ordinary writer, remain without a descriptor; on overlayfs and FUSE
- * the lock ends with the descriptor. */
+/* descriptor.c - opens, labels and closes the file descriptors of a mapped file.
+ *
+ * The program may close a descriptor of this library: code that starts a daemon often closes all
+ * descriptors. Then the same number may lead to another file. So each handle labels the open file
+ * descriptions that it opens: it sets their file offset to its own number. Nothing else uses that
+ * offset. After such a close the maps still work. An ordinary writer's lock also remains, except on
+ * overlayfs and FUSE. */
 #include "base/system.h"
 #include "home/file.h"
 #include <errno.h>
@@ -11,10 +12,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* The number is random, because two processes may have handles at the same address and pass
- * descriptors to each other. It is an offset of 1 to 2 GiB, which all file systems support and
- * few other descriptors have. */
-static off_t number_of(const bf_file *f)
+/* Returns the label of the handle: a random file offset from 1 to 2 GiB. All file systems support
+ * such an offset, and few other descriptors have one. It is random, because processes can pass
+ * descriptors to each other. */
+static off_t label_of(const bf_file *f)
 {
     const off_t least = 1 << 30;
     return least | (off_t)(f->number & (least - 1));
@@ -22,19 +23,18 @@ static off_t number_of(const bf_file *f)
 
 int bf_file_mark(const bf_file *f, int fd)
 {
-    return lseek(fd, number_of(f), SEEK_SET) < 0 ? errno : 0;
+    return lseek(fd, label_of(f), SEEK_SET) < 0 ? errno : 0;
 }
 
 bool bf_file_owns(const bf_file *f, int fd)
 {
     const int keep = errno;
-    const bool owns = fd >= 0 && lseek(fd, 0, SEEK_CUR) == number_of(f);
+    const bool owns = fd >= 0 && lseek(fd, 0, SEEK_CUR) == label_of(f);
     errno = keep;
     return owns;
 }
 
-/* Returns an error if the program has closed the descriptor, or the descriptor that an exclusive
- * writer's lock needs. */
+/* Also fails if the program has closed the descriptor that holds an exclusive writer's lock. */
 int bf_file_fd(const bf_file *f, struct stat *st, bf_error *err)
 {
     if (!bf_file_owns(f, f->descriptor) || (f->alone.fd && !bf_file_owns(f, f->alone.fd)))

@@ -1,12 +1,11 @@
-/* file.c - bits in a mapped file that any number of processes, in any language, use at the same
- * time. Maps, creates and syncs files; header.c knows the bytes of the header, files.c opens files
- * and handles temporary ones.
+/* file.c - bits in a mapped file, which several processes can use at the same time. Creates, opens,
+ * maps, checks, syncs and locks such files.
  *
- * Adds are relaxed atomic ORs into the page cache, or plain ORs if the handle is the file's
- * exclusive writer. A completed add survives kill -9 of any process, and a power loss once sync()
- * has returned. An add takes no lock; before its first write a handle takes one, see writer.c. A
- * new file gets its name when it is complete and its header is on disk; this never replaces an
- * existing file. */
+ * Adds are relaxed atomic writes to the page cache. If the handle is the file's exclusive writer,
+ * they are plain writes. A completed add survives kill -9 of its process, and after sync() also a
+ * power loss.
+ * Before its first write, a handle takes the writers' lock (writer.c). A new file gets its name
+ * after its header is on disk, and never replaces an existing file. */
 #include "base/system.h"
 #include "bits/bits.h"
 #include "parts/parts.h"
@@ -23,7 +22,7 @@
 
 typedef bf_file file;
 
-/* Returns the absolute path, so that the name leads to the same file after a chdir(). */
+/* Returns path as an absolute path, which the caller frees; NULL: out of memory. */
 static char *absolute_of(const char *path)
 {
     char *folder = *path == '/' ? NULL : getcwd(NULL, 0);
@@ -34,6 +33,7 @@ static char *absolute_of(const char *path)
     return absolute;
 }
 
+/* Returns the bf_file of s with its descriptor closed. The first call creates it. NULL: error. */
 static file *start(bf_store *s, const char *storage, bf_error *err)
 {
     file *f = s->impl;
@@ -42,7 +42,7 @@ static file *start(bf_store *s, const char *storage, bf_error *err)
         bf_file_close(f, f->descriptor);
         f->descriptor = -1;
         return f;
-    } /* an earlier try of the same opening created f */
+    }
     if (bf_path_of(storage, &path, err) < 0) return NULL;
     if ((s->impl = f = calloc(1, sizeof *f))) {
         f->descriptor = -1;
@@ -68,16 +68,16 @@ int bf_file_map_at(
                   : mmap(NULL, (size_t)length, prot, MAP_SHARED, fd, (off_t)(at - shift));
     if (p == MAP_FAILED)
         return bf_fail_sys(err, length > SIZE_MAX ? ENOMEM : errno, "map", f->path);
-    /* only tmpfs and some other file systems support this */
+    /* huge pages; only tmpfs and some other file systems have them */
     madvise(p, (size_t)length, MADV_HUGEPAGE);
     *m = (bf_file_map){ (uint8_t *)p + shift, p, (size_t)length, f, at };
     s->words = (uint64_t *)(void *)(m->page + BF_HEADER);
     return 0;
 }
 
-/* Checks that the descriptor still leads to the file that was opened. On overlayfs the first open
- * for writing copies the file to the upper layer. From then on a descriptor that was opened for
- * reading leads to the copy, but its maps still show the original. */
+/* Checks that the descriptor still leads to the mapped file. Sets *bytes to the file's length. On
+ * overlayfs, the first open for writing copies the file. Afterwards a descriptor that was opened
+ * for reading leads to the copy, but its maps show the original. */
 static int check_layer(const file *f, uint64_t *bytes, bf_error *err)
 {
     bf_identity id;
@@ -90,7 +90,7 @@ static int check_layer(const file *f, uint64_t *bytes, bf_error *err)
     return BF_EIO;
 }
 
-static int map_whole(bf_store *s, file *f, uint64_t bytes, bf_error *err)
+static int map_first(bf_store *s, file *f, uint64_t bytes, bf_error *err)
 {
     uint64_t now;
     int rc = bf_file_map_at(f, &f->first, 0, bytes, s, err);
@@ -101,10 +101,9 @@ static int map_whole(bf_store *s, file *f, uint64_t bytes, bf_error *err)
                : 0;
 }
 
-/* Marks the page as dirty and syncs it, before the first bit is written. Otherwise, after a
- * power loss, a clean page with changed bits would make the file count as damaged. Each handle
- * syncs the page itself, because another handle may have marked the page and may still be
- * syncing it. */
+/* Marks the header page as dirty and syncs the page, before the first bit is written. Without the
+ * sync, a power loss could leave changed bits and a clean page; such a file counts as damaged.
+ * Every handle syncs the page: if another handle marked it, the sync may not be complete yet. */
 int bf_map_before_write(bf_store *s, bf_error *err)
 {
     const bf_file_map *m = s->impl;
@@ -152,7 +151,7 @@ int bf_map_read_file(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_e
 }
 
 /* ---- opening an existing file ---- */
-/* Called if there is no file at the path. Returns 0 if a filter may be created, else an error. */
+/* There is no file at the path: returns 0 if a filter may be created, else an error. */
 static int absent(const file *f, const bf_spec *spec, bf_error *err)
 {
     struct stat st;
@@ -162,9 +161,8 @@ static int absent(const file *f, const bf_spec *spec, bf_error *err)
     return bf_fail_absent(err, f->path);
 }
 
-/* Reserves disk space for the holes in these bytes of the file. A copy may have holes in place
- * of the zeros of its original (cp --sparse), and a write to a hole on a full disk raises
- * SIGBUS. A file that uses less disk space than its length has holes. */
+/* A write to a hole raises SIGBUS if the disk is full. Copies (cp --sparse) may have holes in place
+ * of zeros. A file has holes if it uses less disk space than its length. */
 int bf_file_room(const bf_store *s, uint64_t at, uint64_t bytes, bf_error *err)
 {
     const file *f = s->impl;
@@ -177,8 +175,9 @@ int bf_file_room(const bf_store *s, uint64_t at, uint64_t bytes, bf_error *err)
     return e ? bf_fail_sys(err, e, "allocate the holes of", f->path) : 0;
 }
 
-/* Opens the file and identifies it. A reader opens it again if it was replaced in between, or
- * copied by overlayfs: the identity must be that of the file that will be mapped. */
+/* Opens the file and stores its identity in f->id. Returns a descriptor, or an error and errno. A
+ * reader tries again if the file was replaced, or copied by overlayfs, during the open: f->id must
+ * identify the file that will be mapped. */
 static int open_identified(file *f, int flags, uint64_t *len, bf_error *err)
 {
     enum { TRIES = 8 };
@@ -208,7 +207,7 @@ static int open_existing(bf_store *s, file *f, uint64_t *len, bf_error *err)
         fd = open_identified(f, O_RDONLY, len, err);
     }
     if (fd < 0) return BF_EIO;
-    /* without write permission, the open of a privileged user succeeds nevertheless */
+    /* root can open a file for writing even if nobody has write permission */
     if (fstat(fd, &st) == 0 && !(st.st_mode & 0222)) s->read_only = true;
     const int e = bf_file_mark(f, fd);
     if (e) {
@@ -226,7 +225,7 @@ static int attach(bf_store *s, const bf_spec *spec, bf_params *desc, bf_error *e
     file *f = start(s, spec->storage, err);
     s->compact = false;
     if (!f) return BF_ENOMEM;
-    bf_error why; /* not *err, because a missing file may be no error */
+    bf_error why; /* copied to *err later, because a missing file may not be an error */
     if (open_existing(s, f, &len, &why) < 0) {
         if (errno == ENOENT) return absent(f, spec, err);
         if (err) *err = why;
@@ -241,10 +240,9 @@ static int attach(bf_store *s, const bf_spec *spec, bf_params *desc, bf_error *e
     if ((s->compact = bf_is_compact(page, len)))
         return bf_fail(err, BF_ENOTSUP, "%.80s is a compact image, which is not mapped", f->path);
     if ((rc = bf_header_read(page, BF_HEADER, len, desc, f->path, err)) < 0) return rc;
-    /* Maps the first page, or the page and the bits of a fixed filter. file_parts.c maps the
-     * parts, and shadow.c the shadow after the bits. */
+    /* of a filter of many parts, maps only the first page; file_parts.c maps the parts */
     len = bf_has_parts(desc) ? BF_HEADER : bf_image_bytes(bf_bits(&desc->g));
-    if ((rc = bf_file_room(s, 0, len, err)) < 0 || (rc = map_whole(s, f, len, err)) < 0) return rc;
+    if ((rc = bf_file_room(s, 0, len, err)) < 0 || (rc = map_first(s, f, len, err)) < 0) return rc;
     if (spec->exclusive && (rc = bf_file_write_alone(f, err)) < 0) return rc;
     if (!s->read_only) {
         bf_listed_add(&f->open, &f->id);
@@ -266,7 +264,7 @@ static int fill_new(const file *f, int fd, const bf_params *d, bf_error *err)
 {
     uint8_t page[BF_HEADER];
     if (bf_has_parts(d)) return bf_chain_file_fill(fd, d, f->path, err);
-    /* in a sparse file, a write on a full disk would raise SIGBUS later */
+    /* a later write to a hole would raise SIGBUS on a full disk */
     int e = bf_reserve(fd, 0, bf_image_bytes(bf_bits(&d->g)));
     if (e) return bf_fail_sys(err, e, "allocate space for", f->path);
     bf_header_new(page, d);
@@ -275,8 +273,8 @@ static int fill_new(const file *f, int fd, const bf_params *d, bf_error *err)
     return 0;
 }
 
-/* Checks that this process can map the file before the file gets its name; if not, no file of full
- * size is left behind. */
+/* Checks that this process can map the new file. Called before the file gets its name, so that a
+ * failure leaves no large file behind. */
 static int mappable(const file *f, int fd, bf_error *err)
 {
     struct stat st;
@@ -291,8 +289,8 @@ static int mappable(const file *f, int fd, bf_error *err)
     return 0;
 }
 
-/* Completes a new file and gives it its name, unless another file already has the name. fd is
- * the new file; temp is its temporary name, or NULL. attach() maps the file afterwards, so that
+/* Fills a new file and gives it its name, unless another file has that name. Closes fd. temp: the
+ * temporary name of fd, or NULL. Returns 0 or an error. attach() maps the file later, so that
  * /proc/PID/maps shows the final name. */
 static int complete_file(file *f, int fd, const char *temp, const bf_params *d, bf_error *err)
 {
@@ -308,9 +306,9 @@ static int complete_file(file *f, int fd, const char *temp, const bf_params *d, 
     return rc;
 }
 
-/* Creates the file without a name, so that nothing is left behind if this process dies. If that
- * is not supported, or such a file cannot be given a name (no /proc), the file gets a temporary
- * name first. */
+/* Creates the file without a name (O_TMPFILE), so that nothing is left behind if this process dies.
+ * If that fails, or the file cannot get a name (no /proc), creates it under a temporary name.
+ * Returns 0 on success, because attach() must open the file. */
 static int create(bf_store *s, const bf_params *d, const bf_spec *spec, bf_error *err)
 {
     file *f = start(s, spec->storage, err);
@@ -340,10 +338,9 @@ static int before_write(bf_store *s, bf_error *err)
     return rc < 0 ? rc : bf_map_before_write(s, err);
 }
 
-/* Checks the file at the start of long calls, where the check costs little. If another program
- * truncated the file, an access through the map would raise SIGBUS. If another filter was copied
- * over the file, the positions would be wrong. Reads the expected length first, because another
- * thread may append a part during the check. */
+/* Fails if another program truncated the file (access through the map would raise SIGBUS), or
+ * copied another filter over the file. Long calls start with this check. Reads f->bytes before the
+ * file's length, because another thread may append a part in between. */
 static int check(bf_store *s, bf_error *err)
 {
     const file *f = s->impl;
@@ -373,8 +370,8 @@ static int sync_(bf_store *s, bf_error *err)
     return fd < 0 ? fd : e ? bf_fail_sys(err, e, "sync", f->path) : 0;
 }
 
-/* Returns true if the path still leads to this file, unchanged in size and header. Reads the map
- * last, because only the pages within the file's length can be read. */
+/* Returns true if the path still leads to this file, with a valid length and the same header. Reads
+ * the map last: if the file was truncated, an earlier access would raise SIGBUS. */
 static bool current(const bf_store *s)
 {
     const file *f = s->impl;
@@ -389,8 +386,8 @@ static bool current(const bf_store *s)
            bf_header_is(f->first.page, &f->stamp);
 }
 
-/* Returns false if another file has the name, or no file. If this process may no longer look up
- * the path, returns true as long as the file has any name. */
+/* Returns false if the name leads to another file or to none. If this process has no permission to
+ * look up the path, returns true while the file has any name. */
 static bool has_name(const bf_store *s)
 {
     const file *f = s->impl;
@@ -403,11 +400,10 @@ static bool has_name(const bf_store *s)
 }
 
 /* ---- the lock ---- */
-/* Takes flock(2) on a new open file description each time. The lock excludes other handles and
- * processes, also forked children; the kernel releases it when the holder dies. lock_fd is set
- * before another thread can fork and reset after the descriptor is unlocked, so a forked child
- * always knows which descriptor may hold the lock, and closes its copy here. Otherwise the child
- * would keep the file locked after its parent's death. */
+/* Takes flock(2) on a new open file description. The lock excludes all other handles and processes,
+ * forked children, too. The kernel releases the lock when the holder dies. A forked child must
+ * close its copy of the descriptor (here), or the file would stay locked after the parent's death.
+ * So lock_fd is set before another thread can fork, and reset after the file is unlocked. */
 static int lock(bf_filter *handle, bf_error *err)
 {
     const file *f = handle->bitmap.store.impl;

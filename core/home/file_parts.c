@@ -1,11 +1,10 @@
-/* file_parts.c - parts in one mapped file. Each part is a header page and its bits; the parts
- * follow the file's first page one after the other. Every process maps each part separately.
+/* file_parts.c - the parts of a growing or forgetting filter in one mapped file. The first page
+ * describes the filter. Each part is a header page and its bits, and has its own map.
  *
- * A part is appended under the lock. First the remains of an interrupted append after the last
- * part are cut off, and disk space is reserved. Then the new part's page is written and synced.
- * Only then is the number of parts in the first page's state (bf_live) increased. A process that
- * dies before that leaves a valid file with the old number of parts. Every call reads that
- * number. */
+ * A part is appended under the lock. Bytes that an interrupted append left after the last part are
+ * cut off, and disk space is reserved. Then the new part's page is written and synced. Last, the
+ * number of parts in the first page's state (bf_live) is increased. Every call reads that number.
+ * If the process dies before the last step, the file stays valid with the old number. */
 #include "base/system.h"
 #include "bits/bits.h"
 #include "parts/parts.h"
@@ -90,8 +89,8 @@ static bool has_new_parts(const bf_filter *f)
            bf_live(bf_header_live(file->first.page)) > (int64_t)bf_parts_count(f);
 }
 
-/* If a file is longer than its parts, an append was interrupted; then the first page must be
- * marked as dirty. */
+/* Fails if bytes follow the last part. An interrupted append of a growing filter may leave such
+ * bytes; then the first page is dirty. */
 static int check_end(const bf_filter *f, bf_error *err)
 {
     const bf_file *file = f->bitmap.store.impl;
@@ -132,7 +131,7 @@ static int append(bf_filter *f, const bf_params *part, bf_error *err)
 {
     const bf_file *file = f->bitmap.store.impl;
     const uint64_t at = file->bytes;
-    /* bf_cut_file would fill the missing bytes of a truncated file with zeros */
+    /* if another program truncated the file, bf_cut_file would fill it up with zeros */
     int e = bf_parts_check(f, err);
     if (e < 0) return e;
     const int fd = bf_file_fd(file, NULL, err);
@@ -151,7 +150,7 @@ static int append(bf_filter *f, const bf_params *part, bf_error *err)
     return rc;
 }
 
-/* ---- filling a new file, before it gets its name: the first page and the first parts ---- */
+/* ---- filling a new file, before the file gets its name ---- */
 int bf_chain_file_fill(int fd, const bf_params *d, const char *path, bf_error *err)
 {
     const uint64_t n = bf_parts_stored(d);

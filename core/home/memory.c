@@ -1,5 +1,4 @@
-/* memory.c - bits in process memory: zeroed, aligned to cache lines, on huge pages if there are
- * many. */
+/* memory.c - bits in process memory, aligned to lines; large bitmaps use huge pages. */
 #include "base/system.h"
 #include "parts/parts.h"
 #include <errno.h>
@@ -16,8 +15,7 @@ static int create(bf_store *s, const bf_params *d, const bf_spec *spec, bf_error
     (void)spec;
     uint64_t bytes = (s->nwords * 8 + LINE - 1) / LINE * LINE, align = bytes >= HUGE ? HUGE : LINE;
     struct sysinfo i;
-    /* with overcommit, the kernel would grant more than memory and swap and kill the process later
-     */
+    /* with overcommit, calloc would succeed and a later write would end the process */
     const bool too_large =
         bytes >= SIZE_MAX - HUGE ||
         (sysinfo(&i) == 0 && bytes > ((uint64_t)i.totalram + i.totalswap) * i.mem_unit);
@@ -54,7 +52,7 @@ bf_filter *bf_new_like(const bf_params *d, const bf_spec *spec, bf_error *err)
     return f;
 }
 
-/* ---- parts: each has a bitmap of its own ---- */
+/* ---- growing and forgetting filters ---- */
 static int append_to_memory(bf_filter *f, const bf_params *part, bf_error *err)
 {
     bf_part *p = calloc(1, sizeof *p);

@@ -1,12 +1,9 @@
-/* shadow.c - where the shadow of a rebuild is (sets/rebuild.h): in process memory, or in the
- * mapped file after its bits. There every process that has the file open finds it, even if the
- * file's name now leads elsewhere.
+/* shadow.c - stores the shadow of a rebuild (sets/rebuild.h): in process memory, or in the mapped
+ * file after its bits. In a file, all processes that have the file open use the same shadow.
  *
- * A rebuild of a file ends with its process. While it rebuilds, that process holds a lock on a
- * byte far after the end of the file; each rebuild uses another byte. Only a map holds the lock:
- * the kernel releases the lock when the process ends, and a forked child does not inherit the
- * map. On systems without such locks it is unknown whether the process lives, and the shadow
- * stays until the next rebuild. */
+ * The process that rebuilds a file holds a lock (bf_process_lock) on a byte far after the end of
+ * the file. Other processes test this lock to find out if that process is alive. Each rebuild locks
+ * another byte. Without such locks, the shadow of a dead process stays until the next rebuild. */
 #include "base/system.h"
 #include "bits/bits.h"
 #include "home/file.h"
@@ -18,8 +15,7 @@
 #include <unistd.h>
 
 /* ---- in memory ---- */
-/* Clears the pointer first, so that a child forked at any moment finds a shadow or NULL, never
- * freed memory. */
+/* Clears the pointer first: a child forked at any moment finds a shadow or NULL. */
 static int drop_memory(bf_filter *f, bf_error *err)
 {
     uint64_t *old = f->shadow;
@@ -48,6 +44,7 @@ const bf_shadow_ops bf_shadow_memory = { .words = words_memory, .drop = drop_mem
 /* ---- the process that rebuilds a file ---- */
 static bf_file *file_of(const bf_filter *f) { return f->bitmap.store.impl; }
 
+/* Returns the lock of the process that rebuilds: one byte, chosen by the generation. */
 static struct flock maker_byte(const bf_filter *f, short type)
 {
     const off_t number = (off_t)(bf_generation_number(bf_load_acquire(f->generation)) & 0xFFFFFFFF);
@@ -109,14 +106,14 @@ static int words_file(bf_filter *f, bool create, uint64_t **shadow, bf_error *er
         file->shadow = p;
         file->shadow_bytes = bytes_of(f);
     }
+    /* a damaged shadow would damage the bits that it replaces */
     rc = bf_header_verify(file->first.page, file->shadow, f->bitmap.store.nwords, file->path, err);
-    /* verified, because a damaged shadow would damage the bits when it replaces them */
     if (rc < 0) return rc;
     *shadow = file->shadow;
     return 1;
 }
 
-/* Clears the pointer first, so that a child forked at any moment finds a map or NULL. */
+/* Clears the pointer first: a child forked at any moment finds a map or NULL. */
 static void unmap(bf_file *file)
 {
     uint64_t *map = file->shadow;

@@ -1,14 +1,13 @@
-/* writer.c - excludes the writers of a mapped file from each other. The writers' lock is one
- * byte far after the end of the file. An ordinary handle takes the lock shared before its first
- * write; an exclusive handle takes it exclusively when it is opened. Knows locks and open files;
- * knows no bits.
+/* writer.c - the writers' lock of a mapped file, and the list of the files that this process has
+ * open for writing.
  *
- * The lock belongs to an open file description; the kernel releases it when the description has
- * no descriptor and no map left. An ordinary handle uses its own description. A forked child
- * shares that description, because the child may also write. An exclusive handle uses a map of
- * another description, which a forked child does not inherit. So the lock ends with the process,
- * even if a child lives longer (bf_process_lock). The length of the locked range is 1 + the
- * holder's process id, so that messages can name the holder. */
+ * An ordinary handle takes the writers' lock shared, before its first write. An exclusive handle
+ * takes the lock exclusively, when it is opened. The lock is on a range far after the end of the
+ * file. The length of the range is 1 + the process id, so that messages can name the process.
+ *
+ * The lock belongs to an open file description. The kernel releases the lock when the description
+ * has no descriptor and no map left. An ordinary handle locks its own description, which forked
+ * children share. An exclusive handle uses a bf_process_lock. */
 #include "base/system.h"
 #include "bits/bits.h"
 #include "home/file.h"
@@ -22,9 +21,9 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* Identifies a file by device, inode and, if known, time of creation. Some file systems reuse
- * inode numbers, and overlayfs shows a file under the inode number of the file from which it was
- * copied. */
+/* Identifies a file by device, inode and, if known, time of creation. Device and inode are not
+ * sufficient: some file systems reuse inode numbers, and on overlayfs a copy has the inode number
+ * of its original. */
 bool bf_identify(int fd, const char *path, bf_identity *id, uint64_t *bytes)
 {
     struct stat st;
@@ -53,8 +52,7 @@ bool bf_identify(int fd, const char *path, bf_identity *id, uint64_t *bytes)
 static bf_listed *open_files;
 static int list_holder; /* bf_process() of the process that holds the lock of open_files, or 0 */
 
-/* Locks the list. Each change of the list is a single store, so a forked child finds a
- * consistent list. */
+/* Each change of the list is a single store, so a forked child finds a consistent list. */
 static void lock_list(void)
 {
     while (!bf_try_holder(&list_holder)) sched_yield();
@@ -100,7 +98,7 @@ int bf_refuse_open_file(const char *path, bf_error *err)
 }
 
 /* ---- the writers' lock ---- */
-/* Returns true if a map of the file holds the lock too. If not, the descriptor stays open. */
+/* Returns true if a map of the file holds the lock after its descriptor is closed. */
 static bool holds_by_map(int fd)
 {
     enum { OVERLAYFS = 0x794c7630, FUSE = 0x65735546 };
@@ -108,8 +106,8 @@ static bool holds_by_map(int fd)
     return fstatfs(fd, &fs) == 0 && fs.f_type != OVERLAYFS && fs.f_type != FUSE;
 }
 
-/* Returns 0 or errno.  While the descriptor is open, and the map is not yet kept from children, no
- * thread may fork: the child would share the lock for as long as it lives. */
+/* Returns 0 or an errno. The caller holds off forks: a child forked before MADV_DONTFORK would
+ * share the lock and keep it. */
 static int take(const bf_file *f, bf_process_lock *h, struct flock *lock, int flags)
 {
     void *map = MAP_FAILED;
@@ -136,21 +134,21 @@ int bf_process_lock_take(
     return e;
 }
 
-/* Unmaps only in the process that took the lock: in a forked child another map may be at that
- * address, and the lock is its parent's. */
+/* Releases the lock. A forked child only closes its copy of the descriptor: another map may be at
+ * the address of the lock's map. */
 void bf_process_lock_drop(const bf_file *f, bf_process_lock *h)
 {
     const bf_process_lock was = *h;
     *h = (bf_process_lock){ 0 };
     if (was.map && was.process == bf_process()) {
         munmap(was.map, BF_HEADER);
-        if (bf_file_owns(f, was.fd)) /* a child may have a copy of it */
+        if (bf_file_owns(f, was.fd)) /* closing is not enough if a child has a copy */
             fcntl(was.fd, F_OFD_SETLK, &(struct flock){ .l_type = F_UNLCK });
     }
     bf_file_close(f, was.fd);
 }
 
-static struct flock writers_byte(short type)
+static struct flock writers_range(short type)
 {
     return (struct flock){ .l_type = type,
         .l_whence = SEEK_SET,
@@ -158,18 +156,19 @@ static struct flock writers_byte(short type)
         .l_len = 1 + (off_t)getpid() };
 }
 
-/* ENOLCK also means that the kernel has no memory for a lock.  Then it can still look for one. */
+/* Returns true if errno e means that the file system has no locks of open file descriptions. ENOLCK
+ * may also mean that the kernel has no memory for a lock; then F_OFD_GETLK succeeds. */
 static bool has_no_such_locks(const bf_file *f, int e)
 {
-    struct flock l = writers_byte(F_WRLCK);
+    struct flock l = writers_range(F_WRLCK);
     return e == EINVAL || e == ENOSYS || e == EOPNOTSUPP ||
            (e == ENOLCK && fcntl(f->descriptor, F_OFD_GETLK, &l) < 0 && errno == ENOLCK);
 }
 
-/* If the holder is gone by now, the message names no process. */
+/* If the holder has released the lock in the meantime, the message shows pid 0. */
 static int fail_other_writer(const bf_file *f, bf_error *err)
 {
-    struct flock l = writers_byte(F_WRLCK);
+    struct flock l = writers_range(F_WRLCK);
     l.l_len = 1;
     if (fcntl(f->descriptor, F_OFD_GETLK, &l) < 0 || l.l_type == F_UNLCK) l.l_len = 1;
     return bf_fail(err, BF_EBUSY,
@@ -184,7 +183,7 @@ int bf_file_write_shared(const bf_file *f, bf_error *err)
 {
     const int fd = bf_file_fd(f, NULL, err);
     if (fd < 0 || f->alone.map) return fd < 0 ? fd : 0;
-    struct flock l = writers_byte(F_RDLCK);
+    struct flock l = writers_range(F_RDLCK);
     const int e = fcntl(fd, F_OFD_SETLK, &l) < 0 ? errno : 0;
     if (e == EAGAIN || e == EACCES) return fail_other_writer(f, err);
     return e && !has_no_such_locks(f, e) ? bf_fail_sys(err, e, "lock", f->path) : 0;
@@ -192,7 +191,7 @@ int bf_file_write_shared(const bf_file *f, bf_error *err)
 
 int bf_file_write_alone(bf_file *f, bf_error *err)
 {
-    const int e = bf_process_lock_take(f, &f->alone, writers_byte(F_WRLCK), O_RDWR, err);
+    const int e = bf_process_lock_take(f, &f->alone, writers_range(F_WRLCK), O_RDWR, err);
     if (e <= 0) return e;
     if (e == EAGAIN) return fail_other_writer(f, err);
     if (has_no_such_locks(f, e))

@@ -12,13 +12,13 @@ typedef struct {
     bf_error *err;
 } bf_batch;
 
-/* ring.c: bf_ring_fixed handles a batch of a fixed filter, bf_ring_chain a batch of a filter
- * with many parts. Both return the number of keys that were new (add) or present (test). */
+/* ring.c: test or add a batch in a fixed filter, or in a filter with many parts. Both return the
+ * number of keys that were present (test) or new (add). */
 int64_t bf_ring_fixed(const bf_batch *b);
 int64_t bf_ring_chain(const bf_batch *b);
 
-/* warning.c: for BF_OVERFULL_RAISE.  How many keys may be added before the next call, at least 1,
- * or BF_EFULL, or why the filter could not be checked.  The caller subtracts its new keys from
- * f->adds_until_check. */
+/* warning.c, for BF_OVERFULL_RAISE: returns how many keys may be added before the next call, at
+ * least 1; BF_EFULL if the filter is overfull; or another error. The caller subtracts its new keys
+ * from f->adds_until_check. */
 int64_t bf_room(bf_filter *f, bf_error *err);
 #endif

@@ -1,6 +1,5 @@
-/* loop.c - adds, tests, counts and removes keys: batches, single keys, and keys during a
- * rebuild. Handles fixed filters itself; calls the variant for filters with many parts. Knows
- * the stores and the generation (sets/rebuild.h); knows neither formulas nor file bytes. */
+/* loop.c - adds, tests, counts and removes keys: batches, single keys, and keys during a rebuild
+ * (sets/rebuild.h). Calls the variant for filters with many parts. */
 #include "bits/bits.h"
 #include "keys/keys.h"
 #include "sets/rebuild.h"
@@ -8,19 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum number of keys between two reads of the generation. COUNTED_AT_ONCE, for counters, is
- * smaller: if a rebuild completes in between, the counters of these keys may be incremented
- * twice. */
+/* Maximum number of keys between two reads of the generation, for bits and for counters. If a
+ * rebuild completes in between, the counters of these keys may be incremented twice. */
 enum { KEYS_AT_ONCE = 1 << 15, COUNTED_AT_ONCE = 1 << 12 };
 
 /* ---- keys as positions ---- */
+/* The number of keys that have this many positions, at most `most`. */
 static size_t keys_at_once(size_t positions, unsigned k, size_t most)
 {
     return positions / k < most ? positions / k : most;
 }
 
-/* Returns the number of keys before the first key that the scheme refuses; *err then names that
- * key. */
+/* Returns the number of keys before the first key that the scheme refuses, and sets *err; if the
+ * scheme refuses none, returns b->n. */
 static size_t acceptable(const bf_batch *b)
 {
     const bf_filter *f = b->f;
@@ -32,9 +31,8 @@ static size_t acceptable(const bf_batch *b)
     return b->n;
 }
 
-/* Computes the positions of n keys, starting with key number `from`. Returns how many keys
- * succeeded: n, or the number before the key whose hash failed. Hashes and layouts get at most
- * BF_CHUNK keys per call. */
+/* Computes the positions of n keys, starting with key number `from`. Returns n, or the number of
+ * keys before the key whose hash failed. Hashes and layouts get at most BF_CHUNK keys a call. */
 static size_t place(const bf_batch *b, size_t from, size_t n, uint64_t *pos)
 {
     uint64_t d[BF_CHUNK * BF_WIDTH_MAX];
@@ -52,13 +50,13 @@ static size_t place(const bf_batch *b, size_t from, size_t n, uint64_t *pos)
     return good;
 }
 
-/* Applies keys under the rebuild lock, where no host code may run; either the first pass, or a
- * second pass after the generation changed. before: the generation before the first pass; NULL:
- * this is the first pass. In a second pass the keys are added to the shadow, and to the filter
+/* A pass over the keys under the lock, where no host code may run. It is the only pass, or the
+ * second one, because the generation changed during the first pass. before: the generation before
+ * the first pass; NULL: the only pass. A second pass adds the keys to the shadow, and to the filter
  * only if its bits were replaced. */
 typedef struct {
     const uint64_t *before;
-    bool to_bits; /* the last keys were applied to the filter */
+    bool to_bits; /* the keys of the last chunk were applied to the filter */
 } locked_pass;
 
 static int apply_locked(
@@ -68,7 +66,7 @@ static int apply_locked(
     const bf_cell_ops *cells = bf_cell_ops_of(&f->bitmap.g);
     const unsigned k = f->bitmap.g.k;
     bf_guard g;
-    bf_error why; /* not *err, which may already name a key that could not be hashed */
+    bf_error why; /* *err may already have the error of a key whose hash failed */
     const int rc = bf_guard_lock(f, &g, &why);
     if (rc < 0) {
         *b->err = why;
@@ -93,13 +91,13 @@ static int apply(const bf_batch *b, uint64_t *pos, size_t n, uint8_t *present)
     return 0;
 }
 
-/* Stores the answers of n keys, and returns how many keys are new (add) or present. After a
- * second pass a key is new if it was new in either pass. */
+/* Stores the answers of n keys, and returns how many keys are new (add) or present. After two
+ * passes a key is new if it was new in either pass. */
 static inline __attribute__((always_inline)) int64_t answer(
     const bf_batch *b, const locked_pass *p, size_t from, size_t n, const uint8_t *present)
 {
     const bool again = p && p->before, counts = b->op == BF_OP_COUNT;
-    const uint8_t flip = b->op == BF_OP_ADD; /* an add answers "new", not "present" */
+    const uint8_t flip = b->op == BF_OP_ADD; /* the answer of an add is "new", not "present" */
     uint8_t *each = b->each ? b->each + from : NULL;
     int64_t hits = 0;
     if (again && !p->to_bits) return 0;
@@ -112,8 +110,7 @@ static inline __attribute__((always_inline)) int64_t answer(
     return hits;
 }
 
-/* Handles at most `most` keys per call of the store. pos and present are buffers for that many
- * keys. */
+/* Handles a batch in chunks of at most `most` keys. pos and present have space for one chunk. */
 static int64_t run_chunks(
     const bf_batch *b, locked_pass *p, size_t most, uint64_t *pos, uint8_t *present)
 {
@@ -133,9 +130,9 @@ static int64_t run_chunks(
     return total;
 }
 
-/* Handles a batch by positions. p: the pass under the rebuild lock; NULL: no lock. Allocates the
- * buffers for more than FEW_POSITIONS positions, because a fiber or greenlet that runs other code
- * during the store's call copies this stack. Without memory it handles fewer keys at a time. */
+/* Handles a batch by positions. p: the pass under the lock; NULL: no lock. More than FEW_POSITIONS
+ * positions are not on the stack, because greenlets that switch during the store's call copy the
+ * stack. If malloc fails, calls the store with fewer keys. */
 static int64_t run_positions(const bf_batch *b, locked_pass *p)
 {
     enum { FEW_POSITIONS = 128 };
@@ -167,8 +164,8 @@ static int64_t run_fixed(const bf_batch *b)
 }
 
 /* ---- adds during a rebuild ---- */
-/* Adds the keys again in a second pass. rc: the result of the first pass. If the first pass
- * failed at a key, adds the keys before it again. */
+/* Adds the keys in a second pass. rc: the result of the first pass. If the first pass failed at a
+ * key, adds only the keys before that key. */
 static int64_t add_again(const bf_batch *first, uint64_t before, int64_t rc)
 {
     bf_batch b = *first;
@@ -183,6 +180,7 @@ static int64_t add_again(const bf_batch *first, uint64_t before, int64_t rc)
     return rc < 0 ? rc : rc + more < (int64_t)b.n ? rc + more : (int64_t)b.n;
 }
 
+/* Adds or removes keys where a rebuild may begin or end during the call. */
 static int64_t change(const bf_batch *b)
 {
     const uint64_t before = bf_generation(b->f);
@@ -192,8 +190,7 @@ static int64_t change(const bf_batch *b)
     return b->op == BF_OP_REMOVE || bf_unchanged(b->f, before) ? rc : add_again(b, before, rc);
 }
 
-/* Adds a single key again, because the generation changed during its add. present: the key was
- * present before the first add. */
+/* The second pass for a single key. present: the key was present before the first pass. */
 static __attribute__((noinline)) int add_one_again(
     bf_filter *f, const void *key, size_t len, uint64_t before, bool present, bf_error *err)
 {
@@ -237,7 +234,7 @@ static int64_t run_spans(const bf_batch *b)
 }
 
 /* ---- all filters ---- */
-/* Not inlined, so that a single key does not pay for large buffers. */
+/* Not inlined, because its callees' large buffers would slow down single keys. */
 static __attribute__((noinline)) int64_t run_some(bf_batch *b, bool changes)
 {
     bf_filter *f = b->f;
@@ -256,8 +253,8 @@ static __attribute__((noinline)) int64_t run_some(bf_batch *b, bool changes)
     return total < 0 || b->n == n ? total : BF_EINVAL;
 }
 
-/* Splits changes in memory and in files into chunks, because between two chunks a rebuild may
- * begin, or the file may lose its name. */
+/* In memory and in files, changes are split: after each chunk the generation and the file's name
+ * are checked. */
 static int64_t run_batch(
     bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
@@ -288,7 +285,7 @@ static inline bool has_parts_here(const bf_filter *f)
     return f->variant->many && f->part[0]->bitmap.kernels;
 }
 
-/* Handles a single key of a filter that has no kernels for it, or whose calls run host code. */
+/* Handles a single key of a filter without kernels, with host code, or during a rebuild. */
 static __attribute__((noinline)) int run_one(
     bf_filter *f, int op, const void *key, size_t len, bf_error *err)
 {
@@ -311,7 +308,7 @@ static void count_new(bf_filter *f, int64_t added)
     bf_hint_subtract(&f->adds_until_check, added);
 }
 
-/* Adds as many keys as there is room for, checks, goes on. */
+/* For BF_OVERFULL_RAISE: before each chunk, checks for how many keys the filter has room. */
 static int64_t run_while_room(
     bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
@@ -320,7 +317,7 @@ static int64_t run_while_room(
     if (!err) err = &own;
     for (size_t done = 0; done < n; total += rc) {
         if ((rc = bf_room(f, err)) < 0) {
-            if (rc == BF_EFULL || rc == BF_EBUSY) err->key = done; /* the keys before it are done */
+            if (rc == BF_EFULL || rc == BF_EBUSY) err->key = done;
             return rc;
         }
         const size_t c = (uint64_t)rc < n - done ? (size_t)rc : n - done;
@@ -343,7 +340,6 @@ int64_t bf_test_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, 
     return run_batch(f, BF_OP_TEST, keys, n, each, err);
 }
 
-/* Adds a single key with the hash and the kernel that a batch uses, without the ring. */
 static inline __attribute__((always_inline)) int add_one(
     bf_filter *f, const void *key, size_t len, uint64_t *d, bf_error *err)
 {
@@ -356,7 +352,7 @@ static inline __attribute__((always_inline)) int add_one(
     return present ? BF_PRESENT : BF_ADDED;
 }
 
-/* Used for the first key of a handle, and for every key of a file. */
+/* Adds a single key if f->state is not BF_WRITABLE: the first key, or a key in a file. */
 static __attribute__((noinline)) int add_checked(
     bf_filter *f, const void *key, size_t len, bf_error *err)
 {
@@ -423,8 +419,7 @@ int64_t bf_count_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each,
     return rc < 0 ? rc : run_batch(f, BF_OP_COUNT, keys, n, each, err);
 }
 
-/* Counts or removes a single key in memory or in a file. A remove must have no concurrent
- * writer. */
+/* Counts or removes a single key in addressable memory. A remove must have no concurrent writer. */
 static int one_counted(bf_filter *f, int op, const void *key, size_t len, bf_error *err)
 {
     uint64_t d[BF_WIDTH_MAX], pos[BF_POSITIONS];

@@ -1,16 +1,16 @@
-/* ring.c - batches of keys with kernels, in addressable memory: some time before a key is tested
- * or added, it is hashed and its lines are prefetched. */
+/* ring.c - tests and adds batches with kernels, in addressable memory. A key is hashed, and its
+ * lines are prefetched, while earlier keys are tested or added. */
 #include "base/load.h"
 #include "keys/keys.h"
 #include "parts/parts.h"
 
-/* Returns how many of the n answers are 1. Stores the answers in each, unless it is NULL. */
+/* Returns how many of n bits are 1. Stores the bits as bytes in `each`, unless that is NULL. */
 static inline int64_t answer(uint8_t *each, uint64_t bits, size_t n)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
     int64_t hits = 0;
     for (size_t i = 0; i < n; i += 8, bits >>= 8) {
-        /* spreads 8 answers to 8 bytes: bit i becomes byte i in memory, 0 or 1 */
+        /* bit i becomes byte i in memory, 0 or 1 */
         const uint64_t each_bit = (bits & 0xFF) * ones & UINT64_C(0x8040201008040201);
         uint64_t bytes = (each_bit + UINT64_C(0x7F7F7F7F7F7F7F7F)) >> 7 & ones;
         hits += (int64_t)(bytes * ones >> 56);
@@ -22,16 +22,15 @@ static inline int64_t answer(uint8_t *each, uint64_t bits, size_t n)
     return hits;
 }
 
-/* How a ring handles a group of `step` keys. fetch prefetches the keys' lines. ask is called
- * `lag` keys later: it tests or adds the keys, and prefetches the lines of the keys ahead. */
+/* step: keys per call of the functions. fetch prefetches the lines of keys. ask tests or adds keys,
+ * and prefetches the lines of the keys that come `lag` keys later. */
 typedef struct {
     unsigned step, lag;
     void (*fetch)(const bf_filter *f, const uint64_t *d, size_t n);
     int (*ask)(bf_filter *f, int op, const bf_digests *k, uint64_t *present, bf_error *err);
 } ring_ops;
 
-/* Prefetches the text of a key. The processor itself prefetches the second line of a text, but
- * only for a few texts at the same time. */
+/* Prefetches the bytes of a key. The processor prefetches the second line of a key by itself. */
 static inline void fetch_text(const bf_key *key)
 {
     enum { LINE = 64, LONG = 2 * LINE, MOST = 1024 };
@@ -41,12 +40,10 @@ static inline void fetch_text(const bf_key *key)
     for (size_t at = LINE; at < key->len && at < MOST; at += LINE) bf_prefetch(text + at);
 }
 
-/* A ring of digests. Keys are hashed `lag` keys before they are tested or added, so that their
- * lines arrive in time. The texts of later keys are prefetched too, because hashing comes in
- * bursts. */
+/* A batch and the digests of the keys that are hashed, but not yet tested or added. */
 typedef struct {
     bf_batch b;
-    uint64_t flip; /* all ones for an add, which answers "new" */
+    uint64_t flip; /* all ones for an add, whose answer is "new", not "present" */
     int64_t total;
     uint64_t digests[BF_RING * BF_WIDTH_MAX];
 } ring;
@@ -57,8 +54,7 @@ RING uint64_t *digests_of(ring *r, size_t at)
     return r->digests + at % BF_RING * r->b.f->hash->width;
 }
 
-/* Hashes n keys. Also prefetches the texts of the keys that are hashed next, if enough keys are
- * left. */
+/* Hashes n keys. If enough keys are left, prefetches the bytes of keys that are hashed later. */
 RING uint64_t *hash_some(ring *r, size_t at, size_t n, size_t left, size_t step)
 {
     enum { TEXTS = 8, NEAR = 32 };

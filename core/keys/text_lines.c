@@ -1,5 +1,5 @@
-/* text_lines.c - splits a buffer into text lines and passes them to a filter as keys, one batch
- * per call. Knows separators; knows neither files nor the meaning of keys. */
+/* text_lines.c - splits a buffer into text lines and adds or tests them as keys, one batch per
+ * call. */
 #include "bloomfilter_host.h"
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include <emmintrin.h>
 #endif
 
-/* a call reads at most this many bytes, so that other threads wait less */
+/* maximum number of bytes per call, so that other threads wait less */
 enum { CALL_BYTES = 1 << 22 };
 
 typedef struct {
@@ -16,6 +16,8 @@ typedef struct {
     const char *from; /* beginning of the next text line */
 } found;
 
+/* Stores a text line as a key. stop: its end. next: the beginning of the next one. Returns true if
+ * f is full. */
 static inline bool take_line(found *f, const char *stop, const char *next)
 {
     f->keys[f->n++] = (bf_key){ f->from, (size_t)(stop - f->from) };
@@ -35,8 +37,8 @@ static inline uint64_t separators(const char *at, __m128i sep)
     return bits;
 }
 
-/* Finds text lines in blocks of 64 bytes; one search per text line takes twice as long. Returns
- * the place where the search must continue. */
+/* Finds text lines in blocks of 64 bytes; one memchr per text line takes twice as long. Returns
+ * where the search must continue. */
 static const char *find_in_blocks(found *f, const bf_lines *l)
 {
     const __m128i sep = _mm_set1_epi8(l->sep);
@@ -56,8 +58,7 @@ static const char *find_in_blocks(found *f, const bf_lines *l)
 }
 #endif
 
-/* Finds the text lines from l->at on. Afterwards f->from is the beginning of the first text line
- * that was not taken. */
+/* Finds the text lines from l->at on. Sets f->from to the beginning of the next text line. */
 static void find(found *f, const bf_lines *l)
 {
     f->from = l->at;

@@ -1,6 +1,5 @@
-/* warning.c - decisions that all hosts share: how many keys a batch has, when to check whether
- * the filter is overfull, and what follows: the text of a warning, or the refusal of keys. Knows
- * homes by the operations of their stores, and weak hashes by bf_hash.weak. */
+/* warning.c - what all hosts decide in the same way: the size of a batch, when to check whether a
+ * filter is overfull, and the warnings. */
 #include "base/base.h"
 #include "bits/bits.h"
 #include "keys/keys.h"
@@ -9,8 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-/* NEAR is the number of keys whose host objects stay in the first-level caches until the keys
- * are hashed. A call on a file also checks the file's name, so it gets more keys. */
+/* Keys per batch in memory: their host objects still fit the first-level caches when the keys are
+ * hashed. A batch in a file is larger, because it also checks the file's name. */
 enum { NEAR = 256 };
 
 size_t bf_batch_size(const bf_filter *f)
@@ -21,8 +20,8 @@ size_t bf_batch_size(const bf_filter *f)
     return BF_TRIP_POSITIONS / k < most ? BF_TRIP_POSITIONS / k : most;
 }
 
-/* REMOTE: a check takes a round trip, so checks depend on the time and not on the number of keys
- * that this process adds. */
+/* Where a check reads the bits. REMOTE: it takes a round trip, so checks depend on the time, and
+ * not on the number of new keys. */
 enum { NEVER, NEAR_BY, REMOTE };
 
 static int64_t now_ms(void)
@@ -62,7 +61,7 @@ int bf_check_fill(bf_filter *f, int64_t *left, char *sentence, size_t cap)
         const int now = bf_saturated(f, &wait, NULL);
         full = now == BF_OVERFULL;
         if (now >= 0 && !full && wait < INT64_MAX) *left = (int64_t)wait;
-        if (now == BF_EBUSY) *left = 0; /* the next new key checks again */
+        if (now == BF_EBUSY) *left = 0; /* check again at the next new key */
     }
     if (!full) return 0;
     bf_get_info(f, &info);
@@ -73,8 +72,8 @@ int bf_check_fill(bf_filter *f, int64_t *left, char *sentence, size_t cap)
     return 1;
 }
 
-/* Checks a filter in a file or in Redis after n / 64 new keys of this process, in Redis also after
- * a minute, because other processes add keys too. A check that fails is due until one succeeds. */
+/* Other processes add keys too. So a filter in a file or in Redis is checked after n / 64 new keys
+ * of this process, in Redis also after a minute. A check that fails is due until one succeeds. */
 int64_t bf_room(bf_filter *f, bf_error *err)
 {
     enum { OFTEN = 64 };

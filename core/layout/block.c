@@ -58,9 +58,9 @@ AVX2 static inline bool put_avx2(const bf_geometry *g, uint64_t *words, uint64_t
 {
     return line_add_avx2(words + line_of(g, h) * LINE_WORDS, bf_mum(h, BF_MUM_1), g->k, atomic);
 }
-/* A key has the same mask in all parts, so the mask is computed once. any_few is for few keys:
- * it first tests half of a line, which rejects nearly all absent keys. any_of starts with the
- * newest part, because that part has the most keys. */
+/* A key has the same mask in all parts, so the mask is computed once. any_few, for few keys, first
+ * tests half of each line, which rejects nearly all absent keys. any_of begins with the newest
+ * part, because no part is larger. */
 AVX2 static inline uint64_t any_few(
     const bf_part_view *views, size_t nviews, const uint64_t *d, size_t n)
 {

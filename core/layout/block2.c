@@ -1,8 +1,7 @@
-/* block2.c - ceil(k/2) bits of a key are in one line of 512 bits, floor(k/2) in another: nearly
- * the textbook's rate with two cache misses. The first line is mulhi(h, lines); h2 = mum(h,
- * BF_MUM_2) selects one of the other lines. The two lines are always different (if there is more
- * than one): otherwise, in a small filter, keys with both halves in one crowded line would
- * increase the rate. */
+/* block2.c - ceil(k/2) bits of a key are in one line of 512 bits, floor(k/2) in another: nearly the
+ * textbook's rate with two cache misses. The first line is mulhi(h, lines); h2 = mum(h, BF_MUM_2)
+ * selects the second from the other lines. In a small filter, keys with both halves in one crowded
+ * line would increase the rate. */
 #include "layout/line.h"
 #include "layout/counting.h"
 
@@ -35,8 +34,7 @@ static inline __attribute__((always_inline)) void fetch_one(
     bf_fetch(words + p.line[1] * LINE_WORDS, far);
 }
 
-/* Uses & instead of &&, so that both lines are loaded at the same time and there is no branch to
- * mispredict. */
+/* & instead of && avoids a branch, so both lines are loaded at the same time. */
 #define BOTH(attr, suffix, one_test, one_add)                                                      \
     attr static inline bool has##suffix(const bf_geometry *g, const uint64_t *words, uint64_t h)   \
     {                                                                                              \
@@ -85,9 +83,8 @@ LINE_SINGLES(, _cells)
 LINE_ROW(, _cells, _cells, fetch_line, false, NULL)
 
 #ifdef LINE_AVX2
-/* The masks of a key's two lines are the same in all parts, so they are computed once. The first
- * line rejects nearly all absent keys. Starts with the newest part, because that part has the
- * most keys. */
+/* A key has the same two masks in all parts, so the masks are computed once. Begins with the newest
+ * part, because no part is larger. */
 AVX2 LINE_ALWAYS uint64_t any_of(
     const bf_part_view *views, size_t nviews, line_batch keys, bool far)
 {
@@ -124,7 +121,7 @@ AVX2 static inline bool has_cells_avx2(const bf_geometry *g, const uint64_t *wor
     return (int)counters_test_avx2(words, p.line[0], p.g[0], (g->k + 1) / 2) &
            (int)counters_test_avx2(words, p.line[1], p.g[1], g->k / 2);
 }
-/* If the filter has only one line, that line has both halves of a key. */
+/* counters_add_avx2 needs two different lines, which a filter of one line does not have. */
 AVX2 static inline bool put_cells_avx2(
     const bf_geometry *g, uint64_t *words, uint64_t h, bool atomic)
 {

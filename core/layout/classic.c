@@ -1,6 +1,6 @@
-/* classic.c - the textbook filter: k positions anywhere in 0..m-1, for any m. Uses enhanced
- * double hashing (Dillinger and Manolios, 2004) on 64-bit states: q = mulhi(h, m); h += g; g +=
- * (j+1) * c. */
+/* classic.c - the textbook filter: k positions anywhere in 0..m-1, for any m. Positions come from
+ * enhanced double hashing (Dillinger and Manolios, 2004): position j = mulhi(h, m), then h += g and
+ * g += (j+1) * BF_MUM_2. */
 #include "layout/counting.h"
 
 typedef struct {
@@ -22,13 +22,13 @@ static void classic_positions(const bf_geometry *g, const uint64_t *d, size_t n,
     }
 }
 
-/* The kernels are written once for bits and counters, and for prefetches into the first or the
- * second-level cache. `row` selects the variant; it is a constant in each instance. */
+/* The kernels are written once for bits and counters, and for prefetches into the first or second
+ * level cache. `row`, a constant at compile time, selects the variant. */
 #define KIND static inline __attribute__((always_inline))
 typedef struct {
     bool counting, far;
 } kernel_row;
-/* Digests of keys, and digests of the keys whose first word is prefetched during the call. */
+/* Digests of keys to test or add, and of keys whose first word is prefetched meanwhile. */
 typedef struct {
     const uint64_t *d;
     size_t n;
@@ -59,14 +59,14 @@ KIND bool has(const bf_geometry *g, const uint64_t *words, uint64_t d, bool coun
     return true;
 }
 
-/* Tests `count` positions of each remaining key, starting with position j, removes the keys that
- * are absent, and prefetches the next positions of the others. Removes without a branch, because
- * half of the keys are absent. */
+/* The keys of a batch that may be present: n cursors, and the indexes of the keys in the batch. */
 typedef struct {
     cursor c[BF_CHUNK];
     uint8_t key[BF_CHUNK];
     size_t n;
 } survivors;
+/* Tests positions j to j + count - 1 of the survivors, removes the absent keys, and prefetches the
+ * next two positions of the others. A branch per key would often be mispredicted. */
 KIND void round_of(const bf_geometry *g, const uint64_t *words, survivors *s, unsigned j,
     unsigned count, kernel_row row)
 {
@@ -85,8 +85,8 @@ KIND void round_of(const bf_geometry *g, const uint64_t *words, survivors *s, un
     s->n = kept;
 }
 
-/* The first position alone rejects half of the absent keys in a full filter, and nearly all in
- * an empty one. The following rounds test two positions each. */
+/* Tests keys in rounds: first one position, then two per round. The first position alone rejects
+ * half of the absent keys in a full filter. */
 KIND uint64_t rounds(const bf_geometry *g, const uint64_t *words, batch b, kernel_row row)
 {
     survivors s;
@@ -112,9 +112,9 @@ KIND void fetch_all(const bf_geometry *g, const uint64_t *words, uint64_t d, ker
         bf_fetch(word_of(words, here(g, c), row.counting), row.far);
 }
 
-/* There is no branch per bit, because it is unpredictable whether a bit is set. It is often
- * predictable whether all bits are set. */
 enum { KEPT = 16 };
+/* Adds a key with given positions; returns true if the key was present. Has no branch per bit,
+ * because a single bit is unpredictable, while all bits together are often predictable. */
 KIND bool put_at(uint64_t *words, const uint64_t *pos, unsigned k, bf_add_mode how)
 {
     bool all = true;
@@ -175,11 +175,7 @@ KIND bool put(const bf_geometry *g, uint64_t *words, uint64_t d, bf_add_mode how
     return counting ? put_counters(g, words, d, how == BF_ADD_ATOMIC) : put_bits(g, words, d, how);
 }
 
-/* Adds one key after the other: if keys of a batch share bits, their order determines which of
- * them is new, and that must not depend on the batch size. The words of the next NEAR keys are
- * prefetched meanwhile (8 keys would be too few). If k is small, their positions are kept, so
- * that they are computed only once. */
-enum { NEAR = 16 };
+enum { NEAR = 16 }; /* while a key is added, the words of this many next keys are prefetched */
 KIND void place(
     const bf_geometry *g, const uint64_t *words, uint64_t d, uint64_t pos[KEPT], bool far)
 {
@@ -190,6 +186,7 @@ KIND void place(
     }
 }
 
+/* for small k: computes the positions once, for the prefetch and for the add */
 KIND uint64_t put_kept(
     const bf_geometry *g, uint64_t *words, const uint64_t *d, size_t n, bf_add_mode how, bool far)
 {
@@ -204,6 +201,8 @@ KIND uint64_t put_kept(
     return present;
 }
 
+/* Adds one key after the other, not in rounds: if keys of a batch have a bit in common, the order
+ * of the adds decides which key is new, and the answers must not depend on the batch size. */
 KIND uint64_t put_all(
     const bf_geometry *g, uint64_t *words, batch b, bf_add_mode how, kernel_row row)
 {

@@ -1,5 +1,5 @@
-/* counting.h - kernels for counters: read or increment the counters at a key's positions. A
- * counter has 4 bits, so a line of 512 counters in a block layout takes four cache lines. */
+/* counting.h - kernels for counters: read or increment the counters at a key's positions. A group
+ * of 512 counters, the "line" of the block layouts, has 256 bytes: four cache lines. */
 #ifndef BF_COUNTING_H
 #define BF_COUNTING_H
 #include "bits/bits.h"
@@ -17,8 +17,8 @@ static inline bool counters_all(const uint64_t *w, const uint64_t *pos, unsigned
 }
 
 /* Increments the counters and returns true if all were above 0 before. once: no position occurs
- * twice. Otherwise reads all counters before it writes the first one, so that a position that
- * occurs twice is written twice with the same value. */
+ * twice. Otherwise reads all counters before the first write, so that a position that occurs twice
+ * is written twice with the same value. */
 static inline bool counters_add(
     uint64_t *w, const uint64_t *pos, unsigned k, bool atomic, bool once)
 {
@@ -40,12 +40,11 @@ static inline bool counters_add(
 }
 
 #if defined(LINE_AVX2)
-/* The counters of a key in a line of 512 counters: at most one in each group of 64 counters (32
- * bytes). For each group, the 32-bit half word with the counter is loaded; the order of the
- * groups is 0 4 1 5 2 6 3 7. */
-typedef uint32_t __attribute__((may_alias)) counter_word; /* half of a word */
-/* For each group: the index of the half word, the counter's shift in it, a mask of the groups in
- * use, and the number of the counter in the group. */
+typedef uint32_t __attribute__((may_alias)) counter_word; /* 32 bits: 8 counters */
+/* A key has at most one counter in each eighth of 512 counters. A vector has one 32-bit lane per
+ * eighth, in the order 0 4 1 5 2 6 3 7. at: index of the key's counter_word; shift: shift of the
+ * counter in that word; on: all ones if the key has a counter in this eighth; number: index of the
+ * counter in the eighth. */
 typedef struct {
     __m256i at, shift, on, number;
 } counter_lanes;
@@ -106,8 +105,8 @@ AVX2 static inline bool counters_test_avx2(const uint64_t *w, uint64_t line, uin
     return all;
 }
 
-/* If k > 8, a group has two counters of the key. If these are the same counter, it is
- * incremented once. */
+/* If k > 8, a key has two counters in some eighths. If both are the same counter, it is incremented
+ * once. */
 AVX2 static inline bool counters_add_avx2(uint64_t *w, uint64_t line, uint64_t g, unsigned k)
 {
     counter_word *at = (counter_word *)(uint64_t *)counter_line(w, line);
@@ -121,8 +120,7 @@ AVX2 static inline bool counters_add_avx2(uint64_t *w, uint64_t line, uint64_t g
 }
 #endif
 
-/* Prefetches the four cache lines of a line of 512 counters, even if the key does not need all
- * of them. */
+/* Prefetches all four cache lines, even if the key does not need all of them. */
 static inline void counters_fetch(const uint64_t *w, uint64_t line)
 {
     const uint64_t *at = w + line * (4 * 512 / 64);

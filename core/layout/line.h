@@ -5,11 +5,9 @@
  *        |.1......|........|......1.| ... |...1....|
  *        +--------+--------+--------+     +--------+
  *
- * A key has one bit in each of k words; they begin at word g >> 61 and follow each other
- * cyclically. In word w the bit has number (g >> 6w) & 63. If k > 8, the first k - 8 of these words
- * have a second bit, with its number from mum(g, BF_MUM_2) in the same way.
- *
- * A number b counts the bits of a little-endian word: bit number b is position b ^ 7. */
+ * A key has one bit in each of k words: word g >> 61 and, cyclically, the words after it. In word w
+ * the bit has number (g >> 6w) & 63. If k > 8, the first k - 8 of these words have a second bit,
+ * for which mum(g, BF_MUM_2) replaces g. Bit number b of a word is its position b ^ 7 (bits.h). */
 #ifndef BF_LINE_H
 #define BF_LINE_H
 #include "bits/bits.h"
@@ -67,7 +65,8 @@ static inline bool line_add(uint64_t *line, uint64_t g, unsigned k, bool atomic)
 /* all machines with AVX2 have CMPXCHG16B */
 #define AVX2 __attribute__((target("avx2,bmi2,cx16")))
 
-/* line_cycle[k][8 - first ...] is all ones for the k words that follow cyclically from `first` */
+/* The eight values from line_cycle[k][8 - first] on are masks of words 0..7: all ones for `first`
+ * and the k - 1 words that follow it cyclically. */
 #define ON ~UINT64_C(0)
 static const uint64_t line_cycle[9][16] = { { 0 },
     { ON, 0, 0, 0, 0, 0, 0, 0, ON, 0, 0, 0, 0, 0, 0, 0 },
@@ -131,8 +130,8 @@ AVX2 static inline bool line_has(line_vec line, line_vec mask)
     return _mm256_testz_si256(missing, missing);
 }
 
-/* For keys that are tested in many lines. A line contains all bits of a mask if (line OR
- * inverted mask) has no 0 bit. */
+/* Inverts the mask of a key that is tested in many lines. A line contains all bits of the mask if
+ * (line OR inverted mask) has no 0 bit. */
 AVX2 static inline line_vec line_inverted(line_vec mask)
 {
     const __m256i ones = _mm256_set1_epi64x(-1);
@@ -146,7 +145,7 @@ AVX2 static inline bool line_has_inverted(const uint64_t *words, line_vec invert
     return _mm256_testc_si256(all, _mm256_set1_epi64x(-1));
 }
 
-/* Digests of keys to test, and digests of keys whose lines are prefetched during the call. */
+/* Digests of keys to test, and of keys whose lines are prefetched meanwhile. */
 typedef struct {
     const uint64_t *d;
     size_t n;
@@ -161,7 +160,7 @@ AVX2 static inline bool line_lacks(const uint64_t *line, line_vec mask)
 }
 
 /* Returns true if the line contains all bits of the key. With one bit per word (k <= 8), shifts
- * each word until that bit is the lowest. */
+ * each word so that the key's bit becomes the lowest bit. */
 AVX2 static inline bool line_test_avx2(const uint64_t *line, uint64_t g, unsigned k)
 {
     const line_vec words = line_load(line);
@@ -176,8 +175,8 @@ AVX2 static inline bool line_test_avx2(const uint64_t *line, uint64_t g, unsigne
         _mm256_or_si256(_mm256_andnot_si256(lo, on.lo), _mm256_andnot_si256(hi, on.hi)), one);
 }
 
-/* Sets two words at a time. That takes half as many locked instructions as one OR per word, and
- * these instructions take most of the time of an atomic add. */
+/* Sets the bits of two words by one locked instruction. Locked instructions take most of the time
+ * of an atomic add. */
 AVX2 static inline bool line_or_pairs(uint64_t *line, const uint64_t mask[LINE_WORDS])
 {
     bool present = true;
@@ -218,9 +217,10 @@ static inline size_t line_large(const bf_part_view *views, size_t n)
     return first;
 }
 
-/* Defines the kernels of a line layout: portable and AVX2, bits and counters. They use the
- * layout's has##suffix, put##suffix (returns true if the key was present) and fetch_it. A batch
- * of exactly LINE_STEP keys has one loop for k == 8 and another loop for k < 8. */
+/* LINE_KERNEL defines a kernel that calls the layout's one-key function `one` and `fetch_it`. There
+ * is a copy of the loop for k == 8 and one for k < 8, both for LINE_STEP keys, and one for all
+ * other calls. LINE_SINGLES defines the one-key functions from has##suffix and put##suffix, which
+ * return true if the key was present. */
 #define LINE_ALWAYS static inline __attribute__((always_inline))
 #define LINE_APART static __attribute__((noinline))
 #define LINE_KERNEL(attr, name, type, one, fetch_it, far)                                          \
@@ -283,7 +283,7 @@ static inline size_t line_large(const bf_part_view *views, size_t n)
     {                                                                                              \
         return any_of(views, nviews, (line_batch){ d, n, ahead, nahead }, far);                    \
     }
-/* Defines a row of bf_layout.kernels. far: prefetches lines into the second-level cache. */
+/* Defines a bf_kernels. far: prefetches lines into the second-level cache. */
 #define LINE_ROW(attr, row, suffix, fetch_it, far, any)                                            \
     static void fetch##row(                                                                        \
         const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n)                  \
@@ -296,7 +296,7 @@ static inline size_t line_large(const bf_part_view *views, size_t n)
     static const bf_kernels kernels##row = { LINE_STEP, LINE_LAG, fetch##row, test##row,           \
         { add##row, or ##row, add##row }, test_one##suffix,                                        \
         { add_one##suffix, or_one##suffix, add_one##suffix }, any };
-/* the rows of bf_layout.kernels for a line layout: bits and counters */
+/* bf_layout.kernels of a line layout */
 #ifdef LINE_AVX2
 #define LINE_ROWS                                                                                  \
     {                                                                                              \

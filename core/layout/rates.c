@@ -1,8 +1,6 @@
-/* rates.c - false-positive rates of the native layouts. Uses expm1, log1p and pow; knows no
- * keys, homes and schemes. Sources: B. Bloom, 1970, and A. Broder, M. Mitzenmacher, 2004
- * (classic rate); F. Putze, P. Sanders, J. Singler, 2007 (rates of blocked filters as a Poisson
- * mixture); P. Bose et al., 2008 (exact rate of small classic filters; here its second-order
- * expansion). */
+/* rates.c - false-positive rates of the native layouts. Sources: B. Bloom, 1970, and A. Broder, M.
+ * Mitzenmacher, 2004 (classic); F. Putze, P. Sanders, J. Singler, 2007 (blocked filters as a
+ * Poisson mixture); P. Bose et al., 2008 (small classic filters). */
 #include "layout/layout.h"
 #include <math.h>
 
@@ -17,9 +15,9 @@ static double power(double x, unsigned k)
 
 double bf_rate_classic(double c, unsigned k) { return power(-expm1(-(double)k / c), k); }
 
-/* A line contains i keys with probability Poisson(i; lambda). Each key sets a given bit of its
- * line with probability `share`. An absent key is a false positive if all its `bits` bits are
- * set. Above lambda = 700 the mean load of a line is accurate enough. */
+/* Returns the probability that `bits` given bits of a line are set. A line contains i keys with
+ * probability Poisson(i; lambda), and each key sets a given bit with probability `share`. Above
+ * lambda = 700 the mean load of a line is accurate enough. */
 static double line_rate(double lambda, double share, unsigned bits)
 {
     if (lambda > 700) return power(-expm1(lambda * log1p(-share)), bits);
@@ -41,9 +39,8 @@ double bf_rate_block2(double c, unsigned k)
     return k % 2 ? a * line_rate(1024 / c, share, k / 2) : a * a;
 }
 
-/* ---- mean number of different bits that a key sets. Up to 8 bits per line, each is in a word of
- * its own; a 9th or later bit shares a word with an earlier one and is the same bit with
- * probability 1/64 ---- */
+/* The first 8 bits of a key in a line are in different words. Each further bit shares a word with
+ * an earlier bit and is the same bit with probability 1/64. */
 double bf_distinct_classic(unsigned k) { return k; }
 double bf_distinct_block(unsigned k) { return k <= 8 ? k : k - (k - 8) / 64.0; }
 double bf_distinct_block2(unsigned k)
@@ -51,9 +48,8 @@ double bf_distinct_block2(unsigned k)
     return bf_distinct_block((k + 1) / 2) + bf_distinct_block(k / 2);
 }
 
-/* The formula of bf_rate_classic is exact for large m only. The exact rate is the expected k-th
- * power of the fraction of set bits. at[x] is the probability that x of m bits are set after k *
- * n random positions. */
+/* Returns the expected value of (fraction of set bits)^k after `throws` random positions. at[x] is
+ * the probability that x of m bits are set. */
 enum { EXACT = 256 };
 static double exact_rate(unsigned m, unsigned throws, unsigned k)
 {

@@ -1,13 +1,12 @@
-/* sample.c - measures how full a bitmap is. Large bitmaps are sampled in about 10 us, with an
- * error well below 0.1 %. */
+/* sample.c - estimates how full a bitmap is from runs of words at equal distances. Reads more runs
+ * if about half of the cells or more are set, because "more than half" leads to a warning. */
 #include "layout/layout.h"
 
-/* RUN is in words; the others are numbers of runs */
+/* RUN: words of a run; FIRST_RUNS, MORE_RUNS: runs read; TOGETHER: runs counted by one call */
 enum { RUN = 8, FIRST_RUNS = 1024, MORE_RUNS = 1 << 17, TOGETHER = 64 };
 static const double NEARLY = 0.49;
 
-/* Returns the fraction of set cells in at most `runs` runs, evenly distributed. Smaller bitmaps
- * are counted completely. */
+/* Returns the fraction of set cells in `runs` runs; counts smaller bitmaps completely. */
 static double share(const uint64_t *w, uint64_t nwords, const bf_geometry *g, uint64_t runs)
 {
     const uint64_t all = nwords / RUN;

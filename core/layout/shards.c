@@ -1,10 +1,9 @@
-/* shards.c - a filter as equal slices (shards); all bits of a key are in one of them. Knows the
- * shard of a key; does not know Redis keys and nodes. Position q is bit q % (m / shards) of
- * shard q / (m / shards).
+/* shards.c - divides a filter into equal slices (shards), so that all bits of a key are in one
+ * shard. Position q is bit q % (m / shards) of shard q / (m / shards).
  *
- * If all bits of a key are in one line, a shard is a sequence of lines, and shards do not change
- * the positions. Otherwise the digest h selects the shard mulhi(h, shards), and h * shards mod
- * 2^64 is the digest in a filter of one shard's size. */
+ * If all bits of a key are in one line (block), a shard is a sequence of lines, and the positions
+ * do not depend on the number of shards. Otherwise digest h selects the shard mulhi(h, shards), and
+ * h * shards mod 2^64 is the digest in a filter of one shard's size. */
 #include "bits/bits.h"
 #include "layout/layout.h"
 

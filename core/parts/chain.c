@@ -1,7 +1,5 @@
-/* chain.c - the parts of a filter, one or many: opens them, reads their parameters, and takes
- * the lock under which parts are appended or dropped. No file above this folder tests whether a
- * filter has one part or many. span.c runs keys through the parts; grow.c and window.c know when
- * parts begin and end; the homes store them. */
+/* chain.c - the list of parts of a filter, and operations on all parts: checks, locks, parameters.
+ * A fixed filter has one part. */
 #include "bits/bits.h"
 #include "parts/parts.h"
 #include <stdlib.h>
@@ -92,7 +90,7 @@ bool bf_image_is_compact(const bf_filter *f, unsigned parts)
     return bf_compact_fits(bytes);
 }
 
-/* Must not read the part states (bf_live): in a truncated file that raises SIGBUS. */
+/* Must not read part states: in a truncated file that raises SIGBUS. */
 uint64_t bf_image_length_of(const bf_filter *f, unsigned parts)
 {
     const bool compact = bf_image_is_compact(f, parts);
@@ -113,8 +111,8 @@ bf_params bf_part_params(const bf_filter *f, unsigned i)
 }
 
 /* ---- checks and locks around calls ---- */
-/* Returns an error if the words of the parts cannot be read. Also detects a file that was
- * truncated and made longer again: zeros have replaced the header pages of its parts. */
+/* Also detects a file that was truncated and made longer again: the header pages of its parts are
+ * zeros. */
 int bf_parts_check(bf_filter *f, bf_error *err)
 {
     bf_store *s = &f->bitmap.store;

@@ -1,11 +1,13 @@
 /* filter.h - the handle of an open filter, which all folders above use. Private.
  *
  *   handle.c  parameters, names in messages, permission to write, closing
- *   secret.c  keyed filters           lifetime.c  owners and active calls
+ *   secret.c  keyed filters           lifetime.c  references and active calls
  *
  * Glossary. In the whole library these words have only these meanings:
  *
+ *   cell        a bit, or in a counting filter a counter of 4 bits
  *   part        one bitmap of a growing or forgetting filter
+ *   part state  64 bits that a part has besides its cells: number of keys, or epoch (bf_live)
  *   shard       one of the equal slices of a fixed filter, under its own Redis name
  *   epoch       the time slot of a part of a forgetting filter
  *   window      the time that a forgetting filter remembers a key
@@ -19,7 +21,10 @@
  *   round trip  one exchange with Redis
  *   generation  the number that changes when bits are replaced (file, Redis)
  *   shadow      the copy that a rebuild fills
- *   home        a kind of place where bits are: memory, file, redis, client */
+ *   home        a kind of place where bits are: memory, file, redis, client
+ *   store       the code and the data of a home for one filter or part (store.h)
+ *   kernel      a function that tests or adds keys in addressable memory (memory or a mapped file)
+ *   K:meta      in Redis, the companion hash of the filter K: its parameters and its mark */
 #ifndef BF_FILTER_H
 #define BF_FILTER_H
 #include "bits/bits.h"
@@ -40,13 +45,13 @@ static inline bf_part_view bf_part_view_of(const bf_bitmap *p)
 /* A part of a growing or forgetting filter. */
 typedef struct {
     bf_bitmap bitmap;
-    uint64_t start; /* number of bits (or counters) in the parts before this one */
-    /* The part state, see bf_live: the number of keys in the part (growing filter), or the
-     * part's epoch (forgetting filter). */
+    uint64_t start; /* number of cells in the parts before this one */
+    /* the part state (bf_live): number of keys in a growing filter, epoch in a forgetting one;
+     * points to own, or into page */
     uint64_t *live;
-    _Alignas(8) uint64_t own; /* holds the part state if no other process uses the part */
+    _Alignas(8) uint64_t own; /* the part state of a part that is not in a mapped file */
     uint8_t *page;            /* the part's header page in a mapped file, or NULL */
-    /* Redis: the mark of this part when the part was last known to be the newest */
+    /* Redis: the mark that the part had when it was last known to be the newest part */
     uint32_t last_mark;
 } bf_part;
 
@@ -58,28 +63,28 @@ typedef struct bf_call {
 } bf_call; /* an active call, see lifetime.c */
 
 /* The write state of a handle, in the order in which it changes. FRESH: nothing was written yet.
- * WRITABLE: writes are allowed, and the home cannot lose its name. NAMED: writes are allowed
- * while the file has its name, which is checked from time to time; or the handle counts its new
- * keys (BF_OVERFULL_RAISE). REPLACED: the file was replaced or deleted. */
+ * WRITABLE: adds check nothing. NAMED: adds check from time to time that the file still has its
+ * name, or with BF_OVERFULL_RAISE that the filter has room. REPLACED: the file was replaced or
+ * deleted. */
 enum { BF_FRESH, BF_WRITABLE, BF_NAMED, BF_REPLACED };
 
 struct bf_filter {
-    /* A fixed filter is its own only part. In a filter of many parts this bitmap has no bits;
-     * its store leads to the stores of the parts. */
+    /* A fixed filter is its own only part. In a filter of many parts this bitmap has no bits; its
+     * store has what the parts share, such as the file. */
     union {
         bf_bitmap bitmap;
         bf_part only;
     };
-    bf_part **part; /* the parts: 1, or space for BF_PARTS_MAX */
-    /* number of parts in use; increases under the lock, read it with bf_parts_count */
+    bf_part **part; /* array of the parts; length 1 (fixed filter) or BF_PARTS_MAX */
+    /* number of open parts; changes under the lock; read it with bf_parts_count */
     unsigned count;
     const bf_variant_ops *variant;
     const bf_hash *hash;  /* the scheme's hash; if there is a secret, its keyed hash */
-    uint64_t *generation; /* sets/rebuild.h: points to the store's word or to own_generation */
+    uint64_t *generation; /* points to the store's word or to own_generation */
     /* atomic: other threads or processes write the words too. exclusive: this handle is the only
      * writer of its file. */
     bool atomic, exclusive;
-    uint8_t add_mode;   /* bf_add_mode, selects the add kernel */
+    uint8_t add_mode;   /* a bf_add_mode: selects the add kernel */
     int state;          /* BF_FRESH to BF_REPLACED */
     int opened_by;      /* bf_process() of the process that opened the handle */
     bool never_written; /* created empty in memory; still empty while state is BF_FRESH */
@@ -94,31 +99,31 @@ struct bf_filter {
     /* calls of this filter run code of the host: a clock, a hash function or a client */
     bool runs_host_code;
     _Alignas(8) uint8_t secret[BF_SECRET_BYTES]; /* the secret, or the scheme's argument */
-    /* the parameters; desc.live is the state at opening */
+    /* the parameters; desc.live: the state (bf_live) when the filter was opened */
     bf_params desc;
     double info_p;          /* the value of p that bf_info shows */
     bf_functions functions; /* hash functions of the host; count 0: none */
     char *storage, *key;    /* copies of spec's strings, or NULL */
     bool first_in_use;
     int process;               /* bf_process() of the process whose calls are counted */
-    _Alignas(8) uint64_t refs; /* lifetime.c: number of owners and of active calls */
+    _Alignas(8) uint64_t refs; /* lifetime.c: numbers of references and of active calls */
     bf_call first; /* the first active call that runs host code; further calls are allocated */
     /* sets/rebuild.h */
     _Alignas(8) uint64_t own_generation; /* the generation of a filter in memory */
     uint64_t *shadow;                    /* the shadow of a filter in memory, or NULL */
     int64_t rebuild_opened; /* the generation of the rebuild that this handle has open, or 0 */
     int rebuild_by;         /* bf_process() of the process that opened this rebuild */
-    /* the generation of the rebuild for which the keys of this filter are, or 0 */
+    /* in the filter that bf_rebuild_begin returned: the generation of its rebuild; else 0 */
     int64_t rebuild_of;
-    int lock_holder;    /* the process that holds this handle's lock, or 0 */
+    int lock_holder;    /* bf_process() of the process that holds this handle's lock, or 0 */
     int lock_fd;        /* the descriptor of the store's lock while it is held, else -1 */
     bf_wait_hooks wait; /* set by bf_set_wait_hooks */
     /* filters of many parts (parts.h) */
-    bf_part *itself; /* `part` points here in a fixed filter */
+    bf_part *itself; /* the array of parts of a fixed filter */
     /* views of the parts for kernels, valid if the parts are in addressable memory */
     bf_part_view *view;
     unsigned dirty_parts; /* number of parts whose header page is marked as dirty */
-    /* growing filter: m is at its limit, so all further keys go to the last part */
+    /* growing filter: m is at its limit, so all further keys are added to the last part */
     bool at_limit;
     _Alignas(8) uint64_t own_epoch;
     uint64_t *epoch; /* forgetting filter: the newest epoch in which any process added a key */
@@ -131,8 +136,8 @@ struct bf_filter {
     _Alignas(8) uint64_t clock_offset;
     _Alignas(8) uint64_t clock_read_at; /* this machine's time when clock_offset was measured */
 };
-/* handle.c: the lock under which parts are appended or dropped and bits are replaced. It
- * excludes other threads and the other processes that share the store. */
+/* handle.c: the lock under which parts are appended or dropped and bits are replaced. Excludes
+ * other threads, and other processes that share the store. Waits up to BF_PATIENCE seconds. */
 int bf_lock(bf_filter *f, bf_error *err);
 void bf_unlock(bf_filter *f);
 
@@ -142,7 +147,7 @@ void bf_unlock(bf_filter *f);
 typedef struct {
     bf_call *a, *b;
 } bf_calls;
-void bf_ref_init(bf_filter *f); /* gives a zeroed handle its first owner */
+void bf_ref_init(bf_filter *f); /* gives a zeroed handle its first reference */
 int bf_calls_enter(bf_calls *c, bf_filter *a, bf_filter *b, bf_error *err);
 void bf_calls_leave(bf_calls *c);
 static inline int bf_call_enter(bf_calls *c, bf_filter *a, bf_filter *b, bf_error *err)
@@ -154,9 +159,9 @@ static inline void bf_call_leave(bf_calls *c)
 {
     if (c->a) bf_calls_leave(c);
 }
-/* The first line of a public function that may run host code: enters the filters, and leaves
- * them when the function returns. failed: the function's return value if it cannot enter; there
- * the variable `entered` has the error code. */
+/* The first line of a public function that may run host code: enters the filters, and leaves them
+ * when the function returns. failed: what the function returns if it cannot enter; the expression
+ * may use the error code `entered`. */
 #define BF_CALL(a, b, failed)                                                                      \
     bf_calls call_ __attribute__((cleanup(bf_call_leave)));                                        \
     const int entered = bf_call_enter(&call_, a, b, err);                                          \
@@ -169,15 +174,17 @@ int bf_secret_set(bf_filter *f, const bf_spec *spec, bf_error *err);
 void bf_secret_wipe(bf_filter *f);
 
 /* handle.c */
-int bf_alike(const bf_filter *a, const bf_filter *b, bf_error *err); /* calls bf_check_same */
+/* Returns 0 if a and b have the same parameters, else BF_EINVAL. */
+int bf_alike(const bf_filter *a, const bf_filter *b, bf_error *err);
 /* Makes the next add check whether the filter is overfull. */
 static inline void bf_check_soon(bf_filter *f) { bf_hint_store(&f->adds_until_check, 0); }
-const char *bf_where(const bf_filter *f); /* the name of its storage in messages */
+const char *bf_where(const bf_filter *f); /* the name of f's storage in messages */
+/* Call it before a write. Returns 0, or why the handle cannot write. */
 int bf_writable(bf_filter *f, bf_error *err);
 /* Called after a write. Returns 0 if the name still leads to the file that was written.
  * Otherwise returns BF_EIO, and all later writes of the handle return BF_EIO, too. */
 int bf_check_named(bf_filter *f, bf_error *err);
-/* Calls bf_check_named for about one key in 1,024, chosen by its digest, because threads would
+/* Calls bf_check_named for about one key in 1,024. Selects keys by digest, because threads would
  * contend for a counter. Returns `answer`, or the error. */
 static inline int bf_check_named_sometimes(bf_filter *f, uint64_t digest, int answer, bf_error *err)
 {
@@ -188,11 +195,11 @@ static inline int bf_check_named_sometimes(bf_filter *f, uint64_t digest, int an
 }
 
 const bf_kernels *bf_choose_kernels(const bf_layout *l, const bf_geometry *g);
-void bf_release(bf_filter *f); /* frees everything that the handle owns, but not the handle */
-/* returns an empty handle with one owner */
+void bf_release(bf_filter *f); /* frees all memory of the handle except the handle itself */
+/* returns an empty handle with one reference; NULL: out of memory */
 bf_filter *bf_handle_new(const bf_store_ops *ops, bf_error *err);
-/* Copies the parameters, and spec's secret or functions, into the handle. Call it before the
- * store is created, because a new store contains their check value. */
+/* Copies the parameters, and spec's secret or functions, into the handle. Call it before the store
+ * is created: a new store contains the check value of the secret. */
 int bf_filter_init_from(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_error *err);
 /* chooses the kernels; call it after the store was opened */
 void bf_finish_open(bf_filter *f, bool threads);

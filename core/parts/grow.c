@@ -1,7 +1,5 @@
-/* grow.c - growing filters. A new key is added to the newest part; a key that any part contains
- * is not added, or in a counting filter counted in the oldest part that contains it. When the
- * newest part has as many keys as it is sized for, a part is appended. Counts keys; sizing_parts.c
- * computes the size of the next part. */
+/* grow.c - growing filters. A key that no part contains is added to the newest part. When that part
+ * has the number of keys that it is sized for, a part is appended (size: sizing_parts.c). */
 #include "bits/bits.h"
 #include "parts/parts.h"
 #include <string.h>
@@ -15,7 +13,7 @@ static int test(bf_filter *f, bf_span *s, bf_error *err)
     while ((rc = bf_span_test(f, f->part + from, count - from, s, 1, err)) == 0 && s->n) {
         if ((rc = bf_chain_follow(f, err)) < 0) return rc;
         const unsigned now = bf_parts_count(f);
-        /* fewer parts: another thread re-created the filter and has reported it */
+        /* fewer parts: another thread has re-created the filter and reported this */
         if (now <= count) return 0;
         from = count;
         count = now;
@@ -23,8 +21,8 @@ static int test(bf_filter *f, bf_span *s, bf_error *err)
     return rc;
 }
 
-/* Each try opens at least one part that another process appended, and there are at most
- * BF_PARTS_MAX. */
+/* Maximum number of tries that add no key. In each of them another process has appended a part, and
+ * a filter has at most BF_PARTS_MAX parts. */
 enum { TRIES = 4 * BF_PARTS_MAX };
 static int never_ends(const bf_filter *f, bf_error *err)
 {
@@ -33,6 +31,7 @@ static int never_ends(const bf_filter *f, bf_error *err)
         bf_where(f), TRIES);
 }
 
+/* Returns how many more keys the part can have. */
 static uint64_t room(const bf_filter *f, const bf_part *p)
 {
     int64_t have = bf_live(p->live);
@@ -41,9 +40,8 @@ static uint64_t room(const bf_filter *f, const bf_part *p)
                                             : 0;
 }
 
-/* Call after the first n keys of the span were added to part count - 1, the newest that this
- * handle knew. Tests whether other processes had appended parts by then that contain some of the
- * keys; these keys are not new. */
+/* The first n keys were just added to part count - 1. Tests them in the parts that other processes
+ * have appended since; the answer of a key found there becomes 0: not new. */
 static int recheck(bf_filter *f, const bf_span *s, size_t n, unsigned count, bf_error *err)
 {
     bf_span fresh;
@@ -60,9 +58,8 @@ static int recheck(bf_filter *f, const bf_span *s, size_t n, unsigned count, bf_
     return bf_span_test(f, f->part + count, now - count, &fresh, 0, err);
 }
 
-/* For parts in addressable memory. Tests the span's keys in the first `count` parts, then adds
- * those that are absent to the newest of these parts, up to the size of that part. If that part
- * is full, only tests it. */
+/* For parts in addressable memory. Tests the keys in the first `count` parts, and adds absent keys
+ * to the newest of these parts while it has room. */
 static int add_to_newest(bf_filter *f, unsigned count, bf_span *s, bf_error *err)
 {
     bf_part *newest = f->part[count - 1];
@@ -126,18 +123,17 @@ static int add_one(bf_filter *f, const uint64_t *d, bf_error *err)
 }
 
 /* ---- counting filters ----
- * Each operation changes or reads the counters in the oldest part that contains the key (all its
- * counters are above 0). If no part contains the key, an add uses the newest part.
+ * A part contains a key if all counters of the key are above 0. Each operation uses the oldest part
+ * that contains the key. If no part contains the key, an add uses the newest part.
  *
- * Why the oldest part: in a part that is not the newest, no counter that is 0 ever rises, because
- * an add raises counters there only if all of them are above 0. So a key that such a part did not
- * contain stays absent from it, and a key is in the same part from its first add to its last
- * removal. In the newest part counters do rise from 0, so it may later seem to contain a key of an
- * older part. A search from the newest part would then lower counters that this key did not raise,
- * and other keys would become absent.
+ * Why the oldest part: in a part that is not the newest, a counter of 0 stays 0, because an add
+ * changes that part only if all counters of its key are above 0. So a key that is absent from such
+ * a part stays absent, and all operations on a key use the same part. In the newest part counters
+ * do rise from 0, and that part may seem to contain a key of an older part. A search from the
+ * newest part would then decrement counters of other keys, and these keys would become absent.
  *
- * Changes hold the lock of the filter: two adds of one key must not use two parts. Tests and counts
- * do not hold it. */
+ * Adds and removals hold the lock of the filter: two adds of one key must not use two parts. Tests
+ * and counts do not hold the lock. */
 static bf_part *oldest_with(const bf_filter *f, const uint64_t *d)
 {
     for (unsigned i = 0; i < bf_parts_count(f); i++) {
@@ -147,8 +143,8 @@ static bf_part *oldest_with(const bf_filter *f, const uint64_t *d)
     return NULL;
 }
 
-/* For parts in addressable memory. A removal lowers the number of keys of the newest part only:
- * it decides whether that part is full, and older parts get no new keys. */
+/* For parts in addressable memory. A removal decrements the number of keys in the newest part only:
+ * older parts get no new keys, so their numbers decide nothing. */
 static int count_key(bf_filter *f, int op, const uint64_t *d, uint8_t *answer, bf_error *err)
 {
     uint64_t pos[BF_POSITIONS];

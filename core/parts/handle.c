@@ -1,6 +1,4 @@
-/* handle.c - the handle of an open filter: parameters, names in messages, permission to write,
- * locking, closing. Knows the parts; does not know how the filter was opened or what it is used
- * for. */
+/* handle.c - the handle of an open filter: parameters, kernels, permission to write, lock. */
 #include "bits/bits.h"
 #include "parts/parts.h"
 #include <errno.h>

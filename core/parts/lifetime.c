@@ -1,43 +1,41 @@
-/* lifetime.c - counts the owners of a handle and its active calls, in particular the calls that
- * run code of the host (a clock, a hash function, a client). Knows neither keys nor bits.
+/* lifetime.c - counts the references to a handle, and its active calls that may run code of the
+ * host (a clock, a hash function, a client).
  *
- *   refs:  | 32 bits: active calls that run host code | 32 bits: owners |
+ *   refs:  | 32 bits: active calls that may run host code | 32 bits: references |
  *
- * The handle is freed when it has neither owners nor active calls.
+ * The handle is freed when both numbers are 0.
  *
- * Each thread has a list of its active calls that may run host code (f->runs_host_code); a call
- * with two filters is in the list for both. Host code may call any function of the library. If
- * it calls a function of a filter that is in the list of its own thread, that call is refused,
- * because it would wait for itself; closing such a filter is refused, too. A fiber or greenlet
- * has the list of its thread. The members of the list are not on the stack, because greenlets
- * move their stacks.
+ * Each thread has a list of these calls; a call with two filters is in the list twice. If host code
+ * calls a function of a filter that is in its thread's list, that function returns BF_EBUSY: it
+ * would wait for itself. A fiber or greenlet has the list of its thread. The members of the list
+ * are not on the stack, because greenlets move their stacks.
  *
- * A forked child has a copy of the list of the thread that forked. The calls of the parent's
- * other threads never end in the child. So in a process that did not open the handle only the
- * list shows which calls are active, and what the other calls use is never freed. */
+ * A forked child inherits the numbers in refs, but only the list of the thread that forked. Calls
+ * of the parent's other threads never end in the child. So bf_busy reads the list in the child,
+ * and the child never frees a handle with such calls. */
 #include "bits/bits.h"
 #include "parts/filter.h"
 #include <stdlib.h>
 
 static _Thread_local bf_call *calls; /* the list of this thread, newest call first */
 
-enum { OWNER_BITS = 32 };
-static const uint64_t OWNER = 1, INSIDE = UINT64_C(1) << OWNER_BITS;
+enum { REFERENCE_BITS = 32 };
+static const uint64_t REFERENCE = 1, CALL = UINT64_C(1) << REFERENCE_BITS;
 
-/* ---- owners ---- */
+/* ---- references ---- */
 void bf_ref_init(bf_filter *f)
 {
-    bf_add_fetch(&f->refs, OWNER);
+    bf_add_fetch(&f->refs, REFERENCE);
     bf_int_store_release(&f->process, bf_process());
 }
 
 bf_filter *bf_retain(bf_filter *f)
 {
-    if (f) bf_add_fetch(&f->refs, OWNER);
+    if (f) bf_add_fetch(&f->refs, REFERENCE);
     return f;
 }
 
-static void give_up(bf_filter *f, uint64_t what)
+static void drop(bf_filter *f, uint64_t what)
 {
     if (bf_add_fetch(&f->refs, -what) != 0) return;
     bf_release(f);
@@ -46,7 +44,7 @@ static void give_up(bf_filter *f, uint64_t what)
 
 void bf_close(bf_filter *f)
 {
-    if (f) give_up(f, OWNER);
+    if (f) drop(f, REFERENCE);
 }
 
 /* ---- calls ---- */
@@ -57,11 +55,9 @@ static bool is_in(const bf_call *list, const bf_filter *f)
     return false;
 }
 
-/* Returns BF_EBUSY while a call of f that may run host code is active, else 0. In a forked child,
- * ignores the calls of the parent's other threads. */
 int bf_busy(bf_filter *f, bf_error *err)
 {
-    const bool counted = bf_load_acquire(&f->refs) >= INSIDE;
+    const bool counted = bf_load_acquire(&f->refs) >= CALL;
     const int me = bf_process(), of = bf_int_load_acquire(&f->process);
     if (!counted && of != me) bf_int_store_release(&f->process, me);
     if (!counted || (of != me && !is_in(calls, f))) return 0;
@@ -89,7 +85,7 @@ static bf_call *push(bf_call **list, bf_filter *f)
     *c = (bf_call){ *list, list, f };
     if (*list) (*list)->from = &c->next;
     *list = c;
-    bf_add_fetch(&f->refs, INSIDE);
+    bf_add_fetch(&f->refs, CALL);
     return c;
 }
 
@@ -102,12 +98,12 @@ static void pop(bf_call *c)
         bf_flag_release(&f->first_in_use);
     else
         free(c);
-    give_up(f, INSIDE);
+    drop(f, CALL);
 }
 
 int bf_calls_enter(bf_calls *c, bf_filter *a, bf_filter *b, bf_error *err)
 {
-    bf_call **list = &calls; /* thread-local: its address is computed once */
+    bf_call **list = &calls; /* computes the address of the thread-local variable once */
     int rc = refuse_reentry(*list, a, err);
     if (rc < 0 || (b && (rc = refuse_reentry(*list, b, err)) < 0)) return rc;
     if ((c->a = push(list, a)) && (!b || (c->b = push(list, b)))) return 0;

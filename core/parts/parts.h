@@ -1,14 +1,11 @@
 /* parts.h - filters of many parts: growing and forgetting filters. Private.
  *
- *   bf_filter { bitmap: no bits; its store leads to the parts }
+ *   bf_filter { bitmap: no bits }
  *      `- part[0] part[1] ... part[count - 1]
  *         each is a bf_bitmap (a fixed filter has one) and a part state (bf_live)
  *
  *   chain.c    opening, the lock, parameters      span.c     runs keys through the parts
  *   grow.c     growing filters                    window.c   forgetting filters
- *
- * home/, redis/scalable.c and redis/window.c store the parts. sets/ uses the parts as sets of
- * bits.
  *
  * All parts have the same scheme and k, so a key is hashed once for all of them. */
 #ifndef BF_PARTS_H
@@ -16,52 +13,50 @@
 #include "bits/bits.h"
 #include "parts/filter.h"
 
-/* The differences between the variants of filters: one row for each, in the file named after the
- * variant. No file above this folder tests for a variant. */
+/* A variant: a kind of filter, fixed (chain.c), growing (grow.c) or forgetting (window.c). */
 typedef struct bf_span bf_span;
 struct bf_variant_ops {
     const bf_variant_format *stored;
     bool many;    /* the filter has parts, and a header page or companion hash of its own */
     bool grows;   /* appends parts; the state of a part (bf_live) is its number of keys */
     bool forgets; /* reuses parts in a ring; the state of a part (bf_live) is its epoch */
-    /* test tests a span; it is called only if the parts are not in addressable memory. add adds
-     * a span; if the parts are in addressable memory, the span has at most BF_CHUNK keys. */
+    /* Test or add the keys of a span. If the parts are in addressable memory, test is not called,
+     * and add gets at most BF_CHUNK keys. */
     int (*test)(bf_filter *f, bf_span *span, bf_error *err);
     int (*add)(bf_filter *f, bf_span *span, bf_error *err);
-    /* For parts in addressable memory. parts_to_test sets *views and *n to the views of the
-     * parts that a test reads; room is an array of BF_PARTS_MAX views that it may use. add_one
-     * adds one key; NULL: the key is added as a span of one. */
+    /* For parts in addressable memory. parts_to_test sets *views and *n to the views of the parts
+     * that a test reads; room has space for BF_PARTS_MAX views. add_one adds one key; NULL: the key
+     * is added as a span of one. */
     int (*parts_to_test)(
         bf_filter *f, bf_part_view *room, const bf_part_view **views, unsigned *n, bf_error *err);
     int (*add_one)(bf_filter *f, const uint64_t *digest, bf_error *err);
-    /* Counting filters: adds, removes or counts the keys of a span, as span->op says; then `add`
-     * is NULL. Other filters: NULL. */
+    /* Counting filters: adds, removes or counts the keys of a span; `add` is NULL. Other filters:
+     * NULL. */
     int (*count)(bf_filter *f, bf_span *span, bf_error *err);
 };
-extern const bf_variant_ops *const bf_variants[][2]; /* tables.c, by kind, then counting */
+extern const bf_variant_ops *const bf_variants[][2]; /* tables.c: by kind, then by counting */
 
 /* The operations of a home on parts. */
 typedef struct bf_chain_ops {
-    /* Creates a filter. Returns 1 if the filter is created and open with its first parts, 0 if
-     * another process created it first, or an error. NULL: the store's create does this. */
+    /* Creates a filter and opens its first parts. Returns 1, or 0 if another process created the
+     * filter first. NULL: the store's create does this. */
     int (*create)(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_error *err);
-    /* Appends a part; the caller holds the lock. When it returns, all processes can see the
-     * part. */
+    /* Appends a part for all processes. The caller holds the lock. */
     int (*append)(bf_filter *f, const bf_params *part, bf_error *err);
-    /* follow opens the parts that other processes appended; NULL: no other process can.
-     * has_new_parts returns true if there are such parts. */
+    /* follow opens the parts that other processes appended; has_new_parts returns true if there are
+     * any. NULL: other processes cannot append. */
     int (*follow)(bf_filter *f, bf_error *err);
     bool (*has_new_parts)(const bf_filter *f);
     /* Called after `ask` or `put` returned the error rc. If the filter was re-created, the first
      * call returns an error that reports this; later calls return 0, and then the caller repeats
      * the operation. */
     int (*explain)(bf_filter *f, int rc, bf_error *err);
-    /* For parts that are not in addressable memory; each call takes one round trip. ask sets
-     * span->present for the keys that any of these parts contains, and returns their number; if
-     * add is true, it also adds the keys to the first part. put adds the keys that no part
-     * contains to the last part until that part has `most` keys. put removes from the span the
-     * keys that it found or added; the other keys stay, because the part is full or another
-     * process appended a part. In a counting filter put also removes or counts keys. */
+    /* For parts that are not in addressable memory; each call takes one round trip.
+     * ask sets span->present for the keys that any of these parts contains, and returns the number
+     * of these keys. add: also adds all keys to the first part. put adds the keys that no part
+     * contains to the last part, until that part has `most` keys. Keys that were found or added
+     * leave the span. The others stay, because the part is full or another process appended a part.
+     * In a counting filter put also removes or counts keys. */
     int64_t (*ask)(
         bf_filter *f, bf_part *const *parts, unsigned n, bool add, bf_span *span, bf_error *err);
     int (*put)(bf_filter *f, bf_part *const *parts, unsigned n, uint64_t most, bf_span *span,
@@ -69,17 +64,18 @@ typedef struct bf_chain_ops {
     /* Returns true if create() may replace a filter that was opened although one of its parts is
      * missing. */
     bool (*can_recreate)(bf_filter *f);
-    /* For forgetting filters whose parts are created and expire. The caller holds the lock. Both
-     * functions may increase *now or *epoch to an epoch that another process has published.
-     * list_parts opens the living parts (window.c); if `anyway` is false it does so only if a
-     * reply has shown new parts. open_current opens or creates the part of *epoch; if `past` is
-     * true, *epoch may be a past epoch that is still living. */
+    /* For forgetting filters in Redis, whose parts are created and expire; else NULL. The caller
+     * holds the lock. Both may increase *now or *epoch to the newest epoch of all processes.
+     * list_parts opens the living parts (window.c); if `anyway` is false, only if a reply has shown
+     * new parts. open_current opens or creates the part of *epoch. past: *epoch may be a past epoch
+     * that is still living. */
     int (*list_parts)(bf_filter *f, int64_t *now, bool anyway, bf_error *err);
     int (*open_current)(bf_filter *f, int64_t *epoch, bool past, bf_error *err);
-    bool (*is_stale)(const bf_filter *f,
-        int64_t now); /* returns true if the last reply showed a part newer than epoch `now` */
-    /* *now is the time of the filter's clock. Replaces it by the server's time if the filter
-     * uses the server's clock. NULL: the filter always uses its own clock. */
+    /* Returns true if a reply has shown that another process created a part since the last
+     * list_parts. */
+    bool (*is_stale)(const bf_filter *f, int64_t now);
+    /* Replaces *now, the time of the filter's clock, by the server's time if the filter uses the
+     * server's clock. NULL: no server has the time. */
     int (*server_time)(bf_filter *f, double *now, bf_error *err);
     int (*expire)(bf_filter *f, double seconds, bf_error *err); /* as in bf_store_ops */
     int (*remove)(bf_filter *f, bf_error *err);
@@ -91,7 +87,7 @@ static inline bool bf_part_exists(const bf_part *p)
     return p->bitmap.store.words || p->bitmap.store.impl;
 }
 
-/* chain.c: gives f space for BF_PARTS_MAX parts; f has no part afterwards. */
+/* chain.c: replaces f's array of parts by an empty one for BF_PARTS_MAX parts. */
 int bf_chain_begin(bf_filter *f, const bf_spec *spec, bf_error *err);
 void bf_chain_free(bf_filter *f);
 int bf_chain_add_part(bf_filter *f, bf_part *p); /* appends p; the caller holds the lock */
@@ -102,8 +98,8 @@ static inline int bf_chain_follow(bf_filter *f, bf_error *err)
     const bf_chain_ops *ops = f->bitmap.store.ops->chain;
     return ops->has_new_parts && ops->has_new_parts(f) ? bf_chain_open_new_parts(f, err) : 0;
 }
-/* Appends a part to the `count` known parts. If another process appended a part first, opens
- * that part instead. bf_chain_next_locked: the caller holds the lock. */
+/* Appends a part after the `count` known parts, or opens it if another process appended it first.
+ * bf_chain_next_locked: the caller holds the lock. */
 int bf_chain_next(bf_filter *f, unsigned count, bf_error *err);
 int bf_chain_next_locked(bf_filter *f, unsigned count, bf_error *err);
 
@@ -112,20 +108,19 @@ int bf_window_epoch(bf_filter *f, int64_t *epoch, bf_error *err);
 /* The part of the ring that this epoch uses. The part may still belong to another epoch. */
 bf_part *bf_window_part(const bf_filter *f, int64_t epoch);
 bool bf_window_is_living(const bf_filter *f, const bf_part *p, int64_t now);
-/* For parts in addressable memory: sets *p to the part of this epoch; empties the part if it
- * belongs to an older epoch. *p is NULL if the part already belongs to a later epoch. */
+/* For parts in addressable memory: sets *p to the part of this epoch. Empties the part if it
+ * belongs to an older epoch; sets *p to NULL if it belongs to a later epoch. */
 int bf_window_reuse_part(bf_filter *f, int64_t epoch, bf_part **p, bf_error *err);
-/* Calls work with the part of that epoch, unless the part already belongs to a later epoch.
- * Holds the lock during the call, so that the part cannot be emptied for another epoch. */
+/* Calls work(ctx, part of that epoch, err), unless the part already belongs to a later epoch. Holds
+ * the lock, so that the part is not reused for another epoch during the call. */
 int bf_window_with_part(bf_filter *f, int64_t epoch, int (*work)(void *, bf_part *, bf_error *),
     void *ctx, bf_error *err);
-/* Checks the stored epochs before they are used. write: also raises the newest epoch to the
- * latest epoch of the parts. */
+/* Returns BF_EFORMAT if the stored epochs are impossible. write: also raises the newest epoch to
+ * the latest epoch of the parts. where: the storage in messages. */
 int bf_window_check(bf_filter *f, bool write, const char *where, bf_error *err);
 double bf_window_step(const bf_filter *f); /* length of an epoch in seconds */
 
-/* chain.c: the parts of a filter, one or many. All files above this folder visit the parts with
- * these functions and do not test how many there are. */
+/* ---- chain.c: the parts of a filter, one or many ---- */
 static inline unsigned bf_parts_count(const bf_filter *f)
 {
     return bf_uint_load_acquire(&f->count);
@@ -140,37 +135,37 @@ static inline bool bf_part_is_living(const bf_filter *f, const bf_part *p, int64
 }
 
 uint64_t bf_parts_cells(const bf_filter *f); /* number of bits or counters in all parts */
-/* The length in bytes of an image of the first `parts` parts, and whether the image is compact. */
+/* For an image of the first `parts` parts: its length in bytes, and whether it is compact. */
 uint64_t bf_image_length_of(const bf_filter *f, unsigned parts);
 bool bf_image_is_compact(const bf_filter *f, unsigned parts);
-/* the parameters that the image of part i contains */
+/* the parameters of part i, as an image contains them */
 bf_params bf_part_params(const bf_filter *f, unsigned i);
-uint64_t bf_parts_stored(const bf_params *d); /* number of parts that a new or stored filter has */
+uint64_t bf_parts_stored(const bf_params *d); /* parts of a new or stored filter */
 
-/* Returns an error if the words can no longer be read (truncated or overwritten file). Call it
- * before the first read of a map in a call; bf_parts_follow and bf_parts_refresh call it, too. */
+/* Returns an error if the words cannot be read, because the file was truncated or overwritten. Call
+ * it before a call first reads the words; bf_parts_follow and bf_parts_refresh do so. */
 int bf_parts_check(bf_filter *f, bf_error *err);
 /* opens the new parts that a reply or the header page has shown */
 int bf_parts_follow(bf_filter *f, bf_error *err);
 /* opens all parts that other processes have appended so far */
 int bf_parts_refresh(bf_filter *f, bf_error *err);
+/* bf_writable, and in a file marks the pages of all parts as dirty */
 int bf_parts_writable(bf_filter *f, bf_error *err);
 /* Sets *now to the present epoch, or to 0 if the filter does not forget. Call bf_parts_check
  * first. */
 int bf_parts_now(bf_filter *f, int64_t *now, bf_error *err);
-/* Until bf_parts_unlock the list of parts does not change. bf_parts_lock_all first opens all
- * parts that exist. */
+/* Between lock and unlock the list of parts does not change. bf_parts_lock_all also opens all parts
+ * that exist. */
 int bf_parts_lock(bf_filter *f, bf_error *err);
 int bf_parts_lock_all(bf_filter *f, bf_error *err);
 void bf_parts_unlock(bf_filter *f);
 
-/* Forgetting filters: the oldest epoch that is living at epoch now; the part of an epoch, or
- * NULL. */
+/* Forgetting filters: the oldest epoch that is living at epoch `now`. */
 static inline int64_t bf_oldest_epoch(const bf_filter *f, int64_t now)
 {
     return now - (int64_t)f->desc.parts;
 }
-bf_part *bf_part_of_epoch(const bf_filter *f, int64_t epoch);
+bf_part *bf_part_of_epoch(const bf_filter *f, int64_t epoch); /* or NULL */
 
 /* Sets *p to the part to which a new key would be added. */
 int bf_parts_target(bf_filter *f, const bf_part **p, bf_error *err);
@@ -185,51 +180,51 @@ int bf_parts_append(bf_filter *f, const bf_params *part, bf_error *err);
  * spec may be NULL; only its secret, functions, threads and clock are used. */
 bf_filter *bf_new_like(const bf_params *d, const bf_spec *spec, bf_error *err);
 
-/* ---- spans: runs of keys that are tested in many parts (span.c) ---- */
-/* A span: a run of hashed keys. Keys whose answer is known leave the span. */
+/* ---- span.c: spans ---- */
+/* A span has the digests of up to BF_SPAN consecutive keys of a batch (its run). Keys whose answer
+ * is known leave the span. */
 enum { BF_SPAN = 1000 };
-enum { BF_SPAN_NEW = 2 }; /* in present[]: no part contained the key, and it was added: answer 1 */
+enum { BF_SPAN_NEW = 2 }; /* in present[]: the key was absent and was added; its answer is 1 */
 struct bf_span {
     uint64_t d[BF_SPAN];
     uint16_t key[BF_SPAN]; /* for each digest, the index of its key in the run */
     size_t n;
-    unsigned asked; /* number of parts that are known to contain none of the keys */
+    unsigned asked; /* number of parts that contain none of the keys */
     /* result of the last step for each key: 0 absent, 1 present; above that, the answer plus 1 */
     uint8_t present[BF_SPAN];
-    uint8_t *answer; /* the answers for the run, initially 0; 1 means present (test) or new (add) */
-    int op;          /* BF_OP_TEST, ... */
+    /* for each key of the run, initially 0: 1 = present (test) or new (add), or the key's count */
+    uint8_t *answer;
+    int op; /* BF_OP_TEST, ... */
 };
-/* Adds the first n keys to a part in addressable memory. Sets span->present and returns the
- * number of keys that were present. */
+/* Adds the first n keys to a part in addressable memory. Sets span->present. Returns the number of
+ * keys that were present before. */
 int64_t bf_span_add(const bf_filter *f, bf_part *p, bf_span *span, size_t n);
-/* Tests the keys in all these parts. Keys that are found get `value` as their answer and leave
- * the span. */
+/* Tests the keys in all these parts. Keys that are found leave the span with the answer `value`. */
 int bf_span_test(
     bf_filter *f, bf_part *const *parts, unsigned n, bf_span *span, uint8_t value, bf_error *err);
 /* For parts in addressable memory: sets span->present, and returns true if any of the keys is in
  * one of the parts. */
 bool bf_span_find(bf_part *const *parts, unsigned n, bf_span *span);
-/* Removes from the span the keys whose present[] is not 0. Their answer is `value` for 1, else
- * present[] minus 1. */
+/* Removes from the span the keys whose present[] is not 0. The answer is `value` if present[] is 1,
+ * else present[] minus 1. */
 void bf_span_drop_decided(bf_span *span, uint8_t value);
 
-/* At most BF_CHUNK digests to test or add, and the digests whose lines are prefetched during that.
- */
+/* At most BF_CHUNK digests to test or add; ahead: digests whose lines are prefetched meanwhile. */
 typedef struct {
     const uint64_t *d;
     size_t n;
     const uint64_t *ahead;
     size_t nahead;
 } bf_digests;
-/* For parts in addressable memory. bf_chain_fetch prefetches the keys' lines. bf_chain_ask tests
- * or adds the keys; bit i of *present is set if key i was present before. The functions for one
- * key return what bf_test and bf_add return. */
+/* For parts in addressable memory. bf_chain_fetch prefetches the keys' lines. bf_chain_ask tests or
+ * adds the keys; bit i of *present is set if key i was present before. bf_chain_test_one and
+ * bf_chain_add_one return the same as bf_test and bf_add. */
 void bf_chain_fetch(const bf_filter *f, const uint64_t *d, size_t n);
 int bf_chain_ask(bf_filter *f, int op, const bf_digests *k, uint64_t *present, bf_error *err);
 int bf_chain_test_one(bf_filter *f, const void *key, size_t len, bf_error *err);
 int bf_chain_add_one(bf_filter *f, const void *key, size_t len, bf_error *err);
-/* Returns true if any of these parts contains the key. Inline, because a call costs measurable
- * time for a single key. */
+/* Returns true if any of these parts contains the key. Inline, because a function call slows a test
+ * of a single key measurably. */
 static inline bool bf_chain_any(
     const bf_filter *f, const bf_part_view *views, unsigned n, const uint64_t *d)
 {

@@ -1,5 +1,5 @@
-/* secret.c - keyed filters: copies the secret, computes the check value that stored filters
- * contain, wipes the secret; creates random secrets. The secret itself is never stored. */
+/* secret.c - secrets of keyed filters. A stored filter never contains its secret, only a check
+ * value that is computed from the secret. */
 #include "base/system.h"
 #include "parts/filter.h"
 #include <errno.h>

@@ -1,11 +1,9 @@
-/* span.c - runs keys through the parts of a filter: a key is hashed once and tested in every
- * part. Works on spans (parts.h). The variant selects the parts that are tested, and knows what
- * happens when a part is full or its epoch has ended. */
+/* span.c - tests and adds keys in many parts: a key is hashed once, and tested in each part that
+ * the variant selects. */
 #include "bits/bits.h"
 #include "parts/parts.h"
 #include <string.h>
 
-/* n is at most BF_CHUNK. */
 int64_t bf_span_add(const bf_filter *f, bf_part *part, bf_span *s, size_t n)
 {
     bf_bitmap *p = &part->bitmap;
@@ -30,15 +28,15 @@ void bf_span_drop_decided(bf_span *s, uint8_t value)
 }
 
 /* ---- parts in addressable memory ---- */
-/* The keys that no part tested so far contains. */
+/* The keys that were not found yet. key: their indexes in the batch. */
 typedef struct {
     uint64_t d[BF_CHUNK];
     uint8_t key[BF_CHUNK];
     size_t n;
 } open_keys;
 
-/* Removes the keys whose bit is set from o. The bits are in the order of o; the result has the
- * bits of the same keys in the order of the batch. */
+/* Removes from o the keys whose bit is set; bit i is for key i of o. Returns the bits of the same
+ * keys in the order of the batch. */
 static uint64_t take_out(open_keys *o, uint64_t bits)
 {
     uint64_t found = 0;
@@ -54,9 +52,9 @@ static uint64_t take_out(open_keys *o, uint64_t bits)
     return found;
 }
 
-/* Returns the bits of the keys that any of the parts contains. If there is no kernel for many
- * parts, tests part by part. It starts with the newest part, which has the most keys, because a
- * key that was found is not tested again. */
+/* Sets bit i of the result if any of the parts contains key i. Without a kernel for many parts,
+ * tests part by part. The newest part is first: it has the most keys, and a key that was found is
+ * not tested again. */
 static uint64_t any_of(
     const bf_kernels *k, const bf_part_view *views, unsigned n, const bf_digests *keys)
 {
@@ -119,7 +117,7 @@ static int add_keys(bf_filter *f, const bf_digests *k, uint64_t *present, bf_err
     if (f->variant->grows) {
         const unsigned count = bf_parts_count(f);
         known = any_of(f->part[0]->bitmap.kernels, f->view, count, k);
-        /* not the newest part: other threads may add keys to it before it is tested again */
+        /* the newest part is tested again, because other threads may add keys to it */
         s.asked = count - 1;
     } else
         bf_chain_fetch(f, k->ahead, k->nahead);

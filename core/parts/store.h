@@ -1,12 +1,10 @@
-/* store.h - a store: where the bits of a filter or a part are. A home is a row of tables.c that
- * names a store; stores are in home/ and redis/. All code that does not know where the bits are
- * uses this interface. Private. */
+/* store.h - the interface of stores: the code of a home (home/, redis/) that creates, opens, reads
+ * and writes the bits of a filter or a part. Private. */
 #ifndef BF_STORE_H
 #define BF_STORE_H
 #include "format/format.h"
 
-/* ---- shadow: the new bits of a rebuild (sets/rebuild.h) ----
- * Operations of a home on the shadow.  The caller holds the lock. */
+/* Operations on the shadow of a rebuild (sets/rebuild.h). The caller holds the lock. */
 typedef enum { BF_SYNC_SHADOW, BF_SYNC_BITS, BF_SYNC_GENERATION } bf_sync_what;
 typedef struct bf_shadow_ops {
     /* Returns 1 and sets *shadow to the shadow's words, or returns 0 if there is no shadow.
@@ -15,27 +13,27 @@ typedef struct bf_shadow_ops {
     int (*drop)(bf_filter *f, bf_error *err);
     /* Syncs to disk; NULL: nothing to sync. */
     int (*sync)(bf_filter *f, bf_sync_what what, bf_error *err);
-    /* Is the rebuilding process alive? Returns 1 yes, 0 no, -1 unknown. NULL: it is this
-     * process. */
+    /* Returns 1 if the rebuilding process is alive, 0 if it has ended, -1 if that is unknown. NULL:
+     * this process rebuilds. */
     int (*maker_lives)(const bf_filter *f);
 } bf_shadow_ops;
 extern const bf_shadow_ops bf_shadow_memory, bf_shadow_file; /* home/shadow.c */
 
-/* ---- store: a store has words, or it has apply(), which tests and changes positions ---- */
-enum { BF_STORE_ATOMIC = 1 }; /* other processes write the words too: always use atomic kernels */
+/* ---- a store has words, or it has apply(), which tests and changes positions ---- */
+enum { BF_STORE_ATOMIC = 1 }; /* other processes write the words too: use atomic kernels */
 typedef struct bf_store bf_store;
-/* Changes of all bits: bits = 0, bits = words, bits |= words, bits &= words. */
+/* bits = 0, bits = words, bits |= words, bits &= words */
 typedef enum { BF_CLEAR, BF_REPLACE, BF_UNITE, BF_INTERSECT } bf_change;
-/* handle.c: names of the changes for messages, for example "be cleared" */
+/* handle.c: the changes in messages, for example "be cleared" */
 extern const char *const bf_change_names[];
 typedef struct {
     const char *name;
     unsigned flags;
     unsigned batch; /* preferred number of keys per call of apply(); 0: BF_CHUNK */
-    /* largest shard in bits; a larger filter is split into shards; 0: no limit */
+    /* largest shard in bits; larger filters are split into shards; 0: no limit */
     uint64_t most_bits;
     /* Opens an existing filter. Returns 1 and *desc, 0 if there is none, or an error. NULL:
-     * filters of this store never exist before. */
+     * the store never has existing filters. */
     int (*attach)(bf_store *s, const bf_spec *spec, bf_params *desc, bf_error *err);
     /* Creates a filter. Returns 1 if it is created and open, 0 if another process created it
      * first (then call attach again), or an error. */
@@ -44,29 +42,29 @@ typedef struct {
      * key was present and its counters were decremented. count: the smallest counter. */
     int (*apply)(bf_store *s, int op, const uint64_t *pos, size_t nkeys, unsigned k,
         uint8_t *present, bf_error *err);
-    /* Called before the first write of a handle, and for a part before the first write to it. */
+    /* Called before a handle's first write, and before its first write to each part. */
     int (*before_write)(bf_store *s, bf_error *err);
-    int (*check)(bf_store *s, bf_error *err);
+    int (*check)(bf_store *s, bf_error *err); /* an error if the words cannot be read */
     int (*sync)(bf_store *s, bf_error *err);
-    /* returns true if the name still leads to the filter that is open */
+    /* Returns true if opening the storage again would open this same filter. NULL: no. */
     bool (*current)(const bf_store *s);
-    /* Returns true if the name by which the file was opened still leads to it. NULL: the name
-     * cannot be lost. */
+    /* Returns true unless the file was deleted or replaced by another file. NULL: neither is
+     * possible. */
     bool (*has_name)(const bf_store *s);
     /* Operations on all bits, for stores without words; NULL: not possible. Offsets are in bytes
      * of the bitmap. */
     int (*read)(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_error *err);
-    /* Counts the bits that are set. If slices is not NULL, also counts those of each 64th of the
-     * bitmap. */
+    /* Counts the bits that are set: in the bitmap, and in each 64th of the bitmap if slices is not
+     * NULL. */
     int (*count)(bf_store *s, uint64_t *ones, uint64_t *slices, bf_error *err);
-    /* Samples some bits for a warning: *of bits, of which *ones are set. NULL: no check or no
-     * round trip is needed. */
+    /* For warnings: reads *of bits, of which *ones are set. NULL: the bits are in addressable
+     * memory, or are never sampled. */
     int (*sample)(bf_store *s, uint64_t *ones, uint64_t *of, bf_error *err);
     int (*change)(bf_store *s, bf_change how, const uint64_t *words, bf_error *err);
     int (*expire)(bf_store *s, double seconds, bf_error *err); /* 0 seconds: it never expires */
     /* deletes the filter for all processes */
     int (*remove)(bf_store *s, bf_error *err);
-    /* The lock among processes that share the bits. NULL: no other process shares them. */
+    /* The lock among processes that share the bits. NULL: the bits are not shared. */
     int (*lock)(bf_filter *f, bf_error *err);
     void (*unlock)(bf_filter *f);
     void (*close)(bf_store *s); /* also called after a failed attach or create; may be NULL */
@@ -79,17 +77,16 @@ struct bf_store {
     /* the words, in the bit order of the format (bits.h); NULL: the bits are not in addressable
      * memory */
     uint64_t *words;
-    uint64_t
-        *generation; /* a word that changes when the bits are replaced (sets/rebuild.h), or NULL */
-    uint64_t nwords; /* ceil(bits / 64); filter.c sets it before create and after attach */
+    uint64_t *generation; /* the generation of shared bits, or NULL */
+    uint64_t nwords;      /* ceil(bits / 64); filter.c sets it before create and after attach */
     bool read_only;
-    bool made; /* attach created the filter that it opened */
-    /* attach failed because this is a compact image, which cannot be written in place */
+    bool made; /* attach opened a filter that this handle created */
+    /* attach found a compact image, which cannot be mapped */
     bool compact;
     void *impl; /* private to the store */
-    /* the name of the store in messages, without passwords; NULL: use the storage text */
+    /* name in messages, without passwords; NULL: the storage text */
     const char *label;
-    const bf_wait_hooks *wait; /* hooks of the filter, or NULL */
+    const bf_wait_hooks *wait; /* the filter's hooks, or NULL */
 };
 /* tables.c: returns the store of the home that spec names */
 const bf_store_ops *bf_find_store(const bf_spec *spec, bf_error *err);

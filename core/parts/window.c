@@ -1,37 +1,34 @@
 /* window.c - forgetting filters: a ring of parts, each of which has the keys of one epoch.
  *
  *   epoch e = floor(time / step), step = window / parts
- *   a ring of `parts` + 1 bitmaps; epoch e uses number e mod (parts + 1)
+ *   the ring has parts + 1 bitmaps; epoch e uses bitmap e mod (parts + 1)
  *
  *        ... | e-4 | e-3 | e-2 | e-1 |  e  |   parts = 4: a test reads five parts,
  *                                            an add writes to the part of epoch e
  *
- * A key added in epoch e is found until epoch e + parts ends: at least `window` and at most window
- * + step later.  Adding it again sets its bits in the present part too, so the time counts from the
- * last add.  A key is new if no living part has it.
+ * A key added in epoch e is found until epoch e + parts ends: for at least `window` and at
+ * most window + step seconds. A second add sets its bits in the present part too, so the time
+ * counts from the last add. A key is new if no living part contains it.
  *
- * A part is living while its epoch is one of the last parts + 1. No process empties a living part,
- * whatever the clocks do:
- *   - An add first publishes its epoch (f->epoch), which never goes back.  The present epoch is the
- * later of the published one and the clock's. So if a clock jumps back, no key is forgotten.
- *   - Only an add of an epoch >= x + parts + 1 empties the part of epoch x. It publishes its own
- * epoch first, so that x is no longer living in any process, and holds the lock. A test that has
- * read an earlier present epoch may find the part half empty; then its key expired while the test
- * was running.
- *   - The part gets its new epoch after it was emptied.  A kill -9 in between leaves the old epoch,
- * which is not living, and the next add empties the part again.  A test empties nothing: it treats
- * a part of another epoch as empty.
- *   - After an add has set its bits, it reads the published epoch again. If the part may have been
- * emptied since, the add is repeated. If not, the part will be emptied after these bits were set,
- * so none of them survives into its next epoch. A repeated add may find its own bits of the first
- * try; so a key that was new in the first try is reported as new. (Any key added before the first
- * try has expired by then.)
+ * A part is living while its epoch is one of the last parts + 1. No process empties a living part:
+ *   - An add first publishes its epoch in f->epoch, which never decreases. The present epoch is the
+ * later one of f->epoch and the clock's epoch. So no key is forgotten if a clock jumps back.
+ *   - Only an add in epoch x + parts + 1 or later empties the part of epoch x. The add holds the
+ * lock, and publishes its epoch first; then epoch x is not living in any process. A test that read
+ * f->epoch before may find the part half empty; its key expired while the test was running.
+ *   - The part gets its new epoch after it was emptied. A kill -9 in between leaves the old epoch,
+ * which is not living, and the next add empties the part again. A test treats a part of another
+ * epoch as empty.
+ *   - After an add has set its bits, it reads f->epoch again. If the part may have been emptied in
+ * between, the add is repeated. A repeated add may find its own bits of the first try, so a key
+ * that was new in the first try is reported as new. (Keys that were added before the first try
+ * have expired.) If the part was not emptied in between, emptying it later clears these bits.
  *   - An add counts a key as present in an older part only if that part has the same epoch after
- * the test. If the part was reused, the bits may come from a later add of the same key, which found
- * this add's bits and reported "present"; one of the two adds must report "new".
+ * the test. Otherwise the bits may come from a later add of the same key. That add may have found
+ * the bits of this add and reported "present", and one of the two adds must report "new".
  *
- * In Redis a part is a key of its own: the first add of its epoch creates it and Redis expires it
- * (redis/window.c). */
+ * In Redis each part is a string of its own, which the first add of its epoch creates and Redis
+ * expires (redis/window.c). */
 #include "base/system.h"
 #include "bits/bits.h"
 #include "parts/parts.h"
@@ -39,7 +36,7 @@
 #include <string.h>
 #include <time.h>
 
-/* maximum number of tries if the epoch changes during an add */
+/* maximum number of tries if the epoch changes during a call */
 enum { TRIES = 1000 };
 static const double EPOCHS = 0x1p46; /* a part state has 48 bits */
 
@@ -53,12 +50,13 @@ static int epoch_of(const bf_filter *f, double now, int64_t *epoch, bf_error *er
         return bf_fail(err, BF_EINVAL,
             "clock must give seconds within 7e13 steps of %g seconds, got %g", step, now);
     *epoch = (int64_t)e;
-    /* floor() without a function call, which costs measurable time for a single key */
+    /* floor(), but without a function call, which would slow down single keys */
     *epoch -= (double)*epoch > e;
     return 0;
 }
 
-static int not_before(const bf_filter *f, int rc, int64_t *epoch)
+/* If rc is 0, raises *epoch to the published epoch. Returns rc. */
+static int not_before_published(const bf_filter *f, int rc, int64_t *epoch)
 {
     const int64_t seen = bf_live(f->epoch);
     if (rc == 0 && seen > *epoch) *epoch = seen;
@@ -72,34 +70,34 @@ int bf_window_epoch(bf_filter *f, int64_t *epoch, bf_error *err)
     int rc = epoch_of(f, now, epoch, err);
     if (rc == 0 && ops->server_time && (rc = ops->server_time(f, &now, err)) == 0)
         rc = epoch_of(f, now, epoch, err);
-    return not_before(f, rc, epoch);
+    return not_before_published(f, rc, epoch);
 }
 
 static int local_epoch(const bf_filter *f, int64_t *epoch, bf_error *err)
 {
-    return not_before(f, epoch_of(f, f->clock(f->clock_ctx), epoch, err), epoch);
+    return not_before_published(f, epoch_of(f, f->clock(f->clock_ctx), epoch, err), epoch);
 }
 
-/* Sets *epoch to the epoch of a test. Reads the system's clock as of its last tick, which is up
- * to 10 ms late and never early, so keys are forgotten up to a hundredth of a step late. The
- * exact clock would be slower: its rdtsc waits for earlier loads, so the loads of two single
- * keys would not overlap. */
+/* Sets *epoch to the epoch of a test. If a step has at least a second, reads the coarse clock,
+ * which is at most 10 ms late and never early, so keys are forgotten at most a hundredth of a step
+ * late. The exact clock would be slower: its rdtsc waits for earlier loads, so the loads of two
+ * tests would not overlap. */
 static int now_of_test(bf_filter *f, int64_t *epoch, bf_error *err)
 {
-    const double TICKS = 1; /* in seconds; a tick takes at most 10 ms */
+    const double LONG_STEP = 1; /* in seconds */
     struct timespec t;
-    if (bf_window_step(f) >= TICKS && !f->bitmap.store.ops->chain->server_time && !f->own_clock &&
-        clock_gettime(CLOCK_REALTIME_COARSE, &t) == 0) {
+    if (bf_window_step(f) >= LONG_STEP && !f->bitmap.store.ops->chain->server_time &&
+        !f->own_clock && clock_gettime(CLOCK_REALTIME_COARSE, &t) == 0) {
         const double now = (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-        return not_before(f, epoch_of(f, now, epoch, err), epoch);
+        return not_before_published(f, epoch_of(f, now, epoch, err), epoch);
     }
     return bf_window_epoch(f, epoch, err);
 }
 
 /* ---- checks of stored part states ---- */
-/* An add publishes the newest epoch before it gives a part that epoch, so a part with a later one
- * was not written by this library.  Reads the part's epoch first and the newest epoch second, so
- * that a concurrent add is not taken for damage. */
+/* An add publishes its epoch before it gives the part that epoch, so only damage leaves a part with
+ * a later epoch. Reads the part's epoch before the published epoch; otherwise a concurrent add
+ * would look like damage. */
 static int check_part_epoch(const bf_filter *f, const bf_part *p, bf_error *err)
 {
     const int64_t e = bf_live(p->live), newest = bf_live(f->epoch);
@@ -123,9 +121,9 @@ static int sound_epoch(
         (long long)e);
 }
 
-/* A file that was copied during an add, or that lost power, may have a part that is later than the
- * published epoch, but not later than the clock.  A part later than the clock is refused: no add
- * could use it until the clock reaches its epoch. */
+/* After a power loss, or in a copy made during an add, a part's epoch may be later than the
+ * published epoch, but not later than the clock's. A part of a still later epoch is
+ * refused: no add could use the part before that epoch. */
 int bf_window_check(bf_filter *f, bool write, const char *where, bf_error *err)
 {
     int64_t latest = BF_NEVER, now = 0;
@@ -159,7 +157,7 @@ bool bf_window_is_living(const bf_filter *f, const bf_part *p, int64_t now)
     return e <= now && e >= now - (int64_t)f->desc.parts;
 }
 
-/* The caller holds the lock. Does nothing if the part belongs to this epoch or a later one. */
+/* The caller holds the lock. Does nothing if the part already belongs to this or a later epoch. */
 static void empty_part(bf_filter *f, bf_part *p, int64_t epoch)
 {
     bf_store *s = &p->bitmap.store;
@@ -181,7 +179,7 @@ int bf_window_reuse_part(bf_filter *f, int64_t epoch, bf_part **p, bf_error *err
     }
     if (bf_live((*p)->live) == epoch) return 0;
     rc = check_part_epoch(f, *p, err);
-    *p = NULL; /* the part already has a later epoch */
+    *p = NULL; /* a later epoch */
     return rc;
 }
 
@@ -215,8 +213,8 @@ static unsigned living(const bf_filter *f, int64_t from, int64_t to, bf_part **p
 }
 
 /* For parts in addressable memory. Tests the living parts of these epochs; keys that are found
- * leave the span. The test is repeated if a part was reused during it: then a key that was found
- * may have been added by another thread after this call. */
+ * leave the span. If a part was reused during the test, tests again: another thread may have added
+ * a found key after this call began. */
 static void test_older(bf_filter *f, bf_span *s, int64_t from, int64_t to)
 {
     bf_part *p[BF_PARTS_MAX], *now[BF_PARTS_MAX];
@@ -233,9 +231,9 @@ static void test_older(bf_filter *f, bf_span *s, int64_t from, int64_t to)
     }
 }
 
-/* Tests parts that other processes created during the call: later ones, if their clock is ahead,
- * or past ones, after a union. Leaves out the part of epoch `own`, to which the keys were just
- * added. */
+/* Tests parts that other processes created during the call: parts of later epochs (their clock is
+ * ahead) or of past epochs (a union). Leaves out the part of epoch `own`, to which the keys were
+ * just added. */
 static int test_new_parts(
     bf_filter *f, bf_span *s, int64_t now, int64_t own, uint8_t value, bf_error *err)
 {
@@ -253,9 +251,9 @@ static int test_new_parts(
     return rc;
 }
 
-/* Tests keys in Redis. Holds the lock, because the list of parts changes as parts are created
- * and expire. Reads the clock before it takes the lock, because the clock may be host code. add:
- * also adds the keys to the present part, p[0], in the same round trip. */
+/* Tests keys in Redis. Holds the lock, because parts are created and expire. Reads the clock before
+ * it takes the lock, because the clock may be host code. add: also adds the keys to the part of the
+ * present epoch in the same round trip. */
 static int run_remote(bf_filter *f, bf_span *s, bool add, bf_error *err)
 {
     const bf_chain_ops *ops = f->bitmap.store.ops->chain;
@@ -277,7 +275,6 @@ static int run_remote(bf_filter *f, bf_span *s, bool add, bf_error *err)
 
 static int test(bf_filter *f, bf_span *s, bf_error *err) { return run_remote(f, s, false, err); }
 
-/* Visits the ring once: the parts from the oldest living epoch to the present epoch. */
 static int parts_to_test(
     bf_filter *f, bf_part_view *room, const bf_part_view **views, unsigned *n, bf_error *err)
 {
@@ -297,8 +294,8 @@ static int parts_to_test(
     return 0;
 }
 
-/* Adds all keys to the part of the present epoch; keys that were already in the part leave the
- * span. If the part may have been emptied during the add, the keys are added again; first[i] is set
+/* Adds all keys to the part of the present epoch. Keys that the part contained before leave the
+ * span. If the part may have been emptied during the add, adds the keys again; first[i] is set to 1
  * if key i of the run was new in an earlier try. */
 static int add_to_present(bf_filter *f, bf_span *s, int64_t *now, uint8_t *first, bf_error *err)
 {
@@ -307,7 +304,7 @@ static int add_to_present(bf_filter *f, bf_span *s, int64_t *now, uint8_t *first
         int rc = bf_window_epoch(f, now, err);
         if (rc < 0 || (rc = bf_window_reuse_part(f, *now, &p, err)) < 0) return rc;
         if (!p) continue;
-        bf_fence(); /* a process that sees these bits also sees the new epoch of the part */
+        bf_fence(); /* a process that reads these bits also reads the new epoch of the part */
         const int64_t hits = bf_span_add(f, p, s, s->n);
         bf_fence();
         if (bf_live(f->epoch) <= *now + (int64_t)f->desc.parts) {
@@ -323,7 +320,7 @@ static int add_here(bf_filter *f, bf_span *s, bf_error *err)
 {
     int64_t now = 0;
     uint8_t first[BF_CHUNK] = { 0 }, *const answer = s->answer;
-    const size_t n = s->n; /* all keys of the run */
+    const size_t n = s->n;
     int rc = add_to_present(f, s, &now, first, err);
     if (rc == 0) test_older(f, s, bf_oldest_epoch(f, now), now - 1);
     for (size_t i = 0; i < n; i++) answer[i] |= first[i];

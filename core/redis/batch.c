@@ -1,18 +1,16 @@
-/* batch.c - one batch of positions in one round trip, and the only loop that sends commands
- * again. This file adds and removes; bitfield.c tests. One round trip may have requests about
- * several keys (shards, parts). The last thing that it reads of a key is the key's mark. For a
- * forgetting filter, it reads the field `born` of K:meta after all parts, because K:meta can be
- * lost and re-created without its parts. If replicas must have a change, WAIT follows.
+/* batch.c - sends a batch in one round trip. Adds and removes are here, tests in bitfield.c.
  *
- * A lost key is an error, never "absent". A change is a script that does nothing unless it finds
- * the known mark. So a change is never written into another filter or another system's string
- * that now has the name, and only changes that were reported as not done are sent again.
+ * A round trip has one request per Redis key (shard or part), and each request reads the mark last.
+ * For a forgetting filter, the round trip then reads the field `born` of K:meta, because K:meta can
+ * be lost and re-created without the parts. WAIT comes last.
  *
- *   add      EVAL script K ...      at most ADD_POSITIONS cells: sets or increments them
- *   remove   EVAL script K ...      REMOVE_KEYS keys: decrements the counters of each present
- * key
+ * A lost key is an error, never "absent". A script changes nothing unless it finds the known mark.
+ * So no change goes into another filter or another system's string under the same name. Only
+ * changes that were not done are sent again.
  *
- * Counters with the value 15 are never decremented. */
+ *   add      EVAL script K ...      at most ADD_POSITIONS positions: sets bits, increments counters
+ *   remove   EVAL script K ...      at most REMOVE_KEYS keys: decrements counters of present keys,
+ *                                   except counters with the value 15 */
 #include "redis/redis.h"
 
 enum { ADD_POSITIONS = 1024, REMOVE_KEYS = 50, REMOVE_POSITIONS = 1500, SUMS = 250 };
@@ -28,9 +26,8 @@ static size_t keys_per_script(const bf_redis_request *g, size_t nkeys)
 }
 
 /* ---- commands ---- */
-/* Starts a script over K. The companion hash is a key of the script only if the script reads it,
- * because while a cluster moves a slot, a command with several keys in that slot may have to
- * wait. */
+/* Starts a script over K. Passes the companion hash only to scripts that read it: a cluster that
+ * moves a slot may refuse commands with several keys of this slot for some time. */
 static void begin_script(const bf_redis *r, int op)
 {
     const bool hash = r->foreign || bf_redis_mark_apart(r);
@@ -50,15 +47,15 @@ static void begin_script(const bf_redis *r, int op)
         bf_conn_append(l, "%n %x", r->mark_at, r->mark);
 }
 
-/* Appends the positions of the keys in the script's form, and how much each counter changes: 0
- * for the repetition of a position. */
+/* Appends the positions of the keys and, for counters, the increment of each position. If a key has
+ * the same position twice, one of the increments is 0. */
 static void append_positions(bf_redis_request *g, const uint64_t *pos, size_t nkeys)
 {
     const bool counting = g->of->desc.g.counting;
     const unsigned k = g->k;
     const size_t places = nkeys * k;
     uint64_t own[BF_K_MAX];
-    /* per position: 13 bytes of text ('#', ten digits, NUL) and one byte in by */
+    /* space per position: 13 bytes of text ('#', digits, NUL), and one byte in by */
     char *text = malloc(places * 14), *at = text;
     g->of->conn->no_memory |= !text;
     if (!text) return;
@@ -88,14 +85,14 @@ static void append_changes(bf_redis_request *g, const char *route_key)
         append_positions(g, g->pos + at * g->k, c);
         bf_conn_expect(g->of->conn, c, 0);
     }
-    /* a host's client may send a request as one script, which cannot contain another script */
+    /* a host's client may run a request as one script, and a script cannot contain EVAL */
     bf_conn_new_request(g->of->conn);
 }
 
 /* ---- replies: 1 or 0 for each key; or -1, followed by the present mark ---- */
-/* Reads the replies. If one script did not find the mark, none of the later scripts found it,
- * because a mark never returns. For removes, the request then contains only the keys of these
- * scripts. Adds are all sent again, because the bits that the earlier scripts set are gone. */
+/* Reads the replies. If a script did not find the mark, no later script found it. A remove then
+ * keeps only the keys of these scripts in the request. An add keeps all keys, because the bits that
+ * earlier scripts set have been replaced. */
 static int take_changes(bf_redis_request *g, bf_redis_outcome *a)
 {
     const bf_redis_reply *reply = &g->of->conn->reply;
@@ -125,8 +122,8 @@ static int take_changes(bf_redis_request *g, bf_redis_outcome *a)
 }
 
 /* ---- one round trip ---- */
-/* WAIT gets half of the timeout, because its reply must arrive in time, and Redis checks its
- * clock only every 100 ms. */
+/* WAIT gets half of the timeout: Redis may reply to WAIT 100 ms late, and the reply must arrive
+ * before the timeout. */
 void bf_redis_append_wait(bf_redis *r)
 {
     if (!r->wait_replicas) return;
@@ -134,7 +131,7 @@ void bf_redis_append_wait(bf_redis *r)
         r->conn, "WAIT %n %n", (uint64_t)r->wait_replicas, (uint64_t)(r->conn->url.timeout * 500));
 }
 
-/* Returns "added" or "removed". NULL: the request only tests, so it may be sent again. */
+/* Returns "added" or "removed"; NULL: the request only tests. */
 static const char *done_by(const bf_redis_request *g)
 {
     return g->op == BF_OP_ADD ? "added" : g->op == BF_OP_REMOVE ? "removed" : NULL;
@@ -156,7 +153,7 @@ int bf_redis_check_replicas(const bf_redis *r, const char *done, long long have,
         r->label, done, have, r->wait_replicas);
 }
 
-/* Returns what the first pending change does to keys. NULL: all pending requests only test. */
+/* Returns done_by of the first pending change; NULL: all pending requests only test. */
 static const char *changes(const bf_redis_request *g, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -194,8 +191,8 @@ static int round_trip(bf_redis *r, bf_redis_request *g, size_t n, bf_redis_outco
     return rc == 0 && wait ? take_wait(r, a) : rc;
 }
 
-/* Sends the pending requests in one round trip. If a cluster needs all keys in one slot, sends
- * those about shards one after the other. */
+/* Sends the pending requests in one round trip. If all keys of a round trip must be in one slot
+ * (one_slot), sends one round trip per shard. */
 static int send_pending(bf_redis *r, bf_redis_request *g, size_t n, bf_redis_outcome *a)
 {
     const size_t step = r->conn->one_slot && r->shard ? 1 : n;
@@ -207,8 +204,8 @@ static int send_pending(bf_redis *r, bf_redis_request *g, size_t n, bf_redis_out
 }
 
 /* ---- checks of the marks ---- */
-/* Compares the mark that the request read. Sets *pending if the bits were replaced, so that the
- * request must be sent again. */
+/* Checks the mark that the request read. If the bits were replaced, sets g->pending and *pending:
+ * the request must be sent again. */
 static int check_request(bf_redis_request *g, bool *pending, bf_error *err)
 {
     if (!g->pending) return 0;
@@ -218,9 +215,8 @@ static int check_request(bf_redis_request *g, bool *pending, bf_error *err)
     return rc;
 }
 
-/* Returns an error if K:meta belongs to another filter: then adds to the parts are not
- * acknowledged and "absent" is not a valid answer. The operation `explain` of the chain then finds
- * out what happened to the filter. */
+/* Returns an error if K:meta belongs to another filter: adds must not be acknowledged, and "absent"
+ * may be wrong. Later bf_redis_parts_explain finds the reason. */
 static int check_filter_id(bf_redis *r, const bf_redis_outcome *a, bf_error *err)
 {
     if (!r->by_born || a->filter_id == r->filter_id) return 0;
@@ -228,8 +224,8 @@ static int check_filter_id(bf_redis *r, const bf_redis_outcome *a, bf_error *err
     return bf_redis_fail_lost(r, err);
 }
 
-/* Checks the marks of all requests. Sets *pending if a request must be sent again: it got no
- * reply, or its bits were replaced. On entry, *pending is true if the tests got no reply. */
+/* Checks the marks of all requests. Sets *pending if a request must be sent again. On entry,
+ * *pending is true if the server refused the tests (it has no BITFIELD_RO). */
 static int check_marks(
     bf_redis *r, bf_redis_request *g, size_t n, const bf_redis_outcome *a, bool *pending)
 {
@@ -248,7 +244,7 @@ static int check_marks(
 int bf_redis_fail_unknown_outcome(bf_redis *r, const char *done, bf_error *err)
 {
     char what[48];
-    /* with shards, the connection has the label of the shard that was used last */
+    /* with shards, the label of the shard that was used last */
     const char *label = r->shard ? r->conn->label : r->label;
     if (!err || err->code != BF_EIO) return err ? err->code : BF_EIO;
     snprintf(what, sizeof what, "tell what was %s: no reply from", done);
@@ -285,9 +281,9 @@ int bf_redis_send_requests(bf_redis *r, bf_redis_request *g, size_t n, bf_error 
     return done ? bf_redis_check_replicas(r, done, a.replicas, err) : 0;
 }
 
-/* ---- a batch of a filter: for one key, or sorted by shards ---- */
-/* Makes one request per shard from the keys that the cache does not know. Keys keep their order
- * within a shard, because the order determines which of them are new. */
+/* ---- a batch of a filter, sorted by shards ---- */
+/* Sends one request per shard, with the keys that are not in the cache. Keys keep their order: if a
+ * batch has the same key twice, only the first one is new. */
 static int apply_sorted(const bf_redis_request *all, bf_error *err)
 {
     bf_redis *r = all->of;
@@ -310,15 +306,15 @@ static int apply_sorted(const bf_redis_request *all, bf_error *err)
         const uint64_t *pos = all->pos + i * k, shard = s > 1 ? *pos / cells : 0;
         bf_redis *one = r->shard ? r->shard + shard : r;
         for (unsigned j = 0; r->caches && shard && j < k; j++) sorted[j] = pos[j] - shard * cells;
-        /* Uses the cache's answer for tests and for adds of bits. With wait_replicas every add is
-         * sent, because the cache does not show that the replicas have the bits. */
+        /* The cache answers tests and adds of bits. With wait_replicas all adds are sent, because
+         * the replicas may not have the bits of the cache. */
         const bool answers = all->op == BF_OP_TEST || (all->op == BF_OP_ADD && !counting && !waits);
         const uint64_t *here = shard ? sorted : pos;
         all->present[i] = r->caches && bf_redis_cache_knows(one, here, k, now) && answers;
         if (r->caches && all->op == BF_OP_REMOVE) bf_redis_cache_unlearn(one, here, k);
         next[shard] += !all->present[i];
     }
-    for (size_t i = 0; i < s; i++) { /* only for shards that have keys */
+    for (size_t i = 0; i < s; i++) {
         const size_t c = next[i];
         next[i] = at;
         if (c) {
@@ -353,7 +349,7 @@ int bf_redis_apply(const bf_redis_request *g, bf_error *err)
 }
 
 /* ---- adding the counters of a filter in memory ---- */
-/* Collects up to SUMS counters above 0, starting with counter *at. */
+/* Collects up to SUMS counters above 0, from counter *at on. Moves *at behind them. */
 static size_t gather(const uint64_t *words, uint64_t m, uint64_t *at, uint64_t *pos, uint8_t *by)
 {
     size_t n = 0;
@@ -368,8 +364,7 @@ static size_t gather(const uint64_t *words, uint64_t m, uint64_t *at, uint64_t *
     return n;
 }
 
-/* Each round trip is one script and so atomic. After an error some of the counters may have been
- * added, and the error reports this. */
+/* Each round trip is one script, so it is atomic. */
 int bf_redis_count_unite(bf_redis *r, const void *words, bf_error *err)
 {
     uint64_t pos[SUMS], at = 0;

@@ -1,22 +1,19 @@
-/* bitfield.c - tests of cells (bits or counters of 4 bits) at positions in one Redis key. How a key
- * is read:
+/* bitfield.c - tests of cells (bits or counters) at positions in one Redis key; batch.c sends the
+ * commands. There are four ways to read the cells:
  *
- *   test   BITFIELD_RO K GET u1 p1 ...   one command per key; or
- *          GETRANGE K from to            one or two lines of 512 cells, if all cells of the key are
- *                                        in them: half the cost; or one byte per cell, if the
- *                                        server has no BITFIELD_RO; or the complete string for all
- *                                        keys, if it is not much longer than their commands
- *   mark   GET u32 in the last BITFIELD_RO, or one more GETRANGE: always read last
+ *   BITFIELD_RO K GET u1 p1 ...   one command per key
+ *   GETRANGE K from to            reads a line of 512 cells; half the cost, if one or two lines
+ *                                 contain all cells of the key
+ *   GETRANGE K from to            reads one byte per cell, if the server has no BITFIELD_RO
+ *   GETRANGE K 0 to               reads the complete string for all keys, if the string is short
  *
- * A test decides once how each key is read, and stores that in present[] until the reply is read.
- * batch.c sends the commands, and sends them again. */
+ * The mark is read last: with the string, with the last BITFIELD_RO, or by one more GETRANGE. */
 #include "redis/redis.h"
 
-/* LINE: number of cells in a line. RANGE_BYTES: bytes on the network for a GETRANGE and its
- * reply, without the text. GET_BYTES: bytes on the network for one position of a BITFIELD_RO.
- * From KEYS_LEAST keys on, the complete string is read if it is at most TIMES as long as the
- * other commands and replies: Redis copies a byte in less than a thousandth of the time of a
- * short command, and a network of 1 Gbit/s sends a byte in 8 ns. */
+/* LINE: cells in a line. Bytes on the network: RANGE_BYTES for a GETRANGE and its reply, without
+ * the range itself; GET_BYTES for one position of a BITFIELD_RO. A batch of at least KEYS_LEAST
+ * keys reads the complete string if the string is at most TIMES as long as the other commands and
+ * replies: for Redis, one long reply is less work than many short commands. */
 enum { LINE = 512, RANGE_BYTES = 72, GET_BYTES = 35, TIMES = 2, KEYS_LEAST = 16 };
 
 static bool is_counting(const bf_redis_request *g) { return g->of->desc.g.counting; }
@@ -32,7 +29,7 @@ static unsigned ranges_of(const bf_redis_request *g, uint8_t how)
 
 typedef struct {
     uint64_t first, cells;
-    const char *bytes; /* the bytes of the range, after they were read */
+    const char *bytes; /* the received bytes; NULL: none yet */
     size_t len;
 } cell_range;
 
@@ -142,8 +139,8 @@ void bf_redis_append_tests(bf_redis_request *g, const char *about)
 }
 
 /* ---- replies ---- */
-/* Reads the reply to the GETRANGE of a range. Afterwards range->bytes is NULL if it was an error
- * reply, or if *rc is an error. */
+/* Reads the reply to the GETRANGE of a range. On failure range->bytes stays NULL: after an error
+ * reply (stored in *a), or after any other error (stored in *rc). */
 static void take_range(bf_redis_request *g, cell_range *range, int *rc, bf_redis_outcome *a)
 {
     if (!bf_redis_next(g->of, a)) return;
@@ -153,15 +150,15 @@ static void take_range(bf_redis_request *g, cell_range *range, int *rc, bf_redis
     *rc = bf_redis_fail_protocol(g->of, a->err);
 }
 
-/* Sets *least to the value of the key's smallest cell in this range, if that is smaller. Cells
- * after the end of the string are 0. */
+/* Lowers *least to the smallest value of the key's cells in this range. Cells after the end of the
+ * string are 0. */
 static void find_least(
     const bf_redis_request *g, const uint64_t *pos, const cell_range *range, unsigned *least)
 {
     const unsigned bits = cell_bits(g);
     for (unsigned i = 0; range->bytes && i < g->k && *least; i++) {
         if (pos[i] - range->first >= range->cells)
-            continue; /* not in the range; positions before it wrap to large numbers */
+            continue; /* outside the range; for smaller positions the difference wraps */
         const uint64_t bit = (pos[i] - range->first) * bits;
         unsigned cell = 0;
         if (bit / 8 < range->len)

@@ -1,14 +1,14 @@
 /* bitmap.c - complete bitmaps in Redis: creates, reads, counts, clears, unites, expires and
- * deletes them. Steps that must be atomic are small scripts. Large data is first uploaded to a
- * temporary key, one MiB per command, so that other clients do not wait long. Temporary keys are
- * in K's slot, and expire if this process dies. */
+ * deletes them. Atomic steps are small scripts. Large data is first uploaded to a temporary key,
+ * one MiB per command, so that no command blocks Redis for long. Temporary keys are in the slot of
+ * K, and expire if this process dies. */
 #include "redis/redis.h"
 
 enum { TEMP_SECONDS = 600 };
-/* number of commands in a round trip; LARGE_COMMANDS: if each has one MiB */
+/* number of commands in a round trip; LARGE_COMMANDS: of commands that transfer one MiB */
 enum { COMMANDS = 8, LARGE_COMMANDS = 2 };
-/* A sample: number of ranges, and bytes of each. It has 2^21 bits, or 2^17 counters, because
- * counters must be transferred. */
+/* A sample: number of ranges, and bytes per range. Ranges of counters are shorter, because Redis
+ * cannot count them: they are transferred. */
 enum { PLACES = 16, PLACE = 1 << 14, PLACE_OF_COUNTERS = 1 << 12 };
 
 /* ---- temporary keys ---- */
@@ -18,8 +18,8 @@ static int end_upload(bf_conn *l, const char *temp, bf_error *err)
     return bf_conn_finish(l, err);
 }
 
-/* Creates a key with zeros and a mark, one step per command, so that an error of the server
- * about memory comes first. */
+/* Each command lengthens the string by one step. If the server has not enough memory, a command
+ * fails before the mark is written. */
 int bf_redis_zeros(bf_redis *r, const char *temp, uint32_t mark, bf_error *err)
 {
     bf_conn *l = r->conn;
@@ -55,8 +55,7 @@ static int upload(bf_redis *r, const char *temp, const uint8_t *bytes, bf_error 
     return rc;
 }
 
-/* Deletes the temporary key after an error. Ignores its own errors, because the first error is
- * reported. */
+/* Deletes a temporary key after an error. A second error is ignored. */
 void bf_redis_discard(bf_redis *r, const char *temp)
 {
     bf_conn_begin(r->conn, BF_WRITES);
@@ -71,7 +70,8 @@ int bf_redis_fail_temp(const bf_redis *r, bf_error *err)
 }
 
 /* ---- creating and changing ---- */
-/* Runs a script that returns 1, 0, or -1 if it found no temporary key. */
+/* Runs a script and returns its result, 1 or 0, or an error. If the script returns -1, the
+ * temporary key is lost. */
 static int run_script(bf_redis *r, bf_error *err)
 {
     long long v = 0;
@@ -100,9 +100,8 @@ int bf_redis_make(bf_redis *r, const bf_params *d, bf_error *err)
     return rc;
 }
 
-/* Runs a script over K and K:meta that does nothing unless it finds the known mark. With temp it
- * is bf_script_exchange, otherwise bf_script_care. If another process has cleared or re-created
- * the filter, perhaps with other parameters, sends the script again with the new mark. */
+/* Runs bf_script_exchange, or bf_script_care if temp is NULL. Both change nothing unless K has the
+ * known mark. If another process has replaced the bits, runs the script again with the new mark. */
 static int run_if_marked(bf_redis *r, const char *temp, uint32_t mark, const char *command,
     uint64_t argument, bf_error *err)
 {
@@ -153,20 +152,19 @@ int bf_redis_change(bf_redis *r, bf_change how, const void *bytes, bf_error *err
 }
 
 /* ---- reading ---- */
-/* Reads the bytes of K: one command reads `each` bytes at every `step` bytes. */
+/* A series of commands over the bytes of K: every `step` bytes, one command reads `each` bytes. */
 typedef struct {
     const char *command;
     uint64_t from, end, step, each;
     bool sample;      /* sends all commands in one round trip, and does not read the mark */
     uint8_t *to;      /* destination of GETRANGE; NULL: BITCOUNT is used */
-    uint64_t *slices; /* receives the count of each BITCOUNT, unless it is NULL */
-    /* number of bits counted; number of bytes after the end of the string */
+    uint64_t *slices; /* receives the result of each BITCOUNT; NULL: not wanted */
+    /* ones: set bits counted; missing: bytes that are beyond the end of the string */
     uint64_t ones, missing;
     uint64_t read; /* number of bytes that the commands cover */
 } walk;
 
-/* Reads the reply to a command about `requested` bytes. Returns false if the reply has
- * another form. */
+/* Reads the reply to a command about `requested` bytes. Returns false if the reply is invalid. */
 static bool take_reply(const bf_redis_reply *reply, walk *w, uint64_t requested)
 {
     size_t len;
@@ -179,7 +177,7 @@ static bool take_reply(const bf_redis_reply *reply, walk *w, uint64_t requested)
     }
     const char *bytes = bf_reply_only_text(reply, &len);
     if (!bytes || len > requested) return false;
-    if (len) memcpy(w->to, bytes, len); /* too short if the key was lost; the mark shows this */
+    if (len) memcpy(w->to, bytes, len); /* shorter if the key is lost; then the mark is, too */
     memset(w->to + len, 0, (size_t)requested - len);
     w->to += requested;
     w->missing += requested - len;
@@ -260,8 +258,8 @@ int bf_redis_count(bf_redis *r, uint64_t *ones, uint64_t *slices, bf_error *err)
     return rc;
 }
 
-/* Estimates how full a key is, for a warning. Does not read the mark; the next call finds an
- * error about it. */
+/* Estimates how full a Redis key is, for a warning. Does not read the mark: if the key is lost, the
+ * next call returns the error. */
 int bf_redis_sample(bf_redis *r, uint64_t *ones, uint64_t *of, bf_error *err)
 {
     bf_redis *all = bf_redis_is_shard(r) ? r->whole : r;

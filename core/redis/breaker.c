@@ -5,20 +5,20 @@
  *     ^                            ^----the trial timed out------------|
  *     |----------------------------------the trial was answered--------|
  *
- * If only new connections time out, calls on connections that have worked are allowed. The state
- * belongs to the process, not to a filter: a table with two words per server. It is changed
- * atomically, without a lock that a fork could leave taken. If two servers use the same row, each
- * overwrites the state of the other; that costs one more time-out. Knows servers as hashes; knows
- * no connection. */
+ * If only new connections time out, calls on connections that have worked are allowed. All filters
+ * of the process share a table with two words per server. The words are changed atomically; with a
+ * lock, a fork could leave the lock taken. If two servers use the same row, they overwrite each
+ * other's state, which costs one more time-out. */
 #include "redis/connection.h"
 #include "base/base.h"
 #include "bits/bits.h"
 #include <time.h>
 
-/* silent: 24 bits of the server's hash, the bit ALL, and the time of a time-out in ms; 0: no
- * time-out. ALL is set if the connection had answered before. trial: 40 bits for the time in ms
- * at which the trial ends at the latest, 24 bits for its process (in a forked child no thread
- * continues the trial); 0: no trial. */
+/* silent: the last time-out; 0: none. It has 24 bits of the server's hash, the bit ALL, and the
+ * time in ms. ALL: the server had answered on that connection before.
+ *
+ * trial: the current trial; 0: none. It has 40 bits for the latest end in ms, and 24 bits for the
+ * process, because no thread of a forked child continues the parent's trial. */
 enum { SERVERS = 64, TIME_BITS = 39, PROCESS_BITS = 24 };
 #define ALL (UINT64_C(1) << TIME_BITS)
 #define TIME (ALL - 1)

@@ -1,31 +1,28 @@
-/* cache.c - a mirror, in this process, of the cells of one Redis key that were found or set to
- * values other than 0. If all cells of a key of the filter are in the mirror, that key is
- * present, and its test needs no round trip. Bits become 0 again only when the bitmap gets a new
- * mark. Each round trip reads the marks of the Redis keys that it uses; a mirror is used until
- * cache_max_age after its mark was last read. The caller holds the connection's lock.
+/* cache.c - a cache of the cells of one Redis key that are known not to be 0. If all cells of a key
+ * are in the cache, the key is present without a round trip. The cache stores cells, not keys, so
+ * false positives are the same as in Redis. The caller holds the connection's lock.
  *
- * Counters become 0 again when other processes remove keys, without a new mark. So a mirror of
- * counters is emptied cache_max_age after its first cell was stored, and the cells of keys that
- * this handle removes or finds absent leave it immediately. It is used for tests only; adds are
- * always sent.
+ * Bits become 0 only when the bitmap gets a new mark, and each round trip reads the mark. The cache
+ * is used until cache_max_age after the mark was last read.
  *
- * A Redis server that was restarted or replaced may have older bits with the same mark. So the
- * mirror is emptied when the connection is new.
+ * Counters become 0 without a new mark, when other processes remove keys. So a cache of counters is
+ * emptied cache_max_age after its first cell was stored. Such a cache answers tests only. The cells
+ * of a key that this handle removes or finds absent leave the cache immediately.
  *
- * The mirror has cells, not keys, because its answers must be those of the bits, including false
- * positives. */
+ * A server that was restarted or replaced may have older bits with the same mark. So a new
+ * connection empties the cache. */
 #include "redis/redis.h"
 #include <time.h>
 
 struct bf_redis_cache {
     uint64_t *words; /* one bit per cell; the kernel allocates pages when they are first written */
     uint64_t nwords;
-    uint32_t mark; /* the mark of the mirrored bits; 0: the mirror is empty */
+    uint32_t mark; /* the mark of the bits; 0: the cache is invalid */
     bool used;     /* some words are not 0 */
     /* monotonic time in s when the mark was last read; for counters, when the first cell was
      * stored; below 0: never */
     double seen;
-    uint64_t connection_id; /* the connection on which something was last stored */
+    uint64_t connection_id; /* the connection for which the cache is valid */
 };
 
 double bf_redis_cache_now(void)
@@ -41,7 +38,7 @@ static void free_cache(bf_redis_cache *c)
     free(c);
 }
 
-/* The pointer is cleared first: a child forked at any moment finds a cache or NULL. */
+/* Clears the pointer first: a child forked at any moment finds a cache or NULL. */
 void bf_redis_cache_free(bf_redis *r)
 {
     bf_redis_cache *old = r->cache;
@@ -69,7 +66,7 @@ int bf_redis_cache_new(bf_redis *r, bf_error *err)
     return 0;
 }
 
-/* Marks the mirrors as empty; the words are set to 0 before the next use. */
+/* Makes the caches invalid; restart() sets the words to 0 before the next use. */
 void bf_redis_cache_forget(bf_redis *r)
 {
     for (unsigned i = 0; i < r->shards; i++) {
@@ -93,7 +90,6 @@ static bool is_over(const bf_redis *r, double at)
     return r->cache->seen < 0 || at - r->cache->seen > max_age;
 }
 
-/* Empties the mirror if the connection has changed. */
 static void forget_other_connection(bf_redis *r)
 {
     if (r->conn->connection_id == r->cache->connection_id) return;
@@ -101,8 +97,8 @@ static void forget_other_connection(bf_redis *r)
     r->cache->connection_id = r->conn->connection_id;
 }
 
-/* Checks the connection first: since the last batch, a count or a read of K:meta may have made a
- * new one. */
+/* Checks the connection first, because a call that does not use the cache may have opened a new
+ * connection. */
 bool bf_redis_cache_knows(bf_redis *r, const uint64_t *pos, unsigned k, double at)
 {
     uint8_t yes = 0;

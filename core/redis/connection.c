@@ -1,10 +1,9 @@
-/* connection.c - round trips to Redis. Commands are written into a buffer; a client sends them and
- * reads the replies: the host's client, or socket.c for a URL. Knows the syntax of commands, when
- * they are sent again and what happens after a fork; knows no filters.
+/* connection.c - round trips to Redis. Writes commands into a buffer. A client sends them and reads
+ * the replies: a host's client, or socket.c for a URL.
  *
  *   out   | request: commands about one key | request: commands about another key | ...
  *
- * A client of a cluster can send each request to its node. */
+ * In a cluster, the client sends each request to the node of its key. */
 #include "parts/filter.h"
 #include "bits/bits.h"
 #include "redis/connection.h"
@@ -15,13 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A host's client sends commands again after some error replies (MOVED, ASK). SPARE_LEAVES and
- * SPARE_BYTES are the space for these error replies, in addition to the expected replies. An
- * output buffer larger than OUT_KEPT is freed after use. */
+/* SPARE_LEAVES and SPARE_BYTES: space for replies such as MOVED, after which a host's client sends
+ * commands again. An output buffer larger than OUT_KEPT is freed after use. */
 enum { SPARE_LEAVES = 1 << 10, SPARE_BYTES = 1 << 16, OUT_KEPT = 4 << 20 };
 
 /* ---- opening, closing, forks ---- */
-/* Writes the key for messages. Writes at most 80 bytes, which is what bf_fail_sys shows. */
+/* Writes at most 80 bytes, because bf_fail_sys shows no more. */
 void bf_conn_label(const bf_conn *l, const char *key, char label[BF_LABEL])
 {
     const bf_redis_url *u = &l->url;
@@ -86,9 +84,8 @@ void bf_conn_drop(bf_conn *l)
     if (l->socket) bf_socket_close(l->socket);
 }
 
-/* Replaces the connection in a forked child, which must not use its parent's connection. If
- * another thread of the parent was using the connection at the fork, its memory may be
- * inconsistent; then it is not freed, and only the descriptor is closed. */
+/* Closes the parent's connection in a forked child. If another thread of the parent was using the
+ * connection at the fork, the memory may be inconsistent. Then it is not freed. */
 static void leave_parent(bf_conn *l)
 {
     if (pthread_mutex_trylock(&l->mutex) == 0) {
@@ -104,10 +101,9 @@ static void leave_parent(bf_conn *l)
     pthread_mutex_init(&l->mutex, NULL);
 }
 
-/* While a thread replaces the parent's connection, `process` is the negative process number and
- * other threads wait.  A child forked at that moment has no such thread and replaces the connection
- * itself.
- */
+/* Calls leave_parent once in each forked child. During that call, `process` is the negative process
+ * number, and other threads wait. A child forked in that moment has another number, so it calls
+ * leave_parent itself. */
 static void check_process(bf_conn *l)
 {
     int me = bf_process(), was = bf_int_load_acquire(&l->process);
@@ -149,7 +145,7 @@ void bf_conn_begin(bf_conn *l, int changes)
     l->bytes = SPARE_BYTES;
     l->changes = changes == BF_WRITES;
     l->no_memory = l->timed_out = l->new_request = l->fresh = l->sent = false;
-    /* the last round trip ended after only some of its bytes were sent */
+    /* the last round trip was given up after some of its bytes were sent */
     if (l->socket && l->socket->ahead) bf_socket_close(l->socket);
 }
 
@@ -159,7 +155,7 @@ static bf_redis_part *last_part(const bf_conn *l)
 }
 
 static void close_command(bf_conn *l);
-/* If a URL is used, there is only one server, so all commands form one request. */
+/* With a URL there is only one server, so all commands form one request. */
 void bf_conn_route(bf_conn *l, const char *key)
 {
     close_command(l);
@@ -312,8 +308,7 @@ static size_t header(char text[HEADER], char kind, size_t n)
     return (size_t)(at - text);
 }
 
-/* Writes the header of the last command directly before its arguments, after their number is
- * known. */
+/* Ends the last command: writes the header, with the number of arguments, before the arguments. */
 static void close_command(bf_conn *l)
 {
     char text[HEADER];

@@ -1,6 +1,6 @@
-/* generation.c - the mark after the last bit (redis.h): requests it, reads it and compares it
- * with K:meta; uses the new mark if the bits were replaced. A lost key is an error, never
- * "absent". Also selects one of several keys, because each key has its own mark. */
+/* generation.c - reads the mark after the last bit (redis.h). If the mark has changed, finds out if
+ * the bits were replaced or lost. Lost bits are an error, never "absent". Also selects the Redis
+ * key for the next commands. */
 #include "redis/redis.h"
 
 /* ---- selecting a key ---- */
@@ -31,7 +31,7 @@ uint32_t bf_redis_id_in(const bf_redis_reply *reply, size_t leaf)
     return v > 0 && v <= UINT32_MAX ? (uint32_t)v : 0;
 }
 
-/* A mark is big-endian, as BITFIELD reads a u32. Returns 0 if bytes are missing. */
+/* A mark is big-endian, as a u32 of BITFIELD. Returns 0 if len is not 4. */
 uint32_t bf_redis_mark_in(const char *bytes, size_t len)
 {
     const uint8_t *b = (const uint8_t *)bytes;
@@ -54,16 +54,14 @@ void bf_redis_append_mark(bf_redis *r)
 {
     if (r->redisson)
         bf_conn_command(r->conn, "HMGET %s size hashIterations", r->meta);
-    else if (bf_redis_mark_apart(
-                 r)) { /* the mark in K:meta is valid while the string has its full length */
+    else if (bf_redis_mark_apart(r)) {
         bf_conn_command(r->conn, "STRLEN %s", r->conn->key);
         bf_conn_command(r->conn, "HGET %s mark", r->meta);
     } else
         bf_redis_append_range(r, r->mark_at, BF_REDIS_MARK);
 }
 
-/* Reads the next reply. Stores the first error reply in *a. The caller still reads the other
- * replies. */
+/* Stores the first error reply in *a. The caller must still read the other replies. */
 bool bf_redis_next(bf_redis *r, bf_redis_outcome *a)
 {
     char text[32];
@@ -155,7 +153,7 @@ int bf_redis_reread_meta(bf_redis *r, bf_redis_meta *m, bf_error *err)
                                            : bf_redis_fail_lost(r, err);
 }
 
-/* Reads K:meta. Returns an error if it has other parameters. */
+/* Reads the companion hash into *m. Returns an error if its parameters are not those of r. */
 static int read_same(bf_redis *r, bf_redis_meta *m, bf_error *err)
 {
     char shards[24] = "";
@@ -171,13 +169,12 @@ static int read_same(bf_redis *r, bf_redis_meta *m, bf_error *err)
         here->k);
 }
 
-/* Uses the generation in m from now on. Returns an error if the filter or a shard was re-created.
- * There is one such error per filter: after it, the other shards use the new id without an
- * error. */
+/* Takes mark and ids from m. Returns an error if the filter or a shard was re-created. There is one
+ * such error per filter: the other shards then take the new id without an error. */
 static int take_generation(bf_redis *r, const bf_redis_meta *m, bf_error *err)
 {
     if (bf_redis_is_part(r) && m->whole_id != r->whole->filter_id) {
-        r->whole->doubt = true; /* parts.c finds out what happened to the filter */
+        r->whole->doubt = true; /* bf_redis_parts_explain finds the reason */
         return bf_redis_fail_lost(r, err);
     }
     bf_redis *all = bf_redis_is_shard(r) ? r->whole : r;
@@ -197,9 +194,8 @@ static int take_generation(bf_redis *r, const bf_redis_meta *m, bf_error *err)
     return bf_redis_fail_recreated(all->label, gone, err);
 }
 
-/* seen: the mark that a round trip has read. If it is not the known mark, reads K:meta. *changed:
- * the bits were replaced. If they are replaced between the reads of the mark and of K:meta, reads
- * both again. A key without a mark is lost. */
+/* If the bits are replaced between the reads of the mark and of K:meta, reads both again. A key
+ * without a mark is lost. */
 int bf_redis_check_generation(bf_redis *r, uint32_t seen, bool *changed, bf_error *err)
 {
     bf_redis_meta m;

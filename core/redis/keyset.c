@@ -1,15 +1,13 @@
-/* keyset.c - a filter with several keys in Redis: its shards (K:0, K:1, ...) or its parts, and
- * K:meta, which contains the parameters. meta.c names the keys, scalable.c and window.c create
- * parts, batch.c and parts.c send requests about several keys in one round trip.
+/* keyset.c - a filter with several keys in Redis: shards (K:0, K:1, ...) or parts, and K:meta with
+ * the parameters.
  *
- * A shard is stored like a filter without shards, with a mark and a companion hash; the same
- * code creates, checks and clears both. K:meta is created first and deleted last. If the process
- * dies in between, shards are missing. Then opening the filter is an error, but opening it with
- * parameters creates the missing shards. */
+ * A shard is stored like a filter without shards. K:meta is created before the shards and deleted
+ * after them. If the process dies in between, shards are missing. Then opening the filter is an
+ * error, unless the caller passes parameters: then the missing shards are created. */
 #include "redis/redis.h"
 
 /* ---- one of several keys ---- */
-/* Initializes r as a shard or part of `whole`. kind and i determine its name. */
+/* Initializes r as a shard or part of `whole`. kind and i determine the name of r. */
 static int init_sibling(
     bf_redis *r, bf_redis *whole, enum bf_redis_kind_of_name kind, int64_t i, bf_error *err)
 {
@@ -55,10 +53,10 @@ static int take_shards(bf_redis *r, const bf_params *d, bf_error *err)
 }
 
 /* ---- opening and creating shards ---- */
-/* Opens shard i. If make is true, creates the shard if it does not exist. */
+/* Opens shard i. make: creates the shard if it does not exist. */
 static int attach_shard(bf_redis *all, const bf_params *d, unsigned i, bool make, bf_error *err)
 {
-    /* any m and k allow a creation; the created shard has the parameters d */
+    /* m and k only allow the creation; the new shard has the parameters d */
     const bf_spec spec = { .m = make, .k = make, .must_exist = !make };
     bf_params have;
     int rc = 0;
@@ -80,6 +78,7 @@ static int attach_shard(bf_redis *all, const bf_params *d, unsigned i, bool make
         "%s is created and deleted all the time: it could neither be opened nor created", r->label);
 }
 
+/* Returns true if any shard exists, or if an error hides that. */
 static bool any_shard(bf_redis *r)
 {
     bf_conn *l = r->conn;
@@ -92,8 +91,8 @@ static bool any_shard(bf_redis *r)
     return false;
 }
 
-/* Opens all shards. make: creates the missing shards. While K:meta has the field making, no
- * other filter can use the name. */
+/* Opens all shards. make: creates the missing shards, then deletes the field making from K:meta,
+ * which keeps other filters from using the name. */
 static int attach_all(bf_redis *r, const bf_params *d, bool make, bf_error *err)
 {
     bf_error fault;
@@ -103,13 +102,11 @@ static int attach_all(bf_redis *r, const bf_params *d, bool make, bf_error *err)
     if (!make || !r->making) return 0;
     rc = bf_redis_run_meta(r, "HDEL making", 0, &fault);
     if (rc == 0 || fault.lost)
-        return 0; /* no error: if K:meta now belongs to another filter, the next call finds that */
+        return 0; /* if K:meta belongs to another filter, the next call returns the error */
     if (err) *err = fault;
     return rc;
 }
 
-/* d: the parameters in K:meta. Returns 0 if the filter has lost all its shards and spec creates
- * a filter with other parameters. */
 int bf_redis_attach_shards(bf_redis *r, const bf_spec *spec, const bf_params *d, bf_error *err)
 {
     const bool make = bf_may_create(spec);
@@ -132,8 +129,8 @@ bool bf_redis_has_other_id(bf_redis *r)
     return bf_redis_fetch_id(r, &id, NULL) == 0 && id && id != r->filter_id;
 }
 
-/* If only K:meta was lost, the shards still contain the filter's id, and the filter keeps it.
- * Otherwise chooses a new id. */
+/* Sets *id to the filter's id in the first shard that has one: if only K:meta was lost, the filter
+ * keeps its id. Otherwise chooses a new id. */
 static int find_id(bf_redis *r, uint32_t *id, bf_error *err)
 {
     bf_redis_meta m;
@@ -148,8 +145,8 @@ static int find_id(bf_redis *r, uint32_t *id, bf_error *err)
     return rc;
 }
 
-/* If opening found a lost filter, replaces that filter. Returns 0 if the name is in use by now.
- * If the creation fails, deletes what it has created. */
+/* Also replaces a lost filter that opening has found. After an error, deletes the keys that it has
+ * created. */
 int bf_redis_make_shards(bf_redis *r, const bf_params *d, bf_error *err)
 {
     uint32_t id = r->mark ? bf_random() : 0;
@@ -207,8 +204,8 @@ bf_part *bf_redis_part_slot(bf_filter *f, unsigned i, bf_error *err)
     return p;
 }
 
-/* Here and below, a pointer is stored after what it points to is complete, and cleared before that
- * is freed: a child that is forked at any moment takes over the lock, and the pointer. */
+/* Clears the pointers before it frees anything; bf_redis_name_part sets them last. So a child
+ * forked at any moment, which takes over the lock, finds complete data or NULL. */
 void bf_redis_close_part(bf_part *p)
 {
     bf_store *s = &p->bitmap.store, old = *s;
@@ -287,7 +284,8 @@ static void append_names(bf_filter *f, int64_t number)
     free(part.meta);
 }
 
-/* Appends the arguments of bf_script_append or bf_script_turn. */
+/* Appends EVAL of bf_script_append or bf_script_turn and the arguments before the part's fields.
+ * next: the new mark of the part that was the newest. */
 static void append_script(
     bf_filter *f, const bf_redis *r, const bf_redis_new_part *new, const char *temp, uint32_t next)
 {
@@ -354,7 +352,7 @@ int bf_redis_make_part(bf_filter *f, bf_part *p, const bf_redis_new_part *new, b
     return 1;
 }
 
-/* ---- which filter K:meta belongs to ---- */
+/* ---- the id in K:meta ---- */
 int bf_redis_finish_fields(bf_redis *whole, size_t n, bf_error *err)
 {
     const bf_redis_reply *reply = &whole->conn->reply;

@@ -1,26 +1,24 @@
 /* meta.c - the names in Redis that are derived from a filter's key K, and K:meta, the companion
  * hash of the bits.
  *
- * A derived name is K with a suffix. If both must be in the same slot of a cluster, and K has no
- * hash tag, it is {K} with the suffix. So different keys can have the same derived name ({seen}:p0
- * is the name of a part of `seen` and of a part of `{seen}`), and any derived name can be the key
- * of a filter, too. Therefore every companion hash names the filter to which it belongs, by key and
- * id. Keys that belong to another filter are never opened or changed. All values are text:
+ * A derived name is K with a suffix. If K has no hash tag and both keys must be in one slot of a
+ * cluster, the derived name is {K} with the suffix. So two filters can have the same derived name:
+ * {seen}:p0 is a part of `seen` or of `{seen}`. Therefore every companion hash names its filter.
+ * Keys of another filter are never opened or changed. The fields, all as text:
  *
- *   owner   the key K of the filter to which the hash belongs
- *   filter  only in a part or a shard: the id of the filter (born in its K:meta) and the name of
- *           that K:meta, for example "1a2b3c4d K:meta"
+ *   owner   the key K of the filter
+ *   filter  only in a part or shard: id of the filter and name of its K:meta ("1a2b3c4d K:meta")
  *   format "1"   scheme   m   n   k   p   secret (16 hex digits, 0 = not keyed)
  *   mark (8 hex digits)   by "bloomfilter 0.1.0"
- *   born   the first mark; clearing and rebuilding keep it, re-creating changes it
- *   shards     if there are more than one; then m in the hash of each shard is the total
+ *   born       the id (redis.h); if K has bits, their first mark
+ *   shards     if more than one; m in the hash of a shard is the m of the filter
  *   adopted    if another system created the bits and still writes them
  *   making     until all shards are created; no other filter may use the name
- *   clock      "own" if the users of a forgetting filter give the time
+ *   clock      "own" if the callers of a forgetting filter give the time
  *   cell_bits  "4" for counters
  *
- * Growing and forgetting filters have format "2"; put_shape and bf_redis_append_params write it. No
- * value is used before it was checked here. */
+ * Growing and forgetting filters have format "2" (bf_redis_append_params). All values are checked
+ * here before they are used. */
 #include "redis/redis.h"
 #include <errno.h>
 
@@ -36,7 +34,7 @@ char *bf_redis_name(const bf_conn *l, const char *key, enum bf_redis_kind_of_nam
     char suffix[40];
     bool braces = !bf_redis_tagged(key);
     switch (kind) {
-    /* other clients look for K:meta, so it has braces only if a cluster needs the same slot */
+    /* braces only in a cluster, where K and K:meta must be in one slot */
     case BF_NAME_META:
         snprintf(suffix, sizeof suffix, "meta");
         braces &= l->client->cluster;
@@ -65,7 +63,7 @@ char *bf_redis_name(const bf_conn *l, const char *key, enum bf_redis_kind_of_nam
 void bf_redis_set_params(bf_redis *r, const bf_params *d)
 {
     r->desc = *d;
-    /* companion hashes of parts do not contain the number of shards */
+    /* the companion hash of a part has no field shards */
     if (r->desc.g.shards == 0) r->desc.g.shards = 1;
     r->bits = bf_bits(&d->g) / r->desc.g.shards;
     r->mark_at = (r->bits + 31) / 32 * 4;
@@ -109,7 +107,6 @@ void bf_redis_meta_put(bf_redis *r, const bf_params *d, uint32_t mark)
     if (d->g.shards > 1) bf_conn_append(l, "shards %n", (uint64_t)d->g.shards);
 }
 
-/* Appends the fields of K:meta of a growing or forgetting filter, and gives the filter a new id. */
 void bf_redis_append_params(bf_redis *whole, const bf_params *d, uint64_t secret_check)
 {
     bf_conn *l = whole->conn;
@@ -196,7 +193,7 @@ static bool read_sizes(const bf_redis *r, const bf_layout *l, bf_geometry *g)
     return bf_shards_fit(l, g) && bf_bits(g) / shards <= bf_redis_most_bits(l, g);
 }
 
-/* Reads format 2, the format of growing and forgetting filters. */
+/* Reads the fields that only format 2 has. */
 static int read_many(const bf_redis *r, bf_redis_meta *m, bf_error *err)
 {
     bf_params *d = &m->desc;
@@ -229,9 +226,9 @@ static int fail_other_owner(const bf_redis *r, const char *name, size_t len, bf_
         "%s belongs to the filter %s: open that one, or use another key", r->label, text);
 }
 
-/* Checks the owner: the key of the filter and, in a part or shard, the name of its K:meta too,
- * because the filter `s` of a cluster client and the filter `s` of a plain client have equal part
- * names but different K:meta. */
+/* Checks that the hash belongs to the filter: the field owner and, in a part or shard, the name of
+ * K:meta. A client for a cluster and any other client have the same name for a part of the filter
+ * `s`, but different names for K:meta. */
 static int read_owner(const bf_redis *r, bf_redis_meta *m, bf_error *err)
 {
     size_t len;

@@ -1,9 +1,9 @@
-/* open.c - opens the filter or bitmap under a key. It may be ours, Redisson's, or another
- * system's. Writes only to adopt another system's bitmap and to create a filter of Redisson. */
+/* open.c - opens the bits under a Redis key: our filter, a filter of Redisson, or a bitmap of
+ * another system. Also adopts such bitmaps and creates filters of Redisson. */
 #include "redis/redis.h"
 #include <time.h>
 
-/* number of times that a short string is read again, with a pause before each */
+/* number of further tries, each after a pause, if the key seems to change */
 enum { STUB_TRIES = 5 };
 
 /* ---- a bitmap of another system ---- */
@@ -25,7 +25,7 @@ int bf_redis_no_cache(const bf_redis *r, bf_error *err)
         err, BF_ENOTSUP, "%s is a foreign bitmap: it has no mark, and cache needs one", r->label);
 }
 
-static int none_past(bf_redis *r, uint64_t m, bf_error *err)
+static int check_tail(bf_redis *r, uint64_t m, bf_error *err)
 {
     size_t len;
     int rc;
@@ -39,26 +39,23 @@ static int none_past(bf_redis *r, uint64_t m, bf_error *err)
         (unsigned long long)m);
 }
 
-/* Checks the length of a string for m. A shorter string is normal, because Redis does not store
- * trailing zeros. If the string is longer, m is wrong, and keys that are present would read as
- * absent. A string of our own is longer by its mark; without a companion hash it is a filter
- * that lost it. */
+/* Checks the length of a string that has no companion hash. A shorter string is valid: Redis ends a
+ * string after the last byte that was written. For a longer string m is wrong, and present keys
+ * would read as absent. A string with our mark is valid, too: only the companion hash is lost. */
 static int long_as_m(bf_redis *r, uint64_t m, uint64_t bytes, bf_error *err)
 {
-    if (bytes <= (m + 7) / 8 || bytes == bf_redis_length(r)) return none_past(r, m, err);
+    if (bytes <= (m + 7) / 8 || bytes == bf_redis_length(r)) return check_tail(r, m, err);
     return bf_fail(err, BF_EMISMATCH,
         "%s holds %llu bytes, m=%llu bits take %llu: it has another m", r->label,
         (unsigned long long)bytes, (unsigned long long)m, (unsigned long long)((m + 7) / 8));
 }
 
 /* ---- adopting a bitmap that another system created and still writes ----
- * The bitmap gets a companion hash and, after its last bit, the mark.  If there is no space after
- * the last bit, only the companion hash has the mark.  The bits stay at their places, and the
- * offsets that the other system uses end before the mark.  The string is lengthened in steps; each
- * step is a script that writes only after the end of the string, so that it never overwrites a bit
- * that the other system has set. */
-/* Adopts a string that is at most as long as d needs. Returns 1 if it was adopted, 0 if it has
- * changed since it was read. */
+ * The bitmap gets a companion hash and, after its last bit, the mark. If the mark does not fit,
+ * only the companion hash has the mark. All bits stay at their offsets, which are before the mark.
+ * A long string is lengthened in steps. Each step is a script that writes only after the end of the
+ * string, so no bit of the other system is overwritten. */
+/* Returns 1 if the string was adopted, 0 if it has changed since it was read, or an error. */
 static int adopt(bf_redis *r, const bf_params *d, bf_error *err)
 {
     /* a run of the script lengthens the string by at most STEPS * BF_REDIS_STEP bytes */
@@ -86,8 +83,8 @@ static int adopt(bf_redis *r, const bf_params *d, bf_error *err)
     return 1;
 }
 
-/* Opens another system's bitmap, which has no companion hash and no mark. Never lengthens the
- * string. */
+/* Opens another system's bitmap, which has no companion hash and no mark; adopts the bitmap if spec
+ * wants that. Returns the same as adopt(). */
 static int attach_foreign(
     bf_redis *r, const bf_spec *spec, bf_params *d, long long bytes, bf_error *err)
 {
@@ -121,11 +118,11 @@ static int attach_foreign(
  * Redisson 3.45.1 has the bits in K, which the first add creates, and the parameters in the hash
  * {K}:config:
  *   size   hashIterations   expectedInsertions   falseProbability
- * This library writes the hash as Redisson does, so either side can create the filter and both can
- * use it.  There is no mark.  Instead every round trip reads size and hashIterations, as Redisson's
- * own scripts do.  That shows if the filter was deleted or has other parameters.  It cannot show
- * that K alone was lost, or that an equal filter has replaced the filter. */
-enum { REAL = 48 }; /* a double as text, with NUL */
+ * This library writes the same hash, so both can create and use the filter. There is no mark.
+ * Instead, every round trip reads size and hashIterations, as Redisson's own scripts do. The fields
+ * show that the filter was deleted or has other parameters. They do not show that only K was lost,
+ * or that another filter with the same parameters has replaced the filter. */
+enum { REAL = 48 }; /* bytes of a double as text, with NUL */
 
 bool bf_is_redisson(const char *scheme) { return scheme && !strcmp(scheme, "redisson"); }
 
@@ -171,7 +168,7 @@ static void as_java(char out[REAL], double p)
     char e[REAL], *power;
     int places = 0;
     bf_print(e, sizeof e, "%.0e", p);
-    /* 16 digits are always sufficient */
+    /* 17 significant digits are always sufficient */
     while (bf_real(e, NULL) != p) bf_print(e, sizeof e, "%.*e", ++places, p);
     power = strchr(e, 'e');
     *power++ = 0;
@@ -214,7 +211,7 @@ static int name_key(bf_redis *r, bf_error *err)
 bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err)
 {
     bf_redis *r = s->impl;
-    if (r) return r; /* an earlier try of the same opening created r */
+    if (r) return r;
     s->impl = r = calloc(1, sizeof *r);
     if (!r || !(r->conn = calloc(1, sizeof *r->conn))) {
         bf_fail(err, BF_ENOMEM, "out of memory");
@@ -232,8 +229,8 @@ bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err)
     return r;
 }
 
-/* Appends commands that read K:meta, the length of K and its last bytes. The mark is read last:
- * if K:meta has the same mark, all replies belong to the same bits. */
+/* Appends commands that read K:meta, then the length and the last bytes of K. If these bytes are
+ * the mark in K:meta, all replies belong to the same bits. */
 static void append_key_reads(bf_redis *r)
 {
     bf_conn *l = r->conn;
@@ -243,7 +240,7 @@ static void append_key_reads(bf_redis *r)
     bf_conn_command(l, "GETRANGE %s -4 -1", r->key);
 }
 
-/* Reads these three replies. Afterwards conn->reply is the first of them. */
+/* Reads the replies to append_key_reads. Afterwards conn->reply is the first of them. */
 static int take_key_reads(bf_redis *r, bf_redis_key_snapshot *s, bf_error *err)
 {
     size_t len;
@@ -264,8 +261,8 @@ static int take_key_reads(bf_redis *r, bf_redis_key_snapshot *s, bf_error *err)
     return bf_fail(err, BF_EIO, "%s: unexpected reply to STRLEN", r->label);
 }
 
-/* Reads again if there is no companion hash, because another process may create one at the same
- * time. There is none if the bits have not changed when the hash is missing for the second time. */
+/* If there is no companion hash, reads again, because another process may be creating the hash. If
+ * two reads find the same bits and no hash, there is none. */
 int bf_redis_read_key(bf_redis *r, bf_redis_key_snapshot *s, bf_error *err)
 {
     bf_redis_key_snapshot before = { .bytes = -1 };
@@ -281,8 +278,8 @@ int bf_redis_read_key(bf_redis *r, bf_redis_key_snapshot *s, bf_error *err)
     return bf_fail(err, BF_EIO, "%s changes too fast to be opened", r->label);
 }
 
-/* Opens a filter of Redisson. Returns 0 if there is none. Bits without Redisson's hash are
- * opened like all other bits: they may be another system's, or a filter of ours. */
+/* Opens a filter of Redisson. Returns 0 if there is no hash of Redisson: bits under K are then
+ * another system's or ours. */
 static int attach_redisson(bf_redis *r, const bf_spec *spec, bf_params *d, bf_error *err)
 {
     bf_redis_key_snapshot s;
@@ -306,7 +303,7 @@ static int fail_part_lost(bf_redis *r, const char *why, bf_error *err)
     return bf_fail(err, BF_EIO, "%s is lost: %s; delete the key, create it again", r->label, why);
 }
 
-/* Copies the content of the companion hash into r; m is zero if there is no hash. */
+/* Copies the companion hash into r. If there is no hash, all fields of m are 0. */
 static void take_meta(bf_redis *r, const bf_redis_meta *m)
 {
     if (m->desc.g.m && !m->desc.kind) bf_redis_set_params(r, &m->desc);
@@ -324,6 +321,7 @@ static bool has_id(const bf_redis *r, const bf_redis_meta *m)
     return r->whole == r || m->whole_id == r->whole->filter_id;
 }
 
+/* One try of bf_redis_attach_key. Sets *stub if another try makes sense. */
 static int attach_once(bf_redis *r, const bf_spec *spec, bf_params *d, bool *stub, bf_error *err)
 {
     bf_redis_key_snapshot s;
@@ -339,8 +337,7 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_params *d, bool *stu
     if (there && s.bytes && !has_id(r, &m))
         return fail_part_lost(r, "the key is left over from another filter of that name", err);
     *d = m.desc;
-    /* A part that is opened again keeps its mark: with the mark 0 its loss could not be
-     * detected. */
+    /* a part whose hash is missing keeps its known mark, so that its loss is detected */
     if (there || !bf_redis_is_part(r)) take_meta(r, &m);
     if (d->kind) { /* scalable.c and window.c open the parts */
         r->missing = false;
@@ -361,8 +358,8 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_params *d, bool *stu
         return there ? bf_redis_fail_lost(r, err)
                      : bf_fail(err, BF_ENOENT, "%s does not exist", r->label);
     }
-    /* The bits are another system's; or an add of another system has left them after the filter
-     * was deleted; or another process is adopting them. */
+    /* Another system created the bits, perhaps by an add after the filter was deleted. Or another
+     * process is adopting them. */
     if (!there) {
         rc = attach_foreign(r, spec, d, s.bytes, err);
         *stub = rc == BF_EFORMAT || rc == BF_EMISMATCH || (spec->adopt && rc == 0);
@@ -373,7 +370,7 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_params *d, bool *stu
         return rc;
     if (s.end == m.mark) return 1;
     *stub = true;
-    if (r->adopted && spec->adopt) { /* the other system has started a new bitmap: adopts that */
+    if (r->adopted && spec->adopt) { /* the other system has created a new bitmap */
         rc = bf_check_match(d, spec, r->label, err);
         if (rc == 0) rc = long_as_m(r, d->g.m, (uint64_t)s.bytes, err);
         return rc < 0 ? rc : adopt(r, d, err);
@@ -383,8 +380,8 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_params *d, bool *stu
         r->label, s.bytes);
 }
 
-/* A deleted filter may leave a short string for a moment, and the key may change between two
- * round trips. In both cases reads again before it returns an error. */
+/* Tries again after an error that may be temporary: the key may change between two round trips, and
+ * a deleted filter may leave a short string for a moment. */
 int bf_redis_attach_key(bf_redis *r, const bf_spec *spec, bf_params *d, bf_error *err)
 {
     bool stub = false;
@@ -403,9 +400,9 @@ int bf_redis_attach_key(bf_redis *r, const bf_spec *spec, bf_params *d, bf_error
 }
 
 /* ---- several keys in one round trip ---- */
-/* Reads n parts in one round trip. If r is NULL, reads the filter's n shards: in one round trip, or
- * in one per shard if all keys of a round trip must be in one slot (one_slot). Calls take for each
- * key until take returns false; its snapshot is NULL if the key could not be read. */
+/* Reads n parts or, if r is NULL, the n shards: in one round trip, or in one per shard if one_slot
+ * is set. Calls take() for each key until take() returns false. The snapshot is NULL if the key
+ * could not be read. Returns 1, 0 if take() returned false, or an error. */
 static int read_keys(bf_redis *whole, bf_redis *const *r, unsigned n,
     bool (*take)(bf_redis *, const bf_redis_key_snapshot *), bf_error *err)
 {

@@ -1,13 +1,13 @@
 /* parts.c - a batch over all parts of a growing or forgetting filter, in one round trip.
  *
- *   ask   tests in every part and adds to one part: the commands of batch.c, one request per part
- *   put   EVAL script K...   for KEYS_A_SCRIPT keys: adds a key to the newest part, unless a part
- *                            contains the key or the newest part is full In a
- *                            counting filter: adds, removes or counts a key
+ *   ask   tests in every part, and may add to one part: one request of batch.c per part
+ *   put   EVAL script K...   for at most KEYS_A_SCRIPT keys: adds a key to the newest part, unless
+ *                            a part contains the key or the newest part is full; in a counting
+ *                            filter also removes or counts keys
  *
- * The script first checks the marks of all parts and the id in K:meta. If one differs it changes
- * nothing. So a key is never added to a part after which another part was appended, to a lost
- * part, or to a filter that lost K:meta (then the next creation deletes its parts). */
+ * The script of put changes nothing unless all parts have the known marks and K:meta has the known
+ * id. So no key is added to a lost part, to a part that has a successor, or to a filter that has
+ * lost K:meta. */
 #include "parts/parts.h"
 #include "redis/redis.h"
 
@@ -19,14 +19,14 @@ enum { PLACE = 11 }; /* bytes per position in the argument of bf_script_put */
 typedef struct {
     bf_part *const *part;
     unsigned n, k;
-    size_t nkeys, most; /* number of keys to send; number of keys for which there is space */
-    uint64_t *pos;      /* positions in part i begin at i * most * k */
+    size_t nkeys, most; /* number of keys to send; number of keys for which pos has space */
+    uint64_t *pos;      /* positions in part i start at i * most * k */
     bf_redis_request *g;
     uint16_t *from; /* for each key, its index in the span */
     uint8_t *present;
     bf_span *span;
     bool moved; /* a script found another mark */
-    double at;
+    double at;  /* bf_redis_cache_now() */
 } batch;
 
 static uint64_t *pos_of(const batch *b, unsigned part, size_t key)
@@ -34,8 +34,8 @@ static uint64_t *pos_of(const batch *b, unsigned part, size_t key)
     return b->pos + (part * b->most + key) * b->k;
 }
 
-/* Prepares the next `most` keys of the span: computes their positions in every part. Leaves out
- * keys that the cache shows to be present in one of the first `known_parts` parts. */
+/* Computes the positions of `most` keys of the span in every part. Leaves out keys that the caches
+ * of the first `known_parts` parts contain; these keys are present. */
 static int prepare_batch(
     bf_filter *f, batch *b, size_t first, size_t most, unsigned known_parts, bf_error *err)
 {
@@ -89,7 +89,7 @@ static size_t keys_per_trip(const batch *b, size_t left)
 }
 
 /* Locks the connection and returns the filter. If `doubt` is still set, a call that neither adds
- * nor tests has already reported it. */
+ * nor tests has reported the loss: sets loss_reported. */
 static bf_redis *lock_filter(bf_filter *f)
 {
     bf_redis *whole = bf_redis_whole(f);
@@ -167,7 +167,7 @@ static const char *const ops[] = {
 };
 static const char *const done[] = { [BF_OP_ADD] = "added", [BF_OP_REMOVE] = "removed" };
 
-/* Writes the positions of a key; in a counting filter each position once. */
+/* Writes the positions of a key; in a counting filter, each position once. */
 static void put_positions(const bf_filter *f, char *at, const uint64_t *pos, unsigned k)
 {
     uint64_t own[BF_K_MAX];
@@ -276,7 +276,7 @@ static int put_trip(bf_filter *f, batch *b, uint64_t most, bf_error *err)
     return bf_redis_check_replicas(r, done[b->span->op], have, err);
 }
 
-/* Removed keys are forgotten, whatever the result. */
+/* Removes the keys of a remove from the caches, whatever the result will be. */
 static void forget_removed(const batch *b)
 {
     for (unsigned i = 0; b->span->op == BF_OP_REMOVE && i < b->n; i++)
@@ -284,7 +284,7 @@ static void forget_removed(const batch *b)
             bf_redis_cache_unlearn(bf_redis_of(b->part[i]), pos_of(b, i, j), b->k);
 }
 
-/* Called if a mark differs. Finds out which mark, and what happened to its part. */
+/* Takes the new marks of parts after a script found another mark; error: a part is lost. */
 static int check_marks_of_parts(const batch *b, bf_error *err)
 {
     int rc = 0;

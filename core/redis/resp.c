@@ -1,9 +1,7 @@
-/* resp.c - the protocol of Redis (RESP2 and RESP3). Parses replies, which a client passes value
- * by value or as bytes, and splits commands into arguments for clients that need arguments. The
- * values of all replies are in one array and their texts in one buffer, so there is no
- * allocation per value. The server is not trusted: a reply that is larger than its command
- * allows is refused before memory is allocated for it. Knows neither sockets nor what replies
- * mean.
+/* resp.c - the protocol of Redis (RESP2 and RESP3). Stores replies that a client passes as values
+ * or as bytes. Splits commands into arguments for clients that need arguments. All leaves are in
+ * one array and all texts in one buffer, so there is no allocation per value. The server is not
+ * trusted: a reply that is larger than its command allows is refused before memory is allocated.
  *
  *   reply i = leaves[from, from + n) of one array, in order of arrival */
 #include "redis/connection.h"
@@ -140,7 +138,7 @@ void bf_reply_expect(bf_reply_sink *s, const bf_redis_range *ranges, size_t n)
     begin_reply(s);
 }
 
-/* text: the bytes to copy, or NULL */
+/* text: the bytes to copy; NULL: the leaf is an integer or nil */
 static void put_leaf(bf_reply_sink *s, int type, long long value, const void *text, size_t len)
 {
     bf_redis_replies *got = s->got;

@@ -2,13 +2,11 @@
  * a companion hash, stored like a fixed filter. K:meta has the parameters of the filter and the
  * number of parts; K itself is not used.
  *
- * One script appends a part and gives the part before it a new mark. Every round trip to a part
- * reads the mark of the part last. If a handle finds the known mark in the newest part that it
- * knows, there was no later part at that time. If it finds another mark, it reads K:meta and
- * tests the new parts before it answers "absent" or "new".
+ * The script that appends a part gives the part before it a new mark. So if a round trip reads the
+ * known mark of the newest known part, there is no later part. If the round trip reads another
+ * mark, the handle reads K:meta, and tests the new parts before it returns "absent" or "new".
  *
- * The companion hash of a part counts the keys in the part; the script that adds keys updates it
- * (parts.c). */
+ * The companion hash of a part has the number of its keys, which the scripts of parts.c update. */
 #include "redis/redis.h"
 
 /* ---- opening ---- */
@@ -31,7 +29,7 @@ static int attach_parts(bf_filter *f, unsigned parts, bf_error *err)
     return rc;
 }
 
-/* Reads the number of parts. If the filter was re-created, follows the new one. */
+/* Reads the number of parts. If the filter was re-created, calls bf_redis_follow_id. */
 static int read_count(bf_filter *f, bool opening, int64_t *parts, bf_error *err)
 {
     bf_redis *whole = bf_redis_whole(f);
@@ -52,14 +50,14 @@ static int read_count(bf_filter *f, bool opening, int64_t *parts, bf_error *err)
     return *parts <= BF_PARTS_MAX ? 0 : bf_redis_fail_field(whole, "parts", err);
 }
 
-/* Opens new parts. Afterwards it is known that no part follows the newest part while that part
- * has its present mark, because K:meta was read after the mark. */
+/* Opens new parts, then sets last_mark of the newest part. While that part has this mark, there is
+ * no later part, because K:meta was read after the mark. */
 static int refresh(bf_filter *f, bf_error *err)
 {
     bf_redis *whole = bf_redis_whole(f);
     if (f->desc.kind == BF_WINDOW) return bf_redis_window_ring(f, err);
     const bool opening = f->count == 0;
-    for (int tries = 0;;) { /* each try finds more parts, and there are at most BF_PARTS_MAX */
+    for (int tries = 0;;) { /* ends, because there are at most BF_PARTS_MAX parts */
         const uint32_t mark = f->count ? bf_redis_mark_of(f->part[f->count - 1]) : 0;
         int64_t parts;
         int rc = read_count(f, opening, &parts, err);
@@ -104,7 +102,7 @@ static int append_to_redis(bf_filter *f, const bf_params *part, bf_error *err)
         rc = bf_redis_cache_new(bf_redis_of(p), err);
         return rc < 0 ? rc : join(f, p);
     }
-    if (rc == 2) { /* the newest part was cleared or lost; a round trip shows which of the two */
+    if (rc == 2) { /* the newest part was cleared or lost; a round trip returns an error if lost */
         bf_store *s = &f->part[f->count - 1]->bitmap.store;
         uint64_t ones;
         rc = s->ops->count(s, &ones, NULL, err);
@@ -112,7 +110,6 @@ static int append_to_redis(bf_filter *f, const bf_params *part, bf_error *err)
     return rc < 0 ? rc : f->count ? refresh(f, err) : 0;
 }
 
-/* Returns 1 if created, 0 if another process created it first. */
 static int create_filter(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_error *err)
 {
     bf_params part;

@@ -1,14 +1,15 @@
-/* scripts.c - the Lua scripts. Knows the contents of K and K:meta. Other files send the scripts
- * and read their replies. A script returns 0 and changes nothing if a key is not in the state
- * that its caller has seen. */
+/* scripts.c - the Lua scripts, which other files send. If a script finds a Redis key in another
+ * state than the caller has seen, it changes nothing and returns 0, or what its comment names. */
 #include "redis/redis.h"
 
 /* clang-format off */
 
-/* KEYS[1] is K, KEYS[2] is K:meta; ARGV[1] is the mark's offset, ARGV[2] the mark that the
- * caller knows. Sets m to the present mark (8 hex digits), and live to true if m is the known
- * mark. If there is no space for the mark after the bits (apart), only K:meta has the mark; a
- * damaged mark there counts as none. */
+/* The beginning of most scripts: reads the mark.
+ *   KEYS   1 K, 2 K:meta
+ *   ARGV   1 offset of the mark, 2 known mark
+ *   m      the present mark (8 hex digits; zeros: lost or damaged); live: true if m is the known
+ *          mark
+ *   apart  true if the mark does not fit after the bits, so only K:meta has the mark */
 #define LIVE                                                                                       \
     "local at = tonumber(ARGV[1])\n"                                                               \
     "local apart, m = at > 536870904, '00000000'\n"                                                \
@@ -20,12 +21,13 @@
     " if #b == 4 then m = string.format('%02x%02x%02x%02x', b:byte(1, 4)) end\n"                   \
     "end\n"                                                                                        \
     "local live = m ~= '00000000' and m == ARGV[2]\n"
-/* true if K:meta has that mark, so that it belongs to these bits */
+/* true if K:meta has the mark m, so K:meta belongs to the bits */
 #define MINE "call('HGET', KEYS[2], 'mark') == m"
 
-/* Creates K and K:meta. KEYS are K, K:meta and, if there is one, the temporary key that becomes
- * K. ARGV[1] is '', or the mark in the K:meta of the lost filter that the caller has seen. The
- * other ARGV are the fields of K:meta. */
+/* Creates K and K:meta.
+ *   KEYS     1 K, 2 K:meta, 3 the temporary key that becomes K (may be missing)
+ *   ARGV     1 mark in the K:meta of a lost filter that may be replaced, or ''; fields of K:meta
+ *   returns  1; 0: the name is in use; -1: the temporary key is lost */
 const char bf_script_create[] =
     "local lost = call('EXISTS', KEYS[2]) == 0 or call('HGET', KEYS[2], 'mark') == ARGV[1]\n"
     "if call('EXISTS', KEYS[1]) == 1 or not lost then\n"
@@ -40,11 +42,11 @@ const char bf_script_create[] =
     "call('HSET', KEYS[2], unpack(ARGV, 2))\n"
     "return 1";
 
-/* Combines an uploaded bitmap with K. KEYS[3] is the temporary key; ARGV[3] is its mark in hex,
- * ARGV[4] the same as bytes; ARGV[5] is OR, AND or REPLACE. Returns 1; 0 if K does not have the
- * mark ARGV[2]; -1 if the temporary key is incomplete: it was lost during the upload, and a
- * later command created it again. An upload goes from the end to the beginning, so such a key
- * has no mark at its end. */
+/* Combines an uploaded bitmap with K. An upload writes from the end to the beginning. So if the
+ * temporary key is lost during the upload, later commands re-create it without the mark.
+ *   KEYS     1 K, 2 K:meta, 3 the temporary key with the bitmap
+ *   ARGV     1 and 2 as in LIVE, 3 new mark in hex, 4 the same as bytes, 5 OR, AND or REPLACE
+ *   returns  1; 0: K has another mark; -1: the temporary key is incomplete */
 const char bf_script_exchange[] =
     LIVE "if not live then return 0 end\n"
          "local complete = apart and call('STRLEN', KEYS[3]) == at or\n"
@@ -69,9 +71,8 @@ const char bf_script_exchange[] =
          "if ttl > 0 then call('PEXPIRE', KEYS[1], ttl) end\n"
          "return 1";
 
-/* Runs a command on K and K:meta. ARGV[3] is the command's name, ARGV[4] its argument, if there
- * is one. With one key, runs the command on the K:meta of a filter with several keys, if its
- * field born is ARGV[2]. */
+/* Runs a command on K and K:meta. If K:meta is the only key, runs it on K:meta.
+ *   ARGV   1 and 2 as in LIVE (only K:meta: 2 is the field born), 3 the command, 4 its argument */
 const char bf_script_care[] = "if #KEYS == 1 then\n"
                               " if call('HGET', KEYS[1], 'born') ~= ARGV[2] then return 0 end\n"
                               "else\n"
@@ -81,14 +82,16 @@ const char bf_script_care[] = "if #KEYS == 1 then\n"
                               "call(ARGV[3], KEYS[1], unpack(ARGV, 4))\n"
                               "return 1";
 
-/* Gives a complete part its name. KEYS are: the newest part and its hash (or K and K:meta if
- * there is no part), the temporary key, the new part and its hash, K:meta. ARGV[1] and ARGV[2]
- * are the offset and the known mark of the newest part; ARGV[3] is its new mark as bytes,
- * ARGV[4] the same in hex. The variable meta has the fields of the new part's hash: meta[2] is
- * the owner, meta[4] the field filter. The name must be free, or belong to a part of this filter
- * or of an earlier filter with the same K:meta. The variable again is true if a lost filter is
- * re-created and K:meta exists; then a string of the part's length is a part that has lost its
- * hash. */
+/* Gives a complete part its name, which must be free or belong to a part of this filter or of an
+ * earlier filter with the same K:meta.
+ *   KEYS     1 newest part and 2 its hash (K and K:meta if there is no part), 3 temporary key,
+ *            4 new part and 5 its hash, 6 K:meta
+ *   ARGV     1 offset of the mark of the newest part, 2 its known mark, 3 its new mark as bytes,
+ *            4 the same in hex
+ *   meta     the fields of the new part's hash; meta[2] is the owner, meta[4] the field filter
+ *   again    true if a lost filter is re-created and K:meta exists; then a string of the part's
+ *            length is a part that has lost its hash
+ *   returns  3: the name is in use; -1: the temporary key is lost */
 #define FAIL                                                                                       \
     "local function fail(v)\n"                                                                     \
     " call('DEL', KEYS[3])\n"                                                                      \
@@ -111,11 +114,13 @@ const char bf_script_care[] = "if #KEYS == 1 then\n"
     "call('DEL', KEYS[5])\n"                                                                       \
     "call('HSET', KEYS[5], unpack(meta))\n"
 
-/* Appends a part to a growing filter. ARGV[5] is the part's index. ARGV[6] is the number of the
- * following arguments that are for K:meta (0 unless it is the first part); the arguments after
- * these are for the part's hash. For the first part, ARGV[2] is the field born of the lost
- * filter that it replaces, or ''; KEYS[7] and later are further parts and their hashes: those of
- * the lost filter are deleted. Returns 2 if the newest part has another mark. */
+/* Appends a part to a growing filter. For the first part, also creates K:meta and deletes the parts
+ * of the lost filter that is replaced.
+ *   KEYS     1 to 6 as above; for the first part also all possible later parts and their hashes
+ *   ARGV     1 to 4 as above (for the first part, 2 is the field born of the lost filter, or ''),
+ *            5 index of the part, 6 number of arguments for K:meta (0 unless it is the first part),
+ *            the arguments for K:meta, the arguments for the part's hash
+ *   returns  1; 2: the newest part has another mark */
 const char bf_script_append[] = FAIL
     "local n, again = tonumber(ARGV[5]), false\n"
     "meta = {unpack(ARGV, 7 + ARGV[6])}\n"
@@ -144,10 +149,11 @@ const char bf_script_append[] = FAIL
     "call('HSET', KEYS[6], 'parts', n + 1)\n"
     "return 1";
 
-/* Creates the part of an epoch. ARGV[2] is the field born of K:meta, ARGV[5] the epoch, ARGV[6]
- * the part's time to live in ms, ARGV[7] the oldest living epoch, ARGV[8] the newest epoch that
- * exists, or ''. The arguments after these are for the part's hash. Returns 2 if K:meta does not
- * exist. */
+/* Creates the part of an epoch.
+ *   KEYS     1 to 6 as above
+ *   ARGV     1 to 4 as above (2 is the field born of K:meta), 5 epoch, 6 time to live of the part
+ *            in ms, 7 oldest living epoch, 8 newest epoch or '', the arguments for the part's hash
+ *   returns  1; 2: K:meta does not exist */
 const char bf_script_turn[] =
     FAIL "if call('EXISTS', KEYS[6]) == 0 then return fail(2) end\n"
          "if call('HGET', KEYS[6], 'born') ~= ARGV[2] then return fail(0) end\n"
@@ -174,15 +180,15 @@ const char bf_script_turn[] =
          "call('HSET', KEYS[6], 'e'..ARGV[5], '1')\n"
          "return 1";
 
-/* Adds keys to a growing filter. KEYS are: the parts (the newest last), the newest part's hash,
- * K:meta. ARGV[1] is k; ARGV[2] the maximum number of keys in the newest part; ARGV[3] its
- * number of keys that the caller knows; ARGV[4] the field born of the filter. Then follow for
- * each part: the mark's offset, the mark as bytes, and k positions for each key (decimal, 11
- * bytes each, ending with NUL; an argument per position would take Redis more time). Returns the
- * number of keys in the newest part and, for each key, the number of a part that contains it, or
- * 0 if it was absent and is added now, or -2 if it is absent and there is no space. Returns -1
- * and the marks of all parts if a mark differs; -3 if K:meta differs; or an error if the field
- * keys is not a number. */
+/* Adds keys to a growing filter.
+ *   KEYS     the parts (the newest last), the newest part's hash, K:meta
+ *   ARGV     1 k, 2 maximum and 3 known number of keys in the newest part, 4 field born; then for
+ *            each part: offset of the mark, mark as bytes, and k positions per key (11 bytes each,
+ *            decimal, ending with NUL; one argument per position would take Redis more time)
+ *   returns  number of keys in the newest part; then for each key the number of a part that
+ *            contains it, 0 (it was absent and is added) or -2 (absent, but the part is full);
+ *            or -1 and the marks of all parts if a mark differs; or -3 if K:meta has another id;
+ *            or an error if the field keys is not a number */
 #define PARTS                                                                                      \
     "local KEYS, ARGV, get = KEYS, ARGV, struct.unpack\n"                                          \
     "local parts, k, most = #KEYS - 2, tonumber(ARGV[1]), tonumber(ARGV[2])\n"                     \
@@ -201,7 +207,7 @@ const char bf_script_turn[] =
     "local text = call('HGET', meta, 'keys')\n"                                                    \
     "if text and not string.match(text, '^%d+$') then\n"                                           \
     " local v = string.sub(text, 1, 24)\n"                                                         \
-    " return {err = \"DAMAGED field keys of its newest part is '\" .. v .. \"'\"}\n"                \
+    " return {err = \"DAMAGED field keys of its newest part is '\" .. v .. \"'\"}\n"               \
     "end\n"                                                                                        \
     "local had = tonumber(text or ARGV[3])\n"
 #define KEEP_KEYS                                                                                  \
@@ -244,9 +250,11 @@ const char bf_script_put[] = PARTS
     " out[n] = found\n"
     "end\n" KEEP_KEYS;
 
-/* Functions for counters. `read` returns the values of cells, up to the first 0, and the smallest;
- * it uses GETRANGE, because a full Redis and a replica refuse BITFIELD. `raise` adds `by` to the
- * cells, a thousand per BITFIELD; `lower` subtracts 1 from those whose value v is below 15. */
+/* Functions for counters.
+ *   read   the values of cells up to the first 0, and the smallest value; by GETRANGE, because a
+ *          full Redis and a replica refuse BITFIELD
+ *   raise  adds `by` to cells, a thousand per BITFIELD
+ *   lower  subtracts 1 from the cells whose value v is below 15 */
 #define COUNTERS                                                                                   \
     "local function read(key, cells)\n"                                                            \
     " local v, least = {}, 15\n"                                                                   \
@@ -278,10 +286,11 @@ const char bf_script_put[] = PARTS
     " raise(key, down, '-1')\n"                                                                    \
     "end\n"
 
-/* Adds, removes or counts keys of a counting filter that grows, in the oldest part that contains
- * them (parts/grow.c). KEYS and ARGV as for bf_script_put, but a repeated position is empty, and
- * the last argument is the operation. Returns as bf_script_put does; for a key that is removed, the
- * number of its part, or 0 if it was absent; for a key that is counted, its count. */
+/* Adds, removes or counts keys of a counting filter that grows: each key in the oldest part that
+ * contains it (parts/grow.c). As bf_script_put, except:
+ *   ARGV     a repeated position is empty; the last argument is the operation
+ *   returns  for a removed key, the number of its part, or 0 if the key was absent; for a counted
+ *            key, its count */
 const char bf_script_count[] = PARTS COUNTERS
     "local keys, op = had, ARGV[#ARGV]\n"
     "local out, n = {}, 1\n"
@@ -314,12 +323,13 @@ const char bf_script_count[] = PARTS COUNTERS
     " end\n"
     "end\n" KEEP_KEYS;
 
-/* Adds keys to bits or counters. ARGV[3] is the number of positions per key. ARGV[4] has the
- * positions in the form that BITFIELD takes, each ending with NUL (an argument per position
- * would take more time). ARGV[5] is '' for bits; for counters it has one byte per position, by
- * which the counter is incremented. Returns for each key 1 if all its cells were above 0 before,
- * else 0. Returns -1 and the present mark if the mark differs. A BITFIELD has at most 1000
- * positions, because Lua can pass about 8000 arguments. */
+/* Adds keys to bits or counters. A BITFIELD has at most 1000 positions, because Lua can pass about
+ * 8000 arguments.
+ *   ARGV     3 positions per key; 4 the positions, as BITFIELD takes them, each ending with NUL
+ *            (one argument per position would take more time); 5 '' for bits; for counters one byte
+ *            per position, the increment
+ *   returns  for each key 1 if all its cells were above 0 before, else 0; or -1 and the
+ *            present mark if the mark differs */
 #define ADD                                                                                        \
     "if not live then return {-1, tonumber(m, 16)} end\n"                                          \
     "local get, k, pos, by = struct.unpack, tonumber(ARGV[3]), ARGV[4], ARGV[5]\n"                 \
@@ -362,20 +372,23 @@ const char bf_script_count[] = PARTS COUNTERS
 
 const char bf_script_add[] = LIVE ADD;
 
-/* Adds keys to a bitmap of another system, which has no mark. Refuses if it has become a filter
- * of ours, except by adoption with the same m (ARGV[2]). */
+/* Adds keys to a bitmap of another system, which has no mark. Refuses if there is a K:meta, unless
+ * K:meta shows that the bitmap was adopted with the same m.
+ *   ARGV   1 '', 2 m, 3 to 5 as above */
 const char bf_script_add_foreign[] =
     "local m, own = '00000000', call('HMGET', KEYS[2], 'm', 'adopted')\n"
     "local live = not own[1] or own[1] == ARGV[2] and own[2] == '1'\n" ADD;
 
-/* Adds keys to Redisson's bits. Its hash must have size ARGV[1] and hashIterations ARGV[2]. */
+/* Adds keys to Redisson's bits.
+ *   ARGV   1 size and 2 hashIterations, which Redisson's hash must have; 3 to 5 as above */
 const char bf_script_add_redisson[] =
     "local own = call('HMGET', KEYS[2], 'size', 'hashIterations')\n"
     "local live = own[1] == ARGV[1] and own[2] == ARGV[2]\n"
     "local m = own[1] and own[2] and '00000002' or '00000000'\n" ADD;
 
-/* Removes keys: decrements their counters. ARGV as for adding; a byte of ARGV[5] is 1, or 0 for
- * the repetition of a position. Returns 1 or 0 for each key, or -1 and the present mark. */
+/* Removes keys: decrements the counters of each key that is present.
+ *   ARGV     as for adds; in 5, the byte of a repeated position is 0 and all others are 1
+ *   returns  for each key 1 if it was present, else 0; or -1 and the present mark if it differs */
 const char bf_script_count_down[] =
     LIVE "if not live then return {-1, tonumber(m, 16)} end\n" COUNTERS
          "local k, out, at, named = tonumber(ARGV[3]), {}, 1, 0\n"
@@ -393,10 +406,10 @@ const char bf_script_count_down[] =
          "end\n"
          "return out";
 
-/* Adopts a bitmap of another system. ARGV[1] is the mark's offset, ARGV[2] the number of bytes
- * of m, ARGV[3] the maximum number of bytes that one step adds, ARGV[4] the mark in K:meta or
- * '', ARGV[5] the mark as bytes. The other arguments are for K:meta. Returns 2 if it has only
- * lengthened the string by a step; then it must run again. */
+/* Adopts a bitmap of another system.
+ *   ARGV     1 offset of the mark, 2 number of bytes of m, 3 maximum number of bytes that one run
+ *            adds, 4 mark in K:meta or '', 5 new mark as bytes, the fields of K:meta
+ *   returns  1; 2: the string was only lengthened, run the script again */
 const char bf_script_adopt[] =
     "local at, bytes, n = tonumber(ARGV[1]), tonumber(ARGV[2]), call('STRLEN', KEYS[1])\n"
     "local apart = at > 536870904\n"

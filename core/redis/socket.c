@@ -1,7 +1,6 @@
-/* socket.c - the client that a URL uses: one connection, a deadline for each exchange, and a new
- * connection after a fault. Knows sockets, AUTH and SELECT; resp.c knows replies. After a
- * time-out, invalid RESP or a fault in the middle, the next bytes on a connection may be the
- * reply to an earlier command; so the connection is closed and never read again. */
+/* socket.c - the client that a URL uses: one connection, and a deadline for each exchange. Sends
+ * AUTH and SELECT on a new connection. After a fault, the next bytes on a connection may be the
+ * reply to an earlier command. So the connection is closed; the next exchange opens another. */
 #include "base/system.h"
 #include "base/base.h"
 #include "redis/connection.h"
@@ -76,7 +75,7 @@ static void start_deadline(bf_socket *s)
     s->deadline = now_ms() + (int64_t)(s->url->timeout * 1000);
 }
 
-/* With MSG_NOSIGNAL, a write to a closed connection is an error and does not raise SIGPIPE. */
+/* MSG_NOSIGNAL: a write to a closed connection returns an error and raises no SIGPIPE. */
 int bf_socket_out(bf_socket *s, const char *bytes, size_t len)
 {
     for (size_t done = 0; done < len;) {
@@ -120,8 +119,8 @@ static bool transmit(bf_socket *s, const char *bytes, size_t len)
     return (s->tls ? bf_tls_out : bf_socket_out)(s, bytes, len) == 0 || bf_socket_broken(s, errno);
 }
 
-/* Passes received bytes to the sink until it has `replies` replies. If the sink refuses the
- * bytes, s->fault has no code. */
+/* Passes received bytes to the sink until the sink has `replies` replies. Returns false on failure;
+ * if the sink refused the bytes, s->fault has no code. */
 static bool receive(bf_socket *s, bf_reply_sink *sink, size_t replies)
 {
     for (int64_t got = 0; got < (int64_t)replies;) {
@@ -275,9 +274,8 @@ static bool connect_(bf_socket *s)
 }
 
 /* ---- an exchange ---- */
-/* Returns true if the server closed the connection (restart, idle timeout), or sent bytes that
- * no command asked for, for example the same reply twice. Such bytes would be read as the reply
- * to the next command. */
+/* Returns true if the server has closed the connection (restart, idle timeout), or has sent bytes
+ * before a command. Such bytes would be read as the reply to the next command. */
 static bool is_gone(const bf_socket *s)
 {
     char c;
@@ -296,7 +294,7 @@ static bool is_allowed(bf_socket *s)
     return false;
 }
 
-/* The bytes of all requests are adjacent in memory. */
+/* Sends all requests at once, because their bytes are adjacent in memory. */
 static bool send_and_receive(
     bf_socket *s, const bf_redis_part *parts, size_t nparts, bf_reply_sink *sink)
 {
@@ -350,7 +348,7 @@ bf_socket *bf_socket_new(const bf_redis_url *url)
     s->breaker =
         (bf_breaker){ .server = bf_breaker_server(url->path ? url->path : url->host, url->port),
             .retry_after = (int64_t)(url->retry_after * 1000),
-            /* for connecting, for AUTH and SELECT, and for the commands */
+            /* one time-out for connecting, one for AUTH and SELECT, one for the commands */
             .longest_call = (int64_t)(3 * 1000 * url->timeout) };
     return s;
 }

@@ -1,12 +1,11 @@
-/* store.c - the operations of the home Redis, through a URL or a client. Each operation locks
- * the connection. open.c opens filters, batch.c sends batches, bitmap.c handles complete
- * bitmaps, keyset.c shards. */
+/* store.c - the operations of the home "redis". Each operation locks the connection. */
 #include "redis/redis.h"
 #include <time.h>
 
 enum { TRIP_KEYS = 1000 };
 
-/* Creates the caches. A growing or forgetting filter has a cache per part instead. */
+/* If rc is 1, creates the caches. Returns rc or an error. In a growing or forgetting filter only
+ * the parts have caches. */
 static int with_cache(bf_redis *r, int rc, bf_error *err)
 {
     const bool parts = !r->redisson && r->mark_at == 0;
@@ -49,7 +48,7 @@ static int redis_create(bf_store *s, const bf_params *d, const bf_spec *spec, bf
         err);
 }
 
-/* ---- operations; each holds the connection's lock ---- */
+/* ---- operations ---- */
 static int redis_apply(bf_store *s, int op, const uint64_t *pos, size_t nkeys, unsigned k,
     uint8_t *present, bf_error *err)
 {
@@ -121,8 +120,8 @@ static int redis_sample(bf_store *s, uint64_t *ones, uint64_t *of, bf_error *err
     return bf_redis_sample(bf_redis_key(r, 0), ones, of, err);
 }
 
-/* Runs a command on every key and continues after an error; returns the first error. With
- * shards, K:meta comes last, and it expires only if there was no error for the shards. */
+/* Runs a command on every Redis key of the filter. Continues after an error, and returns the first
+ * error. With shards, K:meta comes last; if a shard failed, K:meta does not expire. */
 static int each_key(
     bf_store *s, const char *what, const char *command, uint64_t argument, bf_error *err)
 {

@@ -1,7 +1,7 @@
 /* tls.c - TLS for socket.c, with OpenSSL: handshake, verification of the server, encryption.
- * OpenSSL is loaded when the first rediss:// URL is opened, because loading takes a millisecond.
- * OpenSSL never uses the socket itself: two memory BIOs pass its records to bf_socket_in and
- * bf_socket_out, which know deadlines and SIGPIPE. */
+ * OpenSSL is loaded before the first TLS connection, because loading takes time. OpenSSL does not
+ * use the socket: its records are in two memory BIOs, and bf_socket_in and bf_socket_out receive
+ * and send them with the deadline of the exchange. */
 #include "base/base.h"
 #ifdef BF_HAVE_OPENSSL
 #include "redis/connection.h"
@@ -37,7 +37,7 @@ static struct {
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char missing[200];
 
-static void note_missing(void) /* stores only the first missing function */
+static void note_missing(void) /* stores the first error of dlopen or dlsym */
 {
     const char *why = dlerror();
     if (!*missing) snprintf(missing, sizeof missing, "%s", why ? why : "no reason given");
@@ -91,8 +91,8 @@ static int flush(bf_socket *s)
     return 0;
 }
 
-/* Continues after an OpenSSL function returned `rc`: sends and receives what it needs. Returns >
- * 0 if bytes arrived, 0 if the connection was closed, or -1 and errno. */
+/* Called after an OpenSSL function returned rc: sends its output, and receives if it needs input.
+ * Returns the number of received bytes, 0 if the connection was closed, or -1 and errno. */
 static ssize_t resume(bf_socket *s, int rc)
 {
     const int e = ssl.SSL_get_error(s->tls->ssl, rc);

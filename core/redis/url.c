@@ -1,10 +1,10 @@
 /* url.c - parses the URLs of filters in Redis:
  *
  *   redis://[user:pass@]host[:port][/db]?key=K&timeout=S&retry_after=S
- *   rediss://   the same, and &ca=FILE&cert=FILE
+ *   rediss://   the same with TLS, and &ca=FILE&cert=FILE
  *   unix://[user:pass@]/path?db=0&key=K
  *
- * Knows text only. No message shows a part of the URL that may contain a misplaced password. */
+ * Messages show no part of the URL that may contain a password. */
 #include "parts/filter.h"
 #include "redis/connection.h"
 #include <stdlib.h>
@@ -177,7 +177,7 @@ static int parse(bf_redis_url *u, const char *storage, bf_error *err)
     return rc;
 }
 
-/* The caller must free *u after an error, too. */
+/* After an error, too, the caller must call bf_redis_url_free. */
 int bf_redis_url_parse(bf_redis_url *u, const char *storage, const char *key, bf_error *err)
 {
     const int rc = parse(u, storage, err);
@@ -257,8 +257,8 @@ static bool is_word_char(char c)
     return (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') || c == '_';
 }
 
-/* If the text is a URL, blanks in its password do not end it. In other texts, a blank ends a
- * URL. */
+/* In a text that starts with a URL, a blank may be part of the password. In other texts, a blank
+ * ends the URL. */
 size_t bf_hide_passwords(const char *text, char *out, size_t cap)
 {
     writer w = { out, cap, 0 };

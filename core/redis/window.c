@@ -1,26 +1,25 @@
-/* window.c - parts of a forgetting filter in Redis. The part of epoch e is the string {K}:w<e>,
- * which the first add in that epoch creates. Redis deletes it one step and a minute after its
- * keys have expired. K:meta has the filter's parameters, the newest epoch (`epoch`), and a field
- * e<epoch> for each part that must exist.
+/* window.c - parts of a forgetting filter in Redis. The part of epoch e is the string {K}:w<e>. The
+ * first add in epoch e creates the part; unions also create parts of past epochs. Redis deletes a
+ * part one step and a minute after its keys have expired. K:meta has the parameters of the filter,
+ * the newest epoch (`epoch`), and a field e<epoch> for each part that must exist.
  *
- * The script that creates a part gives the part that was the newest a new mark. Adds create
- * parts of later epochs only; unions also create parts of past epochs. Every round trip reads
- * the marks. If the part of the present epoch exists and has the known mark, no part was created
- * since, and K:meta is not read; otherwise each call reads K:meta. If K:meta has a part that
- * does not exist, that part is lost: this is an error, never "absent". The script that creates a
- * part also removes the fields of expired epochs. */
+ * The script that creates a part gives the newest part a new mark, and removes the fields of
+ * expired epochs. Every round trip reads the marks. While the part of the present epoch has the
+ * known mark, no part was created, and calls do not read K:meta; otherwise each call reads K:meta.
+ * A part that is in K:meta but does not exist is lost: an error, never "absent". */
 #include "redis/redis.h"
 #include <math.h>
 #include <time.h>
 
 /* ---- time ----
- * Redis gives the time.  TIME is sent once a step, but at most once a second and at least once a
- * minute; in between, this machine's monotonic clock continues the time.  The result is late by at
- * most the duration of the round trip, and never early.  A clock that the caller gives must agree
- * with Redis within a step: with a clock that is ahead, keys would expire too early for all users;
- * with a clock that is behind, keys would be added to parts that other users treat as expired. Only
- * a filter that was created with such a clock (K:meta has clock "own") uses it; then it may be
- * behind, for example when a log is replayed. */
+ * The time comes from Redis. TIME is sent once a step, but at most once a second and at least once
+ * a minute. In between, this machine's monotonic clock continues the time. The result may be behind
+ * Redis's clock by the duration of the round trip, but is never ahead.
+ *
+ * A caller's clock must agree with Redis within one step. With a clock that is ahead, keys would
+ * expire too early for all callers. With a clock that is behind, keys would be added to expired
+ * parts. The caller's time is used only if the filter was created with a caller's clock (K:meta has
+ * clock "own"). Such a clock may be behind, for example when a log is replayed. */
 static int64_t machine_us(void)
 {
     struct timespec t;
@@ -31,7 +30,7 @@ static int64_t machine_us(void)
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-/* Reads Redis's time. *us is the time at some moment of the round trip. */
+/* Reads Redis's time. *us is the time in us at some moment of the round trip. */
 static int learn_time(bf_filter *f, int64_t *us, bf_error *err)
 {
     bf_redis *whole = bf_redis_whole(f);
@@ -57,7 +56,7 @@ int bf_redis_window_time(bf_filter *f, double *now, bf_error *err)
     const bool known =
         bf_word(&f->clock_offset) && (double)age < 1e6 * fmin(step < 1 ? 1 : step, 60);
     for (int64_t us = 0;;) {
-        /* may be earlier than the clock's reading, never later */
+        /* may be behind Redis's clock, but is never ahead */
         const double redis = (double)(here + (int64_t)bf_word(&f->clock_offset)) / 1e6;
         const double latest = us ? (double)us / 1e6 : redis;
         const bool off = f->own_clock && (own - latest > step || (!users && redis - own > step));
@@ -91,8 +90,8 @@ int bf_redis_window_ring(bf_filter *f, bf_error *err)
     return 0;
 }
 
-/* Opens the parts of the epochs now - i for which has[i] is true. The newest part comes last,
- * because its mark shows that the others have not changed. */
+/* Opens the parts of the epochs now - i for which has[i] is true, and closes the others. The newest
+ * part comes last: its mark is read last and shows that no part was created in between. */
 static int attach_epochs(bf_filter *f, int64_t now, const bool *has, bf_error *err)
 {
     bf_part *p[BF_PARTS_MAX] = { NULL };
@@ -112,12 +111,12 @@ static int attach_epochs(bf_filter *f, int64_t now, const bool *has, bf_error *e
 }
 
 /* ---- the parts that exist ---- */
-/* Reads the fields born and epoch, and the fields of the epochs now .. now - parts. Only nil
- * means that there is no part, because a part that is wrongly treated as missing would read as
- * "absent". Returns the same as bf_redis_finish_fields. */
+/* Reads the fields born and epoch, and the fields of the epochs now .. now - parts. A part is
+ * missing only if its field is nil; its keys then read as "absent". Returns the same as
+ * bf_redis_finish_fields. */
 static int read_fields(bf_filter *f, int64_t now, int64_t *newest, bool *has, bf_error *err)
 {
-    enum { FIELDS = 2 }; /* the fields born and epoch come before the parts */
+    enum { FIELDS = 2 }; /* born and epoch, before the fields of the parts */
     bf_redis *whole = bf_redis_whole(f);
     bf_conn *l = whole->conn;
     const unsigned n = f->desc.parts + 1;
@@ -151,8 +150,8 @@ static int too_fast(const bf_filter *f, bf_error *err)
     return bf_fail(err, BF_EIO, "%s: its clock runs too fast", bf_redis_whole(f)->label);
 }
 
-/* Opens the living parts. Afterwards it is known that no part follows the newest part while that
- * part has its present mark, if K:meta was read after the mark. */
+/* Opens the living parts, and sets last_mark of the newest part if K:meta was read after its mark.
+ * While the part has this mark, there is no later part. */
 int bf_redis_window_list(bf_filter *f, int64_t *now, bool anyway, bf_error *err)
 {
     const int64_t seen = bf_live(f->epoch);
@@ -187,9 +186,8 @@ int bf_redis_window_list(bf_filter *f, int64_t *now, bool anyway, bf_error *err)
 static int make_epoch(bf_filter *f, bf_part *p, int64_t epoch, bf_error *err)
 {
     bf_params d = bf_part_params(f, 0);
-    /* time until the part expires in ms: a step after its keys, and a minute for clocks that
-     * differ */
     const unsigned parts = f->desc.parts;
+    /* in seconds: the part expires one step after its keys, and a minute for clocks that differ */
     const double left = (parts + 2) * bf_window_step(f) + 60;
     const bf_redis_new_part new = { .desc = &d,
         .number = epoch,
@@ -200,7 +198,7 @@ static int make_epoch(bf_filter *f, bf_part *p, int64_t epoch, bf_error *err)
     bf_redis_close_part(p);
     int rc = bf_redis_name_part(f, p, epoch, err);
     if (rc == 0) rc = bf_redis_make_part(f, p, &new, err);
-    /* the caller opens the part in the same way as a part of another process */
+    /* the caller opens the part, as if another process had created it */
     bf_redis_close_part(p);
     return rc == 2 ? bf_redis_fail_lost(bf_redis_whole(f), err) : rc < 0 ? rc : 0;
 }
@@ -219,7 +217,6 @@ int bf_redis_window_open(bf_filter *f, int64_t *epoch, bool past, bf_error *err)
     return too_fast(f, err);
 }
 
-/* Returns 1 if created, 0 if another process created it first. */
 int bf_redis_window_create(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_error *err)
 {
     bf_redis *whole = bf_redis_whole(f);

@@ -1,6 +1,6 @@
 /* algebra.c - set operations on two filters: union, intersection, equality, inclusion, and
- * estimates of their sizes. They combine part i with part i; in forgetting filters, the parts of
- * the same epoch. */
+ * estimates of sizes. Combines part i of one filter with part i of the other; in forgetting filters
+ * the parts of the same epoch. */
 #include "bits/bits.h"
 #include "sets/rebuild.h"
 #include "parts/parts.h"
@@ -27,7 +27,7 @@ static int same_parts(bf_filter *a, bf_filter *b, bf_error *err)
     return 0;
 }
 
-/* A union or an intersection, and its function for words in memory. */
+/* A union or an intersection; words: its function for words in addressable memory. */
 typedef struct {
     bf_change how;
     void (*words)(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic);
@@ -58,7 +58,7 @@ static int combine_part(bf_filter *into, bf_part *to, bf_part *from, op o, bf_er
 
 static int combine_parts(bf_filter *into, bf_filter *from, op o, bf_error *err)
 {
-    const unsigned n = bf_parts_count(into); /* the filter may grow during the operation */
+    const unsigned n = bf_parts_count(into); /* into may grow during the loop */
     int rc = same_parts(into, from, err);
     for (unsigned i = 0; rc >= 0 && i < n; i++)
         rc = combine_part(into, into->part[i], from->part[i], o, err);
@@ -76,10 +76,10 @@ static int combine_epoch(void *ctx, bf_part *to, bf_error *err)
     return combine_part(m->into, to, m->from, m->o, err);
 }
 
-/* Combines each living part of `from` with the part of the same epoch. An epoch later than the
- * present one (the clocks of two machines may differ) is combined with the present epoch: if
- * that later epoch were used, `into` would forget its other keys; if it were left out, the keys
- * would be lost. */
+/* Combines each living part of `from` with the part of the same epoch. If the clocks of two
+ * machines differ, `from` may have a part of a future epoch. That part is combined with the present
+ * one: with a future epoch `into` would forget other keys, and without the part its keys would be
+ * lost. */
 static int combine_epochs(bf_filter *into, bf_filter *from, op o, bf_error *err)
 {
     int64_t now = 0;
@@ -93,29 +93,29 @@ static int combine_epochs(bf_filter *into, bf_filter *from, op o, bf_error *err)
     return rc;
 }
 
-/* Returns a forgetting filter whose parts are not removed during the operation: f itself, or a
- * copy. A copy is also stored in *copy, and the caller closes it. */
+/* Returns f, or if f is in Redis, where parts may be removed at any time, a copy in memory. Sets
+ * *copy to the copy, which the caller closes, or to NULL. */
 static bf_filter *snapshot(bf_filter *f, bf_filter **copy, bf_error *err)
 {
     *copy = NULL;
     return f->bitmap.store.ops->chain->list_parts ? (*copy = bf_copy_entered(f, err)) : f;
 }
 
-static int why(const bf_error *err) { return err && err->code < 0 ? err->code : BF_EIO; }
+/* Returns the code of a failed function that returned NULL. */
+static int code_of(const bf_error *err) { return err && err->code < 0 ? err->code : BF_EIO; }
 
 static int combine_all(bf_filter *into, bf_filter *from, op o, bf_error *err)
 {
     if (!into->variant->forgets) return combine_parts(into, from, o, err);
     bf_filter *copy, *still = snapshot(from, &copy, err);
-    int rc = still ? combine_epochs(into, still, o, err) : why(err);
+    int rc = still ? combine_epochs(into, still, o, err) : code_of(err);
     bf_close(copy);
     return rc;
 }
 
-/* Adds the bits of `from` to `into`, which another thread or process may be rebuilding; keys/loop.c
- * adds keys in the same way. before: the generation in which the caller has already united the
- * bits; NULL: it has not.
- */
+/* Unites `from` into the bits and the shadow of `into`, which another thread or process may be
+ * rebuilding. before: the generation before the caller united the bits itself; they are then united
+ * again only if they were replaced since. NULL: the caller has not united the bits. */
 static int unite_with_shadow(
     bf_filter *into, bf_filter *from, op o, const uint64_t *before, bf_error *err)
 {
@@ -217,14 +217,14 @@ static int equal_parts(bf_filter *a, bf_filter *b, bf_error *err)
 {
     int rc = bf_parts_refresh(a, err);
     if (rc < 0 || (rc = bf_parts_refresh(b, err)) < 0) return rc;
-    const unsigned n = bf_parts_count(a); /* the filters may grow during the comparison */
+    const unsigned n = bf_parts_count(a); /* the filters may grow during the loop */
     rc = same_parts(a, b, NULL) == 0;
     for (unsigned i = 0; rc == 1 && i < n; i++) rc = equal_part(a->part[i], b->part[i], err);
     return rc;
 }
 
-/* Compares the epochs that both filters still remember. Ignores older parts, because either
- * filter may have freed them. A missing part has no keys. */
+/* Compares the epochs that are living in both filters. Ignores older parts: either filter may have
+ * freed them. A missing part equals an empty one. */
 static int equal_epochs(bf_filter *a, bf_filter *b, int64_t now, bf_error *err)
 {
     int rc = 1;
@@ -244,7 +244,7 @@ static int equal_windows(bf_filter *a, bf_filter *b, bf_error *err)
     int64_t now = 0, then = 0;
     bf_filter *copies[2] = { NULL, NULL }, *x = snapshot(a, &copies[0], err),
               *y = x ? snapshot(b, &copies[1], err) : NULL;
-    int rc = y ? bf_parts_check(x, err) : why(err);
+    int rc = y ? bf_parts_check(x, err) : code_of(err);
     if (rc == 0) rc = bf_parts_check(y, err);
     if (rc == 0 && (rc = bf_parts_now(x, &now, err)) == 0 &&
         (rc = bf_parts_now(y, &then, err)) == 0)
@@ -266,9 +266,9 @@ int bf_equal(bf_filter *a, bf_filter *b, bf_error *err)
     return a->variant->forgets ? equal_windows(a, b, err) : equal_parts(a, b, err);
 }
 
-/* ---- operations on the words of both filters ---- */
-/* Sets *within to true if every bit of a is set in b, and *count to the estimated number of keys
- * in the union. Either may be NULL. */
+/* ---- inclusion and sizes ---- */
+/* Sets *within to true if every bit of a is set in b, and *count to the estimated number of keys in
+ * the union. within and count may be NULL. */
 static int compare(bf_filter *a, bf_filter *b, bool *within, double *count, bf_error *err)
 {
     const uint64_t n = a->bitmap.store.nwords;
@@ -302,8 +302,8 @@ int bf_union_count(bf_filter *a, bf_filter *b, double *count, bf_error *err)
     return compare(a, b, NULL, count, err);
 }
 
-/* Estimates |A| + |B| - |A or B|. The number of bits that are set in both filters would give too
- * many keys, because different keys may have set the same bit. */
+/* Estimates |A| + |B| - |A or B|. An estimate from the bits that are set in both filters would be
+ * too high, because different keys may have set the same bit. */
 int bf_intersection_count(bf_filter *a, bf_filter *b, double *count, bf_error *err)
 {
     BF_CALL(a, b, entered);

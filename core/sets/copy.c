@@ -5,8 +5,7 @@
 #include "sets/sets.h"
 #include <stdlib.h>
 
-/* Reads a mapped file with pread, because an access to the map of a truncated file raises
- * SIGBUS. */
+/* Reads a mapped file with pread, because reading the map of a truncated file raises SIGBUS. */
 static int copy_words(bf_part *to, bf_part *from, bf_error *err)
 {
     const bf_store *s = &from->bitmap.store;
@@ -26,7 +25,7 @@ static int bits_of_counters(bf_part *to, bf_part *from, bf_error *err)
     return 0;
 }
 
-/* to: has the same cells, or bits for counters. */
+/* Copies all parts. If only `from` has counters, a bit of `to` is 1 if the counter is above 0. */
 static int copy_parts(bf_filter *to, bf_filter *from, bf_error *err)
 {
     const bool same = to->desc.g.counting == from->desc.g.counting;

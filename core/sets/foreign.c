@@ -1,10 +1,9 @@
-/* foreign.c - filters in the formats of other systems: Guava's writeTo, bits alone in either order,
- * one byte per cell. Knows these formats and no hash. The caller gives what the data does not
- * contain: scheme, m and k.
+/* foreign.c - reads and writes filters in the formats of other systems: Guava's writeTo, bits alone
+ * in either order, one byte per cell. The caller gives the parameters that the data lacks.
  *
- *   guava   strategy (0 = MITZ_32, 1 = MITZ_64), k, number of longs (4 bytes, high one first), then
- *           the longs, high byte first. Bit i is long i/64 >> (i % 64) & 1: byte b of our word is
- *           byte 7-b of the long, with the bits in reverse order */
+ *   guava   1 byte strategy (0 = MITZ_32, 1 = MITZ_64), 1 byte k, 4 bytes number of longs, then the
+ *           longs; all big-endian. Bit i is long i/64 >> (i % 64) & 1: byte b of our word is byte
+ *           7-b of the long, with its bits in reverse order */
 #include "parts/parts.h"
 #include "sets/sets.h"
 #include <stdlib.h>
@@ -16,7 +15,7 @@ typedef struct {
     unsigned head;  /* bytes before the bits */
     unsigned flip;  /* byte i in our format is byte i ^ flip in that format */
     bool lsb_first; /* bit i is 1 << (i % 8) of its byte                      */
-    bool cells;     /* one byte per cell, which may be a count; this format is read-only */
+    bool cells;     /* one byte per cell, which may be a count; can only be read */
 } format;
 static const format formats[] = { { "guava", GUAVA_HEAD, LONG - 1, true, false },
     { "bits", 0, 0, false, false }, { "bits-lsb", 0, 0, true, false },
@@ -39,7 +38,7 @@ static void copy_bits(const format *as, const uint8_t *from, uint8_t *to, size_t
 }
 
 /* ---- Guava ---- */
-/* Checks the header, and completes spec with what the header contains. */
+/* Checks the header, and sets scheme, m and k of spec from the header. */
 static int read_guava_head(const uint8_t *from, size_t len, bf_spec *spec, bf_error *err)
 {
     bf_params d;
@@ -73,8 +72,7 @@ static int read_guava_head(const uint8_t *from, size_t len, bf_spec *spec, bf_er
     return 0;
 }
 
-/* ---- one byte per cell ---- */
-/* Converts one byte per cell. Counts above 15 become 15. */
+/* Converts len cells; `bits` is all zeros before. Counts above 15 become 15. */
 static void copy_cells(const bf_filter *f, const uint8_t *from, size_t len, uint8_t *bits)
 {
     for (size_t i = 0; i < len; i++)

@@ -1,5 +1,4 @@
-/* image.c - writes filters to memory and to files, and reads them, part by part. Knows files and
- * renames; header.c knows the bytes. */
+/* image.c - writes images of filters to memory and to files, and reads images, part by part. */
 #include "base/system.h"
 #include "bits/bits.h"
 #include "home/file.h"
@@ -20,7 +19,6 @@ static int to_memory(void *ctx, uint64_t offset, const void *bytes, size_t len)
     return 0;
 }
 
-/* Opens new parts first, so that parts appended by other processes are included. */
 int64_t bf_image_length(bf_filter *f, bf_error *err)
 {
     int rc = f->variant->many ? bf_parts_refresh(f, err) : 0;
@@ -33,8 +31,8 @@ static int fail_too_small(uint64_t need, uint64_t cap, bf_error *err)
         err, BF_EINVAL, "cap must be at least %llu bytes, got %llu", (ull)need, (ull)cap);
 }
 
-/* ---- writing: a part is stored like a fixed filter. A filter with many parts has a header page
- * of its own before them ---- */
+/* ---- writing: each part is stored like a fixed filter. If there are many parts, a header page of
+ * the filter comes before the parts ---- */
 static int write_part(bf_filter *f, unsigned i, bool compact, bf_output *out, bf_error *err)
 {
     bf_part *p = f->part[i];
@@ -53,7 +51,7 @@ static int write_part(bf_filter *f, unsigned i, bool compact, bf_output *out, bf
     return rc;
 }
 
-/* Returns 0, a negative code, or the output's code. */
+/* Returns 0, a negative code, or what out.write returned. */
 static int write_parts(bf_filter *f, unsigned parts, bool compact, bf_output out, bf_error *err)
 {
     bf_params d = f->desc;
@@ -79,8 +77,8 @@ int bf_to_bytes(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
                                 : bf_image_to(f, buf, cap, err);
 }
 
-/* Writes as many parts as fit in cap, because the filter may have grown since the caller read
- * the length. */
+/* Writes as many parts as fit in cap bytes: the filter may have grown since the caller read the
+ * length. */
 int bf_image_to(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
 {
     int rc = bf_require_readable(f, f->bitmap.store.ops->read, "be written out", err);
@@ -98,12 +96,12 @@ int bf_image_to(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
 typedef struct {
     int (*read)(void *ctx, uint64_t offset, void *buf, uint64_t len, bf_error *err);
     void *ctx;
-    uint64_t len, at;  /* at: offset of the next header */
+    uint64_t len, at;  /* bytes; at: offset of the next header */
     const char *where; /* name of the source in messages */
 } source;
 
-/* Returns an empty filter with the valid parameters d, or NULL if d or the secret does not match
- * expect. expect NULL: any parameters, no secret. */
+/* Returns an empty filter with the parameters d, or NULL if d or the secret does not match expect.
+ * expect NULL: any parameters, no secret. */
 static bf_filter *empty_of(
     const bf_params *d, const bf_spec *expect, const char *where, bf_error *err)
 {
@@ -118,7 +116,7 @@ static bf_filter *empty_of(
     return f;
 }
 
-/* Reads the header at from->at into page, and returns its length. Unpacks a compact header. */
+/* Reads the header at from->at into page, unpacked, and returns its stored length. */
 static int read_page(const source *from, uint8_t *page, bf_error *err)
 {
     uint8_t raw[BF_COMPACT_MAX];
@@ -131,7 +129,7 @@ static int read_page(const source *from, uint8_t *page, bf_error *err)
 }
 
 /* Reads the header of part i, appends an empty part to f and returns the length of the header.
- * paged: the header must be a page, else it must be compact. */
+ * paged: the header must be a page; else the header must be compact. */
 static int append_part(
     bf_filter *f, unsigned i, const source *from, bool paged, uint8_t *page, bf_error *err)
 {
@@ -151,8 +149,8 @@ static int append_part(
     return (rc = bf_parts_append(f, &d, err)) < 0 ? rc : head;
 }
 
-/* Reads all parts. page is the first header, head its length. In a fixed filter it is also the
- * header of the only part. */
+/* Reads all parts. page: the first header, which in a fixed filter is the header of its only part.
+ * head: the stored length of that header. */
 static int read_parts(
     bf_filter *f, const bf_params *d, const uint8_t *page, int head, source *from, bf_error *err)
 {
@@ -169,15 +167,15 @@ static int read_parts(
             rc = bf_header_verify(many ? own : page, s->words, s->nwords, from->where, err);
         from->at += s->nwords * 8;
     }
-    /* bf_header_read has checked the length of a fixed filter; in a growing filter, a process may
-     * have died while it appended a part */
+    /* bf_header_read has checked the length of a fixed filter. A dirty growing filter may end with
+     * an incomplete part, because a process may have died while it appended the part. */
     if (rc == 0 && from->at < from->len && many && !(f->variant->grows && d->dirty))
         rc = bf_fail(err, BF_EFORMAT, "%.80s is too long: %llu bytes, its parts need %llu",
             from->where, (ull)from->len, (ull)from->at);
     return rc == 0 && f->variant->forgets ? bf_window_check(f, true, from->where, err) : rc;
 }
 
-/* Reads a filter. Stores the first header in page, even if there is an error later. */
+/* Reads a filter. Also stores the first header in page, even if it then fails. */
 static bf_filter *read_filter(source *from, uint8_t *page, const bf_spec *expect, bf_error *err)
 {
     bf_params d;
@@ -194,14 +192,14 @@ static bf_filter *read_filter(source *from, uint8_t *page, const bf_spec *expect
 static int from_memory(void *ctx, uint64_t offset, void *buf, uint64_t len, bf_error *err)
 {
     (void)err;
-    /* if len is 0, ctx may be NULL, which memcpy must not get */
+    /* ctx may be NULL if len is 0; memcpy must not get NULL */
     if (len) memcpy(buf, (const uint8_t *)ctx + offset, len);
     return 0;
 }
 
 bf_filter *bf_from_bytes(const void *data, size_t len, const bf_spec *expect, bf_error *err)
 {
-    _Alignas(8) uint8_t page[BF_HEADER]; /* aligned to 8 bytes, but data may be unaligned */
+    _Alignas(8) uint8_t page[BF_HEADER];
     return read_filter(
         &(source){ from_memory, (void *)data, len, 0, "the data" }, page, expect, err);
 }
@@ -212,10 +210,10 @@ static int to_file(void *ctx, uint64_t offset, const void *bytes, size_t len)
     return bf_write_at(*(int *)ctx, offset, bytes, len);
 }
 
-/* Writes a temporary file and gives it the name path. If replace is false, path must not exist.
- * If path exists, only this user can read the temporary file until it gets the rights of path. The
- * file is closed before it is renamed, because some file systems report a failed write only in
- * close(); a second descriptor keeps its lock until the end. */
+/* Writes a temporary file and renames it to path. replace false: path must not exist. If path
+ * exists, only this user can read the temporary file until it gets the rights of path. The file is
+ * closed before the rename, because some file systems report a failed write only in close(). A
+ * second descriptor keeps the lock of the file until the end. */
 static int save_file(bf_filter *f, const char *path, bool replace, bf_error *err)
 {
     int fd = -1, e = 0;
@@ -287,8 +285,8 @@ bf_filter *bf_load(const char *path, const bf_spec *expect, bf_error *err)
         f = read_filter(&(source){ from_file, &from, len, 0, path }, page, expect, &why);
         bool again = !f && why.code == BF_EFORMAT && tries < TRIES;
         if (again) {
-            /* If another process has started to write, or has appended a part, since the page was
-             * read, the bits may not match the page although the file is not damaged. */
+            /* Reads again if another process may have written during the read: then the bits may
+             * not match the page although the file is not damaged. */
             _Alignas(8) uint8_t now[BF_HEADER];
             again = from_file(&from, 0, now, BF_HEADER, NULL) == 0 &&
                     (memcmp(now, page, BF_HEADER) != 0 || !bf_header_clean(now));
@@ -300,7 +298,7 @@ bf_filter *bf_load(const char *path, const bf_spec *expect, bf_error *err)
     return f;
 }
 
-/* ---- giving a compact image a header page, so that it can be written in place ---- */
+/* ---- replacing a compact image by a file with a header page, which can be mapped ---- */
 static bool still_there(int fd, const char *path)
 {
     struct stat open, named;
@@ -308,9 +306,8 @@ static bool still_there(int fd, const char *path)
            open.st_ino == named.st_ino;
 }
 
-/* Replaces a compact image by a file with a header page. The caller holds the lock of the file.
- * Does nothing if another process has replaced it first: then path leads to another file, and
- * keys may already have been added to that file. */
+/* The caller holds the lock of the file. Does nothing if another process has replaced the file
+ * first: path then leads to the new file, which may already have new keys. */
 static int replace_image(int fd, uint64_t len, const char *path, const bf_spec *spec, bf_error *err)
 {
     uint8_t head[BF_COMPACT_LEAST];

@@ -1,20 +1,17 @@
-/* rebuild.c - replaces the contents of a filter in one step: returns an empty filter in memory
- * for the new keys, then replaces the old bits by its bits. In Redis the store replaces the
- * bits. In addressable memory the bits are replaced while other threads and processes use them
- * (rebuild.h): this file has the steps, homes store the shadow (bf_shadow_ops), and keys/loop.c
- * adds keys to both.
+/* rebuild.c - the steps of a rebuild. In Redis the store replaces the bits; in addressable memory
+ * this file replaces the bits while other threads and processes use them (rebuild.h).
  *
- * A process that dies leaves either the old or the new contents. The generation shows whether
- * there is a shadow, on disk too: it changes before a shadow is created and after a shadow is
- * dropped. The lowest bits of the generation are the phase (rebuild.h). The old contents are valid
- * until the phase is REPLACING. If a process dies in that
- * phase, the next process that takes the lock copies the shadow again. */
+ * If a process dies, the filter has either the old or the new contents. The generation changes
+ * before a shadow is created and after a shadow is dropped, so it shows whether there may be a
+ * shadow, also after a power loss. The old contents are valid until the phase is REPLACING. If a
+ * process dies in that phase, the next process that takes the lock copies the shadow again. */
 #include "parts/parts.h"
 #include "sets/rebuild.h"
 #include "sets/sets.h"
 #include <stdlib.h>
 
-/* Each time that bits are replaced, the generation increases to a new multiple of SAME_BITS. */
+/* A step increases the generation to a new multiple of STEP, a replacement of the bits to a new
+ * multiple of SAME_BITS; the phase is added. */
 enum { SAME_BITS = 1 << 16, STEP = 4 };
 
 bool bf_same_bits(const bf_guard *g, uint64_t before)
@@ -46,8 +43,7 @@ static int settle(bf_filter *f, bf_guard *g, bf_error *err)
     return rc < 0 ? rc : move_to(f, g, BF_SETTLED, bf_phase(g->generation) == BF_REPLACING, err);
 }
 
-/* Unites the shadow into the bits first, then copies the shadow. So a bit that is set in both is
- * never 0. */
+/* Unites the shadow into the bits, then copies it: a bit that is set in both is never 0. */
 static int replace(bf_filter *f, bf_guard *g, bf_error *err)
 {
     bf_store *s = &f->bitmap.store;
@@ -59,6 +55,7 @@ static int replace(bf_filter *f, bf_guard *g, bf_error *err)
     return rc < 0 ? rc : settle(f, g, err);
 }
 
+/* Sets g. Completes or drops the rebuild of a process that died. */
 static int complete(bf_filter *f, bf_guard *g, bf_error *err)
 {
     const bf_shadow_ops *ops = ops_of(f);
@@ -90,16 +87,17 @@ static int busy(const bf_filter *f, bf_error *err)
         bf_where(f));
 }
 
-/* Returns true if this handle has opened the rebuild. A forked child has a copy of the handle:
- * for the child, a rebuild in memory is its own, but a rebuild in a file is its parent's. */
+/* Returns true if this handle has opened the rebuild. After a fork, a rebuild in memory is the
+ * child's own, because the child has a copy of the memory; a rebuild in a file is still the
+ * parent's. */
 static bool is_own(const bf_filter *f, const bf_guard *g)
 {
     return g->shadow && f->rebuild_opened == g->generation &&
            (!ops_of(f)->maker_lives || f->rebuild_by == bf_process());
 }
 
-/* Opens a shadow. Before that, drops an open rebuild of the same handle, or of a process that
- * may have died. */
+/* Opens a shadow. First drops an open rebuild of the same handle, or of a process that may have
+ * died. */
 static int open_shadow(bf_filter *f, bf_guard *g, bf_error *err)
 {
     const bf_shadow_ops *ops = ops_of(f);
@@ -117,7 +115,7 @@ static int open_shadow(bf_filter *f, bf_guard *g, bf_error *err)
     return 0;
 }
 
-/* *number: the generation, which identifies the rebuild */
+/* Sets *number to the generation, which identifies the rebuild. */
 static int begin(bf_filter *f, int64_t *number, bf_error *err)
 {
     bf_guard g;
@@ -142,7 +140,7 @@ static int install(bf_filter *f, bf_guard *g, const uint64_t *words, bf_error *e
     return rc < 0 ? rc : replace(f, g, err);
 }
 
-/* number: the rebuild for which the words are, or 0 if no rebuild was opened */
+/* Replaces the bits by `words`. number: as from begin(), or 0 if no rebuild was opened. */
 static int end(bf_filter *f, int64_t number, const uint64_t *words, bf_error *err)
 {
     bf_guard g;
@@ -205,7 +203,7 @@ int bf_rebuild_end(bf_filter *f, bf_filter *fresh, bf_error *err)
     return rc < 0 ? rc : bf_check_named(f, err);
 }
 
-/* Drops the rebuild. Does nothing if it is no longer open. */
+/* Does nothing if the rebuild has ended. */
 int bf_rebuild_cancel(bf_filter *f, bf_filter *fresh, bf_error *err)
 {
     BF_CALL(f, fresh, entered);

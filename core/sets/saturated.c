@@ -1,7 +1,6 @@
-/* saturated.c - checks whether a filter contains more keys than it is sized for. Estimates this
- * from a sample, and also estimates how many keys may be added before the next check is worth
- * its cost. For a fixed filter the result depends on the fraction of cells that are set. In a
- * filter with many parts every part may be full, so the result depends on the combined
+/* saturated.c - estimates whether a filter contains more keys than it is sized for, and how many
+ * keys may be added before the next check. For a fixed filter the result depends on the fraction of
+ * set cells. A filter with many parts may have full parts, so its result depends on the combined
  * false-positive rate. */
 #include "bits/bits.h"
 #include "parts/parts.h"
@@ -10,8 +9,8 @@
 
 static const double HALF = 0.5;
 
-/* Estimates how many cells of a part are set. Samples cells in memory and in files. In other
- * homes, samples a few ranges if `few` is true, else counts all cells. */
+/* Estimates how many cells of a part are set. Samples cells in addressable memory. In Redis samples
+ * a few ranges if `few` is true, else counts all cells. */
 static int sample_ones(bf_part *p, bool few, uint64_t *ones, bf_error *err)
 {
     bf_store *s = &p->bitmap.store;
@@ -24,11 +23,11 @@ static int sample_ones(bf_part *p, bool few, uint64_t *ones, bf_error *err)
     return rc;
 }
 
+/* The estimated number of keys above which a filter may be overfull. */
 static double most_keys(const bf_geometry *g) { return 1.1 * (double)g->n + 10; }
 
-/* Returns false if the filter cannot be overfull. A growing filter counts the keys of each part;
- * a part has more keys than it is sized for only after a union, or if the filter cannot grow any
- * more. A forgetting filter has no such count. */
+/* Returns false if a growing filter cannot be overfull, because no part has more keys than it is
+ * sized for. A part has more keys only after a union, or if the filter is at its largest size. */
 static bool may_be_overfull(bf_filter *f)
 {
     bool may = !f->variant->grows;
@@ -39,8 +38,7 @@ static bool may_be_overfull(bf_filter *f)
     return may;
 }
 
-/* A filter with the best k is half full when it has n keys, so a filter that is half full is not
- * necessarily overfull. */
+/* A filter with the best k is half full with n keys, so half full does not mean overfull. */
 int bf_saturation_of(bf_filter *f, const bf_state *state)
 {
     const bf_geometry *g = &f->bitmap.g;
@@ -48,8 +46,8 @@ int bf_saturation_of(bf_filter *f, const bf_state *state)
     return state->fill <= HALF ? 0 : state->count < most_keys(g) ? BF_HALF_FULL : BF_OVERFULL;
 }
 
-/* Estimates the state of the parts that the handle knows and that live in epoch `now`. fpr is their
- * combined rate; fill and count belong to the part with the most keys. */
+/* Estimates the state of the open parts that are living in epoch `now`. fpr: their combined rate.
+ * fill, count: of the part with the most keys. */
 static int sample_state(bf_filter *f, bool few, int64_t now, bf_state *found, bf_error *err)
 {
     double clean = 1;
@@ -75,7 +73,7 @@ static double keys_to_wait(bf_filter *f, const bf_state *found)
     enum { OFTEN = 64 };
     const bf_part *last = bf_parts_newest(f);
     const bf_geometry *g = &last->bitmap.g;
-    /* m / k keys fill the filter if every key sets k cells that no other key sets */
+    /* m / k keys set all cells if no two keys share a cell */
     const double n = (double)g->n, keys = (double)g->m / g->k;
     if (f->variant->many) {
         const double had = f->variant->forgets ? found->count : (double)bf_live(last->live);
@@ -84,10 +82,9 @@ static double keys_to_wait(bf_filter *f, const bf_state *found)
     return fmax(fmax((HALF - found->fill) * keys, most_keys(g) - found->count), keys / OFTEN);
 }
 
-/* Estimates the state of a filter. few: samples a few ranges of the known parts and does not
- * look for new parts. for_next: at the present time, for which it may run the host's clock; else at
- * the time of the newest add. Does not sample a filter that was never written, because reading its
- * untouched pages would allocate them. */
+/* Returns the result of bf_saturated. few: samples a few ranges of the open parts. for_next: for
+ * the present time, which may run the host's clock; else for the time of the newest add. Does not
+ * sample a filter that was never written, because reading its pages would allocate them. */
 static int judge(bf_filter *f, bool few, bool for_next, uint64_t *wait, bf_error *err)
 {
     const bf_store_ops *ops = f->bitmap.store.ops;

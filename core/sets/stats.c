@@ -1,5 +1,4 @@
-/* stats.c - information about a filter (parameters, counts of bits and keys, its bits), and
- * operations on all of it: clear, sync, expire, delete. */
+/* stats.c - reads parameters, bits and counts of a filter; clears, syncs, expires, deletes it. */
 #include "bits/bits.h"
 #include "parts/parts.h"
 #include "sets/sets.h"
@@ -9,10 +8,10 @@
 const char *bf_version(void) { return BF_VERSION; }
 
 /* ---- reading words ---- */
-int bf_require_readable(const bf_filter *f, bool far, const char *what, bf_error *err)
+int bf_require_readable(const bf_filter *f, bool has_operation, const char *what, bf_error *err)
 {
     const bf_part *p = f->part[0];
-    if (far || p->bitmap.store.words || !bf_part_exists(p)) return 0;
+    if (has_operation || p->bitmap.store.words || !bf_part_exists(p)) return 0;
     return bf_fail(err, BF_ENOTSUP, "home %s cannot %s: its bits are not in memory",
         f->bitmap.store.ops->name, what);
 }
@@ -166,8 +165,8 @@ int bf_part_ones(bf_part *p, uint64_t *ones, uint64_t slices[BF_SLICES], bf_erro
     return rc;
 }
 
-/* Counts the bits that are set in at least one living part, so that a key added in several
- * epochs counts once. The parts must be in addressable memory. */
+/* Counts the bits that are set in at least one living part: a key that was added in several epochs
+ * counts once. For parts in addressable memory. */
 static int ones_of_all(bf_filter *f, int64_t now, uint64_t *ones, bf_error *err)
 {
     enum { STEP = 512 };
@@ -210,7 +209,7 @@ static int sum_up(bf_filter *f, int64_t now, bf_state *sum, bf_error *err)
         clean *= 1 - one.fpr;
     }
     sum->fill = (double)sum->ones / (double)bf_parts_cells(f);
-    /* for one part the rate itself, because 1 - clean would be rounded */
+    /* with one part, without the rounding of 1 - clean */
     sum->fpr = n == 1 ? one.fpr : 1 - clean;
     if (f->variant->forgets && first->bitmap.store.words) {
         uint64_t ones;

@@ -1,13 +1,13 @@
-/* compatible.c - all comparisons of parameters: of two filters, and of a filter with what a spec
- * asks for. Their messages name both values. */
+/* compatible.c - compares the parameters of two filters, or of a filter and a spec. Messages
+ * contain both values. */
 #include "size/size.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 /* ---- two filters ---- */
-/* The number of shards to compare. Stored bits must have the same number of shards. Two filters
- * may have different numbers if their shards do not change any position. */
+/* The number of shards to compare. Two filters may differ in shards that change no position; for
+ * stored bits any difference counts. */
 static unsigned shards_of(const bf_params *d, bf_scope scope)
 {
     if (scope == BF_SAME_FILTER) return bf_shards_that_matter(d->scheme->layout, &d->g);
@@ -31,7 +31,7 @@ const char *bf_difference(const bf_params *a, const bf_params *b, bf_scope scope
     return a->secret_check != b->secret_check ? "secret" : NULL;
 }
 
-/* Returns the value of the parameter with this name, as text. */
+/* Returns the parameter with this name as text; `text` is a buffer. */
 static const char *value_of(const bf_params *d, const char *name, char text[BF_SCHEME_BYTES])
 {
     const double real = !strcmp(name, "grow") ? d->grow : d->window;
@@ -77,7 +77,7 @@ static int differ_int(
         (ull)have, name, (ull)want);
 }
 
-/* If have is 0, the message does not say "has grow=0", which would be less clear. */
+/* have is 0 in a filter of another kind; the message then contains the kind. */
 static int differ_real(
     bf_error *err, const char *where, const char *name, const char *kind, double have, double want)
 {
@@ -135,7 +135,7 @@ static int match_given(const bf_params *have, const bf_spec *want, const char *w
     return 0;
 }
 
-/* m and n of a growing filter mean the rate that they give. */
+/* For a growing filter m and n only give the rate p, so the rates are compared. */
 static int match_rate(const bf_params *have, const bf_spec *want, const char *where, bf_error *err)
 {
     bf_params d;
@@ -147,8 +147,8 @@ static int match_rate(const bf_params *have, const bf_spec *want, const char *wh
         where, have->g.p, (ull)want->m, (ull)want->n, d.g.p);
 }
 
-/* Every parameter that is given must match. If the given parameters are sufficient to size a
- * filter, the derived m and k must match, too. */
+/* All parameters that spec gives must match. If they are sufficient to size a filter, the derived m
+ * and k must match, too. */
 int bf_check_match(const bf_params *have, const bf_spec *want, const char *where, bf_error *err)
 {
     int rc = match_given(have, want, where, err);
@@ -156,7 +156,7 @@ int bf_check_match(const bf_params *have, const bf_spec *want, const char *where
     if (rc < 0 || bf_has_parts(have) || !bf_sufficient(want)) return rc;
     bool by_rate = !want->m && !want->k && want->n && want->p != 0;
     if (by_rate && !strcmp(want->scheme ? want->scheme : bf_default_scheme(want), have->name))
-        return 0; /* with the same n, p and scheme, m and k are the same, too */
+        return 0; /* then m and k are the same, too */
     bf_params d;
     bf_spec as_cut = *want;
     as_cut.shards = have->g.shards;

@@ -1,23 +1,20 @@
-/* rates_older.c - false-positive rates of older systems' schemes, with the effects that the
- * formula for independent positions ignores: a hash of 31 or 32 bits maps some keys to the same
- * value, a generator reaches some cells more often than others, and Redisson's double hashing
- * repeats positions. Knows probabilities; knows neither keys nor bits. docs/migrate.md has
- * measurements. */
+/* rates_older.c - false-positive rates of all schemes. Older systems have positions that are not
+ * independent: a hash of 31 or 32 bits maps some keys to the same value, a generator reaches some
+ * cells more often than others, and Redisson's double hashing repeats positions. docs/migrate.md
+ * has measurements. */
 #include "size/size.h"
 #include <math.h>
 
-/* ---- a hash with few values: the filter cannot distinguish two keys that have the same value
- * ---- */
+/* ---- a hash with few values: an absent key may have the value of an added key ---- */
 static double same_value(const bf_scheme *s, double n)
 {
     return s->values ? -expm1(-n / (double)s->values) : 0;
 }
 
-/* ---- k hashes, each with its own number of values: n keys set one cell for each value that
- * they have. A position of an absent key is set if an added key has the same value, or if
- * another hash set the cell ---- */
-/* If but == k: the fraction of cells that the hashes set. If but < k: the fraction that the
- * other hashes set, among the cells that hash `but` reaches. */
+/* ---- k hashes, each with its own number of values. A position of an absent key is set if an added
+ * key has the same value, or if another hash set the cell ---- */
+/* Returns the fraction of cells that the hashes set. If but < k: the fraction that the hashes
+ * except `but` set, among the cells that hash `but` reaches. */
 static double fill_of_hashes(
     const bf_scheme *s, const void *argument, double m, double n, unsigned k, unsigned but)
 {
@@ -41,9 +38,9 @@ static double rate_of_hashes(
     return rate;
 }
 
-/* ---- positions computed from few numbers: the first `more` cells belong to one number more
- * than the others. The result is the fraction of set cells; if as_positions_fall is true, each
- * cell is weighted with its count of numbers ---- */
+/* ---- positions are numbers below `range`, modulo m ---- */
+/* The first `more` cells belong to one number more than the other cells. Returns the fraction of
+ * set cells, or if as_positions_fall the probability that a position is set. */
 static double fill_of_range(double range, double m, double n, unsigned k, bool as_positions_fall)
 {
     const double each = floor(range / m), more = range - each * m, keys = n * k / range;
@@ -52,24 +49,23 @@ static double fill_of_range(double range, double m, double n, unsigned k, bool a
     return as_positions_fall ? (here * (each + 1) + there * each) / range : (here + there) / m;
 }
 
-/* Positions are masked with m - 1. They have 2^b values, where b is the number of 1 bits of m -
- * 1; that is fewer than m unless m is a power of two. */
+/* Positions that are masked with m - 1 have 2^b values; b is the number of 1 bits of m - 1. */
 static double cells_of_mask(double m)
 {
     return (double)(UINT64_C(1) << __builtin_popcountll((uint64_t)m - 1));
 }
 
 /* ---- Redisson's positions: with s = h1 + h2 they are h1, s, h1 + s, 2s, h1 + 2s, 3s ... in 63-bit
- * arithmetic, then modulo m. Parities: if 2^i divides m, the last i bits of a position follow from
- * those of h1 and s, and cells whose index has zeros there are more often set. Multiples: let s
- * belong to an added key and s' to the tested key. If p s' = q s, the keys share each multiple of
- * that value for which both products have wrapped past 2^63 equally often. ---- */
+ * arithmetic, then modulo m. Two effects raise the rate.
+ * Parities: if 2^i divides m, the last i bits of a position depend only on the last i bits of h1
+ * and s, and cells whose index ends with zero bits are set more often. Multiples: let s belong to
+ * an added key and s' to the tested key. If p s' = q s for small p and q, the keys share multiples
+ * of that value: those for which both products have wrapped past 2^63 equally often ---- */
 enum { PARITIES = 16, MULTIPLES = 24, INTERVALS = 256 };
 typedef struct {
     unsigned parities, k;
-    double fill[PARITIES]; /* fraction of set cells, by the last bits of the cell's index */
-    /* by the last bits of s: the rate for keys with such an s, times the probability of such an
-     * s */
+    double fill[PARITIES]; /* fraction of set cells, for each value of the last bits of the index */
+    /* for each value of the last bits of s: its probability, times the rate of keys with it */
     double odd[PARITIES];
 } walk;
 
@@ -111,8 +107,8 @@ static unsigned farey(unsigned t, double *middle, double *length)
     return n;
 }
 
-/* Returns what shared multiples add to the false-positive rate. Up to `most` multiples of a
- * common value may be shared; multiple number t is t * step * s of the tested key. */
+/* Returns what shared multiples add to the rate. Two keys may share up to `most` multiples;
+ * multiple t is t * step * s of the tested key. */
 static double rate_of_shared_multiples(const walk *w, unsigned most, unsigned step)
 {
     double middle[INTERVALS], length[INTERVALS], inverse[PARITIES][MULTIPLES + 1], sum = 0;
@@ -150,7 +146,7 @@ double bf_rate_redisson(double m, double n, unsigned k)
     walk w;
     double rate = walk_begin(&w, m, n, k), sum = 0;
     const unsigned last = k / 2 < MULTIPLES ? k / 2 : MULTIPLES;
-    /* p s' = q s up to a multiple of m / divisor; `large` is the larger one of p and q */
+    /* p s' = q s plus a multiple of m / divisor; large: the larger one of p and q */
     for (unsigned large = 1; 2 * large <= last; large++)
         for (unsigned divisor = 1; 2 * large * divisor <= last; divisor++) {
             if ((uint64_t)m % divisor) continue;
@@ -175,9 +171,9 @@ double bf_fill_redisson(double m, double n, unsigned k)
     return sum / w.parities;
 }
 
-/* ---- scrapy-redis-bloomfilter: its first position is the sum of the characters. For a
- * fingerprint of 40 hexadecimal digits that sum is nearly always between 2205 and 3405. Soon all
- * of these cells are set, and the first position rejects no key ---- */
+/* ---- scrapy-redis-bloomfilter: the first position is the sum of the characters. For a fingerprint
+ * of 40 hexadecimal digits the sum is nearly always between 2205 and 3405. Soon all of these cells
+ * are set, and the first position then rejects no key ---- */
 typedef struct {
     /* first: probability that the first position is set; all: fraction of set cells */
     double first, all;
@@ -207,7 +203,7 @@ double bf_rate_scrapy_redis(double m, double n, unsigned k)
 
 double bf_fill_scrapy_redis(double m, double n, unsigned k) { return of_sums(m, n, k).all; }
 
-/* Returns the level at which the bars, if cut off there, have this total volume. */
+/* Returns the level for which the sum of min(bar, level) is `volume`. */
 static double level_of(const double *bars, double volume)
 {
     double low = 0, high = volume;
@@ -221,12 +217,11 @@ static double level_of(const double *bars, double volume)
 }
 
 /* Estimates the number of keys and the rate from the fill of each slice. The first hash only
- * reaches cells at the beginning of the first slice; so the first slice is counted as if it were
- * like the second. For short keys the second hash is also uneven, and the filter does not know
- * the length of its keys. But the fill of a slice shows how many positions are in it, and each
- * hash distributes its positions at least as evenly as the hash before it. So the last hash gets
- * the lowest layer of the slices' positions (one position per key), the hash before it the next
- * layer, and so on. */
+ * reaches cells at the beginning of the first slice, so the fill of the second slice replaces the
+ * fill of the first. The second hash is also uneven, but only for short keys, and the lengths of
+ * the keys are unknown. But the fill of a slice shows the number of its positions, and each hash is
+ * at least as even as the hash before it. So the last hash gets the lowest layer of the slices'
+ * positions (one position per key), the hash before it the next layer, and so on. */
 void bf_estimate_scrapy_redis(
     const bf_geometry *g, const uint64_t slices[BF_SLICES], bf_state *state)
 {

@@ -1,6 +1,5 @@
-/* sizing.c - derives m, n, k and p from each other. Knows formulas; knows neither keys nor
- * homes. Sources: A. Broder, M. Mitzenmacher, 2004 (optimal k); S. J. Swamidass, P. Baldi, 2007
- * (estimate of the number of keys). */
+/* sizing.c - derives m, n, k and p from each other. Sources: A. Broder, M. Mitzenmacher, 2004
+ * (optimal k); S. J. Swamidass, P. Baldi, 2007 (estimate of the number of keys). */
 #include "size/size.h"
 #include <float.h>
 #include <math.h>
@@ -31,8 +30,8 @@ double bf_bits_for(const bf_layout *l, double p, unsigned k)
     return high;
 }
 
-/* Finds the k that needs the fewest bits. The number of bits has one minimum over k, so the
- * search starts at log2(1/p) and goes down, then up. */
+/* The number of bits has one minimum over k, so the search starts at log2(1/p) and goes down, then
+ * up. */
 double bf_best_k(const bf_layout *l, double p, unsigned *k)
 {
     double guess = round(-log2(p));
@@ -81,8 +80,7 @@ static int check_ranges(const bf_scheme *s, const bf_spec *spec, bf_error *err)
 static int k_from_m_n(const bf_layout *l, bf_geometry *g, bf_error *err)
 {
     double k = ceil((double)g->m / (double)g->n * LN2);
-    if (k > l->k_max && l->line_bits > 1)
-        k = l->k_max; /* the largest k of a line layout; the rate is still below the textbook's */
+    if (k > l->k_max && l->line_bits > 1) k = l->k_max; /* a line has space for no more positions */
     if (k > BF_K_MAX)
         return bf_fail(err, BF_EINVAL,
             "k must be 1 to %d, got %.0f from m=%llu, n=%llu (m/n ln 2): give k, or a smaller m",
@@ -91,8 +89,8 @@ static int k_from_m_n(const bf_layout *l, bf_geometry *g, bf_error *err)
     return 0;
 }
 
-/* Returns the smallest number of cells, at least m, that keeps p. Returns more than BF_M_MAX if
- * there is none. */
+/* Returns the smallest number of cells, at least m, with a rate of at most p. Returns more than
+ * BF_M_MAX if there is none. */
 static double cells_for(const bf_params *d, double m)
 {
     const double n = (double)d->g.n, p = d->g.p;
@@ -119,9 +117,8 @@ static uint64_t most_cells(const bf_scheme *s)
     return most;
 }
 
-/* Returns the lowest rate at n keys with the largest m, and stores the k that gives it: the
- * given k, or the best one. Tries k from 1 up, until two more positions do not decrease the
- * rate, or the rate is p or less. */
+/* Returns the lowest rate at n keys with the largest m. If k is not given, sets it to the best k:
+ * tries k from 1 up, until two more positions do not decrease the rate, or the rate reaches p. */
 static double lowest_rate(bf_params *d)
 {
     const double most = (double)most_cells(d->scheme), n = (double)d->g.n;
@@ -183,13 +180,11 @@ static int m_from_n_p(bf_params *d, bf_error *err)
         return beyond_most(d, m, err);
     }
     g->m = (uint64_t)m;
-    /* rounds up to a power of two */
     while (s->power_of_two && g->m & (g->m - 1)) g->m += g->m & -g->m;
     return 0;
 }
 
-/* Returns the largest number of keys, at most n, that keeps p. Returns 0 if one key already
- * exceeds p. */
+/* Returns the largest number of keys, at most n, with a rate of p or less; 0 if there is none. */
 static double keys_at(const bf_params *d, double n)
 {
     const double m = (double)d->g.m, p = d->g.p;
@@ -228,8 +223,8 @@ static int round_to_lines(const bf_layout *l, bf_geometry *g, bf_error *err)
     return g->m > BF_M_MAX ? bf_refuse_u64(err, "m", g->m) : 0;
 }
 
-/* Returns the default scheme. If m is given: classic, which uses exactly m bits. If n and p are
- * given: block or block2, if their lines can have k bits. */
+/* If m is given: classic, which uses exactly m bits. If n and p are given: block or block2, unless
+ * k is too large for their lines. */
 const char *bf_default_scheme(const bf_spec *spec)
 {
     if (spec->functions) return "functions";
@@ -244,8 +239,8 @@ static bool enough(const bf_spec *spec)
     return (spec->m && spec->n) || (spec->n && p) || (spec->m && p) || (spec->m && spec->k);
 }
 
-/* Computes the size with the older system's own formula, whose rate may be a little above p
- * (Redisson). Refuses p if the hash has too few values for it. */
+/* Computes the size as the older system does; the rate may be a little above p. Refuses a p that
+ * the hash cannot reach. */
 static int size_of_system(bf_params *d, bf_error *err)
 {
     if (!d->g.m && d->g.p != 0 && !d->scheme->rate) {
@@ -274,11 +269,12 @@ static int settle_p(bf_params *d, bf_error *err)
     bf_geometry *g = &d->g;
     const double p = rate_of(d, (double)g->m, (double)g->n);
     if (g->p == 0) {
+        /* inside (0, 1), because bf_open must accept the p that bf_plan returned */
         g->p = fmin(fmax(p, DBL_MIN), 1 - DBL_EPSILON / 2);
         return 0;
-    } /* p must be inside (0, 1), because bf_open must accept the p that bf_plan returned */
+    }
     if (p <= g->p * (1 + 1e-6)) return 0;
-    if (s->size) return 0; /* the rate is a little above p, as in the older system */
+    if (s->size) return 0; /* see size_of_system */
     if (g->p < bf_rate_floor(s, (double)g->n)) return below_floor(d, err);
     return bf_fail(err, BF_EINVAL,
         "p=%g is not possible: m=%llu, n=%llu, k=%u give a rate of %.4g as scheme %s", g->p,
@@ -305,9 +301,9 @@ static int given(const bf_params *d, const bf_spec *spec, bf_spec *all, bf_error
     return check_ranges(s, all, err);
 }
 
-enum { STEP_MOST = 512 }; /* maximum number of cells that rounding adds to a shard */
-/* Divides a filter that is too large for one Redis key into 2, 4, 8... shards, unless spec gives
- * a number of shards. */
+enum { STEP_MOST = 512 }; /* rounding adds at most this many cells to a shard */
+/* Divides a filter that is too large for one shard of the home into 2, 4, 8... shards, unless spec
+ * gives a number of shards. */
 static int split_into_shards(
     const bf_layout *l, bf_geometry *g, const bf_spec *spec, uint64_t most_bits, bf_error *err)
 {
@@ -317,8 +313,8 @@ static int split_into_shards(
     return round_to_lines(l, g, err);
 }
 
-/* Takes into account what the scheme fixes. Returns true also for values that bf_size refuses,
- * so that the user gets the message of bf_size. */
+/* Includes the values that the scheme fixes. Also returns true for values that bf_size refuses,
+ * because the user then gets the message of bf_size. */
 bool bf_sufficient(const bf_spec *spec)
 {
     bf_params d;
@@ -365,7 +361,7 @@ double bf_effective_p(const bf_params *d)
 void bf_estimate(
     const bf_scheme *s, const void *argument, const bf_geometry *g, uint64_t ones, bf_state *out)
 {
-    /* a full filter is treated as if half a bit were 0 */
+    /* counts a full filter as if half a cell were 0, because log(0) is infinite */
     double m = (double)g->m, zeros = ones < g->m ? (double)(g->m - ones) : 0.5;
     *out = (bf_state){ .ones = ones };
     out->fill = (double)ones / m;

@@ -1,6 +1,5 @@
-/* sizing_older.c - computes the same m and k as older systems, and refuses the same values. Each
- * function fills the fields of a geometry that are 0. Guava and Redisson have the same formula
- * for m and different ones for k. */
+/* sizing_older.c - computes the same m and k as Guava and Redisson, and refuses the same values.
+ * Each function fills the fields of a geometry that are 0. */
 #include "size/size.h"
 #include <math.h>
 
@@ -18,7 +17,6 @@ static int m_and_n(bf_geometry *g, const char *name, uint64_t most, bf_error *er
 {
     double m = (double)g->m;
     if (!g->m) {
-        /* in Java the cast to long gives at most 2^63-1 */
         m = floor(-(double)g->n * log(g->p) / (LN2 * LN2));
         if (m < 1)
             return bf_fail(err, BF_EINVAL,

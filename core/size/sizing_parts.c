@@ -1,28 +1,26 @@
-/* sizing_parts.c - computes the parts of growing and forgetting filters: their sizes, their
- * numbers of keys and their rates. Uses log and pow; knows no bits. docs/design.md has the
- * reasons and the resulting numbers.
+/* sizing_parts.c - computes the parts of growing and forgetting filters: m, n and p of each part.
+ * docs/design.md has the reasons and the resulting numbers.
  *
- * The total size of a growing filter follows a grid. Its points are: the size of a fixed filter
- * with the same n and p, times grow^j, and at last the largest m. Each point has a share of p. A
- * part gets the shares of all points that the filter reaches with it. The shares sum to one, so
- * the rate stays below p however far the filter grows. The share is largest at a total size of
- * SUMMIT bits and decreases on both sides: a low rate in small parts costs little memory, and
- * most filters never reach the parts far above SUMMIT. */
+ * The total size of a growing filter follows a grid. The grid points are first * grow^j, where
+ * `first` is the size of a fixed filter with the same n and p, and at last the largest m. Each grid
+ * point has a share of p. A part gets the shares of all grid points that the filter reaches with
+ * it. The shares sum to one, so the rate stays below p however far the filter grows. The share is
+ * largest at a total size of SUMMIT bits and decreases on both sides: a low rate in small parts
+ * costs little memory, and most filters never reach the parts far above SUMMIT. */
 #include "size/size.h"
 #include <math.h>
 
-/* factors of the share for each doubling: UP below SUMMIT, DOWN above SUMMIT */
+/* factors of the share: UP per halving below SUMMIT, DOWN per doubling above SUMMIT */
 static const double SUMMIT = 0x1p26, UP = 0.7, DOWN = 0.75;
 /* 2^(1/8): at most 8 parts per doubling, so that BF_PARTS_MAX is sufficient */
 static const double LEAST_STEP = 1.0905;
-/* a new part makes a small filter at most this many times larger */
+/* maximum of grow in the computation of sizes */
 static const double MOST_STEP = 16;
-/* LEAST_BITS: minimum size of a part after the first; the header and the tests of a smaller part
- * would cost too much. */
+/* LEAST_BITS: minimum size of a part after the first; smaller parts would cost too many tests. */
 enum { LEAST_BITS = 1 << 18, LINE = 512 };
 
-/* The share of part i if all parts have the same size: 1, 1/2, 1/3... of what makes their sum one.
- * Equal shares would cost filters of few parts more memory. */
+/* The share of part i if all parts have the same size: proportional to 1 / (i + 1). With equal
+ * shares, filters of few parts would need more memory. */
 static double equal_share(unsigned i)
 {
     double sum = 0;
@@ -45,10 +43,10 @@ static double all_weights(double first, double factor)
     return sum;
 }
 
-/* Returns the first grid point that is far enough for a part of the minimum size. *share: the
- * shares of p of the points up to it. Returns 0 if the filter cannot grow. Parts are rounded
- * down to lines, so a filter may be less than a line below the point that it has reached; the
- * share of that point is already used. */
+/* Returns the first grid point that is far enough above `have` for a part of the minimum size, or 0
+ * if the filter cannot grow. Sets *share to the shares of the grid points that the part reaches.
+ * Parts are rounded down to lines, so the last reached grid point may be less than a line above
+ * `have`. */
 static double next_total(const bf_params *d, double have, double *share)
 {
     double factor = factor_of(d), first = (double)d->g.m, sum = all_weights(first, factor),
@@ -127,8 +125,8 @@ int bf_chain_part(const bf_params *d, unsigned i, uint64_t before, bf_params *pa
 }
 
 /* ---- checks of stored parameters ---- */
-/* Compares with a tolerance, because logarithms may differ in the last bit on other machines,
- * and sizes were rounded up to lines. */
+/* Compares with a tolerance: logarithms may differ in the last bit on other machines, and sizes are
+ * rounded up to lines. */
 static bool near(double have, double want, double slack)
 {
     return fabs(have - want) <= slack + 1e-6 * want;
@@ -161,8 +159,8 @@ static bool possible_in_window(const bf_params *of, const bf_params *part)
     return g->m == of->g.m && g->n == of->g.n && near(g->p, of->g.p / (of->parts + 1), 0);
 }
 
-/* Does not compare m, which other versions may choose differently. But n must follow from m, p
- * and k; otherwise this part would be full too early or too late. */
+/* Does not compare m, which other versions may choose differently. But n must follow from m, p and
+ * k; otherwise a part would be full too early or too late. */
 static bool possible_in_grow(const bf_params *of, const bf_params *part)
 {
     const bf_geometry *g = &part->g;
@@ -217,13 +215,13 @@ static int check_parts_spec(const bf_spec *s, bf_error *err)
             what, s->grow != 0 ? "or m and n" : "and no m");
     if (s->parts > BF_PARTS_MAX - 1)
         return bf_fail(err, BF_EINVAL, "parts must be 1 to %d, got %u", BF_PARTS_MAX - 1, s->parts);
-    /* checked before p is divided, because a part's p may be in range when p is not */
+    /* p is checked before it is divided by the number of parts */
     return bf_check_ranges(s, err);
 }
 
-/* All parts have the same k, so that a key is hashed, and its bits in a line are computed, only
- * once. It is the best k for the rate of the large parts. If that is 9 or 10 it becomes 8: the
- * first 8 bits of a line take one step of the kernel, further bits a second step. */
+/* All parts have the same k, so a key is hashed, and its bits in a line are computed, only once. k
+ * is the best one for the rate of the large parts, but 8 in place of 9 and 10: kernels compute 8
+ * bits of a line in one step, and further bits in a second step. */
 static int size_grow(bf_params *d, const bf_spec *spec, uint64_t most_bits, bf_error *err)
 {
     int rc = bf_size(d, spec, most_bits, err);

@@ -1,6 +1,6 @@
 <?php
 
-use Bloomfilter\Polyfill\{Fault, File, Filter, Foreign, Image, Keys, Opening, Params, Part, Sets, Spec, State};
+use Bloomfilter\Polyfill\{Fault, File, Filter, Foreign, Image, Keys, Opening, Params, Part, Sets, Spec, State, Stream};
 
 /**
  * The extension's class in PHP.  Its reference is php-ext/bloomfilter.stub.php; what differs is docs/php-without-extension.md.
@@ -143,12 +143,30 @@ class BloomFilter implements Countable
         return static::_wrap($format === null ? Image::fromBytes($bytes, $spec) : Foreign::import($bytes, $format, $spec));
     }
 
-    public function save(string $path): void { File::save($this->_opened(), File::path($path, __FUNCTION__)); }
+    public function toBase64(): string { return base64_encode(Image::bytes($this->_opened())); }
 
-    public static function load(string $path, #[\SensitiveParameter] ?string $secret = null, ?callable $clock = null, ?array $hashes = null): static
+    public static function fromBase64(
+        string $text, #[\SensitiveParameter] ?string $secret = null, ?string $format = null, int|float|null $m = null, int|float|null $n = null,
+        int|float|null $k = null, ?float $p = null, ?string $scheme = null, ?callable $clock = null, ?array $hashes = null
+    ): static {
+        $bytes = base64_decode($text, true);
+        if ($bytes === false) throw Fault::fail(BloomFilterException::FORMAT, 'the text is not base64');
+        return static::fromBytes($bytes, $secret, $format, $m, $n, $k, $p, $scheme, $clock, $hashes);
+    }
+
+    public function save($path): void
     {
-        $path = File::path($path, __FUNCTION__);
-        return static::_wrap(File::load($path, Spec::of(compact('secret', 'clock', 'hashes'), static::class, __FUNCTION__, 0)));
+        $this->_opened();
+        $place = Stream::of($path, true, __FUNCTION__);
+        if (\is_string($place)) File::save($this->_opened(), $place);
+        else $place->write(Image::bytes($this->_opened()));
+    }
+
+    public static function load($path, #[\SensitiveParameter] ?string $secret = null, ?callable $clock = null, ?array $hashes = null): static
+    {
+        $place = Stream::of($path, false, __FUNCTION__);
+        $spec = Spec::of(compact('secret', 'clock', 'hashes'), static::class, __FUNCTION__, 0);
+        return static::_wrap(\is_string($place) ? File::load($place, $spec) : Image::fromBytes($place->read(), $spec));
     }
 
     public function partInfo(): array

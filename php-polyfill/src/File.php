@@ -35,7 +35,7 @@ final class File implements Store
     public static function path(string $path, string $method): string
     {
         if (str_contains($path, "\0")) throw new \ValueError("BloomFilter::$method(): Argument #1 (\$path) must not contain any null bytes");
-        return $path === '' ? throw Fault::value('a path must not be empty or hold NUL bytes') : self::absolute($path);
+        return $path === '' ? throw Fault::value('a path must not be empty') : self::absolute($path);
     }
 
     /** Checked before it is opened: a FIFO would wait for its writer. */

@@ -1,6 +1,6 @@
-"""How a filter is pickled, and how a copy gets what a subclass keeps on its objects.
+"""Pickles of filters, and the attributes of a subclass in pickles and copies.
 
-The C type calls this; it knows the rules of pickle and copy, and no bits.
+The C type calls this module.
 """
 
 from __future__ import annotations
@@ -26,9 +26,11 @@ def reduce(
     is_there: bool,
     key: str | None,
 ) -> tuple[Any, ...] | str:
-    """What __reduce__() returns, or why there is none.  callback: the filter has a clock or hash
-    functions.  path: the file's, if that is relative; is_there: whether it leads to the file from
-    the present working directory."""
+    """Returns the value of __reduce__(), or a str: the reason why the filter cannot be pickled.
+
+    callback: the filter has a clock or hash functions.  path: the filter's path if it is relative,
+    else None; is_there: in the present working directory, that path leads to the filter's file.
+    """
     if callback and bf.scheme == "functions":
         return "a filter with hash functions of its own cannot be pickled: use to_bytes() and from_bytes(data, hashes=...)"
     if keyed:
@@ -52,14 +54,14 @@ def reduce(
         expected["grow"] = bf.grow
     if bf.window is not None:
         expected["window"] = bf.window
-    # The process that unpickles it may be in another folder.
+    # the filter may be unpickled in another working directory
     source = os.path.abspath(path) if path else storage
     return with_state(bf, partial(type(bf).open, **expected), source)
 
 
 def in_memory(bf: BloomFilter) -> tuple[Any, ...]:
-    """The function of the module takes 40 bytes less in a pickle than the method of a class, and
-    finds the class in the data; a pickle that is stored names it."""
+    """A pickle of our own classes contains the name of the function _from_bytes, which is shorter
+    than that of a method.  The name must not change, because stored pickles contain it."""
     kind = type(bf)
     plain = kind in (BloomFilter, CountingBloomFilter)
     return with_state(bf, _from_bytes if plain else kind.from_bytes, BloomFilter.to_bytes(bf))
@@ -74,15 +76,16 @@ def with_state(
 
 
 def attributes(bf: BloomFilter) -> tuple[dict[str, Any] | None, dict[str, Any]]:
-    """What a subclass keeps on its object: its __dict__, or None if it is empty or missing, and a
-    dict of the __slots__ that are set."""
+    """Returns the __dict__ of an object (None if it is empty or missing), and a dict of the
+    __slots__ that are set."""
     names = copyreg._slotnames(type(bf))  # type: ignore[attr-defined]
     slots = {name: getattr(bf, name) for name in names if hasattr(bf, name)}
     return getattr(bf, "__dict__", None) or None, slots
 
 
 def copy_attributes(bf: BloomFilter, twin: BloomFilter, memo: dict[int, Any] | None) -> None:
-    """memo: that of a deep copy, or None.  What refers to bf in there refers to twin afterwards."""
+    """Copies the attributes of bf to twin.  memo: the memo of copy.deepcopy(), or None; in a deep
+    copy, references to bf become references to twin."""
     members, slots = attributes(bf)
     if memo is not None:
         memo[id(bf)] = twin

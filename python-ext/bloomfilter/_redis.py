@@ -1,15 +1,17 @@
-"""Clients of redis-py as the home of a filter: which connection a trip's commands go out on, and
-what a fault was.
+"""Filters in Redis through a client of redis-py: sends commands, reads replies, reports faults.
 
-Knows redis-py's clients, pools and cluster nodes; knows nothing of filters.  Commands come encoded
-from the core, and what the server answers goes back to it unread: redis-py's own parser would take
-most of the time.  redis-py's pipelines and commands are not used, because they repeat commands by
-themselves, which an add must never be.
+The core encodes the commands and parses the replies; redis-py's parser would take most of the time.
+redis-py's pipelines and commands are not used, because they may send a command again after a fault.
+An add must never be sent twice.
 
-`replies` (py_redis.c) takes the replies: feed(bytes) returns how many are complete, expect(bytes)
-gets the ranges of commands that the next replies belong to, connection(number) the connection that
-they come from, fault(errno, text) why there are none; refused() lists the commands that got an
-error reply.  A part is (key, its commands as bytes, number of its first command, how many).
+`replies` (py_redis.c) takes the replies of a round trip:
+  feed(bytes)          takes bytes of replies; returns how many replies are complete
+  expect(bytes)        the commands to which the next replies belong
+  connection(number)   the connection from which the next replies come
+  fault(errno, text)   the reason why there are no replies
+  refused()            lists the commands with an error reply
+A part (bf_redis_part, not a part of a filter) holds the commands for one Redis key:
+(key, the commands as bytes, number of the first command, number of commands).
 """
 
 import errno
@@ -23,15 +25,15 @@ from weakref import WeakKeyDictionary, ref
 
 from ._bloomfilter import _process
 
-PIECE = 1 << 16  # bytes read at once
-ROUNDS = 16  # times that the commands of a trip may be sent elsewhere
-PATIENCE = 1.0  # seconds that a cluster gets to become whole again
+PIECE = 1 << 16  # maximum number of bytes per read
+ROUNDS = 16  # how often a cluster may redirect the commands of a round trip
+PATIENCE = 1.0  # seconds after which refused commands are not sent again
 PAUSE = 0.02
 
 
 def adapt(client):
-    """What moves commands through this client.  TypeError: nothing can."""
-    if isinstance(client, (Single, Cluster)):  # of bloomfilter.asyncio
+    """Returns an object with exchange() for this client, or raises TypeError."""
+    if isinstance(client, (Single, Cluster)):  # bloomfilter.asyncio has adapted the client
         return client
     kind = type(client)
     name = f"{kind.__module__}.{kind.__qualname__}"
@@ -60,8 +62,8 @@ def adapt(client):
 
 # ---- connections ----
 class Loan:
-    """Connections of one client, each borrowed for a trip.  Only this class does I/O;
-    bloomfilter.asyncio has one of its own, which awaits."""
+    """Borrows connections of one client, one per round trip.  Only this class does I/O; in
+    bloomfilter.asyncio a subclass awaits the I/O."""
 
     def __init__(self, client):
         self.client = client
@@ -74,11 +76,11 @@ class Loan:
             and first.kind is first.POSITIONAL_OR_KEYWORD
             and first.default is first.empty
         )
-        self.args = ("BITFIELD",) if needs_name else ()  # before redis-py 5.3
+        self.args = ("BITFIELD",) if needs_name else ()  # redis-py before 5.3 needs a name
 
     def take(self, talk):
-        """A connection that stands, and that no other talk has in its hands."""
-        own = self.client.connection  # of a client made with single_connection_client
+        """Returns an open connection that no other Talk uses."""
+        own = self.client.connection  # None, unless the client has single_connection_client=True
         me = _process()
         if own is None:
             pool = self.client.connection_pool
@@ -90,7 +92,7 @@ class Loan:
         if lock and self.process != me and not lock.acquire(blocking=False):
             lock = self.client.single_connection_lock = (
                 threading.RLock()
-            )  # a thread that is not in this child of fork has the old one
+            )  # in a forked child, no thread would release the old lock
             lock.acquire()
         elif lock and self.process == me:
             lock.acquire()
@@ -98,8 +100,8 @@ class Loan:
             process, other = talking.get(own, (0, None))
             if process == me and other():
                 raise RuntimeError("the client's only connection waits for another reply")
-            if self.process != me:  # the parent's: a child must not speak on it
-                own.pid = None  # disconnect() closes it and does not shut it down
+            if self.process != me:  # a forked child must not use the parent's connection
+                own.pid = None  # so disconnect() closes the socket without shutdown()
                 own.disconnect()
                 self.process = me
             own.connect()
@@ -135,7 +137,7 @@ class Loan:
 
     @staticmethod
     def receive(connection, count, replies):
-        """Reads until that many replies are complete."""
+        """Reads until `count` replies are complete."""
         sock = getattr(connection, "_sock", None)
         if sock is None:  # redis-py's client-side cache wraps connections
             read_parsed(connection, count, replies)
@@ -148,33 +150,34 @@ class Loan:
                 raise ConnectionResetError(errno.ECONNRESET, "the server closed the connection")
             if replies.feed(data) >= count:
                 return
-            if limit:  # a server that trickles must not take longer than one that is silent
+            if limit:  # the timeout also ends a reply that arrives byte by byte
                 now = time.monotonic()
                 until = until or now + limit
                 if now > until:
                     raise TimeoutError(errno.ETIMEDOUT, "the reply takes too long")
 
 
-# Pools, and the process whose connections they have.
+# pool -> the process that has opened its connections
 owner_of = WeakKeyDictionary()
 
 
 def leave_to_parent(pool):
-    """Forgets the connections that a pool of this forked child has from its parent.  redis-py does
-    that too, but by process id, which may be the same in a new pid namespace; and it would shut
-    down connections of its own process id."""
+    """Removes the parent's connections from a pool, in a forked child.  redis-py does the same by
+    process id, which may be the parent's in a new pid namespace; redis-py would then shut down the
+    parent's connections."""
     for name in "_available_connections", "_in_use_connections", "_connections":
         for connection in getattr(pool, name, ()):
             connection.pid = None
     pool.reset()
 
 
-# Connections of clients made with single_connection_client, and the process and the talk that have
-# them.  The lock lets its own thread in again: a signal handler or a finalizer in the middle of a
-# talk would read the answers to that one as its own.
+# connection of a client with single_connection_client -> (process, Talk) that uses the connection.
+# The client's lock is reentrant, so it does not stop a signal handler or finalizer that interrupts
+# a Talk, and would read the replies to the Talk's commands.
 talking = WeakKeyDictionary()
 numbers = itertools.count(1)
-numbered = WeakKeyDictionary()  # sockets: redis-py reconnects in silence, also while it sends
+# socket -> number.  The core gets the number, because redis-py may reconnect during any send.
+numbered = WeakKeyDictionary()
 
 
 def socket_of(connection):
@@ -199,7 +202,7 @@ def read_parsed(connection, count, replies):
 
 
 def encoded(reply):
-    """A reply as Redis sends it, from what redis-py parsed; RESP3 has dicts and sets."""
+    """Encodes a reply that redis-py has parsed, as RESP2.  Dicts and sets (RESP3) become arrays."""
     if reply is None:
         return b"$-1\r\n"
     if isinstance(reply, Exception):
@@ -216,7 +219,7 @@ def encoded(reply):
 
 
 def command(part, i):
-    """Command i, as it was sent; part is the one that it is in."""
+    """Returns the bytes of command i, which is in this part."""
     bulk, end = part[1], 0
     for _ in range(i - part[2] + 1):
         start, line = end, bulk.index(b"\r\n", end)
@@ -228,8 +231,8 @@ def command(part, i):
 
 
 class Talk:
-    """A trip's conversation on one connection; it is closed where anything goes wrong, because it
-    may be out of step."""
+    """The use of one connection in a round trip.  After an exception the connection is closed,
+    because replies may still arrive on it."""
 
     def __init__(self, loan):
         self.loan = loan
@@ -248,7 +251,7 @@ class Talk:
 
 # ---- faults ----
 def describe(error, replies):
-    """Tells the core what stands behind an exception: its errno, if there is one, and its words."""
+    """Reports an exception to the core: its errno or that of a cause (0: none), and its text."""
     from redis import exceptions
 
     code = 0
@@ -268,7 +271,7 @@ def describe(error, replies):
 
 # ---- one server ----
 class Single:
-    """redis.Redis: alone, behind Sentinel, by TLS or a socket."""
+    """redis.Redis: one server, also behind Sentinel, with TLS or a Unix socket."""
 
     cluster = False
     loan_of = Loan
@@ -299,8 +302,8 @@ ASKING = b"*1\r\n$6\r\nASKING\r\n"
 
 
 class Cluster:
-    """redis.RedisCluster.  Commands go to the master of their key's slot; what that one did not
-    execute follows its word."""
+    """redis.RedisCluster.  Commands are sent to the master of their key's slot, and follow its
+    redirections."""
 
     cluster = True
     loan_of = Loan
@@ -325,19 +328,19 @@ class Cluster:
                     raise
                 self.first_time(
                     parts, replies
-                )  # a node that was not reached: there may be another by now
+                )  # nothing was sent, and the slot may have another master now
             self.follow(parts, replies)
         except Exception as error:
             describe(error, replies)
             raise
 
-    # -- where --
+    # -- nodes --
     def look_again(self):
-        """Asks again who has which slot.  Where no node tells, the fault of before is the better
-        one to show."""
+        """Reads the masters of all slots again.  Ignores a failure, because the first exception or
+        refusal is more precise."""
         try:
             self.read_nodes()
-        except Exception:  # redis-py wraps every kind here
+        except Exception:
             pass
 
     def master(self, key):
@@ -364,9 +367,9 @@ class Cluster:
     def client_of(self, node):
         return self.client.get_redis_connection(node)
 
-    # -- what --
+    # -- commands --
     def first_time(self, parts, replies):
-        """All nodes work at once: everything is sent before anything is read."""
+        """Sends the commands to all nodes before reading replies: the nodes work in parallel."""
         by_node = {}
         for part in parts:
             node = self.master(part[0])
@@ -389,8 +392,7 @@ class Cluster:
                 loan.receive(connection, sum(count for _, count in ranges), replies)
 
     def follow(self, parts, replies):
-        """Sends again, elsewhere, what was refused for being in the wrong place: such a command was
-        not executed."""
+        """Sends redirected commands again.  A node that redirects a command has not executed it."""
         until = None
         for turn in range(ROUNDS):
             refused = [(i, *text.split(" ")) for i, text in replies.refused()]
@@ -402,7 +404,7 @@ class Cluster:
             now = time.monotonic()
             until = until or now + PATIENCE
             if now > until:
-                return  # the refusal is the answer
+                return  # the refusals are the replies
             if turn > 2 or any(one[1] in ("TRYAGAIN", "CLUSTERDOWN") for one in refused):
                 self.pause(PAUSE * (turn + 1))
             self.learn(refused)
@@ -431,7 +433,7 @@ class Cluster:
             part = next(part for part in parts if part[2] <= i < part[2] + part[3])
             node = (self.named(rest[1]) if word == "ASK" else None) or self.master(part[0])
             _, pieces, ranges = jobs.setdefault(node.name, (self.loan(node), [], []))
-            if word == "ASK":  # holds for the next command only
+            if word == "ASK":  # ASKING is valid for the next command only
                 pieces.append(ASKING)
                 ranges.append((-1, 1))
             pieces.append(command(part, i))

@@ -1,12 +1,8 @@
-"""Clients of redis.asyncio as the home of a filter: what _redis.py does, awaited.
+"""Filters in Redis through a client of redis.asyncio: _redis.py with awaited I/O.
 
-The core's calls are synchronous.  They run in a greenlet.  If one needs a reply it hands a coroutine to
-the task that called it (wait_for) and goes on when that one has its result; meanwhile the event loop
-runs other tasks.  So the core alone decides what is sent and reads what came, there is no
-thread, and a connection is never left in the middle of a reply.
-
-Knows redis.asyncio's clients, pools and cluster nodes; knows nothing of filters.
-"""
+The core's calls are synchronous, so they run in a greenlet, without a thread.  A call that needs
+I/O passes a coroutine to the task that made the call (wait_for) and continues with the coroutine's
+result.  The event loop runs other tasks meanwhile."""
 
 import asyncio
 import errno
@@ -17,11 +13,11 @@ from greenlet import GreenletExit, getcurrent, greenlet
 
 from ._redis import PIECE, Cluster, Loan, Single, number_of
 
-SHORT = 1 << 15  # bytes that a transport takes without waiting
+SHORT = 1 << 15  # up to this many bytes are written to the transport's buffer without waiting
 
 
 async def adapt(client):
-    """What moves commands through this client, for the constructor of a filter."""
+    """Returns an object with exchange() for this client, or raises TypeError."""
     name = f"{type(client).__module__}.{type(client).__qualname__}"
     if isinstance(client, type) or hasattr(client, "command_stack"):
         raise TypeError(f"storage must be a client of redis.asyncio, got {name}")
@@ -31,7 +27,8 @@ async def adapt(client):
 
 # ---- calls ----
 class Caller:
-    """Calls functions, one at a time; what they wait for is awaited here."""
+    """Calls functions in a greenlet, one at a time, and awaits the coroutines that they pass to
+    wait_for()."""
 
     def __init__(self):
         self.worker = None
@@ -41,12 +38,13 @@ class Caller:
             self.worker = Worker(serve)
         worker = self.worker
         worker.parent = getcurrent()
-        worker.gr_context = worker.parent.gr_context  # a coroutine begins there and ends here
+        # a coroutine is started in the worker and awaited here, so both need the same context
+        worker.gr_context = worker.parent.gr_context
         done, result = worker.switch(function)
         while not done:
             try:
                 reply = await result
-            except GeneratorExit:  # the event loop is gone: nothing can be awaited any more
+            except GeneratorExit:  # the event loop has ended, so nothing can be awaited
                 self.worker = None
                 worker.ending = True
                 worker.throw()
@@ -70,7 +68,7 @@ class Raised:
 
 
 def serve(function):
-    """A greenlet for many calls: Python gives each greenlet a stack of pages of its own."""
+    """Runs one function after the other, because a new greenlet per function would cost a stack."""
     worker = getcurrent()
     while True:
         try:
@@ -85,8 +83,9 @@ def serve(function):
 
 
 def wait_for(coroutine):
-    """The result of a coroutine, in a function that a Caller calls.  Switching copies the stack of
-    the core, 46 KB, twice; so a coroutine begins here, and few have to wait."""
+    """Returns the result of a coroutine, in a function that a Caller calls.  Starts the coroutine
+    here and switches only if the coroutine must wait, because a switch copies the stack of the
+    core."""
     worker = getcurrent()
     if not isinstance(worker, Worker) or worker.ending:
         coroutine.close()
@@ -100,7 +99,7 @@ def wait_for(coroutine):
 
 @types.coroutine
 def rest(coroutine, future):
-    """Awaits what is left of a coroutine that waits for this future."""
+    """Awaits the rest of a started coroutine that waits for `future`."""
     while True:
         try:
             value = yield future
@@ -153,7 +152,7 @@ class AwaitedLoan(Loan):
 
     @staticmethod
     def send(connection, pieces, replies):
-        # send_packed_command starts a task for its time-out; a short command fits the buffer.
+        # send_packed_command() starts a task for its timeout, which short commands do not need
         replies.sent = True
         if connection.health_check_interval or sum(map(len, pieces)) > SHORT:
             wait_for(connection.send_packed_command(pieces))
@@ -168,7 +167,7 @@ class AwaitedLoan(Loan):
 
         def end():
             late.append(True)
-            writer.transport.abort()  # the read below returns
+            writer.transport.abort()  # makes the read below return
 
         limit = connection.socket_timeout
         timer = limit and asyncio.get_running_loop().call_later(limit, end)
@@ -187,7 +186,7 @@ class AwaitedLoan(Loan):
 
 
 class NodeLoan(AwaitedLoan):
-    """A node of a cluster has its connections itself."""
+    """Borrows connections of a cluster node, which has no pool."""
 
     def __init__(self, node):
         self.client = node
@@ -200,8 +199,8 @@ class NodeLoan(AwaitedLoan):
 
 
 def is_stale(connection):
-    """Has the server closed it, or sent what nobody asked for?  Asks the socket, because the event
-    loop may not have looked there yet."""
+    """Returns true if the server has closed the connection or has sent bytes that are no reply.
+    Polls the socket, because the event loop may not have read it yet."""
     reader = connection._reader
     return poll_of(connection)(0) or reader.at_eof() or reader._buffer
 

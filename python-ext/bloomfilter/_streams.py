@@ -1,6 +1,6 @@
-"""Filters as base64, and in objects that are files.
+"""Filters as base64 and in file objects.
 
-The C type calls this; it knows no bits.
+The C type calls this module.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def encode(data: bytes) -> str:
 
 
 def decode(text: str) -> bytes:
-    """White space does not count."""
+    """Ignores white space."""
     if not isinstance(text, str):
         raise TypeError(f"base64 must be str, not {type(text).__name__}")
     data = "".join(text.split())
@@ -26,7 +26,7 @@ def decode(text: str) -> bytes:
         found = binascii.a2b_base64(data)
     except ValueError:
         found = b""
-    if encode(found).rstrip("=") != data.rstrip("="):  # it skips what is not base64
+    if encode(found).rstrip("=") != data.rstrip("="):  # a2b_base64 skips invalid characters
         raise Error("the text is not base64")
     return found
 

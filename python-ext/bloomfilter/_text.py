@@ -1,6 +1,6 @@
-"""What a filter looks like, and what to write instead of other packages' arguments.
+"""repr() of a filter, and hints for users of other packages.
 
-The C type calls this; it knows no bits.
+The C type calls this module.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Any
 
 from ._bloomfilter import BloomFilter
 
-# Names of other packages for n and for p.
+# names that other packages use for n and p
 OTHER_NAMES = {
     "capacity": "n",
     "max_elements": "n",
@@ -21,7 +21,7 @@ OTHER_NAMES = {
 
 
 def represent(bf: BloomFilter, shown: str | None) -> str:
-    """repr(bf).  shown: its storage without passwords."""
+    """Returns repr(bf).  shown: the storage without passwords, or None."""
     name = type(bf).__name__
     try:
         text = f"m={bf.m}, n={bf.n}, k={bf.k}, p={bf.p!r}, scheme={bf.scheme!r}"
@@ -37,8 +37,8 @@ def represent(bf: BloomFilter, shown: str | None) -> str:
 
 
 def hint(name: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> str | None:
-    """What is wrong with the arguments of a constructor if they are those of other packages, such
-    as (capacity, error_rate)."""
+    """If a constructor got arguments of another package, such as (capacity, error_rate), returns
+    what to write instead; else None."""
     given = {
         OTHER_NAMES[one]: (one, value)
         for one, value in (kwargs or {}).items()

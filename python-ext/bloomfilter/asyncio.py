@@ -6,10 +6,9 @@
         if await bf.add(url):  # SURELY NEW
             ...
 
-A filter here has a filter of the synchronous class and decides only when and where its methods are
-called, one at a time: at once (a key in memory or in a file), in a greenlet (a client of
-redis.asyncio), in a thread (all else).  Knows nothing of keys, bits or commands.
-"""
+A filter of this module has a synchronous filter and calls the methods of that filter, one at a
+time: directly (a key in memory or in a file), in a greenlet (a client of redis.asyncio), or in a
+thread (everything else)."""
 
 import asyncio
 import contextvars
@@ -27,13 +26,13 @@ from ._bloomfilter import Error, FullError, _path_of, _set_nowait
 
 __all__ = ["BloomFilter", "CountingBloomFilter", "Error", "FullError"]
 
-TURN = 0.001  # seconds of work, about, between two turns of the event loop
-FEW, MANY = 16, 1 << 16  # keys of a slice
-MANY_AWAITED = 1 << 12  # from an async iterable, which may never suspend
-BATCH = 1000  # keys of a round trip to Redis
-LARGE = 1 << 20  # bytes of a key that take about 0.1 ms
+TURN = 0.001  # after about this many seconds of work the event loop runs other tasks
+FEW, MANY = 16, 1 << 16  # minimum and maximum number of keys in a slice
+MANY_AWAITED = 1 << 12  # maximum for an async iterable, which may never suspend
+BATCH = 1000  # keys per round trip to Redis
+LARGE = 1 << 20  # a key of at least this many bytes is not handled in the event loop's thread
 
-# The filter whose rebuild() reads its keys in this context.
+# the filter whose rebuild() reads its keys in this context, or None
 read_by = contextvars.ContextVar("read_by", default=None)
 
 
@@ -55,7 +54,8 @@ def wait_in_thread(loop, coroutine):
 
 
 class Single:
-    """A method for one key; `many` answers a list of keys."""
+    """A method for one key.  one, many: names of the synchronous methods for one key and for a list
+    of keys; answer: converts an answer of `many`."""
 
     def __init__(self, one, many, answer, doc):
         self.one, self.many, self.answer, self.doc = one, many, answer, doc
@@ -66,7 +66,7 @@ class Single:
                 try:
                     _set_nowait(True)
                     return getattr(filter._filter, self.one)(key)
-                except Error as error:  # it would wait for a lock or a disk
+                except Error as error:  # EBUSY: the call would wait for a lock or a disk
                     if getattr(error, "errno", None) != errno.EBUSY:
                         raise
                 finally:
@@ -83,7 +83,7 @@ def size_of(key):
 
 
 def call(name, doc):
-    """A method that is the synchronous one, awaited."""
+    """Returns a method that calls the synchronous method and awaits its end."""
 
     async def method(self, *args, **options):
         return await self._call(getattr(self._filter, name), *args, **options)
@@ -102,7 +102,8 @@ def is_file(storage):
 
 
 def is_column(keys):
-    """What the synchronous method reads without Python code, or refuses: it is not sliced."""
+    """Returns true if keys must not be sliced: the synchronous method reads them without Python
+    code, or refuses them."""
     if isinstance(keys, _bloomfilter.BloomFilter) or any(
         hasattr(keys, name) for name in ("__array__", "__arrow_c_array__", "__arrow_c_stream__")
     ):
@@ -115,7 +116,7 @@ def is_column(keys):
 
 
 class BloomFilter:
-    """`await BloomFilter.create(...)` or `await BloomFilter.open(storage, ...)` makes one."""
+    """Use `await BloomFilter.create(...)` or `await BloomFilter.open(storage, ...)`."""
 
     _kind = _bloomfilter.BloomFilter
 
@@ -126,22 +127,22 @@ class BloomFilter:
 
     @classmethod
     async def create(cls, *args, storage=None, **parameters):
-        """The constructor of bloomfilter.BloomFilter, awaited; storage may also be a client of
-        redis.asyncio."""
+        """Create or open a filter, as the constructor of bloomfilter.BloomFilter does.  storage may
+        also be a client of redis.asyncio."""
         return await cls._make(cls._kind, args, storage, parameters)
 
     @classmethod
     async def open(cls, storage, **parameters):
-        """Open the filter that is in a storage and stay bound to it."""
+        """Open the filter in a storage, which must exist, and stay bound to it."""
         return await cls._make(cls._kind.open, (), storage, parameters)
 
     @classmethod
     async def _make(cls, maker, args, storage, parameters):
         self = object.__new__(cls)
         self._storage = storage
-        self._lock = asyncio.Lock()  # of who calls the filter
-        self._holder = None  # the task that has it
-        self._tasks = set()  # the event loop has weak references only
+        self._lock = asyncio.Lock()  # held by the task that uses self._filter
+        self._holder = None  # the task that runs _take_turn with the lock, or None
+        self._tasks = set()  # keeps tasks alive: the event loop has weak references only
         self._asked = []  # (Single, key, future) of keys that wait for the next batch
         self._flush_task = None
         self._local = self._memory = False
@@ -159,7 +160,7 @@ class BloomFilter:
         elif storage is None or is_file(storage):
             self._memory, self._local = storage is None, True
             self._run = partial(run_in, None)
-        else:  # a URL, a client of redis-py: its calls wait for a server
+        else:  # a URL or a client of redis-py: calls wait for a server
             self._executor = ThreadPoolExecutor(1, "bloomfilter")
             self._run = partial(run_in, self._executor)
         if storage is not None:
@@ -169,8 +170,8 @@ class BloomFilter:
 
     # ---- one call at a time ----
     async def _call(self, function, *args, **options):
-        """Calls a function that uses the filter.  If the caller is cancelled, a call that has begun
-        ends by itself."""
+        """Calls a function that uses the filter.  A call that has begun runs to its end, also if
+        the caller is cancelled."""
         self._refuse_own_reader()
         task = asyncio.create_task(self._take_turn(partial(function, *args, **options)))
         self._tasks.add(task)
@@ -194,7 +195,7 @@ class BloomFilter:
         if read_by.get() is self:
             raise Error("the filter is in use: the rebuild that reads these keys must end first")
 
-    # ---- keys of one tick, in one batch ----
+    # ---- single keys: all that wait at the same time are one batch ----
     async def _answer_of(self, single, key):
         self._refuse_own_reader()
         future = asyncio.get_running_loop().create_future()
@@ -221,11 +222,11 @@ class BloomFilter:
                             await self._answer(single, group[i : i + step])
         finally:
             self._flush_task = None
-            for *_, future in asked + self._asked:  # the event loop ends
+            for *_, future in asked + self._asked:  # not empty if the event loop ends
                 future.cancel()
 
     async def _answer(self, single, group):
-        # Who was cancelled before is left out; so is a key that cannot be one, with its exception.
+        # leaves out cancelled callers, and invalid keys, whose callers get an exception
         group = [one for one in group if not one[2].done() and (len(group) == 1 or self._fits(one))]
         keys = [key for _, key, _ in group]
         answers, error = b"", None
@@ -256,7 +257,7 @@ class BloomFilter:
             future.set_exception(error)
         return not future.done()
 
-    add = Single("add", "add_many", bool, "True: SURELY NEW.  False: probably there already.")
+    add = Single("add", "add_many", bool, "True: SURELY NEW.  False: probably added before.")
     exists = Single("__contains__", "contains_many", bool, "False: surely never added.")
     contains = exists
 
@@ -265,19 +266,19 @@ class BloomFilter:
 
     # ---- many keys ----
     async def update(self, keys, /, *, nulls="raise"):
-        """Add all keys of an iterable or an async iterable; how many were SURELY NEW."""
+        """Add all keys of an iterable or an async iterable.  Returns how many were SURELY NEW."""
         return sum(await self._batch("update", keys, nulls))
 
     async def add_many(self, keys, /, *, nulls="raise"):
-        """Add all; one byte per key: 1 = SURELY NEW."""
+        """Add all keys.  Returns one byte per key: 1 = SURELY NEW."""
         return b"".join(await self._batch("add_many", keys, nulls))
 
     async def contains_many(self, keys, /, *, nulls="raise"):
-        """One byte per key: 0 = surely never added."""
+        """Returns one byte per key: 0 = surely never added."""
         return b"".join(await self._batch("contains_many", keys, nulls))
 
     async def _batch(self, name, keys, nulls):
-        """The answers of slices that let the event loop run in between."""
+        """Returns the answers of all slices.  Other tasks run between two slices."""
         self._refuse_own_reader()
         function = partial(getattr(self._filter, name), nulls=nulls)
         if is_column(keys):
@@ -303,8 +304,8 @@ class BloomFilter:
 
     # ---- the rest ----
     async def rebuild(self, keys, /):
-        """Replace the contents by these keys, of an iterable or an async iterable; how many were
-        SURELY NEW.  Cancelled while the keys are read, the filter is as it was."""
+        """Replace the contents by the keys of an iterable or an async iterable.  Returns how many
+        were SURELY NEW.  If cancelled while the keys are read, the filter does not change."""
         feed = Feed(self, keys)
         try:
             return await self._call(self._filter.rebuild, feed)
@@ -314,17 +315,17 @@ class BloomFilter:
 
     clear = call("clear", "Forget all keys.")
     sync = call("sync", "Returns when the keys are on disk.")
-    expire = call("expire", "In Redis: delete the filter in so many seconds; None: never.")
-    delete = call("delete", "In Redis: delete the filter there.")
-    info = call("info", "What the filter is and what is in it.")
+    expire = call("expire", "In Redis: delete the filter after these seconds; None: never.")
+    delete = call("delete", "In Redis: delete the filter.")
+    info = call("info", "Returns the parameters and the state of the filter as a dict.")
     save = call("save", "Write the filter to a file, by rename, or to an object with write().")
-    to_bytes = call("to_bytes", "The filter as bytes, the same in every language.")
-    to_base64 = call("to_base64", "What to_bytes() gives, as base64 in one line.")
+    to_bytes = call("to_bytes", "Returns the filter as bytes, the same in every language.")
+    to_base64 = call("to_base64", "Returns the bytes of to_bytes() as base64, without line breaks.")
 
     async def close(self):
-        """Close the filter; the calls before it end first.  A client stays open: it is yours."""
+        """Close the filter after all earlier calls.  Does not close a client object."""
         await self._call(self._filter.close)
-        self._run = run_here  # which raises: the filter is closed
+        self._run = run_here  # every call now raises "the filter is closed"
         if self._executor:
             self._executor.shutdown(wait=False)
 
@@ -344,25 +345,29 @@ class BloomFilter:
 
 
 class CountingBloomFilter(BloomFilter):
-    """A filter that keys can be removed from."""
+    """A filter from which keys can be removed."""
 
     _kind = _bloomfilter.CountingBloomFilter
 
-    remove = Single("remove", "remove_many", bool, "Take one add of the key back; False: absent.")
-    count_of = Single("count_of", "count_many", int, "How often the key was added, about.")
+    remove = Single(
+        "remove", "remove_many", bool, "Undo one add of the key.  False: the key is absent."
+    )
+    count_of = Single(
+        "count_of", "count_many", int, "Estimate how often the key was added, up to 15."
+    )
 
     async def remove_many(self, keys, /, *, nulls="raise"):
-        """Remove each key once; one byte per key: 1 = it was there."""
+        """Remove each key once.  Returns one byte per key: 1 = was present."""
         return b"".join(await self._batch("remove_many", keys, nulls))
 
     async def count_many(self, keys, /, *, nulls="raise"):
-        """One byte per key: how often it was added, about."""
+        """Returns one byte per key: an estimate of how often the key was added, up to 15."""
         return b"".join(await self._batch("count_many", keys, nulls))
 
 
 # ---- keys in slices ----
 class Pace:
-    """How many keys make a slice: about TURN seconds of work, or a round trip."""
+    """The number of keys in a slice: about TURN seconds of work, or one round trip."""
 
     def __init__(self, local):
         self.local = local
@@ -378,8 +383,8 @@ class Pace:
 
 
 class Slices:
-    """Lists of the keys of an iterable or an async iterable.  The keys before an exception of the
-    iterable are a slice as well: fault is raised after them."""
+    """Divides the keys of an iterable or an async iterable into lists.  If the iterable raises an
+    exception, the keys before it are the last slice, and `fault` is the exception."""
 
     def __init__(self, keys):
         self.awaits = isinstance(keys, AsyncIterable)
@@ -407,7 +412,7 @@ class Slices:
 
 
 def raise_from_start(error, done):
-    """The exception of a slice names its key by the number in the slice."""
+    """Raises the exception of a slice, with the key's number counted from the first slice."""
     index = getattr(error, "index", None)
     if index is None or not done:
         raise error
@@ -422,8 +427,8 @@ class Stopped(Exception):
 
 
 class Feed:
-    """The keys of a rebuild, which the synchronous method reads in a greenlet or a thread; they are
-    read from the iterable in the event loop."""
+    """The keys of a rebuild.  The synchronous method iterates over this object in a greenlet or a
+    thread; the iterable itself is read in the event loop."""
 
     def __init__(self, filter, keys):
         self.filter = filter

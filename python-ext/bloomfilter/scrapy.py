@@ -1,23 +1,19 @@
-"""A duplicate filter for Scrapy in a few bits per request: in memory, in a file, or in Redis for all
-machines of a crawl.
+"""A duplicate filter for Scrapy in a few bits per request: in memory, in a file, or in Redis for
+all machines of a crawl.
 
     DUPEFILTER_CLASS = "bloomfilter.scrapy.BloomDupeFilter"
-    BLOOMFILTER_N = 10_000_000             # requests expected (1,000,000)
-    BLOOMFILTER_P = 1e-6                   # chance that a new request is taken for a seen one, at n
-    (1e-6)
-    BLOOMFILTER_STORAGE = "redis://..."    # or a path; without: seen.bloom in JOBDIR, else memory
-    BLOOMFILTER_WINDOW = 7 * 24 * 3600     # seconds to remember; without: for ever
+    BLOOMFILTER_N = 10_000_000             # expected number of requests (1,000,000)
+    BLOOMFILTER_P = 1e-6                   # false-positive rate at N requests (1e-6)
+    BLOOMFILTER_STORAGE = "redis://..."    # or a path (seen.bloom in JOBDIR; no JOBDIR: memory)
+    BLOOMFILTER_WINDOW = 7 * 24 * 3600     # seconds to remember a request (for ever)
     BLOOMFILTER_GROW = 2                   # grow past BLOOMFILTER_N by this factor
     BLOOMFILTER_SECRET = "00112233..."     # 16 bytes, or 32 hexadecimal digits
-    BLOOMFILTER_SCHEME = "scrapy-redis-bloomfilter"    # go on with a bitmap of that package
+    BLOOMFILTER_SCHEME = "scrapy-redis-bloomfilter"    # continue a bitmap of that package
     BLOOMFILTER_EXCLUSIVE = True           # this crawler is the file's only writer: faster
-    BLOOMFILTER_SEEN = "success"           # a request is seen once its response came ("request":
-    once it was scheduled)
-    BLOOMFILTER_PENDING = 100_000          # "success": requests on their way that are remembered at
-    most
+    BLOOMFILTER_SEEN = "success"           # seen after the response ("request": when scheduled)
+    BLOOMFILTER_PENDING = 100_000          # "success": maximum number of pending requests
 
-docs/crawlers.md says more.  Knows Scrapy's components and signals; what a filter is, the rest of
-the package knows."""
+Defaults are in parentheses; docs/crawlers.md has the details."""
 
 import logging
 import re
@@ -49,15 +45,16 @@ __all__ = ["BloomDupeFilter"]
 
 logger = logging.getLogger(__name__)
 N, P, PENDING, SECRET = 1_000_000, 1e-6, 100_000, 16
-# another package's bitmaps; what its settings are when they are not given
+# the scheme of the package scrapy-redis-bloomfilter, and defaults of that package's settings
 THEIRS, THEIR_BIT, THEIR_HASHES = "scrapy-redis-bloomfilter", 30, 6
-# in request.meta: fingerprints that its end decides over; retries and redirects inherit it
+# key of request.meta: fingerprints that become seen if this request succeeds; retries and redirects
+# inherit the list
 MARK = "bloomfilter_pending"
 PENDING_FILE = "seen.pending"
 
 
 def parameters(settings: "BaseSettings", spider: str) -> dict[str, Any]:
-    """The constructor's arguments, from the settings."""
+    """Returns the arguments of BloomFilter()."""
     window, grow = settings.get("BLOOMFILTER_WINDOW"), settings.get("BLOOMFILTER_GROW")
     secret, scheme = secret_of(settings), settings.get("BLOOMFILTER_SCHEME")
     storage, overfull = storage_of(settings, spider), settings.get("BLOOMFILTER_OVERFULL")
@@ -79,8 +76,8 @@ def parameters(settings: "BaseSettings", spider: str) -> dict[str, Any]:
 
 
 def sizes_of_theirs(settings: "BaseSettings", storage: str | None) -> dict[str, Any]:
-    """m and k by that package's own settings.  What it left in Redis is adopted, and it may go on
-    with it."""
+    """Returns m and k from the settings of scrapy-redis-bloomfilter.  Its bitmap in Redis is
+    adopted; the package can still use the bitmap."""
     bit = settings.getint("BLOOMFILTER_BIT", THEIR_BIT)
     if not 0 <= bit <= 32:
         raise ValueError(f"BLOOMFILTER_BIT must be 0 to 32, got {bit}")
@@ -90,7 +87,8 @@ def sizes_of_theirs(settings: "BaseSettings", storage: str | None) -> dict[str, 
 
 
 def keys_of(crawler: "Crawler") -> "Callable[[Request], bytes]":
-    """What the filter is asked about: the crawler's fingerprint, as its scheme writes it."""
+    """Returns a function from a request to its key: the crawler's fingerprint, which
+    scrapy-redis-bloomfilter writes in hexadecimal."""
     fingerprint = crawler.request_fingerprinter.fingerprint
     if crawler.settings.get("BLOOMFILTER_SCHEME") != THEIRS:
         return fingerprint
@@ -98,7 +96,7 @@ def keys_of(crawler: "Crawler") -> "Callable[[Request], bytes]":
 
 
 def secret_of(settings: "BaseSettings") -> bytes | None:
-    """Never shown, not even where it is wrong."""
+    """Returns the secret, or None.  Messages never contain the value."""
     given = settings.get("BLOOMFILTER_SECRET")
     if given is None:
         return None
@@ -111,7 +109,7 @@ def secret_of(settings: "BaseSettings") -> bytes | None:
 
 
 def storage_of(settings: "BaseSettings", spider: str) -> str | None:
-    """A path, a URL, or None for memory.  %(spider)s in it is the spider's name."""
+    """Returns a path, a URL, or None for memory.  Replaces %(spider)s by the spider's name."""
     given = settings.get("BLOOMFILTER_STORAGE")
     if given:
         text = str(given)
@@ -121,7 +119,7 @@ def storage_of(settings: "BaseSettings", spider: str) -> str | None:
 
 
 class BloomDupeFilter(BaseDupeFilter):
-    """Set it as DUPEFILTER_CLASS.  `seen` is the BloomFilter, open from the first request on."""
+    """Set DUPEFILTER_CLASS to this class.  `seen` is the BloomFilter, opened at its first use."""
 
     def __init__(self, crawler: "Crawler") -> None:
         settings = crawler.settings
@@ -138,8 +136,8 @@ class BloomDupeFilter(BaseDupeFilter):
 
     @classmethod
     def from_spider(cls, spider: "Spider") -> "BloomDupeFilter":
-        """For schedulers that make the filter themselves, as scrapy-redis': nobody calls its open()
-        and close() then."""
+        """For schedulers that create the duplicate filter themselves and call neither open() nor
+        close() (scrapy-redis)."""
         made = cls.from_crawler(spider.crawler)
         made.open()
         spider.crawler.signals.connect(made._spider_closed, signals.spider_closed)
@@ -161,14 +159,15 @@ class BloomDupeFilter(BaseDupeFilter):
         logger.info("Requests seen before are told by %r", self.seen)
 
     def request_seen(self, request: "Request") -> bool:
-        """Is it a duplicate?  A false "yes" has the chance BLOOMFILTER_P, a false "no" none."""
+        """Returns true if the request is a duplicate.  A false positive has the probability
+        BLOOMFILTER_P; there are no false negatives."""
         fingerprint = self.fingerprint(request)
         if not self.pending:
             return not self.seen.add(fingerprint)
         return fingerprint in self.seen or not self.pending.start(request, fingerprint)
 
     def clear(self) -> None:
-        """Forgets all requests, for everybody who shares the filter."""
+        """Forgets all requests, also for other processes that share the filter."""
         self.seen.clear()
         if self.pending:
             self.pending.idle()
@@ -199,7 +198,7 @@ class BloomDupeFilter(BaseDupeFilter):
         except (
             OSError,
             Error,
-        ) as fault:  # Redis or the file is gone: the crawl is over all the same
+        ) as fault:  # the crawl has ended, also if Redis or the file is not available
             logger.warning("The filter of requests seen before: %s", fault)
         finally:
             self._seen = None
@@ -223,14 +222,13 @@ def make_pending(crawler: "Crawler") -> "Pending | None":
 
 
 class Pending:
-    """Requests between being scheduled and their end: duplicates for the time being, seen only if
-    the end is a success.
+    """Pending requests: scheduled, but without a response.  Equal requests are duplicates of them.
+    A pending request is added to the filter only if it succeeds.
 
-    fingerprint -> None while the request waits in the scheduler, the request itself while the
-    downloader has it.  No signal tells of every failure (IgnoreRequest of a middleware sends none),
-    so failures are noticed by looking: a request that the downloader was given, that it does not
-    have any more, and that neither came back nor was scheduled again, has failed. What is still here
-    when the spider is idle is nowhere any more."""
+    on_their_way: fingerprint -> None while the request waits in the scheduler, the request while
+    the downloader has it.  Some failures send no signal (IgnoreRequest of a middleware).  So a
+    request has failed if it has left the downloader without a response and was not scheduled
+    again.  When the spider is idle, no request is pending."""
 
     def __init__(self, crawler: "Crawler") -> None:
         self.crawler = crawler
@@ -250,7 +248,7 @@ class Pending:
         connect(self.idle, signals.spider_idle)
 
     def start(self, request: "Request", fingerprint: bytes) -> bool:
-        """False: it is on its way already."""
+        """Returns false if the request is pending already."""
         self.sweep()
         if fingerprint in self.on_their_way:
             return False
@@ -277,7 +275,7 @@ class Pending:
                 self.seen.add(fingerprint)
 
     def sweep(self) -> None:
-        """Drops those that have left the downloader and came to nothing."""
+        """Drops requests that have failed: they have left the downloader without a response."""
         active = self.crawler.engine.downloader.active if self.leaving else ()
         self.leaving, left = (
             [request for request in self.leaving if request in active],
@@ -289,13 +287,14 @@ class Pending:
 
     # signals
     def scheduled(self, request: "Request") -> None:
-        """A retry or a redirect carries the marks of what it continues."""
+        """A retry or a redirect has the marks of the request that it continues."""
         for fingerprint in marks(request):
             self.keep(fingerprint, None)
 
     def dropped(self, request: "Request") -> None:
-        """A redirect to a page that is a duplicate: what led there is seen if the page is.  Without
-        a redirect it is a request that the spider yielded twice: the first time counts."""
+        """After a redirect to a duplicate: the requests before the redirect are seen if its target
+        is seen.  Without a redirect the spider has yielded the request twice, and the first one
+        counts."""
         if marks(request) and request.meta.get("redirect_times"):
             self.end(request.meta.pop(MARK), self.fingerprint(request) in self.seen)
 
@@ -309,8 +308,8 @@ class Pending:
             self.leaving.append(request)
 
     def received(self, response: "Response", request: "Request") -> None:
-        """Marks go before the spider sees the request: what it makes of its meta must not inherit
-        them."""
+        """Removes the marks before the spider gets the response, because new requests that copy the
+        meta must not have the marks."""
         if marks(request):
             self.end(request.meta.pop(MARK), self.is_success(response, request))
 
@@ -319,7 +318,7 @@ class Pending:
         self.leaving.clear()
 
     def is_success(self, response: "Response", request: "Request") -> bool:
-        """What HttpErrorMiddleware lets through to the spider."""
+        """Returns true if HttpErrorMiddleware passes the response to the spider."""
         settings, meta = self.crawler.settings, request.meta
         if (
             200 <= response.status < 300
@@ -337,7 +336,7 @@ class Pending:
         )
         return response.status in {int(status) for status in allowed or ()}
 
-    # from run to run: what waits in JOBDIR's queue is on its way still
+    # between two runs, pending requests wait in the queue of JOBDIR
     def open(self, seen: BloomFilter, folder: str | None) -> None:
         self.seen = seen
         if folder and Path(folder, PENDING_FILE).exists():

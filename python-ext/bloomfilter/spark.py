@@ -1,14 +1,13 @@
-"""Bloom filters over Spark DataFrames: one built from a column by all executors, and one asked by
-all of them.
+"""Bloom filters over Spark DataFrames: all executors fill one filter from a column, or test a
+column.
 
     from bloomfilter import spark as bloom
     seen = bloom.build(old, "url", n=100_000_000, p=0.001)      # a BloomFilter, here on the driver
     known = bloom.contains(session, seen)                       # sent to each executor once
     new = urls.where(~known("url"))
 
-Each partition fills a filter of its own, in Python, straight from Arrow's buffers; the driver
-unites them one by one. docs/crawlers.md says more.  Knows PySpark; what a filter is, the rest of
-the package knows."""
+Each partition fills a filter from Arrow's buffers, and the driver unites the filters one by one.
+docs/dataframes.md has the details."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["build", "contains", "contains_in"]
 
-PIECE = 16 << 20  # bytes of a filter in one row: rows end at 2 GB, and Spark copies them whole
+PIECE = 16 << 20  # bytes of a filter per row; a row has at most 2 GB, and Spark copies rows
 
 
 def build(
@@ -41,14 +40,13 @@ def build(
     nulls: Literal["raise", "skip"] = "raise",
     **parameters: Any,
 ) -> BloomFilter:
-    """The filter in memory of all keys of a column of strings, binaries or integers (as their
+    """Returns a filter in memory with all keys of a column of strings, binaries or integers (as
     decimal text).
 
-    parameters are the constructor's m, n, k, p, scheme.  The bits are those of a filter filled by
-    one process.  A null is a TypeError that names its place in its partition; nulls="skip" leaves
-    nulls out.
-    Each partition costs a filter's bytes of memory on an executor, and of network: coalesce() many
-    small ones before."""
+    parameters: m, n, k, p and scheme, as for BloomFilter().  The bits are the same as with one
+    process. A null raises TypeError, with its row in the partition; nulls="skip" leaves nulls out.
+    For each partition an executor allocates a complete filter and sends it to the driver, so use
+    coalesce() if there are many small partitions."""
     whole = BloomFilter(**known(parameters))
     rows = (
         df.select(column)
@@ -56,8 +54,7 @@ def build(
         .persist()
     )
     try:
-        # all partitions at once; the iterator below asks for one after another, and the driver
-        # holds one
+        # count() computes all partitions in parallel; toLocalIterator() would compute one by one
         rows.count()
         pieces: list[bytes] = []
         for piece, last in rows.toLocalIterator():
@@ -71,8 +68,7 @@ def build(
 
 
 def known(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Homes, secrets and variants stay where they are: what executors fill is memory, and what they
-    send is bits."""
+    """Refuses all other parameters, because executors fill filters in memory and send bits only."""
     if refused := sorted(parameters.keys() - {"m", "n", "k", "p", "scheme"}):
         raise TypeError(f"build() takes m, n, k, p and scheme, not {', '.join(refused)}")
     return parameters
@@ -104,18 +100,17 @@ def in_pieces(data: bytes) -> Iterator[pyarrow.RecordBatch]:
 
 
 def share(session: "SparkSession", seen: BloomFilter) -> "Broadcast[BloomFilter]":
-    """Sends the bits once to each executor.  A worker opens them once and keeps them for all tasks
-    it gets: that is what PySpark does with the value of a broadcast, and the value is the filter
-    itself."""
+    """Broadcasts the filter: each executor gets the bits once, and a worker of PySpark unpickles
+    them once for all its tasks."""
     return session.sparkContext.broadcast(seen.copy() if seen.storage else seen)
 
 
 def contains(session: "SparkSession", seen: BloomFilter) -> Callable[["str | Column"], "Column"]:
-    """A function of a column of strings or binaries that gives a column of booleans: false = surely
-    not in the filter.
+    """Returns a function from a column of strings or binaries to a column of booleans: false =
+    surely not in the filter.
 
-    Null stays null.  Integers go as text, col("id").cast("string"): pandas would make floats of a
-    column with nulls. What is added to the filter later is not seen.
+    A null stays null.  Convert integers to text, col("id").cast("string"), because pandas converts
+    integers to floats if there are nulls.  Keys that are added to the filter later are not found.
     """
     shared = share(session, seen)
 
@@ -127,7 +122,7 @@ def contains(session: "SparkSession", seen: BloomFilter) -> Callable[["str | Col
         ]
         return answers
 
-    make: Any = pandas_udf  # its types know its older forms only
+    make: Any = pandas_udf  # its type hints describe older forms only
     udf = make(ask, returnType="boolean")
     return lambda column: udf(col(column) if isinstance(column, str) else column)
 
@@ -140,11 +135,11 @@ def contains_in(
     *,
     nulls: Literal["raise", "skip"] = "raise",
 ) -> "DataFrame":
-    """The DataFrame with one more column of booleans, for columns of strings, binaries or integers.
-    A null is a TypeError; with nulls="skip" it is false, as it is no key of the filter.
+    """Returns the DataFrame with one more column of booleans; for columns of strings, binaries or
+    integers.  A null raises TypeError; with nulls="skip" its answer is false.
 
-    No pandas is involved and no Python object made for a key: the faster way where the rows go
-    through Python anyhow."""
+    Faster than contains() if the rows pass through Python anyway: needs no pandas, and creates no
+    Python object per key."""
     from pyspark.sql.types import BooleanType, StructField, StructType
 
     shared = share(df.sparkSession, seen)
@@ -164,7 +159,7 @@ def contains_in(
 
 
 def booleans(answers: bytes) -> pyarrow.Array:
-    """One byte an answer, as Arrow's booleans."""
+    """Converts answers, one byte each, to booleans of Arrow."""
     return pyarrow.Array.from_buffers(
         pyarrow.uint8(), len(answers), [None, pyarrow.py_buffer(answers)]
     ).cast(pyarrow.bool_())

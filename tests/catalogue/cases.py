@@ -15,6 +15,11 @@ def f(text):
     return {"f": str(text)}
 
 
+def stream(name):
+    """A stream of PHP, a file object of Python: closed, full, a file open to be read or written."""
+    return {"r": name}
+
+
 def times(data, n):
     return of(data) | ({"x": n} if n != 1 else {})
 

@@ -1,7 +1,22 @@
 """Damaged bytes and files, parameters that disagree with the stored ones, what else a path may lead
 to."""
 
-from cases import NO_TYPE, ZERO, f, case, PLAIN, LINES, KEYED, image, pairs, u32, u64, wrong
+from cases import (
+    NO_METHOD,
+    NO_TYPE,
+    ZERO,
+    f,
+    case,
+    PLAIN,
+    LINES,
+    KEYED,
+    image,
+    pairs,
+    stream,
+    u32,
+    u64,
+    wrong,
+)
 
 
 # ---- bytes and files: every damage is read as bytes, loaded, and opened as a mapped file ----
@@ -91,6 +106,7 @@ def images():
         bad(f"past-m-{at}-{mask}", "past m", flip=[[at, mask]], mend=2)
     image("mended-nothing", "ok", [], mend=2)
     foreign()
+    base64()
 
 
 def foreign():
@@ -140,6 +156,51 @@ def foreign():
     says = {"": [], "php": ["must be of type string"]}
     for word, value in wrong("none", "list", "true", int=5):
         case(f"bytes/data={word}: from_bytes -> type", says, {"data": value}, no={"c": NO_TYPE})
+
+
+# ---- base64, streams ----
+def base64():
+    no = {"c": NO_METHOD}
+    for name, args in {"classic": PLAIN, "block": LINES, "keyed": KEYED}.items():
+        case(f"bytes/base64-{name}: to_base64 -> ok", args=args, no=no)
+    for name, want, says, args, damage in (
+        ("sound", "ok", [], {}, {}),
+        ("other-k", "mismatch", ["k=3", "k=5"], {"k": 5}, {}),
+        ("cut", "format", "truncated", {}, {"cut": 4100}),
+        ("nothing", "format", "only 0 bytes", {}, {"cut": 0}),
+        ("more", "format", "too long", {}, {"more": 3}),
+        ("flipped", "format", "checksum", {}, {"flip": [[4100, 1]]}),
+    ):
+        data = {"of": PLAIN, **damage}
+        case(f"bytes/base64-{name}: from_base64", says, args, no, want=want, data=data)
+    for name, value in (
+        ("mark", "QUJD!"),
+        ("middle", "QUJD=QUJD"),
+        ("lengths", "QUJDQ"),
+        ("high", "\xe9"),
+        ("nul", "QUJD\0"),
+    ):
+        says = "the text is not base64"
+        case(f"bytes/base64={name}: from_base64 -> format", says, {"data": value}, no)
+    for word, value in wrong("none", "list", "true", int=5):
+        case(f"bytes/base64={word}: from_base64 -> type", [], {"data": value}, no)
+
+
+def streams():
+    unreadable = {"": "io", "py": "value"}  # io.UnsupportedOperation is both
+    for name, op, want, says in (
+        ("sound", "load", "ok", []),
+        ("empty", "load", "format", "only 0 bytes"),
+        ("cut", "load", "format", "truncated"),
+        ("written", "load", unreadable, {"": "to its end", "py": "read"}),
+        ("closed", "load", {"": "value", "php": "type"}, {"": "closed", "php": "not a valid"}),
+        ("written", "save", "ok", []),
+        ("full", "save", "io", {"": "No space", "php": "0 of its "}),
+        ("sound", "save", unreadable, {"": "0 of its ", "py": "writ"}),
+        ("closed", "save", {"": "value", "php": "type"}, {"": "closed", "php": "not a valid"}),
+    ):
+        args = {"storage": stream(name)} if op == "load" else {**PLAIN, "arg": stream(name)}
+        case(f"file/stream-{name}/{op}: {op}", says, args, {"c": NO_TYPE}, want=want)
 
 
 # ---- parameters that disagree with the stored ones ----
@@ -252,6 +313,7 @@ def paths():
             case(f"file/{name}/{op}: {op}", says, {**PLAIN, argument: {"path": name}}, want=want)
     case("file/read-only/addto: addto -> notsup", "read-only", {"storage": {"path": "read-only"}})
     case("file/sound/addto: addto -> ok", args={"storage": {"path": "sound"}})
+    streams()
     no = {"c": NO_TYPE}
     for op, empty in (
         ("load", {"": "value", "c": "absent", "py": "io"}),

@@ -76,6 +76,7 @@ def image(data):
 
 # ---- paths ----
 FILTER = {"m": 1001, "k": 3}
+IN_CASES = {"m": {"i": "1001"}, "k": {"i": "3"}}
 
 
 def make(folder, name):
@@ -112,6 +113,17 @@ def make(folder, name):
         BloomFilter(**FILTER).save(path)
         os.chmod(path, 0o444 if name == "read-only" else 0o644)
     return os.fsencode(path)
+
+
+def stream(folder, name):
+    """The path of what a stream of this name opens."""
+    if name == "full":
+        return "/dev/full"
+    path = os.path.join(folder, "stream")
+    data = bytes(sound(IN_CASES)) if name in ("sound", "closed", "cut") else b""
+    with open(path, "wb") as file:
+        file.write(data[:4100] if name == "cut" else data)
+    return path
 
 
 def with_holes(path):

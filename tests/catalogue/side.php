@@ -1,7 +1,7 @@
 <?php
 /* side.php - the PHP side of the catalogue; see side.c, which speaks the same.  Further values: t1 true, n0 null, l0 an array;
  * oNAME PORT
- * a client (clients.py);  outcome: ok, or the class of what was thrown, with a BloomFilterException's code behind a colon. */
+ * a client (clients.py); rNAME PATH a stream;  outcome: ok, or the class of what was thrown, with a BloomFilterException's code behind a colon. */
 declare(strict_types=1);
 ini_set('memory_limit', '-1');
 ini_set('display_errors', 'stderr');
@@ -28,6 +28,13 @@ function client(string $name, int $port): mixed
     return $client;
 }
 
+function stream(string $name, string $path): mixed
+{
+    $stream = fopen($path, in_array($name, ['written', 'full'], true) ? 'wb' : 'rb');
+    if ($name === 'closed') fclose($stream);
+    return $stream;
+}
+
 function value(string $text): mixed
 {
     $rest = substr($text, 1);
@@ -36,6 +43,7 @@ function value(string $text): mixed
         'f' => match ($rest) { 'nan' => NAN, 'inf' => INF, '-inf' => -INF, default => (float) $rest },
         'b', 'p' => hex2bin($rest),
         'o' => client(strtok($rest, ' '), (int) strtok(' ')),
+        'r' => stream(strtok($rest, ' '), strtok('')),
         't' => true,
         'n' => null,
         'l' => [],
@@ -108,10 +116,12 @@ function serve(string $op, array $args): string
             $plan = $type::plan(...named($args));
             return "$plan[m] $plan[n] $plan[k] $plan[scheme]";
         case 'new': return describe(filter($args));
-        case 'from_bytes':
-            $args['bytes'] = is_string($args['data']) && is_file($args['data']) ? file_get_contents($args['data']) : $args['data'];
+        case 'from_bytes': case 'from_base64':
+            [$data, $text] = [$args['data'], $op === 'from_base64'];
             unset($args['data'], $args['counting']);
-            return describe($type::fromBytes(...$args));
+            if (is_string($data) && !str_contains($data, "\0") && is_file($data)) $data = $text ? base64_encode(file_get_contents($data)) : file_get_contents($data);
+            return describe($text ? $type::fromBase64($data, ...$args) : $type::fromBytes($data, ...$args));
+        case 'to_base64': return filter($args)->toBase64();
         case 'load': return describe($type::load($path, $args['secret'] ?? null));
         case 'open': return describe($type::open($path, ...$how));
         case 'openro': return describe($type::open($path, ...$how, readOnly: true));

@@ -4,6 +4,7 @@ process.
 Each answers (outcome, text): "ok" and what came out, or what was raised and its message.  OUTCOMES
 says which answers of a language are which outcome class."""
 
+import base64
 import subprocess
 import tempfile
 from pathlib import Path
@@ -124,7 +125,16 @@ def as_object(value):
         "l": lambda _: [],
         "p": bytes,
         "o": clients.make,
+        "r": stream,
     }[kind](content)
+
+
+def stream(text):
+    name, path = text.split(" ", 1)
+    file = open(path, "wb" if name in ("written", "full") else "rb", buffering=0)
+    if name == "closed":
+        file.close()
+    return file
 
 
 class Setup(Exception):
@@ -162,13 +172,14 @@ class Python:
             return "{m} {n} {k} {scheme}".format(**self.kind.plan(**given))
         if op == "new":
             return self.describe(self.kind(**given))
-        if op == "from_bytes":
+        if op in ("from_bytes", "from_base64"):
             data = given.pop("data")
-            return self.describe(
-                self.kind.from_bytes(
-                    Path(data.decode()).read_bytes() if isinstance(data, bytes) else data, **given
-                )
-            )
+            if isinstance(data, bytes):
+                data = Path(data.decode()).read_bytes()
+                data = base64.b64encode(data).decode() if op == "from_base64" else data
+            return self.describe(getattr(self.kind, op)(data, **given))
+        if op == "to_base64":
+            return self.kind(**given).to_base64()
         if op in ("load", "open", "openro"):
             path = given.pop("storage")
             return self.describe(

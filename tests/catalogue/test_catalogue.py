@@ -93,7 +93,7 @@ def prepared(case, folder, key, redis, real_redis):
     stored(case, key, real_redis)
     if "data" in case:
         (folder / "data").write_bytes(places.image(case["data"]))
-        if case["op"] == "from_bytes":
+        if case["op"] in ("from_bytes", "from_base64"):
             args["data"] = {"p": os.fsencode(folder / "data")}
         elif case["op"] in ("load", "open", "openro"):
             args["storage"] = {"path": "data"}
@@ -104,6 +104,8 @@ def prepared(case, folder, key, redis, real_redis):
                 if value["path"] == "data"
                 else places.make(folder, value["path"])
             }
+        elif "r" in value:
+            args[name] = {"r": f"{value['r']} {places.stream(folder, value['r'])}"}
         elif "url" in value:
             args[name] = {"s": real_redis.url(key)}
         elif "o" in value:

@@ -2,6 +2,7 @@
 
 import importlib.machinery
 import importlib.util
+import re
 
 import bloomfilter
 import pytest
@@ -171,5 +172,19 @@ def test_there_are_translations():
     wanted = {
         path.name for kind in ("tutorial", "howto") for path in (ROOT / "docs").glob(f"{kind}-*.md")
     }
+    wanted |= {f"{page}.md" for page in "redis migrate choosing counting growing".split()}
     there = {path.name for path in prose.translations()}
-    assert wanted | {"README.zh-CN.md"} <= there and len(wanted) == 8
+    assert wanted | {"README.zh-CN.md"} <= there and len(wanted) == 13
+
+
+def test_translations_use_the_words_of_the_glossary():
+    """docs/zh/glossary.md: no page has a word of its last column."""
+    rows = re.findall(r"^\|(.*)\|$", (ROOT / "docs/zh/glossary.md").read_text(), re.M)[2:]
+    unused = [word for row in rows for word in row.split("|")[3].strip().split("、") if word]
+    assert len(rows) > 30 and len(unused) > 30
+    assert [
+        (path.name, word)
+        for path in prose.translations()
+        for word in unused
+        if word in path.read_text()
+    ] == []

@@ -98,6 +98,9 @@ VARIANTS = {
     "window": Variant("memory file URL", shape={"window": 64.0, "parts": 4}),
     "window of 1": Variant("memory file URL", shape={"window": 16.0, "parts": 1}),
     "counting": Variant("memory file URL client", kind=CountingBloomFilter),
+    "counting, grow": Variant(
+        "memory file URL client", kind=CountingBloomFilter, shape={"grow": 2.0}
+    ),
     "keyed, counting": Variant("file", kind=CountingBloomFilter, known={"secret": SECRET}),
 }
 

@@ -101,6 +101,9 @@ class Machine(RuleBasedStateMachine):
     def open(self, **more):
         return self.home.variant.kind.open(**self.where, **self.opening, **more)
 
+    def fixed(self):
+        return "grow" not in self.shape
+
     def fresh(self):
         """An empty filter in memory of the same kind."""
         return self.home.variant.kind(**self.shape, **self.known)
@@ -231,6 +234,15 @@ class Machine(RuleBasedStateMachine):
             self.twin.add(key)
             self.note(as_bytes(key))
 
+    def grow_by(self, which, batch):
+        """So many keys that parts are appended."""
+        fresh = self.one(which).update(list(batch))
+        expected = self.twin.update(batch)
+        assert not self.same_answers or fresh == expected
+        for key in batch:
+            self.note(as_bytes(key))
+        self.has_all(self.one(which + 1))
+
     # ---- questions ----
     @rule(which=which, key=keys)
     def ask(self, which, key):
@@ -261,10 +273,10 @@ class Machine(RuleBasedStateMachine):
         other, bf = self.other(batch), self.one(which)
         try:
             expected = self.twin | other
-        except ValueError:  # filters that grow, and did not grow alike
-            assert "grow" in self.shape
+        except ValueError:  # filters that grow, and did not grow alike, or count
+            assert not self.fixed()
             return
-        if not self.same_bits and "grow" in self.shape:
+        if not self.same_bits and not self.fixed():
             return self.learn_union(batch) if self.try_union(bf, other) else None
         result = bf | other
         self.has_all(result)
@@ -309,7 +321,7 @@ class Machine(RuleBasedStateMachine):
             self.home.variant.kind(**self.shape | {"n": self.shape["n"] + 977}, **self.known),
         )
         other.update(batch)
-        with pytest.raises(ValueError, match="same|grown equally"):
+        with pytest.raises(ValueError, match="same|grown equally|count and grow cannot be united"):
             bf |= other
         assert bf != other
 
@@ -364,8 +376,9 @@ class Machine(RuleBasedStateMachine):
                 place.remove(where)
 
     def unite_if_alike(self, there, again):
-        if "grow" in self.shape and len(again.part_info()) > 1:
-            with pytest.raises(ValueError, match="grown equally"):
+        counts = hasattr(again, "remove")
+        if not self.fixed() and (counts or len(again.part_info()) > 1):
+            with pytest.raises(ValueError, match="cannot be united" if counts else "grown equally"):
                 there |= again
             return
         there |= again

@@ -64,6 +64,7 @@ def calls(bf):
 
 def check_parts_against_memory(client, key="parts", **options):
     """Growing and forgetting filters through a client: the same answers and bits as in memory."""
+    check_growing_counts_against_memory(client, key, **options)
     now = [1_000_000.0]
     for scheme in ("classic", "block", "block2"):
         grows = {"n": 100, "p": 0.001, "grow": 2.0, "scheme": scheme}
@@ -95,6 +96,46 @@ def check_parts_against_memory(client, key="parts", **options):
                 bf.delete()
             left = list(client.scan_iter(match=f"*{key}*:p*", count=1000))
             assert not any(client.type(name) in ("string", b"string") for name in left), left
+            client.flushall()
+
+
+def check_growing_counts_against_memory(client, key, **options):
+    """Filters that count and grow, by two handles: one that grows them, and one that follows."""
+    keys = [f"k{i}" for i in range(900)]
+    for scheme, grow in (("classic", 1.0), ("block", 2.0), ("block2", 2.0)):
+        spec = {"n": 50, "p": 1e-4, "scheme": scheme, "grow": grow}
+        memory = CountingBloomFilter(**spec)
+        with (
+            CountingBloomFilter(**spec, storage=client, key=key, **options) as bf,
+            CountingBloomFilter.open(client, key=key, **options) as other,
+        ):
+            for some in (keys[:300], keys[100:900], keys[5:10] * 9):
+                assert bf.add_many(some) == memory.add_many(some)
+                assert other.contains_many([*keys, "no"]) == memory.contains_many([*keys, "no"])
+                assert other.remove_many(some[::3]) == memory.remove_many(some[::3])
+                assert bf.count_many([*keys, "no"]) == memory.count_many([*keys, "no"])
+            assert len(bf.part_info()) == len(memory.part_info()) > 1
+            assert bf == memory and other == memory and bf.copy() == memory
+            assert bf.to_plain() == memory.to_plain() and len(other) == len(memory)
+            assert CountingBloomFilter.from_bytes(other.to_bytes()) == memory
+            assert bf.add("one") and not other.add("one") and bf.count_of("one") == 2
+            assert other.remove("one") and bf.remove("one") and not other.remove("one")
+            assert "one" not in bf and not bf.count_of("one") and other == memory
+            for unite in (bf.update, bf.__ior__, bf.union):
+                with pytest.raises(ValueError, match="that count and grow cannot be united"):
+                    unite(memory)
+            with CountingBloomFilter.open(client, key=key, read_only=True) as reader:
+                assert reader.count_many(keys) == memory.count_many(keys)
+                with pytest.raises(Error, match="read-only"):
+                    reader.remove("k1")
+            bf.expire(100)
+            bf.clear()
+            assert not other and not other.remove("k7") and other.add("k7") and "k7" in bf
+            client.delete(max(client.scan_iter(match=f"*{key}*:p*[0-9]", count=1000)))
+            for call in (bf.add, bf.remove, bf.count_of, bf.__contains__):
+                with pytest.raises(Error, match="is lost"):
+                    call("k7")
+            bf.delete()
             client.flushall()
 
 

@@ -41,6 +41,7 @@ def test_everything_is_installed(prefix):
     )[1]
     wanted = {
         "include/bloomfilter.h",
+        "include/bloomfilter_ffi.h",
         "include/bloomfilter_host.h",
         "lib/libbloomfilter.a",
         "lib/libbloomfilter.so",

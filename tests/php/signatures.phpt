@@ -45,8 +45,10 @@ info(): array
 clear(): void
 toBytes(?string $format?): string
 static fromBytes(string $bytes, ?string $secret?, ?string $format?, int|float|null $m?, int|float|null $n?, int|float|null $k?, ?float $p?, ?string $scheme?, ?callable $clock?, ?array $hashes?): static
-save(string $path): void
-static load(string $path, ?string $secret?, ?callable $clock?, ?array $hashes?): static
+toBase64(): string
+static fromBase64(string $text, ?string $secret?, ?string $format?, int|float|null $m?, int|float|null $n?, int|float|null $k?, ?float $p?, ?string $scheme?, ?callable $clock?, ?array $hashes?): static
+save( $path): void
+static load( $path, ?string $secret?, ?callable $clock?, ?array $hashes?): static
 partInfo(): array
 sync(): void
 expire(int|float|null $seconds): void

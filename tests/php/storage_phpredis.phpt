@@ -39,6 +39,16 @@ foreach (['classic', 'block', 'block2'] as $scheme)
         $f->delete();
         refused('BloomFilterException', 'is lost', fn() => $f->remove('one'));
     }
+
+# filters that count and grow, by two objects
+foreach (growing_counts() as $scheme => $grow) {
+    $f = new CountingBloomFilter(n: 50, p: 1e-4, scheme: $scheme, grow: $grow, storage: $redis, key: 'counts', cache: true);
+    $g = CountingBloomFilter::open(client($server), key: 'counts');
+    $m = new CountingBloomFilter(n: 50, p: 1e-4, scheme: $scheme, grow: $grow);
+    same_counts($f, $g, $m, $keys);
+    $g->delete();
+    foreach (['add', 'remove', 'countOf', 'exists'] as $call) refused('BloomFilterException', 'is lost', fn() => $f->$call('one'));
+}
 $f = new CountingBloomFilter(n: 100, p: 0.01, storage: $redis, key: 'counts', waitReplicas: 1);
 refused('BloomFilterException', 'added, but only 0 of waitReplicas=1 replicas had it in time', fn() => $f->add('x'));
 refused('BloomFilterException', 'removed, but only 0 of waitReplicas=1 replicas had it in time', fn() => $f->remove('x'));

@@ -53,6 +53,17 @@ foreach (['classic', 'block2'] as $scheme)
         $f->delete();
     }
 
+# filters that count and grow, by two objects
+foreach (growing_counts() as $scheme => $grow) {
+    $f = new CountingBloomFilter(n: 50, p: 1e-4, scheme: $scheme, grow: $grow, storage: $cluster, key: 'counts', cache: true);
+    $g = CountingBloomFilter::open(cluster_client($nodes, 1), key: 'counts');
+    $m = new CountingBloomFilter(n: 50, p: 1e-4, scheme: $scheme, grow: $grow);
+    same_counts($f, $g, $m, $keys);
+    $g->delete();
+    foreach (['add', 'remove', 'countOf', 'exists'] as $call) refused('BloomFilterException', 'is lost', fn() => $f->$call('one'));
+    same(0, $cluster->exists('{counts}:meta'), $scheme);
+}
+
 # filters of parts: all in the key's slot
 foreach (['classic', 'block2'] as $scheme) {
     $now = 1e6;

@@ -398,7 +398,15 @@ def test_growing_filters_keep_within_it(start, tmp_path):
 def test_the_next_part_has_the_size_that_it_will_have(
     start, tmp_path, limit, query, keys, status, folder
 ):
-    daemon = start("--max-total", limit, *(["--storage", f"{tmp_path}/", "--create"] * folder))
+    daemon = start(
+        "-n",
+        1000,
+        "-p",
+        0.01,
+        "--max-total",
+        limit,
+        *(["--storage", f"{tmp_path}/", "--create"] * folder),
+    )
     assert daemon.ask("PUT", "/f/x?" + query).status == 201
     step = keys // 3
     for begin in range(0, keys, step):

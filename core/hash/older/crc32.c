@@ -1,6 +1,5 @@
-/* crc32.c - CRC-32 (IEEE 802.3, the variant of zlib and PHP), eight bytes per step. Each row of
- * the table is linear: its 256 entries are XOR sums of eight values. The source has only these
- * eight. */
+/* crc32.c - CRC-32 (IEEE 802.3, the variant of zlib and PHP), eight bytes per step. CRC is linear:
+ * macros compute the 256 entries of each table row as XORs of the eight entries of single bits. */
 #include "base/load.h"
 #include "hash/hash.h"
 

@@ -30,8 +30,8 @@ static inline uint64_t byte(uint64_t v, unsigned from, unsigned to)
     return (v >> (8 * from) & 0xFF) << (8 * to);
 }
 
-/* Shuffles the bytes of two lanes and adds them to two lanes of the other half. The shuffle
- * combines well mixed bytes with poorly mixed ones. */
+/* Shuffles the bytes of two lanes of v0 or v1 and adds them to two lanes of the other vector. The
+ * order alternates well mixed and poorly mixed bytes. */
 static inline void zipper(uint64_t odd, uint64_t even, uint64_t *to_odd, uint64_t *to_even)
 {
     *to_even += byte(even, 3, 0) | byte(odd, 4, 1) | byte(even, 2, 2) | byte(even, 5, 3) |
@@ -69,8 +69,7 @@ static inline uint64_t rotate_halves(uint64_t v, unsigned r)
     return (uint64_t)high << 32 | low;
 }
 
-/* Mixes in the last 1 to 31 bytes: 4-byte words are copied to the front of the packet, the other
- * bytes to its middle or end, and the length is mixed into the state. */
+/* Mixes the last 1 to 31 bytes and their number into the state. */
 static void remainder_(state *s, const uint8_t *p, unsigned len)
 {
     uint8_t last[PACKET] = { 0 };

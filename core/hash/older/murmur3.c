@@ -1,6 +1,6 @@
-/* murmur3.c - MurmurHash3 x64 128 with seed 0 (A. Appleby, 2011) for two schemes. Guava's scheme
- * uses one 128-bit hash of the bytes that a funnel makes from the key. go-zero's scheme uses
- * fourteen hashes of the key with one byte appended. */
+/* murmur3.c - MurmurHash3 x64 128 with seed 0 (A. Appleby, 2011). Guava's schemes use one hash of
+ * the bytes that a funnel (Guava's serializer) makes from the key. go-zero's scheme uses fourteen
+ * hashes of the key with one byte appended. */
 #include "hash/hash.h"
 #include "base/load.h"
 #include "base/utf16.h"
@@ -84,8 +84,8 @@ static state of_chars(const uint8_t *at, size_t bytes)
     return murmur_finish(s, buf, len + fill);
 }
 
-/* Reads a key that is a number in decimal text: -?[0-9]+ without leading zeros. Returns false if
- * the text is not such a number or exceeds a signed integer of `bits` bits. */
+/* Reads a decimal number: -?[0-9]+ without leading zeros. Returns false if the key is not a decimal
+ * number or exceeds a signed integer of `bits` bits. */
 static bool number(const uint8_t *s, size_t len, unsigned bits, uint64_t *v)
 {
     const bool minus = len && *s == '-';
@@ -157,8 +157,7 @@ const bf_hash bf_hash_murmur3 = { .name = "murmur3",
     .prepare = guava_prepare,
     .accept = accept };
 
-/* ---- go-zero: digest i is the first half of murmur3(key || byte i), i = 0..13. The fourteen
- * hashes share all blocks but the last ---- */
+/* ---- go-zero: digest i is the first half of murmur3(key || byte i), i = 0..13 ---- */
 static void one_14(const void *secret, const void *key, size_t len, uint64_t *digest)
 {
     uint8_t tail[BLOCK] = { 0 };

@@ -1,7 +1,6 @@
-/* php_hashes.c - scheme php-hashes: eight hash functions of a PHP class, and two more of the
- * library from which that class was ported. The values follow the arithmetic of 64-bit PHP: a
- * sum or product that overflows int64 becomes a double, and a double is converted to int modulo
- * 2^64. As a result BKDR depends only on the first bytes of a long key, as in PHP. */
+/* php_hashes.c - scheme php-hashes: the eight hash functions of a PHP class, and RS and AP of the C
+ * library from which the class was ported. Arithmetic is that of 64-bit PHP: a sum or product that
+ * overflows int64 becomes a double, and a double is converted to int modulo 2^64. */
 #include "hash/hash.h"
 #include <string.h>
 
@@ -17,8 +16,7 @@ static inline number whole(int64_t i) { return (number){ false, i, 0 }; }
 static inline number real(double d) { return (number){ true, 0, d }; }
 static inline double as_real(number a) { return a.real ? a.d : (double)a.i; }
 
-/* Converts a float to int: truncates it, modulo 2^64. Returns 0 for NaN and infinity. Works on
- * the bits of the double, so that each step is exact. */
+/* Truncates a float to int, modulo 2^64. Returns 0 for NaN and infinity. */
 static int64_t real_to_int(double d)
 {
     uint64_t bits;
@@ -119,9 +117,7 @@ static number fnv(const uint8_t *s, size_t len)
     return whole(h);
 }
 
-/* RS and AP have several definitions. These are the definitions of the general-purpose hash
- * library that also has the other eight: RS starts with a = 63689 and b = 378551, AP with
- * 0xAAAAAAAA. */
+/* Other sources define RS and AP differently; these definitions are those of the C library. */
 static number rs(const uint8_t *s, size_t len)
 {
     int64_t h = 0, a = 63689;
@@ -141,12 +137,11 @@ static number ap(const uint8_t *s, size_t len)
     return whole(h);
 }
 
-/* The properties of each function, for keys that are digests as text of 32 or more hexadecimal
- * digits. values: the number of different values, computed as 1 / (probability that two keys
- * have the same value). near: bit i is set if values are in the i-th sixteenth of 2^32 (ELF's
- * values are below 2^28). weak, for the kinds of keys in docs/migrate.md: after a million keys
- * of one kind were added, more than 1 % of other keys have the value of an added key.
- * tests/python/contract/test_weak_hashes.py measures these. */
+/* values, for keys of 32 or more hex digits: 1 / (probability that two keys have the same value).
+ * near: bit i is set if some of these keys' values are in the i-th sixteenth of 2^32. weak: with a
+ * million keys of one kind in the filter (docs/migrate.md has the kinds), more than 1 % of the
+ * other keys of that kind have the value of one of them
+ * (tests/python/contract/test_weak_hashes.py). */
 enum { ANYWHERE = 0xFFFF };
 static const struct {
     const char *name;
@@ -161,7 +156,7 @@ static const struct {
     { "FNV", fnv, ALL_VALUES, ANYWHERE, false }, { "RS", rs, 17, ANYWHERE, true },
     { "AP", ap, ALL_VALUES, ANYWHERE, false } };
 
-/* ---- the list of functions: argument[0] is its length, then come the functions' numbers ---- */
+/* ---- the argument: a byte with the number of functions, then their indexes in functions[] ---- */
 static unsigned find_function(const char *name, size_t len)
 {
     unsigned i = 0;
@@ -196,7 +191,7 @@ static int php_prepare(bf_argument *a, const char *text, bf_error *err)
 static void php_one(const void *argument, const void *key, size_t len, uint64_t *digest)
 {
     const uint8_t *list = argument;
-    /* the remainder has the sign of the dividend; its low 32 bits are the digest */
+    /* as in PHP, the remainder may be negative; the digest is its low 32 bits */
     for (unsigned i = 0; i < list[0]; i++)
         digest[i] = (uint32_t)(to_int(functions[list[1 + i]].of(key, len)) % 4294967295);
 }

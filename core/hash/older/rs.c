@@ -1,5 +1,5 @@
-/* rs.c - RSHash with 31 bits and the seed of the BFS filters. The C version hashes signed chars,
- * the C# version UTF-16 code units; they give equal digests for ASCII only. */
+/* rs.c - RSHash with 31 bits, for the schemes rs-rand (C) and rs-dotnet (C#). rs-rand hashes signed
+ * chars, rs-dotnet UTF-16 code units; the digests are equal for ASCII keys only. */
 #include "hash/hash.h"
 #include "base/utf16.h"
 

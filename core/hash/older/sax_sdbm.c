@@ -1,5 +1,5 @@
-/* sax_sdbm.c - scheme sax-sdbm: the two 32-bit hashes of the LiteratePrograms filter. That
- * program hashes C strings, so bytes after the first NUL are ignored. */
+/* sax_sdbm.c - scheme sax-sdbm: the two 32-bit hashes of the Bloom filter of LiteratePrograms.
+ * Bytes after the first NUL are ignored, because that program hashes C strings. */
 #include "hash/hash.h"
 
 static void sax_sdbm_one(const void *secret, const void *key, size_t len, uint64_t *digest)

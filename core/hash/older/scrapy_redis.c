@@ -1,6 +1,5 @@
-/* scrapy_redis.c - scheme scrapy-redis-bloomfilter: its HashMap with the seeds 0 to 15: h = h +
- * seed * h + character, modulo 2^64. The original computes with integers of any size and masks
- * them with m - 1, where m is a power of two. */
+/* scrapy_redis.c - scheme scrapy-redis-bloomfilter: h = h + seed * h + character for the seeds 0 to
+ * 15. Modulo 2^64 is sufficient, because a position is h & (m - 1) with m a power of two. */
 #include "base/utf16.h"
 #include "hash/hash.h"
 

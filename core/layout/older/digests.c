@@ -1,7 +1,6 @@
-/* digests.c - one position per digest, for the schemes that hash k times. The position is digest
- * % m (sax-sdbm, gozero, php-hashes, functions) or digest & (m - 1) (java7; if m is not a power
- * of two, most bits are never used, as in the original). scrapy-redis-bloomfilter has more
- * digests than positions; the first k are used. */
+/* digests.c - one position per digest, for the schemes that hash k times: digest % m (sax-sdbm,
+ * gozero, php-hashes, functions) or digest & (m - 1) (java7, scrapy-redis-bloomfilter). If m is not
+ * a power of two, java7 never uses some bits, as in the original. */
 #include "layout/layout.h"
 
 static void digests_positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
@@ -14,6 +13,7 @@ static void positions_masked(const bf_geometry *g, const uint64_t *d, size_t n, 
     for (size_t i = 0; i < n * g->k; i++) pos[i] = d[i] & (g->m - 1);
 }
 
+/* scrapy-redis-bloomfilter: a key has BF_WIDTH_MAX digests, of which the first k are used */
 static void positions_of_first_k(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
 {
     for (size_t i = 0; i < n; i++, d += BF_WIDTH_MAX)

@@ -24,8 +24,8 @@ static void dotnet_seed(dotnet_random *r, int32_t s)
         k = fold(wrapping_minus(j, k));
         j = r->a[to];
     }
-    for (unsigned round = 0; round < 4;
-        round++) { /* subtracts the number that is 31 places later in the ring */
+    /* subtracts the number that is 31 places later in the ring */
+    for (unsigned round = 0; round < 4; round++) {
         for (unsigned i = 1; i <= RING - 31; i++)
             r->a[i] = fold(wrapping_minus(r->a[i], r->a[i + 31]));
         for (unsigned i = RING - 30; i <= RING; i++)

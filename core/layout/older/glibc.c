@@ -1,6 +1,5 @@
 /* glibc.c - scheme rs-rand: srand(digest), then rand() % m for each position. Implements glibc's
- * additive generator (TYPE_3) with a state of its own, so that the host's generator is not
- * changed.
+ * additive generator (TYPE_3); calling rand() would change the host's generator.
  *
  * r[0] = seed; r[i] = 16807 r[i-1] mod 2^31-1 for i < 31; r[i] = r[i-31] for i < 34; then r[i] =
  * r[i-31] + r[i-3]. The first 310 sums are discarded. An output is a sum without its lowest bit. */

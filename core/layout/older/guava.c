@@ -1,6 +1,4 @@
-/* guava.c - the sequences of positions of Guava's two strategies and of Redisson, from the two
- * halves of a 128-bit hash. Redisson adds the halves alternately; its false-positive rate is a
- * third above the formula, as in the original. */
+/* guava.c - positions from the two halves of a 128-bit hash: Guava's two strategies, Redisson. */
 #include "layout/layout.h"
 
 enum { GUAVA_K_MAX = 255 }; /* Guava's file format has one byte for k */
@@ -14,7 +12,7 @@ static void mitz64(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *
 }
 
 /* Uses the two halves of the first 64 bits as signed 32-bit numbers. A negative sum is
- * complemented. */
+ * complemented (~). */
 static void mitz32(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
 {
     for (size_t i = 0; i < n; i++, d += 2) {
@@ -26,6 +24,7 @@ static void mitz32(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *
     }
 }
 
+/* Adds the halves alternately, which raises the false-positive rate (bf_rate_redisson). */
 static void redisson(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
 {
     for (size_t i = 0; i < n; i++, d += 2) {

@@ -1,9 +1,7 @@
-/* mt.c - schemes php-mt and php-mt-legacy: mt_srand(digest), then mt_rand(0, m - 1) for each
- * position, as in PHP since 7.1 and as in PHP 5 (MT_RAND_PHP). The generator is MT19937 (M.
- * Matsumoto, T. Nishimura, 1998). Each key has a state of its own, so that the host's generator
- * is not changed. Seeding takes most of the time: 397 + k steps, each of which needs the result
- * of the one before. So only the words that are used are seeded, and batches seed 32 keys in
- * parallel with AVX2. */
+/* mt.c - schemes php-mt (PHP since 7.1) and php-mt-legacy (PHP 5, MT_RAND_PHP): mt_srand(digest),
+ * then mt_rand(0, m - 1) for each position. The generator is MT19937 (M. Matsumoto, T. Nishimura,
+ * 1998). Seeding takes most of the time, because each word of the state depends on the word before.
+ * So only the first 397 + k words are computed, and AVX2 seeds 32 keys in parallel. */
 #include "bits/bits.h"
 #include "layout/layout.h"
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -47,11 +45,12 @@ static uint64_t below_32(twister *t, uint64_t m)
     return r % m;
 }
 
+/* draws the low half first, as PHP 8.2 does */
 static uint64_t next_64(twister *t)
 {
     uint64_t low = mt_next(t);
     return (uint64_t)mt_next(t) << 32 | low;
-} /* the order of PHP 8.2: the low half is drawn first */
+}
 
 static uint64_t below_64(twister *t, uint64_t m)
 {
@@ -82,8 +81,8 @@ static void draw(const bf_geometry *g, uint64_t digest, bool legacy, uint64_t *p
 
 /* ---- many keys ---- */
 #ifdef AVX2
-/* Four vectors of eight keys: with a single vector, each step would wait for the product of the
- * step before. */
+/* The four vectors of eight keys are independent. With a single vector, each step would wait for
+ * the product of the step before. */
 enum { LANES = 32, VECTORS = LANES / 8, WIDE_K = 64 };
 typedef struct {
     __m256i near[WIDE_K + 1][VECTORS], far[WIDE_K][VECTORS];
@@ -124,9 +123,9 @@ AVX2 static __m256i draw_8(__m256i u, __m256i v, __m256i far, bool legacy)
     return temper(_mm256_xor_si256(y, _mm256_and_si256(odd, _mm256_set1_epi32((int)TWIST))));
 }
 
-/* Draws the positions of at most LANES keys. If a number of a key must be drawn again, draws all
- * positions of that key separately. mulhi(c * r, m) is r % m for 32-bit r and m without a
- * division, where c = 2^64/m rounded up (D. Lemire, O. Kaser, N. Kurz, 2019). */
+/* Draws the positions of at most LANES keys. If a number of a key is above `last`, draw() draws all
+ * positions of that key again. mulhi(c * r, m) is r % m for 32-bit r and m, where c = 2^64/m
+ * rounded up (D. Lemire, O. Kaser, N. Kurz, 2019). */
 AVX2 static void draw_wide(
     const bf_geometry *g, const uint64_t *d, size_t n, bool legacy, uint64_t *pos)
 {

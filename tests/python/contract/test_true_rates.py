@@ -209,7 +209,7 @@ def test_any_k(scheme):
 
 @pytest.fixture(scope="module")
 def program():
-    """scripts/measure-rates, which prints the table of docs/migrate.md."""
+    """scripts/measure-rates, which prints the table of bench/NOTES.md."""
     pytest.importorskip("numpy")
     path = ROOT / "scripts" / "measure-rates"
     loader = importlib.machinery.SourceFileLoader("measure_rates", str(path))
@@ -224,7 +224,7 @@ def test_every_scheme_is_in_the_table(program):
     schemes.discard("functions")  # whose rate is that of the user's functions
     rows = {scheme for scheme, _ in program.ROWS}
     assert {row.split(":")[0] for row in rows} == schemes
-    page = (ROOT / "docs" / "migrate.md").read_text()
+    page = (ROOT / "bench" / "NOTES.md").read_text()
     assert all(f"| `{row}` |" in page for row in rows)
 
 

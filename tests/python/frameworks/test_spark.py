@@ -1,9 +1,11 @@
 """Filters over Spark DataFrames, by a Spark of this machine with two workers (local[2])."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -69,6 +71,21 @@ def test_the_filter_of_a_column_is_the_local_one(frame, size):
     local.update(urls(0, N))
     assert bloom.build(frame, "url", **size).to_bytes() == local.to_bytes()
     assert bloom.build(frame, col("raw"), **size) == local
+
+
+def test_the_recipe_of_the_page(session):
+    """docs/dataframes.md, "Spark"."""
+    text = (ROOT / "docs" / "dataframes.md").read_text()
+    (recipe,) = re.findall(
+        r"^((?:    .*\n)*    from bloomfilter import spark.*\n(?:    .*\n)*)", text, re.M
+    )
+    names = {
+        "session": session,
+        "old": session.createDataFrame([("/a",), ("/b",)], "url string"),
+        "links": session.createDataFrame([("/b",), ("/c",)], "url string"),
+    }
+    exec(textwrap.dedent(recipe).replace("100_000_000", str(N)), names)
+    assert [row.url for row in names["fresh"].collect()] == ["/c"]
 
 
 def test_integers_are_their_text(frame):

@@ -1,0 +1,45 @@
+<?php
+namespace Bloomfilter\Polyfill;
+
+/** A stream that save() writes and load() reads: the caller's, or one opened by its URL. */
+final class Stream
+{
+    /** @param resource $handle */
+    private function __construct(private $handle, private bool $opened) {}
+
+    /** @return self|string a stream, or the absolute path of a file */
+    public static function of(mixed $place, bool $write, string $method): self|string
+    {
+        if (!\is_string($place) && !$place instanceof \Stringable) {
+            if (!str_starts_with(\gettype($place), 'resource'))
+                throw new \TypeError("BloomFilter::$method(): Argument #1 (\$path) must be a path or an open stream, " . get_debug_type($place) . ' given');
+            if (!\is_resource($place) || !str_ends_with(get_resource_type($place), 'stream'))
+                throw new \TypeError("BloomFilter::$method(): supplied resource is not a valid stream resource");
+            return new self($place, false);
+        }
+        $place = (string) $place;
+        if (!preg_match('~^([a-z][a-z0-9+.-]*)://|^(data):~i', $place, $match) || strtolower($match[1]) === 'file')
+            return File::path(preg_replace('~^file://(localhost(?=/))?~i', '', $place), $method);
+        if (!\in_array($name = strtolower($match[2] ?? $match[1]), stream_get_wrappers(), true))
+            throw Fault::fail(\BloomFilterException::IO, 'BloomFilter::%s(): Unable to find the wrapper "%.40s"', $method, $name);
+        $inside = preg_replace('~^compress\.\w+://~', '', $place);       // these do not give the reason
+        if ($inside !== $place && !$write && !file_exists($inside))
+            throw Fault::fail(\BloomFilterException::NOT_FOUND, 'cannot open %.80s: No such file or directory', $place);
+        return new self(Fault::quietly(fopen(...), $place, $write ? 'wb' : 'rb') ?: throw Fault::file('open', $place), true);
+    }
+
+    public function write(string $bytes): void
+    {
+        $written = (int) Fault::quietly(fwrite(...), $this->handle, $bytes);
+        if ((!$this->opened || fclose($this->handle)) && $written === \strlen($bytes)) return;
+        throw Fault::fail(\BloomFilterException::IO, 'the stream did not take the filter: %d of its %d bytes are written', $written, \strlen($bytes));
+    }
+
+    public function read(): string
+    {
+        $bytes = (string) Fault::quietly(stream_get_contents(...), $this->handle);
+        $all = feof($this->handle);
+        if ($this->opened) fclose($this->handle);
+        return $all ? $bytes : throw Fault::fail(\BloomFilterException::IO, 'the stream cannot be read to its end');
+    }
+}

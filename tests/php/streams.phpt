@@ -1,0 +1,87 @@
+--TEST--
+save and load take streams and paths with a stream wrapper; toBase64 and fromBase64 carry the same bytes as text
+--FILE--
+<?php require __DIR__ . '/helpers.inc';
+require __DIR__ . '/odd_stream.inc';
+$dir = folder();
+$notices = [];
+set_error_handler(function (int $level, string $text) use (&$notices) { $notices[] = $text; return true; });
+
+foreach (['BloomFilter', 'CountingBloomFilter'] as $class) {
+    $f = new $class(n: 1000, p: 0.01);
+    $f->addMany(urls(1000));
+    $bytes = $f->toBytes();
+    $base64 = base64_encode($bytes);
+    same($base64, $f->toBase64());
+    foreach ([$base64, chunk_split($base64), "  $base64\n"] as $text) {
+        $back = $class::fromBase64($text, n: 1000);
+        same([$class, true], [get_class($back), $back->equals($f)]);
+    }
+    // a stream from where it is, and it stays open
+    $stream = fopen('php://memory', 'w+b');
+    fwrite($stream, 'before');
+    same(null, $f->save($stream));
+    fseek($stream, 6);
+    same(true, $class::load($stream)->equals($f));
+    rewind($stream);
+    same('before' . $bytes, stream_get_contents($stream));
+    fclose($stream);
+    // paths with a wrapper
+    foreach (["compress.zlib://$dir/a.gz", "file://$dir/a.bloom", odd()] as $url) {
+        $f->save($url);
+        same(true, $class::load($url)->equals($f), $url);
+    }
+    same($bytes, gzdecode(file_get_contents("$dir/a.gz")));
+    same($bytes, Odd::$data);
+    same(saved($f), file_get_contents("$dir/a.bloom"));
+}
+foreach ([new BloomFilter(n: 1000, p: 0.01, grow: 2.0), new BloomFilter(1001, 100)] as $f) {
+    $f->addMany(urls($f->grow ? 5000 : 50));
+    $stream = fopen("$dir/b", 'w+b');
+    $f->save($stream);
+    same($f->toBytes(), file_get_contents("$dir/b"));
+    rewind($stream);
+    same([true, $f->count()], [BloomFilter::fromBase64($f->toBase64())->equals($f), BloomFilter::load($stream)->count()]);
+}
+class Seen extends BloomFilter {}
+same(['Seen', 'Seen'], [get_class(Seen::fromBase64($f->toBase64())), get_class(Seen::load("$dir/b"))]);
+$bits = base64_encode($f->toBytes('bits'));
+same(true, BloomFilter::fromBase64($bits, format: 'bits', m: 1001, n: 100, scheme: 'classic')->equals($f));
+
+// what is wrong
+$io = function (string $part, callable $call, int $code = BloomFilterException::IO) {
+    try {
+        $call();
+        echo "no exception with '$part'\n";
+    } catch (BloomFilterException $e) {
+        same([true, $code], [str_contains($e->getMessage(), $part), $e->getCode()], $e->getMessage());
+    }
+};
+$format = BloomFilterException::FORMAT;
+foreach (['not!base64', "\xE9", 'QUJD=QUJD', substr($base64, 0, 41)] as $text) $io('the text is not base64', fn() => BloomFilter::fromBase64($text), $format);
+foreach ([0, 40, 1200] as $cut) $io('the data ', fn() => BloomFilter::fromBase64(substr($base64, 0, $cut)), $format);
+$io('k', fn() => BloomFilter::fromBase64($f->toBase64(), k: 77), BloomFilterException::MISMATCH);
+$closed = fopen('php://memory', 'w+b');
+fclose($closed);
+$size = strlen($f->toBytes());
+foreach (['save' => $f->save(...), 'load' => BloomFilter::load(...)] as $name => $call) {
+    refused('TypeError', "supplied resource is not a valid stream resource", fn() => $call($closed));
+    refused('TypeError', 'must be a path or an open stream, array given', fn() => $call([]));
+    refused('TypeError', 'supplied resource is not a valid stream resource', fn() => $call(stream_context_create()));
+    refused('ValueError', 'must not contain any null bytes', fn() => $call("a\0b"));
+    refused('ValueError', 'a path must not be empty', fn() => $call(''));
+    $io('odd://', fn() => $call(odd(['opens' => false])));
+    refused('LogicException', 'mine', fn() => $call(odd([], fn() => throw new LogicException('mine'), 'x')));
+}
+$io('the stream did not take the filter: 0 of its ' . $size . ' bytes are written', fn() => $f->save(fopen("$dir/b", 'rb')));
+$io('0 of its ', fn() => $f->save(fopen('/dev/full', 'wb')));
+$io('150 of its ' . $size, fn() => $f->save(odd(['takes' => 150])));
+$io('cannot open compress.zlib:', fn() => $f->save("compress.zlib://$dir/none/a.gz"));
+$io('No such file', fn() => BloomFilter::load("compress.zlib://$dir/none.gz"), BloomFilterException::NOT_FOUND);
+$io('Unable to find the wrapper "nosuch"', fn() => BloomFilter::load('nosuch://x'));
+$io('cannot be read to its end', fn() => BloomFilter::load(fopen("$dir/c", 'wb')));
+$io('cannot be read to its end', fn() => BloomFilter::load(odd(['ends' => false], null, $f->toBytes())));
+$io('truncated', fn() => BloomFilter::load(odd([], null, substr($f->toBytes(), 0, -1))), $format);
+$io('only 0 bytes', fn() => BloomFilter::load(fopen('php://memory', 'rb')), $format);
+same([], $notices, 'no warning stays');
+--EXPECT--
