@@ -328,8 +328,8 @@ const char bf_script_count[] = PARTS COUNTERS
  *   ARGV     3 positions per key; 4 the positions, as BITFIELD takes them, each ending with NUL
  *            (one argument per position would take more time); 5 '' for bits; for counters one byte
  *            per position, the increment
- *   returns  for each key 1 if all its cells were above 0 before, else 0; or -1 and the
- *            present mark if the mark differs */
+ *   returns  for each key 1 if all its cells were above 0 before, else 0; or -1 and the present
+ *            mark if the mark differs */
 #define ADD                                                                                        \
     "if not live then return {-1, tonumber(m, 16)} end\n"                                          \
     "local get, k, pos, by = struct.unpack, tonumber(ARGV[3]), ARGV[4], ARGV[5]\n"                 \
