@@ -178,7 +178,8 @@ struct bf_spec {
     unsigned wait_replicas;  /* Redis: an add returns when this many replicas have it; 0 = none  */
     bool adopt;              /* Redis: adds our parameters to another system's bitmap            */
     bool exclusive;          /* files: only this handle may write while it is open; its adds need
-                              * no atomic instructions.  Other writers get BF_EBUSY */
+                              * no atomic instructions.  BF_EBUSY if another process writes;
+                              * other writers get BF_EBUSY while this handle is open */
     unsigned overfull;       /* BF_OVERFULL_...; 0 = WARN.  Belongs to the handle and its copies,
                               * and is not stored */
     bool threads;            /* several threads add through this handle                          */
@@ -279,8 +280,8 @@ int bf_rebuild_cancel(bf_filter *f, bf_filter *fresh, bf_error *err);
 
 /* ---- positions ------------------------------------------------------------------------------- */
 /* Writes the key's k positions to pos in the scheme's order, at most cap of them; a position may
- * occur twice. Returns k. In a filter that grows or forgets, the positions are those in the part to
- * which a new key would be added, counted from the filter's first bit. */
+ * occur twice. Returns k. In a filter that grows or forgets, the positions are in the part to which
+ * a new key would be added. They are counted from the filter's first bit. */
 int64_t bf_hashcode(
     const bf_filter *f, const void *key, size_t len, uint64_t *pos, size_t cap, bf_error *err);
 
@@ -307,13 +308,13 @@ int bf_get_state(bf_filter *f, bf_state *state, bf_error *err);
  * of the bits (forgetting). The call for part 0 also opens parts that other processes have
  * appended; bf_get_info does no I/O and includes them only afterwards. */
 int bf_get_part(bf_filter *f, unsigned i, bf_part_info *info, bf_error *err);
-/* Checks whether a filter has too many keys. Returns 0 if at most half of the cells are set,
- * BF_HALF_FULL if more are set (normal with about n keys), or BF_OVERFULL if also the estimated
- * number of keys is more than a tenth above n. A filter that grows or forgets is BF_OVERFULL if its
- * parts together had a rate above 1.5 p at the newest add, else 0. *wait: how many new keys may be
- * added before the next check is worth its cost. Large filters are sampled (error well below 0.1
- * %), which takes about 10 us; in Redis a check takes a round trip per part. A check before the
- * first add to a new filter in memory costs nothing. */
+/* Checks whether a filter has too many keys. Returns 0 if at most half of the cells are set.
+ * Returns BF_HALF_FULL if more are set, which is normal with about n keys. Returns BF_OVERFULL if
+ * also the estimated number of keys is more than a tenth above n. A filter that grows or forgets is
+ * BF_OVERFULL if its parts together had a rate above 1.5 p at the newest add, else 0. *wait: how
+ * many new keys may be added before the next check is worth its cost. Large filters are sampled
+ * (error well below 0.1 %), which takes about 10 us; in Redis a check takes a round trip per part.
+ * A check before the first add to a new filter in memory costs nothing. */
 enum { BF_HALF_FULL = 1, BF_OVERFULL = 2 };
 int bf_saturated(bf_filter *f, uint64_t *wait, bf_error *err);
 /* Copies len bytes of the bits, starting with byte `offset`.  Bit i is in byte i/8, mask 0x80 >>

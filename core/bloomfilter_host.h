@@ -158,8 +158,8 @@ typedef struct {
 } bf_lines;
 int bf_add_lines(bf_filter *f, bf_lines *l, bf_error *err);
 int bf_test_lines(bf_filter *f, bf_lines *l, bf_error *err);
-/* Splits the buffer without a filter: stores the next lines, at most cap, as keys that point into
- * the buffer, and returns their number. */
+/* Splits the buffer without a filter: stores the next text lines, at most cap, as keys that point
+ * into the buffer, and returns their number. */
 size_t bf_next_lines(bf_lines *l, bf_key *keys, size_t cap);
 /* For hosts that warn once when a filter is overfull. The host keeps a counter per filter: n for a
  * new filter; 0 for an existing one, and after a clear or a union. The host subtracts each new key,
@@ -182,11 +182,15 @@ int bf_hash_warning(const bf_filter *f, char *sentence, size_t cap);
 int bf_refuse(bf_error *err, const char *name, const char *value);
 /* Reads bf_spec.overfull from "warn", "raise" or "ignore".  0 or BF_EINVAL. */
 int bf_read_overfull(const char *text, unsigned *overfull, bf_error *err);
+/* Returns the text of bf_info.overfull, or NULL if it is 0. */
+const char *bf_overfull_name(unsigned overfull);
+/* Changes bf_spec.overfull of an open filter. No other thread may use the filter at that moment. */
+void bf_set_overfull(bf_filter *f, unsigned overfull);
 /* Returns true if this storage is the URL of a home: redis://, rediss:// or unix://. */
 bool bf_is_url(const char *storage);
-/* Returns 1 and sets *path to the path in storage if the storage is a file (file:PATH is the file
- * PATH, even if PATH looks like a URL). Returns 0 if the storage is a URL, and BF_EINVAL if it is a
- * mistake, for example redis:host or http://host. */
+/* Returns 1 if the storage is a file, and sets *path to its path, a part of the text. file:PATH is
+ * the file PATH, even if PATH looks like a URL. Returns 0 if the storage is a URL, and BF_EINVAL if
+ * it is a mistake, for example redis:host or http://host. */
 int bf_storage_path(const char *storage, const char **path, bf_error *err);
 /* Copies a text, for example a storage, without passwords: without the text between :// and @ of
  * each URL. Writes at most cap bytes including a NUL; returns the length of the complete result. */

@@ -48,7 +48,6 @@ static int check_spec(const bf_spec *spec, bf_error *err)
         return bf_fail(err, BF_EINVAL,
             spec->read_only ? "exclusive is for writing: read_only must not be given"
                             : "exclusive is for mapped files, but no file is given");
-    if (spec->overfull > BF_OVERFULL_IGNORE) return bf_refuse_u64(err, "overfull", spec->overfull);
     if (spec->cache_max_age != 0 && !spec->cache)
         return bf_fail(err, BF_EINVAL, "cache_max_age=%g needs cache", spec->cache_max_age);
     if (spec->key && !spec->client && !in_redis)

@@ -406,6 +406,7 @@ class BloomFilter implements Countable
 
     /**
      * Returns a filter in memory from the bytes of toBytes(). Given parameters must match those in the bytes.
+     * $overfull, which is not stored, is that of the constructor.
      *
      * @param string|null $secret the secret of a keyed filter
      * @param string|null $format another system's format: "guava", "bits", "bits-lsb" or "cells". Formats without parameters
@@ -424,6 +425,7 @@ class BloomFilter implements Countable
         ?string $scheme = null,
         ?callable $clock = null,
         ?array $hashes = null,
+        ?string $overfull = null,
     ): static {}
 
     /** Returns toBytes() as base64 in one line, for example for JSON, a cookie or a text column. */
@@ -445,6 +447,7 @@ class BloomFilter implements Countable
         ?string $scheme = null,
         ?callable $clock = null,
         ?array $hashes = null,
+        ?string $overfull = null,
     ): static {}
 
     /**
@@ -460,12 +463,12 @@ class BloomFilter implements Countable
 
     /**
      * Reads a file of save() into memory. In contrast to open(), later adds do not change the file. A stream, or a path with a
-     * stream wrapper, is read from the present position to the end.
+     * stream wrapper, is read from the present position to the end. $overfull, which is not stored, is that of the constructor.
      *
      * @param string|resource $path
      * @param string|null     $secret the secret of a keyed filter
      */
-    public static function load($path, #[\SensitiveParameter] ?string $secret = null, ?callable $clock = null, ?array $hashes = null): static {}
+    public static function load($path, #[\SensitiveParameter] ?string $secret = null, ?callable $clock = null, ?array $hashes = null, ?string $overfull = null): static {}
 
     /**
      * Returns the parts of a growing or forgetting filter; for other filters one part.
@@ -529,6 +532,7 @@ class BloomFilter implements Countable
     /**
      * A filter in memory is serialized as its bytes, a mapped file as its absolute path, a filter in Redis as its URL (with
      * its password) and key. unserialize() opens the storage again, read-only if it was open read-only.
+     * The data contains $overfull if it was given.
      *
      * @throws BloomFilterException the filter is keyed: its secret is never stored
      */

@@ -151,7 +151,8 @@ PHP_METHOD(BloomFilter, save)
 }
 
 /* ---- serialization: ['bytes' => string] or ['storage' => path or URL, 'key' => name in Redis,
- * 'readOnly' => true], with 'members' => properties of a subclass ---- */
+ * 'readOnly' => true], with 'overfull' => its text if it was given, and 'members' => properties of
+ * a subclass ---- */
 static const char *const own[] = { "m", "n", "k", "p", "scheme" };
 
 static void add_members(zval *to, zend_object *object)
@@ -203,16 +204,17 @@ PHP_METHOD(BloomFilter, __serialize)
         add_assoc_str(return_value, "bytes", bytes);
     else
         RETURN_THROWS();
+    if (info.overfull) add_assoc_string(return_value, "overfull", bf_overfull_name(info.overfull));
     add_members(return_value, Z_OBJ_P(ZEND_THIS));
 }
 
+/* spec: what the storage must have; what is named here is set here. */
 static php_bf_handle *reopen(
-    const zend_string *storage, const zval *key, bool read_only, bool counting, bf_error *err)
+    const zend_string *storage, const zval *key, bool read_only, bf_spec spec, bf_error *err)
 {
-    bf_spec spec = { .key = key ? Z_STRVAL_P(key) : NULL,
-        .must_exist = true,
-        .read_only = read_only,
-        .counting = counting };
+    spec.key = key ? Z_STRVAL_P(key) : NULL;
+    spec.must_exist = true;
+    spec.read_only = read_only;
     err->code = BF_EHOST;
     /* A serialized string may come from an attacker, who must not choose which files and servers
      * are opened, or learn which exist. */
@@ -284,13 +286,18 @@ PHP_METHOD(BloomFilter, __unserialize)
     if (!php_bf_is_fresh(Z_OBJ_P(ZEND_THIS))) RETURN_THROWS();
     zval *bytes = find(data, "bytes", IS_STRING), *storage = find(data, "storage", IS_STRING);
     zval *members = find(data, "members", IS_ARRAY);
-    const bf_spec expect = { .counting = php_bf_counts(Z_OBJCE_P(ZEND_THIS)) };
+    zval *overfull = find(data, "overfull", IS_STRING);
+    bf_spec expect = { .counting = php_bf_counts(Z_OBJCE_P(ZEND_THIS)) };
+    if (overfull && bf_read_overfull(Z_STRVAL_P(overfull), &expect.overfull, &err) < 0) {
+        php_bf_raise(&err);
+        RETURN_THROWS();
+    }
     if (bytes)
         handle =
             php_bf_hold(bf_from_bytes(Z_STRVAL_P(bytes), Z_STRLEN_P(bytes), &expect, &err), &err);
     else if (storage)
         handle = reopen(Z_STR_P(storage), find(data, "key", IS_STRING),
-            find(data, "readOnly", IS_TRUE), expect.counting, &err);
+            find(data, "readOnly", IS_TRUE), expect, &err);
     else {
         zend_throw_exception(php_bf_exception_ce,
             "the serialized data is not a filter: it has neither bytes nor storage", BF_EFORMAT);

@@ -336,12 +336,12 @@ static void from_image(INTERNAL_FUNCTION_PARAMETERS, bool base64)
     bf_spec expect = { .counting = php_bf_counts(zend_get_called_scope(execute_data)) };
     bf_error err;
     php_bf_callback *callback;
-    ZEND_PARSE_PARAMETERS_START(1, 10)
+    ZEND_PARSE_PARAMETERS_START(1, 11)
     Z_PARAM_STR(data)
     Z_PARAM_OPTIONAL
     Z_PARAM_STR_OR_NULL(a.secret)
     Z_PARAM_PATH_STR_OR_NULL(format)
-    BF_NUMBERS(PARSE) BF_SCHEME(PARSE) BF_CLOCK(PARSE) ZEND_PARSE_PARAMETERS_END();
+    BF_NUMBERS(PARSE) BF_SCHEME(PARSE) BF_CLOCK(PARSE) BF_HANDLE(PARSE) ZEND_PARSE_PARAMETERS_END();
     if (!(bytes = base64 ? php_bf_decode(data) : zend_string_copy(data))) RETURN_THROWS();
     if (to_spec(&a, &expect, &callback)) {
         bf_filter *f = bf_from_bytes_as(
@@ -363,11 +363,11 @@ PHP_METHOD(BloomFilter, load)
     bf_spec expect = { .counting = php_bf_counts(zend_get_called_scope(execute_data)) };
     bf_error err;
     php_bf_callback *callback;
-    ZEND_PARSE_PARAMETERS_START(1, 4)
+    ZEND_PARSE_PARAMETERS_START(1, 5)
     Z_PARAM_ZVAL(path)
     Z_PARAM_OPTIONAL
     Z_PARAM_STR_OR_NULL(a.secret)
-    BF_CLOCK(PARSE) ZEND_PARSE_PARAMETERS_END();
+    BF_CLOCK(PARSE) BF_HANDLE(PARSE) ZEND_PARSE_PARAMETERS_END();
     if (!php_bf_find_place(&place, path, false)) RETURN_THROWS();
     if ((place.path || (bytes = php_bf_read_stream(place.stream))) &&
         to_spec(&a, &expect, &callback)) {

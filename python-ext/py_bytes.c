@@ -82,10 +82,10 @@ PyObject *filter_reduce(FilterObject *self, PyObject *Py_UNUSED(unused))
         is_there = is_there || bf_is_current(bf, &spec, NULL) > 0;
     } else
         path = NULL;
-    PyObject *made = call_helper("_pickle", "reduce", "OsOOONNNz", self, info.home,
+    PyObject *made = call_helper("_pickle", "reduce", "OsOOONNNzz", self, info.home,
         self->callback ? Py_True : Py_False, info.keyed ? Py_True : Py_False,
         info.read_only ? Py_True : Py_False, path_or_none(info.storage), path_or_none(path),
-        PyBool_FromLong(is_there), info.key);
+        PyBool_FromLong(is_there), info.key, bf_overfull_name(info.overfull));
     filter_leave(self);
     /* A str is the reason why the filter cannot be pickled. _pickle.py does not raise the exception
      * itself, because CPython 3.11 loses exceptions of Python code when memory is short. */

@@ -386,7 +386,7 @@ static bf_filter *read_data(enum image_form form, PyObject *data, const char *fo
 static PyObject *read_image(
     PyTypeObject *type, PyObject *args, PyObject *kwargs, enum image_form form, bool either)
 {
-#define EXPECTED(X) BF_NUMBERS(X) BF_SCHEME(X) BF_SECRET(X) BF_CLOCK(X)
+#define EXPECTED(X) BF_NUMBERS(X) BF_SCHEME(X) BF_SECRET(X) BF_HANDLE(X) BF_CLOCK(X)
     static const char *const first[] = { "data", "text", "path" }, *const forms[] = {
         "O|$" EXPECTED(FORM) "z:from_bytes", "O|$" EXPECTED(FORM) "z:from_base64",
         "O|$" EXPECTED(FORM) ":load"

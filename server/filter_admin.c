@@ -144,8 +144,21 @@ static int find_or_create(
     return rc;
 }
 
+/* Other requests neither add nor test meanwhile. */
+static void set_overfull(served *s, unsigned overfull)
+{
+    pthread_rwlock_unlock(&s->use);
+    pthread_rwlock_wrlock(&s->use);
+    bf_set_overfull(s->f, overfull);
+    __atomic_store_n(&s->asked, overfull, __ATOMIC_RELAXED);
+    __atomic_store_n(&s->new_until_check, 0, __ATOMIC_RELAXED);
+    pthread_rwlock_unlock(&s->use);
+    pthread_rwlock_rdlock(&s->use);
+}
+
 int filters_put(filters *fs, text name, bf_spec *spec, served **out, bf_error *err)
 {
+    const unsigned overfull = spec->overfull;
     bf_spec plan = *stored_spec(spec, fs->o);
     const bf_spec as = { .m = spec->m, .k = spec->k, .scheme = spec->scheme, .adopt = spec->adopt };
     const bool sized_by_bits = spec->scheme && !spec->n && spec->p == 0 && !spec->counting;
@@ -163,7 +176,9 @@ int filters_put(filters *fs, text name, bf_spec *spec, served **out, bf_error *e
     const creation new = { .spec = *spec,
         .bytes = plan.counting ? (plan.m + 1) / 2 : (plan.m + 7) / 8,
         .headers = pages * HEADER };
-    return find_or_create(fs, name, &new, fs->remote && sized_by_bits ? &as : NULL, out, err);
+    rc = find_or_create(fs, name, &new, fs->remote && sized_by_bits ? &as : NULL, out, err);
+    if (rc >= 0 && overfull) set_overfull(*out, overfull);
+    return rc;
 }
 
 /* Returns the filter of an image that a client sent; NULL: *err has the reason. */

@@ -8,14 +8,14 @@
 #include <stdio.h>
 
 /* ---- parameters of PUT ---- */
-/* The parameters of PUT: the rows of parameters.h that are stored with a filter, and FLAGS, whose
- * values are 1 or 0. */
-#define STORED(X) BF_NUMBERS(X) BF_SCHEME(X) BF_STORED(X)
+/* The parameters of PUT: the rows of parameters.h that are stored with a filter or belong to its
+ * handle, and FLAGS, whose values are 1 or 0. */
+#define VALUES(X) BF_NUMBERS(X) BF_SCHEME(X) BF_STORED(X) BF_HANDLE(X)
 #define FLAGS(X) X(counting) X(adopt)
 #define NUMBER(kind, name, php, above, below, range, sentence) P_##name,
 #define NUMBER_OF_FLAG(name) P_##name,
 #define NAME(kind, name, php, above, below, range, sentence) #name ", "
-enum { STORED(NUMBER) FLAGS(NUMBER_OF_FLAG) PARAMETERS };
+enum { VALUES(NUMBER) FLAGS(NUMBER_OF_FLAG) PARAMETERS };
 
 typedef struct {
     bf_spec spec;
@@ -63,6 +63,14 @@ static bool take_TEXT(url_parameters *q, text value, double above, double below,
     return true;
 }
 
+static bool take_CHOICE(url_parameters *q, text value, double above, double below, unsigned *to)
+{
+    char word[16];
+    (void)q, (void)above, (void)below;
+    snprintf(word, sizeof word, "%.*s", (int)(value.len < 15 ? value.len : 15), value.ptr);
+    return bf_read_overfull(word, to, NULL) == 0;
+}
+
 static bool take_flag(text value, bool *to)
 {
     *to = text_is(value, TEXT("1"));
@@ -96,10 +104,10 @@ static int parameter(url_parameters *q, text one, bf_error *err)
 #define TAKE_FLAG(field)                                                                           \
     if (is && text_is(name, TEXT(#field)))                                                         \
         return check_parameter(q, P_##field, #field, take_flag(value, &q->spec.field), value, err);
-    STORED(TAKE)
+    VALUES(TAKE)
     FLAGS(TAKE_FLAG)
     return stored_fail(err, BF_EINVAL,
-        "a parameter is " STORED(NAME) "counting and its value, or adopt=1, got %.*s",
+        "a parameter is " VALUES(NAME) "counting and its value, or adopt=1, got %.*s",
         (int)(one.len < 60 ? one.len : 60), one.ptr);
 }
 

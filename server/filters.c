@@ -113,8 +113,11 @@ static bool insert(filters *fs, size_t i, served *s)
     return true;
 }
 
-static void copy_counters(served *s, const served *old)
+/* s is not in the list yet, so no other thread uses its handle. */
+static void inherit(served *s, const served *old)
 {
+    if ((s->asked = __atomic_load_n(&old->asked, __ATOMIC_RELAXED)))
+        bf_set_overfull(s->f, s->asked);
     s->adds = counter_get(&old->adds);
     s->added = counter_get(&old->added);
     s->hits = counter_get(&old->hits);
@@ -132,7 +135,7 @@ served *registry_replace(filters *fs, served *seen, served *fresh)
         rest = fresh;
         out = add_reference(fs->all[i]);
     } else if (found) {
-        copy_counters(fresh, seen);
+        inherit(fresh, seen);
         flag_set(&seen->gone);
         rest = seen;
         fs->all[i] = add_reference(fresh);

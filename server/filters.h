@@ -33,6 +33,7 @@ typedef struct {
     /* atomics: new keys until the next check of the fill; ms of the last check */
     int64_t new_until_check, checked_at;
     bool overfull;        /* atomic: the warning was logged */
+    unsigned asked;       /* atomic: BF_OVERFULL_... of the last PUT that named it, or 0 */
     pthread_mutex_t lock; /* protects the following members */
     bf_state state;       /* known state, at the time state_at */
     /* ns on the monotonic clock, 0: state is not known; ns that bf_get_state took */

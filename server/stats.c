@@ -69,6 +69,7 @@ static bool print_info(buffer *b, served *f)
            buffer_json(b, (text){ i.scheme, strlen(i.scheme) }) &&
            buffer_print(b, ",\"home\":\"%s\",\"bytes\":%llu,\"kind\":\"%s\",\"parts\":%u", i.home,
                (ull)i.bitset_bytes, kind_of(i.counting, i.grow, i.window), i.part_count) &&
+           (!i.overfull || buffer_print(b, ",\"overfull\":\"%s\"", bf_overfull_name(i.overfull))) &&
            (i.grow == 0 || buffer_print(b, ",\"grow\":%s", shortest(p, i.grow))) &&
            (i.window == 0 || buffer_print(b, ",\"window\":%s", shortest(p, i.window)));
 }

@@ -130,7 +130,7 @@ bf_spec *stored_spec(bf_spec *spec, const options *o)
     /* an existing filter may have counters, even if the spec does not require them */
     spec->may_count = !spec->counting;
     spec->threads = true; /* also with one worker, because threads of jobs.c use filters, too */
-    spec->overfull = o->overfull;
+    if (!spec->overfull) spec->overfull = o->overfull;
     spec->secret = o->keyed ? o->secret : NULL;
     spec->secret_len = o->keyed ? BF_SECRET_BYTES : 0;
     return spec;

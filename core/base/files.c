@@ -27,7 +27,7 @@ static int not_regular(const char *what, const char *path, mode_t mode, bf_error
                          : "a device or socket");
 }
 
-/* In a process without standard streams, a new file would get descriptor 0, 1 or 2, and all that
+/* In a process without standard streams, a new file would get descriptor 0, 1 or 2. Then all that
  * the process prints would be written into the filter. */
 int bf_above_stdio(int fd)
 {

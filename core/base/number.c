@@ -1,6 +1,5 @@
 /* number.c - floating-point numbers as text and back. The decimal separator is always a point,
- * whatever setlocale() has set (PHP and Python programs call it), because stored text and
- * messages must be the same in every process. */
+ * whatever setlocale() has set: stored text and messages must be the same in every process. */
 #include "base/system.h"
 #include "base/base.h"
 #include <locale.h>

@@ -1,7 +1,8 @@
 /* parameters.h - the one table of the parameters of a filter: names, kinds, ranges, descriptions.
  * These rows become the parsers of PHP and Python, Python's signatures, the names that the daemon's
- * PUT accepts (BF_NUMBERS, BF_SCHEME, BF_STORED) and the messages of bf_refuse. scripts/parameters
- * checks that the stubs, the command line, the daemon and the reference agree with the rows.
+ * PUT accepts (BF_NUMBERS, BF_SCHEME, BF_STORED, BF_HANDLE) and the messages of bf_refuse.
+ * scripts/parameters checks that the stubs, the command line, the daemon and the reference agree
+ * with the rows.
  *
  *   X(KIND, name in C and Python, name in PHP, above, below, range, sentence)
  *
@@ -51,7 +52,9 @@
     X(FLAG, adopt, adopt, 0, 0, NULL,                                                              \
         "Redis: another system's bitmap becomes a filter of ours too")                             \
     X(FLAG, exclusive, exclusive, 0, 0, NULL,                                                      \
-        "file: its only writer while it is open, as fast as in memory")                            \
+        "file: its only writer while it is open, as fast as in memory")
+/* Of a handle and its copies, never stored: also for what is read into memory. */
+#define BF_HANDLE(X)                                                                               \
     X(CHOICE, overfull, overfull, 0, 0, "warn, raise or ignore",                                   \
         "with more keys than n: a warning (the default), errors instead of adds, or neither")
 #define BF_CLOCK(X)                                                                                \
@@ -59,7 +62,7 @@
     X(HASHES, hashes, hashes, 0, 0, "1 to 16 functions",                                           \
         "hash functions of your own, bytes to int: slow")
 /* clang-format on */
-#define BF_MORE(X) BF_STORED(X) BF_HOME(X)
+#define BF_MORE(X) BF_STORED(X) BF_HOME(X) BF_HANDLE(X)
 
 /* All parameters in PHP's order. Python has the same names, most of them keyword-only. */
 #define BF_PARAMETERS(X)                                                                           \

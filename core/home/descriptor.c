@@ -21,7 +21,7 @@ static off_t label_of(const bf_file *f)
     return least | (off_t)(f->number & (least - 1));
 }
 
-int bf_file_mark(const bf_file *f, int fd)
+int bf_file_label(const bf_file *f, int fd)
 {
     return lseek(fd, label_of(f), SEEK_SET) < 0 ? errno : 0;
 }
@@ -55,7 +55,7 @@ int bf_file_again(const bf_file *f, int flags)
     if (other < 0) other = bf_above_stdio(open(f->path, flags | O_CLOEXEC));
     if (other < 0) return -1;
     int e = fstat(other, &b) < 0 || a.st_dev != b.st_dev || a.st_ino != b.st_ino ? ESTALE : 0;
-    if (!e) e = bf_file_mark(f, other);
+    if (!e) e = bf_file_label(f, other);
     if (!e) return other;
     close(other);
     errno = e;

@@ -209,7 +209,7 @@ static int open_existing(bf_store *s, file *f, uint64_t *len, bf_error *err)
     if (fd < 0) return BF_EIO;
     /* root can open a file for writing even if nobody has write permission */
     if (fstat(fd, &st) == 0 && !(st.st_mode & 0222)) s->read_only = true;
-    const int e = bf_file_mark(f, fd);
+    const int e = bf_file_label(f, fd);
     if (e) {
         close(fd);
         return bf_fail_sys(err, e, "open", f->path);

@@ -53,9 +53,9 @@ int bf_file_fd(const bf_file *f, struct stat *st, bf_error *err);
 /* Opens the file a second time, with these flags of open(2), and labels the new descriptor. Returns
  * the descriptor, or -1 and errno. Call bf_file_fd and then bf_hold_forks first. */
 int bf_file_again(const bf_file *f, int flags);
-/* bf_file_mark labels fd as opened by this handle; returns 0 or an errno. bf_file_owns returns true
- * if fd has this label. bf_file_close closes fd only if fd has this label. */
-int bf_file_mark(const bf_file *f, int fd);
+/* bf_file_label labels fd as opened by this handle; returns 0 or an errno. bf_file_owns returns
+ * true if fd has this label. bf_file_close closes fd only if fd has this label. */
+int bf_file_label(const bf_file *f, int fd);
 bool bf_file_owns(const bf_file *f, int fd);
 void bf_file_close(const bf_file *f, int fd);
 
@@ -67,7 +67,8 @@ bool bf_identify(int fd, const char *path, bf_identity *id, uint64_t *bytes);
 int bf_file_write_shared(const bf_file *f, bf_error *err);
 int bf_file_write_alone(bf_file *f, bf_error *err);
 /* Takes a lock with a new open file description, opened with these flags. Returns 0, a negative
- * code, or an errno; EAGAIN: another open file description holds the lock. */
+ * code, or an errno. EAGAIN: another open file description holds the lock. ENOSYS: the file system
+ * has no locks of open file descriptions. */
 int bf_process_lock_take(
     const bf_file *f, bf_process_lock *h, struct flock lock, int flags, bf_error *err);
 void bf_process_lock_drop(const bf_file *f, bf_process_lock *h);

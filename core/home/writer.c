@@ -123,31 +123,6 @@ static int take(const bf_file *f, bf_process_lock *h, struct flock *lock, int fl
     return e == EACCES ? EAGAIN : e;
 }
 
-int bf_process_lock_take(
-    const bf_file *f, bf_process_lock *h, struct flock lock, int flags, bf_error *err)
-{
-    const int fd = bf_file_fd(f, NULL, err);
-    if (fd < 0) return fd;
-    bf_hold_forks();
-    const int e = take(f, h, &lock, flags);
-    bf_release_forks();
-    return e;
-}
-
-/* Releases the lock. A forked child only closes its copy of the descriptor: another map may be at
- * the address of the lock's map. */
-void bf_process_lock_drop(const bf_file *f, bf_process_lock *h)
-{
-    const bf_process_lock was = *h;
-    *h = (bf_process_lock){ 0 };
-    if (was.map && was.process == bf_process()) {
-        munmap(was.map, BF_HEADER);
-        if (bf_file_owns(f, was.fd)) /* closing is not enough if a child has a copy */
-            fcntl(was.fd, F_OFD_SETLK, &(struct flock){ .l_type = F_UNLCK });
-    }
-    bf_file_close(f, was.fd);
-}
-
 static struct flock writers_range(short type)
 {
     return (struct flock){ .l_type = type,
@@ -165,12 +140,37 @@ static bool has_no_such_locks(const bf_file *f, int e)
            (e == ENOLCK && fcntl(f->descriptor, F_OFD_GETLK, &l) < 0 && errno == ENOLCK);
 }
 
-/* If the holder has released the lock in the meantime, the message shows pid 0. */
+int bf_process_lock_take(
+    const bf_file *f, bf_process_lock *h, struct flock lock, int flags, bf_error *err)
+{
+    const int fd = bf_file_fd(f, NULL, err);
+    if (fd < 0) return fd;
+    bf_hold_forks();
+    const int e = take(f, h, &lock, flags);
+    bf_release_forks();
+    return has_no_such_locks(f, e) ? ENOSYS : e;
+}
+
+/* Releases the lock. A forked child only closes its copy of the descriptor: another map may be at
+ * the address of the lock's map. */
+void bf_process_lock_drop(const bf_file *f, bf_process_lock *h)
+{
+    const bf_process_lock was = *h;
+    *h = (bf_process_lock){ 0 };
+    if (was.map && was.process == bf_process()) {
+        munmap(was.map, BF_HEADER);
+        if (bf_file_owns(f, was.fd)) /* closing is not enough if a child has a copy */
+            fcntl(was.fd, F_OFD_SETLK, &(struct flock){ .l_type = F_UNLCK });
+    }
+    bf_file_close(f, was.fd);
+}
+
 static int fail_other_writer(const bf_file *f, bf_error *err)
 {
     struct flock l = writers_range(F_WRLCK);
     l.l_len = 1;
-    if (fcntl(f->descriptor, F_OFD_GETLK, &l) < 0 || l.l_type == F_UNLCK) l.l_len = 1;
+    if (fcntl(f->descriptor, F_OFD_GETLK, &l) < 0 || l.l_type == F_UNLCK)
+        return bf_fail(err, BF_EBUSY, "%.80s had another writer a moment ago: try again", f->path);
     return bf_fail(err, BF_EBUSY,
         l.l_type == F_RDLCK
             ? "%.80s has a writer (pid %lld): it can have an exclusive one when all "
@@ -194,7 +194,7 @@ int bf_file_write_alone(bf_file *f, bf_error *err)
     const int e = bf_process_lock_take(f, &f->alone, writers_range(F_WRLCK), O_RDWR, err);
     if (e <= 0) return e;
     if (e == EAGAIN) return fail_other_writer(f, err);
-    if (has_no_such_locks(f, e))
+    if (e == ENOSYS)
         return bf_fail(err, BF_ENOTSUP,
             "%.60s cannot have an exclusive writer: its file system has no locks of open file "
             "descriptions",

@@ -90,15 +90,29 @@ int64_t bf_room(bf_filter *f, bf_error *err)
     return left;
 }
 
+const char *bf_overfull_name(unsigned overfull)
+{
+    static const char *const names[] = { NULL, "warn", "raise", "ignore" };
+    return overfull <= BF_OVERFULL_IGNORE ? names[overfull] : NULL;
+}
+
 int bf_read_overfull(const char *text, unsigned *overfull, bf_error *err)
 {
-    static const char *const names[] = { "", "warn", "raise", "ignore" };
     for (unsigned i = BF_OVERFULL_WARN; i <= BF_OVERFULL_IGNORE; i++)
-        if (strcmp(text, names[i]) == 0) {
+        if (strcmp(text, bf_overfull_name(i)) == 0) {
             *overfull = i;
             return 0;
         }
     return bf_refuse(err, "overfull", text);
+}
+
+void bf_set_overfull(bf_filter *f, unsigned overfull)
+{
+    int written = BF_WRITABLE;
+    f->overfull = (uint8_t)overfull;
+    bf_check_soon(f);
+    /* in state BF_WRITABLE, bf_add would skip the check for room */
+    if (overfull == BF_OVERFULL_RAISE) bf_int_cas(&f->state, &written, BF_NAMED);
 }
 
 int bf_hash_warning(const bf_filter *f, char *sentence, size_t cap)

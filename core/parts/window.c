@@ -78,10 +78,10 @@ static int local_epoch(const bf_filter *f, int64_t *epoch, bf_error *err)
     return not_before_published(f, epoch_of(f, f->clock(f->clock_ctx), epoch, err), epoch);
 }
 
-/* Sets *epoch to the epoch of a test. If a step has at least a second, reads the coarse clock,
- * which is at most 10 ms late and never early, so keys are forgotten at most a hundredth of a step
- * late. The exact clock would be slower: its rdtsc waits for earlier loads, so the loads of two
- * tests would not overlap. */
+/* Sets *epoch to the epoch of a test. If a step has at least a second, reads the coarse clock. It
+ * is never early and at most 10 ms late, so keys are forgotten at most a hundredth of a step late.
+ * The exact clock would be slower: its rdtsc waits for earlier loads, so the loads of two tests
+ * would not overlap. */
 static int now_of_test(bf_filter *f, int64_t *epoch, bf_error *err)
 {
     const double LONG_STEP = 1; /* in seconds */
@@ -121,9 +121,9 @@ static int sound_epoch(
         (long long)e);
 }
 
-/* After a power loss, or in a copy made during an add, a part's epoch may be later than the
- * published epoch, but not later than the clock's. A part of a still later epoch is
- * refused: no add could use the part before that epoch. */
+/* A part's epoch may be later than the published epoch after a power loss, or in a copy that was
+ * made during an add. If it is later than the clock's epoch, the part is refused: no add could use
+ * the part before that epoch. */
 int bf_window_check(bf_filter *f, bool write, const char *where, bf_error *err)
 {
     int64_t latest = BF_NEVER, now = 0;

@@ -79,7 +79,7 @@ typedef struct bf_redis {
     bf_redis_cache *cache;  /* NULL: no cache */
     uint64_t keys;          /* part of a growing filter: number of keys, from its companion hash */
     bool prefetched;        /* bf_redis_prefetch_keys has opened this key */
-    bool missing;           /* opening found that the filter or a part is lost */
+    bool missing;           /* opening found that the filter or a part does not exist */
 } bf_redis;
 
 static inline bool bf_redis_is_shard(const bf_redis *r) { return r->whole != r && r->whole->shard; }

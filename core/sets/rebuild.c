@@ -2,7 +2,7 @@
  * this file replaces the bits while other threads and processes use them (rebuild.h).
  *
  * If a process dies, the filter has either the old or the new contents. The generation changes
- * before a shadow is created and after a shadow is dropped, so it shows whether there may be a
+ * before a shadow is created and after a shadow is dropped. So it shows whether there may be a
  * shadow, also after a power loss. The old contents are valid until the phase is REPLACING. If a
  * process dies in that phase, the next process that takes the lock copies the shadow again. */
 #include "parts/parts.h"

@@ -3,9 +3,9 @@
  *
  * The words stay at their addresses. A rebuild has a shadow, a second bitmap of the same size. Keys
  * that are added while the rebuild is open are added to the bits and to the shadow. When the
- * rebuild ends, the new contents are united into the shadow, then the shadow is united into the
- * bits, and then each word of the bits is replaced by the word of the shadow. So a key that is in
- * the old and in the new contents is present at every moment, and a test reads only the bits.
+ * rebuild ends, the new contents are united into the shadow, and the shadow into the bits. Then
+ * each word of the bits is replaced by the word of the shadow. So a key that is in the old and in
+ * the new contents is present at every moment, and a test reads only the bits.
  *
  * The generation (format.h) is a word that is shared like the bits. It contains the phase of the
  * rebuild, and only increases: when a rebuild begins, ends or is cancelled, under the filter's

@@ -26,8 +26,8 @@ static int sample_ones(bf_part *p, bool few, uint64_t *ones, bf_error *err)
 /* The estimated number of keys above which a filter may be overfull. */
 static double most_keys(const bf_geometry *g) { return 1.1 * (double)g->n + 10; }
 
-/* Returns false if a growing filter cannot be overfull, because no part has more keys than it is
- * sized for. A part has more keys only after a union, or if the filter is at its largest size. */
+/* Returns false if a growing filter cannot be overfull, because no part has more
+ * keys than most_keys. A part has more keys only after a union, or if the filter cannot grow. */
 static bool may_be_overfull(bf_filter *f)
 {
     bool may = !f->variant->grows;

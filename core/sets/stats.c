@@ -189,7 +189,7 @@ static int sum_up(bf_filter *f, int64_t now, bf_state *sum, bf_error *err)
         clean *= 1 - one.fpr;
     }
     sum->fill = (double)sum->ones / (double)bf_parts_cells(f);
-    /* with one part, without the rounding of 1 - clean */
+    /* 1 - clean would add a rounding error to the rate of a single part */
     sum->fpr = n == 1 ? one.fpr : 1 - clean;
     if (f->variant->forgets && first->bitmap.store.words) {
         uint64_t ones;

@@ -1,7 +1,7 @@
-/* rates_older.c - false-positive rates of all schemes. Older systems have positions that are not
- * independent: a hash of 31 or 32 bits maps some keys to the same value, a generator reaches some
- * cells more often than others, and Redisson's double hashing repeats positions. docs/migrate.md
- * has measurements. */
+/* rates_older.c - false-positive rates of all schemes. The positions of older systems are not
+ * independent. A hash of 31 or 32 bits maps some keys to the same value. A generator reaches some
+ * cells more often than others. Redisson's double hashing repeats positions. docs/migrate.md has
+ * measurements. */
 #include "size/size.h"
 #include <math.h>
 
@@ -107,8 +107,8 @@ static unsigned farey(unsigned t, double *middle, double *length)
     return n;
 }
 
-/* Returns what shared multiples add to the rate. Two keys may share up to `most` multiples;
- * multiple t is t * step * s of the tested key. */
+/* Returns what shared multiples add to the rate. Two keys may share up to `most` multiples:
+ * t * step * s for t = 1 to `most`, with the s of the tested key. */
 static double rate_of_shared_multiples(const walk *w, unsigned most, unsigned step)
 {
     double middle[INTERVALS], length[INTERVALS], inverse[PARITIES][MULTIPLES + 1], sum = 0;
@@ -217,11 +217,11 @@ static double level_of(const double *bars, double volume)
 }
 
 /* Estimates the number of keys and the rate from the fill of each slice. The first hash only
- * reaches cells at the beginning of the first slice, so the fill of the second slice replaces the
- * fill of the first. The second hash is also uneven, but only for short keys, and the lengths of
- * the keys are unknown. But the fill of a slice shows the number of its positions, and each hash is
- * at least as even as the hash before it. So the last hash gets the lowest layer of the slices'
- * positions (one position per key), the hash before it the next layer, and so on. */
+ * reaches cells at the beginning of the first slice. So the fill of the second slice replaces that
+ * of the first. The second hash is uneven, too, but only for short keys, and the lengths of the
+ * keys are unknown. But the fill of a slice shows the number of its positions, and each hash is at
+ * least as even as the hash before it. So the last hash gets the lowest layer of the slices'
+ * positions, one position per key; the hash before it gets the next layer, and so on. */
 void bf_estimate_scrapy_redis(
     const bf_geometry *g, const uint64_t slices[BF_SLICES], bf_state *state)
 {

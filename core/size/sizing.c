@@ -53,6 +53,7 @@ int bf_check_ranges(const bf_spec *spec, bf_error *err)
     if (spec->n > BF_N_MAX) return bf_refuse_u64(err, "n", spec->n);
     if (spec->k > BF_K_MAX) return bf_refuse_u64(err, "k", spec->k);
     if (spec->p != 0 && !(spec->p > 0 && spec->p < 1)) return bf_refuse_real(err, "p", spec->p);
+    if (spec->overfull > BF_OVERFULL_IGNORE) return bf_refuse_u64(err, "overfull", spec->overfull);
     return spec->shards > BF_SHARDS_MAX ? bf_refuse_u64(err, "shards", spec->shards) : 0;
 }
 
@@ -302,8 +303,8 @@ static int given(const bf_params *d, const bf_spec *spec, bf_spec *all, bf_error
 }
 
 enum { STEP_MOST = 512 }; /* rounding adds at most this many cells to a shard */
-/* Divides a filter that is too large for one shard of the home into 2, 4, 8... shards, unless spec
- * gives a number of shards. */
+/* Divides a filter of more than most_bits bits into 2, 4, 8... shards, unless spec gives a number
+ * of shards. */
 static int split_into_shards(
     const bf_layout *l, bf_geometry *g, const bf_spec *spec, uint64_t most_bits, bf_error *err)
 {
@@ -313,7 +314,7 @@ static int split_into_shards(
     return round_to_lines(l, g, err);
 }
 
-/* Includes the values that the scheme fixes. Also returns true for values that bf_size refuses,
+/* Values that the scheme fixes count as given. Also returns true for values that bf_size refuses,
  * because the user then gets the message of bf_size. */
 bool bf_sufficient(const bf_spec *spec)
 {

@@ -1,8 +1,8 @@
 /* sizing_parts.c - computes the parts of growing and forgetting filters: m, n and p of each part.
  * docs/design.md has the reasons and the resulting numbers.
  *
- * The total size of a growing filter follows a grid. The grid points are first * grow^j, where
- * `first` is the size of a fixed filter with the same n and p, and at last the largest m. Each grid
+ * The total size of a growing filter follows a grid. The grid points are first * grow^j, and
+ * at last the largest m; `first` is the size of a fixed filter with the same n and p. Each grid
  * point has a share of p. A part gets the shares of all grid points that the filter reaches with
  * it. The shares sum to one, so the rate stays below p however far the filter grows. The share is
  * largest at a total size of SUMMIT bits and decreases on both sides: a low rate in small parts
@@ -16,7 +16,7 @@ static const double SUMMIT = 0x1p26, UP = 0.7, DOWN = 0.75;
 static const double LEAST_STEP = 1.0905;
 /* maximum of grow in the computation of sizes */
 static const double MOST_STEP = 16;
-/* LEAST_BITS: minimum size of a part after the first; smaller parts would cost too many tests. */
+/* LEAST_BITS: minimum size of a part after the first; a key is tested in every part. */
 enum { LEAST_BITS = 1 << 18, LINE = 512 };
 
 /* The share of part i if all parts have the same size: proportional to 1 / (i + 1). With equal
@@ -215,7 +215,7 @@ static int check_parts_spec(const bf_spec *s, bf_error *err)
             what, s->grow != 0 ? "or m and n" : "and no m");
     if (s->parts > BF_PARTS_MAX - 1)
         return bf_fail(err, BF_EINVAL, "parts must be 1 to %d, got %u", BF_PARTS_MAX - 1, s->parts);
-    /* p is checked before it is divided by the number of parts */
+    /* checks p itself: a part's p may be in range although p is not */
     return bf_check_ranges(s, err);
 }
 

@@ -32,7 +32,7 @@ class BloomFilter implements Countable
     ) {
         $this->mustBeFresh();
         $spec = Spec::of(get_defined_vars(), static::class, __FUNCTION__);
-        $this->install(Opening::filter($spec));
+        $this->install(Opening::filter($spec)->withOverfull($spec->overfull));
         self::$made ??= new WeakMap;
         if ($spec->created) self::$made[$this] = true;
     }
@@ -58,7 +58,7 @@ class BloomFilter implements Countable
     ): static {
         $spec = Spec::of(get_defined_vars(), static::class, __FUNCTION__, 1);
         $spec->mustExist = true;
-        return static::_wrap(Opening::filter($spec));
+        return static::_wrap(Opening::filter($spec)->withOverfull($spec->overfull));
     }
 
     public function add($key): bool
@@ -135,23 +135,26 @@ class BloomFilter implements Countable
 
     public static function fromBytes(
         string $bytes, #[\SensitiveParameter] ?string $secret = null, ?string $format = null, int|float|null $m = null, int|float|null $n = null,
-        int|float|null $k = null, ?float $p = null, ?string $scheme = null, ?callable $clock = null, ?array $hashes = null
+        int|float|null $k = null, ?float $p = null, ?string $scheme = null, ?callable $clock = null, ?array $hashes = null,
+        ?string $overfull = null
     ): static {
         $given = get_defined_vars();
         unset($given['bytes'], $given['format']);
         $spec = Spec::of($given, static::class, __FUNCTION__, 0);
-        return static::_wrap($format === null ? Image::fromBytes($bytes, $spec) : Foreign::import($bytes, $format, $spec));
+        $f = $format === null ? Image::fromBytes($bytes, $spec) : Foreign::import($bytes, $format, $spec);
+        return static::_wrap($f->withOverfull($spec->overfull));
     }
 
     public function toBase64(): string { return base64_encode(Image::bytes($this->_opened())); }
 
     public static function fromBase64(
         string $text, #[\SensitiveParameter] ?string $secret = null, ?string $format = null, int|float|null $m = null, int|float|null $n = null,
-        int|float|null $k = null, ?float $p = null, ?string $scheme = null, ?callable $clock = null, ?array $hashes = null
+        int|float|null $k = null, ?float $p = null, ?string $scheme = null, ?callable $clock = null, ?array $hashes = null,
+        ?string $overfull = null
     ): static {
         $bytes = base64_decode($text, true);
         if ($bytes === false) throw Fault::fail(BloomFilterException::FORMAT, 'the text is not base64');
-        return static::fromBytes($bytes, $secret, $format, $m, $n, $k, $p, $scheme, $clock, $hashes);
+        return static::fromBytes($bytes, $secret, $format, $m, $n, $k, $p, $scheme, $clock, $hashes, $overfull);
     }
 
     public function save($path): void
@@ -162,11 +165,12 @@ class BloomFilter implements Countable
         else $place->write(Image::bytes($this->_opened()));
     }
 
-    public static function load($path, #[\SensitiveParameter] ?string $secret = null, ?callable $clock = null, ?array $hashes = null): static
+    public static function load($path, #[\SensitiveParameter] ?string $secret = null, ?callable $clock = null, ?array $hashes = null, ?string $overfull = null): static
     {
         $place = Stream::of($path, false, __FUNCTION__);
-        $spec = Spec::of(compact('secret', 'clock', 'hashes'), static::class, __FUNCTION__, 0);
-        return static::_wrap(\is_string($place) ? File::load($place, $spec) : Image::fromBytes($place->read(), $spec));
+        $spec = Spec::of(compact('secret', 'clock', 'hashes', 'overfull'), static::class, __FUNCTION__, 0);
+        $f = \is_string($place) ? File::load($place, $spec) : Image::fromBytes($place->read(), $spec);
+        return static::_wrap($f->withOverfull($spec->overfull));
     }
 
     public function partInfo(): array
@@ -216,6 +220,7 @@ class BloomFilter implements Countable
         if ($f->d->secretCheck) throw Fault::unsupported('a keyed filter cannot be serialized, its secret is never stored: use toBytes() and fromBytes(secret: ...)');
         if ($f->batch) throw Fault::unsupported('a filter on a client object cannot be serialized: use toBytes()');
         $data = $f->storage === null ? ['bytes' => Image::bytes($f)] : ['storage' => $f->storage] + ($f->readOnly === '' ? ['readOnly' => true] : []);
+        if ($f->overfull()) $data['overfull'] = $f->overfull();
         $members = array_diff_key((array) $this, array_flip(['m', 'n', 'k', 'p', 'scheme', "\0BloomFilter\0filter"]));
         return $members ? $data + ['members' => $members] : $data;
     }
@@ -223,7 +228,8 @@ class BloomFilter implements Countable
     public function __unserialize(array $data): void
     {
         $this->mustBeFresh();
-        $spec = Spec::of([], static::class, __FUNCTION__);
+        $given = array_filter(['overfull' => $data['overfull'] ?? null], is_string(...));
+        $spec = Spec::of($given, static::class, __FUNCTION__);
         if (is_string($data['bytes'] ?? null)) $f = Image::fromBytes($data['bytes'], $spec);
         elseif (!is_string($data['storage'] ?? null))
             throw Fault::fail(BloomFilterException::FORMAT, 'the serialized data is not a filter: it has neither bytes nor storage');
@@ -231,11 +237,11 @@ class BloomFilter implements Countable
             throw new BloomFilterException('the serialized filter is in a file or in Redis: unserialize() opens those only with the INI setting '
                 . 'bloomfilter.unserialize_storage=1', BloomFilterException::NOT_SUPPORTED);
         else {
-            $spec = Spec::of(['storage' => $data['storage']], static::class, __FUNCTION__);
+            $spec = Spec::of(['storage' => $data['storage']] + $given, static::class, __FUNCTION__);
             [$spec->mustExist, $spec->readOnly] = [true, ($data['readOnly'] ?? null) === true];
             $f = Opening::filter($spec);
         }
-        $this->install($f);
+        $this->install($f->withOverfull($spec->overfull));
         foreach (is_array($data['members'] ?? null) ? $data['members'] : [] as $name => $value)
             if (is_string($name)) $this->setMember($name, $value);
     }

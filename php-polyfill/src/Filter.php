@@ -14,6 +14,8 @@ class Filter
     /** New keys until the next look at how full it is, by the object's number: == compares filters by their bits, so what equal ones differ in is not a property. */
     public static array $untilCheck = [];
     public static array $lookedAt = [];
+    /** 'warn' or 'ignore', where it was given. */
+    public static array $overfull = [];
     /** Keys per call of the store; 0: it is in this process. */
     public int $batch = 0;
     /** Takes the keys that are added while it is filled to take this one's place. */
@@ -69,7 +71,15 @@ class Filter
 
     public function __debugInfo(): array { return ['secret' => ''] + get_object_vars($this); }
 
-    public function __destruct() { unset(self::$untilCheck[$id = spl_object_id($this)], self::$lookedAt[$id]); }
+    public function __destruct() { unset(self::$untilCheck[$id = spl_object_id($this)], self::$lookedAt[$id], self::$overfull[$id]); }
+
+    public function withOverfull(?string $overfull): static
+    {
+        if ($overfull !== null) self::$overfull[spl_object_id($this)] = $overfull;
+        return $this;
+    }
+
+    public function overfull(): ?string { return self::$overfull[spl_object_id($this)] ?? null; }
 
     // ---- keys ----
 
@@ -173,7 +183,7 @@ class Filter
     // ---- whole filters ----
 
     /** An empty filter in memory with the same parameters. */
-    public function emptyCopy(): self { return self::memory(clone $this->d, $this->secret); }
+    public function emptyCopy(): self { return self::memory(clone $this->d, $this->secret)->withOverfull($this->overfull()); }
 
     public function copy(): self
     {
@@ -181,7 +191,7 @@ class Filter
         $copy = self::shell(clone $this->d, $this->secret);
         foreach ($this->parts as $part) $copy->append($part->copy($this->secret));
         $copy->atLimit = $this->atLimit;
-        return $copy;
+        return $copy->withOverfull($this->overfull());
     }
 
     /** Other bits in place of those of part i; $how: 'cleared', 'rebuilt', 'united', 'intersected'. */

@@ -55,6 +55,7 @@ final class Spec
                 'k', 'shards', 'parts', 'waitReplicas' => self::whole($name, $value, Numbers::LOW),
                 'p', 'grow', 'window', 'timeout', 'cacheMaxAge' => self::real($name, $value, $value == 0),
                 'retryAfter' => self::real($name, $value, $value < 0) ?: -1.0,
+                'overfull' => self::overfull($value),
                 default => $value,
             };
         }
@@ -67,6 +68,12 @@ final class Spec
         if ($value < 1 || $value > $most || (is_float($value) && !($value < 2 ** 63 && $value == floor($value))))
             throw Fault::refuse($name, $value);
         return (int) $value;
+    }
+
+    private static function overfull(string $value): string
+    {
+        if ($value === 'raise') throw Fault::unsupported('overfull: raise needs the extension');
+        return $value === 'warn' || $value === 'ignore' ? $value : throw Fault::value('overfull must be warn, raise or ignore, got %.60s', $value);
     }
 
     private static function real(string $name, float $value, bool $out): float
@@ -107,9 +114,6 @@ final class Spec
         if (($this->parts || $this->clock) && !$this->window && $this->storage === null && !$redis)
             throw Fault::value('%s is for forgetting filters: give window', $this->parts ? 'parts' : 'clock');
         $this->checkRedis($redis);
-        if ($this->overfull !== null && !in_array($this->overfull, ['warn', 'raise', 'ignore'], true))
-            throw Fault::value('overfull must be warn, raise or ignore, got %.60s', $this->overfull);
-        if ($this->overfull === 'raise') throw Fault::unsupported('overfull: raise needs the extension');
         if ($this->exclusive) {
             throw $this->readOnly ? Fault::value('exclusive is for writing: readOnly must not be given')
                 : ($this->storage === null || $redis ? Fault::value('exclusive is for mapped files, but no file is given')

@@ -59,13 +59,16 @@ final class State
     }
 
     /** php.ini: there is no ini_set() for an extension that is not loaded. */
-    private static function warns(): bool { return !in_array(get_cfg_var('bloomfilter.warn'), ['0', '', 'off', 'no', 'false'], true); }
+    private static function warns(Filter $f): bool
+    {
+        return $f->overfull() ? $f->overfull() === 'warn' : !in_array(get_cfg_var('bloomfilter.warn'), ['0', '', 'off', 'no', 'false'], true);
+    }
 
     public static function warnIfFull(Filter $f): void
     {
         $left = &Filter::$untilCheck[$id = spl_object_id($f)];
         $left = PHP_INT_MAX;
-        if (!self::warns()) return;
+        if (!self::warns($f)) return;
         $remote = $f->batch > 0;
         if ($remote && microtime(true) - (Filter::$lookedAt[$id] ?? 0) < 60) {
             $left = 0;
@@ -88,7 +91,7 @@ final class State
     public static function warnOfWeakHash(Filter $f): void
     {
         $weak = array_filter($f->d->scheme->functions, fn(string $name) => PhpHashes::TABLE[$name][2]);
-        if ($weak && self::warns())
+        if ($weak && self::warns($f))
             trigger_error(sprintf('scheme php-hashes: many URLs or numbers have the same value of %s, so the rate of false positives is far above p; '
                 . 'use it only for a bitmap that another system fills, or set bloomfilter.warn=0', implode(', ', $weak)), E_USER_WARNING);
     }

@@ -1,7 +1,7 @@
 """Import all of it from the package: `from bloomfilter import BloomFilter`.
 
-m = bits, n = keys it is sized for, k = positions per key, p = false-positive rate at n keys.
-Everywhere: add() is True when the key is SURELY NEW, False when it was probably there already.
+m = bits, n = keys the filter is sized for, k = positions per key, p = false-positive rate with n keys.
+add() is always True when the key is SURELY NEW, and False when it was probably there already.
 """
 
 from collections.abc import Callable, Iterable
@@ -40,7 +40,7 @@ _Path: TypeAlias = str | bytes | PathLike[str] | PathLike[bytes]
 _Storage: TypeAlias = _Path | object
 _Real: TypeAlias = SupportsFloat | SupportsIndex
 
-# What has the Arrow PyCapsule interface: a column of text, bytes or integers, never a table.
+# Anything with the Arrow PyCapsule interface: a column of text, bytes or integers, never a table.
 @type_check_only
 class _Writable(Protocol):
     def write(self, data: bytes, /) -> object: ...
@@ -56,6 +56,8 @@ class _ArrowStream(Protocol):
     def __arrow_c_stream__(self) -> Any: ...
 
 _Keys: TypeAlias = Iterable[_Key] | _ArrowArray | _ArrowStream
+# A numpy array of booleans; a memoryview of format "?" where numpy is not installed.
+_Mask: TypeAlias = Any
 # What happens once the filter holds more keys than n.
 _Overfull: TypeAlias = Literal["warn", "raise", "ignore"]
 # A null (None, NaN, NA): in a column it raises before any key is taken, or it is left out.
@@ -104,15 +106,15 @@ class _Part(TypedDict, total=False):
     until: float | None
 
 class Error(ValueError):
-    """Stored data that is damaged, foreign or made with other parameters, and what a filter cannot do.
+    """Stored data is damaged, foreign or has other parameters; or the filter does not support the call.
 
-    errno is ENOENT where Redis has no such filter (a file that does not exist is FileNotFoundError).
+    errno is ENOENT if Redis does not have the filter. (A file that does not exist raises FileNotFoundError.)
     """
 
 class FullError(Error):
     """With overfull="raise": the filter holds more keys than it is sized for.
 
-    In a batch index is the number of the first key that is not added; the keys before it are.
+    In a batch, index is the number of the first key that was not added; the keys before it were.
     """
 
     index: int
@@ -123,14 +125,15 @@ class SaturationWarning(UserWarning):
 class BloomFilter:
     """A set that answers `key in bf` with "surely not" or "probably", in a few bits per key.
 
-        BloomFilter(n=1_000_000, p=0.01)     sized for n keys at false-positive rate p
-        BloomFilter(m, n)                    the classic one: m bits for n keys
+        BloomFilter(n=1_000_000, p=0.01)     for n keys, with the false-positive rate p
+        BloomFilter(m, n)                    the classic constructor: m bits for n keys
 
-    m = bits, n = keys it is sized for, k = positions per key, p = false-positive rate at n keys; any sufficient set of them.
-    grow=2.0: it grows past n and keeps p.  window=seconds: it forgets keys that long after they were added last, n being
-    the keys of one window.  Keys are str (as UTF-8), bytes-like or int (as decimal text): 42, "42" and b"42" are one key.
+    m = bits, n = keys the filter is sized for, k = positions per key, p = false-positive rate with n keys.
+    grow=2.0: the filter grows past n and keeps p.  window=seconds: it forgets a key that long after its last add; n is then
+    the number of keys in one window.
+    Keys are str (as UTF-8), bytes-like or int (as decimal text): 42, "42" and b"42" are one key.
 
-    bf.add(key) is True when the key is SURELY NEW, False when it was probably there already.
+    bf.add(key) is True when the key is SURELY NEW, and False when it was probably there already.
     """
 
     def __init__(
@@ -160,26 +163,29 @@ class BloomFilter:
         hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
         warn: bool = True,
     ) -> None:
-        """Any sufficient set of m, n, k, p: (m, n), (n, p), (m, k), (m, p).  A storage alone is opened.
+        """Pass (m, n), (n, p), (m, k) or (m, p), each also with k.  With storage alone, open the stored filter.
 
-        shards: equal slices, 1 to 4096, all bits of a key in one; in Redis each is a key of its own.  None: 1, in Redis as
-        many as m needs.  And for filters in Redis only (docs/redis.md):
-        timeout: seconds a trip may take, 0.001 to 86400; it overrides the URL's.
-        retry_after: seconds for which the calls of this process fail immediately after the server did not answer in
-        time; then one call tries.  None: 1, 0: each call tries; it overrides the URL's.
-        cache: keys known to be present need no trip; takes up to m / 8 bytes of memory.
-        cache_max_age: seconds after which the bits must be seen again before the cache answers, None: 1.  So long a filter
-        that others cleared or deleted may seem to be as it was.
-        wait_replicas: an add returns when so many replicas have it; an Error where too few have it in time, though it is
-        added then.
-        adopt: another system's bitmap becomes a filter of ours too, and that system goes on using it; give scheme and what it
-        leaves open of m and k.
-        For mapped files only (docs/mapped-files.md):
-        exclusive: this filter is the file's only writer until it is closed: adds take as long as in memory.  An Error while
-        others write to the file; they get the same while this filter is open.
-        overfull: once the filter holds more keys than n and more than half of its bits are set: "warn" (None): one
-        SaturationWarning; "raise": adds of keys are a FullError until it is cleared, rebuilt or grown; "ignore": neither.
+        shards: number of equal slices, 1 to 4096; all bits of a key are in one slice.  In Redis each slice has its own key.
+        None: 1, in Redis as many as m needs.
+        overfull: what happens once the filter holds more keys than n and more than half of its bits are set.  "warn" (None):
+        one SaturationWarning; "raise": adds raise FullError until the filter is cleared, rebuilt or grown; "ignore": nothing.
         warn=False is the earlier name of overfull="ignore".
+
+        For mapped files only (docs/mapped-files.md):
+        exclusive: this filter is the only writer of the file until it is closed, and adds are as fast as in memory.  Raises
+        Error if another process writes to the file; other writers get the same Error while this filter is open.
+
+        For filters in Redis only (docs/redis.md):
+        timeout: maximum of seconds for a round trip, 0.001 to 86400; overrides the URL.
+        retry_after: after a time-out, calls fail immediately for so many seconds, then one call tries again.  None: 1;
+        0: each call tries; overrides the URL.
+        cache: keys known to be present need no round trip.  Takes up to m / 8 bytes of memory.
+        cache_max_age: seconds for which the cache trusts bits that it has read; None: 1.  For that time, a filter that another
+        process cleared or deleted may seem unchanged.
+        wait_replicas: an add returns when so many replicas have it.  If too few have it in time, Error; the key is added all
+        the same.
+        adopt: makes another system's bitmap a filter of this library; the other system can continue to use it.  Pass scheme,
+        and m and k if the scheme does not fix them.
         """
     @classmethod
     def open(
@@ -210,10 +216,10 @@ class BloomFilter:
         read_only: bool = False,
         warn: bool = True,
     ) -> Self:
-        """Open the filter that is in a storage and stay bound to it.  Parameters given must be its own."""
+        """Open a stored filter.  Adds change the stored filter.  Parameters that you pass must match it."""
     @classmethod
     def random_secret(cls) -> bytes:
-        """16 random bytes from the kernel, for secret=.  Keep them: a keyed filter opens with its own secret only."""
+        """16 random bytes from the kernel, for secret=.  Keep them: a keyed filter can be opened only with its secret."""
     @classmethod
     def plan(
         cls,
@@ -242,7 +248,7 @@ class BloomFilter:
         hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
         warn: bool = True,
     ) -> _Plan:
-        """What the constructor would make of these arguments, without making it."""
+        """The parameters that the constructor would use with these arguments; creates nothing."""
 
     # what it is
     @property
@@ -250,48 +256,48 @@ class BloomFilter:
         """Number of bits, or of counters."""
     @property
     def n(self) -> int:
-        """Number of keys it is sized for."""
+        """Number of keys the filter is sized for."""
     @property
     def k(self) -> int:
         """Positions per key."""
     @property
     def p(self) -> float:
-        """False-positive rate at n keys: as asked, or by the scheme's formula."""
+        """False-positive rate with n keys: as passed, or by the scheme's formula."""
     @property
     def scheme(self) -> str:
         """Name of the scheme: how a key becomes positions."""
     @property
     def storage(self) -> Any:
-        """Path, URL or client as given; None for process memory."""
+        """Path, URL or client as passed; None for process memory."""
     @property
     def shards(self) -> int:
-        """Into how many equal slices the bits are cut, all bits of a key in one; 1 = not at all."""
+        """Number of equal slices of the bits; 1: not sharded."""
     @property
     def bitset(self) -> bytes:
         """The bits, ceil(m / 8) bytes: bit i is byte i // 8, mask 0x80 >> (i % 8).  Of counters ceil(m / 2) bytes."""
 
     @property
     def grow(self) -> float | None:
-        """Factor it grows by; None where it does not grow."""
+        """Factor by which the filter grows; None if it does not grow."""
     @property
     def window(self) -> float | None:
-        """Seconds it remembers a key at least; None where it does not forget."""
+        """Minimum of seconds for which a key is remembered; None if the filter does not forget."""
     @property
     def parts(self) -> int | None:
-        """Steps a window is forgotten in; None where it does not forget."""
+        """Number of steps in which a window is forgotten; None if the filter does not forget."""
     @property
     def created(self) -> bool:
-        """Whether this constructor just made it, so that it is to be filled. False where it was there before (open, load,
-        from_bytes), and of copies and unions."""
+        """True if this constructor created the filter, which must now be filled.  False if the filter existed before (open,
+        load, from_bytes), and for copies and unions."""
     def part_info(self) -> list[_Part]:
-        """The parts of a filter that grows or forgets, a dict each: first_bit, m, n, p, and keys (grow) or since and until
-        (window; seconds of its clock, None where the part is unused)."""
+        """The parts of a growing or forgetting filter.  Each is a dict with first_bit, m, n, p, and keys (grow) or since and
+        until (window: seconds of its clock, None if the part is unused)."""
 
     # one key
     def add(self, key: _Key, /) -> bool:
         """Add a key.  True: it is SURELY NEW, it was never added before.  False: it was probably there already.
 
-        Some other packages answer the other way round.
+        Some other packages return the opposite.
         """
     def addKey(self, key: _Key, /) -> bool:
         """The classic name of add(): True means that the key is SURELY NEW."""
@@ -306,26 +312,34 @@ class BloomFilter:
     def update(self, keys: _Keys | BloomFilter, /, *, nulls: _Nulls = "raise") -> int:
         """Add all keys of an iterable or a column; return how many were SURELY NEW.
 
-        Of another filter of equal parameters: self |= other; return how many keys came new, estimated.
+        With another filter of equal parameters: self |= other; return an estimate of the new keys.
         Arrow columns (pyarrow, polars, pandas), numpy 'S' and 'U' arrays (NUL bytes at the end are padding) and 1-d arrays
         of integers are read without an object per key and without the GIL.
-        A bad key (TypeError, ValueError) is named by its number, also as the exception's index; the keys before it
-        are added. A column (Arrow, numpy, pandas, polars) with a null raises TypeError before any key is added;
-        nulls="skip" leaves nulls out.
+        A bad key raises TypeError or ValueError, whose index is the number of the key; the keys before it are added.
+        A column (Arrow, numpy, pandas, polars) with a null raises TypeError before any key is added; nulls="skip" leaves
+        nulls out.
         """
     def add_many(self, keys: _Keys, /, *, nulls: _Nulls = "raise") -> bytes:
-        """Add all; one byte per key: 1 = SURELY NEW, 0 = probably there already. nulls as in update(): 0 for a null.
+        """Add all; return one byte per key: 1 = SURELY NEW, 0 = probably there already (or a null, with nulls="skip").
 
-        The answer fits itertools.compress(keys, answer) and numpy.frombuffer(answer, bool).
+        Use the result with itertools.compress(keys, result) or numpy.frombuffer(result, bool).
         """
     def contains_many(self, keys: _Keys, /, *, nulls: _Nulls = "raise") -> bytes:
-        """One byte per key: 1 = probably added, 0 = surely never added. nulls as in update(): 0 for a null."""
+        """One byte per key: 1 = probably added, 0 = surely never added (or a null, with nulls="skip")."""
+    def add_mask(self, keys: _Keys, /, *, nulls: _Nulls = "raise") -> _Mask:
+        """Like add_many(), but return a mask of booleans, True = SURELY NEW: df[seen.add_mask(df["url"])].
+
+        It is a read-only numpy array, for pandas and polars too; without numpy a memoryview of format "?".
+        """
+    def contains_mask(self, keys: _Keys, /, *, nulls: _Nulls = "raise") -> _Mask:
+        """Like contains_many(), but return a mask of booleans as add_mask() does: df[~seen.contains_mask(df["url"])]."""
     def update_lines(
         self, data: Buffer, /, sep: Buffer = b"\n", *, last: bool = False, keep: bool | None = None
     ) -> tuple[int, int, int, bytes]:
-        """Add the keys of a buffer, each ended by the byte sep: (keys, new, consumed, kept).
+        """Add the keys of a buffer; the byte sep ends each key.  Return (keys, new, consumed, kept).
 
-        What follows the last sep is not read: pass it again before more data. last=True: it is a key as well, if not empty.
+        Bytes after the last sep are not read: pass them again before the next data.  With last=True they are a key too, if
+        there are any.
         kept: b"", or the lines that were SURELY NEW (keep=True) or seen (keep=False), each with its sep.
         """
     def contains_lines(
@@ -337,7 +351,7 @@ class BloomFilter:
     def union(self, other: BloomFilter, /) -> Self:
         """A new filter with the keys of both."""
     def intersection(self, other: BloomFilter, /) -> Self:
-        """A new filter with the bits of both; it may hold more than the common keys."""
+        """A new filter with the bits that both have; besides the common keys it may report others present."""
     def __or__(self, other: BloomFilter, /) -> Self: ...
     def __and__(self, other: BloomFilter, /) -> Self: ...
     def __ror__(self, other: BloomFilter, /) -> Self: ...
@@ -349,20 +363,20 @@ class BloomFilter:
     def __ne__(self, other: object, /) -> bool: ...
     __hash__: ClassVar[None]  # type: ignore[assignment]
     def __le__(self, other: BloomFilter, /) -> bool:
-        """All bits of this one are in the other: true if all its keys are."""
+        """True if the other filter has all bits of this one; so always true if it has all its keys."""
     def __lt__(self, other: BloomFilter, /) -> bool: ...
     def __ge__(self, other: BloomFilter, /) -> bool: ...
     def __gt__(self, other: BloomFilter, /) -> bool: ...
     def issubset(self, other: BloomFilter, /) -> bool:
-        """self <= other: all bits are set in the other, too.  True if all keys are in the other."""
+        """self <= other: the other filter has all bits of this one; so always true if it has all its keys."""
     def issuperset(self, other: BloomFilter, /) -> bool:
         """self >= other; see issubset()."""
     def union_count(self, other: BloomFilter, /) -> int:
-        """Estimated number of keys in self | other, without making it."""
+        """Estimated number of keys in self | other, which is not created."""
     def intersection_count(self, other: BloomFilter, /) -> int:
-        """Estimated number of keys that both have: the counts of both less union_count()."""
+        """Estimated number of keys that both have: len(self) + len(other) - union_count(other)."""
     def copy(self) -> Self:
-        """An independent copy in memory, whatever the home of this filter."""
+        """An independent copy in memory, also of a filter in a file or in Redis."""
     def __copy__(self) -> Self: ...
     def __deepcopy__(self, memo: dict[int, Any], /) -> Self: ...
 
@@ -373,23 +387,23 @@ class BloomFilter:
         """Whether any bit is set."""
     @property
     def fill_ratio(self) -> float:
-        """Share of the bits that are 1 now.  One pass over the bits."""
+        """Share of the bits that are 1 now.  Reads all bits."""
     @property
     def fpr(self) -> float:
-        """False-positive rate at the present fill, by the scheme's formula.  One pass over the bits."""
+        """False-positive rate now, by the scheme's formula.  Reads all bits."""
     @property
     def saturated(self) -> bool:
-        """Whether more than half of the bits are 1: it holds more than it was sized for, or soon will."""
+        """True if more than half of the bits are 1: the filter holds more keys than n, or soon will."""
     def info(self) -> _Info:
-        """What the filter is and what is in it.  One pass over the bits."""
+        """Parameters and state of the filter as a dict.  Reads all bits."""
     def clear(self) -> None:
-        """Forget all keys."""
+        """Remove all keys."""
 
     # bytes
     def to_bytes(self, *, format: str | None = None) -> bytes:
         """The filter as bytes, the same in every language; see from_bytes().
 
-        format: as another system writes them, "guava", "bits" or "bits-lsb" (docs/migrate.md).
+        format: bytes of another system instead: "guava", "bits" or "bits-lsb" (docs/migrate.md).
         """
     @classmethod
     def from_bytes(
@@ -402,17 +416,19 @@ class BloomFilter:
         p: _Real | None = None,
         scheme: str | None = None,
         secret: Buffer | None = None,
+        overfull: _Overfull | None = None,
         format: str | None = None,
         clock: Callable[[], _Real] | None = None,
         hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
     ) -> Self:
-        """A filter in memory from what to_bytes() gave.  Parameters given must be those of the data.
+        """A filter in memory from the bytes of to_bytes().  Parameters that you pass must match the data;
+        overfull, which is not stored, is that of the constructor.
 
-        A keyed filter needs its secret.  format: as another system wrote them, "guava", "bits", "bits-lsb" or "cells"; bare
-        bits need scheme, m and k.
+        A keyed filter needs its secret.  format: bytes of another system: "guava", "bits", "bits-lsb" or "cells"; all but
+        "guava" need scheme, m and k (docs/migrate.md).
         """
     def to_base64(self) -> str:
-        """What to_bytes() gives, as base64 in one line."""
+        """The bytes of to_bytes() as base64, in one line."""
     @classmethod
     def from_base64(
         cls,
@@ -424,15 +440,16 @@ class BloomFilter:
         p: _Real | None = None,
         scheme: str | None = None,
         secret: Buffer | None = None,
+        overfull: _Overfull | None = None,
         format: str | None = None,
         clock: Callable[[], _Real] | None = None,
         hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
     ) -> Self:
-        """A filter in memory from what to_base64() gave; otherwise as from_bytes().  White space does not count."""
+        """A filter in memory from the text of to_base64().  Other arguments as in from_bytes().  White space is ignored."""
     def save(self, path: _Path | _Writable, /) -> None:
-        """Write the filter to a file, by rename: no partial file stays behind.
+        """Write the filter to a file, by rename: no partial file is left.
 
-        An object with write() gets the bytes of to_bytes().
+        To an object with write(), write the bytes of to_bytes().
         """
     def _save_new(self, path: _Path, /) -> None: ...
     @classmethod
@@ -446,34 +463,37 @@ class BloomFilter:
         p: _Real | None = None,
         scheme: str | None = None,
         secret: Buffer | None = None,
+        overfull: _Overfull | None = None,
         clock: Callable[[], _Real] | None = None,
         hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
     ) -> Self:
-        """Read a saved file into memory.  open() stays bound to the file instead.
+        """Read a saved file into memory.  Later adds do not change the file, in contrast to open().
+        overfull, which is not stored, is that of the constructor.
 
-        Of an object with read(), the bytes from its place to its end.
+        From an object with read(), read the bytes from its position to its end.
         """
     def __reduce__(self) -> tuple[Any, ...]: ...
     def __sizeof__(self) -> int: ...
 
     # life
     def expire(self, seconds: float | None, /) -> None:
-        """Filters in Redis: gone for everybody after so many seconds; None = never."""
+        """For a filter in Redis: Redis deletes it after so many seconds; None: never."""
     def rebuild(self, keys: Iterable[_Key], /) -> int:
-        """Make it hold these keys and no others, for everybody who uses it; how many were surely different.
+        """Replace the contents by these keys, for all users of the filter; return how many keys were surely different.
 
-        Until all keys are read it is used as ever, and no key that is in the old and in the new ones is ever absent.
-        Memory and files: keys that anybody adds meanwhile are kept; it needs room for the bits once more; an exception
-        changes nothing, and whoever dies leaves the old keys or the new ones. Redis: keys that others add meanwhile are
-        kept only if they are among these; with shards, one shard after the other; the time to live stays.
-        Not for filters that grow or forget.
+        The filter can be used meanwhile, and a key that is in the old and in the new contents is never absent.
+        Memory and files: keys that any process adds meanwhile are kept.  The rebuild needs space for a second bitmap.  After
+        an exception the filter is unchanged; if the process dies, it contains either the old or the new keys.
+        Redis: keys that other processes add meanwhile are kept only if they are among these keys.  Shards are replaced one
+        after the other.  The time to live is kept.
+        Raises Error for filters that grow or forget.
         """
     def delete(self) -> None:
-        """Filters in Redis: delete it there, for everybody."""
+        """Delete a filter in Redis, for all its users."""
     def sync(self) -> None:
-        """Return once everything added before is on disk.  Nothing to do in memory."""
+        """Return when all earlier adds are on disk.  Does nothing for a filter in memory."""
     def close(self) -> None:
-        """Give the filter's memory or file back.  Twice is fine; any later use is a ValueError."""
+        """Release the memory or file.  A second call does nothing; any other later use raises ValueError."""
     def __enter__(self) -> Self: ...
     def __exit__(
         self,
@@ -489,19 +509,19 @@ class CountingBloomFilter(BloomFilter):
         bf = CountingBloomFilter(n=1_000_000, p=0.01)
         bf.add(key); bf.remove(key); bf.count_of(key)
 
-    A counter that reached 15 stays there for ever, so no removal ever makes another key absent.
+    A counter that reached 15 stays at 15, so the removal of an added key never makes another key absent.
     """
 
     def remove(self, key: _Key, /) -> bool:
-        """Take one add of the key back.  True: it was there; False: it was absent, and nothing changed.
+        """Remove one add of the key.  True: it was there.  False: it was absent, and nothing changed.
 
-        Remove only what was added: removing a false positive damages the keys that share its counters.
+        Remove only keys that were added: removing a false positive lowers counters of other keys.
         """
     def remove_many(self, keys: _Keys, /, *, nulls: _Nulls = "raise") -> bytes:
-        """Remove all; one byte per key: 1 = removed, 0 = was absent. nulls as in update(): 0 for a null."""
+        """Remove all; return one byte per key: 1 = removed, 0 = was absent (or a null, with nulls="skip")."""
     def count_of(self, key: _Key, /) -> int:
-        """How often the key was added and not removed, at most; 0: surely absent, 15: 15 or more."""
+        """Upper bound of how often the key was added and not removed.  0: surely absent; 15: 15 or more."""
     def count_many(self, keys: _Keys, /, *, nulls: _Nulls = "raise") -> bytes:
-        """count_of() for all keys: one byte per key. nulls as in update(): 0 for a null."""
+        """count_of() of all keys: one byte per key (0 for a null, with nulls="skip")."""
     def to_plain(self) -> BloomFilter:
         """A BloomFilter in memory with the same keys, at a quarter of the size."""

@@ -25,6 +25,7 @@ def reduce(
     path: str | None,
     is_there: bool,
     key: str | None,
+    overfull: str | None,
 ) -> tuple[Any, ...] | str:
     """Returns the value of __reduce__(), or a str: the reason why the filter cannot be pickled.
 
@@ -38,7 +39,7 @@ def reduce(
     if callback:
         return "a filter with a clock of its own cannot be pickled: use to_bytes() and from_bytes(data, clock=...)"
     if storage is None and home == "memory":
-        return in_memory(bf)
+        return in_memory(bf, overfull)
     if storage is None:
         return "a filter on a client object cannot be pickled"
     if not is_there:
@@ -46,6 +47,8 @@ def reduce(
     expected: dict[str, Any] = {"k": bf.k, "scheme": bf.scheme}
     if key is not None:
         expected["key"] = key
+    if overfull is not None:
+        expected["overfull"] = overfull
     if read_only:
         expected["read_only"] = True
     if bf.grow is None and bf.window is None:  # m of a filter with many parts changes
@@ -59,12 +62,15 @@ def reduce(
     return with_state(bf, partial(type(bf).open, **expected), source)
 
 
-def in_memory(bf: BloomFilter) -> tuple[Any, ...]:
+def in_memory(bf: BloomFilter, overfull: str | None) -> tuple[Any, ...]:
     """A pickle of our own classes contains the name of the function _from_bytes, which is shorter
     than that of a method.  The name must not change, because stored pickles contain it."""
     kind = type(bf)
     plain = kind in (BloomFilter, CountingBloomFilter)
-    return with_state(bf, _from_bytes if plain else kind.from_bytes, BloomFilter.to_bytes(bf))
+    make: Callable[..., BloomFilter] = _from_bytes if plain else kind.from_bytes
+    if overfull is not None:
+        make = partial(make, overfull=overfull)
+    return with_state(bf, make, BloomFilter.to_bytes(bf))
 
 
 def with_state(

@@ -76,7 +76,7 @@ class Loan:
             and first.kind is first.POSITIONAL_OR_KEYWORD
             and first.default is first.empty
         )
-        self.args = ("BITFIELD",) if needs_name else ()  # redis-py before 5.3 needs a name
+        self.args = ("BITFIELD",) if needs_name else ()  # redis-py < 5.3 needs a command name
 
     def take(self, talk):
         """Returns an open connection that no other Talk uses."""
@@ -172,8 +172,8 @@ def leave_to_parent(pool):
 
 
 # connection of a client with single_connection_client -> (process, Talk) that uses the connection.
-# The client's lock is reentrant, so it does not stop a signal handler or finalizer that interrupts
-# a Talk, and would read the replies to the Talk's commands.
+# The client's lock is reentrant.  Without this table, a signal handler or finalizer that interrupts
+# a Talk could read the replies to that Talk.
 talking = WeakKeyDictionary()
 numbers = itertools.count(1)
 # socket -> number.  The core gets the number, because redis-py may reconnect during any send.

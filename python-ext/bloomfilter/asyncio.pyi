@@ -1,4 +1,4 @@
-"""Filters for asyncio: the same filters, bits and commands, awaited.  `from bloomfilter.asyncio import BloomFilter`."""
+"""Filters for asyncio: the same filters, with methods to await.  `from bloomfilter.asyncio import BloomFilter`."""
 
 from collections.abc import AsyncIterable, Callable, Iterable
 from types import TracebackType
@@ -16,7 +16,7 @@ __all__ = ["BloomFilter", "CountingBloomFilter", "Error", "FullError"]
 _Source: TypeAlias = _Keys | AsyncIterable[_Key]
 
 class BloomFilter:
-    """Made by `await BloomFilter.create(...)` or `await BloomFilter.open(storage, ...)`."""
+    """Create it with `await BloomFilter.create(...)`, or open it with `await BloomFilter.open(storage, ...)`."""
 
     @classmethod
     async def create(
@@ -46,7 +46,7 @@ class BloomFilter:
         hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
         warn: bool = True,
     ) -> Self:
-        """What the constructor of bloomfilter.BloomFilter makes of these arguments.
+        """Create a filter, or open it if it exists.  The arguments are those of the constructor of bloomfilter.BloomFilter.
 
         storage: nothing (memory), a path, a URL, a client of redis-py, or a client of redis.asyncio (Redis, RedisCluster;
         it needs the package greenlet).
@@ -80,7 +80,7 @@ class BloomFilter:
         read_only: bool = False,
         warn: bool = True,
     ) -> Self:
-        """Open the filter that is in a storage and stay bound to it.  Parameters given must be its own."""
+        """Open a stored filter.  Adds change the stored filter.  Parameters that you pass must match it."""
     @property
     def m(self) -> int: ...
     @property
@@ -110,32 +110,32 @@ class BloomFilter:
     async def contains(self, key: _Key, /) -> bool:
         """The same as exists()."""
     async def update(self, keys: _Source | _BloomFilter, /, *, nulls: _Nulls = "raise") -> int:
-        """Add all keys of an iterable or an async iterable; how many were SURELY NEW.  As BloomFilter.update."""
+        """Add all keys of an iterable or an async iterable; return how many were SURELY NEW."""
     async def add_many(self, keys: _Source, /, *, nulls: _Nulls = "raise") -> bytes:
-        """Add all; one byte per key: 1 = SURELY NEW, 0 = probably there already."""
+        """Add all; return one byte per key: 1 = SURELY NEW, 0 = probably there already."""
     async def contains_many(self, keys: _Source, /, *, nulls: _Nulls = "raise") -> bytes:
         """One byte per key: 1 = probably added, 0 = surely never added."""
     async def rebuild(self, keys: _Source, /) -> int:
-        """Replace the contents by these keys; how many were SURELY NEW.  Cancelled while the keys are read, the filter is as
-        it was."""
+        """Replace the contents by these keys; return how many were surely different.  If the call is cancelled while it reads
+        the keys, the filter is unchanged."""
     async def clear(self) -> None:
-        """Forget all keys."""
+        """Remove all keys."""
     async def sync(self) -> None:
         """Return when the keys are on disk."""
     async def expire(self, seconds: _Real | None, /) -> None:
-        """In Redis: delete the filter in so many seconds; None: never."""
+        """For a filter in Redis: Redis deletes it after so many seconds; None: never."""
     async def delete(self) -> None:
-        """In Redis: delete the filter there."""
+        """Delete a filter in Redis, for all its users."""
     async def info(self) -> _Info:
-        """What the filter is and what is in it."""
+        """Parameters and state of the filter as a dict."""
     async def save(self, path: _Path | _Writable, /) -> None:
         """Write the filter to a file, by rename, or to an object with write()."""
     async def to_bytes(self, *, format: str | None = None) -> bytes:
         """The filter as bytes, the same in every language."""
     async def to_base64(self) -> str:
-        """What to_bytes() gives, as base64 in one line."""
+        """The bytes of to_bytes() as base64, in one line."""
     async def close(self) -> None:
-        """Close the filter after the calls that came before.  A client stays open: it is yours."""
+        """Close the filter after its current calls.  The client stays open."""
     async def __aenter__(self) -> Self: ...
     async def __aexit__(
         self,
@@ -146,13 +146,13 @@ class BloomFilter:
     ) -> None: ...
 
 class CountingBloomFilter(BloomFilter):
-    """A filter that keys can be removed from."""
+    """A filter with 4-bit counters: keys can be removed and counted."""
 
     async def remove(self, key: _Key, /) -> bool:
-        """Take one add of the key back.  False: it was surely not there."""
+        """Remove one add of the key.  True: it was there.  False: it was absent."""
     async def count_of(self, key: _Key, /) -> int:
-        """How often the key was added, about: 0 to 15."""
+        """Upper bound of how often the key was added and not removed.  0: surely absent; 15: 15 or more."""
     async def remove_many(self, keys: _Source, /, *, nulls: _Nulls = "raise") -> bytes:
-        """Remove each key once; one byte per key: 1 = it was there."""
+        """Remove each key once; return one byte per key: 1 = removed, 0 = was absent."""
     async def count_many(self, keys: _Source, /, *, nulls: _Nulls = "raise") -> bytes:
-        """One byte per key: how often it was added, about."""
+        """count_of() of all keys: one byte per key."""

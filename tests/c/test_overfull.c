@@ -6,7 +6,7 @@
 
 enum { N = 1000, ALL = 4 * N };
 static bf_error e;
-static char path[64];
+static char path[64], other_path[72];
 static uint64_t number[ALL];
 static bf_key keys[ALL];
 
@@ -150,12 +150,62 @@ TEST(rebuilds_unions_and_copies)
     }
 }
 
+/* It is not stored: what is read says what follows. */
+TEST(filters_that_are_read)
+{
+    static uint8_t image[1 << 16];
+    for (size_t row = 0; row < 6; row++) {
+        bf_spec expect = { .counting = specs[row].counting };
+        bf_filter *f = opened(row, BF_OVERFULL_RAISE);
+        const size_t in = fill(f, 500);
+        const int64_t len = bf_bytes_as(f, NULL, &e);
+        CHECK(len > 0 && bf_to_bytes(f, image, sizeof image, &e) == 0);
+        CHECK_EQ(bf_save(f, other_path, &e), 0);
+        for (expect.overfull = 0; expect.overfull <= BF_OVERFULL_IGNORE; expect.overfull++) {
+            bf_filter *read[] = { bf_from_bytes(image, (size_t)len, &expect, &e),
+                bf_load(other_path, &expect, &e) };
+            for (size_t i = 0; i < COUNT(read); i++) {
+                CHECK(read[i] && present(read[i], 0, in) == in);
+                const bool raises = expect.overfull == BF_OVERFULL_RAISE;
+                CHECK_EQ(bf_add(read[i], "x", 1, &e), raises ? BF_EFULL : BF_ADDED);
+                CHECK_EQ(bf_add_many(read[i], keys, ALL, NULL, &e) < 0, raises);
+                bf_close(read[i]);
+            }
+        }
+        expect.overfull = 4;
+        CHECK(!bf_from_bytes(image, (size_t)len, &expect, &e) && e.code == BF_EINVAL);
+        CHECK(!bf_load(other_path, &expect, &e) && e.code == BF_EINVAL);
+        unlink(other_path);
+        end(f);
+    }
+}
+
+TEST(an_open_filter_changes)
+{
+    for (size_t row = 0; row < COUNT(specs); row++) {
+        bf_filter *f = opened(row, 0);
+        CHECK_EQ(fill(f, 500), ALL);
+        CHECK_EQ(bf_add(f, "x", 1, &e) >= 0, 1);
+        for (unsigned how = BF_OVERFULL_IGNORE; how > 0; how--) {
+            bf_info info;
+            bf_set_overfull(f, how);
+            bf_get_info(f, &info);
+            CHECK_EQ(info.overfull, how);
+            CHECK_EQ(bf_add(f, "y", 1, &e) < 0, how == BF_OVERFULL_RAISE);
+            CHECK_EQ(bf_add_many(f, keys, 9, NULL, &e) < 0, how == BF_OVERFULL_RAISE);
+        }
+        end(f);
+    }
+}
+
 TEST(names_and_numbers)
 {
     static const char *const names[] = { NULL, "warn", "raise", "ignore" };
     unsigned how;
     for (unsigned i = 1; i < COUNT(names); i++)
-        CHECK(bf_read_overfull(names[i], &how, &e) == 0 && how == i);
+        CHECK(bf_read_overfull(names[i], &how, &e) == 0 && how == i &&
+              strcmp(bf_overfull_name(i), names[i]) == 0);
+    CHECK(!bf_overfull_name(0) && !bf_overfull_name(4));
     CHECK_EQ(bf_read_overfull("Raise", &how, &e), BF_EINVAL);
     CHECK_HAS(e.msg, "overfull must be warn, raise or ignore, got Raise");
     CHECK(!bf_open(&(bf_spec){ .n = N, .p = 0.1, .overfull = 4 }, &e) && e.code == BF_EINVAL);
@@ -164,6 +214,7 @@ TEST(names_and_numbers)
 int main(void)
 {
     snprintf(path, sizeof path, "/tmp/bf-overfull-%d.bloom", getpid());
+    snprintf(other_path, sizeof other_path, "%s.saved", path);
     for (size_t i = 0; i < ALL; i++) {
         number[i] = i * UINT64_C(0x9E3779B97F4A7C15);
         keys[i] = (bf_key){ &number[i], sizeof number[i] };

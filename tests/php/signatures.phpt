@@ -44,11 +44,11 @@ saturated(): bool
 info(): array
 clear(): void
 toBytes(?string $format?): string
-static fromBytes(string $bytes, ?string $secret?, ?string $format?, int|float|null $m?, int|float|null $n?, int|float|null $k?, ?float $p?, ?string $scheme?, ?callable $clock?, ?array $hashes?): static
+static fromBytes(string $bytes, ?string $secret?, ?string $format?, int|float|null $m?, int|float|null $n?, int|float|null $k?, ?float $p?, ?string $scheme?, ?callable $clock?, ?array $hashes?, ?string $overfull?): static
 toBase64(): string
-static fromBase64(string $text, ?string $secret?, ?string $format?, int|float|null $m?, int|float|null $n?, int|float|null $k?, ?float $p?, ?string $scheme?, ?callable $clock?, ?array $hashes?): static
+static fromBase64(string $text, ?string $secret?, ?string $format?, int|float|null $m?, int|float|null $n?, int|float|null $k?, ?float $p?, ?string $scheme?, ?callable $clock?, ?array $hashes?, ?string $overfull?): static
 save( $path): void
-static load( $path, ?string $secret?, ?callable $clock?, ?array $hashes?): static
+static load( $path, ?string $secret?, ?callable $clock?, ?array $hashes?, ?string $overfull?): static
 partInfo(): array
 sync(): void
 expire(int|float|null $seconds): void

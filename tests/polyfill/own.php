@@ -78,7 +78,18 @@ foreach (['BloomFilter', 'CountingBloomFilter'] as $class) {
     same([1, E_USER_WARNING], [count($said), $said[0][0]], $class);
     same([true, true], [str_contains($said[0][1], 'of a filter sized for n=1000 keys'), $f->saturated()]);
 }
+foreach (['warn' => 1, 'ignore' => 0] as $how => $times) {
+    $ways = [fn() => $f::fromBytes($f->toBytes(), overfull: $how), fn() => $f::fromBase64($f->toBase64(), overfull: $how),
+        fn() => clone new $f(n: 1000, p: 0.01, overfull: $how), fn() => unserialize(serialize(new $f(n: 1000, p: 0.01, overfull: $how)))];
+    foreach ($ways as $i => $way) {
+        $said = [];
+        $g = $way();
+        for ($batch = 0; $batch < 9; $batch++) $g->addMany(urls(1000, "$batch"));
+        same($times, count($said), "$how $i");
+    }
+}
 restore_error_handler();
+not_there('overfull: raise needs the extension', fn() => BloomFilter::fromBytes($f->toBytes(), overfull: 'raise'));
 $make = function (string ...$keys) { $f = new BloomFilter(n: 100, p: 0.01); $f->addMany($keys); return $f; };
 same([true, true, false, true], [$make('a', 'b') == $make('b', 'a'), $make('a') == clone $make('a'), $make('a') == $make('b'), in_array($make('a'), [$make('b'), $make('a')])]);
 same([true, false], [$make('a') == unserialize(serialize($make('a'))), $make('a') == BloomFilter::fromBytes($make('b')->toBytes())]);

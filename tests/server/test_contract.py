@@ -554,6 +554,50 @@ def test_overfull_raise_is_507(start, tmp_path, headers):
         assert ("more than half" in daemon.said()) == (how == "warn")
 
 
+@pytest.mark.parametrize("storage", ["memory", "folder"])
+@pytest.mark.parametrize("kind", ["", "&counting=1"])
+def test_put_chooses_overfull(start, tmp_path, storage, kind):
+    """Of the filter, for as long as the daemon runs: also of one that is there, and of its file when
+    that was replaced."""
+    where = [] if storage == "memory" else ["--storage", f"{tmp_path}/", "--create"]
+    daemon = start("-n", 1000, "-p", 0.01, *where)
+    put = f"/f/named?n=1000&p=0.01{kind}"
+    full = b"".join(b"%d\n" % i for i in range(4000))
+
+    def adds():
+        return daemon.post("/f/named/add", full).status
+
+    def shown(reply):
+        return json.loads(reply.body).get("overfull")
+
+    assert shown(daemon.ask("PUT", put)) is None
+    assert adds() == 200
+    for how, status in (("raise", 507), ("ignore", 200), ("raise", 507)):
+        reply = daemon.ask("PUT", f"{put}&overfull={how}")
+        assert (reply.status, shown(reply)) == (200, how)
+        assert adds() == status
+        assert daemon.get("/f/named/add=other").status == status
+    assert shown(daemon.ask("PUT", put)) == "raise"  # it stays
+    assert daemon.post("/f/named/clear", b"").status == 200
+    assert daemon.get("/f/named/add=other").status == 200
+    assert adds() == 507
+    if storage == "folder":
+        other = CountingBloomFilter if kind else BloomFilter
+        with other(n=1000, p=0.01, overfull="ignore") as bf:
+            bf.update(range(4000))
+            bf.save(tmp_path / "named.bloom")
+        assert daemon.get("/f/named/add=new").status == 507
+    assert daemon.ask("PUT", f"/f/named?n=1001&p=0.01{kind}&overfull=warn").status == 409
+    assert adds() == 507
+    assert daemon.ask("PUT", f"/f/fresh?n=1000&p=0.01{kind}&overfull=raise").status == 201
+    assert daemon.post("/f/fresh/add", full).status == 507
+    assert daemon.ask("DELETE", "/f/fresh").status == 200
+    assert daemon.ask("PUT", f"/f/fresh?n=1000&p=0.01{kind}").status == 201
+    assert daemon.post("/f/fresh/add", full).status == 200
+    assert "filter fresh: more than half" in daemon.said()
+    assert daemon.said().count("filter named: more than half") == 1
+
+
 def test_a_filter_that_is_not_full_says_so(start):
     daemon = start("-n", 1000, "-p", 0.01)
     assert daemon.stats()["saturated"] is False

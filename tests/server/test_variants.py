@@ -202,10 +202,14 @@ WRONG = {
     "n=10&p=0.1&window=9&parts=0": "parts must be 1 to 255, got 0",
     "n=10&p=0.1&window=9&parts=256": "parts must be 1 to 255, got 256",
     "n=10&p=0.1&window=9&parts=1.5": "parts must be 1 to 255, got 1.5",
+    "n=10&p=0.1&overfull=": "overfull must be warn, raise or ignore, got ",
+    "n=10&p=0.1&overfull=Raise": "overfull must be warn, raise or ignore, got Raise",
+    "n=10&p=0.1&overfull=raiseraiseraiseraise": "overfull must be warn, raise or ignore, got raise",
+    "n=10&p=0.1&overfull=warn&overfull=raise": "overfull must be given once",
     "n=10&p=0.1&counting=2": "counting must be 1 or 0, got 2",
     "n=10&p=0.1&counting=1&counting=1": "counting must be given once",
     "n=10&p=0.1&grow=2&grow=2": "grow must be given once",
-    "n=10&p=0.1&clock=1": "a parameter is m, n, k, p, scheme, grow, window, shards, parts, counting and its value",
+    "n=10&p=0.1&clock=1": "a parameter is m, n, k, p, scheme, grow, window, shards, parts, overfull, counting and its value",
 }
 
 

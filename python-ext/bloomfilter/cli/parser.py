@@ -17,7 +17,7 @@ from .. import __version__
 from .faults import shown, visible
 
 ABOUT = 'Bloom filters: sets that answer "surely not" or "probably" in a few bits per key, in a file that processes share, or in Redis.'
-EPILOG = "bloomfilter COMMAND --help explains a command; man bloomfilter all of them.  A name that begins with - follows --: bloomfilter check FILE -- -keys.txt"
+EPILOG = "bloomfilter COMMAND --help shows the options of a command; man bloomfilter has all of them.  Put a name that begins with - after --: bloomfilter check FILE -- -keys.txt"
 FORMATS = ["native", "guava", "bits", "bits-lsb"]
 Options = argparse._ActionsContainer  # a parser, or a group of its options
 PLOTS = ["k", "fill", "bits", "growth", "all"]
@@ -131,22 +131,22 @@ OPTIONS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "0 both": ("-0 --null", "", "keys end at a NUL byte instead of a line feed, also in the output", {}),
     "quiet": ("-q --quiet", "", "no summary and no progress bar", {}),
     "sync": ("--sync", "", "return only when everything is on disk and survives a power loss", {}),
-    "exclusive": ("--exclusive", "", "be the only writer of a file while the command runs, which is faster; fails if another process writes to it", {}),
+    "exclusive": ("--exclusive", "", "be the only writer of the file while the command runs (faster); fails if another process writes to it", {}),
     "overfull": ("--overfull", "", "with more keys than the filter is sized for: warn (the default), raise (refuse keys, exit code 2) or ignore", {"choices": ["warn", "raise", "ignore"]}),
     "print new": ("--print", "", "print the keys that were surely new, or those seen before", {"choices": ["new", "seen"], "dest": "show"}),
     "print present": ("--print", "", "print the keys that are probably there, or surely not", {"choices": ["present", "absent"], "dest": "show"}),
     "print removed": ("--print", "", "print the keys that were removed, or those that were absent", {"choices": ["removed", "absent"], "dest": "show"}),
     "key": ("--key", "NAME", "the filter's name in Redis, if the URL does not contain it (?key=NAME)", {}),
     "secret": ("--secret-file", "FILE", "the secret of a keyed filter: a file of 16 bytes, or of 32 hexadecimal digits", {}),
-    "n": ("-n", "KEYS", "keys it is sized for", {"type": whole}),
-    "p": ("-p", "RATE", "rate of false positives at that many keys, such as 0.01", {"type": real}),
+    "n": ("-n", "KEYS", "number of keys that the filter is sized for", {"type": whole}),
+    "p": ("-p", "RATE", "rate of false positives with that many keys, such as 0.01", {"type": real}),
     "m": ("-m", "BITS", "bits", {"type": whole}),
     "k": ("-k", "COUNT", "positions per key (default: the best number)", {"type": whole}),
     "scheme": ("--scheme", "NAME", "how a key becomes positions: classic, block, block2, or an older system's", {}),
     "counting": ("--counting", "", "4-bit counters instead of bits: keys can be removed and counted", {}),
     "grow": ("--grow", "FACTOR", "grow past -n keys: each part is this many times as large as the one before, such as 2", {"type": real}),
     "window": ("--window", "SECONDS", "forget keys after this many seconds", {"type": real}),
-    "parts": ("--parts", "COUNT", "steps in which a window forgets (default 4)", {"type": whole}),
+    "parts": ("--parts", "COUNT", "with --window: number of steps in which the filter forgets (default 4)", {"type": whole}),
     "shards": ("--shards", "COUNT", "equal slices, each a Redis key of its own (default 1, or as many as m needs)", {"type": whole}),
     "yes": ("-y --yes", "", "do not ask", {}),
     "plan picture": ("--plot", "FILE", "also draw the rate against the keys: .png, .svg or .pdf (needs matplotlib)", {"dest": "picture"}),
@@ -161,7 +161,7 @@ OPTIONS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "timed n": ("-n", "KEYS", "keys per measurement (default 1000000)", {"type": whole, "default": 1_000_000}),
     "timed p": ("-p", "RATE", "rate of false positives that the filters are sized for (default 0.01)", {"type": real, "default": 0.01}),
     "k-best": ("--k-best", "K", "smallest measurements that must agree (default 3)", {"type": whole, "default": 3}),
-    "tolerance": ("--tolerance", "SHARE", "by how much the K-th may exceed the smallest (default 0.02)", {"type": real, "default": 0.02}),
+    "tolerance": ("--tolerance", "SHARE", "allowed difference between the smallest and the K-th measurement (default 0.02)", {"type": real, "default": 0.02}),
     "max": ("--max", "COUNT", "measurements after which it gives up (default 60)", {"type": whole, "default": 60, "dest": "most"}),
     "cold": ("--cold", "", "evict the processor's caches before each measurement", {}),
     "timed file": ("--file", "FILE", "also measure a mapped file, created under this name and removed again", {}),
@@ -193,12 +193,12 @@ COMMANDS = {
     "add": ("keys:add", "add keys from files or standard input", f"{KEYS}, print new, sync, overfull, exclusive, key, secret"),
     "check": ("keys:check", "look up keys; exit code 0: all present, 1: some absent, 2: error", f"{KEYS}, print present, key, secret"),
     "remove": ("keys:remove", "remove keys from a counting filter; remove only keys that were added", f"{KEYS}, print removed, sync, key, secret"),
-    "count": ("keys:count", "print how often keys are in a counting filter: KEY, a tab, 0 to 15 (15 or more)", f"{KEYS}, key, secret"),
-    "rebuild": ("rebuild:rebuild", "replace all keys of a filter by these, in one step for every process that uses it", f"{KEYS}, overfull, exclusive, key, secret"),
+    "count": ("keys:count", "print each key, a tab, and its count in a counting filter; 15 means 15 or more", f"{KEYS}, key, secret"),
+    "rebuild": ("rebuild:rebuild", "replace all keys of a filter with these, in one step for every process that uses it", f"{KEYS}, overfull, exclusive, key, secret"),
     "info": ("filters:info", "print a filter's parameters and how full it is", "file, key, secret"),
     "merge": ("filters:merge", "unite filters into one", "union, united, exclusive, secret"),
     "convert": ("convert:convert", "copy a filter to another home, or to and from another system's format", "in, out, from, to, key, secret"),
-    "adopt": ("care:adopt", "take over another system's bitmap in Redis, which goes on using it", "url, scheme, m, k, key"),
+    "adopt": ("care:adopt", "take over another system's bitmap in Redis; that system can continue to use it", "url, scheme, m, k, key"),
     "clear": ("care:clear", "remove all keys from a filter", "target, yes, key, secret"),
     "expire": ("care:expire", "let Redis delete a filter after some time", "url, seconds, key, secret"),
     "delete": ("care:delete", "delete a filter: its file, or its keys in Redis", "target, yes, key, secret"),

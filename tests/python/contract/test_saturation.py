@@ -1,5 +1,7 @@
 """One warning when more than half of the bits are set; saturated; info()."""
 
+import copy
+import io
 import pickle
 import warnings
 
@@ -99,9 +101,71 @@ def test_a_union_that_fills_it(seen):
 def test_loaded_ones_are_watched(seen):
     bf = BloomFilter(n=1000, p=0.01, warn=False)
     bf.update(range(3000))
-    twin = pickle.loads(pickle.dumps(bf))
+    twin = BloomFilter.from_bytes(bf.to_bytes())
     twin.update(range(3000, 4000))
     assert len(seen()) == 1
+
+
+# Not stored, so whoever reads a filter says it; a pickle is a copy of the object and carries it.
+WAYS = {
+    "from_bytes": lambda bf, path, how: type(bf).from_bytes(bf.to_bytes(), **how),
+    "from_base64": lambda bf, path, how: type(bf).from_base64(bf.to_base64(), **how),
+    "bits": lambda bf, path, how: type(bf).from_bytes(
+        bf.bitset, format="bits", **bits_of(bf), **how
+    ),
+    "load": lambda bf, path, how: bf.save(path) or type(bf).load(path, **how),
+    "stream": lambda bf, path, how: type(bf).load(io.BytesIO(bf.to_bytes()), **how),
+    "open": lambda bf, path, how: bf.save(path) or type(bf).open(path, **how),
+    "pickle": lambda bf, path, how: pickle.loads(
+        pickle.dumps(type(bf).from_bytes(bf.to_bytes(), **how))
+    ),
+    "pickle of a file": lambda bf, path, how: (
+        bf.save(path) or pickle.loads(pickle.dumps(type(bf).open(path, **how)))
+    ),
+    "deepcopy": lambda bf, path, how: copy.deepcopy(type(bf).from_bytes(bf.to_bytes(), **how)),
+}
+
+
+def bits_of(bf):
+    return {"m": bf.m, "n": bf.n, "k": bf.k, "scheme": bf.scheme}
+
+
+class Own(BloomFilter):
+    """Pickled by from_bytes of its class."""
+
+
+@pytest.mark.parametrize(
+    "way, kind",
+    [
+        (way, kind)
+        for way in WAYS
+        for kind in (BloomFilter, Own, CountingBloomFilter)
+        if way != "bits" or kind is not CountingBloomFilter  # which has no bits
+    ],
+)
+def test_what_is_read(way, kind, seen, tmp_path):
+    bf = kind(n=1000, p=0.01, overfull="ignore")
+    bf.update(range(3000))
+    for number, (how, warned) in enumerate({None: 1, "warn": 1, "ignore": 0, "raise": 0}.items()):
+        before = len(seen())
+        twin = WAYS[way](bf, tmp_path / str(number), {} if how is None else {"overfull": how})
+        assert type(twin) is kind and len(twin) == len(bf)
+        if how == "raise":
+            with pytest.raises(FullError, match="n=1000"):
+                twin.update(range(3000, 4000))
+        else:
+            twin.update(range(3000, 4000))
+        assert len(seen()) - before == warned, how
+        twin.close()
+
+
+@pytest.mark.parametrize(
+    "call", [BloomFilter.from_bytes, BloomFilter.from_base64, BloomFilter.load]
+)
+def test_what_is_read_refuses(call):
+    for wrong, fault in (("Raise", ValueError), ("", ValueError), (True, TypeError)):
+        with pytest.raises(fault, match="overfull must be"):
+            call("x", overfull=wrong)
 
 
 BATCHES = [
