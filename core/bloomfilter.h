@@ -179,7 +179,8 @@ struct bf_spec {
     unsigned wait_replicas;  /* Redis: an add returns when this many replicas have it; 0 = none  */
     bool adopt;              /* Redis: adds our parameters to another system's bitmap            */
     bool exclusive;          /* files: only this handle may write while it is open; its adds need
-                              * no atomic instructions.  Other writers get BF_EBUSY */
+                              * no atomic instructions.  BF_EBUSY if another process writes;
+                              * other writers get BF_EBUSY while this handle is open */
     unsigned overfull;       /* BF_OVERFULL_...; 0 = WARN.  Belongs to the handle and its copies,
                               * and is not stored */
     bool threads;            /* several threads add through this handle                          */

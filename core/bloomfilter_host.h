@@ -184,7 +184,7 @@ int bf_refuse(bf_error *err, const char *name, const char *value);
 int bf_read_overfull(const char *text, unsigned *overfull, bf_error *err);
 /* Returns the text of bf_info.overfull, or NULL if it is 0. */
 const char *bf_overfull_name(unsigned overfull);
-/* Changes bf_spec.overfull of an open filter. No other call may use the handle meanwhile. */
+/* Changes bf_spec.overfull of an open filter. No other thread may use the filter at that moment. */
 void bf_set_overfull(bf_filter *f, unsigned overfull);
 /* Returns true if this storage is the URL of a home: redis://, rediss:// or unix://. */
 bool bf_is_url(const char *storage);

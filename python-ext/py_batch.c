@@ -446,16 +446,24 @@ PyObject *filter_update(
                                                                : NULL;
 }
 
-#define ANSWERS(method, call)                                                                      \
+static PyObject *as_bytes(PyObject *answers) { return answers; }
+static PyObject *as_mask(PyObject *answers)
+{
+    return answers ? call_helper("_mask", "mask", "(N)", answers) : NULL;
+}
+
+#define ANSWERS(method, call, result)                                                              \
     PyObject *filter_##method(                                                                     \
         FilterObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names)              \
     {                                                                                              \
         bool skip;                                                                                 \
         return read_arguments(#method, args, nargs, names, &skip)                                  \
-                   ? answers(self, *args, skip, call)                                              \
+                   ? result(answers(self, *args, skip, call))                                      \
                    : NULL;                                                                         \
     }
-ANSWERS(add_many, bf_add_many)
-ANSWERS(contains_many, bf_test_many)
-ANSWERS(remove_many, bf_remove_many)
-ANSWERS(count_many, bf_count_many)
+ANSWERS(add_many, bf_add_many, as_bytes)
+ANSWERS(contains_many, bf_test_many, as_bytes)
+ANSWERS(remove_many, bf_remove_many, as_bytes)
+ANSWERS(count_many, bf_count_many, as_bytes)
+ANSWERS(add_mask, bf_add_many, as_mask)
+ANSWERS(contains_mask, bf_test_many, as_mask)

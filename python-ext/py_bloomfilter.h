@@ -384,7 +384,7 @@ static inline __attribute__((always_inline)) size_t number_text(
 /* Adds all keys and returns how many were new. */
 PyObject *batch_update(FilterObject *self, PyObject *keys, bool skip_nulls);
 keys_method filter_update, filter_add_many, filter_contains_many, filter_remove_many,
-    filter_count_many;
+    filter_count_many, filter_add_mask, filter_contains_mask;
 
 /* ---- py_lines.c: keys in one buffer, each followed by a separator ---- */
 keyword_method filter_update_lines, filter_contains_lines;

@@ -158,6 +158,18 @@
     "--\n" \
     "\n" \
     "One byte per key: 1 = probably added, 0 = surely never added (or a null, with nulls=\"skip\")."
+#define DOC_add_mask \
+    "add_mask($self, keys, /, *, nulls='raise')\n" \
+    "--\n" \
+    "\n" \
+    "Like add_many(), but return a mask of booleans, True = SURELY NEW: df[seen.add_mask(df[\"url\"])].\n" \
+    "\n" \
+    "It is a read-only numpy array, for pandas and polars too; without numpy a memoryview of format \"?\"."
+#define DOC_contains_mask \
+    "contains_mask($self, keys, /, *, nulls='raise')\n" \
+    "--\n" \
+    "\n" \
+    "Like contains_many(), but return a mask of booleans as add_mask() does: df[~seen.contains_mask(df[\"url\"])]."
 #define DOC_update_lines \
     "update_lines($self, data, /, sep=b'\\n', *, last=False, keep=None)\n" \
     "--\n" \

@@ -105,6 +105,8 @@ static PyMethodDef methods[] = {
     METHOD(update, filter_update, METH_FASTCALL | METH_KEYWORDS),
     METHOD(add_many, filter_add_many, METH_FASTCALL | METH_KEYWORDS),
     METHOD(contains_many, filter_contains_many, METH_FASTCALL | METH_KEYWORDS),
+    METHOD(add_mask, filter_add_mask, METH_FASTCALL | METH_KEYWORDS),
+    METHOD(contains_mask, filter_contains_mask, METH_FASTCALL | METH_KEYWORDS),
     METHOD(update_lines, filter_update_lines, METH_VARARGS | METH_KEYWORDS),
     METHOD(contains_lines, filter_contains_lines, METH_VARARGS | METH_KEYWORDS),
     METHOD(union, filter_union, METH_O),

@@ -85,6 +85,7 @@ def main():
                 round_,
                 measure(seen.contains_many, here, n),
             )
+            emit("ns", "arrow", kind, "mask present", round_, measure(seen.contains_mask, here, n))
             here = KINDS[kind](texts["gone"], "gone", n)
             emit(
                 "ns", "arrow", kind, "contains absent", round_, measure(seen.contains_many, here, n)

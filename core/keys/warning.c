@@ -108,9 +108,10 @@ int bf_read_overfull(const char *text, unsigned *overfull, bf_error *err)
 
 void bf_set_overfull(bf_filter *f, unsigned overfull)
 {
-    int written = BF_WRITABLE; /* adds that are refused take the way of adds to files */
+    int written = BF_WRITABLE;
     f->overfull = (uint8_t)overfull;
     bf_check_soon(f);
+    /* in state BF_WRITABLE, bf_add would skip the check for room */
     if (overfull == BF_OVERFULL_RAISE) bf_int_cas(&f->state, &written, BF_NAMED);
 }
 

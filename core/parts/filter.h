@@ -5,8 +5,9 @@
  *
  * Glossary. In the whole library these words have only these meanings:
  *
+ *   scheme      a hash (keys to digests) and a layout (digests to positions) under one name
  *   cell        a bit, or in a counting filter a counter of 4 bits
- *   part        one bitmap of a growing or forgetting filter
+ *   part        one bitmap of a growing or forgetting filter; a fixed filter is one part
  *   part state  64 bits that a part has besides its cells: number of keys, or epoch (bf_live)
  *   shard       one of the equal slices of a fixed filter, under its own Redis name
  *   epoch       the time slot of a part of a forgetting filter
@@ -41,7 +42,7 @@ static inline bf_part_view bf_part_view_of(const bf_bitmap *p)
     return (bf_part_view){ p->store.words, &p->g, p->g.lines };
 }
 
-/* A part of a growing or forgetting filter. */
+/* A part of a filter. A fixed filter has one. */
 typedef struct {
     bf_bitmap bitmap;
     uint64_t start; /* number of cells in the parts before this one */
@@ -136,7 +137,7 @@ struct bf_filter {
     _Alignas(8) uint64_t clock_read_at; /* this machine's time when clock_offset was measured */
 };
 /* handle.c: the lock under which parts are appended or dropped and bits are replaced. Excludes
- * other threads, and other processes that share the store. Waits up to BF_PATIENCE seconds. */
+ * other threads, and other processes that share the bits. Waits up to BF_PATIENCE seconds. */
 int bf_lock(bf_filter *f, bf_error *err);
 void bf_unlock(bf_filter *f);
 

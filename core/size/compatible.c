@@ -164,7 +164,7 @@ int bf_check_match(const bf_params *have, const bf_spec *want, const char *where
     if (rc < 0 || bf_has_parts(have) || !bf_sufficient(want)) return rc;
     bool by_rate = !want->m && !want->k && want->n && want->p != 0;
     if (by_rate && !strcmp(want->scheme ? want->scheme : bf_default_scheme(want), have->name))
-        return 0; /* then m and k are the same, too */
+        return 0; /* the same n, p and scheme give the same m and k */
     bf_params d;
     bf_spec as_cut = *want;
     as_cut.shards = have->g.shards;

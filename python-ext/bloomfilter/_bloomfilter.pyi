@@ -56,6 +56,8 @@ class _ArrowStream(Protocol):
     def __arrow_c_stream__(self) -> Any: ...
 
 _Keys: TypeAlias = Iterable[_Key] | _ArrowArray | _ArrowStream
+# A numpy array of booleans; a memoryview of format "?" where numpy is not installed.
+_Mask: TypeAlias = Any
 # What happens once the filter holds more keys than n.
 _Overfull: TypeAlias = Literal["warn", "raise", "ignore"]
 # A null (None, NaN, NA): in a column it raises before any key is taken, or it is left out.
@@ -324,6 +326,13 @@ class BloomFilter:
         """
     def contains_many(self, keys: _Keys, /, *, nulls: _Nulls = "raise") -> bytes:
         """One byte per key: 1 = probably added, 0 = surely never added (or a null, with nulls="skip")."""
+    def add_mask(self, keys: _Keys, /, *, nulls: _Nulls = "raise") -> _Mask:
+        """Like add_many(), but return a mask of booleans, True = SURELY NEW: df[seen.add_mask(df["url"])].
+
+        It is a read-only numpy array, for pandas and polars too; without numpy a memoryview of format "?".
+        """
+    def contains_mask(self, keys: _Keys, /, *, nulls: _Nulls = "raise") -> _Mask:
+        """Like contains_many(), but return a mask of booleans as add_mask() does: df[~seen.contains_mask(df["url"])]."""
     def update_lines(
         self, data: Buffer, /, sep: Buffer = b"\n", *, last: bool = False, keep: bool | None = None
     ) -> tuple[int, int, int, bytes]:

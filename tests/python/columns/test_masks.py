@@ -1,0 +1,190 @@
+"""add_mask, contains_mask: the answers of add_many and contains_many as booleans, for each kind of
+column and in each data frame, against a set of keys; nulls; without numpy."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from bloomfilter import BloomFilter, CountingBloomFilter
+
+WORDS = [f"https://example.org/{i * 7 % 500}" for i in range(3000)]
+KNOWN = set(WORDS[:200])
+COLUMNS = {
+    "list": lambda words: words,
+    "tuple": tuple,
+    "generator": lambda words: (word for word in words),
+    "dict": lambda words: dict.fromkeys(range(len(words)), 0).keys(),
+    "bytes": lambda words: [word.encode() for word in words],
+    "Arrow string": pa.array,
+    "Arrow large": lambda words: pa.array(words, pa.large_string()),
+    "Arrow view": lambda words: pa.array(words, pa.string_view()),
+    "Arrow chunks": lambda words: pa.chunked_array([words[:700], [], words[700:]]),
+    "Arrow dictionary": lambda words: pa.array(words).dictionary_encode(),
+    "Arrow slice": lambda words: pa.array(["before", *words, "after"])[1:-1],
+    "Arrow numbers": lambda words: pa.array([int(word[20:]) for word in words]),
+    "numpy S": lambda words: np.array(words, "S"),
+    "numpy U": np.array,
+    "numpy objects": lambda words: np.array(words, object),
+    "numpy numbers": lambda words: np.array([int(word[20:]) for word in words]),
+    "pandas": pd.Series,
+    "pandas objects": lambda words: pd.Series(words, dtype=object),
+    "pandas categories": lambda words: pd.Series(words, dtype="category"),
+    "pandas rows in another order": lambda words: pd.Series(words, range(len(words), 0, -1)),
+    "polars": pl.Series,
+    "polars categories": lambda words: pl.Series(words, dtype=pl.Categorical),
+}
+
+
+def first_times(keys):
+    """The oracle: is each key seen for the first time?"""
+    seen = set()
+    return [key not in seen and not seen.add(key) for key in keys]
+
+
+def is_a_mask(mask, length):
+    view = memoryview(mask)
+    assert (view.format, view.ndim, len(view), view.readonly) == ("?", 1, length, True)
+    assert type(mask) is np.ndarray and mask.dtype == bool
+    assert isinstance(mask.base, bytes), "a copy"
+
+
+@pytest.mark.parametrize("kind", [BloomFilter, CountingBloomFilter])
+@pytest.mark.parametrize("name", COLUMNS)
+def test_every_column(name, kind):
+    make, bf, twin = COLUMNS[name], kind(n=10_000, p=1e-9), kind(n=10_000, p=1e-9)
+    keys = list(range(3000)) if name == "dict" else WORDS
+    known = keys[:200]
+    mask = bf.add_mask(make(known))
+    is_a_mask(mask, 200)
+    assert mask.tolist() == first_times(known) == list(map(bool, twin.add_many(make(known))))
+    mask = bf.contains_mask(make(keys))
+    is_a_mask(mask, 3000)
+    assert mask.tolist() == [key in set(known) for key in keys]
+    assert bytes(mask) == twin.contains_many(make(keys)) and bf == twin
+    assert (~mask).tolist() == [key not in set(known) for key in keys]
+
+
+@pytest.mark.parametrize("length", [0, 1, 63, 64, 65, 1023, 1024, 1025, 70_000])
+def test_every_length(length):
+    keys = [i % 50_000 for i in range(length)]
+    for make in (list, iter, np.array if length else list, pa.array):
+        bf = BloomFilter(n=100_000, p=1e-9)
+        if make is pa.array and not length:
+            make = lambda _: pa.array([], pa.int64())  # noqa: E731
+        is_a_mask(mask := bf.add_mask(make(keys)), length)
+        assert mask.tolist() == first_times(keys)
+        assert bf.contains_mask(make(keys)).all() and not bf.contains_mask(["x"]).any()
+
+
+@pytest.fixture
+def known():
+    bf = BloomFilter(n=10_000, p=1e-9)
+    bf.update(KNOWN)
+    return bf
+
+
+def test_pandas(known):
+    df = pd.DataFrame({"url": WORDS, "row": range(3000)}, index=range(3000, 0, -1))
+    absent = [i for i, word in enumerate(WORDS) if word not in KNOWN]
+    assert df[~known.contains_mask(df["url"])]["row"].tolist() == absent
+    assert df.loc[~known.contains_mask(df["url"]), "row"].tolist() == absent
+    assert (df["url"][known.contains_mask(df["url"])]).isin(KNOWN).all()
+    df["new"] = known.add_mask(df["url"])
+    assert df["new"].dtype == bool
+    first = [i for i, new in enumerate(first_times([*KNOWN, *WORDS])[len(KNOWN) :]) if new]
+    assert df[df["new"]]["row"].tolist() == first
+
+
+def test_polars(known):
+    df = pl.DataFrame({"url": WORDS, "row": range(3000)})
+    absent = [i for i, word in enumerate(WORDS) if word not in KNOWN]
+    assert df.filter(~known.contains_mask(df["url"]))["row"].to_list() == absent
+    assert df.with_columns(known=known.contains_mask(df["url"]))["known"].dtype == pl.Boolean
+    first = first_times([*KNOWN, *WORDS])[len(KNOWN) :]
+    assert df.filter(known.add_mask(df["url"]))["row"].to_list() == list(
+        itertools.compress(range(3000), first)
+    )
+
+
+def test_arrow_and_numpy(known):
+    table, array = pa.table({"url": WORDS}), np.array(WORDS)
+    absent = [word for word in WORDS if word not in KNOWN]
+    assert table.filter(pa.array(~known.contains_mask(table["url"])))["url"].to_pylist() == absent
+    assert array[~known.contains_mask(array)].tolist() == absent
+    assert list(itertools.compress(WORDS, ~known.contains_mask(WORDS))) == absent
+
+
+NULLS = ["a", None, "b", None, "a"]
+NULL_COLUMNS = {
+    "Arrow": pa.array,
+    "numpy": lambda keys: np.array(keys, object),
+    "pandas": pd.Series,
+    "pandas objects": lambda keys: pd.Series(keys, dtype=object),
+    "polars": pl.Series,
+}
+
+
+@pytest.mark.parametrize("name", NULL_COLUMNS)
+def test_nulls(name, bf):
+    column = NULL_COLUMNS[name](NULLS)
+    for call in (bf.add_mask, bf.contains_mask):
+        with pytest.raises(TypeError, match="key 1: .*null") as fault:
+            call(column)
+        assert fault.value.index == 1 and not bf
+    assert bf.add_mask(column, nulls="skip").tolist() == [True, False, True, False, False]
+    assert bf.contains_mask(column, nulls="skip").tolist() == [True, False, True, False, True]
+
+
+def test_refused(bf):
+    for call in (bf.add_mask, bf.contains_mask):
+        for wrong in ("text", b"bytes", pa.table({"url": WORDS}), pd.DataFrame({"url": WORDS}), 5):
+            with pytest.raises(TypeError):
+                call(wrong)
+        with pytest.raises(TypeError, match="key 1: ") as fault:
+            call(["a", 1.5])
+        assert fault.value.index == 1
+        with pytest.raises(ValueError, match="nulls must be"):
+            call(["a"], nulls="drop")
+        with pytest.raises(TypeError, match=f"{call.__name__}\\(\\) takes exactly one"):
+            call()
+    assert "a" in bf  # the key before the wrong one was added
+    bf.close()
+    with pytest.raises(ValueError, match="closed"):
+        bf.contains_mask(["a"])
+
+
+def test_in_a_file(tmp_path):
+    with BloomFilter(n=10_000, p=1e-9, storage=tmp_path / "f.bloom") as bf:
+        assert bf.add_mask(pa.array(WORDS)).tolist() == first_times(WORDS)
+    with BloomFilter.open(tmp_path / "f.bloom", read_only=True) as bf:
+        assert bf.contains_mask(WORDS).all()
+
+
+def test_in_redis(redis_server):
+    with BloomFilter(n=10_000, p=1e-9, storage=redis_server.url("mask")) as bf:
+        assert bf.add_mask(pa.array(WORDS)).tolist() == first_times(WORDS)
+        assert bf.contains_mask(WORDS).all()
+
+
+def test_without_numpy(run_python):
+    """A view of the same bytes."""
+    code = """
+import sys
+sys.modules["numpy"] = None
+from bloomfilter import BloomFilter
+bf = BloomFilter(n=100, p=1e-9)
+for keys in ([], ["a"], ["a", "b", "a"]):
+    for mask in (bf.add_mask(keys), bf.contains_mask(keys)):
+        assert type(mask) is memoryview and mask.format == "?" and mask.readonly
+        print(mask.tolist())
+import polars as pl
+df = pl.DataFrame({"key": ["a", "x"]})
+mask = bf.contains_mask(df["key"])
+assert df.filter(mask)["key"].to_list() == ["a"]
+assert df.filter(~pl.Series(mask))["key"].to_list() == ["x"]
+"""
+    answers = ["[]", "[]", "[True]", "[True]", "[False, True, False]", "[True, True, True]"]
+    assert run_python(code).splitlines() == answers
