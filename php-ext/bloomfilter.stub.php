@@ -51,7 +51,7 @@
  *   As usual in Unix, permissions are checked only when a file is opened: a worker that has the file open keeps its access.
  * - clone, union() and intersect() return filters in memory.
  *
- * Your code may run during a call: a clock, a hash function, a method of a subclass of phpredis, or a Fiber that waits in
+ * Your code may run during a call: a clock, a hash function, a client of Predis, a subclass of phpredis, or a Fiber that waits in
  * one of these. Until the call returns, its filters are in use: every other call on them, including close(), throws a
  * BloomFilterException with code BUSY. Other filters can be used. Generators and __toString() of keys run between calls
  * of the library, so they may use the filter; if they close it, the batch ends with an exception.
@@ -69,6 +69,8 @@
  * - A phpredis object, Redis or RedisCluster, can be the storage, with `key: NAME`. The filter uses the object's connection,
  *   login, TLS and OPT_PREFIX, but not its serializer. The object must not be in a pipeline or transaction. Such a filter
  *   cannot be serialized. An exception of phpredis becomes the previous exception of a BloomFilterException.
+ * - A Predis client (Predis\ClientInterface) can be the storage in the same way, with its option `prefix`. Its replication
+ *   sends every command to the master.
  * - open_basedir applies to the socket of a unix:// URL. Messages, dumps and arguments in stack traces show no password,
  *   but the text of serialize() contains the URL with its password.
  *
@@ -125,7 +127,7 @@ class BloomFilter implements Countable
      * @param string|null    $secret  16 bytes, e.g. random_bytes(16), for keys that strangers choose: without the secret
      *                                positions cannot be predicted. It is never stored
      * @param string|object|null $storage path of a file that processes of the machine can share, URL of a Redis server, or a
-     *                                phpredis object, Redis or RedisCluster (see above); null: process memory
+     *                                client object of phpredis or Predis (see above); null: process memory
      * @param string|null    $key     the filter's name in Redis, if the URL does not contain it
      * @param float|null     $grow    1 to 1024: the filter grows past n by this factor and keeps p (docs/growing.md)
      * @param float|null     $window  minimum of seconds for which a key is remembered after its last add; n is then the
@@ -231,7 +233,7 @@ class BloomFilter implements Countable
      * Other arguments must match the filter. Another system's bitmap in Redis contains no parameters: give scheme, and m and
      * k if the scheme does not fix them; see docs/migrate.md.
      *
-     * @param string|object $storage path of a filter's file, URL of a Redis server, or phpredis object
+     * @param string|object $storage path of a filter's file, URL of a Redis server, or client object of phpredis or Predis
      * @param string|null $secret   the secret of a keyed filter
      * @param string|null $key      the filter's name in Redis, if the URL does not contain it
      * @param bool        $readOnly true: the filter cannot be changed

@@ -255,6 +255,8 @@ int bf_conn_refusal(const bf_conn *l, bf_error *err)
 {
     char text[72];
     if (!bf_reply_error(&l->reply, text, sizeof text)) return 0;
+    if (strncmp(text, "DAMAGED ", 8) == 0) /* from a script */
+        return bf_fail(err, BF_EFORMAT, "%s is damaged: %s", l->label, text + 8);
     return bf_fail(
         err, strncmp(text, "WRONGTYPE", 9) ? BF_EIO : BF_EFORMAT, "%s: %s", l->label, text);
 }
