@@ -237,8 +237,8 @@ int filter_replace(FilterObject *self, bf_filter *bf, redis_client *client, PyOb
     bf_info info = { .home = "" };
     if (!replace_begin(self)) {
         PyErr_SetString(state_of(Py_TYPE(self))->error,
-            "the filter cannot be closed: another thread uses it, or the call that runs this code "
-            "(its iterable, clock or hash function)");
+            "the filter cannot be closed: a call or a batch is running in it (in another thread, "
+            "or it is reading an iterable or calling a clock or hash function)");
         let_go(bf, client, callback);
         return -1;
     }
