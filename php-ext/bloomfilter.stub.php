@@ -51,7 +51,7 @@
  *   As usual in Unix, permissions are checked only when a file is opened: a worker that has the file open keeps its access.
  * - clone, union() and intersect() return filters in memory.
  *
- * Your code may run during a call: a clock, a hash function, a method of a subclass of phpredis, or a Fiber that waits in
+ * Your code may run during a call: a clock, a hash function, a client of Predis, a subclass of phpredis, or a Fiber that waits in
  * one of these. Until the call returns, its filters are in use: every other call on them, including close(), throws a
  * BloomFilterException with code BUSY. Other filters can be used. Generators and __toString() of keys run between calls
  * of the library, so they may use the filter; if they close it, the batch ends with an exception.
@@ -64,11 +64,13 @@
  * - addMany(), existMany() and addNew() make one round trip for every 1000 keys.
  * - If Redis lost the filter (deleted, expired, evicted, flushed), calls throw an exception and never return "absent". An
  *   add whose reply was lost is never repeated: the exception reports that the result is unknown.
- * - Filters opened by URL stay open between requests, like files: opening one again costs one round trip. Objects with the
+ * - Filters opened through a URL stay open between requests, like files: opening one again costs one round trip. Objects with the
  *   same URL share a connection. A forked process opens its own connection.
  * - A phpredis object, Redis or RedisCluster, can be the storage, with `key: NAME`. The filter uses the object's connection,
  *   login, TLS and OPT_PREFIX, but not its serializer. The object must not be in a pipeline or transaction. Such a filter
  *   cannot be serialized. An exception of phpredis becomes the previous exception of a BloomFilterException.
+ * - A Predis client (Predis\ClientInterface) can be the storage in the same way, with its option `prefix`. Its replication
+ *   sends every command to the master.
  * - open_basedir applies to the socket of a unix:// URL. Messages, dumps and arguments in stack traces show no password,
  *   but the text of serialize() contains the URL with its password.
  *
@@ -97,7 +99,7 @@ class BloomFilter implements Countable
      */
     public readonly string $bitset;
 
-    /** Factor by which the filter grows, or null. Dumps leave out $grow, $window and $parts, as $bitset. */
+    /** Factor by which the filter grows, or null. Dumps do not show $grow, $window, $parts and $bitset. */
     public readonly ?float $grow;
 
     /** Minimum of seconds for which a forgetting filter remembers a key; null for other filters. */
@@ -125,7 +127,7 @@ class BloomFilter implements Countable
      * @param string|null    $secret  16 bytes, e.g. random_bytes(16), for keys that strangers choose: without the secret
      *                                positions cannot be predicted. It is never stored
      * @param string|object|null $storage path of a file that processes of the machine can share, URL of a Redis server, or a
-     *                                phpredis object, Redis or RedisCluster (see above); null: process memory
+     *                                client object of phpredis or Predis (see above); null: process memory
      * @param string|null    $key     the filter's name in Redis, if the URL does not contain it
      * @param float|null     $grow    1 to 1024: the filter grows past n by this factor and keeps p (docs/growing.md)
      * @param float|null     $window  minimum of seconds for which a key is remembered after its last add; n is then the
@@ -135,15 +137,15 @@ class BloomFilter implements Countable
      * @param int|null       $parts   with window: number of steps in which it forgets, 4 by default; a key is forgotten
      *                                after window * (1 + 1/parts) seconds at the latest
      * @param float|null     $timeout Redis: maximum of seconds for a round trip, 0.001 to 86400; overrides the URL
-     * @param float|null     $retryAfter  Redis: after a time-out, calls fail immediately for so many seconds, then one call
+     * @param float|null     $retryAfter  Redis: after a time-out, calls fail immediately for this many seconds, then one call
      *                                tries again. null: 1; 0: each call tries; overrides the URL
      * @param bool           $cache   Redis: keys known to be present need no round trip. Takes up to m / 8 bytes of memory
      * @param float|null     $cacheMaxAge  seconds for which the cache trusts bits that it has read; null: 1. For that time, a
      *                                filter that another process cleared or deleted may seem unchanged
-     * @param int|null       $waitReplicas Redis: an add returns when so many replicas have it. If too few have it in time,
+     * @param int|null       $waitReplicas Redis: an add returns when this many replicas have it. If too few have it in time,
      *                                BloomFilterException; the key is added all the same
-     * @param bool           $adopt   Redis: makes another system's bitmap a filter of this library; the other system can go on
-     *                                using it. Give scheme, and m and k if the scheme does not fix them
+     * @param bool           $adopt   Redis: makes another system's bitmap a filter of this library; the other system can continue
+     *                                to use it. Give scheme, and m and k if the scheme does not fix them
      * @param bool           $exclusive mapped files: this object is the only writer until it is closed, and adds are as fast as
      *                                in memory. BloomFilterException (BUSY) if another process writes to the file; other
      *                                writers get the same exception while this object is open
@@ -231,7 +233,7 @@ class BloomFilter implements Countable
      * Other arguments must match the filter. Another system's bitmap in Redis contains no parameters: give scheme, and m and
      * k if the scheme does not fix them; see docs/migrate.md.
      *
-     * @param string|object $storage path of a filter's file, URL of a Redis server, or phpredis object
+     * @param string|object $storage path of a filter's file, URL of a Redis server, or client object of phpredis or Predis
      * @param string|null $secret   the secret of a keyed filter
      * @param string|null $key      the filter's name in Redis, if the URL does not contain it
      * @param bool        $readOnly true: the filter cannot be changed
@@ -319,7 +321,7 @@ class BloomFilter implements Countable
     public function existMany(array $keys): array {}
 
     /**
-     * Adds all keys and returns those that were surely new, under their array keys.
+     * Adds all keys and returns the surely new ones, under their array keys.
      *
      * @return array<int|string, Stringable|string|int>
      */
@@ -484,7 +486,7 @@ class BloomFilter implements Countable
     public function sync(): void {}
 
     /**
-     * For a filter in Redis: Redis deletes it after so many seconds; null: never.
+     * For a filter in Redis: Redis deletes it after this many seconds; null: never.
      *
      * @throws ValueError           seconds is not above 0, or above 10^10
      * @throws BloomFilterException the filter is not in Redis, is read-only or lost
@@ -492,13 +494,13 @@ class BloomFilter implements Countable
     public function expire(int|float|null $seconds): void {}
 
     /**
-     * Replaces the contents by these keys, for all users of the filter. The filter can be used meanwhile, and a key that is
+     * Replaces the contents by these keys, for all users of the filter. The filter can be used during the call, and a key that is
      * in the old and in the new contents is never absent. Needs m / 8 bytes of memory.
      *
-     * Memory and files: keys that any process adds meanwhile are kept. The rebuild needs space for a second bitmap; in a file
+     * Memory and files: keys that any process adds during the call are kept. The rebuild needs space for a second bitmap; in a file
      * the second bitmap follows the first. If the process dies, the filter contains either the old or the new keys.
      *
-     * Redis: keys that other processes add meanwhile are kept only if $keys contains them. The shards of a filter are
+     * Redis: keys that other processes add during the call are kept only if $keys contains them. The shards of a filter are
      * replaced one after the other. The time to live is kept.
      *
      * @return int how many of the keys were surely different

@@ -1,5 +1,5 @@
-/* php_client.c - lets the core use a phpredis object: errors of round trips, and the lifetime of
- * the client. php_redis.c sends commands and reads replies. */
+/* php_client.c - lets the core use a client object of phpredis or Predis: errors of round trips,
+ * and the lifetime of the client. php_redis.c and php_predis.c send commands and read replies. */
 #include "php_redis.h"
 #include <errno.h>
 #include <time.h>
@@ -21,6 +21,12 @@ static void reset(php_bf_client *c)
     zend_object *standing = EG(exception);
     EG(exception) = NULL;
     c->ending = php_bf_ends(standing);
+    if (c->predis) {
+        if (!c->ending) php_bf_call_only(c, "disconnect");
+        c->ending = false;
+        php_bf_restore(standing);
+        return;
+    }
     /* An object without a mode (pipeline, transaction) may still have queued commands. They would
      * be sent with the next pipeline, and its replies would not match its commands. Only
      * discard() removes queued commands, and only in a pipeline. */
@@ -47,25 +53,21 @@ static bool survives_lost_node(void)
                           (!strncmp(version, "6.", 2) && ZEND_STRTOL(version + 2, NULL, 10) >= 3));
 }
 
-static bool is_a(const zend_object *object, const char *lower_name)
-{
-    zend_class_entry *ce = php_bf_class_of(lower_name);
-    return ce && instanceof_function(object->ce, ce);
-}
-
-/* True if the exception comes from phpredis or php_bf_run(), or is NULL. Other exceptions come
- * from PHP code in a subclass, so they have no errno. */
+/* True if the exception comes from phpredis, Predis or php_bf_run(), or is NULL. Other exceptions
+ * come from PHP code in a subclass, so they have no errno. */
 static bool is_of_connection(zend_object *exception)
 {
     zval rv;
-    if (!exception || is_a(exception, "redisexception") || is_a(exception, "redisclusterexception"))
+    if (!exception || php_bf_is_a(exception, "redisexception") ||
+        php_bf_is_a(exception, "redisclusterexception") ||
+        php_bf_is_a(exception, "predis\\communicationexception"))
         return true;
     return exception->ce == php_bf_exception_ce &&
            zval_get_long(zend_read_property(
                exception->ce, exception, "code", strlen("code"), true, &rv)) == BF_EIO;
 }
 
-/* Returns the errno of a fault; 0: not known. The exceptions of phpredis do not distinguish a
+/* Returns the errno of a fault; 0: not known. The exceptions of both clients do not distinguish a
  * time-out from a reset of the connection, but the elapsed time does. */
 static int errno_of(php_bf_client *c, const zend_string *text, uint64_t took_ms)
 {
@@ -77,9 +79,13 @@ static int errno_of(php_bf_client *c, const zend_string *text, uint64_t took_ms)
         ZSTR_LEN(text) == 0 || c->cluster)
         return 0;
     zval answer;
-    double limit =
-        php_bf_call(c, "getreadtimeout", 0, NULL, &answer) ? zval_get_double(&answer) : 0;
-    zval_ptr_dtor(&answer);
+    double limit = 0;
+    if (c->predis)
+        limit = php_bf_predis_timeout(c);
+    else {
+        if (php_bf_call(c, "getreadtimeout", 0, NULL, &answer)) limit = zval_get_double(&answer);
+        zval_ptr_dtor(&answer);
+    }
     if (limit <= 0)
         limit =
             (double)zend_ini_long("default_socket_timeout", strlen("default_socket_timeout"), 0);
@@ -118,7 +124,7 @@ static int failed(php_bf_client *c, const bf_redis_part *parts, size_t nparts, u
         zend_string_release(text);
         return BF_CLIENT_STOP;
     }
-    c->lost = c->cluster && !survives_lost_node();
+    c->lost = c->cluster && !c->predis && !survives_lost_node();
     int how = BF_CLIENT_LOST;
     if (is_error_reply(text)) {
         size_t commands = 0;
@@ -144,14 +150,14 @@ static bool ready(php_bf_client *c)
 {
     /* A fatal error during a round trip, perhaps of another filter with the same object, may
      * leave a pipeline open. Shutdown functions may still use the object. */
-    const bool left =
-        CG(unclean_shutdown) && !c->cluster && php_bf_call_for_number(c, "getmode") > 0;
+    const bool phpredis = !c->cluster && !c->predis;
+    const bool left = CG(unclean_shutdown) && phpredis && php_bf_call_for_number(c, "getmode") > 0;
     if (c->process != bf_process() || c->unfinished || c->piped || left) {
         c->process = bf_process();
         c->unfinished = false;
         reset(c);
     }
-    return c->cluster || php_bf_call_for_number(c, "getmode") == 0;
+    return !phpredis || php_bf_call_for_number(c, "getmode") == 0;
 }
 
 static int refuse(bf_reply_sink *sink, const char *why)
@@ -203,7 +209,8 @@ static int exchange(
 /* ---- creating and freeing ---- */
 bool php_bf_is_client(const zend_object *object)
 {
-    return is_a(object, "redis") || is_a(object, "rediscluster");
+    return php_bf_is_a(object, "redis") || php_bf_is_a(object, "rediscluster") ||
+           php_bf_is_a(object, "predis\\clientinterface");
 }
 
 php_bf_client *php_bf_client_new(zend_object *object, bf_spec *spec, zend_string *key)
@@ -212,9 +219,12 @@ php_bf_client *php_bf_client_new(zend_object *object, bf_spec *spec, zend_string
     c->refs = 1;
     c->object = object;
     GC_ADDREF(object);
-    c->cluster = is_a(object, "rediscluster");
+    c->cluster = php_bf_is_a(object, "rediscluster");
+    c->predis = php_bf_is_a(object, "predis\\clientinterface");
     c->process = bf_process();
-    if (c->cluster)
+    if (c->predis)
+        php_bf_predis_describe(c);
+    else if (c->cluster)
         snprintf(c->name, sizeof c->name, "a cluster");
     else {
         zend_string *host = php_bf_call_for_text(c, "gethost");
@@ -241,8 +251,8 @@ php_bf_client *php_bf_client_new(zend_object *object, bf_spec *spec, zend_string
         (bf_redis_client){ .exchange = exchange, .name = c->name, .cluster = c->cluster, .ctx = c };
     if (c->cluster && spec->wait_replicas && !EG(exception))
         zend_throw_exception(php_bf_exception_ce,
-            "waitReplicas is not possible with phpredis's RedisCluster: it sends commands as "
-            "scripts, and a script cannot WAIT",
+            "waitReplicas is not possible with a cluster's object: it sends commands as scripts, "
+            "and a script cannot WAIT",
             BF_ENOTSUP);
     if (!EG(exception)) return c;
     php_bf_client_release(c);

@@ -1,5 +1,5 @@
-/* php_redis.c - executes the commands of a round trip through a phpredis object, Redis or
- * RedisCluster, and puts the replies into the core's sink.
+/* php_redis.c - executes the commands of a round trip through a client object, and puts the
+ * replies into the core's sink. php_predis.c has what is different with Predis. phpredis:
  *
  *   Redis         one command: rawCommand(); several: pipeline(), rawCommand()..., exec()
  *   RedisCluster  eval(), because its rawCommand() does not follow MOVED and ASK. The commands
@@ -27,28 +27,39 @@ zend_class_entry *php_bf_class_of(const char *lower_name)
     return zend_hash_str_find_ptr(EG(class_table), lower_name, strlen(lower_name));
 }
 
-/* Calls a method. If c->ending is true, calls phpredis's method even if a subclass overrides that.
- * Returns false with an exception. The caller frees *answer in both cases. */
-bool php_bf_call(php_bf_client *c, const char *method, uint32_t argc, zval *argv, zval *answer)
+bool php_bf_is_a(const zend_object *object, const char *lower_name)
 {
-    const zend_class_entry *ce =
-        c->ending ? php_bf_class_of(c->cluster ? "rediscluster" : "redis") : c->object->ce;
-    zend_function *f =
-        ce ? zend_hash_str_find_ptr(&ce->function_table, method, strlen(method)) : NULL;
-    zend_fcall_info what = { .size = sizeof what,
-        .object = c->object,
-        .retval = answer,
-        .params = argv,
-        .param_count = argc };
+    zend_class_entry *ce = php_bf_class_of(lower_name);
+    return ce && instanceof_function(object->ce, ce);
+}
+
+/* Calls the method of class ce; object is NULL for a static method. Returns false with an
+ * exception. The caller frees *answer in both cases. */
+bool php_bf_call_on(zend_object *object, zend_class_entry *ce, const char *method, uint32_t argc,
+    zval *argv, zval *answer)
+{
+    zend_function *f = zend_hash_str_find_ptr(&ce->function_table, method, strlen(method));
+    zend_fcall_info what = {
+        .size = sizeof what, .object = object, .retval = answer, .params = argv, .param_count = argc
+    };
     zend_fcall_info_cache whose = {
-        .function_handler = f, .object = c->object, .called_scope = c->object->ce
+        .function_handler = f, .object = object, .called_scope = object ? object->ce : ce
     };
     ZVAL_UNDEF(answer);
     if (f)
         zend_call_function(&what, &whose);
-    else if (!c->ending)
-        zend_throw_error(NULL, "%s has no method %s()", ZSTR_VAL(c->object->ce->name), method);
+    else
+        zend_throw_error(NULL, "%s has no method %s()", ZSTR_VAL(ce->name), method);
     return !EG(exception);
+}
+
+/* Calls a method of the client. If c->ending is true, calls phpredis's method even if a subclass
+ * overrides that. */
+bool php_bf_call(php_bf_client *c, const char *method, uint32_t argc, zval *argv, zval *answer)
+{
+    zend_class_entry *ce =
+        c->ending ? php_bf_class_of(c->cluster ? "rediscluster" : "redis") : c->object->ce;
+    return php_bf_call_on(c->object, ce, method, argc, argv, answer);
 }
 
 /* Drops a pending exception, unless it ends the script or Fiber. Uses zend_clear_exception,
@@ -121,6 +132,22 @@ static void free_all(zval *v, size_t n)
     for (size_t i = 0; i < n; i++) zval_ptr_dtor(v + i);
 }
 
+zval *php_bf_arguments(bf_commands *commands, uint32_t *n)
+{
+    bf_key arg;
+    *n = 0;
+    if (!bf_command_next(commands)) return NULL;
+    zval *argv = safe_emalloc(commands->args, sizeof *argv, 0);
+    while (bf_command_arg(commands, &arg)) set_text(argv + (*n)++, &arg);
+    return argv;
+}
+
+void php_bf_free_arguments(zval *argv, uint32_t n)
+{
+    free_all(argv, n);
+    efree(argv);
+}
+
 /* ---- replies ---- */
 static void put(bf_reply_sink *sink, zval *v, int deep)
 {
@@ -141,15 +168,27 @@ static void put(bf_reply_sink *sink, zval *v, int deep)
         ZEND_HASH_FOREACH_END();
         return;
     }
+    case IS_OBJECT: { /* Predis\Response\Error or Status */
+        zend_string *text = zval_try_get_string(v);
+        if (!text)
+            bf_reply_put_nil(sink);
+        else if (php_bf_is_a(Z_OBJ_P(v), "predis\\response\\errorinterface"))
+            bf_reply_put_error(sink, ZSTR_VAL(text), ZSTR_LEN(text));
+        else
+            bf_reply_put_text(sink, ZSTR_VAL(text), ZSTR_LEN(text));
+        if (text) zend_string_release(text);
+        return;
+    }
     default: bf_reply_put_nil(sink);
     }
 }
 
 /* phpredis returns false for nil and for an error. getlasterror() returns the text of the error. */
-static void put_reply(php_bf_client *c, bf_reply_sink *sink, zval *v)
+void php_bf_put_reply(php_bf_client *c, bf_reply_sink *sink, zval *v)
 {
-    zend_string *error =
-        Z_TYPE_P(v) == IS_FALSE ? php_bf_call_for_text(c, "getlasterror") : ZSTR_EMPTY_ALLOC();
+    zend_string *error = Z_TYPE_P(v) == IS_FALSE && !c->predis
+                             ? php_bf_call_for_text(c, "getlasterror")
+                             : ZSTR_EMPTY_ALLOC();
     if (ZSTR_LEN(error))
         bf_reply_put_error(sink, ZSTR_VAL(error), ZSTR_LEN(error));
     else
@@ -160,14 +199,12 @@ static void put_reply(php_bf_client *c, bf_reply_sink *sink, zval *v)
 /* ---- Redis ---- */
 static bool raw(php_bf_client *c, bf_commands *commands, zval *answer)
 {
-    bf_key arg;
-    uint32_t n = 0;
-    if (!bf_command_next(commands)) return false;
-    zval *argv = safe_emalloc(commands->args, sizeof *argv, 0);
-    while (bf_command_arg(commands, &arg)) set_text(argv + n++, &arg);
-    bool done = php_bf_call(c, "rawcommand", n, argv, answer);
-    free_all(argv, n);
-    efree(argv);
+    uint32_t n;
+    zval *argv = php_bf_arguments(commands, &n);
+    if (!argv) return false;
+    bool done = c->predis ? php_bf_predis_command(c, n, argv, answer)
+                          : php_bf_call(c, "rawcommand", n, argv, answer);
+    php_bf_free_arguments(argv, n);
     return done;
 }
 
@@ -176,10 +213,10 @@ static bool one(php_bf_client *c, const bf_redis_part *p, bf_reply_sink *sink, c
 {
     zval answer;
     bf_commands commands = { p->bytes, (const char *)p->bytes + p->len, 0 };
-    php_bf_call_only(c, "clearlasterror");
+    if (!c->predis) php_bf_call_only(c, "clearlasterror");
     ZVAL_UNDEF(&answer);
     bool done = call(c, &commands, &answer);
-    if (done) put_reply(c, sink, &answer);
+    if (done) php_bf_put_reply(c, sink, &answer);
     zval_ptr_dtor(&answer);
     return done;
 }
@@ -215,7 +252,7 @@ static bool run_pipeline(php_bf_client *c, const bf_redis_part *parts, size_t np
     bool whole = Z_TYPE(answer) == IS_ARRAY && zend_hash_num_elements(Z_ARRVAL(answer)) == commands;
     if (whole) ZEND_HASH_FOREACH_VAL(Z_ARRVAL(answer), reply)
         {
-            put_reply(c, sink, reply);
+            php_bf_put_reply(c, sink, reply);
         }
     ZEND_HASH_FOREACH_END();
     else zend_throw_exception(
@@ -280,8 +317,9 @@ static bool put_each(php_bf_client *c, bf_reply_sink *sink, zval *answer, size_t
         return true;
     }
     /* Redis refused the script, so no command was executed */
-    zend_string *error = php_bf_call_for_text(c, "getlasterror");
-    bool refused = Z_TYPE_P(answer) == IS_FALSE && ZSTR_LEN(error);
+    const bool thrown = Z_TYPE_P(answer) == IS_OBJECT;
+    zend_string *error = thrown ? zval_get_string(answer) : php_bf_call_for_text(c, "getlasterror");
+    bool refused = (thrown || Z_TYPE_P(answer) == IS_FALSE) && ZSTR_LEN(error);
     for (size_t i = 0; refused && i < n; i++)
         bf_reply_put_error(sink, ZSTR_VAL(error), ZSTR_LEN(error));
     if (!refused) zend_throw_exception(php_bf_exception_ce, "unexpected reply", BF_EIO);
@@ -294,7 +332,7 @@ static bool eval_each(php_bf_client *c, const bf_redis_part *p, bf_reply_sink *s
     zval argv[3], answer, key;
     bf_key name;
     bf_commands commands = { p->bytes, (const char *)p->bytes + p->len, 0 };
-    php_bf_call_only(c, "clearlasterror");
+    if (!c->predis) php_bf_call_only(c, "clearlasterror");
     ZVAL_STRINGL(&argv[0], each_command, sizeof each_command - 1);
     array_init(&argv[1]);
     ZVAL_LONG(&argv[2], 1);
@@ -302,7 +340,9 @@ static bool eval_each(php_bf_client *c, const bf_redis_part *p, bf_reply_sink *s
     zend_hash_next_index_insert(Z_ARRVAL(argv[1]), &key);
     while (bf_command_next(&commands) && bf_command_arg(&commands, &name))
         add_command(Z_ARRVAL(argv[1]), &commands, &name);
-    bool done = php_bf_call(c, "eval", 3, argv, &answer) && put_each(c, sink, &answer, p->commands);
+    bool done = (c->predis ? php_bf_predis_eval(c, argv, &answer)
+                           : php_bf_call(c, "eval", 3, argv, &answer)) &&
+                put_each(c, sink, &answer, p->commands);
     free_all(argv, 2);
     zval_ptr_dtor(&answer);
     return done;
@@ -314,13 +354,14 @@ static bool run_cluster(php_bf_client *c, const bf_redis_part *p, bf_reply_sink 
     bf_commands commands = { p->bytes, (const char *)p->bytes + p->len, 0 };
     bool script = p->commands == 1 && bf_command_next(&commands) &&
                   bf_command_arg(&commands, &name) && name.len == 4 && !memcmp(name.ptr, "EVAL", 4);
-    return script ? one(c, p, sink, eval) : eval_each(c, p, sink);
+    return script ? one(c, p, sink, c->predis ? raw : eval) : eval_each(c, p, sink);
 }
 
 /* Gets the object's prefix for keys; the caller frees it. Returns false if there is no prefix. */
 bool php_bf_prefix(php_bf_client *c, zval *prefix)
 {
     zval argv;
+    if (c->predis) return php_bf_predis_prefix(c, prefix);
     ZVAL_LONG(&argv, OPT_PREFIX);
     if (php_bf_call(c, "getoption", 1, &argv, prefix) && Z_TYPE_P(prefix) == IS_STRING &&
         Z_STRLEN_P(prefix))
@@ -353,9 +394,10 @@ bool php_bf_run(php_bf_client *c, const bf_redis_part *parts, size_t nparts, bf_
     for (size_t i = 0; i < nparts; i++) commands += parts[i].commands;
     if (!c->cluster)
         return commands == 1 ? one(c, parts, sink, raw)
+               : c->predis   ? php_bf_predis_pipeline(c, parts, nparts, sink)
                              : run_pipeline(c, parts, nparts, commands, sink);
-    /* eval() would prepend the prefix to keys that already have it */
-    bool prefixed = php_bf_prefix(c, &prefix);
+    /* phpredis's eval() would prepend the prefix to keys that already have it */
+    bool prefixed = !c->predis && php_bf_prefix(c, &prefix);
     if (prefixed) {
         zval argv[2], ignored;
         ZVAL_LONG(&argv[0], OPT_PREFIX);

@@ -204,7 +204,8 @@ static bool from_object(const arguments *a, bf_spec *spec)
     if (!text) {
         if (!EG(exception))
             zend_argument_type_error(a->storage_at,
-                "must be a path, a URL or a phpredis object (Redis, RedisCluster), %s given",
+                "must be a path, a URL or a phpredis object (Redis, RedisCluster) or "
+                "Predis\\ClientInterface, %s given",
                 ZSTR_VAL(a->object->ce->name));
         return false;
     }

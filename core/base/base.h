@@ -35,8 +35,8 @@ int bf_refuse_u64(bf_error *err, const char *name, uint64_t v);
 int bf_refuse_real(bf_error *err, const char *name, double v);
 
 /* process.c: between these two calls fork() in other threads waits, so no child gets a copy of what
- * is opened in between. Do not allocate in between: fork() may wait while it holds the allocator's
- * locks. vfork() and a bare clone() do not wait. */
+ * is opened in between, and this thread is not cancelled. Do not allocate in between: fork() may
+ * wait while it holds the allocator's locks. vfork() and a bare clone() do not wait. */
 void bf_hold_forks(void);
 void bf_release_forks(void);
 /* process.c: a random number from 1 to 2^32 - 1; parent and child get different ones */

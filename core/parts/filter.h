@@ -28,6 +28,7 @@
  *   K:meta      in Redis, the companion hash of the filter K: its parameters and its mark */
 #ifndef BF_FILTER_H
 #define BF_FILTER_H
+#include "bits/bits.h"
 #include "parts/store.h"
 
 /* The bits of a fixed filter or of one part. */
@@ -42,7 +43,7 @@ static inline bf_part_view bf_part_view_of(const bf_bitmap *p)
     return (bf_part_view){ p->store.words, &p->g, p->g.lines };
 }
 
-/* A part of a growing or forgetting filter. */
+/* A part of a filter. A fixed filter has one. */
 typedef struct {
     bf_bitmap bitmap;
     uint64_t start; /* number of cells in the parts before this one */
@@ -137,7 +138,7 @@ struct bf_filter {
     _Alignas(8) uint64_t clock_read_at; /* this machine's time when clock_offset was measured */
 };
 /* handle.c: the lock under which parts are appended or dropped and bits are replaced. Excludes
- * other threads, and other processes that share the store. Waits up to BF_PATIENCE seconds. */
+ * other threads, and other processes that share the bits. Waits up to BF_PATIENCE seconds. */
 int bf_lock(bf_filter *f, bf_error *err);
 void bf_unlock(bf_filter *f);
 
@@ -177,10 +178,7 @@ void bf_secret_wipe(bf_filter *f);
 /* Returns 0 if a and b have the same parameters, else BF_EINVAL. */
 int bf_alike(const bf_filter *a, const bf_filter *b, bf_error *err);
 /* Makes the next add check whether the filter is overfull. */
-static inline void bf_check_soon(bf_filter *f)
-{
-    __atomic_store_n(&f->adds_until_check, 0, __ATOMIC_RELAXED);
-}
+static inline void bf_check_soon(bf_filter *f) { bf_hint_store(&f->adds_until_check, 0); }
 const char *bf_where(const bf_filter *f); /* the name of f's storage in messages */
 /* Call it before a write. Returns 0, or why the handle cannot write. */
 int bf_writable(bf_filter *f, bf_error *err);

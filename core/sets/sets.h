@@ -55,10 +55,10 @@ int bf_add_header_page(const bf_spec *spec, bf_error *err);
 bf_filter *bf_copy_entered(bf_filter *f, bf_error *err);
 int bf_state_entered(bf_filter *f, bf_state *state, bf_error *err);
 
-/* saturated.c: bf_saturated; in Redis from a sample of a few ranges of the open parts. */
+/* saturated.c: like bf_saturated, but in Redis samples a few ranges of the open parts. */
 int bf_sample_saturated(bf_filter *f, uint64_t *wait, bf_error *err);
-/* bf_saturated at the time of the next add, when parts of a forgetting filter may have expired.
- * few: as bf_sample_saturated. */
+/* Like bf_saturated, but for the time of the next add: parts of a forgetting filter may have
+ * expired by then. few: samples like bf_sample_saturated. */
 int bf_saturated_for_next(bf_filter *f, bool few, uint64_t *wait, bf_error *err);
 /* the result of bf_saturated for this state */
 int bf_saturation_of(bf_filter *f, const bf_state *state);

@@ -62,7 +62,8 @@ struct bf_spec {
     const bf_client *client;
     const bf_redis_client *redis_client;
     bool counting;
-    double grow, window;
+    double grow;
+    double window;
     unsigned shards;
     unsigned parts;
     double (*clock)(void *);

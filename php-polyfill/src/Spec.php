@@ -89,7 +89,7 @@ final class Spec
         }
         if (is_object($storage) && !$storage instanceof \Stringable) {
             throw new \TypeError("BloomFilter::$method(): Argument #$at (\$storage) must be a path, a URL or a phpredis object "
-                . '(Redis, RedisCluster), ' . get_class($storage) . ' given');
+                . '(Redis, RedisCluster) or Predis\ClientInterface, ' . get_class($storage) . ' given');
         }
         if (is_string($storage) && str_contains($storage, "\0"))
             throw new \ValueError("BloomFilter::$method(): Argument #$at (\$storage) must not contain any null bytes");

@@ -1,59 +1,102 @@
 --TEST--
-A phpredis object as storage: the same bits, under its prefix and options, and a filter that cannot be serialized
+A client object of phpredis or Predis as storage: the same bits, under its prefix and options, and a filter that cannot be serialized
 --SKIPIF--
 <?php if (!extension_loaded('redis')) die('skip phpredis is not loaded');
 --FILE--
 <?php require __DIR__ . '/redis.inc';
 $server = new RedisServer;
-function client(RedisServer $server): Redis { $r = new Redis; $r->connect('127.0.0.1', $server->port, 2, null, 0, 5); return $r; }
-$redis = client($server);
 $keys = urls(1000);
-foreach (['classic', 'block', 'block2'] as $scheme) {
-    $f = new BloomFilter(n: 2000, p: 0.01, scheme: $scheme, storage: $redis, key: $scheme);
-    $m = new BloomFilter(n: 2000, p: 0.01, scheme: $scheme);
-    same([true, false, true, false], [$f->add('one'), $f->add('one'), $f->exists('one'), $f->exists('two')], $scheme);
-    same([$m->add('one'), $m->addMany($keys)], [true, $f->addMany($keys)], $scheme);
-    $ask = [...array_slice($keys, 0, 300), ...urls(300, 'other')];
-    same([$m->existMany($ask), $m->addNew($ask), $m->bitset], [$f->existMany($ask), $f->addNew($ask), $f->bitset], $scheme);
-    same([true, true, $m->count(), $m->toBytes()], [$f->equals($m), $m->equals($f), $f->count(), $f->toBytes()], $scheme);
-    same(true, BloomFilter::open($redis, key: $scheme)->exists('one'), $scheme);
-    $copy = clone $f;
-    $f->clear();
-    same([false, true], [$f->exists('one'), $copy->exists('one')], $scheme);
-    $f->delete();
-    same(0, $redis->exists($scheme, "$scheme:meta"), $scheme);
-    refused('BloomFilterException', 'is lost', fn() => $f->exists('one'));
-}
-
-# counting filters, alone and in shards
-foreach (['classic', 'block', 'block2'] as $scheme)
-    foreach ([null, 3] as $shards) {
-        $f = new CountingBloomFilter(n: 2000, p: 1e-4, scheme: $scheme, shards: $shards, storage: $redis, key: 'counts', cache: true);
-        $m = new CountingBloomFilter(n: 2000, p: 1e-4, scheme: $scheme, shards: $shards);
-        same([$m->addMany($keys), $m->removeMany($ask = [...array_slice($keys, 0, 300), ...urls(100, 'other')])], [$f->addMany($keys), $f->removeMany($ask)], $scheme);
-        same([$m->existMany([...$keys, ...$ask]), true], [$f->existMany([...$keys, ...$ask]), $f->equals($m)], $scheme);
-        same([true, 1, true, false, 0], [$f->add('one'), $f->countOf('one'), $f->remove('one'), $f->exists('one'), $f->countOf('one')], $scheme);
-        $f->merge($m);
-        $m->merge(clone $m);
-        same([true, true], [$f->equals($m), CountingBloomFilter::open($redis, key: 'counts')->equals($m)], $scheme);
+foreach (clients($server->port) as $kind => $connect) {
+    $server->say('FLUSHALL');
+    $redis = $connect();
+    foreach (['classic', 'block', 'block2'] as $scheme) {
+        $f = new BloomFilter(n: 2000, p: 0.01, scheme: $scheme, storage: $redis, key: $scheme);
+        $m = new BloomFilter(n: 2000, p: 0.01, scheme: $scheme);
+        same([true, false, true, false], [$f->add('one'), $f->add('one'), $f->exists('one'), $f->exists('two')], $scheme);
+        same([$m->add('one'), $m->addMany($keys)], [true, $f->addMany($keys)], $scheme);
+        $ask = [...array_slice($keys, 0, 300), ...urls(300, 'other')];
+        same([$m->existMany($ask), $m->addNew($ask), $m->bitset], [$f->existMany($ask), $f->addNew($ask), $f->bitset], $scheme);
+        same([true, true, $m->count(), $m->toBytes()], [$f->equals($m), $m->equals($f), $f->count(), $f->toBytes()], $scheme);
+        same(true, BloomFilter::open($redis, key: $scheme)->exists('one'), $scheme);
+        $copy = clone $f;
+        $f->clear();
+        same([false, true], [$f->exists('one'), $copy->exists('one')], $scheme);
         $f->delete();
-        refused('BloomFilterException', 'is lost', fn() => $f->remove('one'));
+        same(0, $redis->exists($scheme, "$scheme:meta"), $scheme);
+        refused('BloomFilterException', 'is lost', fn() => $f->exists('one'));
     }
 
-# filters that count and grow, by two objects
-foreach (growing_counts() as $scheme => $grow) {
-    $f = new CountingBloomFilter(n: 50, p: 1e-4, scheme: $scheme, grow: $grow, storage: $redis, key: 'counts', cache: true);
-    $g = CountingBloomFilter::open(client($server), key: 'counts');
-    $m = new CountingBloomFilter(n: 50, p: 1e-4, scheme: $scheme, grow: $grow);
-    same_counts($f, $g, $m, $keys);
-    $g->delete();
-    foreach (['add', 'remove', 'countOf', 'exists'] as $call) refused('BloomFilterException', 'is lost', fn() => $f->$call('one'));
-}
-$f = new CountingBloomFilter(n: 100, p: 0.01, storage: $redis, key: 'counts', waitReplicas: 1);
-refused('BloomFilterException', 'added, but only 0 of waitReplicas=1 replicas had it in time', fn() => $f->add('x'));
-refused('BloomFilterException', 'removed, but only 0 of waitReplicas=1 replicas had it in time', fn() => $f->remove('x'));
-$f->delete();
+    # counting filters, alone and in shards
+    foreach (['classic', 'block', 'block2'] as $scheme)
+        foreach ([null, 3] as $shards) {
+            $f = new CountingBloomFilter(n: 2000, p: 1e-4, scheme: $scheme, shards: $shards, storage: $redis, key: 'counts', cache: true);
+            $m = new CountingBloomFilter(n: 2000, p: 1e-4, scheme: $scheme, shards: $shards);
+            same([$m->addMany($keys), $m->removeMany($ask = [...array_slice($keys, 0, 300), ...urls(100, 'other')])], [$f->addMany($keys), $f->removeMany($ask)], $scheme);
+            same([$m->existMany([...$keys, ...$ask]), true], [$f->existMany([...$keys, ...$ask]), $f->equals($m)], $scheme);
+            same([true, 1, true, false, 0], [$f->add('one'), $f->countOf('one'), $f->remove('one'), $f->exists('one'), $f->countOf('one')], $scheme);
+            $f->merge($m);
+            $m->merge(clone $m);
+            same([true, true], [$f->equals($m), CountingBloomFilter::open($redis, key: 'counts')->equals($m)], $scheme);
+            $f->delete();
+            refused('BloomFilterException', 'is lost', fn() => $f->remove('one'));
+        }
 
+    # filters that count and grow, by two objects
+    foreach (growing_counts() as $scheme => $grow) {
+        $f = new CountingBloomFilter(n: 50, p: 1e-4, scheme: $scheme, grow: $grow, storage: $redis, key: 'counts', cache: true);
+        $g = CountingBloomFilter::open($connect(), key: 'counts');
+        $m = new CountingBloomFilter(n: 50, p: 1e-4, scheme: $scheme, grow: $grow);
+        same_counts($f, $g, $m, $keys);
+        $g->delete();
+        foreach (['add', 'remove', 'countOf', 'exists'] as $call) refused('BloomFilterException', 'is lost', fn() => $f->$call('one'));
+    }
+    $f = new CountingBloomFilter(n: 100, p: 0.01, storage: $redis, key: 'counts', waitReplicas: 1);
+    refused('BloomFilterException', 'added, but only 0 of waitReplicas=1 replicas had it in time', fn() => $f->add('x'));
+    refused('BloomFilterException', 'removed, but only 0 of waitReplicas=1 replicas had it in time', fn() => $f->remove('x'));
+    $f->delete();
+
+    # what another system made
+    $old = new BloomFilter(m: 20000, scheme: 'gozero', k: 14);
+    $old->add('a');
+    $connect()->set('old', $old->bitset);
+    $g = BloomFilter::open($connect(), key: 'old', scheme: 'gozero', m: 20000);
+    same([true, false, true], [$g->exists('a'), $g->exists('b'), $g->add('b')]);
+    refused('BloomFilterException', 'no :meta', fn() => $g->clear());
+    refused('BloomFilterException', 'not our filter', fn() => BloomFilter::open($connect(), key: 'old'));
+
+    # cut into shards, with a cache, rebuilt
+    $s = new BloomFilter(n: 2000, p: 0.01, shards: 3, storage: $plain = $connect(), key: 'cut', cache: true);
+    $m = new BloomFilter(n: 2000, p: 0.01, shards: 3);
+    same([$m->addMany($keys), true, true, 10, false], [$s->addMany($keys), $s->equals($m), $s->exists($keys[5]), $s->rebuild(array_slice($keys, 0, 10)), $s->exists($keys[500])]);
+    same(4, $plain->exists('cut:0', 'cut:1', 'cut:2', 'cut:meta'));
+
+    $mine = new BloomFilter(n: 1000, p: 0.01, storage: $redis, key: 'mine');
+    refused('ValueError', 'key', fn() => new BloomFilter(n: 10, p: 0.1, storage: $redis));
+    refused('ValueError', 'key', fn() => new BloomFilter(n: 10, p: 0.1, storage: $redis, key: ''));
+    refused('BloomFilterException', 'does not exist', fn() => BloomFilter::open($redis, key: 'none'));
+    refused('BloomFilterException', 'n=1000', fn() => new BloomFilter(n: 999, p: 0.01, storage: $redis, key: 'mine'));
+    refused('BloomFilterException', 'client object', fn() => serialize($mine));
+    refused('BloomFilterException', 'read-only', fn() => BloomFilter::open($redis, key: 'mine', readOnly: true)->add('no'));
+
+    refused('ValueError', 'adopt writes to the filter: readOnly must not be given', fn() => BloomFilter::open($redis, key: 'mine', scheme: 'gozero', m: 2050, readOnly: true, adopt: true));
+    refused('ValueError', 'no Redis is given', fn() => new BloomFilter(100, 10, adopt: true));
+
+    # its prefix comes before the key
+    $f = new BloomFilter(n: 1000, p: 0.01, storage: clients($server->port, 'pre:')[$kind](), key: 'seen');
+    same([true, true, 3, [true, false]], [$f->add('a'), $f->exists('a'), $f->addMany(['b', 'c', 'd']), $f->existMany(['a', 'z'])], $kind);
+    same(true, str_starts_with($server->say('EXISTS pre:seen pre:seen:meta'), ":2\r"), $kind);
+}
+
+# Predis's replication: only the master is read, because a replica may lack the last adds
+$server->say('FLUSHALL');
+$replica = new RedisServer;
+$pair = new Predis\Client(["tcp://127.0.0.1:$server->port?alias=master", "tcp://127.0.0.1:$replica->port"], ['replication' => true]);
+$f = new BloomFilter(n: 1000, p: 0.01, storage: $pair, key: 'seen');
+same([true, true, 2, [true, false]], [$f->add('a'), $f->exists('a'), $f->addMany(['b', 'c']), $f->existMany(['a', 'z'])]);
+same(":0\r", substr($replica->say('DBSIZE'), 0, 3));
+
+function client(RedisServer $server): Redis { return clients($server->port)['phpredis'](); }
+$redis = client($server);
 # whatever options it has
 foreach ([Redis::OPT_SERIALIZER => Redis::SERIALIZER_PHP, Redis::OPT_REPLY_LITERAL => true, Redis::OPT_PREFIX => 'app:'] as $option => $value) $redis->setOption($option, $value);
 $f = new BloomFilter(n: 1000, p: 0.01, storage: $redis, key: 'seen');
@@ -65,35 +108,10 @@ $f->expire(1000);
 same(1, preg_match('/^:(99\d|1000)\r/', $server->say('TTL app:seen')));
 same(['value'], [$redis->set('k', 'value') ? $redis->get('k') : null]);
 
-# what another system made
-$old = new BloomFilter(m: 20000, scheme: 'gozero', k: 14);
-$old->add('a');
-client($server)->set('old', $old->bitset);
-$g = BloomFilter::open(client($server), key: 'old', scheme: 'gozero', m: 20000);
-same([true, false, true], [$g->exists('a'), $g->exists('b'), $g->add('b')]);
-refused('BloomFilterException', 'no :meta', fn() => $g->clear());
-refused('BloomFilterException', 'not our filter', fn() => BloomFilter::open(client($server), key: 'old'));
-
-# cut into shards, with a cache, rebuilt
-$s = new BloomFilter(n: 2000, p: 0.01, shards: 3, storage: $plain = client($server), key: 'cut', cache: true);
-$m = new BloomFilter(n: 2000, p: 0.01, shards: 3);
-same([$m->addMany($keys), true, true, 10, false], [$s->addMany($keys), $s->equals($m), $s->exists($keys[5]), $s->rebuild(array_slice($keys, 0, 10)), $s->exists($keys[500])]);
-same(4, $plain->exists('cut:0', 'cut:1', 'cut:2', 'cut:meta'));
-
 # arguments
 $class = new class { public function __toString(): string { return sys_get_temp_dir() . '/no such folder/x'; } };
 refused('BloomFilterException', 'no such folder', fn() => BloomFilter::open($class));
 foreach ([new stdClass, new ArrayObject, $f] as $wrong) refused('TypeError', 'phpredis object', fn() => new BloomFilter(n: 10, p: 0.1, storage: $wrong, key: 'x'));
-refused('ValueError', 'key', fn() => new BloomFilter(n: 10, p: 0.1, storage: $redis));
-refused('ValueError', 'key', fn() => new BloomFilter(n: 10, p: 0.1, storage: $redis, key: ''));
-refused('BloomFilterException', 'does not exist', fn() => BloomFilter::open($redis, key: 'none'));
-refused('BloomFilterException', 'n=1000', fn() => new BloomFilter(n: 999, p: 0.01, storage: $redis, key: 'seen'));
-refused('BloomFilterException', 'client object', fn() => serialize($f));
-refused('BloomFilterException', 'read-only', fn() => BloomFilter::open($redis, key: 'seen', readOnly: true)->add('no'));
-
-refused('ValueError', 'adopt writes to the filter: readOnly must not be given', fn() => BloomFilter::open($redis, key: 'seen', scheme: 'gozero', m: 2050, readOnly: true, adopt: true));
-refused('ValueError', 'no Redis is given', fn() => new BloomFilter(100, 10, adopt: true));
-
 # the user's own pipeline stays his
 $redis->pipeline();
 refused('BloomFilterException', 'pipeline', fn() => $f->add('in a pipeline'));

@@ -1,14 +1,19 @@
 --TEST--
-A RedisCluster object as storage: slots that move while keys are added, a failover, and a cluster that is down
+A cluster object of phpredis or Predis as storage: slots that move while keys are added, a failover, and a cluster that is down
 --SKIPIF--
 <?php if (!extension_loaded('redis')) die('skip phpredis is not loaded'); if (!trim((string)shell_exec('command -v redis-cli'))) die('skip no redis-cli');
 --FILE--
 <?php require __DIR__ . '/redis_cluster.inc';
 $nodes = new RedisNodes;
+require_once '/usr/share/php/Predis/autoload.php';
+function predis_cluster(RedisNodes $nodes, array $options = []): Predis\Client
+{
+    return new Predis\Client(array_values(array_map(fn($n) => "tcp://127.0.0.1:$n[port]", $nodes->nodes)), ['cluster' => 'redis'] + $options);
+}
 $cluster = cluster_client($nodes);
 $keys = urls(1000);
-foreach (['classic', 'block', 'block2'] as $scheme) {
-    $f = new BloomFilter(n: 2000, p: 0.01, scheme: $scheme, storage: $cluster, key: $scheme);
+foreach ([predis_cluster($nodes), $cluster] as $client) foreach (['classic', 'block', 'block2'] as $scheme) {
+    $f = new BloomFilter(n: 2000, p: 0.01, scheme: $scheme, storage: $client, key: $scheme);
     $m = new BloomFilter(n: 2000, p: 0.01, scheme: $scheme);
     same([true, false, true, false], [$f->add('one'), $f->add('one'), $f->exists('one'), $f->exists('two')], $scheme);
     same([$m->add('one'), $m->addMany($keys)], [true, $f->addMany($keys)], $scheme);
@@ -19,11 +24,12 @@ foreach (['classic', 'block', 'block2'] as $scheme) {
     $f->clear();
     $f->expire(1000);
     same([false, true], [$f->exists('one'), $cluster->ttl($scheme) > 900], $scheme);
-    refused('BloomFilterException', 'n=2000', fn() => new BloomFilter(n: 5, p: 0.01, scheme: $scheme, storage: $cluster, key: $scheme));
+    refused('BloomFilterException', 'n=2000', fn() => new BloomFilter(n: 5, p: 0.01, scheme: $scheme, storage: $client, key: $scheme));
     $f->delete();
     refused('BloomFilterException', 'is lost', fn() => $f->exists('one'));
 }
-refused('BloomFilterException', 'waitReplicas', fn() => new BloomFilter(n: 5, p: 0.01, storage: $cluster, key: 'w', waitReplicas: 1));
+foreach ([predis_cluster($nodes), $cluster] as $client)
+    refused('BloomFilterException', 'waitReplicas', fn() => new BloomFilter(n: 5, p: 0.01, storage: $client, key: 'w', waitReplicas: 1));
 refused('ValueError', 'hash tag', fn() => new BloomFilter(n: 5, p: 0.01, storage: $cluster, key: 'a}b'));
 
 # its prefix comes before the key, and stays
@@ -32,6 +38,7 @@ $f = new BloomFilter(n: 1000, p: 0.01, storage: $cluster, key: 'seen');
 same([true, true, 2], [$f->add('a'), $f->exists('a'), $f->addMany(['b', 'c'])]);
 same('app:', $cluster->getOption(Redis::OPT_PREFIX));
 same([true, 1], [(new BloomFilter(n: 1000, p: 0.01, storage: cluster_client($nodes), key: 'app:seen'))->exists('a'), $cluster->exists('seen')]);
+same([true, true], [(new BloomFilter(n: 1000, p: 0.01, storage: predis_cluster($nodes, ['prefix' => 'app:']), key: 'seen'))->exists('a'), $f->exists('a')]);
 $cluster->setOption(Redis::OPT_PREFIX, '');
 
 # shards spread over the nodes
@@ -39,6 +46,7 @@ $f = new BloomFilter(n: 2000, p: 0.01, shards: 5, storage: $cluster, key: 'sprea
 $m = new BloomFilter(n: 2000, p: 0.01, shards: 5);
 same([$m->addMany($keys), $m->existMany([...$keys, ...urls(100, 'other')])], [$f->addMany($keys), $f->existMany([...$keys, ...urls(100, 'other')])]);
 same([true, false, true, true], [$f->add('one'), $f->add('one'), $f->exists('one'), $m->add('one') && $f->equals($m)]);
+same([true, 0, true], [($g = BloomFilter::open(predis_cluster($nodes), key: 'spread'))->exists('one'), $g->addMany($keys), $g->equals($m)]);
 same([true, 5], [BloomFilter::open($cluster, key: 'spread', cache: true)->exists('one'), array_sum(array_map(fn($i) => $cluster->exists("spread:$i"), range(0, 4)))]);
 $f->delete();
 
@@ -92,9 +100,13 @@ refused('BloomFilterException', 'WRONGTYPE', fn() => new BloomFilter(n: 5, p: 0.
 $f = new BloomFilter(n: 100000, p: 1e-6, storage: $cluster, key: 'moving');
 $m = new BloomFilter(n: 100000, p: 1e-6);
 $i = 0;
-$work = function () use ($f, $m, &$i) {
+$by_predis = BloomFilter::open(predis_cluster($nodes), key: 'moving');
+$work = function () use ($f, $m, $by_predis, &$i) {
     for ($end = $i + 30; $i < $end; $i++) {
         same([true, true, 2], [$f->add("k$i"), $f->exists("k$i"), $f->addMany(["m$i", "n$i"])], "key $i");
+        same([false, true, false, true, [true, false]], [$by_predis->add("k$i"), $by_predis->exists("n$i"), $by_predis->exists("absent $i"), $by_predis->add("p$i"),
+            $by_predis->existMany(["m$i", "absent $i"])], "key $i");
+        $m->add("p$i");
         same([true, false, true], $f->existMany(['k' . intdiv($i, 2), "absent $i", "n$i"]), "key $i");
         $m->addMany(["k$i", "m$i", "n$i"]);
     }

@@ -50,7 +50,7 @@ def redis(tmp_path_factory):
 @pytest.fixture(scope="module", params=["phpredis", "predis"])
 def halves(request, redis, with_extension, with_polyfill):
     pair = (
-        Half(with_extension, "phpredis", redis.port),
+        Half(with_extension, request.param, redis.port),
         Half(with_polyfill, request.param, redis.port),
     )
     yield request.param, pair

@@ -27,11 +27,15 @@ final class Client
         try {
             $prefix = $this->predis ? $client->getOptions()->prefix : $client->getOption(\Redis::OPT_PREFIX);
             $this->prefix = (string) (is_object($prefix) ? $prefix->getPrefix() : $prefix);
-            $host = $this->cluster || $this->predis ? (string) ($this->cluster ? '' : $client->getConnection()) : (string) $client->getHost();
+            $host = match (true) {
+                $this->cluster => '',
+                $this->predis => $client->getConnection() instanceof \Predis\Connection\NodeConnectionInterface ? (string) $client->getConnection() : 'a master',
+                default => (string) $client->getHost(),
+            };
             $port = $this->cluster || $this->predis || str_starts_with($host, '/') ? '' : ':' . $client->getPort();
         } catch (\RedisException) {              // it was never connected: the first command will say so
         }
-        $this->name = $this->cluster ? 'a cluster' : substr($host ?? '', 0, 26) . ($port ?? ':0');
+        $this->name = $this->cluster ? 'a cluster' : substr($host ?? '', 0, $this->predis ? 33 : 26) . ($port ?? ':0');
     }
 
     public static function takes(object $o): bool
@@ -73,10 +77,14 @@ final class Client
         }
     }
 
-    /** phpredis does not tell a time-out from a reset, but the time taken does. */
+    /** The clients do not tell a time-out from a reset, but the time taken does. */
     private function errno(string $text, float $took): string
     {
-        $limit = $this->predis || $this->cluster ? INF : ($this->client->getReadTimeout() ?: (float) ini_get('default_socket_timeout'));
+        $limit = match (true) {
+            $this->cluster => INF,
+            $this->predis => (float) $this->connection()->getParameters()->read_write_timeout,
+            default => $this->client->getReadTimeout(),
+        } ?: (float) ini_get('default_socket_timeout');
         return match (true) {
             $took >= $limit => 'Connection timed out',
             (bool) preg_match('/onnection refused|communicate with any node/', $text) => 'Connection refused',
@@ -120,11 +128,18 @@ final class Client
     private function send(array $commands): array
     {
         if (!$this->predis) return $this->sendByPhpredis($commands);
-        $raw = fn(array $command) => \Predis\Command\RawCommand::create(...array_map(strval(...), $command));
-        if (count($commands) === 1) return [$this->reply($this->client->executeCommand($raw($commands[0])))];
-        $pipeline = $this->client->pipeline();
-        foreach ($commands as $command) $pipeline->executeCommand($raw($command));
-        return array_map($this->reply(...), $pipeline->execute());
+        $raw = array_map(fn(array $command) => \Predis\Command\RawCommand::create(...array_map(strval(...), $command)), $commands);
+        $connection = $this->connection();
+        if (count($raw) === 1) return [$this->reply($connection->executeCommand($raw[0]))];
+        foreach ($raw as $command) $connection->writeRequest($command);
+        return array_map($this->reply(...), array_map($connection->readResponse(...), $raw));
+    }
+
+    /** Predis's connection, not its client, gets the commands: an error reply is then a reply.  A replica may lack the last adds. */
+    private function connection(): \Predis\Connection\ConnectionInterface
+    {
+        $connection = $this->client->getConnection();
+        return !$this->cluster && !$connection instanceof \Predis\Connection\NodeConnectionInterface ? $connection->getMaster() : $connection;
     }
 
     private function sendByPhpredis(array $commands): array

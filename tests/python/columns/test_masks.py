@@ -180,6 +180,11 @@ for keys in ([], ["a"], ["a", "b", "a"]):
     for mask in (bf.add_mask(keys), bf.contains_mask(keys)):
         assert type(mask) is memoryview and mask.format == "?" and mask.readonly
         print(mask.tolist())
+import polars as pl
+df = pl.DataFrame({"key": ["a", "x"]})
+mask = bf.contains_mask(df["key"])
+assert df.filter(mask)["key"].to_list() == ["a"]
+assert df.filter(~pl.Series(mask))["key"].to_list() == ["x"]
 """
     answers = ["[]", "[]", "[True]", "[True]", "[False, True, False]", "[True, True, True]"]
     assert run_python(code).splitlines() == answers

@@ -3,9 +3,11 @@ exception with its cause. Clusters: test_redis_client_cluster.py.  The servers a
 test's own."""
 
 import errno
+import functools
 import multiprocessing
 import os
 import pickle
+import random
 import select
 import signal
 import socket
@@ -13,6 +15,7 @@ import ssl
 import subprocess
 import threading
 import time
+from collections import Counter
 
 import pytest
 from bloomfilter import BloomFilter, CountingBloomFilter, Error, _redis
@@ -132,6 +135,32 @@ def test_threads_share_a_filter_that_grows(server):
         keys = [[f"{i} {j}" for j in range(1500)] for i in range(4)]
         in_threads(*(lambda mine=mine: bf.update(mine) for mine in keys))
         assert len(bf.part_info()) > 1 and all(all(bf.contains_many(mine)) for mine in keys)
+
+
+def test_handles_grow_a_counting_filter_together(client, server):
+    """Each has keys of its own: at the end they are counted exactly, and their removal leaves no
+    counter."""
+    key = {"key": "together"}
+    wheres = [{"storage": plain(server.port), **key}, {"storage": server.url("together")}] * 2
+
+    def work(number):
+        rng, exact = random.Random(number), Counter()
+        with CountingBloomFilter(n=30, p=1e-9, grow=1.0, **wheres[number]) as bf:
+            for _ in range(30):
+                keys = [f"{number} {i}" for i in rng.sample(range(300), rng.choice([1, 5, 40]))]
+                if rng.random() < 0.6:
+                    keys = [key for key in keys if exact[key] < 3]  # no counter gets to 15
+                    assert bf.add_many(keys) == bytes(exact[key] == 0 for key in keys)
+                    exact.update(keys)
+                else:
+                    assert bf.remove_many(keys) == bytes(exact[key] > 0 for key in keys)
+                    exact -= Counter(keys)
+                assert bf.count_many(keys) == bytes(exact[key] for key in keys)
+            assert bf.remove_many(exact.elements()) == b"\1" * exact.total()
+
+    in_threads(*(functools.partial(work, number) for number in range(4)))
+    with CountingBloomFilter.open(client, **key) as bf:
+        assert len(bf.part_info()) > 1 and bf.fill_ratio == 0
 
 
 def test_by_socket_pool_and_url(client, server):
@@ -583,6 +612,22 @@ def test_refusals_of_the_server(client, server):
         assert "x" in bf
         server("CONFIG SET maxmemory 0")
         assert bf.add("w")
+
+
+def test_a_full_server_and_a_replica_count(client, server):
+    with CountingBloomFilter(n=9, p=1e-9, grow=1.0, storage=client, key="seen") as bf:
+        bf.update(map(str, range(30)))
+        for begin, end, match in (
+            ("CONFIG SET maxmemory 1", "CONFIG SET maxmemory 0", "OOM"),
+            ("REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE", "READONLY"),
+        ):
+            server(begin)
+            assert (bf.count_of("1"), bf.count_of("29"), bf.count_of("x")) == (1, 1, 0)
+            assert bf.count_many(["1", "x", "29"]) == b"\1\0\1"
+            with pytest.raises(Error, match=match):
+                bf.add("x")
+            server(end)
+        assert bf.add("x") and bf.remove("1")
 
 
 def test_noauth(tmp_path):

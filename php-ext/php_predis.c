@@ -1,0 +1,185 @@
+/* php_predis.c - executes commands through a Predis client (Predis\ClientInterface, versions 1 to
+ * 3).
+ *
+ *   one server     one command: executeCommand(); several: writeRequest()..., readResponse()...
+ *   a replication  the same with its master, because a replica may lack the last adds
+ *   a cluster      EVAL, as php_redis.c does for phpredis
+ *
+ * Commands are RawCommand objects. They go to the client's connection, not to the client: an error
+ * reply is then a reply, and the other replies of a pipeline are not lost. */
+#include "php_redis.h"
+
+static bool is_replication(const zend_object *connection)
+{
+    return php_bf_is_a(connection, "predis\\connection\\replication\\replicationinterface") ||
+           php_bf_is_a(connection, "predis\\connection\\aggregate\\replicationinterface");
+}
+
+/* Replaces the object *at by what its method returns. Returns false, also if that is no object;
+ * then *at is undefined. */
+static bool follow(zval *at, const char *method)
+{
+    zval next;
+    bool done = php_bf_call_on(Z_OBJ_P(at), Z_OBJCE_P(at), method, 0, NULL, &next);
+    zval_ptr_dtor(at);
+    ZVAL_COPY_VALUE(at, &next);
+    if (done && Z_TYPE_P(at) == IS_OBJECT) return true;
+    zval_ptr_dtor(at);
+    ZVAL_UNDEF(at);
+    if (done)
+        zend_throw_exception_ex(
+            php_bf_exception_ce, BF_EIO, "Predis has no connection: %s() returns none", method);
+    return false;
+}
+
+static bool get_connection(php_bf_client *c, zval *connection)
+{
+    ZVAL_OBJ_COPY(connection, c->object);
+    return follow(connection, "getconnection") &&
+           (!is_replication(Z_OBJ_P(connection)) || follow(connection, "getmaster"));
+}
+
+static bool create(uint32_t argc, zval *argv, zval *command)
+{
+    static const char name[] = "Predis\\Command\\RawCommand";
+    zend_string *text = zend_string_init(name, sizeof name - 1, false);
+    zend_class_entry *ce = zend_lookup_class(text);
+    zend_string_release(text);
+    ZVAL_UNDEF(command);
+    return ce && php_bf_call_on(NULL, ce, "create", argc, argv, command);
+}
+
+/* Calls a method of the connection with a command. */
+static bool tell(zval *connection, const char *method, zval *command, zval *answer)
+{
+    return php_bf_call_on(Z_OBJ_P(connection), Z_OBJCE_P(connection), method, 1, command, answer);
+}
+
+bool php_bf_predis_command(php_bf_client *c, uint32_t argc, zval *argv, zval *answer)
+{
+    zval connection, command;
+    ZVAL_UNDEF(answer);
+    if (!get_connection(c, &connection)) return false;
+    bool done =
+        create(argc, argv, &command) && tell(&connection, "executecommand", &command, answer);
+    zval_ptr_dtor(&command);
+    zval_ptr_dtor(&connection);
+    return done;
+}
+
+/* argv: script, list of keys and arguments, number of keys, as for phpredis's eval() */
+bool php_bf_predis_eval(php_bf_client *c, zval *argv, zval *answer)
+{
+    HashTable *list = Z_ARRVAL(argv[1]);
+    uint32_t n = 3;
+    zval *v, *flat = safe_emalloc(zend_hash_num_elements(list) + n, sizeof *flat, 0);
+    ZVAL_STRING(&flat[0], "EVAL");
+    ZVAL_COPY(&flat[1], &argv[0]);
+    ZVAL_STR(&flat[2], zval_get_string(&argv[2]));
+    ZEND_HASH_FOREACH_VAL(list, v) { ZVAL_STR(&flat[n++], zval_get_string(v)); }
+    ZEND_HASH_FOREACH_END();
+    bool done = php_bf_predis_command(c, n, flat, answer);
+    php_bf_free_arguments(flat, n);
+    return done;
+}
+
+static bool write_all(
+    zval *connection, const bf_redis_part *parts, size_t nparts, HashTable *written)
+{
+    zval command, ignored;
+    uint32_t n;
+    for (size_t i = 0; i < nparts; i++) {
+        bf_commands queued = { parts[i].bytes, (const char *)parts[i].bytes + parts[i].len, 0 };
+        for (zval *argv; (argv = php_bf_arguments(&queued, &n)) != NULL;) {
+            bool made = create(n, argv, &command);
+            php_bf_free_arguments(argv, n);
+            if (!made) return false;
+            zend_hash_next_index_insert(written, &command);
+            bool done = tell(connection, "writerequest", &command, &ignored);
+            zval_ptr_dtor(&ignored);
+            if (!done) return false;
+        }
+    }
+    return true;
+}
+
+bool php_bf_predis_pipeline(
+    php_bf_client *c, const bf_redis_part *parts, size_t nparts, bf_reply_sink *sink)
+{
+    zval connection, written, replies, reply, *v;
+    if (!get_connection(c, &connection)) return false;
+    array_init(&written);
+    array_init(&replies);
+    bool done = write_all(&connection, parts, nparts, Z_ARRVAL(written));
+    ZEND_HASH_FOREACH_VAL(Z_ARRVAL(written), v)
+    {
+        if (!done) break;
+        done = tell(&connection, "readresponse", v, &reply);
+        zend_hash_next_index_insert(Z_ARRVAL(replies), &reply);
+    }
+    ZEND_HASH_FOREACH_END();
+    if (done) ZEND_HASH_FOREACH_VAL(Z_ARRVAL(replies), v)
+        {
+            php_bf_put_reply(c, sink, v);
+        }
+    ZEND_HASH_FOREACH_END();
+    zval_ptr_dtor(&replies);
+    zval_ptr_dtor(&written);
+    zval_ptr_dtor(&connection);
+    return done;
+}
+
+/* Reads a property of the object at, which the function frees. Returns an empty string if there is
+ * none. */
+static zend_string *property(zval *at, const char *name)
+{
+    zval rv;
+    ZVAL_UNDEF(&rv);
+    zend_string *text = zval_try_get_string(
+        zend_read_property(Z_OBJCE_P(at), Z_OBJ_P(at), name, strlen(name), true, &rv));
+    zval_ptr_dtor(&rv);
+    zval_ptr_dtor(at);
+    return text ? text : ZSTR_EMPTY_ALLOC();
+}
+
+bool php_bf_predis_prefix(php_bf_client *c, zval *prefix)
+{
+    zval options;
+    ZVAL_OBJ_COPY(&options, c->object);
+    ZVAL_EMPTY_STRING(prefix);
+    if (follow(&options, "getoptions")) ZVAL_STR(prefix, property(&options, "prefix"));
+    if (Z_STRLEN_P(prefix)) return true;
+    zval_ptr_dtor(prefix);
+    return false;
+}
+
+double php_bf_predis_timeout(php_bf_client *c)
+{
+    zval at;
+    double seconds = 0;
+    if (get_connection(c, &at) && follow(&at, "getparameters")) {
+        zend_string *text = property(&at, "read_write_timeout");
+        seconds = zend_strtod(ZSTR_VAL(text), NULL);
+        zend_string_release(text);
+    }
+    php_bf_forget_exception();
+    return seconds;
+}
+
+void php_bf_predis_describe(php_bf_client *c)
+{
+    zval connection;
+    ZVAL_OBJ_COPY(&connection, c->object);
+    if (!follow(&connection, "getconnection")) return;
+    if (php_bf_is_a(Z_OBJ(connection), "predis\\connection\\nodeconnectioninterface")) {
+        zend_string *text = zval_try_get_string(&connection);
+        if (text) {
+            snprintf(c->name, sizeof c->name, "%.33s", ZSTR_VAL(text));
+            zend_string_release(text);
+        }
+    } else {
+        c->cluster = !is_replication(Z_OBJ(connection));
+        snprintf(c->name, sizeof c->name, c->cluster ? "a cluster" : "a master");
+    }
+    zval_ptr_dtor(&connection);
+}
