@@ -178,8 +178,9 @@ int bf_check_fill(bf_filter *f, int64_t *left, char *sentence, size_t cap);
  * returns 1 if hash functions of its scheme are weak on ordinary keys, or if its keys in Redis were
  * created larger than is good for other clients; else returns 0. */
 int bf_open_warning(const bf_filter *f, char *sentence, size_t cap);
-/* Returns the number of shards with which no key in Redis is above 64 MiB, for a filter of so many
- * bytes. Redis creates and clears such a key in less than 50 ms, and serves no client meanwhile. */
+/* Returns how many shards a filter of this many bytes needs so that no key in Redis is above
+ * 64 MiB. Redis creates or clears such a key in less than 50 ms; until then it serves no other
+ * client. */
 unsigned bf_redis_shards_for(uint64_t bytes);
 
 /* ---- for language bindings: texts ------------------------------------------------------------ */

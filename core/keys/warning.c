@@ -66,8 +66,8 @@ int bf_check_fill(bf_filter *f, int64_t *left, char *sentence, size_t cap)
     if (!full) return 0;
     bf_get_info(f, &info);
     bf_print(sentence, cap,
-        "more than half of the %s of a filter sized for n=%llu keys are set, so it holds more keys "
-        "and its rate of false positives rises; create a larger one",
+        "more than half of the %s of a filter sized for n=%llu keys are set: it holds more keys, "
+        "and false positives are rising; create a larger one",
         bf_cell_ops_of(&f->bitmap.g)->names, (ull)info.n);
     return 1;
 }

@@ -182,7 +182,7 @@ static int fail_reply(bf_conn *l, bf_error *err)
     if (!l->got.too_much)
         return bf_fail(err, BF_EIO, "%s: the server does not speak the Redis protocol", l->label);
     l->timed_out = true; /* the same reply would arrive if the commands were sent again */
-    return bf_fail(err, BF_EIO, "%s: a reply is larger than asked for: %zu values and %zu bytes",
+    return bf_fail(err, BF_EIO, "%s: a reply is larger than requested: %zu values and %zu bytes",
         l->label, l->leaves, l->bytes);
 }
 

@@ -215,7 +215,7 @@ final class Image
         self::checkFrame($page, $len - $head + self::PAGE, $where);
         $d = self::values($page, $where);
         $d->dirty = substr($page, 2048, 8) !== substr($page, 2056, 8);
-        if ($d->kind === Params::PART) throw Fault::fail(\BloomFilterException::FORMAT, '%.80s is one part of a filter, not a whole filter', $where);
+        if ($d->kind === Params::PART) throw Fault::fail(\BloomFilterException::FORMAT, '%.80s is one part of a filter, not all of it', $where);
         if ($d->kind === Params::GROW && !Sizing::possible($d))
             throw Fault::fail(\BloomFilterException::FORMAT, '%.80s is damaged: m=%d is not what n=%d, p=%g, k=%u need', $where, $d->m, $d->n, $d->p, $d->k);
         $want = $head + $d->bytes();

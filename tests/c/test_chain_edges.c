@@ -139,7 +139,7 @@ TEST(values_past_reason)
     bf_filter *f = made(GROW);
     uint8_t *b = paged_bytes(f, &len);
     CHECK_NO_FILTER(bf_from_bytes(b + FIRST, len - FIRST, NULL, &e), BF_EFORMAT,
-        "is one part of a filter, not a whole filter");
+        "is one part of a filter, not all of it");
     put(b + 144, 8, real(INFINITY));
     mend(b);
     CHECK(!bf_from_bytes(b, len, NULL, &e));
