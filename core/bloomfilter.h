@@ -103,7 +103,8 @@ struct bf_error {            /* filled on error only */
 #define BF_K_MAX 4096                     /* positions per key */
 #define BF_SHARDS_MAX 4096                /* slices of a filter */
 #define BF_SECRET_BYTES 16
-#define BF_SCHEME_BYTES 64                /* longest scheme name, its NUL included */
+#define BF_SCHEME_BYTES 64                /* longest scheme name as bf_info has it,
+                                           * its NUL included */
 
 /* Scheme "functions": hash functions of the user.  Function i returns any number; position i is
  * that number modulo m. */

@@ -114,6 +114,9 @@ int bf_busy(bf_filter *f, bf_error *err);
 /* For hosts that leave calls by longjmp: ends this thread's calls that run code of the host.
  * Their memory and locks are not released; their filters can only be closed. */
 void bf_abandon_calls(void);
+/* For hosts that limit sizes.  Returns 1 if f must grow to take `keys` new keys; *bytes is then the
+ * size of its file afterwards, an upper bound in other homes.  Returns 0 if it need not grow. */
+int bf_size_after(bf_filter *f, uint64_t keys, uint64_t *bytes, bf_error *err);
 /* Switches between plain and atomic kernels.  No other thread may use the filter at that moment. */
 void bf_set_threads(bf_filter *f, bool threads);
 /* For hosts that keep a handle between requests. Returns 1 if bf_open(spec) would open the same

@@ -64,7 +64,7 @@
  * - addMany(), existMany() and addNew() make one round trip for every 1000 keys.
  * - If Redis lost the filter (deleted, expired, evicted, flushed), calls throw an exception and never return "absent". An
  *   add whose reply was lost is never repeated: the exception reports that the result is unknown.
- * - Filters opened by URL stay open between requests, like files: opening one again costs one round trip. Objects with the
+ * - Filters opened through a URL stay open between requests, like files: opening one again costs one round trip. Objects with the
  *   same URL share a connection. A forked process opens its own connection.
  * - A phpredis object, Redis or RedisCluster, can be the storage, with `key: NAME`. The filter uses the object's connection,
  *   login, TLS and OPT_PREFIX, but not its serializer. The object must not be in a pipeline or transaction. Such a filter
@@ -99,7 +99,7 @@ class BloomFilter implements Countable
      */
     public readonly string $bitset;
 
-    /** Factor by which the filter grows, or null. Dumps leave out $grow, $window and $parts, as $bitset. */
+    /** Factor by which the filter grows, or null. Dumps do not show $grow, $window, $parts and $bitset. */
     public readonly ?float $grow;
 
     /** Minimum of seconds for which a forgetting filter remembers a key; null for other filters. */
@@ -137,15 +137,15 @@ class BloomFilter implements Countable
      * @param int|null       $parts   with window: number of steps in which it forgets, 4 by default; a key is forgotten
      *                                after window * (1 + 1/parts) seconds at the latest
      * @param float|null     $timeout Redis: maximum of seconds for a round trip, 0.001 to 86400; overrides the URL
-     * @param float|null     $retryAfter  Redis: after a time-out, calls fail immediately for so many seconds, then one call
+     * @param float|null     $retryAfter  Redis: after a time-out, calls fail immediately for this many seconds, then one call
      *                                tries again. null: 1; 0: each call tries; overrides the URL
      * @param bool           $cache   Redis: keys known to be present need no round trip. Takes up to m / 8 bytes of memory
      * @param float|null     $cacheMaxAge  seconds for which the cache trusts bits that it has read; null: 1. For that time, a
      *                                filter that another process cleared or deleted may seem unchanged
-     * @param int|null       $waitReplicas Redis: an add returns when so many replicas have it. If too few have it in time,
+     * @param int|null       $waitReplicas Redis: an add returns when this many replicas have it. If too few have it in time,
      *                                BloomFilterException; the key is added all the same
-     * @param bool           $adopt   Redis: makes another system's bitmap a filter of this library; the other system can go on
-     *                                using it. Give scheme, and m and k if the scheme does not fix them
+     * @param bool           $adopt   Redis: makes another system's bitmap a filter of this library; the other system can continue
+     *                                to use it. Give scheme, and m and k if the scheme does not fix them
      * @param bool           $exclusive mapped files: this object is the only writer until it is closed, and adds are as fast as
      *                                in memory. BloomFilterException (BUSY) if another process writes to the file; other
      *                                writers get the same exception while this object is open
@@ -321,7 +321,7 @@ class BloomFilter implements Countable
     public function existMany(array $keys): array {}
 
     /**
-     * Adds all keys and returns those that were surely new, under their array keys.
+     * Adds all keys and returns the surely new ones, under their array keys.
      *
      * @return array<int|string, Stringable|string|int>
      */
@@ -486,7 +486,7 @@ class BloomFilter implements Countable
     public function sync(): void {}
 
     /**
-     * For a filter in Redis: Redis deletes it after so many seconds; null: never.
+     * For a filter in Redis: Redis deletes it after this many seconds; null: never.
      *
      * @throws ValueError           seconds is not above 0, or above 10^10
      * @throws BloomFilterException the filter is not in Redis, is read-only or lost
@@ -494,13 +494,13 @@ class BloomFilter implements Countable
     public function expire(int|float|null $seconds): void {}
 
     /**
-     * Replaces the contents by these keys, for all users of the filter. The filter can be used meanwhile, and a key that is
+     * Replaces the contents by these keys, for all users of the filter. The filter can be used during the call, and a key that is
      * in the old and in the new contents is never absent. Needs m / 8 bytes of memory.
      *
-     * Memory and files: keys that any process adds meanwhile are kept. The rebuild needs space for a second bitmap; in a file
+     * Memory and files: keys that any process adds during the call are kept. The rebuild needs space for a second bitmap; in a file
      * the second bitmap follows the first. If the process dies, the filter contains either the old or the new keys.
      *
-     * Redis: keys that other processes add meanwhile are kept only if $keys contains them. The shards of a filter are
+     * Redis: keys that other processes add during the call are kept only if $keys contains them. The shards of a filter are
      * replaced one after the other. The time to live is kept.
      *
      * @return int how many of the keys were surely different

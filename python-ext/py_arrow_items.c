@@ -318,7 +318,7 @@ static int check_dictionary(chunk *k, const struct ArrowSchema *schema, Py_ssize
     if (dictionary && dictionary->length == 0) k->values.type = (type){ .shape = NULLS };
     if (k->values.type.shape == REFUSED) return 0;
     if (schema->dictionary->dictionary || k->keys.type.shape != NUMBERS || !dictionary)
-        return damaged_arrow("no dictionary where one must be, length", k->array.length);
+        return damaged_arrow("no dictionary, length", k->array.length);
     return read_array(&k->values, dictionary, row);
 }
 

@@ -81,6 +81,8 @@ static int ask_core(batch *b)
     if (rc < 0) {
         raise_in(b->self, &err);
         if (err.key != BF_NO_KEY) name_refused(&err, batch_row(b, err.key));
+        if (err.code == BF_EFULL && each && !b->nulls)
+            note_answers(each - b->done, b->done + (Py_ssize_t)err.key);
         return -1;
     }
     b->hits += rc;

@@ -111,6 +111,9 @@ PyObject *call_helper(const char *module, const char *function, const char *form
 void name_key(Py_ssize_t index);
 /* Like name_key, for a key that the core refused. A FullError gets the attribute only. */
 void name_refused(const bf_error *err, Py_ssize_t index);
+/* Gives the present exception the answers of the n keys that were added before it. asyncio.py uses
+ * them, whose batches have keys of many callers. */
+void note_answers(const uint8_t *each, Py_ssize_t n);
 
 /* ---- py_active.c: entering, leaving ---- */
 /* Enters the filter; filter_leave must follow. Returns NULL with a ValueError if the filter is

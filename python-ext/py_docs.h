@@ -52,12 +52,12 @@
     "\n" \
     "For filters in Redis only (docs/redis.md):\n" \
     "timeout: maximum of seconds for a round trip, 0.001 to 86400; overrides the URL.\n" \
-    "retry_after: after a time-out, calls fail immediately for so many seconds, then one call tries again.  None: 1;\n" \
+    "retry_after: after a time-out, calls fail immediately for this many seconds, then one call tries again.  None: 1;\n" \
     "0: each call tries; overrides the URL.\n" \
     "cache: keys known to be present need no round trip.  Takes up to m / 8 bytes of memory.\n" \
     "cache_max_age: seconds for which the cache trusts bits that it has read; None: 1.  For that time, a filter that another\n" \
     "process cleared or deleted may seem unchanged.\n" \
-    "wait_replicas: an add returns when so many replicas have it.  If too few have it in time, Error; the key is added all\n" \
+    "wait_replicas: an add returns when this many replicas have it.  If too few have it in time, Error; the key is added all\n" \
     "the same.\n" \
     "adopt: makes another system's bitmap a filter of this library; the other system can continue to use it.  Pass scheme,\n" \
     "and m and k if the scheme does not fix them."
@@ -176,9 +176,9 @@
     "\n" \
     "Add the keys of a buffer; the byte sep ends each key.  Return (keys, new, consumed, kept).\n" \
     "\n" \
-    "Bytes after the last sep are not read: pass them again before the next data.  With last=True they are a key too, if\n" \
-    "there are any.\n" \
-    "kept: b\"\", or the lines that were SURELY NEW (keep=True) or seen (keep=False), each with its sep."
+    "Bytes after the last sep are not read: pass them again before the next data.  With last=True they are the last key,\n" \
+    "unless there are none.\n" \
+    "kept: with keep=True the SURELY NEW lines, with keep=False the others, each with its sep; otherwise b\"\"."
 #define DOC_contains_lines \
     "contains_lines($self, data, /, sep=b'\\n', *, last=False, keep=None)\n" \
     "--\n" \
@@ -375,17 +375,17 @@
     "expire($self, seconds, /)\n" \
     "--\n" \
     "\n" \
-    "For a filter in Redis: Redis deletes it after so many seconds; None: never."
+    "For a filter in Redis: Redis deletes it after this many seconds; None: never."
 #define DOC_rebuild \
     "rebuild($self, keys, /)\n" \
     "--\n" \
     "\n" \
     "Replace the contents by these keys, for all users of the filter; return how many keys were surely different.\n" \
     "\n" \
-    "The filter can be used meanwhile, and a key that is in the old and in the new contents is never absent.\n" \
-    "Memory and files: keys that any process adds meanwhile are kept.  The rebuild needs space for a second bitmap.  After\n" \
+    "The filter can be used during the call, and a key that is in the old and in the new contents is never absent.\n" \
+    "Memory and files: keys that any process adds during the call are kept.  The rebuild needs space for a second bitmap.  After\n" \
     "an exception the filter is unchanged; if the process dies, it contains either the old or the new keys.\n" \
-    "Redis: keys that other processes add meanwhile are kept only if they are among these keys.  Shards are replaced one\n" \
+    "Redis: keys that other processes add during the call are kept only if they are among these keys.  Shards are replaced one\n" \
     "after the other.  The time to live is kept.\n" \
     "Raises Error for filters that grow or forget."
 #define DOC_delete \

@@ -115,6 +115,15 @@ void name_key(Py_ssize_t index)
     PyErr_SetRaisedException(raised);
 }
 
+void note_answers(const uint8_t *each, Py_ssize_t n)
+{
+    PyObject *raised = PyErr_GetRaisedException();
+    PyObject *answers = PyBytes_FromStringAndSize((const char *)each, n);
+    if (!answers || PyObject_SetAttrString(raised, "_answers", answers) < 0) PyErr_Clear();
+    Py_XDECREF(answers);
+    PyErr_SetRaisedException(raised);
+}
+
 void name_refused(const bf_error *err, Py_ssize_t index)
 {
     if (err->code != BF_EFULL) {

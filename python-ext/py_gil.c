@@ -238,8 +238,7 @@ int filter_replace(FilterObject *self, bf_filter *bf, redis_client *client, PyOb
     if (!replace_begin(self)) {
         PyErr_SetString(state_of(Py_TYPE(self))->error,
             "the filter cannot be closed: a call or a batch is running in it (in another thread, "
-            "or the one that reads "
-            "the iterable or asks the clock or a hash function)");
+            "or it is reading an iterable or calling a clock or hash function)");
         let_go(bf, client, callback);
         return -1;
     }

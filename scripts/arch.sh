@@ -77,7 +77,27 @@ arch_by_qemu() {
     arch_build "$1" "$2-linux-gnu" '' ''
     c_run "$1" "$2 by qemu" "$arch_tests" env BLOOMFILTER_SLOW=1 "qemu-$2-static" -L "$out/arch/$1"
 }
-arch_arm64() { arch_by_qemu arm64 aarch64; }
+arch_arm64() {
+    arch_by_qemu arm64 aarch64
+    run_noted 'NEON: at most half the instructions of the portable kernels' arm64-instructions arch_instructions
+}
+# qemu logs every instruction with the function that it is in, one instruction a block.
+arch_instructions() (
+    root_of=$out/arch/arm64 program=$out/arch/kernels trace=$out/arch/kernels.trace
+    aarch64-linux-gnu-gcc --sysroot="$root_of" -isystem "$root_of/usr/include/aarch64-linux-gnu" -O2 -w -static -I"$root/core" "$root/bench/arm/kernels.c" \
+        "$out/stage/arm64/libbloomfilter.a" -L"$root_of/usr/lib/aarch64-linux-gnu" -lsodium -lm -lpthread -o "$program" || return 1
+    for shape in 'block 7' 'block 8' 'block 12' 'block2 14' 'block2 16' 'classic 7'; do
+        for row in portable T0; do
+            # shellcheck disable=SC2086
+            BLOOMFILTER_CPU=$row qemu-aarch64-static -singlestep -d exec,nochain -D "$trace" "$program" $shape
+            awk -v shape="$shape" -v row="${row/T0/NEON}" '$NF ~ /^(test_|round|has|line_test)/ { test++ } $NF ~ /^(add_|put|line_add|line_m|spare)/ { add++ }
+                END { printf "%s %s %.1f %.1f\n", shape, row, test / 1280, add / 640 }' "$trace"
+        done
+    done >"$program.txt"
+    awk '{ printf "%-6s k=%-2d %-8s %6.1f instructions to test a key, %6.1f to add one\n", $1, $2, $3, $4, $5 }' "$program.txt"
+    awk '$3 == "portable" { test = $4; add = $5 } $3 == "NEON" && $1 != "classic" && (test == 0 || 2 * $4 > test || 2 * $5 > add) { bad = 1 } END { exit bad || NR != 12 }' "$program.txt"
+    rm "$trace"
+)
 arch_s390x() { arch_by_qemu s390x s390x; }
 
 # Runs as it is, with its own loader.

@@ -17,9 +17,12 @@
 #define NAME(kind, name, php, above, below, range, sentence) #name ", "
 enum { VALUES(NUMBER) FLAGS(NUMBER_OF_FLAG) PARAMETERS };
 
+/* Spellings that clients send may be longer than BF_SCHEME_BYTES: php-hashes:BKDRHash,... */
+enum { SCHEME_ROOM = 128 };
+
 typedef struct {
     bf_spec spec;
-    char scheme[BF_SCHEME_BYTES];
+    char scheme[SCHEME_ROOM];
     unsigned seen; /* bit i: parameter i was given */
 } url_parameters;
 
@@ -50,7 +53,7 @@ static bool take_REAL(url_parameters *q, text value, double above, double below,
  * Accepts only printable characters, because a header of the reply quotes the name. */
 static bool take_TEXT(url_parameters *q, text value, double above, double below, const char **to)
 {
-    char room[3 * BF_SCHEME_BYTES];
+    char room[3 * SCHEME_ROOM];
     bf_key name;
     (void)above, (void)below;
     if (value.len >= sizeof room || !keys_decode_percent(value, room, &name)) return false;

@@ -10,11 +10,13 @@ enum { STEPS = 1 << 24, SLOW = 8 };
 /* ---- one key ---- */
 static bool is_of_counters(verb v) { return v == VERB_REMOVE || v == VERB_COUNT; }
 
+static bool is_deferred(const worker *w, int code) { return code == BF_EBUSY && !w->may_block; }
+
 /* Replies with an error of the core.  In a worker, BF_EBUSY defers the request to a job.  Removing
  * and counting without counters get 409. */
 static void reply_key_error(worker *w, const served *f, verb v, reply *a, int code, bf_error *err)
 {
-    if (code == BF_EBUSY && !w->may_block)
+    if (is_deferred(w, code))
         a->defer = true;
     else if (code == BF_ENOTSUP && is_of_counters(v) && !f->counts)
         reply_conflict(w, name_of(f), a, BF_EMISMATCH, err);
@@ -47,6 +49,15 @@ static void count_keys(served *f, verb v, uint64_t n, uint64_t yes)
     counter_add(v == VERB_ADD ? &f->adds : &f->hits, v == VERB_ADD ? n : yes);
     counter_add(v == VERB_ADD ? &f->added : &f->misses, v == VERB_ADD ? yes : n - yes);
     if (v == VERB_ADD) filters_count_new(f, yes);
+}
+
+/* Counts the keys of a batch that have an answer. */
+static void count_answers(served *f, verb v, const reply *a)
+{
+    uint64_t yes = 0;
+    for (size_t i = 0; i < a->made.len; i++)
+        yes += v == VERB_COUNT ? a->made.ptr[i] != 0 : a->made.ptr[i] & 1;
+    count_keys(f, v, a->made.len, yes);
 }
 
 static void reply_answer(reply *a, verb v, int answer)
@@ -109,16 +120,16 @@ static bool process_keys(worker *w, served *f, verb v, const bf_key *keys, size_
     memcpy(before, each, a->half);
     memset(each, 0, n);
     const int64_t rc = change_or_test(w, f, v, keys, n, each, &err);
-    const bool partly = rc == BF_EBUSY && v != VERB_TEST && err.key < n;
+    const bool refused = rc == BF_EBUSY || rc == BF_EFULL,
+               partly = refused && v != VERB_TEST && err.key < n;
     const size_t done = rc >= 0 ? n : partly ? err.key : 0;
     for (size_t i = 0; i < a->half; i++) each[i] |= before[i];
     for (size_t i = 0; v != VERB_COUNT && i < done; i++) each[i] |= '0';
     a->made.len += done;
     a->half = partly && v == VERB_ADD ? n - done : 0;
-    if (rc == BF_EFULL) {
-        count_keys(f, v, err.key, 0);
-        snprintf(a->more, sizeof a->more, "X-Added: %zu\r\n", a->made.len + err.key);
-    }
+    if (rc == BF_EFULL) snprintf(a->more, sizeof a->more, "X-Added: %zu\r\n", a->made.len);
+    /* the keys before a final error are done; reply_key_error drops their answers */
+    if (rc < 0 && v != VERB_TEST && !is_deferred(w, (int)rc)) count_answers(f, v, a);
     if (rc < 0) reply_key_error(w, f, v, a, (int)rc, &err);
     return rc >= 0;
 }
@@ -196,9 +207,7 @@ static void batch_on(worker *w, served *f, const call *c, reply *a)
     }
     if (a->serial != f->serial && !batch_begin(w, f, c, a)) return;
     if (!process_batch(w, f, c, c->verb, a)) return;
-    uint64_t yes = 0;
-    for (size_t i = 0; i < a->made.len; i++) yes += a->made.ptr[i] & 1;
-    count_keys(f, c->verb, a->made.len, yes);
+    count_answers(f, c->verb, a);
     reply_made(a, c->verb == VERB_COUNT ? "application/octet-stream" : "text/plain");
 }
 

@@ -24,7 +24,7 @@ static const char help[] =
     "  --window S, --parts N  it forgets keys after S seconds, in N steps (4)\n"
     "  --counting             it has counters instead of bits, for /remove and /count\n"
     "  --scheme NAME          classic, block, block2 ...; with -m and -k also another system's bitmap in Redis\n"
-    "  --adopt                take over that bitmap: it can be cleared and expire; the other system goes on using it\n"
+    "  --adopt                take over that bitmap; the other system can continue to use it\n"
     "\n"
     "all filters\n"
     "  --secret-file FILE     their secret, for keys that strangers choose: 16 bytes, or 32 hexadecimal digits\n"
@@ -129,7 +129,9 @@ static int set_token(options *o, const char *token)
     if (!*token) return refuse("the token", "at least one byte", "none");
     free(o->token);
     o->token = strdup(token);
-    return o->token ? 0 : refuse("memory", "there", "none");
+    if (o->token) return 0;
+    fprintf(stderr, "bloomfilterd: out of memory\n");
+    return 2;
 }
 
 /* Reads at most `most` bytes from the beginning of a file.  Returns the number of bytes; -1 after

@@ -73,34 +73,10 @@ void claim_drop(filters *fs, claim *c)
     pthread_mutex_unlock(&fs->claiming);
 }
 
-/* Gets the newest part, to which keys are added, and the factor by which parts grow. */
-static int newest(served *s, bf_part_info *part, double *grow, bf_error *err)
-{
-    bf_info i;
-    /* reading part 0 updates the number of parts, if other processes appended parts */
-    int rc = bf_get_part(s->f, 0, part, err);
-    bf_get_info(s->f, &i);
-    *grow = i.grow;
-    return rc < 0 ? rc : bf_get_part(s->f, i.part_count - 1, part, err);
-}
-
-/* Estimates 1.25 times as many bits per key for each further part, because its rate is lower. */
 int filters_grow(filters *fs, served *s, uint64_t keys, claim *c, bf_error *err)
 {
-    bf_part_info part;
-    double grow, more = 0;
+    uint64_t bytes;
     c->bytes = 0;
-    if (!s->grows) return 0;
-    int rc = newest(s, &part, &grow, err);
-    if (rc < 0) return rc;
-    double room = part.n > part.keys ? (double)(part.n - part.keys) : 0, n = (double)part.n,
-           bytes = (double)part.m / 8;
-    if (room >= (double)keys) return 0;
-    for (; room < (double)keys && more < 1e18; room += n) {
-        n *= grow;
-        bytes *= 1.25 * grow;
-        more += bytes + 4096;
-    }
-    return claim_make(
-        fs, c, name_of(s), plus(size_of(s->f), more < 1e18 ? (uint64_t)more : UINT64_MAX), err);
+    const int rc = s->grows ? bf_size_after(s->f, keys, &bytes, err) : 0;
+    return rc > 0 ? claim_make(fs, c, name_of(s), bytes, err) : rc;
 }

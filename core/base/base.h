@@ -35,8 +35,8 @@ int bf_refuse_u64(bf_error *err, const char *name, uint64_t v);
 int bf_refuse_real(bf_error *err, const char *name, double v);
 
 /* process.c: between these two calls fork() in other threads waits, so no child gets a copy of what
- * is opened in between. Do not allocate in between: fork() may wait while it holds the allocator's
- * locks. vfork() and a bare clone() do not wait. */
+ * is opened in between, and this thread is not cancelled. Do not allocate in between: fork() may
+ * wait while it holds the allocator's locks. vfork() and a bare clone() do not wait. */
 void bf_hold_forks(void);
 void bf_release_forks(void);
 /* process.c: a random number from 1 to 2^32 - 1; parent and child get different ones */
@@ -106,9 +106,9 @@ void bf_sync_folder(const char *path);
  * mistake, for example an unknown URL. */
 int bf_path_of(const char *storage, const char **path, bf_error *err);
 
-/* cpu.c: each row includes the features of the rows before it. BF_CPU_FAR is AVX2 with lines
- * prefetched into the second-level cache. */
-typedef enum { BF_CPU_PORTABLE, BF_CPU_AVX2, BF_CPU_FAR, BF_CPUS } bf_cpu_row;
+/* cpu.c: each row includes the features of the rows before it. BF_CPU_VECTOR is AVX2 or NEON,
+ * BF_CPU_FAR is the same with lines prefetched into the second-level cache. */
+typedef enum { BF_CPU_PORTABLE, BF_CPU_VECTOR, BF_CPU_FAR, BF_CPUS } bf_cpu_row;
 bf_cpu_row bf_cpu(void);
 bool bf_has_avx2(void);
 bool bf_has_avx512(void); /* AVX-512 F and VL */

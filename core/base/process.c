@@ -19,8 +19,9 @@ static int unwiped; /* used if mmap fails */
 static int *number = &unwiped, largest;
 
 /* fork() holds this mutex; so it waits while another thread is between bf_hold_forks and
- * bf_release_forks. */
+ * bf_release_forks. A thread in between cannot be cancelled; it would hold the mutex for ever. */
 static pthread_mutex_t forks;
+static int cancel_state; /* of the thread in bf_hold_forks, before it */
 
 /* Recursive, because a signal handler may fork in the thread that holds the mutex. */
 static void init_forks(void)
@@ -32,8 +33,23 @@ static void init_forks(void)
     pthread_mutexattr_destroy(&recursive);
 }
 
-void bf_hold_forks(void) { pthread_mutex_lock(&forks); }
-void bf_release_forks(void) { pthread_mutex_unlock(&forks); }
+static void before_fork(void) { pthread_mutex_lock(&forks); }
+static void after_fork(void) { pthread_mutex_unlock(&forks); }
+
+void bf_hold_forks(void)
+{
+    int was;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &was);
+    pthread_mutex_lock(&forks);
+    cancel_state = was;
+}
+
+void bf_release_forks(void)
+{
+    const int was = cancel_state;
+    pthread_mutex_unlock(&forks);
+    pthread_setcancelstate(was, NULL);
+}
 
 static void in_child(void)
 {
@@ -52,7 +68,7 @@ __attribute__((constructor)) static void watch_forks(void)
         (void)madvise(page, bytes, MADV_WIPEONFORK);
         number = page;
     }
-    (void)pthread_atfork(bf_hold_forks, bf_release_forks, in_child);
+    (void)pthread_atfork(before_fork, after_fork, in_child);
 }
 
 int bf_process(void)

@@ -178,6 +178,19 @@ static inline bool bf_try_holder(int *holder)
     int was = 0;
     return bf_int_cas(holder, &was, me) || (was != me && bf_int_cas(holder, &was, me));
 }
+/* Numbers that are only hints, such as times and counts down to a check. */
+static inline int64_t bf_hint_load(const int64_t *at)
+{
+    return __atomic_load_n(at, __ATOMIC_RELAXED);
+}
+static inline void bf_hint_store(int64_t *at, int64_t value)
+{
+    __atomic_store_n(at, value, __ATOMIC_RELAXED);
+}
+static inline void bf_hint_subtract(int64_t *at, int64_t less)
+{
+    __atomic_sub_fetch(at, less, __ATOMIC_RELAXED);
+}
 static inline unsigned bf_uint_load_relaxed(const unsigned *at)
 {
     return __atomic_load_n(at, __ATOMIC_RELAXED);

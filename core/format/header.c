@@ -222,7 +222,8 @@ static int check_chain(
     if (!d->scheme->keyed || d->scheme->hash->width != 1)
         return bf_damaged(err, where, "its scheme has no parts");
     memcpy(&live, page + AT_LIVE, 8);
-    if (!live_decode(live, &d->live)) return bf_damaged(err, where, "a live counter is invalid");
+    if (!live_decode(live, &d->live))
+        return bf_damaged(err, where, "the state of a part is invalid");
     const char *wrong = bf_format_of(d)->wrong(d);
     if (wrong) return bf_damaged(err, where, wrong);
     return all_zero(page + AT_CHAIN_REST, AT_DIRTY - AT_CHAIN_REST)
@@ -303,7 +304,7 @@ int bf_header_read(const uint8_t *page, unsigned head, uint64_t len, bf_params *
     if (rc < 0 || (rc = check_values(page, d, where, err)) < 0) return rc;
     d->dirty = bf_get(page + AT_DIRTY, 8) != bf_get(page + AT_CLEAN, 8);
     if (bf_format_of(d)->is_part)
-        return bf_fail(err, BF_EFORMAT, "%.80s is one part of a filter, not a whole filter", where);
+        return bf_fail(err, BF_EFORMAT, "%.80s is one part of a filter, not all of it", where);
     if (bf_has_parts(d) && !bf_chain_possible(d))
         return bf_fail(err, BF_EFORMAT,
             "%.80s is damaged: m=%llu is not what n=%llu, p=%g, k=%u need", where, (ull)d->g.m,

@@ -54,7 +54,7 @@ int bf_functions_check(const bf_functions *f, uint64_t *check, bf_error *err)
     static const char label[] = "bloomfilter functions check v1";
     if (!f)
         return bf_fail(
-            err, BF_EINVAL, "scheme functions needs the hash functions it was made with");
+            err, BF_EINVAL, "scheme functions needs the hash functions it was created with");
     if (f->count < 1 || f->count > BF_FUNCTIONS_MAX)
         return bf_fail(
             err, BF_EINVAL, "hash functions must be 1 to %d, got %u", BF_FUNCTIONS_MAX, f->count);

@@ -23,6 +23,9 @@ struct bf_hash {
      * functions get a->bytes in place of the secret. NULL: the scheme has no argument. A hash with
      * prepare or accept needs a layout without kernels. */
     int (*prepare)(bf_argument *a, const char *text, bf_error *err);
+    /* Writes the one spelling of the argument that is stored, where prepare accepts several. NULL:
+     * the text of prepare. */
+    void (*spell)(const void *argument, char *text, size_t cap);
     /* Returns 0, or BF_EINVAL for a key that cannot be hashed; run and one never get such a key.
      * NULL: all keys are accepted. */
     int (*accept)(const void *secret, const void *key, size_t len, bf_error *err);

@@ -403,7 +403,7 @@ static bool has_name(const bf_store *s)
 /* Takes flock(2) on a new open file description. The lock excludes all other handles and processes,
  * forked children, too. The kernel releases the lock when the holder dies. A forked child must
  * close its copy of the descriptor (here), or the file would stay locked after the parent's death.
- * So lock_fd is set before another thread can fork, and reset before the descriptor is closed. */
+ * So lock_fd is set before another thread can fork, and reset after the file is unlocked. */
 static int lock(bf_filter *handle, bf_error *err)
 {
     const file *f = handle->bitmap.store.impl;
@@ -428,8 +428,8 @@ static int lock(bf_filter *handle, bf_error *err)
 static void unlock(bf_filter *handle)
 {
     const int fd = handle->lock_fd;
-    handle->lock_fd = -1;
     if (bf_file_owns(handle->bitmap.store.impl, fd)) bf_unlock_file(fd);
+    handle->lock_fd = -1;
 }
 
 static void close_(bf_store *s)

@@ -305,7 +305,7 @@ static __attribute__((noinline)) int run_one(
 
 static void count_new(bf_filter *f, int64_t added)
 {
-    __atomic_sub_fetch(&f->adds_until_check, added, __ATOMIC_RELAXED);
+    bf_hint_subtract(&f->adds_until_check, added);
 }
 
 /* For BF_OVERFULL_RAISE: before each chunk, checks for how many keys the filter has room. */

@@ -1,6 +1,7 @@
 /* warning.c - what all hosts decide in the same way: the size of a batch, when to check whether a
  * filter is overfull, and the warnings. */
 #include "base/base.h"
+#include "bits/bits.h"
 #include "keys/keys.h"
 #include "parts/parts.h"
 #include "sets/sets.h"
@@ -23,17 +24,19 @@ size_t bf_batch_size(const bf_filter *f)
  * not on the number of new keys. */
 enum { NEVER, NEAR_BY, REMOTE };
 
-/* Returns true at most once a minute. */
-static bool is_due(bf_filter *f)
+static int64_t now_ms(void)
 {
-    enum { MINUTE = 60000 };
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    const int64_t now = (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000,
-                  last = __atomic_load_n(&f->fill_checked_at, __ATOMIC_RELAXED);
-    if (last && now - last < MINUTE) return false;
-    __atomic_store_n(&f->fill_checked_at, now, __ATOMIC_RELAXED);
-    return true;
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Returns true if the last check was a minute ago, or there was none. */
+static bool is_due(const bf_filter *f)
+{
+    enum { MINUTE = 60000 };
+    const int64_t last = bf_hint_load(&f->fill_checked_at);
+    return !last || now_ms() - last >= MINUTE;
 }
 
 static int where(const bf_filter *f)
@@ -49,7 +52,10 @@ int bf_check_fill(bf_filter *f, int64_t *left, char *sentence, size_t cap)
     const int home = f->overfull > BF_OVERFULL_WARN ? NEVER : where(f);
     *left = INT64_MAX;
     if (home == REMOTE) {
-        full = is_due(f) && bf_sample_saturated(f, &wait, NULL) == BF_OVERFULL;
+        if (is_due(f)) { /* a check that fails is not repeated earlier: it only warns */
+            bf_hint_store(&f->fill_checked_at, now_ms());
+            full = bf_sample_saturated(f, &wait, NULL) == BF_OVERFULL;
+        }
         if (!full) *left = 0;
     } else if (home == NEAR_BY) {
         const int now = bf_saturated(f, &wait, NULL);
@@ -60,19 +66,19 @@ int bf_check_fill(bf_filter *f, int64_t *left, char *sentence, size_t cap)
     if (!full) return 0;
     bf_get_info(f, &info);
     bf_print(sentence, cap,
-        "more than half of the %s of a filter sized for n=%llu keys are set, so it holds more keys "
-        "and its rate of false positives rises; create a larger one",
+        "more than half of the %s of a filter sized for n=%llu keys are set: it holds more keys, "
+        "and false positives are rising; create a larger one",
         bf_cell_ops_of(&f->bitmap.g)->names, (ull)info.n);
     return 1;
 }
 
 /* Other processes add keys too. So a filter in a file or in Redis is checked after n / 64 new keys
- * of this process, in Redis also after a minute. */
+ * of this process, in Redis also after a minute. A check that fails is due until one succeeds. */
 int64_t bf_room(bf_filter *f, bf_error *err)
 {
     enum { OFTEN = 64 };
     const bool remote = where(f) == REMOTE, shared = remote || f->bitmap.store.ops->has_name;
-    int64_t left = __atomic_load_n(&f->adds_until_check, __ATOMIC_RELAXED);
+    int64_t left = bf_hint_load(&f->adds_until_check);
     if (left > 0 && !(remote && is_due(f))) return left;
     uint64_t wait = 0;
     const int full = bf_saturated_for_next(f, remote, &wait, err);
@@ -86,7 +92,8 @@ int64_t bf_room(bf_filter *f, bf_error *err)
     }
     const uint64_t most = shared ? f->desc.g.n / OFTEN + 1 : INT64_MAX;
     left = (int64_t)(wait < 1 ? 1 : wait < most ? wait : most);
-    __atomic_store_n(&f->adds_until_check, left, __ATOMIC_RELAXED);
+    bf_hint_store(&f->adds_until_check, left);
+    if (remote) bf_hint_store(&f->fill_checked_at, now_ms());
     return left;
 }
 

@@ -49,24 +49,24 @@ static inline bool put_cells(const bf_geometry *g, uint64_t *words, uint64_t h, 
 LINE_SINGLES(, _cells)
 LINE_ROW(, _cells, _cells, fetch_line, false, NULL)
 
-#ifdef LINE_AVX2
-AVX2 static inline bool has_avx2(const bf_geometry *g, const uint64_t *words, uint64_t h)
+#ifdef LINE_VECTOR
+VECTOR static inline bool has_vector(const bf_geometry *g, const uint64_t *words, uint64_t h)
 {
-    return line_test_avx2(words + line_of(g, h) * LINE_WORDS, bf_mum(h, BF_MUM_1), g->k);
+    return line_test_vector(words + line_of(g, h) * LINE_WORDS, bf_mum(h, BF_MUM_1), g->k);
 }
-AVX2 static inline bool put_avx2(const bf_geometry *g, uint64_t *words, uint64_t h, bool atomic)
+VECTOR static inline bool put_vector(const bf_geometry *g, uint64_t *words, uint64_t h, bool atomic)
 {
-    return line_add_avx2(words + line_of(g, h) * LINE_WORDS, bf_mum(h, BF_MUM_1), g->k, atomic);
+    return line_add_vector(words + line_of(g, h) * LINE_WORDS, bf_mum(h, BF_MUM_1), g->k, atomic);
 }
 /* A key has the same mask in all parts, so the mask is computed once. any_few, for few keys, first
  * tests half of each line, which rejects nearly all absent keys. any_of begins with the newest
  * part, because no part is larger. */
-AVX2 static inline uint64_t any_few(
+VECTOR static inline uint64_t any_few(
     const bf_part_view *views, size_t nviews, const uint64_t *d, size_t n)
 {
     uint64_t present = 0;
     for (size_t i = 0; i < n; i++) {
-        const line_vec mask = line_masks_avx2(bf_mum(d[i], BF_MUM_1), views->g->k);
+        const line_vec mask = line_masks_vector(bf_mum(d[i], BF_MUM_1), views->g->k);
         for (size_t j = 0; j < nviews; j++) {
             const uint64_t *line = views[j].words + bf_mulhi(d[i], views[j].lines) * LINE_WORDS;
             if (!line_lacks(line, mask)) present |= (uint64_t)line_has(line_load(line), mask) << i;
@@ -75,7 +75,7 @@ AVX2 static inline uint64_t any_few(
     return present;
 }
 
-AVX2 LINE_ALWAYS uint64_t any_of(
+VECTOR LINE_ALWAYS uint64_t any_of(
     const bf_part_view *views, size_t nviews, line_batch keys, bool far)
 {
     enum { FEW = 4 };
@@ -85,7 +85,7 @@ AVX2 LINE_ALWAYS uint64_t any_of(
     const size_t large = line_large(views, nviews);
     uint64_t present = 0;
     for (size_t i = 0; i < keys.n; i++) {
-        const line_vec mask = line_inverted(line_masks_avx2(bf_mum(d[i], BF_MUM_1), k));
+        const line_vec mask = line_inverted(line_masks_vector(bf_mum(d[i], BF_MUM_1), k));
         for (size_t j = i < keys.nahead ? large : nviews; j < nviews; j++)
             bf_fetch(views[j].words + bf_mulhi(keys.ahead[i], views[j].lines) * LINE_WORDS, far);
         for (size_t j = nviews; j-- > 0;) {
@@ -97,11 +97,14 @@ AVX2 LINE_ALWAYS uint64_t any_of(
     }
     return present;
 }
-LINE_ANY(any_avx2, false)
+LINE_ANY(any_vector, false)
 LINE_ANY(any_far, true)
-LINE_SINGLES(AVX2, _avx2)
-LINE_ROW(AVX2, _avx2, _avx2, fetch_one, false, any_avx2)
-LINE_ROW(AVX2, _far, _avx2, fetch_one, true, any_far)
+LINE_SINGLES(VECTOR, _vector)
+LINE_ROW(VECTOR, _vector, _vector, fetch_one, false, any_vector)
+LINE_ROW(VECTOR, _far, _vector, fetch_one, true, any_far)
+#endif
+
+#ifdef AVX2
 AVX2 static inline bool has_cells_avx2(const bf_geometry *g, const uint64_t *words, uint64_t h)
 {
     return counters_test_avx2(words, line_of(g, h), bf_mum(h, BF_MUM_1), g->k);

@@ -82,10 +82,10 @@ static inline bool put_cells(const bf_geometry *g, uint64_t *words, uint64_t h, 
 LINE_SINGLES(, _cells)
 LINE_ROW(, _cells, _cells, fetch_line, false, NULL)
 
-#ifdef LINE_AVX2
+#ifdef LINE_VECTOR
 /* A key has the same two masks in all parts, so the masks are computed once. Begins with the newest
  * part, because no part is larger. */
-AVX2 LINE_ALWAYS uint64_t any_of(
+VECTOR LINE_ALWAYS uint64_t any_of(
     const bf_part_view *views, size_t nviews, line_batch keys, bool far)
 {
     const unsigned k = views->g->k;
@@ -93,9 +93,9 @@ AVX2 LINE_ALWAYS uint64_t any_of(
     const size_t large = keys.nahead ? line_large(views, nviews) : nviews;
     uint64_t present = 0;
     for (size_t i = 0; i < keys.n; i++) {
-        const line_vec a = line_inverted(line_masks_avx2(bf_mum(d[i], BF_MUM_1), (k + 1) / 2));
+        const line_vec a = line_inverted(line_masks_vector(bf_mum(d[i], BF_MUM_1), (k + 1) / 2));
         const line_vec b =
-            line_inverted(line_masks_avx2(bf_mum(bf_mum(d[i], BF_MUM_2), BF_MUM_1), k / 2));
+            line_inverted(line_masks_vector(bf_mum(bf_mum(d[i], BF_MUM_2), BF_MUM_1), k / 2));
         for (size_t j = i < keys.nahead ? large : nviews; j < nviews; j++)
             fetch_one(views[j].g, views[j].words, keys.ahead[i], far);
         for (size_t j = nviews; j-- > 0;) {
@@ -109,12 +109,15 @@ AVX2 LINE_ALWAYS uint64_t any_of(
     return present;
 }
 
-LINE_ANY(any_avx2, false)
+LINE_ANY(any_vector, false)
 LINE_ANY(any_far, true)
-BOTH(AVX2, _avx2, line_test_avx2, line_add_avx2)
-LINE_SINGLES(AVX2, _avx2)
-LINE_ROW(AVX2, _avx2, _avx2, fetch_one, false, any_avx2)
-LINE_ROW(AVX2, _far, _avx2, fetch_one, true, any_far)
+BOTH(VECTOR, _vector, line_test_vector, line_add_vector)
+LINE_SINGLES(VECTOR, _vector)
+LINE_ROW(VECTOR, _vector, _vector, fetch_one, false, any_vector)
+LINE_ROW(VECTOR, _far, _vector, fetch_one, true, any_far)
+#endif
+
+#ifdef AVX2
 AVX2 static inline bool has_cells_avx2(const bf_geometry *g, const uint64_t *words, uint64_t h)
 {
     pair p = pair_of(g, h);

@@ -39,7 +39,8 @@ static inline bool counters_add(
     return !missing;
 }
 
-#if defined(LINE_AVX2)
+#if defined(LINE_VECTOR) && defined(__x86_64__)
+#define AVX2 VECTOR
 typedef uint32_t __attribute__((may_alias)) counter_word; /* 32 bits: 8 counters */
 /* A key has at most one counter in each eighth of 512 counters. A vector has one 32-bit lane per
  * eighth, in the order 0 4 1 5 2 6 3 7. at: index of the key's counter_word; shift: shift of the

@@ -13,6 +13,7 @@
 #include "bits/bits.h"
 #include "layout/layout.h"
 
+#define LINE_ALWAYS static inline __attribute__((always_inline))
 enum { LINE_BITS = 512, LINE_WORDS = 8, LINE_K_MAX = 16, LINE_STEP = 8, LINE_LAG = 48 };
 
 static inline unsigned line_bit(uint64_t g, unsigned word)
@@ -59,12 +60,20 @@ static inline bool line_add(uint64_t *line, uint64_t g, unsigned k, bool atomic)
     return present;
 }
 
+/* Kernels with vectors, written once in the vector types of GCC and Clang: AVX2, or NEON, where a
+ * vector of four words is two registers. Every word of a vector is loaded and stored whole, so a
+ * test may read a line that other threads change. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
-#define LINE_AVX2 1
+#define LINE_VECTOR 1
 /* all machines with AVX2 have CMPXCHG16B */
-#define AVX2 __attribute__((target("avx2,bmi2,cx16")))
+#define VECTOR __attribute__((target("avx2,bmi2,cx16")))
+#elif defined(__aarch64__) && defined(__GNUC__) && !defined(__AARCH64EB__)
+#define LINE_VECTOR 1
+#define VECTOR
+#endif
 
+#ifdef LINE_VECTOR
 /* The eight values from line_cycle[k][8 - first] on are masks of words 0..7: all ones for `first`
  * and the k - 1 words that follow it cyclically. */
 #define ON ~UINT64_C(0)
@@ -79,70 +88,107 @@ static const uint64_t line_cycle[9][16] = { { 0 },
     { ON, ON, ON, ON, ON, ON, ON, ON, ON, ON, ON, ON, ON, ON, ON, ON } };
 #undef ON
 
+typedef uint64_t four __attribute__((vector_size(32), may_alias));
+typedef four four_anywhere __attribute__((aligned(8)));
 typedef struct {
-    __m256i lo, hi;
+    four lo, hi;
 } line_vec; /* words 0..3, words 4..7 */
 
-AVX2 static inline line_vec line_load(const uint64_t *line)
+/* Returns true if a and b have no common bit. */
+VECTOR LINE_ALWAYS bool line_apart(four a, four b)
 {
-    return (line_vec){ _mm256_load_si256((const __m256i *)line),
-        _mm256_load_si256((const __m256i *)(line + 4)) };
+#ifdef __x86_64__
+    return _mm256_testz_si256((__m256i)a, (__m256i)b);
+#else
+    const four v = a & b;
+    return !(v[0] | v[1] | v[2] | v[3]);
+#endif
+}
+/* Returns true if `of` contains all bits of mask. */
+VECTOR LINE_ALWAYS bool line_within(four mask, four of)
+{
+#ifdef __x86_64__
+    return _mm256_testc_si256((__m256i)of, (__m256i)mask);
+#else
+    return line_apart(mask, ~of);
+#endif
+}
+
+/* Returns a vector of four times g. For NEON, GCC 12 would build it in memory. */
+VECTOR LINE_ALWAYS four line_all(uint64_t g)
+{
+#ifdef __x86_64__
+    return (four){ g, g, g, g };
+#else
+    typedef uint64_t two __attribute__((vector_size(16)));
+    const two half = { g, g };
+    union {
+        two halves[2];
+        four all;
+    } v = { { half, half } };
+    return v.all;
+#endif
+}
+
+VECTOR LINE_ALWAYS line_vec line_load(const uint64_t *line)
+{
+    const four *words = (const four *)line;
+    return (line_vec){ words[0], words[1] };
+}
+VECTOR LINE_ALWAYS void line_store(uint64_t *line, line_vec v)
+{
+    four *words = (four *)line;
+    words[0] = v.lo;
+    words[1] = v.hi;
 }
 
 /* Returns the number of the bit in each word. */
-AVX2 static inline line_vec line_bits(uint64_t g)
+VECTOR LINE_ALWAYS line_vec line_bits(uint64_t g)
 {
-    const __m256i six = _mm256_set1_epi64x(63), vg = _mm256_set1_epi64x((long long)g);
-    return (
-        line_vec){ _mm256_and_si256(_mm256_srlv_epi64(vg, _mm256_setr_epi64x(0, 6, 12, 18)), six),
-        _mm256_and_si256(_mm256_srlv_epi64(vg, _mm256_setr_epi64x(24, 30, 36, 42)), six) };
+    const four lo = { 0, 6, 12, 18 }, hi = { 24, 30, 36, 42 }, all = line_all(g);
+    return (line_vec){ all >> lo & 63, all >> hi & 63 };
 }
 
-AVX2 static inline line_vec line_among(unsigned first, unsigned k)
+VECTOR LINE_ALWAYS line_vec line_among(unsigned first, unsigned k)
 {
-    const __m256i *on = (const __m256i *)(line_cycle[k] + ((8 - first) & 7));
-    return (line_vec){ _mm256_loadu_si256(on), _mm256_loadu_si256(on + 1) };
+    const four_anywhere *on = (const four_anywhere *)(line_cycle[k] + ((8 - first) & 7));
+    return (line_vec){ on[0], on[1] };
 }
 
-AVX2 static inline line_vec line_round(uint64_t g, unsigned first, unsigned k)
+VECTOR static inline line_vec line_round(uint64_t g, unsigned first, unsigned k)
 {
-    const __m256i one = _mm256_set1_epi64x(1);
-    const line_vec bit = line_bits(g);
-    line_vec m = { _mm256_sllv_epi64(one, bit.lo), _mm256_sllv_epi64(one, bit.hi) };
+    const four one = { 1, 1, 1, 1 };
+    const line_vec bit = line_bits(g), m = { one << bit.lo, one << bit.hi };
     if (k == LINE_WORDS) return m;
     const line_vec on = line_among(first, k);
-    return (line_vec){ _mm256_and_si256(m.lo, on.lo), _mm256_and_si256(m.hi, on.hi) };
+    return (line_vec){ m.lo & on.lo, m.hi & on.hi };
 }
 
-AVX2 static inline line_vec line_masks_avx2(uint64_t g, unsigned k)
+VECTOR static inline line_vec line_masks_vector(uint64_t g, unsigned k)
 {
     unsigned first = (unsigned)(g >> 61);
     if (k <= LINE_WORDS) return line_round(g, first, k);
     line_vec a = line_round(g, first, LINE_WORDS),
              b = line_round(bf_mum(g, BF_MUM_2), first, k - LINE_WORDS);
-    return (line_vec){ _mm256_or_si256(a.lo, b.lo), _mm256_or_si256(a.hi, b.hi) };
+    return (line_vec){ a.lo | b.lo, a.hi | b.hi };
 }
 
-AVX2 static inline bool line_has(line_vec line, line_vec mask)
+VECTOR LINE_ALWAYS bool line_has(line_vec line, line_vec mask)
 {
-    const __m256i missing = _mm256_or_si256(
-        _mm256_andnot_si256(line.lo, mask.lo), _mm256_andnot_si256(line.hi, mask.hi));
-    return _mm256_testz_si256(missing, missing);
+    const four missing = (~line.lo & mask.lo) | (~line.hi & mask.hi);
+    return line_apart(missing, missing);
 }
 
 /* Inverts the mask of a key that is tested in many lines. A line contains all bits of the mask if
  * (line OR inverted mask) has no 0 bit. */
-AVX2 static inline line_vec line_inverted(line_vec mask)
+VECTOR LINE_ALWAYS line_vec line_inverted(line_vec mask)
 {
-    const __m256i ones = _mm256_set1_epi64x(-1);
-    return (line_vec){ _mm256_xor_si256(mask.lo, ones), _mm256_xor_si256(mask.hi, ones) };
+    return (line_vec){ ~mask.lo, ~mask.hi };
 }
-AVX2 static inline bool line_has_inverted(const uint64_t *words, line_vec inverted)
+VECTOR LINE_ALWAYS bool line_has_inverted(const uint64_t *words, line_vec inverted)
 {
     const line_vec line = line_load(words);
-    const __m256i all = _mm256_and_si256(
-        _mm256_or_si256(line.lo, inverted.lo), _mm256_or_si256(line.hi, inverted.hi));
-    return _mm256_testc_si256(all, _mm256_set1_epi64x(-1));
+    return line_within(~(four){ 0 }, (line.lo | inverted.lo) & (line.hi | inverted.hi));
 }
 
 /* Digests of keys to test, and of keys whose lines are prefetched meanwhile. */
@@ -154,30 +200,29 @@ typedef struct {
 } line_batch;
 
 /* Returns true if a bit of words 0..3 is missing. Does not read words 4..7. */
-AVX2 static inline bool line_lacks(const uint64_t *line, line_vec mask)
+VECTOR LINE_ALWAYS bool line_lacks(const uint64_t *line, line_vec mask)
 {
-    return !_mm256_testc_si256(_mm256_load_si256((const __m256i *)line), mask.lo);
+    return !line_within(mask.lo, *(const four *)line);
 }
 
 /* Returns true if the line contains all bits of the key. With one bit per word (k <= 8), shifts
  * each word so that the key's bit becomes the lowest bit. */
-AVX2 static inline bool line_test_avx2(const uint64_t *line, uint64_t g, unsigned k)
+VECTOR static inline bool line_test_vector(const uint64_t *line, uint64_t g, unsigned k)
 {
     const line_vec words = line_load(line);
-    if (k > LINE_WORDS) return line_has(words, line_masks_avx2(g, k));
-    const __m256i one = _mm256_set1_epi64x(1);
+    if (k > LINE_WORDS) return line_has(words, line_masks_vector(g, k));
+    const four one = { 1, 1, 1, 1 };
     const line_vec bit = line_bits(g);
-    const __m256i lo = _mm256_srlv_epi64(words.lo, bit.lo),
-                  hi = _mm256_srlv_epi64(words.hi, bit.hi);
-    if (k == LINE_WORDS) return _mm256_testc_si256(_mm256_and_si256(lo, hi), one);
+    const four lo = words.lo >> bit.lo, hi = words.hi >> bit.hi;
+    if (k == LINE_WORDS) return line_within(one, lo & hi);
     const line_vec on = line_among((unsigned)(g >> 61), k);
-    return _mm256_testz_si256(
-        _mm256_or_si256(_mm256_andnot_si256(lo, on.lo), _mm256_andnot_si256(hi, on.hi)), one);
+    return line_apart((~lo & on.lo) | (~hi & on.hi), one);
 }
 
+#ifdef __x86_64__
 /* Sets the bits of two words by one locked instruction. Locked instructions take most of the time
  * of an atomic add. */
-AVX2 static inline bool line_or_pairs(uint64_t *line, const uint64_t mask[LINE_WORDS])
+VECTOR static inline bool line_or(uint64_t *line, const uint64_t mask[LINE_WORDS])
 {
     bool present = true;
     for (unsigned w = 0; w < LINE_WORDS; w += 2) {
@@ -192,20 +237,26 @@ AVX2 static inline bool line_or_pairs(uint64_t *line, const uint64_t mask[LINE_W
     }
     return present;
 }
-
-AVX2 static inline bool line_add_avx2(uint64_t *line, uint64_t g, unsigned k, bool atomic)
+#else
+static inline bool line_or(uint64_t *line, const uint64_t mask[LINE_WORDS])
 {
-    line_vec now = line_load(line), mask = line_masks_avx2(g, k);
+    bool present = true;
+    for (unsigned w = 0; w < LINE_WORDS; w++) present &= bf_or(line + w, mask[w], true);
+    return present;
+}
+#endif
+
+VECTOR static inline bool line_add_vector(uint64_t *line, uint64_t g, unsigned k, bool atomic)
+{
+    line_vec now = line_load(line), mask = line_masks_vector(g, k);
     if (line_has(now, mask)) return true;
     if (!atomic) {
-        _mm256_store_si256((__m256i *)line, _mm256_or_si256(now.lo, mask.lo));
-        _mm256_store_si256((__m256i *)(line + 4), _mm256_or_si256(now.hi, mask.hi));
+        line_store(line, (line_vec){ now.lo | mask.lo, now.hi | mask.hi });
         return false;
     }
-    uint64_t words[LINE_WORDS];
-    _mm256_storeu_si256((__m256i *)words, mask.lo);
-    _mm256_storeu_si256((__m256i *)(words + 4), mask.hi);
-    return line_or_pairs(line, words);
+    _Alignas(32) uint64_t words[LINE_WORDS];
+    line_store(words, mask);
+    return line_or(line, words);
 }
 #endif
 
@@ -221,7 +272,6 @@ static inline size_t line_large(const bf_part_view *views, size_t n)
  * is a copy of the loop for k == 8 and one for k < 8, both for LINE_STEP keys, and one for all
  * other calls. LINE_SINGLES defines the one-key functions from has##suffix and put##suffix, which
  * return true if the key was present. */
-#define LINE_ALWAYS static inline __attribute__((always_inline))
 #define LINE_APART static __attribute__((noinline))
 #define LINE_KERNEL(attr, name, type, one, fetch_it, far)                                          \
     attr LINE_ALWAYS uint64_t name##_of(const bf_geometry *g, type *words, const uint64_t *d,      \
@@ -278,7 +328,7 @@ static inline size_t line_large(const bf_part_view *views, size_t n)
         return put##suffix(g, words, *d, true);                                                    \
     }
 #define LINE_ANY(name, far)                                                                        \
-    AVX2 static uint64_t name(const bf_part_view *views, size_t nviews, const uint64_t *d,         \
+    VECTOR static uint64_t name(const bf_part_view *views, size_t nviews, const uint64_t *d,       \
         size_t n, const uint64_t *ahead, size_t nahead)                                            \
     {                                                                                              \
         return any_of(views, nviews, (line_batch){ d, n, ahead, nahead }, far);                    \
@@ -296,19 +346,19 @@ static inline size_t line_large(const bf_part_view *views, size_t n)
     static const bf_kernels kernels##row = { LINE_STEP, LINE_LAG, fetch##row, test##row,           \
         { add##row, or ##row, add##row }, test_one##suffix,                                        \
         { add_one##suffix, or_one##suffix, add_one##suffix }, any };
-/* bf_layout.kernels of a line layout */
-#ifdef LINE_AVX2
-#define LINE_ROWS                                                                                  \
-    {                                                                                              \
-        { &kernels_portable, &kernels_avx2, &kernels_far },                                        \
-        {                                                                                          \
-            &kernels_cells, &kernels_cells_avx2                                                    \
-        }                                                                                          \
-    }
+/* bf_layout.kernels of a line layout. NEON cannot gather counters. */
+#if defined(__x86_64__) && defined(LINE_VECTOR)
+#define LINE_COUNTERS &kernels_cells, &kernels_cells_avx2
 #else
+#define LINE_COUNTERS &kernels_cells
+#endif
+#ifdef LINE_VECTOR
+#define LINE_BITS_ROWS &kernels_portable, &kernels_vector, &kernels_far
+#else
+#define LINE_BITS_ROWS &kernels_portable
+#endif
 #define LINE_ROWS                                                                                  \
     {                                                                                              \
-        { &kernels_portable }, { &kernels_cells }                                                  \
+        { LINE_BITS_ROWS }, { LINE_COUNTERS }                                                      \
     }
-#endif
 #endif

@@ -215,8 +215,8 @@ int bf_chain_next_locked(bf_filter *f, unsigned count, bf_error *err)
 
 int bf_chain_next(bf_filter *f, unsigned count, bf_error *err)
 {
-    int rc = bf_refuse_wait(err, bf_where(f), "must grow");
-    if (rc < 0 || (rc = bf_lock(f, err)) < 0) return rc;
+    int rc = bf_lock(f, err);
+    if (rc < 0) return rc;
     rc = bf_chain_next_locked(f, count, err);
     bf_unlock(f);
     return rc;

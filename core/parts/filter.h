@@ -28,6 +28,7 @@
  *   K:meta      in Redis, the companion hash of the filter K: its parameters and its mark */
 #ifndef BF_FILTER_H
 #define BF_FILTER_H
+#include "bits/bits.h"
 #include "parts/store.h"
 
 /* The bits of a fixed filter or of one part. */
@@ -177,10 +178,7 @@ void bf_secret_wipe(bf_filter *f);
 /* Returns 0 if a and b have the same parameters, else BF_EINVAL. */
 int bf_alike(const bf_filter *a, const bf_filter *b, bf_error *err);
 /* Makes the next add check whether the filter is overfull. */
-static inline void bf_check_soon(bf_filter *f)
-{
-    __atomic_store_n(&f->adds_until_check, 0, __ATOMIC_RELAXED);
-}
+static inline void bf_check_soon(bf_filter *f) { bf_hint_store(&f->adds_until_check, 0); }
 const char *bf_where(const bf_filter *f); /* the name of f's storage in messages */
 /* Call it before a write. Returns 0, or why the handle cannot write. */
 int bf_writable(bf_filter *f, bf_error *err);

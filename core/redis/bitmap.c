@@ -65,8 +65,8 @@ void bf_redis_discard(bf_redis *r, const char *temp)
 
 int bf_redis_fail_temp(const bf_redis *r, bf_error *err)
 {
-    return bf_fail(err, BF_EIO,
-        "%s: its temporary key was evicted or deleted meanwhile: nothing was changed", r->label);
+    return bf_fail(
+        err, BF_EIO, "%s: its temporary key was evicted or deleted: nothing was changed", r->label);
 }
 
 /* ---- creating and changing ---- */

@@ -182,7 +182,7 @@ static int fail_reply(bf_conn *l, bf_error *err)
     if (!l->got.too_much)
         return bf_fail(err, BF_EIO, "%s: the server does not speak the Redis protocol", l->label);
     l->timed_out = true; /* the same reply would arrive if the commands were sent again */
-    return bf_fail(err, BF_EIO, "%s: a reply is larger than asked for: %zu values and %zu bytes",
+    return bf_fail(err, BF_EIO, "%s: a reply is larger than requested: %zu values and %zu bytes",
         l->label, l->leaves, l->bytes);
 }
 
@@ -255,6 +255,8 @@ int bf_conn_refusal(const bf_conn *l, bf_error *err)
 {
     char text[72];
     if (!bf_reply_error(&l->reply, text, sizeof text)) return 0;
+    if (strncmp(text, "DAMAGED ", 8) == 0) /* from a script */
+        return bf_fail(err, BF_EFORMAT, "%s is damaged: %s", l->label, text + 8);
     return bf_fail(
         err, strncmp(text, "WRONGTYPE", 9) ? BF_EIO : BF_EFORMAT, "%s: %s", l->label, text);
 }

@@ -348,7 +348,7 @@ int bf_redis_make_part(bf_filter *f, bf_part *p, const bf_redis_new_part *new, b
     p->last_mark = r->mark;
     if (f->variant->forgets || new->newest == BF_NEVER) return 1;
     bf_redis *before = bf_redis_of(f->part[new->newest]);
-    __atomic_store_n(&before->mark, next, __ATOMIC_RELEASE);
+    bf_uint_store_release(&before->mark, next);
     return 1;
 }
 

@@ -283,7 +283,8 @@ int bf_redis_meta_read(const bf_redis *r, bf_redis_meta *m, bf_error *err)
     if (!number_field(r, "secret", 16, 0, UINT64_MAX, &d->secret_check))
         return bf_redis_fail_field(r, "secret", err);
     if (number_field(r, "born", 16, 0, UINT32_MAX, &v)) m->id = (uint32_t)v;
-    if (number_field(r, "keys", 10, 0, UINT64_MAX, &v)) m->keys = v;
+    if (bf_redis_has_field(r, "keys") && !number_field(r, "keys", 10, 0, UINT64_MAX, &m->keys))
+        return bf_redis_fail_field(r, "keys", err);
     if (many) return read_many(r, m, err);
     if (!number_field(r, "mark", 16, 1, UINT32_MAX, &v)) return bf_redis_fail_field(r, "mark", err);
     m->mark = (uint32_t)v;

@@ -137,7 +137,7 @@ static int redisson_read(const bf_redis *r, bf_params *d, bf_error *err)
             from, bf_redis_field(from, "size"), 10, 1, d->scheme->m_max, &d->g.m) ||
         !bf_redis_whole_number(from, bf_redis_field(from, "hashIterations"), 10, 1, BF_K_MAX, &k))
         return bf_fail(err, BF_EFORMAT,
-            "%s: Redisson's hash beside it (the key with :config) has no valid size or "
+            "%s: Redisson's hash (the key with :config) has no valid size or "
             "hashIterations",
             r->label);
     d->g.k = (unsigned)k;

@@ -290,7 +290,7 @@ static inline bf_redis *bf_redis_whole(const bf_filter *f) { return f->bitmap.st
 static inline bf_redis *bf_redis_of(const bf_part *p) { return p->bitmap.store.impl; }
 static inline uint32_t bf_redis_mark_of(const bf_part *p)
 {
-    return bf_redis_of(p) ? __atomic_load_n(&bf_redis_of(p)->mark, __ATOMIC_ACQUIRE) : 0;
+    return bf_redis_of(p) ? bf_uint_load_acquire(&bf_redis_of(p)->mark) : 0;
 }
 
 /* ---- shards ---- */

@@ -7,13 +7,15 @@
 /* The beginning of most scripts: reads the mark.
  *   KEYS   1 K, 2 K:meta
  *   ARGV   1 offset of the mark, 2 known mark
- *   m      the present mark (8 hex digits; zeros: lost); live: true if m is the known mark
+ *   m      the present mark (8 hex digits; zeros: lost or damaged); live: true if m is the known
+ *          mark
  *   apart  true if the mark does not fit after the bits, so only K:meta has the mark */
 #define LIVE                                                                                       \
     "local at = tonumber(ARGV[1])\n"                                                               \
     "local apart, m = at > 536870904, '00000000'\n"                                                \
     "if apart then\n"                                                                              \
-    " if call('STRLEN', KEYS[1]) == at then m = call('HGET', KEYS[2], 'mark') or m end\n"          \
+    " local text = call('STRLEN', KEYS[1]) == at and call('HGET', KEYS[2], 'mark') or ''\n"        \
+    " if string.match(text, '^' .. string.rep('%x', 8) .. '$') then m = text end\n"                \
     "else\n"                                                                                       \
     " local b = call('GETRANGE', KEYS[1], at, at + 3)\n"                                           \
     " if #b == 4 then m = string.format('%02x%02x%02x%02x', b:byte(1, 4)) end\n"                   \
@@ -185,7 +187,8 @@ const char bf_script_turn[] =
  *            decimal, ending with NUL; one argument per position would take Redis more time)
  *   returns  number of keys in the newest part; then for each key the number of a part that
  *            contains it, 0 (it was absent and is added) or -2 (absent, but the part is full);
- *            or -1 and the marks of all parts if a mark differs; or -3 if K:meta has another id */
+ *            or -1 and the marks of all parts if a mark differs; or -3 if K:meta has another id;
+ *            or an error if the field keys is not a number */
 #define PARTS                                                                                      \
     "local KEYS, ARGV, get = KEYS, ARGV, struct.unpack\n"                                          \
     "local parts, k, most = #KEYS - 2, tonumber(ARGV[1]), tonumber(ARGV[2])\n"                     \
@@ -200,7 +203,13 @@ const char bf_script_turn[] =
     " at = at + 3\n"                                                                               \
     "end\n"                                                                                        \
     "if other then return marks end\n"                                                             \
-    "local meta, last, wide = KEYS[parts + 1], pos[parts], 11 * k\n"
+    "local meta, last, wide = KEYS[parts + 1], pos[parts], 11 * k\n"                               \
+    "local text = call('HGET', meta, 'keys')\n"                                                    \
+    "if text and not string.match(text, '^%d+$') then\n"                                           \
+    " local v = string.sub(text, 1, 24)\n"                                                         \
+    " return {err = \"DAMAGED field keys of its newest part is '\" .. v .. \"'\"}\n"               \
+    "end\n"                                                                                        \
+    "local had = tonumber(text or ARGV[3])\n"
 #define KEEP_KEYS                                                                                  \
     "if keys ~= had and call('HEXISTS', meta, 'format') == 1 then\n"                               \
     " call('HSET', meta, 'keys', string.format('%.0f', keys))\n"                                   \
@@ -209,7 +218,6 @@ const char bf_script_turn[] =
     "return out"
 
 const char bf_script_put[] = PARTS
-    "local had = tonumber(call('HGET', meta, 'keys') or 0)\n"
     "local keys = math.max(had, tonumber(ARGV[3]))\n"
     "local set = {'BITFIELD', KEYS[parts]}\n"
     "for j = 1, math.min(k, 1000) do set[4 * j - 1], set[4 * j], set[4 * j + 2] = 'SET', 'u1', '1' "
@@ -242,26 +250,49 @@ const char bf_script_put[] = PARTS
     " out[n] = found\n"
     "end\n" KEEP_KEYS;
 
+/* Functions for counters.
+ *   read   the values of cells up to the first 0, and the smallest value; by GETRANGE, because a
+ *          full Redis and a replica refuse BITFIELD
+ *   raise  adds `by` to cells, a thousand per BITFIELD
+ *   lower  subtracts 1 from the cells whose value v is below 15 */
+#define COUNTERS                                                                                   \
+    "local function read(key, cells)\n"                                                            \
+    " local v, least = {}, 15\n"                                                                   \
+    " for j, cell in ipairs(cells) do\n"                                                           \
+    "  local i = tonumber(string.sub(cell, 2))\n"                                                  \
+    "  local at = math.floor(i / 2)\n"                                                             \
+    "  local byte = call('GETRANGE', key, at, at):byte() or 0\n"                                   \
+    "  v[j] = i % 2 == 0 and math.floor(byte / 16) or byte % 16\n"                                 \
+    "  least = math.min(least, v[j])\n"                                                            \
+    "  if least == 0 then break end\n"                                                             \
+    " end\n"                                                                                       \
+    " return v, least\n"                                                                           \
+    "end\n"                                                                                        \
+    "local function raise(key, cells, by)\n"                                                       \
+    " for i = 1, #cells, 1000 do\n"                                                                \
+    "  local c = {'BITFIELD', key, 'OVERFLOW', 'SAT'}\n"                                           \
+    "  for j = i, math.min(i + 999, #cells) do\n"                                                  \
+    "   local n = #c\n"                                                                            \
+    "   c[n + 1], c[n + 2], c[n + 3], c[n + 4] = 'INCRBY', 'u4', cells[j], by\n"                   \
+    "  end\n"                                                                                      \
+    "  call(unpack(c))\n"                                                                          \
+    " end\n"                                                                                       \
+    "end\n"                                                                                        \
+    "local function lower(key, cells, v)\n"                                                        \
+    " local down = {}\n"                                                                           \
+    " for j, cell in ipairs(cells) do\n"                                                           \
+    "  if v[j] < 15 then down[#down + 1] = cell end\n"                                             \
+    " end\n"                                                                                       \
+    " raise(key, down, '-1')\n"                                                                    \
+    "end\n"
+
 /* Adds, removes or counts keys of a counting filter that grows: each key in the oldest part that
  * contains it (parts/grow.c). As bf_script_put, except:
  *   ARGV     a repeated position is empty; the last argument is the operation
  *   returns  for a removed key, the number of its part, or 0 if the key was absent; for a counted
  *            key, its count */
-const char bf_script_count[] = PARTS
-    "local had = tonumber(call('HGET', meta, 'keys') or ARGV[3])\n"
+const char bf_script_count[] = PARTS COUNTERS
     "local keys, op = had, ARGV[#ARGV]\n"
-    "local function run(key, cells, by)\n"
-    " local out = {}\n"
-    " for i = 1, #cells, 1000 do\n"
-    "  local c = {'BITFIELD', key, 'OVERFLOW', 'SAT'}\n"
-    "  for j = i, math.min(i + 999, #cells) do\n"
-    "   local n = #c\n"
-    "   c[n + 1], c[n + 2], c[n + 3], c[n + 4] = by and 'INCRBY' or 'GET', 'u4', cells[j], by\n"
-    "  end\n"
-    "  for _, v in ipairs(call(unpack(c))) do out[#out + 1] = v end\n"
-    " end\n"
-    " return out\n"
-    "end\n"
     "local out, n = {}, 1\n"
     "for from = 1, #last, wide do\n"
     " local found, least, cells, v = 0, 0\n"
@@ -271,8 +302,7 @@ const char bf_script_count[] = PARTS
     "   local cell = get('s', pos[i], j)\n"
     "   if cell ~= '' then cells[#cells + 1] = '#'..cell end\n"
     "  end\n"
-    "  v = run(KEYS[i], cells)\n"
-    "  least = math.min(unpack(v))\n"
+    "  v, least = read(KEYS[i], cells)\n"
     "  if least > 0 then\n"
     "   found = i\n"
     "   break\n"
@@ -283,15 +313,13 @@ const char bf_script_count[] = PARTS
     " if op == 'count' then\n"
     "  out[n] = least\n"
     " elseif op == 'remove' and found > 0 then\n"
-    "  local down = {}\n"
-    "  for j, cell in ipairs(cells) do if v[j] < 15 then down[#down + 1] = cell end end\n"
-    "  run(KEYS[found], down, '-1')\n"
+    "  lower(KEYS[found], cells, v)\n"
     "  if least == 1 and found == parts and keys > 0 then keys = keys - 1 end\n"
     " elseif op == 'add' and found == 0 and keys >= most then\n"
     "  out[n] = -2\n"
     " elseif op == 'add' then\n"
     "  if found == 0 then keys = keys + 1 end\n"
-    "  run(KEYS[found > 0 and found or parts], cells, '1')\n"
+    "  raise(KEYS[found > 0 and found or parts], cells, '1')\n"
     " end\n"
     "end\n" KEEP_KEYS;
 
@@ -358,46 +386,23 @@ const char bf_script_add_redisson[] =
     "local live = own[1] == ARGV[1] and own[2] == ARGV[2]\n"
     "local m = own[1] and own[2] and '00000002' or '00000000'\n" ADD;
 
-/* Removes keys: decrements the counters of each key that is present. run() sends BITFIELD commands
- * of at most a thousand positions; fields() appends the operation for a position.
+/* Removes keys: decrements the counters of each key that is present.
  *   ARGV     as for adds; in 5, the byte of a repeated position is 0 and all others are 1
  *   returns  for each key 1 if it was present, else 0; or -1 and the present mark if it differs */
 const char bf_script_count_down[] =
-    LIVE "if not live then return {-1, tonumber(m, 16)} end\n"
-         "local function run(p, fields)\n"
-         " local out = {}\n"
-         " for i = 1, #p, 1000 do\n"
-         "  local c = {'BITFIELD', KEYS[1]}\n"
-         "  for j = i, math.min(i + 999, #p) do fields(c, p[j], j) end\n"
-         "  if #c > 2 then\n"
-         "   for _, v in ipairs(call(unpack(c))) do out[#out + 1] = v end\n"
-         "  end\n"
-         " end\n"
-         " return out\n"
-         "end\n"
+    LIVE "if not live then return {-1, tonumber(m, 16)} end\n" COUNTERS
          "local k, out, at, named = tonumber(ARGV[3]), {}, 1, 0\n"
          "while at <= #ARGV[4] do\n"
-         " local p, there = {}, 1\n"
+         " local cells = {}\n"
          " for i = named + 1, named + k do\n"
          "  local cell\n"
          "  cell, at = struct.unpack('s', ARGV[4], at)\n"
-         "  if ARGV[5]:byte(i) == 1 then p[#p + 1] = cell end\n"
+         "  if ARGV[5]:byte(i) == 1 then cells[#cells + 1] = cell end\n"
          " end\n"
          " named = named + k\n"
-         " local v = run(p, function(c, cell)\n"
-         "  local n = #c\n"
-         "  c[n + 1], c[n + 2], c[n + 3] = 'GET', 'u4', cell\n"
-         " end)\n"
-         " for _, n in ipairs(v) do if n == 0 then there = 0 end end\n"
-         " if there == 1 then\n"
-         "  run(p, function(c, cell, j)\n"
-         "   local n = #c\n"
-         "   if v[j] < 15 then\n"
-         "    c[n + 1], c[n + 2], c[n + 3], c[n + 4] = 'INCRBY', 'u4', cell, '-1'\n"
-         "   end\n"
-         "  end)\n"
-         " end\n"
-         " out[#out + 1] = there\n"
+         " local v, least = read(KEYS[1], cells)\n"
+         " if least > 0 then lower(KEYS[1], cells, v) end\n"
+         " out[#out + 1] = least > 0 and 1 or 0\n"
          "end\n"
          "return out";
 

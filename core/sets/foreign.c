@@ -185,7 +185,7 @@ bf_filter *bf_from_bytes_as(
         return NULL;
     if (as->head && read_guava_head(data, len, &spec, err) < 0) return NULL;
     if (!spec.scheme) {
-        bf_fail(err, BF_EINVAL, "bare bits do not tell their scheme: scheme must be given");
+        bf_fail(err, BF_EINVAL, "raw bits do not contain their scheme: scheme must be given");
         return NULL;
     }
     if (bf_size(&d, &spec, 0, err) < 0) return NULL;

@@ -122,6 +122,26 @@ int bf_get_part(bf_filter *f, unsigned i, bf_part_info *info, bf_error *err)
     return 0;
 }
 
+int bf_size_after(bf_filter *f, uint64_t keys, uint64_t *bytes, bf_error *err)
+{
+    BF_CALL(f, NULL, entered);
+    int rc = bf_parts_refresh(f, err);
+    if (rc < 0 || !f->variant->grows) return rc;
+    const unsigned count = bf_parts_count(f);
+    bf_part_info newest;
+    bf_parts_info(f, count - 1, &newest);
+    uint64_t room = newest.n > newest.keys ? newest.n - newest.keys : 0, cells = bf_parts_cells(f);
+    bf_params part;
+    *bytes = BF_HEADER;
+    for (unsigned i = 0; i < count; i++) *bytes += BF_HEADER + f->part[i]->bitmap.store.nwords * 8;
+    unsigned n = count;
+    for (; room < keys && n < BF_PARTS_MAX; n++, room += part.g.n, cells += part.g.m) {
+        if ((rc = bf_chain_part(&f->desc, n, cells, &part, err)) <= 0) break;
+        *bytes += BF_HEADER + bf_words_of(&part.g) * 8;
+    }
+    return rc < 0 ? rc : n > count;
+}
+
 /* ---- counts of bits and keys ---- */
 int bf_part_ones(bf_part *p, uint64_t *ones, uint64_t slices[BF_SLICES], bf_error *err)
 {

@@ -103,6 +103,14 @@ static int match_variant(
     return 0;
 }
 
+/* A scheme may have several spellings. */
+static bool is_scheme(const bf_params *have, const char *name)
+{
+    bf_params d;
+    return !strcmp(name, have->name) ||
+           (bf_find_scheme(&d, name, NULL, NULL) == 0 && !strcmp(d.name, have->name));
+}
+
 static int match_given(const bf_params *have, const bf_spec *want, const char *where, bf_error *err)
 {
     const uint64_t step = bf_shard_step(have->scheme->layout, have->g.shards),
@@ -116,7 +124,7 @@ static int match_given(const bf_params *have, const bf_spec *want, const char *w
         return bf_fail(err, BF_EMISMATCH,
             "%.80s %s: it has parts of many sizes, and m must not be given", where,
             bf_format_of(have)->is);
-    if (want->scheme && strcmp(want->scheme, have->name) != 0)
+    if (want->scheme && !is_scheme(have, want->scheme))
         return bf_fail(err, BF_EMISMATCH, "%.80s has scheme %s, asked for scheme %.24s", where,
             have->name, want->scheme);
     if (want->shards && want->shards != shards)

@@ -21,9 +21,16 @@ int bf_find_scheme(bf_params *d, const char *name, const bf_functions *functions
     const char *text = row < len ? name + row + 1 : NULL;
     const bf_scheme *s = bf_schemes;
     while (s->name && (strlen(s->name) != row || memcmp(s->name, name, row) != 0)) s++;
-    if (!s->name || len >= BF_SCHEME_BYTES) return unknown_scheme(name, err);
+    if (!s->name || (len >= BF_SCHEME_BYTES && !s->hash->spell)) return unknown_scheme(name, err);
     *d = (bf_params){ .scheme = s,
         .argument = { .scheme = s->name, .k = s->k, .functions = functions } };
+    if (s->hash->spell) {
+        const int rc = s->hash->prepare(&d->argument, text, err);
+        memcpy(d->name, name, row + 1);
+        if (rc == 0)
+            s->hash->spell(d->argument.bytes, d->name + row + 1, BF_SCHEME_BYTES - row - 1);
+        return rc;
+    }
     memcpy(d->name, name, len);
     if (s->hash->prepare) return s->hash->prepare(&d->argument, text, err);
     return text ? bf_fail(err, BF_EINVAL, "scheme %s takes nothing after its name, got %.40s",

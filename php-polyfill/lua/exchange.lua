@@ -3,7 +3,8 @@ local call=redis.call
 local at = tonumber(ARGV[1])
 local apart, m = at > 536870904, '00000000'
 if apart then
- if call('STRLEN', KEYS[1]) == at then m = call('HGET', KEYS[2], 'mark') or m end
+ local text = call('STRLEN', KEYS[1]) == at and call('HGET', KEYS[2], 'mark') or ''
+ if string.match(text, '^' .. string.rep('%x', 8) .. '$') then m = text end
 else
  local b = call('GETRANGE', KEYS[1], at, at + 3)
  if #b == 4 then m = string.format('%02x%02x%02x%02x', b:byte(1, 4)) end

@@ -14,7 +14,12 @@ for i = 1, parts do
 end
 if other then return marks end
 local meta, last, wide = KEYS[parts + 1], pos[parts], 11 * k
-local had = tonumber(call('HGET', meta, 'keys') or 0)
+local text = call('HGET', meta, 'keys')
+if text and not string.match(text, '^%d+$') then
+ local v = string.sub(text, 1, 24)
+ return {err = "DAMAGED field keys of its newest part is '" .. v .. "'"}
+end
+local had = tonumber(text or ARGV[3])
 local keys = math.max(had, tonumber(ARGV[3]))
 local set = {'BITFIELD', KEYS[parts]}
 for j = 1, math.min(k, 1000) do set[4 * j - 1], set[4 * j], set[4 * j + 2] = 'SET', 'u1', '1' end

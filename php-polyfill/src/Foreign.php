@@ -37,7 +37,7 @@ final class Foreign
     {
         self::check($format, false);
         self::noCounters($spec->counting && $format !== 'cells');
-        if ($spec->scheme === null) throw Fault::value('bare bits do not tell their scheme: scheme must be given');
+        if ($spec->scheme === null) throw Fault::value('raw bits do not contain their scheme: scheme must be given');
         $d = Sizing::fixed($spec);
         $d->secretCheck = Placement::check($d->scheme, $spec->secret);
         [$len, $needs] = [strlen($bytes), $format === 'cells' ? $d->m : intdiv($d->m + 7, 8)];

@@ -215,7 +215,7 @@ final class Image
         self::checkFrame($page, $len - $head + self::PAGE, $where);
         $d = self::values($page, $where);
         $d->dirty = substr($page, 2048, 8) !== substr($page, 2056, 8);
-        if ($d->kind === Params::PART) throw Fault::fail(\BloomFilterException::FORMAT, '%.80s is one part of a filter, not a whole filter', $where);
+        if ($d->kind === Params::PART) throw Fault::fail(\BloomFilterException::FORMAT, '%.80s is one part of a filter, not all of it', $where);
         if ($d->kind === Params::GROW && !Sizing::possible($d))
             throw Fault::fail(\BloomFilterException::FORMAT, '%.80s is damaged: m=%d is not what n=%d, p=%g, k=%u need', $where, $d->m, $d->n, $d->p, $d->k);
         $want = $head + $d->bytes();
@@ -274,7 +274,7 @@ final class Image
         [$number, $live] = [self::u32($page, 160), self::u64($page, 2080)];
         $d->live = $live << 16 >> 16;
         if (!$d->scheme->native) throw Fault::damaged($where, 'its scheme has no parts');
-        if (self::live($d->live) !== $live) throw Fault::damaged($where, 'a live counter is invalid');
+        if (self::live($d->live) !== $live) throw Fault::damaged($where, 'the state of a part is invalid');
         $grows = $d->kind === Params::GROW;
         $wrong = match (true) {
             $grows ? !($d->grow >= 1 && $d->grow <= 1e300) : $d->grow != 0 => 'grow is out of range',

@@ -124,7 +124,7 @@ final class Params
         if ($want->clock) throw Fault::value('%.80s is not a forgetting filter: clock must not be given', $where);
         if ($this->kind === self::GROW && $want->m)
             throw $this->mismatch('%.80s %s: it has parts of many sizes, and m must not be given', $where, $this->is());
-        if ($want->scheme !== null && $want->scheme !== $this->scheme->name)
+        if ($want->scheme !== null && Scheme::find($want->scheme)->name !== $this->scheme->name)
             throw $this->mismatch('%.80s has scheme %s, asked for scheme %.24s', $where, $this->scheme->name, $want->scheme);
         $this->matchNumber($where, 'shards', $want->shards);
         if ($want->counting !== $this->counting) {

@@ -17,10 +17,11 @@ final class PhpHashes
         $known = implode(', ', array_keys(self::TABLE));
         if ($text === null)
             throw Fault::value('scheme php-hashes needs names after a colon, of %s: php-hashes:BKDR,SDBM,JS', $known);
-        $names = explode(',', $text);
+        $given = explode(',', $text);
+        $names = preg_replace('/.\KHash$/D', '', $given);              // as in older code: BKDRHash
         foreach ($names as $i => $name) {
             if (!isset(self::TABLE[$name]))
-                throw Fault::value('a name after php-hashes: must be one of %s, got %.40s', $known, $name);
+                throw Fault::value('a name after php-hashes: must be one of %s, got %.40s', $known, $given[$i]);
             if (array_search($name, $names, true) !== $i)
                 throw Fault::value('a name after php-hashes: must be given once, got %s twice', $name);
         }

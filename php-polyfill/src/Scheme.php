@@ -41,7 +41,7 @@ final class Scheme
     public static function find(string $name): self
     {
         $parts = explode(':', $name, 2);
-        if (strlen($name) >= 64 || !isset(self::ROWS[$parts[0]])) {
+        if ((strlen($name) >= 64 && $parts[0] !== 'php-hashes') || !isset(self::ROWS[$parts[0]])) {
             throw strlen($name) < 64 && in_array($parts[0], self::OTHERS, true)
                 ? Fault::unsupported('scheme %.40s needs the extension: pure PHP has %s', $name, implode(', ', array_keys(self::ROWS)))
                 : Fault::value('scheme must be one of %s, got %.40s', self::NAMES, $name);
@@ -50,6 +50,7 @@ final class Scheme
         if ($parts[0] === 'php-hashes') {
             $functions = PhpHashes::names($parts[1] ?? null);
             $row[4] = count($functions);
+            $name = 'php-hashes:' . implode(',', $functions);
         } elseif (isset($parts[1])) {
             throw Fault::value('scheme %s takes nothing after its name, got %.40s', ...[$parts[0], $name]);
         }

@@ -84,8 +84,8 @@ final class State
             $left = $remote ? 0 : (int) min($wait, 9e18);
             return;
         }
-        trigger_error(sprintf('BloomFilter: More than half of the %s of a filter sized for n=%d keys are set, so it holds more keys and its rate of '
-            . 'false positives rises; create a larger one, or set bloomfilter.warn=0', $f->d->cells(), $f->d->n), E_USER_WARNING);
+        trigger_error(sprintf('BloomFilter: More than half of the %s of a filter sized for n=%d keys are set: it holds more keys, and '
+            . 'false positives are rising; create a larger one, or set bloomfilter.warn=0', $f->d->cells(), $f->d->n), E_USER_WARNING);
     }
 
     public static function warnOfWeakHash(Filter $f): void

@@ -33,7 +33,7 @@ def _hide_passwords(text: str, /) -> str: ...
 def _read_secret(path: _Path, /) -> bytes: ...
 
 # str as UTF-8, bytes-like as it is, int (anything with __index__) as its decimal text.  Type checkers let a bool
-# pass, because it is a subclass of int; at run time it is a TypeError.
+# pass, because it is a subclass of int; at run time it raises TypeError.
 _Key: TypeAlias = str | Buffer | SupportsIndex
 _Path: TypeAlias = str | bytes | PathLike[str] | PathLike[bytes]
 # Or a client of redis-py: Redis, RedisCluster.  Its types are not named here, because it need not be installed.
@@ -177,12 +177,12 @@ class BloomFilter:
 
         For filters in Redis only (docs/redis.md):
         timeout: maximum of seconds for a round trip, 0.001 to 86400; overrides the URL.
-        retry_after: after a time-out, calls fail immediately for so many seconds, then one call tries again.  None: 1;
+        retry_after: after a time-out, calls fail immediately for this many seconds, then one call tries again.  None: 1;
         0: each call tries; overrides the URL.
         cache: keys known to be present need no round trip.  Takes up to m / 8 bytes of memory.
         cache_max_age: seconds for which the cache trusts bits that it has read; None: 1.  For that time, a filter that another
         process cleared or deleted may seem unchanged.
-        wait_replicas: an add returns when so many replicas have it.  If too few have it in time, Error; the key is added all
+        wait_replicas: an add returns when this many replicas have it.  If too few have it in time, Error; the key is added all
         the same.
         adopt: makes another system's bitmap a filter of this library; the other system can continue to use it.  Pass scheme,
         and m and k if the scheme does not fix them.
@@ -338,9 +338,9 @@ class BloomFilter:
     ) -> tuple[int, int, int, bytes]:
         """Add the keys of a buffer; the byte sep ends each key.  Return (keys, new, consumed, kept).
 
-        Bytes after the last sep are not read: pass them again before the next data.  With last=True they are a key too, if
-        there are any.
-        kept: b"", or the lines that were SURELY NEW (keep=True) or seen (keep=False), each with its sep.
+        Bytes after the last sep are not read: pass them again before the next data.  With last=True they are the last key,
+        unless there are none.
+        kept: with keep=True the SURELY NEW lines, with keep=False the others, each with its sep; otherwise b"".
         """
     def contains_lines(
         self, data: Buffer, /, sep: Buffer = b"\n", *, last: bool = False, keep: bool | None = None
@@ -477,14 +477,14 @@ class BloomFilter:
 
     # life
     def expire(self, seconds: float | None, /) -> None:
-        """For a filter in Redis: Redis deletes it after so many seconds; None: never."""
+        """For a filter in Redis: Redis deletes it after this many seconds; None: never."""
     def rebuild(self, keys: Iterable[_Key], /) -> int:
         """Replace the contents by these keys, for all users of the filter; return how many keys were surely different.
 
-        The filter can be used meanwhile, and a key that is in the old and in the new contents is never absent.
-        Memory and files: keys that any process adds meanwhile are kept.  The rebuild needs space for a second bitmap.  After
+        The filter can be used during the call, and a key that is in the old and in the new contents is never absent.
+        Memory and files: keys that any process adds during the call are kept.  The rebuild needs space for a second bitmap.  After
         an exception the filter is unchanged; if the process dies, it contains either the old or the new keys.
-        Redis: keys that other processes add meanwhile are kept only if they are among these keys.  Shards are replaced one
+        Redis: keys that other processes add during the call are kept only if they are among these keys.  Shards are replaced one
         after the other.  The time to live is kept.
         Raises Error for filters that grow or forget.
         """

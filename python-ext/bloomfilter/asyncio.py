@@ -229,21 +229,25 @@ class BloomFilter:
         # leaves out cancelled callers, and invalid keys, whose callers get an exception
         group = [one for one in group if not one[2].done() and (len(group) == 1 or self._fits(one))]
         keys = [key for _, key, _ in group]
-        answers, error = (), None
+        answers, error = b"", None
         try:
             if len(keys) == 1:
                 answers = [await self._run(partial(getattr(self._filter, single.one), *keys))]
             elif keys:
                 answers = await self._run(partial(getattr(self._filter, single.many), keys))
+        except FullError as full:  # the keys before its index are in
+            answers, error = getattr(full, "_answers", b""), full
         except Exception as raised:
             error = raised
         for i, (*_, future) in enumerate(group):
             if future.done():
                 continue
-            if error:
-                future.set_exception(error)
-            else:
+            if i < len(answers):
                 future.set_result(single.answer(answers[i]))
+            else:
+                future.set_exception(
+                    FullError(str(error)) if isinstance(error, FullError) else error
+                )
 
     def _fits(self, one):
         _, key, future = one

@@ -123,7 +123,7 @@ class BloomFilter:
     async def sync(self) -> None:
         """Return when the keys are on disk."""
     async def expire(self, seconds: _Real | None, /) -> None:
-        """For a filter in Redis: Redis deletes it after so many seconds; None: never."""
+        """For a filter in Redis: Redis deletes it after this many seconds; None: never."""
     async def delete(self) -> None:
         """Delete a filter in Redis, for all its users."""
     async def info(self) -> _Info:

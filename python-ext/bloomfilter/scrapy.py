@@ -156,7 +156,7 @@ class BloomDupeFilter(BaseDupeFilter):
         return self._seen
 
     def open(self) -> None:
-        logger.info("Requests seen before are told by %r", self.seen)
+        logger.info("Filtering duplicates with %r", self.seen)
 
     def request_seen(self, request: "Request") -> bool:
         """Returns true if the request is a duplicate.  A false positive has the probability
@@ -208,8 +208,8 @@ class BloomDupeFilter(BaseDupeFilter):
         self.crawler.stats.set_value("dupefilter/seen", count)
         if seen.saturated if seen.grow else count > 1.1 * seen.n:
             logger.warning(
-                "About %d requests are in a filter made for BLOOMFILTER_N = %d: new ones are taken for seen with a chance of %.2g by now",
-                count, seen.n, seen.fpr,
+                "The filter is sized for BLOOMFILTER_N = %d requests and holds about %d: a share of %.2g of new requests is dropped as seen",
+                seen.n, count, seen.fpr,
             )  # fmt: skip
 
 

@@ -69,6 +69,9 @@ TEST(refused_once_it_is_overfull)
         CHECK_EQ(bf_add(f, "x", 1, &e), BF_ADDED);
         numbers(warns, 0, 2000); /* by another handle: noticed after a minute at most */
         a_minute_later();
+        rs_command(&redis, "ACL SETUSER default -bitcount -getrange");
+        CHECK_REFUSED(bf_add(f, "y", 1, &e), BF_EIO, "NOPERM");
+        rs_command(&redis, "ACL SETUSER default +@all"); /* a check that failed is repeated */
         CHECK_EQ(bf_add(f, "y", 1, &e), BF_EFULL);
         bf_close(f);
         bf_close(warns);

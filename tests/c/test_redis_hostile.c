@@ -256,7 +256,7 @@ TEST(huge_hashes)
             what ? "EVAL \"redis.call('HSET',KEYS[1],'y',string.rep('y',100000000))\" 1 h:meta"
                  : "EVAL \"for i=1,300000 do redis.call('HSET',KEYS[1],i,i) end\" 1 h:meta");
         CHECK_NO_FILTER(
-            bf_open(&(bf_spec){ .storage = url }, &e), BF_EIO, "larger than asked for: ");
+            bf_open(&(bf_spec){ .storage = url }, &e), BF_EIO, "larger than requested: ");
         CHECK(bf_test(f, "there", 5, &e) == 1); /* whoever has it open asks the hash nothing */
         rs_command(
             &redis, what ? "HDEL h:meta y"

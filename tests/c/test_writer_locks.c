@@ -1,9 +1,12 @@
 /* test_writer_locks.c - the locks of an exclusive writer, of a rebuild and of a call, when another
  * thread forks in the middle of taking them, and when the kernel has no memory for a lock. */
-/* wraps: open fcntl mmap madvise close */
+/* wraps: open fcntl mmap madvise close flock */
 #define _GNU_SOURCE
+#include "bloomfilter_host.h"
 #include "numbers.h"
 #include "one_folder.h"
+#include <signal.h>
+#include <sys/file.h>
 #include <sys/syscall.h>
 
 static const bf_spec shape = { .n = 2000, .p = 0.01 };
@@ -95,9 +98,22 @@ REPLACED(int, fcntl, (int fd, int cmd, void *arg))
     return __real_fcntl(fd, cmd, arg);
 }
 
+static int cancel_state(void)
+{
+    int was;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &was);
+    pthread_setcancelstate(was, NULL);
+    return was;
+}
+
+static unsigned opened_again, opened_cancellable;
 REPLACED(int, open, (const char *name, int flags, int mode))
 {
     point();
+    if (strncmp(name, "/proc/self/fd/", 14) == 0) {
+        opened_again++;
+        opened_cancellable += cancel_state() == PTHREAD_CANCEL_ENABLE;
+    }
     return __real_open(name, flags, mode);
 }
 REPLACED(void *, mmap, (void *at, size_t n, int prot, int flags, int fd, off_t from))
@@ -158,6 +174,67 @@ TEST(children_forked_meanwhile_do_not_share_the_locks_of_a_rebuild)
     CHECK_EQ(found(f, 0, 10), 10);
     CLOSE(f, fresh);
     end_children();
+    gone();
+}
+
+/* ---- the lock of a call ---- */
+static bf_filter *own;
+static bool dies;
+static int alive[2], answer[2];
+
+/* A child that is forked before the unlock, and outlives its parent, takes the lock. */
+REPLACED(int, flock, (int fd, int how))
+{
+    if (how != LOCK_UN || !dies) return __real_flock(fd, how);
+    dies = false;
+    if (fork() != 0) kill(getpid(), SIGKILL);
+    char c = 0;
+    close(alive[1]);
+    if (read(alive[0], &c, 1) != 0) _exit(1);
+    bf_set_nowait(true);
+    c = bf_remove(own, "x", 1, &e) == 0 ? 'y' : 'n';
+    _exit(write(answer[1], &c, 1) != 1);
+}
+
+static bf_filter *growing_counters(void)
+{
+    bf_filter *f = must(
+        bf_open(
+            &(bf_spec){ .n = 100, .p = 0.01, .counting = true, .grow = 2, .storage = path }, &e),
+        __LINE__);
+    CHECK_EQ(bf_add(f, "y", 1, &e), 1);
+    return f;
+}
+
+TEST(a_child_forked_before_an_unlock_does_not_keep_the_lock)
+{
+    char c = 0;
+    CHECK(pipe(alive) == 0 && pipe(answer) == 0);
+    fflush(NULL);
+    const pid_t parent = fork();
+    if (parent == 0) {
+        own = growing_counters();
+        dies = true;
+        bf_remove(own, "x", 1, &e);
+        _exit(1);
+    }
+    for (int i = 0; i < 2; i++) close(i ? answer[1] : alive[1]);
+    int status = 0;
+    CHECK(waitpid(parent, &status, 0) == parent && WIFSIGNALED(status));
+    CHECK(read(answer[0], &c, 1) == 1 && c == 'y');
+    for (int i = 0; i < 2; i++) close(i ? answer[0] : alive[0]);
+    gone();
+}
+
+/* A thread that is cancelled in open() would hold off forks for ever. */
+TEST(a_thread_that_holds_off_forks_is_not_cancelled)
+{
+    bf_filter *f = growing_counters();
+    opened_cancellable = opened_again = 0;
+    CHECK_EQ(bf_remove(f, "x", 1, &e), 0);
+    CHECK(opened_again == 1 && opened_cancellable == 0);
+    CHECK_EQ(cancel_state(), PTHREAD_CANCEL_ENABLE);
+    bf_close(f);
     gone();
 }
 

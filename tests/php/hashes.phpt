@@ -31,8 +31,8 @@ foreach ([[$crc], array_reverse($two), [$crc, fn($key) => 5]] as $other) {
     refused('BloomFilterException', '', fn() => BloomFilter::fromBytes($f->toBytes(), hashes: $other));
     refused('BloomFilterException', '', fn() => BloomFilter::open("$dir/f", hashes: $other));
 }
-refused('ValueError', 'needs the hash functions it was made with', fn() => BloomFilter::fromBytes($f->toBytes()));
-refused('ValueError', 'needs the hash functions it was made with', fn() => BloomFilter::open("$dir/f"));
+refused('ValueError', 'needs the hash functions it was created with', fn() => BloomFilter::fromBytes($f->toBytes()));
+refused('ValueError', 'needs the hash functions it was created with', fn() => BloomFilter::open("$dir/f"));
 refused('BloomFilterException', 'cannot be serialized: use toBytes()', fn() => serialize($f));
 $counting = new CountingBloomFilter(1009, 50, hashes: $two);
 $counting->addMany(['a', 'a']);

@@ -36,7 +36,7 @@ $server = new RedisServer;
 $redis = new Redis;
 $redis->connect('127.0.0.1', $server->port, 60, null, 0, 60);
 $theirs = new Theirs($redis, 'seen');
-$scheme = ['scheme' => 'php-hashes:BKDR,SDBM,JS'];
+$scheme = ['scheme' => 'php-hashes:BKDRHash,SDBMHash,JSHash'];
 ini_set('bloomfilter.warn', '0');
 $keys = urls(300);
 [$first, $second, $ours, $never] = [array_slice($keys, 0, 100), array_slice($keys, 100, 100), array_slice($keys, 200), urls(300, 'other')];

@@ -3,6 +3,7 @@ system of a foreign bitmap is played by plain SETBIT and GETBIT at the scheme's 
 
 import contextlib
 import hashlib
+import json
 import os
 import time
 import urllib.parse
@@ -13,7 +14,7 @@ from bloomfilter import BloomFilter, CountingBloomFilter
 from conftest import PATIENCE, Client, needs_redis, redis_url
 
 GOZERO, GOZERO_M = "gozero", 20480
-PHP = "php-hashes:BKDR,SDBM,FNV"
+PHP = "php-hashes:BKDRHash,SDBMHash,FNVHash"  # as that class spells them
 
 
 class OtherSystem:
@@ -100,6 +101,25 @@ def test_clear_while_others_add(start):
 
 
 # ---- foreign bitmaps ----
+@needs_redis
+@pytest.mark.parametrize("colon", [":", "%3A"])
+def test_all_names_as_older_code_spells_them(start, redis, colon):
+    port, _ = redis
+    names = ["JS", "PJW", "ELF", "BKDR", "SDBM", "DJB", "DEK", "FNV"]
+    older = colon + ",".join(f"{name}Hash" for name in names)  # 75 characters with php-hashes
+    stored = "php-hashes:" + ",".join(names)
+    redis_py.Redis(port=port).setbit("app:f:eight", 7, 1)
+    daemon = start("--storage", redis_url(port))
+    for scheme in (f"php-hashes{older}", stored):
+        for status in (200, 200):
+            reply = daemon.ask("PUT", f"/f/eight?scheme={scheme}&m={1 << 32}")
+            shown = json.loads(reply.body)
+            assert (reply.status, shown["scheme"], shown["k"]) == (status, stored, 8)
+    reply = daemon.ask("PUT", f"/f/eight?scheme=php-hashes{older},XHash&m={1 << 32}")
+    assert reply.status == 400 and "got XHash" in reply.headers["x-error"]
+    assert daemon.get("/f/eight/contain=x").body == b"false"
+
+
 @needs_redis
 @pytest.mark.filterwarnings("ignore:scheme php-hashes")
 @pytest.mark.parametrize(

@@ -544,6 +544,8 @@ def test_overfull_raise_is_507(start, tmp_path, headers):
         assert reply.status == 507 and "holds more than the n=1000 keys" in reply.headers["x-error"]
         added = int(reply.headers["x-added"])
         assert 1000 < added < 1600
+        counted = daemon.stats("named" if at else None)
+        assert counted["adds"] == added and added - 30 < counted["adds_new"] <= added
         answers = daemon.post(f"{at}/contain", body, **headers).body
         assert answers[:added] == b"1" * added and answers[added:].count(b"1") < 1000
         assert daemon.get(f"{at}/add=x").status == 507

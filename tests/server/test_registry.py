@@ -385,6 +385,37 @@ def test_growing_filters_keep_within_it(start, tmp_path):
     assert got.status == 507
 
 
+@pytest.mark.parametrize(
+    "limit, query, keys, status",
+    [
+        ("300K", "n=30&p=0.01&grow=16&counting=1", 100, 507),  # four bits per position
+        ("2M", "n=30&p=0.01&grow=16&counting=1", 100, 200),
+        ("200M", "n=200000&p=0.01&grow=1024", 300_000, 200),  # a part is at most 16 times as large
+        ("3M", "n=200000&p=0.01&grow=1024", 300_000, 507),
+    ],
+)
+@pytest.mark.parametrize("folder", [False, True])
+def test_the_next_part_has_the_size_that_it_will_have(
+    start, tmp_path, limit, query, keys, status, folder
+):
+    daemon = start(
+        "-n",
+        1000,
+        "-p",
+        0.01,
+        "--max-total",
+        limit,
+        *(["--storage", f"{tmp_path}/", "--create"] * folder),
+    )
+    assert daemon.ask("PUT", "/f/x?" + query).status == 201
+    step = keys // 3
+    for begin in range(0, keys, step):
+        got = daemon.post("/f/x/add", b"\n".join(b"%d" % i for i in range(begin, begin + step)))
+        if got.status != 200:
+            break
+    assert got.status == status
+
+
 def test_a_batch_that_lets_a_filter_grow_says_of_new_keys_that_they_are(start, tmp_path):
     """A thread that may not wait once added the first keys, and the one that may said that they
     were there."""

@@ -159,7 +159,10 @@ static const struct {
 /* ---- the argument: a byte with the number of functions, then their indexes in functions[] ---- */
 static unsigned find_function(const char *name, size_t len)
 {
+    static const char ending[] = "Hash"; /* as in older code: BKDRHash */
+    const size_t more = sizeof ending - 1;
     unsigned i = 0;
+    if (len > more && memcmp(name + len - more, ending, more) == 0) len -= more;
     while (i < FUNCTIONS &&
            (strlen(functions[i].name) != len || memcmp(functions[i].name, name, len) != 0))
         i++;
@@ -186,6 +189,17 @@ static int php_prepare(bf_argument *a, const char *text, bf_error *err)
     }
     a->k = a->bytes[0];
     return 0;
+}
+
+static void spell(const void *argument, char *text, size_t cap)
+{
+    const uint8_t *list = argument;
+    for (unsigned i = 0; i < list[0]; i++) {
+        const size_t len =
+            (size_t)bf_print(text, cap, "%s%s", i ? "," : "", functions[list[1 + i]].name);
+        text += len;
+        cap -= len;
+    }
 }
 
 static void php_one(const void *argument, const void *key, size_t len, uint64_t *digest)
@@ -227,6 +241,7 @@ const bf_hash bf_hash_php = { .name = "php",
     .run = php_run,
     .one = php_one,
     .prepare = php_prepare,
+    .spell = spell,
     .weak = weak,
     .values = values,
     .apart = apart };

@@ -294,7 +294,7 @@ final class Key implements Store
 
     private function evicted(): \BloomFilterException
     {
-        return Fault::fail(\BloomFilterException::IO, '%s: its temporary key was evicted or deleted meanwhile: nothing was changed', $this->label);
+        return Fault::fail(\BloomFilterException::IO, '%s: its temporary key was evicted or deleted: nothing was changed', $this->label);
     }
 
     /** Makes zeros under a temporary name and gives them to $then, which has the new mark and names the key. */

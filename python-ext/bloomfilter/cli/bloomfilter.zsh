@@ -11,13 +11,13 @@
 _shtab_bloomfilter_commands() {
   local _commands=(
     add:'Add keys from files or standard input.'
-    adopt:'Take over another system'"'"'s bitmap in Redis, which goes on using it.'
+    adopt:'Take over another system'"'"'s bitmap in Redis; that system can continue to use it.'
     bench:'Measure the time per key on this machine (K-best method).'
     check:'Look up keys; exit code 0: all present, 1: some absent, 2: error.'
     clear:'Remove all keys from a filter.'
     completion:'Print a completion script for a shell.'
     convert:'Copy a filter to another home, or to and from another system'"'"'s format.'
-    count:'Print how often keys are in a counting filter: KEY, a tab, 0 to 15 (15 or more).'
+    count:'Print each key, a tab, and its count in a counting filter; 15 means 15 or more.'
     create:'Create a filter; an existing one is never emptied.'
     delete:'Delete a filter: its file, or its keys in Redis.'
     expire:'Let Redis delete a filter after some time.'
@@ -25,7 +25,7 @@ _shtab_bloomfilter_commands() {
     merge:'Unite filters into one.'
     plan:'Compute size and rates of a filter without creating it.'
     plot:'Plot what study measures (needs matplotlib).'
-    rebuild:'Replace all keys of a filter by these, in one step for every process that uses it.'
+    rebuild:'Replace all keys of a filter with these, in one step for every process that uses it.'
     remove:'Remove keys from a counting filter; remove only keys that were added.'
     serve:'Serve filters over HTTP: starts bloomfilterd.'
     study:'Compare measured false positives with theory, over m, n and k.'
@@ -49,18 +49,18 @@ _shtab_bloomfilter_add_options=(
   "--print[print the keys that were surely new, or those seen before]:show:(new seen)"
   "--sync[return only when everything is on disk and survives a power loss]"
   "--overfull[with more keys than the filter is sized for\: warn (the default), raise (refuse keys, exit code 2) or ignore]:overfull:(warn raise ignore)"
-  "--exclusive[be the only writer of a file while the command runs, which is faster\; fails if another process writes to it]"
+  "--exclusive[be the only writer of the file while the command runs (faster)\; fails if another process writes to it]"
   "--key[the filter\'s name in Redis, if the URL does not contain it (\?key\=NAME)]:NAME:"
   "--secret-file[the secret of a keyed filter\: a file of 16 bytes, or of 32 hexadecimal digits]:FILE:_files"
-  "-n[keys it is sized for]:KEYS:"
-  "-p[rate of false positives at that many keys, such as 0.01]:RATE:"
+  "-n[number of keys that the filter is sized for]:KEYS:"
+  "-p[rate of false positives with that many keys, such as 0.01]:RATE:"
   "-m[bits]:BITS:"
   "-k[positions per key (default\: the best number)]:COUNT:"
   "--scheme[how a key becomes positions\: classic, block, block2, or an older system\'s]:NAME:"
   "--counting[4-bit counters instead of bits\: keys can be removed and counted]"
   "--grow[grow past -n keys\: each part is this many times as large as the one before, such as 2]:FACTOR:"
   "--window[forget keys after this many seconds]:SECONDS:"
-  "--parts[steps in which a window forgets (default 4)]:COUNT:"
+  "--parts[with --window\: number of steps in which the filter forgets (default 4)]:COUNT:"
   "--shards[equal slices, each a Redis key of its own (default 1, or as many as m needs)]:COUNT:"
   "--json[answer in JSON, for programs]"
   "(- : *)--version[print the version and exit]"
@@ -91,7 +91,7 @@ _shtab_bloomfilter_bench_options=(
   "-p[rate of false positives that the filters are sized for (default 0.01)]:RATE:"
   "--schemes[schemes to compare, older systems\' included (default classic,block,block2)]:NAME,...:"
   "--k-best[smallest measurements that must agree (default 3)]:K:"
-  "--tolerance[by how much the K-th may exceed the smallest (default 0.02)]:SHARE:"
+  "--tolerance[allowed difference between the smallest and the K-th measurement (default 0.02)]:SHARE:"
   "--max[measurements after which it gives up (default 60)]:COUNT:"
   "--cold[evict the processor\'s caches before each measurement]"
   "--file[also measure a mapped file, created under this name and removed again]:FILE:_files"
@@ -150,8 +150,8 @@ _shtab_bloomfilter_convert_options=(
   "--to[format of OUT\'s bytes (default native)]:target:(native guava bits bits-lsb)"
   "--key[the filter\'s name in Redis, if the URL does not contain it (\?key\=NAME)]:NAME:"
   "--secret-file[the secret of a keyed filter\: a file of 16 bytes, or of 32 hexadecimal digits]:FILE:_files"
-  "-n[keys it is sized for]:KEYS:"
-  "-p[rate of false positives at that many keys, such as 0.01]:RATE:"
+  "-n[number of keys that the filter is sized for]:KEYS:"
+  "-p[rate of false positives with that many keys, such as 0.01]:RATE:"
   "-m[bits]:BITS:"
   "-k[positions per key (default\: the best number)]:COUNT:"
   "--scheme[how a key becomes positions\: classic, block, block2, or an older system\'s]:NAME:"
@@ -184,15 +184,15 @@ _shtab_bloomfilter_count_defaults_added=0
 
 _shtab_bloomfilter_create_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "-n[keys it is sized for]:KEYS:"
-  "-p[rate of false positives at that many keys, such as 0.01]:RATE:"
+  "-n[number of keys that the filter is sized for]:KEYS:"
+  "-p[rate of false positives with that many keys, such as 0.01]:RATE:"
   "-m[bits]:BITS:"
   "-k[positions per key (default\: the best number)]:COUNT:"
   "--scheme[how a key becomes positions\: classic, block, block2, or an older system\'s]:NAME:"
   "--counting[4-bit counters instead of bits\: keys can be removed and counted]"
   "--grow[grow past -n keys\: each part is this many times as large as the one before, such as 2]:FACTOR:"
   "--window[forget keys after this many seconds]:SECONDS:"
-  "--parts[steps in which a window forgets (default 4)]:COUNT:"
+  "--parts[with --window\: number of steps in which the filter forgets (default 4)]:COUNT:"
   "--shards[equal slices, each a Redis key of its own (default 1, or as many as m needs)]:COUNT:"
   "--key[the filter\'s name in Redis, if the URL does not contain it (\?key\=NAME)]:NAME:"
   "--secret-file[the secret of a keyed filter\: a file of 16 bytes, or of 32 hexadecimal digits]:FILE:_files"
@@ -247,7 +247,7 @@ _shtab_bloomfilter_info_defaults_added=0
 
 _shtab_bloomfilter_merge_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--exclusive[be the only writer of a file while the command runs, which is faster\; fails if another process writes to it]"
+  "--exclusive[be the only writer of the file while the command runs (faster)\; fails if another process writes to it]"
   "--secret-file[the secret of a keyed filter\: a file of 16 bytes, or of 32 hexadecimal digits]:FILE:_files"
   "--scheme[how a key becomes positions\: classic, block, block2, or an older system\'s]:NAME:"
   "-m[bits]:BITS:"
@@ -263,15 +263,15 @@ _shtab_bloomfilter_merge_defaults_added=0
 
 _shtab_bloomfilter_plan_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "-n[keys it is sized for]:KEYS:"
-  "-p[rate of false positives at that many keys, such as 0.01]:RATE:"
+  "-n[number of keys that the filter is sized for]:KEYS:"
+  "-p[rate of false positives with that many keys, such as 0.01]:RATE:"
   "-m[bits]:BITS:"
   "-k[positions per key (default\: the best number)]:COUNT:"
   "--scheme[how a key becomes positions\: classic, block, block2, or an older system\'s]:NAME:"
   "--counting[4-bit counters instead of bits\: keys can be removed and counted]"
   "--grow[grow past -n keys\: each part is this many times as large as the one before, such as 2]:FACTOR:"
   "--window[forget keys after this many seconds]:SECONDS:"
-  "--parts[steps in which a window forgets (default 4)]:COUNT:"
+  "--parts[with --window\: number of steps in which the filter forgets (default 4)]:COUNT:"
   "--shards[equal slices, each a Redis key of its own (default 1, or as many as m needs)]:COUNT:"
   "--plot[also draw the rate against the keys\: .png, .svg or .pdf (needs matplotlib)]:FILE:_files"
   "--json[answer in JSON, for programs]"
@@ -305,7 +305,7 @@ _shtab_bloomfilter_rebuild_options=(
   {-0,--null}"[keys end at a NUL byte instead of a line feed, also in the output]"
   {-q,--quiet}"[no summary and no progress bar]"
   "--overfull[with more keys than the filter is sized for\: warn (the default), raise (refuse keys, exit code 2) or ignore]:overfull:(warn raise ignore)"
-  "--exclusive[be the only writer of a file while the command runs, which is faster\; fails if another process writes to it]"
+  "--exclusive[be the only writer of the file while the command runs (faster)\; fails if another process writes to it]"
   "--key[the filter\'s name in Redis, if the URL does not contain it (\?key\=NAME)]:NAME:"
   "--secret-file[the secret of a keyed filter\: a file of 16 bytes, or of 32 hexadecimal digits]:FILE:_files"
   "--scheme[how a key becomes positions\: classic, block, block2, or an older system\'s]:NAME:"
@@ -324,7 +324,7 @@ _shtab_bloomfilter_remove_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   {-0,--null}"[keys end at a NUL byte instead of a line feed, also in the output]"
   {-q,--quiet}"[no summary and no progress bar]"
-  "--print[print the keys that were removed, or those that were absent]:show:(removed absent)"
+  "--print[print the keys that were removed, or the absent ones]:show:(removed absent)"
   "--sync[return only when everything is on disk and survives a power loss]"
   "--key[the filter\'s name in Redis, if the URL does not contain it (\?key\=NAME)]:NAME:"
   "--secret-file[the secret of a keyed filter\: a file of 16 bytes, or of 32 hexadecimal digits]:FILE:_files"
@@ -347,8 +347,8 @@ _shtab_bloomfilter_serve_options=(
   "--token[require the header Authorization\: Bearer TOKEN]:TOKEN:"
   "--threads[number of threads]:COUNT:"
   "--secret-file[the secret of a keyed filter\: a file of 16 bytes, or of 32 hexadecimal digits]:FILE:_files"
-  "-n[keys it is sized for]:KEYS:"
-  "-p[rate of false positives at that many keys, such as 0.01]:RATE:"
+  "-n[number of keys that the filter is sized for]:KEYS:"
+  "-p[rate of false positives with that many keys, such as 0.01]:RATE:"
   "-m[bits]:BITS:"
   "--json[answer in JSON, for programs]"
   "(- : *)--version[print the version and exit]"

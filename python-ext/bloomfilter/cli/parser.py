@@ -135,7 +135,7 @@ OPTIONS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "overfull": ("--overfull", "", "with more keys than the filter is sized for: warn (the default), raise (refuse keys, exit code 2) or ignore", {"choices": ["warn", "raise", "ignore"]}),
     "print new": ("--print", "", "print the keys that were surely new, or those seen before", {"choices": ["new", "seen"], "dest": "show"}),
     "print present": ("--print", "", "print the keys that are probably there, or surely not", {"choices": ["present", "absent"], "dest": "show"}),
-    "print removed": ("--print", "", "print the keys that were removed, or those that were absent", {"choices": ["removed", "absent"], "dest": "show"}),
+    "print removed": ("--print", "", "print the keys that were removed, or the absent ones", {"choices": ["removed", "absent"], "dest": "show"}),
     "key": ("--key", "NAME", "the filter's name in Redis, if the URL does not contain it (?key=NAME)", {}),
     "secret": ("--secret-file", "FILE", "the secret of a keyed filter: a file of 16 bytes, or of 32 hexadecimal digits", {}),
     "n": ("-n", "KEYS", "number of keys that the filter is sized for", {"type": whole}),

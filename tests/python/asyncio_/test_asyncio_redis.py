@@ -19,7 +19,7 @@ from servers import Cluster, Proxy, Server, free_port, until  # noqa: E402
 
 import bloomfilter  # noqa: E402
 from bloomfilter import _redis_asyncio  # noqa: E402
-from bloomfilter.asyncio import BloomFilter, CountingBloomFilter, Error  # noqa: E402
+from bloomfilter.asyncio import BloomFilter, CountingBloomFilter, Error, FullError  # noqa: E402
 
 FAULTS = (Error, OSError)
 SPEC = {"n": 100_000, "p": 1e-6}
@@ -556,3 +556,24 @@ print("done")
 """
     assert run_python(code) == "done"
     gc.collect()
+
+
+def test_a_full_filter_answers_each_caller(server):
+    """Adds of one tick are one batch; the check refuses a part of it."""
+    old, new = [f"old{i}" for i in range(300)], [f"new{i}" for i in range(2000)]
+
+    async def test(bf, client):
+        await bf.update(old)
+        keys = [key for pair in zip(new, old * 7) for key in pair]
+        got = await asyncio.gather(*map(bf.add, keys), return_exceptions=True)
+        refused = [one for one in got if not isinstance(one, bool)]
+        added = len(got) - len(refused)
+        assert 1000 < added < len(got) and not any(isinstance(one, bool) for one in got[added:])
+        assert all(type(one) is FullError and not hasattr(one, "index") for one in refused)
+        assert len(set(map(id, refused))) == len(refused)
+        assert all(not got[i] for i in range(1, added, 2))  # the old keys
+        assert sum(got[:added:2]) > 0.98 * added / 2
+        assert all(await bf.contains_many(keys[:added]))
+        assert sum(await bf.contains_many(new[added // 2 + 1 :])) < 500
+
+    with_filter(server, test, spec={"n": 1000, "p": 0.001, "overfull": "raise"})

@@ -14,6 +14,7 @@ from bloomfilter import BloomFilter
 from bloomfilter.cli import parser
 
 HASHES = "php-hashes:JS,FNV,AP"  # those that need no warning
+AS_OLDER = "php-hashes:JSHash,FNVHash,APHash"  # and as that class spells them
 
 
 class OldSystem:
@@ -47,7 +48,7 @@ class OldSystem:
 
 SYSTEMS = {
     "gozero": ("gozero", {"m": 20_000}, ["--scheme", "gozero", "-m", "20k"]),
-    "php": (HASHES, {"m": 2**32}, ["--scheme", HASHES, "-m", str(2**32)]),
+    "php": (HASHES, {"m": 2**32}, ["--scheme", AS_OLDER, "-m", str(2**32)]),
 }
 
 

@@ -82,7 +82,7 @@ def test_other_functions_are_refused(tmp_path):
         lambda: BloomFilter.open(tmp_path / "f"),
         lambda: BloomFilter.load(tmp_path / "f"),
     ):
-        with pytest.raises(ValueError, match="needs the hash functions it was made with"):
+        with pytest.raises(ValueError, match="needs the hash functions it was created with"):
             call()
     with pytest.raises(Error, match="cannot be pickled: use to_bytes"):
         pickle.dumps(made())

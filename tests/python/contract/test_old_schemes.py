@@ -127,6 +127,20 @@ def test_what_is_made_of_a_filter_hashes_as_it_does(scheme):
     assert "14" in a and "12" not in a and a.hashcode("13") == b.hashcode("13")
 
 
+def test_names_as_older_code_spells_them():
+    names = ["JS", "PJW", "ELF", "BKDR", "SDBM", "DJB", "DEK", "FNV", "RS", "AP"]
+    older = "php-hashes:" + ",".join(f"{name}Hash" for name in names)
+    bf = BloomFilter.from_bytes(b"", format="bits", scheme=older, overfull="ignore")
+    assert (bf.scheme, bf.k) == ("php-hashes:" + ",".join(names), len(names))
+    for given in (older, bf.scheme):
+        plan = BloomFilter.plan(scheme=given)
+        assert (plan["m"], plan["k"]) == (2**32, len(names))
+        twin = BloomFilter.from_bytes(b"", format="bits", scheme=given, overfull="ignore")
+        assert twin == bf and twin.hashcode("a") == bf.hashcode("a")
+    with pytest.raises(ValueError, match="twice"):
+        BloomFilter.plan(scheme="php-hashes:JSHash,JS")
+
+
 def test_formats_refuse():
     with pytest.raises(ValueError, match="guava"):
         BloomFilter(1000, 10).to_bytes(format="guava")

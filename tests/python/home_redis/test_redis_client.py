@@ -614,6 +614,22 @@ def test_refusals_of_the_server(client, server):
         assert bf.add("w")
 
 
+def test_a_full_server_and_a_replica_count(client, server):
+    with CountingBloomFilter(n=9, p=1e-9, grow=1.0, storage=client, key="seen") as bf:
+        bf.update(map(str, range(30)))
+        for begin, end, match in (
+            ("CONFIG SET maxmemory 1", "CONFIG SET maxmemory 0", "OOM"),
+            ("REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE", "READONLY"),
+        ):
+            server(begin)
+            assert (bf.count_of("1"), bf.count_of("29"), bf.count_of("x")) == (1, 1, 0)
+            assert bf.count_many(["1", "x", "29"]) == b"\1\0\1"
+            with pytest.raises(Error, match=match):
+                bf.add("x")
+            server(end)
+        assert bf.add("x") and bf.remove("1")
+
+
 def test_noauth(tmp_path):
     server = Server(tmp_path / "auth", "--requirepass", "s3same")
     with BloomFilter(

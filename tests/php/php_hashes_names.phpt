@@ -1,0 +1,21 @@
+--TEST--
+Function names of php-hashes are accepted as older code spells them, all eight together too
+--FILE--
+<?php require __DIR__ . '/helpers.inc';
+ini_set('bloomfilter.warn', '0');
+const EIGHT = ['JS', 'PJW', 'ELF', 'BKDR', 'SDBM', 'DJB', 'DEK', 'FNV'];
+foreach ([['BKDR'], ['SDBM', 'JS'], EIGHT, [...EIGHT, 'RS', 'AP']] as $names) {
+    $ours = 'php-hashes:' . implode(',', $names);
+    $older = 'php-hashes:' . implode(',', array_map(fn(string $name) => "{$name}Hash", $names));
+    $plan = BloomFilter::plan(scheme: $older);
+    same([2 ** 32, count($names), $older], [$plan['m'], $plan['k'], $plan['scheme']]);
+    $f = BloomFilter::fromBytes("\x80", format: 'bits', scheme: $older);
+    $g = BloomFilter::fromBytes("\x80", format: 'bits', scheme: $ours);
+    same([$ours, $g->hashcode('key')], [$f->scheme, $f->hashcode('key')]);
+    $f->add('key');
+    $g->merge($f);
+    same(true, $g->exists('key'));
+}
+foreach (['JS,JSHash', 'Hash', 'JSHashHash', 'JShash', implode('Hash,', EIGHT) . 'Hash,MD5Hash'] as $wrong)
+    refused('ValueError', 'a name after php-hashes: must be ', fn() => BloomFilter::plan(scheme: "php-hashes:$wrong"));
+--EXPECT--
