@@ -174,9 +174,14 @@ size_t bf_next_lines(bf_lines *l, bf_key *keys, size_t cap);
  * most once a minute; other calls return immediately. */
 #define BF_SENTENCE_BYTES 224
 int bf_check_fill(bf_filter *f, int64_t *left, char *sentence, size_t cap);
-/* For the same hosts, once after a filter was created or opened. Returns 1 if hash functions of its
- * scheme are weak on ordinary keys, and writes a warning to sentence; else returns 0. */
-int bf_hash_warning(const bf_filter *f, char *sentence, size_t cap);
+/* For the same hosts, once after a filter was created or opened. Writes a warning to sentence and
+ * returns 1 if hash functions of its scheme are weak on ordinary keys, or if its keys in Redis were
+ * created larger than is good for other clients; else returns 0. */
+int bf_open_warning(const bf_filter *f, char *sentence, size_t cap);
+/* Returns how many shards a filter of this many bytes needs so that no key in Redis is above
+ * 64 MiB. Redis creates or clears such a key in less than 50 ms; until then it serves no other
+ * client. */
+unsigned bf_redis_shards_for(uint64_t bytes);
 
 /* ---- for language bindings: texts ------------------------------------------------------------ */
 /* Refuses a value that does not fit bf_spec's types: fills *err, for example with "m must be 1 to

@@ -425,7 +425,7 @@ PyObject *path_or_none(const char *text);
  * the fill now and may warn; returns -1 if the warning was raised as an exception. */
 void filter_plan_check(FilterObject *self, uint64_t fresh);
 int filter_check_fill(FilterObject *self);
-int filter_warn_weak_hash(FilterObject *self);
+int filter_warn_opened(FilterObject *self);
 static inline int filter_count_new(FilterObject *self, int64_t fresh)
 {
     int64_t left = NO_GIL ? __atomic_sub_fetch(&self->adds_until_check, fresh, __ATOMIC_RELAXED)
