@@ -106,8 +106,8 @@ static bool holds_by_map(int fd)
     return fstatfs(fd, &fs) == 0 && fs.f_type != OVERLAYFS && fs.f_type != FUSE;
 }
 
-/* Returns 0 or an errno. The caller holds off forks: a child forked before MADV_DONTFORK would
- * share the lock and keep it. */
+/* Returns 0 or an errno. The caller has called bf_hold_forks: a child forked before MADV_DONTFORK
+ * would share the lock and keep it. */
 static int take(const bf_file *f, bf_process_lock *h, struct flock *lock, int flags)
 {
     void *map = MAP_FAILED;
