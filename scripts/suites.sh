@@ -331,6 +331,7 @@ test_server_sanitized() {
 # What the memory model allows of the core's atomics.
 test_litmus() { run_pytest 'memory that reorders' litmus tests/litmus "$@"; }
 test_polyfill() { run_pytest 'PHP without the extension' polyfill tests/polyfill "$@"; }
+test_glue() { run_pytest 'PHP frameworks' glue tests/glue "$@"; }
 test_ffi() { run_pytest 'other languages' ffi tests/ffi "$@"; }
 test_attacks() { run_pytest 'attacks' attacks tests/attacks "$@"; }
 test_catalogue() { run_pytest 'catalogue of bad input' catalogue tests/catalogue "$@"; }

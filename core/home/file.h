@@ -63,7 +63,7 @@ void bf_file_close(const bf_file *f, int fd);
  * path is "". On failure returns false and sets errno. */
 bool bf_identify(int fd, const char *path, bf_identity *id, uint64_t *bytes);
 /* Take the writers' lock, shared or exclusive. Return 0 or an error; BF_EBUSY: another handle has
- * the lock, and the message names its process. */
+ * the lock, and the message names its process if it still has the lock. */
 int bf_file_write_shared(const bf_file *f, bf_error *err);
 int bf_file_write_alone(bf_file *f, bf_error *err);
 /* Takes a lock with a new open file description, opened with these flags. Returns 0, a negative
