@@ -58,7 +58,7 @@ bool bf_file_owns(const bf_file *f, int fd);
 void bf_file_close(const bf_file *f, int fd);
 
 /* writer.c: take the writers' lock, shared or exclusive. Return 0 or an error; BF_EBUSY: another
- * handle has the lock, and the message names its process. */
+ * handle has the lock, and the message names its process if it still has the lock. */
 int bf_file_write_shared(const bf_file *f, bf_error *err);
 int bf_file_write_alone(bf_file *f, bf_error *err);
 /* Takes a lock with a new open file description, opened with these flags. Returns 0, a negative

@@ -190,7 +190,8 @@ static int64_t change(const bf_batch *b)
     return b->op == BF_OP_REMOVE || bf_unchanged(b->f, before) ? rc : add_again(b, before, rc);
 }
 
-/* The second pass for a single key. present: the key was present before the first pass. */
+/* The second pass for a single key. before: the generation before the first pass. present: the
+ * first pass found the key. */
 static __attribute__((noinline)) int add_one_again(
     bf_filter *f, const void *key, size_t len, uint64_t before, bool present, bf_error *err)
 {

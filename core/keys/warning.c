@@ -122,12 +122,33 @@ void bf_set_overfull(bf_filter *f, unsigned overfull)
     if (overfull == BF_OVERFULL_RAISE) bf_int_cas(&f->state, &written, BF_NAMED);
 }
 
-int bf_hash_warning(const bf_filter *f, char *sentence, size_t cap)
+unsigned bf_redis_shards_for(uint64_t bytes)
+{
+    const uint64_t most = UINT64_C(64) << 20, n = bytes / most + (bytes % most != 0);
+    return n < 1 ? 1 : n < BF_SHARDS_MAX ? (unsigned)n : BF_SHARDS_MAX;
+}
+
+static int warn_large_key(const bf_filter *f, char *sentence, size_t cap)
+{
+    const bf_geometry *g = &f->bitmap.g;
+    const uint64_t bytes = bf_bits(g) / 8;
+    const unsigned have = g->shards > 1 ? g->shards : 1, want = bf_redis_shards_for(bytes);
+    if (!f->created || f->variant->many || !f->bitmap.store.ops->sample || want <= have ||
+        f->desc.scheme->layout->sharding == BF_WHOLE)
+        return 0;
+    bf_print(sentence, cap,
+        "Redis stops all clients while it creates or clears a key of %llu MiB; shards=%u keeps "
+        "each stop below 50 ms",
+        (ull)(bytes / have >> 20), want);
+    return 1;
+}
+
+int bf_open_warning(const bf_filter *f, char *sentence, size_t cap)
 {
     char names[64] = "";
-    if (f->overfull == BF_OVERFULL_IGNORE || !f->hash->weak ||
-        f->hash->weak(f->secret, names, sizeof names) == 0)
-        return 0;
+    if (f->overfull == BF_OVERFULL_IGNORE) return 0;
+    if (!f->hash->weak || f->hash->weak(f->secret, names, sizeof names) == 0)
+        return warn_large_key(f, sentence, cap);
     bf_print(sentence, cap,
         "scheme %s: many URLs or numbers have the same value of %s, so the rate of false positives "
         "is far above p; use it only for a bitmap that another system fills",

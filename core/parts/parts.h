@@ -205,8 +205,8 @@ int bf_span_test(
 /* For parts in addressable memory: sets span->present, and returns true if any of the keys is in
  * one of the parts. */
 bool bf_span_find(bf_part *const *parts, unsigned n, bf_span *span);
-/* Removes from the span the keys whose present[] is not 0. The answer is `value` if present[] is 1,
- * else present[] minus 1. */
+/* Removes the decided keys (present[] is not 0) from the span and stores their answers: `value` if
+ * present[] is 1, else present[] minus 1. */
 void bf_span_drop_decided(bf_span *span, uint8_t value);
 
 /* At most BF_CHUNK digests to test or add; ahead: digests whose lines are prefetched meanwhile. */

@@ -39,7 +39,9 @@
 
 /* maximum number of tries if the epoch changes during a call */
 enum { TRIES = 1000 };
-static const double EPOCHS = 0x1p46; /* a part state has 48 bits */
+/* An epoch is above -EPOCHS and below EPOCHS; a part state stores it as a signed number of 48
+ * bits. */
+static const double EPOCHS = 0x1p46;
 
 double bf_window_step(const bf_filter *f) { return f->desc.window / f->desc.parts; }
 

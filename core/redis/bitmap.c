@@ -18,25 +18,19 @@ static int end_upload(bf_conn *l, const char *temp, bf_error *err)
     return bf_conn_finish(l, err);
 }
 
-/* Each command lengthens the string by one step. If the server has not enough memory, a command
- * fails before the mark is written. */
+/* Creates a key with zeros and a mark. One command writes its last bytes: if the string grew in
+ * steps, Redis would copy it at some of them (bench/NOTES.md). Redis checks maxmemory before a
+ * command, so the command is sent twice: the second is refused if the first took too much. */
 int bf_redis_zeros(bf_redis *r, const char *temp, uint32_t mark, bf_error *err)
 {
     bf_conn *l = r->conn;
-    uint64_t at = BF_REDIS_STEP - 1;
-    int rc = 0;
-    for (bool done = false; rc == 0 && !done;) {
-        bf_conn_begin(l, BF_WRITES);
-        for (size_t n = 0; n < COMMANDS && at < r->mark_at; n++, at += BF_REDIS_STEP)
-            bf_conn_command(l, "SETRANGE %s %n %b", temp, at, "", (size_t)1);
-        done = at >= r->mark_at;
-        if (done && bf_redis_mark_apart(r))
+    bf_conn_begin(l, BF_WRITES);
+    for (int i = 0; i < 2; i++)
+        if (bf_redis_mark_apart(r))
             bf_conn_command(l, "SETRANGE %s %n %b", temp, r->mark_at - 1, "", (size_t)1);
-        else if (done)
+        else
             bf_conn_command(l, "SETRANGE %s %n %r", temp, r->mark_at, mark);
-        rc = end_upload(l, temp, err);
-    }
-    return rc;
+    return end_upload(l, temp, err);
 }
 
 static int upload(bf_redis *r, const char *temp, const uint8_t *bytes, bf_error *err)

@@ -67,7 +67,7 @@ typedef struct bf_redis {
     bool made;       /* shard: opening created the shard; filter: opening created a shard */
     bool doubt;      /* a round trip found that a part is lost or belongs to another filter */
     uint64_t added;  /* number of new keys added since the filter was opened or re-created */
-    bool foreign;    /* a bitmap of another system, or a filter of Redisson */
+    bool foreign;    /* a bitmap of another system that is not adopted, or a filter of Redisson */
     bool adopted;    /* another system writes the bits, too */
     bool redisson;   /* foreign is also set, and `meta` is Redisson's {K}:config */
     unsigned shards; /* number of shards; 1: no shards */
@@ -223,7 +223,7 @@ int bf_redis_count_unite(bf_redis *r, const void *words, bf_error *err);
 /* creates the cache if r->caches is set */
 int bf_redis_cache_new(bf_redis *r, bf_error *err);
 void bf_redis_cache_free(bf_redis *r);
-/* empties the caches of r and its shards; called after each failed round trip */
+/* empties the caches of r and its shards: after a failed batch, a re-creation or a deletion */
 void bf_redis_cache_forget(bf_redis *r);
 double bf_redis_cache_now(void); /* monotonic time in seconds, for the parameter `at` */
 /* Returns true if all these positions are in the cache. Called for each key before a round trip. */

@@ -27,7 +27,8 @@ from documents import (
 
 PAGES = """index.md tutorial-python.md tutorial-php.md tutorial-c.md choosing.md storage.md howto-rebuild.md deploy-php.md
     mapped-files.md migrate.md security.md arrow.md dataframes.md crawlers.md asyncio.md howto-crawl.md howto-database.md
-    howto-redis.md howto-move.md redis.md""".split()
+    howto-redis.md howto-move.md redis.md
+    howto-php-eight-hashes.md""".split()
 # zh/server.md is run by test_readme.py, as its original is; the glossary has no code.
 PAGES += [
     f"zh/{path.name}"
@@ -184,6 +185,20 @@ def test_php(name, place, request):
         options += ["-d", "extension=igbinary.so", "-d", "extension=redis.so"]
     command = [*php_command()[:2], *options, *php_command()[2:], "page.php"]
     assert run(command, text=True) == "end"
+
+
+def test_the_adapter_returns_what_the_old_class_returned(place, request):
+    """docs/howto-php-eight-hashes.md."""
+    of_page("howto-php-eight-hashes.md", request)
+    options = ["-d", "extension=igbinary.so", "-d", "extension=redis.so"]
+    command = [
+        *php_command()[:2],
+        *options,
+        *php_command()[2:],
+        ROOT / "tests/cross/eight_hashes.php",
+    ]
+    port = request.getfixturevalue("redis_port")
+    assert run([*command, "adapter.php", port], text=True) == "same"
 
 
 @pytest.mark.parametrize("name", pages_with("c"))
