@@ -34,8 +34,9 @@ typedef struct bf_file {
     uint64_t bytes;    /* least valid length of the file: the end of the last part, in bytes */
     bf_stamp stamp;    /* bf_header_stamp() of the first page at opening */
     bf_identity id;
-    bf_identity made;      /* identity of the file that this opening created, or zeros */
-    char *path, *absolute; /* as given; made absolute at opening, to find the name after chdir() */
+    bf_identity made; /* identity of the file that this opening created, or zeros */
+    char *path;       /* as given */
+    char *absolute;   /* made absolute at opening, to find the name after chdir() */
     /* entry in the list of files that are open for writing; used only if `listed` */
     bf_listed open;
     bool listed;

@@ -69,8 +69,8 @@ int bf_refuse_open_file(const char *path, bf_error *err)
 }
 
 /* ---- the writers' lock ---- */
-/* Returns 0 or an errno. The caller holds off forks: a child forked before bf_os_drop_on_fork would
- * share the lock and keep it. */
+/* Returns 0 or an errno. The caller has called bf_hold_forks: a child that is forked before
+ * bf_os_drop_on_fork would share the lock and keep it. */
 static int take(const bf_file *f, bf_process_lock *h, struct flock *lock, int flags)
 {
     void *map = MAP_FAILED;
