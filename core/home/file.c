@@ -69,7 +69,7 @@ int bf_file_map_at(
     if (p == MAP_FAILED)
         return bf_fail_sys(err, length > SIZE_MAX ? ENOMEM : errno, "map", f->path);
     /* huge pages; only tmpfs and some other file systems have them */
-    madvise(p, (size_t)length, MADV_HUGEPAGE);
+    bf_os_huge_pages(p, (size_t)length);
     *m = (bf_file_map){ (uint8_t *)p + shift, p, (size_t)length, f, at };
     s->words = (uint64_t *)(void *)(m->page + BF_HEADER);
     return 0;

@@ -57,7 +57,7 @@ static int maker_lives(const bf_filter *f)
 {
     struct flock l = maker_byte(f, F_WRLCK);
     const int fd = bf_file_fd(file_of(f), NULL, NULL);
-    if (fd >= 0 && fcntl(fd, F_OFD_GETLK, &l) == 0) return l.l_type != F_UNLCK;
+    if (fd >= 0 && bf_os_ofd_get(fd, &l) == 0) return l.l_type != F_UNLCK;
     return -1;
 }
 

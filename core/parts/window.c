@@ -31,6 +31,7 @@
  * In Redis each part is a string of its own, which the first add of its epoch creates and Redis
  * expires (redis/window.c). */
 #include "base/system.h"
+#include "base/os.h"
 #include "bits/bits.h"
 #include "parts/parts.h"
 #include <math.h>
@@ -89,7 +90,7 @@ static int now_of_test(bf_filter *f, int64_t *epoch, bf_error *err)
     const double LONG_STEP = 1; /* in seconds */
     struct timespec t;
     if (bf_window_step(f) >= LONG_STEP && !f->bitmap.store.ops->chain->server_time &&
-        !f->own_clock && clock_gettime(CLOCK_REALTIME_COARSE, &t) == 0) {
+        !f->own_clock && clock_gettime(BF_CLOCK_COARSE, &t) == 0) {
         const double now = (double)t.tv_sec + (double)t.tv_nsec / 1e9;
         return not_before_published(f, epoch_of(f, now, epoch, err), epoch);
     }
