@@ -113,9 +113,14 @@ static PHP_GINIT_FUNCTION(bloomfilter)
 #endif
     memset(bloomfilter_globals, 0, sizeof *bloomfilter_globals);
     php_bf_maps_init(bloomfilter_globals);
+    zend_hash_init(&bloomfilter_globals->talking, 0, NULL, NULL, true);
 }
 
-static PHP_GSHUTDOWN_FUNCTION(bloomfilter) { php_bf_maps_free(bloomfilter_globals); }
+static PHP_GSHUTDOWN_FUNCTION(bloomfilter)
+{
+    php_bf_maps_free(bloomfilter_globals);
+    zend_hash_destroy(&bloomfilter_globals->talking);
+}
 
 /* ---- the module ---- */
 static PHP_MINIT_FUNCTION(bloomfilter)
@@ -140,6 +145,7 @@ static PHP_MSHUTDOWN_FUNCTION(bloomfilter)
 static PHP_RSHUTDOWN_FUNCTION(bloomfilter)
 {
     bf_abandon_calls();
+    zend_hash_clean(&BF_G(talking));
     BF_G(bailed_out) = false;
     return SUCCESS;
 }

@@ -50,6 +50,7 @@ HashTable maps;
 zend_long max_maps;       /* INI bloomfilter.max_maps                                */
 bool warn;                /* INI bloomfilter.warn                                    */
 bool unserialize_storage; /* INI bloomfilter.unserialize_storage                     */
+HashTable talking;        /* connections in a round trip, see php_client.c */
 bool bailed_out;          /* PHP code ended in a fatal error, see php_bf_bail_out */
 uint64_t openings;        /* number of uses of maps, to find the least recently used entry */
 ZEND_END_MODULE_GLOBALS(bloomfilter)

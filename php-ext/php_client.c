@@ -106,7 +106,6 @@ static int failed(php_bf_client *c, const bf_redis_part *parts, size_t nparts, u
 {
     if (php_bf_ends(EG(exception))) {
         reset(c);
-        c->unfinished = true; /* the reset may have failed: repeat it */
         return BF_CLIENT_STOP;
     }
     zend_object *standing = EG(exception);
@@ -144,17 +143,13 @@ static int failed(php_bf_client *c, const bf_redis_part *parts, size_t nparts, u
 }
 
 /* Prepares the object for a round trip. Resets an object that another process used, because a
- * connection belongs to one process. Returns false with an exception, or if the object is in a
- * pipeline or transaction of the user. */
-static bool ready(php_bf_client *c)
+ * connection belongs to one process, and one whose last round trip did not end. Returns false with
+ * an exception, or if the object is in a pipeline or transaction of the user. */
+static bool ready(php_bf_client *c, bool must_reset)
 {
-    /* A fatal error during a round trip, perhaps of another filter with the same object, may
-     * leave a pipeline open. Shutdown functions may still use the object. */
     const bool phpredis = !c->cluster && !c->predis;
-    const bool left = CG(unclean_shutdown) && phpredis && php_bf_call_for_number(c, "getmode") > 0;
-    if (c->process != bf_process() || c->unfinished || c->piped || left) {
+    if (c->process != bf_process() || must_reset || c->piped) {
         c->process = bf_process();
-        c->unfinished = false;
         reset(c);
     }
     return !phpredis || php_bf_call_for_number(c, "getmode") == 0;
@@ -166,23 +161,62 @@ static int refuse(bf_reply_sink *sink, const char *why)
     return BF_CLIENT_UNSENT;
 }
 
-static int attempt(php_bf_client *c, const bf_redis_part *parts, size_t nparts, bf_reply_sink *sink)
+static int attempt(php_bf_client *c, const bf_redis_part *parts, size_t nparts, bool must_reset,
+    bf_reply_sink *sink)
 {
     const uint64_t start = now_ms();
     if (c->lost)
         return refuse(
             sink, "a node was lost, phpredis before 6.3 crashes now: create a new object");
-    if (!ready(c))
+    if (!ready(c, must_reset))
         return EG(exception)
                    ? failed(c, parts, nparts, 0, sink)
                    : refuse(sink, "the Redis object is in a pipeline or transaction: end it first");
-    c->unfinished = true;
     const bool done = php_bf_run(c, parts, nparts, sink);
-    c->unfinished = false;
     if (done) return BF_CLIENT_ANSWERED;
     int how = failed(c, parts, nparts, now_ms() - start, sink);
     if (how == BF_CLIENT_ANSWERED) php_bf_forget_exception();
     return how;
+}
+
+/* PHP code may run during a round trip of Predis: a signal handler, a destructor, another Fiber. A
+ * second round trip on the same connection would read the replies of the first, so it is refused.
+ * BF_G(talking) has the connections, by number of object: true during a round trip; false if the
+ * script ended during a round trip, so the connection is reset before use. */
+static int attempt_alone(
+    php_bf_client *c, const bf_redis_part *parts, size_t nparts, bf_reply_sink *sink)
+{
+    zval connection, busy, unfinished;
+    ZVAL_TRUE(&busy);
+    ZVAL_FALSE(&unfinished);
+    ZVAL_OBJ_COPY(&connection, c->object);
+    if (c->predis && !php_bf_predis_follow(&connection, "getconnection"))
+        return failed(c, parts, nparts, 0, sink);
+    const uint32_t number = Z_OBJ_HANDLE(connection);
+    const zval *state = zend_hash_index_find(&BF_G(talking), number);
+    int how;
+    if (c->predis && state && Z_TYPE_P(state) == IS_TRUE)
+        how = refuse(sink, "the client waits for another reply: call again after that");
+    else {
+        const bool must_reset = state && Z_TYPE_P(state) == IS_FALSE;
+        zend_hash_index_update(&BF_G(talking), number, &busy);
+        how = attempt(c, parts, nparts, must_reset, sink);
+        if (how == BF_CLIENT_STOP) /* the connection may not be reset */
+            zend_hash_index_update(&BF_G(talking), number, &unfinished);
+        else
+            zend_hash_index_del(&BF_G(talking), number);
+    }
+    zval_ptr_dtor(&connection);
+    return how;
+}
+
+/* After a fatal error no round trip goes on. */
+static void bail_out(void)
+{
+    zval *state;
+    BF_G(bailed_out) = true;
+    ZEND_HASH_FOREACH_VAL(&BF_G(talking), state) { ZVAL_FALSE(state); }
+    ZEND_HASH_FOREACH_END();
 }
 
 /* report: true if the user gets the fault of this call. Then the exception of this call stays
@@ -198,10 +232,10 @@ static int exchange(
         zend_object *standing = report ? NULL : EG(exception);
         if (!report) EG(exception) = NULL;
         php_bf_forget_exception();
-        how = attempt(ctx, parts, nparts, sink);
+        how = attempt_alone(ctx, parts, nparts, sink);
         if (!report) php_bf_restore(standing);
     }
-    zend_catch { BF_G(bailed_out) = true; }
+    zend_catch { bail_out(); }
     zend_end_try();
     return how;
 }

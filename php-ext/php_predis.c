@@ -15,9 +15,7 @@ static bool is_replication(const zend_object *connection)
            php_bf_is_a(connection, "predis\\connection\\aggregate\\replicationinterface");
 }
 
-/* Replaces the object *at by what its method returns. Returns false, also if that is no object;
- * then *at is undefined. */
-static bool follow(zval *at, const char *method)
+bool php_bf_predis_follow(zval *at, const char *method)
 {
     zval next;
     bool done = php_bf_call_on(Z_OBJ_P(at), Z_OBJCE_P(at), method, 0, NULL, &next);
@@ -35,8 +33,8 @@ static bool follow(zval *at, const char *method)
 static bool get_connection(php_bf_client *c, zval *connection)
 {
     ZVAL_OBJ_COPY(connection, c->object);
-    return follow(connection, "getconnection") &&
-           (!is_replication(Z_OBJ_P(connection)) || follow(connection, "getmaster"));
+    return php_bf_predis_follow(connection, "getconnection") &&
+           (!is_replication(Z_OBJ_P(connection)) || php_bf_predis_follow(connection, "getmaster"));
 }
 
 static bool create(uint32_t argc, zval *argv, zval *command)
@@ -147,7 +145,8 @@ bool php_bf_predis_prefix(php_bf_client *c, zval *prefix)
     zval options;
     ZVAL_OBJ_COPY(&options, c->object);
     ZVAL_EMPTY_STRING(prefix);
-    if (follow(&options, "getoptions")) ZVAL_STR(prefix, property(&options, "prefix"));
+    if (php_bf_predis_follow(&options, "getoptions"))
+        ZVAL_STR(prefix, property(&options, "prefix"));
     if (Z_STRLEN_P(prefix)) return true;
     zval_ptr_dtor(prefix);
     return false;
@@ -157,7 +156,7 @@ double php_bf_predis_timeout(php_bf_client *c)
 {
     zval at;
     double seconds = 0;
-    if (get_connection(c, &at) && follow(&at, "getparameters")) {
+    if (get_connection(c, &at) && php_bf_predis_follow(&at, "getparameters")) {
         zend_string *text = property(&at, "read_write_timeout");
         seconds = zend_strtod(ZSTR_VAL(text), NULL);
         zend_string_release(text);
@@ -170,7 +169,7 @@ void php_bf_predis_describe(php_bf_client *c)
 {
     zval connection;
     ZVAL_OBJ_COPY(&connection, c->object);
-    if (!follow(&connection, "getconnection")) return;
+    if (!php_bf_predis_follow(&connection, "getconnection")) return;
     if (php_bf_is_a(Z_OBJ(connection), "predis\\connection\\nodeconnectioninterface")) {
         zend_string *text = zval_try_get_string(&connection);
         if (text) {

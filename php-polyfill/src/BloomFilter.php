@@ -203,7 +203,8 @@ class BloomFilter implements Countable
         try {
             foreach (Keys::texts($keys, __FUNCTION__, 'BloomFilter') as $key) $new += (int) $fresh->add($key);
             if (!$this->filter) throw Fault::closed();
-            $f->replace(0, $fresh->parts[0]->bits(), 'rebuilt');
+            if ($f->batch) $f->replace(0, $fresh->parts[0]->bits(), 'rebuilt');
+            else $f->parts[0]->store->take($fresh->parts[0]->store);
         } finally {
             if ($this->filter === $during) $this->filter = $f;
         }

@@ -170,13 +170,15 @@ class Filter
     {
         $digest = $this->parts[0]->place->digest($key);
         for (;;) {
-            $newest = end($this->parts);
+            $count = count($this->parts);
+            $newest = $this->parts[$count - 1];
             $full = $this->isFull($newest);
             if ($this->has($digest, count($this->parts) - (int) !$full)) return false;
             if (!$full && $newest->store->addMany([$newest->place->of($digest)])[0]) return false;
             if (!$full) return (bool) ++$newest->d->live;
             $next = $this->next();
-            $next ? $this->append(new Part($next, new Memory($next), $this->secret)) : $this->atLimit = true;
+            if (!$next) $this->atLimit = true;
+            else $this->parts += [$count => new Part($next, new Memory($next), $this->secret, $newest->start + $newest->d->m)];   // += keeps a signal handler's
         }
     }
 

@@ -1,12 +1,19 @@
 <?php
 namespace Bloomfilter\Polyfill;
 
-/** Bits or counters in this process: strings of 64 bytes, which are shared until they are written, so that an empty filter takes little. */
+/**
+ * Bits or counters in this process: strings of 64 bytes, which are shared until they are written, so that an empty filter takes little.
+ * A signal handler may change a filter between two operations of PHP, at a jump or a call.  So a line is read and written in one operation, or in
+ * operations without a jump or call between them.
+ */
 final class Memory implements Store
 {
     /** @var list<string> */
     public array $lines;
     private array $bit;
+    /** @var list<string> lines with one bit each */
+    private static array $masks = [];
+    private bool $removing = false;
 
     public function __construct(private Params $d)
     {
@@ -15,6 +22,7 @@ final class Memory implements Store
             throw Fault::fail(\BloomFilterException::NO_MEMORY, 'memory cannot hold %d bytes for m=%d %s', $lines << 6, $d->m, $d->cells());
         $this->lines = array_fill(0, $lines, str_repeat("\0", 64));
         $this->bit = ["\x80", "\x40", "\x20", "\x10", "\x08", "\x04", "\x02", "\x01"];
+        for ($i = count(self::$masks); $i < 512; $i++) self::$masks[$i] = substr_replace(str_repeat("\0", 64), $this->bit[$i & 7], $i >> 3, 1);
     }
 
     /** What memory_limit leaves, or without one the machine; PHP cannot catch that there is no more. */
@@ -36,6 +44,9 @@ final class Memory implements Store
     /** All bits at once, as read() gives them. */
     public function replace(string $bits): void { $this->lines = str_split(str_pad($bits, count($this->lines) << 6, "\0"), 64); }
 
+    /** The bits of another: no key that is added to both meanwhile is lost. */
+    public function take(self $other): void { $this->lines = $other->lines; }
+
     public function testMany(array $keys): array { return array_map($this->test(...), $keys); }
     public function addMany(array $keys): array { return array_map($this->add(...), $keys); }
     public function removeMany(array $keys): array { return array_map($this->remove(...), $keys); }
@@ -55,10 +66,8 @@ final class Memory implements Store
         if ($this->d->counting) return $this->count($positions, 1);
         $present = true;
         foreach ($positions as $at) {
-            $byte = $this->lines[$at >> 9][$at >> 3 & 63];
-            $new = $byte | $this->bit[$at & 7];
-            if ($new === $byte) continue;
-            $this->lines[$at >> 9][$at >> 3 & 63] = $new;
+            if (($this->lines[$at >> 9][$at >> 3 & 63] & $this->bit[$at & 7]) !== "\0") continue;
+            $this->lines[$at >> 9] |= self::$masks[$at & 511];
             $present = false;
         }
         return $present;
@@ -74,19 +83,46 @@ final class Memory implements Store
         return $least;
     }
 
-    private function remove(array $positions): bool { return $this->least($positions) > 0 && $this->count($positions, -1); }
+    /** Another removal between the test and the change could remove the same key, and so one count of another key. */
+    private function remove(array $positions): bool
+    {
+        if ($this->removing) throw Fault::fail(\BloomFilterException::BUSY, 'the filter is in use: remove() runs in it');
+        $this->removing = true;
+        try {
+            return $this->least($positions) > 0 && $this->count($positions, -1);
+        } finally {
+            $this->removing = false;
+        }
+    }
 
     /** Each counter of a key counts once.  True: all were above 0. */
     private function count(array $positions, int $by): bool
     {
         $all = true;
         foreach (array_unique($positions) as $at) {
-            $byte = ord($this->lines[$at >> 7][$at >> 1 & 63]);
-            $shift = $at & 1 ? 0 : 4;
-            $value = $byte >> $shift & 15;
-            if ($value < 15) $this->lines[$at >> 7][$at >> 1 & 63] = chr($byte + ($by << $shift));
+            do {
+                $line = $old = $this->lines[$at >> 7];
+                $byte = ord($line[$at >> 1 & 63]);
+                $shift = $at & 1 ? 0 : 4;
+                $value = $byte >> $shift & 15;
+                if ($value < 15) $line[$at >> 1 & 63] = chr($byte + ($by << $shift));
+                $same = $this->lines[$at >> 7] === $old;
+                $this->lines[$at >> 7] = [$this->lines[$at >> 7], $line][$same];
+            } while (!$same);
             $all = $all && $value > 0;
         }
         return $all;
+    }
+
+    /** Combines each line with that of $bits, as they are when it is done. */
+    public function combine(string $bits, bool $unite): void
+    {
+        foreach (str_split(str_pad($bits, count($this->lines) << 6, "\0"), 64) as $i => $other)
+            do {
+                $old = $this->lines[$i];
+                $new = Bits::combine($old, $other, $unite, $this->d->counting);
+                $same = $this->lines[$i] === $old;
+                $this->lines[$i] = [$this->lines[$i], $new][$same];
+            } while (!$same);
     }
 }

@@ -24,7 +24,7 @@ final class Sets
         self::sameParts($into, $from);
         foreach ($into->parts as $i => $part) {
             if ($into->batch) $into->replace($i, $from->parts[$i]->bits(), $unite ? 'united' : 'intersected');
-            else $part->store->replace(Bits::combine($part->bits(), $from->parts[$i]->bits(), $unite, $part->d->counting));
+            else $part->store->combine($from->parts[$i]->bits(), $unite);
             if ($into->d->kind === Params::GROW)
                 $part->d->live = max($part->d->live, min((int) Rates::estimate($part->d, $part->ones())['count'], $part->d->m));
         }

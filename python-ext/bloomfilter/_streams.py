@@ -41,6 +41,8 @@ def write(file: Any, data: bytes) -> None:
             if isinstance(file, io.RawIOBase):
                 raise BlockingIOError(errno.EAGAIN, "the file takes no more bytes now")
             return
+        if not 0 < written <= len(rest):
+            raise OSError(errno.EIO, f"the file took {written} of {len(rest)} bytes")
         rest = memoryview(rest)[written:]
 
 

@@ -33,6 +33,13 @@ def test_vectors(with_polyfill):
     assert all(number > 20 for number in json.loads(counts).values()), counts
 
 
+@pytest.mark.parametrize("kind", ["block", "classic", "count"])
+def test_a_signal_handler_adds_to_the_filter_that_an_add_changes(kind, php):
+    signals, absent = json.loads(run([php, "-n", "-d", "extension=posix"], HERE / "signals.php", kind))
+    assert signals >= 10000
+    assert absent == 0
+
+
 # ---- what it is as a package ----
 DECLARED = "require $argv[1]; echo json_encode(array_map(fn($c) => class_exists($c) ? (new ReflectionClass($c))->isInternal() : null, ['BloomFilter', 'CountingBloomFilter', 'BloomFilterException']));"
 

@@ -17,6 +17,8 @@ final class Client
     private int $process;
     /** phpredis before 6.3 forgets its map of slots with a node, and its next command would crash. */
     private bool $broken = false;
+    /** @var array<int, \WeakReference> by number of Predis's connection: the round trip that uses it; without an object: one that exit() ended */
+    private static array $talking = [];
 
     public function __construct(private object $client)
     {
@@ -55,6 +57,23 @@ final class Client
      * @param list<array{string, list<int|string>}> $commands each with the key that it is about
      */
     public function run(array $commands, ?string $done, string $label): array
+    {
+        if (!$this->predis) return $this->exchange($commands, $done, $label);
+        // PHP code may run while Predis waits: a signal handler, a destructor, another Fiber.  It would read the replies of this round trip.
+        $number = spl_object_id($connection = $this->client->getConnection());
+        if ((self::$talking[$number] ?? null)?->get())
+            throw Fault::fail(\BloomFilterException::IO, '%s: the client waits for another reply: call again after that', $label);
+        $unfinished = isset(self::$talking[$number]);
+        self::$talking[$number] = \WeakReference::create($trip = new \stdClass);
+        try {
+            if ($unfinished) $this->reset();
+            return $this->exchange($commands, $done, $label);
+        } finally {
+            unset(self::$talking[$number]);
+        }
+    }
+
+    private function exchange(array $commands, ?string $done, string $label): array
     {
         for ($tries = 1;; $tries++) {
             $start = microtime(true);

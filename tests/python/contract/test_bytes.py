@@ -314,3 +314,15 @@ def test_base64_and_streams(kind, tmp_path):
 def test_wrong_base64_and_streams(full, wrong, error, says, tmp_path):
     with pytest.raises(error, match=says):
         wrong(full, tmp_path / "f")
+
+
+@pytest.mark.parametrize("answer", [0, -1, 10**9])
+def test_save_does_not_believe_a_wrong_number_of_written_bytes(answer):
+    class Odd:
+        def write(self, data):
+            return answer
+
+    f = BloomFilter(n=1000, p=0.01)
+    size = len(f.to_bytes())
+    with pytest.raises(OSError, match=f"the file took {answer} of {size} bytes"):
+        f.save(Odd())
