@@ -35,7 +35,9 @@ def test_vectors(with_polyfill):
 
 @pytest.mark.parametrize("kind", ["block", "classic", "count"])
 def test_a_signal_handler_adds_to_the_filter_that_an_add_changes(kind, php):
-    signals, absent = json.loads(run([php, "-n", "-d", "extension=posix"], HERE / "signals.php", kind))
+    signals, absent = json.loads(
+        run([php, "-n", "-d", "extension=posix"], HERE / "signals.php", kind)
+    )
     assert signals >= 10000
     assert absent == 0
 
