@@ -9,7 +9,7 @@
 #include <time.h>
 
 /* Keys per batch in memory: their host objects still fit the first-level caches when the keys are
- * hashed. A batch in a file is larger, because it also checks the file's name. */
+ * hashed. Batches in a file are larger, because each batch also checks the file's name. */
 enum { NEAR = 256 };
 
 size_t bf_batch_size(const bf_filter *f)
@@ -20,8 +20,7 @@ size_t bf_batch_size(const bf_filter *f)
     return BF_TRIP_POSITIONS / k < most ? BF_TRIP_POSITIONS / k : most;
 }
 
-/* Where a check reads the bits. REMOTE: it takes a round trip, so checks depend on the time, and
- * not on the number of new keys. */
+/* Where a check reads the bits: nowhere, in addressable memory, or in Redis (a round trip). */
 enum { NEVER, NEAR_BY, REMOTE };
 
 static int64_t now_ms(void)
@@ -31,7 +30,7 @@ static int64_t now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* Returns true if the last check was a minute ago, or there was none. */
+/* Returns true if the last check was at least a minute ago, or there was none. */
 static bool is_due(const bf_filter *f)
 {
     enum { MINUTE = 60000 };
@@ -52,7 +51,7 @@ int bf_check_fill(bf_filter *f, int64_t *left, char *sentence, size_t cap)
     const int home = f->overfull > BF_OVERFULL_WARN ? NEVER : where(f);
     *left = INT64_MAX;
     if (home == REMOTE) {
-        if (is_due(f)) { /* a check that fails is not repeated earlier: it only warns */
+        if (is_due(f)) { /* a failed check is not repeated earlier, because it only warns */
             bf_hint_store(&f->fill_checked_at, now_ms());
             full = bf_sample_saturated(f, &wait, NULL) == BF_OVERFULL;
         }
@@ -72,8 +71,9 @@ int bf_check_fill(bf_filter *f, int64_t *left, char *sentence, size_t cap)
     return 1;
 }
 
-/* Other processes add keys too. So a filter in a file or in Redis is checked after n / 64 new keys
- * of this process, in Redis also after a minute. A check that fails is due until one succeeds. */
+/* Other processes add keys too. So a filter in a file or in Redis is checked at the latest after
+ * n / 64 new keys of this process, in Redis also after a minute. A failed check is repeated by the
+ * next call. */
 int64_t bf_room(bf_filter *f, bf_error *err)
 {
     enum { OFTEN = 64 };
