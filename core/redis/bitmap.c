@@ -5,10 +5,10 @@
 #include "redis/redis.h"
 
 enum { TEMP_SECONDS = 600 };
-/* number of commands in a round trip; LARGE_COMMANDS: of commands that transfer one MiB */
+/* Commands per round trip. LARGE_COMMANDS: if each command transfers one MiB. */
 enum { COMMANDS = 8, LARGE_COMMANDS = 2 };
-/* A sample: number of ranges, and bytes per range. Ranges of counters are shorter, because Redis
- * cannot count them: they are transferred. */
+/* A sample has PLACES ranges of PLACE bytes. Ranges of counters are shorter, because they are
+ * transferred: Redis can count bits only. */
 enum { PLACES = 16, PLACE = 1 << 14, PLACE_OF_COUNTERS = 1 << 12 };
 
 /* ---- temporary keys ---- */
@@ -18,9 +18,9 @@ static int end_upload(bf_conn *l, const char *temp, bf_error *err)
     return bf_conn_finish(l, err);
 }
 
-/* Creates a key with zeros and a mark. One command writes its last bytes: if the string grew in
- * steps, Redis would copy it at some of them (bench/NOTES.md). Redis checks maxmemory before a
- * command, so the command is sent twice: the second is refused if the first took too much. */
+/* Creates a key with zeros and a mark. One command creates the complete string: Redis would copy a
+ * string that grows in steps (bench/NOTES.md). Redis checks maxmemory before a command, so the
+ * command is sent twice: the second is refused if the first took too much memory. */
 int bf_redis_zeros(bf_redis *r, const char *temp, uint32_t mark, bf_error *err)
 {
     bf_conn *l = r->conn;
@@ -171,7 +171,7 @@ static bool take_reply(const bf_redis_reply *reply, walk *w, uint64_t requested)
     }
     const char *bytes = bf_reply_only_text(reply, &len);
     if (!bytes || len > requested) return false;
-    if (len) memcpy(w->to, bytes, len); /* shorter if the key is lost; then the mark is, too */
+    if (len) memcpy(w->to, bytes, len); /* len is smaller beyond the end of the string */
     memset(w->to + len, 0, (size_t)requested - len);
     w->to += requested;
     w->missing += requested - len;

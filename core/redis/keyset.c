@@ -6,7 +6,6 @@
  * error, unless the caller passes parameters: then the missing shards are created. */
 #include "redis/redis.h"
 
-/* ---- one of several keys ---- */
 /* Initializes r as a shard or part of `whole`. kind and i determine the name of r. */
 static int init_sibling(
     bf_redis *r, bf_redis *whole, enum bf_redis_kind_of_name kind, int64_t i, bf_error *err)
@@ -52,7 +51,6 @@ static int take_shards(bf_redis *r, const bf_params *d, bf_error *err)
     return rc;
 }
 
-/* ---- opening and creating shards ---- */
 /* Opens shard i. make: creates the shard if it does not exist. */
 static int attach_shard(bf_redis *all, const bf_params *d, unsigned i, bool make, bf_error *err)
 {
@@ -78,7 +76,7 @@ static int attach_shard(bf_redis *all, const bf_params *d, unsigned i, bool make
         "%s is created and deleted all the time: it could neither be opened nor created", r->label);
 }
 
-/* Returns true if any shard exists, or if an error hides that. */
+/* Returns true if any shard exists, or after an error. */
 static bool any_shard(bf_redis *r)
 {
     bf_conn *l = r->conn;
@@ -91,8 +89,8 @@ static bool any_shard(bf_redis *r)
     return false;
 }
 
-/* Opens all shards. make: creates the missing shards, then deletes the field making from K:meta,
- * which keeps other filters from using the name. */
+/* Opens all shards. make: creates the missing shards, then deletes the field `making` from K:meta.
+ * Until then no other filter may use the name. */
 static int attach_all(bf_redis *r, const bf_params *d, bool make, bf_error *err)
 {
     bf_error fault;

@@ -57,7 +57,7 @@ static int refresh(bf_filter *f, bf_error *err)
     bf_redis *whole = bf_redis_whole(f);
     if (f->desc.kind == BF_WINDOW) return bf_redis_window_ring(f, err);
     const bool opening = f->count == 0;
-    for (int tries = 0;;) { /* ends, because there are at most BF_PARTS_MAX parts */
+    for (int tries = 0;;) { /* the loop ends, because there are at most BF_PARTS_MAX parts */
         const uint32_t mark = f->count ? bf_redis_mark_of(f->part[f->count - 1]) : 0;
         int64_t parts;
         int rc = read_count(f, opening, &parts, err);
@@ -102,7 +102,7 @@ static int append_to_redis(bf_filter *f, const bf_params *part, bf_error *err)
         rc = bf_redis_cache_new(bf_redis_of(p), err);
         return rc < 0 ? rc : join(f, p);
     }
-    if (rc == 2) { /* the newest part was cleared or lost; a round trip returns an error if lost */
+    if (rc == 2) { /* the newest part was cleared or lost; if lost, count() returns an error */
         bf_store *s = &f->part[f->count - 1]->bitmap.store;
         uint64_t ones;
         rc = s->ops->count(s, &ones, NULL, err);

@@ -293,7 +293,7 @@ static bool is_allowed(bf_socket *s)
     return false;
 }
 
-/* Sends all requests at once, because their bytes are adjacent in memory. */
+/* Sends all requests in one step: their bytes are adjacent in memory. */
 static bool send_and_receive(
     bf_socket *s, const bf_redis_part *parts, size_t nparts, bf_reply_sink *sink)
 {
