@@ -2,10 +2,12 @@
 # deep.sh - the parts of scripts/test --deep: suites once more under what watches memory and threads, and long runs of kill -9.
 # Sourced by scripts/test, whose functions build, run and count.  Knows how a watcher gets into an interpreter that was not
 # built for it; knows nothing of the tests but which of them cannot be watched.
-deep_parts=(valgrind tsan python php kill coverage arch fuzz options server asan bench)
+deep_parts=(valgrind tsan python php kill coverage arch packages image fuzz options server asan bench)
 reports=$out/reports
 # shellcheck source=scripts/arch.sh
 . "$root/scripts/arch.sh"
+# shellcheck source=scripts/packages.sh
+. "$root/scripts/packages.sh"
 
 test_deep() {
     local part begun

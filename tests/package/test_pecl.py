@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 from conftest import JOBS, ROOT, run
-
-VERSION = re.search(r'#define BF_VERSION "(.+)"', (ROOT / "core" / "bloomfilter.h").read_text())[1]
+from products import PHP_VERSION, VERSION
 
 
 @pytest.fixture(scope="session")
@@ -23,14 +22,14 @@ def archive(source, tmp_path_factory):
     ]  # a release is older the next day
     assert len(told) == 1 and told[0].startswith("Validation: 0 error(s)"), said
     run("pear", "package", source / "package.xml", cwd=folder)
-    return folder / f"bloomfilter-{VERSION}.tgz"
+    return folder / f"bloomfilter-{PHP_VERSION}.tgz"
 
 
 @pytest.fixture(scope="session")
 def unpacked(archive):
     with tarfile.open(archive) as tar:
         tar.extractall(archive.parent)
-    folder = archive.parent / f"bloomfilter-{VERSION}"
+    folder = archive.parent / f"bloomfilter-{PHP_VERSION}"
     run("phpize", cwd=folder)
     return folder
 
@@ -96,7 +95,7 @@ def test_phpinfo_names_the_version_and_what_is_not_built_in(built):
         for line in php(built, "--ri", "bloomfilter").splitlines()
         if " => " in line
     )
-    assert table["bloomfilter"] == table["core"] == VERSION
+    assert (table["bloomfilter"], table["core"]) == (PHP_VERSION, VERSION)
     assert table["libsodium (keyed filters)"] == table["OpenSSL (rediss://)"] == "not built in"
     assert re.fullmatch(r"\d+\.\d+\.\d+", table["xxHash (compiled in)"])
 
