@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import tarfile
 from pathlib import Path
 
@@ -145,3 +146,20 @@ def test_config_w32_refuses_in_words(tmp_path):
         script = Path(tmp_path, "configure.js")
         script.write_text(around % asked + text)
         assert run("node", script).startswith(said) and bool(run("node", script)) == bool(said)
+
+
+def test_the_archive_for_pie_has_the_name_that_it_looks_for(built, tmp_path):
+    """php/pie, PrePackagedBinaryAssetName; a module that cannot do everything is refused."""
+    tool = ROOT / "scripts" / "pie-archive"
+    zts = run(
+        php_binary(), "-n", "-r", "echo PHP_MAJOR_VERSION, '.', PHP_MINOR_VERSION, '-', PHP_ZTS;"
+    )
+    version, _, threads = zts.partition("-")
+    assert re.fullmatch(
+        rf"php_bloomfilter-{re.escape(VERSION.lower())}_php{re.escape(version)}-(x86_64|arm64)-linux-(glibc|musl)"
+        rf"(-debug)?{'-zts' if threads == '1' else ''}\.zip\n",
+        run(tool, "--name"),
+    )
+    done = subprocess.run([tool, built, tmp_path], capture_output=True, text=True, check=False)
+    assert done.returncode != 0 and "secret needs libsodium" in done.stdout + done.stderr
+    assert not list(tmp_path.iterdir())
