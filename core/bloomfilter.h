@@ -332,7 +332,8 @@ int bf_intersect(bf_filter *into, bf_filter *from, bf_error *err);
 bf_filter *bf_union(bf_filter *a, bf_filter *b, bf_error *err);
 bf_filter *bf_intersection(bf_filter *a, bf_filter *b, bf_error *err);
 /* Returns 1 if all bits of a are set in b (no counter of a is above the same counter of b), else 0.
- * If all keys of a were added to b, the result is 1. */
+ * If all keys of a were added to b, in counting filters at least as often and none was removed, the
+ * result is 1. */
 int bf_subset(bf_filter *a, bf_filter *b, bf_error *err);
 /* bf_union_count estimates how many keys are in a or in b, bf_intersection_count how many are in
  * both: |a| + |b| - |a or b|. Neither creates a filter. */
@@ -342,8 +343,8 @@ int bf_intersection_count(bf_filter *a, bf_filter *b, double *count, bf_error *e
 int bf_equal(bf_filter *a, bf_filter *b, bf_error *err);
 
 /* ---- bytes: one format for every home and language, docs/format.md --------------------------- */
-/* Writes bf_info.image_bytes bytes to buf, of which cap bytes are free. If other processes may make
- * the filter grow, call bf_bytes_as to get the length. */
+/* Writes the filter to buf, which has room for cap bytes. The length is bf_info.image_bytes; if
+ * other processes may make the filter grow, call bf_bytes_as(f, NULL, err) to get the length. */
 int bf_to_bytes(bf_filter *f, void *buf, uint64_t cap, bf_error *err);
 /* Returns a filter in memory; the bytes are copied. expect may be NULL. If expect gives parameters,
  * the bytes must have the same (BF_EMISMATCH names both); its secret opens a keyed filter. */

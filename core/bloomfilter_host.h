@@ -146,9 +146,9 @@ int bf_process(void);
 size_t bf_batch_size(const bf_filter *f);
 /* Add or test the text lines of a buffer; each ends before the byte sep. A call handles at most
  * bf_batch_size text lines and about 4 MiB. It moves `at` past these lines, adds their number to
- * keys and the number of new (or present) lines to hits. Returns 1, or 0 if no complete text line
- * is left. On error at, keys and hits do not change; if a line was refused, err->key is its index,
- * counted from the first line of all calls. */
+ * `keys` and the number of new (or present) lines to `hits`. Returns 1, or 0 if no complete text
+ * line is left. On error `at`, `keys` and `hits` do not change; if a text line was refused,
+ * err->key is its index, counted from the first text line of the first call. */
 typedef struct {
     const char *at, *end; /* the rest of the buffer                                            */
     char sep;
@@ -174,9 +174,14 @@ size_t bf_next_lines(bf_lines *l, bf_key *keys, size_t cap);
  * most once a minute; other calls return immediately. */
 #define BF_SENTENCE_BYTES 224
 int bf_check_fill(bf_filter *f, int64_t *left, char *sentence, size_t cap);
-/* For the same hosts, once after a filter was created or opened. Returns 1 if hash functions of its
- * scheme are weak on ordinary keys, and writes a warning to sentence; else returns 0. */
-int bf_hash_warning(const bf_filter *f, char *sentence, size_t cap);
+/* For the same hosts, once after a filter was created or opened. Writes a warning to sentence and
+ * returns 1 if hash functions of its scheme are weak on ordinary keys, or if its keys in Redis were
+ * created larger than is good for other clients; else returns 0. */
+int bf_open_warning(const bf_filter *f, char *sentence, size_t cap);
+/* Returns how many shards a filter of this many bytes needs so that no key in Redis is above
+ * 64 MiB. Redis creates or clears such a key in less than 50 ms; until then it serves no other
+ * client. */
+unsigned bf_redis_shards_for(uint64_t bytes);
 
 /* ---- for language bindings: texts ------------------------------------------------------------ */
 /* Refuses a value that does not fit bf_spec's types: fills *err, for example with "m must be 1 to

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""aiohttp_visits.py - a web server that knows its first-time visitors.
+"""aiohttp_visits.py - a web server that greets first-time visitors.
 
-    aiohttp_visits.py redis://127.0.0.1/0       POST /visit/NAME answers "welcome" once per name,
-    "welcome back" afterwards
+    aiohttp_visits.py redis://127.0.0.1/0
 
-All servers that use the same Redis share one filter.  Of several requests for a new name exactly
-one is told "welcome".  With a small chance (p) a first visit is taken for a later one.
+POST /visit/NAME answers "welcome" to the first request of a name, then "welcome back".  All servers
+that use the same Redis share one filter: exactly one request for a new name gets "welcome".  With
+probability p a new visitor gets "welcome back".
 """
 
 import sys

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""async_crawler.py - a crawler on one event loop that fetches each page once: what was seen is one
-filter, in a file or in Redis, where crawlers on other machines share it.
+"""async_crawler.py - a crawler on one event loop that fetches each page once.
 
-    async_crawler.py seen.bloom http://localhost:8000/       prints the pages fetched
+    async_crawler.py seen.bloom http://localhost:8000/       prints the fetched pages
     async_crawler.py --tasks 100 redis://127.0.0.1/0?key=seen http://localhost:8000/
 
-Stays on the hosts it is started with.  With a small chance (-p) a page is taken for one that was
-seen, and not fetched.  A page whose fetch fails is not tried again.
+The filter of seen pages is in a file, or in Redis, where crawlers on other machines can share it.
+The crawler stays on the hosts of its first pages.  With probability -p it skips a new page.  A page
+whose fetch fails is not tried again.
 """
 
 import argparse
@@ -45,7 +45,7 @@ async def work(session, seen, hosts, todo, fetched):
         try:
             links = await links_of(session, url, hosts)
             fetched(url)
-            for link in compress(links, await seen.add_many(links)):  # those that are new
+            for link in compress(links, await seen.add_many(links)):  # the new ones
                 todo.put_nowait(link)
         except (aiohttp.ClientError, TimeoutError) as error:
             print(f"async_crawler: {url}: {error}", file=sys.stderr)
@@ -70,10 +70,12 @@ async def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--tasks", type=int, default=20, help="fetches at once (%(default)s)")
+    parser.add_argument(
+        "--tasks", type=int, default=20, help="number of simultaneous fetches (%(default)s)"
+    )
     parser.add_argument("-n", type=int, default=1_000_000, help="pages expected (%(default)s)")
     parser.add_argument(
-        "-p", type=float, default=1e-6, help="chance that a page is missed (%(default)s)"
+        "-p", type=float, default=1e-6, help="probability that a new page is skipped (%(default)s)"
     )
     parser.add_argument("storage", help="a file, or redis://HOST/DB?key=NAME")
     parser.add_argument("start", nargs="+", help="where to begin")

@@ -1,15 +1,15 @@
 #!/usr/bin/env php
 <?php
-/* comments.php - takes each comment once, however many servers take comments: the ones seen are a filter in Redis, which all of
- * them share.  "Post" pressed twice, or the same text sent again and again by a robot, is refused.
+/* comments.php - accepts each comment once.  All servers share a filter of the seen comments in Redis.  It refuses a comment
+ * whose author pressed "Post" twice, and a text that a robot sends again and again.
  *
- *     comments.php redis://127.0.0.1/0?key=comments < comments.tsv        a line: who, a tab, the text
+ *     comments.php redis://127.0.0.1/0?key=comments < comments.tsv        a line: author, a tab, the text
  *
- * Prints the comments that are taken.  Each day has a filter of its own, forgotten after two days: a comment may be repeated
- * tomorrow.  With a small chance (1 in a million) a new comment is taken for a repeat. */
+ * Prints the accepted comments.  Each day has its own filter, which Redis deletes after two days: a comment may be repeated
+ * tomorrow.  A new comment is refused with a probability of 1 in a million. */
 declare(strict_types=1);
 
-/** Two comments are the same where nobody would see a difference. */
+/** Ignores differences in case, white space and punctuation. */
 function fingerprint(string $who, string $text): string
 {
     return "$who\0" . strtolower(preg_replace('/[\s.!?]+/u', ' ', trim($text, " \t.!?")) ?? $text);
@@ -30,7 +30,7 @@ $seen = filter_of_today($argv[1]);
 $taken = $refused = 0;
 while (($line = fgets(STDIN)) !== false) {
     [$who, $text] = explode("\t", rtrim($line, "\n"), 2) + [1 => ''];
-    if ($seen->add(fingerprint($who, $text))) {         // true for exactly one of all who add it at this moment
+    if ($seen->add(fingerprint($who, $text))) {         // true for exactly one of several simultaneous adds
         echo $line;
         $taken++;
     } else {

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""crawler.py - a crawler on several processes that fetches each page once: what was seen is one
-filter in Redis, shared by all of them, and as well by crawlers on other machines.
+"""crawler.py - a crawler with several processes that fetches each page once.
 
-    crawler.py redis://127.0.0.1/0?key=seen http://localhost:8000/       two processes; prints the
-    pages fetched crawler.py --processes 8 ...
+    crawler.py redis://127.0.0.1/0?key=seen http://localhost:8000/      prints the fetched pages
+    crawler.py --processes 8 redis://127.0.0.1/0?key=seen http://localhost:8000/
 
-Stays on the hosts it is started with.  With a small chance (-p) a page is taken for one that was
-seen, and not fetched. A page whose fetch fails is not tried again.
+The filter of seen pages is in Redis.  All processes share it, and crawlers on other machines can
+share it too.  The crawler stays on the hosts of its first pages.  With probability -p it skips a
+new page.  A page whose fetch fails is not tried again.
 """
 
 import argparse
@@ -39,15 +39,14 @@ def links_of(url, hosts):
 
 
 def only_new(seen, urls):
-    """Those that nobody has seen: of all who add one at the same moment exactly one is told that it
-    is new."""
+    """The new URLs.  If several processes add one at the same moment, exactly one gets it."""
     return list(compress(urls, seen.add_many(urls)))
 
 
 def work(storage, hosts, todo):
     with BloomFilter.open(
         storage, cache=True
-    ) as seen:  # most links lead to pages that are known: no trip for them
+    ) as seen:  # most links lead to known pages: they need no round trip
         while True:
             url = todo.get()
             try:
@@ -68,7 +67,7 @@ def main():
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("-n", type=int, default=1_000_000, help="pages expected (%(default)s)")
     parser.add_argument(
-        "-p", type=float, default=1e-6, help="chance that a page is missed (%(default)s)"
+        "-p", type=float, default=1e-6, help="probability that a new page is skipped (%(default)s)"
     )
     parser.add_argument("storage", help="redis://HOST/DB?key=NAME")
     parser.add_argument("start", nargs="+", help="where to begin")

@@ -1,13 +1,11 @@
-/* dedup.c - prints every line the first time it comes, and drops it from then on, in a few bits
- * per line.
+/* dedup.c - prints each line once, and takes only a few bits per line.
  *
  *     cc dedup.c $(pkg-config --cflags --libs bloomfilter) -o dedup
- *     crawler | dedup seen.bloom       remembers from run to run, and shares the file with every
- *                                      other dedup that runs at the same time: this one, dedup.py
- *                                      or dedup.php
+ *     crawler | dedup seen.bloom
  *
- * With a chance of one in a million a new line is taken for a repeat and dropped; a repeat is never
- * printed. */
+ * With a file it remembers the lines from run to run.  Any number of dedup.c, dedup.py and
+ * dedup.php can use the file at the same time.  A repeated line is never printed; a new line is
+ * dropped with a probability of one in a million. */
 #define _POSIX_C_SOURCE 200809L
 #include <bloomfilter.h>
 #include <stdio.h>

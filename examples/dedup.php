@@ -1,13 +1,13 @@
 #!/usr/bin/env php
 <?php
-/* dedup.php - prints every line the first time it comes, and drops it from then on, in a few bits per line.
+/* dedup.php - prints each line once, and takes only a few bits per line.
  *
- *     dedup.php urls.txt                       a list with repeats in, each line once out
- *     crawler | dedup.php --seen=seen.bloom    remembers from run to run, and shares the file with every other dedup
- *                                              that runs at the same time: this one, dedup.py or dedup.c
+ *     dedup.php urls.txt
+ *     crawler | dedup.php --seen=seen.bloom
  *
- * With a small chance (-p) a new line is taken for a repeat and dropped; a repeat is never printed.
- * Options: -n LINES (different lines expected, 1000000), -p RATE (0.000001), --seen=FILE (made if it is not there). */
+ * With --seen it remembers the lines from run to run.  Any number of dedup.php, dedup.py and dedup.c can use the file at the
+ * same time.  A repeated line is never printed; a new line is dropped with probability -p.
+ * Options: -n LINES (different lines expected, 1000000), -p RATE (0.000001), --seen=FILE (created if it does not exist). */
 declare(strict_types=1);
 
 const BATCH = 4096;
@@ -39,7 +39,7 @@ $seen = new BloomFilter(
 
 $total = $fresh = 0;
 foreach (batches(array_slice($argv, $rest) ?: ['php://stdin']) as $batch) {
-    $new = $seen->addNew($batch);            // those of the batch that are surely new
+    $new = $seen->addNew($batch);            // the surely new lines of the batch
     if ($new) echo implode("\n", $new), "\n";
     $total += count($batch);
     $fresh += count($new);

@@ -1,14 +1,12 @@
 #!/usr/bin/env python3
-"""dedup.py - prints every line the first time it comes and drops it from then on, in a few bits
-per line.
+"""dedup.py - prints each line once, and takes only a few bits per line.
 
-    dedup.py urls.txt                      a list with repeats in, each line once out
-    crawler | dedup.py --seen seen.bloom   remembers from run to run, and shares the file with every
-    other dedup
-                                           that runs at the same time: this one, dedup.php or
-                                           dedup.c
+    dedup.py urls.txt
+    crawler | dedup.py --seen seen.bloom
 
-With a small chance (-p) a new line is taken for a repeat and dropped; a repeat is never printed.
+With --seen it remembers the lines from run to run.  Any number of dedup.py, dedup.php and dedup.c
+can use the file at the same time.  A repeated line is never printed; a new line is dropped with
+probability -p.
 """
 
 import argparse
@@ -29,19 +27,19 @@ def arguments():
         "-n", type=int, default=1_000_000, help="different lines expected (%(default)s)"
     )
     parser.add_argument(
-        "-p", type=float, default=1e-6, help="chance that a new line is dropped (%(default)s)"
+        "-p", type=float, default=1e-6, help="probability that a new line is dropped (%(default)s)"
     )
     parser.add_argument(
-        "--seen", metavar="FILE", help="where the filter lives; made if it is not there"
+        "--seen", metavar="FILE", help="file of the filter; created if it does not exist"
     )
     parser.add_argument(
-        "files", nargs="*", metavar="FILE", help="lines; standard input where none is given"
+        "files", nargs="*", metavar="FILE", help="files of lines; standard input if none is given"
     )
     return parser.parse_args()
 
 
 def dedup(lines, seen, write):
-    """Writes the new ones of the lines; returns how many came in and how many went out."""
+    """Writes the new lines; returns the numbers of all lines and of new ones."""
     total = fresh = 0
     while batch := [line.rstrip(b"\n") for line in islice(lines, BATCH)]:
         new = seen.add_many(batch)  # one byte per line: 1 = surely new

@@ -1,10 +1,10 @@
-/* embed.c - the whole life of a filter inside a C program: sizes, keys one by one and in batches,
- * errors, a file.
+/* embed.c - all steps of using a filter in a C program: sizes, single keys, batches, errors, a
+ * file.
  *
  *     cc embed.c $(pkg-config --cflags --libs bloomfilter) -o embed
- *     ./embed seen.bloom           the second run finds everything already there
+ *     ./embed seen.bloom           the second run finds all keys present
  *
- * Prints what it did; exit status 2 and one sentence where something failed. */
+ * Prints what it did; on an error, one sentence and exit status 2. */
 #include <bloomfilter.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ static int add_one(bf_filter *seen, const char *url, bf_error *err)
     return 0;
 }
 
-/* Many keys: several times as fast a key, and in Redis one round trip for all of them. */
+/* Many keys: several times as fast as single ones, and in Redis one round trip for all. */
 static int add_many(bf_filter *seen, bf_error *err)
 {
     bf_key keys[URLS];

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""fastapi_names.py - is this user name free?  The filter answers "surely free" at once; only for
-the other names the database is asked, whose unique index decides.
+"""fastapi_names.py - a web server that answers whether a user name is free.
 
     STORAGE=names.bloom uvicorn fastapi_names:app       GET /free/NAME, POST /users/NAME
 
-STORAGE is a file, or a redis:// URL that several servers share.
+If the filter does not have the name, it is surely free.  Otherwise the database decides, by its
+unique index.  STORAGE is a file, or a redis:// URL that several servers share.
 """
 
 import asyncio

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""feed.py - a filter per user: which of these items has this user not been shown yet?
+"""feed.py - a filter per user: which of these items has this user not seen yet?
 
     printf 'ann\\titem 7\\nann\\titem 8\\nann\\titem 7\\n' | feed.py redis://127.0.0.1:6379/0
 
-Reads lines "USER<TAB>ITEM", prints those that are new to their user, and remembers them.  Each user
-has a string of Redis, feed:USER, with the bytes of a filter of his own: 224 bytes for the first ten
-items, and it grows with what he has seen.  Two servers that show something to one user at once do
-not lose what the other one wrote: WATCH tells, and the change is made again.
+Reads lines "USER<TAB>ITEM", prints the items that are new to their user, and remembers them.  Each
+user has a Redis string, feed:USER, with the bytes of a filter: 224 bytes for the first ten items;
+it grows with the number of items.  If two servers change the filter of one user at the same time,
+WATCH detects this, and one of them repeats its change.
 """
 
 import sys
@@ -16,11 +16,11 @@ import redis
 
 from bloomfilter import BloomFilter
 
-DAYS = 90  # who stays away for so long is shown everything again
+DAYS = 90  # a user who stays away longer sees all items again
 
 
 def show(store, user, items):
-    """Those of items that the user was not shown before; one in a hundred may be left out."""
+    """The items that the user has not seen; one new item in a hundred may be omitted."""
     name = f"feed:{user}"
 
     def change(pipe):
@@ -47,5 +47,5 @@ if __name__ == "__main__":
         sys.exit("usage: feed.py redis://HOST:PORT/DB < LINES")
     try:
         main()
-    except (redis.RedisError, ValueError) as fault:  # ValueError: no URL of a Redis
-        sys.exit(f"feed.py: {fault}")  # not the URL: it may have a password
+    except (redis.RedisError, ValueError) as fault:  # ValueError: not a Redis URL
+        sys.exit(f"feed.py: {fault}")  # without the URL, which may contain a password

@@ -1,12 +1,12 @@
 #!/usr/bin/env php
 <?php
-/* once_a_day.php - one registration a day for each address, for all workers of a machine.
+/* once_a_day.php - allows one registration per day and address, for all workers of a machine.
  *
  *     once_a_day.php FILE ADDRESS...        prints "welcome" or "come back tomorrow" for each
  *
- * The filter in FILE forgets an address a day after it registered, or at most an hour later. Asked before it is told: an
- * attempt that is refused must not restart the day, which add() alone would do. Of two attempts at the same moment the
- * add() lets one through. With the chance p a new address is sent home. */
+ * The filter in FILE forgets an address a day after its registration, at most an hour later. A refused attempt must not
+ * restart the day, as add() alone would do, so the program calls exists() first. Of two attempts at the same moment, add()
+ * allows at least one. A new address is refused with probability p. */
 
 const DAY = 86400;
 

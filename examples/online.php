@@ -4,8 +4,8 @@
  *
  *     printf '+ann\n+bob\n-ann\n?ann\n?bob\n' | online.php [FILE]
  *
- * With a FILE all that run it, and online.py's kin, share who is online.  "No" is never wrong, as long as nobody leaves who
- * did not come. */
+ * With a FILE all processes that run it share who is online.  "No" is never wrong, as long as a name that leaves has come
+ * before. */
 $online = new CountingBloomFilter(n: 100_000, p: 0.01, storage: $argv[1] ?? null);
 while (($line = fgets(STDIN)) !== false) {
     $name = rtrim(substr($line, 1), "\n");

@@ -3,8 +3,8 @@
 
     printf '+ann\n+bob\n-ann\n?ann\n?bob\n' | online.py
 
-A counting filter takes 5 bytes a name for one wrong "yes" in a hundred.  "No" is never wrong, as
-long as nobody leaves who did not come.
+A counting filter takes 5 bytes per name for one wrong "yes" in a hundred.  "No" is never wrong, as
+long as a name that leaves has come before.
 """
 
 import sys

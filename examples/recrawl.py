@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""recrawl.py - which of these URLs are due?  A page that was fetched is left alone for a week, then
-it is due again.
+"""recrawl.py - which of these URLs are due?  A URL is due again a week after it was printed.
 
-    recrawl.py urls.txt                           prints the URLs that are due, and remembers that
-    they were handed out
-    recrawl.py --days 1 --seen seen.bloom FILE    another period; the file is shared by all crawlers
-    of the machine
+    recrawl.py urls.txt
+        prints the URLs that are due, and remembers them
+    recrawl.py --days 1 --seen seen.bloom urls.txt
+        with another period; all crawlers of the machine share the file
 
-The filter forgets by itself: a URL is due again at the earliest when the period is over, and at the
-latest one step later: a day, where a week is forgotten in seven (--parts).  It is asked before it
-is told: adding a URL again would restart its week."""
+The filter forgets a URL when its period is over, at the latest one step later.  A week has seven
+steps of a day (--parts).  Adding a URL again would restart its period, so the program first tests
+all URLs, and adds only the absent ones.
+"""
 
 import argparse
 import fileinput
@@ -29,28 +29,34 @@ def arguments():
         "-n", type=int, default=100_000, help="URLs fetched in one period (%(default)s)"
     )
     parser.add_argument(
-        "-p", type=float, default=1e-4, help="chance that a new URL is left out once (%(default)s)"
+        "-p",
+        type=float,
+        default=1e-4,
+        help="probability that a new URL is omitted once (%(default)s)",
     )
     parser.add_argument(
-        "--days", type=float, default=7, help="how long a page is good for (%(default)s)"
+        "--days", type=float, default=7, help="days until a URL is due again (%(default)s)"
     )
     parser.add_argument(
-        "--parts", type=int, default=7, help="steps the period is forgotten in (%(default)s)"
+        "--parts",
+        type=int,
+        default=7,
+        help="number of steps in which the filter forgets (%(default)s)",
     )
     parser.add_argument(
-        "--seen", metavar="FILE", help="where the filter lives; made if it is not there"
+        "--seen", metavar="FILE", help="file of the filter; created if it does not exist"
     )
     parser.add_argument(
         "files",
         nargs="*",
         metavar="FILE",
-        help="URLs, one per line; standard input where none is given",
+        help="URLs, one per line; standard input if none is given",
     )
     return parser.parse_args()
 
 
 def due(urls, seen):
-    """Those of a batch that nobody fetched within the period; from now on they count as fetched."""
+    """The URLs of a batch that are due; from now on they count as fetched."""
     known = seen.contains_many(urls)
     fresh = list(compress(urls, (not there for there in known)))
     return list(

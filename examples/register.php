@@ -1,21 +1,22 @@
 #!/usr/bin/env php
 <?php
-/* register.php - "is this phone number registered?", asked of a filter in Redis before cache and database.  Numbers that nobody has
- * would otherwise go through the cache to the database every time (cache penetration), and a robot has many of them.
+/* register.php - is this phone number registered?  A filter in Redis answers before cache and database.  Without it, a number that
+ * does not exist misses the cache and reaches the database every time (cache penetration), and robots try many of them.
  *
- *     register.php URL rebuild < all-numbers       once a night: the filter holds what the database holds; nobody waits
+ *     register.php URL rebuild < all-numbers       every night: replaces the numbers of the filter by those of the database
  *     register.php URL add 13800000000 [DATABASE]  registers a number: first in the filter, then in DATABASE
- *     register.php URL check DATABASE < numbers    prints each number and yes or no; asks DATABASE (here a file, one number per
- *                                                  line) only for those that the filter may hold.  Give a URL with
- *                                                  &timeout=0.1: longer than that nobody waits for a Redis that stalls, and
- *                                                  for a second after that (retry_after) nobody waits at all
+ *     register.php URL check DATABASE < numbers    prints each number and yes or no; queries DATABASE (here a file, one number
+ *                                                  per line) only if the filter has the number
  *
- * The filter says "no" surely and "yes" probably: a "yes" is looked up.  A lost filter is an exception, never "no"; then ask
- * the database, and rebuild.
+ * With &timeout=0.1 in the URL, a request waits at most 0.1 s for a Redis that does not answer.  In the next second (retry_after)
+ * requests do not wait at all.
  *
- * The filter gets a number before the database does.  A crash between the two leaves a number that only the filter has: one more
- * false positive.  In the other order the database would have a number to which the filter says "no".  For the same reason add the
- * numbers that registered during a rebuild again after it. */
+ * "No" is always right; a "yes" is looked up.  A lost filter raises an exception and never answers "no": query the database then,
+ * and rebuild.
+ *
+ * A number is added to the filter before the database.  A crash between the two leaves one more false positive.  In the other
+ * order, the database could have a number that the filter does not have.  For the same reason, add the numbers that registered
+ * during a rebuild again afterwards. */
 declare(strict_types=1);
 
 function numbers(): iterable

@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
-"""scrapy_crawl.py - crawls a site with Scrapy and prints each page's address once; what it has seen
-lives in a Bloom filter.
+"""scrapy_crawl.py - crawls a site with Scrapy and prints the address of each page once.
 
-scrapy_crawl.py https://example.org/                                   in memory
-scrapy_crawl.py --job folder https://example.org/                      Ctrl-C, start again: goes on
-where it was
-scrapy_crawl.py --seen seen.bloom --retry https://example.org/         from run to run, and shared
-by all that run at once;
-                                                                       pages that failed are asked
-                                                                       for again
-scrapy_crawl.py --seen 'redis://host/0?key=seen' https://example.org/  shared by machines
+scrapy_crawl.py https://example.org/
+    with a filter in memory
+scrapy_crawl.py --job folder https://example.org/
+    Ctrl-C stops the crawl; the same command continues it
+scrapy_crawl.py --seen seen.bloom --retry https://example.org/
+    with a file for all runs, also at the same time; pages that failed are requested again
+scrapy_crawl.py --seen 'redis://host/0?key=seen' https://example.org/
+    with a filter that machines share
 """
 
 import argparse
@@ -23,8 +22,8 @@ from w3lib.url import canonicalize_url
 class Pages(Spider):
     name = "pages"
 
-    # Scrapy asks no filter for the start page, so that each run begins there: links back to it are
-    # left out here.
+    # Scrapy does not filter the start page, so that each run begins there.  Links back to it are
+    # omitted here.
     begun_at = frozenset()
 
     def parse(self, response):
@@ -43,16 +42,16 @@ def arguments():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("-n", type=int, default=1_000_000, help="pages expected (%(default)s)")
-    parser.add_argument("--seen", metavar="WHERE", help="a file or the URL of a Redis")
+    parser.add_argument("--seen", metavar="WHERE", help="path or Redis URL of the filter")
     parser.add_argument(
         "--job",
         metavar="FOLDER",
-        help="Scrapy's JOBDIR: queue and filter of a crawl that may be interrupted",
+        help="Scrapy's JOBDIR: stores the state of a crawl that may be interrupted",
     )
     parser.add_argument(
         "--retry",
         action="store_true",
-        help="a page is seen once it came, not once it was asked for",
+        help="a page counts as seen when its response has arrived, not when it was requested",
     )
     parser.add_argument("url")
     return parser.parse_args()

@@ -1,12 +1,12 @@
 #!/usr/bin/env php
 <?php
-/* seckill.php - a flash sale: each user may order once while it lasts, and the filter is empty again for the next one.
+/* seckill.php - a flash sale: each user may order once.  For the next sale the filter is empty again.
  *
  *     seckill.php FILE SECONDS USER...    prints "ordered" or "once is enough" for each
  *
- * add() alone decides: true for the first order of a user, false for each further one, in whatever worker it arrives. A user
- * who keeps trying stays out (each try restarts the window); one who comes back after the sale may order again. Nobody has to clear
- * anything, and the set takes the same room however many try. */
+ * add() decides: true for the first order of a user, false for all others, in any worker. Each attempt restarts the user's
+ * window, so a user who keeps trying is refused; a user who comes back after the sale may order again. The filter needs no
+ * clearing, and its size does not depend on the number of attempts. */
 
 if ($argc < 4 || !((float)$argv[2] > 0)) {
     fwrite(STDERR, "usage: seckill.php FILE SECONDS USER...\n");

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""spark_dedup.py - the lines of new files that none of the old files has, by Spark, without a join.
+"""spark_dedup.py - finds the lines of new files that no old file has, with Spark, without a join.
 
-    spark_dedup.py --old 'seen/*.txt' --new 'today/*.txt' --out fresh [--filter seen.bloom] [-n
-    100000000] [-p 0.001]
+    spark_dedup.py --old 'seen/*.txt' --new 'today/*.txt' --out fresh
+        [--filter seen.bloom] [-n 100000000] [-p 0.001]
 
-One filter is built from the old lines by all executors and sent to all of them. With the chance -p
-a fresh line is dropped; a line that is in the old files never gets through. --filter keeps the
-filter for the next run, for PHP or for C: BloomFilter::load('seen.bloom') opens it. Run it with
-spark-submit, or as it is on this machine alone (--master)."""
+All executors build one filter from the old lines, which is then sent to all of them.  A line of the
+old files is never printed; a new line is dropped with probability -p.  --filter saves the filter
+for the next run, for PHP or for C: BloomFilter::load('seen.bloom') reads it.  Run the program with
+spark-submit, or on this machine alone with --master.
+"""
 
 import argparse
 import os
@@ -26,14 +27,14 @@ def arguments():
     parser.add_argument("--new", required=True)
     parser.add_argument("--out", required=True, help="folder, must not exist")
     parser.add_argument(
-        "--filter", metavar="FILE", help="where to keep the filter of the old lines"
+        "--filter", metavar="FILE", help="file to save the filter of the old lines to"
     )
     parser.add_argument("--master", help="for example local[2]")
     parser.add_argument(
         "-n", type=int, default=1_000_000, help="different old lines expected (%(default)s)"
     )
     parser.add_argument(
-        "-p", type=float, default=0.001, help="chance that a fresh line is dropped (%(default)s)"
+        "-p", type=float, default=0.001, help="probability that a new line is dropped (%(default)s)"
     )
     return parser.parse_args()
 

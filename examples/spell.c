@@ -4,10 +4,10 @@
  *   gcc spell.c $(pkg-config --cflags --libs bloomfilter) -o spell
  *   ./spell /usr/share/dict/words < text
  *
- * The filter has 2,500,000 bits and two hash functions of its own, sax and sdbm, given to the
- * library as pointers.  A word that is printed is surely not in the list; of the words that are not
- * in it, 1 in 150 is not noticed (100,000 words). Exit status: 0 all words are known, 1 some are
- * not, 2 an error. */
+ * The filter has 2,500,000 bits and the hash functions sax and sdbm, which the program passes as
+ * pointers.  A printed word is surely not in the list.  With a list of 100,000 words, 1 in 150 of
+ * the unknown words is not printed.  Exit status: 0 if all words are known, 1 if not, 2 on an
+ * error. */
 #define _GNU_SOURCE
 #include <bloomfilter.h>
 #include <stdio.h>

@@ -130,7 +130,7 @@ void php_bf_callback_free(php_bf_callback *c);
 /* php_sets.c: warnings. php_bf_count_new counts new keys; when enough keys were added,
  * php_bf_check_fill checks whether the filter is overfull. */
 ZEND_COLD void php_bf_check_fill(php_bf *bf);
-void php_bf_warn_weak_hash(const zval *made); /* does nothing if made is not an object */
+void php_bf_warn_opened(const zval *made); /* does nothing if made is not an object */
 static zend_always_inline void php_bf_count_new(php_bf *bf, int64_t fresh)
 {
     if (UNEXPECTED((bf->handle->adds_until_check -= fresh) < 0)) php_bf_check_fill(bf);

@@ -20,6 +20,9 @@ static const char each_command[] =
     "v=redis.pcall(unpack(ARGV,i+1,i+n)) "
     "if type(v)=='table' and v.err then v={'\\0error',v.err} end r[#r+1]=v i=i+n+1 end return r";
 static const char error_mark[] = "\0error";
+/* The error for the reply QUEUED. phpredis reports its mode before a command is sent; Predis has no
+ * mode. */
+static const char queued[] = "the Redis object is in a pipeline or transaction: end it first";
 
 /* ---- calling methods of the object ---- */
 zend_class_entry *php_bf_class_of(const char *lower_name)
@@ -174,6 +177,8 @@ static void put(bf_reply_sink *sink, zval *v, int deep)
             bf_reply_put_nil(sink);
         else if (php_bf_is_a(Z_OBJ_P(v), "predis\\response\\errorinterface"))
             bf_reply_put_error(sink, ZSTR_VAL(text), ZSTR_LEN(text));
+        else if (zend_string_equals_literal(text, "QUEUED"))
+            bf_reply_put_error(sink, queued, sizeof queued - 1);
         else
             bf_reply_put_text(sink, ZSTR_VAL(text), ZSTR_LEN(text));
         if (text) zend_string_release(text);
@@ -240,10 +245,11 @@ static bool run_pipeline(php_bf_client *c, const bf_redis_part *parts, size_t np
     c->piped = true;
     php_bf_call_only(c, "pipeline");
     for (size_t i = 0; !EG(exception) && i < nparts; i++) {
-        bf_commands queued = { parts[i].bytes, (const char *)parts[i].bytes + parts[i].len, 0 };
+        bf_commands commands_of_part = { parts[i].bytes,
+            (const char *)parts[i].bytes + parts[i].len, 0 };
         for (size_t n = 0; !EG(exception) && n < parts[i].commands; n++) {
             ZVAL_UNDEF(&answer);
-            raw(c, &queued, &answer);
+            raw(c, &commands_of_part, &answer);
             zval_ptr_dtor(&answer);
         }
     }

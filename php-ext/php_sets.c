@@ -108,13 +108,13 @@ void php_bf_check_fill(php_bf *bf)
         toupper((unsigned char)*sentence), sentence + 1);
 }
 
-void php_bf_warn_weak_hash(const zval *made)
+void php_bf_warn_opened(const zval *made)
 {
     char sentence[BF_SENTENCE_BYTES];
     if (Z_TYPE_P(made) != IS_OBJECT || EG(exception)) return;
     const php_bf *bf = php_bf_from(Z_OBJ_P(made));
     if (bf->handle->kept) return; /* an earlier constructor has warned */
-    if (!may_warn(bf) || !bf_hash_warning(bf->f, sentence, sizeof sentence)) return;
+    if (!may_warn(bf) || !bf_open_warning(bf->f, sentence, sizeof sentence)) return;
     php_error_docref(NULL, E_USER_WARNING, "%s, or set bloomfilter.warn=0", sentence);
 }
 

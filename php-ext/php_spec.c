@@ -256,7 +256,7 @@ static void return_filter(INTERNAL_FUNCTION_PARAMETERS, php_bf_handle *handle,
     php_bf_callback *callback, const bf_error *err)
 {
     php_bf_wrap(return_value, zend_get_called_scope(execute_data), handle, callback, err);
-    php_bf_warn_weak_hash(return_value);
+    php_bf_warn_opened(return_value);
 }
 
 PHP_METHOD(BloomFilter, __construct)
@@ -270,8 +270,7 @@ PHP_METHOD(BloomFilter, __construct)
     spec.counting = php_bf_counts(Z_OBJCE_P(ZEND_THIS));
     php_bf_handle *handle = php_bf_open(&spec, &err);
     free_storage(&spec);
-    if (php_bf_install(Z_OBJ_P(ZEND_THIS), handle, callback, &err))
-        php_bf_warn_weak_hash(ZEND_THIS);
+    if (php_bf_install(Z_OBJ_P(ZEND_THIS), handle, callback, &err)) php_bf_warn_opened(ZEND_THIS);
 }
 
 PHP_METHOD(BloomFilter, plan)

@@ -292,7 +292,7 @@ typedef struct batch {
     bool column;        /* the keys are a column of objects: a null gets a message of its own */
     bool skip_nulls;    /* nulls="skip": a null is not a key, and its answer is 0 */
     size_t nulls;       /* number of nulls among the gathered keys */
-    bool large_key;     /* the chunk is one key of LARGE_KEY bytes or more, kept by its caller */
+    bool large_key;     /* the chunk is one key of LARGE_KEY bytes or more; take_alone holds it */
     PyObject *borrowed; /* the list or tuple from which keys are borrowed, or NULL */
     Py_ssize_t first;   /* the index of the first gathered key in `borrowed` */
     int64_t left;       /* work until the next read of the clock, see KEY_WORK */
@@ -425,7 +425,7 @@ PyObject *path_or_none(const char *text);
  * the fill now and may warn; returns -1 if the warning was raised as an exception. */
 void filter_plan_check(FilterObject *self, uint64_t fresh);
 int filter_check_fill(FilterObject *self);
-int filter_warn_weak_hash(FilterObject *self);
+int filter_warn_opened(FilterObject *self);
 static inline int filter_count_new(FilterObject *self, int64_t fresh)
 {
     int64_t left = NO_GIL ? __atomic_sub_fetch(&self->adds_until_check, fresh, __ATOMIC_RELAXED)

@@ -25,7 +25,9 @@ void gil_leave(PyThreadState *ts)
     if (ts) gil_out();
 }
 
-static void unlocked_add(FilterObject *self, int step)
+/* Counts the calls that run without the GIL. The first one switches the filter to atomic kernels,
+ * the last one back. */
+static void count_unlocked(FilterObject *self, int step)
 {
     if (NO_GIL || !self) return;
     Py_ssize_t before = self->unlocked;
@@ -44,8 +46,8 @@ static bool keeps_gil(const FilterObject *a, const FilterObject *b)
 PyThreadState *gil_release(FilterObject *a, FilterObject *b)
 {
     if (keeps_gil(a, b)) return NULL;
-    unlocked_add(a, 1);
-    unlocked_add(b, 1);
+    count_unlocked(a, 1);
+    count_unlocked(b, 1);
     return gil_out();
 }
 
@@ -53,8 +55,8 @@ void gil_take(PyThreadState *ts, FilterObject *a, FilterObject *b)
 {
     if (!ts) return;
     gil_back(ts);
-    unlocked_add(a, -1);
-    unlocked_add(b, -1);
+    count_unlocked(a, -1);
+    count_unlocked(b, -1);
 }
 
 /* ---- a single thread that uses the plain kernels without the GIL ----
@@ -107,7 +109,7 @@ void gil_take_plain(PyThreadState *ts, FilterObject *self)
     if (!plain_swap(self, PLAIN_ALONE, PLAIN_LEAVING)) plain_yield(self);
     gil_back(ts);
     if (plain_state(self) == PLAIN_LEAVING) plain_set(self, PLAIN_NONE);
-    unlocked_add(self, -1);
+    count_unlocked(self, -1);
 }
 
 /* With a GIL: waits until no other thread uses the plain kernels. Does not wait in a forked child,

@@ -265,7 +265,7 @@ static int install(FilterObject *self, params *q, bf_filter *bf, const bf_error 
     q->client = NULL;
     q->callback = NULL;
     params_free(q);
-    return filter_replace(self, bf, client, callback) < 0 ? -1 : filter_warn_weak_hash(self);
+    return filter_replace(self, bf, client, callback) < 0 ? -1 : filter_warn_opened(self);
 }
 
 int filter_init(FilterObject *self, PyObject *args, PyObject *kwargs)

@@ -174,12 +174,12 @@ int filter_check_fill(FilterObject *self)
 }
 
 /* Warns once, when the filter is created or opened. */
-int filter_warn_weak_hash(FilterObject *self)
+int filter_warn_opened(FilterObject *self)
 {
     char sentence[BF_SENTENCE_BYTES];
     bf_filter *bf = filter_enter(self);
     if (!bf) return -1;
-    const int weak = bf_hash_warning(bf, sentence, sizeof sentence);
+    const int weak = bf_open_warning(bf, sentence, sizeof sentence);
     filter_leave(self);
     return !weak ? 0
                  : PyErr_WarnFormat(

@@ -2,10 +2,12 @@
 # deep.sh - the parts of scripts/test --deep: suites once more under what watches memory and threads, and long runs of kill -9.
 # Sourced by scripts/test, whose functions build, run and count.  Knows how a watcher gets into an interpreter that was not
 # built for it; knows nothing of the tests but which of them cannot be watched.
-deep_parts=(valgrind tsan python pythons php kill coverage arch packages image fuzz options server asan bench)
+deep_parts=(valgrind tsan python pythons php kill coverage arch macos packages image fuzz options server asan bench)
 reports=$out/reports
 # shellcheck source=scripts/arch.sh
 . "$root/scripts/arch.sh"
+# shellcheck source=scripts/macos.sh
+. "$root/scripts/macos.sh"
 # shellcheck source=scripts/packages.sh
 . "$root/scripts/packages.sh"
 
@@ -157,19 +159,19 @@ build_for_python() {
     "$folder/bin/python" -m pip install -q "$folder/source"
 }
 deep_pythons() {
-    local one name interpreter missing=" $pythons_wanted " venv=$venv tests here
+    local one name interpreter absent=" $pythons_wanted " venv=$venv tests here
     provide needs_c needs_python needs_redis
     mapfile -t here < <(pythons_here)
     for one in "${here[@]}"; do
         read -r name interpreter <<<"$one"
-        [[ $missing == *" $name "* ]] || continue
-        missing=${missing/ $name / }
+        [[ $absent == *" $name "* ]] || continue
+        absent=${absent/ $name / }
         step "the package for Python $name" "build-python-$name" build_for_python "$out/pythons/$name" "$interpreter"
         venv=$out/pythons/$name tests=(tests/python/contract)
         [[ $name != *t ]] || tests+=(tests/python/interpreter/test_free_threading.py)
         run_pytest "Python $name" "python-$name" "${tests[@]}"
     done
-    say "not here, so not tested:$missing"
+    say "not here, so not tested:$absent"
 }
 
 # ---- PHP ----

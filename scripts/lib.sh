@@ -93,6 +93,14 @@ needs_redis() {
 phpredis_is_there() { compgen -G "$(php-config --extension-dir)/redis.so"; }
 needs_phpredis() { want php-redis phpredis_is_there; }
 needs_predis() { want php-nrk-predis test -f /usr/share/php/Predis/autoload.php; }
+# The frameworks of tests/glue, as far as Debian has them.
+needs_glue() {
+    local name
+    for name in mbstring psr-cache psr-simple-cache symfony-{cache,console,framework-bundle,http-kernel,yaml} \
+        illuminate-{config,console,container,support,translation,validation}; do
+        want "php-$name" dpkg -s "php-$name"
+    done
+}
 needs_spark() { want 'openjdk-17-jre-headless|openjdk-21-jre-headless' have java; }
 needs_tests() {
     want php-parser test -d /usr/share/php/PhpParser    # scripts/gen-arginfo --check

@@ -331,12 +331,17 @@ test_server_sanitized() {
 # What the memory model allows of the core's atomics.
 test_litmus() { run_pytest 'memory that reorders' litmus tests/litmus "$@"; }
 test_polyfill() { run_pytest 'PHP without the extension' polyfill tests/polyfill "$@"; }
+test_glue() { run_pytest 'PHP frameworks' glue tests/glue "$@"; }
 test_ffi() { run_pytest 'other languages' ffi tests/ffi "$@"; }
 test_attacks() { run_pytest 'attacks' attacks tests/attacks "$@"; }
 test_catalogue() { run_pytest 'catalogue of bad input' catalogue tests/catalogue "$@"; }
 test_fuzz() { run_counted 'fuzz targets' fuzz "$root/scripts/fuzz" "${1:-60}"; }
 test_coverage() { run_noted 'lines and branches of core/' coverage "$root/scripts/coverage"; }
-test_cross() { run_pytest 'across languages' cross tests/cross "$@"; }
+test_cross() {
+    # The PHP class needs no network; the other systems of tests/live do.
+    local care='tests/live/test_live.py::test_it_goes_on_while_it_is_cared_for'
+    run_pytest 'across languages' cross tests/cross "${care}[php-Command]" "${care}[php-Daemon]" "$@"
+}
 
 # ---- packages and documentation ----
 test_package() { run_pytest packages package tests/package "$@"; }

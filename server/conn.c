@@ -295,7 +295,7 @@ static void parse_input(worker *w, conn *c, const char *bytes, size_t len)
             if (w->current.active || w->current.head_bytes) request_in_drop(w, &w->current);
         }
         if (!flush_replies(w, c)) return;
-        /* close() with unread bytes would make the kernel discard the reply */
+        /* The client is still sending: close() with unread bytes would discard the reply. */
         if (len && c->close) c->broken = true;
     } while (len && !c->close && !c->response_out && !c->job);
     if (len && c->job) {

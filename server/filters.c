@@ -49,7 +49,7 @@ served *registry_new(const filters *fs, text name, bf_filter *f, char *storage, 
     pthread_mutex_init(&s->lock, NULL);
     init_lock(&s->use);
     bf_get_info(f, &info);
-    if (bf_hash_warning(f, sentence, sizeof sentence))
+    if (bf_open_warning(f, sentence, sizeof sentence))
         fprintf(stderr, "bloomfilterd: filter %s: %s\n", s->name, sentence);
     s->new_until_check = info.created ? (int64_t)info.n : 0;
     s->grows = info.grow > 0;

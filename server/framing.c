@@ -49,9 +49,9 @@ static inline uint64_t load_eight(const char *bytes, size_t i, size_t len)
     return left < 8 ? x >> 8 * (8 - left) : x;
 }
 
-/* As skip(), but faster.  Skips eight bytes per step that are at least `least` and not 127, and
- * calls is() for other bytes.  `odd` has the high bit set in each such byte.  Only the lowest set
- * bit is exact, because the subtraction may borrow from the bytes above. */
+/* Like skip(), but faster.  Ordinary bytes, at least `least` and not 127, are skipped eight per
+ * step; is() is called only for the others.  `odd` has the high bit set in each byte that is not
+ * ordinary.  Only its lowest set bit is exact: the subtraction may borrow from the bytes above. */
 static inline size_t skip_eight(
     bool (*is)(unsigned char), unsigned char least, const char *bytes, size_t i, size_t len)
 {

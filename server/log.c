@@ -29,7 +29,7 @@ int log_open(server *s)
     return rc < 0 ? -1 : 0;
 }
 
-static void print_time(buffer *b)
+static void begin_entry(buffer *b)
 {
     struct timespec t;
     struct tm tm;
@@ -74,7 +74,7 @@ void log_request(
 {
     static const char *const methods[] = { "GET", "POST", "PUT", "DELETE", "OTHER" };
     buffer *b = &w->log;
-    print_time(b);
+    begin_entry(b);
     print_client(b, c->fd);
     buffer_print(b, ",\"method\":\"%s\",\"path\":", q->head ? "HEAD" : methods[q->method]);
     buffer_json(b, logged_path(q, a, w->s->o.log_keys));

@@ -129,7 +129,9 @@ static int set_token(options *o, const char *token)
     if (!*token) return refuse("the token", "at least one byte", "none");
     free(o->token);
     o->token = strdup(token);
-    return o->token ? 0 : refuse("memory", "there", "none");
+    if (o->token) return 0;
+    fprintf(stderr, "bloomfilterd: out of memory\n");
+    return 2;
 }
 
 /* Reads at most `most` bytes from the beginning of a file.  Returns the number of bytes; -1 after

@@ -273,7 +273,7 @@ void finish_reply(worker *w, conn *c, request *q, reply *a, uint64_t began)
     budget_reply(w, a);
     if (a->ends) q->keep_alive = false;
     int status = a->status;
-    size_t bytes = a->body.len;
+    const size_t bytes = q->head ? 0 : a->body.len;
     count_status(w, status);
     if (w->s->log_fd >= 0) log_request(w, c, q, a, bytes, began);
     if (!reply_write(a, q, w->date, &w->out, &w->tail)) c->close = c->broken = true;

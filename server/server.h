@@ -43,7 +43,8 @@ typedef struct request_in {
 typedef struct {
     buffer out, tail, input;
     size_t out_done, tail_done; /* bytes sent of out and of tail */
-    uint64_t held, active_at;   /* bytes counted in server.buffered; ms: the client last read */
+    uint64_t held;              /* bytes counted in server.buffered */
+    uint64_t active_at;         /* ms: when the client last read, at first when sending began */
     uint64_t queued; /* bytes in the socket's send queue at the last check of memory_budget.c */
 } response_out;
 

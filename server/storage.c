@@ -153,7 +153,8 @@ static bf_spec main_spec(const options *o, const char *storage)
     return *stored_spec(&spec, o);
 }
 
-/* If the options give no size, opens the stored filter, or creates a filter of the default size. */
+/* If the options give no size, opens the stored filter, or creates a filter of the default size.
+ * A scheme without n and p first opens a bitmap of another system. */
 bf_filter *stored_open_main(const filters *fs, const char *storage, bf_error *err)
 {
     bf_spec spec = main_spec(fs->o, storage);

@@ -6,8 +6,9 @@
  *   storage.c   finds the path in a storage text  wait.c        the only function that blocks
  *   process.c   bf_process and bf_random; detects forked children; delays fork()
  *
- * A file that needs more than C and POSIX includes system.h before every other header. load.h loads
- * words from bytes; utf16.h reads UTF-8 as UTF-16. */
+ * A file that needs more than C and POSIX includes system.h before every other header; what Linux
+ * and macOS do in different ways is in os.h. load.h loads words from bytes; utf16.h reads UTF-8 as
+ * UTF-16. */
 #ifndef BF_BASE_H
 #define BF_BASE_H
 #include "bloomfilter_host.h"

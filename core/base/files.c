@@ -1,6 +1,6 @@
 /* files.c - opens (only regular files), reads, writes, reserves, syncs and locks files. */
 #include "base/system.h"
-#include "base/base.h"
+#include "base/os.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,7 +11,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 _Static_assert(
@@ -162,26 +161,20 @@ int bf_reserve(int fd, uint64_t at, uint64_t bytes)
     int e = fstat(fd, &st) < 0 ? errno : within_limit(end);
     const uint64_t from = e == 0 && (uint64_t)st.st_size > at ? (uint64_t)st.st_size : at;
     if (e == 0 && from < end && too_full(fd, end - from, true)) e = ENOSPC;
-    if (e == 0) e = in_steps(posix_fallocate, fd, at, end);
+    if (e == 0) e = in_steps(bf_os_reserve, fd, at, end);
     return e == EOPNOTSUPP || e == ENOSYS ? write_zeros(fd, at, end) : e;
 }
 
 /* ---- holes ---- */
-/* posix_fallocate may read and rewrite bytes, and so undo a concurrent add; fallocate(2) changes no
- * byte. */
-static int reserve_hole(int fd, off_t at, off_t len)
-{
-    return fallocate(fd, FALLOC_FL_KEEP_SIZE, at, len) == 0 ? 0 : errno;
-}
-
-/* Other processes may be writing the file. If the file system cannot reserve, or compresses and
- * turns zeros into holes, only checks that it has enough free space. */
+/* Other processes may be writing the file, so bf_os_reserve could undo an add. If the file system
+ * cannot reserve, or compresses and turns zeros into holes, only checks that it has enough free
+ * space. */
 int bf_allocate_holes(int fd, uint64_t at, uint64_t bytes, uint64_t lacks)
 {
     if (lacks == 0) return 0;
     if (lacks > bytes) lacks = bytes;
     if (too_full(fd, lacks, true)) return ENOSPC;
-    const int e = in_steps(reserve_hole, fd, at, at + bytes);
+    const int e = in_steps(bf_os_fill_holes, fd, at, at + bytes);
     if (e != EOPNOTSUPP && e != ENOSYS && e != EINVAL) return e;
     return too_full(fd, lacks, false) ? ENOSPC : 0;
 }
@@ -191,14 +184,11 @@ int bf_allocate_holes(int fd, uint64_t at, uint64_t bytes, uint64_t lacks)
 static int read_in_holes(int fd, uint64_t at, uint64_t bytes)
 {
     const uint64_t shift = at % (uint64_t)sysconf(_SC_PAGESIZE), len = bytes + shift;
-#ifndef MADV_POPULATE_READ
-    enum { MADV_POPULATE_READ = 22 };
-#endif
     void *p = len > SIZE_MAX
                   ? MAP_FAILED
                   : mmap(NULL, (size_t)len, PROT_READ, MAP_SHARED, fd, (off_t)(at - shift));
     if (p == MAP_FAILED) return 0; /* mapping the file will fail in the same way */
-    const int keep = errno, e = madvise(p, (size_t)len, MADV_POPULATE_READ) < 0 ? errno : 0;
+    const int keep = errno, e = bf_os_read_pages(p, (size_t)len);
     munmap(p, (size_t)len);
     errno = keep;
     return e == EFAULT ? ENOSPC : 0; /* EINVAL means an older kernel */
@@ -207,9 +197,7 @@ static int read_in_holes(int fd, uint64_t at, uint64_t bytes)
 /* Does nothing outside tmpfs: on disk, reading a hole needs no space. */
 int bf_read_holes(int fd, uint64_t at, uint64_t bytes, uint64_t lacks)
 {
-    enum { TMPFS = 0x01021994 };
-    struct statfs fs;
-    if (lacks == 0 || fstatfs(fd, &fs) < 0 || fs.f_type != TMPFS || fs.f_blocks == 0) return 0;
+    if (lacks == 0 || !bf_os_reads_take_space(fd)) return 0;
     if (lacks > bytes) lacks = bytes;
     return too_full(fd, lacks, true) ? ENOSPC : read_in_holes(fd, at, bytes);
 }

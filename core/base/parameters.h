@@ -53,7 +53,8 @@
         "Redis: another system's bitmap becomes a filter of ours too")                             \
     X(FLAG, exclusive, exclusive, 0, 0, NULL,                                                      \
         "file: its only writer while it is open, as fast as in memory")
-/* Of a handle and its copies, never stored: also for what is read into memory. */
+/* Parameters of a handle. They are not stored. A copy gets them from its original; load and
+ * from_bytes take them as arguments. */
 #define BF_HANDLE(X)                                                                               \
     X(CHOICE, overfull, overfull, 0, 0, "warn, raise or ignore",                                   \
         "with more keys than n: a warning (the default), errors instead of adds, or neither")

@@ -1,7 +1,7 @@
 /* path.c - names of files: temporary names, renames that never replace a file, and the rights of a
  * file that is replaced. */
 #include "base/system.h"
-#include "base/base.h"
+#include "base/os.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,8 +10,6 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 static char *folder_of(const char *path)
@@ -24,7 +22,7 @@ static char *folder_of(const char *path)
 int bf_open_tmpfile(const char *path)
 {
     char *folder = folder_of(path);
-    int fd = folder ? bf_above_stdio(open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666)) : -1;
+    int fd = folder ? bf_above_stdio(bf_os_open_nameless(folder)) : -1;
     free(folder);
     return fd;
 }
@@ -110,7 +108,8 @@ void bf_drop_temp(int fd, const char *temp)
 /* ---- giving a name without replacing a file ---- */
 bool bf_no_hardlinks(int e)
 {
-    return e == EPERM || e == EOPNOTSUPP || e == ENOSYS || e == EMLINK || e == EXDEV || e == EINVAL;
+    return e == EPERM || e == EOPNOTSUPP || e == ENOTSUP || e == ENOSYS || e == EMLINK ||
+           e == EXDEV || e == EINVAL;
 }
 
 /* Used if there are neither hard links nor RENAME_NOREPLACE. Checks and renames while it holds the
@@ -130,29 +129,14 @@ static int rename_locked(const char *temp, const char *path)
 
 int bf_name_file(int fd, const char *temp, const char *path)
 {
-    char nameless[40];
-    snprintf(nameless, sizeof nameless, "/proc/self/fd/%d", fd);
-    const int flags = temp ? 0 : AT_SYMLINK_FOLLOW;
-    int e = linkat(AT_FDCWD, temp ? temp : nameless, AT_FDCWD, path, flags) == 0 ? 0 : errno;
+    const int rc = temp ? linkat(AT_FDCWD, temp, AT_FDCWD, path, 0) : bf_os_name(fd, path);
+    int e = rc == 0 ? 0 : errno;
     if (e == 0 || !temp || !bf_no_hardlinks(e)) return e;
-    enum { NOREPLACE = 1 };
-    /* not every file system and kernel supports this call; then errno is as for hard links */
-    e = syscall(SYS_renameat2, AT_FDCWD, temp, AT_FDCWD, path, NOREPLACE) == 0 ? 0 : errno;
+    e = bf_os_rename_new(temp, path) == 0 ? 0 : errno;
     return bf_no_hardlinks(e) ? rename_locked(temp, path) : e;
 }
 
 /* ---- the rights of a file that is replaced ---- */
-/* Copies the access control list to fd.  Returns -1 if that is not possible. */
-static int copy_list(const char *path, int fd)
-{
-    static const char list[] = "system.posix_acl_access";
-    char text[4096];
-    const ssize_t n = getxattr(path, list, text, sizeof text);
-    if (n > 0) return fsetxattr(fd, list, text, (size_t)n, 0);
-    if (n < 0 && errno != ENODATA && errno != ENOTSUP) return -1;
-    return fremovexattr(fd, list) == 0 || errno == ENODATA || errno == ENOTSUP ? 0 : -1;
-}
-
 /* Returns mode without the rights of the group that others do not have: for a new file with another
  * group, or without the access control list. */
 static mode_t without_group(mode_t mode) { return mode & ~(mode_t)(070 & ~((mode & 07) << 3)); }
@@ -175,7 +159,7 @@ int bf_keep_rights(int fd, const char *path)
     if (others && fchown(fd, old.st_uid, old.st_gid) < 0 &&
         old.st_gid != new.st_gid &&fchown(fd, (uid_t)-1, old.st_gid) < 0)
         mode = without_group(mode);
-    if (copy_list(path, fd) < 0) mode = without_group(mode);
+    if (bf_os_copy_acl(path, fd) < 0) mode = without_group(mode);
     const int e = fchmod(fd, mode) < 0 ? errno : 0;
     if (fstat(fd, &new) < 0) return errno;
     return new.st_mode & 0777 & ~mode ? e ? e : EPERM : 0;

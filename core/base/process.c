@@ -8,10 +8,9 @@
  * with number 0 takes a number above the numbers of all its ancestors. Only from these can it have
  * inherited handles, locks and connections. */
 #include "base/system.h"
-#include "base/base.h"
+#include "base/os.h"
 #include <pthread.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -65,7 +64,7 @@ __attribute__((constructor)) static void watch_forks(void)
     const size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
     void *page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page != MAP_FAILED) {
-        (void)madvise(page, bytes, MADV_WIPEONFORK);
+        bf_os_wipe_on_fork(page, bytes);
         number = page;
     }
     (void)pthread_atfork(before_fork, after_fork, in_child);
@@ -84,7 +83,7 @@ int bf_process(void)
 uint32_t bf_random(void)
 {
     uint32_t n = 0;
-    while (n == 0 && getrandom(&n, sizeof n, 0) == (ssize_t)sizeof n) {}
+    while (n == 0 && bf_os_random(&n, sizeof n) == 0) {}
     if (n) return n;
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);

@@ -1,7 +1,7 @@
 /* secret_file.c - reads the secret of a keyed filter from a file. No message contains any byte of
  * the secret. */
 #include "base/system.h"
-#include "base/base.h"
+#include "base/os.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -53,8 +53,8 @@ int bf_read_secret(const char *path, void *secret, bf_error *err)
         return errno == ENOENT ? bf_fail_absent(err, path) : bf_fail_sys(err, errno, "read", path);
     const bool raw = n == BF_SECRET_BYTES, sound = raw || from_hex(said, n, found);
     if (sound) memcpy(secret, raw ? (void *)said : (void *)found, BF_SECRET_BYTES);
-    explicit_bzero(said, sizeof said);
-    explicit_bzero(found, sizeof found);
+    bf_os_wipe(said, sizeof said);
+    bf_os_wipe(found, sizeof found);
     if (sound) return 0;
     const size_t len = strlen(path); /* a long path is cut at its beginning */
     return bf_fail(err, BF_EINVAL,

@@ -21,7 +21,7 @@ bool bf_counters_add_many(uint64_t *w, const uint64_t *pos, unsigned k, bool ato
 /* sorts the positions, removes duplicates and returns the number of the rest */
 unsigned bf_counters_distinct(uint64_t *pos, unsigned k);
 /* Like bf_words_apply, for all four operations; for BF_OP_COUNT answer[i] is the smallest counter
- * of key i. Sorts the positions. */
+ * of key i. An add or a remove may reorder and overwrite the positions. */
 void bf_counters_apply(
     uint64_t *w, bool atomic, int op, uint64_t *pos, size_t nkeys, unsigned k, uint8_t *answer);
 

@@ -222,7 +222,8 @@ static int check_chain(
     if (!d->scheme->keyed || d->scheme->hash->width != 1)
         return bf_damaged(err, where, "its scheme has no parts");
     memcpy(&live, page + AT_LIVE, 8);
-    if (!live_decode(live, &d->live)) return bf_damaged(err, where, "a live counter is invalid");
+    if (!live_decode(live, &d->live))
+        return bf_damaged(err, where, "the state of a part is invalid");
     const char *wrong = bf_format_of(d)->wrong(d);
     if (wrong) return bf_damaged(err, where, wrong);
     return all_zero(page + AT_CHAIN_REST, AT_DIRTY - AT_CHAIN_REST)

@@ -9,7 +9,6 @@
 #include "home/file.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <unistd.h>
 
 /* Returns the label of the handle: a random file offset from 1 to 2 GiB. All file systems support
@@ -47,11 +46,9 @@ int bf_file_fd(const bf_file *f, struct stat *st, bf_error *err)
 
 int bf_file_again(const bf_file *f, int flags)
 {
-    char name[40];
     struct stat a, b;
     if (fstat(f->descriptor, &a) < 0) return -1;
-    snprintf(name, sizeof name, "/proc/self/fd/%d", f->descriptor);
-    int other = bf_above_stdio(open(name, flags | O_CLOEXEC));
+    int other = bf_above_stdio(bf_os_reopen(f->descriptor, flags | O_CLOEXEC));
     if (other < 0) other = bf_above_stdio(open(f->path, flags | O_CLOEXEC));
     if (other < 0) return -1;
     int e = fstat(other, &b) < 0 || a.st_dev != b.st_dev || a.st_ino != b.st_ino ? ESTALE : 0;

@@ -33,7 +33,7 @@ static char *absolute_of(const char *path)
     return absolute;
 }
 
-/* Returns the bf_file of s with its descriptor closed. The first call creates it. NULL: error. */
+/* Returns the bf_file of s without an open descriptor; creates it if there is none. NULL: error. */
 static file *start(bf_store *s, const char *storage, bf_error *err)
 {
     file *f = s->impl;
@@ -69,7 +69,7 @@ int bf_file_map_at(
     if (p == MAP_FAILED)
         return bf_fail_sys(err, length > SIZE_MAX ? ENOMEM : errno, "map", f->path);
     /* huge pages; only tmpfs and some other file systems have them */
-    madvise(p, (size_t)length, MADV_HUGEPAGE);
+    bf_os_huge_pages(p, (size_t)length);
     *m = (bf_file_map){ (uint8_t *)p + shift, p, (size_t)length, f, at };
     s->words = (uint64_t *)(void *)(m->page + BF_HEADER);
     return 0;
@@ -240,7 +240,7 @@ static int attach(bf_store *s, const bf_spec *spec, bf_params *desc, bf_error *e
     if ((s->compact = bf_is_compact(page, len)))
         return bf_fail(err, BF_ENOTSUP, "%.80s is a compact image, which is not mapped", f->path);
     if ((rc = bf_header_read(page, BF_HEADER, len, desc, f->path, err)) < 0) return rc;
-    /* of a filter of many parts, maps only the first page; file_parts.c maps the parts */
+    /* for many parts, only the first page is mapped here; file_parts.c maps the parts */
     len = bf_has_parts(desc) ? BF_HEADER : bf_image_bytes(bf_bits(&desc->g));
     if ((rc = bf_file_room(s, 0, len, err)) < 0 || (rc = map_first(s, f, len, err)) < 0) return rc;
     if (spec->exclusive && (rc = bf_file_write_alone(f, err)) < 0) return rc;

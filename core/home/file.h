@@ -1,13 +1,11 @@
 /* file.h - declarations that the files about mapped files share. Private. */
 #ifndef BF_STORE_FILE_H
 #define BF_STORE_FILE_H
+#include "base/os.h"
 #include "parts/filter.h"
 #include <fcntl.h>
 #include <sys/stat.h>
 
-typedef struct {
-    uint64_t device, inode, born, born_ns;
-} bf_identity; /* born: time of creation in s, born_ns: its ns; both 0: unknown */
 typedef struct bf_listed {
     struct bf_listed *next;
     bf_identity id;
@@ -36,8 +34,9 @@ typedef struct bf_file {
     uint64_t bytes;    /* least valid length of the file: the end of the last part, in bytes */
     bf_stamp stamp;    /* bf_header_stamp() of the first page at opening */
     bf_identity id;
-    bf_identity made;      /* identity of the file that this opening created, or zeros */
-    char *path, *absolute; /* as given; made absolute at opening, to find the name after chdir() */
+    bf_identity made; /* identity of the file that this opening created, or zeros */
+    char *path;       /* as given */
+    char *absolute;   /* made absolute at opening, to find the name after chdir() */
     /* entry in the list of files that are open for writing; used only if `listed` */
     bf_listed open;
     bool listed;
@@ -59,11 +58,8 @@ int bf_file_label(const bf_file *f, int fd);
 bool bf_file_owns(const bf_file *f, int fd);
 void bf_file_close(const bf_file *f, int fd);
 
-/* writer.c: reads the identity and the length of a file. The file is given by path, or by fd if
- * path is "". On failure returns false and sets errno. */
-bool bf_identify(int fd, const char *path, bf_identity *id, uint64_t *bytes);
-/* Take the writers' lock, shared or exclusive. Return 0 or an error; BF_EBUSY: another handle has
- * the lock, and the message names its process. */
+/* writer.c: take the writers' lock, shared or exclusive. Return 0 or an error; BF_EBUSY: another
+ * handle has the lock, and the message names its process if it still has the lock. */
 int bf_file_write_shared(const bf_file *f, bf_error *err);
 int bf_file_write_alone(bf_file *f, bf_error *err);
 /* Takes a lock with a new open file description, opened with these flags. Returns 0, a negative

@@ -1,10 +1,9 @@
 /* memory.c - bits in process memory, aligned to lines; large bitmaps use huge pages. */
 #include "base/system.h"
+#include "base/os.h"
 #include "parts/parts.h"
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/sysinfo.h>
 
 enum { LINE = 64, HUGE = 2 << 20 };
 
@@ -14,20 +13,14 @@ static int create(bf_store *s, const bf_params *d, const bf_spec *spec, bf_error
 {
     (void)spec;
     uint64_t bytes = (s->nwords * 8 + LINE - 1) / LINE * LINE, align = bytes >= HUGE ? HUGE : LINE;
-    struct sysinfo i;
+    const uint64_t memory = bf_os_memory();
     /* with overcommit, calloc would succeed and a later write would end the process */
-    const bool too_large =
-        bytes >= SIZE_MAX - HUGE ||
-        (sysinfo(&i) == 0 && bytes > ((uint64_t)i.totalram + i.totalswap) * i.mem_unit);
+    const bool too_large = bytes >= SIZE_MAX - HUGE || (memory && bytes > memory);
     if (too_large || !(s->impl = calloc(1, (size_t)(bytes + align))))
         return bf_fail(err, BF_ENOMEM, "memory cannot hold %llu bytes for m=%llu %s", (ull)bytes,
             (ull)d->g.m, bf_cell_ops_of(&d->g)->names);
     s->words = (uint64_t *)(((uintptr_t)s->impl + (uintptr_t)align - 1) & ~((uintptr_t)align - 1));
-    if (align == HUGE) {
-        int keep = errno;
-        madvise(s->words, (size_t)bytes, MADV_HUGEPAGE);
-        errno = keep;
-    }
+    if (align == HUGE) bf_os_huge_pages(s->words, (size_t)bytes);
     return 1;
 }
 

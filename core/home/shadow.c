@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 /* ---- in memory ---- */
-/* Clears the pointer first: a child forked at any moment finds a shadow or NULL. */
+/* Clears the pointer first: a child forked at any moment finds a valid shadow or NULL. */
 static int drop_memory(bf_filter *f, bf_error *err)
 {
     uint64_t *old = f->shadow;
@@ -57,7 +57,7 @@ static int maker_lives(const bf_filter *f)
 {
     struct flock l = maker_byte(f, F_WRLCK);
     const int fd = bf_file_fd(file_of(f), NULL, NULL);
-    if (fd >= 0 && fcntl(fd, F_OFD_GETLK, &l) == 0) return l.l_type != F_UNLCK;
+    if (fd >= 0 && bf_os_ofd_get(fd, &l) == 0) return l.l_type != F_UNLCK;
     return -1;
 }
 
@@ -113,7 +113,7 @@ static int words_file(bf_filter *f, bool create, uint64_t **shadow, bf_error *er
     return 1;
 }
 
-/* Clears the pointer first: a child forked at any moment finds a map or NULL. */
+/* Clears the pointer first: a child forked at any moment finds a valid map or NULL. */
 static void unmap(bf_file *file)
 {
     uint64_t *map = file->shadow;

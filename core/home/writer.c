@@ -17,36 +17,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
-#include <sys/vfs.h>
 #include <unistd.h>
-
-/* Identifies a file by device, inode and, if known, time of creation. Device and inode are not
- * sufficient: some file systems reuse inode numbers, and on overlayfs a copy has the inode number
- * of its original. */
-bool bf_identify(int fd, const char *path, bf_identity *id, uint64_t *bytes)
-{
-    struct stat st;
-    const int keep = errno;
-#ifdef STATX_BTIME
-    struct statx x;
-    if (statx(fd, path, *path ? 0 : AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &x) == 0) {
-        const bool born = x.stx_mask & STATX_BTIME;
-        *id = (bf_identity){ makedev(x.stx_dev_major, x.stx_dev_minor), x.stx_ino, 0, 0 };
-        if (born) {
-            id->born = (uint64_t)x.stx_btime.tv_sec;
-            id->born_ns = x.stx_btime.tv_nsec;
-        }
-        *bytes = x.stx_size;
-        return true;
-    }
-    errno = keep;
-#endif
-    if (*path ? stat(path, &st) : fstat(fd, &st)) return false;
-    *id = (bf_identity){ st.st_dev, st.st_ino, 0, 0 };
-    *bytes = (uint64_t)st.st_size;
-    return true;
-}
 
 /* ---- the files that this process has open for writing ---- */
 static bf_listed *open_files;
@@ -98,25 +69,16 @@ int bf_refuse_open_file(const char *path, bf_error *err)
 }
 
 /* ---- the writers' lock ---- */
-/* Returns true if a map of the file holds the lock after its descriptor is closed. */
-static bool holds_by_map(int fd)
-{
-    enum { OVERLAYFS = 0x794c7630, FUSE = 0x65735546 };
-    struct statfs fs;
-    return fstatfs(fd, &fs) == 0 && fs.f_type != OVERLAYFS && fs.f_type != FUSE;
-}
-
-/* Returns 0 or an errno. The caller holds off forks: a child forked before MADV_DONTFORK would
- * share the lock and keep it. */
+/* Returns 0 or an errno. The caller has called bf_hold_forks: a child that is forked before
+ * bf_os_drop_on_fork would share the lock and keep it. */
 static int take(const bf_file *f, bf_process_lock *h, struct flock *lock, int flags)
 {
     void *map = MAP_FAILED;
     const int fd = bf_file_again(f, flags);
     if (fd < 0) return errno;
-    if (fcntl(fd, F_OFD_SETLK, lock) == 0)
-        map = mmap(NULL, BF_HEADER, PROT_READ, MAP_SHARED, fd, 0);
-    const int e = map == MAP_FAILED || madvise(map, BF_HEADER, MADV_DONTFORK) < 0 ? errno : 0;
-    const bool keep = !e && !holds_by_map(fd);
+    if (bf_os_ofd_set(fd, lock) == 0) map = mmap(NULL, BF_HEADER, PROT_READ, MAP_SHARED, fd, 0);
+    const int e = map == MAP_FAILED || bf_os_drop_on_fork(map, BF_HEADER) < 0 ? errno : 0;
+    const bool keep = !e && !bf_os_map_holds_lock(fd);
     if (e && map != MAP_FAILED) munmap(map, BF_HEADER);
     if (!e) *h = (bf_process_lock){ map, keep ? fd : 0, bf_process() };
     if (!keep) close(fd);
@@ -137,7 +99,7 @@ static bool has_no_such_locks(const bf_file *f, int e)
 {
     struct flock l = writers_range(F_WRLCK);
     return e == EINVAL || e == ENOSYS || e == EOPNOTSUPP ||
-           (e == ENOLCK && fcntl(f->descriptor, F_OFD_GETLK, &l) < 0 && errno == ENOLCK);
+           (e == ENOLCK && bf_os_ofd_get(f->descriptor, &l) < 0 && errno == ENOLCK);
 }
 
 int bf_process_lock_take(
@@ -160,7 +122,7 @@ void bf_process_lock_drop(const bf_file *f, bf_process_lock *h)
     if (was.map && was.process == bf_process()) {
         munmap(was.map, BF_HEADER);
         if (bf_file_owns(f, was.fd)) /* closing is not enough if a child has a copy */
-            fcntl(was.fd, F_OFD_SETLK, &(struct flock){ .l_type = F_UNLCK });
+            bf_os_ofd_set(was.fd, &(struct flock){ .l_type = F_UNLCK });
     }
     bf_file_close(f, was.fd);
 }
@@ -169,7 +131,7 @@ static int fail_other_writer(const bf_file *f, bf_error *err)
 {
     struct flock l = writers_range(F_WRLCK);
     l.l_len = 1;
-    if (fcntl(f->descriptor, F_OFD_GETLK, &l) < 0 || l.l_type == F_UNLCK)
+    if (bf_os_ofd_get(f->descriptor, &l) < 0 || l.l_type == F_UNLCK)
         return bf_fail(err, BF_EBUSY, "%.80s had another writer a moment ago: try again", f->path);
     return bf_fail(err, BF_EBUSY,
         l.l_type == F_RDLCK
@@ -184,7 +146,7 @@ int bf_file_write_shared(const bf_file *f, bf_error *err)
     const int fd = bf_file_fd(f, NULL, err);
     if (fd < 0 || f->alone.map) return fd < 0 ? fd : 0;
     struct flock l = writers_range(F_RDLCK);
-    const int e = fcntl(fd, F_OFD_SETLK, &l) < 0 ? errno : 0;
+    const int e = bf_os_ofd_set(fd, &l) < 0 ? errno : 0;
     if (e == EAGAIN || e == EACCES) return fail_other_writer(f, err);
     return e && !has_no_such_locks(f, e) ? bf_fail_sys(err, e, "lock", f->path) : 0;
 }
@@ -196,8 +158,7 @@ int bf_file_write_alone(bf_file *f, bf_error *err)
     if (e == EAGAIN) return fail_other_writer(f, err);
     if (e == ENOSYS)
         return bf_fail(err, BF_ENOTSUP,
-            "%.60s cannot have an exclusive writer: its file system has no locks of open file "
-            "descriptions",
-            f->path);
+            "%.60s cannot have an exclusive writer: %s has no locks of open file descriptions",
+            f->path, bf_os_has_ofd_locks ? "its file system" : "this system");
     return bf_fail_sys(err, e, "lock", f->path);
 }

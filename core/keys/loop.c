@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum number of keys between two reads of the generation, for bits and for counters. If a
- * rebuild completes in between, the counters of these keys may be incremented twice. */
+/* Maximum number of keys in a chunk of run_batch: KEYS_AT_ONCE for bits, COUNTED_AT_ONCE for
+ * counters. If a rebuild completes during a chunk, its counters may be incremented twice. */
 enum { KEYS_AT_ONCE = 1 << 15, COUNTED_AT_ONCE = 1 << 12 };
 
 /* ---- keys as positions ---- */
@@ -32,7 +32,7 @@ static size_t acceptable(const bf_batch *b)
 }
 
 /* Computes the positions of n keys, starting with key number `from`. Returns n, or the number of
- * keys before the key whose hash failed. Hashes and layouts get at most BF_CHUNK keys a call. */
+ * keys before the key whose hash failed. Hashes and layouts get at most BF_CHUNK keys per call. */
 static size_t place(const bf_batch *b, size_t from, size_t n, uint64_t *pos)
 {
     uint64_t d[BF_CHUNK * BF_WIDTH_MAX];
@@ -50,10 +50,9 @@ static size_t place(const bf_batch *b, size_t from, size_t n, uint64_t *pos)
     return good;
 }
 
-/* A pass over the keys under the lock, where no host code may run. It is the only pass, or the
- * second one, because the generation changed during the first pass. before: the generation before
- * the first pass; NULL: the only pass. A second pass adds the keys to the shadow, and to the filter
- * only if its bits were replaced. */
+/* A pass that applies keys under the lock: the only pass, or a second pass because the generation
+ * changed during the first pass. before: the generation before the first pass; NULL: the only pass.
+ * A second pass adds the keys to the shadow, and to the filter only if its bits were replaced. */
 typedef struct {
     const uint64_t *before;
     bool to_bits; /* the keys of the last chunk were applied to the filter */
@@ -180,7 +179,7 @@ static int64_t add_again(const bf_batch *first, uint64_t before, int64_t rc)
     return rc < 0 ? rc : rc + more < (int64_t)b.n ? rc + more : (int64_t)b.n;
 }
 
-/* Adds or removes keys where a rebuild may begin or end during the call. */
+/* Adds or removes keys. A rebuild may begin or end during the call. */
 static int64_t change(const bf_batch *b)
 {
     const uint64_t before = bf_generation(b->f);
@@ -190,7 +189,8 @@ static int64_t change(const bf_batch *b)
     return b->op == BF_OP_REMOVE || bf_unchanged(b->f, before) ? rc : add_again(b, before, rc);
 }
 
-/* The second pass for a single key. present: the key was present before the first pass. */
+/* The second pass for a single key. before: the generation before the first pass. present: the
+ * first pass found the key. */
 static __attribute__((noinline)) int add_one_again(
     bf_filter *f, const void *key, size_t len, uint64_t before, bool present, bf_error *err)
 {
@@ -352,7 +352,7 @@ static inline __attribute__((always_inline)) int add_one(
     return present ? BF_PRESENT : BF_ADDED;
 }
 
-/* Adds a single key if f->state is not BF_WRITABLE: the first key, or a key in a file. */
+/* Adds a single key if f->state is not BF_WRITABLE, for example the first key, or in a file. */
 static __attribute__((noinline)) int add_checked(
     bf_filter *f, const void *key, size_t len, bf_error *err)
 {

@@ -7,7 +7,7 @@
 #include <emmintrin.h>
 #endif
 
-/* maximum number of bytes per call, so that other threads wait less */
+/* a call ends after about this many bytes, so that other threads wait less */
 enum { CALL_BYTES = 1 << 22 };
 
 typedef struct {
@@ -16,8 +16,8 @@ typedef struct {
     const char *from; /* beginning of the next text line */
 } found;
 
-/* Stores a text line as a key. stop: its end. next: the beginning of the next one. Returns true if
- * f is full. */
+/* Stores a text line as a key. stop: end of the text line. next: beginning of the next text line.
+ * Returns true if f is full. */
 static inline bool take_line(found *f, const char *stop, const char *next)
 {
     f->keys[f->n++] = (bf_key){ f->from, (size_t)(stop - f->from) };

@@ -9,7 +9,7 @@
 #include <time.h>
 
 /* Keys per batch in memory: their host objects still fit the first-level caches when the keys are
- * hashed. A batch in a file is larger, because it also checks the file's name. */
+ * hashed. Batches in a file are larger, because each batch also checks the file's name. */
 enum { NEAR = 256 };
 
 size_t bf_batch_size(const bf_filter *f)
@@ -20,8 +20,7 @@ size_t bf_batch_size(const bf_filter *f)
     return BF_TRIP_POSITIONS / k < most ? BF_TRIP_POSITIONS / k : most;
 }
 
-/* Where a check reads the bits. REMOTE: it takes a round trip, so checks depend on the time, and
- * not on the number of new keys. */
+/* Where a check reads the bits: nowhere, in addressable memory, or in Redis (a round trip). */
 enum { NEVER, NEAR_BY, REMOTE };
 
 static int64_t now_ms(void)
@@ -31,7 +30,7 @@ static int64_t now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* Returns true if the last check was a minute ago, or there was none. */
+/* Returns true if the last check was at least a minute ago, or there was none. */
 static bool is_due(const bf_filter *f)
 {
     enum { MINUTE = 60000 };
@@ -52,7 +51,7 @@ int bf_check_fill(bf_filter *f, int64_t *left, char *sentence, size_t cap)
     const int home = f->overfull > BF_OVERFULL_WARN ? NEVER : where(f);
     *left = INT64_MAX;
     if (home == REMOTE) {
-        if (is_due(f)) { /* a check that fails is not repeated earlier: it only warns */
+        if (is_due(f)) { /* a failed check is not repeated earlier, because it only warns */
             bf_hint_store(&f->fill_checked_at, now_ms());
             full = bf_sample_saturated(f, &wait, NULL) == BF_OVERFULL;
         }
@@ -72,8 +71,9 @@ int bf_check_fill(bf_filter *f, int64_t *left, char *sentence, size_t cap)
     return 1;
 }
 
-/* Other processes add keys too. So a filter in a file or in Redis is checked after n / 64 new keys
- * of this process, in Redis also after a minute. A check that fails is due until one succeeds. */
+/* Other processes add keys too. So a filter in a file or in Redis is checked at the latest after
+ * n / 64 new keys of this process, in Redis also after a minute. A failed check is repeated by the
+ * next call. */
 int64_t bf_room(bf_filter *f, bf_error *err)
 {
     enum { OFTEN = 64 };
@@ -122,12 +122,33 @@ void bf_set_overfull(bf_filter *f, unsigned overfull)
     if (overfull == BF_OVERFULL_RAISE) bf_int_cas(&f->state, &written, BF_NAMED);
 }
 
-int bf_hash_warning(const bf_filter *f, char *sentence, size_t cap)
+unsigned bf_redis_shards_for(uint64_t bytes)
+{
+    const uint64_t most = UINT64_C(64) << 20, n = bytes / most + (bytes % most != 0);
+    return n < 1 ? 1 : n < BF_SHARDS_MAX ? (unsigned)n : BF_SHARDS_MAX;
+}
+
+static int warn_large_key(const bf_filter *f, char *sentence, size_t cap)
+{
+    const bf_geometry *g = &f->bitmap.g;
+    const uint64_t bytes = bf_bits(g) / 8;
+    const unsigned have = g->shards > 1 ? g->shards : 1, want = bf_redis_shards_for(bytes);
+    if (!f->created || f->variant->many || !f->bitmap.store.ops->sample || want <= have ||
+        f->desc.scheme->layout->sharding == BF_WHOLE)
+        return 0;
+    bf_print(sentence, cap,
+        "Redis stops all clients while it creates or clears a key of %llu MiB; shards=%u keeps "
+        "each stop below 50 ms",
+        (ull)(bytes / have >> 20), want);
+    return 1;
+}
+
+int bf_open_warning(const bf_filter *f, char *sentence, size_t cap)
 {
     char names[64] = "";
-    if (f->overfull == BF_OVERFULL_IGNORE || !f->hash->weak ||
-        f->hash->weak(f->secret, names, sizeof names) == 0)
-        return 0;
+    if (f->overfull == BF_OVERFULL_IGNORE) return 0;
+    if (!f->hash->weak || f->hash->weak(f->secret, names, sizeof names) == 0)
+        return warn_large_key(f, sentence, cap);
     bf_print(sentence, cap,
         "scheme %s: many URLs or numbers have the same value of %s, so the rate of false positives "
         "is far above p; use it only for a bitmap that another system fills",

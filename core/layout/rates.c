@@ -48,9 +48,9 @@ double bf_distinct_block2(unsigned k)
     return bf_distinct_block((k + 1) / 2) + bf_distinct_block(k / 2);
 }
 
+enum { EXACT = 256 };
 /* Returns the expected value of (fraction of set bits)^k after `throws` random positions. at[x] is
  * the probability that x of m bits are set. */
-enum { EXACT = 256 };
 static double exact_rate(unsigned m, unsigned throws, unsigned k)
 {
     double at[EXACT + 2] = { 1 }, rate = 0;

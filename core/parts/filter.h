@@ -1,4 +1,4 @@
-/* filter.h - the handle of an open filter, which all folders above use. Private.
+/* filter.h - the handle of an open filter, and the glossary of the library. Private.
  *
  *   handle.c  parameters, names in messages, permission to write, closing
  *   secret.c  keyed filters           lifetime.c  references and active calls
@@ -108,7 +108,7 @@ struct bf_filter {
     bool first_in_use;
     int process;               /* bf_process() of the process whose calls are counted */
     _Alignas(8) uint64_t refs; /* lifetime.c: numbers of references and of active calls */
-    bf_call first; /* the first active call that runs host code; further calls are allocated */
+    bf_call first; /* memory of one active call that runs host code; other calls are allocated */
     /* sets/rebuild.h */
     _Alignas(8) uint64_t own_generation; /* the generation of a filter in memory */
     uint64_t *shadow;                    /* the shadow of a filter in memory, or NULL */
@@ -137,14 +137,14 @@ struct bf_filter {
     _Alignas(8) uint64_t clock_offset;
     _Alignas(8) uint64_t clock_read_at; /* this machine's time when clock_offset was measured */
 };
-/* handle.c: the lock under which parts are appended or dropped and bits are replaced. Excludes
- * other threads, and other processes that share the bits. Waits up to BF_PATIENCE seconds. */
+/* handle.c: the lock under which parts are appended or dropped and bits are replaced. The lock
+ * excludes other threads and, for a file, other processes. bf_lock waits up to BF_PATIENCE s. */
 int bf_lock(bf_filter *f, bf_error *err);
 void bf_unlock(bf_filter *f);
 
 /* lifetime.c: active calls. A call that may run host code starts with bf_call_enter and ends
- * with bf_call_leave, for one filter or two. bf_call_enter returns 0, or BF_EBUSY if this thread
- * already has an active call of the filter. For filters that run no host code both do nothing. */
+ * with bf_call_leave, for one filter or two. bf_call_enter returns 0 or an error; BF_EBUSY: this
+ * thread already has an active call of the filter. Without host code both functions do nothing. */
 typedef struct {
     bf_call *a, *b;
 } bf_calls;
@@ -180,7 +180,7 @@ int bf_alike(const bf_filter *a, const bf_filter *b, bf_error *err);
 /* Makes the next add check whether the filter is overfull. */
 static inline void bf_check_soon(bf_filter *f) { bf_hint_store(&f->adds_until_check, 0); }
 const char *bf_where(const bf_filter *f); /* the name of f's storage in messages */
-/* Call it before a write. Returns 0, or why the handle cannot write. */
+/* Call it before a write. Returns 0, or an error that says why the handle cannot write. */
 int bf_writable(bf_filter *f, bf_error *err);
 /* Called after a write. Returns 0 if the name still leads to the file that was written.
  * Otherwise returns BF_EIO, and all later writes of the handle return BF_EIO, too. */

@@ -21,8 +21,8 @@ static int test(bf_filter *f, bf_span *s, bf_error *err)
     return rc;
 }
 
-/* Maximum number of tries that add no key. In each of them another process has appended a part, and
- * a filter has at most BF_PARTS_MAX parts. */
+/* Maximum number of tries that add no key. After such a try a part is appended. A filter has at
+ * most BF_PARTS_MAX parts, so more such tries mean that it is re-created again and again. */
 enum { TRIES = 4 * BF_PARTS_MAX };
 static int never_ends(const bf_filter *f, bf_error *err)
 {
@@ -143,8 +143,8 @@ static bf_part *oldest_with(const bf_filter *f, const uint64_t *d)
     return NULL;
 }
 
-/* For parts in addressable memory. A removal decrements the number of keys in the newest part only:
- * older parts get no new keys, so their numbers decide nothing. */
+/* For parts in addressable memory. A removal decrements only the newest part's number of keys,
+ * because only that number decides when the filter grows. */
 static int count_key(bf_filter *f, int op, const uint64_t *d, uint8_t *answer, bf_error *err)
 {
     uint64_t pos[BF_POSITIONS];

@@ -5,10 +5,10 @@
  *
  * The handle is freed when both numbers are 0.
  *
- * Each thread has a list of these calls; a call with two filters is in the list twice. If host code
- * calls a function of a filter that is in its thread's list, that function returns BF_EBUSY: it
- * would wait for itself. A fiber or greenlet has the list of its thread. The members of the list
- * are not on the stack, because greenlets move their stacks.
+ * Each thread has a list of its active calls. A call with two filters is in the list twice. If host
+ * code calls a function of a filter that is in its thread's list, the function returns BF_EBUSY:
+ * it would wait for its own thread. A fiber or greenlet has the list of its thread. The members of
+ * the list are not on the stack, because greenlets move their stacks.
  *
  * A forked child inherits the numbers in refs, but only the list of the thread that forked. Calls
  * of the parent's other threads never end in the child. So bf_busy reads the list in the child,

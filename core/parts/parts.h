@@ -17,7 +17,7 @@
 typedef struct bf_span bf_span;
 struct bf_variant_ops {
     const bf_variant_format *stored;
-    bool many;    /* the filter has parts, and a header page or companion hash of its own */
+    bool many;    /* the filter may have more than one part */
     bool grows;   /* appends parts; the state of a part (bf_live) is its number of keys */
     bool forgets; /* reuses parts in a ring; the state of a part (bf_live) is its epoch */
     /* Test or add the keys of a span. If the parts are in addressable memory, test is not called,
@@ -47,9 +47,9 @@ typedef struct bf_chain_ops {
      * any. NULL: other processes cannot append. */
     int (*follow)(bf_filter *f, bf_error *err);
     bool (*has_new_parts)(const bf_filter *f);
-    /* Called after `ask` or `put` returned the error rc. If the filter was re-created, the first
-     * call returns an error that reports this; later calls return 0, and then the caller repeats
-     * the operation. */
+    /* Called after a batch failed with rc. Returns 0 if the filter was re-created and an error has
+     * already reported this; the caller then repeats the batch. Otherwise returns rc or the error
+     * that reports this. */
     int (*explain)(bf_filter *f, int rc, bf_error *err);
     /* For parts that are not in addressable memory; each call takes one round trip.
      * ask sets span->present for the keys that any of these parts contains, and returns the number
@@ -61,8 +61,8 @@ typedef struct bf_chain_ops {
         bf_filter *f, bf_part *const *parts, unsigned n, bool add, bf_span *span, bf_error *err);
     int (*put)(bf_filter *f, bf_part *const *parts, unsigned n, uint64_t most, bf_span *span,
         bf_error *err);
-    /* Returns true if create() may replace a filter that was opened although one of its parts is
-     * missing. */
+    /* Called after the first `follow` failed. Returns true if a part is missing, so that create()
+     * may replace the filter. */
     bool (*can_recreate)(bf_filter *f);
     /* For forgetting filters in Redis, whose parts are created and expire; else NULL. The caller
      * holds the lock. Both may increase *now or *epoch to the newest epoch of all processes.
@@ -75,7 +75,7 @@ typedef struct bf_chain_ops {
      * list_parts. */
     bool (*is_stale)(const bf_filter *f, int64_t now);
     /* Replaces *now, the time of the filter's clock, by the server's time if the filter uses the
-     * server's clock. NULL: no server has the time. */
+     * server's clock. NULL: there is no server. */
     int (*server_time)(bf_filter *f, double *now, bf_error *err);
     int (*expire)(bf_filter *f, double seconds, bf_error *err); /* as in bf_store_ops */
     int (*remove)(bf_filter *f, bf_error *err);
@@ -140,7 +140,7 @@ uint64_t bf_image_length_of(const bf_filter *f, unsigned parts);
 bool bf_image_is_compact(const bf_filter *f, unsigned parts);
 /* the parameters of part i, as an image contains them */
 bf_params bf_part_params(const bf_filter *f, unsigned i);
-uint64_t bf_parts_stored(const bf_params *d); /* parts of a new or stored filter */
+uint64_t bf_parts_stored(const bf_params *d); /* number of parts of a new or stored filter */
 
 /* Returns an error if the words cannot be read, because the file was truncated or overwritten. Call
  * it before a call first reads the words; bf_parts_follow and bf_parts_refresh do so. */
@@ -165,19 +165,20 @@ static inline int64_t bf_oldest_epoch(const bf_filter *f, int64_t now)
 {
     return now - (int64_t)f->desc.parts;
 }
-bf_part *bf_part_of_epoch(const bf_filter *f, int64_t epoch); /* or NULL */
+/* returns NULL if no part has the keys of this epoch */
+bf_part *bf_part_of_epoch(const bf_filter *f, int64_t epoch);
 
 /* Sets *p to the part to which a new key would be added. */
 int bf_parts_target(bf_filter *f, const bf_part **p, bf_error *err);
 void bf_parts_info(bf_filter *f, unsigned i, bf_part_info *info);
 
-/* For copies in memory (bf_new_like). bf_copy_spec returns a spec with f's secret and clock;
- * bf_parts_append appends a part. */
+/* For copies in memory (bf_new_like). bf_copy_spec returns a spec with what a copy needs, such as
+ * f's secret and clock. bf_parts_append appends a part; in a fixed filter it does nothing. */
 bf_spec bf_copy_spec(bf_filter *f);
 int bf_parts_append(bf_filter *f, const bf_params *part, bf_error *err);
 
 /* home/memory.c: creates an empty filter in memory; a growing or forgetting one has no part yet.
- * spec may be NULL; only its secret, functions, threads and clock are used. */
+ * spec may be NULL; only its secret, functions, threads, clock and overfull are used. */
 bf_filter *bf_new_like(const bf_params *d, const bf_spec *spec, bf_error *err);
 
 /* ---- span.c: spans ---- */
@@ -189,7 +190,7 @@ struct bf_span {
     uint64_t d[BF_SPAN];
     uint16_t key[BF_SPAN]; /* for each digest, the index of its key in the run */
     size_t n;
-    unsigned asked; /* number of parts that contain none of the keys */
+    unsigned asked; /* number of the oldest parts that are known to contain none of the keys */
     /* result of the last step for each key: 0 absent, 1 present; above that, the answer plus 1 */
     uint8_t present[BF_SPAN];
     /* for each key of the run, initially 0: 1 = present (test) or new (add), or the key's count */
@@ -205,8 +206,8 @@ int bf_span_test(
 /* For parts in addressable memory: sets span->present, and returns true if any of the keys is in
  * one of the parts. */
 bool bf_span_find(bf_part *const *parts, unsigned n, bf_span *span);
-/* Removes from the span the keys whose present[] is not 0. The answer is `value` if present[] is 1,
- * else present[] minus 1. */
+/* Removes the decided keys (present[] is not 0) from the span and stores their answers: `value` if
+ * present[] is 1, else present[] minus 1. */
 void bf_span_drop_decided(bf_span *span, uint8_t value);
 
 /* At most BF_CHUNK digests to test or add; ahead: digests whose lines are prefetched meanwhile. */

@@ -1,6 +1,7 @@
 /* secret.c - secrets of keyed filters. A stored filter never contains its secret, only a check
  * value that is computed from the secret. */
 #include "base/system.h"
+#include "base/os.h"
 #include "parts/filter.h"
 #include <errno.h>
 #include <stdio.h>
@@ -9,7 +10,7 @@
 
 int bf_random_secret(void *secret, bf_error *err)
 {
-    if (getentropy(secret, BF_SECRET_BYTES) == 0) return 0;
+    if (bf_os_random(secret, BF_SECRET_BYTES) == 0) return 0;
     return bf_fail_sys(err, errno, "read random bytes from", "the kernel");
 }
 
@@ -59,4 +60,4 @@ int bf_secret_set(bf_filter *f, const bf_spec *spec, bf_error *err)
     return 0;
 }
 
-void bf_secret_wipe(bf_filter *f) { explicit_bzero(f->secret, sizeof f->secret); }
+void bf_secret_wipe(bf_filter *f) { bf_os_wipe(f->secret, sizeof f->secret); }

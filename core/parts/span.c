@@ -53,8 +53,8 @@ static uint64_t take_out(open_keys *o, uint64_t bits)
 }
 
 /* Sets bit i of the result if any of the parts contains key i. Without a kernel for many parts,
- * tests part by part. The newest part is first: it has the most keys, and a key that was found is
- * not tested again. */
+ * tests part by part, the newest first: in a growing filter it is the largest, and a key that was
+ * found is not tested again. */
 static uint64_t any_of(
     const bf_kernels *k, const bf_part_view *views, unsigned n, const bf_digests *keys)
 {

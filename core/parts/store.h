@@ -14,7 +14,7 @@ typedef struct bf_shadow_ops {
     /* Syncs to disk; NULL: nothing to sync. */
     int (*sync)(bf_filter *f, bf_sync_what what, bf_error *err);
     /* Returns 1 if the rebuilding process is alive, 0 if it has ended, -1 if that is unknown. NULL:
-     * this process rebuilds. */
+     * no other process can rebuild. */
     int (*maker_lives)(const bf_filter *f);
 } bf_shadow_ops;
 extern const bf_shadow_ops bf_shadow_memory, bf_shadow_file; /* home/shadow.c */
@@ -35,8 +35,8 @@ typedef struct {
     /* Opens an existing filter. Returns 1 and *desc, 0 if there is none, or an error. NULL:
      * the store never has existing filters. */
     int (*attach)(bf_store *s, const bf_spec *spec, bf_params *desc, bf_error *err);
-    /* Creates a filter. Returns 1 if it is created and open, 0 if another process created it
-     * first (then call attach again), or an error. */
+    /* Creates a filter. Returns 1 if the filter is created and open, or an error. Returns 0 if
+     * attach must open the filter, which this or another process has created. */
     int (*create)(bf_store *s, const bf_params *desc, const bf_spec *spec, bf_error *err);
     /* Sets present[i] for key i. add and test: 1 if the key was present before. remove: 1 if the
      * key was present and its counters were decremented. count: the smallest counter. */
@@ -51,20 +51,19 @@ typedef struct {
     /* Returns true unless the file was deleted or replaced by another file. NULL: neither is
      * possible. */
     bool (*has_name)(const bf_store *s);
-    /* Operations on all bits, for stores without words; NULL: not possible. Offsets are in bytes
-     * of the bitmap. */
+    /* Operations on all bits; NULL: not possible. Offsets are in bytes of the bitmap. */
     int (*read)(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_error *err);
     /* Counts the bits that are set: in the bitmap, and in each 64th of the bitmap if slices is not
      * NULL. */
     int (*count)(bf_store *s, uint64_t *ones, uint64_t *slices, bf_error *err);
-    /* For warnings: reads *of bits, of which *ones are set. NULL: the bits are in addressable
-     * memory, or are never sampled. */
+    /* Reads some bits for warnings: sets *of to their number, and *ones to how many are set. NULL:
+     * the bits are in addressable memory, or are never sampled. */
     int (*sample)(bf_store *s, uint64_t *ones, uint64_t *of, bf_error *err);
     int (*change)(bf_store *s, bf_change how, const uint64_t *words, bf_error *err);
     int (*expire)(bf_store *s, double seconds, bf_error *err); /* 0 seconds: it never expires */
     /* deletes the filter for all processes */
     int (*remove)(bf_store *s, bf_error *err);
-    /* The lock among processes that share the bits. NULL: the bits are not shared. */
+    /* Excludes other processes, as part of bf_lock. NULL: bf_lock excludes only threads. */
     int (*lock)(bf_filter *f, bf_error *err);
     void (*unlock)(bf_filter *f);
     void (*close)(bf_store *s); /* also called after a failed attach or create; may be NULL */
@@ -78,7 +77,7 @@ struct bf_store {
      * memory */
     uint64_t *words;
     uint64_t *generation; /* the generation of shared bits, or NULL */
-    uint64_t nwords;      /* ceil(bits / 64); filter.c sets it before create and after attach */
+    uint64_t nwords;      /* ceil(bits / 64); set after attach, before create */
     bool read_only;
     bool made; /* attach opened a filter that this handle created */
     /* attach found a compact image, which cannot be mapped */

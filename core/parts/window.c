@@ -10,7 +10,8 @@
  * most window + step seconds. A second add sets its bits in the present part too, so the time
  * counts from the last add. A key is new if no living part contains it.
  *
- * A part is living while its epoch is one of the last parts + 1. No process empties a living part:
+ * A part is living while its epoch is one of the last parts + 1 epochs. No process empties a living
+ * part:
  *   - An add first publishes its epoch in f->epoch, which never decreases. The present epoch is the
  * later one of f->epoch and the clock's epoch. So no key is forgotten if a clock jumps back.
  *   - Only an add in epoch x + parts + 1 or later empties the part of epoch x. The add holds the
@@ -22,7 +23,7 @@
  *   - After an add has set its bits, it reads f->epoch again. If the part may have been emptied in
  * between, the add is repeated. A repeated add may find its own bits of the first try, so a key
  * that was new in the first try is reported as new. (Keys that were added before the first try
- * have expired.) If the part was not emptied in between, emptying it later clears these bits.
+ * have expired.)
  *   - An add counts a key as present in an older part only if that part has the same epoch after
  * the test. Otherwise the bits may come from a later add of the same key. That add may have found
  * the bits of this add and reported "present", and one of the two adds must report "new".
@@ -30,6 +31,7 @@
  * In Redis each part is a string of its own, which the first add of its epoch creates and Redis
  * expires (redis/window.c). */
 #include "base/system.h"
+#include "base/os.h"
 #include "bits/bits.h"
 #include "parts/parts.h"
 #include <math.h>
@@ -38,7 +40,8 @@
 
 /* maximum number of tries if the epoch changes during a call */
 enum { TRIES = 1000 };
-static const double EPOCHS = 0x1p46; /* a part state has 48 bits */
+/* An epoch is above -EPOCHS and below EPOCHS: it fits the signed 48-bit number of a part state. */
+static const double EPOCHS = 0x1p46;
 
 double bf_window_step(const bf_filter *f) { return f->desc.window / f->desc.parts; }
 
@@ -78,8 +81,8 @@ static int local_epoch(const bf_filter *f, int64_t *epoch, bf_error *err)
     return not_before_published(f, epoch_of(f, f->clock(f->clock_ctx), epoch, err), epoch);
 }
 
-/* Sets *epoch to the epoch of a test. If a step has at least a second, reads the coarse clock. It
- * is never early and at most 10 ms late, so keys are forgotten at most a hundredth of a step late.
+/* Sets *epoch to the epoch of a test. If a step has at least a second, reads the coarse clock. This
+ * clock is at most 10 ms behind, so keys are forgotten at most a hundredth of a step late.
  * The exact clock would be slower: its rdtsc waits for earlier loads, so the loads of two tests
  * would not overlap. */
 static int now_of_test(bf_filter *f, int64_t *epoch, bf_error *err)
@@ -87,7 +90,7 @@ static int now_of_test(bf_filter *f, int64_t *epoch, bf_error *err)
     const double LONG_STEP = 1; /* in seconds */
     struct timespec t;
     if (bf_window_step(f) >= LONG_STEP && !f->bitmap.store.ops->chain->server_time &&
-        !f->own_clock && clock_gettime(CLOCK_REALTIME_COARSE, &t) == 0) {
+        !f->own_clock && clock_gettime(BF_CLOCK_COARSE, &t) == 0) {
         const double now = (double)t.tv_sec + (double)t.tv_nsec / 1e9;
         return not_before_published(f, epoch_of(f, now, epoch, err), epoch);
     }
@@ -95,9 +98,9 @@ static int now_of_test(bf_filter *f, int64_t *epoch, bf_error *err)
 }
 
 /* ---- checks of stored part states ---- */
-/* An add publishes its epoch before it gives the part that epoch, so only damage leaves a part with
- * a later epoch. Reads the part's epoch before the published epoch; otherwise a concurrent add
- * would look like damage. */
+/* An add publishes its epoch before it gives a part that epoch, so only damage leaves a part with
+ * an epoch later than the published one. Reads the part's epoch before the published epoch;
+ * otherwise a concurrent add would look like damage. */
 static int check_part_epoch(const bf_filter *f, const bf_part *p, bf_error *err)
 {
     const int64_t e = bf_live(p->live), newest = bf_live(f->epoch);
@@ -122,8 +125,8 @@ static int sound_epoch(
 }
 
 /* A part's epoch may be later than the published epoch after a power loss, or in a copy that was
- * made during an add. If it is later than the clock's epoch, the part is refused: no add could use
- * the part before that epoch. */
+ * made during an add. If it is also later than the clock's epoch, the filter is refused: no add
+ * could use the part before that epoch. */
 int bf_window_check(bf_filter *f, bool write, const char *where, bf_error *err)
 {
     int64_t latest = BF_NEVER, now = 0;
@@ -157,7 +160,8 @@ bool bf_window_is_living(const bf_filter *f, const bf_part *p, int64_t now)
     return e <= now && e >= now - (int64_t)f->desc.parts;
 }
 
-/* The caller holds the lock. Does nothing if the part already belongs to this or a later epoch. */
+/* Publishes the epoch. Then empties the part, unless the part already belongs to this or a later
+ * epoch. The caller holds the lock. */
 static void empty_part(bf_filter *f, bf_part *p, int64_t epoch)
 {
     bf_store *s = &p->bitmap.store;

@@ -349,7 +349,7 @@ int bf_redis_apply(const bf_redis_request *g, bf_error *err)
 }
 
 /* ---- adding the counters of a filter in memory ---- */
-/* Collects up to SUMS counters above 0, from counter *at on. Moves *at behind them. */
+/* Collects up to SUMS counters above 0, from counter *at on. Sets *at to the next counter. */
 static size_t gather(const uint64_t *words, uint64_t m, uint64_t *at, uint64_t *pos, uint8_t *by)
 {
     size_t n = 0;

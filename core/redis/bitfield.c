@@ -7,7 +7,7 @@
  *   GETRANGE K from to            reads one byte per cell, if the server has no BITFIELD_RO
  *   GETRANGE K 0 to               reads the complete string for all keys, if the string is short
  *
- * The mark is read last: with the string, with the last BITFIELD_RO, or by one more GETRANGE. */
+ * The mark is read last: with the string, with the last BITFIELD_RO, or by further commands. */
 #include "redis/redis.h"
 
 /* LINE: cells in a line. Bytes on the network: RANGE_BYTES for a GETRANGE and its reply, without

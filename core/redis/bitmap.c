@@ -5,10 +5,10 @@
 #include "redis/redis.h"
 
 enum { TEMP_SECONDS = 600 };
-/* number of commands in a round trip; LARGE_COMMANDS: of commands that transfer one MiB */
+/* Commands per round trip. LARGE_COMMANDS: if each command transfers one MiB. */
 enum { COMMANDS = 8, LARGE_COMMANDS = 2 };
-/* A sample: number of ranges, and bytes per range. Ranges of counters are shorter, because Redis
- * cannot count them: they are transferred. */
+/* A sample has PLACES ranges of PLACE bytes. Ranges of counters are shorter, because they are
+ * transferred: Redis can count bits only. */
 enum { PLACES = 16, PLACE = 1 << 14, PLACE_OF_COUNTERS = 1 << 12 };
 
 /* ---- temporary keys ---- */
@@ -18,25 +18,19 @@ static int end_upload(bf_conn *l, const char *temp, bf_error *err)
     return bf_conn_finish(l, err);
 }
 
-/* Each command lengthens the string by one step. If the server has not enough memory, a command
- * fails before the mark is written. */
+/* Creates a key with zeros and a mark. One command creates the complete string: Redis would copy a
+ * string that grows in steps (bench/NOTES.md). Redis checks maxmemory before a
+ * command, so the command is sent twice: the second is refused if the first took too much. */
 int bf_redis_zeros(bf_redis *r, const char *temp, uint32_t mark, bf_error *err)
 {
     bf_conn *l = r->conn;
-    uint64_t at = BF_REDIS_STEP - 1;
-    int rc = 0;
-    for (bool done = false; rc == 0 && !done;) {
-        bf_conn_begin(l, BF_WRITES);
-        for (size_t n = 0; n < COMMANDS && at < r->mark_at; n++, at += BF_REDIS_STEP)
-            bf_conn_command(l, "SETRANGE %s %n %b", temp, at, "", (size_t)1);
-        done = at >= r->mark_at;
-        if (done && bf_redis_mark_apart(r))
+    bf_conn_begin(l, BF_WRITES);
+    for (int i = 0; i < 2; i++)
+        if (bf_redis_mark_apart(r))
             bf_conn_command(l, "SETRANGE %s %n %b", temp, r->mark_at - 1, "", (size_t)1);
-        else if (done)
+        else
             bf_conn_command(l, "SETRANGE %s %n %r", temp, r->mark_at, mark);
-        rc = end_upload(l, temp, err);
-    }
-    return rc;
+    return end_upload(l, temp, err);
 }
 
 static int upload(bf_redis *r, const char *temp, const uint8_t *bytes, bf_error *err)
@@ -177,7 +171,7 @@ static bool take_reply(const bf_redis_reply *reply, walk *w, uint64_t requested)
     }
     const char *bytes = bf_reply_only_text(reply, &len);
     if (!bytes || len > requested) return false;
-    if (len) memcpy(w->to, bytes, len); /* shorter if the key is lost; then the mark is, too */
+    if (len) memcpy(w->to, bytes, len); /* len is smaller beyond the end of the string */
     memset(w->to + len, 0, (size_t)requested - len);
     w->to += requested;
     w->missing += requested - len;

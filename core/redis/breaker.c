@@ -6,8 +6,8 @@
  *     |----------------------------------the trial was answered--------|
  *
  * If only new connections time out, calls on connections that have worked are allowed. All filters
- * of the process share a table with two words per server. The words are changed atomically; with a
- * lock, a fork could leave the lock taken. If two servers use the same row, they overwrite each
+ * of the process share a table with two numbers per server. They are changed atomically; a lock
+ * could stay locked in a forked child. If two servers use the same row, they overwrite each
  * other's state, which costs one more time-out. */
 #include "redis/connection.h"
 #include "base/base.h"

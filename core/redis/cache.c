@@ -1,6 +1,6 @@
 /* cache.c - a cache of the cells of one Redis key that are known not to be 0. If all cells of a key
- * are in the cache, the key is present without a round trip. The cache stores cells, not keys, so
- * false positives are the same as in Redis. The caller holds the connection's lock.
+ * are in the cache, the key is reported as present without a round trip. The cache stores cells,
+ * not keys, so false positives are the same as in Redis. The caller holds the connection's lock.
  *
  * Bits become 0 only when the bitmap gets a new mark, and each round trip reads the mark. The cache
  * is used until cache_max_age after the mark was last read.
@@ -15,7 +15,7 @@
 #include <time.h>
 
 struct bf_redis_cache {
-    uint64_t *words; /* one bit per cell; the kernel allocates pages when they are first written */
+    uint64_t *words; /* one bit per cell; the system allocates pages when they are first written */
     uint64_t nwords;
     uint32_t mark; /* the mark of the bits; 0: the cache is invalid */
     bool used;     /* some words are not 0 */
@@ -38,7 +38,7 @@ static void free_cache(bf_redis_cache *c)
     free(c);
 }
 
-/* Clears the pointer first: a child forked at any moment finds a cache or NULL. */
+/* Clears the pointer first: a child forked at any moment finds a valid cache or NULL. */
 void bf_redis_cache_free(bf_redis *r)
 {
     bf_redis_cache *old = r->cache;

@@ -13,7 +13,7 @@
 #include <sys/types.h>
 
 /* ---- url.c ---- */
-typedef struct {             /* owns all its strings */
+typedef struct {             /* bf_redis_url_free frees all strings */
     char *host, *path;       /* one of these two is set */
     char *user, *pass, *key; /* user and pass may be NULL */
     bool tls;                /* rediss:// */
@@ -24,8 +24,8 @@ typedef struct {             /* owns all its strings */
 int bf_redis_url_parse(bf_redis_url *u, const char *storage, const char *key, bf_error *err);
 void bf_redis_url_free(bf_redis_url *u); /* wipes the password */
 
-/* ---- resp.c: replies, and the sink that receives them. A reply is a flat array of leaves: of
- * nested arrays only the leaves are stored ---- */
+/* ---- resp.c: replies, and the sink that receives them. A reply is stored as a flat array of its
+ * leaves: integers, texts, errors and nils. The nesting of arrays is not stored ---- */
 typedef struct { /* a buffer that is reused */
     void *at;
     size_t cap; /* in bytes */
@@ -70,7 +70,7 @@ typedef struct {
     bf_reply_size size;             /* size of what is stored so far */
     size_t values_most, bytes_most; /* maximum of size.values and size.bytes */
     bool no_memory, too_much;       /* too_much: the server sent more than the maximum */
-    size_t n, next;                 /* number of replies; index of the next reply to read */
+    size_t n, next;                 /* n: number of replies; next: index of the next to read */
 } bf_redis_replies;
 void bf_replies_free(bf_redis_replies *r);
 bf_redis_reply bf_replies_next(bf_redis_replies *r);
@@ -93,7 +93,7 @@ struct bf_reply_sink {
     bf_redis_replies *got;
     const bf_redis_range *expected;
     bf_redis_range every;
-    size_t nexpected, inside; /* ranges left; number of complete replies in the first range */
+    size_t nexpected, inside; /* nexpected: ranges left; inside: complete replies in the first */
     int64_t came;             /* number of complete replies since the last bf_reply_expect */
     bf_reply_size open;       /* got->size at the beginning of the current reply */
     size_t left;              /* number of values that the current reply still needs */
@@ -127,8 +127,8 @@ uint64_t bf_breaker_server(const char *host_or_path, unsigned port);
  * connected: the call has a connection on which the server has answered before. */
 bool bf_breaker_allows(const bf_breaker *b, bool connected, int64_t *silent_for);
 void bf_breaker_timed_out(const bf_breaker *b, bool connected);
-void bf_breaker_answered(
-    const bf_breaker *b, bool connected); /* called also after an error reply */
+/* called after every other result, also after an error reply */
+void bf_breaker_answered(const bf_breaker *b, bool connected);
 
 /* ---- socket.c, tls.c ---- */
 typedef struct bf_tls bf_tls;
@@ -140,7 +140,7 @@ typedef struct {
     bf_tls *tls;       /* NULL: the connection does not use TLS */
     char *in;          /* buffer for received bytes */
     bf_breaker breaker;
-    /* this exchange: made a new connection; sent bytes; received bytes; timed out */
+    /* this exchange has opened a new connection (fresh), sent or received bytes, timed out */
     bool fresh, sent, got_bytes, timed_out;
     size_t ahead;        /* number of bytes of the next exchange that are already sent */
     uint64_t connection; /* number of connections made so far */
@@ -193,25 +193,25 @@ typedef struct bf_conn {
     bf_redis_url url;              /* with a host's client, only key and timeout are set */
     const bf_redis_client *client; /* the host's client, or socket->client */
     bf_socket *socket;             /* NULL: a host's client is used */
-    const char *key, *label;       /* the selected key, for commands and messages; not owned */
+    const char *key, *label;       /* the selected key: its name, and its label for messages */
     char own_label[BF_LABEL];      /* the label of url.key */
     pthread_mutex_t mutex;
-    int process;   /* bf_process() of the process that owns the connection */
+    int process;   /* bf_process() of the process that uses the connection */
     bool one_slot; /* cluster: all keys of a round trip must be in one slot */
     /* the server does not know BITFIELD_RO (before Redis 6.2, or renamed) */
     bool no_bitfield_ro;
     bool healthy;           /* no fault since the exchange began */
     uint64_t connection_id; /* changes with each new connection to the server */
     /* the fields below are about the current round trip */
-    bf_redis_buffer out, parts; /* bytes of the commands; one bf_redis_part for each request */
+    bf_redis_buffer out, parts; /* out: bytes of the commands; parts: bf_redis_part per request */
     size_t out_len, nparts, commands;
-    size_t open, args; /* the last command: its offset, and its number of arguments so far */
+    size_t open, args; /* the last command: open: its offset; args: number of arguments so far */
     bool opened; /* the header of the last command, with its number of arguments, is missing */
-    size_t leaves, bytes; /* maximum number of values and bytes in the replies */
+    size_t leaves, bytes; /* maximum size of all replies: values, and bytes of text */
     bool changes;         /* started with BF_WRITES, so the commands are not sent a second time */
     bool new_request;     /* see bf_conn_new_request */
     bool no_memory;       /* out of memory while the commands were written */
-    bool fresh, sent;     /* the exchange made a new connection; the exchange sent bytes */
+    bool fresh, sent;     /* the exchange opened a new connection (fresh); it sent bytes (sent) */
     bool timed_out;       /* the commands must not be sent again: a time-out or a similar fault */
     bf_reply_sink sink;
     bf_redis_replies got;
@@ -229,7 +229,7 @@ void bf_conn_label(const bf_conn *l, const char *key, char label[BF_LABEL]);
 void bf_conn_drop(bf_conn *l);
 /* A round trip: call bf_conn_begin, write the commands, call bf_conn_exchange, then call
  * bf_conn_next once for each command. If bf_conn_exchange fails, there are no replies. An error
- * reply is a reply, too. If a connection breaks that has worked, commands that only read are sent
+ * reply is a reply, too. If a connection that has worked breaks, commands that only read are sent
  * once more. After a time-out, no command is sent again. */
 enum { BF_READS, BF_WRITES };
 void bf_conn_begin(bf_conn *l, int changes);

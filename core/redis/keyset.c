@@ -78,7 +78,7 @@ static int attach_shard(bf_redis *all, const bf_params *d, unsigned i, bool make
         "%s is created and deleted all the time: it could neither be opened nor created", r->label);
 }
 
-/* Returns true if any shard exists, or if an error hides that. */
+/* Returns true if any shard exists, or after an error. */
 static bool any_shard(bf_redis *r)
 {
     bf_conn *l = r->conn;
@@ -91,8 +91,8 @@ static bool any_shard(bf_redis *r)
     return false;
 }
 
-/* Opens all shards. make: creates the missing shards, then deletes the field making from K:meta,
- * which keeps other filters from using the name. */
+/* Opens all shards. make: creates the missing shards, then deletes the field `making` from K:meta.
+ * Until then no other filter may use the name. */
 static int attach_all(bf_redis *r, const bf_params *d, bool make, bf_error *err)
 {
     bf_error fault;

@@ -69,8 +69,8 @@ void bf_redis_set_params(bf_redis *r, const bf_params *d)
     r->mark_at = (r->bits + 31) / 32 * 4;
 }
 
-/* If the scheme cannot have shards, the bits may fill the longest string. Otherwise there must
- * be space for the mark. */
+/* If the scheme cannot have shards, the bits of a filter without counters may fill the longest
+ * string. Otherwise there must be space for the mark. */
 uint64_t bf_redis_most_bits(const bf_layout *l, const bf_geometry *g)
 {
     return l->sharding == BF_WHOLE && !g->counting ? BF_REDIS_BITS : BF_REDIS_M_MAX;

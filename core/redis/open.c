@@ -40,9 +40,9 @@ static int check_tail(bf_redis *r, uint64_t m, bf_error *err)
 }
 
 /* Checks the length of a string that has no companion hash. A shorter string is valid: Redis ends a
- * string after the last byte that was written. For a longer string m is wrong, and present keys
- * would read as absent. A string with our mark is valid, too: only the companion hash is lost. */
-static int long_as_m(bf_redis *r, uint64_t m, uint64_t bytes, bf_error *err)
+ * string after the last byte that was written. If the string is longer, m is wrong, and present
+ * keys would read as absent. A string with our mark is valid: only the companion hash is lost. */
+static int check_length(bf_redis *r, uint64_t m, uint64_t bytes, bf_error *err)
 {
     if (bytes <= (m + 7) / 8 || bytes == bf_redis_length(r)) return check_tail(r, m, err);
     return bf_fail(err, BF_EMISMATCH,
@@ -83,8 +83,8 @@ static int adopt(bf_redis *r, const bf_params *d, bf_error *err)
     return 1;
 }
 
-/* Opens another system's bitmap, which has no companion hash and no mark; adopts the bitmap if spec
- * wants that. Returns the same as adopt(). */
+/* Opens another system's bitmap, which has no companion hash and no mark; adopts the bitmap if
+ * spec->adopt is set. Returns the same as adopt(). */
 static int attach_foreign(
     bf_redis *r, const bf_spec *spec, bf_params *d, long long bytes, bf_error *err)
 {
@@ -102,7 +102,7 @@ static int attach_foreign(
     int rc = bf_size(d, spec, BF_REDIS_M_MAX, err);
     if (rc < 0 || (rc = bf_secret_check(d->scheme, spec, &d->secret_check, err)) < 0) return rc;
     bf_redis_set_params(r, d);
-    if ((rc = long_as_m(r, d->g.m, (uint64_t)bytes, err)) < 0) return rc;
+    if ((rc = check_length(r, d->g.m, (uint64_t)bytes, err)) < 0) return rc;
     if (spec->adopt && (uint64_t)bytes > (d->g.m + 7) / 8 && !bf_redis_mark_apart(r))
         return bf_fail(err, BF_EMISMATCH,
             "%s holds %lld bytes, more than m=%llu needs: adopt would overwrite the last 4; pass "
@@ -321,7 +321,7 @@ static bool has_id(const bf_redis *r, const bf_redis_meta *m)
     return r->whole == r || m->whole_id == r->whole->filter_id;
 }
 
-/* One try of bf_redis_attach_key. Sets *stub if another try makes sense. */
+/* One try of bf_redis_attach_key. Sets *stub if another try may have another result. */
 static int attach_once(bf_redis *r, const bf_spec *spec, bf_params *d, bool *stub, bf_error *err)
 {
     bf_redis_key_snapshot s;
@@ -372,7 +372,7 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_params *d, bool *stu
     *stub = true;
     if (r->adopted && spec->adopt) { /* the other system has created a new bitmap */
         rc = bf_check_match(d, spec, r->label, err);
-        if (rc == 0) rc = long_as_m(r, d->g.m, (uint64_t)s.bytes, err);
+        if (rc == 0) rc = check_length(r, d->g.m, (uint64_t)s.bytes, err);
         return rc < 0 ? rc : adopt(r, d, err);
     }
     return bf_fail(err, BF_EFORMAT,

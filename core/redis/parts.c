@@ -19,8 +19,9 @@ enum { PLACE = 11 }; /* bytes per position in the argument of bf_script_put */
 typedef struct {
     bf_part *const *part;
     unsigned n, k;
-    size_t nkeys, most; /* number of keys to send; number of keys for which pos has space */
-    uint64_t *pos;      /* positions in part i start at i * most * k */
+    size_t nkeys;  /* number of keys to send */
+    size_t most;   /* number of keys for which pos has space */
+    uint64_t *pos; /* positions in part i start at i * most * k */
     bf_redis_request *g;
     uint16_t *from; /* for each key, its index in the span */
     uint8_t *present;
@@ -89,7 +90,7 @@ static size_t keys_per_trip(const batch *b, size_t left)
 }
 
 /* Locks the connection and returns the filter. If `doubt` is still set, a call that neither adds
- * nor tests has reported the loss: sets loss_reported. */
+ * nor tests has returned the error for the loss. So the loss counts as reported. */
 static bf_redis *lock_filter(bf_filter *f)
 {
     bf_redis *whole = bf_redis_whole(f);
@@ -284,7 +285,8 @@ static void forget_removed(const batch *b)
             bf_redis_cache_unlearn(bf_redis_of(b->part[i]), pos_of(b, i, j), b->k);
 }
 
-/* Takes the new marks of parts after a script found another mark; error: a part is lost. */
+/* Reads the new marks of the parts after a script found another mark. Returns an error if a part is
+ * lost. */
 static int check_marks_of_parts(const batch *b, bf_error *err)
 {
     int rc = 0;

@@ -21,8 +21,7 @@
  * earlier replies in the same round trip came from the same bits.
  * The id of a filter is a random number in the field `born` of K:meta. Clearing and rebuilding keep
  * the id; re-creating the filter changes it. The field `owner` of every companion hash is K. In a
- * part or shard, the field `filter` has the filter's id and the name of the filter's K:meta.
- * A cell is a bit or a counter. */
+ * part or shard, the field `filter` has the filter's id and the name of the filter's K:meta. */
 #ifndef BF_REDIS_H
 #define BF_REDIS_H
 #include "parts/parts.h"
@@ -31,11 +30,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* in bytes: maximum that one command reads or uploads; length of the mark */
-enum { BF_REDIS_STEP = 1 << 20, BF_REDIS_MARK = 4 };
-/* Maximum number of bits in one Redis key: with the mark after the bits, and without a mark. */
-#define BF_REDIS_M_MAX ((UINT64_C(1) << 32) - 64)
-#define BF_REDIS_BITS (UINT64_C(1) << 32)
+enum {
+    BF_REDIS_STEP = 1 << 20, /* maximum number of bytes that one command transfers */
+    BF_REDIS_MARK = 4        /* length of the mark in bytes */
+};
+/* Maximum number of bits in one Redis key. */
+#define BF_REDIS_M_MAX ((UINT64_C(1) << 32) - 64) /* with the mark after the bits */
+#define BF_REDIS_BITS (UINT64_C(1) << 32)         /* without a mark */
 
 /* maximum number of tries of a call, if other processes change the Redis keys during each try */
 enum { BF_REDIS_TRIES = 8 };
@@ -47,7 +48,8 @@ typedef struct bf_redis_cache bf_redis_cache;
 typedef struct bf_redis {
     bf_conn *conn;              /* the filter's connection; also used by its parts and shards */
     struct bf_redis *whole;     /* part or shard: the filter; otherwise this struct */
-    char *key, label[BF_LABEL]; /* K; for a part {K}:p0 or {K}:w0; for a shard K:0 */
+    char *key;                  /* K; for a part {K}:p0 or {K}:w0; for a shard K:0 */
+    char label[BF_LABEL];       /* the key and its server, for messages */
     char *meta;                 /* name of the companion hash */
     bf_params desc;
     /* number of bits in one Redis key: m times the bits per cell, divided by `shards` */
@@ -60,14 +62,14 @@ typedef struct bf_redis {
     /* an error has reported that keys are lost; a re-creation is then not reported again */
     bool loss_reported;
     bool making; /* K:meta has the field making: some shards may not exist yet */
-    /* forgetting filter: a round trip about parts reads the field born of K:meta last */
+    /* forgetting filter: each round trip about parts also reads the field born of K:meta */
     bool by_born;
     /* forgetting filter: the time comes from the callers' clocks, not from Redis */
     bool users_clock;
-    bool made;       /* shard: opening created the shard; filter: opening created a shard */
+    bool made;       /* this handle created the shard; in the filter: created a shard */
     bool doubt;      /* a round trip found that a part is lost or belongs to another filter */
     uint64_t added;  /* number of new keys added since the filter was opened or re-created */
-    bool foreign;    /* a bitmap of another system, or a filter of Redisson */
+    bool foreign;    /* a bitmap of another system that is not adopted, or a filter of Redisson */
     bool adopted;    /* another system writes the bits, too */
     bool redisson;   /* foreign is also set, and `meta` is Redisson's {K}:config */
     unsigned shards; /* number of shards; 1: no shards */
@@ -88,8 +90,8 @@ static inline uint64_t bf_redis_cells(const bf_redis *r) /* number of cells in o
 {
     return r->desc.g.counting ? r->bits / BF_CELL_BITS : r->bits;
 }
-/* Returns true if the mark does not fit after the bits: they fill the longest possible string. Then
- * only K:meta has the mark, and a shorter string means that the bits are lost. */
+/* Returns true if the bits fill the longest possible string, so the mark does not fit after them.
+ * Then only K:meta has the mark, and a shorter string means that the bits are lost. */
 static inline bool bf_redis_mark_apart(const bf_redis *r)
 {
     return r->mark_at > BF_REDIS_M_MAX / 8;
@@ -108,7 +110,7 @@ enum bf_redis_kind_of_name {
     BF_NAME_TEMP,   /* {K}:tmp:<random>                                               */
     BF_NAME_CONFIG, /* {K}:config, Redisson's hash                                    */
 };
-/* Returns a name, which the caller frees; NULL: out of memory. i: number of the shard or part. */
+/* Returns a name, which the caller frees; NULL: out of memory. i: index, or epoch of a part. */
 char *bf_redis_name(const bf_conn *l, const char *key, enum bf_redis_kind_of_name kind, int64_t i);
 /* Returns true if the key has a hash tag ({...}, not empty). In a cluster the hash tag alone
  * determines the slot. */
@@ -151,7 +153,7 @@ uint32_t bf_redis_mark_in(const char *bytes, size_t len);
 bool bf_redis_marked(const bf_redis *r); /* false: a foreign bitmap; its loss cannot be detected */
 void bf_redis_append_mark(bf_redis *r);
 void bf_redis_append_range(bf_redis *r, uint64_t from, uint64_t bytes); /* appends GETRANGE */
-/* The error for a reply of unexpected form. Closes the connection. */
+/* Returns the error for a reply of unexpected form, and closes the connection. */
 int bf_redis_fail_protocol(bf_redis *r, bf_error *err);
 typedef struct { /* the result of a round trip */
     bf_error *err;
@@ -201,8 +203,8 @@ typedef struct { /* a batch, or the keys of a batch that belong to one shard or 
     bool mark_inside;  /* the last command that reads positions also reads the mark */
     bool pending;      /* not sent yet, or must be sent again */
 } bf_redis_request;
-/* Sends n requests about r, its shards or its parts in one round trip. Sends requests again if bits
- * were replaced. The caller puts changes before tests. */
+/* Sends n requests about r, its shards or its parts in one round trip; in one per shard if one_slot
+ * is set. Sends requests again if bits were replaced. The caller puts changes before tests. */
 int bf_redis_send_requests(bf_redis *r, bf_redis_request *g, size_t n, bf_error *err);
 /* executes a request about a filter: uses the cache, and sends one request per shard */
 int bf_redis_apply(const bf_redis_request *g, bf_error *err);
@@ -223,7 +225,7 @@ int bf_redis_count_unite(bf_redis *r, const void *words, bf_error *err);
 /* creates the cache if r->caches is set */
 int bf_redis_cache_new(bf_redis *r, bf_error *err);
 void bf_redis_cache_free(bf_redis *r);
-/* empties the caches of r and its shards; called after each failed round trip */
+/* empties the caches of r and its shards: after a failed batch, a re-creation or a deletion */
 void bf_redis_cache_forget(bf_redis *r);
 double bf_redis_cache_now(void); /* monotonic time in seconds, for the parameter `at` */
 /* Returns true if all these positions are in the cache. Called for each key before a round trip. */
@@ -234,6 +236,7 @@ void bf_redis_cache_unlearn(bf_redis *r, const uint64_t *pos, unsigned k);
 void bf_redis_cache_learn(const bf_redis_request *g, double at);
 
 /* ---- bitmap.c ---- */
+/* Creates K and K:meta. Returns 1, 0 if the name is in use, or an error. */
 int bf_redis_make(bf_redis *r, const bf_params *d, bf_error *err);
 int bf_redis_read(bf_redis *r, uint64_t offset, void *buf, uint64_t len, bf_error *err);
 int bf_redis_count(bf_redis *r, uint64_t *ones, uint64_t *slices, bf_error *err);
@@ -267,8 +270,8 @@ typedef struct {
 } bf_redis_key_snapshot;
 /* Reads K:meta and the end of K. Afterwards conn->reply is the reply to HGETALL of K:meta. */
 int bf_redis_read_key(bf_redis *r, bf_redis_key_snapshot *s, bf_error *err);
-/* Reads n parts (or all shards, if r is NULL) in one round trip, and opens the intact ones. For the
- * others, bf_redis_attach_key returns an error later. */
+/* Reads n parts (or all shards, if r is NULL) in one round trip, and opens the intact ones. Later
+ * bf_redis_attach_key reads the others again. */
 int bf_redis_prefetch_keys(bf_redis *whole, bf_redis *const *r, unsigned n, bf_error *err);
 /* Returns true if all Redis keys of the filter still have the known marks and lengths. */
 bool bf_redis_keys_current(bf_redis *r);
@@ -276,7 +279,7 @@ bool bf_redis_keys_current(bf_redis *r);
 int bf_redis_no_cache(const bf_redis *r, bf_error *err);
 bool bf_is_redisson(const char *scheme);
 int bf_redisson_make(bf_redis *r, const bf_params *d, bf_error *err); /* like bf_redis_make */
-/* Opens the selected key. Returns the same as bf_store_ops.attach. */
+/* Opens the key of r, which is selected. Returns the same as bf_store_ops.attach. */
 int bf_redis_attach_key(bf_redis *r, const bf_spec *spec, bf_params *d, bf_error *err);
 
 /* ---- scripts.c ---- */
@@ -317,9 +320,9 @@ typedef struct {
     uint64_t ms;    /* forgetting filter: time to live of the part */
     int64_t oldest; /* forgetting filter: the oldest living epoch */
 } bf_redis_new_part;
-/* Creates the part in Redis. Returns 1 if created, 0 if another process created the part first, or
- * an error, also if the name is used by anything but a part of this filter. Returns 2 if the newest
- * part has another mark (growing) or K:meta does not exist (forgetting). */
+/* Creates the part in Redis. Returns 1 if created, 0 if another process changed the parts first, 2
+ * if the newest part has another mark (growing) or K:meta does not exist (forgetting), or an
+ * error. */
 int bf_redis_make_part(bf_filter *f, bf_part *p, const bf_redis_new_part *new, bf_error *err);
 /* Runs a command on K:meta alone. Returns an error if K:meta now belongs to another filter. */
 int bf_redis_run_meta(bf_redis *r, const char *command, uint64_t argument, bf_error *err);

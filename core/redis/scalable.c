@@ -102,7 +102,7 @@ static int append_to_redis(bf_filter *f, const bf_params *part, bf_error *err)
         rc = bf_redis_cache_new(bf_redis_of(p), err);
         return rc < 0 ? rc : join(f, p);
     }
-    if (rc == 2) { /* the newest part was cleared or lost; a round trip returns an error if lost */
+    if (rc == 2) { /* the newest part was cleared or lost; if lost, count() returns an error */
         bf_store *s = &f->part[f->count - 1]->bitmap.store;
         uint64_t ones;
         rc = s->ops->count(s, &ones, NULL, err);

@@ -325,7 +325,7 @@ const char bf_script_count[] = PARTS COUNTERS
 
 /* Adds keys to bits or counters. A BITFIELD has at most 1000 positions, because Lua can pass about
  * 8000 arguments.
- *   ARGV     3 positions per key; 4 the positions, as BITFIELD takes them, each ending with NUL
+ *   ARGV     3 number of positions per key; 4 the positions, as for BITFIELD, each ending with NUL
  *            (one argument per position would take more time); 5 '' for bits; for counters one byte
  *            per position, the increment
  *   returns  for each key 1 if all its cells were above 0 before, else 0; or -1 and the present

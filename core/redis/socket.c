@@ -2,7 +2,7 @@
  * AUTH and SELECT on a new connection. After a fault, the next bytes on a connection may be the
  * reply to an earlier command. So the connection is closed; the next exchange opens another. */
 #include "base/system.h"
-#include "base/base.h"
+#include "base/os.h"
 #include "redis/connection.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -201,8 +201,7 @@ static int wait_connected(int fd, int64_t until)
 /* Returns a connected socket in blocking mode, or -1 and errno. */
 static int connect_to(const struct sockaddr *a, socklen_t len, int64_t until)
 {
-    int yes = 1, e = 0,
-        fd = bf_above_stdio(socket(a->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    int yes = 1, e = 0, fd = bf_above_stdio(bf_os_socket(a->sa_family));
     if (fd < 0) return -1;
     if (connect(fd, a, len) < 0 && (e = errno) && (e == EINPROGRESS || e == EINTR))
         e = wait_connected(fd, until);
@@ -294,7 +293,7 @@ static bool is_allowed(bf_socket *s)
     return false;
 }
 
-/* Sends all requests at once, because their bytes are adjacent in memory. */
+/* Sends all requests in one step: their bytes are adjacent in memory. */
 static bool send_and_receive(
     bf_socket *s, const bf_redis_part *parts, size_t nparts, bf_reply_sink *sink)
 {

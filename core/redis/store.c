@@ -112,7 +112,7 @@ static int redis_count(bf_store *s, uint64_t *ones, uint64_t *slices, bf_error *
     return rc;
 }
 
-/* Samples one shard, because all shards are equally full. */
+/* Samples one shard, because all shards are about equally full. */
 static int redis_sample(bf_store *s, uint64_t *ones, uint64_t *of, bf_error *err)
 {
     bf_redis *r = s->impl;

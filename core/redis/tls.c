@@ -1,5 +1,5 @@
 /* tls.c - TLS for socket.c, with OpenSSL: handshake, verification of the server, encryption.
- * OpenSSL is loaded before the first TLS connection, because loading takes time. OpenSSL does not
+ * OpenSSL is loaded only when TLS is used, because loading takes time. OpenSSL does not
  * use the socket: its records are in two memory BIOs, and bf_socket_in and bf_socket_out receive
  * and send them with the deadline of the exchange. */
 #include "base/base.h"
@@ -60,7 +60,7 @@ struct bf_tls {
     SSL_CTX *ctx;
     SSL *ssl;
     BIO *in, *out;
-}; /* ssl owns the BIOs */
+}; /* SSL_free also frees the BIOs */
 
 void bf_tls_free(bf_tls *t)
 {

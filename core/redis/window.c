@@ -1,7 +1,7 @@
 /* window.c - parts of a forgetting filter in Redis. The part of epoch e is the string {K}:w<e>. The
  * first add in epoch e creates the part; unions also create parts of past epochs. Redis deletes a
- * part one step and a minute after its keys have expired. K:meta has the parameters of the filter,
- * the newest epoch (`epoch`), and a field e<epoch> for each part that must exist.
+ * part at least a step and a minute after its keys have expired. K:meta has the parameters of the
+ * filter, the newest epoch (`epoch`), and a field e<epoch> for each part that must exist.
  *
  * The script that creates a part gives the part that was the newest a new mark, and removes the
  * fields of expired epochs. Every round trip reads the marks. While the part of the present epoch
@@ -56,7 +56,6 @@ int bf_redis_window_time(bf_filter *f, double *now, bf_error *err)
     const bool known =
         bf_word(&f->clock_offset) && (double)age < 1e6 * fmin(step < 1 ? 1 : step, 60);
     for (int64_t us = 0;;) {
-        /* may be behind Redis's clock, but is never ahead */
         const double redis = (double)(here + (int64_t)bf_word(&f->clock_offset)) / 1e6;
         const double latest = us ? (double)us / 1e6 : redis;
         const bool off = f->own_clock && (own - latest > step || (!users && redis - own > step));
@@ -111,9 +110,8 @@ static int attach_epochs(bf_filter *f, int64_t now, const bool *has, bf_error *e
 }
 
 /* ---- the parts that exist ---- */
-/* Reads the fields born and epoch, and the fields of the epochs now .. now - parts. A part is
- * missing only if its field is nil; its keys then read as "absent". Returns the same as
- * bf_redis_finish_fields. */
+/* Reads the fields born and epoch, and the fields of the epochs now .. now - parts. An epoch whose
+ * field is nil has no part. Returns the same as bf_redis_finish_fields. */
 static int read_fields(bf_filter *f, int64_t now, int64_t *newest, bool *has, bf_error *err)
 {
     enum { FIELDS = 2 }; /* born and epoch, before the fields of the parts */
@@ -150,8 +148,8 @@ static int too_fast(const bf_filter *f, bf_error *err)
     return bf_fail(err, BF_EIO, "%s: its clock runs too fast", bf_redis_whole(f)->label);
 }
 
-/* Opens the living parts, and sets last_mark of the newest part if K:meta was read after its mark.
- * While the part has this mark, there is no later part. */
+/* Opens the living parts. If the newest part was open before K:meta was read, sets its last_mark:
+ * while the part has this mark, there is no later part. */
 int bf_redis_window_list(bf_filter *f, int64_t *now, bool anyway, bf_error *err)
 {
     const int64_t seen = bf_live(f->epoch);
@@ -182,7 +180,7 @@ int bf_redis_window_list(bf_filter *f, int64_t *now, bool anyway, bf_error *err)
 }
 
 /* ---- creating a part ---- */
-/* Creates the part of that epoch, unless another process creates it first. Does not open it. */
+/* Creates the part of this epoch, unless another process creates it first. Does not open it. */
 static int make_epoch(bf_filter *f, bf_part *p, int64_t epoch, bf_error *err)
 {
     bf_params d = bf_part_params(f, 0);

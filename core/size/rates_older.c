@@ -216,12 +216,13 @@ static double level_of(const double *bars, double volume)
     return high;
 }
 
-/* Estimates the number of keys and the rate from the fill of each slice. The first hash only
- * reaches cells at the beginning of the first slice. So the fill of the second slice replaces that
- * of the first. The second hash is uneven, too, but only for short keys, and the lengths of the
- * keys are unknown. But the fill of a slice shows the number of its positions, and each hash is at
- * least as even as the hash before it. So the last hash gets the lowest layer of the slices'
- * positions, one position per key; the hash before it gets the next layer, and so on. */
+/* Estimates the number of keys and the rate from the fill of each slice. The first hash reaches
+ * only cells at the beginning of slice 0, so slice 0 is taken to be as full as slice 1. How evenly
+ * the other hashes spread depends on the lengths of the keys, which are unknown; but each hash is
+ * at least as even as the hash before it. Picture each slice as a bar as high as its number of
+ * positions. Horizontal cuts divide the bars into k - 1 layers of one position per key. The lowest
+ * layer is the most even one and belongs to the last hash, the next layer to the hash before it,
+ * and so on. */
 void bf_estimate_scrapy_redis(
     const bf_geometry *g, const uint64_t slices[BF_SLICES], bf_state *state)
 {

@@ -128,7 +128,8 @@ const char *bf_default_scheme(const bf_spec *spec); /* the scheme if spec names 
 /* Sets *out to the state of a bitmap in which `ones` cells are set. */
 void bf_estimate(
     const bf_scheme *s, const void *argument, const bf_geometry *g, uint64_t ones, bf_state *out);
-/* Returns the rate at n keys: g.p, or the scheme's real rate if that is higher. */
+/* Returns the rate at n keys that users see: the real rate if weaknesses of the scheme's hash raise
+ * it more than 0.1 % above g.p and above the layout's formula; else g.p. */
 double bf_effective_p(const bf_params *d);
 
 /* rates_older.c: the false-positive rate of a scheme with n keys in m cells, with all weaknesses of

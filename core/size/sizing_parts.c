@@ -174,7 +174,7 @@ static bool possible_in_grow(const bf_params *of, const bf_params *part)
 
 bool bf_chain_part_possible(const bf_params *of, const bf_params *part)
 {
-    return part->g.m % LINE == 0 /* otherwise a part could end within a byte */
+    return part->g.m % LINE == 0 /* parts begin and end at line boundaries */
            && bf_format_of(of)->part_possible(of, part);
 }
 

@@ -274,7 +274,7 @@ final class Image
         [$number, $live] = [self::u32($page, 160), self::u64($page, 2080)];
         $d->live = $live << 16 >> 16;
         if (!$d->scheme->native) throw Fault::damaged($where, 'its scheme has no parts');
-        if (self::live($d->live) !== $live) throw Fault::damaged($where, 'a live counter is invalid');
+        if (self::live($d->live) !== $live) throw Fault::damaged($where, 'the state of a part is invalid');
         $grows = $d->kind === Params::GROW;
         $wrong = match (true) {
             $grows ? !($d->grow >= 1 && $d->grow <= 1e300) : $d->grow != 0 => 'grow is out of range',

@@ -28,7 +28,7 @@ static const struct {
     { GROW, 160, 4, 1, "parts is out of range" },
     { WINDOW, 160, 4, 0, "parts is out of range" },
     { WINDOW, 160, 4, 256, "parts is out of range" },
-    { GROW, 2080, 8, 0, "a live counter is invalid" },
+    { GROW, 2080, 8, 0, "the state of a part is invalid" },
     { GROW, 164, 1, 1, "a reserved byte is set" },
     { WINDOW, 2047, 1, 1, "a reserved byte is set" },
     { GROW, 2088, 1, 1, "a reserved byte is set" },

@@ -385,7 +385,7 @@ TEST(values_with_right_sums)
         { GUAVA, 64, 1, 'x', "scheme name and number disagree" },
         { GUAVA, 79, 1, 'x', "scheme name and number disagree" },
         { GROWS, 64, 8, 0, "grow is out of range" },
-        { GROWS, 72, 8, 1, "a live counter is invalid" },
+        { GROWS, 72, 8, 1, "the state of a part is invalid" },
         { GROWS, 28, 4, 0x300, "bad header size" },
     };
     for (size_t i = 0; i < COUNT(wrong); i++) {

@@ -195,6 +195,35 @@ TEST(of_every_kind)
     bf_close(f);
 }
 
+/* A key above 64 MiB, once, when it is created. */
+TEST(large_keys_are_warned_of)
+{
+    enum { LIMIT = 1 << 29 };
+    static const struct {
+        bf_spec spec;
+        const char *warns;
+    } rows[] = { { { .m = LIMIT, .k = 1, .scheme = "classic" }, NULL },
+        { { .m = LIMIT + 512, .k = 1, .scheme = "classic" }, "a key of 64 MiB; shards=2 keeps" },
+        { { .m = LIMIT / 4 + 512, .k = 1, .scheme = "classic", .counting = true }, "shards=2" },
+        { { .m = LIMIT + 1024, .k = 1, .scheme = "classic", .shards = 2 }, NULL },
+        { { .m = LIMIT + 512, .k = 1, .scheme = "classic", .overfull = BF_OVERFULL_IGNORE },
+            NULL } };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        rs_command(&redis, "FLUSHALL");
+        bf_filter *f = opened(rows[i].spec, "large", "", __LINE__);
+        CHECK_EQ(bf_open_warning(f, sentence, sizeof sentence), rows[i].warns != NULL);
+        if (rows[i].warns) CHECK_HAS(sentence, rows[i].warns);
+        bf_close(f);
+        f = opened(rows[i].spec, "large", "", __LINE__); /* not when it is opened */
+        CHECK_EQ(bf_open_warning(f, sentence, sizeof sentence), 0);
+        bf_close(f);
+    }
+    rs_command(&redis, "FLUSHALL");
+    CHECK_EQ(bf_redis_shards_for(0), 1);
+    CHECK_EQ(bf_redis_shards_for(UINT64_C(512) << 20), 8);
+    CHECK_EQ(bf_redis_shards_for(UINT64_MAX), BF_SHARDS_MAX);
+}
+
 int main(void)
 {
     rs_start(&redis, NULL);

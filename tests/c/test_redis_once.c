@@ -4,14 +4,13 @@
  * other homes.  It starts its own server. */
 /* wraps: malloc calloc realloc strdup strndup free open fsync ftruncate fstat rename msync */
 /* wraps: linkat posix_fallocate mmap pread pwrite send recv poll getentropy */
-/* wraps: getrandom setsockopt */
+/* wraps: setsockopt */
 #define _GNU_SOURCE
 #include "once.h"
 #include "redis_worlds.h"
 
 WRAP(int, setsockopt, (int fd, int level, int name, const void *v, socklen_t n),
     (fd, level, name, v, n), -1, ENOMEM)
-WRAP(ssize_t, getrandom, (void *p, size_t n, unsigned flags), (p, n, flags), -1, EIO)
 
 enum { CALLS_MOST = 3000 };
 

@@ -37,8 +37,8 @@ def chains():
             bad(f"{name}-long-{n}", "too long", more=n)
         bad(f"{name}-twice", "too long", twice=1)
         for where, at in ((f"{name}-whole", 0), (f"{name}-part", FIRST)):
-            bad(f"{where}-live-broken", "live counter is invalid", flip=[[at + LIVE, 1]])
-            bad(f"{where}-live-zero", "live counter is invalid", (at + LIVE, u64(0)))
+            bad(f"{where}-live-broken", "state of a part is invalid", flip=[[at + LIVE, 1]])
+            bad(f"{where}-live-zero", "state of a part is invalid", (at + LIVE, u64(0)))
             bad(f"{where}-flipped", "checksum", (at + N, [1]))
             bad(f"{where}-reserved", "reserved", (at + 1000, [1]), mend=1)
             bad(f"{where}-m-0", "m is out of range", (at + M, u64(0)), mend=1)

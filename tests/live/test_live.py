@@ -1,18 +1,26 @@
 """The schemes of older systems against those systems themselves, downloaded for the purpose: Guava
-and Redisson from Maven Central, go-zero from the Go module proxy.  Optional: skipped where Java,
+and Redisson from Maven Central, go-zero from the Go module proxy; and a PHP class (php/).  Optional: skipped where Java,
 Maven, Go, redis-server or the network is missing.
 
     python -m pytest tests/live
 """
 
+import contextlib
+import hashlib
+import http.client
+import json
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
+import time
+import urllib.parse
 from pathlib import Path
 
 import own_redis
 import pytest
+from products import OUT, php_command
 
 from bloomfilter import BloomFilter
 
@@ -208,6 +216,182 @@ def test_gozero_goes_on_with_a_key_that_is_adopted(gozero, redis_port, bits):
             with pytest.raises(Exception, match="is lost"):
                 bf.contains_many(again)
             assert theirs.has(again) == len(again)
+
+
+# ---- cared for from the command line and from the daemon ----
+class PhpClass:
+    """The PHP class with eight hash functions on a key in Redis, through phpredis."""
+
+    def __init__(self, port, key, names):
+        where = [*php_command()[:2], "-d", "extension=igbinary.so", "-d", "extension=redis.so"]
+        script = [HERE / "php" / "eight_hashes.php", str(port), key, ",".join(names)]
+        self.names = names
+        self.process = subprocess.Popen(
+            [*where, *script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+        )
+
+    _ask = GoZero._ask
+    __enter__, __exit__ = GoZero.__enter__, GoZero.__exit__
+
+    def add(self, keys):
+        for answer in self._ask("add", keys):  # the old bits
+            assert len(json.loads(answer)) == len(self.names), answer
+
+    def has(self, keys):
+        answers = self._ask("exists", keys)
+        assert set(answers) <= {"true", "false"}, answers
+        return answers.count("true")
+
+
+class Command:
+    """bloomfilter, as an operator runs it."""
+
+    def __init__(self, redis_port, scheme, m, folder):
+        self.url = f"redis://127.0.0.1:{redis_port}/0?key=app:f:theirs&timeout=60"
+        self.options = ["--scheme", scheme, "-m", str(m)]
+
+    def _run(self, verb, *words, keys=()):
+        done = subprocess.run(
+            [sys.executable, "-m", "bloomfilter", verb, self.url, *map(str, words)],
+            input="".join(f"{key}\n" for key in keys),
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode in (0, 1) if verb == "check" else done.returncode == 0, done.stderr
+        return done.stdout
+
+    def adopt(self):
+        self._run("adopt", *self.options)
+
+    def has(self, keys):
+        return json.loads(self._run("check", "--json", keys=keys))["present"]
+
+    def add(self, keys):
+        self._run("add", keys=keys)
+
+    def clear(self):
+        self._run("clear")
+
+    def expire(self, seconds):
+        self._run("expire", seconds)
+
+    def delete(self):
+        self._run("delete", "--yes")
+
+    def stop(self):
+        pass
+
+
+class Daemon:
+    """bloomfilterd, through HTTP."""
+
+    def __init__(self, redis_port, scheme, m, folder):
+        self.port = own_redis.free_port()
+        self.sizes = urllib.parse.urlencode({"scheme": scheme, "m": m, "adopt": 1})
+        storage = f"redis://127.0.0.1:{redis_port}/0?key=app&timeout=60"
+        words = ["--port", str(self.port), "--storage", storage, "-n", "1000", "-p", "0.01"]
+        self.said = open(folder / "said", "wb")
+        self.process = subprocess.Popen([OUT / "bin" / "bloomfilterd", *words], stderr=self.said)
+        end = time.monotonic() + 30
+        while self.process.poll() is None and time.monotonic() < end:
+            with contextlib.suppress(OSError):
+                socket.create_connection(("127.0.0.1", self.port), 5).close()
+                return
+        raise AssertionError("bloomfilterd does not answer")
+
+    def _ask(self, method, rest, keys=None):
+        client = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
+        body = None if keys is None else "".join(f"{key}\n" for key in keys)
+        client.request(method, f"/f/theirs{rest}", body)
+        reply = client.getresponse()
+        text = reply.read()
+        client.close()
+        assert reply.status in (200, 201), (method, rest, reply.status, reply.headers["X-Error"])
+        return text
+
+    def adopt(self):
+        self._ask("PUT", "?" + self.sizes)
+
+    def has(self, keys):
+        return self._ask("POST", "/contain", keys).count(b"1")
+
+    def add(self, keys):
+        self._ask("POST", "/add", keys)
+
+    def clear(self):
+        self._ask("POST", "/clear", ())
+
+    def expire(self, seconds):
+        self._ask("POST", f"/expire?seconds={seconds}", ())
+
+    def delete(self):
+        self._ask("DELETE", "")
+
+    def stop(self):
+        self.process.terminate()
+        assert self.process.wait(60) == 0
+        self.said.close()
+
+
+@pytest.fixture(params=["go-zero", "php"])
+def system(request, redis_port):
+    """Another system at work on a bitmap: (it, its scheme, its m)."""
+    key = "app:f:theirs"
+    if request.param == "go-zero":
+        program = request.getfixturevalue("gozero") / "filter"
+        with GoZero(program, redis_port, key, 20480) as theirs:
+            yield theirs, "gozero", 20480
+    else:
+        names = ["JSHash", "FNVHash", "DEKHash"]
+        if not shutil.which("php"):
+            pytest.skip("no PHP")
+        with PhpClass(redis_port, key, names) as theirs:
+            yield theirs, "php-hashes:" + ",".join(names), 2**32
+
+
+@pytest.mark.parametrize("carer", [Command, Daemon])
+def test_it_goes_on_while_it_is_cared_for(system, carer, redis_port, tmp_path):
+    theirs, scheme, m = system
+    first, more, ours, never = (
+        [hashlib.md5(f"{name} {i}".encode()).hexdigest() for i in range(30)]
+        for name in ("first", "more", "ours", "never")
+    )
+    care = carer(redis_port, scheme, m, tmp_path)
+
+    def both_have(*lists):
+        keys = sum(lists, [])
+        return (theirs.has(keys), care.has(keys)) == (len(keys), len(keys))
+
+    def neither_has(*lists):
+        keys = sum(lists, [])
+        return (theirs.has(keys), care.has(keys)) == (0, 0)
+
+    def time_to_live():
+        return [int(ask(redis_port, f"TTL app:f:theirs{end}")[1:]) for end in ("", ":meta")]
+
+    theirs.add(first)
+    care.adopt()
+    theirs.add(more)
+    care.add(ours)
+    assert both_have(first, more, ours) and neither_has(never)
+    care.clear()
+    assert neither_has(first, more, ours)
+    theirs.add(first)
+    care.add(ours)
+    assert both_have(first, ours) and neither_has(more)
+    care.expire(1000)
+    assert min(time_to_live()) > 900
+    theirs.add(more)
+    assert both_have(first, more, ours) and min(time_to_live()) > 900
+    care.expire(0)
+    assert time_to_live() == [-1, -1] and both_have(first, more, ours)
+    care.delete()
+    assert ask(redis_port, "EXISTS app:f:theirs app:f:theirs:meta") == b":0\r\n"
+    assert theirs.has(first + more + ours) == 0
+    theirs.add(more)  # its bitmap, begun again
+    care.adopt()
+    assert both_have(more) and neither_has(first, ours)
+    care.stop()
 
 
 @pytest.fixture(scope="session")

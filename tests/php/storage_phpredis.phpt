@@ -87,6 +87,17 @@ foreach (clients($server->port) as $kind => $connect) {
     same(true, str_starts_with($server->say('EXISTS pre:seen pre:seen:meta'), ":2\r"), $kind);
 }
 
+# a transaction of Predis: never a wrong answer
+$server->say('FLUSHALL');
+$f = new BloomFilter(n: 1000, p: 0.01, storage: $predis = clients($server->port)['Predis'](), key: 'seen');
+$f->add('a');
+foreach ([fn() => $f->exists('a'), fn() => $f->add('b'), fn() => $f->existMany(['a', 'b']), fn() => $f->addMany(['c', 'd']), fn() => $f->count()] as $call) {
+    $predis->executeRaw(['MULTI']);
+    refused('BloomFilterException', 'is in a pipeline or transaction: end it first', $call);
+    $predis->executeRaw(['DISCARD']);
+}
+same([true, false], $f->existMany(['a', 'b']));
+
 # Predis's replication: only the master is read, because a replica may lack the last adds
 $server->say('FLUSHALL');
 $replica = new RedisServer;

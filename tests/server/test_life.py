@@ -526,9 +526,10 @@ def test_access_log(start, tmp_path):
         client.get("/f/x/contain=secretkey"),
         client.get("/secretkey"),
         client.ask("POST", "/add", b"secretkey\n\xff"),
+        client.ask("HEAD", "/stats"),
     )
     client.send(b"GARBAGE secretkey\r\n\r\n").end()
-    until(lambda: len(lines(log)) == 6)
+    until(lambda: len(lines(log)) == 7)
     assert "secretkey" not in log.read_text()
     got = [(one["method"], one["path"], one["status"], one["sent"]) for one in lines(log)]
     assert got[:3] == [
@@ -538,14 +539,15 @@ def test_access_log(start, tmp_path):
     ]
     assert got[3] == ("GET", "", 400, 13)
     assert (lines(log)[4]["received"], got[4]) == (11, ("POST", "/add", 200, 2))
-    assert got[5][2] == 400
+    assert got[5] == ("HEAD", "/stats", 200, 0)
+    assert got[6][2] == 400
     assert lines(log)[0]["client"] == "127.0.0.1" and lines(log)[0]["port"] == client_port(client)
     os.rename(log, tmp_path / "old.log")
     daemon.process.send_signal(signal.SIGHUP)
     until(log.exists)
     daemon.get("/healthz")
     until(lambda: len(lines(log)) == 1)
-    assert len(lines(tmp_path / "old.log")) == 6
+    assert len(lines(tmp_path / "old.log")) == 7
 
 
 @pytest.mark.parametrize("keys", [[], ["--log-keys"]])

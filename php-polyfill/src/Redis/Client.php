@@ -159,7 +159,8 @@ final class Client
     private function reply(mixed $reply): mixed
     {
         if ($reply instanceof \Predis\Response\ErrorInterface) return new Refusal($reply->getMessage());
-        if ($reply instanceof \Predis\Response\Status) return (string) $reply;
+        if ($reply instanceof \Predis\Response\Status)
+            return (string) $reply === 'QUEUED' ? new Refusal('the Redis object is in a pipeline or transaction: end it first') : (string) $reply;
         if ($reply !== false) return $reply;
         $error = $this->predis ? null : $this->client->getLastError();
         return $error ? new Refusal($error) : null;

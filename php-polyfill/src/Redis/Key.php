@@ -276,12 +276,11 @@ final class Key implements Store
         return array_sum(array_slice($this->reading($commands), 0, count($commands)));
     }
 
-    /** Zeros and a mark under a temporary name, a step at a time. */
+    /** Zeros and a mark under a temporary name.  The second SETRANGE is refused if the first took more than maxmemory. */
     private function zeros(string $temp, int $mark): void
     {
         $last = $this->apart() ? ['SETRANGE', $temp, $this->markAt - 1, "\0"] : ['SETRANGE', $temp, $this->markAt, pack('N', $mark)];
-        for ($at = self::STEP - 1; $at < $this->markAt; $at += self::STEP) $commands[] = ['SETRANGE', $temp, $at, "\0"];
-        foreach (array_chunk([...$commands ?? [], $last], 8) as $some) $this->trip([...$some, ['EXPIRE', $temp, 600]], '');
+        $this->trip([$last, $last, ['EXPIRE', $temp, 600]], '');
     }
 
     private function discard(string $temp): void

@@ -8,11 +8,11 @@ from math import ceil, log
 from typing import Any
 
 from .. import BloomFilter, CountingBloomFilter
+from .._bloomfilter import _redis_shards_for
 from . import homes, report
 from .plot import BLUE, check_name, keys_axis, library, percent, rate_axis, save
 
 LOADS = (0.5, 1, 1.5, 2, 3, 4)  # of n
-SHORT = 64 << 20  # bytes of a Redis key that are created or cleared without a long pause
 
 
 def sized(args: Namespace) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -39,10 +39,10 @@ def rate_at(load: float, made: dict[str, Any], args: Namespace) -> float:
 
 
 def note(bytes_: int) -> str | None:
-    if bytes_ <= SHORT:
+    shards = _redis_shards_for(bytes_)
+    if shards == 1:
         return None
-    shards = ceil(bytes_ / SHORT)
-    return f"in Redis a key above 64 MiB stops other clients while it is created or cleared: --shards {shards} keeps that short"
+    return f"Redis stops all clients while it creates or clears a key above 64 MiB: --shards {shards} keeps each stop below 50 ms"
 
 
 def draw(path: str, made: dict[str, Any], args: Namespace) -> None:

@@ -1,0 +1,16 @@
+<?php
+/* The filters of bloomfilter/glue. Each setting but mode, fail, source, client and counting is an argument of BloomFilter's constructor. */
+
+return [
+    'report' => null,                          // an invokable class: gets the name of a count (missing, falsePositive, failed) and the key
+    'filters' => [
+        // 'users' => [
+        //     'n' => 1_000_000,
+        //     'p' => 0.001,
+        //     'storage' => storage_path('users.bloom'),
+        //     'mode' => 'trust',              // or 'shadow': ask the filter and the database, and compare
+        //     'fail' => 'open',               // or 'closed': if the filter fails, its keys are absent
+        //     'source' => App\UserIds::class, // for `artisan bloom:rebuild users`: iterable, or invokable and returns an iterable
+        // ],
+    ],
+];

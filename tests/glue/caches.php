@@ -1,0 +1,69 @@
+<?php
+/* caches.php - Gate, SimpleCache and CachePool over the caches of Symfony. */
+require __DIR__ . '/glue.inc';
+debian('Psr/SimpleCache', 'Psr/Cache', 'Symfony/Component/Cache');
+use Bloomfilter\Glue\{Absent, CachePool, Gate, SimpleCache};
+use Symfony\Component\Cache\Adapter\ArrayAdapter;
+use Symfony\Component\Cache\Psr16Cache;
+
+function seen(string ...$keys): BloomFilter { $f = new BloomFilter(n: 1000, p: 1e-6); $f->addMany($keys); return $f; }
+
+# trust: an absent key costs no query; a key that is there, or seems to be, is looked up
+$db = new Database(['a' => 'Ada', 'b' => 'Bob']);
+$gate = new Gate(seen('a', 'b', 'ghost'));
+same(['Ada', null, null, 2], [$gate->ask('a', $db), $gate->ask('x', $db), $gate->ask('ghost', $db), $db->queries]);
+same([3, 1, 0, 1, 0], [$gate->asked, $gate->absent, $gate->missing, $gate->falsePositive, $gate->failed]);
+same([true, false], [$gate->mayHave('a'), $gate->mayHave('x')]);
+
+# shadow: every key is looked up, and the disagreements are counted
+$said = [];
+$gate = new Gate(seen('a', 'ghost'), 'shadow', report: function (string $what, string $key) use (&$said) { $said[] = "$what $key"; });
+same(['Ada', 'Bob', null, null], [$gate->ask('a', $db), $gate->ask('b', $db), $gate->ask('x', $db), $gate->ask('ghost', $db)]);
+same([['missing b', 'falsePositive ghost'], 1, 1, true, false], [$said, $gate->missing, $gate->falsePositive, $gate->mayHave('x'), $gate->answer('x')]);
+
+# a filter that fails: open asks, closed spares
+foreach (['open' => ['Ada', 1], 'closed' => [null, 0]] as $fail => $expected) {
+    $db->queries = 0;
+    $gate = new Gate(new Broken(n: 10, p: 0.1), 'trust', $fail);
+    same($expected, [$gate->ask('a', $db), $db->queries], $fail);
+    same([1, $fail === 'open'], [$gate->failed, $gate->mayHave('b')], $fail);
+}
+refused('ValueError', "mode must be 'trust' or 'shadow', got 'x'", fn() => new Gate(seen(), 'x'));
+refused('ValueError', "fail must be 'open' or 'closed', got 'x'", fn() => new Gate(seen(), 'trust', 'x'));
+
+# PSR-16; keys that begin with "page." are not the filter's
+$key_of = fn(string $key) => str_starts_with($key, 'user.') ? substr($key, 5) : null;
+$inner = new Psr16Cache(new ArrayAdapter);
+$cache = new SimpleCache($inner, $gate = new Gate(seen('a', 'b')), $key_of);
+same([null, 'none', Absent::NotInDatabase], [$cache->get('user.a'), $cache->get('user.a', 'none'), $cache->get('user.x', 'none')]);
+same([true, true, 'Ada', 'home'], [$cache->set('user.a', 'Ada'), $cache->set('page.1', 'home'), $cache->get('user.a'), $cache->get('page.1')]);
+same([true, false, false, true], [$cache->has('user.a'), $cache->has('user.b'), $cache->has('user.x'), $cache->has('page.1')]);
+same(['user.a' => 'Ada', 'user.x' => Absent::NotInDatabase, 'user.b' => 0, 'page.2' => 0], $cache->getMultiple(new ArrayIterator(['user.a', 'user.x', 'user.b', 'page.2']), 0));
+$db->queries = 0;
+$user = fn(string $id) => $cache->remember("user.$id", fn() => $db($id), 60);
+same(['Bob', 'Bob', null, 1, 'Bob'], [$user('b'), $user('b'), $user('x'), $db->queries, $inner->get('user.b')]);
+same(['page', 'page'], [$cache->remember('page.3', fn() => 'page'), $inner->get('page.3')]);
+same([true, true, true, true, true], [$cache->setMultiple(['user.c' => 1]), $cache->delete('user.b'), $cache->deleteMultiple(['user.c']), $cache->clear(), !$inner->has('user.a')]);
+$shadow = new SimpleCache($inner, $gate = new Gate(seen('a'), 'shadow'), $key_of);
+$inner->set('user.b', 'Bob');
+same(['Bob', 0, true, 1], [$shadow->get('user.b'), $shadow->get('user.x', 0), $shadow->has('user.b'), $gate->missing]);
+same([null, 1], [$shadow->remember('user.a', fn() => null), $gate->falsePositive]);
+
+# PSR-6
+$inner = new ArrayAdapter;
+$pool = new CachePool($inner, $gate = new Gate(seen('a', 'b')), $key_of);
+$item = $pool->getItem('user.x');
+same([true, Absent::NotInDatabase, 'user.x', false, false], [$item->isHit(), $item->get(), $item->getKey(), $pool->hasItem('user.x'), $inner->hasItem('user.x')]);
+same([false, true, 'Ada', true], [$pool->getItem('user.a')->isHit(), $pool->save($pool->getItem('user.a')->set('Ada')), $pool->getItem('user.a')->get(), $pool->hasItem('user.a')]);
+same([true, 'new', true], [$pool->save($item->set('new')->expiresAfter(60)->expiresAt(null)), $inner->getItem('user.x')->get(), $pool->getItem('page.1')->isHit() === false]);
+same(['user.a' => 'Ada', 'user.y' => Absent::NotInDatabase], array_map(fn($i) => $i->get(), $pool->getItems(['user.a', 'user.y'])));
+same([true, true, true, true, true], [$pool->saveDeferred($item), $pool->commit(), $pool->deleteItem('user.x'), $pool->deleteItems(['user.a']), $pool->clear()]);
+$shadow = new CachePool($inner, $gate = new Gate(seen('a'), 'shadow'), $key_of);
+$inner->save($inner->getItem('user.b')->set('Bob'));
+same(['Bob', false, 1], [$shadow->getItem('user.b')->get(), $shadow->getItem('user.x')->isHit(), $gate->missing]);
+# docs/frameworks.md
+function check(mixed $got, mixed $expected): void { same($expected, $got, 'docs/frameworks.md'); }
+$psr16 = new Psr16Cache($psr6 = new ArrayAdapter);
+$db = new class { public function find(string $id): ?string { return ['7' => 'Ada'][$id] ?? null; } };
+eval(file_get_contents($argv[1]));
+echo "end\n";
