@@ -208,7 +208,7 @@ PHP_METHOD(BloomFilter, __serialize)
     add_members(return_value, Z_OBJ_P(ZEND_THIS));
 }
 
-/* spec: what the storage must have; what is named here is set here. */
+/* Opens the storage of a serialized filter. spec: the parameters that the filter must have. */
 static php_bf_handle *reopen(
     const zend_string *storage, const zval *key, bool read_only, bf_spec spec, bf_error *err)
 {

@@ -17,7 +17,7 @@ struct php_bf_client {
     bool piped;       /* the object may have queued commands */
     bool ending;      /* the script or its Fiber ends: methods of a subclass must not be called */
     bool unfinished;  /* a round trip did not return, because of a fatal error */
-    int process;      /* bf_process() of the process that owns the connection */
+    int process;      /* bf_process() of the process that uses the connection */
     char name[48];    /* host and port, or socket path; for messages */
 };
 

@@ -53,9 +53,10 @@ struct source { /* an array */
     const char *sizes;    /* their sizes in bytes, int64_t each */
     int64_t nbuffers;
     int64_t first, last; /* for TEXT32 and TEXT64: the lowest and highest offset */
-    /* number of items; index of the first item and of the next item to gather */
-    int64_t length, offset, next;
-    source *values; /* the values of a dictionary, if the items are indices; else NULL */
+    int64_t length;      /* number of items */
+    int64_t offset;      /* index of the first item */
+    int64_t next;        /* index of the next item to gather */
+    source *values;      /* the values of a dictionary, if the items are indices; else NULL */
 };
 
 typedef struct { /* an array of a column, and the result of its check */

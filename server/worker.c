@@ -153,10 +153,10 @@ void *worker_run(void *self)
         int n = epoll_wait(w->epoll, events, EVENTS, SWEEP);
         update_clock(w);
         for (int i = 0; i < n; i++) handle_event(w, &events[i]);
-        if (w->woken) {
+        if (w->woken) { /* after all events, because jobs_deliver() may free connections */
             w->woken = false;
             jobs_deliver(w);
-        } /* after all events, because it may free connections */
+        }
         if (w->now - w->swept >= SWEEP) sweep(w);
         conn_bury(w);
         if (w->log.len) log_flush(w);

@@ -253,8 +253,8 @@ static __attribute__((noinline)) int64_t run_some(bf_batch *b, bool changes)
     return total < 0 || b->n == n ? total : BF_EINVAL;
 }
 
-/* In memory and in files, changes are split: after each chunk the generation and the file's name
- * are checked. */
+/* In memory and in files, changes are split: after each chunk the file's name is checked and, for
+ * adds to a fixed filter, the generation. */
 static int64_t run_batch(
     bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {

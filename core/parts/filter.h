@@ -135,7 +135,7 @@ struct bf_filter {
     bool own_clock; /* the caller passed the clock */
     /* forgetting filter in Redis: Redis's clock minus this machine's clock, in us; 0: unknown */
     _Alignas(8) uint64_t clock_offset;
-    _Alignas(8) uint64_t clock_read_at; /* this machine's time when clock_offset was measured */
+    _Alignas(8) uint64_t clock_read_at; /* machine's time in us when clock_offset was measured */
 };
 /* handle.c: the lock under which parts are appended or dropped and bits are replaced. The lock
  * excludes other threads and, for a file, other processes. bf_lock waits up to BF_PATIENCE s. */
