@@ -3,7 +3,7 @@
 class Bloomfilter < Formula
   desc "Bloom filters in memory, in shared files and in Redis, for C, PHP and Python"
   homepage "https://bloomfilter.invalid/"
-  version "0.1.0"
+  version "1.0.0-rc1"
   url "https://bloomfilter.invalid/releases/bloomfilter-#{version}.tar.gz"
   sha256 "0000000000000000000000000000000000000000000000000000000000000000"
   license "MIT"
