@@ -154,7 +154,7 @@ build_for_python() {
     local folder=$1 interpreter=$2
     rm -rf "$folder"
     "$interpreter" -m venv "$folder"
-    "$folder/bin/python" -m pip install -q pytest hypothesis numpy tqdm xxhash
+    "$folder/bin/python" -m pip install -q pytest hypothesis numpy tqdm xxhash mypy redis
     mirror "$folder/source" setup.py pyproject.toml MANIFEST.in README.md LICENSE CHANGELOG.md core python-ext docs/man
     "$folder/bin/python" -m pip install -q "$folder/source"
 }

@@ -111,7 +111,9 @@ start_image() {
     local folder=$chroots/image-last port pid code=0 words
     port=$("$python" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
     read -ra words < <(sed -n 's/^\(ENTRYPOINT\|CMD\) \[\(.*\)\]/\2/p' "$root/server/Dockerfile" | tr -d '",' | tr '\n' ' ')
-    as_root chroot --userspec=bloomfilter:bloomfilter "$folder" /usr/bin/env -i PATH=/usr/local/bin:/usr/bin:/bin "${words[@]}" --port "$port" &
+    words=(chroot --userspec=bloomfilter:bloomfilter "$folder" /usr/bin/env -i PATH=/usr/local/bin:/usr/bin:/bin "${words[@]}" --port "$port")
+    [ "$(id -u)" = 0 ] || words=(sudo "${words[@]}")
+    (exec "${words[@]}") &      # not by a function: the signal is for the daemon, not for a shell around it
     pid=$!
     inside "$folder" curl -fsS --retry 50 --retry-connrefused --retry-delay 1 --max-time 60 "http://127.0.0.1:$port/healthz" || code=1
     inside "$folder" curl -fsS "http://127.0.0.1:$port/add=key" || code=1
