@@ -162,10 +162,9 @@ struct bf_spec {
                               * one slice; in Redis each slice is a string of its own.  0 = 1, in
                               * Redis as many as m needs */
     unsigned parts;          /* for a window: number of steps in which it forgets, 1..255; 0 = 4 */
-    double (*clock)(void *); /* for a window: returns seconds since 1970, or NaN if it failed
-                              * (BF_EHOST).  Calls of the filter call it with clock_ctx, a long
-                              * batch several times.  NULL = the system's clock, in Redis the
-                              * server's */
+    double (*clock)(void *); /* for a window: called with clock_ctx, in a long batch several times;
+                              * returns seconds since 1970, or NaN if it failed (BF_EHOST).
+                              * NULL = the system's clock, in Redis the server's */
     void *clock_ctx;         /* argument of clock                                                */
     double timeout;          /* Redis: seconds a round trip may take, 0.001..86400; 0 = as in the
                               * URL, or 5 */

@@ -1,6 +1,6 @@
 /* filter.h - the handle of an open filter, and the glossary of the library. Private.
  *
- *   handle.c  parameters, names in messages, permission to write, closing
+ *   handle.c  parameters, names in messages, permission to write, lock
  *   secret.c  keyed filters           lifetime.c  references and active calls
  *
  * Glossary. In the whole library these words have only these meanings:
@@ -43,7 +43,6 @@ static inline bf_part_view bf_part_view_of(const bf_bitmap *p)
     return (bf_part_view){ p->store.words, &p->g, p->g.lines };
 }
 
-/* A part of a filter. A fixed filter has one. */
 typedef struct {
     bf_bitmap bitmap;
     uint64_t start; /* number of cells in the parts before this one */

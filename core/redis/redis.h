@@ -46,11 +46,11 @@ enum { BF_REDISSON_SAME = 1, BF_REDISSON_CHANGED };
 
 typedef struct bf_redis_cache bf_redis_cache;
 typedef struct bf_redis {
-    bf_conn *conn;              /* the filter's connection; also used by its parts and shards */
-    struct bf_redis *whole;     /* part or shard: the filter; otherwise this struct */
-    char *key;                  /* K; for a part {K}:p0 or {K}:w0; for a shard K:0 */
-    char label[BF_LABEL];       /* the key and its server, for messages */
-    char *meta;                 /* name of the companion hash */
+    bf_conn *conn;          /* the filter's connection; also used by its parts and shards */
+    struct bf_redis *whole; /* part or shard: the filter; otherwise this struct */
+    char *key;              /* K; for a part {K}:p0 or {K}:w0; for a shard K:0 */
+    char label[BF_LABEL];   /* the key and its server, for messages */
+    char *meta;             /* name of the companion hash */
     bf_params desc;
     /* number of bits in one Redis key: m times the bits per cell, divided by `shards` */
     uint64_t bits;
