@@ -39,7 +39,7 @@
 extern "C" {
 #endif
 
-#define BF_VERSION "0.1.0"
+#define BF_VERSION "1.0.0-rc1"
 
 typedef struct bf_filter bf_filter;                      /* opaque handle */
 typedef struct { const void *ptr; size_t len; } bf_key;  /* the caller owns the bytes */
