@@ -301,8 +301,8 @@ void filters_release(served *s)
     registry_release(s);
 }
 
-/* Does not wait for a merge, a clear or a change of the filter: they hold the lock `use`, perhaps for
- * long, and what they do shows that the filter answers. */
+/* Does not wait for a merge, a clear or a change of the filter: they hold the lock `use`, perhaps
+ * for long, and what they do shows that the filter answers. */
 int filters_health(filters *fs, bool open, bf_error *err)
 {
     served *s = registry_take(fs, TEXT(DEFAULT_NAME));
