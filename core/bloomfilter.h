@@ -18,9 +18,9 @@
  *     n keys.  Sizes and lengths are bytes, times are seconds.
  *   - A key is (pointer, length): any bytes, including NUL; the length may be 0.  The library does
  *     not keep keys after a call.  ptr may be NULL if len is 0.
- *   - Answers are >= 0.  A negative answer is one of BF_E...; then *err, if err is not NULL,
- *     contains one sentence that names the wrong value.  Otherwise *err does not change.  A
- *     function that returns a pointer returns NULL on error.
+ *   - Answers are >= 0.  A negative answer is an error, one of BF_E...; a function that returns a
+ *     pointer returns NULL on error.  Then *err contains the code and one sentence.  Read *err only
+ *     after an error; err may be NULL.
  *   - No function prints, exits, aborts, installs signal handlers, or uses the host's allocator or
  *     random generators.  Memory comes from malloc.  A thread needs 128 KiB of stack.  No file or
  *     socket gets descriptor 0, 1 or 2, even if these are closed.
@@ -39,7 +39,7 @@
 extern "C" {
 #endif
 
-#define BF_VERSION "0.1.0"
+#define BF_VERSION "1.0.0-rc1"
 
 typedef struct bf_filter bf_filter;                      /* opaque handle */
 typedef struct { const void *ptr; size_t len; } bf_key;  /* the caller owns the bytes */
@@ -69,8 +69,8 @@ int64_t bf_test_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, 
 /* ---- answers and errors ---------------------------------------------------------------------- */
 /* An add has three results in one int: added, present, error.  Never use `if (!bf_add(...))`. */
 enum {
-    BF_PRESENT = 0,          /* add: every position was already set, nothing changed           */
-    BF_ADDED = 1,            /* add: at least one bit changed, so the key is surely new         */
+    BF_PRESENT = 0,          /* add: every position was already set                            */
+    BF_ADDED = 1,            /* add: at least one position was not set: the key is surely new   */
     BF_EINVAL = -1,          /* an argument is out of range, or two filters do not match        */
     BF_ENOMEM = -2,          /* out of memory, or the filter is larger than the memory          */
     BF_EIO = -3,             /* a system call or the network failed; see sys_errno              */
@@ -87,7 +87,7 @@ enum {
                               * err->key: index of the first key that was not added */
 };
 
-struct bf_error {            /* filled on error only */
+struct bf_error {            /* valid after an error */
     int code;                /* BF_E..., as returned                     */
     int sys_errno;           /* errno of the failed system call, or 0    */
     char msg[160];           /* one English sentence, no newline         */
@@ -103,8 +103,7 @@ struct bf_error {            /* filled on error only */
 #define BF_K_MAX 4096                     /* positions per key */
 #define BF_SHARDS_MAX 4096                /* slices of a filter */
 #define BF_SECRET_BYTES 16
-#define BF_SCHEME_BYTES 64                /* longest scheme name as bf_info has it,
-                                           * its NUL included */
+#define BF_SCHEME_BYTES 64                /* longest bf_info.scheme, with its NUL */
 
 /* Scheme "functions": hash functions of the user.  Function i returns any number; position i is
  * that number modulo m. */
@@ -114,18 +113,18 @@ typedef struct {
     unsigned count;                  /* 1..BF_FUNCTIONS_MAX; k is this number */
     bf_function *const *function;    /* the array must outlive the filter and its copies; this
                                       * struct is copied */
-    /* Used instead of function by hosts whose functions may fail: writes the `count` numbers of
-     * a key to digests.  Returns 0, or non-zero on failure.  After a failure the host keeps its
-     * own exception; the core returns BF_EHOST, and err->key is the key's index in a batch: the
-     * keys before it were added and have their answers. */
+    /* For hosts whose functions may fail; if not NULL, `function` is not used.  Writes the `count`
+     * numbers of a key to digests.  Returns 0, or non-zero on failure.  After a failure the host
+     * keeps its own exception; the core returns BF_EHOST, and err->key is the key's index in a
+     * batch: the keys before it were added and have their answers. */
     int (*call)(void *ctx, const void *key, size_t len, uint64_t *digests);
-    void *ctx;
+    void *ctx;                       /* argument of call; must outlive the filter and its copies */
 } bf_functions;
 
 typedef struct bf_client bf_client;                      /* see bloomfilter_host.h */
 typedef struct bf_redis_client bf_redis_client;
 
-/* A value of bf_spec.retry_after. In PHP, Python and URLs it is 0. */
+/* bf_spec.retry_after: every call tries.  PHP, Python and URLs write 0 for it. */
 #define BF_ALWAYS_TRY (-1.0)
 
 /* bf_spec.overfull: what happens when bf_saturated would return BF_OVERFULL. WARN: hosts warn once.
@@ -163,8 +162,8 @@ struct bf_spec {
                               * one slice; in Redis each slice is a string of its own.  0 = 1, in
                               * Redis as many as m needs */
     unsigned parts;          /* for a window: number of steps in which it forgets, 1..255; 0 = 4 */
-    double (*clock)(void *); /* for a window: returns seconds since 1970; called with clock_ctx in
-                              * each call and in long batches; NaN = it failed (BF_EHOST).
+    double (*clock)(void *); /* for a window: called with clock_ctx, in a long batch several times;
+                              * returns seconds since 1970, or NaN if it failed (BF_EHOST).
                               * NULL = the system's clock, in Redis the server's */
     void *clock_ctx;         /* argument of clock                                                */
     double timeout;          /* Redis: seconds a round trip may take, 0.001..86400; 0 = as in the
@@ -200,8 +199,8 @@ typedef struct {             /* parameters of a filter */
     const char *shown;       /* storage for messages and logs, without a password, or NULL       */
     const char *key;         /* name inside the storage as given, or NULL                        */
     uint64_t bitset_bytes;   /* ceil(m / 8); for counters ceil(m / 2)                            */
-    uint64_t image_bytes;    /* bytes that bf_to_bytes writes; a saved file is longer if the bits
-                              * have less than 4 KiB, because its header has 4 KiB */
+    uint64_t image_bytes;    /* bytes that bf_to_bytes writes.  If the bits take less than 4 KiB, a
+                              * saved file is longer, because its header always takes 4 KiB */
     unsigned shards;         /* 1 = not sharded                                                  */
     bool keyed, read_only;
     double grow, window;     /* as given; 0 = does not grow, does not forget                     */
@@ -214,7 +213,7 @@ typedef struct {             /* parameters of a filter */
                               * returned it, or the home is "client" */
 } bf_info;
 
-typedef struct {             /* a part of a filter that grows or forgets; a fixed one has one */
+typedef struct {             /* a part of a filter that grows or forgets, or a whole fixed filter */
     uint64_t first_bit, m;   /* its bits are first_bit .. first_bit + m - 1 of the filter        */
     uint64_t n;              /* keys it is sized for                                             */
     uint64_t keys;           /* keys added to it (growing filters; else 0)                       */
@@ -272,7 +271,7 @@ int bf_delete(bf_filter *f, bf_error *err);
  * Memory and mapped files: keys that any process adds to f after begin are kept.  The rebuild needs
  * a second bitmap of the same size (in a file, after the bits), and adds take a lock until the end.
  * A second rebuild by another process or handle gets BF_EBUSY; another begin with f cancels the
- * earlier rebuild.  If the process dies, the filter has either the old keys or the new keys.
+ * earlier rebuild.  If the rebuilding process dies, the filter has the old keys or the new keys.
  * Redis: the time to live stays.  Keys that other processes add after begin remain only if fresh
  * contains them.  Shards are replaced one after the other. */
 bf_filter *bf_rebuild_begin(bf_filter *f, bf_error *err);
@@ -311,9 +310,10 @@ int bf_get_state(bf_filter *f, bf_state *state, bf_error *err);
 int bf_get_part(bf_filter *f, unsigned i, bf_part_info *info, bf_error *err);
 /* Checks whether a filter has too many keys. Returns 0 if at most half of the cells are set.
  * Returns BF_HALF_FULL if more are set, which is normal with about n keys. Returns BF_OVERFULL if
- * also the estimated number of keys is more than a tenth above n. A filter that grows or forgets is
- * BF_OVERFULL if its parts together had a rate above 1.5 p at the newest add, else 0. *wait: how
- * many new keys may be added before the next check is worth its cost. Large filters are sampled
+ * also the estimated number of keys is at least 1.1 n + 10. A filter that grows or forgets is
+ * BF_OVERFULL if its parts together had a rate above 1.5 p at the newest add, else 0; a growing
+ * filter only if a part has more than 1.1 times its n + 10 keys. *wait: how many new keys may be
+ * added before the next check is worth its cost. Large filters are sampled
  * (error well below 0.1 %), which takes about 10 us; in Redis a check takes a round trip per part.
  * A check before the first add to a new filter in memory costs nothing. */
 enum { BF_HALF_FULL = 1, BF_OVERFULL = 2 };

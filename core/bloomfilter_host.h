@@ -30,10 +30,11 @@ struct bf_client {
  * sent unchanged. A client that needs the arguments reads them with bf_command_next and
  * bf_command_arg. */
 typedef struct {
-    const char *key; /* a key of all these commands; in a cluster it determines the node */
+    const char *key;   /* a key of all these commands; in a cluster it determines the node */
     size_t key_len;
-    const void *bytes;    /* commands, one after another */
-    size_t len, commands; /* bytes, commands             */
+    const void *bytes; /* the commands, one after another */
+    size_t len;        /* length of bytes                 */
+    size_t commands;   /* number of commands              */
 } bf_redis_part;
 typedef struct bf_reply_sink bf_reply_sink;
 enum {
@@ -81,8 +82,7 @@ typedef struct {
 #define BF_NO_REPLY SIZE_MAX
 void bf_reply_expect(bf_reply_sink *sink, const bf_redis_range *ranges, size_t nranges);
 /* Reports the connection of the replies: a number that increases with each new connection. When the
- * number changes, the filter's cache is emptied; without this call the cache is emptied after each
- * failed round trip. */
+ * number changes, the filter's cache is emptied. A failed call on keys empties the cache, too. */
 void bf_reply_connection(bf_reply_sink *sink, uint64_t number);
 /* Reports why there are no replies: an errno (ETIMEDOUT, ECONNRESET...) or 0, and a text of the
  * host. */
@@ -165,7 +165,7 @@ int bf_test_lines(bf_filter *f, bf_lines *l, bf_error *err);
  * into the buffer, and returns their number. */
 size_t bf_next_lines(bf_lines *l, bf_key *keys, size_t cap);
 /* For hosts that warn once when a filter is overfull. The host keeps a counter per filter: n for a
- * new filter; 0 for an existing one, and after a clear or a union. The host subtracts each new key,
+ * new filter; 0 for an existing one, and after a clear or a union. The host subtracts 1 per new key
  * and calls bf_check_fill when the counter is below 0. bf_check_fill sets *left to the next value
  * of the counter (INT64_MAX: no more checks). It returns 1 if the filter is overfull, and writes a
  * warning without a full stop to sentence (cap bytes); the host appends how to turn its warnings
@@ -174,9 +174,10 @@ size_t bf_next_lines(bf_lines *l, bf_key *keys, size_t cap);
  * most once a minute; other calls return immediately. */
 #define BF_SENTENCE_BYTES 224
 int bf_check_fill(bf_filter *f, int64_t *left, char *sentence, size_t cap);
-/* For the same hosts, once after a filter was created or opened. Writes a warning to sentence and
- * returns 1 if hash functions of its scheme are weak on ordinary keys, or if its keys in Redis were
- * created larger than is good for other clients; else returns 0. */
+/* For the same hosts: call it once after a filter was created or opened. Writes a warning to
+ * sentence and returns 1 if hash functions of the scheme are weak on ordinary keys, or if bf_open
+ * created keys in Redis that are too large for other clients. Returns 0 if there is no warning, or
+ * with BF_OVERFULL_IGNORE. */
 int bf_open_warning(const bf_filter *f, char *sentence, size_t cap);
 /* Returns how many shards a filter of this many bytes needs so that no key in Redis is above
  * 64 MiB. Redis creates or clears such a key in less than 50 ms; until then it serves no other

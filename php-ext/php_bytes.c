@@ -56,7 +56,7 @@ zend_string *php_bf_decode(const zend_string *base64)
 #define WHILE_OURS (PHP_STREAM_FLAG_SUPPRESS_ERRORS | PHP_STREAM_FLAG_NO_FCLOSE)
 
 /* Opens a stream by its URL; turns PHP's warning into an exception. If url is the path of a file,
- * opens nothing and sets *path to it, without file://. Otherwise *path is NULL. */
+ * opens nothing and sets *path to the path without file://; else sets *path to NULL. */
 static php_stream *open_stream(const char *url, bool write, const char **path)
 {
     zend_error_handling saved;
@@ -208,7 +208,7 @@ PHP_METHOD(BloomFilter, __serialize)
     add_members(return_value, Z_OBJ_P(ZEND_THIS));
 }
 
-/* spec: what the storage must have; what is named here is set here. */
+/* Opens the storage of a serialized filter. spec: the parameters that the filter must have. */
 static php_bf_handle *reopen(
     const zend_string *storage, const zval *key, bool read_only, bf_spec spec, bf_error *err)
 {

@@ -221,7 +221,7 @@ static void bail_out(void)
 
 /* report: true if the user gets the fault of this call. Then the exception of this call stays
  * pending, as the previous exception of php_bf_raise, and an earlier pending exception is dropped.
- * Otherwise the earlier exception stays pending, and the exception of this call is dropped. */
+ * false: the earlier exception stays pending, and the exception of this call is dropped. */
 static int exchange(
     void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
 {

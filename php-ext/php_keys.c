@@ -3,7 +3,7 @@
  *
  * While keys are gathered, a generator or a __toString() may run any code: close the filter, change
  * a variable, throw. So each flush reads the filter from the object again, and a batch holds
- * references to strings that may be freed otherwise. */
+ * references to strings that such code may free. */
 #include "php_bloomfilter.h"
 #include "ext/spl/spl_iterators.h"
 #include "zend_exceptions.h"
@@ -140,13 +140,15 @@ PHP_METHOD(BloomFilter, hashcode)
 typedef struct {
     zend_object *self; /* the PHP object of the filter */
     many_call *call;
-    uint8_t *each;         /* receives the answers of the next flush; NULL: not needed */
-    int64_t hits;          /* number of keys that were new, present or removed */
-    HashTable *keys;       /* the array of keys; NULL: the keys come from an iterator */
-    zend_ulong taken;      /* number of keys read from an iterator, for messages */
-    zend_ulong done;       /* number of keys passed to the core */
-    size_t n, nheld, most; /* keys in `key`; strings in `held`; maximum of n */
-    bool bad;              /* a key has a wrong type; reported after the flush */
+    uint8_t *each;    /* receives the answers of the next flush; NULL: not needed */
+    int64_t hits;     /* number of keys that were new, present or removed */
+    HashTable *keys;  /* the array of keys; NULL: the keys come from an iterator */
+    zend_ulong taken; /* number of keys read from an iterator, for messages */
+    zend_ulong done;  /* number of keys passed to the core */
+    size_t n;         /* number of keys in `key` */
+    size_t nheld;     /* number of strings in `held` */
+    size_t most;      /* maximum of n */
+    bool bad;         /* a key has a wrong type; reported after the flush */
     bf_key key[BF_BATCH_SIZE_MAX];
     zend_string *held[BF_BATCH_SIZE_MAX];
     char text[BF_BATCH_SIZE_MAX][TEXT_MAX];
@@ -222,7 +224,8 @@ static zend_object *set_aside(void)
     return standing;
 }
 
-/* If another exception is pending now, `standing` becomes its previous exception. */
+/* If another exception is pending, `standing` becomes its previous exception, or is dropped if the
+ * other exception ends the script. */
 static void put_back(zend_object *standing)
 {
     if (EXPECTED(!standing)) return;

@@ -140,10 +140,10 @@ static void read_bitset(bf_filter *f, zval *to)
     bf_info info;
     bf_part_info first;
     bf_error err;
-    if (bf_get_part(f, 0, &first, &err) < 0) {
+    if (bf_get_part(f, 0, &first, &err) < 0) { /* updates the number of parts */
         php_bf_raise(&err);
         return;
-    } /* bf_get_part has updated the number of parts */
+    }
     bf_get_info(f, &info);
     zend_string *bits = zend_string_alloc((size_t)info.bitset_bytes, 0);
     if (bf_read_bits(f, 0, ZSTR_VAL(bits), ZSTR_LEN(bits), &err) < 0) {
@@ -242,7 +242,7 @@ static int has_property(zend_object *object, zend_string *name, int how, void **
     return yes;
 }
 
-/* A plain copy of the properties, because otherwise var_dump() shows empty slots as
+/* Returns a copy of the properties. Without the copy, var_dump() shows empty slots as
  * "uninitialized". */
 static HashTable *debug_info(zend_object *object, int *is_temp)
 {

@@ -47,8 +47,7 @@ static bool create(uint32_t argc, zval *argv, zval *command)
     return ce && php_bf_call_on(NULL, ce, "create", argc, argv, command);
 }
 
-/* Calls a method of the connection with a command. */
-static bool tell(zval *connection, const char *method, zval *command, zval *answer)
+static bool call_with_command(zval *connection, const char *method, zval *command, zval *answer)
 {
     return php_bf_call_on(Z_OBJ_P(connection), Z_OBJCE_P(connection), method, 1, command, answer);
 }
@@ -58,8 +57,8 @@ bool php_bf_predis_command(php_bf_client *c, uint32_t argc, zval *argv, zval *an
     zval connection, command;
     ZVAL_UNDEF(answer);
     if (!get_connection(c, &connection)) return false;
-    bool done =
-        create(argc, argv, &command) && tell(&connection, "executecommand", &command, answer);
+    bool done = create(argc, argv, &command) &&
+                call_with_command(&connection, "executecommand", &command, answer);
     zval_ptr_dtor(&command);
     zval_ptr_dtor(&connection);
     return done;
@@ -93,7 +92,7 @@ static bool write_all(
             php_bf_free_arguments(argv, n);
             if (!made) return false;
             zend_hash_next_index_insert(written, &command);
-            bool done = tell(connection, "writerequest", &command, &ignored);
+            bool done = call_with_command(connection, "writerequest", &command, &ignored);
             zval_ptr_dtor(&ignored);
             if (!done) return false;
         }
@@ -112,7 +111,7 @@ bool php_bf_predis_pipeline(
     ZEND_HASH_FOREACH_VAL(Z_ARRVAL(written), v)
     {
         if (!done) break;
-        done = tell(&connection, "readresponse", v, &reply);
+        done = call_with_command(&connection, "readresponse", v, &reply);
         zend_hash_next_index_insert(Z_ARRVAL(replies), &reply);
     }
     ZEND_HASH_FOREACH_END();
@@ -127,8 +126,8 @@ bool php_bf_predis_pipeline(
     return done;
 }
 
-/* Reads a property of the object at, which the function frees. Returns an empty string if there is
- * none. */
+/* Reads a property of the object *at, and releases the object. Returns an empty string if there is
+ * no such property. */
 static zend_string *property(zval *at, const char *name)
 {
     zval rv;

@@ -16,7 +16,7 @@ struct php_bf_client {
     bool lost;        /* the object must not be used again, see survives_lost_node */
     bool piped;       /* the object may have queued commands */
     bool ending;      /* the script or its Fiber ends: methods of a subclass must not be called */
-    int process;      /* bf_process() of the process that owns the connection */
+    int process;      /* bf_process() of the process that uses the connection */
     char name[48];    /* host and port, or socket path; for messages */
 };
 
@@ -42,7 +42,8 @@ void php_bf_free_arguments(zval *argv, uint32_t n);
 void php_bf_put_reply(php_bf_client *c, bf_reply_sink *sink, zval *v);
 
 /* php_predis.c: the same for Predis. Functions that return bool return false with an exception. */
-/* Replaces the object *at by what its method returns. On failure *at is undefined. */
+/* Replaces the object *at by the object that its method returns. Returns false with an exception,
+ * also if the method returns no object; *at is then undefined. */
 bool php_bf_predis_follow(zval *at, const char *method);
 void php_bf_predis_describe(php_bf_client *c); /* sets cluster and name */
 bool php_bf_predis_prefix(php_bf_client *c, zval *prefix);

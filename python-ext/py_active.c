@@ -1,12 +1,12 @@
 /* py_active.c - counts the active calls of a filter in `users`, also after a fork; the handle may
- * be replaced only if there are none.
+ * be replaced only if no call is active.
  *
  * A forked child has one thread, the thread that forked, but `users` still counts the calls of the
  * parent's other threads. So each thread has a list of the filters that it has entered. The first
  * call on a filter after a fork computes `users` from the list of the child's thread.
  *
- * The core also counts active calls, but only of filters that run code of the host (a clock, a
- * client), and only to refuse calls from that code on the same filter (BF_EBUSY). */
+ * The core counts active calls, too, but only of filters that run code of the host (a clock, a
+ * client): to refuse calls of the host's code on the same filter (BF_EBUSY). */
 #include "py_bloomfilter.h"
 
 #include <pthread.h>
@@ -85,9 +85,9 @@ static inline void heed_forks(FilterObject *self)
 
 #if NO_GIL
 /* While a thread replaces the handle, `users` is far below 0, and calls wait in filter_count_in.
- * While a thread waits to replace the handle, `wanted` is bf_process(), and new calls wait, too.
- * Otherwise a sequence of short calls could make that thread wait forever. In a forked child,
- * `wanted` may be the number of the parent, which has no effect. */
+ * While a thread waits to replace the handle, `wanted` is bf_process(), and new calls wait, too;
+ * if they did not, a sequence of short calls could make that thread wait forever. In a forked
+ * child, `wanted` may be the number of the parent, which has no effect. */
 #define REPLACING (PY_SSIZE_T_MIN / 2)
 enum { REPLACE_TRIES = 1000 };
 
@@ -99,7 +99,7 @@ static void pause_thread(void)
     PyEval_RestoreThread(ts);
 }
 
-static bool come_in(FilterObject *self)
+static bool try_count_in(FilterObject *self)
 {
     int wanted = __atomic_load_n(&self->wanted, __ATOMIC_RELAXED);
     heed_forks(self);
@@ -111,7 +111,7 @@ static bool come_in(FilterObject *self)
 
 bf_filter *filter_count_in(FilterObject *self)
 {
-    while (!come_in(self)) pause_thread();
+    while (!try_count_in(self)) pause_thread();
     if (self->bf) return self->bf;
     filter_count_out(self);
     return raise_closed();

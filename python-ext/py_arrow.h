@@ -53,9 +53,10 @@ struct source { /* an array */
     const char *sizes;    /* their sizes in bytes, int64_t each */
     int64_t nbuffers;
     int64_t first, last; /* for TEXT32 and TEXT64: the lowest and highest offset */
-    /* number of items; index of the first item and of the next item to gather */
-    int64_t length, offset, next;
-    source *values; /* the values of a dictionary, if the items are indices; else NULL */
+    int64_t length;      /* number of items */
+    int64_t offset;      /* index of the first item */
+    int64_t next;        /* index of the next item to gather */
+    source *values;      /* the values of a dictionary, if the items are indices; else NULL */
 };
 
 typedef struct { /* an array of a column, and the result of its check */
@@ -65,8 +66,8 @@ typedef struct { /* an array of a column, and the result of its check */
 
 int damaged_arrow(const char *what, int64_t value);
 /* Fills and checks `keys` and `values` of a chunk whose array is set. row: number of its first row
- * in the column. skip: nulls are skipped; otherwise a null is a TypeError. Returns 0, or -1 with an
- * exception. */
+ * in the column. skip: true: nulls are skipped; false: a null is a TypeError. Returns 0, or -1 with
+ * an exception. */
 int chunk_check(chunk *k, const struct ArrowSchema *schema, bool skip, Py_ssize_t row);
 /* returns the chunk as a column; call it after chunk_check */
 column *chunk_column(chunk *k);

@@ -284,7 +284,7 @@ static void view_objects(PyObject *keys, Py_buffer *view)
 
 /* Returns 1 if o is null, 0 if not, or -1 if a signal handler raised an exception. May let other
  * threads run. */
-static int look_at(batch *b, PyObject *o)
+static int check_null(batch *b, PyObject *o)
 {
     if (is_null(o)) return 1;
     b->left -= KEY_WORK / 4;
@@ -304,13 +304,13 @@ static int refuse_nulls(batch *b, PyObject *keys)
             PyObject *const *o = (PyObject *const *)at;
             if (row + AHEAD < view.shape[0])
                 __builtin_prefetch(*(void *const *)(at + AHEAD * *view.strides));
-            rc = look_at(b, *o ? *o : Py_None);
+            rc = check_null(b, *o ? *o : Py_None);
         }
         PyBuffer_Release(&view);
     } else {
         PyObject *it = PyObject_GetIter(keys), *o;
         for (; it && rc == 0 && (o = PyIter_Next(it)); row++) {
-            rc = look_at(b, o);
+            rc = check_null(b, o);
             Py_DECREF(o);
         }
         Py_XDECREF(it);

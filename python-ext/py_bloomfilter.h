@@ -2,14 +2,14 @@
  * arguments, gathers keys, calls the core once and maps the answer. It includes only the public
  * headers of the core and base/parameters.h.
  *
- * With a GIL, a call on one key keeps the GIL, and the core uses its plain kernels. A call that
- * releases the GIL (columns, large filters, disk) is counted in `unlocked`. While `unlocked` is not
- * 0, the filter uses atomic kernels, with one exception: a column (py_column.c) keeps the plain
- * kernels, which are several times faster for new keys, while no other thread uses the filter
- * (`plain`). A thread that arrives then waits until the thread of the column has ended its current
- * call of the core and has selected the atomic kernels.
+ * With a GIL, a call on one key keeps the GIL, unless the key is large or the filter is in Redis.
+ * A call that releases the GIL (also columns, large filters, disk) is counted in `unlocked`. While
+ * `unlocked` is 0, the core uses its plain kernels, else the atomic kernels, with one exception: a
+ * column (py_column.c) keeps the plain kernels, which are several times faster for new keys, while
+ * no other thread uses the filter (`plain`). A thread that arrives then waits until the thread of
+ * the column has ended its current call of the core and has selected the atomic kernels.
  *
- * Without a GIL the kernels are always atomic. Every call on a filter in Redis releases the GIL.
+ * Without a GIL the kernels are always atomic. Every round trip to Redis releases the GIL.
  *
  * `users` counts the active calls during which other code may run. While `users` is not 0, close()
  * raises an exception, because an active call needs its handle. */
@@ -60,9 +60,9 @@ typedef struct {
 typedef struct {
     bf_redis_client host; /* the interface that the core uses */
     module_state *state;
-    /* owned: the client object, the object of _redis.py that sends its commands, its name in
-     * messages */
-    PyObject *client, *transport, *name;
+    PyObject *client;    /* owned: the client object */
+    PyObject *transport; /* owned: the object of _redis.py that sends the commands */
+    PyObject *name;      /* owned: a str, the client's name in messages */
 } redis_client;
 
 typedef struct {
@@ -111,8 +111,8 @@ PyObject *call_helper(const char *module, const char *function, const char *form
 void name_key(Py_ssize_t index);
 /* Like name_key, for a key that the core refused. A FullError gets the attribute only. */
 void name_refused(const bf_error *err, Py_ssize_t index);
-/* Gives the present exception the answers of the n keys that were added before it. asyncio.py uses
- * them, whose batches have keys of many callers. */
+/* Gives the present exception the answers of the n keys that were added before it. asyncio.py needs
+ * the answers, because its batches have keys of many callers. */
 void note_answers(const uint8_t *each, Py_ssize_t n);
 
 /* ---- py_active.c: entering, leaving ---- */
@@ -190,8 +190,7 @@ void gil_back(PyThreadState *ts);
 PyThreadState *gil_enter(void);
 void gil_leave(PyThreadState *ts);
 
-/* Types of methods: with one argument or none; with keywords; (keys, *, nulls=); of a class; of
- * the module; operators. */
+/* Types of methods. keys_method: takes (keys, *, nulls="raise"). */
 typedef PyObject *method(FilterObject *self, PyObject *arg);
 typedef PyObject *keyword_method(FilterObject *self, PyObject *args, PyObject *kwargs);
 typedef PyObject *keys_method(
@@ -283,11 +282,12 @@ typedef struct batch {
     bf_filter *bf;
     size_t most; /* maximum number of keys per call of the core */
     many_call *call;
-    PyObject *out;   /* a bytes object with one answer per key; NULL: only the count is needed */
-    Py_ssize_t done; /* number of rows (keys and skipped nulls) answered so far */
-    int64_t hits;    /* number of keys so far that were new (adds) or present (tests) */
-    /* number of gathered keys, of references in refs, and of used bytes of room */
-    size_t n, held, used;
+    PyObject *out;      /* a bytes object with one answer per key; NULL: only the count is needed */
+    Py_ssize_t done;    /* number of rows (keys and skipped nulls) answered so far */
+    int64_t hits;       /* number of keys so far that were new (adds) or present (tests) */
+    size_t n;           /* number of gathered keys */
+    size_t held;        /* number of references in refs */
+    size_t used;        /* number of used bytes of room */
     size_t asked;       /* number of gathered keys of a column that were answered */
     bool column;        /* the keys are a column of objects: a null gets a message of its own */
     bool skip_nulls;    /* nulls="skip": a null is not a key, and its answer is 0 */
@@ -334,11 +334,10 @@ enum column_fault { FAULT_NONE, FAULT_NULL, FAULT_TYPE, FAULT_DAMAGED, FAULT_TEX
 typedef struct column column;
 struct column {
     void (*gather)(batch *b, column *c);
-    Py_ssize_t left; /* number of items left */
-    /* items of fixed width: the next item; distance to the item after it, bytes per item */
-    const char *at;
-    Py_ssize_t stride;
-    size_t width;
+    Py_ssize_t left;   /* number of items left */
+    const char *at;    /* items of fixed width: the next item */
+    Py_ssize_t stride; /* bytes from an item to the next one; may be negative */
+    size_t width;      /* bytes per item */
     bool is_signed, swapped;
     bool padded; /* NULs at the end of a text are padding */
     enum column_fault fault;

@@ -176,14 +176,16 @@
     "\n" \
     "Add the keys of a buffer; the byte sep ends each key.  Return (keys, new, consumed, kept).\n" \
     "\n" \
-    "Bytes after the last sep are not read: pass them again before the next data.  With last=True they are the last key,\n" \
-    "unless there are none.\n" \
-    "kept: with keep=True the SURELY NEW lines, with keep=False the others, each with its sep; otherwise b\"\"."
+    "Bytes after the last sep are not read: pass them again before the next data.  With last=True they are the\n" \
+    "last key, if there are any.\n" \
+    "kept has, with keep=True, the SURELY NEW lines, and with keep=False the others, each with its sep; else it is empty."
 #define DOC_contains_lines \
     "contains_lines($self, data, /, sep=b'\\n', *, last=False, keep=None)\n" \
     "--\n" \
     "\n" \
-    "Test the keys of a buffer: (keys, present, consumed, kept); keep=True: present ones, keep=False: absent ones."
+    "Test the keys of a buffer, and return (keys, present, consumed, kept).\n" \
+    "\n" \
+    "kept has, with keep=True, the lines of present keys, and with keep=False those of absent ones."
 #define DOC_union \
     "union($self, other, /)\n" \
     "--\n" \

@@ -67,9 +67,9 @@ void gil_take(PyThreadState *ts, FilterObject *a, FilterObject *b)
  *                                 v
  *                               ASKED --plain_yield, gil_take_plain: atomic kernels--> NONE
  *
- * Only the thread itself leaves the states ALONE and ASKED. A thread that arrives has the GIL; it
- * changes ALONE to ASKED and waits (plain_end). The first thread is counted in `unlocked` in all
- * these states, so after ASKED the kernels stay atomic until the first thread has taken the GIL. */
+ * A thread that arrives has the GIL. In the state ALONE it sets ASKED and waits until the first
+ * thread has set another state (plain_end). The first thread is counted in `unlocked` in all these
+ * states, so after ASKED the kernels stay atomic until the first thread has taken the GIL. */
 enum { PLAIN_NONE, PLAIN_ALONE, PLAIN_ASKED, PLAIN_LEAVING };
 
 static int plain_state(FilterObject *self)

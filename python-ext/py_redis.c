@@ -136,7 +136,8 @@ static PyObject *parts_of(const bf_redis_part *parts, size_t n, size_t *commands
     return list;
 }
 
-static int talk(redis_client *c, const bf_redis_part *parts, size_t nparts, bf_reply_sink *sink)
+static int round_trip(
+    redis_client *c, const bf_redis_part *parts, size_t nparts, bf_reply_sink *sink)
 {
     size_t commands;
     PyTypeObject *type = c->state->replies_type;
@@ -162,15 +163,15 @@ static int talk(redis_client *c, const bf_redis_part *parts, size_t nparts, bf_r
     return how;
 }
 
-/* report: an exception of this round trip stays set; raise_error makes it the cause of its own
- * exception. Otherwise restores the exception of an earlier round trip, or none. */
+/* report: true: an exception of this round trip stays set, and raise_error makes it the cause of
+ * its own exception. false: restores the exception of an earlier round trip, or none. */
 static int exchange(
     void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
 {
     redis_client *c = ctx;
     PyThreadState *ts = gil_enter();
     PyObject *raised = PyErr_GetRaisedException();
-    int how = talk(c, parts, nparts, sink);
+    int how = round_trip(c, parts, nparts, sink);
     if (report)
         Py_XDECREF(raised);
     else

@@ -105,10 +105,10 @@ bool buffer_extend(buffer *b, const char *at, size_t len)
         b->len += len;
         return true;
     }
-    if (b->cap && b->ptr + b->len == at) {
+    if (b->cap && b->ptr + b->len == at) { /* received into the free end of this buffer */
         b->len += len;
         return true;
-    } /* the caller has received the new bytes into the free end of this buffer */
+    }
     return buffer_add(b, at, len);
 }
 

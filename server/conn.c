@@ -401,10 +401,10 @@ void conn_ready(worker *w, conn *c, unsigned events)
 {
     if (c->fd < 0) return; /* conn_evict closed it in this round */
     w->current_conn = c;
-    if (c->state == WAITING) {
+    if (c->state == WAITING) { /* epoll then reports only that the client closed */
         conn_close(w, c);
         return;
-    } /* in this state the only event is that the client closed */
+    }
     if (c->state == LINGERING)
         discard_input(w, c);
     else if (!c->response_out)
@@ -439,7 +439,7 @@ static void reply_from_job(worker *w, conn *c, reply *a)
 void conn_answered(worker *w, conn *c)
 {
     w->current_conn = c;
-    /* otherwise continue_sending() calls wait_for_job() after the earlier replies are sent */
+    /* while earlier replies are unsent, does nothing: next_state() calls wait_for_job() later */
     if (!c->response_out) wait_for_job(w, c);
 }
 

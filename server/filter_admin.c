@@ -25,8 +25,9 @@ static int check_parameters(served *s, const bf_spec *spec, bf_error *err)
 /* A filter to be created: uploaded (from), or described by parameters (spec). */
 typedef struct {
     bf_spec spec;
-    bf_filter *from;         /* the uploaded filter, or NULL */
-    uint64_t bytes, headers; /* bytes of the bits or of the image; of a file's header pages */
+    bf_filter *from;  /* the uploaded filter, or NULL */
+    uint64_t bytes;   /* bytes of the bits, or of the image */
+    uint64_t headers; /* bytes of a file's header pages */
 } creation;
 
 /* Returns 0 if the existing filter s has the parameters of `new`, else an error.  An upload always
@@ -118,8 +119,8 @@ static void check_lost(filters *fs, served *s)
     if (s && s->remote && (!stored_exists(fs, s) || !has_all_parts(s))) filters_recheck(s);
 }
 
-/* Finds or creates the filter.  as: the parameters of a foreign bitmap, or NULL.  Returns as
- * filters_put(). */
+/* Finds or creates the filter for filters_put().  as: the parameters of a foreign bitmap, or NULL.
+ */
 static int find_or_create(
     filters *fs, text name, const creation *new, const bf_spec *as, served **out, bf_error *err)
 {
@@ -144,7 +145,8 @@ static int find_or_create(
     return rc;
 }
 
-/* Other requests neither add nor test meanwhile. */
+/* The caller holds `use` for reading, before and after; for the change this function holds `use`
+ * for writing. */
 static void set_overfull(served *s, unsigned overfull)
 {
     pthread_rwlock_unlock(&s->use);

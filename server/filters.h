@@ -2,7 +2,7 @@
  *
  *   filters --list--> served (reference counted) --> bf_filter
  *
- * The list has a lock.  A thread holds it only to find or replace an entry, never while it opens a
+ * The list has a lock.  A thread holds it only to read or change the list, never while it opens a
  * filter or waits for Redis.  Each filter has a read-write lock: a merge or a clear takes it for
  * writing, all other requests for reading.  If another process replaces the file of a filter, the
  * next request opens the new file.  A key is acknowledged only if filters_is_same after the add. */
@@ -22,22 +22,23 @@ typedef struct {
     bool takes_any_key; /* the scheme accepts every key; schemes of older systems refuse some */
     bool foreign; /* another system's bitmap in Redis, not adopted: opening needs parameters */
     bool gone;    /* atomic: deleted or replaced, and not in the list */
-    /* atomic: a call failed or the file is missing; the next request opens the filter again */
+    /* atomic: a call failed, or the file is missing or was replaced; the next request opens the
+     * filter again */
     bool must_recheck;
     uint64_t serial; /* unique in this process */
     unsigned refs;   /* atomic: reference count; the list owns one reference */
     pthread_rwlock_t use;
-    /* keys since the start, relaxed atomics: passed to add; of these new; tested and present;
-     * tested and absent; removed */
+    /* relaxed atomics: numbers of keys since the start.  adds: passed to an add; added: of these
+     * the new ones; hits: tested and present; misses: tested and absent; removed: by a remove */
     uint64_t adds, added, hits, misses, removed;
-    /* atomics: new keys until the next check of the fill; ms of the last check */
-    int64_t new_until_check, checked_at;
-    bool overfull;        /* atomic: the warning was logged */
-    unsigned asked;       /* atomic: BF_OVERFULL_... of the last PUT that named it, or 0 */
-    pthread_mutex_t lock; /* protects the following members */
-    bf_state state;       /* known state, at the time state_at */
-    /* ns on the monotonic clock, 0: state is not known; ns that bf_get_state took */
-    uint64_t state_at, state_cost;
+    int64_t new_until_check; /* atomic: new keys until the next check of the fill */
+    int64_t checked_at;      /* atomic: ms on the monotonic clock, when the fill was last checked */
+    bool overfull;           /* atomic: the warning was logged */
+    unsigned asked;          /* atomic: BF_OVERFULL_... of the last PUT that named it, or 0 */
+    pthread_mutex_t lock;    /* protects the following members */
+    bf_state state;          /* the last known state */
+    uint64_t state_at;       /* ns on the monotonic clock, when state was read; 0: not known */
+    uint64_t state_cost;     /* ns that reading state took */
 } served;
 
 /* Bytes reserved in --max-total for a filter that is being created or grows.  While a filter has a
@@ -80,7 +81,7 @@ void filters_close(filters *fs);
  * filters_release.  Never waits.  NULL: filters_get may still find the filter.  to_add: does not
  * check the file, to save a system call; the caller calls filters_is_same after the add. */
 served *filters_get_open(filters *fs, text name, bool to_add);
-/* True if the filter is open and its last call succeeded. */
+/* True if the filter is in the list and need not be opened again.  Does not check the storage. */
 bool filters_has_open(filters *fs, text name);
 /* Returns the filter of this name, and opens it first if necessary; the caller calls
  * filters_release.  May wait for Redis, for a disk and for a merge.  NULL: *err has the reason;

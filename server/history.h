@@ -10,15 +10,19 @@
 
 enum { HISTORY = 240 };
 typedef struct {
-    double at, fill, rate;
-} point; /* seconds since the start; 0 to 1, or -1: not known; requests per second */
+    double at;   /* seconds since the start */
+    double fill; /* 0 to 1; -1: not known */
+    double rate; /* requests per second */
+} point;
 typedef struct {
     pthread_mutex_t lock;
     point points[HISTORY];
     size_t count;
-    double distance, last_rate; /* seconds between points; requests per second at the last tick */
-    double before_at, point_at; /* seconds since the start: of the last tick, of the last point */
-    uint64_t before, point_requests; /* requests at the last tick, at the last point */
+    double distance;  /* seconds between points */
+    double last_rate; /* requests per second before the last tick */
+    /* seconds and requests since the start: before: at the last tick; point: at the last point */
+    double before_at, point_at;
+    uint64_t before, point_requests;
 } history;
 
 void history_init(history *h);

@@ -11,12 +11,12 @@ enum { HANG_MS = 500, PROBE_MS = 50 }; /* ms */
 
 /* The jobs of one name, which run one after the other.  Freed with the last job. */
 typedef struct name_queue {
-    /* next queue in the bucket of the hash table; next queue in the list `ready` */
-    struct name_queue *next, *next_ready;
-    job *first, *last; /* jobs that have not begun */
-    size_t len;        /* length of the name */
-    uint64_t since;    /* ms: when the job that runs, or runs next, became the first */
-    bool open;         /* the filter was open when the queue was created */
+    struct name_queue *next;       /* in the same bucket of the hash table */
+    struct name_queue *next_ready; /* in the list `ready` */
+    job *first, *last;             /* jobs that have not begun */
+    size_t len;                    /* length of the name */
+    uint64_t since;                /* ms: when the job that runs, or runs next, became the first */
+    bool open;                     /* the filter was open when the queue was created */
     char name[NAME_BYTES + 1];
 } name_queue;
 
@@ -129,7 +129,8 @@ static void return_job(job *j)
 }
 
 /* Runs a job and returns it to its worker.  j->missing > 0 makes the worker free memory and start
- * the job again.  budget_reply() does not change it: the request must not be carried out twice. */
+ * the job again.  Sets j->missing before budget_reply(), because that call follows a request that
+ * was carried out, which must not be repeated. */
 static void run_job(worker *w, job *j)
 {
     if (!j->w) {

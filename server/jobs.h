@@ -35,12 +35,12 @@ struct job {
     bool done;        /* the reply is complete.  Used by the worker only */
     request q;        /* points into text and body */
     buffer text, body, input; /* input: bytes that the client sent after this request */
-    /* bytes: counted in server.buffered; that the job failed to reserve; reserved for the second
-     * start */
-    uint64_t held, missing, reserved;
-    uint64_t began;    /* ns on the monotonic clock, for the log */
-    bool whole_filter; /* the request is about a complete filter */
-    bool restarted;    /* the job was started a second time */
+    uint64_t held;            /* bytes counted in server.buffered */
+    uint64_t missing;         /* bytes that the job failed to reserve; 0: none */
+    uint64_t reserved;        /* bytes reserved for the second start */
+    uint64_t began;           /* ns on the monotonic clock, for the log */
+    bool whole_filter;        /* the request is about a complete filter */
+    bool restarted;           /* the job was started a second time */
     reply a;
 };
 

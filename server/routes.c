@@ -153,8 +153,10 @@ static void reply_bad_name(text path, text rest, reply *a)
 
 /* A request's path, split into the filter's name and the path after /f/NAME. */
 typedef struct {
-    bool named, valid; /* begins with /f/; has no invalid name */
-    text name, rest;   /* name: empty means "default" */
+    bool named; /* the path begins with /f/ */
+    bool valid; /* the path has no invalid name */
+    text name;  /* empty: "default" */
+    text rest;
 } target;
 
 static target target_of(const request *q, char room[NAME_ROOM])
@@ -242,7 +244,7 @@ text route_queue(const request *q, char room[NAME_ROOM])
 void route_in_job(worker *w, const request *q, reply *a) { a->understood = dispatch(w, q, a); }
 
 /* Checks access, then answers or sets a->defer.  If Redis hangs, replies 503 instead of setting
- * a->defer.  Then the worker itself answers /metrics, so that it can show that Redis hangs. */
+ * a->defer, except to /metrics: the worker answers it, without the state of the filters. */
 void route(worker *w, const request *q, reply *a)
 {
     if (access_refuses(w->s, q, a)) return;

@@ -34,8 +34,8 @@ typedef struct request_in {
     char field[24];
     unsigned field_len, seen; /* seen: bit i is set if header i was received */
     framing framing;
-    /* bytes so far: of header lines; of the head; of the body; counted in server.buffered */
-    uint64_t header_bytes, head_bytes, body_bytes, held;
+    uint64_t header_bytes, head_bytes, body_bytes; /* bytes so far: of header lines, head, body */
+    uint64_t held;                                 /* bytes counted in server.buffered */
     uint64_t active_at; /* ms: time of the last received bytes, if the request is suspended */
 } request_in;
 
@@ -75,7 +75,8 @@ typedef struct worker {
     pthread_t thread;
     int epoll, wake;
     conn_list lists[STATES];
-    uint64_t now, swept; /* ms on the monotonic clock: now; time of the last sweep() */
+    uint64_t now;   /* ms on the monotonic clock, read once per round of epoll */
+    uint64_t swept; /* ms on the monotonic clock: when sweep() was last called */
     char date[40];
     time_t date_of;
     char *read_buffer;  /* receive buffer of READ_BYTES bytes */
@@ -145,7 +146,7 @@ void conn_bury(worker *w);
  * the second start of its job), and stores `bytes` in w->missing on failure. */
 bool budget_reserve(worker *w, uint64_t bytes);
 /* As budget_reserve(), for a request that already holds `beside` bytes.  A refused request releases
- * those, so its next attempt needs both amounts: budget_relieve() frees their sum. */
+ * these bytes, so its next attempt needs both amounts: budget_relieve() frees their sum. */
 bool budget_reserve_beside(worker *w, uint64_t bytes, uint64_t beside);
 void budget_release(worker *w, uint64_t bytes);
 void budget_relieve(worker *w);

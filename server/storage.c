@@ -261,7 +261,7 @@ bool stored_exists(const filters *fs, const served *s)
     return bf_is_current(s->f, stored_spec(&(bf_spec){ .storage = s->storage }, fs->o), NULL) == 1;
 }
 
-/* In Redis the mark is not read here, because every call of the core checks the mark. */
+/* In Redis the mark is not read here, because adds and tests check the mark themselves. */
 bool stored_is_current(const filters *fs, const served *s)
 {
     if (flag_is_set(&s->gone) || flag_is_set(&s->must_recheck)) return false;

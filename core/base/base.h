@@ -3,7 +3,7 @@
  *   error.c     fills bf_error                    files.c       open, read, write, reserve, lock
  *   number.c    floating-point text, any locale   path.c        temporary names, renames, rights
  *   cpu.c       instructions of this machine      secret_file.c reads a secret from a file
- *   storage.c   finds the path in a storage text  wait.c        the only function that blocks
+ *   storage.c   finds the path in a storage text  wait.c        waits for locks, and syncs
  *   process.c   bf_process and bf_random; detects forked children; delays fork()
  *
  * A file that needs more than C and POSIX includes system.h before every other header; what Linux
@@ -49,11 +49,11 @@ int bf_vprint(char *out, size_t cap, const char *fmt, va_list ap)
 int bf_print(char *out, size_t cap, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 double bf_real(const char *text, char **end);
 
-/* wait.c: bf_wait is the only function that sleeps, waits for locks or syncs. It calls `try` until
- * `try` returns something other than EWOULDBLOCK (0 or an errno), for at most BF_PATIENCE seconds,
- * and returns the last result. slow: even the first call of `try` takes long. Before and after
- * calls that take long, bf_wait calls the hooks (NULL: none). In a thread that must not wait
- * (bf_set_nowait), it makes no such call and returns EWOULDBLOCK. */
+/* wait.c: outside redis/, every wait for a lock and every sync is a call of bf_wait. bf_wait calls
+ * `try` until `try` returns something other than EWOULDBLOCK (0 or an errno), for at most
+ * BF_PATIENCE seconds, and returns the last result. slow: even the first call of `try` takes long.
+ * Before and after calls that take long, bf_wait calls the hooks (NULL: none). In a thread that
+ * must not wait (bf_set_nowait), bf_wait makes no such call and returns EWOULDBLOCK. */
 enum { BF_PATIENCE = 120 };
 typedef struct {
     void *(*begin)(void *ctx);

@@ -17,10 +17,10 @@
 static int unwiped; /* used if mmap fails */
 static int *number = &unwiped, largest;
 
-/* fork() holds this mutex; so it waits while another thread is between bf_hold_forks and
- * bf_release_forks. A thread in between cannot be cancelled; it would hold the mutex for ever. */
+/* fork() takes this mutex, so it waits while another thread is between bf_hold_forks and
+ * bf_release_forks. Such a thread is not cancelled, because it would hold the mutex for ever. */
 static pthread_mutex_t forks;
-static int cancel_state; /* of the thread in bf_hold_forks, before it */
+static int cancel_state; /* the holder's cancel state before bf_hold_forks; protected by forks */
 
 /* Recursive, because a signal handler may fork in the thread that holds the mutex. */
 static void init_forks(void)

@@ -1,4 +1,4 @@
-/* wait.c - bf_wait, the only function of the core that sleeps, waits for a lock or syncs. */
+/* wait.c - bf_wait: waits for locks and syncs, or refuses to wait. */
 #include "base/system.h"
 #include "base/base.h"
 #include <errno.h>

@@ -38,7 +38,8 @@ static inline uint64_t bf_word(const uint64_t *w)
     return __atomic_load_n((const bf_shared *)w, __ATOMIC_RELAXED);
 }
 /* Sets the bits of mask and returns true if all of them were set before. If atomic, writes only
- * when a bit was not set. Otherwise always writes, because a branch would often be mispredicted. */
+ * when a bit was not set. If not atomic, always writes, because a branch would often be
+ * mispredicted. */
 static inline bool bf_or(uint64_t *w, uint64_t mask, bool atomic)
 {
     uint64_t old = bf_word(w);
@@ -141,7 +142,7 @@ static inline void bf_fence(void)
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 #endif
 }
-/* Atomic operations. If a cas (compare and swap) returns false, *was is the current value. */
+/* cas: compare and swap. If it returns false, *was is the current value. */
 static inline uint64_t bf_load_acquire(const uint64_t *at)
 {
     BF_STEP(at, false);

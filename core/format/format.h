@@ -34,6 +34,8 @@ int bf_image_write_compact(
  * header. bf_header_read_part does the same for part number `index` of the filter `of`. */
 int bf_header_read(const uint8_t *page, unsigned head, uint64_t len, bf_params *d,
     const char *where, bf_error *err);
+int bf_header_read_part(const uint8_t *page, unsigned head, uint64_t len, const bf_params *of,
+    unsigned index, bf_params *d, const char *where, bf_error *err);
 int bf_header_verify_of(const uint8_t *page, bf_block *of, void *from, uint64_t nwords,
     const char *where, bf_error *err);
 /* A bf_block for words in memory. */
@@ -48,8 +50,6 @@ static inline int bf_header_verify(
     return bf_header_verify_of(page, bf_block_here, (void *)words, nwords, where, err);
 }
 void bf_header_new(uint8_t page[BF_HEADER], const bf_params *d);
-int bf_header_read_part(const uint8_t *page, unsigned head, uint64_t len, const bf_params *of,
-    unsigned index, bf_params *d, const char *where, bf_error *err);
 unsigned bf_header_flags(const bf_params *d);
 void bf_header_seal(uint8_t *page, uint64_t ones, uint64_t bits_sum);
 

@@ -36,9 +36,9 @@ struct bf_hash {
     /* Writes the names of the argument's functions that are weak on ordinary keys, and returns
      * their number. NULL: no function is weak. */
     unsigned (*weak)(const void *argument, char *names, size_t cap);
-    /* values returns the number of different values of digest i; NULL: bf_scheme.values. apart
-     * returns true if digests i and j never have the same value. */
+    /* Returns the number of different values of digest i. NULL: bf_scheme.values. */
     double (*values)(const void *argument, unsigned i);
+    /* Returns true if digests i and j never have the same value. NULL if values is NULL. */
     bool (*apart)(const void *argument, unsigned i, unsigned j);
     /* returns the fastest version for this machine; NULL: there is only this version */
     const bf_hash *(*best)(void);

@@ -28,8 +28,8 @@ ALWAYS uint64_t product(const uint8_t *p, const uint64_t *s)
     return bf_mum(load_le64(p) ^ s[0], load_le64(p + 8) ^ s[1]);
 }
 
-/* Makes GCC 12 compute one product after the other. Otherwise GCC keeps the halves of all products
- * on the stack. */
+/* Makes GCC 12 compute one product after the other. Without this, GCC keeps the halves of all
+ * products on the stack. */
 #define IN_TURN(sum) __asm__("" : "+r"(sum))
 ALWAYS uint64_t pair(const uint8_t *p, const uint8_t *end, const uint64_t *s)
 {

@@ -68,7 +68,7 @@ int bf_file_map_at(
                   : mmap(NULL, (size_t)length, prot, MAP_SHARED, fd, (off_t)(at - shift));
     if (p == MAP_FAILED)
         return bf_fail_sys(err, length > SIZE_MAX ? ENOMEM : errno, "map", f->path);
-    /* huge pages; only tmpfs and some other file systems have them */
+    /* requests huge pages, which only tmpfs and some other file systems have */
     bf_os_huge_pages(p, (size_t)length);
     *m = (bf_file_map){ (uint8_t *)p + shift, p, (size_t)length, f, at };
     s->words = (uint64_t *)(void *)(m->page + BF_HEADER);

@@ -86,7 +86,7 @@ KIND void round_of(const bf_geometry *g, const uint64_t *words, survivors *s, un
 }
 
 /* Tests keys in rounds: first one position, then two per round. The first position alone rejects
- * half of the absent keys in a full filter. */
+ * half of the absent keys in a filter with n keys. */
 KIND uint64_t rounds(const bf_geometry *g, const uint64_t *words, batch b, kernel_row row)
 {
     survivors s;

@@ -17,8 +17,8 @@ static inline bool counters_all(const uint64_t *w, const uint64_t *pos, unsigned
 }
 
 /* Increments the counters and returns true if all were above 0 before. once: no position occurs
- * twice. Otherwise reads all counters before the first write, so that a position that occurs twice
- * is written twice with the same value. */
+ * twice. If not `once`, reads all counters before the first write: a position that occurs twice is
+ * then written twice with the same value. */
 static inline bool counters_add(
     uint64_t *w, const uint64_t *pos, unsigned k, bool atomic, bool once)
 {

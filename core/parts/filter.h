@@ -1,6 +1,6 @@
 /* filter.h - the handle of an open filter, and the glossary of the library. Private.
  *
- *   handle.c  parameters, names in messages, permission to write, closing
+ *   handle.c  parameters, names in messages, permission to write, lock
  *   secret.c  keyed filters           lifetime.c  references and active calls
  *
  * Glossary. In the whole library these words have only these meanings:
@@ -43,7 +43,6 @@ static inline bf_part_view bf_part_view_of(const bf_bitmap *p)
     return (bf_part_view){ p->store.words, &p->g, p->g.lines };
 }
 
-/* A part of a filter. A fixed filter has one. */
 typedef struct {
     bf_bitmap bitmap;
     uint64_t start; /* number of cells in the parts before this one */
@@ -135,7 +134,7 @@ struct bf_filter {
     bool own_clock; /* the caller passed the clock */
     /* forgetting filter in Redis: Redis's clock minus this machine's clock, in us; 0: unknown */
     _Alignas(8) uint64_t clock_offset;
-    _Alignas(8) uint64_t clock_read_at; /* this machine's time when clock_offset was measured */
+    _Alignas(8) uint64_t clock_read_at; /* machine's time in us when clock_offset was measured */
 };
 /* handle.c: the lock under which parts are appended or dropped and bits are replaced. The lock
  * excludes other threads and, for a file, other processes. bf_lock waits up to BF_PATIENCE s. */

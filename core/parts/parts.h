@@ -4,7 +4,7 @@
  *      `- part[0] part[1] ... part[count - 1]
  *         each is a bf_bitmap (a fixed filter has one) and a part state (bf_live)
  *
- *   chain.c    opening, the lock, parameters      span.c     runs keys through the parts
+ *   chain.c    the list of parts, checks, locks   span.c     runs keys through the parts
  *   grow.c     growing filters                    window.c   forgetting filters
  *
  * All parts have the same scheme and k, so a key is hashed once for all of them. */

@@ -79,10 +79,9 @@ struct bf_store {
     uint64_t *generation; /* the generation of shared bits, or NULL */
     uint64_t nwords;      /* ceil(bits / 64); set after attach, before create */
     bool read_only;
-    bool made; /* attach opened a filter that this handle created */
-    /* attach found a compact image, which cannot be mapped */
-    bool compact;
-    void *impl; /* private to the store */
+    bool made;    /* attach opened a filter that this handle created */
+    bool compact; /* attach found a compact image, which cannot be mapped */
+    void *impl;   /* private to the store */
     /* name in messages, without passwords; NULL: the storage text */
     const char *label;
     const bf_wait_hooks *wait; /* the filter's hooks, or NULL */

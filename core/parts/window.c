@@ -14,9 +14,9 @@
  * part:
  *   - An add first publishes its epoch in f->epoch, which never decreases. The present epoch is the
  * later one of f->epoch and the clock's epoch. So no key is forgotten if a clock jumps back.
- *   - Only an add in epoch x + parts + 1 or later empties the part of epoch x. The add holds the
- * lock, and publishes its epoch first; then epoch x is not living in any process. A test that read
- * f->epoch before may find the part half empty; its key expired while the test was running.
+ *   - Only an add or a union in epoch x + parts + 1 or later empties the part of epoch x. It holds
+ * the lock, and first publishes its epoch; then epoch x is not living in any process. A test that
+ * read f->epoch before may find the part half empty; its key expired during the test.
  *   - The part gets its new epoch after it was emptied. A kill -9 in between leaves the old epoch,
  * which is not living, and the next add empties the part again. A test treats a part of another
  * epoch as empty.

@@ -1,8 +1,8 @@
 /* batch.c - sends a batch in one round trip. Adds and removes are here, tests in bitfield.c.
  *
- * A round trip has one request per Redis key (shard or part), and each request reads the mark last.
- * For a forgetting filter, the round trip then reads the field `born` of K:meta, because K:meta can
- * be lost and re-created without the parts. WAIT comes last.
+ * A round trip has one request per Redis key (shard or part). A test reads the mark last. For a
+ * forgetting filter, the round trip then reads the field `born` of K:meta, because K:meta can be
+ * lost and re-created without the parts. WAIT comes last.
  *
  * A lost key is an error, never "absent". A script changes nothing unless it finds the known mark.
  * So no change goes into another filter or another system's string under the same name. Only

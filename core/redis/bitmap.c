@@ -19,8 +19,8 @@ static int end_upload(bf_conn *l, const char *temp, bf_error *err)
 }
 
 /* Creates a key with zeros and a mark. One command creates the complete string: Redis would copy a
- * string that grows in steps (bench/NOTES.md). Redis checks maxmemory before a
- * command, so the command is sent twice: the second is refused if the first took too much. */
+ * string that grows in steps (bench/NOTES.md). Redis checks maxmemory before a command, so the
+ * command is sent twice: the second is refused if the first took too much memory. */
 int bf_redis_zeros(bf_redis *r, const char *temp, uint32_t mark, bf_error *err)
 {
     bf_conn *l = r->conn;

@@ -2,8 +2,8 @@
  * are in the cache, the key is reported as present without a round trip. The cache stores cells,
  * not keys, so false positives are the same as in Redis. The caller holds the connection's lock.
  *
- * Bits become 0 only when the bitmap gets a new mark, and each round trip reads the mark. The cache
- * is used until cache_max_age after the mark was last read.
+ * Bits become 0 only when the bitmap gets a new mark, and each test or add reads the mark. The
+ * cache is used until cache_max_age after the mark was last read.
  *
  * Counters become 0 without a new mark, when other processes remove keys. So a cache of counters is
  * emptied cache_max_age after its first cell was stored. Such a cache answers tests only. The cells

@@ -31,7 +31,8 @@ typedef struct { /* a buffer that is reused */
     size_t cap; /* in bytes */
 } bf_redis_buffer;
 /* Enlarges the buffer to at least `bytes` bytes and returns it; NULL: out of memory, the buffer is
- * unchanged. Clears the pointer first: a child forked at any moment finds a buffer or NULL. */
+ * unchanged. Clears the pointer first: a child forked at any moment finds a valid buffer or
+ * NULL. */
 static inline void *bf_redis_room(bf_redis_buffer *b, size_t bytes)
 {
     void *old = b->at;
@@ -114,8 +115,7 @@ bool bf_sink_begin(
 /* returns true if every command has its reply and no bytes are left */
 bool bf_sink_complete(const bf_reply_sink *s);
 
-/* ---- breaker.c: after a time-out, all calls to the server fail immediately for some time; then
- * one call tries again ---- */
+/* ---- breaker.c ---- */
 typedef struct {
     uint64_t server;      /* hash of the server's address */
     int64_t retry_after;  /* in ms; 0: no circuit breaker */
@@ -148,7 +148,7 @@ typedef struct {
     bf_error fault;      /* why the exchange failed; code 0: the sink refused the received bytes */
 } bf_socket;
 
-/* NULL: out of memory. *url must exist until bf_socket_free. */
+/* Returns NULL if out of memory. *url must exist until bf_socket_free. */
 bf_socket *bf_socket_new(const bf_redis_url *url);
 void bf_socket_free(bf_socket *s);
 void bf_socket_close(bf_socket *s);
@@ -177,8 +177,7 @@ bool bf_tls_has_more(const bf_tls *t);
 void bf_tls_free(bf_tls *t); /* does not send a message to the server */
 
 /* ---- connection.c ---- */
-/* size of a label, which names a key and its server in messages */
-enum { BF_LABEL = 96 };
+enum { BF_LABEL = 96 }; /* size of a label, which names a key and its server in messages */
 /* Maximum size of the reply to an ordinary command (BF_REPLY_), and to HGETALL of a companion hash
  * (BF_HASH_), to which other programs may add fields. */
 enum {
@@ -263,9 +262,9 @@ int bf_conn_refusal(const bf_conn *l, bf_error *err);
 /* Sends the commands. Returns the first error reply as an error. If there is none, l->reply is the
  * last reply. Afterwards bf_conn_next starts with the first reply. */
 int bf_conn_finish(bf_conn *l, bf_error *err);
-/* A round trip with one command that only reads. */
+/* bf_conn_begin, one command that only reads, and bf_conn_finish */
 int bf_conn_query(bf_conn *l, bf_error *err, const char *format, ...);
-/* A round trip with one script, which returns a number. */
+/* bf_conn_finish; sets *v to the number that the script, the last command, returned */
 int bf_conn_run_script(bf_conn *l, long long *v, bf_error *err);
 char *bf_redis_digits(char *at, uint64_t v); /* writes v in decimal at `at`; returns the end */
 #endif

@@ -6,7 +6,6 @@
  * error, unless the caller passes parameters: then the missing shards are created. */
 #include "redis/redis.h"
 
-/* ---- one of several keys ---- */
 /* Initializes r as a shard or part of `whole`. kind and i determine the name of r. */
 static int init_sibling(
     bf_redis *r, bf_redis *whole, enum bf_redis_kind_of_name kind, int64_t i, bf_error *err)
@@ -52,7 +51,6 @@ static int take_shards(bf_redis *r, const bf_params *d, bf_error *err)
     return rc;
 }
 
-/* ---- opening and creating shards ---- */
 /* Opens shard i. make: creates the shard if it does not exist. */
 static int attach_shard(bf_redis *all, const bf_params *d, unsigned i, bool make, bf_error *err)
 {

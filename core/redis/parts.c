@@ -285,8 +285,7 @@ static void forget_removed(const batch *b)
             bf_redis_cache_unlearn(bf_redis_of(b->part[i]), pos_of(b, i, j), b->k);
 }
 
-/* Reads the new marks of the parts after a script found another mark. Returns an error if a part is
- * lost. */
+/* Reads the parts' new marks after a script found another mark. Error: a part is lost. */
 static int check_marks_of_parts(const batch *b, bf_error *err)
 {
     int rc = 0;

@@ -46,11 +46,11 @@ enum { BF_REDISSON_SAME = 1, BF_REDISSON_CHANGED };
 
 typedef struct bf_redis_cache bf_redis_cache;
 typedef struct bf_redis {
-    bf_conn *conn;              /* the filter's connection; also used by its parts and shards */
-    struct bf_redis *whole;     /* part or shard: the filter; otherwise this struct */
-    char *key;                  /* K; for a part {K}:p0 or {K}:w0; for a shard K:0 */
-    char label[BF_LABEL];       /* the key and its server, for messages */
-    char *meta;                 /* name of the companion hash */
+    bf_conn *conn;          /* the filter's connection; also used by its parts and shards */
+    struct bf_redis *whole; /* part or shard: the filter; otherwise this struct */
+    char *key;              /* K; for a part {K}:p0 or {K}:w0; for a shard K:0 */
+    char label[BF_LABEL];   /* the key and its server, for messages */
+    char *meta;             /* name of the companion hash */
     bf_params desc;
     /* number of bits in one Redis key: m times the bits per cell, divided by `shards` */
     uint64_t bits;
@@ -66,7 +66,7 @@ typedef struct bf_redis {
     bool by_born;
     /* forgetting filter: the time comes from the callers' clocks, not from Redis */
     bool users_clock;
-    bool made;       /* this handle created the shard; in the filter: created a shard */
+    bool made;       /* this handle created the shard; in the filter: one of its shards */
     bool doubt;      /* a round trip found that a part is lost or belongs to another filter */
     uint64_t added;  /* number of new keys added since the filter was opened or re-created */
     bool foreign;    /* a bitmap of another system that is not adopted, or a filter of Redisson */
@@ -129,7 +129,6 @@ typedef struct {
 int bf_redis_meta_read(const bf_redis *r, bf_redis_meta *m, bf_error *err);
 /* generation.c: fetches the companion hash and calls bf_redis_meta_read */
 int bf_redis_reread_meta(bf_redis *r, bf_redis_meta *m, bf_error *err);
-/* Returns the error for an invalid or missing field. */
 int bf_redis_fail_field(const bf_redis *r, const char *what, bf_error *err);
 bool bf_redis_has_field(const bf_redis *r, const char *name);
 /* Returns the index of the field's value in a reply to HGETALL; r->n: there is no such field. */
@@ -180,7 +179,7 @@ int bf_redis_fail_lost(const bf_redis *r, bf_error *err);
 /* Compares `seen`, the mark that a round trip read, with the known mark. If they differ, reads
  * K:meta. Sets *changed if the bits were replaced: r then has the new mark, and the caller must
  * ignore the other replies of the round trip. Returns an error if the bits are lost. If the filter
- * was re-created with the same parameters, returns one error; then r uses the new filter. */
+ * was re-created with the same parameters, r uses the new filter; one error reports this. */
 int bf_redis_check_generation(bf_redis *r, uint32_t seen, bool *changed, bf_error *err);
 /* gone: number of lost keys that this handle has added */
 int bf_redis_fail_recreated(const char *label, uint64_t gone, bf_error *err);
@@ -320,9 +319,8 @@ typedef struct {
     uint64_t ms;    /* forgetting filter: time to live of the part */
     int64_t oldest; /* forgetting filter: the oldest living epoch */
 } bf_redis_new_part;
-/* Creates the part in Redis. Returns 1 if created, 0 if another process changed the parts first, 2
- * if the newest part has another mark (growing) or K:meta does not exist (forgetting), or an
- * error. */
+/* Creates the part in Redis. Returns 1; 0 if another process changed the parts first; 2 if the
+ * newest part has another mark (growing) or K:meta does not exist (forgetting); or an error. */
 int bf_redis_make_part(bf_filter *f, bf_part *p, const bf_redis_new_part *new, bf_error *err);
 /* Runs a command on K:meta alone. Returns an error if K:meta now belongs to another filter. */
 int bf_redis_run_meta(bf_redis *r, const char *command, uint64_t argument, bf_error *err);

@@ -1,7 +1,7 @@
 /* resp.c - the protocol of Redis (RESP2 and RESP3). Stores replies that a client passes as values
  * or as bytes. Splits commands into arguments for clients that need arguments. All leaves are in
  * one array and all texts in one buffer, so there is no allocation per value. The server is not
- * trusted: a reply that is larger than its command allows is refused before memory is allocated.
+ * trusted: replies that are larger than the commands allow are refused before memory is allocated.
  *
  *   reply i = leaves[from, from + n) of one array, in order of arrival */
 #include "redis/connection.h"

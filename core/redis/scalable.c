@@ -57,7 +57,7 @@ static int refresh(bf_filter *f, bf_error *err)
     bf_redis *whole = bf_redis_whole(f);
     if (f->desc.kind == BF_WINDOW) return bf_redis_window_ring(f, err);
     const bool opening = f->count == 0;
-    for (int tries = 0;;) { /* ends, because there are at most BF_PARTS_MAX parts */
+    for (int tries = 0;;) { /* the loop ends, because there are at most BF_PARTS_MAX parts */
         const uint32_t mark = f->count ? bf_redis_mark_of(f->part[f->count - 1]) : 0;
         int64_t parts;
         int rc = read_count(f, opening, &parts, err);

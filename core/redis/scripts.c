@@ -1,5 +1,5 @@
 /* scripts.c - the Lua scripts, which other files send. If a script finds a Redis key in another
- * state than the caller has seen, it changes nothing and returns 0, or what its comment names. */
+ * state than the caller has seen, it changes nothing and returns 0 or the value in its comment. */
 #include "redis/redis.h"
 
 /* clang-format off */

@@ -4,9 +4,9 @@
  * filter, the newest epoch (`epoch`), and a field e<epoch> for each part that must exist.
  *
  * The script that creates a part gives the part that was the newest a new mark, and removes the
- * fields of expired epochs. Every round trip reads the marks. While the part of the present epoch
- * has the known mark, no part was created, and calls do not read K:meta; otherwise each call reads
- * K:meta. A part that is in K:meta but does not exist is lost: an error, never "absent". */
+ * fields of expired epochs. Each round trip about parts reads their marks. While the part of the
+ * present epoch has the known mark, no part was created. Otherwise each call reads the fields
+ * e<epoch>. A part that is in K:meta but does not exist is lost: an error, never "absent". */
 #include "redis/redis.h"
 #include <math.h>
 #include <time.h>

@@ -114,8 +114,8 @@ static int combine_all(bf_filter *into, bf_filter *from, op o, bf_error *err)
 }
 
 /* Unites `from` into the bits and the shadow of `into`, which another thread or process may be
- * rebuilding. before: the generation before the caller united the bits itself; they are then united
- * again only if they were replaced since. NULL: the caller has not united the bits. */
+ * rebuilding. before: NULL, or if the caller has already united the bits, the generation before
+ * that; then unites the bits again only if a rebuild has replaced them since. */
 static int unite_with_shadow(
     bf_filter *into, bf_filter *from, op o, const uint64_t *before, bf_error *err)
 {

@@ -175,7 +175,7 @@ static int read_parts(
     return rc == 0 && f->variant->forgets ? bf_window_check(f, true, from->where, err) : rc;
 }
 
-/* Reads a filter. Also stores the first header in page, even if it then fails. */
+/* Reads a filter. Stores the first header in page, also if reading the filter fails. */
 static bf_filter *read_filter(source *from, uint8_t *page, const bf_spec *expect, bf_error *err)
 {
     bf_params d;

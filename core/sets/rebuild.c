@@ -55,7 +55,7 @@ static int replace(bf_filter *f, bf_guard *g, bf_error *err)
     return rc < 0 ? rc : settle(f, g, err);
 }
 
-/* Sets g. Completes or drops the rebuild of a process that died. */
+/* Sets *g, and completes or drops the rebuild of a process that died. */
 static int complete(bf_filter *f, bf_guard *g, bf_error *err)
 {
     const bf_shadow_ops *ops = ops_of(f);

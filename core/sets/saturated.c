@@ -26,8 +26,8 @@ static int sample_ones(bf_part *p, bool few, uint64_t *ones, bf_error *err)
 /* The estimated number of keys above which a filter may be overfull. */
 static double most_keys(const bf_geometry *g) { return 1.1 * (double)g->n + 10; }
 
-/* Returns false if a growing filter cannot be overfull, because no part has more
- * keys than most_keys. A part has more keys only after a union, or if the filter cannot grow. */
+/* Returns false if a growing filter cannot be overfull, because no part has more keys than
+ * most_keys. A part gets more keys only by a union, or if m has reached its limit. */
 static bool may_be_overfull(bf_filter *f)
 {
     bool may = !f->variant->grows;
@@ -88,19 +88,19 @@ static double keys_to_wait(bf_filter *f, const bf_state *found)
 static int judge(bf_filter *f, bool few, bool for_next, uint64_t *wait, bf_error *err)
 {
     const bf_store_ops *ops = f->bitmap.store.ops;
-    const bool far = !f->part[0]->bitmap.store.words,
+    const bool remote = !f->part[0]->bitmap.store.words,
                empty = f->never_written && bf_int_load_acquire(&f->state) == BF_FRESH;
     bf_state found = { 0 };
     int rc = bf_require_readable(f, ops->count || ops->read, "count its bits", err);
     if (rc == 0) rc = bf_parts_check(f, err);
     int64_t now = rc == 0 && f->variant->forgets ? bf_live(f->epoch) : 0;
     if (rc == 0 && for_next) rc = bf_parts_now(f, &now, err);
-    if (rc < 0 || (rc = few   ? bf_parts_lock(f, err)
-                        : far ? bf_parts_lock_all(f, err)
-                              : bf_parts_follow(f, err)) < 0)
+    if (rc < 0 || (rc = few      ? bf_parts_lock(f, err)
+                        : remote ? bf_parts_lock_all(f, err)
+                                 : bf_parts_follow(f, err)) < 0)
         return rc;
     if (!empty) rc = sample_state(f, few, now, &found, err);
-    if (far) bf_parts_unlock(f);
+    if (remote) bf_parts_unlock(f);
     if (rc < 0) return rc;
     const double keys = keys_to_wait(f, &found);
     *wait = keys < 9e18 ? (uint64_t)keys : INT64_MAX;

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /* ---- two filters ---- */
-/* The number of shards to compare. Two filters may differ in shards that change no position; for
- * stored bits any difference counts. */
+/* Returns the number of shards to compare. BF_SAME_FILTER ignores shards that change no position;
+ * BF_SAME_BITS compares the number as it is stored. */
 static unsigned shards_of(const bf_params *d, bf_scope scope)
 {
     if (scope == BF_SAME_FILTER) return bf_shards_that_matter(d->scheme->layout, &d->g);

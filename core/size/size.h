@@ -109,11 +109,11 @@ bf_params bf_part_of(const bf_params *d, unsigned i);
 /* Sets *part to the parameters of part i; the parts before it have `before` cells. Returns 1, 0 if
  * the largest m would be exceeded, or an error. */
 int bf_chain_part(const bf_params *d, unsigned i, uint64_t before, bf_params *part, bf_error *err);
-/* Return true if some spec gives these parameters, apart from rounding to a line. Checks
- * stored parameters, because the sizes of later parts are computed from them. */
+/* Return true if some spec gives these parameters, apart from rounding to a line. For stored
+ * parameters, because the sizes of later parts are computed from them. */
 bool bf_chain_possible(const bf_params *d);
 bool bf_chain_part_possible(const bf_params *of, const bf_params *part);
-/* sizing.c: checks the ranges of m, n, k, p and shards */
+/* sizing.c: checks the ranges of m, n, k, p, shards and overfull */
 int bf_check_ranges(const bf_spec *spec, bf_error *err);
 /* Calls bf_check_ranges and checks the scheme's name. Call it before the storage is opened, so
  * that a wrong parameter is not reported as a missing file. */

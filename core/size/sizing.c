@@ -81,7 +81,7 @@ static int check_ranges(const bf_scheme *s, const bf_spec *spec, bf_error *err)
 static int k_from_m_n(const bf_layout *l, bf_geometry *g, bf_error *err)
 {
     double k = ceil((double)g->m / (double)g->n * LN2);
-    if (k > l->k_max && l->line_bits > 1) k = l->k_max; /* a line has space for no more positions */
+    if (k > l->k_max && l->line_bits > 1) k = l->k_max; /* more positions do not fit in a line */
     if (k > BF_K_MAX)
         return bf_fail(err, BF_EINVAL,
             "k must be 1 to %d, got %.0f from m=%llu, n=%llu (m/n ln 2): give k, or a smaller m",

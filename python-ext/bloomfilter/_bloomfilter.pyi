@@ -339,14 +339,17 @@ class BloomFilter:
     ) -> tuple[int, int, int, bytes]:
         """Add the keys of a buffer; the byte sep ends each key.  Return (keys, new, consumed, kept).
 
-        Bytes after the last sep are not read: pass them again before the next data.  With last=True they are the last key,
-        unless there are none.
-        kept: with keep=True the SURELY NEW lines, with keep=False the others, each with its sep; otherwise b"".
+        Bytes after the last sep are not read: pass them again before the next data.  With last=True they are the
+        last key, if there are any.
+        kept has, with keep=True, the SURELY NEW lines, and with keep=False the others, each with its sep; else it is empty.
         """
     def contains_lines(
         self, data: Buffer, /, sep: Buffer = b"\n", *, last: bool = False, keep: bool | None = None
     ) -> tuple[int, int, int, bytes]:
-        """Test the keys of a buffer: (keys, present, consumed, kept); keep=True: present ones, keep=False: absent ones."""
+        """Test the keys of a buffer, and return (keys, present, consumed, kept).
+
+        kept has, with keep=True, the lines of present keys, and with keep=False those of absent ones.
+        """
 
     # sets
     def union(self, other: BloomFilter, /) -> Self:

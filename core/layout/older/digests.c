@@ -13,7 +13,7 @@ static void positions_masked(const bf_geometry *g, const uint64_t *d, size_t n, 
     for (size_t i = 0; i < n * g->k; i++) pos[i] = d[i] & (g->m - 1);
 }
 
-/* scrapy-redis-bloomfilter: a key has BF_WIDTH_MAX digests, of which the first k are used */
+/* scrapy-redis-bloomfilter: a key has BF_WIDTH_MAX digests; uses the first k */
 static void positions_of_first_k(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
 {
     for (size_t i = 0; i < n; i++, d += BF_WIDTH_MAX)
