@@ -342,7 +342,7 @@ int bf_redis_make_part(bf_filter *f, bf_part *p, const bf_redis_new_part *new, b
                             "%s holds bytes that are not a part of this filter: use another key, "
                             "or delete them",
                             r->label)
-                      : bf_fail(err, BF_EIO, "%s: unexpected reply to a script", r->label);
+                      : bf_redis_fail_protocol(r, err);
     p->last_mark = r->mark;
     if (f->variant->forgets || new->newest == BF_NEVER) return 1;
     bf_redis *before = bf_redis_of(f->part[new->newest]);
