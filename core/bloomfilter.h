@@ -39,7 +39,7 @@
 extern "C" {
 #endif
 
-#define BF_VERSION "0.1.0"
+#define BF_VERSION "1.0.0-rc1"
 
 typedef struct bf_filter bf_filter;                      /* opaque handle */
 typedef struct { const void *ptr; size_t len; } bf_key;  /* the caller owns the bytes */
@@ -162,10 +162,9 @@ struct bf_spec {
                               * one slice; in Redis each slice is a string of its own.  0 = 1, in
                               * Redis as many as m needs */
     unsigned parts;          /* for a window: number of steps in which it forgets, 1..255; 0 = 4 */
-    double (*clock)(void *); /* for a window: returns seconds since 1970, or NaN if it failed
-                              * (BF_EHOST).  Calls of the filter call it with clock_ctx, a long
-                              * batch several times.  NULL = the system's clock, in Redis the
-                              * server's */
+    double (*clock)(void *); /* for a window: called with clock_ctx, in a long batch several times;
+                              * returns seconds since 1970, or NaN if it failed (BF_EHOST).
+                              * NULL = the system's clock, in Redis the server's */
     void *clock_ctx;         /* argument of clock                                                */
     double timeout;          /* Redis: seconds a round trip may take, 0.001..86400; 0 = as in the
                               * URL, or 5 */
@@ -175,7 +174,8 @@ struct bf_spec {
                               * every call tries */
     bool cache;              /* Redis: keys known to be present need no round trip; takes at most
                               * m/8 bytes */
-    double cache_max_age;    /* seconds for which the cache uses bits that it has read; 0 = 1    */
+    double cache_max_age;    /* Redis: seconds for which the cache answers without a check that the
+                              * bits in Redis are still valid; 0 = the default, 1 second */
     unsigned wait_replicas;  /* Redis: an add returns when this many replicas have it; 0 = none  */
     bool adopt;              /* Redis: adds our parameters to another system's bitmap            */
     bool exclusive;          /* files: only this handle may write while it is open; its adds need

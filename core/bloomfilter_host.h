@@ -86,8 +86,7 @@ typedef struct {
 #define BF_NO_REPLY SIZE_MAX
 void bf_reply_expect(bf_reply_sink *sink, const bf_redis_range *ranges, size_t nranges);
 /* Reports the connection of the replies: a number that increases with each new connection. When the
- * number changes, the filter's cache is emptied; without this call the cache is emptied after each
- * failed round trip. */
+ * number changes, the filter's cache is emptied. A failed call on keys empties the cache, too. */
 void bf_reply_connection(bf_reply_sink *sink, uint64_t number);
 /* Reports why there are no replies: an errno (ETIMEDOUT, ECONNRESET...) or 0, and a text of the
  * host. */

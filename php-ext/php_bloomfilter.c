@@ -154,7 +154,7 @@ static PHP_MINFO_FUNCTION(bloomfilter)
     }
     smart_str_0(&schemes);
     php_info_print_table_start();
-    php_info_print_table_row(2, "bloomfilter", BF_VERSION);
+    php_info_print_table_row(2, "bloomfilter", PHP_BLOOMFILTER_VERSION);
     php_info_print_table_row(2, "core", bf_version());
     php_info_print_table_row(2, "schemes", ZSTR_VAL(schemes.s));
     php_info_print_table_row(2, "xxHash (compiled in)",
@@ -181,8 +181,9 @@ static const zend_module_dep bloomfilter_deps[] = { ZEND_MOD_REQUIRED("spl") ZEN
 
 zend_module_entry bloomfilter_module_entry = { STANDARD_MODULE_HEADER_EX, NULL, bloomfilter_deps,
     "bloomfilter", NULL, PHP_MINIT(bloomfilter), PHP_MSHUTDOWN(bloomfilter), NULL,
-    PHP_RSHUTDOWN(bloomfilter), PHP_MINFO(bloomfilter), BF_VERSION, PHP_MODULE_GLOBALS(bloomfilter),
-    PHP_GINIT(bloomfilter), PHP_GSHUTDOWN(bloomfilter), NULL, STANDARD_MODULE_PROPERTIES_EX };
+    PHP_RSHUTDOWN(bloomfilter), PHP_MINFO(bloomfilter), PHP_BLOOMFILTER_VERSION,
+    PHP_MODULE_GLOBALS(bloomfilter), PHP_GINIT(bloomfilter), PHP_GSHUTDOWN(bloomfilter), NULL,
+    STANDARD_MODULE_PROPERTIES_EX };
 
 #ifdef COMPILE_DL_BLOOMFILTER
 ZEND_GET_MODULE(bloomfilter)

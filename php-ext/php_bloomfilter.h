@@ -6,6 +6,9 @@
 #include "zend_exceptions.h"
 #include "bloomfilter_host.h"
 
+/* BF_VERSION in PECL's form; scripts/release writes both. */
+#define PHP_BLOOMFILTER_VERSION "1.0.0RC1"
+
 #if PHP_VERSION_ID < 80100
 #error "PHP 8.1 or newer is needed"
 #endif

@@ -56,7 +56,7 @@ zend_string *php_bf_decode(const zend_string *base64)
 #define WHILE_OURS (PHP_STREAM_FLAG_SUPPRESS_ERRORS | PHP_STREAM_FLAG_NO_FCLOSE)
 
 /* Opens a stream by its URL; turns PHP's warning into an exception. If url is the path of a file,
- * opens nothing and sets *path to it, without file://. Otherwise *path is NULL. */
+ * opens nothing and sets *path to the path without file://; else sets *path to NULL. */
 static php_stream *open_stream(const char *url, bool write, const char **path)
 {
     zend_error_handling saved;

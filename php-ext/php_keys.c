@@ -3,7 +3,7 @@
  *
  * While keys are gathered, a generator or a __toString() may run any code: close the filter, change
  * a variable, throw. So each flush reads the filter from the object again, and a batch holds
- * references to strings that may be freed otherwise. */
+ * references to strings that such code may free. */
 #include "php_bloomfilter.h"
 #include "ext/spl/spl_iterators.h"
 #include "zend_exceptions.h"

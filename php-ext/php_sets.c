@@ -130,8 +130,8 @@ PHP_METHOD(BloomFilter, saturated)
 }
 
 /* ---- contents ---- */
-/* Keeps the object alive, because count($filter) calls the method without a reference to the
- * object, and the PHP code of a clock or client may drop the last reference. */
+/* Keeps the object alive: count($filter) calls the method without a reference to the object, and
+ * the PHP code of a clock or client may drop the last reference. */
 static bool get_state(INTERNAL_FUNCTION_PARAMETERS, bf_state *state)
 {
     bf_error err;

@@ -251,7 +251,7 @@ static bool read_spec(INTERNAL_FUNCTION_PARAMETERS, bf_spec *spec, php_bf_callba
     return to_spec(&a, spec, callback);
 }
 
-/* Returns a new object of the class that a factory was called on. */
+/* Returns a new object; its class is the one on which the static method was called. */
 static void return_filter(INTERNAL_FUNCTION_PARAMETERS, php_bf_handle *handle,
     php_bf_callback *callback, const bf_error *err)
 {

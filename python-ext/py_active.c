@@ -5,8 +5,8 @@
  * parent's other threads. So each thread has a list of the filters that it has entered. The first
  * call on a filter after a fork computes `users` from the list of the child's thread.
  *
- * The core also counts active calls, but only of filters that run code of the host (a clock, a
- * client), and only to refuse calls from that code on the same filter (BF_EBUSY). */
+ * The core counts active calls, too, but only of filters that run code of the host (a clock, a
+ * client): to refuse calls of the host's code on the same filter (BF_EBUSY). */
 #include "py_bloomfilter.h"
 
 #include <pthread.h>

@@ -2,14 +2,14 @@
  * arguments, gathers keys, calls the core once and maps the answer. It includes only the public
  * headers of the core and base/parameters.h.
  *
- * With a GIL, a call on one key keeps the GIL, and the core uses its plain kernels. A call that
- * releases the GIL (columns, large filters, disk) is counted in `unlocked`. While `unlocked` is not
- * 0, the filter uses atomic kernels, with one exception: a column (py_column.c) keeps the plain
- * kernels, which are several times faster for new keys, while no other thread uses the filter
- * (`plain`). A thread that arrives then waits until the thread of the column has ended its current
- * call of the core and has selected the atomic kernels.
+ * With a GIL, a call on one key keeps the GIL, unless the key is large or the filter is in Redis.
+ * A call that releases the GIL (also columns, large filters, disk) is counted in `unlocked`. While
+ * `unlocked` is 0, the core uses its plain kernels, else the atomic kernels, with one exception: a
+ * column (py_column.c) keeps the plain kernels, which are several times faster for new keys, while
+ * no other thread uses the filter (`plain`). A thread that arrives then waits until the thread of
+ * the column has ended its current call of the core and has selected the atomic kernels.
  *
- * Without a GIL the kernels are always atomic. Every call on a filter in Redis releases the GIL.
+ * Without a GIL the kernels are always atomic. Every round trip to Redis releases the GIL.
  *
  * `users` counts the active calls during which other code may run. While `users` is not 0, close()
  * raises an exception, because an active call needs its handle. */

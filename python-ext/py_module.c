@@ -126,6 +126,16 @@ static bool make_type(PyObject *module, PyTypeObject **to, PyType_Spec *spec, Py
     return *to;
 }
 
+/* The library's 1.0.0-rc1 is 1.0.0rc1 in Python. */
+static int add_version(PyObject *module)
+{
+    const char *version = bf_version(), *candidate = strchr(version, '-');
+    const int number = candidate ? (int)(candidate - version) : (int)strlen(version);
+    char text[32];
+    snprintf(text, sizeof text, "%.*s%s", number, version, candidate ? candidate + 1 : "");
+    return PyModule_AddStringConstant(module, "__version__", text);
+}
+
 static int module_exec(PyObject *module)
 {
     module_state *state = PyModule_GetState(module);
@@ -143,7 +153,7 @@ static int module_exec(PyObject *module)
     if (!made || PyModule_AddType(module, state->filter_type) < 0 ||
         PyModule_AddType(module, state->counting_type) < 0)
         return -1;
-    return PyModule_AddStringConstant(module, "__version__", bf_version());
+    return add_version(module);
 }
 
 /* all members of module_state */

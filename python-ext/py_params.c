@@ -4,9 +4,9 @@
 #include <float.h>
 #include <math.h> /* HUGE_VAL */
 
-/* The rows of parameters.h (BF_PARAMETERS) generate the fields of `arguments` (FIELD), the names
- * and addresses for PyArg_ParseTupleAndKeywords (NAME, PLACE, FORM), and an expression that
- * converts all fields to a bf_spec and is true if a value is refused (GIVE). */
+/* The rows of parameters.h (BF_PARAMETERS) generate the fields of `arguments` (FIELD), and the
+ * names and addresses for PyArg_ParseTupleAndKeywords (NAME, PLACE, FORM). GIVE makes an expression
+ * that converts all fields to a bf_spec and is true if a value is refused. */
 #define FIELD(kind, name, ...) PyObject *name;
 typedef struct { /* borrowed references; NULL or None: not given */
     BF_PARAMETERS(FIELD)

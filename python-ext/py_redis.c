@@ -15,7 +15,8 @@ typedef struct {
     char sent;           /* set by _redis.py: bytes may have been sent */
 } RepliesObject;
 
-/* Returns true with an exception if the round trip is over. Any Python code may end it. */
+/* If the round trip is over, raises an exception and returns true. Call it again after each call of
+ * Python code, because another thread may have ended the round trip meanwhile. */
 static bool over(const RepliesObject *r)
 {
     if (!r->sink) PyErr_SetString(PyExc_RuntimeError, "the round trip is over");

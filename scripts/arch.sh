@@ -4,13 +4,16 @@
 # it is.  Knows how to build for a machine and which tests cannot run on it; knows nothing of the tests but that.
 #
 #   arm64, s390x   Debian's cross compilers and packages; s390x has the other order of bytes
+#   arm64_hosts    a wheel and a PHP extension for Debian's Python and PHP of arm64 (arch_hosts.sh)
 #   i386           32 bits, where longs, size_t and file offsets are short
 #   musl           another C library; libsodium is compiled for it from Debian's sources
 #   nehalem        this machine's own build on a processor without AVX2
 #   native, clang  -O3 -march=native; clang does it with -fsanitize=undefined,alignment
 #
 # BLOOMFILTER_ARCH='i386 musl' runs those alone.
-read -ra arch_machines <<<"${BLOOMFILTER_ARCH:-arm64 s390x i386 musl nehalem native clang}"
+# shellcheck source=scripts/arch_hosts.sh
+. "$root/scripts/arch_hosts.sh"
+read -ra arch_machines <<<"${BLOOMFILTER_ARCH:-arm64 arm64_hosts s390x i386 musl nehalem native clang}"
 arch_tests='test_bytes test_chain_edges test_counting test_counting_race test_file test_grow test_grow_together test_once* test_race test_redis test_redis_client test_redis_edges'
 arch_tests+=' test_redis_foreign test_redis_once test_refusals test_same_bits test_schemes test_sizing test_system test_vectors test_window test_model*'
 # glibc calls open64, mmap64 ... on a machine of 32 bits: the tests that put their own in the place of open and mmap do not reach them.
@@ -41,14 +44,18 @@ deep_arch() {
 }
 
 # ---- machines of Debian's ----
-# The libraries, unpacked and not configured: programs are only linked with them.
-arch_root() {
-    local root_of=$out/arch/$1 suite mirror
-    [ ! -e "$root_of.made" ] || return 0
+# Sets suite and mirror: this Debian's name and where it is.
+arch_mirror() {
     # shellcheck source=/dev/null
     suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
     # shellcheck disable=SC2016
     mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' "Codename: $suite" | sed -n 1p)
+}
+# The libraries, unpacked and not configured: programs are only linked with them.
+arch_root() {
+    local root_of=$out/arch/$1 suite mirror
+    [ ! -e "$root_of.made" ] || return 0
+    arch_mirror
     rm -rf "$root_of"
     step "libraries for $1" "arch-$1" mmdebstrap --variant=extract --architectures="$1" --include=libc6-dev,libxxhash-dev,libsodium-dev \
         --skip=check/qemu "$suite" "$root_of" "$mirror"

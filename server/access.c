@@ -64,7 +64,7 @@ static bool has_token(const server *s, const request *q)
     return is_token(password(text_after(given, 6), room, sizeof room), token);
 }
 
-/* True if the request may change a filter. */
+/* True for every method except GET, and for a GET with a key, except /contain= and /count=. */
 static bool may_change(const request *q)
 {
     const text verb = path_of_verb(q->path);

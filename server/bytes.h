@@ -37,8 +37,8 @@ bool buffer_reserve(buffer *b, size_t more); /* Makes space for `more` bytes at 
 bool buffer_add(buffer *b, const void *bytes, size_t len);
 bool buffer_print(buffer *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool buffer_json(buffer *b, text t); /* Appends t as a JSON string; invalid UTF-8 becomes U+FFFD. */
-/* Appends bytes of a request.  If they follow the buffer's bytes in memory, only len grows.  An
- * empty buffer that owns no memory borrows them.  Otherwise they are copied. */
+/* Appends bytes of a request.  If the bytes follow the buffer's bytes in memory, only len grows.
+ * An empty buffer that owns no memory borrows the bytes.  All other buffers copy the bytes. */
 bool buffer_extend(buffer *b, const char *at, size_t len);
 bool buffer_own(buffer *b);  /* Copies borrowed bytes into memory that the buffer owns. */
 void buffer_trim(buffer *b); /* Frees the unused end of a large buffer. */

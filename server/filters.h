@@ -2,7 +2,7 @@
  *
  *   filters --list--> served (reference counted) --> bf_filter
  *
- * The list has a lock.  A thread holds it only to find or replace an entry, never while it opens a
+ * The list has a lock.  A thread holds it only to read or change the list, never while it opens a
  * filter or waits for Redis.  Each filter has a read-write lock: a merge or a clear takes it for
  * writing, all other requests for reading.  If another process replaces the file of a filter, the
  * next request opens the new file.  A key is acknowledged only if filters_is_same after the add. */

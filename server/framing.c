@@ -79,8 +79,8 @@ static inline bool skip_line(const char *bytes, size_t len, size_t *i)
     return true;
 }
 
-/* Skips a request line "GET TARGET HTTP/1.1".  Returns false and keeps *i for all other lines:
- * check_first_line() checks those. */
+/* Skips a request line "GET TARGET HTTP/1.1".  Returns false and keeps *i for all other lines,
+ * which check_first_line() checks. */
 static inline bool skip_first_line(const char *bytes, size_t len, size_t *i)
 {
     static const char check_version[11] = " HTTP/1.1\r\n";

@@ -219,8 +219,8 @@ static void release_server(server *s)
     if (s->log_fd >= 0) close(s->log_fd);
 }
 
-/* Opens /dev/null for each of the descriptors 0 to 2 that is closed.  Otherwise a socket would get
- * that number, and messages would be written into the socket. */
+/* Opens /dev/null for each of the descriptors 0 to 2 that is closed.  A socket with such a number
+ * would receive the daemon's messages. */
 static void occupy_standard_fds(void)
 {
     int fd;

@@ -146,7 +146,7 @@ void conn_bury(worker *w);
  * the second start of its job), and stores `bytes` in w->missing on failure. */
 bool budget_reserve(worker *w, uint64_t bytes);
 /* As budget_reserve(), for a request that already holds `beside` bytes.  A refused request releases
- * those, so its next attempt needs both amounts: budget_relieve() frees their sum. */
+ * these bytes, so its next attempt needs both amounts: budget_relieve() frees their sum. */
 bool budget_reserve_beside(worker *w, uint64_t bytes, uint64_t beside);
 void budget_release(worker *w, uint64_t bytes);
 void budget_relieve(worker *w);

@@ -42,8 +42,8 @@ void worker_move(worker *w, conn *c, int state, uint64_t until)
     l->last = c;
 }
 
-/* Stops listening until the next sweep.  Otherwise epoll would report again and again the
- * connection that could not be accepted, because it stays in the backlog. */
+/* Stops listening until the next sweep.  A connection that could not be accepted stays in the
+ * backlog, so epoll would report it again and again. */
 void worker_pause_accept(worker *w)
 {
     w->accept_paused = epoll_ctl(w->epoll, EPOLL_CTL_DEL, w->s->listener, NULL) == 0;
@@ -67,10 +67,9 @@ static void sweep_waiting(worker *w)
     }
 }
 
-/* The work of every SWEEP ms: calls conn_late (which moves or frees the connection) for each
- * connection whose deadline has passed, replies 503 to those that wait while Redis hangs, frees
- * memory, and listens again after worker_pause_accept.  All lists except SENDING are ordered by
- * deadline. */
+/* The work of every SWEEP ms.  Calls conn_late, which moves or frees the connection, after each
+ * deadline that has passed; replies 503 to connections that wait while Redis hangs; frees memory;
+ * listens again after worker_pause_accept.  All lists except SENDING are ordered by deadline. */
 static void sweep(worker *w)
 {
     for (int state = 0; state < STATES; state++) {

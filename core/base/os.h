@@ -19,7 +19,7 @@ uint64_t bf_os_memory(void);                       /* RAM plus swap in bytes; 0:
 void bf_os_huge_pages(void *at, size_t bytes);     /* a hint; keeps errno */
 void bf_os_wipe_on_fork(void *page, size_t bytes); /* a forked child gets zeros, if possible */
 int bf_os_drop_on_fork(void *map, size_t bytes);   /* a forked child has no such map; -1: errno */
-/* Sets the bytes to 0. The compiler cannot remove it, because the asm may read them. */
+/* Sets the bytes to 0. The asm may read the bytes, so the compiler cannot remove the memset. */
 static inline void bf_os_wipe(void *secret, size_t bytes)
 {
     memset(secret, 0, bytes);
@@ -29,14 +29,14 @@ int bf_os_random(void *to, size_t bytes); /* at most 256 bytes; -1: errno */
 
 /* ---- space for files; all return 0 or an errno, EOPNOTSUPP if the system has no such call ---- */
 int bf_os_reserve(int fd, off_t at, off_t len);    /* may read and rewrite bytes */
-int bf_os_fill_holes(int fd, off_t at, off_t len); /* changes no byte, other processes may write */
+int bf_os_fill_holes(int fd, off_t at, off_t len); /* safe while others write the file */
 bool bf_os_reads_take_space(int fd);               /* reading a hole through a map needs a page */
 int bf_os_read_pages(void *map, size_t bytes);     /* reads every page of a map */
 
 /* ---- names and rights of files ---- */
 typedef struct {
     uint64_t device, inode, born, born_ns;
-} bf_identity; /* born: time of creation in s, born_ns: its ns; both 0: unknown */
+} bf_identity; /* born, born_ns: time of creation, seconds and ns of the second; both 0: unknown */
 /* Reads the identity and the length of a file. The file is given by path, or by fd if path is "".
  * Device and inode are not sufficient: some file systems reuse inode numbers, and on overlayfs a
  * copy has the inode number of its original. On failure returns false and sets errno. */
@@ -51,11 +51,11 @@ int bf_os_copy_acl(const char *path, int fd);           /* access control list; 
 extern const bool bf_os_has_ofd_locks;
 int bf_os_ofd_set(int fd, struct flock *lock); /* fcntl F_OFD_SETLK; -1: errno */
 int bf_os_ofd_get(int fd, struct flock *lock); /* fcntl F_OFD_GETLK; -1: errno */
-/* Returns true if a map of the file holds such a lock after its descriptor is closed. */
+/* Returns true if a map of the file holds the file's lock after its descriptor is closed. */
 bool bf_os_map_holds_lock(int fd);
 
 /* ---- sockets ---- */
-/* A stream socket that does not block and that no program started by exec gets; -1: errno. A write
- * to a closed connection raises no signal if MSG_NOSIGNAL is given. */
+/* Returns a stream socket that does not block and is closed by exec; -1: errno. A write to a closed
+ * connection raises no signal if MSG_NOSIGNAL is given. */
 int bf_os_socket(int family);
 #endif

@@ -59,8 +59,8 @@ int bf_os_read_pages(void *map, size_t bytes)
 bool bf_identify(int fd, const char *path, bf_identity *id, uint64_t *bytes)
 {
     struct stat st;
-    const int keep = errno;
 #ifdef STATX_BTIME
+    const int keep = errno;
     struct statx x;
     if (statx(fd, path, *path ? 0 : AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &x) == 0) {
         const bool born = x.stx_mask & STATX_BTIME;

@@ -69,8 +69,8 @@ static inline double bf_double_of(uint64_t v)
     return d;
 }
 static inline uint64_t bf_cells_bytes(uint64_t bits) { return (bits + 63) / 64 * 8; }
-/* Encodes sequence number n with ~n as a check. One flipped bit makes the code invalid, so a dirty
- * page never appears clean. */
+/* Encodes sequence number n with ~n as a check. One flipped bit makes the code invalid, so it never
+ * makes a dirty page appear clean. */
 static inline uint64_t bf_sequence(uint32_t n) { return (uint64_t)~n << 32 | n; }
 
 #endif

@@ -33,7 +33,7 @@ static size_t acceptable(const bf_batch *b)
 
 /* Computes the positions of n keys, starting with key number `from`. Returns n, or the number of
  * keys before the key whose hash failed. Hashes and layouts get at most BF_CHUNK keys per call. */
-static size_t place(const bf_batch *b, size_t from, size_t n, uint64_t *pos)
+static size_t compute_positions(const bf_batch *b, size_t from, size_t n, uint64_t *pos)
 {
     uint64_t d[BF_CHUNK * BF_WIDTH_MAX];
     const bf_filter *f = b->f;
@@ -116,7 +116,7 @@ static int64_t run_chunks(
     int64_t total = 0;
     for (size_t done = 0, c; done < b->n; done += c) {
         c = b->n - done < most ? b->n - done : most;
-        const size_t good = place(b, done, c, pos);
+        const size_t good = compute_positions(b, done, c, pos);
         int rc = 0;
         if (good) rc = p ? apply_locked(b, p, pos, good, present) : apply(b, pos, good, present);
         if (rc < 0 && p && b->err->key != BF_NO_KEY) b->err->key += done;

@@ -2,8 +2,8 @@
  * shard. Position q is bit q % (m / shards) of shard q / (m / shards).
  *
  * If all bits of a key are in one line (block), a shard is a sequence of lines, and the positions
- * do not depend on the number of shards. Otherwise digest h selects the shard mulhi(h, shards), and
- * h * shards mod 2^64 is the digest in a filter of one shard's size. */
+ * do not depend on the number of shards. In other layouts digest h selects the shard
+ * mulhi(h, shards), and h * shards mod 2^64 is the digest in a filter of one shard's size. */
 #include "bits/bits.h"
 #include "layout/layout.h"
 

@@ -9,7 +9,7 @@
  *   owner   the key K of the filter
  *   filter  only in a part or shard: id of the filter and name of its K:meta ("1a2b3c4d K:meta")
  *   format "1"   scheme   m   n   k   p   secret (16 hex digits, 0 = not keyed)
- *   mark (8 hex digits)   by "bloomfilter 0.1.0"
+ *   mark (8 hex digits)   by "bloomfilter"
  *   born       the id (redis.h); if K has bits, their first mark
  *   shards     if more than one; m in the hash of a shard is the m of the filter
  *   adopted    if another system created the bits and still writes them
@@ -103,7 +103,7 @@ void bf_redis_meta_put(bf_redis *r, const bf_params *d, uint32_t mark)
     if (r->whole != r) append_filter_field(r->whole);
     append_shape(l, "1", d, d->secret_check);
     bf_conn_append(l, "mark %x born %x", mark, mark);
-    bf_conn_append(l, "by %s", "bloomfilter " BF_VERSION);
+    bf_conn_append(l, "by %s", "bloomfilter");
     if (d->g.shards > 1) bf_conn_append(l, "shards %n", (uint64_t)d->g.shards);
 }
 

@@ -153,7 +153,7 @@ static int redisson_read(const bf_redis *r, bf_params *d, bf_error *err)
     return 0;
 }
 
-static void redisson_place(bf_redis *r, const bf_params *d)
+static void set_redisson(bf_redis *r, const bf_params *d)
 {
     bf_redis_set_params(r, d);
     r->foreign = r->redisson = true;
@@ -192,7 +192,7 @@ int bf_redisson_make(bf_redis *r, const bf_params *d, bf_error *err)
         r->meta, "", d->g.m, (uint64_t)d->g.k, d->g.n, p);
     const int rc = bf_conn_run_script(l, &made, err);
     if (rc < 0) return rc;
-    if (made) redisson_place(r, d);
+    if (made) set_redisson(r, d);
     return made != 0;
 }
 
@@ -293,7 +293,7 @@ static int attach_redisson(bf_redis *r, const bf_spec *spec, bf_params *d, bf_er
     if (!found) return name_hash(r, BF_NAME_META, err);
     if (spec->cache) return bf_redis_no_cache(r, err);
     if ((rc = redisson_read(r, d, err)) < 0) return rc;
-    redisson_place(r, d);
+    set_redisson(r, d);
     return 1;
 }
 

@@ -34,8 +34,8 @@ typedef struct {
     int (*size)(bf_geometry *g, const char *name, bf_error *err);
 } bf_scheme;
 
-/* The kind: what a header page or K:meta describes. That is a fixed filter, a growing or forgetting
- * filter (without its bits), or one part. */
+/* What a header page or K:meta describes: a fixed filter, a complete growing or forgetting filter
+ * (the bits are in its parts), or one part. */
 enum { BF_FIXED, BF_GROW, BF_WINDOW, BF_PART };
 /* flags in header pages */
 enum { BF_FLAG_GROW = 0x100, BF_FLAG_WINDOW = 0x200, BF_FLAG_PART = 0x400 };
@@ -113,7 +113,7 @@ int bf_chain_part(const bf_params *d, unsigned i, uint64_t before, bf_params *pa
  * parameters, because the sizes of later parts are computed from them. */
 bool bf_chain_possible(const bf_params *d);
 bool bf_chain_part_possible(const bf_params *of, const bf_params *part);
-/* sizing.c: checks the ranges of m, n, k, p and shards */
+/* sizing.c: checks the ranges of m, n, k, p, shards and overfull */
 int bf_check_ranges(const bf_spec *spec, bf_error *err);
 /* Calls bf_check_ranges and checks the scheme's name. Call it before the storage is opened, so
  * that a wrong parameter is not reported as a missing file. */

@@ -1,15 +1,25 @@
 """What a release needs: one version everywhere, and a changelog in the form it names."""
 
 import json
+import pickle
 import re
 from datetime import date
 
 import bloomfilter
-from products import OUT, ROOT, compile_c, run
+import redis as redis_py
+from products import (
+    NUMBER,
+    OUT,
+    PHP_VERSION,
+    PYTHON_VERSION,
+    ROOT,
+    VERSION,
+    compile_c,
+    run,
+)
 
-VERSION = re.search(r'#define BF_VERSION "(.*)"', (ROOT / "core" / "bloomfilter.h").read_text())[1]
 CHANGELOG = (ROOT / "CHANGELOG.md").read_text()
-SEMANTIC = r"(?:0|[1-9]\d*)(?:\.(?:0|[1-9]\d*)){2}"
+SEMANTIC = r"(?:0|[1-9]\d*)(?:\.(?:0|[1-9]\d*)){2}(?:-rc[1-9]\d*)?"
 
 
 def test_the_version_is_semantic():
@@ -20,21 +30,27 @@ def test_every_product_has_the_version(php, tmp_path):
     (tmp_path / "version.c").write_text(
         '#include <bloomfilter.h>\n#include <stdio.h>\nint main(void) { printf("%s %s", BF_VERSION, bf_version()); }\n'
     )
-    found = {
+    assert {
         "C": run([compile_c(tmp_path / "version.c", tmp_path / "version")], text=True),
+        "bloomfilterd": run([OUT / "bin" / "bloomfilterd", "--version"], text=True),
         "PHP": run([*php, "-r", "echo phpversion('bloomfilter');"], text=True),
         "Python": bloomfilter.__version__,
         "wheel": next((OUT / "dist").glob("*.whl")).name.split("-")[1],
         "pkg-config": re.search(
             r"(?m)^Version: (.*)$", (OUT / "lib" / "pkgconfig" / "bloomfilter.pc").read_text()
         )[1],
-        "package.xml": " ".join(
-            re.findall(r"<(?:release|api)>([\d.]+)<", (ROOT / "package.xml").read_text())
+        "package.xml": set(
+            re.findall(r"<(?:release|api)>(.*\d.*)<", (ROOT / "package.xml").read_text())
         ),
+    } == {
+        "C": f"{VERSION} {VERSION}",
+        "bloomfilterd": f"bloomfilterd {VERSION}\n",
+        "PHP": PHP_VERSION,
+        "Python": PYTHON_VERSION,
+        "wheel": PYTHON_VERSION,
+        "pkg-config": NUMBER,
+        "package.xml": {PHP_VERSION},
     }
-    assert {name: set(text.split()) for name, text in found.items()} == dict.fromkeys(
-        found, {VERSION}
-    )
 
 
 def test_no_file_has_a_version_of_its_own():
@@ -43,9 +59,30 @@ def test_no_file_has_a_version_of_its_own():
     assert not re.search(r"project\([^)]*VERSION \d", (ROOT / "CMakeLists.txt").read_text())
 
 
+def test_no_stored_form_has_the_version(php, tmp_path, redis_port):
+    """A new release must not change what is stored."""
+    seen = bloomfilter.BloomFilter(n=10, p=0.01)
+    seen.save(tmp_path / "seen.bloom")
+    url = f"redis://127.0.0.1:{redis_port}/0?key=seen"
+    bloomfilter.BloomFilter(n=10, p=0.01, storage=url).close()
+    code = f"echo serialize(new BloomFilter(n: 10, p: 0.01)); new BloomFilter(n: 10, p: 0.01, storage: '{url[:-4]}php');"
+    client = redis_py.Redis(port=redis_port)
+    stored = [seen.to_bytes(), pickle.dumps(seen), (tmp_path / "seen.bloom").read_bytes()]
+    stored += [run([*php, "-r", code]), *client.hvals("seen:meta"), *client.hvals("php:meta")]
+    assert len(stored) > 20
+    for form in {VERSION, NUMBER, PYTHON_VERSION, PHP_VERSION}:
+        assert not [data for data in stored if form.encode() in data]
+
+
 def sections():
     """(heading, text) of each version."""
     return [part.split("\n", 1) for part in re.split(r"(?m)^## ", CHANGELOG)[1:]]
+
+
+def in_order(version):
+    """A candidate comes before its version."""
+    number, _, candidate = version.partition("-rc")
+    return (*map(int, number.split(".")), not candidate, int(candidate or 0))
 
 
 def test_changelog_is_kept():
@@ -56,10 +93,10 @@ def test_changelog_is_kept():
         re.fullmatch(rf"\[({SEMANTIC})\] - (\d{{4}}-\d\d-\d\d)", heading) for heading in released
     ]
     assert all(parsed), released
-    numbers = [tuple(map(int, found[1].split("."))) for found in parsed]
+    numbers = [in_order(found[1]) for found in parsed]
     days = [date.fromisoformat(found[2]) for found in parsed]
     assert numbers == sorted(set(numbers), reverse=True) and days == sorted(days, reverse=True)
-    assert not numbers or numbers[0] <= tuple(map(int, VERSION.split(".")))
+    assert not numbers or numbers[0] <= in_order(VERSION)
 
 
 def test_changes_are_of_the_six_kinds():

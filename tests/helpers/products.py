@@ -2,6 +2,7 @@
 C program is compiled with the library, which PHP loads the extension.  Holds no test."""
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -10,6 +11,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 OUT = ROOT / "out"
 PKG_CONFIG_PATH = f"{OUT}/lib/pkgconfig"
+VERSION = re.search(r'#define BF_VERSION "(.*)"', (ROOT / "core" / "bloomfilter.h").read_text())[1]
+NUMBER = VERSION.split("-")[0]  # CMake, pkg-config and the soname have no candidates
+PYTHON_VERSION = VERSION.replace("-", "")  # 1.0.0rc1
+PHP_VERSION = PYTHON_VERSION.upper()  # 1.0.0RC1
 
 
 def run(command, **options):

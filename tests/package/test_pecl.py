@@ -5,13 +5,13 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import tarfile
 from pathlib import Path
 
 import pytest
 from conftest import JOBS, ROOT, run
-
-VERSION = re.search(r'#define BF_VERSION "(.+)"', (ROOT / "core" / "bloomfilter.h").read_text())[1]
+from products import PHP_VERSION, VERSION
 
 
 @pytest.fixture(scope="session")
@@ -23,14 +23,14 @@ def archive(source, tmp_path_factory):
     ]  # a release is older the next day
     assert len(told) == 1 and told[0].startswith("Validation: 0 error(s)"), said
     run("pear", "package", source / "package.xml", cwd=folder)
-    return folder / f"bloomfilter-{VERSION}.tgz"
+    return folder / f"bloomfilter-{PHP_VERSION}.tgz"
 
 
 @pytest.fixture(scope="session")
 def unpacked(archive):
     with tarfile.open(archive) as tar:
         tar.extractall(archive.parent)
-    folder = archive.parent / f"bloomfilter-{VERSION}"
+    folder = archive.parent / f"bloomfilter-{PHP_VERSION}"
     run("phpize", cwd=folder)
     return folder
 
@@ -96,7 +96,7 @@ def test_phpinfo_names_the_version_and_what_is_not_built_in(built):
         for line in php(built, "--ri", "bloomfilter").splitlines()
         if " => " in line
     )
-    assert table["bloomfilter"] == table["core"] == VERSION
+    assert (table["bloomfilter"], table["core"]) == (PHP_VERSION, VERSION)
     assert table["libsodium (keyed filters)"] == table["OpenSSL (rediss://)"] == "not built in"
     assert re.fullmatch(r"\d+\.\d+\.\d+", table["xxHash (compiled in)"])
 
@@ -146,3 +146,20 @@ def test_config_w32_refuses_in_words(tmp_path):
         script = Path(tmp_path, "configure.js")
         script.write_text(around % asked + text)
         assert run("node", script).startswith(said) and bool(run("node", script)) == bool(said)
+
+
+def test_the_archive_for_pie_has_the_name_that_it_looks_for(built, tmp_path):
+    """php/pie, PrePackagedBinaryAssetName; a module that cannot do everything is refused."""
+    tool = ROOT / "scripts" / "pie-archive"
+    zts = run(
+        php_binary(), "-n", "-r", "echo PHP_MAJOR_VERSION, '.', PHP_MINOR_VERSION, '-', PHP_ZTS;"
+    )
+    version, _, threads = zts.partition("-")
+    assert re.fullmatch(
+        rf"php_bloomfilter-{re.escape(VERSION.lower())}_php{re.escape(version)}-(x86_64|arm64)-linux-(glibc|musl)"
+        rf"(-debug)?{'-zts' if threads == '1' else ''}\.zip\n",
+        run(tool, "--name"),
+    )
+    done = subprocess.run([tool, built, tmp_path], capture_output=True, text=True, check=False)
+    assert done.returncode != 0 and "secret needs libsodium" in done.stdout + done.stderr
+    assert not list(tmp_path.iterdir())

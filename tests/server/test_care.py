@@ -12,6 +12,7 @@ import pytest
 import redis as redis_py
 from bloomfilter import BloomFilter, CountingBloomFilter
 from conftest import PATIENCE, Client, needs_redis, redis_url
+from products import VERSION
 
 GOZERO, GOZERO_M = "gozero", 20480
 PHP = "php-hashes:BKDRHash,SDBMHash,FNVHash"  # as that class spells them
@@ -389,13 +390,11 @@ def test_too_many_connections_have_a_sentence(start):
 
 # ---- the log ----
 def test_the_log_has_version_storage_and_end(start, tmp_path):
-    import bloomfilter
-
     daemon = start("-n", 100, "-p", 0.01, "--storage", f"{tmp_path}/x.bloom")
     daemon.get("/healthz")
     daemon.stop()
     said = daemon.said()
-    assert f"version {bloomfilter.__version__}, storage {tmp_path}/x.bloom" in said
+    assert f"version {VERSION}, storage {tmp_path}/x.bloom" in said
     assert "ended by SIGTERM after 1 requests; its files are on disk" in said
 
 

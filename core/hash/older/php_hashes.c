@@ -138,10 +138,9 @@ static number ap(const uint8_t *s, size_t len)
 }
 
 /* values, for keys of 32 or more hex digits: 1 / (probability that two keys have the same value).
- * near: bit i is set if some of these keys' values are in the i-th sixteenth of 2^32. weak: with a
- * million keys of one kind in the filter (docs/migrate.md has the kinds), more than 1 % of the
- * other keys of that kind have the value of one of them
- * (tests/python/contract/test_weak_hashes.py). */
+ * near: bit i is set if some of these keys' values are in the i-th sixteenth of 2^32. weak: in a
+ * filter with a million keys of one kind, more than 1 % of the other keys of that kind have the
+ * value of an added key. docs/migrate.md has the kinds. */
 enum { ANYWHERE = 0xFFFF };
 static const struct {
     const char *name;

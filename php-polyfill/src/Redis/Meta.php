@@ -20,7 +20,7 @@ final class Meta
     {
         $hex = sprintf('%08x', $mark);
         return ['owner', $key->owner, ...$key->of !== null ? ['filter', $key->of] : [], ...self::shape('1', $d), 'mark', $hex, 'born', $hex,
-            'by', 'bloomfilter 0.1.0', ...$d->shards > 1 ? ['shards', $d->shards] : [], ...$d->counting ? ['cell_bits', 4] : []];
+            'by', 'bloomfilter', ...$d->shards > 1 ? ['shards', $d->shards] : [], ...$d->counting ? ['cell_bits', 4] : []];
     }
 
     private static function shape(string $format, Params $d): array
