@@ -55,7 +55,7 @@
     "retry_after: after a time-out, calls fail immediately for this many seconds, then one call tries again.  None: 1;\n" \
     "0: each call tries; overrides the URL.\n" \
     "cache: keys known to be present need no round trip.  Takes up to m / 8 bytes of memory.\n" \
-    "cache_max_age: seconds for which the cache trusts bits that it has read; None: 1.  For that time, a filter that another\n" \
+    "cache_max_age: seconds for which the cache answers without a check that the bits in Redis are still valid; None: 1.  For that time, a filter that another\n" \
     "process cleared or deleted may seem unchanged.\n" \
     "wait_replicas: an add returns when this many replicas have it.  If too few have it in time, Error; the key is added all\n" \
     "the same.\n" \
@@ -176,14 +176,16 @@
     "\n" \
     "Add the keys of a buffer; the byte sep ends each key.  Return (keys, new, consumed, kept).\n" \
     "\n" \
-    "Bytes after the last sep are not read: pass them again before the next data.  With last=True they are the last key,\n" \
-    "unless there are none.\n" \
-    "kept: with keep=True the SURELY NEW lines, with keep=False the others, each with its sep; otherwise b\"\"."
+    "Bytes after the last sep are not read: pass them again before the next data.  With last=True they are the\n" \
+    "last key, if there are any.\n" \
+    "kept has, with keep=True, the SURELY NEW lines, and with keep=False the others, each with its sep; else it is empty."
 #define DOC_contains_lines \
     "contains_lines($self, data, /, sep=b'\\n', *, last=False, keep=None)\n" \
     "--\n" \
     "\n" \
-    "Test the keys of a buffer: (keys, present, consumed, kept); keep=True: present ones, keep=False: absent ones."
+    "Test the keys of a buffer, and return (keys, present, consumed, kept).\n" \
+    "\n" \
+    "kept has, with keep=True, the lines of present keys, and with keep=False those of absent ones."
 #define DOC_union \
     "union($self, other, /)\n" \
     "--\n" \

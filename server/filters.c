@@ -301,7 +301,8 @@ void filters_release(served *s)
     registry_release(s);
 }
 
-/* Does not take the lock `use`, because a merge may hold it for long. */
+/* Does not wait for a merge, a clear or a change of the filter: they hold the lock `use`, perhaps
+ * for long, and what they do shows that the filter answers. */
 int filters_health(filters *fs, bool open, bf_error *err)
 {
     served *s = registry_take(fs, TEXT(DEFAULT_NAME));
@@ -311,7 +312,11 @@ int filters_health(filters *fs, bool open, bf_error *err)
     }
     if (!s && open) s = registry_look_up(fs, TEXT(DEFAULT_NAME), err);
     if (!s) return open ? registry_missing(TEXT(DEFAULT_NAME), err) : FILTER_ABSENT;
-    const int64_t rc = bf_test_many(s->f, &(bf_key){ "", 0 }, 1, NULL, err);
+    int64_t rc = 0;
+    if (pthread_rwlock_tryrdlock(&s->use) == 0) {
+        rc = bf_test_many(s->f, &(bf_key){ "", 0 }, 1, NULL, err);
+        pthread_rwlock_unlock(&s->use);
+    }
     const bool answers = rc >= 0 || rc == BF_EINVAL || rc == BF_EBUSY;
     if (!answers) filters_recheck(s);
     registry_release(s);

@@ -1,7 +1,7 @@
 // seen.mjs - a filter in Node, through koffi.  npm install koffi && node seen.mjs [STORAGE]
 import koffi from 'koffi';
 
-const lib = koffi.load('libbloomfilter.so.0.1');
+const lib = koffi.load('libbloomfilter.so.1');
 koffi.opaque('bf_filter');
 koffi.struct('bf_key', { ptr: 'const void *', len: 'size_t' });
 koffi.struct('bf_error', {

@@ -1,7 +1,7 @@
 <?php
 // seen.php - a filter through PHP's FFI, for a PHP without the extension.  php seen.php [STORAGE]
 
-$bf = FFI::cdef(file_get_contents(__DIR__ . '/bloomfilter_ffi.h'), 'libbloomfilter.so.0.1');
+$bf = FFI::cdef(file_get_contents(__DIR__ . '/bloomfilter_ffi.h'), 'libbloomfilter.so.1');
 $err = $bf->new('bf_error');
 
 // Negative answers and NULL are errors; the sentence is in $err.

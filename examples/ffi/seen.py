@@ -28,7 +28,7 @@ def declare(name, result, *arguments):
     return function
 
 
-lib = CDLL("libbloomfilter.so.0.1")
+lib = CDLL("libbloomfilter.so.1")
 err_p = POINTER(BfError)
 one_key = (c_void_p, c_char_p, c_size_t, err_p)
 sizes = (c_uint64, c_uint64, c_uint, c_double)

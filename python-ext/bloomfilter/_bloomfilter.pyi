@@ -181,7 +181,7 @@ class BloomFilter:
         retry_after: after a time-out, calls fail immediately for this many seconds, then one call tries again.  None: 1;
         0: each call tries; overrides the URL.
         cache: keys known to be present need no round trip.  Takes up to m / 8 bytes of memory.
-        cache_max_age: seconds for which the cache trusts bits that it has read; None: 1.  For that time, a filter that another
+        cache_max_age: seconds for which the cache answers without a check that the bits in Redis are still valid; None: 1.  For that time, a filter that another
         process cleared or deleted may seem unchanged.
         wait_replicas: an add returns when this many replicas have it.  If too few have it in time, Error; the key is added all
         the same.
@@ -339,14 +339,17 @@ class BloomFilter:
     ) -> tuple[int, int, int, bytes]:
         """Add the keys of a buffer; the byte sep ends each key.  Return (keys, new, consumed, kept).
 
-        Bytes after the last sep are not read: pass them again before the next data.  With last=True they are the last key,
-        unless there are none.
-        kept: with keep=True the SURELY NEW lines, with keep=False the others, each with its sep; otherwise b"".
+        Bytes after the last sep are not read: pass them again before the next data.  With last=True they are the
+        last key, if there are any.
+        kept has, with keep=True, the SURELY NEW lines, and with keep=False the others, each with its sep; else it is empty.
         """
     def contains_lines(
         self, data: Buffer, /, sep: Buffer = b"\n", *, last: bool = False, keep: bool | None = None
     ) -> tuple[int, int, int, bytes]:
-        """Test the keys of a buffer: (keys, present, consumed, kept); keep=True: present ones, keep=False: absent ones."""
+        """Test the keys of a buffer, and return (keys, present, consumed, kept).
+
+        kept has, with keep=True, the lines of present keys, and with keep=False those of absent ones.
+        """
 
     # sets
     def union(self, other: BloomFilter, /) -> Self:

@@ -116,7 +116,7 @@ def test_php_reads_the_declarations(tmp_path):
         + "}\n"
     )
     script = (
-        f"$bf = FFI::cdef(file_get_contents('{DECLARATIONS}'), 'libbloomfilter.so.0.1');"
+        f"$bf = FFI::cdef(file_get_contents('{DECLARATIONS}'), 'libbloomfilter.so.1');"
         + "".join(f"echo '{name} ', FFI::sizeof($bf->type('{name}')), \"\\n\";" for name in structs)
         + "".join(f"echo '{name} ', $bf->{name}, \"\\n\";" for name in constants)
         + "".join(f"$bf->{name};" for name in functions)

@@ -112,7 +112,7 @@ def names(text: str) -> list[str]:
 OPTIONS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "file": ("file", "FILE", "path or Redis URL of the filter", {}),
     "new file": ("file", "FILE", "path of the new filter, or redis://host/0?key=NAME", {}),
-    "served": ("file", "FILE", "path or Redis URL of the filter to serve (default: memory)", {"nargs": "?"}),
+    "served": ("file", "FILE", "path or Redis URL of the filter to serve, or FOLDER/ (default: memory)", {"nargs": "?"}),
     "keyfiles": ("keyfiles", "KEYFILE", "files of keys, one per line, unchanged bytes; - or no file: standard input", {"nargs": "*"}),
     "studied": ("keyfile", "KEYFILE", "keys, one per line; - or no file: standard input; 30,558 generated URLs if that is a terminal or empty", {"nargs": "?"}),
     "plotted": ("keyfile", "KEYFILE", "keys, one per line (default: generated URLs)", {"nargs": "?"}),
@@ -144,7 +144,7 @@ OPTIONS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "k": ("-k", "COUNT", "positions per key (default: the best number)", {"type": whole}),
     "scheme": ("--scheme", "NAME", "how a key becomes positions: classic, block, block2, or an older system's", {}),
     "counting": ("--counting", "", "4-bit counters instead of bits: keys can be removed and counted", {}),
-    "grow": ("--grow", "FACTOR", "grow past -n keys: each part is this many times as large as the one before, such as 2", {"type": real}),
+    "grow": ("--grow", "FACTOR", "grow past -n keys: each step multiplies the size by about this factor, such as 2", {"type": real}),
     "window": ("--window", "SECONDS", "forget keys after this many seconds", {"type": real}),
     "parts": ("--parts", "COUNT", "with --window: number of steps in which the filter forgets (default 4)", {"type": whole}),
     "shards": ("--shards", "COUNT", "equal slices, each a Redis key of its own (default 1, or as many as m needs)", {"type": whole}),
@@ -228,7 +228,7 @@ EXAMPLES = {
     "study": ["study keys.txt", "study --schemes classic,gozero,php-mt"],
     "plot": ["plot k -o k.png", "plot growth -o growth.svg --filter new.bloom"],
     "bench": ["bench -n 10k --schemes block", "bench -n 10k --schemes block --cold"],
-    "serve": ["serve seen.bloom --port 6381", "serve -n 1M -p 1% -- --create"],
+    "serve": ["serve seen.bloom --port 6381", "serve filters/ -- --create"],
     "completion": ["completion bash"],
 }
 # fmt: on
