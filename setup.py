@@ -24,7 +24,7 @@ if "CFLAGS" not in os.environ:
 
 
 def version():
-    """The one place that holds it is the core's header; 1.0.0-rc1 is 1.0.0rc1 in Python."""
+    """The one place that holds it is the core's header; 1.2.3-rc4 is 1.2.3rc4 in Python."""
     header = (HERE / "core" / "bloomfilter.h").read_text(encoding="utf-8")
     return re.search(r'#define BF_VERSION "([^"]+)"', header).group(1).replace("-", "")
 

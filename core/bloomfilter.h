@@ -174,7 +174,8 @@ struct bf_spec {
                               * every call tries */
     bool cache;              /* Redis: keys known to be present need no round trip; takes at most
                               * m/8 bytes */
-    double cache_max_age;    /* seconds for which the cache uses bits that it has read; 0 = 1    */
+    double cache_max_age;    /* Redis: seconds for which the cache answers without a check that the
+                              * bits in Redis are still valid; 0 = the default, 1 second */
     unsigned wait_replicas;  /* Redis: an add returns when this many replicas have it; 0 = none  */
     bool adopt;              /* Redis: adds our parameters to another system's bitmap            */
     bool exclusive;          /* files: only this handle may write while it is open; its adds need

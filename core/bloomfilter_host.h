@@ -55,6 +55,10 @@ struct bf_redis_client {
     const char *name; /* the server's name in messages, e.g. "127.0.0.1:6379"; no password */
     bool cluster;     /* keys that are used together must share a hash slot */
     void *ctx;
+    /* Closes the connections of the last exchange: it returned ANSWERED, but a reply was not that
+     * of its command, so the next reply may not be either. Called in the same call of the filter.
+     * NULL: the client cannot do it. */
+    void (*drop)(void *ctx);
 }; /* this struct and all it points to must outlive the filter */
 
 /* ---- for language bindings: inside bf_redis_client.exchange ---------------------------------- */

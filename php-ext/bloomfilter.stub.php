@@ -140,7 +140,7 @@ class BloomFilter implements Countable
      * @param float|null     $retryAfter  Redis: after a time-out, calls fail immediately for this many seconds, then one call
      *                                tries again. null: 1; 0: each call tries; overrides the URL
      * @param bool           $cache   Redis: keys known to be present need no round trip. Takes up to m / 8 bytes of memory
-     * @param float|null     $cacheMaxAge  seconds for which the cache trusts bits that it has read; null: 1. For that time, a
+     * @param float|null     $cacheMaxAge  seconds for which the cache answers without a check that the bits in Redis are still valid; null: 1. For that time, a
      *                                filter that another process cleared or deleted may seem unchanged
      * @param int|null       $waitReplicas Redis: an add returns when this many replicas have it. If too few have it in time,
      *                                BloomFilterException; the key is added all the same

@@ -240,6 +240,17 @@ static int exchange(
     return how;
 }
 
+/* Closes the connection: the core refused a reply that exchange() has delivered. */
+static void drop(void *ctx)
+{
+    php_bf_client *c = ctx;
+    c->unfinished = true; /* the reset may fail: repeat it */
+    if (php_bf_ends(EG(exception)) || BF_G(bailed_out)) return;
+    zend_try { reset(c); }
+    zend_catch { BF_G(bailed_out) = true; }
+    zend_end_try();
+}
+
 /* ---- creating and freeing ---- */
 bool php_bf_is_client(const zend_object *object)
 {
@@ -281,8 +292,9 @@ php_bf_client *php_bf_client_new(zend_object *object, bf_spec *spec, zend_string
     }
     spec->key = c->key ? ZSTR_VAL(c->key) : NULL;
     spec->redis_client = &c->host;
-    c->host =
-        (bf_redis_client){ .exchange = exchange, .name = c->name, .cluster = c->cluster, .ctx = c };
+    c->host = (bf_redis_client){
+        .exchange = exchange, .drop = drop, .name = c->name, .cluster = c->cluster, .ctx = c
+    };
     if (c->cluster && spec->wait_replicas && !EG(exception))
         zend_throw_exception(php_bf_exception_ce,
             "waitReplicas is not possible with a cluster's object: it sends commands as scripts, "

@@ -8,6 +8,8 @@
  * Commands are RawCommand objects. They go to the client's connection, not to the client: an error
  * reply is then a reply, and the other replies of a pipeline are not lost. */
 #include "php_redis.h"
+#include <main/php_network.h>
+#include <poll.h>
 
 static bool is_replication(const zend_object *connection)
 {
@@ -52,12 +54,76 @@ static bool call_with_command(zval *connection, const char *method, zval *comman
     return php_bf_call_on(Z_OBJ_P(connection), Z_OBJCE_P(connection), method, 1, command, answer);
 }
 
+/* ---- connections that are out of step ---- */
+static bool has_bytes(php_stream *stream)
+{
+    php_socket_t fd;
+    struct pollfd p = { .events = POLLIN };
+    if (stream->writepos > stream->readpos) return true;
+    if (php_stream_cast(stream, PHP_STREAM_AS_FD_FOR_SELECT | PHP_STREAM_CAST_INTERNAL,
+            (void **)&fd, false) != SUCCESS)
+        return false;
+    p.fd = fd;
+    return stream->writepos > stream->readpos || poll(&p, 1, 0) > 0; /* TLS: the cast decrypts */
+}
+
+/* In Predis 3 the resource is in an object. Returns NULL if it is no stream (phpiredis). */
+static php_stream *stream_of(zval *resource)
+{
+    zval rv, *at = resource;
+    if (Z_TYPE_P(at) == IS_OBJECT)
+        at = zend_read_property(Z_OBJCE_P(at), Z_OBJ_P(at), "stream", strlen("stream"), true, &rv);
+    if (Z_TYPE_P(at) != IS_RESOURCE) return NULL;
+    return zend_fetch_resource2(Z_RES_P(at), NULL, php_file_le_stream(), php_file_le_pstream());
+}
+
+static bool get_node(zval *connection, zval *command, zval *node)
+{
+    zend_class_entry *ce = Z_OBJCE_P(connection);
+    static const char by_command[] = "getconnectionbycommand"; /* Predis 1: getConnection */
+    if (!php_bf_is_a(Z_OBJ_P(connection), "predis\\connection\\nodeconnectioninterface"))
+        return call_with_command(connection,
+            zend_hash_str_exists(&ce->function_table, by_command, sizeof by_command - 1)
+                ? by_command
+                : "getconnection",
+            command, node);
+    ZVAL_COPY(node, connection);
+    return true;
+}
+
+/* Closes the node's connection if the server has closed it, or has sent bytes before the command.
+ * Such bytes would be read as the reply to the command. They are there if PHP code (a signal
+ * handler that throws) has ended a call of Predis before its reply came. */
+static bool close_stale(zval *connection, zval *command)
+{
+    zval node, answer;
+    ZVAL_UNDEF(&answer);
+    bool done = get_node(connection, command, &node);
+    if (done && Z_TYPE(node) == IS_OBJECT) {
+        zend_object *o = Z_OBJ(node);
+        done = php_bf_call_on(o, o->ce, "isconnected", 0, NULL, &answer);
+        const bool connected = zend_is_true(&answer);
+        zval_ptr_dtor(&answer);
+        ZVAL_UNDEF(&answer);
+        if (connected) done = php_bf_call_on(o, o->ce, "getresource", 0, NULL, &answer);
+        php_stream *stream = stream_of(&answer);
+        if (stream && has_bytes(stream)) {
+            zval_ptr_dtor(&answer);
+            done = php_bf_call_on(o, o->ce, "disconnect", 0, NULL, &answer);
+        }
+    }
+    zval_ptr_dtor(&answer);
+    zval_ptr_dtor(&node);
+    return done;
+}
+
+/* ---- commands ---- */
 bool php_bf_predis_command(php_bf_client *c, uint32_t argc, zval *argv, zval *answer)
 {
     zval connection, command;
     ZVAL_UNDEF(answer);
     if (!get_connection(c, &connection)) return false;
-    bool done = create(argc, argv, &command) &&
+    bool done = create(argc, argv, &command) && close_stale(&connection, &command) &&
                 call_with_command(&connection, "executecommand", &command, answer);
     zval_ptr_dtor(&command);
     zval_ptr_dtor(&connection);
@@ -107,7 +173,8 @@ bool php_bf_predis_pipeline(
     if (!get_connection(c, &connection)) return false;
     array_init(&written);
     array_init(&replies);
-    bool done = write_all(&connection, parts, nparts, Z_ARRVAL(written));
+    bool done =
+        close_stale(&connection, NULL) && write_all(&connection, parts, nparts, Z_ARRVAL(written));
     ZEND_HASH_FOREACH_VAL(Z_ARRVAL(written), v)
     {
         if (!done) break;

@@ -65,8 +65,9 @@ bool php_bf_call(php_bf_client *c, const char *method, uint32_t argc, zval *argv
     return php_bf_call_on(c->object, ce, method, argc, argv, answer);
 }
 
-/* Drops a pending exception, unless it ends the script or Fiber. Uses zend_clear_exception,
- * because outside of a method (clone, a property) PHP would otherwise jump to the handler. */
+/* Drops a pending exception, unless it ends the script or Fiber. Uses
+ * zend_clear_exception, which also restores the opline. If only EG(exception) were set to NULL, PHP
+ * would still jump to its exception handler after code that is not a method call (a clone). */
 void php_bf_forget_exception(void)
 {
     if (EG(exception) && !php_bf_ends(EG(exception))) zend_clear_exception();

@@ -19,11 +19,11 @@ enum {
     /* work between two reads of the clock: KEY_WORK per key, and 1 per byte */
     LOOK_EVERY = 1 << 16,
     KEY_WORK = 32,
-    MUCH = 1 << 18,       /* after this much work an incomplete chunk is flushed */
-    SHORT = 1 << 12,      /* length in bytes below which a key never flushes because of MUCH */
-    AHEAD = 128,          /* number of objects to prefetch ahead */
-    LINE = 64,            /* bytes in a cache line */
-    REST = 512,           /* bytes of a text after which the processor prefetches by itself */
+    MUCH = 1 << 18,  /* after this much work an incomplete chunk is flushed */
+    SHORT = 1 << 12, /* bytes or ASCII text shorter than this is taken without a look at MUCH */
+    AHEAD = 128,     /* number of objects to prefetch ahead */
+    LINE = 64,       /* bytes in a cache line */
+    REST = 512,      /* bytes of a text after which the processor prefetches by itself */
     REMOTE_ROOM = 1 << 20 /* bytes of converted keys per round trip */
 };
 
@@ -247,9 +247,8 @@ static int take_iterator(batch *b, PyObject *it)
 {
     PyObject *o;
     while ((o = PyIter_Next(it))) {
-        /* if o is in the chunk, o is the last key, and the chunk keeps the reference */
         int rc = take(b, o);
-        if (rc == 0 && b->held < b->n)
+        if (rc == 0 && b->held < b->n) /* o is the last key of the chunk, which keeps it */
             b->refs[b->held++] = o;
         else
             Py_DECREF(o);

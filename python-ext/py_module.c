@@ -126,7 +126,7 @@ static bool make_type(PyObject *module, PyTypeObject **to, PyType_Spec *spec, Py
     return *to;
 }
 
-/* The library's 1.0.0-rc1 is 1.0.0rc1 in Python. */
+/* The library's 1.2.3-rc4 is 1.2.3rc4 in Python. */
 static int add_version(PyObject *module)
 {
     const char *version = bf_version(), *candidate = strchr(version, '-');

@@ -15,7 +15,8 @@ typedef struct {
     char sent;           /* set by _redis.py: bytes may have been sent */
 } RepliesObject;
 
-/* Returns true with an exception if the round trip is over. Any Python code may end it. */
+/* If the round trip is over, raises an exception and returns true. Call it again after each call of
+ * Python code, because another thread may have ended the round trip meanwhile. */
 static bool over(const RepliesObject *r)
 {
     if (!r->sink) PyErr_SetString(PyExc_RuntimeError, "the round trip is over");
@@ -180,6 +181,19 @@ static int exchange(
     return how;
 }
 
+/* Closes the connections: the core refused a reply that exchange() has delivered. */
+static void drop(void *ctx)
+{
+    redis_client *c = ctx;
+    PyThreadState *ts = gil_enter();
+    PyObject *raised = PyErr_GetRaisedException();
+    PyObject *done = PyObject_CallMethod(c->transport, "drop", NULL);
+    if (!done) PyErr_WriteUnraisable(c->transport);
+    Py_XDECREF(done);
+    PyErr_SetRaisedException(raised);
+    gil_leave(ts);
+}
+
 /* ---- creating and freeing a client ---- */
 redis_client *redis_client_new(module_state *state, PyObject *client)
 {
@@ -189,7 +203,7 @@ redis_client *redis_client_new(module_state *state, PyObject *client)
         return NULL;
     }
     c->state = state;
-    c->host = (bf_redis_client){ .exchange = exchange, .ctx = c };
+    c->host = (bf_redis_client){ .exchange = exchange, .drop = drop, .ctx = c };
     c->client = Py_NewRef(client);
     c->transport = call_helper("_redis", "adapt", "(O)", client);
     PyObject *cluster = c->transport ? PyObject_GetAttrString(c->transport, "cluster") : NULL;

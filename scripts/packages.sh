@@ -50,7 +50,7 @@ install_debian() {
     bare_chroot "$folder" ca-certificates
     as_root cp "$out"/deb/*.deb "$folder/tmp"
     as_root rm "$folder"/tmp/*-dbgsym_*.deb
-    inside "$folder" sh -c 'apt-get install -y --no-install-recommends /tmp/*.deb php-cli gcc libc6-dev pkg-config'
+    inside "$folder" sh -ec 'apt-get update; apt-get install -y --no-install-recommends /tmp/*.deb php-cli gcc libc6-dev pkg-config'
 }
 use_debian() {
     local folder=$chroots/packages version

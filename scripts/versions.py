@@ -37,7 +37,9 @@ PLACES = [
     ("packaging/homebrew/bloomfilter.rb", 'version "', '"', "semver"),
 ]
 # What may name an older version: history, and files that an older version wrote.
-HISTORY = re.compile(r"CHANGELOG\.md|debian/changelog|package\.xml|tests/data/.*|tests/c/.*")
+HISTORY = re.compile(
+    r"docs/stability\.md|CHANGELOG\.md|debian/changelog|package\.xml|tests/data/.*|tests/c/.*"
+)
 # Name, package-url, pkg-config's name, how it gets into which product.
 LIBRARIES = [
     ("xxHash", "BSD-2-Clause", "libxxhash", "its header is compiled into every product"),

@@ -310,7 +310,7 @@ static void parse_input(worker *w, conn *c, const char *bytes, size_t len)
     next_state(w, c);
 }
 
-static ssize_t receive(int fd, void *to, size_t room)
+static ssize_t recv_retry(int fd, void *to, size_t room)
 {
     ssize_t n;
     do n = recv(fd, to, room, 0);
@@ -334,7 +334,7 @@ static ssize_t receive_body(worker *w, conn *c, size_t left, char **to)
         return -2;
     }
     *to = x->body.ptr + x->body.len;
-    return receive(c->fd, *to, want);
+    return recv_retry(c->fd, *to, want);
 }
 
 static void read_more(worker *w, conn *c)
@@ -342,7 +342,7 @@ static void read_more(worker *w, conn *c)
     size_t left;
     char *to = w->read_buffer;
     ssize_t n =
-        body_direct(c, &left) ? receive_body(w, c, left, &to) : receive(c->fd, to, READ_BYTES);
+        body_direct(c, &left) ? receive_body(w, c, left, &to) : recv_retry(c->fd, to, READ_BYTES);
     if (n == -2 || (n == -1 && errno == EAGAIN)) return;
     if (n > 0)
         parse_input(w, c, to, (size_t)n);
@@ -393,7 +393,7 @@ static void continue_sending(worker *w, conn *c)
 static void discard_input(worker *w, conn *c)
 {
     ssize_t n = 1;
-    for (int i = 0; i < 16 && n > 0; i++) n = receive(c->fd, w->read_buffer, READ_BYTES);
+    for (int i = 0; i < 16 && n > 0; i++) n = recv_retry(c->fd, w->read_buffer, READ_BYTES);
     if (n == 0 || (n < 0 && errno != EAGAIN)) conn_close(w, c);
 }
 
@@ -472,7 +472,7 @@ void conn_late(worker *w, conn *c)
 void conn_drain(worker *w, conn *c)
 {
     w->current_conn = c;
-    ssize_t n = receive(c->fd, w->read_buffer, READ_BYTES);
+    ssize_t n = recv_retry(c->fd, w->read_buffer, READ_BYTES);
     if (n > 0)
         parse_input(w, c, w->read_buffer, (size_t)n);
     else

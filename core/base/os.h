@@ -29,7 +29,7 @@ int bf_os_random(void *to, size_t bytes); /* at most 256 bytes; -1: errno */
 
 /* ---- space for files; all return 0 or an errno, EOPNOTSUPP if the system has no such call ---- */
 int bf_os_reserve(int fd, off_t at, off_t len);    /* may read and rewrite bytes */
-int bf_os_fill_holes(int fd, off_t at, off_t len); /* changes no byte, other processes may write */
+int bf_os_fill_holes(int fd, off_t at, off_t len); /* safe while others write the file */
 bool bf_os_reads_take_space(int fd);               /* reading a hole through a map needs a page */
 int bf_os_read_pages(void *map, size_t bytes);     /* reads every page of a map */
 

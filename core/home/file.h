@@ -81,7 +81,8 @@ int bf_file_map_at(
 int bf_map_before_write(bf_store *s, bf_error *err);
 int bf_map_sync(bf_store *s, bf_error *err);
 int bf_map_read_file(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_error *err);
-/* Allocates disk space for the holes in this range of the file. */
+/* Makes sure that access to the holes in this range cannot fail for lack of space: allocates them;
+ * if the store is read-only, reads them on tmpfs and does nothing elsewhere. */
 int bf_file_room(const bf_store *s, uint64_t at, uint64_t bytes, bf_error *err);
 /* Reads bytes with pread, because an access through a map raises SIGBUS if the file was
  * truncated. */

@@ -12,13 +12,13 @@ static inline cursor step(cursor c, unsigned j)
 {
     return (cursor){ c.h + c.g, c.g + (j + 1) * BF_MUM_2 };
 }
-static inline uint64_t here(const bf_geometry *g, cursor c) { return bf_mulhi(c.h, g->m); }
+static inline uint64_t position_at(const bf_geometry *g, cursor c) { return bf_mulhi(c.h, g->m); }
 
 static void classic_positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
 {
     for (size_t i = 0; i < n; i++) {
         cursor c = cursor_of(d[i]);
-        for (unsigned j = 0; j < g->k; c = step(c, j++)) *pos++ = here(g, c);
+        for (unsigned j = 0; j < g->k; c = step(c, j++)) *pos++ = position_at(g, c);
     }
 }
 
@@ -55,7 +55,7 @@ KIND bool has(const bf_geometry *g, const uint64_t *words, uint64_t d, bool coun
 {
     cursor c = cursor_of(d);
     for (unsigned j = 0; j < g->k; c = step(c, j++))
-        if (!is_set(words, here(g, c), counting)) return false;
+        if (!is_set(words, position_at(g, c), counting)) return false;
     return true;
 }
 
@@ -75,11 +75,11 @@ KIND void round_of(const bf_geometry *g, const uint64_t *words, survivors *s, un
         cursor c = s->c[i];
         bool set = true;
         for (unsigned more = 0; more < count; c = step(c, j + more++))
-            set &= is_set(words, here(g, c), row.counting);
+            set &= is_set(words, position_at(g, c), row.counting);
         s->c[kept] = c;
         s->key[kept] = s->key[i];
-        bf_fetch(word_of(words, here(g, c), row.counting), row.far);
-        bf_fetch(word_of(words, here(g, step(c, j + count)), row.counting), row.far);
+        bf_fetch(word_of(words, position_at(g, c), row.counting), row.far);
+        bf_fetch(word_of(words, position_at(g, step(c, j + count)), row.counting), row.far);
         kept += set;
     }
     s->n = kept;
@@ -109,7 +109,7 @@ KIND void fetch_all(const bf_geometry *g, const uint64_t *words, uint64_t d, ker
 {
     cursor c = cursor_of(d);
     for (unsigned j = 0; j < g->k; c = step(c, j++))
-        bf_fetch(word_of(words, here(g, c), row.counting), row.far);
+        bf_fetch(word_of(words, position_at(g, c), row.counting), row.far);
 }
 
 enum { KEPT = 16 };
@@ -138,7 +138,7 @@ static inline bool spare_key(const bf_geometry *g, uint64_t *words, uint64_t d)
     uint64_t few[KEPT];
     cursor c = cursor_of(d);
     if (g->k > KEPT) return spare_many(g, words, d);
-    for (unsigned j = 0; j < g->k; c = step(c, j++)) few[j] = here(g, c);
+    for (unsigned j = 0; j < g->k; c = step(c, j++)) few[j] = position_at(g, c);
     return put_at(words, few, g->k, BF_ADD_IF_ABSENT);
 }
 
@@ -148,7 +148,7 @@ KIND bool put_bits(const bf_geometry *g, uint64_t *words, uint64_t d, bf_add_mod
     cursor c = cursor_of(d);
     bool present = true;
     for (unsigned j = 0; j < g->k; c = step(c, j++)) {
-        uint64_t q = here(g, c);
+        uint64_t q = position_at(g, c);
         present &= bf_or(words + (q >> 6), bf_mask_of(q), how == BF_ADD_ATOMIC);
     }
     return present;
@@ -181,7 +181,7 @@ KIND void place(
 {
     cursor c = cursor_of(d);
     for (unsigned j = 0; j < g->k; c = step(c, j++)) {
-        pos[j] = here(g, c);
+        pos[j] = position_at(g, c);
         bf_fetch(words + (pos[j] >> 6), far);
     }
 }

@@ -57,8 +57,9 @@ typedef uint64_t bf_any_kernel(const bf_part_view *views, size_t nviews, const u
  * because a write makes a page of the file dirty. */
 typedef enum { BF_ADD_PLAIN, BF_ADD_ATOMIC, BF_ADD_IF_ABSENT } bf_add_mode;
 typedef struct {
-    /* step: number of keys per call, a multiple of 8. lag: how many keys before its test or add the
-     * lines of a key are prefetched, a multiple of step. See BF_RING. */
+    /* step: number of keys per call, a multiple of 8. lag: the lines of a key are
+     * prefetched this many keys ahead of the key that is tested or added; a multiple of step. See
+     * BF_RING. */
     unsigned step, lag;
     void (*fetch)(const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n);
     bf_test_kernel *test;

@@ -222,7 +222,7 @@ VECTOR static inline bool line_test_vector(const uint64_t *line, uint64_t g, uns
 #ifdef __x86_64__
 /* Sets the bits of two words by one locked instruction. Locked instructions take most of the time
  * of an atomic add. */
-VECTOR static inline bool line_or(uint64_t *line, const uint64_t mask[LINE_WORDS])
+VECTOR static inline bool line_or_atomic(uint64_t *line, const uint64_t mask[LINE_WORDS])
 {
     bool present = true;
     for (unsigned w = 0; w < LINE_WORDS; w += 2) {
@@ -238,7 +238,7 @@ VECTOR static inline bool line_or(uint64_t *line, const uint64_t mask[LINE_WORDS
     return present;
 }
 #else
-static inline bool line_or(uint64_t *line, const uint64_t mask[LINE_WORDS])
+static inline bool line_or_atomic(uint64_t *line, const uint64_t mask[LINE_WORDS])
 {
     bool present = true;
     for (unsigned w = 0; w < LINE_WORDS; w++) present &= bf_or(line + w, mask[w], true);
@@ -256,7 +256,7 @@ VECTOR static inline bool line_add_vector(uint64_t *line, uint64_t g, unsigned k
     }
     _Alignas(32) uint64_t words[LINE_WORDS];
     line_store(words, mask);
-    return line_or(line, words);
+    return line_or_atomic(line, words);
 }
 #endif
 

@@ -193,7 +193,7 @@ struct bf_span {
     unsigned asked; /* number of the oldest parts that are known to contain none of the keys */
     /* result of the last step for each key: 0 absent, 1 present; above that, the answer plus 1 */
     uint8_t present[BF_SPAN];
-    /* for each key of the run, initially 0: 1 = present (test) or new (add), or the key's count */
+    /* for each key of the run: 1 if it is present (test) or new (add), or its count; 0 at first */
     uint8_t *answer;
     int op; /* BF_OP_TEST, ... */
 };

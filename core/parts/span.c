@@ -35,8 +35,8 @@ typedef struct {
     size_t n;
 } open_keys;
 
-/* Removes from o the keys whose bit is set; bit i is for key i of o. Returns the bits of the same
- * keys in the order of the batch. */
+/* Removes from o each key i whose bit i in `bits` is set. Returns a mask of the removed keys in
+ * which a bit's number is the key's index in the batch. */
 static uint64_t take_out(open_keys *o, uint64_t bits)
 {
     uint64_t found = 0;

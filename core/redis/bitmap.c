@@ -171,7 +171,7 @@ static bool take_reply(const bf_redis_reply *reply, walk *w, uint64_t requested)
     }
     const char *bytes = bf_reply_only_text(reply, &len);
     if (!bytes || len > requested) return false;
-    if (len) memcpy(w->to, bytes, len); /* len is smaller beyond the end of the string */
+    if (len) memcpy(w->to, bytes, len); /* len < requested if the string is shorter */
     memset(w->to + len, 0, (size_t)requested - len);
     w->to += requested;
     w->missing += requested - len;

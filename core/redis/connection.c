@@ -81,18 +81,18 @@ int bf_conn_open(bf_conn *l, const bf_spec *spec, bf_error *err)
 void bf_conn_drop(bf_conn *l)
 {
     l->healthy = false;
-    if (l->socket) bf_socket_close(l->socket);
+    if (l->client->drop) l->client->drop(l->client->ctx);
 }
 
 /* Closes the parent's connection in a forked child. If another thread of the parent was using the
  * connection at the fork, the memory may be inconsistent. Then it is not freed. */
 static void leave_parent(bf_conn *l)
 {
+    l->healthy = false;
     if (pthread_mutex_trylock(&l->mutex) == 0) {
-        bf_conn_drop(l);
+        if (l->socket) bf_socket_close(l->socket);
         pthread_mutex_unlock(&l->mutex);
     } else {
-        l->healthy = false;
         if (l->socket) bf_socket_abandon(l->socket);
         l->got = (bf_redis_replies){ 0 };
         l->sink = (bf_reply_sink){ 0 };
@@ -276,6 +276,7 @@ int bf_conn_run_script(bf_conn *l, long long *v, bf_error *err)
 {
     const int rc = bf_conn_finish(l, err);
     if (rc < 0 || bf_reply_integer(&l->reply, 0, v)) return rc;
+    bf_conn_drop(l);
     return bf_fail(err, BF_EIO, "%s: unexpected reply to a script", l->label);
 }
 

@@ -172,7 +172,7 @@ bool bf_socket_no_memory(bf_socket *s);
 bool bf_tls_begin(bf_socket *s);
 ssize_t bf_tls_in(bf_socket *s, void *bytes, size_t cap);
 int bf_tls_out(bf_socket *s, const char *bytes, size_t len);
-/* returns true if there are decrypted bytes that bf_tls_in has not returned yet */
+/* returns true if bf_tls_in has not returned all received bytes, decrypted or not, yet */
 bool bf_tls_has_more(const bf_tls *t);
 void bf_tls_free(bf_tls *t); /* does not send a message to the server */
 

@@ -54,7 +54,7 @@ static int take_shards(bf_redis *r, const bf_params *d, bf_error *err)
 /* Opens shard i. make: creates the shard if it does not exist. */
 static int attach_shard(bf_redis *all, const bf_params *d, unsigned i, bool make, bf_error *err)
 {
-    /* m and k only allow the creation; the new shard has the parameters d */
+    /* m = k = 1 are placeholders that allow the creation; the new shard has the parameters d */
     const bf_spec spec = { .m = make, .k = make, .must_exist = !make };
     bf_params have;
     int rc = 0;
@@ -342,7 +342,7 @@ int bf_redis_make_part(bf_filter *f, bf_part *p, const bf_redis_new_part *new, b
                             "%s holds bytes that are not a part of this filter: use another key, "
                             "or delete them",
                             r->label)
-                      : bf_fail(err, BF_EIO, "%s: unexpected reply to a script", r->label);
+                      : bf_redis_fail_protocol(r, err);
     p->last_mark = r->mark;
     if (f->variant->forgets || new->newest == BF_NEVER) return 1;
     bf_redis *before = bf_redis_of(f->part[new->newest]);

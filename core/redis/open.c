@@ -258,7 +258,7 @@ static int take_key_reads(bf_redis *r, bf_redis_key_snapshot *s, bf_error *err)
     s->end = end ? bf_redis_mark_in(end, len) : 0;
     l->reply = hash;
     if (rc < 0 || s->refused || s->bytes >= 0) return rc;
-    return bf_fail(err, BF_EIO, "%s: unexpected reply to STRLEN", r->label);
+    return bf_redis_fail_protocol(r, err);
 }
 
 /* If there is no companion hash, reads again, because another process may be creating the hash. If

@@ -336,12 +336,14 @@ static int socket_exchange(
     return done ? BF_CLIENT_ANSWERED : s->sent ? BF_CLIENT_LOST : BF_CLIENT_UNSENT;
 }
 
+static void socket_drop(void *s) { bf_socket_close(s); }
+
 /* ---- creating and freeing ---- */
 bf_socket *bf_socket_new(const bf_redis_url *url)
 {
     bf_socket *s = calloc(1, sizeof *s);
     if (!s) return NULL;
-    s->client = (bf_redis_client){ .exchange = socket_exchange, .ctx = s };
+    s->client = (bf_redis_client){ .exchange = socket_exchange, .drop = socket_drop, .ctx = s };
     s->url = url;
     s->fd = -1;
     s->breaker =

@@ -34,8 +34,8 @@ typedef struct {
     int (*size)(bf_geometry *g, const char *name, bf_error *err);
 } bf_scheme;
 
-/* The kind: what a header page or K:meta describes. That is a fixed filter, a growing or forgetting
- * filter (without its bits), or one part. */
+/* What a header page or K:meta describes: a fixed filter, a complete growing or forgetting filter
+ * (the bits are in its parts), or one part. */
 enum { BF_FIXED, BF_GROW, BF_WINDOW, BF_PART };
 /* flags in header pages */
 enum { BF_FLAG_GROW = 0x100, BF_FLAG_WINDOW = 0x200, BF_FLAG_PART = 0x400 };

@@ -181,7 +181,7 @@ class BloomFilter:
         retry_after: after a time-out, calls fail immediately for this many seconds, then one call tries again.  None: 1;
         0: each call tries; overrides the URL.
         cache: keys known to be present need no round trip.  Takes up to m / 8 bytes of memory.
-        cache_max_age: seconds for which the cache trusts bits that it has read; None: 1.  For that time, a filter that another
+        cache_max_age: seconds for which the cache answers without a check that the bits in Redis are still valid; None: 1.  For that time, a filter that another
         process cleared or deleted may seem unchanged.
         wait_replicas: an add returns when this many replicas have it.  If too few have it in time, Error; the key is added all
         the same.

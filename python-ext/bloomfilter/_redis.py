@@ -269,8 +269,20 @@ def describe(error, replies):
     replies.fault(code, str(error))
 
 
+class Transport:
+    """Sends the commands of a filter.  `used` are the loans and connections of the last round trip."""
+
+    used = ()
+
+    def drop(self):
+        """Closes these connections: the core has refused a reply, so the next one may be wrong."""
+        used, self.used = self.used, ()
+        for loan, connection in used:
+            loan.drop(connection)
+
+
 # ---- one server ----
-class Single:
+class Single(Transport):
     """redis.Redis: one server, also behind Sentinel, with TLS or a Unix socket."""
 
     cluster = False
@@ -290,6 +302,7 @@ class Single:
     def exchange(self, parts, replies):
         try:
             with Talk(self.loan) as connection:
+                self.used = [(self.loan, connection)]
                 self.loan.send(connection, [part[1] for part in parts], replies)
                 self.loan.receive(connection, sum(part[3] for part in parts), replies)
         except Exception as error:
@@ -301,7 +314,7 @@ class Single:
 ASKING = b"*1\r\n$6\r\nASKING\r\n"
 
 
-class Cluster:
+class Cluster(Transport):
     """redis.RedisCluster.  Commands are sent to the master of their key's slot, and follow its
     redirections."""
 
@@ -319,6 +332,7 @@ class Cluster:
         self.name = f"cluster {node.name}" if node else "a cluster"
 
     def exchange(self, parts, replies):
+        self.used = []
         try:
             try:
                 self.first_time(parts, replies)
@@ -385,6 +399,7 @@ class Cluster:
     def talk(self, jobs, replies):
         with ExitStack() as stack:
             connections = [stack.enter_context(Talk(loan)) for loan, _, _ in jobs]
+            self.used += zip((loan for loan, _, _ in jobs), connections, strict=True)
             for connection, (loan, pieces, _) in zip(connections, jobs, strict=True):
                 loan.send(connection, pieces, replies)
             for connection, (loan, _, ranges) in zip(connections, jobs, strict=True):

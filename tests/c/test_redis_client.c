@@ -16,8 +16,8 @@ typedef struct {
     int fail, after; /* answer BF_CLIENT_... `fail`, after so many exchanges */
     int sys_errno;
     const char *words; /* of the fault                                   */
-    bool short_, garbage, walked, unreported;
-    int calls, parts;
+    bool short_, garbage, odd, walked, unreported;
+    int calls, parts, drops;
 } client;
 
 /* What the bytes say, written anew from the walked arguments: must be the same bytes. */
@@ -64,7 +64,8 @@ static int exchange(
         bf_reply_fault(sink, c->sys_errno, c->words, strlen(c->words));
         return c->fail;
     }
-    for (size_t i = 0; i < nparts; i++) {
+    if (c->odd) bf_reply_put_text(sink, "odd", 3);
+    for (size_t i = 0; i < nparts && !c->odd; i++) {
         if (!walk_is_the_same(parts + i) || parts[i].key_len != strlen(parts[i].key)) failed_here++;
         c->walked = true;
         want += parts[i].commands;
@@ -92,6 +93,8 @@ static int exchange(
     if (c->garbage) bf_reply_put_integer(sink, 7);
     return BF_CLIENT_ANSWERED;
 }
+
+static void drop(void *ctx) { ((client *)ctx)->drops++; }
 
 static bf_filter *open_with(const bf_redis_client *client, bf_spec spec)
 {
@@ -163,7 +166,7 @@ TEST(same_bits)
 TEST(every_fault)
 {
     client c = { .fd = rs_connect(redis.port), .words = "with args s3same" };
-    bf_redis_client host = { .exchange = exchange, .name = "the test", .ctx = &c };
+    bf_redis_client host = { .exchange = exchange, .drop = drop, .name = "the test", .ctx = &c };
     rs_command(&redis, "FLUSHALL");
     bf_filter *f = open_with(&host, (bf_spec){ .key = "seen", .n = 100, .p = 0.01 });
     CHECK(f && bf_add(f, "x", 1, &e) == BF_ADDED);
@@ -202,6 +205,17 @@ TEST(every_fault)
     CHECK_REFUSED(bf_test(f, "x", 1, &e), BF_EIO, "does not speak the Redis protocol");
     c.garbage = false;
     CHECK_EQ(bf_test(f, "x", 1, &e), 1);
+
+    /* replies of another command: the client closes the connection */
+    c.odd = true;
+    c.drops = 0;
+    CHECK_REFUSED(bf_test(f, "x", 1, &e), BF_EIO, "unexpected reply");
+    CHECK_EQ(c.drops, 1);
+    CHECK_REFUSED(bf_add(f, "y", 1, &e), BF_EIO, "unexpected reply");
+    CHECK_EQ(c.drops, 2);
+    c.odd = false;
+    CHECK_EQ(bf_test(f, "x", 1, &e), 1);
+    CHECK_EQ(c.drops, 2);
 
     /* a creation that fails leaves nothing, and what nobody hears of is said to be so */
     for (int after = 0; after < 3; after++) {

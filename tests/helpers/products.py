@@ -13,8 +13,8 @@ OUT = ROOT / "out"
 PKG_CONFIG_PATH = f"{OUT}/lib/pkgconfig"
 VERSION = re.search(r'#define BF_VERSION "(.*)"', (ROOT / "core" / "bloomfilter.h").read_text())[1]
 NUMBER = VERSION.split("-")[0]  # CMake, pkg-config and the soname have no candidates
-PYTHON_VERSION = VERSION.replace("-", "")  # 1.0.0rc1
-PHP_VERSION = PYTHON_VERSION.upper()  # 1.0.0RC1
+PYTHON_VERSION = VERSION.replace("-", "")  # 1.2.3rc4
+PHP_VERSION = PYTHON_VERSION.upper()  # 1.2.3RC4
 
 
 def run(command, **options):

@@ -131,7 +131,7 @@ final class Client
     }
 
     /** A connection after a fault may be out of step. */
-    private function reset(): void
+    public function reset(): void
     {
         try {
             if ($this->predis) $this->client->disconnect();
@@ -149,9 +149,24 @@ final class Client
         if (!$this->predis) return $this->sendByPhpredis($commands);
         $raw = array_map(fn(array $command) => \Predis\Command\RawCommand::create(...array_map(strval(...), $command)), $commands);
         $connection = $this->connection();
+        $this->closeStale($connection, $raw[0]);
         if (count($raw) === 1) return [$this->reply($connection->executeCommand($raw[0]))];
         foreach ($raw as $command) $connection->writeRequest($command);
         return array_map($this->reply(...), array_map($connection->readResponse(...), $raw));
+    }
+
+    /** Bytes before the command would be read as its reply: of a call of Predis that PHP code (a signal handler that throws) has ended before its reply came. */
+    private function closeStale(\Predis\Connection\ConnectionInterface $node, \Predis\Command\CommandInterface $command): void
+    {
+        if (!$node instanceof \Predis\Connection\NodeConnectionInterface)
+            $node = method_exists($node, 'getConnectionByCommand') ? $node->getConnectionByCommand($command) : $node->getConnection($command);
+        if (!$node->isConnected()) return;
+        $stream = $node->getResource();
+        if (is_object($stream) && property_exists($stream, 'stream'))
+            $stream = (fn() => $this->stream)->call($stream);       // Predis 3
+        if (!is_resource($stream)) return;
+        [$read, $none] = [[$stream], null];
+        if (stream_get_meta_data($stream)['unread_bytes'] > 0 || stream_select($read, $none, $none, 0)) $node->disconnect();
     }
 
     /** Predis's connection, not its client, gets the commands: an error reply is then a reply.  A replica may lack the last adds. */

@@ -88,7 +88,11 @@ final class Key implements Store
 
     public function presentMark(): int { return $this->seen($this->trip($this->markCommands())); }
 
-    private function unexpected(): \BloomFilterException { return Fault::fail(\BloomFilterException::IO, '%s: unexpected reply', $this->label); }
+    private function unexpected(): \BloomFilterException
+    {
+        $this->client->reset();
+        return Fault::fail(\BloomFilterException::IO, '%s: unexpected reply', $this->label);
+    }
 
     public function lost(): \BloomFilterException
     {

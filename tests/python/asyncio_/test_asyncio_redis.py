@@ -577,3 +577,27 @@ def test_a_full_filter_answers_each_caller(server):
         assert sum(await bf.contains_many(new[added // 2 + 1 :])) < 500
 
     with_filter(server, test, spec={"n": 1000, "p": 0.001, "overfull": "raise"})
+
+
+def odd_replies(connection, count, replies):
+    replies.feed(b":7\r\n" * count)
+
+
+@pytest.mark.parametrize("one", [True, False])
+def test_a_refused_reply_closes_the_connection(server, monkeypatch, one):
+    async def test(bf, client):
+        await bf.add("x")
+        with monkeypatch.context() as patch:
+            patch.setattr(
+                _redis_asyncio.AwaitedLoan,
+                "receive",
+                staticmethod(odd_replies),
+            )
+            with pytest.raises(Error, match="unexpected reply"):
+                await bf.add("x")
+        pool = client.connection_pool
+        used = [client.connection] if one else pool._available_connections
+        assert used and not any(connection.is_connected for connection in used)
+        assert list(await bf.contains_many(["x", "never"])) == [True, False]
+
+    with_filter(server, test, single_connection_client=one)

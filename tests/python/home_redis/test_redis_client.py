@@ -786,3 +786,23 @@ def test_the_only_connection_has_one_talk_at_a_time(server, outer, inner):
     assert (a.add("new") if outer == "add" else "absent" not in a) is True
     assert not Connection.armed and said == []
     assert "here" in b and "c" not in b and b.add("c")
+
+
+def odd_replies(connection, count, replies):
+    replies.feed(b":7\r\n" * count)
+
+
+@pytest.mark.parametrize("one", [True, False])
+def test_a_refused_reply_closes_the_connection(client, server, monkeypatch, one):
+    """Each reply is that of the command before, as after a call that ended before its reply."""
+    client = plain(server.port, single_connection_client=one)
+    with BloomFilter(n=100, p=1e-9, storage=client, key="seen") as bf:
+        bf.add("x")
+        with monkeypatch.context() as patch:
+            patch.setattr(_redis.Loan, "receive", staticmethod(odd_replies))
+            with pytest.raises(Error, match="unexpected reply"):
+                bf.add("x")
+        pool = client.connection_pool
+        used = [client.connection] if one else pool._available_connections
+        assert used and not any(connection._sock for connection in used)
+        assert "x" in bf and "never" not in bf

@@ -6,7 +6,7 @@ import shutil
 import threading
 
 import pytest
-from bloomfilter import BloomFilter, Error
+from bloomfilter import BloomFilter, Error, _redis
 from redis_clients import (
     FAULTS,
     calls,
@@ -75,6 +75,24 @@ def test_cluster_shards_spread_over_the_nodes(cluster, scheme):
 def test_cluster_counting_filters(cluster, scheme, options):
     where = {"storage": through(cluster), "key": "counts"}
     check_counting_against_memory(scheme, where, **options)
+
+
+def odd_replies(connection, count, replies):
+    replies.feed(b":7\r\n" * count)
+
+
+def test_cluster_a_refused_reply_closes_the_connections(cluster, monkeypatch):
+    client = through(cluster)
+    keys = [f"k{i}" for i in range(50)]
+    with BloomFilter(n=100, p=1e-9, shards=5, storage=client, key="refused") as bf:
+        bf.update(keys)
+        with monkeypatch.context() as patch:
+            patch.setattr(_redis.Loan, "receive", staticmethod(odd_replies))
+            with pytest.raises(Error, match="unexpected reply"):
+                bf.contains_many(keys)
+        pools = [client.get_redis_connection(n).connection_pool for n in client.get_primaries()]
+        assert not any(c._sock for pool in pools for c in pool._available_connections)
+        assert all(bf.contains_many(keys)) and "never" not in bf
 
 
 def test_cluster_companions_share_the_slot(cluster):

@@ -1,0 +1,54 @@
+--TEST--
+A reply to another command is never read as that of a filter: the connection is closed before it, and after a reply that the filter refuses
+--SKIPIF--
+<?php if (!extension_loaded('redis')) die('skip phpredis is not loaded');
+--FILE--
+<?php require __DIR__ . '/redis.inc';
+$server = new RedisServer;
+$connect = clients($server->port);
+$client = $connect['Predis']();
+[$f, $g] = array_map(fn() => new BloomFilter(n: 1000, p: 0.0001, storage: $client, key: 'seen'), [0, 1]);
+$f->addMany($in = urls(100));
+function right(BloomFilter $f, array $in): void
+{
+    foreach ($in as $i => $key) same([true, false], [$f->exists($key), $f->exists("out $i")], "key $i");
+    same([true, false], $f->existMany([$in[0], 'out']));
+}
+right($f, $in);
+# a call of the program ended before its reply came, as after an exception of a signal handler
+$leave = fn(string ...$command) => $client->getConnection()->writeRequest(Predis\Command\RawCommand::create(...$command));
+$arrived = function () use ($client) { $read = [$client->getConnection()->getResource()]; stream_select($read, $none, $none, 5); };
+foreach ([$f, $g] as $filter) {
+    $leave('PING');
+    $arrived();
+    right($filter, $in);
+    # in the buffer of the stream: the first of two replies was read
+    $leave('PING');
+    $leave('ECHO', str_repeat('x', 100));
+    $arrived();
+    same('+PONG', rtrim(fgets($client->getConnection()->getResource())));
+    right($filter, $in);
+}
+# it comes after the command was sent: an exception, once; then all handles of the client are right
+$leave('BLPOP', 'none', '1');
+refused('BloomFilterException', 'unexpected reply', fn() => $f->exists($in[0]));
+right($g, $in);
+right($f, $in);
+
+class Odd extends Redis
+{
+    public int $closed = 0;
+    public bool $odd = false;
+    public function rawCommand($command, mixed ...$arguments): mixed { return $this->odd ? 'odd' : parent::rawCommand($command, ...$arguments); }
+    public function close(): bool { $this->closed++; return parent::close(); }
+}
+$odd = new Odd;
+$odd->connect('127.0.0.1', $server->port);
+$f = new BloomFilter(n: 1000, p: 0.0001, storage: $odd, key: 'seen');
+right($f, $in);
+[$odd->odd, $odd->closed] = [true, 0];
+refused('BloomFilterException', 'unexpected reply', fn() => $f->exists($in[0]));
+same(1, $odd->closed);
+$odd->odd = false;
+right($f, $in);
+--EXPECT--
