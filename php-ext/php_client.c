@@ -148,8 +148,9 @@ static int failed(php_bf_client *c, const bf_redis_part *parts, size_t nparts, u
 static bool ready(php_bf_client *c, bool must_reset)
 {
     const bool phpredis = !c->cluster && !c->predis;
-    if (c->process != bf_process() || must_reset || c->piped) {
+    if (c->process != bf_process() || must_reset || c->unfinished || c->piped) {
         c->process = bf_process();
+        c->unfinished = false;
         reset(c);
     }
     return !phpredis || php_bf_call_for_number(c, "getmode") == 0;
@@ -247,7 +248,7 @@ static void drop(void *ctx)
     c->unfinished = true; /* the reset may fail: repeat it */
     if (php_bf_ends(EG(exception)) || BF_G(bailed_out)) return;
     zend_try { reset(c); }
-    zend_catch { BF_G(bailed_out) = true; }
+    zend_catch { bail_out(); }
     zend_end_try();
 }
 
