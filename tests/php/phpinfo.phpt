@@ -7,8 +7,8 @@ same(phpversion('bloomfilter'), (new ReflectionExtension('bloomfilter'))->getVer
 --EXPECTF--
 bloomfilter
 
-bloomfilter => %d.%d.%d
-core => %d.%d.%d
+bloomfilter => %d.%d.%d%S
+core => %d.%d.%d%S
 schemes => classic, block, block2%S
 xxHash (compiled in) => %d.%d.%d
 libsodium (keyed filters) => %s
