@@ -61,14 +61,19 @@ static php_stream *open_stream(const char *url, bool write, const char **path)
 {
     zend_error_handling saved;
     php_stream *stream = NULL;
-    errno = 0;
+    const char *mode = write ? "wb" : "rb";
     zend_replace_error_handling(EH_THROW, php_bf_exception_ce, &saved);
-    if (php_stream_locate_url_wrapper(url, path, 0) != &php_plain_files_wrapper) *path = NULL;
+    const php_stream_wrapper *wrapper = php_stream_locate_url_wrapper(url, path, 0);
+    if (wrapper != &php_plain_files_wrapper) *path = NULL;
     if (EG(exception)) *path = NULL; /* the wrapper does not exist */
-    if (!*path && !EG(exception))
-        stream = php_stream_open_wrapper(url, write ? "wb" : "rb", REPORT_ERRORS, NULL);
-    const bool missing = errno == ENOENT;
+    /* the code of a user's wrapper may cause warnings, and errno after it is not ours */
+    const bool users = wrapper && !strcmp(wrapper->wops->label, "user-space");
+    errno = 0;
+    if (!users && !*path && !EG(exception))
+        stream = php_stream_open_wrapper(url, mode, REPORT_ERRORS, NULL);
+    const bool missing = !users && errno == ENOENT;
     zend_restore_error_handling(&saved);
+    if (users) stream = php_stream_open_wrapper(url, mode, 0, NULL);
     if (*path || (stream && !EG(exception))) return stream;
     if (stream) php_stream_close(stream);
     const bool ours = !EG(exception) || EG(exception)->ce == php_bf_exception_ce;
@@ -111,6 +116,17 @@ int php_bf_leave_place(const php_bf_place *place)
     return place->opened ? php_stream_close(place->stream) : 0;
 }
 
+/* Returns false if the stream could not store what was written.  A wrapper of the user without
+ * stream_flush stores in stream_write. */
+static bool flush_stream(php_stream *stream)
+{
+    const zval *user = &stream->wrapperdata;
+    if (Z_TYPE_P(user) == IS_OBJECT &&
+        !zend_hash_str_exists(&Z_OBJCE_P(user)->function_table, ZEND_STRL("stream_flush")))
+        return true;
+    return php_stream_flush(stream) == 0;
+}
+
 zend_string *php_bf_read_stream(php_stream *stream)
 {
     zend_string *bytes = php_stream_copy_to_mem(stream, PHP_STREAM_COPY_ALL, 0);
@@ -142,11 +158,12 @@ PHP_METHOD(BloomFilter, save)
         if (bf_save(f, place.path, &err) < 0) php_bf_raise(&err);
     } else if ((bytes = to_bytes(f, NULL)))
         written = php_stream_write(place.stream, ZSTR_VAL(bytes), ZSTR_LEN(bytes));
-    const bool left = php_bf_leave_place(&place) == 0;
-    if (bytes && !EG(exception) && (!left || written != (ssize_t)ZSTR_LEN(bytes)))
+    const bool flushed = !bytes || EG(exception) || flush_stream(place.stream),
+               left = php_bf_leave_place(&place) == 0;
+    if (bytes && !EG(exception) && (!flushed || !left || written != (ssize_t)ZSTR_LEN(bytes)))
         zend_throw_exception_ex(php_bf_exception_ce, BF_EIO,
-            "the stream did not take the filter: %zd of its %zu bytes are written",
-            written < 0 ? 0 : written, ZSTR_LEN(bytes));
+            "the stream did not take the filter: %zd of its %zu bytes are written%s",
+            written < 0 ? 0 : written, ZSTR_LEN(bytes), flushed ? "" : ", and a flush failed");
     if (bytes) zend_string_release(bytes);
 }
 

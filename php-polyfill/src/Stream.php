@@ -31,8 +31,10 @@ final class Stream
     public function write(string $bytes): void
     {
         $written = (int) Fault::quietly(fwrite(...), $this->handle, $bytes);
-        if ((!$this->opened || fclose($this->handle)) && $written === \strlen($bytes)) return;
-        throw Fault::fail(\BloomFilterException::IO, 'the stream did not take the filter: %d of its %d bytes are written', $written, \strlen($bytes));
+        $user = stream_get_meta_data($this->handle)['wrapper_data'] ?? null;   // without stream_flush it stores in stream_write
+        $flushed = \is_object($user) && !method_exists($user, 'stream_flush') || Fault::quietly(fflush(...), $this->handle);
+        if ((!$this->opened || fclose($this->handle)) && $flushed && $written === \strlen($bytes)) return;
+        throw Fault::fail(\BloomFilterException::IO, 'the stream did not take the filter: %d of its %d bytes are written%s', $written, \strlen($bytes), $flushed ? '' : ', and a flush failed');
     }
 
     public function read(): string
