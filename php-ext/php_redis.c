@@ -334,17 +334,32 @@ static bool put_each(php_bf_client *c, bf_reply_sink *sink, zval *answer, size_t
     return refused;
 }
 
+/* Adds the keys of the commands to list, each once, and returns their number. While a slot moves,
+ * Redis looks for declared keys only: it would run the script where another key is missing. */
+static zend_long add_keys(zval *list, const bf_redis_part *p)
+{
+    bf_key name, key;
+    HashTable seen;
+    bf_commands commands = { p->bytes, (const char *)p->bytes + p->len, 0 };
+    zend_hash_init(&seen, 8, NULL, NULL, 0);
+    while (bf_command_next(&commands) && bf_command_arg(&commands, &name)) {
+        if (!bf_command_arg(&commands, &key)) key = (bf_key){ p->key, p->key_len };
+        if (zend_hash_str_add_empty_element(&seen, key.ptr, key.len))
+            add_next_index_stringl(list, key.ptr, key.len);
+    }
+    zend_hash_destroy(&seen);
+    return zend_hash_num_elements(Z_ARRVAL_P(list));
+}
+
 static bool eval_each(php_bf_client *c, const bf_redis_part *p, bf_reply_sink *sink)
 {
-    zval argv[3], answer, key;
+    zval argv[3], answer;
     bf_key name;
     bf_commands commands = { p->bytes, (const char *)p->bytes + p->len, 0 };
     if (!c->predis) php_bf_call_only(c, "clearlasterror");
     ZVAL_STRINGL(&argv[0], each_command, sizeof each_command - 1);
     array_init(&argv[1]);
-    ZVAL_LONG(&argv[2], 1);
-    ZVAL_STRINGL(&key, p->key, p->key_len);
-    zend_hash_next_index_insert(Z_ARRVAL(argv[1]), &key);
+    ZVAL_LONG(&argv[2], add_keys(&argv[1], p));
     while (bf_command_next(&commands) && bf_command_arg(&commands, &name))
         add_command(Z_ARRVAL(argv[1]), &commands, &name);
     bool done = (c->predis ? php_bf_predis_eval(c, argv, &answer)

@@ -111,14 +111,28 @@ $work = function () use ($f, $m, $by_predis, &$i) {
         $m->addMany(["k$i", "m$i", "n$i"]);
     }
 };
+# a filter opened meanwhile is found, or the exception says that Redis wants another try
+$grows = new BloomFilter(n: 100, p: 0.001, grow: 2.0, storage: $cluster, key: '{moving}grow');
+$grows->addMany(['grown', ...urls(1000)]);
+$parts = array_map(fn($i) => "{moving}grow:p$i", array_keys($grows->partInfo()));
+$opens = function () use ($cluster, $nodes) {
+    foreach ([$cluster, predis_cluster($nodes)] as $client)
+        foreach (['moving' => 'k0', '{moving}grow' => 'grown'] as $name => $key)
+            try {
+                same(true, BloomFilter::open($client, key: $name)->exists($key), $name);
+            } catch (BloomFilterException $e) {
+                same(true, str_contains($e->getMessage(), 'TRYAGAIN'), $e->getMessage());
+            }
+};
 for ($round = 0; $round < 4; $round++) {
     [$from, $to] = $nodes->masters('moving');
     $slot = (int)substr($nodes->say(0, 'CLUSTER KEYSLOT moving'), 1);
     $work();
     $nodes->say($to, "CLUSTER SETSLOT $slot IMPORTING " . $nodes->id($from));
     $nodes->say($from, "CLUSTER SETSLOT $slot MIGRATING " . $nodes->id($to));
-    foreach (['moving', '{moving}:meta'] as $key) {
+    foreach (['moving', '{moving}:meta', '{moving}grow:meta', ...$parts] as $key) {
         $work();
+        $opens();
         same('+OK', substr($nodes->say($from, "MIGRATE 127.0.0.1 {$nodes->nodes[$to]['port']} \"\" 0 5000 KEYS $key"), 0, 3));
     }
     $work();

@@ -216,7 +216,9 @@ final class Client
             }
             $arguments = [];
             foreach ($some as $command) array_push($arguments, count($command), ...$command);
-            $answer = $this->eval(self::EACH, [$key, ...$arguments], 1);
+            // while a slot moves, Redis looks for declared keys only: it would run the script where another key is missing
+            $keys = array_values(array_unique(array_map(fn($command) => $command[1] ?? $key, $some)));
+            $answer = $this->eval(self::EACH, [...$keys, ...$arguments], count($keys));
             foreach ($answer instanceof Refusal ? array_fill(0, count($some), $answer) : $answer as $one)
                 $replies[] = is_array($one) && ($one[0] ?? '') === "\0error" ? new Refusal($one[1]) : $one;
         }
