@@ -18,7 +18,7 @@ static int exchange(
 {
     return BF_CLIENT_UNSENT;
 }
-static const bf_redis_client redis = { exchange, "nowhere", false, NULL };
+static const bf_redis_client redis = { .exchange = exchange, .name = "nowhere" };
 static uint64_t one_function(const void *key, size_t len) { return len; }
 static bf_function *const list[] = { one_function };
 static const bf_functions functions = { .count = 1, .function = list };
