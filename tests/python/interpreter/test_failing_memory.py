@@ -107,6 +107,8 @@ CASES = {
         (with_column(Column(b"f", 1, [None, b"\0" * 4])), refused(lambda bf: bf.add_many(bf.given))),
         (with_column(dictionary), lambda bf: bf.add_many(bf.given, nulls="skip")),
     ],
+    "add_mask": [(filled, lambda bf: bf.add_mask(MANY))],
+    "contains_mask": [(filled, lambda bf: bf.contains_mask(MANY))],
     "contains_many": [(filled, lambda bf: bf.contains_many(iter(MANY)))],
     "update_lines": [(filled, lambda bf: bf.update_lines(b"a\nb\n", keep=True))],
     "contains_lines": [(filled, lambda bf: bf.contains_lines(b"a\nb\n", keep=False))],
