@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """versions.py - what scripts/release needs beside building: every place that names the version, in the
 form of its ecosystem; the changelog; the list of parts (SBOM).  Knows files, runs no compiler.
 
