@@ -148,9 +148,8 @@ static int failed(php_bf_client *c, const bf_redis_part *parts, size_t nparts, u
 static bool ready(php_bf_client *c, bool must_reset)
 {
     const bool phpredis = !c->cluster && !c->predis;
-    if (c->process != bf_process() || must_reset || c->unfinished || c->piped) {
+    if (c->process != bf_process() || must_reset || c->piped) {
         c->process = bf_process();
-        c->unfinished = false;
         reset(c);
     }
     return !phpredis || php_bf_call_for_number(c, "getmode") == 0;
@@ -182,8 +181,8 @@ static int attempt(php_bf_client *c, const bf_redis_part *parts, size_t nparts, 
 
 /* PHP code may run during a round trip of Predis: a signal handler, a destructor, another Fiber. A
  * second round trip on the same connection would read the replies of the first, so it is refused.
- * BF_G(talking) has the connections, by number of object: true during a round trip; false if the
- * script ended during a round trip, so the connection is reset before use. */
+ * BF_G(talking) has the connections, by number of object: true during a round trip; false if a
+ * round trip did not end or the core refused a reply, so the connection is reset before use. */
 static int attempt_alone(
     php_bf_client *c, const bf_redis_part *parts, size_t nparts, bf_reply_sink *sink)
 {
@@ -200,6 +199,7 @@ static int attempt_alone(
         how = refuse(sink, "the client waits for another reply: call again after that");
     else {
         const bool must_reset = state && Z_TYPE_P(state) == IS_FALSE;
+        c->connection = number;
         zend_hash_index_update(&BF_G(talking), number, &busy);
         how = attempt(c, parts, nparts, must_reset, sink);
         if (how == BF_CLIENT_STOP) /* the connection may not be reset */
@@ -245,7 +245,9 @@ static int exchange(
 static void drop(void *ctx)
 {
     php_bf_client *c = ctx;
-    c->unfinished = true; /* the reset may fail: repeat it */
+    zval unfinished;
+    ZVAL_FALSE(&unfinished); /* the reset may fail: each client of the connection repeats it */
+    zend_hash_index_update(&BF_G(talking), c->connection, &unfinished);
     if (php_bf_ends(EG(exception)) || BF_G(bailed_out)) return;
     zend_try { reset(c); }
     zend_catch { bail_out(); }

@@ -12,13 +12,13 @@ struct php_bf_client {
     bool cluster;
     bool predis; /* Predis\ClientInterface; false: phpredis */
     uint32_t refs;
-    zend_string *key; /* with the object's prefix; or NULL */
-    bool lost;        /* the object must not be used again, see survives_lost_node */
-    bool piped;       /* the object may have queued commands */
-    bool unfinished;  /* the core refused a reply: reset the object before use */
-    bool ending;      /* the script or its Fiber ends: methods of a subclass must not be called */
-    int process;      /* bf_process() of the process that uses the connection */
-    char name[48];    /* host and port, or socket path; for messages */
+    zend_string *key;    /* with the object's prefix; or NULL */
+    bool lost;           /* the object must not be used again, see survives_lost_node */
+    bool piped;          /* the object may have queued commands */
+    uint32_t connection; /* number of the last round trip's connection, see BF_G(talking) */
+    bool ending;   /* the script or its Fiber ends: methods of a subclass must not be called */
+    int process;   /* bf_process() of the process that uses the connection */
+    char name[48]; /* host and port, or socket path; for messages */
 };
 
 /* php_redis.c: functions that call methods of the object. php_bf_call returns false with an

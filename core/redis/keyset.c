@@ -54,7 +54,7 @@ static int take_shards(bf_redis *r, const bf_params *d, bf_error *err)
 /* Opens shard i. make: creates the shard if it does not exist. */
 static int attach_shard(bf_redis *all, const bf_params *d, unsigned i, bool make, bf_error *err)
 {
-    /* m = k = 1 are placeholders that allow the creation; the new shard has the parameters d */
+    /* m and k only let the creation pass its check; the new shard has the parameters d */
     const bf_spec spec = { .m = make, .k = make, .must_exist = !make };
     bf_params have;
     int rc = 0;

@@ -133,11 +133,11 @@ int bf_size_after(bf_filter *f, uint64_t keys, uint64_t *bytes, bf_error *err)
     uint64_t room = newest.n > newest.keys ? newest.n - newest.keys : 0, cells = bf_parts_cells(f);
     bf_params part;
     *bytes = BF_HEADER;
-    for (unsigned i = 0; i < count; i++) *bytes += BF_HEADER + f->part[i]->bitmap.store.nwords * 8;
+    for (unsigned i = 0; i < count; i++) *bytes += bf_image_bytes(bf_bits(&f->part[i]->bitmap.g));
     unsigned n = count;
     for (; room < keys && n < BF_PARTS_MAX; n++, room += part.g.n, cells += part.g.m) {
         if ((rc = bf_chain_part(&f->desc, n, cells, &part, err)) <= 0) break;
-        *bytes += BF_HEADER + bf_words_of(&part.g) * 8;
+        *bytes += bf_image_bytes(bf_bits(&part.g));
     }
     return rc < 0 ? rc : n > count;
 }
