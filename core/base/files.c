@@ -143,13 +143,14 @@ static int in_steps(int (*reserve)(int fd, off_t at, off_t len), int fd, uint64_
     return e;
 }
 
-/* Returns true if the file system reports less free space than `bytes`. Some file systems report
- * 0 blocks: then the free space is unknown. */
-static bool too_full(int fd, uint64_t bytes, bool for_root)
+/* Returns true if the file system has less free space than `bytes` for an ordinary user; under a
+ * quota, the free blocks (f_bfree) may be far more than this process can write. Some file systems
+ * report 0 blocks: then the free space is unknown. */
+static bool too_full(int fd, uint64_t bytes)
 {
     struct statvfs v;
     if (fstatvfs(fd, &v) < 0 || v.f_blocks == 0) return false;
-    return (for_root ? v.f_bfree : v.f_bavail) < bytes / (v.f_frsize ? v.f_frsize : 1);
+    return v.f_bavail < bytes / (v.f_frsize ? v.f_frsize : 1);
 }
 
 /* Checks the free space first; otherwise a file that is too large would fill the disk before the
@@ -160,7 +161,7 @@ int bf_reserve(int fd, uint64_t at, uint64_t bytes)
     const uint64_t end = at + bytes;
     int e = fstat(fd, &st) < 0 ? errno : within_limit(end);
     const uint64_t from = e == 0 && (uint64_t)st.st_size > at ? (uint64_t)st.st_size : at;
-    if (e == 0 && from < end && too_full(fd, end - from, true)) e = ENOSPC;
+    if (e == 0 && from < end && too_full(fd, end - from)) e = ENOSPC;
     if (e == 0) e = in_steps(bf_os_reserve, fd, at, end);
     return e == EOPNOTSUPP || e == ENOSYS ? write_zeros(fd, at, end) : e;
 }
@@ -173,10 +174,10 @@ int bf_allocate_holes(int fd, uint64_t at, uint64_t bytes, uint64_t lacks)
 {
     if (lacks == 0) return 0;
     if (lacks > bytes) lacks = bytes;
-    if (too_full(fd, lacks, true)) return ENOSPC;
+    if (too_full(fd, lacks)) return ENOSPC;
     const int e = in_steps(bf_os_fill_holes, fd, at, at + bytes);
     if (e != EOPNOTSUPP && e != ENOSYS && e != EINVAL) return e;
-    return too_full(fd, lacks, false) ? ENOSPC : 0;
+    return too_full(fd, lacks) ? ENOSPC : 0;
 }
 
 /* Allocates all holes of a file on a tmpfs, where reading a hole through a map needs a page.
@@ -199,7 +200,7 @@ int bf_read_holes(int fd, uint64_t at, uint64_t bytes, uint64_t lacks)
 {
     if (lacks == 0 || !bf_os_reads_take_space(fd)) return 0;
     if (lacks > bytes) lacks = bytes;
-    return too_full(fd, lacks, true) ? ENOSPC : read_in_holes(fd, at, bytes);
+    return too_full(fd, lacks) ? ENOSPC : read_in_holes(fd, at, bytes);
 }
 
 /* ---- calls that signals may interrupt ---- */

@@ -45,7 +45,7 @@ REPLACED(int, fstatvfs, (int fd, struct statvfs *v))
 {
     if (statvfs_errno) return fault(statvfs_errno);
     const int rc = __real_fstatvfs(fd, v);
-    if (says_full) v->f_bfree = v->f_bavail = 0;
+    if (says_full) v->f_bavail = 0; /* a quota: f_bfree counts blocks of others */
     if (says_nothing) v->f_blocks = 0;
     return rc;
 }
