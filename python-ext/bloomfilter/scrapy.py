@@ -26,6 +26,7 @@ from urllib.parse import quote
 try:
     from scrapy import signals
     from scrapy.dupefilters import BaseDupeFilter
+    from scrapy.exceptions import CloseSpider
     from scrapy.utils.job import job_dir
     from scrapy.utils.request import referer_str
 except ImportError as error:
@@ -55,24 +56,33 @@ PENDING_FILE = "seen.pending"
 
 def parameters(settings: "BaseSettings", spider: str) -> dict[str, Any]:
     """Returns the arguments of BloomFilter()."""
-    window, grow = settings.get("BLOOMFILTER_WINDOW"), settings.get("BLOOMFILTER_GROW")
+    window, grow = number(settings, "WINDOW", float), number(settings, "GROW", float)
     secret, scheme = secret_of(settings), settings.get("BLOOMFILTER_SCHEME")
     storage, overfull = storage_of(settings, spider), settings.get("BLOOMFILTER_OVERFULL")
     return {
-        "n": int(settings.get("BLOOMFILTER_N", N)),
+        "n": number(settings, "N", int, N),
         **(
             sizes_of_theirs(settings, storage)
             if scheme == THEIRS
-            else {"p": float(settings.get("BLOOMFILTER_P", P))}
+            else {"p": number(settings, "P", float, P)}
         ),
         "storage": storage,
         **({} if scheme is None else {"scheme": scheme}),
-        **({} if window is None else {"window": float(window)}),
-        **({} if grow is None else {"grow": float(grow)}),
+        **({} if window is None else {"window": window}),
+        **({} if grow is None else {"grow": grow}),
         **({} if overfull is None else {"overfull": overfull}),
         **({} if secret is None else {"secret": secret}),
         **({"exclusive": True} if settings.getbool("BLOOMFILTER_EXCLUSIVE") else {}),
     }
+
+
+def number(settings: "BaseSettings", name: str, kind: type, default: Any = None) -> Any:
+    """Returns the setting BLOOMFILTER_<name> as an int or a float."""
+    given = settings.get(f"BLOOMFILTER_{name}", default)
+    try:
+        return None if given is None else kind(given)
+    except (TypeError, ValueError):
+        raise ValueError(f"BLOOMFILTER_{name} must be a number, got {given!r}") from None
 
 
 def sizes_of_theirs(settings: "BaseSettings", storage: str | None) -> dict[str, Any]:
@@ -139,7 +149,7 @@ class BloomDupeFilter(BaseDupeFilter):
         """For schedulers that create the duplicate filter themselves and call neither open() nor
         close() (scrapy-redis)."""
         made = cls.from_crawler(spider.crawler)
-        made.open()
+        logger.info("Filtering duplicates with %r", made.seen)
         spider.crawler.signals.connect(made._spider_closed, signals.spider_closed)
         return made
 
@@ -156,7 +166,22 @@ class BloomDupeFilter(BaseDupeFilter):
         return self._seen
 
     def open(self) -> None:
-        logger.info("Filtering duplicates with %r", self.seen)
+        """Called by Scrapy's own scheduler, which keeps its queue only in JOBDIR."""
+        try:
+            logger.info("Filtering duplicates with %r", self.seen)
+        except (OSError, TypeError, ValueError, Error) as fault:
+            logger.error("Cannot open the filter of seen requests: %s%s", fault, advice(fault))
+            self.crawler.signals.connect(self._stop, signals.spider_opened)
+            return
+        settings = self.crawler.settings
+        if settings.get("BLOOMFILTER_STORAGE") and not (job_dir(settings) or self.pending):
+            logger.warning(
+                "BLOOMFILTER_STORAGE remembers each request that is scheduled, but without JOBDIR the queue is lost when this crawl is interrupted: the next run then drops requests that were never made. Set JOBDIR, or BLOOMFILTER_SEEN = 'success'"
+            )
+
+    def _stop(self) -> None:
+        """Ends the crawl once the spider is open: Scrapy can close only a spider that is open."""
+        raise CloseSpider("bloomfilter_error")
 
     def request_seen(self, request: "Request") -> bool:
         """Returns true if the request is a duplicate.  A false positive has the probability
@@ -211,6 +236,13 @@ class BloomDupeFilter(BaseDupeFilter):
                 "The filter is sized for BLOOMFILTER_N = %d requests and holds about %d: a share of %.2g of new requests is dropped as seen",
                 seen.n, count, seen.fpr,
             )  # fmt: skip
+
+
+def advice(fault: Exception) -> str:
+    """Returns what to do about settings that differ from those of an existing filter."""
+    if "asked for" not in str(fault):
+        return ""
+    return ". Use the settings that created the filter, another BLOOMFILTER_STORAGE or JOBDIR, or delete the filter"
 
 
 # ---- seen only after success ----

@@ -127,8 +127,25 @@ def test_a_file_from_run_to_run(site, tmp_path):
     with BloomFilter.open(tmp_path / "pages.bloom") as seen:
         assert (seen.n, seen.p) == (5000, 1e-6)
     refused, log = crawl(stored | {"BLOOMFILTER_N": 6000}, site.url())
-    assert "n=5000" in log.replace(" ", "") or "5000" in log and "6000" in log
+    assert "has n=5000, asked for n=6000. Use the settings that created the filter" in log
+    assert "Traceback" not in log and refused["finish_reason"] == "bloomfilter_error"
     assert "response_received_count" not in refused
+
+
+@pytest.mark.parametrize(
+    "settings, warned",
+    [({}, True), ({"JOBDIR": "job"}, False), ({"BLOOMFILTER_SEEN": "success"}, False)],
+)
+def test_a_queue_that_is_lost_is_warned_of(site, tmp_path, settings, warned):
+    """An interrupted crawl loses its queue, and a file remembers the queued requests as seen."""
+    if "JOBDIR" in settings:
+        settings = {"JOBDIR": str(tmp_path / "job")}
+    stored = OURS | {"BLOOMFILTER_STORAGE": str(tmp_path / "seen.bloom"), "CONCURRENT_REQUESTS": 1}
+    stored |= settings
+    _, log = crawl(stored | {"CLOSESPIDER_PAGECOUNT": 5}, site.url())
+    assert ("without JOBDIR the queue is lost" in log) == warned
+    crawl(stored, site.url())
+    assert (set(site.pages()) < {f"/{i}" for i in range(PAGES)}) == warned
 
 
 def test_two_processes_share_a_file(site, tmp_path):
@@ -494,9 +511,14 @@ def test_settings():
         ("N", "many"),
     ],
 )
-def test_settings_that_are_refused(name, value):
+def test_settings_that_are_refused(name, value, caplog):
     with pytest.raises(ValueError, match=str(value)):
+        make(**{f"BLOOMFILTER_{name}": value}).seen  # noqa: B018
+    if name != "SEEN":
         make(**{f"BLOOMFILTER_{name}": value}).open()
+        assert (
+            "Cannot open the filter of seen requests" in caplog.text and str(value) in caplog.text
+        )
     with pytest.raises(ValueError, match="BLOOMFILTER_PENDING"):
         make(BLOOMFILTER_SEEN="success", BLOOMFILTER_PENDING=0)
 
