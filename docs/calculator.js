@@ -82,8 +82,15 @@ function inRange(name, value, most, integer) {
         : `${name} must be between 0 and 1`);
 }
 
+/* The scheme that the library uses if none is given, as bf_default_scheme in core/size/sizing.c. */
+function defaultScheme({n, p, m, k = 1}) {
+    if (m || !n || !p) return "classic";
+    if (p >= 1e-3) return k <= LARGEST.block ? "block" : "classic";
+    return k <= LARGEST.block2 ? "block2" : "classic";
+}
+
 /* Two of n, p, m, k, as BloomFilter.plan takes them -> {scheme, n, p, m, k, bytes, bits}. */
-function plan(given, scheme) {
+function plan(given, scheme = defaultScheme(given)) {
     let n = inRange("n", given.n, Number.MAX_SAFE_INTEGER, true);
     let m = inRange("m", given.m, M_MAX, true);
     let k = inRange("k", given.k, LARGEST[scheme], true);
@@ -142,10 +149,16 @@ function shownRate(rate) {
     return `${percent >= 1e-3 ? Number(percent.toPrecision(3)) : percent.toExponential(2)} %`;
 }
 
+/* 1000000, 1,000,000, 1_000_000, 1e6, 100M, 1k, 1% -> a number; nothing -> undefined.  A comma is a
+ * decimal comma unless commas group the digits by three: 1,5% and 0,01 are 0.015 and 0.01. */
 function number(text) {
-    const cleaned = text.replace(/[\s,_]/g, "");
-    if (!cleaned) return undefined;
-    return cleaned.endsWith("%") ? Number(cleaned.slice(0, -1)) / 100 : Number(cleaned);
+    const [, digits, suffix] = text.replace(/[\s_]/g, "").match(/^(.*?)([%kMGT]?)$/);
+    if (!digits) return suffix ? NaN : undefined;
+    const grouped = suffix !== "%" && /^[1-9]\d{0,2}(,\d{3})+(\.\d+)?$/.test(digits);
+    const power = {"": 0, "%": -2, k: 3, M: 6, G: 9, T: 12}[suffix];
+    const plain = digits.replace(grouped ? /,/g : ",", grouped ? "" : ".");
+    const [base, exponent = "0"] = plain.split(/e/i);
+    return base ? Number(`${base}e${Number(exponent) + power}`) : NaN;
 }
 
 function showPlan(form, out) {
@@ -154,8 +167,9 @@ function showPlan(form, out) {
     try {
         if (Object.values(given).filter((value) => value !== undefined).length !== 2)
             throw new RangeError("fill in two fields and leave two empty");
-        const size = plan(given, form.elements.scheme.value);
-        const rows = [["keys (n)", size.n.toLocaleString("en")], ["rate at n keys (p)", shownRate(size.p)],
+        const scheme = form.elements.scheme.value;
+        const size = plan(given, scheme === "default" ? undefined : scheme);
+        const rows = [["scheme", size.scheme], ["keys (n)", size.n.toLocaleString("en")], ["rate at n keys (p)", shownRate(size.p)],
             ["bits (m)", size.m.toLocaleString("en")], ["bits set per key (k)", size.k],
             ["bytes", size.bytes.toLocaleString("en")], ["bits per key", size.bits.toFixed(2)],
             ["rate at 2 n keys", shownRate(rateOf(size.scheme, size.m, 2 * size.n, size.k))]];
@@ -173,4 +187,4 @@ if (typeof document !== "undefined") {
     form.addEventListener("submit", (event) => event.preventDefault());
     showPlan(form, out);
 }
-if (typeof module !== "undefined") module.exports = {plan, rateOf, curve};
+if (typeof module !== "undefined") module.exports = {plan, rateOf, curve, number};
