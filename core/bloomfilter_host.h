@@ -63,9 +63,11 @@ struct bf_redis_client {
 
 /* ---- for language bindings: inside bf_redis_client.exchange ---------------------------------- */
 /* Put one reply into the sink, value by value.  An array is array(n) followed by its n members.
- * The reply to each command must be complete. */
+ * The reply to each command must be complete. A status is "+OK". The status QUEUED becomes an
+ * error: the transaction is one of the user, because the core starts none. */
 void bf_reply_put_integer(bf_reply_sink *sink, int64_t value);
 void bf_reply_put_text(bf_reply_sink *sink, const void *bytes, size_t len);
+void bf_reply_put_status(bf_reply_sink *sink, const void *bytes, size_t len);
 void bf_reply_put_error(bf_reply_sink *sink, const void *bytes, size_t len);
 void bf_reply_put_nil(bf_reply_sink *sink);
 void bf_reply_put_array(bf_reply_sink *sink, size_t n);

@@ -1,12 +1,14 @@
 /* php_predis.c - executes commands through a Predis client (Predis\ClientInterface, versions 1 to
  * 3).
  *
- *   one server     one command: executeCommand(); several: writeRequest()..., readResponse()...
+ *   one server     the core's bytes over the stream of Predis\Connection\StreamConnection; with
+ *                  other classes, also subclasses: writeRequest()..., readResponse()...
  *   a replication  the same with its master, because a replica may lack the last adds
- *   a cluster      EVAL, as php_redis.c does for phpredis
+ *   a cluster      EVAL, as php_redis.c does for phpredis: Predis follows MOVED and ASK
  *
- * Commands are RawCommand objects. They go to the client's connection, not to the client: an error
- * reply is then a reply, and the other replies of a pipeline are not lost. */
+ * Predis connects, logs in and disconnects. Commands are RawCommand objects where they are not
+ * bytes. They go to the client's connection, not to the client: an error reply is then a reply, and
+ * the other replies of a pipeline are not lost. */
 #include "php_redis.h"
 #include <main/php_network.h>
 #include <poll.h>
@@ -166,19 +168,18 @@ static bool write_all(
     return true;
 }
 
-bool php_bf_predis_pipeline(
-    php_bf_client *c, const bf_redis_part *parts, size_t nparts, bf_reply_sink *sink)
+static bool run_commands(php_bf_client *c, zval *connection, const bf_redis_part *parts,
+    size_t nparts, bf_reply_sink *sink)
 {
-    zval connection, written, replies, reply, *v;
-    if (!get_connection(c, &connection)) return false;
+    zval written, replies, reply, *v;
     array_init(&written);
     array_init(&replies);
     bool done =
-        close_stale(&connection, NULL) && write_all(&connection, parts, nparts, Z_ARRVAL(written));
+        close_stale(connection, NULL) && write_all(connection, parts, nparts, Z_ARRVAL(written));
     ZEND_HASH_FOREACH_VAL(Z_ARRVAL(written), v)
     {
         if (!done) break;
-        done = call_with_command(&connection, "readresponse", v, &reply);
+        done = call_with_command(connection, "readresponse", v, &reply);
         zend_hash_next_index_insert(Z_ARRVAL(replies), &reply);
     }
     ZEND_HASH_FOREACH_END();
@@ -189,6 +190,100 @@ bool php_bf_predis_pipeline(
     ZEND_HASH_FOREACH_END();
     zval_ptr_dtor(&replies);
     zval_ptr_dtor(&written);
+    return done;
+}
+
+/* ---- bytes ---- */
+/* Gets the connection's stream; Predis connects if it is not connected. Returns NULL with an
+ * exception. */
+static php_stream *open_stream(zval *connection, zval *resource)
+{
+    php_stream *stream = NULL;
+    if (php_bf_call_on(
+            Z_OBJ_P(connection), Z_OBJCE_P(connection), "getresource", 0, NULL, resource) &&
+        !(stream = stream_of(resource)))
+        zend_throw_exception(php_bf_exception_ce, "Predis has no connection", BF_EIO);
+    return stream;
+}
+
+/* The same, without bytes that the server has sent before the commands: see close_stale. */
+static php_stream *open_fresh_stream(zval *connection, zval *resource)
+{
+    zval ignored;
+    php_stream *stream = open_stream(connection, resource);
+    if (!stream || !has_bytes(stream)) return stream;
+    zval_ptr_dtor(resource);
+    ZVAL_UNDEF(resource);
+    bool closed =
+        php_bf_call_on(Z_OBJ_P(connection), Z_OBJCE_P(connection), "disconnect", 0, NULL, &ignored);
+    zval_ptr_dtor(&ignored);
+    return closed ? open_stream(connection, resource) : NULL;
+}
+
+static bool write_bytes(php_stream *stream, const char *bytes, size_t len)
+{
+    while (len) {
+        const ssize_t n = php_stream_write(stream, bytes, len);
+        if (n <= 0 || EG(exception)) return false;
+        bytes += n;
+        len -= (size_t)n;
+    }
+    return true;
+}
+
+/* Returns NULL, or the method of Predis that throws, and the text of its exception. */
+static const char *exchange_bytes(php_stream *stream, const bf_redis_part *parts, size_t nparts,
+    bf_reply_sink *sink, const char **why)
+{
+    char bytes[8192];
+    int64_t commands = 0, replies = 0;
+    *why = "Error while writing bytes to the server.";
+    for (size_t i = 0; i < nparts; i++) {
+        commands += (int64_t)parts[i].commands;
+        if (!write_bytes(stream, parts[i].bytes, parts[i].len)) return "onconnectionerror";
+    }
+    *why = "Error while reading bytes from the server.";
+    while (replies >= 0 && replies < commands) {
+        const ssize_t n = php_stream_read(stream, bytes, sizeof bytes);
+        if (n <= 0 || EG(exception)) return "onconnectionerror";
+        replies = bf_reply_feed(sink, bytes, (size_t)n);
+    }
+    *why = "The server does not speak the Redis protocol.";
+    return replies == BF_EFORMAT ? "onprotocolerror" : NULL;
+}
+
+/* Throws the exceptions that Predis throws. Like Predis, hides PHP's warnings about the stream. */
+static bool run_bytes(
+    zval *connection, const bf_redis_part *parts, size_t nparts, bf_reply_sink *sink)
+{
+    zval resource, text, ignored;
+    zend_object *o = Z_OBJ_P(connection);
+    php_stream *stream = open_fresh_stream(connection, &resource);
+    if (stream) {
+        const char *why;
+        const int reporting = EG(error_reporting);
+        EG(error_reporting) &= E_FATAL_ERRORS;
+        const char *thrower = exchange_bytes(stream, parts, nparts, sink, &why);
+        EG(error_reporting) = reporting;
+        if (thrower && !EG(exception)) {
+            ZVAL_STRING(&text, why);
+            php_bf_call_on(o, o->ce, thrower, 1, &text, &ignored);
+            zval_ptr_dtor(&ignored);
+            zval_ptr_dtor(&text);
+        }
+    }
+    zval_ptr_dtor(&resource);
+    return stream && !EG(exception);
+}
+
+bool php_bf_predis_run(
+    php_bf_client *c, const bf_redis_part *parts, size_t nparts, bf_reply_sink *sink)
+{
+    zval connection;
+    if (!get_connection(c, &connection)) return false;
+    const bool done = Z_OBJCE(connection) == php_bf_class_of("predis\\connection\\streamconnection")
+                          ? run_bytes(&connection, parts, nparts, sink)
+                          : run_commands(c, &connection, parts, nparts, sink);
     zval_ptr_dtor(&connection);
     return done;
 }

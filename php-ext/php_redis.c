@@ -20,9 +20,6 @@ static const char each_command[] =
     "v=redis.pcall(unpack(ARGV,i+1,i+n)) "
     "if type(v)=='table' and v.err then v={'\\0error',v.err} end r[#r+1]=v i=i+n+1 end return r";
 static const char error_mark[] = "\0error";
-/* The error for the reply QUEUED. phpredis reports its mode before a command is sent; Predis has no
- * mode. */
-static const char queued[] = "the Redis object is in a pipeline or transaction: end it first";
 
 /* ---- calling methods of the object ---- */
 zend_class_entry *php_bf_class_of(const char *lower_name)
@@ -158,7 +155,7 @@ static void put(bf_reply_sink *sink, zval *v, int deep)
     switch (Z_TYPE_P(v)) {
     case IS_LONG: bf_reply_put_integer(sink, Z_LVAL_P(v)); return;
     case IS_STRING: bf_reply_put_text(sink, Z_STRVAL_P(v), Z_STRLEN_P(v)); return;
-    case IS_TRUE: bf_reply_put_text(sink, "OK", 2); return;
+    case IS_TRUE: bf_reply_put_status(sink, "OK", 2); return;
     case IS_ARRAY: {
         zval *member;
         bf_reply_put_array(sink, zend_hash_num_elements(Z_ARRVAL_P(v)));
@@ -178,10 +175,8 @@ static void put(bf_reply_sink *sink, zval *v, int deep)
             bf_reply_put_nil(sink);
         else if (php_bf_is_a(Z_OBJ_P(v), "predis\\response\\errorinterface"))
             bf_reply_put_error(sink, ZSTR_VAL(text), ZSTR_LEN(text));
-        else if (zend_string_equals_literal(text, "QUEUED"))
-            bf_reply_put_error(sink, queued, sizeof queued - 1);
         else
-            bf_reply_put_text(sink, ZSTR_VAL(text), ZSTR_LEN(text));
+            bf_reply_put_status(sink, ZSTR_VAL(text), ZSTR_LEN(text));
         if (text) zend_string_release(text);
         return;
     }
@@ -415,9 +410,9 @@ bool php_bf_run(php_bf_client *c, const bf_redis_part *parts, size_t nparts, bf_
     bool done = true;
     for (size_t i = 0; i < nparts; i++) commands += parts[i].commands;
     if (!c->cluster)
-        return commands == 1 ? one(c, parts, sink, raw)
-               : c->predis   ? php_bf_predis_pipeline(c, parts, nparts, sink)
-                             : run_pipeline(c, parts, nparts, commands, sink);
+        return c->predis       ? php_bf_predis_run(c, parts, nparts, sink)
+               : commands == 1 ? one(c, parts, sink, raw)
+                               : run_pipeline(c, parts, nparts, commands, sink);
     /* phpredis's eval() would prepend the prefix to keys that already have it */
     bool prefixed = !c->predis && php_bf_prefix(c, &prefix);
     if (prefixed) {

@@ -50,7 +50,7 @@ void php_bf_predis_describe(php_bf_client *c); /* sets cluster and name */
 bool php_bf_predis_prefix(php_bf_client *c, zval *prefix);
 bool php_bf_predis_command(php_bf_client *c, uint32_t argc, zval *argv, zval *answer);
 bool php_bf_predis_eval(php_bf_client *c, zval *argv, zval *answer);
-bool php_bf_predis_pipeline(
+bool php_bf_predis_run(
     php_bf_client *c, const bf_redis_part *parts, size_t nparts, bf_reply_sink *sink);
 double php_bf_predis_timeout(php_bf_client *c); /* seconds; 0: PHP's default */
 #endif

@@ -1,5 +1,5 @@
 <?php
-/* bench.php PORT ROUNDS: filters in Redis from PHP, by URL and through phpredis, beside its PING and a BITFIELD pipeline by hand.
+/* bench.php PORT ROUNDS: filters in Redis from PHP, by URL and through phpredis and Predis, beside their PING and a BITFIELD pipeline by hand.
  * Prints raw times for bench/report.py. */
 [, $port, $rounds] = $argv;
 const SINGLE = 1000, BATCH = 5000;
@@ -12,10 +12,13 @@ function timed(string $table, string $subject, string $op, int $round, int $coun
 }
 $redis = new Redis;
 $redis->connect('127.0.0.1', (int)$port);
+require_once '/usr/share/php/Predis/autoload.php';
+$predis = new Predis\Client("tcp://127.0.0.1:$port");
 $homes = [];
 foreach (['block', 'classic'] as $scheme) {
     $homes["$scheme, by URL"] = new BloomFilter(n: 10_000_000, p: 0.01, scheme: $scheme, storage: "redis://127.0.0.1:$port?key=pu$scheme");
     $homes["$scheme, phpredis"] = new BloomFilter(n: 10_000_000, p: 0.01, scheme: $scheme, storage: $redis, key: "pc$scheme");
+    $homes["$scheme, Predis"] = new BloomFilter(n: 10_000_000, p: 0.01, scheme: $scheme, storage: $predis, key: "pp$scheme");
 }
 $classic = $homes['classic, by URL'];
 $redis->setBit('phand', $classic->m, false);
@@ -35,6 +38,8 @@ for ($round = 0; $round < $rounds; $round++) {
     for ($i = 0; $i < BATCH; $i++) $keys[] = sprintf('https://www.example.com/shop/item/p%017d', $round * BATCH + $i);
     $few = array_slice($keys, 0, SINGLE);
     timed('php-single', 'PING, phpredis', 'ping', $round, SINGLE, function () use ($redis, $few) { foreach ($few as $_) $redis->ping(); });
+    timed('php-single', 'PING, Predis', 'ping', $round, SINGLE, function () use ($predis, $few) { foreach ($few as $_) $predis->ping(); });
+    timed('php-single', 'EVAL "return 1", Predis', 'ping', $round, SINGLE, function () use ($predis, $few) { foreach ($few as $_) $predis->eval('return 1', 0); });
     foreach ($homes as $name => $f) {
         timed('php-single', $name, 'add', $round, SINGLE, function () use ($f, $few) { foreach ($few as $key) $f->add($key); });
         timed('php-single', $name, 'test', $round, SINGLE, function () use ($f, $few) { foreach ($few as $key) $f->exists($key); });

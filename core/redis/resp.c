@@ -167,6 +167,15 @@ void bf_reply_put_text(bf_reply_sink *s, const void *bytes, size_t len)
 {
     put_leaf(s, BF_LEAF_TEXT, 0, len ? bytes : "", len);
 }
+void bf_reply_put_status(bf_reply_sink *s, const void *bytes, size_t len)
+{
+    static const char queued[] = "QUEUED",
+                      why[] = "the Redis object is in a pipeline or transaction: end it first";
+    if (len == sizeof queued - 1 && !memcmp(bytes, queued, len))
+        bf_reply_put_error(s, why, sizeof why - 1);
+    else
+        bf_reply_put_text(s, bytes, len);
+}
 void bf_reply_put_error(bf_reply_sink *s, const void *bytes, size_t len)
 {
     put_leaf(s, BF_LEAF_ERROR, 0, len ? bytes : "", len);
@@ -240,7 +249,7 @@ static ptrdiff_t parse_value(bf_reply_sink *s, const char *at, const char *end)
     if (v < 0 && *at != ':' && (v != -1 || *at == '>')) return -1;
     switch (*at) {
     case ':': bf_reply_put_integer(s, v); return head;
-    case '+':
+    case '+': bf_reply_put_status(s, at + 1, len); return head;
     case ',':
     case '(': bf_reply_put_text(s, at + 1, len); return head;
     case '-': bf_reply_put_error(s, at + 1, len); return head;
