@@ -3,16 +3,27 @@
 #include "size/size.h"
 #include <string.h>
 
+static size_t common_prefix(const char *a, const char *b)
+{
+    size_t n = 0;
+    while (a[n] && a[n] == b[n]) n++;
+    return n;
+}
+
+/* Names the scheme that begins like this one, if two or more characters are the same. */
 static int unknown_scheme(const char *name, bf_error *err)
 {
-    char known[90] = "";
+    size_t longest = 1;
+    const char *alike = NULL;
     for (const bf_scheme *s = bf_schemes; s->name; s++) {
-        bool room = strlen(known) + strlen(s->name) + 7 <= sizeof known;
-        if (s != bf_schemes) strcat(known, ", ");
-        strcat(known, room ? s->name : "...");
-        if (!room) break;
+        const size_t same = common_prefix(s->name, name);
+        if (same <= longest) continue;
+        longest = same;
+        alike = s->name;
     }
-    return bf_fail(err, BF_EINVAL, "scheme must be one of %s, got %.40s", known, name);
+    return bf_fail(err, BF_EINVAL,
+        "scheme must be classic, block, block2 or that of an older system, got %.40s%s%s%s", name,
+        alike ? "; did you mean " : "", alike ? alike : "", alike ? "?" : "");
 }
 
 int bf_find_scheme(bf_params *d, const char *name, const bf_functions *functions, bf_error *err)

@@ -7,7 +7,6 @@ final class Scheme
     private const LIMIT = 1 << 32;
     private const OTHERS = ['sax-sdbm', 'java7', 'rs-rand', 'rs-dotnet', 'rs-dotnet-repo', 'guava', 'guava32', 'guava-31', 'redisson',
         'functions', 'scrapy-redis-bloomfilter'];
-    private const NAMES = 'classic, block, block2, sax-sdbm, java7, php-mt, php-mt-legacy, rs-rand, rs-dotnet, ...';
 
     /** id, largest k, bits of a line, native, and of older systems: k, bits per key, m, largest m, values of the hash, of a position */
     private const ROWS = [
@@ -44,7 +43,7 @@ final class Scheme
         if ((strlen($name) >= 64 && $parts[0] !== 'php-hashes') || !isset(self::ROWS[$parts[0]])) {
             throw strlen($name) < 64 && in_array($parts[0], self::OTHERS, true)
                 ? Fault::unsupported('scheme %.40s needs the extension: pure PHP has %s', $name, implode(', ', array_keys(self::ROWS)))
-                : Fault::value('scheme must be one of %s, got %.40s', self::NAMES, $name);
+                : Fault::value('scheme must be classic, block, block2 or that of an older system, got %.40s%s', $name, self::hint($name));
         }
         $row = self::ROWS[$parts[0]];
         if ($parts[0] === 'php-hashes') {
@@ -55,6 +54,19 @@ final class Scheme
             throw Fault::value('scheme %s takes nothing after its name, got %.40s', ...[$parts[0], $name]);
         }
         return new self($name, $parts[0], $functions ?? [], ...$row);
+    }
+
+    /** Names the scheme that begins like this one, if two or more characters are the same. */
+    private static function hint(string $name): string
+    {
+        $longest = 1;
+        foreach ([...array_keys(self::ROWS), ...self::OTHERS] as $known) {
+            $same = strspn($known ^ $name, "\0");
+            if ($same > $longest) {
+                [$longest, $alike] = [$same, $known];
+            }
+        }
+        return isset($alike) ? "; did you mean $alike?" : '';
     }
 
     public static function byId(int $id): ?string

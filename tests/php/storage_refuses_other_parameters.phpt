@@ -22,7 +22,7 @@ foreach ($cases as [$part, $arguments]) {
 }
 foreach (['k' => 3, 'n' => 999, 'p' => 0.5, 'm' => 1] as $name => $value)
     refused('BloomFilterException', "asked for $name=", fn() => new BloomFilter(...[$name => $value], storage: $path));
-refused('ValueError', 'scheme must be one of', fn() => new BloomFilter(n: 10, p: 0.1, scheme: 'none', storage: "$dir/none"));
+refused('ValueError', 'scheme must be classic', fn() => new BloomFilter(n: 10, p: 0.1, scheme: 'none', storage: "$dir/none"));
 clearstatcache();
 same([$before, ['a.bloom'], 500], [[sha1_file($path), filemtime($path), fileinode($path)], names_in($dir), array_sum($f->existMany(urls(500)))]);
 --EXPECT--

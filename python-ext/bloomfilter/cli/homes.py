@@ -23,8 +23,11 @@ KINDS = {
 
 
 def secret_of(args: Namespace) -> bytes | None:
+    """Reads the file once: a pipe has its bytes only once."""
     path = getattr(args, "secret_file", None)
-    return None if path is None else _read_secret(path)
+    if path is not None and not hasattr(args, "secret"):
+        args.secret = _read_secret(path)
+    return getattr(args, "secret", None)
 
 
 def how(args: Namespace) -> dict[str, Any]:

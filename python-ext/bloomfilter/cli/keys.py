@@ -37,7 +37,10 @@ class Stream:
         self.keys, self.hits, self.bytes = self.keys + keys, self.hits + hits, self.bytes + used
         if kept:
             self.signals.prints()
-            write(kept)  # before a signal ends it: what was added now is never new again
+            try:
+                write(kept)  # before a signal ends it: what was added now is never new again
+            except Fault as fault:
+                raise Fault(f"{fault}; keys taken: {self.keys:,}") from None
         self.signals.rest()
         self.progress.show(self.bytes, self.keys)
 

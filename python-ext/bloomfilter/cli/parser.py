@@ -29,9 +29,17 @@ class Parser(argparse.ArgumentParser):
     leaf = False  # the parser of a command: options and operands in any order
     tail = False  # bloomfilterd gets the arguments after --
 
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        # so that -1% is a number that is refused, and not an option
+        self._negative_number_matcher = re.compile(r"-\.?\d[\d_.]*([eE][+-]?\d+)?[%kMGT]?$")
+
     def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
         if not self.leaf:
-            return super().parse_known_args(args, namespace)
+            found, unknown = super().parse_known_args(args, namespace)
+            if self._subparsers:
+                self.refuse(unknown)
+            return found, unknown
         at = args.index("--") if "--" in args else len(args)
         args, rest = args[:at], args[at + 1 :]
         if not self.tail:  # ./-name is the file -name, and no option
@@ -41,12 +49,15 @@ class Parser(argparse.ArgumentParser):
             found, unknown = self.parse_known_intermixed_args(args, namespace)
         finally:
             self.leaf = True
-        for word in unknown:
-            hint = did_you_mean(word.partition("=")[0], self._option_string_actions)
-            self.error(f"unrecognized argument {word}{hint}")
+        self.refuse(unknown)
         if self.tail:
             found.more = rest
         return found, unknown
+
+    def refuse(self, unknown: list[str]) -> None:
+        for word in unknown:
+            hint = did_you_mean(word.partition("=")[0], self._option_string_actions)
+            self.error(f"unrecognized argument {word}{hint}")
 
     def _check_value(self, action, value):  # type: ignore[no-untyped-def]
         try:
@@ -83,12 +94,16 @@ def number(text: str) -> Fraction | None:
     return Fraction(f"{found[1].replace('_', '')}e{power}")
 
 
+def brief(text: str) -> str:
+    return text if len(text) <= 40 else f"{text[:40]}..."
+
+
 def whole(text: str) -> int:
     """Its range is the library's business."""
     value = number(text)
     if value is None or value.denominator != 1 or "%" in text:
         raise argparse.ArgumentTypeError(
-            f"a whole number is like 1000000, 1_000_000, 1e6, 100M or 1k, got {text}"
+            f"a whole number is like 1000000, 1_000_000, 1e6, 100M or 1k, got {brief(text)}"
         )
     return value.numerator
 
@@ -99,7 +114,7 @@ def real(text: str) -> float:
         return float(text) if value is None else float(value)
     except (ValueError, OverflowError):
         raise argparse.ArgumentTypeError(
-            f"a number is like 0.01, 1e-6, 1% or 1k, got {text}"
+            f"a number is like 0.01, 1e-6, 1% or 1k, got {brief(text)}"
         ) from None
 
 

@@ -237,6 +237,7 @@ def test_output_that_cannot_be_written(seen):
                 done.returncode == 2
                 and done.stderr.count(b"\n") == 1
                 and b"standard output: No space left" in done.stderr
+                and (b"; keys taken: 1" in done.stderr) == ("--print" in words)
             ), done.stderr
     assert "a" in BloomFilter.open(seen)
 
@@ -585,3 +586,21 @@ def test_exclusive_where_another_writes(seen, tmp_path, command):
 
 def test_exclusive_is_for_files(tmp_path):
     assert "exclusive" in fails("add", "redis://127.0.0.1:1/0?key=x", "--exclusive", data=b"a\n")
+
+
+def test_a_secret_from_a_pipe(tmp_path):
+    """bash's <(...) names a pipe, which can be read once."""
+    path = tmp_path / "keyed.bloom"
+    for command in (f"create {path} -n 100 -p 1%", f"add {path}", f"check {path}"):
+        script = (
+            f"printf a | {' '.join(COMMAND)} {command} --secret-file <(printf 0123456789abcdef)"
+        )
+        subprocess.run(["bash", "-c", script], check=True, capture_output=True, timeout=60)
+
+
+def test_words_that_are_no_option_or_number():
+    assert "--josn; did you mean --json?" in fails("--josn", "info", "seen.bloom")
+    assert "-p must be above 0 and below 1, got -0.01" in fails("plan", "-n", "5", "-p", "-1%")
+    said = fails("plan", "-n", "x" * 300, "-p", "1%")
+    assert "got " + "x" * 40 + "... (see" in said
+    assert "did you mean classic?" in fails("plan", "-n", "5", "-p", "1%", "--scheme", "clasic")
