@@ -8,12 +8,14 @@
  * So no change goes into another filter or another system's string under the same name. Only
  * changes that were not done are sent again.
  *
- *   add      EVAL script K ...      at most ADD_POSITIONS positions: sets bits, increments counters
+ *   add      EVAL script K ...      at most ADD_POSITIONS positions: sets bits, increments counters;
+ *                                   a shorter script for one key
  *   remove   EVAL script K ...      at most REMOVE_KEYS keys: decrements counters of present keys,
  *                                   except counters with the value 15 */
 #include "redis/redis.h"
 
 enum { ADD_POSITIONS = 1024, REMOVE_KEYS = 50, REMOVE_POSITIONS = 1500, SUMS = 250 };
+enum { ONE_KEY_POSITIONS = 64 }; /* larger k: the packed positions of bf_script_add are shorter */
 _Static_assert(SUMS <= ADD_POSITIONS, "what is united goes into one script");
 
 /* Returns the number of keys in the next script, if nkeys are left. */
@@ -75,14 +77,34 @@ static void append_positions(bf_redis_request *g, const uint64_t *pos, size_t nk
     free(text);
 }
 
+/* Returns true if append_one_key can send the request. */
+static bool is_one_key(const bf_redis_request *g)
+{
+    const bf_redis *r = g->of;
+    return g->op == BF_OP_ADD && g->nkeys == 1 && g->k <= ONE_KEY_POSITIONS && r->mark != 0 &&
+           !r->desc.g.counting && !r->foreign && !r->redisson && !bf_redis_mark_apart(r);
+}
+
+static void append_one_key(bf_redis_request *g)
+{
+    const bf_redis *r = g->of;
+    bf_conn_eval(r->conn, bf_script_add_one, 1);
+    bf_conn_append(r->conn, "%s %n %n %r", r->key, r->mark_at, r->mark_at + 3, r->mark);
+    for (unsigned j = 0; j < g->k; j++) bf_conn_append(r->conn, "SET u1 %n 1", g->pos[j]);
+}
+
 static void append_changes(bf_redis_request *g, const char *route_key)
 {
     for (size_t at = 0, c; at < g->nkeys; at += c) {
         c = keys_per_script(g, g->nkeys - at);
         bf_conn_new_request(g->of->conn);
         bf_conn_route(g->of->conn, route_key);
-        begin_script(g->of, g->op);
-        append_positions(g, g->pos + at * g->k, c);
+        if (is_one_key(g)) {
+            append_one_key(g);
+        } else {
+            begin_script(g->of, g->op);
+            append_positions(g, g->pos + at * g->k, c);
+        }
         bf_conn_expect(g->of->conn, c, 0);
     }
     /* a host's client may run a request as one script, and a script cannot contain EVAL */

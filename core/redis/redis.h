@@ -284,7 +284,7 @@ int bf_redis_attach_key(bf_redis *r, const bf_spec *spec, bf_params *d, bf_error
 /* ---- scripts.c ---- */
 extern const char bf_script_create[], bf_script_exchange[], bf_script_care[], bf_script_append[],
     bf_script_turn[], bf_script_put[], bf_script_count[], bf_script_count_down[], bf_script_add[],
-    bf_script_add_foreign[], bf_script_add_redisson[], bf_script_adopt[];
+    bf_script_add_one[], bf_script_add_foreign[], bf_script_add_redisson[], bf_script_adopt[];
 
 /* ---- keyset.c ---- */
 static inline bf_redis *bf_redis_whole(const bf_filter *f) { return f->bitmap.store.impl; }

@@ -372,6 +372,20 @@ const char bf_script_count[] = PARTS COUNTERS
 
 const char bf_script_add[] = LIVE ADD;
 
+/* Adds one key to bits, in a third less time than bf_script_add. The mark must be after the bits.
+ *   KEYS     1 K
+ *   ARGV     1 and 2 offset of the first and the last byte of the mark, 3 known mark as bytes, then
+ *            the arguments of BITFIELD
+ *   returns  as bf_script_add */
+const char bf_script_add_one[] =
+    "local v = call('GETRANGE', KEYS[1], ARGV[1], ARGV[2])\n"
+    "if v ~= ARGV[3] then return {-1, #v == 4 and struct.unpack('>I4', v) or 0} end\n"
+    "v = call('BITFIELD', KEYS[1], unpack(ARGV, 4))\n"
+    "for i = 1, #v do\n"
+    " if v[i] == 0 then return {0} end\n"
+    "end\n"
+    "return {1}";
+
 /* Adds keys to a bitmap of another system, which has no mark. Refuses if there is a K:meta, unless
  * K:meta shows that the bitmap was adopted with the same m.
  *   ARGV   1 '', 2 m, 3 to 5 as above */
