@@ -8,7 +8,7 @@
  * So no change goes into another filter or another system's string under the same name. Only
  * changes that were not done are sent again.
  *
- *   add      EVAL script K ...      at most ADD_POSITIONS positions: sets bits, increments counters;
+ *   add      EVAL script K ...      at most ADD_POSITIONS positions: sets bits, adds to counters;
  *                                   a shorter script for one key
  *   remove   EVAL script K ...      at most REMOVE_KEYS keys: decrements counters of present keys,
  *                                   except counters with the value 15 */
