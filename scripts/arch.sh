@@ -92,7 +92,7 @@ arch_arm64() {
 arch_instructions() (
     root_of=$out/arch/arm64 program=$out/arch/kernels trace=$out/arch/kernels.trace
     aarch64-linux-gnu-gcc --sysroot="$root_of" -isystem "$root_of/usr/include/aarch64-linux-gnu" -O2 -w -static -I"$root/core" "$root/bench/arm/kernels.c" \
-        "$out/stage/arm64/libbloomfilter.a" -L"$root_of/usr/lib/aarch64-linux-gnu" -lsodium -lm -lpthread -o "$program" || return 1
+        "$out/stage/arm64/libbloomfilter.a" -L"$root_of/usr/lib/aarch64-linux-gnu" -lsodium -lm -lpthread -o "$program"
     for shape in 'block 7' 'block 8' 'block 12' 'block2 14' 'block2 16' 'classic 7'; do
         for row in portable T0; do
             # shellcheck disable=SC2086

@@ -2,8 +2,8 @@
 # lib.sh - what the scripts share: where things are, progress and failure, installing what is missing, what is stale.
 # Sourced.  Knows packages and tools; knows nothing of how a part is built or tested.
 #
-# A command that fails ends the script (set -e), and the EXIT trap shows the log of the step it was in.
-# Never call step or provide in a condition: bash would switch set -e off inside.
+# A command that fails ends the script (set -e); a step that fails shows the end of its log first.
+# Never call strict, step or provide in a condition: bash would switch set -e off inside.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 out=$root/out
@@ -19,31 +19,34 @@ if [ "$(cat "$out/root" 2>/dev/null)" != "$root" ]; then
 fi
 
 # ---- progress and failure ----
-step_log=
 have() { command -v "$1" >/dev/null 2>&1; }
 say() { printf '%s\n' "$*" >&2; }
 die() { say "$(basename "$0"): $*"; exit 1; }
 [[ $root != *[[:space:]]* ]] || die "phpize works in no folder with a space in its path, and this is $root"
 
-# step WHAT LOG COMMAND...: one line on the screen, and a compiler's warnings; all output in out/log/LOG.
-step() {
-    local what=$1 start=$SECONDS
-    step_log=$out/log/$2
-    shift 2
-    printf '%-60s ' "$what" >&2
-    ("$@") >"$step_log" 2>&1 </dev/null      # what the trap says goes to the screen
-    printf '%4d s\n' $((SECONDS - start)) >&2
-    grep ': warning: .*\[-W' "$step_log" >&2 || true
-    step_log=
+# strict COMMAND...: runs it in a subshell in which a command that fails ends it, and sets code.  After "if", or before "||", functions go on.
+strict() {
+    set +e
+    (set -e; "$@")
+    code=$?
+    set -e
 }
 
-explain_exit() {
-    [ "$1" != 0 ] && [ -n "$step_log" ] || return 0
-    say 'FAILED; the end of its output:'
-    tail -n 40 "$step_log" >&2
-    say "$(basename "$0"): all of it is in $step_log"
+# step WHAT LOG COMMAND...: one line on the screen, and a compiler's warnings; all output in out/log/LOG.  Ends the script if it fails.
+step() {
+    local what=$1 log=$out/log/$2 start=$SECONDS code
+    shift 2
+    printf '%-60s ' "$what" >&2
+    strict "$@" >"$log" 2>&1 </dev/null
+    if [ "$code" != 0 ]; then
+        say 'FAILED; the end of its output:'
+        tail -n 40 "$log" >&2
+        say "$(basename "$0"): all of it is in $log"
+        exit "$code"
+    fi
+    printf '%4d s\n' $((SECONDS - start)) >&2
+    grep ': warning: .*\[-W' "$log" >&2 || true
 }
-trap 'explain_exit $?' EXIT
 
 # ---- what the machine lacks ----
 missing=()

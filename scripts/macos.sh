@@ -33,7 +33,6 @@ macos_tools() {
 }
 
 macos_library() (
-    set -e
     tools=$out/macos/tools
     macos_tools "$1"
     PKG_CONFIG_LIBDIR=$tools cmake -S "$root" -B "$out/macos/$1" -DCMAKE_SYSTEM_NAME=Darwin -DCMAKE_SYSTEM_PROCESSOR="$1" \
@@ -43,7 +42,6 @@ macos_library() (
 
 # Headers of this machine's CPython; of its names those of macOS are the same.
 macos_extension() (
-    set -e
     tools=$out/macos/tools objects=$out/macos/$1/extension
     macos_tools "$1"
     mkdir -p "$objects"

@@ -110,7 +110,7 @@ build_image() {
 start_image() {
     local folder=$chroots/image-last port pid code=0 words
     port=$("$python" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-    read -ra words < <(sed -n 's/^\(ENTRYPOINT\|CMD\) \[\(.*\)\]/\2/p' "$root/server/Dockerfile" | tr -d '",' | tr '\n' ' ')
+    read -ra words < <(sed -n 's/^\(ENTRYPOINT\|CMD\) \[\(.*\)\]/\2/p' "$root/server/Dockerfile" | tr -d '",' | tr '\n' ' '; echo)
     words=(chroot --userspec=bloomfilter:bloomfilter "$folder" /usr/bin/env -i PATH=/usr/local/bin:/usr/bin:/bin "${words[@]}" --port "$port")
     [ "$(id -u)" = 0 ] || words=(sudo "${words[@]}")
     (exec "${words[@]}") &      # not by a function: the signal is for the daemon, not for a shell around it

@@ -67,10 +67,11 @@ failures() {
 
 # run_noted WHAT LOG COMMAND...: one test, which is the command.
 run_noted() {
-    local what=$1 log=$logs/$2
+    local what=$1 log=$logs/$2 code
     shift 2
     rm -f "$log.skips"
-    if "$@" >"$log" 2>&1; then note "$what" 1 0 "$log"; else note "$what" 0 1 "$log"; fi
+    strict "$@" >"$log" 2>&1
+    if [ "$code" = 0 ]; then note "$what" 1 0 "$log"; else note "$what" 0 1 "$log"; fi
 }
 
 # run_counted WHAT LOG COMMAND...: a command that counts its own tests, in a last line as ours.  What it skips it says: "skip WHERE: WHY".
@@ -79,10 +80,14 @@ run_counted() {
     note_counted "$1" "$2"
 }
 count() {
-    local log=$logs/$1 code=0
+    local log=$logs/$1 code
     shift
-    (cd "$where" && "$@") >"$log" 2>&1 || code=$?
-    echo $code >"$log.code"
+    strict cd_and "$where" "$@" >"$log" 2>&1
+    echo "$code" >"$log.code"
+}
+cd_and() {
+    cd "$1"
+    "${@:2}"
 }
 note_counted() {
     local what=$1 log=$logs/$2 line passed=0 failed=0 skipped=0

@@ -76,6 +76,13 @@ def set_version(version, day):
     if in_order(version) <= in_order(current()):
         sys.exit(f"release: {version} does not come after {current()}")
     date.fromisoformat(day)
+    changed = re.search(
+        r"(?ms)^## \[Unreleased\]\n(.*?)(?=^## |\Z)", (ROOT / "CHANGELOG.md").read_text()
+    )
+    if not changed or not re.search(r"(?m)^- ", changed[1]):
+        sys.exit(
+            "release: CHANGELOG.md has no entry below [Unreleased]: write what the version changes"
+        )
     for name, before, behind, form in PLACES:
         new = before + FORMS[form](version) + behind
         replace(name, rf"{re.escape(before)}[^\"]*{re.escape(behind)}", new)

@@ -31,12 +31,16 @@ def run(*command, cwd=ROOT, code=0):
 
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory):
-    """The tree as it is, committed, with what it takes to commit once more."""
+    """The tree as it is, committed, with what it takes to commit once more: a change since the last
+    release among it."""
     folder = tmp_path_factory.mktemp("release") / "bloomfilter"
     for name in run("git", "ls-files", "-co", "--exclude-standard").splitlines():
         if (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, folder / name)
+    changelog = folder / "CHANGELOG.md"
+    begun = "## [Unreleased]\n\n### Fixed\n\n- A fault.\n"
+    changelog.write_text(changelog.read_text().replace("## [Unreleased]\n", begun))
     run("git", "init", "-q", cwd=folder)
     for setting in ("user.name", "user.email"):
         run("git", "config", setting, "release@localhost", cwd=folder)
@@ -49,17 +53,29 @@ def versions(folder, *arguments, code=0):
     return run("python3", folder / "scripts" / "versions.py", *arguments, code=code).strip()
 
 
-def test_a_dry_run_says_what_there_would_be_and_changes_nothing():
-    before = run("git", "status", "--porcelain")
-    said = run("scripts/release", "--dry-run", "9.8.7-rc6")
-    assert {"bloomfilter-9.8.7-rc6.tar.gz", "bloomfilter-9.8.7-rc6.cdx.json"} <= set(said.split())
-    assert run("git", "status", "--porcelain") == before
+def test_a_dry_run_says_what_there_would_be_and_changes_nothing(clone):
+    before = run("git", "status", "--porcelain", cwd=clone)
+    said = run(clone / "scripts" / "release", "--dry-run", "9.8.6-rc6")
+    assert {"bloomfilter-9.8.6-rc6.tar.gz", "bloomfilter-9.8.6-rc6.cdx.json"} <= set(said.split())
+    assert run("git", "status", "--porcelain", cwd=clone) == before
 
 
 def test_a_tree_with_changes_is_refused(clone):
     (clone / "new").touch()
     assert "not clean" in run(clone / "scripts" / "release", "9.8.6", code=1)
     (clone / "new").unlink()
+
+
+def test_a_release_without_a_change_is_refused(clone):
+    """pear refuses a package without notes, much later."""
+    changelog = clone / "CHANGELOG.md"
+    text = changelog.read_text()
+    head, _, rest = text.partition("## [Unreleased]\n")
+    changelog.write_text(head + "## [Unreleased]\n\n## [" + rest.split("\n## [", 1)[1])
+    said = versions(clone, "set", "9.8.6", "2026-01-01", code=1)
+    assert "CHANGELOG.md has no entry below [Unreleased]" in said
+    changelog.write_text(text)
+    assert run("git", "status", "--porcelain", cwd=clone) == ""
 
 
 @pytest.mark.parametrize("version", ["9.8", "9.8.7rc6", "9.8.7-beta", "v9.8.7", "0.0.1"])

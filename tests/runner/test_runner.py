@@ -22,7 +22,7 @@ def bash(tmp_path):
     def run(words, listed="", ci=True):
         (tmp_path / "tests").mkdir(exist_ok=True)
         (tmp_path / "tests" / "skips").write_text(listed)
-        script = f"set -euo pipefail\nroot={tmp_path} out={tmp_path} jobs=1 venv={sys.prefix}\n" \
+        script = f". {ROOT}/scripts/lib.sh\nroot={tmp_path} out={tmp_path} jobs=1 venv={sys.prefix}\n" \
             f"say() {{ echo \"$*\"; }}; die() {{ say \"$*\"; exit 1; }}\n. {ROOT}/scripts/suites.sh\nlogs={tmp_path}\n{words}\nfinish\n"  # fmt: skip
         environment = {name: value for name, value in os.environ.items() if name != "CI"} | (
             {"CI": "1"} if ci else {}
@@ -58,6 +58,10 @@ def test_a_skip_in_ci_must_be_listed(bash, listed, ci, last, code):
     ("run_counted suite log sh -c 'echo 2 passed, 0 failed; exit 3'", "2 passed, 1 failed"),
     ("run_noted suite log false", "0 passed, 1 failed"),
     ("run_noted suite log true", "1 passed, 0 failed"),
+    # a step inside that fails, not the last
+    ("f() { false; true; }; run_noted suite log f", "0 passed, 1 failed"),
+    ("f() ( false; true ); run_noted suite log f", "0 passed, 1 failed"),
+    ("f() { false; echo 1 passed, 0 failed; }; run_counted suite log f", "0 passed, 1 failed"),
 ])  # fmt: skip
 def test_what_counts_as_failed(bash, words, last):
     said, code = bash(words)
@@ -322,7 +326,7 @@ def test_the_first_package_that_can_be_had(tmp_path):
 
 @pytest.mark.parametrize("body", ["{ echo said; false; }", "( echo said; false )"])
 def test_a_step_that_fails_shows_its_end(body):
-    words = f". {ROOT}/scripts/lib.sh; f() {body}\nstep 'doing it' step-of-a-test f; echo on"
+    words = f". {ROOT}/scripts/lib.sh; f() {body}\n({{ :; }} && step 'doing it' step-of-a-test f); echo on"
     done = subprocess.run(["bash", "-c", words], capture_output=True, text=True)
     assert done.returncode and not done.stdout
     assert "FAILED; the end of its output:\nsaid\n" in done.stderr
