@@ -21,6 +21,11 @@ FLAGS = ["-O3", "-std=gnu11", "-fvisibility=hidden", "-ffp-contract=off"]
 # has the last word.
 if "CFLAGS" not in os.environ:
     FLAGS.append("-g0")
+# By MinGW: core/base/windows has POSIX's headers; GCC takes the stack for aligned to 32 bytes, and
+# Windows aligns it to 16 (CMakeLists.txt).
+WINDOWS = os.name == "nt"
+if WINDOWS:
+    FLAGS += ["-Wno-format", "-Wa,-muse-unaligned-vector-move"]
 
 
 def version():
@@ -184,8 +189,8 @@ setup(
             "bloomfilter._bloomfilter",
             sources=relative("core/**/*.c", "python-ext/*.c"),
             depends=relative("core/**/*.h", "python-ext/*.h"),
-            include_dirs=["core"],
-            libraries=["m"],
+            include_dirs=["core", *(["core/base/windows/include"] if WINDOWS else [])],
+            libraries=["m", *(["ws2_32", "pthread"] if WINDOWS else [])],
             extra_compile_args=list(FLAGS),
         )
     ],

@@ -26,7 +26,7 @@ static unsigned forks;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 enum { REPAIRING = -1 }; /* value of FilterObject.forks while a thread corrects `users` */
 
-static void in_child(void)
+__attribute__((unused)) static void in_child(void) /* unused on Windows */
 {
     of_parent = mine;
     forks++;

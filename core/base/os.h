@@ -1,5 +1,5 @@
-/* os.h - the services that Linux and macOS offer in different ways: os_linux.c, os_macos.c. No
- * other file of the core names a system. Private. */
+/* os.h - the services that Linux, macOS and Windows offer in different ways: os_linux.c,
+ * os_macos.c, os_windows.c with windows/. No other file of the core names a system. Private. */
 #ifndef BF_OS_H
 #define BF_OS_H
 #include "base/base.h"
@@ -32,6 +32,7 @@ int bf_os_reserve(int fd, off_t at, off_t len);    /* may read and rewrite bytes
 int bf_os_fill_holes(int fd, off_t at, off_t len); /* safe while others write the file */
 bool bf_os_reads_take_space(int fd);               /* reading a hole through a map needs a page */
 int bf_os_read_pages(void *map, size_t bytes);     /* reads every page of a map */
+extern const bool bf_os_cuts_maps;                 /* a file can be shortened while it is mapped */
 
 /* ---- names and rights of files ---- */
 typedef struct {
@@ -47,6 +48,18 @@ int bf_os_reopen(int fd, int flags);         /* opens the file of fd again; -1: 
 int bf_os_rename_new(const char *from, const char *to); /* never replaces; -1: errno */
 int bf_os_copy_acl(const char *path, int fd);           /* access control list; -1: impossible */
 
+/* How names are written. */
+#ifdef _WIN32
+const char *bf_last_separator(const char *path); /* NULL: none */
+static inline bool bf_is_absolute(const char *path)
+{
+    return *path == '/' || *path == '\\' || (*path && path[1] == ':');
+}
+#else
+static inline const char *bf_last_separator(const char *path) { return strrchr(path, '/'); }
+static inline bool bf_is_absolute(const char *path) { return *path == '/'; }
+#endif
+
 /* ---- locks of open file descriptions ---- */
 extern const bool bf_os_has_ofd_locks;
 int bf_os_ofd_set(int fd, struct flock *lock); /* fcntl F_OFD_SETLK; -1: errno */
@@ -58,4 +71,9 @@ bool bf_os_map_holds_lock(int fd);
 /* Returns a stream socket that does not block and is closed by exec; -1: errno. A write to a closed
  * connection raises no signal if MSG_NOSIGNAL is given. */
 int bf_os_socket(int family);
+#ifdef _WIN32
+void bf_os_socket_close(int fd);
+#else
+#define bf_os_socket_close close
+#endif
 #endif

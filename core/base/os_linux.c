@@ -54,6 +54,7 @@ int bf_os_read_pages(void *map, size_t bytes)
 #endif
     return madvise(map, bytes, MADV_POPULATE_READ) < 0 ? errno : 0;
 }
+const bool bf_os_cuts_maps = true;
 
 /* ---- names and rights of files ---- */
 bool bf_identify(int fd, const char *path, bf_identity *id, uint64_t *bytes)

@@ -59,6 +59,7 @@ int bf_os_read_pages(void *map, size_t bytes)
     (void)map, (void)bytes;
     return EOPNOTSUPP;
 }
+const bool bf_os_cuts_maps = true;
 
 /* ---- names and rights of files ---- */
 bool bf_identify(int fd, const char *path, bf_identity *id, uint64_t *bytes)

@@ -14,7 +14,7 @@
 
 static char *folder_of(const char *path)
 {
-    const char *slash = strrchr(path, '/');
+    const char *slash = bf_last_separator(path);
     return slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
 }
 
@@ -68,7 +68,7 @@ static int make_locked(const char *name, unsigned mode)
 static int kept_of(const char *path)
 {
     enum { KEPT = 255 - sizeof TEMP "9999" + 1 };
-    const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
+    const char *slash = bf_last_separator(path), *last = slash ? slash + 1 : path;
     size_t len = strlen(last);
     if (len > KEPT)
         for (len = KEPT; len > 1 && (last[len] & 0xC0) == 0x80;) len--;

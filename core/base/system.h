@@ -7,3 +7,6 @@
 #if !defined(__LP64__) && !defined(_FILE_OFFSET_BITS)
 #define _FILE_OFFSET_BITS 64
 #endif
+#ifdef _WIN32
+#include "base/windows/posix.h"
+#endif

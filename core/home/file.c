@@ -25,7 +25,7 @@ typedef bf_file file;
 /* Returns path as an absolute path, which the caller frees; NULL: out of memory. */
 static char *absolute_of(const char *path)
 {
-    char *folder = *path == '/' ? NULL : getcwd(NULL, 0);
+    char *folder = bf_is_absolute(path) ? NULL : getcwd(NULL, 0);
     const size_t cap = (folder ? strlen(folder) : 0) + strlen(path) + 2;
     char *absolute = malloc(cap);
     if (absolute) snprintf(absolute, cap, "%s%s%s", folder ? folder : "", folder ? "/" : "", path);

@@ -92,6 +92,10 @@ static int words_file(bf_filter *f, bool create, uint64_t **shadow, bf_error *er
     bf_file *file = file_of(f);
     const uint64_t at = bf_shadow_from(bits_of(f));
     struct stat st;
+    if (create && !bf_os_cuts_maps)
+        return bf_fail(err, BF_ENOTSUP,
+            "%.60s cannot be rebuilt: this system does not shorten a file that is mapped",
+            file->path);
     int rc = create ? create_shadow(f, err) : 0;
     if (rc < 0) return rc;
     const int fd = bf_file_fd(file, &st, err);

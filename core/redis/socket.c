@@ -40,7 +40,7 @@ void bf_socket_close(bf_socket *s)
 {
     bf_tls_free(s->tls);
     s->tls = NULL;
-    if (s->fd >= 0) close(s->fd);
+    if (s->fd >= 0) bf_os_socket_close(s->fd);
     s->fd = -1;
     s->ahead = 0;
 }
@@ -206,7 +206,7 @@ static int connect_to(const struct sockaddr *a, socklen_t len, int64_t until)
     if (connect(fd, a, len) < 0 && (e = errno) && (e == EINPROGRESS || e == EINTR))
         e = wait_connected(fd, until);
     if (e) {
-        close(fd);
+        bf_os_socket_close(fd);
         errno = e;
         return -1;
     }

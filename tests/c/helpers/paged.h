@@ -13,6 +13,7 @@ static inline uint8_t *paged_bytes(bf_filter *f, uint64_t *len)
     char path[] = "/tmp/bf-paged-XXXXXX";
     bf_error e;
     const int fd = mkstemp(path);
+    if (fd >= 0) close(fd);
     FILE *in = fd < 0 || bf_save(f, path, &e) < 0 ? NULL : fopen(path, "rb");
     if (!in) abort();
     fseek(in, 0, SEEK_END);
@@ -20,7 +21,6 @@ static inline uint8_t *paged_bytes(bf_filter *f, uint64_t *len)
     rewind(in);
     if (!b || fread(b, 1, *len, in) != *len) abort();
     fclose(in);
-    close(fd);
     unlink(path);
     return b;
 }

@@ -1,0 +1,2 @@
+/* what the core uses of <netdb.h> */
+#include <sys/socket.h>

@@ -1,0 +1,2 @@
+/* what the core uses of <netinet/in.h> */
+#include <sys/socket.h>

@@ -1,0 +1,2 @@
+/* what the core uses of <netinet/tcp.h> */
+#include <sys/socket.h>

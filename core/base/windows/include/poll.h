@@ -1,0 +1,2 @@
+/* what the core uses of <poll.h> */
+#include <sys/socket.h>

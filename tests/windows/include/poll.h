@@ -1,0 +1,1 @@
+/* for check.h: nothing of it runs on Windows */
