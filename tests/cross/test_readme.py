@@ -217,6 +217,6 @@ def test_speeds_are_those_of_the_page_of_measurements():
 
 
 def test_error_message_is_a_real_one():
-    message = re.search(r"at fault: `([^`]+)`", text_of("docs/errors.md"))[1]
+    message = re.search(r"wrong value: `([^`]+)`", text_of("docs/errors.md"))[1]
     with pytest.raises(ValueError, match=re.escape(message)):
         BloomFilter(m=1000, k=4097)
