@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from bloomfilter import BloomFilter
+from bloomfilter.cli import urls
 from products import OUT, PKG_CONFIG_PATH, ROOT, compile_c, php_command, run
 from documents import (
     PHP_ANSWER,
@@ -230,9 +231,22 @@ def test_commands(name, place, request):
 
 
 def test_what_migrate_says_of_rates():
-    """docs/migrate.md, "The same for all"."""
+    """docs/migrate.md: the rates and the numbers of values, which are computed here."""
     text = " ".join((ROOT / "docs" / "migrate.md").read_text().split())
-    (said,) = re.findall(r"for Redisson (0\.\d+) where 0\.01 was passed", text)
+    (said,) = re.findall(r"the rate of its formula: (0\.\d+) instead of 0\.01", text)
     assert f"{BloomFilter.plan(n=10**6, p=0.01, scheme='redisson')['p']:.4f}" == said
     with pytest.raises(ValueError, match="is not possible.* at a rate of"):
         BloomFilter.plan(n=10**6, p=1e-7, scheme="php-mt")
+    for scheme, rate in [("gozero", "6.7e-05"), ("block2", "9.7e-05")]:
+        assert f"{BloomFilter.plan(n=10**6, m=2 * 10**7, scheme=scheme)['p']:.1e}" == rate
+        assert rate in text
+    for scheme, one_in in [("sax-sdbm", "169;"), ("classic", "164,000.")]:
+        p = BloomFilter.plan(n=10**6, m=25 * 10**6, scheme=scheme)["p"]
+        assert f"1 in {float(f'{1 / p:.3g}'):,.0f}" == f"1 in {one_in[:-1]}"
+        assert f"1 in {one_in}" in text
+    for n, values, one_in in [(10**6, 2**32, "4,300"), (10**6, 2**31, "2,100")]:
+        assert f"(1 in {one_in} with a million keys)" in text
+        assert f"{float(f'{values / n:.2g}'):,.0f}" == one_in
+    bf = BloomFilter(scheme="php-hashes:BKDR,RS", n=100, overfull="ignore")
+    bkdr, rs = (len({*of}) for of in zip(*map(bf.hashcode, urls.made()), strict=True))
+    assert f"BKDR has {bkdr} different values and RS {rs}." in text
