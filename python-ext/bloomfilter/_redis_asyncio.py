@@ -209,8 +209,11 @@ def poll_of(connection):
     try:
         return connection._reader.bloomfilter_poll
     except AttributeError:
+        socket = connection._writer.get_extra_info("socket")
+        if not hasattr(select, "poll"):  # on Windows
+            return lambda wait: select.select([socket], [], [], wait)[0]
         poll = select.poll()
-        poll.register(connection._writer.get_extra_info("socket"), select.POLLIN)
+        poll.register(socket, select.POLLIN)
         connection._reader.bloomfilter_poll = poll.poll
         return poll.poll
 

@@ -74,7 +74,7 @@ def evict() -> Callable[[], object]:
     """A call that fills the processor's caches with other data: it reads twice their size."""
     try:
         size = os.sysconf("SC_LEVEL3_CACHE_SIZE")
-    except (OSError, ValueError):
+    except (AttributeError, OSError, ValueError):  # Windows has no sysconf
         size = 0
     other = bytearray(b"\1") * (2 * max(size, LARGEST_CACHE))
     return lambda: other.count(b"\2")

@@ -57,7 +57,8 @@ def with_new_file(path: str, fill: Callable[[IO[bytes]], object]) -> None:
     with tempfile.NamedTemporaryFile(dir=folder, prefix=".bloomfilter.", buffering=0) as file:
         try:
             fill(file)
-            os.fchmod(file.fileno(), 0o666 & ~umask())
+            if hasattr(os, "fchmod"):
+                os.fchmod(file.fileno(), 0o666 & ~umask())
             os.fsync(file.fileno())
             os.link(file.name, path)
         except OSError as fault:

@@ -21,6 +21,8 @@ AHEAD = 3  # buffers: one is looked at, one is read into, one lies between
 LARGE = 16 << 20  # bytes of a file from which on a thread reads it
 LONGEST = 2 << 30  # bytes of a line: what never ends (/dev/zero) must not take all memory
 STDIN = "-"
+# Windows: descriptors are inherited by nobody, and text would lose its \r.
+FLAGS: int = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 MAGIC = b"\x8bBLM\r\n\x1a\n"  # begins each filter file: docs/format.md
 
 Feed = Callable[[memoryview, bool], None]  # lines; true: these are the last
@@ -84,16 +86,26 @@ def opened(path: str) -> Iterator[int]:
     if path == STDIN:
         yield 0
         return
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    fd = os.open(path, os.O_RDONLY | FLAGS)
     try:
         yield fd
     finally:
         os.close(fd)
 
 
+def read_into(fd: int, rooms: list[memoryview]) -> int:
+    """os.readv, which Windows has not, for one room."""
+    data = os.read(fd, len(rooms[0]))
+    rooms[0][: len(data)] = data
+    return len(data)
+
+
+readv = getattr(os, "readv", read_into)
+
+
 def fill(fd: int, room: memoryview) -> int:
     try:
-        return os.readv(fd, [room])
+        return int(readv(fd, [room]))
     except OSError as fault:
         raise Fault(
             f"cannot read {'standard input' if fd == 0 else 'the keys'}: {fault.strerror}"
@@ -140,7 +152,8 @@ def pieces_ahead(fd: int, separator: bytes) -> Pieces:
     full: SimpleQueue[Piece | BaseException | None] = SimpleQueue()
 
     def work() -> None:
-        signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals())  # the caller's business
+        if hasattr(signal, "pthread_sigmask"):  # signals are the caller's business
+            signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals())
         try:
             for piece in whole_lines(fd, separator, iter(free.get, None)):
                 full.put(piece)

@@ -7,6 +7,7 @@ import signal
 from types import TracebackType
 
 NAMES = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
+ALARM = getattr(signal, "SIGALRM", None)  # None on Windows: there the reader is waited for
 PATIENCE = 5  # seconds for the reader of the remaining output
 
 
@@ -41,7 +42,7 @@ class Signals:
         value: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if signal.SIGALRM in self.before:
+        if ALARM in self.before:
             signal.alarm(0)
         for number, handler in self.before.items():
             signal.signal(number, handler)  # type: ignore[arg-type]
@@ -54,8 +55,9 @@ class Signals:
             self.hurry()
 
     def hurry(self) -> None:
-        self.before[signal.SIGALRM] = signal.signal(signal.SIGALRM, self.give_up)
-        signal.alarm(PATIENCE)
+        if ALARM is not None:
+            self.before[ALARM] = signal.signal(ALARM, self.give_up)
+            signal.alarm(PATIENCE)
 
     def give_up(self, _number: int, _frame: object) -> None:
         if self.busy:
