@@ -98,8 +98,11 @@ int array_batch(batch *b, PyObject *keys)
     /* bytes that cannot be iterated over (mmap, PickleBuffer) are one key, not an array */
     if (view.itemsize == 1 && !iterable) rc = refuse_one_key(keys);
     /* a masked array of numpy is iterated over, because its buffer does not show what is masked */
-    else if (readable(&view, &c) && !(iterable && has_attribute(keys, "mask")))
-        rc = column_run(b, &c) < 0 ? -1 : 1;
+    else if (readable(&view, &c)) {
+        const int masked = iterable ? has_attribute(keys, "mask") : 0;
+        if (masked < 0) rc = -1;
+        if (!masked) rc = column_run(b, &c) < 0 ? -1 : 1;
+    }
     PyBuffer_Release(&view);
     return rc;
 }

@@ -154,7 +154,8 @@ static PyObject *call_export(PyObject *keys, const char *name)
     Py_XDECREF(method);
     if (!none && !cannot) return given;
     PyObject *raised = PyErr_GetRaisedException();
-    if (cannot && has_attribute(keys, "columns"))
+    const int table = cannot ? has_attribute(keys, "columns") : 0;
+    if (table > 0)
         PyErr_SetRaisedException(raised);
     else
         Py_XDECREF(raised);

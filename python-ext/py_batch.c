@@ -269,16 +269,19 @@ static int take_all(batch *b, PyObject *keys)
     return rc;
 }
 
-/* Gets a view of the objects of a numpy array; view->obj is NULL if an iterator is needed. */
-static void view_objects(PyObject *keys, Py_buffer *view)
+/* Gets a view of the objects of a numpy array; view->obj is NULL if an iterator is needed. Returns
+ * -1 with an exception. */
+static int view_objects(PyObject *keys, Py_buffer *view)
 {
     view->obj = NULL;
-    if (!PyObject_CheckBuffer(keys) || has_attribute(keys, "mask")) return;
+    const int masked = PyObject_CheckBuffer(keys) ? has_attribute(keys, "mask") : 1;
+    if (masked) return masked < 0 ? -1 : 0;
     if (PyObject_GetBuffer(keys, view, PyBUF_FULL_RO) < 0) {
         PyErr_Clear();
         view->obj = NULL;
     } else if (view->ndim != 1 || strcmp(view->format, "O") != 0)
         PyBuffer_Release(view);
+    return 0;
 }
 
 /* Returns 1 if o is null, 0 if not, or -1 if a signal handler raised an exception. May let other
@@ -296,7 +299,7 @@ static int refuse_nulls(batch *b, PyObject *keys)
     Py_buffer view;
     Py_ssize_t row = 0;
     int rc = 0;
-    view_objects(keys, &view);
+    if (view_objects(keys, &view) < 0) return -1;
     if (view.obj) {
         const char *at = view.buf;
         for (; rc == 0 && row < view.shape[0]; at += *view.strides, row++) {
@@ -322,10 +325,12 @@ static int refuse_nulls(batch *b, PyObject *keys)
  * Only columns and tables have __array__. */
 static int check_objects(batch *b, PyObject *keys)
 {
-    if (PyList_CheckExact(keys) || PyTuple_CheckExact(keys) || PyIter_Check(keys) ||
-        !has_attribute(keys, "__array__"))
-        return 0;
-    if (has_attribute(keys, "columns")) {
+    if (PyList_CheckExact(keys) || PyTuple_CheckExact(keys) || PyIter_Check(keys)) return 0;
+    const int column = has_attribute(keys, "__array__");
+    const int table = column > 0 ? has_attribute(keys, "columns") : 0;
+    if (column < 0 || table < 0) return -1;
+    if (!column) return 0;
+    if (table) {
         PyErr_Format(PyExc_TypeError, "keys must be one column, not a table (%.200s)",
             Py_TYPE(keys)->tp_name);
         return -1;

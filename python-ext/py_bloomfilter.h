@@ -102,7 +102,8 @@ void *raise_closed(void);
 /* Gets an attribute. name: one of module_state.names, because CPython's method cache would keep a
  * new string of each call. */
 PyObject *get_attribute(PyObject *o, const char *name);
-bool has_attribute(PyObject *o, const char *name);
+/* Returns 1 or 0, or -1 if the attribute's code raised something else than AttributeError. */
+int has_attribute(PyObject *o, const char *name);
 /* Calls a function of a module of this package; imports the module if needed. format describes a
  * tuple, as for Py_BuildValue. */
 PyObject *call_helper(const char *module, const char *function, const char *format, ...);

@@ -56,7 +56,8 @@ PyObject *filter_to_base64(FilterObject *self, PyObject *Py_UNUSED(none))
 /* arg: a path, or an object with write(). */
 PyObject *filter_save(FilterObject *self, PyObject *arg)
 {
-    if (!PyObject_HasAttrString(arg, "write")) return save_by(self, arg, bf_save);
+    const int stream = has_attribute(arg, "write");
+    if (stream <= 0) return stream < 0 ? NULL : save_by(self, arg, bf_save);
     PyObject *bytes = image(self, NULL);
     return bytes ? call_helper("_streams", "write", "ON", arg, bytes) : NULL;
 }

@@ -92,12 +92,13 @@ PyObject *get_attribute(PyObject *o, const char *name)
     return found;
 }
 
-bool has_attribute(PyObject *o, const char *name)
+int has_attribute(PyObject *o, const char *name)
 {
     PyObject *found = get_attribute(o, name);
+    if (!found && !PyErr_ExceptionMatches(PyExc_AttributeError)) return -1;
     if (!found) PyErr_Clear();
     Py_XDECREF(found);
-    return found;
+    return found != NULL;
 }
 
 void name_key(Py_ssize_t index)

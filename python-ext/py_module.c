@@ -98,7 +98,7 @@ static PyMethodDef functions[] = { { "_path_of", module_path_of, METH_O, NULL },
 static PyObject *make_names(void)
 {
     static const char *const all[] = { "__array__", "__arrow_c_array__", "__arrow_c_stream__",
-        "__fspath__", "columns", "mask" };
+        "__fspath__", "columns", "mask", "read", "write" };
     const Py_ssize_t n = Py_ARRAY_LENGTH(all);
     PyObject *names = PyTuple_New(n);
     for (Py_ssize_t i = 0; names && i < n; i++) {

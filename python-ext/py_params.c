@@ -151,17 +151,20 @@ static int secret_bytes(PyObject *value, params *out)
     return 0;
 }
 
-/* Returns true for a path, a URL and os.PathLike. Any other storage must be a client object. */
-static bool is_path(PyObject *value)
+/* Returns 1 for a path, a URL and os.PathLike, -1 with an exception. Any other storage must be a
+ * client object. */
+static int is_path(PyObject *value)
 {
-    return PyUnicode_Check(value) || PyBytes_Check(value) ||
-           has_attribute((PyObject *)Py_TYPE(value), "__fspath__");
+    if (PyUnicode_Check(value) || PyBytes_Check(value)) return 1;
+    return has_attribute((PyObject *)Py_TYPE(value), "__fspath__");
 }
 
 static int storage_place(module_state *state, PyObject *value, params *out)
 {
     if (!given(value)) return 0;
-    if (!is_path(value)) {
+    const int path = is_path(value);
+    if (path < 0) return -1;
+    if (!path) {
         if (!(out->client = redis_client_new(state, value))) return -1;
         out->spec.redis_client = &out->client->host;
         return 0;
@@ -361,8 +364,10 @@ enum image_form { IMAGE_BYTES, IMAGE_BASE64, IMAGE_FILE };
 static bf_filter *read_data(enum image_form form, PyObject *data, const char *format, params *q,
     bool *raised, bf_error *err)
 {
-    const bool stream = form == IMAGE_FILE && PyObject_HasAttrString(data, "read");
+    const int stream = form == IMAGE_FILE ? has_attribute(data, "read") : 0;
     const bool file = form == IMAGE_FILE && !stream;
+    *raised = stream < 0;
+    if (*raised) return NULL;
     key_holder h = { .text = NULL };
     PyObject *path = NULL, *bytes = NULL;
     bf_filter *bf = NULL;

@@ -1,6 +1,8 @@
 """Bytes, saved files, pickles; and what happens to damaged ones."""
 
+import array
 import base64
+import contextlib
 import io
 import time
 import copy
@@ -326,3 +328,44 @@ def test_save_does_not_believe_a_wrong_number_of_written_bytes(answer):
     size = len(f.to_bytes())
     with pytest.raises(OSError, match=f"the file took {answer} of {size} bytes"):
         f.save(Odd())
+
+
+class Broken(array.array):
+    """Has one attribute, whose code raises an error."""
+
+    def __getattribute__(self, name):
+        if name == type(self).broken:
+            raise type(self).error(f"looking up {name}")
+        return super().__getattribute__(name)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError, MemoryError])
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("write", BloomFilter.save),
+        ("read", lambda _, file: BloomFilter.load(file)),
+        ("__array__", lambda bf, keys: bf.update(ByKey(keys))),
+        ("mask", BloomFilter.update),
+    ],
+)
+def test_an_error_of_looking_up_an_attribute_is_raised(name, call, error):
+    broken = type("One", (Broken,), {"broken": name, "error": error})("q", [1])
+    with pytest.raises(error, match=f"looking up {name}"):
+        call(BloomFilter(n=1000, p=0.01), broken)
+    hidden = type("One", (Broken,), {"broken": name, "error": AttributeError})("q", [1])
+    with contextlib.suppress(TypeError):  # not a path
+        call(BloomFilter(n=1000, p=0.01), hidden)
+
+
+class ByKey:
+    """The keys of an object, without its buffer."""
+
+    def __init__(self, keys):
+        self.keys = keys
+
+    def __getattr__(self, name):
+        return getattr(self.keys, name)
+
+    def __iter__(self):
+        return iter(self.keys)
