@@ -64,7 +64,7 @@ use_debian() {
         python3 -c "import bloomfilter; assert \"https://example.org/\" in bloomfilter.BloomFilter.open(\"/tmp/seen.bloom\")"
         bloomfilter info /tmp/seen.bloom
         man=/usr/share/man; test -s $man/man1/bloomfilter.1.gz -o ! -d $man/man1; test -s /etc/php/*/mods-available/bloomfilter.ini' "$version"
-    [ -n "$(find "$folder/lib/systemd/system/" "$folder/etc/systemd/system/" -name bloomfilterd.service)" ]
+    grep -h '^ExecStart=/usr/bin/bloomfilterd ' "$folder"/lib/systemd/system/bloomfilterd.service
 }
 deep_packages() {
     provide needs_c needs_server needs_python needs_debian

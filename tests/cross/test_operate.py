@@ -94,5 +94,7 @@ def test_the_override_fits_the_unit():
 
 
 def test_the_page_names_what_is_installed():
-    assert (OUT / "lib/systemd/system/bloomfilterd.service").exists()
+    """cmake --install --prefix: the unit starts the program that was installed with it."""
+    unit = (OUT / "lib/systemd/system/bloomfilterd.service").read_text()
+    assert f"\nExecStart={OUT}/bin/bloomfilterd " in unit
     assert "lib/systemd/system/bloomfilterd.service" in text_of(PAGE)
