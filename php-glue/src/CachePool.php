@@ -27,8 +27,8 @@ final class CachePool implements CacheItemPoolInterface
     {
         $keys = array_values($keys);
         $own = array_filter(array_map($this->keyOf, $keys), fn($key) => $key !== null);
-        $answers = $own ? $this->gate->answers($own) : [];
-        $ask = array_filter($keys, fn($i) => ($answers[$i] ?? true) || $this->gate->mode === 'shadow', ARRAY_FILTER_USE_KEY);
+        $answers = $own ? $this->gate->look($own) : [];
+        $ask = array_filter($keys, fn($i) => !array_key_exists($i, $answers) || $this->gate->passes($answers[$i]), ARRAY_FILTER_USE_KEY);
         $found = [];
         if ($ask) foreach ($this->pool->getItems(array_values($ask)) as $key => $item) $found[$key] = $item;
         $items = [];
@@ -45,14 +45,15 @@ final class CachePool implements CacheItemPoolInterface
         return !$item instanceof AbsentItem && $item->isHit();
     }
 
+    /** "Absent" itself is not saved: it is the filter's answer of now, and a pool would keep it. */
     public function save(CacheItemInterface $item): bool
     {
-        return $this->pool->save($this->plain($item));
+        return $item->get() === Absent::NotInDatabase || $this->pool->save($this->plain($item));
     }
 
     public function saveDeferred(CacheItemInterface $item): bool
     {
-        return $this->pool->saveDeferred($this->plain($item));
+        return $item->get() === Absent::NotInDatabase || $this->pool->saveDeferred($this->plain($item));
     }
 
     /** A pool saves only items of its own. */

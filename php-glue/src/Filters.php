@@ -15,7 +15,7 @@ final class Filters
     }
 
     /** @param array<string, mixed> $settings mode and fail */
-    public static function gate(\BloomFilter $filter, array $settings, ?callable $report = null): Gate
+    public static function gate(\BloomFilter|\Closure $filter, array $settings, ?callable $report = null): Gate
     {
         return new Gate($filter, $settings['mode'] ?? 'trust', $settings['fail'] ?? 'open', $report);
     }

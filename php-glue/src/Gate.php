@@ -10,22 +10,31 @@ namespace Bloomfilter\Glue;
  */
 final class Gate
 {
-    /** Counts of this object: calls, answers "absent", and what is listed at count(). */
+    /** Counts of this object: keys, answers "absent" of the filter, and what is listed at count(). */
     public int $asked = 0, $absent = 0, $missing = 0, $falsePositive = 0, $failed = 0;
     private readonly ?\Closure $report;
 
-    /** @param ?callable $report called with the name of a count and the key, whenever one of the last three counts rises; sums over processes are its work */
-    public function __construct(public readonly \BloomFilter $filter, public readonly string $mode = 'trust', public readonly string $fail = 'open', ?callable $report = null)
+    /**
+     * @param \BloomFilter|\Closure $filter a closure returns the filter; it is called at the first use, so that `fail` also decides if the filter cannot be opened
+     * @param ?callable $report called with the name of a count and the key, whenever one of the last three counts rises; sums over processes are its work
+     */
+    public function __construct(private \BloomFilter|\Closure $filter, public readonly string $mode = 'trust', public readonly string $fail = 'open', ?callable $report = null)
     {
         if (!in_array($mode, ['trust', 'shadow'], true)) throw new \ValueError("mode must be 'trust' or 'shadow', got '$mode'");
         if (!in_array($fail, ['open', 'closed'], true)) throw new \ValueError("fail must be 'open' or 'closed', got '$fail'");
         $this->report = $report === null ? null : $report(...);
     }
 
+    /** @throws \Exception if it cannot be opened; the next call tries again */
+    public function filter(): \BloomFilter
+    {
+        return $this->filter instanceof \Closure ? $this->filter = ($this->filter)() : $this->filter;
+    }
+
     /** False: the authority need not be asked, because the key is surely not there. Always true in mode 'shadow'. */
     public function mayHave(string|int $key): bool
     {
-        return $this->answer($key) || $this->mode === 'shadow';
+        return $this->passes($this->look([$key])[0]);
     }
 
     /**
@@ -35,40 +44,42 @@ final class Gate
      */
     public function ask(string|int $key, callable $authority): mixed
     {
-        $answer = $this->answer($key);
-        if (!$answer && $this->mode === 'trust') return null;
+        $answer = $this->look([$key])[0];
+        if (!$this->passes($answer)) return null;
         $value = $authority($key);
         $this->compare($key, $answer, $value !== null && $value !== false && $value !== []);
         return $value;
     }
 
-    /** The filter's answer, and the answer of `fail` if the filter throws. */
-    public function answer(string|int $key): bool
-    {
-        return $this->answers([$key])[0];
-    }
-
     /**
+     * The filter's answers; null where it failed. A client object of Redis throws exceptions of its own.
+     *
      * @param array<string|int> $keys
-     * @return array<bool> under the keys of the array
+     * @return array<?bool> under the keys of the array
      */
-    public function answers(array $keys): array
+    public function look(array $keys): array
     {
         $this->asked += count($keys);
         try {
-            $answers = $this->filter->existMany($keys);
-        } catch (\BloomFilterException $e) {
+            $answers = $this->filter()->existMany($keys);
+        } catch (\Exception) {
             foreach ($keys as $key) $this->count('failed', $key);
-            $answers = array_map(fn() => $this->fail === 'open', $keys);
+            return array_map(fn() => null, $keys);
         }
         $this->absent += count($answers) - count(array_filter($answers));
         return $answers;
     }
 
-    /** Compares an answer with what the authority has. A key that the filter calls absent and the authority has is 'missing': add it to the filter. */
-    public function compare(string|int $key, bool $answer, bool $there): void
+    /** True if the authority is to be asked after this answer. */
+    public function passes(?bool $answer): bool
     {
-        if ($answer !== $there) $this->count($there ? 'missing' : 'falsePositive', $key);
+        return $this->mode === 'shadow' || ($answer ?? $this->fail === 'open');
+    }
+
+    /** Compares an answer with what the authority has. A key that the filter calls absent and the authority has is 'missing': add it to the filter. */
+    public function compare(string|int $key, ?bool $answer, bool $there): void
+    {
+        if ($answer === !$there) $this->count($there ? 'missing' : 'falsePositive', $key);
     }
 
     private function count(string $what, string|int $key): void

@@ -39,7 +39,7 @@ final class SimpleCache implements CacheInterface
     {
         $keys = is_array($keys) ? array_values($keys) : iterator_to_array($keys, false);
         $answers = $this->answers($keys);
-        $ask = array_filter($keys, fn($i) => ($answers[$i] ?? true) || $this->gate->mode === 'shadow', ARRAY_FILTER_USE_KEY);
+        $ask = array_filter($keys, fn($i) => !array_key_exists($i, $answers) || $this->gate->passes($answers[$i]), ARRAY_FILTER_USE_KEY);
         $missed = new \stdClass;
         $found = [];
         if ($ask) foreach ($this->cache->getMultiple($ask, $missed) as $key => $value) $found[$key] = $value;
@@ -54,14 +54,15 @@ final class SimpleCache implements CacheInterface
 
     public function has($key): bool
     {
-        return (($this->answers([$key])[0] ?? true) || $this->gate->mode === 'shadow') && $this->cache->has($key);
+        $answers = $this->answers([$key]);
+        return (!$answers || $this->gate->passes($answers[0])) && $this->cache->has($key);
     }
 
     /** The gate's answers for the keys that it knows, under their places in the list. */
     private function answers(array $keys): array
     {
         $own = array_filter(array_map($this->keyOf, $keys), fn($key) => $key !== null);
-        return $own ? $this->gate->answers($own) : [];
+        return $own ? $this->gate->look($own) : [];
     }
 
     public function set($key, $value, $ttl = null): bool

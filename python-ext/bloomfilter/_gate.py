@@ -4,6 +4,7 @@ counts. Knows nothing of a framework."""
 import logging
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Literal
 
 from . import BloomFilter, CountingBloomFilter, Error
@@ -12,12 +13,20 @@ logger = logging.getLogger("bloomfilter")
 Report = Callable[[str, str], object]
 
 
+def is_misuse(error: Exception) -> bool:
+    """Returns true for a wrong setting or key. All else is a filter that does not answer: a client of
+    Redis has exceptions of its own."""
+    return isinstance(error, (TypeError, ValueError)) and not isinstance(error, Error)
+
+
 class Gate:
     """Answers whether a key may be in the authority.
 
     mode "trust": a key that the filter calls absent is not looked up. mode "shadow": every key is
-    looked up, and the answers are compared. If the filter raises, its answer is "perhaps present"
-    with fail "open" and "absent" with fail "closed".
+    looked up, and the answers are compared. If the filter raises or cannot be opened, a key may be
+    in the authority with fail "open", and may not with fail "closed".
+
+    filter may be a function that opens it: it is called until it succeeds.
 
     counts has asked, absent, missing (the authority has a key that the filter calls absent),
     false_positive and failed. report is called with the name of one of the last three and the
@@ -25,7 +34,7 @@ class Gate:
 
     def __init__(
         self,
-        filter: BloomFilter,
+        filter: BloomFilter | Callable[[], BloomFilter],
         mode: Literal["trust", "shadow"] = "trust",
         fail: Literal["open", "closed"] = "open",
         report: Report | None = None,
@@ -34,24 +43,37 @@ class Gate:
             raise ValueError(f"mode must be 'trust' or 'shadow', got {mode!r}")
         if fail not in ("open", "closed"):
             raise ValueError(f"fail must be 'open' or 'closed', got {fail!r}")
-        self.filter, self.mode, self.fail, self.report = filter, mode, fail, report
+        self._filter, self.mode, self.fail, self.report = filter, mode, fail, report
         self.counts: Counter[str] = Counter()
 
-    def answer(self, key: str | int | bytes) -> bool:
-        """Returns the filter's answer, or that of fail if the filter raises."""
+    @property
+    def filter(self) -> BloomFilter:
+        """Raises if the filter cannot be opened; the next use tries again."""
+        if callable(self._filter):
+            self._filter = self._filter()
+        return self._filter
+
+    def answer(self, key: str | int | bytes) -> bool | None:
+        """Returns the filter's answer; None if it raises."""
         self.counts["asked"] += 1
         try:
             answer = key in self.filter
-        except (Error, OSError) as error:
+        except Exception as error:
+            if is_misuse(error):
+                raise
             logger.warning("the filter did not answer: %s", error)
             self.count("failed", key)
-            answer = self.fail == "open"
+            return None
         self.counts["absent"] += not answer
         return answer
 
-    def compare(self, key: str | int | bytes, answer: bool, there: bool) -> None:
+    def passes(self, answer: bool | None) -> bool:
+        """Returns true if the authority is to be asked after this answer."""
+        return self.mode == "shadow" or (self.fail == "open" if answer is None else answer)
+
+    def compare(self, key: str | int | bytes, answer: bool | None, there: bool) -> None:
         """Compares an answer with what the authority has."""
-        if answer != there:
+        if answer is not None and answer != there:
             self.count("missing" if there else "false_positive", key)
 
     def count(self, what: str, key: str | int | bytes) -> None:
@@ -76,15 +98,20 @@ class Gates:
             mode, fail = own.pop("mode", "trust"), own.pop("fail", "open")
             kind = CountingBloomFilter if own.pop("counting", False) else BloomFilter
             filter = own.pop("filter", None)
-            self.of[endpoint] = (
-                arg,
-                Gate(kind(**own) if filter is None else filter, mode, fail, report),
-            )
+            gate = Gate(partial(kind, **own) if filter is None else filter, mode, fail, report)
+            self.of[endpoint] = (arg, gate)
+            try:
+                gate.filter  # noqa: B018  wrong settings raise now, not in the first request
+            except Exception as error:
+                if is_misuse(error):
+                    raise
+                logger.warning("the filter of %s cannot be opened yet: %s", endpoint, error)
 
-    def ask(self, endpoint: str | None, args: Mapping[str, Any]) -> "Asked | None":
-        """Returns the answer for a request; None if no gate is concerned."""
+    def ask(self, method: str, endpoint: str | None, args: Mapping[str, Any]) -> "Asked | None":
+        """Returns the answer for a request; None if no gate is concerned. Methods other than GET and
+        HEAD may create the object, so they are never refused."""
         arg, gate = self.of.get(endpoint or "", ("", None))
-        if gate is None or args.get(arg) is None:
+        if gate is None or method not in ("GET", "HEAD") or args.get(arg) is None:
             return None
         key = args[arg] if isinstance(args[arg], (int, bytes)) else str(args[arg])
         return Asked(gate, key, gate.answer(key))
@@ -93,11 +120,12 @@ class Gates:
 class Asked:
     """One answer, until the response is there."""
 
-    def __init__(self, gate: Gate, key: str | int | bytes, answer: bool) -> None:
+    def __init__(self, gate: Gate, key: str | int | bytes, answer: bool | None) -> None:
         self.gate, self.key, self.answer = gate, key, answer
-        self.refused = not answer and gate.mode == "trust"
+        self.refused = not gate.passes(answer)
 
     def responded(self, status: int) -> None:
-        """404: the authority has no such key; 200 to 399: it has the key; others say nothing."""
-        if not self.refused and (status == 404 or 200 <= status < 400):
+        """404: the authority has no such key; 200 to 299 and 304: it has the key; others, such as a
+        redirect to a login page, say nothing."""
+        if not self.refused and (status in (304, 404) or 200 <= status < 300):
             self.gate.compare(self.key, self.answer, status != 404)

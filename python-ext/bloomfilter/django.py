@@ -50,7 +50,7 @@ class BloomFilterMiddleware:
         self, request: HttpRequest, view: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
         match = request.resolver_match
-        asked = self.gates.ask(match.view_name if match else None, kwargs)
+        asked = self.gates.ask(request.method or "", match.view_name if match else None, kwargs)
         request._bloomfilter = asked
         if asked is not None and asked.refused:
             raise Http404("not in the filter")

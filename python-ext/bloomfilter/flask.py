@@ -43,7 +43,7 @@ class BloomFilters:
         return self.gates.of[endpoint][1]
 
     def before(self) -> None:
-        g._bloomfilter = self.gates.ask(request.endpoint, request.view_args or {})
+        g._bloomfilter = self.gates.ask(request.method, request.endpoint, request.view_args or {})
         if g._bloomfilter is not None and g._bloomfilter.refused:
             abort(404)
 

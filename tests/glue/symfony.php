@@ -57,7 +57,7 @@ if (extension_loaded('bloomfilter')) same([$ada, null, null, 2], [$users->find('
 else same([null, 0], [$users->find('x'), $db->queries]);
 $two = $container->get(Two::class);
 $visitors = $container->get(Three::class)->visitors;
-same([100, 'trust', 'shadow', true], [$two->visitors->n, $two->users->mode, $visitors->mode, $visitors->filter === $two->visitors]);
+same([100, 'trust', 'shadow', true], [$two->visitors->n, $two->users->mode, $visitors->mode, $visitors->filter() === $two->visitors]);
 $visitors->ask('x', fn() => true);
 same([...(extension_loaded('bloomfilter') ? ['falsePositive 8'] : []), 'missing x'], $container->get(App\BloomReport::class)->said);
 echo "end\n";

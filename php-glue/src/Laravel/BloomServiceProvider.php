@@ -17,7 +17,7 @@ final class BloomServiceProvider extends ServiceProvider
         $this->mergeConfigFrom(self::CONFIG, 'bloom');
         foreach ($this->app['config']['bloom.filters'] as $name => $settings) {
             $this->app->singleton("bloom.$name", fn() => Filters::create($this->withClient($settings)));
-            $this->app->singleton("bloom.gate.$name", fn($app) => Filters::gate($app["bloom.$name"], $settings, $this->made($app['config']['bloom.report'])));
+            $this->app->singleton("bloom.gate.$name", fn($app) => Filters::gate(fn() => $app["bloom.$name"], $settings, $this->made($app['config']['bloom.report'])));
             $this->app->singletonIf(\BloomFilter::class, fn($app) => $app["bloom.$name"]);
             $this->app->singletonIf(Gate::class, fn($app) => $app["bloom.gate.$name"]);
         }

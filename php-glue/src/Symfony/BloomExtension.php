@@ -6,6 +6,7 @@ use Bloomfilter\Glue\Gate;
 use Bloomfilter\Glue\RebuildCommand;
 use Symfony\Component\Config\Definition\Builder\TreeBuilder;
 use Symfony\Component\Config\Definition\ConfigurationInterface;
+use Symfony\Component\DependencyInjection\Argument\ServiceClosureArgument;
 use Symfony\Component\DependencyInjection\Compiler\ServiceLocatorTagPass;
 use Symfony\Component\DependencyInjection\ContainerBuilder;
 use Symfony\Component\DependencyInjection\Extension\Extension;
@@ -50,7 +51,7 @@ final class BloomExtension extends Extension implements ConfigurationInterface
                 ->setArguments([array_diff_key($settings, ['client' => 1, 'source' => 1])]);
             $report = $config['report'] === null ? null : new Reference($config['report']);
             $container->register("bloom.gate.$name", Gate::class)->setFactory([Filters::class, 'gate'])->setArguments([
-                $filters[$name] = new Reference($id), ['mode' => $settings['mode'], 'fail' => $settings['fail']], $report]);
+                new ServiceClosureArgument($filters[$name] = new Reference($id)), ['mode' => $settings['mode'], 'fail' => $settings['fail']], $report]);
             foreach ([$id => \BloomFilter::class, "bloom.gate.$name" => Gate::class] as $service => $type) {
                 $container->registerAliasForArgument($service, $type, $name);
                 if (count($config['filters']) === 1) $container->setAlias($type, $service);

@@ -5,6 +5,7 @@ import re
 
 import pytest
 from products import ROOT
+from servers import free_port
 
 from bloomfilter import BloomFilter, Error
 from bloomfilter._gate import Gate, Gates
@@ -29,9 +30,38 @@ def filled(keys=()):
 def test_a_filter_that_fails(fail, answer):
     reports = []
     gate = Gate(Broken(), fail=fail, report=lambda what, key: reports.append((what, key)))
-    assert gate.answer("a") is answer
+    assert gate.passes(gate.answer("a")) is answer
     assert reports == [("failed", "a")]
-    assert gate.counts["failed"] == 1 and gate.counts["absent"] == (not answer)
+    assert gate.counts["failed"] == 1 and gate.counts["absent"] == 0
+
+
+class ClientError(Exception):
+    """As the exceptions of redis-py, which are no OSError."""
+
+
+@pytest.mark.parametrize("fail", ["open", "closed"])
+@pytest.mark.parametrize("error", [Error("away"), OSError("away"), ClientError("away")])
+def test_a_filter_that_cannot_be_opened_yet(fail, error):
+    calls = []
+
+    def opened():
+        calls.append(1)
+        if len(calls) < 2:
+            raise error
+        return filled(["a"])
+
+    gate = Gate(opened, fail=fail)
+    assert gate.passes(gate.answer("a")) is (fail == "open")
+    assert gate.answer("a") is True and gate.answer("b") is False and len(calls) == 2
+
+
+def test_redis_away_at_the_start():
+    away = {"arg": "id", "n": 10, "p": 0.1, "storage": f"redis://127.0.0.1:{free_port()}/0?key=k"}
+    gates = Gates({"open": away, "closed": {**away, "fail": "closed"}})
+    refused = [gates.ask("GET", name, {"id": "a"}).refused for name in ("open", "closed")]
+    assert refused == [False, True]
+    with pytest.raises(ValueError, match="p must be"):
+        Gates({"user": {"arg": "id", "n": 10, "p": 2}})
 
 
 def test_wrong_settings():
@@ -43,12 +73,30 @@ def test_wrong_settings():
 def test_shadow_counts_disagreements():
     gates = Gates({"user": {"arg": "id", "filter": filled(["a", "ghost"]), "mode": "shadow"}})
     gate = gates.of["user"][1]
-    for key, status in [("a", 200), ("b", 302), ("x", 404), ("ghost", 404), ("y", 500)]:
-        asked = gates.ask("user", {"id": key})
+    for key, status in [("a", 200), ("b", 304), ("x", 404), ("ghost", 404), ("y", 500), ("z", 302)]:
+        asked = gates.ask("GET", "user", {"id": key})
         assert not asked.refused
         asked.responded(status)
-    assert gate.counts == {"asked": 5, "absent": 3, "missing": 1, "false_positive": 1}
-    assert gates.ask("other", {"id": "a"}) is gates.ask("user", {}) is gates.ask(None, {}) is None
+    assert gate.counts == {"asked": 6, "absent": 4, "missing": 1, "false_positive": 1}
+    assert gates.ask("GET", "other", {"id": "a"}) is None
+    assert gates.ask("GET", "user", {}) is gates.ask("GET", None, {}) is None
+
+
+def test_shadow_counts_no_failure():
+    gates = Gates({"user": {"arg": "id", "filter": Broken(), "mode": "shadow", "fail": "closed"}})
+    for status in (200, 404):
+        asked = gates.ask("GET", "user", {"id": "a"})
+        assert not asked.refused
+        asked.responded(status)
+    assert gates.of["user"][1].counts == {"asked": 2, "failed": 2}
+
+
+def test_only_what_reads_is_refused():
+    gates = Gates({"user": {"arg": "id", "filter": filled()}})
+    assert gates.ask("GET", "user", {"id": "a"}).refused
+    assert gates.ask("HEAD", "user", {"id": "a"}).refused
+    for method in ("PUT", "POST", "DELETE", "PATCH", "OPTIONS"):
+        assert gates.ask(method, "user", {"id": "a"}) is None
 
 
 def test_flask(tmp_path, monkeypatch):
