@@ -1,2 +1,2 @@
-/* what the core uses of <netdb.h> */
+/* netdb.h - what the core uses of <netdb.h> */
 #include <sys/socket.h>

@@ -1,2 +1,2 @@
-/* what the core uses of <poll.h> */
+/* poll.h - what the core uses of <poll.h> */
 #include <sys/socket.h>

@@ -1,2 +1,2 @@
-/* what the core uses of <netinet/in.h> */
+/* in.h - what the core uses of <netinet/in.h> */
 #include <sys/socket.h>

@@ -1,2 +1,2 @@
-/* what the core uses of <netinet/tcp.h> */
+/* tcp.h - what the core uses of <netinet/tcp.h> */
 #include <sys/socket.h>

@@ -1,1 +1,1 @@
-/* what the core uses of <sys/mman.h>: base/windows/posix.h, which system.h includes */
+/* mman.h - what the core uses of <sys/mman.h>; base/windows/posix.h has it */

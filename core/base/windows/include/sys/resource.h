@@ -1,1 +1,1 @@
-/* what the core uses of <sys/resource.h>: base/windows/posix.h, which system.h includes */
+/* resource.h - what the core uses of <sys/resource.h>; base/windows/posix.h has it */

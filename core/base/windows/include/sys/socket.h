@@ -1,4 +1,4 @@
-/* sys/socket.h - what the core uses of sockets, by Winsock. A socket is an int here: Windows gives
+/* socket.h - what the core uses of sockets, by Winsock. A socket is an int here: Windows gives
  * handles 32 significant bits. bf_os_socket_close closes it. The functions set errno. */
 #ifndef BF_WINDOWS_SOCKET_H
 #define BF_WINDOWS_SOCKET_H

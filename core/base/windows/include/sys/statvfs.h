@@ -1,1 +1,1 @@
-/* what the core uses of <sys/statvfs.h>: base/windows/posix.h, which system.h includes */
+/* statvfs.h - what the core uses of <sys/statvfs.h>; base/windows/posix.h has it */

@@ -1,2 +1,2 @@
-/* what the core uses of <sys/un.h> */
+/* un.h - what the core uses of <sys/un.h> */
 #include <sys/socket.h>
