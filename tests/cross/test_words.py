@@ -71,6 +71,10 @@ USER_PAIRS = [
     ("keys that others add meanwhile", "keys that others add during the call"),
     ("after so many seconds", "after this many seconds"),
     ("returns those that were new", "returns the new keys"),
+    ("bytes in the place of the secret", "bytes instead of the secret"),
+    ("Swoole was not at hand", "Swoole was not tested"),
+    ("give or take 512 bits", "a difference of 512 bits is accepted"),
+    ("a writer counts `dirty` up", "a writer increments `dirty`"),
 ]
 
 
