@@ -2,7 +2,7 @@
 # deep.sh - the parts of scripts/test --deep: suites once more under what watches memory and threads, and long runs of kill -9.
 # Sourced by scripts/test, whose functions build, run and count.  Knows how a watcher gets into an interpreter that was not
 # built for it; knows nothing of the tests but which of them cannot be watched.
-deep_parts=(valgrind tsan python pythons php kill coverage arch macos windows packages image fuzz options server asan bench)
+deep_parts=(valgrind tsan python pythons php debian13 kill coverage arch macos windows packages image fuzz options server asan bench)
 reports=$out/reports
 # shellcheck source=scripts/arch.sh
 . "$root/scripts/arch.sh"
@@ -12,6 +12,8 @@ reports=$out/reports
 . "$root/scripts/windows.sh"
 # shellcheck source=scripts/packages.sh
 . "$root/scripts/packages.sh"
+# shellcheck source=scripts/other_php.sh
+. "$root/scripts/other_php.sh"
 
 test_deep() {
     local part begun

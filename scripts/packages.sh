@@ -5,8 +5,9 @@
 # Knows how to make a chroot and what must run in it; knows nothing of what the packages hold.
 chroots=$out/chroot
 
+needs_chroot() { want mmdebstrap have mmdebstrap; }
 needs_debian() {
-    want mmdebstrap have mmdebstrap
+    needs_chroot
     want debhelper have dh
     want dh-php have dh_php
     want dh-python have dh_python3
@@ -20,14 +21,20 @@ needs_debian() {
     want php-dev have phpize
 }
 debian_release() { (. /etc/os-release && echo "$VERSION_CODENAME"); }
-# bare_chroot FOLDER PACKAGE...: this machine's Debian with nothing but what is named.
-bare_chroot() {
-    local folder=$1 IFS=,
-    shift
-    rm -rf "$folder"
+# chroot_of RELEASE FOLDER PACKAGE...: a Debian with nothing but what is named.
+chroot_of() {
+    local release=$1 folder=$2 IFS=,
+    shift 2
+    as_root rm -rf "$folder"
     mkdir -p "$chroots"
-    as_root mmdebstrap --variant=minbase --skip=cleanup/tmp ${1:+--include="$*"} "$(debian_release)" "$folder"
+    as_root mmdebstrap --variant=minbase --skip=cleanup/tmp ${1:+--include="$*"} "$release" "$folder"
 }
+bare_chroot() { chroot_of "$(debian_release)" "$@"; }
+# copy_tree FOLDER: the files that are in git or could be.
+copy_tree() (
+    cd "$root"
+    git ls-files -co --exclude-standard -z | xargs -0 sh -c 'for name; do [ ! -f "$name" ] || cp --parents "$name" "$0"; done' "$1"
+)
 inside() {
     local folder=$1
     shift
@@ -38,8 +45,7 @@ inside() {
 build_debian() (
     rm -rf "$out/deb"
     mkdir -p "$out/deb/bloomfilter"
-    cd "$root"
-    git ls-files -co --exclude-standard -z | xargs -0 sh -c 'for name; do [ ! -f "$name" ] || cp --parents "$name" "$0"; done' "$out/deb/bloomfilter"
+    copy_tree "$out/deb/bloomfilter"
     cd "$out/deb/bloomfilter"
     PATH=/usr/sbin:/usr/bin:/sbin:/bin DEB_BUILD_OPTIONS=parallel=$jobs dpkg-buildpackage -b -us -uc
 )

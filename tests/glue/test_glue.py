@@ -26,6 +26,16 @@ def says_end(php, script, *arguments, **env):
     assert said == "end\n"
 
 
+def has_files(php):
+    return any("bloomfilter.so" in option for option in php)
+
+
+def without_file(config):
+    changed = config.replace("            'storage' => storage_path('users.bloom'),\n", "")
+    assert changed != config
+    return changed
+
+
 def test_caches(php, tmp_path):
     checked = documents.php_with_checks(CACHES)
     (tmp_path / "page.php").write_text(checked)
@@ -37,16 +47,11 @@ def test_symfony(php, tmp_path):
     (tmp_path / "bloom.yaml").write_text(YAML)
     (tmp_path / "users.php").write_text(SYMFONY)
     # the polyfill makes no file by its constructor
-    made = {} if any("bloomfilter.so" in option for option in php) else {"MADE": "1"}
+    made = {} if has_files(php) else {"MADE": "1"}
     says_end(php, "symfony.php", tmp_path, tmp_path / "bloom.yaml", tmp_path / "users.php", **made)
 
 
 def test_laravel(php, tmp_path):
-    if not any("bloomfilter.so" in option for option in php):
-        config = CONFIG.replace("            'storage' => storage_path('users.bloom'),\n", "")
-        assert config != CONFIG
-    else:
-        config = CONFIG
-    (tmp_path / "config.php").write_text(config)
+    (tmp_path / "config.php").write_text(CONFIG if has_files(php) else without_file(CONFIG))
     (tmp_path / "rules.php").write_text(RULES)
     says_end(php, "laravel.php", tmp_path, tmp_path / "config.php", tmp_path / "rules.php")
