@@ -53,6 +53,12 @@ def wait_in_thread(loop, coroutine):
     return future.result()
 
 
+def forget(task):
+    """Reads the result of a task whose caller is gone: else the event loop logs its exception."""
+    if not task.cancelled():
+        task.exception()
+
+
 class Single:
     """A method for one key.  one, many: names of the synchronous methods for one key and for a list
     of keys; answer: converts an answer of `many`."""
@@ -177,11 +183,13 @@ class BloomFilter:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         try:
-            return await asyncio.shield(task)
+            await asyncio.wait([task])
         except asyncio.CancelledError:
             if self._holder is not task:
                 task.cancel()
+            task.add_done_callback(forget)
             raise
+        return task.result()
 
     async def _take_turn(self, function):
         async with self._lock:

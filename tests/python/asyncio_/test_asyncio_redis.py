@@ -7,6 +7,7 @@ import re
 import signal
 import socket
 import subprocess
+import threading
 
 import pytest
 
@@ -363,6 +364,40 @@ def test_cancelled_after_any_turn_of_the_loop(server, name, single):
         assert await bf.contains_many(neighbours) == b"\1" * len(neighbours)
 
     with_filter(server, test, single_connection_client=single)
+
+
+@pytest.mark.parametrize("home", ["client", "URL"])
+@pytest.mark.parametrize("name", ["add", "update", "info"])
+def test_a_cancelled_call_that_fails_logs_nothing(server, home, name):
+    proxy, logged = Proxy(server.port), []
+    arrived, cut = threading.Event(), threading.Event()
+
+    def hang_up(request, answer):
+        arrived.set()
+        cut.wait(10)
+
+    async def main():
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda loop, context: logged.append(context["message"]))
+        async with plain(proxy.port) as client:
+            where = {"storage": f"redis://127.0.0.1:{proxy.port}/0?key=seen"}
+            if home == "client":
+                where = {"storage": client, "key": "seen"}
+            async with await BloomFilter.create(**SPEC, **where) as bf:
+                proxy.spoil = hang_up
+                task = asyncio.ensure_future(calls_of(bf)[name](0))
+                while not arrived.is_set():
+                    await asyncio.sleep(0.001)
+                task.cancel()
+                await asyncio.wait([task])
+                cut.set()
+                proxy.spoil = None
+                assert task.cancelled() and await bf.add("later")
+        gc.collect()
+        await asyncio.sleep(0)
+
+    asyncio.run(main())
+    assert logged == []
 
 
 def test_a_cancelled_call_that_waits_is_not_made(server, trips):
