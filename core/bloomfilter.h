@@ -26,9 +26,10 @@
  *     socket gets descriptor 0, 1 or 2, even if these are closed.
  *   - Several threads may test through the same handle at the same time.  Several threads may add
  *     if bf_spec.threads is set, or if the filter is in Redis or in a file without `exclusive`.
- *     During opening, closing, clearing and set operations no other thread may use the handle.
- *   - Code of the host (a clock, a client) that runs during a call may call any function, but not
- *     with the filters of that call: the same thread gets BF_EBUSY. */
+ *     While one thread opens, closes or clears a filter, or runs a set operation on it, no other
+ *     thread may use the handle.
+ *   - Code of the host (a clock, a client) that runs during a call may call any function with
+ *     other filters. With a filter of that call it gets BF_EBUSY. */
 #ifndef BLOOMFILTER_H
 #define BLOOMFILTER_H
 #include <stdbool.h>
@@ -61,8 +62,9 @@ void bf_close(bf_filter *f);                              /* accepts NULL; wipes
 /* Batches. Return how many keys were new (add) or present (test). If each is not NULL, it receives
  * n bytes: for an add 1 = new, 0 = present before; for a test 1 = present, 0 = absent. If the
  * scheme cannot hash a key (a scheme that hashes UTF-16 needs keys in UTF-8), returns BF_EINVAL
- * with the index of that key in err->key: the keys before it were added and have their answers, the
- * others were not added. After another error, some keys of the batch may have been added. */
+ * with the index of that key in err->key: the keys before it were added and have their answers;
+ * that key and the later ones were not added. After any other error, some keys of the batch may
+ * have been added. */
 int64_t bf_add_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
 int64_t bf_test_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
 
@@ -81,8 +83,8 @@ enum {
     BF_EBUSY = -8,           /* the filter is in use: try again later                           */
     BF_ENOENT = -9,          /* nothing has that name: no file (sys_errno is ENOENT), or no such
                               * key in Redis (sys_errno is 0) */
-    BF_ELOST = -10,          /* never returned; hosts may show BF_EIO with bf_error.lost as this
-                              * code */
+    BF_ELOST = -10,          /* never returned; a host may use this code for BF_EIO with
+                              * bf_error.lost */
     BF_EFULL = -11           /* BF_OVERFULL_RAISE: the filter holds more keys than it is sized for;
                               * err->key: index of the first key that was not added */
 };
@@ -132,9 +134,9 @@ typedef struct bf_redis_client bf_redis_client;
  * nothing. */
 enum { BF_OVERFULL_WARN = 1, BF_OVERFULL_RAISE = 2, BF_OVERFULL_IGNORE = 3 };
 
-/* What to open. Zero means "not given". To create a filter, give (m,n), (n,p), (m,k) or (m,p), each
- * also with k; `storage` alone opens a filter that exists. All pointers are borrowed for the call,
- * except client, redis_client and clock_ctx, which must outlive the filter. */
+/* What to open. Zero means "not given". To create a filter, give (m,n), (n,p), (m,k) or (m,p); k
+ * can be added to each pair. `storage` alone opens a filter that exists. All pointers are borrowed
+ * for the call, except client, redis_client and clock_ctx, which must outlive the filter. */
 struct bf_spec {
     uint64_t m, n;           /* bits 1..BF_M_MAX; keys 1..BF_N_MAX                               */
     unsigned k;              /* 1..BF_K_MAX, or the scheme's own limit                           */
@@ -177,7 +179,7 @@ struct bf_spec {
     double cache_max_age;    /* Redis: seconds for which the cache answers without a check that the
                               * bits in Redis are still valid; 0 = the default, 1 second */
     unsigned wait_replicas;  /* Redis: an add returns when this many replicas have it; 0 = none  */
-    bool adopt;              /* Redis: adds our parameters to another system's bitmap            */
+    bool adopt;              /* Redis: makes another system's bitmap a filter of this library    */
     bool exclusive;          /* files: only this handle may write while it is open; its adds need
                               * no atomic instructions.  BF_EBUSY if another process writes;
                               * other writers get BF_EBUSY while this handle is open */
@@ -186,14 +188,15 @@ struct bf_spec {
     bool threads;            /* several threads add through this handle                          */
     bool must_exist;         /* open what the storage holds, never create                        */
     bool read_only;          /* like must_exist, and refuse all changes                          */
-    bool may_count;          /* for tools: also open a counting filter if counting is false, or a
-                              * plain one if it is true; see bf_info.counting */
+    bool may_count;          /* for tools: the stored filter may be counting or plain, whatever
+                              * `counting` is; bf_info.counting has the answer */
 };
 
 typedef struct {             /* parameters of a filter */
     uint64_t m, n;
     unsigned k;
-    double p;                /* as given or computed; higher if the scheme's hash cannot keep it */
+    double p;                /* as given or computed; higher if the scheme's hash has too few
+                              * values for the given p */
     const char *scheme;      /* this and the strings below are valid until bf_close              */
     const char *home;        /* "memory", "file", "redis", "client"                              */
     const char *storage;     /* path or URL as given (with its password), or NULL                */
@@ -209,8 +212,8 @@ typedef struct {             /* parameters of a filter */
     unsigned part_count;     /* number of parts now; 1 for a fixed filter                        */
     bool counting;           /* the cells are counters, not bits                                 */
     unsigned overfull;       /* as in bf_spec                                                    */
-    bool created;            /* bf_open created the filter, or in Redis a lost part of it, so it
-                              * must be filled.  false: bf_open found it, another function
+    bool created;            /* bf_open created the filter, or a lost shard of it in Redis, so the
+                              * caller must fill it. false: the filter existed, another function
                               * returned it, or the home is "client" */
 } bf_info;
 
@@ -218,7 +221,7 @@ typedef struct {             /* a part of a filter that grows or forgets, or a w
     uint64_t first_bit, m;   /* its bits are first_bit .. first_bit + m - 1 of the filter        */
     uint64_t n;              /* keys it is sized for                                             */
     uint64_t keys;           /* keys added to it (growing filters; else 0)                       */
-    double p;                /* its share of the rate                                            */
+    double p;                /* its share of the filter's p                                      */
     double since, until;     /* for a window, in seconds since 1970: keys added from `since` on
                               * are forgotten at `until`; else 0 */
 } bf_part_info;
@@ -226,7 +229,8 @@ typedef struct {             /* a part of a filter that grows or forgets, or a w
 typedef struct {             /* contents of a filter, see bf_get_state */
     uint64_t ones;           /* bits set, or counters above 0                                    */
     double fill;             /* ones / m                                                         */
-    double count;            /* estimated number of distinct keys: -m/k ln(1 - fill) or similar  */
+    double count;            /* estimated number of distinct keys: -m/k ln(1 - fill), for some
+                              * schemes another formula */
     double fpr;              /* the scheme's false-positive rate at this fill                    */
     int saturated;           /* 0, BF_HALF_FULL or BF_OVERFULL: see bf_saturated                 */
 } bf_state;
@@ -269,12 +273,13 @@ int bf_delete(bf_filter *f, bf_error *err);
  * it with bf_add_many.  bf_rebuild_end replaces f's bits by the bits of fresh, for all handles and
  * processes.  bf_rebuild_cancel leaves f unchanged.  Neither closes a filter.  f can be used during
  * the rebuild.
- * Memory and mapped files: keys that any process adds to f after begin are kept.  The rebuild needs
- * a second bitmap of the same size (in a file, after the bits), and adds take a lock until the end.
- * A second rebuild by another process or handle gets BF_EBUSY; another begin with f cancels the
- * earlier rebuild.  If the rebuilding process dies, the filter has the old keys or the new keys.
- * Redis: the time to live stays.  Keys that other processes add after begin remain only if fresh
- * contains them.  Shards are replaced one after the other. */
+ * Memory and mapped files: keys that any process adds to f after bf_rebuild_begin are kept.  The
+ * rebuild needs a second bitmap of the same size (in a file, after the bits), and adds take a lock
+ * until the end.  bf_rebuild_begin by another process or handle returns BF_EBUSY; a second one with
+ * f cancels the first.  If the rebuilding process dies, the filter has the old keys or the new
+ * keys.
+ * Redis: the time to live stays.  Keys that other processes add after bf_rebuild_begin remain only
+ * if fresh contains them.  Shards are replaced one after the other. */
 bf_filter *bf_rebuild_begin(bf_filter *f, bf_error *err);
 int bf_rebuild_end(bf_filter *f, bf_filter *fresh, bf_error *err);
 int bf_rebuild_cancel(bf_filter *f, bf_filter *fresh, bf_error *err);
@@ -294,9 +299,9 @@ int64_t bf_hashcode(
 int bf_remove(bf_filter *f, const void *key, size_t len, bf_error *err);
 /* Returns how many keys were removed.  each as in bf_add_many: 1 = removed, 0 = was absent. */
 int64_t bf_remove_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
-/* bf_count_of returns an upper bound of how often the key was added and not removed: 0 is surely
- * absent, 15 means 15 or more.  bf_count_many returns how many keys are present; each receives
- * the counts. */
+/* bf_count_of returns an upper bound for the number of adds minus the number of removals of the
+ * key: 0 means surely absent, 15 means 15 or more.  bf_count_many returns how many keys are
+ * present; each receives the counts. */
 int bf_count_of(bf_filter *f, const void *key, size_t len, bf_error *err);
 int64_t bf_count_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
 /* Returns a plain filter in memory with the same keys: a bit is 1 if the counter is above 0. */
@@ -310,13 +315,14 @@ int bf_get_state(bf_filter *f, bf_state *state, bf_error *err);
  * appended; bf_get_info does no I/O and includes them only afterwards. */
 int bf_get_part(bf_filter *f, unsigned i, bf_part_info *info, bf_error *err);
 /* Checks whether a filter has too many keys. Returns 0 if at most half of the cells are set.
- * Returns BF_HALF_FULL if more are set, which is normal with about n keys. Returns BF_OVERFULL if
- * also the estimated number of keys is at least 1.1 n + 10. A filter that grows or forgets is
- * BF_OVERFULL if its parts together had a rate above 1.5 p at the newest add, else 0; a growing
- * filter only if a part has more than 1.1 times its n + 10 keys. *wait: how many new keys may be
- * added before the next check is worth its cost. Large filters are sampled
- * (error well below 0.1 %), which takes about 10 us; in Redis a check takes a round trip per part.
- * A check before the first add to a new filter in memory costs nothing. */
+ * Returns BF_HALF_FULL if more are set, which is normal with about n keys. Returns BF_OVERFULL if,
+ * in addition, the estimated number of keys is at least 1.1 n + 10. For a filter that grows or
+ * forgets, returns BF_OVERFULL if its parts together had a rate above 1.5 p at the newest add,
+ * else 0. A growing filter must also have a part with more than 1.1 n + 10 keys, where n is that
+ * of the part. Sets *wait to the number of new keys after which the next check is worth its cost.
+ * In large filters a check reads a sample of the bits (error well below 0.1 %) and takes about
+ * 10 us; in Redis it takes a round trip per part. A check before the first add to a new filter in
+ * memory costs nothing. */
 enum { BF_HALF_FULL = 1, BF_OVERFULL = 2 };
 int bf_saturated(bf_filter *f, uint64_t *wait, bf_error *err);
 /* Copies len bytes of the bits, starting with byte `offset`.  Bit i is in byte i/8, mask 0x80 >>
@@ -333,8 +339,8 @@ int bf_intersect(bf_filter *into, bf_filter *from, bf_error *err);
 bf_filter *bf_union(bf_filter *a, bf_filter *b, bf_error *err);
 bf_filter *bf_intersection(bf_filter *a, bf_filter *b, bf_error *err);
 /* Returns 1 if all bits of a are set in b (no counter of a is above the same counter of b), else 0.
- * If all keys of a were added to b, in counting filters at least as often and none was removed, the
- * result is 1. */
+ * The result is 1 if all keys of a were added to b. In counting filters, each key must have been
+ * added to b at least as often as to a, and no key removed. */
 int bf_subset(bf_filter *a, bf_filter *b, bf_error *err);
 /* bf_union_count estimates how many keys are in a or in b, bf_intersection_count how many are in
  * both: |a| + |b| - |a or b|. Neither creates a filter. */
@@ -350,8 +356,8 @@ int bf_to_bytes(bf_filter *f, void *buf, uint64_t cap, bf_error *err);
 /* Returns a filter in memory; the bytes are copied. expect may be NULL. If expect gives parameters,
  * the bytes must have the same (BF_EMISMATCH names both); its secret opens a keyed filter. */
 bf_filter *bf_from_bytes(const void *data, size_t len, const bf_spec *expect, bf_error *err);
-/* Formats of other systems.  A header before the bits is checked; expect must give what the
- * bytes do not contain:
+/* Formats of other systems.  If the bytes have a header, it is checked. expect must give the
+ * parameters that the bytes do not contain:
  *   "guava"     Guava's BloomFilter.writeTo, for the schemes guava, guava-31 and guava32; expect
  *   may be NULL
  *   "bits"      the bits alone, in our order (a Redis string); expect must size the filter and
@@ -359,8 +365,8 @@ bf_filter *bf_from_bytes(const void *data, size_t len, const bf_spec *expect, bf
  *   "bits-lsb"  the bits alone, bit i is 1 << (i % 8) of byte i/8 (most C programs, Java's BitSet,
  *   .NET's BitArray)
  *   "cells"     one byte per cell, set if it is not 0; can only be read
- *   NULL        our own format, as bf_to_bytes; if the filter has grown since its length was read,
- *   as many parts as fit
+ *   NULL        our own format, as bf_to_bytes. If the filter has grown since its length was read,
+ *   only as many parts as fit into buf are written
  * Bits alone may be shorter than m: missing bytes at the end are zeros.  bf_bytes_as returns how
  * many bytes bf_to_bytes_as writes. */
 int64_t bf_bytes_as(bf_filter *f, const char *format, bf_error *err);

@@ -55,16 +55,16 @@ struct bf_redis_client {
     const char *name; /* the server's name in messages, e.g. "127.0.0.1:6379"; no password */
     bool cluster;     /* keys that are used together must share a hash slot */
     void *ctx;
-    /* Closes the connections of the last exchange: it returned ANSWERED, but a reply was not that
-     * of its command, so the next reply may not be either. Called in the same call of the filter.
+    /* Closes the connections of the last exchange. The core calls it if exchange returned
+     * ANSWERED, but a reply does not belong to its command; then later replies may be wrong too.
      * NULL: the client cannot do it. */
     void (*drop)(void *ctx);
 }; /* this struct and all it points to must outlive the filter */
 
 /* ---- for language bindings: inside bf_redis_client.exchange ---------------------------------- */
 /* Put one reply into the sink, value by value.  An array is array(n) followed by its n members.
- * The reply to each command must be complete. A status is "+OK". The status QUEUED becomes an
- * error: the transaction is one of the user, because the core starts none. */
+ * The reply to each command must be complete. An example of a status is "+OK". The status QUEUED
+ * becomes an error: it comes from a transaction of the user, because the core starts none. */
 void bf_reply_put_integer(bf_reply_sink *sink, int64_t value);
 void bf_reply_put_text(bf_reply_sink *sink, const void *bytes, size_t len);
 void bf_reply_put_status(bf_reply_sink *sink, const void *bytes, size_t len);
@@ -78,10 +78,10 @@ int64_t bf_reply_feed(bf_reply_sink *sink, const void *bytes, size_t len);
 /* Sets *text to the error reply to command i (counted over all parts). Returns the length of the
  * text, which has no NUL; 0 if the reply is not an error. */
 size_t bf_reply_refusal(const bf_reply_sink *sink, size_t i, const char **text);
-/* Sets to which commands the next replies belong, if these do not come in the order of the
- * commands: from several nodes, or after commands were sent again. The ranges must exist until all
- * their replies have arrived. Drops the bytes of an incomplete reply. first = BF_NO_REPLY: ignore
- * these replies. */
+/* Sets to which commands the next replies belong. Needed if replies do not come in the order of
+ * the commands: if they come from several nodes, or if commands were sent again. The ranges must
+ * exist until all their replies have arrived. Drops the bytes of an incomplete reply. first =
+ * BF_NO_REPLY: ignore these replies. */
 typedef struct {
     size_t first, count;
 } bf_redis_range;
@@ -117,8 +117,9 @@ int bf_save_new(bf_filter *f, const char *path, bf_error *err);
  * call, the filter is freed when the call returns.  In a forked child the calls of the parent's
  * other threads are ignored; the memory of such a filter is freed when the process ends. */
 int bf_busy(bf_filter *f, bf_error *err);
-/* For hosts that leave calls by longjmp: ends this thread's calls that run code of the host.
- * Their memory and locks are not released; their filters can only be closed. */
+/* For hosts that leave calls by longjmp: ends the calls of this thread that run code of the host.
+ * The memory and locks of these calls are not released.
+ * Filters of these calls can only be closed. */
 void bf_abandon_calls(void);
 /* For hosts that limit sizes.  Returns 1 if f must grow to take `keys` new keys; *bytes is then the
  * size of its file afterwards, an upper bound in other homes.  Returns 0 if it need not grow. */
@@ -138,9 +139,9 @@ void bf_set_wait_hooks(
 /* For hosts with event threads. After bf_set_nowait(true), calls of this thread return BF_EBUSY
  * ("...; this call does not wait") if they would wait for a lock or for a disk, or make a filter
  * grow: repeat such a call in another thread. In a batch, the first err->key keys are then complete
- * and have their answers: repeat the call with the other keys. If each[i] is 1 before the
- * repetition, key i was new, whatever the repetition answers; so set each[] to zeros before the
- * first call. Calls on filters in Redis wait for the server in any case. */
+ * and have their answers: repeat the call with the other keys. Set each[] to zeros before the
+ * first call. If each[i] is 1 before the repetition, key i was new, even if the repetition answers
+ * 0. Calls on filters in Redis wait for the server in any case. */
 void bf_set_nowait(bool on);
 /* For hosts that keep connections or locks: returns the number of this process, above 0. Unlike a
  * process id, the number always differs between a forked child and its parent. */
@@ -170,20 +171,20 @@ int bf_test_lines(bf_filter *f, bf_lines *l, bf_error *err);
 /* Splits the buffer without a filter: stores the next text lines, at most cap, as keys that point
  * into the buffer, and returns their number. */
 size_t bf_next_lines(bf_lines *l, bf_key *keys, size_t cap);
-/* For hosts that warn once when a filter is overfull. The host keeps a counter per filter: n for a
- * new filter; 0 for an existing one, and after a clear or a union. The host subtracts 1 per new key
- * and calls bf_check_fill when the counter is below 0. bf_check_fill sets *left to the next value
- * of the counter (INT64_MAX: no more checks). It returns 1 if the filter is overfull, and writes a
- * warning without a full stop to sentence (cap bytes); the host appends how to turn its warnings
- * off. It returns 0 if there is no warning, if the check failed, or with BF_OVERFULL_RAISE or
- * BF_OVERFULL_IGNORE. In Redis a check takes one round trip per part (BITCOUNT of a few ranges), at
- * most once a minute; other calls return immediately. */
+/* For hosts that warn once when a filter is overfull. The host keeps a counter per filter. It
+ * starts at n for a new filter, and at 0 for an existing filter and after a clear or a union. The
+ * host subtracts 1 per new key and calls bf_check_fill when the counter is below 0. bf_check_fill
+ * sets *left to the next value of the counter (INT64_MAX: no more checks). It returns 1 if the
+ * filter is overfull, and writes a warning without a full stop to sentence (cap bytes); the host
+ * appends how to turn its warnings off. It returns 0 if there is no warning, if the check failed,
+ * or with BF_OVERFULL_RAISE or BF_OVERFULL_IGNORE. In Redis a check takes one round trip per part
+ * (BITCOUNT of a few ranges), at most once a minute; other calls return immediately. */
 #define BF_SENTENCE_BYTES 224
 int bf_check_fill(bf_filter *f, int64_t *left, char *sentence, size_t cap);
 /* For the same hosts: call it once after a filter was created or opened. Writes a warning to
  * sentence and returns 1 if hash functions of the scheme are weak on ordinary keys, or if bf_open
- * created keys in Redis that are too large for other clients. Returns 0 if there is no warning, or
- * with BF_OVERFULL_IGNORE. */
+ * created keys in Redis that are so large that other clients must wait. Returns 0 if there is no
+ * warning, or with BF_OVERFULL_IGNORE. */
 int bf_open_warning(const bf_filter *f, char *sentence, size_t cap);
 /* Returns how many shards a filter of this many bytes needs so that no key in Redis is above
  * 64 MiB. Redis creates or clears such a key in less than 50 ms; until then it serves no other
@@ -213,9 +214,9 @@ size_t bf_hide_passwords(const char *text, char *out, size_t cap);
 /* Copies the URL of a filter, and appends `more` to the name of its key. `more` must not contain a
  * character that a URL must encode. Writes and returns as bf_hide_passwords. */
 size_t bf_url_beside(const char *url, const char *more, char *out, size_t cap);
-/* For hosts that restrict files: finds the files that opening this URL uses, i = 0, 1, ... Returns
- * 1 and *path, which the caller frees; 0 after the last file; or an error that bf_open would
- * return. */
+/* For hosts that restrict files: finds the files that bf_open uses for this URL, i = 0, 1, ...
+ * Returns 1 and sets *path, which the caller frees; returns 0 after the last file, or an error
+ * that bf_open would return. */
 int bf_url_file(const char *url, unsigned i, char **path, bf_error *err);
 #ifdef __cplusplus
 }

@@ -52,7 +52,7 @@
  * - clone, union() and intersect() return filters in memory.
  *
  * Your code may run during a call: a clock, a hash function, a client of Predis, a subclass of phpredis, or a Fiber that waits in
- * one of these. Until the call returns, its filters are in use: every other call on them, including close(), throws a
+ * one of these. Until the call returns, every other call on the same filters, including close(), throws a
  * BloomFilterException with code BUSY. Other filters can be used. Generators and __toString() of keys run between calls
  * of the library, so they may use the filter; if they close it, the batch ends with an exception.
  *
@@ -87,7 +87,7 @@ class BloomFilter implements Countable
     /** Positions per key. */
     public readonly int $k;
 
-    /** Rate of false positives at n keys: as given, or by the scheme's formula. */
+    /** Rate of false positives at n keys: as given, or from the scheme's formula. */
     public readonly float $p;
 
     /** How a key becomes positions: "classic", "block", "block2". */
@@ -140,10 +140,10 @@ class BloomFilter implements Countable
      * @param float|null     $retryAfter  Redis: after a time-out, calls fail immediately for this many seconds, then one call
      *                                tries again. null: 1; 0: each call tries; overrides the URL
      * @param bool           $cache   Redis: keys known to be present need no round trip. Takes up to m / 8 bytes of memory
-     * @param float|null     $cacheMaxAge  seconds for which the cache answers without a check that the bits in Redis are still valid; null: 1. For that time, a
-     *                                filter that another process cleared or deleted may seem unchanged
-     * @param int|null       $waitReplicas Redis: an add returns when this many replicas have it. If too few have it in time,
-     *                                BloomFilterException; the key is added all the same
+     * @param float|null     $cacheMaxAge  maximum age of the cache in seconds; null: 1. For that time, a filter that another
+     *                                process cleared or deleted may seem unchanged
+     * @param int|null       $waitReplicas Redis: an add returns when this many replicas have the key. If too few have it in
+     *                                time, the add throws BloomFilterException, but the key is added
      * @param bool           $adopt   Redis: makes another system's bitmap a filter of this library; the other system can continue
      *                                to use it. Give scheme, and m and k if the scheme does not fix them
      * @param bool           $exclusive mapped files: this object is the only writer until it is closed, and adds are as fast as
@@ -406,7 +406,7 @@ class BloomFilter implements Countable
 
     /**
      * Returns a filter in memory from the bytes of toBytes(). Given parameters must match those in the bytes.
-     * $overfull, which is not stored, is that of the constructor.
+     * $overfull works as in the constructor: it is not stored.
      *
      * @param string|null $secret the secret of a keyed filter
      * @param string|null $format another system's format: "guava", "bits", "bits-lsb" or "cells". Formats without parameters
@@ -463,7 +463,7 @@ class BloomFilter implements Countable
 
     /**
      * Reads a file of save() into memory. In contrast to open(), later adds do not change the file. A stream, or a path with a
-     * stream wrapper, is read from the present position to the end. $overfull, which is not stored, is that of the constructor.
+     * stream wrapper, is read from the present position to the end. $overfull works as in the constructor: it is not stored.
      *
      * @param string|resource $path
      * @param string|null     $secret the secret of a keyed filter
@@ -577,7 +577,7 @@ class CountingBloomFilter extends BloomFilter
     /** Removes all keys and returns how many were present. Handles generators and bad keys as addMany(). */
     public function removeMany(iterable $keys): int {}
 
-    /** Returns an upper bound of how often the key was added and not removed. 0: surely absent; 15: 15 or more. */
+    /** Returns an upper bound for the adds minus the removals of the key. 0: surely absent; 15: 15 or more. */
     public function countOf(Stringable|string|int $key): int {}
 
     /** Returns a BloomFilter in memory with the same keys, a quarter of the size. */

@@ -6,7 +6,7 @@
 #define DOC_FullError \
     "With overfull=\"raise\": the filter holds more keys than it is sized for.\n" \
     "\n" \
-    "In a batch, index is the number of the first key that was not added; the keys before it were."
+    "In a batch, index is the number of the first key that was not added; the keys before it were added."
 #define DOC_SaturationWarning \
     "More than half of a filter's bits are set: it holds more keys than it was sized for, or soon will."
 #define DOC_BloomFilter \
@@ -19,8 +19,8 @@
     "    BloomFilter(m, n)                    the classic constructor: m bits for n keys\n" \
     "\n" \
     "m = bits, n = keys the filter is sized for, k = positions per key, p = false-positive rate with n keys.\n" \
-    "grow=2.0: the filter grows past n and keeps p.  window=seconds: it forgets a key that long after its last add; n is then\n" \
-    "the number of keys in one window.\n" \
+    "grow=2.0: the filter grows past n and keeps p.  window=seconds: the filter forgets a key this long after its last add;\n" \
+    "n is then the number of keys in one window.\n" \
     "Keys are str (as UTF-8), bytes-like or int (as decimal text): 42, \"42\" and b\"42\" are one key.\n" \
     "\n" \
     "bf.add(key) is True when the key is SURELY NEW, and False when it was probably there already."
@@ -38,7 +38,7 @@
     "__init__($self, m=None, n=None, k=None, p=None, *, scheme=None, storage=None, key=None, secret=None, grow=None, window=None, shards=None, parts=None, timeout=None, retry_after=None, cache=False, cache_max_age=None, wait_replicas=None, adopt=False, exclusive=False, overfull=None, clock=None, hashes=None, warn=True)\n" \
     "--\n" \
     "\n" \
-    "Pass (m, n), (n, p), (m, k) or (m, p), each also with k.  With storage alone, open the stored filter.\n" \
+    "Pass (m, n), (n, p), (m, k) or (m, p); k can be added to each pair.  With storage alone, open the stored filter.\n" \
     "\n" \
     "shards: number of equal slices, 1 to 4096; all bits of a key are in one slice.  In Redis each slice has its own key.\n" \
     "None: 1, in Redis as many as m needs.\n" \
@@ -55,10 +55,10 @@
     "retry_after: after a time-out, calls fail immediately for this many seconds, then one call tries again.  None: 1;\n" \
     "0: each call tries; overrides the URL.\n" \
     "cache: keys known to be present need no round trip.  Takes up to m / 8 bytes of memory.\n" \
-    "cache_max_age: seconds for which the cache answers without a check that the bits in Redis are still valid; None: 1.  For that time, a filter that another\n" \
-    "process cleared or deleted may seem unchanged.\n" \
-    "wait_replicas: an add returns when this many replicas have it.  If too few have it in time, Error; the key is added all\n" \
-    "the same.\n" \
+    "cache_max_age: maximum age of the cache in seconds; None: 1.  For that time, a filter that another process cleared or\n" \
+    "deleted may seem unchanged.\n" \
+    "wait_replicas: an add returns when this many replicas have the key.  If too few have it in time, the add raises Error,\n" \
+    "but the key is added.\n" \
     "adopt: makes another system's bitmap a filter of this library; the other system can continue to use it.  Pass scheme,\n" \
     "and m and k if the scheme does not fix them."
 #define DOC_open \
@@ -83,7 +83,7 @@
 #define DOC_k \
     "Positions per key."
 #define DOC_p \
-    "False-positive rate with n keys: as passed, or by the scheme's formula."
+    "False-positive rate with n keys: as passed, or from the scheme's formula."
 #define DOC_scheme \
     "Name of the scheme: how a key becomes positions."
 #define DOC_storage \
@@ -91,7 +91,7 @@
 #define DOC_shards \
     "Number of equal slices of the bits; 1: not sharded."
 #define DOC_bitset \
-    "The bits, ceil(m / 8) bytes: bit i is byte i // 8, mask 0x80 >> (i % 8).  Of counters ceil(m / 2) bytes."
+    "The bits, ceil(m / 8) bytes: bit i is in byte i // 8, mask 0x80 >> (i % 8).  Counters take ceil(m / 2) bytes."
 #define DOC_grow \
     "Factor by which the filter grows; None if it does not grow."
 #define DOC_window \
@@ -150,7 +150,7 @@
     "add_many($self, keys, /, *, nulls='raise')\n" \
     "--\n" \
     "\n" \
-    "Add all; return one byte per key: 1 = SURELY NEW, 0 = probably there already (or a null, with nulls=\"skip\").\n" \
+    "Add all keys; return one byte per key: 1 = SURELY NEW, 0 = probably there already (or a null, with nulls=\"skip\").\n" \
     "\n" \
     "Use the result with itertools.compress(keys, result) or numpy.frombuffer(result, bool)."
 #define DOC_contains_many \
@@ -178,14 +178,15 @@
     "\n" \
     "Bytes after the last sep are not read: pass them again before the next data.  With last=True they are the\n" \
     "last key, if there are any.\n" \
-    "kept has, with keep=True, the SURELY NEW lines, and with keep=False the others, each with its sep; else it is empty."
+    "With keep=True, kept has the SURELY NEW lines, with keep=False the other lines, each line with its sep.  With\n" \
+    "keep=None, kept is empty."
 #define DOC_contains_lines \
     "contains_lines($self, data, /, sep=b'\\n', *, last=False, keep=None)\n" \
     "--\n" \
     "\n" \
     "Test the keys of a buffer, and return (keys, present, consumed, kept).\n" \
     "\n" \
-    "kept has, with keep=True, the lines of present keys, and with keep=False those of absent ones."
+    "With keep=True, kept has the lines of present keys, with keep=False the lines of absent keys."
 #define DOC_union \
     "union($self, other, /)\n" \
     "--\n" \
@@ -195,7 +196,7 @@
     "intersection($self, other, /)\n" \
     "--\n" \
     "\n" \
-    "A new filter with the bits that both have; besides the common keys it may report others present."
+    "A new filter with the bits that both filters have.  It may have more false positives than a filter of the common keys."
 #define DOC___or__ \
     "__or__($self, other, /)\n" \
     "--\n" \
@@ -240,7 +241,7 @@
     "__le__($self, other, /)\n" \
     "--\n" \
     "\n" \
-    "True if the other filter has all bits of this one; so always true if it has all its keys."
+    "True if the other filter has all bits of this one, which is so if it has all keys of this one."
 #define DOC___lt__ \
     "__lt__($self, other, /)\n" \
     "--\n" \
@@ -260,7 +261,7 @@
     "issubset($self, other, /)\n" \
     "--\n" \
     "\n" \
-    "self <= other: the other filter has all bits of this one; so always true if it has all its keys."
+    "self <= other: True if the other filter has all bits of this one, which is so if it has all keys of this one."
 #define DOC_issuperset \
     "issuperset($self, other, /)\n" \
     "--\n" \
@@ -270,7 +271,7 @@
     "union_count($self, other, /)\n" \
     "--\n" \
     "\n" \
-    "Estimated number of keys in self | other, which is not created."
+    "Estimated number of keys in self | other, without creating that filter."
 #define DOC_intersection_count \
     "intersection_count($self, other, /)\n" \
     "--\n" \
@@ -300,7 +301,7 @@
     "__bool__($self, /)\n" \
     "--\n" \
     "\n" \
-    "Whether any bit is set."
+    "True if any bit is set."
 #define DOC_fill_ratio \
     "Share of the bits that are 1 now.  Reads all bits."
 #define DOC_fpr \
@@ -328,8 +329,8 @@
     "from_bytes($type, data, *, m=None, n=None, k=None, p=None, scheme=None, secret=None, overfull=None, format=None, clock=None, hashes=None)\n" \
     "--\n" \
     "\n" \
-    "A filter in memory from the bytes of to_bytes().  Parameters that you pass must match the data;\n" \
-    "overfull, which is not stored, is that of the constructor.\n" \
+    "A filter in memory from the bytes of to_bytes().  Parameters that you pass must match the data.\n" \
+    "overfull works as in the constructor: it is not stored.\n" \
     "\n" \
     "A keyed filter needs its secret.  format: bytes of another system: \"guava\", \"bits\", \"bits-lsb\" or \"cells\"; all but\n" \
     "\"guava\" need scheme, m and k (docs/migrate.md)."
@@ -360,7 +361,7 @@
     "--\n" \
     "\n" \
     "Read a saved file into memory.  Later adds do not change the file, in contrast to open().\n" \
-    "overfull, which is not stored, is that of the constructor.\n" \
+    "overfull works as in the constructor: it is not stored.\n" \
     "\n" \
     "From an object with read(), read the bytes from its position to its end."
 #define DOC___reduce__ \
@@ -426,12 +427,12 @@
     "remove_many($self, keys, /, *, nulls='raise')\n" \
     "--\n" \
     "\n" \
-    "Remove all; return one byte per key: 1 = removed, 0 = was absent (or a null, with nulls=\"skip\")."
+    "Remove all keys; return one byte per key: 1 = removed, 0 = was absent (or a null, with nulls=\"skip\")."
 #define DOC_count_of \
     "count_of($self, key, /)\n" \
     "--\n" \
     "\n" \
-    "Upper bound of how often the key was added and not removed.  0: surely absent; 15: 15 or more."
+    "Upper bound for the adds minus the removals of the key.  0: surely absent; 15: 15 or more."
 #define DOC_count_many \
     "count_many($self, keys, /, *, nulls='raise')\n" \
     "--\n" \

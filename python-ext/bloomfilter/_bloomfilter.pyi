@@ -115,7 +115,7 @@ class Error(ValueError):
 class FullError(Error):
     """With overfull="raise": the filter holds more keys than it is sized for.
 
-    In a batch, index is the number of the first key that was not added; the keys before it were.
+    In a batch, index is the number of the first key that was not added; the keys before it were added.
     """
 
     index: int
@@ -130,8 +130,8 @@ class BloomFilter:
         BloomFilter(m, n)                    the classic constructor: m bits for n keys
 
     m = bits, n = keys the filter is sized for, k = positions per key, p = false-positive rate with n keys.
-    grow=2.0: the filter grows past n and keeps p.  window=seconds: it forgets a key that long after its last add; n is then
-    the number of keys in one window.
+    grow=2.0: the filter grows past n and keeps p.  window=seconds: the filter forgets a key this long after its last add;
+    n is then the number of keys in one window.
     Keys are str (as UTF-8), bytes-like or int (as decimal text): 42, "42" and b"42" are one key.
 
     bf.add(key) is True when the key is SURELY NEW, and False when it was probably there already.
@@ -164,7 +164,7 @@ class BloomFilter:
         hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
         warn: bool = True,
     ) -> None:
-        """Pass (m, n), (n, p), (m, k) or (m, p), each also with k.  With storage alone, open the stored filter.
+        """Pass (m, n), (n, p), (m, k) or (m, p); k can be added to each pair.  With storage alone, open the stored filter.
 
         shards: number of equal slices, 1 to 4096; all bits of a key are in one slice.  In Redis each slice has its own key.
         None: 1, in Redis as many as m needs.
@@ -181,10 +181,10 @@ class BloomFilter:
         retry_after: after a time-out, calls fail immediately for this many seconds, then one call tries again.  None: 1;
         0: each call tries; overrides the URL.
         cache: keys known to be present need no round trip.  Takes up to m / 8 bytes of memory.
-        cache_max_age: seconds for which the cache answers without a check that the bits in Redis are still valid; None: 1.  For that time, a filter that another
-        process cleared or deleted may seem unchanged.
-        wait_replicas: an add returns when this many replicas have it.  If too few have it in time, Error; the key is added all
-        the same.
+        cache_max_age: maximum age of the cache in seconds; None: 1.  For that time, a filter that another process cleared or
+        deleted may seem unchanged.
+        wait_replicas: an add returns when this many replicas have the key.  If too few have it in time, the add raises Error,
+        but the key is added.
         adopt: makes another system's bitmap a filter of this library; the other system can continue to use it.  Pass scheme,
         and m and k if the scheme does not fix them.
         """
@@ -263,7 +263,7 @@ class BloomFilter:
         """Positions per key."""
     @property
     def p(self) -> float:
-        """False-positive rate with n keys: as passed, or by the scheme's formula."""
+        """False-positive rate with n keys: as passed, or from the scheme's formula."""
     @property
     def scheme(self) -> str:
         """Name of the scheme: how a key becomes positions."""
@@ -275,7 +275,7 @@ class BloomFilter:
         """Number of equal slices of the bits; 1: not sharded."""
     @property
     def bitset(self) -> bytes:
-        """The bits, ceil(m / 8) bytes: bit i is byte i // 8, mask 0x80 >> (i % 8).  Of counters ceil(m / 2) bytes."""
+        """The bits, ceil(m / 8) bytes: bit i is in byte i // 8, mask 0x80 >> (i % 8).  Counters take ceil(m / 2) bytes."""
 
     @property
     def grow(self) -> float | None:
@@ -321,7 +321,7 @@ class BloomFilter:
         nulls out.
         """
     def add_many(self, keys: _Keys, /, *, nulls: _Nulls = "raise") -> bytes:
-        """Add all; return one byte per key: 1 = SURELY NEW, 0 = probably there already (or a null, with nulls="skip").
+        """Add all keys; return one byte per key: 1 = SURELY NEW, 0 = probably there already (or a null, with nulls="skip").
 
         Use the result with itertools.compress(keys, result) or numpy.frombuffer(result, bool).
         """
@@ -341,21 +341,22 @@ class BloomFilter:
 
         Bytes after the last sep are not read: pass them again before the next data.  With last=True they are the
         last key, if there are any.
-        kept has, with keep=True, the SURELY NEW lines, and with keep=False the others, each with its sep; else it is empty.
+        With keep=True, kept has the SURELY NEW lines, with keep=False the other lines, each line with its sep.  With
+        keep=None, kept is empty.
         """
     def contains_lines(
         self, data: Buffer, /, sep: Buffer = b"\n", *, last: bool = False, keep: bool | None = None
     ) -> tuple[int, int, int, bytes]:
         """Test the keys of a buffer, and return (keys, present, consumed, kept).
 
-        kept has, with keep=True, the lines of present keys, and with keep=False those of absent ones.
+        With keep=True, kept has the lines of present keys, with keep=False the lines of absent keys.
         """
 
     # sets
     def union(self, other: BloomFilter, /) -> Self:
         """A new filter with the keys of both."""
     def intersection(self, other: BloomFilter, /) -> Self:
-        """A new filter with the bits that both have; besides the common keys it may report others present."""
+        """A new filter with the bits that both filters have.  It may have more false positives than a filter of the common keys."""
     def __or__(self, other: BloomFilter, /) -> Self: ...
     def __and__(self, other: BloomFilter, /) -> Self: ...
     def __ror__(self, other: BloomFilter, /) -> Self: ...
@@ -367,16 +368,16 @@ class BloomFilter:
     def __ne__(self, other: object, /) -> bool: ...
     __hash__: ClassVar[None]  # type: ignore[assignment]
     def __le__(self, other: BloomFilter, /) -> bool:
-        """True if the other filter has all bits of this one; so always true if it has all its keys."""
+        """True if the other filter has all bits of this one, which is so if it has all keys of this one."""
     def __lt__(self, other: BloomFilter, /) -> bool: ...
     def __ge__(self, other: BloomFilter, /) -> bool: ...
     def __gt__(self, other: BloomFilter, /) -> bool: ...
     def issubset(self, other: BloomFilter, /) -> bool:
-        """self <= other: the other filter has all bits of this one; so always true if it has all its keys."""
+        """self <= other: True if the other filter has all bits of this one, which is so if it has all keys of this one."""
     def issuperset(self, other: BloomFilter, /) -> bool:
         """self >= other; see issubset()."""
     def union_count(self, other: BloomFilter, /) -> int:
-        """Estimated number of keys in self | other, which is not created."""
+        """Estimated number of keys in self | other, without creating that filter."""
     def intersection_count(self, other: BloomFilter, /) -> int:
         """Estimated number of keys that both have: len(self) + len(other) - union_count(other)."""
     def copy(self) -> Self:
@@ -388,7 +389,7 @@ class BloomFilter:
     def __len__(self) -> int:
         """Estimated number of distinct keys."""
     def __bool__(self) -> bool:
-        """Whether any bit is set."""
+        """True if any bit is set."""
     @property
     def fill_ratio(self) -> float:
         """Share of the bits that are 1 now.  Reads all bits."""
@@ -425,8 +426,8 @@ class BloomFilter:
         clock: Callable[[], _Real] | None = None,
         hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
     ) -> Self:
-        """A filter in memory from the bytes of to_bytes().  Parameters that you pass must match the data;
-        overfull, which is not stored, is that of the constructor.
+        """A filter in memory from the bytes of to_bytes().  Parameters that you pass must match the data.
+        overfull works as in the constructor: it is not stored.
 
         A keyed filter needs its secret.  format: bytes of another system: "guava", "bits", "bits-lsb" or "cells"; all but
         "guava" need scheme, m and k (docs/migrate.md).
@@ -472,7 +473,7 @@ class BloomFilter:
         hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
     ) -> Self:
         """Read a saved file into memory.  Later adds do not change the file, in contrast to open().
-        overfull, which is not stored, is that of the constructor.
+        overfull works as in the constructor: it is not stored.
 
         From an object with read(), read the bytes from its position to its end.
         """
@@ -522,9 +523,9 @@ class CountingBloomFilter(BloomFilter):
         Remove only keys that were added: removing a false positive lowers counters of other keys.
         """
     def remove_many(self, keys: _Keys, /, *, nulls: _Nulls = "raise") -> bytes:
-        """Remove all; return one byte per key: 1 = removed, 0 = was absent (or a null, with nulls="skip")."""
+        """Remove all keys; return one byte per key: 1 = removed, 0 = was absent (or a null, with nulls="skip")."""
     def count_of(self, key: _Key, /) -> int:
-        """Upper bound of how often the key was added and not removed.  0: surely absent; 15: 15 or more."""
+        """Upper bound for the adds minus the removals of the key.  0: surely absent; 15: 15 or more."""
     def count_many(self, keys: _Keys, /, *, nulls: _Nulls = "raise") -> bytes:
         """count_of() of all keys: one byte per key (0 for a null, with nulls="skip")."""
     def to_plain(self) -> BloomFilter:
