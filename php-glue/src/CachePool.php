@@ -34,7 +34,7 @@ final class CachePool implements CacheItemPoolInterface
         $items = [];
         foreach ($keys as $i => $key) {
             $items[$key] = isset($ask[$i]) ? $found[$key] : new AbsentItem($key);
-            if (isset($ask[$i], $answers[$i]) && $items[$key]->isHit()) $this->gate->compare($own[$i], $answers[$i], true);
+            if (isset($ask[$i], $answers[$i]) && $items[$key]->isHit()) $this->gate->compare($own[$i], $answers[$i], Gate::isThere($items[$key]->get()));
         }
         return $items;
     }

@@ -47,7 +47,7 @@ final class Gate
         $answer = $this->look([$key])[0];
         if (!$this->passes($answer)) return null;
         $value = $authority($key);
-        $this->compare($key, $answer, $value !== null && $value !== false && $value !== []);
+        $this->compare($key, $answer, self::isThere($value));
         return $value;
     }
 
@@ -62,12 +62,19 @@ final class Gate
         $this->asked += count($keys);
         try {
             $answers = $this->filter()->existMany($keys);
-        } catch (\Exception) {
+        } catch (\Exception $e) {
+            if ($e instanceof \BloomFilterException && $e->getCode() === \BloomFilterException::MISMATCH) throw $e;   // wrong settings
             foreach ($keys as $key) $this->count('failed', $key);
             return array_map(fn() => null, $keys);
         }
         $this->absent += count($answers) - count(array_filter($answers));
         return $answers;
+    }
+
+    /** null, false and [] mean "not there". */
+    public static function isThere(mixed $value): bool
+    {
+        return $value !== null && $value !== false && $value !== [];
     }
 
     /** True if the authority is to be asked after this answer. */

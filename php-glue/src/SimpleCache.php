@@ -46,7 +46,7 @@ final class SimpleCache implements CacheInterface
         $values = [];
         foreach ($keys as $i => $key) {
             $value = isset($ask[$i]) ? $found[$key] : Absent::NotInDatabase;
-            if (isset($ask[$i], $answers[$i]) && $value !== $missed) $this->gate->compare(($this->keyOf)($key), $answers[$i], true);
+            if (isset($ask[$i], $answers[$i]) && $value !== $missed) $this->gate->compare(($this->keyOf)($key), $answers[$i], Gate::isThere($value));
             $values[$key] = $value === $missed ? $default : $value;
         }
         return $values;
@@ -65,14 +65,16 @@ final class SimpleCache implements CacheInterface
         return $own ? $this->gate->look($own) : [];
     }
 
+    /** "Absent" itself is not stored: it is the filter's answer of now, and a cache would keep it. */
     public function set($key, $value, $ttl = null): bool
     {
-        return $this->cache->set($key, $value, $ttl);
+        return $value === Absent::NotInDatabase || $this->cache->set($key, $value, $ttl);
     }
 
     public function setMultiple($values, $ttl = null): bool
     {
-        return $this->cache->setMultiple($values, $ttl);
+        $values = is_array($values) ? $values : iterator_to_array($values);
+        return $this->cache->setMultiple(array_filter($values, fn($value) => $value !== Absent::NotInDatabase), $ttl);
     }
 
     public function delete($key): bool

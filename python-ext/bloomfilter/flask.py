@@ -14,7 +14,7 @@
 docs/frameworks.md has the details."""
 
 try:
-    from flask import Flask, Response, abort, g, request
+    from flask import Flask, Response, abort, current_app, g, request
 except ImportError as error:
     raise ImportError("bloomfilter.flask needs Flask: pip install flask") from error
 
@@ -32,18 +32,21 @@ class BloomFilters:
             self.init_app(app)
 
     def init_app(self, app: Flask) -> None:
-        self.gates = Gates(
+        app.extensions["bloomfilter"] = self
+        app.extensions["bloomfilter.gates"] = self.gates = Gates(
             app.config.get("BLOOMFILTERS", {}), app.config.get("BLOOMFILTERS_REPORT")
         )
-        app.extensions["bloomfilter"] = self
         app.before_request(self.before)
         app.after_request(self.after)
 
     def __getitem__(self, endpoint: str) -> Gate:
-        return self.gates.of[endpoint][1]
+        """Returns the gate of the current application, or else of the one that came last."""
+        gates = current_app.extensions["bloomfilter.gates"] if current_app else self.gates
+        return gates.of[endpoint][1]
 
     def before(self) -> None:
-        g._bloomfilter = self.gates.ask(request.method, request.endpoint, request.view_args or {})
+        gates: Gates = current_app.extensions["bloomfilter.gates"]
+        g._bloomfilter = gates.ask(request.method, request.endpoint, request.view_args or {})
         if g._bloomfilter is not None and g._bloomfilter.refused:
             abort(404)
 

@@ -39,6 +39,8 @@ foreach (['open', 'closed'] as $fail) {
     same($fail === 'open' ? 0 : Absent::NotInDatabase, $cache->get('a', 0), $fail);
 }
 
+refused('BloomFilterException', 'other', fn() => (new Gate(fn() => throw new BloomFilterException('other', BloomFilterException::MISMATCH)))->mayHave('a'));
+
 # shadow: no answer is neither right nor wrong
 $gate = new Gate(new Broken(n: 10, p: 0.1), 'shadow', 'closed');
 same(['Ada', null, true, 0, 0, 0, 3], [$gate->ask('a', $db), $gate->ask('x', $db), $gate->mayHave('a'), $gate->missing, $gate->falsePositive, $gate->absent, $gate->failed]);
@@ -64,6 +66,12 @@ $inner->set('user.b', 'Bob');
 same(['Bob', 0, true, 1], [$shadow->get('user.b'), $shadow->get('user.x', 0), $shadow->has('user.b'), $gate->missing]);
 same([null, 1], [$shadow->remember('user.a', fn() => null), $gate->falsePositive]);
 
+$cache = new SimpleCache($inner, new Gate(seen('a')));
+same([true, false, true, false, 1], [$cache->set('a', $cache->get('x')), $inner->has('a'), $cache->setMultiple(new ArrayIterator(['a' => $cache->get('x'), 'b' => 1])), $inner->has('a'), $inner->get('b')]);
+$inner->set('none', null);      # a stored null says: not in the database
+$shadow = new SimpleCache($inner, $gate = new Gate(seen(), 'shadow'));
+same([null, 0, 1, 1], [$shadow->get('none', 1), $gate->missing, $shadow->get('b'), $gate->missing]);
+
 # PSR-6
 $inner = new ArrayAdapter;
 $pool = new CachePool($inner, $gate = new Gate(seen('a', 'b')), $key_of);
@@ -78,6 +86,8 @@ same([true, true, true, true, true], [$pool->saveDeferred($item), $pool->commit(
 $shadow = new CachePool($inner, $gate = new Gate(seen('a'), 'shadow'), $key_of);
 $inner->save($inner->getItem('user.b')->set('Bob'));
 same(['Bob', false, 1], [$shadow->getItem('user.b')->get(), $shadow->getItem('user.x')->isHit(), $gate->missing]);
+$inner->save($inner->getItem('user.c')->set(false));
+same([false, 1], [$shadow->getItem('user.c')->get(), $gate->missing]);
 # docs/frameworks.md
 function check(mixed $got, mixed $expected): void { same($expected, $got, 'docs/frameworks.md'); }
 $psr16 = new Psr16Cache($psr6 = new ArrayAdapter);

@@ -115,6 +115,23 @@ def test_flask(tmp_path, monkeypatch):
     assert client.get("/none").status_code == 404
 
 
+def test_flask_applications_have_their_own_filters():
+    flask = pytest.importorskip("flask")
+    from bloomfilter.flask import BloomFilters
+
+    filters, clients = BloomFilters(), []
+    for key in ("a", "b"):
+        app = flask.Flask(key)
+        app.config["BLOOMFILTERS"] = {"it": {"arg": "key", "filter": filled([key])}}
+        app.add_url_rule("/<key>", "it", lambda key: key)
+        filters.init_app(app)
+        clients.append(app.test_client())
+        with app.app_context():
+            assert key in filters["it"].filter
+    status = [[client.get(f"/{key}").status_code for key in "ab"] for client in clients]
+    assert status == [[200, 404], [404, 200]]
+
+
 DJANGO_APP = """
 import json, sys
 from django.conf import settings
