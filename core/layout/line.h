@@ -53,9 +53,11 @@ static inline bool line_test(const uint64_t *line, uint64_t g, unsigned k)
 
 static inline bool line_add(uint64_t *line, uint64_t g, unsigned k, bool atomic)
 {
-    uint64_t mask[LINE_WORDS];
+    uint64_t mask[LINE_WORDS], missing = 0;
     bool present = true;
     line_masks(g, k, mask);
+    for (unsigned w = 0; w < LINE_WORDS; w++) missing |= mask[w] & ~bf_word(line + w);
+    if (!missing) return true; /* as line_add_vector: a present key is not written */
     for (unsigned w = 0; w < LINE_WORDS; w++) present &= bf_or(line + w, mask[w], atomic);
     return present;
 }

@@ -2,8 +2,10 @@
  * and in several; a file that this process has open is not saved over; a file that others replace
  * or delete takes no key that is acknowledged. */
 #define _GNU_SOURCE
+#include "../../core/sets/sets.h"
 #include "numbers.h"
 #include "one_folder.h"
+#include <sys/mman.h>
 
 static const bf_spec kinds[] = { { .n = 2000, .p = 0.01 }, { .m = 30000, .n = 2000 },
     { .n = 2000, .p = 0.01, .counting = true }, { .n = 100, .p = 0.01, .grow = 2 },
@@ -391,6 +393,30 @@ TEST(replaced_beside_an_adder)
         CHECK(one(f) == BF_EIO && one(f) == BF_EIO);
         bf_close(f);
         gone();
+    }
+}
+
+/* The kernels of exclusive writers. A write would make a page of a file dirty; here it is a fault. */
+TEST(present_keys_are_not_written)
+{
+    enum { BYTES = 1 << 16 };
+    for (const bf_scheme *s = bf_schemes; s->keyed; s++) {
+        bf_filter *f = bf_open(&(bf_spec){ .m = 8 * BYTES, .k = 7, .scheme = s->name }, &e);
+        for (int row = 0; row <= (int)bf_cpu(); row++) {
+            const bf_kernels *one = s->layout->kernels[0][row];
+            uint64_t d[BF_RING], *words = mmap(
+                NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            for (size_t i = 0; i < BF_RING; i++) d[i] = (i + 1) * UINT64_C(0x9E3779B97F4A7C15);
+            for (int again = 0; one && again < 2; again++) {
+                CHECK_EQ(one->add_one[BF_ADD_IF_ABSENT](&f->bitmap.g, words, d), again);
+                const uint64_t had =
+                    one->add[BF_ADD_IF_ABSENT](&f->bitmap.g, words, d, one->step, d, 0);
+                CHECK(again ? had + 1 == (one->step < 64 ? UINT64_C(1) << one->step : 0) : had & 1);
+                CHECK_EQ(mprotect(words, BYTES, PROT_READ), 0);
+            }
+            munmap(words, BYTES);
+        }
+        bf_close(f);
     }
 }
 
