@@ -89,18 +89,19 @@ static int judge(bf_filter *f, bool few, bool for_next, uint64_t *wait, bf_error
 {
     const bf_store_ops *ops = f->bitmap.store.ops;
     const bool remote = !f->part[0]->bitmap.store.words,
+               locks = few || remote,
                empty = f->never_written && bf_int_load_acquire(&f->state) == BF_FRESH;
     bf_state found = { 0 };
     int rc = bf_require_readable(f, ops->count || ops->read, "count its bits", err);
     if (rc == 0) rc = bf_parts_check(f, err);
     int64_t now = rc == 0 && f->variant->forgets ? bf_live(f->epoch) : 0;
     if (rc == 0 && for_next) rc = bf_parts_now(f, &now, err);
-    if (rc < 0 || (rc = few      ? bf_parts_lock(f, err)
-                        : remote ? bf_parts_lock_all(f, err)
-                                 : bf_parts_follow(f, err)) < 0)
+    if (rc < 0 || (rc = !locks ? bf_parts_follow(f, err)
+                        : few  ? bf_parts_lock(f, err)
+                               : bf_parts_lock_all(f, err)) < 0)
         return rc;
     if (!empty) rc = sample_state(f, few, now, &found, err);
-    if (remote) bf_parts_unlock(f);
+    if (locks) bf_parts_unlock(f);
     if (rc < 0) return rc;
     const double keys = keys_to_wait(f, &found);
     *wait = keys < 9e18 ? (uint64_t)keys : INT64_MAX;

@@ -2,6 +2,7 @@
  * in a mapped file; rates and sizes; bytes and damage; sets.  Several at once:
  * test_grow_together.c. Runs with both kernels. */
 #define _GNU_SOURCE
+#include "../../core/sets/sets.h"
 #include "growing_keys.h"
 #include "native.h"
 
@@ -387,6 +388,17 @@ TEST(keyed)
     free(b);
     CLOSE(f, g);
     unlink(path);
+}
+
+/* A look at a sample of the parts gives back the lock that it takes. */
+TEST(a_sample_holds_no_lock)
+{
+    bf_error e;
+    uint64_t wait;
+    bf_filter *f = bf_open(&(bf_spec){ .n = 10, .p = 0.01, .grow = 2, .threads = true }, &e);
+    CHECK(f && bf_sample_saturated(f, &wait, &e) == 0);
+    CHECK_EQ(bf_int_load_acquire(&f->lock_holder), 0);
+    bf_close(f);
 }
 
 int main(void) { return main_in_folder(); }
