@@ -186,10 +186,12 @@ int bf_check_fill(bf_filter *f, int64_t *left, char *sentence, size_t cap);
  * created keys in Redis that are so large that other clients must wait. Returns 0 if there is no
  * warning, or with BF_OVERFULL_IGNORE. */
 int bf_open_warning(const bf_filter *f, char *sentence, size_t cap);
-/* Returns how many shards a filter of this many bytes needs so that no key in Redis is above
- * 64 MiB. Redis creates or clears such a key in less than 50 ms; until then it serves no other
- * client. */
-unsigned bf_redis_shards_for(uint64_t bytes);
+/* After bf_plan: writes the warning that bf_open_warning would write about large keys in Redis. */
+int bf_plan_warning(const bf_spec *spec, char *sentence, size_t cap);
+
+/* Stores how many seconds are left until Redis deletes the filter; 0: it never does, or the filter
+ * is not in Redis. One round trip per key. Returns 0 or an error. */
+int bf_expires_in(bf_filter *f, double *seconds, bf_error *err);
 
 /* ---- for language bindings: texts ------------------------------------------------------------ */
 /* Refuses a value that does not fit bf_spec's types: fills *err, for example with "m must be 1 to

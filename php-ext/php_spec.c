@@ -277,10 +277,13 @@ PHP_METHOD(BloomFilter, plan)
 {
     bf_spec spec = { 0 };
     bf_error err;
+    char sentence[BF_SENTENCE_BYTES];
     php_bf_callback *callback = NULL;
     if (!read_spec(INTERNAL_FUNCTION_PARAM_PASSTHRU, &spec, &callback)) RETURN_THROWS();
     spec.counting = php_bf_counts(zend_get_called_scope(execute_data));
     int rc = bf_plan(&spec, &err);
+    const bool warns = rc == 0 && (spec.overfull || BF_G(warn)) &&
+                       bf_plan_warning(&spec, sentence, sizeof sentence);
     free_storage(&spec);
     php_bf_callback_free(callback);
     if (rc < 0) {
@@ -293,6 +296,7 @@ PHP_METHOD(BloomFilter, plan)
     add_assoc_long(return_value, "k", (zend_long)spec.k);
     add_assoc_double(return_value, "p", spec.p);
     add_assoc_string(return_value, "scheme", spec.scheme);
+    if (warns) php_error_docref(NULL, E_USER_WARNING, "%s, or set bloomfilter.warn=0", sentence);
 }
 
 PHP_METHOD(BloomFilter, randomSecret)

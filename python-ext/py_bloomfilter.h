@@ -216,8 +216,8 @@ int filter_replace(FilterObject *self, bf_filter *bf, redis_client *client, PyOb
 PyObject *callback_clock(PyObject *callable, bf_spec *spec);
 PyObject *callback_functions(PyObject *list, bf_functions *functions);
 
-method filter_close, filter_with, filter_sync, filter_clear_bits, filter_expire, filter_delete,
-    filter_rebuild;
+method filter_close, filter_with, filter_sync, filter_clear_bits, filter_expire, filter_expires_in,
+    filter_delete, filter_rebuild;
 PyObject *filter_exit(FilterObject *self, PyObject *const *args, Py_ssize_t nargs);
 /* Called by the garbage collector: breaks a reference cycle through the clock or the client by
  * closing the filter. */
@@ -426,6 +426,7 @@ PyObject *path_or_none(const char *text);
 void filter_plan_check(FilterObject *self, uint64_t fresh);
 int filter_check_fill(FilterObject *self);
 int filter_warn_opened(FilterObject *self);
+int warn_of(const char *sentence); /* a UserWarning of the core */
 static inline int filter_count_new(FilterObject *self, int64_t fresh)
 {
     int64_t left = NO_GIL ? __atomic_sub_fetch(&self->adds_until_check, fresh, __ATOMIC_RELAXED)

@@ -356,6 +356,11 @@
     "--\n" \
     "\n" \
     ""
+#define DOC__expires_in \
+    "_expires_in($self, /)\n" \
+    "--\n" \
+    "\n" \
+    ""
 #define DOC_load \
     "load($type, path, *, m=None, n=None, k=None, p=None, scheme=None, secret=None, overfull=None, clock=None, hashes=None)\n" \
     "--\n" \

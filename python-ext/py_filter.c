@@ -131,6 +131,7 @@ static PyMethodDef methods[] = {
     METHOD(random_secret, filter_random_secret, METH_NOARGS | METH_CLASS),
     METHOD(plan, filter_plan, METH_VARARGS | METH_KEYWORDS | METH_CLASS),
     METHOD(expire, filter_expire, METH_O),
+    METHOD(_expires_in, filter_expires_in, METH_NOARGS),
     METHOD(delete, filter_delete, METH_NOARGS),
     METHOD(part_info, filter_part_info, METH_NOARGS),
     METHOD(rebuild, filter_rebuild, METH_O),

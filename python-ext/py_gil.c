@@ -327,6 +327,16 @@ PyObject *filter_expire(FilterObject *self, PyObject *arg)
     return none(core_end(&c, bf_expire(c.bf, seconds, &c.err)));
 }
 
+/* cli/filters.py calls this */
+PyObject *filter_expires_in(FilterObject *self, PyObject *Py_UNUSED(unused))
+{
+    core_call c;
+    double seconds;
+    if (!core_begin(&c, self, NULL, gil_release)) return NULL;
+    const int rc = core_end(&c, bf_expires_in(c.bf, &seconds, &c.err));
+    return rc < 0 ? NULL : PyFloat_FromDouble(seconds);
+}
+
 /* Adds the keys to `fresh`, a filter in memory, then ends the rebuild. Enters `fresh`, because any
  * code may find that object through the garbage collector. */
 static PyObject *rebuild_with(

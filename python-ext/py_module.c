@@ -77,21 +77,12 @@ static PyObject *module_set_nowait(PyObject *module, PyObject *on)
     Py_RETURN_NONE;
 }
 
-/* cli/plan.py calls this */
-static PyObject *module_redis_shards_for(PyObject *module, PyObject *bytes)
-{
-    (void)module;
-    const unsigned long long n = PyLong_AsUnsignedLongLong(bytes);
-    return PyErr_Occurred() ? NULL : PyLong_FromUnsignedLong(bf_redis_shards_for(n));
-}
-
 static PyMethodDef functions[] = { { "_path_of", module_path_of, METH_O, NULL },
     { "_open", (PyCFunction)(void (*)(void))module_open, METH_VARARGS | METH_KEYWORDS, NULL },
     { "_from_bytes", (PyCFunction)(void (*)(void))module_from_bytes, METH_VARARGS | METH_KEYWORDS,
         NULL },
     { "_process", module_process, METH_NOARGS, NULL },
     { "_set_nowait", module_set_nowait, METH_O, NULL },
-    { "_redis_shards_for", module_redis_shards_for, METH_O, NULL },
     { "_hide_passwords", module_hide_passwords, METH_O, NULL },
     { "_read_secret", module_read_secret, METH_O, NULL }, { NULL, NULL, 0, NULL } };
 

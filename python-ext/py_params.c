@@ -295,13 +295,14 @@ PyObject *filter_plan(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     bf_error err;
     params q;
+    char sentence[BF_SENTENCE_BYTES];
     PyObject *plan = NULL;
     if (parse_constructor(state_of(type), args, kwargs, CONSTRUCTOR_FORM "plan", &q) < 0)
         return NULL;
     q.spec.counting = is_counting(type);
     if (bf_plan(&q.spec, &err) < 0)
         raise_error(state_of(type), &err);
-    else
+    else if (!bf_plan_warning(&q.spec, sentence, sizeof sentence) || warn_of(sentence) == 0)
         plan = Py_BuildValue("{sK sK sI sd ss}", "m", (unsigned long long)q.spec.m, "n",
             (unsigned long long)q.spec.n, "k", q.spec.k, "p", q.spec.p, "scheme", q.spec.scheme);
     params_free(&q);

@@ -173,6 +173,11 @@ int filter_check_fill(FilterObject *self)
                            "%s, or pass overfull=\"ignore\"", sentence);
 }
 
+int warn_of(const char *sentence)
+{
+    return PyErr_WarnFormat(PyExc_UserWarning, 1, "%s, or pass overfull=\"ignore\"", sentence);
+}
+
 /* Warns once, when the filter is created or opened. */
 int filter_warn_opened(FilterObject *self)
 {
@@ -181,9 +186,7 @@ int filter_warn_opened(FilterObject *self)
     if (!bf) return -1;
     const int weak = bf_open_warning(bf, sentence, sizeof sentence);
     filter_leave(self);
-    return !weak ? 0
-                 : PyErr_WarnFormat(
-                       PyExc_UserWarning, 1, "%s, or pass overfull=\"ignore\"", sentence);
+    return weak ? warn_of(sentence) : 0;
 }
 
 static PyObject *get_saturated(FilterObject *self, void *Py_UNUSED(unused))

@@ -57,8 +57,8 @@ int bf_refuse(bf_error *err, const char *name, const char *value)
     size_t i = 0;
     while (i < RANGES && strcmp(ranges[i].name, name) != 0) i++;
     const char *range = i < RANGES ? ranges[i].range : NULL;
-    return bf_fail(err, BF_EINVAL, "%s must be %s, got %.60s", name,
-        range ? range : "a value in range", value);
+    return bf_fail(err, BF_EINVAL, "%s must be %s, got %.40s%s", name,
+        range ? range : "a value in range", value, strlen(value) > 40 ? "..." : "");
 }
 
 int bf_refuse_u64(bf_error *err, const char *name, uint64_t v)

@@ -122,25 +122,31 @@ void bf_set_overfull(bf_filter *f, unsigned overfull)
     if (overfull == BF_OVERFULL_RAISE) bf_int_cas(&f->state, &written, BF_NAMED);
 }
 
-unsigned bf_redis_shards_for(uint64_t bytes)
+/* shards, bytes: of the filter */
+static int warn_large_keys(
+    const bf_layout *l, unsigned shards, uint64_t bytes, char *sentence, size_t cap)
 {
-    const uint64_t most = UINT64_C(64) << 20, n = bytes / most + (bytes % most != 0);
-    return n < 1 ? 1 : n < BF_SHARDS_MAX ? (unsigned)n : BF_SHARDS_MAX;
-}
-
-static int warn_large_key(const bf_filter *f, char *sentence, size_t cap)
-{
-    const bf_geometry *g = &f->bitmap.g;
-    const uint64_t bytes = bf_bits(g) / 8;
-    const unsigned have = g->shards > 1 ? g->shards : 1, want = bf_redis_shards_for(bytes);
-    if (!f->created || f->variant->many || !f->bitmap.store.ops->sample || want <= have ||
-        f->desc.scheme->layout->sharding == BF_WHOLE)
-        return 0;
+    const uint64_t most = UINT64_C(64) << 20, want = bytes / most + (bytes % most != 0);
+    const unsigned have = shards > 1 ? shards : 1,
+                   advice = want < BF_SHARDS_MAX ? (unsigned)want : BF_SHARDS_MAX;
+    if (advice <= have || l->sharding == BF_WHOLE) return 0;
     bf_print(sentence, cap,
         "Redis stops all clients while it creates or clears a key of %llu MiB; shards=%u keeps "
         "each stop below 50 ms",
-        (ull)(bytes / have >> 20), want);
+        (ull)(bytes / have >> 20), advice);
     return 1;
+}
+
+int bf_plan_warning(const bf_spec *spec, char *sentence, size_t cap)
+{
+    bf_params d;
+    const bf_store_ops *home = bf_find_store(spec, NULL);
+    if (!home || !home->sample || spec->grow > 0 || spec->window > 0 ||
+        spec->overfull == BF_OVERFULL_IGNORE ||
+        bf_find_scheme(&d, spec->scheme, spec->functions, NULL) < 0)
+        return 0;
+    return warn_large_keys(
+        d.scheme->layout, spec->shards, spec->counting ? spec->m / 2 : spec->m / 8, sentence, cap);
 }
 
 int bf_open_warning(const bf_filter *f, char *sentence, size_t cap)
@@ -148,7 +154,10 @@ int bf_open_warning(const bf_filter *f, char *sentence, size_t cap)
     char names[64] = "";
     if (f->overfull == BF_OVERFULL_IGNORE) return 0;
     if (!f->hash->weak || f->hash->weak(f->secret, names, sizeof names) == 0)
-        return warn_large_key(f, sentence, cap);
+        return f->created && !f->variant->many && f->bitmap.store.ops->sample
+                   ? warn_large_keys(f->desc.scheme->layout, f->bitmap.g.shards,
+                         bf_bits(&f->bitmap.g) / 8, sentence, cap)
+                   : 0;
     bf_print(sentence, cap,
         "scheme %s: many URLs or numbers have the same value of %s, so the rate of false positives "
         "is far above p; use it only for a bitmap that another system fills",

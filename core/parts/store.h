@@ -61,6 +61,8 @@ typedef struct {
     int (*sample)(bf_store *s, uint64_t *ones, uint64_t *of, bf_error *err);
     int (*change)(bf_store *s, bf_change how, const uint64_t *words, bf_error *err);
     int (*expire)(bf_store *s, double seconds, bf_error *err); /* 0 seconds: it never expires */
+    /* Sets *seconds to the time left until the filter expires; 0: never. NULL: it cannot expire. */
+    int (*expires_in)(bf_store *s, double *seconds, bf_error *err);
     /* deletes the filter for all processes */
     int (*remove)(bf_store *s, bf_error *err);
     /* Excludes other processes, as part of bf_lock. NULL: bf_lock excludes only threads. */

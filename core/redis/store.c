@@ -148,6 +148,21 @@ static int redis_expire(bf_store *s, double seconds, bf_error *err)
     const char *command = bf_redis_expiry(seconds, &ms);
     return each_key(s, "expire", command, ms, err);
 }
+/* Reads both keys, because redis-cli may have changed one of them. */
+static int redis_expires_in(bf_store *s, double *seconds, bf_error *err)
+{
+    bf_redis *r = s->impl;
+    BF_REDIS_LOCK(r);
+    const char *const keys[] = { bf_redis_key(r, 0)->key, r->meta };
+    for (size_t i = 0; i < 2; i++) {
+        long long left = -1;
+        const int rc = keys[i] ? bf_conn_query(r->conn, err, "PTTL %s", keys[i]) : 0;
+        if (rc < 0) return rc;
+        if (!keys[i] || !bf_reply_integer(&r->conn->reply, 0, &left) || left < 0) continue;
+        if (*seconds == 0 || (double)left / 1000 < *seconds) *seconds = (double)(left + 1) / 1000;
+    }
+    return 0;
+}
 static int redis_remove(bf_store *s, bf_error *err)
 {
     return each_key(s, "be deleted", "DEL", 0, err);
@@ -196,6 +211,7 @@ const bf_store_ops bf_store_redis = { .name = "redis",
     .sample = redis_sample,
     .change = redis_change,
     .expire = redis_expire,
+    .expires_in = redis_expires_in,
     .remove = redis_remove,
     .close = redis_close,
     .chain = &bf_chain_redis };

@@ -325,6 +325,14 @@ int bf_expire(bf_filter *f, double seconds, bf_error *err)
                             : ops->expire(&f->bitmap.store, seconds, err);
 }
 
+int bf_expires_in(bf_filter *f, double *seconds, bf_error *err)
+{
+    BF_CALL(f, NULL, entered);
+    bf_store *s = &f->bitmap.store;
+    *seconds = 0;
+    return s->ops->expires_in ? s->ops->expires_in(s, seconds, err) : 0;
+}
+
 int bf_delete(bf_filter *f, bf_error *err)
 {
     BF_CALL(f, NULL, entered);

@@ -74,7 +74,8 @@ final class Fault
     public static function refuse(string $name, int|float|string $value): \ValueError
     {
         $text = is_float($value) ? preg_replace('/\.0$/', '', var_export($value, true)) : $value;
-        $message = self::text('%s must be %s, got %.60s', [$name, self::RANGES[$name], $text]);
+        $rest = strlen($text) > 40 ? '...' : '';
+        $message = self::text('%s must be %s, got %.40s%s', [$name, self::RANGES[$name], $text, $rest]);
         if ($name === 'n' && is_float($value) && $value > 0 && $value < 1) {
             $message .= "; for a rate write new BloomFilter(n: keys, p: $text)";
         }

@@ -249,8 +249,14 @@ static void sets_and_copies(const bf_spec *spec, const char *key)
     CHECK_EQ(bf_expire(far, 1000, &e), 0);
     CHECK(rs_number(&redis, "PTTL %s", key) > 900000 &&
           rs_number(&redis, "PTTL %s:meta", key) > 900000);
+    double left;
+    CHECK(bf_expires_in(far, &left, &e) == 0 && left > 900 && left <= 1000.1);
+    rs_command(&redis, "EXPIRE %s 500", key);
+    CHECK(bf_expires_in(far, &left, &e) == 0 && left > 400 && left <= 500.1);
+    CHECK(bf_expires_in(near, &left, &e) == 0 && left == 0);
     CHECK_EQ(bf_expire(far, 0, &e), 0);
     CHECK(rs_number(&redis, "PTTL %s", key) == -1 && rs_number(&redis, "PTTL %s:meta", key) == -1);
+    CHECK(bf_expires_in(far, &left, &e) == 0 && left == 0);
     CHECK_EQ(bf_expire(far, -1, &e), BF_EINVAL);
     CHECK_EQ(bf_expire(near, 1, &e), BF_ENOTSUP);
     CHECK_EQ(bf_delete(far, &e), 0);

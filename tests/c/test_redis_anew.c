@@ -243,6 +243,8 @@ TEST(parts_of_before)
     numbers(f, 2000, 3000);
     CHECK_EQ(missing(g, 2000, 3000) + missing(f, 1000, 2000), 0);
     CHECK(bf_expire(f, 1000, &e) == 0 && rs_number(&redis, "TTL p:meta") > 900);
+    double left;
+    CHECK(bf_expires_in(f, &left, &e) == 0 && left > 900);
     bf_close(g);
     rs_command(&redis, "FLUSHALL");
     bf_close(OPEN("p", .n = 20, .p = 0.01, .grow = 2));

@@ -219,9 +219,27 @@ TEST(large_keys_are_warned_of)
         bf_close(f);
     }
     rs_command(&redis, "FLUSHALL");
-    CHECK_EQ(bf_redis_shards_for(0), 1);
-    CHECK_EQ(bf_redis_shards_for(UINT64_C(512) << 20), 8);
-    CHECK_EQ(bf_redis_shards_for(UINT64_MAX), BF_SHARDS_MAX);
+    static const struct {
+        bf_spec spec;
+        const char *warns;
+    } plans[] = { { { .n = 1000000000, .p = 0.01 }, "296 MiB; shards=19 keeps" },
+        { { .n = 1000000000, .p = 0.01, .shards = 3 }, "395 MiB; shards=19 keeps" },
+        { { .n = 1000000000, .p = 0.01, .shards = 19 }, NULL },
+        { { .n = 1000000000, .p = 0.01, .grow = 2 }, NULL },
+        { { .n = 1000000000, .p = 0.01, .window = 9 }, NULL },
+        { { .n = 1000000000, .p = 0.01, .overfull = BF_OVERFULL_IGNORE }, NULL },
+        { { .n = 100000000, .p = 0.01, .counting = true }, "474 MiB; shards=8 keeps" },
+        { { .n = 100000000, .p = 0.01, .scheme = "redisson" }, NULL },
+        { { .n = 1000000, .p = 0.01 }, NULL } };
+    for (size_t i = 0; i < COUNT(plans); i++)
+        for (int near = 0; near < 2; near++) {
+            bf_error e;
+            bf_spec s = plans[i].spec;
+            s.storage = near ? "a.bloom" : "redis://127.0.0.1/0?key=k";
+            CHECK_EQ(bf_plan(&s, &e), 0);
+            CHECK_EQ(bf_plan_warning(&s, sentence, sizeof sentence), plans[i].warns && !near);
+            if (plans[i].warns) CHECK_HAS(sentence, plans[i].warns);
+        }
 }
 
 int main(void)

@@ -12,7 +12,7 @@ import warnings
 from argparse import Namespace
 from importlib import import_module
 
-from .faults import Fault, sentence, visible
+from .faults import Fault, as_options, sentence, visible
 from .parser import build_parser
 from .signals import Interrupted
 
@@ -54,7 +54,7 @@ def main(argv: list[str] | None = None) -> int:
 def tell(message: Warning | str, *_where: object, **_more: object) -> None:
     """Prints a warning of the library as one line, without a place in our sources and without the
     argument that only programs have."""
-    text = str(message).removesuffix(', or pass overfull="ignore"')
+    text = as_options(str(message).removesuffix(', or pass overfull="ignore"'))
     complain(f"warning: {text}", OK)
 
 

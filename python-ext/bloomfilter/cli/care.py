@@ -22,6 +22,10 @@ def agreed(args: Namespace, question: str) -> None:
 
 
 def adopt(args: Namespace) -> int:
+    if args.scheme is None:
+        raise Fault(
+            "pass the other system's scheme (--scheme), and -m and -k if the scheme does not fix them"
+        )
     with _open(args.file, adopt=True, **homes.given(args)) as bf:
         text = f"{shown(args.file)}: adopted: {brief(bf)}"
         report.answer(args, {**describe(bf), "adopted": True}, text)

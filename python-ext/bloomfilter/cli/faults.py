@@ -15,8 +15,18 @@ SAID = {
     r"asked for a counting one$": "asked for a counting one (no --counting)",
     r"^([mnkp]) must be ": r"-\1 must be ",
     r"^(scheme|grow|window|parts|shards) must be ": r"--\1 must be ",
-    r"give m and n, n and p, m and k, or m and p$": "pass -n and -p (or -m and -n, -m and -k, -m and -p)",
-    r"give scheme, m, k and adopt$": "pass --scheme, -m and -k, or use bloomfilter adopt",
+    r"give m and n, n and p, m and k, or m and p$": "pass -n and -p (or -m and -n, -m and -k, -m and -p); of another system's bitmap, -m",
+    r"give scheme, m, k and adopt$": "use bloomfilter adopt with --scheme, and -m and -k if the scheme does not fix them",
+    r"^seconds must be above 0, or None for never, ": "SECONDS must be 0 (never) to 10000000000, ",
+    r"^seconds must be ": "SECONDS must be ",
+    r"scheme must be given$": "pass --scheme",
+    r"^grow=(\S+) and window=(\S+) must": r"--grow \1 and --window \2 must",
+    r"^parts is for forgetting filters: give window": "--parts is for forgetting filters: pass --window",
+    r"^shards=(\d+): ": r"--shards \1: ",
+    r"; shards=(\d+) keeps ": r"; --shards \1 keeps ",
+    r"^key=(\S+) names a filter inside Redis, but no Redis is given": r"--key \1 names a filter inside Redis, but FILE is no Redis URL",
+    r"or give key$": "or pass --key NAME",
+    r"^adopt is for filters in Redis, but no Redis is given": "adopt is for bitmaps in Redis: pass a URL, redis://host/0?key=NAME",
 }
 
 
@@ -52,9 +62,14 @@ def sentence(fault: BaseException) -> str:
         text = str(fault)
     else:
         text = f"{type(fault).__name__}: {fault}"
+    return shown(as_options(text))
+
+
+def as_options(text: str) -> str:
+    """A sentence of the library, with options instead of arguments."""
     for said, meant in SAID.items():
         text = re.sub(said, meant, text)
-    return shown(text)
+    return text
 
 
 def of_system(fault: OSError, text: str) -> str:

@@ -87,7 +87,8 @@ def state(bf: BloomFilter) -> dict[str, Any]:
 
 def info(args: Namespace) -> int:
     with homes.open_to_read(args.file, **homes.given(args)) as bf:
-        facts = {**describe(bf), **state(bf)}
+        left = bf._expires_in()
+        facts = {**describe(bf), **state(bf), **({"expires_in": left} if left else {})}
         kind, room = variant(bf), room_left(bf, facts["count"])
     if args.json:
         report.say_json(facts)
@@ -116,6 +117,7 @@ def info(args: Namespace) -> int:
                 f"{100 * facts['fill_ratio']:.2f} %",
             ),
             ("false positives now", report.rate(facts["fpr"])),
+            *([("expires", f"in {left:,.0f} s")] if left else []),
         ]
     )
     return 0

@@ -13,7 +13,7 @@ from typing import Any
 from .. import BloomFilter, Error
 from .._bloomfilter import _path_of
 from . import homes, report
-from .faults import Fault, shown
+from .faults import Fault, sentence, shown
 from .lines import Endless, bytes_in, opened, read, sources, write
 from .meter import Silent, meter
 from .signals import Interrupted, Signals
@@ -134,7 +134,14 @@ def through(
     answer = {"file": shown(args.file), "keys": keys, yes: hits, no: keys - hits}
     if began:
         answer["seconds"] = round(monotonic() - began, 3)
-    summary(args, answer, f"{report.count(keys, 'key')}: {hits:,} {yes}, {keys - hits:,} {no}")
+    text = f"{report.count(keys, 'key')}: {hits:,} {yes}, {keys - hits:,} {no}"
+    try:
+        summary(args, answer, text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as fault:
+        raise Fault(f"{sentence(fault)}; {text}") from None
     return keys - hits
 
 

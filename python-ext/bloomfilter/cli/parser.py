@@ -60,10 +60,17 @@ class Parser(argparse.ArgumentParser):
             self.error(f"unrecognized argument {word}{hint}")
 
     def _check_value(self, action, value):  # type: ignore[no-untyped-def]
+        """Names the choice that is alike, or all of them; of the commands, none: they are too many."""
         try:
             super()._check_value(action, value)
         except argparse.ArgumentError as fault:
-            fault.message += did_you_mean(str(value), action.choices)
+            word, known = brief(str(value)), list(action.choices)
+            hint = did_you_mean(word, known)
+            fault.message = (
+                f"{word} is unknown{hint}"
+                if hint or len(known) > 9
+                else f"it must be {', '.join(known[:-1])} or {known[-1]}, got {word}"
+            )
             raise
 
     def _print_message(self, message: str, file: IO[str] | None = None) -> None:  # type: ignore[override]
@@ -119,7 +126,10 @@ def real(text: str) -> float:
 
 
 def names(text: str) -> list[str]:
-    return [name for name in text.split(",") if name]
+    found = [name for name in text.split(",") if name]
+    if not found:
+        raise argparse.ArgumentTypeError("names are like classic,block, got none")
+    return found
 
 
 # ---- the options: names, metavar ("": none), help, further arguments of add_argument ----
@@ -128,7 +138,7 @@ OPTIONS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "file": ("file", "FILE", "path or Redis URL of the filter", {}),
     "new file": ("file", "FILE", "path of the new filter, or redis://host/0?key=NAME", {}),
     "served": ("file", "FILE", "path or Redis URL of the filter to serve, or FOLDER/ (default: memory)", {"nargs": "?"}),
-    "keyfiles": ("keyfiles", "KEYFILE", "files of keys, one per line, unchanged bytes; - or no file: standard input", {"nargs": "*"}),
+    "keyfiles": ("keyfiles", "KEYFILE", "files of keys, one per line, unchanged bytes; - or no file: standard input", {"nargs": "*", "default": []}),
     "studied": ("keyfile", "KEYFILE", "keys, one per line; - or no file: standard input; 30,558 generated URLs if that is a terminal or empty", {"nargs": "?"}),
     "plotted": ("keyfile", "KEYFILE", "keys, one per line (default: generated URLs)", {"nargs": "?"}),
     "in": ("input", "IN", "path, Redis URL, or - for standard input", {}),
@@ -141,7 +151,7 @@ OPTIONS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "plots": ("what", "WHAT", "k: rate against k; fill: rate against fill; bits: bits per key against p; growth: a filter while keys are added; all (default): all four",
               {"nargs": "?", "default": "all", "choices": PLOTS}),
     "shell": ("shell", "", "the shell whose script to print", {"choices": ["bash", "zsh", "fish"]}),
-    "more": ("more", "-- OPTION", "everything after -- is passed to bloomfilterd unchanged", {"nargs": "*"}),
+    "more": ("more", "-- OPTION", "everything after -- is passed to bloomfilterd unchanged", {"nargs": "*", "default": []}),
     "0": ("-0 --null", "", "keys end at a NUL byte instead of a line feed", {}),
     "0 both": ("-0 --null", "", "keys end at a NUL byte instead of a line feed, also in the output", {}),
     "quiet": ("-q --quiet", "", "no summary and no progress bar", {}),

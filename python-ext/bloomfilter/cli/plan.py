@@ -3,13 +3,14 @@ here they are put into a table and a picture."""
 
 from __future__ import annotations
 
+import warnings
 from argparse import Namespace
 from math import ceil, log
 from typing import Any
 
 from .. import BloomFilter, CountingBloomFilter
-from .._bloomfilter import _redis_shards_for
 from . import homes, report
+from .faults import as_options
 from .plot import BLUE, check_name, keys_axis, library, percent, rate_axis, save
 
 LOADS = (0.5, 1, 1.5, 2, 3, 4)  # of n
@@ -38,11 +39,16 @@ def rate_at(load: float, made: dict[str, Any], args: Namespace) -> float:
     return float(1 - (1 - one) ** slots) if slots > 1 else float(one)
 
 
-def note(bytes_: int) -> str | None:
-    shards = _redis_shards_for(bytes_)
-    if shards == 1:
-        return None
-    return f"Redis stops all clients while it creates or clears a key above 64 MiB: --shards {shards} keeps each stop below 50 ms"
+def note(args: Namespace, given: dict[str, Any]) -> str | None:
+    """What the library would warn of if the filter were created in Redis."""
+    kind = CountingBloomFilter if args.counting else BloomFilter
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            kind.plan(**given, storage="redis://127.0.0.1/0?key=planned")
+        except ValueError:  # not possible in Redis
+            return None
+    return as_options(str(caught[0].message).partition(", or pass")[0]) if caught else None
 
 
 def draw(path: str, made: dict[str, Any], args: Namespace) -> None:
@@ -71,7 +77,7 @@ def plan(args: Namespace) -> int:
         check_name(args.picture)
     made, given = sized(args)
     bytes_ = (made["m"] * (4 if args.counting else 1) + 7) // 8
-    advice = None if "shards" in given else note(bytes_)
+    advice = note(args, given)
     rates = [
         {"load": load, "keys": round(load * made["n"]), "rate": rate_at(load, made, args)}
         for load in LOADS

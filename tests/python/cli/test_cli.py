@@ -78,7 +78,9 @@ def test_did_you_mean():
 
 def test_one_line_for_wrong_words():
     assert "COMMAND" in fails()
-    assert "choose from" in fails("fill")
+    assert "COMMAND: fill is unknown (see" in fails("fill")
+    assert "COMMAND: adds is unknown; did you mean add? (see" in fails("adds", "seen.bloom")
+    assert "required: FILE (see" in fails("add")
     assert "required: FILE" in fails("add")
     assert "--print" in fails("check", "x", "--print", "new")
 

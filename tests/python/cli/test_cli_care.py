@@ -4,6 +4,7 @@ on bitmaps that are in use: that system goes on unharmed.  Then the examples of 
 import json
 import os
 import pty
+import re
 import shlex
 import subprocess
 
@@ -65,7 +66,7 @@ def old(request, redis_socket):  # noqa: F811
 
 def test_a_bitmap_of_another_system_is_opened(old, tmp_path):
     """No companion hash is written, and both sides see what the other added."""
-    assert "pass --scheme, -m and -k, or use bloomfilter adopt" in fails(
+    assert "use bloomfilter adopt with --scheme, and -m and -k if" in fails(
         "check", old.url, data=b"ann\n"
     )
     assert ok("check", old.url, *old.options, data=b"ann\n").code == 0
@@ -90,7 +91,10 @@ def test_care_for_a_bitmap_of_another_system(old):
     assert old.has("ann")
     old.add("bob")
     assert "2 present" in ok("check", old.url, data=b"ann\nbob\n").text
+    assert "expires" not in ok("info", old.url).text
     ok("expire", old.url, "1k")
+    assert 900 < json.loads(ok("info", old.url, "--json").out)["expires_in"] <= 1000.1
+    assert re.search(r"expires +in (1,000|9\d\d) s", ok("info", old.url).text)
     assert int(old.redis("TTL", old.key)) > 900 and int(old.redis("TTL", f"{old.key}:meta")) > 900
     ok("expire", old.url, 0)
     assert old.redis("TTL", old.key) == "-1"
@@ -117,7 +121,10 @@ def test_files(tmp_path):
     ok("create", path, "-n", 100, "-p", "1%")
     ok("add", path, data=b"a\n")
     assert "only filters in Redis" in fails("expire", path, 10)
-    assert "Redis" in fails("adopt", path, "--scheme", "gozero", "-m", 1000)
+    for seconds in (-1, "-1%", "nan"):
+        assert "SECONDS must be 0 (never) to 10000000000, got" in fails("expire", path, seconds)
+    assert "pass a URL" in fails("adopt", path, "--scheme", "gozero", "-m", 1000)
+    assert "pass the other system's scheme (--scheme)" in fails("adopt", path)
     assert "empty now" in ok("clear", path).text
     assert len(BloomFilter.open(path)) == 0
     assert json.loads(ok("delete", path, "--json").out)["deleted"] is True

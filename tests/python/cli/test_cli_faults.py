@@ -226,6 +226,7 @@ def test_output_that_cannot_be_written(seen):
     with open("/dev/full", "wb") as full:
         for words in (
             ["add", seen, "--print", "new"],
+            ["add", seen],
             ["info", seen],
             ["completion", "bash"],
             ["check", seen, "--json"],
@@ -238,6 +239,8 @@ def test_output_that_cannot_be_written(seen):
                 and done.stderr.count(b"\n") == 1
                 and b"standard output: No space left" in done.stderr
                 and (b"; keys taken: 1" in done.stderr) == ("--print" in words)
+                and (b"; 1 key: " in done.stderr)
+                == (words[2:] in ([], ["--json"]) and words[0] in ("add", "check"))
             ), done.stderr
     assert "a" in BloomFilter.open(seen)
 
@@ -557,7 +560,9 @@ def test_overfull(tmp_path):
     assert "n=1000 keys" in fails("rebuild", path, "--overfull", "raise", data=keys)
     ok("rebuild", path, data=b"x\n")
     ok("add", path, "--overfull", "raise", data=keys[:1000])
-    assert "invalid choice" in fails("add", path, "--overfull", "never", data=b"x")
+    assert "it must be warn, raise or ignore, got never" in fails(
+        "add", path, "--overfull", "never", data=b"x"
+    )
 
 
 def test_exclusive(tmp_path, seen):
@@ -601,6 +606,8 @@ def test_a_secret_from_a_pipe(tmp_path):
 def test_words_that_are_no_option_or_number():
     assert "--josn; did you mean --json?" in fails("--josn", "info", "seen.bloom")
     assert "-p must be above 0 and below 1, got -0.01" in fails("plan", "-n", "5", "-p", "-1%")
+    assert f"got 1{'0' * 39}..." in fails("plan", "-n", "1e400", "-p", "1%")
+    assert "names are like classic,block" in fails("study", "--schemes", "")
     said = fails("plan", "-n", "x" * 300, "-p", "1%")
     assert "got " + "x" * 40 + "... (see" in said
     assert "did you mean classic?" in fails("plan", "-n", "5", "-p", "1%", "--scheme", "clasic")

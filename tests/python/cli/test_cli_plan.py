@@ -1,6 +1,7 @@
 """The command plan: its numbers are the library's."""
 
 import json
+import warnings
 
 import pytest
 from cli_helpers import fails, ok
@@ -58,8 +59,29 @@ def test_too_little(words):
 def test_large_keys_of_redis():
     text = ok("plan", "-n", "100M", "-p", "1e-6").text
     assert "--shards 6" in text
-    for words in (["-n", "1M"], ["-n", "100M", "--shards", "6"]):
-        assert "--shards" not in ok("plan", *words, "-p", "1e-6").text
+    few = ok("plan", "-n", "100M", "-p", "1e-6", "--shards", "2").text
+    assert "a key of 186 MiB; --shards 6 keeps each stop below 50 ms" in few
+    for words in ("-n 1M", "-n 100M --shards 6", "-n 100M --grow 2", "-n 100M --window 9"):
+        assert "--shards" not in ok("plan", *words.split(), "-p", "1e-6").text
+    sizes = {"n": 10**8, "p": 1e-6}
+    with pytest.warns(UserWarning, match=r"shards=6 keeps .* or pass overfull=\"ignore\""):
+        BloomFilter.plan(**sizes, storage="redis://127.0.0.1/0?key=k")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        BloomFilter.plan(**sizes)
+        BloomFilter.plan(**sizes, storage="redis://127.0.0.1/0?key=k", overfull="ignore")
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        ("--grow 2 --window 5", "--grow 2 and --window 5 must not"),
+        ("--parts 3", "--parts is for forgetting filters: pass --window"),
+        ("--shards 3 --grow 2", "--shards 3: a filter with shards"),
+    ],
+)
+def test_messages_name_options(words, said):
+    assert said in fails("plan", "-n", "10", "-p", "1%", *words.split())
 
 
 @pytest.mark.parametrize("end", ["png", "svg", "pdf"])

@@ -158,6 +158,7 @@ CASES = {
     "random_secret": [(filled, lambda bf: bf.random_secret())],
     "plan": [(filled, lambda bf: bf.plan(n=100, p=0.01))],
     "expire": [(filled, refused(lambda bf: bf.expire(5)))],
+    "_expires_in": [(filled, lambda bf: bf._expires_in())],
     "delete": [(filled, refused(lambda bf: bf.delete()))],
     "rebuild": [(filled, lambda bf: bf.rebuild(MANY)), (stored, lambda bf: bf.rebuild(MANY))],
     "sync": [(stored, lambda bf: bf.sync())],
