@@ -18,7 +18,7 @@ static const char before[] =
     "table{width:100%;border-collapse:collapse;font-size:.9rem;margin:1rem 0}th,td{text-align:right;padding:.25rem .5rem;border-bottom:1px solid var(--line);font-variant-numeric:tabular-nums}"
     "th{color:var(--soft);font-weight:400;vertical-align:bottom}th:first-child,td:first-child,th:nth-child(2),td:nth-child(2){text-align:left}td{white-space:nowrap}td:first-child{white-space:normal;overflow-wrap:anywhere}tr.over td{color:var(--bad);font-weight:600}"
     "@media(max-width:48rem){table,tbody,tr,td{display:block}tr:first-child{display:none}tr{border:1px solid var(--line);border-radius:.4rem;margin:.6rem 0;padding:.3rem .2rem}"
-    "td{border:0;display:flex;justify-content:space-between;gap:1rem;padding:.1rem .5rem}td::before{content:attr(data-name);color:var(--soft);font-weight:400}td:first-child{font-weight:600}}"
+    "td{border:0;display:flex;justify-content:space-between;gap:1rem;padding:.1rem .5rem}td::before{flex:none;content:attr(data-name);color:var(--soft);font-weight:400}td:first-child{font-weight:600}}"
     "svg{box-sizing:border-box;width:100%;height:auto;border:1px solid var(--line);border-radius:.4rem}svg text{font-size:12px;fill:var(--soft)}#note{color:var(--bad)}"
     "#line{fill:none;stroke:var(--good);stroke-width:2}.axis{fill:none;stroke:var(--soft)}#plan{stroke:var(--soft);stroke-dasharray:5 4}"
     "@media(max-width:40rem){svg text{font-size:20px}}"
@@ -132,14 +132,15 @@ static bool about(buffer *b, served *f)
                100 * i.p, i.scheme, i.home, i.part_count);
 }
 
-/* The filters that are overfull or do not reply. */
+/* The filters: which of them are overfull or do not reply. */
 typedef struct {
     unsigned over, silent, all;
     buffer names;
+    buffer first, rest; /* rows of the table: those filters first */
 } alarms;
 
 /* Names of filters need no escaping in HTML.  mine: this page's filter, already locked. */
-static bool row(buffer *b, worker *w, served *f, const served *mine, alarms *l)
+static bool row(worker *w, served *f, const served *mine, alarms *l)
 {
     bf_info i;
     bf_state st;
@@ -152,6 +153,7 @@ static bool row(buffer *b, worker *w, served *f, const served *mine, alarms *l)
     if ((over || !up) && !buffer_print(&l->names, "%s<a href=\"#f-%s\">%s</a>",
                              l->names.len ? ", " : "", f->name, f->name))
         return false;
+    buffer *b = over || !up ? &l->first : &l->rest;
     const char *kind = kind_of(i.counting, i.grow, i.window);
     bool ok = buffer_print(b,
         "<tr id=\"f-%s\"%s><td data-name=\"filter\"><a href=\"%s%s%sstats\">%s</a><td data-name=\"kind\">%s",
@@ -172,17 +174,23 @@ static bool row(buffer *b, worker *w, served *f, const served *mine, alarms *l)
            cell(b, "misses", counter_get(&f->misses));
 }
 
-static bool table(buffer *b, worker *w, const served *mine, alarms *l)
+static bool rows_of(worker *w, const served *mine, alarms *l)
 {
     size_t count;
     served **all = filters_list(&w->s->fs, &count);
-    bool ok =
-        all &&
-        buffer_print(b,
-            "<table id=\"filters\"><tr><th>filter<th>kind<th>keys (estimated)<th>planned keys (n)"
-            "<th>fill<th>false positives now<th>false positives planned (p)<th>hits<th>misses");
-    for (size_t i = 0; ok && i < count; i++) ok = row(b, w, all[i], mine, l);
+    bool ok = all;
+    for (size_t i = 0; ok && i < count; i++) ok = row(w, all[i], mine, l);
     if (all) filters_list_free(all, count);
+    return ok;
+}
+
+static bool table(buffer *b, const alarms *l)
+{
+    bool ok = buffer_print(b,
+        "<table id=\"filters\"><tr><th>filter<th>kind<th>keys (estimated)<th>planned keys (n)"
+        "<th>fill<th>false positives now<th>false positives planned (p)<th>hits<th>misses");
+    ok = ok && (!l->first.len || buffer_add(b, l->first.ptr, l->first.len));
+    ok = ok && (!l->rest.len || buffer_add(b, l->rest.ptr, l->rest.len));
     return ok && buffer_print(b, "</table>");
 }
 
@@ -214,18 +222,18 @@ bool page(worker *w, served *f, reply *a)
     bf_error err;
     double rate;
     alarms l = { 0 };
-    buffer rows = { 0 }, *b = &a->made;
+    buffer *b = &a->made;
     size_t n = history_read(&w->s->history, points, &rate);
     if (filter_state(f, &st, &err) < 0) {
         stored_hide_path(&w->s->fs, name_of(f), &err);
         reply_status(a, 503, err.msg);
         return false;
     }
-    bool ok = table(&rows, w, f, &l) && buffer_add(b, before, sizeof before - 1) &&
-              alarm_of(b, &l) && head(b, w->s) && boxes(b, w, f, &st, rate) && picture(b, f) &&
-              about(b, f) && buffer_add(b, rows.ptr, rows.len) && points_of(b, points, n) &&
-              buffer_add(b, script, sizeof script - 1);
-    buffer_drop(&rows);
+    bool ok = rows_of(w, f, &l) && buffer_add(b, before, sizeof before - 1) && alarm_of(b, &l) &&
+              head(b, w->s) && boxes(b, w, f, &st, rate) && picture(b, f) && about(b, f) &&
+              table(b, &l) && points_of(b, points, n) && buffer_add(b, script, sizeof script - 1);
+    buffer_drop(&l.first);
+    buffer_drop(&l.rest);
     buffer_drop(&l.names);
     strcpy(a->more,
         "Content-Security-Policy: default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'\r\n");

@@ -68,6 +68,7 @@ def test_table(daemon):
             "misses": "2",
         },
     )
+    assert next(iter(rows)) == "full"  # before default, which is not over capacity
     over, full = rows["full"]
     assert over and re.fullmatch(r"[45],\d{3}", full["keys (estimated)"])
     assert re.fullmatch(r"\d\d.* %", full["false positives now"])
