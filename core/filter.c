@@ -131,7 +131,7 @@ static bf_filter *open_image(const bf_spec *spec, bf_error *err)
     return NULL;
 }
 
-bf_filter *bf_open(const bf_spec *spec, bf_error *err)
+static bf_filter *open_filter(const bf_spec *spec, bf_error *err)
 {
     bf_filter *f = NULL;
     int rc = 0;
@@ -173,6 +173,14 @@ bf_filter *bf_open(const bf_spec *spec, bf_error *err)
 fail:
     bf_close(f);
     return NULL;
+}
+
+/* A try that failed may have set *err, although a later one succeeded. */
+bf_filter *bf_open(const bf_spec *spec, bf_error *err)
+{
+    bf_filter *f = open_filter(spec, err);
+    if (f && err) *err = (bf_error){ 0 };
+    return f;
 }
 
 bf_filter *bf_create(uint64_t m, uint64_t n, unsigned k, double p, const char *scheme,

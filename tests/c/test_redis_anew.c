@@ -278,6 +278,19 @@ static void settle(const int *rc, int round)
     bf_close(f);
 }
 
+/* The first look finds the part lost; the filter is then created again. */
+TEST(no_error_is_left_by_success)
+{
+    rs_command(&redis, "FLUSHALL");
+    const bf_spec spec = { .n = 100, .p = 0.01, .grow = 2 };
+    bf_close(opened(spec, "k", "", __LINE__));
+    rs_command(&redis, "DEL {k}:p0");
+    e = (bf_error){ 0 };
+    bf_filter *f = opened(spec, "k", "", __LINE__);
+    CHECK(e.code == 0 && !*e.msg);
+    bf_close(f);
+}
+
 TEST(racing_kinds)
 {
     for (int round = 0; round < 40; round++) {
