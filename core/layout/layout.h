@@ -53,8 +53,8 @@ enum { BF_LARGE = 1 << 14 }; /* parts of at least this many words are prefetched
 typedef uint64_t bf_any_kernel(const bf_part_view *views, size_t nviews, const uint64_t *d,
     size_t n, const uint64_t *ahead, size_t nahead);
 /* How a key is added. PLAIN: no other thread writes the words. ATOMIC: other threads or processes
- * may write the words. IF_ABSENT: like PLAIN, but kernels of bits do not write a present key, because
- * a write makes a page of the file dirty. */
+ * may write the words. IF_ABSENT: like PLAIN, but kernels of bits do not write a present key,
+ * because a write makes a page of the file dirty. */
 typedef enum { BF_ADD_PLAIN, BF_ADD_ATOMIC, BF_ADD_IF_ABSENT } bf_add_mode;
 typedef struct {
     /* step: number of keys per call, a multiple of 8. lag: the lines of a key are

@@ -88,8 +88,7 @@ static double keys_to_wait(bf_filter *f, const bf_state *found)
 static int judge(bf_filter *f, bool few, bool for_next, uint64_t *wait, bf_error *err)
 {
     const bf_store_ops *ops = f->bitmap.store.ops;
-    const bool remote = !f->part[0]->bitmap.store.words,
-               locks = few || remote,
+    const bool remote = !f->part[0]->bitmap.store.words, locks = few || remote,
                empty = f->never_written && bf_int_load_acquire(&f->state) == BF_FRESH;
     bf_state found = { 0 };
     int rc = bf_require_readable(f, ops->count || ops->read, "count its bits", err);

@@ -396,7 +396,7 @@ TEST(replaced_beside_an_adder)
     }
 }
 
-/* The kernels of exclusive writers. A write would make a page of a file dirty; here it is a fault. */
+/* Kernels of exclusive writers. A write would make a page of a file dirty; here it is a fault. */
 TEST(present_keys_are_not_written)
 {
     enum { BYTES = 1 << 16 };
@@ -404,8 +404,8 @@ TEST(present_keys_are_not_written)
         bf_filter *f = bf_open(&(bf_spec){ .m = 8 * BYTES, .k = 7, .scheme = s->name }, &e);
         for (int row = 0; row <= (int)bf_cpu(); row++) {
             const bf_kernels *one = s->layout->kernels[0][row];
-            uint64_t d[BF_RING], *words = mmap(
-                NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            uint64_t d[BF_RING], *words = mmap(NULL, BYTES, PROT_READ | PROT_WRITE,
+                                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
             for (size_t i = 0; i < BF_RING; i++) d[i] = (i + 1) * UINT64_C(0x9E3779B97F4A7C15);
             for (int again = 0; one && again < 2; again++) {
                 CHECK_EQ(one->add_one[BF_ADD_IF_ABSENT](&f->bitmap.g, words, d), again);
