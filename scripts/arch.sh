@@ -115,6 +115,18 @@ arch_i386() {
     c_run i386 'i386, 32 bits' "$arch_tests_32" env BLOOMFILTER_SLOW=1
 }
 
+# debian_source PACKAGE: its source as Debian has it, into this folder, unpacked by nobody yet.
+debian_source() (
+    mkdir -p lists/partial
+    sed 's/^Types: .*/Types: deb-src/' /etc/apt/sources.list.d/*.sources >sources.sources 2>/dev/null || true
+    sed -n 's/^deb /deb-src /p' /etc/apt/sources.list >sources.list 2>/dev/null || true
+    [ -s sources.sources ] && rm -f sources.list
+    from=("$PWD"/sources.*)
+    options=(-o "Dir::Etc::sourcelist=${from[0]}" -o Dir::Etc::sourceparts=- -o "Dir::State::lists=$PWD/lists" -o APT::Sandbox::User=root)
+    apt-get -q "${options[@]}" update
+    apt-get -q "${options[@]}" source --download-only "$1"
+)
+
 # ---- musl ----
 arch_musl() {
     local prefix=$out/arch/musl
@@ -127,15 +139,10 @@ arch_musl() {
 arch_musl_libraries() (
     prefix=$1
     rm -rf "$prefix"
-    mkdir -p "$prefix/source/lists/partial" "$prefix/include" "$prefix/lib/pkgconfig"
+    mkdir -p "$prefix/source" "$prefix/include" "$prefix/lib/pkgconfig"
     cd "$prefix/source"
-    sed 's/^Types: .*/Types: deb-src/' /etc/apt/sources.list.d/*.sources >sources.sources 2>/dev/null || true
-    sed -n 's/^deb /deb-src /p' /etc/apt/sources.list >sources.list 2>/dev/null || true
-    [ -s sources.sources ] && rm -f sources.list
-    from=("$PWD"/sources.*)
-    options=(-o "Dir::Etc::sourcelist=${from[0]}" -o Dir::Etc::sourceparts=- -o "Dir::State::lists=$PWD/lists" -o APT::Sandbox::User=root)
-    apt-get -q "${options[@]}" update
-    apt-get -q "${options[@]}" source libsodium
+    debian_source libsodium
+    dpkg-source -x libsodium_*.dsc
     (cd libsodium-* && autoreconf -fi && ./configure -q --host=x86_64-linux-musl CC=musl-gcc CFLAGS='-O2 -fPIC' --disable-shared --prefix="$prefix" && make -s -j "$jobs" && make -s install)
     cp "$(pkg-config --variable=includedir libxxhash)"/xxh*.h "$prefix/include"
     printf '#define XXH_STATIC_LINKING_ONLY\n#define XXH_IMPLEMENTATION\n#include <xxhash.h>\n' >xxhash.c
