@@ -20,6 +20,7 @@ deep_windows() {
     step 'Wine' wine wineboot -i
     c_run windows Wine "${windows_tests[*]/%/.exe}" env BLOOMFILTER_SLOW=1 /usr/lib/wine/wine64
     c_run windows 'Wine, portable kernels' 'test_schemes.exe test_same_bits.exe' env BLOOMFILTER_SLOW=1 BLOOMFILTER_CPU=portable /usr/lib/wine/wine64
+    run_noted 'Windows: the library exports what Linux exports' windows-exports windows_exports
     run_noted 'Windows: two processes and Linux on one mapped file' windows-two windows_two_processes
     run_noted 'Windows: a Redis' windows-redis windows_redis
     run_noted 'Windows: Python extension, compiled and linked' windows-python windows_extension
@@ -37,11 +38,19 @@ windows_build() (
     cmake --build "$out/stage/windows" -j "$jobs" --target bloomfilter bloomfilter_static keys "${windows_tests[@]}"
 )
 
+windows_exports() (
+    set -e
+    "$root/scripts/build" c
+    nm -D --defined-only "$out/stage/c/libbloomfilter.so" | sed -n 's/.* T \(bf_[a-z0-9_]*\).*/\1/p' | sort >"$out/windows/exports.linux"
+    x86_64-w64-mingw32-objdump -p "$out/stage/windows/bloomfilter.dll" | sed -n '/Name Pointer\] Table$/,/^$/s/.*\] \([a-z_0-9]*\)$/\1/p' | sort >"$out/windows/exports"
+    [ -s "$out/windows/exports" ]
+    diff "$out/windows/exports.linux" "$out/windows/exports"
+)
+
 windows_keys() { /usr/lib/wine/wine64 "$out/stage/windows/tests/keys.exe" "$@"; }
 
 windows_two_processes() (
     set -e
-    "$root/scripts/build" c
     cc -Wall -Werror -I"$root/core" "$root/tests/windows/keys.c" "$out/stage/c/libbloomfilter.a" -lsodium -lpthread -lm -o "$out/windows/keys"
     file=$out/windows/two.bloom
     rm -f "$file"
