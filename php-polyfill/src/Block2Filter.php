@@ -32,7 +32,7 @@ final class Block2Filter extends Filter
 
     public function add(string $key): bool
     {
-        if ($this->readOnly !== null) $this->checkWritable();
+        if ($this->guarded) $this->checkAdd();
         [$a, $first, $b, $second] = $this->masks($key);
         $lines = &$this->memory->lines;
         if (($lines[$a] & $first) === $first && ($lines[$b] & $second) === $second) return false;

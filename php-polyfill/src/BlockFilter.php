@@ -54,7 +54,7 @@ final class BlockFilter extends Filter
 
     public function add(string $key): bool
     {
-        if ($this->readOnly !== null) $this->checkWritable();
+        if ($this->guarded) $this->checkAdd();
         $h = $this->secret === null ? \unpack('J', \hash('xxh3', $key, true))[1] : $this->parts[0]->place->digest($key);
         $b = $h & 0xFFFFFFFF;
         $a = $h >> 32 & 0xFFFFFFFF;

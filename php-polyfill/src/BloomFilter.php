@@ -130,6 +130,7 @@ class BloomFilter implements Countable
 
     public function toBytes(?string $format = null): string
     {
+        Spec::checkTexts(compact('format'), __FUNCTION__);
         return $format === null ? Image::bytes($this->_opened()) : Foreign::export($this->_opened(), $format);
     }
 
@@ -139,6 +140,7 @@ class BloomFilter implements Countable
         ?string $overfull = null
     ): static {
         $given = get_defined_vars();
+        Spec::checkTexts($given, __FUNCTION__);
         unset($given['bytes'], $given['format']);
         $spec = Spec::of($given, static::class, __FUNCTION__, 0);
         $f = $format === null ? Image::fromBytes($bytes, $spec) : Foreign::import($bytes, $format, $spec);
@@ -199,12 +201,17 @@ class BloomFilter implements Countable
         // While they are read, keys that are added go into both.
         $this->filter = $f->batch ? $f : $f->besides($fresh);
         $during = $this->filter;
-        $new = 0;
+        $new = $number = 0;
+        $raises = $f->overfull() === 'raise';
         try {
-            foreach (Keys::texts($keys, __FUNCTION__, 'BloomFilter') as $key) $new += (int) $fresh->add($key);
+            foreach (Keys::texts($keys, __FUNCTION__, 'BloomFilter') as $index => $key) {
+                if ($raises) self::room($fresh, \is_array($keys) ? $index : $number++);
+                $new += (int) $fresh->add($key);
+            }
             if (!$this->filter) throw Fault::closed();
             if ($f->batch) $f->replace(0, $fresh->parts[0]->bits(), 'rebuilt');
             else $f->parts[0]->store->take($fresh->parts[0]->store);
+            $f->withOverfull($f->overfull());      // looked at again
         } finally {
             if ($this->filter === $during) $this->filter = $f;
         }
@@ -361,18 +368,32 @@ class BloomFilter implements Countable
         return $which(array_combine(array_keys($keys), $all));
     }
 
+    /** For how many keys the filter has room; where it has none, the exception has the index of the key. */
+    private static function room(Filter $f, int|string $index): int
+    {
+        try {
+            return $f->room();
+        } catch (BloomFilterException $e) {
+            if ($e->getCode() === BloomFilterException::FULL) Keys::setIndex($e, $index);
+            throw $e;
+        }
+    }
+
     /** Gives the keys to the filter, so many at a time as its home wants.  Those before a bad key or an exception are done. */
     private function run(iterable $keys, string $op, string $method, string $class, Closure $take): void
     {
-        $most = $this->_opened()->batch ?: 256;
+        $most = $whole = $this->_opened()->batch ?: 256;
         $method_ = $op . 'Many';
+        $number = 0;
         $batch = [];
         $give = function () use (&$batch, $method_, $take) {
             [$now, $batch] = [$batch, []];
             if ($now) $take($this->_opened()->$method_($now));
         };
         try {
-            foreach (Keys::texts($keys, $method, $class) as $key) {
+            foreach (Keys::texts($keys, $method, $class) as $index => $key) {
+                if ($op === 'add' && !$batch) $most = min($whole, self::room($this->_opened(), \is_array($keys) ? $index : $number));
+                $number++;
                 $batch[] = $key;
                 if (\count($batch) === $most) $give();
             }

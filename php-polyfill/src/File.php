@@ -97,7 +97,7 @@ final class File implements Store
         $bound = new FileFilter($f->d, $f->secret);
         foreach ($f->parts as $part) $bound->append($part);
         [$bound->read, $bound->handle, $bound->home, $bound->label, $bound->storage] = [$read, $handle, 'file', $path, $path];
-        $bound->readOnly = $spec->readOnly ? '' : ', pure PHP cannot write to a file that others may use';
+        $bound->setReadOnly($spec->readOnly ? '' : ', pure PHP cannot write to a file that others may use');
         return $bound;
     }
 

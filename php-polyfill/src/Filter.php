@@ -11,10 +11,12 @@ class Filter
     public ?string $key = null;
     /** Why it cannot be written: '' where that was asked for; null: it can. */
     public ?string $readOnly = null;
+    /** Adds ask checkAdd() first: read-only, or overfull: 'raise'. */
+    protected bool $guarded = false;
     /** New keys until the next look at how full it is, by the object's number: == compares filters by their bits, so what equal ones differ in is not a property. */
     public static array $untilCheck = [];
     public static array $lookedAt = [];
-    /** 'warn' or 'ignore', where it was given. */
+    /** 'warn', 'raise' or 'ignore', where it was given. */
     public static array $overfull = [];
     /** Keys per call of the store; 0: it is in this process. */
     public int $batch = 0;
@@ -63,6 +65,21 @@ class Filter
     /** Brings in parts that others appended. */
     public function follow(): void {}
 
+    public function setReadOnly(?string $why): void
+    {
+        $this->readOnly = $why;
+        $this->guarded = $this->guarded || $why !== null;
+    }
+
+    protected function checkAdd(): void
+    {
+        $this->room();
+        $this->checkWritable();
+    }
+
+    /** How many new keys may be added before this is asked again. */
+    public function room(): int { return $this->overfull() === 'raise' ? State::room($this) : PHP_INT_MAX; }
+
     public function checkWritable(): void
     {
         if ($this->readOnly !== null)
@@ -76,6 +93,7 @@ class Filter
     public function withOverfull(?string $overfull): static
     {
         if ($overfull !== null) self::$overfull[spl_object_id($this)] = $overfull;
+        if ($overfull === 'raise') [$this->guarded, self::$untilCheck[spl_object_id($this)]] = [true, 0];
         return $this;
     }
 
@@ -93,7 +111,7 @@ class Filter
      */
     public function addMany(array $keys): array
     {
-        if ($this->readOnly !== null) $this->checkWritable();
+        if ($this->guarded) $this->checkAdd();
         $this->rebuilt?->addMany($keys);
         if ($this->d->kind === Params::GROW) $new = array_map($this->addGrowing(...), $keys);
         else foreach ($this->parts[0]->store->addMany($this->positions($keys)) as $present) $new[] = !$present;

@@ -27,9 +27,14 @@ final class Keys
         $shown = \is_string($at) ? "\"$at\"" : $at;
         $e = new \TypeError("$class::$method(): Argument #1 (\$keys) must hold keys of type string, int or Stringable, "
             . \strtok(\get_debug_type($key), ' ') . " given at index $shown");
+        self::setIndex($e, $at);
+        return $e;
+    }
+
+    public static function setIndex(\Throwable $e, int|string $at): void
+    {
         \set_error_handler(fn() => true);            // a property that is not declared is deprecated
         $e->index = $at;
         \restore_error_handler();
-        return $e;
     }
 }

@@ -42,12 +42,7 @@ final class Spec
     {
         $spec = new self;
         $spec->counting = is_a($class, \CountingBloomFilter::class, true);
-        foreach (['scheme' => $at - 2, 'key' => $at + 1] as $name => $number) {
-            if (str_contains($given[$name] ?? '', "\0")) {
-                $number = $method === 'open' ? ['key' => 3, 'scheme' => 9][$name] : $number;
-                throw new \ValueError("BloomFilter::$method(): Argument #$number (\$$name) must not contain any null bytes");
-            }
-        }
+        self::checkTexts($given, $method);
         foreach ($given as $name => $value) {
             if ($value === null || $name === 'storage') continue;
             $spec->$name = match ($name) {
@@ -63,6 +58,17 @@ final class Spec
         return $spec;
     }
 
+    /** Texts that C reads to their end. */
+    public static function checkTexts(#[\SensitiveParameter] array $given, string $method): void
+    {
+        if (!str_contains(implode(array_map(fn($name) => $given[$name] ?? '', ['scheme', 'key', 'overfull', 'format'])), "\0")) return;
+        foreach ((new \ReflectionMethod('BloomFilter', $method))->getParameters() as $i => $parameter) {
+            $name = $parameter->name;
+            if ($name !== 'secret' && $name !== 'storage' && is_string($given[$name] ?? null) && str_contains($given[$name], "\0"))
+                throw new \ValueError("BloomFilter::$method(): Argument #" . $i + 1 . " (\$$name) must not contain any null bytes");
+        }
+    }
+
     private static function whole(string $name, int|float $value, int $most): int
     {
         if ($value < 1 || $value > $most || (is_float($value) && !($value < 2 ** 63 && $value == floor($value))))
@@ -72,8 +78,7 @@ final class Spec
 
     private static function overfull(string $value): string
     {
-        if ($value === 'raise') throw Fault::unsupported('overfull: raise needs the extension');
-        return $value === 'warn' || $value === 'ignore' ? $value : throw Fault::value('overfull must be warn, raise or ignore, got %.60s', $value);
+        return in_array($value, ['warn', 'raise', 'ignore'], true) ? $value : throw Fault::value('overfull must be warn, raise or ignore, got %.60s', $value);
     }
 
     private static function real(string $name, float $value, bool $out): float

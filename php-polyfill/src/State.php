@@ -64,24 +64,51 @@ final class State
         return $f->overfull() ? $f->overfull() === 'warn' : !in_array(get_cfg_var('bloomfilter.warn'), ['0', '', 'off', 'no', 'false'], true);
     }
 
+    private static function isDue(int $id): bool { return microtime(true) - (Filter::$lookedAt[$id] ?? 0) >= 60; }
+
+    /** Keys that may be added before the next look; null: it is overfull. */
+    private static function keysToWait(Filter $f): ?int
+    {
+        $state = self::sampled($f);
+        if ($state['saturated'] === self::OVERFULL) return null;
+        $last = end($f->parts)->d;
+        $keys = $last->m / $last->k;
+        $wait = $f->d->kind === Params::GROW ? max($last->n - $last->live, $last->n / 64, 1)
+            : max((0.5 - $state['fill']) * $keys, self::mostKeys($last) - $state['count'], $keys / 64);
+        return (int) min($wait, 9e18);
+    }
+
+    /** For overfull: 'raise': the new keys until the next look.  Others add to a filter in Redis too, so that is looked at earlier. */
+    public static function room(Filter $f): int
+    {
+        $left = &Filter::$untilCheck[$id = spl_object_id($f)];
+        $remote = $f->batch > 0;
+        if ($left > 0 && !($remote && self::isDue($id))) return $left;
+        $f->follow();
+        $wait = self::keysToWait($f);
+        if ($wait === null) {
+            $left = 0;
+            throw Fault::fail(\BloomFilterException::FULL,
+                '%.40s holds more than the n=%d keys that it is sized for: clear it, rebuild it or create a larger one', $f->where(), $f->d->n);
+        }
+        if ($remote) Filter::$lookedAt[$id] = microtime(true);
+        return $left = max(1, $remote ? min($wait, intdiv($f->d->n, 64) + 1) : $wait);
+    }
+
     public static function warnIfFull(Filter $f): void
     {
         $left = &Filter::$untilCheck[$id = spl_object_id($f)];
-        $left = PHP_INT_MAX;
+        $left = $f->overfull() === 'raise' ? 0 : PHP_INT_MAX;
         if (!self::warns($f)) return;
         $remote = $f->batch > 0;
-        if ($remote && microtime(true) - (Filter::$lookedAt[$id] ?? 0) < 60) {
+        if ($remote && !self::isDue($id)) {
             $left = 0;
             return;
         }
         Filter::$lookedAt[$id] = microtime(true);
-        $state = self::sampled($f);
-        $last = end($f->parts)->d;
-        if ($state['saturated'] !== self::OVERFULL) {
-            $keys = $last->m / $last->k;
-            $wait = $f->d->kind === Params::GROW ? max($last->n - $last->live, $last->n / 64, 1)
-                : max((0.5 - $state['fill']) * $keys, self::mostKeys($last) - $state['count'], $keys / 64);
-            $left = $remote ? 0 : (int) min($wait, 9e18);
+        $wait = self::keysToWait($f);
+        if ($wait !== null) {
+            $left = $remote ? 0 : $wait;
             return;
         }
         trigger_error(sprintf('BloomFilter: More than half of the %s of a filter sized for n=%d keys are set: it holds more keys, and '

@@ -110,7 +110,7 @@ final class Growing extends Filter
 
     public function addMany(array $keys): array
     {
-        $this->checkWritable();
+        if ($this->guarded) $this->checkAdd();
         $new = [];
         for ($tries = 0; count($new) < count($keys); $tries++) {
             if ($tries === 1024) throw Fault::fail(\BloomFilterException::IO, '%.80s: others changed its parts %d times during the call: not all keys were added', $this->where(), 1024);

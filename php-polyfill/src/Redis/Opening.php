@@ -35,7 +35,7 @@ final class Opening
         }
         if (!$f) throw Fault::fail(\BloomFilterException::IO, '%.80s is created and deleted all the time: it could neither be opened nor created', $this->key->label);
         [$f->home, $f->label, $f->key, $f->batch] = ['redis', $this->key->label, $this->key->key, max(1, min(1000, intdiv(65536, $f->d->k)))];
-        $f->readOnly = $this->spec->readOnly ? '' : null;
+        $f->setReadOnly($this->spec->readOnly ? '' : null);
         return $f;
     }
 

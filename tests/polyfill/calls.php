@@ -1,0 +1,83 @@
+<?php
+/* calls.php - calls with arguments at random, one line for each: what it returned or threw. test_same_calls.py compares the lines with the extension's.
+ * Arguments: seed, number of calls. */
+mt_srand((int) $argv[1]);
+set_error_handler(fn() => true);    # the warning of an overfull filter comes at another call
+class Text { public function __construct(private string $text) {} public function __toString(): string { return $this->text; } }
+function pick(array $of): mixed { return $of[mt_rand(0, count($of) - 1)]; }
+function chance(int $percent): bool { return mt_rand(1, 100) <= $percent; }
+
+/** Values of any type: mostly what a parameter takes, else what it may not. */
+function value(string $name): mixed
+{
+    if (chance(8)) return pick([null, true, false, '', 'x', '5', '1e3', "a\0b", [], [1], 0, -1, 1.5, NAN, INF, -INF, PHP_INT_MAX, PHP_INT_MIN, 1e30, new stdClass, new Text('7')]);
+    return match ($name) {
+        'm' => pick([1, 7, 512, 1000, 4096, 65536, 1e4, mt_rand(1, 200000)]),
+        'n' => pick([1, 10, 100, 1000, 1e3, mt_rand(1, 5000)]),
+        'k' => pick([1, 2, 3, 7, 8, 9, 16, 17, 4096, 4097, mt_rand(1, 30)]),
+        'p' => pick([0.5, 0.1, 0.01, 1e-3, 1e-6, 1e-12, 0.0, 1.0, 0.999]),
+        'scheme' => pick(['block', 'block2', 'classic', 'php-mt', 'php-mt-legacy', 'php-hashes', 'gozero', 'Block', 'blok', 'auto']),
+        'secret' => pick([null, 'short', str_repeat('s', 17)]),
+        'grow' => pick([1.0, 2.0, 4, 0.5, 1024.0, 1025.0]),
+        'shards' => pick([1, 2, 4, 0, 4097]),
+        'overfull' => pick(['warn', 'raise', 'ignore', 'Raise']),
+        'timeout' => pick([0.5, 1, 0, 1e9]),
+        'key' => pick([chance(50) ? 'a' : mt_rand(0, 300), mt_rand(0, 100), "k\0", new Text('t'), '', str_repeat('long', 300)]),
+        'keys' => array_map(fn() => chance(2) ? value('key') : 'u' . mt_rand(0, 900), range(0, mt_rand(0, 400))),
+        'format' => pick([null, 'bits', 'redis', 'none', '']),
+    };
+}
+function arguments(string ...$names): array
+{
+    foreach ($names as $name) $given[$name] = value($name);
+    return $given ?? [];
+}
+function some(int $percent, string ...$names): array { return arguments(...array_filter($names, fn() => chance($percent))); }
+
+function shown(mixed $value): string
+{
+    if ($value instanceof BloomFilter) return get_class($value) . ' ' . md5($value->toBytes());
+    if (is_float($value)) return is_nan($value) ? 'NAN' : sprintf('%.9g', $value);
+    if (is_string($value) && strlen($value) > 60) return strlen($value) . ' ' . md5($value);
+    if (is_array($value)) return '[' . implode(', ', array_map(fn($k) => "$k: " . shown($value[$k]), array_keys($value))) . ']';
+    return is_object($value) ? get_class($value) : var_export($value, true);
+}
+
+$filters = [];
+function keep(BloomFilter $f): BloomFilter { return $GLOBALS['filters'][] = $f; }
+$made = fn() => pick(['BloomFilter', 'BloomFilter', 'CountingBloomFilter']);
+for ($call = 0; $call < (int) $argv[2]; $call++) {
+    $f = $filters ? pick($filters) : null;
+    $g = $filters ? pick($filters) : null;
+    $method = !$f || chance(15) ? 'new' : pick(['add', 'addKey', 'exists', 'existKey', 'hashcode', 'addMany', 'existMany', 'addNew', 'union', 'intersect', 'equals', 'isSubsetOf',
+        'merge', 'unionCount', 'intersectionCount', 'count', 'fillRatio', 'fpr', 'saturated', 'info', 'clear', 'toBytes', 'again', 'partInfo', 'sync', 'expire', 'rebuild', 'shards', 'delete',
+        'close', 'clone', 'serialize', 'remove', 'removeMany', 'countOf', 'toPlain', 'plan', 'property', 'damaged']);
+    $class = $made();
+    $grow = $class === 'BloomFilter' ? ['grow'] : [];      // a filter that counts and grows needs the extension
+    $do = match ($method) {
+        'new' => (fn($given) => fn() => keep(new $class(...$given)))(some(80, 'n', 'p') + some(7, 'm', 'k', 'scheme', 'secret', 'shards', 'overfull', 'timeout', ...$grow)),
+        'plan' => (fn($given) => fn() => $class::plan(...$given))(some(80, 'n', 'p') + some(10, 'm', 'k', 'scheme', 'shards', 'overfull', ...$grow)),
+        'add', 'addKey', 'exists', 'existKey', 'hashcode', 'remove', 'countOf' => (fn($key) => fn() => $f->$method($key))(value('key')),
+        'addMany', 'existMany', 'addNew', 'rebuild', 'removeMany' => (fn($keys) => fn() => $f->$method($keys))(value('keys')),
+        'union', 'intersect', 'equals', 'isSubsetOf', 'merge', 'unionCount', 'intersectionCount' => fn() => $f->$method($g),
+        'toBytes' => (fn($format) => fn() => $f->toBytes($format))(value('format')),
+        'expire' => (fn($seconds) => fn() => $f->expire($seconds))(pick([null, 0, 1, -1, 0.5, 1e11])),
+        'again' => (fn($given) => fn() => keep($class::fromBytes($f->toBytes(), ...$given)))(some(10, 'm', 'n', 'k', 'p', 'scheme', 'overfull', 'secret')),
+        'damaged' => (fn($at, $byte) => function () use ($f, $class, $at, $byte) {
+            $bytes = $f->toBytes();
+            $at %= strlen($bytes);
+            return $class::fromBytes($byte === null ? substr($bytes, 0, $at) : substr_replace($bytes, chr($byte), $at, 1));
+        })(chance(70) ? mt_rand(0, 120) : mt_rand(0, 5000), chance(30) ? null : mt_rand(0, 255)),
+        'clone' => fn() => keep(clone $f),
+        'serialize' => fn() => unserialize(serialize($f)),
+        'property' => (fn($name) => fn() => $f->$name)(pick(['m', 'n', 'k', 'p', 'scheme', 'bitset', 'grow', 'window', 'parts', 'created', 'none'])),
+        default => fn() => $f->$method(),
+    };
+    try {
+        $said = shown($do());
+    } catch (Throwable $e) {
+        $said = get_class($e) . ' ' . $e->getCode() . ' ' . preg_replace('/, called in .*/', '', $e->getMessage()) . ' ' . shown($e->index ?? null);
+    }
+    echo "$call $method $said\n";
+    if (count($filters) > 12) array_splice($filters, mt_rand(0, 11), 1);
+}

@@ -1,0 +1,31 @@
+"""Calls with arguments at random, and overfull: "raise": the same line for each call as the extension
+prints, that is, the same result or the same exception with its code and message."""
+
+from itertools import zip_longest
+from pathlib import Path
+
+import pytest
+from products import run
+
+HERE = Path(__file__).resolve().parent
+
+
+def assert_same(with_polyfill, with_extension, script, *arguments):
+    ours, theirs = (
+        run([*php, HERE / script, *arguments], text=True).splitlines()
+        for php in (with_polyfill, with_extension)
+    )
+    for mine, wanted in zip_longest(ours, theirs):
+        assert mine == wanted, f"{script} {' '.join(arguments)}"
+    return theirs
+
+
+@pytest.mark.parametrize("seed", ["4", "7", "8"])
+def test_calls(seed, with_polyfill, with_extension):
+    lines = assert_same(with_polyfill, with_extension, "calls.php", seed, "3000")
+    assert len(lines) >= 3000
+
+
+def test_overfull(with_polyfill, with_extension):
+    lines = assert_same(with_polyfill, with_extension, "overfull.php")
+    assert sum("BloomFilterException -11" in line for line in lines) > 20
