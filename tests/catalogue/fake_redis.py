@@ -74,11 +74,15 @@ class Bitmap:
         return array(out)
 
     def add(self, words):
-        """The script of adds: where the mark is, the mark, k, the positions, '' for bits."""
-        _, _, k, positions, _ = words
-        positions, out = [int(at) for at in positions.split("\0")[:-1]], []
-        for i in range(0, len(positions), int(k)):
-            key = positions[i : i + int(k)]
+        """The scripts of adds.  One key: first and last byte of the mark, the mark, the arguments of
+        BITFIELD.  Several: where the mark is, the mark, k, the positions, '' for bits."""
+        if words[3] == "SET":
+            keys = [[int(at) for at in words[5::4]]]
+        else:
+            k, positions = int(words[2]), [int(at) for at in words[3].split("\0")[:-1]]
+            keys = [positions[i : i + k] for i in range(0, len(positions), k)]
+        out = []
+        for key in keys:
             out.append(b":%d\r\n" % all(self.field("u1", at) for at in key))
             for at in key:
                 self.bits[at // 8] |= 0x80 >> at % 8
