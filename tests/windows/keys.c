@@ -11,7 +11,7 @@ int main(int argc, char **argv)
     char key[64];
     if (argc != 5) return 2;
     const int add = strcmp(argv[1], "add") == 0, count = atoi(argv[4]);
-    bf_filter *f = bf_open(&(bf_spec){ .n = 100000, .p = 0.001, .storage = argv[2] }, &e);
+    bf_filter *f = bf_open(&(bf_spec){ .n = 1000, .p = 0.001, .grow = 2, .storage = argv[2] }, &e);
     int i = 0, rc = f ? 1 : e.code;
     for (; rc > 0 && i < count; i++) {
         const size_t len = (size_t)snprintf(key, sizeof key, "%s-%d", argv[3], i);
