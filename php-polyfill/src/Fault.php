@@ -12,6 +12,7 @@ final class Fault
         'k' => '1 to 4096 positions',
         'p' => 'above 0 and below 1',
         'secret' => '16 bytes',
+        'overfull' => 'warn, raise or ignore',
         'grow' => 'a factor from 1 to 1024',
         'window' => 'a number of seconds above 0, 0.0001 or more for each part, at most 1e300',
         'shards' => '1 to 4096',

@@ -78,7 +78,7 @@ final class Spec
 
     private static function overfull(string $value): string
     {
-        return in_array($value, ['warn', 'raise', 'ignore'], true) ? $value : throw Fault::value('overfull must be warn, raise or ignore, got %.60s', $value);
+        return in_array($value, ['warn', 'raise', 'ignore'], true) ? $value : throw Fault::refuse('overfull', $value);
     }
 
     private static function real(string $name, float $value, bool $out): float
