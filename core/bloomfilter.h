@@ -126,7 +126,8 @@ typedef struct {
 typedef struct bf_client bf_client;                      /* see bloomfilter_host.h */
 typedef struct bf_redis_client bf_redis_client;
 
-/* bf_spec.retry_after: every call tries.  PHP, Python and URLs write 0 for it. */
+/* The value of bf_spec.retry_after with which every call tries to reach the server.  In PHP, Python
+ * and URLs this value is 0. */
 #define BF_ALWAYS_TRY (-1.0)
 
 /* bf_spec.overfull: what happens when bf_saturated would return BF_OVERFULL. WARN: hosts warn once.
@@ -144,12 +145,13 @@ struct bf_spec {
     const char *scheme;      /* name of a scheme, for some with an argument after a colon, e.g.
                               * "classic", "guava:chars"; NULL = the default.  docs/migrate.md
                               * lists the schemes of older systems */
-    const bf_functions *functions;   /* scheme "functions", also where scheme is NULL */
+    const bf_functions *functions;   /* for scheme "functions"; scheme may be NULL */
     const void *secret;      /* BF_SECRET_BYTES bytes: keyed hash; NULL = unkeyed                */
     size_t secret_len;
     const char *storage;     /* NULL = process memory;
                               * redis://[user:pass@]host:port/db?key=K&timeout=S&retry_after=S,
-                              * unix:///path?db=0&key=K; else the path of a mapped file */
+                              * rediss:// (the same with TLS), unix:///path?db=0&key=K;
+                              * otherwise the path of a mapped file */
     const char *key;         /* name of the filter in Redis, if the URL has none; or NULL        */
     const bf_client *client; /* home "client"; NULL = none                                       */
     const bf_redis_client *redis_client;     /* home "redis" through the host's client; needs
@@ -271,13 +273,13 @@ int bf_delete(bf_filter *f, bf_error *err);
 /* Replace the contents of a fixed filter in one step: keys that are in the old and in the new
  * contents are present at every moment.  bf_rebuild_begin returns an empty filter in memory; fill
  * it with bf_add_many.  bf_rebuild_end replaces f's bits by the bits of fresh, for all handles and
- * processes.  bf_rebuild_cancel leaves f unchanged.  Neither closes a filter.  f can be used during
- * the rebuild.
+ * processes.  bf_rebuild_cancel leaves f unchanged.  Both leave f and fresh open.  f can be used
+ * during the rebuild.
  * Memory and mapped files: keys that any process adds to f after bf_rebuild_begin are kept.  The
  * rebuild needs a second bitmap of the same size (in a file, after the bits), and adds take a lock
- * until the end.  bf_rebuild_begin by another process or handle returns BF_EBUSY; a second one with
- * f cancels the first.  If the rebuilding process dies, the filter has the old keys or the new
- * keys.
+ * until the end.  bf_rebuild_begin by another process or handle returns BF_EBUSY; a second call
+ * with f cancels the first rebuild.  If the rebuilding process dies, the filter has the old keys or
+ * the new keys.
  * Redis: the time to live stays.  Keys that other processes add after bf_rebuild_begin remain only
  * if fresh contains them.  Shards are replaced one after the other. */
 bf_filter *bf_rebuild_begin(bf_filter *f, bf_error *err);
@@ -297,7 +299,8 @@ int64_t bf_hashcode(
  * changed.  Remove only keys that were added: the removal of a false positive decrements
  * counters of other keys. */
 int bf_remove(bf_filter *f, const void *key, size_t len, bf_error *err);
-/* Returns how many keys were removed.  each as in bf_add_many: 1 = removed, 0 = was absent. */
+/* Returns how many keys were removed.  If each is not NULL, it receives one byte per key: 1 =
+ * removed, 0 = was absent. */
 int64_t bf_remove_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
 /* bf_count_of returns an upper bound for the number of adds minus the number of removals of the
  * key: 0 means surely absent, 15 means 15 or more.  bf_count_many returns how many keys are
@@ -353,8 +356,9 @@ int bf_equal(bf_filter *a, bf_filter *b, bf_error *err);
 /* Writes the filter to buf, which has room for cap bytes. The length is bf_info.image_bytes; if
  * other processes may make the filter grow, call bf_bytes_as(f, NULL, err) to get the length. */
 int bf_to_bytes(bf_filter *f, void *buf, uint64_t cap, bf_error *err);
-/* Returns a filter in memory; the bytes are copied. expect may be NULL. If expect gives parameters,
- * the bytes must have the same (BF_EMISMATCH names both); its secret opens a keyed filter. */
+/* Returns a filter in memory; the bytes are copied. expect may be NULL. If expect gives parameters
+ * that differ from those in the bytes, the error BF_EMISMATCH names both values. The secret of a
+ * keyed filter must be in expect. */
 bf_filter *bf_from_bytes(const void *data, size_t len, const bf_spec *expect, bf_error *err);
 /* Formats of other systems.  If the bytes have a header, it is checked. expect must give the
  * parameters that the bytes do not contain:

@@ -78,10 +78,10 @@ int64_t bf_reply_feed(bf_reply_sink *sink, const void *bytes, size_t len);
 /* Sets *text to the error reply to command i (counted over all parts). Returns the length of the
  * text, which has no NUL; 0 if the reply is not an error. */
 size_t bf_reply_refusal(const bf_reply_sink *sink, size_t i, const char **text);
-/* Sets to which commands the next replies belong. Needed if replies do not come in the order of
- * the commands: if they come from several nodes, or if commands were sent again. The ranges must
- * exist until all their replies have arrived. Drops the bytes of an incomplete reply. first =
- * BF_NO_REPLY: ignore these replies. */
+/* Declares the commands to which the next replies belong. Call it if replies do not come in the
+ * order of the commands: if they come from several nodes, or if commands were sent again. The
+ * ranges must exist until all their replies have arrived. Drops the bytes of an incomplete reply.
+ * Replies to a range whose first is BF_NO_REPLY are ignored. */
 typedef struct {
     size_t first, count;
 } bf_redis_range;
@@ -198,7 +198,7 @@ int bf_expires_in(bf_filter *f, double *seconds, bf_error *err);
  * 1099511627776, got -5", and returns BF_EINVAL. name is "m", "n", "k", "p", ...; value is its text
  * as the user wrote it. */
 int bf_refuse(bf_error *err, const char *name, const char *value);
-/* Reads bf_spec.overfull from "warn", "raise" or "ignore".  0 or BF_EINVAL. */
+/* Reads bf_spec.overfull from "warn", "raise" or "ignore".  Returns 0 or BF_EINVAL. */
 int bf_read_overfull(const char *text, unsigned *overfull, bf_error *err);
 /* Returns the text of bf_info.overfull, or NULL if it is 0. */
 const char *bf_overfull_name(unsigned overfull);
@@ -206,15 +206,16 @@ const char *bf_overfull_name(unsigned overfull);
 void bf_set_overfull(bf_filter *f, unsigned overfull);
 /* Returns true if this storage is the URL of a home: redis://, rediss:// or unix://. */
 bool bf_is_url(const char *storage);
-/* Returns 1 if the storage is a file, and sets *path to its path, a part of the text. file:PATH is
- * the file PATH, even if PATH looks like a URL. Returns 0 if the storage is a URL, and BF_EINVAL if
- * it is a mistake, for example redis:host or http://host. */
+/* Returns 1 if the storage is a file, and sets *path to its path; *path points into `storage`.
+ * file:PATH is the file PATH, even if PATH looks like a URL. Returns 0 if the storage is a URL, and
+ * BF_EINVAL if it is a mistake, for example redis:host or http://host. */
 int bf_storage_path(const char *storage, const char **path, bf_error *err);
 /* Copies a text, for example a storage, without passwords: without the text between :// and @ of
  * each URL. Writes at most cap bytes including a NUL; returns the length of the complete result. */
 size_t bf_hide_passwords(const char *text, char *out, size_t cap);
 /* Copies the URL of a filter, and appends `more` to the name of its key. `more` must not contain a
- * character that a URL must encode. Writes and returns as bf_hide_passwords. */
+ * character that a URL must encode. Writes at most cap bytes and returns the length, as
+ * bf_hide_passwords does. */
 size_t bf_url_beside(const char *url, const char *more, char *out, size_t cap);
 /* For hosts that restrict files: finds the files that bf_open uses for this URL, i = 0, 1, ...
  * Returns 1 and sets *path, which the caller frees; returns 0 after the last file, or an error

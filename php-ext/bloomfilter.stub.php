@@ -157,7 +157,7 @@ class BloomFilter implements Countable
      *                                float; null: the system's clock
      * @param array|null     $hashes  1 to 16 hash functions; each takes a key (string) and returns an int of at least 0. k is
      *                                their number. Slow: a microsecond or more per key and function. Opening the filter
-     *                                requires the same functions again
+     *                                requires the same functions
      *
      * @throws ValueError           an argument is out of range, or the arguments do not suffice
      * @throws BloomFilterException out of memory, or the storage contains something else
@@ -228,7 +228,7 @@ class BloomFilter implements Countable
 
     /**
      * Opens an existing filter. Adds change the stored filter. If the worker has the file open, this costs about one
-     * stat(). As all factories, returns an object of the called class without calling its constructor.
+     * stat(). Like all factories, returns an object of the called class without calling its constructor.
      *
      * Other arguments must match the filter. Another system's bitmap in Redis contains no parameters: give scheme, and m and
      * k if the scheme does not fix them; see docs/migrate.md.
@@ -314,7 +314,7 @@ class BloomFilter implements Countable
     public function addMany(iterable $keys): int {}
 
     /**
-     * Tests each key as exists(). The results have the array keys of $keys.
+     * Tests each key as exists() does. The results have the array keys of $keys.
      *
      * @return array<int|string, bool>
      */
@@ -335,8 +335,8 @@ class BloomFilter implements Countable
     public function union(BloomFilter $other): static {}
 
     /**
-     * Returns a new filter in memory with the bits that are set in both filters. It contains the keys that both contain, and
-     * has a few more false positives than a filter of only these keys.
+     * Returns a new filter in memory with the bits that are set in both filters. It contains the keys that
+     * are in both filters, and has a few more false positives than a filter of only these keys.
      *
      * @throws ValueError m, k, scheme or secret differ
      */
@@ -434,7 +434,7 @@ class BloomFilter implements Countable
     /**
      * Returns a filter in memory from the text of toBase64(). Ignores white space. Other arguments: see fromBytes().
      *
-     * @throws BloomFilterException the text is not base64, or as fromBytes()
+     * @throws BloomFilterException the text is not base64, or fromBytes() would throw
      */
     public static function fromBase64(
         string $text,
@@ -451,9 +451,9 @@ class BloomFilter implements Countable
     ): static {}
 
     /**
-     * Writes the filter to a temporary file and renames it, so that no process reads an incomplete file. To a stream, or a
-     * path with a stream wrapper (`php://memory`, `compress.zlib://seen.bloom.gz`), writes the bytes of toBytes() at the
-     * present position; after an exception some of these bytes may be written. The stream stays open.
+     * Writes the filter to a temporary file and renames it, so that no process reads an incomplete file. If $path is a stream,
+     * or a path with a stream wrapper (`php://memory`, `compress.zlib://seen.bloom.gz`), writes the bytes of toBytes() at the
+     * present position of the stream; after an exception some of these bytes may be written. The stream stays open.
      *
      * @param string|resource $path
      *
@@ -505,8 +505,8 @@ class BloomFilter implements Countable
      *
      * @return int how many of the keys were surely different
      *
-     * @throws TypeError            as addMany(). After any exception the filter is unchanged
-     * @throws BloomFilterException it grows or forgets, is read-only or lost, or another process or handle rebuilds it
+     * @throws TypeError            a key has a wrong type. After any exception the filter is unchanged
+     * @throws BloomFilterException the filter grows or forgets, is read-only or lost, or another process or handle rebuilds it
      */
     public function rebuild(iterable $keys): int {}
 
@@ -522,7 +522,7 @@ class BloomFilter implements Countable
     public function delete(): void {}
 
     /**
-     * Releases the memory or file. A second call does nothing. After it, only the properties m, n, k, p and scheme can be
+     * Releases the memory or file. A second call does nothing. After close(), only the properties m, n, k, p and scheme can be
      * used. Other objects on the same file stay open.
      *
      * @throws BloomFilterException code BUSY: called from a clock, hash function or client that runs in a call of this filter
@@ -574,7 +574,7 @@ class CountingBloomFilter extends BloomFilter
      */
     public function remove(Stringable|string|int $key): bool {}
 
-    /** Removes all keys and returns how many were present. Handles generators and bad keys as addMany(). */
+    /** Removes all keys and returns how many were present. Handles generators and bad keys as addMany() does. */
     public function removeMany(iterable $keys): int {}
 
     /** Returns an upper bound for the adds minus the removals of the key. 0: surely absent; 15: 15 or more. */

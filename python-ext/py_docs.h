@@ -70,12 +70,12 @@
     "random_secret($type, /)\n" \
     "--\n" \
     "\n" \
-    "16 random bytes from the kernel, for secret=.  Keep them: a keyed filter can be opened only with its secret."
+    "Return 16 random bytes from the kernel, for secret=.  Keep them: a keyed filter can be opened only with its secret."
 #define DOC_plan \
     "plan($type, m=None, n=None, k=None, p=None, *, scheme=None, storage=None, key=None, secret=None, grow=None, window=None, shards=None, parts=None, timeout=None, retry_after=None, cache=False, cache_max_age=None, wait_replicas=None, adopt=False, exclusive=False, overfull=None, clock=None, hashes=None, warn=True)\n" \
     "--\n" \
     "\n" \
-    "The parameters that the constructor would use with these arguments; creates nothing."
+    "Return the parameters that the constructor would use with these arguments; create nothing."
 #define DOC_m \
     "Number of bits, or of counters."
 #define DOC_n \
@@ -105,7 +105,7 @@
     "part_info($self, /)\n" \
     "--\n" \
     "\n" \
-    "The parts of a growing or forgetting filter.  Each is a dict with first_bit, m, n, p, and keys (grow) or since and\n" \
+    "Return the parts of a growing or forgetting filter.  Each is a dict with first_bit, m, n, p, and keys (grow) or since and\n" \
     "until (window: seconds of its clock, None if the part is unused)."
 #define DOC_add \
     "add($self, key, /)\n" \
@@ -133,7 +133,7 @@
     "hashcode($self, key, /)\n" \
     "--\n" \
     "\n" \
-    "The k positions of a key in the scheme's order; repeats are possible."
+    "Return the k positions of a key in the scheme's order.  A position may occur twice."
 #define DOC_update \
     "update($self, keys, /, *, nulls='raise')\n" \
     "--\n" \
@@ -157,14 +157,14 @@
     "contains_many($self, keys, /, *, nulls='raise')\n" \
     "--\n" \
     "\n" \
-    "One byte per key: 1 = probably added, 0 = surely never added (or a null, with nulls=\"skip\")."
+    "Return one byte per key: 1 = probably added, 0 = surely never added (or a null, with nulls=\"skip\")."
 #define DOC_add_mask \
     "add_mask($self, keys, /, *, nulls='raise')\n" \
     "--\n" \
     "\n" \
     "Like add_many(), but return a mask of booleans, True = SURELY NEW: df[seen.add_mask(df[\"url\"])].\n" \
     "\n" \
-    "It is a read-only numpy array, for pandas and polars too; without numpy a memoryview of format \"?\"."
+    "The mask is a read-only numpy array, for pandas and polars too; without numpy it is a memoryview of format \"?\"."
 #define DOC_contains_mask \
     "contains_mask($self, keys, /, *, nulls='raise')\n" \
     "--\n" \
@@ -176,27 +176,27 @@
     "\n" \
     "Add the keys of a buffer; the byte sep ends each key.  Return (keys, new, consumed, kept).\n" \
     "\n" \
-    "Bytes after the last sep are not read: pass them again before the next data.  With last=True they are the\n" \
-    "last key, if there are any.\n" \
-    "With keep=True, kept has the SURELY NEW lines, with keep=False the other lines, each line with its sep.  With\n" \
-    "keep=None, kept is empty."
+    "Bytes after the last sep are not read: pass them again before the next data.  With last=True these bytes, if there\n" \
+    "are any, are the last key.\n" \
+    "With keep=True, kept contains the SURELY NEW lines; with keep=False it contains the other lines; with keep=None it\n" \
+    "is empty.  Each line includes its sep."
 #define DOC_contains_lines \
     "contains_lines($self, data, /, sep=b'\\n', *, last=False, keep=None)\n" \
     "--\n" \
     "\n" \
     "Test the keys of a buffer, and return (keys, present, consumed, kept).\n" \
     "\n" \
-    "With keep=True, kept has the lines of present keys, with keep=False the lines of absent keys."
+    "With keep=True, kept contains the lines of present keys; with keep=False it contains the lines of absent keys."
 #define DOC_union \
     "union($self, other, /)\n" \
     "--\n" \
     "\n" \
-    "A new filter with the keys of both."
+    "Return a new filter with the keys of both."
 #define DOC_intersection \
     "intersection($self, other, /)\n" \
     "--\n" \
     "\n" \
-    "A new filter with the bits that both filters have.  It may have more false positives than a filter of the common keys."
+    "Return a new filter with the bits that both have.  It may have more false positives than a filter of the common keys."
 #define DOC___or__ \
     "__or__($self, other, /)\n" \
     "--\n" \
@@ -231,7 +231,7 @@
     "__eq__($self, other, /)\n" \
     "--\n" \
     "\n" \
-    "Equal m, k, scheme and bits."
+    "True if m, k, scheme and bits are equal."
 #define DOC___ne__ \
     "__ne__($self, other, /)\n" \
     "--\n" \
@@ -271,17 +271,17 @@
     "union_count($self, other, /)\n" \
     "--\n" \
     "\n" \
-    "Estimated number of keys in self | other, without creating that filter."
+    "Return the estimated number of keys in self | other, without creating that filter."
 #define DOC_intersection_count \
     "intersection_count($self, other, /)\n" \
     "--\n" \
     "\n" \
-    "Estimated number of keys that both have: len(self) + len(other) - union_count(other)."
+    "Return the estimated number of keys that both have: len(self) + len(other) - union_count(other)."
 #define DOC_copy \
     "copy($self, /)\n" \
     "--\n" \
     "\n" \
-    "An independent copy in memory, also of a filter in a file or in Redis."
+    "Return an independent copy in memory, also of a filter in a file or in Redis."
 #define DOC___copy__ \
     "__copy__($self, /)\n" \
     "--\n" \
@@ -312,7 +312,7 @@
     "info($self, /)\n" \
     "--\n" \
     "\n" \
-    "Parameters and state of the filter as a dict.  Reads all bits."
+    "Return parameters and state of the filter as a dict.  Reads all bits."
 #define DOC_clear \
     "clear($self, /)\n" \
     "--\n" \
@@ -322,35 +322,36 @@
     "to_bytes($self, *, format=None)\n" \
     "--\n" \
     "\n" \
-    "The filter as bytes, the same in every language; see from_bytes().\n" \
+    "Return the filter as bytes, the same in every language; see from_bytes().\n" \
     "\n" \
-    "format: bytes of another system instead: \"guava\", \"bits\" or \"bits-lsb\" (docs/migrate.md)."
+    "format: return the bytes of another system instead: \"guava\", \"bits\" or \"bits-lsb\" (docs/migrate.md)."
 #define DOC_from_bytes \
     "from_bytes($type, data, *, m=None, n=None, k=None, p=None, scheme=None, secret=None, overfull=None, format=None, clock=None, hashes=None)\n" \
     "--\n" \
     "\n" \
-    "A filter in memory from the bytes of to_bytes().  Parameters that you pass must match the data.\n" \
+    "Return a filter in memory from the bytes of to_bytes().  Parameters that you pass must match the data.\n" \
     "overfull works as in the constructor: it is not stored.\n" \
     "\n" \
-    "A keyed filter needs its secret.  format: bytes of another system: \"guava\", \"bits\", \"bits-lsb\" or \"cells\"; all but\n" \
-    "\"guava\" need scheme, m and k (docs/migrate.md)."
+    "A keyed filter needs its secret.\n" \
+    "format: data has the format of another system: \"guava\", \"bits\", \"bits-lsb\" or \"cells\"; all but \"guava\" need scheme,\n" \
+    "m and k (docs/migrate.md)."
 #define DOC_to_base64 \
     "to_base64($self, /)\n" \
     "--\n" \
     "\n" \
-    "The bytes of to_bytes() as base64, in one line."
+    "Return the bytes of to_bytes() as base64, in one line."
 #define DOC_from_base64 \
     "from_base64($type, text, *, m=None, n=None, k=None, p=None, scheme=None, secret=None, overfull=None, format=None, clock=None, hashes=None)\n" \
     "--\n" \
     "\n" \
-    "A filter in memory from the text of to_base64().  Other arguments as in from_bytes().  White space is ignored."
+    "Return a filter in memory from the text of to_base64().  Other arguments as in from_bytes().  White space is ignored."
 #define DOC_save \
     "save($self, path, /)\n" \
     "--\n" \
     "\n" \
     "Write the filter to a file, by rename: no partial file is left.\n" \
     "\n" \
-    "To an object with write(), write the bytes of to_bytes()."
+    "If path is an object with write(), write the bytes of to_bytes() to it."
 #define DOC__save_new \
     "_save_new($self, path, /)\n" \
     "--\n" \
@@ -368,7 +369,7 @@
     "Read a saved file into memory.  Later adds do not change the file, in contrast to open().\n" \
     "overfull works as in the constructor: it is not stored.\n" \
     "\n" \
-    "From an object with read(), read the bytes from its position to its end."
+    "If path is an object with read(), read the bytes from its position to its end."
 #define DOC___reduce__ \
     "__reduce__($self, /)\n" \
     "--\n" \
@@ -393,7 +394,7 @@
     "The filter can be used during the call, and a key that is in the old and in the new contents is never absent.\n" \
     "Memory and files: keys that any process adds during the call are kept.  The rebuild needs space for a second bitmap.  After\n" \
     "an exception the filter is unchanged; if the process dies, it contains either the old or the new keys.\n" \
-    "Redis: keys that other processes add during the call are kept only if they are among these keys.  Shards are replaced one\n" \
+    "Redis: keys that other processes add during the call are kept only if the new keys contain them.  Shards are replaced one\n" \
     "after the other.  The time to live is kept.\n" \
     "Raises Error for filters that grow or forget."
 #define DOC_delete \
@@ -437,14 +438,14 @@
     "count_of($self, key, /)\n" \
     "--\n" \
     "\n" \
-    "Upper bound for the adds minus the removals of the key.  0: surely absent; 15: 15 or more."
+    "Return an upper bound for the adds minus the removals of the key.  0: surely absent; 15: 15 or more."
 #define DOC_count_many \
     "count_many($self, keys, /, *, nulls='raise')\n" \
     "--\n" \
     "\n" \
-    "count_of() of all keys: one byte per key (0 for a null, with nulls=\"skip\")."
+    "Return count_of() of all keys: one byte per key (0 for a null, with nulls=\"skip\")."
 #define DOC_to_plain \
     "to_plain($self, /)\n" \
     "--\n" \
     "\n" \
-    "A BloomFilter in memory with the same keys, at a quarter of the size."
+    "Return a BloomFilter in memory with the same keys, at a quarter of the size."

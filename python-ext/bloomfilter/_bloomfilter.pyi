@@ -40,7 +40,6 @@ _Path: TypeAlias = str | bytes | PathLike[str] | PathLike[bytes]
 _Storage: TypeAlias = _Path | object
 _Real: TypeAlias = SupportsFloat | SupportsIndex
 
-# Anything with the Arrow PyCapsule interface: a column of text, bytes or integers, never a table.
 @type_check_only
 class _Writable(Protocol):
     def write(self, data: bytes, /) -> object: ...
@@ -48,6 +47,7 @@ class _Writable(Protocol):
 class _Readable(Protocol):
     def read(self) -> Buffer: ...
 
+# Anything with the Arrow PyCapsule interface: a column of text, bytes or integers, never a table.
 class _ArrowArray(Protocol):
     def __arrow_c_array__(self) -> tuple[Any, Any]: ...
 
@@ -219,7 +219,7 @@ class BloomFilter:
         """Open a stored filter.  Adds change the stored filter.  Parameters that you pass must match it."""
     @classmethod
     def random_secret(cls) -> bytes:
-        """16 random bytes from the kernel, for secret=.  Keep them: a keyed filter can be opened only with its secret."""
+        """Return 16 random bytes from the kernel, for secret=.  Keep them: a keyed filter can be opened only with its secret."""
     @classmethod
     def plan(
         cls,
@@ -248,7 +248,7 @@ class BloomFilter:
         hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
         warn: bool = True,
     ) -> _Plan:
-        """The parameters that the constructor would use with these arguments; creates nothing."""
+        """Return the parameters that the constructor would use with these arguments; create nothing."""
 
     # what it is
     @property
@@ -290,7 +290,7 @@ class BloomFilter:
         """True if this constructor created the filter, which must now be filled.  False if the filter existed before (open,
         load, from_bytes), and for copies and unions."""
     def part_info(self) -> list[_Part]:
-        """The parts of a growing or forgetting filter.  Each is a dict with first_bit, m, n, p, and keys (grow) or since and
+        """Return the parts of a growing or forgetting filter.  Each is a dict with first_bit, m, n, p, and keys (grow) or since and
         until (window: seconds of its clock, None if the part is unused)."""
 
     # one key
@@ -306,7 +306,7 @@ class BloomFilter:
     def __contains__(self, key: _Key, /) -> bool:
         """False: surely never added.  True: probably added."""
     def hashcode(self, key: _Key, /) -> list[int]:
-        """The k positions of a key in the scheme's order; repeats are possible."""
+        """Return the k positions of a key in the scheme's order.  A position may occur twice."""
 
     # many keys
     def update(self, keys: _Keys | BloomFilter, /, *, nulls: _Nulls = "raise") -> int:
@@ -325,11 +325,11 @@ class BloomFilter:
         Use the result with itertools.compress(keys, result) or numpy.frombuffer(result, bool).
         """
     def contains_many(self, keys: _Keys, /, *, nulls: _Nulls = "raise") -> bytes:
-        """One byte per key: 1 = probably added, 0 = surely never added (or a null, with nulls="skip")."""
+        """Return one byte per key: 1 = probably added, 0 = surely never added (or a null, with nulls="skip")."""
     def add_mask(self, keys: _Keys, /, *, nulls: _Nulls = "raise") -> _Mask:
         """Like add_many(), but return a mask of booleans, True = SURELY NEW: df[seen.add_mask(df["url"])].
 
-        It is a read-only numpy array, for pandas and polars too; without numpy a memoryview of format "?".
+        The mask is a read-only numpy array, for pandas and polars too; without numpy it is a memoryview of format "?".
         """
     def contains_mask(self, keys: _Keys, /, *, nulls: _Nulls = "raise") -> _Mask:
         """Like contains_many(), but return a mask of booleans as add_mask() does: df[~seen.contains_mask(df["url"])]."""
@@ -338,24 +338,24 @@ class BloomFilter:
     ) -> tuple[int, int, int, bytes]:
         """Add the keys of a buffer; the byte sep ends each key.  Return (keys, new, consumed, kept).
 
-        Bytes after the last sep are not read: pass them again before the next data.  With last=True they are the
-        last key, if there are any.
-        With keep=True, kept has the SURELY NEW lines, with keep=False the other lines, each line with its sep.  With
-        keep=None, kept is empty.
+        Bytes after the last sep are not read: pass them again before the next data.  With last=True these bytes, if there
+        are any, are the last key.
+        With keep=True, kept contains the SURELY NEW lines; with keep=False it contains the other lines; with keep=None it
+        is empty.  Each line includes its sep.
         """
     def contains_lines(
         self, data: Buffer, /, sep: Buffer = b"\n", *, last: bool = False, keep: bool | None = None
     ) -> tuple[int, int, int, bytes]:
         """Test the keys of a buffer, and return (keys, present, consumed, kept).
 
-        With keep=True, kept has the lines of present keys, with keep=False the lines of absent keys.
+        With keep=True, kept contains the lines of present keys; with keep=False it contains the lines of absent keys.
         """
 
     # sets
     def union(self, other: BloomFilter, /) -> Self:
-        """A new filter with the keys of both."""
+        """Return a new filter with the keys of both."""
     def intersection(self, other: BloomFilter, /) -> Self:
-        """A new filter with the bits that both filters have.  It may have more false positives than a filter of the common keys."""
+        """Return a new filter with the bits that both have.  It may have more false positives than a filter of the common keys."""
     def __or__(self, other: BloomFilter, /) -> Self: ...
     def __and__(self, other: BloomFilter, /) -> Self: ...
     def __ror__(self, other: BloomFilter, /) -> Self: ...
@@ -363,7 +363,7 @@ class BloomFilter:
     def __ior__(self, other: BloomFilter, /) -> Self: ...
     def __iand__(self, other: BloomFilter, /) -> Self: ...
     def __eq__(self, other: object, /) -> bool:
-        """Equal m, k, scheme and bits."""
+        """True if m, k, scheme and bits are equal."""
     def __ne__(self, other: object, /) -> bool: ...
     __hash__: ClassVar[None]  # type: ignore[assignment]
     def __le__(self, other: BloomFilter, /) -> bool:
@@ -376,11 +376,11 @@ class BloomFilter:
     def issuperset(self, other: BloomFilter, /) -> bool:
         """self >= other; see issubset()."""
     def union_count(self, other: BloomFilter, /) -> int:
-        """Estimated number of keys in self | other, without creating that filter."""
+        """Return the estimated number of keys in self | other, without creating that filter."""
     def intersection_count(self, other: BloomFilter, /) -> int:
-        """Estimated number of keys that both have: len(self) + len(other) - union_count(other)."""
+        """Return the estimated number of keys that both have: len(self) + len(other) - union_count(other)."""
     def copy(self) -> Self:
-        """An independent copy in memory, also of a filter in a file or in Redis."""
+        """Return an independent copy in memory, also of a filter in a file or in Redis."""
     def __copy__(self) -> Self: ...
     def __deepcopy__(self, memo: dict[int, Any], /) -> Self: ...
 
@@ -399,15 +399,15 @@ class BloomFilter:
     def saturated(self) -> bool:
         """True if more than half of the bits are 1: the filter holds more keys than n, or soon will."""
     def info(self) -> _Info:
-        """Parameters and state of the filter as a dict.  Reads all bits."""
+        """Return parameters and state of the filter as a dict.  Reads all bits."""
     def clear(self) -> None:
         """Remove all keys."""
 
     # bytes
     def to_bytes(self, *, format: str | None = None) -> bytes:
-        """The filter as bytes, the same in every language; see from_bytes().
+        """Return the filter as bytes, the same in every language; see from_bytes().
 
-        format: bytes of another system instead: "guava", "bits" or "bits-lsb" (docs/migrate.md).
+        format: return the bytes of another system instead: "guava", "bits" or "bits-lsb" (docs/migrate.md).
         """
     @classmethod
     def from_bytes(
@@ -425,14 +425,15 @@ class BloomFilter:
         clock: Callable[[], _Real] | None = None,
         hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
     ) -> Self:
-        """A filter in memory from the bytes of to_bytes().  Parameters that you pass must match the data.
+        """Return a filter in memory from the bytes of to_bytes().  Parameters that you pass must match the data.
         overfull works as in the constructor: it is not stored.
 
-        A keyed filter needs its secret.  format: bytes of another system: "guava", "bits", "bits-lsb" or "cells"; all but
-        "guava" need scheme, m and k (docs/migrate.md).
+        A keyed filter needs its secret.
+        format: data has the format of another system: "guava", "bits", "bits-lsb" or "cells"; all but "guava" need scheme,
+        m and k (docs/migrate.md).
         """
     def to_base64(self) -> str:
-        """The bytes of to_bytes() as base64, in one line."""
+        """Return the bytes of to_bytes() as base64, in one line."""
     @classmethod
     def from_base64(
         cls,
@@ -449,11 +450,11 @@ class BloomFilter:
         clock: Callable[[], _Real] | None = None,
         hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
     ) -> Self:
-        """A filter in memory from the text of to_base64().  Other arguments as in from_bytes().  White space is ignored."""
+        """Return a filter in memory from the text of to_base64().  Other arguments as in from_bytes().  White space is ignored."""
     def save(self, path: _Path | _Writable, /) -> None:
         """Write the filter to a file, by rename: no partial file is left.
 
-        To an object with write(), write the bytes of to_bytes().
+        If path is an object with write(), write the bytes of to_bytes() to it.
         """
     def _save_new(self, path: _Path, /) -> None: ...
     def _expires_in(self) -> float: ...
@@ -475,7 +476,7 @@ class BloomFilter:
         """Read a saved file into memory.  Later adds do not change the file, in contrast to open().
         overfull works as in the constructor: it is not stored.
 
-        From an object with read(), read the bytes from its position to its end.
+        If path is an object with read(), read the bytes from its position to its end.
         """
     def __reduce__(self) -> tuple[Any, ...]: ...
     def __sizeof__(self) -> int: ...
@@ -489,7 +490,7 @@ class BloomFilter:
         The filter can be used during the call, and a key that is in the old and in the new contents is never absent.
         Memory and files: keys that any process adds during the call are kept.  The rebuild needs space for a second bitmap.  After
         an exception the filter is unchanged; if the process dies, it contains either the old or the new keys.
-        Redis: keys that other processes add during the call are kept only if they are among these keys.  Shards are replaced one
+        Redis: keys that other processes add during the call are kept only if the new keys contain them.  Shards are replaced one
         after the other.  The time to live is kept.
         Raises Error for filters that grow or forget.
         """
@@ -525,8 +526,8 @@ class CountingBloomFilter(BloomFilter):
     def remove_many(self, keys: _Keys, /, *, nulls: _Nulls = "raise") -> bytes:
         """Remove all keys; return one byte per key: 1 = removed, 0 = was absent (or a null, with nulls="skip")."""
     def count_of(self, key: _Key, /) -> int:
-        """Upper bound for the adds minus the removals of the key.  0: surely absent; 15: 15 or more."""
+        """Return an upper bound for the adds minus the removals of the key.  0: surely absent; 15: 15 or more."""
     def count_many(self, keys: _Keys, /, *, nulls: _Nulls = "raise") -> bytes:
-        """count_of() of all keys: one byte per key (0 for a null, with nulls="skip")."""
+        """Return count_of() of all keys: one byte per key (0 for a null, with nulls="skip")."""
     def to_plain(self) -> BloomFilter:
-        """A BloomFilter in memory with the same keys, at a quarter of the size."""
+        """Return a BloomFilter in memory with the same keys, at a quarter of the size."""

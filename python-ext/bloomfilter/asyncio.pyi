@@ -48,8 +48,8 @@ class BloomFilter:
     ) -> Self:
         """Create a filter, or open it if it exists.  The arguments are those of the constructor of bloomfilter.BloomFilter.
 
-        storage: nothing (memory), a path, a URL, a client of redis-py, or a client of redis.asyncio (Redis, RedisCluster;
-        it needs the package greenlet).
+        storage: nothing (memory), a path, a URL, a client of redis-py, or a client of redis.asyncio (Redis, RedisCluster).
+        A client of redis.asyncio needs the package greenlet.
         """
     @classmethod
     async def open(
@@ -114,7 +114,7 @@ class BloomFilter:
     async def add_many(self, keys: _Source, /, *, nulls: _Nulls = "raise") -> bytes:
         """Add all; return one byte per key: 1 = SURELY NEW, 0 = probably there already."""
     async def contains_many(self, keys: _Source, /, *, nulls: _Nulls = "raise") -> bytes:
-        """One byte per key: 1 = probably added, 0 = surely never added."""
+        """Return one byte per key: 1 = probably added, 0 = surely never added."""
     async def rebuild(self, keys: _Source, /) -> int:
         """Replace the contents by these keys; return how many were surely different.  If the call is cancelled while it reads
         the keys, the filter is unchanged."""
@@ -127,13 +127,13 @@ class BloomFilter:
     async def delete(self) -> None:
         """Delete a filter in Redis, for all its users."""
     async def info(self) -> _Info:
-        """Parameters and state of the filter as a dict."""
+        """Return parameters and state of the filter as a dict."""
     async def save(self, path: _Path | _Writable, /) -> None:
         """Write the filter to a file, by rename, or to an object with write()."""
     async def to_bytes(self, *, format: str | None = None) -> bytes:
-        """The filter as bytes, the same in every language."""
+        """Return the filter as bytes, the same in every language."""
     async def to_base64(self) -> str:
-        """The bytes of to_bytes() as base64, in one line."""
+        """Return the bytes of to_bytes() as base64, in one line."""
     async def close(self) -> None:
         """Close the filter after its current calls.  The client stays open."""
     async def __aenter__(self) -> Self: ...
@@ -151,8 +151,8 @@ class CountingBloomFilter(BloomFilter):
     async def remove(self, key: _Key, /) -> bool:
         """Remove one add of the key.  True: it was there.  False: it was absent."""
     async def count_of(self, key: _Key, /) -> int:
-        """Upper bound of how often the key was added and not removed.  0: surely absent; 15: 15 or more."""
+        """Return an upper bound for the adds minus the removals of the key.  0: surely absent; 15: 15 or more."""
     async def remove_many(self, keys: _Source, /, *, nulls: _Nulls = "raise") -> bytes:
         """Remove each key once; return one byte per key: 1 = removed, 0 = was absent."""
     async def count_many(self, keys: _Source, /, *, nulls: _Nulls = "raise") -> bytes:
-        """count_of() of all keys: one byte per key."""
+        """Return count_of() of all keys: one byte per key."""
