@@ -115,13 +115,14 @@ arch_i386() {
     c_run i386 'i386, 32 bits' "$arch_tests_32" env BLOOMFILTER_SLOW=1
 }
 
-# debian_source PACKAGE: its source as Debian has it, into this folder, unpacked by nobody yet.
+# debian_source PACKAGE [RELEASE]: its source as Debian has it, into this folder, unpacked by nobody yet.
 debian_source() (
     mkdir -p lists/partial
     sed 's/^Types: .*/Types: deb-src/' /etc/apt/sources.list.d/*.sources >sources.sources 2>/dev/null || true
     sed -n 's/^deb /deb-src /p' /etc/apt/sources.list >sources.list 2>/dev/null || true
     [ -s sources.sources ] && rm -f sources.list
     from=("$PWD"/sources.*)
+    [ $# = 1 ] || sed -i "s/$(. /etc/os-release && echo "$VERSION_CODENAME")/$2/g" "${from[0]}"
     options=(-o "Dir::Etc::sourcelist=${from[0]}" -o Dir::Etc::sourceparts=- -o "Dir::State::lists=$PWD/lists" -o APT::Sandbox::User=root)
     apt-get -q "${options[@]}" update
     apt-get -q "${options[@]}" source --download-only "$1"

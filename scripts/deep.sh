@@ -2,7 +2,7 @@
 # deep.sh - the parts of scripts/test --deep: suites once more under what watches memory and threads, and long runs of kill -9.
 # Sourced by scripts/test, whose functions build, run and count.  Knows how a watcher gets into an interpreter that was not
 # built for it; knows nothing of the tests but which of them cannot be watched.
-deep_parts=(valgrind tsan python pythons php zts debian13 kill coverage arch macos windows packages image fuzz options server asan bench)
+deep_parts=(valgrind tsan python pythons freethreaded php zts debian13 kill coverage arch macos windows packages image fuzz options server asan bench)
 reports=$out/reports
 # shellcheck source=scripts/arch.sh
 . "$root/scripts/arch.sh"
@@ -14,6 +14,8 @@ reports=$out/reports
 . "$root/scripts/packages.sh"
 # shellcheck source=scripts/other_php.sh
 . "$root/scripts/other_php.sh"
+# shellcheck source=scripts/other_python.sh
+. "$root/scripts/other_python.sh"
 
 test_deep() {
     local part begun
@@ -142,40 +144,6 @@ deep_python() {
     around=(PYTHONDEVMODE=1 PYTHONMALLOC=debug BLOOMFILTER_HALF_GIB=1)
     run_pytest 'Python (debug allocator, -X dev)' python-debug tests/python --ignore=tests/python/frameworks/test_spark.py
     around=()
-}
-
-# Each other Python from 3.10 on that is here, Debian's and pyenv's, with and without the GIL: the package is built for it, and the
-# tests of the contract run.  What is not here is named: docs/tested.md has what ran elsewhere.
-pythons_wanted='3.10 3.11 3.12 3.13 3.13t 3.14 3.14t'
-pythons_here() {
-    local one
-    for one in /usr/bin/python3.??{,t} "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.*/bin/python3; do
-        [ ! -x "$one" ] || "$one" -c 'import sys, sysconfig, venv, ensurepip
-print("%d.%d%s" % (*sys.version_info[:2], "t" if sysconfig.get_config_var("Py_GIL_DISABLED") else ""), sys.executable)' 2>/dev/null || true
-    done | sort -u -k1,1 -V
-}
-build_for_python() {
-    local folder=$1 interpreter=$2
-    rm -rf "$folder"
-    "$interpreter" -m venv "$folder"
-    "$folder/bin/python" -m pip install -q pytest hypothesis numpy tqdm xxhash mypy redis
-    mirror "$folder/source" setup.py pyproject.toml MANIFEST.in README.md LICENSE CHANGELOG.md core python-ext docs/man
-    "$folder/bin/python" -m pip install -q "$folder/source"
-}
-deep_pythons() {
-    local one name interpreter absent=" $pythons_wanted " venv=$venv tests here
-    provide needs_c needs_python needs_redis
-    mapfile -t here < <(pythons_here)
-    for one in "${here[@]}"; do
-        read -r name interpreter <<<"$one"
-        [[ $absent == *" $name "* ]] || continue
-        absent=${absent/ $name / }
-        step "the package for Python $name" "build-python-$name" build_for_python "$out/pythons/$name" "$interpreter"
-        venv=$out/pythons/$name tests=(tests/python/contract)
-        [[ $name != *t ]] || tests+=(tests/python/interpreter/test_free_threading.py)
-        run_pytest "Python $name" "python-$name" "${tests[@]}"
-    done
-    say "not here, so not tested:$absent"
 }
 
 # ---- PHP ----

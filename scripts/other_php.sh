@@ -14,29 +14,13 @@ build_in_debian13() {
     copy_tree "$debian13/bloomfilter"
     inside "$debian13" sh -ec 'cd /bloomfilter; scripts/build php; python3 setup.py -q build_ext --inplace'
 }
-# inside, with /proc, which tests read: mounted for these processes alone.
-inside_with_proc() {
-    local folder=$1
-    shift
-    # shellcheck disable=SC2016
-    as_root unshare --mount sh -ec 'mount -t proc proc "$0/proc"; exec chroot "$0" /usr/bin/env -i "$@"' "$folder" \
-        PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root ${CI:+CI="$CI"} "$@"
-}
-# A folder bin/python for run_pytest: Python and the tests in the chroot.
-python_in_debian13() {
-    mkdir -p "$out/debian13/bin"
-    declare -f as_root inside_with_proc >"$out/debian13/inside.sh"
-    printf '#!/bin/bash\n. %q\ninside_with_proc %q sh -ec %q sh "$@"\n' "$out/debian13/inside.sh" "$debian13" \
-        'cd /bloomfilter; export PYTHONPATH=/bloomfilter/python-ext; exec python3 "$@"' >"$out/debian13/bin/python"
-    chmod +x "$out/debian13/bin/python"
-}
 deep_debian13() {
-    local venv=$out/debian13
+    local venv=$out/inside
     provide needs_chroot
     step 'a chroot of Debian 13' debian13 chroot_of trixie "$debian13" "${debian13_packages[@]}"
     step 'the extensions in it' build-debian13 build_in_debian13
     run_counted 'PHP, Debian 13' phpt-debian13 inside_with_proc "$debian13" /bloomfilter/scripts/test php
-    python_in_debian13
+    python_inside "$debian13" 'env PYTHONPATH=/bloomfilter/python-ext python3'
     run_pytest 'PHP frameworks, Debian 13' glue-debian13 tests/glue
     run_pytest 'Laravel, Debian 13' laravel-debian13 tests/glue/laravel_application.py
     # phpredis 6 forgets the commands of an object that closes itself.

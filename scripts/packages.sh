@@ -14,7 +14,7 @@ needs_debian() {
     want fakeroot have fakeroot
     want lintian have lintian
     want pybuild-plugin-pyproject perl -e 'exit !-e "/usr/share/perl5/Debian/Debhelper/Buildsystem/pybuild.pm"'
-    want python3-all-dev have py3versions
+    want python3-all-dev dpkg -s python3-all-dev
     want python3-build /usr/bin/python3 -c 'import build'
     want python3-setuptools /usr/bin/python3 -c 'import setuptools'
     want python3-wheel /usr/bin/python3 -c 'import wheel'
@@ -27,8 +27,9 @@ chroot_of() {
     shift 2
     as_root rm -rf "$folder"
     mkdir -p "$chroots"
-    as_root mmdebstrap --variant=minbase --skip=cleanup/tmp ${1:+--include="$*"} "$release" "$folder"
+    as_root mmdebstrap --variant=minbase --skip=cleanup/tmp "${chroot_options[@]}" ${1:+--include="$*"} "$release" "$folder"
 }
+chroot_options=()
 bare_chroot() { chroot_of "$(debian_release)" "$@"; }
 # copy_tree FOLDER: the files that are in git or could be.
 copy_tree() (
@@ -39,6 +40,22 @@ inside() {
     local folder=$1
     shift
     as_root chroot "$folder" /usr/bin/env -i PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root DEBIAN_FRONTEND=noninteractive "$@"
+}
+
+# inside, with /proc, which tests read: mounted for these processes alone.
+inside_with_proc() {
+    local folder=$1
+    shift
+    # shellcheck disable=SC2016
+    as_root unshare --mount sh -ec 'mount -t proc proc "$0/proc"; exec chroot "$0" /usr/bin/env -i "$@"' "$folder" \
+        PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root ${CI:+CI="$CI"} "$@"
+}
+# python_inside FOLDER PYTHON: $out/inside is a folder bin/python for run_pytest: Python and the tests in the chroot.
+python_inside() {
+    mkdir -p "$out/inside/bin"
+    declare -f as_root inside_with_proc >"$out/inside/inside.sh"
+    printf '#!/bin/bash\n. %q\ninside_with_proc %q sh -ec %q sh "$@"\n' "$out/inside/inside.sh" "$1" "cd /bloomfilter; exec $2 \"\$@\"" >"$out/inside/bin/python"
+    chmod +x "$out/inside/bin/python"
 }
 
 # ---- packages ----

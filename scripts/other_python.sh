@@ -1,0 +1,108 @@
+# shellcheck shell=bash disable=SC2034,SC2154,SC2164
+# other_python.sh - parts "pythons" and "freethreaded" of scripts/test --deep: Pythons that this machine's tests do not run on.
+# Sourced by scripts/deep.sh.  Knows how to get such a Python and how to run tests in it; knows nothing of what the tests hold.
+
+# ---- each other Python from 3.10 on that is here, Debian's and pyenv's ----
+# What is not here is named: docs/tested.md has what ran elsewhere.
+pythons_wanted='3.10 3.11 3.12 3.13 3.14 3.15'
+pythons_here() {
+    local one
+    for one in /usr/bin/python3.?? "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.*/bin/python3; do
+        [ ! -x "$one" ] || "$one" -c 'import sys, sysconfig, venv, ensurepip
+print("%d.%d%s" % (*sys.version_info[:2], "t" if sysconfig.get_config_var("Py_GIL_DISABLED") else ""), sys.executable)' 2>/dev/null || true
+    done | sort -u -k1,1 -V
+}
+tools_of_tests=(pytest hypothesis numpy tqdm xxhash mypy redis)
+build_for_python() {
+    local folder=$1 interpreter=$2
+    rm -rf "$folder"
+    "$interpreter" -m venv "$folder"
+    "$folder/bin/python" -m pip install -q "${tools_of_tests[@]}"
+    mirror "$folder/source" setup.py pyproject.toml MANIFEST.in README.md LICENSE CHANGELOG.md core python-ext docs/man
+    "$folder/bin/python" -m pip install -q "$folder/source"
+}
+deep_pythons() {
+    local one name interpreter absent=" $pythons_wanted " venv=$venv here
+    provide needs_c needs_python needs_redis needs_chroot
+    mapfile -t here < <(pythons_here)
+    for one in "${here[@]}"; do
+        read -r name interpreter <<<"$one"
+        [[ $absent == *" $name "* ]] || continue
+        absent=${absent/ $name / }
+        step "the package for Python $name" "build-python-$name" build_for_python "$out/pythons/$name" "$interpreter"
+        venv=$out/pythons/$name
+        run_pytest "Python $name" "python-$name" tests/python/contract
+    done
+    pythons_of_sid
+    say "not here, so not tested:$absent"
+}
+
+# ---- those of Debian sid, in a chroot.  Changes its caller's absent ----
+sid=$chroots/sid
+sid_versions=(3.14 3.15)
+make_sid() {
+    local version packages=(build-essential pkg-config libxxhash-dev libsodium-dev libssl-dev openssl redis-server)
+    for version in "${sid_versions[@]}"; do packages+=("python$version-venv" "python$version-dev"); done
+    # A copy of sid that is some weeks old is good enough.
+    chroot_options=(--aptopt='Acquire::Check-Valid-Until "false"') chroot_of sid "$sid" "${packages[@]}"
+}
+# The tools of the tests are downloaded by this machine's pip: the chroot has no certificates.
+build_in_sid() {
+    local version=$1 folder=/venv-$1
+    as_root rm -rf "$sid/bloomfilter" "$sid$folder"
+    as_root install -d -o "$(id -u)" "$sid/bloomfilter"
+    copy_tree "$sid/bloomfilter"
+    inside "$sid" "python$version" -m venv "$folder"
+    as_root "$venv/bin/python" -m pip install -q --target "$sid$folder/lib/python$version/site-packages" --only-binary=:all: --python-version "$version" \
+        --platform manylinux_2_28_x86_64 --platform manylinux2014_x86_64 "${tools_of_tests[@]}" 'setuptools>=77' wheel
+    inside "$sid" "$folder/bin/python" -m pip install -q --no-index --no-deps --no-build-isolation /bloomfilter
+}
+pythons_of_sid() {
+    local version
+    make_venv
+    is_made "$sid" "${sid_versions[*]}" || step 'a chroot of Debian sid' sid make_sid
+    made "$sid" "${sid_versions[*]}"
+    for version in "${sid_versions[@]}"; do
+        step "the package for Python $version" "build-python-$version" build_in_sid "$version"
+        python_inside "$sid" "/venv-$version/bin/python"
+        venv=$out/inside run_pytest "Python $version" "python-$version" tests/python --ignore=tests/python/frameworks
+        absent=${absent/ $version / }
+    done
+}
+
+# ---- a Python without the GIL, from the source of Debian 13's ----
+ft=$out/freethreaded
+needs_freethreaded() {
+    needs_c
+    needs_python
+    want dpkg-dev have dpkg-source
+    want libffi-dev library libffi
+    want zlib1g-dev library zlib
+    want libsqlite3-dev library sqlite3
+}
+make_freethreaded() (
+    rm -rf "$ft"
+    mkdir -p "$ft/build"
+    cd "$ft"
+    debian_source python3.13 trixie
+    dpkg-source -x python3.13_*.dsc python
+    cd build
+    ../python/configure -q --disable-gil --prefix="$ft/usr"
+    make -s -j "$jobs"
+    make -s install
+    rm -rf "$ft/build" "$ft/python"
+)
+threads_sanitized='-O1 -g -fno-omit-frame-pointer -fsanitize=thread'
+deep_freethreaded() {
+    local venv=$ft/venv around
+    provide needs_freethreaded needs_redis
+    is_made "$ft/usr" 3.13t || step 'Python 3.13 without the GIL' freethreaded make_freethreaded
+    made "$ft/usr" 3.13t
+    step 'the package for Python 3.13t' build-python-3.13t build_for_python "$venv" "$ft/usr/bin/python3.13t"
+    run_pytest 'Python 3.13t' python-3.13t tests/python --ignore=tests/python/frameworks
+    step 'the extension for it with TSan' build-python-3.13t-tsan build_python_with "$out/stage/python-3.13t-tsan" "$threads_sanitized"
+    around=("$(preload libtsan.so)" "PYTHONPATH=$out/stage/python-3.13t-tsan/python-ext:$root/tests/helpers" BLOOMFILTER_SANITIZED=1 BLOOMFILTER_CPU=portable)
+    sanitizers_say ''
+    run_pytest 'Python 3.13t (TSan)' python-3.13t-tsan tests/python/interpreter/test_free_threading.py -p no:faulthandler
+    no_reports 'Python 3.13t (TSan)' python-3.13t-tsan
+}
