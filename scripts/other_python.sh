@@ -46,15 +46,15 @@ make_sid() {
     # A copy of sid that is some weeks old is good enough.
     chroot_options=(--aptopt='Acquire::Check-Valid-Until "false"') chroot_of sid "$sid" "${packages[@]}"
 }
-# The tools of the tests are downloaded by this machine's pip: the chroot has no certificates.
+# The tools of the tests are downloaded by the pip of this machine, which compares its own Python with what a package requires.
 build_in_sid() {
     local version=$1 folder=/venv-$1
     as_root rm -rf "$sid/bloomfilter" "$sid$folder"
     as_root install -d -o "$(id -u)" "$sid/bloomfilter"
     copy_tree "$sid/bloomfilter"
     inside "$sid" "python$version" -m venv "$folder"
-    as_root "$venv/bin/python" -m pip install -q --target "$sid$folder/lib/python$version/site-packages" --only-binary=:all: --python-version "$version" \
-        --platform manylinux_2_28_x86_64 --platform manylinux2014_x86_64 "${tools_of_tests[@]}" 'setuptools>=77' wheel
+    as_root "$venv/bin/python" -m pip install -q --target "$sid$folder/lib/python$version/site-packages" --only-binary=:all: --ignore-requires-python --python-version "$version" \
+        --platform manylinux_2_28_x86_64 --platform manylinux2014_x86_64 "${tools_of_tests[@]}" greenlet pandas 'setuptools>=77' wheel
     inside "$sid" "$folder/bin/python" -m pip install -q --no-index --no-deps --no-build-isolation /bloomfilter
 }
 pythons_of_sid() {
