@@ -99,6 +99,8 @@ deep_freethreaded() {
     is_made "$ft/usr" 3.13t || step 'Python 3.13 without the GIL' freethreaded make_freethreaded
     made "$ft/usr" 3.13t
     step 'the package for Python 3.13t' build-python-3.13t build_for_python "$venv" "$ft/usr/bin/python3.13t"
+    # Newer ones of hypothesis have a compiled part that 3.13t does not load.
+    step 'more tools of the tests' tools-3.13t pip_install "$(build_requirement)" greenlet pandas hypothesis==6.135.0
     run_pytest 'Python 3.13t' python-3.13t tests/python --ignore=tests/python/frameworks
     step 'the extension for it with TSan' build-python-3.13t-tsan build_python_with "$out/stage/python-3.13t-tsan" "$threads_sanitized"
     around=("$(preload libtsan.so)" "PYTHONPATH=$out/stage/python-3.13t-tsan/python-ext:$root/tests/helpers" BLOOMFILTER_SANITIZED=1 BLOOMFILTER_CPU=portable)

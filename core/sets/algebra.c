@@ -147,7 +147,7 @@ static int combine(bf_filter *into, bf_filter *from, bf_change how, bf_error *er
         return bf_fail(err, BF_EINVAL,
             "filters that count and grow cannot be united: a key may be counted in different parts "
             "of them");
-    into->never_written = false;
+    bf_flag_clear(&into->never_written);
     bf_check_soon(into);
     rc = bf_require_readable(
         into, into->bitmap.store.ops->change && (how == BF_UNITE || cells->bits == 1), what, err);

@@ -181,7 +181,7 @@ bf_filter *bf_rebuild_begin(bf_filter *f, bf_error *err)
     if (check_rebuildable(f, err) < 0) return NULL;
     bf_filter *fresh = bf_empty_like(f, err);
     if (!fresh || !f->bitmap.store.ops->shadow) return fresh;
-    f->never_written = false;
+    bf_flag_clear(&f->never_written);
     if (begin(f, &fresh->rebuild_of, err) == 0) return fresh;
     bf_close(fresh);
     return NULL;

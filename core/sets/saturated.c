@@ -89,7 +89,7 @@ static int judge(bf_filter *f, bool few, bool for_next, uint64_t *wait, bf_error
 {
     const bf_store_ops *ops = f->bitmap.store.ops;
     const bool remote = !f->part[0]->bitmap.store.words, locks = few || remote,
-               empty = f->never_written && bf_int_load_acquire(&f->state) == BF_FRESH;
+               empty = bf_flag_get(&f->never_written) && bf_int_load_acquire(&f->state) == BF_FRESH;
     bf_state found = { 0 };
     int rc = bf_require_readable(f, ops->count || ops->read, "count its bits", err);
     if (rc == 0) rc = bf_parts_check(f, err);

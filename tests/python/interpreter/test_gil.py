@@ -193,15 +193,20 @@ def test_a_list_may_change_while_a_file_is_locked(tmp_path):
 def test_closing_is_refused_while_another_thread_waits_for_a_file(tmp_path):
     path = tmp_path / "seen.bloom"
     with BloomFilter(n=50, p=0.01, storage=path, grow=2.0) as bf:
-        said = []
+        said, begun = [], threading.Event()
+
+        def keys():
+            begun.set()
+            yield from range(200)
 
         def close():
+            begun.wait()  # without a GIL it would close before the batch begins
             try:
                 bf.close()
             except ValueError as error:
                 said.append(str(error))
 
-        under_lock(path, lambda: [bf.add(i) for i in range(200)], close)
+        under_lock(path, lambda: bf.update(keys()), close)
         assert said and "cannot be closed" in said[0]
         assert all(i in bf for i in range(200))
 
