@@ -94,7 +94,7 @@ make_freethreaded() (
 )
 threads_sanitized='-O1 -g -fno-omit-frame-pointer -fsanitize=thread'
 deep_freethreaded() {
-    local venv=$ft/venv around
+    local venv=$ft/venv around=()
     provide needs_freethreaded needs_redis
     is_made "$ft/usr" 3.13t || step 'Python 3.13 without the GIL' freethreaded make_freethreaded
     made "$ft/usr" 3.13t
