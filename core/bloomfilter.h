@@ -54,16 +54,16 @@ bf_filter *bf_open(const bf_spec *spec, bf_error *err);
  * "not given". */
 bf_filter *bf_create(uint64_t m, uint64_t n, unsigned k, double p, const char *scheme,
     const char *storage, bf_error *err);
-/* One key.  bf_add returns BF_ADDED (the key is surely new) or BF_PRESENT.  bf_test returns 1
- * (probably present) or 0 (surely absent). */
+/* Add and test one key.  bf_add returns BF_ADDED (the key is surely new) or BF_PRESENT.  bf_test
+ * returns 1 (probably present) or 0 (surely absent). */
 int bf_add(bf_filter *f, const void *key, size_t len, bf_error *err);
 int bf_test(bf_filter *f, const void *key, size_t len, bf_error *err);
 void bf_close(bf_filter *f);                              /* accepts NULL; wipes a secret */
-/* Batches. Return how many keys were new (add) or present (test). If each is not NULL, it receives
- * n bytes: for an add 1 = new, 0 = present before; for a test 1 = present, 0 = absent. If the
- * scheme cannot hash a key (a scheme that hashes UTF-16 needs keys in UTF-8), returns BF_EINVAL
+/* Add and test many keys. Return how many were new (add) or present (test). If each is not NULL, it
+ * receives n bytes: for an add 1 = new, 0 = present before; for a test 1 = present, 0 = absent. If
+ * the scheme cannot hash a key (a scheme that hashes UTF-16 needs keys in UTF-8), returns BF_EINVAL
  * with the index of that key in err->key: the keys before it were added and have their answers;
- * that key and the later ones were not added. After any other error, some keys of the batch may
+ * that key and the later keys were not added. After any other error, some keys of the batch may
  * have been added. */
 int64_t bf_add_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
 int64_t bf_test_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
@@ -346,7 +346,7 @@ bf_filter *bf_intersection(bf_filter *a, bf_filter *b, bf_error *err);
  * added to b at least as often as to a, and no key removed. */
 int bf_subset(bf_filter *a, bf_filter *b, bf_error *err);
 /* bf_union_count estimates how many keys are in a or in b, bf_intersection_count how many are in
- * both: |a| + |b| - |a or b|. Neither creates a filter. */
+ * both: |a| + |b| - |a or b|. They create no filter. */
 int bf_union_count(bf_filter *a, bf_filter *b, double *count, bf_error *err);
 int bf_intersection_count(bf_filter *a, bf_filter *b, double *count, bf_error *err);
 /* Returns 1 if parameters and bits are the same, else 0.  Different parameters are not an error. */

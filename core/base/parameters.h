@@ -20,7 +20,7 @@
 /* clang-format off */
 #define BF_NUMBERS(X)                                                                              \
     X(SIZE, m, m, 0, 0, "1 to 1099511627776 bits", "bits")                                         \
-    X(SIZE, n, n, 0, 0, "1 to 9223372036854775807 keys", "keys it is sized for")                   \
+    X(SIZE, n, n, 0, 0, "1 to 9223372036854775807 keys", "keys the filter is sized for")           \
     X(COUNT, k, k, 0, 0, "1 to 4096 positions", "positions per key")                               \
     X(REAL, p, p, 0, 1, "above 0 and below 1", "rate of false positives at n keys")
 #define BF_SCHEME(X)                                                                               \
@@ -28,38 +28,38 @@
 #define BF_SECRET(X)                                                                               \
     X(SECRET, secret, secret, 0, 0, "16 bytes", "for keys that strangers choose; never stored")
 #define BF_STORAGE(X)                                                                              \
-    X(STORAGE, storage, storage, 0, 0, NULL, "a path, a URL or a client of Redis; none: memory")
+    X(STORAGE, storage, storage, 0, 0, NULL, "a path, a URL or a Redis client; none: memory")
 #define BF_KEY(X)                                                                                  \
-    X(TEXT, key, key, 0, 0, NULL, "name inside the storage, where it has names")
+    X(TEXT, key, key, 0, 0, NULL, "name of the filter in Redis, if the URL has none")
 #define BF_STORED(X)                                                                               \
     X(REAL, grow, grow, 0x1.fffffffffffffp-1, HUGE_VAL, "a factor from 1 to 1024",                 \
-        "it grows past n by this factor and keeps p; 1: by parts of equal size")                   \
+        "the filter grows past n by this factor and keeps p; 1: parts of one size")                \
     X(REAL, window, window, 0, HUGE_VAL,                                                           \
         "a number of seconds above 0, 0.0001 or more for each part, at most 1e300",                \
-        "seconds after which a key is forgotten")                                                  \
+        "a key is remembered for at least this many seconds after its last add")                   \
     X(SMALL, shards, shards, 0, 0, "1 to 4096", "equal slices, in Redis each under its own name")  \
     X(SMALL, parts, parts, 0, 0, "1 to 255", "steps in which a window forgets; 4 by default")
 #define BF_HOME(X)                                                                                 \
     X(REAL, timeout, timeout, 0, HUGE_VAL, "0.001 to 86400 seconds",                               \
         "Redis: seconds that a round trip may take")                                               \
     X(REAL0, retry_after, retryAfter, 0, HUGE_VAL, "0 to 86400 seconds",                           \
-        "Redis: seconds to leave a server alone that timed out; 1 by default, 0: never")           \
+        "Redis: seconds without a new attempt after a time-out; 1 by default, 0: none")            \
     X(FLAG, cache, cache, 0, 0, NULL, "Redis: keys known to be present need no round trip")        \
     X(REAL, cache_max_age, cacheMaxAge, 0, HUGE_VAL, "a number of seconds above 0",                \
-        "seconds after which the cache asks again; 1 by default")                                  \
+        "Redis: maximum age of the cache in seconds; 1 by default")                                \
     X(SMALL, wait_replicas, waitReplicas, 0, 0, "1 to 4294967295 replicas",                        \
-        "Redis: an add returns once this many replicas have it")                                   \
+        "Redis: an add returns when this many replicas have the key")                              \
     X(FLAG, adopt, adopt, 0, 0, NULL,                                                              \
-        "Redis: another system's bitmap becomes a filter of ours too")                             \
+        "Redis: makes another system's bitmap a filter of this library")                           \
     X(FLAG, exclusive, exclusive, 0, 0, NULL,                                                      \
-        "file: its only writer while it is open, as fast as in memory")
+        "file: this handle is the only writer; adds are as fast as in memory")
 /* Parameters of a handle. They are not stored. A copy gets them from its original; load and
  * from_bytes take them as arguments. */
 #define BF_HANDLE(X)                                                                               \
     X(CHOICE, overfull, overfull, 0, 0, "warn, raise or ignore",                                   \
-        "with more keys than n: a warning (the default), errors instead of adds, or neither")
+        "effect of more keys than n: a warning (the default), errors, or nothing")
 #define BF_CLOCK(X)                                                                                \
-    X(CLOCK, clock, clock, 0, 0, NULL, "window: called for the time in seconds")                  \
+    X(CLOCK, clock, clock, 0, 0, NULL, "window: a function that returns the time in seconds")      \
     X(HASHES, hashes, hashes, 0, 0, "1 to 16 functions",                                           \
         "hash functions of your own, bytes to int: slow")
 /* clang-format on */
