@@ -47,8 +47,9 @@ static void makes_another(void)
 }
 static void makes_it_anew(void)
 {
+    const bf_spec s = world_spec(at, true);
     deletes_all();
-    bf_close(world_open(at, true));
+    bf_close(bf_open(&s, NULL));
 }
 static void clears(void)
 {

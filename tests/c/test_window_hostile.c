@@ -24,12 +24,11 @@ static void lives(bf_filter *f)
 {
     bf_error why = { 0 };
     bf_state state;
-    bf_filter *other = OPEN(FORGETS);
     if (!f) {
         CHECK_EQ(e.code, BF_EFORMAT);
-        bf_close(other);
         return;
     }
+    bf_filter *other = OPEN(FORGETS);
     int rc = bf_add(f, "x", 1, &why);
     CHECK(rc >= 0 || why.code == BF_EFORMAT);
     CHECK(rc < 0 || bf_test(f, "x", 1, &why) == 1);
