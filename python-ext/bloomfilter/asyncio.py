@@ -88,6 +88,17 @@ def size_of(key):
     return getattr(key, "nbytes", None) or (len(key) if hasattr(key, "__len__") else 0)
 
 
+def own_copy(key):
+    """Returns the key, or a copy of a buffer that may change before it is used."""
+    if type(key) in (str, bytes, int) or hasattr(key, "__index__"):
+        return key
+    try:
+        view = memoryview(key)
+    except TypeError:
+        return key
+    return view.tobytes() if view.c_contiguous else key
+
+
 def call(name, doc):
     """Returns a method that calls the synchronous method and awaits its end."""
 
@@ -207,10 +218,18 @@ class BloomFilter:
     async def _answer_of(self, single, key):
         self._refuse_own_reader()
         future = asyncio.get_running_loop().create_future()
-        if self._flush_task is None:
+        if self._flush_task is None or self._flush_task.done():
             self._flush_task = asyncio.create_task(self._flush())
-        self._asked.append((single, key, future))
+            self._flush_task.add_done_callback(self._flush_ended)
+        self._asked.append((single, own_copy(key), future))
         return await future
+
+    def _flush_ended(self, task):
+        """Cancels the callers that still wait: the task was cancelled, perhaps before it began."""
+        if task is self._flush_task:
+            asked, self._asked = self._asked, []
+            for *_, future in asked:
+                future.cancel()
 
     async def _flush(self):
         asked = []
@@ -229,8 +248,7 @@ class BloomFilter:
                         for i in range(0, len(group), step):
                             await self._answer(single, group[i : i + step])
         finally:
-            self._flush_task = None
-            for *_, future in asked + self._asked:  # not empty if the event loop ends
+            for *_, future in asked:  # without an answer only if the task is cancelled
                 future.cancel()
 
     async def _answer(self, single, group):
@@ -396,7 +414,7 @@ class Slices:
 
     def __init__(self, keys):
         self.awaits = isinstance(keys, AsyncIterable)
-        self.keys = aiter(keys) if self.awaits else iter(keys)
+        self.keys = aiter(keys) if self.awaits else map(own_copy, keys)
         self.ended = False
         self.fault = None
 
@@ -407,7 +425,7 @@ class Slices:
         try:
             if self.awaits:
                 async for key in self.keys:
-                    keys.append(key)
+                    keys.append(own_copy(key))
                     if len(keys) >= size:
                         break
                 pace.start()

@@ -636,3 +636,56 @@ def test_a_refused_reply_closes_the_connection(server, monkeypatch, one):
         assert list(await bf.contains_many(["x", "never"])) == [True, False]
 
     with_filter(server, test, single_connection_client=one)
+
+
+@pytest.mark.parametrize("home", ["memory", "client"])
+def test_a_buffer_that_is_used_again(server, home):
+    """A reader may give the same bytearray for every key, as readinto() loops do."""
+    keys = [b"key%05d" % i for i in range(3000)]
+
+    def rows():
+        buffer = bytearray(8)
+        for key in keys:
+            buffer[:] = key
+            yield buffer
+
+    async def rows_later():
+        for key in rows():
+            yield key
+
+    async def main():
+        async with plain(server.port) as client:
+            where = {"storage": client, "key": "reused"} if home == "client" else {}
+            async with await BloomFilter.create(**SPEC, **where) as bf:
+                for read in (rows, rows_later):
+                    await bf.update(read())
+                    assert await bf.contains_many(keys) == b"\1" * len(keys)
+                    await bf.clear()
+                await bf.rebuild(rows())
+                assert await bf.contains_many(keys) == b"\1" * len(keys)
+                buffer = bytearray(b"original")
+                task = asyncio.create_task(bf.add(buffer))
+                await asyncio.sleep(0)
+                buffer[:] = b"the next"
+                assert await task and await bf.exists(b"original")
+
+    asyncio.run(main())
+
+
+def test_everything_is_cancelled_before_it_begins(server):
+    async def main():
+        async with plain(server.port) as client:
+            bf = await BloomFilter.create(**SPEC, storage=client, key="cancelled")
+            task = asyncio.create_task(bf.add("a"))
+            await asyncio.sleep(0)  # the task that sends the key has not begun
+            for other in asyncio.all_tasks() - {asyncio.current_task()}:
+                other.cancel()
+            await asyncio.wait([task])
+            assert task.cancelled()
+            assert await asyncio.wait_for(bf.add("b"), 10)
+            assert not await asyncio.wait_for(bf.exists("a"), 10)
+            await bf.close()
+            with pytest.raises(ValueError, match="closed"):
+                await asyncio.wait_for(bf.add("c"), 10)
+
+    asyncio.run(main())
