@@ -92,7 +92,7 @@ static int errno_of(php_bf_client *c, const zend_string *text, uint64_t took_ms)
     return limit > 0 && (double)took_ms >= limit * 1000 ? ETIMEDOUT : ECONNRESET;
 }
 
-static uint64_t now_ms(void)
+uint64_t php_bf_now_ms(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -164,7 +164,7 @@ static int refuse(bf_reply_sink *sink, const char *why)
 static int attempt(php_bf_client *c, const bf_redis_part *parts, size_t nparts, bool must_reset,
     bf_reply_sink *sink)
 {
-    const uint64_t start = now_ms();
+    const uint64_t start = php_bf_now_ms();
     if (c->lost)
         return refuse(
             sink, "a node was lost, phpredis before 6.3 crashes now: create a new object");
@@ -174,7 +174,7 @@ static int attempt(php_bf_client *c, const bf_redis_part *parts, size_t nparts, 
                    : refuse(sink, "the Redis object is in a pipeline or transaction: end it first");
     const bool done = php_bf_run(c, parts, nparts, sink);
     if (done) return BF_CLIENT_ANSWERED;
-    int how = failed(c, parts, nparts, now_ms() - start, sink);
+    int how = failed(c, parts, nparts, php_bf_now_ms() - start, sink);
     if (how == BF_CLIENT_ANSWERED) php_bf_forget_exception();
     return how;
 }

@@ -231,7 +231,16 @@ static bool write_bytes(php_stream *stream, const char *bytes, size_t len)
     return true;
 }
 
-/* Returns NULL, or the method of Predis that throws, and the text of its exception. */
+/* Predis has given its read_write_timeout to the stream, which is a socket or TLS. Returns -1 if
+ * there is no limit. */
+static int limit_ms(const php_stream *stream)
+{
+    if (!strstr(stream->ops->label, "_socket")) return -1;
+    return php_tvtoto(&((php_netstream_data_t *)stream->abstract)->timeout);
+}
+
+/* Returns NULL, or the method of Predis that throws, and the text of its exception. The replies
+ * together have the time of one read, because a server may send a byte now and then. */
 static const char *exchange_bytes(php_stream *stream, const bf_redis_part *parts, size_t nparts,
     bf_reply_sink *sink, const char **why)
 {
@@ -243,10 +252,15 @@ static const char *exchange_bytes(php_stream *stream, const bf_redis_part *parts
         if (!write_bytes(stream, parts[i].bytes, parts[i].len)) return "onconnectionerror";
     }
     *why = "Error while reading bytes from the server.";
+    const uint64_t start = php_bf_now_ms();
+    const int limit = limit_ms(stream);
     while (replies >= 0 && replies < commands) {
         const ssize_t n = php_stream_read(stream, bytes, sizeof bytes);
         if (n <= 0 || EG(exception)) return "onconnectionerror";
         replies = bf_reply_feed(sink, bytes, (size_t)n);
+        if (replies >= 0 && replies < commands && limit >= 0 &&
+            php_bf_now_ms() - start >= (uint64_t)limit)
+            return "onconnectionerror";
     }
     *why = "The server does not speak the Redis protocol.";
     return replies == BF_EFORMAT ? "onprotocolerror" : NULL;

@@ -21,6 +21,8 @@ struct php_bf_client {
     char name[48]; /* host and port, or socket path; for messages */
 };
 
+uint64_t php_bf_now_ms(void); /* php_client.c: a clock that only goes forward */
+
 /* php_redis.c: functions that call methods of the object. php_bf_call returns false with an
  * exception. */
 zend_class_entry *php_bf_class_of(const char *lower_name);

@@ -1,5 +1,5 @@
 --TEST--
-Replies to Predis that come in pieces, twice, cut off, not at all, or for a transaction: the right answer or an exception, and the next answer is right
+Replies to Predis that come in pieces, too slowly, twice, cut off, not at all, or for a transaction: the right answer or an exception, and the next answer is right
 --FILE--
 <?php require __DIR__ . '/redis.inc';
 $server = new RedisServer;
@@ -28,6 +28,10 @@ $proxy = <<<'CODE'
             }
             match ($how) {
                 'bytes' => array_map(function ($byte) use ($other) { fwrite($other, $byte); usleep(10); }, str_split($bytes)),
+                'slowly' => array_map(function ($byte) use ($other) {      # until the client closes
+                    $ends = [$other];
+                    if (!stream_select($ends, $none, $none, 0, 150000)) fwrite($other, $byte);
+                }, str_split($bytes, intdiv(strlen($bytes) + 3, 4))),
                 'twice' => fwrite($other, "$bytes$bytes"),
                 'half' => fwrite($other, substr($bytes, 0, intdiv(strlen($bytes), 2))),
                 'other' => fwrite($other, "no reply\r\n"),
@@ -55,7 +59,7 @@ $f->addMany($in = urls(200));
 $some = [...array_slice($in, 0, 9), 'no'];
 # how => texts of the exceptions of an add, whose command is not sent again
 $texts = ['bytes' => '', 'twice' => 'does not speak the Redis protocol', 'half' => 'Connection reset by peer', 'close' => 'Connection reset by peer',
-          'other' => 'does not speak the Redis protocol', 'odd' => 'does not speak the Redis protocol', 'never' => 'Connection timed out'];
+          'other' => 'does not speak the Redis protocol', 'odd' => 'does not speak the Redis protocol', 'never' => 'Connection timed out', 'slowly' => 'Connection timed out'];
 $n = 0;
 foreach ($texts as $how => $text) {
     $set = fn() => file_put_contents($file, $how);
@@ -70,10 +74,10 @@ foreach ($texts as $how => $text) {
     }
     # a command that only reads is sent again, unless there was no reply in time
     $set();
-    if ($how === 'never') refused('BloomFilterException', $text, fn() => $f->exists($in[0]));
+    if ($text === 'Connection timed out') refused('BloomFilterException', $text, fn() => $f->exists($in[0]));
     else same(true, $f->exists($in[0]), $how);
     $set();
-    if ($how === 'never') refused('BloomFilterException', $text, fn() => $f->existMany($some));
+    if ($text === 'Connection timed out') refused('BloomFilterException', $text, fn() => $f->existMany($some));
     else same([...array_fill(0, 9, true), false], $f->existMany($some), $how);
     same([true, false], [$g->exists($in[1]), $f->exists('no')], $how);
 }
