@@ -105,13 +105,13 @@ static void append_changes(bf_redis_request *g, const char *route_key)
             begin_script(g->of, g->op);
             append_positions(g, g->pos + at * g->k, c);
         }
-        bf_conn_expect(g->of->conn, c, 0);
+        bf_conn_expect(g->of->conn, c + 1, 0);
     }
     /* a host's client may run a request as one script, and a script cannot contain EVAL */
     bf_conn_new_request(g->of->conn);
 }
 
-/* ---- replies: 1 or 0 for each key; or -1, followed by the present mark ---- */
+/* ---- replies: 1 or 0 for each key, or -1; then the present mark ---- */
 /* Reads the replies. If a script did not find the mark, no later script found it. A remove then
  * keeps only the keys of these scripts in the request. An add keeps all keys, because the bits that
  * earlier scripts set have been replaced. */
@@ -125,8 +125,10 @@ static int take_changes(bf_redis_request *g, bf_redis_outcome *a)
         c = keys_per_script(g, g->nkeys - at);
         if (!bf_redis_next(g->of, a)) continue;
         const bool other = bf_reply_integer(reply, 0, &v) && v == -1;
-        if (reply->n != (other ? 2 : c)) return bf_redis_fail_protocol(g->of, a->err);
-        if (other && (!bf_reply_integer(reply, 1, &v) || v < 0 || v > UINT32_MAX))
+        const size_t last = other ? 1 : c;
+        if (reply->n != last + 1 || !bf_reply_integer(reply, last, &v) || v < 0 || v > UINT32_MAX)
+            return bf_redis_fail_protocol(g->of, a->err);
+        if (!other && bf_redis_marked(g->of) && v != g->of->mark)
             return bf_redis_fail_protocol(g->of, a->err);
         if (other) g->mark = (uint32_t)v;
         if (other && !bf_redis_marked(g->of)) a->refused = bf_redis_fail_lost(g->of, a->err);

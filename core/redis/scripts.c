@@ -328,8 +328,8 @@ const char bf_script_count[] = PARTS COUNTERS
  *   ARGV     3 number of positions per key; 4 the positions, as for BITFIELD, each ending with NUL
  *            (one argument per position would take more time); 5 '' for bits; for counters one byte
  *            per position, the increment
- *   returns  for each key 1 if all its cells were above 0 before, else 0; or -1 and the present
- *            mark if the mark differs */
+ *   returns  for each key 1 if all its cells were above 0 before, else 0; or -1 if the mark
+ *            differs. Then the present mark, by which the caller knows that the reply is its own */
 #define ADD                                                                                        \
     "if not live then return {-1, tonumber(m, 16)} end\n"                                          \
     "local get, k, pos, by = struct.unpack, tonumber(ARGV[3]), ARGV[4], ARGV[5]\n"                 \
@@ -368,6 +368,7 @@ const char bf_script_count[] = PARTS COUNTERS
     " key = key + 1\n"                                                                             \
     " out[key] = had\n"                                                                            \
     "end\n"                                                                                        \
+    "out[key + 1] = tonumber(m, 16)\n"                                                             \
     "return out"
 
 const char bf_script_add[] = LIVE ADD;
@@ -379,12 +380,13 @@ const char bf_script_add[] = LIVE ADD;
  *   returns  as bf_script_add */
 const char bf_script_add_one[] =
     "local v = call('GETRANGE', KEYS[1], ARGV[1], ARGV[2])\n"
-    "if v ~= ARGV[3] then return {-1, #v == 4 and struct.unpack('>I4', v) or 0} end\n"
+    "local m = #v == 4 and struct.unpack('>I4', v) or 0\n"
+    "if v ~= ARGV[3] then return {-1, m} end\n"
     "v = call('BITFIELD', KEYS[1], unpack(ARGV, 4))\n"
     "for i = 1, #v do\n"
-    " if v[i] == 0 then return {0} end\n"
+    " if v[i] == 0 then return {0, m} end\n"
     "end\n"
-    "return {1}";
+    "return {1, m}";
 
 /* Adds keys to a bitmap of another system, which has no mark. Refuses if there is a K:meta, unless
  * K:meta shows that the bitmap was adopted with the same m.
@@ -398,11 +400,11 @@ const char bf_script_add_foreign[] =
 const char bf_script_add_redisson[] =
     "local own = call('HMGET', KEYS[2], 'size', 'hashIterations')\n"
     "local live = own[1] == ARGV[1] and own[2] == ARGV[2]\n"
-    "local m = own[1] and own[2] and '00000002' or '00000000'\n" ADD;
+    "local m = live and '00000001' or own[1] and own[2] and '00000002' or '00000000'\n" ADD;
 
 /* Removes keys: decrements the counters of each key that is present.
  *   ARGV     as for adds; in 5, the byte of a repeated position is 0 and all others are 1
- *   returns  for each key 1 if it was present, else 0; or -1 and the present mark if it differs */
+ *   returns  as bf_script_add: for each key 1 if it was present, else 0 */
 const char bf_script_count_down[] =
     LIVE "if not live then return {-1, tonumber(m, 16)} end\n" COUNTERS
          "local k, out, at, named = tonumber(ARGV[3]), {}, 1, 0\n"
@@ -418,6 +420,7 @@ const char bf_script_count_down[] =
          " if least > 0 then lower(KEYS[1], cells, v) end\n"
          " out[#out + 1] = least > 0 and 1 or 0\n"
          "end\n"
+         "out[#out + 1] = tonumber(m, 16)\n"
          "return out";
 
 /* Adopts a bitmap of another system.

@@ -47,4 +47,5 @@ while at <= #pos do
  key = key + 1
  out[key] = had
 end
+out[key + 1] = tonumber(m, 16)
 return out

@@ -53,4 +53,5 @@ while at <= #ARGV[4] do
  if least > 0 then lower(KEYS[1], cells, v) end
  out[#out + 1] = least > 0 and 1 or 0
 end
+out[#out + 1] = tonumber(m, 16)
 return out

@@ -393,8 +393,9 @@ static int waits(
     void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
 {
     const char *text = ctx;
-    bf_reply_put_array(sink, 1);
+    bf_reply_put_array(sink, 2);
     bf_reply_put_integer(sink, 0);
+    bf_reply_put_integer(sink, 42); /* the mark */
     if (*text == '-')
         bf_reply_put_error(sink, text + 1, strlen(text + 1));
     else if (*text == '$')
@@ -406,6 +407,47 @@ static int waits(
         return BF_CLIENT_LOST;
     }
     return BF_CLIENT_ANSWERED;
+}
+
+/* Another command's reply: it does not end with the mark. */
+static int answers_of_others(
+    void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
+{
+    const int n = *(int *)ctx;
+    bf_reply_put_array(sink, (size_t)n);
+    for (int i = 0; i < n; i++) bf_reply_put_integer(sink, i ? 41 : 1);
+    return BF_CLIENT_ANSWERED;
+}
+
+TEST(an_add_knows_its_reply)
+{
+    const uint64_t pos[] = { 3, 5, 7, 9 };
+    for (int n = 1; n < 4; n++)
+        for (size_t keys = 1; keys < 3; keys++) {
+            bf_redis_client host = { .exchange = answers_of_others, .ctx = &n };
+            uint8_t was[2];
+            bf_conn link = { 0 };
+            bf_redis r = { .conn = &link,
+                .whole = &r,
+                .key = "K",
+                .meta = "K:meta",
+                .shards = 1,
+                .mark = 42,
+                .bits = 320,
+                .mark_at = 40 };
+            CHECK_EQ(bf_conn_open(&link, &(bf_spec){ .redis_client = &host, .key = "K" }, &e), 0);
+            const bf_redis_request add = { .of = &r,
+                .op = BF_OP_ADD,
+                .pos = pos,
+                .nkeys = keys,
+                .k = 2,
+                .present = was,
+                .pending = true };
+            CHECK_EQ(bf_redis_apply(&add, &e), BF_EIO);
+            CHECK_HAS(e.msg, "unexpected reply");
+            bf_conn_free(&link);
+            free(r.room.at);
+        }
 }
 
 TEST(replicas_that_are_not_told)

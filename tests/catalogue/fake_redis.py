@@ -86,7 +86,7 @@ class Bitmap:
             out.append(b":%d\r\n" % all(self.field("u1", at) for at in key))
             for at in key:
                 self.bits[at // 8] |= 0x80 >> at % 8
-        return array(out)
+        return array([*out, b":%d\r\n" % MARK])
 
     def sound(self, command, words):
         if command in ("BITFIELD", "BITFIELD_RO"):

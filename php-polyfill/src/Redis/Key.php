@@ -248,7 +248,8 @@ final class Key implements Store
                     $this->replaced($replies[$j][1]);
                     continue 2;
                 }
-                if (!is_array($replies[$j]) || count($replies[$j]) !== count($chunk)) throw $this->unexpected();
+                // The mark at the end shows that the reply is ours.
+                if (!is_array($replies[$j]) || count($replies[$j]) !== count($chunk) + 1 || array_pop($replies[$j]) !== ($this->foreign ? 0 : $this->mark)) throw $this->unexpected();
                 foreach ($replies[$j] as $had) $answers[] = $had === 1;
             }
             if ($this->waitReplicas && ($got = end($replies)) < $this->waitReplicas)
