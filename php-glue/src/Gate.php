@@ -40,7 +40,7 @@ final class Gate
     /**
      * The authority's answer; null, without asking it, if the key is surely not there.
      *
-     * @param callable $authority called with the key; null, false and [] mean "not there"
+     * @param callable $authority called with the key; what it returns is there if isThere() says so
      */
     public function ask(string|int $key, callable $authority): mixed
     {
@@ -71,10 +71,10 @@ final class Gate
         return $answers;
     }
 
-    /** null, false and [] mean "not there". */
+    /** null, false, [] and Absent::NotInDatabase (the answer of another gated cache) mean "not there". */
     public static function isThere(mixed $value): bool
     {
-        return $value !== null && $value !== false && $value !== [];
+        return $value !== null && $value !== false && $value !== [] && $value !== Absent::NotInDatabase;
     }
 
     /** True if the authority is to be asked after this answer. */

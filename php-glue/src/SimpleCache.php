@@ -29,8 +29,8 @@ final class SimpleCache implements CacheInterface
         $own = ($this->keyOf)($key);
         $look = function () use ($key, $load, $ttl) {
             $value = $this->cache->get($key);
-            if ($value === null && ($value = $load()) !== null) $this->cache->set($key, $value, $ttl);
-            return $value;
+            if ($value === null && ($value = $load()) !== null) $this->set($key, $value, $ttl);
+            return $value === Absent::NotInDatabase ? null : $value;    // a gated cache inside this one says it
         };
         return $own === null ? $look() : $this->gate->ask($own, $look);
     }

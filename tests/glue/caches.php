@@ -72,6 +72,20 @@ $inner->set('none', null);      # a stored null says: not in the database
 $shadow = new SimpleCache($inner, $gate = new Gate(seen(), 'shadow'));
 same([null, 0, 1, 1], [$shadow->get('none', 1), $gate->missing, $shadow->get('b'), $gate->missing]);
 
+# a gated cache inside another one: its "absent" is a row that is not there, and is not stored
+$within = new SimpleCache($inner = new Psr16Cache(new ArrayAdapter), new Gate(seen('a')));
+$said = [];
+$report = function (string $what, string $key) use (&$said) { $said[] = "$what $key"; };
+$load = fn() => throw new Exception('the database was asked');
+$shadow = new SimpleCache($within, new Gate(seen('b'), 'shadow', report: $report));
+same([Absent::NotInDatabase, null, []], [$shadow->get('x'), $shadow->remember('x', $load), $said]);
+same([Absent::NotInDatabase, null, ['falsePositive b', 'falsePositive b']], [$shadow->get('b'), $shadow->remember('b', $load), $said]);
+$trust = new SimpleCache($within, new Gate(seen('a', 'b')));
+same([null, Absent::NotInDatabase, false, 'Ada', 'Ada'], [$trust->remember('b', $load), $trust->get('b'), $trust->has('b'), $trust->remember('a', fn() => 'Ada'), $trust->get('a')]);
+$over = new SimpleCache($inner, new Gate(seen('c')));
+same([null, false], [$over->remember('c', fn() => $within->get('c')), $inner->has('c')]);
+same(Absent::NotInDatabase, (new Gate(seen('x')))->ask('x', $within->get(...)));
+
 # PSR-6
 $inner = new ArrayAdapter;
 $pool = new CachePool($inner, $gate = new Gate(seen('a', 'b')), $key_of);
@@ -88,6 +102,12 @@ $inner->save($inner->getItem('user.b')->set('Bob'));
 same(['Bob', false, 1], [$shadow->getItem('user.b')->get(), $shadow->getItem('user.x')->isHit(), $gate->missing]);
 $inner->save($inner->getItem('user.c')->set(false));
 same([false, 1], [$shadow->getItem('user.c')->get(), $gate->missing]);
+# one inside another
+$said = [];
+$shadow = new CachePool(new CachePool($inner, new Gate(seen('a'))), new Gate(seen('b'), 'shadow', report: $report));
+same([Absent::NotInDatabase, []], [$shadow->getItem('x')->get(), $said]);
+same([Absent::NotInDatabase, false, ['falsePositive b', 'falsePositive b']], [$shadow->getItem('b')->get(), $shadow->hasItem('b'), $said]);
+same([true, 'Bob'], [$shadow->save($shadow->getItem('b')->set('Bob')), $inner->getItem('b')->get()]);
 # docs/frameworks.md
 function check(mixed $got, mixed $expected): void { same($expected, $got, 'docs/frameworks.md'); }
 $psr16 = new Psr16Cache($psr6 = new ArrayAdapter);
