@@ -32,11 +32,14 @@ foreach ([predis_cluster($nodes), $cluster] as $client)
     refused('BloomFilterException', 'waitReplicas', fn() => new BloomFilter(n: 5, p: 0.01, storage: $client, key: 'w', waitReplicas: 1));
 refused('ValueError', 'hash tag', fn() => new BloomFilter(n: 5, p: 0.01, storage: $cluster, key: 'a}b'));
 
-# its prefix comes before the key, and stays
+# its prefix comes before the key, and stays; so does a later one, which is not the filter's
 $cluster->setOption(Redis::OPT_PREFIX, 'app:');
 $f = new BloomFilter(n: 1000, p: 0.01, storage: $cluster, key: 'seen');
 same([true, true, 2], [$f->add('a'), $f->exists('a'), $f->addMany(['b', 'c'])]);
 same('app:', $cluster->getOption(Redis::OPT_PREFIX));
+$cluster->setOption(Redis::OPT_PREFIX, 'later:');
+same([true, 'later:'], [$f->exists('a'), $cluster->getOption(Redis::OPT_PREFIX)]);
+$cluster->setOption(Redis::OPT_PREFIX, 'app:');
 same([true, 1], [(new BloomFilter(n: 1000, p: 0.01, storage: cluster_client($nodes), key: 'app:seen'))->exists('a'), $cluster->exists('seen')]);
 same([true, true], [(new BloomFilter(n: 1000, p: 0.01, storage: predis_cluster($nodes, ['prefix' => 'app:']), key: 'seen'))->exists('a'), $f->exists('a')]);
 $cluster->setOption(Redis::OPT_PREFIX, '');

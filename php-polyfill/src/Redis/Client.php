@@ -230,11 +230,12 @@ final class Client
     {
         if ($this->predis) return $this->send([['EVAL', $script, $keys, ...$arguments]])[0];
         $this->client->clearLastError();
+        $prefix = (string) $this->client->getOption(\Redis::OPT_PREFIX);     // of now: the program may have changed it
         $this->client->setOption(\Redis::OPT_PREFIX, '');
         try {
             return $this->reply($this->client->eval($script, array_map(strval(...), $arguments), $keys));
         } finally {
-            $this->client->setOption(\Redis::OPT_PREFIX, $this->prefix);
+            $this->client->setOption(\Redis::OPT_PREFIX, $prefix);
         }
     }
 }
