@@ -6,7 +6,8 @@ scrapy_crawl.py https://example.org/
 scrapy_crawl.py --job folder https://example.org/
     Ctrl-C stops the crawl; the same command continues it
 scrapy_crawl.py --seen seen.bloom --retry https://example.org/
-    with a file for all runs, also at the same time; pages that failed are requested again
+    with a file for all runs, also at the same time; pages that failed are requested again.
+    If such a crawl is interrupted, later runs may miss pages: its queue is lost
 scrapy_crawl.py --seen 'redis://host/0?key=seen' https://example.org/
     with a filter that machines share
 """

@@ -52,6 +52,8 @@ THEIRS, THEIR_BIT, THEIR_HASHES = "scrapy-redis-bloomfilter", 30, 6
 # inherit the list
 MARK = "bloomfilter_pending"
 PENDING_FILE = "seen.pending"
+# in JOBDIR from open() to close().  If it exists before, the last run was killed: its queue is lost
+OPEN_FILE = "seen.open"
 
 
 def parameters(settings: "BaseSettings", spider: str) -> dict[str, Any]:
@@ -81,8 +83,9 @@ def number(settings: "BaseSettings", name: str, kind: type, default: Any = None)
     given = settings.get(f"BLOOMFILTER_{name}", default)
     try:
         return None if given is None else kind(given)
-    except (TypeError, ValueError):
-        raise ValueError(f"BLOOMFILTER_{name} must be a number, got {given!r}") from None
+    except (TypeError, ValueError, OverflowError):
+        whole = " whole" if kind is int else ""
+        raise ValueError(f"BLOOMFILTER_{name} must be a{whole} number, got {given!r}") from None
 
 
 def sizes_of_theirs(settings: "BaseSettings", storage: str | None) -> dict[str, Any]:
@@ -137,8 +140,9 @@ class BloomDupeFilter(BaseDupeFilter):
         self.fingerprint = keys_of(crawler)
         self.debug = settings.getbool("DUPEFILTER_DEBUG")
         self.logdupes = True
-        self.pending = make_pending(crawler)
+        self.pending = Pending(crawler) if settings.get("BLOOMFILTER_SEEN") == "success" else None
         self._seen: BloomFilter | None = None
+        self._open_file: Path | None = None
 
     @classmethod
     def from_crawler(cls, crawler: "Crawler") -> "BloomDupeFilter":
@@ -159,25 +163,49 @@ class BloomDupeFilter(BaseDupeFilter):
     @property
     def seen(self) -> BloomFilter:
         if self._seen is None:
+            settings = self.crawler.settings
+            mode = settings.get("BLOOMFILTER_SEEN", "request")
+            if mode not in ("request", "success"):
+                raise ValueError(f'BLOOMFILTER_SEEN must be "request" or "success", got {mode!r}')
             name = self.crawler.spider.name if self.crawler.spider else ""
-            self._seen = BloomFilter(**parameters(self.crawler.settings, name))
+            seen = BloomFilter(**parameters(settings, name))
             if self.pending:
-                self.pending.open(self._seen, job_dir(self.crawler.settings))
+                self.pending.open(seen, job_dir(settings))
+            self._seen = seen
         return self._seen
 
     def open(self) -> None:
         """Called by Scrapy's own scheduler, which keeps its queue only in JOBDIR."""
+        settings = self.crawler.settings
+        storage, folder = settings.get("BLOOMFILTER_STORAGE"), job_dir(settings)
         try:
             logger.info("Filtering duplicates with %r", self.seen)
+            if folder:
+                self._open_job(Path(folder, OPEN_FILE), storage)
         except (OSError, TypeError, ValueError, Error) as fault:
             logger.error("Cannot open the filter of seen requests: %s%s", fault, advice(fault))
             self.crawler.signals.connect(self._stop, signals.spider_opened)
             return
-        settings = self.crawler.settings
-        if settings.get("BLOOMFILTER_STORAGE") and not (job_dir(settings) or self.pending):
+        if storage and not folder:
             logger.warning(
-                "BLOOMFILTER_STORAGE remembers each request that is scheduled, but without JOBDIR the queue is lost when this crawl is interrupted: the next run then drops requests that were never made. Set JOBDIR, or BLOOMFILTER_SEEN = 'success'"
+                "BLOOMFILTER_STORAGE is kept, but without JOBDIR the queue is lost if this crawl is interrupted: the next run may then miss pages that were never requested. Set JOBDIR, or use a new storage for each crawl (delete the old one)"
             )
+
+    def _open_job(self, file: Path, storage: Any) -> None:
+        """Scrapy writes its queue when a job is closed, and calls close() after that.  If the last
+        run was killed, the filter is ahead of the queue."""
+        if file.exists() and len(self.seen):
+            if storage:
+                logger.warning(
+                    "The last run of this job did not end cleanly (killed, or Ctrl-C twice) and its queue is lost, but BLOOMFILTER_STORAGE remembers its requests: this run may miss pages that were never requested. Use a new storage (delete the old one)"
+                )
+            else:
+                self.clear()
+                logger.warning(
+                    "The last run of this job did not end cleanly (killed, or Ctrl-C twice) and its queue is lost: the filter of seen requests is cleared, and pages are requested again"
+                )
+        file.touch()
+        self._open_file = file
 
     def _stop(self) -> None:
         """Ends the crawl once the spider is open: Scrapy can close only a spider that is open."""
@@ -216,6 +244,8 @@ class BloomDupeFilter(BaseDupeFilter):
             return
         try:
             with self._seen as seen:
+                if self._open_file:
+                    self._open_file.unlink(missing_ok=True)
                 if self.pending:
                     self.pending.close(job_dir(self.crawler.settings))
                 self._tell_state(seen)
@@ -226,7 +256,7 @@ class BloomDupeFilter(BaseDupeFilter):
         ) as fault:  # the crawl has ended, also if Redis or the file is not available
             logger.warning("The filter of requests seen before: %s", fault)
         finally:
-            self._seen = None
+            self._seen = self._open_file = None
 
     def _tell_state(self, seen: BloomFilter) -> None:
         count = len(seen)
@@ -246,13 +276,6 @@ def advice(fault: Exception) -> str:
 
 
 # ---- seen only after success ----
-def make_pending(crawler: "Crawler") -> "Pending | None":
-    mode = crawler.settings.get("BLOOMFILTER_SEEN", "request")
-    if mode not in ("request", "success"):
-        raise ValueError(f'BLOOMFILTER_SEEN must be "request" or "success", got {mode!r}')
-    return Pending(crawler) if mode == "success" else None
-
-
 class Pending:
     """Pending requests: scheduled, but without a response.  Equal requests are duplicates of them.
     A pending request is added to the filter only if it succeeds.
@@ -265,9 +288,7 @@ class Pending:
     def __init__(self, crawler: "Crawler") -> None:
         self.crawler = crawler
         self.fingerprint = keys_of(crawler)
-        self.most = crawler.settings.getint("BLOOMFILTER_PENDING", PENDING)
-        if self.most < 1:
-            raise ValueError(f"BLOOMFILTER_PENDING must be 1 or more, got {self.most}")
+        self.most = PENDING
         self.on_their_way: OrderedDict[bytes, Request | None] = OrderedDict()
         self.leaving: list[Request] = []
         self.told_of_limit = False
@@ -370,6 +391,9 @@ class Pending:
 
     # between two runs, pending requests wait in the queue of JOBDIR
     def open(self, seen: BloomFilter, folder: str | None) -> None:
+        self.most = number(self.crawler.settings, "PENDING", int, PENDING)
+        if self.most < 1:
+            raise ValueError(f"BLOOMFILTER_PENDING must be 1 or more, got {self.most}")
         self.seen = seen
         if folder and Path(folder, PENDING_FILE).exists():
             file = Path(folder, PENDING_FILE)

@@ -2,6 +2,8 @@
 and what is still pending."""
 
 import json
+import os
+import signal
 import sys
 
 from scrapy import Spider
@@ -19,8 +21,12 @@ class Refuse:
 
 class Pages(Spider):
     name = "pages"
+    parsed = 0
 
     def parse(self, response):
+        self.parsed += 1
+        if self.parsed == self.settings.getint("KILL_AT"):
+            os.kill(os.getpid(), signal.SIGKILL)
         yield from response.follow_all(
             response.css("a"),
             errback=self.failed,
