@@ -323,6 +323,11 @@ int filters_health(filters *fs, bool open, bf_error *err)
     return answers ? 0 : (int)rc;
 }
 
+bool filters_answers(const filters *fs, const served *s)
+{
+    return !flag_is_set(&s->must_recheck) || stored_exists(fs, s);
+}
+
 bool filters_is_same(const filters *fs, const served *s)
 {
     return s->remote || stored_is_current(fs, s);

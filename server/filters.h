@@ -91,6 +91,9 @@ void filters_release(served *s);
 /* Returns 0 if the filter "default" works or is locked, else an error.  open: if the filter is not
  * current, true opens it and false returns FILTER_ABSENT. */
 int filters_health(filters *fs, bool open, bf_error *err);
+/* True if requests use this handle: it need not be opened again, or the storage still contains its
+ * filter.  In Redis this may take a round trip. */
+bool filters_answers(const filters *fs, const served *s);
 /* True if the list still has this filter and its file was not replaced.  Called after an add and
  * before the reply: if false, the request is repeated. */
 bool filters_is_same(const filters *fs, const served *s);
@@ -105,7 +108,8 @@ int claim_make(filters *fs, claim *c, text name, uint64_t bytes, bf_error *err);
  * caller then calls claim_drop.  Otherwise sets c->bytes to 0. */
 int filters_grow(filters *fs, served *s, uint64_t keys, claim *c, bf_error *err);
 void claim_drop(filters *fs, claim *c);
-/* Called once a second: finds filters that other processes deleted or replaced. */
+/* Called once a second, and before a report about files: finds filters that other processes
+ * deleted or replaced. */
 void filters_refresh(filters *fs);
 /* Returns all filters, each with a reference; NULL: out of memory.  The caller calls
  * filters_list_free. */

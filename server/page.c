@@ -145,7 +145,7 @@ static bool row(worker *w, served *f, const served *mine, alarms *l)
     bf_info i;
     bf_state st;
     bf_get_info(f->f, &i);
-    const bool up = f == mine ? filter_state(f, &st, NULL) >= 0 : stats_state(w, f, &st);
+    const bool up = stats_state(w, f, &st);
     const bool over = up && (st.saturated == BF_OVERFULL || st.fpr > 1.5 * i.p);
     l->all++;
     l->over += over;
@@ -177,7 +177,7 @@ static bool row(worker *w, served *f, const served *mine, alarms *l)
 static bool rows_of(worker *w, const served *mine, alarms *l)
 {
     size_t count;
-    served **all = filters_list(&w->s->fs, &count);
+    served **all = stats_list(w, &count);
     bool ok = all;
     for (size_t i = 0; ok && i < count; i++) ok = row(w, all[i], mine, l);
     if (all) filters_list_free(all, count);

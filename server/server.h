@@ -202,8 +202,10 @@ bool stats_json(worker *w, served *f, reply *a);
 bool stats_filters(worker *w, reply *a);
 bool stats_metrics(worker *w, reply *a);
 bool stats_info(served *f, reply *a);
+/* As filters_list(), and opens files that were replaced.  Never waits for a lock. */
+served **stats_list(const worker *w, size_t *count);
 /* Gets the filter's state, or its last known state if the filter is locked.  Returns false if the
- * state is not known or the storage does not answer.  Never waits for a lock. */
+ * state is not known, or requests for the filter get an error.  Never waits for a lock. */
 bool stats_state(const worker *w, served *f, bf_state *st);
 uint64_t stats_requests(const server *s);
 bool page(worker *w, served *f, reply *a);

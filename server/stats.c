@@ -154,22 +154,38 @@ static const struct {
     [FILL] = { "fill", "gauge", "fraction of the bits that are set" },
     [FPR] = { "fpr_now", "gauge", "false-positive rate now" },
     [SATURATED] = { "saturated", "gauge", "1 if more than half of the bits are set" },
-    [UP] = { "up", "gauge", "1 if the storage replies" },
+    [UP] = { "up", "gauge", "1 if the filter answers requests" },
     [ADDS] = { "adds_total", "counter", "keys added" },
     [ADDS_NEW] = { "adds_new_total", "counter", "keys added that were new" },
     [HITS] = { "hits_total", "counter", "keys tested and present" },
     [MISSES] = { "misses_total", "counter", "keys tested and absent" },
     [REMOVED] = { "removed_total", "counter", "keys removed" } };
 
+/* Opens files that were replaced, as requests do.  A filter whose new file is damaged stays in the
+ * list, and filters_answers() is false for it. */
+served **stats_list(const worker *w, size_t *count)
+{
+    filters *fs = &w->s->fs;
+    bf_set_nowait(true);
+    if (!fs->remote) filters_refresh(fs);
+    bf_set_nowait(!w->may_block);
+    return filters_list(fs, count);
+}
+
 bool stats_state(const worker *w, served *f, bf_state *st)
 {
     if (f->remote && jobs_hang(w->s)) return false;
-    /* a merge or a clear holds the lock for writing */
-    if (pthread_rwlock_tryrdlock(&f->use)) return filter_last_state(f, st);
     bf_set_nowait(true);
-    const bool up = filter_state(f, st, NULL) >= 0;
+    bool up = filters_answers(&w->s->fs, f);
+    /* a merge or a clear holds the lock for writing */
+    const bool locked = up && pthread_rwlock_tryrdlock(&f->use);
+    if (locked)
+        up = filter_last_state(f, st);
+    else if (up) {
+        up = filter_state(f, st, NULL) >= 0;
+        pthread_rwlock_unlock(&f->use);
+    }
     bf_set_nowait(!w->may_block);
-    pthread_rwlock_unlock(&f->use);
     return up;
 }
 
@@ -226,7 +242,7 @@ static bool print_kinds(buffer *b, served *const *all, size_t count)
 static bool of_filters(buffer *b, worker *w)
 {
     size_t count;
-    served **all = filters_list(&w->s->fs, &count);
+    served **all = stats_list(w, &count);
     double *v = calloc(count + 1, METRICS * sizeof *v);
     bool ok = all && v;
     for (size_t i = 0; ok && i < count; i++) values(w, all[i], v + i * METRICS);

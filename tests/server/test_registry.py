@@ -100,6 +100,45 @@ def test_a_file_is_replaced(two, how, name):
     assert "after" in BloomFilter.open(f"{folder}{name}.bloom")
 
 
+def report_of(daemon, name):
+    """(bloomfilter_up, status of a test, the name is in the alarm of the page)"""
+    up = f'bloomfilter_up{{filter="{name}"}} 1\n'.encode() in daemon.get("/metrics").body
+    page = daemon.get("/")
+    assert page.status in (200, 503)
+    alarm = page.body.partition(b'id="alarm"')[2].partition(b"</p>")[0]
+    shown = f'href="#f-{name}"'.encode() in alarm or page.status == 503
+    return up, daemon.get(f"/f/{name}/contain=k").status, shown
+
+
+@pytest.mark.parametrize("name", ["default", "x"])
+@pytest.mark.parametrize("how", ["replaced", "overwritten"])
+def test_a_damaged_file_is_reported(two, how, name):
+    """A filter is up if it answers requests."""
+    one, _, folder = two
+    one.ask("PUT", "/f/x" + PUT)
+    path = f"{folder}{name}.bloom"
+    junk = b"j" * os.path.getsize(path)
+    for _ in range(2):
+        assert report_of(one, name) == (True, 200, False)
+        if how == "replaced":
+            with open(f"{folder}.aside", "wb") as file:
+                file.write(junk)
+            os.rename(f"{folder}.aside", path)
+            assert report_of(one, name) == (False, 503, True)
+        else:
+            with open(path, "r+b") as file:
+                file.write(junk)
+            while report_of(one, name) != (False, 503, True):
+                pass  # the state in a report is up to a second old
+        assert one.get("/healthz").status == (503 if name == "default" else 200)
+        assert one.get(f"/f/{name}/stats").status == 503
+        BloomFilter(n=2000, p=0.01).save(f"{folder}.aside")
+        os.rename(f"{folder}.aside", path)
+        # without a request for the filter in between
+        assert report_of(one, name) == (True, 200, False)
+        assert one.get("/healthz").status == 200
+
+
 def test_the_file_of_the_default_filter(start, tmp_path):
     """No add is acknowledged without a file; what is put back is served, unless it is not what was
     asked for."""
