@@ -157,8 +157,8 @@ function number(text) {
     const grouped = suffix !== "%" && /^[1-9]\d{0,2}(,\d{3})+(\.\d+)?$/.test(digits);
     const power = {"": 0, "%": -2, k: 3, M: 6, G: 9, T: 12}[suffix];
     const plain = digits.replace(grouped ? /,/g : ",", grouped ? "" : ".");
-    const [base, exponent = "0"] = plain.split(/e/i);
-    return base ? Number(`${base}e${Number(exponent) + power}`) : NaN;
+    const found = plain.match(/^([+-]?\d*\.?\d+)(?:e([+-]?\d{1,3}))?$/i);
+    return found && !/^\s*_/.test(text) ? Number(`${found[1]}e${Number(found[2] ?? 0) + power}`) : NaN;
 }
 
 function showPlan(form, out) {

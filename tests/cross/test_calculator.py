@@ -23,7 +23,8 @@ TEXTS = {
     "": None, "1000000": 1e6, "1,000,000": 1e6, "1 000 000": 1e6, "1_000": 1000, "1e6": 1e6, "2.5E3": 2500,
     "100M": 1e8, "1k": 1000, "1%": 0.01, "1,5%": 0.015, "1.5 %": 0.015, "0,01": 0.01, "0,001": 0.001,
     "1,234%": 0.01234, "1e-6": 1e-6, "1e-3%": 1e-5, "3": 3, "1,234.5": 1234.5,
-    "abc": "NaN", "%": "NaN", "1,5,5": "NaN", "1.5.5": "NaN", "1e": 1.0, "e6": "NaN", "--1": "NaN",
+    "abc": "NaN", "%": "NaN", "1,5,5": "NaN", "1.5.5": "NaN", "1e": "NaN", "e6": "NaN", "--1": "NaN",
+    "0x10": "NaN", "_1": "NaN", "Infinity": "NaN",
 }  # fmt: skip
 SCRIPT = """const out = CASES.map(([given, scheme]) => {
     if (typeof given === "string") { const got = number(given); return Number.isNaN(got) ? "NaN" : got ?? null; }
