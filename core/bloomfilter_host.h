@@ -155,7 +155,8 @@ size_t bf_batch_size(const bf_filter *f);
  * bf_batch_size text lines and about 4 MiB. It moves `at` past these lines, adds their number to
  * `keys` and the number of new (or present) lines to `hits`. Returns 1, or 0 if no complete text
  * line is left. On error `at`, `keys` and `hits` do not change; if a text line was refused,
- * err->key is its index, counted from the first text line of the first call. */
+ * err->key is its index, counted from the first text line of the first call. `kept` also has the
+ * text lines of the failed call that have an answer. */
 typedef struct {
     const char *at, *end; /* the rest of the buffer                                            */
     char sep;

@@ -14,6 +14,8 @@ typedef struct {
     bf_filter *bf;
     bool add, stays; /* stays: the call keeps the GIL */
     int keep;        /* text lines with this answer (1 or 0) are returned; -1: none */
+    bool lost;       /* the file was replaced or deleted: its keys are lost */
+    uint64_t taken;  /* text lines before the one that was refused */
     bf_lines l;
 } lines;
 
@@ -31,11 +33,25 @@ static int run(lines *l)
         } while (rc > 0 && clock_ns() < deadline);
         gil_take_plain(ts, l->self);
     } while (rc > 0 && PyErr_CheckSignals() == 0);
+    l->taken = l->l.keys;
     if (rc < 0) {
+        l->lost = err.lost;
+        if (err.key != BF_NO_KEY) l->taken = err.key;
         raise_in(l->self, &err);
         if (err.key != BF_NO_KEY) name_refused(&err, (Py_ssize_t)err.key);
     }
     return rc == 0 ? 0 : -1;
+}
+
+/* The exception has what was done before it: keys that were added are never new again. */
+static void note_done(const lines *l, const char *kept)
+{
+    PyObject *raised = PyErr_GetRaisedException();
+    PyObject *done = Py_BuildValue("(Ly#)", (long long)l->taken, kept,
+        l->keep < 0 ? (Py_ssize_t)0 : (Py_ssize_t)(l->l.kept - kept));
+    if (!done || PyObject_SetAttrString(raised, "_done", done) < 0) PyErr_Clear();
+    Py_XDECREF(done);
+    PyErr_SetRaisedException(raised);
 }
 
 static PyObject *answer(lines *l, const Py_buffer *view)
@@ -52,6 +68,7 @@ static PyObject *answer(lines *l, const Py_buffer *view)
     l->l.end = l->l.at + view->len;
     int rc = run(l);
     if (rc == 0 && l->add) rc = filter_count_new(l->self, (int64_t)l->l.hits);
+    if (rc < 0 && l->add && !l->lost) note_done(l, start);
     if (rc == 0 && l->keep >= 0) rc = _PyBytes_Resize(&kept, l->l.kept - start);
     if (rc < 0) {
         Py_XDECREF(kept);

@@ -79,9 +79,9 @@ size_t bf_next_lines(bf_lines *l, bf_key *keys, size_t cap)
     return f.n;
 }
 
-static void copy_kept(bf_lines *l, const found *f, const uint8_t *each)
+static void copy_kept(bf_lines *l, const found *f, size_t n, const uint8_t *each)
 {
-    for (size_t i = 0; i < f->n; i++) {
+    for (size_t i = 0; i < n; i++) {
         if (each[i] != l->keep) continue;
         memcpy(l->kept, f->keys[i].ptr, f->keys[i].len);
         l->kept += f->keys[i].len;
@@ -99,13 +99,17 @@ static int run_lines(bf_filter *f, bf_lines *l, many *call, bf_error *err)
     bf_error why;
     find(&lines, l);
     if (lines.n == 0) return 0;
+    if (each == answers) memset(answers, 0, lines.n);
     const int64_t hits = call(f, keys, lines.n, each, &why);
     if (hits < 0) {
+        /* an answer that is not 0 is known, also after the last key that was handled for certain */
+        const size_t known = l->keep ? lines.n : why.key < lines.n ? (size_t)why.key : 0;
+        if (l->kept && !why.lost) copy_kept(l, &lines, known, each);
         if (why.key != BF_NO_KEY) why.key += l->keys;
         if (err) *err = why;
         return (int)hits;
     }
-    if (l->kept) copy_kept(l, &lines, each);
+    if (l->kept) copy_kept(l, &lines, lines.n, each);
     if (l->each) l->each += lines.n;
     l->at = lines.from;
     l->keys += lines.n;

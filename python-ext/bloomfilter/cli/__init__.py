@@ -12,7 +12,7 @@ import warnings
 from argparse import Namespace
 from importlib import import_module
 
-from .faults import Fault, as_options, sentence, visible
+from .faults import Fault, as_options, of_warning, sentence, visible
 from .parser import build_parser
 from .signals import Interrupted
 
@@ -52,10 +52,8 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def tell(message: Warning | str, *_where: object, **_more: object) -> None:
-    """Prints a warning of the library as one line, without a place in our sources and without the
-    argument that only programs have."""
-    text = as_options(str(message).removesuffix(', or pass overfull="ignore"'))
-    complain(f"warning: {text}", OK)
+    """Prints a warning of the library as one line, without a place in our sources."""
+    complain(f"warning: {as_options(of_warning(message))}", OK)
 
 
 def hold_streams() -> None:

@@ -56,6 +56,8 @@ def sentence(fault: BaseException) -> str:
     to the library is a path to it, and quoted as one."""
     if isinstance(fault, OSError) and fault.strerror:
         text = of_system(fault, fault.strerror)
+    elif isinstance(fault, Warning):  # PYTHONWARNINGS=error
+        text = of_warning(fault)
     elif isinstance(fault, (Fault, ValueError, OSError, ModuleNotFoundError)) or (
         isinstance(fault, MemoryError) and str(fault)
     ):
@@ -63,6 +65,11 @@ def sentence(fault: BaseException) -> str:
     else:
         text = f"{type(fault).__name__}: {fault}"
     return shown(as_options(text))
+
+
+def of_warning(message: Warning | str) -> str:
+    """Without the argument that only programs have."""
+    return str(message).removesuffix(', or pass overfull="ignore"')
 
 
 def as_options(text: str) -> str:

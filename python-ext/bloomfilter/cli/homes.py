@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import os
 from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from .. import BloomFilter, CountingBloomFilter, Error
@@ -69,6 +71,27 @@ def make(args: Namespace) -> BloomFilter:
 def open_to_read(storage: str, **options: Any) -> BloomFilter:
     """Opens a filter of any kind."""
     return _open(storage, read_only=True, **options)
+
+
+def identity(storage: str) -> tuple[int, int] | None:
+    path = _path_of(storage)
+    try:
+        status = os.stat(path) if path else None
+    except OSError:
+        return None
+    return status and (status.st_dev, status.st_ino)
+
+
+@contextmanager
+def in_place(storage: str) -> Iterator[None]:
+    """For reading, as closing a file that was written does: an error at the end if the name belongs
+    to another file by then."""
+    before = identity(storage)
+    yield
+    if identity(storage) != before:
+        raise Fault(
+            f"{shown(storage)} was replaced or deleted while it was open: the answers are those of the old file, run the command again"
+        )
 
 
 def open_to_write(storage: str, **options: Any) -> BloomFilter:

@@ -33,16 +33,33 @@ class Stream:
 
     def feed(self, data: memoryview, last: bool) -> None:
         self.signals.work()
-        keys, hits, used, kept = self.call(data, self.separator, last=last, keep=self.keep)
+        try:
+            keys, hits, used, kept = self.call(data, self.separator, last=last, keep=self.keep)
+        except Interrupted:  # the second signal, which does not wait
+            raise
+        except Exception as fault:
+            if done := getattr(fault, "_done", None):
+                self.failed(fault, *done)
+            raise
         self.keys, self.hits, self.bytes = self.keys + keys, self.hits + hits, self.bytes + used
-        if kept:
-            self.signals.prints()
-            try:
-                write(kept)  # before a signal ends it: what was added now is never new again
-            except Fault as fault:
-                raise Fault(f"{fault}; keys taken: {self.keys:,}") from None
+        self.print(kept, self.keys)
         self.signals.rest()
         self.progress.show(self.bytes, self.keys)
+
+    def print(self, kept: bytes, taken: int) -> None:
+        if not kept:
+            return
+        self.signals.prints()
+        try:
+            write(kept)  # before a signal ends it: what was added now is never new again
+        except Fault as fault:
+            raise Fault(f"{fault}; keys taken: {taken:,}") from None
+
+    def failed(self, fault: Exception, keys: int, kept: bytes) -> None:
+        """The block ended with an error after so many keys.  An error with an index names the key."""
+        self.print(kept, self.keys + keys)
+        if not hasattr(fault, "index"):
+            raise Fault(f"{sentence(fault)}; keys taken: {self.keys + keys:,}") from fault
 
     def file(self, path: str) -> None:
         before = self.keys
@@ -156,7 +173,7 @@ def add(args: Namespace) -> int:
 # ---- check ----
 def check(args: Namespace) -> int:
     paths = sources(args.keyfiles, args.file)
-    with homes.open_to_read(args.file, **homes.given(args)) as bf:
+    with homes.in_place(args.file), homes.open_to_read(args.file, **homes.given(args)) as bf:
         return 1 if through(bf.contains_lines, bf, args, paths, "present", "absent") else 0
 
 
@@ -210,7 +227,7 @@ def remove(args: Namespace) -> int:
 def count(args: Namespace) -> int:
     paths = sources(args.keyfiles, args.file)
     out = counted_in_json if args.json else counted
-    with homes.open_counting(args, read_only=True) as bf:
+    with homes.in_place(args.file), homes.open_counting(args, read_only=True) as bf:
         try:
             run(by_key(bf.count_many, out), args, None, paths)
         except Interrupted as stop:
