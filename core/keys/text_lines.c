@@ -99,7 +99,7 @@ static int run_lines(bf_filter *f, bf_lines *l, many *call, bf_error *err)
     bf_error why;
     find(&lines, l);
     if (lines.n == 0) return 0;
-    if (each == answers) memset(answers, 0, lines.n);
+    if (each) memset(each, 0, lines.n); /* a call that fails leaves some as they are */
     const int64_t hits = call(f, keys, lines.n, each, &why);
     if (hits < 0) {
         /* an answer that is not 0 is known, also after the last key that was handled for certain */
