@@ -115,7 +115,7 @@ arch_i386() {
     c_run i386 'i386, 32 bits' "$arch_tests_32" env BLOOMFILTER_SLOW=1
 }
 
-# debian_source PACKAGE [RELEASE]: its source as Debian has it, into this folder, unpacked by nobody yet.
+# debian_source PACKAGE [RELEASE]: downloads its Debian source into this folder; does not unpack it.
 debian_source() (
     mkdir -p lists/partial
     sed 's/^Types: .*/Types: deb-src/' /etc/apt/sources.list.d/*.sources >sources.sources 2>/dev/null || true

@@ -89,7 +89,8 @@ static void append_one_key(bf_redis_request *g)
 {
     const bf_redis *r = g->of;
     bf_conn_eval(r->conn, bf_script_add_one, 1);
-    bf_conn_append(r->conn, "%s %n %n %r", r->key, r->mark_at, r->mark_at + 3, r->mark);
+    bf_conn_append(
+        r->conn, "%s %n %n %r", r->key, r->mark_at, r->mark_at + BF_REDIS_MARK - 1, r->mark);
     for (unsigned j = 0; j < g->k; j++) bf_conn_append(r->conn, "SET u1 %n 1", g->pos[j]);
 }
 

@@ -14,8 +14,8 @@ Report = Callable[[str, str], object]
 
 
 def is_misuse(error: Exception) -> bool:
-    """Returns true for a wrong setting or key. All else is a filter that does not answer: a client of
-    Redis has exceptions of its own."""
+    """Returns true for a wrong setting or key. All else is a filter that does not answer: clients
+    of Redis raise their own exceptions."""
     return isinstance(error, (TypeError, ValueError)) and not isinstance(error, Error)
 
 

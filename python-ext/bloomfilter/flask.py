@@ -40,7 +40,7 @@ class BloomFilters:
         app.after_request(self.after)
 
     def __getitem__(self, endpoint: str) -> Gate:
-        """Returns the gate of the current application, or else of the one that came last."""
+        """Returns the gate of the current application, or else of the last one."""
         gates = current_app.extensions["bloomfilter.gates"] if current_app else self.gates
         return gates.of[endpoint][1]
 

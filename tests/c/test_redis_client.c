@@ -419,34 +419,42 @@ static int answers_of_others(
     return BF_CLIENT_ANSWERED;
 }
 
+/* Adds up to two keys of k = 2 to a filter with the mark 42, through this client. */
+static int add_through(bf_redis_client host, size_t nkeys, unsigned wait_replicas)
+{
+    static const uint64_t pos[] = { 3, 5, 7, 9 };
+    uint8_t was[2];
+    bf_conn link = { 0 };
+    bf_redis r = { .conn = &link,
+        .whole = &r,
+        .key = "K",
+        .meta = "K:meta",
+        .shards = 1,
+        .wait_replicas = wait_replicas,
+        .mark = 42,
+        .bits = 320,
+        .mark_at = 40 };
+    CHECK_EQ(bf_conn_open(&link, &(bf_spec){ .redis_client = &host, .key = "K" }, &e), 0);
+    const bf_redis_request add = { .of = &r,
+        .op = BF_OP_ADD,
+        .pos = pos,
+        .nkeys = nkeys,
+        .k = 2,
+        .present = was,
+        .pending = true };
+    const int rc = bf_redis_apply(&add, &e);
+    bf_conn_free(&link);
+    free(r.room.at);
+    return rc;
+}
+
 TEST(an_add_knows_its_reply)
 {
-    const uint64_t pos[] = { 3, 5, 7, 9 };
     for (int n = 1; n < 4; n++)
         for (size_t keys = 1; keys < 3; keys++) {
-            bf_redis_client host = { .exchange = answers_of_others, .ctx = &n };
-            uint8_t was[2];
-            bf_conn link = { 0 };
-            bf_redis r = { .conn = &link,
-                .whole = &r,
-                .key = "K",
-                .meta = "K:meta",
-                .shards = 1,
-                .mark = 42,
-                .bits = 320,
-                .mark_at = 40 };
-            CHECK_EQ(bf_conn_open(&link, &(bf_spec){ .redis_client = &host, .key = "K" }, &e), 0);
-            const bf_redis_request add = { .of = &r,
-                .op = BF_OP_ADD,
-                .pos = pos,
-                .nkeys = keys,
-                .k = 2,
-                .present = was,
-                .pending = true };
-            CHECK_EQ(bf_redis_apply(&add, &e), BF_EIO);
+            const bf_redis_client host = { .exchange = answers_of_others, .ctx = &n };
+            CHECK_EQ(add_through(host, keys, 0), BF_EIO);
             CHECK_HAS(e.msg, "unexpected reply");
-            bf_conn_free(&link);
-            free(r.room.at);
         }
 }
 
@@ -457,34 +465,12 @@ TEST(replicas_that_are_not_told)
         const char *says;
     } rows[] = { { "-ERR no", "ERR no" }, { "$", "unexpected reply" },
         { ":0", "only 0 of wait_replicas=1" }, { ":1", NULL }, { "", "tell what was added" } };
-    const uint64_t pos[] = { 3, 5 };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        bf_redis_client host = { .exchange = waits, .ctx = rows[i].text };
-        uint8_t was;
-        bf_conn link = { 0 };
-        bf_redis r = { .conn = &link,
-            .whole = &r,
-            .key = "K",
-            .meta = "K:meta",
-            .shards = 1,
-            .wait_replicas = 1,
-            .mark = 42,
-            .bits = 320,
-            .mark_at = 40 };
-        CHECK_EQ(bf_conn_open(&link, &(bf_spec){ .redis_client = &host, .key = "K" }, &e), 0);
-        const bf_redis_request add = { .of = &r,
-            .op = BF_OP_ADD,
-            .pos = pos,
-            .nkeys = 1,
-            .k = 2,
-            .present = &was,
-            .pending = true };
-        const int rc = bf_redis_apply(&add, &e);
+        const bf_redis_client host = { .exchange = waits, .ctx = rows[i].text };
+        const int rc = add_through(host, 1, 1);
         CHECK_EQ(rc, rows[i].says ? BF_EIO : 0);
         if (rows[i].says && rc < 0)
             CHECK(strstr(e.msg, rows[i].says) || strstr(e.msg, "cannot tell what was added"));
-        bf_conn_free(&link);
-        free(r.room.at);
     }
 }
 

@@ -21,7 +21,7 @@ AHEAD = 3  # buffers: one is looked at, one is read into, one lies between
 LARGE = 16 << 20  # bytes of a file from which on a thread reads it
 LONGEST = 2 << 30  # bytes of a line: what never ends (/dev/zero) must not take all memory
 STDIN = "-"
-# Windows: descriptors are inherited by nobody, and text would lose its \r.
+# Windows: no other process inherits descriptors, and text mode would remove \r.
 FLAGS: int = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 MAGIC = b"\x8bBLM\r\n\x1a\n"  # begins each filter file: docs/format.md
 
