@@ -12,12 +12,11 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* LINGER: ms.  ACCEPTS: most connections accepted per round of epoll.  SLOWEST: bytes per second
+/* LINGER: ms.  ACCEPTS: most connections accepted per round of events.  SLOWEST: bytes per second
  * that a client must read.  BODY_BYTES: bytes per read of a body. */
 enum { LINGER = 5000, ACCEPTS = 64, SLOWEST = 64 << 10, BODY_BYTES = 256 << 10 };
 
@@ -70,7 +69,7 @@ static void send_busy(int fd)
     send(fd, busy, sizeof busy - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* Does not free the structure, because events of this round of epoll may still point to it. */
+/* Does not free the structure, because events of this round may still point to it. */
 void conn_evict(worker *w, conn *c)
 {
     /* a 503 must not follow a part of another reply */
@@ -90,16 +89,10 @@ void conn_bury(worker *w)
     }
 }
 
-static bool set_events(worker *w, conn *c, int how, unsigned events)
-{
-    struct epoll_event e = { .events = events, .data.ptr = c };
-    return epoll_ctl(w->epoll, how, c->fd, &e) == 0;
-}
-
 static void linger(worker *w, conn *c)
 {
     shutdown(c->fd, SHUT_WR);
-    if (c->events_out) set_events(w, c, EPOLL_CTL_MOD, EPOLLIN);
+    if (c->events_out) events_watch(w, c, WAIT_READABLE);
     c->events_out = false;
     worker_move(w, c, LINGERING, w->now + LINGER);
 }
@@ -116,7 +109,7 @@ static void add_conn(worker *w, int fd)
     c->state = STATES;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     parse_start(c);
-    if (!set_events(w, c, EPOLL_CTL_ADD, EPOLLIN)) {
+    if (!events_add(w, c)) {
         close(fd);
         free(c);
         return;
@@ -172,7 +165,7 @@ static bool send_some(int fd, buffer *out, size_t *out_done, buffer *tail, size_
     return true;
 }
 
-/* Moves the unsent bytes into a response_out, and lets epoll wait until the socket is writable.
+/* Moves the unsent bytes into a response_out, and waits until the socket is writable.
  * Returns false if memory or --max-buffered does not suffice.  A 503 is not possible then, because
  * a part of the reply may have been sent. */
 static bool keep_unsent(worker *w, conn *c, size_t out_done, size_t tail_done)
@@ -197,7 +190,7 @@ static bool keep_unsent(worker *w, conn *c, size_t out_done, size_t tail_done)
     uint64_t left = u->out.len + u->tail.len - tail_done;
     worker_move(w, c, SENDING, w->now + (w->s->o.deadline + left / SLOWEST) * 1000);
     c->events_out = true;
-    return set_events(w, c, EPOLL_CTL_MOD, EPOLLOUT);
+    return events_watch(w, c, WAIT_WRITABLE);
 }
 
 /* Sends the worker's replies to the present connection; keep_unsent() stores the rest.  Returns
@@ -223,15 +216,15 @@ static bool flush_replies(worker *w, conn *c)
 /* ---- reading ---- */
 static void reply_from_job(worker *w, conn *c, reply *a);
 
-/* Sends the job's reply, or stops reading until the job ends.  In state WAITING epoll reports only
- * that the client closed. */
+/* Sends the job's reply, or stops reading until the job ends.  In state WAITING the only
+ * event is that the client closed. */
 static void wait_for_job(worker *w, conn *c)
 {
     if (c->job->done && !job_restart(w, c->job)) {
         reply_from_job(w, c, &c->job->a);
         return;
     }
-    set_events(w, c, EPOLL_CTL_MOD, 0);
+    events_watch(w, c, WAIT_CLOSED);
     c->events_out = true;
     worker_move(w, c, WAITING, UINT64_MAX);
 }
@@ -253,7 +246,7 @@ static void next_state(worker *w, conn *c)
         return;
     }
     if (c->events_out) {
-        set_events(w, c, EPOLL_CTL_MOD, EPOLLIN);
+        events_watch(w, c, WAIT_READABLE);
         c->events_out = false;
     }
     if (!c->suspended && w->drained) {
@@ -397,11 +390,11 @@ static void discard_input(worker *w, conn *c)
     if (n == 0 || (n < 0 && errno != EAGAIN)) conn_close(w, c);
 }
 
-void conn_ready(worker *w, conn *c, unsigned events)
+void conn_ready(worker *w, conn *c, bool writable)
 {
     if (c->fd < 0) return; /* conn_evict closed it in this round */
     w->current_conn = c;
-    if (c->state == WAITING) { /* epoll then reports only that the client closed */
+    if (c->state == WAITING) { /* WAIT_CLOSED */
         conn_close(w, c);
         return;
     }
@@ -409,7 +402,7 @@ void conn_ready(worker *w, conn *c, unsigned events)
         discard_input(w, c);
     else if (!c->response_out)
         read_more(w, c);
-    else if (events & (EPOLLOUT | EPOLLERR | EPOLLHUP))
+    else if (writable)
         continue_sending(w, c);
 }
 

@@ -117,15 +117,13 @@ static void refresh(worker *w)
  * these jobs must wake the worker. */
 static void return_job(job *j)
 {
-    const uint64_t one = 1;
     worker *w = j->w;
     job *before = __atomic_load_n(&w->done, __ATOMIC_RELAXED);
     do {
         j->next = before;
     } while (!__atomic_compare_exchange_n(
         &w->done, &before, j, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
-    if (!before && write(w->wake, &one, sizeof one) < 0)
-        return; /* the event counter is at its limit: the worker wakes up anyway */
+    if (!before) events_wake(w);
 }
 
 /* Runs a job and returns it to its worker.  j->missing > 0 makes the worker free memory and start

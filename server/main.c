@@ -189,13 +189,10 @@ static int wait_for_end(server *s, const sigset_t *signals)
 static int end_server(server *s, int signal)
 {
     bf_error err;
-    uint64_t one = 1;
     notify("STOPPING=1");
     s->drain_until = clock_ms() + DRAIN;
     __atomic_store_n(&s->draining, true, __ATOMIC_RELEASE);
-    for (unsigned i = 0; i < s->o.threads; i++)
-        if (write(s->workers[i].wake, &one, sizeof one) < 0)
-            report_error("a thread", "cannot be woken");
+    for (unsigned i = 0; i < s->o.threads; i++) events_wake(&s->workers[i]);
     for (unsigned i = 0; i < s->o.threads; i++) pthread_join(s->workers[i].thread, NULL);
     close(s->listener);
     s->stuck =

@@ -1,6 +1,6 @@
 /* server.h - structures shared by the files of the daemon: server, worker, connection.
  *
- *   main.c -> worker.c (epoll, deadlines) -> conn.c (sockets) -> parse.c (llhttp) -> routes.c
+ *   main.c -> worker.c (events, deadlines) -> conn.c (sockets) -> parse.c (llhttp) -> routes.c
  *   routes.c -> filters.c -> core, or -> jobs.c (threads that may wait) -> routes.c
  *
  * A worker is one thread.  Other threads read its counters, add jobs to `done` and write to `wake`.
@@ -61,7 +61,7 @@ typedef struct conn {
     int fd;
     uint8_t state;
     /* close: closes after the reply.  broken: changes to LINGERING after the reply.
-     * events_out: epoll does not wait for input (EPOLLIN) */
+     * events_out: does not wait for input */
     bool close : 1, broken : 1, events_out : 1;
     uint8_t blanks; /* number of CR and LF received before the request */
 } conn;
@@ -75,7 +75,7 @@ typedef struct worker {
     pthread_t thread;
     int epoll, wake;
     conn_list lists[STATES];
-    uint64_t now;   /* ms on the monotonic clock, read once per round of epoll */
+    uint64_t now;   /* ms on the monotonic clock, read once per round of events */
     uint64_t swept; /* ms on the monotonic clock: when sweep() was last called */
     char date[40];
     time_t date_of;
@@ -127,9 +127,25 @@ static inline bool is_draining(const server *s)
     return __atomic_load_n(&s->draining, __ATOMIC_ACQUIRE);
 }
 
+/* events.c */
+typedef enum { WAIT_READABLE, WAIT_WRITABLE, WAIT_CLOSED } wait_for;
+typedef struct {
+    void *source;  /* a conn, &server.listener or &worker.wake */
+    bool writable; /* the socket is writable, or has failed */
+} event;
+enum { EVENTS_MAX = 256 }; /* most events per call of events_wait */
+bool events_init(worker *w);
+void events_free(worker *w);
+bool events_listen(worker *w, bool on);
+bool events_add(worker *w, conn *c); /* waits until c is readable */
+bool events_watch(worker *w, conn *c, wait_for what);
+int events_wait(worker *w, event events[EVENTS_MAX], int timeout); /* timeout: ms */
+void events_wake(worker *w);                                       /* may be called by any thread */
+bool events_woken(worker *w);
+
 /* conn.c */
 void conn_accept(worker *w);
-void conn_ready(worker *w, conn *c, unsigned events);
+void conn_ready(worker *w, conn *c, bool writable);
 void conn_drain(worker *w, conn *c);
 void conn_late(worker *w, conn *c);
 void conn_close(worker *w, conn *c);

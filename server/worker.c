@@ -1,15 +1,8 @@
-/* worker.c - a thread with an epoll: waits for events, and closes connections whose deadline has
- * passed. */
+/* worker.c - a thread that waits for events, and closes connections whose deadline has passed. */
 #include "server.h"
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
-/* EVENTS: most events per epoll_wait.  SWEEP: ms between two calls of sweep(). */
-enum { EVENTS = 256, SWEEP = 250 };
+enum { SWEEP = 250 }; /* ms between two calls of sweep() */
 
 /* ---- lists of connections ---- */
 static void unlink_conn(worker *w, conn *c)
@@ -43,17 +36,8 @@ void worker_move(worker *w, conn *c, int state, uint64_t until)
 }
 
 /* Stops listening until the next sweep.  A connection that could not be accepted stays in the
- * backlog, so epoll would report it again and again. */
-void worker_pause_accept(worker *w)
-{
-    w->accept_paused = epoll_ctl(w->epoll, EPOLL_CTL_DEL, w->s->listener, NULL) == 0;
-}
-
-static bool listen_again(worker *w)
-{
-    struct epoll_event listen = { .events = EPOLLIN | EPOLLEXCLUSIVE, .data.ptr = &w->s->listener };
-    return epoll_ctl(w->epoll, EPOLL_CTL_ADD, w->s->listener, &listen) == 0;
-}
+ * backlog, so it would be reported again and again. */
+void worker_pause_accept(worker *w) { w->accept_paused = events_listen(w, false); }
 
 /* If Redis hangs, replies 503 to the connections that wait for Redis. */
 static void sweep_waiting(worker *w)
@@ -86,7 +70,7 @@ static void sweep(worker *w)
     }
     sweep_waiting(w);
     budget_relieve(w);
-    if (w->accept_paused && !w->drained) w->accept_paused = !listen_again(w);
+    if (w->accept_paused && !w->drained) w->accept_paused = !events_listen(w, true);
     w->swept = w->now;
 }
 
@@ -109,7 +93,7 @@ static void drain(worker *w)
     conn *next;
     w->drained = true;
     conn_accept(w);
-    epoll_ctl(w->epoll, EPOLL_CTL_DEL, w->s->listener, NULL);
+    events_listen(w, false);
     for (conn *c = w->lists[IDLE].first; c; c = next) {
         next = c->next;
         conn_drain(w, c);
@@ -132,24 +116,23 @@ static void close_all(worker *w)
 }
 
 /* ---- the loop ---- */
-static void handle_event(worker *w, struct epoll_event *e)
+static void handle_event(worker *w, const event *e)
 {
-    uint64_t ignored;
-    if (e->data.ptr == &w->s->listener)
+    if (e->source == &w->s->listener)
         conn_accept(w);
-    else if (e->data.ptr == &w->wake)
-        w->woken = read(w->wake, &ignored, sizeof ignored) > 0;
+    else if (e->source == &w->wake)
+        w->woken = events_woken(w);
     else
-        conn_ready(w, e->data.ptr, e->events);
+        conn_ready(w, e->source, e->writable);
 }
 
 void *worker_run(void *self)
 {
     worker *w = self;
-    struct epoll_event events[EVENTS];
+    event events[EVENTS_MAX];
     bf_set_nowait(true);
     while (!is_done(w)) {
-        int n = epoll_wait(w->epoll, events, EVENTS, SWEEP);
+        const int n = events_wait(w, events, SWEEP);
         update_clock(w);
         for (int i = 0; i < n; i++) handle_event(w, &events[i]);
         if (w->woken) { /* after all events, because jobs_deliver() may free connections */
@@ -168,22 +151,15 @@ void *worker_run(void *self)
 
 bool worker_init(worker *w, server *s)
 {
-    *w = (worker){ .s = s,
-        .epoll = epoll_create1(EPOLL_CLOEXEC),
-        .wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC),
-        .read_buffer = malloc(READ_BYTES),
-        .decoded = malloc(s->o.max_url) };
-    struct epoll_event wake = { .events = EPOLLIN, .data.ptr = &w->wake };
+    *w = (worker){ .s = s, .read_buffer = malloc(READ_BYTES), .decoded = malloc(s->o.max_url) };
     update_clock(w);
-    return w->epoll >= 0 && w->wake >= 0 && w->read_buffer && w->decoded &&
-           epoll_ctl(w->epoll, EPOLL_CTL_ADD, w->wake, &wake) == 0 && listen_again(w);
+    return events_init(w) && w->read_buffer && w->decoded && events_listen(w, true);
 }
 
 void worker_free(worker *w)
 {
     jobs_drop_done(w);
-    close(w->epoll);
-    close(w->wake);
+    events_free(w);
     free(w->read_buffer);
     free(w->decoded);
     buffer_drop(&w->out);
