@@ -112,6 +112,11 @@ bf_filter *bf_retain(bf_filter *f); /* accepts NULL */
 /* Like bf_save, but never replaces a file. If path exists, also if it was created during the call,
  * returns BF_EIO with sys_errno EEXIST. */
 int bf_save_new(bf_filter *f, const char *path, bf_error *err);
+/* For hosts that read an image from a stream, whose length is unknown. Given the first len bytes of
+ * the stream, returns how many bytes to read next. Returns 0 if bf_from_bytes can decide: the bytes
+ * are a filter, or no further byte would make them one. Call it again after that many bytes; at the
+ * end of the stream, call bf_from_bytes. */
+uint64_t bf_image_wants(const void *data, size_t len);
 /* For hosts that let their users close a filter at any time.  Returns BF_EBUSY while a call with
  * f runs code of the host (a clock, a client), else 0.  If bf_close is called during such a
  * call, the filter is freed when the call returns.  In a forked child the calls of the parent's

@@ -463,7 +463,8 @@ class BloomFilter implements Countable
 
     /**
      * Reads a file of save() into memory. In contrast to open(), later adds do not change the file. A stream, or a path with a
-     * stream wrapper, is read from the present position to the end. $overfull works as in the constructor: it is not stored.
+     * stream wrapper, is read from the present position: as much as the filter needs, and one byte more, because a longer
+     * stream is an error. $overfull works as in the constructor: it is not stored.
      *
      * @param string|resource $path
      * @param string|null     $secret the secret of a keyed filter

@@ -127,14 +127,28 @@ static bool flush_stream(php_stream *stream)
     return php_stream_flush(stream) == 0;
 }
 
+/* Returns what the image needs, or less at the end of the stream, and at most one byte more. */
 zend_string *php_bf_read_stream(php_stream *stream)
 {
-    zend_string *bytes = php_stream_copy_to_mem(stream, PHP_STREAM_COPY_ALL, 0);
-    if (!bytes) bytes = ZSTR_EMPTY_ALLOC();
-    if (php_stream_eof(stream) && !EG(exception)) return bytes;
+    enum { FIRST = 65536 };
+    zend_string *bytes = zend_string_alloc(FIRST, 0);
+    size_t len = 0;
+    uint64_t wants = bf_image_wants(NULL, 0);
+    while (wants) {
+        if (len == ZSTR_LEN(bytes)) bytes = zend_string_safe_realloc(bytes, 2, len, 0, false);
+        const size_t room = ZSTR_LEN(bytes) - len;
+        const ssize_t got = php_stream_read(stream, ZSTR_VAL(bytes) + len, MIN(wants, room));
+        if (got <= 0 || EG(exception)) break;
+        len += (size_t)got;
+        if ((wants -= (uint64_t)got) == 0) wants = bf_image_wants(ZSTR_VAL(bytes), len);
+    }
+    if (!EG(exception) && (!wants || php_stream_eof(stream))) {
+        ZSTR_VAL(bytes)[ZSTR_LEN(bytes) = len] = '\0';
+        return bytes;
+    }
     if (!EG(exception))
         zend_throw_exception(php_bf_exception_ce, "the stream cannot be read to its end", BF_EIO);
-    zend_string_release(bytes);
+    zend_string_efree(bytes);
     return NULL;
 }
 

@@ -369,7 +369,8 @@
     "Read a saved file into memory.  Later adds do not change the file, in contrast to open().\n" \
     "overfull works as in the constructor: it is not stored.\n" \
     "\n" \
-    "If path is an object with read(), read the bytes from its position to its end."
+    "If path is an object with read(n), read from its position as many bytes as the filter needs,\n" \
+    "and one byte more, because a longer stream is an error."
 #define DOC___reduce__ \
     "__reduce__($self, /)\n" \
     "--\n" \

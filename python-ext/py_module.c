@@ -61,6 +61,17 @@ static PyObject *module_read_secret(PyObject *module, PyObject *arg)
                   : PyBytes_FromStringAndSize(secret, sizeof secret);
 }
 
+/* _streams.py calls this to read an image from a file object */
+static PyObject *module_image_wants(PyObject *module, PyObject *data)
+{
+    Py_buffer view;
+    (void)module;
+    if (PyObject_GetBuffer(data, &view, PyBUF_SIMPLE) < 0) return NULL;
+    const uint64_t wants = bf_image_wants(view.buf, (size_t)view.len);
+    PyBuffer_Release(&view);
+    return PyLong_FromUnsignedLongLong(wants);
+}
+
 /* _redis.py calls this to detect a fork */
 static PyObject *module_process(PyObject *module, PyObject *unused)
 {
@@ -81,6 +92,7 @@ static PyMethodDef functions[] = { { "_path_of", module_path_of, METH_O, NULL },
     { "_open", (PyCFunction)(void (*)(void))module_open, METH_VARARGS | METH_KEYWORDS, NULL },
     { "_from_bytes", (PyCFunction)(void (*)(void))module_from_bytes, METH_VARARGS | METH_KEYWORDS,
         NULL },
+    { "_image_wants", module_image_wants, METH_O, NULL },
     { "_process", module_process, METH_NOARGS, NULL },
     { "_set_nowait", module_set_nowait, METH_O, NULL },
     { "_hide_passwords", module_hide_passwords, METH_O, NULL },

@@ -79,6 +79,20 @@ static int bits_after(const uint8_t *raw, uint64_t *bytes, const char *where, bf
     return 0;
 }
 
+uint64_t bf_header_span(const uint8_t *raw, uint64_t len)
+{
+    uint64_t bits;
+    if (len && memcmp(raw, bf_magic, len < sizeof bf_magic ? len : sizeof bf_magic) != 0) return 0;
+    if (len < FIELDS) return FIELDS;
+    if (!bf_is_compact(raw, len)) {
+        const bool none = (bf_get(raw + AT_FLAGS, 4) & (BF_FLAG_GROW | BF_FLAG_WINDOW)) != 0;
+        return len < BF_HEADER ? BF_HEADER : BF_HEADER + (none ? 0 : bf_get(raw + AT_BYTES, 8));
+    }
+    const uint64_t head = bf_get(raw + AT_HEADER, 4);
+    const bool fits = head >= FIELDS && head <= BF_COMPACT_HEADER;
+    return fits && bits_after(raw, &bits, "", NULL) == 0 ? head + bits : 0;
+}
+
 /* Copies the fields and the name to their offsets in a page. */
 static int spread(
     const uint8_t *raw, unsigned head, uint8_t *page, const char *where, bf_error *err)

@@ -64,6 +64,10 @@ bool bf_is_compact(const uint8_t *bytes, uint64_t len);
  * bf_header_read. */
 int bf_compact_unpack(const uint8_t *raw, uint64_t len, uint8_t *page, uint64_t *bits,
     const char *where, bf_error *err);
+/* Returns the length of the header at raw with the bits after it. If len bytes are too few to know
+ * it, returns how many bytes are needed, which is more than len. Returns 0 if raw is no header. A
+ * page is not checked further: its bits may have any length. */
+uint64_t bf_header_span(const uint8_t *raw, uint64_t len);
 void bf_compact_pack(uint8_t *to, const uint8_t *page, const bf_params *d, uint64_t bits_bytes);
 
 /* The state of a filter or part: 8 bytes of its header page, which are written in place. 48 bits

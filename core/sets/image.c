@@ -204,6 +204,34 @@ bf_filter *bf_from_bytes(const void *data, size_t len, const bf_spec *expect, bf
         &(source){ from_memory, (void *)data, len, 0, "the data" }, page, expect, err);
 }
 
+/* An image is a sequence of headers, each with its bits. The bits after a header page are wanted
+ * only if the page is valid; those after a compact header are short in any case. */
+uint64_t bf_image_wants(const void *data, size_t len)
+{
+    _Alignas(8) uint8_t page[BF_HEADER];
+    source from = { from_memory, (void *)data, 0, 0, "the data" };
+    bf_params d, part;
+    for (uint64_t i = 0, parts = 0; i <= parts; i++) {
+        const uint8_t *raw = (const uint8_t *)data + from.at;
+        const uint64_t left = len - from.at, span = bf_header_span(raw, left);
+        if (left < (bf_is_compact(raw, left) ? span : BF_HEADER)) return span ? span - left : 0;
+        from.len = from.at + span;
+        const int head = span ? read_page(&from, page, NULL) : -1;
+        const int rc = head < 0 ? head
+                       : i == 0 ? bf_header_read(page, (unsigned)head, span, &d, "", NULL)
+                                : bf_header_read_part(page, (unsigned)head, span, &d,
+                                      (unsigned)i - 1, &part, "", NULL);
+        if (rc < 0) return 0;
+        if (left < span) return span - left;
+        if (i == 0 && bf_has_parts(&d)) parts = bf_parts_stored(&d);
+        from.at += span;
+    }
+    /* one byte more than the image may have, so that bf_from_bytes refuses what is longer */
+    const uint64_t most =
+        !bf_has_parts(&d) && bf_may_have_shadow(page) ? bf_shadow_to(bf_bits(&d.g)) : from.at;
+    return len <= most ? most + 1 - len : 0;
+}
+
 /* ---- files ---- */
 static int to_file(void *ctx, uint64_t offset, const void *bytes, size_t len)
 {

@@ -110,7 +110,7 @@ final class Image
         $at = $d->kind === Params::GROW ? $head : 0;
         for ($i = 0, $n = $d->kind === Params::GROW ? $d->live : 1; $i < $n; $i++) {
             $part = $d;
-            if ($d->kind === Params::GROW) [$part, $page, $own] = self::part($f, $read, $at, $len, $head === self::PAGE, $where);
+            if ($d->kind === Params::GROW) [$part, $page, $own] = self::part($d, $i, $read, $at, $len, $head === self::PAGE, $where);
             $at += $own ?? $head;
             $bits = $store($part, $at);
             self::verify($page, $part, $bits, $where);
@@ -123,17 +123,16 @@ final class Image
     }
 
     /** @return array{Params, string, int} the next part of a filter, its page, the length of its header */
-    public static function part(Filter $f, \Closure $read, int $at, int $len, bool $paged, string $where): array
+    public static function part(Params $of, int $i, \Closure $read, int $at, int $len, bool $paged, string $where): array
     {
-        $i = count($f->parts);
         if ($len - $at < ($paged ? self::PAGE : 64))
             throw Fault::fail(\BloomFilterException::FORMAT, '%.80s is truncated: %d bytes, its part %u is missing', $where, $len, $i);
         [$page, $head] = self::header($read, $at, $len, $where);
         self::checkFrame($page, $len - $at - $head + self::PAGE, $where);
         $d = self::values($page, $where);
-        if ($d->kind !== Params::PART || $d->index !== $i || $d->differenceTo($f->d, Params::SAME_HASH))
+        if ($d->kind !== Params::PART || $d->index !== $i || $d->differenceTo($of, Params::SAME_HASH))
             throw Fault::damaged($where, 'a part does not belong to it');
-        if (!Sizing::partPossible($f->d, $d))
+        if (!Sizing::partPossible($of, $d))
             throw Fault::fail(\BloomFilterException::FORMAT, '%.80s is damaged: its part %u has n=%d, which does not fit m=%d, p=%g, k=%u', $where, $i, $d->n, $d->m, $d->p, $d->k);
         if ($d->live < 0) throw Fault::damaged($where, "a part's number of keys is below 0");
         if ($len - $at < $head + $d->bytes())
@@ -141,6 +140,60 @@ final class Image
         self::checkLive($page, $where);
         if ($paged !== ($head === self::PAGE)) throw Fault::damaged($where, 'some of its parts have a header page and some have not');
         return [$d, $page, $head];
+    }
+
+    /**
+     * Given the first bytes of a stream: how many bytes to read next.  0: fromBytes() can decide.
+     * As bf_image_wants() of the core.
+     */
+    public static function wants(string $bytes): int
+    {
+        [$len, $at, $whole, $parts] = [strlen($bytes), 0, null, 0];
+        $read = fn(int $from, int $n) => substr($bytes, $from, $n);
+        for ($i = 0; $i <= $parts; $i++) {
+            $left = $len - $at;
+            $span = self::span($read($at, self::PAGE), $left);
+            $compact = $left >= 12 && self::u32($bytes, $at + 8) === 2;
+            if ($left < ($compact ? $span : self::PAGE)) return $span ? $span - $left : 0;
+            try {
+                if ($whole) [$d, $page] = self::part($whole, $i - 1, $read, $at, $at + $span, !$compact, '');
+                else {
+                    [$page, $head] = self::header($read, 0, $span, '');
+                    $d = $whole = self::whole($page, $head, $span, '');
+                    $parts = $whole->kind === Params::GROW ? $whole->live : 0;
+                }
+            } catch (\Exception) {
+                return 0;
+            }
+            if ($left < $span) return $span - $left;
+            $at += $span;
+        }
+        if (!$parts && self::u64($page, 2080) & 3) $at = ($at + 65535 & ~65535) + $whole->bytes();   // a shadow may follow
+        return max(0, $at + 1 - $len);      // one byte more, so that fromBytes() refuses what is longer
+    }
+
+    /** The length of a header and of its bits; how many bytes are needed to know it; 0: no header. */
+    private static function span(string $raw, int $len): int
+    {
+        if (strncmp($raw, self::MAGIC, min($len, 8)) !== 0) return 0;
+        if ($len < 64) return 64;
+        if (self::u32($raw, 8) !== 2) {
+            $none = self::u32($raw, 28) & (self::GROW | self::WINDOW);
+            return self::PAGE + ($len < self::PAGE || $none ? 0 : self::u64($raw, 64) & PHP_INT_MAX >> 1);
+        }
+        $head = self::u32($raw, 12);
+        $bits = self::bitsAfter($raw);
+        return $head >= 64 && $head <= 160 && $bits !== null ? $head + $bits : 0;
+    }
+
+    /** How many bytes of bits follow a compact header; null: m is too large for it. */
+    private static function bitsAfter(string $raw): ?int
+    {
+        if (self::u32($raw, 28) & (self::GROW | self::WINDOW)) return 0;
+        [$m, $cell] = [self::u64($raw, 32), self::u32($raw, 52)];
+        if ($m > self::SMALL * 8 || $m < 0 || $cell > 4) return null;
+        $bits = intdiv($m * $cell + 63, 64) * 8;
+        return $bits < self::SMALL ? $bits : null;
     }
 
     /** @return array{string, int} the page, from a compact header where there is one, and the header's length */
@@ -154,13 +207,9 @@ final class Image
             throw Fault::fail(\BloomFilterException::FORMAT, '%.80s is truncated: %d bytes, its header has %d', $where, $len, $head ?: 64);
         if ($head < 64 || $head > 160)
             throw Fault::fail(\BloomFilterException::FORMAT, '%.80s is damaged: a header of format version 2 has 64 to 160 bytes, not %d', $where, $head);
-        $flags = self::u32($page, 28);
-        [$m, $cell] = [self::u64($page, 32), self::u32($page, 52)];
-        $none = $flags & (self::GROW | self::WINDOW);
-        $bits = $none || $m > self::SMALL * 8 || $m < 0 || $cell > 4 ? 0 : intdiv($m * $cell + 63, 64) * 8;
-        if (!$none && ($m > self::SMALL * 8 || $m < 0 || $cell > 4 || $bits >= self::SMALL)) throw Fault::damaged($where, 'm is too large for a header without a page');
+        $bits = self::bitsAfter($page) ?? throw Fault::damaged($where, 'm is too large for a header without a page');
         if ($len - $head < $bits)
-            throw Fault::fail(\BloomFilterException::FORMAT, '%.80s is truncated: %d bytes, m=%d needs %d', $where, $len, $m, $head + $bits);
+            throw Fault::fail(\BloomFilterException::FORMAT, '%.80s is truncated: %d bytes, m=%d needs %d', $where, $len, self::u64($page, 32), $head + $bits);
         $raw = $read($at, $head + $bits);
         if (substr($raw, 16, 8) !== self::sum(substr($raw, 24))) throw Fault::damaged($where, 'its checksum does not match');
         return [self::spread($raw, $head, $where), $head];

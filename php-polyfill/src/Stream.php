@@ -37,10 +37,16 @@ final class Stream
         throw Fault::fail(\BloomFilterException::IO, 'the stream did not take the filter: %d of its %d bytes are written%s', $written, \strlen($bytes), $flushed ? '' : ', and a flush failed');
     }
 
+    /** What the image needs, or less at the end of the stream, and at most one byte more. */
     public function read(): string
     {
-        $bytes = (string) Fault::quietly(stream_get_contents(...), $this->handle);
-        $all = feof($this->handle);
+        $bytes = '';
+        while ($wants = Image::wants($bytes)) {
+            $piece = (string) Fault::quietly(stream_get_contents(...), $this->handle, $wants);
+            if ($piece === '') break;
+            $bytes .= $piece;
+        }
+        $all = !$wants || feof($this->handle);
         if ($this->opened) fclose($this->handle);
         return $all ? $bytes : throw Fault::fail(\BloomFilterException::IO, 'the stream cannot be read to its end');
     }

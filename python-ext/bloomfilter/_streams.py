@@ -10,7 +10,7 @@ import errno
 import io
 from typing import Any
 
-from ._bloomfilter import Error
+from ._bloomfilter import Error, _image_wants
 
 
 def encode(data: bytes) -> str:
@@ -46,8 +46,14 @@ def write(file: Any, data: bytes) -> None:
         rest = memoryview(rest)[written:]
 
 
-def read(file: Any) -> bytes:
-    data = file.read()
-    if not isinstance(data, (bytes, bytearray, memoryview)):
-        raise TypeError(f"read() of a file must give bytes, not {type(data).__name__}")
-    return bytes(data)
+def read(file: Any) -> bytearray:
+    """Returns what the image needs, or less at the end of the file, and at most one byte more."""
+    data = bytearray()
+    while wants := _image_wants(data):
+        piece = file.read(min(wants, 1 << 20))
+        if not isinstance(piece, (bytes, bytearray, memoryview)):
+            raise TypeError(f"read() of a file must give bytes, not {type(piece).__name__}")
+        if not piece:
+            break
+        data += piece
+    return data

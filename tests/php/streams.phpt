@@ -83,5 +83,23 @@ $io('cannot be read to its end', fn() => BloomFilter::load(fopen("$dir/c", 'wb')
 $io('cannot be read to its end', fn() => BloomFilter::load(odd(['ends' => false], null, $f->toBytes())));
 $io('truncated', fn() => BloomFilter::load(odd([], null, substr($f->toBytes(), 0, -1))), $format);
 $io('only 0 bytes', fn() => BloomFilter::load(fopen('php://memory', 'rb')), $format);
+$io('is not a filter file', fn() => BloomFilter::load(fopen('/dev/zero', 'rb')), $format);
+class Endless extends Odd
+{
+    public static int $read = 0;
+    public function stream_read(int $count): string|false
+    {
+        if ((self::$read += $count) > 1 << 23) throw new LogicException('reads all of an endless stream');
+        return substr(str_pad(substr(self::$data, self::$read - $count), $count, "\0"), 0, $count);
+    }
+    public function stream_eof(): bool { return false; }
+}
+stream_wrapper_register('endless', 'Endless');
+foreach ([[], ['grow' => 2.0]] as $how)
+    foreach ([10, 1000000] as $n) {
+        [Endless::$data, Endless::$read] = [(new BloomFilter(...['n' => $n, 'p' => 0.01] + $how))->toBytes(), 0];
+        $io('too long', fn() => BloomFilter::load('endless://'), $format);
+        same(true, Endless::$read < strlen(Endless::$data) + 8193);
+    }
 same([], $notices, 'no warning stays');
 --EXPECT--

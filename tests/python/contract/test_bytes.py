@@ -318,6 +318,33 @@ def test_wrong_base64_and_streams(full, wrong, error, says, tmp_path):
         wrong(full, tmp_path / "f")
 
 
+class Endless(io.RawIOBase):
+    """Some bytes, and then zeros for ever."""
+
+    def __init__(self, first):
+        self.first, self.taken = first, 0
+
+    def read(self, n=-1):
+        assert 0 < n <= 1 << 20 and self.taken < 1 << 24, "reads all of an endless file"
+        at, self.taken = self.taken, self.taken + n
+        return self.first[at : at + n].ljust(n, b"\0")
+
+
+@pytest.mark.parametrize("keys", [10, 10**6])
+@pytest.mark.parametrize("how", [{}, {"grow": 2.0}, {"window": 60.0}])
+def test_load_reads_no_more_than_an_image_has(keys, how):
+    bf = BloomFilter(n=keys, p=0.01, **how)
+    data = bf.to_bytes()
+    file = Endless(data)
+    with pytest.raises(Error, match="too long"):
+        BloomFilter.load(file)
+    assert file.taken == len(data) + 1
+    file = Endless(b"no filter at all")
+    with pytest.raises(Error, match="not a filter file"):
+        BloomFilter.load(file)
+    assert file.taken == 64
+
+
 @pytest.mark.parametrize("answer", [0, -1, 10**9])
 def test_save_does_not_believe_a_wrong_number_of_written_bytes(answer):
     class Odd:
