@@ -3,6 +3,8 @@
 #include "fuzz.h"
 #include <dirent.h>
 
+int LLVMFuzzerInitialize(int *argc, char ***argv) __attribute__((weak));
+
 static void replay(const char *path)
 {
     FILE *f = fopen(path, "rb");
@@ -33,6 +35,7 @@ static unsigned replay_folder(const char *folder)
 
 int main(int argc, char **argv)
 {
+    if (LLVMFuzzerInitialize) LLVMFuzzerInitialize(&argc, &argv);
     for (int i = 1; i < argc; i++) {
         unsigned inputs = replay_folder(argv[i]);
         printf("%s: %u inputs\n", argv[i], inputs);
