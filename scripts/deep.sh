@@ -2,7 +2,7 @@
 # deep.sh - the parts of scripts/test --deep: suites once more under what watches memory and threads, and long runs of kill -9.
 # Sourced by scripts/test, whose functions build, run and count.  Knows how a watcher gets into an interpreter that was not
 # built for it; knows nothing of the tests but which of them cannot be watched.
-deep_parts=(valgrind tsan python pythons freethreaded php zts debian13 kill coverage arch macos windows packages image fuzz options server asan bench)
+deep_parts=(valgrind tsan python pythons freethreaded php zts debian13 kill coverage arch macos windows packages image fuzz options server c asan bench)
 reports=$out/reports
 # shellcheck source=scripts/arch.sh
 . "$root/scripts/arch.sh"
@@ -57,7 +57,12 @@ deep_fuzz() {
     provide needs_php needs_fuzz_hosts
     test_fuzz 60
 }
-# The loops of tests/c in full length, which everything has cut short for the sanitizers and the second kernels.
+# The loops of tests/c in full length, and programs about Redis without sanitizers: everything runs neither.
+deep_c() {
+    provide needs_c needs_redis
+    c_build_plain
+    test_c_best '!(test_model*)'
+}
 deep_asan() {
     provide needs_c needs_redis
     c_build_plain

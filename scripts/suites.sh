@@ -192,11 +192,10 @@ both_kernels() {
     local source
     find "$root/tests" -name 'test_*.c' -exec grep -l 'Runs with both kernels' {} + | sort | while read -r source; do basename "$source" .c; done
 }
-# Once more with other kernels, or with sanitizers, loops are short; with c_short empty they are not: --deep asan.
-test_c_best() { c_run c 'best kernels' "$*" env; }
-# The same in jobs of their own: those that mostly wait for a Redis, those that try every order of steps and only compute, all others.
-test_c_programs() { test_c_best '!(test_model*|*redis*)'; }
-test_c_redis() { test_c_best '*redis*'; }
+# Beside all other parts, with other kernels and with sanitizers loops are short; with c_short empty they are not: --deep c and asan.
+test_c_best() { c_run c 'best kernels' "$*" env BLOOMFILTER_SLOW="${c_short-}"; }
+# Programs about Redis run with sanitizers only.  Those that try every order of steps and only compute are a job of their own.
+test_c_programs() { c_short=1 test_c_best '!(test_model*|*redis*)'; }
 test_models() { test_c_best 'test_model*'; }
 test_c_portable() {
     local name names=()
@@ -219,7 +218,7 @@ test_options() {
         options=("-DBLOOMFILTER_$without=OFF")
         [ "$without" != none ] || options=(-DBLOOMFILTER_{SODIUM,SSL,LLHTTP}=OFF)
         c_only=(--target "${names[@]}")
-        c_build "without-$without" None -O1 "${options[@]}"
+        c_build "without-$without" None -O0 "${options[@]}"
         c_tmp=memory c_run "without-$without" "without $without" '!(test_rate)' env BLOOMFILTER_SLOW=1
     done
 }
@@ -341,6 +340,7 @@ test_ffi() { run_pytest 'other languages' ffi tests/ffi "$@"; }
 test_attacks() { run_pytest 'attacks' attacks tests/attacks "$@"; }
 test_catalogue() { run_pytest 'catalogue of bad input' catalogue tests/catalogue "$@"; }
 test_fuzz() { run_counted 'fuzz targets' fuzz "$root/scripts/fuzz" "${1:-60}"; }
+test_corpora() { run_counted 'inputs of fuzz targets' corpora "$root/scripts/fuzz" --replay; }
 test_coverage() { run_noted 'lines and branches of core/' coverage "$root/scripts/coverage"; }
 test_cross() {
     # The PHP class needs no network; the other systems of tests/live do.

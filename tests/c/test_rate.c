@@ -44,7 +44,7 @@ static int64_t each_batch(bf_filter *f, int kind, uint64_t first, uint64_t count
 static void measure(const char *scheme, uint64_t n, double p, int kind, uint64_t probes)
 {
     bf_error e;
-    probes = SHORT(probes, probes / 20); /* the bound below knows how many */
+    probes = SHORT(probes, probes / 8); /* the bound below knows how many */
     unsigned filters =
         n < 1000 ? (unsigned)(2000 / n) + 1 : 1; /* small filters differ: many of them */
     uint64_t hits = 0, asked = 0, next = 0;
