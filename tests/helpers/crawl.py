@@ -1,10 +1,9 @@
-"""crawl.py SETTINGS_AS_JSON URL - one crawl in a process of its own; prints Scrapy's stats as JSON,
-and what is still pending."""
+"""main(settings, url): one crawl, once in a process; prints Scrapy's stats as JSON, and what is still
+pending."""
 
 import json
 import os
 import signal
-import sys
 
 from scrapy import Spider
 from scrapy.crawler import CrawlerProcess
@@ -43,19 +42,15 @@ class Pages(Spider):
         )
 
 
-def main():
+def main(settings, url):
     settings = {
         "LOG_LEVEL": "DEBUG",
         "TELNETCONSOLE_ENABLED": False,
         "RETRY_ENABLED": False,
         "DNSCACHE_ENABLED": False,
-    } | json.loads(sys.argv[1])
+    } | settings
     process = CrawlerProcess(settings)
     crawler = process.create_crawler(Pages)
-    process.crawl(crawler, start_urls=[sys.argv[2]])
+    process.crawl(crawler, start_urls=[url])
     process.start()
     print(json.dumps(crawler.stats.get_stats(), default=str))
-
-
-if __name__ == "__main__":
-    main()

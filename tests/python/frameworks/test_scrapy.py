@@ -10,6 +10,8 @@ from pathlib import Path
 
 import own_redis
 import pytest
+from crawl import main as crawler_main
+from forked import Forked
 from site_of_links import PAGES, Site
 
 from bloomfilter import BloomFilter, Error
@@ -47,12 +49,8 @@ def site():
 
 
 def start(settings, url):
-    return subprocess.Popen(
-        [sys.executable, ROOT / "tests" / "helpers" / "crawl.py", json.dumps(settings), url],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
+    return Forked(lambda: crawler_main(settings, url), text=True, **pipes)
 
 
 def finish(process):
