@@ -168,10 +168,7 @@ def test_php(name, place, request):
         or any(PHP_ANSWER.match(line) for line in code.splitlines())
     )
     Path("page.php").write_text(
-        PHP_CHECK
-        + BEFORE.get((name, "php"), "")
-        + php_with_checks(code)
-        + "\necho 'end';\n"
+        PHP_CHECK + BEFORE.get((name, "php"), "") + php_with_checks(code) + "\necho 'end';\n"
     )
     options = ["-d", "zend.assertions=1"]
     if "new Redis" in code:
