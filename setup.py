@@ -21,8 +21,8 @@ FLAGS = ["-O3", "-std=gnu11", "-fvisibility=hidden", "-ffp-contract=off"]
 # has the last word.
 if "CFLAGS" not in os.environ:
     FLAGS.append("-g0")
-# By MinGW: core/base/windows has POSIX's headers; GCC takes the stack for aligned to 32 bytes, and
-# Windows aligns it to 16 (CMakeLists.txt).
+# By MinGW, never by MSVC: core/base/windows has POSIX's headers; GCC takes the stack for aligned to
+# 32 bytes, and Windows aligns it to 16 (CMakeLists.txt). -static: no DLL of MinGW's is needed.
 WINDOWS = os.name == "nt"
 if WINDOWS:
     FLAGS += ["-Wno-format", "-Wa,-muse-unaligned-vector-move"]
@@ -89,7 +89,7 @@ class BuildExt(build_ext):
             self.add_doubles(ext)
             self.add_xxhash(ext)
             self.add_optional(ext)
-        if self.compiler.compiler_type == "unix":
+        if self.compiler.compiler_type in ("unix", "mingw32"):
             self.compiler.compile = self.compile_side_by_side
         super().build_extensions()
 
@@ -192,10 +192,12 @@ setup(
             include_dirs=["core", *(["core/base/windows/include"] if WINDOWS else [])],
             libraries=["m", *(["ws2_32", "pthread"] if WINDOWS else [])],
             extra_compile_args=list(FLAGS),
+            extra_link_args=["-static"] if WINDOWS else [],
         )
     ],
     cmdclass={"build_ext": BuildExt},
     options={
-        "build": {"build_base": "out/python-build"}
-    },  # not build/: phpize writes and deletes that folder
+        # not build/: phpize writes and deletes that folder
+        "build": {"build_base": "out/python-build", **({"compiler": "mingw32"} if WINDOWS else {})}
+    },
 )

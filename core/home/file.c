@@ -296,10 +296,10 @@ static int complete_file(file *f, int fd, const char *temp, const bf_params *d, 
 {
     int rc = fill_new(f, fd, d, err);
     if (rc == 0) rc = mappable(f, fd, err);
+    uint64_t bytes; /* identified before it is renamed: then Wine no longer knows its volume */
+    if (rc == 0 && !bf_identify(fd, "", &f->made, &bytes)) f->made = (bf_identity){ 0 };
     const int e = rc == 0 ? bf_name_file(fd, temp, f->path) : 0;
     if (e && e != EEXIST) rc = bf_fail_sys(err, e, "create", f->path);
-    uint64_t bytes;
-    if (rc == 0 && !bf_identify(fd, "", &f->made, &bytes)) f->made = (bf_identity){ 0 };
     if (temp) bf_drop_temp(fd, temp);
     bf_unlock_file(fd);
     if (rc == 0) bf_sync_folder(f->path);

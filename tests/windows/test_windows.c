@@ -113,6 +113,23 @@ TEST(one_exclusive_writer)
     CHECK_EQ(unlink(path), 0);
 }
 
+/* As in a program without a console: the file gets descriptor 0, and then a number above 2. */
+TEST(one_exclusive_writer_without_standard_streams)
+{
+    const bf_spec alone = { .n = 1000, .p = 0.01, .storage = path, .exclusive = true };
+    const int input = _dup(0);
+    close(0);
+    for (int i = 0; i < 2; i++) { /* the second f has the number that the first one had */
+        bf_filter *g = open_it(&alone), *f = create();
+        CHECK_REFUSED(bf_add(f, "x", 1, &e), BF_EBUSY, "has an exclusive writer");
+        bf_close(g);
+        CHECK(bf_add(f, "x", 1, &e) >= 0);
+        bf_close(f);
+    }
+    CHECK_EQ(unlink(path), 0);
+    CHECK(input < 0 || (_dup2(input, 0) == 0 && close(input) == 0));
+}
+
 TEST(a_relative_name_after_chdir)
 {
     char before[200];

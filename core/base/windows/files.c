@@ -164,6 +164,22 @@ static int descriptor_of(HANDLE h, int flags)
     return -1;
 }
 
+/* A copy has the locks of its original. */
+int bf_win_dup_above_2(int fd)
+{
+    const int other = _dup(fd), above = other < 0 || other > 2 ? other : bf_win_dup_above_2(fd);
+    if (other != above) close(other);
+    if (above < 0) return -1;
+    SetHandleInformation(bf_win_handle(above), HANDLE_FLAG_INHERIT, 0);
+    if (above < DESCRIPTORS) {
+        shared[above] = shared[fd];
+        return above;
+    }
+    close(above);
+    errno = EMFILE;
+    return -1;
+}
+
 static DWORD access_of(int flags)
 {
     return flags & O_RDWR     ? GENERIC_READ | GENERIC_WRITE

@@ -70,6 +70,7 @@ enum {
     LOCK_UN = 8
 };
 int bf_win_open(const char *path, int flags, ...);
+int bf_win_dup_above_2(int fd);
 int bf_win_unlink(const char *path);
 int bf_win_rename(const char *from, const char *to);
 int bf_win_linkat(int from_at, const char *from, int to_at, const char *to, int flags);

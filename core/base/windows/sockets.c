@@ -78,11 +78,7 @@ int fcntl(int fd, int what, ...)
     const int flags = va_arg(ap, int);
     va_end(ap);
     if (what == F_SETFL) return set_nonblocking(fd, (flags & O_NONBLOCK) != 0);
-    if (what == F_GETFL) return O_NONBLOCK;
-    const int other = _dup(fd), above = other < 0 || other > 2 ? other : fcntl(fd, what, 3);
-    if (other != above) close(other);
-    if (above > 2) SetHandleInformation(bf_win_handle(above), HANDLE_FLAG_INHERIT, 0);
-    return above;
+    return what == F_GETFL ? O_NONBLOCK : bf_win_dup_above_2(fd);
 }
 
 int bf_win_connect(int fd, const struct sockaddr *to, socklen_t len)
