@@ -409,7 +409,7 @@ PHP_METHOD(BloomFilter, rebuild)
 /* ---- batches that return an array ---- */
 static void return_list(zval *return_value, const uint8_t *each, uint32_t n)
 {
-    zval answer;
+    zval answer = { 0 }; /* a bool has only a type, but the macro below copies the value as well */
     array_init_size(return_value, n);
     zend_hash_real_init_packed(Z_ARRVAL_P(return_value));
     ZEND_HASH_FILL_PACKED(Z_ARRVAL_P(return_value))

@@ -27,7 +27,8 @@ static bool is_prefix(const char *text)
 
 static const char *prefix(void)
 {
-    const char *text = INI_STR("bloomfilter.class_prefix");
+    static const char name[] = "bloomfilter.class_prefix";
+    const char *text = zend_ini_string(name, sizeof name - 1, false);
     return text ? text : "";
 }
 
@@ -65,8 +66,8 @@ zend_class_entry *php_bf_rename_types(zend_class_entry *ce)
     ZEND_HASH_FOREACH_PTR(&ce->function_table, f)
     {
         if (f->common.scope != ce || f->type != ZEND_INTERNAL_FUNCTION) continue;
-        zend_internal_arg_info *info = f->internal_function.arg_info;
-        for (int i = -1; i < (int)f->common.num_args; i++) rename_type(&info[i].type);
+        for (int i = -1; i < (int)f->common.num_args; i++)
+            rename_type(&f->internal_function.arg_info[i].type);
     }
     ZEND_HASH_FOREACH_END();
     return ce;

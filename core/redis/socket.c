@@ -177,7 +177,7 @@ static bool greet(bf_socket *s)
 }
 
 /* ---- connecting ---- */
-static bool unreachable(bf_socket *s, int e)
+static bool fail_unreachable(bf_socket *s, int e)
 {
     s->timed_out = e == ETIMEDOUT || e == EHOSTUNREACH; /* there is no reply from that address */
     bf_fail_sys(&s->fault, e, "reach", s->label);
@@ -220,7 +220,7 @@ static bool connect_to_path(bf_socket *s)
     struct sockaddr_un a = { .sun_family = AF_UNIX };
     memcpy(a.sun_path, s->url->path, strlen(s->url->path)); /* url.c has checked the length */
     s->fd = connect_to((const struct sockaddr *)&a, sizeof a, s->deadline);
-    return s->fd >= 0 || unreachable(s, errno);
+    return s->fd >= 0 || fail_unreachable(s, errno);
 }
 
 /* A name may have several addresses, and the first may not answer. So each address gets an equal
@@ -248,7 +248,7 @@ static bool connect_to_host(bf_socket *s)
         if (s->fd < 0 && !e) e = errno;
     }
     freeaddrinfo(all);
-    return s->fd >= 0 || unreachable(s, e);
+    return s->fd >= 0 || fail_unreachable(s, e);
 }
 
 static bool connect_(bf_socket *s)

@@ -17,7 +17,11 @@ function right(BloomFilter $f, array $in): void
 right($f, $in);
 # a call of the program ended before its reply came, as after an exception of a signal handler
 $leave = fn(string ...$command) => $client->getConnection()->writeRequest(Predis\Command\RawCommand::create(...$command));
-$arrived = function () use ($client) { $read = [$client->getConnection()->getResource()]; stream_select($read, $none, $none, 5); };
+$stream = function () use ($client) {
+    $resource = $client->getConnection()->getResource();
+    return is_object($resource) ? (fn() => $this->stream)->call($resource) : $resource; # an object from Predis 3 on
+};
+$arrived = function () use ($stream) { $read = [$stream()]; stream_select($read, $none, $none, 5); };
 foreach ([$f, $g] as $filter) {
     $leave('PING');
     $arrived();
@@ -26,7 +30,7 @@ foreach ([$f, $g] as $filter) {
     $leave('PING');
     $leave('ECHO', str_repeat('x', 100));
     $arrived();
-    same('+PONG', rtrim(fgets($client->getConnection()->getResource())));
+    same('+PONG', rtrim(fgets($stream())));
     $arrived();
     right($filter, $in);
     # it looks like that of an add of a new key
