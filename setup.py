@@ -61,6 +61,8 @@ OPTIONAL = [
         ["-ldl"],
     ),
 ]
+if WINDOWS:  # which has no libdl
+    del OPTIONAL[1]
 
 
 def up_to_date(made, command):

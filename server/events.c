@@ -9,7 +9,7 @@
 static bool control(worker *w, int how, int fd, unsigned events, void *source)
 {
     struct epoll_event e = { .events = events, .data.ptr = source };
-    return epoll_ctl(w->epoll, how, fd, &e) == 0;
+    return epoll_ctl(w->waiting, how, fd, &e) == 0;
 }
 
 bool events_listen(worker *w, bool on)
@@ -32,7 +32,7 @@ bool events_watch(worker *w, conn *c, wait_for what)
 int events_wait(worker *w, event events[EVENTS_MAX], int timeout)
 {
     struct epoll_event got[EVENTS_MAX];
-    const int n = epoll_wait(w->epoll, got, EVENTS_MAX, timeout);
+    const int n = epoll_wait(w->waiting, got, EVENTS_MAX, timeout);
     for (int i = 0; i < n; i++)
         events[i] = (event){ got[i].data.ptr, got[i].events & (EPOLLOUT | EPOLLERR | EPOLLHUP) };
     return n;
@@ -54,13 +54,13 @@ bool events_woken(worker *w)
 
 bool events_init(worker *w)
 {
-    w->epoll = epoll_create1(EPOLL_CLOEXEC);
+    w->waiting = epoll_create1(EPOLL_CLOEXEC);
     w->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    return w->epoll >= 0 && w->wake >= 0 && control(w, EPOLL_CTL_ADD, w->wake, EPOLLIN, &w->wake);
+    return w->waiting >= 0 && w->wake >= 0 && control(w, EPOLL_CTL_ADD, w->wake, EPOLLIN, &w->wake);
 }
 
 void events_free(worker *w)
 {
-    close(w->epoll);
+    close(w->waiting);
     close(w->wake);
 }

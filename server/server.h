@@ -73,7 +73,7 @@ typedef struct server server;
 typedef struct worker {
     server *s;
     pthread_t thread;
-    int epoll, wake;
+    int waiting, wake; /* descriptors of events.c */
     conn_list lists[STATES];
     uint64_t now;   /* ms on the monotonic clock, read once per round of events */
     uint64_t swept; /* ms on the monotonic clock: when sweep() was last called */
