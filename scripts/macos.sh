@@ -1,6 +1,10 @@
 # shellcheck shell=bash disable=SC2034,SC2154
-# macos.sh - part "macos" of scripts/test --deep: core/ and the Python extension are compiled and linked for macOS by zig, which has
-# the headers and the list of symbols of macOS.  Sourced by scripts/deep.sh.  Nothing of it runs: this machine has no macOS.
+# macos.sh - part "macos" of scripts/test --deep: core/, tests/c and the Python extension are compiled and linked for macOS by zig, which
+# has the headers and the list of symbols of macOS.  Sourced by scripts/deep.sh.  Nothing of it runs: this machine has no macOS.
+# Of tests/c what uses no call of Linux: no Redis, whose helper stops its server by prctl.
+macos_tests=(test_{bytes,chain_edges,compact,counting,counting_race,cut_short,data,descriptor,file,grow,grow_together,header,hosts,kept,nowait,once_more}
+    test_{overfull,overtaken,race,rate,rebuild,rebuild_stress,refusals,same_bits,schemes,siphash,sizing,vectors,wants,window,window_hostile}
+    test_{window_tick,writer,xxh3})
 
 needs_macos() {
     needs_python
@@ -14,7 +18,7 @@ deep_macos() {
     provide needs_macos
     [ -d "$out/macos/zig/ziglang" ] || step 'zig' macos-zig "$python" -m pip install -q --target "$out/macos/zig" ziglang
     for machine in aarch64 x86_64; do
-        run_noted "macOS $machine: C library, compiled and linked" "macos-$machine" macos_library "$machine"
+        run_noted "macOS $machine: C library and its tests, compiled and linked" "macos-$machine" macos_library "$machine"
         run_noted "macOS $machine: Python extension, compiled and linked" "macos-$machine-python" macos_extension "$machine"
     done
 }
@@ -36,8 +40,8 @@ macos_library() (
     tools=$out/macos/tools
     macos_tools "$1"
     PKG_CONFIG_LIBDIR=$tools cmake -S "$root" -B "$out/macos/$1" -DCMAKE_SYSTEM_NAME=Darwin -DCMAKE_SYSTEM_PROCESSOR="$1" \
-        -DCMAKE_C_COMPILER="$tools/cc-$1" -DCMAKE_AR="$tools/ar-$1" -DCMAKE_RANLIB="$tools/ranlib-$1" -DCMAKE_C_FLAGS=-Werror
-    cmake --build "$out/macos/$1" -j "$jobs"
+        -DCMAKE_C_COMPILER="$tools/cc-$1" -DCMAKE_AR="$tools/ar-$1" -DCMAKE_RANLIB="$tools/ranlib-$1" -DCMAKE_C_FLAGS='-Werror -DXXH_INLINE_ALL=' -DBUILD_TESTING=ON
+    cmake --build "$out/macos/$1" -j "$jobs" --target bloomfilter bloomfilter_static "${macos_tests[@]}"
 )
 
 # Headers of this machine's CPython; of its names those of macOS are the same.
