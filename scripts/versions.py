@@ -19,7 +19,8 @@ from email.utils import format_datetime
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:-rc([1-9]\d*))?")
+NUMBER = "(0|[1-9][0-9]*)"
+VERSION = re.compile(rf"{NUMBER}\.{NUMBER}\.{NUMBER}(?:-rc([1-9][0-9]*))?")
 FORMS = {
     "semver": lambda version: version,
     "python": lambda version: version.replace("-", ""),
@@ -39,7 +40,7 @@ PLACES = [
 ]
 # What may name an older version: history, and files that an older version wrote.
 HISTORY = re.compile(
-    r"docs/stability\.md|CHANGELOG\.md|debian/changelog|package\.xml|tests/data/.*|tests/c/.*"
+    r"docs/(stability|tested)\.md|CHANGELOG\.md|debian/changelog|package\.xml|tests/data/.*|tests/c/.*"
 )
 # Name, package-url, pkg-config's name, how it gets into which product.
 LIBRARIES = [

@@ -100,8 +100,7 @@ static double cells_for(const bf_params *d, double m)
         low = high;
         high = ceil(high * 1.01);
     }
-    while (high - low > 1) {
-        const double middle = floor((low + high) / 2);
+    for (double middle; (middle = floor((low + high) / 2)) > low && middle < high;) {
         if (rate_of(d, middle, n) > p)
             low = middle;
         else
@@ -191,8 +190,7 @@ static double keys_at(const bf_params *d, double n)
     const double m = (double)d->g.m, p = d->g.p;
     double low = 0, high = n + 1;
     if (n >= 1 && rate_of(d, m, n) <= p) return n;
-    while (high - low > 1) {
-        const double middle = floor((low + high) / 2);
+    for (double middle; (middle = floor((low + high) / 2)) > low && middle < high;) {
         if (rate_of(d, m, middle) <= p)
             low = middle;
         else

@@ -308,6 +308,15 @@ TEST(what_makes_a_file)
     CHECK(!bf_scheme_name(1000));
 }
 
+/* A scheme with few positions would need more bits than a double counts one by one. */
+TEST(a_size_beyond_every_m)
+{
+    bf_error e;
+    CHECK_REFUSED(
+        bf_plan(&(bf_spec){ .n = UINT64_C(22305731397), .p = 9.1e-12, .scheme = "sax-sdbm" }, &e),
+        BF_EINVAL, "is not possible");
+}
+
 /* bf_create is bf_open without a struct. */
 TEST(create)
 {

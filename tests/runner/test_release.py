@@ -78,10 +78,36 @@ def test_a_release_without_a_change_is_refused(clone):
     assert run("git", "status", "--porcelain", cwd=clone) == ""
 
 
-@pytest.mark.parametrize("version", ["9.8", "9.8.7rc6", "9.8.7-beta", "v9.8.7", "0.0.1"])
+@pytest.mark.parametrize("version", ["9.8", "9.8.7rc6", "9.8.7-beta", "v9.8.7", "0.0.1", "09.8.7", "9.8.\u0667"])
 def test_a_version_that_is_none_or_not_newer_is_refused(clone, version):
     assert version in run(clone / "scripts" / "release", version, code=1)
     assert run("git", "status", "--porcelain", cwd=clone) == ""
+
+
+def test_a_release_that_fails_leaves_the_tree_as_it_was(clone):
+    """A file names the version that was; then the tag is an older commit."""
+    named = clone / "docs" / "named.txt"
+    named.write_text(f"since {versions(clone, 'current')}\n")
+    run("git", "add", named, cwd=clone)
+    run("git", "commit", "-qm", "names it", cwd=clone)
+    said = run(clone / "scripts" / "release", "9.8.6", code=1)
+    assert "docs/named.txt:1 still names" in said
+    assert run("git", "status", "--porcelain", cwd=clone) == ""
+    run("git", "tag", "9.8.6", "HEAD^", cwd=clone)
+    run("git", "tag", versions(clone, "current"), "HEAD^", cwd=clone)
+    for version in ("9.8.6", versions(clone, "current")):
+        said = run(clone / "scripts" / "release", version, code=1)
+        assert f"the tag {version} is another commit" in said
+    run("git", "tag", "-d", "9.8.6", versions(clone, "current"), cwd=clone)
+    run("git", "rm", "-q", named, cwd=clone)
+    run("git", "commit", "-qm", "does not", cwd=clone)
+
+
+def test_no_page_stops_the_next_release_by_naming_a_version_that_was_built():
+    """docs/tested.md says which version of what was tested."""
+    named = set(re.findall(r"\d\.\d\.\d-rc\d+", (ROOT / "docs" / "tested.md").read_text()))
+    for version in named - {versions(ROOT, "current")}:
+        versions(ROOT, "check", version)
 
 
 def test_a_release(clone):
