@@ -5,6 +5,7 @@ bloomfilter.warn=0
 --FILE--
 <?php require __DIR__ . '/helpers.inc';
 require __DIR__ . '/vectors.inc';
+error_reporting(E_ALL & ~E_WARNING); # the code relies on what PHP makes of floats beyond int, of which PHP 8.5 warns
 require __DIR__ . '/hash_ports.inc';
 $ports = new HashPorts;
 $f = new BloomFilter(scheme: 'php-hashes:RS,AP', n: 100);
