@@ -184,7 +184,7 @@ size_t bf_next_lines(bf_lines *l, bf_key *keys, size_t cap);
  * filter is overfull, and writes a warning without a full stop to sentence (cap bytes); the host
  * appends how to turn its warnings off. It returns 0 if there is no warning, if the check failed,
  * or with BF_OVERFULL_RAISE or BF_OVERFULL_IGNORE. In Redis a check takes one round trip per part
- * (BITCOUNT of a few ranges), at most once a minute; other calls return immediately. */
+ * (BITCOUNT of a few ranges). In a file or in Redis *left is at most n / 64 + 1. */
 #define BF_SENTENCE_BYTES 224
 int bf_check_fill(bf_filter *f, int64_t *left, char *sentence, size_t cap);
 /* For the same hosts: call it once after a filter was created or opened. Writes a warning to

@@ -377,8 +377,8 @@ class BloomFilter implements Countable
 
     /**
      * True if more than half of the bits are set: the filter holds about n keys or more. If it holds more than a tenth above
-     * n, an add raises an E_USER_WARNING, once per filter and process, unless `bloomfilter.warn` (php.ini, ini_set) is 0. A
-     * filter in Redis is checked at most once a minute.
+     * n, an add raises an E_USER_WARNING, once per filter and process, unless `bloomfilter.warn` (php.ini, ini_set) is 0. In
+     * a file and in Redis, each process checks at its first new key, and then after n / 64 new keys.
      */
     public function saturated(): bool {}
 

@@ -440,7 +440,7 @@ void filters_close(filters *fs)
 
 /* ---- fill and state ---- */
 /* Logs one line when the filter holds more keys than it is sized for.  Checks an overfull filter
- * again after n / 8 new keys (in Redis after a minute), because another process may clear it. */
+ * again after n / 8 new keys, because another process may clear it. */
 static void check_fill(served *s)
 {
     char sentence[BF_SENTENCE_BYTES];
@@ -449,7 +449,7 @@ static void check_fill(served *s)
     if (full) {
         bf_info info;
         bf_get_info(s->f, &info);
-        left = s->remote ? 0 : (int64_t)(info.n / 8);
+        left = (int64_t)(info.n / 8);
     }
     if (full && !__atomic_exchange_n(&s->overfull, true, __ATOMIC_RELAXED))
         fprintf(stderr, "bloomfilterd: filter %s: %s\n", s->name, sentence);
@@ -459,16 +459,8 @@ static void check_fill(served *s)
 
 void filters_count_new(served *s, uint64_t fresh)
 {
-    enum { RECHECK_MS = 61000 }; /* ms; the core counts bits in Redis at most once a minute */
-    if (fresh == 0 ||
-        __atomic_sub_fetch(&s->new_until_check, (int64_t)fresh, __ATOMIC_RELAXED) >= 0)
-        return;
-    const int64_t now = (int64_t)(clock_ns() / 1000000);
-    if (s->remote && __atomic_load_n(&s->overfull, __ATOMIC_RELAXED) &&
-        now - __atomic_load_n(&s->checked_at, __ATOMIC_RELAXED) < RECHECK_MS)
-        return;
-    __atomic_store_n(&s->checked_at, now, __ATOMIC_RELAXED);
-    check_fill(s);
+    if (fresh && __atomic_sub_fetch(&s->new_until_check, (int64_t)fresh, __ATOMIC_RELAXED) < 0)
+        check_fill(s);
 }
 
 bool filter_last_state(served *s, bf_state *out)

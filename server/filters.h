@@ -32,7 +32,6 @@ typedef struct {
      * the new ones; hits: tested and present; misses: tested and absent; removed: by a remove */
     uint64_t adds, added, hits, misses, removed;
     int64_t new_until_check; /* atomic: new keys until the next check of the fill */
-    int64_t checked_at;      /* atomic: ms on the monotonic clock, when the fill was last checked */
     bool overfull;           /* atomic: the warning was logged */
     unsigned asked;          /* atomic: BF_OVERFULL_... of the last PUT that named it, or 0 */
     pthread_mutex_t lock;    /* protects the following members */

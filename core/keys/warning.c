@@ -6,7 +6,6 @@
 #include "parts/parts.h"
 #include "sets/sets.h"
 #include <string.h>
-#include <time.h>
 
 /* Keys per batch in memory: their host objects still fit the first-level caches when the keys are
  * hashed. Batches in a file are larger, because each batch also checks the file's name. */
@@ -23,46 +22,36 @@ size_t bf_batch_size(const bf_filter *f)
 /* Where a check reads the bits: nowhere, in addressable memory, or in Redis (a round trip). */
 enum { NEVER, NEAR_BY, REMOTE };
 
-static int64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-/* Returns true if the last check was at least a minute ago, or there was none. */
-static bool is_due(const bf_filter *f)
-{
-    enum { MINUTE = 60000 };
-    const int64_t last = bf_hint_load(&f->fill_checked_at);
-    return !last || now_ms() - last >= MINUTE;
-}
-
 static int where(const bf_filter *f)
 {
     return f->part[0]->bitmap.store.words ? NEAR_BY : f->bitmap.store.ops->sample ? REMOTE : NEVER;
+}
+
+/* Returns the number of new keys of this handle until the next check, if the last check found that
+ * `wait` more keys fit. Other processes add keys to files and to Redis too: there the next check is
+ * after n / 64 new keys at the latest. */
+static int64_t until_check(const bf_filter *f, uint64_t wait)
+{
+    enum { OFTEN = 64 };
+    const bool shared = where(f) == REMOTE || f->bitmap.store.ops->has_name;
+    const uint64_t most = shared ? bf_parts_newest(f)->bitmap.g.n / OFTEN + 1 : INT64_MAX;
+    return (int64_t)(wait < 1 ? 1 : wait < most ? wait : most);
 }
 
 int bf_check_fill(bf_filter *f, int64_t *left, char *sentence, size_t cap)
 {
     bf_info info;
     uint64_t wait = INT64_MAX;
-    bool full = false;
     const int home = f->overfull > BF_OVERFULL_WARN ? NEVER : where(f);
     *left = INT64_MAX;
-    if (home == REMOTE) {
-        if (is_due(f)) { /* a failed check is not repeated earlier, because it only warns */
-            bf_hint_store(&f->fill_checked_at, now_ms());
-            full = bf_sample_saturated(f, &wait, NULL) == BF_OVERFULL;
-        }
-        if (!full) *left = 0;
-    } else if (home == NEAR_BY) {
-        const int now = bf_saturated(f, &wait, NULL);
-        full = now == BF_OVERFULL;
-        if (now >= 0 && !full && wait < INT64_MAX) *left = (int64_t)wait;
-        if (now == BF_EBUSY) *left = 0; /* check again at the next new key */
+    if (home == NEVER) return 0;
+    const int now =
+        home == REMOTE ? bf_sample_saturated(f, &wait, NULL) : bf_saturated(f, &wait, NULL);
+    if (now != BF_OVERFULL) {
+        /* a failed check is not repeated earlier, because it only warns */
+        *left = now == BF_EBUSY ? 0 : until_check(f, wait);
+        return 0;
     }
-    if (!full) return 0;
     bf_get_info(f, &info);
     bf_print(sentence, cap,
         "more than half of the %s of a filter sized for n=%llu keys are set: it holds more keys, "
@@ -71,17 +60,13 @@ int bf_check_fill(bf_filter *f, int64_t *left, char *sentence, size_t cap)
     return 1;
 }
 
-/* Other processes add keys too. So a filter in a file or in Redis is checked at the latest after
- * n / 64 new keys of this process, in Redis also after a minute. A failed check is repeated by the
- * next call. */
+/* A failed check is repeated by the next call. */
 int64_t bf_room(bf_filter *f, bf_error *err)
 {
-    enum { OFTEN = 64 };
-    const bool remote = where(f) == REMOTE, shared = remote || f->bitmap.store.ops->has_name;
     int64_t left = bf_hint_load(&f->adds_until_check);
-    if (left > 0 && !(remote && is_due(f))) return left;
+    if (left > 0) return left;
     uint64_t wait = 0;
-    const int full = bf_saturated_for_next(f, remote, &wait, err);
+    const int full = bf_saturated_for_next(f, where(f) == REMOTE, &wait, err);
     if (full < 0) return full;
     if (full == BF_OVERFULL) {
         bf_check_soon(f);
@@ -90,10 +75,8 @@ int64_t bf_room(bf_filter *f, bf_error *err)
             "create a larger one",
             bf_where(f), (ull)f->desc.g.n);
     }
-    const uint64_t most = shared ? f->desc.g.n / OFTEN + 1 : INT64_MAX;
-    left = (int64_t)(wait < 1 ? 1 : wait < most ? wait : most);
+    left = until_check(f, wait);
     bf_hint_store(&f->adds_until_check, left);
-    if (remote) bf_hint_store(&f->fill_checked_at, now_ms());
     return left;
 }
 

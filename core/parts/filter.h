@@ -94,8 +94,6 @@ struct bf_filter {
     uint8_t overfull; /* BF_OVERFULL_... as in the spec, or 0 */
     /* keys/warning.c, for BF_OVERFULL_RAISE: new keys until the next check; atomic */
     _Alignas(8) int64_t adds_until_check;
-    /* keys/warning.c: time in ms of the last fill check in Redis; 0: never */
-    int64_t fill_checked_at;
     /* calls of this filter run code of the host: a clock, a hash function or a client */
     bool runs_host_code;
     _Alignas(8) uint8_t secret[BF_SECRET_BYTES]; /* the secret, or the scheme's argument */

@@ -15,7 +15,6 @@ class Filter
     protected bool $guarded = false;
     /** New keys until the next look at how full it is, by the object's number: == compares filters by their bits, so what equal ones differ in is not a property. */
     public static array $untilCheck = [];
-    public static array $lookedAt = [];
     /** 'warn', 'raise' or 'ignore', where it was given. */
     public static array $overfull = [];
     /** Keys per call of the store; 0: it is in this process. */
@@ -88,7 +87,7 @@ class Filter
 
     public function __debugInfo(): array { return ['secret' => ''] + get_object_vars($this); }
 
-    public function __destruct() { unset(self::$untilCheck[$id = spl_object_id($this)], self::$lookedAt[$id], self::$overfull[$id]); }
+    public function __destruct() { unset(self::$untilCheck[$id = spl_object_id($this)], self::$overfull[$id]); }
 
     public function withOverfull(?string $overfull): static
     {

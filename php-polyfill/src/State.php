@@ -64,7 +64,11 @@ final class State
         return $f->overfull() ? $f->overfull() === 'warn' : !in_array(get_cfg_var('bloomfilter.warn'), ['0', '', 'off', 'no', 'false'], true);
     }
 
-    private static function isDue(int $id): bool { return microtime(true) - (Filter::$lookedAt[$id] ?? 0) >= 60; }
+    /** Others add to a filter in Redis too: there the next look is after n / 64 new keys at the latest. */
+    private static function untilLook(Filter $f, int $wait): int
+    {
+        return max(1, $f->batch > 0 ? min($wait, intdiv(end($f->parts)->d->n, 64) + 1) : $wait);
+    }
 
     /** Keys that may be added before the next look; null: it is overfull. */
     private static function keysToWait(Filter $f): ?int
@@ -78,12 +82,11 @@ final class State
         return (int) min($wait, 9e18);
     }
 
-    /** For overfull: 'raise': the new keys until the next look.  Others add to a filter in Redis too, so that is looked at earlier. */
+    /** For overfull: 'raise': the new keys until the next look. */
     public static function room(Filter $f): int
     {
-        $left = &Filter::$untilCheck[$id = spl_object_id($f)];
-        $remote = $f->batch > 0;
-        if ($left > 0 && !($remote && self::isDue($id))) return $left;
+        $left = &Filter::$untilCheck[spl_object_id($f)];
+        if ($left > 0) return $left;
         $f->follow();
         $wait = self::keysToWait($f);
         if ($wait === null) {
@@ -91,24 +94,17 @@ final class State
             throw Fault::fail(\BloomFilterException::FULL,
                 '%.40s holds more than the n=%d keys that it is sized for: clear it, rebuild it or create a larger one', $f->where(), $f->d->n);
         }
-        if ($remote) Filter::$lookedAt[$id] = microtime(true);
-        return $left = max(1, $remote ? min($wait, intdiv($f->d->n, 64) + 1) : $wait);
+        return $left = self::untilLook($f, $wait);
     }
 
     public static function warnIfFull(Filter $f): void
     {
-        $left = &Filter::$untilCheck[$id = spl_object_id($f)];
+        $left = &Filter::$untilCheck[spl_object_id($f)];
         $left = $f->overfull() === 'raise' ? 0 : PHP_INT_MAX;
         if (!self::warns($f)) return;
-        $remote = $f->batch > 0;
-        if ($remote && !self::isDue($id)) {
-            $left = 0;
-            return;
-        }
-        Filter::$lookedAt[$id] = microtime(true);
         $wait = self::keysToWait($f);
         if ($wait !== null) {
-            $left = $remote ? 0 : $wait;
+            $left = self::untilLook($f, $wait);
             return;
         }
         trigger_error(sprintf('BloomFilter: More than half of the %s of a filter sized for n=%d keys are set: it holds more keys, and '
