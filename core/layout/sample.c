@@ -28,5 +28,6 @@ double bf_fill(const uint64_t *w, uint64_t nwords, const bf_geometry *g)
 
 uint64_t bf_sample(const uint64_t *w, uint64_t nwords, const bf_geometry *g)
 {
-    return (uint64_t)(bf_fill(w, nwords, g) * (double)g->m);
+    /* rounded: (double)2817 / 5632 * 5632 is less than 2817 */
+    return (uint64_t)(bf_fill(w, nwords, g) * (double)g->m + 0.5);
 }

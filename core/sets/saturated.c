@@ -19,7 +19,7 @@ static int sample_ones(bf_part *p, bool few, uint64_t *ones, bf_error *err)
     if (s->words || !bf_part_exists(p)) return 0;
     if (!few) return bf_part_ones(p, ones, NULL, err);
     const int rc = s->ops->sample(s, &some, &of, err);
-    *ones = (uint64_t)((double)some / (double)of * (double)p->bitmap.g.m);
+    *ones = (uint64_t)((double)some / (double)of * (double)p->bitmap.g.m + 0.5);
     return rc;
 }
 

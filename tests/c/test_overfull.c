@@ -211,6 +211,21 @@ TEST(names_and_numbers)
     CHECK(!bf_open(&(bf_spec){ .n = N, .p = 0.1, .overfull = 4 }, &e) && e.code == BF_EINVAL);
 }
 
+/* A small filter is counted, not sampled: not one bit less than are set. */
+TEST(the_check_agrees_with_the_state)
+{
+    uint64_t wait;
+    bf_state st;
+    bf_filter *f = bf_open(&(bf_spec){ .m = 5632, .k = 1, .n = 2000, .scheme = "classic" }, &e);
+    CHECK(f != NULL);
+    for (int i = 0; i < 6000; i++) {
+        CHECK(bf_add(f, &i, sizeof i, &e) >= 0);
+        CHECK(bf_get_state(f, &st, &e) == 0 && bf_saturated(f, &wait, &e) == st.saturated);
+    }
+    CHECK_EQ(st.saturated, BF_OVERFULL);
+    bf_close(f);
+}
+
 int main(void)
 {
     snprintf(path, sizeof path, "/tmp/bf-overfull-%d.bloom", getpid());
