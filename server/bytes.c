@@ -129,7 +129,8 @@ void buffer_drop(buffer *b)
 static bool number(text t, double *out)
 {
     char copy[64], *end;
-    if (t.len == 0 || t.len >= sizeof copy) return false;
+    if (t.len == 0 || t.len >= sizeof copy || t.ptr[0] == '+')
+        return false; /* a blank in a query */
     for (size_t i = 0; i < t.len; i++)
         if (!memchr("0123456789.eE+-", t.ptr[i], 15)) return false;
     memcpy(copy, t.ptr, t.len);

@@ -145,8 +145,9 @@ static bool row(worker *w, served *f, const served *mine, alarms *l)
     bf_info i;
     bf_state st;
     bf_get_info(f->f, &i);
-    const bool up = stats_state(w, f, &st);
-    const bool over = up && (st.saturated == BF_OVERFULL || st.fpr > 1.5 * i.p);
+    bool known;
+    const bool up = stats_state(w, f, &st, &known);
+    const bool over = known && (st.saturated == BF_OVERFULL || st.fpr > 1.5 * i.p);
     l->all++;
     l->over += over;
     l->silent += !up;
@@ -160,15 +161,15 @@ static bool row(worker *w, served *f, const served *mine, alarms *l)
         f->name, over || !up ? " class=\"over\"" : "", f == mine ? "" : "f/",
         f == mine ? "" : f->name, f == mine ? "" : "/", f->name, kind);
     ok = ok && (i.part_count < 2 || buffer_print(b, ", %u parts", i.part_count));
-    if (up)
+    if (known)
         ok = ok && cell(b, "keys (estimated)", (uint64_t)(st.count < 1e18 ? st.count + 0.5 : 1e18));
     else
-        ok = ok && buffer_print(b, "<td data-name=\"keys (estimated)\">no reply");
+        ok = ok && buffer_print(b, "<td data-name=\"keys (estimated)\">%s", up ? "" : "no reply");
     ok = ok && cell(b, "planned keys (n)", i.n);
     ok = ok && buffer_print(b, "<td data-name=\"fill\">") &&
-         (!up || buffer_print(b, "%.3g %%", 100 * st.fill));
+         (!known || buffer_print(b, "%.3g %%", 100 * st.fill));
     ok = ok && buffer_print(b, "<td data-name=\"false positives now\">") &&
-         (!up || buffer_print(b, "%.3g %%", 100 * st.fpr));
+         (!known || buffer_print(b, "%.3g %%", 100 * st.fpr));
     ok = ok && buffer_print(b, "<td data-name=\"false positives planned (p)\">%.3g %%", 100 * i.p);
     return ok && cell(b, "hits", counter_get(&f->hits)) &&
            cell(b, "misses", counter_get(&f->misses));

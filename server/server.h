@@ -222,7 +222,7 @@ bool stats_info(served *f, reply *a);
 served **stats_list(const worker *w, size_t *count);
 /* Gets the filter's state, or its last known state if the filter is locked.  Returns false if the
  * state is not known, or requests for the filter get an error.  Never waits for a lock. */
-bool stats_state(const worker *w, served *f, bf_state *st);
+bool stats_state(const worker *w, served *f, bf_state *st, bool *known);
 uint64_t stats_requests(const server *s);
 bool page(worker *w, served *f, reply *a);
 void count_status(worker *w, int status);

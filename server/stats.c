@@ -1,5 +1,6 @@
 /* stats.c - statistics: /stats and /f as JSON, /metrics for Prometheus. */
 #include "server.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -172,17 +173,20 @@ served **stats_list(const worker *w, size_t *count)
     return filters_list(fs, count);
 }
 
-bool stats_state(const worker *w, served *f, bf_state *st)
+bool stats_state(const worker *w, served *f, bf_state *st, bool *known)
 {
+    *known = false;
     if (f->remote && jobs_hang(w->s)) return false;
     bf_set_nowait(true);
     bool up = filters_answers(&w->s->fs, f);
     /* a merge or a clear holds the lock for writing */
     const bool locked = up && pthread_rwlock_tryrdlock(&f->use);
     if (locked)
-        up = filter_last_state(f, st);
+        *known = filter_last_state(f, st);
     else if (up) {
-        up = filter_state(f, st, NULL) >= 0;
+        const int rc = filter_state(f, st, NULL);
+        *known = rc >= 0;
+        up = *known || rc == BF_EBUSY; /* another process has locked the file */
         pthread_rwlock_unlock(&f->use);
     }
     bf_set_nowait(!w->may_block);
@@ -193,12 +197,14 @@ static void values(const worker *w, served *f, double *v)
 {
     bf_state st = { 0 };
     bf_info i;
+    bool known;
     bf_get_info(f->f, &i);
-    bool up = stats_state(w, f, &st);
-    double all[METRICS] = { (double)i.m, (double)i.n, i.k, i.p, i.part_count, st.count, st.fill,
-        st.fpr, st.saturated != 0, up, (double)counter_get(&f->adds),
-        (double)counter_get(&f->added), (double)counter_get(&f->hits),
-        (double)counter_get(&f->misses), (double)counter_get(&f->removed) };
+    const bool up = stats_state(w, f, &st, &known);
+    double all[METRICS] = { (double)i.m, (double)i.n, i.k, i.p, i.part_count,
+        known ? st.count : NAN, st.fill, st.fpr, st.saturated != 0, up,
+        (double)counter_get(&f->adds), (double)counter_get(&f->added),
+        (double)counter_get(&f->hits), (double)counter_get(&f->misses),
+        (double)counter_get(&f->removed) };
     memcpy(v, all, sizeof all);
 }
 
@@ -216,7 +222,7 @@ static bool print_filters(buffer *b, served *const *all, size_t count, const dou
         ok = head(b, metrics[m].name, metrics[m].type, metrics[m].help);
         for (size_t i = 0; ok && i < count; i++) {
             const double *of = v + i * METRICS;
-            if (of[UP] == 0 && m >= COUNT && m < UP)
+            if (isnan(of[COUNT]) && m >= COUNT && m < UP)
                 continue; /* the state of this filter is not known */
             ok = buffer_print(
                 b, "bloomfilter_%s{filter=\"%s\"} %.17g\n", metrics[m].name, all[i]->name, of[m]);

@@ -139,3 +139,18 @@ def test_more_filters_are_locked_than_a_machine_has_processors(start, tmp_path):
             waiting = [pool.submit(server.get, f"/f/{name}/remove=a") for name in names]
             all_of_another(server, image)
         assert [reply.result().headers["x-removed"] for reply in waiting] == ["1"] * len(names)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_locked_filter_is_up(start, tmp_path, kind):
+    """At the first scrape, when nothing is known yet of what is in it."""
+    server = start("-n", 1000, "-p", 0.01, "--storage", f"{tmp_path}/")
+    assert server.ask("PUT", f"/f/x?{KINDS[kind]}").status == 201
+    with locked(tmp_path / "x.bloom"):
+        metrics = server.get("/metrics").body
+        assert b'bloomfilter_up{filter="x"} 1\n' in metrics
+        page = server.get("/").body
+        assert (
+            b'<td data-name="keys (estimated)">no reply' not in page and b'href="#f-x"' not in page
+        )
+    assert b'bloomfilter_fill{filter="x"} 0\n' in server.get("/metrics").body
