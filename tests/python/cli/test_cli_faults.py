@@ -306,6 +306,23 @@ def test_interrupted(seen, number, code, word):
         assert all(f"key {i}" in bf for i in range(300))
 
 
+def test_interrupted_while_it_is_imported():
+    """Through the entry point of the program, when a module of the command is looked for."""
+    code = """
+import os, signal, sys
+from importlib.metadata import entry_points
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "bloomfilter.cli.faults":
+            os.kill(os.getpid(), signal.SIGINT)
+(program,) = entry_points(group="console_scripts", name="bloomfilter")
+sys.meta_path.insert(0, Finder())
+sys.exit(program.load()())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
+
+
 def test_killed(seen):
     ended, _, err = Adding(seen).end(signal.SIGKILL)
     assert (ended, err) == (-9, "")
