@@ -78,7 +78,9 @@ def test_a_release_without_a_change_is_refused(clone):
     assert run("git", "status", "--porcelain", cwd=clone) == ""
 
 
-@pytest.mark.parametrize("version", ["9.8", "9.8.7rc6", "9.8.7-beta", "v9.8.7", "0.0.1", "09.8.7", "9.8.\u0667"])
+@pytest.mark.parametrize(
+    "version", ["9.8", "9.8.7rc6", "9.8.7-beta", "v9.8.7", "0.0.1", "09.8.7", "9.8.\u0667"]
+)
 def test_a_version_that_is_none_or_not_newer_is_refused(clone, version):
     assert version in run(clone / "scripts" / "release", version, code=1)
     assert run("git", "status", "--porcelain", cwd=clone) == ""
