@@ -75,16 +75,17 @@ typedef struct {
     /* without a GIL: bf_process() of a thread that waits until it may replace `bf`, else 0 */
     int wanted;
     PyObject *weakrefs;
-    redis_client *client;     /* NULL: the storage is no client object */
     int64_t adds_until_check; /* new keys until the next check of the fill */
-    size_t nogil_min_len;     /* calls on a key of at least this length release the GIL */
-    bool remote;              /* the filter is in Redis: any call may be a round trip */
-    bool blocking;            /* remote, or calls Python code (a clock, hash functions) */
-    bool waits;               /* many parts, not remote: any call may wait for a lock */
-    bool shared;              /* waits, and other processes may hold the lock (a file) */
-    int plain;          /* PLAIN_... of py_gil.c: a thread uses plain kernels without the GIL */
-    int plain_process;  /* bf_process() of that thread; it does not exist in a forked child */
-    PyObject *callback; /* a clock, a tuple of hash functions, or NULL: py_callback.c */
+    int plain;         /* PLAIN_... of py_gil.c: a thread uses plain kernels without the GIL */
+    int plain_process; /* bf_process() of that thread; it does not exist in a forked child */
+    /* filter_replace sets these, and bf; they are read while the filter is entered */
+    redis_client *client; /* NULL: the storage is no client object */
+    PyObject *callback;   /* a clock, a tuple of hash functions, or NULL: py_callback.c */
+    size_t nogil_min_len; /* calls on a key of at least this length release the GIL */
+    bool remote;          /* the filter is in Redis: any call may be a round trip */
+    bool blocking;        /* remote, or calls Python code (a clock, hash functions) */
+    bool waits;           /* many parts, not remote: any call may wait for a lock */
+    bool shared;          /* waits, and other processes may hold the lock (a file) */
 } FilterObject;
 
 extern struct PyModuleDef bloomfilter_module;
@@ -168,6 +169,7 @@ void gil_take_plain(PyThreadState *ts, FilterObject *self);
 /* Like gil_release, if the bitmap is large or in Redis; otherwise keeps the GIL. For work on the
  * complete bitmap. */
 PyThreadState *gil_release_if_big(FilterObject *a, FilterObject *b);
+PyThreadState *gil_release_if_remote(FilterObject *a, FilterObject *b);
 
 /* A call of the core on one or two filters (b may be NULL). core_begin enters the filters and
  * releases the GIL by `release` (NULL: keeps the GIL). core_end takes the GIL, leaves the filters,

@@ -18,9 +18,12 @@ static __attribute__((noinline)) int ask_nogil(
 static inline int ask(FilterObject *self, const bf_key *key, single_call *call)
 {
     bf_error err;
-    if (__builtin_expect(key->len >= self->nogil_min_len, 0)) return ask_nogil(self, key, call);
     bf_filter *bf = filter_peek(self);
     if (!bf) return -1;
+    if (__builtin_expect(key->len >= self->nogil_min_len, 0)) {
+        filter_peeked(self);
+        return ask_nogil(self, key, call);
+    }
     int rc = call(bf, key->ptr, key->len, &err);
     filter_peeked(self);
     if (rc < 0) raise_in(self, &err);
@@ -71,8 +74,8 @@ static PyObject *filter_exist_key(FilterObject *self, PyObject *key)
 static PyObject *positions_of(FilterObject *self, const bf_key *key, uint64_t *pos)
 {
     core_call c;
-    release_gil *release = self->remote || key->len >= LARGE_KEY ? gil_release : NULL;
-    if (!core_begin(&c, self, NULL, release)) return NULL;
+    if (!core_begin(&c, self, NULL, key->len >= LARGE_KEY ? gil_release : gil_release_if_remote))
+        return NULL;
     const int k = core_end(&c, (int)bf_hashcode(c.bf, key->ptr, key->len, pos, BF_K_MAX, &c.err));
     PyObject *list = k < 0 ? NULL : PyList_New(k);
     for (int i = 0; list && i < k; i++) {

@@ -132,6 +132,11 @@ void plain_end(FilterObject *self)
     plain_set(self, PLAIN_NONE);
 }
 
+PyThreadState *gil_release_if_remote(FilterObject *a, FilterObject *b)
+{
+    return a->remote || (b && b->remote) ? gil_release(a, b) : NULL;
+}
+
 PyThreadState *gil_release_if_big(FilterObject *a, FilterObject *b)
 {
     enum { BIG = 1 << 20 }; /* size in bytes of a bitmap that takes about 0.1 ms */

@@ -162,7 +162,7 @@ int filter_check_fill(FilterObject *self)
     char sentence[BF_SENTENCE_BYTES];
     int64_t left;
     core_call c;
-    if (!core_begin(&c, self, NULL, self->remote ? gil_release : NULL)) {
+    if (!core_begin(&c, self, NULL, gil_release_if_remote)) {
         PyErr_Clear();
         return 0;
     }

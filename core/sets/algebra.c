@@ -7,7 +7,6 @@
 #include "sets/sets.h"
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- union and intersection, into one of the two filters ---- */
 static int same_parts(bf_filter *a, bf_filter *b, bf_error *err)
@@ -199,6 +198,14 @@ bf_filter *bf_intersection(bf_filter *a, bf_filter *b, bf_error *err)
 }
 
 /* ---- equality ---- */
+/* not memcmp: other threads may set bits */
+static bool equal_words(const uint64_t *a, const uint64_t *b, uint64_t n)
+{
+    uint64_t i = 0;
+    while (i < n && bf_word(a + i) == bf_word(b + i)) i++;
+    return i == n;
+}
+
 static int equal_part(bf_part *a, bf_part *b, bf_error *err)
 {
     bf_block_reader x, y = { .copy = NULL };
@@ -207,7 +214,7 @@ static int equal_part(bf_part *a, bf_part *b, bf_error *err)
     int rc = bf_reader_open(&x, a, err);
     if (rc == 0) rc = bf_reader_open(&y, b, err);
     while (equal && (w = bf_reader_next(&x, &rc)) && (other = bf_reader_next(&y, &rc)))
-        equal = memcmp(w, other, x.n * 8) == 0;
+        equal = equal_words(w, other, x.n);
     bf_reader_close(&x);
     bf_reader_close(&y);
     return rc < 0 ? rc : equal;
