@@ -6,14 +6,17 @@
 #   arm64, s390x   Debian's cross compilers and packages; s390x has the other order of bytes
 #   arm64_hosts    a wheel and a PHP extension for Debian's Python and PHP of arm64 (arch_hosts.sh)
 #   i386           32 bits, where longs, size_t and file offsets are short
-#   musl           another C library; libsodium is compiled for it from Debian's sources
+#   musl           another C library; libsodium is compiled for it from Debian's sources (arch_musl.sh)
+#   musl_hosts     PHP and Python compiled with musl, the extension and a wheel for them, and their tests
 #   nehalem        this machine's own build on a processor without AVX2
 #   native, clang  -O3 -march=native; clang does it with -fsanitize=undefined,alignment
 #
 # BLOOMFILTER_ARCH='i386 musl' runs those alone.
 # shellcheck source=scripts/arch_hosts.sh
 . "$root/scripts/arch_hosts.sh"
-read -ra arch_machines <<<"${BLOOMFILTER_ARCH:-arm64 arm64_hosts s390x i386 musl nehalem native clang}"
+# shellcheck source=scripts/arch_musl.sh
+. "$root/scripts/arch_musl.sh"
+read -ra arch_machines <<<"${BLOOMFILTER_ARCH:-arm64 arm64_hosts s390x i386 musl musl_hosts nehalem native clang}"
 arch_tests='test_bytes test_chain_edges test_counting test_counting_race test_file test_grow test_grow_together test_once* test_race test_redis test_redis_client test_redis_edges'
 arch_tests+=' test_redis_foreign test_redis_once test_refusals test_same_bits test_schemes test_sizing test_system test_vectors test_window test_model*'
 # glibc calls open64, mmap64 ... on a machine of 32 bits: the tests that put their own in the place of open and mmap do not reach them.
@@ -126,30 +129,6 @@ debian_source() (
     options=(-o "Dir::Etc::sourcelist=${from[0]}" -o Dir::Etc::sourceparts=- -o "Dir::State::lists=$PWD/lists" -o APT::Sandbox::User=root)
     apt-get -q "${options[@]}" update
     apt-get -q "${options[@]}" source --download-only "$1"
-)
-
-# ---- musl ----
-arch_musl() {
-    local prefix=$out/arch/musl
-    [ -e "$prefix.made" ] || step 'libraries for musl' arch-musl arch_musl_libraries "$prefix"
-    touch "$prefix.made"
-    CC=musl-gcc PKG_CONFIG_LIBDIR=$prefix/lib/pkgconfig c_build musl Release "-isystem $prefix/include"
-    c_run musl musl "$arch_tests" env BLOOMFILTER_SLOW=1
-}
-# xxHash is all in its header; a library of it is for the tests.
-arch_musl_libraries() (
-    prefix=$1
-    rm -rf "$prefix"
-    mkdir -p "$prefix/source" "$prefix/include" "$prefix/lib/pkgconfig"
-    cd "$prefix/source"
-    debian_source libsodium
-    dpkg-source -x libsodium_*.dsc
-    (cd libsodium-* && autoreconf -fi && ./configure -q --host=x86_64-linux-musl CC=musl-gcc CFLAGS='-O2 -fPIC' --disable-shared --prefix="$prefix" && make -s -j "$jobs" && make -s install)
-    cp "$(pkg-config --variable=includedir libxxhash)"/xxh*.h "$prefix/include"
-    printf '#define XXH_STATIC_LINKING_ONLY\n#define XXH_IMPLEMENTATION\n#include <xxhash.h>\n' >xxhash.c
-    musl-gcc -O2 -fPIC -I"$prefix/include" -c xxhash.c
-    ar rcs "$prefix/lib/libxxhash.a" xxhash.o
-    printf 'Name: libxxhash\nDescription: for musl\nVersion: 0.8.1\nCflags: -I%s/include\nLibs: -L%s/lib -lxxhash\n' "$prefix" "$prefix" >"$prefix/lib/pkgconfig/libxxhash.pc"
 )
 
 # ---- this machine otherwise ----

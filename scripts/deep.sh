@@ -2,7 +2,7 @@
 # deep.sh - the parts of scripts/test --deep: suites once more under what watches memory and threads, and long runs of kill -9.
 # Sourced by scripts/test, whose functions build, run and count.  Knows how a watcher gets into an interpreter that was not
 # built for it; knows nothing of the tests but which of them cannot be watched.
-deep_parts=(valgrind tsan python pythons freethreaded php zts debian13 kill coverage arch macos windows packages image fuzz options server c asan bench)
+deep_parts=(valgrind tsan python pythons freethreaded php zts phps kill coverage arch macos windows packages image fuzz options server c asan bench)
 reports=$out/reports
 # shellcheck source=scripts/arch.sh
 . "$root/scripts/arch.sh"
