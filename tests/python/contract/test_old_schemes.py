@@ -183,7 +183,7 @@ def test_a_counting_file_keeps_its_counts(scheme, m):
 def test_study_reproduces_the_table_of_the_system_in_c_sharp(tmp_path):
     """k from 1 to 19: each count is the one that its own code gave."""
     file = tmp_path / "urls"
-    file.write_text("".join(f"{url(6, i)}\n" for i in range(30_558)))
+    file.write_bytes("".join(f"{url(6, i)}\n" for i in range(30_558)).encode())
     answer = json.loads(ok("study", file, "--scheme", "rs-dotnet", "--json").out)
     theirs = {int(k): int(found) for name, k, found in lines("study.txt") if name == "rs-dotnet"}
     assert set(theirs) == set(range(1, 20))
