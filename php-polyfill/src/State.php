@@ -102,7 +102,11 @@ final class State
         $left = &Filter::$untilCheck[spl_object_id($f)];
         $left = $f->overfull() === 'raise' ? 0 : PHP_INT_MAX;
         if (!self::warns($f)) return;
-        $wait = self::keysToWait($f);
+        try {
+            $wait = self::keysToWait($f);
+        } catch (\Exception) {     // the keys are added, and a look that fails only does not warn
+            $wait = PHP_INT_MAX;
+        }
         if ($wait !== null) {
             $left = self::untilLook($f, $wait);
             return;

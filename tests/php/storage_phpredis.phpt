@@ -131,6 +131,15 @@ $redis->set('mine', 1);
 same([true], $redis->exec());
 same([false, true], [$f->exists('in a pipeline'), $f->add('after')]);
 
+# a check that fails is not the add's failure: the key is there
+foreach (clients($server->port) as $kind => $connect) {
+    $f = new BloomFilter(n: 640, p: 0.01, storage: $connect(), key: "checked $kind", overfull: 'warn');
+    $server->say('ACL SETUSER default -bitcount');
+    for ($i = 0; $i < 700; $i++) same(true, $f->add("key $i") || $i > 400, "$kind $i");
+    $server->say('ACL SETUSER default +@all');
+    same(true, $f->exists('key 699'), $kind);
+}
+
 # an object that leads back to its filter is collected
 class Holder extends Redis { public $filter; public $dead; function __destruct() { $this->dead->done = true; } }
 $sign = new stdClass;
