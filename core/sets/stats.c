@@ -16,12 +16,25 @@ int bf_require_readable(const bf_filter *f, bool has_operation, const char *what
         f->bitmap.store.ops->name, what);
 }
 
+/* not memcpy: other threads may set bits */
+static void copy_bytes(const uint64_t *words, uint64_t offset, uint8_t *to, uint64_t len)
+{
+    for (uint64_t n; len > 0; offset += n, to += n, len -= n) {
+        const uint64_t word = bf_word(words + offset / 8), at = offset % 8;
+        n = 8 - at < len ? 8 - at : len;
+        if (n == 8)
+            memcpy(to, &word, 8);
+        else
+            memcpy(to, (const uint8_t *)&word + at, n);
+    }
+}
+
 int bf_part_read(bf_part *p, uint64_t offset, void *to, uint64_t len, bf_error *err)
 {
     bf_store *s = &p->bitmap.store;
     if (s->ops->read && bf_part_exists(p)) return s->ops->read(s, offset, to, len, err);
     if (s->words)
-        memcpy(to, (const uint8_t *)s->words + offset, len);
+        copy_bytes(s->words, offset, to, len);
     else
         memset(to, 0, len);
     return 0;
