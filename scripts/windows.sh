@@ -147,6 +147,8 @@ windows_extension() (
         x86_64-w64-mingw32-gcc-posix -std=gnu11 -O3 -ffp-contract=off -Wall -Wextra -Werror -Wno-format -I"$root/core" -isystem "$out/windows/tools/include" \
             -isystem "$out/windows/python/Include" -S "$source" -o /dev/null
     done
+    # setup.py has no cmake/exports.h, which includes system.h everywhere: the words for errors of sockets.
+    x86_64-w64-mingw32-gcc-posix -O3 -I"$root/core" -S "$root/core/base/error.c" -o - | grep 'call.*bf_win_strerror'
 )
 
 windows_wheel() (

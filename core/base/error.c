@@ -1,5 +1,6 @@
 /* error.c - fills bf_error. A message is one sentence in lower case, with the wrong and the right
  * value. */
+#include "base/system.h" /* on Windows it replaces strerror */
 #include "base/base.h"
 #include "base/parameters.h"
 #include <errno.h>
