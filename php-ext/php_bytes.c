@@ -116,15 +116,13 @@ int php_bf_leave_place(const php_bf_place *place)
     return place->opened ? php_stream_close(place->stream) : 0;
 }
 
-/* Returns false if the stream could not store what was written.  A wrapper of the user without
- * stream_flush stores in stream_write. */
-static bool flush_stream(php_stream *stream)
+/* Returns false for a wrapper of the user without stream_flush, which stores in stream_write: PHP
+ * reports that its flush fails, since PHP 8.6 also when it is closed. */
+static bool has_flush(const php_stream *stream)
 {
     const zval *user = &stream->wrapperdata;
-    if (Z_TYPE_P(user) == IS_OBJECT &&
-        !zend_hash_str_exists(&Z_OBJCE_P(user)->function_table, ZEND_STRL("stream_flush")))
-        return true;
-    return php_stream_flush(stream) == 0;
+    return Z_TYPE_P(user) != IS_OBJECT ||
+           zend_hash_str_exists(&Z_OBJCE_P(user)->function_table, ZEND_STRL("stream_flush"));
 }
 
 /* Returns what the image needs, or less at the end of the stream, and at most one byte more. */
@@ -172,8 +170,9 @@ PHP_METHOD(BloomFilter, save)
         if (bf_save(f, place.path, &err) < 0) php_bf_raise(&err);
     } else if ((bytes = to_bytes(f, NULL)))
         written = php_stream_write(place.stream, ZSTR_VAL(bytes), ZSTR_LEN(bytes));
-    const bool flushed = !bytes || EG(exception) || flush_stream(place.stream),
-               left = php_bf_leave_place(&place) == 0;
+    const bool flushes = bytes && !EG(exception) && has_flush(place.stream),
+               flushed = !flushes || php_stream_flush(place.stream) == 0,
+               left = php_bf_leave_place(&place) == 0 || !flushes;
     if (bytes && !EG(exception) && (!flushed || !left || written != (ssize_t)ZSTR_LEN(bytes)))
         zend_throw_exception_ex(php_bf_exception_ce, BF_EIO,
             "the stream did not take the filter: %zd of its %zu bytes are written%s",
