@@ -6,7 +6,7 @@ form of its ecosystem; the changelog; the list of parts (SBOM).  Knows files, ru
   versions.py form NAME VERSION    the same version for python, php, debian or cmake
   versions.py set VERSION DATE     writes it everywhere and moves [Unreleased]; DATE is YYYY-MM-DD
   versions.py check OLD            fails where a tracked file still names OLD
-  versions.py sbom FOLDER          CycloneDX JSON: the project, its libraries, the files of FOLDER
+  versions.py sbom FOLDER          CycloneDX JSON in FOLDER: the project and its libraries
   versions.py recipes FOLDER URL   the recipes of conda and Homebrew with the archive's address and sum"""
 
 import hashlib
@@ -137,13 +137,8 @@ def sbom(folder):
         | {"licenses": [{"license": {"id": license}}]}
         for name, license, package, use in LIBRARIES
     ]
-    files = [
-        {"type": "file", "bom-ref": path.name, "name": path.name}
-        | {"hashes": [{"alg": "SHA-256", "content": sum_of(path)}]}
-        for path in sorted(Path(folder).iterdir())
-    ]
     bom = {"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1}
-    bom |= {"metadata": {"component": project}, "components": libraries + files}
+    bom |= {"metadata": {"component": project}, "components": libraries}
     bom["dependencies"] = [
         {"ref": "bloomfilter", "dependsOn": [one["bom-ref"] for one in libraries]}
     ]

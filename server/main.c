@@ -152,6 +152,11 @@ static void announce(server *s)
     if (s->o.storage) bf_hide_passwords(s->o.storage, storage, sizeof storage);
     fprintf(stderr, "bloomfilterd: version %s, storage %s, named filters: %zu\n", bf_version(),
         storage, count ? count - 1 : 0);
+    if (!s->loopback && !s->o.token)
+        fprintf(stderr,
+            "bloomfilterd: no token: whoever can reach %s can add keys and delete filters; use "
+            "--token-file\n",
+            s->o.host);
     fprintf(stderr, "bloomfilterd: listening on %s port %u\n", s->o.host, port_of(s->listener));
     if (main) {
         bf_get_info(main->f, &i);

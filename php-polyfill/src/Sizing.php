@@ -160,10 +160,8 @@ final class Sizing
             $low = $high;
             $high = ceil($high * 1.01);
         }
-        while ($high - $low > 1) {
-            $middle = floor(($low + $high) / 2);
+        while (($middle = floor(($low + $high) / 2)) > $low && $middle < $high)     // beyond 2^53 doubles are more than 1 apart
             self::rate($d, $middle, (float) $d->n) > $d->p ? $low = $middle : $high = $middle;
-        }
         return $high;
     }
 
@@ -201,10 +199,8 @@ final class Sizing
         [$d->k, $c] = $d->k ? [$d->k, self::bitsFor($d->scheme->row, $d->p, $d->k)] : self::best($d->scheme, $d->p);
         $n = floor($d->m / $c);
         if (!Rates::isFormula($d->scheme) && !($n >= 1 && self::rate($d, (float) $d->m, $n) <= $d->p)) {
-            for ($low = 0.0, $high = $n + 1; $high - $low > 1;) {
-                $middle = floor(($low + $high) / 2);
+            for ($low = 0.0, $high = $n + 1; ($middle = floor(($low + $high) / 2)) > $low && $middle < $high;)
                 self::rate($d, (float) $d->m, $middle) <= $d->p ? $low = $middle : $high = $middle;
-            }
             $n = $low;
         }
         if ($n < 1)

@@ -176,6 +176,7 @@ def test_another_address_than_loopback(start):
     """Its names are not known here: Host is checked only where names are given, pages of other
     sites are refused all the same."""
     daemon = start("-n", 1000, "-p", 0.01, "--host", "0.0.0.0")
+    assert "no token: whoever can reach 0.0.0.0 can add keys" in daemon.said()
     assert daemon.get("/add=k", Host="anything.example").body == b"ok"
     assert (
         daemon.post(
