@@ -31,7 +31,9 @@ READMES = ["README.md", "README.zh-CN.md"]
 
 def test_no_block_is_left_out():
     assert set(languages(README)) == {"sh", "php", "python"}
-    assert set(languages(INSTALL)) == set(languages(SERVER)) == {"sh"}
+    assert set(languages(SERVER)) == {"sh"}
+    # No test runs PowerShell: docs/tested.md says what of the build for Windows was run.
+    assert set(languages(INSTALL)) == {"sh", "powershell"}
 
 
 @pytest.mark.parametrize(
