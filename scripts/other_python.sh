@@ -16,7 +16,9 @@ tools_of_tests=(pytest pytest-xdist hypothesis numpy tqdm xxhash mypy redis)
 build_for_python() {
     local folder=$1 interpreter=$2
     rm -rf "$folder"
-    "$interpreter" -m venv "$folder"
+    # By this machine's pip: Debian's sources of Python come without one.
+    "$interpreter" -m venv --without-pip "$folder"
+    "$python" -m pip -q --python "$folder/bin/python" install pip
     "$folder/bin/python" -m pip install -q "${tools_of_tests[@]}"
     mirror "$folder/source" setup.py pyproject.toml MANIFEST.in README.md LICENSE CHANGELOG.md core python-ext docs/man
     "$folder/bin/python" -m pip install -q "$folder/source"
@@ -97,7 +99,7 @@ freethreaded_source() (
 make_freethreaded() (
     mkdir -p "$ft/build"
     cd "$ft/build"
-    ../python/configure -q --disable-gil --disable-test-modules --prefix="$ft/$1" "${@:2}"
+    ../python/configure -q --disable-gil --disable-test-modules --with-ensurepip=no --prefix="$ft/$1" "${@:2}"
     make -s -j "$jobs"
     make -s install
     ln -s python3.13t "$ft/$1/bin/python"

@@ -7,7 +7,6 @@
  * requests, the oldest first.  If no client is idle, the request is refused. */
 #include "server.h"
 #include <stdlib.h>
-#include <linux/sockios.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -33,7 +32,7 @@ static void note_progress(worker *w)
     for (conn *c = w->lists[SENDING].first; c; c = c == last ? NULL : next) {
         int queued;
         next = c->next;
-        if (!c->response_out || ioctl(c->fd, SIOCOUTQ, &queued) < 0) continue;
+        if (!c->response_out || ioctl(c->fd, TIOCOUTQ, &queued) < 0) continue;
         const bool took = (uint64_t)queued < c->response_out->queued;
         c->response_out->queued = (uint64_t)queued;
         if (!took) continue;

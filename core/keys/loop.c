@@ -269,8 +269,8 @@ static int64_t run_batch(
     size_t done = 0, c;
     do {
         c = n - done < most ? n - done : most;
-        rc =
-            run_some(&(bf_batch){ f, op, keys + done, c, each ? each + done : NULL, err }, changes);
+        bf_batch b = { f, op, keys ? keys + done : NULL, c, each ? each + done : NULL, err };
+        rc = run_some(&b, changes);
         if (rc < 0 && err->key != BF_NO_KEY) err->key += done;
         if (rc < 0) return rc;
         total += rc;
