@@ -16,9 +16,7 @@ tools_of_tests=(pytest pytest-xdist hypothesis numpy tqdm xxhash mypy redis)
 build_for_python() {
     local folder=$1 interpreter=$2
     rm -rf "$folder"
-    # By this machine's pip: Debian's sources of Python come without one.
-    "$interpreter" -m venv --without-pip "$folder"
-    "$python" -m pip -q --python "$folder/bin/python" install pip
+    "$interpreter" -m venv "$folder"
     "$folder/bin/python" -m pip install -q "${tools_of_tests[@]}"
     mirror "$folder/source" setup.py pyproject.toml MANIFEST.in README.md LICENSE CHANGELOG.md core python-ext docs/man
     "$folder/bin/python" -m pip install -q "$folder/source"
@@ -88,12 +86,13 @@ needs_freethreaded() {
     want zlib1g-dev library zlib
     want libsqlite3-dev library sqlite3
 }
+# As its authors made it: Debian's patches look for packages where a venv without the GIL has none.
 freethreaded_source() (
     rm -rf "$ft"
     mkdir -p "$ft"
     cd "$ft"
     debian_source python3.13 trixie
-    dpkg-source -x python3.13_*.dsc python
+    tar -xf python3.13_*.orig.tar.xz --one-top-level=python --strip-components=1
 )
 # make_freethreaded FOLDER OPTION...: of configure.
 make_freethreaded() (
@@ -126,7 +125,7 @@ deep_freethreaded() {
     if ! is_made "$ft/tsan" 3.13t; then
         step 'the source of Python 3.13' freethreaded-source freethreaded_source
         step 'Python 3.13 without the GIL' freethreaded make_freethreaded usr
-        # Debian's configure does not tell make this flag.
+        # configure does not tell make this flag.
         LDFLAGS=-fsanitize=thread step 'the same with TSan' freethreaded-tsan make_freethreaded tsan --with-thread-sanitizer
     fi
     made "$ft/tsan" 3.13t
