@@ -17,7 +17,7 @@ build_for_python() {
     local folder=$1 interpreter=$2
     rm -rf "$folder"
     "$interpreter" -m venv "$folder"
-    "$folder/bin/python" -m pip install -q "${tools_of_tests[@]}"
+    "$folder/bin/python" -m pip install -q --only-binary=:all: "${tools_of_tests[@]}"     # the newest that need no compiler there
     mirror "$folder/source" setup.py pyproject.toml MANIFEST.in README.md LICENSE CHANGELOG.md core python-ext docs/man
     "$folder/bin/python" -m pip install -q "$folder/source"
 }
@@ -131,7 +131,7 @@ deep_freethreaded() {
     made "$ft/tsan" 3.13t
     step 'the package for Python 3.13t' build-python-3.13t build_for_python "$venv" "$ft/usr/bin/python3.13t"
     # Newer ones of hypothesis have a compiled part that 3.13t does not load.
-    step 'more tools of the tests' tools-3.13t pip_install "$(build_requirement)" greenlet pandas hypothesis==6.135.0
+    step 'more tools of the tests' tools-3.13t pip_install --only-binary=:all: "$(build_requirement)" greenlet pandas hypothesis==6.135.0
     # shellcheck disable=SC2046
     run_pytest 'Python 3.13t' python-3.13t tests/python --ignore=tests/python/frameworks $(spread)
     step 'the extension for it with TSan' build-python-3.13t-tsan build_python_with "$out/stage/python-3.13t-tsan" "$threads_sanitized"
