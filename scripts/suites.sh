@@ -194,7 +194,7 @@ both_kernels() {
 }
 # Beside all other parts, with other kernels and with sanitizers loops are short; with c_short empty they are not: --deep c and asan.
 test_c_best() { c_run c 'best kernels' "$*" env BLOOMFILTER_SLOW="${c_short-}"; }
-# Programs about Redis run with sanitizers only.  Those that try every order of steps and only compute are a job of their own.
+# Programs about Redis run with sanitizers only.  The model checker only computes, so it is another job.
 test_c_programs() { c_short=1 test_c_best '!(test_model*|*redis*)'; }
 test_models() { test_c_best 'test_model*'; }
 test_c_portable() {
