@@ -95,7 +95,7 @@ needs_redis() {
 }
 phpredis_is_there() { compgen -G "$(php-config --extension-dir)/redis.so"; }
 needs_phpredis() { want php-redis phpredis_is_there; }
-needs_predis() { want php-nrk-predis test -f /usr/share/php/Predis/autoload.php; }
+needs_predis() { want 'php-nrk-predis|php-predis' test -f /usr/share/php/Predis/autoload.php; }
 # The frameworks of tests/glue, as far as Debian has them.
 needs_glue() {
     local name
@@ -109,6 +109,7 @@ needs_tests() {
     want php-parser test -d /usr/share/php/PhpParser    # scripts/gen-arginfo --check
     want shellcheck have shellcheck
     want mandoc have mandoc
+    want git have git                                   # tests/runner makes a repository of the tree
 }
 needs_locale() { want locales test -f /usr/share/i18n/locales/de_DE; }   # tests/cross/test_decimals.py compiles it
 needs_package() {

@@ -40,6 +40,8 @@ int bf_refuse_real(bf_error *err, const char *name, double v);
  * wait while it holds the allocator's locks. vfork() and a bare clone() do not wait. */
 void bf_hold_forks(void);
 void bf_release_forks(void);
+/* process.c: the process id, for messages only: two processes may have the same one (bf_process) */
+long bf_pid(void);
 /* process.c: a random number from 1 to 2^32 - 1; parent and child get different ones */
 uint32_t bf_random(void);
 

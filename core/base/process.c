@@ -80,6 +80,8 @@ int bf_process(void)
                : n;
 }
 
+long bf_pid(void) { return (long)getpid(); }
+
 uint32_t bf_random(void)
 {
     uint32_t n = 0;

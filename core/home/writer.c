@@ -90,7 +90,7 @@ static struct flock writers_range(short type)
     return (struct flock){ .l_type = type,
         .l_whence = SEEK_SET,
         .l_start = ((off_t)1 << 62) + ((off_t)1 << 33), /* after the bytes that shadow.c locks */
-        .l_len = 1 + (off_t)getpid() };
+        .l_len = 1 + (off_t)bf_pid() };
 }
 
 /* Returns true if errno e means that the file system has no locks of open file descriptions. ENOLCK

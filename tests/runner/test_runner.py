@@ -1,9 +1,11 @@
 """scripts/test itself: passed, failed, skipped; what depends on what; what mutate changes.  Needs
 no build."""
 
+import contextlib
 import importlib.util
 import os
 import re
+import select
 import shutil
 import subprocess
 import sys
@@ -149,7 +151,10 @@ def test_a_job_leaves_no_process(tmp_path):
         tmp_path, "one - 1 1\n", f"sleep 300 & echo $! >{tmp_path}/pid; echo '1 passed, 0 failed'"
     )
     assert code == 0
-    state = Path(f"/proc/{(tmp_path / 'pid').read_text().strip()}/stat")
+    pid = int((tmp_path / "pid").read_text())
+    with contextlib.suppress(ProcessLookupError):  # it has been killed; it may not have ended yet
+        select.select([os.pidfd_open(pid)], [], [], 20)
+    state = Path(f"/proc/{pid}/stat")
     assert not state.exists() or state.read_text().split()[2] in "ZX"
 
 
