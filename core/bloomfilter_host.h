@@ -112,6 +112,11 @@ bf_filter *bf_retain(bf_filter *f); /* accepts NULL */
 /* Like bf_save, but never replaces a file. If path exists, also if it was created during the call,
  * returns BF_EIO with sys_errno EEXIST. */
 int bf_save_new(bf_filter *f, const char *path, bf_error *err);
+/* Removes the temporary files that killed processes left in this folder (of bf_save, bf_save_new
+ * and bf_open), and no file that a living process still writes. For hosts that own a folder: call
+ * it at their start. bf_save and bf_save_new do the same in the folder of their path. Returns the
+ * number of removed files, or an error if the folder cannot be read. */
+int bf_remove_leftovers(const char *folder, bf_error *err);
 /* For hosts that read an image from a stream, whose length is unknown. Given the first len bytes of
  * the stream, returns how many bytes to read next. Returns 0 if bf_from_bytes can decide: the bytes
  * are a filter, or no further byte would make them one. Call it again after that many bytes; at the

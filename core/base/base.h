@@ -89,11 +89,10 @@ int bf_sync_map(const bf_wait_hooks *hooks, void *map, size_t len);
 int bf_lock_file(const bf_wait_hooks *hooks, int fd); /* flock(2): 0 or an errno */
 void bf_unlock_file(int fd);                          /* unlocks and closes fd */
 
-/* path.c */
+/* path.c: creates and locks a file next to path, with a random name and at most the rights `mode`.
+ * Returns its name, which the caller frees, and *fd; or NULL. First removes the temporary files
+ * that died processes left in this folder (bf_remove_leftovers). */
 char *bf_temp_file(const char *path, unsigned mode, int *fd, bf_error *err);
-/* Removes the name temp if it is a name of the file of fd: another process may use that name for
- * its own file after this file was renamed. */
-void bf_drop_temp(int fd, const char *temp);
 int bf_open_tmpfile(const char *path); /* returns the descriptor of a file without a name, or -1 */
 /* Gives the file of fd the name path, unless path exists. temp: the present name, or NULL if the
  * file has none. Returns 0 or an errno. */

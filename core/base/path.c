@@ -2,6 +2,7 @@
  * file that is replaced. */
 #include "base/system.h"
 #include "base/os.h"
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -28,8 +29,17 @@ int bf_open_tmpfile(const char *path)
 }
 
 /* ---- temporary names ---- */
-/* Users do not choose names with this text, so abandoned files with it are removed. */
+/* Users do not choose names that end in this text and a hexadecimal number, so abandoned files of
+ * such names are removed. The number is random: on a network file system, a name that another
+ * machine uses cannot be taken from it. */
 #define TEMP ".bloomfilter-tmp-"
+enum { DIGITS = 16 };
+
+static bool is_temp(const char *name)
+{
+    const char *at = strstr(name, TEMP), *number = at ? at + sizeof TEMP - 1 : "";
+    return *number && !number[strspn(number, "0123456789abcdef")];
+}
 
 /* Removes a temporary file whose process died. A living process holds the file's lock until the
  * file has its final name, and only the holder of the lock removes the temporary name. */
@@ -43,6 +53,23 @@ static bool remove_abandoned(const char *name)
                 unlink(name) == 0;
     bf_unlock_file(fd);
     return gone;
+}
+
+int bf_remove_leftovers(const char *folder, bf_error *err)
+{
+    int removed = 0;
+    DIR *d = opendir(folder);
+    if (!d) return bf_fail_sys(err, errno, "read", folder);
+    for (const struct dirent *e; (e = readdir(d));) {
+        if (!is_temp(e->d_name)) continue;
+        const size_t cap = strlen(folder) + strlen(e->d_name) + 2;
+        char *name = malloc(cap);
+        if (name) snprintf(name, cap, "%s/%s", folder, e->d_name);
+        removed += name && remove_abandoned(name);
+        free(name);
+    }
+    closedir(d);
+    return removed;
 }
 
 /* Creates and locks a new file. Returns -1 and errno on failure; EEXIST if the name is taken. On
@@ -67,7 +94,7 @@ static int make_locked(const char *name, unsigned mode)
  * most 255 bytes; a longer one is cut between two UTF-8 characters. */
 static int kept_of(const char *path)
 {
-    enum { KEPT = 255 - sizeof TEMP "9999" + 1 };
+    enum { KEPT = 255 - (sizeof TEMP - 1) - DIGITS };
     const char *slash = bf_last_separator(path), *last = slash ? slash + 1 : path;
     size_t len = strlen(last);
     if (len > KEPT)
@@ -75,34 +102,24 @@ static int kept_of(const char *path)
     return (int)(last - path + (ptrdiff_t)len);
 }
 
-/* Creates and locks a file next to path with at most the rights `mode`. Returns the file's name,
- * which the caller frees, and *fd; or NULL. Removes temporary files of processes that died. */
 char *bf_temp_file(const char *path, unsigned mode, int *fd, bf_error *err)
 {
-    const size_t cap = strlen(path) + sizeof TEMP "9999";
+    enum { TRIES = 100 };
     const int kept = kept_of(path);
-    char *name = malloc(cap);
-    if (!name) {
-        bf_fail(err, BF_ENOMEM, "out of memory");
-        return NULL;
+    const size_t cap = (size_t)kept + sizeof TEMP + DIGITS;
+    char *name = malloc(cap), *folder = folder_of(path);
+    if (folder) (void)bf_remove_leftovers(folder, NULL);
+    *fd = -1;
+    errno = ENOMEM;
+    for (int i = 0; name && folder && *fd < 0 && i < TRIES; i++) {
+        snprintf(name, cap, "%.*s" TEMP "%08x%08x", kept, path, bf_random(), bf_random());
+        if ((*fd = make_locked(name, mode)) < 0 && errno != EEXIST) break;
     }
-    for (unsigned i = 0; i < 10000; i++) {
-        snprintf(name, cap, "%.*s" TEMP "%u", kept, path, i);
-        if ((*fd = make_locked(name, mode)) >= 0) return name;
-        if (errno != EEXIST) break;
-        if (remove_abandoned(name) && (*fd = make_locked(name, mode)) >= 0) return name;
-        errno = EEXIST;
-    }
+    free(folder);
+    if (*fd >= 0) return name;
     bf_fail_sys(err, errno, "write", path);
     free(name);
     return NULL;
-}
-
-void bf_drop_temp(int fd, const char *temp)
-{
-    struct stat is, now;
-    if (lstat(temp, &now) < 0) return;
-    if (fstat(fd, &is) < 0 || (is.st_dev == now.st_dev && is.st_ino == now.st_ino)) unlink(temp);
 }
 
 /* ---- giving a name without replacing a file ---- */

@@ -300,7 +300,7 @@ static int complete_file(file *f, int fd, const char *temp, const bf_params *d, 
     if (rc == 0 && !bf_identify(fd, "", &f->made, &bytes)) f->made = (bf_identity){ 0 };
     const int e = rc == 0 ? bf_name_file(fd, temp, f->path) : 0;
     if (e && e != EEXIST) rc = bf_fail_sys(err, e, "create", f->path);
-    if (temp) bf_drop_temp(fd, temp);
+    if (temp) unlink(temp);
     bf_unlock_file(fd);
     if (rc == 0) bf_sync_folder(f->path);
     return rc;

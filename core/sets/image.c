@@ -259,7 +259,7 @@ static int save_file(bf_filter *f, const char *path, bool replace, bf_error *err
     if (!rc && !replace && (e = bf_name_file(locked, temp, path)))
         rc = bf_fail_sys(err, e, "create", path);
     if (!rc) bf_sync_folder(path);
-    bf_drop_temp(locked, temp);
+    unlink(temp);
     if (locked >= 0) bf_unlock_file(locked);
     free(temp);
     return rc;
