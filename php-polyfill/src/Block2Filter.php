@@ -27,14 +27,14 @@ final class Block2Filter extends Filter
     public function exists(string $key): bool
     {
         [$a, $first, $b, $second] = $this->masks($key);
-        return ($this->memory->lines[$a] & $first) === $first && ($this->memory->lines[$b] & $second) === $second;
+        return ($this->memory[$a] & $first) === $first && ($this->memory[$b] & $second) === $second;
     }
 
     public function add(string $key): bool
     {
         if ($this->guarded) $this->checkAdd();
         [$a, $first, $b, $second] = $this->masks($key);
-        $lines = &$this->memory->lines;
+        $lines = $this->memory;
         if (($lines[$a] & $first) === $first && ($lines[$b] & $second) === $second) return false;
         $lines[$a] |= $first;
         $lines[$b] |= $second;

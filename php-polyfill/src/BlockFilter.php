@@ -49,7 +49,7 @@ final class BlockFilter extends Filter
         $g = (($h ^ PHP_INT_MIN) - $a * 0x61C88647 + ($mid >> 32)) ^ PHP_INT_MIN ^ ($mid << 32 | $low & 0xFFFFFFFF);
         $pairs = self::$pairs;
         $mask = ($pairs[$g & 4095] . $pairs[$g >> 12 & 4095] . $pairs[$g >> 24 & 4095] . $pairs[$g >> 36 & 4095]) & $this->cycle[$g >> 61 & 7];
-        return ($this->memory->lines[$a * $this->lines + ($b * $this->lines >> 32) >> 32] & $mask) === $mask;
+        return ($this->memory[$a * $this->lines + ($b * $this->lines >> 32) >> 32] & $mask) === $mask;
     }
 
     public function add(string $key): bool
@@ -64,8 +64,8 @@ final class BlockFilter extends Filter
         $pairs = self::$pairs;
         $mask = ($pairs[$g & 4095] . $pairs[$g >> 12 & 4095] . $pairs[$g >> 24 & 4095] . $pairs[$g >> 36 & 4095]) & $this->cycle[$g >> 61 & 7];
         $at = $a * $this->lines + ($b * $this->lines >> 32) >> 32;
-        if (($this->memory->lines[$at] & $mask) === $mask) return false;
-        $this->memory->lines[$at] |= $mask;      // one operation: a signal handler may have added to the line after the test
+        if (($this->memory[$at] & $mask) === $mask) return false;
+        $this->memory[$at] |= $mask;      // one operation: a signal handler may have added to the line after the test
         if (--self::$untilCheck[\spl_object_id($this)] < 0) State::warnIfFull($this);
         return true;
     }

@@ -210,7 +210,7 @@ class BloomFilter implements Countable
             }
             if (!$this->filter) throw Fault::closed();
             if ($f->batch) $f->replace(0, $fresh->parts[0]->bits(), 'rebuilt');
-            else $f->parts[0]->store->take($fresh->parts[0]->store);
+            else $f = $fresh;          // in one step: no key that was added to both is lost
             $f->withOverfull($f->overfull());      // looked at again
         } finally {
             if ($this->filter === $during) $this->filter = $f;

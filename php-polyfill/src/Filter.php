@@ -25,10 +25,10 @@ class Filter
     public array $parts = [];
     protected bool $atLimit = false;
 
-    final public function __construct(public Params $d, #[\SensitiveParameter] public ?string $secret) {}
+    final public function __construct(public Params $d, public ?Secret $secret) {}
 
     /** A filter without parts yet. */
-    public static function shell(Params $d, #[\SensitiveParameter] ?string $secret): self
+    public static function shell(Params $d, ?Secret $secret): self
     {
         if ($d->kind !== Params::FIXED || $d->counting || $d->shardsThatMatter() > 1) return new self($d, $secret);
         return match (true) {
@@ -39,7 +39,7 @@ class Filter
     }
 
     /** An empty filter in memory. */
-    public static function memory(Params $d, #[\SensitiveParameter] ?string $secret): self
+    public static function memory(Params $d, ?Secret $secret): self
     {
         $f = self::shell($d, $secret);
         $first = $d->kind === Params::FIXED ? $d : $f->next();
@@ -84,8 +84,6 @@ class Filter
         if ($this->readOnly !== null)
             throw Fault::unsupported('%.80s is open read-only%s: nothing can be added or changed', $this->where(), $this->readOnly);
     }
-
-    public function __debugInfo(): array { return ['secret' => ''] + get_object_vars($this); }
 
     public function __destruct() { unset(self::$untilCheck[$id = spl_object_id($this)], self::$overfull[$id]); }
 

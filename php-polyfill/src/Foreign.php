@@ -39,7 +39,7 @@ final class Foreign
         self::noCounters($spec->counting && $format !== 'cells');
         if ($spec->scheme === null) throw Fault::value('raw bits do not contain their scheme: scheme must be given');
         $d = Sizing::fixed($spec);
-        $d->secretCheck = Placement::check($d->scheme, $spec->secret);
+        $d->secretCheck = Secret::check($d->scheme, $spec->secret);
         [$len, $needs] = [strlen($bytes), $format === 'cells' ? $d->m : intdiv($d->m + 7, 8)];
         if ($len > $needs || ($len < $needs && $format === 'cells'))
             throw Fault::fail(\BloomFilterException::FORMAT, 'wrong length: %d bytes, m=%d needs %d', $len, $d->m, $needs);

@@ -105,7 +105,7 @@ final class Image
         [$page, $head] = self::header($read, 0, $len, $where);
         $d = self::whole($page, $head, $len, $where);
         $d->checkMatch($expect, $where);
-        Placement::match($d, $expect->secret, $where);
+        Secret::match($d, $expect->secret, $where);
         $f = Filter::shell($d, $expect->secret);
         $at = $d->kind === Params::GROW ? $head : 0;
         for ($i = 0, $n = $d->kind === Params::GROW ? $d->live : 1; $i < $n; $i++) {

@@ -21,7 +21,7 @@ final class Opening
     {
         $spec->created = true;
         $d = Sizing::any($spec);
-        $d->secretCheck = Placement::check($d->scheme, $spec->secret);
+        $d->secretCheck = Secret::check($d->scheme, $spec->secret);
         $f = Filter::memory($d, $spec->secret);
         Filter::$untilCheck[spl_object_id($f)] = $d->n;
         return $f;
@@ -32,7 +32,7 @@ final class Opening
     {
         $spec->check();
         $d = Sizing::any($spec, $spec->inRedis() ? Redis\Key::MOST_BITS : 0);
-        Placement::check($d->scheme, $spec->secret);
+        Secret::check($d->scheme, $spec->secret);
         $m = $d->kind === Params::GROW ? Sizing::part($d, 0, 0)->m : $d->m;
         return ['m' => $m, 'n' => $d->n, 'k' => $d->k, 'p' => $d->effectiveP(), 'scheme' => $spec->scheme ?? $d->scheme->name];
     }

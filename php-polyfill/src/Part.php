@@ -6,7 +6,7 @@ final class Part
 {
     public Placement $place;
 
-    public function __construct(public Params $d, public Store $store, #[\SensitiveParameter] ?string $secret, public int $start = 0)
+    public function __construct(public Params $d, public Store $store, ?Secret $secret, public int $start = 0)
     {
         $this->place = new Placement($d, $secret);
     }
@@ -14,7 +14,7 @@ final class Part
     public function bits(): string { return $this->store->read(0, $this->d->bytes()); }
 
     /** A copy in memory. */
-    public function copy(#[\SensitiveParameter] ?string $secret): self
+    public function copy(?Secret $secret): self
     {
         $memory = $this->store instanceof Memory ? clone $this->store : new Memory($this->d);
         $copy = new self(clone $this->d, $memory, $secret, $this->start);

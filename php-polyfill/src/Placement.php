@@ -4,49 +4,19 @@ namespace Bloomfilter\Polyfill;
 /** Keys to digests, digests to positions: of one size, scheme and secret.  Knows nothing of where bits are. */
 final class Placement
 {
-    private const CHECK = 'bloomfilter secret check v1';
     /** Multiples of the constant that classic adds from step to step. */
     private array $steps = [];
 
-    public function __construct(private Params $d, #[\SensitiveParameter] private ?string $secret)
+    public function __construct(private Params $d, private ?Secret $secret)
     {
         for ($j = 1; $d->scheme->row === 'classic' && $j < $d->k; $j++)
             $this->steps[] = Numbers::times(-0x18FC812E5F4BD725, $j);
     }
 
-    /** What files and Redis keep of a secret; 0 without one. */
-    public static function check(Scheme $scheme, #[\SensitiveParameter] ?string $secret): int
-    {
-        if ($secret === null) return 0;
-        if (strlen($secret) !== 16) throw Fault::refuse('secret', strlen($secret) . ' bytes');
-        if (!$scheme->native) throw Fault::value('scheme %s cannot be keyed: secret must not be given', $scheme->name);
-        if (!function_exists('sodium_crypto_shorthash'))
-            throw Fault::unsupported('secret needs the extension sodium, which this PHP lacks');
-        return self::hash(self::CHECK, $secret) ?: 1;
-    }
-
-    /** Is it the secret of what is stored? */
-    public static function match(Params $stored, #[\SensitiveParameter] ?string $secret, string $where): void
-    {
-        $check = self::check($stored->scheme, $secret);
-        if ($check !== $stored->secretCheck) throw Fault::fail(\BloomFilterException::MISMATCH, '%.80s %s', $where, match (true) {
-            !$stored->secretCheck => 'is not keyed, but a secret was given',
-            !$check => 'is keyed: its secret must be given',
-            default => 'is keyed with another secret, or has other functions',
-        });
-    }
-
-    private static function hash(string $key, #[\SensitiveParameter] ?string $secret): int
-    {
-        return $secret === null ? unpack('J', hash('xxh3', $key, true))[1] : unpack('P', sodium_crypto_shorthash($key, $secret))[1];
-    }
-
-    public function __debugInfo(): array { return []; }
-
     /** @return int|list<int> */
     public function digest(string $key): int|array
     {
-        if ($this->d->scheme->native) return self::hash($key, $this->secret);
+        if ($this->d->scheme->native) return $this->secret ? $this->secret->hash($key) : unpack('J', hash('xxh3', $key, true))[1];
         switch ($this->d->scheme->row) {
             case 'php-hashes': return PhpHashes::digests($this->d->scheme->functions, $key);
             case 'gozero':

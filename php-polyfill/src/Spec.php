@@ -9,7 +9,7 @@ final class Spec
     public int $k = 0;
     public float $p = 0.0;
     public ?string $scheme = null;
-    public ?string $secret = null;
+    public ?Secret $secret = null;
     public ?string $storage = null;
     public ?object $client = null;
     public ?string $key = null;
@@ -35,7 +35,7 @@ final class Spec
     public bool $created = false;
 
     /** Objects show in stack traces. */
-    public function __debugInfo(): array { return ['secret' => '', 'storage' => ''] + get_object_vars($this); }
+    public function __debugInfo(): array { return ['storage' => ''] + get_object_vars($this); }
 
     /** @param array<string, mixed> $given by the names of the parameters; $at: the argument storage in $method */
     public static function of(#[\SensitiveParameter] array $given, string $class, string $method, int $at = 7): self
@@ -51,6 +51,7 @@ final class Spec
                 'p', 'grow', 'window', 'timeout', 'cacheMaxAge' => self::real($name, $value, $value == 0),
                 'retryAfter' => self::real($name, $value, $value < 0) ?: -1.0,
                 'overfull' => self::overfull($value),
+                'secret' => Secret::of($value),
                 default => $value,
             };
         }

@@ -44,7 +44,7 @@ final class State
     private static function sampled(Filter $f): array
     {
         return self::sum($f, function (Part $part) {
-            $all = $part->store instanceof Memory ? $part->store->lines : [];
+            $all = $part->store instanceof Memory ? $part->store->getArrayCopy() : [];
             $step = intdiv(count($all), 4096);
             if ($step < 2) return $part->ones();
             for ($some = '', $i = 0; $i < 4096; $i++) $some .= $all[$i * $step];

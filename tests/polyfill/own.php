@@ -93,6 +93,17 @@ $make = function (string ...$keys) { $f = new BloomFilter(n: 100, p: 0.01); $f->
 same([true, true, false, true], [$make('a', 'b') == $make('b', 'a'), $make('a') == clone $make('a'), $make('a') == $make('b'), in_array($make('a'), [$make('b'), $make('a')])]);
 same([true, false], [$make('a') == unserialize(serialize($make('a'))), $make('a') == BloomFilter::fromBytes($make('b')->toBytes())]);
 
+# no dump or cast shows the secret or the bits
+foreach ([['p' => .1], ['p' => 1e-5], ['p' => .1, 'grow' => 2.0], ['p' => .1, 'scheme' => 'classic']] as $how) {
+    $f = new BloomFilter(...$how + ['n' => 50, 'secret' => $secret = 'S3CRETs3cretS3CR']);
+    $f->addMany(range(1, 40));
+    ob_start();
+    foreach ([$f, (array) $f] as $what) { var_dump($what); print_r($what); var_export($what); echo json_encode($what); }
+    $shown = ob_get_clean();
+    same([false, false], [str_contains($shown, $secret), str_contains($shown, substr($f->toBytes(), -8))], json_encode($how));
+    refused('BloomFilterException', '', fn() => serialize((array) $f));
+}
+
 # a subclass overrides a method by an argument without a type, which the extension takes too
 eval('class Seen extends BloomFilter { public function add($key): bool { return parent::add("seen:$key"); } }');
 $seen = new Seen(n: 100, p: 0.01);

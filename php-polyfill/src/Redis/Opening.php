@@ -1,7 +1,7 @@
 <?php
 namespace Bloomfilter\Polyfill\Redis;
 
-use Bloomfilter\Polyfill\{Fault, Filter, Numbers, Params, Part, Placement, Sizing, Spec};
+use Bloomfilter\Polyfill\{Fault, Filter, Numbers, Params, Part, Secret, Sizing, Spec};
 
 /** Opens what is under a key, or makes a filter there. */
 final class Opening
@@ -109,13 +109,13 @@ final class Opening
     private function check(Params $d): void
     {
         $d->checkMatch($this->spec, $this->key->label);
-        Placement::match($d, $this->spec->secret, $this->key->label);
+        Secret::match($d, $this->spec->secret, $this->key->label);
     }
 
     private function create(): ?Filter
     {
         $d = Sizing::any($this->spec, Key::MOST_BITS);
-        $d->secretCheck = Placement::check($d->scheme, $this->spec->secret);
+        $d->secretCheck = Secret::check($d->scheme, $this->spec->secret);
         $this->key->take($d);
         $most = $d->scheme->native || $d->counting ? Key::MOST_BITS : 1 << 32;
         if (intdiv($d->bits(), $d->shards) > $most)
@@ -143,7 +143,7 @@ final class Opening
         if ($spec->cache && !$spec->adopt) throw Fault::unsupported('%s is a foreign bitmap: it has no mark, and cache needs one', $key->label);
         if ($spec->counting) throw Fault::unsupported('%s holds bytes of another system, which are bits and not counters', $key->label);
         $d = Sizing::fixed($spec, Key::MOST_BITS);
-        $d->secretCheck = Placement::check($d->scheme, $spec->secret);
+        $d->secretCheck = Secret::check($d->scheme, $spec->secret);
         $key->take($d);
         $this->fits($d, $bytes);
         $key->foreign = !$spec->adopt;
