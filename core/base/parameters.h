@@ -65,7 +65,7 @@
 /* clang-format on */
 #define BF_MORE(X) BF_STORED(X) BF_HOME(X) BF_HANDLE(X)
 
-/* All parameters in PHP's order. Python has the same names, most of them keyword-only. */
+/* All parameters, in the order of PHP's constructor. In Python most of them are keyword-only. */
 #define BF_PARAMETERS(X)                                                                           \
     BF_NUMBERS(X) BF_SCHEME(X) BF_SECRET(X) BF_STORAGE(X) BF_KEY(X) BF_MORE(X) BF_CLOCK(X)
 #endif
