@@ -28,9 +28,11 @@ struct bf_client {
 /* Home "redis" through a client that the host already has. The client has the connections and
  * sends commands; the core writes the commands. They are in Redis's own protocol and can be
  * sent unchanged. A client that needs the arguments reads them with bf_command_next and
- * bf_command_arg. */
+ * bf_command_arg. The last command to each server is an ECHO of a random number (in a cluster, the
+ * last command of each request). If a reply to it is another number, replies of this round trip may
+ * belong to other commands: then the core returns an error and no reply. */
 typedef struct {
-    const char *key;   /* a key of all these commands; in a cluster it determines the node */
+    const char *key; /* a key of all these commands; in a cluster it determines the node */
     size_t key_len;
     const void *bytes; /* the commands, one after another */
     size_t len;        /* length of bytes                 */
@@ -55,9 +57,9 @@ struct bf_redis_client {
     const char *name; /* the server's name in messages, e.g. "127.0.0.1:6379"; no password */
     bool cluster;     /* keys that are used together must share a hash slot */
     void *ctx;
-    /* Closes the connections of the last exchange. The core calls it if exchange returned
-     * ANSWERED, but a reply does not belong to its command; then later replies may be wrong too.
-     * NULL: the client cannot do it. */
+    /* Closes the connections of the last exchange: their next reply may be wrong, too. The core
+     * calls it if the replies do not fit the commands. NULL: not needed, because exchange closes
+     * them if bf_reply_feed returns BF_EFORMAT. */
     void (*drop)(void *ctx);
 }; /* this struct and all it points to must outlive the filter */
 
@@ -73,13 +75,14 @@ void bf_reply_put_nil(bf_reply_sink *sink);
 void bf_reply_put_array(bf_reply_sink *sink, size_t n);
 /* Replaces the functions above: puts bytes into the sink as the server sent them, in pieces of any
  * size. Returns the number of complete replies since the beginning, or since the last
- * bf_reply_expect, or BF_EFORMAT if the bytes are not replies. */
+ * bf_reply_expect, or BF_EFORMAT if the bytes are not the replies to the commands. */
 int64_t bf_reply_feed(bf_reply_sink *sink, const void *bytes, size_t len);
 /* Sets *text to the error reply to command i (counted over all parts). Returns the length of the
  * text, which has no NUL; 0 if the reply is not an error. */
 size_t bf_reply_refusal(const bf_reply_sink *sink, size_t i, const char **text);
 /* Declares the commands to which the next replies belong. Call it if replies do not come in the
- * order of the commands: if they come from several nodes, or if commands were sent again. The
+ * order of the commands: if they come from several nodes, or if commands were sent again (send the
+ * ECHO of their request after them, too). The
  * ranges must exist until all their replies have arrived. Drops the bytes of an incomplete reply.
  * Replies to a range whose first is BF_NO_REPLY are ignored. */
 typedef struct {

@@ -11,7 +11,6 @@
  * the other replies of a pipeline are not lost. */
 #include "php_redis.h"
 #include <main/php_network.h>
-#include <poll.h>
 
 static bool is_replication(const zend_object *connection)
 {
@@ -56,19 +55,6 @@ static bool call_with_command(zval *connection, const char *method, zval *comman
     return php_bf_call_on(Z_OBJ_P(connection), Z_OBJCE_P(connection), method, 1, command, answer);
 }
 
-/* ---- connections that are out of step ---- */
-static bool has_bytes(php_stream *stream)
-{
-    php_socket_t fd;
-    struct pollfd p = { .events = POLLIN };
-    if (stream->writepos > stream->readpos) return true;
-    if (php_stream_cast(stream, PHP_STREAM_AS_FD_FOR_SELECT | PHP_STREAM_CAST_INTERNAL,
-            (void **)&fd, false) != SUCCESS)
-        return false;
-    p.fd = fd;
-    return stream->writepos > stream->readpos || poll(&p, 1, 0) > 0; /* TLS: the cast decrypts */
-}
-
 /* In Predis 3 the resource is in an object. Returns NULL if it is no stream (phpiredis). */
 static php_stream *stream_of(zval *resource)
 {
@@ -79,53 +65,13 @@ static php_stream *stream_of(zval *resource)
     return zend_fetch_resource2(Z_RES_P(at), NULL, php_file_le_stream(), php_file_le_pstream());
 }
 
-static bool get_node(zval *connection, zval *command, zval *node)
-{
-    zend_class_entry *ce = Z_OBJCE_P(connection);
-    static const char by_command[] = "getconnectionbycommand"; /* Predis 1: getConnection */
-    if (!php_bf_is_a(Z_OBJ_P(connection), "predis\\connection\\nodeconnectioninterface"))
-        return call_with_command(connection,
-            zend_hash_str_exists(&ce->function_table, by_command, sizeof by_command - 1)
-                ? by_command
-                : "getconnection",
-            command, node);
-    ZVAL_COPY(node, connection);
-    return true;
-}
-
-/* Closes the node's connection if the server has closed it, or has sent bytes before the command.
- * Such bytes would be read as the reply to the command. They are there if PHP code (a signal
- * handler that throws) has ended a call of Predis before its reply came. */
-static bool close_stale(zval *connection, zval *command)
-{
-    zval node, answer;
-    ZVAL_UNDEF(&answer);
-    bool done = get_node(connection, command, &node);
-    if (done && Z_TYPE(node) == IS_OBJECT) {
-        zend_object *o = Z_OBJ(node);
-        done = php_bf_call_on(o, o->ce, "isconnected", 0, NULL, &answer);
-        const bool connected = zend_is_true(&answer);
-        zval_ptr_dtor(&answer);
-        ZVAL_UNDEF(&answer);
-        if (connected) done = php_bf_call_on(o, o->ce, "getresource", 0, NULL, &answer);
-        php_stream *stream = stream_of(&answer);
-        if (stream && has_bytes(stream)) {
-            zval_ptr_dtor(&answer);
-            done = php_bf_call_on(o, o->ce, "disconnect", 0, NULL, &answer);
-        }
-    }
-    zval_ptr_dtor(&answer);
-    zval_ptr_dtor(&node);
-    return done;
-}
-
 /* ---- commands ---- */
 bool php_bf_predis_command(php_bf_client *c, uint32_t argc, zval *argv, zval *answer)
 {
     zval connection, command;
     ZVAL_UNDEF(answer);
     if (!get_connection(c, &connection)) return false;
-    bool done = create(argc, argv, &command) && close_stale(&connection, &command) &&
+    bool done = create(argc, argv, &command) &&
                 call_with_command(&connection, "executecommand", &command, answer);
     zval_ptr_dtor(&command);
     zval_ptr_dtor(&connection);
@@ -174,8 +120,7 @@ static bool run_commands(php_bf_client *c, zval *connection, const bf_redis_part
     zval written, replies, reply, *v;
     array_init(&written);
     array_init(&replies);
-    bool done =
-        close_stale(connection, NULL) && write_all(connection, parts, nparts, Z_ARRVAL(written));
+    bool done = write_all(connection, parts, nparts, Z_ARRVAL(written));
     ZEND_HASH_FOREACH_VAL(Z_ARRVAL(written), v)
     {
         if (!done) break;
@@ -206,12 +151,14 @@ static php_stream *open_stream(zval *connection, zval *resource)
     return stream;
 }
 
-/* The same, without bytes that the server has sent before the commands: see close_stale. */
-static php_stream *open_fresh_stream(zval *connection, zval *resource)
+/* The same, but connects again if the server has closed the connection. */
+static php_stream *open_live_stream(zval *connection, zval *resource)
 {
     zval ignored;
     php_stream *stream = open_stream(connection, resource);
-    if (!stream || !has_bytes(stream)) return stream;
+    if (!stream || php_stream_set_option(stream, PHP_STREAM_OPTION_CHECK_LIVENESS, 0, NULL) !=
+                       PHP_STREAM_OPTION_RETURN_ERR)
+        return stream;
     zval_ptr_dtor(resource);
     ZVAL_UNDEF(resource);
     bool closed =
@@ -272,7 +219,7 @@ static bool run_bytes(
 {
     zval resource, text, ignored;
     zend_object *o = Z_OBJ_P(connection);
-    php_stream *stream = open_fresh_stream(connection, &resource);
+    php_stream *stream = open_live_stream(connection, &resource);
     if (stream) {
         const char *why;
         const int reporting = EG(error_reporting);

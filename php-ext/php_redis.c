@@ -1,10 +1,10 @@
 /* php_redis.c - executes the commands of a round trip through a client object, and puts the
  * replies into the core's sink. php_predis.c has what is different with Predis. phpredis:
  *
- *   Redis         one command: rawCommand(); several: pipeline(), rawCommand()..., exec()
+ *   Redis         pipeline(), rawCommand()..., exec()
  *   RedisCluster  eval(), because its rawCommand() does not follow MOVED and ASK. The commands
  *                 about one key become arguments of one small script, each_command. A command
- *                 EVAL is passed to eval() unchanged
+ *                 EVAL and its ECHO become one script
  *
  * After any fault the connection is closed, because its next bytes may be the reply to an earlier
  * command. */
@@ -20,6 +20,11 @@ static const char each_command[] =
     "v=redis.pcall(unpack(ARGV,i+1,i+n)) "
     "if type(v)=='table' and v.err then v={'\\0error',v.err} end r[#r+1]=v i=i+n+1 end return r";
 static const char error_mark[] = "\0error";
+/* The same for one script: before and after its text. The last argument is the number of the ECHO.
+ */
+static const char script_head[] = "local n=table.remove(ARGV) local v=(function() ",
+                  script_tail[] = "\nend)() if type(v)=='table' and v.err then "
+                                  "v={'\\0error',v.err} end return {v,n}";
 
 /* ---- calling methods of the object ---- */
 zend_class_entry *php_bf_class_of(const char *lower_name)
@@ -198,28 +203,13 @@ void php_bf_put_reply(php_bf_client *c, bf_reply_sink *sink, zval *v)
 }
 
 /* ---- Redis ---- */
-static bool raw(php_bf_client *c, bf_commands *commands, zval *answer)
+static void queue(php_bf_client *c, bf_commands *commands)
 {
     uint32_t n;
-    zval *argv = php_bf_arguments(commands, &n);
-    if (!argv) return false;
-    bool done = c->predis ? php_bf_predis_command(c, n, argv, answer)
-                          : php_bf_call(c, "rawcommand", n, argv, answer);
+    zval ignored, *argv = php_bf_arguments(commands, &n);
+    php_bf_call(c, "rawcommand", n, argv, &ignored);
+    zval_ptr_dtor(&ignored);
     php_bf_free_arguments(argv, n);
-    return done;
-}
-
-typedef bool caller(php_bf_client *c, bf_commands *commands, zval *answer);
-static bool one(php_bf_client *c, const bf_redis_part *p, bf_reply_sink *sink, caller *call)
-{
-    zval answer;
-    bf_commands commands = { p->bytes, (const char *)p->bytes + p->len, 0 };
-    if (!c->predis) php_bf_call_only(c, "clearlasterror");
-    ZVAL_UNDEF(&answer);
-    bool done = call(c, &commands, &answer);
-    if (done) php_bf_put_reply(c, sink, &answer);
-    zval_ptr_dtor(&answer);
-    return done;
 }
 
 /* True if exec() will clear the queue of commands: exec() is phpredis's method, and the object is
@@ -243,11 +233,8 @@ static bool run_pipeline(php_bf_client *c, const bf_redis_part *parts, size_t np
     for (size_t i = 0; !EG(exception) && i < nparts; i++) {
         bf_commands commands_of_part = { parts[i].bytes,
             (const char *)parts[i].bytes + parts[i].len, 0 };
-        for (size_t n = 0; !EG(exception) && n < parts[i].commands; n++) {
-            ZVAL_UNDEF(&answer);
-            raw(c, &commands_of_part, &answer);
-            zval_ptr_dtor(&answer);
-        }
+        for (size_t n = 0; !EG(exception) && n < parts[i].commands; n++)
+            queue(c, &commands_of_part);
     }
     if (!EG(exception)) c->piped = !exec_clears_queue(c);
     if (EG(exception) || !php_bf_call(c, "exec", 0, NULL, &answer)) return false;
@@ -265,26 +252,6 @@ static bool run_pipeline(php_bf_client *c, const bf_redis_part *parts, size_t np
 }
 
 /* ---- RedisCluster ---- */
-/* EVAL script numkeys key... arg... -> eval(script, [key..., arg...], numkeys) */
-static bool eval(php_bf_client *c, bf_commands *commands, zval *answer)
-{
-    bf_key name, script, arg;
-    zval argv[3], text;
-    if (!bf_command_next(commands) || !bf_command_arg(commands, &name) ||
-        !bf_command_arg(commands, &script) || !bf_command_arg(commands, &arg))
-        return false;
-    ZVAL_STRINGL(&argv[0], script.ptr, script.len);
-    ZVAL_LONG(&argv[2], ZEND_STRTOL(arg.ptr, NULL, 10));
-    array_init(&argv[1]);
-    while (bf_command_arg(commands, &arg)) {
-        set_text(&text, &arg);
-        zend_hash_next_index_insert(Z_ARRVAL(argv[1]), &text);
-    }
-    bool done = php_bf_call(c, "eval", 3, argv, answer);
-    free_all(argv, 2);
-    return done;
-}
-
 static void add_command(HashTable *list, bf_commands *commands, const bf_key *name)
 {
     bf_key arg;
@@ -329,6 +296,11 @@ static bool put_each(php_bf_client *c, bf_reply_sink *sink, zval *answer, size_t
     return refused;
 }
 
+static bool is_named(const bf_key *name, const char *text)
+{
+    return name->len == strlen(text) && !memcmp(name->ptr, text, name->len);
+}
+
 /* Adds the keys of the commands to list, each once, and returns their number. While a slot moves,
  * Redis looks for declared keys only: it would run the script where another key is missing. */
 static zend_long add_keys(zval *list, const bf_redis_part *p)
@@ -338,7 +310,8 @@ static zend_long add_keys(zval *list, const bf_redis_part *p)
     bf_commands commands = { p->bytes, (const char *)p->bytes + p->len, 0 };
     zend_hash_init(&seen, 8, NULL, NULL, 0);
     while (bf_command_next(&commands) && bf_command_arg(&commands, &name)) {
-        if (!bf_command_arg(&commands, &key)) key = (bf_key){ p->key, p->key_len };
+        if (!bf_command_arg(&commands, &key) || is_named(&name, "ECHO"))
+            key = (bf_key){ p->key, p->key_len };
         if (zend_hash_str_add_empty_element(&seen, key.ptr, key.len))
             add_next_index_stringl(list, key.ptr, key.len);
     }
@@ -346,32 +319,48 @@ static zend_long add_keys(zval *list, const bf_redis_part *p)
     return zend_hash_num_elements(Z_ARRVAL_P(list));
 }
 
-static bool eval_each(php_bf_client *c, const bf_redis_part *p, bf_reply_sink *sink)
+/* EVAL script numkeys key... arg..., ECHO number -> eval(script, [key..., arg..., number], numkeys)
+ */
+static void put_script_arguments(zval argv[3], bf_commands *commands)
+{
+    bf_key arg;
+    zval text;
+    bf_command_arg(commands, &arg);
+    ZVAL_STR(&argv[0], zend_string_concat3(script_head, sizeof script_head - 1, arg.ptr, arg.len,
+                           script_tail, sizeof script_tail - 1));
+    bf_command_arg(commands, &arg);
+    ZVAL_LONG(&argv[2], ZEND_STRTOL(arg.ptr, NULL, 10));
+    for (int i = 0; i < 2; i++, bf_command_next(commands), bf_command_arg(commands, &arg))
+        while (bf_command_arg(commands, &arg)) {
+            set_text(&text, &arg);
+            zend_hash_next_index_insert(Z_ARRVAL(argv[1]), &text);
+        }
+}
+
+/* A command EVAL is alone in its part, except for the ECHO, because a script cannot run scripts. */
+static bool run_part(php_bf_client *c, const bf_redis_part *p, bf_reply_sink *sink)
 {
     zval argv[3], answer;
     bf_key name;
     bf_commands commands = { p->bytes, (const char *)p->bytes + p->len, 0 };
     if (!c->predis) php_bf_call_only(c, "clearlasterror");
-    ZVAL_STRINGL(&argv[0], each_command, sizeof each_command - 1);
     array_init(&argv[1]);
-    ZVAL_LONG(&argv[2], add_keys(&argv[1], p));
-    while (bf_command_next(&commands) && bf_command_arg(&commands, &name))
-        add_command(Z_ARRVAL(argv[1]), &commands, &name);
+    bf_command_next(&commands);
+    bf_command_arg(&commands, &name);
+    if (is_named(&name, "EVAL"))
+        put_script_arguments(argv, &commands);
+    else {
+        ZVAL_STRINGL(&argv[0], each_command, sizeof each_command - 1);
+        ZVAL_LONG(&argv[2], add_keys(&argv[1], p));
+        do add_command(Z_ARRVAL(argv[1]), &commands, &name);
+        while (bf_command_next(&commands) && bf_command_arg(&commands, &name));
+    }
     bool done = (c->predis ? php_bf_predis_eval(c, argv, &answer)
                            : php_bf_call(c, "eval", 3, argv, &answer)) &&
                 put_each(c, sink, &answer, p->commands);
     free_all(argv, 2);
     zval_ptr_dtor(&answer);
     return done;
-}
-
-static bool run_cluster(php_bf_client *c, const bf_redis_part *p, bf_reply_sink *sink)
-{
-    bf_key name;
-    bf_commands commands = { p->bytes, (const char *)p->bytes + p->len, 0 };
-    bool script = p->commands == 1 && bf_command_next(&commands) &&
-                  bf_command_arg(&commands, &name) && name.len == 4 && !memcmp(name.ptr, "EVAL", 4);
-    return script ? one(c, p, sink, c->predis ? raw : eval) : eval_each(c, p, sink);
 }
 
 /* Gets the object's prefix for keys; the caller frees it. Returns false if there is no prefix. */
@@ -410,9 +399,8 @@ bool php_bf_run(php_bf_client *c, const bf_redis_part *parts, size_t nparts, bf_
     bool done = true;
     for (size_t i = 0; i < nparts; i++) commands += parts[i].commands;
     if (!c->cluster)
-        return c->predis       ? php_bf_predis_run(c, parts, nparts, sink)
-               : commands == 1 ? one(c, parts, sink, raw)
-                               : run_pipeline(c, parts, nparts, commands, sink);
+        return c->predis ? php_bf_predis_run(c, parts, nparts, sink)
+                         : run_pipeline(c, parts, nparts, commands, sink);
     /* phpredis's eval() would prepend the prefix to keys that already have it */
     bool prefixed = !c->predis && php_bf_prefix(c, &prefix);
     if (prefixed) {
@@ -422,7 +410,7 @@ bool php_bf_run(php_bf_client *c, const bf_redis_part *parts, size_t nparts, bf_
         php_bf_call(c, "setoption", 2, argv, &ignored);
     }
     for (size_t i = 0; done && !EG(exception) && i < nparts; i++)
-        done = run_cluster(c, parts + i, sink);
+        done = run_part(c, parts + i, sink);
     if (prefixed) put_prefix_back(c, &prefix);
     return done && !EG(exception);
 }

@@ -32,7 +32,7 @@ static PyObject *replies_feed(RepliesObject *r, PyObject *data)
     if (count >= 0) return PyLong_FromLongLong(count);
     if (count == BF_ENOMEM) return PyErr_NoMemory();
     if (count != BF_EHOST)
-        PyErr_SetString(PyExc_ConnectionError, "the server does not speak the Redis protocol");
+        PyErr_SetString(PyExc_ConnectionError, "these bytes are not the replies to the commands");
     return NULL;
 }
 
@@ -181,19 +181,6 @@ static int exchange(
     return how;
 }
 
-/* Closes the connections: the core refused a reply that exchange() has delivered. */
-static void drop(void *ctx)
-{
-    redis_client *c = ctx;
-    PyThreadState *ts = gil_enter();
-    PyObject *raised = PyErr_GetRaisedException();
-    PyObject *done = PyObject_CallMethod(c->transport, "drop", NULL);
-    if (!done) PyErr_WriteUnraisable(c->transport);
-    Py_XDECREF(done);
-    PyErr_SetRaisedException(raised);
-    gil_leave(ts);
-}
-
 /* ---- creating and freeing a client ---- */
 redis_client *redis_client_new(module_state *state, PyObject *client)
 {
@@ -203,7 +190,7 @@ redis_client *redis_client_new(module_state *state, PyObject *client)
         return NULL;
     }
     c->state = state;
-    c->host = (bf_redis_client){ .exchange = exchange, .drop = drop, .ctx = c };
+    c->host = (bf_redis_client){ .exchange = exchange, .ctx = c };
     c->client = Py_NewRef(client);
     c->transport = call_helper("_redis", "adapt", "(O)", client);
     PyObject *cluster = c->transport ? PyObject_GetAttrString(c->transport, "cluster") : NULL;

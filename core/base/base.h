@@ -42,7 +42,8 @@ void bf_hold_forks(void);
 void bf_release_forks(void);
 /* process.c: the process id, for messages only: two processes may have the same one (bf_process) */
 long bf_pid(void);
-/* process.c: a random number from 1 to 2^32 - 1; parent and child get different ones */
+/* process.c: a random number above 0; parent and child get different ones */
+uint64_t bf_random64(void);
 uint32_t bf_random(void);
 
 /* number.c: vsnprintf, snprintf and strtod, with a decimal point whatever setlocale() has set */

@@ -82,12 +82,19 @@ int bf_process(void)
 
 long bf_pid(void) { return (long)getpid(); }
 
-uint32_t bf_random(void)
+uint64_t bf_random64(void)
 {
-    uint32_t n = 0;
+    uint64_t n = 0;
     while (n == 0 && bf_os_random(&n, sizeof n) == 0) {}
     if (n) return n;
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
-    return ((uint32_t)t.tv_nsec ^ (uint32_t)t.tv_sec << 12 ^ (uint32_t)(uintptr_t)&t) | 1;
+    return ((uint64_t)t.tv_nsec << 32 ^ (uint64_t)t.tv_sec << 12 ^ (uintptr_t)&t) | 1;
+}
+
+uint32_t bf_random(void)
+{
+    uint32_t n = 0;
+    while (n == 0) n = (uint32_t)bf_random64();
+    return n;
 }

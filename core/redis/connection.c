@@ -139,7 +139,7 @@ void bf_conn_unlock(bf_conn *l) { pthread_mutex_unlock(&l->mutex); }
 /* ---- a round trip ---- */
 void bf_conn_begin(bf_conn *l, int changes)
 {
-    l->out_len = l->commands = l->nparts = 0;
+    l->out_len = l->commands = l->echoes = l->nparts = 0;
     l->opened = false;
     l->leaves = SPARE_LEAVES;
     l->bytes = SPARE_BYTES;
@@ -155,11 +155,49 @@ static bf_redis_part *last_part(const bf_conn *l)
 }
 
 static void close_command(bf_conn *l);
+/* A host's client may read a reply that belongs to another command: PHP or Python code that runs
+ * inside it may leave a call before its reply comes, or use the connection meanwhile. So what it
+ * sends to one server ends with an ECHO of a random number, which fresh_echo writes. */
+static void append_echo(bf_conn *l)
+{
+    static const char command[] = "*2\r\n$4\r\nECHO\r\n$16\r\n................\r\n";
+    enum { LEN = sizeof command - 1 };
+    char *at = l->nparts ? bf_conn_room(l, LEN) : NULL;
+    if (!at) return;
+    memcpy(at, command, LEN);
+    l->out_len += LEN;
+    l->echoes++;
+    last_part(l)->len += LEN;
+    last_part(l)->commands++;
+    bf_conn_expect(l, 1, BF_ECHO);
+}
+
+/* Returns true if the request has an ECHO. In a cluster each one has. */
+static bool has_echo(const bf_conn *l, size_t i)
+{
+    return !l->socket && (l->client->cluster || i + 1 == l->nparts);
+}
+
+static void fresh_echo(bf_conn *l)
+{
+    const bf_redis_part *part = l->parts.at;
+    const uint64_t number = bf_random64();
+    snprintf(l->sink.echo, sizeof l->sink.echo, "%08lx%08lx", (unsigned long)(number >> 32),
+        (unsigned long)(number & UINT32_MAX));
+    for (size_t i = 0, command = 0; i < l->nparts; i++) {
+        command += part[i].commands;
+        if (!has_echo(l, i)) continue;
+        memcpy((char *)part[i].bytes + part[i].len - BF_ECHO - 2, l->sink.echo, BF_ECHO);
+        bf_sink_expect_echo(&l->sink, command - 1);
+    }
+}
+
 /* With a URL there is only one server, so all commands form one request. */
 void bf_conn_route(bf_conn *l, const char *key)
 {
     close_command(l);
     if (l->nparts && (l->socket || (!l->new_request && !strcmp(last_part(l)->key, key)))) return;
+    if (!l->socket && l->client->cluster) append_echo(l);
     l->new_request = false;
     if (bf_redis_room(&l->parts, (l->nparts + 1) * sizeof(bf_redis_part))) {
         l->nparts++;
@@ -175,10 +213,17 @@ static int fail_memory(bf_conn *l, bf_error *err)
     return bf_fail(err, BF_ENOMEM, "out of memory");
 }
 
-/* Returns the error for a reply that is not RESP or is larger than allowed. */
+/* Returns the error for a reply that is not RESP, is larger than allowed, or belongs to another
+ * command. */
 static int fail_reply(bf_conn *l, bf_error *err)
 {
     bf_conn_drop(l);
+    if (l->sink.out_of_step)
+        return bf_fail(err, BF_EIO,
+            "%s: the connection was out of step: the replies belong to other commands", l->label);
+    if (l->sink.echo_refused)
+        return bf_fail(err, BF_EIO, "%s: Redis refuses ECHO, which ends a round trip: %s", l->label,
+            l->sink.fault);
     if (!l->got.too_much)
         return bf_fail(err, BF_EIO, "%s: the server does not speak the Redis protocol", l->label);
     l->timed_out = true; /* the same reply would arrive if the commands were sent again */
@@ -192,7 +237,7 @@ static int fail_socket(bf_conn *l, bf_error *err)
     l->sent = s->sent;
     l->fresh = s->fresh;
     l->timed_out = s->timed_out;
-    l->healthy = s->fd >= 0 && s->fault.code;
+    l->healthy = s->fd >= 0 && s->fault.code; /* no byte was sent */
     if (!s->fault.code) return fail_reply(l, err);
     if (err) *err = s->fault;
     return s->fault.code;
@@ -204,11 +249,10 @@ static int fail_client(bf_conn *l, int how, bf_error *err)
     const bool unsent = how == BF_CLIENT_UNSENT;
     l->sent = !unsent;
     l->fresh = unsent;
-    l->healthy = false;
     l->timed_out = s->sys_errno == ETIMEDOUT || how == BF_CLIENT_STOP;
     if (how == BF_CLIENT_STOP)
         return bf_fail(err, BF_EHOST, "%s: the client was interrupted", l->label);
-    if (l->got.too_much) return fail_reply(l, err);
+    if (l->got.too_much || s->out_of_step) return fail_reply(l, err);
     if (s->sys_errno)
         return bf_fail_sys(err, s->sys_errno, unsent ? "reach" : "get a reply from", l->label);
     return bf_fail(err, BF_EIO, "%s: %s", l->label, *s->fault ? s->fault : "the client failed");
@@ -219,10 +263,13 @@ static int exchange_once(bf_conn *l, bf_error *err)
     bf_redis_part *parts = l->parts.at;
     const char *at = l->out.at;
     for (size_t i = 0; i < l->nparts; at += parts[i++].len) parts[i].bytes = at;
-    if (!bf_sink_begin(&l->sink, &l->got, l->commands, l->leaves, l->bytes))
+    if (!bf_sink_begin(&l->sink, &l->got, l->commands + l->echoes, l->leaves, l->bytes))
         return fail_memory(l, err);
-    if (l->socket) l->socket->label = l->label;
-    l->healthy = true;
+    if (l->socket)
+        l->socket->label = l->label;
+    else
+        fresh_echo(l);
+    l->healthy = false;
     const int how = l->client->exchange(l->client->ctx, parts, l->nparts, err != NULL, &l->sink);
     l->connection_id = l->sink.connection;
     l->sent = true;
@@ -230,12 +277,14 @@ static int exchange_once(bf_conn *l, bf_error *err)
     if (l->got.no_memory && (l->socket || how == BF_CLIENT_ANSWERED)) return fail_memory(l, err);
     if (how != BF_CLIENT_ANSWERED)
         return l->socket ? fail_socket(l, err) : fail_client(l, how, err);
-    return !l->got.too_much && bf_sink_complete(&l->sink) ? 0 : fail_reply(l, err);
+    l->healthy = !l->got.too_much && bf_sink_complete(&l->sink) && bf_sink_in_step(&l->sink);
+    return l->healthy ? 0 : fail_reply(l, err);
 }
 
 int bf_conn_exchange(bf_conn *l, bf_error *err)
 {
     close_command(l);
+    if (!l->socket) append_echo(l);
     if (l->no_memory) return fail_memory(l, err);
     int rc = exchange_once(l, err);
     /* the fault broke a connection that had worked */
@@ -264,7 +313,7 @@ int bf_conn_refusal(const bf_conn *l, bf_error *err)
 int bf_conn_finish(bf_conn *l, bf_error *err)
 {
     int rc = bf_conn_exchange(l, err);
-    for (size_t i = 0; rc == 0 && i < l->got.n; i++) {
+    for (size_t i = 0; rc == 0 && i < l->commands; i++) {
         bf_conn_next(l);
         rc = bf_conn_refusal(l, err);
     }

@@ -47,6 +47,7 @@ static inline void *bf_redis_room(bf_redis_buffer *b, size_t bytes)
 }
 
 enum { BF_FAULT_BYTES = 76 };
+enum { BF_ECHO = 16 }; /* hexadecimal digits of the number in an ECHO */
 enum { BF_LEAF_INTEGER, BF_LEAF_TEXT, BF_LEAF_ERROR, BF_LEAF_NIL };
 typedef struct {
     int type;
@@ -62,6 +63,7 @@ typedef struct { /* one reply; valid until the next round trip */
 typedef struct { /* where the leaves of a reply are in bf_redis_replies.leaves */
     size_t from, n;
     bool there; /* the reply has arrived */
+    bool echo;  /* the command is an ECHO that the exchange has appended */
 } bf_reply_range;
 typedef struct {
     size_t values, leaves, bytes; /* values: leaves and array headers; bytes: of text */
@@ -74,7 +76,7 @@ typedef struct {
     size_t n, next;                 /* n: number of replies; next: index of the next to read */
 } bf_redis_replies;
 void bf_replies_free(bf_redis_replies *r);
-bf_redis_reply bf_replies_next(bf_redis_replies *r);
+bf_redis_reply bf_replies_next(bf_redis_replies *r); /* skips replies to ECHO */
 
 /* Returns leaf i as text, or NULL if there is no such leaf or the leaf is not text. */
 const char *bf_reply_text(const bf_redis_reply *r, size_t i, size_t *len);
@@ -101,6 +103,9 @@ struct bf_reply_sink {
     size_t heads;             /* number of array headers since the last leaf */
     bool pushed;              /* the current reply is a push message of RESP3 */
     bool too_many;            /* a reply arrived that belongs to no command */
+    char echo[BF_ECHO + 1];   /* the number that the commands ECHO of this round trip have sent */
+    bool out_of_step;         /* another text than this number arrived as a reply to ECHO */
+    bool echo_refused;        /* an error arrived as a reply to ECHO */
     size_t dropped;           /* number of push messages and unexpected replies */
     uint64_t connection;      /* the newest connection that the client reported */
     bf_redis_buffer rest;     /* the received bytes of an incomplete value */
@@ -112,8 +117,12 @@ struct bf_reply_sink {
  * together. Returns false: out of memory. */
 bool bf_sink_begin(
     bf_reply_sink *s, bf_redis_replies *got, size_t commands, size_t values, size_t bytes);
+void bf_sink_expect_echo(bf_reply_sink *s, size_t i); /* command i is an ECHO of s->echo */
 /* returns true if every command has its reply and no bytes are left */
 bool bf_sink_complete(const bf_reply_sink *s);
+/* Returns false if a reply to ECHO is missing although another command has a reply that is no
+ * error. */
+bool bf_sink_in_step(const bf_reply_sink *s);
 
 /* ---- breaker.c ---- */
 typedef struct {
@@ -199,11 +208,11 @@ typedef struct bf_conn {
     bool one_slot; /* cluster: all keys of a round trip must be in one slot */
     /* the server does not know BITFIELD_RO (before Redis 6.2, or renamed) */
     bool no_bitfield_ro;
-    bool healthy;           /* no fault since the exchange began */
+    bool healthy;           /* the last exchange ended with its replies (and echoes) */
     uint64_t connection_id; /* changes with each new connection to the server */
     /* the fields below are about the current round trip */
     bf_redis_buffer out, parts; /* out: bytes of the commands; parts: bf_redis_part per request */
-    size_t out_len, nparts, commands;
+    size_t out_len, nparts, commands, echoes; /* echoes: number of commands ECHO */
     size_t open, args; /* the last command: open: its offset; args: number of arguments so far */
     bool opened; /* the header of the last command, with its number of arguments, is missing */
     size_t leaves, bytes; /* maximum size of all replies: values, and bytes of text */

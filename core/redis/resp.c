@@ -28,7 +28,9 @@ static bf_reply_range *range_of(const bf_redis_replies *r, size_t i)
 
 bf_redis_reply bf_replies_next(bf_redis_replies *r)
 {
-    const bf_reply_range *range = range_of(r, r->next++);
+    const bf_reply_range *range;
+    do range = range_of(r, r->next++);
+    while (range->echo);
     const bf_redis_leaf *leaves = r->leaves.at; /* NULL if all replies are empty */
     return (bf_redis_reply){
         .leaves = range->n ? leaves + range->from : NULL, .n = range->n, .text = r->text.at
@@ -98,6 +100,20 @@ static void begin_reply(bf_reply_sink *s)
     s->pushed = false;
 }
 
+/* Checks a reply to ECHO when it arrives, because a later reply may replace it: if a cluster has
+ * redirected commands, they are sent again with their ECHO. */
+static void check_echo(bf_reply_sink *s, const bf_reply_range *range)
+{
+    const bf_redis_leaf *l = (bf_redis_leaf *)s->got->leaves.at + range->from;
+    const bool one = range->n == 1 && s->got->size.values == s->open.values + 1;
+    const bool error = one && l->type == BF_LEAF_ERROR;
+    const bool same = one && l->type == BF_LEAF_TEXT && l->len == BF_ECHO &&
+                      !memcmp((char *)s->got->text.at + l->value, s->echo, BF_ECHO);
+    if (error) bf_reply_fault(s, 0, (char *)s->got->text.at + l->value, l->len);
+    s->echo_refused |= error;
+    s->out_of_step |= !error && !same;
+}
+
 static void end_reply(bf_reply_sink *s)
 {
     bf_redis_replies *got = s->got;
@@ -113,10 +129,12 @@ static void end_reply(bf_reply_sink *s)
         s->came++;
     } else
         s->too_many |= !s->pushed;
-    if (place < got->n)
-        *range_of(got, place) =
-            (bf_reply_range){ s->open.leaves, got->size.leaves - s->open.leaves, true };
-    else {
+    if (place < got->n) {
+        bf_reply_range *range = range_of(got, place);
+        *range = (bf_reply_range){ s->open.leaves, got->size.leaves - s->open.leaves, true,
+            range->echo };
+        if (range->echo) check_echo(s, range);
+    } else {
         s->too_many |= place != BF_NO_REPLY;
         got->size = s->open; /* an unexpected reply is not stored */
         got->too_much |= ++s->dropped > DROPPED_MOST;
@@ -314,7 +332,7 @@ int64_t bf_reply_feed(bf_reply_sink *s, const void *bytes, size_t len)
         return BF_ENOMEM;
     if (got->no_memory) return BF_ENOMEM;
     const bool unasked = s->nexpected == 0 && !is_between_replies(s);
-    return s->too_many || unasked ? BF_EFORMAT : s->came;
+    return s->too_many || unasked || s->out_of_step ? BF_EFORMAT : s->came;
 }
 
 /* ---- splitting commands into arguments ---- */
@@ -363,15 +381,26 @@ bool bf_sink_begin(
     got->bytes_most = bytes;
     got->n = commands;
     got->next = 0;
-    for (size_t i = 0; i < commands; i++) range_of(got, i)->there = false;
+    memset(got->ranges.at, 0, commands * sizeof(bf_reply_range));
     s->got = got;
     s->dropped = s->heads = 0;
-    s->too_many = false;
+    s->too_many = s->out_of_step = s->echo_refused = false;
     s->sys_errno = 0;
     s->fault[0] = 0;
     s->every = (bf_redis_range){ 0, commands };
     bf_reply_expect(s, &s->every, 1);
     return true;
+}
+
+void bf_sink_expect_echo(bf_reply_sink *s, size_t i) { range_of(s->got, i)->echo = true; }
+
+bool bf_sink_in_step(const bf_reply_sink *s)
+{
+    const char *text;
+    bool all_refused = s->echo_refused;
+    for (size_t i = 0; all_refused && i < s->got->n; i++)
+        all_refused = range_of(s->got, i)->echo || bf_reply_refusal(s, i, &text) > 0;
+    return !s->out_of_step && (!s->echo_refused || all_refused);
 }
 
 bool bf_sink_complete(const bf_reply_sink *s)

@@ -269,20 +269,8 @@ def describe(error, replies):
     replies.fault(code, str(error))
 
 
-class Transport:
-    """Sends the commands of a filter.  `used` are the loans and connections of the last round trip."""
-
-    used = ()
-
-    def drop(self):
-        """Closes these connections: the core has refused a reply, so the next one may be wrong."""
-        used, self.used = self.used, ()
-        for loan, connection in used:
-            loan.drop(connection)
-
-
 # ---- one server ----
-class Single(Transport):
+class Single:
     """redis.Redis: one server, also behind Sentinel, with TLS or a Unix socket."""
 
     cluster = False
@@ -302,7 +290,6 @@ class Single(Transport):
     def exchange(self, parts, replies):
         try:
             with Talk(self.loan) as connection:
-                self.used = [(self.loan, connection)]
                 self.loan.send(connection, [part[1] for part in parts], replies)
                 self.loan.receive(connection, sum(part[3] for part in parts), replies)
         except Exception as error:
@@ -314,7 +301,7 @@ class Single(Transport):
 ASKING = b"*1\r\n$6\r\nASKING\r\n"
 
 
-class Cluster(Transport):
+class Cluster:
     """redis.RedisCluster.  Commands are sent to the master of their key's slot, and follow its
     redirections."""
 
@@ -332,7 +319,6 @@ class Cluster(Transport):
         self.name = f"cluster {node.name}" if node else "a cluster"
 
     def exchange(self, parts, replies):
-        self.used = []
         try:
             try:
                 self.first_time(parts, replies)
@@ -399,7 +385,6 @@ class Cluster(Transport):
     def talk(self, jobs, replies):
         with ExitStack() as stack:
             connections = [stack.enter_context(Talk(loan)) for loan, _, _ in jobs]
-            self.used += zip((loan for loan, _, _ in jobs), connections, strict=True)
             for connection, (loan, pieces, _) in zip(connections, jobs, strict=True):
                 loan.send(connection, pieces, replies)
             for connection, (loan, _, ranges) in zip(connections, jobs, strict=True):
@@ -443,7 +428,7 @@ class Cluster(Transport):
         note(error)
 
     def redirected(self, parts, refused):
-        jobs = {}
+        jobs, echoes = {}, {}
         for i, word, *rest in refused:
             part = next(part for part in parts if part[2] <= i < part[2] + part[3])
             node = (self.named(rest[1]) if word == "ASK" else None) or self.master(part[0])
@@ -453,4 +438,9 @@ class Cluster(Transport):
                 ranges.append((-1, 1))
             pieces.append(command(part, i))
             ranges.append((i, 1))
+            echoes[node.name] = part
+        for name, part in echoes.items():  # the last command of a part is its ECHO
+            last = part[2] + part[3] - 1
+            jobs[name][1].append(command(part, last))
+            jobs[name][2].append((last, 1))
         return list(jobs.values())

@@ -18,8 +18,10 @@ static struct {
 static bool one_command(const char *bytes, size_t len, int64_t want, bf_reply_sink *sink)
 {
     static char buf[1 << 16];
+    static const char echo[] = "*2\r\n$4\r\nECHO";
     int64_t have = 0;
-    const long now = ++line.sent;
+    const bool counts = len < sizeof echo || memcmp(bytes, echo, sizeof echo - 1);
+    const long now = counts ? ++line.sent : 0;
     if (now == line.at) {
         line.acted = true;
         line.act();

@@ -11,6 +11,13 @@ static server redis;
 static bf_error e;
 
 /* ---- the client ---- */
+enum { DIGITS = 16 }; /* of the number in the ECHO that ends a round trip */
+static void put_echo(const bf_redis_part *parts, size_t nparts, bf_reply_sink *sink)
+{
+    const bf_redis_part *last = parts + nparts - 1;
+    bf_reply_put_text(sink, (const char *)last->bytes + last->len - DIGITS - 2, DIGITS);
+}
+
 typedef struct {
     int fd, step;    /* socket; bytes fed at once: 0 = all            */
     int fail, after; /* answer BF_CLIENT_... `fail`, after so many exchanges */
@@ -79,6 +86,7 @@ static int exchange(
             at += (size_t)sent;
         }
     }
+    if (c->odd) put_echo(parts, nparts, sink);
     while (have < (int64_t)want) {
         ssize_t got = recv(c->fd, buf, sizeof buf, 0);
         if (got <= 0) {
@@ -261,6 +269,7 @@ static int play(
         s->commands[i] = (int)parts[i].commands;
     }
     s->replies = (int)bf_reply_feed(sink, s->bytes, strlen(s->bytes));
+    if (s->replies > 0) put_echo(parts, nparts, sink);
     const char *text;
     if (s->again && bf_reply_refusal(sink, 1, &text) >= 3 && !memcmp(text, "ASK", 3)) {
         const bf_redis_range later[] = { { BF_NO_REPLY, 1 }, { 1, 1 } };
@@ -294,7 +303,7 @@ TEST(replies)
     size_t len;
     CHECK_EQ(bf_conn_open(&l, &(bf_spec){ .redis_client = &host, .key = "K" }, &e), 0);
     CHECK_EQ(trip(&l, 3), 0);
-    CHECK(s.keys[0] == 'a' && s.keys[1] == 'b' && s.commands[0] == 2 && s.commands[1] == 1);
+    CHECK(s.keys[0] == 'a' && s.keys[1] == 'b' && s.commands[0] == 2 && s.commands[1] == 2);
     bf_conn_next(&l);
     CHECK(bf_reply_integer(&l.reply, 0, &v) && v == -12);
     bf_conn_next(&l);
@@ -337,12 +346,12 @@ TEST(replies)
 static int put(
     void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
 {
-    const bf_redis_range ranges[] = { { 0, 0 }, { 1, 1 }, { 0, 1 } }, none[] = { { 0, 0 } },
-                         beyond[] = { { 7, 1 } };
+    const bf_redis_range ranges[] = { { 0, 0 }, { 1, 1 }, { 0, 1 }, { 2, 1 } },
+                         none[] = { { 0, 0 } }, beyond[] = { { 7, 1 } };
     const char *text = NULL;
     CHECK_EQ(bf_reply_refusal(sink, 7, &text), 0); /* no such command */
     CHECK_EQ(bf_reply_refusal(sink, 0, &text), 0); /* not there yet */
-    bf_reply_expect(sink, ranges, 3);
+    bf_reply_expect(sink, ranges, 4);
     bf_reply_put_array(sink, 0);
     CHECK_EQ(bf_reply_refusal(sink, 1, &text), 0); /* an empty array */
     if (*(int *)ctx == 1)
@@ -350,12 +359,14 @@ static int put(
     else
         bf_reply_put_integer(sink, 5);
     CHECK_EQ(bf_reply_refusal(sink, 0, &text), 0); /* no words; no error */
+    put_echo(parts, nparts, sink);
     bf_reply_expect(sink, *(int *)ctx == 2 ? beyond : none, 1);
     if (*(int *)ctx == 2) bf_reply_put_integer(sink, 6);
     bf_key arg;
     bf_commands c = { parts->bytes, (const char *)parts->bytes + parts->len, 0 };
     CHECK(bf_command_next(&c) && c.args == 1 && bf_command_next(&c) && bf_command_arg(&c, &arg) &&
-          arg.len == 4 && !bf_command_arg(&c, &arg) && !bf_command_next(&c));
+          arg.len == 4 && !bf_command_arg(&c, &arg) && bf_command_next(&c) && c.args == 2 &&
+          !bf_command_next(&c));
     static const char *const broken[] = { "x", "*1", "*a\r\n", "*1\r\n+a\r\n", "*1\r\n$x\r\n" };
     for (size_t i = 0; i < 5; i++) {
         c = (bf_commands){ broken[i], broken[i] + strlen(broken[i]), 0 };
@@ -406,6 +417,7 @@ static int waits(
         bf_reply_fault(sink, ECONNRESET, "", 0);
         return BF_CLIENT_LOST;
     }
+    put_echo(parts, nparts, sink);
     return BF_CLIENT_ANSWERED;
 }
 
@@ -416,6 +428,7 @@ static int answers_of_others(
     const int n = *(int *)ctx;
     bf_reply_put_array(sink, (size_t)n);
     for (int i = 0; i < n; i++) bf_reply_put_integer(sink, i ? 41 : 1);
+    put_echo(parts, nparts, sink);
     return BF_CLIENT_ANSWERED;
 }
 
@@ -472,6 +485,94 @@ TEST(replicas_that_are_not_told)
         if (rows[i].says && rc < 0)
             CHECK(strstr(e.msg, rows[i].says) || strstr(e.msg, "cannot tell what was added"));
     }
+}
+
+/* ---- the number that ends a round trip ---- */
+/* What a client puts into the sink: O a reply, E an error, N the number, M that of the round trip
+ * before, R an error that refuses the number. */
+typedef struct {
+    const char *replies;
+    char number[DIGITS];
+    int calls, drops;
+    bool cluster;
+} echoing;
+static int echoes(
+    void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
+{
+    echoing *t = ctx;
+    const bf_redis_part *part = t->cluster ? parts : parts + nparts - 1;
+    const char *number = NULL;
+    t->calls++;
+    for (const char *at = t->replies; *at; at++) {
+        number = (const char *)part->bytes + part->len - DIGITS - 2;
+        switch (*at) {
+        case 'O': bf_reply_put_integer(sink, 1); break;
+        case 'E': bf_reply_put_error(sink, "LOADING now", 11); break;
+        case 'M': bf_reply_put_text(sink, t->number, DIGITS); break;
+        case 'R': bf_reply_put_error(sink, "NOPERM echo", 11); break;
+        default: bf_reply_put_text(sink, number, DIGITS);
+        }
+        if (*at != 'O' && *at != 'E' && part + 1 < parts + nparts) part++;
+    }
+    memcpy(t->number, number, DIGITS);
+    return BF_CLIENT_ANSWERED;
+}
+static void echo_drop(void *ctx) { ((echoing *)ctx)->drops++; }
+
+TEST(a_reply_ends_with_the_number)
+{
+    static const struct {
+        const char *replies; /* to two commands about {a}, one about {b} */
+        bool cluster;
+        const char *says;
+    } rows[] = { { "OOON", false, NULL }, { "OONON", true, NULL }, { "EEEN", false, NULL },
+        { "EEER", false, NULL }, { "OONER", true, "refuses ECHO, which ends a round trip: NOPERM" },
+        { "OOOR", false, "refuses ECHO, which ends a round trip: NOPERM echo" },
+        { "OOOO", false, "out of step" }, { "OOOM", false, "out of step" },
+        { "OOMON", true, "out of step" }, { "OONOM", true, "out of step" },
+        { "OON", false, "does not speak the Redis protocol" }, { "ONOO", false, "out of step" },
+        { "OOONO", false, "does not speak" }, { "OOOOON", false, "out of step" } };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        echoing t = { .replies = rows[i].replies, .cluster = rows[i].cluster };
+        const bf_redis_client host = {
+            .exchange = echoes, .drop = echo_drop, .cluster = rows[i].cluster, .ctx = &t
+        };
+        bf_conn l = { 0 };
+        CHECK_EQ(bf_conn_open(&l, &(bf_spec){ .redis_client = &host, .key = "K" }, &e), 0);
+        for (int again = 0; again < 2; again++) {
+            t.calls = t.drops = 0;
+            CHECK_EQ(trip(&l, 3), rows[i].says ? BF_EIO : 0);
+            CHECK_EQ(l.healthy, !rows[i].says);
+            if (rows[i].says) CHECK_HAS(e.msg, rows[i].says);
+            /* the connection is closed, and a read is sent once more */
+            CHECK_EQ(t.calls, rows[i].says ? 2 : 1);
+            CHECK_EQ(t.drops, rows[i].says ? 2 : 0);
+            for (int j = 0; !rows[i].says && j < 3; j++) {
+                bf_conn_next(&l);
+                CHECK(l.reply.n == 1 && l.reply.leaves->type != BF_LEAF_TEXT);
+            }
+        }
+        bf_conn_free(&l);
+    }
+}
+
+/* 10,000 round trips: no number comes twice. */
+static int by_number(const void *a, const void *b) { return memcmp(a, b, DIGITS); }
+TEST(numbers_are_fresh)
+{
+    enum { TRIPS = 10000 };
+    static char number[TRIPS][DIGITS];
+    echoing t = { .replies = "ON" };
+    const bf_redis_client host = { .exchange = echoes, .ctx = &t };
+    bf_conn l = { 0 };
+    CHECK_EQ(bf_conn_open(&l, &(bf_spec){ .redis_client = &host, .key = "K" }, &e), 0);
+    for (int i = 0; i < TRIPS; i++) {
+        CHECK_EQ(trip(&l, 1), 0);
+        memcpy(number[i], t.number, DIGITS);
+    }
+    qsort(number, TRIPS, DIGITS, by_number);
+    for (int i = 1; i < TRIPS; i++) CHECK(memcmp(number[i - 1], number[i], DIGITS));
+    bf_conn_free(&l);
 }
 
 int main(void) { return main_with_redis(&redis); }

@@ -36,7 +36,7 @@ $proxy = <<<'CODE'
                 'half' => fwrite($other, substr($bytes, 0, intdiv(strlen($bytes), 2))),
                 'other' => fwrite($other, "no reply\r\n"),
                 'odd' => fwrite($other, str_repeat("+odd\r\n", 1000)),
-                'one' => fwrite($other, "+odd\r\n"),
+                'one' => fwrite($other, "+odd\r\n" . substr($bytes, -23)),    # and the reply to ECHO
                 'pass' => fwrite($other, $bytes),
                 'close', 'never' => null,
             };
@@ -62,7 +62,7 @@ $f->addMany($in = urls(200));
 $some = [...array_slice($in, 0, 9), 'no'];
 # how => texts of the exceptions of an add, whose command is not sent again
 $texts = ['bytes' => '', 'twice' => 'does not speak the Redis protocol', 'half' => 'Connection reset by peer', 'close' => 'Connection reset by peer',
-          'other' => 'does not speak the Redis protocol', 'odd' => 'does not speak the Redis protocol', 'never' => 'timed out', 'slowly' => 'timed out'];
+          'other' => 'does not speak the Redis protocol', 'odd' => 'out of step', 'never' => 'timed out', 'slowly' => 'timed out'];
 # Predis 3 has a reply of its own when it connects
 $next = function (string $how) use (&$client, $file) { $client->ping(); file_put_contents($file, $how); };
 $n = 0;
