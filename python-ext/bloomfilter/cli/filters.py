@@ -31,11 +31,12 @@ def describe(bf: BloomFilter) -> dict[str, Any]:
 
 def variant(bf: BloomFilter) -> str:
     """What a fixed filter cannot do, as text; empty for a fixed filter."""
+    counts = ["counts"] if isinstance(bf, CountingBloomFilter) else []
     if bf.grow:
-        return f"grows by {bf.grow:g}, {report.count(homes.parts_of(bf), 'part')} now"
+        counts += [f"grows by {bf.grow:g}", f"{report.count(homes.parts_of(bf), 'part')} now"]
     if bf.window:
         return f"forgets after {bf.window:,g} s, in {report.count(homes.parts_of(bf), 'step')}"
-    return "counts" if isinstance(bf, CountingBloomFilter) else ""
+    return ", ".join(counts)
 
 
 def brief(bf: BloomFilter) -> str:
@@ -103,7 +104,7 @@ def info(args: Namespace) -> int:
                 f"{facts['m']:,} ({report.size(facts['bytes'])}, {facts['bits_per_key']:.2f} bits per key)",
             ),
             (
-                "n  keys it began with" if facts["kind"] == "grow" else "n  keys it is sized for",
+                "n  keys it began with" if "grow" in facts else "n  keys it is sized for",
                 f"{facts['n']:,}",
             ),
             ("k  positions per key", f"{facts['k']}"),

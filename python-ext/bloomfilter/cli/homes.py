@@ -121,9 +121,10 @@ def exists(storage: str, options: dict[str, Any]) -> bool:
 
 
 def kind_of(bf: BloomFilter) -> str:
-    if bf.grow or bf.window:
-        return "grow" if bf.grow else "window"
-    return "counting" if isinstance(bf, CountingBloomFilter) else "fixed"
+    """As bloomfilterd names it: what grows and counts is "counting"."""
+    if isinstance(bf, CountingBloomFilter):
+        return "counting"
+    return "grow" if bf.grow else "window" if bf.window else "fixed"
 
 
 def parts_of(bf: BloomFilter) -> int:

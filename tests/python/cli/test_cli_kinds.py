@@ -52,6 +52,16 @@ def test_create(tmp_path, kind):
         assert len(bf.part_info()) == {"window": 4}.get(kind, 1)
 
 
+def test_info_shows_that_a_growing_filter_counts(tmp_path):
+    path = tmp_path / "f"
+    said = json.loads(ok("create", path, *KINDS["grow"], "--counting", "--json").out)
+    assert (said["kind"], said["grow"]) == (facts(path)["kind"], facts(path)["grow"])
+    assert (said["kind"], said["grow"]) == ("counting", 2)
+    text = ok("info", path).text
+    for words in ("counts, grows by 2, 1 part now", "counters above 0", "n  keys it began with"):
+        assert words in text
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
