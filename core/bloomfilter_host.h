@@ -156,6 +156,9 @@ void bf_set_wait_hooks(
  * first call. If each[i] is 1 before the repetition, key i was new, even if the repetition answers
  * 0. Calls on filters in Redis wait for the server in any case. */
 void bf_set_nowait(bool on);
+/* For hosts that answer within a deadline. From then on, calls of this thread wait for locks until
+ * this time at most: ms of CLOCK_MONOTONIC; 0: each wait takes up to 120 seconds. */
+void bf_set_deadline(uint64_t ms);
 /* For hosts that keep connections or locks: returns the number of this process, above 0. Unlike a
  * process id, the number always differs between a forked child and its parent. */
 int bf_process(void);

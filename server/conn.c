@@ -226,7 +226,7 @@ static void wait_for_job(worker *w, conn *c)
     }
     events_watch(w, c, WAIT_CLOSED);
     c->events_out = true;
-    worker_move(w, c, WAITING, UINT64_MAX);
+    worker_move(w, c, WAITING, c->job->until);
 }
 
 /* Chooses the connection's next state, after all complete requests were answered. */
@@ -444,11 +444,17 @@ void conn_refused(worker *w, conn *c, const char *why)
 }
 
 /* ---- deadlines and the end ---- */
-/* Called when the deadline has passed.  An incomplete request gets 408; in other states the
- * connection is closed. */
+/* Called when the deadline has passed.  An incomplete request gets 408.  One whose job has not
+ * begun gets 503; a job that has begun limits its waits itself.  In other states the connection is
+ * closed. */
 void conn_late(worker *w, conn *c)
 {
     w->current_conn = c;
+    if (c->state == WAITING) {
+        c->until = UINT64_MAX;
+        if (job_claim(c->job)) conn_refused(w, c, NOT_BEGUN);
+        return;
+    }
     if (c->state != ASKING) {
         conn_close(w, c);
         return;

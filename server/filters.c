@@ -217,13 +217,23 @@ served *registry_look_up(filters *fs, text name, bf_error *err)
     return registry_look_up_as(fs, name, NULL, err);
 }
 
+/* True if requests can use this entry.  The file of an entry that was to be opened again may be
+ * back under its name; then it is not opened a second time, which an exclusive writer could not do.
+ */
+static bool is_usable(filters *fs, served *s)
+{
+    if (s->storage && !s->remote && stored_exists(fs, s))
+        __atomic_store_n(&s->must_recheck, false, __ATOMIC_RELEASE);
+    return stored_is_current(fs, s);
+}
+
 served *registry_look_up_as(filters *fs, text name, const bf_spec *as, bf_error *err)
 {
     served *s = NULL, *seen;
     for (int i = 0; i < TRIES && !s; i++) {
         seen = registry_take(fs, name);
         const bool adopts = seen && as && as->adopt;
-        if (seen && !adopts && stored_is_current(fs, seen)) return seen;
+        if (seen && !adopts && is_usable(fs, seen)) return seen;
         /* workers must not add to `seen` until the list has a new entry */
         if (seen) flag_set(&seen->must_recheck);
         s = open_stored(fs, name, seen, as, err);

@@ -44,6 +44,8 @@ job *job_start(worker *w, conn *c, const request *q, reply *a, uint64_t began, c
     j->w = w;
     j->c = c;
     j->began = began;
+    /* one deadline for the request's arrival and for its job */
+    j->until = x->deadline_unset ? w->now + w->s->o.deadline * 1000 : c->until;
     j->whole_filter = route_is_whole_filter(&j->q);
     const uint64_t copied = (j->text.cap > UNCOUNTED_MAX ? j->text.cap : 0) + j->body.cap;
     if (!budget_reserve(w, copied)) {
@@ -72,7 +74,7 @@ bool job_restart(worker *w, job *j)
     j->a = (reply){ 0 };
     j->reserved = missing;
     j->restarted = true;
-    j->done = false;
+    j->done = j->claimed = false;
     if (jobs_submit(w->s, j, route_queue(&j->q, name))) return true;
     j->done = true;
     reply_status(&j->a, 503, BUDGET_FULL);
@@ -97,7 +99,7 @@ buffer job_input(job *j)
 void job_abandon(job *j)
 {
     j->c = NULL;
-    __atomic_store_n(&j->dropped, true, __ATOMIC_RELEASE);
+    job_claim(j);
 }
 
 void job_free(job *j)

@@ -137,10 +137,14 @@ static void run_job(worker *w, job *j)
         free(j);
         return;
     }
-    if (!__atomic_load_n(&j->dropped, __ATOMIC_ACQUIRE)) {
+    if (job_claim(j)) {
+        bf_set_deadline(j->until);
         w->reserved = j->reserved;
         w->missing = 0;
-        route_in_job(w, &j->q, &j->a);
+        if (clock_ms() < j->until)
+            route_in_job(w, &j->q, &j->a);
+        else
+            reply_status(&j->a, 503, NOT_BEGUN);
         j->missing = w->missing;
         budget_reply(w, &j->a);
         budget_release(w, w->reserved);

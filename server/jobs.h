@@ -20,6 +20,8 @@
 #define BFD_JOBS_H
 #include "http.h"
 
+#define NOT_BEGUN "other requests took all of --deadline: this one was not begun"
+
 typedef struct pool pool;
 typedef struct job job;
 struct worker;
@@ -31,14 +33,17 @@ struct job {
     job *next;
     struct worker *w; /* the worker of the connection; NULL: a job of jobs_refresh */
     struct conn *c;   /* NULL: the connection was answered or closed.  Used by the worker only */
-    bool dropped;     /* atomic: the connection was answered or closed; do not begin the job */
-    bool done;        /* the reply is complete.  Used by the worker only */
-    request q;        /* points into text and body */
+    /* atomic: a thread has begun the job, or the connection was answered or closed.  Whoever sets
+     * it first decides: see job_claim() */
+    bool claimed;
+    bool done;                /* the reply is complete.  Used by the worker only */
+    request q;                /* points into text and body */
     buffer text, body, input; /* input: bytes that the client sent after this request */
     uint64_t held;            /* bytes counted in server.buffered */
     uint64_t missing;         /* bytes that the job failed to reserve; 0: none */
     uint64_t reserved;        /* bytes reserved for the second start */
     uint64_t began;           /* ns on the monotonic clock, for the log */
+    uint64_t until;           /* ms: until then it must begin, and locks must be free */
     bool whole_filter;        /* the request is about a complete filter */
     bool restarted;           /* the job was started a second time */
     reply a;
@@ -69,6 +74,12 @@ bool job_restart(struct worker *w, job *j);
 bool job_keep_input(struct worker *w, job *j, const char *bytes, size_t len);
 /* Returns the stored input.  The caller frees it and calls budget_release(input_cost()). */
 buffer job_input(job *j);
+/* Returns true for the first caller: a thread that will run the job, or a worker that will not let
+ * it begin. */
+static inline bool job_claim(job *j)
+{
+    return !__atomic_exchange_n(&j->claimed, true, __ATOMIC_ACQ_REL);
+}
 void job_abandon(job *j); /* Called when the connection was answered or closed. */
 void job_free(job *j);    /* Called after the job has ended. */
 void jobs_deliver(struct worker *w);

@@ -57,7 +57,7 @@ typedef struct conn {
     request_in *suspended; /* the incomplete request, or NULL */
     response_out *response_out;
     job *job;       /* the job that answers the request, or NULL */
-    uint64_t until; /* deadline, ms; all lists except SENDING are ordered by deadline */
+    uint64_t until; /* deadline, ms; the lists except SENDING and WAITING are ordered by it */
     int fd;
     uint8_t state;
     /* close: closes after the reply.  broken: changes to LINGERING after the reply.

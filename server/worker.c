@@ -53,7 +53,7 @@ static void sweep_waiting(worker *w)
 
 /* The work of every SWEEP ms.  Calls conn_late, which moves or frees the connection, after each
  * deadline that has passed; replies 503 to connections that wait while Redis hangs; frees memory;
- * listens again after worker_pause_accept.  All lists except SENDING are ordered by deadline. */
+ * listens again after worker_pause_accept.  SENDING and WAITING are not ordered by deadline. */
 static void sweep(worker *w)
 {
     for (int state = 0; state < STATES; state++) {
@@ -62,7 +62,7 @@ static void sweep(worker *w)
             next = c->next;
             if (c->until <= w->now)
                 conn_late(w, c);
-            else if (state != SENDING)
+            else if (state != SENDING && state != WAITING)
                 break;
             /* sending the 408 may have evicted the next connection */
             if (state == ASKING) next = w->lists[ASKING].first;

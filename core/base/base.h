@@ -54,9 +54,10 @@ double bf_real(const char *text, char **end);
 
 /* wait.c: outside redis/, every wait for a lock and every sync is a call of bf_wait. bf_wait calls
  * `try` until `try` returns something other than EWOULDBLOCK (0 or an errno), for at most
- * BF_PATIENCE seconds, and returns the last result. slow: even the first call of `try` takes long.
- * Before and after calls that take long, bf_wait calls the hooks (NULL: none). In a thread that
- * must not wait (bf_set_nowait), bf_wait makes no such call and returns EWOULDBLOCK. */
+ * BF_PATIENCE seconds or until bf_set_deadline, and returns the last result. slow: even the first
+ * call of `try` takes long. Before and after calls that take long, bf_wait calls the hooks (NULL:
+ * none). In a thread that must not wait (bf_set_nowait), bf_wait makes no such call and returns
+ * EWOULDBLOCK. */
 enum { BF_PATIENCE = 120 };
 typedef struct {
     void *(*begin)(void *ctx);
@@ -65,6 +66,7 @@ typedef struct {
 } bf_wait_hooks;
 typedef int bf_wait_try(void *ctx);
 int bf_wait(const bf_wait_hooks *hooks, bool slow, bf_wait_try *try, void *ctx);
+int bf_waited(void); /* the seconds that the last bf_wait of this thread took */
 /* Returns 0; in a thread that must not wait BF_EBUSY, "<where> <is>; this call does not wait". */
 int bf_refuse_wait(bf_error *err, const char *where, const char *is);
 

@@ -422,7 +422,7 @@ static int lock(bf_filter *handle, bf_error *err)
     if (bf_refuse_wait(err, f->path, "is locked by another process") < 0) return BF_EBUSY;
     return bf_fail(err, BF_EIO,
         "cannot lock %.60s: another process has held its lock (flock) for %d seconds", f->path,
-        BF_PATIENCE);
+        bf_waited());
 }
 
 static void unlock(bf_filter *handle)

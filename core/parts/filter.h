@@ -64,8 +64,8 @@ typedef struct bf_call {
 
 /* The write state of a handle, in the order in which it changes. FRESH: nothing was written yet.
  * WRITABLE: adds check nothing. NAMED: adds check from time to time that the file still has its
- * name, or with BF_OVERFULL_RAISE that the filter has room. REPLACED: the file was replaced or
- * deleted. */
+ * name, or with BF_OVERFULL_RAISE that the filter has room. REPLACED: the file was replaced,
+ * moved or deleted; each write checks the name again. */
 enum { BF_FRESH, BF_WRITABLE, BF_NAMED, BF_REPLACED };
 
 struct bf_filter {
@@ -135,7 +135,7 @@ struct bf_filter {
     _Alignas(8) uint64_t clock_read_at; /* machine's time in us when clock_offset was measured */
 };
 /* handle.c: the lock under which parts are appended or dropped and bits are replaced. The lock
- * excludes other threads and, for a file, other processes. bf_lock waits up to BF_PATIENCE s. */
+ * excludes other threads and, for a file, other processes. bf_lock waits as bf_wait does. */
 int bf_lock(bf_filter *f, bf_error *err);
 void bf_unlock(bf_filter *f);
 
@@ -180,7 +180,7 @@ const char *bf_where(const bf_filter *f); /* the name of f's storage in messages
 /* Call it before a write. Returns 0, or an error that says why the handle cannot write. */
 int bf_writable(bf_filter *f, bf_error *err);
 /* Called after a write. Returns 0 if the name still leads to the file that was written.
- * Otherwise returns BF_EIO, and all later writes of the handle return BF_EIO, too. */
+ * Otherwise returns BF_EIO, as all later writes do until the file has its name again. */
 int bf_check_named(bf_filter *f, bf_error *err);
 /* Calls bf_check_named for about one key in 1,024. Selects keys by digest, because threads would
  * contend for a counter. Returns `answer`, or the error. */

@@ -118,9 +118,9 @@ int bf_writable(bf_filter *f, bf_error *err)
             "through its handle",
             bf_where(f));
     int was = bf_int_load_acquire(&f->state);
-    if (was == BF_REPLACED) return replaced(f, err);
-    if (was != BF_FRESH) return 0;
-    int rc = 0;
+    if (was != BF_FRESH && was != BF_REPLACED) return 0;
+    int rc = was == BF_REPLACED ? bf_check_named(f, err) : 0;
+    if (rc < 0) return rc;
     if (s->ops->before_write) rc = bf_refuse_wait(err, bf_where(f), "is to be marked as written");
     if (rc == 0 && s->ops->before_write) rc = s->ops->before_write(s, err);
     if (rc < 0) return rc;
@@ -132,8 +132,7 @@ int bf_writable(bf_filter *f, bf_error *err)
 int bf_check_named(bf_filter *f, bf_error *err)
 {
     const bf_store *s = &f->bitmap.store;
-    if (!s->ops->has_name || (bf_int_load_acquire(&f->state) != BF_REPLACED && s->ops->has_name(s)))
-        return 0;
+    if (!s->ops->has_name || s->ops->has_name(s)) return 0;
     bf_int_store_release(&f->state, BF_REPLACED);
     return replaced(f, err);
 }
@@ -154,7 +153,7 @@ int bf_lock(bf_filter *f, bf_error *err)
         if (bf_refuse_wait(err, where, "is locked by another thread") < 0) return BF_EBUSY;
         return bf_fail(err, BF_EIO,
             "%.80s is in use: another thread has worked with it for %d seconds", where,
-            BF_PATIENCE);
+            bf_waited());
     }
     const int rc = ops->lock ? ops->lock(f, err) : 0;
     if (rc < 0) bf_int_store_release(&f->lock_holder, 0);

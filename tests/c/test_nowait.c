@@ -120,6 +120,28 @@ TEST(a_rebuild_takes_the_lock)
     }
 }
 
+static uint64_t ms(void) { return (uint64_t)(seconds() * 1000); }
+
+/* The deadline is one for all waits of the thread: the second call does not wait any more. */
+TEST(a_deadline_ends_all_waits)
+{
+    bf_filter *f = open_((bf_spec){ .n = 1000, .p = 1e-6, .counting = true });
+    CHECK_EQ(bf_add_many(f, keys, KEYS, NULL, &e), KEYS);
+    const int fd = locked();
+    const uint64_t until = ms() + 600;
+    bf_set_deadline(until);
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQ(bf_remove(f, keys[0].ptr, keys[0].len, &e), BF_EIO);
+        CHECK_HAS(e.msg, i ? "(flock) for 0 seconds" : "(flock) for 1 seconds");
+        CHECK(ms() >= until);
+    }
+    flock(fd, LOCK_UN);
+    CHECK_EQ(bf_remove(f, keys[0].ptr, keys[0].len, &e), 1);
+    bf_set_deadline(0);
+    close(fd);
+    bf_close(f);
+}
+
 TEST(a_removal_is_done_or_not)
 {
     uint8_t each[KEYS], counts[KEYS];

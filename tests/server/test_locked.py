@@ -5,6 +5,7 @@ is noticed by the clients' time-out."""
 import concurrent.futures
 import contextlib
 import fcntl
+import re
 
 import pytest
 
@@ -122,6 +123,34 @@ def test_new_is_said_once_when_a_job_goes_on(start, tmp_path, one):
     else:
         assert server.post("/f/x/add", lines(keys)).body == b"0" * 50 + b"1" * 1950
     assert server.post("/f/x/contain", lines(keys)).body == b"1" * 2000
+
+
+@pytest.mark.parametrize("kind", ["counting", "grow"])
+def test_one_deadline_for_all_that_wait(start, tmp_path, kind):
+    """A request does not wait for the deadlines of those before it, too; none of them is done
+    later."""
+    server = start("--storage", f"{tmp_path}/", "--deadline", 1)
+    assert server.ask("PUT", f"/f/x?{KINDS[kind]}").status == 201
+    keys = [f"k{i}" for i in range(50)]
+    assert server.post("/f/x/add", lines(keys)).body == b"1" * 50
+    ask = [(server.get, "/f/x")] * 3 + [
+        (server.post, "/f/x/add", lines(f"n{i}" for i in range(900)))
+    ]
+    if kind == "counting":
+        ask = [(server.get, f"/f/x/remove=k{i}") for i in range(20)] + ask[:3]
+    with concurrent.futures.ThreadPoolExecutor(len(ask)) as pool:
+        with locked(tmp_path / "x.bloom"):
+            waiting = [pool.submit(*call) for call in ask]
+            replies = [reply.result() for reply in waiting]
+    for reply in replies:
+        assert reply.status == 503
+        assert re.search(
+            r"held its lock \(flock\) for \d+ sec|--deadline", reply.headers["x-error"]
+        )
+    assert server.get("/f/x").status == 200
+    if kind == "counting":
+        assert server.post("/f/x/count", lines(keys)).body == b"\1" * 50
+    assert server.post("/f/x/contain", lines(keys)).body == b"1" * 50
 
 
 def test_more_filters_are_locked_than_a_machine_has_processors(start, tmp_path):

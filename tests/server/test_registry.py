@@ -170,6 +170,25 @@ def test_the_file_of_the_default_filter(start, tmp_path):
     assert "3" in BloomFilter.open(str(path))
 
 
+@pytest.mark.parametrize("options", [[], ["--exclusive"]], ids=["shared", "exclusive"])
+@pytest.mark.parametrize("name", ["x", "default"])
+def test_a_file_is_moved_away_and_back(start, tmp_path, name, options):
+    daemon = start("-n", 1000, "-p", 0.01, "--storage", f"{tmp_path}/", *options)
+    assert name == "default" or daemon.ask("PUT", "/f/x?n=1000&p=0.01").status == 201
+    assert daemon.get(f"/f/{name}/add=before").status == 200
+    for ask in ("/flush", f"/f/{name}/add"):
+        os.rename(tmp_path / f"{name}.bloom", tmp_path / "moved")
+        daemon.post(ask, b"")
+        os.rename(tmp_path / "moved", tmp_path / f"{name}.bloom")
+        for i in range(3):
+            assert daemon.post("/flush", b"").body == b"ok"
+            assert daemon.get(f"/f/{name}/add={ask[1:]}{i}").headers["x-new"] == "1"
+            assert daemon.post(f"/f/{name}/add", ask.encode() + b"%d" % i).body == b"1"
+    assert daemon.get(f"/f/{name}/contain=before").body == b"true"
+    daemon.stop()
+    assert daemon.process.returncode == 0
+
+
 @pytest.mark.parametrize("again", [True, False])
 def test_a_file_that_is_replaced_in_the_middle_of_a_batch(start, tmp_path, again):
     """The daemon is stopped when some of the keys are in: all of them must be in what is there
