@@ -40,10 +40,11 @@ static int check_spec(const bf_spec *spec, bf_error *err)
         return bf_fail(err, BF_EINVAL,
             "timeout, retry_after, wait_replicas, cache and cache_max_age are for filters in "
             "Redis, but no Redis is given");
-    if (spec->adopt && (!in_redis || spec->read_only))
+    if (spec->adopt && (!in_redis || spec->read_only || !spec->scheme))
         return bf_fail(err, BF_EINVAL,
-            in_redis ? "adopt writes to the filter: read_only must not be given"
-                     : "adopt is for filters in Redis, but no Redis is given");
+            !in_redis         ? "adopt is for filters in Redis, but no Redis is given"
+            : spec->read_only ? "adopt writes to the filter: read_only must not be given"
+                              : "adopt takes over another system's bitmap: scheme must be given");
     if (spec->exclusive && (!spec->storage || in_redis || spec->client || spec->read_only))
         return bf_fail(err, BF_EINVAL,
             spec->read_only ? "exclusive is for writing: read_only must not be given"

@@ -164,8 +164,10 @@ int filters_put(filters *fs, text name, bf_spec *spec, served **out, bf_error *e
     bf_spec plan = *stored_spec(spec, fs->o);
     const bf_spec as = { .m = spec->m, .k = spec->k, .scheme = spec->scheme, .adopt = spec->adopt };
     const bool sized_by_bits = spec->scheme && !spec->n && spec->p == 0 && !spec->counting;
-    if (spec->adopt && !fs->remote)
-        return stored_fail(err, BF_EINVAL, "adopt is for filters in Redis: see --storage");
+    if (spec->adopt && !(fs->remote && spec->scheme))
+        return stored_fail(err, BF_EINVAL,
+            fs->remote ? "adopt takes over another system's bitmap: scheme must be given"
+                       : "adopt is for filters in Redis: see --storage");
     /* stored_spec() allowed both kinds; a new filter must be of the requested kind */
     plan.may_count = spec->may_count = plan.adopt = false;
     int rc = bf_plan(&plan, err);
