@@ -199,6 +199,12 @@ static bool start_thread(pool *p, server *s)
     return p->threads > 0;
 }
 
+/* True if the filter of this queue is open.  False for "?metrics" and other queues without one. */
+static bool has_open_filter(server *s, text name)
+{
+    return filters_has_open(&s->fs, text_is(name, TEXT("?healthz")) ? TEXT(DEFAULT_NAME) : name);
+}
+
 bool jobs_submit(server *s, job *j, text name)
 {
     pool *p = s->pool;
