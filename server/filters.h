@@ -149,7 +149,8 @@ static inline uint64_t counter_get(const uint64_t *what)
 /* Sets *err and returns code. */
 int stored_fail(bf_error *err, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-int stored_folder(filters *fs, bf_error *err); /* Sets fs->folder and fs->remote from --storage. */
+/* Sets fs->folder and fs->remote from --storage, and removes what killed processes left there. */
+int stored_folder(filters *fs, bf_error *err);
 /* Sets *storage to the path or URL of the filter of this name, freed by the caller; NULL: memory.
  */
 int stored_at(const filters *fs, text name, char **storage, bf_error *err);

@@ -208,8 +208,7 @@ static bool has_open_filter(server *s, text name)
 bool jobs_submit(server *s, job *j, text name)
 {
     pool *p = s->pool;
-    /* false for "?metrics" and other queues without a filter */
-    const bool open = filters_has_open(&s->fs, name);
+    const bool open = has_open_filter(s, name);
     pthread_mutex_lock(&p->lock);
     const bool ok = !p->stop && start_thread(p, s) && queue(p, j, name, open);
     if (ok) pthread_cond_signal(&p->job_queued);
@@ -300,7 +299,7 @@ bool jobs_hang_for(server *s, const request *q)
     const text name = route_queue(q, room);
     pool *p = s->pool;
     if (!jobs_hang(s)) return false;
-    if (!filters_has_open(&s->fs, name)) return true;
+    if (!has_open_filter(s, name)) return true;
     pthread_mutex_lock(&p->lock);
     const name_queue *t = *find_queue(p, name);
     const bool hangs = t && clock_ms() - t->since >= HANG_MS;

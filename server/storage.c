@@ -98,6 +98,7 @@ int stored_folder(filters *fs, bf_error *err)
     /* "./" because the text after "file:" may look like a URL */
     sprintf(
         fs->folder, "%s%s%s", s != fs->o->storage && *s != '/' ? "./" : "", s, wanted ? "" : "/");
+    (void)bf_remove_leftovers(fs->folder, NULL); /* a folder that cannot be read fails later */
     return 0;
 }
 
@@ -197,23 +198,14 @@ bf_filter *stored_open(
     return NULL;
 }
 
-/* Saves under a temporary name, then links the file to its name if no other file has that name. */
 static int save_new(bf_filter *from, const char *storage, bf_error *err)
 {
     const char *path;
     int rc = bf_storage_path(storage, &path, err);
-    if (rc < 0) return rc;
-    char *temporary = malloc(strlen(path) + 32);
-    if (!temporary) return stored_fail(err, BF_ENOMEM, "out of memory");
-    sprintf(temporary, "%s.%ld.new", path, (long)getpid());
-    rc = bf_save(from, temporary, err);
-    if (rc >= 0 && link(temporary, path) < 0)
-        rc = errno == EEXIST
-                 ? stored_fail(err, FILTER_EXISTS, "the filter's file exists")
-                 : stored_fail(err, BF_EIO, "cannot create %.100s: %s", path, strerror(errno));
-    unlink(temporary);
-    free(temporary);
-    return rc;
+    if (rc >= 0) rc = bf_save_new(from, path, err);
+    return rc < 0 && err->sys_errno == EEXIST
+               ? stored_fail(err, FILTER_EXISTS, "the filter's file exists")
+               : rc;
 }
 
 /* Creates an empty filter in Redis and unites `from` into it. */

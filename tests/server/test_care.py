@@ -2,17 +2,21 @@
 system of a foreign bitmap is played by plain SETBIT and GETBIT at the scheme's positions."""
 
 import contextlib
+import fcntl
+import functools
 import hashlib
 import json
 import os
+import subprocess
 import time
 import urllib.parse
 
 import pytest
 import redis as redis_py
 from bloomfilter import BloomFilter, CountingBloomFilter
-from conftest import PATIENCE, Client, needs_redis, redis_url
+from conftest import BINARY, PATIENCE, Client, needs_redis, redis_url
 from products import VERSION
+from threads import in_threads
 
 GOZERO, GOZERO_M = "gozero", 20480
 PHP = "php-hashes:BKDRHash,SDBMHash,FNVHash"  # as that class spells them
@@ -83,7 +87,7 @@ def test_a_cleared_filter_can_warn_again(start):
         daemon.post("/add", b"\n".join(os.urandom(8).hex().encode() for _ in range(400)))
         assert daemon.post("/clear", b"").status == 200
         daemon.get("/add=one")
-    assert daemon.said().count("filter default: ") == 2
+    daemon.says("filter default: ", 2)
 
 
 def test_clear_while_others_add(start):
@@ -308,6 +312,73 @@ def test_an_uploaded_filter_has_exactly_these_bytes(start, tmp_path, request, ho
         assert {p.suffix for p in tmp_path.iterdir() if "stderr" not in p.name} == {".bloom"}
         again = start("--storage", f"{tmp_path}/", "--port", 0)
         assert again.get("/f/i0/contain=new").body == b"true"
+
+
+def own_pids():
+    """What starts a program as process 1 of its own, as containers do; nothing where it may not."""
+    words = ["unshare", "--pid", "--fork", "--kill-child"]
+    return words if subprocess.run([*words, "true"], check=False).returncode == 0 else []
+
+
+def test_two_containers_upload_at_once(start, tmp_path):
+    """Both daemons have the same process id; each 201 means that the file has this daemon's keys."""
+    (folder := tmp_path / "shared").mkdir()
+    daemons = [
+        start("-n", 100, "-p", 0.1, "--storage", f"{folder}/", prefix=own_pids()) for _ in range(2)
+    ]
+    try:
+        keys = [[f"{tag}{i}" for i in range(1000)] for tag in "ab"]
+        images = []
+        for mine in keys:
+            (bf := BloomFilter(n=200_000, p=0.01)).update(mine)
+            images.append(bf.to_bytes())
+        clients = [daemon.client() for daemon in daemons]
+        for turn in range(60):
+            replies = [None, None]
+
+            def upload(i, turn=turn, replies=replies):
+                replies[i] = clients[i].ask("POST", f"/f/u{turn}", images[i])
+
+            in_threads(*(functools.partial(upload, i) for i in range(2)), seconds=PATIENCE)
+            assert sorted(reply.status for reply in replies) == [201, 409]
+            mine = keys[[reply.status for reply in replies].index(201)]
+            with BloomFilter.open(str(folder / f"u{turn}.bloom"), read_only=True) as bf:
+                assert all(bf.contains_many(mine))
+            assert daemons[0].ask("DELETE", f"/f/u{turn}").status == 200
+        assert os.listdir(folder) == ["default.bloom"]
+    finally:
+        for daemon in daemons:
+            daemon.kill()
+
+
+def test_what_killed_processes_left_is_removed(start, tmp_path):
+    (where := tmp_path / "seen").mkdir()
+    for i, name in enumerate(["default.bloom", "x.bloom", "never.there.bloom"]):
+        (where / f"{name}.bloomfilter-tmp-0{i}").write_bytes(b"half of a filter")
+    (where / "default.bloom.new").write_bytes(b"a user's")
+    living = where / "x.bloom.bloomfilter-tmp-1f"
+    with open(living, "wb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        start("--storage", f"{where}/")
+        assert sorted(os.listdir(where)) == sorted(
+            ["default.bloom", "default.bloom.new", living.name]
+        )
+
+
+def test_uploads_that_are_killed_leave_nothing(start, tmp_path):
+    (where := tmp_path / "seen").mkdir()
+    image = BloomFilter(n=2_000_000, p=0.01).to_bytes()
+    for turn in range(4):
+        daemon = start("--storage", f"{where}/")
+        clients = [daemon.client() for _ in range(4)]
+        for i, client in enumerate(clients):
+            head = f"POST /f/a{turn}{i} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(image)}\r\n\r\n"
+            client.send(head.encode() + image)
+        while len(os.listdir(where)) < 2 + turn // 2:
+            pass
+        daemon.kill()
+    start("--storage", f"{where}/")
+    assert {path.suffix for path in where.iterdir()} == {".bloom"}
 
 
 def test_what_an_upload_refuses(start):
