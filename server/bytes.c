@@ -126,48 +126,61 @@ void buffer_drop(buffer *b)
     *b = (buffer){ 0 };
 }
 
-static bool number(text t, double *out)
+/* Removes a suffix from the end of the number, and returns the power of ten that it stands for. */
+static int suffix(text *t)
+{
+    static const struct {
+        char letters[3];
+        int power;
+    } all[] = { { "%%", -2 }, { "kK", 3 }, { "mM", 6 }, { "gG", 9 }, { "tT", 12 } };
+    for (size_t i = 0; t->len && i < sizeof all / sizeof *all; i++)
+        if (memchr(all[i].letters, t->ptr[t->len - 1], 2)) {
+            t->len--;
+            return all[i].power;
+        }
+    return 0;
+}
+
+/* strtod() reads the power, too: 0.7 / 100 would not be the number nearest to 0.7 %. */
+bool parse_number(text t, double *out)
 {
     char copy[64], *end;
-    if (t.len == 0 || t.len >= sizeof copy || t.ptr[0] == '+')
-        return false; /* a blank in a query */
-    for (size_t i = 0; i < t.len; i++)
-        if (!memchr("0123456789.eE+-", t.ptr[i], 15)) return false;
-    memcpy(copy, t.ptr, t.len);
-    copy[t.len] = 0;
+    const int power = suffix(&t);
+    size_t digits = 0;
+    long e = 0;
+    if (t.len == 0 || t.len > 40 || t.ptr[0] == '+') return false; /* a blank in a query */
+    while (digits < t.len && memchr("0123456789.-", t.ptr[digits], 12)) digits++;
+    if (digits < t.len) {
+        snprintf(copy, sizeof copy, "%.*s", (int)(t.len - digits - 1), t.ptr + digits + 1);
+        e = strtol(copy, &end, 10);
+        if ((t.ptr[digits] | 32) != 'e' || !memchr("0123456789+-", *copy, 12) || *end ||
+            labs(e) > 999)
+            return false;
+    }
+    snprintf(copy, sizeof copy, "%.*se%ld", (int)digits, t.ptr, e + power);
     *out = strtod(copy, &end);
     return *end == 0 && isfinite(*out);
 }
 
-bool parse_number(text t, double *out) { return number(t, out); }
-
-static uint64_t unit(text *t)
+bool parse_whole(text t, uint64_t thousand, uint64_t *out)
 {
-    if (t->len == 0) return 1;
-    switch (t->ptr[t->len - 1]) {
-    case 'k':
-    case 'K': t->len--; return UINT64_C(1) << 10;
-    case 'm':
-    case 'M': t->len--; return UINT64_C(1) << 20;
-    case 'g':
-    case 'G': t->len--; return UINT64_C(1) << 30;
-    default: return 1;
-    }
-}
-
-bool parse_whole(text t, bool units, uint64_t *out)
-{
-    uint64_t v = 0, by = units ? unit(&t) : 1;
+    const text all = t;
+    const int power = suffix(&t);
+    uint64_t v = 0, by = 1;
     double d;
     size_t i = 0;
+    for (int p = 0; p < power; p += 3) by *= thousand;
     for (; i < t.len && t.ptr[i] >= '0' && t.ptr[i] <= '9'; i++) {
         if (v > (UINT64_MAX - 9) / 10) return false;
         v = v * 10 + (uint64_t)(t.ptr[i] - '0');
     }
-    if (t.len == 0) return false;
-    if (i < t.len) {
-        if (!number(t, &d) || d < 0 || d > 9e15 || d != floor(d)) return false;
-        v = (uint64_t)d;
+    if (t.len == 0 || power < 0) return false;
+    if (i < t.len) { /* a fraction or an exponent */
+        if (!parse_number(thousand == 1000 ? all : t, &d)) return false;
+        if (thousand != 1000) d *= (double)by;
+        if (d < 0 || d > 9e15 || d != floor(d)) return false;
+        *out = (uint64_t)d;
+        return true;
     }
     if (v > UINT64_MAX / by) return false;
     *out = v * by;

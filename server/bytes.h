@@ -44,8 +44,14 @@ bool buffer_own(buffer *b);  /* Copies borrowed bytes into memory that the buffe
 void buffer_trim(buffer *b); /* Frees the unused end of a large buffer. */
 void buffer_drop(buffer *b);
 
-/* Return false if the text is not a number.  parse_whole reads a whole number, such as "123" or
- * "1e6"; with `units` a suffix K, M or G multiplies by a power of 1024. */
-bool parse_whole(text t, bool units, uint64_t *out);
+/* Returns the value of a hexadecimal digit, -1 for other characters. */
+static inline int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9') return c - '0';
+    return (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+}
+/* Return false if the text is not a number, such as 123, 1e6, 0.5 or 2.5M; the suffix is %, k, M, G
+ * or T.  parse_whole reads a whole number, in which k is `thousand`: 1000, or 1024 for bytes. */
+bool parse_whole(text t, uint64_t thousand, uint64_t *out);
 bool parse_number(text t, double *out);
 #endif

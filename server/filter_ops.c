@@ -31,7 +31,7 @@ typedef struct {
 static bool take_SIZE(url_parameters *q, text value, double above, double below, uint64_t *to)
 {
     (void)q, (void)above, (void)below;
-    return parse_whole(value, false, to) && *to > 0;
+    return parse_whole(value, 1000, to) && *to > 0;
 }
 
 static bool take_SMALL(url_parameters *q, text value, double above, double below, unsigned *to)
@@ -45,7 +45,11 @@ static bool take_SMALL(url_parameters *q, text value, double above, double below
 
 static bool take_REAL(url_parameters *q, text value, double above, double below, double *to)
 {
+    char room[64];
+    bf_key plain; /* clients send 1% as 1%25, or as it is */
     (void)q;
+    if (value.len < sizeof room && keys_decode_percent(value, room, &plain))
+        value = (text){ plain.ptr, plain.len };
     return parse_number(value, to) && *to > above && *to < below;
 }
 

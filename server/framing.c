@@ -1,5 +1,6 @@
 /* framing.c - finds the end of a line, of a head and of a chunk: see framing.h. */
 #include "framing.h"
+#include "bytes.h"
 #include <stdbool.h>
 #include <string.h>
 
@@ -193,16 +194,10 @@ int framing_head(framing *s, const char *bytes, size_t len, size_t *took)
     return status;
 }
 
-static int hex(char c)
-{
-    if (c >= '0' && c <= '9') return c - '0';
-    return (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
-}
-
 /* Checks one byte of the line with a chunk's size.  Returns 0 or the HTTP status. */
 static int check_size_line(framing *s, char c, uint64_t most)
 {
-    int digit = s->state == SIZE ? hex(c) : -1;
+    int digit = s->state == SIZE ? hex_digit(c) : -1;
     if (digit >= 0) {
         if (++s->digits > FRAMING_DIGITS) return 400;
         s->left = s->left << 4 | (unsigned)digit;

@@ -6,29 +6,6 @@
  */
 #include "keys.h"
 
-static const signed char hex[256] = { ['0'] = 1,
-    ['1'] = 2,
-    ['2'] = 3,
-    ['3'] = 4,
-    ['4'] = 5,
-    ['5'] = 6,
-    ['6'] = 7,
-    ['7'] = 8,
-    ['8'] = 9,
-    ['9'] = 10,
-    ['a'] = 11,
-    ['b'] = 12,
-    ['c'] = 13,
-    ['d'] = 14,
-    ['e'] = 15,
-    ['f'] = 16,
-    ['A'] = 11,
-    ['B'] = 12,
-    ['C'] = 13,
-    ['D'] = 14,
-    ['E'] = 15,
-    ['F'] = 16 }; /* value of the digit + 1; 0: not a hexadecimal digit */
-
 static size_t plain(text in, char space)
 {
     size_t i = 0;
@@ -48,10 +25,10 @@ static bool decode(text in, char space, char *to, bf_key *key)
         if (c == space && c != '%')
             c = ' ';
         else if (c == '%') {
-            int high = in.len - i > 2 ? hex[(unsigned char)in.ptr[i + 1]] : 0,
-                low = high ? hex[(unsigned char)in.ptr[i + 2]] : 0;
-            if (!high || !low) return false;
-            c = (char)((high - 1) << 4 | (low - 1));
+            const int high = in.len - i > 2 ? hex_digit(in.ptr[i + 1]) : -1,
+                      low = high >= 0 ? hex_digit(in.ptr[i + 2]) : -1;
+            if (low < 0) return false;
+            c = (char)(high << 4 | low);
             i += 2;
         }
         to[n++] = c;

@@ -19,7 +19,7 @@ static const char help[] =
     "  --token T              require `Authorization: Bearer T`; --token-file FILE reads T from a file\n"
     "\n"
     "the filter `default` (without a size: the stored one, or a new one for 1,000,000 keys at 1 %)\n"
-    "  -m M, -n N, -p P, -k K bits, keys, false-positive rate, positions per key\n"
+    "  -m M, -n N, -p P, -k K bits, keys, false-positive rate, positions per key: 1000000, 1e6, 1M; 0.01, 1%\n"
     "  --grow G               it grows past n by this factor and keeps p; needs -n with -p or -m, or their defaults\n"
     "  --window S, --parts N  it forgets keys after S seconds, in N steps (4)\n"
     "  --counting             it has counters instead of bits, for /remove and /count\n"
@@ -34,7 +34,7 @@ static const char help[] =
     "  --overfull WHAT        with more keys than n: warn (a line on standard error), raise (adds are 507), ignore\n"
     "  --exclusive            the daemon is the only writer of its files; other processes may open them to read\n"
     "\n"
-    "limits (sizes in bytes, also with K, M, G; times in seconds)\n"
+    "limits (sizes in bytes, also with K, M, G of 1024; times in seconds)\n"
     "  --max-url N            length of a URL (16K), else 414\n"
     "  --max-header N         size of a request's header (16K), else 431\n"
     "  --max-body N           size of a body (64M), else 413\n"
@@ -43,7 +43,8 @@ static const char help[] =
     "  --max-filters N        number of named filters (1024), else 507\n"
     "  --max-total N          size of all filters together (a quarter of the memory), else 507\n"
     "  --max-connections N    number of connections (16384), else 503\n"
-    "  --deadline S           time for a request to arrive (30), else 408; for its reply to be read, plus 1 s per 64 KiB\n"
+    "  --deadline S           time for a request to arrive (30), else 408, and to wait for locks, else 503; for its reply\n"
+    "                         to be read, plus 1 s per 64 KiB\n"
     "  --idle S               time without a request until a connection is closed (75)\n"
     "\n"
     "  --access-log FILE      write one line of JSON per request; SIGHUP reopens the file\n"
@@ -106,14 +107,25 @@ static int refuse(const char *name, const char *must, const char *value)
     return 2;
 }
 
-static int whole(const char *name, uint64_t *out, uint64_t least, uint64_t most)
+static int read_whole(
+    const char *name, uint64_t thousand, uint64_t *out, uint64_t least, uint64_t most)
 {
     char must[80];
-    if (parse_whole((text){ optarg, strlen(optarg) }, true, out) && *out >= least && *out <= most)
-        return 0;
+    const text t = { optarg, strlen(optarg) };
+    if (parse_whole(t, thousand, out) && *out >= least && *out <= most) return 0;
     snprintf(
         must, sizeof must, "%llu to %llu", (unsigned long long)least, (unsigned long long)most);
     return refuse(name, must, optarg);
+}
+
+static int whole(const char *name, uint64_t *out, uint64_t least, uint64_t most)
+{
+    return read_whole(name, 1000, out, least, most);
+}
+
+static int bytes(const char *name, uint64_t *out, uint64_t least, uint64_t most)
+{
+    return read_whole(name, 1024, out, least, most);
 }
 
 static int small(const char *name, unsigned *out, uint64_t least, uint64_t most)
@@ -193,13 +205,13 @@ static int limit(options *o, int option)
 {
     const uint64_t most = UINT64_C(1) << 40;
     switch (option) {
-    case MAX_URL: return whole("--max-url", &o->max_url, 16, most);
-    case MAX_HEADER: return whole("--max-header", &o->max_header, 64, most);
-    case MAX_BODY: return whole("--max-body", &o->max_body, 0, most);
-    case MAX_BUFFERED: return whole("--max-buffered", &o->max_buffered, 0, most);
-    case MAX_FILTER: return whole("--max-filter", &o->max_filter, 1, most);
+    case MAX_URL: return bytes("--max-url", &o->max_url, 16, most);
+    case MAX_HEADER: return bytes("--max-header", &o->max_header, 64, most);
+    case MAX_BODY: return bytes("--max-body", &o->max_body, 0, most);
+    case MAX_BUFFERED: return bytes("--max-buffered", &o->max_buffered, 0, most);
+    case MAX_FILTER: return bytes("--max-filter", &o->max_filter, 1, most);
     case MAX_FILTERS: return whole("--max-filters", &o->max_filters, 0, 1000000);
-    case MAX_TOTAL: return whole("--max-total", &o->max_total, 0, UINT64_C(1) << 50);
+    case MAX_TOTAL: return bytes("--max-total", &o->max_total, 0, UINT64_C(1) << 50);
     case MAX_CONNECTIONS: return whole("--max-connections", &o->max_connections, 1, 10000000);
     case DEADLINE: return whole("--deadline", &o->deadline, 1, 86400);
     default: return whole("--idle", &o->idle, 1, 86400);

@@ -241,9 +241,38 @@ def test_put_takes_what_the_constructor_takes(daemon, query):
 
 
 @pytest.mark.parametrize(
+    "query, n, p",
+    [
+        ("n=100k&p=1%", 100_000, 0.01),
+        ("n=0.1M&p=1%25", 100_000, 0.01),
+        ("n=1.001k&p=0.7%", 1001, 0.007),
+        ("n=1K&p=1e-1%", 1000, 0.001),
+        ("n=1e5&p=%31%25", 100_000, 0.01),
+    ],
+)
+def test_numbers_are_those_of_the_command(daemon, start, query, n, p):
+    got = json.loads(daemon.ask("PUT", "/f/x?" + query).body)
+    assert (got["n"], got["p"]) == (n, p)
+    words = urllib.parse.unquote(query).replace("=", "&").split("&")
+    server = start("-n", words[1], "-p", words[3]) if "%" in words[3] else daemon
+    assert server is daemon or (server.stats()["n"], server.stats()["p"]) == (n, p)
+    assert daemon.ask("PUT", f"/f/x?n={n}&p={p}").status == 200
+
+
+@pytest.mark.parametrize(
     "query",
     [
         "",
+        "?n=1%&p=0.1",
+        "?n=1.0001k&p=0.1",
+        "?n=k&p=0.1",
+        "?n=100&p=100%",
+        "?n=100&p=%",
+        "?n=100&p=1%2",
+        "?n=1e&p=0.1",
+        "?n=1e 5&p=0.1".replace(" ", "%20"),
+        "?n=18446744073709551615T&p=0.1",
+        "?n=1e99999999999999999999&p=0.1",
         *"? ?n ?n=100 ?p=0.1 ?n=0&p=0.1 ?n=100&p=0 ?n=100&p=1 ?n=100&p=2 ?n=-1&p=0.1".split(),
         *"?n=1.5&p=0.1 ?n=100&p=nan ?n=100&p= ?n=100&p=0.1&x=1 ?m=10&k=0 ?m=10&k=5000".split(),
         *"?m=1e13&n=5 ?n=99999999999999999999&p=0.1 ?n=10&p=0.1&storage=/tmp/x".split(),
