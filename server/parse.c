@@ -10,6 +10,9 @@ enum {
     BLANKS = 8
 };
 
+#define MARKUP                                                                                     \
+    "the body is JSON or a form (Content-Type): send one key per text line, or the bytes of a filter"
+
 static worker *worker_of(llhttp_t *p) { return p->data; }
 
 static int stop(request_in *x, int status)
@@ -205,8 +208,18 @@ static request request_of(const llhttp_t *p, const request_in *x)
     return q;
 }
 
-/* Refuses a body that is too large, whose end is ambiguous, or that is compressed, because its
- * bytes would be used as keys.  Returns 1: there is a body; 0: no body; -1: refused. */
+/* True for JSON of all kinds and for the forms that contain files. */
+static bool is_markup(text type)
+{
+    const text form = { type.ptr, type.len < 10 ? type.len : 10 };
+    bool json = false;
+    for (size_t i = 0; i + 4 <= type.len && type.ptr[i] != ';' && !json; i++)
+        json = text_is_nocase((text){ type.ptr + i, 4 }, TEXT("json"));
+    return json || text_is_nocase(form, TEXT("multipart/"));
+}
+
+/* Refuses a body that is too large, whose end is ambiguous, or that is compressed or markup,
+ * because its bytes would be used as keys.  Returns 1: there is a body; 0: no body; -1: refused. */
 static int check_body(worker *w, const llhttp_t *p, request_in *x)
 {
     const options *o = &w->s->o;
@@ -222,6 +235,10 @@ static int check_body(worker *w, const llhttp_t *p, request_in *x)
     if (p->method == HTTP_CONNECT) return stop_why(x, "CONNECT must not have a body");
     const text coding = header(x, CODING);
     if (coding.len && !text_is_nocase(coding, TEXT("identity"))) return stop(x, 415), -1;
+    if (is_markup(header(x, TYPE))) {
+        if (!x->refused_with) x->why = MARKUP;
+        return stop(x, 415), -1;
+    }
     const uint64_t least = o->max_buffered > READ_BYTES ? o->max_buffered : READ_BYTES;
     if (sized && p->content_length > least) return no_room(x), -1;
     return 1;

@@ -266,6 +266,28 @@ def test_packed_bodies_are_not_taken_for_keys(daemon):
     assert daemon.post("/add", b"a", Content_Encoding="identity").body == b"1"
 
 
+@pytest.mark.parametrize(
+    "kind",
+    """application/json application/json;charset=utf-8 Application/JSON application/x-ndjson
+    application/problem+json multipart/form-data;boundary=x MULTIPART/mixed""".split(),
+)
+def test_markup_is_not_taken_for_keys(daemon, kind):
+    for method, path in (("POST", "/add"), ("POST", "/contain"), ("POST", "/f/x"), ("PUT", "/f/x")):
+        got = daemon.ask(method, path, b'["a","b"]', Content_Type=kind)
+        assert got.status == 415 and "one key per text line" in got.headers["x-error"]
+    assert untouched(daemon)
+    assert daemon.ask("PUT", "/f/x?n=10&p=0.1", Content_Type=kind).status == 201  # no body
+
+
+@pytest.mark.parametrize(
+    "kind",
+    """text/plain application/x-www-form-urlencoded application/octet-stream
+    text/plain;name=keys.json application/js text/multipart/""".split(),
+)
+def test_other_types_are_lines(daemon, kind):
+    assert daemon.post("/add", b"a\nb", Content_Type=kind).body == b"11"
+
+
 def test_downloads_count_as_buffered(start):
     """Clients that do not read what they asked for cannot make the daemon hold more than it may."""
     daemon = start("-n", 1000, "-p", 0.01, "--max-buffered", "30M")
