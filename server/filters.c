@@ -1,5 +1,6 @@
 /* filters.c - the list of open filters, and the lock of each filter. */
 #include "clock.h"
+#include "output.h"
 #include "registry.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,8 +50,7 @@ served *registry_new(const filters *fs, text name, bf_filter *f, char *storage, 
     pthread_mutex_init(&s->lock, NULL);
     init_lock(&s->use);
     bf_get_info(f, &info);
-    if (bf_open_warning(f, sentence, sizeof sentence))
-        fprintf(stderr, "bloomfilterd: filter %s: %s\n", s->name, sentence);
+    if (bf_open_warning(f, sentence, sizeof sentence)) say("filter %s: %s", s->name, sentence);
     s->new_until_check = info.created ? (int64_t)info.n : 0;
     s->grows = info.grow > 0;
     s->counts = info.counting;
@@ -363,39 +363,15 @@ void filters_refresh(filters *fs)
 }
 
 /* ---- start and end of the server ---- */
-/* Replaces the path in the message by the name of the file.  The path may be truncated there. */
-static int name_file_in(bf_error *err, const char *path, text name)
-{
-    const bf_error old = *err;
-    char start[8];
-    snprintf(start, sizeof start, "%s", path);
-    const char *at = strstr(old.msg, start), *rest = at ? at : old.msg;
-    while (*path && *rest == *path) {
-        rest++;
-        path++;
-    }
-    return stored_fail(err, old.code, "%.*s%.*s.bloom%s%.80s", at ? (int)(at - old.msg) : 0,
-        old.msg, (int)name.len, name.ptr, at ? "" : ": ", rest);
-}
-
 static int open_named(void *ctx, text name, uint64_t bytes, bf_error *err)
 {
-    filters *fs = ctx;
-    char *path;
     (void)bytes;
-    served *s = registry_look_up(fs, name, err);
-    const bf_error why = *err;
-    if (s) {
-        registry_release(s);
-        return 0;
-    }
-    if (err->code == FILTER_ABSENT) return 0; /* deleted after the folder was read */
-    int rc = stored_at(fs, name, &path, err);
-    if (rc < 0) return rc;
-    *err = why;
-    rc = name_file_in(err, path, name);
-    free(path);
-    return rc;
+    served *s = registry_look_up(ctx, name, err);
+    registry_release(s);
+    /* deleted after the folder was read */
+    if (s || err->code == FILTER_ABSENT) return 0;
+    stored_hide_path(ctx, name, err); /* a long path may be truncated before the name */
+    return err->code;
 }
 
 int filters_open(filters *fs, const options *o, bf_error *err)
@@ -462,7 +438,7 @@ static void check_fill(served *s)
         left = (int64_t)(info.n / 8);
     }
     if (full && !__atomic_exchange_n(&s->overfull, true, __ATOMIC_RELAXED))
-        fprintf(stderr, "bloomfilterd: filter %s: %s\n", s->name, sentence);
+        say("filter %s: %s", s->name, sentence);
     if (!full) __atomic_store_n(&s->overfull, false, __ATOMIC_RELAXED);
     __atomic_store_n(&s->new_until_check, left, __ATOMIC_RELAXED);
 }

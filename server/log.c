@@ -1,5 +1,6 @@
 /* log.c - the access log: one line of JSON per request.  Contains keys only with --log-keys. */
 #define _GNU_SOURCE
+#include "output.h"
 #include "server.h"
 #include <arpa/inet.h>
 #include <errno.h>
@@ -11,22 +12,20 @@
 
 enum { FLUSH = 64 << 10 };
 
-/* Opens the log at the start, and again on SIGHUP.  Keeps the descriptor's number, because workers
- * may be writing to it.  With O_NONBLOCK, opening a FIFO without a reader fails (ENXIO) instead of
- * waiting.  Returns -1 with errno on failure. */
-int log_open(server *s)
+/* Opens the log at the start, and again on SIGHUP.  With O_NONBLOCK, opening a FIFO without a
+ * reader fails (ENXIO) instead of waiting, and a write does not wait, either; the descriptor is
+ * new, so other programs are not affected.  Returns false, with errno, on failure. */
+bool log_open(server *s)
 {
-    if (!s->o.access_log) return 0;
-    int fd = open(s->o.access_log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0640);
-    if (fd < 0) return -1;
-    fcntl(fd, F_SETFL, O_APPEND);
-    if (s->log_fd < 0) {
-        s->log_fd = fd;
-        return 0;
-    }
-    int rc = dup3(fd, s->log_fd, O_CLOEXEC);
+    if (!s->o.access_log) return true;
+    const int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+    const int fd = open(s->o.access_log, flags, 0640);
+    if (fd < 0) return false;
+    if (output_start(ACCESS_LOG, fd, s->o.access_log)) return true;
+    const int why = errno;
     close(fd);
-    return rc < 0 ? -1 : 0;
+    errno = why;
+    return false;
 }
 
 static void begin_entry(buffer *b)
@@ -83,24 +82,9 @@ void log_request(
     if (b->len > FLUSH) log_flush(w);
 }
 
-/* Reports only the first of successive failures, because one line per failure would fill the
- * journal. */
-static void report_failure(server *s, bool failed, const char *why)
-{
-    if (__atomic_exchange_n(&s->log_fails, failed, __ATOMIC_RELAXED) == failed || !failed) return;
-    fprintf(stderr, "bloomfilterd: cannot write to %s: %s; text lines are missing from now on\n",
-        s->o.access_log, why);
-}
-
-/* Writes complete lines in one call, so that lines of several workers are not mixed. */
 void log_flush(worker *w)
 {
-    server *s = w->s;
-    const size_t len = w->log.len;
-    if (len && s->log_fd >= 0) {
-        const ssize_t n = write(s->log_fd, w->log.ptr, len);
-        report_failure(s, n != (ssize_t)len, n < 0 ? strerror(errno) : "it was written in part");
-    }
+    if (w->log.len) output_lines(ACCESS_LOG, w->log.ptr, w->log.len);
     w->log.len = 0;
     if (w->log.cap > 4 * FLUSH) buffer_drop(&w->log);
 }

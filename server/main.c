@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "server.h"
 #include "notify.h"
+#include "output.h"
 #include <errno.h>
 #include <fcntl.h>
 #ifdef __GLIBC__
@@ -34,7 +35,7 @@ static int report_error(const char *what, const char *why)
     char shown[sizeof((bf_error *)0)->msg];
     /* an error may quote a wrong URL, with its password, as a path */
     bf_hide_passwords(why, shown, sizeof shown);
-    fprintf(stderr, "bloomfilterd: %s: %s\n", what, shown);
+    say("%s: %s", what, shown);
     return -1;
 }
 
@@ -108,25 +109,31 @@ static void raise_limits(options *o)
     }
     if (l.rlim_cur >= want) return;
     uint64_t left = l.rlim_cur > 2 * SPARE_FDS ? l.rlim_cur - SPARE_FDS : l.rlim_cur / 2;
-    fprintf(stderr,
-        "bloomfilterd: %llu connections at most, not %llu: that is the limit on open files here\n",
+    say("%llu connections at most, not %llu: that is the limit on open files here",
         (unsigned long long)left, (unsigned long long)o->max_connections);
     if (left < o->max_connections) o->max_connections = left;
 }
 
 /* ---- life ---- */
-static int start_server(server *s)
+/* Opens the socket and the filters.  Name servers, Redis and locks may take long, and there are no
+ * requests to end yet: so the signals `ends` end the process in the meantime. */
+static int open_server(server *s, const sigset_t *ends)
 {
     bf_error err;
-    s->listener = s->log_fd = -1;
     s->started = clock_ms();
     history_init(&s->history);
     raise_limits(&s->o);
+    pthread_sigmask(SIG_UNBLOCK, ends, NULL);
     /* before creating filters, because a second daemon on the same port must not create any */
-    if (open_listener(s) < 0) return -1;
-    s->loopback = is_loopback(s->listener);
-    if (log_open(s) < 0) return report_error(s->o.access_log, strerror(errno));
-    if (filters_open(&s->fs, &s->o, &err) < 0) return report_error("the filter", err.msg);
+    int rc = open_listener(s);
+    if (rc == 0 && filters_open(&s->fs, &s->o, &err) < 0) rc = report_error("the filter", err.msg);
+    pthread_sigmask(SIG_BLOCK, ends, NULL);
+    if (rc == 0) s->loopback = is_loopback(s->listener);
+    return rc;
+}
+
+static int start_threads(server *s)
+{
     if (!jobs_open(s)) return report_error("threads", strerror(errno));
     s->workers = calloc(s->o.threads, sizeof *s->workers);
     if (!s->workers) return report_error("threads", "out of memory");
@@ -134,10 +141,7 @@ static int start_server(server *s)
         if (!worker_init(&s->workers[i], s)) return report_error("a thread", strerror(errno));
     for (unsigned i = 0; i < s->o.threads; i++) {
         int rc = pthread_create(&s->workers[i].thread, NULL, worker_run, &s->workers[i]);
-        if (rc) {
-            report_error("a thread", strerror(rc));
-            _exit(1);
-        }
+        if (rc) return report_error("a thread", strerror(rc));
     }
     return 0;
 }
@@ -150,16 +154,15 @@ static void announce(server *s)
     served **all = filters_list(&s->fs, &count), *main = filters_get_open(&s->fs, TEXT(""), false);
     char storage[512] = "memory";
     if (s->o.storage) bf_hide_passwords(s->o.storage, storage, sizeof storage);
-    fprintf(stderr, "bloomfilterd: version %s, storage %s, named filters: %zu\n", bf_version(),
-        storage, count ? count - 1 : 0);
+    say("version %s, storage %s, named filters: %zu", bf_version(), storage, count ? count - 1 : 0);
     if (!s->loopback && !s->o.token)
-        fprintf(stderr,
-            "bloomfilterd: no token: whoever can reach %s can add keys and delete filters; use "
-            "--token-file\n",
+        say("no token: whoever can reach %s can add keys and delete filters; use --token-file",
             s->o.host);
-    fprintf(stderr, "bloomfilterd: listening on %s port %u\n", s->o.host, port_of(s->listener));
+    say("listening on %s port %u", s->o.host, port_of(s->listener));
     if (main) {
         bf_get_info(main->f, &i);
+        if (i.created && s->o.storage)
+            say("filter default: it did not exist, and was created empty");
         snprintf(status, sizeof status, "STATUS=m=%llu n=%llu k=%u, %s, %zu named filters\nREADY=1",
             (unsigned long long)i.m, (unsigned long long)i.n, i.k, i.scheme, count ? count - 1 : 0);
         filters_release(main);
@@ -170,9 +173,7 @@ static void announce(server *s)
 
 static void reopen_log(server *s)
 {
-    if (log_open(s) < 0)
-        fprintf(stderr, "bloomfilterd: %s: %s; the old one stays in use\n", s->o.access_log,
-            strerror(errno));
+    if (!log_open(s)) say("%s: %s; the old one stays in use", s->o.access_log, strerror(errno));
 }
 
 /* Waits for SIGTERM or SIGINT and returns its number. */
@@ -202,10 +203,11 @@ static int end_server(server *s, int signal)
     close(s->listener);
     s->stuck =
         !jobs_stop(s, clock_ms() < s->drain_until ? s->drain_until : s->drain_until + LAST_WAIT);
+    bf_set_deadline(clock_ms() + LAST_WAIT);
     const int rc = filters_sync(&s->fs, NULL, &err);
     if (rc < 0) report_error("the filters may not be on disk", err.msg);
-    fprintf(stderr, "bloomfilterd: ended by %s after %llu requests%s%s\n",
-        signal == SIGTERM ? "SIGTERM" : "SIGINT", (unsigned long long)stats_requests(s),
+    say("ended by %s after %llu requests%s%s", signal == SIGTERM ? "SIGTERM" : "SIGINT",
+        (unsigned long long)stats_requests(s),
         rc < 0 || !s->o.storage || s->fs.remote ? "" : "; its files are on disk",
         s->stuck ? "; a request that waited was not answered" : "");
     return rc;
@@ -218,7 +220,6 @@ static void release_server(server *s)
     free(s->workers);
     filters_close(&s->fs);
     free(s->o.token);
-    if (s->log_fd >= 0) close(s->log_fd);
 }
 
 /* Opens /dev/null for each of the descriptors 0 to 2 that is closed.  A socket with such a number
@@ -244,22 +245,30 @@ static void return_freed_memory(void)
 int main(int argc, char **argv)
 {
     static server s;
-    sigset_t signals;
+    sigset_t ends, signals;
     return_freed_memory();
     int rc = options_read(&s.o, argc, argv);
     if (rc) return rc == 1 ? 0 : rc < 0 ? 1 : 2;
     occupy_standard_fds();
     signal(SIGPIPE, SIG_IGN); /* a failed write to Redis or stderr must not end the daemon */
     signal(SIGXFSZ, SIG_IGN); /* a log that reaches RLIMIT_FSIZE must not end the daemon */
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGTERM);
-    sigaddset(&signals, SIGINT);
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGTERM);
+    sigaddset(&ends, SIGINT);
+    signals = ends;
     sigaddset(&signals, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
-    if (start_server(&s) < 0) return 1;
-    announce(&s);
-    rc = end_server(&s, wait_for_end(&s, &signals));
+    rc = output_start(MESSAGES, STDERR_FILENO, NULL) ? 0 : -1;
+    if (rc == 0 && !log_open(&s)) rc = report_error(s.o.access_log, strerror(errno));
+    if (rc == 0) rc = open_server(&s, &ends);
+    if (rc == 0) rc = start_threads(&s);
+    const bool started = rc == 0;
+    if (started) {
+        announce(&s);
+        rc = end_server(&s, wait_for_end(&s, &signals));
+    }
+    output_end(clock_ms() + LAST_WAIT);
     if (s.stuck) _exit(rc < 0 ? 1 : 0); /* a job still runs and uses the filters */
-    release_server(&s);
+    if (started) release_server(&s);
     return rc < 0 ? 1 : 0;
 }

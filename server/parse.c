@@ -292,7 +292,7 @@ void finish_reply(worker *w, conn *c, request *q, reply *a, uint64_t began)
     int status = a->status;
     const size_t bytes = q->head ? 0 : a->body.len;
     count_status(w, status);
-    if (w->s->log_fd >= 0) log_request(w, c, q, a, bytes, began);
+    if (w->s->o.access_log) log_request(w, c, q, a, bytes, began);
     if (!reply_write(a, q, w->date, &w->out, &w->tail)) c->close = c->broken = true;
     if (w->tail.len)
         w->tail_held += a->held;
@@ -305,7 +305,7 @@ void finish_reply(worker *w, conn *c, request *q, reply *a, uint64_t began)
 
 static void answer_request(worker *w, conn *c, request *q, reply *a)
 {
-    uint64_t began = w->s->log_fd >= 0 ? clock_ns() : 0;
+    uint64_t began = w->s->o.access_log ? clock_ns() : 0;
     const char *why;
     if (a->status == 0) route(w, q, a);
     if (a->defer) {

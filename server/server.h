@@ -102,17 +102,16 @@ struct server {
     filters fs;
     pool *pool;
     worker *workers;
-    int listener, log_fd;
+    int listener;
     /* relaxed atomics.  buffered: see memory_budget.c.  report: bytes of the last /metrics */
     uint64_t buffered, connections, report;
     uint64_t started, drain_until; /* ms; drain_until is set before draining */
     /* atomic: bytes of the largest failed reservation since budget_relieve() last freed enough; 0:
      * no reservation failed */
     uint64_t largest_refused;
-    bool draining;  /* atomic: the server ends */
-    bool loopback;  /* listens on a loopback address only */
-    bool stuck;     /* a job did not end in time */
-    bool log_fails; /* relaxed atomic: the last write to the log failed */
+    bool draining; /* atomic: the server ends */
+    bool loopback; /* listens on a loopback address only */
+    bool stuck;    /* a job did not end in time */
     history history;
 };
 
@@ -226,7 +225,7 @@ bool stats_state(const worker *w, served *f, bf_state *st, bool *known);
 uint64_t stats_requests(const server *s);
 bool page(worker *w, served *f, reply *a);
 void count_status(worker *w, int status);
-int log_open(server *s);
+bool log_open(server *s);
 void log_request(
     worker *w, const conn *c, const request *q, const reply *a, size_t bytes, uint64_t began_ns);
 void log_flush(worker *w);

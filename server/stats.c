@@ -1,4 +1,5 @@
 /* stats.c - statistics: /stats and /f as JSON, /metrics for Prometheus. */
+#include "output.h"
 #include "server.h"
 #include <math.h>
 #include <stdio.h>
@@ -105,8 +106,9 @@ bool stats_json(worker *w, served *f, reply *a)
         buffer_print(&a->made,
             ",\"name\":\"%s\",\"requests\":%llu,\"requests_per_second\":%.1f,\"connections\":%llu",
             f->name, (ull)stats_requests(s), rate(w), (ull)counter_get(&s->connections)) &&
-        buffer_print(&a->made, ",\"uptime\":%.1f,\"threads\":%u,\"version\":\"%s\"}\n", uptime(s),
-            s->o.threads, bf_version());
+        buffer_print(&a->made,
+            ",\"log_lines_dropped\":%llu,\"uptime\":%.1f,\"threads\":%u,\"version\":\"%s\"}\n",
+            (ull)output_dropped(), uptime(s), s->o.threads, bf_version());
     if (ok) reply_made(a, "application/json");
     return ok;
 }
@@ -260,19 +262,27 @@ static bool of_filters(buffer *b, worker *w)
 
 static bool of_server(buffer *b, const server *s)
 {
+    const struct {
+        const char *name, *type, *help;
+        double value;
+    } all[] = {
+        { "connections", "gauge", "open connections", (double)counter_get(&s->connections) },
+        { "connections_total", "counter", "connections accepted", (double)accepted(s) },
+        { "buffered_bytes", "gauge", "bytes of bodies and of replies that wait for their clients",
+            (double)counter_get(&s->buffered) },
+        { "log_lines_dropped_total", "counter",
+            "text lines of the access log and of standard error that could not be written",
+            (double)output_dropped() },
+        { "uptime_seconds", "gauge", "since the start", uptime(s) },
+    };
     bool ok = head(b, "requests_total", "counter", "requests answered, by status");
     for (size_t i = 0; ok && statuses[i]; i++)
         ok = buffer_print(b, "bloomfilter_requests_total{code=\"%d\"} %llu\n", statuses[i],
             (ull)with_status(s, i));
-    ok = ok && head(b, "connections", "gauge", "open connections") &&
-         buffer_print(b, "bloomfilter_connections %llu\n", (ull)counter_get(&s->connections));
-    ok = ok && head(b, "connections_total", "counter", "connections accepted") &&
-         buffer_print(b, "bloomfilter_connections_total %llu\n", (ull)accepted(s));
-    ok = ok && head(b, "buffered_bytes", "gauge",
-                   "bytes of bodies and of replies that wait for their clients");
-    ok = ok && buffer_print(b, "bloomfilter_buffered_bytes %llu\n", (ull)counter_get(&s->buffered));
-    ok = ok && head(b, "uptime_seconds", "gauge", "since the start");
-    return ok && buffer_print(b, "bloomfilter_uptime_seconds %.1f\n", uptime(s));
+    for (size_t i = 0; ok && i < sizeof all / sizeof *all; i++)
+        ok = head(b, all[i].name, all[i].type, all[i].help) &&
+             buffer_print(b, "bloomfilter_%s %.15g\n", all[i].name, all[i].value);
+    return ok;
 }
 
 bool stats_metrics(worker *w, reply *a)

@@ -117,6 +117,14 @@ class Daemon:
     def said(self):
         return self.errors.read_text(errors="replace")
 
+    def says(self, text, times=1):
+        """Waits until the text was printed so often: a thread of its own prints."""
+        until = time.monotonic() + PATIENCE
+        while self.said().count(text) < times:
+            assert time.monotonic() < until, self.said()
+            time.sleep(0.005)
+        assert self.said().count(text) == times, self.said()
+
     def client(self):
         self.clients.append(Client(self.port))
         return self.clients[-1]

@@ -126,5 +126,6 @@ def test_an_access_log_on_a_full_disk_is_told_once(start):
     daemon = start("-n", 1000, "-p", 0.01, "--access-log", "/dev/full")
     for i in range(30):
         assert daemon.get(f"/add=k{i}").body == b"ok"
+    daemon.stop()
     assert daemon.said().count("cannot write") == 1
     assert "cannot write to /dev/full: No space left on device" in daemon.said()
