@@ -241,12 +241,18 @@ static void wait_short(pool *p, pthread_cond_t *until)
     pthread_cond_timedwait(until, &p->lock, &t);
 }
 
-/* Sends Redis a command and measures the time.  Any reply in time, even an error, shows that Redis
- * works.  A time-out shows that Redis hangs, even if it is reported early: after a first time-out
- * the core reports further time-outs for a while without sending anything. */
-static void send_probe(server *s, bf_filter **f)
+/* Sends Redis a command and measures the time.  While jobs wait for a new connection, the probe
+ * opens one, too, because new connections may hang while open ones work.  Any reply in time, even
+ * an error, shows that Redis works.  A time-out shows that Redis hangs, even if it is reported
+ * early: after a first time-out the core reports further time-outs for a while without sending
+ * anything. */
+static void send_probe(server *s, bf_filter **f, bool reconnect)
 {
     pool *p = s->pool;
+    if (reconnect) {
+        bf_close(*f);
+        *f = NULL;
+    }
     const uint64_t began = clock_ms();
     __atomic_store_n(&p->probe_sent, began, __ATOMIC_RELEASE);
     bf_error err = { 0 };
@@ -274,8 +280,9 @@ static void *run_probe(void *self)
         }
         if (!p->stop) wait_short(p, &p->probe_wanted);
         if (p->stop || (!p->busy && !p->ready_count && !p->probe_late)) continue;
+        const bool reconnect = p->busy_unopened || p->ready[false];
         pthread_mutex_unlock(&p->lock);
-        send_probe(s, &f);
+        send_probe(s, &f, reconnect);
         pthread_mutex_lock(&p->lock);
         pthread_cond_broadcast(&p->job_ended);
     }

@@ -670,7 +670,7 @@ def test_redis_hangs(start, redis, threads):
         waiting[3].close()
     until(200, lambda: daemon.get("/healthz"))
     assert daemon.get("/f/x/contain=k").body == b"true"
-    assert daemon.get("/f/unknown/contain=1").status == 404
+    until(404, lambda: daemon.get("/f/unknown/contain=1"))
     assert waiting[2].reply().status == 201  # waited for, because it had begun
     assert waiting[4].reply().status == 404
 
@@ -712,14 +712,24 @@ class DeafToNew:
 
 
 @needs_redis
-def test_only_new_connections_hang(start, redis):
-    """Names that are open are served, however many others wait for a connection."""
-    port, _ = redis
+@pytest.mark.parametrize("probed", [False, True])
+def test_only_new_connections_hang(start, redis, probed):
+    """Names that are open are served, however many others wait for a connection; also if the probe
+    has a connection that works."""
+    port, process = redis
     before = DeafToNew(port)
     daemon = start("-n", 1000, "-p", 0.01, "--storage", redis_url(before.port))
     for name in "xy":
         daemon.ask("PUT", f"/f/{name}" + PUT)
         assert daemon.get(f"/f/{name}/add=k").status == 200
+    connections = len(before.kept)
+    if probed:
+        with stopped(process):
+            client = daemon.client().send(b"GET /f/x/contain=k HTTP/1.1\r\n\r\n")
+            while len(before.kept) == connections:
+                pass
+        assert client.reply().status in (200, 503)
+        until(404, lambda: daemon.get("/f/none/contain=1"))
     before.deaf = True
     waiting = [
         daemon.client().send(f"GET /f/new{i}/contain=1 HTTP/1.1\r\n\r\n".encode())
