@@ -730,6 +730,8 @@ def test_only_new_connections_hang(start, redis, probed):
                 pass
         assert client.reply().status in (200, 503)
         until(404, lambda: daemon.get("/f/none/contain=1"))
+        for path in ("/f/x/contain=k", "/f/y/contain=k", "/contain=k"):
+            until(200, lambda path=path: daemon.get(path))
     before.deaf = True
     waiting = [
         daemon.client().send(f"GET /f/new{i}/contain=1 HTTP/1.1\r\n\r\n".encode())

@@ -76,7 +76,7 @@ def test_stored_filters_ask_for_their_secret(start, tmp_path, secret_file):
     )
     assert (
         done.returncode == 1
-        and "plain.bloom" in done.stderr
+        and 'the filter "plain"' in done.stderr
         and "is not keyed, but a secret was given" in done.stderr
     )
 
