@@ -216,7 +216,8 @@ typedef struct {             /* parameters of a filter */
     unsigned overfull;       /* as in bf_spec                                                    */
     bool created;            /* bf_open created the filter, or a lost shard of it in Redis, so the
                               * caller must fill it. false: the filter existed, another function
-                              * returned it, or the home is "client" */
+                              * returned it, the home is "client", or a rebuild (in a file: by any
+                              * process) has filled it */
 } bf_info;
 
 typedef struct {             /* a part of a filter that grows or forgets, or a whole fixed filter */

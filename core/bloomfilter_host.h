@@ -122,8 +122,8 @@ int bf_save_new(bf_filter *f, const char *path, bf_error *err);
 int bf_remove_leftovers(const char *folder, bf_error *err);
 /* For hosts that read an image from a stream, whose length is unknown. Given the first len bytes of
  * the stream, returns how many bytes to read next. Returns 0 if bf_from_bytes can decide: the bytes
- * are a filter, or no further byte would make them one. Call it again after that many bytes; at the
- * end of the stream, call bf_from_bytes. */
+ * are exactly one filter, or no further byte would make them one. Call it again after that many
+ * bytes; at the end of the stream, call bf_from_bytes. Other data may follow the filter. */
 uint64_t bf_image_wants(const void *data, size_t len);
 /* For hosts that let their users close a filter at any time.  Returns BF_EBUSY while a call with
  * f runs code of the host (a clock, a client), else 0.  If bf_close is called during such a
@@ -142,7 +142,8 @@ void bf_set_threads(bf_filter *f, bool threads);
 /* For hosts that keep a handle between requests. Returns 1 if bf_open(spec) would open the same
  * filter that f has open. Returns 0 if the filter must be opened again: its file was replaced
  * (other device, inode or time of creation) or deleted, or f is a copy of a compact image. Returns
- * a negative code for a spec that bf_open would refuse. */
+ * a negative code for a spec that bf_open would refuse. With spec NULL, returns 1 if the name by
+ * which f was opened still belongs to its file or key in Redis, and 1 for a filter in memory. */
 int bf_is_current(const bf_filter *f, const bf_spec *spec, bf_error *err);
 /* For hosts with a global lock (Python's GIL): a call with f calls begin(ctx) before it waits for a
  * lock or for a disk, and end(ctx, result of begin) afterwards, in the same thread. Neither hook

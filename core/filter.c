@@ -218,6 +218,9 @@ int bf_is_current(const bf_filter *f, const bf_spec *spec, bf_error *err)
     BF_CALL((bf_filter *)f, NULL, entered);
     const bf_store *s = &f->bitmap.store;
     uint64_t given;
+    if (!spec && s->ops->has_name)
+        return s->ops->has_name(s) && s->ops->check((bf_store *)s, NULL) == 0;
+    if (!spec) return !s->ops->current || s->ops->current(s);
     if (check_spec(spec, err) < 0) return err ? err->code : BF_EINVAL;
     if (!spec->storage || !f->storage || strcmp(spec->storage, f->storage) != 0) return 0;
     if ((spec->key || f->key) && (!spec->key || !f->key || strcmp(spec->key, f->key) != 0))

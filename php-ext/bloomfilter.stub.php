@@ -462,9 +462,9 @@ class BloomFilter implements Countable
     public function save($path): void {}
 
     /**
-     * Reads a file of save() into memory. In contrast to open(), later adds do not change the file. A stream, or a path with a
-     * stream wrapper, is read from the present position: as much as the filter needs, and one byte more, because a longer
-     * stream is an error. $overfull works as in the constructor: it is not stored.
+     * Reads a file of save() into memory. In contrast to open(), later adds do not change the file. Of a stream, exactly one
+     * filter is read from the present position: other filters or data may follow. A path, also with a stream wrapper, must
+     * hold nothing else. $overfull works as in the constructor: it is not stored.
      *
      * @param string|resource $path
      * @param string|null     $secret the secret of a keyed filter

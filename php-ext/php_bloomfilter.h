@@ -173,7 +173,7 @@ typedef struct {
 bool php_bf_find_place(php_bf_place *place, zval *at, bool write);
 int php_bf_leave_place(const php_bf_place *place);
 /* Return a string that the caller releases, or NULL with an exception. */
-zend_string *php_bf_read_stream(php_stream *stream);
+zend_string *php_bf_read_stream(const php_bf_place *place);
 zend_string *php_bf_decode(const zend_string *base64);
 
 /* php_spec.c: arguments */

@@ -125,10 +125,13 @@ static bool has_flush(const php_stream *stream)
            zend_hash_str_exists(&Z_OBJCE_P(user)->function_table, ZEND_STRL("stream_flush"));
 }
 
-/* Returns what the image needs, or less at the end of the stream, and at most one byte more. */
-zend_string *php_bf_read_stream(php_stream *stream)
+/* Returns what the image needs, or less at the end of the stream. From a stream of a path, which
+ * must hold nothing else, returns also the byte that follows, if there is one. */
+zend_string *php_bf_read_stream(const php_bf_place *place)
 {
     enum { FIRST = 65536 };
+    php_stream *stream = place->stream;
+    bool whole = false;
     zend_string *bytes = zend_string_alloc(FIRST, 0);
     size_t len = 0;
     uint64_t wants = bf_image_wants(NULL, 0);
@@ -138,7 +141,8 @@ zend_string *php_bf_read_stream(php_stream *stream)
         const ssize_t got = php_stream_read(stream, ZSTR_VAL(bytes) + len, MIN(wants, room));
         if (got <= 0 || EG(exception)) break;
         len += (size_t)got;
-        if ((wants -= (uint64_t)got) == 0) wants = bf_image_wants(ZSTR_VAL(bytes), len);
+        if ((wants -= (uint64_t)got) > 0 || whole) continue;
+        if ((wants = bf_image_wants(ZSTR_VAL(bytes), len)) == 0) whole = wants = place->opened;
     }
     if (!EG(exception) && (!wants || php_stream_eof(stream))) {
         ZSTR_VAL(bytes)[ZSTR_LEN(bytes) = len] = '\0';

@@ -372,8 +372,7 @@ PHP_METHOD(BloomFilter, load)
     Z_PARAM_STR_OR_NULL(a.secret)
     BF_CLOCK(PARSE) BF_HANDLE(PARSE) ZEND_PARSE_PARAMETERS_END();
     if (!php_bf_find_place(&place, path, false)) RETURN_THROWS();
-    if ((place.path || (bytes = php_bf_read_stream(place.stream))) &&
-        to_spec(&a, &expect, &callback)) {
+    if ((place.path || (bytes = php_bf_read_stream(&place))) && to_spec(&a, &expect, &callback)) {
         bf_filter *f = bytes ? bf_from_bytes(ZSTR_VAL(bytes), ZSTR_LEN(bytes), &expect, &err)
                              : bf_load(place.path, &expect, &err);
         return_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU, php_bf_hold(f, &err), callback, &err);

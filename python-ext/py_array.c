@@ -1,6 +1,6 @@
 /* py_array.c - batches over one-dimensional arrays: numpy's 'S' and 'U' arrays, and integers of any
  * width, byte order and stride. Reads keys from the buffer without creating Python objects.
- * py_batch.c iterates over all other arrays. */
+ * py_batch.c iterates over all other arrays of one dimension. */
 #include "py_bloomfilter.h"
 
 /* ---- text ---- */
@@ -95,6 +95,10 @@ int array_batch(batch *b, PyObject *keys)
     }
     int rc = 0;
     const bool iterable = Py_TYPE(keys)->tp_iter;
+    if (view.ndim > 1 || (view.format && *view.format == 'T')) {
+        PyBuffer_Release(&view);
+        return refuse_table(keys);
+    }
     /* bytes that cannot be iterated over (mmap, PickleBuffer) are one key, not an array */
     if (view.itemsize == 1 && !iterable) rc = refuse_one_key(keys);
     /* a masked array of numpy is iterated over, because its buffer does not show what is masked */

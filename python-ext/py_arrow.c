@@ -100,8 +100,8 @@ static int fetch_chunks(batch *b, struct ArrowArrayStream *stream, chunks *all)
     }
 }
 
-/* Handles a pair of capsules (schema and array), or one capsule with a stream. */
-static int run_capsules(batch *b, PyObject *given, bool pair)
+/* given: a pair of capsules (schema and array), or one capsule with a stream. */
+static int run_capsules(batch *b, PyObject *keys, PyObject *given, bool pair)
 {
     struct ArrowArrayStream stream = { .release = NULL };
     struct ArrowSchema schema = { .release = NULL };
@@ -115,14 +115,19 @@ static int run_capsules(batch *b, PyObject *given, bool pair)
         chunk *k = next_chunk(&all);
         if (k) MOVE(schema, PyTuple_GET_ITEM(given, 0), "arrow_schema");
         if (!PyErr_Occurred()) MOVE(k->array, PyTuple_GET_ITEM(given, 1), "arrow_array");
-        if (!PyErr_Occurred()) rc = add_chunk(b, &all);
     } else {
         MOVE(stream, given, "arrow_array_stream");
         if (!PyErr_Occurred()) {
             Py_BEGIN_ALLOW_THREADS code = stream.get_schema(&stream, &schema);
-            Py_END_ALLOW_THREADS rc =
-                code ? stream_fault(&stream, code) : fetch_chunks(b, &stream, &all);
+            Py_END_ALLOW_THREADS if (code) stream_fault(&stream, code);
         }
+    }
+    if (!PyErr_Occurred()) {
+        const bool table = schema.format && *schema.format == '+';
+        rc = table  ? refuse_table(keys)
+             : pair ? add_chunk(b, &all)
+                    : fetch_chunks(b, &stream, &all);
+        if (table && pair) RELEASE(&all.first.array); /* add_chunk has not counted it */
     }
     for (size_t i = 0; rc == 0 && i < all.n; i++) {
         chunk *k = &all.at[i];
@@ -140,40 +145,35 @@ static int run_capsules(batch *b, PyObject *given, bool pair)
 
 /* ---- which objects ---- */
 /* Calls the method and returns its result, or NULL with an exception. Returns NULL without an
- * exception if the object has no such method, or if it has no Arrow type (a pandas column of mixed
- * objects) but can be iterated over. A table is not iterated over, because its items are column
+ * exception if the object has no such method, or if its method fails (pandas without pyarrow) but
+ * the object can be iterated over. A table is not iterated over, because its items are column
  * names. */
 static PyObject *call_export(PyObject *keys, const char *name)
 {
-    PyObject *method = get_attribute(keys, name);
-    PyObject *given = method ? PyObject_CallNoArgs(method) : NULL;
-    bool none = !method && PyErr_ExceptionMatches(PyExc_AttributeError);
-    bool cannot = method && !given && Py_TYPE(keys)->tp_iter &&
-                  PyErr_ExceptionMatches(PyExc_Exception) &&
-                  !PyErr_ExceptionMatches(PyExc_MemoryError);
-    Py_XDECREF(method);
-    if (!none && !cannot) return given;
-    PyObject *raised = PyErr_GetRaisedException();
-    const int table = cannot ? has_attribute(keys, "columns") : 0;
-    if (table > 0)
-        PyErr_SetRaisedException(raised);
-    else
-        Py_XDECREF(raised);
-    return NULL;
+    PyObject *method;
+    if (find_attribute(keys, name, &method) <= 0) return NULL;
+    PyObject *given = PyObject_CallNoArgs(method);
+    Py_DECREF(method);
+    if (!given && Py_TYPE(keys)->tp_iter && PyErr_ExceptionMatches(PyExc_Exception) &&
+        !PyErr_ExceptionMatches(PyExc_MemoryError)) {
+        PyObject *raised = PyErr_GetRaisedException();
+        if (has_attribute(keys, "columns") > 0)
+            PyErr_SetRaisedException(raised);
+        else
+            Py_XDECREF(raised);
+    }
+    return given;
 }
 
 int arrow_batch(batch *b, PyObject *keys)
 {
-    if (PyList_CheckExact(keys) || PyTuple_CheckExact(keys) || PyAnySet_CheckExact(keys) ||
-        PyDict_CheckExact(keys) || PyGen_CheckExact(keys))
-        return 0;
     PyObject *given = call_export(keys, "__arrow_c_array__");
     bool array = given;
     if (!given && !PyErr_Occurred()) given = call_export(keys, "__arrow_c_stream__");
     if (!given) return PyErr_Occurred() ? -1 : 0;
     int rc = -1;
     if (!array || (PyTuple_Check(given) && PyTuple_GET_SIZE(given) == 2))
-        rc = run_capsules(b, given, array);
+        rc = run_capsules(b, keys, given, array);
     else
         PyErr_Format(PyExc_TypeError, "__arrow_c_array__ must give a pair of capsules, not %.200s",
             Py_TYPE(given)->tp_name);

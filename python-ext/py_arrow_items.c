@@ -184,13 +184,30 @@ static type read_type(const char *f)
     case 'g': return refused("float");
     case 'd': return refused("decimal");
     case 't': return refused("a date or time");
-    case '+': return refused("a struct, list or table: give one column");
     }
+    if (*f == '+') return refused("a struct or list");
     return refused("an Arrow type that this version does not know");
+}
+
+/* An extension type (arrow.uuid, polars' objects) is not what its bytes seem to be. metadata: the
+ * number of pairs, then the length and the bytes of each name and value. */
+static bool is_extension(const char *metadata)
+{
+    static const char extension[] = "ARROW:extension:name";
+    const int32_t pairs = metadata ? load32(metadata) : 0;
+    const char *at = metadata + 4;
+    for (int32_t i = 0, len = 0; i / 2 < pairs && len >= 0; i++, at += 4 + len) {
+        len = load32(at);
+        if (i % 2 == 0 && len == sizeof extension - 1 && !memcmp(at + 4, extension, (size_t)len))
+            return true;
+    }
+    return false;
 }
 
 static type type_of(const struct ArrowSchema *schema)
 {
+    if (is_extension(schema->metadata))
+        return refused("an Arrow extension type: convert it to text or pass its storage");
     return schema->format ? read_type(schema->format) : refused("an Arrow column without a type");
 }
 

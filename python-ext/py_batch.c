@@ -277,6 +277,7 @@ static int view_objects(PyObject *keys, Py_buffer *view)
     const int masked = PyObject_CheckBuffer(keys) ? has_attribute(keys, "mask") : 1;
     if (masked) return masked < 0 ? -1 : 0;
     if (PyObject_GetBuffer(keys, view, PyBUF_FULL_RO) < 0) {
+        if (!PyErr_ExceptionMatches(PyExc_Exception)) return -1;
         PyErr_Clear();
         view->obj = NULL;
     } else if (view->ndim != 1 || strcmp(view->format, "O") != 0)
@@ -321,30 +322,47 @@ static int refuse_nulls(batch *b, PyObject *keys)
     return rc ? refuse_null(row - 1) : 0;
 }
 
-/* Checks a column (numpy, pandas) for nulls, and refuses a table, whose items are column names.
- * Only columns and tables have __array__. */
-static int check_objects(batch *b, PyObject *keys)
+/* Returns true for the type of objects of numpy, pandas and polars. */
+static bool is_object_type(PyObject *dtype)
 {
-    if (PyList_CheckExact(keys) || PyTuple_CheckExact(keys) || PyIter_Check(keys)) return 0;
+    const char *dot = strrchr(Py_TYPE(dtype)->tp_name, '.'),
+               *name = dot ? dot + 1 : Py_TYPE(dtype)->tp_name;
+    return !strcmp(name, "ObjectDType") || !strcmp(name, "dtype[object_]") ||
+           !strcmp(name, "Object");
+}
+
+/* Returns a new reference to the keys, or NULL with an exception. Refuses tables, whose items are
+ * column names, and arrays of arrays. If the keys are a column of objects, returns its array: Arrow
+ * would guess what the objects mean, and make 16 bytes of a UUID. Only columns and tables have
+ * __array__. */
+static PyObject *column_of(batch *b, PyObject *keys)
+{
+    PyObject *ndim = NULL, *dtype = NULL, *array = NULL;
     const int column = has_attribute(keys, "__array__");
-    const int table = column > 0 ? has_attribute(keys, "columns") : 0;
-    if (column < 0 || table < 0) return -1;
-    if (!column) return 0;
-    if (table) {
-        PyErr_Format(PyExc_TypeError, "keys must be one column, not a table (%.200s)",
-            Py_TYPE(keys)->tp_name);
-        return -1;
-    }
-    b->column = true;
-    const bool changes = b->call != bf_test_many && b->call != bf_count_many;
-    return changes && !b->skip_nulls ? refuse_nulls(b, keys) : 0;
+    if (column <= 0) return column < 0 ? NULL : Py_NewRef(keys);
+    const int table = has_attribute(keys, "columns");
+    if (table < 0 || find_attribute(keys, "ndim", &ndim) < 0 ||
+        find_attribute(keys, "dtype", &dtype) < 0)
+        goto done;
+    if (table || (ndim && PyLong_Check(ndim) && PyLong_AsLong(ndim) > 1))
+        refuse_table(keys);
+    else if (dtype && is_object_type(dtype) && !PyObject_CheckBuffer(keys))
+        array = PyObject_CallMethod(keys, "__array__", NULL);
+    else
+        array = Py_NewRef(keys);
+    b->column = !PyIter_Check(keys);
+done:
+    Py_XDECREF(ndim);
+    Py_XDECREF(dtype);
+    return array;
 }
 
 static int batch_objects(batch *b, PyObject *keys)
 {
+    const bool changes = b->call != bf_test_many && b->call != bf_count_many;
     b->left = LOOK_EVERY;
     b->deadline = clock_ns() + TURN_NS;
-    if (check_objects(b, keys) < 0) return -1;
+    if (b->column && changes && !b->skip_nulls && refuse_nulls(b, keys) < 0) return -1;
     if (take_all(b, keys) == 0) return batch_flush(b);
     /* a key is wrong; the keys before it are added */
     PyObject *raised = PyErr_GetRaisedException();
@@ -367,6 +385,29 @@ static bool is_one_key(PyObject *o)
            (PyMemoryView_Check(o) && PyMemoryView_GET_BUFFER(o)->itemsize == 1);
 }
 
+int refuse_table(PyObject *o)
+{
+    PyErr_Format(PyExc_TypeError,
+        "keys must be one column, not a table or an array of arrays (%.200s): pass one of its "
+        "columns",
+        Py_TYPE(o)->tp_name);
+    return -1;
+}
+
+static int batch_keys(batch *b, PyObject *keys)
+{
+    if (PyList_CheckExact(keys) || PyTuple_CheckExact(keys) || PyAnySet_CheckExact(keys) ||
+        PyDict_CheckExact(keys) || PyGen_CheckExact(keys))
+        return batch_objects(b, keys);
+    int rc = array_batch(b, keys);
+    PyObject *column = rc == 0 ? column_of(b, keys) : NULL;
+    if (rc == 0 && !column) rc = -1;
+    if (rc == 0) rc = column == keys ? arrow_batch(b, keys) : array_batch(b, column);
+    if (rc == 0) rc = batch_objects(b, column);
+    Py_XDECREF(column);
+    return rc;
+}
+
 static int batch_run(batch *b, PyObject *keys)
 {
     if (is_one_key(keys)) return refuse_one_key(keys);
@@ -378,9 +419,7 @@ static int batch_run(batch *b, PyObject *keys)
         b->room = more;
         b->space = REMOTE_ROOM;
     }
-    int rc = array_batch(b, keys);
-    if (rc == 0) rc = arrow_batch(b, keys);
-    if (rc == 0) rc = batch_objects(b, keys);
+    const int rc = batch_keys(b, keys);
     PyMem_Free(more);
     filter_leave(b->self);
     if (rc < 0) return -1;

@@ -103,7 +103,8 @@ void *raise_closed(void);
 /* Gets an attribute. name: one of module_state.names, because CPython's method cache would keep a
  * new string of each call. */
 PyObject *get_attribute(PyObject *o, const char *name);
-/* Returns 1 or 0, or -1 if the attribute's code raised something else than AttributeError. */
+/* Return 1 or 0, or -1 if the attribute's code raised something else than AttributeError. */
+int find_attribute(PyObject *o, const char *name, PyObject **found);
 int has_attribute(PyObject *o, const char *name);
 /* Calls a function of a module of this package; imports the module if needed. format describes a
  * tuple, as for Py_BuildValue. */
@@ -325,10 +326,12 @@ Py_ssize_t batch_row(const batch *b, size_t i);
 /* Ends a chunk: counts its rows as done, and moves the answers each[0..n-1] of its keys to their
  * rows (NULL: no answers). */
 void batch_answered(batch *b, uint8_t *each);
-/* Return 1 if done, 0 if keys must be iterated over, -1 with an exception. */
+/* Return 1 if done, 0 if keys must be iterated over, -1 with an exception. keys: no object of a
+ * built-in type that has no columns. */
 int array_batch(batch *b, PyObject *keys);
 int arrow_batch(batch *b, PyObject *keys);
 int refuse_one_key(PyObject *o); /* returns -1 with a TypeError */
+int refuse_table(PyObject *o);   /* the same: a table, or an array of arrays or structs */
 
 /* Keys that can be read without the GIL. gather stores the next keys, at most b->most, in b->keys
  * and sets b->n. An invalid key ends the column: gather stores the keys before the invalid key, and
@@ -396,7 +399,10 @@ keyword_method filter_update_lines, filter_contains_lines;
 
 /* ---- py_params.c: arguments of constructors ---- */
 int filter_init(FilterObject *self, PyObject *args, PyObject *kwargs);
-class_method filter_open, filter_plan, filter_from_bytes, filter_from_base64, filter_load;
+class_method filter_open, filter_plan, filter_from_bytes, filter_from_base64, filter_from_json,
+    filter_load;
+/* Returns a new reference to the seconds of a timedelta, or to any other value. */
+PyObject *seconds_of(PyObject *value);
 PyObject *filter_random_secret(PyTypeObject *type, PyObject *none);
 /* open and from_bytes of the module; the stored filter determines the class of the object. */
 module_method module_open, module_from_bytes;
@@ -409,9 +415,9 @@ void redis_client_free(redis_client *c);
 /* ---- py_bytes.c, py_sets.c, py_state.c ---- */
 PyObject *new_bytes(uint64_t len);
 keyword_method filter_to_bytes;
-method filter_to_base64, filter_save, filter_save_new, filter_reduce, filter_copy, filter_deepcopy,
-    filter_union, filter_intersection, filter_issubset, filter_issuperset, filter_union_count,
-    filter_intersection_count;
+method filter_to_base64, filter_to_json, filter_save, filter_save_new, filter_reduce, filter_copy,
+    filter_deepcopy, filter_union, filter_intersection, filter_issubset, filter_issuperset,
+    filter_union_count, filter_intersection_count;
 operator_method filter_or, filter_and, filter_ior, filter_iand;
 /* self |= other. Returns the estimated number of new keys, or NULL with an exception. */
 PyObject *filter_update_from(FilterObject *self, PyObject *other);

@@ -53,6 +53,19 @@ PyObject *filter_to_base64(FilterObject *self, PyObject *Py_UNUSED(none))
     return bytes ? call_helper("_streams", "encode", "(N)", bytes) : NULL;
 }
 
+/* Without bytes, the helper raises an exception that names the way. */
+PyObject *filter_to_json(FilterObject *self, PyObject *Py_UNUSED(none))
+{
+    bf_info info;
+    bf_filter *bf = filter_enter(self);
+    if (!bf) return NULL;
+    bf_get_info(bf, &info);
+    const bool plain = strcmp(info.home, "memory") == 0 && !info.keyed;
+    filter_leave(self);
+    PyObject *bytes = plain ? image(self, NULL) : Py_NewRef(Py_None);
+    return bytes ? call_helper("_streams", "to_json", "(N)", bytes) : NULL;
+}
+
 /* arg: a path, or an object with write(). */
 PyObject *filter_save(FilterObject *self, PyObject *arg)
 {

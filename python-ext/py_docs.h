@@ -2,7 +2,8 @@
 #define DOC_Error \
     "Stored data is damaged, foreign or has other parameters; or the filter does not support the call.\n" \
     "\n" \
-    "errno is ENOENT if Redis does not have the filter. (A file that does not exist raises FileNotFoundError.)"
+    "errno is ENOENT if Redis does not have the filter, EBUSY if the filter is in use, else None. (A file that does not\n" \
+    "exist raises FileNotFoundError.)"
 #define DOC_FullError \
     "With overfull=\"raise\": the filter holds more keys than it is sized for.\n" \
     "\n" \
@@ -19,8 +20,8 @@
     "    BloomFilter(m, n)                    the classic constructor: m bits for n keys\n" \
     "\n" \
     "m = bits, n = keys the filter is sized for, k = positions per key, p = false-positive rate with n keys.\n" \
-    "grow=2.0: the filter grows past n and keeps p.  window=seconds: the filter forgets a key this long after its last add;\n" \
-    "n is then the number of keys in one window.\n" \
+    "grow=2.0: the filter grows past n and keeps p.  window=seconds, or a timedelta: the filter forgets a key this long after\n" \
+    "its last add; n is then the number of keys in one window.\n" \
     "Keys are str (as UTF-8), bytes-like or int (as decimal text): 42, \"42\" and b\"42\" are one key.\n" \
     "\n" \
     "bf.add(key) is True when the key is SURELY NEW, and False when it was probably there already."
@@ -100,7 +101,9 @@
     "Number of steps in which a window is forgotten; None if the filter does not forget."
 #define DOC_created \
     "True if this constructor created the filter, which must now be filled.  False if the filter existed before (open,\n" \
-    "load, from_bytes), and for copies and unions."
+    "load, from_bytes), after a rebuild, and for copies and unions."
+#define DOC_is_current \
+    "False if the filter's file was replaced or deleted, or its key in Redis: open it again.  Always True in memory."
 #define DOC_part_info \
     "part_info($self, /)\n" \
     "--\n" \
@@ -345,6 +348,18 @@
     "--\n" \
     "\n" \
     "Return a filter in memory from the text of to_base64().  Other arguments as in from_bytes().  White space is ignored."
+#define DOC_to_json \
+    "to_json($self, /)\n" \
+    "--\n" \
+    "\n" \
+    "Return {\"bloomfilter\": \"<the base64 of to_bytes()>\"}, as PHP's json_encode() does.  For filters in memory without a\n" \
+    "secret; of a filter in a file or in Redis use copy().to_json()."
+#define DOC_from_json \
+    "from_json($type, text, *, m=None, n=None, k=None, p=None, scheme=None, secret=None, overfull=None, clock=None, hashes=None)\n" \
+    "--\n" \
+    "\n" \
+    "Return a filter in memory from the text of to_json(), or from the dict that json.loads() returns for it.  Other\n" \
+    "arguments as in from_bytes()."
 #define DOC_save \
     "save($self, path, /)\n" \
     "--\n" \
@@ -369,8 +384,7 @@
     "Read a saved file into memory.  Later adds do not change the file, in contrast to open().\n" \
     "overfull works as in the constructor: it is not stored.\n" \
     "\n" \
-    "If path is an object with read(n), read from its position as many bytes as the filter needs,\n" \
-    "and one byte more, because a longer stream is an error."
+    "If path is an object with read(n), read exactly one filter from its position: other filters or data may follow."
 #define DOC___reduce__ \
     "__reduce__($self, /)\n" \
     "--\n" \
@@ -385,7 +399,7 @@
     "expire($self, seconds, /)\n" \
     "--\n" \
     "\n" \
-    "For a filter in Redis: Redis deletes it after this many seconds; None: never."
+    "For a filter in Redis: Redis deletes it after this time (seconds, or a timedelta); None: never."
 #define DOC_rebuild \
     "rebuild($self, keys, /)\n" \
     "--\n" \

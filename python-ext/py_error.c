@@ -92,13 +92,20 @@ PyObject *get_attribute(PyObject *o, const char *name)
     return found;
 }
 
+int find_attribute(PyObject *o, const char *name, PyObject **found)
+{
+    *found = get_attribute(o, name);
+    if (!*found && !PyErr_ExceptionMatches(PyExc_AttributeError)) return -1;
+    if (!*found) PyErr_Clear();
+    return *found != NULL;
+}
+
 int has_attribute(PyObject *o, const char *name)
 {
-    PyObject *found = get_attribute(o, name);
-    if (!found && !PyErr_ExceptionMatches(PyExc_AttributeError)) return -1;
-    if (!found) PyErr_Clear();
+    PyObject *found;
+    const int is = find_attribute(o, name, &found);
     Py_XDECREF(found);
-    return found != NULL;
+    return is;
 }
 
 void name_key(Py_ssize_t index)

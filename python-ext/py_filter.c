@@ -127,6 +127,8 @@ static PyMethodDef methods[] = {
     METHOD(from_bytes, filter_from_bytes, METH_VARARGS | METH_KEYWORDS | METH_CLASS),
     METHOD(to_base64, filter_to_base64, METH_NOARGS),
     METHOD(from_base64, filter_from_base64, METH_VARARGS | METH_KEYWORDS | METH_CLASS),
+    METHOD(to_json, filter_to_json, METH_NOARGS),
+    METHOD(from_json, filter_from_json, METH_VARARGS | METH_KEYWORDS | METH_CLASS),
     METHOD(save, filter_save, METH_O),
     METHOD(_save_new, filter_save_new, METH_O),
     METHOD(load, filter_load, METH_VARARGS | METH_KEYWORDS | METH_CLASS),

@@ -320,7 +320,10 @@ PyObject *filter_clear_bits(FilterObject *self, PyObject *Py_UNUSED(unused))
 PyObject *filter_expire(FilterObject *self, PyObject *arg)
 {
     core_call c;
-    double seconds = arg == Py_None ? 0 : PyFloat_AsDouble(arg);
+    PyObject *given = seconds_of(arg);
+    if (!given) return NULL;
+    double seconds = arg == Py_None ? 0 : PyFloat_AsDouble(given);
+    Py_DECREF(given);
     if (seconds == -1 && PyErr_Occurred()) {
         if (!PyErr_ExceptionMatches(PyExc_OverflowError)) return NULL;
         PyErr_Clear(); /* an int too large for a double is refused below */

@@ -154,10 +154,24 @@ int bytes_hold(PyObject *o, key_holder *h)
     return PyBuffer_ToContiguous(h->heap, &h->view, h->view.len, 'C');
 }
 
+/* Returns how to get a key from such an object. The attribute is that of a UUID. */
+static const char *conversion(PyObject *o)
+{
+    PyTypeObject *type = Py_TYPE(o);
+    if (o == Py_None) return "";
+    if (type->tp_iter || PySequence_Check(o))
+        return PyObject_CheckBuffer(o) ? ": pass its items to update(), or its tobytes()"
+                                       : ": pass its items to update(), or one text";
+    const int bytes = has_attribute((PyObject *)type, "bytes");
+    if (bytes < 0) PyErr_Clear();
+    return bytes > 0 ? ": pass str(key) or key.bytes" : ": pass str(key)";
+}
+
 static int refuse_type(PyObject *o)
 {
-    PyErr_Format(
-        PyExc_TypeError, "a key must be str, bytes-like or int, not %.200s", Py_TYPE(o)->tp_name);
+    const char *advice = conversion(o);
+    PyErr_Format(PyExc_TypeError, "a key must be str, bytes-like or int, not %.200s%s",
+        Py_TYPE(o)->tp_name, advice);
     return -1;
 }
 
@@ -168,14 +182,18 @@ static bool is_time(PyObject *o)
            strcmp(Py_TYPE(o)->tp_name, "numpy.timedelta64") == 0;
 }
 
-/* Reads bytes from a buffer. Refuses a buffer without dimensions (a numpy scalar), which is a
- * number, and one of object pointers (format O). */
+/* Returns true if a buffer is one sequence of bytes, and not an array of numbers or of arrays. */
+static bool is_bytes(const Py_buffer *v)
+{
+    const char *f = v->format ? v->format : "B";
+    f += *f && strchr("@=<>!", *f);
+    return v->ndim == 1 && (*f == 'B' || *f == 'b' || *f == 'c') && !f[1];
+}
+
 static int hold_buffer(PyObject *o, key_holder *h)
 {
     if (is_time(o)) return refuse_type(o);
-    if (bytes_hold(o, h) == 0 && h->view.ndim > 0 &&
-        !(h->view.format && strchr(h->view.format, 'O')))
-        return 0;
+    if (bytes_hold(o, h) == 0 && is_bytes(&h->view)) return 0;
     bool odd = PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_BufferError) &&
                !PyErr_ExceptionMatches(PyExc_TypeError) &&
                !PyErr_ExceptionMatches(PyExc_ValueError);
@@ -190,7 +208,7 @@ bool is_boolean(PyObject *o)
 }
 
 /* Reads an object with __index__ as an int, because numpy's integers export buffers, too. numpy's
- * arrays raise TypeError in __index__ and are read as bytes. */
+ * arrays raise TypeError in __index__ and may be bytes. */
 static int hold_other(PyObject *o, key_holder *h)
 {
     PyObject *number = PyIndex_Check(o) && !is_boolean(o) ? PyNumber_Index(o) : NULL;

@@ -101,7 +101,8 @@ static PyMethodDef functions[] = { { "_path_of", module_path_of, METH_O, NULL },
 static PyObject *make_names(void)
 {
     static const char *const all[] = { "__array__", "__arrow_c_array__", "__arrow_c_stream__",
-        "__fspath__", "columns", "mask", "read", "write" };
+        "__fspath__", "bytes", "columns", "dtype", "mask", "ndim", "read", "total_seconds",
+        "write" };
     const Py_ssize_t n = Py_ARRAY_LENGTH(all);
     PyObject *names = PyTuple_New(n);
     for (Py_ssize_t i = 0; names && i < n; i++) {
@@ -118,6 +119,8 @@ static bool add_exception(
     PyObject *module, PyObject **to, const char *name, const char *doc, PyObject *base)
 {
     *to = PyErr_NewExceptionWithDoc(name, doc, base, NULL);
+    if (*to && base == PyExc_ValueError && PyObject_SetAttrString(*to, "errno", Py_None) < 0)
+        return false;
     return *to && PyModule_AddObjectRef(module, strchr(name, '.') + 1, *to) == 0;
 }
 

@@ -86,13 +86,28 @@ static int whole(const char *name, PyObject *value, void *out, size_t size)
     return rc;
 }
 
+PyObject *seconds_of(PyObject *value)
+{
+    PyObject *total = NULL, *seconds;
+    if (PyFloat_CheckExact(value) || PyLong_CheckExact(value)) return Py_NewRef(value);
+    const int span = find_attribute(value, "total_seconds", &total);
+    seconds = span < 0 ? NULL : span ? PyObject_CallNoArgs(total) : Py_NewRef(value);
+    Py_XDECREF(total);
+    return seconds;
+}
+
 /* Reads a number with above < number < below, so NaN and a number too large for a double are
- * refused. 0, which only retry_after accepts, becomes BF_ALWAYS_TRY. */
+ * refused. All numbers but p and grow are seconds. 0, which only retry_after accepts, becomes
+ * BF_ALWAYS_TRY. */
 static int real(const char *name, PyObject *value, double above, double below, double *out)
 {
     if (!given(value)) return 0;
     if (is_boolean(value)) return type_fault(name, "a number", value);
-    double v = PyFloat_AsDouble(value);
+    const bool time = strcmp(name, "p") != 0 && strcmp(name, "grow") != 0;
+    PyObject *number = time ? seconds_of(value) : Py_NewRef(value);
+    if (!number) return -1;
+    double v = PyFloat_AsDouble(number);
+    Py_DECREF(number);
     if (v == -1.0 && PyErr_Occurred()) {
         if (PyErr_ExceptionMatches(PyExc_TypeError)) {
             PyErr_Clear();
@@ -358,7 +373,7 @@ PyObject *module_open(PyObject *module, PyObject *args, PyObject *kwargs)
 }
 
 /* ---- reading bytes or a file; the arguments are the expected parameters ---- */
-enum image_form { IMAGE_BYTES, IMAGE_BASE64, IMAGE_FILE };
+enum image_form { IMAGE_BYTES, IMAGE_BASE64, IMAGE_JSON, IMAGE_FILE };
 
 /* data: for IMAGE_FILE a path or an object with read(). On failure returns NULL; either a Python
  * exception is set and *raised is true, or *err is filled. */
@@ -374,8 +389,9 @@ static bf_filter *read_data(enum image_form form, PyObject *data, const char *fo
     bf_filter *bf = NULL;
     if (stream)
         data = bytes = call_helper("_streams", "read", "(O)", data);
-    else if (form == IMAGE_BASE64)
-        data = bytes = call_helper("_streams", "decode", "(O)", data);
+    else if (form == IMAGE_BASE64 || form == IMAGE_JSON)
+        data = bytes =
+            call_helper("_streams", form == IMAGE_JSON ? "from_json" : "decode", "(O)", data);
     *raised = !data || (file ? !PyUnicode_FSConverter(data, &path) : bytes_hold(data, &h) < 0);
     if (!*raised) {
         PyThreadState *ts = gil_out();
@@ -393,11 +409,11 @@ static PyObject *read_image(
     PyTypeObject *type, PyObject *args, PyObject *kwargs, enum image_form form, bool either)
 {
 #define EXPECTED(X) BF_NUMBERS(X) BF_SCHEME(X) BF_SECRET(X) BF_HANDLE(X) BF_CLOCK(X)
-    static const char *const first[] = { "data", "text", "path" }, *const forms[] = {
+    static const char *const first[] = { "data", "text", "text", "path" }, *const forms[] = {
         "O|$" EXPECTED(FORM) "z:from_bytes", "O|$" EXPECTED(FORM) "z:from_base64",
-        "O|$" EXPECTED(FORM) ":load"
+        "O|$" EXPECTED(FORM) ":from_json", "O|$" EXPECTED(FORM) ":load"
     };
-    const char *const names[] = { first[form], EXPECTED(NAME) form == IMAGE_FILE ? NULL : "format",
+    const char *const names[] = { first[form], EXPECTED(NAME) form < IMAGE_JSON ? "format" : NULL,
         NULL };
     bf_error err;
     params q;
@@ -425,6 +441,11 @@ PyObject *filter_from_bytes(PyTypeObject *type, PyObject *args, PyObject *kwargs
 PyObject *filter_from_base64(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     return read_image(type, args, kwargs, IMAGE_BASE64, false);
+}
+
+PyObject *filter_from_json(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    return read_image(type, args, kwargs, IMAGE_JSON, false);
 }
 
 PyObject *filter_load(PyTypeObject *type, PyObject *args, PyObject *kwargs)

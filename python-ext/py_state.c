@@ -198,6 +198,14 @@ static PyObject *get_saturated(FilterObject *self, void *Py_UNUSED(unused))
     return full < 0 ? NULL : PyBool_FromLong(full != 0);
 }
 
+static PyObject *get_is_current(FilterObject *self, void *Py_UNUSED(unused))
+{
+    core_call c;
+    if (!core_begin(&c, self, NULL, gil_release)) return NULL;
+    const int is = core_end(&c, bf_is_current(c.bf, NULL, &c.err));
+    return is < 0 ? NULL : PyBool_FromLong(is);
+}
+
 /* ---- info() ---- */
 PyObject *filter_info(FilterObject *self, PyObject *Py_UNUSED(unused))
 {
@@ -263,4 +271,5 @@ PyObject *filter_sizeof(FilterObject *self, PyObject *Py_UNUSED(unused))
 PyGetSetDef filter_getset[] = { INFO(m, WHOLE64), INFO(n, WHOLE64), INFO(k, WHOLE32), INFO(p, REAL),
     INFO(grow, REAL_OR_NONE), INFO(window, REAL_OR_NONE), INFO(parts, WHOLE_OR_NONE),
     INFO(scheme, TEXT), INFO(storage, PLACE), INFO(created, TRUTH), INFO(shards, WHOLE32),
-    GET(bitset), GET(fill_ratio), GET(saturated), GET(fpr), { NULL, NULL, NULL, NULL, NULL } };
+    GET(bitset), GET(fill_ratio), GET(saturated), GET(fpr), GET(is_current),
+    { NULL, NULL, NULL, NULL, NULL } };

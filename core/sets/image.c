@@ -226,10 +226,7 @@ uint64_t bf_image_wants(const void *data, size_t len)
         if (i == 0 && bf_has_parts(&d)) parts = bf_parts_stored(&d);
         from.at += span;
     }
-    /* one byte more than the image may have, so that bf_from_bytes refuses what is longer */
-    const uint64_t most =
-        !bf_has_parts(&d) && bf_may_have_shadow(page) ? bf_shadow_to(bf_bits(&d.g)) : from.at;
-    return len <= most ? most + 1 - len : 0;
+    return 0;
 }
 
 /* ---- files ---- */

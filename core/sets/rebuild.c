@@ -12,7 +12,7 @@
 
 /* A step increases the generation to a new multiple of STEP, a replacement of the bits to a new
  * multiple of SAME_BITS; the phase is added. */
-enum { SAME_BITS = 1 << 16, STEP = 4 };
+enum { SAME_BITS = BF_REPLACEMENT, STEP = 4 };
 
 bool bf_same_bits(const bf_guard *g, uint64_t before)
 {
@@ -197,7 +197,10 @@ int bf_rebuild_end(bf_filter *f, bf_filter *fresh, bf_error *err)
         (rc = bf_fixed_words(fresh, "be built from", &w, &copy, err)) == 0)
         rc = s->ops->shadow ? end(f, fresh->rebuild_of, w, err)
                             : s->ops->change(s, BF_REPLACE, w, err);
-    if (rc == 0) fresh->rebuild_of = 0;
+    if (rc == 0) {
+        fresh->rebuild_of = 0;
+        bf_flag_clear(&f->created);
+    }
     bf_check_soon(f);
     free(copy);
     return rc < 0 ? rc : bf_check_named(f, err);

@@ -45,5 +45,12 @@ typedef struct {
 int bf_guard_lock(bf_filter *f, bf_guard *g, bf_error *err);
 /* returns true if no rebuild has replaced the bits since the generation `before` */
 bool bf_same_bits(const bf_guard *g, uint64_t before);
+/* Returns true if a rebuild in place has replaced the first bits: the generation then increases to
+ * a multiple of BF_REPLACEMENT. */
+enum { BF_REPLACEMENT = 1 << 16 };
+static inline bool bf_was_rebuilt(const bf_filter *f)
+{
+    return bf_generation_number(bf_generation(f)) >= BF_REPLACEMENT;
+}
 
 #endif

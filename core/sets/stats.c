@@ -1,6 +1,7 @@
 /* stats.c - reads parameters, bits and counts of a filter; clears, syncs, expires, deletes it. */
 #include "bits/bits.h"
 #include "parts/parts.h"
+#include "sets/rebuild.h"
 #include "sets/sets.h"
 #include <stdlib.h>
 #include <string.h>
@@ -120,7 +121,7 @@ void bf_get_info(const bf_filter *f, bf_info *info)
         .window = f->desc.window,
         .parts = f->desc.parts,
         .part_count = bf_parts_count(f),
-        .created = f->created,
+        .created = bf_flag_get(&f->created) && !bf_was_rebuilt(f),
         .overfull = f->overfull };
 }
 

@@ -168,8 +168,7 @@ final class Image
             if ($left < $span) return $span - $left;
             $at += $span;
         }
-        if (!$parts && self::u64($page, 2080) & 3) $at = ($at + 65535 & ~65535) + $whole->bytes();   // a shadow may follow
-        return max(0, $at + 1 - $len);      // one byte more, so that fromBytes() refuses what is longer
+        return 0;
     }
 
     /** The length of a header and of its bits; how many bytes are needed to know it; 0: no header. */

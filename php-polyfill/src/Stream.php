@@ -37,7 +37,7 @@ final class Stream
         throw Fault::fail(\BloomFilterException::IO, 'the stream did not take the filter: %d of its %d bytes are written%s', $written, \strlen($bytes), $flushed ? '' : ', and a flush failed');
     }
 
-    /** What the image needs, or less at the end of the stream, and at most one byte more. */
+    /** What the image needs, or less at the end of the stream. A path must hold nothing else: one byte more, if there is one. */
     public function read(): string
     {
         $bytes = '';
@@ -45,6 +45,10 @@ final class Stream
             $piece = (string) Fault::quietly(stream_get_contents(...), $this->handle, $wants);
             if ($piece === '') break;
             $bytes .= $piece;
+        }
+        if (!$wants && $this->opened) {
+            $bytes .= $piece = (string) Fault::quietly(fread(...), $this->handle, 1);
+            $wants = $piece === '';
         }
         $all = !$wants || feof($this->handle);
         if ($this->opened) fclose($this->handle);

@@ -17,6 +17,12 @@ from ._bloomfilter import (
     __version__,
 )
 
+
+def _imported_by_the_extension() -> None:
+    """Never called.  Programs that freeze an application find here what the C code imports."""
+    from . import _mask, _pickle, _redis, _streams, _text  # noqa: F401
+
+
 __all__ = [
     "BloomFilter",
     "CountingBloomFilter",

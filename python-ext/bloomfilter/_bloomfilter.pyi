@@ -4,7 +4,8 @@ m = bits, n = keys the filter is sized for, k = positions per key, p = false-pos
 add() is always True when the key is SURELY NEW, and False when it was probably there already.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from datetime import timedelta
 from os import PathLike
 from types import TracebackType
 from typing import (
@@ -40,6 +41,7 @@ _Path: TypeAlias = str | bytes | PathLike[str] | PathLike[bytes]
 # Or a client of redis-py: Redis, RedisCluster.  Its types are not named here, because it need not be installed.
 _Storage: TypeAlias = _Path | object
 _Real: TypeAlias = SupportsFloat | SupportsIndex
+_Seconds: TypeAlias = _Real | timedelta
 
 @type_check_only
 class _Writable(Protocol):
@@ -109,8 +111,11 @@ class _Part(TypedDict, total=False):
 class Error(ValueError):
     """Stored data is damaged, foreign or has other parameters; or the filter does not support the call.
 
-    errno is ENOENT if Redis does not have the filter. (A file that does not exist raises FileNotFoundError.)
+    errno is ENOENT if Redis does not have the filter, EBUSY if the filter is in use, else None. (A file that does not
+    exist raises FileNotFoundError.)
     """
+
+    errno: int | None
 
 class FullError(Error):
     """With overfull="raise": the filter holds more keys than it is sized for.
@@ -130,8 +135,8 @@ class BloomFilter:
         BloomFilter(m, n)                    the classic constructor: m bits for n keys
 
     m = bits, n = keys the filter is sized for, k = positions per key, p = false-positive rate with n keys.
-    grow=2.0: the filter grows past n and keeps p.  window=seconds: the filter forgets a key this long after its last add;
-    n is then the number of keys in one window.
+    grow=2.0: the filter grows past n and keeps p.  window=seconds, or a timedelta: the filter forgets a key this long after
+    its last add; n is then the number of keys in one window.
     Keys are str (as UTF-8), bytes-like or int (as decimal text): 42, "42" and b"42" are one key.
 
     bf.add(key) is True when the key is SURELY NEW, and False when it was probably there already.
@@ -149,13 +154,13 @@ class BloomFilter:
         key: str | None = None,
         secret: Buffer | None = None,
         grow: _Real | None = None,
-        window: _Real | None = None,
+        window: _Seconds | None = None,
         shards: SupportsIndex | None = None,
         parts: SupportsIndex | None = None,
-        timeout: _Real | None = None,
-        retry_after: _Real | None = None,
+        timeout: _Seconds | None = None,
+        retry_after: _Seconds | None = None,
         cache: bool = False,
-        cache_max_age: _Real | None = None,
+        cache_max_age: _Seconds | None = None,
         wait_replicas: SupportsIndex | None = None,
         adopt: bool = False,
         exclusive: bool = False,
@@ -201,13 +206,13 @@ class BloomFilter:
         key: str | None = None,
         secret: Buffer | None = None,
         grow: _Real | None = None,
-        window: _Real | None = None,
+        window: _Seconds | None = None,
         shards: SupportsIndex | None = None,
         parts: SupportsIndex | None = None,
-        timeout: _Real | None = None,
-        retry_after: _Real | None = None,
+        timeout: _Seconds | None = None,
+        retry_after: _Seconds | None = None,
         cache: bool = False,
-        cache_max_age: _Real | None = None,
+        cache_max_age: _Seconds | None = None,
         wait_replicas: SupportsIndex | None = None,
         adopt: bool = False,
         exclusive: bool = False,
@@ -234,13 +239,13 @@ class BloomFilter:
         key: str | None = None,
         secret: Buffer | None = None,
         grow: _Real | None = None,
-        window: _Real | None = None,
+        window: _Seconds | None = None,
         shards: SupportsIndex | None = None,
         parts: SupportsIndex | None = None,
-        timeout: _Real | None = None,
-        retry_after: _Real | None = None,
+        timeout: _Seconds | None = None,
+        retry_after: _Seconds | None = None,
         cache: bool = False,
-        cache_max_age: _Real | None = None,
+        cache_max_age: _Seconds | None = None,
         wait_replicas: SupportsIndex | None = None,
         adopt: bool = False,
         exclusive: bool = False,
@@ -289,7 +294,10 @@ class BloomFilter:
     @property
     def created(self) -> bool:
         """True if this constructor created the filter, which must now be filled.  False if the filter existed before (open,
-        load, from_bytes), and for copies and unions."""
+        load, from_bytes), after a rebuild, and for copies and unions."""
+    @property
+    def is_current(self) -> bool:
+        """False if the filter's file was replaced or deleted, or its key in Redis: open it again.  Always True in memory."""
     def part_info(self) -> list[_Part]:
         """Return the parts of a growing or forgetting filter.  Each is a dict with first_bit, m, n, p, and keys (grow) or since and
         until (window: seconds of its clock, None if the part is unused)."""
@@ -452,6 +460,26 @@ class BloomFilter:
         hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
     ) -> Self:
         """Return a filter in memory from the text of to_base64().  Other arguments as in from_bytes().  White space is ignored."""
+    def to_json(self) -> str:
+        """Return {"bloomfilter": "<the base64 of to_bytes()>"}, as PHP's json_encode() does.  For filters in memory without a
+        secret; of a filter in a file or in Redis use copy().to_json()."""
+    @classmethod
+    def from_json(
+        cls,
+        text: str | Mapping[str, Any],
+        *,
+        m: SupportsIndex | None = None,
+        n: SupportsIndex | None = None,
+        k: SupportsIndex | None = None,
+        p: _Real | None = None,
+        scheme: str | None = None,
+        secret: Buffer | None = None,
+        overfull: _Overfull | None = None,
+        clock: Callable[[], _Real] | None = None,
+        hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
+    ) -> Self:
+        """Return a filter in memory from the text of to_json(), or from the dict that json.loads() returns for it.  Other
+        arguments as in from_bytes()."""
     def save(self, path: _Path | _Writable, /) -> None:
         """Write the filter to a file, by rename: no partial file is left.
 
@@ -477,15 +505,14 @@ class BloomFilter:
         """Read a saved file into memory.  Later adds do not change the file, in contrast to open().
         overfull works as in the constructor: it is not stored.
 
-        If path is an object with read(n), read from its position as many bytes as the filter needs,
-        and one byte more, because a longer stream is an error.
+        If path is an object with read(n), read exactly one filter from its position: other filters or data may follow.
         """
     def __reduce__(self) -> tuple[Any, ...]: ...
     def __sizeof__(self) -> int: ...
 
     # life
-    def expire(self, seconds: float | None, /) -> None:
-        """For a filter in Redis: Redis deletes it after this many seconds; None: never."""
+    def expire(self, seconds: float | timedelta | None, /) -> None:
+        """For a filter in Redis: Redis deletes it after this time (seconds, or a timedelta); None: never."""
     def rebuild(self, keys: Iterable[_Key], /) -> int:
         """Replace the contents by these keys, for all users of the filter; return how many keys were surely different.
 

@@ -5,11 +5,11 @@ The C type calls this module.
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
+numpy: Any
 try:
-    numpy: Any = importlib.import_module("numpy")
+    import numpy
 except ImportError:
     numpy = None
 

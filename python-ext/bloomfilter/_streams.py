@@ -1,4 +1,4 @@
-"""Filters as base64 and in file objects.
+"""Filters as base64, as JSON and in file objects.
 
 The C type calls this module.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import binascii
 import errno
 import io
+import json
 from typing import Any
 
 from ._bloomfilter import Error, _image_wants
@@ -31,6 +32,27 @@ def decode(text: str) -> bytes:
     return found
 
 
+def to_json(data: bytes | None) -> str:
+    """As PHP's json_encode() writes it.  None: the filter is not in memory, or has a secret."""
+    if data is None:
+        raise Error(
+            "only a filter in memory without a secret can be JSON: of a filter in a file or in Redis use copy().to_json(), of a keyed filter copy().to_bytes()"
+        )
+    return '{"bloomfilter":"' + encode(data).replace("/", "\\/") + '"}'
+
+
+def from_json(text: str | dict[str, Any]) -> bytes:
+    if not isinstance(text, (str, dict)):
+        raise TypeError(f"JSON must be a str or a dict, not {type(text).__name__}")
+    try:
+        found = json.loads(text) if isinstance(text, str) else text
+    except (ValueError, RecursionError) as error:
+        raise Error(f"the text is not JSON: {error}") from None
+    if not isinstance(found, dict) or not isinstance(found.get("bloomfilter"), str):
+        raise Error('JSON of a filter is {"bloomfilter": "the base64 of to_bytes()"}')
+    return decode(found["bloomfilter"])
+
+
 def write(file: Any, data: bytes) -> None:
     if isinstance(file, io.TextIOBase):
         raise TypeError(f"a file must be binary, not {type(file).__name__}")
@@ -47,7 +69,7 @@ def write(file: Any, data: bytes) -> None:
 
 
 def read(file: Any) -> bytearray:
-    """Returns what the image needs, or less at the end of the file, and at most one byte more."""
+    """Returns the bytes of one filter, or less at the end of the file."""
     data = bytearray()
     while wants := _image_wants(data):
         piece = file.read(min(wants, 1 << 20))

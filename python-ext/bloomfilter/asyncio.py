@@ -96,7 +96,8 @@ def own_copy(key):
         view = memoryview(key)
     except TypeError:
         return key
-    return view.tobytes() if view.c_contiguous else key
+    one = view.ndim == 1 and view.format.lstrip("@=<>!") in ("B", "b", "c")
+    return view.tobytes() if one else key
 
 
 def call(name, doc):
@@ -347,6 +348,12 @@ class BloomFilter:
     save = call("save", "Write the filter to a file, by rename, or to an object with write().")
     to_bytes = call("to_bytes", "Returns the filter as bytes, the same in every language.")
     to_base64 = call("to_base64", "Returns the bytes of to_bytes() as base64, without line breaks.")
+
+    to_json = call("to_json", "Returns the filter in memory as JSON.")
+
+    async def is_current(self):
+        """Returns False if the filter's file or its key in Redis was replaced or deleted."""
+        return await self._call(getattr, self._filter, "is_current")
 
     async def close(self):
         """Close the filter after all earlier calls.  Does not close a client object."""

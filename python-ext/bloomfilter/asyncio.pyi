@@ -9,7 +9,18 @@ from typing_extensions import Buffer, Self
 from ._bloomfilter import BloomFilter as _BloomFilter
 from ._bloomfilter import Error as Error
 from ._bloomfilter import FullError as FullError
-from ._bloomfilter import _Info, _Key, _Keys, _Nulls, _Overfull, _Path, _Real, _Storage, _Writable
+from ._bloomfilter import (
+    _Info,
+    _Key,
+    _Keys,
+    _Nulls,
+    _Overfull,
+    _Path,
+    _Real,
+    _Seconds,
+    _Storage,
+    _Writable,
+)
 
 __all__ = ["BloomFilter", "CountingBloomFilter", "Error", "FullError"]
 
@@ -31,13 +42,13 @@ class BloomFilter:
         key: str | None = None,
         secret: Buffer | None = None,
         grow: _Real | None = None,
-        window: _Real | None = None,
+        window: _Seconds | None = None,
         shards: SupportsIndex | None = None,
         parts: SupportsIndex | None = None,
-        timeout: _Real | None = None,
-        retry_after: _Real | None = None,
+        timeout: _Seconds | None = None,
+        retry_after: _Seconds | None = None,
         cache: bool = False,
-        cache_max_age: _Real | None = None,
+        cache_max_age: _Seconds | None = None,
         wait_replicas: SupportsIndex | None = None,
         adopt: bool = False,
         exclusive: bool = False,
@@ -64,13 +75,13 @@ class BloomFilter:
         key: str | None = None,
         secret: Buffer | None = None,
         grow: _Real | None = None,
-        window: _Real | None = None,
+        window: _Seconds | None = None,
         shards: SupportsIndex | None = None,
         parts: SupportsIndex | None = None,
-        timeout: _Real | None = None,
-        retry_after: _Real | None = None,
+        timeout: _Seconds | None = None,
+        retry_after: _Seconds | None = None,
         cache: bool = False,
-        cache_max_age: _Real | None = None,
+        cache_max_age: _Seconds | None = None,
         wait_replicas: SupportsIndex | None = None,
         adopt: bool = False,
         exclusive: bool = False,
@@ -122,7 +133,7 @@ class BloomFilter:
         """Remove all keys."""
     async def sync(self) -> None:
         """Return when the keys are on disk."""
-    async def expire(self, seconds: _Real | None, /) -> None:
+    async def expire(self, seconds: _Seconds | None, /) -> None:
         """For a filter in Redis: Redis deletes it after this many seconds; None: never."""
     async def delete(self) -> None:
         """Delete a filter in Redis, for all its users."""
@@ -132,6 +143,7 @@ class BloomFilter:
         """Write the filter to a file, by rename, or to an object with write()."""
     async def to_bytes(self, *, format: str | None = None) -> bytes:
         """Return the filter as bytes, the same in every language."""
+    async def to_json(self) -> str: ...
     async def to_base64(self) -> str:
         """Return the bytes of to_bytes() as base64, in one line."""
     async def close(self) -> None:

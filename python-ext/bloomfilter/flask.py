@@ -6,6 +6,7 @@
             "n": 1_000_000, "p": 0.001, "storage": "/var/lib/app/users.bloom",
             "mode": "shadow",             # ask both and count disagreements; then "trust" (default)
             "fail": "open",               # if the filter fails: ask the database (default), or "closed"
+            "trust": False,               # True: the program fills a new filter by itself
         },
     }
     app.config["BLOOMFILTERS_REPORT"] = count    # called with a count's name and the key (optional)

@@ -17,8 +17,10 @@ Defaults are in parentheses; docs/crawlers.md has the details."""
 
 import logging
 import re
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -35,6 +37,7 @@ except ImportError as error:
     ) from error
 
 from . import BloomFilter, Error
+from ._gate import LOOK, was_replaced
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
@@ -79,8 +82,9 @@ def parameters(settings: "BaseSettings", spider: str) -> dict[str, Any]:
 
 
 def number(settings: "BaseSettings", name: str, kind: type, default: Any = None) -> Any:
-    """Returns the setting BLOOMFILTER_<name> as an int or a float."""
+    """Returns the setting BLOOMFILTER_<name> as an int or a float; of a timedelta its seconds."""
     given = settings.get(f"BLOOMFILTER_{name}", default)
+    given = given.total_seconds() if isinstance(given, timedelta) else given
     try:
         return None if given is None else kind(given)
     except (TypeError, ValueError, OverflowError):
@@ -99,13 +103,14 @@ def sizes_of_theirs(settings: "BaseSettings", storage: str | None) -> dict[str, 
     return {"m": 1 << bit, "k": hashes, **adopt}
 
 
-def keys_of(crawler: "Crawler") -> "Callable[[Request], bytes]":
+def keys_of(filter: "BloomDupeFilter") -> "Callable[[Request], bytes]":
     """Returns a function from a request to its key: the crawler's fingerprint, which
-    scrapy-redis-bloomfilter writes in hexadecimal."""
-    fingerprint = crawler.request_fingerprinter.fingerprint
-    if crawler.settings.get("BLOOMFILTER_SCHEME") != THEIRS:
-        return fingerprint
-    return lambda request: fingerprint(request).hex().encode()
+    scrapy-redis-bloomfilter writes in hexadecimal, or what a subclass makes of the request."""
+    overridden = type(filter).request_fingerprint is not BloomDupeFilter.request_fingerprint
+    if overridden or filter.crawler.settings.get("BLOOMFILTER_SCHEME") == THEIRS:
+        return lambda request: filter.request_fingerprint(request).encode()
+    fingerprint: Callable[[Request], bytes] = filter.fingerprinter.fingerprint
+    return fingerprint
 
 
 def secret_of(settings: "BaseSettings") -> bytes | None:
@@ -137,11 +142,14 @@ class BloomDupeFilter(BaseDupeFilter):
     def __init__(self, crawler: "Crawler") -> None:
         settings = crawler.settings
         self.crawler = crawler
-        self.fingerprint = keys_of(crawler)
+        self.fingerprinter = crawler.request_fingerprinter
+        self.fingerprint = keys_of(self)
         self.debug = settings.getbool("DUPEFILTER_DEBUG")
         self.logdupes = True
-        self.pending = Pending(crawler) if settings.get("BLOOMFILTER_SEEN") == "success" else None
+        success = settings.get("BLOOMFILTER_SEEN") == "success"
+        self.pending = Pending(crawler, self.fingerprint) if success else None
         self._seen: BloomFilter | None = None
+        self._next_look = 0.0
         self._open_file: Path | None = None
 
     @classmethod
@@ -172,7 +180,23 @@ class BloomDupeFilter(BaseDupeFilter):
             if self.pending:
                 self.pending.open(seen, job_dir(settings))
             self._seen = seen
+        elif time.monotonic() >= self._next_look:
+            self._seen = self._follow(self._seen)
         return self._seen
+
+    def _follow(self, seen: BloomFilter) -> BloomFilter:
+        """Returns the filter, or opens the file that has replaced its file.  Its sizes may differ."""
+        self._next_look = time.monotonic() + LOOK
+        if not was_replaced(seen):
+            return seen
+        given = parameters(self.crawler.settings, "") | {"storage": seen.storage}
+        new = BloomFilter.open(
+            **{name: given[name] for name in given if name not in ("m", "n", "k", "p")}
+        )
+        logger.info("The filter's file was replaced: filtering duplicates with %r", new)
+        if self.pending:
+            self.pending.seen = new
+        return new
 
     def open(self) -> None:
         """Called by Scrapy's own scheduler, which keeps its queue only in JOBDIR."""
@@ -210,6 +234,11 @@ class BloomDupeFilter(BaseDupeFilter):
     def _stop(self) -> None:
         """Ends the crawl once the spider is open: Scrapy can close only a spider that is open."""
         raise CloseSpider("bloomfilter_error")
+
+    def request_fingerprint(self, request: "Request") -> str:
+        """For subclasses: requests with the same text are duplicates, as in RFPDupeFilter."""
+        text: str = self.fingerprinter.fingerprint(request).hex()
+        return text
 
     def request_seen(self, request: "Request") -> bool:
         """Returns true if the request is a duplicate.  A false positive has the probability
@@ -285,9 +314,9 @@ class Pending:
     request has failed if it has left the downloader without a response and was not scheduled
     again.  When the spider is idle, no request is pending."""
 
-    def __init__(self, crawler: "Crawler") -> None:
+    def __init__(self, crawler: "Crawler", fingerprint: "Callable[[Request], bytes]") -> None:
         self.crawler = crawler
-        self.fingerprint = keys_of(crawler)
+        self.fingerprint = fingerprint
         self.most = PENDING
         self.on_their_way: OrderedDict[bytes, Request | None] = OrderedDict()
         self.leaving: list[Request] = []

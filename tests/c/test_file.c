@@ -203,6 +203,7 @@ TEST(cut_short_replaced_deleted)
     CHECK_EQ(
         bf_is_current(f, &(bf_spec){ .storage = path, .m = 1000001, .k = 3 }, &e), BF_EMISMATCH);
     CHECK_EQ(bf_is_current(f, &(bf_spec){ .storage = path, .read_only = true }, &e), 0);
+    CHECK_EQ(bf_is_current(f, NULL, &e), 1);
     if (!lacks_sodium())
         CHECK_EQ(
             bf_is_current(f,
@@ -210,8 +211,10 @@ TEST(cut_short_replaced_deleted)
             BF_EMISMATCH);
     char beside[128];
     bf_filter *copy = bf_copy(f, &e);
+    CHECK_EQ(bf_is_current(copy, NULL, &e), 1);
     CHECK(truncate(path, 8192) == 0);
     CHECK_EQ(bf_is_current(f, &(bf_spec){ .storage = path }, &e), 0);
+    CHECK_EQ(bf_is_current(f, NULL, &e), 0);
     CHECK_REFUSED(bf_test_many(f, &one, 1, NULL, &e), BF_EFORMAT,
         "truncated while it was open: 8192 bytes, it had 129096");
     CHECK_EQ(bf_add_many(f, &one, 1, NULL, &e), BF_EFORMAT);
@@ -225,6 +228,7 @@ TEST(cut_short_replaced_deleted)
     snprintf(beside, sizeof beside, "%s.new", path);
     CHECK_EQ(bf_save(copy, beside, &e), 0);
     CHECK_EQ(rename(beside, path), 0); /* replaced under the map: the old file lives on */
+    CHECK_EQ(bf_is_current(f, NULL, &e), 0);
     CHECK_EQ(bf_is_current(f, &(bf_spec){ .storage = path }, &e), 0);
     CHECK(has(f, "x", 1) == 1 && bf_add_many(f, &one, 1, NULL, &e) == BF_EIO);
     bf_filter *g = OPEN(0);
@@ -249,6 +253,7 @@ TEST(overwritten_in_place)
     int fd = open(path, O_WRONLY);
     CHECK(pwrite(fd, image, len, 0) == (ssize_t)len);
     CHECK_EQ(bf_is_current(f, &(bf_spec){ .storage = path }, &e), 0);
+    CHECK_EQ(bf_is_current(f, NULL, &e), 0);
     CHECK_EQ(bf_test_many(f, &one, 1, NULL, &why), BF_EFORMAT);
     CHECK_HAS(why.msg, "was overwritten while it was open");
     CHECK_EQ(bf_add_many(f, &one, 1, NULL, &e), BF_EFORMAT);

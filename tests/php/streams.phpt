@@ -100,6 +100,10 @@ foreach ([[], ['grow' => 2.0]] as $how)
         [Endless::$data, Endless::$read] = [(new BloomFilter(...['n' => $n, 'p' => 0.01] + $how))->toBytes(), 0];
         $io('too long', fn() => BloomFilter::load('endless://'), $format);
         same(true, Endless::$read < strlen(Endless::$data) + 8193);
+        Endless::$read = 0;
+        $stream = fopen('endless://', 'rb');
+        same(Endless::$data, BloomFilter::load($stream)->toBytes());
+        same(strlen(Endless::$data), ftell($stream));
     }
 same([], $notices, 'no warning stays');
 --EXPECT--

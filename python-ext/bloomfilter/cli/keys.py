@@ -65,7 +65,7 @@ class Stream:
         before = self.keys
         try:
             with opened(path) as fd:
-                read(fd, self.separator, self.feed)
+                read(fd, self.separator, self.feed, path)
         except Endless as fault:
             raise self.fault(path, self.keys - before, str(fault)) from None
         except ValueError as fault:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import stat
+import warnings
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 from itertools import repeat
@@ -24,6 +25,13 @@ STDIN = "-"
 # Windows: no other process inherits descriptors, and text mode would remove \r.
 FLAGS: int = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 MAGIC = b"\x8bBLM\r\n\x1a\n"  # begins each filter file: docs/format.md
+
+COMPRESSED = {
+    b"\x1f\x8b\x08": "zcat",
+    b"\xfd7zXZ\0": "xzcat",
+    b"\x28\xb5\x2f\xfd": "zstdcat",
+    b"BZh": "bzcat",
+}
 
 Feed = Callable[[memoryview, bool], None]  # lines; true: these are the last
 Piece = tuple[
@@ -41,6 +49,25 @@ def is_file(status: os.stat_result, path: str) -> bool:
         return os.path.samestat(status, os.stat(path))
     except (OSError, ValueError):  # a URL, or not there yet
         return False
+
+
+def warn_of_text(path: str, data: memoryview | bytes, separator: bytes) -> None:
+    """Keys are bytes and are taken as they are.  Warns if the first lines look like something else."""
+    head = bytes(data[:HEAD])
+    tool = next((tool for magic, tool in COMPRESSED.items() if head.startswith(magic)), None)
+    first = head.partition(b"\n")[0]
+    wide = len(first) >= 4 and {0} in ({*first[::2]}, {*first[1::2]})
+    if tool and (tool != "bzcat" or head[4:10] == b"1AY&SY"):
+        what = f"is compressed: {tool} shows its keys"
+    elif wide or head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        what = "is UTF-16: iconv -f utf-16 -t utf-8 converts it"
+    elif head.startswith(b"\xef\xbb\xbf"):
+        what = "begins with a byte order mark, which is part of the first key"
+    elif first.endswith(b"\r") and separator == b"\n":
+        what = "has CR before LF: CR is part of each key, tr -d '\\r' removes it"
+    else:
+        return
+    warnings.warn(f"{'standard input' if path == STDIN else path} {what}", stacklevel=2)
 
 
 def is_filter(path: str) -> bool:
@@ -177,13 +204,15 @@ def pieces_ahead(fd: int, separator: bytes) -> Pieces:
         thread.join()
 
 
-def read(fd: int, separator: bytes, feed: Feed) -> None:
+def read(fd: int, separator: bytes, feed: Feed, path: str = STDIN) -> None:
     """Calls feed with the complete lines of each block that is read."""
     status = os.fstat(fd)
     large = stat.S_ISREG(status.st_mode) and status.st_size >= LARGE
     one = whole_lines(fd, separator, repeat(new_buffer()))
     with closing(pieces_ahead(fd, separator) if large else one) as source:
-        for _, data, last in source:
+        for i, (_, data, last) in enumerate(source):
+            if i == 0:
+                warn_of_text(path, data, separator)
             feed(data, last)
 
 
@@ -219,7 +248,9 @@ def is_piped() -> bool:
 def all_keys(path: str, separator: bytes) -> list[bytes]:
     """The different keys of a file, in order, as objects."""
     with opened(path) as fd:
-        lines = whole(fd).split(separator)
+        data = whole(fd)
+    warn_of_text(path, data, separator)
+    lines = data.split(separator)
     if not lines[-1]:
         lines.pop()
     return list(dict.fromkeys(lines))

@@ -9,7 +9,16 @@ from time import monotonic
 
 from . import homes, report
 from .faults import Fault, shown
-from .lines import LONGEST, Endless, bytes_in, new_buffer, opened, sources, whole_lines
+from .lines import (
+    LONGEST,
+    Endless,
+    bytes_in,
+    new_buffer,
+    opened,
+    sources,
+    warn_of_text,
+    whole_lines,
+)
 from .meter import Silent, meter
 from .signals import Interrupted, Signals
 
@@ -28,14 +37,17 @@ class Keys:
     def __iter__(self) -> Iterator[bytes]:
         for path in self.paths:
             with opened(path) as fd:
-                for block in self.blocks(fd):
+                for block in self.blocks(fd, path):
                     self.count += len(block)
                     yield from block
                     self.progress.show(self.bytes, self.count)
         self.signals.work()
 
-    def blocks(self, fd: int) -> Iterator[list[bytes]]:
-        for _, data, last in whole_lines(fd, self.separator, repeat(new_buffer())):
+    def blocks(self, fd: int, path: str) -> Iterator[list[bytes]]:
+        pieces = whole_lines(fd, self.separator, repeat(new_buffer()))
+        for i, (_, data, last) in enumerate(pieces):
+            if i == 0:
+                warn_of_text(path, data, self.separator)
             self.bytes += len(data)
             keys = bytes(data).split(self.separator)
             yield keys if last else keys[:-1]

@@ -1,12 +1,16 @@
 """How the command line reads its keys: the lines of a file are the same in whatever pieces they
 come, read by the caller or by a thread ahead of it."""
 
+import bz2
+import gzip
+import lzma
 import os
 import subprocess
 import sys
 import threading
 
 import pytest
+from cli_helpers import cli, ok
 
 from bloomfilter.cli import lines
 from bloomfilter.cli.faults import Fault
@@ -161,3 +165,45 @@ def test_a_signal_at_any_moment_ends_it(tmp_path, when):
         check=False,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, b"stopped\n", b"")
+
+
+ENCODED = {
+    "gzip": (gzip.compress(b"a\nb\n"), "is compressed: zcat shows its keys"),
+    "xz": (lzma.compress(b"a\nb\n"), "is compressed: xzcat shows its keys"),
+    "bzip2": (bz2.compress(b"a\nb\n"), "is compressed: bzcat shows its keys"),
+    "zstd": (b"\x28\xb5\x2f\xfd\x04\x00\x01", "is compressed: zstdcat shows its keys"),
+    "utf-16": ("a\nb\n".encode("utf-16"), "is UTF-16: iconv"),
+    "utf-16be": (b"\xfe\xff" + "a\nb\n".encode("utf-16be"), "is UTF-16: iconv"),
+    "utf-16 without a mark": ("key a\nb\n".encode("utf-16le"), "is UTF-16: iconv"),
+    "bom": (b"\xef\xbb\xbfa\nb\n", "begins with a byte order mark, which is part of the first key"),
+    "crlf": (b"a\r\nb\r\n", "has CR before LF: CR is part of each key"),
+}
+
+
+@pytest.mark.parametrize("kind", ENCODED)
+@pytest.mark.parametrize("command", ["add", "check", "remove", "count", "rebuild", "study"])
+def test_a_file_that_is_not_text_is_warned_of_once(tmp_path, kind, command):
+    """The keys are taken as they are."""
+    bf, keys = tmp_path / "bf", tmp_path / "keys"
+    counting = ["--counting"] if command in ("remove", "count") else []
+    data, says = ENCODED[kind]
+    keys.write_bytes(data * 3 if kind == "crlf" else data + b"\nc\nd\n")
+    ok("create", bf, "-n", "1000", "-p", "0.01", *counting)
+    words = [command, keys] if command == "study" else [command, bf, keys]
+    done = cli(*words)
+    assert done.code in (0, 1) and done.err.count(b"\n") == 1
+    assert done.err.decode().startswith(f"bloomfilter: warning: {keys} {says}"), done.err
+    if command != "study":
+        done = cli(command, bf, data=data)
+        assert done.err.decode().startswith(f"bloomfilter: warning: standard input {says}")
+    if command == "add":
+        assert done.code == 0 and cli("add", bf, keys, keys).err.count(b"\n") == 1
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\n", b"a\nb", b"BZh is a name\nb\n", b"\x1f\n", b"a\0\nb\n", b"a\nb\r\n"]
+)
+def test_text_is_not_warned_of(tmp_path, data):
+    ok("create", tmp_path / "bf", "-n", "1000", "-p", "0.01")
+    ok("add", tmp_path / "bf", data=data)
+    ok("add", "-0", tmp_path / "bf", data=b"a\r\n\0b\r\n\0")

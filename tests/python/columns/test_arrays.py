@@ -2,11 +2,12 @@
 stride."""
 
 import array
+import ctypes
 
 import numpy as np
 import pytest
 
-from bloomfilter import BloomFilter
+from bloomfilter import BloomFilter, CountingBloomFilter
 
 INTEGERS = [order + kind + width for order in "<>" for kind in "iu" for width in "1248"] + [
     *"l L q Q intp uintp".split()
@@ -177,9 +178,9 @@ def test_readonly_arrays(bf):
 def test_the_buffer_is_given_back(bf):
     for keys in (bytearray(b"abc"), array.array("i", [1, 2])):
         view = memoryview(keys)
-        if view.itemsize > 1:
-            bf.update(view)
-        bf.add(view)
+        bf.update(view) if view.itemsize > 1 else bf.add(view)
+        with pytest.raises(TypeError):
+            bf.add(view) if view.itemsize > 1 else bf.update(view)
         view.release()
         keys.append(1)
 
@@ -192,10 +193,52 @@ def test_other_dtypes_are_typeerrors_naming_the_index(bf, dtype):
     assert bf.update(keys[:0]) == 0
 
 
-def test_rows_of_a_table_are_keys(bf):
+ONE = "keys must be one column, not a table or an array of arrays .*: pass one of its columns"
+DEEP = {
+    "ints": np.array([[1], [2], [3]]),
+    "one row": np.array([[1, 2]]),
+    "no row": np.zeros((0, 3), "i4"),
+    "no column": np.zeros((3, 0), "i4"),
+    "three dimensions": np.zeros((2, 2, 2), "u1"),
+    "text": np.array([["a", "b"], ["c", "d"]]),
+    "bytes": np.array([[b"a"]]),
+    "floats": np.array([[1.5]]),
+    "booleans": np.array([[True]]),
+    "objects": np.array([["a", None]], object),
+    "dates": np.array([["2020"]], "M8[s]"),
+    "digests": np.zeros((4, 16), "u1"),
+    "masked": np.ma.masked_array([[1, 2]], [[True, False]]),
+    "records": np.zeros(2, [("a", "i4"), ("b", "S3")]),
+    "fortran": np.asfortranarray(np.zeros((2, 3), "i8")),
+    "view": memoryview(bytes(24)).cast("q", (1, 3)),
+    "ctypes": (ctypes.c_int * 2 * 2)(),
+}
+
+
+@pytest.mark.parametrize("kind", DEEP)
+@pytest.mark.parametrize("nulls", ["raise", "skip"])
+def test_arrays_of_arrays_are_typeerrors(kind, nulls):
+    bf = CountingBloomFilter(n=1000, p=1e-6)
+    calls = [bf.update, bf.add_many, bf.contains_many, bf.add_mask, bf.contains_mask]
+    for call in (*calls, bf.remove_many, bf.count_many):
+        with pytest.raises(TypeError, match=ONE):
+            call(DEEP[kind], nulls=nulls)
+    with pytest.raises(TypeError, match=ONE):
+        bf.rebuild(DEEP[kind])
+    assert not bf
+
+
+def test_rows_in_a_list_are_keys_if_they_are_bytes(bf):
     digests = np.arange(64, dtype="u1").reshape(4, 16)
-    assert bf.update(digests) == 4
+    assert bf.update(list(digests)) == 4
     assert bytes(range(16, 32)) in bf
+    with pytest.raises(TypeError, match="^key 0: .*not numpy.ndarray"):
+        bf.update(list(np.array([[1], [2]])))
+    if hasattr(np.dtypes, "StringDType"):
+        words = np.array(["a", "b"], np.dtypes.StringDType())
+        assert bf.update(words) == 2 and "b" in bf
+        with pytest.raises(TypeError, match=ONE):
+            bf.update(words.reshape(2, 1))
 
 
 def test_memoryviews_of_numbers(bf):

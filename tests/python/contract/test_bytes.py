@@ -4,6 +4,7 @@ import array
 import base64
 import contextlib
 import io
+import json
 import time
 import copy
 import copyreg
@@ -336,13 +337,47 @@ def test_load_reads_no_more_than_an_image_has(keys, how):
     bf = BloomFilter(n=keys, p=0.01, **how)
     data = bf.to_bytes()
     file = Endless(data)
-    with pytest.raises(Error, match="too long"):
-        BloomFilter.load(file)
-    assert file.taken == len(data) + 1
+    assert BloomFilter.load(file) == bf and file.taken == len(data)
     file = Endless(b"no filter at all")
     with pytest.raises(Error, match="not a filter file"):
         BloomFilter.load(file)
     assert file.taken == 64
+
+
+@pytest.mark.parametrize("opened", ["buffered", "raw", "memory"])
+def test_filters_lie_one_after_the_other(tmp_path, opened):
+    """Each load() leaves the stream right after its filter, also inside other data."""
+    kinds = ({"n": 10}, {"n": 10**5}, {"n": 10, "grow": 2.0}, {"n": 50, "window": 60.0}, {"n": 9})
+    made = [BloomFilter(p=0.01, **kind) for kind in kinds]
+    for bf in made:
+        bf.update(range(100))
+    made.append(CountingBloomFilter(n=100, p=0.01))
+    with open(tmp_path / "many", "wb") as file:
+        file.write(b"before")
+        for bf in made:
+            bf.save(file)
+            file.write(b"between")
+    file = (
+        io.BytesIO((tmp_path / "many").read_bytes())
+        if opened == "memory"
+        else open(tmp_path / "many", "rb", buffering=0 if opened == "raw" else -1)
+    )
+    with file:
+        assert file.read(6) == b"before"
+        for bf in made:
+            assert type(bf).load(file) == bf
+            assert file.read(7) == b"between"
+        assert file.read() == b""
+
+
+def test_a_path_and_bytes_hold_one_filter_and_nothing_else(full, tmp_path):
+    data = full.to_bytes() + b"x"
+    (tmp_path / "f").write_bytes(data)
+    for load in (BloomFilter.load, BloomFilter.open):
+        with pytest.raises(Error, match="too long"):
+            load(tmp_path / "f")
+    with pytest.raises(Error, match="too long"):
+        BloomFilter.from_bytes(data)
 
 
 @pytest.mark.parametrize("answer", [0, -1, 10**9])
@@ -396,3 +431,68 @@ class ByKey:
 
     def __iter__(self):
         return iter(self.keys)
+
+
+# ---- JSON ----
+@pytest.mark.parametrize("make", [BloomFilter, CountingBloomFilter])
+@pytest.mark.parametrize("kind", [{}, {"grow": 2.0}])
+def test_json_is_that_of_php(kind, make):
+    bf = make(n=500, p=0.01, **kind)
+    bf.update(range(200))
+    text = bf.to_json()
+    assert text == '{"bloomfilter":"' + bf.to_base64().replace("/", "\\/") + '"}'
+    assert json.loads(text) == {"bloomfilter": bf.to_base64()}
+    for given in (text, json.loads(text), json.dumps(json.loads(text), indent=4)):
+        back = make.from_json(given)
+        assert type(back) is make and back == bf and back.created is False
+    with pytest.raises(Error, match="k=7, .*asked for k=1|k"):
+        make.from_json(text, k=1)
+
+
+def test_what_is_no_json_of_a_filter(full):
+    for wrong in ("", "{", "[]", "{}", '"x"', '{"bloomfilter":1}', "[" * 10**5, {}, {"a": "b"}):
+        with pytest.raises(Error, match="JSON"):
+            BloomFilter.from_json(wrong)
+    for wrong in (None, 5, b"{}", [], full):
+        with pytest.raises(TypeError, match="must be a str or a dict, not"):
+            BloomFilter.from_json(wrong)
+    with pytest.raises(Error, match="not base64"):
+        BloomFilter.from_json({"bloomfilter": "!"})
+
+
+def test_json_of_other_homes_says_copy(full, tmp_path, redis_server):
+    stored = BloomFilter(n=100, p=0.01, storage=tmp_path / "f")
+    remote = BloomFilter(n=100, p=0.01, storage=redis_server.url("json"))
+    for bf in (stored, remote):
+        with pytest.raises(Error, match=r"copy\(\).to_json\(\)"):
+            bf.to_json()
+        assert BloomFilter.from_json(bf.copy().to_json()) == bf
+    remote.delete()
+    keyed = BloomFilter(n=100, p=0.01, secret=SECRET)
+    with pytest.raises(Error, match=r"copy\(\)"):
+        keyed.to_json()
+    full.close()
+    with pytest.raises(ValueError, match="closed"):
+        full.to_json()
+
+
+def test_no_dump_shows_a_secret_or_the_bits(tmp_path):
+    keyed = BloomFilter(n=100, p=0.01, secret=SECRET)
+    keyed.update(range(50))
+    bits = keyed.bitset
+    for dump in (
+        repr,
+        str,
+        format,
+        dir,
+        lambda bf: repr(bf.info()),
+        lambda bf: repr(bf.__reduce_ex__),
+    ):
+        said = dump(keyed) if isinstance(dump(keyed), str) else repr(dump(keyed))
+        for secret in (SECRET, bits[:8]):
+            for form in (repr(secret)[2:-1], secret.hex(), base64.b64encode(secret).decode()[:8]):
+                assert form not in said
+    with pytest.raises(TypeError):
+        vars(keyed)
+    with pytest.raises(Error, match="its secret is never stored"):
+        pickle.dumps(keyed)

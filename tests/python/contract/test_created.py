@@ -61,3 +61,29 @@ def test_redis_tells_once(redis_by_url, more):
         "d" in first
     assert "a" in first and "b" not in first
     assert first.add("b") and "b" in again
+
+
+@pytest.mark.parametrize("home", ["memory", "file"])
+def test_a_rebuild_has_filled_it(tmp_path, home):
+    def opened():
+        return BloomFilter(
+            n=100, p=0.01, **({} if home == "memory" else {"storage": tmp_path / "f"})
+        )
+
+    first = opened()
+    first.add("a")
+    first.clear()
+    assert first.created
+    with pytest.raises(ZeroDivisionError):
+        first.rebuild(1 // n for n in (1, 0))
+    assert first.created
+    (first if home == "memory" else opened()).rebuild(["a"])
+    assert not first.created and "a" in first
+
+
+def test_a_rebuild_in_redis_has_filled_it(redis_by_url):
+    redis_by_url("FLUSHALL")
+    first = BloomFilter(n=100, p=0.01, storage=redis_by_url.url("seen"))
+    assert first.created
+    first.rebuild(["a"])
+    assert not first.created

@@ -4,8 +4,13 @@ TypeError."""
 import array
 import ctypes
 import enum
+import datetime
+import decimal
 import mmap
+import pathlib
+import pickle
 import sys
+import uuid
 
 import numpy as np
 import pytest
@@ -41,10 +46,6 @@ class Level(enum.IntEnum):
     HIGH = 42
 
 
-def fortran():
-    return np.asfortranarray(np.arange(12, dtype="u1").reshape(3, 4))
-
-
 # (key, the bytes it stands for)
 KEYS = [
     ("", b""),
@@ -71,15 +72,16 @@ KEYS = [
     (memoryview(b"abc"), b"abc"),
     (memoryview(b"abcdef")[::2], b"ace"),
     (memoryview(b"abc")[::-1], b"cba"),
-    (memoryview(b"abcdef").cast("B", (2, 3)), b"abcdef"),
-    (array.array("H", [1, 2]), array.array("H", [1, 2]).tobytes()),
-    (array.array("d", [0.0]), bytes(8)),
+    (memoryview(b"abc").cast("c"), b"abc"),
+    (array.array("B", [1, 2]), b"\1\2"),
+    (array.array("b", [-1, 2]), b"\xff\2"),
     ((ctypes.c_char * 3)(*b"abc"), b"abc"),
     (np.frombuffer(b"abc", "u1"), b"abc"),
     (np.bytes_(b"abc"), b"abc"),
     (np.str_("abc"), b"abc"),
     (np.str_("é"), "é".encode()),
-    (fortran(), fortran().tobytes()),
+    ((ctypes.c_ubyte * 2)(1, 2), b"\1\2"),
+    (pickle.PickleBuffer(b"abc"), b"abc"),
     (np.arange(10, dtype="u1")[::3], b"\0\3\6\t"),
     (np.zeros(0, "u1"), b""),
     (0, b"0"),
@@ -169,6 +171,28 @@ BAD = [
     np.datetime64("2020"),
     np.timedelta64(5, "s"),
     np.array([None, "a"], dtype=object),
+    np.array([1, 2]),
+    np.array([1.5]),
+    np.array([True]),
+    np.array(["a"]),
+    np.array([b"a"]),
+    np.array(["2020"], "M8[s]"),
+    np.zeros(2, [("a", "u1")]),
+    np.zeros((2, 3), "u1"),
+    np.zeros((1, 3), "u1"),
+    np.zeros((0, 3), "u1"),
+    memoryview(b"abcdef").cast("B", (2, 3)),
+    memoryview(b"abcd").cast("i"),
+    array.array("H", [1, 2]),
+    array.array("d", [0.0]),
+    array.array("u", "a"),
+    (ctypes.c_int * 2)(),
+    (ctypes.c_char * 2 * 2)(),
+    uuid.UUID(int=1),
+    pathlib.PurePath("a"),
+    decimal.Decimal(1),
+    datetime.date(2020, 1, 1),
+    ("a",),
     range(3),
     Ellipsis,
 ]
@@ -186,6 +210,24 @@ def test_everything_else_is_a_typeerror(bf, bad):
         with pytest.raises(TypeError, match="^key 0: "):
             call(iter([bad]))
     assert "a" in bf and "b" in bf and "c" not in bf
+
+
+@pytest.mark.parametrize(
+    "bad, advice",
+    [
+        (uuid.UUID(int=1), "not UUID: pass str(key) or key.bytes"),
+        (pathlib.PurePosixPath("a"), "not PurePosixPath: pass str(key)"),
+        (1.5, "not float: pass str(key)"),
+        (("a", "b"), "not tuple: pass its items to update(), or one text"),
+        (np.array([1, 2]), "not numpy.ndarray: pass its items to update(), or its tobytes()"),
+        (None, "not NoneType"),
+    ],
+)
+def test_the_message_shows_the_conversion(bf, bad, advice):
+    for call in (bf.add, bf.__contains__, lambda key: bf.update([key])):
+        with pytest.raises(TypeError) as fault:
+            call(bad)
+        assert str(fault.value).endswith(f"a key must be str, bytes-like or int, {advice}")
 
 
 def test_ints_have_as_many_digits_as_python_writes(bf):

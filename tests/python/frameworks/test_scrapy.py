@@ -1,6 +1,7 @@
 """The duplicate filter for Scrapy, in real crawls of a site on this machine."""
 
 import inspect
+import datetime
 import json
 import signal
 import subprocess
@@ -345,6 +346,24 @@ def test_the_crawlers_own_fingerprinter():
     assert b"the same" in dupefilter.seen
 
 
+class WithoutQuery(BloomDupeFilter):
+    def request_fingerprint(self, request):
+        return super().request_fingerprint(request.replace(url=request.url.split("?")[0]))
+
+
+@pytest.mark.parametrize("seen", ["request", "success"])
+def test_a_subclass_that_overrides_request_fingerprint(seen):
+    crawler = get_crawler(settings_dict={"BLOOMFILTER_SEEN": seen})
+    dupefilter = WithoutQuery.from_crawler(crawler)
+    requests = [Request(f"http://a.org/page?session={i}") for i in range(4)]
+    assert list(map(dupefilter.request_seen, requests)) == [False, True, True, True]
+    text = dupefilter.request_fingerprint(requests[0])
+    assert text == BloomDupeFilter.from_crawler(crawler).request_fingerprint(
+        Request("http://a.org/page")
+    )
+    assert (text in dupefilter.seen) is (seen == "request")
+
+
 @pytest.mark.parametrize("debug", [False, True])
 def test_duplicates_are_logged_and_counted(debug, caplog):
     crawler = get_crawler(settings_dict={"DUPEFILTER_DEBUG": debug})
@@ -584,8 +603,10 @@ def windows():
 
 
 @pytest.mark.skipif(not windows(), reason="this build has no filters that forget")
-def test_window():
-    dupefilter = make(BLOOMFILTER_WINDOW=3600)
+@pytest.mark.parametrize("window", [3600, datetime.timedelta(hours=1)])
+def test_window(window):
+    dupefilter = make(BLOOMFILTER_WINDOW=window)
+    assert dupefilter.seen.window == 3600
     assert [dupefilter.request_seen(Request("http://a.org")) for _ in range(2)] == [False, True]
     dupefilter.close("finished")
 
@@ -660,3 +681,28 @@ def test_a_file_that_is_replaced_during_a_crawl(tmp_path, caplog):
     seen.close("finished")  # the crawl ends all the same
     assert "The filter of requests seen before" in caplog.text
     assert "was replaced or deleted" in caplog.text
+
+
+@pytest.mark.parametrize("seen", ["request", "success"])
+def test_the_new_file_is_used_when_it_has_replaced_the_old_one(tmp_path, caplog, monkeypatch, seen):
+    """Also one of another size; a deleted file is an error, never an empty filter."""
+    caplog.set_level("INFO")
+    now = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    path, other = tmp_path / "seen.bloom", tmp_path / "other"
+    settings = {"BLOOMFILTER_STORAGE": str(path), "BLOOMFILTER_SEEN": seen}
+    dupefilter = BloomDupeFilter.from_crawler(get_crawler(settings_dict=settings))
+    dupefilter.open()
+    request, known = Request("https://example.org/"), Request("https://example.org/known")
+    assert not dupefilter.request_seen(request)
+    with BloomFilter(n=500, p=1e-6, storage=other) as new:
+        new.add(dupefilter.fingerprint(known))
+    other.rename(path)
+    now[0] += 2
+    assert dupefilter.request_seen(known) and "was replaced: filtering" in caplog.text
+    assert dupefilter.seen.n == 500 and (dupefilter.request_seen(request) is (seen == "success"))
+    path.unlink()
+    now[0] += 2
+    with pytest.raises(FileNotFoundError):
+        dupefilter.request_seen(known)
+    assert not path.exists()

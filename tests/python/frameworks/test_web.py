@@ -20,9 +20,9 @@ class Broken:
         raise Error("away")
 
 
-def filled(keys=()):
+def filled(keys=("other",)):
     filter = BloomFilter(n=1000, p=1e-6)
-    filter.update(keys)
+    filter.rebuild(keys)
     return filter
 
 
@@ -53,6 +53,95 @@ def test_a_filter_that_cannot_be_opened_yet(fail, error):
     gate = Gate(opened, fail=fail)
     assert gate.passes(gate.answer("a")) is (fail == "open")
     assert gate.answer("a") is True and gate.answer("b") is False and len(calls) == 2
+
+
+def created(path=None, **more):
+    return BloomFilter(n=1000, p=1e-6, **({} if path is None else {"storage": path}), **more)
+
+
+@pytest.mark.parametrize("fail", ["open", "closed"])
+@pytest.mark.parametrize("home", ["memory", "file"])
+def test_a_filter_that_was_just_created_knows_nothing(fail, home, tmp_path):
+    """It counts as failed until it is filled; else each row of the database would be missing."""
+    now = iter(range(1000))
+    path = tmp_path / "f" if home == "file" else None
+    gate = Gate(lambda: created(path), fail=fail)
+    gate.clock = lambda: next(now)
+    for _ in range(3):
+        assert gate.answer("a") is None and gate.passes(None) is (fail == "open")
+    gate.filter.add("b")  # a row that was created: no answer about all others
+    assert gate.answer("a") is gate.answer("b") is None and gate.counts["failed"] == 5
+    (gate.filter if path is None else BloomFilter.open(path)).rebuild(["a"])
+    assert gate.answer("a") is True and gate.answer("c") is False and gate.counts["failed"] == 5
+
+
+def test_an_empty_filter_of_another_process_knows_nothing(tmp_path):
+    now = iter(range(1000))
+    first, gate = created(tmp_path / "f"), Gate(lambda: created(tmp_path / "f"))
+    gate.clock = lambda: next(now)
+    assert gate.filter.created is False and gate.answer("a") is None
+    first.rebuild(["a"])
+    assert gate.answer("a") is True and gate.answer("b") is False
+
+
+def test_a_program_that_fills_the_filter_itself_is_trusted():
+    gate = Gate(created(), trust=True)
+    assert gate.answer("a") is False
+    gate = Gate(created())
+    assert gate.answer("a") is None
+    gate.filter.add("a")
+    gate.trust()
+    assert gate.answer("a") is True and gate.answer("b") is False
+    assert not Gates({"it": {"arg": "id", "n": 9, "p": 0.1}}).ask("GET", "it", {"id": 1}).refused
+    trusted = {"it": {"arg": "id", "n": 9, "p": 0.1, "trust": True}}
+    assert Gates(trusted).ask("GET", "it", {"id": 1}).refused
+
+
+def replace(path, keys, n=5000):
+    new = BloomFilter(n=n, p=1e-6)
+    new.update(keys)
+    new.save(path)  # by rename
+
+
+def test_a_file_that_was_replaced_is_opened_again(tmp_path):
+    """Within a second of the clock, also a larger file; never 'absent' by the old one after that."""
+    path, time = str(tmp_path / "f"), [0.0]
+    replace(path, ["a"], 1000)
+    gates = Gates({"it": {"arg": "id", "n": 1000, "p": 1e-6, "storage": path}})
+    gate = gates.of["it"][1]
+    gate.clock = lambda: time[0]
+    assert gates.ask("GET", "it", {"id": "b"}).refused
+    replace(tmp_path / "new", ["a", "b"])
+    (tmp_path / "new").rename(path)
+    time[0] += 0.9
+    assert gate.answer("b") is False
+    time[0] += 0.2
+    assert gate.answer("b") is True and gate.answer("c") is False and gate.filter.n == 5000
+    (tmp_path / "f").unlink()
+    time[0] += 1
+    for _ in range(3):
+        assert gate.answer("b") is gate.answer("c") is None
+    assert not (tmp_path / "f").exists()  # an empty one would be created
+    replace(path, ["c"])
+    assert gate.answer("c") is True and gate.answer("b") is False
+
+
+def test_a_filter_object_cannot_be_opened_again(tmp_path):
+    time = [0.0]
+    replace(tmp_path / "f", ["a"])
+    gate = Gate(BloomFilter.open(tmp_path / "f"))
+    gate.clock = lambda: time[0]
+    assert gate.answer("a") is True
+    replace(tmp_path / "new", ["b"])
+    (tmp_path / "new").rename(tmp_path / "f")
+    time[0] += 1
+    assert gate.answer("a") is gate.answer("b") is None and gate.counts["failed"] == 2
+
+
+@pytest.mark.parametrize("arg", [{}, {"arg": None}, {"arg": 5}])
+def test_the_parameter_must_be_named(arg):
+    with pytest.raises(ValueError, match=r"BLOOMFILTERS\['user'\]\['arg'\] must be the name of"):
+        Gates({"user": {"n": 10, "p": 0.1, **arg}})
 
 
 def test_redis_away_at_the_start():
@@ -170,7 +259,7 @@ def test_django(run_python, tmp_path, monkeypatch):
     status, views, said = json.loads(run_python(code))
     assert status == [200, 404, 404, 200, 404, 404]
     assert views == [7, 9]
-    assert said == [["false_positive", "9"], ["missing", "home"]]
+    assert said == [["false_positive", "9"], ["failed", "home"], ["failed", "none"]]
 
 
 @pytest.mark.parametrize("name, needs", [("django", "Django"), ("flask", "Flask")])

@@ -186,3 +186,26 @@ def test_a_scheme_that_fixes_k_needs_no_more_than_m(tmp_path):
         BloomFilter(m=100_000, storage=tmp_path / "none")
     with pytest.raises(FileNotFoundError):
         BloomFilter(scheme="java7", storage=tmp_path / "none")
+
+
+@pytest.mark.parametrize("more", [{}, {"grow": 2}, {"window": 60}])
+def test_is_current_shows_that_the_name_has_another_file(tmp_path, monkeypatch, more):
+    path = tmp_path / "seen.bloom"
+    monkeypatch.chdir(tmp_path)
+    bf = BloomFilter(n=1000, p=0.01, storage="seen.bloom", **more)
+    reader = BloomFilter.open(path, read_only=True)
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")  # the name is that of the folder where it was opened
+    assert bf.is_current is reader.is_current is bf.copy().is_current is True
+    bf.copy().save(tmp_path / "new")
+    (tmp_path / "new").rename(path)
+    assert bf.is_current is reader.is_current is False
+    again = BloomFilter.open(path)
+    assert again.is_current
+    path.unlink()
+    assert not again.is_current
+    again.close()
+    with pytest.raises(ValueError, match="closed"):
+        again.is_current
+    with pytest.raises(AttributeError):
+        bf.is_current = True

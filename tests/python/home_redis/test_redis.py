@@ -1,12 +1,14 @@
 """Filters in Redis, by URL: the test's own server, the same bits as in memory, threads and forks,
 faults as exceptions."""
 
+import datetime
+import errno
 import pickle
 import socket
 
 import pytest
 
-from bloomfilter import BloomFilter, Error
+from bloomfilter import BloomFilter, Error, FullError
 
 
 @pytest.fixture(scope="module")
@@ -175,3 +177,30 @@ def test_fpr_is_estimated_as_in_memory(server):
     with BloomFilter(**given, storage=server.url("s")) as there:
         there |= here
         assert (there.fpr, len(there)) == (here.fpr, len(here)) and here.fpr > 0
+
+
+def test_is_current(redis_server):
+    redis_server("FLUSHALL")
+    bf = BloomFilter(n=1000, p=0.01, storage=redis_server.url("current"))
+    assert bf.is_current
+    redis_server("FLUSHALL")
+    assert not bf.is_current
+
+
+def test_expire_takes_a_timedelta(redis_server):
+    redis_server("FLUSHALL")
+    bf = BloomFilter(n=100, p=0.01, storage=redis_server.url("seen"))
+    bf.expire(datetime.timedelta(hours=1))
+    assert 3000 < bf._expires_in() < 3601
+    with pytest.raises(ValueError, match="seconds must be above 0"):
+        bf.expire(datetime.timedelta(0))
+
+
+def test_errno_is_there(redis_server):
+    redis_server("FLUSHALL")
+    with pytest.raises(Error) as missing:
+        BloomFilter.open(redis_server.url("none"))
+    assert missing.value.errno == errno.ENOENT
+    with pytest.raises(Error) as damaged:
+        BloomFilter.from_bytes(b"x")
+    assert damaged.value.errno is None and FullError.errno is Error.errno is None

@@ -1,5 +1,6 @@
 """Filters that forget, under a clock of the test's."""
 
+import datetime
 import gc
 import pickle
 import time
@@ -182,3 +183,23 @@ def test_redis_has_the_time(redis_by_url):
     future.add("theirs")
     bf |= future
     assert sum(bf.contains_many(range(100))) == 100 and "theirs" in bf
+
+
+def test_timedelta():
+    bf = BloomFilter(n=100, p=0.01, window=datetime.timedelta(days=7))
+    assert bf.window == 604800.0
+    assert BloomFilter.from_bytes(bf.to_bytes(), n=100).window == 604800.0
+    assert BloomFilter.plan(n=100, p=0.01, window=datetime.timedelta(seconds=60))["n"] == 100
+    for wrong in (datetime.timedelta(0), datetime.timedelta(days=-1)):
+        with pytest.raises(ValueError, match="^window must be "):
+            BloomFilter(n=100, p=0.01, window=wrong)
+    for name in ("p", "grow"):  # no times
+        with pytest.raises(TypeError, match=f"^{name} must be a number, not datetime.timedelta"):
+            BloomFilter(**{"n": 100, "p": 0.01, name: datetime.timedelta(1)})
+
+    class Odd:
+        def total_seconds(self):
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        BloomFilter(n=100, p=0.01, window=Odd())
