@@ -258,8 +258,11 @@ int main(int argc, char **argv)
     signals = ends;
     sigaddset(&signals, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
-    rc = output_start(MESSAGES, STDERR_FILENO, NULL) ? 0 : -1;
-    if (rc == 0 && !log_open(&s)) rc = report_error(s.o.access_log, strerror(errno));
+    if (!output_start(MESSAGES, STDERR_FILENO, NULL)) {
+        perror("bloomfilterd: a thread");
+        return 1;
+    }
+    if (!log_open(&s)) rc = report_error(s.o.access_log, strerror(errno));
     if (rc == 0) rc = open_server(&s, &ends);
     if (rc == 0) rc = start_threads(&s);
     const bool started = rc == 0;

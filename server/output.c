@@ -21,6 +21,8 @@ typedef struct {
     const char *name;
     int fd;
     bool runs, ended;
+    bool torn;     /* the last text line was written in part */
+    unsigned used; /* the value of `opened` at the last write */
     /* atomic: */
     unsigned opened;  /* how often the descriptor was set */
     uint64_t end_by;  /* ms; 0: the output does not end */
@@ -43,34 +45,42 @@ static void note_dropped(output *o, const char *bytes, size_t len, const char *w
         say("cannot write to %s: %s; text lines are missing from now on", o->name, why);
 }
 
-/* Waits a moment for the reader of a pipe or terminal.  Returns false if the output ends, or has a
- * new descriptor. */
-static bool wait_for_reader(output *o, unsigned opened)
+/* Waits a moment for the reader of a pipe or terminal.  Returns false if the output ends. */
+static bool wait_for_reader(const output *o)
 {
     const uint64_t end_by = __atomic_load_n(&o->end_by, __ATOMIC_ACQUIRE);
     if (end_by && clock_ms() >= end_by) return false;
     poll(&(struct pollfd){ .fd = o->fd, .events = POLLOUT }, 1, PAUSE_MS);
-    return __atomic_load_n(&o->opened, __ATOMIC_ACQUIRE) == opened;
+    return true;
 }
 
+/* A text line of which only a part was written is ended, so that later ones stay readable.  With a
+ * new descriptor, such a line is written again. */
 static void write_lines(output *o, const buffer *b)
 {
-    const unsigned opened = __atomic_load_n(&o->opened, __ATOMIC_ACQUIRE);
     const char *why = NULL;
     size_t done = 0;
     while (done < b->len && !why) {
-        const ssize_t n = write(o->fd, b->ptr + done, b->len - done);
-        if (n > 0)
+        const unsigned opened = __atomic_load_n(&o->opened, __ATOMIC_ACQUIRE);
+        while (opened != o->used && done && b->ptr[done - 1] != '\n') done--;
+        o->used = opened;
+        const ssize_t n =
+            o->torn ? write(o->fd, "\n", 1) : write(o->fd, b->ptr + done, b->len - done);
+        if (n > 0 && o->torn)
+            o->torn = false;
+        else if (n > 0)
             done += (size_t)n;
         else if (n < 0 && errno == EAGAIN)
-            why = wait_for_reader(o, opened) ? NULL : "nobody reads it";
+            why = wait_for_reader(o) ? NULL : "nobody reads it";
         else if (n == 0 || errno != EINTR)
             why = n ? strerror(errno) : "it takes no bytes";
     }
-    if (why)
-        note_dropped(o, b->ptr + done, b->len - done, why);
-    else
+    if (!why) {
         __atomic_store_n(&o->fails, false, __ATOMIC_RELAXED);
+        return;
+    }
+    o->torn = o->torn || (done && b->ptr[done - 1] != '\n');
+    note_dropped(o, b->ptr + done, b->len - done, why);
 }
 
 static void *run(void *self)

@@ -110,6 +110,8 @@ static bool is_done(worker *w)
 
 static void close_all(worker *w)
 {
+    static const char ends[] = "the daemon ends: it is not known whether this was done";
+    while (w->lists[WAITING].first) conn_refused(w, w->lists[WAITING].first, ends);
     for (int i = 0; i < STATES; i++)
         while (w->lists[i].first) conn_close(w, w->lists[i].first);
     conn_bury(w);

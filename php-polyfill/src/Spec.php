@@ -146,10 +146,12 @@ final class Spec
         if ($this->cacheMaxAge < 0) throw Fault::refuseReal('cacheMaxAge', $this->cacheMaxAge);
         if (!$redis && ($this->timeout || $this->retryAfter || $this->waitReplicas || $this->cache || $this->cacheMaxAge))
             throw Fault::value('timeout, retryAfter, waitReplicas, cache and cacheMaxAge are for filters in Redis, but no Redis is given');
-        if ($this->adopt && (!$redis || $this->readOnly)) {
-            throw Fault::value($redis ? 'adopt writes to the filter: readOnly must not be given'
-                : 'adopt is for filters in Redis, but no Redis is given');
-        }
+        if ($this->adopt && (!$redis || $this->readOnly || $this->scheme === null))
+            throw Fault::value(match (true) {
+                !$redis => 'adopt is for filters in Redis, but no Redis is given',
+                $this->readOnly => 'adopt writes to the filter: readOnly must not be given',
+                default => "adopt takes over another system's bitmap: scheme must be given",
+            });
     }
 
     private function checkWindow(): void

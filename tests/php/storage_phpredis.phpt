@@ -80,6 +80,8 @@ foreach (clients($server->port) as $kind => $connect) {
 
     refused('ValueError', 'adopt writes to the filter: readOnly must not be given', fn() => BloomFilter::open($redis, key: 'mine', scheme: 'gozero', m: 2050, readOnly: true, adopt: true));
     refused('ValueError', 'no Redis is given', fn() => new BloomFilter(100, 10, adopt: true));
+    refused('ValueError', 'scheme must be given', fn() => BloomFilter::open($redis, key: 'mine', m: 2050, adopt: true));
+    refused('ValueError', 'scheme must be given', fn() => new BloomFilter(100, 10, storage: $redis, key: 'none', adopt: true));
 
     # its prefix comes before the key
     $f = new BloomFilter(n: 1000, p: 0.01, storage: clients($server->port, 'pre:')[$kind](), key: 'seen');

@@ -6,8 +6,10 @@ import concurrent.futures
 import contextlib
 import fcntl
 import re
+import signal
 
 import pytest
+from conftest import PATIENCE
 
 KINDS = {
     "fixed": "n=1000&p=0.000001",
@@ -15,6 +17,7 @@ KINDS = {
     "grow": "n=100&p=0.000001&grow=2",
     "window": "n=1000&p=0.000001&window=1&parts=1",
 }
+REMOVE = b"GET /f/x/remove=a HTTP/1.1\r\nHost: localhost\r\n\r\n"
 VERBS = ["add", "contain", "remove", "count"]
 
 
@@ -151,6 +154,21 @@ def test_one_deadline_for_all_that_wait(start, tmp_path, kind):
     if kind == "counting":
         assert server.post("/f/x/count", lines(keys)).body == b"\1" * 50
     assert server.post("/f/x/contain", lines(keys)).body == b"1" * 50
+
+
+def test_a_daemon_that_ends_answers_what_waits(start, tmp_path):
+    server = start("--storage", f"{tmp_path}/")
+    assert server.ask("PUT", f"/f/x?{KINDS['counting']}").status == 201
+    assert server.get("/f/x/add=a").status == 200
+    with locked(tmp_path / "x.bloom"):
+        clients = [server.client().send(REMOVE) for _ in range(2)]
+        while server.stats()["connections"] < 3:
+            pass
+        server.process.send_signal(signal.SIGTERM)
+        replies = [client.reply() for client in clients]
+        assert server.process.wait(PATIENCE) == 0
+    assert {reply.status for reply in replies} == {503}
+    assert all("the daemon ends" in reply.headers["x-error"] for reply in replies)
 
 
 def test_more_filters_are_locked_than_a_machine_has_processors(start, tmp_path):

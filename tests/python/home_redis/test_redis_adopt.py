@@ -48,6 +48,12 @@ def test_what_is_refused(server, known):
         BloomFilter(m=100, n=10, adopt=True)
     with pytest.raises(ValueError, match="adopt writes to the filter: read_only must not be given"):
         BloomFilter.open(url, adopt=True, read_only=True, **GOZERO)
+    sizes = {"m": GOZERO["m"]}
+    for call in (BloomFilter.open, lambda url, **more: BloomFilter(storage=url, **more)):
+        for where in (url, server.url("none")):
+            for more in ({}, sizes):
+                with pytest.raises(ValueError, match="scheme must be given"):
+                    call(where, adopt=True, **more)
     with pytest.raises(Error, match="room for the mark"):
         BloomFilter.open(url, adopt=True, scheme="classic", m=2**32, k=3, shards=1)
     assert server("DBSIZE") == ":1\r\n"
