@@ -141,9 +141,9 @@ int bf_size_after(bf_filter *f, uint64_t keys, uint64_t *bytes, bf_error *err);
 void bf_set_threads(bf_filter *f, bool threads);
 /* For hosts that keep a handle between requests. Returns 1 if bf_open(spec) would open the same
  * filter that f has open. Returns 0 if the filter must be opened again: its file was replaced
- * (other device, inode or time of creation) or deleted, or f is a copy of a compact image. Returns
- * a negative code for a spec that bf_open would refuse. With spec NULL, returns 1 if the name by
- * which f was opened still belongs to its file or key in Redis, and 1 for a filter in memory. */
+ * (other device, inode or time of creation) or deleted. Returns a negative code for a spec that
+ * bf_open would refuse. With spec NULL, returns 1 if the name by which f was opened still belongs
+ * to its file or key in Redis, and 1 for a filter in memory. */
 int bf_is_current(const bf_filter *f, const bf_spec *spec, bf_error *err);
 /* For hosts with a global lock (Python's GIL): a call with f calls begin(ctx) before it waits for a
  * lock or for a disk, and end(ctx, result of begin) afterwards, in the same thread. Neither hook

@@ -118,20 +118,6 @@ static int keep_names(bf_filter *f, const bf_spec *spec, bf_error *err)
     return 0;
 }
 
-/* Reads a compact image, which cannot be mapped, into the memory of a read-only handle. */
-static bf_filter *open_image(const bf_spec *spec, bf_error *err)
-{
-    const char *path;
-    if (bf_path_of(spec->storage, &path, err) < 0) return NULL;
-    bf_filter *f = bf_load(path, spec, err);
-    if (!f) return NULL;
-    f->read_only = spec->read_only;
-    f->bitmap.store.read_only = true;
-    if (keep_names(f, spec, err) == 0) return f;
-    bf_close(f);
-    return NULL;
-}
-
 static bf_filter *open_filter(const bf_spec *spec, bf_error *err)
 {
     bf_filter *f = NULL;
@@ -148,14 +134,7 @@ static bf_filter *open_filter(const bf_spec *spec, bf_error *err)
     f->opened_by = bf_process();
     /* rc stays 0 if another process creates the filter first: the next try attaches to it */
     for (int tries = 0; rc == 0 && tries < 100; tries++)
-        if ((rc = attach_filter(f, spec, err)) == 0)
-            made = (rc = create_new(f, spec, err)) > 0;
-        else if (f->bitmap.store.compact && !f->bitmap.store.read_only)
-            rc = bf_add_header_page(spec, err);
-    if (f->bitmap.store.compact && f->bitmap.store.read_only) {
-        bf_close(f);
-        return open_image(spec, err);
-    }
+        if ((rc = attach_filter(f, spec, err)) == 0) made = (rc = create_new(f, spec, err)) > 0;
     if (rc == 0)
         rc = bf_fail(err, BF_EIO,
             "%.80s is created and deleted all the time: it could neither be opened nor created",

@@ -83,9 +83,6 @@ static php_bf_handle *use(php_bf_handle *handle)
 
 static void keep(php_bf_handle *handle, const smart_str *name)
 {
-    bf_info info;
-    bf_get_info(handle->f, &info);
-    if (!strcmp(info.home, "memory")) return; /* a copy of a compact image */
     make_room();
     zend_hash_str_update_ptr(&BF_G(maps), ZSTR_VAL(name->s), ZSTR_LEN(name->s), use(handle));
 }

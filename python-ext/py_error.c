@@ -67,6 +67,7 @@ void *raise_error(module_state *state, const bf_error *err)
     }
     if (err->code == BF_ENOENT && !os) note_number(raised, "errno", ENOENT);
     if (err->code == BF_EBUSY) note_number(raised, "errno", EBUSY);
+    if (err->code == BF_ENOTSUP) note_number(raised, "errno", ENOTSUP);
     if (cause) PyException_SetCause(raised, cause);
     PyErr_SetObject((PyObject *)Py_TYPE(raised), raised);
     Py_DECREF(raised);

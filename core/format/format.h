@@ -102,12 +102,13 @@ static inline bool bf_settled(uint64_t word)
 {
     return bf_phase(bf_generation_number(word)) == BF_SETTLED;
 }
-/* A shadow in a file is after the bits, from offset bf_shadow_from to bf_shadow_to. bits: number of
- * bits of the filter. bf_may_have_shadow returns true if the file may contain a complete or partial
- * shadow. */
+/* A shadow in a file and its sum are after the bits, from offset bf_shadow_from to bf_shadow_to.
+ * bits: number of bits of the filter. */
 uint64_t bf_shadow_from(uint64_t bits);
 uint64_t bf_shadow_to(uint64_t bits);
-bool bf_may_have_shadow(const uint8_t *page);
+/* The word after a complete shadow, as stored. It ties the shadow to the generation that it is for:
+ * in a copy of the file, the header and the shadow may be of different rebuilds. */
+uint64_t bf_shadow_sum(const uint64_t *shadow, uint64_t nwords, int64_t generation);
 
 /* Identifies a saved image. After another image was written over the file, the stamp differs. */
 typedef struct {

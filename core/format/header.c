@@ -56,12 +56,13 @@ uint64_t bf_shadow_from(uint64_t bits)
     enum { ALIGNED = 1 << 16 };
     return (bf_image_bytes(bits) + ALIGNED - 1) / ALIGNED * ALIGNED;
 }
-uint64_t bf_shadow_to(uint64_t bits) { return bf_shadow_from(bits) + bf_cells_bytes(bits); }
-bool bf_may_have_shadow(const uint8_t *page)
+uint64_t bf_shadow_to(uint64_t bits) { return bf_shadow_from(bits) + bf_cells_bytes(bits) + 8; }
+
+uint64_t bf_shadow_sum(const uint64_t *shadow, uint64_t nwords, int64_t generation)
 {
-    uint64_t generation;
-    memcpy(&generation, page + AT_LIVE, 8);
-    return !bf_settled(generation);
+    uint64_t word;
+    store_le64((uint8_t *)&word, XXH3_64bits_withSeed(shadow, nwords * 8, (uint64_t)generation));
+    return word;
 }
 
 uint64_t *bf_header_live(uint8_t *page) { return (uint64_t *)(void *)(page + AT_LIVE); }
@@ -311,8 +312,9 @@ int bf_header_read(const uint8_t *page, unsigned head, uint64_t len, bf_params *
             (ull)d->g.n, d->g.p, d->g.k);
     /* bf_header_read_part checks the lengths */
     if (bf_has_parts(d)) return check_live(page, where, err);
+    /* a file that is copied during a rebuild may be longer by a shadow, whatever its phase is */
     const uint64_t bits = bf_bits(&d->g), want = head + bf_cells_bytes(bits);
-    if (len < want || (len > want && (len > bf_shadow_to(bits) || !bf_may_have_shadow(page))))
+    if (len < want || (len > want && (len > bf_shadow_to(bits) || !d->dirty)))
         return bf_fail(err, BF_EFORMAT, "%.80s is %s: %llu bytes, m=%llu needs %llu", where,
             len < want ? "truncated" : "too long", (ull)len, (ull)d->g.m, (ull)want);
     return check_live(page, where, err);

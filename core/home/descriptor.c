@@ -1,65 +1,50 @@
-/* descriptor.c - opens, labels and closes the file descriptors of a mapped file.
+/* descriptor.c - opens, checks and closes the file descriptors of a mapped file.
  *
- * The program may close a descriptor of this library: code that starts a daemon often closes all
- * descriptors. Then the same number may lead to another file. So each handle labels the open file
- * descriptions that it opens: it sets their file offset to its own number. Nothing else uses that
- * offset. After such a close the maps still work. An ordinary writer's lock also remains, except on
- * overlayfs and FUSE. */
+ * A program must not close them. If it does (code that starts a daemon often closes all
+ * descriptors), their numbers may lead to other files. So each operation first compares device and
+ * inode of the file to which the descriptor leads. After such a close the maps still work. */
 #include "base/system.h"
 #include "home/file.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
-/* Returns the label of the handle: a random file offset from 1 to 2 GiB. All file systems support
- * such an offset, and few other descriptors have one. It is random, because processes can pass
- * descriptors to each other. */
-static off_t label_of(const bf_file *f)
+static bool leads_here(const bf_file *f, int fd, struct stat *st)
 {
-    const off_t least = 1 << 30;
-    return least | (off_t)(f->number & (least - 1));
+    return fstat(fd, st) == 0 && st->st_dev == f->id.device && st->st_ino == f->id.inode;
 }
 
-int bf_file_label(const bf_file *f, int fd)
+int bf_file_lost_fd(const bf_file *f, int e, bf_error *err)
 {
-    return lseek(fd, label_of(f), SEEK_SET) < 0 ? errno : 0;
+    return e && e != EBADF
+               ? bf_fail_sys(err, e, "look at", f->path)
+               : bf_fail(err, BF_EIO,
+                     "cannot use %.60s: the program closed its file descriptor: open the filter "
+                     "again",
+                     f->path);
 }
 
-bool bf_file_owns(const bf_file *f, int fd)
-{
-    const int keep = errno;
-    const bool owns = fd >= 0 && lseek(fd, 0, SEEK_CUR) == label_of(f);
-    errno = keep;
-    return owns;
-}
-
-/* Also fails if the program has closed the descriptor that holds an exclusive writer's lock. */
 int bf_file_fd(const bf_file *f, struct stat *st, bf_error *err)
 {
-    if (!bf_file_owns(f, f->descriptor) || (f->alone.fd && !bf_file_owns(f, f->alone.fd)))
-        return bf_fail(err, BF_EIO,
-            "cannot use %.60s: the program closed its file descriptor: open the filter again",
-            f->path);
-    return st && fstat(f->descriptor, st) < 0 ? bf_fail_sys(err, errno, "look at", f->path)
-                                              : f->descriptor;
+    struct stat now;
+    errno = 0;
+    return leads_here(f, f->descriptor, st ? st : &now) ? f->descriptor
+                                                        : bf_file_lost_fd(f, errno, err);
 }
 
 int bf_file_again(const bf_file *f, int flags)
 {
-    struct stat a, b;
-    if (fstat(f->descriptor, &a) < 0) return -1;
-    int other = bf_above_stdio(bf_os_reopen(f->descriptor, flags | O_CLOEXEC));
-    if (other < 0) other = bf_above_stdio(open(f->path, flags | O_CLOEXEC));
-    if (other < 0) return -1;
-    int e = fstat(other, &b) < 0 || a.st_dev != b.st_dev || a.st_ino != b.st_ino ? ESTALE : 0;
-    if (!e) e = bf_file_label(f, other);
-    if (!e) return other;
-    close(other);
-    errno = e;
+    struct stat st;
+    int fd = bf_above_stdio(bf_os_reopen(f->descriptor, flags | O_CLOEXEC));
+    if (fd < 0) fd = bf_above_stdio(open(f->path, flags | O_CLOEXEC));
+    if (fd < 0 || leads_here(f, fd, &st)) return fd;
+    close(fd);
+    errno = ESTALE;
     return -1;
 }
 
 void bf_file_close(const bf_file *f, int fd)
 {
-    if (bf_file_owns(f, fd)) close(fd);
+    struct stat st;
+    if (fd >= 0 && leads_here(f, fd, &st)) close(fd);
 }

@@ -44,10 +44,7 @@ static file *start(bf_store *s, const char *storage, bf_error *err)
         return f;
     }
     if (bf_path_of(storage, &path, err) < 0) return NULL;
-    if ((s->impl = f = calloc(1, sizeof *f))) {
-        f->descriptor = -1;
-        f->number = bf_random();
-    }
+    if ((s->impl = f = calloc(1, sizeof *f))) f->descriptor = -1;
     if (!f || !(f->path = strdup(path)) || !(f->absolute = absolute_of(path))) {
         bf_fail(err, BF_ENOMEM, "out of memory");
         return NULL;
@@ -81,9 +78,9 @@ int bf_file_map_at(
 static int check_layer(const file *f, uint64_t *bytes, bf_error *err)
 {
     bf_identity id;
-    if (!bf_identify(f->descriptor, "", &id, bytes))
-        return bf_fail_sys(err, errno, "look at", f->path);
-    if (memcmp(&id, &f->id, sizeof id) == 0) return 0;
+    const bool known = bf_identify(f->descriptor, "", &id, bytes);
+    if (known && memcmp(&id, &f->id, sizeof id) == 0) return 0;
+    if (!known || id.inode != f->id.inode) return bf_file_lost_fd(f, known ? 0 : errno, err);
     bf_fail(err, BF_EIO,
         "%.60s was copied by overlayfs for a writer while it was open: open it again", f->path);
     if (err) err->lost = true;
@@ -175,23 +172,37 @@ int bf_file_room(const bf_store *s, uint64_t at, uint64_t bytes, bf_error *err)
     return e ? bf_fail_sys(err, e, "allocate the holes of", f->path) : 0;
 }
 
-/* Opens the file and stores its identity in f->id. Returns a descriptor, or an error and errno. A
- * reader tries again if the file was replaced, or copied by overlayfs, during the open: f->id must
- * identify the file that will be mapped. */
-static int open_identified(file *f, int flags, uint64_t *len, bf_error *err)
+static void list(file *f, bool listed)
+{
+    if (f->listed) bf_listed_drop(&f->open);
+    if (listed) bf_listed_add(&f->open, &f->id);
+    f->listed = listed;
+}
+
+/* Opens the file, stores its identity in f->id, and lists a file that is opened for writing.
+ * Returns a descriptor, or an error and errno. Tries again if the name led to another file: for a
+ * writer after it was listed, because save() replaces files that are not listed; for a reader
+ * before it was opened, because f->id must identify the file that will be mapped, and overlayfs may
+ * have copied the file since. */
+static int open_identified(file *f, bool write, uint64_t *len, bf_error *err)
 {
     enum { TRIES = 8 };
-    bf_identity before = { 0 };
+    bf_identity named = { 0 };
     uint64_t bytes;
     for (int tries = 1;; tries++) {
-        bf_identify(AT_FDCWD, f->path, &before, &bytes);
-        const int fd = bf_open_file(f->path, flags, len, err);
+        if (!write) bf_identify(AT_FDCWD, f->path, &named, &bytes);
+        const int fd = bf_open_file(f->path, write ? O_RDWR : O_RDONLY, len, err);
         if (fd < 0) return fd;
-        const int e = bf_identify(fd, "", &f->id, &bytes) ? 0 : errno;
-        if (!e && (flags != O_RDONLY || tries == TRIES || !memcmp(&before, &f->id, sizeof before)))
-            return fd;
+        int e = bf_identify(fd, "", &f->id, &bytes) ? 0 : errno;
+        if (!e && write) {
+            list(f, true);
+            if (!bf_identify(AT_FDCWD, f->path, &named, &bytes)) named = (bf_identity){ 0 };
+        }
+        if (!e && (!memcmp(&named, &f->id, sizeof named) || (!write && tries == TRIES))) return fd;
+        list(f, false);
         close(fd);
-        if (!e) continue;
+        if (!e && tries < TRIES) continue;
+        if (!e) e = ESTALE;
         bf_fail_sys(err, e, "open", f->path);
         errno = e;
         return BF_EIO;
@@ -201,19 +212,15 @@ static int open_identified(file *f, int flags, uint64_t *len, bf_error *err)
 static int open_existing(bf_store *s, file *f, uint64_t *len, bf_error *err)
 {
     struct stat st;
-    int fd = open_identified(f, s->read_only ? O_RDONLY : O_RDWR, len, err);
+    int fd = open_identified(f, !s->read_only, len, err);
     if (fd < 0 && !s->read_only && (errno == EACCES || errno == EROFS || errno == EPERM)) {
         s->read_only = true;
-        fd = open_identified(f, O_RDONLY, len, err);
+        fd = open_identified(f, false, len, err);
     }
     if (fd < 0) return BF_EIO;
     /* root can open a file for writing even if nobody has write permission */
     if (fstat(fd, &st) == 0 && !(st.st_mode & 0222)) s->read_only = true;
-    const int e = bf_file_label(f, fd);
-    if (e) {
-        close(fd);
-        return bf_fail_sys(err, e, "open", f->path);
-    }
+    if (s->read_only) list(f, false);
     f->descriptor = fd;
     return 0;
 }
@@ -223,7 +230,6 @@ static int attach(bf_store *s, const bf_spec *spec, bf_params *desc, bf_error *e
     _Alignas(8) uint8_t page[BF_HEADER];
     uint64_t len = 0;
     file *f = start(s, spec->storage, err);
-    s->compact = false;
     if (!f) return BF_ENOMEM;
     bf_error why; /* copied to *err later, because a missing file may not be an error */
     if (open_existing(s, f, &len, &why) < 0) {
@@ -237,17 +243,16 @@ static int attach(bf_store *s, const bf_spec *spec, bf_params *desc, bf_error *e
         return bf_fail(err, BF_EIO,
             "%.60s cannot have an exclusive writer: there is no permission to write to it",
             f->path);
-    if ((s->compact = bf_is_compact(page, len)))
-        return bf_fail(err, BF_ENOTSUP, "%.80s is a compact image, which is not mapped", f->path);
+    if (bf_is_compact(page, len))
+        return bf_fail(err, BF_ENOTSUP,
+            "%.60s has a compact header and cannot be mapped: use load(), or convert it with "
+            "bloomfilter convert",
+            f->path);
     if ((rc = bf_header_read(page, BF_HEADER, len, desc, f->path, err)) < 0) return rc;
     /* for many parts, only the first page is mapped here; file_parts.c maps the parts */
     len = bf_has_parts(desc) ? BF_HEADER : bf_image_bytes(bf_bits(&desc->g));
     if ((rc = bf_file_room(s, 0, len, err)) < 0 || (rc = map_first(s, f, len, err)) < 0) return rc;
     if (spec->exclusive && (rc = bf_file_write_alone(f, err)) < 0) return rc;
-    if (!s->read_only) {
-        bf_listed_add(&f->open, &f->id);
-        f->listed = true;
-    }
     f->stamp = bf_header_stamp(page);
     s->made = f->made.inode && memcmp(&f->made, &f->id, sizeof f->id) == 0;
     if (bf_has_parts(desc)) {
@@ -347,8 +352,8 @@ static int check(bf_store *s, bf_error *err)
     const uint64_t must = bf_word(&f->bytes);
     struct stat st;
     uint64_t now;
-    if (bf_file_fd(f, &st, err) < 0) return BF_EIO;
     if (s->read_only && check_layer(f, &now, err) < 0) return BF_EIO;
+    if (bf_file_fd(f, &st, err) < 0) return BF_EIO;
     if ((uint64_t)st.st_size >= must)
         return bf_header_is(f->first.page, &f->stamp)
                    ? 0
@@ -378,12 +383,8 @@ static bool current(const bf_store *s)
     bf_identity id;
     uint64_t bytes;
     const uint64_t must = bf_word(&f->bytes);
-    const bool parts = f->first.mapped == BF_HEADER;
-    if (!bf_identify(AT_FDCWD, f->path, &id, &bytes) || memcmp(&id, &f->id, sizeof id) ||
-        bf_file_fd(f, NULL, NULL) < 0)
-        return false;
-    return bytes >= must && (parts || bytes == must || bf_may_have_shadow(f->first.page)) &&
-           bf_header_is(f->first.page, &f->stamp);
+    return bf_identify(AT_FDCWD, f->path, &id, &bytes) && memcmp(&id, &f->id, sizeof id) == 0 &&
+           bytes >= must && bf_header_is(f->first.page, &f->stamp);
 }
 
 /* Returns false if the name leads to another file or to none. If this process has no permission to
@@ -428,7 +429,7 @@ static int lock(bf_filter *handle, bf_error *err)
 static void unlock(bf_filter *handle)
 {
     const int fd = handle->lock_fd;
-    if (bf_file_owns(handle->bitmap.store.impl, fd)) bf_unlock_file(fd);
+    if (fd >= 0) bf_unlock_file(fd);
     handle->lock_fd = -1;
 }
 
@@ -437,7 +438,7 @@ static void close_(bf_store *s)
     file *f = s->impl;
     if (!f) return;
     bf_file_end_shadow(f);
-    if (f->listed) bf_listed_drop(&f->open);
+    list(f, false);
     bf_process_lock_drop(f, &f->alone);
     if (f->first.map) munmap(f->first.map, f->first.mapped);
     bf_file_close(f, f->descriptor);

@@ -30,7 +30,6 @@ typedef struct {
 typedef struct bf_file {
     bf_file_map first; /* the first header page; in a fixed filter also the words */
     int descriptor;    /* -1: none; call bf_file_fd to use it */
-    uint32_t number;   /* random; determines the label of the descriptors (descriptor.c) */
     uint64_t bytes;    /* least valid length of the file: the end of the last part, in bytes */
     bf_stamp stamp;    /* bf_header_stamp() of the first page at opening */
     bf_identity id;
@@ -49,13 +48,12 @@ typedef struct bf_file {
 /* descriptor.c: returns the file's descriptor, or an error if the program has closed the
  * descriptor. Fills *st unless st is NULL. */
 int bf_file_fd(const bf_file *f, struct stat *st, bf_error *err);
-/* Opens the file a second time, with these flags of open(2), and labels the new descriptor. Returns
- * the descriptor, or -1 and errno. Call bf_file_fd and then bf_hold_forks first. */
+/* Returns that error; e: errno of fstat, 0 if the descriptor leads to another file. */
+int bf_file_lost_fd(const bf_file *f, int e, bf_error *err);
+/* Opens the file a second time, with these flags of open(2). Returns the descriptor, or -1 and
+ * errno. Call bf_file_fd and then bf_hold_forks first. */
 int bf_file_again(const bf_file *f, int flags);
-/* bf_file_label labels fd as opened by this handle; returns 0 or an errno. bf_file_owns returns
- * true if fd has this label. bf_file_close closes fd only if fd has this label. */
-int bf_file_label(const bf_file *f, int fd);
-bool bf_file_owns(const bf_file *f, int fd);
+/* Closes fd (-1: none) if it leads to this file. */
 void bf_file_close(const bf_file *f, int fd);
 
 /* writer.c: take the writers' lock, shared or exclusive. Return 0 or an error; BF_EBUSY: another
@@ -68,11 +66,13 @@ int bf_file_write_alone(bf_file *f, bf_error *err);
 int bf_process_lock_take(
     const bf_file *f, bf_process_lock *h, struct flock lock, int flags, bf_error *err);
 void bf_process_lock_drop(const bf_file *f, bf_process_lock *h);
-/* The list of files that this process has open for writing. bf_refuse_open_file returns BF_EBUSY
- * if path leads to a file in the list, else 0. */
+/* The list of files that this process has open for writing. Whoever enters a file afterwards
+ * checks that its name still leads to it, because bf_replace_file may have replaced it before. */
 void bf_listed_add(bf_listed *f, const bf_identity *id);
 void bf_listed_drop(bf_listed *f);
-int bf_refuse_open_file(const char *path, bf_error *err);
+/* Renames temp to path. Returns BF_EBUSY if path leads to a file in the list. temp NULL: only
+ * checks that. */
+int bf_replace_file(const char *temp, const char *path, bf_error *err);
 
 /* file.c: maps `bytes` bytes at file offset `at` into m, and sets s->words. */
 int bf_file_map_at(

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -51,21 +52,22 @@ void bf_listed_drop(bf_listed *f)
     unlock_list();
 }
 
-int bf_refuse_open_file(const char *path, bf_error *err)
+int bf_replace_file(const char *temp, const char *path, bf_error *err)
 {
     bf_identity id;
     uint64_t bytes;
     bool open = false;
-    if (!bf_identify(AT_FDCWD, path, &id, &bytes)) return 0;
     lock_list();
-    for (const bf_listed *f = open_files; f && !open; f = f->next)
-        open = memcmp(&f->id, &id, sizeof id) == 0;
+    if (bf_identify(AT_FDCWD, path, &id, &bytes))
+        for (const bf_listed *f = open_files; f && !open; f = f->next)
+            open = memcmp(&f->id, &id, sizeof id) == 0;
+    const int e = !open && temp && rename(temp, path) < 0 ? errno : 0;
     unlock_list();
-    return open ? bf_fail(err, BF_EBUSY,
-                      "%.60s is open for writing in this process: save elsewhere and rename, or "
-                      "close it",
-                      path)
-                : 0;
+    if (open)
+        return bf_fail(err, BF_EBUSY,
+            "%.60s is open for writing in this process: save elsewhere and rename, or close it",
+            path);
+    return e ? bf_fail_sys(err, e, "write", path) : 0;
 }
 
 /* ---- the writers' lock ---- */
@@ -121,10 +123,10 @@ void bf_process_lock_drop(const bf_file *f, bf_process_lock *h)
     *h = (bf_process_lock){ 0 };
     if (was.map && was.process == bf_process()) {
         munmap(was.map, BF_HEADER);
-        if (bf_file_owns(f, was.fd)) /* closing is not enough if a child has a copy */
+        if (was.fd) /* closing is not enough if a child has a copy */
             bf_os_ofd_set(was.fd, &(struct flock){ .l_type = F_UNLCK });
     }
-    bf_file_close(f, was.fd);
+    if (was.fd) bf_file_close(f, was.fd);
 }
 
 static int fail_other_writer(const bf_file *f, bf_error *err)

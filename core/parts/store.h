@@ -7,7 +7,8 @@
 /* Operations on the shadow of a rebuild (sets/rebuild.h). The caller holds the lock. */
 typedef enum { BF_SYNC_SHADOW, BF_SYNC_BITS, BF_SYNC_GENERATION } bf_sync_what;
 typedef struct bf_shadow_ops {
-    /* Returns 1 and sets *shadow to the shadow's words, or returns 0 if there is no shadow.
+    /* Returns 1 and sets *shadow to the shadow's words and the word of its sum, or returns 0 if
+     * there is no shadow.
      * create: replaces any shadow by an empty one that belongs to this process. */
     int (*words)(bf_filter *f, bool create, uint64_t **shadow, bf_error *err);
     int (*drop)(bf_filter *f, bf_error *err);
@@ -81,9 +82,8 @@ struct bf_store {
     uint64_t *generation; /* the generation of shared bits, or NULL */
     uint64_t nwords;      /* ceil(bits / 64); set after attach, before create */
     bool read_only;
-    bool made;    /* attach opened a filter that this handle created */
-    bool compact; /* attach found a compact image, which cannot be mapped */
-    void *impl;   /* private to the store */
+    bool made;  /* attach opened a filter that this handle created */
+    void *impl; /* private to the store */
     /* name in messages, without passwords; NULL: the storage text */
     const char *label;
     const bf_wait_hooks *wait; /* the filter's hooks, or NULL */

@@ -252,7 +252,7 @@ static int save_file(bf_filter *f, const char *path, bool replace, bf_error *err
     e = locked < 0 ? errno : 0;
     if (close(fd) < 0 && errno != EINTR) e = errno;
     if (!rc && e) rc = bf_fail_sys(err, e, "write", path);
-    if (!rc && replace && rename(temp, path)) rc = bf_fail_sys(err, errno, "write", path);
+    if (!rc && replace) rc = bf_replace_file(temp, path, err);
     if (!rc && !replace && (e = bf_name_file(locked, temp, path)))
         rc = bf_fail_sys(err, e, "create", path);
     if (!rc) bf_sync_folder(path);
@@ -273,7 +273,7 @@ int bf_save(bf_filter *f, const char *path, bf_error *err)
 {
     BF_CALL(f, NULL, entered);
     int rc = bf_may_replace(path, err);
-    if (rc < 0 || (rc = bf_refuse_open_file(path, err)) < 0) return rc;
+    if (rc < 0 || (rc = bf_replace_file(NULL, path, err)) < 0) return rc;
     return save(f, path, true, err);
 }
 
@@ -321,40 +321,4 @@ bf_filter *bf_load(const char *path, const bf_spec *expect, bf_error *err)
     }
     if (!f && err) *err = why;
     return f;
-}
-
-/* ---- replacing a compact image by a file with a header page, which can be mapped ---- */
-static bool still_there(int fd, const char *path)
-{
-    struct stat open, named;
-    return fstat(fd, &open) == 0 && stat(path, &named) == 0 && open.st_dev == named.st_dev &&
-           open.st_ino == named.st_ino;
-}
-
-/* The caller holds the lock of the file. Does nothing if another process has replaced the file
- * first: path then leads to the new file, which may already have new keys. */
-static int replace_image(int fd, uint64_t len, const char *path, const bf_spec *spec, bf_error *err)
-{
-    uint8_t head[BF_COMPACT_LEAST];
-    const int got = bf_read_at(fd, 0, head, len < sizeof head ? len : sizeof head, path, err);
-    if (got < 0) return got;
-    if (!bf_is_compact(head, len) || !still_there(fd, path)) return 0;
-    bf_filter *f = bf_load(path, spec, err);
-    if (!f) return err ? err->code : BF_EIO;
-    const int rc = still_there(fd, path) ? bf_save(f, path, err) : 0;
-    bf_close(f);
-    return rc;
-}
-
-int bf_add_header_page(const bf_spec *spec, bf_error *err)
-{
-    const char *path;
-    uint64_t len;
-    if (bf_path_of(spec->storage, &path, err) < 0) return BF_EINVAL;
-    const int fd = bf_open_file(path, O_RDWR, &len, err);
-    if (fd < 0) return fd;
-    const int e = bf_lock_file(NULL, fd);
-    const int rc = e ? bf_fail_sys(err, e, "lock", path) : replace_image(fd, len, path, spec, err);
-    bf_unlock_file(fd);
-    return rc;
 }

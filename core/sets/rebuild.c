@@ -4,7 +4,12 @@
  * If a process dies, the filter has either the old or the new contents. The generation changes
  * before a shadow is created and after a shadow is dropped. So it shows whether there may be a
  * shadow, also after a power loss. The old contents are valid until the phase is REPLACING. If a
- * process dies in that phase, the next process that takes the lock copies the shadow again. */
+ * process dies in that phase, the next process that takes the lock copies the shadow again.
+ *
+ * A program may copy the file meanwhile, byte by byte, during any number of rebuilds. In its copy
+ * the bits have every key that was in the filter all the time, because such a key is never absent
+ * from the bits. The shadow may be of another rebuild, or incomplete: then its sum does not match
+ * the generation in the header, and the shadow is dropped. */
 #include "parts/parts.h"
 #include "sets/rebuild.h"
 #include "sets/sets.h"
@@ -27,10 +32,15 @@ static int sync_(bf_filter *f, bf_sync_what what, bf_error *err)
 }
 
 /* ---- steps; the caller holds the lock ---- */
-static int move_to(bf_filter *f, bf_guard *g, unsigned next_phase, bool replaced, bf_error *err)
+static int64_t next(const bf_guard *g, unsigned phase, bool replaced)
 {
     const int64_t step = replaced ? SAME_BITS : STEP;
-    g->generation = (g->generation / step + 1) * step + next_phase;
+    return (g->generation / step + 1) * step + phase;
+}
+
+static int move_to(bf_filter *f, bf_guard *g, unsigned next_phase, bool replaced, bf_error *err)
+{
+    g->generation = next(g, next_phase, replaced);
     bf_live_set(f->generation, g->generation);
     bf_fence();
     return sync_(f, BF_SYNC_GENERATION, err);
@@ -55,6 +65,13 @@ static int replace(bf_filter *f, bf_guard *g, bf_error *err)
     return rc < 0 ? rc : settle(f, g, err);
 }
 
+/* Returns true if the shadow is complete and for this generation. */
+static bool is_for(const bf_filter *f, const uint64_t *shadow, int64_t generation)
+{
+    const uint64_t nwords = f->bitmap.store.nwords;
+    return bf_word(shadow + nwords) == bf_shadow_sum(shadow, nwords, generation);
+}
+
 /* Sets *g, and completes or drops the rebuild of a process that died. */
 static int complete(bf_filter *f, bf_guard *g, bf_error *err)
 {
@@ -64,12 +81,12 @@ static int complete(bf_filter *f, bf_guard *g, bf_error *err)
     if (bf_phase(g->generation) == BF_SETTLED) return 0;
     int rc = ops->words(f, false, &g->shadow, err);
     if (rc < 0) return rc;
-    const bool replaces = rc && bf_phase(g->generation) == BF_REPLACING,
-               dead = !rc || (ops->maker_lives && ops->maker_lives(f) == 0);
-    if (!replaces && !dead) return 0;
+    const bool replacing = bf_phase(g->generation) == BF_REPLACING,
+               whole = replacing && rc && is_for(f, g->shadow, g->generation);
+    if (rc && !replacing && (!ops->maker_lives || ops->maker_lives(f) != 0)) return 0;
     if (ops->sync) rc = bf_refuse_wait(err, bf_where(f), "has an unfinished rebuild");
     if (rc < 0) return rc;
-    return replaces ? replace(f, g, err) : settle(f, g, err);
+    return whole ? replace(f, g, err) : settle(f, g, err);
 }
 
 int bf_guard_lock(bf_filter *f, bf_guard *g, bf_error *err)
@@ -129,8 +146,11 @@ static int begin(bf_filter *f, int64_t *number, bf_error *err)
 
 static int install(bf_filter *f, bf_guard *g, const uint64_t *words, bf_error *err)
 {
+    const uint64_t nwords = f->bitmap.store.nwords;
     f->rebuild_opened = 0;
-    bf_cell_ops_of(&f->bitmap.g)->unite(g->shadow, words, f->bitmap.store.nwords, true);
+    bf_cell_ops_of(&f->bitmap.g)->unite(g->shadow, words, nwords, true);
+    bf_word_store(
+        g->shadow + nwords, bf_shadow_sum(g->shadow, nwords, next(g, BF_REPLACING, false)));
     int rc = sync_(f, BF_SYNC_SHADOW, err);
     if (rc < 0) {
         settle(f, g, NULL);

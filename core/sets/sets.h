@@ -46,10 +46,6 @@ bf_filter *bf_empty_like(bf_filter *f, bf_error *err);
 /* image.c */
 int64_t bf_image_length(bf_filter *f, bf_error *err);
 int bf_image_to(bf_filter *f, void *buf, uint64_t cap, bf_error *err);
-/* Replaces the compact image in spec's file by a file with a header page, which can be mapped.
- * Fails without a change if the image does not match spec. Returns 0 also if another process was
- * first. */
-int bf_add_header_page(const bf_spec *spec, bf_error *err);
 
 /* bf_copy and bf_get_state, for callers that have entered the filter (BF_CALL). */
 bf_filter *bf_copy_entered(bf_filter *f, bf_error *err);

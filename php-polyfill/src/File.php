@@ -93,6 +93,8 @@ final class File implements Store
         if (is_link($path) && !file_exists($path)) throw Fault::fail(\BloomFilterException::IO, 'cannot open %.80s: it is a dangling symbolic link', $path);
         $handle = self::handle($path);
         $read = self::reader($handle, $path);
+        if (Image::isCompact($read(0, min(fstat($handle)['size'], 12)))) throw Fault::unsupported(
+            '%.60s has a compact header and cannot be mapped: use load(), or convert it with bloomfilter convert', $path);
         $f = Image::read($read, fstat($handle)['size'], $path, $spec, fn(Params $d, int $at) => new self($handle, $d, $at, $path));
         $bound = new FileFilter($f->d, $f->secret);
         foreach ($f->parts as $part) $bound->append($part);

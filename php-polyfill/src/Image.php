@@ -153,7 +153,7 @@ final class Image
         for ($i = 0; $i <= $parts; $i++) {
             $left = $len - $at;
             $span = self::span($read($at, self::PAGE), $left);
-            $compact = $left >= 12 && self::u32($bytes, $at + 8) === 2;
+            $compact = self::isCompact(substr($bytes, $at, 12));
             if ($left < ($compact ? $span : self::PAGE)) return $span ? $span - $left : 0;
             try {
                 if ($whole) [$d, $page] = self::part($whole, $i - 1, $read, $at, $at + $span, !$compact, '');
@@ -170,6 +170,8 @@ final class Image
         }
         return 0;
     }
+
+    public static function isCompact(string $page): bool { return strlen($page) >= 12 && str_starts_with($page, self::MAGIC) && self::u32($page, 8) === 2; }
 
     /** The length of a header and of its bits; how many bytes are needed to know it; 0: no header. */
     private static function span(string $raw, int $len): int
@@ -199,7 +201,7 @@ final class Image
     private static function header(\Closure $read, int $at, int $len, string $where): array
     {
         $page = $read($at, min($len - $at, self::PAGE));
-        if (strlen($page) < 12 || !str_starts_with($page, self::MAGIC) || self::u32($page, 8) !== 2) return [$page, self::PAGE];
+        if (!self::isCompact($page)) return [$page, self::PAGE];
         $len -= $at;
         $head = $len < 64 ? 0 : self::u32($page, 12);
         if ($len < 64 || $len < $head)
@@ -267,8 +269,7 @@ final class Image
         if ($d->kind === Params::GROW && !Sizing::possible($d))
             throw Fault::fail(\BloomFilterException::FORMAT, '%.80s is damaged: m=%d is not what n=%d, p=%g, k=%u need', $where, $d->m, $d->n, $d->p, $d->k);
         $want = $head + $d->bytes();
-        $rebuilt = self::u64($page, 2080) & 3;          // a shadow may follow the bits
-        $most = $rebuilt ? (($want + 65535) & ~65535) + $d->bytes() : $want;
+        $most = $d->dirty ? (($want + 65535) & ~65535) + $d->bytes() + 8 : $want;      // a shadow and its sum may follow the bits
         if ($d->kind === Params::FIXED && ($len < $want || $len > $most))
             throw Fault::fail(\BloomFilterException::FORMAT, '%.80s is %s: %d bytes, m=%d needs %d', $where, $len < $want ? 'truncated' : 'too long', $len, $d->m, $want);
         self::checkLive($page, $where);

@@ -22,7 +22,7 @@ static bf_filter *open_one(size_t kind, bool exclusive, const char *at)
 }
 
 /* ---- what the numbers lead to by then ---- */
-static bf_filter *twin; /* another filter of the same kind, or of the same file */
+static bf_filter *twin; /* another filter of the same kind */
 
 static void take_numbers(const char *at, int flags)
 {
@@ -40,12 +40,7 @@ static void another_filter(size_t kind, bool exclusive)
     twin = open_one(kind, exclusive, twin_path);
     take_numbers(twin_path, O_RDWR);
 }
-static void the_same_file(size_t kind, bool exclusive)
-{
-    if (!exclusive) twin = open_one(kind, false, path);
-    take_numbers(path, O_RDWR);
-}
-static void (*const reuses[])(size_t, bool) = { nothing, the_log, another_filter, the_same_file };
+static void (*const reuses[])(size_t, bool) = { nothing, the_log, another_filter };
 enum { REUSES = COUNT(reuses) };
 
 /* ---- what is refused then ---- */
@@ -179,24 +174,6 @@ TEST(in_the_middle_of_a_rebuild)
         unlink(twin_path);
     }
     CHECK_EQ(files(), 0);
-}
-
-/* A compact image has no descriptor: it is read into memory. */
-TEST(a_compact_image)
-{
-    uint8_t image[8192];
-    bf_filter *f = must(bf_open(&(bf_spec){ .n = KEYS, .p = 0.01 }, &e), __LINE__);
-    add_numbers(f, 0, KEYS);
-    CHECK_EQ(bf_to_bytes(f, image, sizeof image, &e), 0);
-    const bf_info info = info_of(f);
-    put_file(path, image, info.image_bytes);
-    bf_close(f);
-    f = must(bf_open(&(bf_spec){ .storage = path, .read_only = true }, &e), __LINE__);
-    for (int fd = FIRST; fd <= LAST; fd++) close(fd);
-    bf_filter *c = must(bf_copy(f, &e), __LINE__);
-    CHECK(bf_equal(f, c, &e) == 1 && found(f, 0, KEYS) == KEYS);
-    CLOSE(c, f);
-    gone();
 }
 
 int main(void)

@@ -12,7 +12,7 @@
 static int no_tmpfile, no_proc_link, no_link, no_noreplace, no_lock, no_owner, no_mode, no_list,
     no_dup;
 static bool late; /* a rename comes up to 0.5 ms late */
-static void (*at_lock)(void), (*at_rename)(void);
+static void (*at_lock)(void), (*at_rename)(void), (*at_dup)(void);
 
 static int looks = -1; /* until one fails */
 REPLACED(int, fstat, (int fd, struct stat *st))
@@ -31,14 +31,20 @@ REPLACED(int, lstat, (const char *name, struct stat *st))
     return rc;
 }
 
+static void (*after_open)(void); /* of a file for writing */
 REPLACED(int, open, (const char *path, int flags, ...))
 {
     va_list ap;
     va_start(ap, flags);
     const int mode = va_arg(ap, int);
     va_end(ap);
-    return no_tmpfile && (flags & O_TMPFILE) == O_TMPFILE ? fault(no_tmpfile)
-                                                          : __real_open(path, flags, mode);
+    if (no_tmpfile && (flags & O_TMPFILE) == O_TMPFILE) return fault(no_tmpfile);
+    const int fd = __real_open(path, flags, mode);
+    void (*now)(void) = after_open;
+    if (!now || (flags & (O_RDWR | O_CREAT)) != O_RDWR) return fd;
+    after_open = NULL;
+    now();
+    return fd;
 }
 REPLACED(int, linkat, (int d, const char *a, int e, const char *b, int f))
 {
@@ -96,6 +102,9 @@ REPLACED(int, fcntl, (int fd, int what, ...))
     va_start(ap, what);
     void *const argument = va_arg(ap, void *);
     va_end(ap);
+    void (*now)(void) = at_dup;
+    at_dup = NULL;
+    if (now) now(); /* the bytes are written, the name is not given yet */
     return no_dup ? fault(no_dup) : __real_fcntl(fd, what, argument);
 }
 
@@ -104,7 +113,7 @@ static void as_ever(void)
     no_tmpfile = no_proc_link = no_link = no_noreplace = no_lock = no_owner = no_mode = no_list =
         no_dup = 0;
     late = false;
-    at_lock = at_rename = NULL;
+    at_lock = at_rename = at_dup = after_open = NULL;
 }
 static void neither_links_nor_noreplace(void)
 {
@@ -332,9 +341,74 @@ static void another_saves(void) { inner = bf_save(saved, path, &e) == 0; }
 TEST(two_save_at_once)
 {
     saved = OPEN(&memory);
-    at_rename = another_saves;
+    at_dup = another_saves;
     CHECK_EQ(bf_save(saved, path, &e), 0);
     CHECK(inner);
+    bf_close(saved);
+    gone();
+}
+
+/* A file that is opened for writing while another thread saves over it: what is added to it is
+ * never lost in silence, whichever of the two comes first. */
+static bf_filter *opened;
+static void somebody_opens(void)
+{
+    opened = OPEN(&(bf_spec){ .storage = path });
+    CHECK_EQ(bf_add(opened, "theirs", 6, NULL), BF_ADDED);
+}
+TEST(opened_while_it_is_saved)
+{
+    bf_filter *f = OPEN(&memory);
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQ(bf_save(f, path, &e), 0);
+        at_dup = somebody_opens;
+        CHECK_REFUSED(bf_save(f, path, &e), BF_EBUSY, "is open for writing in this process");
+        CHECK_EQ(files(), 1);
+        CHECK_EQ(bf_check_file(opened, &e), 0);
+        bf_close(opened);
+        opened = OPEN(&only_read);
+        CHECK_EQ(bf_test(opened, "theirs", 6, &e), 1);
+        CHECK_EQ(bf_save(f, path, &e), 0); /* a reader loses nothing */
+        bf_close(opened);
+        unlink(path);
+    }
+    bf_close(f);
+    gone();
+}
+static void somebody_saves(void) { CHECK_EQ(bf_save(saved, path, &e), 0); }
+static void somebody_deletes(void) { CHECK_EQ(unlink(path), 0); }
+TEST(saved_while_it_is_opened)
+{
+    saved = OPEN(&memory);
+    CHECK_EQ(bf_add(saved, "saved", 5, &e), BF_ADDED);
+    bf_filter *f = OPEN(&sized);
+    bf_close(f);
+    after_open = somebody_saves;
+    f = OPEN(&(bf_spec){ .storage = path });
+    CHECK(bf_test(f, "saved", 5, &e) == 1 && bf_add(f, "new", 3, &e) == BF_ADDED);
+    CHECK(bf_check_file(f, &e) == 0 && bf_is_current(f, &(bf_spec){ .storage = path }, &e) == 1);
+    bf_close(f);
+    after_open = somebody_deletes; /* then it is created */
+    f = OPEN(&sized);
+    CHECK(bf_test(f, "saved", 5, &e) == 0 && bf_add(f, "new", 3, &e) == BF_ADDED);
+    CHECK_EQ(bf_check_file(f, &e), 0);
+    CLOSE(f, saved);
+    gone();
+}
+static void somebody_saves_again(void)
+{
+    somebody_saves();
+    after_open = somebody_saves_again;
+}
+TEST(saved_all_the_time)
+{
+    saved = OPEN(&memory);
+    CHECK_EQ(bf_save(saved, path, &e), 0);
+    after_open = somebody_saves_again;
+    CHECK_NO_FILTER(bf_open(&(bf_spec){ .storage = path }, &e), BF_EIO, "cannot open");
+    CHECK_EQ(e.sys_errno, ESTALE);
+    as_ever();
+    CHECK_EQ(bf_save(saved, path, &e), 0); /* nothing stayed open */
     bf_close(saved);
     gone();
 }

@@ -70,27 +70,6 @@ TEST(no_rebuild_of_a_mapped_file)
     CHECK_EQ(unlink(path), 0);
 }
 
-/* A header page would have to replace the file, which is open. */
-TEST(a_compact_image_is_not_written_to)
-{
-    uint8_t image[4096];
-    bf_filter *f = open_it(&(bf_spec){ .n = 10, .p = 0.01 });
-    CHECK_EQ(bf_add(f, "a", 1, &e), BF_ADDED);
-    const size_t len = (size_t)info_of(f).image_bytes;
-    CHECK_EQ(bf_to_bytes(f, image, sizeof image, &e), 0);
-    bf_close(f);
-    FILE *out = fopen(path, "wb");
-    CHECK(out && fwrite(image, 1, len, out) == len && fclose(out) == 0);
-    CHECK_NO_FILTER(bf_open(&(bf_spec){ .storage = path }, &e), BF_EIO, "a program has it open");
-    f = open_it(&(bf_spec){ .storage = path, .read_only = true });
-    CHECK_EQ(bf_test(f, "a", 1, &e), 1);
-    bf_close(f);
-    f = bf_load(path, NULL, &e);
-    CHECK_EQ(bf_test(f, "a", 1, &e), 1);
-    bf_close(f);
-    CHECK_EQ(unlink(path), 0);
-}
-
 TEST(one_exclusive_writer)
 {
     const bf_spec alone = { .n = 1000, .p = 0.01, .storage = path, .exclusive = true };

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from .. import BloomFilter, CountingBloomFilter, Error
-from .._bloomfilter import _open, _path_of, _read_secret
+from .._bloomfilter import _from_bytes, _open, _path_of, _read_secret
 from .faults import Fault, shown
 
 SIZES = ("m", "n", "k", "p", "scheme")
@@ -69,8 +69,15 @@ def make(args: Namespace) -> BloomFilter:
 
 
 def open_to_read(storage: str, **options: Any) -> BloomFilter:
-    """Opens a filter of any kind."""
-    return _open(storage, read_only=True, **options)
+    """Opens a filter of any kind. Loads an image with a compact header, which cannot be mapped."""
+    try:
+        return _open(storage, read_only=True, **options)
+    except Error as fault:
+        path = _path_of(storage)
+        if not path or getattr(fault, "errno", None) != errno.ENOTSUP:
+            raise
+    with open(path, "rb") as file:
+        return _from_bytes(file.read(), format=None, **options)
 
 
 def identity(storage: str) -> tuple[int, int] | None:
