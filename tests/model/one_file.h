@@ -59,7 +59,7 @@ int __wrap_flock(int fd, int op)
     return __real_flock(fd, op | LOCK_NB);
 }
 /* The kernel gives back what a process had locked when it dies. */
-static void give_back(int thread)
+static inline void give_back(int thread)
 {
     if (!flock_ || flock_thread != thread) return;
     close(flock_fd);
