@@ -7,7 +7,7 @@ import os
 import pytest
 from cli_helpers import fails, ok, redis_socket, redis_url  # noqa: F401
 
-from bloomfilter import BloomFilter
+from bloomfilter import BloomFilter, Error
 from bloomfilter.cli import homes, main
 
 
@@ -39,6 +39,30 @@ def test_through_every_home_and_back(bf, stored, tmp_path, redis_url):  # noqa: 
     ] == str(tmp_path / "out.bloom")
     with BloomFilter.open(tmp_path / "out.bloom") as out:
         assert out == bf and (out.n, out.p) == (bf.n, bf.p)
+
+
+@pytest.mark.parametrize("kind", [{}, {"grow": 2.0}, {"window": 60}])
+def test_small_images_are_read(kind, tmp_path):
+    """Their header is no page, so that they cannot be mapped: what only reads loads them, and the
+    others say so."""
+    bf = BloomFilter(n=10, p=0.01, **kind)
+    bf.update(["a", "b"])
+    small, out = tmp_path / "small.bloom", tmp_path / "out.bloom"
+    small.write_bytes(bf.to_bytes())
+    ok("convert", small, out)
+    with BloomFilter.open(out) as opened:
+        assert opened == bf and opened.add("c")
+    ok("check", small, data=b"a\nb\n")
+    assert ok("info", small, "--json").text
+    ok("merge", tmp_path / "merged.bloom", small)
+    text = "has a compact header and cannot be mapped: use load(), or convert it with bloomfilter convert"
+    assert text in fails("add", small, data=b"d\n")
+    for options in ({}, {"read_only": True}):
+        with pytest.raises(Error) as refused:
+            BloomFilter.open(small, **options)
+        assert text in str(refused.value)
+    assert small.read_bytes() == bf.to_bytes()
+    assert BloomFilter.load(small) == bf
 
 
 @pytest.mark.parametrize("form", ["bits", "bits-lsb"])
