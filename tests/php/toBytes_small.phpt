@@ -27,10 +27,13 @@ same([true, 10], [strlen($grows->toBytes()) < 300, array_sum(unserialize(seriali
 $path = folder() . '/small.bloom';
 new_file($path, $bytes);
 same(true, BloomFilter::load($path)->equals($f));
-same(true, BloomFilter::open($path, readOnly: true)->equals($f));
 same(strlen($bytes), filesize($path));
-same(true, BloomFilter::open($path)->add('new')); // to write: the file gets a page
+foreach ([true, false] as $readOnly)     // it cannot be mapped
+    refused('BloomFilterException', 'has a compact header and cannot be mapped: use load(), or convert it with bloomfilter convert',
+        fn() => BloomFilter::open($path, readOnly: $readOnly));
+same($bytes, file_get_contents($path));
+BloomFilter::load($path)->save($path);
 clearstatcache();
 same(4096 + strlen($f->bitset), filesize($path));
-same(true, BloomFilter::load($path)->exists('new'));
+same(true, BloomFilter::open($path, readOnly: true)->equals($f));
 --EXPECT--
