@@ -76,7 +76,7 @@
  *
  * @strict-properties
  */
-class BloomFilter implements Countable
+class BloomFilter implements Countable, JsonSerializable
 {
     /** Bits, 1 to 2^40. The block schemes round up to complete lines of 512 bits. Growing filter: bits of all parts now. */
     public readonly int $m;
@@ -95,7 +95,7 @@ class BloomFilter implements Countable
 
     /**
      * The bits now: ceil(m / 8) bytes in the order of Redis: bit i is in byte i/8 under the mask 0x80 >> (i % 8). Each read
-     * copies them into a PHP string. var_dump(), var_export() and json_encode() leave this property out.
+     * copies them into a PHP string. var_dump(), var_export() and casts leave this property out.
      */
     public readonly string $bitset;
 
@@ -115,6 +115,8 @@ class BloomFilter implements Countable
     public readonly bool $created;
 
     /**
+     * A number of seconds can also be a DateInterval without years and months, whose length varies.
+     *
      * Sufficient arguments: m and n (then k = ceil(m/n ln 2)); n and p; m and k; m and p. k can be added to each pair.
      * With storage alone, the constructor opens the stored filter.
      *
@@ -130,17 +132,17 @@ class BloomFilter implements Countable
      *                                client object of phpredis or Predis (see above); null: process memory
      * @param string|null    $key     the filter's name in Redis, if the URL does not contain it
      * @param float|null     $grow    1 to 1024: the filter grows past n by this factor and keeps p (docs/growing.md)
-     * @param float|null     $window  minimum of seconds for which a key is remembered after its last add; n is then the
+     * @param float|DateInterval|null $window  minimum of seconds for which a key is remembered after its last add; n is then the
      *                                number of keys in a window
      * @param int|null       $shards  number of equal slices, 1 to 4096; all bits of a key are in one slice. In Redis each
      *                                slice has its own name. null: 1, in Redis as many as m needs
      * @param int|null       $parts   with window: number of steps in which it forgets, 4 by default; a key is forgotten
      *                                after window * (1 + 1/parts) seconds at the latest
-     * @param float|null     $timeout Redis: maximum of seconds for a round trip, 0.001 to 86400; overrides the URL
-     * @param float|null     $retryAfter  Redis: after a time-out, calls fail immediately for this many seconds, then one call
+     * @param float|DateInterval|null $timeout Redis: maximum of seconds for a round trip, 0.001 to 86400; overrides the URL
+     * @param float|DateInterval|null $retryAfter  Redis: after a time-out, calls fail immediately for this many seconds, then one call
      *                                tries again. null: 1; 0: each call tries; overrides the URL
      * @param bool           $cache   Redis: keys known to be present need no round trip. Takes up to m / 8 bytes of memory
-     * @param float|null     $cacheMaxAge  maximum age of the cache in seconds; null: 1. For that time, a filter that another
+     * @param float|DateInterval|null $cacheMaxAge  maximum age of the cache in seconds; null: 1. For that time, a filter that another
      *                                process cleared or deleted may seem unchanged
      * @param int|null       $waitReplicas Redis: an add returns when this many replicas have the key. If too few have it in
      *                                time, the add throws BloomFilterException, but the key is added
@@ -172,13 +174,13 @@ class BloomFilter implements Countable
         #[\SensitiveParameter] string|object|null $storage = null,
         ?string $key = null,
         ?float $grow = null,
-        ?float $window = null,
+        float|DateInterval|null $window = null,
         ?int $shards = null,
         ?int $parts = null,
-        ?float $timeout = null,
-        ?float $retryAfter = null,
+        float|DateInterval|null $timeout = null,
+        float|DateInterval|null $retryAfter = null,
         bool $cache = false,
-        ?float $cacheMaxAge = null,
+        float|DateInterval|null $cacheMaxAge = null,
         ?int $waitReplicas = null,
         bool $adopt = false,
         bool $exclusive = false,
@@ -211,13 +213,13 @@ class BloomFilter implements Countable
         #[\SensitiveParameter] string|object|null $storage = null,
         ?string $key = null,
         ?float $grow = null,
-        ?float $window = null,
+        float|DateInterval|null $window = null,
         ?int $shards = null,
         ?int $parts = null,
-        ?float $timeout = null,
-        ?float $retryAfter = null,
+        float|DateInterval|null $timeout = null,
+        float|DateInterval|null $retryAfter = null,
         bool $cache = false,
-        ?float $cacheMaxAge = null,
+        float|DateInterval|null $cacheMaxAge = null,
         ?int $waitReplicas = null,
         bool $adopt = false,
         bool $exclusive = false,
@@ -251,13 +253,13 @@ class BloomFilter implements Countable
         ?float $p = null,
         ?string $scheme = null,
         ?float $grow = null,
-        ?float $window = null,
+        float|DateInterval|null $window = null,
         ?int $shards = null,
         ?int $parts = null,
-        ?float $timeout = null,
-        ?float $retryAfter = null,
+        float|DateInterval|null $timeout = null,
+        float|DateInterval|null $retryAfter = null,
         bool $cache = false,
-        ?float $cacheMaxAge = null,
+        float|DateInterval|null $cacheMaxAge = null,
         ?int $waitReplicas = null,
         bool $adopt = false,
         bool $exclusive = false,
@@ -451,6 +453,26 @@ class BloomFilter implements Countable
     ): static {}
 
     /**
+     * Returns what json_encode($filter) encodes: `{"bloomfilter": "text of toBase64()"}`. fromJson() reads it.
+     *
+     * @return array{bloomfilter: string}
+     *
+     * @throws BloomFilterException the filter is in a file or in Redis (encode a copy: json_encode(clone $filter)), or is
+     *                              keyed: its secret is never stored
+     *
+     * @tentative-return-type
+     */
+    public function jsonSerialize(): mixed {}
+
+    /**
+     * Returns a filter in memory from the JSON of json_encode($filter), or from its decoded array. Other members of the
+     * object are ignored. $overfull works as in the constructor: it is not stored.
+     *
+     * @throws BloomFilterException the text is not JSON of a filter, or fromBase64() would throw
+     */
+    public static function fromJson(string|array $json, ?callable $clock = null, ?array $hashes = null, ?string $overfull = null): static {}
+
+    /**
      * Writes the filter to a temporary file and renames it, so that no process reads an incomplete file. If $path is a stream,
      * or a path with a stream wrapper (`php://memory`, `compress.zlib://seen.bloom.gz`), writes the bytes of toBytes() at the
      * present position of the stream; after an exception some of these bytes may be written. The stream stays open.
@@ -487,12 +509,12 @@ class BloomFilter implements Countable
     public function sync(): void {}
 
     /**
-     * For a filter in Redis: Redis deletes it after this many seconds; null: never.
+     * For a filter in Redis: Redis deletes it after this many seconds, or this DateInterval; null: never.
      *
      * @throws ValueError           seconds is not above 0, or above 10^10
      * @throws BloomFilterException the filter is not in Redis, is read-only or lost
      */
-    public function expire(int|float|null $seconds): void {}
+    public function expire(float|DateInterval|null $seconds): void {}
 
     /**
      * Replaces the contents by these keys, for all users of the filter. The filter can be used during the call, and a key that is

@@ -5,6 +5,7 @@
 #endif
 #include "php_bloomfilter.h"
 #include "base/parameters.h"
+#include "ext/json/php_json.h"
 #include "ext/spl/spl_exceptions.h"
 #include "ext/standard/info.h"
 #include "zend_attributes.h"
@@ -128,7 +129,8 @@ static PHP_MINIT_FUNCTION(bloomfilter)
     REGISTER_INI_ENTRIES();
     if (!php_bf_names_valid()) return FAILURE;
     php_bf_exception_ce = register_class_BloomFilterException(spl_ce_RuntimeException);
-    php_bf_ce = php_bf_rename_types(register_class_BloomFilter(zend_ce_countable));
+    php_bf_ce = php_bf_rename_types(
+        register_class_BloomFilter(zend_ce_countable, php_json_serializable_ce));
     php_bf_ce->create_object = php_bf_create;
     php_bf_counting_ce = php_bf_rename_types(register_class_CountingBloomFilter(php_bf_ce));
     php_bf_init_handlers();
@@ -183,7 +185,8 @@ static PHP_MINFO_FUNCTION(bloomfilter)
     smart_str_free(&schemes);
 }
 
-static const zend_module_dep bloomfilter_deps[] = { ZEND_MOD_REQUIRED("spl") ZEND_MOD_END };
+static const zend_module_dep bloomfilter_deps[] = { ZEND_MOD_REQUIRED("spl")
+        ZEND_MOD_REQUIRED("json") ZEND_MOD_REQUIRED("date") ZEND_MOD_END };
 
 zend_module_entry bloomfilter_module_entry = { STANDARD_MODULE_HEADER_EX, NULL, bloomfilter_deps,
     "bloomfilter", NULL, PHP_MINIT(bloomfilter), PHP_MSHUTDOWN(bloomfilter), NULL,

@@ -19,8 +19,8 @@
 /* PHP callables that the core calls: a clock, or hash functions. An object shares its callables
  * with its clones. */
 typedef struct {
-    zval callables; /* an array with the clock, or with the hash functions */
-    zend_fcall_info_cache caches[BF_FUNCTIONS_MAX]; /* valid while callables is not freed */
+    zval closures; /* an array of Closures: the clock, or the hash functions */
+    zend_fcall_info_cache caches[BF_FUNCTIONS_MAX]; /* valid while closures is not freed */
     bf_functions functions;                         /* count is 0 for a clock */
     uint32_t refs;
 } php_bf_callback;
@@ -43,7 +43,7 @@ typedef struct {
     php_bf_callback *callback; /* or NULL */
     bool created;              /* the constructor of this object created the filter */
     /* during a rebuild: the filter whose bits f will replace, with a reference; else NULL */
-    bf_filter *rebuilt;
+    php_bf_handle *rebuilt;
     zend_object std;
 } php_bf;
 
@@ -68,16 +68,39 @@ static zend_always_inline php_bf *php_bf_from(zend_object *object)
     return (php_bf *)((char *)object - offsetof(php_bf, std));
 }
 
-/* Begins a method: declares f, the filter of $this, or throws an exception and returns. */
-#define PHP_BF_THIS(f)                                                                             \
-    PHP_BF_CHECK_THIS();                                                                           \
-    bf_filter *f = php_bf_from(Z_OBJ_P(ZEND_THIS))->f
-#define PHP_BF_CHECK_THIS()                                                                        \
-    if (UNEXPECTED(!php_bf_from(Z_OBJ_P(ZEND_THIS))->f)) {                                         \
+/* ---- PHP code that runs during a call ----
+ * A clock, a hash function, a client, a stream, __toString(), a generator or an error handler may
+ * close filters, change variables, throw, or end in a fatal error. Three rules hold everywhere:
+ *   - What is needed after PHP code has run has a reference: $this by PHP_BF_HOLD, callables by a
+ *     Closure, values of references and of iterators by a copy.
+ *   - What PHP code can change is read again, for example bf->f.
+ *   - PHP code runs in a frame of an internal function: that of a method, or php_bf_operator. If
+ * the core has called back, it runs through php_bf_run_php. */
+static zend_always_inline bool php_bf_owns_this(const zend_execute_data *execute_data)
+{
+    return ZEND_CALL_INFO(execute_data) & ZEND_CALL_RELEASE_THIS;
+}
+static zend_always_inline void php_bf_let_go(zend_object *const *held)
+{
+    if (UNEXPECTED(*held)) OBJ_RELEASE(*held);
+}
+/* Begins a method: declares self, which is $this, and lives until the method returns. If PHP calls
+ * a method for count() or for a callable, the frame of the call has no reference to $this. */
+#define PHP_BF_HOLD()                                                                              \
+    zend_object *const self = Z_OBJ_P(ZEND_THIS);                                                  \
+    zend_object *const held_ __attribute__((cleanup(php_bf_let_go), unused)) =                     \
+        php_bf_owns_this(execute_data) ? NULL : (GC_ADDREF(self), self)
+/* Declares `filter`, the filter of self, or throws an exception and returns. */
+#define PHP_BF_OPEN(filter)                                                                        \
+    bf_filter *const filter = php_bf_from(self)->f;                                                \
+    if (UNEXPECTED(!filter)) {                                                                     \
         php_bf_raise_closed();                                                                     \
         RETURN_THROWS();                                                                           \
     } else                                                                                         \
         (void)0
+#define PHP_BF_THIS(filter)                                                                        \
+    PHP_BF_HOLD();                                                                                 \
+    PHP_BF_OPEN(filter)
 
 extern zend_class_entry *php_bf_ce, *php_bf_counting_ce, *php_bf_exception_ce;
 
@@ -98,6 +121,12 @@ static zend_always_inline void php_bf_rethrow_bailout(void)
 static inline bool php_bf_ends(const zend_object *exception)
 {
     return exception && (zend_is_unwind_exit(exception) || zend_is_graceful_exit(exception));
+}
+
+/* For messages: the class of an object, the type of another value. */
+static inline const char *php_bf_type_name(const zval *v)
+{
+    return Z_TYPE_P(v) == IS_OBJECT ? ZSTR_VAL(Z_OBJCE_P(v)->name) : zend_zval_type_name(v);
 }
 
 /* php_names.c: class names with the prefix of the INI file */
@@ -121,10 +150,25 @@ bool php_bf_install(
 void php_bf_wrap(zval *to, zend_class_entry *ce, php_bf_handle *handle, php_bf_callback *callback,
     const bf_error *err);
 
-/* php_callback.c: php_bf_callback_set stores the callables of a constructor in spec and *made
- * (NULL: none were given). Returns false with an exception. _share and _free accept NULL. */
-bool php_bf_callback_set(bf_spec *spec, const zend_fcall_info *clock,
-    const zend_fcall_info_cache *cache, HashTable *functions, php_bf_callback **made);
+/* php_callback.c */
+/* The only way from the core to PHP code. Runs code(context), which may throw. Returns false with
+ * an exception, also if one was pending before, and after a fatal error: see php_bf_bail_out. */
+bool php_bf_run_php(void (*code)(void *), void *context);
+/* A pending exception while other PHP code runs. set_aside returns it and makes it no longer
+ * pending. put_back makes it pending again, or the previous exception of a later one. restore makes
+ * it pending again and drops a later one, unless the later one ends the script or Fiber. drop drops
+ * any pending exception; forget drops one that does not end the script or Fiber, and so does
+ * restore(NULL). */
+zend_object *php_bf_set_aside(void);
+void php_bf_put_back(zend_object *standing); /* accepts NULL */
+void php_bf_restore(zend_object *standing);
+void php_bf_drop_exception(void);
+void php_bf_forget_exception(void);
+/* Stores the callables of a constructor in spec and *made (NULL: none were given). clock_at: the
+ * number of the argument clock, for messages. Returns false with an exception. _share and _free
+ * accept NULL. */
+bool php_bf_callback_set(
+    bf_spec *spec, zval *clock, uint32_t clock_at, HashTable *functions, php_bf_callback **made);
 php_bf_callback *php_bf_callback_share(php_bf_callback *c);
 void php_bf_callback_free(php_bf_callback *c);
 
@@ -175,6 +219,7 @@ int php_bf_leave_place(const php_bf_place *place);
 /* Return a string that the caller releases, or NULL with an exception. */
 zend_string *php_bf_read_stream(const php_bf_place *place);
 zend_string *php_bf_decode(const zend_string *base64);
+zend_string *php_bf_decode_json(HashTable *data, const zend_string *text); /* one is NULL */
 
 /* php_spec.c: arguments */
 /* Both check open_basedir, and return NULL with an exception; the caller frees the result with
@@ -182,4 +227,7 @@ zend_string *php_bf_decode(const zend_string *base64);
  * path or of file:PATH, or a copy of a URL. */
 char *php_bf_path(const char *path);
 char *php_bf_storage(const zend_string *storage);
+/* Reads a number of seconds or a DateInterval; at: the number of the argument. Returns false with
+ * an exception. */
+bool php_bf_seconds(zval *v, uint32_t at, double *seconds);
 #endif

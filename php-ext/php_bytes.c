@@ -1,8 +1,15 @@
 /* php_bytes.c - filters as bytes, as base64, in files and streams, and as serialized PHP values. */
 #include "php_bloomfilter.h"
+#include "ext/json/php_json.h"
 #include "ext/standard/base64.h"
 #include "zend_exceptions.h"
 #include <errno.h>
+
+static zval *find(HashTable *data, const char *name, int type)
+{
+    zval *v = zend_hash_str_find_deref(data, name, strlen(name));
+    return v && Z_TYPE_P(v) == type ? v : NULL;
+}
 
 /* format: the name of another system's format; NULL: our format. Returns NULL with an exception. */
 static zend_string *to_bytes(bf_filter *f, const char *format)
@@ -23,23 +30,31 @@ static zend_string *to_bytes(bf_filter *f, const char *format)
 PHP_METHOD(BloomFilter, toBytes)
 {
     zend_string *format = NULL;
+    PHP_BF_HOLD();
     ZEND_PARSE_PARAMETERS_START(0, 1)
     Z_PARAM_OPTIONAL
     Z_PARAM_PATH_STR_OR_NULL(format)
     ZEND_PARSE_PARAMETERS_END();
-    PHP_BF_THIS(f);
+    PHP_BF_OPEN(f);
     zend_string *bytes = to_bytes(f, format ? ZSTR_VAL(format) : NULL);
     if (bytes) RETURN_NEW_STR(bytes);
+}
+
+static zend_string *to_base64(bf_filter *f)
+{
+    zend_string *bytes = to_bytes(f, NULL), *base64 = NULL;
+    if (!bytes) return NULL;
+    base64 = php_base64_encode((const unsigned char *)ZSTR_VAL(bytes), ZSTR_LEN(bytes));
+    zend_string_release(bytes);
+    return base64;
 }
 
 PHP_METHOD(BloomFilter, toBase64)
 {
     ZEND_PARSE_PARAMETERS_NONE();
     PHP_BF_THIS(f);
-    zend_string *bytes = to_bytes(f, NULL);
-    if (!bytes) RETURN_THROWS();
-    RETVAL_STR(php_base64_encode((const unsigned char *)ZSTR_VAL(bytes), ZSTR_LEN(bytes)));
-    zend_string_release(bytes);
+    zend_string *base64 = to_base64(f);
+    if (base64) RETURN_STR(base64);
 }
 
 zend_string *php_bf_decode(const zend_string *base64)
@@ -48,6 +63,48 @@ zend_string *php_bf_decode(const zend_string *base64)
     zend_string *bytes = php_base64_decode_ex(text, ZSTR_LEN(base64), true);
     if (!bytes) zend_throw_exception(php_bf_exception_ce, "the text is not base64", BF_EFORMAT);
     return bytes;
+}
+
+zend_string *php_bf_decode_json(HashTable *data, const zend_string *text)
+{
+    zval decoded;
+    ZVAL_UNDEF(&decoded);
+    if (text && php_json_decode_ex(&decoded, ZSTR_VAL(text), ZSTR_LEN(text),
+                    PHP_JSON_OBJECT_AS_ARRAY | PHP_JSON_THROW_ON_ERROR,
+                    PHP_JSON_PARSER_DEFAULT_DEPTH) != SUCCESS)
+        zend_throw_exception(php_bf_exception_ce, "the text is not JSON", BF_EFORMAT);
+    else if (text)
+        data = Z_TYPE(decoded) == IS_ARRAY ? Z_ARRVAL(decoded) : NULL;
+    const zval *base64 = data ? find(data, "bloomfilter", IS_STRING) : NULL;
+    zend_string *bytes = base64 ? php_bf_decode(Z_STR_P(base64)) : NULL;
+    if (!base64 && !EG(exception))
+        zend_throw_exception(php_bf_exception_ce,
+            "the JSON is not a filter: it has no text bloomfilter", BF_EFORMAT);
+    zval_ptr_dtor(&decoded);
+    return bytes;
+}
+
+PHP_METHOD(BloomFilter, jsonSerialize)
+{
+    bf_info info;
+    zend_string *base64;
+    ZEND_PARSE_PARAMETERS_NONE();
+    PHP_BF_THIS(f);
+    bf_get_info(f, &info);
+    if (info.keyed && strcmp(info.scheme, "functions"))
+        zend_throw_exception(php_bf_exception_ce,
+            "a keyed filter cannot be encoded as JSON, its secret is never stored: use toBase64() "
+            "and fromBase64(secret: ...)",
+            BF_ENOTSUP);
+    else if (strcmp(info.home, "memory"))
+        zend_throw_exception(php_bf_exception_ce,
+            "a filter in a file or in Redis cannot be encoded as JSON: encode a copy in memory, "
+            "json_encode(clone $filter)",
+            BF_ENOTSUP);
+    else if ((base64 = to_base64(f))) {
+        array_init(return_value);
+        add_assoc_str(return_value, "bloomfilter", base64);
+    }
 }
 
 /* ---- files and streams ---- */
@@ -78,7 +135,7 @@ static php_stream *open_stream(const char *url, bool write, const char **path)
     if (stream) php_stream_close(stream);
     const bool ours = !EG(exception) || EG(exception)->ce == php_bf_exception_ce;
     if (ours && (missing || !EG(exception))) { /* some wrappers report no reason */
-        zend_clear_exception();
+        php_bf_drop_exception();
         zend_throw_exception_ex(php_bf_exception_ce, missing && !write ? BF_ENOENT : BF_EIO,
             "cannot open %s%s", url, missing ? ": No such file or directory" : "");
     } else if (ours)
@@ -88,18 +145,16 @@ static php_stream *open_stream(const char *url, bool write, const char **path)
 
 bool php_bf_find_place(php_bf_place *place, zval *at, bool write)
 {
-    zend_string *name;
     const char *path;
     *place = (php_bf_place){ .opened = Z_TYPE_P(at) != IS_RESOURCE };
     if (!place->opened)
         php_stream_from_zval_no_verify(place->stream, at);
-    else if (!zend_parse_arg_str(at, &name, false, 1)) {
-        if (!EG(exception))
-            zend_argument_type_error(
-                1, "must be a path or an open stream, %s given", zend_zval_type_name(at));
-    } else if (strlen(ZSTR_VAL(name)) != ZSTR_LEN(name))
+    else if (Z_TYPE_P(at) != IS_STRING)
+        zend_argument_type_error(
+            1, "must be a path or an open stream, %s given", php_bf_type_name(at));
+    else if (strlen(Z_STRVAL_P(at)) != Z_STRLEN_P(at))
         zend_argument_value_error(1, "must not contain any null bytes");
-    else if (!(place->stream = open_stream(ZSTR_VAL(name), write, &path)) && path)
+    else if (!(place->stream = open_stream(Z_STRVAL_P(at), write, &path)) && path)
         place->path = php_bf_path(path);
     if (!place->stream) return place->path != NULL;
     place->flags = place->stream->flags;
@@ -164,10 +219,10 @@ PHP_METHOD(BloomFilter, save)
     ZEND_PARSE_PARAMETERS_START(1, 1)
     Z_PARAM_ZVAL(path)
     ZEND_PARSE_PARAMETERS_END();
-    PHP_BF_CHECK_THIS();
+    PHP_BF_THIS(open);
     if (!php_bf_find_place(&place, path, true)) RETURN_THROWS();
-    bf_filter *f = php_bf_from(Z_OBJ_P(ZEND_THIS))->f; /* opening a stream may close the filter */
-    if (!f)
+    bf_filter *f = php_bf_from(self)->f; /* opening a stream may close the filter */
+    if (f != open)
         php_bf_raise_closed();
     else if (place.path) {
         php_bf_maps_drop_idle();
@@ -224,7 +279,7 @@ PHP_METHOD(BloomFilter, __serialize)
     ZEND_PARSE_PARAMETERS_NONE();
     PHP_BF_THIS(f);
     bf_get_info(f, &info);
-    const char *why = not_serializable(&info, php_bf_from(Z_OBJ_P(ZEND_THIS))->callback != NULL);
+    const char *why = not_serializable(&info, php_bf_from(self)->callback != NULL);
     if (why) {
         zend_throw_exception(php_bf_exception_ce, why, BF_ENOTSUP);
         RETURN_THROWS();
@@ -239,7 +294,7 @@ PHP_METHOD(BloomFilter, __serialize)
     else
         RETURN_THROWS();
     if (info.overfull) add_assoc_string(return_value, "overfull", bf_overfull_name(info.overfull));
-    add_members(return_value, Z_OBJ_P(ZEND_THIS));
+    add_members(return_value, self);
 }
 
 /* Opens the storage of a serialized filter. spec: the parameters that the filter must have. */
@@ -303,12 +358,6 @@ static void load_members(zend_object *object, HashTable *members)
     zend_array_release(members);
 }
 
-static zval *find(HashTable *data, const char *name, int type)
-{
-    zval *v = zend_hash_str_find_deref(data, name, strlen(name));
-    return v && Z_TYPE_P(v) == type ? v : NULL;
-}
-
 PHP_METHOD(BloomFilter, __unserialize)
 {
     HashTable *data;
@@ -317,11 +366,12 @@ PHP_METHOD(BloomFilter, __unserialize)
     ZEND_PARSE_PARAMETERS_START(1, 1)
     Z_PARAM_ARRAY_HT(data)
     ZEND_PARSE_PARAMETERS_END();
-    if (!php_bf_is_fresh(Z_OBJ_P(ZEND_THIS))) RETURN_THROWS();
+    PHP_BF_HOLD();
+    if (!php_bf_is_fresh(self)) RETURN_THROWS();
     zval *bytes = find(data, "bytes", IS_STRING), *storage = find(data, "storage", IS_STRING);
     zval *members = find(data, "members", IS_ARRAY);
     zval *overfull = find(data, "overfull", IS_STRING);
-    bf_spec expect = { .counting = php_bf_counts(Z_OBJCE_P(ZEND_THIS)) };
+    bf_spec expect = { .counting = php_bf_counts(self->ce) };
     if (overfull && bf_read_overfull(Z_STRVAL_P(overfull), &expect.overfull, &err) < 0) {
         php_bf_raise(&err);
         RETURN_THROWS();
@@ -337,6 +387,6 @@ PHP_METHOD(BloomFilter, __unserialize)
             "the serialized data is not a filter: it has neither bytes nor storage", BF_EFORMAT);
         RETURN_THROWS();
     }
-    if (php_bf_install(Z_OBJ_P(ZEND_THIS), handle, NULL, &err) && members)
-        load_members(Z_OBJ_P(ZEND_THIS), Z_ARRVAL_P(members));
+    if (php_bf_install(self, handle, NULL, &err) && members)
+        load_members(self, Z_ARRVAL_P(members));
 }

@@ -18,8 +18,7 @@ static bool is_error_reply(const zend_string *text)
  * or the Fiber, no method of a subclass is called. */
 static void reset(php_bf_client *c)
 {
-    zend_object *standing = EG(exception);
-    EG(exception) = NULL;
+    zend_object *standing = php_bf_set_aside();
     c->ending = php_bf_ends(standing);
     if (c->predis) {
         if (!c->ending) php_bf_call_only(c, "disconnect");
@@ -108,8 +107,7 @@ static int failed(php_bf_client *c, const bf_redis_part *parts, size_t nparts, u
         reset(c);
         return BF_CLIENT_STOP;
     }
-    zend_object *standing = EG(exception);
-    EG(exception) = NULL;
+    zend_object *standing = php_bf_set_aside();
     zval rv, *message = standing ? zend_read_property(standing->ce, standing, "message",
                                        strlen("message"), true, &rv)
                                  : NULL;
@@ -211,34 +209,55 @@ static int attempt_alone(
     return how;
 }
 
-/* After a fatal error no round trip goes on. */
-static void bail_out(void)
+/* What the core asks for, and the exception that was pending. */
+typedef struct {
+    php_bf_client *c;
+    const bf_redis_part *parts;
+    size_t nparts;
+    bool report;
+    bf_reply_sink *sink;
+    zend_object *standing;
+    int how;
+} request;
+
+/* Runs code(r) for the core. Returns false after a fatal error, now or earlier in the same call of
+ * the core, and if an exception ends the script or Fiber. After a fatal error no round trip goes
+ * on. */
+static bool run(void (*code)(void *), request *r)
 {
     zval *state;
-    BF_G(bailed_out) = true;
+    if (php_bf_ends(EG(exception)) || BF_G(bailed_out)) return false;
+    r->standing = php_bf_set_aside();
+    php_bf_run_php(code, r);
+    if (!BF_G(bailed_out)) return true;
     ZEND_HASH_FOREACH_VAL(&BF_G(talking), state) { ZVAL_FALSE(state); }
     ZEND_HASH_FOREACH_END();
+    return false;
 }
 
 /* report: true if the user gets the fault of this call. Then the exception of this call stays
  * pending, as the previous exception of php_bf_raise, and an earlier pending exception is dropped.
  * false: the earlier exception stays pending, and the exception of this call is dropped. */
+static void run_exchange(void *context)
+{
+    request *r = context;
+    if (r->report && r->standing) OBJ_RELEASE(r->standing);
+    r->how = attempt_alone(r->c, r->parts, r->nparts, r->sink);
+    if (!r->report) php_bf_restore(r->standing);
+}
+
 static int exchange(
     void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
 {
-    volatile int how = BF_CLIENT_STOP;
-    if (php_bf_ends(EG(exception)) || BF_G(bailed_out)) return how;
-    zend_try
-    {
-        zend_object *standing = report ? NULL : EG(exception);
-        if (!report) EG(exception) = NULL;
-        php_bf_forget_exception();
-        how = attempt_alone(ctx, parts, nparts, sink);
-        if (!report) php_bf_restore(standing);
-    }
-    zend_catch { bail_out(); }
-    zend_end_try();
-    return how;
+    request r = { ctx, parts, nparts, report, sink, NULL, BF_CLIENT_STOP };
+    return run(run_exchange, &r) ? r.how : BF_CLIENT_STOP;
+}
+
+static void run_drop(void *context)
+{
+    request *r = context;
+    reset(r->c);
+    php_bf_restore(r->standing);
 }
 
 /* Closes the connection: the core refused a reply that exchange() has delivered. */
@@ -248,10 +267,7 @@ static void drop(void *ctx)
     zval unfinished;
     ZVAL_FALSE(&unfinished); /* the reset may fail: each client of the connection repeats it */
     zend_hash_index_update(&BF_G(talking), c->connection, &unfinished);
-    if (php_bf_ends(EG(exception)) || BF_G(bailed_out)) return;
-    zend_try { reset(c); }
-    zend_catch { bail_out(); }
-    zend_end_try();
+    run(run_drop, &(request){ .c = c });
 }
 
 /* ---- creating and freeing ---- */

@@ -12,95 +12,101 @@
 /* AHEAD: see prefetch(). TEXT_MAX: bytes for an int as text. */
 enum { AHEAD = 32, TEXT_MAX = 24 };
 
-typedef int one_call(bf_filter *, const void *, size_t, bf_error *);
 typedef int64_t many_call(bf_filter *, const bf_key *, size_t, uint8_t *, bf_error *);
 
 /* ---- the bytes of a PHP value ---- */
-typedef enum { KEY_OK, KEY_THREW, KEY_BAD } key_result;
-
 /* Reads v as a key, which may point into text (TEXT_MAX bytes). *held: a string that the caller
- * releases after using the key, or NULL. */
-static key_result read_key(zval *v, bf_key *key, char *text, zend_string **held)
+ * releases after using the key, or NULL. Returns false with an exception of __toString(), or
+ * without one if v has the wrong type. */
+static bool read_key(zval *v, bf_key *key, char *text, zend_string **held)
 {
     *held = NULL;
     if (Z_TYPE_P(v) == IS_LONG) {
         char *digits = zend_print_long_to_buf(text + TEXT_MAX - 1, Z_LVAL_P(v));
         *key = (bf_key){ digits, (size_t)(text + TEXT_MAX - 1 - digits) };
-        return KEY_OK;
+        return true;
     }
     if (Z_TYPE_P(v) == IS_STRING)
         *held = zend_string_copy(Z_STR_P(v));
-    else if (Z_TYPE_P(v) != IS_OBJECT || !instanceof_function(Z_OBJCE_P(v), zend_ce_stringable))
-        return KEY_BAD;
-    else if (!(*held = zval_try_get_string(v)))
-        return KEY_THREW;
+    else if (Z_TYPE_P(v) != IS_OBJECT || !instanceof_function(Z_OBJCE_P(v), zend_ce_stringable) ||
+             !(*held = zval_try_get_string(v)))
+        return false;
     *key = (bf_key){ ZSTR_VAL(*held), ZSTR_LEN(*held) };
-    return KEY_OK;
-}
-
-static const char *type_name(const zval *v)
-{
-    return Z_TYPE_P(v) == IS_OBJECT ? ZSTR_VAL(Z_OBJCE_P(v)->name) : zend_zval_type_name(v);
+    return true;
 }
 
 /* ---- one key ---- */
 /* Reads v as a key. Returns false with an exception. */
 static bool single_key(zval *v, bf_key *key, char *text, zend_string **held)
 {
-    key_result r = read_key(v, key, text, held);
-    if (r == KEY_BAD)
+    const bool good = read_key(v, key, text, held);
+    if (!good && !EG(exception))
         zend_argument_type_error(
-            1, "must be of type string, int or Stringable, %s given", type_name(v));
-    return r == KEY_OK;
+            1, "must be of type string, int or Stringable, %s given", php_bf_type_name(v));
+    return good;
 }
 
-/* For keys that are not strings. Not inlined, to keep the code for strings fast. */
-static zend_never_inline int call_other(one_call *call, zend_object *self, zval *v, bf_error *err)
+typedef enum { ADD, TEST, REMOVE, COUNT_OF } operation;
+static zend_always_inline int call_core(
+    operation op, bf_filter *f, const void *key, size_t len, bf_error *err)
+{
+    return op == ADD      ? bf_add(f, key, len, err)
+           : op == TEST   ? bf_test(f, key, len, err)
+           : op == REMOVE ? bf_remove(f, key, len, err)
+                          : bf_count_of(f, key, len, err);
+}
+
+/* For keys that are not strings, and for a frame that has no reference to $this. Not inlined, to
+ * keep the other case fast. */
+static zend_never_inline int call_other(
+    zend_execute_data *execute_data, operation op, zval *v, bf_error *err)
 {
     char text[TEXT_MAX];
     bf_key key;
     zend_string *held;
-    err->code = BF_EHOST;
-    if (!single_key(v, &key, text, &held)) return BF_EHOST;
+    int answer = err->code = BF_EHOST;
+    PHP_BF_HOLD();
+    if (!single_key(v, &key, text, &held)) return answer;
     bf_filter *f = php_bf_from(self)->f; /* __toString() may have closed the filter */
-    int answer = BF_EHOST;
     if (f)
-        answer = call(f, key.ptr, key.len, err);
+        answer = call_core(op, f, key.ptr, key.len, err);
     else
         php_bf_raise_closed();
     if (held) zend_string_release(held);
+    if (op == ADD && answer == BF_ADDED) php_bf_count_new(php_bf_from(self), 1);
     return answer;
 }
 
-static zend_always_inline void call_one(INTERNAL_FUNCTION_PARAMETERS, one_call *call, bool number)
+static zend_always_inline void call_one(INTERNAL_FUNCTION_PARAMETERS, operation op)
 {
     zval *v;
     bf_error err;
+    int answer;
     ZEND_PARSE_PARAMETERS_START(1, 1)
     Z_PARAM_ZVAL(v)
     ZEND_PARSE_PARAMETERS_END();
-    PHP_BF_THIS(f);
-    int answer = EXPECTED(Z_TYPE_P(v) == IS_STRING) ? call(f, Z_STRVAL_P(v), Z_STRLEN_P(v), &err)
-                                                    : call_other(call, Z_OBJ_P(ZEND_THIS), v, &err);
+    php_bf *bf = php_bf_from(Z_OBJ_P(ZEND_THIS));
+    if (UNEXPECTED(!bf->f)) {
+        php_bf_raise_closed();
+        RETURN_THROWS();
+    }
+    if (EXPECTED(Z_TYPE_P(v) == IS_STRING && php_bf_owns_this(execute_data))) {
+        answer = call_core(op, bf->f, Z_STRVAL_P(v), Z_STRLEN_P(v), &err);
+        if (op == ADD && answer == BF_ADDED) php_bf_count_new(bf, 1);
+    } else
+        answer = call_other(execute_data, op, v, &err);
     if (UNEXPECTED(answer < 0)) {
         php_bf_raise(&err);
         RETURN_THROWS();
     }
-    if (call == bf_add && answer == BF_ADDED) php_bf_count_new(php_bf_from(Z_OBJ_P(ZEND_THIS)), 1);
-    if (number) RETURN_LONG(answer);
+    if (op == COUNT_OF) RETURN_LONG(answer);
     RETURN_BOOL(answer);
 }
 
-PHP_METHOD(BloomFilter, add) { call_one(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_add, false); }
-PHP_METHOD(BloomFilter, exists) { call_one(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_test, false); }
-PHP_METHOD(CountingBloomFilter, remove)
-{
-    call_one(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_remove, false);
-}
-PHP_METHOD(CountingBloomFilter, countOf)
-{
-    call_one(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_count_of, true);
-}
+PHP_METHOD(BloomFilter, add) { call_one(INTERNAL_FUNCTION_PARAM_PASSTHRU, ADD); }
+PHP_METHOD(BloomFilter, exists) { call_one(INTERNAL_FUNCTION_PARAM_PASSTHRU, TEST); }
+PHP_METHOD(CountingBloomFilter, remove) { call_one(INTERNAL_FUNCTION_PARAM_PASSTHRU, REMOVE); }
+PHP_METHOD(CountingBloomFilter, countOf) { call_one(INTERNAL_FUNCTION_PARAM_PASSTHRU, COUNT_OF); }
 
 static void return_positions(zval *return_value, bf_filter *f, const bf_key *key)
 {
@@ -127,8 +133,9 @@ PHP_METHOD(BloomFilter, hashcode)
     ZEND_PARSE_PARAMETERS_START(1, 1)
     Z_PARAM_ZVAL(v)
     ZEND_PARSE_PARAMETERS_END();
+    PHP_BF_HOLD();
     if (!single_key(v, &key, text, &held)) RETURN_THROWS();
-    bf_filter *f = php_bf_from(Z_OBJ_P(ZEND_THIS))->f;
+    bf_filter *f = php_bf_from(self)->f;
     if (f)
         return_positions(return_value, f, &key);
     else
@@ -140,31 +147,31 @@ PHP_METHOD(BloomFilter, hashcode)
 typedef struct {
     zend_object *self; /* the PHP object of the filter */
     many_call *call;
-    uint8_t *each;    /* receives the answers of the next flush; NULL: not needed */
-    int64_t hits;     /* number of keys that were new, present or removed */
-    HashTable *keys;  /* the array of keys; NULL: the keys come from an iterator */
-    zend_ulong taken; /* number of keys read from an iterator, for messages */
-    zend_ulong done;  /* number of keys passed to the core */
-    size_t n;         /* number of keys in `key` */
-    size_t nheld;     /* number of strings in `held` */
-    size_t most;      /* maximum of n */
-    bool bad;         /* a key has a wrong type; reported after the flush */
+    uint8_t *each;   /* receives the answers of the next flush; NULL: not needed */
+    int64_t hits;    /* number of keys that were new, present or removed */
+    HashTable *keys; /* the array of keys; NULL: the keys come from an iterator */
+    /* addNew: the values of references by their number in `keys`, as they were read */
+    HashTable *values;
+    zend_ulong done; /* number of keys passed to the core */
+    size_t n;        /* number of keys in `key` */
+    size_t nheld;    /* number of strings in `held` */
+    size_t most;     /* maximum of n */
     bf_key key[BF_BATCH_SIZE_MAX];
     zend_string *held[BF_BATCH_SIZE_MAX];
     char text[BF_BATCH_SIZE_MAX][TEXT_MAX];
 } batch;
 
-static void batch_init(batch *b, zend_object *self, many_call *call, uint8_t *each)
+static void batch_init(
+    batch *b, zend_object *self, const bf_filter *f, many_call *call, uint8_t *each)
 {
     b->self = self;
     b->call = call;
     b->each = each;
     b->hits = 0;
-    b->keys = NULL;
-    b->taken = b->done = 0;
+    b->keys = b->values = NULL;
+    b->done = 0;
     b->n = b->nheld = 0;
-    b->most = bf_batch_size(php_bf_from(self)->f);
-    b->bad = false;
+    b->most = bf_batch_size(f);
 }
 
 /* Sets $e->index: the key's index in the array (a number or a name), or its number in the iterator.
@@ -214,33 +221,11 @@ static ZEND_COLD void raise_refused(const batch *b, const bf_error *err)
     set_index(index, name);
 }
 
-/* Removes and returns a pending exception that was thrown between two keys, because the keys before
- * the exception must be added. put_back() makes it pending again. */
-static zend_object *set_aside(void)
-{
-    zend_object *standing = EG(exception);
-    if (EXPECTED(!standing) || php_bf_ends(standing)) return NULL;
-    EG(exception) = NULL;
-    return standing;
-}
-
-/* If another exception is pending, `standing` becomes its previous exception, or is dropped if the
- * other exception ends the script. */
-static void put_back(zend_object *standing)
-{
-    if (EXPECTED(!standing)) return;
-    if (!EG(exception))
-        EG(exception) = standing;
-    else if (php_bf_ends(EG(exception)))
-        OBJ_RELEASE(standing);
-    else
-        zend_exception_set_previous(EG(exception), standing);
-}
-
-/* Passes the gathered keys to the core. Returns false with an exception. */
+/* Passes the gathered keys to the core, also after an exception that was thrown between two keys.
+ * Returns false with an exception. */
 static bool flush(batch *b)
 {
-    zend_object *standing = set_aside();
+    zend_object *standing = php_bf_ends(EG(exception)) ? NULL : php_bf_set_aside();
     bf_error err;
     bf_filter *f = php_bf_from(b->self)->f;
     int64_t hits = b->n == 0 ? 0 : f ? b->call(f, b->key, b->n, b->each, &err) : BF_EHOST;
@@ -256,30 +241,34 @@ static bool flush(batch *b)
     if (b->each) b->each += b->n;
     while (b->nheld) zend_string_release(b->held[--b->nheld]);
     b->n = 0;
-    put_back(standing);
+    php_bf_put_back(standing);
     return hits >= 0;
 }
 
-/* Gathers a key and holds a reference to its string. Returns false with an exception, or with
- * b->bad set. */
-static bool take(batch *b, zval *v)
+/* Gathers a key and holds a reference to its string. A key of a wrong type is reported under this
+ * index, after the keys before it were added. Returns false with an exception. */
+static zend_never_inline bool take(batch *b, zval *given, zend_ulong index, zend_string *name)
 {
-    zend_string *held;
-    key_result r = read_key(v, &b->key[b->n], b->text[b->n], &held);
-    if (r != KEY_OK) {
-        b->bad = r == KEY_BAD;
-        return false;
+    zval v; /* a copy: __toString() may change a reference, or the iterator's array */
+    ZVAL_COPY_DEREF(&v, given);
+    const bool good = read_key(&v, &b->key[b->n], b->text[b->n], &b->held[b->nheld]);
+    if (!good && !EG(exception)) {
+        char what[160];
+        snprintf(what, sizeof what, "must hold keys of type string, int or Stringable, %s",
+            php_bf_type_name(&v));
+        raise_at(true, what, index, name);
     }
-    if (held) b->held[b->nheld++] = held;
-    return ++b->n < b->most || flush(b);
-}
-
-static ZEND_COLD void raise_bad_key(const zval *v, zend_ulong index, zend_string *name)
-{
-    char what[160];
-    snprintf(
-        what, sizeof what, "must hold keys of type string, int or Stringable, %s", type_name(v));
-    raise_at(true, what, index, name);
+    if (good) {
+        if (b->values && Z_ISREF_P(given)) {
+            Z_TRY_ADDREF(v);
+            zend_hash_index_add_new(b->values, b->done + b->n, &v);
+        }
+        if (b->held[b->nheld]) b->nheld++;
+        b->n++;
+    }
+    zval_ptr_dtor(&v); /* may run a destructor */
+    const bool threw = EG(exception) != NULL;
+    return (b->n < b->most && !threw) || (flush(b) && !threw);
 }
 
 /* The strings of an array are scattered over the heap. Prefetches the header of the string that is
@@ -313,12 +302,8 @@ static bool take_array(batch *b, HashTable *keys)
             prefetch(keys, v);
             b->key[b->n++] = (bf_key){ Z_STRVAL_P(v), Z_STRLEN_P(v) };
             if (b->n == b->most && UNEXPECTED(!flush(b))) return false;
-            continue;
-        }
-        ZVAL_DEREF(v);
-        if (take(b, v)) continue;
-        if (flush(b) && b->bad) raise_bad_key(v, index, name);
-        return false;
+        } else if (!take(b, v, index, name))
+            return false;
     }
     ZEND_HASH_FOREACH_END();
     return flush(b);
@@ -328,13 +313,8 @@ static int take_current(zend_object_iterator *iter, void *arg)
 {
     batch *b = arg;
     zval *v = iter->funcs->get_current_data(iter);
-    if (UNEXPECTED(!v || EG(exception))) return ZEND_HASH_APPLY_STOP;
-    ZVAL_DEREF(v);
-    if (UNEXPECTED(!take(b, v))) {
-        if (b->bad && flush(b)) raise_bad_key(v, b->taken, NULL);
+    if (UNEXPECTED(!v || EG(exception) || !take(b, v, b->done + b->n, NULL)))
         return ZEND_HASH_APPLY_STOP;
-    }
-    b->taken++;
     return ZEND_HASH_APPLY_KEEP;
 }
 
@@ -352,11 +332,11 @@ static void call_many(INTERNAL_FUNCTION_PARAMETERS, many_call *call)
     ZEND_PARSE_PARAMETERS_START(1, 1)
     Z_PARAM_ITERABLE(keys)
     ZEND_PARSE_PARAMETERS_END();
-    PHP_BF_CHECK_THIS();
-    batch_init(&b, Z_OBJ_P(ZEND_THIS), call, NULL);
+    PHP_BF_THIS(f);
+    batch_init(&b, self, f, call, NULL);
     if (!take_all(&b, keys)) RETURN_THROWS();
     RETVAL_LONG(b.hits);
-    php_bf *bf = php_bf_from(Z_OBJ_P(ZEND_THIS));
+    php_bf *bf = php_bf_from(self);
     if (call == bf_add_many && bf->f) php_bf_count_new(bf, b.hits);
 }
 
@@ -372,7 +352,7 @@ static bool rebuild(zend_object *self, zend_object *fresh, zval *keys, int64_t *
 {
     batch b;
     bf_error err;
-    batch_init(&b, fresh, bf_add_many, NULL);
+    batch_init(&b, fresh, php_bf_from(fresh)->f, bf_add_many, NULL);
     if (!take_all(&b, keys)) return false;
     *hits = b.hits;
     if (!php_bf_from(self)->f)
@@ -399,10 +379,11 @@ PHP_METHOD(BloomFilter, rebuild)
     }
     zend_object *fresh = php_bf_create(php_bf_ce);
     php_bf_init_object(fresh, empty);
-    php_bf_from(fresh)->callback = php_bf_callback_share(php_bf_from(Z_OBJ_P(ZEND_THIS))->callback);
+    php_bf_from(fresh)->callback = php_bf_callback_share(php_bf_from(self)->callback);
     /* freeing `fresh` cancels a rebuild that was not completed */
-    php_bf_from(fresh)->rebuilt = bf_retain(f);
-    if (rebuild(Z_OBJ_P(ZEND_THIS), fresh, keys, &hits)) RETVAL_LONG(hits);
+    php_bf_from(fresh)->rebuilt = php_bf_from(self)->handle;
+    php_bf_from(fresh)->rebuilt->refs++;
+    if (rebuild(self, fresh, keys, &hits)) RETVAL_LONG(hits);
     OBJ_RELEASE(fresh);
 }
 
@@ -422,49 +403,53 @@ static void return_list(zval *return_value, const uint8_t *each, uint32_t n)
     ZEND_HASH_FILL_END();
 }
 
-/* existMany and addNew: returns the answer for each key under the key's index; with `add`, only the
- * keys that were new. */
-static void return_each(INTERNAL_FUNCTION_PARAMETERS, bool add)
+/* Returns the answer for each key under the key's index, or with `add` only the keys that were new.
+ */
+static void return_answers(zval *return_value, const batch *b, const uint8_t *each, bool add)
+{
+    zend_ulong index, nth = 0;
+    zend_string *name;
+    zval *v, answer;
+    const uint32_t n = zend_hash_num_elements(b->keys);
+    if (!add && HT_IS_PACKED(b->keys) && HT_IS_WITHOUT_HOLES(b->keys)) {
+        return_list(return_value, each, n);
+        return;
+    }
+    array_init_size(return_value, add ? (uint32_t)b->hits : n);
+    ZEND_HASH_FOREACH_KEY_VAL(b->keys, index, name, v)
+    {
+        const bool hit = each[nth++];
+        if (add && !hit) continue;
+        if (add)
+            ZVAL_COPY(&answer, Z_ISREF_P(v) ? zend_hash_index_find(b->values, nth - 1) : v);
+        else
+            ZVAL_BOOL(&answer, hit);
+        if (name)
+            zend_hash_add_new(Z_ARRVAL_P(return_value), name, &answer);
+        else
+            zend_hash_index_add_new(Z_ARRVAL_P(return_value), index, &answer);
+    }
+    ZEND_HASH_FOREACH_END();
+}
+
+static void call_each(INTERNAL_FUNCTION_PARAMETERS, bool add)
 {
     HashTable *keys;
     batch b;
-    zend_ulong index;
-    zend_string *name;
-    zval *v, answer;
     ZEND_PARSE_PARAMETERS_START(1, 1)
     Z_PARAM_ARRAY_HT(keys)
     ZEND_PARSE_PARAMETERS_END();
-    PHP_BF_CHECK_THIS();
-    const uint32_t n = zend_hash_num_elements(keys);
-    uint8_t *each = safe_emalloc(n, 1, 1), *next = each;
-    batch_init(&b, Z_OBJ_P(ZEND_THIS), add ? bf_add_many : bf_test_many, each);
-    if (!take_array(&b, keys)) {
-        efree(each);
-        RETURN_THROWS();
+    PHP_BF_THIS(f);
+    uint8_t *each = safe_emalloc(zend_hash_num_elements(keys), 1, 1);
+    batch_init(&b, self, f, add ? bf_add_many : bf_test_many, each);
+    if (add) b.values = zend_new_array(0);
+    if (take_array(&b, keys)) {
+        return_answers(return_value, &b, each, add);
+        if (add && php_bf_from(self)->f) php_bf_count_new(php_bf_from(self), b.hits);
     }
-    if (!add && HT_IS_PACKED(keys) && HT_IS_WITHOUT_HOLES(keys))
-        return_list(return_value, each, n);
-    else {
-        array_init_size(return_value, add ? (uint32_t)b.hits : n);
-        ZEND_HASH_FOREACH_KEY_VAL(keys, index, name, v)
-        {
-            const bool hit = *next++;
-            if (add && !hit) continue;
-            if (add)
-                ZVAL_COPY_DEREF(&answer, v);
-            else
-                ZVAL_BOOL(&answer, hit);
-            if (name)
-                zend_hash_add_new(Z_ARRVAL_P(return_value), name, &answer);
-            else
-                zend_hash_index_add_new(Z_ARRVAL_P(return_value), index, &answer);
-        }
-        ZEND_HASH_FOREACH_END();
-    }
+    if (add) zend_array_release(b.values);
     efree(each);
-    php_bf *bf = php_bf_from(Z_OBJ_P(ZEND_THIS));
-    if (add && bf->f) php_bf_count_new(bf, b.hits);
 }
 
-PHP_METHOD(BloomFilter, existMany) { return_each(INTERNAL_FUNCTION_PARAM_PASSTHRU, false); }
-PHP_METHOD(BloomFilter, addNew) { return_each(INTERNAL_FUNCTION_PARAM_PASSTHRU, true); }
+PHP_METHOD(BloomFilter, existMany) { call_each(INTERNAL_FUNCTION_PARAM_PASSTHRU, false); }
+PHP_METHOD(BloomFilter, addNew) { call_each(INTERNAL_FUNCTION_PARAM_PASSTHRU, true); }

@@ -8,6 +8,7 @@
 enum { SLOT_M, SLOT_N, SLOT_K, SLOT_P, SLOT_SCHEME }; /* in the order of the stub */
 
 static zend_object_handlers handlers;
+static zend_internal_function operator_function; /* the function of the frames of operators */
 
 /* ---- creating, closing, cloning ---- */
 zend_object *php_bf_create(zend_class_entry *ce)
@@ -27,8 +28,8 @@ void php_bf_close_object(php_bf *bf)
     php_bf_handle *handle = bf->handle;
     php_bf_callback *callback = bf->callback;
     if (bf->rebuilt) { /* the cancellation does nothing after a completed rebuild */
-        bf_rebuild_cancel(bf->rebuilt, bf->f, NULL);
-        bf_close(bf->rebuilt);
+        bf_rebuild_cancel(bf->rebuilt->f, bf->f, NULL);
+        php_bf_release(bf->rebuilt);
         bf->rebuilt = NULL;
     }
     bf->f = NULL;
@@ -44,28 +45,50 @@ static void free_object(zend_object *object)
     zend_object_std_dtor(object);
 }
 
+/* ---- operators: clone, ==, reading a property ----
+ * PHP executes them in the frame of the user's function. PHP code of a client or clock would move
+ * the opline of that frame when it throws. So an operator begins a frame of its own, and the
+ * exception reaches the user's function when the operator ends. */
+/* Returns false if an exception is pending: some functions of PHP compare on after one. */
+static bool begin_operator(zend_execute_data *frame, zend_object *object)
+{
+    if (EG(exception)) return false;
+    *frame = (zend_execute_data){ .func = (zend_function *)&operator_function,
+        .prev_execute_data = EG(current_execute_data) };
+    ZVAL_OBJ_COPY(&frame->This, object);
+    EG(current_execute_data) = frame;
+    return true;
+}
+
+static void end_operator(zend_execute_data *frame)
+{
+    zend_execute_data *const user = frame->prev_execute_data;
+    OBJ_RELEASE(Z_OBJ(frame->This));
+    EG(current_execute_data) = user;
+    php_bf_rethrow_bailout();
+    if (EG(exception) && user && user->func && ZEND_USER_CODE(user->func->type))
+        zend_rethrow_exception(user);
+}
+
 /* Copies the filter from any home to memory. Returns an object even with an exception, as PHP
- * requires. The client of the original, and __clone(), may run any code. So the original is kept
- * alive, and the copy is complete before __clone() runs. */
+ * requires. The copy is complete before __clone() runs. */
 static zend_object *clone_object(zend_object *object)
 {
     zend_object *copy = php_bf_create(object->ce);
-    bf_filter *f = php_bf_from(object)->f;
-    php_bf_handle *handle = NULL;
+    php_bf *bf = php_bf_from(object), *made = php_bf_from(copy);
+    zend_execute_data frame;
     bf_error err;
-    GC_ADDREF(object);
-    if (!f)
+    if (!begin_operator(&frame, object)) return copy;
+    if (!bf->f)
         php_bf_raise_closed();
-    else if (!(handle = php_bf_hold(bf_copy(f, &err), &err)))
+    else if (!(made->handle = php_bf_hold(bf_copy(bf->f, &err), &err)))
         php_bf_raise(&err);
     else {
-        php_bf_from(copy)->handle = handle;
-        php_bf_from(copy)->f = handle->f;
-        php_bf_from(copy)->callback = php_bf_callback_share(php_bf_from(object)->callback);
+        made->f = made->handle->f;
+        made->callback = php_bf_callback_share(bf->callback);
         zend_objects_clone_members(copy, object);
     }
-    OBJ_RELEASE(object);
-    php_bf_rethrow_bailout();
+    end_operator(&frame);
     return copy;
 }
 
@@ -135,39 +158,41 @@ static bool is_live(const zend_string *name)
            zend_string_equals_literal(name, "parts") || zend_string_equals_literal(name, "created");
 }
 
-static void read_bitset(bf_filter *f, zval *to)
+static void read_bitset(zend_object *object, zval *to)
 {
+    bf_filter *f = php_bf_from(object)->f;
+    zend_execute_data frame;
+    zend_string *bits = NULL;
     bf_info info;
     bf_part_info first;
     bf_error err;
-    if (bf_get_part(f, 0, &first, &err) < 0) { /* updates the number of parts */
-        php_bf_raise(&err);
-        return;
+    ZVAL_UNDEF(to);
+    if (!begin_operator(&frame, object)) return;
+    int64_t rc = bf_get_part(f, 0, &first, &err); /* updates the number of parts */
+    if (rc >= 0) {
+        bf_get_info(f, &info);
+        bits = zend_string_alloc((size_t)info.bitset_bytes, 0);
+        rc = bf_read_bits(f, 0, ZSTR_VAL(bits), ZSTR_LEN(bits), &err);
     }
-    bf_get_info(f, &info);
-    zend_string *bits = zend_string_alloc((size_t)info.bitset_bytes, 0);
-    if (bf_read_bits(f, 0, ZSTR_VAL(bits), ZSTR_LEN(bits), &err) < 0) {
-        zend_string_efree(bits);
+    if (rc >= 0) {
+        ZSTR_VAL(bits)[ZSTR_LEN(bits)] = '\0';
+        ZVAL_NEW_STR(to, bits);
+    } else {
+        if (bits) zend_string_efree(bits);
         php_bf_raise(&err);
-        return;
     }
-    ZSTR_VAL(bits)[ZSTR_LEN(bits)] = '\0';
-    ZVAL_NEW_STR(to, bits);
+    end_operator(&frame);
 }
 
-/* Keeps the object alive, because a client's PHP code may drop the last reference. */
 static void read_live(zend_object *object, const zend_string *name, zval *to)
 {
     const php_bf *bf = php_bf_from(object);
-    bf_filter *f = bf->f;
     bf_info info;
-    bf_get_info(f, &info);
+    bf_get_info(bf->f, &info);
     ZVAL_NULL(to);
-    GC_ADDREF(object);
-    if (zend_string_equals_literal(name, "bitset")) {
-        ZVAL_UNDEF(to);
-        read_bitset(f, to);
-    } else if (zend_string_equals_literal(name, "created"))
+    if (zend_string_equals_literal(name, "bitset"))
+        read_bitset(object, to);
+    else if (zend_string_equals_literal(name, "created"))
         ZVAL_BOOL(to, bf->created);
     else if (zend_string_equals_literal(name, "grow") && info.grow != 0)
         ZVAL_DOUBLE(to, info.grow);
@@ -175,7 +200,6 @@ static void read_live(zend_object *object, const zend_string *name, zval *to)
         ZVAL_DOUBLE(to, info.window);
     else if (zend_string_equals_literal(name, "parts") && info.parts != 0)
         ZVAL_LONG(to, (zend_long)info.parts);
-    OBJ_RELEASE(object);
 }
 
 /* If name is m or NULL, updates the property m and returns true: PHP must not cache m, because a
@@ -258,24 +282,22 @@ static HashTable *properties(zend_object *object)
     return zend_std_get_properties(object);
 }
 
-/* For `==`: as equals(), but filters of different classes are different. Keeps both objects alive,
- * because a client's PHP code may drop the last reference. */
+/* For `==`: as equals(), but filters of different classes are different. */
 static int compare(zval *a, zval *b)
 {
     ZEND_COMPARE_OBJECTS_FALLBACK(a, b);
     zend_object *one = Z_OBJ_P(a), *other = Z_OBJ_P(b);
+    zend_execute_data frame;
     bf_error err;
     int equal = 0;
-    if (one->ce != other->ce) return ZEND_UNCOMPARABLE;
-    GC_ADDREF(one);
+    if (one->ce != other->ce || !begin_operator(&frame, one)) return ZEND_UNCOMPARABLE;
     GC_ADDREF(other);
     if (!php_bf_from(one)->f || !php_bf_from(other)->f)
         php_bf_raise_closed();
     else if ((equal = bf_equal(php_bf_from(one)->f, php_bf_from(other)->f, &err)) < 0)
         php_bf_raise(&err);
-    OBJ_RELEASE(one);
     OBJ_RELEASE(other);
-    php_bf_rethrow_bailout();
+    end_operator(&frame);
     return equal > 0 ? 0 : ZEND_UNCOMPARABLE;
 }
 
@@ -286,13 +308,16 @@ static HashTable *get_gc(zend_object *object, zval **table, int *n)
     php_bf_client *client = bf->handle ? bf->handle->client : NULL;
     zend_get_gc_buffer *buffer = zend_get_gc_buffer_create();
     if (client) zend_get_gc_buffer_add_obj(buffer, php_bf_client_object(client));
-    if (bf->callback) zend_get_gc_buffer_add_zval(buffer, &bf->callback->callables);
+    if (bf->callback) zend_get_gc_buffer_add_zval(buffer, &bf->callback->closures);
     zend_get_gc_buffer_use(buffer, table, n);
     return zend_std_get_properties(object);
 }
 
 void php_bf_init_handlers(void)
 {
+    operator_function = (zend_internal_function){ .type = ZEND_INTERNAL_FUNCTION,
+        .function_name = zend_string_init_interned(ZEND_STRL("{operator}"), true),
+        .scope = php_bf_ce };
     memcpy(&handlers, zend_get_std_object_handlers(), sizeof handlers);
     handlers.offset = offsetof(php_bf, std);
     handlers.free_obj = free_object;

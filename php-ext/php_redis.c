@@ -67,36 +67,6 @@ bool php_bf_call(php_bf_client *c, const char *method, uint32_t argc, zval *argv
     return php_bf_call_on(c->object, ce, method, argc, argv, answer);
 }
 
-/* Drops a pending exception, unless it ends the script or Fiber. Uses
- * zend_clear_exception, which also restores the opline. If only EG(exception) were set to NULL, PHP
- * would still jump to its exception handler after code that is not a method call (a clone). */
-void php_bf_forget_exception(void)
-{
-    if (EG(exception) && !php_bf_ends(EG(exception))) zend_clear_exception();
-}
-
-/* Drops any pending exception, also one that ends the script or Fiber. */
-void php_bf_drop_exception(void)
-{
-    zend_object *later = EG(exception);
-    EG(exception) = NULL;
-    if (later) OBJ_RELEASE(later);
-}
-
-/* Makes `standing` the pending exception again, unless the present one ends the script or Fiber.
- * NULL: drops a pending exception. */
-void php_bf_restore(zend_object *standing)
-{
-    if (!standing)
-        php_bf_forget_exception();
-    else if (php_bf_ends(EG(exception)) && !php_bf_ends(standing))
-        OBJ_RELEASE(standing);
-    else {
-        php_bf_drop_exception();
-        EG(exception) = standing;
-    }
-}
-
 zend_long php_bf_call_for_number(php_bf_client *c, const char *method)
 {
     zval answer;
@@ -379,8 +349,7 @@ bool php_bf_prefix(php_bf_client *c, zval *prefix)
 static void put_prefix_back(php_bf_client *c, zval *prefix)
 {
     zval argv[2], ignored;
-    zend_object *standing = EG(exception);
-    EG(exception) = NULL;
+    zend_object *standing = php_bf_set_aside();
     ZVAL_LONG(&argv[0], OPT_PREFIX);
     ZVAL_COPY_VALUE(&argv[1], prefix);
     c->ending = php_bf_ends(standing);

@@ -33,9 +33,6 @@ bool php_bf_call(php_bf_client *c, const char *method, uint32_t argc, zval *argv
 zend_long php_bf_call_for_number(php_bf_client *c, const char *method);
 zend_string *php_bf_call_for_text(php_bf_client *c, const char *method);
 void php_bf_call_only(php_bf_client *c, const char *method);
-void php_bf_forget_exception(void);
-void php_bf_drop_exception(void);
-void php_bf_restore(zend_object *standing);
 bool php_bf_prefix(php_bf_client *c, zval *prefix);
 /* Sends all commands and puts their replies into the sink. Returns false with an exception. */
 bool php_bf_run(php_bf_client *c, const bf_redis_part *parts, size_t nparts, bf_reply_sink *sink);

@@ -9,28 +9,33 @@ static zend_long whole(double count)
 }
 
 /* ---- two filters ---- */
-/* Gets the filter of $this and the filter of the argument. Returns false with an exception. */
-static bool operands(INTERNAL_FUNCTION_PARAMETERS, bf_filter **f, bf_filter **other)
+/* Gets the filter of the argument, if it and $this are open. Returns NULL with an exception. */
+static bf_filter *other_operand(INTERNAL_FUNCTION_PARAMETERS)
 {
     zend_object *object;
     ZEND_PARSE_PARAMETERS_START(1, 1)
     Z_PARAM_OBJ_OF_CLASS(object, php_bf_ce)
-    ZEND_PARSE_PARAMETERS_END_EX(return false);
-    *f = php_bf_from(Z_OBJ_P(ZEND_THIS))->f;
-    *other = php_bf_from(object)->f;
-    if (!*f || !*other) php_bf_raise_closed();
-    return *f && *other;
+    ZEND_PARSE_PARAMETERS_END_EX(return NULL);
+    bf_filter *other = php_bf_from(object)->f;
+    if (other && php_bf_from(Z_OBJ_P(ZEND_THIS))->f) return other;
+    php_bf_raise_closed();
+    return NULL;
 }
+/* Begins a method of two filters: declares self, f and other, or throws an exception and returns.
+ */
+#define OPERANDS()                                                                                 \
+    PHP_BF_HOLD();                                                                                 \
+    bf_filter *const other = other_operand(INTERNAL_FUNCTION_PARAM_PASSTHRU);                      \
+    if (!other) RETURN_THROWS();                                                                   \
+    bf_filter *const f = php_bf_from(self)->f
 
 static void combine(
     INTERNAL_FUNCTION_PARAMETERS, bf_filter *(*call)(bf_filter *, bf_filter *, bf_error *))
 {
     bf_error err;
-    bf_filter *f, *other;
-    if (!operands(INTERNAL_FUNCTION_PARAM_PASSTHRU, &f, &other)) RETURN_THROWS();
-    php_bf_callback *callback = php_bf_callback_share(php_bf_from(Z_OBJ_P(ZEND_THIS))->callback);
-    php_bf_wrap(return_value, Z_OBJCE_P(ZEND_THIS), php_bf_hold(call(f, other, &err), &err),
-        callback, &err);
+    OPERANDS();
+    php_bf_callback *callback = php_bf_callback_share(php_bf_from(self)->callback);
+    php_bf_wrap(return_value, self->ce, php_bf_hold(call(f, other, &err), &err), callback, &err);
 }
 
 PHP_METHOD(BloomFilter, union) { combine(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_union); }
@@ -39,8 +44,7 @@ PHP_METHOD(BloomFilter, intersect) { combine(INTERNAL_FUNCTION_PARAM_PASSTHRU, b
 static void compare(INTERNAL_FUNCTION_PARAMETERS, int (*call)(bf_filter *, bf_filter *, bf_error *))
 {
     bf_error err;
-    bf_filter *f, *other;
-    if (!operands(INTERNAL_FUNCTION_PARAM_PASSTHRU, &f, &other)) RETURN_THROWS();
+    OPERANDS();
     const int answer = call(f, other, &err);
     if (answer >= 0) RETURN_BOOL(answer);
     php_bf_raise(&err);
@@ -52,13 +56,11 @@ PHP_METHOD(BloomFilter, isSubsetOf) { compare(INTERNAL_FUNCTION_PARAM_PASSTHRU, 
 PHP_METHOD(BloomFilter, merge)
 {
     bf_error err;
-    bf_filter *f, *other;
-    if (!operands(INTERNAL_FUNCTION_PARAM_PASSTHRU, &f, &other)) RETURN_THROWS();
-    php_bf *bf = php_bf_from(Z_OBJ_P(ZEND_THIS));
+    OPERANDS();
     if (bf_unite(f, other, &err) < 0)
         php_bf_raise(&err);
-    else if (bf->handle->adds_until_check != INT64_MAX)
-        php_bf_check_fill(bf);
+    else if (php_bf_from(self)->handle->adds_until_check != INT64_MAX)
+        php_bf_check_fill(php_bf_from(self));
     php_bf_rethrow_bailout();
 }
 
@@ -67,8 +69,7 @@ static void estimate(
 {
     bf_error err;
     double count;
-    bf_filter *f, *other;
-    if (!operands(INTERNAL_FUNCTION_PARAM_PASSTHRU, &f, &other)) RETURN_THROWS();
+    OPERANDS();
     if (call(f, other, &count, &err) >= 0) RETURN_LONG(whole(count));
     php_bf_raise(&err);
 }
@@ -84,7 +85,7 @@ PHP_METHOD(CountingBloomFilter, toPlain)
     bf_error err;
     ZEND_PARSE_PARAMETERS_NONE();
     PHP_BF_THIS(f);
-    php_bf_callback *callback = php_bf_callback_share(php_bf_from(Z_OBJ_P(ZEND_THIS))->callback);
+    php_bf_callback *callback = php_bf_callback_share(php_bf_from(self)->callback);
     php_bf_wrap(return_value, php_bf_ce, php_bf_hold(bf_to_plain(f, &err), &err), callback, &err);
 }
 
@@ -130,42 +131,36 @@ PHP_METHOD(BloomFilter, saturated)
 }
 
 /* ---- contents ---- */
-/* Keeps the object alive: count($filter) calls the method without a reference to the object, and
- * the PHP code of a clock or client may drop the last reference. */
-static bool get_state(INTERNAL_FUNCTION_PARAMETERS, bf_state *state)
+static bool get_state(bf_filter *f, bf_state *state)
 {
     bf_error err;
-    ZEND_PARSE_PARAMETERS_START(0, 0)
-    ZEND_PARSE_PARAMETERS_END_EX(return false);
-    zend_object *self = Z_OBJ_P(ZEND_THIS);
-    bf_filter *f = php_bf_from(self)->f;
-    int rc = BF_EINVAL;
-    GC_ADDREF(self);
-    if (!f)
-        php_bf_raise_closed();
-    else if ((rc = bf_get_state(f, state, &err)) < 0)
-        php_bf_raise(&err);
-    OBJ_RELEASE(self);
-    return rc >= 0;
+    if (bf_get_state(f, state, &err) >= 0) return true;
+    php_bf_raise(&err);
+    return false;
 }
 
 PHP_METHOD(BloomFilter, count)
 {
     bf_state state;
-    if (!get_state(INTERNAL_FUNCTION_PARAM_PASSTHRU, &state)) RETURN_THROWS();
-    RETURN_LONG(whole(state.count));
+    ZEND_PARSE_PARAMETERS_NONE();
+    PHP_BF_THIS(f);
+    if (get_state(f, &state)) RETURN_LONG(whole(state.count));
 }
 
 PHP_METHOD(BloomFilter, fillRatio)
 {
     bf_state state;
-    if (get_state(INTERNAL_FUNCTION_PARAM_PASSTHRU, &state)) RETURN_DOUBLE(state.fill);
+    ZEND_PARSE_PARAMETERS_NONE();
+    PHP_BF_THIS(f);
+    if (get_state(f, &state)) RETURN_DOUBLE(state.fill);
 }
 
 PHP_METHOD(BloomFilter, fpr)
 {
     bf_state state;
-    if (get_state(INTERNAL_FUNCTION_PARAM_PASSTHRU, &state)) RETURN_DOUBLE(state.fpr);
+    ZEND_PARSE_PARAMETERS_NONE();
+    PHP_BF_THIS(f);
+    if (get_state(f, &state)) RETURN_DOUBLE(state.fpr);
 }
 
 static void add_text_or_null(zval *to, const char *name, const char *text)
@@ -220,8 +215,10 @@ PHP_METHOD(BloomFilter, info)
 {
     bf_info i;
     bf_state s;
-    if (!get_state(INTERNAL_FUNCTION_PARAM_PASSTHRU, &s)) RETURN_THROWS();
-    bf_filter *f = php_bf_from(Z_OBJ_P(ZEND_THIS))->f;
+    zval parts;
+    ZEND_PARSE_PARAMETERS_NONE();
+    PHP_BF_THIS(f);
+    if (!get_state(f, &s) || !list_parts(&parts, f)) RETURN_THROWS();
     bf_get_info(f, &i);
     array_init(return_value);
     add_assoc_long(return_value, "m", (zend_long)i.m);
@@ -234,8 +231,6 @@ PHP_METHOD(BloomFilter, info)
     add_text_or_null(return_value, "key", i.key);
     add_assoc_bool(return_value, "counting", i.counting);
     add_assoc_long(return_value, "shards", (zend_long)i.shards);
-    zval parts;
-    if (!list_parts(&parts, php_bf_from(Z_OBJ_P(ZEND_THIS))->f)) RETURN_THROWS();
     add_assoc_zval(return_value, "parts", &parts);
     add_assoc_double(return_value, "grow", i.grow);
     add_assoc_double(return_value, "window", i.window);
@@ -273,11 +268,13 @@ PHP_METHOD(BloomFilter, expire)
 {
     zval *seconds;
     bf_error err;
+    PHP_BF_HOLD();
     ZEND_PARSE_PARAMETERS_START(1, 1)
-    Z_PARAM_NUMBER_OR_NULL(seconds)
+    Z_PARAM_ZVAL_OR_NULL(seconds)
     ZEND_PARSE_PARAMETERS_END();
-    PHP_BF_THIS(f);
-    double s = seconds ? zval_get_double(seconds) : 0; /* 0 means never */
+    double s = 0; /* never */
+    if (seconds && !php_bf_seconds(seconds, 1, &s)) RETURN_THROWS();
+    PHP_BF_OPEN(f);
     if (seconds && s == 0)
         zend_value_error("seconds must be above 0, or null for never, got 0");
     else if (bf_expire(f, s, &err) < 0)
@@ -307,7 +304,8 @@ PHP_METHOD(BloomFilter, close)
 {
     bf_error err;
     ZEND_PARSE_PARAMETERS_NONE();
-    php_bf *bf = php_bf_from(Z_OBJ_P(ZEND_THIS));
+    PHP_BF_HOLD();
+    php_bf *bf = php_bf_from(self);
     if (bf->f && bf_busy(bf->f, &err) < 0) {
         php_bf_raise(&err);
         return;

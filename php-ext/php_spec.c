@@ -2,6 +2,7 @@
  * The core checks ranges and combinations. */
 #include "php_bloomfilter.h"
 #include "base/parameters.h"
+#include "ext/date/php_date.h"
 #include "fopen_wrappers.h"
 #include "zend_exceptions.h"
 #include "zend_interfaces.h"
@@ -53,15 +54,50 @@ static int read_small(const char *name, zend_long given, bool absent, unsigned *
 
 /* Reads a finite float that is not 0. zero (for retryAfter): accepts 0 as BF_ALWAYS_TRY, and
  * refuses negative values. The core checks the range. */
-static int read_real(
-    const char *name, double given, bool absent, bool zero, double *to, bf_error *err)
+static int read_real(const char *name, double given, bool zero, double *to, bf_error *err)
 {
     zval v;
-    if (absent) return 0;
     ZVAL_DOUBLE(&v, given);
     if (!zend_finite(given) || (zero ? given < 0 : given == 0)) return refuse_value(err, name, &v);
     *to = given == 0 ? BF_ALWAYS_TRY : given;
     return 0;
+}
+
+/* Returns false with an exception. A month has no fixed length; an interval of DateTime::diff() has
+ * its number of days. */
+static bool seconds_of_interval(zval *v, uint32_t at, double *seconds)
+{
+    const php_interval_obj *interval = Z_PHPINTERVAL_P(v);
+    const timelib_rel_time *t = interval->initialized ? interval->diff : NULL;
+    const bool counted = t && t->days != TIMELIB_UNSET;
+    if (!t || t->have_special_relative || t->have_weekday_relative ||
+        (!counted && (t->y || t->m))) {
+        zend_argument_value_error(at, "must be a DateInterval of days, hours, minutes and seconds");
+        return false;
+    }
+    *seconds = (double)(counted ? t->days : t->d) * 86400 + (double)t->h * 3600 +
+               (double)t->i * 60 + (double)t->s + (double)t->us / 1e6;
+    if (t->invert) *seconds = -*seconds;
+    return true;
+}
+
+bool php_bf_seconds(zval *v, uint32_t at, double *seconds)
+{
+    bool null;
+    if (Z_TYPE_P(v) == IS_OBJECT && instanceof_function(Z_OBJCE_P(v), php_date_get_interval_ce()))
+        return seconds_of_interval(v, at, seconds);
+    if (zend_parse_arg_double(v, seconds, &null, false, at)) return true;
+    if (!EG(exception))
+        zend_argument_type_error(
+            at, "must be of type DateInterval|float|null, %s given", php_bf_type_name(v));
+    return false;
+}
+
+static int read_span(const char *name, zval *v, uint32_t at, bool zero, double *to, bf_error *err)
+{
+    double seconds;
+    err->code = BF_EHOST;
+    return php_bf_seconds(v, at, &seconds) ? read_real(name, seconds, zero, to, err) : BF_EHOST;
 }
 
 /* ---- paths: made absolute with PHP's working directory. Symbolic links are not resolved, because
@@ -131,39 +167,43 @@ char *php_bf_storage(const zend_string *storage)
 #define FIELD_COUNT(name) zval *name;
 #define FIELD_SMALL(name) zend_long name;
 #define FIELD_REAL(name) double name;
-#define FIELD_REAL0(name) double name;
+#define FIELD_SPAN(name)                                                                           \
+    zval *name;                                                                                    \
+    uint32_t name##_at; /* number of the argument, from 1; for messages */
+#define FIELD_SPAN0(name) FIELD_SPAN(name)
 #define FIELD_TEXT(name) zend_string *name;
 #define FIELD_CHOICE(name) zend_string *name;
 #define FIELD_FLAG(name) bool name;
 #define FIELD_SECRET(name) zend_string *name;
 #define FIELD_STORAGE(name)                                                                        \
     zend_string *name;                                                                             \
-    zend_object *object; /* given in place of storage */
+    zend_object *object; /* given in place of storage */                                           \
+    uint32_t name##_at;
 #define FIELD_CLOCK(name)                                                                          \
-    zend_fcall_info name;                                                                          \
-    zend_fcall_info_cache name##_cache;
+    zval *name;                                                                                    \
+    uint32_t name##_at;
 #define FIELD_HASHES(name) HashTable *name;
 #define INDEX(kind, name, ...) AT_##name,
 enum { BF_PARAMETERS(INDEX) PARAMETERS };
 typedef struct {
     /* absent: for ints and floats, true if the argument was not given */
     BF_PARAMETERS(FIELD) bool absent[PARAMETERS];
-    uint32_t storage_at; /* position of the argument storage, from 1; for messages */
 } arguments;
 
-/* PARSE: reads an argument into its field. */
+/* PARSE: reads an argument into its field; _i is the number of the argument in PHP's macros. */
 #define PARSE(kind, name, ...) PARSE_##kind(name)
 #define PARSE_SIZE(name) Z_PARAM_NUMBER_OR_NULL(a.name)
 #define PARSE_COUNT(name) Z_PARAM_NUMBER_OR_NULL(a.name)
 #define PARSE_SMALL(name) Z_PARAM_LONG_OR_NULL(a.name, a.absent[AT_##name])
 #define PARSE_REAL(name) Z_PARAM_DOUBLE_OR_NULL(a.name, a.absent[AT_##name])
-#define PARSE_REAL0(name) PARSE_REAL(name)
+#define PARSE_SPAN(name) PARSE_CLOCK(name)
+#define PARSE_SPAN0(name) PARSE_CLOCK(name)
 #define PARSE_TEXT(name) Z_PARAM_PATH_STR_OR_NULL(a.name)
 #define PARSE_CHOICE(name) PARSE_TEXT(name)
 #define PARSE_FLAG(name) Z_PARAM_BOOL(a.name)
 #define PARSE_SECRET(name) Z_PARAM_STR_OR_NULL(a.name)
-#define PARSE_STORAGE(name) Z_PARAM_OBJ_OR_STR_OR_NULL(a.object, a.name)
-#define PARSE_CLOCK(name) Z_PARAM_FUNC_OR_NULL(a.name, a.name##_cache)
+#define PARSE_STORAGE(name) Z_PARAM_OBJ_OR_STR_OR_NULL(a.object, a.name) a.name##_at = _i;
+#define PARSE_CLOCK(name) Z_PARAM_ZVAL_OR_NULL(a.name) a.name##_at = _i;
 #define PARSE_HASHES(name) Z_PARAM_ARRAY_HT_OR_NULL(a.name)
 
 /* GIVE: copies a field to bf_spec; true if the value is refused. */
@@ -172,9 +212,11 @@ typedef struct {
 #define GIVE_COUNT(name) GIVE_SIZE(name)
 #define GIVE_SMALL(name) read_small(#name, a->name, a->absent[AT_##name], &spec->name, &err) < 0 ||
 #define GIVE_REAL(name)                                                                            \
-    read_real(#name, a->name, a->absent[AT_##name], false, &spec->name, &err) < 0 ||
-#define GIVE_REAL0(name)                                                                           \
-    read_real(#name, a->name, a->absent[AT_##name], true, &spec->name, &err) < 0 ||
+    (!a->absent[AT_##name] && read_real(#name, a->name, false, &spec->name, &err) < 0) ||
+#define GIVE_SPAN(name)                                                                            \
+    (a->name && read_span(#name, a->name, a->name##_at, false, &spec->name, &err) < 0) ||
+#define GIVE_SPAN0(name)                                                                           \
+    (a->name && read_span(#name, a->name, a->name##_at, true, &spec->name, &err) < 0) ||
 #define GIVE_TEXT(name) (spec->name = a->name ? ZSTR_VAL(a->name) : NULL, false) ||
 #define GIVE_CHOICE(name) (a->name && bf_read_overfull(ZSTR_VAL(a->name), &spec->name, &err) < 0) ||
 #define GIVE_FLAG(name) (spec->name = a->name, false) ||
@@ -185,9 +227,9 @@ typedef struct {
 #define GIVE_CLOCK(name)
 #define GIVE_HASHES(name)
 
-static arguments no_arguments(uint32_t storage_at)
+static arguments no_arguments(void)
 {
-    arguments a = { .storage_at = storage_at };
+    arguments a = { 0 };
     memset(a.absent, true, sizeof a.absent);
     return a;
 }
@@ -221,7 +263,8 @@ static void free_storage(const bf_spec *spec)
 }
 
 /* Fills spec; the caller calls free_storage(). Returns false with an exception; then the caller
- * frees nothing. */
+ * frees nothing. The callables come first: later steps run PHP code, which may free what a callable
+ * refers to. */
 static bool to_spec(const arguments *a, bf_spec *spec, php_bf_callback **callback)
 {
     bf_error err;
@@ -229,21 +272,19 @@ static bool to_spec(const arguments *a, bf_spec *spec, php_bf_callback **callbac
         php_bf_raise(&err);
         return false;
     }
-    if (a->object) {
-        if (!from_object(a, spec)) return false;
-    } else if (a->storage && strlen(ZSTR_VAL(a->storage)) != ZSTR_LEN(a->storage)) {
+    if (!php_bf_callback_set(spec, a->clock, a->clock_at, a->hashes, callback)) return false;
+    if (a->storage && strlen(ZSTR_VAL(a->storage)) != ZSTR_LEN(a->storage))
         zend_argument_value_error(a->storage_at, "must not contain any null bytes");
-        return false;
-    } else if (a->storage && !(spec->storage = php_bf_storage(a->storage)))
-        return false;
-    if (php_bf_callback_set(spec, &a->clock, &a->clock_cache, a->hashes, callback)) return true;
-    free_storage(spec);
+    else if (a->object ? from_object(a, spec)
+                       : !a->storage || (spec->storage = php_bf_storage(a->storage)) != NULL)
+        return true;
+    php_bf_callback_free(*callback);
     return false;
 }
 
 static bool read_spec(INTERNAL_FUNCTION_PARAMETERS, bf_spec *spec, php_bf_callback **callback)
 {
-    arguments a = no_arguments(7);
+    arguments a = no_arguments();
     ZEND_PARSE_PARAMETERS_START(0, PARAMETERS)
     Z_PARAM_OPTIONAL
     BF_PARAMETERS(PARSE)
@@ -264,13 +305,13 @@ PHP_METHOD(BloomFilter, __construct)
     bf_spec spec = { 0 };
     bf_error err;
     php_bf_callback *callback = NULL;
-    if (!php_bf_is_fresh(Z_OBJ_P(ZEND_THIS)) ||
-        !read_spec(INTERNAL_FUNCTION_PARAM_PASSTHRU, &spec, &callback))
+    PHP_BF_HOLD();
+    if (!php_bf_is_fresh(self) || !read_spec(INTERNAL_FUNCTION_PARAM_PASSTHRU, &spec, &callback))
         RETURN_THROWS();
-    spec.counting = php_bf_counts(Z_OBJCE_P(ZEND_THIS));
+    spec.counting = php_bf_counts(self->ce);
     php_bf_handle *handle = php_bf_open(&spec, &err);
     free_storage(&spec);
-    if (php_bf_install(Z_OBJ_P(ZEND_THIS), handle, callback, &err)) php_bf_warn_opened(ZEND_THIS);
+    if (php_bf_install(self, handle, callback, &err)) php_bf_warn_opened(ZEND_THIS);
 }
 
 PHP_METHOD(BloomFilter, plan)
@@ -313,13 +354,14 @@ PHP_METHOD(BloomFilter, randomSecret)
 
 PHP_METHOD(BloomFilter, open)
 {
-    arguments a = no_arguments(1);
+    arguments a = no_arguments();
     bf_spec spec = { .must_exist = true,
         .counting = php_bf_counts(zend_get_called_scope(execute_data)) };
     bf_error err;
     php_bf_callback *callback;
     ZEND_PARSE_PARAMETERS_START(1, PARAMETERS + 1)
     Z_PARAM_OBJ_OR_STR(a.object, a.storage)
+    a.storage_at = 1;
     Z_PARAM_OPTIONAL
     Z_PARAM_STR_OR_NULL(a.secret)
     Z_PARAM_PATH_STR_OR_NULL(a.key)
@@ -334,7 +376,7 @@ PHP_METHOD(BloomFilter, open)
 /* ---- bytes and files. Arguments must match the data, or complete data without parameters ---- */
 static void from_image(INTERNAL_FUNCTION_PARAMETERS, bool base64)
 {
-    arguments a = no_arguments(0);
+    arguments a = no_arguments();
     zend_string *data, *bytes, *format = NULL;
     bf_spec expect = { .counting = php_bf_counts(zend_get_called_scope(execute_data)) };
     bf_error err;
@@ -357,26 +399,49 @@ static void from_image(INTERNAL_FUNCTION_PARAMETERS, bool base64)
 PHP_METHOD(BloomFilter, fromBytes) { from_image(INTERNAL_FUNCTION_PARAM_PASSTHRU, false); }
 PHP_METHOD(BloomFilter, fromBase64) { from_image(INTERNAL_FUNCTION_PARAM_PASSTHRU, true); }
 
+PHP_METHOD(BloomFilter, fromJson)
+{
+    arguments a = no_arguments();
+    HashTable *data;
+    zend_string *text, *bytes;
+    bf_spec expect = { .counting = php_bf_counts(zend_get_called_scope(execute_data)) };
+    bf_error err;
+    php_bf_callback *callback;
+    ZEND_PARSE_PARAMETERS_START(1, 4)
+    Z_PARAM_ARRAY_HT_OR_STR(data, text)
+    Z_PARAM_OPTIONAL
+    BF_CLOCK(PARSE) BF_HANDLE(PARSE) ZEND_PARSE_PARAMETERS_END();
+    if (!to_spec(&a, &expect, &callback)) RETURN_THROWS();
+    err.code = BF_EHOST;
+    bytes = php_bf_decode_json(data, text);
+    bf_filter *f = bytes ? bf_from_bytes(ZSTR_VAL(bytes), ZSTR_LEN(bytes), &expect, &err) : NULL;
+    return_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU, php_bf_hold(f, &err), callback, &err);
+    if (bytes) zend_string_release(bytes);
+}
+
 PHP_METHOD(BloomFilter, load)
 {
-    arguments a = no_arguments(0);
+    arguments a = no_arguments();
     zval *path;
     zend_string *bytes = NULL;
     php_bf_place place;
     bf_spec expect = { .counting = php_bf_counts(zend_get_called_scope(execute_data)) };
-    bf_error err;
+    bf_error err = { .code = BF_EHOST };
+    bf_filter *f = NULL;
     php_bf_callback *callback;
     ZEND_PARSE_PARAMETERS_START(1, 5)
     Z_PARAM_ZVAL(path)
     Z_PARAM_OPTIONAL
     Z_PARAM_STR_OR_NULL(a.secret)
     BF_CLOCK(PARSE) BF_HANDLE(PARSE) ZEND_PARSE_PARAMETERS_END();
-    if (!php_bf_find_place(&place, path, false)) RETURN_THROWS();
-    if ((place.path || (bytes = php_bf_read_stream(&place))) && to_spec(&a, &expect, &callback)) {
-        bf_filter *f = bytes ? bf_from_bytes(ZSTR_VAL(bytes), ZSTR_LEN(bytes), &expect, &err)
-                             : bf_load(place.path, &expect, &err);
-        return_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU, php_bf_hold(f, &err), callback, &err);
+    if (!to_spec(&a, &expect, &callback)) RETURN_THROWS();
+    if (php_bf_find_place(&place, path, false)) {
+        if (place.path)
+            f = bf_load(place.path, &expect, &err);
+        else if ((bytes = php_bf_read_stream(&place)))
+            f = bf_from_bytes(ZSTR_VAL(bytes), ZSTR_LEN(bytes), &expect, &err);
     }
+    return_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU, php_bf_hold(f, &err), callback, &err);
     if (bytes) zend_string_release(bytes);
     php_bf_leave_place(&place);
 }

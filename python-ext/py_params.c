@@ -23,7 +23,8 @@ typedef struct { /* borrowed references; NULL or None: not given */
 #define GIVE_COUNT GIVE_SIZE
 #define GIVE_SMALL GIVE_SIZE
 #define GIVE_REAL(name, above, below) real(#name, a->name, above, below, &q->spec.name) < 0 ||
-#define GIVE_REAL0(name, above, below) GIVE_REAL(name, -DBL_TRUE_MIN, below)
+#define GIVE_SPAN(name, above, below) GIVE_REAL(name, above, below)
+#define GIVE_SPAN0(name, above, below) GIVE_SPAN(name, -DBL_TRUE_MIN, below)
 #define GIVE_TEXT(name, above, below) text(#name, a->name, &q->spec.name) < 0 ||
 #define GIVE_CHOICE(name, above, below) choice(#name, a->name, &q->spec.name) < 0 ||
 #define GIVE_FLAG(name, above, below) truth(a->name, &q->spec.name) < 0 ||

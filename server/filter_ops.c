@@ -52,6 +52,7 @@ static bool take_REAL(url_parameters *q, text value, double above, double below,
         value = (text){ plain.ptr, plain.len };
     return parse_number(value, to) && *to > above && *to < below;
 }
+#define take_SPAN take_REAL
 
 /* Decodes %3A and %2C, which clients send for the colon and the commas of php-hashes:JS,FNV.
  * Accepts only printable characters, because a header of the reply quotes the name. */

@@ -7,7 +7,8 @@
  *   X(KIND, name in C and Python, name in PHP, above, below, range, sentence)
  *
  *   SIZE    uint64_t      SMALL  unsigned      REAL  double, above < v < below
- *   REAL0   double, 0 <= v < below; 0 is stored as BF_ALWAYS_TRY, because 0 in bf_spec means "not
+ *   SPAN    REAL, seconds; PHP also takes a DateInterval, Python a timedelta
+ *   SPAN0   SPAN, 0 <= v < below; 0 is stored as BF_ALWAYS_TRY, because 0 in bf_spec means "not
  *           given"
  *   COUNT   unsigned; PHP also accepts a float without a fraction
  *   CHOICE  unsigned; a text in the other languages, one of those in the range
@@ -34,18 +35,18 @@
 #define BF_STORED(X)                                                                               \
     X(REAL, grow, grow, 0x1.fffffffffffffp-1, HUGE_VAL, "a factor from 1 to 1024",                 \
         "the filter grows past n by this factor and keeps p; 1: parts of one size")                \
-    X(REAL, window, window, 0, HUGE_VAL,                                                           \
+    X(SPAN, window, window, 0, HUGE_VAL,                                                           \
         "a number of seconds above 0, 0.0001 or more for each part, at most 1e300",                \
         "a key is remembered for at least this many seconds after its last add")                   \
     X(SMALL, shards, shards, 0, 0, "1 to 4096", "equal slices, in Redis each under its own name")  \
     X(SMALL, parts, parts, 0, 0, "1 to 255", "steps in which a window forgets; 4 by default")
 #define BF_HOME(X)                                                                                 \
-    X(REAL, timeout, timeout, 0, HUGE_VAL, "0.001 to 86400 seconds",                               \
+    X(SPAN, timeout, timeout, 0, HUGE_VAL, "0.001 to 86400 seconds",                               \
         "Redis: seconds that a round trip may take")                                               \
-    X(REAL0, retry_after, retryAfter, 0, HUGE_VAL, "0 to 86400 seconds",                           \
+    X(SPAN0, retry_after, retryAfter, 0, HUGE_VAL, "0 to 86400 seconds",                           \
         "Redis: seconds without a new attempt after a time-out; 1 by default, 0: none")            \
     X(FLAG, cache, cache, 0, 0, NULL, "Redis: keys known to be present need no round trip")        \
-    X(REAL, cache_max_age, cacheMaxAge, 0, HUGE_VAL, "a number of seconds above 0",                \
+    X(SPAN, cache_max_age, cacheMaxAge, 0, HUGE_VAL, "a number of seconds above 0",                \
         "Redis: maximum age of the cache in seconds; 1 by default")                                \
     X(SMALL, wait_replicas, waitReplicas, 0, 0, "1 to 4294967295 replicas",                        \
         "Redis: an add returns when this many replicas have the key")                              \

@@ -10,14 +10,13 @@ final class Stream
     /** @return self|string a stream, or the absolute path of a file */
     public static function of(mixed $place, bool $write, string $method): self|string
     {
-        if (!\is_string($place) && !$place instanceof \Stringable) {
+        if (!\is_string($place)) {
             if (!str_starts_with(\gettype($place), 'resource'))
                 throw new \TypeError("BloomFilter::$method(): Argument #1 (\$path) must be a path or an open stream, " . get_debug_type($place) . ' given');
             if (!\is_resource($place) || !str_ends_with(get_resource_type($place), 'stream'))
                 throw new \TypeError("BloomFilter::$method(): supplied resource is not a valid stream resource");
             return new self($place, false);
         }
-        $place = (string) $place;
         if (!preg_match('~^([a-z][a-z0-9+.-]*)://|^(data):~i', $place, $match) || strtolower($match[1]) === 'file')
             return File::path(preg_replace('~^file://(localhost(?=/))?~i', '', $place), $method);
         if (!\in_array($name = strtolower($match[2] ?? $match[1]), stream_get_wrappers(), true))

@@ -3,7 +3,7 @@ Classes and methods are declared as documented
 --FILE--
 <?php require __DIR__ . '/helpers.inc';
 $class = new ReflectionClass('BloomFilter');
-same([['Countable'], false, 'bloomfilter'], [$class->getInterfaceNames(), $class->isFinal(), $class->getExtensionName()]);
+same([['Countable', 'JsonSerializable'], false, 'bloomfilter'], [$class->getInterfaceNames(), $class->isFinal(), $class->getExtensionName()]);
 same('RuntimeException', get_parent_class('BloomFilterException'));
 same([0, -2, -3, -4, -5, -6, -8, -9, -10, -11], array_values((new ReflectionClass('BloomFilterException'))->getConstants()));
 $known = [];
@@ -18,10 +18,10 @@ foreach (['remove', 'removeMany', 'countOf', 'toPlain'] as $name) {
     echo $name, '(', implode(', ', array_map(fn($p) => $p->getType() . ' $' . $p->getName(), $method->getParameters())), '): ', $method->getReturnType(), "\n";
 }
 --EXPECT--
-__construct(int|float|null $m?, int|float|null $n?, int|float|null $k?, ?float $p?, ?string $scheme?, ?string $secret?, object|string|null $storage?, ?string $key?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, ?float $retryAfter?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?, bool $adopt?, bool $exclusive?, ?string $overfull?, ?callable $clock?, ?array $hashes?): 
+__construct(int|float|null $m?, int|float|null $n?, int|float|null $k?, ?float $p?, ?string $scheme?, ?string $secret?, object|string|null $storage?, ?string $key?, ?float $grow?, DateInterval|float|null $window?, ?int $shards?, ?int $parts?, DateInterval|float|null $timeout?, DateInterval|float|null $retryAfter?, bool $cache?, DateInterval|float|null $cacheMaxAge?, ?int $waitReplicas?, bool $adopt?, bool $exclusive?, ?string $overfull?, ?callable $clock?, ?array $hashes?): 
 static randomSecret(): string
-static plan(int|float|null $m?, int|float|null $n?, int|float|null $k?, ?float $p?, ?string $scheme?, ?string $secret?, object|string|null $storage?, ?string $key?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, ?float $retryAfter?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?, bool $adopt?, bool $exclusive?, ?string $overfull?, ?callable $clock?, ?array $hashes?): array
-static open(object|string $storage, ?string $secret?, ?string $key?, bool $readOnly?, int|float|null $m?, int|float|null $n?, int|float|null $k?, ?float $p?, ?string $scheme?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, ?float $retryAfter?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?, bool $adopt?, bool $exclusive?, ?string $overfull?, ?callable $clock?, ?array $hashes?): static
+static plan(int|float|null $m?, int|float|null $n?, int|float|null $k?, ?float $p?, ?string $scheme?, ?string $secret?, object|string|null $storage?, ?string $key?, ?float $grow?, DateInterval|float|null $window?, ?int $shards?, ?int $parts?, DateInterval|float|null $timeout?, DateInterval|float|null $retryAfter?, bool $cache?, DateInterval|float|null $cacheMaxAge?, ?int $waitReplicas?, bool $adopt?, bool $exclusive?, ?string $overfull?, ?callable $clock?, ?array $hashes?): array
+static open(object|string $storage, ?string $secret?, ?string $key?, bool $readOnly?, int|float|null $m?, int|float|null $n?, int|float|null $k?, ?float $p?, ?string $scheme?, ?float $grow?, DateInterval|float|null $window?, ?int $shards?, ?int $parts?, DateInterval|float|null $timeout?, DateInterval|float|null $retryAfter?, bool $cache?, DateInterval|float|null $cacheMaxAge?, ?int $waitReplicas?, bool $adopt?, bool $exclusive?, ?string $overfull?, ?callable $clock?, ?array $hashes?): static
 add(Stringable|string|int $key): bool
 addKey(Stringable|string|int $key): bool
 exists(Stringable|string|int $key): bool
@@ -47,11 +47,13 @@ toBytes(?string $format?): string
 static fromBytes(string $bytes, ?string $secret?, ?string $format?, int|float|null $m?, int|float|null $n?, int|float|null $k?, ?float $p?, ?string $scheme?, ?callable $clock?, ?array $hashes?, ?string $overfull?): static
 toBase64(): string
 static fromBase64(string $text, ?string $secret?, ?string $format?, int|float|null $m?, int|float|null $n?, int|float|null $k?, ?float $p?, ?string $scheme?, ?callable $clock?, ?array $hashes?, ?string $overfull?): static
+jsonSerialize(): 
+static fromJson(array|string $json, ?callable $clock?, ?array $hashes?, ?string $overfull?): static
 save( $path): void
 static load( $path, ?string $secret?, ?callable $clock?, ?array $hashes?, ?string $overfull?): static
 partInfo(): array
 sync(): void
-expire(int|float|null $seconds): void
+expire(DateInterval|float|null $seconds): void
 rebuild(Traversable|array $keys): int
 shards(): int
 delete(): void

@@ -61,7 +61,7 @@ refused('ValueError', 'got -1', fn() => $f->expire(-1));
 refused('ValueError', 'seconds must be above 0, or null for never, got 0', fn() => $f->expire(0));
 refused('ValueError', 'null for never', fn() => $f->expire(-0.0));
 refused('ValueError', 'nan', fn() => $f->expire(NAN));
-refused('TypeError', 'int|float|null', fn() => $f->expire('soon'));
+refused('TypeError', 'DateInterval|float|null', fn() => $f->expire('soon'));
 $f->expire(0.05);
 usleep(200000);
 try { $f->exists('kept'); echo 'not lost'; } catch (BloomFilterException $e) { same([BloomFilterException::LOST, true], [$e->getCode(), str_contains($e->getMessage(), 'is lost')]); }

@@ -30,7 +30,6 @@ ob_start();
 var_dump($f);
 print_r($f);
 var_export($f);
-echo json_encode($f);
 foreach ([fn() => new BloomFilter(n: 10, p: 0.01, storage: $url), fn() => BloomFilter::open(str_replace('=seen', '=none', $url)),
           fn() => BloomFilter::plan(n: 0, p: 0.01, storage: $url), fn() => new BloomFilter(n: 10, p: 0.01, storage: "$url&more=1"),
           fn() => new BloomFilter(n: 10, p: 0.01, storage: preg_replace('/:\d+\//', ':1/', $url)),

@@ -43,6 +43,7 @@ foreach ([new BloomFilter(n: 1000, p: 0.01, grow: 2.0), new BloomFilter(1001, 10
     rewind($stream);
     same([true, $f->count()], [BloomFilter::fromBase64($f->toBase64())->equals($f), BloomFilter::load($stream)->count()]);
 }
+class Text { public function __toString() { return 'file-named-by-an-object'; } }
 class Seen extends BloomFilter {}
 same(['Seen', 'Seen'], [get_class(Seen::fromBase64($f->toBase64())), get_class(Seen::load("$dir/b"))]);
 $bits = base64_encode($f->toBytes('bits'));
@@ -66,7 +67,8 @@ fclose($closed);
 $size = strlen($f->toBytes());
 foreach (['save' => $f->save(...), 'load' => BloomFilter::load(...)] as $name => $call) {
     refused('TypeError', "supplied resource is not a valid stream resource", fn() => $call($closed));
-    refused('TypeError', 'must be a path or an open stream, array given', fn() => $call([]));
+    foreach (['array' => [], 'true' => true, 'bool' => false, 'int' => 1, 'null' => null, 'float' => 1.5, 'SplFileObject' => new SplFileObject(__FILE__), 'stdClass' => new stdClass, 'Text' => new Text] as $type => $value)
+        refused('TypeError', "must be a path or an open stream, " . ($type === 'true' ? 'bool' : $type) . ' given', fn() => $call($value));
     refused('TypeError', 'supplied resource is not a valid stream resource', fn() => $call(stream_context_create()));
     refused('ValueError', 'must not contain any null bytes', fn() => $call("a\0b"));
     refused('ValueError', 'a path must not be empty', fn() => $call(''));
