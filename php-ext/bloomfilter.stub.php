@@ -502,6 +502,13 @@ class BloomFilter implements Countable, JsonSerializable
     public function partInfo(): array {}
 
     /**
+     * True if the name by which the filter was opened still belongs to it, and for filters in memory. False if its file was
+     * replaced (as save() and docs/howto-rebuild.md do) or deleted, or its key in Redis deleted: open the filter again. Takes
+     * a look at the file's name, or one round trip.
+     */
+    public function isCurrent(): bool {}
+
+    /**
      * Returns when all earlier adds of all processes are on disk and survive a power loss. In memory: does nothing.
      *
      * @throws BloomFilterException the file cannot be written, or was truncated

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 04ac3f81c1b904ae0f7cb274205dc63c952478b1 */
+ * Stub hash: eb6a643b9363db46c84e580f8785e1b37e2ac289 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_BloomFilter___construct, 0, 0, 0)
 	ZEND_ARG_TYPE_MASK(0, m, MAY_BE_LONG|MAY_BE_DOUBLE|MAY_BE_NULL, "null")
@@ -201,6 +201,8 @@ ZEND_END_ARG_INFO()
 
 #define arginfo_class_BloomFilter_partInfo arginfo_class_BloomFilter_info
 
+#define arginfo_class_BloomFilter_isCurrent arginfo_class_BloomFilter_saturated
+
 #define arginfo_class_BloomFilter_sync arginfo_class_BloomFilter_clear
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_expire, 0, 1, IS_VOID, 0)
@@ -265,6 +267,7 @@ ZEND_METHOD(BloomFilter, fromJson);
 ZEND_METHOD(BloomFilter, save);
 ZEND_METHOD(BloomFilter, load);
 ZEND_METHOD(BloomFilter, partInfo);
+ZEND_METHOD(BloomFilter, isCurrent);
 ZEND_METHOD(BloomFilter, sync);
 ZEND_METHOD(BloomFilter, expire);
 ZEND_METHOD(BloomFilter, rebuild);
@@ -314,6 +317,7 @@ static const zend_function_entry class_BloomFilter_methods[] = {
 	ZEND_ME(BloomFilter, save, arginfo_class_BloomFilter_save, ZEND_ACC_PUBLIC)
 	ZEND_ME(BloomFilter, load, arginfo_class_BloomFilter_load, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(BloomFilter, partInfo, arginfo_class_BloomFilter_partInfo, ZEND_ACC_PUBLIC)
+	ZEND_ME(BloomFilter, isCurrent, arginfo_class_BloomFilter_isCurrent, ZEND_ACC_PUBLIC)
 	ZEND_ME(BloomFilter, sync, arginfo_class_BloomFilter_sync, ZEND_ACC_PUBLIC)
 	ZEND_ME(BloomFilter, expire, arginfo_class_BloomFilter_expire, ZEND_ACC_PUBLIC)
 	ZEND_ME(BloomFilter, rebuild, arginfo_class_BloomFilter_rebuild, ZEND_ACC_PUBLIC)

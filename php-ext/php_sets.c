@@ -282,6 +282,16 @@ PHP_METHOD(BloomFilter, expire)
     php_bf_rethrow_bailout();
 }
 
+PHP_METHOD(BloomFilter, isCurrent)
+{
+    bf_error err;
+    ZEND_PARSE_PARAMETERS_NONE();
+    PHP_BF_THIS(f);
+    const int current = bf_is_current(f, NULL, &err);
+    if (current >= 0) RETURN_BOOL(current);
+    php_bf_raise(&err);
+}
+
 PHP_METHOD(BloomFilter, shards)
 {
     bf_info info;

@@ -52,6 +52,7 @@ static fromJson(array|string $json, ?callable $clock?, ?array $hashes?, ?string 
 save( $path): void
 static load( $path, ?string $secret?, ?callable $clock?, ?array $hashes?, ?string $overfull?): static
 partInfo(): array
+isCurrent(): bool
 sync(): void
 expire(DateInterval|float|null $seconds): void
 rebuild(Traversable|array $keys): int
