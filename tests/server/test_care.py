@@ -410,7 +410,11 @@ def test_a_folder_that_does_not_exist(tmp_path):
 
 
 def test_create_makes_the_folder(start, tmp_path):
-    start("--storage", f"{tmp_path}/seen/", "--create").ask("PUT", "/f/x?n=100&p=0.01")
+    daemon = start("--storage", f"{tmp_path}/seen/", "--create")
+    daemon.says("filter default: it did not exist, and was created empty")
+    daemon.ask("PUT", "/f/x?n=100&p=0.01")
+    daemon.stop()
+    start("--storage", f"{tmp_path}/seen/").says("was created empty", 0)
     assert (tmp_path / "seen" / "x.bloom").exists()
 
 
