@@ -110,7 +110,7 @@ class BloomFilter implements Countable, JsonSerializable
 
     /**
      * True if this constructor created the filter, which must now be filled. False if the filter existed before (open, load,
-     * fromBytes), and for clones and unions. If a worker keeps a filter open, only the first constructor gets true.
+     * fromBytes), after a rebuild, and for clones and unions. If a worker keeps a filter open, only the first constructor gets true.
      */
     public readonly bool $created;
 

@@ -383,7 +383,10 @@ PHP_METHOD(BloomFilter, rebuild)
     /* freeing `fresh` cancels a rebuild that was not completed */
     php_bf_from(fresh)->rebuilt = php_bf_from(self)->handle;
     php_bf_from(fresh)->rebuilt->refs++;
-    if (rebuild(self, fresh, keys, &hits)) RETVAL_LONG(hits);
+    if (rebuild(self, fresh, keys, &hits)) {
+        php_bf_from(self)->created = false;
+        RETVAL_LONG(hits);
+    }
     OBJ_RELEASE(fresh);
 }
 

@@ -212,6 +212,7 @@ class BloomFilter implements Countable
             if ($f->batch) $f->replace(0, $fresh->parts[0]->bits(), 'rebuilt');
             else $f = $fresh;          // in one step: no key that was added to both is lost
             $f->withOverfull($f->overfull());      // looked at again
+            unset(self::$made[$this]);
         } finally {
             if ($this->filter === $during) $this->filter = $f;
         }
@@ -221,6 +222,7 @@ class BloomFilter implements Countable
     public function shards(): int { return $this->_opened()->d->shards; }
     public function delete(): void { $this->_opened()->delete(); }
     public function close(): void { $this->filter = null; }
+    public function isCurrent(): bool { return $this->_opened()->isCurrent(); }
 
     public function __serialize(): array
     {

@@ -8,6 +8,13 @@ final class FileFilter extends Filter
     /** @var resource */
     public $handle;
 
+    public function isCurrent(): bool
+    {
+        clearstatcache(true, $this->storage);
+        $now = Fault::quietly(stat(...), $this->storage);
+        return $now && array_intersect_key($now, ['dev' => 1, 'ino' => 1]) == array_intersect_key(fstat($this->handle), ['dev' => 1, 'ino' => 1]);
+    }
+
     public function follow(): void
     {
         if ($this->d->kind !== Params::GROW) return;

@@ -226,6 +226,8 @@ class Filter
     }
 
     public function sync(): void {}
+    /** False: the file has been replaced or deleted. */
+    public function isCurrent(): bool { return true; }
 
     public function checkRebuildable(): void
     {

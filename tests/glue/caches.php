@@ -6,7 +6,8 @@ use Bloomfilter\Glue\{Absent, CachePool, Gate, SimpleCache};
 use Symfony\Component\Cache\Adapter\ArrayAdapter;
 use Symfony\Component\Cache\Psr16Cache;
 
-function seen(string ...$keys): BloomFilter { $f = new BloomFilter(n: 1000, p: 1e-6); $f->addMany($keys); return $f; }
+/** A filter that has these keys, and another one. */
+function seen(string ...$keys): BloomFilter { $f = new BloomFilter(n: 1000, p: 1e-6); $f->addMany([...$keys, 'one more']); return BloomFilter::fromBytes($f->toBytes()); }
 
 # trust: an absent key costs no query; a key that is there, or seems to be, is looked up
 $db = new Database(['a' => 'Ada', 'b' => 'Bob']);
@@ -40,6 +41,38 @@ foreach (['open', 'closed'] as $fail) {
 }
 
 refused('BloomFilterException', 'other', fn() => (new Gate(fn() => throw new BloomFilterException('other', BloomFilterException::MISMATCH)))->mayHave('a'));
+
+# a filter that this process has created, or an empty one, answers for nobody
+$new = fn() => new BloomFilter(n: 1000, p: 1e-6, overfull: 'ignore');
+foreach (['open' => true, 'closed' => false] as $fail => $passes) {
+    $f = $new();
+    $f->add('a');
+    $gate = new Gate($f, 'trust', $fail);
+    same([true, $passes, 1], [$gate->mayHave('a'), $gate->mayHave('x'), $gate->failed], $fail);
+    $f->rebuild(['a', 'b']);
+    same([true, false, 1], [$gate->mayHave('b'), (new Gate($f, 'trust', $fail))->mayHave('x'), $gate->failed], $fail);
+    same([$passes, true, false], [(new Gate($e = BloomFilter::fromBytes($new()->toBytes()), 'trust', $fail))->mayHave('a'), $e->add('b'), (new Gate($e, 'trust', $fail))->mayHave('a')], $fail);
+    same(false, (new Gate($new(), 'trust', $fail, trust: true))->mayHave('x'), $fail);
+    $gate = new Gate($new(), 'trust', $fail);
+    $gate->trust();
+    same(false, $gate->mayHave('x'));
+}
+
+# a file that was replaced: a closure opens the new one, within a second; a gate of an object says what `fail` says
+$path = folder() . '/replaced.bloom';
+$write = function (string ...$keys) use ($path) { seen(...$keys)->save("$path.new"); rename("$path.new", $path); };
+$write('a');
+$opened = 0;
+$gate = new Gate(function () use ($path, &$opened) { $opened++; return BloomFilter::open($path); });
+$fixed = [new Gate(BloomFilter::open($path)), new Gate(BloomFilter::open($path), fail: 'closed')];
+same([true, false, true, false], [$gate->mayHave('a'), $gate->mayHave('b'), $fixed[0]->mayHave('a'), $fixed[1]->mayHave('b')]);
+$write('b');
+for ($end = hrtime(true) + 20e9; hrtime(true) < $end && !($gate->mayHave('b') && $fixed[0]->mayHave('b') && $fixed[1]->failed);) $fixed[1]->mayHave('b');
+same([true, false, 2], [$gate->mayHave('b'), $gate->mayHave('a'), $opened]);
+same([true, false, 'open it again'], [$fixed[0]->mayHave('c'), $fixed[1]->mayHave('b'), (function () use ($fixed) { try { $fixed[0]->filter(); } catch (BloomFilterException $e) { return substr($e->getMessage(), -13); } })()]);
+unlink($path);
+for ($end = hrtime(true) + 20e9; hrtime(true) < $end && !$gate->failed;) $gate->mayHave('x');
+same([true, true], [$gate->failed > 0, $gate->mayHave('x')]);
 
 # shadow: no answer is neither right nor wrong
 $gate = new Gate(new Broken(n: 10, p: 0.1), 'shadow', 'closed');

@@ -22,7 +22,7 @@ class User { public static function find(string $id): mixed { return $GLOBALS['d
 $app = new Container;
 Container::setInstance($app);
 $app->instance('config', new Repository(['bloom' => ['report' => function ($what, $key) use (&$said) { $said[] = "$what $key"; }, 'filters' => $users['filters'] + [
-    'visitors' => ['n' => 100, 'p' => 0.01, 'mode' => 'shadow', 'counting' => true]]]]));
+    'visitors' => ['n' => 100, 'p' => 0.01, 'mode' => 'shadow', 'trust' => true, 'counting' => true]]]]));
 $app->singleton('translator', fn() => new Translator(new ArrayLoader, 'en'));
 $app->singleton('validator', fn($app) => new Factory($app['translator'], $app));
 $provider = new BloomServiceProvider($app);

@@ -28,4 +28,8 @@ refused(BloomFilterException::class, "closed", fn() => $first->created);
 same(false, (new BloomFilter(n: 1000, p: 0.01, storage: $path))->created);
 unlink($path);
 refused(Error::class, "Cannot modify readonly property BloomFilter::\$created", function () use ($f) { $f->created = false; });
+$f = new BloomFilter(n: 100, p: 0.01);
+same(true, $f->created);
+$f->rebuild(['a']);
+same(false, $f->created); # it is filled
 --EXPECT--

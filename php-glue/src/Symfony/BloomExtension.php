@@ -33,6 +33,7 @@ final class BloomExtension extends Extension implements ConfigurationInterface
             ->arrayNode('filters')->useAttributeAsKey('name')->normalizeKeys(false)->arrayPrototype()->ignoreExtraKeys(false)->children()
                 ->enumNode('mode')->values(['trust', 'shadow'])->defaultValue('trust')->end()
                 ->enumNode('fail')->values(['open', 'closed'])->defaultValue('open')->end()
+                ->booleanNode('trust')->defaultFalse()->info('the program fills the filter by adds')->end()
                 ->scalarNode('source')->defaultNull()->info('a service: an iterable of keys, or a callable that returns one')->end()
                 ->scalarNode('client')->defaultNull()->info('a service: the client object of phpredis or Predis that has the filter')->end()
             ->end()->end()->end();
@@ -47,11 +48,11 @@ final class BloomExtension extends Extension implements ConfigurationInterface
             if ($settings['source'] !== null) $sources[$name] = new Reference($settings['source']);
             if ($settings['client'] !== null) $settings['storage'] = new Reference($settings['client']);
             $class = empty($settings['counting']) ? \BloomFilter::class : \CountingBloomFilter::class;
-            $container->register($id = "bloom.$name", $class)->setFactory([Filters::class, 'create'])
-                ->setArguments([array_diff_key($settings, ['client' => 1, 'source' => 1])]);
+            $own = array_diff_key($settings, ['client' => 1, 'source' => 1]);
+            $container->register($id = "bloom.$name", $class)->setFactory([Filters::class, 'create'])->setArguments([$own]);
             $report = $config['report'] === null ? null : new Reference($config['report']);
             $container->register("bloom.gate.$name", Gate::class)->setFactory([Filters::class, 'gate'])->setArguments([
-                new ServiceClosureArgument($filters[$name] = new Reference($id)), ['mode' => $settings['mode'], 'fail' => $settings['fail']], $report]);
+                new ServiceClosureArgument($filters[$name] = new Reference($id)), $settings['client'] === null ? $own : array_diff_key($own, ['storage' => 1]), $report]);
             foreach ([$id => \BloomFilter::class, "bloom.gate.$name" => Gate::class] as $service => $type) {
                 $container->registerAliasForArgument($service, $type, $name);
                 if (count($config['filters']) === 1) $container->setAlias($type, $service);
