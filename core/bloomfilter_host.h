@@ -117,8 +117,9 @@ bf_filter *bf_retain(bf_filter *f); /* accepts NULL */
 int bf_save_new(bf_filter *f, const char *path, bf_error *err);
 /* Removes the temporary files that killed processes left in this folder (of bf_save, bf_save_new
  * and bf_open), and no file that a living process still writes. For hosts that own a folder: call
- * it at their start. bf_save and bf_save_new do the same in the folder of their path. Returns the
- * number of removed files, or an error if the folder cannot be read. */
+ * it at their start. bf_save and bf_save_new do the same in the folder of their path, but look at
+ * 1,000 files only. Returns the number of removed files, or an error if the folder cannot be
+ * read. */
 int bf_remove_leftovers(const char *folder, bf_error *err);
 /* For hosts that read an image from a stream, whose length is unknown. Given the first len bytes of
  * the stream, returns how many bytes to read next. Returns 0 if bf_from_bytes can decide: the bytes

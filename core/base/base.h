@@ -94,7 +94,7 @@ void bf_unlock_file(int fd);                          /* unlocks and closes fd *
 
 /* path.c: creates and locks a file next to path, with a random name and at most the rights `mode`.
  * Returns its name, which the caller frees, and *fd; or NULL. First removes the temporary files
- * that died processes left in this folder (bf_remove_leftovers). */
+ * that died processes left in this folder, among its first 1,000 files (bf_remove_leftovers). */
 char *bf_temp_file(const char *path, unsigned mode, int *fd, bf_error *err);
 int bf_open_tmpfile(const char *path); /* returns the descriptor of a file without a name, or -1 */
 /* Gives the file of fd the name path, unless path exists. temp: the present name, or NULL if the

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,12 +56,13 @@ static bool remove_abandoned(const char *name)
     return gone;
 }
 
-int bf_remove_leftovers(const char *folder, bf_error *err)
+/* Looks at the first `most` entries of the folder. */
+static int remove_among(const char *folder, unsigned most, bf_error *err)
 {
     int removed = 0;
     DIR *d = opendir(folder);
     if (!d) return bf_fail_sys(err, errno, "read", folder);
-    for (const struct dirent *e; (e = readdir(d));) {
+    for (const struct dirent *e; most-- > 0 && (e = readdir(d));) {
         if (!is_temp(e->d_name)) continue;
         const size_t cap = strlen(folder) + strlen(e->d_name) + 2;
         char *name = malloc(cap);
@@ -70,6 +72,10 @@ int bf_remove_leftovers(const char *folder, bf_error *err)
     }
     closedir(d);
     return removed;
+}
+int bf_remove_leftovers(const char *folder, bf_error *err)
+{
+    return remove_among(folder, UINT_MAX, err);
 }
 
 /* Creates and locks a new file. Returns -1 and errno on failure; EEXIST if the name is taken. On
@@ -104,11 +110,11 @@ static int kept_of(const char *path)
 
 char *bf_temp_file(const char *path, unsigned mode, int *fd, bf_error *err)
 {
-    enum { TRIES = 100 };
+    enum { TRIES = 100, LOOKS = 1000 }; /* a save must not take longer in a folder of many files */
     const int kept = kept_of(path);
     const size_t cap = (size_t)kept + sizeof TEMP + DIGITS;
     char *name = malloc(cap), *folder = folder_of(path);
-    if (folder) (void)bf_remove_leftovers(folder, NULL);
+    if (folder) (void)remove_among(folder, LOOKS, NULL);
     *fd = -1;
     errno = ENOMEM;
     for (int i = 0; name && folder && *fd < 0 && i < TRIES; i++) {
