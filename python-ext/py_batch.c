@@ -280,7 +280,7 @@ static int view_objects(PyObject *keys, Py_buffer *view)
         if (!PyErr_ExceptionMatches(PyExc_Exception)) return -1;
         PyErr_Clear();
         view->obj = NULL;
-    } else if (view->ndim != 1 || strcmp(view->format, "O") != 0)
+    } else if (view->ndim != 1 || !view->format || strcmp(view->format, "O") != 0)
         PyBuffer_Release(view);
     return 0;
 }
@@ -338,13 +338,15 @@ static bool is_object_type(PyObject *dtype)
 static PyObject *column_of(batch *b, PyObject *keys)
 {
     PyObject *ndim = NULL, *dtype = NULL, *array = NULL;
+    int large = 0;
     const int column = has_attribute(keys, "__array__");
     if (column <= 0) return column < 0 ? NULL : Py_NewRef(keys);
     const int table = has_attribute(keys, "columns");
     if (table < 0 || find_attribute(keys, "ndim", &ndim) < 0 ||
         find_attribute(keys, "dtype", &dtype) < 0)
         goto done;
-    if (table || (ndim && PyLong_Check(ndim) && PyLong_AsLong(ndim) > 1))
+    if (table ||
+        (ndim && PyLong_Check(ndim) && (PyLong_AsLongAndOverflow(ndim, &large) > 1 || large > 0)))
         refuse_table(keys);
     else if (dtype && is_object_type(dtype) && !PyObject_CheckBuffer(keys))
         array = PyObject_CallMethod(keys, "__array__", NULL);

@@ -27,7 +27,9 @@ static double read_clock(PyObject *callable)
 static double ask_clock(void *callable)
 {
     PyThreadState *ts = gil_enter();
+    Py_INCREF((PyObject *)callable);
     const double seconds = read_clock(callable);
+    Py_DECREF((PyObject *)callable);
     gil_leave(ts);
     return seconds;
 }

@@ -118,7 +118,15 @@ void name_key(Py_ssize_t index)
         PyObject *named = text ? PyObject_CallOneArg(type, text) : NULL;
         Py_XDECREF(text);
         if (!named) PyErr_Clear();
-        if (named) Py_SETREF(raised, named);
+        if (named) {
+            PyObject *trace = PyException_GetTraceback(raised),
+                     *cause = PyException_GetCause(raised);
+            if (trace) PyException_SetTraceback(named, trace);
+            if (cause) PyException_SetCause(named, cause);
+            PyException_SetContext(named, PyException_GetContext(raised));
+            Py_XDECREF(trace);
+            Py_SETREF(raised, named);
+        }
         note_number(raised, "index", index);
     }
     PyErr_SetRaisedException(raised);

@@ -242,6 +242,9 @@ static int to_file(void *ctx, uint64_t offset, const void *bytes, size_t len)
 static int save_file(bf_filter *f, const char *path, bool replace, bf_error *err)
 {
     int fd = -1, e = 0;
+    struct stat st;
+    if (replace && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        return bf_fail_sys(err, EISDIR, "write", path);
     char *temp = bf_temp_file(path, bf_is_file(path) ? 0600 : 0666, &fd, err);
     if (!temp) return err && err->code == BF_ENOMEM ? BF_ENOMEM : BF_EIO;
     int rc = write_parts(f, bf_parts_count(f), false, (bf_output){ to_file, &fd, 0 }, err);

@@ -48,9 +48,10 @@ def from_json(text: str | dict[str, Any]) -> bytes:
         found = json.loads(text) if isinstance(text, str) else text
     except (ValueError, RecursionError) as error:
         raise Error(f"the text is not JSON: {error}") from None
-    if not isinstance(found, dict) or not isinstance(found.get("bloomfilter"), str):
+    inside = found.get("bloomfilter") if isinstance(found, dict) else None
+    if not isinstance(inside, str):
         raise Error('JSON of a filter is {"bloomfilter": "the base64 of to_bytes()"}')
-    return decode(found["bloomfilter"])
+    return decode(inside)
 
 
 def write(file: Any, data: bytes) -> None:

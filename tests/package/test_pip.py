@@ -1,6 +1,7 @@
 """The Python packages: sdist and wheel of `python -m build`, the wheel repaired, a build on a
 machine without the libraries."""
 
+import os
 import re
 import sys
 import tarfile
@@ -106,6 +107,30 @@ def test_sdist_installs_alone_and_without_the_libraries(sdist, pip, tmp_path):
     """What a secret and a redis:// storage are told then is looked at by built_with.py: the missing
     library's name."""
     assert pip(sdist, tmp_path / "here", PKG_CONFIG="false")(FILTERS) == "\n"
+
+
+FROZEN = """
+import io, pickle
+from bloomfilter import BloomFilter
+b = BloomFilter(n=1000, p=0.01)
+calls = (lambda: b.add("x"), lambda: repr(b), lambda: pickle.dumps(b), b.to_base64, b.to_json, lambda: list(b.add_mask(["a"])),
+         lambda: b.save(io.BytesIO()), lambda: BloomFilter(capacity=1000, error_rate=0.01),
+         lambda: BloomFilter(n=9, p=0.1, storage=object(), key="k"))
+for call in calls:
+    try: print(call())
+    except Exception as error: print(type(error).__name__, error)
+"""
+
+
+def test_a_frozen_program_prints_the_same(wheel, pip, tmp_path):
+    """PyInstaller finds the modules that only the C code imports."""
+    pip(wheel, tmp_path / "here")
+    (tmp_path / "app.py").write_text(FROZEN)
+    env = os.environ | {"PYTHONPATH": str(tmp_path / "here")}
+    run(sys.executable, "-m", "PyInstaller", "--log-level", "ERROR", "--onedir", "--exclude-module", "numpy", "app.py", cwd=tmp_path, env=env)  # fmt: skip
+    frozen = run(tmp_path / "dist" / "app" / "app")
+    whole = run(sys.executable, "-c", "import sys; sys.modules['numpy'] = None\n" + FROZEN, env=env)
+    assert frozen == whole and "ModuleNotFoundError" not in frozen
 
 
 def test_no_build_without_xxhash_and_the_message_says_what_to_install(sdist, pip, tmp_path):

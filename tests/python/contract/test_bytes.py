@@ -496,3 +496,11 @@ def test_no_dump_shows_a_secret_or_the_bits(tmp_path):
         vars(keyed)
     with pytest.raises(Error, match="its secret is never stored"):
         pickle.dumps(keyed)
+
+
+@pytest.mark.parametrize("name", [".", "..", "./", "{}", "{}/", "{}/.", "/"])
+def test_a_folder_is_no_file(full, tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(IsADirectoryError):
+        full.save(name.format(tmp_path))
+    assert not list(tmp_path.iterdir())

@@ -271,6 +271,18 @@ def test_what_index_raises_comes_out(bf):
     assert "a" in bf
 
 
+def test_a_named_exception_keeps_where_it_came_from(bf):
+    class Wrong:
+        def __index__(self):
+            raise TypeError("mine") from LookupError("the cause")
+
+    for keys in ([Wrong()], iter(["a", Wrong()])):
+        with pytest.raises(TypeError, match="^key [01]: mine$") as fault:
+            bf.update(keys)
+        assert isinstance(fault.value.__cause__, LookupError)
+        assert "__index__" in [entry.name for entry in fault.traceback]
+
+
 def test_a_str_does_not_grow(bf):
     keys = ["ascii" * 3, "é" * 9, "日本" * 5, "🙂" * 7, "é" * 2000]
     keys = ["".join(list(key)) for key in keys]
