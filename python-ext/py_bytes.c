@@ -60,7 +60,8 @@ PyObject *filter_to_json(FilterObject *self, PyObject *Py_UNUSED(none))
     bf_filter *bf = filter_enter(self);
     if (!bf) return NULL;
     bf_get_info(bf, &info);
-    const bool plain = strcmp(info.home, "memory") == 0 && !info.keyed;
+    const bool secret = info.keyed && strcmp(info.scheme, "functions") != 0,
+               plain = strcmp(info.home, "memory") == 0 && !secret;
     filter_leave(self);
     PyObject *bytes = plain ? image(self, NULL) : Py_NewRef(Py_None);
     return bytes ? call_helper("_streams", "to_json", "(N)", bytes) : NULL;
