@@ -98,6 +98,14 @@ int bf_fixed_words(bf_filter *f, const char *what, uint64_t **words, uint64_t **
 }
 
 /* ---- parameters and parts ---- */
+/* The generation may be in a mapped file, which must not be read if it was truncated. */
+static bool is_new(const bf_filter *f)
+{
+    bf_store *s = (bf_store *)&f->bitmap.store;
+    const bool readable = !s->generation || s->ops->check(s, NULL) == 0;
+    return !readable || !bf_was_rebuilt(f);
+}
+
 void bf_get_info(const bf_filter *f, bf_info *info)
 {
     const bf_geometry *g = &f->bitmap.g;
@@ -121,7 +129,7 @@ void bf_get_info(const bf_filter *f, bf_info *info)
         .window = f->desc.window,
         .parts = f->desc.parts,
         .part_count = bf_parts_count(f),
-        .created = bf_flag_get(&f->created) && !bf_was_rebuilt(f),
+        .created = bf_flag_get(&f->created) && is_new(f),
         .overfull = f->overfull };
 }
 
