@@ -205,7 +205,11 @@ php_bf_client *php_bf_client_hold(php_bf_client *c);
 void php_bf_client_release(php_bf_client *c); /* accepts NULL */
 zend_object *php_bf_client_object(const php_bf_client *c);
 
-/* php_bytes.c: a file or stream that save() writes or load() reads */
+/* php_bytes.c: PHP code cannot close a stream until it is returned, but it can free the stream by
+ * dropping the last reference: the caller has one. borrow returns the flags for the return. */
+uint32_t php_bf_borrow_stream(php_stream *stream);
+void php_bf_return_stream(php_stream *stream, uint32_t flags);
+/* a file or stream that save() writes or load() reads */
 typedef struct {
     char *path; /* absolute, or NULL: use stream */
     php_stream *stream;

@@ -111,6 +111,17 @@ PHP_METHOD(BloomFilter, jsonSerialize)
 /* Flags of a stream in use: PHP shows no notices, because a fault becomes our exception; and PHP
  * code of the stream cannot close it. */
 #define WHILE_OURS (PHP_STREAM_FLAG_SUPPRESS_ERRORS | PHP_STREAM_FLAG_NO_FCLOSE)
+uint32_t php_bf_borrow_stream(php_stream *stream)
+{
+    const uint32_t flags = stream->flags;
+    stream->flags |= WHILE_OURS;
+    return flags;
+}
+
+void php_bf_return_stream(php_stream *stream, uint32_t flags)
+{
+    stream->flags = (stream->flags & ~WHILE_OURS) | (flags & WHILE_OURS);
+}
 
 /* Opens a stream by its URL; turns PHP's warning into an exception. If url is the path of a file,
  * opens nothing and sets *path to the path without file://; else sets *path to NULL. */
@@ -157,8 +168,7 @@ bool php_bf_find_place(php_bf_place *place, zval *at, bool write)
     else if (!(place->stream = open_stream(Z_STRVAL_P(at), write, &path)) && path)
         place->path = php_bf_path(path);
     if (!place->stream) return place->path != NULL;
-    place->flags = place->stream->flags;
-    place->stream->flags |= WHILE_OURS;
+    place->flags = php_bf_borrow_stream(place->stream);
     return true;
 }
 
@@ -167,7 +177,7 @@ int php_bf_leave_place(const php_bf_place *place)
 {
     if (place->path) efree(place->path);
     if (!place->stream) return 0;
-    place->stream->flags = (place->stream->flags & ~WHILE_OURS) | (place->flags & WHILE_OURS);
+    php_bf_return_stream(place->stream, place->flags);
     return place->opened ? php_stream_close(place->stream) : 0;
 }
 
@@ -197,7 +207,9 @@ zend_string *php_bf_read_stream(const php_bf_place *place)
         if (got <= 0 || EG(exception)) break;
         len += (size_t)got;
         if ((wants -= (uint64_t)got) > 0 || whole) continue;
-        if ((wants = bf_image_wants(ZSTR_VAL(bytes), len)) == 0) whole = wants = place->opened;
+        wants = bf_image_wants(ZSTR_VAL(bytes), len);
+        whole = !wants && place->opened;
+        if (whole) wants = 1;
     }
     if (!EG(exception) && (!wants || php_stream_eof(stream))) {
         ZSTR_VAL(bytes)[ZSTR_LEN(bytes) = len] = '\0';

@@ -32,24 +32,23 @@ void php_bf_put_back(zend_object *standing)
         zend_exception_set_previous(EG(exception), standing);
 }
 
+/* Freeing an exception may run destructors, which may throw another one. */
 void php_bf_drop_exception(void)
 {
-    zend_object *pending = php_bf_set_aside();
-    if (pending) OBJ_RELEASE(pending);
+    while (EG(exception)) OBJ_RELEASE(php_bf_set_aside());
 }
 
 void php_bf_forget_exception(void)
 {
-    if (!php_bf_ends(EG(exception))) php_bf_drop_exception();
+    while (EG(exception) && !php_bf_ends(EG(exception))) OBJ_RELEASE(php_bf_set_aside());
 }
 
 void php_bf_restore(zend_object *standing)
 {
-    if (!standing)
-        php_bf_forget_exception();
-    else if (php_bf_ends(EG(exception)) && !php_bf_ends(standing))
+    php_bf_forget_exception();
+    if (standing && EG(exception) && !php_bf_ends(standing)) {
         OBJ_RELEASE(standing);
-    else {
+    } else if (standing) {
         php_bf_drop_exception();
         EG(exception) = standing;
     }

@@ -241,7 +241,10 @@ static bool run(void (*code)(void *), request *r)
 static void run_exchange(void *context)
 {
     request *r = context;
-    if (r->report && r->standing) OBJ_RELEASE(r->standing);
+    if (r->report) {
+        EG(exception) = r->standing;
+        php_bf_forget_exception();
+    }
     r->how = attempt_alone(r->c, r->parts, r->nparts, r->sink);
     if (!r->report) php_bf_restore(r->standing);
 }

@@ -55,14 +55,29 @@ static bool call_with_command(zval *connection, const char *method, zval *comman
     return php_bf_call_on(Z_OBJ_P(connection), Z_OBJCE_P(connection), method, 1, command, answer);
 }
 
-/* In Predis 3 the resource is in an object. Returns NULL if it is no stream (phpiredis). */
+/* Copies a property of an object; null if it is missing. */
+static void copy_property(zval *to, zval *object, const char *name)
+{
+    zval rv;
+    ZVAL_UNDEF(&rv);
+    ZVAL_COPY_DEREF(
+        to, zend_read_property(Z_OBJCE_P(object), Z_OBJ_P(object), name, strlen(name), true, &rv));
+    zval_ptr_dtor(&rv);
+}
+
+/* In Predis 3 the resource is in an object: replaces the object by it. Returns NULL if it is no
+ * stream (phpiredis). */
 static php_stream *stream_of(zval *resource)
 {
-    zval rv, *at = resource;
-    if (Z_TYPE_P(at) == IS_OBJECT)
-        at = zend_read_property(Z_OBJCE_P(at), Z_OBJ_P(at), "stream", strlen("stream"), true, &rv);
-    if (Z_TYPE_P(at) != IS_RESOURCE) return NULL;
-    return zend_fetch_resource2(Z_RES_P(at), NULL, php_file_le_stream(), php_file_le_pstream());
+    if (Z_TYPE_P(resource) == IS_OBJECT) {
+        zval object;
+        ZVAL_COPY_VALUE(&object, resource);
+        copy_property(resource, &object, "stream");
+        zval_ptr_dtor(&object);
+    }
+    if (Z_TYPE_P(resource) != IS_RESOURCE) return NULL;
+    return zend_fetch_resource2(
+        Z_RES_P(resource), NULL, php_file_le_stream(), php_file_le_pstream());
 }
 
 /* ---- commands ---- */
@@ -224,7 +239,9 @@ static bool run_bytes(
         const char *why;
         const int reporting = EG(error_reporting);
         EG(error_reporting) &= E_FATAL_ERRORS;
+        const uint32_t flags = php_bf_borrow_stream(stream);
         const char *thrower = exchange_bytes(stream, parts, nparts, sink, &why);
+        php_bf_return_stream(stream, flags);
         EG(error_reporting) = reporting;
         if (thrower && !EG(exception)) {
             ZVAL_STRING(&text, why);
@@ -253,11 +270,10 @@ bool php_bf_predis_run(
  * no such property. */
 static zend_string *property(zval *at, const char *name)
 {
-    zval rv;
-    ZVAL_UNDEF(&rv);
-    zend_string *text = zval_try_get_string(
-        zend_read_property(Z_OBJCE_P(at), Z_OBJ_P(at), name, strlen(name), true, &rv));
-    zval_ptr_dtor(&rv);
+    zval value;
+    copy_property(&value, at, name);
+    zend_string *text = zval_try_get_string(&value);
+    zval_ptr_dtor(&value);
     zval_ptr_dtor(at);
     return text ? text : ZSTR_EMPTY_ALLOC();
 }

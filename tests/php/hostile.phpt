@@ -4,8 +4,8 @@ Clients, clocks, hash functions, iterators, streams and error handlers that do w
 <?php require __DIR__ . '/hostile.inc';
 error_reporting(E_ERROR);                        # PHP has no handler while the handler runs
 stream_wrapper_register('hostile', 'Stream');
-set_error_handler(function () { World::act('warning'); return true; });
 $server = new RedisServer;
+set_error_handler(function () { World::act('warning'); return true; });
 $longer = getenv('BLOOMFILTER_SANITIZED') ? 10 : 1;
 for ($seed = 1; $seed <= 60 * $longer; $seed++) {
     World::$clients = [];
