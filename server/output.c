@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* QUEUE_MAX: bytes that wait for a thread.  KEPT: bytes of an empty buffer that is kept. */
-enum { QUEUE_MAX = 16 << 20, KEPT = 256 << 10, MESSAGE = 1024, PAUSE_MS = 20 };
+enum { QUEUE_MAX = 16 << 20, KEPT = 256 << 10, MESSAGE = 1024, PAUSE_MS = 20, GRACE_MS = 200 };
 
 typedef struct {
     pthread_mutex_t lock; /* protects queue, runs and ended */
@@ -153,7 +153,8 @@ uint64_t output_dropped(void)
 }
 
 /* A write to standard error may wait for ever, because its description may belong to other
- * programs, too, and so must not be set to O_NONBLOCK.  Then its thread is left behind. */
+ * programs, too, and so must not be set to O_NONBLOCK.  Then its thread is left behind, GRACE_MS
+ * after `until`, at which the others stop. */
 void output_end(uint64_t until)
 {
     for (int i = OUTPUTS - 1; i >= 0; i--) { /* the access log first: its thread writes messages */
@@ -162,7 +163,7 @@ void output_end(uint64_t until)
         pthread_mutex_lock(&o->lock);
         __atomic_store_n(&o->end_by, until, __ATOMIC_RELEASE);
         pthread_cond_signal(&o->more);
-        while (o->runs && !(ended = o->ended) && clock_ms() < until + PAUSE_MS) {
+        while (o->runs && !(ended = o->ended) && clock_ms() < until + GRACE_MS) {
             pthread_mutex_unlock(&o->lock);
             poll(NULL, 0, 1);
             pthread_mutex_lock(&o->lock);
