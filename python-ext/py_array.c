@@ -1,6 +1,6 @@
 /* py_array.c - batches over one-dimensional arrays: numpy's 'S' and 'U' arrays, and integers of any
  * width, byte order and stride. Reads keys from the buffer without creating Python objects.
- * py_batch.c iterates over all other arrays of one dimension. */
+ * py_batch.c iterates over all other arrays of one dimension. Refuses tables. */
 #include "py_bloomfilter.h"
 
 /* ---- text ---- */
@@ -78,6 +78,48 @@ static bool readable(const Py_buffer *v, column *c)
              (c->width == 1 || c->width == 2 || c->width == 4 || c->width == 8))
         c->gather = gather_numbers;
     return c->gather;
+}
+
+int refuse_table(PyObject *o)
+{
+    PyErr_Format(PyExc_TypeError,
+        "keys must be one column, not a table or an array of arrays (%.200s): pass one of its "
+        "columns",
+        Py_TYPE(o)->tp_name);
+    return -1;
+}
+
+/* Returns true for the type of objects of numpy, pandas and polars. */
+static bool is_object_type(PyObject *dtype)
+{
+    const char *dot = strrchr(Py_TYPE(dtype)->tp_name, '.'),
+               *name = dot ? dot + 1 : Py_TYPE(dtype)->tp_name;
+    return !strcmp(name, "ObjectDType") || !strcmp(name, "dtype[object_]") ||
+           !strcmp(name, "Object");
+}
+
+PyObject *column_of(batch *b, PyObject *keys)
+{
+    PyObject *ndim = NULL, *dtype = NULL, *array = NULL;
+    int large = 0;
+    const int column = has_attribute(keys, "__array__");
+    if (column <= 0) return column < 0 ? NULL : Py_NewRef(keys);
+    const int table = has_attribute(keys, "columns");
+    if (table < 0 || find_attribute(keys, "ndim", &ndim) < 0 ||
+        find_attribute(keys, "dtype", &dtype) < 0)
+        goto done;
+    if (table ||
+        (ndim && PyLong_Check(ndim) && (PyLong_AsLongAndOverflow(ndim, &large) > 1 || large > 0)))
+        refuse_table(keys);
+    else if (dtype && is_object_type(dtype) && !PyObject_CheckBuffer(keys))
+        array = PyObject_CallMethod(keys, "__array__", NULL);
+    else
+        array = Py_NewRef(keys);
+    b->column = !PyIter_Check(keys);
+done:
+    Py_XDECREF(ndim);
+    Py_XDECREF(dtype);
+    return array;
 }
 
 int array_batch(batch *b, PyObject *keys)

@@ -322,43 +322,6 @@ static int refuse_nulls(batch *b, PyObject *keys)
     return rc ? refuse_null(row - 1) : 0;
 }
 
-/* Returns true for the type of objects of numpy, pandas and polars. */
-static bool is_object_type(PyObject *dtype)
-{
-    const char *dot = strrchr(Py_TYPE(dtype)->tp_name, '.'),
-               *name = dot ? dot + 1 : Py_TYPE(dtype)->tp_name;
-    return !strcmp(name, "ObjectDType") || !strcmp(name, "dtype[object_]") ||
-           !strcmp(name, "Object");
-}
-
-/* Returns a new reference to the keys, or NULL with an exception. Refuses tables, whose items are
- * column names, and arrays of arrays. If the keys are a column of objects, returns its array: Arrow
- * would guess what the objects mean, and make 16 bytes of a UUID. Only columns and tables have
- * __array__. */
-static PyObject *column_of(batch *b, PyObject *keys)
-{
-    PyObject *ndim = NULL, *dtype = NULL, *array = NULL;
-    int large = 0;
-    const int column = has_attribute(keys, "__array__");
-    if (column <= 0) return column < 0 ? NULL : Py_NewRef(keys);
-    const int table = has_attribute(keys, "columns");
-    if (table < 0 || find_attribute(keys, "ndim", &ndim) < 0 ||
-        find_attribute(keys, "dtype", &dtype) < 0)
-        goto done;
-    if (table ||
-        (ndim && PyLong_Check(ndim) && (PyLong_AsLongAndOverflow(ndim, &large) > 1 || large > 0)))
-        refuse_table(keys);
-    else if (dtype && is_object_type(dtype) && !PyObject_CheckBuffer(keys))
-        array = PyObject_CallMethod(keys, "__array__", NULL);
-    else
-        array = Py_NewRef(keys);
-    b->column = !PyIter_Check(keys);
-done:
-    Py_XDECREF(ndim);
-    Py_XDECREF(dtype);
-    return array;
-}
-
 static int batch_objects(batch *b, PyObject *keys)
 {
     const bool changes = b->call != bf_test_many && b->call != bf_count_many;
@@ -385,15 +348,6 @@ static bool is_one_key(PyObject *o)
 {
     return PyUnicode_Check(o) || PyBytes_Check(o) || PyByteArray_Check(o) ||
            (PyMemoryView_Check(o) && PyMemoryView_GET_BUFFER(o)->itemsize == 1);
-}
-
-int refuse_table(PyObject *o)
-{
-    PyErr_Format(PyExc_TypeError,
-        "keys must be one column, not a table or an array of arrays (%.200s): pass one of its "
-        "columns",
-        Py_TYPE(o)->tp_name);
-    return -1;
 }
 
 static int batch_keys(batch *b, PyObject *keys)

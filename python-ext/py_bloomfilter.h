@@ -330,6 +330,11 @@ void batch_answered(batch *b, uint8_t *each);
  * built-in type that has no columns. */
 int array_batch(batch *b, PyObject *keys);
 int arrow_batch(batch *b, PyObject *keys);
+/* Returns a new reference to the keys, or NULL with an exception. Refuses tables, whose items are
+ * column names, and arrays of arrays. If the keys are a column of objects, returns its array: Arrow
+ * would guess what the objects mean, and make 16 bytes of a UUID. Only columns and tables have
+ * __array__. */
+PyObject *column_of(batch *b, PyObject *keys);
 int refuse_one_key(PyObject *o); /* returns -1 with a TypeError */
 int refuse_table(PyObject *o);   /* the same: a table, or an array of arrays or structs */
 
