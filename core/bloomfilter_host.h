@@ -151,6 +151,14 @@ int bf_is_current(const bf_filter *f, const bf_spec *spec, bf_error *err);
  * may use f. A call that waits 120 seconds for a lock returns BF_EIO. */
 void bf_set_wait_hooks(
     bf_filter *f, void *(*begin)(void *ctx), void (*end)(void *ctx, void *began), void *ctx);
+/* For hosts with green threads. For a filter that may run host code: each call with f calls enter
+ * first, and leave in the end. enter waits until no other thread or green thread is between enter
+ * and leave, and returns 0. BF_EBUSY: this green thread is between enter and leave of a filter, so
+ * it must not wait. second: not counting this call, which uses two filters and has entered the
+ * first. BF_EIO: it has waited 120 seconds. BF_EHOST: the host was interrupted. Without these
+ * hooks, a second green thread of a thread gets BF_EBUSY. */
+void bf_set_turn_hooks(
+    bf_filter *f, int (*enter)(void *ctx, bool second), void (*leave)(void *ctx), void *ctx);
 /* For hosts with event threads. After bf_set_nowait(true), calls of this thread return BF_EBUSY
  * ("...; this call does not wait") if they would wait for a lock or for a disk, or make a filter
  * grow: repeat such a call in another thread. In a batch, the first err->key keys are then complete

@@ -62,7 +62,9 @@ typedef struct {
     module_state *state;
     PyObject *client;    /* owned: the client object */
     PyObject *transport; /* owned: the object of _redis.py that sends the commands */
-    PyObject *name;      /* owned: a str, the client's name in messages */
+    PyObject *turn;      /* owned: what transport.turn() returned, during a call; else NULL */
+    bool takes_turns;
+    PyObject *name; /* owned: a str, the client's name in messages */
 } redis_client;
 
 typedef struct {
@@ -416,6 +418,8 @@ module_method module_open, module_from_bytes;
 /* returns NULL with an exception on failure */
 redis_client *redis_client_new(module_state *state, PyObject *client);
 void redis_client_free(redis_client *c);
+/* lets green threads wait for each other in calls of this filter */
+void redis_client_take_turns(redis_client *c, bf_filter *bf);
 
 /* ---- py_bytes.c, py_sets.c, py_state.c ---- */
 PyObject *new_bytes(uint64_t len);

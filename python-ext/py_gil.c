@@ -262,6 +262,7 @@ int filter_replace(FilterObject *self, bf_filter *bf, redis_client *client, PyOb
     self->blocking = callback || self->remote;
     self->nogil_min_len = self->blocking ? 0 : LARGE_KEY;
     if (bf && !self->remote) bf_set_wait_hooks(bf, wait_begin, wait_end, self);
+    if (bf && client) redis_client_take_turns(client, bf);
     filter_plan_check(self, info.created ? info.n : 0);
     replace_end(self);
     let_go(old, old_client, old_callback);

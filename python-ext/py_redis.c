@@ -181,6 +181,64 @@ static int exchange(
     return how;
 }
 
+/* ---- turns: a green thread waits for a lock of the module `threading`, which gevent and eventlet
+ * replace. The lock is taken and released here, because in Python code a signal handler may raise
+ * an exception in between ---- */
+static int wait_turn(redis_client *c, bool second)
+{
+    PyObject *lock, *held, *turn = PyObject_CallMethod(c->transport, "turn", NULL);
+    int seconds, rc = BF_EHOST;
+    if (!turn || !PyArg_ParseTuple(turn, "OO!i", &lock, &PyList_Type, &held, &seconds)) {
+        Py_XDECREF(turn);
+        return rc;
+    }
+    const bool waits = PyList_GET_SIZE(held) <= second;
+    PyObject *got = waits ? PyObject_CallMethod(lock, "acquire", "ii", 1, seconds)
+                          : PyObject_CallMethod(lock, "acquire", "i", 0);
+    if (got == Py_True && PyList_Append(held, lock) == 0) {
+        Py_XSETREF(c->turn, Py_NewRef(turn));
+        rc = 0;
+    } else if (got)
+        rc = waits ? BF_EIO : BF_EBUSY;
+    Py_XDECREF(got);
+    Py_DECREF(turn);
+    return rc;
+}
+
+static int enter(void *ctx, bool second)
+{
+    PyThreadState *ts = gil_enter();
+    PyObject *raised = PyErr_GetRaisedException();
+    const int rc = wait_turn(ctx, second);
+    if (raised) PyErr_SetRaisedException(raised);
+    gil_leave(ts);
+    return rc;
+}
+
+static void leave(void *ctx)
+{
+    redis_client *c = ctx;
+    PyThreadState *ts = gil_enter();
+    PyObject *raised = PyErr_GetRaisedException(), *turn = c->turn;
+    c->turn = NULL;
+    if (turn) {
+        PyObject *lock = PyTuple_GET_ITEM(turn, 0);
+        PyObject *removed = PyObject_CallMethod(PyTuple_GET_ITEM(turn, 1), "remove", "O", lock);
+        PyObject *released = PyObject_CallMethod(lock, "release", NULL);
+        if (!removed || !released) PyErr_WriteUnraisable(lock);
+        Py_XDECREF(removed);
+        Py_XDECREF(released);
+        Py_DECREF(turn);
+    }
+    PyErr_SetRaisedException(raised);
+    gil_leave(ts);
+}
+
+void redis_client_take_turns(redis_client *c, bf_filter *bf)
+{
+    if (c->takes_turns) bf_set_turn_hooks(bf, enter, leave, c);
+}
+
 /* ---- creating and freeing a client ---- */
 redis_client *redis_client_new(module_state *state, PyObject *client)
 {
@@ -197,6 +255,9 @@ redis_client *redis_client_new(module_state *state, PyObject *client)
     c->name = cluster ? PyObject_GetAttrString(c->transport, "name") : NULL;
     c->host.name = c->name ? PyUnicode_AsUTF8(c->name) : NULL;
     c->host.cluster = cluster == Py_True;
+    PyObject *turns = c->name ? PyObject_GetAttrString(c->transport, "takes_turns") : NULL;
+    c->takes_turns = turns == Py_True;
+    Py_XDECREF(turns);
     Py_XDECREF(cluster);
     if (c->host.name) return c;
     redis_client_free(c);
@@ -209,5 +270,6 @@ void redis_client_free(redis_client *c)
     Py_XDECREF(c->client);
     Py_XDECREF(c->transport);
     Py_XDECREF(c->name);
+    Py_XDECREF(c->turn);
     PyMem_Free(c);
 }

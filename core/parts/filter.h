@@ -61,6 +61,11 @@ typedef struct bf_call {
     struct bf_call *next, **from;
     bf_filter *f;
 } bf_call; /* an active call, see lifetime.c */
+typedef struct {
+    int (*enter)(void *ctx, bool second);
+    void (*leave)(void *ctx);
+    void *ctx;
+} bf_turn_hooks;
 
 /* The write state of a handle, in the order in which it changes. FRESH: nothing was written yet.
  * WRITABLE: adds check nothing. NAMED: adds check from time to time that the file still has its
@@ -116,6 +121,7 @@ struct bf_filter {
     int lock_holder;    /* bf_process() of the process that holds this handle's lock, or 0 */
     int lock_fd;        /* the descriptor of the store's lock while it is held, else -1 */
     bf_wait_hooks wait; /* set by bf_set_wait_hooks */
+    bf_turn_hooks turn; /* set by bf_set_turn_hooks */
     /* filters of many parts (parts.h) */
     bf_part *itself; /* the array of parts of a fixed filter */
     /* views of the parts for kernels, valid if the parts are in addressable memory */
@@ -140,8 +146,9 @@ int bf_lock(bf_filter *f, bf_error *err);
 void bf_unlock(bf_filter *f);
 
 /* lifetime.c: active calls. A call that may run host code starts with bf_call_enter and ends
- * with bf_call_leave, for one filter or two. bf_call_enter returns 0 or an error; BF_EBUSY: this
- * thread already has an active call of the filter. Without host code both functions do nothing. */
+ * with bf_call_leave, for one filter or two. bf_call_enter returns 0 or an error; BF_EBUSY: host
+ * code of an active call has made this call, and a call of the filter is active. Without host code
+ * both functions do nothing. */
 typedef struct {
     bf_call *a, *b;
 } bf_calls;

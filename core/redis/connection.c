@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* SPARE_LEAVES and SPARE_BYTES: space for replies such as MOVED, after which a host's client sends
  * commands again. An output buffer larger than OUT_KEPT is freed after use. */
@@ -63,6 +64,13 @@ static int open_url(bf_conn *l, const bf_spec *spec, bf_error *err)
     return 0;
 }
 
+static void init_lock(bf_conn *l)
+{
+    pthread_mutex_init(&l->mutex, NULL);
+    pthread_cond_init(&l->freed, NULL);
+    l->locked = false;
+}
+
 int bf_conn_open(bf_conn *l, const bf_spec *spec, bf_error *err)
 {
     const int rc = (spec->redis_client ? open_client : open_url)(l, spec, err);
@@ -73,7 +81,7 @@ int bf_conn_open(bf_conn *l, const bf_spec *spec, bf_error *err)
     bf_conn_label(l, l->url.key, l->own_label);
     l->key = l->url.key;
     l->label = l->own_label;
-    pthread_mutex_init(&l->mutex, NULL);
+    init_lock(l);
     bf_int_store_release(&l->process, bf_process());
     return 0;
 }
@@ -89,16 +97,15 @@ void bf_conn_drop(bf_conn *l)
 static void leave_parent(bf_conn *l)
 {
     l->healthy = false;
-    if (pthread_mutex_trylock(&l->mutex) == 0) {
+    if (!l->locked) {
         if (l->socket) bf_socket_close(l->socket);
-        pthread_mutex_unlock(&l->mutex);
     } else {
         if (l->socket) bf_socket_abandon(l->socket);
         l->got = (bf_redis_replies){ 0 };
         l->sink = (bf_reply_sink){ 0 };
         l->out = l->parts = (bf_redis_buffer){ 0 };
     }
-    pthread_mutex_init(&l->mutex, NULL);
+    init_lock(l);
 }
 
 /* Calls leave_parent once in each forked child. During that call, `process` is the negative process
@@ -126,15 +133,36 @@ void bf_conn_free(bf_conn *l)
     free(l->parts.at);
     free(l->out.at);
     bf_redis_url_free(&l->url);
+    pthread_cond_destroy(&l->freed);
     pthread_mutex_destroy(&l->mutex);
 }
 
-void bf_conn_lock(bf_conn *l)
+/* Waits in steps of a second, because CLOCK_REALTIME may be set meanwhile. */
+int bf_conn_lock(bf_conn *l, bf_error *err)
 {
     check_process(l);
     pthread_mutex_lock(&l->mutex);
+    for (int seconds = 0; l->locked && seconds < BF_PATIENCE;) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec++;
+        seconds += pthread_cond_timedwait(&l->freed, &l->mutex, &until) == ETIMEDOUT;
+    }
+    const bool got = !l->locked;
+    l->locked = true;
+    pthread_mutex_unlock(&l->mutex);
+    if (got) return 0;
+    return bf_fail(err, BF_EIO, "%s is in use: another thread has worked with it for %d seconds",
+        l->own_label, BF_PATIENCE);
 }
-void bf_conn_unlock(bf_conn *l) { pthread_mutex_unlock(&l->mutex); }
+
+void bf_conn_unlock(bf_conn *l)
+{
+    pthread_mutex_lock(&l->mutex);
+    l->locked = false;
+    pthread_mutex_unlock(&l->mutex);
+    pthread_cond_signal(&l->freed);
+}
 
 /* ---- a round trip ---- */
 void bf_conn_begin(bf_conn *l, int changes)
@@ -250,6 +278,7 @@ static int fail_client(bf_conn *l, int how, bf_error *err)
     l->sent = !unsent;
     l->fresh = unsent;
     l->timed_out = s->sys_errno == ETIMEDOUT || how == BF_CLIENT_STOP;
+    if (s->sys_errno == EBUSY) return bf_fail(err, BF_EBUSY, "%s: %s", l->label, s->fault);
     if (how == BF_CLIENT_STOP)
         return bf_fail(err, BF_EHOST, "%s: the client was interrupted", l->label);
     if (l->got.too_much || s->out_of_step) return fail_reply(l, err);

@@ -204,6 +204,8 @@ typedef struct bf_conn {
     const char *key, *label;       /* the selected key: its name, and its label for messages */
     char own_label[BF_LABEL];      /* the label of url.key */
     pthread_mutex_t mutex;
+    pthread_cond_t freed;
+    bool locked;   /* by bf_conn_lock; protected by mutex */
     int process;   /* bf_process() of the process that uses the connection */
     bool one_slot; /* cluster: all keys of a round trip must be in one slot */
     /* the server does not know BITFIELD_RO (before Redis 6.2, or renamed) */
@@ -229,7 +231,8 @@ typedef struct bf_conn {
 /* Prepares a connection through the host's client, or to the server in the URL. Sends nothing. */
 int bf_conn_open(bf_conn *l, const bf_spec *spec, bf_error *err);
 void bf_conn_free(bf_conn *l);
-void bf_conn_lock(bf_conn *l); /* in a forked child, first closes the parent's connection */
+/* Waits up to BF_PATIENCE seconds. In a forked child, first closes the parent's connection. */
+int bf_conn_lock(bf_conn *l, bf_error *err);
 void bf_conn_unlock(bf_conn *l);
 /* Writes the name of the key and its server for messages. */
 void bf_conn_label(const bf_conn *l, const char *key, char label[BF_LABEL]);

@@ -17,9 +17,9 @@ bf_redis *bf_redis_key(bf_redis *r, unsigned i)
     return one;
 }
 
-bf_conn *bf_redis_lock(bf_redis *r)
+bf_conn *bf_redis_lock(bf_redis *r, bf_error *err)
 {
-    bf_conn_lock(r->conn);
+    if (bf_conn_lock(r->conn, err) < 0) return NULL;
     bf_redis_select(r);
     return r->conn;
 }

@@ -312,9 +312,9 @@ static void append_script(
 static int create_part(bf_filter *f, bf_redis *r, const bf_redis_new_part *new, uint32_t next,
     long long *v, bf_error *err)
 {
+    BF_REDIS_LOCK(r);
     char *temp = bf_redis_name(r->conn, r->key, BF_NAME_TEMP, 0);
     if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
-    BF_REDIS_LOCK(r);
     bf_redis_set_params(r, new->desc);
     r->mark = r->filter_id = bf_random();
     int rc = bf_redis_zeros(r, temp, r->mark, err);

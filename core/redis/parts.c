@@ -91,10 +91,10 @@ static size_t keys_per_trip(const batch *b, size_t left)
 
 /* Locks the connection and returns the filter. If `doubt` is still set, a call that neither adds
  * nor tests has returned the error for the loss. So the loss counts as reported. */
-static bf_redis *lock_filter(bf_filter *f)
+static bf_redis *lock_filter(bf_filter *f, bf_error *err)
 {
     bf_redis *whole = bf_redis_whole(f);
-    bf_redis_lock(whole);
+    if (!bf_redis_lock(whole, err)) return NULL;
     if (whole->doubt) bf_flag_set(&whole->loss_reported);
     whole->doubt = false;
     return whole;
@@ -143,12 +143,13 @@ static int ask_trip(bf_filter *f, batch *b, bool add, bf_error *err)
 int64_t bf_redis_parts_ask(
     bf_filter *f, bf_part *const *parts, unsigned n, bool add, bf_span *s, bf_error *err)
 {
-    bf_redis *whole = lock_filter(f);
+    bf_redis *whole = lock_filter(f, err);
     bf_part *newest_first[BF_PARTS_MAX];
     batch b = { .part = add ? parts : newest_first, .n = n, .k = parts[0]->bitmap.g.k, .span = s };
     const unsigned known_parts = !whole->caches ? 0 : !add ? n : whole->wait_replicas ? 0 : 1;
     int64_t hits = 0;
     int rc = 0;
+    if (!whole) return BF_EIO;
     memset(s->present, 0, s->n);
     for (unsigned i = 0; !add && i < n; i++) newest_first[i] = parts[n - 1 - i];
     for (size_t at = 0, c; rc == 0 && at < s->n; at += c) {
@@ -303,7 +304,8 @@ int bf_redis_parts_put(
     bf_filter *f, bf_part *const *parts, unsigned n, uint64_t most, bf_span *s, bf_error *err)
 {
     batch b = { .part = parts, .n = n, .k = parts[0]->bitmap.g.k, .span = s };
-    bf_redis *whole = lock_filter(f);
+    bf_redis *whole = lock_filter(f, err);
+    if (!whole) return BF_EIO;
     memset(s->present, 0, s->n);
     const size_t c = keys_per_trip(&b, s->n); /* the caller sends the other keys in a later call */
     const bool may_know = whole->caches && !whole->wait_replicas && !f->desc.g.counting;

@@ -166,11 +166,18 @@ typedef struct { /* the result of a round trip */
 bool bf_redis_next(bf_redis *r, bf_redis_outcome *a);
 /* Reads the replies to bf_redis_append_mark. Returns the mark; 0: there is none. */
 uint32_t bf_redis_take_mark(bf_redis *r, bf_redis_outcome *a);
-bf_conn *bf_redis_lock(bf_redis *r); /* locks the connection and selects r */
-static inline void bf_redis_unlock(bf_conn *const *l) { bf_conn_unlock(*l); }
-/* Locks the connection until the end of the block. */
-#define BF_REDIS_LOCK(r)                                                                           \
-    bf_conn *const locked_ __attribute__((cleanup(bf_redis_unlock), unused)) = bf_redis_lock(r)
+/* Locks the connection and selects r. NULL: another thread has held the lock too long (BF_EIO). */
+bf_conn *bf_redis_lock(bf_redis *r, bf_error *err);
+static inline void bf_redis_unlock(bf_conn *const *l)
+{
+    if (*l) bf_conn_unlock(*l);
+}
+/* Locks the connection until the end of the block. If that fails, the function returns BF_EIO with
+ * its `err`, or with _OR another value. */
+#define BF_REDIS_LOCK_OR(r, err, failed)                                                           \
+    bf_conn *const locked_ __attribute__((cleanup(bf_redis_unlock))) = bf_redis_lock(r, err);      \
+    if (!locked_) return failed
+#define BF_REDIS_LOCK(r) BF_REDIS_LOCK_OR(r, err, BF_EIO)
 void bf_redis_select(bf_redis *r); /* later commands and messages use the key of r */
 /* selects and returns shard i, or r if it has no shards */
 bf_redis *bf_redis_key(bf_redis *r, unsigned i);

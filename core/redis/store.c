@@ -174,7 +174,7 @@ static bool redis_current(const bf_store *s)
     bf_redis_key_snapshot seen;
     uint32_t now;
     const bool parts = r->mark_at == 0 && !r->foreign;
-    BF_REDIS_LOCK(r);
+    BF_REDIS_LOCK_OR(r, NULL, false);
     if (r->redisson) return bf_redis_mark(r, &now, NULL) == 0 && now == r->mark;
     if (r->foreign)
         return bf_redis_read_key(r, &seen, NULL) == 0 && r->conn->reply.n == 0 && seen.bytes > 0;

@@ -21,7 +21,7 @@ import struct
 import threading
 import time
 from contextlib import ExitStack
-from weakref import WeakKeyDictionary, ref
+from weakref import WeakKeyDictionary
 
 from ._bloomfilter import _process
 
@@ -29,6 +29,7 @@ PIECE = 1 << 16  # maximum number of bytes per read
 ROUNDS = 16  # how often a cluster may redirect the commands of a round trip
 PATIENCE = 1.0  # seconds after which refused commands are not sent again
 PAUSE = 0.02
+LOCK_PATIENCE = 120  # seconds; the core waits for its locks as long
 
 
 def adapt(client):
@@ -37,6 +38,7 @@ def adapt(client):
         return client
     kind = type(client)
     name = f"{kind.__module__}.{kind.__qualname__}"
+    refuse_fake(kind)
     if ".asyncio" in kind.__module__ or inspect.iscoroutinefunction(
         getattr(kind, "execute_command", None)
     ):
@@ -60,6 +62,13 @@ def adapt(client):
     )
 
 
+def refuse_fake(kind):
+    if any(base.__module__.split(".")[0] == "fakeredis" for base in kind.__mro__):
+        raise TypeError(
+            "storage must be a client of a Redis server, got one of fakeredis: in unit tests use a filter in memory (no storage), which gives the same answers"
+        )
+
+
 # ---- connections ----
 class Loan:
     """Borrows connections of one client, one per round trip.  Only this class does I/O; in
@@ -68,6 +77,8 @@ class Loan:
     def __init__(self, client):
         self.client = client
         self.process = _process()
+        if not hasattr(client, "single_connection_lock"):  # before redis-py 5.1
+            client.single_connection_lock = threading.RLock()
         first = next(
             iter(inspect.signature(client.connection_pool.get_connection).parameters.values()), None
         )
@@ -78,7 +89,7 @@ class Loan:
         )
         self.args = ("BITFIELD",) if needs_name else ()  # redis-py < 5.3 needs a command name
 
-    def take(self, talk):
+    def take(self):
         """Returns an open connection that no other Talk uses."""
         own = self.client.connection  # None, unless the client has single_connection_client=True
         me = _process()
@@ -88,24 +99,14 @@ class Loan:
                 leave_to_parent(pool)
                 owner_of[pool] = me
             return pool.get_connection(*self.args)
-        lock = getattr(self.client, "single_connection_lock", None)
-        if lock and self.process != me and not lock.acquire(blocking=False):
-            lock = self.client.single_connection_lock = (
-                threading.RLock()
-            )  # in a forked child, no thread would release the old lock
-            lock.acquire()
-        elif lock and self.process == me:
-            lock.acquire()
+        if self.process != me:  # a forked child must not use the parent's connection, nor its lock
+            self.client.single_connection_lock = threading.RLock()
+            own.pid = None  # so disconnect() closes the socket without shutdown()
+            own.disconnect()
+            self.process = me
+        self.lock()
         try:
-            process, other = talking.get(own, (0, None))
-            if process == me and other():
-                raise RuntimeError("the client's only connection waits for another reply")
-            if self.process != me:  # a forked child must not use the parent's connection
-                own.pid = None  # so disconnect() closes the socket without shutdown()
-                own.disconnect()
-                self.process = me
             own.connect()
-            talking[own] = me, ref(talk)
         except BaseException:
             self.unlock()
             raise
@@ -115,13 +116,17 @@ class Loan:
         if self.client.connection is None:
             self.client.connection_pool.release(connection)
         else:
-            talking.pop(connection, None)
             self.unlock()
 
+    def lock(self):
+        """Locks the only connection of a client with single_connection_client=True."""
+        lock = self.client.single_connection_lock
+        limit = LOCK_PATIENCE if len(held()) < 2 else 0  # one is the lock of this filter
+        if lock._is_owned() or not lock.acquire(timeout=limit):
+            raise OSError(errno.EBUSY, "the client's only connection waits for another reply")
+
     def unlock(self):
-        lock = getattr(self.client, "single_connection_lock", None)
-        if lock:
-            lock.release()
+        self.client.single_connection_lock.release()
 
     @staticmethod
     def drop(connection):
@@ -171,10 +176,17 @@ def leave_to_parent(pool):
     pool.reset()
 
 
-# connection of a client with single_connection_client -> (process, Talk) that uses the connection.
-# The client's lock is reentrant.  Without this table, a signal handler or finalizer that interrupts
-# a Talk could read the replies to that Talk.
-talking = WeakKeyDictionary()
+mine = threading.local()  # held: the locks of filters that this (green) thread holds
+
+
+def held():
+    try:
+        return mine.held
+    except AttributeError:
+        mine.held = []
+        return mine.held
+
+
 numbers = itertools.count(1)
 # socket -> number.  The core gets the number, because redis-py may reconnect during any send.
 numbered = WeakKeyDictionary()
@@ -238,7 +250,7 @@ class Talk:
         self.loan = loan
 
     def __enter__(self):
-        self.connection = self.loan.take(self)
+        self.connection = self.loan.take()
         return self.connection
 
     def __exit__(self, kind, error, trace):
@@ -270,13 +282,35 @@ def describe(error, replies):
 
 
 # ---- one server ----
-class Single:
+class Turns:
+    """The lock of a filter.  gevent and eventlet replace `threading`, so that green threads wait for
+    each other.  A thread that holds a lock of a filter runs code inside its client; there it does
+    not wait for another filter, which may wait for this one."""
+
+    takes_turns = True
+
+    def __init__(self):
+        self.renew()
+
+    def renew(self):
+        self.lock, self.locked_by = threading.Lock(), _process()
+
+    def turn(self):
+        """Returns the lock, held(), and how long to wait."""
+        if self.locked_by != _process():  # no thread of a forked child would release the lock
+            self.renew()
+            mine.held = []
+        return self.lock, held(), LOCK_PATIENCE
+
+
+class Single(Turns):
     """redis.Redis: one server, also behind Sentinel, with TLS or a Unix socket."""
 
     cluster = False
     loan_of = Loan
 
     def __init__(self, client):
+        super().__init__()
         self.client = client
         self.loan = self.loan_of(client)
         known = client.connection_pool.connection_kwargs
@@ -301,7 +335,7 @@ class Single:
 ASKING = b"*1\r\n$6\r\nASKING\r\n"
 
 
-class Cluster:
+class Cluster(Turns):
     """redis.RedisCluster.  Commands are sent to the master of their key's slot, and follow its
     redirections."""
 
@@ -310,6 +344,7 @@ class Cluster:
     pause = staticmethod(time.sleep)
 
     def __init__(self, client):
+        super().__init__()
         self.client = client
         self.nodes = client.nodes_manager
         self.loans = {}

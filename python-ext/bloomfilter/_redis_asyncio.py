@@ -11,7 +11,8 @@ import types
 
 from greenlet import GreenletExit, getcurrent, greenlet
 
-from ._redis import PIECE, Cluster, Loan, Single, number_of
+from .asyncio import inside_client
+from ._redis import PIECE, Cluster, Loan, Single, number_of, refuse_fake
 
 SHORT = 1 << 15  # up to this many bytes are written to the transport's buffer without waiting
 
@@ -19,6 +20,7 @@ SHORT = 1 << 15  # up to this many bytes are written to the transport's buffer w
 async def adapt(client):
     """Returns an object with exchange() for this client, or raises TypeError."""
     name = f"{type(client).__module__}.{type(client).__qualname__}"
+    refuse_fake(type(client))
     if isinstance(client, type) or hasattr(client, "command_stack"):
         raise TypeError(f"storage must be a client of redis.asyncio, got {name}")
     await client.initialize()
@@ -115,7 +117,7 @@ def rest(coroutine, future):
 
 # ---- connections ----
 class AwaitedLoan(Loan):
-    def take(self, talk):
+    def take(self):
         return wait_for(self.borrow())
 
     def give(self, connection):
@@ -137,7 +139,10 @@ class AwaitedLoan(Loan):
     async def obtain(self):
         if self.client.connection is None:
             return await self.client.connection_pool.get_connection(*self.args)
-        await self.client._single_conn_lock.acquire()
+        lock = self.client._single_conn_lock
+        if lock.locked() and len(inside_client.get()) > 1:
+            raise OSError(errno.EBUSY, "the client's only connection waits for another reply")
+        await lock.acquire()
         return self.client.connection
 
     async def give_back(self, connection):
@@ -219,11 +224,24 @@ def poll_of(connection):
 
 
 # ---- homes ----
-class AwaitedSingle(Single):
+class Awaited:
+    takes_turns = False  # bloomfilter.asyncio makes one call at a time
+
+    def exchange(self, parts, replies):
+        calls = [*inside_client.get(), self]
+        token = inside_client.set(calls)
+        try:
+            super().exchange(parts, replies)
+        finally:
+            calls.clear()
+            inside_client.reset(token)
+
+
+class AwaitedSingle(Awaited, Single):
     loan_of = AwaitedLoan
 
 
-class AwaitedCluster(Cluster):
+class AwaitedCluster(Awaited, Cluster):
     loan_of = NodeLoan
 
     def client_of(self, node):

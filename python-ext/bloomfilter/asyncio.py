@@ -34,6 +34,15 @@ LARGE = 1 << 20  # a key of at least this many bytes is not handled in the event
 
 # the filter whose rebuild() reads its keys in this context, or None
 read_by = contextvars.ContextVar("read_by", default=None)
+# true in code that a client of redis.asyncio runs during a round trip of a filter, and in tasks of
+# this code: a list that is empty after the round trip
+inside_client = contextvars.ContextVar("inside_client", default=())
+
+
+def busy(text):
+    error = Error(text)
+    error.errno = errno.EBUSY
+    return error
 
 
 # ---- how a method is called ----
@@ -190,7 +199,7 @@ class BloomFilter:
     async def _call(self, function, *args, **options):
         """Calls a function that uses the filter.  A call that has begun runs to its end, also if
         the caller is cancelled."""
-        self._refuse_own_reader()
+        self._refuse_circle()
         task = asyncio.create_task(self._take_turn(partial(function, *args, **options)))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -211,13 +220,16 @@ class BloomFilter:
             finally:
                 self._holder = None
 
-    def _refuse_own_reader(self):
+    def _refuse_circle(self):
+        """Refuses a call that would wait for the task that has made it."""
         if read_by.get() is self:
             raise Error("the filter is in use: the rebuild that reads these keys must end first")
+        if self._lock.locked() and inside_client.get():
+            raise busy("the filter is in use, and this call was made by code that a client runs")
 
     # ---- single keys: all that wait at the same time are one batch ----
     async def _answer_of(self, single, key):
-        self._refuse_own_reader()
+        self._refuse_circle()
         future = asyncio.get_running_loop().create_future()
         if self._flush_task is None or self._flush_task.done():
             self._flush_task = asyncio.create_task(self._flush())
@@ -306,7 +318,7 @@ class BloomFilter:
 
     async def _batch(self, name, keys, nulls):
         """Returns the answers of all slices.  Other tasks run between two slices."""
-        self._refuse_own_reader()
+        self._refuse_circle()
         function = partial(getattr(self._filter, name), nulls=nulls)
         if is_column(keys):
             return [await self._call(function, keys)]

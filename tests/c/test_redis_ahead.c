@@ -31,7 +31,7 @@ static void right(bf_filter *f, size_t n)
 static bf_conn *half_sent(bf_filter *f)
 {
     bf_redis *r = f->bitmap.store.impl;
-    bf_redis_lock(r);
+    CHECK(bf_redis_lock(r, &e));
     bf_conn_begin(r->conn, BF_READS);
     for (int i = 0; i < COMMANDS; i++)
         bf_conn_command(r->conn, "GETRANGE %s %n %n", r->key, (uint64_t)0, (uint64_t)i % 64);

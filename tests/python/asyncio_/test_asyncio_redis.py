@@ -628,7 +628,7 @@ def test_a_refused_reply_closes_the_connection(server, monkeypatch, one):
                 "receive",
                 staticmethod(odd_replies),
             )
-            with pytest.raises(Error, match="unexpected reply"):
+            with pytest.raises(Error, match="out of step"):
                 await bf.add("x")
         pool = client.connection_pool
         used = [client.connection] if one else pool._available_connections

@@ -1,0 +1,200 @@
+"""Threads and green threads (gevent, eventlet) that share a filter on a client of redis-py: the
+second one waits.  Code that runs inside a client and uses another filter does not wait for it."""
+
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from bloomfilter import BloomFilter, Error
+from redis_clients import redis
+
+GREEN = """
+import sys
+port, kind, options, filters = int(sys.argv[1]), sys.argv[2], eval(sys.argv[3]), eval(sys.argv[4])
+if kind == "gevent":
+    from gevent import monkey; monkey.patch_all(); import gevent
+else:
+    import eventlet; eventlet.monkey_patch()
+import collections, redis
+from bloomfilter import BloomFilter
+client = redis.Redis(port=port, **options)
+a, b = [BloomFilter(n=100_000, p=1e-9, storage=client, key=k, **filters) for k in ("a", "b")]
+answers = collections.Counter()
+def work(i):
+    for j in range(25):
+        seen = b if i % 3 == 0 else a
+        for call in ("add", "__contains__", "add"):
+            try: answers[getattr(seen, call)(f"{i}-{j}")] += 1
+            except Exception as error: answers[f"{type(error).__name__}: {error}"] += 1
+if kind == "gevent":
+    gevent.joinall([gevent.spawn(work, i) for i in range(20)])
+else:
+    pool = eventlet.GreenPool(20)
+    for i in range(20): pool.spawn_n(work, i)
+    pool.waitall()
+print(dict(answers))
+"""
+
+
+@pytest.mark.parametrize("kind", ["gevent", "eventlet"])
+@pytest.mark.parametrize(
+    "options, filters",
+    [({}, {}), ({"single_connection_client": True}, {}), ({}, {"grow": 2}), ({}, {"window": 60})],
+    ids=str,
+)
+def test_green_threads_wait_for_each_other(redis_server, kind, options, filters):
+    pytest.importorskip(kind)
+    redis_server("FLUSHALL")
+    command = [sys.executable, "-W", "ignore", "-c", GREEN]
+    command += [str(redis_server.port), kind, repr(options), repr(filters)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert eval(done.stdout) == {True: 1000, False: 500}
+
+
+GIVEN_UP = """
+import sys
+from gevent import monkey; monkey.patch_all()
+import gevent, redis
+from bloomfilter import BloomFilter
+f = BloomFilter(n=1000, p=1e-9, storage=redis.Redis(port=int(sys.argv[1])), key="green")
+client = redis.Redis(port=int(sys.argv[1]))
+client.client_pause(500)
+first, second = gevent.spawn(f.add, "x"), gevent.spawn(f.add, "y")
+gevent.sleep(0.1)
+second.kill()      # it waits for its turn
+assert isinstance(second.value, gevent.GreenletExit), second.value
+assert first.get(timeout=30) is True and f.add("y") is True
+client.client_pause(500)
+try:
+    with gevent.Timeout(0.1): f.add("z")   # it waits for Redis
+except gevent.Timeout: pass
+else: raise SystemExit("no timeout")
+assert "x" in f and "y" in f and "absent" not in f
+print("right")
+"""
+
+
+def test_a_green_thread_is_ended(redis_server):
+    pytest.importorskip("gevent")
+    redis_server("FLUSHALL")
+    command = [sys.executable, "-c", GIVEN_UP, str(redis_server.port)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.stdout == "right\n", done.stderr
+
+
+# ---- code inside a client ----
+class Hooked(redis.Connection):
+    """Calls hook.use() once, before commands are sent."""
+
+    hook = threading.local()
+
+    def send_packed_command(self, command, check_health=True):
+        use = getattr(self.hook, "use", None)
+        if use:
+            self.hook.use = None
+            use()
+        super().send_packed_command(command, check_health)
+
+
+def hooked(port, one):
+    pool = redis.ConnectionPool(connection_class=Hooked, port=port)
+    return redis.Redis(connection_pool=pool, single_connection_client=one)
+
+
+@pytest.mark.parametrize("kind", [{}, {"grow": 2}, {"window": 60}], ids=str)
+@pytest.mark.parametrize("one", [False, True])
+@pytest.mark.parametrize("threads", [2, 3])
+def test_threads_do_not_wait_in_a_circle(redis_server, threads, one, kind):
+    redis_server("FLUSHALL")
+    filters = [
+        BloomFilter(
+            n=1000, p=1e-9, storage=hooked(redis_server.port, one), key=f"circle {i}", **kind
+        )
+        for i in range(threads)
+    ]
+    inside, done = threading.Barrier(threads), threading.Barrier(threads)
+    refused, answers = [], []
+
+    def walk(i):
+        def use():
+            inside.wait(30)
+            with pytest.raises(Error, match="is in use") as caught:
+                filters[(i + 1) % threads].add("z")
+            refused.append(caught.value.errno)
+            done.wait(30)
+
+        Hooked.hook.use = use
+        answers.append(filters[i].add("y"))
+
+    started = [threading.Thread(target=walk, args=(i,), daemon=True) for i in range(threads)]
+    for thread in started:
+        thread.start()
+    for thread in started:
+        thread.join(60)
+    assert not any(thread.is_alive() for thread in started)
+    assert len(refused) == threads and len(set(refused)) == 1 and answers == [True] * threads
+    assert all("y" in f and "z" not in f for f in filters)
+
+
+def test_two_filters_united_in_both_orders(redis_server):
+    redis_server("FLUSHALL")
+    client = redis.Redis(port=redis_server.port)
+    a, b = (BloomFilter(n=1000, p=1e-9, storage=client, key=key) for key in "ab")
+    a.add("a")
+    b.add("b")
+
+    united = []
+
+    def unite(f, g):
+        for _ in range(50):
+            f |= g
+            united.append(1)
+
+    started = [threading.Thread(target=unite, args=pair, daemon=True) for pair in ((a, b), (b, a))]
+    for thread in started:
+        thread.start()
+    for thread in started:
+        thread.join(100)
+    assert not any(thread.is_alive() for thread in started)
+    assert len(united) == 100 and all("a" in f and "b" in f for f in (a, b))
+
+
+def test_the_only_connection_is_not_waited_for_inside_a_client(redis_server):
+    """Two clients of one connection each; both threads are inside one and use the other."""
+    redis_server("FLUSHALL")
+    clients = [hooked(redis_server.port, True) for _ in range(2)]
+    outer = [BloomFilter(n=100, p=1e-9, storage=c, key=f"o{i}") for i, c in enumerate(clients)]
+    inner = [BloomFilter(n=100, p=1e-9, storage=c, key=f"i{i}") for i, c in enumerate(clients)]
+    inside, done = threading.Barrier(2), threading.Barrier(2)
+    refused, answers = [], []
+
+    def walk(i):
+        def use():
+            inside.wait(30)
+            with pytest.raises(Error, match="waits for another reply") as caught:
+                inner[1 - i].add("z")
+            refused.append(caught.value.errno)
+            done.wait(30)
+
+        Hooked.hook.use = use
+        answers.append(outer[i].add("y"))
+
+    started = [threading.Thread(target=walk, args=(i,), daemon=True) for i in range(2)]
+    began = time.monotonic()
+    for thread in started:
+        thread.start()
+    for thread in started:
+        thread.join(60)
+    assert not any(thread.is_alive() for thread in started), time.monotonic() - began
+    assert len(refused) == 2 and answers == [True, True]
+
+
+def test_a_client_of_fakeredis(redis_server):
+    fakeredis = pytest.importorskip("fakeredis")
+    with pytest.raises(TypeError, match="in unit tests use a filter in memory"):
+        BloomFilter(n=100, p=0.01, storage=fakeredis.FakeRedis(), key="seen")
+    with pytest.raises(TypeError, match="in unit tests use a filter in memory"):
+        BloomFilter.open(fakeredis.FakeStrictRedis(), key="seen")
