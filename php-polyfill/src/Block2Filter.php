@@ -32,16 +32,20 @@ final class Block2Filter extends Filter
 
     public function add(string $key): bool
     {
-        if ($this->guarded) $this->checkAdd();
+        if (Capacity::$left[$id = \spl_object_id($this)] <= 0 || $this->guarded) return parent::add($key);
         [$a, $first, $b, $second] = $this->masks($key);
         $lines = $this->memory;
         if (($lines[$a] & $first) === $first && ($lines[$b] & $second) === $second) return false;
         $lines[$a] |= $first;
         $lines[$b] |= $second;
-        $this->countNew(1);
+        Capacity::$left[$id]--;
         return true;
     }
 
-    public function addMany(array $keys): array { return \array_map($this->add(...), $keys); }
+    public function addMany(array $keys): array
+    {
+        return Capacity::$left[\spl_object_id($this)] > \count($keys) && !$this->guarded ? \array_map($this->add(...), $keys) : parent::addMany($keys);
+    }
+
     public function existMany(array $keys): array { return \array_map($this->exists(...), $keys); }
 }

@@ -17,7 +17,6 @@ final class BlockFilter extends Filter
     public function append(Part $part): void
     {
         parent::append($part);
-        self::$untilCheck[spl_object_id($this)] ??= 0;
         $this->memory = $part->store instanceof Memory ? $part->store : null;
         $this->lines = $part->d->m >> 9;
         $this->cycle = self::cycle($part->d->k);
@@ -54,7 +53,7 @@ final class BlockFilter extends Filter
 
     public function add(string $key): bool
     {
-        if ($this->guarded) $this->checkAdd();
+        if (Capacity::$left[$id = \spl_object_id($this)] <= 0 || $this->guarded) return parent::add($key);
         $h = $this->secret === null ? \unpack('J', \hash('xxh3', $key, true))[1] : $this->parts[0]->place->digest($key);
         $b = $h & 0xFFFFFFFF;
         $a = $h >> 32 & 0xFFFFFFFF;
@@ -66,10 +65,14 @@ final class BlockFilter extends Filter
         $at = $a * $this->lines + ($b * $this->lines >> 32) >> 32;
         if (($this->memory[$at] & $mask) === $mask) return false;
         $this->memory[$at] |= $mask;      // one operation: a signal handler may have added to the line after the test
-        if (--self::$untilCheck[\spl_object_id($this)] < 0) State::warnIfFull($this);
+        Capacity::$left[$id]--;
         return true;
     }
 
-    public function addMany(array $keys): array { return \array_map($this->add(...), $keys); }
+    public function addMany(array $keys): array
+    {
+        return Capacity::$left[\spl_object_id($this)] > \count($keys) && !$this->guarded ? \array_map($this->add(...), $keys) : parent::addMany($keys);
+    }
+
     public function existMany(array $keys): array { return \array_map($this->exists(...), $keys); }
 }

@@ -1,12 +1,12 @@
 <?php
 
-use Bloomfilter\Polyfill\{Fault, File, Filter, Foreign, Image, Keys, Opening, Params, Part, Sets, Spec, State, Stream};
+use Bloomfilter\Polyfill\{Capacity, Fault, File, Filter, Foreign, Image, Keys, Opening, Params, Part, Sets, Spec, State, Stream};
 
 /**
  * The extension's class in PHP.  Its reference is php-ext/bloomfilter.stub.php; what differs is docs/php-without-extension.md.
  * A method checks and converts its arguments and calls src/ once.
  */
-class BloomFilter implements Countable
+class BloomFilter implements Countable, JsonSerializable
 {
     public readonly int $m;
     public readonly int $n;
@@ -26,13 +26,14 @@ class BloomFilter implements Countable
     public function __construct(
         int|float|null $m = null, int|float|null $n = null, int|float|null $k = null, ?float $p = null, ?string $scheme = null,
         #[\SensitiveParameter] ?string $secret = null, #[\SensitiveParameter] string|object|null $storage = null, ?string $key = null,
-        ?float $grow = null, ?float $window = null, ?int $shards = null, ?int $parts = null, ?float $timeout = null, ?float $retryAfter = null,
-        bool $cache = false, ?float $cacheMaxAge = null, ?int $waitReplicas = null, bool $adopt = false, bool $exclusive = false, ?string $overfull = null,
+        ?float $grow = null, float|DateInterval|null $window = null, ?int $shards = null, ?int $parts = null, float|DateInterval|null $timeout = null, float|DateInterval|null $retryAfter = null,
+        bool $cache = false, float|DateInterval|null $cacheMaxAge = null, ?int $waitReplicas = null, bool $adopt = false, bool $exclusive = false, ?string $overfull = null,
         ?callable $clock = null, ?array $hashes = null
     ) {
         $this->mustBeFresh();
         $spec = Spec::of(get_defined_vars(), static::class, __FUNCTION__);
-        $this->install(Opening::filter($spec)->withOverfull($spec->overfull));
+        $f = Opening::filter($spec);
+        $this->install($f->withOverfull($spec->overfull, $spec->created));
         self::$made ??= new WeakMap;
         if ($spec->created) self::$made[$this] = true;
     }
@@ -42,8 +43,8 @@ class BloomFilter implements Countable
     public static function plan(
         int|float|null $m = null, int|float|null $n = null, int|float|null $k = null, ?float $p = null, ?string $scheme = null,
         #[\SensitiveParameter] ?string $secret = null, #[\SensitiveParameter] string|object|null $storage = null, ?string $key = null,
-        ?float $grow = null, ?float $window = null, ?int $shards = null, ?int $parts = null, ?float $timeout = null, ?float $retryAfter = null,
-        bool $cache = false, ?float $cacheMaxAge = null, ?int $waitReplicas = null, bool $adopt = false, bool $exclusive = false, ?string $overfull = null,
+        ?float $grow = null, float|DateInterval|null $window = null, ?int $shards = null, ?int $parts = null, float|DateInterval|null $timeout = null, float|DateInterval|null $retryAfter = null,
+        bool $cache = false, float|DateInterval|null $cacheMaxAge = null, ?int $waitReplicas = null, bool $adopt = false, bool $exclusive = false, ?string $overfull = null,
         ?callable $clock = null, ?array $hashes = null
     ): array {
         return Opening::plan(Spec::of(get_defined_vars(), static::class, __FUNCTION__));
@@ -52,8 +53,8 @@ class BloomFilter implements Countable
     public static function open(
         #[\SensitiveParameter] string|object $storage, #[\SensitiveParameter] ?string $secret = null, ?string $key = null, bool $readOnly = false,
         int|float|null $m = null, int|float|null $n = null, int|float|null $k = null, ?float $p = null, ?string $scheme = null,
-        ?float $grow = null, ?float $window = null, ?int $shards = null, ?int $parts = null, ?float $timeout = null, ?float $retryAfter = null,
-        bool $cache = false, ?float $cacheMaxAge = null, ?int $waitReplicas = null, bool $adopt = false, bool $exclusive = false, ?string $overfull = null,
+        ?float $grow = null, float|DateInterval|null $window = null, ?int $shards = null, ?int $parts = null, float|DateInterval|null $timeout = null, float|DateInterval|null $retryAfter = null,
+        bool $cache = false, float|DateInterval|null $cacheMaxAge = null, ?int $waitReplicas = null, bool $adopt = false, bool $exclusive = false, ?string $overfull = null,
         ?callable $clock = null, ?array $hashes = null
     ): static {
         $spec = Spec::of(get_defined_vars(), static::class, __FUNCTION__, 1);
@@ -106,7 +107,12 @@ class BloomFilter implements Countable
     public function intersect(BloomFilter $other): static { return static::_wrap(Sets::combined($this->_opened($other), $other->filter, false)); }
     public function equals(BloomFilter $other): bool { return Sets::equal($this->_opened($other), $other->filter); }
     public function isSubsetOf(BloomFilter $other): bool { return Sets::subset($this->_opened($other), $other->filter); }
-    public function merge(BloomFilter $other): void { Sets::combine($this->_opened($other), $other->filter, true); }
+    public function merge(BloomFilter $other): void
+    {
+        Capacity::begin($this->_opened());
+        Sets::combine($this->_opened($other), $other->filter, true);
+    }
+
     public function unionCount(BloomFilter $other): int { return self::whole(Sets::unionCount($this->_opened($other), $other->filter)); }
     public function intersectionCount(BloomFilter $other): int { return self::whole(Sets::intersectionCount($this->_opened($other), $other->filter)); }
 
@@ -159,6 +165,27 @@ class BloomFilter implements Countable
         return static::fromBytes($bytes, $secret, $format, $m, $n, $k, $p, $scheme, $clock, $hashes, $overfull);
     }
 
+    #[ReturnTypeWillChange]
+    public function jsonSerialize()
+    {
+        $f = $this->_opened();
+        if ($f->d->secretCheck) throw Fault::unsupported('a keyed filter cannot be encoded as JSON, its secret is never stored: use toBase64() and fromBase64(secret: ...)');
+        if ($f->home !== 'memory') throw Fault::unsupported('a filter in a file or in Redis cannot be encoded as JSON: encode a copy in memory, json_encode(clone $filter)');
+        return ['bloomfilter' => $this->toBase64()];
+    }
+
+    public static function fromJson(string|array $json, ?callable $clock = null, ?array $hashes = null, ?string $overfull = null): static
+    {
+        if (\is_string($json))
+            try {
+                $json = json_decode($json, true, 512, JSON_THROW_ON_ERROR);
+            } catch (JsonException) {
+                throw Fault::fail(BloomFilterException::FORMAT, 'the text is not JSON');
+            }
+        if (!\is_string($json['bloomfilter'] ?? null)) throw Fault::fail(BloomFilterException::FORMAT, 'the JSON is not a filter: it has no text bloomfilter');
+        return static::fromBase64($json['bloomfilter'], clock: $clock, hashes: $hashes, overfull: $overfull);
+    }
+
     public function save($path): void
     {
         $this->_opened();
@@ -185,9 +212,10 @@ class BloomFilter implements Countable
 
     public function sync(): void { $this->_opened()->sync(); }
 
-    public function expire(int|float|null $seconds): void
+    public function expire(float|DateInterval|null $seconds): void
     {
         $f = $this->_opened();
+        if ($seconds instanceof DateInterval) $seconds = Spec::seconds($seconds, 'seconds', __FUNCTION__);
         if ($seconds !== null && $seconds == 0) throw Fault::value('seconds must be above 0, or null for never, got 0');
         if (!(($seconds ?? 0) >= 0 && $seconds <= 1e10)) throw Fault::value('seconds must be 0 (never) to 10000000000, got %g', (float) $seconds);
         $f->expire((float) $seconds);
@@ -202,16 +230,15 @@ class BloomFilter implements Countable
         $this->filter = $f->batch ? $f : $f->besides($fresh);
         $during = $this->filter;
         $new = $number = 0;
-        $raises = $f->overfull() === 'raise';
         try {
             foreach (Keys::texts($keys, __FUNCTION__, 'BloomFilter') as $index => $key) {
-                if ($raises) self::room($fresh, \is_array($keys) ? $index : $number++);
-                $new += (int) $fresh->add($key);
+                $at = \is_array($keys) ? $index : $number++;
+                $new += (int) self::at([$at], fn() => $fresh->addMany([$key]))[0];
             }
             if (!$this->filter) throw Fault::closed();
-            if ($f->batch) $f->replace(0, $fresh->parts[0]->bits(), 'rebuilt');
+            if ($f->batch) $f->replaceAll($fresh->allBits(), 'rebuilt');
             else $f = $fresh;          // in one step: no key that was added to both is lost
-            $f->withOverfull($f->overfull());      // looked at again
+            Capacity::checkSoon($f);
             unset(self::$made[$this]);
         } finally {
             if ($this->filter === $during) $this->filter = $f;
@@ -221,7 +248,12 @@ class BloomFilter implements Countable
 
     public function shards(): int { return $this->_opened()->d->shards; }
     public function delete(): void { $this->_opened()->delete(); }
-    public function close(): void { $this->filter = null; }
+    public function close(): void
+    {
+        if ($this->filter?->d->kind === Params::GROW) $this->m = $this->filter->m();      // as it was last
+        $this->filter = null;
+    }
+
     public function isCurrent(): bool { return $this->_opened()->isCurrent(); }
 
     public function __serialize(): array
@@ -230,7 +262,7 @@ class BloomFilter implements Countable
         if ($f->d->secretCheck) throw Fault::unsupported('a keyed filter cannot be serialized, its secret is never stored: use toBytes() and fromBytes(secret: ...)');
         if ($f->batch) throw Fault::unsupported('a filter on a client object cannot be serialized: use toBytes()');
         $data = $f->storage === null ? ['bytes' => Image::bytes($f)] : ['storage' => $f->storage] + ($f->readOnly === '' ? ['readOnly' => true] : []);
-        if ($f->overfull()) $data['overfull'] = $f->overfull();
+        if (Capacity::of($f)) $data['overfull'] = Capacity::of($f);
         $members = array_diff_key((array) $this, array_flip(['m', 'n', 'k', 'p', 'scheme', "\0BloomFilter\0filter"]));
         return $members ? $data + ['members' => $members] : $data;
     }
@@ -281,7 +313,7 @@ class BloomFilter implements Countable
         $f = $this->_opened();
         $f->follow();
         return match ($name) {
-            'bitset' => substr(implode('', array_map(fn(Part $part) => $part->bits(), $f->parts)), 0, intdiv($f->m() * $f->d->cellBits() + 7, 8)),
+            'bitset' => substr($f->allBits(), 0, intdiv($f->m() * $f->d->cellBits() + 7, 8)),
             'grow' => $f->d->grow ?: null,
             'created' => isset(self::$made[$this]),
             default => null,
@@ -370,13 +402,13 @@ class BloomFilter implements Countable
         return $which(array_combine(array_keys($keys), $all));
     }
 
-    /** For how many keys the filter has room; where it has none, the exception has the index of the key. */
-    private static function room(Filter $f, int|string $index): int
+    /** An exception has the index of a key of these: its place becomes that in the program's array or iterator. */
+    private static function at(array $places, Closure $call): array
     {
         try {
-            return $f->room();
+            return $call();
         } catch (BloomFilterException $e) {
-            if ($e->getCode() === BloomFilterException::FULL) Keys::setIndex($e, $index);
+            if (isset($e->index)) Keys::setIndex($e, $places[$e->index]);
             throw $e;
         }
     }
@@ -384,19 +416,19 @@ class BloomFilter implements Countable
     /** Gives the keys to the filter, so many at a time as its home wants.  Those before a bad key or an exception are done. */
     private function run(iterable $keys, string $op, string $method, string $class, Closure $take): void
     {
-        $most = $whole = $this->_opened()->batch ?: 256;
+        $most = $this->_opened()->batch ?: 256;
+        if ($op === 'add') Capacity::begin($this->filter);
         $method_ = $op . 'Many';
         $number = 0;
-        $batch = [];
-        $give = function () use (&$batch, $method_, $take) {
-            [$now, $batch] = [$batch, []];
-            if ($now) $take($this->_opened()->$method_($now));
+        $batch = $places = [];
+        $give = function () use (&$batch, &$places, $method_, $take) {
+            [$now, $at, $batch, $places] = [$batch, $places, [], []];
+            if ($now) $take(self::at($at, fn() => $this->_opened()->$method_($now)));
         };
         try {
             foreach (Keys::texts($keys, $method, $class) as $index => $key) {
-                if ($op === 'add' && !$batch) $most = min($whole, self::room($this->_opened(), \is_array($keys) ? $index : $number));
-                $number++;
                 $batch[] = $key;
+                $places[] = \is_array($keys) ? $index : $number++;
                 if (\count($batch) === $most) $give();
             }
         } finally {

@@ -1,6 +1,6 @@
 <?php
 
-use Bloomfilter\Polyfill\{Bits, Filter};
+use Bloomfilter\Polyfill\{Bits, Filter, Memory, Part};
 
 /** 4-bit counters in the place of bits: keys can be removed and counted. */
 class CountingBloomFilter extends BloomFilter
@@ -22,10 +22,13 @@ class CountingBloomFilter extends BloomFilter
     public function toPlain(): BloomFilter
     {
         $f = $this->_opened();
-        $plain = clone $f->d;
-        $plain->counting = false;
-        $bits = Filter::memory($plain, $f->secret);
-        $bits->parts[0]->store->replace(Bits::ofCounters($f->bits('be converted')));
-        return BloomFilter::_wrap($bits);
+        $f->follow();
+        $plain = Filter::shell($f->d->plain(), $f->secret);
+        foreach ($f->parts as $part) {
+            $memory = new Memory($d = $part->d->plain());
+            $memory->replace(Bits::ofCounters($part->bits()));
+            $plain->append(new Part($d, $memory, $f->secret));
+        }
+        return BloomFilter::_wrap($plain);
     }
 }

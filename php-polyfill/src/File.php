@@ -131,10 +131,9 @@ final class File implements Store
         clearstatcache(true, $path);
         self::mustBeRegular('write', $path);
         $f->follow();
-        $begin = substr($path, 0, strlen($path) - max(0, strlen(basename($path)) - 246));
-        for ($i = 0, $handle = false; !$handle && $i < 10000 && (!$i || file_exists($temp)); $i++)
-            $handle = Fault::quietly(fopen(...), $temp = "$begin.tmp-$i", 'xb');
-        if (!$handle) throw Fault::file('write', $path);
+        $begin = substr($path, 0, strlen($path) - max(0, strlen(basename($path)) - 234));
+        $temp = "$begin.tmp-" . bin2hex(random_bytes(8));
+        $handle = Fault::quietly(fopen(...), $temp, 'xb') ?: throw Fault::file('write', $path);
         try {
             if (is_file($path) && !chmod($temp, fileperms($path) & 0777)) throw Fault::file('keep the rights of', $path);
             foreach (Image::pieces($f, false) as $piece)

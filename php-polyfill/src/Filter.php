@@ -11,12 +11,8 @@ class Filter
     public ?string $key = null;
     /** Why it cannot be written: '' where that was asked for; null: it can. */
     public ?string $readOnly = null;
-    /** Adds ask checkAdd() first: read-only, or overfull: 'raise'. */
+    /** An add of one key is not as usual: read-only, or overfull: 'raise'. */
     protected bool $guarded = false;
-    /** New keys until the next look at how full it is, by the object's number: == compares filters by their bits, so what equal ones differ in is not a property. */
-    public static array $untilCheck = [];
-    /** 'warn', 'raise' or 'ignore', where it was given. */
-    public static array $overfull = [];
     /** Keys per call of the store; 0: it is in this process. */
     public int $batch = 0;
     /** Takes the keys that are added while it is filled to take this one's place. */
@@ -25,7 +21,7 @@ class Filter
     public array $parts = [];
     protected bool $atLimit = false;
 
-    final public function __construct(public Params $d, public ?Secret $secret) {}
+    final public function __construct(public Params $d, public ?Secret $secret) { Capacity::checkSoon($this); }
 
     /** A filter without parts yet. */
     public static function shell(Params $d, ?Secret $secret): self
@@ -70,50 +66,63 @@ class Filter
         $this->guarded = $this->guarded || $why !== null;
     }
 
-    protected function checkAdd(): void
-    {
-        $this->room();
-        $this->checkWritable();
-    }
-
-    /** How many new keys may be added before this is asked again. */
-    public function room(): int { return $this->overfull() === 'raise' ? State::room($this) : PHP_INT_MAX; }
-
     public function checkWritable(): void
     {
         if ($this->readOnly !== null)
             throw Fault::unsupported('%.80s is open read-only%s: nothing can be added or changed', $this->where(), $this->readOnly);
     }
 
-    public function __destruct() { unset(self::$untilCheck[$id = spl_object_id($this)], self::$overfull[$id]); }
+    public function __destruct() { Capacity::end($this); }
 
-    public function withOverfull(?string $overfull): static
+    public function withOverfull(?string $overfull, bool $created = false): static
     {
-        if ($overfull !== null) self::$overfull[spl_object_id($this)] = $overfull;
-        if ($overfull === 'raise') [$this->guarded, self::$untilCheck[spl_object_id($this)]] = [true, 0];
+        Capacity::start($this, $overfull, $created);
+        $this->guarded = $this->guarded || $overfull === 'raise';
         return $this;
     }
-
-    public function overfull(): ?string { return self::$overfull[spl_object_id($this)] ?? null; }
 
     // ---- keys ----
 
     /** True: it is surely new. */
-    public function add(string $key): bool { return $this->addMany([$key])[0]; }
+    public function add(string $key): bool
+    {
+        Capacity::begin($this);
+        try {
+            return $this->addMany([$key])[0];
+        } catch (\BloomFilterException $e) {
+            unset($e->index);
+            throw $e;
+        }
+    }
+
     public function exists(string $key): bool { return $this->existMany([$key])[0]; }
 
     /**
+     * An exception has the index of the first key that is not added.
      * @param list<string> $keys
      * @return list<bool>
      */
     public function addMany(array $keys): array
     {
-        if ($this->guarded) $this->checkAdd();
-        $this->rebuilt?->addMany($keys);
-        if ($this->d->kind === Params::GROW) $new = array_map($this->addGrowing(...), $keys);
-        else foreach ($this->parts[0]->store->addMany($this->positions($keys)) as $present) $new[] = !$present;
-        $added = array_sum($new ?? []);
-        if ($added) $this->countNew($added);
+        $this->checkWritable();
+        if (Capacity::of($this) === 'raise') return Capacity::addMany($this, $keys, $this->put(...));
+        $new = $this->put($keys);
+        Capacity::countNew($this, array_sum($new));
+        return $new;
+    }
+
+    /** @return list<bool> */
+    protected function put(array $keys): array
+    {
+        $this->rebuilt?->put($keys);
+        if ($this->d->kind === Params::FIXED) foreach ($this->parts[0]->store->addMany($this->positions($keys)) as $present) $new[] = !$present;
+        else foreach ($keys as $i => $key)
+            try {
+                $new[] = $this->addGrowing($key);
+            } catch (\BloomFilterException $e) {
+                if ($e->getCode() === \BloomFilterException::FULL) Keys::setIndex($e, $i);
+                throw $e;
+            }
         return $new ?? [];
     }
 
@@ -126,15 +135,22 @@ class Filter
     public function removeMany(array $keys): array
     {
         $this->checkWritable();
+        if ($this->d->kind === Params::GROW) return array_map($this->removeGrowing(...), $keys);
+        if (Capacity::countsRoom($this)) return array_map($this->removeAndGiveRoom(...), $keys);
         return $this->parts[0]->store->removeMany($this->positions($keys));
     }
 
-    public function countMany(array $keys): array { return $this->parts[0]->store->countMany($this->positions($keys)); }
-
-    protected function countNew(int $new): void
+    public function countMany(array $keys): array
     {
-        $left = &self::$untilCheck[spl_object_id($this)];
-        if (($left -= $new) < 0) State::warnIfFull($this);
+        if ($this->d->kind === Params::GROW) return array_map($this->countGrowing(...), $keys);
+        return $this->parts[0]->store->countMany($this->positions($keys));
+    }
+
+    private function removeAndGiveRoom(string $key): bool
+    {
+        $removed = $this->parts[0]->store->removeMany($this->positions([$key]))[0];
+        if ($removed && !$this->existMany([$key])[0]) Capacity::giveRoom($this, 1);
+        return $removed;
     }
 
     /** @return list<list<int>> */
@@ -164,18 +180,22 @@ class Filter
         return count($this->parts) < 256 ? Sizing::part($this->d, count($this->parts), $this->parts ? $this->m() : 0) : null;
     }
 
-    private function has(int $digest, int $parts): bool
+    /**
+     * One of the first parts that has a key.  Of counters the oldest: an older part gets no new counter above 0, so the part of a key stays the same, and
+     * a removal lowers the counters that its add has raised.
+     */
+    private function partWith(int $digest, int $parts): ?Part
     {
-        for ($i = $parts; $i-- > 0;)
-            if ($this->parts[$i]->store->testMany([$this->parts[$i]->place->of($digest)])[0]) return true;
-        return false;
+        foreach ($this->d->counting ? range(0, $parts) : range($parts, 0) as $i)
+            if ($i < $parts && $this->parts[$i]->store->testMany([$this->parts[$i]->place->of($digest)])[0]) return $this->parts[$i];
+        return null;
     }
 
     private function existsGrowing(string $key): bool
     {
         $digest = $this->parts[0]->place->digest($key);
         for ($known = 0; $known < $count = count($this->parts); $known = $count) {
-            if ($this->has($digest, $count)) return true;
+            if ($this->partWith($digest, $count)) return true;
             $this->follow();
         }
         return false;
@@ -188,19 +208,38 @@ class Filter
             $count = count($this->parts);
             $newest = $this->parts[$count - 1];
             $full = $this->isFull($newest);
-            if ($this->has($digest, count($this->parts) - (int) !$full)) return false;
+            $part = $this->partWith($digest, $count - (int) (!$full && !$this->d->counting));
+            if ($part && $this->d->counting) $part->store->addMany([$part->place->of($digest)]);
+            if ($part) return false;
             if (!$full && $newest->store->addMany([$newest->place->of($digest)])[0]) return false;
             if (!$full) return (bool) ++$newest->d->live;
             $next = $this->next();
+            if (!$next && Capacity::of($this) !== 'ignore') throw Capacity::full($this, 0);
             if (!$next) $this->atLimit = true;
             else $this->parts += [$count => new Part($next, new Memory($next), $this->secret, $newest->start + $newest->d->m)];   // += keeps a signal handler's
         }
     }
 
+    private function removeGrowing(string $key): bool
+    {
+        $digest = $this->parts[0]->place->digest($key);
+        $part = $this->partWith($digest, count($this->parts));
+        if (!$part || !$part->store->removeMany([$positions = $part->place->of($digest)])[0]) return false;
+        if ($part === end($this->parts) && $part->d->live && !$part->store->testMany([$positions])[0]) $part->d->live--;
+        return true;
+    }
+
+    private function countGrowing(string $key): int
+    {
+        $digest = $this->parts[0]->place->digest($key);
+        $part = $this->partWith($digest, count($this->parts));
+        return $part ? $part->store->countMany([$part->place->of($digest)])[0] : 0;
+    }
+
     // ---- whole filters ----
 
     /** An empty filter in memory with the same parameters. */
-    public function emptyCopy(): self { return self::memory(clone $this->d, $this->secret)->withOverfull($this->overfull()); }
+    public function emptyCopy(): self { return self::memory(clone $this->d, $this->secret)->withOverfull(Capacity::of($this)); }
 
     public function copy(): self
     {
@@ -208,21 +247,27 @@ class Filter
         $copy = self::shell(clone $this->d, $this->secret);
         foreach ($this->parts as $part) $copy->append($part->copy($this->secret));
         $copy->atLimit = $this->atLimit;
-        return $copy->withOverfull($this->overfull());
+        return $copy->withOverfull(Capacity::of($this));
     }
 
-    /** Other bits in place of those of part i; $how: 'cleared', 'rebuilt', 'united', 'intersected'. */
-    public function replace(int $i, string $bits, string $how): void { $this->parts[$i]->store->replace($bits); }
+    /** Other bits in the place of those of all parts; $how: 'cleared', 'rebuilt', 'united', 'intersected'. */
+    public function replaceAll(string $bits, string $how): void
+    {
+        foreach ($this->parts as $part) {
+            $part->store->replace(substr($bits, 0, $part->d->bytes()));
+            $bits = substr($bits, $part->d->bytes());
+        }
+    }
+
+    public function allBits(): string { return implode('', array_map(fn(Part $part) => $part->bits(), $this->parts)); }
 
     public function clear(): void
     {
         $this->checkWritable();
         $this->follow();
-        foreach ($this->parts as $i => $part) {
-            $this->replace($i, str_repeat("\0", $part->d->bytes()), 'cleared');
-            if ($this->d->kind === Params::GROW) $part->d->live = 0;
-        }
-        self::$untilCheck[spl_object_id($this)] = 0;
+        if ($this->d->kind === Params::GROW) foreach ($this->parts as $part) $part->d->live = 0;
+        $this->replaceAll(str_repeat("\0", array_sum(array_map(fn(Part $part) => $part->d->bytes(), $this->parts))), 'cleared');
+        Capacity::checkSoon($this);
     }
 
     public function sync(): void {}

@@ -144,7 +144,7 @@ final class Image
 
     /**
      * Given the first bytes of a stream: how many bytes to read next.  0: fromBytes() can decide.
-     * As bf_image_wants() of the core.
+     * As bf_image_wants() of the core: bytes after the filter are not read.
      */
     public static function wants(string $bytes): int
     {
@@ -230,9 +230,11 @@ final class Image
             $page = substr_replace($page, substr($raw, $at, $bytes), $to, $bytes);
             $at += 8;
         }
-        $name = $names ? substr($raw, $at, $names) : (string) Scheme::byId(self::u32($raw, 24));
+        $name = $names ? substr($raw, $at, $names) : (string) (Scheme::byId($id = self::u32($raw, 24)) ?? array_search($id, Scheme::OTHERS, true));
         $page = substr_replace($page, $name, 80, strlen($name));
-        $page = substr_replace($page, pack('P', intdiv(self::u64($raw, 32) * self::u32($raw, 52) + 63, 64) * 8), 64, 8);
+        [$m, $cell] = [self::u64($raw, 32), self::u32($raw, 52)];
+        $sound = $m > 0 && $m <= Sizing::MOST_M && $cell <= 4;        // else values() refuses them
+        $page = substr_replace($page, pack('P', $sound ? intdiv($m * $cell + 63, 64) * 8 : 0), 64, 8);
         $clean = pack('P', 0xFFFFFFFF << 32);
         $page = self::MAGIC . pack('VV', 1, self::PAGE) . self::sum(substr($page, 24, 2024)) . substr($page, 24, 2024) . $clean . $clean
             . pack('P', 0) . self::sum(substr($raw, $head)) . substr($page, 2080, 2008);
@@ -280,9 +282,9 @@ final class Image
     {
         $id = self::u32($page, 24);
         $name = rtrim(substr($page, 80, 64), "\0");
-        if (Scheme::byId($id) === null) throw $id >= 16 && $id <= 30
-            ? Fault::unsupported('%.80s has scheme %.24s, which needs the extension', $where, $name)
-            : Fault::fail(\BloomFilterException::FORMAT, '%.80s has scheme number %d, which this build does not know', $where, $id);
+        if ((Scheme::OTHERS[$name] ?? null) === $id) throw Fault::unsupported('%.80s has scheme %.24s, which needs the extension', $where, $name);
+        if (Scheme::byId($id) === null && !in_array($id, Scheme::OTHERS, true))
+            throw Fault::fail(\BloomFilterException::FORMAT, '%.80s has scheme number %d, which this build does not know', $where, $id);
         try {
             $scheme = Scheme::find($name);
         } catch (\Exception|\ValueError) {
@@ -302,11 +304,10 @@ final class Image
         $flags = self::u32($page, 28);
         $chain = $flags & self::CHAIN;
         if ($flags & ~(self::KEYED | self::SHARDED | self::CHAIN) || $chain & $chain - 1 || ($chain && $flags & self::SHARDED)
-            || self::u32($page, 52) !== $d->cellBits() || ($d->counting && $chain))
+            || self::u32($page, 52) !== $d->cellBits() || ($d->counting && $chain === self::WINDOW))
             throw Fault::fail(\BloomFilterException::FORMAT, '%.80s uses features (flags %d, %d bits per position) that this build does not know', $where, $flags, self::u32($page, 52));
         if ((bool) ($flags & self::KEYED) !== (bool) $d->secretCheck) throw Fault::damaged($where, 'secret check and flags disagree');
         if (self::u64($page, 64) !== $d->bytes()) throw Fault::damaged($where, 'its length field does not fit m');
-        if ($chain === self::WINDOW) throw Fault::unsupported('%.80s forgets: window needs the extension', $where);
         if ($chain) return self::chain($page, $d, $chain, $where);
         $shards = self::u32($page, 192);
         if (trim(substr($page, 144, 48) . substr($page, 196, 1852), "\0") !== '') throw Fault::damaged($where, 'a reserved byte is set');
@@ -325,16 +326,19 @@ final class Image
         if (!$d->scheme->native) throw Fault::damaged($where, 'its scheme has no parts');
         if (self::live($d->live) !== $live) throw Fault::damaged($where, 'the state of a part is invalid');
         $grows = $d->kind === Params::GROW;
+        $forgets = $flag === self::WINDOW;
+        $window = self::real($page, 152);
         $wrong = match (true) {
             $grows ? !($d->grow >= 1 && $d->grow <= 1e300) : $d->grow != 0 => 'grow is out of range',
-            $grows && self::real($page, 152) != 0 => 'window is out of range',
-            $grows ? $number !== 0 : $number >= 256 => 'parts is out of range',
+            $grows && $window != 0 => 'window is out of range',
+            $grows ? $number !== 0 : $number >= 256 || ($forgets && !$number) => 'parts is out of range',
             $grows && ($d->live < 1 || $d->live > 256) => 'its number of parts is out of range',
-            self::real($page, 152) != 0 => 'window is out of range',
+            $forgets ? !($window >= 1e-4 * $number && $window <= 1e300) : $window != 0 => 'window is out of range',
             trim(substr($page, 164, 1884), "\0") !== '' => 'a reserved byte is set',
             default => null,
         };
         if ($wrong) throw Fault::damaged($where, $wrong);
+        if ($forgets) throw Fault::unsupported('%.80s forgets: window needs the extension', $where);
         $d->index = $number;
         return $d;
     }

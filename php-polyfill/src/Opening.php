@@ -22,9 +22,7 @@ final class Opening
         $spec->created = true;
         $d = Sizing::any($spec);
         $d->secretCheck = Secret::check($d->scheme, $spec->secret);
-        $f = Filter::memory($d, $spec->secret);
-        Filter::$untilCheck[spl_object_id($f)] = $d->n;
-        return $f;
+        return Filter::memory($d, $spec->secret);
     }
 
     /** @return array{m: int, n: int, k: int, p: float, scheme: string} */

@@ -151,6 +151,13 @@ final class Params
         return Fault::fail(\BloomFilterException::MISMATCH, $format, ...$values);
     }
 
+    public function plain(): self
+    {
+        $d = clone $this;
+        $d->counting = false;
+        return $d;
+    }
+
     /** The parameters of part i, without its size. */
     public function part(int $i): self
     {

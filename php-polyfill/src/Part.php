@@ -24,7 +24,7 @@ final class Part
 
     public function ones(): int
     {
-        $there = !$this->d->counting && ($this->store instanceof Redis\Key || $this->store instanceof Redis\Shards);
-        return $there ? $this->store->ones() : Bits::ones($this->bits(), $this->d->counting);
+        $there = !$this->d->counting && !$this->store instanceof Memory && !$this->store instanceof File;
+        return $there ? $this->store->ones(0, $this->d->m + 7 >> 3) : Bits::ones($this->bits(), $this->d->counting);
     }
 }

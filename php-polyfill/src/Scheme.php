@@ -5,8 +5,8 @@ namespace Bloomfilter\Polyfill;
 final class Scheme
 {
     private const LIMIT = 1 << 32;
-    private const OTHERS = ['sax-sdbm', 'java7', 'rs-rand', 'rs-dotnet', 'rs-dotnet-repo', 'guava', 'guava32', 'guava-31', 'redisson',
-        'functions', 'scrapy-redis-bloomfilter'];
+    public const OTHERS = ['sax-sdbm' => 16, 'java7' => 17, 'rs-rand' => 20, 'rs-dotnet' => 21, 'rs-dotnet-repo' => 22, 'guava' => 25, 'guava32' => 26, 'guava-31' => 27, 'redisson' => 28,
+        'functions' => 29, 'scrapy-redis-bloomfilter' => 30];
 
     /** id, largest k, bits of a line, native, and of older systems: k, bits per key, m, largest m, values of the hash, of a position */
     private const ROWS = [
@@ -41,7 +41,7 @@ final class Scheme
     {
         $parts = explode(':', $name, 2);
         if ((strlen($name) >= 64 && $parts[0] !== 'php-hashes') || !isset(self::ROWS[$parts[0]])) {
-            throw strlen($name) < 64 && in_array($parts[0], self::OTHERS, true)
+            throw strlen($name) < 64 && isset(self::OTHERS[$parts[0]])
                 ? Fault::unsupported('scheme %.40s needs the extension: pure PHP has %s', $name, implode(', ', array_keys(self::ROWS)))
                 : Fault::value('scheme must be classic, block, block2 or that of an older system, got %.40s%s', $name, self::hint($name));
         }
@@ -60,7 +60,7 @@ final class Scheme
     private static function hint(string $name): string
     {
         $longest = 1;
-        foreach ([...array_keys(self::ROWS), ...self::OTHERS] as $known) {
+        foreach (array_keys(self::ROWS + self::OTHERS) as $known) {
             $same = strspn($known ^ $name, "\0");
             if ($same > $longest) {
                 [$longest, $alike] = [$same, $known];

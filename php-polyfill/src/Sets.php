@@ -18,17 +18,19 @@ final class Sets
         $into->d->checkSame($from->d);
         if (!$unite && $into->d->kind === Params::GROW)
             throw Fault::value('filters that grow or forget cannot be intersected: a key may be in different parts of them');
+        if ($into->d->counting && $into->d->kind === Params::GROW)
+            throw Fault::value('filters that count and grow cannot be united: a key may be counted in different parts of them');
         $into->checkWritable();
         $into->follow();
         $from->follow();
         self::sameParts($into, $from);
-        foreach ($into->parts as $i => $part) {
-            if ($into->batch) $into->replace($i, $from->parts[$i]->bits(), $unite ? 'united' : 'intersected');
-            else $part->store->combine($from->parts[$i]->bits(), $unite);
+        if ($into->batch) $into->replaceAll($from->allBits(), $unite ? 'united' : 'intersected');
+        else foreach ($into->parts as $i => $part) {
+            $part->store->combine($from->parts[$i]->bits(), $unite);
             if ($into->d->kind === Params::GROW)
                 $part->d->live = max($part->d->live, min((int) Rates::estimate($part->d, $part->ones())['count'], $part->d->m));
         }
-        if ((Filter::$untilCheck[spl_object_id($into)] ?? 0) !== PHP_INT_MAX) State::warnIfFull($into);
+        Capacity::checkSoon($into);
     }
 
     /** A new filter in memory. */
@@ -36,9 +38,7 @@ final class Sets
     {
         $a->d->checkSame($b->d);
         $result = $a->copy();
-        Filter::$untilCheck[spl_object_id($result)] = PHP_INT_MAX;
         self::combine($result, $b, $unite);
-        Filter::$untilCheck[spl_object_id($result)] = 0;
         return $result;
     }
 

@@ -45,6 +45,7 @@ final class Spec
         self::checkTexts($given, $method);
         foreach ($given as $name => $value) {
             if ($value === null || $name === 'storage') continue;
+            if ($value instanceof \DateInterval) $value = self::seconds($value, $name, $method);
             $spec->$name = match ($name) {
                 'm', 'n' => self::whole($name, $value, PHP_INT_MAX),
                 'k', 'shards', 'parts', 'waitReplicas' => self::whole($name, $value, Numbers::LOW),
@@ -68,6 +69,24 @@ final class Spec
             if ($name !== 'secret' && $name !== 'storage' && is_string($given[$name] ?? null) && str_contains($given[$name], "\0"))
                 throw new \ValueError("BloomFilter::$method(): Argument #" . $i + 1 . " (\$$name) must not contain any null bytes");
         }
+    }
+
+    /** The length of an interval, if it is the same whenever it begins. */
+    public static function seconds(\DateInterval $interval, string $name, string $method): float
+    {
+        try {
+            if (($interval->days ?? false) !== false)          // the difference of two dates
+                $lengths[] = ($interval->days * 86400 + $interval->h * 3600 + $interval->i * 60 + $interval->s + $interval->f) * ($interval->invert ? -1 : 1);
+            else foreach (['1971-01-04', '1971-02-05', '1972-02-09'] as $date) {
+                $begin = new \DateTimeImmutable("$date UTC");
+                $lengths[] = round($begin->add($interval)->format('U.u') - $begin->format('U.u'), 6);
+            }
+        } catch (\Error) {
+            $lengths = [];                          // it was never constructed
+        }
+        if (count(array_unique($lengths)) === 1) return (float) $lengths[0];
+        foreach ((new \ReflectionMethod('BloomFilter', $method))->getParameters() as $i => $parameter)
+            if ($parameter->name === $name) throw new \ValueError("BloomFilter::$method(): Argument #" . $i + 1 . " (\$$name) must be a DateInterval of days, hours, minutes and seconds");
     }
 
     private static function whole(string $name, int|float $value, int $most): int
@@ -111,8 +130,6 @@ final class Spec
         $this->checkNumbers();
         if ($this->counting && $this->window)
             throw Fault::value('a counting filter cannot forget: window must not be given');
-        if ($this->counting && $this->grow)
-            throw Fault::unsupported('a filter that counts and grows needs the extension bloomfilter');
         if ($this->grow && !($this->grow >= 1 && $this->grow <= 1024)) throw Fault::refuseReal('grow', $this->grow);
         if ($this->window && !($this->window >= 1e-4 && $this->window <= 1e300)) throw Fault::refuseReal('window', $this->window);
         if (($this->grow || $this->window) && $this->shards > 1)

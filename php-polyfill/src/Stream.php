@@ -41,7 +41,7 @@ final class Stream
     {
         $bytes = '';
         while ($wants = Image::wants($bytes)) {
-            $piece = (string) Fault::quietly(stream_get_contents(...), $this->handle, $wants);
+            $piece = (string) Fault::quietly(fread(...), $this->handle, min($wants, 1 << 20));        // a header may ask for more than there is
             if ($piece === '') break;
             $bytes .= $piece;
         }

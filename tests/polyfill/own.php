@@ -93,12 +93,47 @@ $make = function (string ...$keys) { $f = new BloomFilter(n: 100, p: 0.01); $f->
 same([true, true, false, true], [$make('a', 'b') == $make('b', 'a'), $make('a') == clone $make('a'), $make('a') == $make('b'), in_array($make('a'), [$make('b'), $make('a')])]);
 same([true, false], [$make('a') == unserialize(serialize($make('a'))), $make('a') == BloomFilter::fromBytes($make('b')->toBytes())]);
 
+# a stream: exactly one filter is read
+$stream = fopen('php://memory', 'w+');
+foreach ([['n' => 10, 'p' => 0.1], ['n' => 9000, 'p' => 0.1], ['n' => 100, 'p' => 0.1, 'grow' => 2.0]] as $how) {
+    $f = new BloomFilter(...$how + ['overfull' => 'ignore']);
+    $f->addMany(range(1, 200));
+    $f->save($stream);
+    $all[] = $f;
+}
+fwrite($stream, 'rest');
+rewind($stream);
+foreach ($all as $f) same(true, BloomFilter::load($stream)->equals($f));
+same('rest', fread($stream, 9));
+
+# no memory for what a header claims; two processes save under one name
+$stream = fopen('php://memory', 'w+');
+$page = substr((new BloomFilter(m: 1 << 20, k: 3))->toBytes(), 0, 4096);
+$page = substr_replace($page, pack('P', 1 << 32), 32, 8);
+$page = substr_replace($page, pack('P', 1 << 29), 64, 8);
+$page = substr_replace($page, strrev(hash('xxh3', substr($page, 24, 2024), true)), 16, 8);
+$page = substr_replace($page, strrev(hash('xxh3', substr($page, 0, 2048) . substr($page, 2056, 8) . substr($page, 2056, 24) . str_repeat("\0", 8) . substr($page, 2088, 2000), true)), 4088, 8);
+ini_set('memory_limit', '64M');
+foreach ([fn($s) => BloomFilter::load($s), fn($s) => BloomFilter::fromBytes(stream_get_contents($s))] as $read) {
+    rewind($stream);
+    ftruncate($stream, 0);
+    fwrite($stream, $page);
+    rewind($stream);
+    refused('BloomFilterException', 'is truncated: 4096 bytes, m=4294967296 needs 536875008', fn() => $read($stream));
+}
+ini_set('memory_limit', '-1');
+$path = folder() . '/one';
+for ($children = [], $i = 0; $i < 4; $i++)
+    $children[] = proc_open([PHP_BINARY, '-n', '-r', 'require "' . dirname(__DIR__, 2) . '/php-polyfill/autoload.php"; for ($i = 0; $i < 200; $i++) (new BloomFilter(n: 10, p: 0.1))->save($argv[1]);', $path], [2 => ['pipe', 'w']], $pipes[]);
+foreach ($children as $i => $child) same(['', 0], [stream_get_contents($pipes[$i][2]), proc_close($child)]);
+same(['one'], array_values(array_filter(scandir(dirname($path)), fn($name) => str_starts_with($name, 'one'))));
+
 # no dump or cast shows the secret or the bits
 foreach ([['p' => .1], ['p' => 1e-5], ['p' => .1, 'grow' => 2.0], ['p' => .1, 'scheme' => 'classic']] as $how) {
     $f = new BloomFilter(...$how + ['n' => 50, 'secret' => $secret = 'S3CRETs3cretS3CR']);
     $f->addMany(range(1, 40));
     ob_start();
-    foreach ([$f, (array) $f] as $what) { var_dump($what); print_r($what); var_export($what); echo json_encode($what); }
+    foreach ([$f, (array) $f] as $what) { var_dump($what); print_r($what); var_export($what); }
     $shown = ob_get_clean();
     same([false, false], [str_contains($shown, $secret), str_contains($shown, substr($f->toBytes(), -8))], json_encode($how));
     refused('BloomFilterException', '', fn() => serialize((array) $f));

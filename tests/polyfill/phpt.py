@@ -41,13 +41,14 @@ CLIENT = """    public function client(): Redis
 
 
 def as_here(code):
-    """phpredis objects in the place of URLs, for which pure PHP makes no connection, and no row of a
-    table that is a forgetting filter."""
+    """phpredis objects in the place of URLs, for which pure PHP makes no connection, no row of a table
+    that is a forgetting filter, and no child of a fork."""
     code = re.sub(
         r"((?:storage: |open\()(?:\$redis|\$server))->url\(([^()]*)\)(?:, key: [^,)]*)?",
         r"\1->client(), key: \2",
         code,
     )
+    code = code.replace("function_exists('pcntl_fork')", "false")  # a child needs a client of its own
     return re.sub(r", \['n' => [^\]]*'window' => [^\]]*\]", "", code)
 
 

@@ -155,3 +155,35 @@ def test_no_key_is_lost_while_both_grow_it(redis, with_extension, with_polyfill)
     for process in pair:
         assert process.stdout.readline() == "added\n"
     assert [process.communicate("\n")[0] for process in pair] == ["2000 2000 "] * 2
+
+
+@pytest.mark.parametrize("kind", ["phpredis", "predis"])
+@pytest.mark.parametrize("seed", ["1", "2", "3"])
+def test_a_client_that_throws_and_exchanges_replies(kind, seed, redis, with_polyfill):
+    command = [*with_polyfill, HERE / "hostile_client.php", kind, str(redis.port), seed]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    answers, thrown = json.loads(done.stdout)
+    assert answers > 5000
+    assert thrown > 100
+
+
+FORK = """
+$c = new Redis;
+$c->connect('127.0.0.1', (int) $argv[1]);
+$c->setOption(Redis::OPT_READ_TIMEOUT, 1);
+$f = new BloomFilter(n: 10000, p: 1e-6, storage: $c, key: 'fork');
+$f->addMany(array_map(fn($i) => "in $i", range(0, 99)));
+$child = pcntl_fork();
+for ($wrong = $i = 0; $i < 2000; $i++) try { $wrong += !$f->exists('in ' . $i % 100) || $f->exists("out $i"); } catch (BloomFilterException) {}
+if (!$child) exit((int) ($wrong > 0));
+pcntl_waitpid($child, $status);
+echo $wrong, ' ', pcntl_wexitstatus($status);
+"""
+
+
+def test_two_processes_of_a_fork_on_one_connection(redis, with_polyfill):
+    load = f"require '{HERE.parent.parent}/php-polyfill/autoload.php';"
+    command = [*with_polyfill, "-r", load + FORK, str(redis.port)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "0 0"

@@ -3,26 +3,30 @@ namespace Bloomfilter\Polyfill\Redis;
 
 use Bloomfilter\Polyfill\Fault;
 
-/** Sends commands through the program's own phpredis or Predis object.  Knows their methods; knows nothing of filters. */
+/**
+ * The program's own phpredis or Predis object.  A round trip is one command, an EVAL, whose reply begins and ends with a number that only this call
+ * knows.  Any other reply is that of another call, process or Fiber: it is never an answer, and the connection is closed.  Nothing else of the object
+ * is used or changed.  Knows nothing of filters.
+ */
 final class Client
 {
-    /** A cluster's commands of one key go as the arguments of one script: not every client's cluster takes them all. */
-    private const EACH = "local r,i={},1 while i<=#ARGV do local n=tonumber(ARGV[i]) local v=redis.pcall(unpack(ARGV,i+1,i+n)) "
-        . "if type(v)=='table' and v.err then v={'\\0error',v.err} end r[#r+1]=v i=i+n+1 end return r";
+    /** Around each script: the number is the last argument, and errors are values. */
+    private const ECHO = "local number=table.remove(ARGV) local ok,r=pcall(function() %s\nend) if type(r)=='table' and r.err then ok,r=false,r.err end "
+        . "if not ok then r=tostring(r) end return {number,ok and 1 or 0,r==nil and false or r,number}";
+
+    private const QUEUED = 'the Redis object is in a pipeline or transaction: end it first';
 
     public bool $cluster;
     public string $prefix = '';
     private string $name;
     private bool $predis;
-    private int $process;
     /** phpredis before 6.3 forgets its map of slots with a node, and its next command would crash. */
     private bool $broken = false;
-    /** @var array<int, \WeakReference> by number of Predis's connection: the round trip that uses it; without an object: one that exit() ended */
+    /** @var array<int, \WeakReference> by number of the connection: the round trip that uses it; without an object: one that exit() ended */
     private static array $talking = [];
 
     public function __construct(private object $client)
     {
-        $this->process = (int) getmypid();
         $this->predis = $client instanceof \Predis\ClientInterface;
         $this->cluster = $this->predis ? !$client->getConnection() instanceof \Predis\Connection\NodeConnectionInterface
             && !str_contains(get_class($client->getConnection()), 'Replication') : $client instanceof \RedisCluster;
@@ -52,53 +56,123 @@ final class Client
     }
 
     /**
-     * One round trip; a command that fails has a Refusal as its reply.  $done: what it does to keys, '' for other changes; null: it only reads, and may be sent
-     * once more.
-     * @param list<array{string, list<int|string>}> $commands each with the key that it is about
+     * What a script returns.  $done: what it does to keys, '' for other changes; null: it only reads, and may be sent once more.
+     * @param list<string> $keys
+     * @param list<int|string> $arguments
      */
-    public function run(array $commands, ?string $done, string $label): array
+    public function run(string $script, array $keys, array $arguments, ?string $done, string $label): mixed
     {
-        if (!$this->predis) return $this->exchange($commands, $done, $label);
-        // PHP code may run while Predis waits: a signal handler, a destructor, another Fiber.  It would read the replies of this round trip.
-        $number = spl_object_id($connection = $this->client->getConnection());
+        // PHP code may run while the client waits: a signal handler, a destructor, another Fiber.
+        $number = spl_object_id($this->predis ? $this->client->getConnection() : $this->client);
         if ((self::$talking[$number] ?? null)?->get())
             throw Fault::fail(\BloomFilterException::IO, '%s: the client waits for another reply: call again after that', $label);
-        $unfinished = isset(self::$talking[$number]);
+        if (isset(self::$talking[$number])) $this->close();
         self::$talking[$number] = \WeakReference::create($trip = new \stdClass);
         try {
-            if ($unfinished) $this->reset();
-            return $this->exchange($commands, $done, $label);
+            return $this->exchange(sprintf(self::ECHO, $script), $keys, $arguments, $done, $label);
         } finally {
             unset(self::$talking[$number]);
         }
     }
 
-    private function exchange(array $commands, ?string $done, string $label): array
+    private function exchange(string $script, array $keys, array $arguments, ?string $done, string $label): mixed
     {
         for ($tries = 1;; $tries++) {
-            $start = microtime(true);
-            if ($this->process !== getmypid()) $this->leaveParent();
             if ($this->broken) throw Fault::fail(\BloomFilterException::IO, '%s: a node was lost, phpredis before 6.3 crashes now: create a new object', $label);
+            if ($this->inPipeline()) throw self::refused(self::QUEUED, $label);
+            $start = microtime(true);
+            $number = bin2hex(random_bytes(8));
+            $reply = $e = null;
             try {
-                return $this->cluster ? $this->perKey($commands) : $this->send(array_column($commands, 1));
+                $reply = $this->send([$script, count($keys), ...$keys, ...$arguments, $number]);
             } catch (\Exception $e) {
-                $text = $e->getMessage();
-                $this->broken = $this->cluster && !$this->predis && version_compare((string) phpversion('redis'), '6.3', '<');
-                $own = $e instanceof \RedisException || $e instanceof \RedisClusterException || $e instanceof \Predis\PredisException;
-                if ($e instanceof \Predis\Response\ServerException || ($own && preg_match('/^[A-Z]{2,} |\(CLUSTERDOWN\)/', $text)))
-                    return array_fill(0, count($commands), new Refusal($text));
-                $errno = $own || $e instanceof Cut ? $this->errno($text, microtime(true) - $start) : '';
-                $busy = $e instanceof \BloomFilterException;
-                if (!$busy) $this->reset();
-                if ($busy || $tries > 1 || $done !== null || $errno === 'Connection timed out' || $errno === 'Connection refused')
-                    throw $this->lost($e, $errno, $busy ? '' : (string) $done, $label);
+            } finally {                                  // an Error leaves the round trip unfinished too
+                $mine = is_array($reply) && count($reply) === 4 && $reply[0] === $number && $reply[3] === $number;
+                if (!$mine && !$reply instanceof \stdClass) $this->close();
             }
+            if ($mine) return $reply[1] === 1 ? ($reply[2] === false ? null : $reply[2]) : throw self::refused($reply[2], $label);
+            $errno = $this->errno($e, microtime(true) - $start);
+            $error = $reply->error ?? $this->error($e);
+            if ($error !== null) throw self::refused($error, $label);
+            if ($done !== null || $tries > 1 || $errno === 'Connection timed out' || $errno === 'Connection refused')
+                throw self::lost($e ?? new \RuntimeException('unexpected reply'), $errno, (string) $done, $label);
         }
     }
 
-    /** The clients do not tell a time-out from a reset, but the time taken does. */
-    private function errno(string $text, float $took): string
+    /** For what this connection has just written, as a script cannot WAIT. */
+    public function wait(int $replicas, string $done, string $label): void
     {
+        $got = $e = null;
+        try {
+            $got = $this->predis ? $this->connection()->executeCommand(\Predis\Command\RawCommand::create('WAIT', (string) $replicas, '1000'))
+                : $this->client->rawCommand('WAIT', $replicas, 1000);
+        } catch (\Exception $e) {
+        } finally {
+            if (!is_int($got)) $this->close();
+        }
+        if (!is_int($got)) throw self::lost($e ?? new \RuntimeException('unexpected reply'), $this->errno($e, 0), $done, $label);
+        if ($got < $replicas)
+            throw Fault::fail(\BloomFilterException::IO, '%s: %s, but only %d of waitReplicas=%d replicas had it in time', $label, $done, $got, $replicas);
+    }
+
+    private function inPipeline(): bool
+    {
+        try {
+            return !$this->predis && !$this->cluster && $this->client->getMode() !== \Redis::ATOMIC;
+        } catch (\RedisException) {             // it was never connected
+            return false;
+        }
+    }
+
+    /** The reply.  An error has no number: an object with its text.  If it is not ours, the next reply will not be either. */
+    private function send(array $arguments): mixed
+    {
+        if ($this->predis) {
+            // Predis's connection, not its client, gets the command: an error reply is then a reply.  A replica may lack the last adds.
+            $reply = $this->connection()->executeCommand(\Predis\Command\RawCommand::create('EVAL', ...array_map(strval(...), $arguments)));
+            if ($reply instanceof \Predis\Response\Status && (string) $reply === 'QUEUED') return (object) ['error' => self::QUEUED];
+            return $reply instanceof \Predis\Response\ErrorInterface ? (object) ['error' => $reply->getMessage()] : $reply;
+        }
+        $reply = $this->cluster ? $this->byCluster(...$arguments) : $this->client->rawCommand('EVAL', ...$arguments);
+        return $reply === false && ($error = $this->client->getLastError()) ? (object) compact('error') : $reply;
+    }
+
+    /** Its rawCommand() follows neither MOVED nor ASK; eval() would prepend the prefix to keys that have it. */
+    private function byCluster(string $script, int $keys, int|string ...$arguments): mixed
+    {
+        $prefix = (string) $this->client->getOption(\Redis::OPT_PREFIX);     // of now: the program may have changed it
+        if ($prefix !== '') $this->client->setOption(\Redis::OPT_PREFIX, '');
+        try {
+            return $this->client->eval($script, array_map(strval(...), $arguments), $keys);
+        } finally {
+            if ($prefix !== '') $this->client->setOption(\Redis::OPT_PREFIX, $prefix);
+        }
+    }
+
+    private function connection(): \Predis\Connection\ConnectionInterface
+    {
+        $connection = $this->client->getConnection();
+        return !$this->cluster && !$connection instanceof \Predis\Connection\NodeConnectionInterface ? $connection->getMaster() : $connection;
+    }
+
+    private static function own(?\Exception $e): bool
+    {
+        return $e instanceof \RedisException || $e instanceof \RedisClusterException || $e instanceof \Predis\PredisException;
+    }
+
+    /** The error reply that became an exception. */
+    private function error(?\Exception $e): ?string
+    {
+        $this->broken = $e && $this->cluster && !$this->predis && version_compare((string) phpversion('redis'), '6.3', '<');
+        $is = $e instanceof \Predis\Response\ServerException || (self::own($e) && preg_match('/^[A-Z]{2,} |\(CLUSTERDOWN\)/', $e->getMessage()));
+        return $is ? $e->getMessage() : null;
+    }
+
+    /** The clients do not tell a time-out from a reset, but the time taken does. */
+    private function errno(?\Exception $e, float $took): string
+    {
+        if (!self::own($e)) return '';
+        $text = $e->getMessage();
         $limit = match (true) {
             $this->cluster => INF,
             $this->predis => (float) $this->connection()->getParameters()->read_write_timeout,
@@ -113,7 +187,7 @@ final class Client
         };
     }
 
-    private function lost(\Exception $e, string $errno, string $done, string $label): \BloomFilterException
+    private static function lost(\Exception $e, string $errno, string $done, string $label): \BloomFilterException
     {
         $what = match (true) {
             $errno === '' => ($done ? "cannot tell what was $done: " : '') . "$label: " . ($e->getMessage() ?: 'the client failed'),
@@ -123,119 +197,19 @@ final class Client
         return new \BloomFilterException(substr($what, 0, 159), \BloomFilterException::IO, $e);
     }
 
-    /** A child of fork makes a connection of its own: both would read each other's replies. */
-    private function leaveParent(): void
+    private static function refused(string $text, string $label): \BloomFilterException
     {
-        $this->process = (int) getmypid();
-        $this->reset();
+        if (str_starts_with($text, 'DAMAGED ')) return Fault::fail(\BloomFilterException::FORMAT, '%s is damaged: %.63s', $label, substr($text, 8));
+        $code = str_starts_with($text, 'WRONGTYPE') ? \BloomFilterException::FORMAT : \BloomFilterException::IO;
+        return Fault::fail($code, '%s: %.71s', $label, $text);
     }
 
-    /** A connection after a fault may be out of step. */
-    public function reset(): void
+    /** What comes later on it may be a reply to this round trip. */
+    private function close(): void
     {
         try {
-            if ($this->predis) $this->client->disconnect();
-            else {
-                if (!$this->cluster && $this->client->getMode() > 0) $this->client->discard();
-                $this->client->close();
-            }
+            $this->predis ? $this->client->disconnect() : $this->client->close();
         } catch (\Exception) {
-        }
-    }
-
-    /** @param list<list<int|string>> $commands */
-    private function send(array $commands): array
-    {
-        if (!$this->predis) return $this->sendByPhpredis($commands);
-        $raw = array_map(fn(array $command) => \Predis\Command\RawCommand::create(...array_map(strval(...), $command)), $commands);
-        $connection = $this->connection();
-        $this->closeStale($connection, $raw[0]);
-        if (count($raw) === 1) return [$this->reply($connection->executeCommand($raw[0]))];
-        foreach ($raw as $command) $connection->writeRequest($command);
-        return array_map($this->reply(...), array_map($connection->readResponse(...), $raw));
-    }
-
-    /** Bytes before the command would be read as its reply: of a call of Predis that PHP code (a signal handler that throws) has ended before its reply came. */
-    private function closeStale(\Predis\Connection\ConnectionInterface $node, \Predis\Command\CommandInterface $command): void
-    {
-        if (!$node instanceof \Predis\Connection\NodeConnectionInterface)
-            $node = method_exists($node, 'getConnectionByCommand') ? $node->getConnectionByCommand($command) : $node->getConnection($command);
-        if (!$node->isConnected()) return;
-        $stream = $node->getResource();
-        if (is_object($stream) && property_exists($stream, 'stream'))
-            $stream = (fn() => $this->stream)->call($stream);       // Predis 3
-        if (!is_resource($stream)) return;
-        [$read, $none] = [[$stream], null];
-        if (stream_get_meta_data($stream)['unread_bytes'] > 0 || stream_select($read, $none, $none, 0)) $node->disconnect();
-    }
-
-    /** Predis's connection, not its client, gets the commands: an error reply is then a reply.  A replica may lack the last adds. */
-    private function connection(): \Predis\Connection\ConnectionInterface
-    {
-        $connection = $this->client->getConnection();
-        return !$this->cluster && !$connection instanceof \Predis\Connection\NodeConnectionInterface ? $connection->getMaster() : $connection;
-    }
-
-    private function sendByPhpredis(array $commands): array
-    {
-        $r = $this->client;
-        if ($r->getMode() !== \Redis::ATOMIC)
-            throw new \BloomFilterException('the Redis object is in a pipeline or transaction: end it first', \BloomFilterException::IO);
-        $r->clearLastError();
-        if (count($commands) === 1) return [$this->reply($r->rawCommand(...$commands[0]))];
-        $r->pipeline();
-        foreach ($commands as $command) $r->rawCommand(...$command);
-        $replies = $r->exec();
-        if (!is_array($replies) || count($replies) !== count($commands)) throw new Cut('the connection was lost between the replies');
-        return array_map($this->reply(...), $replies);
-    }
-
-    private function reply(mixed $reply): mixed
-    {
-        if ($reply instanceof \Predis\Response\ErrorInterface) return new Refusal($reply->getMessage());
-        if ($reply instanceof \Predis\Response\Status)
-            return (string) $reply === 'QUEUED' ? new Refusal('the Redis object is in a pipeline or transaction: end it first') : (string) $reply;
-        if ($reply !== false) return $reply;
-        $error = $this->predis ? null : $this->client->getLastError();
-        return $error ? new Refusal($error) : null;
-    }
-
-    private function perKey(array $commands): array
-    {
-        $replies = [];
-        for ($i = 0; $i < count($commands); $i += count($some)) {
-            [$key, $first] = $commands[$i];
-            $some = [];
-            for ($j = $i; $j < count($commands) && $commands[$j][0] === $key && ($commands[$j][1][0] !== 'EVAL' || $j === $i); $j++) {
-                $some[] = $commands[$j][1];
-                if ($first[0] === 'EVAL') break;
-            }
-            if ($first[0] === 'EVAL') {
-                $replies[] = $this->eval($first[1], array_slice($first, 3), (int) $first[2]);
-                continue;
-            }
-            $arguments = [];
-            foreach ($some as $command) array_push($arguments, count($command), ...$command);
-            // while a slot moves, Redis looks for declared keys only: it would run the script where another key is missing
-            $keys = array_values(array_unique(array_map(fn($command) => $command[1] ?? $key, $some)));
-            $answer = $this->eval(self::EACH, [...$keys, ...$arguments], count($keys));
-            foreach ($answer instanceof Refusal ? array_fill(0, count($some), $answer) : $answer as $one)
-                $replies[] = is_array($one) && ($one[0] ?? '') === "\0error" ? new Refusal($one[1]) : $one;
-        }
-        return $replies;
-    }
-
-    /** phpredis would prepend its prefix to keys that have it. */
-    private function eval(string $script, array $arguments, int $keys): mixed
-    {
-        if ($this->predis) return $this->send([['EVAL', $script, $keys, ...$arguments]])[0];
-        $this->client->clearLastError();
-        $prefix = (string) $this->client->getOption(\Redis::OPT_PREFIX);     // of now: the program may have changed it
-        $this->client->setOption(\Redis::OPT_PREFIX, '');
-        try {
-            return $this->reply($this->client->eval($script, array_map(strval(...), $arguments), $keys));
-        } finally {
-            $this->client->setOption(\Redis::OPT_PREFIX, $prefix);
         }
     }
 }

@@ -4,14 +4,17 @@ namespace Bloomfilter\Polyfill\Redis;
 use Bloomfilter\Polyfill\{Fault, Numbers, Params, Store};
 
 /**
- * A string of Redis with its mark after the last bit and its companion hash K:meta: a fixed filter, a shard, a part.  Each trip reads the mark last,
- * and every change is a script that looks at it first: so a key that was lost or replaced is an error, never "absent".
+ * A string of Redis with the bits of all parts, its mark after the last bit, and its companion hash K:meta: a filter or a shard.  Each round trip reads
+ * the mark, and every change is a script that looks at it first: so bits that were lost or replaced are an error, never "absent".
  */
 final class Key implements Store
 {
     public const MOST_BITS = (1 << 32) - 64;
     private const STEP = 1 << 20;
     private const TRIES = 8;
+    /** Commands as arguments: number of words, words, and so on.  Their replies; the first that fails ends it. */
+    private const EACH = "local r,i={},1 while i<=#ARGV do local n=tonumber(ARGV[i]) local v=redis.pcall(unpack(ARGV,i+1,i+n)) "
+        . "if type(v)=='table' and v.err then return v end r[#r+1]=v i=i+n+1 end return r";
 
     public int $mark = 0;
     /** The mark that it was made with. */
@@ -19,21 +22,23 @@ final class Key implements Store
     /** Another system's: no mark, no hash. */
     public bool $foreign = false;
     public int $waitReplicas = 0;
-    /** The filter that it is a part or shard of: what K:meta has in the field filter. */
-    public ?string $of = null;
+    /** Of a shard: the filter's id in its K:meta. */
+    public int $filterId = 0;
     public string $label;
     public string $meta;
+    public Params $d;
     private int $added = 0;
     private bool $reported = false;
     private bool $hasReadOnly = true;
-    public Params $d;
     private int $bits;
     private int $markAt;
 
-    public function __construct(public Client $client, public string $key, public string $owner)
+    /** @param ?self $whole of a shard: its filter */
+    public function __construct(public Client $client, public string $key, public ?self $whole = null)
     {
         $this->label = $client->label($key);
         $this->meta = Names::meta($client, $key);
+        $this->waitReplicas = $whole->waitReplicas ?? 0;
     }
 
     public function take(Params $d): void
@@ -44,32 +49,32 @@ final class Key implements Store
     }
 
     public function length(): int { return $this->markAt + ($this->apart() ? 0 : 4); }
+    public function bits(): int { return $this->bits; }
     public function markAt(): int { return $this->markAt; }
     /** No room after the last bit: the mark is in K:meta alone. */
     public function apart(): bool { return $this->markAt > self::MOST_BITS >> 3; }
 
-    // ---- trips ----
+    // ---- round trips ----
 
-    /** @param list<list<int|string>> $commands  @return list<mixed> replies; the first refusal is thrown */
-    public function trip(array $commands, ?string $done = null): array
+    /** @return list<mixed> the replies of commands */
+    public function query(array $commands, ?string $done = null): array
     {
-        $replies = $this->client->run(array_map(fn(array $command) => [$this->key, $command], $commands), $done, $this->label);
-        foreach ($replies as $reply) if ($reply instanceof Refusal) throw $reply->exception($this->label);
-        return $replies;
+        foreach ($commands as $command) [$words[], $keys[$command[1]]] = [[count($command), ...$command], true];
+        return $this->client->run(self::EACH, array_map(strval(...), array_keys($keys)), array_merge(...$words), $done, $this->label);
     }
 
-    /** @return array{?Meta, int, int} its companion hash, its length, the mark at its end: read last, so that all is of the same bits where it is the hash's */
+    public function script(string $script, array $keys, array $arguments, string $done = ''): mixed
+    {
+        return $this->client->run(Names::script($script), $keys, $arguments, $done, $this->label);
+    }
+
+    /** @return array{?Meta, int, int} its companion hash, its length, the mark at its end */
     public function look(): array
     {
-        [$hash, $bytes, $end] = $this->trip([['HGETALL', $this->meta], ['STRLEN', $this->key], ['GETRANGE', $this->key, -4, -1]]);
-        return [Meta::read($this, Meta::pairs($hash)), $bytes, Names::mark((string) $end)];
-    }
-
-    private function eval(string $script, array $keys, array $arguments): array { return ['EVAL', Names::script($script), count($keys), ...$keys, ...$arguments]; }
-
-    public function script(string $script, array $keys, array $arguments): int
-    {
-        return (int) $this->trip([$this->eval($script, $keys, $arguments)], '')[0];
+        [$hash, $bytes, $end] = $this->query([['HGETALL', $this->meta], ['STRLEN', $this->key], ['GETRANGE', $this->key, -4, -1]]);
+        $meta = Meta::read($this, $hash);
+        if ($meta && isset($this->d) && $this->d->kind === Params::PART) [$meta->d->kind, $meta->d->index] = [Params::PART, $this->d->index];
+        return [$meta, $bytes, Names::mark((string) $end)];
     }
 
     private function markCommands(): array
@@ -81,111 +86,136 @@ final class Key implements Store
     /** The mark from the last replies. */
     private function seen(array $replies): int
     {
-        if (!is_string(end($replies) ?? '')) throw $this->unexpected();
         if (!$this->apart()) return Names::mark((string) end($replies));
         return $replies[count($replies) - 2] === $this->length() ? (int) hexdec((string) end($replies)) : 0;
     }
 
-    public function presentMark(): int { return $this->seen($this->trip($this->markCommands())); }
-
-    private function unexpected(): \BloomFilterException
-    {
-        $this->client->reset();
-        return Fault::fail(\BloomFilterException::IO, '%s: unexpected reply', $this->label);
-    }
+    private function presentMark(): int { return $this->seen($this->query($this->markCommands())); }
 
     public function lost(): \BloomFilterException
     {
         return Fault::fail(\BloomFilterException::LOST, '%s is lost (deleted, expired, evicted or overwritten): create it again', $this->label);
     }
 
-    /** Takes a mark that a script found in the place of the known one. */
-    public function follow(int $seen): void { $this->replaced($seen); }
-
-    /** Compares the mark that a trip found.  True: the bits were replaced, and what the trip read does not count. */
-    private function replaced(int $seen): bool
+    /** Is what was read one filter? */
+    public function complete(Meta $meta, int $bytes, int $end): bool
     {
+        $at = new self($this->client, $this->key);
+        $at->take($meta->d);
+        if ($bytes === $at->length() && !$at->apart()) return $end === $meta->mark;
+        return $at->presentMark() === $meta->mark;
+    }
+
+    public function adoptState(Meta $meta): void
+    {
+        $this->take($meta->d);
+        [$this->mark, $this->id, $this->filterId] = [$meta->mark, $meta->id, $meta->filterId];
+    }
+
+    /** Compares the mark that was found.  True: the bits were replaced or have grown, and what was read does not count. */
+    public function replaced(int $seen): bool
+    {
+        $all = $this->whole ?? $this;
         if ($this->foreign) return false;
-        if ($seen === $this->mark) return $this->reported = false;
-        for ($i = 0; $i < self::TRIES; $i++) {
-            if ($i) $seen = $this->presentMark();
-            $meta = Meta::read($this, Meta::pairs($this->trip([['HGETALL', $this->meta]])[0]));
-            if (!$meta) break;
-            if ($meta->d->differenceTo($this->d, Params::SAME_BITS))
-                throw Fault::fail(\BloomFilterException::MISMATCH, '%s was re-created as %s m=%d k=%d, here it is %s m=%d k=%d', $this->label,
-                    $meta->d->scheme->name, $meta->d->m, $meta->d->k, $this->d->scheme->name, $this->d->m, $this->d->k);
-            if ($seen === 0 || $meta->mark !== $seen) {
-                if ($seen === 0) break;
-                continue;
-            }
-            if ($this->of !== null && $meta->filter !== $this->of) break;
-            $again = $meta->id !== $this->id && !$this->reported;
-            [$this->mark, $this->id, $this->reported, $this->d->live] = [$meta->mark, $meta->id, false, $meta->keys];
-            if (!$again) return true;
-            [$gone, $this->added] = [$this->added, 0];
-            throw Fault::fail(\BloomFilterException::IO, '%s was re-created: keys added before are gone (%d by this object)', $this->label, $gone);
+        if ($seen === $this->mark) return $this->reported = $all->reported = false;
+        for ($i = 0, $before = null; $i < self::TRIES; $i++, $before = [$bytes, $end, $meta?->mark]) {
+            [$meta, $bytes, $end] = $this->look();
+            if ($meta) $this->checkSame($meta);
+            if ($meta && $this->d->kind === Params::PART && $meta->filterId !== $this->whole->id) break;
+            if ($meta && $this->complete($meta, $bytes, $end)) return $this->takeGeneration($meta);
+            if (!$meta || $bytes === 0 || $before === [$bytes, $end, $meta->mark]) break;
         }
-        $this->reported = true;
+        $this->reported = $all->reported = true;
         throw $this->lost();
     }
 
-    /** Repeats what reads until all of it came from the same bits. */
-    private function reading(array $commands): array
+    private function checkSame(Meta $meta): void
     {
-        $last = count($commands) - 1;
-        $inside = str_starts_with($commands[$last][0], 'BITFIELD') && !$this->foreign && !$this->apart();     // the mark in the same reply
-        if ($inside) array_push($commands[$last], 'GET', 'u32', $this->markAt * 8);
-        for ($i = 0; $i < self::TRIES; $i++) {
-            $replies = $this->trip($inside ? $commands : [...$commands, ...$this->markCommands()]);
-            if ($inside && !is_array($replies[$last])) throw $this->unexpected();
-            if ($this->foreign || !$this->replaced($inside ? (int) array_pop($replies[$last]) : $this->seen($replies))) return $replies;
-        }
-        throw Fault::fail(\BloomFilterException::IO, '%s is re-created too often: no reply', $this->label);
+        [$d, $there] = [$this->d, $meta->d];
+        $many = $d->kind === Params::GROW;
+        if (!$there->differenceTo($d, Params::SAME_FILTER) && (!$many || ($there->n === $d->n && $there->p === $d->p))) return;
+        throw $many || $there->kind === Params::GROW
+            ? Fault::fail(\BloomFilterException::MISMATCH, '%s was re-created with other parameters: open it again', $this->label)
+            : Fault::fail(\BloomFilterException::MISMATCH, '%s was re-created as %s m=%d k=%d%s, here it is %s m=%d k=%d', $this->label, $there->scheme->name, $there->m, $there->k,
+                $there->shards !== $d->shards ? " shards=$there->shards" : '', $d->scheme->name, $d->m, $d->k);
+    }
+
+    /** One error says that it was re-created; of several shards, one of them. */
+    private function takeGeneration(Meta $meta): bool
+    {
+        $all = $this->whole ?? $this;
+        $other = $this->whole && $meta->filterId !== $all->id;
+        $reported = $other ? $all->reported : $this->reported || ($this->whole && $this->filterId !== $all->id);
+        $again = ($other || $meta->id !== $this->id) && !$reported;
+        if ($other) $all->id = $meta->filterId;
+        $this->adoptState($meta);
+        $this->reported = $all->reported = false;
+        if (!$again) return true;
+        [$gone, $all->added] = [$all->added, 0];
+        throw Fault::fail(\BloomFilterException::IO, '%s was re-created: keys added before are gone (%d by this object)', $all->label, $gone);
     }
 
     // ---- tests ----
 
     public function testMany(array $keys): array { return array_map(fn(int $least) => $least > 0, $this->countMany($keys)); }
+    public function countMany(array $keys): array { return $this->until(fn() => $this->least($keys)); }
 
-    public function countMany(array $keys): array
+    private function until(\Closure $attempt): array
+    {
+        for ($i = 0; $i < self::TRIES; $i++) if (($answer = $attempt()) !== null) return $answer;
+        throw Fault::fail(\BloomFilterException::IO, '%s is re-created too often: no reply', $this->label);
+    }
+
+    /** The replies to commands that read; null: another mark was there, which is known now. */
+    private function attempt(array $commands): ?array
+    {
+        $replies = $this->query([...$commands, ...$this->markCommands()]);
+        return $this->foreign || !$this->replaced($this->seen($replies)) ? $replies : null;
+    }
+
+    /** The least cell of each key; null as of attempt(). */
+    public function least(array $keys): ?array
     {
         if (!$keys) return [];
         $string = ($this->foreign ? $this->bits + 7 >> 3 : $this->length()) - 1;
-        $whole = count($keys) >= 16 && $string < self::STEP && $string < 70 * count($keys) * count($keys[0]);
-        $commands = $whole ? [['GETRANGE', $this->key, 0, $string]] : array_map(fn(array $key) => $this->test($key, count($keys) > 1), $keys);
-        try {
-            $replies = $this->reading($commands);
-        } catch (\BloomFilterException $e) {
-            if (!$this->hasReadOnly || !str_contains($e->getMessage(), 'unknown command')) throw $e;
-            $this->hasReadOnly = false;             // Redis before 6.2
-            return $this->countMany($keys);
+        if (count($keys) >= 16 && $string < self::STEP && $string < 70 * count($keys) * count($keys[0])) {
+            $replies = $this->attempt([['GETRANGE', $this->key, 0, $string]]);
+            return $replies ? array_map(fn(array $positions) => $this->leastIn($positions, $replies[0], 0), $keys) : null;
         }
-        foreach ($keys as $i => $positions) $answers[] = $this->least($positions, $replies[$whole ? 0 : $i], $whole ? 0 : null);
-        return $answers;
+        foreach ($keys as $i => $positions)         // Lua passes some 8000 arguments
+            foreach (array_chunk($positions, 1000) as $some) [$commands[], $of[]] = [$this->test($some), [$i, $some]];
+        try {
+            $replies = $this->attempt($commands);
+        } catch (\BloomFilterException $e) {
+            if (!$this->hasReadOnly || !preg_match('/nknown (Redis )?command/', $e->getMessage())) throw $e;
+            $this->hasReadOnly = false;             // Redis before 6.2
+            return $this->least($keys);
+        }
+        foreach ($replies ? $of : [] as $j => [$i, $positions]) {
+            $least = is_array($replies[$j]) ? min($replies[$j]) : $this->leastIn($positions, $replies[$j], $positions[0] >> 9 << 9);
+            $answers[$i] = min($answers[$i] ?? 15, $least);
+        }
+        return $answers ?? null;
     }
 
-    /** The command that reads a key's cells: its line of 512 where all are in one, which costs half; a single key is one command with the mark. */
-    private function test(array $positions, bool $many): array
+    /** The command that reads cells: their line of 512 if all are in one, which costs half. */
+    private function test(array $positions): array
     {
-        $first = $positions[0] >> 9;
+        [$first, $bits] = [$positions[0] >> 9, $this->d->cellBits()];
         foreach ($positions as $at) if ($at >> 9 !== $first) $first = null;
-        if ($first !== null && $many) return ['GETRANGE', $this->key, $first * 64 * $this->d->cellBits(), ($first + 1) * 64 * $this->d->cellBits() - 1];
+        if ($first !== null) return ['GETRANGE', $this->key, $first * 64 * $bits, ($first + 1) * 64 * $bits - 1];
         $command = [$this->hasReadOnly ? 'BITFIELD_RO' : 'BITFIELD', $this->key];
-        foreach ($positions as $at) array_push($command, 'GET', $this->d->counting ? 'u4' : 'u1', $this->d->counting ? "#$at" : $at);
+        foreach ($positions as $at) array_push($command, 'GET', "u$bits", $at * $bits);
         return $command;
     }
 
-    /** $from: the first cell of a text; null: that of the key's line. */
-    private function least(array $positions, mixed $reply, ?int $from): int
+    /** $from: the first cell of the text. */
+    private function leastIn(array $positions, ?string $text, int $from): int
     {
-        if (is_array($reply) ? count($reply) !== count($positions) : !is_string($reply)) throw $this->unexpected();
-        if (is_array($reply)) return min($reply);
-        $from ??= $positions[0] >> 9 << 9;
-        $bits = $this->d->cellBits();
-        $least = 15;
+        [$least, $bits] = [15, $this->d->cellBits()];
         foreach ($positions as $at) {
             $bit = ($at - $from) * $bits;
-            $least = min($least, ord($reply[$bit >> 3] ?? "\0") >> 8 - $bits - ($bit & 7) & (1 << $bits) - 1);
+            $least = min($least, ord($text[$bit >> 3] ?? "\0") >> 8 - $bits - ($bit & 7) & (1 << $bits) - 1);
         }
         return $least;
     }
@@ -194,21 +224,15 @@ final class Key implements Store
 
     public function addMany(array $keys): array
     {
-        $present = $this->change($keys, intdiv(1024, count($keys[0] ?? [0])), fn(array $some) => $this->foreign
-            ? $this->eval('add_foreign', [$this->key, $this->meta], ['', $this->d->m, ...$this->places($some)])
-            : $this->eval('add', $this->names(), [...$this->known(), ...$this->places($some)]), 'added');
-        $this->added += count($present) - array_sum($present);
+        $present = $this->change($keys, 1000, $this->foreign ? 'add_foreign' : 'add', 'added');
+        $all = $this->whole ?? $this;
+        $all->added += count($present) - array_sum($present);
         return $present;
     }
 
-    public function removeMany(array $keys): array
-    {
-        return $this->change($keys, min(50, intdiv(1500, count($keys[0] ?? [0]))),
-            fn(array $some) => $this->eval('count_down', $this->names(), [...$this->known(), ...$this->places($some)]), 'removed');
-    }
+    public function removeMany(array $keys): array { return $this->change($keys, max(1, min(50, intdiv(1500, count($keys[0] ?? [0])))), 'count_down', 'removed'); }
 
-    /** K, and K:meta only where the mark is there: in a cluster that moves a slot several keys may have to wait. */
-    private function names(): array { return $this->apart() ? [$this->key, $this->meta] : [$this->key]; }
+    /** What scripts look at first: where the mark is, and the known one. */
     private function known(): array { return [$this->markAt, sprintf('%08x', $this->mark)]; }
 
     /** k, positions NUL-terminated, and by how much each counter rises. */
@@ -228,36 +252,27 @@ final class Key implements Store
         return [$k, $text, $by ?: $all ?? ''];
     }
 
-    /** @return list<bool> */
-    private function change(array $keys, int $most, \Closure $script, string $done): array
+    /** @return list<bool> by scripts of at most so many keys */
+    private function change(array $keys, int $most, string $script, string $done, string $by = ''): array
     {
-        if (!$keys) return [];
         $answers = [];
-        $left = $keys;
-        for ($i = 0; $i < self::TRIES; $i++) {
-            $chunks = array_chunk($left, max($most, 1));
-            $commands = array_map($script, $chunks);
-            if ($this->waitReplicas) $commands[] = ['WAIT', $this->waitReplicas, 1000];
-            $replies = $this->trip($commands, $done);
-            foreach ($chunks as $j => $chunk) {
-                if (($replies[$j][0] ?? null) === -1) {
-                    if ($this->foreign) throw $this->lost();
-                    // Of removes, what is left is sent again; of adds all: the bits of the earlier ones are gone.
-                    $left = $done === 'added' ? $keys : array_slice($keys, count($answers));
-                    if ($done === 'added') $answers = [];
-                    $this->replaced($replies[$j][1]);
-                    continue 2;
-                }
-                // The mark at the end shows that the reply is ours.
-                if (!is_array($replies[$j]) || count($replies[$j]) !== count($chunk) + 1 || array_pop($replies[$j]) !== ($this->foreign ? 0 : $this->mark)) throw $this->unexpected();
-                foreach ($replies[$j] as $had) $answers[] = $had === 1;
-            }
-            if ($this->waitReplicas && ($got = end($replies)) < $this->waitReplicas)
-                throw Fault::fail(\BloomFilterException::IO, '%s: %s, but only %d of waitReplicas=%d replicas had it in time', $this->label, $done, $got, $this->waitReplicas);
+        foreach (array_chunk($keys, $most) as $some) {
+            // in a cluster that moves a slot several keys may have to wait
+            $names = $this->foreign || $this->apart() ? [$this->key, $this->meta] : [$this->key];
+            $had = $this->until(function () use ($some, $script, $done, $by, $names) {
+                $known = $this->foreign ? ['', $this->d->m] : $this->known();
+                $had = $this->script($script, $names, [...$known, ...$this->places($some, $by)], $done);
+                $mark = array_pop($had);
+                if ($had !== [-1]) return $had;
+                if ($this->foreign) throw $this->lost();
+                $this->replaced($mark);
+                return null;
+            });
+            foreach ($had as $one) $answers[] = $one === 1;
+            if ($this->waitReplicas) $this->client->wait($this->waitReplicas, $done, $this->label);
             $this->reported = false;
-            return $answers;
         }
-        throw Fault::fail(\BloomFilterException::IO, '%s is re-created too often: no reply', $this->label);
+        return $answers;
     }
 
     // ---- whole bitmaps ----
@@ -266,7 +281,7 @@ final class Key implements Store
     {
         for ($text = '', $end = $from + $bytes, $at = $from; $at < $end; $at += self::STEP) {
             $n = min(self::STEP, $end - $at);
-            $text .= str_pad((string) $this->reading([['GETRANGE', $this->key, $at, $at + $n - 1]])[0], $n, "\0");
+            $text .= str_pad((string) $this->until(fn() => $this->attempt([['GETRANGE', $this->key, $at, $at + $n - 1]]))[0], $n, "\0");
         }
         $m = $this->bits;
         if ($m % 8 && $end > $m >> 3) $text[($m >> 3) - $from] = chr(ord($text[($m >> 3) - $from]) & ~(0xFF >> $m % 8));
@@ -274,82 +289,73 @@ final class Key implements Store
     }
 
     /** Counted by Redis, 16 MiB in a command. */
-    public function ones(): int
+    public function ones(int $from = 0, ?int $bytes = null): int
     {
-        $bytes = $this->bits + 7 >> 3;
-        for ($at = 0; $at < $bytes; $at += 16 << 20) $commands[] = ['BITCOUNT', $this->key, $at, min($at + (16 << 20), $bytes) - 1];
-        return array_sum(array_slice($this->reading($commands), 0, count($commands)));
+        $end = $from + ($bytes ?? $this->bits + 7 >> 3);
+        for ($at = $from; $at < $end; $at += 16 << 20) $commands[] = ['BITCOUNT', $this->key, $at, min($at + (16 << 20), $end) - 1];
+        return array_sum(array_slice($this->until(fn() => $this->attempt($commands)), 0, count($commands)));
     }
 
-    /** Zeros and a mark under a temporary name.  The second SETRANGE is refused if the first took more than maxmemory. */
-    private function zeros(string $temp, int $mark): void
-    {
-        $last = $this->apart() ? ['SETRANGE', $temp, $this->markAt - 1, "\0"] : ['SETRANGE', $temp, $this->markAt, pack('N', $mark)];
-        $this->trip([$last, $last, ['EXPIRE', $temp, 600]], '');
-    }
-
-    private function discard(string $temp): void
-    {
-        try {
-            $this->trip([['DEL', $temp]], '');
-        } catch (\BloomFilterException) {
-        }
-    }
-
-    private function evicted(): \BloomFilterException
-    {
-        return Fault::fail(\BloomFilterException::IO, '%s: its temporary key was evicted or deleted: nothing was changed', $this->label);
-    }
-
-    /** Makes zeros under a temporary name and gives them to $then, which has the new mark and names the key. */
+    /** Makes zeros and a mark under a temporary name, and gives them to $then, which has the new mark and names the key. */
     public function make(\Closure $then): int
     {
-        $temp = Names::of($this->client, $this->key, sprintf('tmp:%08x%08x', Numbers::random(), Numbers::random()));
+        $temp = Names::of($this->key, 'tmp:' . bin2hex(random_bytes(8)));
         $mark = Numbers::random();
+        $last = $this->apart() ? ['SETRANGE', $temp, $this->markAt - 1, "\0"] : ['SETRANGE', $temp, $this->markAt, pack('N', $mark)];
         try {
-            $this->zeros($temp, $mark);
+            $this->query([$last, $last, ['EXPIRE', $temp, 600]], '');        // the second is refused if the first took more than maxmemory
             $done = $then($temp, $mark);
-            if ($done < 0) throw $this->evicted();
+            if ($done < 0) throw Fault::fail(\BloomFilterException::IO, '%s: its temporary key was evicted or deleted: nothing was changed', $this->label);
         } catch (\Throwable $e) {
-            $this->discard($temp);
+            try {
+                $this->query([['DEL', $temp]], '');
+            } catch (\BloomFilterException) {
+            }
             throw $e;
         }
-        if ($done === 1) $this->mark = $this->id = $mark;
         return $done;
     }
 
-    public function create(int $seen): int
+    /** Creates it, where nothing is or what is left of a filter whose mark was $seen. */
+    public function create(int $seen): bool
     {
-        return $this->make(fn(string $temp, int $mark) => $this->script('create', [$this->key, $this->meta, $temp],
-            [$seen ? sprintf('%08x', $seen) : '', ...Meta::fields($this, $this->d, $mark)]));
+        return (bool) $this->make(function (string $temp, int $mark) use ($seen) {
+            $done = $this->script('create', [$this->key, $this->meta, $temp], [$seen ? sprintf('%08x', $seen) : '', ...Meta::fields($this, $mark)]);
+            if ($done === 1) [$this->mark, $this->id, $this->filterId] = [$mark, $mark, $this->whole->id ?? 0];
+            return $done;
+        });
     }
 
-    public function replace(string $bits): void { $this->exchange($bits, ''); }
+    public function replace(string $bits): void { $this->exchange($bits, 'REPLACE'); }
 
-    /** $how: OR, AND, or '' to replace. */
+    /** $how: OR, AND, or REPLACE. */
     public function exchange(string $bits, string $how): void
     {
-        $this->mustBeOwn($how === 'OR' ? 'be united' : ($how === 'AND' ? 'be intersected' : 'be rebuilt'));
+        $this->mustBeOwn(['OR' => 'be united', 'AND' => 'be intersected'][$how] ?? 'be rebuilt');
         if ($how === 'OR' && $this->d->counting) {
             $this->countUp($bits);
             return;
         }
-        $next = 0;
-        $this->make(function (string $temp, int $mark) use ($bits, $how, &$next) {
+        $this->make(function (string $temp, int $mark) use ($bits, $how) {
             for ($at = $this->bits + 7 >> 3; $at > 0; $at -= $n) {
                 $n = $at % self::STEP ?: self::STEP;
                 if (trim($piece = substr($bits, $at - $n, $n), "\0") !== '')
-                    $this->trip([['SETRANGE', $temp, $at - $n, $piece], ['EXPIRE', $temp, 600]], '');
+                    $this->query([['SETRANGE', $temp, $at - $n, $piece], ['EXPIRE', $temp, 600]], '');
             }
-            for ($i = 0; $i < self::TRIES; $i++) {
-                $this->replaced($this->presentMark());
-                $done = $this->script('exchange', [$this->key, $this->meta, $temp], [...$this->known(), sprintf('%08x', $mark), pack('N', $mark), $how]);
-                if ($done) $next = $how === 'OR' ? $this->mark : $mark;
-                if ($done) return $done > 0 ? 0 : $done;
-            }
-            throw $this->lost();
+            $done = $this->ifLive('exchange', [$this->key, $this->meta, $temp], [sprintf('%08x', $mark), pack('N', $mark), $how === 'REPLACE' ? '' : $how]);
+            if ($done > 0 && $how !== 'OR') $this->mark = $mark;
+            return $done;
         });
-        $this->mark = $next;
+    }
+
+    /** A script that wants the known mark; 0 never. */
+    private function ifLive(string $script, array $names, array $arguments): int
+    {
+        return $this->until(function () use ($script, $names, $arguments) {
+            $this->replaced($this->presentMark());
+            $done = $this->script($script, $names, [...$this->known(), ...$arguments]);
+            return $done ? [$done] : null;
+        })[0];
     }
 
     /** Counters add up, 250 in a script. */
@@ -359,7 +365,7 @@ final class Key implements Store
             $value = $i < $n ? ord($counters[$i >> 1]) >> ($i & 1 ? 0 : 4) & 15 : 0;
             if ($value) [$places[], $by] = [$i, $by . chr($value)];
             if (count($places) < ($i < $n ? 250 : 1)) continue;
-            $this->change([$places], 1, fn(array $some) => $this->eval('add', $this->names(), [...$this->known(), ...$this->places($some, $by)]), 'added');
+            $this->change([$places], 1, 'add', 'added', $by);
             [$places, $by] = [[], ''];
         }
     }
@@ -373,10 +379,12 @@ final class Key implements Store
     public function care(string $what, string $command, string ...$argument): void
     {
         $this->mustBeOwn($what);
-        for ($i = 0; $i < self::TRIES; $i++) {
-            $this->replaced($this->presentMark());
-            if ($this->script('care', [$this->key, $this->meta], [...$this->known(), $command, ...$argument])) return;
-        }
-        throw $this->lost();
+        $this->ifLive('care', [$this->key, $this->meta], [$command, ...$argument]);
+    }
+
+    /** The same for K:meta alone, of a filter with shards. */
+    public function careOfMeta(string $command, string ...$argument): bool
+    {
+        return $this->script('care', [$this->meta], ['', sprintf('%08x', $this->id), $command, ...$argument]) === 1;
     }
 }

@@ -10,17 +10,21 @@ final class Meta
     public int $mark = 0;
     /** The mark it was made with. */
     public int $id = 0;
-    public int $keys = 0;
     public bool $adopted = false;
-    public bool $making = false;
-    public ?string $filter = null;
+    /** Of a part or shard: the id of its filter. */
+    public int $filterId = 0;
 
     /** @return list<string> names and values */
-    public static function fields(Key $key, Params $d, int $mark): array
+    public static function fields(Key $key, int $mark): array
     {
         $hex = sprintf('%08x', $mark);
-        return ['owner', $key->owner, ...$key->of !== null ? ['filter', $key->of] : [], ...self::shape('1', $d), 'mark', $hex, 'born', $hex,
-            'by', 'bloomfilter', ...$d->shards > 1 ? ['shards', $d->shards] : [], ...$d->counting ? ['cell_bits', 4] : []];
+        return [...self::owned($key), ...self::shape('1', $key->d), 'mark', $hex, 'born', $hex,
+            'by', 'bloomfilter', ...$key->d->shards > 1 ? ['shards', $key->d->shards] : [], ...$key->d->counting ? ['cell_bits', 4] : []];
+    }
+
+    private static function owned(Key $key): array
+    {
+        return $key->whole ? ['owner', $key->whole->key, 'filter', sprintf('%08x ', $key->whole->id) . $key->whole->meta] : ['owner', $key->key];
     }
 
     private static function shape(string $format, Params $d): array
@@ -30,17 +34,9 @@ final class Meta
     }
 
     /** Of a filter that grows; its mark is its id. */
-    public static function ofGrowing(string $owner, Params $d, int $id): array
+    public static function ofGrowing(Key $key): array
     {
-        return ['owner', $owner, ...self::shape('2', $d), 'kind', 'grow', 'grow', Fault::number($d->grow, 17), 'parts', 1, 'born', sprintf('%08x', $id)];
-    }
-
-    /** HGETALL as phpredis and Predis give it: a list, or pairs already. */
-    public static function pairs(mixed $reply): array
-    {
-        if (!is_array($reply) || !array_is_list($reply)) return is_array($reply) ? $reply : [];
-        for ($pairs = [], $i = 0; $i + 1 < count($reply); $i += 2) $pairs[$reply[$i]] = $reply[$i + 1];
-        return $pairs;
+        return ['owner', $key->key, ...self::shape('2', $key->d), 'kind', 'grow', 'grow', Fault::number($key->d->grow, 17), 'parts', 1, 'born', sprintf('%08x', $key->id)];
     }
 
     private static function bad(Key $key, string $field): \BloomFilterException
@@ -66,29 +62,35 @@ final class Meta
         return Fault::fail(\BloomFilterException::FORMAT, '%s belongs to the filter %s: open that one, or use another key', $key->label, $shown);
     }
 
-    /** null: there is none. */
-    public static function read(Key $key, array $hash): ?self
+    /** HGETALL in a script is a list; null: there is none. */
+    public static function read(Key $key, array $list): ?self
     {
-        if (!$hash) return null;
+        if (!$list) return null;
+        for ($hash = [], $i = 0; $i + 1 < count($list); $i += 2) $hash[$list[$i]] = $list[$i + 1];
         $meta = new self;
         $meta->adopted = isset($hash['adopted']);
-        $meta->making = isset($hash['making']);
-        if (!isset($hash['owner'])) throw self::bad($key, 'owner');
-        if ($hash['owner'] !== $key->owner) throw self::other($key, $hash['owner']);
-        if ($key->of !== null) {
-            $meta->filter = $hash['filter'] ?? '';
-            if (!preg_match('/^[0-9a-f]{8} ./', $meta->filter)) throw self::bad($key, 'filter');
-            if (substr($meta->filter, 9) !== substr($key->of, 9)) throw self::other($key, substr($meta->filter, 9));
-        }
+        $meta->filterId = self::owner($key, $hash);
         if (!isset($hash['format'])) throw self::bad($key, 'format');
         if ($hash['format'] !== '1' && $hash['format'] !== '2')
             throw Fault::fail(\BloomFilterException::FORMAT, '%s has format %.8s, this build reads up to 2', $key->label, $hash['format']);
         $meta->d = self::params($key, $hash);
         $meta->id = self::hex($hash['born'] ?? null, 8) ?? 0;
-        $meta->keys = $meta->d->live = self::whole($hash['keys'] ?? null, 0, PHP_INT_MAX) ?? 0;
+        $meta->d->live = self::whole($hash['keys'] ?? null, 0, PHP_INT_MAX) ?? 0;
         if ($hash['format'] === '2') self::growing($key, $hash, $meta->d);
         else $meta->mark = self::hex($hash['mark'] ?? null, 8) ?: throw self::bad($key, 'mark');
         return $meta;
+    }
+
+    /** The id of the filter whose part or shard it is. */
+    private static function owner(Key $key, array $hash): int
+    {
+        $whole = $key->whole ?? $key;
+        if (!isset($hash['owner'])) throw self::bad($key, 'owner');
+        if ($hash['owner'] !== $whole->key) throw self::other($key, $hash['owner']);
+        if ($whole === $key) return 0;
+        if (!preg_match('/^([0-9a-f]{8}) ./', $hash['filter'] ?? '', $match)) throw self::bad($key, 'filter');
+        if (substr($hash['filter'], 9) !== $whole->meta) throw self::other($key, substr($hash['filter'], 9));
+        return hexdec($match[1]);
     }
 
     private static function params(Key $key, array $hash): Params

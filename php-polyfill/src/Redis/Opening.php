@@ -6,7 +6,7 @@ use Bloomfilter\Polyfill\{Fault, Filter, Numbers, Params, Part, Secret, Sizing, 
 /** Opens what is under a key, or makes a filter there. */
 final class Opening
 {
-    private function __construct(private Spec $spec, private Client $client, private Key $key) {}
+    private function __construct(private Spec $spec, private Key $key) {}
 
     public static function filter(Spec $spec): Filter
     {
@@ -19,9 +19,9 @@ final class Opening
         $name = $client->prefix . $spec->key;
         if ($client->cluster && !Names::tagged($name) && str_contains($name, '}'))
             throw Fault::value('key %.60s has a } in it, so in a cluster it needs a hash tag, as in {seen}:1', $name);
-        $key = new Key($client, $name, $name);
+        $key = new Key($client, $name);
         $key->waitReplicas = $spec->waitReplicas;
-        return (new self($spec, $client, $key))->open();
+        return (new self($spec, $key))->open();
     }
 
     private function mayCreate(): bool { return !$this->spec->readOnly && !$this->spec->mustExist && Sizing::suffices($this->spec); }
@@ -33,17 +33,15 @@ final class Opening
             $this->spec->created = !$f;
             if ($f ??= $this->create()) break;
         }
-        if (!$f) throw Fault::fail(\BloomFilterException::IO, '%.80s is created and deleted all the time: it could neither be opened nor created', $this->key->label);
-        [$f->home, $f->label, $f->key, $f->batch] = ['redis', $this->key->label, $this->key->key, max(1, min(1000, intdiv(65536, $f->d->k)))];
+        if (!$f) throw self::restless($this->key->label);
+        [$f->home, $f->label, $f->key, $f->batch] = ['redis', $this->key->label, $this->key->key, max(1, min(1000, intdiv(8192, $f->d->k)))];
         $f->setReadOnly($this->spec->readOnly ? '' : null);
         return $f;
     }
 
-    private function fixed(Params $d): Filter
+    public static function restless(string $label): \BloomFilterException
     {
-        $f = new RedisFilter($d, $this->spec->secret);
-        $f->append(new Part($d, $d->shards > 1 ? new Shards($this->key, $d) : $this->key, $this->spec->secret));
-        return $f;
+        return Fault::fail(\BloomFilterException::IO, '%.80s is created and deleted all the time: it could neither be opened nor created', $label);
     }
 
     /** What is there: Redis is read again where another program is in the middle of making or deleting it. */
@@ -60,49 +58,46 @@ final class Opening
     }
 
     private bool $mayChange = false;
+    private int $seen = 0;
 
     private function attachOnce(): ?Filter
     {
         $key = $this->key;
         $this->mayChange = false;
         [$meta, $bytes, $end] = $key->look();
-        if ($meta) $key->id = $meta->id;
         $this->seen = $meta->mark ?? 0;
-        if ($meta && ($meta->d->kind === Params::GROW || $meta->d->shards > 1)) return $this->attachMany($meta);
+        if ($meta) $key->adoptState($meta);
+        if ($meta && $meta->d->kind === Params::GROW) {
+            $this->check($meta->d);
+            if ($meta->d->counting) throw Fault::unsupported('%s counts and grows: in Redis that needs the extension', $key->label);
+            return $this->filtered($meta->d);
+        }
+        if ($meta && $meta->d->shards > 1) {
+            $this->check($meta->d);
+            $f = $this->filtered($meta->d);
+            $f->parts[0]->store->open($this->mayCreate());
+            return $f;
+        }
         if ($bytes === 0) return $this->mayCreate() ? null : throw $meta ? $key->lost()
             : Fault::fail(\BloomFilterException::NOT_FOUND, '%s does not exist', $key->label);
         $this->mayChange = true;
         if (!$meta) return $this->attachForeign($bytes);
-        $key->take($meta->d);
-        $mark = $bytes === $key->length() && !$key->apart() ? $end : $key->presentMark();
-        if ($mark !== $meta->mark && $meta->adopted && $this->spec->adopt) {        // the other system began a new bitmap
+        if ($key->complete($meta, $bytes, $end)) {
             $this->check($meta->d);
-            $this->fits($meta->d, $bytes);
-            $this->adopt($meta->d);
-            return $this->fixed($meta->d);
+            return $this->filtered($meta->d);
         }
-        if ($mark !== $meta->mark)
+        if (!$meta->adopted || !$this->spec->adopt)
             throw Fault::fail(\BloomFilterException::FORMAT, '%s holds %d bytes, but not the mark of its :meta: delete both keys to start again', $key->label, $bytes);
-        $key->mark = $meta->mark;
-        $this->check($meta->d);
-        return $this->fixed($meta->d);
+        $this->check($meta->d);                 // the other system began a new bitmap
+        $this->fits($meta->d, $bytes);
+        $this->adopt($meta->d);
+        return $this->filtered($meta->d);
     }
 
-    private int $seen = 0;
-
-    private function attachMany(Meta $meta): Filter
+    private function filtered(Params $d): Filter
     {
-        $this->check($meta->d);
-        $this->key->take($meta->d);
-        if ($meta->d->kind !== Params::GROW) {
-            $this->key->mark = $meta->mark;
-            $f = $this->fixed($meta->d);
-            $f->parts[0]->store->open($this->mayCreate());
-            return $f;
-        }
-        $f = new Growing($meta->d, $this->spec->secret);
-        $f->whole = $this->key;
-        $f->follow();
+        $f = $d->kind === Params::GROW ? new Growing($d, $this->spec->secret) : new RedisFilter($d, $this->spec->secret);
+        $f->bind($this->key);
         return $f;
     }
 
@@ -116,19 +111,20 @@ final class Opening
     {
         $d = Sizing::any($this->spec, Key::MOST_BITS);
         $d->secretCheck = Secret::check($d->scheme, $this->spec->secret);
-        $this->key->take($d);
         $most = $d->scheme->native || $d->counting ? Key::MOST_BITS : 1 << 32;
         if (intdiv($d->bits(), $d->shards) > $most)
             throw Fault::value('m=%d %s do not fit %u Redis key%s of at most %d: larger filters need %s shards', $d->m, $d->cells(), $d->shards,
                 $d->shards > 1 ? 's' : '', intdiv(Key::MOST_BITS, $d->cellBits()), $d->scheme->native ? 'more' : 'a scheme with');
+        $this->key->take($d);
+        if ($d->kind === Params::GROW && $d->counting) throw Fault::unsupported('a filter that counts and grows needs the extension if it is in Redis');
         if ($d->kind === Params::GROW) {
             $f = new Growing($d, $this->spec->secret);
-            $f->whole = $this->key;
+            $f->bind($this->key, false);
             return $f->makeFirst() ? $f : null;
         }
-        $f = $this->fixed($d);
-        $made = $d->shards > 1 ? $f->parts[0]->store->make($this->seen) : $this->key->create($this->seen) === 1;
-        return $made ? $f : null;
+        if ($d->shards === 1) return $this->key->create($this->seen) ? $this->filtered($d) : null;
+        $f = $this->filtered($d);
+        return $f->parts[0]->store->make($this->seen) ? $f : null;
     }
 
     // ---- bitmaps of other systems ----
@@ -148,7 +144,7 @@ final class Opening
         $this->fits($d, $bytes);
         $key->foreign = !$spec->adopt;
         if ($spec->adopt) $this->adopt($d);
-        return $this->fixed($d);
+        return $this->filtered($d);
     }
 
     private function fits(Params $d, int $bytes): void
@@ -159,7 +155,7 @@ final class Opening
             throw Fault::fail(\BloomFilterException::MISMATCH, '%s holds %d bytes, m=%d bits take %d: it has another m', $label, $bytes, $d->m, $needs);
         if ($this->spec->adopt && $bytes > $needs)
             throw Fault::fail(\BloomFilterException::MISMATCH, '%s holds %d bytes, more than m=%d needs: adopt would overwrite the last 4; pass its true m, or rebuild it without adopt', $label, $bytes, $d->m);
-        $last = $d->m % 8 ? (string) $this->key->trip([['GETRANGE', $this->key->key, $d->m >> 3, $d->m >> 3]])[0] : '';
+        $last = $d->m % 8 ? (string) $this->key->query([['GETRANGE', $this->key->key, $d->m >> 3, $d->m >> 3]])[0] : '';
         if ($last !== '' && ord($last) & 0xFF >> $d->m % 8)
             throw Fault::fail(\BloomFilterException::MISMATCH, '%s has bits set past m=%d: it has another m', $label, $d->m);
     }
@@ -170,7 +166,7 @@ final class Opening
         $mark = Numbers::random();
         do {
             $done = $key->script('adopt', [$key->key, $key->meta], [$key->markAt(), $d->m + 7 >> 3, 8 << 20, $this->seen ? sprintf('%08x', $this->seen) : '', pack('N', $mark),
-                ...Meta::fields($key, $d, $mark), 'adopted', '1']);
+                ...Meta::fields($key, $mark), 'adopted', '1']);
         } while ($done === 2);
         if ($done !== 1) throw Fault::fail(\BloomFilterException::IO, '%s changes too fast to be adopted', $key->label);
         $key->mark = $key->id = $mark;

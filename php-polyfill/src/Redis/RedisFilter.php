@@ -1,28 +1,40 @@
 <?php
 namespace Bloomfilter\Polyfill\Redis;
 
-use Bloomfilter\Polyfill\{Filter, Params};
+use Bloomfilter\Polyfill\{Filter, Part};
 
-/** A filter of fixed size in Redis: one key, or shards. */
-final class RedisFilter extends Filter
+/** A filter in Redis: one key, or shards. */
+class RedisFilter extends Filter
 {
-    public function replace(int $i, string $bits, string $how): void
+    protected Key|Shards $store;
+
+    public function bind(Key $key): void
     {
-        $this->parts[$i]->store->mustBeOwn("be $how");
-        $this->parts[$i]->store->exchange($bits, ['united' => 'OR', 'intersected' => 'AND'][$how] ?? '');
+        $this->store = $this->d->shards > 1 ? new Shards($key) : $key;
+        $this->append(new Part($this->d, $this->store, $this->secret));
     }
 
-    public function expire(float $seconds): void { $this->care('expire', ...self::expiry($seconds)); }
-    public function delete(): void { $this->care('be deleted', 'DEL'); }
-
-    private function care(string $what, string ...$command): void
+    public function replaceAll(string $bits, string $how): void
     {
         $this->checkWritable();
-        $this->parts[0]->store->care($what, ...$command);
+        $this->store->mustBeOwn("be $how");
+        $this->store->exchange($bits, ['united' => 'OR', 'intersected' => 'AND'][$how] ?? 'REPLACE');
     }
 
-    public static function expiry(float $seconds): array
+    public function expire(float $seconds): void
+    {
+        $this->checkWritable();
+        $this->store->care('expire', ...self::expiry($seconds));
+    }
+
+    protected static function expiry(float $seconds): array
     {
         return $seconds > 0 ? ['PEXPIRE', (string) max(1, (int) ($seconds * 1000 + 0.5))] : ['PERSIST'];
+    }
+
+    public function delete(): void
+    {
+        $this->checkWritable();
+        $this->store->care('be deleted', 'DEL');
     }
 }

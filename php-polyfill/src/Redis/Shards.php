@@ -8,39 +8,41 @@ final class Shards implements Store
 {
     /** @var list<Key> */
     private array $shards = [];
+    private Params $d;
     private int $cells;
 
-    public function __construct(private Key $whole, private Params $d)
+    public function __construct(private Key $whole)
     {
-        $this->cells = intdiv($d->m, $d->shards);
-        for ($i = 0; $i < $d->shards; $i++) {
-            $shard = $this->shards[] = new Key($whole->client, "$whole->key:$i", $whole->key);
-            $shard->take($d);
-            $shard->waitReplicas = $whole->waitReplicas;
+        $this->d = $whole->d;
+        $this->cells = intdiv($this->d->m, $this->d->shards);
+        for ($i = 0; $i < $this->d->shards; $i++) {
+            $shard = $this->shards[] = new Key($whole->client, "$whole->key:$i", $whole);
+            $shard->take($this->d);
         }
-    }
-
-    private function name(): void
-    {
-        foreach ($this->shards as $shard) $shard->of = sprintf('%08x %s', $this->whole->id, $this->whole->meta);
     }
 
     /** K:meta first; what is missing of the shards is made. */
     public function make(int $seen): bool
     {
-        $id = Numbers::random();
-        $hash = Meta::fields($this->whole, $this->d, $id);
-        if ($this->whole->script('create', [$this->whole->key, $this->whole->meta], [$seen ? sprintf('%08x', $seen) : '', 'making', '1', ...$hash]) !== 1) return false;
-        $this->whole->mark = $this->whole->id = $id;
+        $id = $this->whole->id = $seen ? Numbers::random() : $this->idOfShards();
+        $fields = Meta::fields($this->whole, $id);
+        if ($this->whole->script('create', [$this->whole->key, $this->whole->meta], [$seen ? sprintf('%08x', $seen) : '', 'making', '1', ...$fields]) !== 1) return false;
+        $this->whole->mark = $id;
         $this->open(true);
         return true;
     }
 
+    /** If only K:meta was lost, the filter keeps its id. */
+    private function idOfShards(): int
+    {
+        foreach ($this->shards as $shard) if ($id = $shard->look()[0]?->filterId) return $id;
+        return Numbers::random();
+    }
+
     public function open(bool $make): void
     {
-        $this->name();
         foreach ($this->shards as $shard) $this->openOne($shard, $make);
-        if ($make) $this->wholeCommand('HDEL', 'making');
+        if ($make) $this->whole->careOfMeta('HDEL', 'making');
     }
 
     private function openOne(Key $shard, bool $make): void
@@ -49,19 +51,14 @@ final class Shards implements Store
             [$meta, $bytes, $end] = $shard->look();
             if ($meta && $meta->d->differenceTo($this->d, Params::SAME_BITS))
                 throw Fault::fail(\BloomFilterException::MISMATCH, '%s is a shard of another filter: %s m=%d k=%d shards=%d', $shard->label, $meta->d->scheme->name, $meta->d->m, $meta->d->k, $meta->d->shards);
-            if ($meta && $meta->filter === $shard->of && $bytes === $shard->length() && $end === $meta->mark) {
-                [$shard->mark, $shard->id] = [$meta->mark, $meta->id];
+            if ($meta && $meta->filterId === $this->whole->id && $shard->complete($meta, $bytes, $end)) {
+                $shard->adoptState($meta);
                 return;
             }
-            if (!$make) throw Fault::fail(\BloomFilterException::LOST, '%s is lost (deleted, expired, evicted or overwritten): create it again', $shard->label);
-            if ($shard->create($meta->mark ?? 0) === 1) return;
+            if (!$make) throw $shard->lost();
+            if ($shard->create($meta->mark ?? 0)) return;
         }
-        throw Fault::fail(\BloomFilterException::IO, '%s is created and deleted all the time: it could neither be opened nor created', $shard->label);
-    }
-
-    private function wholeCommand(string $command, string ...$argument): void
-    {
-        $this->whole->script('care', [$this->whole->meta], ['', sprintf('%08x', $this->whole->id), $command, ...$argument]);
+        throw Opening::restless($shard->label);
     }
 
     /** Keys sorted by shard, answers in their order. */
@@ -92,8 +89,8 @@ final class Shards implements Store
         return substr($all, $from, $bytes);
     }
 
-    public function ones(): int { return array_sum(array_map(fn(Key $shard) => $shard->ones(), $this->shards)); }
-    public function replace(string $bits): void { $this->exchange($bits, ''); }
+    public function ones(int $from, int $bytes): int { return array_sum(array_map(fn(Key $shard) => $shard->ones(), $this->shards)); }
+    public function replace(string $bits): void { $this->exchange($bits, 'REPLACE'); }
     public function mustBeOwn(string $what): void {}
 
     public function exchange(string $bits, string $how): void
@@ -110,7 +107,7 @@ final class Shards implements Store
             } catch (\BloomFilterException $e) {
                 $first ??= $e;
             }
-        if (!isset($first) || $command === 'DEL') $this->wholeCommand($command, ...$argument);
+        if ((!isset($first) || $command === 'DEL') && !$this->whole->careOfMeta($command, ...$argument)) $first ??= $this->whole->lost();
         if (isset($first)) throw $first;
     }
 }

@@ -1,0 +1,24 @@
+"""Thousands of damaged images: the extension and the polyfill accept the same ones, and refuse the others by the same
+exception, code and message, unless the polyfill says that the filter needs the extension."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).resolve().parent / "mutants.php"
+
+
+def run(php, given, *arguments):
+    command = [*php, SCRIPT, *map(str, arguments)]
+    return subprocess.run(command, input=given, capture_output=True, check=True).stdout
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_same(seed, with_extension, with_polyfill):
+    images = run(with_extension, b"", "make", seed, 3000)
+    theirs, ours = (run(php, images, "read").splitlines() for php in (with_extension, with_polyfill))
+    assert len(theirs) == len(ours) == 3000
+    assert sum(line.startswith(b"BloomFilter ") for line in theirs) > 200
+    for number, (a, b) in enumerate(zip(theirs, ours, strict=True)):
+        assert a == b or b"needs the extension" in b, number
