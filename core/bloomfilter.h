@@ -85,9 +85,13 @@ enum {
                               * key in Redis (sys_errno is 0) */
     BF_ELOST = -10,          /* never returned; a host may use this code for BF_EIO with
                               * bf_error.lost */
-    BF_EFULL = -11           /* BF_OVERFULL_RAISE: the filter holds more keys than it is sized for;
+    BF_EFULL = -11           /* no room for a new key: BF_OVERFULL_RAISE and the filter holds n
+                              * keys, or it cannot grow any more (with any value but IGNORE);
                               * err->key: index of the first key that was not added */
 };
+
+/* Structs end in space for fields of later versions.  Set it to 0 in structs that you fill. */
+#define BF_RESERVED 64
 
 struct bf_error {            /* valid after an error */
     int code;                /* BF_E..., as returned                     */
@@ -96,6 +100,7 @@ struct bf_error {            /* valid after an error */
     size_t key;              /* index of the key at fault in a batch, or BF_NO_KEY           */
     bool lost;               /* BF_EIO: Redis lost the filter or a part of it, or another process
                               * replaced or deleted its file.  Open or create the filter again */
+    char reserved[BF_RESERVED];  /* for later versions                                           */
 };
 #define BF_NO_KEY SIZE_MAX
 
@@ -130,9 +135,9 @@ typedef struct bf_redis_client bf_redis_client;
  * and URLs this value is 0. */
 #define BF_ALWAYS_TRY (-1.0)
 
-/* bf_spec.overfull: what happens when bf_saturated would return BF_OVERFULL. WARN: hosts warn once.
- * RAISE: adds return BF_EFULL until the filter has room, for example after bf_clear. IGNORE:
- * nothing. */
+/* bf_spec.overfull. WARN: hosts warn once when bf_saturated would return BF_OVERFULL. RAISE: the
+ * filter takes n keys; then an add is a test, and an absent key returns BF_EFULL. IGNORE: nothing.
+ * docs/counting.md has the details. */
 enum { BF_OVERFULL_WARN = 1, BF_OVERFULL_RAISE = 2, BF_OVERFULL_IGNORE = 3 };
 
 /* What to open. Zero means "not given". To create a filter, give (m,n), (n,p), (m,k) or (m,p); k
@@ -192,6 +197,8 @@ struct bf_spec {
     bool read_only;          /* like must_exist, and refuse all changes                          */
     bool may_count;          /* for tools: the stored filter may be counting or plain, whatever
                               * `counting` is; bf_info.counting has the answer */
+    char planned[BF_SCHEME_BYTES];   /* memory of bf_plan: `scheme` may point to it              */
+    char reserved[BF_RESERVED];      /* 0                                                        */
 };
 
 typedef struct {             /* parameters of a filter */
@@ -218,6 +225,7 @@ typedef struct {             /* parameters of a filter */
                               * caller must fill it. false: the filter existed, another function
                               * returned it, the home is "client", or a rebuild (in a file: by any
                               * process) has filled it */
+    char reserved[BF_RESERVED];
 } bf_info;
 
 typedef struct {             /* a part of a filter that grows or forgets, or a whole fixed filter */
@@ -240,7 +248,7 @@ typedef struct {             /* contents of a filter, see bf_get_state */
 
 /* ---- the filter as a whole ------------------------------------------------------------------- */
 /* Sets m, n, k, p, shards and scheme of *spec to the values of the filter that bf_open would
- * create. Creates nothing. */
+ * create; the scheme gets the name that bf_info has. Creates nothing. */
 int bf_plan(bf_spec *spec, bf_error *err);
 /* Stores a new secret of BF_SECRET_BYTES bytes from the kernel's random generator.  Keep it like
  * a password: a keyed filter can be opened only with its secret, which is stored nowhere.

@@ -198,16 +198,21 @@ int bf_test_lines(bf_filter *f, bf_lines *l, bf_error *err);
 /* Splits the buffer without a filter: stores the next text lines, at most cap, as keys that point
  * into the buffer, and returns their number. */
 size_t bf_next_lines(bf_lines *l, bf_key *keys, size_t cap);
-/* For hosts that warn once when a filter is overfull. The host keeps a counter per filter. It
- * starts at n for a new filter, and at 0 for an existing filter and after a clear or a union. The
- * host subtracts 1 per new key and calls bf_check_fill when the counter is below 0. bf_check_fill
- * sets *left to the next value of the counter (INT64_MAX: no more checks). It returns 1 if the
- * filter is overfull, and writes a warning without a full stop to sentence (cap bytes); the host
- * appends how to turn its warnings off. It returns 0 if there is no warning, if the check failed,
- * or with BF_OVERFULL_RAISE or BF_OVERFULL_IGNORE. In Redis a check takes one round trip per part
- * (BITCOUNT of a few ranges). In a file or in Redis *left is at most n / 64 + 1. */
 #define BF_SENTENCE_BYTES 224
-int bf_check_fill(bf_filter *f, int64_t *left, char *sentence, size_t cap);
+/* For hosts that warn once when a filter is overfull. Call it after the filter was created or
+ * opened. `give` gets a sentence without a full stop; the host appends how to turn its warnings
+ * off. It is called once, by bf_begin_adds or bf_add, before anything is added; again after a clear,
+ * a rebuild or bf_set_overfull. If it returns non-zero, the call adds nothing and returns
+ * BF_EHOST. It may use any filter, also f, but must not free f if it returns 0. It is not called
+ * with BF_OVERFULL_RAISE or BF_OVERFULL_IGNORE. To find out when the filter is overfull, calls that
+ * add sometimes read a sample of the bits; in Redis that takes one round trip per part. */
+void bf_set_warning(bf_filter *f, int (*give)(void *ctx, const char *sentence), void *ctx);
+/* Gives the warning if it is due. Call it at the beginning of each call that adds keys by
+ * bf_add_many, bf_add_lines or bf_unite; bf_add does it itself. So a call of the host that consists
+ * of many calls of the core has either added nothing, or is not interrupted by the warning. */
+int bf_begin_adds(bf_filter *f, bf_error *err);
+/* Returns true if bf_begin_adds would read bits, and so might give the warning. */
+bool bf_check_is_due(const bf_filter *f);
 /* For the same hosts: call it once after a filter was created or opened. Writes a warning to
  * sentence and returns 1 if hash functions of the scheme are weak on ordinary keys, or if bf_open
  * created keys in Redis that are so large that other clients must wait. Returns 0 if there is no

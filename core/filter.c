@@ -8,8 +8,13 @@
 /* ---- checks of a spec ---- */
 static int check_spec(const bf_spec *spec, bf_error *err)
 {
+    static const char zeros[BF_RESERVED];
     const char *path;
     bool in_redis = spec->redis_client || (spec->storage && bf_is_url(spec->storage));
+    if (memcmp(spec->reserved, zeros, sizeof zeros) != 0)
+        return bf_fail(err, BF_EINVAL,
+            "bf_spec.reserved is not 0: the struct was not cleared, or the program needs a later "
+            "version of the library");
     if (bf_check_before_open(spec, err) < 0) return BF_EINVAL;
     if (spec->storage && bf_storage_path(spec->storage, &path, err) < 0) return BF_EINVAL;
     if (spec->counting && spec->window != 0)
@@ -188,7 +193,9 @@ int bf_plan(bf_spec *spec, bf_error *err)
     spec->k = d.g.k;
     spec->p = bf_effective_p(&d);
     spec->shards = d.g.shards;
-    if (!spec->scheme) spec->scheme = d.scheme->name;
+    spec->scheme = d.scheme->name;
+    if (strcmp(d.name, d.scheme->name) != 0)
+        spec->scheme = memcpy(spec->planned, d.name, sizeof d.name);
     return 0;
 }
 

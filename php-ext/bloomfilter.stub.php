@@ -151,9 +151,9 @@ class BloomFilter implements Countable, JsonSerializable
      * @param bool           $exclusive mapped files: this object is the only writer until it is closed, and adds are as fast as
      *                                in memory. BloomFilterException (BUSY) if another process writes to the file; other
      *                                writers get the same exception while this object is open
-     * @param string|null    $overfull what happens once the filter holds more keys than n and more than half of its bits are
-     *                                set. "warn": one E_USER_WARNING; "raise": adds throw BloomFilterException (FULL) until
-     *                                the filter is cleared, rebuilt or grown; "ignore": nothing. null: as "warn", but not if
+     * @param string|null    $overfull what happens when the filter holds more keys than n. "warn": above 1.1 n one
+     *                                E_USER_WARNING, before a call adds anything; "raise": the filter takes n keys, then new
+     *                                keys throw BloomFilterException (FULL); "ignore": nothing. null: as "warn", but not if
      *                                bloomfilter.warn=0
      * @param callable|null  $clock   with window: a function without arguments that returns seconds since 1970 as int or
      *                                float; null: the system's clock
@@ -379,8 +379,8 @@ class BloomFilter implements Countable, JsonSerializable
 
     /**
      * True if more than half of the bits are set: the filter holds about n keys or more. If it holds more than a tenth above
-     * n, an add raises an E_USER_WARNING, once per filter and process, unless `bloomfilter.warn` (php.ini, ini_set) is 0. In
-     * a file and in Redis, each process checks at its first new key, and then after n / 64 new keys.
+     * n, an add raises an E_USER_WARNING before it adds anything, once per filter and process, unless `bloomfilter.warn`
+     * (php.ini, ini_set) is 0. In a file and in Redis, each process checks again after n / 64 new keys.
      */
     public function saturated(): bool {}
 
@@ -681,8 +681,8 @@ class BloomFilterException extends RuntimeException
     const LOST = -10;
 
     /**
-     * With overfull: 'raise', the filter holds more keys than it is sized for. In a batch, $e->index is the index of the first
-     * key that was not added; the keys before it were added.
+     * The filter has no room for a new key: overfull: 'raise' and it holds n keys, or it cannot grow any more. In a batch,
+     * $e->index is the index of the first key that was not added; the keys before it were added.
      *
      * @var int
      */

@@ -29,10 +29,9 @@ typedef struct php_bf_client php_bf_client; /* php_redis.h: a phpredis object us
 /* An open filter. Several objects may share one that the process keeps open. */
 typedef struct {
     bf_filter *f;
-    int64_t adds_until_check; /* new keys until the next check of the fill */
-    uint64_t used;            /* value of BF_G(openings) at the last use by a constructor */
-    uint32_t refs;            /* reference count: objects, and the table BF_G(maps) */
-    bool kept;                /* was open already when a constructor last used this handle */
+    uint64_t used; /* value of BF_G(openings) at the last use by a constructor */
+    uint32_t refs; /* reference count: objects, and the table BF_G(maps) */
+    bool kept;     /* was open already when a constructor last used this handle */
     /* the client that f uses, or NULL; a handle with a client is not in the table */
     php_bf_client *client;
 } php_bf_handle;
@@ -172,14 +171,12 @@ bool php_bf_callback_set(
 php_bf_callback *php_bf_callback_share(php_bf_callback *c);
 void php_bf_callback_free(php_bf_callback *c);
 
-/* php_sets.c: warnings. php_bf_count_new counts new keys; when enough keys were added,
- * php_bf_check_fill checks whether the filter is overfull. */
-ZEND_COLD void php_bf_check_fill(php_bf *bf);
+/* php_sets.c: warnings. php_bf_watch makes the core warn when the filter is overfull.
+ * php_bf_begin_adds gives that warning if it is due; it may run code that closes the filter.
+ * Returns false with an exception. */
+void php_bf_watch(php_bf_handle *handle);
+bool php_bf_begin_adds(zend_object *object);
 void php_bf_warn_opened(const zval *made); /* does nothing if made is not an object */
-static zend_always_inline void php_bf_count_new(php_bf *bf, int64_t fresh)
-{
-    if (UNEXPECTED((bf->handle->adds_until_check -= fresh) < 0)) php_bf_check_fill(bf);
-}
 static zend_always_inline bool php_bf_counts(const zend_class_entry *ce)
 {
     return instanceof_function(ce, php_bf_counting_ce);

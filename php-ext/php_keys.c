@@ -73,7 +73,6 @@ static zend_never_inline int call_other(
     else
         php_bf_raise_closed();
     if (held) zend_string_release(held);
-    if (op == ADD && answer == BF_ADDED) php_bf_count_new(php_bf_from(self), 1);
     return answer;
 }
 
@@ -90,10 +89,9 @@ static zend_always_inline void call_one(INTERNAL_FUNCTION_PARAMETERS, operation 
         php_bf_raise_closed();
         RETURN_THROWS();
     }
-    if (EXPECTED(Z_TYPE_P(v) == IS_STRING && php_bf_owns_this(execute_data))) {
+    if (EXPECTED(Z_TYPE_P(v) == IS_STRING && php_bf_owns_this(execute_data)))
         answer = call_core(op, bf->f, Z_STRVAL_P(v), Z_STRLEN_P(v), &err);
-        if (op == ADD && answer == BF_ADDED) php_bf_count_new(bf, 1);
-    } else
+    else
         answer = call_other(execute_data, op, v, &err);
     if (UNEXPECTED(answer < 0)) {
         php_bf_raise(&err);
@@ -161,9 +159,10 @@ typedef struct {
     char text[BF_BATCH_SIZE_MAX][TEXT_MAX];
 } batch;
 
-static void batch_init(
-    batch *b, zend_object *self, const bf_filter *f, many_call *call, uint8_t *each)
+/* Gives a warning that is due, before a key is read. Returns false with an exception. */
+static bool batch_init(batch *b, zend_object *self, many_call *call, uint8_t *each)
 {
+    if (call == bf_add_many && !php_bf_begin_adds(self)) return false;
     b->self = self;
     b->call = call;
     b->each = each;
@@ -171,7 +170,8 @@ static void batch_init(
     b->keys = b->values = NULL;
     b->done = 0;
     b->n = b->nheld = 0;
-    b->most = bf_batch_size(f);
+    b->most = bf_batch_size(php_bf_from(self)->f);
+    return true;
 }
 
 /* Sets $e->index: the key's index in the array (a number or a name), or its number in the iterator.
@@ -332,12 +332,10 @@ static void call_many(INTERNAL_FUNCTION_PARAMETERS, many_call *call)
     ZEND_PARSE_PARAMETERS_START(1, 1)
     Z_PARAM_ITERABLE(keys)
     ZEND_PARSE_PARAMETERS_END();
-    PHP_BF_THIS(f);
-    batch_init(&b, self, f, call, NULL);
-    if (!take_all(&b, keys)) RETURN_THROWS();
+    PHP_BF_THIS(opened);
+    (void)opened; /* checked only */
+    if (!batch_init(&b, self, call, NULL) || !take_all(&b, keys)) RETURN_THROWS();
     RETVAL_LONG(b.hits);
-    php_bf *bf = php_bf_from(self);
-    if (call == bf_add_many && bf->f) php_bf_count_new(bf, b.hits);
 }
 
 PHP_METHOD(BloomFilter, addMany) { call_many(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_add_many); }
@@ -352,8 +350,7 @@ static bool rebuild(zend_object *self, zend_object *fresh, zval *keys, int64_t *
 {
     batch b;
     bf_error err;
-    batch_init(&b, fresh, php_bf_from(fresh)->f, bf_add_many, NULL);
-    if (!take_all(&b, keys)) return false;
+    if (!batch_init(&b, fresh, bf_add_many, NULL) || !take_all(&b, keys)) return false;
     *hits = b.hits;
     if (!php_bf_from(self)->f)
         php_bf_raise_closed();
@@ -442,15 +439,14 @@ static void call_each(INTERNAL_FUNCTION_PARAMETERS, bool add)
     ZEND_PARSE_PARAMETERS_START(1, 1)
     Z_PARAM_ARRAY_HT(keys)
     ZEND_PARSE_PARAMETERS_END();
-    PHP_BF_THIS(f);
+    PHP_BF_THIS(opened);
+    (void)opened; /* checked only */
     uint8_t *each = safe_emalloc(zend_hash_num_elements(keys), 1, 1);
-    batch_init(&b, self, f, add ? bf_add_many : bf_test_many, each);
-    if (add) b.values = zend_new_array(0);
-    if (take_array(&b, keys)) {
-        return_answers(return_value, &b, each, add);
-        if (add && php_bf_from(self)->f) php_bf_count_new(php_bf_from(self), b.hits);
+    if (batch_init(&b, self, add ? bf_add_many : bf_test_many, each)) {
+        if (add) b.values = zend_new_array(0);
+        if (take_array(&b, keys)) return_answers(return_value, &b, each, add);
+        if (add) zend_array_release(b.values);
     }
-    if (add) zend_array_release(b.values);
     efree(each);
 }
 

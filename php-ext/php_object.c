@@ -122,7 +122,6 @@ void php_bf_init_object(zend_object *object, php_bf_handle *handle)
     php_bf_from(object)->f = handle->f;
     php_bf_from(object)->handle = handle;
     php_bf_from(object)->created = info.created && !handle->kept;
-    if (php_bf_from(object)->created) handle->adds_until_check = (int64_t)info.n;
 }
 
 bool php_bf_install(

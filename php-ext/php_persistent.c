@@ -14,9 +14,10 @@
 php_bf_handle *php_bf_hold(bf_filter *f, bf_error *err)
 {
     php_bf_handle *handle = f ? malloc(sizeof *handle) : NULL;
-    if (handle)
+    if (handle) {
         *handle = (php_bf_handle){ .f = f, .refs = 1 };
-    else if (f) {
+        php_bf_watch(handle);
+    } else if (f) {
         bf_close(f);
         *err = (bf_error){ .code = BF_ENOMEM, .msg = "out of memory", .key = BF_NO_KEY };
     }

@@ -57,10 +57,12 @@ PHP_METHOD(BloomFilter, merge)
 {
     bf_error err;
     OPERANDS();
-    if (bf_unite(f, other, &err) < 0)
+    if (!php_bf_begin_adds(self)) RETURN_THROWS();
+    const zend_object *from = Z_OBJ_P(ZEND_CALL_ARG(execute_data, 1));
+    if (!php_bf_from((zend_object *)from)->f)
+        php_bf_raise_closed();
+    else if (bf_unite(f, other, &err) < 0)
         php_bf_raise(&err);
-    else if (php_bf_from(self)->handle->adds_until_check != INT64_MAX)
-        php_bf_check_fill(php_bf_from(self));
     php_bf_rethrow_bailout();
 }
 
@@ -91,22 +93,43 @@ PHP_METHOD(CountingBloomFilter, toPlain)
 
 /* ---- more than half full? ---- */
 /* The INI setting is used only if the filter was opened without `overfull`. */
-static bool may_warn(const php_bf *bf)
+static bool may_warn(const bf_filter *f)
 {
     bf_info info;
-    bf_get_info(bf->f, &info);
+    bf_get_info(f, &info);
     return (info.overfull || BF_G(warn)) && !EG(exception);
 }
 
-/* Ignores a failed check, because the keys are already added. */
-void php_bf_check_fill(php_bf *bf)
+static void raise_warning(void *context)
 {
-    char sentence[BF_SENTENCE_BYTES];
-    int64_t *left = &bf->handle->adds_until_check;
-    *left = INT64_MAX;
-    if (!may_warn(bf) || !bf_check_fill(bf->f, left, sentence, sizeof sentence)) return;
+    const char *sentence = context;
     php_error_docref(NULL, E_USER_WARNING, "%c%s, or set bloomfilter.warn=0",
         toupper((unsigned char)*sentence), sentence + 1);
+}
+
+/* Keeps the handle alive: an error handler may close the filter. If it did, the call must end. */
+static int give_warning(void *ctx, const char *sentence)
+{
+    php_bf_handle *handle = ctx;
+    if (!may_warn(handle->f)) return 0;
+    handle->refs++;
+    const bool fine = php_bf_run_php(raise_warning, (void *)sentence), closed = handle->refs == 1;
+    php_bf_release(handle);
+    if (fine && closed) php_bf_raise_closed();
+    return fine && !closed ? 0 : -1;
+}
+
+void php_bf_watch(php_bf_handle *handle) { bf_set_warning(handle->f, give_warning, handle); }
+
+bool php_bf_begin_adds(zend_object *object)
+{
+    bf_error err;
+    const int rc = bf_begin_adds(php_bf_from(object)->f, &err);
+    if (rc < 0)
+        php_bf_raise(&err);
+    else if (!php_bf_from(object)->f)
+        php_bf_raise_closed();
+    return !EG(exception);
 }
 
 void php_bf_warn_opened(const zval *made)
@@ -115,7 +138,7 @@ void php_bf_warn_opened(const zval *made)
     if (Z_TYPE_P(made) != IS_OBJECT || EG(exception)) return;
     const php_bf *bf = php_bf_from(Z_OBJ_P(made));
     if (bf->handle->kept) return; /* an earlier constructor has warned */
-    if (!may_warn(bf) || !bf_open_warning(bf->f, sentence, sizeof sentence)) return;
+    if (!may_warn(bf->f) || !bf_open_warning(bf->f, sentence, sizeof sentence)) return;
     php_error_docref(NULL, E_USER_WARNING, "%s, or set bloomfilter.warn=0", sentence);
 }
 
@@ -254,12 +277,7 @@ static void command(INTERNAL_FUNCTION_PARAMETERS, int (*call)(bf_filter *, bf_er
     php_bf_rethrow_bailout();
 }
 
-PHP_METHOD(BloomFilter, clear)
-{
-    php_bf_handle *handle = php_bf_from(Z_OBJ_P(ZEND_THIS))->handle;
-    if (handle) handle->adds_until_check = 0; /* the next new key checks the fill again */
-    command(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_clear);
-}
+PHP_METHOD(BloomFilter, clear) { command(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_clear); }
 PHP_METHOD(BloomFilter, sync) { command(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_sync); }
 
 PHP_METHOD(BloomFilter, delete) { command(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_delete); }

@@ -367,6 +367,7 @@ static int batch_keys(batch *b, PyObject *keys)
 static int batch_run(batch *b, PyObject *keys)
 {
     if (is_one_key(keys)) return refuse_one_key(keys);
+    if (b->call == bf_add_many && filter_begin_adds(b->self) < 0) return -1;
     b->bf = filter_enter(b->self);
     if (!b->bf) return -1;
     b->most = bf_batch_size(b->bf);
@@ -378,8 +379,7 @@ static int batch_run(batch *b, PyObject *keys)
     const int rc = batch_keys(b, keys);
     PyMem_Free(more);
     filter_leave(b->self);
-    if (rc < 0) return -1;
-    return b->call == bf_add_many ? filter_count_new(b->self, b->hits) : 0;
+    return rc < 0 ? -1 : 0;
 }
 
 static void batch_start(batch *b, FilterObject *self, many_call *call, bool skip_nulls)

@@ -77,7 +77,6 @@ typedef struct {
     /* without a GIL: bf_process() of a thread that waits until it may replace `bf`, else 0 */
     int wanted;
     PyObject *weakrefs;
-    int64_t adds_until_check; /* new keys until the next check of the fill */
     int plain;         /* PLAIN_... of py_gil.c: a thread uses plain kernels without the GIL */
     int plain_process; /* bf_process() of that thread; it does not exist in a forked child */
     /* filter_replace sets these, and bf; they are read while the filter is entered */
@@ -438,16 +437,10 @@ Py_ssize_t filter_length(PyObject *self);
 int filter_bool(PyObject *self);
 PyObject *filter_repr(PyObject *self);
 PyObject *path_or_none(const char *text);
-/* filter_plan_check sets after how many new keys the fill is checked next. filter_check_fill checks
- * the fill now and may warn; returns -1 if the warning was raised as an exception. */
-void filter_plan_check(FilterObject *self, uint64_t fresh);
-int filter_check_fill(FilterObject *self);
+/* filter_watch makes the core warn when the filter is overfull. filter_begin_adds gives that
+ * warning if it is due; returns -1 if it was raised as an exception, or the filter is closed. */
+void filter_watch(FilterObject *self);
+int filter_begin_adds(FilterObject *self);
 int filter_warn_opened(FilterObject *self);
 int warn_of(const char *sentence); /* a UserWarning of the core */
-static inline int filter_count_new(FilterObject *self, int64_t fresh)
-{
-    int64_t left = NO_GIL ? __atomic_sub_fetch(&self->adds_until_check, fresh, __ATOMIC_RELAXED)
-                          : (self->adds_until_check -= fresh);
-    return __builtin_expect(left < 0, 0) ? filter_check_fill(self) : 0;
-}
 #endif

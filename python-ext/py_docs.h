@@ -5,9 +5,10 @@
     "errno is ENOENT if Redis does not have the filter, EBUSY if the filter is in use, else None. (A file that does not\n" \
     "exist raises FileNotFoundError.)"
 #define DOC_FullError \
-    "With overfull=\"raise\": the filter holds more keys than it is sized for.\n" \
+    "The filter has no room for a new key: overfull=\"raise\" and it holds n keys, or it cannot grow any more.\n" \
     "\n" \
-    "In a batch, index is the number of the first key that was not added; the keys before it were added."
+    "In a batch, index is the number of the first key that was not added; the keys before it were added.\n" \
+    "Adds of keys that are present still return False."
 #define DOC_SaturationWarning \
     "More than half of a filter's bits are set: it holds more keys than it was sized for, or soon will."
 #define DOC_BloomFilter \
@@ -43,8 +44,8 @@
     "\n" \
     "shards: number of equal slices, 1 to 4096; all bits of a key are in one slice.  In Redis each slice has its own key.\n" \
     "None: 1, in Redis as many as m needs.\n" \
-    "overfull: what happens once the filter holds more keys than n and more than half of its bits are set.  \"warn\" (None):\n" \
-    "one SaturationWarning; \"raise\": adds raise FullError until the filter is cleared, rebuilt or grown; \"ignore\": nothing.\n" \
+    "overfull: what happens when the filter holds more keys than n.  \"warn\" (None): above 1.1 n one SaturationWarning, before\n" \
+    "a call adds anything; \"raise\": the filter takes n keys, then new keys raise FullError; \"ignore\": nothing.\n" \
     "warn=False is the earlier name of overfull=\"ignore\".\n" \
     "\n" \
     "For mapped files only (docs/mapped-files.md):\n" \

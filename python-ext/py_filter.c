@@ -55,7 +55,6 @@ int filter_ask(FilterObject *self, PyObject *key, single_call *call)
 static PyObject *filter_add(FilterObject *self, PyObject *key)
 {
     int rc = single(self, key, bf_add);
-    if (rc == BF_ADDED && filter_count_new(self, 1) < 0) return NULL;
     return rc < 0 ? NULL : PyBool_FromLong(rc == BF_ADDED);
 }
 

@@ -263,7 +263,7 @@ int filter_replace(FilterObject *self, bf_filter *bf, redis_client *client, PyOb
     self->nogil_min_len = self->blocking ? 0 : LARGE_KEY;
     if (bf && !self->remote) bf_set_wait_hooks(bf, wait_begin, wait_end, self);
     if (bf && client) redis_client_take_turns(client, bf);
-    filter_plan_check(self, info.created ? info.n : 0);
+    if (bf) filter_watch(self);
     replace_end(self);
     let_go(old, old_client, old_callback);
     return 0;
@@ -311,10 +311,7 @@ PyObject *filter_clear_bits(FilterObject *self, PyObject *Py_UNUSED(unused))
 {
     core_call c;
     if (!core_begin(&c, self, NULL, gil_release_if_big)) return NULL;
-    const int rc = bf_clear(c.bf, &c.err);
-    core_back(&c);
-    filter_plan_check(self, 0);
-    return none(core_end(&c, rc));
+    return none(core_end(&c, bf_clear(c.bf, &c.err)));
 }
 
 /* ---- in Redis ---- */

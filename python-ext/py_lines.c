@@ -66,8 +66,8 @@ static PyObject *answer(lines *l, const Py_buffer *view)
     l->l.keep = l->keep > 0;
     l->l.at = view->buf;
     l->l.end = l->l.at + view->len;
-    int rc = run(l);
-    if (rc == 0 && l->add) rc = filter_count_new(l->self, (int64_t)l->l.hits);
+    int rc = l->add ? filter_begin_adds(l->self) : 0;
+    if (rc == 0) rc = run(l);
     if (rc < 0 && l->add && !l->lost) note_done(l, start);
     if (rc == 0 && l->keep >= 0) rc = _PyBytes_Resize(&kept, l->l.kept - start);
     if (rc < 0) {

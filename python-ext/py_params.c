@@ -66,12 +66,21 @@ static int type_fault(const char *name, const char *wanted, PyObject *got)
     return -1;
 }
 
-/* Reads an integer of `size` bytes. Refuses 0, because 0 means "not given" to the core. */
+/* Reads an integer of `size` bytes; a float without a fraction (1e6) is one. Refuses 0, because 0
+ * means "not given" to the core. */
 static int whole(const char *name, PyObject *value, void *out, size_t size)
 {
     if (!given(value)) return 0;
-    if (is_boolean(value) || !PyIndex_Check(value)) return type_fault(name, "an int", value);
-    PyObject *number = PyNumber_Index(value);
+    const bool real = PyFloat_Check(value);
+    const double v0 = real ? PyFloat_AS_DOUBLE(value) : 0;
+    if (real && v0 - floor(v0) != 0) { /* also NaN and infinity */
+        PyErr_Format(PyExc_TypeError, "%s must be an int, or a float without a fraction, not %R",
+            name, value);
+        return -1;
+    }
+    if (is_boolean(value) || !(real || PyIndex_Check(value)))
+        return type_fault(name, "an int", value);
+    PyObject *number = real ? PyLong_FromDouble(v0) : PyNumber_Index(value);
     if (!number) return -1;
     const uint64_t v = PyLong_AsUnsignedLongLong(number);
     const bool odd = v == UINT64_MAX && PyErr_Occurred();

@@ -49,10 +49,9 @@ PyObject *filter_deepcopy(FilterObject *self, PyObject *memo)
 static int combine_into(FilterObject *into, FilterObject *from, combine *call)
 {
     core_call c;
+    if (call == bf_unite && filter_begin_adds(into) < 0) return -1;
     if (!core_begin(&c, into, from, gil_release_if_big)) return -1;
-    const int rc = core_end(&c, call(c.bf, c.other, &c.err));
-    if (rc >= 0 && call == bf_unite) filter_plan_check(into, 0);
-    return rc;
+    return core_end(&c, call(c.bf, c.other, &c.err));
 }
 
 static PyObject *refuse_other(PyObject *other)
@@ -139,6 +138,5 @@ PyObject *filter_update_from(FilterObject *self, PyObject *other)
     if (before < 0 || combine_into(self, (FilterObject *)other, bf_unite) < 0 ||
         (after = filter_length((PyObject *)self)) < 0)
         return NULL;
-    return filter_count_new(self, 1) < 0 ? NULL
-                                         : PyLong_FromSsize_t(after > before ? after - before : 0);
+    return PyLong_FromSsize_t(after > before ? after - before : 0);
 }

@@ -145,32 +145,31 @@ int filter_bool(PyObject *self)
     return read_state((FilterObject *)self, &s) < 0 ? -1 : s.ones > 0;
 }
 
-/* ---- the warning that a filter is overfull ---- */
-static void set_next_check(FilterObject *self, int64_t fresh)
+/* ---- warnings ---- */
+/* Code of the user may run. Counts the call, because close() must then fail. */
+static int warn_overfull(void *op, const char *sentence)
 {
-    if (NO_GIL)
-        __atomic_store_n(&self->adds_until_check, fresh, __ATOMIC_RELAXED);
-    else
-        self->adds_until_check = fresh;
+    FilterObject *self = op;
+    PyThreadState *ts = gil_enter();
+    if (!NO_GIL) filter_count_waiting(self);
+    const int rc = PyErr_WarnFormat(
+        state_of(Py_TYPE(self))->warning, 1, "%s, or pass overfull=\"ignore\"", sentence);
+    if (!NO_GIL) filter_count_out(self);
+    gil_leave(ts);
+    return rc;
 }
 
-void filter_plan_check(FilterObject *self, uint64_t fresh) { set_next_check(self, (int64_t)fresh); }
+void filter_watch(FilterObject *self) { bf_set_warning(self->bf, warn_overfull, self); }
 
-/* Ignores a failed check, because the keys were already added. */
-int filter_check_fill(FilterObject *self)
+int filter_begin_adds(FilterObject *self)
 {
-    char sentence[BF_SENTENCE_BYTES];
-    int64_t left;
     core_call c;
-    if (!core_begin(&c, self, NULL, gil_release_if_remote)) {
-        PyErr_Clear();
-        return 0;
-    }
-    const int full = core_end(&c, bf_check_fill(c.bf, &left, sentence, sizeof sentence));
-    set_next_check(self, left);
-    return full <= 0 ? 0
-                     : PyErr_WarnFormat(state_of(Py_TYPE(self))->warning, 1,
-                           "%s, or pass overfull=\"ignore\"", sentence);
+    bf_filter *bf = filter_peek(self);
+    const bool due = bf && bf_check_is_due(bf);
+    if (bf) filter_peeked(self);
+    if (!due) return bf ? 0 : -1;
+    if (!core_begin(&c, self, NULL, gil_release_if_remote)) return -1;
+    return core_end(&c, bf_begin_adds(c.bf, &c.err));
 }
 
 int warn_of(const char *sentence)

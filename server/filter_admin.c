@@ -153,7 +153,6 @@ static void set_overfull(served *s, unsigned overfull)
     pthread_rwlock_wrlock(&s->use);
     bf_set_overfull(s->f, overfull);
     __atomic_store_n(&s->asked, overfull, __ATOMIC_RELAXED);
-    __atomic_store_n(&s->new_until_check, 0, __ATOMIC_RELAXED);
     pthread_rwlock_unlock(&s->use);
     pthread_rwlock_rdlock(&s->use);
 }
@@ -241,8 +240,7 @@ static int change_alone(filters *fs, text name, int (*change)(bf_filter *, bf_fi
         pthread_mutex_lock(&s->lock);
         if (s->state_at) s->state_at = 1; /* the state is known, but out of date */
         pthread_mutex_unlock(&s->lock);
-        __atomic_store_n(&s->new_until_check, 0, __ATOMIC_RELAXED);
-        if (rc >= 0) filters_count_new(s, 1);
+        if (rc >= 0) bf_begin_adds(s->f, NULL); /* a union may be more than it is sized for */
         same = filters_is_same(fs, s);
         if (!same) rc = 0;
         filters_release(s);

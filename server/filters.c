@@ -29,6 +29,12 @@ static void init_lock(pthread_rwlock_t *lock)
     pthread_rwlockattr_destroy(&attr);
 }
 
+static int log_warning(void *s, const char *sentence)
+{
+    say("filter %s: %s", ((served *)s)->name, sentence);
+    return 0;
+}
+
 served *registry_new(const filters *fs, text name, bf_filter *f, char *storage, bf_error *err)
 {
     bf_info info;
@@ -50,8 +56,8 @@ served *registry_new(const filters *fs, text name, bf_filter *f, char *storage, 
     pthread_mutex_init(&s->lock, NULL);
     init_lock(&s->use);
     bf_get_info(f, &info);
-    if (bf_open_warning(f, sentence, sizeof sentence)) say("filter %s: %s", s->name, sentence);
-    s->new_until_check = info.created ? (int64_t)info.n : 0;
+    if (bf_open_warning(f, sentence, sizeof sentence)) log_warning(s, sentence);
+    bf_set_warning(f, log_warning, s);
     s->grows = info.grow > 0;
     s->counts = info.counting;
     s->takes_any_key = !strcmp(info.scheme, "classic") || !strcmp(info.scheme, "block") ||
@@ -425,30 +431,6 @@ void filters_close(filters *fs)
 }
 
 /* ---- fill and state ---- */
-/* Logs one line when the filter holds more keys than it is sized for.  Checks an overfull filter
- * again after n / 8 new keys, because another process may clear it. */
-static void check_fill(served *s)
-{
-    char sentence[BF_SENTENCE_BYTES];
-    int64_t left;
-    const bool full = bf_check_fill(s->f, &left, sentence, sizeof sentence) == 1;
-    if (full) {
-        bf_info info;
-        bf_get_info(s->f, &info);
-        left = (int64_t)(info.n / 8);
-    }
-    if (full && !__atomic_exchange_n(&s->overfull, true, __ATOMIC_RELAXED))
-        say("filter %s: %s", s->name, sentence);
-    if (!full) __atomic_store_n(&s->overfull, false, __ATOMIC_RELAXED);
-    __atomic_store_n(&s->new_until_check, left, __ATOMIC_RELAXED);
-}
-
-void filters_count_new(served *s, uint64_t fresh)
-{
-    if (fresh && __atomic_sub_fetch(&s->new_until_check, (int64_t)fresh, __ATOMIC_RELAXED) < 0)
-        check_fill(s);
-}
-
 bool filter_last_state(served *s, bf_state *out)
 {
     pthread_mutex_lock(&s->lock);

@@ -31,8 +31,6 @@ typedef struct {
     /* relaxed atomics: numbers of keys since the start.  adds: passed to an add; added: of these
      * the new ones; hits: tested and present; misses: tested and absent; removed: by a remove */
     uint64_t adds, added, hits, misses, removed;
-    int64_t new_until_check; /* atomic: new keys until the next check of the fill */
-    bool overfull;           /* atomic: the warning was logged */
     unsigned asked;          /* atomic: BF_OVERFULL_... of the last PUT that named it, or 0 */
     pthread_mutex_t lock;    /* protects the following members */
     bf_state state;          /* the last known state */
@@ -99,8 +97,6 @@ bool filters_is_same(const filters *fs, const served *s);
 /* Called after a failed call.  In Redis: the next request opens the filter again, because another
  * process may have deleted or re-created it. */
 void filters_recheck(served *s);
-/* Counts new keys, and sometimes checks whether the filter is overfull (see check_fill). */
-void filters_count_new(served *s, uint64_t fresh);
 /* quota.c: reserves bytes for the filter `name`, or fails if --max-total does not allow them. */
 int claim_make(filters *fs, claim *c, text name, uint64_t bytes, bf_error *err);
 /* Called before an add.  If the filter must grow for so many keys, reserves its new size; the

@@ -48,7 +48,7 @@ static void count_keys(served *f, verb v, uint64_t n, uint64_t yes)
     }
     counter_add(v == VERB_ADD ? &f->adds : &f->hits, v == VERB_ADD ? n : yes);
     counter_add(v == VERB_ADD ? &f->added : &f->misses, v == VERB_ADD ? yes : n - yes);
-    if (v == VERB_ADD) filters_count_new(f, yes);
+    if (v == VERB_ADD) bf_begin_adds(f->f, NULL); /* the next add would log the warning, too */
 }
 
 /* Counts the keys of a batch that have an answer. */

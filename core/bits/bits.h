@@ -188,9 +188,10 @@ static inline void bf_hint_store(int64_t *at, int64_t value)
 {
     __atomic_store_n(at, value, __ATOMIC_RELAXED);
 }
+/* Threads that subtract at the same time may lose a subtraction. */
 static inline void bf_hint_subtract(int64_t *at, int64_t less)
 {
-    __atomic_sub_fetch(at, less, __ATOMIC_RELAXED);
+    bf_hint_store(at, bf_hint_load(at) - less);
 }
 static inline unsigned bf_uint_load_relaxed(const unsigned *at)
 {

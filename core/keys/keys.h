@@ -17,8 +17,16 @@ typedef struct {
 int64_t bf_ring_fixed(const bf_batch *b);
 int64_t bf_ring_chain(const bf_batch *b);
 
-/* warning.c, for BF_OVERFULL_RAISE: returns how many keys may be added before the next call, at
- * least 1; BF_EFULL if the filter is overfull; or another error. The caller subtracts its new keys
- * from f->adds_until_check. */
-int64_t bf_room(bf_filter *f, bf_error *err);
+/* loop.c: bf_add and bf_add_many without a check of the fill */
+int bf_add_one(bf_filter *f, const void *key, size_t len, bf_error *err);
+int64_t bf_run_adds(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
+
+/* capacity.c, for BF_OVERFULL_RAISE: bf_add and bf_add_many. They add keys until the filter is
+ * full. Then a key that is present gets its answer, and an absent key is BF_EFULL. */
+int bf_add_one_while_room(bf_filter *f, const void *key, size_t len, bf_error *err);
+int64_t bf_add_while_room(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
+/* Returns true if f->left is the number of keys for which the filter has room, and bf_give_room
+ * must be called when a key is gone. */
+bool bf_counts_room(const bf_filter *f);
+void bf_give_room(bf_filter *f, int64_t keys);
 #endif

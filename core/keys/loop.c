@@ -303,37 +303,22 @@ static __attribute__((noinline)) int run_one(
     return bf_check_named_sometimes(f, d, rc, err);
 }
 
-static void count_new(bf_filter *f, int64_t added)
+/* added: the number of new keys, or an error */
+static inline int64_t count_new(bf_filter *f, int64_t added)
 {
-    bf_hint_subtract(&f->adds_until_check, added);
+    if (added > 0 && !bf_flag_get(&f->checked)) bf_hint_subtract(&f->left, added);
+    return added;
 }
 
-/* For BF_OVERFULL_RAISE: before each chunk, checks for how many keys the filter has room. */
-static int64_t run_while_room(
-    bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
+int64_t bf_run_adds(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
-    int64_t total = 0, rc = 1;
-    bf_error own;
-    if (!err) err = &own;
-    for (size_t done = 0; done < n; total += rc) {
-        if ((rc = bf_room(f, err)) < 0) {
-            if (rc == BF_EFULL || rc == BF_EBUSY) err->key = done;
-            return rc;
-        }
-        const size_t c = (uint64_t)rc < n - done ? (size_t)rc : n - done;
-        rc = run_batch(f, BF_OP_ADD, keys + done, c, each ? each + done : NULL, err);
-        if (rc < 0 && err->key != BF_NO_KEY) err->key += done;
-        if (rc < 0) return rc;
-        count_new(f, rc);
-        done += c;
-    }
-    return total;
+    return run_batch(f, BF_OP_ADD, keys, n, each, err);
 }
 
 int64_t bf_add_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
-    if (f->overfull == BF_OVERFULL_RAISE && n > 0) return run_while_room(f, keys, n, each, err);
-    return run_batch(f, BF_OP_ADD, keys, n, each, err);
+    if (f->overfull == BF_OVERFULL_RAISE && n > 0) return bf_add_while_room(f, keys, n, each, err);
+    return count_new(f, bf_run_adds(f, keys, n, each, err));
 }
 int64_t bf_test_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
@@ -364,27 +349,27 @@ static __attribute__((noinline)) int add_checked(
     return rc < 0 ? rc : bf_check_named_sometimes(f, d[0], rc, err);
 }
 
+int bf_add_one(bf_filter *f, const void *key, size_t len, bf_error *err)
+{
+    if (f->bitmap.kernels) return add_checked(f, key, len, err);
+    return !f->runs_host_code && has_parts_here(f) ? bf_chain_add_one(f, key, len, err)
+                                                   : run_one(f, BF_OP_ADD, key, len, err);
+}
+
 static __attribute__((noinline)) int add_slowly(
     bf_filter *f, const void *key, size_t len, bf_error *err)
 {
-    const bool raises = f->overfull == BF_OVERFULL_RAISE;
-    const int64_t room = raises ? bf_room(f, err) : 1;
-    if (room < 0) return (int)room;
-    int rc;
-    if (f->bitmap.kernels)
-        rc = add_checked(f, key, len, err);
-    else
-        rc = !f->runs_host_code && has_parts_here(f) ? bf_chain_add_one(f, key, len, err)
-                                                     : run_one(f, BF_OP_ADD, key, len, err);
-    if (raises && rc == BF_ADDED) count_new(f, 1);
-    return rc;
+    if (f->overfull == BF_OVERFULL_RAISE) return bf_add_one_while_room(f, key, len, err);
+    const int rc = bf_begin_adds(f, err);
+    return rc < 0 ? rc : (int)count_new(f, bf_add_one(f, key, len, err));
 }
 
 int bf_add(bf_filter *f, const void *key, size_t len, bf_error *err)
 {
     uint64_t d[BF_WIDTH_MAX];
-    return f->bitmap.kernels && bf_int_load_acquire(&f->state) == BF_WRITABLE
-               ? add_one(f, key, len, d, err)
+    return f->bitmap.kernels && bf_int_load_acquire(&f->state) == BF_WRITABLE &&
+                   bf_hint_load(&f->left) > 0
+               ? (int)count_new(f, add_one(f, key, len, d, err))
                : add_slowly(f, key, len, err);
 }
 
@@ -407,10 +392,28 @@ static int require_counting(const bf_filter *f, const char *what, bf_error *err)
         bf_where(f), what);
 }
 
+/* For BF_OVERFULL_RAISE: a key that is gone makes room. Removes keys one by one, because a key may
+ * occur twice. */
+static int64_t remove_and_give_room(
+    bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
+{
+    int64_t total = 0;
+    for (size_t i = 0; i < n; i++) {
+        const int64_t rc = run_batch(f, BF_OP_REMOVE, keys + i, 1, each ? each + i : NULL, err);
+        if (rc < 0 && err && err->key != BF_NO_KEY) err->key += i;
+        if (rc < 0) return rc;
+        if (rc > 0 && bf_test(f, keys[i].ptr, keys[i].len, NULL) == 0) bf_give_room(f, 1);
+        total += rc;
+    }
+    return total;
+}
+
 int64_t bf_remove_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
     int rc = require_counting(f, "remove keys", err);
-    return rc < 0 ? rc : run_batch(f, BF_OP_REMOVE, keys, n, each, err);
+    if (rc < 0) return rc;
+    return bf_counts_room(f) ? remove_and_give_room(f, keys, n, each, err)
+                             : run_batch(f, BF_OP_REMOVE, keys, n, each, err);
 }
 
 int64_t bf_count_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
@@ -432,7 +435,7 @@ static int one_counted(bf_filter *f, int op, const void *key, size_t len, bf_err
 
 int bf_remove(bf_filter *f, const void *key, size_t len, bf_error *err)
 {
-    if (!f->bitmap.g.counting || !f->bitmap.kernels || f->atomic)
+    if (!f->bitmap.g.counting || !f->bitmap.kernels || f->atomic || bf_counts_room(f))
         return (int)bf_remove_many(f, &(bf_key){ key, len }, 1, NULL, err);
     const int rc = bf_writable(f, err);
     return rc < 0 ? rc : one_counted(f, BF_OP_REMOVE, key, len, err);

@@ -208,6 +208,7 @@ int bf_chain_next_locked(bf_filter *f, unsigned count, bf_error *err)
                  ? bf_chain_part(&f->desc, count, last->start + last->bitmap.g.m, &part, err)
                  : 0;
         if (rc == 0) bf_flag_set(&f->at_limit);
+        if (rc == 0 && f->overfull != BF_OVERFULL_IGNORE) return bf_refuse_full(f, err);
         if (rc > 0) rc = ops->append(f, &part, err);
     }
     return rc < 0 ? rc : bf_parts_writable(f, err);

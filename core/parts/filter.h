@@ -97,8 +97,13 @@ struct bf_filter {
     bool read_only;
     bool created;     /* bf_open created the filter */
     uint8_t overfull; /* BF_OVERFULL_... as in the spec, or 0 */
-    /* keys/warning.c, for BF_OVERFULL_RAISE: new keys until the next check; atomic */
-    _Alignas(8) int64_t adds_until_check;
+    /* keys/capacity.c: left: new keys until the next check of the fill; with BF_OVERFULL_RAISE, for
+     * how many keys there is room. checked: no check follows, so new keys need not be counted; with
+     * BF_OVERFULL_RAISE, left is the result of a check. */
+    bool checked;
+    _Alignas(8) int64_t left;
+    int (*give_warning)(void *ctx, const char *sentence); /* set by bf_set_warning */
+    void *warning_ctx;
     /* calls of this filter run code of the host: a clock, a hash function or a client */
     bool runs_host_code;
     _Alignas(8) uint8_t secret[BF_SECRET_BYTES]; /* the secret, or the scheme's argument */
@@ -182,7 +187,13 @@ void bf_secret_wipe(bf_filter *f);
 /* Returns 0 if a and b have the same parameters, else BF_EINVAL. */
 int bf_alike(const bf_filter *a, const bf_filter *b, bf_error *err);
 /* Makes the next add check whether the filter is overfull. */
-static inline void bf_check_soon(bf_filter *f) { bf_hint_store(&f->adds_until_check, 0); }
+static inline void bf_check_soon(bf_filter *f)
+{
+    bf_hint_store(&f->left, 0);
+    bf_flag_clear(&f->checked);
+}
+/* Returns BF_EFULL: the filter has no room for a new key. */
+int bf_refuse_full(const bf_filter *f, bf_error *err);
 const char *bf_where(const bf_filter *f); /* the name of f's storage in messages */
 /* Call it before a write. Returns 0, or an error that says why the handle cannot write. */
 int bf_writable(bf_filter *f, bf_error *err);

@@ -31,11 +31,18 @@ static int never_ends(const bf_filter *f, bf_error *err)
         bf_where(f), TRIES);
 }
 
+/* Returns true if the last part gets all further keys: no part can follow, and the host said that
+ * it accepts the rate. Otherwise such a filter is full (bf_chain_next). */
+static bool overflows(const bf_filter *f)
+{
+    return bf_flag_get(&f->at_limit) && f->overfull == BF_OVERFULL_IGNORE;
+}
+
 /* Returns how many more keys the part can have. */
 static uint64_t room(const bf_filter *f, const bf_part *p)
 {
     int64_t have = bf_live(p->live);
-    return bf_flag_get(&f->at_limit)        ? BF_SPAN
+    return overflows(f)                     ? BF_SPAN
            : (uint64_t)have < p->bitmap.g.n ? p->bitmap.g.n - (uint64_t)have
                                             : 0;
 }
@@ -90,14 +97,14 @@ static int add(bf_filter *f, bf_span *s, bf_error *err)
         const unsigned count = bf_parts_count(f);
         const size_t had = s->n;
         bf_part *newest = f->part[count - 1];
-        const uint64_t n = newest->bitmap.g.n,
-                       most = bf_flag_get(&f->at_limit) ? n + BF_N_MAX / 4 : n;
+        const uint64_t n = newest->bitmap.g.n, most = overflows(f) ? n + BF_N_MAX / 4 : n;
         if (tries == TRIES) return never_ends(f, err);
         int rc =
             ops->put ? ops->put(f, f->part, count, most, s, err) : add_to_newest(f, count, s, err);
         if (rc < 0 || s->n == 0 || (rc = bf_chain_follow(f, err)) < 0) return rc;
-        if (s->op == BF_OP_ADD && room(f, newest) == 0 && (rc = bf_chain_next(f, count, err)) < 0)
-            return rc;
+        if (s->op == BF_OP_ADD && room(f, newest) == 0) rc = bf_chain_next(f, count, err);
+        if (rc == BF_EFULL) err->key = s->key[0]; /* the keys before it have answers */
+        if (rc < 0) return rc;
         if (s->n < had) tries = 0;
     }
     return 0;
@@ -185,6 +192,7 @@ static int count(bf_filter *f, bf_span *s, bf_error *err)
     if (rc < 0) return rc;
     for (size_t i = 0; rc == 0 && i < s->n; i++) {
         rc = count_key(f, s->op, s->d + i, s->answer + s->key[i], err);
+        if (rc == BF_EFULL) err->key = 0;
         if (rc < 0 && err->key != BF_NO_KEY) err->key += i;
     }
     if (changes) bf_parts_unlock(f);

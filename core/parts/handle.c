@@ -129,6 +129,19 @@ int bf_writable(bf_filter *f, bf_error *err)
     return 0;
 }
 
+int bf_refuse_full(const bf_filter *f, bf_error *err)
+{
+    if (f->variant->grows)
+        return bf_fail(err, BF_EFULL,
+            "%.40s is full: with %u parts of %llu cells in all it cannot grow any more; create one "
+            "with a larger n",
+            bf_where(f), bf_parts_count(f), (ull)bf_parts_cells(f));
+    return bf_fail(err, BF_EFULL,
+        "%.40s is full: it holds the n=%llu keys that it is sized for; clear it, rebuild it or "
+        "create a larger one",
+        bf_where(f), (ull)f->desc.g.n);
+}
+
 int bf_check_named(bf_filter *f, bf_error *err)
 {
     const bf_store *s = &f->bitmap.store;

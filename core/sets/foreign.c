@@ -184,7 +184,7 @@ bf_filter *bf_from_bytes_as(
         refuse_counters(spec.counting && !as->cells, err) < 0)
         return NULL;
     if (as->head && read_guava_head(data, len, &spec, err) < 0) return NULL;
-    if (!spec.scheme) {
+    if (!spec.scheme && !spec.functions) {
         bf_fail(err, BF_EINVAL, "raw bits do not contain their scheme: scheme must be given");
         return NULL;
     }

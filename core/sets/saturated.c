@@ -82,15 +82,15 @@ static double keys_to_wait(bf_filter *f, const bf_state *found)
     return fmax(fmax((HALF - found->fill) * keys, most_keys(g) - found->count), keys / OFTEN);
 }
 
-/* Returns the result of bf_saturated. few: samples a few ranges of the open parts. for_next: for
- * the present time, which may run the host's clock; else for the time of the newest add. Does not
+/* Estimates the state of the filter. few: samples a few ranges of the open parts. for_next: for the
+ * present time, which may run the host's clock; else for the time of the newest add. Does not
  * sample a filter that was never written, because reading its pages would allocate them. */
-static int judge(bf_filter *f, bool few, bool for_next, uint64_t *wait, bf_error *err)
+static int estimate(bf_filter *f, bool few, bool for_next, bf_state *found, bf_error *err)
 {
     const bf_store_ops *ops = f->bitmap.store.ops;
     const bool remote = !f->part[0]->bitmap.store.words, locks = few || remote,
                empty = bf_flag_get(&f->never_written) && bf_int_load_acquire(&f->state) == BF_FRESH;
-    bf_state found = { 0 };
+    *found = (bf_state){ 0 };
     int rc = bf_require_readable(f, ops->count || ops->read, "count its bits", err);
     if (rc == 0) rc = bf_parts_check(f, err);
     int64_t now = rc == 0 && f->variant->forgets ? bf_live(f->epoch) : 0;
@@ -99,28 +99,43 @@ static int judge(bf_filter *f, bool few, bool for_next, uint64_t *wait, bf_error
                         : few  ? bf_parts_lock(f, err)
                                : bf_parts_lock_all(f, err)) < 0)
         return rc;
-    if (!empty) rc = sample_state(f, few, now, &found, err);
+    if (!empty) rc = sample_state(f, few, now, found, err);
     if (locks) bf_parts_unlock(f);
+    return rc;
+}
+
+static uint64_t whole(double keys) { return keys < 9e18 ? (uint64_t)keys : INT64_MAX; }
+
+static int judge(bf_filter *f, bool few, uint64_t *wait, bf_error *err)
+{
+    bf_state found;
+    const int rc = estimate(f, few, false, &found, err);
     if (rc < 0) return rc;
-    const double keys = keys_to_wait(f, &found);
-    *wait = keys < 9e18 ? (uint64_t)keys : INT64_MAX;
+    *wait = whole(keys_to_wait(f, &found));
     return bf_saturation_of(f, &found);
 }
 
 int bf_saturated(bf_filter *f, uint64_t *wait, bf_error *err)
 {
     BF_CALL(f, NULL, entered);
-    return judge(f, false, false, wait, err);
+    return judge(f, false, wait, err);
 }
 
 int bf_sample_saturated(bf_filter *f, uint64_t *wait, bf_error *err)
 {
     BF_CALL(f, NULL, entered);
-    return judge(f, true, false, wait, err);
+    return judge(f, true, wait, err);
 }
 
-int bf_saturated_for_next(bf_filter *f, bool few, uint64_t *wait, bf_error *err)
+int bf_room_left(bf_filter *f, bool few, uint64_t *room, bf_error *err)
 {
     BF_CALL(f, NULL, entered);
-    return judge(f, few, true, wait, err);
+    bf_state found;
+    const int rc = estimate(f, few, true, &found, err);
+    if (rc < 0) return rc;
+    const uint64_t n = f->bitmap.g.n, keys = whole(found.count + 0.5);
+    *room = !f->variant->grows                           ? n - (keys < n ? keys : n)
+            : bf_saturation_of(f, &found) == BF_OVERFULL ? 0
+                                                         : whole(keys_to_wait(f, &found));
+    return 0;
 }

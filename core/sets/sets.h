@@ -53,9 +53,10 @@ int bf_state_entered(bf_filter *f, bf_state *state, bf_error *err);
 
 /* saturated.c: like bf_saturated, but in Redis samples a few ranges of the open parts. */
 int bf_sample_saturated(bf_filter *f, uint64_t *wait, bf_error *err);
-/* Like bf_saturated, but for the time of the next add: parts of a forgetting filter may have
- * expired by then. few: samples like bf_sample_saturated. */
-int bf_saturated_for_next(bf_filter *f, bool few, uint64_t *wait, bf_error *err);
+/* Sets *room to the estimated number of keys that can be added before the filter holds the n keys
+ * that it is sized for; in a growing filter, to 0 if its rate is too high, else to the number of
+ * keys until the next check. few: samples like bf_sample_saturated. */
+int bf_room_left(bf_filter *f, bool few, uint64_t *room, bf_error *err);
 /* the result of bf_saturated for this state */
 int bf_saturation_of(bf_filter *f, const bf_state *state);
 #endif

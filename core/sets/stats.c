@@ -310,6 +310,7 @@ int bf_clear(bf_filter *f, bf_error *err)
         return rc;
     for (unsigned i = 0; rc >= 0 && i < bf_parts_count(f); i++) rc = clear_part(f, f->part[i], err);
     bf_parts_unlock(f);
+    bf_check_soon(f);
     return rc < 0 ? rc : bf_check_named(f, err);
 }
 

@@ -27,12 +27,14 @@ enum {
     BF_ELOST = -10,
     BF_EFULL = -11
 };
+enum { BF_RESERVED = 64 };
 struct bf_error {
     int code;
     int sys_errno;
     char msg[160];
     size_t key;
     bool lost;
+    char reserved[BF_RESERVED];
 };
 enum { BF_K_MAX = 4096 };
 enum { BF_SHARDS_MAX = 4096 };
@@ -80,6 +82,8 @@ struct bf_spec {
     bool must_exist;
     bool read_only;
     bool may_count;
+    char planned[BF_SCHEME_BYTES];
+    char reserved[BF_RESERVED];
 };
 typedef struct {
     uint64_t m, n;
@@ -100,6 +104,7 @@ typedef struct {
     bool counting;
     unsigned overfull;
     bool created;
+    char reserved[BF_RESERVED];
 } bf_info;
 typedef struct {
     uint64_t first_bit, m;

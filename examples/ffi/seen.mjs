@@ -10,6 +10,7 @@ koffi.struct('bf_error', {
     msg: koffi.array('char', 160),
     key: 'size_t',
     lost: 'bool',
+    reserved: koffi.array('char', 64),
 });
 const BF_ADDED = 1;
 const oneKey = 'bf_filter *f, const void *key, size_t len, _Out_ bf_error *err';

@@ -19,6 +19,7 @@ class BfError(Structure):
         ("msg", c_char * 160),
         ("key", c_size_t),
         ("lost", c_bool),
+        ("reserved", c_char * 64),
     ]
 
 

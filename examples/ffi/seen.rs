@@ -21,6 +21,7 @@ struct BfError {
     msg: [c_char; 160],
     key: usize,
     lost: bool,
+    reserved: [c_char; 64],
 }
 
 const BF_ADDED: c_int = 1;
@@ -56,6 +57,7 @@ impl BfError {
             msg: [0; 160],
             key: 0,
             lost: false,
+            reserved: [0; 64],
         }
     }
     fn text(&self) -> String {

@@ -41,6 +41,7 @@ _Path: TypeAlias = str | bytes | PathLike[str] | PathLike[bytes]
 # Or a client of redis-py: Redis, RedisCluster.  Its types are not named here, because it need not be installed.
 _Storage: TypeAlias = _Path | object
 _Real: TypeAlias = SupportsFloat | SupportsIndex
+_Whole: TypeAlias = SupportsIndex | float  # a float without a fraction: 1e6
 _Seconds: TypeAlias = _Real | timedelta
 
 @type_check_only
@@ -118,9 +119,10 @@ class Error(ValueError):
     errno: int | None
 
 class FullError(Error):
-    """With overfull="raise": the filter holds more keys than it is sized for.
+    """The filter has no room for a new key: overfull="raise" and it holds n keys, or it cannot grow any more.
 
     In a batch, index is the number of the first key that was not added; the keys before it were added.
+    Adds of keys that are present still return False.
     """
 
     index: int
@@ -144,9 +146,9 @@ class BloomFilter:
 
     def __init__(
         self,
-        m: SupportsIndex | None = None,
-        n: SupportsIndex | None = None,
-        k: SupportsIndex | None = None,
+        m: _Whole | None = None,
+        n: _Whole | None = None,
+        k: _Whole | None = None,
         p: _Real | None = None,
         *,
         scheme: str | None = None,
@@ -155,13 +157,13 @@ class BloomFilter:
         secret: Buffer | None = None,
         grow: _Real | None = None,
         window: _Seconds | None = None,
-        shards: SupportsIndex | None = None,
-        parts: SupportsIndex | None = None,
+        shards: _Whole | None = None,
+        parts: _Whole | None = None,
         timeout: _Seconds | None = None,
         retry_after: _Seconds | None = None,
         cache: bool = False,
         cache_max_age: _Seconds | None = None,
-        wait_replicas: SupportsIndex | None = None,
+        wait_replicas: _Whole | None = None,
         adopt: bool = False,
         exclusive: bool = False,
         overfull: _Overfull | None = None,
@@ -173,8 +175,8 @@ class BloomFilter:
 
         shards: number of equal slices, 1 to 4096; all bits of a key are in one slice.  In Redis each slice has its own key.
         None: 1, in Redis as many as m needs.
-        overfull: what happens once the filter holds more keys than n and more than half of its bits are set.  "warn" (None):
-        one SaturationWarning; "raise": adds raise FullError until the filter is cleared, rebuilt or grown; "ignore": nothing.
+        overfull: what happens when the filter holds more keys than n.  "warn" (None): above 1.1 n one SaturationWarning, before
+        a call adds anything; "raise": the filter takes n keys, then new keys raise FullError; "ignore": nothing.
         warn=False is the earlier name of overfull="ignore".
 
         For mapped files only (docs/mapped-files.md):
@@ -198,22 +200,22 @@ class BloomFilter:
         cls,
         storage: _Storage,
         *,
-        m: SupportsIndex | None = None,
-        n: SupportsIndex | None = None,
-        k: SupportsIndex | None = None,
+        m: _Whole | None = None,
+        n: _Whole | None = None,
+        k: _Whole | None = None,
         p: _Real | None = None,
         scheme: str | None = None,
         key: str | None = None,
         secret: Buffer | None = None,
         grow: _Real | None = None,
         window: _Seconds | None = None,
-        shards: SupportsIndex | None = None,
-        parts: SupportsIndex | None = None,
+        shards: _Whole | None = None,
+        parts: _Whole | None = None,
         timeout: _Seconds | None = None,
         retry_after: _Seconds | None = None,
         cache: bool = False,
         cache_max_age: _Seconds | None = None,
-        wait_replicas: SupportsIndex | None = None,
+        wait_replicas: _Whole | None = None,
         adopt: bool = False,
         exclusive: bool = False,
         overfull: _Overfull | None = None,
@@ -229,9 +231,9 @@ class BloomFilter:
     @classmethod
     def plan(
         cls,
-        m: SupportsIndex | None = None,
-        n: SupportsIndex | None = None,
-        k: SupportsIndex | None = None,
+        m: _Whole | None = None,
+        n: _Whole | None = None,
+        k: _Whole | None = None,
         p: _Real | None = None,
         *,
         scheme: str | None = None,
@@ -240,13 +242,13 @@ class BloomFilter:
         secret: Buffer | None = None,
         grow: _Real | None = None,
         window: _Seconds | None = None,
-        shards: SupportsIndex | None = None,
-        parts: SupportsIndex | None = None,
+        shards: _Whole | None = None,
+        parts: _Whole | None = None,
         timeout: _Seconds | None = None,
         retry_after: _Seconds | None = None,
         cache: bool = False,
         cache_max_age: _Seconds | None = None,
-        wait_replicas: SupportsIndex | None = None,
+        wait_replicas: _Whole | None = None,
         adopt: bool = False,
         exclusive: bool = False,
         overfull: _Overfull | None = None,
@@ -423,9 +425,9 @@ class BloomFilter:
         cls,
         data: Buffer,
         *,
-        m: SupportsIndex | None = None,
-        n: SupportsIndex | None = None,
-        k: SupportsIndex | None = None,
+        m: _Whole | None = None,
+        n: _Whole | None = None,
+        k: _Whole | None = None,
         p: _Real | None = None,
         scheme: str | None = None,
         secret: Buffer | None = None,
@@ -448,9 +450,9 @@ class BloomFilter:
         cls,
         text: str,
         *,
-        m: SupportsIndex | None = None,
-        n: SupportsIndex | None = None,
-        k: SupportsIndex | None = None,
+        m: _Whole | None = None,
+        n: _Whole | None = None,
+        k: _Whole | None = None,
         p: _Real | None = None,
         scheme: str | None = None,
         secret: Buffer | None = None,
@@ -468,9 +470,9 @@ class BloomFilter:
         cls,
         text: str | Mapping[str, Any],
         *,
-        m: SupportsIndex | None = None,
-        n: SupportsIndex | None = None,
-        k: SupportsIndex | None = None,
+        m: _Whole | None = None,
+        n: _Whole | None = None,
+        k: _Whole | None = None,
         p: _Real | None = None,
         scheme: str | None = None,
         secret: Buffer | None = None,
@@ -492,9 +494,9 @@ class BloomFilter:
         cls,
         path: _Path | _Readable,
         *,
-        m: SupportsIndex | None = None,
-        n: SupportsIndex | None = None,
-        k: SupportsIndex | None = None,
+        m: _Whole | None = None,
+        n: _Whole | None = None,
+        k: _Whole | None = None,
         p: _Real | None = None,
         scheme: str | None = None,
         secret: Buffer | None = None,

@@ -290,6 +290,8 @@ class BloomDupeFilter(BaseDupeFilter):
     def _tell_state(self, seen: BloomFilter) -> None:
         count = len(seen)
         self.crawler.stats.set_value("dupefilter/seen", count)
+        if self.crawler.settings.get("BLOOMFILTER_OVERFULL") == "ignore":
+            return
         if seen.saturated if seen.grow else count > 1.1 * seen.n:
             logger.warning(
                 "The filter is sized for BLOOMFILTER_N = %d requests and holds about %d: a share of %.2g of new requests is dropped as seen",

@@ -317,8 +317,8 @@ TEST(a_file_cut_short_under_the_map)
 }
 
 /* ---- a filter that can grow no more ---- */
-/* As if it had grown to all but the last bits: no part fits any more, and the newest one takes what
- * comes. */
+/* As if it had grown to all but the last bits: no part fits any more. The filter is full, but with
+ * BF_OVERFULL_IGNORE the newest part takes what comes. */
 TEST(a_filter_that_can_grow_no_more)
 {
     for (int batch = 0; batch < 2; batch++) {
@@ -331,6 +331,9 @@ TEST(a_filter_that_can_grow_no_more)
             numbers[i] = i;
             keys[i] = (bf_key){ numbers + i, sizeof *numbers };
         }
+        CHECK_EQ(bf_add_many(f, keys, 200, NULL, &e), BF_EFULL);
+        CHECK(e.key > 0 && e.key < 50 && found(f, 0, (int)e.key) == (int)e.key);
+        f->overfull = BF_OVERFULL_IGNORE;
         if (batch)
             CHECK(bf_add_many(f, keys, 200, NULL, &e) > 50);
         else

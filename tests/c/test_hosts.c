@@ -120,31 +120,57 @@ static int callback(void *ctx, int op, const uint64_t *pos, size_t n, unsigned k
     return 0;
 }
 
+static char sentence[BF_SENTENCE_BYTES];
+static int given(void *count, const char *text)
+{
+    ++*(int *)count;
+    CHECK(strlen(text) + 1 < sizeof sentence);
+    strcpy(sentence, text);
+    return 0;
+}
+
 TEST(keys_a_call_and_the_watch)
 {
-    char sentence[BF_SENTENCE_BYTES];
-    int64_t left;
+    int count = 0;
     bf_error e;
     bf_filter *f = bf_open(&(bf_spec){ .n = 1000, .p = 0.01 }, &e);
     CHECK(bf_batch_size(f) >= 1 && bf_batch_size(f) <= BF_BATCH_SIZE_MAX);
-    for (int i = 0; i < 1000; i++) bf_add(f, &i, sizeof i, NULL);
-    CHECK_EQ(bf_check_fill(f, &left, sentence, sizeof sentence), 0);
-    CHECK(left > 0 && left < 300);
+    bf_set_warning(f, given, &count);
+    for (int i = 0; i < 1050; i++) bf_add(f, &i, sizeof i, NULL);
+    CHECK_EQ(count, 0);
     for (int i = 0; i < 3000; i++) bf_add(f, &i, sizeof i, NULL);
-    CHECK_EQ(bf_check_fill(f, &left, sentence, sizeof sentence), 1);
-    CHECK(left == INT64_MAX);
+    CHECK_EQ(count, 1);
     CHECK_HAS(sentence, "more than half of the bits of a filter sized for n=1000 keys are set");
-    CHECK(strlen(sentence) + 1 < sizeof sentence);
-    bf_close(f);
-    f = bf_open(&(bf_spec){ .n = 100, .p = 0.1, .counting = true }, &e);
-    for (int i = 0; i < 1000; i++) bf_add(f, &i, sizeof i, NULL);
-    CHECK_EQ(bf_check_fill(f, &left, sentence, sizeof sentence), 1);
-    CHECK_HAS(sentence, "of the counters of");
     bf_close(f);
     const bf_client client = { .apply = callback };
     f = bf_open(&(bf_spec){ .m = 100, .k = 2, .client = &client }, &e);
-    CHECK(f && bf_check_fill(f, &left, sentence, sizeof sentence) == 0 && left == INT64_MAX);
+    CHECK(f != NULL);
+    bf_set_warning(f, given, &count);
+    for (int i = 0; i < 3000; i++) CHECK(bf_add(f, &i, sizeof i, NULL) >= 0);
+    CHECK_EQ(count, 1);
     bf_close(f);
+}
+
+/* A plan has the name that the filter has, however the scheme was spelled. */
+TEST(plan_spells_schemes_as_the_filter)
+{
+    static const char *const spelled[] = { "php-hashes:BKDRHash,SDBM,JSHash", "classic",
+        "php-hashes:BKDR,SDBM,JS", "guava:chars", NULL };
+    bf_error e;
+    for (size_t i = 0; i < COUNT(spelled); i++) {
+        bf_spec spec = { .n = 1000, .p = i % 2 || !spelled[i] ? 0.01 : 0, .scheme = spelled[i] };
+        CHECK_EQ(bf_plan(&spec, &e), 0);
+        bf_info info;
+        bf_filter *f = bf_open(
+            &(bf_spec){ .n = spec.n, .p = i % 2 || !spelled[i] ? 0.01 : 0, .scheme = spelled[i] },
+            &e);
+        CHECK(f != NULL);
+        bf_get_info(f, &info);
+        CHECK(strcmp(info.scheme, spec.scheme) == 0 && info.m == spec.m && info.k == spec.k);
+        CHECK_EQ(bf_plan(&spec, &e), 0); /* again, with that name */
+        CHECK(strcmp(info.scheme, spec.scheme) == 0);
+        bf_close(f);
+    }
 }
 
 /* ---- storages in words ---- */

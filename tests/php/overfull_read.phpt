@@ -35,7 +35,7 @@ foreach (['BloomFilter', 'Own', 'CountingBloomFilter'] as $class) {
     }
 }
 $bits = BloomFilter::fromBytes($f->toPlain()->toBytes('bits'), format: 'bits', m: $f->m, n: $f->n, k: $f->k, scheme: $f->scheme, overfull: 'raise');
-refused('BloomFilterException', 'n=1000', fn() => $bits->add('x'));
+refused('BloomFilterException', 'n=1000', fn() => $bits->addMany(urls(1000, 'c')));
 foreach (['fromBytes', 'fromBase64', 'load'] as $name)
     refused('ValueError', 'overfull must be warn, raise or ignore, got Raise', fn() => BloomFilter::$name($name === 'load' ? "$dir/a" : '', overfull: 'Raise'));
 refused('ValueError', 'overfull must be warn, raise or ignore, got Raise', fn() => unserialize(str_replace('raise', 'Raise', serialize($bits))));

@@ -23,6 +23,7 @@ foreach (['BloomFilter', 'CountingBloomFilter'] as $class) foreach ([null, "$dir
     same(true, str_contains($warnings[0][1], $class === 'BloomFilter' ? 'half of the bits of a filter sized for n=1000' : 'half of the counters'), $warnings[0][1]);
     $f->clear();
     $call($f, urls(4000));
+    $f->addMany([]); # a warning comes before the keys of the next call
     same([2, true], [count($warnings), $f->saturated()], "$class $name cleared");
 }
 $warnings = [];
@@ -36,12 +37,49 @@ $b = new BloomFilter(n: 1000, p: 0.01);
 $a->addMany(urls(700));
 $b->addMany(urls(900, 'b'));
 $a->merge($b);
-same([1, true], [count($warnings), $a->saturated()]);
+same([0, true], [count($warnings), $a->saturated()]);
+$a->add('x');
+same(1, count($warnings));
 
-# an exception of the handler is the add's
+# where the handler throws, nothing of the call was added, so that repeating it tells the truth
+$calls += [
+    'generator' => fn($f, $keys) => $f->addMany((function () use ($keys) { yield from $keys; })()),
+    'merge' => function ($f, $keys) { $other = clone $f; $other->clear(); $other->addMany($keys); $f->merge($other); },
+];
 set_error_handler(fn($level, $text) => throw new LogicException('full'));
-$f = new BloomFilter(m: 512, k: 4, scheme: 'block');
-refused('LogicException', 'full', function () use ($f) { for ($i = 0; $i < 1000; $i++) $f->add($i); });
+foreach (['BloomFilter', 'CountingBloomFilter'] as $class) foreach ([null, "$dir/g.bloom"] as $storage) foreach ($calls as $name => $call) {
+    if ($storage && file_exists($storage)) unlink($storage);
+    $f = new $class(n: 100, p: 0.01, storage: $storage);
+    $thrown = 0;
+    for ($i = 0; $i < 300; $i++) {
+        $keys = urls($name === 'add' ? 1 : 10, "$name $i");
+        $before = $f->bitset;
+        try {
+            $call($f, $keys);
+        } catch (LogicException) {
+            $thrown++;
+            same($before, $f->bitset);
+            $call($f, $keys);
+            same(false, in_array(false, $f->existMany($keys), true));
+        }
+    }
+    same(1, $thrown, "$class $name");
+}
+
+
+# the handler may close the filter, or use it
+foreach ($calls as $name => $call) {
+    $f = new BloomFilter(n: 100, p: 0.01);
+    set_error_handler(function () use ($f) { $f->close(); return true; });
+    refused('BloomFilterException', 'closed', function () use ($f, $call, $name) {
+        for ($i = 0; $i < 300; $i++) $call($f, urls($name === 'add' ? 1 : 10, "$name $i"));
+    });
+    $f = new BloomFilter(n: 100, p: 0.01);
+    $known = null;
+    set_error_handler(function () use ($f, &$known) { $known = count($f); $f->add('handled'); return true; });
+    for ($i = 0; $i < 300; $i++) $call($f, urls($name === 'add' ? 1 : 10, "$name $i"));
+    same([true, true], [$known > 100, $f->exists('handled')], $name);
+}
 
 restore_error_handler();
 $a = new BloomFilter(n: 2000, p: 0.001, secret: '0123456789abcdef');

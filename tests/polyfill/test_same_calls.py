@@ -30,7 +30,6 @@ def test_calls(seed, with_polyfill, with_extension):
     assert len(lines) >= 3000
 
 
-@LATER
 def test_overfull(with_polyfill, with_extension):
     lines = assert_same(with_polyfill, with_extension, "overfull.php")
     assert sum("BloomFilterException -11" in line for line in lines) > 20

@@ -126,8 +126,7 @@ def info(args: Namespace) -> int:
 
 # ---- merge ----
 def unlike(a: BloomFilter, b: BloomFilter) -> bool:
-    """Growing filters are compared by their initial size.  The union itself refuses filters that have
-    grown differently."""
+    """Growing filters are compared by their initial size, because they may have grown unequally."""
     both = ((type(x), x.grow, x.window, x.n if x.grow else x.m, x.k, x.scheme) for x in (a, b))
     return next(both) != next(both)
 
@@ -142,8 +141,8 @@ def same(inputs: list[BloomFilter], names: list[str]) -> None:
 
 
 def into_new(inputs: list[BloomFilter], storage: str, options: dict[str, Any]) -> BloomFilter:
-    """The union in a new storage.  Growing filters must have grown equally, so their union is first
-    created in memory: a union that fails leaves no file."""
+    """The union in a new storage.  A union of growing filters is first created in memory, because its
+    parts are those of the largest input."""
     path = _path_of(storage)
     if not inputs[0].grow or not path:
         return new_like(inputs, storage, options)
@@ -184,6 +183,7 @@ def merge(args: Namespace) -> int:
         same([out, inputs[0]], [args.out, args.inputs[0]])
         for bf in inputs:
             out |= bf
+        out.update(())  # a warning comes with the next call that adds
     else:
         out = into_new(inputs, args.out, homes.how_to_write(args))
     with out:

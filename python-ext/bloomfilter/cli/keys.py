@@ -92,6 +92,7 @@ def run(call: Call, args: Namespace, keep: bool | None, paths: list[str]) -> Str
         try:
             for path in paths:
                 stream.file(path)
+            stream.feed(memoryview(b""), True)  # a warning comes with the next call that adds
         except Interrupted as stop:
             raise Interrupted(
                 stop.number,

@@ -617,7 +617,7 @@ def test_overfull(tmp_path):
         ok("create", path, "-n", 1000, "-p", 0.01)
         done = cli("add", path, "--overfull", how, data=keys)
         assert done.code == code and (b"warning: more than half" in done.err) == (how == "warn")
-    assert "holds more than the n=1000 keys" in fails("add", path, "--overfull", "raise", data=b"x")
+    assert "it holds the n=1000 keys" in fails("add", path, "--overfull", "raise", data=b"x")
     assert "n=1000 keys" in fails("rebuild", path, "--overfull", "raise", data=keys)
     ok("rebuild", path, data=b"x\n")
     ok("add", path, "--overfull", "raise", data=keys[:1000])

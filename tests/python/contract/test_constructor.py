@@ -44,7 +44,7 @@ def test_by_rate():
 
 def test_every_kind_of_number():
     like = BloomFilter(n=1000, p=0.25)
-    for n in (1000, np.int32(1000), np.uint64(1000)):
+    for n in (1000, np.int32(1000), np.uint64(1000), 1e3, np.float64(1000)):
         for p in (0.25, Fraction(1, 4), Decimal("0.25"), np.float32(0.25)):
             assert BloomFilter(n=n, p=p) == like
 
@@ -60,6 +60,8 @@ def test_plan_is_what_the_constructor_makes():
         {"m": 1000, "n": 2},
         {"n": 77, "p": 0.1},
         {"m": 4096, "k": 3, "scheme": "block2"},
+        {"n": 1000, "scheme": "php-hashes:BKDRHash,SDBM,JSHash", "overfull": "ignore"},
+        {"n": 1e3, "m": 1e4, "k": 3.0, "shards": 2.0},
     ):
         bf = BloomFilter(**kwargs)
         assert BloomFilter.plan(**kwargs) == {

@@ -67,6 +67,20 @@ def test_copies_bytes_and_files(tmp_path):
     assert counting.count_of("a") == 2 and counting.remove("a") and counting.count_of("a") == 1
 
 
+def test_they_name_the_scheme(tmp_path):
+    """hashes=[...] alone says scheme="functions", wherever bits are read."""
+    bf = made()
+    bf.update(range(100))
+    sizes = {"m": bf.m, "n": bf.n, "hashes": THREE}
+    for form in ("bits", "bits-lsb"):
+        again = BloomFilter.from_bytes(bf.to_bytes(format=form), format=form, **sizes)
+        assert again == bf and again.scheme == "functions"
+    bf.save(tmp_path / "f.bloom")
+    assert BloomFilter.load(tmp_path / "f.bloom", hashes=THREE) == bf
+    with BloomFilter.open(tmp_path / "f.bloom", hashes=THREE) as again:
+        assert again == bf
+
+
 def test_other_functions_are_refused(tmp_path):
     bf = made(storage=tmp_path / "f")
     bf.add("key")

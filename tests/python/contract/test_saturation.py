@@ -43,7 +43,9 @@ def test_in_batches(keys, seen):
         call(bf, keys(500))
         assert not seen() and not bf.saturated
         call(bf, keys(3000))
-        assert len(seen()) == 1 and bf.saturated
+        assert not seen() and bf.saturated
+        call(bf, keys(0))  # comes before the keys of the next call
+        assert len(seen()) == 1
         call(bf, keys(4000))
         assert len(seen()) == 1
         seen()[0].category = None
@@ -64,26 +66,76 @@ def test_switched_off(seen):
     assert not seen()
 
 
-def test_as_an_error_the_key_is_added():
-    bf = BloomFilter(m=512, k=4, scheme="block")
+CALLS = {
+    "add": lambda bf, keys: [bf.add(key) for key in keys],
+    "update": BloomFilter.update,
+    "add_many": BloomFilter.add_many,
+    "add_mask": BloomFilter.add_mask,
+    "a generator": lambda bf, keys: bf.update(key for key in keys),
+    "numpy": lambda bf, keys: bf.update(numpy.array(keys)),
+    "lines": lambda bf, keys: bf.update_lines(b"".join(b"%d\n" % key for key in keys)),
+    "a filter": lambda bf, keys: bf.update(filled(bf, keys)),
+    "|=": lambda bf, keys: bf.__ior__(filled(bf, keys)),
+}
+
+
+def filled(like, keys):
+    other = like.copy()
+    other.clear()
+    other.update(keys)
+    return other
+
+
+@pytest.mark.parametrize("storage", [None, "f.bloom"])
+@pytest.mark.parametrize("kind", [BloomFilter, CountingBloomFilter])
+@pytest.mark.parametrize("way", CALLS)
+def test_as_an_error_nothing_was_added(way, kind, storage, tmp_path):
+    """So the program can repeat the call, and its answers are true."""
+    bf = kind(n=100, p=0.01, storage=storage and tmp_path / storage)
     with warnings.catch_warnings():
         warnings.simplefilter("error", SaturationWarning)
-        with pytest.raises(SaturationWarning):
-            for i in range(1000):
-                last = i
-                bf.add(i)
-    assert last in bf and bf.add(10_000) in (True, False)
+        for i in range(0, 2000, 10):
+            keys = list(range(i, i + (1 if way == "add" else 10)))
+            before = bf.bitset
+            try:
+                CALLS[way](bf, keys)
+            except SaturationWarning:
+                break
+        assert i > 100 and bf.bitset == before
+        CALLS[way](bf, keys)
+        assert all(bf.contains_many(keys)) and bf.bitset != before
+        CALLS[way](bf, list(range(5000, 5100)))  # warned once
+
+
+def test_the_handler_uses_and_cannot_close_it():
+    for way in CALLS:
+        bf, said = BloomFilter(n=100, p=0.01), []
+
+        def show(*args, bf=bf, said=said, **kwargs):
+            said.append(len(bf))
+            bf.add("shown")
+            with pytest.raises(Error, match="cannot be closed"):
+                bf.close()
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            warnings.showwarning = show
+            for i in range(0, 1000, 10):
+                CALLS[way](bf, list(range(i, i + 10)))
+        assert len(said) == 1 and said[0] > 100 and "shown" in bf, way
 
 
 def test_after_clear_it_warns_again_and_after_opening(tmp_path, seen):
     bf = BloomFilter(n=100, p=0.01, storage=tmp_path / "f.bloom")
     bf.update(range(1000))
+    bf.update(())
     bf.clear()
     assert not bf.saturated and len(seen()) == 1
     bf.update(range(1000))
+    bf.update(())
     assert len(seen()) == 2
     again = BloomFilter.open(tmp_path / "f.bloom")
-    assert any(again.add(f"new {i}") for i in range(100_000))
+    again.add("before the first key")
     assert len(seen()) == 3
     BloomFilter.open(tmp_path / "f.bloom", warn=False).update(range(5000))
     assert len(seen()) == 3
@@ -95,6 +147,8 @@ def test_a_union_that_fills_it(seen):
     b.update(range(700, 1600))
     assert not seen()
     assert 800 < a.update(b) < 1000
+    assert not seen()
+    a.add("x")
     assert len(seen()) == 1
 
 
@@ -153,6 +207,7 @@ def test_what_is_read(way, kind, seen, tmp_path):
         if how == "raise":
             with pytest.raises(FullError, match="n=1000"):
                 twin.update(range(3000, 4000))
+            assert not any(twin.add(i) for i in range(3000))  # an add is a test
         else:
             twin.update(range(3000, 4000))
         assert len(seen()) - before == warned, how
@@ -176,29 +231,36 @@ BATCHES = [
 ]
 
 
+@pytest.mark.parametrize("n", [5, 100, 1000])
 @pytest.mark.parametrize("kind", [BloomFilter, CountingBloomFilter])
-@pytest.mark.parametrize("in_file", [False, True])
-def test_raise(kind, in_file, tmp_path, seen):
+@pytest.mark.parametrize("home", ["memory", "exclusive", "shared"])
+def test_raise(kind, home, n, tmp_path, seen):
+    """It takes n new keys; in a shared file n by the estimate."""
     for number, call in enumerate([*BATCHES, None]):
-        storage = tmp_path / str(number) if in_file else None
-        bf = kind(n=1000, p=0.01, storage=storage, overfull="raise")
-        with pytest.raises(FullError, match="holds more than the n=1000 keys") as caught:
+        storage = None if home == "memory" else tmp_path / str(number)
+        bf = kind(n=n, p=0.01, storage=storage, exclusive=home == "exclusive", overfull="raise")
+        new = 0
+        with pytest.raises(FullError, match=f"is full: it holds the n={n} keys") as caught:
             if call:
-                call(bf, range(4000))
-            for i in range(4000):
-                bf.add(i)
+                call(bf, range(4 * n + 50))
+            for i in range(4 * n + 50):
+                new += bf.add(i)
         keys = caught.value.index if call else i
-        assert 1000 < keys < 1600 and isinstance(caught.value, Error)
-        assert all(bf.contains_many(range(keys)))
-        assert sum(bf.contains_many(range(keys, 4000))) < 1000
+        if not call:
+            assert n * 0.9 - 2 < new < n * 1.1 + 2 if home == "shared" else new == n
+        assert n * 0.9 - 2 < keys < n * 1.2 + 2 and isinstance(caught.value, Error)
+        assert all(bf.contains_many(range(keys))) and keys not in bf
+        assert bf.add_many(range(keys)) == bytes(keys) and bf.add(0) is False  # an add is a test
         with pytest.raises(FullError):
-            bf.copy().add("x")
+            bf.add(keys)
+        with pytest.raises(FullError):
+            bf.copy().update(range(4 * n))
         bf.clear()
         assert bf.add("x") and not seen()
         with pytest.raises(FullError):
-            bf.rebuild(range(4000))
+            bf.rebuild(range(4 * n))
         assert "x" in bf and len(bf) == 1
-        bf.rebuild(range(500))
+        bf.rebuild(range(n // 2))
         bf.close()
 
 
@@ -210,6 +272,7 @@ def test_ignore_and_warn(seen, tmp_path):
     for how in ({}, {"overfull": "warn"}, {"overfull": None}, {"overfull": "warn", "warn": False}):
         with BloomFilter(n=100, p=0.01, storage=path, **how) as bf:
             bf.update(range(1000))
+            bf.update(())
         path.unlink()
         assert len(seen()) == 1 and str(seen()[0].message).endswith('or pass overfull="ignore"')
         seen()[0].category = None

@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+import warnings
 from hashlib import sha1
 from pathlib import Path
 
@@ -622,6 +623,7 @@ def test_a_filter_that_is_too_small_says_so(caplog):
 def test_without_scrapy(run_python):
     code = """
 import sys
+import warnings
 sys.modules["scrapy"] = None
 try: import bloomfilter.scrapy
 except ImportError as error: print(error)
@@ -665,9 +667,22 @@ def test_overfull():
     seen = BloomDupeFilter.from_crawler(get_crawler(settings_dict=settings))
     seen.open()
     requests = (Request(f"https://example.org/{i}") for i in range(1000))
-    with pytest.raises(Error, match="holds more than the n=100 keys"):
+    with pytest.raises(Error, match="it holds the n=100 keys"):
         list(map(seen.request_seen, requests))
     seen.close("finished")
+
+
+@pytest.mark.parametrize("how", ["warn", "ignore"])
+def test_the_end_of_a_crawl_says_that_it_was_too_many(how, caplog):
+    settings = {"BLOOMFILTER_N": 100, "BLOOMFILTER_P": 0.01, "BLOOMFILTER_OVERFULL": how}
+    seen = BloomDupeFilter.from_crawler(get_crawler(settings_dict=settings))
+    seen.open()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for i in range(300):
+            seen.request_seen(Request(f"https://example.org/{i}"))
+    seen.close("finished")
+    assert ("sized for BLOOMFILTER_N = 100" in caplog.text) == (how == "warn")
 
 
 def test_a_file_that_is_replaced_during_a_crawl(tmp_path, caplog):
