@@ -9,18 +9,16 @@
 #include <stdlib.h>
 
 /* ---- union and intersection, into one of the two filters ---- */
+/* Compares the sizes of the parts that both filters have. */
 static int same_parts(bf_filter *a, bf_filter *b, bf_error *err)
 {
     const unsigned n = bf_parts_count(a), o = bf_parts_count(b);
-    if (n != o)
-        return bf_fail(err, BF_EINVAL,
-            "filters that grow must have grown equally: one has %u parts, the other %u", n, o);
-    for (unsigned i = 0; i < n; i++) {
+    for (unsigned i = 0; i < n && i < o; i++) {
         const uint64_t m = a->part[i]->bitmap.g.m, other = b->part[i]->bitmap.g.m;
         if (m != other)
             return bf_fail(err, BF_EINVAL,
-                "filters that grow must have grown equally: part %u has m=%llu here and m=%llu "
-                "there",
+                "filters that grow must have parts of equal sizes: part %u has m=%llu here and "
+                "m=%llu there",
                 i, (ull)m, (ull)other);
     }
     return 0;
@@ -57,8 +55,11 @@ static int combine_part(bf_filter *into, bf_part *to, bf_part *from, op o, bf_er
 
 static int combine_parts(bf_filter *into, bf_filter *from, op o, bf_error *err)
 {
-    const unsigned n = bf_parts_count(into); /* into may grow during the loop */
+    const unsigned n = bf_parts_count(from); /* a filter may grow during the loop */
     int rc = same_parts(into, from, err);
+    /* parts that `into` lacks are appended, as if it had grown to them */
+    for (unsigned have; rc >= 0 && (have = bf_parts_count(into)) < n;)
+        if ((rc = bf_chain_next(into, have, err)) >= 0) rc = same_parts(into, from, err);
     for (unsigned i = 0; rc >= 0 && i < n; i++)
         rc = combine_part(into, into->part[i], from->part[i], o, err);
     return rc;
@@ -147,7 +148,8 @@ static int combine(bf_filter *into, bf_filter *from, bf_change how, bf_error *er
             "filters that count and grow cannot be united: a key may be counted in different parts "
             "of them");
     bf_flag_clear(&into->never_written);
-    bf_check_soon(into);
+    /* a warning that was given is not repeated */
+    if (!bf_flag_get(&into->checked) || into->overfull == BF_OVERFULL_RAISE) bf_check_soon(into);
     rc = bf_require_readable(
         into, into->bitmap.store.ops->change && (how == BF_UNITE || cells->bits == 1), what, err);
     if (rc < 0 || (rc = bf_parts_check(into, err)) < 0 || (rc = bf_parts_writable(into, err)) < 0 ||
@@ -225,7 +227,7 @@ static int equal_parts(bf_filter *a, bf_filter *b, bf_error *err)
     int rc = bf_parts_refresh(a, err);
     if (rc < 0 || (rc = bf_parts_refresh(b, err)) < 0) return rc;
     const unsigned n = bf_parts_count(a); /* the filters may grow during the loop */
-    rc = same_parts(a, b, NULL) == 0;
+    rc = n == bf_parts_count(b) && same_parts(a, b, NULL) == 0;
     for (unsigned i = 0; rc == 1 && i < n; i++) rc = equal_part(a->part[i], b->part[i], err);
     return rc;
 }

@@ -290,7 +290,25 @@ TEST(sets)
     CHECK_REFUSED(bf_unite(a, fixed, &e), BF_EINVAL, "one grows and the other is of fixed size");
     CHECK_EQ(bf_equal(b, fixed, &e), 0);
     many(b, true, 'b', 5000, 50000, NULL);
-    CHECK_REFUSED(bf_unite(a, b, &e), BF_EINVAL, "grown equally");
+    const unsigned most = parts_of(b);
+    CHECK(parts_of(a) < most);
+    for (int order = 0; order < 2; order++) { /* parts that one lacks are empty */
+        bf_filter *both = order ? bf_union(a, b, &e) : bf_union(b, a, &e);
+        CHECK(both && parts_of(both) == most);
+        CHECK_EQ(many(both, false, 'a', 0, 5000, NULL) + many(both, false, 'b', 0, 55000, NULL) +
+                     many(both, false, 'c', 0, 5000, NULL),
+            65000);
+        rate_is(both, 0.05, 20000);
+        CHECK_EQ(many(both, true, 'd', 0, 5000, NULL) > 4800, 1);
+        bf_close(both);
+    }
+    unlink(path);
+    bf_filter *file = OPEN(.n = 100, .p = 0.01, .grow = 2, .storage = path);
+    CHECK(file && bf_unite(file, b, &e) == 0 && bf_equal(file, b, &e) == 1);
+    CHECK_EQ(bf_unite(a, file, &e), 0);
+    CHECK(parts_of(a) == most && many(a, false, 'b', 0, 55000, NULL) == 55000);
+    bf_close(file);
+    unlink(path);
     CHECK_EQ(bf_clear(a, &e), 0);
     CHECK_EQ(many(a, false, 'a', 0, 5000, NULL), 0);
     CHECK_EQ(many(a, true, 'a', 0, 5000, NULL), 5000);

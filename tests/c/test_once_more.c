@@ -184,8 +184,6 @@ static void sets(void)
     }
     if (refused(memory = bf_open(&here, &e), &e)) goto done;
     if (!try(bf_add_many(memory, keys, KEYS, NULL, &e), &e)) goto done;
-    if (kind->grow && !try(bf_add_many(file, keys, KEYS, NULL, &e), &e))
-        goto done; /* they must have grown equally */
     if (!try(bf_unite(file, memory, &e), &e)) goto done;
     acknowledged = true;
     if (!both_agree(file, memory)) goto done;

@@ -34,7 +34,13 @@ foreach ([null, "$dir/g.bloom"] as $storage) {
     $before = $again[0]->m;
     $again[0]->addMany(urls(60000, "c"));
     same(true, $again[0]->m > $before && !$again[0]->equals($f) && array_sum($again[0]->existMany(urls(60000, 'c'))) === 60000);
-    refused('ValueError', 'grown equally', fn() => $f->union($again[0]));
+    foreach ([[$f, $again[0]], [$again[0], $f]] as [$a, $b]) {
+        $both = $a->union($b);
+        same([true, $again[0]->m], [array_sum($both->existMany(urls(60000, 'c'))) === 60000 && $both->exists('x'), $both->m]);
+    }
+    $merged = clone $f;
+    $merged->merge($again[0]);
+    same(true, $merged->equals($again[0]));
     refused('ValueError', 'cannot be intersected', fn() => $f->intersect($f));
     refused('ValueError', 'of fixed size', fn() => $f->union(new BloomFilter(n: 100, p: 0.01)));
     ob_start();

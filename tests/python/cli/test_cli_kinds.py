@@ -151,11 +151,14 @@ def test_merge(tmp_path, made, kind):
     assert not (tmp_path / "x").exists()
 
 
-def test_merge_of_filters_that_grew_otherwise_makes_nothing(tmp_path):
-    for name, keys in (("old", LINES), ("young", b"1\n")):
+def test_merge_of_filters_that_grew_otherwise(tmp_path):
+    for name, keys in (("old", LINES), ("young", b"young\n")):
         ok("add", tmp_path / name, *KINDS["grow"], data=keys)
-    assert "grown equally" in fails("merge", tmp_path / "x", tmp_path / "old", tmp_path / "young")
-    assert not (tmp_path / "x").exists()
+    for order in (("old", "young"), ("young", "old")):
+        ok("merge", tmp_path / "-".join(order), *(tmp_path / name for name in order))
+        assert ok("check", tmp_path / "-".join(order), data=LINES + b"young\n").code == 0
+    ok("merge", tmp_path / "young", tmp_path / "old")
+    assert ok("check", tmp_path / "young", data=LINES + b"young\n").code == 0
 
 
 def test_convert(tmp_path, made, kind):
