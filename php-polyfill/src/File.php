@@ -27,6 +27,11 @@ final class File implements Store
             $word = substr($match[1], 0, 20);
             if ($meant) throw Fault::value('storage %s:...: %s; a file of that name is file:%s:...', $word, $meant, $word);
         }
+        // host:port, as other clients of Redis are configured
+        if (preg_match('~^[ \t\r\n"\']*(?:[^/\\\\?@]*@)?((?:\[[0-9A-Za-z:.]+\]|[A-Za-z0-9._-]+):[0-9]{1,5})(?:/[0-9]*)?(?:\?.*|[ \t\r\n"\']*)$~sD', $storage, $match)) {
+            $pair = substr($match[1], 0, 28);
+            throw Fault::value('storage %s: a Redis URL is redis://%s/0?key=NAME; a file of that name is ./%s', $pair, $pair, $pair);
+        }
         return self::absolute($storage);
     }
 
