@@ -20,10 +20,6 @@ def assert_same(with_polyfill, with_extension, script, *arguments):
     return theirs
 
 
-LATER = pytest.mark.xfail(reason="overfull: pure PHP has the limit of n keys before the extension")
-
-
-@LATER
 @pytest.mark.parametrize("seed", ["3", "7", "8"])
 def test_calls(seed, with_polyfill, with_extension):
     lines = assert_same(with_polyfill, with_extension, "calls.php", seed, "3000")

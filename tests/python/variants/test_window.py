@@ -160,6 +160,7 @@ def test_more_keys_than_it_is_sized_for(storage, clock):
         assert not bf.saturated and not bf.info()["saturated"] and not seen
         bf.update(range(1000, 50_000))
         assert bf.saturated and bf.info()["saturated"] and bf.fpr > 0.5
+        bf.update(())  # the next call that adds warns
         assert [w.category for w in seen] == [SaturationWarning] and "n=1000" in str(
             seen[0].message
         )
