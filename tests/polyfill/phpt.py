@@ -48,7 +48,9 @@ def as_here(code):
         r"\1->client(), key: \2",
         code,
     )
-    code = code.replace("function_exists('pcntl_fork')", "false")  # a child needs a client of its own
+    code = code.replace(
+        "function_exists('pcntl_fork')", "false"
+    )  # a child needs a client of its own
     return re.sub(r", \['n' => [^\]]*'window' => [^\]]*\]", "", code)
 
 

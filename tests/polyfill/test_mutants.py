@@ -17,7 +17,9 @@ def run(php, given, *arguments):
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_same(seed, with_extension, with_polyfill):
     images = run(with_extension, b"", "make", seed, 3000)
-    theirs, ours = (run(php, images, "read").splitlines() for php in (with_extension, with_polyfill))
+    theirs, ours = (
+        run(php, images, "read").splitlines() for php in (with_extension, with_polyfill)
+    )
     assert len(theirs) == len(ours) == 3000
     assert sum(line.startswith(b"BloomFilter ") for line in theirs) > 200
     for number, (a, b) in enumerate(zip(theirs, ours, strict=True)):
