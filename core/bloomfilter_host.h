@@ -201,8 +201,8 @@ size_t bf_next_lines(bf_lines *l, bf_key *keys, size_t cap);
 #define BF_SENTENCE_BYTES 224
 /* For hosts that warn once when a filter is overfull. Call it after the filter was created or
  * opened. `give` gets a sentence without a full stop; the host appends how to turn its warnings
- * off. It is called once, by bf_begin_adds or bf_add, before anything is added; again after a clear,
- * a rebuild or bf_set_overfull. If it returns non-zero, the call adds nothing and returns
+ * off. It is called once, by bf_begin_adds or bf_add, before anything is added; again after a
+ * clear, a rebuild or bf_set_overfull. If it returns non-zero, the call adds nothing and returns
  * BF_EHOST. It may use any filter, also f, but must not free f if it returns 0. It is not called
  * with BF_OVERFULL_RAISE or BF_OVERFULL_IGNORE. To find out when the filter is overfull, calls that
  * add sometimes read a sample of the bits; in Redis that takes one round trip per part. */

@@ -31,11 +31,11 @@ typedef struct {
     /* relaxed atomics: numbers of keys since the start.  adds: passed to an add; added: of these
      * the new ones; hits: tested and present; misses: tested and absent; removed: by a remove */
     uint64_t adds, added, hits, misses, removed;
-    unsigned asked;          /* atomic: BF_OVERFULL_... of the last PUT that named it, or 0 */
-    pthread_mutex_t lock;    /* protects the following members */
-    bf_state state;          /* the last known state */
-    uint64_t state_at;       /* ns on the monotonic clock, when state was read; 0: not known */
-    uint64_t state_cost;     /* ns that reading state took */
+    unsigned asked;       /* atomic: BF_OVERFULL_... of the last PUT that named it, or 0 */
+    pthread_mutex_t lock; /* protects the following members */
+    bf_state state;       /* the last known state */
+    uint64_t state_at;    /* ns on the monotonic clock, when state was read; 0: not known */
+    uint64_t state_cost;  /* ns that reading state took */
 } served;
 
 /* Bytes reserved in --max-total for a filter that is being created or grows.  While a filter has a
