@@ -10,6 +10,7 @@ from cases import (
     PLAIN,
     LINES,
     KEYED,
+    WAYS,
     image,
     pairs,
     stream,
@@ -53,8 +54,9 @@ def images():
         bad(f"other-{name}", "magic", raw=data[:16].hex(), times=len(data) // 16)
     for version in (0, 2, 3, 2**31, 2**32 - 1):
         says = ["format version", str(version)] if version > 1 else ["damaged"]
-        bad(f"version-{version}", says, (8, u32(version)))
-        bad(f"version-{version}-mended", says, (8, u32(version)), mend=1)
+        ways = [way for way in WAYS if version != 2 or way != "open"]  # 2: compact, not opened
+        bad(f"version-{version}", says, (8, u32(version)), ways=ways)
+        bad(f"version-{version}-mended", says, (8, u32(version)), mend=1, ways=ways)
     for field, at, word, values in (
         ("header-bytes", 12, u32, (0, 1, 4095, 2**32 - 1)),
         ("scheme", 24, u32, (0, 2, 999, 2**32 - 1)),

@@ -195,7 +195,8 @@ def variants():
         for v in bad.split():
             both(f"{name}={v}", "value", named(name, "must be"), {**SIZE, name: f(v)})
         both(f"{name}=0", "value", named(name, "must be"), {**SIZE, name: f(0)}, no=no)
-        says = {"": [name], "php": ["must be of type ?float"]}
+        php = "?float" if name == "grow" else "DateInterval|float|null"
+        says = {"": [name], "php": [f"must be of type {php}"]}
         for word, value in wrong("true", "text", "list"):
             new(f"{name}={word}", "type", says, NOT_C, **{name: value})
     for name in ("shards", "parts", "wait_replicas"):
@@ -203,7 +204,7 @@ def variants():
             says = named(name, "must be", f"got {v}")
             new(f"{name}={v}", "value", says, no if v == 0 else {"c": NO_RANGE}, **{name: v})
         says = {"": [name], "php": ["must be of type ?int"]}
-        for word, value in wrong("true", "float", "text", "list"):
+        for word, value in wrong("true", "text", "list", float=f(1.5)):
             new(f"{name}={word}", "type", says, NOT_C, **{name: value})
     for n in (4097, 2**32 - 1):
         both(f"shards={n}", "value", ["shards must be", f"got {n}"], {**SIZE, "shards": n})

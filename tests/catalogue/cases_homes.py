@@ -188,7 +188,8 @@ def growing():
                 ("huge-int", 10**400, {"c": NO_TYPE, "php": NO_RANGE}),
             ):
                 new(f"{name}={word}", "value", f"{name} must be", no=no, **{name: value})
-            says = {"": [name], "php": ["must be of type ?float"]}
+            php = "DateInterval|float|null" if name == "window" else "?float"
+            says = {"": [name], "php": [f"must be of type {php}"]}
             for word, value in wrong(*NOT_FLOAT, bytes=b"2"):
                 new(f"{name}={word}", "type", says, no=NOT_C, **{name: value})
             for v in good.split():

@@ -13,6 +13,7 @@ foreach ($ways as $way => $handler) {
         $f = new BloomFilter(1000, 10);
         $g = new BloomFilter(1000, 10);
         foreach (urls(500, 'g') as $url) @$g->add($url);
+        $f->addMany(urls(500, 'first'));                     // the next call that adds warns
         $warned = 0;
         set_error_handler(function () use (&$warned, $handler) { if ($warned++ === 0) $handler(); return true; });
         try { $call($f); } catch (DomainException | BloomFilterException | Error $e) {}

@@ -56,7 +56,7 @@ def warn_of_text(path: str, data: memoryview | bytes, separator: bytes) -> None:
     head = bytes(data[:HEAD])
     tool = next((tool for magic, tool in COMPRESSED.items() if head.startswith(magic)), None)
     first = head.partition(b"\n")[0]
-    wide = len(first) >= 4 and {0} in ({*first[::2]}, {*first[1::2]})
+    wide = separator == b"\n" and len(first) >= 4 and {0} in ({*first[::2]}, {*first[1::2]})
     if tool and (tool != "bzcat" or head[4:10] == b"1AY&SY"):
         what = f"is compressed: {tool} shows its keys"
     elif wide or head[:2] in (b"\xff\xfe", b"\xfe\xff"):

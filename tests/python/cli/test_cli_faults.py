@@ -384,8 +384,8 @@ class Interrupted:
         self.bf.close()
     def rebuild(self, all):
         class Source(type(all)):
-            def blocks(self, fd):
-                yield from super().blocks(fd)
+            def blocks(self, *source):
+                yield from super().blocks(*source)
                 interrupt({before})
         all.__class__ = Source
         different = self.bf.rebuild(all)

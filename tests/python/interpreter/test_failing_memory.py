@@ -82,7 +82,7 @@ def refused(run):
     return run
 
 data, other, path = filled().to_bytes(), filled(), f"{folder}/saved"
-in_base64 = filled().to_base64()
+in_base64, in_json = filled().to_base64(), filled().to_json()
 other.save(path)
 # name of the member -> [(maker, call)]
 CASES = {
@@ -151,6 +151,8 @@ CASES = {
     "save": [(filled, lambda bf: bf.save(fresh()))],
     "to_base64": [(filled, lambda bf: bf.to_base64())],
     "from_base64": [(filled, lambda bf: BloomFilter.from_base64(in_base64))],
+    "to_json": [(filled, lambda bf: bf.to_json())],
+    "from_json": [(filled, lambda bf: BloomFilter.from_json(in_json))],
     "_save_new": [(filled, lambda bf: bf._save_new(fresh()))],
     "load": [(filled, lambda bf: BloomFilter.load(path))],
     "open": [(filled, lambda bf: BloomFilter.open(path)),
@@ -170,13 +172,13 @@ CASES = {
         (lambda: filled(secret=bytes(16)), refused(lambda bf: bf.__reduce__()))],
     **{name: [(filled, lambda bf, name=name: getattr(bf, name)),
               (stored, lambda bf, name=name: getattr(bf, name))] for name in (
-        "m n k p grow window parts scheme storage created shards bitset fill_ratio saturated fpr".split())},
+        "m n k p grow window parts scheme storage created is_current shards bitset fill_ratio saturated fpr".split())},
     "remove": [(lambda: filled(CountingBloomFilter), lambda bf: bf.remove("é"))],
     "remove_many": [(lambda: filled(CountingBloomFilter), lambda bf: bf.remove_many(MANY))],
     "count_of": [(lambda: filled(CountingBloomFilter), lambda bf: bf.count_of("é"))],
     "count_many": [(lambda: filled(CountingBloomFilter), lambda bf: bf.count_many(MANY))],
     "to_plain": [(lambda: filled(CountingBloomFilter), lambda bf: bf.to_plain())],
-    "a warning": [(lambda: filled(warn=True), lambda bf: bf.update(range(1000)))],
+    "a warning": [(lambda: filled(warn=True), lambda bf: (bf.update(range(1000)), bf.add("é")))],
 }
 FROM_OBJECT = {*dir(object), "__module__", "__weaklistoffset__"} - {"__init__", "__eq__", "__repr__", "__sizeof__", "__reduce__"}
 SAME = {"__ne__", "__le__", "__lt__", "__ge__", "__gt__", "__ror__", "__rand__"}  # as __eq__, __or__
