@@ -46,5 +46,6 @@ int bf_file_again(const bf_file *f, int flags)
 void bf_file_close(const bf_file *f, int fd)
 {
     struct stat st;
-    if (fd >= 0 && leads_here(f, fd, &st)) close(fd);
+    errno = 0;
+    if (fd >= 0 && (leads_here(f, fd, &st) || (errno && errno != EBADF))) close(fd);
 }

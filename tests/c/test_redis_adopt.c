@@ -378,7 +378,7 @@ TEST(refused)
     s.m = 0;
     CHECK_EQ(code_of(s, "k"), BF_EINVAL);
     s.scheme = NULL;
-    CHECK_EQ(code_of(s, "k"), BF_EFORMAT);
+    CHECK_EQ(code_of(s, "k"), BF_EINVAL);
     s = adopt;
     s.read_only = true;
     CHECK_REFUSED(

@@ -22,11 +22,11 @@ static bool one_command(const char *bytes, size_t len, int64_t want, bf_reply_si
     int64_t have = 0;
     const bool counts = len < sizeof echo || memcmp(bytes, echo, sizeof echo - 1);
     const long now = counts ? ++line.sent : 0;
-    if (now == line.at) {
+    if (counts && now == line.at) {
         line.acted = true;
         line.act();
     }
-    if (now == line.then) line.act_then();
+    if (counts && now == line.then) line.act_then();
     if (send(line.fd, bytes, len, MSG_NOSIGNAL) != (ssize_t)len) return false;
     while (have < want) {
         ssize_t n = recv(line.fd, buf, sizeof buf, 0);

@@ -28,7 +28,6 @@ static void start(void)
         .host = "127.0.0.1",
         .allow_host = { "a.example" } };
     s.listener = eventfd(0, EFD_NONBLOCK);
-    s.log_fd = -1;
     s.started = clock_ms();
     s.workers = &w;
     history_init(&s.history);
