@@ -32,6 +32,6 @@ final class Opening
         $d = Sizing::any($spec, $spec->inRedis() ? Redis\Key::MOST_BITS : 0);
         Secret::check($d->scheme, $spec->secret);
         $m = $d->kind === Params::GROW ? Sizing::part($d, 0, 0)->m : $d->m;
-        return ['m' => $m, 'n' => $d->n, 'k' => $d->k, 'p' => $d->effectiveP(), 'scheme' => $spec->scheme ?? $d->scheme->name];
+        return ['m' => $m, 'n' => $d->n, 'k' => $d->k, 'p' => $d->effectiveP(), 'scheme' => $d->scheme->name];
     }
 }
