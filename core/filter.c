@@ -75,17 +75,13 @@ static int require_parts(const bf_filter *f, bf_error *err)
     return bf_fail(err, BF_ENOTSUP, "home %s cannot hold filters that grow or forget", ops->name);
 }
 
-/* Opens all parts of an existing filter and returns 1. Returns 0 if a part is missing and the
- * filter may be created again. */
+/* Opens all parts of a filter and returns 1, or an error. */
 static int open_parts(bf_filter *f, const bf_spec *spec, bf_error *err)
 {
-    const bf_chain_ops *ops = f->bitmap.store.ops->chain;
     int rc = require_parts(f, err);
-    if (rc < 0 || (rc = bf_chain_begin(f, spec, err)) < 0) return rc;
-    if ((rc = ops->follow(f, err)) >= 0) return 1;
-    if (!bf_may_create(spec) || !ops->can_recreate || !ops->can_recreate(f)) return rc;
-    bf_chain_free(f);
-    return 0;
+    if (rc == 0 && f->variant->many && (rc = bf_chain_begin(f, spec, err)) == 0)
+        rc = f->bitmap.store.ops->chain->follow(f, err);
+    return rc < 0 ? rc : 1;
 }
 
 static int attach_filter(bf_filter *f, const bf_spec *spec, bf_error *err)
@@ -99,7 +95,7 @@ static int attach_filter(bf_filter *f, const bf_spec *spec, bf_error *err)
         return rc;
     if ((rc = bf_secret_match(d.secret_check, f->desc.secret_check, bf_where(f), err)) < 0)
         return rc;
-    return f->variant->many ? open_parts(f, spec, err) : 1;
+    return open_parts(f, spec, err);
 }
 
 static int create_new(bf_filter *f, const bf_spec *spec, bf_error *err)
@@ -110,8 +106,8 @@ static int create_new(bf_filter *f, const bf_spec *spec, bf_error *err)
     if (rc < 0 || (rc = bf_filter_init_from(f, &d, spec, err)) < 0 ||
         (rc = require_parts(f, err)) < 0)
         return rc;
-    return f->variant->many && s->ops->chain->create ? s->ops->chain->create(f, &f->desc, spec, err)
-                                                     : s->ops->create(s, &f->desc, spec, err);
+    rc = s->ops->create(s, &f->desc, spec, err);
+    return rc > 0 ? open_parts(f, spec, err) : rc;
 }
 
 static int keep_names(bf_filter *f, const bf_spec *spec, bf_error *err)

@@ -12,6 +12,7 @@ extern const bf_store_ops bf_store_memory;
 static int create(bf_store *s, const bf_params *d, const bf_spec *spec, bf_error *err)
 {
     (void)spec;
+    if (bf_has_parts(d)) return 1; /* follow() creates the parts */
     uint64_t bytes = (s->nwords * 8 + LINE - 1) / LINE * LINE, align = bytes >= HUGE ? HUGE : LINE;
     const uint64_t memory = bf_os_memory();
     /* with overcommit, calloc would succeed and a later write would end the process */
@@ -62,21 +63,22 @@ static int append_to_memory(bf_filter *f, const bf_params *part, bf_error *err)
     return bf_chain_add_part(f, p);
 }
 
-static int create_chain(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_error *err)
+/* Creates the first parts. Other processes cannot append parts. */
+static int follow(bf_filter *f, bf_error *err)
 {
-    const uint64_t n = bf_parts_stored(d);
+    const uint64_t n = f->count ? 0 : bf_parts_stored(&f->desc);
     bf_params part;
     uint64_t before = 0;
-    int rc = bf_chain_begin(f, spec, err);
+    int rc = 0;
     for (unsigned i = 0; rc >= 0 && i < n; i++, before += part.g.m) {
-        if ((rc = bf_chain_part(d, i, before, &part, err)) == 0)
+        if ((rc = bf_chain_part(&f->desc, i, before, &part, err)) == 0)
             rc = bf_fail(err, BF_EINVAL, "its parts have more bits than the largest m");
         if (rc > 0) rc = append_to_memory(f, &part, err);
     }
-    return rc < 0 ? rc : 1;
+    return rc < 0 ? rc : 0;
 }
 
-const bf_chain_ops bf_chain_memory = { .create = create_chain, .append = append_to_memory };
+const bf_chain_ops bf_chain_memory = { .append = append_to_memory, .follow = follow };
 
 const bf_store_ops bf_store_memory = { .name = "memory",
     .create = create,

@@ -208,7 +208,6 @@ static int64_t run_spans(const bf_batch *b)
     bf_span s;
     uint8_t own[BF_SPAN];
     bf_filter *f = b->f;
-    const bf_variant_ops *v = f->variant;
     const bf_chain_ops *ops = f->bitmap.store.ops->chain;
     int64_t total = 0;
     for (size_t done = 0, c; done < b->n; done += c) {
@@ -220,14 +219,9 @@ static int64_t run_spans(const bf_batch *b)
         for (s.n = 0; s.n < c; s.n++) s.key[s.n] = (uint16_t)s.n;
         s.asked = 0;
         s.op = b->op;
-        rc = (b->op == BF_OP_TEST ? v->test : v->count ? v->count : v->add)(f, &s, b->err);
-        if (rc < 0) {
-            if (ops->explain) rc = ops->explain(f, rc, b->err);
-            if (rc < 0 && b->err->key != BF_NO_KEY) b->err->key += done;
-            if (rc < 0) return rc;
-            c = 0;
-            continue;
-        }
+        rc = (ops->run ? ops->run : f->variant->count)(f, &s, b->err);
+        if (rc < 0 && b->err->key != BF_NO_KEY) b->err->key += done;
+        if (rc < 0) return rc;
         for (size_t i = 0; i < c; i++) total += s.answer[i] != 0;
     }
     return total;

@@ -155,10 +155,8 @@ int bf_parts_lock_all(bf_filter *f, bf_error *err)
     int rc = bf_parts_check(f, err);
     if (rc < 0 || !f->variant->many) return rc;
     const bf_chain_ops *ops = f->bitmap.store.ops->chain;
-    int64_t now = bf_live(f->epoch);
     if ((rc = bf_lock(f, err)) < 0) return rc;
     if (ops->follow) rc = ops->follow(f, err);
-    if (rc >= 0 && ops->list_parts && f->variant->forgets) rc = ops->list_parts(f, &now, true, err);
     if (rc < 0) bf_unlock(f);
     return rc < 0 ? rc : 0;
 }

@@ -51,8 +51,6 @@ typedef struct {
     uint64_t *live;
     _Alignas(8) uint64_t own; /* the part state of a part that is not in a mapped file */
     uint8_t *page;            /* the part's header page in a mapped file, or NULL */
-    /* Redis: the mark that the part had when it was last known to be the newest part */
-    uint32_t last_mark;
 } bf_part;
 
 typedef struct bf_variant_ops bf_variant_ops; /* parts.h */
@@ -136,14 +134,9 @@ struct bf_filter {
     bool at_limit;
     _Alignas(8) uint64_t own_epoch;
     uint64_t *epoch; /* forgetting filter: the newest epoch in which any process added a key */
-    /* forgetting filter in Redis: the newest epoch that has a part, as last read from K:meta */
-    int64_t newest;
     double (*clock)(void *);
     void *clock_ctx;
     bool own_clock; /* the caller passed the clock */
-    /* forgetting filter in Redis: Redis's clock minus this machine's clock, in us; 0: unknown */
-    _Alignas(8) uint64_t clock_offset;
-    _Alignas(8) uint64_t clock_read_at; /* machine's time in us when clock_offset was measured */
 };
 /* handle.c: the lock under which parts are appended or dropped and bits are replaced. The lock
  * excludes other threads and, for a file, other processes. bf_lock waits as bf_wait does. */

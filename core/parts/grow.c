@@ -4,23 +4,6 @@
 #include "parts/parts.h"
 #include <string.h>
 
-/* Tests parts that are not in addressable memory, then the parts that other processes appended
- * during the test. */
-static int test(bf_filter *f, bf_span *s, bf_error *err)
-{
-    unsigned from = 0, count = bf_parts_count(f);
-    int rc;
-    while ((rc = bf_span_test(f, f->part + from, count - from, s, 1, err)) == 0 && s->n) {
-        if ((rc = bf_chain_follow(f, err)) < 0) return rc;
-        const unsigned now = bf_parts_count(f);
-        /* fewer parts: another thread has re-created the filter and reported this */
-        if (now <= count) return 0;
-        from = count;
-        count = now;
-    }
-    return rc;
-}
-
 /* Maximum number of tries that add no key. After such a try a part is appended. A filter has at
  * most BF_PARTS_MAX parts, so more such tries mean that it is re-created again and again. */
 enum { TRIES = 4 * BF_PARTS_MAX };
@@ -62,10 +45,11 @@ static int recheck(bf_filter *f, const bf_span *s, size_t n, unsigned count, bf_
         fresh.key[fresh.n] = s->key[i];
         fresh.n += s->answer[s->key[i]];
     }
-    return bf_span_test(f, f->part + count, now - count, &fresh, 0, err);
+    bf_span_test(f->part + count, now - count, &fresh);
+    return 0;
 }
 
-/* For parts in addressable memory. Tests the keys in the first `count` parts, and adds absent keys
+/* Tests the keys in the first `count` parts, and adds absent keys
  * to the newest of these parts while it has room. */
 static int add_to_newest(bf_filter *f, unsigned count, bf_span *s, bf_error *err)
 {
@@ -73,8 +57,7 @@ static int add_to_newest(bf_filter *f, unsigned count, bf_span *s, bf_error *err
     const uint64_t most = room(f, newest);
     const unsigned old = most ? count - 1 : count, from = s->asked;
     if (old > from) {
-        const int rc = bf_span_test(f, f->part + from, old - from, s, 0, err);
-        if (rc < 0) return rc;
+        bf_span_test(f->part + from, old - from, s);
         s->asked = old;
     }
     const size_t n = most < s->n ? (size_t)most : s->n;
@@ -92,17 +75,14 @@ static int add_to_newest(bf_filter *f, unsigned count, bf_span *s, bf_error *err
 
 static int add(bf_filter *f, bf_span *s, bf_error *err)
 {
-    const bf_chain_ops *ops = f->bitmap.store.ops->chain;
     for (int tries = 0; s->n; tries++) {
         const unsigned count = bf_parts_count(f);
         const size_t had = s->n;
-        bf_part *newest = f->part[count - 1];
-        const uint64_t n = newest->bitmap.g.n, most = overflows(f) ? n + BF_N_MAX / 4 : n;
+        const bf_part *newest = f->part[count - 1];
         if (tries == TRIES) return never_ends(f, err);
-        int rc =
-            ops->put ? ops->put(f, f->part, count, most, s, err) : add_to_newest(f, count, s, err);
+        int rc = add_to_newest(f, count, s, err);
         if (rc < 0 || s->n == 0 || (rc = bf_chain_follow(f, err)) < 0) return rc;
-        if (s->op == BF_OP_ADD && room(f, newest) == 0) rc = bf_chain_next(f, count, err);
+        if (room(f, newest) == 0) rc = bf_chain_next(f, count, err);
         if (rc == BF_EFULL) err->key = s->key[0]; /* the keys before it have answers */
         if (rc < 0) return rc;
         if (s->n < had) tries = 0;
@@ -150,7 +130,7 @@ static bf_part *oldest_with(const bf_filter *f, const uint64_t *d)
     return NULL;
 }
 
-/* For parts in addressable memory. A removal decrements only the newest part's number of keys,
+/* A removal decrements only the newest part's number of keys,
  * because only that number decides when the filter grows. */
 static int count_key(bf_filter *f, int op, const uint64_t *d, uint8_t *answer, bf_error *err)
 {
@@ -187,7 +167,6 @@ static int lock_to_count(bf_filter *f, bf_error *err)
 static int count(bf_filter *f, bf_span *s, bf_error *err)
 {
     const bool changes = s->op != BF_OP_COUNT;
-    if (f->bitmap.store.ops->chain->put) return add(f, s, err);
     int rc = changes ? lock_to_count(f, err) : 0;
     if (rc < 0) return rc;
     for (size_t i = 0; rc == 0 && i < s->n; i++) {
@@ -222,14 +201,12 @@ static int parts_to_test(
 const bf_variant_ops bf_variant_grow = { .stored = &bf_format_grow,
     .many = true,
     .grows = true,
-    .test = test,
     .add = add,
     .parts_to_test = parts_to_test,
     .add_one = add_one };
 const bf_variant_ops bf_variant_grow_counting = { .stored = &bf_format_grow,
     .many = true,
     .grows = true,
-    .test = test,
     .parts_to_test = parts_to_test,
     .add_one = count_one,
     .count = count };

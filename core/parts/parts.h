@@ -13,20 +13,18 @@
 #include "bits/bits.h"
 #include "parts/filter.h"
 
-/* A variant: a kind of filter, fixed (chain.c), growing (grow.c) or forgetting (window.c). */
+/* A variant: a kind of filter, fixed (chain.c), growing (grow.c) or forgetting (window.c), whose
+ * parts are in addressable memory. */
 typedef struct bf_span bf_span;
 struct bf_variant_ops {
     const bf_variant_format *stored;
     bool many;    /* the filter may have more than one part */
     bool grows;   /* appends parts; the state of a part (bf_live) is its number of keys */
     bool forgets; /* reuses parts in a ring; the state of a part (bf_live) is its epoch */
-    /* Test or add the keys of a span. If the parts are in addressable memory, test is not called,
-     * and add gets at most BF_CHUNK keys. */
-    int (*test)(bf_filter *f, bf_span *span, bf_error *err);
+    /* Adds the keys of a span, at most BF_CHUNK. */
     int (*add)(bf_filter *f, bf_span *span, bf_error *err);
-    /* For parts in addressable memory. parts_to_test sets *views and *n to the views of the parts
-     * that a test reads; room has space for BF_PARTS_MAX views. add_one adds one key; NULL: the key
-     * is added as a span of one. */
+    /* parts_to_test sets *views and *n to the views of the parts that a test reads; room has space
+     * for BF_PARTS_MAX views. add_one adds one key; NULL: the key is added as a span of one. */
     int (*parts_to_test)(
         bf_filter *f, bf_part_view *room, const bf_part_view **views, unsigned *n, bf_error *err);
     int (*add_one)(bf_filter *f, const uint64_t *digest, bf_error *err);
@@ -38,47 +36,19 @@ extern const bf_variant_ops *const bf_variants[][2]; /* tables.c: by kind, then 
 
 /* The operations of a home on parts. */
 typedef struct bf_chain_ops {
-    /* Creates a filter and opens its first parts. Returns 1, or 0 if another process created the
-     * filter first. NULL: the store's create does this. */
-    int (*create)(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_error *err);
     /* Appends a part for all processes. The caller holds the lock. */
     int (*append)(bf_filter *f, const bf_params *part, bf_error *err);
-    /* follow opens the parts that other processes appended; has_new_parts returns true if there are
-     * any. NULL: other processes cannot append. */
+    /* follow opens the parts of a filter that has none yet; later, those that other processes
+     * appended. has_new_parts returns true if there are any; NULL: there are none, or run opens
+     * them. The caller of follow holds the lock. */
     int (*follow)(bf_filter *f, bf_error *err);
     bool (*has_new_parts)(const bf_filter *f);
-    /* Called after a batch failed with rc. Returns 0 if the filter was re-created and an error has
-     * already reported this; the caller then repeats the batch. Otherwise returns rc or the error
-     * that reports this. */
-    int (*explain)(bf_filter *f, int rc, bf_error *err);
-    /* For parts that are not in addressable memory; each call takes one round trip.
-     * ask sets span->present for the keys that any of these parts contains, and returns the number
-     * of these keys. add: also adds all keys to the first part. put adds the keys that no part
-     * contains to the last part, until that part has `most` keys. Keys that were found or added
-     * leave the span. The others stay, because the part is full or another process appended a part.
-     * In a counting filter put also removes or counts keys. */
-    int64_t (*ask)(
-        bf_filter *f, bf_part *const *parts, unsigned n, bool add, bf_span *span, bf_error *err);
-    int (*put)(bf_filter *f, bf_part *const *parts, unsigned n, uint64_t most, bf_span *span,
-        bf_error *err);
-    /* Called after the first `follow` failed. Returns true if a part is missing, so that create()
-     * may replace the filter. */
-    bool (*can_recreate)(bf_filter *f);
-    /* For forgetting filters in Redis, whose parts are created and expire; else NULL. The caller
-     * holds the lock. Both may increase *now or *epoch to the newest epoch of all processes.
-     * list_parts opens the living parts (window.c); if `anyway` is false, only if a reply has shown
-     * new parts. open_current opens or creates the part of *epoch. past: *epoch may be a past epoch
-     * that is still living. */
-    int (*list_parts)(bf_filter *f, int64_t *now, bool anyway, bf_error *err);
-    int (*open_current)(bf_filter *f, int64_t *epoch, bool past, bf_error *err);
-    /* Returns true if a reply has shown that another process created a part since the last
-     * list_parts. */
-    bool (*is_stale)(const bf_filter *f, int64_t now);
+    /* For parts that are not in addressable memory, else NULL: tests, adds, removes or counts the
+     * keys of a span, in all parts. An add of no keys only begins a new epoch. */
+    int (*run)(bf_filter *f, bf_span *span, bf_error *err);
     /* Replaces *now, the time of the filter's clock, by the server's time if the filter uses the
      * server's clock. NULL: there is no server. */
     int (*server_time)(bf_filter *f, double *now, bf_error *err);
-    int (*expire)(bf_filter *f, double seconds, bf_error *err); /* as in bf_store_ops */
-    int (*remove)(bf_filter *f, bf_error *err);
 } bf_chain_ops;
 extern const bf_chain_ops bf_chain_memory, bf_chain_file, bf_chain_redis;
 
@@ -103,8 +73,9 @@ static inline int bf_chain_follow(bf_filter *f, bf_error *err)
 int bf_chain_next(bf_filter *f, unsigned count, bf_error *err);
 int bf_chain_next_locked(bf_filter *f, unsigned count, bf_error *err);
 
-/* window.c: the present epoch; may read the time from Redis */
+/* window.c: the present epoch; may read the time from Redis. bf_window_epoch_at: of this time. */
 int bf_window_epoch(bf_filter *f, int64_t *epoch, bf_error *err);
+int bf_window_epoch_at(const bf_filter *f, double now, int64_t *epoch, bf_error *err);
 /* The part of the ring that this epoch uses. The part may still belong to another epoch. */
 bf_part *bf_window_part(const bf_filter *f, int64_t epoch);
 bool bf_window_is_living(const bf_filter *f, const bf_part *p, int64_t now);
@@ -200,9 +171,8 @@ struct bf_span {
 /* Adds the first n keys to a part in addressable memory. Sets span->present. Returns the number of
  * keys that were present before. */
 int64_t bf_span_add(const bf_filter *f, bf_part *p, bf_span *span, size_t n);
-/* Tests the keys in all these parts. Keys that are found leave the span with the answer `value`. */
-int bf_span_test(
-    bf_filter *f, bf_part *const *parts, unsigned n, bf_span *span, uint8_t value, bf_error *err);
+/* Tests the keys in all these parts. Keys that are found leave the span with the answer 0. */
+void bf_span_test(bf_part *const *parts, unsigned n, bf_span *span);
 /* For parts in addressable memory: sets span->present, and returns true if any of the keys is in
  * one of the parts. */
 bool bf_span_find(bf_part *const *parts, unsigned n, bf_span *span);

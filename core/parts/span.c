@@ -85,15 +85,9 @@ bool bf_span_find(bf_part *const *parts, unsigned n, bf_span *s)
     return bits != 0;
 }
 
-int bf_span_test(
-    bf_filter *f, bf_part *const *parts, unsigned n, bf_span *s, uint8_t value, bf_error *err)
+void bf_span_test(bf_part *const *parts, unsigned n, bf_span *s)
 {
-    if (n == 0 || s->n == 0) return 0;
-    const int64_t hits = parts[0]->bitmap.kernels
-                             ? bf_span_find(parts, n, s)
-                             : f->bitmap.store.ops->chain->ask(f, parts, n, false, s, err);
-    if (hits > 0) bf_span_drop_decided(s, value);
-    return hits < 0 ? (int)hits : 0;
+    if (n && s->n && bf_span_find(parts, n, s)) bf_span_drop_decided(s, 0);
 }
 
 void bf_chain_fetch(const bf_filter *f, const uint64_t *d, size_t n)

@@ -28,8 +28,7 @@
  * the test. Otherwise the bits may come from a later add of the same key. That add may have found
  * the bits of this add and reported "present", and one of the two adds must report "new".
  *
- * In Redis each part is a string of its own, which the first add of its epoch creates and Redis
- * expires (redis/window.c). */
+ * A filter in Redis empties its slices by a script (redis/parts.c). */
 #include "base/system.h"
 #include "base/os.h"
 #include "bits/bits.h"
@@ -45,7 +44,7 @@ static const double EPOCHS = 0x1p46;
 
 double bf_window_step(const bf_filter *f) { return f->desc.window / f->desc.parts; }
 
-static int epoch_of(const bf_filter *f, double now, int64_t *epoch, bf_error *err)
+int bf_window_epoch_at(const bf_filter *f, double now, int64_t *epoch, bf_error *err)
 {
     const double step = bf_window_step(f), e = now / step;
     if (isnan(now)) return bf_fail(err, BF_EHOST, "the clock failed");
@@ -70,15 +69,16 @@ int bf_window_epoch(bf_filter *f, int64_t *epoch, bf_error *err)
 {
     const bf_chain_ops *ops = f->bitmap.store.ops->chain;
     double now = f->clock(f->clock_ctx);
-    int rc = epoch_of(f, now, epoch, err);
+    int rc = bf_window_epoch_at(f, now, epoch, err);
     if (rc == 0 && ops->server_time && (rc = ops->server_time(f, &now, err)) == 0)
-        rc = epoch_of(f, now, epoch, err);
+        rc = bf_window_epoch_at(f, now, epoch, err);
     return not_before_published(f, rc, epoch);
 }
 
 static int local_epoch(const bf_filter *f, int64_t *epoch, bf_error *err)
 {
-    return not_before_published(f, epoch_of(f, f->clock(f->clock_ctx), epoch, err), epoch);
+    return not_before_published(
+        f, bf_window_epoch_at(f, f->clock(f->clock_ctx), epoch, err), epoch);
 }
 
 /* Sets *epoch to the epoch of a test. If a step has at least a second, reads the coarse clock. This
@@ -92,7 +92,7 @@ static int now_of_test(bf_filter *f, int64_t *epoch, bf_error *err)
     if (bf_window_step(f) >= LONG_STEP && !f->bitmap.store.ops->chain->server_time &&
         !f->own_clock && clock_gettime(BF_CLOCK_COARSE, &t) == 0) {
         const double now = (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-        return not_before_published(f, epoch_of(f, now, epoch, err), epoch);
+        return not_before_published(f, bf_window_epoch_at(f, now, epoch, err), epoch);
     }
     return bf_window_epoch(f, epoch, err);
 }
@@ -190,15 +190,11 @@ int bf_window_reuse_part(bf_filter *f, int64_t epoch, bf_part **p, bf_error *err
 int bf_window_with_part(
     bf_filter *f, int64_t e, int (*work)(void *, bf_part *, bf_error *), void *ctx, bf_error *err)
 {
-    const bf_chain_ops *ops = f->bitmap.store.ops->chain;
     bf_part *p = bf_window_part(f, e);
     int rc = bf_lock(f, err);
     if (rc < 0) return rc;
-    if (ops->open_current)
-        rc = ops->open_current(f, &e, true, err);
-    else
-        empty_part(f, p, e);
-    if (rc == 0) rc = bf_live(p->live) == e ? work(ctx, p, err) : check_part_epoch(f, p, err);
+    empty_part(f, p, e);
+    rc = bf_live(p->live) == e ? work(ctx, p, err) : check_part_epoch(f, p, err);
     bf_unlock(f);
     return rc;
 }
@@ -216,7 +212,7 @@ static unsigned living(const bf_filter *f, int64_t from, int64_t to, bf_part **p
     return n;
 }
 
-/* For parts in addressable memory. Tests the living parts of these epochs; keys that are found
+/* Tests the living parts of these epochs; keys that are found
  * leave the span. If a part was reused during the test, tests again: another thread may have added
  * a found key after this call began. */
 static void test_older(bf_filter *f, bf_span *s, int64_t from, int64_t to)
@@ -234,50 +230,6 @@ static void test_older(bf_filter *f, bf_span *s, int64_t from, int64_t to)
         memcpy(p, now, n * sizeof *p);
     }
 }
-
-/* Tests parts that other processes created during the call: parts of later epochs (their clock is
- * ahead) or of past epochs (a union). Leaves out the part of epoch `own`, to which the keys were
- * just added. */
-static int test_new_parts(
-    bf_filter *f, bf_span *s, int64_t now, int64_t own, uint8_t value, bf_error *err)
-{
-    const bf_chain_ops *ops = f->bitmap.store.ops->chain;
-    bf_part *p[BF_PARTS_MAX];
-    int rc = 0;
-    for (int tries = 0; rc == 0 && s->n && ops->is_stale(f, now); tries++) {
-        if (tries == TRIES)
-            return bf_fail(err, BF_EIO, "%.80s: its parts change too fast to be read", bf_where(f));
-        if ((rc = ops->list_parts(f, &now, false, err)) < 0) return rc;
-        unsigned n = living(f, bf_oldest_epoch(f, now), own - 1, p);
-        n += living(f, own + 1, now, p + n);
-        rc = bf_span_test(f, p, n, s, value, err);
-    }
-    return rc;
-}
-
-/* Tests keys in Redis. Holds the lock, because parts are created and expire. Reads the clock before
- * it takes the lock, because the clock may be host code. add: also adds the keys to the part of the
- * present epoch in the same round trip. */
-static int run_remote(bf_filter *f, bf_span *s, bool add, bf_error *err)
-{
-    const bf_chain_ops *ops = f->bitmap.store.ops->chain;
-    bf_part *p[BF_PARTS_MAX];
-    int64_t now = 0, hits = 0;
-    int rc = bf_window_epoch(f, &now, err);
-    if (rc < 0 || (rc = bf_lock(f, err)) < 0) return rc;
-    rc = add ? ops->open_current(f, &now, false, err) : ops->list_parts(f, &now, false, err);
-    if (rc == 0) {
-        p[0] = bf_window_part(f, now);
-        const unsigned n = add + living(f, bf_oldest_epoch(f, now), now - add, p + add);
-        if (n) hits = ops->ask(f, p, n, add, s, err);
-        if (hits > 0) bf_span_drop_decided(s, !add);
-        rc = hits < 0 ? (int)hits : test_new_parts(f, s, now, add ? now : BF_NEVER, !add, err);
-    }
-    bf_unlock(f);
-    return rc;
-}
-
-static int test(bf_filter *f, bf_span *s, bf_error *err) { return run_remote(f, s, false, err); }
 
 static int parts_to_test(
     bf_filter *f, bf_part_view *room, const bf_part_view **views, unsigned *n, bf_error *err)
@@ -320,7 +272,7 @@ static int add_to_present(bf_filter *f, bf_span *s, int64_t *now, uint8_t *first
     return bf_fail(err, BF_EIO, "%.80s: its clock runs too fast", bf_where(f));
 }
 
-static int add_here(bf_filter *f, bf_span *s, bf_error *err)
+static int add(bf_filter *f, bf_span *s, bf_error *err)
 {
     int64_t now = 0;
     uint8_t first[BF_CHUNK] = { 0 }, *const answer = s->answer;
@@ -328,14 +280,6 @@ static int add_here(bf_filter *f, bf_span *s, bf_error *err)
     int rc = add_to_present(f, s, &now, first, err);
     if (rc == 0) test_older(f, s, bf_oldest_epoch(f, now), now - 1);
     for (size_t i = 0; i < n; i++) answer[i] |= first[i];
-    return rc;
-}
-
-static int add(bf_filter *f, bf_span *s, bf_error *err)
-{
-    uint8_t *const answer = s->answer;
-    const int rc = f->bitmap.store.ops->chain->open_current ? run_remote(f, s, true, err)
-                                                            : add_here(f, s, err);
     for (size_t i = 0; rc == 0 && i < s->n; i++) answer[s->key[i]] = 1;
     return rc;
 }
@@ -379,6 +323,5 @@ int bf_parts_now(bf_filter *f, int64_t *now, bf_error *err)
 const bf_variant_ops bf_variant_window = { .stored = &bf_format_window,
     .many = true,
     .forgets = true,
-    .test = test,
     .add = add,
     .parts_to_test = parts_to_test };

@@ -1,8 +1,6 @@
 /* batch.c - sends a batch in one round trip. Adds and removes are here, tests in bitfield.c.
  *
- * A round trip has one request per Redis key (shard or part). A test reads the mark last. For a
- * forgetting filter, the round trip then reads the field `born` of K:meta, because K:meta can be
- * lost and re-created without the parts. WAIT comes last.
+ * A round trip has one request per Redis key (shard). A test reads the mark last. WAIT comes last.
  *
  * A lost key is an error, never "absent". A script changes nothing unless it finds the known mark.
  * So no change goes into another filter or another system's string under the same name. Only
@@ -94,12 +92,12 @@ static void append_one_key(bf_redis_request *g)
     for (unsigned j = 0; j < g->k; j++) bf_conn_append(r->conn, "SET u1 %n 1", g->pos[j]);
 }
 
-static void append_changes(bf_redis_request *g, const char *route_key)
+static void append_changes(bf_redis_request *g)
 {
     for (size_t at = 0, c; at < g->nkeys; at += c) {
         c = keys_per_script(g, g->nkeys - at);
         bf_conn_new_request(g->of->conn);
-        bf_conn_route(g->of->conn, route_key);
+        bf_conn_route(g->of->conn, g->of->key);
         if (is_one_key(g)) {
             append_one_key(g);
         } else {
@@ -186,8 +184,7 @@ static const char *changes(const bf_redis_request *g, size_t n)
     return NULL;
 }
 
-/* Sends the pending requests of g and reads the replies. Requests about parts go to the node of
- * the filter, because filter and parts are in one slot. */
+/* Sends the pending requests of g and reads the replies. */
 static int round_trip(bf_redis *r, bf_redis_request *g, size_t n, bf_redis_outcome *a)
 {
     const bool change = changes(g, n) != NULL, wait = change && r->wait_replicas;
@@ -195,12 +192,7 @@ static int round_trip(bf_redis *r, bf_redis_request *g, size_t n, bf_redis_outco
     for (size_t i = 0; i < n; i++) {
         if (!g[i].pending) continue;
         bf_redis_select(g[i].of);
-        const char *about = bf_redis_is_part(g[i].of) ? r->key : g[i].of->key;
-        (done_by(g + i) ? append_changes : bf_redis_append_tests)(g + i, about);
-    }
-    if (r->by_born) {
-        bf_conn_route(r->conn, r->key);
-        bf_conn_command(r->conn, "HGET %s born", r->meta);
+        (done_by(g + i) ? append_changes : bf_redis_append_tests)(g + i);
     }
     if (wait) bf_redis_append_wait(r);
     int rc = bf_conn_exchange(r->conn, a->err);
@@ -211,8 +203,6 @@ static int round_trip(bf_redis *r, bf_redis_request *g, size_t n, bf_redis_outco
         a->looks = !done_by(g + i);
         rc = (a->looks ? bf_redis_take_tests : take_changes)(g + i, a);
     }
-    if (rc == 0 && r->by_born && bf_redis_next(r, a))
-        a->filter_id = bf_redis_id_in(&r->conn->reply, 0);
     return rc == 0 && wait ? take_wait(r, a) : rc;
 }
 
@@ -240,30 +230,19 @@ static int check_request(bf_redis_request *g, bool *pending, bf_error *err)
     return rc;
 }
 
-/* Returns an error if K:meta belongs to another filter: adds must not be acknowledged, and "absent"
- * may be wrong. Later bf_redis_parts_explain finds the reason. */
-static int check_filter_id(bf_redis *r, const bf_redis_outcome *a, bf_error *err)
-{
-    if (!r->by_born || a->filter_id == r->filter_id) return 0;
-    r->doubt = true;
-    return bf_redis_fail_lost(r, err);
-}
-
 /* Checks the marks of all requests. Sets *pending if a request must be sent again. On entry,
  * *pending is true if the server refused the tests (it has no BITFIELD_RO). */
-static int check_marks(
-    bf_redis *r, bf_redis_request *g, size_t n, const bf_redis_outcome *a, bool *pending)
+static int check_marks(bf_redis_request *g, size_t n, bool *pending, bf_error *err)
 {
-    bf_error *err = a->err;
-    const bool unanswered = *pending, change = changes(g, n) != NULL;
-    int rc = change && !unanswered ? check_filter_id(r, a, err) : 0;
+    const bool unanswered = *pending;
+    int rc = 0;
     *pending = false;
     for (size_t i = 0; rc == 0 && i < n; i++)
         if (unanswered && !done_by(g + i))
             *pending |= g[i].pending;
         else
             rc = check_request(g + i, pending, err);
-    return rc == 0 && !change && !*pending ? check_filter_id(r, a, err) : rc;
+    return rc;
 }
 
 int bf_redis_fail_unknown_outcome(bf_redis *r, const char *done, bf_error *err)
@@ -295,12 +274,13 @@ int bf_redis_send_requests(bf_redis *r, bf_redis_request *g, size_t n, bf_error 
             return change && (r->conn->sent || r->conn->one_slot || tries)
                        ? bf_redis_fail_unknown_outcome(r, change, err)
                        : rc;
-        pending = a.unknown && !r->conn->no_bitfield_ro;
+        const bool unanswered = pending = a.unknown && !r->conn->no_bitfield_ro;
         if (pending)
             r->conn->no_bitfield_ro = true;
         else if (a.refused)
             return a.refused;
-        if (bf_redis_marked(r) && (rc = check_marks(r, g, n, &a, &pending)) < 0) return rc;
+        if (bf_redis_marked(r) && (rc = check_marks(g, n, &pending, err)) < 0) return rc;
+        if (pending && !unanswered && r->desc.kind) return 1;
     }
     if (pending) return bf_fail(err, BF_EIO, "%s is re-created too often: no reply", r->label);
     return done ? bf_redis_check_replicas(r, done, a.replicas, err) : 0;

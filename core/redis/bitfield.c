@@ -7,7 +7,8 @@
  *   GETRANGE K from to            reads one byte per cell, if the server has no BITFIELD_RO
  *   GETRANGE K 0 to               reads the complete string for all keys, if the string is short
  *
- * The mark is read last: with the string, with the last BITFIELD_RO, or by further commands. */
+ * The mark is read last: with the string, with the last BITFIELD_RO, or by further commands. Before
+ * it, a test of a forgetting filter reads the time. */
 #include "redis/redis.h"
 
 /* LINE: cells in a line. Bytes on the network: RANGE_BYTES for a GETRANGE and its reply, without
@@ -61,11 +62,11 @@ static uint8_t choose_way(const bf_redis_request *g, const uint64_t *pos)
 
 static uint64_t string_bytes(const bf_redis *r)
 {
-    return r->foreign ? (r->bits + 7) / 8 : r->mark_at + BF_REDIS_MARK;
+    return r->foreign ? (r->bits + 7) / 8 : r->mark_at + bf_redis_mark_bytes(r);
 }
 
 /* Chooses how each key is read, whether the complete string is read, and whether the mark is in
- * the same reply as cells. */
+ * the same reply as cells: a BITFIELD_RO does not show where the string ends. */
 static void choose_ways(bf_redis_request *g)
 {
     const uint64_t string = string_bytes(g->of);
@@ -77,8 +78,9 @@ static void choose_ways(bf_redis_request *g)
                                   : (size_t)g->k * GET_BYTES;
         g->as_string = string <= TIMES * each * g->nkeys;
     }
-    g->mark_inside = !g->of->foreign && g->nkeys > 0 && !bf_redis_mark_apart(g->of) &&
-                     (g->as_string || g->present[g->nkeys - 1] == BY_BITFIELD);
+    g->mark_inside =
+        !g->of->foreign && g->nkeys > 0 && !bf_redis_mark_apart(g->of) &&
+        (g->as_string || (!g->of->desc.kind && g->present[g->nkeys - 1] == BY_BITFIELD));
 }
 
 /* ---- commands ---- */
@@ -119,12 +121,13 @@ static void append_bitfield(const bf_redis_request *g, const uint64_t *pos, bool
     if (with_mark) bf_conn_append(l, "GET u32 %n", g->of->mark_at * 8);
 }
 
-void bf_redis_append_tests(bf_redis_request *g, const char *about)
+void bf_redis_append_tests(bf_redis_request *g)
 {
     bf_redis *r = g->of;
     const unsigned bits = cell_bits(g);
     choose_ways(g);
-    bf_conn_route(r->conn, about);
+    bf_conn_route(r->conn, r->key);
+    if (r->desc.kind == BF_WINDOW && g->as_string) bf_conn_command(r->conn, "TIME");
     if (g->as_string) bf_redis_append_range(r, 0, string_bytes(r));
     for (size_t key = 0; !g->as_string && key < g->nkeys; key++) {
         const uint64_t *pos = g->pos + key * g->k;
@@ -135,6 +138,7 @@ void bf_redis_append_tests(bf_redis_request *g, const char *about)
             bf_redis_append_range(r, range.first * bits / 8, range.cells * bits / 8);
         }
     }
+    if (r->desc.kind == BF_WINDOW && !g->as_string) bf_conn_command(r->conn, "TIME");
     if (!g->mark_inside && bf_redis_marked(r)) bf_redis_append_mark(r);
 }
 
@@ -223,10 +227,29 @@ static int take_string(bf_redis_request *g, bf_redis_outcome *a)
     return rc;
 }
 
+/* Reads the reply to TIME. */
+int bf_redis_take_time(bf_redis *r, double *time, bf_error *err)
+{
+    const bf_redis_reply *reply = &r->conn->reply;
+    const int64_t seconds = bf_reply_number(reply, 0, 10), more = bf_reply_number(reply, 1, 10);
+    if (reply->n != 2 || seconds < 0 || seconds > INT64_C(1) << 40 || more < 0 || more > 999999)
+        return bf_redis_fail_protocol(r, err);
+    *time = (double)seconds + (double)more / 1e6;
+    return 0;
+}
+
+static int take_time(bf_redis_request *g, bf_redis_outcome *a)
+{
+    if (g->of->desc.kind != BF_WINDOW || !bf_redis_next(g->of, a)) return 0;
+    return bf_redis_take_time(g->of, &g->time, a->err);
+}
+
 int bf_redis_take_tests(bf_redis_request *g, bf_redis_outcome *a)
 {
-    int rc = g->as_string ? take_string(g, a) : 0;
+    int rc = g->as_string ? take_time(g, a) : 0;
+    if (rc == 0 && g->as_string) rc = take_string(g, a);
     for (size_t i = 0; !g->as_string && rc == 0 && i < g->nkeys; i++) rc = take_key(g, i, a);
+    if (rc == 0 && !g->as_string) rc = take_time(g, a);
     if (rc == 0 && !g->mark_inside && bf_redis_marked(g->of))
         g->mark = bf_redis_take_mark(g->of, a);
     return rc;

@@ -21,7 +21,7 @@ static int end_upload(bf_conn *l, const char *temp, bf_error *err)
 /* Creates a key with zeros and a mark. One command creates the complete string: Redis would copy a
  * string that grows in steps (bench/NOTES.md). Redis checks maxmemory before a command, so the
  * command is sent twice: the second is refused if the first took too much memory. */
-int bf_redis_zeros(bf_redis *r, const char *temp, uint32_t mark, bf_error *err)
+static int zeros(bf_redis *r, const char *temp, uint32_t mark, bf_error *err)
 {
     bf_conn *l = r->conn;
     bf_conn_begin(l, BF_WRITES);
@@ -50,17 +50,11 @@ static int upload(bf_redis *r, const char *temp, const uint8_t *bytes, bf_error 
 }
 
 /* Deletes a temporary key after an error. A second error is ignored. */
-void bf_redis_discard(bf_redis *r, const char *temp)
+static void discard(bf_redis *r, const char *temp)
 {
     bf_conn_begin(r->conn, BF_WRITES);
     bf_conn_command(r->conn, "DEL %s", temp);
     bf_conn_finish(r->conn, NULL);
-}
-
-int bf_redis_fail_temp(const bf_redis *r, bf_error *err)
-{
-    return bf_fail(
-        err, BF_EIO, "%s: its temporary key was evicted or deleted: nothing was changed", r->label);
 }
 
 /* ---- creating and changing ---- */
@@ -71,78 +65,113 @@ static int run_script(bf_redis *r, bf_error *err)
     long long v = 0;
     const int rc = bf_conn_run_script(r->conn, &v, err);
     if (rc < 0 || v >= 0) return rc < 0 ? rc : v != 0;
-    return bf_redis_fail_temp(r, err);
+    return bf_fail(
+        err, BF_EIO, "%s: its temporary key was evicted or deleted: nothing was changed", r->label);
 }
 
 int bf_redis_make(bf_redis *r, const bf_params *d, bf_error *err)
 {
+    bf_redis_sizes sizes;
+    if (d->kind && bf_redis_first_parts(d, &sizes, err) < 0) return BF_EINVAL;
+    const uint32_t lost = r->mark;
+    if (bf_redis_set_params(r, d, &sizes, err) < 0) return BF_ENOMEM;
+    r->epoch = BF_NEVER;
+    return bf_redis_upload_new(r, lost, NULL, err);
+}
+
+int bf_redis_upload_new(bf_redis *r, uint32_t lost, const void *bytes, bf_error *err)
+{
     char *temp = bf_redis_name(r->conn, r->key, BF_NAME_TEMP, 0);
-    uint32_t mark = bf_random();
+    const uint32_t mark = bf_random();
     if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
-    bf_redis_set_params(r, d);
-    int rc = bf_redis_zeros(r, temp, mark, err);
+    int rc = zeros(r, temp, mark, err);
+    if (rc == 0 && bytes) rc = upload(r, temp, bytes, err);
     if (rc == 0) {
         bf_conn_begin(r->conn, BF_WRITES);
         bf_conn_eval(r->conn, bf_script_create, 3);
-        bf_conn_append(r->conn, "%s %s %s %x", r->key, r->meta, temp, r->mark);
-        bf_redis_meta_put(r, d, mark);
+        bf_conn_append(r->conn, "%s %s %s %x", r->key, r->meta, temp, lost);
+        bf_redis_meta_put(r, &r->desc, mark);
         rc = run_script(r, err);
     }
-    if (rc < 0) bf_redis_discard(r, temp);
+    if (rc < 0) discard(r, temp);
     if (rc == 1) r->mark = r->filter_id = mark;
     free(temp);
     return rc;
 }
 
-/* Runs bf_script_exchange, or bf_script_care if temp is NULL. Both change nothing unless K has the
- * known mark. If another process has replaced the bits, runs the script again with the new mark. */
-static int run_if_marked(bf_redis *r, const char *temp, uint32_t mark, const char *command,
-    uint64_t argument, bf_error *err)
+/* Appends EVAL of a script that changes nothing unless K has the known mark. */
+static void append_if_marked(bf_redis *r, const char *script, const char *temp)
 {
     bf_conn *l = r->conn;
+    bf_conn_begin(l, BF_WRITES);
+    bf_conn_eval(l, script, 2 + (temp != NULL));
+    bf_conn_append(l, "%s %s", r->key, r->meta);
+    if (temp) bf_conn_append(l, "%s", temp);
+    bf_conn_append(l, "%n %x %n", r->mark_at, r->mark, bf_redis_mark_bytes(r) - 1);
+}
+
+static int refresh_mark(bf_redis *r, bf_error *err)
+{
+    uint32_t seen;
+    bool changed;
+    const int rc = bf_redis_mark(r, &seen, err);
+    return rc < 0 ? rc : bf_redis_check_generation(r, seen, &changed, err);
+}
+
+/* If another process has replaced the bits, runs the script again with the new mark. */
+int bf_redis_run(bf_redis *r, const char *command, uint64_t argument, bf_error *err)
+{
     int rc = 0;
     for (int i = 0; rc == 0 && i < BF_REDIS_TRIES; i++) {
-        uint32_t seen;
-        bool changed;
-        if ((rc = bf_redis_mark(r, &seen, err)) < 0 ||
-            (rc = bf_redis_check_generation(r, seen, &changed, err)) < 0)
-            return rc;
-        bf_conn_begin(l, BF_WRITES);
-        bf_conn_eval(l, temp ? bf_script_exchange : bf_script_care, 2 + (temp != NULL));
-        bf_conn_append(l, "%s %s", r->key, r->meta);
-        if (temp) bf_conn_append(l, "%s", temp);
-        bf_conn_append(l, "%n %x", r->mark_at, r->mark);
-        if (temp) bf_conn_append(l, "%x %r", mark, mark);
-        bf_conn_append(l, command, argument);
+        if ((rc = refresh_mark(r, err)) < 0) return rc;
+        append_if_marked(r, bf_script_care, NULL);
+        bf_conn_append(r->conn, command, argument);
         rc = run_script(r, err);
     }
     return rc == 0 ? bf_redis_fail_lost(r, err) : rc < 0 ? rc : 0;
 }
 
-int bf_redis_run(bf_redis *r, const char *command, uint64_t argument, bf_error *err)
+/* Combines the temporary key, which is complete, with K. If K was replaced meanwhile, tries again;
+ * if it has other parts or another epoch, returns 1. */
+static int exchange(bf_redis *r, const char *temp, bf_change how, uint32_t mark, bf_error *err)
 {
-    return run_if_marked(r, NULL, 0, command, argument, err);
+    int rc = 0;
+    const uint64_t mark_at = r->mark_at;
+    const int64_t epoch = r->epoch;
+    for (int i = 0; rc == 0 && i < BF_REDIS_TRIES; i++) {
+        if ((rc = refresh_mark(r, err)) < 0) return rc;
+        if (r->mark_at != mark_at || r->epoch != epoch) return 1;
+        append_if_marked(r, bf_script_exchange, temp);
+        bf_conn_append(r->conn, "%x %r %s", mark, mark,
+            how == BF_UNITE       ? "OR"
+            : how == BF_INTERSECT ? "AND"
+                                  : "REPLACE");
+        for (unsigned i = 0; how == BF_CLEAR && r->desc.kind && i < r->sizes->n; i++)
+            r->sizes->part[i].keys = 0;
+        if (how == BF_CLEAR || how == BF_REPLACE) bf_redis_append_keys(r);
+        rc = run_script(r, err);
+    }
+    return rc == 0 ? bf_redis_fail_lost(r, err) : rc < 0 ? rc : 0;
 }
 
 int bf_redis_change(bf_redis *r, bf_change how, const void *bytes, bf_error *err)
 {
-    char *temp = bf_redis_name(r->conn, r->key, BF_NAME_TEMP, 0);
-    uint32_t mark = bf_random();
-    if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
-    int rc = bf_redis_zeros(r, temp, mark, err);
-    if (rc == 0 && bytes) rc = upload(r, temp, bytes, err);
-    if (rc == 0)
-        rc = run_if_marked(r, temp, mark,
-            how == BF_UNITE       ? "OR"
-            : how == BF_INTERSECT ? "AND"
-                                  : "REPLACE",
-            0, err);
-    if (rc < 0)
-        bf_redis_discard(r, temp);
-    else if (how != BF_UNITE)
-        r->mark = mark;
-    free(temp);
-    return rc;
+    int rc = 1;
+    for (int i = 0; rc == 1 && i < (bytes ? 1 : BF_REDIS_TRIES); i++) {
+        char *temp = bf_redis_name(r->conn, r->key, BF_NAME_TEMP, 0);
+        const uint32_t mark = bf_random();
+        if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
+        rc = zeros(r, temp, mark, err);
+        if (rc == 0 && bytes) rc = upload(r, temp, bytes, err);
+        if (rc == 0) rc = exchange(r, temp, how, mark, err);
+        if (rc != 0)
+            discard(r, temp);
+        else if (how != BF_UNITE)
+            r->mark = mark;
+        free(temp);
+    }
+    return rc == 1 && !bytes ? bf_fail(err, BF_EIO, "%s changes too fast to be cleared", r->label)
+                             : rc;
 }
 
 /* ---- reading ---- */
@@ -242,36 +271,43 @@ int bf_redis_read(bf_redis *r, uint64_t offset, void *buf, uint64_t len, bf_erro
     return rc;
 }
 
-int bf_redis_count(bf_redis *r, uint64_t *ones, uint64_t *slices, bf_error *err)
+int bf_redis_count(
+    bf_redis *r, uint64_t from, uint64_t bits, uint64_t *ones, uint64_t *slices, bf_error *err)
 {
-    const uint64_t bytes = (r->bits + 7) / 8,
+    const uint64_t bytes = (bits + 7) / 8,
                    step = slices ? (bytes + BF_SLICES - 1) / BF_SLICES : 16 * BF_REDIS_STEP;
-    walk w = { .command = "BITCOUNT", .end = bytes, .step = step, .each = step, .slices = slices };
+    walk w = { .command = "BITCOUNT",
+        .from = from,
+        .end = from + bytes,
+        .step = step,
+        .each = step,
+        .slices = slices };
     const int rc = walk_string(r, &w, err);
     *ones = w.ones;
     return rc;
 }
 
-/* Estimates how full a Redis key is, for a warning. Does not read the mark: if the key is lost, the
+/* Estimates how full a bitmap is, for a warning. Does not read the mark: if the key is lost, the
  * next call returns the error. */
-int bf_redis_sample(bf_redis *r, uint64_t *ones, uint64_t *of, bf_error *err)
+int bf_redis_sample(
+    bf_redis *r, uint64_t from, uint64_t bits, uint64_t *ones, uint64_t *of, bf_error *err)
 {
-    bf_redis *all = bf_redis_is_shard(r) ? r->whole : r;
     const bf_cell_ops *cells = bf_cell_ops_of(&r->desc.g);
-    const uint64_t bytes = (r->bits + 7) / 8;
+    const uint64_t bytes = (bits + 7) / 8;
     const size_t place = cells->bits == 1 ? PLACE : PLACE_OF_COUNTERS,
                  room = (PLACES + 1) * PLACE_OF_COUNTERS;
     const bool few = bytes <= PLACES * place;
     walk w = { .command = cells->bits == 1 ? "BITCOUNT" : "GETRANGE",
-        .end = bytes,
+        .from = from,
+        .end = from + bytes,
         .step = few ? bytes : (bytes - place) / (PLACES - 1),
         .each = few ? bytes : place,
         .sample = true };
-    uint8_t *text = cells->bits == 1 ? NULL : bf_redis_room(&all->room, room);
+    uint8_t *text = cells->bits == 1 ? NULL : bf_redis_room(&r->whole->room, room);
     if (cells->bits > 1 && !text) return bf_fail(err, BF_ENOMEM, "out of memory");
     if (text) w.to = memset(text, 0, room);
     const int rc = walk_string(r, &w, err);
     *ones = text ? cells->count((const uint64_t *)(const void *)text, room / 8) : w.ones;
-    *of = (few ? r->bits : w.read * 8) / cells->bits;
+    *of = (few ? bits : w.read * 8) / cells->bits;
     return rc;
 }

@@ -50,7 +50,9 @@ void bf_redis_cache_free(bf_redis *r)
 int bf_redis_cache_new(bf_redis *r, bf_error *err)
 {
     const uint64_t words = (bf_redis_cells(r) + 63) / 64;
-    if (!r->caches || (r->cache && r->cache->nwords == words)) return 0;
+    if (!r->caches || (r->desc.kind && r->desc.g.counting) ||
+        (r->cache && r->cache->nwords == words))
+        return 0;
     bf_redis_cache_free(r);
     bf_redis_cache *c = calloc(1, sizeof *c);
     if (c && words < SIZE_MAX / 8) c->words = calloc((size_t)words, 8);
@@ -124,7 +126,7 @@ void bf_redis_cache_learn(const bf_redis_request *g, double at)
     uint8_t was;
     if (!c) return;
     forget_other_connection(r);
-    if (c->mark != r->mark) return;
+    if (c->mark != r->mark) restart(r);
     if (counting && is_over(r, at)) restart(r);
     if (!counting || c->seen < 0) c->seen = at;
     c->used = true;

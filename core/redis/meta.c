@@ -1,24 +1,27 @@
 /* meta.c - the names in Redis that are derived from a filter's key K, and K:meta, the companion
- * hash of the bits.
+ * hash of the bits. The fields, all as text:
  *
- * A derived name is K with a suffix. If K has no hash tag and both keys must be in one slot of a
- * cluster, the derived name is {K} with the suffix. So two filters can have the same derived name:
- * {seen}:p0 is a part of `seen` or of `{seen}`. Therefore every companion hash names its filter.
- * Keys of another filter are never opened or changed. The fields, all as text:
- *
- *   owner   the key K of the filter
- *   filter  only in a part or shard: id of the filter and name of its K:meta ("1a2b3c4d K:meta")
  *   format "1"   scheme   m   n   k   p   secret (16 hex digits, 0 = not keyed)
  *   mark (8 hex digits)   by "bloomfilter"
  *   born       the id (redis.h); if K has bits, their first mark
- *   shards     if more than one; m in the hash of a shard is the m of the filter
- *   adopted    if another system created the bits and still writes them
- *   making     until all shards are created; no other filter may use the name
- *   clock      "own" if the callers of a forgetting filter give the time
  *   cell_bits  "4" for counters
+ *   adopted    if another system created the bits and still writes them
+ *   shards     if more than one; m in the hash of a shard is the m of the filter
+ *   making     until all shards are created; no other filter may use the name
+ *   owner      only in a shard: the key K of the filter
+ *   filter     only in a shard: id of the filter and name of its K:meta ("1a2b3c4d K:meta")
  *
- * Growing and forgetting filters have format "2" (bf_redis_append_params). All values are checked
- * here before they are used. */
+ * Growing and forgetting filters have format "2" and more fields:
+ *
+ *   kind       "grow" or "window"
+ *   grow       growth factor; parts: number of parts; for each part: part<i> "m n p", keys<i>
+ *   window     seconds; parts: number of parts of a window, the string has one slice more; epoch:
+ *              the newest epoch, missing if no key was added; clock "own" if the callers give the
+ *              time
+ *
+ * A filter `K:0` can have the name of a shard. Therefore the companion hash of a shard names its
+ * filter. Shards of another filter are never opened or changed. All values are checked here before
+ * they are used. */
 #include "redis/redis.h"
 #include <errno.h>
 
@@ -29,22 +32,27 @@ bool bf_redis_tagged(const char *key)
     return shut && shut > open + 1;
 }
 
+/* Returns true if the key is a hash tag and nothing else. */
+static bool is_tag(const char *key)
+{
+    return *key == '{' && bf_redis_tagged(key) && !strchr(key, '}')[1];
+}
+
 char *bf_redis_name(const bf_conn *l, const char *key, enum bf_redis_kind_of_name kind, int64_t i)
 {
     char suffix[40];
     bool braces = !bf_redis_tagged(key);
     switch (kind) {
-    /* braces only in a cluster, where K and K:meta must be in one slot */
+    /* Braces only in a cluster, where K and K:meta must be in one slot. There `seen` has the hash
+     * {seen}:meta, so a key {seen} must have another one. */
     case BF_NAME_META:
-        snprintf(suffix, sizeof suffix, "meta");
+        snprintf(suffix, sizeof suffix, is_tag(key) ? ":meta" : "meta");
         braces &= l->client->cluster;
         break;
     case BF_NAME_SHARD: /* no braces, because shards should be in different slots */
         snprintf(suffix, sizeof suffix, "%lld", (long long)i);
         braces = false;
         break;
-    case BF_NAME_PART: snprintf(suffix, sizeof suffix, "p%lld", (long long)i); break;
-    case BF_NAME_EPOCH: snprintf(suffix, sizeof suffix, "w%lld", (long long)i); break;
     case BF_NAME_TEMP:
         snprintf(suffix, sizeof suffix, "tmp:%08lx%08lx", (unsigned long)bf_random(),
             (unsigned long)bf_random());
@@ -60,13 +68,49 @@ char *bf_redis_name(const bf_conn *l, const char *key, enum bf_redis_kind_of_nam
 }
 
 /* ---- parameters ---- */
-void bf_redis_set_params(bf_redis *r, const bf_params *d)
+/* Returns the number of bits in one Redis key. */
+static uint64_t bits_of(const bf_params *d, const bf_redis_sizes *sizes)
 {
+    uint64_t cells = 0;
+    if (d->kind == BF_FIXED) return bf_bits(&d->g) / (d->g.shards ? d->g.shards : 1);
+    for (unsigned i = 0; i < sizes->n; i++) cells += sizes->part[i].m;
+    return cells * bf_cell_ops_of(&d->g)->bits;
+}
+
+int bf_redis_set_params(bf_redis *r, const bf_params *d, const bf_redis_sizes *sizes, bf_error *err)
+{
+    if (d->kind && !r->sizes && !(r->sizes = malloc(sizeof *r->sizes)))
+        return bf_fail(err, BF_ENOMEM, "out of memory");
+    if (d->kind) *r->sizes = *sizes;
     r->desc = *d;
-    /* the companion hash of a part has no field shards */
     if (r->desc.g.shards == 0) r->desc.g.shards = 1;
-    r->bits = bf_bits(&d->g) / r->desc.g.shards;
+    r->bits = bits_of(&r->desc, r->sizes);
     r->mark_at = (r->bits + 31) / 32 * 4;
+    return 0;
+}
+
+static void slices_of(const bf_params *d, bf_redis_sizes *sizes)
+{
+    sizes->n = d->parts + 1;
+    for (unsigned i = 0; i < sizes->n; i++)
+        sizes->part[i] = (bf_redis_size){ d->g.m, d->g.n, d->g.p / sizes->n, 0 };
+}
+
+int bf_redis_first_parts(const bf_params *d, bf_redis_sizes *sizes, bf_error *err)
+{
+    bf_params part;
+    const int rc = bf_chain_part(d, 0, 0, &part, err);
+    if (rc < 0) return rc;
+    sizes->n = 1;
+    sizes->part[0] = (bf_redis_size){ part.g.m, part.g.n, part.g.p, 0 };
+    if (d->kind == BF_WINDOW) slices_of(d, sizes);
+    const bf_cell_ops *cells = bf_cell_ops_of(&d->g);
+    if (rc > 0 && sizes->n * part.g.m <= BF_REDIS_M_MAX / cells->bits) return 0;
+    return bf_fail(err, BF_EINVAL,
+        "%u part%s of m=%llu %s do not fit one Redis key of at most %llu: use a file, or a larger p "
+        "or smaller n",
+        sizes->n, sizes->n > 1 ? "s" : "", (unsigned long long)part.g.m, cells->names,
+        (unsigned long long)(BF_REDIS_M_MAX / cells->bits));
 }
 
 /* If the scheme cannot have shards, the bits of a filter without counters may fill the longest
@@ -77,46 +121,60 @@ uint64_t bf_redis_most_bits(const bf_layout *l, const bf_geometry *g)
 }
 
 /* ---- writing ---- */
-static void append_shape(bf_conn *l, const char *format, const bf_params *d, uint64_t secret_check)
-{
-    char secret[17];
-    snprintf(secret, sizeof secret, "%016llx", (unsigned long long)secret_check);
-    bf_conn_append(l, "format %s scheme %s m %n n %n k %n p %g secret %s", format, d->name, d->g.m,
-        d->g.n, (uint64_t)d->g.k, d->g.p, secret);
-    if (d->g.counting) bf_conn_append(l, "cell_bits %n", (uint64_t)BF_CELL_BITS);
-}
-
-static void append_filter_field(const bf_redis *whole)
+/* Names the filter in the companion hash of a shard. */
+static void append_filter(const bf_redis *whole)
 {
     const size_t len = strlen(whole->meta) + 9;
-    bf_conn_append(whole->conn, "filter");
+    bf_conn_append(whole->conn, "owner %s filter", whole->key);
     char *at = bf_conn_begin_arg(whole->conn, len);
     if (!at) return;
     snprintf(at, len + 1, "%08lx %s", (unsigned long)whole->filter_id, whole->meta);
     bf_conn_end_arg(whole->conn, len);
 }
 
-void bf_redis_meta_put(bf_redis *r, const bf_params *d, uint32_t mark)
+void bf_redis_size_text(const bf_redis_size *s, char text[BF_SIZE_TEXT])
 {
-    bf_conn *l = r->conn;
-    bf_conn_append(l, "owner %s", r->whole->key);
-    if (r->whole != r) append_filter_field(r->whole);
-    append_shape(l, "1", d, d->secret_check);
-    bf_conn_append(l, "mark %x born %x", mark, mark);
-    bf_conn_append(l, "by %s", "bloomfilter");
-    if (d->g.shards > 1) bf_conn_append(l, "shards %n", (uint64_t)d->g.shards);
+    bf_print(text, BF_SIZE_TEXT, "%llu %llu %.17g", (unsigned long long)s->m,
+        (unsigned long long)s->n, s->p);
 }
 
-void bf_redis_append_params(bf_redis *whole, const bf_params *d, uint64_t secret_check)
+static void append_grow(const bf_redis *r, const bf_params *d)
 {
-    bf_conn *l = whole->conn;
-    const bool grow = d->kind == BF_GROW;
-    whole->filter_id = bf_random();
-    bf_conn_append(l, "owner %s", whole->key);
-    append_shape(l, "2", d, secret_check);
-    const char *kind = grow ? "grow" : "window";
-    bf_conn_append(l, "kind %s %s %g parts %n born %x", kind, kind, grow ? d->grow : d->window,
-        (uint64_t)(grow ? 1 : d->parts), whole->filter_id);
+    char name[16], text[BF_SIZE_TEXT];
+    bf_conn_append(r->conn, "kind grow grow %g parts %n", d->grow, (uint64_t)r->sizes->n);
+    for (unsigned i = 0; i < r->sizes->n; i++) {
+        snprintf(name, sizeof name, "part%u", i);
+        bf_redis_size_text(r->sizes->part + i, text);
+        bf_conn_append(r->conn, "%s %s", name, text);
+    }
+    bf_redis_append_keys(r);
+}
+
+void bf_redis_append_keys(const bf_redis *r)
+{
+    char name[16];
+    for (unsigned i = 0; r->desc.kind == BF_GROW && i < r->sizes->n; i++) {
+        snprintf(name, sizeof name, "keys%u", i);
+        bf_conn_append(r->conn, "%s %n", name, r->sizes->part[i].keys);
+    }
+}
+
+void bf_redis_meta_put(bf_redis *r, const bf_params *d, uint32_t mark)
+{
+    char secret[17];
+    bf_conn *l = r->conn;
+    if (r->whole != r) append_filter(r->whole);
+    snprintf(secret, sizeof secret, "%016llx", (unsigned long long)d->secret_check);
+    bf_conn_append(l, "format %s scheme %s m %n n %n k %n p %g secret %s", d->kind ? "2" : "1",
+        d->name, d->g.m, d->g.n, (uint64_t)d->g.k, d->g.p, secret);
+    bf_conn_append(l, "mark %x born %x by bloomfilter", mark, mark);
+    if (d->g.counting) bf_conn_append(l, "cell_bits %n", (uint64_t)BF_CELL_BITS);
+    if (d->g.shards > 1) bf_conn_append(l, "shards %n", (uint64_t)d->g.shards);
+    if (d->kind == BF_GROW) append_grow(r, d);
+    if (d->kind != BF_WINDOW) return;
+    bf_conn_append(l, "kind window window %g parts %n", d->window, (uint64_t)d->parts);
+    if (r->users_clock) bf_conn_append(l, "clock own");
+    if (r->epoch != BF_NEVER) bf_conn_append(l, "epoch %i", r->epoch);
 }
 
 /* ---- reading ---- */
@@ -193,6 +251,45 @@ static bool read_sizes(const bf_redis *r, const bf_layout *l, bf_geometry *g)
     return bf_shards_fit(l, g) && bf_bits(g) / shards <= bf_redis_most_bits(l, g);
 }
 
+/* Reads a field "m n p" into *d and *size. */
+static bool read_part(const bf_redis *r, bf_params *d, bf_redis_size *size)
+{
+    char name[16], text[BF_SIZE_TEXT], *at = text;
+    uint64_t *const numbers[] = { &size->m, &size->n };
+    snprintf(name, sizeof name, "part%u", d->index);
+    if (!text_field(r, name, text, sizeof text)) return false;
+    for (size_t i = 0; i < 2; i++, at++) {
+        if (*at < '1' || *at > '9') return false;
+        *numbers[i] = strtoull(at, &at, 10);
+        if (*at != ' ') return false;
+    }
+    size->p = bf_real(at, &at);
+    d->g.m = size->m;
+    d->g.n = size->n;
+    d->g.p = size->p;
+    size->keys = 0;
+    return *at == 0 && size->m <= BF_M_MAX && size->n <= BF_N_MAX;
+}
+
+static int read_sizes_of_parts(const bf_redis *r, bf_redis_meta *m, bf_error *err)
+{
+    char name[16];
+    for (unsigned i = 0; i < m->sizes.n; i++) {
+        bf_redis_size *size = m->sizes.part + i;
+        bf_params d = bf_part_of(&m->desc, i);
+        snprintf(name, sizeof name, "part%u", i);
+        if (!read_part(r, &d, size)) return bf_redis_fail_field(r, name, err);
+        if (!bf_chain_part_possible(&m->desc, &d))
+            return bf_fail(err, BF_EFORMAT,
+                "%s: its part %u has n=%llu, which does not fit m=%llu, p=%g, k=%u", r->label, i,
+                (unsigned long long)d.g.n, (unsigned long long)d.g.m, d.g.p, d.g.k);
+        snprintf(name, sizeof name, "keys%u", i);
+        if (bf_redis_has_field(r, name) && !number_field(r, name, 10, 0, BF_N_MAX, &size->keys))
+            return bf_redis_fail_field(r, name, err);
+    }
+    return 0;
+}
+
 /* Reads the fields that only format 2 has. */
 static int read_many(const bf_redis *r, bf_redis_meta *m, bf_error *err)
 {
@@ -202,19 +299,35 @@ static int read_many(const bf_redis *r, bf_redis_meta *m, bf_error *err)
     if (!text_field(r, "kind", text, sizeof text)) return bf_redis_fail_field(r, "kind", err);
     d->kind = !strcmp(text, "grow") ? BF_GROW : !strcmp(text, "window") ? BF_WINDOW : BF_FIXED;
     if (!d->kind) return bf_redis_fail_field(r, "kind", err);
-    const char *name = d->kind == BF_GROW ? "grow" : "window";
+    const bool grows = d->kind == BF_GROW;
+    const char *name = grows ? "grow" : "window";
     if (!text_field(r, name, text, sizeof text)) return bf_redis_fail_field(r, name, err);
-    *(d->kind == BF_GROW ? &d->grow : &d->window) = bf_real(text, &end);
+    *(grows ? &d->grow : &d->window) = bf_real(text, &end);
     if (*end) return bf_redis_fail_field(r, name, err);
-    if (!number_field(r, "parts", 10, 1, BF_PARTS_MAX - (d->kind == BF_WINDOW), &parts))
+    if (!number_field(r, "parts", 10, 1, BF_PARTS_MAX - !grows, &parts))
         return bf_redis_fail_field(r, "parts", err);
     if (!d->scheme->keyed) return bf_redis_fail_field(r, "scheme", err);
-    if (d->kind == BF_WINDOW) d->parts = (unsigned)parts;
-    if (d->kind == BF_GROW ? !bf_grow_stored(d->grow) : !bf_window_valid(d->window, d->parts))
+    if (!grows) d->parts = (unsigned)parts;
+    if (grows ? !bf_grow_stored(d->grow) : !bf_window_valid(d->window, d->parts))
         return bf_redis_fail_field(r, name, err);
-    d->live = d->kind == BF_GROW ? (int64_t)parts : BF_NEVER;
+    d->live = grows ? (int64_t)parts : BF_NEVER;
+    if (!bf_chain_possible(d)) return bf_redis_fail_field(r, "m for its n, p and k", err);
+    m->sizes.n = (unsigned)parts;
+    if (grows && read_sizes_of_parts(r, m, err) < 0) return BF_EFORMAT;
+    if (!grows) slices_of(d, &m->sizes);
+    if (bits_of(d, &m->sizes) > BF_REDIS_M_MAX) return bf_redis_fail_field(r, "m or parts", err);
     m->users_clock = text_field(r, "clock", text, sizeof text) && !strcmp(text, "own");
-    return bf_chain_possible(d) ? 0 : bf_redis_fail_field(r, "m for its n, p and k", err);
+    if (grows || !bf_redis_has_field(r, "epoch")) return 0;
+    const bf_redis_reply *from = &r->conn->reply;
+    m->epoch = bf_reply_number(from, bf_redis_field(from, "epoch"), 10);
+    return m->epoch > BF_NEVER / 2 && m->epoch < -BF_NEVER / 2
+               ? 0
+               : bf_redis_fail_field(r, "epoch", err);
+}
+
+uint64_t bf_redis_mark_at(const bf_redis_meta *m)
+{
+    return (bits_of(&m->desc, &m->sizes) + 31) / 32 * 4;
 }
 
 static int fail_other_owner(const bf_redis *r, const char *name, size_t len, bf_error *err)
@@ -226,19 +339,20 @@ static int fail_other_owner(const bf_redis *r, const char *name, size_t len, bf_
         "%s belongs to the filter %s: open that one, or use another key", r->label, text);
 }
 
-/* Checks that the hash belongs to the filter: the field owner and, in a part or shard, the name of
- * K:meta. A client for a cluster and any other client have the same name for a part of the filter
- * `s`, but different names for K:meta. */
+/* Only the hash of a shard has an owner. Checks that it belongs to the filter. A client for a
+ * cluster and any other client have the same name for a shard of the filter `s`, but different
+ * names for K:meta. */
 static int read_owner(const bf_redis *r, bf_redis_meta *m, bf_error *err)
 {
     size_t len;
     const bf_redis_reply *from = &r->conn->reply;
     const bf_redis *whole = r->whole;
     const char *owner = bf_reply_text(from, bf_redis_field(from, "owner"), &len);
+    if (whole == r && !bf_redis_has_field(r, "filter")) return 0;
+    if (whole == r && owner) return fail_other_owner(r, owner, len, err);
     if (!owner) return bf_redis_fail_field(r, "owner", err);
     if (len != strlen(whole->key) || memcmp(owner, whole->key, len) != 0)
         return fail_other_owner(r, owner, len, err);
-    if (whole == r) return 0;
     char id[9] = "", *end;
     const char *filter = bf_reply_text(from, bf_redis_field(from, "filter"), &len);
     if (filter && len > 9) memcpy(id, filter, 8);
@@ -254,8 +368,12 @@ int bf_redis_meta_read(const bf_redis *r, bf_redis_meta *m, bf_error *err)
     char text[BF_SCHEME_BYTES];
     uint64_t v;
     bf_params *d = &m->desc;
-    *m = (bf_redis_meta){ .adopted = bf_redis_has_field(r, "adopted"),
-        .making = bf_redis_has_field(r, "making") };
+    m->adopted = bf_redis_has_field(r, "adopted");
+    m->making = bf_redis_has_field(r, "making");
+    m->users_clock = false;
+    m->whole_id = m->id = 0;
+    m->epoch = BF_NEVER;
+    m->sizes.n = 0;
     if (read_owner(r, m, err) < 0) return BF_EFORMAT;
     if (!text_field(r, "format", text, sizeof text)) return bf_redis_fail_field(r, "format", err);
     const bool many = !strcmp(text, "2");
@@ -283,10 +401,7 @@ int bf_redis_meta_read(const bf_redis *r, bf_redis_meta *m, bf_error *err)
     if (!number_field(r, "secret", 16, 0, UINT64_MAX, &d->secret_check))
         return bf_redis_fail_field(r, "secret", err);
     if (number_field(r, "born", 16, 0, UINT32_MAX, &v)) m->id = (uint32_t)v;
-    if (bf_redis_has_field(r, "keys") && !number_field(r, "keys", 10, 0, UINT64_MAX, &m->keys))
-        return bf_redis_fail_field(r, "keys", err);
-    if (many) return read_many(r, m, err);
     if (!number_field(r, "mark", 16, 1, UINT32_MAX, &v)) return bf_redis_fail_field(r, "mark", err);
     m->mark = (uint32_t)v;
-    return 0;
+    return many ? read_many(r, m, err) : 0;
 }

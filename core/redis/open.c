@@ -101,7 +101,7 @@ static int attach_foreign(
             "%s holds bytes of another system, which are bits and not counters", r->label);
     int rc = bf_size(d, spec, BF_REDIS_M_MAX, err);
     if (rc < 0 || (rc = bf_secret_check(d->scheme, spec, &d->secret_check, err)) < 0) return rc;
-    bf_redis_set_params(r, d);
+    bf_redis_set_params(r, d, NULL, NULL);
     if ((rc = check_length(r, d->g.m, (uint64_t)bytes, err)) < 0) return rc;
     if (spec->adopt && (uint64_t)bytes > (d->g.m + 7) / 8 && !bf_redis_mark_apart(r))
         return bf_fail(err, BF_EMISMATCH,
@@ -155,7 +155,7 @@ static int redisson_read(const bf_redis *r, bf_params *d, bf_error *err)
 
 static void set_redisson(bf_redis *r, const bf_params *d)
 {
-    bf_redis_set_params(r, d);
+    bf_redis_set_params(r, d, NULL, NULL);
     r->foreign = r->redisson = true;
     r->mark = BF_REDISSON_SAME;
 }
@@ -222,60 +222,12 @@ bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err)
     /* a cluster answers WAIT for one node only, so all keys must be in one slot */
     r->conn->one_slot = r->conn->client->cluster && spec->wait_replicas;
     r->shards = 1;
+    r->epoch = r->now = BF_NEVER;
     r->wait_replicas = spec->wait_replicas;
     r->caches = spec->cache;
     r->cache_max_age = spec->cache_max_age;
     s->label = r->label;
     return r;
-}
-
-/* Appends commands that read K:meta, then the length and the last bytes of K. If these bytes are
- * the mark in K:meta, all replies belong to the same bits. */
-static void append_key_reads(bf_redis *r)
-{
-    bf_conn *l = r->conn;
-    bf_conn_command(l, "HGETALL %s", r->meta);
-    bf_conn_expect(l, BF_HASH_LEAVES, BF_HASH_BYTES);
-    bf_conn_command(l, "STRLEN %s", r->key);
-    bf_conn_command(l, "GETRANGE %s -4 -1", r->key);
-}
-
-/* Reads the replies to append_key_reads. Afterwards conn->reply is the first of them. */
-static int take_key_reads(bf_redis *r, bf_redis_key_snapshot *s, bf_error *err)
-{
-    size_t len;
-    bf_conn *l = r->conn;
-    *s = (bf_redis_key_snapshot){ .bytes = -1 };
-    bf_conn_next(l);
-    const bf_redis_reply hash = l->reply;
-    int rc = bf_conn_refusal(l, err);
-    bf_conn_next(l);
-    s->refused = bf_conn_refusal(l, rc < 0 ? NULL : err);
-    bf_reply_integer(&l->reply, 0, &s->bytes);
-    bf_conn_next(l);
-    if (!s->refused) s->refused = bf_conn_refusal(l, rc < 0 ? NULL : err);
-    const char *end = bf_reply_only_text(&l->reply, &len);
-    s->end = end ? bf_redis_mark_in(end, len) : 0;
-    l->reply = hash;
-    if (rc < 0 || s->refused || s->bytes >= 0) return rc;
-    return bf_redis_fail_protocol(r, err);
-}
-
-/* If there is no companion hash, reads again, because another process may be creating the hash. If
- * two reads find the same bits and no hash, there is none. */
-int bf_redis_read_key(bf_redis *r, bf_redis_key_snapshot *s, bf_error *err)
-{
-    bf_redis_key_snapshot before = { .bytes = -1 };
-    for (int i = 0; i < BF_REDIS_TRIES; i++, before = *s) {
-        bf_conn_begin(r->conn, BF_READS);
-        append_key_reads(r);
-        int rc = bf_conn_exchange(r->conn, err);
-        if (rc == 0) rc = take_key_reads(r, s, err);
-        if (rc < 0 || r->conn->reply.n || s->bytes == 0 || s->refused ||
-            (s->bytes == before.bytes && s->end == before.end))
-            return rc;
-    }
-    return bf_fail(err, BF_EIO, "%s changes too fast to be opened", r->label);
 }
 
 /* Opens a filter of Redisson. Returns 0 if there is no hash of Redisson: bits under K are then
@@ -297,64 +249,42 @@ static int attach_redisson(bf_redis *r, const bf_spec *spec, bf_params *d, bf_er
     return 1;
 }
 
-static int fail_part_lost(bf_redis *r, const char *why, bf_error *err)
+static int fail_shard_lost(bf_redis *r, const char *why, bf_error *err)
 {
-    r->whole->missing = true;
     return bf_fail(err, BF_EIO, "%s is lost: %s; delete the key, create it again", r->label, why);
-}
-
-/* Copies the companion hash into r. If there is no hash, all fields of m are 0. */
-static void take_meta(bf_redis *r, const bf_redis_meta *m)
-{
-    if (m->desc.g.m && !m->desc.kind) bf_redis_set_params(r, &m->desc);
-    r->mark = m->mark;
-    r->filter_id = m->id;
-    r->whole_id = m->whole_id;
-    r->keys = m->keys;
-    r->adopted = m->adopted;
-    r->making = m->making;
-    r->users_clock = m->users_clock;
-}
-
-static bool has_id(const bf_redis *r, const bf_redis_meta *m)
-{
-    return r->whole == r || m->whole_id == r->whole->filter_id;
 }
 
 /* One try of bf_redis_attach_key. Sets *stub if another try may have another result. */
 static int attach_once(bf_redis *r, const bf_spec *spec, bf_params *d, bool *stub, bf_error *err)
 {
     bf_redis_key_snapshot s;
-    bf_redis_meta m = { 0 };
+    bf_redis_meta m;
     *stub = false;
     int rc = bf_is_redisson(spec->scheme) ? attach_redisson(r, spec, d, err) : 0;
     if (rc != 0 || (rc = bf_redis_read_key(r, &s, err)) < 0) return rc;
     const bool there = r->conn->reply.n > 1, shard = bf_redis_is_shard(r);
-    if (!(there && bf_redis_has_field(r, "format")) &&
-        (bf_redis_is_part(r) ? there || s.bytes : shard && (uint64_t)s.bytes == bf_redis_length(r)))
-        return fail_part_lost(r, "its companion hash (with :meta) is gone", err);
-    if (there && (rc = bf_redis_meta_read(r, &m, err)) < 0) return rc;
-    if (there && s.bytes && !has_id(r, &m))
-        return fail_part_lost(r, "the key is left over from another filter of that name", err);
+    if (shard && !(there && bf_redis_has_field(r, "format")) &&
+        (uint64_t)s.bytes == bf_redis_length(r))
+        return fail_shard_lost(r, "its companion hash (with :meta) is gone", err);
+    if (!there)
+        m = (bf_redis_meta){ .epoch = BF_NEVER };
+    else if ((rc = bf_redis_meta_read(r, &m, err)) < 0)
+        return rc;
+    if (there && s.bytes && shard && m.whole_id != r->whole->filter_id)
+        return fail_shard_lost(r, "the key is left over from another filter of that name", err);
     *d = m.desc;
-    /* a part whose hash is missing keeps its known mark, so that its loss is detected */
-    if (there || !bf_redis_is_part(r)) take_meta(r, &m);
-    if (d->kind) { /* scalable.c and window.c open the parts */
-        r->missing = false;
-        return 1;
-    }
+    if (bf_redis_take_meta(r, &m, err) < 0) return BF_ENOMEM;
     if (d->g.shards > 1 && !shard) {
         rc = bf_redis_attach_shards(r, spec, d, err);
         *stub = rc < 0 && bf_redis_has_other_id(r);
         return rc;
     }
     if (s.refused) return s.refused;
-    if (!there && !spec->scheme && r->whole == r && !bf_may_create(spec) &&
+    if (!there && !spec->scheme && !shard && !bf_may_create(spec) &&
         (rc = attach_redisson(r, spec, d, err)) != 0)
         return rc;
     if (s.bytes == 0) {
         if (bf_may_create(spec)) return 0;
-        r->whole->missing = true;
         return there ? bf_redis_fail_lost(r, err)
                      : bf_fail(err, BF_ENOENT, "%s does not exist", r->label);
     }
@@ -365,10 +295,7 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_params *d, bool *stu
         *stub = rc == BF_EFORMAT || rc == BF_EMISMATCH || (spec->adopt && rc == 0);
         return rc;
     }
-    if (((uint64_t)s.bytes != bf_redis_length(r) || bf_redis_mark_apart(r)) &&
-        (rc = bf_redis_mark(r, &s.end, err)) < 0)
-        return rc;
-    if (s.end == m.mark) return 1;
+    if ((rc = bf_redis_is_complete(r, &m, &s, err)) != 0) return rc;
     *stub = true;
     if (r->adopted && spec->adopt) { /* the other system has created a new bitmap */
         rc = bf_check_match(d, spec, r->label, err);
@@ -400,28 +327,28 @@ int bf_redis_attach_key(bf_redis *r, const bf_spec *spec, bf_params *d, bf_error
 }
 
 /* ---- several keys in one round trip ---- */
-/* Reads n parts or, if r is NULL, the n shards: in one round trip, or in one per shard if one_slot
- * is set. Calls take() for each key until take() returns false. The snapshot is NULL if the key
- * could not be read. Returns 1, 0 if take() returned false, or an error. */
-static int read_keys(bf_redis *whole, bf_redis *const *r, unsigned n,
-    bool (*take)(bf_redis *, const bf_redis_key_snapshot *), bf_error *err)
+/* Reads the shards, or the only key: in one round trip, or in one per shard if one_slot is set.
+ * Calls take() for each key until take() returns false. The snapshot is NULL if the key could not
+ * be read. Returns 1, 0 if take() returned false, or an error. */
+static int read_keys(
+    bf_redis *whole, bool (*take)(bf_redis *, const bf_redis_key_snapshot *), bf_error *err)
 {
     bf_redis_key_snapshot s;
     bf_conn *l = whole->conn;
-    const unsigned step = l->one_slot && !r ? 1 : n;
+    const unsigned n = whole->shards, step = l->one_slot ? 1 : n;
     bool going = true;
     int rc = 0;
     for (unsigned i = 0; going && rc == 0 && i < n; i += step) {
         bf_conn_begin(l, BF_READS);
         for (unsigned j = i; j < i + step; j++) {
-            bf_redis *one = r ? r[j] : bf_redis_key(whole, j);
-            if (!r) bf_conn_route(l, one->key);
-            append_key_reads(one);
+            bf_redis *one = bf_redis_key(whole, j);
+            bf_conn_route(l, one->key);
+            bf_redis_append_key_reads(one);
         }
         rc = bf_conn_exchange(l, err);
         for (unsigned j = i; going && rc == 0 && j < i + step; j++) {
-            bf_redis *one = r ? r[j] : bf_redis_key(whole, j);
-            going = take(one, take_key_reads(one, &s, NULL) < 0 ? NULL : &s);
+            bf_redis *one = bf_redis_key(whole, j);
+            going = take(one, bf_redis_take_key_reads(one, &s, NULL) < 0 ? NULL : &s);
         }
     }
     return rc < 0 ? rc : going;
@@ -431,29 +358,30 @@ static bool open_if_sound(bf_redis *r, const bf_redis_key_snapshot *s)
 {
     bf_redis_meta m;
     r->prefetched = false;
-    if (!s || r->conn->reply.n < 2 || bf_redis_meta_read(r, &m, NULL) < 0 || !has_id(r, &m) ||
-        m.desc.kind || (m.desc.g.shards > 1 && !bf_redis_is_shard(r)) || s->end != m.mark)
+    if (!s || r->conn->reply.n < 2 || bf_redis_meta_read(r, &m, NULL) < 0 ||
+        m.whole_id != r->whole->filter_id || m.desc.kind || s->end != m.mark ||
+        bf_redis_take_meta(r, &m, NULL) < 0)
         return true;
-    take_meta(r, &m);
     r->prefetched = (uint64_t)s->bytes == bf_redis_length(r);
     return true;
 }
 
-int bf_redis_prefetch_keys(bf_redis *whole, bf_redis *const *r, unsigned n, bf_error *err)
+int bf_redis_prefetch_shards(bf_redis *whole, bf_error *err)
 {
-    const int rc = n ? read_keys(whole, r, n, open_if_sound, err) : 0;
+    const int rc = read_keys(whole, open_if_sound, err);
     return rc < 0 ? rc : 0;
 }
 
+/* A growing or forgetting filter gets new marks, and stays the same filter. */
 static bool is_current(bf_redis *r, const bf_redis_key_snapshot *s)
 {
     const bf_redis_reply *hash = &r->conn->reply;
-    return s && bf_redis_id_in(hash, bf_redis_field(hash, "mark")) == r->mark &&
-           (uint64_t)s->bytes == bf_redis_length(r) &&
+    const uint32_t mark = s ? bf_redis_id_in(hash, bf_redis_field(hash, "mark")) : 0;
+    if (mark && r->desc.kind)
+        return s->end == mark &&
+               bf_redis_id_in(hash, bf_redis_field(hash, "born")) == r->filter_id;
+    return mark && mark == r->mark && (uint64_t)s->bytes == bf_redis_length(r) &&
            (bf_redis_mark_apart(r) || s->end == r->mark);
 }
 
-bool bf_redis_keys_current(bf_redis *r)
-{
-    return read_keys(r, NULL, r->shards, is_current, NULL) == 1;
-}
+bool bf_redis_keys_current(bf_redis *r) { return read_keys(r, is_current, NULL) == 1; }

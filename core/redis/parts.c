@@ -1,325 +1,161 @@
-/* parts.c - a batch over all parts of a growing or forgetting filter, in one round trip.
- *
- *   ask   tests in every part, and may add to one part: one request of batch.c per part
- *   put   EVAL script K...   for at most KEYS_A_SCRIPT keys: adds a key to the newest part, unless
- *                            a part contains the key or the newest part is full; in a counting
- *                            filter also removes or counts keys
- *
- * The script of put changes nothing unless all parts have the known marks and K:meta has the known
- * id. So no key is added to a lost part, to a part that has a successor, or to a filter that has
- * lost K:meta. */
+/* parts.c - the parts of a handle of a growing or forgetting filter in Redis: each is a range of
+ * the string. Also decides which clock counts. span.c tests and adds keys. */
 #include "parts/parts.h"
 #include "redis/redis.h"
 
-enum { POSITIONS = 1 << 18, KEYS_A_SCRIPT = 100, SCRIPT_POSITIONS = 12000 };
-
-enum { PLACE = 11 }; /* bytes per position in the argument of bf_script_put */
-
-/* ---- the keys of a span, with their positions in every part ---- */
+/* ---- a part as a store ---- */
 typedef struct {
-    bf_part *const *part;
-    unsigned n, k;
-    size_t nkeys;  /* number of keys to send */
-    size_t most;   /* number of keys for which pos has space */
-    uint64_t *pos; /* positions in part i start at i * most * k */
-    bf_redis_request *g;
-    uint16_t *from; /* for each key, its index in the span */
-    uint8_t *present;
-    bf_span *span;
-    bool moved; /* a script found another mark */
-    double at;  /* bf_redis_cache_now() */
-} batch;
+    bf_part part; /* first: bf_chain_free frees the part */
+    bf_redis *of;
+    uint64_t from; /* offset of the part in the string, in bytes */
+} slice;
 
-static uint64_t *pos_of(const batch *b, unsigned part, size_t key)
+/* Returns true if the slice had the keys of an epoch that is over. It has later keys now, or zeros.
+ */
+static bool is_over(const slice *s)
 {
-    return b->pos + (part * b->most + key) * b->k;
+    const bf_redis *r = s->of;
+    const int64_t e = bf_live(s->part.live);
+    return r->desc.kind == BF_WINDOW &&
+           (e == BF_NEVER || e < r->epoch - (int64_t)r->desc.parts || e > r->epoch);
 }
 
-/* Computes the positions of `most` keys of the span in every part. Leaves out keys that the caches
- * of the first `known_parts` parts contain; these keys are present. */
-static int prepare_batch(
-    bf_filter *f, batch *b, size_t first, size_t most, unsigned known_parts, bf_error *err)
+static int part_read(bf_store *store, uint64_t offset, void *buf, uint64_t len, bf_error *err)
 {
-    const size_t few = BF_POSITIONS / b->k, positions = b->n * most * b->k;
-    char *room = bf_redis_room(&bf_redis_whole(f)->room,
-        positions * sizeof *b->pos + b->n * sizeof *b->g + most * (sizeof *b->from + b->n));
-    if (!room) return bf_fail(err, BF_ENOMEM, "out of memory");
-    b->most = most;
-    b->pos = (uint64_t *)(void *)room;
-    b->g = (bf_redis_request *)(void *)(b->pos + positions);
-    b->from = (uint16_t *)(void *)(b->g + b->n);
-    b->present = (uint8_t *)(b->from + most);
-    b->at = bf_redis_whole(f)->caches ? bf_redis_cache_now() : 0;
-    b->nkeys = 0;
-    for (unsigned i = 0; i < b->n; i++)
-        for (size_t at = 0, c; at < most; at += c) {
-            c = most - at < few ? most - at : few;
-            f->desc.scheme->layout->positions(
-                &b->part[i]->bitmap.g, b->span->d + first + at, c, pos_of(b, i, at));
-        }
-    for (size_t i = 0; i < most; i++) {
-        bool has = false;
-        for (unsigned j = 0; !has && j < known_parts; j++)
-            has = bf_redis_cache_knows(bf_redis_of(b->part[j]), pos_of(b, j, i), b->k, b->at);
-        if (has) b->span->present[first + i] = 1;
-        if (has) continue;
-        for (unsigned j = 0; b->nkeys < i && j < b->n; j++)
-            memcpy(pos_of(b, j, b->nkeys), pos_of(b, j, i), b->k * sizeof *b->pos);
-        b->from[b->nkeys++] = (uint16_t)(first + i);
-    }
+    const slice *s = store->impl;
+    BF_REDIS_LOCK(s->of);
+    const int rc = is_over(s) ? 0 : bf_redis_read(s->of, s->from + offset, buf, len, err);
+    if (rc == 0 && is_over(s)) memset(buf, 0, len);
+    return rc;
+}
+
+static int part_count(bf_store *store, uint64_t *ones, uint64_t *slices, bf_error *err)
+{
+    const slice *s = store->impl;
+    const uint64_t bits = bf_bits(&s->part.bitmap.g);
+    BF_REDIS_LOCK(s->of);
+    const int rc = is_over(s) ? 0 : bf_redis_count(s->of, s->from, bits, ones, slices, err);
+    if (rc < 0 || !is_over(s)) return rc;
+    *ones = 0;
+    if (slices) memset(slices, 0, BF_SLICES * sizeof *slices);
     return 0;
 }
 
-static void make_requests(batch *b, int first_op)
+static int part_sample(bf_store *store, uint64_t *ones, uint64_t *of, bf_error *err)
 {
-    for (unsigned i = 0; i < b->n; i++)
-        b->g[i] = (bf_redis_request){ .of = bf_redis_of(b->part[i]),
-            .op = i == 0 ? first_op : BF_OP_TEST,
-            .pos = pos_of(b, i, 0),
-            .nkeys = b->nkeys,
-            .k = b->k,
-            .present = b->present + i * b->most,
-            .pending = true };
+    const slice *s = store->impl;
+    BF_REDIS_LOCK(s->of);
+    return bf_redis_sample(s->of, s->from, bf_bits(&s->part.bitmap.g), ones, of, err);
 }
 
-/* Returns the number of keys of the span in the next round trip. */
-static size_t keys_per_trip(const batch *b, size_t left)
-{
-    const size_t most = POSITIONS / b->n / b->k;
-    return most < 1 ? 1 : left < most ? left : most;
-}
+static void part_close(bf_store *store) { (void)store; }
 
-/* Locks the connection and returns the filter. If `doubt` is still set, a call that neither adds
- * nor tests has returned the error for the loss. So the loss counts as reported. */
-static bf_redis *lock_filter(bf_filter *f, bf_error *err)
-{
-    bf_redis *whole = bf_redis_whole(f);
-    if (!bf_redis_lock(whole, err)) return NULL;
-    if (whole->doubt) bf_flag_set(&whole->loss_reported);
-    whole->doubt = false;
-    return whole;
-}
+static const bf_store_ops store_part = { .name = "redis",
+    .read = part_read,
+    .count = part_count,
+    .sample = part_sample,
+    .close = part_close };
 
-/* After a successful round trip, a later loss is reported again. */
-static void unlock_filter(bf_redis *whole, int rc)
+/* ---- the parts of a handle ---- */
+/* A part is not freed before the filter is closed, because other threads may be using the part. */
+static slice *slot(bf_filter *f, unsigned i, bf_error *err)
 {
-    if (rc == 0 && bf_flag_get(&whole->loss_reported)) bf_flag_clear(&whole->loss_reported);
-    bf_conn_unlock(whole->conn);
-}
-
-int bf_redis_parts_explain(bf_filter *f, int rc, bf_error *err)
-{
-    bf_redis *whole = bf_redis_whole(f);
-    const uint32_t id = whole->filter_id;
-    {
-        BF_REDIS_LOCK(whole);
-        if (!whole->doubt) return rc;
-        whole->doubt = false;
+    slice *s = (slice *)f->part[i];
+    if (s) return s;
+    if (!(s = calloc(1, sizeof *s))) {
+        bf_fail(err, BF_ENOMEM, "out of memory");
+        return NULL;
     }
-    const int more = bf_parts_refresh(f, err);
-    return more < 0 ? more : whole->filter_id != id ? 0 : rc;
+    s->of = bf_redis_of(f);
+    s->part.bitmap.store =
+        (bf_store){ .ops = &store_part, .impl = s, .read_only = f->bitmap.store.read_only };
+    s->part.live = &s->part.own;
+    bf_fence();
+    f->part[i] = &s->part;
+    return s;
 }
 
-/* ---- ask: tests, and adds to one part ---- */
-static int ask_trip(bf_filter *f, batch *b, bool add, bf_error *err)
+/* Returns the epoch whose keys slice i has: one of the last parts + 1 epochs. */
+static int64_t epoch_of_slice(const bf_redis *r, unsigned i)
 {
-    bf_redis *whole = bf_redis_whole(f);
-    make_requests(b, add ? BF_OP_ADD : BF_OP_TEST);
-    int rc = bf_redis_send_requests(whole, b->g, b->n, err);
-    for (unsigned i = 0; i < b->n; i++) {
-        const bf_redis_request *g = b->g + i;
-        if (rc < 0)
-            bf_redis_cache_forget(g->of);
-        else
-            bf_redis_cache_learn(g, b->at);
-        for (size_t j = 0; rc == 0 && j < b->nkeys; j++) {
-            b->span->present[b->from[j]] |= g->present[j];
-            if (g->op == BF_OP_ADD) g->of->added += !g->present[j];
+    const int64_t ring = r->sizes->n, behind = (r->epoch - (int64_t)i) % ring;
+    if (r->epoch == BF_NEVER) return BF_NEVER;
+    return r->epoch - (behind < 0 ? behind + ring : behind);
+}
+
+/* A child may be forked at any moment: it finds a part complete, or without a start. */
+int bf_redis_take_parts(bf_filter *f, bf_error *err)
+{
+    bf_redis *r = bf_redis_of(f);
+    const bf_redis_sizes *sizes = r->sizes;
+    const unsigned bits = bf_cell_ops_of(&r->desc.g)->bits;
+    uint64_t start = 0;
+    for (unsigned i = 0; i < sizes->n; start += sizes->part[i++].m) {
+        slice *s = slot(f, i, err);
+        if (!s) return BF_ENOMEM;
+        const bf_redis_size *size = sizes->part + i;
+        bf_geometry *g = &s->part.bitmap.g;
+        if (g->m != size->m || g->n != size->n || s->part.start != start) {
+            s->part.start = UINT64_MAX;
+            bf_fence();
+            *g = r->desc.g;
+            g->m = size->m;
+            g->n = size->n;
+            g->p = size->p;
+            g->lines = g->m / r->desc.scheme->layout->line_bits;
+            g->avx2 = bf_has_avx2();
+            s->part.bitmap.store.nwords = bf_words_of(g);
+            s->from = start * bits / 8;
+            bf_fence();
+            s->part.start = start;
         }
+        bf_live_set(s->part.live, f->variant->grows ? (int64_t)size->keys : epoch_of_slice(r, i));
     }
-    return rc;
+    if (f->variant->forgets) bf_live_set(f->epoch, r->epoch);
+    if (f->count != sizes->n) bf_flag_clear(&f->at_limit);
+    bf_uint_store_release(&f->count, sizes->n);
+    return bf_redis_cache_new(r, err);
 }
 
-int64_t bf_redis_parts_ask(
-    bf_filter *f, bf_part *const *parts, unsigned n, bool add, bf_span *s, bf_error *err)
+int bf_redis_follow(bf_filter *f, bf_error *err)
 {
-    bf_redis *whole = lock_filter(f, err);
-    bf_part *newest_first[BF_PARTS_MAX];
-    batch b = { .part = add ? parts : newest_first, .n = n, .k = parts[0]->bitmap.g.k, .span = s };
-    const unsigned known_parts = !whole->caches ? 0 : !add ? n : whole->wait_replicas ? 0 : 1;
-    int64_t hits = 0;
-    int rc = 0;
-    if (!whole) return BF_EIO;
-    memset(s->present, 0, s->n);
-    for (unsigned i = 0; !add && i < n; i++) newest_first[i] = parts[n - 1 - i];
-    for (size_t at = 0, c; rc == 0 && at < s->n; at += c) {
-        c = keys_per_trip(&b, s->n - at);
-        rc = prepare_batch(f, &b, at, c, known_parts, err);
-        if (rc == 0 && b.nkeys) rc = ask_trip(f, &b, add, err);
-    }
-    unlock_filter(whole, rc);
-    if (rc < 0) return rc;
-    for (size_t i = 0; i < s->n; i++) hits += s->present[i];
-    return hits;
+    bf_redis *r = bf_redis_of(f);
+    bool changed;
+    BF_REDIS_LOCK(r);
+    const int rc = f->count ? bf_redis_check_generation(r, 0, &changed, err) : 0;
+    const int more = r->sizes ? bf_redis_take_parts(f, rc < 0 ? NULL : err) : 0;
+    return rc < 0 ? rc : more;
 }
 
-/* ---- put: adds to the newest part; in a counting filter also removes and counts ---- */
-static const char *const ops[] = {
-    [BF_OP_ADD] = "add", [BF_OP_REMOVE] = "remove", [BF_OP_COUNT] = "count"
-};
-static const char *const done[] = { [BF_OP_ADD] = "added", [BF_OP_REMOVE] = "removed" };
-
-/* Writes the positions of a key; in a counting filter, each position once. */
-static void put_positions(const bf_filter *f, char *at, const uint64_t *pos, unsigned k)
+/* ---- time ----
+ * The time comes from Redis. A caller's clock must agree with Redis within one step. With a clock
+ * that is ahead, keys would expire too early for all callers. With a clock that is behind, keys
+ * would be added to expired slices. The caller's time is used only if the filter was created with a
+ * caller's clock (K:meta has clock "own"). Such a clock may be behind, for example when a log is
+ * replayed. */
+int bf_redis_fail_clock(const bf_filter *f, double own, double redis, bf_error *err)
 {
-    uint64_t own[BF_K_MAX];
-    memcpy(own, pos, k * sizeof *own);
-    if (f->desc.g.counting) k = bf_counters_distinct(own, k);
-    for (unsigned j = 0; j < k; j++, at += PLACE) bf_redis_digits(at, own[j]);
+    return bf_fail(err, BF_EINVAL,
+        "%.50s: clock gives %.17g, Redis has %.17g: %s by more than a part (%g s)",
+        bf_redis_of(f)->label, own, redis, own > redis ? "ahead" : "behind", bf_window_step(f));
 }
 
-static void append_put_script(
-    const bf_filter *f, const batch *b, size_t first, size_t c, uint64_t most)
+int bf_redis_choose_time(const bf_filter *f, double redis, double *now, bf_error *err)
 {
-    bf_conn *l = bf_redis_whole(f)->conn;
-    const int64_t have = bf_live(b->part[b->n - 1]->live);
-    bf_conn_new_request(l);
-    bf_conn_route(l, bf_redis_whole(f)->key);
-    bf_conn_eval(l, f->desc.g.counting ? bf_script_count : bf_script_put, b->n + 2);
-    bf_conn_expect(l, c + b->n + 1, 0);
-    for (unsigned i = 0; i < b->n; i++) bf_conn_append(l, "%s", bf_redis_of(b->part[i])->key);
-    bf_conn_append(l, "%s %s %n %n %n %x", bf_redis_of(b->part[b->n - 1])->meta,
-        bf_redis_whole(f)->meta, (uint64_t)b->k, most, (uint64_t)(have < 0 ? 0 : have),
-        bf_redis_whole(f)->filter_id);
-    for (unsigned i = 0; i < b->n; i++) {
-        const bf_redis *r = bf_redis_of(b->part[i]);
-        bf_conn_append(l, "%n %r", r->mark_at, r->mark);
-        const uint64_t *pos = pos_of(b, i, first), *end = pos + c * b->k;
-        const size_t len = c * b->k * PLACE;
-        char *at = bf_conn_begin_arg(l, len);
-        if (!at) return;
-        memset(at, 0, len);
-        for (; pos < end; pos += b->k, at += PLACE * b->k) put_positions(f, at, pos, b->k);
-        bf_conn_end_arg(l, len);
-    }
-    if (f->desc.g.counting) bf_conn_append(l, "%s", ops[b->span->op]);
-}
-
-static size_t keys_per_script(const batch *b, size_t first)
-{
-    size_t c = SCRIPT_POSITIONS / b->n / b->k;
-    c = c < 1 ? 1 : c > KEYS_A_SCRIPT ? KEYS_A_SCRIPT : c;
-    return b->nkeys - first < c ? b->nkeys - first : c;
-}
-
-/* Reads the reply to the script with the c keys from `first` on. */
-static int take_put(bf_filter *f, batch *b, size_t first, size_t c, bf_error *err)
-{
-    bf_redis *whole = bf_redis_whole(f), *newest = bf_redis_of(b->part[b->n - 1]);
-    const bf_redis_reply *reply = &whole->conn->reply;
-    uint8_t yes = 1;
-    long long v = -2;
-    const bool other = bf_reply_integer(reply, 0, &v) && v == -1;
-    if (v == -3 && reply->n == 1) {
-        whole->doubt = true;
-        return bf_redis_fail_lost(whole, err);
-    }
-    if (v < -1 || reply->n != (other ? b->n : c) + 1) return bf_redis_fail_protocol(whole, err);
-    b->moved |= other;
-    for (unsigned i = 0; other && i < b->n; i++) {
-        if (!bf_reply_integer(reply, i + 1, &v) || v < 0 || v > UINT32_MAX)
-            return bf_redis_fail_protocol(whole, err);
-        b->g[i].mark = (uint32_t)v;
-    }
-    if (other) return 0;
-    bf_live_set(b->part[b->n - 1]->live, v);
-    for (size_t j = 0; j < c; j++) {
-        if (!bf_reply_integer(reply, j + 1, &v) || v < -2 || v == -1 ||
-            v > (b->span->op == BF_OP_COUNT ? BF_CELL_MAX : (int)b->n))
-            return bf_redis_fail_protocol(whole, err);
-        if (v < 0) continue;
-        const int op = b->span->op;
-        const uint8_t answer = op == BF_OP_COUNT ? (uint8_t)v : (op == BF_OP_REMOVE) == (v > 0);
-        b->span->present[b->from[first + j]] = answer + 1;
-        if (op != BF_OP_ADD) continue;
-        newest->added += v == 0;
-        const unsigned part = v ? (unsigned)v - 1 : b->n - 1;
-        const bf_redis_request had = { .of = bf_redis_of(b->part[part]),
-            .op = BF_OP_TEST,
-            .pos = pos_of(b, part, first + j),
-            .nkeys = 1,
-            .k = b->k,
-            .present = &yes };
-        bf_redis_cache_learn(&had, b->at);
-    }
+    const double step = bf_window_step(f), own = *now;
+    const bool users = f->own_clock && bf_redis_of(f)->users_clock;
+    if (f->own_clock && (own - redis > step || (!users && redis - own > step)))
+        return bf_redis_fail_clock(f, own, redis, err);
+    if (!users) *now = redis;
     return 0;
 }
 
-static int put_trip(bf_filter *f, batch *b, uint64_t most, bf_error *err)
+int bf_redis_server_time(bf_filter *f, double *now, bf_error *err)
 {
-    bf_redis *r = bf_redis_whole(f);
-    long long have = 0;
-    const bool changes = b->span->op != BF_OP_COUNT;
-    bf_conn_begin(r->conn, changes ? BF_WRITES : BF_READS);
-    for (size_t at = 0, c; at < b->nkeys; at += c) {
-        c = keys_per_script(b, at);
-        append_put_script(f, b, at, c, most);
-    }
-    if (changes) bf_redis_append_wait(r);
-    int rc = bf_conn_finish(r->conn, err);
-    for (size_t at = 0, c; rc == 0 && at < b->nkeys; at += c) {
-        c = keys_per_script(b, at);
-        bf_conn_next(r->conn);
-        rc = take_put(f, b, at, c, err);
-    }
-    if (rc < 0 || !changes || !r->wait_replicas) return rc;
-    bf_conn_next(r->conn);
-    if (!bf_reply_integer(&r->conn->reply, 0, &have)) return bf_redis_fail_protocol(r, err);
-    return bf_redis_check_replicas(r, done[b->span->op], have, err);
-}
-
-/* Removes the keys of a remove from the caches, whatever the result will be. */
-static void forget_removed(const batch *b)
-{
-    for (unsigned i = 0; b->span->op == BF_OP_REMOVE && i < b->n; i++)
-        for (size_t j = 0; j < b->nkeys; j++)
-            bf_redis_cache_unlearn(bf_redis_of(b->part[i]), pos_of(b, i, j), b->k);
-}
-
-/* Reads the parts' new marks after a script found another mark. Error: a part is lost. */
-static int check_marks_of_parts(const batch *b, bf_error *err)
-{
-    int rc = 0;
-    for (unsigned i = b->n; rc == 0 && i-- > 0;) {
-        bf_redis *r = bf_redis_of(b->part[i]);
-        bool changed = false;
-        bf_redis_select(r);
-        rc = bf_redis_check_generation(r, b->g[i].mark, &changed, err);
-        if (rc == 0 && changed) bf_live_set(b->part[i]->live, (int64_t)r->keys);
-    }
-    return rc;
-}
-
-int bf_redis_parts_put(
-    bf_filter *f, bf_part *const *parts, unsigned n, uint64_t most, bf_span *s, bf_error *err)
-{
-    batch b = { .part = parts, .n = n, .k = parts[0]->bitmap.g.k, .span = s };
-    bf_redis *whole = lock_filter(f, err);
-    if (!whole) return BF_EIO;
-    memset(s->present, 0, s->n);
-    const size_t c = keys_per_trip(&b, s->n); /* the caller sends the other keys in a later call */
-    const bool may_know = whole->caches && !whole->wait_replicas && !f->desc.g.counting;
-    int rc = prepare_batch(f, &b, 0, c, may_know ? n : 0, err);
-    if (rc == 0 && b.nkeys) {
-        forget_removed(&b);
-        rc = put_trip(f, &b, most, err);
-        for (unsigned i = 0; rc < 0 && i < n; i++) bf_redis_cache_forget(bf_redis_of(parts[i]));
-        if (rc < 0 && s->op != BF_OP_COUNT && whole->conn->sent && !whole->conn->healthy)
-            rc = bf_redis_fail_unknown_outcome(whole, done[s->op], err);
-        else if (rc == 0 && b.moved)
-            rc = check_marks_of_parts(&b, err);
-    }
-    unlock_filter(whole, rc);
-    if (rc == 0) bf_span_drop_decided(s, 0);
-    return rc;
+    bf_redis *r = bf_redis_of(f);
+    double redis = 0;
+    BF_REDIS_LOCK(r);
+    int rc = bf_conn_query(r->conn, err, "TIME");
+    if (rc == 0) rc = bf_redis_take_time(r, &redis, err);
+    return rc < 0 ? rc : bf_redis_choose_time(f, redis, now, err);
 }

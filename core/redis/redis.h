@@ -2,26 +2,26 @@
  * connection.h declares connections and round trips.
  *
  *   meta.c      names, and K:meta, the companion hash   generation.c  reads and compares the mark
- *   open.c      opens and checks an existing key        keyset.c      shards or parts of one filter
+ *   open.c      opens and checks an existing key        shards.c      several keys for one filter
  *   batch.c     a batch in one round trip               bitfield.c    tests of bits and counters
- *   cache.c     a copy of known bits and counters       bitmap.c      complete bitmaps; samples
- *   parts.c     a batch over all parts                  scripts.c     the Lua scripts
- *   scalable.c  parts of growing filters                window.c      parts of forgetting filters
- *   store.c     the operations of the home
+ *   cache.c     a copy of known bits                    bitmap.c      complete bitmaps; samples
+ *   parts.c     the parts of a handle                   span.c        keys in all parts
+ *   scripts.c   the Lua scripts                         store.c       the operations of the home
  *
  * A filter under key K:
- *   K        the bits (bit i is in byte i/8, mask 0x80 >> (i % 8)), zeros up to a multiple of 4
- *            bytes, then the mark
+ *   K        the bits of its parts, one part after the other (bit i is in byte i/8, mask
+ *            0x80 >> (i % 8)), zeros up to a multiple of 4 bytes, then the mark
  *   K:meta   its parameters as text, and the mark
  * With shards:
  *   K:meta   the parameters of the filter; its mark belongs to no bitmap
  *   K:i      a shard, like K above; K:i:meta is its companion hash
- * The mark is a random number other than 0. Bits that are replaced get a new mark, and old marks
- * never return. A round trip that tests keys reads the mark last. If that is the known mark, all
- * earlier replies in the same round trip came from the same bits.
- * The id of a filter is a random number in the field `born` of K:meta. Clearing and rebuilding keep
- * the id; re-creating the filter changes it. The field `owner` of every companion hash is K. In a
- * part or shard, the field `filter` has the filter's id and the name of the filter's K:meta. */
+ * The mark is a random number other than 0. Bits that are replaced get a new mark, and so does a
+ * filter that gets a part or a new epoch; old marks never return. A round trip reads the mark last.
+ * If that is the known mark, all earlier replies in the same round trip came from the same bits,
+ * and the known parts are all parts. In a growing or forgetting filter one byte more is read,
+ * because the string may be longer, with bits where the mark was: only the four bytes of the mark
+ * are the known mark. The id of a filter is a random number in the field `born` of K:meta.
+ * Clearing, rebuilding and growing keep the id; re-creating the filter changes it. */
 #ifndef BF_REDIS_H
 #define BF_REDIS_H
 #include "parts/parts.h"
@@ -44,30 +44,40 @@ enum { BF_REDIS_TRIES = 8 };
  * the same as at opening, or have changed. 0: {K}:config is lost. */
 enum { BF_REDISSON_SAME = 1, BF_REDISSON_CHANGED };
 
+typedef struct { /* a part in the string of a growing filter, or a slice of a forgetting filter */
+    uint64_t m, n;
+    double p;
+    uint64_t keys; /* growing filter: number of keys in the part */
+} bf_redis_size;
+typedef struct {
+    unsigned n;
+    bf_redis_size part[BF_PARTS_MAX];
+} bf_redis_sizes;
+
 typedef struct bf_redis_cache bf_redis_cache;
 typedef struct bf_redis {
-    bf_conn *conn;          /* the filter's connection; also used by its parts and shards */
-    struct bf_redis *whole; /* part or shard: the filter; otherwise this struct */
-    char *key;              /* K; for a part {K}:p0 or {K}:w0; for a shard K:0 */
+    bf_conn *conn;          /* the filter's connection; also used by its shards */
+    struct bf_redis *whole; /* shard: the filter; otherwise this struct */
+    char *key;              /* K; for a shard K:0 */
     char label[BF_LABEL];   /* the key and its server, for messages */
     char *meta;             /* name of the companion hash */
     bf_params desc;
-    /* number of bits in one Redis key: m times the bits per cell, divided by `shards` */
-    uint64_t bits;
+    bf_redis_sizes *sizes; /* the parts or slices in the string; NULL: a fixed filter */
+    /* forgetting filter: the newest epoch (BF_NEVER: no key was added), and that of the last call
+     */
+    int64_t epoch, now;
+    uint64_t bits;    /* number of bits in one Redis key */
     uint64_t mark_at; /* byte offset of the mark */
     /* the known mark; 0: a foreign bitmap without mark. With shards: the mark in K:meta */
     uint32_t mark;
-    uint32_t filter_id; /* field born of this filter, part or shard */
-    uint32_t whole_id;  /* part or shard: filter_id of the filter */
+    uint32_t filter_id; /* field born of this filter or shard */
+    uint32_t whole_id;  /* shard: filter_id of the filter */
     /* an error has reported that keys are lost; a re-creation is then not reported again */
     bool loss_reported;
     bool making; /* K:meta has the field making: some shards may not exist yet */
-    /* forgetting filter: each round trip about parts also reads the field born of K:meta */
-    bool by_born;
     /* forgetting filter: the time comes from the callers' clocks, not from Redis */
     bool users_clock;
     bool made;       /* this handle created the shard; in the filter: one of its shards */
-    bool doubt;      /* a round trip found that a part is lost or belongs to another filter */
     uint64_t added;  /* number of new keys added since the filter was opened or re-created */
     bool foreign;    /* a bitmap of another system that is not adopted, or a filter of Redisson */
     bool adopted;    /* another system writes the bits, too */
@@ -76,16 +86,13 @@ typedef struct bf_redis {
     struct bf_redis *shard; /* array of the shards; NULL: no shards */
     bf_redis_buffer room;   /* buffer for the current batch (batch.c, parts.c) */
     unsigned wait_replicas; /* number of replicas that must confirm a change; 0: none */
-    bool caches;            /* the caller wants a cache; also set in parts and shards */
+    bool caches;            /* the caller wants a cache; also set in shards */
     double cache_max_age;   /* in seconds; 0: default */
     bf_redis_cache *cache;  /* NULL: no cache */
-    uint64_t keys;          /* part of a growing filter: number of keys, from its companion hash */
-    bool prefetched;        /* bf_redis_prefetch_keys has opened this key */
-    bool missing;           /* opening found that the filter or a part does not exist */
+    bool prefetched;        /* bf_redis_prefetch_shards has opened this key */
 } bf_redis;
 
-static inline bool bf_redis_is_shard(const bf_redis *r) { return r->whole != r && r->whole->shard; }
-static inline bool bf_redis_is_part(const bf_redis *r) { return r->whole != r && !r->whole->shard; }
+static inline bool bf_redis_is_shard(const bf_redis *r) { return r->whole != r; }
 static inline uint64_t bf_redis_cells(const bf_redis *r) /* number of cells in one Redis key */
 {
     return r->desc.g.counting ? r->bits / BF_CELL_BITS : r->bits;
@@ -105,12 +112,10 @@ static inline uint64_t bf_redis_length(const bf_redis *r) /* length of the strin
 enum bf_redis_kind_of_name {
     BF_NAME_META,   /* K:meta, the companion hash of the string K                     */
     BF_NAME_SHARD,  /* K:i                                                            */
-    BF_NAME_PART,   /* {K}:p<i>, of a growing filter                                  */
-    BF_NAME_EPOCH,  /* {K}:w<i>, of a forgetting filter                               */
     BF_NAME_TEMP,   /* {K}:tmp:<random>                                               */
     BF_NAME_CONFIG, /* {K}:config, Redisson's hash                                    */
 };
-/* Returns a name, which the caller frees; NULL: out of memory. i: index, or epoch of a part. */
+/* Returns a name, which the caller frees; NULL: out of memory. i: index. */
 char *bf_redis_name(const bf_conn *l, const char *key, enum bf_redis_kind_of_name kind, int64_t i);
 /* Returns true if the key has a hash tag ({...}, not empty). In a cluster the hash tag alone
  * determines the slot. */
@@ -119,16 +124,15 @@ bool bf_redis_tagged(const char *key);
 /* ---- meta.c: the companion hash ---- */
 typedef struct {
     bf_params desc;
-    uint32_t mark;                     /* 0: none (format 2) */
+    uint32_t mark;
     uint32_t id;                       /* the field born; 0: none */
-    uint32_t whole_id;                 /* in a part or shard: the id of the filter */
-    uint64_t keys;                     /* part of a growing filter: number of keys */
+    uint32_t whole_id;                 /* in a shard: the id of the filter */
     bool adopted, making, users_clock; /* as in bf_redis */
+    int64_t epoch;                     /* as in bf_redis */
+    bf_redis_sizes sizes;              /* not in a fixed filter */
 } bf_redis_meta;
 /* Reads and checks the companion hash; conn->reply is the reply to HGETALL. */
 int bf_redis_meta_read(const bf_redis *r, bf_redis_meta *m, bf_error *err);
-/* generation.c: fetches the companion hash and calls bf_redis_meta_read */
-int bf_redis_reread_meta(bf_redis *r, bf_redis_meta *m, bf_error *err);
 int bf_redis_fail_field(const bf_redis *r, const char *what, bf_error *err);
 bool bf_redis_has_field(const bf_redis *r, const char *name);
 /* Returns the index of the field's value in a reply to HGETALL; r->n: there is no such field. */
@@ -139,7 +143,15 @@ bool bf_redis_whole_number(
     const bf_redis_reply *r, size_t leaf, int base, uint64_t least, uint64_t most, uint64_t *out);
 bool bf_redis_share(const bf_redis_reply *r, size_t leaf, double *out);
 
-void bf_redis_set_params(bf_redis *r, const bf_params *d); /* sets desc, bits and mark_at */
+/* Sets desc, sizes, bits and mark_at. sizes: not used for a fixed filter. */
+int bf_redis_set_params(
+    bf_redis *r, const bf_params *d, const bf_redis_sizes *sizes, bf_error *err);
+uint64_t bf_redis_mark_at(const bf_redis_meta *m);
+/* Sets *sizes to the parts of a new filter, or returns an error if they do not fit. */
+int bf_redis_first_parts(const bf_params *d, bf_redis_sizes *sizes, bf_error *err);
+enum { BF_SIZE_TEXT = 72 };
+void bf_redis_size_text(const bf_redis_size *s, char text[BF_SIZE_TEXT]); /* "m n p" */
+void bf_redis_append_keys(const bf_redis *r); /* appends the fields keys<i> */
 /* maximum number of bits that one Redis key can have */
 uint64_t bf_redis_most_bits(const bf_layout *l, const bf_geometry *g);
 /* appends the fields of the companion hash to the last command */
@@ -149,6 +161,11 @@ void bf_redis_meta_put(bf_redis *r, const bf_params *d, uint32_t mark);
 /* Returns the mark or id in a leaf (hex digits); 0: there is none. */
 uint32_t bf_redis_id_in(const bf_redis_reply *reply, size_t leaf);
 uint32_t bf_redis_mark_in(const char *bytes, size_t len);
+/* Number of bytes that a round trip reads for the mark. Only four bytes are a mark. */
+static inline uint64_t bf_redis_mark_bytes(const bf_redis *r)
+{
+    return BF_REDIS_MARK + (r->desc.kind != BF_FIXED);
+}
 bool bf_redis_marked(const bf_redis *r); /* false: a foreign bitmap; its loss cannot be detected */
 void bf_redis_append_mark(bf_redis *r);
 void bf_redis_append_range(bf_redis *r, uint64_t from, uint64_t bytes); /* appends GETRANGE */
@@ -159,7 +176,6 @@ typedef struct { /* the result of a round trip */
     int refused;  /* code of the first error reply; its message is in err; 0: none */
     bool looks;   /* the caller sets this while it reads replies to commands that only read */
     bool unknown; /* the first error reply is "unknown command", to a command that only reads */
-    uint32_t filter_id; /* the id that the round trip read from K:meta; 0: none */
     long long replicas; /* the smallest reply to WAIT; -1: none */
 } bf_redis_outcome;
 /* Moves conn->reply to the next reply. Returns false if this or an earlier reply is an error. */
@@ -183,18 +199,36 @@ void bf_redis_select(bf_redis *r); /* later commands and messages use the key of
 bf_redis *bf_redis_key(bf_redis *r, unsigned i);
 int bf_redis_mark(bf_redis *r, uint32_t *mark, bf_error *err); /* reads the present mark */
 int bf_redis_fail_lost(const bf_redis *r, bf_error *err);
-/* Compares `seen`, the mark that a round trip read, with the known mark. If they differ, reads
- * K:meta. Sets *changed if the bits were replaced: r then has the new mark, and the caller must
- * ignore the other replies of the round trip. Returns an error if the bits are lost. If the filter
- * was re-created with the same parameters, r uses the new filter; one error reports this. */
+typedef struct {
+    long long bytes; /* length of the string; 0: no string; -1: the server sent no length */
+    uint32_t end;    /* the last four bytes of the string as a mark; 0: the string is too short */
+    int refused;     /* 0, or the code of an error reply: the key is not a string */
+} bf_redis_key_snapshot;
+/* Commands that read K:meta, then the length and the last bytes of K. If these bytes are the mark
+ * in K:meta, all replies belong to the same bits. Afterwards conn->reply is the first reply. */
+void bf_redis_append_key_reads(bf_redis *r);
+int bf_redis_take_key_reads(bf_redis *r, bf_redis_key_snapshot *s, bf_error *err);
+/* Reads K:meta and the end of K. Afterwards conn->reply is the reply to HGETALL of K:meta. */
+int bf_redis_read_key(bf_redis *r, bf_redis_key_snapshot *s, bf_error *err);
+/* Returns 1 if the string has the length and the mark that its companion hash gives, 0 if not. */
+int bf_redis_is_complete(
+    bf_redis *r, const bf_redis_meta *m, const bf_redis_key_snapshot *s, bf_error *err);
+/* Compares `seen`, the mark that a round trip read, with the known mark. If they differ, or if seen
+ * is 0, reads K:meta and the mark. This is the one place where a filter that was replaced, has
+ * grown, has a new epoch, was re-created or is lost is found. Sets *changed if the bits of r are
+ * not those that were known: r then has the new mark, parts and epoch, and the caller must ignore
+ * the other replies of the round trip. Returns an error if the bits are lost. If the filter was
+ * re-created with the same parameters, r uses the new filter; one error reports this. */
 int bf_redis_check_generation(bf_redis *r, uint32_t seen, bool *changed, bf_error *err);
+/* Takes mark, ids and sizes from the companion hash. */
+int bf_redis_take_meta(bf_redis *r, const bf_redis_meta *m, bf_error *err);
 /* gone: number of lost keys that this handle has added */
 int bf_redis_fail_recreated(const char *label, uint64_t gone, bf_error *err);
 int bf_redis_fetch_meta(bf_redis *r, bf_error *err);             /* reads K:meta into conn->reply */
 int bf_redis_fetch_id(bf_redis *r, uint32_t *id, bf_error *err); /* *id is 0 if K:meta has no id */
 
 /* ---- batch.c ---- */
-typedef struct { /* a batch, or the keys of a batch that belong to one shard or part */
+typedef struct { /* a batch, or the keys of a batch that belong to one shard */
     bf_redis *of;
     int op;
     const uint64_t *pos; /* k per key */
@@ -208,9 +242,11 @@ typedef struct { /* a batch, or the keys of a batch that belong to one shard or 
     bool as_string;    /* one GETRANGE reads the complete string, including the mark */
     bool mark_inside;  /* the last command that reads positions also reads the mark */
     bool pending;      /* not sent yet, or must be sent again */
+    double time;       /* forgetting filter: Redis's time, which a test reads beside the mark */
 } bf_redis_request;
-/* Sends n requests about r, its shards or its parts in one round trip; in one per shard if one_slot
- * is set. Sends requests again if bits were replaced. The caller puts changes before tests. */
+/* Sends n requests about r or its shards in one round trip; in one per shard if one_slot is set.
+ * Sends requests again if bits were replaced. In a growing or forgetting filter returns 1 instead,
+ * because the positions may be others now. */
 int bf_redis_send_requests(bf_redis *r, bf_redis_request *g, size_t n, bf_error *err);
 /* executes a request about a filter: uses the cache, and sends one request per shard */
 int bf_redis_apply(const bf_redis_request *g, bf_error *err);
@@ -220,9 +256,10 @@ void bf_redis_append_wait(bf_redis *r);
 int bf_redis_check_replicas(const bf_redis *r, const char *done, long long have, bf_error *err);
 /* Returns the error of a change that Redis may have executed; done: "added" or "removed". */
 int bf_redis_fail_unknown_outcome(bf_redis *r, const char *done, bf_error *err);
-/* bitfield.c: bf_redis_append_tests appends the commands of a test. In a cluster, the Redis key
- * `about` determines the node. bf_redis_take_tests reads the replies into present and mark. */
-void bf_redis_append_tests(bf_redis_request *g, const char *about);
+/* bitfield.c: bf_redis_append_tests appends the commands of a test. bf_redis_take_tests reads the
+ * replies into present, time and mark. */
+void bf_redis_append_tests(bf_redis_request *g);
+int bf_redis_take_time(bf_redis *r, double *time, bf_error *err); /* reads the reply to TIME */
 int bf_redis_take_tests(bf_redis_request *g, bf_redis_outcome *a);
 /* Adds the counters in words to the counters of r. After an error, some may have been added. */
 int bf_redis_count_unite(bf_redis *r, const void *words, bf_error *err);
@@ -244,9 +281,18 @@ void bf_redis_cache_learn(const bf_redis_request *g, double at);
 /* ---- bitmap.c ---- */
 /* Creates K and K:meta. Returns 1, 0 if the name is in use, or an error. */
 int bf_redis_make(bf_redis *r, const bf_params *d, bf_error *err);
+/* The same for the parameters and sizes of r, with these bits; NULL: zeros. lost: the mark in the
+ * K:meta of a lost filter that may be replaced, or 0. */
+int bf_redis_upload_new(bf_redis *r, uint32_t lost, const void *bytes, bf_error *err);
 int bf_redis_read(bf_redis *r, uint64_t offset, void *buf, uint64_t len, bf_error *err);
-int bf_redis_count(bf_redis *r, uint64_t *ones, uint64_t *slices, bf_error *err);
-/* Combines all bits with bytes (NULL: zeros). Gives K a new mark unless `how` is BF_UNITE. */
+/* Counts the set bits of `bits` bits from byte `from` on. bf_redis_sample samples these cells:
+ * *ones of the *of cells are not 0. */
+int bf_redis_count(
+    bf_redis *r, uint64_t from, uint64_t bits, uint64_t *ones, uint64_t *slices, bf_error *err);
+int bf_redis_sample(
+    bf_redis *r, uint64_t from, uint64_t bits, uint64_t *ones, uint64_t *of, bf_error *err);
+/* Combines all bits with bytes (NULL: zeros). Gives K a new mark unless `how` is BF_UNITE. Returns
+ * 1 without a change if the filter has got parts or a new epoch: the bytes are for the old ones. */
 int bf_redis_change(bf_redis *r, bf_change how, const void *bytes, bf_error *err);
 /* Runs a command on K and K:meta. The format and its argument are those of bf_conn_append, for
  * example "DEL" or "PEXPIRE %n". */
@@ -258,27 +304,12 @@ static inline const char *bf_redis_expiry(double seconds, uint64_t *ms)
     return seconds == 0 ? "PERSIST" : "PEXPIRE %n";
 }
 
-/* creates a key with zeros and a mark */
-int bf_redis_zeros(bf_redis *r, const char *temp, uint32_t mark, bf_error *err);
-void bf_redis_discard(bf_redis *r, const char *temp);
-/* Returns the error of a script that did not find its temporary key. */
-int bf_redis_fail_temp(const bf_redis *r, bf_error *err);
-/* Samples the bitmap: *ones of the *of cells are not 0. */
-int bf_redis_sample(bf_redis *r, uint64_t *ones, uint64_t *of, bf_error *err);
-
 /* ---- open.c ---- */
 /* Returns the bf_redis of s. The first call creates it with its connection. NULL: error. */
 bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err);
-typedef struct {
-    long long bytes; /* length of the string; 0: no string; -1: the server sent no length */
-    uint32_t end;    /* the last four bytes of the string as a mark; 0: the string is too short */
-    int refused;     /* 0, or the code of an error reply: the key is not a string */
-} bf_redis_key_snapshot;
-/* Reads K:meta and the end of K. Afterwards conn->reply is the reply to HGETALL of K:meta. */
-int bf_redis_read_key(bf_redis *r, bf_redis_key_snapshot *s, bf_error *err);
-/* Reads n parts (or all shards, if r is NULL) in one round trip, and opens the intact ones. Later
- * bf_redis_attach_key reads the others again. */
-int bf_redis_prefetch_keys(bf_redis *whole, bf_redis *const *r, unsigned n, bf_error *err);
+/* Reads all shards in one round trip, and opens the intact ones. Later bf_redis_attach_key reads
+ * the others again. */
+int bf_redis_prefetch_shards(bf_redis *whole, bf_error *err);
 /* Returns true if all Redis keys of the filter still have the known marks and lengths. */
 bool bf_redis_keys_current(bf_redis *r);
 /* Returns the error for a cache of a bitmap that has no mark. */
@@ -290,73 +321,30 @@ int bf_redis_attach_key(bf_redis *r, const bf_spec *spec, bf_params *d, bf_error
 
 /* ---- scripts.c ---- */
 extern const char bf_script_create[], bf_script_exchange[], bf_script_care[], bf_script_append[],
-    bf_script_turn[], bf_script_put[], bf_script_count[], bf_script_count_down[], bf_script_add[],
-    bf_script_add_one[], bf_script_add_foreign[], bf_script_add_redisson[], bf_script_adopt[];
+    bf_script_put[], bf_script_remember[], bf_script_count[], bf_script_count_down[],
+    bf_script_add[], bf_script_add_one[], bf_script_add_foreign[], bf_script_add_redisson[],
+    bf_script_adopt[];
 
-/* ---- keyset.c ---- */
-static inline bf_redis *bf_redis_whole(const bf_filter *f) { return f->bitmap.store.impl; }
-/* NULL: the part is not open */
-static inline bf_redis *bf_redis_of(const bf_part *p) { return p->bitmap.store.impl; }
-static inline uint32_t bf_redis_mark_of(const bf_part *p)
-{
-    return bf_redis_of(p) ? bf_uint_load_acquire(&bf_redis_of(p)->mark) : 0;
-}
-
-/* ---- shards ---- */
+/* ---- shards.c ---- */
 /* Opens the shards. d: the parameters in K:meta. Returns 1; 0 if all shards are lost and spec
  * creates a filter with other parameters; or an error. */
 int bf_redis_attach_shards(bf_redis *r, const bf_spec *spec, const bf_params *d, bf_error *err);
 int bf_redis_make_shards(bf_redis *r, const bf_params *d, bf_error *err); /* like bf_redis_make */
 void bf_redis_free_shards(bf_redis *r);
 bool bf_redis_has_other_id(bf_redis *r); /* true: the filter was re-created since it was opened */
-
-/* ---- parts: the caller holds the filter's lock (bf_lock) ---- */
-/* Returns f->part[i], which it allocates if needed. NULL: error. */
-bf_part *bf_redis_part_slot(bf_filter *f, unsigned i, bf_error *err);
-/* Gives the part its Redis key. number: its index or epoch. Does not open the part. */
-int bf_redis_name_part(bf_filter *f, bf_part *p, int64_t number, bf_error *err);
-/* Opens n parts in one round trip. After an error some of them may be open. */
-int bf_redis_open_parts(
-    bf_filter *f, bf_part *const *p, const int64_t *number, unsigned n, bf_error *err);
-void bf_redis_close_part(bf_part *p);
-typedef struct {
-    const bf_params *desc;
-    int64_t number; /* index or epoch */
-    int64_t newest; /* index or epoch of the newest existing part; BF_NEVER: none */
-    uint64_t ms;    /* forgetting filter: time to live of the part */
-    int64_t oldest; /* forgetting filter: the oldest living epoch */
-} bf_redis_new_part;
-/* Creates the part in Redis. Returns 1; 0 if another process changed the parts first; 2 if the
- * newest part has another mark (growing) or K:meta does not exist (forgetting); or an error. */
-int bf_redis_make_part(bf_filter *f, bf_part *p, const bf_redis_new_part *new, bf_error *err);
 /* Runs a command on K:meta alone. Returns an error if K:meta now belongs to another filter. */
 int bf_redis_run_meta(bf_redis *r, const char *command, uint64_t argument, bf_error *err);
-/* Sends the commands. The last one must be an HMGET of n fields of K:meta, the field born first.
- * Returns 0, 1 if K:meta belongs to another filter, or an error. */
-int bf_redis_finish_fields(bf_redis *whole, size_t n, bf_error *err);
-/* Called if K:meta belongs to another filter. If the other filter has the same parameters, the
- * handle uses it, and this call returns the error that reports the re-creation. While a filter is
- * being opened, or if an error has reported the loss before, returns 0. */
-int bf_redis_follow_id(bf_filter *f, bool opening, bf_error *err);
 
-/* parts.c: operations of bf_chain_ops */
-struct bf_span;
-int64_t bf_redis_parts_ask(
-    bf_filter *f, bf_part *const *parts, unsigned n, bool add, struct bf_span *s, bf_error *err);
-int bf_redis_parts_explain(bf_filter *f, int rc, bf_error *err);
-int bf_redis_parts_put(bf_filter *f, bf_part *const *parts, unsigned n, uint64_t most,
-    struct bf_span *s, bf_error *err);
-
-/* scalable.c, window.c: growing and forgetting filters. Most callers hold the filter's lock. */
-/* number of arguments that bf_redis_append_params appends */
-static inline unsigned bf_redis_params_args(const bf_params *d) { return d->g.counting ? 26 : 24; }
-/* Gives the filter a new id, and appends the fields of K:meta to the last command. */
-void bf_redis_append_params(bf_redis *whole, const bf_params *d, uint64_t secret_check);
-int bf_redis_window_create(bf_filter *f, const bf_params *d, const bf_spec *spec, bf_error *err);
-/* allocates the parts of the ring; does not open them */
-int bf_redis_window_ring(bf_filter *f, bf_error *err);
-int bf_redis_window_list(bf_filter *f, int64_t *now, bool anyway, bf_error *err);
-bool bf_redis_window_is_stale(const bf_filter *f, int64_t now);
-int bf_redis_window_open(bf_filter *f, int64_t *epoch, bool past, bf_error *err);
-int bf_redis_window_time(bf_filter *f, double *now, bf_error *err);
+/* ---- parts.c ---- */
+static inline bf_redis *bf_redis_of(const bf_filter *f) { return f->bitmap.store.impl; }
+/* Makes the parts of the handle those of the string. The caller has locked the connection and, in a
+ * forgetting filter, the filter. */
+int bf_redis_take_parts(bf_filter *f, bf_error *err);
+/* bf_chain_ops.follow and .server_time */
+int bf_redis_follow(bf_filter *f, bf_error *err);
+int bf_redis_server_time(bf_filter *f, double *now, bf_error *err);
+/* *now: the time of the handle's clock; becomes the time that counts. Returns an error if the two
+ * clocks differ too much. */
+int bf_redis_choose_time(const bf_filter *f, double redis, double *now, bf_error *err);
+int bf_redis_fail_clock(const bf_filter *f, double own, double redis, bf_error *err);
 #endif

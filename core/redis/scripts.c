@@ -7,20 +7,23 @@
 /* The beginning of most scripts: reads the mark.
  *   KEYS   1 K, 2 K:meta
  *   ARGV   1 offset of the mark, 2 known mark
+ *   LAST   offset of the last byte to read: 3 bytes after the first; 4 bytes in filters that grow or
+ *          forget, so that the string must end after the mark
  *   m      the present mark (8 hex digits; zeros: lost or damaged); live: true if m is the known
  *          mark
  *   apart  true if the mark does not fit after the bits, so only K:meta has the mark */
-#define LIVE                                                                                       \
+#define LIVE_TO(LAST)                                                                              \
     "local at = tonumber(ARGV[1])\n"                                                               \
     "local apart, m = at > 536870904, '00000000'\n"                                                \
     "if apart then\n"                                                                              \
     " local text = call('STRLEN', KEYS[1]) == at and call('HGET', KEYS[2], 'mark') or ''\n"        \
     " if string.match(text, '^' .. string.rep('%x', 8) .. '$') then m = text end\n"                \
     "else\n"                                                                                       \
-    " local b = call('GETRANGE', KEYS[1], at, at + 3)\n"                                           \
+    " local b = call('GETRANGE', KEYS[1], at, " LAST ")\n"                                         \
     " if #b == 4 then m = string.format('%02x%02x%02x%02x', b:byte(1, 4)) end\n"                   \
     "end\n"                                                                                        \
     "local live = m ~= '00000000' and m == ARGV[2]\n"
+#define LIVE LIVE_TO("at + 3")
 /* true if K:meta has the mark m, so K:meta belongs to the bits */
 #define MINE "call('HGET', KEYS[2], 'mark') == m"
 
@@ -45,210 +48,190 @@ const char bf_script_create[] =
 /* Combines an uploaded bitmap with K. An upload writes from the end to the beginning. So if the
  * temporary key is lost during the upload, later commands re-create it without the mark.
  *   KEYS     1 K, 2 K:meta, 3 the temporary key with the bitmap
- *   ARGV     1 and 2 as in LIVE, 3 new mark in hex, 4 the same as bytes, 5 OR, AND or REPLACE
+ *   ARGV     1 and 2 as in LIVE, 3 LAST minus the offset of the mark, 4 new mark in hex, 5 the same
+ *            as bytes, 6 OR, AND or REPLACE, then fields and values for K:meta
  *   returns  1; 0: K has another mark; -1: the temporary key is incomplete */
 const char bf_script_exchange[] =
-    LIVE "if not live then return 0 end\n"
+    LIVE_TO("at + ARGV[3]") "if not live then return 0 end\n"
          "local complete = apart and call('STRLEN', KEYS[3]) == at or\n"
-         " not apart and call('GETRANGE', KEYS[3], at, at + 3) == ARGV[4]\n"
+         " not apart and call('GETRANGE', KEYS[3], at, at + 3) == ARGV[5]\n"
          "if not complete then return -1 end\n"
          "local ttl, mine = call('PTTL', KEYS[1]), " MINE "\n"
-         "if ARGV[5] == 'OR' then\n"
+         "if ARGV[6] == 'OR' then\n"
          " if not apart then call('SETRANGE', KEYS[3], at, '\\0\\0\\0\\0') end\n"
          " call('BITOP', 'OR', KEYS[1], KEYS[1], KEYS[3])\n"
          " call('DEL', KEYS[3])\n"
          "else\n"
-         " if ARGV[5] == 'AND' then\n"
+         " if ARGV[6] == 'AND' then\n"
          "  call('BITOP', 'AND', KEYS[3], KEYS[1], KEYS[3])\n"
-         "  if not apart then call('SETRANGE', KEYS[3], at, ARGV[4]) end\n"
-         " elseif mine and call('HEXISTS', KEYS[2], 'keys') == 1 then\n"
-         "  call('HSET', KEYS[2], 'keys', 0)\n"
+         "  if not apart then call('SETRANGE', KEYS[3], at, ARGV[5]) end\n"
          " end\n"
          " call('PERSIST', KEYS[3])\n"
          " call('RENAME', KEYS[3], KEYS[1])\n"
-         " if mine then call('HSET', KEYS[2], 'mark', ARGV[3]) end\n"
+         " if mine then call('HSET', KEYS[2], 'mark', ARGV[4]) end\n"
          "end\n"
+         "if mine and #ARGV > 6 then call('HSET', KEYS[2], unpack(ARGV, 7)) end\n"
          "if ttl > 0 then call('PEXPIRE', KEYS[1], ttl) end\n"
          "return 1";
 
 /* Runs a command on K and K:meta. If K:meta is the only key, runs it on K:meta.
- *   ARGV   1 and 2 as in LIVE (only K:meta: 2 is the field born), 3 the command, 4 its argument */
+ *   ARGV   1 to 3 as in bf_script_exchange (only K:meta: 2 is the field born), 4 the command, 5 its
+ *          argument */
 const char bf_script_care[] = "if #KEYS == 1 then\n"
                               " if call('HGET', KEYS[1], 'born') ~= ARGV[2] then return 0 end\n"
                               "else\n"
-                              " " LIVE " if not live then return 0 end\n"
-                              " if " MINE " then call(ARGV[3], KEYS[2], unpack(ARGV, 4)) end\n"
+                              " " LIVE_TO("at + ARGV[3]") " if not live then return 0 end\n"
+                              " if " MINE " then call(ARGV[4], KEYS[2], unpack(ARGV, 5)) end\n"
                               "end\n"
-                              "call(ARGV[3], KEYS[1], unpack(ARGV, 4))\n"
+                              "call(ARGV[4], KEYS[1], unpack(ARGV, 5))\n"
                               "return 1";
 
-/* Gives a complete part its name, which must be free or belong to a part of this filter or of an
- * earlier filter with the same K:meta.
- *   KEYS     1 newest part and 2 its hash (K and K:meta if there is no part), 3 temporary key,
- *            4 new part and 5 its hash, 6 K:meta
- *   ARGV     1 offset of the mark of the newest part, 2 its known mark, 3 its new mark as bytes,
- *            4 the same in hex
- *   meta     the fields of the new part's hash; meta[2] is the owner, meta[4] the field filter
- *   again    true if a lost filter is re-created and K:meta exists; then a string of the part's
- *            length is a part that has lost its hash
- *   returns  3: the name is in use; -1: the temporary key is lost */
-#define FAIL                                                                                       \
-    "local function fail(v)\n"                                                                     \
-    " call('DEL', KEYS[3])\n"                                                                      \
-    " return v\n"                                                                                  \
-    "end\n"                                                                                        \
-    "local meta\n"                                                                                 \
-    "local function ours(hash)\n"                                                                  \
-    " local v = redis.pcall('HMGET', hash, 'owner', 'filter')\n"                                   \
-    " return v[1] == meta[2] and v[2] and string.sub(v[2], 10) == KEYS[6]\n"                       \
+/* ---- filters that grow or forget ----
+ *   KEYS   1 K, 2 K:meta
+ *   ARGV   1 offset of the mark, 2 known mark as bytes, 3 the same in hex
+ * SAME reads the mark in K:meta and another field into meta. It goes on only if both marks are the
+ * known mark, and the string ends after the mark. Otherwise the script returns {-1}. */
+#define SAME(FIELD)                                                                                \
+    "local KEYS, ARGV, get = KEYS, ARGV, struct.unpack\n"                                          \
+    "local meta = call('HMGET', KEYS[2], 'mark', " FIELD ")\n"                                     \
+    "if call('GETRANGE', KEYS[1], ARGV[1], ARGV[1] + 4) ~= ARGV[2] or meta[1] ~= ARGV[3] then\n"   \
+    " return {-1}\n"                                                                               \
     "end\n"
-#define NAME_PART                                                                                  \
-    "local kind = call('TYPE', KEYS[4]).ok\n"                                                      \
-    "local free = kind == 'none' and call('EXISTS', KEYS[5]) == 0\n"                               \
-    "local own = (kind == 'none' or kind == 'string') and ours(KEYS[5])\n"                         \
-    "local bare = again and kind == 'string' and call('EXISTS', KEYS[5]) == 0 and\n"               \
-    " call('STRLEN', KEYS[4]) == call('STRLEN', KEYS[3])\n"                                        \
-    "if not (free or own or bare) then return fail(3) end\n"                                       \
-    "if call('PERSIST', KEYS[3]) == 0 then return -1 end\n"                                        \
-    "call('RENAME', KEYS[3], KEYS[4])\n"                                                           \
-    "call('DEL', KEYS[5])\n"                                                                       \
-    "call('HSET', KEYS[5], unpack(meta))\n"
 
-/* Appends a part to a growing filter. For the first part, also creates K:meta and deletes the parts
- * of the lost filter that is replaced.
- *   KEYS     1 to 6 as above; for the first part also all possible later parts and their hashes
- *   ARGV     1 to 4 as above (for the first part, 2 is the field born of the lost filter, or ''),
- *            5 index of the part, 6 number of arguments for K:meta (0 unless it is the first part),
- *            the arguments for K:meta, the arguments for the part's hash
- *   returns  1; 2: the newest part has another mark */
-const char bf_script_append[] = FAIL
-    "local n, again = tonumber(ARGV[5]), false\n"
-    "meta = {unpack(ARGV, 7 + ARGV[6])}\n"
-    "if n == 0 then\n"
-    " again = call('EXISTS', KEYS[6]) == 1\n"
-    " local lost = ARGV[2] ~= '' and call('HGET', KEYS[6], 'born') == ARGV[2]\n"
-    " if call('EXISTS', KEYS[1]) == 1 or again and not lost then return fail(0) end\n"
-    "else\n"
-    " if call('HGET', KEYS[6], 'parts') ~= ARGV[5] then return fail(0) end\n"
-    " " LIVE " if not live then return fail(2) end\n"
-    "end\n" NAME_PART "if n == 0 then\n"
-    " for i = 7, #KEYS, 2 do\n"
-    "  if ours(KEYS[i + 1]) then call('DEL', KEYS[i], KEYS[i + 1]) end\n"
-    " end\n"
-    " call('DEL', KEYS[6])\n"
-    " call('HSET', KEYS[6], unpack(ARGV, 7, 6 + ARGV[6]))\n"
-    " return 1\n"
-    "end\n"
-    "local ttl = call('PTTL', KEYS[6])\n"
-    "if ttl > 0 then\n"
-    " call('PEXPIRE', KEYS[4], ttl)\n"
-    " call('PEXPIRE', KEYS[5], ttl)\n"
-    "end\n"
-    "if call('HGET', KEYS[2], 'mark') == ARGV[2] then call('HSET', KEYS[2], 'mark', ARGV[4]) end\n"
-    "call('SETRANGE', KEYS[1], ARGV[1], ARGV[3])\n"
-    "call('HSET', KEYS[6], 'parts', n + 1)\n"
-    "return 1";
-
-/* Creates the part of an epoch.
- *   KEYS     1 to 6 as above
- *   ARGV     1 to 4 as above (2 is the field born of K:meta), 5 epoch, 6 time to live of the part
- *            in ms, 7 oldest living epoch, 8 newest epoch or '', the arguments for the part's hash
- *   returns  1; 2: K:meta does not exist */
-const char bf_script_turn[] =
-    FAIL "if call('EXISTS', KEYS[6]) == 0 then return fail(2) end\n"
-         "if call('HGET', KEYS[6], 'born') ~= ARGV[2] then return fail(0) end\n"
-         "local newest = tonumber(call('HGET', KEYS[6], 'epoch') or '')\n"
-         "if newest ~= tonumber(ARGV[8]) then return fail(0) end\n"
-         "if call('HEXISTS', KEYS[6], 'e'..ARGV[5]) == 1 then return fail(0) end\n"
-         "local again = false\n"
-         "meta = {unpack(ARGV, 9)}\n" NAME_PART "if newest then\n"
-         " local of = call('HGET', KEYS[2], 'filter')\n"
-         " if call('EXISTS', KEYS[1]) == 1 and (not of or of == meta[4]) then\n"
-         "  call('SETRANGE', KEYS[1], ARGV[1], ARGV[3])\n"
-         " end\n"
-         " if of == meta[4] then call('HSET', KEYS[2], 'mark', ARGV[4]) end\n"
-         "end\n"
-         "call('PEXPIRE', KEYS[4], ARGV[6])\n"
-         "call('PEXPIRE', KEYS[5], ARGV[6])\n"
-         "for _, field in ipairs(call('HKEYS', KEYS[6])) do\n"
-         " local e = tonumber(string.match(field, '^e(-?%d+)$') or '')\n"
-         " if e and e < tonumber(ARGV[7]) then call('HDEL', KEYS[6], field) end\n"
-         "end\n"
-         "if not newest or newest < tonumber(ARGV[5]) then\n"
-         " call('HSET', KEYS[6], 'epoch', ARGV[5])\n"
-         "end\n"
-         "call('HSET', KEYS[6], 'e'..ARGV[5], '1')\n"
-         "return 1";
+/* Appends a part: zeros, then a new mark. The old mark becomes bits of the part.
+ *   ARGV     4 offset of the new mark, 5 new mark as bytes, 6 the same in hex, 7 known number of
+ *            parts, 8 m, n and p of the part
+ *   returns  {1} */
+const char bf_script_append[] = SAME("'parts'")
+    "if meta[2] ~= ARGV[7] then return {-1} end\n"
+    "call('SETRANGE', KEYS[1], ARGV[4], ARGV[5])\n"
+    "call('SETRANGE', KEYS[1], ARGV[1], '\\0\\0\\0\\0')\n"
+    "call('HSET', KEYS[2], 'parts', ARGV[7] + 1, 'part' .. ARGV[7], ARGV[8], 'mark', ARGV[6])\n"
+    "return {1}";
 
 /* Adds keys to a growing filter.
- *   KEYS     the parts (the newest last), the newest part's hash, K:meta
- *   ARGV     1 k, 2 maximum and 3 known number of keys in the newest part, 4 field born; then for
- *            each part: offset of the mark, mark as bytes, and k positions per key (11 bytes each,
- *            decimal, ending with NUL; one argument per position would take Redis more time)
+ *   ARGV     4 number of parts, 5 k, 6 maximum and 7 known number of keys in the newest part, 8 the
+ *            positions: for each key, for each part, k positions of 11 bytes (decimal, then NULs; one
+ *            argument per position would take Redis more time)
  *   returns  number of keys in the newest part; then for each key the number of a part that
  *            contains it, 0 (it was absent and is added) or -2 (absent, but the part is full);
- *            or -1 and the marks of all parts if a mark differs; or -3 if K:meta has another id;
- *            or an error if the field keys is not a number */
+ *            or an error if the number of keys in K:meta is not a number */
 #define PARTS                                                                                      \
-    "local KEYS, ARGV, get = KEYS, ARGV, struct.unpack\n"                                          \
-    "local parts, k, most = #KEYS - 2, tonumber(ARGV[1]), tonumber(ARGV[2])\n"                     \
-    "local whole = call('HMGET', KEYS[parts + 2], 'kind', 'born')\n"                               \
-    "if whole[1] ~= 'grow' or whole[2] ~= ARGV[4] then return {-3} end\n"                          \
-    "local at, pos, other, marks = 5, {}, false, {-1}\n"                                           \
-    "for i = 1, parts do\n"                                                                        \
-    " local mark = call('GETRANGE', KEYS[i], ARGV[at], ARGV[at] + 3)\n"                            \
-    " other = other or mark ~= ARGV[at + 1]\n"                                                     \
-    " marks[i + 1] = #mark == 4 and get('>I4', mark) or 0\n"                                       \
-    " pos[i] = ARGV[at + 2]\n"                                                                     \
-    " at = at + 3\n"                                                                               \
-    "end\n"                                                                                        \
-    "if other then return marks end\n"                                                             \
-    "local meta, last, wide = KEYS[parts + 1], pos[parts], 11 * k\n"                               \
-    "local text = call('HGET', meta, 'keys')\n"                                                    \
+    SAME("'keys' .. ARGV[4] - 1")                                                                  \
+    "local key, parts, k, most = KEYS[1], tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])\n" \
+    "local text, pos, wide = meta[2], ARGV[8], 11 * k\n"                                           \
     "if text and not string.match(text, '^%d+$') then\n"                                           \
     " local v = string.sub(text, 1, 24)\n"                                                         \
     " return {err = \"DAMAGED field keys of its newest part is '\" .. v .. \"'\"}\n"               \
     "end\n"                                                                                        \
-    "local had = tonumber(text or ARGV[3])\n"
+    "local had, out, n = tonumber(text or 0), {}, 1\n"
 #define KEEP_KEYS                                                                                  \
-    "if keys ~= had and call('HEXISTS', meta, 'format') == 1 then\n"                               \
-    " call('HSET', meta, 'keys', string.format('%.0f', keys))\n"                                   \
+    "if keys ~= had then\n"                                                                        \
+    " call('HSET', KEYS[2], 'keys' .. ARGV[4] - 1, string.format('%.0f', keys))\n"                 \
     "end\n"                                                                                        \
     "out[1] = keys\n"                                                                              \
     "return out"
-
-const char bf_script_put[] = PARTS
-    "local keys = math.max(had, tonumber(ARGV[3]))\n"
-    "local set = {'BITFIELD', KEYS[parts]}\n"
-    "for j = 1, math.min(k, 1000) do set[4 * j - 1], set[4 * j], set[4 * j + 2] = 'SET', 'u1', '1' "
+/* A BITFIELD that sets up to 1000 bits of a key. FILL sets the positions from offset `first` to
+ * `stop` in pos, each increased by `by`, and calls the command for each thousand. */
+#define SET_BITS                                                                                   \
+    "local set = {'BITFIELD', key}\n"                                                              \
+    "for j = 1, math.min(k, 1000) do\n"                                                            \
+    " set[4 * j - 1], set[4 * j], set[4 * j + 2] = 'SET', 'u1', '1'\n"                             \
+    "end\n"                                                                                        \
+    "local function fill(first, stop, by)\n"                                                       \
+    " local had = 1\n"                                                                             \
+    " for j = first, stop - 1, 11000 do\n"                                                         \
+    "  local c = 2\n"                                                                              \
+    "  for q = j, math.min(j + 11000, stop) - 1, 11 do\n"                                          \
+    "   set[c + 3] = get('s', pos, q) + by\n"                                                      \
+    "   c = c + 4\n"                                                                               \
+    "  end\n"                                                                                      \
+    "  for _, v in ipairs(call(unpack(set, 1, c))) do\n"                                           \
+    "   if v == 0 then had = 0 end\n"                                                              \
+    "  end\n"                                                                                      \
+    " end\n"                                                                                       \
+    " return had\n"                                                                                \
     "end\n"
-    "local out, n = {}, 1\n"
-    "for from = 1, #last, wide do\n"
-    " local found, stop = 0, from + wide\n"
+
+const char bf_script_put[] = PARTS SET_BITS
+    "local keys = math.max(had, tonumber(ARGV[7]))\n"
+    "for from = 1, #pos, parts * wide do\n"
+    " local found, stop = 0, from + parts * wide\n"
     " for i = parts, 1, -1 do\n"
-    "  local key, p, j = KEYS[i], pos[i], from\n"
-    "  while j < stop and call('GETBIT', key, (get('s', p, j))) == 1 do j = j + 11 end\n"
+    "  local j = stop - wide\n"
+    "  while j < stop and call('GETBIT', key, (get('s', pos, j))) == 1 do j = j + 11 end\n"
     "  if j == stop then\n"
     "   found = i\n"
     "   break\n"
     "  end\n"
+    "  stop = stop - wide\n"
     " end\n"
     " if found == 0 and keys >= most then\n"
     "  found = -2\n"
     " elseif found == 0 then\n"
     "  keys = keys + 1\n"
-    "  for j = from, stop - 1, 11000 do\n"
-    "   local c = 2\n"
-    "   for q = j, math.min(j + 11000, stop) - 1, 11 do\n"
-    "    set[c + 3] = get('s', last, q)\n"
-    "    c = c + 4\n"
-    "   end\n"
-    "   call(unpack(set, 1, c))\n"
-    "  end\n"
+    "  stop = from + parts * wide\n"
+    "  fill(stop - wide, stop, 0)\n"
     " end\n"
     " n = n + 1\n"
     " out[n] = found\n"
     "end\n" KEEP_KEYS;
+
+/* Adds keys to a forgetting filter. If a new epoch has begun, first empties its slice and those of
+ * the epochs that were skipped, and gives the string a new mark. Goes on with any mark, if K and
+ * K:meta have the same: the slices are always in the same places.
+ *   ARGV     1 offset of the mark, 2 the field born, 3 new mark as bytes, 4 the same in hex, 5 length
+ *            of an epoch in seconds, 6 number of slices, 7 bits per slice, 8 time of the caller's
+ *            clock or '', 9 '1' if that clock counts (it may be behind Redis's, but not ahead by more
+ *            than an epoch), 10 k, 11 the positions in a slice, as in bf_script_put
+ *   returns  the mark, the epoch, then for each key 1 if it was present, else 0; or {-1}: K and
+ *            K:meta do not match; or {-4, seconds, microseconds}, Redis's time, if the clocks differ
+ *            too much */
+const char bf_script_remember[] =
+    "if redis.replicate_commands then redis.replicate_commands() end\n"
+    "local ARGV, key, get = ARGV, KEYS[1], struct.unpack\n"
+    "local mark, meta = call('GETRANGE', key, ARGV[1], ARGV[1] + 4),\n"
+    " call('HMGET', KEYS[2], 'mark', 'born', 'epoch')\n"
+    "if #mark ~= 4 or string.format('%02x%02x%02x%02x', mark:byte(1, 4)) ~= meta[1] or\n"
+    " meta[2] ~= ARGV[2] then\n"
+    " return {-1}\n"
+    "end\n"
+    "local step, slices, bits = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])\n"
+    "local own, users, k, pos = tonumber(ARGV[8]), ARGV[9] == '1', tonumber(ARGV[10]), ARGV[11]\n"
+    "local t, had = call('TIME'), tonumber(meta[3] or '')\n"
+    "local now = t[1] + t[2] / 1e6\n"
+    "if own and (own - now > step or not users and now - own > step) then\n"
+    " return {-4, tonumber(t[1]), tonumber(t[2])}\n"
+    "end\n"
+    "local epoch, wide = math.floor((users and own or now) / step), 11 * k\n"
+    "if had and had > epoch then epoch = had end\n"
+    "if epoch ~= had then\n"
+    " local bytes = bits / 8\n"
+    " local zeros = string.rep('\\0', math.min(bytes, 1048576))\n"
+    " for e = had and math.max(had + 1, epoch - slices + 1) or epoch + 1, epoch do\n"
+    "  for at = 0, bytes - 1, #zeros do\n"
+    "   local piece = bytes - at < #zeros and string.sub(zeros, 1, bytes - at) or zeros\n"
+    "   call('SETRANGE', key, e % slices * bytes + at, piece)\n"
+    "  end\n"
+    " end\n"
+    " mark = ARGV[3]\n"
+    " call('SETRANGE', key, ARGV[1], mark)\n"
+    " call('HSET', KEYS[2], 'epoch', string.format('%.0f', epoch), 'mark', ARGV[4])\n"
+    "end\n" SET_BITS
+    "local out, n = {(get('>I4', mark)), epoch}, 2\n"
+    "for from = 1, #pos, wide do\n"
+    " local stop, i = from + wide, 1\n"
+    " local found = fill(from, stop, epoch % slices * bits)\n"
+    " while found == 0 and i < slices do\n"
+    "  local j, by = from, (epoch - i) % slices * bits\n"
+    "  while j < stop and call('GETBIT', key, get('s', pos, j) + by) == 1 do j = j + 11 end\n"
+    "  if j == stop then found = 1 end\n"
+    "  i = i + 1\n"
+    " end\n"
+    " n = n + 1\n"
+    " out[n] = found\n"
+    "end\n"
+    "return out";
 
 /* Functions for counters.
  *   read   the values of cells up to the first 0, and the smallest value; by GETRANGE, because a
@@ -288,21 +271,20 @@ const char bf_script_put[] = PARTS
 
 /* Adds, removes or counts keys of a counting filter that grows: each key in the oldest part that
  * contains it (parts/grow.c). As bf_script_put, except:
- *   ARGV     a repeated position is empty; the last argument is the operation
+ *   ARGV     7 is not used; a repeated position is empty; 9 the operation
  *   returns  for a removed key, the number of its part, or 0 if the key was absent; for a counted
  *            key, its count */
 const char bf_script_count[] = PARTS COUNTERS
-    "local keys, op = had, ARGV[#ARGV]\n"
-    "local out, n = {}, 1\n"
-    "for from = 1, #last, wide do\n"
+    "local keys, op = had, ARGV[9]\n"
+    "for from = 1, #pos, parts * wide do\n"
     " local found, least, cells, v = 0, 0\n"
     " for i = 1, parts do\n"
     "  cells = {}\n"
-    "  for j = from, from + wide - 1, 11 do\n"
-    "   local cell = get('s', pos[i], j)\n"
+    "  for j = from + (i - 1) * wide, from + i * wide - 1, 11 do\n"
+    "   local cell = get('s', pos, j)\n"
     "   if cell ~= '' then cells[#cells + 1] = '#'..cell end\n"
     "  end\n"
-    "  v, least = read(KEYS[i], cells)\n"
+    "  v, least = read(key, cells)\n"
     "  if least > 0 then\n"
     "   found = i\n"
     "   break\n"
@@ -313,13 +295,13 @@ const char bf_script_count[] = PARTS COUNTERS
     " if op == 'count' then\n"
     "  out[n] = least\n"
     " elseif op == 'remove' and found > 0 then\n"
-    "  lower(KEYS[found], cells, v)\n"
+    "  lower(key, cells, v)\n"
     "  if least == 1 and found == parts and keys > 0 then keys = keys - 1 end\n"
     " elseif op == 'add' and found == 0 and keys >= most then\n"
     "  out[n] = -2\n"
     " elseif op == 'add' then\n"
     "  if found == 0 then keys = keys + 1 end\n"
-    "  raise(KEYS[found > 0 and found or parts], cells, '1')\n"
+    "  raise(key, cells, '1')\n"
     " end\n"
     "end\n" KEEP_KEYS;
 

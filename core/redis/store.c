@@ -4,12 +4,10 @@
 
 enum { TRIP_KEYS = 1000 };
 
-/* If rc is 1, creates the caches. Returns rc or an error. In a growing or forgetting filter only
- * the parts have caches. */
+/* If rc is 1, creates the caches. Returns rc or an error. */
 static int with_cache(bf_redis *r, int rc, bf_error *err)
 {
-    const bool parts = !r->redisson && r->mark_at == 0;
-    for (unsigned i = 0; rc == 1 && !parts && i < r->shards; i++)
+    for (unsigned i = 0; rc == 1 && i < r->shards; i++)
         if (bf_redis_cache_new(r->shard ? r->shard + i : r, err) < 0) return BF_ENOMEM;
     return rc;
 }
@@ -27,10 +25,10 @@ static int redis_attach(bf_store *s, const bf_spec *spec, bf_params *desc, bf_er
 static int redis_create(bf_store *s, const bf_params *d, const bf_spec *spec, bf_error *err)
 {
     bf_redis *r = s->impl;
-    const unsigned shards = d->g.shards > 1 ? d->g.shards : 1;
+    const unsigned shards = d->g.shards > 1 && !d->kind ? d->g.shards : 1;
     const bf_cell_ops *cells = bf_cell_ops_of(&d->g);
     const bool redisson = bf_is_redisson(d->name);
-    if (bf_bits(&d->g) / shards > bf_redis_most_bits(d->scheme->layout, &d->g))
+    if (!d->kind && bf_bits(&d->g) / shards > bf_redis_most_bits(d->scheme->layout, &d->g))
         return bf_fail(err, BF_EINVAL,
             "m=%llu %s do not fit %u Redis key%s of at most %llu: larger filters need %s shards",
             (unsigned long long)d->g.m, cells->names, shards, shards > 1 ? "s" : "",
@@ -41,6 +39,7 @@ static int redis_create(bf_store *s, const bf_params *d, const bf_spec *spec, bf
             err, BF_ENOTSUP, "%s: filters of scheme redisson hold bits, not counters", r->label);
     if (redisson && spec->cache) return bf_redis_no_cache(r, err);
     BF_REDIS_LOCK(r);
+    r->users_clock = d->kind == BF_WINDOW && spec->clock;
     return with_cache(r,
         (redisson        ? bf_redisson_make
             : shards > 1 ? bf_redis_make_shards
@@ -106,7 +105,7 @@ static int redis_count(bf_store *s, uint64_t *ones, uint64_t *slices, bf_error *
     *ones = 0;
     for (unsigned i = 0; rc == 0 && i < r->shards; i++) {
         uint64_t here = 0;
-        rc = bf_redis_count(bf_redis_key(r, i), &here, slices, err);
+        rc = bf_redis_count(bf_redis_key(r, i), 0, r->bits, &here, slices, err);
         *ones += here;
     }
     return rc;
@@ -117,7 +116,7 @@ static int redis_sample(bf_store *s, uint64_t *ones, uint64_t *of, bf_error *err
 {
     bf_redis *r = s->impl;
     BF_REDIS_LOCK(r);
-    return bf_redis_sample(bf_redis_key(r, 0), ones, of, err);
+    return bf_redis_sample(bf_redis_key(r, 0), 0, r->bits, ones, of, err);
 }
 
 /* Runs a command on every Redis key of the filter. Continues after an error, and returns the first
@@ -173,14 +172,13 @@ static bool redis_current(const bf_store *s)
     bf_redis *r = s->impl;
     bf_redis_key_snapshot seen;
     uint32_t now;
-    const bool parts = r->mark_at == 0 && !r->foreign;
     BF_REDIS_LOCK_OR(r, NULL, false);
     if (r->redisson) return bf_redis_mark(r, &now, NULL) == 0 && now == r->mark;
     if (r->foreign)
         return bf_redis_read_key(r, &seen, NULL) == 0 && r->conn->reply.n == 0 && seen.bytes > 0;
-    if (!parts && !bf_redis_keys_current(r)) return false;
+    if (!bf_redis_keys_current(r)) return false;
     bf_redis_select(r);
-    return (!parts && !r->shard) || (bf_redis_fetch_id(r, &now, NULL) == 0 && now == r->filter_id);
+    return !r->shard || (bf_redis_fetch_id(r, &now, NULL) == 0 && now == r->filter_id);
 }
 
 static void redis_close(bf_store *s)
@@ -196,6 +194,7 @@ static void redis_close(bf_store *s)
     free(r->key);
     free(r->meta);
     free(r->room.at);
+    free(r->sizes);
     free(r);
 }
 

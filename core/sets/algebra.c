@@ -30,36 +30,42 @@ typedef struct {
     void (*words)(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic);
 } op;
 
-static int combine_part(bf_filter *into, bf_part *to, bf_part *from, op o, bf_error *err)
+/* After a union: raises the number of keys of a growing filter's part. */
+static int raise_keys(bf_filter *into, bf_part *to, bf_error *err)
 {
-    bf_store *s = &to->bitmap.store;
-    bf_block_reader v;
-    uint64_t *all, *copy, ones;
-    const uint64_t *w;
+    uint64_t ones;
     bf_state st;
-    int rc;
-    if (s->words) {
-        rc = bf_reader_open(&v, from, err);
-        while ((w = bf_reader_next(&v, &rc))) o.words(s->words + v.at, w, v.n, into->atomic);
-        bf_reader_close(&v);
-    } else {
-        if ((rc = bf_part_words(from, &all, &copy, err)) == 0)
-            rc = s->ops->change(s, o.how, all, err);
-        free(copy);
-    }
-    if (rc < 0 || !into->variant->grows || (rc = bf_part_ones(to, &ones, NULL, err)) < 0) return rc;
+    const int rc = into->variant->grows ? bf_part_ones(to, &ones, NULL, err) : 0;
+    if (rc < 0 || !into->variant->grows) return rc;
     bf_estimate(into->desc.scheme, into->secret, &to->bitmap.g, ones, &st);
     bf_live_raise(to->live, (int64_t)fmin(st.count, (double)to->bitmap.g.m));
     return 0;
 }
 
+static int combine_part(bf_filter *into, bf_part *to, bf_part *from, op o, bf_error *err)
+{
+    bf_block_reader v;
+    const uint64_t *w;
+    int rc = bf_reader_open(&v, from, err);
+    while ((w = bf_reader_next(&v, &rc)))
+        o.words(to->bitmap.store.words + v.at, w, v.n, into->atomic);
+    bf_reader_close(&v);
+    return rc < 0 ? rc : raise_keys(into, to, err);
+}
+
+/* Appends the parts that `into` lacks of the first n of `from`, as if it had grown to them. */
+static int grow_equally(bf_filter *into, bf_filter *from, unsigned n, bf_error *err)
+{
+    int rc = same_parts(into, from, err);
+    for (unsigned have; rc >= 0 && (have = bf_parts_count(into)) < n;)
+        if ((rc = bf_chain_next(into, have, err)) >= 0) rc = same_parts(into, from, err);
+    return rc < 0 ? rc : 0;
+}
+
 static int combine_parts(bf_filter *into, bf_filter *from, op o, bf_error *err)
 {
     const unsigned n = bf_parts_count(from); /* a filter may grow during the loop */
-    int rc = same_parts(into, from, err);
-    /* parts that `into` lacks are appended, as if it had grown to them */
-    for (unsigned have; rc >= 0 && (have = bf_parts_count(into)) < n;)
-        if ((rc = bf_chain_next(into, have, err)) >= 0) rc = same_parts(into, from, err);
+    int rc = grow_equally(into, from, n, err);
     for (unsigned i = 0; rc >= 0 && i < n; i++)
         rc = combine_part(into, into->part[i], from->part[i], o, err);
     return rc;
@@ -93,22 +99,85 @@ static int combine_epochs(bf_filter *into, bf_filter *from, op o, bf_error *err)
     return rc;
 }
 
-/* Returns f, or if f is in Redis, where parts may be removed at any time, a copy in memory. Sets
+static bool is_remote(const bf_filter *f) { return !f->part[0]->bitmap.store.words; }
+
+/* Returns f, or if f is in Redis, where an epoch may begin at any time, a copy in memory. Sets
  * *copy to the copy, which the caller closes, or to NULL. */
 static bf_filter *snapshot(bf_filter *f, bf_filter **copy, bf_error *err)
 {
     *copy = NULL;
-    return f->bitmap.store.ops->chain->list_parts ? (*copy = bf_copy_entered(f, err)) : f;
+    return is_remote(f) ? (*copy = bf_copy_entered(f, err)) : f;
 }
 
 /* Returns the code of a failed function that returned NULL. */
 static int code_of(const bf_error *err) { return err && err->code < 0 ? err->code : BF_EIO; }
 
+/* ---- into a filter whose bits are not in addressable memory: all parts in one bitmap ---- */
+/* Returns the part of `into` with which part i of `from` is combined, or NULL. A part of a future
+ * epoch is combined with the present one, see combine_epochs. */
+static bf_part *counterpart(const bf_filter *into, const bf_filter *from, unsigned i)
+{
+    if (!into->variant->forgets) return into->part[i];
+    const int64_t e = bf_live(from->part[i]->live), now = bf_live(into->epoch);
+    return e == BF_NEVER || e < bf_oldest_epoch(into, now)
+               ? NULL
+               : bf_window_part(into, e < now ? e : now);
+}
+
+/* The caller has locked `into`. Returns 1 if its parts or its epoch have changed. */
+static int combine_once(bf_filter *into, bf_filter *from, op o, bf_error *err)
+{
+    const unsigned bits = bf_cell_ops_of(&into->bitmap.g)->bits;
+    const bool one = bf_parts_count(into) == 1;
+    uint64_t *w, *copy, *all = one ? NULL : bf_words_new(bf_parts_cells(into) * bits / 64);
+    if (!one && !all) return bf_fail(err, BF_ENOMEM, "out of memory");
+    int rc = one ? bf_part_words(from->part[0], &w, &copy, err) : 0;
+    if (one) {
+        if (rc == 0) rc = into->bitmap.store.ops->change(&into->bitmap.store, o.how, w, err);
+        free(copy);
+        return rc;
+    }
+    for (unsigned i = 0; rc == 0 && i < bf_parts_count(from); i++) {
+        const bf_part *to = counterpart(into, from, i);
+        if (!to || (rc = bf_part_words(from->part[i], &w, &copy, err)) < 0) continue;
+        bf_words_or(all + to->start * bits / 64, w, to->bitmap.store.nwords, false);
+        free(copy);
+    }
+    if (rc == 0) rc = into->bitmap.store.ops->change(&into->bitmap.store, o.how, all, err);
+    free(all);
+    return rc;
+}
+
+static int combine_remote(bf_filter *into, bf_filter *from, op o, bf_error *err)
+{
+    enum { TRIES = 8 };
+    bf_span *s = calloc(1, sizeof *s);
+    int rc = s ? 1 : bf_fail(err, BF_ENOMEM, "out of memory");
+    for (int tries = 0; rc == 1 && tries < TRIES; tries++) {
+        if (s) s->op = BF_OP_ADD;
+        rc = into->variant->forgets ? into->bitmap.store.ops->chain->run(into, s, err)
+                                    : grow_equally(into, from, bf_parts_count(from), err);
+        if (rc == 0 && (rc = bf_parts_lock_all(into, err)) == 0) {
+            if (!into->variant->forgets) rc = same_parts(into, from, err);
+            if (rc == 0) rc = combine_once(into, from, o, err);
+            bf_parts_unlock(into);
+        }
+    }
+    free(s);
+    for (unsigned i = 0; rc == 0 && i < bf_parts_count(into); i++)
+        rc = raise_keys(into, into->part[i], err);
+    return rc == 1 ? bf_fail(err, BF_EIO, "%.80s changes too fast to %s", bf_where(into),
+                         bf_change_names[o.how])
+                   : rc;
+}
+
 static int combine_all(bf_filter *into, bf_filter *from, op o, bf_error *err)
 {
-    if (!into->variant->forgets) return combine_parts(into, from, o, err);
+    if (!into->variant->forgets && !is_remote(into)) return combine_parts(into, from, o, err);
     bf_filter *copy, *still = snapshot(from, &copy, err);
-    int rc = still ? combine_epochs(into, still, o, err) : code_of(err);
+    int rc = !still            ? code_of(err)
+             : is_remote(into) ? combine_remote(into, still, o, err)
+                               : combine_epochs(into, still, o, err);
     bf_close(copy);
     return rc;
 }

@@ -288,17 +288,11 @@ int bf_read_bits(bf_filter *f, uint64_t offset, void *buf, size_t len, bf_error 
     return rc;
 }
 
-static int clear_part(bf_filter *f, bf_part *p, bf_error *err)
+static void clear_part(bf_filter *f, bf_part *p)
 {
-    bf_store *s = &p->bitmap.store;
-    if (!bf_part_exists(p)) return 0;
-    if (!s->words) {
-        int rc = s->ops->change(s, BF_CLEAR, NULL, err);
-        if (rc < 0) return rc;
-    } else
-        for (uint64_t w = 0; w < s->nwords; w++) bf_word_store(s->words + w, 0);
+    const bf_store *s = &p->bitmap.store;
+    for (uint64_t w = 0; s->words && w < s->nwords; w++) bf_word_store(s->words + w, 0);
     if (f->variant->grows) bf_live_set(p->live, 0);
-    return 0;
 }
 
 int bf_clear(bf_filter *f, bf_error *err)
@@ -308,7 +302,9 @@ int bf_clear(bf_filter *f, bf_error *err)
     if (rc < 0 || (rc = bf_parts_check(f, err)) < 0 || (rc = bf_parts_writable(f, err)) < 0 ||
         (rc = bf_parts_lock_all(f, err)) < 0)
         return rc;
-    for (unsigned i = 0; rc >= 0 && i < bf_parts_count(f); i++) rc = clear_part(f, f->part[i], err);
+    if (!f->part[0]->bitmap.store.words)
+        rc = f->bitmap.store.ops->change(&f->bitmap.store, BF_CLEAR, NULL, err);
+    for (unsigned i = 0; rc >= 0 && i < bf_parts_count(f); i++) clear_part(f, f->part[i]);
     bf_parts_unlock(f);
     bf_check_soon(f);
     return rc < 0 ? rc : bf_check_named(f, err);
@@ -344,8 +340,7 @@ int bf_expire(bf_filter *f, double seconds, bf_error *err)
             err, BF_ENOTSUP, "home %s cannot expire: only filters in Redis can", ops->name);
     int rc = bf_writable(f, err);
     if (rc < 0) return rc;
-    return f->variant->many ? ops->chain->expire(f, seconds, err)
-                            : ops->expire(&f->bitmap.store, seconds, err);
+    return ops->expire(&f->bitmap.store, seconds, err);
 }
 
 int bf_expires_in(bf_filter *f, double *seconds, bf_error *err)
@@ -365,5 +360,5 @@ int bf_delete(bf_filter *f, bf_error *err)
             err, BF_ENOTSUP, "home %s cannot be deleted: only filters in Redis can", ops->name);
     int rc = bf_writable(f, err);
     if (rc < 0) return rc;
-    return f->variant->many ? ops->chain->remove(f, err) : ops->remove(&f->bitmap.store, err);
+    return ops->remove(&f->bitmap.store, err);
 }

@@ -6,29 +6,28 @@ if apart then
  local text = call('STRLEN', KEYS[1]) == at and call('HGET', KEYS[2], 'mark') or ''
  if string.match(text, '^' .. string.rep('%x', 8) .. '$') then m = text end
 else
- local b = call('GETRANGE', KEYS[1], at, at + 3)
+ local b = call('GETRANGE', KEYS[1], at, at + ARGV[3])
  if #b == 4 then m = string.format('%02x%02x%02x%02x', b:byte(1, 4)) end
 end
 local live = m ~= '00000000' and m == ARGV[2]
 if not live then return 0 end
 local complete = apart and call('STRLEN', KEYS[3]) == at or
- not apart and call('GETRANGE', KEYS[3], at, at + 3) == ARGV[4]
+ not apart and call('GETRANGE', KEYS[3], at, at + 3) == ARGV[5]
 if not complete then return -1 end
 local ttl, mine = call('PTTL', KEYS[1]), call('HGET', KEYS[2], 'mark') == m
-if ARGV[5] == 'OR' then
+if ARGV[6] == 'OR' then
  if not apart then call('SETRANGE', KEYS[3], at, '\0\0\0\0') end
  call('BITOP', 'OR', KEYS[1], KEYS[1], KEYS[3])
  call('DEL', KEYS[3])
 else
- if ARGV[5] == 'AND' then
+ if ARGV[6] == 'AND' then
   call('BITOP', 'AND', KEYS[3], KEYS[1], KEYS[3])
-  if not apart then call('SETRANGE', KEYS[3], at, ARGV[4]) end
- elseif mine and call('HEXISTS', KEYS[2], 'keys') == 1 then
-  call('HSET', KEYS[2], 'keys', 0)
+  if not apart then call('SETRANGE', KEYS[3], at, ARGV[5]) end
  end
  call('PERSIST', KEYS[3])
  call('RENAME', KEYS[3], KEYS[1])
- if mine then call('HSET', KEYS[2], 'mark', ARGV[3]) end
+ if mine then call('HSET', KEYS[2], 'mark', ARGV[4]) end
 end
+if mine and #ARGV > 6 then call('HSET', KEYS[2], unpack(ARGV, 7)) end
 if ttl > 0 then call('PEXPIRE', KEYS[1], ttl) end
 return 1

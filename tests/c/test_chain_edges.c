@@ -370,25 +370,6 @@ TEST(keys_that_another_added_a_moment_ago)
     unlink(path);
 }
 
-/* The same for tests: what is not in the parts that were known is looked for in those that have
- * come. */
-TEST(keys_looked_for_while_it_grows)
-{
-    bf_filter *f = OPEN(GROWS, .storage = path), *g = OPEN(GROWS, .storage = path);
-    uint8_t answer[2] = { 0, 0 };
-    bf_span span = { .n = 2, .answer = answer };
-    int numbers[2] = { 299, 100000 };
-    add_numbers(g, 0, 300);
-    for (uint16_t i = 0; i < 2; i++) {
-        f->hash->one(f->secret, numbers + i, sizeof *numbers, span.d + i);
-        span.key[i] = i;
-    }
-    CHECK_EQ(f->variant->test(f, &span, &e), 0);
-    CHECK(answer[0] == 1 && answer[1] == 0 && bf_parts_count(f) == 2);
-    CLOSE(f, g);
-    unlink(path);
-}
-
 /* The child of a fork finds the lock held by a thread of its parent that it does not have. */
 TEST(a_lock_that_a_parent_held)
 {

@@ -137,7 +137,7 @@ TEST(several_processes)
 TEST(lost_and_made_again)
 {
     const bf_spec spec = { .n = 40, .p = 1e-9, .grow = 1 };
-    static const char *const deaths[] = { "FLUSHALL", "DEL {gone}:p0", "DEL gone:meta" };
+    static const char *const deaths[] = { "FLUSHALL", "DEL gone", "DEL gone:meta" };
     for (size_t d = 0; d < COUNT(deaths); d++)
         for (int op = 0; op < 5; op++) {
             rs_command(&redis, "FLUSHALL");
@@ -152,9 +152,17 @@ TEST(lost_and_made_again)
                                          : bf_count_many(f, keys, 2, NULL, &e);
             CHECK(rc == BF_EIO && e.lost);
             CHECK_HAS(e.msg, "is lost");
+            if (d == 2) { /* bits without parameters are nobody's to overwrite */
+                bf_spec again = spec;
+                again.counting = true;
+                again.storage = rs_url(&redis, "gone", "");
+                CHECK_NO_FILTER(bf_open(&again, &e), BF_EFORMAT, "are not our filter");
+                CHECK(bf_delete(f, &e) == 0 && rs_number(&redis, "DBSIZE") == 0);
+                bf_close(f);
+                continue;
+            }
             bf_filter *g = open_(spec, "gone", "");
             CHECK_EQ(add(g, 'n', 1), 1);
-            if (d == 1) CHECK_REFUSED(add(f, 'n', 1), BF_EIO, "was re-created"); /* told once */
             CHECK(add(f, 'n', 1) == 0 && counted(g, 'n', 1) == 2);
             CHECK(taken(f, 'n', 1) == 1 && taken(f, 'k', 1) == 0 && counted(g, 'n', 1) == 1);
             CHECK(bf_clear(g, &e) == 0 && counted(f, 'n', 1) == 0 && add(f, 'n', 1) == 1);
@@ -204,14 +212,14 @@ TEST(a_damaged_number_of_keys)
             char want[80];
             snprintf(
                 want, sizeof want, "is damaged: field keys of its newest part is '%s'", values[i]);
-            rs_command(&redis, "HSET {hurt}:p0:meta keys \"%s\"", values[i]);
+            rs_command(&redis, "HSET hurt:meta keys0 \"%s\"", values[i]);
             CHECK_REFUSED(add(f, 'n', i), BF_EFORMAT, want);
             CHECK_EQ(has(f, 'k', 1), 1);
             const char *url = rs_url(&redis, "hurt", "");
             CHECK_NO_FILTER(bf_open(&(bf_spec){ .counting = counting, .storage = url }, &e),
-                BF_EFORMAT, "field keys of its companion hash");
+                BF_EFORMAT, "field keys0 of its companion hash");
         }
-        rs_command(&redis, "HSET {hurt}:p0:meta keys 1");
+        rs_command(&redis, "HSET hurt:meta keys0 1");
         CHECK(add(f, 'n', 0) == 1 && has(f, 'n', 0) == 1);
         bf_close(f);
     }

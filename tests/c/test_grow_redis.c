@@ -78,8 +78,7 @@ TEST(whole_ones_know_all_parts)
     for (uint64_t at = 0; at < 5000; at += 50)
         CHECK_EQ(many(writer, true, 'k', at, 50, NULL), many(near, true, 'k', at, 50, NULL));
     for (int how = 0; how < 4; how++) {
-        rs_command(&redis, "DEL other:meta");
-        rs_command(&redis, "DEL {other}:p0");
+        rs_command(&redis, "DEL other other:meta");
         bf_filter *one_part = opened((bf_spec)GROW, "other", "", __LINE__),
                   *knows = opened((bf_spec){ 0 }, "other", "", __LINE__), *got;
         many(knows, true, 'k', 0, 5000, NULL);
@@ -143,31 +142,33 @@ TEST(handed_over_while_it_grows)
     bf_close(f);
 }
 
-TEST(lost_parts_are_errors)
+TEST(lost_is_an_error)
 {
     bf_filter *f = opened((bf_spec)GROW, "lost", "", __LINE__);
     many(f, true, 'k', 0, 20000, NULL);
     const unsigned n = parts_of(f);
-    for (unsigned i = 0; i < n; i++) {
-        rs_command(&redis, "RENAME {lost}:p%u keep", i);
-        CHECK_EQ(many(f, false, 'x', 0, 100, NULL), BF_EIO);
-        CHECK_HAS(e.msg, "is lost");
-        CHECK_EQ(has(f, 'y', 7), BF_EIO);
-        CHECK_EQ(add(f, 'z', i), BF_EIO);
-        CHECK(!bf_open(&(bf_spec){ .storage = rs_url(&redis, "lost", "") }, &e));
-        rs_command(&redis, "DEL {lost}:p%u", i);
-        rs_command(&redis, "RENAME keep {lost}:p%u", i);
-        CHECK_EQ(many(f, false, 'k', 0, 20000, NULL), 20000);
-    }
+    rs_command(&redis, "RENAME lost keep");
+    CHECK_EQ(many(f, false, 'x', 0, 100, NULL), BF_EIO);
+    CHECK_HAS(e.msg, "is lost");
+    CHECK_EQ(has(f, 'y', 7), BF_EIO);
+    CHECK_EQ(add(f, 'z', 1), BF_EIO);
+    CHECK(!bf_open(&(bf_spec){ .storage = rs_url(&redis, "lost", "") }, &e));
+    CHECK_EQ(rs_number(&redis, "EXISTS lost"), 0);
+    rs_command(&redis, "RENAME keep lost");
+    CHECK_EQ(many(f, false, 'k', 0, 20000, NULL), 20000);
+    rs_command(&redis, "RENAME lost:meta keep"); /* tests go on, adds do not */
+    CHECK_EQ(many(f, false, 'k', 0, 20000, NULL), 20000);
+    CHECK_EQ(add(f, 'z', 1), BF_EIO);
+    CHECK_HAS(e.msg, "is lost");
+    CHECK(!bf_open(&(bf_spec){ .storage = rs_url(&redis, "lost", "") }, &e));
+    rs_command(&redis, "RENAME keep lost:meta");
+    CHECK_EQ(add(f, 'z', 1), 1);
     CHECK_EQ(bf_expire(f, 1000, &e), 0);
     many(f, true, 'l', 0, 60000, NULL);
     CHECK(parts_of(f) > n);
-    for (unsigned i = 0; i < parts_of(f); i++)
-        CHECK(rs_number(&redis, "PTTL {lost}:p%u", i) > 900000 &&
-              rs_number(&redis, "PTTL {lost}:p%u:meta", i) > 900000);
-    CHECK(rs_number(&redis, "PTTL lost:meta") > 900000);
+    CHECK(rs_number(&redis, "PTTL lost") > 900000 && rs_number(&redis, "PTTL lost:meta") > 900000);
     CHECK_EQ(bf_expire(f, 0, &e), 0);
-    CHECK_EQ(rs_number(&redis, "PTTL lost:meta"), -1);
+    CHECK(rs_number(&redis, "PTTL lost:meta") == -1 && rs_number(&redis, "PTTL lost") == -1);
     bf_filter *other = opened((bf_spec){ 0 }, "lost", "", __LINE__);
     CHECK_EQ(bf_clear(f, &e), 0);
     CHECK_EQ(many(other, false, 'k', 0, 20000, NULL), 0);
@@ -175,9 +176,79 @@ TEST(lost_parts_are_errors)
     CHECK_EQ(many(f, false, 'k', 0, 200, NULL), 200);
     CHECK_EQ(bf_delete(f, &e), 0);
     CHECK_EQ(many(other, false, 'k', 0, 10, NULL), BF_EIO);
-    CHECK_EQ(rs_number(&redis, "EXISTS lost:meta {lost}:p0 {lost}:p1"), 0);
+    CHECK_EQ(rs_number(&redis, "DBSIZE"),
+        rs_number(&redis, "EXISTS two two:meta whole whole:meta ring ring:meta grow grow:meta"));
     CLOSE(f, other);
     bf_close(opened((bf_spec)GROW, "lost", "", __LINE__)); /* and re-created */
+}
+
+/* What any client does to K (and K:meta) happens to the filter. */
+TEST(commands_of_other_clients)
+{
+    static const bf_spec kinds[] = { { .n = 1000, .p = 0.01 }, GROW,
+        { .n = 1000, .p = 0.01, .window = 1e6 },
+        { .n = 100, .p = 0.01, .grow = 2, .counting = true } };
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        rs_command(&redis, "FLUSHALL");
+        bf_filter *f = opened(kinds[i], "seen", "", __LINE__), *g;
+        CHECK(many(f, true, 'k', 0, 900, NULL) > 850);
+        CHECK_EQ(rs_number(&redis, "EXISTS seen seen:meta"), 2);
+        CHECK_EQ(rs_number(&redis, "DBSIZE"), 2);
+        CHECK_EQ(rs_number(&redis, "COPY seen copy"), 1);
+        CHECK_EQ(rs_number(&redis, "COPY seen:meta copy:meta"), 1);
+        const bf_spec there = { .must_exist = true, .counting = kinds[i].counting };
+        g = opened(there, "copy", "", __LINE__);
+        CHECK_EQ(many(g, false, 'k', 0, 900, NULL), 900);
+        CHECK_EQ(add(g, 'm', 1), 1);
+        CHECK_EQ(has(f, 'm', 1), 0);
+        CHECK_EQ(bf_delete(g, &e), 0);
+        bf_close(g);
+        CHECK_EQ(rs_number(&redis, "PEXPIRE seen 1000000"), 1);
+        if (kinds[i].grow != 0) many(f, true, 'n', 0, 5000, NULL);
+        double left = 0;
+        CHECK(bf_expires_in(f, &left, &e) == 0 && left > 900 && left <= 1001);
+        CHECK_EQ(rs_number(&redis, "PERSIST seen"), 1);
+        rs_command(&redis, "RENAME seen new");
+        rs_command(&redis, "RENAME seen:meta new:meta");
+        CHECK_EQ(has(f, 'k', 1), BF_EIO);
+        CHECK_HAS(e.msg, "is lost");
+        bf_close(f);
+        f = opened(there, "new", "", __LINE__);
+        CHECK_EQ(many(f, false, 'k', 0, 900, NULL), 900);
+        CHECK_EQ(add(f, 'z', 77), 1);
+        rs_command(&redis, "DEL new");
+        CHECK_EQ(add(f, 'z', 78), BF_EIO);
+        CHECK(e.lost);
+        CHECK_EQ(has(f, 'z', 77), BF_EIO);
+        g = opened(kinds[i], "new", "", __LINE__); /* K:meta alone is a lost filter */
+        CHECK_EQ(many(g, false, 'k', 0, 900, NULL), 0);
+        CHECK_EQ(add(f, 'z', 78), 1); /* the loss was reported */
+        CHECK_EQ(has(g, 'z', 78), 1);
+        rs_command(&redis, "PEXPIRE new 1");
+        for (int tries = 0; rs_number(&redis, "EXISTS new") && tries < 1000; tries++) rs_pause(1);
+        CHECK_EQ(has(f, 'z', 78), BF_EIO);
+        CHECK_EQ(add(g, 'z', 78), BF_EIO);
+        CLOSE(f, g);
+    }
+}
+
+/* A string longer by one byte is another one, whatever is where the mark was. */
+TEST(a_part_that_looks_like_the_mark)
+{
+    rs_command(&redis, "FLUSHALL");
+    bf_filter *f = opened((bf_spec)GROW, "five", "", __LINE__),
+              *g = opened((bf_spec){ 0 }, "five", "", __LINE__);
+    CHECK_EQ(add(g, 'k', 1), 1);
+    char mark[32], at[32];
+    const long before = rs_number(&redis, "STRLEN five") - 4;
+    snprintf(mark, sizeof mark, "%.8s", rs_command(&redis, "HGET five:meta mark"));
+    many(f, true, 'm', 0, 5000, NULL);
+    CHECK(parts_of(f) > 1);
+    const unsigned long v = strtoul(mark, NULL, 16);
+    snprintf(at, sizeof at, "%ld", before * 8);
+    rs_command(&redis, "BITFIELD five SET u32 %s %lu", at, v); /* as keys might do */
+    CHECK(many(g, false, 'm', 0, 5000, NULL) > 4900 && parts_of(g) == parts_of(f));
+    CLOSE(f, g);
 }
 
 TEST(what_does_not_fit)
@@ -201,8 +272,13 @@ TEST(what_does_not_fit)
     CHECK(!bf_open(&(bf_spec){ .storage = rs_url(&redis, "fit", "") }, &e) && e.code == BF_EFORMAT);
     rs_command(&redis, "HSET fit:meta parts 1 grow x");
     CHECK(!bf_open(&(bf_spec){ .storage = rs_url(&redis, "fit", "") }, &e) && e.code == BF_EFORMAT);
+    rs_command(&redis, "HSET fit:meta parts 1 grow 2 part0 \"1 2 3\"");
+    CHECK(!bf_open(&(bf_spec){ .storage = rs_url(&redis, "fit", "") }, &e) && e.code == BF_EFORMAT);
+    rs_command(&redis, "HSET fit:meta part0 x");
+    CHECK(!bf_open(&(bf_spec){ .storage = rs_url(&redis, "fit", "") }, &e) && e.code == BF_EFORMAT);
+    CHECK_HAS(e.msg, "part0");
     bf_close(opened((bf_spec)GROW, "{tag}x", "", __LINE__));
-    CHECK_EQ(rs_number(&redis, "EXISTS {tag}x:p0"), 1);
+    CHECK_EQ(rs_number(&redis, "EXISTS {tag}x {tag}x:meta"), 2);
     long keys = rs_number(&redis, "DBSIZE");
     bf_filter *f = opened((bf_spec)GROW, "{tag}x", "", __LINE__);
     CHECK_EQ(rs_number(&redis, "DBSIZE"), keys); /* no temporary key is left */
@@ -231,27 +307,7 @@ TEST(nothing_is_left_of_what_is_deleted)
     bf_filter *f = opened((bf_spec){ .n = 1000, .p = 0.01, .grow = 2 }, "deleted", "", __LINE__);
     CHECK_EQ(add(f, 'k', 1), 1);
     bf_close(f);
-    CHECK_HAS(rs_command(&redis, "HGET {deleted}:p0:meta keys"), "1");
-}
-
-/* A filter that lost a part can be deleted, and then its name is free. */
-TEST(what_is_left_of_a_lost_one_is_deleted)
-{
-    rs_command(&redis, "FLUSHALL");
-    for (int part = 0; part < 3; part++) {
-        bf_filter *f = opened((bf_spec){ .n = 1000, .p = 0.01, .grow = 2 }, "part", "", __LINE__),
-                  *again;
-        CHECK_EQ(many(f, true, 'm', 0, 5000, NULL) > 4900, 1);
-        rs_command(&redis, "DEL {part}:p%d", part);
-        CHECK_EQ(bf_delete(f, &e), 0);
-        bf_close(f);
-        CHECK_EQ(rs_number(&redis, "EXISTS part:meta {part}:p0 {part}:p1 {part}:p2"), 0);
-        again = opened((bf_spec){ .n = 1000, .p = 0.01, .grow = 2 }, "part", "", __LINE__);
-        CHECK_EQ(add(again, 'k', 1), 1);
-        CHECK_EQ(bf_delete(again, &e), 0);
-        bf_close(again);
-        rs_command(&redis, "FLUSHALL");
-    }
+    CHECK_HAS(rs_command(&redis, "HGET deleted:meta keys0"), "1");
 }
 
 int main(void) { return main_with_redis(&redis); }

@@ -244,7 +244,7 @@ TEST(wrong_types_and_foreign_strings)
     CHECK_HAS(REFUSED(rs_url(&redis, "m", ""), BF_EFORMAT), "WRONGTYPE");
     rs_command(&redis, "HSET h:meta colour red");
     CHECK_HAS(REFUSED(rs_url(&redis, "h", ""), BF_EFORMAT),
-        "field owner of its companion hash (:meta) is missing or invalid");
+        "field format of its companion hash (:meta) is missing or invalid");
     CHECK_EQ(rs_number(&redis, "DBSIZE"), 4);
     bf_filter *f = made("type", "");
     rs_command(&redis, "DEL type");

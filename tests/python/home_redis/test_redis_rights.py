@@ -46,7 +46,7 @@ def keys_of(key):
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_rights_of_a_writer(login, server, kind):
     cls, more = KINDS[kind]
-    keys = keys_of("own") + {"grows": ["{own}:p*"], "forgets": ["{own}:w*"]}.get(kind, [])
+    keys = keys_of("own")
     if kind == "shards":
         keys += [
             name for i in range(3) for name in (f"own:{i}", f"own:{i}:meta", f"{{own:{i}}}:tmp:*")
