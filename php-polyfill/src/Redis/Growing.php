@@ -1,192 +1,141 @@
 <?php
 namespace Bloomfilter\Polyfill\Redis;
 
-use Bloomfilter\Polyfill\{Capacity, Fault, Numbers, Params, Part, Sizing};
+use Bloomfilter\Polyfill\{Capacity, Fault, Keys, Numbers, Params, Part};
 
-/** A filter that grows in Redis: part i is the key {K}:p<i>; K:meta has how many there are.  core/redis/scalable.c. */
+/** A filter that grows in Redis: its parts follow each other in one string.  core/redis/parts.c. */
 final class Growing extends RedisFilter
 {
-    /** The newest part's mark when K:meta was read: another one says that there may be a later part. */
-    private int $lastMark = 0;
+    private const TRIES = 100;
 
-    /** Takes its parts from the key, unless it is to be made. */
-    public function bind(Key $key, bool $open = true): void
+    public function bind(Key $key): void
     {
         $this->store = $key;
-        if ($open) $this->follow();
+        $this->takeParts();
     }
 
-    private function key(int $i): Key { return new Key($this->store->client, Names::of($this->store->key, "p$i"), $this->store); }
+    /** The parts that the key has now. */
+    private function takeParts(): void
+    {
+        [$this->parts, $this->atLimit] = [[], false];
+        foreach ($this->store->parts as $d)
+            $this->append(new Part($d, new Slice($this->store, intdiv($this->parts ? $this->m() * $d->cellBits() : 0, 8)), $this->secret));
+    }
 
-    /** Opens parts that others appended.  The newest mark is read before K:meta: so it has no later part while it stays. */
     public function follow(): void
     {
-        do {
-            $had = count($this->parts);
-            $this->lastMark = $had ? end($this->parts)->store->mark : 0;
-            [$born, $count] = $this->store->query([['HMGET', $this->store->meta, 'born', 'parts']])[0];
-            if (!is_string($born) || (int) $count < $had) throw $this->store->lost();
-            if (hexdec($born) !== $this->store->id) $this->recreated();
-            for ($i = $had; $i < (int) $count; $i++) $this->open($i);
-        } while ($i > $had);
+        $this->store->replaced(0);
+        $this->takeParts();
     }
 
-    private function recreated(): never
+    /** Appends a part; false: there is none any more. */
+    private function grow(): bool
     {
-        $meta = $this->store->look()[0] ?? throw $this->store->lost();
-        if ($meta->d->differenceTo($this->d, Params::SAME_FILTER) || $meta->d->n !== $this->d->n || $meta->d->p !== $this->d->p)
-            throw Fault::fail(\BloomFilterException::MISMATCH, '%s was re-created with other parameters: open it again', $this->store->label);
-        $this->store->id = $meta->id;
-        [$this->parts, $this->atLimit] = [[], false];
-        $this->open(0);
-        throw Fault::fail(\BloomFilterException::IO, '%s was re-created: keys added before are gone', $this->store->label);
+        $key = $this->store;
+        $next = $this->next();
+        if (!$next && Capacity::of($this) !== 'ignore') throw Capacity::full($this, 0);
+        if (!$next) return false;
+        $bits = $key->bits() + $next->bits();
+        if ($bits > Key::MOST_BITS)
+            throw Fault::fail(\BloomFilterException::FULL, '%.60s cannot grow further: its next part makes it m=%d %s, one Redis key holds %d: use a larger n or a file', $key->label,
+                intdiv($bits, $next->cellBits()), $next->cells(), intdiv(Key::MOST_BITS, $next->cellBits()));
+        $mark = Numbers::random();
+        [$done] = $key->script('append', [$key->key, $key->meta], [...$this->known(), $bits >> 3, pack('N', $mark), sprintf('%08x', $mark), count($key->parts), Meta::size($next)]);
+        if ($done === 1) {
+            $key->take($this->d, [...$key->parts, $next]);
+            $key->mark = $mark;
+            $this->takeParts();
+        } else $this->follow();
+        return true;
     }
 
-    private function open(int $i): void
-    {
-        $key = $this->key($i);
-        [$meta, $bytes, $end] = $key->look();
-        if (!$meta || $bytes === 0) throw $key->lost();
-        $d = $meta->d;
-        [$d->kind, $d->index] = [Params::PART, $i];
-        $key->take($d);
-        if ($bytes !== $key->length() || $end !== $meta->mark || $meta->filterId !== $this->store->id) throw $key->lost();
-        if ($d->differenceTo($this->d, Params::SAME_HASH)) throw Fault::fail(\BloomFilterException::FORMAT, '%s: its part %d does not belong to it', $this->store->label, $i);
-        if (!Sizing::partPossible($this->d, $d))
-            throw Fault::fail(\BloomFilterException::FORMAT, '%s: its part %d has n=%d, which does not fit m=%d, p=%g, k=%d', $this->store->label, $i, $d->n, $d->m, $d->p, $d->k);
-        $key->adoptState($meta);
-        $this->append(new Part($d, $key, $this->secret));
-    }
-
-    public function makeFirst(): bool
-    {
-        $lost = $this->store->id ? sprintf('%08x', $this->store->id) : '';
-        $this->store->id = Numbers::random();
-        return $this->make($this->next(), $lost) === 1;
-    }
-
-    /** 1: made; 0, 2: others were faster. */
-    private function make(Params $d, string $lost = ''): int
-    {
-        $i = count($this->parts);
-        if ($d->m > Key::MOST_BITS)
-            throw Fault::value('%s cannot grow further: its next part has m=%d bits, and one Redis key holds at most %d', $this->store->label, $d->m, Key::MOST_BITS);
-        $key = $this->key($i);
-        $key->take($d);
-        $next = Numbers::random();
-        $done = $key->make(function (string $temp, int $mark) use ($key, $i, $next, $lost) {
-            $before = $i ? $this->parts[$i - 1]->store : $this->store;
-            $names = [$before->key, $before->meta, $temp, $key->key, $key->meta, $this->store->meta];
-            for ($j = 1; !$i && $j < 256; $j++) array_push($names, $this->key($j)->key, $this->key($j)->meta);
-            $whole = $i ? [] : Meta::ofGrowing($this->store);
-            $key->mark = $key->id = $mark;
-            $key->filterId = $this->store->id;
-            return $key->script('append', $names, [$i ? $before->markAt() : $key->markAt(), $i ? sprintf('%08x', $before->mark) : $lost, pack('N', $next),
-                sprintf('%08x', $next), $i, count($whole), ...$whole, ...Meta::fields($key, $mark)]);
-        });
-        if ($done === 3) throw Fault::fail(\BloomFilterException::FORMAT, '%s holds bytes that are not a part of this filter: use another key, or delete them', $key->label);
-        if ($done !== 1) return $done;
-        if ($i) $this->parts[$i - 1]->store->mark = $next;
-        $this->append(new Part($key->d, $key, $this->secret));
-        $this->lastMark = $key->mark;
-        return 1;
-    }
+    private function known(): array { return [$this->store->markAt(), pack('N', $this->store->mark), sprintf('%08x', $this->store->mark)]; }
 
     // ---- keys ----
 
+    /** @return list<list<int>> of each part the positions of a key in the string */
+    private function places(string $key): array
+    {
+        $digest = $this->parts[0]->place->digest($key);
+        return array_map(fn(Part $part) => array_map(fn(int $at) => $part->start + $at, $part->place->of($digest)), $this->parts);
+    }
+
+    /** How many keys go in one round trip. */
+    private function most(int $positions, int $keys): int { return max(1, min($keys, intdiv($positions, count($this->parts) * $this->d->k))); }
+
     public function existMany(array $keys): array
     {
-        $found = array_fill(0, count($keys), false);
-        for ($from = 0; $from < $count = count($this->parts); $from = $count) {
-            for ($i = $count; $i-- > $from;) {
-                $open = array_keys($found, false, true);
-                if (!$open) return $found;
-                $part = $this->parts[$i];
-                $positions = array_map(fn(int $key) => $part->place->of($part->place->digest($keys[$key])), $open);
-                foreach ($part->store->testMany($positions) as $j => $has) $found[$open[$j]] = $has;
-            }
-            if (end($this->parts)->store->mark !== $this->lastMark) $this->follow();
+        $found = [];
+        for ($tries = 0; count($found) < count($keys); $tries++) {
+            if ($tries === self::TRIES) throw $this->restless();
+            $parts = count($this->parts);
+            $some = array_slice($keys, count($found), $this->most(1 << 16, 1000));
+            $least = $this->store->least(array_merge(...array_map($this->places(...), $some)));
+            if ($least === null) $this->takeParts();
+            else foreach (array_chunk($least, $parts) as $of) [$found[], $tries] = [max($of) > 0, -1];
         }
         return $found;
     }
 
-    protected function put(array $keys): array
+    protected function put(array $keys): array { return array_map(fn(int $part) => $part === 0, $this->run($keys, 'add', 'added')); }
+
+    public function removeMany(array $keys): array
     {
-        $new = [];
-        for ($tries = 0; count($new) < count($keys); $tries++) {
-            if ($tries === 1024) throw Fault::fail(\BloomFilterException::IO, '%.80s: others changed its parts %d times during the call: not all keys were added', $this->where(), 1024);
-            $some = array_slice($keys, count($new), max(1, min(100, intdiv(12000, count($this->parts) * $this->d->k))));
-            $before = count($new);
-            array_push($new, ...$this->putSome($some, $before));
-            $tries = count($new) > $before ? 0 : $tries;
-        }
-        return $new;
+        $this->checkWritable();
+        return array_map(fn(int $part) => $part > 0, $this->run($keys, 'remove', 'removed'));
     }
 
-    /** One script: answers of the keys up to the first that has no room. */
-    private function putSome(array $keys, int $index): array
+    public function countMany(array $keys): array { return $this->run($keys, 'count', null); }
+
+    private function restless(): \BloomFilterException
     {
-        $newest = end($this->parts);
-        $names = array_map(fn(Part $part) => $part->store->key, $this->parts);
-        $arguments = [];
-        foreach ($this->parts as $part) {
-            $text = '';
-            foreach ($keys as $key) foreach ($part->place->of($part->place->digest($key)) as $at) $text .= str_pad((string) $at, 11, "\0");
-            array_push($arguments, $part->store->markAt(), pack('N', $part->store->mark), $text);
+        return Fault::fail(\BloomFilterException::IO, '%.80s: others changed its parts %d times during the call: not all keys were handled', $this->where(), self::TRIES);
+    }
+
+    /** @return list<int> the script's answers */
+    private function run(array $keys, string $op, ?string $done): array
+    {
+        $answers = [];
+        for ($tries = 0; $keys; $tries++) {
+            if ($tries === self::TRIES) throw $this->restless();
+            foreach ($this->runSome(array_slice($keys, 0, $this->most(12000, 100), true), $op, $done) as $i => $answer) {
+                $answers[$i] = $answer;
+                unset($keys[$i]);
+                $tries = -1;
+            }
         }
-        $most = $newest->d->n + ($this->atLimit ? PHP_INT_MAX >> 2 : 0);
-        $answer = $this->store->script('put', [...$names, $newest->store->meta, $this->store->meta], [$this->d->k, $most, $newest->d->live, sprintf('%08x', $this->store->id), ...$arguments], 'added');
-        if ($answer[0] === -3) $this->follow();
-        if ($answer[0] < 0) {
-            foreach ($this->parts as $i => $part) $part->store->replaced($answer[$i + 1] ?? 0);
+        ksort($answers);
+        return $answers;
+    }
+
+    /** One script: the answers that there are, under the keys' indices. */
+    private function runSome(array $keys, string $op, ?string $done): array
+    {
+        $key = $this->store;
+        $newest = end($this->parts)->d;
+        $text = '';
+        foreach ($keys as $one)
+            foreach ($this->places($one) as $positions) {
+                if ($this->d->counting) $positions = array_unique($positions);
+                foreach ($positions as $at) $text .= str_pad((string) $at, 11, "\0");
+                $text .= str_repeat("\0", 11 * ($this->d->k - count($positions)));
+            }
+        $most = $newest->n + ($this->atLimit ? PHP_INT_MAX >> 2 : 0);
+        $answer = $key->script($this->d->counting ? 'count' : 'put', [$key->key, $key->meta],
+            [...$this->known(), count($this->parts), $this->d->k, $most, $newest->live, $text, $op], $done);
+        if ($answer === [-1]) {
             $this->follow();
             return [];
         }
-        $newest->d->live = $answer[0];
-        $new = [];
-        foreach (array_slice($answer, 1) as $part) {
-            if ($part === -2) {
-                $next = $this->next();
-                if (!$next && Capacity::of($this) !== 'ignore') throw Capacity::full($this, $index + count($new));
-                if (!$next) $this->atLimit = true;
-                elseif ($this->make($next) !== 1) $this->follow();
-                break;
-            }
-            $new[] = $part === 0;
+        if ($done !== null && $key->waitReplicas) $key->client->wait($key->waitReplicas, $done, $key->label);
+        $newest->live = array_shift($answer);
+        $done = array_filter(array_combine(array_keys($keys), $answer), fn(int $part) => $part !== -2);
+        try {
+            if (count($done) < count($keys) && !$this->grow()) $this->atLimit = true;
+        } catch (\BloomFilterException $e) {
+            if ($e->getCode() === \BloomFilterException::FULL) Keys::setIndex($e, array_key_first(array_diff_key($keys, $done)));
+            throw $e;
         }
-        if ($new && $this->store->waitReplicas) $this->store->client->wait($this->store->waitReplicas, 'added', $this->store->label);
-        return $new;
-    }
-
-    // ---- whole filters ----
-
-    public function replaceAll(string $bits, string $how): void
-    {
-        $this->checkWritable();
-        foreach ($this->parts as $part) {
-            $part->store->exchange(substr($bits, 0, $part->d->bytes()), $how === 'united' ? 'OR' : 'REPLACE');
-            $bits = substr($bits, $part->d->bytes());
-        }
-    }
-
-    public function expire(float $seconds): void
-    {
-        $this->checkWritable();
-        $this->follow();
-        foreach ($this->parts as $part) $part->store->care('expire', ...self::expiry($seconds));
-        if (!$this->store->careOfMeta(...self::expiry($seconds))) throw $this->store->lost();
-    }
-
-    public function delete(): void
-    {
-        $this->checkWritable();
-        $this->follow();
-        if (!$this->store->careOfMeta('DEL')) throw $this->store->lost();
-        foreach (array_reverse($this->parts) as $part)
-            try {
-                $part->store->care('be deleted', 'DEL');
-            } catch (\BloomFilterException $e) {
-                if ($e->getCode() !== \BloomFilterException::LOST) throw $e;
-            }
+        return $done;
     }
 }

@@ -27,6 +27,8 @@ final class Key implements Store
     public string $label;
     public string $meta;
     public Params $d;
+    /** @var list<Params> of a filter that grows */
+    public array $parts = [];
     private int $added = 0;
     private bool $reported = false;
     private bool $hasReadOnly = true;
@@ -41,10 +43,11 @@ final class Key implements Store
         $this->waitReplicas = $whole->waitReplicas ?? 0;
     }
 
-    public function take(Params $d): void
+    /** @param list<Params> $parts */
+    public function take(Params $d, array $parts = []): void
     {
-        $this->d = $d;
-        $this->bits = intdiv($d->bits(), $d->shards);
+        [$this->d, $this->parts] = [$d, $parts];
+        $this->bits = $parts ? array_sum(array_map(fn(Params $part) => $part->bits(), $parts)) : intdiv($d->bits(), $d->shards);
         $this->markAt = ($this->bits + 31 >> 5) * 4;
     }
 
@@ -63,7 +66,7 @@ final class Key implements Store
         return $this->client->run(self::EACH, array_map(strval(...), array_keys($keys)), array_merge(...$words), $done, $this->label);
     }
 
-    public function script(string $script, array $keys, array $arguments, string $done = ''): mixed
+    public function script(string $script, array $keys, array $arguments, ?string $done = ''): mixed
     {
         return $this->client->run(Names::script($script), $keys, $arguments, $done, $this->label);
     }
@@ -72,15 +75,16 @@ final class Key implements Store
     public function look(): array
     {
         [$hash, $bytes, $end] = $this->query([['HGETALL', $this->meta], ['STRLEN', $this->key], ['GETRANGE', $this->key, -4, -1]]);
-        $meta = Meta::read($this, $hash);
-        if ($meta && isset($this->d) && $this->d->kind === Params::PART) [$meta->d->kind, $meta->d->index] = [Params::PART, $this->d->index];
-        return [$meta, $bytes, Names::mark((string) $end)];
+        return [Meta::read($this, $hash), $bytes, Names::mark((string) $end)];
     }
+
+    /** Of a filter that grows one byte more is read: after the mark there must be none. */
+    private function beyond(): int { return $this->parts ? 4 : 3; }
 
     private function markCommands(): array
     {
         if ($this->foreign) return [];
-        return $this->apart() ? [['STRLEN', $this->key], ['HGET', $this->meta, 'mark']] : [['GETRANGE', $this->key, $this->markAt, $this->markAt + 3]];
+        return $this->apart() ? [['STRLEN', $this->key], ['HGET', $this->meta, 'mark']] : [['GETRANGE', $this->key, $this->markAt, $this->markAt + $this->beyond()]];
     }
 
     /** The mark from the last replies. */
@@ -101,14 +105,14 @@ final class Key implements Store
     public function complete(Meta $meta, int $bytes, int $end): bool
     {
         $at = new self($this->client, $this->key);
-        $at->take($meta->d);
+        $at->take($meta->d, $meta->parts);
         if ($bytes === $at->length() && !$at->apart()) return $end === $meta->mark;
-        return $at->presentMark() === $meta->mark;
+        return !$meta->parts && $at->presentMark() === $meta->mark;
     }
 
     public function adoptState(Meta $meta): void
     {
-        $this->take($meta->d);
+        $this->take($meta->d, $meta->parts);
         [$this->mark, $this->id, $this->filterId] = [$meta->mark, $meta->id, $meta->filterId];
     }
 
@@ -121,7 +125,6 @@ final class Key implements Store
         for ($i = 0, $before = null; $i < self::TRIES; $i++, $before = [$bytes, $end, $meta?->mark]) {
             [$meta, $bytes, $end] = $this->look();
             if ($meta) $this->checkSame($meta);
-            if ($meta && $this->d->kind === Params::PART && $meta->filterId !== $this->whole->id) break;
             if ($meta && $this->complete($meta, $bytes, $end)) return $this->takeGeneration($meta);
             if (!$meta || $bytes === 0 || $before === [$bytes, $end, $meta->mark]) break;
         }
@@ -132,9 +135,9 @@ final class Key implements Store
     private function checkSame(Meta $meta): void
     {
         [$d, $there] = [$this->d, $meta->d];
-        $many = $d->kind === Params::GROW;
+        $many = $d->kind !== Params::FIXED;
         if (!$there->differenceTo($d, Params::SAME_FILTER) && (!$many || ($there->n === $d->n && $there->p === $d->p))) return;
-        throw $many || $there->kind === Params::GROW
+        throw $many || $there->kind !== Params::FIXED
             ? Fault::fail(\BloomFilterException::MISMATCH, '%s was re-created with other parameters: open it again', $this->label)
             : Fault::fail(\BloomFilterException::MISMATCH, '%s was re-created as %s m=%d k=%d%s, here it is %s m=%d k=%d', $this->label, $there->scheme->name, $there->m, $there->k,
                 $there->shards !== $d->shards ? " shards=$there->shards" : '', $d->scheme->name, $d->m, $d->k);
@@ -297,9 +300,9 @@ final class Key implements Store
     }
 
     /** Makes zeros and a mark under a temporary name, and gives them to $then, which has the new mark and names the key. */
-    public function make(\Closure $then): int
+    private function make(\Closure $then): int
     {
-        $temp = Names::of($this->key, 'tmp:' . bin2hex(random_bytes(8)));
+        $temp = Names::temporary($this->key);
         $mark = Numbers::random();
         $last = $this->apart() ? ['SETRANGE', $temp, $this->markAt - 1, "\0"] : ['SETRANGE', $temp, $this->markAt, pack('N', $mark)];
         try {
@@ -332,7 +335,7 @@ final class Key implements Store
     public function exchange(string $bits, string $how): void
     {
         $this->mustBeOwn(['OR' => 'be united', 'AND' => 'be intersected'][$how] ?? 'be rebuilt');
-        if ($how === 'OR' && $this->d->counting) {
+        if ($how === 'OR' && $this->d->counting && !$this->parts) {
             $this->countUp($bits);
             return;
         }
@@ -342,7 +345,7 @@ final class Key implements Store
                 if (trim($piece = substr($bits, $at - $n, $n), "\0") !== '')
                     $this->query([['SETRANGE', $temp, $at - $n, $piece], ['EXPIRE', $temp, 600]], '');
             }
-            $done = $this->ifLive('exchange', [$this->key, $this->meta, $temp], [sprintf('%08x', $mark), pack('N', $mark), $how === 'REPLACE' ? '' : $how]);
+            $done = $this->ifLive('exchange', [$this->key, $this->meta, $temp], [sprintf('%08x', $mark), pack('N', $mark), $how, ...Meta::keys($this->parts)]);
             if ($done > 0 && $how !== 'OR') $this->mark = $mark;
             return $done;
         });
@@ -352,8 +355,9 @@ final class Key implements Store
     private function ifLive(string $script, array $names, array $arguments): int
     {
         return $this->until(function () use ($script, $names, $arguments) {
-            $this->replaced($this->presentMark());
-            $done = $this->script($script, $names, [...$this->known(), ...$arguments]);
+            if ($this->replaced($this->presentMark()) && $script === 'exchange' && $this->parts)
+                throw Fault::fail(\BloomFilterException::IO, '%s: others changed its parts during the call: nothing was changed', $this->label);
+            $done = $this->script($script, $names, [...$this->known(), $this->beyond(), ...$arguments]);
             return $done ? [$done] : null;
         })[0];
     }
@@ -385,6 +389,6 @@ final class Key implements Store
     /** The same for K:meta alone, of a filter with shards. */
     public function careOfMeta(string $command, string ...$argument): bool
     {
-        return $this->script('care', [$this->meta], ['', sprintf('%08x', $this->id), $command, ...$argument]) === 1;
+        return $this->script('care', [$this->meta], ['', sprintf('%08x', $this->id), '', $command, ...$argument]) === 1;
     }
 }

@@ -7,36 +7,40 @@ use Bloomfilter\Polyfill\{Fault, Params, Scheme, Sizing};
 final class Meta
 {
     public Params $d;
+    /** @var list<Params> of a filter that grows, each with its number of keys */
+    public array $parts = [];
     public int $mark = 0;
     /** The mark it was made with. */
     public int $id = 0;
     public bool $adopted = false;
-    /** Of a part or shard: the id of its filter. */
+    public bool $making = false;
+    /** Of a shard: the id of its filter. */
     public int $filterId = 0;
 
     /** @return list<string> names and values */
     public static function fields(Key $key, int $mark): array
     {
-        $hex = sprintf('%08x', $mark);
-        return [...self::owned($key), ...self::shape('1', $key->d), 'mark', $hex, 'born', $hex,
-            'by', 'bloomfilter', ...$key->d->shards > 1 ? ['shards', $key->d->shards] : [], ...$key->d->counting ? ['cell_bits', 4] : []];
+        [$d, $hex] = [$key->d, sprintf('%08x', $mark)];
+        $grows = $d->kind === Params::GROW;
+        $fields = $key->whole ? ['owner', $key->whole->key, 'filter', self::filter($key->whole)] : [];
+        array_push($fields, 'format', $grows ? 2 : 1, 'scheme', $d->scheme->name, 'm', $d->m, 'n', $d->n, 'k', $d->k, 'p', Fault::number($d->p, 17),
+            'secret', sprintf('%016x', $d->secretCheck), 'mark', $hex, 'born', $hex, 'by', 'bloomfilter');
+        if ($d->counting) array_push($fields, 'cell_bits', 4);
+        if ($d->shards > 1) array_push($fields, 'shards', $d->shards);
+        if ($grows) array_push($fields, 'kind', 'grow', 'grow', Fault::number($d->grow, 17), 'parts', count($key->parts));
+        foreach ($key->parts as $i => $part) array_push($fields, "part$i", self::size($part));
+        return [...$fields, ...self::keys($key->parts)];
     }
 
-    private static function owned(Key $key): array
-    {
-        return $key->whole ? ['owner', $key->whole->key, 'filter', sprintf('%08x ', $key->whole->id) . $key->whole->meta] : ['owner', $key->key];
-    }
+    /** m, n and p of a part. */
+    public static function size(Params $part): string { return "$part->m $part->n " . Fault::number($part->p, 17); }
 
-    private static function shape(string $format, Params $d): array
-    {
-        return ['format', $format, 'scheme', $d->scheme->name, 'm', $d->m, 'n', $d->n, 'k', $d->k, 'p', Fault::number($d->p, 17),
-            'secret', sprintf('%016x', $d->secretCheck)];
-    }
+    private static function filter(Key $whole): string { return sprintf('%08x ', $whole->id) . $whole->meta; }
 
-    /** Of a filter that grows; its mark is its id. */
-    public static function ofGrowing(Key $key): array
+    /** @param list<Params> $parts */
+    public static function keys(array $parts): array
     {
-        return ['owner', $key->key, ...self::shape('2', $key->d), 'kind', 'grow', 'grow', Fault::number($key->d->grow, 17), 'parts', 1, 'born', sprintf('%08x', $key->id)];
+        return array_merge(...array_map(fn(int $i, Params $part) => ["keys$i", $part->live], array_keys($parts), $parts));
     }
 
     private static function bad(Key $key, string $field): \BloomFilterException
@@ -69,27 +73,25 @@ final class Meta
         for ($hash = [], $i = 0; $i + 1 < count($list); $i += 2) $hash[$list[$i]] = $list[$i + 1];
         $meta = new self;
         $meta->adopted = isset($hash['adopted']);
-        $meta->filterId = self::owner($key, $hash);
+        $meta->making = isset($hash['making']);
+        if ($key->whole) $meta->filterId = self::owner($key, $hash);
         if (!isset($hash['format'])) throw self::bad($key, 'format');
         if ($hash['format'] !== '1' && $hash['format'] !== '2')
             throw Fault::fail(\BloomFilterException::FORMAT, '%s has format %.8s, this build reads up to 2', $key->label, $hash['format']);
         $meta->d = self::params($key, $hash);
         $meta->id = self::hex($hash['born'] ?? null, 8) ?? 0;
-        $meta->d->live = self::whole($hash['keys'] ?? null, 0, PHP_INT_MAX) ?? 0;
-        if ($hash['format'] === '2') self::growing($key, $hash, $meta->d);
-        else $meta->mark = self::hex($hash['mark'] ?? null, 8) ?: throw self::bad($key, 'mark');
+        $meta->mark = self::hex($hash['mark'] ?? null, 8) ?: throw self::bad($key, 'mark');
+        if ($hash['format'] === '2') $meta->parts = self::growing($key, $hash, $meta->d);
         return $meta;
     }
 
-    /** The id of the filter whose part or shard it is. */
+    /** The id of the filter whose shard it is. */
     private static function owner(Key $key, array $hash): int
     {
-        $whole = $key->whole ?? $key;
         if (!isset($hash['owner'])) throw self::bad($key, 'owner');
-        if ($hash['owner'] !== $whole->key) throw self::other($key, $hash['owner']);
-        if ($whole === $key) return 0;
+        if ($hash['owner'] !== $key->whole->key) throw self::other($key, $hash['owner']);
         if (!preg_match('/^([0-9a-f]{8}) ./', $hash['filter'] ?? '', $match)) throw self::bad($key, 'filter');
-        if (substr($hash['filter'], 9) !== $whole->meta) throw self::other($key, substr($hash['filter'], 9));
+        if (substr($hash['filter'], 9) !== $key->whole->meta) throw self::other($key, substr($hash['filter'], 9));
         return hexdec($match[1]);
     }
 
@@ -124,15 +126,27 @@ final class Meta
         return $d;
     }
 
-    private static function growing(Key $key, array $hash, Params $d): void
+    /** @return list<Params> */
+    private static function growing(Key $key, array $hash, Params $d): array
     {
         if (($hash['kind'] ?? '') === 'window') throw Fault::unsupported('%s forgets: window needs the extension', $key->label);
         if (($hash['kind'] ?? '') !== 'grow') throw self::bad($key, 'kind');
         $d->kind = Params::GROW;
         $d->grow = is_numeric($hash['grow'] ?? null) ? (float) $hash['grow'] : 0.0;
         $d->live = self::whole($hash['parts'] ?? null, 1, 256) ?? throw self::bad($key, 'parts');
-        if (!($d->grow >= 1 && $d->grow <= 1e300)) throw self::bad($key, 'grow');
         if (!$d->scheme->native) throw self::bad($key, 'scheme');
+        if (!($d->grow >= 1 && $d->grow <= 1e300)) throw self::bad($key, 'grow');
         if (!Sizing::possible($d)) throw self::bad($key, 'm for its n, p and k');
+        for ($parts = [], $i = 0; $i < $d->live; $i++) {
+            $part = $parts[] = $d->part($i);
+            [$m, $n, $p] = [...explode(' ', $hash["part$i"] ?? ''), '', ''];
+            [$m, $n] = [self::whole($m, 1, Sizing::MOST_M), self::whole($n, 1, PHP_INT_MAX)];
+            if (!$m || !$n || !is_numeric($p)) throw self::bad($key, "part$i");
+            [$part->m, $part->n, $part->p] = [$m, $n, (float) $p];
+            $part->live = self::whole($hash["keys$i"] ?? '0', 0, PHP_INT_MAX) ?? throw self::bad($key, "keys$i");
+            if (!Sizing::partPossible($d, $part))
+                throw Fault::fail(\BloomFilterException::FORMAT, '%s: its part %d has n=%d, which does not fit m=%d, p=%g, k=%d', $key->label, $i, $n, $m, $p, $d->k);
+        }
+        return array_sum(array_map(fn(Params $part) => $part->bits(), $parts)) <= Key::MOST_BITS ? $parts : throw self::bad($key, 'm or parts');
     }
 }

@@ -67,11 +67,6 @@ final class Opening
         [$meta, $bytes, $end] = $key->look();
         $this->seen = $meta->mark ?? 0;
         if ($meta) $key->adoptState($meta);
-        if ($meta && $meta->d->kind === Params::GROW) {
-            $this->check($meta->d);
-            if ($meta->d->counting) throw Fault::unsupported('%s counts and grows: in Redis that needs the extension', $key->label);
-            return $this->filtered($meta->d);
-        }
         if ($meta && $meta->d->shards > 1) {
             $this->check($meta->d);
             $f = $this->filtered($meta->d);
@@ -112,16 +107,12 @@ final class Opening
         $d = Sizing::any($this->spec, Key::MOST_BITS);
         $d->secretCheck = Secret::check($d->scheme, $this->spec->secret);
         $most = $d->scheme->native || $d->counting ? Key::MOST_BITS : 1 << 32;
-        if (intdiv($d->bits(), $d->shards) > $most)
-            throw Fault::value('m=%d %s do not fit %u Redis key%s of at most %d: larger filters need %s shards', $d->m, $d->cells(), $d->shards,
+        $first = $d->kind === Params::GROW ? Sizing::part($d, 0, 0) : null;
+        if (intdiv(($first ?? $d)->bits(), $d->shards) > $most) throw $first
+            ? Fault::value('1 part of m=%d %s do not fit one Redis key of at most %d: use a file, or a larger p or smaller n', $first->m, $d->cells(), intdiv(Key::MOST_BITS, $d->cellBits()))
+            : Fault::value('m=%d %s do not fit %u Redis key%s of at most %d: larger filters need %s shards', $d->m, $d->cells(), $d->shards,
                 $d->shards > 1 ? 's' : '', intdiv(Key::MOST_BITS, $d->cellBits()), $d->scheme->native ? 'more' : 'a scheme with');
-        $this->key->take($d);
-        if ($d->kind === Params::GROW && $d->counting) throw Fault::unsupported('a filter that counts and grows needs the extension if it is in Redis');
-        if ($d->kind === Params::GROW) {
-            $f = new Growing($d, $this->spec->secret);
-            $f->bind($this->key, false);
-            return $f->makeFirst() ? $f : null;
-        }
+        $this->key->take($d, $first ? [$first] : []);
         if ($d->shards === 1) return $this->key->create($this->seen) ? $this->filtered($d) : null;
         $f = $this->filtered($d);
         return $f->parts[0]->store->make($this->seen) ? $f : null;

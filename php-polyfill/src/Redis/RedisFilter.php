@@ -24,12 +24,7 @@ class RedisFilter extends Filter
     public function expire(float $seconds): void
     {
         $this->checkWritable();
-        $this->store->care('expire', ...self::expiry($seconds));
-    }
-
-    protected static function expiry(float $seconds): array
-    {
-        return $seconds > 0 ? ['PEXPIRE', (string) max(1, (int) ($seconds * 1000 + 0.5))] : ['PERSIST'];
+        $this->store->care('expire', ...$seconds > 0 ? ['PEXPIRE', (string) max(1, (int) ($seconds * 1000 + 0.5))] : ['PERSIST']);
     }
 
     public function delete(): void
