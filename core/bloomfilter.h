@@ -98,8 +98,9 @@ struct bf_error {            /* valid after an error */
     int sys_errno;           /* errno of the failed system call, or 0    */
     char msg[160];           /* one English sentence, no newline         */
     size_t key;              /* index of the key at fault in a batch, or BF_NO_KEY           */
-    bool lost;               /* BF_EIO: Redis lost the filter or a part of it, or another process
-                              * replaced or deleted its file.  Open or create the filter again */
+    bool lost;               /* BF_EIO: Redis lost the filter or a part of it, or it was re-created,
+                              * or another process replaced or deleted its file.  Open or create
+                              * the filter again; a re-created one continues */
     char reserved[BF_RESERVED];  /* for later versions                                           */
 };
 #define BF_NO_KEY SIZE_MAX

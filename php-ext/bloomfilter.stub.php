@@ -64,8 +64,8 @@
  * - addMany(), existMany() and addNew() make one round trip for every 1000 keys.
  * - If Redis lost the filter (deleted, expired, evicted, flushed), calls throw an exception and never return "absent". An
  *   add whose reply was lost is never repeated: the exception reports that the result is unknown.
- * - Filters opened through a URL stay open between requests, like files: opening one again costs one round trip. Objects with the
- *   same URL share a connection. A forked process opens its own connection.
+ * - Filters opened through a URL stay open between requests, like files: opening one again costs one round trip. Objects
+ *   that are open at the same time have a connection each. A forked process opens its own connection.
  * - A phpredis object, Redis or RedisCluster, can be the storage, with `key: NAME`. The filter uses the object's connection,
  *   login, TLS and OPT_PREFIX, but not its serializer. The object must not be in a pipeline or transaction. Such a filter
  *   cannot be serialized. An exception of phpredis becomes the previous exception of a BloomFilterException.
@@ -674,7 +674,7 @@ class BloomFilterException extends RuntimeException
     const NOT_FOUND = -9;
 
     /**
-     * Redis lost the filter: its key was deleted, evicted or overwritten, or expired.
+     * Redis lost the filter: its key was deleted, evicted or overwritten, or expired, or the filter was re-created.
      *
      * @var int
      */

@@ -89,6 +89,16 @@ static void keep(php_bf_handle *handle, const smart_str *name)
 }
 
 /* ---- opening ---- */
+/* A handle in Redis returns "was re-created" once. So each object has a handle of its own: the
+ * second object that is open at the same time uses the next entry. */
+static bool is_taken(const php_bf_handle *handle)
+{
+    bf_info info;
+    if (handle->refs == 1) return false;
+    bf_get_info(handle->f, &info);
+    return strcmp(info.home, "redis") == 0;
+}
+
 /* Returns the key in the table: the storage and, after a NUL, options that bf_is_current does not
  * compare. */
 static smart_str name_of(const bf_spec *spec)
@@ -133,7 +143,11 @@ php_bf_handle *php_bf_open(const bf_spec *spec, bf_error *err)
         return handle;
     }
     smart_str name = name_of(spec);
-    php_bf_handle *kept = zend_hash_find_ptr(&BF_G(maps), name.s);
+    php_bf_handle *kept;
+    while ((kept = zend_hash_find_ptr(&BF_G(maps), name.s)) && is_taken(kept)) {
+        smart_str_appendc(&name, '+');
+        smart_str_0(&name);
+    }
     const int fits = kept ? bf_is_current(kept->f, spec, err) : 0;
     if (fits > 0 && !may_write_now(kept->f, spec)) {
         kept->kept = true;

@@ -273,6 +273,7 @@ static int remove_remains(const served *s, bf_error *err)
 static int remove_remote(served *s, bf_error *err)
 {
     int rc = bf_delete(s->f, err);
+    if (rc < 0 && err->lost) rc = bf_delete(s->f, err); /* a re-created filter is the handle's now */
     return rc < 0 && err->lost ? remove_remains(s, err) : rc;
 }
 

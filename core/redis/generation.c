@@ -115,12 +115,17 @@ int bf_redis_mark(bf_redis *r, uint32_t *mark, bf_error *err)
 }
 
 /* ---- what a mark shows ---- */
+static int lost(bf_error *err)
+{
+    if (err) err->lost = true;
+    return BF_EIO;
+}
+
 int bf_redis_fail_lost(const bf_redis *r, bf_error *err)
 {
     bf_fail(err, BF_EIO, "%s is lost (deleted, expired, evicted or overwritten): create it again",
         r->label);
-    if (err) err->lost = true;
-    return BF_EIO;
+    return lost(err);
 }
 
 int bf_redis_fetch_meta(bf_redis *r, bf_error *err)
@@ -140,9 +145,9 @@ int bf_redis_fetch_id(bf_redis *r, uint32_t *id, bf_error *err)
 
 int bf_redis_fail_recreated(const char *label, uint64_t gone, bf_error *err)
 {
-    return bf_fail(err, BF_EIO,
-        "%s was re-created: keys added before are gone (%llu by this object)", label,
-        (unsigned long long)gone);
+    bf_fail(err, BF_EIO, "%s was re-created: keys added before are gone (%llu by this object)",
+        label, (unsigned long long)gone);
+    return lost(err);
 }
 
 /* ---- K:meta and the end of K ---- */

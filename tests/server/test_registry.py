@@ -613,6 +613,18 @@ def test_what_redis_lost_can_be_deleted(start, redis, lost):
 
 
 @needs_redis
+def test_what_another_daemon_made_again_can_be_deleted(start, redis):
+    port, _ = redis
+    one, other = (start("-n", 1000, "-p", 0.01, "--storage", redis_url(port)) for _ in range(2))
+    one.ask("PUT", "/f/x" + PUT)
+    assert one.get("/f/x/add=b").status == 200
+    assert other.ask("DELETE", "/f/x").status == 200
+    assert other.ask("PUT", "/f/x" + PUT).status == 201
+    assert one.ask("DELETE", "/f/x").status == 200
+    assert command(port, b"EXISTS app:f:x app:f:x:meta") == b":0\r\n"
+
+
+@needs_redis
 def test_the_default_filter_lost_by_redis(start, redis):
     port, _ = redis
     daemon = start("-n", 1000, "-p", 0.01, "--storage", redis_url(port))

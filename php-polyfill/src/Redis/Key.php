@@ -155,7 +155,7 @@ final class Key implements Store
         $this->reported = $all->reported = false;
         if (!$again) return true;
         [$gone, $all->added] = [$all->added, 0];
-        throw Fault::fail(\BloomFilterException::IO, '%s was re-created: keys added before are gone (%d by this object)', $all->label, $gone);
+        throw Fault::fail(\BloomFilterException::LOST, '%s was re-created: keys added before are gone (%d by this object)', $all->label, $gone);
     }
 
     // ---- tests ----
