@@ -95,11 +95,11 @@ class BloomFilter implements Countable, JsonSerializable
     }
 
     public function addMany(Traversable|array $keys): int { return $this->_sum($keys, 'add', __FUNCTION__, 'BloomFilter'); }
-    public function existMany(array $keys): array { return $this->each($keys, 'exist', __FUNCTION__, fn(array $answers) => $answers); }
-
+    public function existMany(array $keys): array { return $this->each($keys, 'exist', __FUNCTION__); }
     public function addNew(array $keys): array
     {
-        $new = $this->each($keys, 'add', __FUNCTION__, array_filter(...));
+        $answers = $this->each($keys, 'add', __FUNCTION__);
+        $new = array_filter($answers);
         return array_intersect_key($keys, $new);
     }
 
@@ -225,20 +225,25 @@ class BloomFilter implements Countable, JsonSerializable
     {
         $f = $this->_opened();
         $f->checkRebuildable();
+        if ($f->rebuilt) $f = $f->besides(null);         // ends the rebuild that this one began in
         $fresh = $f->emptyCopy();
         // While they are read, keys that are added go into both.
         $this->filter = $f->batch ? $f : $f->besides($fresh);
         $during = $this->filter;
         $new = $number = 0;
         try {
-            foreach (Keys::texts($keys, __FUNCTION__, 'BloomFilter') as $index => $key) {
+            foreach ($keys as $index => $key) {
                 $at = \is_array($keys) ? $index : $number++;
-                $new += (int) self::at([$at], fn() => $fresh->addMany([$key]))[0];
+                $text = \is_string($key) ? $key : Keys::textAt($key, $at, __FUNCTION__, 'BloomFilter');
+                $new += (int) self::give($fresh, 'addMany', [$text], [$at])[0];
             }
             if (!$this->filter) throw Fault::closed();
             if ($f->batch) $f->replaceAll($fresh->allBits(), 'rebuilt');
-            else $f = $fresh;          // in one step: no key that was added to both is lost
-            Capacity::checkSoon($f);
+            $next = $f->batch ? $f : $fresh;
+            Capacity::checkSoon($next);
+            $last = $this->filter === $during;
+            $this->filter = [$this->filter, $next][$last];         // in one step: no key that was added to both is lost
+            if (!$last) throw Fault::fail(BloomFilterException::BUSY, '%.80s: this rebuild is over, another one began after it: nothing was changed', $f->where());
             unset(self::$made[$this]);
         } finally {
             if ($this->filter === $during) $this->filter = $f;
@@ -293,7 +298,9 @@ class BloomFilter implements Countable, JsonSerializable
     {
         [$class, $name] = $mangled !== '' && $mangled[0] === "\0" ? explode("\0", substr($mangled, 1), 2) : ['*', $mangled];
         $scope = $class === '*' ? static::class : $class;
-        if (is_a($this, $scope)) Closure::bind(function () use ($name, $value) { $this->$name = $value; }, $this, $scope)();
+        if ($scope === self::class) $scope = Filter::class;         // which sees none of its private ones
+        elseif (!is_a($this, $scope)) return;
+        Closure::bind(function () use ($name, $value) { $this->$name = $value; }, $this, $scope)();
     }
 
     public function __clone() { $this->filter = ($this->filter ?? throw Fault::closed())->copy(); }
@@ -389,50 +396,60 @@ class BloomFilter implements Countable, JsonSerializable
     /** How many answers are true. */
     protected function _sum(iterable $keys, string $op, string $method, string $class): int
     {
-        $sum = 0;
-        $this->run($keys, $op, $method, $class, function (array $answers) use (&$sum) { $sum += array_sum($answers); });
-        return $sum;
+        $sums = $this->run($keys, $op, $method, $class, true);
+        return array_sum($sums);
     }
 
     /** The answers under their keys. */
-    private function each(array $keys, string $op, string $method, callable $which): array
+    private function each(array $keys, string $op, string $method): array
     {
-        $all = [];
-        $this->run($keys, $op, $method, 'BloomFilter', function (array $answers) use (&$all) { array_push($all, ...$answers); });
-        return $which(array_combine(array_keys($keys), $all));
+        [$all, $names, $batches] = [[], array_keys($keys), $this->run($keys, $op, $method, 'BloomFilter', false)];
+        foreach ($batches as $answers) foreach ($answers as $answer) $all[] = $answer;
+        return array_combine($names, $all);
     }
 
     /** An exception has the index of a key of these: its place becomes that in the program's array or iterator. */
-    private static function at(array $places, Closure $call): array
+    private static function give(Filter $f, string $method, array $keys, array $places): array
     {
         try {
-            return $call();
+            return $f->$method($keys);
         } catch (BloomFilterException $e) {
             if (isset($e->index)) Keys::setIndex($e, $places[$e->index]);
             throw $e;
         }
     }
 
-    /** Gives the keys to the filter, so many at a time as its home wants.  Those before a bad key or an exception are done. */
-    private function run(iterable $keys, string $op, string $method, string $class, Closure $take): void
+    /**
+     * Gives the keys to the filter, so many at a time as its home wants.  Those before a bad key or an exception are done.  A list of the answers to so
+     * many, or of their sums.  No call is an argument of another one: PHP 8.2 may crash if a signal handler throws between them.
+     */
+    private function run(iterable $keys, string $op, string $method, string $class, bool $sum): array
     {
         $most = $this->_opened()->batch ?: 256;
         if ($op === 'add') Capacity::begin($this->filter);
-        $method_ = $op . 'Many';
+        $op .= 'Many';
         $number = 0;
-        $batch = $places = [];
-        $give = function () use (&$batch, &$places, $method_, $take) {
-            [$now, $at, $batch, $places] = [$batch, $places, [], []];
-            if ($now) $take(self::at($at, fn() => $this->_opened()->$method_($now)));
-        };
+        $all = $batch = $places = [];
         try {
-            foreach (Keys::texts($keys, $method, $class) as $index => $key) {
-                $batch[] = $key;
-                $places[] = \is_array($keys) ? $index : $number++;
-                if (\count($batch) === $most) $give();
+            foreach ($keys as $index => $key) {
+                $at = \is_array($keys) ? $index : $number++;
+                $text = \is_string($key) ? $key : Keys::textAt($key, $at, $method, $class);
+                if (\count($batch) === $most) {
+                    [$now, $of, $batch, $places] = [$batch, $places, [], []];
+                    $f = $this->_opened();
+                    $answers = self::give($f, $op, $now, $of);
+                    $all[] = $sum ? array_sum($answers) : $answers;
+                }
+                $batch[] = $text;
+                $places[] = $at;
             }
         } finally {
-            $give();
+            if ($batch) {
+                $f = $this->_opened();
+                $answers = self::give($f, $op, $batch, $places);
+                $all[] = $sum ? array_sum($answers) : $answers;
+            }
         }
+        return $all;
     }
 }

@@ -50,7 +50,11 @@ final class Capacity
         self::$checked[$id] = true;
         try {
             [$overfull, $wait] = State::keysToWait($f);
-        } catch (\BloomFilterException) {     // it only warns
+        } catch (\BloomFilterException $e) {          // it only warns, but "was re-created" is said once
+            if ($e->getCode() === \BloomFilterException::LOST) {
+                self::checkSoon($f);
+                throw $e;
+            }
             [$overfull, $wait] = [false, PHP_INT_MAX];
         }
         if (!$overfull) [self::$left[$id], self::$checked[$id]] = [self::untilCheck($f, max(1, $wait)), false];

@@ -282,9 +282,9 @@ class Filter
     }
 
     /** This filter, for a while: what is added goes into the other one too. */
-    public function besides(self $other): self
+    public function besides(?self $other): self
     {
-        $f = new self($this->d, $this->secret);
+        $f = (new self($this->d, $this->secret))->withOverfull(Capacity::of($this));
         [$f->parts, $f->rebuilt] = [$this->parts, $other];
         return $f;
     }

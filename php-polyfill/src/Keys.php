@@ -11,15 +11,10 @@ final class Keys
             : throw new \TypeError("$class::$method(): Argument #1 (\$key) must be of type string, int or Stringable, " . \strtok(\get_debug_type($key), ' ') . ' given');
     }
 
-    /** @return \Generator<int|string, string> texts; a bad key ends it by an exception that has its index */
-    public static function texts(iterable $keys, string $method, string $class): \Generator
+    /** The same of many: the exception of a bad key has its index. */
+    public static function textAt(mixed $key, int|string $at, string $method, string $class): string
     {
-        $number = 0;
-        foreach ($keys as $index => $key) {
-            $at = \is_array($keys) ? $index : $number++;
-            yield $index => \is_string($key) ? $key
-                : (\is_int($key) || $key instanceof \Stringable ? (string) $key : throw self::bad($key, $at, $method, $class));
-        }
+        return \is_int($key) || $key instanceof \Stringable ? (string) $key : throw self::bad($key, $at, $method, $class);
     }
 
     private static function bad(mixed $key, int|string $at, string $method, string $class): \TypeError

@@ -24,6 +24,7 @@ final class Sets
         $into->follow();
         $from->follow();
         self::sameParts($into, $from);
+        if ($into->rebuilt && $unite) self::combine($into->rebuilt, $from, true);
         if ($into->batch) $into->replaceAll($from->allBits(), $unite ? 'united' : 'intersected');
         else foreach ($into->parts as $i => $part) {
             $part->store->combine($from->parts[$i]->bits(), $unite);

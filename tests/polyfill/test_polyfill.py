@@ -105,3 +105,7 @@ def test_own(with_polyfill, with_extension):
     quiet = with_polyfill.index("bloomfilter.warn=0")
     warns = with_polyfill[: quiet - 1] + with_polyfill[quiet + 1 :]
     assert run(warns, HERE / "own.php", *with_extension) == "done\n"
+
+
+def test_while_it_is_rebuilt(with_polyfill):
+    assert run(with_polyfill, HERE / "rebuild.php") == "done\n"

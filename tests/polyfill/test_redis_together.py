@@ -188,3 +188,10 @@ def test_two_processes_of_a_fork_on_one_connection(redis, with_polyfill):
     command = [*with_polyfill, "-r", load + FORK, str(redis.port)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout == "0 0"
+
+
+def test_an_add_says_that_the_filter_was_created_again(redis, with_polyfill):
+    warns = [part for part in with_polyfill if part != "bloomfilter.warn=0"][:-1]
+    command = [*warns, HERE / "recreated.php", str(redis.port)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "done\n"
