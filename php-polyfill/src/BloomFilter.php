@@ -255,7 +255,7 @@ class BloomFilter implements Countable, JsonSerializable
     public function delete(): void { $this->_opened()->delete(); }
     public function close(): void
     {
-        if ($this->filter?->d->kind === Params::GROW) $this->m = $this->filter->m();      // as it was last
+        if ($this->filter?->d->kind === Params::GROW) $this->m = $this->filter;          // by __set(), as it was unset
         $this->filter = null;
     }
 
@@ -334,6 +334,10 @@ class BloomFilter implements Countable, JsonSerializable
 
     public function __set($name, $value)
     {
+        if ($name === 'm' && $value instanceof Filter) {         // close()
+            $this->m = $value->m();
+            return;
+        }
         $own = in_array($name, self::LIVE, true) || $name === 'm';
         throw new Error($own ? 'Cannot modify readonly property ' . static::class . "::\$$name"
             : 'Cannot create dynamic property ' . static::class . "::\$$name");

@@ -180,6 +180,20 @@ class Filter
         return count($this->parts) < 256 ? Sizing::part($this->d, count($this->parts), $this->parts ? $this->m() : 0) : null;
     }
 
+    /** Appends part number $count; without a limit, so that the newest takes all keys, if there is none any more. */
+    public function grow(int $count): void
+    {
+        $next = $this->next();
+        if (!$next && Capacity::of($this) !== 'ignore') throw Capacity::full($this, 0);
+        if (!$next) $this->atLimit = true;
+        else $this->appendNext($next, $count);
+    }
+
+    protected function appendNext(Params $next, int $count): void
+    {
+        $this->parts += [$count => new Part($next, new Memory($next), $this->secret, $this->m())];     // += keeps a signal handler's
+    }
+
     /**
      * One of the first parts that has a key.  Of counters the oldest: an older part gets no new counter above 0, so the part of a key stays the same, and
      * a removal lowers the counters that its add has raised.
@@ -213,10 +227,7 @@ class Filter
             if ($part) return false;
             if (!$full && $newest->store->addMany([$newest->place->of($digest)])[0]) return false;
             if (!$full) return (bool) ++$newest->d->live;
-            $next = $this->next();
-            if (!$next && Capacity::of($this) !== 'ignore') throw Capacity::full($this, 0);
-            if (!$next) $this->atLimit = true;
-            else $this->parts += [$count => new Part($next, new Memory($next), $this->secret, $newest->start + $newest->d->m)];   // += keeps a signal handler's
+            $this->grow($count);
         }
     }
 

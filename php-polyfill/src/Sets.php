@@ -4,13 +4,12 @@ namespace Bloomfilter\Polyfill;
 /** Two filters: union, intersection, comparison, estimates. */
 final class Sets
 {
+    /** The parts that both have are of the same sizes. */
     private static function sameParts(Filter $a, Filter $b): void
     {
-        [$n, $o] = [count($a->parts), count($b->parts)];
-        if ($n !== $o) throw Fault::value('filters that grow must have grown equally: one has %u parts, the other %u', $n, $o);
-        foreach ($a->parts as $i => $part)
+        foreach (array_intersect_key($a->parts, $b->parts) as $i => $part)
             if ($part->d->m !== $b->parts[$i]->d->m)
-                throw Fault::value('filters that grow must have grown equally: part %u has m=%d here and m=%d there', $i, $part->d->m, $b->parts[$i]->d->m);
+                throw Fault::value('filters that grow must have parts of equal sizes: part %u has m=%d here and m=%d there', $i, $part->d->m, $b->parts[$i]->d->m);
     }
 
     public static function combine(Filter $into, Filter $from, bool $unite): void
@@ -24,13 +23,15 @@ final class Sets
         $into->follow();
         $from->follow();
         self::sameParts($into, $from);
+        while (count($into->parts) < count($from->parts)) {
+            $into->grow(count($into->parts));
+            self::sameParts($into, $from);
+        }
         if ($into->rebuilt && $unite) self::combine($into->rebuilt, $from, true);
         if ($into->batch) $into->replaceAll($from->allBits(), $unite ? 'united' : 'intersected');
-        else foreach ($into->parts as $i => $part) {
-            $part->store->combine($from->parts[$i]->bits(), $unite);
-            if ($into->d->kind === Params::GROW)
-                $part->d->live = max($part->d->live, min((int) Rates::estimate($part->d, $part->ones())['count'], $part->d->m));
-        }
+        else foreach ($from->parts as $i => $part) $into->parts[$i]->store->combine($part->bits(), $unite);
+        foreach ($into->d->kind === Params::GROW ? $into->parts : [] as $part)
+            $part->d->live = max($part->d->live, min((int) Rates::estimate($part->d, $part->ones())['count'], $part->d->m));
         Capacity::checkSoon($into);
     }
 
@@ -53,6 +54,7 @@ final class Sets
         } catch (\ValueError) {
             return false;
         }
+        if (count($a->parts) !== count($b->parts)) return false;
         foreach ($a->parts as $i => $part)
             if ($part->bits() !== $b->parts[$i]->bits()) return false;
         return true;

@@ -17,7 +17,6 @@ def run(command, *args):
     return products.run([*command, *args], text=True)
 
 
-@pytest.mark.xfail(reason="pure PHP does not unite filters that grew unequally yet")
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_random_shapes_are_the_same(seed, with_extension, with_polyfill):
     theirs, ours = (

@@ -195,3 +195,16 @@ def test_an_add_says_that_the_filter_was_created_again(redis, with_polyfill):
     command = [*warns, HERE / "recreated.php", str(redis.port)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout == "done\n"
+
+
+def test_growing_filters_that_grew_unequally_are_united(redis, with_polyfill, with_extension):
+    ours, theirs = (
+        subprocess.run(
+            [*php, HERE / "unequal.php", str(redis.port)],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for php in (with_polyfill, with_extension)
+    )
+    assert ours == theirs and ours.endswith("truefalse\n")

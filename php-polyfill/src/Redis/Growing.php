@@ -28,13 +28,9 @@ final class Growing extends RedisFilter
         $this->takeParts();
     }
 
-    /** Appends a part; false: there is none any more. */
-    private function grow(): bool
+    protected function appendNext(Params $next, int $count): void
     {
         $key = $this->store;
-        $next = $this->next();
-        if (!$next && Capacity::of($this) !== 'ignore') throw Capacity::full($this, 0);
-        if (!$next) return false;
         $bits = $key->bits() + $next->bits();
         if ($bits > Key::MOST_BITS)
             throw Fault::fail(\BloomFilterException::FULL, '%.60s cannot grow further: its next part makes it m=%d %s, one Redis key holds %d: use a larger n or a file', $key->label,
@@ -46,7 +42,6 @@ final class Growing extends RedisFilter
             $key->mark = $mark;
             $this->takeParts();
         } else $this->follow();
-        return true;
     }
 
     private function known(): array { return [$this->store->markAt(), pack('N', $this->store->mark), sprintf('%08x', $this->store->mark)]; }
@@ -131,7 +126,7 @@ final class Growing extends RedisFilter
         $newest->live = array_shift($answer);
         $done = array_filter(array_combine(array_keys($keys), $answer), fn(int $part) => $part !== -2);
         try {
-            if (count($done) < count($keys) && !$this->grow()) $this->atLimit = true;
+            if (count($done) < count($keys)) $this->grow(count($this->parts));
         } catch (\BloomFilterException $e) {
             if ($e->getCode() === \BloomFilterException::FULL) Keys::setIndex($e, array_key_first(array_diff_key($keys, $done)));
             throw $e;

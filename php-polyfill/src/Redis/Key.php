@@ -345,7 +345,7 @@ final class Key implements Store
                 if (trim($piece = substr($bits, $at - $n, $n), "\0") !== '')
                     $this->query([['SETRANGE', $temp, $at - $n, $piece], ['EXPIRE', $temp, 600]], '');
             }
-            $done = $this->ifLive('exchange', [$this->key, $this->meta, $temp], [sprintf('%08x', $mark), pack('N', $mark), $how, ...Meta::keys($this->parts)]);
+            $done = $this->ifLive('exchange', [$this->key, $this->meta, $temp], [sprintf('%08x', $mark), pack('N', $mark), $how, ...$how === 'OR' ? [] : Meta::keys($this->parts)]);
             if ($done > 0 && $how !== 'OR') $this->mark = $mark;
             return $done;
         });
