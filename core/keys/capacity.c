@@ -56,6 +56,7 @@ int bf_begin_adds(bf_filter *f, bf_error *err)
     char sentence[BF_SENTENCE_BYTES];
     uint64_t wait = INT64_MAX;
     bf_info info;
+    BF_KEEP(f);
     if (!bf_check_is_due(f)) return 0;
     bf_hint_store(&f->left, INT64_MAX);
     if (bf_flag_taken(&f->checked) || !f->give_warning || f->overfull > BF_OVERFULL_WARN ||

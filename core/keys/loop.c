@@ -311,6 +311,7 @@ int64_t bf_run_adds(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, b
 
 int64_t bf_add_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
+    BF_KEEP(f);
     if (f->overfull == BF_OVERFULL_RAISE && n > 0) return bf_add_while_room(f, keys, n, each, err);
     return count_new(f, bf_run_adds(f, keys, n, each, err));
 }
@@ -353,6 +354,7 @@ int bf_add_one(bf_filter *f, const void *key, size_t len, bf_error *err)
 static __attribute__((noinline)) int add_slowly(
     bf_filter *f, const void *key, size_t len, bf_error *err)
 {
+    BF_KEEP(f);
     if (f->overfull == BF_OVERFULL_RAISE) return bf_add_one_while_room(f, key, len, err);
     const int rc = bf_begin_adds(f, err);
     return rc < 0 ? rc : (int)count_new(f, bf_add_one(f, key, len, err));
@@ -404,6 +406,7 @@ static int64_t remove_and_give_room(
 
 int64_t bf_remove_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
+    BF_KEEP(f);
     int rc = require_counting(f, "remove keys", err);
     if (rc < 0) return rc;
     return bf_counts_room(f) ? remove_and_give_room(f, keys, n, each, err)

@@ -169,6 +169,13 @@ static inline void bf_call_leave(bf_calls *c)
     bf_calls call_ __attribute__((cleanup(bf_call_leave)));                                        \
     const int entered = bf_call_enter(&call_, a, b, err);                                          \
     if (entered < 0) return failed
+static inline void bf_close_kept(bf_filter **kept) { bf_close(*kept); }
+/* The first line of a public function that uses f after a call that may have run host code: such
+ * code may close f, also the host's warning, which is due if f->left is not above 0. */
+#define BF_KEEP(f)                                                                                 \
+    bf_filter *kept_ __attribute__((cleanup(bf_close_kept))) =                                     \
+        (f)->runs_host_code || bf_hint_load(&(f)->left) <= 0 ? bf_retain(f) : NULL;                \
+    (void)kept_
 
 /* secret.c */
 int bf_secret_check(const bf_scheme *scheme, const bf_spec *spec, uint64_t *check, bf_error *err);

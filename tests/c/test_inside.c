@@ -135,11 +135,42 @@ static double closes(void *context)
 /* What bf_busy would have refused: the memory stays until the call is over. */
 TEST(a_clock_that_closes_all_the_same)
 {
-    host h = { .now = 1e9 };
-    bf_filter *f = bf_open(
-        &(bf_spec){ .n = 1000, .p = 0.01, .window = 60, .clock = closes, .clock_ctx = &h }, NULL);
+    for (unsigned overfull = BF_OVERFULL_WARN; overfull <= BF_OVERFULL_IGNORE; overfull++)
+        for (int i = 0; i <= CALLS; i++) {
+            host h = { .now = 1e9 };
+            bf_spec spec = { .n = 1000, .p = 0.01, .window = 60, .overfull = overfull };
+            spec.clock = closes;
+            spec.clock_ctx = &h;
+            bf_filter *f = bf_open(&spec, NULL), *g = forgetting(NULL);
+            h.f = f;
+            const int rc = call(i, f, g, NULL);
+            if (i == 0) CHECK_EQ(rc, BF_ADDED);
+            CLOSE(h.f, g); /* not all calls ask the clock */
+        }
+}
+
+static int closes_too(void *context, const char *sentence)
+{
+    (void)sentence;
+    closes(context);
+    return 0;
+}
+
+TEST(a_warning_that_closes)
+{
+    host h = { .now = 1 };
+    bf_filter *f = plain(), *all = plain();
+    bf_error err;
+    char key[8];
+    for (int i = 0; i < 5000; i++)
+        bf_add(all, key, (size_t)snprintf(key, sizeof key, "%d", i), NULL);
+    bf_set_warning(f, closes_too, &h);
+    CHECK_EQ(bf_unite(f, all, NULL), 0);
     h.f = f;
-    CHECK_EQ(bf_add(f, "a", 1, NULL), BF_ADDED);
+    for (int i = 0; h.f && i < 2000; i++)
+        CHECK(bf_add(f, key, (size_t)snprintf(key, sizeof key, "%d", 90000 + i), &err) >= 0);
+    CHECK(h.f == NULL);
+    CLOSE(all);
 }
 
 static int apply(
