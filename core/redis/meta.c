@@ -299,6 +299,7 @@ static int read_many(const bf_redis *r, bf_redis_meta *m, bf_error *err)
     if (!text_field(r, "kind", text, sizeof text)) return bf_redis_fail_field(r, "kind", err);
     d->kind = !strcmp(text, "grow") ? BF_GROW : !strcmp(text, "window") ? BF_WINDOW : BF_FIXED;
     if (!d->kind) return bf_redis_fail_field(r, "kind", err);
+    if (!bf_variants[d->kind][d->g.counting]) return bf_redis_fail_field(r, "cell_bits", err);
     const bool grows = d->kind == BF_GROW;
     const char *name = grows ? "grow" : "window";
     if (!text_field(r, name, text, sizeof text)) return bf_redis_fail_field(r, name, err);
@@ -389,7 +390,8 @@ int bf_redis_meta_read(const bf_redis *r, bf_redis_meta *m, bf_error *err)
     if (d->g.counting && strcmp(text, "4") != 0)
         return bf_fail(err, BF_EFORMAT, "%s has %.8s bits per position, this build knows 1 and 4",
             r->label, text);
-    if (!read_sizes(r, l, &d->g)) return bf_redis_fail_field(r, "m or shards", err);
+    if (!read_sizes(r, l, &d->g) || (many && d->g.shards > 1))
+        return bf_redis_fail_field(r, "m or shards", err);
     if (!number_field(r, "n", 10, 1, BF_N_MAX, &d->g.n)) return bf_redis_fail_field(r, "n", err);
     if (!number_field(r, "k", 10, 1, l->k_max, &v)) return bf_redis_fail_field(r, "k", err);
     d->g.k = (unsigned)v;

@@ -488,6 +488,24 @@ TEST(an_overfull_one_says_so)
     bf_close(f);
 }
 
+/* An add must not believe a damaged epoch: it would empty slices that have keys. */
+TEST(an_epoch_that_is_no_number)
+{
+    static const char *const bad[] = { "1.5", "0x10", "1e3", "-inf", "\" 12\"", "abc", "nan", "-",
+        "\"\"" };
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        rs_command(&redis, "FLUSHALL");
+        bf_filter *f = opened(
+            (bf_spec){ .n = 1000, .p = 1e-4, .window = 1e4, .parts = 4 }, "damaged", "", __LINE__);
+        for (uint64_t key = 0; key < 50; key++) CHECK_EQ(add(f, 'k', key), 1);
+        rs_command(&redis, "HSET damaged:meta epoch %s", bad[i]);
+        CHECK_EQ(add(f, 'k', 50), BF_EFORMAT);
+        CHECK_HAS(e.msg, "is damaged: field epoch is '");
+        for (uint64_t key = 0; key < 50; key++) CHECK_EQ(has(f, 'k', key), 1);
+        bf_close(f);
+    }
+}
+
 TEST(processes_under_a_fast_clock)
 {
     int left = CLIENTS, status;
