@@ -14,26 +14,27 @@ import asyncio
 import contextvars
 import errno
 import os
-import time
-from collections.abc import AsyncIterable
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
 from inspect import iscoroutinefunction
-from itertools import islice
 
 from . import _bloomfilter
+from ._asyncio_keys import (
+    BATCH,
+    LARGE,
+    Feed,
+    Pace,
+    Slices,
+    is_column,
+    own_copy,
+    raise_from_start,
+    read_by,
+    size_of,
+)
 from ._bloomfilter import Error, FullError, _path_of, _set_nowait
 
 __all__ = ["BloomFilter", "CountingBloomFilter", "Error", "FullError"]
 
-TURN = 0.001  # after about this many seconds of work the event loop runs other tasks
-FEW, MANY = 16, 1 << 16  # minimum and maximum number of keys in a slice
-MANY_AWAITED = 1 << 12  # maximum for an async iterable, which may never suspend
-BATCH = 1000  # keys per round trip to Redis
-LARGE = 1 << 20  # a key of at least this many bytes is not handled in the event loop's thread
-
-# the filter whose rebuild() reads its keys in this context, or None
-read_by = contextvars.ContextVar("read_by", default=None)
 # true in code that a client of redis.asyncio runs during a round trip of a filter, and in tasks of
 # this code: a list that is empty after the round trip
 inside_client = contextvars.ContextVar("inside_client", default=())
@@ -93,22 +94,6 @@ class Single:
         setattr(owner, name, method)
 
 
-def size_of(key):
-    return getattr(key, "nbytes", None) or (len(key) if hasattr(key, "__len__") else 0)
-
-
-def own_copy(key):
-    """Returns the key, or a copy of a buffer that may change before it is used."""
-    if type(key) in (str, bytes, int) or hasattr(key, "__index__"):
-        return key
-    try:
-        view = memoryview(key)
-    except TypeError:
-        return key
-    one = view.ndim == 1 and view.format.lstrip("@=<>!") in ("B", "b", "c")
-    return view.tobytes() if one else key
-
-
 def call(name, doc):
     """Returns a method that calls the synchronous method and awaits its end."""
 
@@ -126,20 +111,6 @@ def value(name):
 
 def is_file(storage):
     return isinstance(storage, (str, bytes, os.PathLike)) and _path_of(storage) is not None
-
-
-def is_column(keys):
-    """Returns true if keys must not be sliced: the synchronous method reads them without Python
-    code, or refuses them."""
-    if isinstance(keys, _bloomfilter.BloomFilter) or any(
-        hasattr(keys, name) for name in ("__array__", "__arrow_c_array__", "__arrow_c_stream__")
-    ):
-        return True
-    try:
-        memoryview(keys).release()
-    except TypeError:
-        return isinstance(keys, str)
-    return True
 
 
 class BloomFilter:
@@ -274,19 +245,28 @@ class BloomFilter:
                 answers = [await self._run(partial(getattr(self._filter, single.one), *keys))]
             elif keys:
                 answers = await self._run(partial(getattr(self._filter, single.many), keys))
-        except FullError as full:  # the keys before its index are in
+        except FullError as full:  # the keys before its index are in, the key at its index is new
             answers, error = getattr(full, "_answers", b""), full
         except Exception as raised:
             error = raised
-        for i, (*_, future) in enumerate(group):
-            if future.done():
-                continue
-            if i < len(answers):
-                future.set_result(single.answer(answers[i]))
-            else:
+        for (*_, future), answer in zip(group, answers):
+            if not future.done():
+                future.set_result(single.answer(answer))
+        refused, there = group[len(answers) :], b""
+        if isinstance(error, FullError) and len(refused) > 1:
+            try:
+                there = await self._run(partial(self._filter.contains_many, keys[-len(refused) :]))
+            except Exception as raised:
+                error = raised
+        again = [one for one, present in zip(refused[1:], there[1:]) if present]
+        waiting = {future for *_, future in again}
+        for *_, future in refused:
+            if future not in waiting and not future.done():
                 future.set_exception(
                     FullError(str(error)) if isinstance(error, FullError) else error
                 )
+        if again:
+            await self._answer(single, again)
 
     def _fits(self, one):
         _, key, future = one
@@ -408,101 +388,3 @@ class CountingBloomFilter(BloomFilter):
     async def count_many(self, keys, /, *, nulls="raise"):
         """Returns one byte per key: an estimate of how often the key was added, up to 15."""
         return b"".join(await self._batch("count_many", keys, nulls))
-
-
-# ---- keys in slices ----
-class Pace:
-    """The number of keys in a slice: about TURN seconds of work, or one round trip."""
-
-    def __init__(self, local):
-        self.local = local
-        self.size = 64 if local else BATCH
-
-    def start(self):
-        self.started = time.perf_counter()
-
-    def adapt(self):
-        if self.local:
-            share = TURN / max(time.perf_counter() - self.started, 1e-6)
-            self.size = int(min(max(self.size * min(share, 2), FEW), MANY))
-
-
-class Slices:
-    """Divides the keys of an iterable or an async iterable into lists.  If the iterable raises an
-    exception, the keys before it are the last slice, and `fault` is the exception."""
-
-    def __init__(self, keys):
-        self.awaits = isinstance(keys, AsyncIterable)
-        self.keys = aiter(keys) if self.awaits else map(own_copy, keys)
-        self.ended = False
-        self.fault = None
-
-    async def next(self, pace):
-        keys = []
-        size = min(pace.size, MANY_AWAITED) if self.awaits else pace.size
-        pace.start()
-        try:
-            if self.awaits:
-                async for key in self.keys:
-                    keys.append(own_copy(key))
-                    if len(keys) >= size:
-                        break
-                pace.start()
-            else:
-                keys.extend(islice(self.keys, size))
-        except Exception as error:
-            self.fault = error
-        self.ended = len(keys) < size
-        return keys
-
-
-def raise_from_start(error, done):
-    """Raises the exception of a slice, with the key's number counted from the first slice."""
-    index = getattr(error, "index", None)
-    if index is None or not done:
-        raise error
-    text = str(error).replace(f"key {index}:", f"key {done + index}:", 1)
-    again = type(error)(text)
-    again.index = done + index
-    raise again from error.__cause__
-
-
-class Stopped(Exception):
-    pass
-
-
-class Feed:
-    """The keys of a rebuild.  The synchronous method iterates over this object in a greenlet or a
-    thread; the iterable itself is read in the event loop."""
-
-    def __init__(self, filter, keys):
-        self.filter = filter
-        self.slices = Slices(keys)
-        self.pace = Pace(True)
-        self.reading = None
-        self.stopped = False
-
-    def __iter__(self):
-        while not self.slices.ended:
-            yield from self.filter._wait(self.read())
-            if self.slices.fault:
-                raise self.slices.fault
-            self.pace.adapt()
-
-    async def read(self):
-        await asyncio.sleep(0)
-        if not self.stopped:
-            self.reading = asyncio.ensure_future(self.next())
-            await asyncio.wait([self.reading])
-        if self.stopped:
-            raise Stopped
-        return self.reading.result()
-
-    async def next(self):
-        read_by.set(self.filter)
-        return await self.slices.next(self.pace)
-
-    def stop(self):
-        self.stopped = True
-        if self.reading:
-            self.reading.cancel()
