@@ -11,8 +11,8 @@
  *
  * Without a GIL the kernels are always atomic. Every round trip to Redis releases the GIL.
  *
- * `users` counts the active calls during which other code may run. While `users` is not 0, close()
- * raises an exception, because an active call needs its handle. */
+ * `users` counts the active calls during which other code may run. If close() is called meanwhile,
+ * the last of these calls frees the handle (py_active.c). */
 #ifndef PY_BLOOMFILTER_H
 #define PY_BLOOMFILTER_H
 #define PY_SSIZE_T_CLEAN
@@ -69,17 +69,15 @@ typedef struct {
 
 typedef struct {
     PyObject_HEAD
-    bf_filter *bf; /* NULL: the filter is closed, or __init__ was not called */
+    bf_filter *bf;      /* NULL: the filter is closed, or __init__ was not called */
+    bf_filter *closing; /* the handle of a closed filter that active calls still use, or NULL */
     /* number of active calls; with a GIL, only of calls during which other code may run */
     Py_ssize_t users;
     Py_ssize_t unlocked; /* number of active calls that are in the core without the GIL */
-    int forks;           /* `users` is correct if this is fork_count() (py_active.c) */
-    /* without a GIL: bf_process() of a thread that waits until it may replace `bf`, else 0 */
-    int wanted;
     PyObject *weakrefs;
     int plain;         /* PLAIN_... of py_gil.c: a thread uses plain kernels without the GIL */
     int plain_process; /* bf_process() of that thread; it does not exist in a forked child */
-    /* filter_replace sets these, and bf; they are read while the filter is entered */
+    /* filter_set sets these, and bf; they are read while the filter is entered */
     redis_client *client; /* NULL: the storage is no client object */
     PyObject *callback;   /* a clock, a tuple of hash functions, or NULL: py_callback.c */
     size_t nogil_min_len; /* calls on a key of at least this length release the GIL */
@@ -119,24 +117,37 @@ void name_refused(const bf_error *err, Py_ssize_t index);
  * the answers, because its batches have keys of many callers. */
 void note_answers(const uint8_t *each, Py_ssize_t n);
 
-/* ---- py_active.c: entering, leaving ---- */
+/* ---- py_active.c: entering, leaving, closing ---- */
+/* Adds `by` to `users` and returns the value from before. */
+static inline Py_ssize_t filter_count(FilterObject *self, Py_ssize_t by)
+{
+    if (NO_GIL) return __atomic_fetch_add(&self->users, by, __ATOMIC_SEQ_CST);
+    const Py_ssize_t before = self->users;
+    self->users = before + by;
+    return before;
+}
 /* Enters the filter; filter_leave must follow. Returns NULL with a ValueError if the filter is
- * closed. */
+ * closed. The handle stays valid until filter_leave. */
 bf_filter *filter_enter(FilterObject *self);
 void filter_leave(FilterObject *self);
-/* Like filter_enter and filter_leave, but the filter is not added to the thread's list
- * (py_active.c). For calls during which this thread runs no Python code, and so does not fork. */
-bf_filter *filter_count_in(FilterObject *self);
-void filter_count_out(FilterObject *self);
-/* With a GIL only: adds 1 to `users` while a call waits without the GIL, until filter_count_out.
- * The call may already be counted. */
-void filter_count_waiting(FilterObject *self);
-/* Returns true if no call is active: the handle may be replaced, and replace_end must follow. */
-bool replace_begin(FilterObject *self);
-void replace_end(FilterObject *self);
-void inside_begin(void); /* called when a module is created; may be called several times */
-/* Returns the number of forks between the process that imported the module and this one. */
-int fork_count(void);
+/* Closes the filter. Its handle is freed now, or by the last active call. */
+void handle_close(FilterObject *self);
+/* Frees the handle of a closed filter if no call is active. */
+void free_closed(FilterObject *self);
+static inline void free_if_closed(FilterObject *self)
+{
+    if (__builtin_expect(__atomic_load_n(&self->closing, __ATOMIC_SEQ_CST) != NULL, 0))
+        free_closed(self);
+}
+/* Returns true if no call is active: the handle may be replaced, and handle_end must follow. */
+bool handle_begin(FilterObject *self);
+void handle_end(FilterObject *self);
+/* Returns the handle for a call that has entered the filter: also if it was closed meanwhile. */
+static inline bf_filter *handle_of(FilterObject *self)
+{
+    bf_filter *bf = __atomic_load_n(&self->bf, __ATOMIC_SEQ_CST);
+    return bf ? bf : __atomic_load_n(&self->closing, __ATOMIC_SEQ_CST);
+}
 
 void plain_end(FilterObject *self);
 static inline void plain_share(FilterObject *self)
@@ -147,13 +158,16 @@ static inline void plain_share(FilterObject *self)
  * call. filter_peeked must follow. */
 static inline bf_filter *filter_peek(FilterObject *self)
 {
-    if (NO_GIL) return filter_count_in(self);
+    if (NO_GIL) return filter_enter(self);
     plain_share(self);
     return self->bf ? self->bf : raise_closed();
 }
 static inline void filter_peeked(FilterObject *self)
 {
-    if (NO_GIL) filter_count_out(self);
+    if (NO_GIL)
+        filter_leave(self);
+    else
+        free_if_closed(self);
 }
 
 /* ---- py_gil.c: releasing and taking the GIL ---- */
@@ -209,9 +223,11 @@ class_method filter_new;
 /* Returns a new object of that type with the handle bf, or NULL with an exception. Takes over bf
  * and callback (may be NULL), also on failure. */
 PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, PyObject *callback);
-/* Replaces the handle by bf (NULL: closes the filter). Returns 0, or -1 with an exception if a call
- * is active. Takes over bf, client and callback, also on failure. */
-int filter_replace(FilterObject *self, bf_filter *bf, redis_client *client, PyObject *callback);
+/* Stores a handle in place of the present one, if there is one. Returns 0, or -1 with an exception
+ * if a call is active. Takes over bf, client and callback, also on failure. */
+int filter_set(FilterObject *self, bf_filter *bf, redis_client *client, PyObject *callback);
+/* After handle_begin: ends it, and frees the handle, the client and the callback. */
+void handle_free(FilterObject *self);
 /* ---- py_callback.c: Python callables that the core calls ---- */
 /* callback_clock fills spec->clock; callback_functions fills *functions. Both return a new
  * reference to the callback, or NULL with an exception; each filter object that uses the callback
@@ -439,7 +455,7 @@ PyObject *filter_repr(PyObject *self);
 PyObject *path_or_none(const char *text);
 /* filter_watch makes the core warn when the filter is overfull. filter_begin_adds gives that
  * warning if it is due; returns -1 if it was raised as an exception, or the filter is closed. */
-void filter_watch(FilterObject *self);
+void filter_watch(FilterObject *self, bf_filter *bf);
 int filter_begin_adds(FilterObject *self);
 int filter_warn_opened(FilterObject *self);
 int warn_of(const char *sentence); /* a UserWarning of the core */

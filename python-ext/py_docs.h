@@ -427,7 +427,10 @@
     "close($self, /)\n" \
     "--\n" \
     "\n" \
-    "Release the memory or file.  A second call does nothing; any other later use raises ValueError."
+    "Release the memory or file.  A second call does nothing; any other later use raises ValueError.\n" \
+    "\n" \
+    "A call that is running in the filter (in another thread, or one that called the code that\n" \
+    "calls close) continues, and the filter is released when it ends.  __init__ raises Error then."
 #define DOC___enter__ \
     "__enter__($self, /)\n" \
     "--\n" \

@@ -32,7 +32,7 @@ static void count_unlocked(FilterObject *self, int step)
     if (NO_GIL || !self) return;
     Py_ssize_t before = self->unlocked;
     self->unlocked += step;
-    if (before == 0 || self->unlocked == 0) bf_set_threads(self->bf, self->unlocked != 0);
+    if (before == 0 || self->unlocked == 0) bf_set_threads(handle_of(self), self->unlocked != 0);
 }
 
 /* Returns true if calls keep the GIL: a filter with a callback, which would take the GIL in each
@@ -99,7 +99,7 @@ PyThreadState *gil_release_plain(FilterObject *self)
 void plain_yield(FilterObject *self)
 {
     if (__builtin_expect(plain_state(self) != PLAIN_ASKED, 1)) return;
-    bf_set_threads(self->bf, true);
+    bf_set_threads(handle_of(self), true);
     plain_set(self, PLAIN_NONE);
 }
 
@@ -128,7 +128,7 @@ void plain_end(FilterObject *self)
     }
     if (plain_state(self) == PLAIN_NONE) return;
     /* NULL: a forked child has closed the filter */
-    if (self->bf) bf_set_threads(self->bf, true);
+    if (handle_of(self)) bf_set_threads(handle_of(self), true);
     plain_set(self, PLAIN_NONE);
 }
 
@@ -141,7 +141,7 @@ PyThreadState *gil_release_if_big(FilterObject *a, FilterObject *b)
 {
     enum { BIG = 1 << 20 }; /* size in bytes of a bitmap that takes about 0.1 ms */
     bf_info info;
-    bf_get_info(a->bf, &info);
+    bf_get_info(handle_of(a), &info);
     if (a->remote || (b && b->remote)) return gil_release(a, b);
     return info.bitset_bytes < BIG ? NULL : gil_release(a, b);
 }
@@ -176,13 +176,14 @@ int core_end(core_call *c, int rc)
 }
 
 /* ---- wait hooks of the core, for calls that keep the GIL ---- */
-/* Releases the GIL. Counts the call in `users` while it waits, because close() must then fail. */
+/* Releases the GIL. Counts the call in `users` while it waits, because close() must then keep the
+ * handle. */
 static void *wait_begin(void *op)
 {
     FilterObject *self = op;
     if (outside) return NULL;
     batch_hold_borrowed();
-    if (!NO_GIL) filter_count_waiting(self);
+    if (!NO_GIL) filter_count(self, 1);
     return gil_out();
 }
 
@@ -190,7 +191,7 @@ static void wait_end(void *op, void *began)
 {
     if (!began) return;
     gil_back(began);
-    if (!NO_GIL) filter_count_out(op);
+    if (!NO_GIL) filter_count(op, -1);
 }
 
 /* Closes a handle that no other code uses. Releases the GIL if closing may need a round trip, wait
@@ -205,25 +206,43 @@ static void close_handle(bf_filter *bf)
         bf_close(bf);
         return;
     }
-    PyObject *raised = PyErr_GetRaisedException();
     PyThreadState *ts = gil_out();
     bf_close(bf);
     gil_back(ts);
-    PyErr_SetRaisedException(raised);
 }
 
+/* Keeps the present exception: the finalizers of the client and the callback are code of the
+ * user. */
 static void let_go(bf_filter *bf, redis_client *client, PyObject *callback)
 {
+    PyObject *raised = PyErr_GetRaisedException();
     close_handle(bf);
     redis_client_free(client);
     Py_XDECREF(callback); /* after the filter, which calls it */
+    PyErr_SetRaisedException(raised);
 }
+
+/* Stores a handle, and frees the old objects after handle_end, because their finalizers may use
+ * this filter. */
+static void exchange_handle(
+    FilterObject *self, bf_filter *bf, redis_client *client, PyObject *callback)
+{
+    bf_filter *old = handle_of(self);
+    redis_client *old_client = self->client;
+    PyObject *old_callback = self->callback;
+    self->client = client;
+    self->callback = callback;
+    __atomic_store_n(&self->closing, NULL, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&self->bf, bf, __ATOMIC_SEQ_CST);
+    handle_end(self);
+    let_go(old, old_client, old_callback);
+}
+
+void handle_free(FilterObject *self) { exchange_handle(self, NULL, NULL, NULL); }
 
 PyObject *filter_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs))
 {
-    FilterObject *self = (FilterObject *)type->tp_alloc(type, 0);
-    if (self) self->forks = fork_count();
-    return (PyObject *)self;
+    return type->tp_alloc(type, 0);
 }
 
 PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, PyObject *callback)
@@ -234,38 +253,30 @@ PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, PyObject *callback)
         return NULL;
     }
     bf_set_threads(bf, NO_GIL);
-    filter_replace(self, bf, NULL, callback);
+    filter_set(self, bf, NULL, callback);
     return (PyObject *)self;
 }
 
-/* Frees the old objects after replace_end, because their finalizers may use this filter. */
-int filter_replace(FilterObject *self, bf_filter *bf, redis_client *client, PyObject *callback)
+int filter_set(FilterObject *self, bf_filter *bf, redis_client *client, PyObject *callback)
 {
-    bf_info info = { .home = "" };
-    if (!replace_begin(self)) {
+    bf_info info;
+    if (!handle_begin(self)) {
         PyErr_SetString(state_of(Py_TYPE(self))->error,
-            "the filter cannot be closed: a call or a batch is running in it (in another thread, "
-            "or it is reading an iterable or calling a clock or hash function)");
+            "__init__ cannot replace the filter: a call or a batch is running in it (in another "
+            "thread, or it is reading an iterable or calling a clock or hash function)");
         let_go(bf, client, callback);
         return -1;
     }
-    bf_filter *old = self->bf;
-    redis_client *old_client = self->client;
-    PyObject *old_callback = self->callback;
-    if (bf) bf_get_info(bf, &info);
-    self->bf = bf;
-    self->client = client;
-    self->callback = callback;
+    bf_get_info(bf, &info);
     self->remote = strcmp(info.home, "redis") == 0;
     self->waits = !self->remote && (info.grow != 0 || info.window != 0);
     self->shared = self->waits && strcmp(info.home, "file") == 0;
     self->blocking = callback || self->remote;
     self->nogil_min_len = self->blocking ? 0 : LARGE_KEY;
-    if (bf && !self->remote) bf_set_wait_hooks(bf, wait_begin, wait_end, self);
-    if (bf && client) redis_client_take_turns(client, bf);
-    if (bf) filter_watch(self);
-    replace_end(self);
-    let_go(old, old_client, old_callback);
+    if (!self->remote) bf_set_wait_hooks(bf, wait_begin, wait_end, self);
+    if (client) redis_client_take_turns(client, bf);
+    filter_watch(self, bf);
+    exchange_handle(self, bf, client, callback);
     return 0;
 }
 
@@ -278,7 +289,7 @@ PyObject *filter_close(FilterObject *self, PyObject *Py_UNUSED(unused))
         filter_peeked(self);
     else
         PyErr_Clear(); /* closing twice is no error */
-    if (filter_replace(self, NULL, NULL, NULL) < 0) return NULL;
+    handle_close(self);
     return rc < 0 ? raise_in(self, &err) : none(0);
 }
 
@@ -387,10 +398,7 @@ PyObject *filter_delete(FilterObject *self, PyObject *Py_UNUSED(unused))
 
 int filter_forget(FilterObject *self)
 {
-    if (!self->callback && !self->client) return 0;
-    PyObject *raised = PyErr_GetRaisedException();
-    filter_replace(self, NULL, NULL, NULL);
-    PyErr_SetRaisedException(raised);
+    if (self->callback || self->client) handle_close(self);
     return 0;
 }
 
@@ -399,7 +407,7 @@ void filter_dealloc(FilterObject *self)
     PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
     if (self->weakrefs) PyObject_ClearWeakRefs((PyObject *)self);
-    let_go(self->bf, self->client, self->callback);
+    let_go(handle_of(self), self->client, self->callback);
     type->tp_free(self);
     Py_DECREF(type);
 }

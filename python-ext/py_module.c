@@ -145,7 +145,6 @@ static int add_version(PyObject *module)
 static int module_exec(PyObject *module)
 {
     module_state *state = PyModule_GetState(module);
-    inside_begin();
     const bool made = (state->names = make_names()) && (state->turn = make_turn()) &&
                       add_exception(module, &state->error, "bloomfilter.Error",
                           PyDoc_STR(DOC_Error), PyExc_ValueError) &&

@@ -293,7 +293,7 @@ static int install(FilterObject *self, params *q, bf_filter *bf, const bf_error 
     q->client = NULL;
     q->callback = NULL;
     params_free(q);
-    return filter_replace(self, bf, client, callback) < 0 ? -1 : filter_warn_opened(self);
+    return filter_set(self, bf, client, callback) < 0 ? -1 : filter_warn_opened(self);
 }
 
 int filter_init(FilterObject *self, PyObject *args, PyObject *kwargs)

@@ -146,20 +146,20 @@ int filter_bool(PyObject *self)
 }
 
 /* ---- warnings ---- */
-/* Code of the user may run. Counts the call, because close() must then fail. */
+/* Code of the user may run. Counts the call, because close() must then keep the handle. */
 static int warn_overfull(void *op, const char *sentence)
 {
     FilterObject *self = op;
     PyThreadState *ts = gil_enter();
-    if (!NO_GIL) filter_count_waiting(self);
+    if (!NO_GIL) filter_count(self, 1);
     const int rc = PyErr_WarnFormat(
         state_of(Py_TYPE(self))->warning, 1, "%s, or pass overfull=\"ignore\"", sentence);
-    if (!NO_GIL) filter_count_out(self);
+    if (!NO_GIL) filter_count(self, -1);
     gil_leave(ts);
     return rc;
 }
 
-void filter_watch(FilterObject *self) { bf_set_warning(self->bf, warn_overfull, self); }
+void filter_watch(FilterObject *self, bf_filter *bf) { bf_set_warning(bf, warn_overfull, self); }
 
 int filter_begin_adds(FilterObject *self)
 {

@@ -530,7 +530,10 @@ class BloomFilter:
     def sync(self) -> None:
         """Return when all earlier adds are on disk.  Does nothing for a filter in memory."""
     def close(self) -> None:
-        """Release the memory or file.  A second call does nothing; any other later use raises ValueError."""
+        """Release the memory or file.  A second call does nothing; any other later use raises ValueError.
+
+        A call that is running in the filter (in another thread, or one that called the code that
+        calls close) continues, and the filter is released when it ends.  __init__ raises Error then."""
     def __enter__(self) -> Self: ...
     def __exit__(
         self,

@@ -107,15 +107,15 @@ def test_as_an_error_nothing_was_added(way, kind, storage, tmp_path):
         CALLS[way](bf, list(range(5000, 5100)))  # warned once
 
 
-def test_the_handler_uses_and_cannot_close_it():
+def test_the_handler_uses_it():
     for way in CALLS:
         bf, said = BloomFilter(n=100, p=0.01), []
 
         def show(*args, bf=bf, said=said, **kwargs):
             said.append(len(bf))
             bf.add("shown")
-            with pytest.raises(Error, match="cannot be closed"):
-                bf.close()
+            with pytest.raises(Error, match="cannot replace"):
+                bf.__init__(n=1, p=0.1)
 
         with warnings.catch_warnings():
             warnings.simplefilter("always")
@@ -123,6 +123,17 @@ def test_the_handler_uses_and_cannot_close_it():
             for i in range(0, 1000, 10):
                 CALLS[way](bf, list(range(i, i + 10)))
         assert len(said) == 1 and said[0] > 100 and "shown" in bf, way
+
+
+def test_the_handler_closes_it():
+    """The call that warned goes on; the next one finds the filter closed."""
+    for way in CALLS:
+        bf = BloomFilter(n=100, p=0.01)
+        with warnings.catch_warnings(), pytest.raises(ValueError, match="closed"):
+            warnings.simplefilter("always")
+            warnings.showwarning = lambda *args, bf=bf, **kwargs: bf.close()
+            for i in range(0, 1000, 10):
+                CALLS[way](bf, list(range(i, i + 10)))
 
 
 def test_after_clear_it_warns_again_and_after_opening(tmp_path, seen):
