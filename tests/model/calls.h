@@ -17,6 +17,9 @@ enum {
     COPY,
     UNITE,
     REMOVE,
+    DELETE,
+    RENAME,
+    CREATE,
     TICK,
     KILL
 }; /* KILL: key is a thread, which dies */
@@ -36,7 +39,8 @@ typedef struct {
 
 static void (*after_kill)(int thread);
 static int (*wrong_add)(
-    bf_filter *to, int key); /* what must be found: another add than the core's */
+    bf_filter *to, int key);               /* what must be found: another add than the core's */
+static int (*another_call)(const call *c); /* DELETE, RENAME, CREATE: the home's */
 static bf_filter *f, *handle[MODEL_THREADS], *copy,
     *other; /* handle: by thread, where there are several of one file */
 static const plan *doing;
@@ -110,6 +114,9 @@ static inline int do_call(bf_filter *on, const call *c, outcome *o)
     case CLEAR: return bf_clear(on, NULL);
     case COPY: return (copy = bf_copy(on, NULL)) ? 0 : BF_ENOMEM;
     case UNITE: return bf_unite(on, other, NULL);
+    case DELETE:
+    case RENAME:
+    case CREATE: return another_call(c);
     case KILL:
         model_kill(c->key);
         if (after_kill) after_kill(c->key);

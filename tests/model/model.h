@@ -59,6 +59,7 @@ static struct {
     bool in_full;        /* try every thread everywhere: slower, the same schedules */
     const void *(*place)(
         const void *word); /* NULL, or which word that is where one has several addresses */
+    bool (*is_own)(const void *word); /* NULL, or whether only one thread has the word: no step */
     const void *watched;
     bool
         looks[MODEL_THREADS]; /* raised: what the thread finds there the next time is kept in saw */
@@ -68,7 +69,7 @@ static struct {
 
 static __attribute__((noinline)) void model_pause(const void *word, bool write, bool locks)
 {
-    if (model.running < 0) return;
+    if (model.running < 0 || (model.is_own && model.is_own(word))) return;
     const int me = model.running;
     model_thread *t = &model.thread[me];
     t->next = (model_access){ model.place ? model.place(word) : word, write, locks, word == NULL };
