@@ -144,7 +144,8 @@ void bf_set_threads(bf_filter *f, bool threads);
  * filter that f has open. Returns 0 if the filter must be opened again: its file was replaced
  * (other device, inode or time of creation) or deleted. Returns a negative code for a spec that
  * bf_open would refuse. With spec NULL, returns 1 if the name by which f was opened still belongs
- * to its file or key in Redis, and 1 for a filter in memory. */
+ * to its file or key in Redis, and 1 for a filter in memory; a negative code if Redis cannot be
+ * asked. */
 int bf_is_current(const bf_filter *f, const bf_spec *spec, bf_error *err);
 /* For hosts with a global lock (Python's GIL): a call with f calls begin(ctx) before it waits for a
  * lock or for a disk, and end(ctx, result of begin) afterwards, in the same thread. Neither hook

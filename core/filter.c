@@ -202,12 +202,13 @@ int bf_is_current(const bf_filter *f, const bf_spec *spec, bf_error *err)
     uint64_t given;
     if (!spec && s->ops->has_name)
         return s->ops->has_name(s) && s->ops->check((bf_store *)s, NULL) == 0;
-    if (!spec) return !s->ops->current || s->ops->current(s);
+    if (!spec) return s->ops->current ? s->ops->current(s, err) : 1;
     if (check_spec(spec, err) < 0) return err ? err->code : BF_EINVAL;
     if (!spec->storage || !f->storage || strcmp(spec->storage, f->storage) != 0) return 0;
     if ((spec->key || f->key) && (!spec->key || !f->key || strcmp(spec->key, f->key) != 0))
         return 0;
-    if (f->read_only != spec->read_only || !s->ops->current || !s->ops->current(s)) return 0;
+    if (f->read_only != spec->read_only || !s->ops->current || s->ops->current(s, NULL) <= 0)
+        return 0;
     int rc = bf_check_match(&f->desc, spec, bf_where(f), err);
     if (rc < 0 || (rc = bf_secret_check(f->desc.scheme, spec, &given, err)) < 0) return rc;
     return (rc = bf_secret_match(f->desc.secret_check, given, bf_where(f), err)) < 0 ? rc : 1;

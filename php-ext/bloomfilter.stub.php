@@ -505,6 +505,8 @@ class BloomFilter implements Countable, JsonSerializable
      * True if the name by which the filter was opened still belongs to it, and for filters in memory. False if its file was
      * replaced (as save() and docs/howto-rebuild.md do) or deleted, or its key in Redis deleted: open the filter again. Takes
      * a look at the file's name, or one round trip.
+     *
+     * @throws BloomFilterException Redis cannot be asked
      */
     public function isCurrent(): bool {}
 

@@ -104,7 +104,8 @@
     "True if this constructor created the filter, which must now be filled.  False if the filter existed before (open,\n" \
     "load, from_bytes), after a rebuild, and for copies and unions."
 #define DOC_is_current \
-    "False if the filter's file was replaced or deleted, or its key in Redis: open it again.  Always True in memory."
+    "False if the filter's file was replaced or deleted, or its key in Redis: open it again.  Always True in memory.\n" \
+    "Raises an exception if Redis cannot be asked."
 #define DOC_part_info \
     "part_info($self, /)\n" \
     "--\n" \

@@ -375,14 +375,15 @@ static int sync_(bf_store *s, bf_error *err)
     return fd < 0 ? fd : e ? bf_fail_sys(err, e, "sync", f->path) : 0;
 }
 
-/* Returns true if the path still leads to this file, with a valid length and the same header. Reads
+/* Returns 1 if the path still leads to this file, with a valid length and the same header. Reads
  * the map last: if the file was truncated, an earlier access would raise SIGBUS. */
-static bool current(const bf_store *s)
+static int current(const bf_store *s, bf_error *err)
 {
     const file *f = s->impl;
     bf_identity id;
     uint64_t bytes;
     const uint64_t must = bf_word(&f->bytes);
+    (void)err;
     return bf_identify(AT_FDCWD, f->path, &id, &bytes) && memcmp(&id, &f->id, sizeof id) == 0 &&
            bytes >= must && bf_header_is(f->first.page, &f->stamp);
 }

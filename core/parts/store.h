@@ -47,8 +47,8 @@ typedef struct {
     int (*before_write)(bf_store *s, bf_error *err);
     int (*check)(bf_store *s, bf_error *err); /* an error if the words cannot be read */
     int (*sync)(bf_store *s, bf_error *err);
-    /* Returns true if opening the storage again would open this same filter. NULL: no. */
-    bool (*current)(const bf_store *s);
+    /* Returns 1 if opening the storage again would open this same filter, else 0. NULL: no. */
+    int (*current)(const bf_store *s, bf_error *err);
     /* Returns true unless the file was deleted or replaced by another file. NULL: neither is
      * possible. */
     bool (*has_name)(const bf_store *s);

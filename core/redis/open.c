@@ -348,7 +348,7 @@ static int read_keys(
         rc = bf_conn_exchange(l, err);
         for (unsigned j = i; going && rc == 0 && j < i + step; j++) {
             bf_redis *one = bf_redis_key(whole, j);
-            going = take(one, bf_redis_take_key_reads(one, &s, NULL) < 0 ? NULL : &s);
+            going = take(one, bf_redis_take_key_reads(one, &s, err) < 0 ? NULL : &s);
         }
     }
     return rc < 0 ? rc : going;
@@ -372,16 +372,22 @@ int bf_redis_prefetch_shards(bf_redis *whole, bf_error *err)
     return rc < 0 ? rc : 0;
 }
 
-/* A growing or forgetting filter gets new marks, and stays the same filter. */
+/* A filter that was cleared or has grown has a new mark, and is the same filter. */
 static bool is_current(bf_redis *r, const bf_redis_key_snapshot *s)
 {
     const bf_redis_reply *hash = &r->conn->reply;
     const uint32_t mark = s ? bf_redis_id_in(hash, bf_redis_field(hash, "mark")) : 0;
-    if (mark && r->desc.kind)
-        return s->end == mark &&
-               bf_redis_id_in(hash, bf_redis_field(hash, "born")) == r->filter_id;
-    return mark && mark == r->mark && (uint64_t)s->bytes == bf_redis_length(r) &&
-           (bf_redis_mark_apart(r) || s->end == r->mark);
+    return mark && bf_redis_id_in(hash, bf_redis_field(hash, "born")) == r->filter_id &&
+           (r->desc.kind || (uint64_t)s->bytes == bf_redis_length(r)) &&
+           (bf_redis_mark_apart(r) || s->end == mark);
 }
 
-bool bf_redis_keys_current(bf_redis *r) { return read_keys(r, is_current, NULL) == 1; }
+/* A key of another type is not this filter; Redis may also be unreachable or refuse to say it. */
+int bf_redis_keys_current(bf_redis *r, bf_error *err)
+{
+    bf_error why = { .code = 0 };
+    const int rc = read_keys(r, is_current, &why);
+    if (rc == 1 || (rc == 0 && why.code != BF_EIO)) return rc;
+    if (err) *err = why;
+    return why.code;
+}

@@ -310,8 +310,8 @@ bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err);
 /* Reads all shards in one round trip, and opens the intact ones. Later bf_redis_attach_key reads
  * the others again. */
 int bf_redis_prefetch_shards(bf_redis *whole, bf_error *err);
-/* Returns true if all Redis keys of the filter still have the known marks and lengths. */
-bool bf_redis_keys_current(bf_redis *r);
+/* Returns 1 if all Redis keys of the filter are complete and have the known ids, else 0. */
+int bf_redis_keys_current(bf_redis *r, bf_error *err);
 /* Returns the error for a cache of a bitmap that has no mark. */
 int bf_redis_no_cache(const bf_redis *r, bf_error *err);
 bool bf_is_redisson(const char *scheme);

@@ -167,18 +167,21 @@ static int redis_remove(bf_store *s, bf_error *err)
     return each_key(s, "be deleted", "DEL", 0, err);
 }
 
-static bool redis_current(const bf_store *s)
+static int redis_current(const bf_store *s, bf_error *err)
 {
     bf_redis *r = s->impl;
     bf_redis_key_snapshot seen;
     uint32_t now;
-    BF_REDIS_LOCK_OR(r, NULL, false);
-    if (r->redisson) return bf_redis_mark(r, &now, NULL) == 0 && now == r->mark;
+    int rc;
+    BF_REDIS_LOCK(r);
+    if (r->redisson) return (rc = bf_redis_mark(r, &now, err)) < 0 ? rc : now == r->mark;
     if (r->foreign)
-        return bf_redis_read_key(r, &seen, NULL) == 0 && r->conn->reply.n == 0 && seen.bytes > 0;
-    if (!bf_redis_keys_current(r)) return false;
+        return (rc = bf_redis_read_key(r, &seen, err)) < 0 || (rc = seen.refused) < 0
+                   ? rc
+                   : r->conn->reply.n == 0 && seen.bytes > 0;
+    if ((rc = bf_redis_keys_current(r, err)) <= 0 || !r->shard) return rc;
     bf_redis_select(r);
-    return !r->shard || (bf_redis_fetch_id(r, &now, NULL) == 0 && now == r->filter_id);
+    return (rc = bf_redis_fetch_id(r, &now, err)) < 0 ? rc : now == r->filter_id;
 }
 
 static void redis_close(bf_store *s)

@@ -255,6 +255,7 @@ class BloomFilter implements Countable, JsonSerializable
     public function delete(): void { $this->_opened()->delete(); }
     public function close(): void
     {
+        $this->filter?->checkIdle();
         if ($this->filter?->d->kind === Params::GROW) $this->m = $this->filter;          // by __set(), as it was unset
         $this->filter = null;
     }

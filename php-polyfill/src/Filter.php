@@ -282,6 +282,7 @@ class Filter
     }
 
     public function sync(): void {}
+    public function checkIdle(): void {}
     /** False: the file has been replaced or deleted. */
     public function isCurrent(): bool { return true; }
 

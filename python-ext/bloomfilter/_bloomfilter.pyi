@@ -299,7 +299,8 @@ class BloomFilter:
         load, from_bytes), after a rebuild, and for copies and unions."""
     @property
     def is_current(self) -> bool:
-        """False if the filter's file was replaced or deleted, or its key in Redis: open it again.  Always True in memory."""
+        """False if the filter's file was replaced or deleted, or its key in Redis: open it again.  Always True in memory.
+        Raises an exception if Redis cannot be asked."""
     def part_info(self) -> list[_Part]:
         """Return the parts of a growing or forgetting filter.  Each is a dict with first_bit, m, n, p, and keys (grow) or since and
         until (window: seconds of its clock, None if the part is unused)."""

@@ -64,15 +64,23 @@ final class Client
     {
         // PHP code may run while the client waits: a signal handler, a destructor, another Fiber.
         $number = spl_object_id($this->predis ? $this->client->getConnection() : $this->client);
-        if ((self::$talking[$number] ?? null)?->get())
-            throw Fault::fail(\BloomFilterException::IO, '%s: the client waits for another reply: call again after that', $label);
+        if ($other = (self::$talking[$number] ?? null)?->get()) throw $other->of === $this
+            ? Fault::fail(\BloomFilterException::BUSY, 'the filter is in use: a call in it waits for its clock, hash function or client, and this call was made by such code')
+            : Fault::fail(\BloomFilterException::IO, '%s: the client waits for another reply: call again after that', $label);
         if (isset(self::$talking[$number])) $this->close();
-        self::$talking[$number] = \WeakReference::create($trip = new \stdClass);
+        self::$talking[$number] = \WeakReference::create($trip = (object) ['of' => $this]);
         try {
             return $this->exchange(sprintf(self::ECHO, $script), $keys, $arguments, $done, $label);
         } finally {
             unset(self::$talking[$number]);
         }
+    }
+
+    /** Code that runs while the client waits must not close its filter. */
+    public function checkIdle(): void
+    {
+        foreach (self::$talking as $trip) if ($trip->get()?->of === $this)
+            throw Fault::fail(\BloomFilterException::BUSY, 'the filter is in use: it cannot be closed before the call that runs in it returns');
     }
 
     private function exchange(string $script, array $keys, array $arguments, ?string $done, string $label): mixed

@@ -7,6 +7,8 @@ use Bloomfilter\Polyfill\{Capacity, Fault, Keys, Numbers, Params, Part};
 final class Growing extends RedisFilter
 {
     private const TRIES = 100;
+    /** @var list<Params> */
+    private array $taken = [];
 
     public function bind(Key $key): void
     {
@@ -14,18 +16,22 @@ final class Growing extends RedisFilter
         $this->takeParts();
     }
 
-    /** The parts that the key has now. */
+    /** The parts that the key has now, which may be those of a re-created filter. */
     private function takeParts(): void
     {
-        [$this->parts, $this->atLimit] = [[], false];
-        foreach ($this->store->parts as $d)
+        if ($this->taken === $this->store->parts) return;
+        [$this->taken, $this->parts, $this->atLimit] = [$this->store->parts, [], false];
+        foreach ($this->taken as $d)
             $this->append(new Part($d, new Slice($this->store, intdiv($this->parts ? $this->m() * $d->cellBits() : 0, 8)), $this->secret));
     }
 
     public function follow(): void
     {
-        $this->store->replaced(0);
-        $this->takeParts();
+        try {
+            $this->store->replaced(0);
+        } finally {
+            $this->takeParts();
+        }
     }
 
     protected function appendNext(Params $next, int $count): void
@@ -40,8 +46,8 @@ final class Growing extends RedisFilter
         if ($done === 1) {
             $key->take($this->d, [...$key->parts, $next]);
             $key->mark = $mark;
-            $this->takeParts();
         } else $this->follow();
+        $this->takeParts();
     }
 
     private function known(): array { return [$this->store->markAt(), pack('N', $this->store->mark), sprintf('%08x', $this->store->mark)]; }
@@ -63,11 +69,11 @@ final class Growing extends RedisFilter
         $found = [];
         for ($tries = 0; count($found) < count($keys); $tries++) {
             if ($tries === self::TRIES) throw $this->restless();
+            $this->takeParts();
             $parts = count($this->parts);
             $some = array_slice($keys, count($found), $this->most(1 << 16, 1000));
             $least = $this->store->least(array_merge(...array_map($this->places(...), $some)));
-            if ($least === null) $this->takeParts();
-            else foreach (array_chunk($least, $parts) as $of) [$found[], $tries] = [max($of) > 0, -1];
+            foreach ($least ? array_chunk($least, $parts) : [] as $of) [$found[], $tries] = [max($of) > 0, -1];
         }
         return $found;
     }
@@ -107,6 +113,7 @@ final class Growing extends RedisFilter
     private function runSome(array $keys, string $op, ?string $done): array
     {
         $key = $this->store;
+        $this->takeParts();
         $newest = end($this->parts)->d;
         $text = '';
         foreach ($keys as $one)

@@ -116,6 +116,18 @@ final class Key implements Store
         [$this->mark, $this->id, $this->filterId] = [$meta->mark, $meta->id, $meta->filterId];
     }
 
+    /** A filter that was cleared or has grown has a new mark, and is the same filter. */
+    public function isCurrent(): bool
+    {
+        try {
+            [$meta, $bytes, $end] = $this->look();
+        } catch (\BloomFilterException $e) {
+            return $e->getCode() === \BloomFilterException::FORMAT ? false : throw $e;
+        }
+        if ($this->foreign) return !$meta && $bytes > 0;
+        return $meta && $meta->id === $this->id && $this->complete($meta, $bytes, $end);
+    }
+
     /** Compares the mark that was found.  True: the bits were replaced or have grown, and what was read does not count. */
     public function replaced(int $seen): bool
     {

@@ -21,6 +21,9 @@ class RedisFilter extends Filter
         $this->store->exchange($bits, ['united' => 'OR', 'intersected' => 'AND'][$how] ?? 'REPLACE');
     }
 
+    public function checkIdle(): void { ($this->store->whole ?? $this->store)->client->checkIdle(); }
+    public function isCurrent(): bool { return $this->store->isCurrent(); }
+
     public function expire(float $seconds): void
     {
         $this->checkWritable();

@@ -11,7 +11,7 @@ final class Shards implements Store
     private Params $d;
     private int $cells;
 
-    public function __construct(private Key $whole)
+    public function __construct(public Key $whole)
     {
         $this->d = $whole->d;
         $this->cells = intdiv($this->d->m, $this->d->shards);
@@ -96,6 +96,12 @@ final class Shards implements Store
     public function exchange(string $bits, string $how): void
     {
         foreach ($this->shards as $i => $shard) $shard->exchange(substr($bits, $i * $this->bytes(), $this->bytes()), $how);
+    }
+
+    public function isCurrent(): bool
+    {
+        foreach ($this->shards as $shard) if (!$shard->isCurrent()) return false;
+        return $this->whole->look()[0]?->id === $this->whole->id;
     }
 
     /** Every shard also after an error; K:meta last. */
