@@ -70,7 +70,7 @@ static bool seconds_of_interval(zval *v, uint32_t at, double *seconds)
     const php_interval_obj *interval = Z_PHPINTERVAL_P(v);
     const timelib_rel_time *t = interval->initialized ? interval->diff : NULL;
     const bool counted = t && t->days != TIMELIB_UNSET;
-    if (!t || t->have_special_relative || t->have_weekday_relative ||
+    if (!t || t->have_special_relative || t->have_weekday_relative || t->first_last_day_of ||
         (!counted && (t->y || t->m))) {
         zend_argument_value_error(at, "must be a DateInterval of days, hours, minutes and seconds");
         return false;

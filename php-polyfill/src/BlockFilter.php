@@ -40,7 +40,11 @@ final class BlockFilter extends Filter
 
     public function exists(string $key): bool
     {
-        $h = $this->secret === null ? \unpack('J', \hash('xxh3', $key, true))[1] : $this->parts[0]->place->digest($key);
+        if ($this->secret !== null) $h = $this->parts[0]->place->digest($key);
+        else {
+            $bytes = \hash('xxh3', $key, true);
+            $h = \unpack('J', $bytes)[1];
+        }
         $b = $h & 0xFFFFFFFF;
         $a = $h >> 32 & 0xFFFFFFFF;
         $low = $b * 0x7F4A7C15;
@@ -54,7 +58,11 @@ final class BlockFilter extends Filter
     public function add(string $key): bool
     {
         if (Capacity::$left[$id = \spl_object_id($this)] <= 0 || $this->guarded) return parent::add($key);
-        $h = $this->secret === null ? \unpack('J', \hash('xxh3', $key, true))[1] : $this->parts[0]->place->digest($key);
+        if ($this->secret !== null) $h = $this->parts[0]->place->digest($key);
+        else {
+            $bytes = \hash('xxh3', $key, true);
+            $h = \unpack('J', $bytes)[1];
+        }
         $b = $h & 0xFFFFFFFF;
         $a = $h >> 32 & 0xFFFFFFFF;
         $low = $b * 0x7F4A7C15;

@@ -297,7 +297,8 @@ class BloomFilter implements Countable, JsonSerializable
     /** Sets a property as the class that declares it would. */
     private function setMember(string $mangled, mixed $value): void
     {
-        [$class, $name] = $mangled !== '' && $mangled[0] === "\0" ? explode("\0", substr($mangled, 1), 2) : ['*', $mangled];
+        [$class, $name] = str_starts_with($mangled, "\0") ? explode("\0", substr($mangled, 1), 2) + [1 => ''] : ['*', $mangled];
+        if ($name === '' && $mangled !== '') return;
         $scope = $class === '*' ? static::class : $class;
         if ($scope === self::class) $scope = Filter::class;         // which sees none of its private ones
         elseif (!is_a($this, $scope)) return;

@@ -37,7 +37,8 @@ final class Capacity
     /** Others add to a filter in Redis too: there the next check is after n / 64 new keys at the latest. */
     private static function untilCheck(Filter $f, int $most): int
     {
-        return $f->batch ? min($most, max(1, intdiv(end($f->parts)->d->n, 64))) : $most;
+        $often = max(1, end($f->parts)->d->n >> 6);
+        return $f->batch && $often < $most ? $often : $most;
     }
 
     /** Before a call that adds: warns if that is due. */
@@ -57,7 +58,7 @@ final class Capacity
             }
             [$overfull, $wait] = [false, PHP_INT_MAX];
         }
-        if (!$overfull) [self::$left[$id], self::$checked[$id]] = [self::untilCheck($f, max(1, $wait)), false];
+        if (!$overfull) [self::$left[$id], self::$checked[$id]] = [self::untilCheck($f, $wait ?: 1), false];
         else trigger_error(sprintf('BloomFilter: More than half of the %s of a filter sized for n=%d keys are set: it holds more keys, and '
             . 'false positives are rising; create a larger one, or set bloomfilter.warn=0', $f->d->cells(), $f->d->n), E_USER_WARNING);
     }
@@ -78,7 +79,7 @@ final class Capacity
     private static function takeRoom(Filter $f, int $keys): int
     {
         $left = &self::$left[spl_object_id($f)];
-        $taken = max(0, min($left, $keys));
+        $taken = $left < 0 ? 0 : min($left, $keys);
         $left -= $taken;
         return $taken;
     }
@@ -95,7 +96,7 @@ final class Capacity
     public static function full(Filter $f, int $done): \BloomFilterException
     {
         $e = $f->d->kind === Params::GROW
-            ? Fault::fail(\BloomFilterException::FULL, '%.40s is full: with %u parts of %d cells in all it cannot grow any more; create one with a larger n', $f->where(), count($f->parts), $f->m())
+            ? Fault::fail(\BloomFilterException::FULL, '%.40s is full: with %u parts of %d cells in all it cannot grow any more; create one with a larger n', $f->where(), \count($f->parts), $f->m())
             : Fault::fail(\BloomFilterException::FULL, '%.40s is full: it holds the n=%d keys that it is sized for; clear it, rebuild it or create a larger one', $f->where(), $f->d->n);
         Keys::setIndex($e, $done);
         return $e;
@@ -108,23 +109,23 @@ final class Capacity
      */
     public static function addMany(Filter $f, array $keys, \Closure $add): array
     {
-        for ($answers = []; $keys; $keys = array_slice($keys, count($some))) {
-            $room = $absent = self::reserve($f, count($keys));
+        for ($answers = []; $keys; $keys = array_slice($keys, \count($some))) {
+            $room = $absent = self::reserve($f, \count($keys));
             $some = $keys;
-            if ($room < count($keys)) {
+            if ($room < \count($keys)) {
                 $some = array_slice($keys, 0, 256);
-                for ($fit = $absent = 0, $present = $f->existMany($some); $fit < count($some) && ($present[$fit] || $absent < $room); $fit++) $absent += (int) !$present[$fit];
+                for ($fit = $absent = 0, $present = $f->existMany($some); $fit < \count($some) && ($present[$fit] || $absent < $room); $fit++) $absent += (int) !$present[$fit];
                 self::giveRoom($f, $room - ($fit ? $absent : 0));
-                if (!$fit) throw self::full($f, count($answers));
+                if (!$fit) throw self::full($f, \count($answers));
                 $some = array_slice($some, 0, $fit);
             }
-            if (!$absent && !$f->d->counting) $new = array_fill(0, count($some), false);        // an add is a test
+            if (!$absent && !$f->d->counting) $new = array_fill(0, \count($some), false);        // an add is a test
             else {
                 try {
                     $new = $add($some);
                 } catch (\Throwable $e) {
                     self::checkSoon($f);         // it is unknown how many are new
-                    if (isset($e->index)) Keys::setIndex($e, $e->index + count($answers));
+                    if (isset($e->index)) Keys::setIndex($e, $e->index + \count($answers));
                     throw $e;
                 }
                 self::giveRoom($f, $absent - array_sum($new));

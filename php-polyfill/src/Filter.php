@@ -107,7 +107,8 @@ class Filter
         $this->checkWritable();
         if (Capacity::of($this) === 'raise') return Capacity::addMany($this, $keys, $this->put(...));
         $new = $this->put($keys);
-        Capacity::countNew($this, array_sum($new));
+        $count = array_sum($new);
+        Capacity::countNew($this, $count);
         return $new;
     }
 
@@ -177,7 +178,8 @@ class Filter
     /** The parameters of the part after the newest. */
     protected function next(): ?Params
     {
-        return count($this->parts) < 256 ? Sizing::part($this->d, count($this->parts), $this->parts ? $this->m() : 0) : null;
+        $from = $this->parts ? $this->m() : 0;
+        return \count($this->parts) < 256 ? Sizing::part($this->d, \count($this->parts), $from) : null;
     }
 
     /** Appends part number $count; without a limit, so that the newest takes all keys, if there is none any more. */
@@ -208,7 +210,7 @@ class Filter
     private function existsGrowing(string $key): bool
     {
         $digest = $this->parts[0]->place->digest($key);
-        for ($known = 0; $known < $count = count($this->parts); $known = $count) {
+        for ($known = 0; $known < $count = \count($this->parts); $known = $count) {
             if ($this->partWith($digest, $count)) return true;
             $this->follow();
         }
@@ -219,7 +221,7 @@ class Filter
     {
         $digest = $this->parts[0]->place->digest($key);
         for (;;) {
-            $count = count($this->parts);
+            $count = \count($this->parts);
             $newest = $this->parts[$count - 1];
             $full = $this->isFull($newest);
             $part = $this->partWith($digest, $count - (int) (!$full && !$this->d->counting));
@@ -234,7 +236,7 @@ class Filter
     private function removeGrowing(string $key): bool
     {
         $digest = $this->parts[0]->place->digest($key);
-        $part = $this->partWith($digest, count($this->parts));
+        $part = $this->partWith($digest, \count($this->parts));
         if (!$part || !$part->store->removeMany([$positions = $part->place->of($digest)])[0]) return false;
         if ($part === end($this->parts) && $part->d->live && !$part->store->testMany([$positions])[0]) $part->d->live--;
         return true;
@@ -243,7 +245,7 @@ class Filter
     private function countGrowing(string $key): int
     {
         $digest = $this->parts[0]->place->digest($key);
-        $part = $this->partWith($digest, count($this->parts));
+        $part = $this->partWith($digest, \count($this->parts));
         return $part ? $part->store->countMany([$part->place->of($digest)])[0] : 0;
     }
 

@@ -21,7 +21,7 @@ final class Memory extends \ArrayObject implements Store
             throw Fault::fail(\BloomFilterException::NO_MEMORY, 'memory cannot hold %d bytes for m=%d %s', $lines << 6, $d->m, $d->cells());
         parent::__construct(array_fill(0, $lines, str_repeat("\0", 64)), self::STD_PROP_LIST);
         $this->bit = ["\x80", "\x40", "\x20", "\x10", "\x08", "\x04", "\x02", "\x01"];
-        for ($i = count(self::$masks); $i < 512; $i++) self::$masks[$i] = substr_replace(str_repeat("\0", 64), $this->bit[$i & 7], $i >> 3, 1);
+        for ($i = \count(self::$masks); $i < 512; $i++) self::$masks[$i] = substr_replace(str_repeat("\0", 64), $this->bit[$i & 7], $i >> 3, 1);
     }
 
     /** What memory_limit leaves, or without one the machine; PHP cannot catch that there is no more. */
@@ -36,12 +36,12 @@ final class Memory extends \ArrayObject implements Store
 
     public function read(int $from, int $bytes): string
     {
-        if ($from === 0 && $bytes >= count($this) - 1 << 6) return substr(implode('', $this->getArrayCopy()), 0, $bytes);
+        if ($from === 0 && $bytes >= \count($this) - 1 << 6) return substr(implode('', $this->getArrayCopy()), 0, $bytes);
         return substr(implode('', array_slice($this->getArrayCopy(), $from >> 6, ($from + $bytes + 63 >> 6) - ($from >> 6))), $from & 63, $bytes);
     }
 
     /** All bits at once, as read() gives them. */
-    public function replace(string $bits): void { $this->exchangeArray(str_split(str_pad($bits, count($this) << 6, "\0"), 64)); }
+    public function replace(string $bits): void { $this->exchangeArray(str_split(str_pad($bits, \count($this) << 6, "\0"), 64)); }
 
     public function __debugInfo(): array { return []; }
     public function __serialize(): array { throw Fault::unsupported('the bits are serialized by their filter only'); }
@@ -116,7 +116,7 @@ final class Memory extends \ArrayObject implements Store
     /** Combines each line with that of $bits, as they are when it is done. */
     public function combine(string $bits, bool $unite): void
     {
-        foreach (str_split(str_pad($bits, count($this) << 6, "\0"), 64) as $i => $other)
+        foreach (str_split(str_pad($bits, \count($this) << 6, "\0"), 64) as $i => $other)
             do {
                 $old = $this[$i];
                 $new = Bits::combine($old, $other, $unite, $this->d->counting);

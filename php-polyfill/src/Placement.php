@@ -16,12 +16,18 @@ final class Placement
     /** @return int|list<int> */
     public function digest(string $key): int|array
     {
-        if ($this->d->scheme->native) return $this->secret ? $this->secret->hash($key) : unpack('J', hash('xxh3', $key, true))[1];
+        if ($this->d->scheme->native) {
+            if ($this->secret) return $this->secret->hash($key);
+            $bytes = \hash('xxh3', $key, true);
+            return \unpack('J', $bytes)[1];
+        }
         switch ($this->d->scheme->row) {
             case 'php-hashes': return PhpHashes::digests($this->d->scheme->functions, $key);
             case 'gozero':
-                for ($digests = [], $i = 0; $i < 14; $i++)
-                    $digests[] = unpack('J', hash('murmur3f', $key . chr($i), true))[1];
+                for ($digests = [], $i = 0; $i < 14; $i++) {
+                    $bytes = hash('murmur3f', $key . chr($i), true);
+                    $digests[] = unpack('J', $bytes)[1];
+                }
                 return $digests;
         }
         return crc32($key);

@@ -23,8 +23,8 @@ final class Sets
         $into->follow();
         $from->follow();
         self::sameParts($into, $from);
-        while (count($into->parts) < count($from->parts)) {
-            $into->grow(count($into->parts));
+        while (\count($into->parts) < \count($from->parts)) {
+            $into->grow(\count($into->parts));
             self::sameParts($into, $from);
         }
         if ($into->rebuilt && $unite) self::combine($into->rebuilt, $from, true);
@@ -54,7 +54,7 @@ final class Sets
         } catch (\ValueError) {
             return false;
         }
-        if (count($a->parts) !== count($b->parts)) return false;
+        if (\count($a->parts) !== \count($b->parts)) return false;
         foreach ($a->parts as $i => $part)
             if ($part->bits() !== $b->parts[$i]->bits()) return false;
         return true;

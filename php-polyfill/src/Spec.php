@@ -75,7 +75,8 @@ final class Spec
     public static function seconds(\DateInterval $interval, string $name, string $method): float
     {
         try {
-            if (($interval->days ?? false) !== false)          // the difference of two dates
+            if (preg_match('/\bday of\b/i', ((array) $interval)['date_string'] ?? '')) $lengths = [];
+            elseif (($interval->days ?? false) !== false)          // the difference of two dates
                 $lengths[] = ($interval->days * 86400 + $interval->h * 3600 + $interval->i * 60 + $interval->s + $interval->f) * ($interval->invert ? -1 : 1);
             else foreach (['1971-01-04', '1971-02-05', '1972-02-09'] as $date) {
                 $begin = new \DateTimeImmutable("$date UTC");

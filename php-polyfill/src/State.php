@@ -20,7 +20,7 @@ final class State
             $clean *= 1 - $one['fpr'];
         }
         $sum['fill'] = $sum['ones'] / $f->m();
-        $sum['fpr'] = count($f->parts) === 1 ? $one['fpr'] : 1 - $clean;
+        $sum['fpr'] = \count($f->parts) === 1 ? $one['fpr'] : 1 - $clean;
         return $sum + ['saturated' => self::saturation($f, $sum)];
     }
 

@@ -50,7 +50,7 @@ def from_json(text: str | dict[str, Any]) -> bytes:
         raise Error(f"the text is not JSON: {error}") from None
     inside = found.get("bloomfilter") if isinstance(found, dict) else None
     if not isinstance(inside, str):
-        raise Error('JSON of a filter is {"bloomfilter": "the base64 of to_bytes()"}')
+        raise Error("the JSON is not a filter: it has no text bloomfilter")
     return decode(inside)
 
 

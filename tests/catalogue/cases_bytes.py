@@ -186,6 +186,19 @@ def base64():
         case(f"bytes/base64={name}: from_base64 -> format", says, {"data": value}, no)
     for word, value in wrong("none", "list", "true", int=5):
         case(f"bytes/base64={word}: from_base64 -> type", [], {"data": value}, no)
+    foreign = "the JSON is not a filter: it has no text bloomfilter"
+    for name, says, value in (
+        ("empty", "the text is not JSON", ""),
+        ("begun", "the text is not JSON", "{"),
+        ("number", foreign, "5"),
+        ("list", foreign, "[]"),
+        ("other", foreign, '{"BloomFilter": "QUJD"}'),
+        ("no-text", foreign, '{"bloomfilter": 5}'),
+        ("no-base64", "the text is not base64", '{"bloomfilter": "QUJD!"}'),
+    ):
+        case(f"bytes/json-{name}: from_json -> format", says, {"data": value}, no)
+    for word, value in wrong("none", "true", int=5):
+        case(f"bytes/json={word}: from_json -> type", [], {"data": value}, no)
 
 
 def streams():

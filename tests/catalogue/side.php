@@ -121,6 +121,7 @@ function serve(string $op, array $args): string
             unset($args['data'], $args['counting']);
             if (is_string($data) && !str_contains($data, "\0") && is_file($data)) $data = $text ? base64_encode(file_get_contents($data)) : file_get_contents($data);
             return describe($text ? $type::fromBase64($data, ...$args) : $type::fromBytes($data, ...$args));
+        case 'from_json': return describe($type::fromJson($args['data']));
         case 'to_base64': return filter($args)->toBase64();
         case 'load': return describe($type::load($path, $args['secret'] ?? null));
         case 'open': return describe($type::open($path, ...$how));

@@ -172,7 +172,7 @@ class Python:
             return "{m} {n} {k} {scheme}".format(**self.kind.plan(**given))
         if op == "new":
             return self.describe(self.kind(**given))
-        if op in ("from_bytes", "from_base64"):
+        if op in ("from_bytes", "from_base64", "from_json"):
             data = given.pop("data")
             if isinstance(data, bytes):
                 data = Path(data.decode()).read_bytes()

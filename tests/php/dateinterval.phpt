@@ -13,7 +13,7 @@ foreach ([[60.0, $i('PT1M')], [604800.0, $i('P1W')], [93784.0, $i('P1DT2H3M4S')]
 same(90.0, (new BloomFilter(n: 100, p: 0.01, window: 90))->window);
 same(90.0, (new BloomFilter(n: 100, p: 0.01, window: '90'))->window);
 class Own extends DateInterval { public function __construct() {} }
-foreach ([$i('P1M'), $i('P1Y'), DateInterval::createFromDateString('last day of next month'), DateInterval::createFromDateString('3 weekdays'), new Own] as $varies)
+foreach ([$i('P1M'), $i('P1Y'), DateInterval::createFromDateString('last day of next month'), DateInterval::createFromDateString('3 weekdays'), DateInterval::createFromDateString('first day of'), new Own] as $varies)
     refused('ValueError', 'BloomFilter::__construct(): Argument #10 ($window) must be a DateInterval of days, hours, minutes and seconds', fn() => new BloomFilter(n: 100, p: 0.01, window: $varies));
 $past = $i('PT5S');
 $past->invert = 1;

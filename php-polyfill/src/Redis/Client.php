@@ -63,14 +63,16 @@ final class Client
     public function run(string $script, array $keys, array $arguments, ?string $done, string $label): mixed
     {
         // PHP code may run while the client waits: a signal handler, a destructor, another Fiber.
-        $number = spl_object_id($this->predis ? $this->client->getConnection() : $this->client);
+        $used = $this->predis ? $this->client->getConnection() : $this->client;
+        $number = spl_object_id($used);
         if ($other = (self::$talking[$number] ?? null)?->get()) throw $other->of === $this
             ? Fault::fail(\BloomFilterException::BUSY, 'the filter is in use: a call in it waits for its clock, hash function or client, and this call was made by such code')
             : Fault::fail(\BloomFilterException::IO, '%s: the client waits for another reply: call again after that', $label);
         if (isset(self::$talking[$number])) $this->close();
         self::$talking[$number] = \WeakReference::create($trip = (object) ['of' => $this]);
         try {
-            return $this->exchange(sprintf(self::ECHO, $script), $keys, $arguments, $done, $label);
+            $script = sprintf(self::ECHO, $script);
+            return $this->exchange($script, $keys, $arguments, $done, $label);
         } finally {
             unset(self::$talking[$number]);
         }
@@ -137,7 +139,9 @@ final class Client
     {
         if ($this->predis) {
             // Predis's connection, not its client, gets the command: an error reply is then a reply.  A replica may lack the last adds.
-            $reply = $this->connection()->executeCommand(\Predis\Command\RawCommand::create('EVAL', ...array_map(strval(...), $arguments)));
+            $arguments = array_map(strval(...), $arguments);
+            $command = \Predis\Command\RawCommand::create('EVAL', ...$arguments);
+            $reply = $this->connection()->executeCommand($command);
             if ($reply instanceof \Predis\Response\Status && (string) $reply === 'QUEUED') return (object) ['error' => self::QUEUED];
             return $reply instanceof \Predis\Response\ErrorInterface ? (object) ['error' => $reply->getMessage()] : $reply;
         }

@@ -42,7 +42,7 @@ final class Growing extends RedisFilter
             throw Fault::fail(\BloomFilterException::FULL, '%.60s cannot grow further: its next part makes it m=%d %s, one Redis key holds %d: use a larger n or a file', $key->label,
                 intdiv($bits, $next->cellBits()), $next->cells(), intdiv(Key::MOST_BITS, $next->cellBits()));
         $mark = Numbers::random();
-        [$done] = $key->script('append', [$key->key, $key->meta], [...$this->known(), $bits >> 3, pack('N', $mark), sprintf('%08x', $mark), count($key->parts), Meta::size($next)]);
+        [$done] = $key->script('append', [$key->key, $key->meta], [...$this->known(), $bits >> 3, pack('N', $mark), sprintf('%08x', $mark), \count($key->parts), Meta::size($next)]);
         if ($done === 1) {
             $key->take($this->d, [...$key->parts, $next]);
             $key->mark = $mark;
@@ -62,17 +62,23 @@ final class Growing extends RedisFilter
     }
 
     /** How many keys go in one round trip. */
-    private function most(int $positions, int $keys): int { return max(1, min($keys, intdiv($positions, count($this->parts) * $this->d->k))); }
+    private function most(int $positions, int $keys): int
+    {
+        $most = intdiv($positions, \count($this->parts) * $this->d->k);
+        return $most > $keys ? $keys : ($most ?: 1);
+    }
 
     public function existMany(array $keys): array
     {
         $found = [];
-        for ($tries = 0; count($found) < count($keys); $tries++) {
+        for ($tries = 0; \count($found) < \count($keys); $tries++) {
             if ($tries === self::TRIES) throw $this->restless();
             $this->takeParts();
-            $parts = count($this->parts);
-            $some = array_slice($keys, count($found), $this->most(1 << 16, 1000));
-            $least = $this->store->least(array_merge(...array_map($this->places(...), $some)));
+            $parts = \count($this->parts);
+            $some = array_slice($keys, \count($found), $this->most(1 << 16, 1000));
+            $places = array_map($this->places(...), $some);
+            $places = array_merge(...$places);
+            $least = $this->store->least($places);
             foreach ($least ? array_chunk($least, $parts) : [] as $of) [$found[], $tries] = [max($of) > 0, -1];
         }
         return $found;
@@ -99,7 +105,8 @@ final class Growing extends RedisFilter
         $answers = [];
         for ($tries = 0; $keys; $tries++) {
             if ($tries === self::TRIES) throw $this->restless();
-            foreach ($this->runSome(array_slice($keys, 0, $this->most(12000, 100), true), $op, $done) as $i => $answer) {
+            $some = array_slice($keys, 0, $this->most(12000, 100), true);
+            foreach ($this->runSome($some, $op, $done) as $i => $answer) {
                 $answers[$i] = $answer;
                 unset($keys[$i]);
                 $tries = -1;
@@ -120,20 +127,22 @@ final class Growing extends RedisFilter
             foreach ($this->places($one) as $positions) {
                 if ($this->d->counting) $positions = array_unique($positions);
                 foreach ($positions as $at) $text .= str_pad((string) $at, 11, "\0");
-                $text .= str_repeat("\0", 11 * ($this->d->k - count($positions)));
+                $text .= str_repeat("\0", 11 * ($this->d->k - \count($positions)));
             }
         $most = $newest->n + ($this->atLimit ? PHP_INT_MAX >> 2 : 0);
         $answer = $key->script($this->d->counting ? 'count' : 'put', [$key->key, $key->meta],
-            [...$this->known(), count($this->parts), $this->d->k, $most, $newest->live, $text, $op], $done);
+            [...$this->known(), \count($this->parts), $this->d->k, $most, $newest->live, $text, $op], $done);
         if ($answer === [-1]) {
             $this->follow();
             return [];
         }
         if ($done !== null && $key->waitReplicas) $key->client->wait($key->waitReplicas, $done, $key->label);
         $newest->live = array_shift($answer);
-        $done = array_filter(array_combine(array_keys($keys), $answer), fn(int $part) => $part !== -2);
+        $indices = array_keys($keys);
+        $done = array_combine($indices, $answer);
+        $done = array_filter($done, fn(int $part) => $part !== -2);
         try {
-            if (count($done) < count($keys)) $this->grow(count($this->parts));
+            if (\count($done) < \count($keys)) $this->grow(\count($this->parts));
         } catch (\BloomFilterException $e) {
             if ($e->getCode() === \BloomFilterException::FULL) Keys::setIndex($e, array_key_first(array_diff_key($keys, $done)));
             throw $e;

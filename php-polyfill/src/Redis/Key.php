@@ -62,8 +62,12 @@ final class Key implements Store
     /** @return list<mixed> the replies of commands */
     public function query(array $commands, ?string $done = null): array
     {
-        foreach ($commands as $command) [$words[], $keys[$command[1]]] = [[count($command), ...$command], true];
-        return $this->client->run(self::EACH, array_map(strval(...), array_keys($keys)), array_merge(...$words), $done, $this->label);
+        $words = $keys = [];
+        foreach ($commands as $command) {
+            array_push($words, \count($command), ...$command);
+            if (!in_array($command[1], $keys, true)) $keys[] = $command[1];
+        }
+        return $this->client->run(self::EACH, $keys, $words, $done, $this->label);
     }
 
     public function script(string $script, array $keys, array $arguments, ?string $done = ''): mixed
@@ -91,7 +95,7 @@ final class Key implements Store
     private function seen(array $replies): int
     {
         if (!$this->apart()) return Names::mark((string) end($replies));
-        return $replies[count($replies) - 2] === $this->length() ? (int) hexdec((string) end($replies)) : 0;
+        return $replies[\count($replies) - 2] === $this->length() ? (int) hexdec((string) end($replies)) : 0;
     }
 
     private function presentMark(): int { return $this->seen($this->query($this->markCommands())); }
@@ -193,7 +197,7 @@ final class Key implements Store
     {
         if (!$keys) return [];
         $string = ($this->foreign ? $this->bits + 7 >> 3 : $this->length()) - 1;
-        if (count($keys) >= 16 && $string < self::STEP && $string < 70 * count($keys) * count($keys[0])) {
+        if (\count($keys) >= 16 && $string < self::STEP && $string < 70 * \count($keys) * \count($keys[0])) {
             $replies = $this->attempt([['GETRANGE', $this->key, 0, $string]]);
             return $replies ? array_map(fn(array $positions) => $this->leastIn($positions, $replies[0], 0), $keys) : null;
         }
@@ -208,7 +212,7 @@ final class Key implements Store
         }
         foreach ($replies ? $of : [] as $j => [$i, $positions]) {
             $least = is_array($replies[$j]) ? min($replies[$j]) : $this->leastIn($positions, $replies[$j], $positions[0] >> 9 << 9);
-            $answers[$i] = min($answers[$i] ?? 15, $least);
+            if ($least < ($answers[$i] ?? 16)) $answers[$i] = $least;
         }
         return $answers ?? null;
     }
@@ -230,7 +234,9 @@ final class Key implements Store
         [$least, $bits] = [15, $this->d->cellBits()];
         foreach ($positions as $at) {
             $bit = ($at - $from) * $bits;
-            $least = min($least, ord($text[$bit >> 3] ?? "\0") >> 8 - $bits - ($bit & 7) & (1 << $bits) - 1);
+            $byte = $text[$bit >> 3] ?? "\0";
+            $value = ord($byte) >> 8 - $bits - ($bit & 7) & (1 << $bits) - 1;
+            if ($value < $least) $least = $value;
         }
         return $least;
     }
@@ -239,13 +245,18 @@ final class Key implements Store
 
     public function addMany(array $keys): array
     {
-        $present = $this->change($keys, 1000, $this->foreign ? 'add_foreign' : 'add', 'added');
+        $script = $this->foreign ? 'add_foreign' : 'add';
+        $present = $this->change($keys, 1000, $script, 'added');
         $all = $this->whole ?? $this;
-        $all->added += count($present) - array_sum($present);
+        $all->added += \count($present) - array_sum($present);
         return $present;
     }
 
-    public function removeMany(array $keys): array { return $this->change($keys, max(1, min(50, intdiv(1500, count($keys[0] ?? [0])))), 'count_down', 'removed'); }
+    public function removeMany(array $keys): array
+    {
+        $most = intdiv(1500, $this->d->k);
+        return $this->change($keys, $most > 50 ? 50 : ($most ?: 1), 'count_down', 'removed');
+    }
 
     /** What scripts look at first: where the mark is, and the known one. */
     private function known(): array { return [$this->markAt, sprintf('%08x', $this->mark)]; }
@@ -253,13 +264,13 @@ final class Key implements Store
     /** k, positions NUL-terminated, and by how much each counter rises. */
     private function places(array $keys, string $by = ''): array
     {
-        $k = count($keys[0]);
+        $k = \count($keys[0]);
         $text = '';
         foreach ($keys as $positions) {
             if ($this->d->counting && $by === '') {
                 $distinct = array_unique($positions);
                 sort($distinct);
-                $all = ($all ?? '') . str_repeat("\1", count($distinct)) . str_repeat("\0", $k - count($distinct));
+                $all = ($all ?? '') . str_repeat("\1", \count($distinct)) . str_repeat("\0", $k - \count($distinct));
                 $positions = array_pad($distinct, $k, $distinct[0]);
             }
             foreach ($positions as $at) $text .= $this->d->counting ? "#$at\0" : "$at\0";
@@ -308,7 +319,9 @@ final class Key implements Store
     {
         $end = $from + ($bytes ?? $this->bits + 7 >> 3);
         for ($at = $from; $at < $end; $at += 16 << 20) $commands[] = ['BITCOUNT', $this->key, $at, min($at + (16 << 20), $end) - 1];
-        return array_sum(array_slice($this->until(fn() => $this->attempt($commands)), 0, count($commands)));
+        $counts = $this->until(fn() => $this->attempt($commands));
+        $counts = array_slice($counts, 0, \count($commands));
+        return array_sum($counts);
     }
 
     /** Makes zeros and a mark under a temporary name, and gives them to $then, which has the new mark and names the key. */
@@ -380,7 +393,7 @@ final class Key implements Store
         for ($places = [], $by = '', $i = 0, $n = $this->bits >> 2; $i <= $n; $i++) {
             $value = $i < $n ? ord($counters[$i >> 1]) >> ($i & 1 ? 0 : 4) & 15 : 0;
             if ($value) [$places[], $by] = [$i, $by . chr($value)];
-            if (count($places) < ($i < $n ? 250 : 1)) continue;
+            if (\count($places) < ($i < $n ? 250 : 1)) continue;
             $this->change([$places], 1, 'add', 'added', $by);
             [$places, $by] = [[], ''];
         }

@@ -69,8 +69,12 @@ final class Shards implements Store
             foreach ($positions as $at) $sorted[$shard][$i][] = $at - $shard * $this->cells;
         }
         $answers = [];
-        foreach ($sorted ?? [] as $shard => $some)
-            $answers += array_combine(array_keys($some), $this->shards[$shard]->$method(array_values($some)));
+        foreach ($sorted ?? [] as $shard => $some) {
+            $which = array_keys($some);
+            $some = array_values($some);
+            $some = $this->shards[$shard]->$method($some);
+            $answers += array_combine($which, $some);
+        }
         ksort($answers);
         return $answers;
     }
