@@ -5,5 +5,10 @@ if (PHP_INT_SIZE === 8 && PHP_VERSION_ID >= 80100 && !extension_loaded('bloomfil
     spl_autoload_register(static function (string $class): void {
         $own = in_array($class, ['BloomFilter', 'CountingBloomFilter', 'BloomFilterException'], true);
         $name = $own ? $class : (str_starts_with($class, 'Bloomfilter\\Polyfill\\') ? strtr(substr($class, 21), '\\', '/') : null);
-        if ($name && is_file($file = __DIR__ . "/src/$name.php")) require $file;
+        if (!$name || !is_file($file = __DIR__ . "/src/$name.php")) return;
+        $async = function_exists('pcntl_async_signals') && pcntl_async_signals(false);      // a handler may need this class
+        require $file;
+        if (!$async) return;
+        pcntl_async_signals(true);
+        pcntl_signal_dispatch();
     });

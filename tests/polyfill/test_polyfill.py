@@ -52,6 +52,12 @@ def test_a_signal_handler_throws_into_calls(php):
     assert absent == 0
 
 
+def test_a_signal_handler_needs_the_class_that_is_being_loaded(php):
+    with_posix = [php, "-n", "-d", "extension=posix"]
+    said = {run(with_posix, HERE / "loads.php", POLYFILL / "autoload.php") for _ in range(20)}
+    assert said == {"fine"}
+
+
 # ---- what it is as a package ----
 DECLARED = "require $argv[1]; echo json_encode(array_map(fn($c) => class_exists($c) ? (new ReflectionClass($c))->isInternal() : null, ['BloomFilter', 'CountingBloomFilter', 'BloomFilterException']));"
 
