@@ -54,6 +54,9 @@ final class Meta
             && $v >= $least && $v <= $most ? $v : null;
     }
 
+    /** NAN: it is none. */
+    private static function real(?string $text): float { return is_numeric($text) && !preg_match('/\s\z/', $text) ? (float) $text : NAN; }
+
     private static function hex(?string $text, int $digits): ?int
     {
         if ($text === null || !preg_match("/^[0-9a-f]{1,$digits}$/", $text)) return null;
@@ -119,9 +122,9 @@ final class Meta
         } catch (\ValueError) {
             throw self::bad($key, 'm or k');
         }
-        $p = $hash['p'] ?? '';
-        if (!is_numeric($p) || !($p >= 0 && $p <= 1)) throw self::bad($key, 'p');
-        $d = new Params($scheme, $m, $n, $k, (float) $p, $shards, $counting);
+        $p = self::real($hash['p'] ?? null);
+        if (!($p >= 0 && $p <= 1)) throw self::bad($key, 'p');
+        $d = new Params($scheme, $m, $n, $k, $p, $shards, $counting);
         $d->secretCheck = self::hex($hash['secret'] ?? null, 16) ?? throw self::bad($key, 'secret');
         return $d;
     }
@@ -132,17 +135,17 @@ final class Meta
         if (($hash['kind'] ?? '') === 'window') throw Fault::unsupported('%s forgets: window needs the extension', $key->label);
         if (($hash['kind'] ?? '') !== 'grow') throw self::bad($key, 'kind');
         $d->kind = Params::GROW;
-        $d->grow = is_numeric($hash['grow'] ?? null) ? (float) $hash['grow'] : 0.0;
+        $d->grow = self::real($hash['grow'] ?? null);
         $d->live = self::whole($hash['parts'] ?? null, 1, 256) ?? throw self::bad($key, 'parts');
         if (!$d->scheme->native) throw self::bad($key, 'scheme');
         if (!($d->grow >= 1 && $d->grow <= 1e300)) throw self::bad($key, 'grow');
         if (!Sizing::possible($d)) throw self::bad($key, 'm for its n, p and k');
         for ($parts = [], $i = 0; $i < $d->live; $i++) {
             $part = $parts[] = $d->part($i);
-            [$m, $n, $p] = [...explode(' ', $hash["part$i"] ?? ''), '', ''];
-            [$m, $n] = [self::whole($m, 1, Sizing::MOST_M), self::whole($n, 1, PHP_INT_MAX)];
-            if (!$m || !$n || !is_numeric($p)) throw self::bad($key, "part$i");
-            [$part->m, $part->n, $part->p] = [$m, $n, (float) $p];
+            [$m, $n, $p] = [...explode(' ', $hash["part$i"] ?? '', 3), '', ''];
+            [$m, $n, $p] = [self::whole($m, 1, Sizing::MOST_M), self::whole($n, 1, PHP_INT_MAX), self::real($p)];
+            if (!$m || !$n || is_nan($p)) throw self::bad($key, "part$i");
+            [$part->m, $part->n, $part->p] = [$m, $n, $p];
             $part->live = self::whole($hash["keys$i"] ?? '0', 0, PHP_INT_MAX) ?? throw self::bad($key, "keys$i");
             if (!Sizing::partPossible($d, $part))
                 throw Fault::fail(\BloomFilterException::FORMAT, '%s: its part %d has n=%d, which does not fit m=%d, p=%g, k=%d', $key->label, $i, $n, $m, $p, $d->k);
