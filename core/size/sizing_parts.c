@@ -82,7 +82,8 @@ static int part_of_grow(
     if (i == 0) return first_part(d, g, err);
     const bool equal = d->grow == 1;
     double share = equal_share(i),
-           total = equal ? (double)(before / i * (i + 1)) : next_total(d, (double)before, &share);
+           total = equal ? (double)before + fmax((double)(before / i), LEAST_BITS)
+                         : next_total(d, (double)before, &share);
     uint64_t m = ((uint64_t)total - before) / LINE * LINE;
     if (total == 0) return 0;
     double p = d->g.p * share, n = floor((double)m / bf_bits_for(d->scheme->layout, p, d->g.k));

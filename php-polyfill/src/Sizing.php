@@ -266,7 +266,7 @@ final class Sizing
             $first = self::fixed($spec);
             [$part->m, $part->p] = [$first->m, $first->p];
         } elseif ($equal) {
-            $part->m = intdiv($before, $i);
+            $part->m = max(intdiv($before, $i), 262144);
             $part->p = $d->p * (1 / $harmonic / ($i + 1));
             $part->n = (int) max(floor($part->m / self::bitsFor($d->scheme->row, $part->p, $d->k)), 1);
         } else {

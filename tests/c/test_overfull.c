@@ -291,8 +291,9 @@ TEST(growing_ends)
     for (unsigned row = 0; row < 8; row++) {
         const bool counting = row & 1;
         const unsigned how = row < 4 ? 0 : row < 6 ? BF_OVERFULL_RAISE : BF_OVERFULL_IGNORE;
-        bf_filter *f = bf_open(&(bf_spec){ .n = 20,
+        bf_filter *f = bf_open(&(bf_spec){ .n = 1,
                                    .p = 0.01,
+                                   .k = 1,
                                    .grow = 1,
                                    .counting = counting,
                                    .overfull = how,

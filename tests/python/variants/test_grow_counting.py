@@ -64,8 +64,8 @@ def test_by_m_and_n_and_by_equal_parts():
     for kind in (BloomFilter, CountingBloomFilter):
         bf = kind(10000, 1000, grow=2)
         assert bf.n == 1000 and 0.008 < bf.p < 0.0083 and bf.grow == 2
-        equal = kind(n=100, p=0.01, grow=1)
-        equal.update(range(1000))
+        equal = kind(n=20_000, p=0.01, grow=1)
+        equal.update(range(60_000))
         assert len({part["m"] for part in equal.part_info()}) == 1 < len(equal.part_info())
         for grow in (0.99, 1024.5, -1, 0):
             with pytest.raises(ValueError, match="grow must be a factor from 1 to 1024"):
