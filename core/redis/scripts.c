@@ -71,7 +71,7 @@ const char bf_script_exchange[] =
          " if mine then call('HSET', KEYS[2], 'mark', ARGV[4]) end\n"
          "end\n"
          "if mine and #ARGV > 6 then call('HSET', KEYS[2], unpack(ARGV, 7)) end\n"
-         "if ttl > 0 then call('PEXPIRE', KEYS[1], ttl) end\n"
+         "if ttl >= 0 then call('PEXPIRE', KEYS[1], ttl) end\n"
          "return 1";
 
 /* Runs a command on K and K:meta. If K:meta is the only key, runs it on K:meta.
@@ -430,5 +430,5 @@ const char bf_script_adopt[] =
     "call('DEL', KEYS[2])\n"
     "call('HSET', KEYS[2], unpack(ARGV, 6))\n"
     "local ttl = call('PTTL', KEYS[1])\n"
-    "if ttl > 0 then call('PEXPIRE', KEYS[2], ttl) end\n"
+    "if ttl >= 0 then call('PEXPIRE', KEYS[2], ttl) end\n"
     "return 1";

@@ -17,5 +17,5 @@ end
 call('DEL', KEYS[2])
 call('HSET', KEYS[2], unpack(ARGV, 6))
 local ttl = call('PTTL', KEYS[1])
-if ttl > 0 then call('PEXPIRE', KEYS[2], ttl) end
+if ttl >= 0 then call('PEXPIRE', KEYS[2], ttl) end
 return 1

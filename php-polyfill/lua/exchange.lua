@@ -29,5 +29,5 @@ else
  if mine then call('HSET', KEYS[2], 'mark', ARGV[4]) end
 end
 if mine and #ARGV > 6 then call('HSET', KEYS[2], unpack(ARGV, 7)) end
-if ttl > 0 then call('PEXPIRE', KEYS[1], ttl) end
+if ttl >= 0 then call('PEXPIRE', KEYS[1], ttl) end
 return 1
