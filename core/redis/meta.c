@@ -403,6 +403,7 @@ int bf_redis_meta_read(const bf_redis *r, bf_redis_meta *m, bf_error *err)
     if (!number_field(r, "secret", 16, 0, UINT64_MAX, &d->secret_check))
         return bf_redis_fail_field(r, "secret", err);
     if (number_field(r, "born", 16, 0, UINT32_MAX, &v)) m->id = (uint32_t)v;
+    if (many && !m->id) return bf_redis_fail_field(r, "born", err);
     if (!number_field(r, "mark", 16, 1, UINT32_MAX, &v)) return bf_redis_fail_field(r, "mark", err);
     m->mark = (uint32_t)v;
     return many ? read_many(r, m, err) : 0;

@@ -140,10 +140,20 @@ int bf_redis_fail_clock(const bf_filter *f, double own, double redis, bf_error *
         bf_redis_of(f)->label, own, redis, own > redis ? "ahead" : "behind", bf_window_step(f));
 }
 
+int bf_redis_has_clock(const bf_filter *f, bf_error *err)
+{
+    if (f->own_clock || !bf_redis_of(f)->users_clock) return 0;
+    return bf_fail(err, BF_EINVAL,
+        "%.80s was created with a clock, which gives its times: open it with that clock",
+        bf_redis_of(f)->label);
+}
+
 int bf_redis_choose_time(const bf_filter *f, double redis, double *now, bf_error *err)
 {
     const double step = bf_window_step(f), own = *now;
-    const bool users = f->own_clock && bf_redis_of(f)->users_clock;
+    const bool users = bf_redis_of(f)->users_clock;
+    int rc = bf_redis_has_clock(f, err);
+    if (rc < 0) return rc;
     if (f->own_clock && (own - redis > step || (!users && redis - own > step)))
         return bf_redis_fail_clock(f, own, redis, err);
     if (!users) *now = redis;

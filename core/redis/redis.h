@@ -343,6 +343,8 @@ int bf_redis_take_parts(bf_filter *f, bf_error *err);
 /* bf_chain_ops.follow and .server_time */
 int bf_redis_follow(bf_filter *f, bf_error *err);
 int bf_redis_server_time(bf_filter *f, double *now, bf_error *err);
+/* Returns an error if the filter was created with a clock, and the handle has none. */
+int bf_redis_has_clock(const bf_filter *f, bf_error *err);
 /* *now: the time of the handle's clock; becomes the time that counts. Returns an error if the two
  * clocks differ too much. */
 int bf_redis_choose_time(const bf_filter *f, double redis, double *now, bf_error *err);

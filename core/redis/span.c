@@ -88,6 +88,7 @@ static int prepare(batch *b, bf_error *err)
 {
     const bf_span *s = b->span;
     size_t few = BF_POSITIONS / b->k, most;
+    if (bf_redis_has_clock(b->f, err) < 0) return BF_EINVAL;
     if (b->f->count != b->r->sizes->n && bf_redis_take_parts(b->f, err) < 0) return BF_ENOMEM;
     b->parts = b->r->sizes->n;
     most = POSITIONS / b->parts / b->k;

@@ -159,6 +159,7 @@ TEST(damaged_hashes)
         { "plain", "d:meta", "k" }, { "plain", "d:meta", "scheme" },
         { "counting", "d:meta", "shards 7" }, { "grow", "d:meta", "shards 2" },
         { "window", "d:meta", "shards 2" }, { "window", "d:meta", "cell_bits 4" },
+        { "grow", "d:meta", "born" }, { "window", "d:meta", "born x" },
         { "counting", "d:meta", "m 9217" }, { "counting", "d:meta", "m 4294967296" },
         { "shards", "d:meta", "m 9001" }, { "shards", "d:meta", "shards 7" },
         { "grow", "d:meta", "kind x" }, { "grow", "d:meta", "kind" }, { "grow", "d:meta", "grow" },

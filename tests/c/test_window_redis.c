@@ -488,6 +488,23 @@ TEST(an_overfull_one_says_so)
     bf_close(f);
 }
 
+/* Redis's clock may be days ahead of the users' one, and make the filter forget everything. */
+TEST(the_clock_of_its_users_is_missing)
+{
+    *now = 1e6;
+    bf_filter *f = open_((bf_spec){ .n = 1000, .p = 1e-4, .window = 60 }, "own");
+    for (uint64_t key = 0; key < 50; key++) CHECK_EQ(add(f, 'k', key), 1);
+    bf_filter *g = opened((bf_spec){ 0 }, "own", "", __LINE__);
+    CHECK_EQ(add(g, 'k', 50), BF_EINVAL);
+    CHECK_HAS(e.msg, "was created with a clock, which gives its times: open it with that clock");
+    CHECK_EQ(has(g, 'k', 1), BF_EINVAL);
+    bf_state state;
+    CHECK_EQ(bf_get_state(g, &state, &e), BF_EINVAL);
+    for (uint64_t key = 0; key < 50; key++) CHECK_EQ(has(f, 'k', key), 1);
+    CHECK_EQ(bf_delete(g, &e), 0);
+    CLOSE(f, g);
+}
+
 /* An add must not believe a damaged epoch: it would empty slices that have keys. */
 TEST(an_epoch_that_is_no_number)
 {
