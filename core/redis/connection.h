@@ -226,6 +226,7 @@ typedef struct bf_conn {
     bf_reply_sink sink;
     bf_redis_replies got;
     bf_redis_reply reply; /* the reply that was read last */
+    uint64_t number;      /* of the next ECHO; 0: not drawn yet */
 } bf_conn;
 
 /* Prepares a connection through the host's client, or to the server in the URL. Sends nothing. */
@@ -249,6 +250,10 @@ void bf_conn_begin(bf_conn *l, int changes);
 void bf_conn_route(bf_conn *l, const char *key);
 /* the next bf_conn_route starts a new request even if its key is the same */
 void bf_conn_new_request(bf_conn *l);
+/* For bf_conn_exchange: ends the last request; writes a fresh number into the ECHOs of the requests
+ * to a host's client. */
+void bf_conn_end(bf_conn *l);
+void bf_conn_fresh_echo(bf_conn *l);
 /* Appends a command. The format has arguments separated by one space: literal words, %s text, %n
  * uint64_t, %i int64_t (BF_NEVER: empty), %g double, %b bytes and size_t, %x uint32_t as 8 hex
  * digits (0: empty), %r uint32_t as 4 bytes, big-endian. If the reply may be large, call
