@@ -572,6 +572,22 @@ TEST(numbers_are_fresh)
     }
     qsort(number, TRIPS, DIGITS, by_number);
     for (int i = 1; i < TRIPS; i++) CHECK(memcmp(number[i - 1], number[i], DIGITS));
+
+    /* a forked child has others than its parent */
+    char child[DIGITS];
+    int to[2];
+    CHECK_EQ(pipe(to), 0);
+    if (fork() == 0) {
+        CHECK_EQ(bf_conn_lock(&l, &e), 0);
+        CHECK_EQ(trip(&l, 1), 0);
+        _exit(write(to[1], t.number, DIGITS) != DIGITS);
+    }
+    CHECK_EQ(trip(&l, 1), 0);
+    CHECK_EQ(read(to[0], child, DIGITS), DIGITS);
+    CHECK(memcmp(child, t.number, DIGITS));
+    wait(NULL);
+    close(to[0]);
+    close(to[1]);
     bf_conn_free(&l);
 }
 
