@@ -334,7 +334,8 @@ test_server_sanitized() {
 }
 # What the memory model allows of the core's atomics.
 test_litmus() { run_pytest 'memory that reorders' litmus tests/litmus "$@"; }
-test_polyfill() { run_pytest 'PHP without the extension' polyfill tests/polyfill "$@"; }
+# Two beside each other also with one processor: it waits for servers half of the time.
+test_polyfill() { run_pytest 'PHP without the extension' polyfill tests/polyfill -n 2 --dist worksteal "$@"; }
 test_glue() { run_pytest 'PHP frameworks' glue tests/glue "$@"; }
 test_ffi() { run_pytest 'other languages' ffi tests/ffi "$@"; }
 test_attacks() { run_pytest 'attacks' attacks tests/attacks "$@"; }

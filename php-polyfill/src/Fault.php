@@ -94,7 +94,7 @@ final class Fault
     public static function number(float $v, int $digits = 6): string
     {
         if (!is_finite($v)) return is_nan($v) ? 'nan' : ($v < 0 ? '-inf' : 'inf');
-        if ($v == 0) return '0';
+        if ($v == 0) return fdiv(1, $v) < 0 ? '-0' : '0';
         [$text, $e] = explode('e', strtr(sprintf('%.' . $digits - 1 . 'e', $v), ',', '.'));
         $small = $e >= -4 && $e < $digits;
         $text = $small ? sprintf('%.' . $digits - 1 - (int) $e . 'F', $v) : $text;

@@ -95,7 +95,7 @@ final class File implements Store
     /** Bound to the file, to read it. */
     public static function open(string $path, Spec $spec): Filter
     {
-        if (is_link($path) && !file_exists($path)) throw Fault::fail(\BloomFilterException::IO, 'cannot open %.80s: it is a dangling symbolic link', $path);
+        if (is_link($path) && !file_exists($path)) throw Fault::fail(\BloomFilterException::IO, 'cannot open %.100s: it is a dangling symbolic link', $path);
         $handle = self::handle($path);
         $read = self::reader($handle, $path);
         if (Image::isCompact($read(0, min(fstat($handle)['size'], 12)))) throw Fault::unsupported(

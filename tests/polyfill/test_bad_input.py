@@ -66,7 +66,8 @@ def answer(program, case, folder, key, redis):
     if "url" in case["args"].get("storage", {}):
         args = with_client(args, args["storage"]["s"])
     outcome, text = program.ask(case["op"], args)
-    text = text.replace(str(folder), "FOLDER").replace(key, "KEY").split(", called in ")[0]
+    text = text.replace(str(folder), "FOLDER").replace(f"/{folder.name}/", "/FOLDER/")
+    text = text.replace(key, "KEY").split(", called in ")[0]
     return outcome, text
 
 

@@ -17,7 +17,7 @@ if (!($child = pcntl_fork())) {
     while (posix_getppid() === $parent) for ($i = posix_kill($parent, SIGUSR1); $i < 1000; $i++);
     exit;
 }
-for ($n = 0; $signals < 1500; $n++) {
+for ($n = 0; $signals < 600; $n++) {
     $f = $filters[$which = $n % 4];
     $keys = ["k$n", "l$n"];
     try {

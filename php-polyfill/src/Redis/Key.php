@@ -105,6 +105,11 @@ final class Key implements Store
         return Fault::fail(\BloomFilterException::LOST, '%s is lost (deleted, expired, evicted or overwritten): create it again', $this->label);
     }
 
+    public function unmarked(int $bytes): \BloomFilterException
+    {
+        return Fault::fail(\BloomFilterException::FORMAT, '%s holds %d bytes, but not the mark of its :meta: delete both keys to start again', $this->label, $bytes);
+    }
+
     /** Is what was read one filter? */
     public function complete(Meta $meta, int $bytes, int $end): bool
     {

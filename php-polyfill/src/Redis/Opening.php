@@ -81,8 +81,7 @@ final class Opening
             $this->check($meta->d);
             return $this->filtered($meta->d);
         }
-        if (!$meta->adopted || !$this->spec->adopt)
-            throw Fault::fail(\BloomFilterException::FORMAT, '%s holds %d bytes, but not the mark of its :meta: delete both keys to start again', $key->label, $bytes);
+        if (!$meta->adopted || !$this->spec->adopt) throw $key->unmarked($bytes);
         $this->check($meta->d);                 // the other system began a new bitmap
         $this->fits($meta->d, $bytes);
         $this->adopt($meta->d);

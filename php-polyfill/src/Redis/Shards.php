@@ -55,10 +55,11 @@ final class Shards implements Store
                 $shard->adoptState($meta);
                 return;
             }
-            if (!$make) throw $shard->lost();
+            $unmarked = $bytes && $meta?->filterId === $this->whole->id;
+            if (!$make) throw $unmarked ? $shard->unmarked($bytes) : $shard->lost();
             if ($shard->create($meta->mark ?? 0)) return;
         }
-        throw Opening::restless($shard->label);
+        throw $unmarked ? $shard->unmarked($bytes) : Opening::restless($shard->label);
     }
 
     /** Keys sorted by shard, answers in their order. */
