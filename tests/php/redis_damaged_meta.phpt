@@ -3,7 +3,7 @@ A number in the companion hash of a filter in Redis is nothing but a number
 --FILE--
 <?php require __DIR__ . '/redis.inc';
 $redis = new RedisServer;
-foreach (['p' => [], 'grow' => ['grow' => 2.0], 'part0' => ['grow' => 2.0]] as $field => $given)
+foreach (['born' => ['grow' => 2.0], 'p' => [], 'grow' => ['grow' => 2.0], 'part0' => ['grow' => 2.0]] as $field => $given)
     foreach (['1 ', "1\t", '1x', 'x', ''] as $text) {
         $redis->say('FLUSHALL');
         $f = new BloomFilter(...$given, n: 100, p: 0.01, storage: $redis->url('seen'));

@@ -84,6 +84,7 @@ final class Meta
         $meta->d = self::params($key, $hash);
         $meta->id = self::hex($hash['born'] ?? null, 8) ?? 0;
         $meta->mark = self::hex($hash['mark'] ?? null, 8) ?: throw self::bad($key, 'mark');
+        if ($hash['format'] === '2' && !$meta->id) throw self::bad($key, 'born');
         if ($hash['format'] === '2') $meta->parts = self::growing($key, $hash, $meta->d);
         return $meta;
     }
