@@ -210,6 +210,11 @@ make_venv() {
 }
 # Asks the package index only for what is not there yet.
 pip_install() { "$venv/bin/python" -m pip install -q "$@"; }
+# The same by uv, which resolves the hundred packages of the tests in seconds; pip takes minutes.
+uv_install() {
+    [ -x "$venv/bin/uv" ] || pip_install uv
+    "$venv/bin/uv" pip install -q --python "$venv/bin/python" "$@"
+}
 build_requirement() { sed -n 's/^requires = \["\(.*\)"\]$/\1/p' "$root/pyproject.toml"; }
 
 # The wheel just built, in the virtual environment.

@@ -271,14 +271,14 @@ python_tests_ready() {
     # What `pip install .` downloads: the README's command is run without a network.
     [ -d "$out/wheels" ] || step 'build requirements' wheels "$venv/bin/python" -m pip download -q -d "$out/wheels" "$(build_requirement)"
 }
-# with_extra EXTRAS [PACKAGE...]: asks pip once for each pyproject.toml.
+# with_extra EXTRAS [PACKAGE...]: asks the package index once for each pyproject.toml.
 with_extra() {
     local extras=$1 stamp now
     shift
     stamp=$venv/with-${extras//,/-}
     now=$(fingerprint "$extras $*" pyproject.toml)
     is_made "$stamp" "$now" && return 0
-    step "Python packages: $extras" "extra-${extras//,/-}" pip_install "$(echo "$out"/dist/*.whl)[$extras]" "$@"
+    step "Python packages: $extras" "extra-${extras//,/-}" uv_install "$(echo "$out"/dist/*.whl)[$extras]" "$@"
     touch "$stamp"
     made "$stamp" "$now"
 }
