@@ -115,6 +115,11 @@ bf_filter *bf_retain(bf_filter *f); /* accepts NULL */
 /* Like bf_save, but never replaces a file. If path exists, also if it was created during the call,
  * returns BF_EIO with sys_errno EEXIST. */
 int bf_save_new(bf_filter *f, const char *path, bf_error *err);
+/* Creates a filter in Redis with exactly the contents of from, which is in memory or in a file: its
+ * parameters, parts, numbers of keys and epoch. to has the storage, the secret if there is one, and
+ * what else a handle needs; its m, n, k and p are not used. If the filter exists, returns NULL and
+ * BF_EIO with sys_errno EEXIST. */
+bf_filter *bf_upload_new(bf_filter *from, const bf_spec *to, bf_error *err);
 /* Removes the temporary files that killed processes left in this folder (of bf_save, bf_save_new
  * and bf_open), and no file that a living process still writes. For hosts that own a folder: call
  * it at their start. bf_save and bf_save_new do the same in the folder of their path, but look at

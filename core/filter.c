@@ -3,6 +3,7 @@
 #include "sets/rebuild.h"
 #include "parts/parts.h"
 #include "sets/sets.h"
+#include <errno.h>
 #include <string.h>
 
 /* ---- checks of a spec ---- */
@@ -90,6 +91,11 @@ static int attach_filter(bf_filter *f, const bf_spec *spec, bf_error *err)
     bf_store *s = &f->bitmap.store;
     int rc = s->ops->attach ? s->ops->attach(s, spec, &d, err) : 0;
     if (rc <= 0) return rc;
+    if (s->contents) {
+        bf_fail(err, BF_EIO, "%.200s exists", bf_where(f));
+        if (err) err->sys_errno = EEXIST;
+        return BF_EIO;
+    }
     if ((rc = bf_check_match(&d, spec, bf_where(f), err)) < 0 ||
         (rc = bf_filter_init_from(f, &d, spec, err)) < 0)
         return rc;
@@ -102,9 +108,13 @@ static int create_new(bf_filter *f, const bf_spec *spec, bf_error *err)
 {
     bf_params d;
     bf_store *s = &f->bitmap.store;
-    int rc = bf_size_any(&d, spec, s->ops->most_bits, err);
+    int rc = s->contents ? 0 : bf_size_any(&d, spec, s->ops->most_bits, err);
+    if (s->contents) d = s->contents->desc;
     if (rc < 0 || (rc = bf_filter_init_from(f, &d, spec, err)) < 0 ||
         (rc = require_parts(f, err)) < 0)
+        return rc;
+    if (s->contents &&
+        (rc = bf_secret_match(d.secret_check, f->desc.secret_check, bf_where(f), err)) < 0)
         return rc;
     rc = s->ops->create(s, &f->desc, spec, err);
     return rc > 0 ? open_parts(f, spec, err) : rc;
@@ -119,7 +129,8 @@ static int keep_names(bf_filter *f, const bf_spec *spec, bf_error *err)
     return 0;
 }
 
-static bf_filter *open_filter(const bf_spec *spec, bf_error *err)
+/* contents: the filter must not exist yet and gets these; NULL: opens or creates it. */
+static bf_filter *open_filter(const bf_spec *spec, const bf_filter *contents, bf_error *err)
 {
     bf_filter *f = NULL;
     int rc = 0;
@@ -133,6 +144,7 @@ static bf_filter *open_filter(const bf_spec *spec, bf_error *err)
     f->read_only = f->bitmap.store.read_only = spec->read_only;
     f->exclusive = spec->exclusive;
     f->opened_by = bf_process();
+    f->bitmap.store.contents = contents;
     /* rc stays 0 if another process creates the filter first: the next try attaches to it */
     for (int tries = 0; rc == 0 && tries < 100; tries++)
         if ((rc = attach_filter(f, spec, err)) == 0) made = (rc = create_new(f, spec, err)) > 0;
@@ -140,6 +152,7 @@ static bf_filter *open_filter(const bf_spec *spec, bf_error *err)
         rc = bf_fail(err, BF_EIO,
             "%.80s is created and deleted all the time: it could neither be opened nor created",
             bf_where(f));
+    f->bitmap.store.contents = NULL;
     if (rc < 0) goto fail;
     bf_finish_open(f, spec->threads);
     /* Taking the lock completes a rebuild whose process died. If the lock is busy now, the next
@@ -159,8 +172,26 @@ fail:
 /* A try that failed may have set *err, although a later one succeeded. */
 bf_filter *bf_open(const bf_spec *spec, bf_error *err)
 {
-    bf_filter *f = open_filter(spec, err);
+    bf_filter *f = open_filter(spec, NULL, err);
     if (f && err) *err = (bf_error){ 0 };
+    return f;
+}
+
+bf_filter *bf_upload_new(bf_filter *from, const bf_spec *to, bf_error *err)
+{
+    BF_CALL(from, NULL, NULL);
+    const bf_store_ops *ops = bf_find_store(to, err);
+    int rc = ops ? bf_parts_lock_all(from, err) : BF_EINVAL;
+    if (rc < 0) return NULL;
+    bf_filter *f = NULL;
+    bf_spec spec = *to;
+    spec.n = from->desc.g.n; /* so the spec may create a filter */
+    spec.p = from->desc.g.p;
+    if (!ops->attach || !ops->remove || !from->part[0]->bitmap.store.words)
+        bf_fail(err, BF_ENOTSUP, "only filters in memory and in files are uploaded, to Redis");
+    else
+        f = open_filter(&spec, from, err);
+    bf_parts_unlock(from);
     return f;
 }
 

@@ -208,36 +208,12 @@ static int save_new(bf_filter *from, const char *storage, bf_error *err)
                : rc;
 }
 
-/* Creates an empty filter in Redis and unites `from` into it. */
 static bf_filter *upload_remote(
     const filters *fs, const char *storage, bf_filter *from, bf_error *err)
 {
-    bf_info i;
-    bf_get_info(from, &i);
-    bf_spec spec = { .m = i.window > 0 ? 0 : i.m,
-        .n = i.n,
-        .k = i.window > 0 ? 0 : i.k,
-        .p = i.p,
-        .scheme = i.scheme,
-        .counting = i.counting,
-        .window = i.window,
-        .parts = i.parts,
-        .shards = i.shards > 1 ? i.shards : 0,
-        .storage = storage };
-    if (i.grow > 0) {
-        stored_fail(err, BF_ENOTSUP, "the bytes of a filter that grows cannot be stored in Redis");
-        return NULL;
-    }
-    bf_filter *f = bf_open(stored_spec(&spec, fs->o), err);
-    if (!f) return NULL;
-    bf_get_info(f, &i);
-    if (!i.created)
-        stored_fail(err, FILTER_EXISTS, "the filter exists");
-    else if (bf_unite(f, from, err) >= 0)
-        return f;
-    if (i.created) bf_delete(f, NULL);
-    bf_close(f);
-    return NULL;
+    bf_filter *f = bf_upload_new(from, stored_spec(&(bf_spec){ .storage = storage }, fs->o), err);
+    if (!f && err->sys_errno == EEXIST) stored_fail(err, FILTER_EXISTS, "the filter exists");
+    return f;
 }
 
 bf_filter *stored_upload(
@@ -273,7 +249,8 @@ static int remove_remains(const served *s, bf_error *err)
 static int remove_remote(served *s, bf_error *err)
 {
     int rc = bf_delete(s->f, err);
-    if (rc < 0 && err->lost) rc = bf_delete(s->f, err); /* a re-created filter is the handle's now */
+    if (rc < 0 && err->lost)
+        rc = bf_delete(s->f, err); /* a re-created filter is the handle's now */
     return rc < 0 && err->lost ? remove_remains(s, err) : rc;
 }
 

@@ -87,6 +87,7 @@ struct bf_store {
     /* name in messages, without passwords; NULL: the storage text */
     const char *label;
     const bf_wait_hooks *wait; /* the filter's hooks, or NULL */
+    const bf_filter *contents; /* create: what the new filter contains; NULL: nothing */
 };
 /* tables.c: returns the store of the home that spec names */
 const bf_store_ops *bf_find_store(const bf_spec *spec, bf_error *err);

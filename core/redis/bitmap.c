@@ -69,14 +69,38 @@ static int run_script(bf_redis *r, bf_error *err)
         err, BF_EIO, "%s: its temporary key was evicted or deleted: nothing was changed", r->label);
 }
 
+/* Sets *bytes to the bits that r gets from r->whole->contents, or to NULL. *copy: to free. */
+static int contents_of(const bf_redis *r, const uint8_t **bytes, uint64_t **copy, bf_error *err)
+{
+    const bf_filter *from = r->whole->contents;
+    const unsigned bits = bf_cell_ops_of(&r->desc.g)->bits;
+    if (!from) return 0;
+    *bytes = (const uint8_t *)from->part[0]->bitmap.store.words;
+    if (r->whole != r) *bytes += (size_t)(r - r->whole->shard) * (r->bits / 8);
+    if (!r->sizes) return 0;
+    if (!(*copy = bf_words_new(r->bits / 64))) return bf_fail(err, BF_ENOMEM, "out of memory");
+    *bytes = (const uint8_t *)*copy;
+    for (unsigned i = 0; i < r->sizes->n; i++) {
+        const bf_part *p = from->part[i];
+        if (bf_part_is_living(from, p, r->epoch)) /* in Redis the slice is of a later epoch */
+            memcpy(*copy + p->start * bits / 64, p->bitmap.store.words, p->bitmap.store.nwords * 8);
+    }
+    return 0;
+}
+
 int bf_redis_make(bf_redis *r, const bf_params *d, bf_error *err)
 {
     bf_redis_sizes sizes;
-    if (d->kind && bf_redis_first_parts(d, &sizes, err) < 0) return BF_EINVAL;
+    const uint8_t *bytes = NULL;
+    uint64_t *copy = NULL;
+    if (d->kind && bf_redis_first_parts(d, r->contents, &sizes, err) < 0) return BF_EINVAL;
     const uint32_t lost = r->mark;
     if (bf_redis_set_params(r, d, &sizes, err) < 0) return BF_ENOMEM;
-    r->epoch = BF_NEVER;
-    return bf_redis_upload_new(r, lost, NULL, err);
+    r->epoch = r->contents && d->kind == BF_WINDOW ? bf_live(r->contents->epoch) : BF_NEVER;
+    int rc = contents_of(r, &bytes, &copy, err);
+    if (rc == 0) rc = bf_redis_upload_new(r, lost, bytes, err);
+    free(copy);
+    return rc;
 }
 
 int bf_redis_upload_new(bf_redis *r, uint32_t lost, const void *bytes, bf_error *err)

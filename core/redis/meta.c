@@ -96,21 +96,30 @@ static void slices_of(const bf_params *d, bf_redis_sizes *sizes)
         sizes->part[i] = (bf_redis_size){ d->g.m, d->g.n, d->g.p / sizes->n, 0 };
 }
 
-int bf_redis_first_parts(const bf_params *d, bf_redis_sizes *sizes, bf_error *err)
+int bf_redis_first_parts(
+    const bf_params *d, const bf_filter *contents, bf_redis_sizes *sizes, bf_error *err)
 {
     bf_params part;
+    uint64_t cells = 0;
     const int rc = bf_chain_part(d, 0, 0, &part, err);
     if (rc < 0) return rc;
     sizes->n = 1;
     sizes->part[0] = (bf_redis_size){ part.g.m, part.g.n, part.g.p, 0 };
     if (d->kind == BF_WINDOW) slices_of(d, sizes);
-    const bf_cell_ops *cells = bf_cell_ops_of(&d->g);
-    if (rc > 0 && sizes->n * part.g.m <= BF_REDIS_M_MAX / cells->bits) return 0;
+    if (contents) sizes->n = bf_parts_count(contents);
+    for (unsigned i = 0; contents && d->kind == BF_GROW && i < sizes->n; i++) {
+        const bf_part *p = contents->part[i];
+        const bf_geometry *g = &p->bitmap.g;
+        sizes->part[i] = (bf_redis_size){ g->m, g->n, g->p, (uint64_t)bf_live(p->live) };
+    }
+    for (unsigned i = 0; i < sizes->n; i++) cells += sizes->part[i].m;
+    const bf_cell_ops *ops = bf_cell_ops_of(&d->g);
+    if (rc > 0 && cells <= BF_REDIS_M_MAX / ops->bits) return 0;
     return bf_fail(err, BF_EINVAL,
         "%u part%s of m=%llu %s do not fit one Redis key of at most %llu: use a file, or a larger p "
         "or smaller n",
-        sizes->n, sizes->n > 1 ? "s" : "", (unsigned long long)part.g.m, cells->names,
-        (unsigned long long)(BF_REDIS_M_MAX / cells->bits));
+        sizes->n, sizes->n > 1 ? "s" : "", (unsigned long long)part.g.m, ops->names,
+        (unsigned long long)(BF_REDIS_M_MAX / ops->bits));
 }
 
 /* If the scheme cannot have shards, the bits of a filter without counters may fill the longest

@@ -83,13 +83,14 @@ typedef struct bf_redis {
     bool adopted;    /* another system writes the bits, too */
     bool redisson;   /* foreign is also set, and `meta` is Redisson's {K}:config */
     unsigned shards; /* number of shards; 1: no shards */
-    struct bf_redis *shard; /* array of the shards; NULL: no shards */
-    bf_redis_buffer room;   /* buffer for the current batch (batch.c, parts.c) */
-    unsigned wait_replicas; /* number of replicas that must confirm a change; 0: none */
-    bool caches;            /* the caller wants a cache; also set in shards */
-    double cache_max_age;   /* in seconds; 0: default */
-    bf_redis_cache *cache;  /* NULL: no cache */
-    bool prefetched;        /* bf_redis_prefetch_shards has opened this key */
+    struct bf_redis *shard;    /* array of the shards; NULL: no shards */
+    bf_redis_buffer room;      /* buffer for the current batch (batch.c, parts.c) */
+    unsigned wait_replicas;    /* number of replicas that must confirm a change; 0: none */
+    bool caches;               /* the caller wants a cache; also set in shards */
+    double cache_max_age;      /* in seconds; 0: default */
+    bf_redis_cache *cache;     /* NULL: no cache */
+    bool prefetched;           /* bf_redis_prefetch_shards has opened this key */
+    const bf_filter *contents; /* see bf_store */
 } bf_redis;
 
 static inline bool bf_redis_is_shard(const bf_redis *r) { return r->whole != r; }
@@ -147,8 +148,10 @@ bool bf_redis_share(const bf_redis_reply *r, size_t leaf, double *out);
 int bf_redis_set_params(
     bf_redis *r, const bf_params *d, const bf_redis_sizes *sizes, bf_error *err);
 uint64_t bf_redis_mark_at(const bf_redis_meta *m);
-/* Sets *sizes to the parts of a new filter, or returns an error if they do not fit. */
-int bf_redis_first_parts(const bf_params *d, bf_redis_sizes *sizes, bf_error *err);
+/* Sets *sizes to the parts of a new filter, which are those of contents unless it is NULL, or
+ * returns an error if they do not fit. */
+int bf_redis_first_parts(
+    const bf_params *d, const bf_filter *contents, bf_redis_sizes *sizes, bf_error *err);
 enum { BF_SIZE_TEXT = 72 };
 void bf_redis_size_text(const bf_redis_size *s, char text[BF_SIZE_TEXT]); /* "m n p" */
 void bf_redis_append_keys(const bf_redis *r); /* appends the fields keys<i> */
@@ -279,7 +282,8 @@ void bf_redis_cache_unlearn(bf_redis *r, const uint64_t *pos, unsigned k);
 void bf_redis_cache_learn(const bf_redis_request *g, double at);
 
 /* ---- bitmap.c ---- */
-/* Creates K and K:meta. Returns 1, 0 if the name is in use, or an error. */
+/* Creates K and K:meta, with r->whole->contents. Returns 1, 0 if the name is in use, or an
+ * error. */
 int bf_redis_make(bf_redis *r, const bf_params *d, bf_error *err);
 /* The same for the parameters and sizes of r, with these bits; NULL: zeros. lost: the mark in the
  * K:meta of a lost filter that may be replaced, or 0. */

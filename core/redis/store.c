@@ -38,13 +38,16 @@ static int redis_create(bf_store *s, const bf_params *d, const bf_spec *spec, bf
         return bf_fail(
             err, BF_ENOTSUP, "%s: filters of scheme redisson hold bits, not counters", r->label);
     if (redisson && spec->cache) return bf_redis_no_cache(r, err);
+    if (redisson && s->contents)
+        return bf_fail(err, BF_ENOTSUP, "%s: Redisson's filters are not uploaded", r->label);
     BF_REDIS_LOCK(r);
     r->users_clock = d->kind == BF_WINDOW && spec->clock;
-    return with_cache(r,
-        (redisson        ? bf_redisson_make
-            : shards > 1 ? bf_redis_make_shards
-                         : bf_redis_make)(r, d, err),
-        err);
+    r->contents = s->contents;
+    const int rc = (redisson     ? bf_redisson_make
+                    : shards > 1 ? bf_redis_make_shards
+                                 : bf_redis_make)(r, d, err);
+    r->contents = NULL;
+    return with_cache(r, rc, err);
 }
 
 /* ---- operations ---- */

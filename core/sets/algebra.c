@@ -163,9 +163,13 @@ static int combine_remote(bf_filter *into, bf_filter *from, op o, bf_error *err)
             bf_parts_unlock(into);
         }
     }
-    free(s);
     for (unsigned i = 0; rc == 0 && i < bf_parts_count(into); i++)
         rc = raise_keys(into, into->part[i], err);
+    if (rc == 0 && into->variant->grows) { /* an add of no keys stores the number of keys */
+        s->n = 0;
+        rc = into->bitmap.store.ops->chain->run(into, s, err);
+    }
+    free(s);
     return rc == 1 ? bf_fail(err, BF_EIO, "%.80s changes too fast to %s", bf_where(into),
                          bf_change_names[o.how])
                    : rc;

@@ -232,6 +232,58 @@ TEST(commands_of_other_clients)
     }
 }
 
+/* Other handles know how many keys a union has brought: the newest part is not overfilled. */
+TEST(a_union_counts_its_keys_for_all)
+{
+    rs_command(&redis, "FLUSHALL");
+    bf_filter *f = opened((bf_spec)GROW, "sum", "", __LINE__), *from = bf_open(&(bf_spec)GROW, &e);
+    many(from, true, 'k', 0, 90, NULL);
+    CHECK_EQ(bf_unite(f, from, &e), 0);
+    CLOSE(f, from);
+    const long keys = atol(rs_command(&redis, "HGET sum:meta keys0"));
+    CHECK(keys >= 80 && keys <= 100);
+    f = opened((bf_spec){ 0 }, "sum", "", __LINE__);
+    many(f, true, 'n', 0, 90, NULL);
+    CHECK_EQ(parts_of(f), 2);
+    bf_close(f);
+}
+
+/* An upload has the parts, the numbers of keys and the epoch of the filter in memory. */
+TEST(uploads_have_the_same_contents)
+{
+    static const bf_spec kinds[] = { { .n = 1000, .p = 0.01 }, GROW,
+        { .n = 1000, .p = 0.01, .shards = 3 }, { .n = 1000, .p = 0.01, .window = 1e6 },
+        { .n = 1000, .p = 0.01, .counting = true },
+        { .n = 100, .p = 0.01, .grow = 2, .counting = true } };
+    rs_command(&redis, "FLUSHALL");
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        bf_filter *from = bf_open(&kinds[i], &e);
+        many(from, true, 'k', 0, 900, NULL);
+        const bf_spec to = { .storage = rs_url(&redis, i == 2 ? "up2" : i ? "up1" : "up0", "") };
+        if (i > 2) rs_command(&redis, "DEL up1 up1:meta");
+        bf_filter *f = bf_upload_new(from, &to, &e), *g;
+        CHECK(f && bf_equal(f, from, &e) == 1);
+        CHECK_EQ(parts_of(f), parts_of(from));
+        bf_info a, b;
+        bf_get_info(f, &a);
+        bf_get_info(from, &b);
+        CHECK(a.m == b.m && a.n == b.n && a.k == b.k && a.created);
+        CHECK(!bf_upload_new(from, &to, &e) && e.sys_errno == EEXIST);
+        CHECK(!bf_upload_new(f, &to, &e) && e.code == BF_ENOTSUP);
+        g = bf_open(&(bf_spec){ .storage = to.storage, .counting = kinds[i].counting }, &e);
+        CHECK_EQ(many(g, false, 'k', 0, 900, NULL), 900);
+        if (kinds[i].counting) CHECK_EQ(bf_remove(g, "k1", 2, &e), bf_remove(from, "k1", 2, &e));
+        CHECK(many(g, true, 'n', 0, 900, NULL) > 800);
+        CHECK_EQ(many(f, false, 'n', 0, 900, NULL), 900);
+        CLOSE(f, g, from);
+    }
+    bf_filter *secret =
+        bf_open(&(bf_spec){ .n = 9, .p = 0.1, .secret = "0123456789abcdef", .secret_len = 16 }, &e);
+    CHECK(!bf_upload_new(secret, &(bf_spec){ .storage = rs_url(&redis, "up9", "") }, &e));
+    CHECK_EQ(rs_number(&redis, "EXISTS up9 up9:meta"), 0);
+    bf_close(secret);
+}
+
 /* A string longer by one byte is another one, whatever is where the mark was. */
 TEST(a_part_that_looks_like_the_mark)
 {

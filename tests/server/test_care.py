@@ -268,7 +268,7 @@ def test_flush(start, tmp_path):
 
 
 # ---- upload ----
-GROWS = 8  # index of the growing one in images()
+FORGETS = 7  # index of the forgetting one in images()
 
 
 def images():
@@ -283,6 +283,7 @@ def images():
         CountingBloomFilter(n=100, p=0.01),
         BloomFilter(n=100, p=0.01, window=600),
         BloomFilter(n=50, p=0.01, grow=2.0),
+        CountingBloomFilter(n=50, p=0.01, grow=2.0),
     ):
         kind.update(keys)
         yield kind.to_bytes()
@@ -296,12 +297,13 @@ def test_an_uploaded_filter_has_exactly_these_bytes(start, tmp_path, request, ho
     daemon = start("-n", 1000, "-p", 0.01, *args)
     for i, image in enumerate(images()):
         got = daemon.post(f"/f/i{i}", image)
-        if home == "redis" and i == GROWS:
-            assert got.status == 400 and "Redis" in got.headers["x-error"]
-            continue
         assert got.status == 201, (i, got)
         assert b'"scheme"' in got.body
-        assert daemon.get(f"/f/i{i}").body == image, i
+        kind = CountingBloomFilter if i in (6, 9) else BloomFilter
+        back = daemon.get(f"/f/i{i}").body
+        # in Redis a slice that was never used counts as that of an epoch before
+        same = back == image or (home == "redis" and i == FORGETS)
+        assert same and kind.from_bytes(back) == kind.from_bytes(image), i
         assert daemon.post(f"/f/i{i}/contain", b"1\n69").body == b"11"
         assert daemon.get(f"/f/i{i}/add=new").headers["x-new"] == "1"
         got = daemon.post(f"/f/i{i}", image)
