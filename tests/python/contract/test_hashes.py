@@ -221,9 +221,9 @@ def test_functions_that_use_their_own_filter(what):
         use()
         on[0] = False
         assert bf.m == 1009
-    assert len(came) == 4 and all(
-        "in use" in text or "cannot replace" in text for text in came
-    ), came
+    assert len(came) == 4 and all("in use" in text or "cannot replace" in text for text in came), (
+        came
+    )
     assert "a" in bf and "c" in bf
     bf.close()
 
