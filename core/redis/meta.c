@@ -116,8 +116,8 @@ int bf_redis_first_parts(
     const bf_cell_ops *ops = bf_cell_ops_of(&d->g);
     if (rc > 0 && cells <= BF_REDIS_M_MAX / ops->bits) return 0;
     return bf_fail(err, BF_EINVAL,
-        "%u part%s of m=%llu %s do not fit one Redis key of at most %llu: use a file, or a larger p "
-        "or smaller n",
+        "%u part%s of m=%llu %s do not fit one Redis key of at most %llu: use a file, or a larger "
+        "p or smaller n",
         sizes->n, sizes->n > 1 ? "s" : "", (unsigned long long)part.g.m, ops->names,
         (unsigned long long)(BF_REDIS_M_MAX / ops->bits));
 }

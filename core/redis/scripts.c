@@ -7,8 +7,8 @@
 /* The beginning of most scripts: reads the mark.
  *   KEYS   1 K, 2 K:meta
  *   ARGV   1 offset of the mark, 2 known mark
- *   LAST   offset of the last byte to read: 3 bytes after the first; 4 bytes in filters that grow or
- *          forget, so that the string must end after the mark
+ *   LAST   offset of the last byte to read: 3 bytes after the first; 4 bytes in filters that grow
+ *          or forget, so that the string must end after the mark
  *   m      the present mark (8 hex digits; zeros: lost or damaged); live: true if m is the known
  *          mark
  *   apart  true if the mark does not fit after the bits, so only K:meta has the mark */
@@ -111,14 +111,15 @@ const char bf_script_append[] = SAME("'parts'")
 
 /* Adds keys to a growing filter.
  *   ARGV     4 number of parts, 5 k, 6 maximum and 7 known number of keys in the newest part, 8 the
- *            positions: for each key, for each part, k positions of 11 bytes (decimal, then NULs; one
- *            argument per position would take Redis more time)
+ *            positions: for each key, for each part, k positions of 11 bytes (decimal, then NULs;
+ *            one argument per position would take Redis more time)
  *   returns  number of keys in the newest part; then for each key the number of a part that
  *            contains it, 0 (it was absent and is added) or -2 (absent, but the part is full);
  *            or an error if the number of keys in K:meta is not a number */
 #define PARTS                                                                                      \
     SAME("'keys' .. ARGV[4] - 1")                                                                  \
-    "local key, parts, k, most = KEYS[1], tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])\n" \
+    "local key, parts, k = KEYS[1], tonumber(ARGV[4]), tonumber(ARGV[5])\n"                        \
+    "local most = tonumber(ARGV[6])\n"                                                             \
     "local text, pos, wide = meta[2], ARGV[8], 11 * k\n"                                           \
     "if text and not string.match(text, '^%d+$') then\n"                                           \
     " local v = string.sub(text, 1, 24)\n"                                                         \
@@ -180,13 +181,13 @@ const char bf_script_put[] = PARTS SET_BITS
 /* Adds keys to a forgetting filter. If a new epoch has begun, first empties its slice and those of
  * the epochs that were skipped, and gives the string a new mark. Goes on with any mark, if K and
  * K:meta have the same: the slices are always in the same places.
- *   ARGV     1 offset of the mark, 2 the field born, 3 new mark as bytes, 4 the same in hex, 5 length
- *            of an epoch in seconds, 6 number of slices, 7 bits per slice, 8 time of the caller's
- *            clock or '', 9 '1' if that clock counts (it may be behind Redis's, but not ahead by more
- *            than an epoch), 10 k, 11 the positions in a slice, as in bf_script_put
+ *   ARGV     1 offset of the mark, 2 the field born, 3 new mark as bytes, 4 the same in hex,
+ *            5 length of an epoch in seconds, 6 number of slices, 7 bits per slice, 8 time of the
+ *            caller's clock or '', 9 '1' if that clock counts (it may be behind Redis's, but not
+ *            ahead by more than an epoch), 10 k, 11 the positions in a slice, as in bf_script_put
  *   returns  the mark, the epoch, then for each key 1 if it was present, else 0; or {-1}: K and
- *            K:meta do not match; or {-4, seconds, microseconds}, Redis's time, if the clocks differ
- *            too much */
+ *            K:meta do not match; or {-4, seconds, microseconds}, Redis's time, if the clocks
+ *            differ too much */
 const char bf_script_remember[] =
     "if redis.replicate_commands then redis.replicate_commands() end\n"
     "local ARGV, key, get = ARGV, KEYS[1], struct.unpack\n"

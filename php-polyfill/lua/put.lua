@@ -5,7 +5,8 @@ local meta = call('HMGET', KEYS[2], 'mark', 'keys' .. ARGV[4] - 1)
 if call('GETRANGE', KEYS[1], ARGV[1], ARGV[1] + 4) ~= ARGV[2] or meta[1] ~= ARGV[3] then
  return {-1}
 end
-local key, parts, k, most = KEYS[1], tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local key, parts, k = KEYS[1], tonumber(ARGV[4]), tonumber(ARGV[5])
+local most = tonumber(ARGV[6])
 local text, pos, wide = meta[2], ARGV[8], 11 * k
 if text and not string.match(text, '^%d+$') then
  local v = string.sub(text, 1, 24)

@@ -134,7 +134,8 @@ class Feed:
             await asyncio.wait([self.reading])
         if self.stopped:
             raise Stopped
-        return self.reading.result()
+        keys: list[Any] = self.reading.result()
+        return keys
 
     async def next(self) -> list[Any]:
         read_by.set(self.filter)
