@@ -32,6 +32,7 @@ final class Sets
         else foreach ($from->parts as $i => $part) $into->parts[$i]->store->combine($part->bits(), $unite);
         foreach ($into->d->kind === Params::GROW ? $into->parts : [] as $part)
             $part->d->live = max($part->d->live, min((int) Rates::estimate($part->d, $part->ones())['count'], $part->d->m));
+        if ($into instanceof Redis\Growing) $into->storeKeys();
         Capacity::checkSoon($into);
     }
 

@@ -99,6 +99,9 @@ final class Growing extends RedisFilter
         return Fault::fail(\BloomFilterException::IO, '%.80s: others changed its parts %d times during the call: not all keys were handled', $this->where(), self::TRIES);
     }
 
+    /** An add of no keys stores the number of keys in the newest part. */
+    public function storeKeys(): void { $this->runSome([], 'add', null); }
+
     /** @return list<int> the script's answers */
     private function run(array $keys, string $op, ?string $done): array
     {
