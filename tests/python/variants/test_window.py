@@ -107,18 +107,25 @@ def test_a_clock_that_fails_raises_its_exception(clock):
             BloomFilter(n=100, p=0.01, window=60, clock=wrong)
 
 
-def test_a_clock_may_look_but_not_close():
+def test_a_clock_looks_and_closes():
     bf = None
 
     def nosy():
         if bf is not None:
             bf.m
-            with pytest.raises(Error):
+            with pytest.raises(Error, match="cannot replace"):
+                bf.__init__(n=1, p=0.1)
+            if closes:
                 bf.close()
         return 5.0
 
+    closes = False
     bf = BloomFilter(n=100, p=0.01, window=60, clock=nosy)
     assert bf.add("x") and "x" in bf and bf.update(["x", "y"]) == 1
+    closes = True
+    assert bf.update(["x", "z"]) == 1
+    with pytest.raises(ValueError, match="closed"):
+        bf.update(["x"])
 
 
 def test_a_clock_lives_as_long_as_its_filters():
