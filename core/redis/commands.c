@@ -3,7 +3,6 @@
  *   out   | request: commands about one key | request: commands about another key | ...
  *
  * In a cluster, the client sends each request to the node of its key. */
-#include "bits/bits.h"
 #include "parts/filter.h"
 #include "redis/connection.h"
 #include <stdarg.h>
