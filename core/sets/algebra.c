@@ -35,8 +35,9 @@ static int raise_keys(bf_filter *into, bf_part *to, bf_error *err)
 {
     uint64_t ones;
     bf_state st;
-    const int rc = into->variant->grows ? bf_part_ones(to, &ones, NULL, err) : 0;
-    if (rc < 0 || !into->variant->grows) return rc;
+    if (!into->variant->grows) return 0;
+    const int rc = bf_part_ones(to, &ones, NULL, err);
+    if (rc < 0) return rc;
     bf_estimate(into->desc.scheme, into->secret, &to->bitmap.g, ones, &st);
     bf_live_raise(to->live, (int64_t)fmin(st.count, (double)to->bitmap.g.m));
     return 0;
@@ -152,9 +153,10 @@ static int combine_remote(bf_filter *into, bf_filter *from, op o, bf_error *err)
 {
     enum { TRIES = 8 };
     bf_span *s = calloc(1, sizeof *s);
-    int rc = s ? 1 : bf_fail(err, BF_ENOMEM, "out of memory");
+    if (!s) return bf_fail(err, BF_ENOMEM, "out of memory");
+    s->op = BF_OP_ADD; /* of no keys: begins a new epoch, or stores the number of keys */
+    int rc = 1;
     for (int tries = 0; rc == 1 && tries < TRIES; tries++) {
-        if (s) s->op = BF_OP_ADD;
         rc = into->variant->forgets ? into->bitmap.store.ops->chain->run(into, s, err)
                                     : grow_equally(into, from, bf_parts_count(from), err);
         if (rc == 0 && (rc = bf_parts_lock_all(into, err)) == 0) {
@@ -165,10 +167,7 @@ static int combine_remote(bf_filter *into, bf_filter *from, op o, bf_error *err)
     }
     for (unsigned i = 0; rc == 0 && i < bf_parts_count(into); i++)
         rc = raise_keys(into, into->part[i], err);
-    if (rc == 0 && into->variant->grows) { /* an add of no keys stores the number of keys */
-        s->n = 0;
-        rc = into->bitmap.store.ops->chain->run(into, s, err);
-    }
+    if (rc == 0 && into->variant->grows) rc = into->bitmap.store.ops->chain->run(into, s, err);
     free(s);
     return rc == 1 ? bf_fail(err, BF_EIO, "%.80s changes too fast to %s", bf_where(into),
                          bf_change_names[o.how])
