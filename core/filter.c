@@ -92,7 +92,7 @@ static int attach_filter(bf_filter *f, const bf_spec *spec, bf_error *err)
     int rc = s->ops->attach ? s->ops->attach(s, spec, &d, err) : 0;
     if (rc <= 0) return rc;
     if (s->contents) {
-        bf_fail(err, BF_EIO, "%.200s exists", bf_where(f));
+        bf_fail(err, BF_EIO, "%.200s exists: delete it, or use another key", bf_where(f));
         if (err) err->sys_errno = EEXIST;
         return BF_EIO;
     }
@@ -177,22 +177,67 @@ bf_filter *bf_open(const bf_spec *spec, bf_error *err)
     return f;
 }
 
+/* from is in addressable memory. */
+static bf_filter *upload(bf_filter *from, const bf_spec *to, bf_error *err)
+{
+    bf_spec spec = *to;
+    spec.n = from->desc.g.n; /* so the spec may create a filter */
+    spec.p = from->desc.g.p;
+    if (bf_parts_lock_all(from, err) < 0) return NULL;
+    bf_filter *f = open_filter(&spec, from, err);
+    bf_parts_unlock(from);
+    return f;
+}
+
 bf_filter *bf_upload_new(bf_filter *from, const bf_spec *to, bf_error *err)
 {
     BF_CALL(from, NULL, NULL);
     const bf_store_ops *ops = bf_find_store(to, err);
-    int rc = ops ? bf_parts_lock_all(from, err) : BF_EINVAL;
-    if (rc < 0) return NULL;
-    bf_filter *f = NULL;
-    bf_spec spec = *to;
-    spec.n = from->desc.g.n; /* so the spec may create a filter */
-    spec.p = from->desc.g.p;
-    if (!ops->attach || !ops->remove || !from->part[0]->bitmap.store.words)
-        bf_fail(err, BF_ENOTSUP, "only filters in memory and in files are uploaded, to Redis");
-    else
-        f = open_filter(&spec, from, err);
-    bf_parts_unlock(from);
-    return f;
+    if (!ops) return NULL;
+    if (ops->attach && ops->remove && from->part[0]->bitmap.store.words)
+        return upload(from, to, err);
+    bf_fail(err, BF_ENOTSUP, "only filters in memory and in files are uploaded, to Redis");
+    return NULL;
+}
+
+/* Uploads a copy: another thread or process may add meanwhile, or replace the file. */
+static int save_at_url(bf_filter *f, const char *url, bf_error *err)
+{
+    bf_error why = { .code = BF_ENOMEM };
+    bf_filter *copy = bf_copy_entered(f, &why), *saved = NULL;
+    if (copy) {
+        bf_spec to = bf_copy_spec(copy);
+        to.storage = url;
+        if (!copy->own_clock) to.clock = NULL;
+        saved = upload(copy, &to, &why);
+    }
+    bf_close(copy);
+    if (!saved && err) *err = why;
+    if (saved) bf_close(saved);
+    return saved ? 0 : why.code;
+}
+
+int bf_save(bf_filter *f, const char *path, bf_error *err)
+{
+    BF_CALL(f, NULL, entered);
+    return bf_is_url(path) ? save_at_url(f, path, err) : bf_save_file(f, path, true, err);
+}
+
+int bf_save_new(bf_filter *f, const char *path, bf_error *err)
+{
+    BF_CALL(f, NULL, entered);
+    return bf_is_url(path) ? save_at_url(f, path, err) : bf_save_file(f, path, false, err);
+}
+
+bf_filter *bf_load(const char *path, const bf_spec *expect, bf_error *err)
+{
+    if (!bf_is_url(path)) return bf_load_file(path, expect, err);
+    bf_spec spec = expect ? *expect : (bf_spec){ .may_count = true };
+    spec.storage = path;
+    spec.must_exist = spec.read_only = true;
+    bf_filter *f = bf_open(&spec, err), *copy = f ? bf_copy(f, err) : NULL;
+    bf_close(f);
+    return copy;
 }
 
 bf_filter *bf_create(uint64_t m, uint64_t n, unsigned k, double p, const char *scheme,

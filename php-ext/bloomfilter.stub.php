@@ -476,22 +476,25 @@ class BloomFilter implements Countable, JsonSerializable
      * Writes the filter to a temporary file and renames it, so that no process reads an incomplete file. If $path is a stream,
      * or a path with a stream wrapper (`php://memory`, `compress.zlib://seen.bloom.gz`), writes the bytes of toBytes() at the
      * present position of the stream; after an exception some of these bytes may be written. The stream stays open.
+     * If $path is a Redis URL (`redis://host/0?key=seen`), creates a filter in Redis with these contents, of any kind and in
+     * one step. In contrast to a file, an existing filter is not replaced.
      *
      * @param string|resource $path
      *
-     * @throws BloomFilterException the filter cannot be written completely
+     * @throws BloomFilterException the filter cannot be written completely, or exists in Redis
      */
-    public function save($path): void {}
+    public function save(#[\SensitiveParameter] $path): void {}
 
     /**
      * Reads a file of save() into memory. In contrast to open(), later adds do not change the file. Of a stream, exactly one
      * filter is read from the present position: other filters or data may follow. A path, also with a stream wrapper, must
-     * hold nothing else. $overfull works as in the constructor: it is not stored.
+     * hold nothing else. A Redis URL: the filter is copied into memory. $overfull works as in the constructor: it is not
+     * stored.
      *
      * @param string|resource $path
      * @param string|null     $secret the secret of a keyed filter
      */
-    public static function load($path, #[\SensitiveParameter] ?string $secret = null, ?callable $clock = null, ?array $hashes = null, ?string $overfull = null): static {}
+    public static function load(#[\SensitiveParameter] $path, #[\SensitiveParameter] ?string $secret = null, ?callable $clock = null, ?array $hashes = null, ?string $overfull = null): static {}
 
     /**
      * Returns the parts of a growing or forgetting filter; for other filters one part.
@@ -538,7 +541,7 @@ class BloomFilter implements Countable, JsonSerializable
      * @return int how many of the keys were surely different
      *
      * @throws TypeError            a key has a wrong type. After any exception the filter is unchanged
-     * @throws BloomFilterException the filter grows or forgets, is read-only or lost, or another process or handle rebuilds it
+     * @throws BloomFilterException the filter forgets or grows outside of Redis, is read-only or lost, or another process or handle rebuilds it
      */
     public function rebuild(iterable $keys): int {}
 

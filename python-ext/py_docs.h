@@ -368,7 +368,8 @@
     "\n" \
     "Write the filter to a file, by rename: no partial file is left.\n" \
     "\n" \
-    "If path is an object with write(), write the bytes of to_bytes() to it."
+    "If path is an object with write(), write the bytes of to_bytes() to it.  If it is a Redis URL, create a filter in Redis\n" \
+    "with these contents, of any kind and in one step; raise FileExistsError if that filter exists."
 #define DOC__save_new \
     "_save_new($self, path, /)\n" \
     "--\n" \
@@ -383,7 +384,7 @@
     "load($type, path, *, m=None, n=None, k=None, p=None, scheme=None, secret=None, overfull=None, clock=None, hashes=None)\n" \
     "--\n" \
     "\n" \
-    "Read a saved file into memory.  Later adds do not change the file, in contrast to open().\n" \
+    "Read a saved file, or a filter at a Redis URL, into memory.  Later adds do not change it, in contrast to open().\n" \
     "overfull works as in the constructor: it is not stored.\n" \
     "\n" \
     "If path is an object with read(n), read exactly one filter from its position: other filters or data may follow."
@@ -413,7 +414,7 @@
     "an exception the filter is unchanged; if the process dies, it contains either the old or the new keys.\n" \
     "Redis: keys that other processes add during the call are kept only if the new keys contain them.  Shards are replaced one\n" \
     "after the other.  The time to live is kept.\n" \
-    "Raises Error for filters that grow or forget."
+    "Raises Error for filters that forget, and for filters outside of Redis that grow."
 #define DOC_delete \
     "delete($self, /)\n" \
     "--\n" \

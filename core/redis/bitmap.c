@@ -155,6 +155,14 @@ int bf_redis_run(bf_redis *r, const char *command, uint64_t argument, bf_error *
     return rc == 0 ? bf_redis_fail_lost(r, err) : rc < 0 ? rc : 0;
 }
 
+/* Sets the number of keys of each part to that of r->contents, or to 0. */
+static void set_keys(bf_redis *r)
+{
+    const unsigned n = r->contents ? bf_parts_count(r->contents) : 0;
+    for (unsigned i = 0; r->desc.kind == BF_GROW && i < r->sizes->n; i++)
+        r->sizes->part[i].keys = i < n ? (uint64_t)bf_live(r->contents->part[i]->live) : 0;
+}
+
 /* Combines the temporary key, which is complete, with K. If K was replaced meanwhile, tries again;
  * if it has other parts or another epoch, returns 1. */
 static int exchange(bf_redis *r, const char *temp, bf_change how, uint32_t mark, bf_error *err)
@@ -170,8 +178,7 @@ static int exchange(bf_redis *r, const char *temp, bf_change how, uint32_t mark,
             how == BF_UNITE       ? "OR"
             : how == BF_INTERSECT ? "AND"
                                   : "REPLACE");
-        for (unsigned i = 0; how == BF_CLEAR && r->desc.kind && i < r->sizes->n; i++)
-            r->sizes->part[i].keys = 0;
+        if (how == BF_CLEAR || how == BF_REPLACE) set_keys(r);
         if (how == BF_CLEAR || how == BF_REPLACE) bf_redis_append_keys(r);
         rc = run_script(r, err);
     }

@@ -77,12 +77,14 @@ static int redis_change(bf_store *s, bf_change how, const uint64_t *words, bf_er
     bf_redis *r = s->impl;
     BF_REDIS_LOCK(r);
     int rc = require_own(r, bf_change_names[how], err);
+    r->contents = s->contents;
     for (unsigned i = 0; rc == 0 && i < r->shards; i++) {
         const void *from = words ? (const uint8_t *)words + i * (r->bits / 8) : NULL;
         bf_redis *one = bf_redis_key(r, i);
         rc = how == BF_UNITE && r->desc.g.counting ? bf_redis_count_unite(one, from, err)
                                                    : bf_redis_change(one, how, from, err);
     }
+    r->contents = NULL;
     return rc;
 }
 

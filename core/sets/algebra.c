@@ -125,8 +125,20 @@ static bf_part *counterpart(const bf_filter *into, const bf_filter *from, unsign
                : bf_window_part(into, e < now ? e : now);
 }
 
+static int change(bf_filter *into, bf_filter *from, bf_change how, void *words, bf_error *err)
+{
+    bf_store *s = &into->bitmap.store;
+    s->contents = from;
+    const int rc = s->ops->change(s, how, words, err);
+    s->contents = NULL;
+    for (unsigned i = 0; rc == 0 && how == BF_REPLACE && i < bf_parts_count(into); i++)
+        bf_live_set(
+            into->part[i]->live, i < bf_parts_count(from) ? bf_live(from->part[i]->live) : 0);
+    return rc;
+}
+
 /* The caller has locked `into`. Returns 1 if its parts or its epoch have changed. */
-static int combine_once(bf_filter *into, bf_filter *from, op o, bf_error *err)
+static int combine_once(bf_filter *into, bf_filter *from, bf_change how, bf_error *err)
 {
     const unsigned bits = bf_cell_ops_of(&into->bitmap.g)->bits;
     const bool one = bf_parts_count(into) == 1;
@@ -134,7 +146,7 @@ static int combine_once(bf_filter *into, bf_filter *from, op o, bf_error *err)
     if (!one && !all) return bf_fail(err, BF_ENOMEM, "out of memory");
     int rc = one ? bf_part_words(from->part[0], &w, &copy, err) : 0;
     if (one) {
-        if (rc == 0) rc = into->bitmap.store.ops->change(&into->bitmap.store, o.how, w, err);
+        if (rc == 0) rc = change(into, from, how, w, err);
         free(copy);
         return rc;
     }
@@ -144,12 +156,12 @@ static int combine_once(bf_filter *into, bf_filter *from, op o, bf_error *err)
         bf_words_or(all + to->start * bits / 64, w, to->bitmap.store.nwords, false);
         free(copy);
     }
-    if (rc == 0) rc = into->bitmap.store.ops->change(&into->bitmap.store, o.how, all, err);
+    if (rc == 0) rc = change(into, from, how, all, err);
     free(all);
     return rc;
 }
 
-static int combine_remote(bf_filter *into, bf_filter *from, op o, bf_error *err)
+int bf_combine_remote(bf_filter *into, bf_filter *from, bf_change how, bf_error *err)
 {
     enum { TRIES = 8 };
     bf_span *s = calloc(1, sizeof *s);
@@ -161,16 +173,17 @@ static int combine_remote(bf_filter *into, bf_filter *from, op o, bf_error *err)
                                     : grow_equally(into, from, bf_parts_count(from), err);
         if (rc == 0 && (rc = bf_parts_lock_all(into, err)) == 0) {
             if (!into->variant->forgets) rc = same_parts(into, from, err);
-            if (rc == 0) rc = combine_once(into, from, o, err);
+            if (rc == 0) rc = combine_once(into, from, how, err);
             bf_parts_unlock(into);
         }
     }
-    for (unsigned i = 0; rc == 0 && i < bf_parts_count(into); i++)
+    for (unsigned i = 0; rc == 0 && how == BF_UNITE && i < bf_parts_count(into); i++)
         rc = raise_keys(into, into->part[i], err);
-    if (rc == 0 && into->variant->grows) rc = into->bitmap.store.ops->chain->run(into, s, err);
+    if (rc == 0 && how == BF_UNITE && into->variant->grows)
+        rc = into->bitmap.store.ops->chain->run(into, s, err);
     free(s);
     return rc == 1 ? bf_fail(err, BF_EIO, "%.80s changes too fast to %s", bf_where(into),
-                         bf_change_names[o.how])
+                         bf_change_names[how])
                    : rc;
 }
 
@@ -179,7 +192,7 @@ static int combine_all(bf_filter *into, bf_filter *from, op o, bf_error *err)
     if (!into->variant->forgets && !is_remote(into)) return combine_parts(into, from, o, err);
     bf_filter *copy, *still = snapshot(from, &copy, err);
     int rc = !still            ? code_of(err)
-             : is_remote(into) ? combine_remote(into, still, o, err)
+             : is_remote(into) ? bf_combine_remote(into, still, o.how, err)
                                : combine_epochs(into, still, o, err);
     bf_close(copy);
     return rc;

@@ -44,7 +44,14 @@ static int copy_parts(bf_filter *to, bf_filter *from, bf_error *err)
 bf_filter *bf_empty_like(bf_filter *f, bf_error *err)
 {
     const bf_spec spec = bf_copy_spec(f);
-    return bf_new_like(&f->desc, &spec, err);
+    bf_filter *fresh = bf_new_like(&f->desc, &spec, err);
+    bf_params first;
+    if (!fresh || !f->variant->grows ||
+        (bf_chain_part(&f->desc, 0, 0, &first, err) >= 0 &&
+            bf_parts_append(fresh, &first, err) >= 0))
+        return fresh;
+    bf_close(fresh);
+    return NULL;
 }
 
 static bf_filter *copy_as(

@@ -265,27 +265,15 @@ static int save_file(bf_filter *f, const char *path, bool replace, bf_error *err
     return rc;
 }
 
-static int save(bf_filter *f, const char *path, bool replace, bf_error *err)
-{
-    int rc = bf_require_readable(f, f->bitmap.store.ops->read, "be saved", err);
-    if (rc < 0 || (rc = bf_parts_refresh(f, err)) < 0) return rc;
-    return save_file(f, path, replace, err);
-}
-
-int bf_save(bf_filter *f, const char *path, bf_error *err)
-{
-    BF_CALL(f, NULL, entered);
-    int rc = bf_may_replace(path, err);
-    if (rc < 0 || (rc = bf_replace_file(NULL, path, err)) < 0) return rc;
-    return save(f, path, true, err);
-}
-
-int bf_save_new(bf_filter *f, const char *path, bf_error *err)
+int bf_save_file(bf_filter *f, const char *path, bool replace, bf_error *err)
 {
     struct stat st;
-    BF_CALL(f, NULL, entered);
-    if (lstat(path, &st) == 0) return bf_fail_sys(err, EEXIST, "create", path);
-    return save(f, path, false, err);
+    if (!replace && lstat(path, &st) == 0) return bf_fail_sys(err, EEXIST, "create", path);
+    int rc = replace ? bf_may_replace(path, err) : 0;
+    if (rc == 0 && replace) rc = bf_replace_file(NULL, path, err);
+    if (rc == 0) rc = bf_require_readable(f, f->bitmap.store.ops->read, "be saved", err);
+    if (rc == 0) rc = bf_parts_refresh(f, err);
+    return rc < 0 ? rc : save_file(f, path, replace, err);
 }
 
 typedef struct {
@@ -298,7 +286,7 @@ static int from_file(void *ctx, uint64_t offset, void *buf, uint64_t len, bf_err
     return bf_read_at(f->fd, offset, buf, len, f->path, err);
 }
 
-bf_filter *bf_load(const char *path, const bf_spec *expect, bf_error *err)
+bf_filter *bf_load_file(const char *path, const bf_spec *expect, bf_error *err)
 {
     enum { TRIES = 3 };
     _Alignas(8) uint8_t page[BF_HEADER] = { 0 };

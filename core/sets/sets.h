@@ -43,7 +43,13 @@ int bf_fixed_words(
 /* copy.c: an empty filter in memory with the parameters and the secret of f */
 bf_filter *bf_empty_like(bf_filter *f, bf_error *err);
 
-/* image.c */
+/* algebra.c: unites or intersects the bits of `into`, which is in Redis, with those of `from`,
+ * which is not, or replaces them. A growing filter first gets as many parts as `from` has. */
+int bf_combine_remote(bf_filter *into, bf_filter *from, bf_change how, bf_error *err);
+
+/* image.c: bf_save and bf_load for paths; replace false: path must not exist */
+int bf_save_file(bf_filter *f, const char *path, bool replace, bf_error *err);
+bf_filter *bf_load_file(const char *path, const bf_spec *expect, bf_error *err);
 int64_t bf_image_length(bf_filter *f, bf_error *err);
 int bf_image_to(bf_filter *f, void *buf, uint64_t cap, bf_error *err);
 

@@ -186,7 +186,7 @@ class BloomFilter implements Countable, JsonSerializable
         return static::fromBase64($json['bloomfilter'], clock: $clock, hashes: $hashes, overfull: $overfull);
     }
 
-    public function save($path): void
+    public function save(#[\SensitiveParameter] $path): void
     {
         $this->_opened();
         $place = Stream::of($path, true, __FUNCTION__);
@@ -194,7 +194,7 @@ class BloomFilter implements Countable, JsonSerializable
         else $place->write(Image::bytes($this->_opened()));
     }
 
-    public static function load($path, #[\SensitiveParameter] ?string $secret = null, ?callable $clock = null, ?array $hashes = null, ?string $overfull = null): static
+    public static function load(#[\SensitiveParameter] $path, #[\SensitiveParameter] ?string $secret = null, ?callable $clock = null, ?array $hashes = null, ?string $overfull = null): static
     {
         $place = Stream::of($path, false, __FUNCTION__);
         $spec = Spec::of(compact('secret', 'clock', 'hashes', 'overfull'), static::class, __FUNCTION__, 0);
@@ -238,7 +238,7 @@ class BloomFilter implements Countable, JsonSerializable
                 $new += (int) self::give($fresh, 'addMany', [$text], [$at])[0];
             }
             if (!$this->filter) throw Fault::closed();
-            if ($f->batch) $f->replaceAll($fresh->allBits(), 'rebuilt');
+            if ($f->batch) Sets::replace($f, $fresh);
             $next = $f->batch ? $f : $fresh;
             Capacity::checkSoon($next);
             $last = $this->filter === $during;

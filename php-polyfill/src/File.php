@@ -13,6 +13,11 @@ final class File implements Store
 
     public static function isUrl(string $storage): bool { return (bool) preg_match('~^(redis|rediss|unix)://~', $storage); }
 
+    public static function refuseUrl(#[\SensitiveParameter] string $url): \BloomFilterException
+    {
+        return Fault::unsupported('storage %s://...: pure PHP makes no connection of its own: give a phpredis or Predis object, and key', strstr($url, ':', true));
+    }
+
     /** A path made absolute, or a URL as it is.  Mistakes must never become the name of a file. */
     public static function storage(string $storage): string
     {

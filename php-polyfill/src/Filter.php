@@ -290,8 +290,8 @@ class Filter
 
     public function checkRebuildable(): void
     {
-        if ($this->d->kind === Params::GROW)
-            throw Fault::unsupported('%.60s grows: it cannot be rebuilt, its parts follow from the keys it had; create another one', $this->where());
+        if ($this->d->kind === Params::GROW && !$this->batch)
+            throw Fault::unsupported('%.60s grows: it cannot be rebuilt outside of Redis, its parts follow from the keys it had; create another one', $this->where());
         $this->checkWritable();
     }
 

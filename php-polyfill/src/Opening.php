@@ -9,9 +9,7 @@ final class Opening
         $spec->check();
         if ($spec->client) return Redis\Opening::filter($spec);
         if ($spec->storage === null) return self::inMemory($spec);
-        if (File::isUrl($spec->storage))
-            throw Fault::unsupported('storage %s://...: pure PHP makes no connection of its own: give a phpredis or Predis object, and key',
-                strstr($spec->storage, ':', true));
+        if (File::isUrl($spec->storage)) throw File::refuseUrl($spec->storage);
         if (!$spec->mustExist && Sizing::suffices($spec) && !file_exists($spec->storage))
             throw Fault::unsupported('cannot create %.60s: pure PHP opens files to read, save() writes them', $spec->storage);
         return File::open($spec->storage, $spec);

@@ -12,6 +12,24 @@ final class Sets
                 throw Fault::value('filters that grow must have parts of equal sizes: part %u has m=%d here and m=%d there', $i, $part->d->m, $b->parts[$i]->d->m);
     }
 
+    private static function growEqually(Filter $into, Filter $from): void
+    {
+        self::sameParts($into, $from);
+        while (\count($into->parts) < \count($from->parts)) {
+            $into->grow(\count($into->parts));
+            self::sameParts($into, $from);
+        }
+    }
+
+    /** The keys of a filter in Redis become those of another one. */
+    public static function replace(Filter $into, Filter $from): void
+    {
+        $into->follow();
+        self::growEqually($into, $from);
+        if ($into->d->kind === Params::GROW) foreach ($into->parts as $i => $part) $part->d->live = isset($from->parts[$i]) ? $from->parts[$i]->d->live : 0;
+        $into->replaceAll($from->allBits(), 'rebuilt');
+    }
+
     public static function combine(Filter $into, Filter $from, bool $unite): void
     {
         $into->d->checkSame($from->d);
@@ -22,11 +40,7 @@ final class Sets
         $into->checkWritable();
         $into->follow();
         $from->follow();
-        self::sameParts($into, $from);
-        while (\count($into->parts) < \count($from->parts)) {
-            $into->grow(\count($into->parts));
-            self::sameParts($into, $from);
-        }
+        self::growEqually($into, $from);
         if ($into->rebuilt && $unite) self::combine($into->rebuilt, $from, true);
         if ($into->batch) $into->replaceAll($from->allBits(), $unite ? 'united' : 'intersected');
         else foreach ($from->parts as $i => $part) $into->parts[$i]->store->combine($part->bits(), $unite);

@@ -8,7 +8,7 @@ final class Stream
     private function __construct(private $handle, private bool $opened) {}
 
     /** @return self|string a stream, or the absolute path of a file */
-    public static function of(mixed $place, bool $write, string $method): self|string
+    public static function of(#[\SensitiveParameter] mixed $place, bool $write, string $method): self|string
     {
         if (!\is_string($place)) {
             if (!str_starts_with(\gettype($place), 'resource'))
@@ -17,6 +17,7 @@ final class Stream
                 throw new \TypeError("BloomFilter::$method(): supplied resource is not a valid stream resource");
             return new self($place, false);
         }
+        if (File::isUrl($place)) throw File::refuseUrl($place);
         if (!preg_match('~^([a-z][a-z0-9+.-]*)://|^(data):~i', $place, $match) || strtolower($match[1]) === 'file')
             return File::path(preg_replace('~^file://(localhost(?=/))?~i', '', $place), $method);
         if (!\in_array($name = strtolower($match[2] ?? $match[1]), stream_get_wrappers(), true))

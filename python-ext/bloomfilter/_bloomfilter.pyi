@@ -486,7 +486,8 @@ class BloomFilter:
     def save(self, path: _Path | _Writable, /) -> None:
         """Write the filter to a file, by rename: no partial file is left.
 
-        If path is an object with write(), write the bytes of to_bytes() to it.
+        If path is an object with write(), write the bytes of to_bytes() to it.  If it is a Redis URL, create a filter in Redis
+        with these contents, of any kind and in one step; raise FileExistsError if that filter exists.
         """
     def _save_new(self, path: _Path, /) -> None: ...
     def _expires_in(self) -> float: ...
@@ -505,7 +506,7 @@ class BloomFilter:
         clock: Callable[[], _Real] | None = None,
         hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
     ) -> Self:
-        """Read a saved file into memory.  Later adds do not change the file, in contrast to open().
+        """Read a saved file, or a filter at a Redis URL, into memory.  Later adds do not change it, in contrast to open().
         overfull works as in the constructor: it is not stored.
 
         If path is an object with read(n), read exactly one filter from its position: other filters or data may follow.
@@ -524,7 +525,7 @@ class BloomFilter:
         an exception the filter is unchanged; if the process dies, it contains either the old or the new keys.
         Redis: keys that other processes add during the call are kept only if the new keys contain them.  Shards are replaced one
         after the other.  The time to live is kept.
-        Raises Error for filters that grow or forget.
+        Raises Error for filters that forget, and for filters outside of Redis that grow.
         """
     def delete(self) -> None:
         """Delete a filter in Redis, for all its users."""

@@ -275,13 +275,57 @@ TEST(uploads_have_the_same_contents)
         if (kinds[i].counting) CHECK_EQ(bf_remove(g, "k1", 2, &e), bf_remove(from, "k1", 2, &e));
         CHECK(many(g, true, 'n', 0, 900, NULL) > 800);
         CHECK_EQ(many(f, false, 'n', 0, 900, NULL), 900);
+        char name[16];
+        snprintf(name, sizeof name, "saved%zu", i);
+        const char *url = rs_url(&redis, name, "");
+        CHECK(bf_save(f, url, &e) == 0 && bf_save(f, url, &e) == BF_EIO && e.sys_errno == EEXIST);
+        CHECK(strstr(e.msg, "exists: delete it"));
+        bf_close(from);
+        CHECK((from = bf_load(url, NULL, &e)) && bf_equal(f, from, &e) == 1);
+        CHECK_EQ(many(from, false, 'n', 0, 900, NULL), 900);
         CLOSE(f, g, from);
     }
-    bf_filter *secret =
-        bf_open(&(bf_spec){ .n = 9, .p = 0.1, .secret = "0123456789abcdef", .secret_len = 16 }, &e);
-    CHECK(!bf_upload_new(secret, &(bf_spec){ .storage = rs_url(&redis, "up9", "") }, &e));
+    const bf_spec keyed = { .n = 9, .p = 0.1, .secret = "0123456789abcdef", .secret_len = 16 };
+    bf_filter *secret = bf_open(&keyed, &e), *back;
+    const char *url = rs_url(&redis, "up9", "");
+    CHECK(!bf_upload_new(secret, &(bf_spec){ .storage = url }, &e));
     CHECK_EQ(rs_number(&redis, "EXISTS up9 up9:meta"), 0);
-    bf_close(secret);
+    CHECK(!bf_load(url, &keyed, &e) && e.code == BF_ENOENT);
+    CHECK_EQ(bf_save(secret, url, &e), 0);
+    CHECK(!bf_load(url, NULL, &e) && (back = bf_load(url, &keyed, &e)));
+    CHECK_EQ(bf_equal(secret, back, &e), 1);
+    CLOSE(secret, back);
+}
+
+/* The new contents have fewer parts than the filter, or more. */
+TEST(rebuilding_a_filter_that_grows)
+{
+    static const bf_spec kinds[] = { GROW, { .n = 100, .p = 0.01, .grow = 2, .counting = true } };
+    rs_command(&redis, "FLUSHALL");
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        const char *name = i ? "again1" : "again0";
+        bf_filter *f = opened(kinds[i], name, "", __LINE__),
+                  *g = opened((bf_spec){ .counting = i == 1 }, name, "", __LINE__);
+        CHECK(many(f, true, 'o', 0, 300, NULL) > 290 && bf_expire(f, 1000, &e) == 0);
+        for (int size = 150; size < 40000; size *= 40) {
+            bf_part_info newest[2];
+            bf_filter *fresh = bf_rebuild_begin(f, &e);
+            const long fewer = size - many(fresh, true, 'n', 0, size, NULL);
+            CHECK(fewer >= 0 && fewer < size / 50);
+            CHECK_EQ(bf_rebuild_end(f, fresh, &e), 0);
+            CHECK_EQ(many(g, false, 'n', 0, size, NULL), size);
+            CHECK(many(g, false, 'o', 0, 300, NULL) < 30);
+            CHECK(parts_of(f) == parts_of(g) && parts_of(g) >= parts_of(fresh));
+            bf_get_part(f, parts_of(fresh) - 1, &newest[0], &e);
+            bf_get_part(g, parts_of(fresh) - 1, &newest[1], &e);
+            CHECK(newest[0].keys == newest[1].keys && newest[0].keys > 0);
+            CHECK_EQ(many(g, true, 'x', 0, 10, NULL), 10);
+            CHECK_EQ(many(f, false, 'x', 0, 10, NULL), 10);
+            bf_close(fresh);
+        }
+        CHECK(rs_number(&redis, i ? "TTL again1" : "TTL again0") > 900);
+        CLOSE(f, g);
+    }
 }
 
 /* A string longer by one byte is another one, whatever is where the mark was. */

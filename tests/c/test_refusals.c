@@ -288,8 +288,8 @@ TEST(operations_of_other_homes)
     CHECK_REFUSED(bf_expire(near, NAN, &e), BF_EINVAL, "got nan");
     CHECK_REFUSED(bf_delete(near, &e), BF_ENOTSUP, "home memory cannot be deleted");
     CHECK_REFUSED(bf_rebuild_end(far, near, &e), BF_ENOTSUP, "home client cannot be rebuilt: only");
-    CHECK_REFUSED(
-        bf_rebuild_end(grows, near, &e), BF_ENOTSUP, "grows: it cannot be rebuilt, its parts");
+    CHECK_REFUSED(bf_rebuild_end(grows, near, &e), BF_ENOTSUP,
+        "grows: it cannot be rebuilt outside of Redis, its parts");
     CHECK_REFUSED(
         bf_get_part(near, 1, &(bf_part_info){ 0 }, &e), BF_EINVAL, "part must be 0 to 0, got 1");
     CHECK_REFUSED(

@@ -44,6 +44,6 @@ foreach (['BloomFilter', 'CountingBloomFilter'] as $class) {
         same([0, 0], [$f->rebuild([]), $g->count()]);
     }
 }
-refused('BloomFilterException', 'grows: it cannot be rebuilt', fn() => (new BloomFilter(n: 10, p: 0.1, grow: 2.0))->rebuild(['a']));
+refused('BloomFilterException', 'grows: it cannot be rebuilt outside of Redis', fn() => (new BloomFilter(n: 10, p: 0.1, grow: 2.0))->rebuild(['a']));
 refused('BloomFilterException', 'forgets: it cannot be rebuilt', fn() => (new BloomFilter(n: 10, p: 0.1, window: 60))->rebuild(['a']));
 --EXPECT--

@@ -3,8 +3,9 @@ rebuild(): other keys at once, for everybody, and nothing changed where it faile
 --FILE--
 <?php require __DIR__ . '/redis.inc';
 $redis = new RedisServer;
-foreach ([null, 3] as $shards) {
-    $f = new BloomFilter(n: 5000, p: 0.0001, shards: $shards, storage: $redis->url('re'));
+foreach ([['n' => 5000], ['n' => 5000, 'shards' => 3], ['n' => 200, 'grow' => 2.0]] as $given) {
+    $shards = $given['shards'] ?? null;
+    $f = new BloomFilter(...$given, p: 0.0001, storage: $redis->url('re'));
     $g = BloomFilter::open($redis->url('re'));
     $f->addMany(urls(1000));
     $f->expire(1000);

@@ -13,7 +13,7 @@ from .. import BloomFilter, CountingBloomFilter, _streams
 from .._bloomfilter import _from_bytes, _path_of
 from . import homes, report
 from .faults import Fault, shown
-from .filters import brief, describe, new_like
+from .filters import brief, describe
 from .lines import STDIN, whole, write
 
 
@@ -80,12 +80,10 @@ def store(bf: BloomFilter, args: Namespace) -> None:
         return write(bf.to_bytes(format=target))
     homes.must_be_free(args.output, options, ADVICE)
     path = _path_of(args.output)
-    if not path:
-        if target not in (None, "bits"):
-            raise Fault(f"--to {args.target}: a filter in Redis is a plain bitmap")
-        return new_like([bf], args.output, options).close()
-    if target is None:
-        return homes.save_new(bf, path, ADVICE)
+    if not path and target not in (None, "bits"):
+        raise Fault(f"--to {args.target}: a filter in Redis is a plain bitmap")
+    if target is None or not path:
+        return homes.save_new(bf, args.output, options.get("key"), ADVICE)
     return with_new_file(path, lambda file: _streams.write(file, bf.to_bytes(format=target)))
 
 

@@ -141,36 +141,19 @@ def same(inputs: list[BloomFilter], names: list[str]) -> None:
 
 
 def into_new(inputs: list[BloomFilter], storage: str, options: dict[str, Any]) -> BloomFilter:
-    """The union in a new storage.  A union of growing filters is first created in memory, because its
-    parts are those of the largest input."""
-    path = _path_of(storage)
-    if not inputs[0].grow or not path:
-        return new_like(inputs, storage, options)
+    """The union in a new storage.  It is first created in memory where one step must create it with
+    its keys: in Redis, and if it grows, because its parts are those of the largest input."""
+    if not inputs[0].grow and _path_of(storage):
+        out = homes.like(inputs[0], storage, options)
+        for bf in inputs:
+            out |= bf
+        return out
     whole = inputs[0].copy()
     for bf in inputs[1:]:
         whole |= bf
-    homes.save_new(whole, path)
+    homes.save_new(whole, storage, options.get("key"))
     options.pop("exclusive", None)
     return homes.open_to_read(storage, **options)
-
-
-def new_like(inputs: list[BloomFilter], storage: str, options: dict[str, Any]) -> BloomFilter:
-    """A new filter with the keys of all inputs.  In Redis it is deleted if that fails."""
-    far = _path_of(storage) is None
-    for bf in inputs:
-        if far and bf.grow and homes.parts_of(bf) > 1:
-            raise Fault(
-                f"{shown(bf.storage or 'the filter')} has grown to {homes.parts_of(bf)} parts: it can be copied into a file, not into Redis"
-            )
-    out = homes.like(inputs[0], storage, options)
-    try:
-        for bf in inputs:
-            out |= bf
-    except BaseException:
-        if far and out.created:
-            out.delete()
-        raise
-    return out
 
 
 def merge(args: Namespace) -> int:

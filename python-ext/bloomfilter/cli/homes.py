@@ -8,6 +8,7 @@ from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import quote
 
 from .. import BloomFilter, CountingBloomFilter, Error
 from .._bloomfilter import _from_bytes, _open, _path_of, _read_secret
@@ -158,9 +159,17 @@ def must_be_free(storage: str, options: dict[str, Any], advice: str) -> None:
         raise Fault(f"{shown(storage)} exists already: {advice}")
 
 
-def save_new(bf: BloomFilter, path: str, advice: str = "another process created it") -> None:
-    """Never replaces a file, also not one that appeared after a look."""
+def save_new(
+    bf: BloomFilter,
+    storage: str,
+    key: str | None = None,
+    advice: str = "another process created it",
+) -> None:
+    """Never replaces a filter, also not one that appeared after a look."""
+    to = _path_of(storage) or storage
+    if key is not None:
+        to += ("&" if "?" in to else "?") + "key=" + quote(key, safe="")
     try:
-        bf._save_new(path)
+        bf._save_new(to)
     except FileExistsError:
-        raise Fault(f"{shown(path)} exists already: {advice}") from None
+        raise Fault(f"{shown(storage)} exists already: {advice}") from None

@@ -177,15 +177,8 @@ def test_convert(tmp_path, made, kind):
 
 
 def test_convert_into_redis_and_back(tmp_path, made, kind, redis_url):  # noqa: F811
-    if kind == "grow":
-        assert "into a file, not into Redis" in fails("convert", made, redis_url)
-        assert "does not exist" in fails("info", redis_url)
-        ok("create", tmp_path / "small", *KINDS[kind])
-        ok("add", tmp_path / "small", data=b"1\n2\n")
-        ok("convert", tmp_path / "small", redis_url)
-        assert ok("check", redis_url, data=b"1\n2\n").code == 0
-        return
     ok("convert", made, redis_url)
+    assert "exists already" in fails("convert", made, redis_url)
     assert facts(redis_url)["kind"] == kind
     assert ok("check", redis_url, data=LINES).code == 0
     ok("convert", redis_url, tmp_path / "back")

@@ -68,6 +68,37 @@ def test_expire_and_persist(filled):
     assert again.created and not any(again.contains_many(KEYS[:5]))
 
 
+def test_save_and_load_with_a_url(filled, tmp_path):
+    kind, _, redis, seen = filled
+    seen.save(tmp_path / "file")
+    url = seen.storage + "2"
+    kind.load(tmp_path / "file").save(url)
+    there = kind.open(url)
+    assert there == seen and all(there.contains_many(KEYS)) and there.add("new") == 1
+    assert kind.load(url) == there != seen
+    with pytest.raises(FileExistsError, match="seen2 at .* exists: delete it, or use another key"):
+        seen.save(url)
+    with pytest.raises(Error, match="seen3 at .* does not exist"):
+        kind.load(seen.storage + "3")
+    there.delete()
+    seen.save(url)
+    assert kind.open(url) == seen
+
+
+def test_rebuild(filled):
+    kind, given, _, seen = filled
+    if "window" in given:
+        with pytest.raises(Error, match="forgets: it cannot be rebuilt"):
+            seen.rebuild(KEYS)
+        return
+    other = kind.open(seen.storage)
+    for size in (50, 3000 if "grow" in given else 900):
+        fresh = [f"fresh {i}" for i in range(size)]
+        assert seen.rebuild(iter(fresh)) > size * 0.9
+        assert all(other.contains_many(fresh)) and sum(other.contains_many(KEYS)) < 50
+        assert other.part_info() == seen.part_info()
+
+
 def test_a_saved_filter_goes_to_redis_by_a_union(filled):
     kind, given, redis, seen = filled
     if kind is CountingBloomFilter and "grow" in given:

@@ -84,7 +84,7 @@ def test_who_may_rebuild(tmp_path):
     with pytest.raises(Error, match="read-only"):
         BloomFilter.open(path, read_only=True).rebuild(["b"])
     for kind, text in (
-        ({"grow": 2}, "grows: it cannot be rebuilt, its parts"),
+        ({"grow": 2}, "grows: it cannot be rebuilt outside of Redis, its parts"),
         ({"window": 9}, "forgets: it cannot be rebuilt"),
     ):
         with pytest.raises(Error, match=text):
