@@ -351,13 +351,22 @@ int bf_add_one(bf_filter *f, const void *key, size_t len, bf_error *err)
                                                    : run_one(f, BF_OP_ADD, key, len, err);
 }
 
-static __attribute__((noinline)) int add_slowly(
+/* Adds a single key if host code may run, or if a check is due before the key. */
+static __attribute__((noinline)) int add_kept(
     bf_filter *f, const void *key, size_t len, bf_error *err)
 {
     BF_KEEP(f);
     if (f->overfull == BF_OVERFULL_RAISE) return bf_add_one_while_room(f, key, len, err);
     const int rc = bf_begin_adds(f, err);
     return rc < 0 ? rc : (int)count_new(f, bf_add_one(f, key, len, err));
+}
+
+static __attribute__((noinline)) int add_slowly(
+    bf_filter *f, const void *key, size_t len, bf_error *err)
+{
+    return f->runs_host_code || bf_hint_load(&f->left) <= 0 || f->overfull == BF_OVERFULL_RAISE
+               ? add_kept(f, key, len, err)
+               : (int)count_new(f, bf_add_one(f, key, len, err));
 }
 
 int bf_add(bf_filter *f, const void *key, size_t len, bf_error *err)
