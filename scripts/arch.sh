@@ -78,7 +78,7 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-L$libraries -Wl,-rpath-link,$libraries $4")
 set(CMAKE_SHARED_LINKER_FLAGS_INIT "-L$libraries")
 END
-    CMAKE_TOOLCHAIN_FILE=$root_of.cmake PKG_CONFIG_SYSROOT_DIR=$root_of PKG_CONFIG_LIBDIR=$libraries/pkgconfig c_build "$1" Release "-isystem $root_of/usr/include/$(basename "$libraries") $3"
+    CMAKE_TOOLCHAIN_FILE=$root_of.cmake PKG_CONFIG_SYSROOT_DIR=$root_of PKG_CONFIG_LIBDIR=$libraries/pkgconfig c_build "$1" -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS="-isystem $root_of/usr/include/$(basename "$libraries") $3"
 }
 
 # Under qemu as under valgrind: what has no second thread is short.
@@ -137,11 +137,11 @@ arch_nehalem() {
     c_run c 'no AVX two, by qemu' 'test_same_bits test_schemes test_counting test_grow test_vectors' env BLOOMFILTER_SLOW=1 qemu-x86_64-static -cpu Nehalem
 }
 arch_native() {
-    c_build native Release '-march=native'
+    c_build native -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS=-march=native
     c_run native 'O three, march native' "$arch_tests" env BLOOMFILTER_SLOW=1
 }
 # What is undefined traps: clang's reports would need a library that it does not link into a shared one.
 arch_clang() {
-    CC=clang c_build clang None '-O3 -march=native -fsanitize=undefined,alignment -fsanitize-trap=undefined,alignment'
+    CC=clang c_build clang -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS='-O3 -march=native -fsanitize=undefined,alignment -fsanitize-trap=undefined,alignment'
     c_run clang 'clang, UBSan' "$arch_tests" env BLOOMFILTER_SLOW=1 BLOOMFILTER_SANITIZED=1
 }

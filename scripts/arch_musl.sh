@@ -37,7 +37,7 @@ arch_musl() {
     for source in "$root"/tests/c/test_*.c; do
         ! chosen "$(basename "$source" .c)" "$arch_tests" || c_only+=("$(basename "$source" .c)")
     done
-    CC=musl-gcc PKG_CONFIG_LIBDIR=$musl/lib/pkgconfig c_build musl Release "-isystem $musl/include"
+    CC=musl-gcc PKG_CONFIG_LIBDIR=$musl/lib/pkgconfig c_build musl -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS="-isystem $musl/include"
     c_run musl musl "$arch_tests" env BLOOMFILTER_SLOW=1
 }
 

@@ -40,7 +40,7 @@ deep_tsan() {
     provide needs_c needs_redis needs_server_tests needs_python
     "$root/scripts/build" c python
     python_tests_ready
-    c_build tsan None '-O1 -g -fsanitize=thread'
+    c_build tsan --preset tsan
     threaded=$(cd "$root/tests/c" && grep -lE 'pthread_create|at_once[.]h' test_*.c | sed 's/\.c$//' | tr '\n' ' ')
     c_run tsan TSan "$threaded" env BLOOMFILTER_SLOW=1 BLOOMFILTER_CPU=portable BLOOMFILTER_SANITIZED=1 TSAN_OPTIONS=history_size=7
     around=(BLOOMFILTER_SANITIZED=1 BLOOMFILTER_CPU=portable "BLOOMFILTERD=$out/stage/tsan/bloomfilterd")

@@ -102,7 +102,7 @@ note_counted() {
 }
 
 # ---- C: every program of tests/c and tests/model, built in several ways ----
-# c_build NAME BUILD_TYPE FLAGS [OPTION...].  c_only: the programs to make, where not all are wanted.
+# c_build NAME OPTION...: options of cmake, as --preset asan.  c_only: the programs to make, where not all are wanted.
 c_only=()
 c_build() {
     forget_old_programs "$1"
@@ -120,10 +120,10 @@ c_build_sanitized() {
     for name in "${asked[@]}"; do [[ $name == test_model* ]] || c_only+=("$name"); done
     [ ${#asked[@]} = ${#c_only[@]} ] || [ ${#c_only[@]} -gt 0 ] || return 0
     [ ${#c_only[@]} = 0 ] || c_only=(--target "${c_only[@]}")
-    c_build sanitized None '-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all'
+    c_build sanitized --preset asan
 }
 c_build_quiet() {
-    cmake -S "$root" -B "$out/stage/$1" -DBUILD_TESTING=ON -DCMAKE_BUILD_TYPE="$2" -DCMAKE_C_FLAGS="$3" -DBLOOMFILTER_WERROR="${BLOOMFILTER_WERROR:-0}" -UBLOOMFILTER_SERVER "${@:4}"
+    cmake -S "$root" -B "$out/stage/$1" -DBUILD_TESTING=ON -DBLOOMFILTER_WERROR="${BLOOMFILTER_WERROR:-0}" -UBLOOMFILTER_SERVER "${@:2}"
     cmake --build "$out/stage/$1" -j "$jobs" "${c_only[@]}"
 }
 # A program that was deleted leaves its binary behind.
@@ -196,7 +196,7 @@ both_kernels() {
 test_c_best() { c_run c 'best kernels' "$*" env BLOOMFILTER_SLOW="${c_short-}"; }
 # Programs about Redis run with sanitizers only.  The model checker only computes, so it is another job.
 test_c_programs() { c_short=1 test_c_best '!(test_model*|*redis*)'; }
-test_models() { test_c_best 'test_model*'; }
+test_models() { c_tmp=memory test_c_best 'test_model*'; }
 test_c_portable() {
     local name names=()
     for name in $(both_kernels); do chosen "$name" "$*" && names+=("$name"); done
@@ -218,7 +218,7 @@ test_options() {
         options=("-DBLOOMFILTER_$without=OFF")
         [ "$without" != none ] || options=(-DBLOOMFILTER_{SODIUM,SSL,LLHTTP}=OFF)
         c_only=(--target "${names[@]}")
-        c_build "without-$without" None -O0 "${options[@]}"
+        c_build "without-$without" -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS=-O0 "${options[@]}"
         c_tmp=memory c_run "without-$without" "without $without" '!(test_rate)' env BLOOMFILTER_SLOW=1
     done
 }
