@@ -11,6 +11,7 @@ import types
 
 from greenlet import GreenletExit, getcurrent, greenlet
 
+from . import _redis
 from .asyncio import inside_client
 from ._redis import PIECE, Cluster, Loan, Single, number_of, refuse_fake
 
@@ -140,9 +141,16 @@ class AwaitedLoan(Loan):
         if self.client.connection is None:
             return await self.client.connection_pool.get_connection(*self.args)
         lock = self.client._single_conn_lock
-        if lock.locked() and len(inside_client.get()) > 1:
-            raise OSError(errno.EBUSY, "the client's only connection waits for another reply")
-        await lock.acquire()
+        if not lock.locked():
+            await lock.acquire()  # without a task
+            return self.client.connection
+        limit = _redis.LOCK_PATIENCE if len(inside_client.get()) < 2 else 0
+        try:
+            await asyncio.wait_for(lock.acquire(), limit)
+        except asyncio.TimeoutError:
+            raise OSError(
+                errno.EBUSY, "the client's only connection waits for another reply"
+            ) from None
         return self.client.connection
 
     async def give_back(self, connection):

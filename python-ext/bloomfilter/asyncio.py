@@ -14,11 +14,12 @@ import asyncio
 import contextvars
 import errno
 import os
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
 from inspect import iscoroutinefunction
 
-from . import _bloomfilter
+from . import _bloomfilter, _redis
 from ._asyncio_keys import (
     BATCH,
     LARGE,
@@ -67,6 +68,54 @@ def forget(task):
     """Reads the result of a task whose caller is gone: else the event loop logs its exception."""
     if not task.cancelled():
         task.exception()
+
+
+class Lock:
+    """The lock of a filter.  Tasks get it in the order of their calls, and wait LOCK_PATIENCE
+    seconds at most."""
+
+    def __init__(self):
+        self.locked = False
+        self.waiting = deque()  # a future per task
+
+    async def __aenter__(self):
+        if not self.locked:
+            self.locked = True
+            return
+        loop = asyncio.get_running_loop()
+        future = loop.create_future()
+        timer = loop.call_later(_redis.LOCK_PATIENCE, self.give_up, future)
+        self.waiting.append(future)
+        try:
+            await future
+        except asyncio.CancelledError:
+            if not future.cancelled() and not future.exception():
+                self.release()  # the task got the lock and was then cancelled
+            raise
+        finally:
+            timer.cancel()
+
+    async def __aexit__(self, *raised):
+        self.release()
+
+    def release(self):
+        """Passes the lock to the next task that still waits."""
+        while self.waiting:
+            future = self.waiting.popleft()
+            if not future.done():
+                future.set_result(None)
+                return
+        self.locked = False
+
+    @staticmethod
+    def give_up(future):
+        if not future.done():
+            seconds = _redis.LOCK_PATIENCE
+            future.set_exception(
+                Error(
+                    f"the filter is in use: another task has worked with it for {seconds} seconds"
+                )
+            )
 
 
 class Single:
@@ -138,7 +187,7 @@ class BloomFilter:
     async def _make(cls, maker, args, storage, parameters):
         self = object.__new__(cls)
         self._storage = storage
-        self._lock = asyncio.Lock()  # held by the task that uses self._filter
+        self._lock = Lock()  # held by the task that uses self._filter
         self._holder = None  # the task that runs _take_turn with the lock, or None
         self._tasks = set()  # keeps tasks alive: the event loop has weak references only
         self._asked = []  # (Single, key, future) of keys that wait for the next batch
@@ -195,7 +244,7 @@ class BloomFilter:
         """Refuses a call that would wait for the task that has made it."""
         if read_by.get() is self:
             raise Error("the filter is in use: the rebuild that reads these keys must end first")
-        if self._lock.locked() and inside_client.get():
+        if self._lock.locked and inside_client.get():
             raise busy("the filter is in use, and this call was made by code that a client runs")
 
     # ---- single keys: all that wait at the same time are one batch ----
@@ -209,11 +258,16 @@ class BloomFilter:
         return await future
 
     def _flush_ended(self, task):
-        """Cancels the callers that still wait: the task was cancelled, perhaps before it began."""
+        """Ends the wait of the remaining callers: the task was cancelled, perhaps before it began,
+        or has waited too long for the lock."""
         if task is self._flush_task:
+            error = None if task.cancelled() else task.exception()
             asked, self._asked = self._asked, []
             for *_, future in asked:
-                future.cancel()
+                if error and not future.done():
+                    future.set_exception(error)
+                else:
+                    future.cancel()
 
     async def _flush(self):
         asked = []

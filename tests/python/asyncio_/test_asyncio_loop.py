@@ -11,7 +11,8 @@ pytest.importorskip("redis.asyncio")
 pytest.importorskip("greenlet")
 
 import bloomfilter  # noqa: E402
-from bloomfilter import _bloomfilter  # noqa: E402
+from bloomfilter import _bloomfilter, _redis  # noqa: E402
+from bloomfilter._asyncio_keys import LARGE  # noqa: E402
 from bloomfilter.asyncio import BloomFilter, CountingBloomFilter, Error  # noqa: E402
 
 MILLION = 1_000_000
@@ -181,3 +182,74 @@ def test_busy_has_an_errno(tmp_path):
             _bloomfilter._set_nowait(False)
         assert busy.value.errno == errno.EBUSY
         assert bf.add("x")
+
+
+# ---- the limit of a wait ----
+@pytest.mark.parametrize("home", ["client", "URL", "file"])
+def test_a_wait_for_the_filter_has_a_limit(home, tmp_path, redis_server, monkeypatch):
+    """Other tasks wait for a rebuild whose keys do not come."""
+    redis_server("FLUSHALL")
+    logged = []
+
+    async def main():
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda loop, context: logged.append(context["message"]))
+        client = redis.asyncio.Redis(port=redis_server.port)
+        where = {
+            "client": {"storage": client, "key": "seen"},
+            "URL": {"storage": redis_server.url("seen")},
+            "file": {"storage": tmp_path / "x"},
+        }[home]
+        bf = await CountingBloomFilter.create(n=1000, p=0.01, **where)
+        reads, goes_on = asyncio.Event(), asyncio.Event()
+
+        async def rows():
+            yield "first"
+            reads.set()
+            await goes_on.wait()
+            yield "last"
+
+        rebuild = asyncio.ensure_future(bf.rebuild(rows()))
+        await reads.wait()
+        monkeypatch.setattr(_redis, "LOCK_PATIENCE", 0)
+        large = "x" * LARGE  # a file's filter adds a small key without a task
+        calls = [
+            *(bf.add(large), bf.exists(large), bf.remove(large), bf.update(["y"])),
+            *(bf.add_many(["y"]), bf.info(), bf.save(tmp_path / "y"), bf.close()),
+        ]
+        for error in await asyncio.gather(*calls, return_exceptions=True):
+            assert isinstance(error, Error), error
+            assert error.errno is None
+            assert "is in use: another task has worked with it for 0 seconds" in str(error)
+        monkeypatch.undo()
+        goes_on.set()
+        assert await rebuild == 2
+        assert await bf.contains_many(["first", "last", "y", large]) == b"\1\1\0\0"
+        assert await bf.add(large) and await bf.exists(large)
+        await bf.close()
+        await client.aclose()
+
+    asyncio.run(main())
+    assert logged == []
+
+
+def test_a_wait_for_the_only_connection_has_a_limit(redis_server, monkeypatch):
+    redis_server("FLUSHALL")
+
+    async def main():
+        async with redis.asyncio.Redis(
+            port=redis_server.port, single_connection_client=True
+        ) as client:
+            bf = await BloomFilter.create(n=1000, p=0.01, storage=client, key="seen")
+            async with client._single_conn_lock:
+                monkeypatch.setattr(_redis, "LOCK_PATIENCE", 0)
+                for call in bf.add("x"), bf.exists("x"), bf.info():
+                    with pytest.raises(Error, match="only connection"):
+                        await call
+                monkeypatch.undo()
+                late = asyncio.ensure_future(bf.add("x"))
+                await asyncio.sleep(0)
+            assert await late and await bf.exists("x")
+            await bf.close()
+
+    asyncio.run(main())
