@@ -123,7 +123,7 @@ static int run_capsules(batch *b, PyObject *keys, PyObject *given, bool pair)
         }
     }
     if (!PyErr_Occurred()) {
-        const bool table = schema.format && *schema.format == '+';
+        const bool table = schema.format && !strcmp(schema.format, "+s");
         rc = table  ? refuse_table(keys)
              : pair ? add_chunk(b, &all)
                     : fetch_chunks(b, &stream, &all);

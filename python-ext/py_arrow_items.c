@@ -185,7 +185,11 @@ static type read_type(const char *f)
     case 'd': return refused("decimal");
     case 't': return refused("a date or time");
     }
-    if (*f == '+') return refused("a struct or list");
+    if (!strcmp(f, "+s")) return refused("a struct: pass one of its fields");
+    if (!strcmp(f, "+r"))
+        return refused("run-end encoded: pass pyarrow.compute.run_end_decode(keys)");
+    if (!strncmp(f, "+u", 2)) return refused("a union: pass one of its fields");
+    if (*f == '+') return refused("a list: pass its items as one column");
     return refused("an Arrow type that this version does not know");
 }
 
