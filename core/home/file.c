@@ -423,8 +423,8 @@ static int lock(bf_filter *handle, bf_error *err)
     if (e != EWOULDBLOCK) return bf_fail_sys(err, e, "lock", f->path);
     if (bf_refuse_wait(err, f->path, "is locked by another process") < 0) return BF_EBUSY;
     return bf_fail(err, BF_EIO,
-        "cannot lock %.60s: another process has held its lock (flock) for %d seconds", f->path,
-        bf_waited());
+        "cannot lock %.60s: another process holds its lock (flock); this call waited %d seconds",
+        f->path, bf_waited());
 }
 
 static void unlock(bf_filter *handle)

@@ -151,7 +151,7 @@ int bf_check_named(bf_filter *f, bf_error *err)
 }
 
 /* ---- the lock ---- */
-static int try_threads(void *handle)
+static int try_lock(void *handle)
 {
     bf_filter *f = handle;
     BF_WAIT(&f->lock_holder);
@@ -162,10 +162,10 @@ int bf_lock(bf_filter *f, bf_error *err)
 {
     const bf_store_ops *ops = f->bitmap.store.ops;
     const char *where = bf_where(f);
-    if (bf_wait(&f->wait, false, try_threads, f) != 0) {
+    if (bf_wait(&f->wait, false, try_lock, f) != 0) {
         if (bf_refuse_wait(err, where, "is locked by another thread") < 0) return BF_EBUSY;
         return bf_fail(err, BF_EIO,
-            "%.80s is in use: another thread has worked with it for %d seconds", where,
+            "%.80s is in use: another thread works with it; this call waited %d seconds", where,
             bf_waited());
     }
     const int rc = ops->lock ? ops->lock(f, err) : 0;

@@ -148,7 +148,7 @@ def test_one_deadline_for_all_that_wait(start, tmp_path, kind):
     for reply in replies:
         assert reply.status == 503
         assert re.search(
-            r"held its lock \(flock\) for \d+ sec|--deadline", reply.headers["x-error"]
+            r"its lock \(flock\); this call waited \d+ sec|--deadline", reply.headers["x-error"]
         )
     assert server.get("/f/x").status == 200
     if kind == "counting":
