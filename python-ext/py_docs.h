@@ -306,7 +306,7 @@
     "__bool__($self, /)\n" \
     "--\n" \
     "\n" \
-    "True if any bit is set."
+    "True if any bit is set. An empty filter is false, as an empty set is: write `if bf is None`, not `bf or create()`."
 #define DOC_fill_ratio \
     "Share of the bits that are 1 now.  Reads all bits."
 #define DOC_fpr \

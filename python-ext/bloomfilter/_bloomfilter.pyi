@@ -400,7 +400,7 @@ class BloomFilter:
     def __len__(self) -> int:
         """Estimated number of distinct keys."""
     def __bool__(self) -> bool:
-        """True if any bit is set."""
+        """True if any bit is set. An empty filter is false, as an empty set is: write `if bf is None`, not `bf or create()`."""
     @property
     def fill_ratio(self) -> float:
         """Share of the bits that are 1 now.  Reads all bits."""
