@@ -168,9 +168,9 @@ struct bf_spec {
                               * Needs n and p, or m and n: docs/growing.md */
     double window;           /* seconds to remember a key, 1e-4 or more per part, at most 1e300;
                               * 0 = for ever.  Needs n and p */
-    unsigned shards;         /* number of equal slices, 1..BF_SHARDS_MAX; all bits of a key are in
-                              * one slice; in Redis each slice is a string of its own.  0 = 1, in
-                              * Redis as many as m needs */
+    unsigned shards;         /* number of equal slices, 1..BF_SHARDS_MAX; 0 = one, or in Redis as
+                              * many as m needs.  All bits of a key are in one slice; in Redis each
+                              * slice is a string of its own */
     unsigned parts;          /* for a window: number of steps in which it forgets, 1..255; 0 = 4 */
     double (*clock)(void *); /* for a window: called with clock_ctx, in a long batch several times;
                               * returns seconds since 1970, or NaN if it failed (BF_EHOST).

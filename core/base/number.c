@@ -1,4 +1,4 @@
-/* number.c - floating-point numbers as text and back. The decimal separator is always a point,
+/* number.c - floating-point locales as text and back. The decimal separator is always a point,
  * whatever setlocale() has set: stored text and messages must be the same in every process. */
 #include "base/system.h"
 #include "base/base.h"
@@ -8,17 +8,17 @@
 
 typedef struct {
     locale_t plain, before;
-} numbers;
+} locales;
 
 /* Sets the locale of this thread only. "C" is built into the C library, so no file is loaded. */
-static numbers plain(void)
+static locales use_c_locale(void)
 {
-    numbers n = { newlocale(LC_ALL_MASK, "C", (locale_t)0), (locale_t)0 };
+    locales n = { newlocale(LC_ALL_MASK, "C", (locale_t)0), (locale_t)0 };
     if (n.plain) n.before = uselocale(n.plain);
     return n;
 }
 
-static void back(numbers n)
+static void restore_locale(locales n)
 {
     if (!n.plain) return;
     uselocale(n.before);
@@ -27,9 +27,9 @@ static void back(numbers n)
 
 int bf_vprint(char *out, size_t cap, const char *fmt, va_list ap)
 {
-    numbers n = plain();
+    locales n = use_c_locale();
     int len = vsnprintf(out, cap, fmt, ap);
-    back(n);
+    restore_locale(n);
     return len;
 }
 
@@ -44,8 +44,8 @@ int bf_print(char *out, size_t cap, const char *fmt, ...)
 
 double bf_real(const char *text, char **end)
 {
-    numbers n = plain();
+    locales n = use_c_locale();
     double v = strtod(text, end);
-    back(n);
+    restore_locale(n);
     return v;
 }

@@ -20,7 +20,7 @@ static char *folder_of(const char *path)
     return slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
 }
 
-/* The file is in the directory of path. Some file systems do not support this. */
+/* Opens a file without a name in the directory of path. Some file systems have no such files. */
 int bf_open_tmpfile(const char *path)
 {
     char *folder = folder_of(path);

@@ -72,7 +72,7 @@ MIDDLE(up_to_2, 2, false)
 MIDDLE(up_to_3, 3, false)
 MIDDLE(up_to_4, 4, false)
 
-/* Calls the library's function, without its branches for other lengths. */
+/* Calls the library's function. The compiler removes its branches for other lengths. */
 #define LIBRARY(name, shortest, longest)                                                           \
     APART void name(const bf_key *keys, size_t n, uint64_t *digests)                               \
     {                                                                                              \

@@ -65,7 +65,7 @@ int bf_begin_adds(bf_filter *f, bf_error *err)
     const int now =
         where(f) == REMOTE ? bf_sample_saturated(f, &wait, NULL) : bf_saturated(f, &wait, NULL);
     if (now != BF_OVERFULL) {
-        /* a check that failed is not repeated earlier, because it only warns */
+        /* after other errors the next check is not earlier, because it only warns */
         const bool again = now == BF_EBUSY || now == BF_EHOST;
         bf_hint_store(&f->left, again ? 0 : until_check(f, wait + !wait));
         bf_flag_clear(&f->checked);

@@ -102,7 +102,7 @@ static int run_lines(bf_filter *f, bf_lines *l, many *call, bf_error *err)
     if (each) memset(each, 0, lines.n); /* a call that fails leaves some as they are */
     const int64_t hits = call(f, keys, lines.n, each, &why);
     if (hits < 0) {
-        /* an answer that is not 0 is known, also after the last key that was handled for certain */
+        /* keys that were not handled have the answer 0, so every other answer is a real one */
         const size_t known = l->keep ? lines.n : why.key < lines.n ? (size_t)why.key : 0;
         if (l->kept && !why.lost) copy_kept(l, &lines, known, each);
         if (why.key != BF_NO_KEY) why.key += l->keys;

@@ -44,10 +44,10 @@ static inline bool counters_add(
 typedef uint32_t __attribute__((may_alias)) counter_word; /* 32 bits: 8 counters */
 /* A key has at most one counter in each eighth of 512 counters. A vector has one 32-bit lane per
  * eighth, in the order 0 4 1 5 2 6 3 7. at: index of the key's counter_word; shift: shift of the
- * counter in that word; on: all ones if the key has a counter in this eighth; number: index of the
+ * counter in that word; on: all ones if the key has a counter in this eighth; index: that of the
  * counter in the eighth. */
 typedef struct {
-    __m256i at, shift, on, number;
+    __m256i at, shift, on, index;
 } counter_lanes;
 
 AVX2 static inline counter_lanes counter_place(uint64_t g, unsigned first, unsigned k)
@@ -116,7 +116,7 @@ AVX2 static inline bool counters_add_avx2(uint64_t *w, uint64_t line, uint64_t g
     bool all = counters_up(at, a);
     if (k <= 8) return all;
     counter_lanes b = counter_place(bf_mum(g, BF_MUM_2), first, k - 8);
-    b.on = _mm256_andnot_si256(_mm256_cmpeq_epi32(a.number, b.number), b.on);
+    b.on = _mm256_andnot_si256(_mm256_cmpeq_epi32(a.index, b.index), b.on);
     return counters_up(at, b) & all;
 }
 #endif

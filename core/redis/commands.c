@@ -180,8 +180,8 @@ void bf_conn_fresh_echo(bf_conn *l)
 {
     const bf_redis_part *part = l->parts.at;
     /* random at first, because other handles use the same client; then fresh without a draw */
-    if (l->number == 0) l->number = bf_random64();
-    const uint64_t number = l->number++;
+    if (l->echo_number == 0) l->echo_number = bf_random64();
+    const uint64_t number = l->echo_number++;
     snprintf(l->sink.echo, sizeof l->sink.echo, "%08lx%08lx", (unsigned long)(number >> 32),
         (unsigned long)(number & UINT32_MAX));
     for (size_t i = 0, command = 0; i < l->nparts; i++) {

@@ -90,7 +90,7 @@ void bf_conn_drop(bf_conn *l)
 static void leave_parent(bf_conn *l)
 {
     l->healthy = false;
-    l->number = 0; /* the parent uses the next numbers */
+    l->echo_number = 0; /* the parent uses the next numbers */
     if (!l->locked) {
         if (l->socket) bf_socket_close(l->socket);
     } else {

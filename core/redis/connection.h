@@ -226,7 +226,7 @@ typedef struct bf_conn {
     bf_reply_sink sink;
     bf_redis_replies got;
     bf_redis_reply reply; /* the reply that was read last */
-    uint64_t number;      /* of the next ECHO; 0: not drawn yet */
+    uint64_t echo_number; /* of the next ECHO; 0: not drawn yet */
 } bf_conn;
 
 /* Prepares a connection through the host's client, or to the server in the URL. Sends nothing. */

@@ -197,7 +197,7 @@ int bf_redisson_make(bf_redis *r, const bf_params *d, bf_error *err)
 }
 
 /* ---- opening a key ---- */
-static int name_key(bf_redis *r, bf_error *err)
+static int set_key_names(bf_redis *r, bf_error *err)
 {
     const char *key = r->conn->url.key;
     memcpy(r->label, r->conn->own_label, sizeof r->label);
@@ -218,7 +218,7 @@ bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err)
         return NULL;
     }
     r->whole = r;
-    if (bf_conn_open(r->conn, spec, err) < 0 || name_key(r, err) < 0) return NULL;
+    if (bf_conn_open(r->conn, spec, err) < 0 || set_key_names(r, err) < 0) return NULL;
     /* a cluster answers WAIT for one node only, so all keys must be in one slot */
     r->conn->one_slot = r->conn->client->cluster && spec->wait_replicas;
     r->shards = 1;

@@ -164,7 +164,8 @@ void bf_redis_meta_put(bf_redis *r, const bf_params *d, uint32_t mark);
 /* Returns the mark or id in a leaf (hex digits); 0: there is none. */
 uint32_t bf_redis_id_in(const bf_redis_reply *reply, size_t leaf);
 uint32_t bf_redis_mark_in(const char *bytes, size_t len);
-/* Number of bytes that a round trip reads for the mark. Only four bytes are a mark. */
+/* Number of bytes that a round trip reads for the mark. If the string may grow, one byte more: if
+ * that byte exists, the string has grown and its mark is elsewhere. */
 static inline uint64_t bf_redis_mark_bytes(const bf_redis *r)
 {
     return BF_REDIS_MARK + (r->desc.kind != BF_FIXED);

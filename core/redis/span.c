@@ -28,7 +28,7 @@ typedef struct {
     uint64_t *pos;  /* for each key, for each part, k positions */
     uint16_t *from; /* for each key, its index in the span */
     uint8_t *present;
-    double at; /* bf_redis_cache_now() */
+    double cache_now; /* bf_redis_cache_now() */
 } batch;
 
 static uint64_t *pos_of(const batch *b, size_t key, unsigned part)
@@ -52,8 +52,8 @@ static bool is_known(const batch *b, size_t key)
         (op == BF_OP_ADD && (r->wait_replicas || b->f->variant->forgets)))
         return false;
     for (unsigned i = 0; !known && i < b->parts; i++)
-        known =
-            is_living(b, i, r->now) && bf_redis_cache_knows(b->r, pos_of(b, key, i), b->k, b->at);
+        known = is_living(b, i, r->now) &&
+                bf_redis_cache_knows(b->r, pos_of(b, key, i), b->k, b->cache_now);
     return known;
 }
 
@@ -100,7 +100,7 @@ static int prepare(batch *b, bf_error *err)
     b->pos = (uint64_t *)(void *)room;
     b->from = (uint16_t *)(void *)(b->pos + most * b->parts * b->k);
     b->present = (uint8_t *)(b->from + most);
-    b->at = b->r->caches ? bf_redis_cache_now() : 0;
+    b->cache_now = b->r->caches ? bf_redis_cache_now() : 0;
     b->nkeys = 0;
     for (size_t at = 0; at < most; at += few)
         add_positions(b, at, most - at < few ? most - at : few);
@@ -124,7 +124,7 @@ static void learn(const batch *b, size_t key, unsigned part)
         .nkeys = 1,
         .k = b->k,
         .present = &yes };
-    bf_redis_cache_learn(&had, b->at);
+    bf_redis_cache_learn(&had, b->cache_now);
 }
 
 /* ---- tests ---- */
@@ -151,7 +151,7 @@ static int test(batch *b, bf_error *err)
         if (r->epoch > now) now = r->epoch;
         r->now = now;
     }
-    bf_redis_cache_learn(&g, b->at);
+    bf_redis_cache_learn(&g, b->cache_now);
     for (size_t key = 0; key < b->nkeys; key++) {
         bool has = false;
         for (unsigned i = 0; !has && i < b->parts; i++)

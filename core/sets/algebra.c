@@ -166,7 +166,7 @@ int bf_combine_remote(bf_filter *into, bf_filter *from, bf_change how, bf_error 
     enum { TRIES = 8 };
     bf_span *s = calloc(1, sizeof *s);
     if (!s) return bf_fail(err, BF_ENOMEM, "out of memory");
-    s->op = BF_OP_ADD; /* of no keys: begins a new epoch, or stores the number of keys */
+    s->op = BF_OP_ADD; /* adding no keys begins a new epoch, or stores the number of keys */
     int rc = 1;
     for (int tries = 0; rc == 1 && tries < TRIES; tries++) {
         rc = into->variant->forgets ? into->bitmap.store.ops->chain->run(into, s, err)

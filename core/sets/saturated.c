@@ -82,9 +82,10 @@ static double keys_to_wait(bf_filter *f, const bf_state *found)
     return fmax(fmax((HALF - found->fill) * keys, most_keys(g) - found->count), keys / OFTEN);
 }
 
-/* Estimates the state of the filter. few: samples a few ranges of the open parts. for_next: for the
- * present time, which may run the host's clock; else for the time of the newest add. Does not
- * sample a filter that was never written, because reading its pages would allocate them. */
+/* Estimates the state of the filter. few: samples a few ranges of the open parts. for_next: the
+ * state at the present time, for which the host's clock may be called; else at the time of the
+ * newest add. Does not sample a filter that was never written, because reading its pages would
+ * allocate them. */
 static int estimate(bf_filter *f, bool few, bool for_next, bf_state *found, bf_error *err)
 {
     const bf_store_ops *ops = f->bitmap.store.ops;

@@ -154,8 +154,8 @@ void bf_estimate_scrapy_redis(
 /* compatible.c: all comparisons of parameters */
 typedef enum {
     BF_SAME_HASH,  /* scheme, k, secret, bits or counters: a key has the same digests */
-    BF_SAME_BITS,  /* also m, shards: a key has the same positions */
-    BF_SAME_FILTER /* also kind, grow, window, parts */
+    BF_SAME_BITS,  /* these and m, shards: a key has the same positions */
+    BF_SAME_FILTER /* all these and kind, grow, window, parts */
 } bf_scope;
 /* Returns the name of the first parameter that differs, or NULL. */
 const char *bf_difference(const bf_params *a, const bf_params *b, bf_scope scope);
