@@ -15,7 +15,8 @@ static __attribute__((noinline)) int ask_nogil(
     return core_end(&c, call(c.bf, key->ptr, key->len, &c.err));
 }
 
-static inline int ask(FilterObject *self, const bf_key *key, single_call *call)
+static inline __attribute__((always_inline)) int ask(
+    FilterObject *self, const bf_key *key, single_call *call)
 {
     bf_error err;
     bf_filter *bf = filter_peek(self);
