@@ -81,6 +81,16 @@ static bool seconds_of_interval(zval *v, uint32_t at, double *seconds)
     return true;
 }
 
+/* As PHP names a value in its own error about the type of an argument. */
+static const char *name_of_argument(const zval *v)
+{
+#if PHP_VERSION_ID >= 80300
+    return zend_zval_value_name(v);
+#else
+    return php_bf_type_name(v);
+#endif
+}
+
 bool php_bf_seconds(zval *v, uint32_t at, double *seconds)
 {
     bool null;
@@ -89,7 +99,7 @@ bool php_bf_seconds(zval *v, uint32_t at, double *seconds)
     if (zend_parse_arg_double(v, seconds, &null, false, at)) return true;
     if (!EG(exception))
         zend_argument_type_error(
-            at, "must be of type DateInterval|float|null, %s given", php_bf_type_name(v));
+            at, "must be of type DateInterval|float|null, %s given", name_of_argument(v));
     return false;
 }
 

@@ -177,7 +177,10 @@ class World:
         listed = [self.key() for _ in range(self.chance.choice([1, 5, 60]))]
         self.lists.append(listed)
         objects = np.empty(len(listed), object)
-        objects[:] = listed
+        for i, key in enumerate(
+            listed
+        ):  # numpy itself crashes if hostile code empties a list that it reads
+            objects[i] = key
         return self.chance.choice(
             [yielded(), Sequence(), Column(), listed, tuple(listed), objects, objects.reshape(1, -1), np.arange(number), array.array("d", [1.0]), set(KEPT[:3])]
         )  # fmt: skip
