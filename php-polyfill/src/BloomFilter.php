@@ -1,6 +1,6 @@
 <?php
 
-use Bloomfilter\Polyfill\{Capacity, Fault, File, Filter, Foreign, Image, Keys, Opening, Params, Part, Sets, Spec, State, Stream};
+use Bloomfilter\Polyfill\{Capacity, Fault, File, Filter, Foreign, Image, Keys, Opening, Params, Part, Sets, Signals, Spec, State, Stream};
 
 /**
  * The extension's class in PHP.  Its reference is php-ext/bloomfilter.stub.php; what differs is docs/php-without-extension.md.
@@ -30,12 +30,15 @@ class BloomFilter implements Countable, JsonSerializable
         bool $cache = false, float|DateInterval|null $cacheMaxAge = null, ?int $waitReplicas = null, bool $adopt = false, bool $exclusive = false, ?string $overfull = null,
         ?callable $clock = null, ?array $hashes = null
     ) {
-        $this->mustBeFresh();
-        $spec = Spec::of(get_defined_vars(), static::class, __FUNCTION__);
-        $f = Opening::filter($spec);
-        $this->install($f->withOverfull($spec->overfull, $spec->created));
-        self::$made ??= new WeakMap;
-        if ($spec->created) self::$made[$this] = true;
+        $given = get_defined_vars();
+        Signals::held(function () use ($given) {
+            $this->mustBeFresh();
+            $spec = Spec::of($given, static::class, '__construct');
+            $f = Opening::filter($spec);
+            $this->install($f->withOverfull($spec->overfull, $spec->created));
+            self::$made ??= new WeakMap;
+            if ($spec->created) self::$made[$this] = true;
+        });
     }
 
     public static function randomSecret(): string { return random_bytes(16); }
@@ -47,7 +50,8 @@ class BloomFilter implements Countable, JsonSerializable
         bool $cache = false, float|DateInterval|null $cacheMaxAge = null, ?int $waitReplicas = null, bool $adopt = false, bool $exclusive = false, ?string $overfull = null,
         ?callable $clock = null, ?array $hashes = null
     ): array {
-        return Opening::plan(Spec::of(get_defined_vars(), static::class, __FUNCTION__));
+        $given = get_defined_vars();
+        return Signals::held(fn() => Opening::plan(Spec::of($given, static::class, 'plan')));
     }
 
     public static function open(
@@ -57,9 +61,12 @@ class BloomFilter implements Countable, JsonSerializable
         bool $cache = false, float|DateInterval|null $cacheMaxAge = null, ?int $waitReplicas = null, bool $adopt = false, bool $exclusive = false, ?string $overfull = null,
         ?callable $clock = null, ?array $hashes = null
     ): static {
-        $spec = Spec::of(get_defined_vars(), static::class, __FUNCTION__, 1);
-        $spec->mustExist = true;
-        return static::_wrap(Opening::filter($spec)->withOverfull($spec->overfull));
+        $given = get_defined_vars();
+        return Signals::held(function () use ($given) {
+            $spec = Spec::of($given, static::class, 'open', 1);
+            $spec->mustExist = true;
+            return static::_wrap(Opening::filter($spec)->withOverfull($spec->overfull));
+        });
     }
 
     public function add($key): bool
@@ -103,25 +110,29 @@ class BloomFilter implements Countable, JsonSerializable
         return array_intersect_key($keys, $new);
     }
 
-    public function union(BloomFilter $other): static { return static::_wrap(Sets::combined($this->_opened($other), $other->filter, true)); }
-    public function intersect(BloomFilter $other): static { return static::_wrap(Sets::combined($this->_opened($other), $other->filter, false)); }
-    public function equals(BloomFilter $other): bool { return Sets::equal($this->_opened($other), $other->filter); }
-    public function isSubsetOf(BloomFilter $other): bool { return Sets::subset($this->_opened($other), $other->filter); }
+    public function union(BloomFilter $other): static { return Signals::held(fn() => static::_wrap(Sets::combined($this->_opened($other), $other->filter, true))); }
+    public function intersect(BloomFilter $other): static { return Signals::held(fn() => static::_wrap(Sets::combined($this->_opened($other), $other->filter, false))); }
+    public function equals(BloomFilter $other): bool { return Signals::held(fn() => Sets::equal($this->_opened($other), $other->filter)); }
+    public function isSubsetOf(BloomFilter $other): bool { return Signals::held(fn() => Sets::subset($this->_opened($other), $other->filter)); }
     public function merge(BloomFilter $other): void
     {
-        Capacity::begin($this->_opened());
-        Sets::combine($this->_opened($other), $other->filter, true);
+        Signals::held(function () use ($other) {
+            Capacity::begin($this->_opened());
+            Sets::combine($this->_opened($other), $other->filter, true);
+        });
     }
 
-    public function unionCount(BloomFilter $other): int { return self::whole(Sets::unionCount($this->_opened($other), $other->filter)); }
-    public function intersectionCount(BloomFilter $other): int { return self::whole(Sets::intersectionCount($this->_opened($other), $other->filter)); }
+    public function unionCount(BloomFilter $other): int { return Signals::held(fn() => self::whole(Sets::unionCount($this->_opened($other), $other->filter))); }
+    public function intersectionCount(BloomFilter $other): int { return Signals::held(fn() => self::whole(Sets::intersectionCount($this->_opened($other), $other->filter))); }
 
-    public function count(): int { return self::whole(State::of($this->_opened())['count']); }
-    public function fillRatio(): float { return State::of($this->_opened())['fill']; }
-    public function fpr(): float { return State::of($this->_opened())['fpr']; }
-    public function saturated(): bool { return State::saturated($this->_opened()) > 0; }
+    public function count(): int { return Signals::held(fn() => self::whole(State::of($this->_opened())['count'])); }
+    public function fillRatio(): float { return Signals::held(fn() => State::of($this->_opened())['fill']); }
+    public function fpr(): float { return Signals::held(fn() => State::of($this->_opened())['fpr']); }
+    public function saturated(): bool { return Signals::held(fn() => State::saturated($this->_opened()) > 0); }
 
-    public function info(): array
+    public function info(): array { return Signals::held($this->allInfo(...)); }
+
+    private function allInfo(): array
     {
         $f = $this->_opened();
         $state = State::of($f);
@@ -132,12 +143,14 @@ class BloomFilter implements Countable, JsonSerializable
             'count' => self::whole($state['count']), 'fpr' => $state['fpr'], 'saturated' => $state['saturated'] > 0];
     }
 
-    public function clear(): void { $this->_opened()->clear(); }
+    public function clear(): void { Signals::held(fn() => $this->_opened()->clear()); }
 
     public function toBytes(?string $format = null): string
     {
-        Spec::checkTexts(compact('format'), __FUNCTION__);
-        return $format === null ? Image::bytes($this->_opened()) : Foreign::export($this->_opened(), $format);
+        return Signals::held(function () use ($format) {
+            Spec::checkTexts(compact('format'), 'toBytes');
+            return $format === null ? Image::bytes($this->_opened()) : Foreign::export($this->_opened(), $format);
+        });
     }
 
     public static function fromBytes(
@@ -146,14 +159,17 @@ class BloomFilter implements Countable, JsonSerializable
         ?string $overfull = null
     ): static {
         $given = get_defined_vars();
-        Spec::checkTexts($given, __FUNCTION__);
-        unset($given['bytes'], $given['format']);
-        $spec = Spec::of($given, static::class, __FUNCTION__, 0);
-        $f = $format === null ? Image::fromBytes($bytes, $spec) : Foreign::import($bytes, $format, $spec);
-        return static::_wrap($f->withOverfull($spec->overfull));
+        unset($given['bytes']);
+        return Signals::held(function () use ($bytes, $format, $given) {
+            Spec::checkTexts($given, 'fromBytes');
+            unset($given['format']);
+            $spec = Spec::of($given, static::class, 'fromBytes', 0);
+            $f = $format === null ? Image::fromBytes($bytes, $spec) : Foreign::import($bytes, $format, $spec);
+            return static::_wrap($f->withOverfull($spec->overfull));
+        });
     }
 
-    public function toBase64(): string { return base64_encode(Image::bytes($this->_opened())); }
+    public function toBase64(): string { return Signals::held(fn() => base64_encode(Image::bytes($this->_opened()))); }
 
     public static function fromBase64(
         string $text, #[\SensitiveParameter] ?string $secret = null, ?string $format = null, int|float|null $m = null, int|float|null $n = null,
@@ -189,61 +205,68 @@ class BloomFilter implements Countable, JsonSerializable
     public function save(#[\SensitiveParameter] $path): void
     {
         $this->_opened();
-        $place = Stream::of($path, true, __FUNCTION__);
-        if (\is_string($place)) File::save($this->_opened(), $place);
-        else $place->write(Image::bytes($this->_opened()));
+        $place = Signals::held(fn() => Stream::of($path, true, 'save'));
+        $bytes = Signals::held(fn() => \is_string($place) ? File::save($this->_opened(), $place) : Image::bytes($this->_opened()));
+        if ($bytes !== null) $place->write($bytes);
     }
 
     public static function load(#[\SensitiveParameter] $path, #[\SensitiveParameter] ?string $secret = null, ?callable $clock = null, ?array $hashes = null, ?string $overfull = null): static
     {
-        $place = Stream::of($path, false, __FUNCTION__);
-        $spec = Spec::of(compact('secret', 'clock', 'hashes', 'overfull'), static::class, __FUNCTION__, 0);
-        $f = \is_string($place) ? File::load($place, $spec) : Image::fromBytes($place->read(), $spec);
-        return static::_wrap($f->withOverfull($spec->overfull));
+        $given = compact('secret', 'clock', 'hashes', 'overfull');
+        [$place, $spec] = Signals::held(fn() => [Stream::of($path, false, 'load'), Spec::of($given, static::class, 'load', 0)]);
+        $bytes = \is_string($place) ? '' : $place->read();
+        return Signals::held(function () use ($place, $spec, $bytes) {
+            $f = \is_string($place) ? File::load($place, $spec) : Image::fromBytes($bytes, $spec);
+            return static::_wrap($f->withOverfull($spec->overfull));
+        });
     }
 
     public function partInfo(): array
     {
         $f = $this->_opened();
-        $f->follow();
+        Signals::held($f->follow(...));
         return array_map(fn(Part $part) => ['firstBit' => $part->start, 'm' => $part->d->m, 'n' => $part->d->n, 'p' => $part->d->p]
             + ($f->d->grow ? ['keys' => $part->d->live] : []), $f->parts);
     }
 
-    public function sync(): void { $this->_opened()->sync(); }
+    public function sync(): void { Signals::held(fn() => $this->_opened()->sync()); }
 
     public function expire(float|DateInterval|null $seconds): void
     {
-        $f = $this->_opened();
-        if ($seconds instanceof DateInterval) $seconds = Spec::seconds($seconds, 'seconds', __FUNCTION__);
-        if ($seconds !== null && $seconds == 0) throw Fault::value('seconds must be above 0, or null for never, got 0');
-        if (!(($seconds ?? 0) >= 0 && $seconds <= 1e10)) throw Fault::value('seconds must be 0 (never) to 10000000000, got %g', (float) $seconds);
-        $f->expire((float) $seconds);
+        Signals::held(function () use ($seconds) {
+            $f = $this->_opened();
+            if ($seconds instanceof DateInterval) $seconds = Spec::seconds($seconds, 'seconds', 'expire');
+            if ($seconds !== null && $seconds == 0) throw Fault::value('seconds must be above 0, or null for never, got 0');
+            if (!(($seconds ?? 0) >= 0 && $seconds <= 1e10)) throw Fault::value('seconds must be 0 (never) to 10000000000, got %g', (float) $seconds);
+            $f->expire((float) $seconds);
+        });
     }
 
     public function rebuild(Traversable|array $keys): int
     {
-        $f = $this->_opened();
-        $f->checkRebuildable();
-        if ($f->rebuilt) $f = $f->besides(null);         // ends the rebuild that this one began in
-        $fresh = $f->emptyCopy();
-        // While they are read, keys that are added go into both.
-        $this->filter = $f->batch ? $f : $f->besides($fresh);
-        $during = $this->filter;
+        [$f, $fresh, $during] = Signals::held(function () {
+            $f = $this->_opened();
+            $f->checkRebuildable();
+            if ($f->rebuilt) $f = $f->besides(null);         // ends the rebuild that this one began in
+            $fresh = $f->emptyCopy();
+            return [$f, $fresh, $f->batch ? $f : $f->besides($fresh)];
+        });
         $new = $number = 0;
         try {
+            $this->filter = $during;         // while they are read, keys that are added go into both
             foreach ($keys as $index => $key) {
                 $at = \is_array($keys) ? $index : $number++;
                 $text = \is_string($key) ? $key : Keys::textAt($key, $at, __FUNCTION__, 'BloomFilter');
                 $new += (int) self::give($fresh, 'addMany', [$text], [$at])[0];
             }
             if (!$this->filter) throw Fault::closed();
-            if ($f->batch) Sets::replace($f, $fresh);
+            if ($f->batch) Signals::held(fn() => Sets::replace($f, $fresh));
             $next = $f->batch ? $f : $fresh;
             Capacity::checkSoon($next);
             $last = $this->filter === $during;
             $this->filter = [$this->filter, $next][$last];         // in one step: no key that was added to both is lost
-            if (!$last) throw Fault::fail(BloomFilterException::BUSY, '%.80s: this rebuild is over, another one began after it: nothing was changed', $f->where());
+            $where = $f->where();
+            if (!$last) throw Fault::fail(BloomFilterException::BUSY, '%.80s: this rebuild is over, another one began after it: nothing was changed', $where);
             unset(self::$made[$this]);
         } finally {
             if ($this->filter === $during) $this->filter = $f;
@@ -252,7 +275,7 @@ class BloomFilter implements Countable, JsonSerializable
     }
 
     public function shards(): int { return $this->_opened()->d->shards; }
-    public function delete(): void { $this->_opened()->delete(); }
+    public function delete(): void { Signals::held(fn() => $this->_opened()->delete()); }
     public function close(): void
     {
         $this->filter?->checkIdle();
@@ -260,9 +283,14 @@ class BloomFilter implements Countable, JsonSerializable
         $this->filter = null;
     }
 
-    public function isCurrent(): bool { return $this->_opened()->isCurrent(); }
+    public function isCurrent(): bool { return Signals::held(fn() => $this->_opened()->isCurrent()); }
 
     public function __serialize(): array
+    {
+        return Signals::held($this->serialized(...));
+    }
+
+    private function serialized(): array
     {
         $f = $this->_opened();
         if ($f->d->secretCheck) throw Fault::unsupported('a keyed filter cannot be serialized, its secret is never stored: use toBytes() and fromBytes(secret: ...)');
@@ -275,9 +303,16 @@ class BloomFilter implements Countable, JsonSerializable
 
     public function __unserialize(array $data): void
     {
+        Signals::held(fn() => $this->restore($data));
+        foreach (is_array($data['members'] ?? null) ? $data['members'] : [] as $name => $value)
+            if (is_string($name)) $this->setMember($name, $value);
+    }
+
+    private function restore(array $data): void
+    {
         $this->mustBeFresh();
         $given = array_filter(['overfull' => $data['overfull'] ?? null], is_string(...));
-        $spec = Spec::of($given, static::class, __FUNCTION__);
+        $spec = Spec::of($given, static::class, '__unserialize');
         if (is_string($data['bytes'] ?? null)) $f = Image::fromBytes($data['bytes'], $spec);
         elseif (!is_string($data['storage'] ?? null))
             throw Fault::fail(BloomFilterException::FORMAT, 'the serialized data is not a filter: it has neither bytes nor storage');
@@ -285,19 +320,17 @@ class BloomFilter implements Countable, JsonSerializable
             throw new BloomFilterException('the serialized filter is in a file or in Redis: unserialize() opens those only with the INI setting '
                 . 'bloomfilter.unserialize_storage=1', BloomFilterException::NOT_SUPPORTED);
         else {
-            $spec = Spec::of(['storage' => $data['storage']] + $given, static::class, __FUNCTION__);
+            $spec = Spec::of(['storage' => $data['storage']] + $given, static::class, '__unserialize');
             [$spec->mustExist, $spec->readOnly] = [true, ($data['readOnly'] ?? null) === true];
             $f = Opening::filter($spec);
         }
         $this->install($f->withOverfull($spec->overfull));
-        foreach (is_array($data['members'] ?? null) ? $data['members'] : [] as $name => $value)
-            if (is_string($name)) $this->setMember($name, $value);
     }
 
     /** Sets a property as the class that declares it would. */
     private function setMember(string $mangled, mixed $value): void
     {
-        [$class, $name] = str_starts_with($mangled, "\0") ? explode("\0", substr($mangled, 1), 2) + [1 => ''] : ['*', $mangled];
+        [$class, $name] = Signals::held(fn() => str_starts_with($mangled, "\0") ? explode("\0", substr($mangled, 1), 2) + [1 => ''] : ['*', $mangled]);
         if ($name === '' && $mangled !== '') return;
         $scope = $class === '*' ? static::class : $class;
         if ($scope === self::class) $scope = Filter::class;         // which sees none of its private ones
@@ -305,7 +338,7 @@ class BloomFilter implements Countable, JsonSerializable
         Closure::bind(function () use ($name, $value) { $this->$name = $value; }, $this, $scope)();
     }
 
-    public function __clone() { $this->filter = ($this->filter ?? throw Fault::closed())->copy(); }
+    public function __clone() { $this->filter = Signals::held(fn() => $this->_opened()->copy()); }
 
     // ---- properties that are read each time ----
 
@@ -319,14 +352,16 @@ class BloomFilter implements Countable, JsonSerializable
             trigger_error('Undefined property: ' . static::class . "::\$$name", E_USER_WARNING);
             return null;
         }
-        $f = $this->_opened();
-        $f->follow();
-        return match ($name) {
-            'bitset' => substr($f->allBits(), 0, intdiv($f->m() * $f->d->cellBits() + 7, 8)),
-            'grow' => $f->d->grow ?: null,
-            'created' => isset(self::$made[$this]),
-            default => null,
-        };
+        return Signals::held(function () use ($name) {
+            $f = $this->_opened();
+            $f->follow();
+            return match ($name) {
+                'bitset' => substr($f->allBits(), 0, intdiv($f->m() * $f->d->cellBits() + 7, 8)),
+                'grow' => $f->d->grow ?: null,
+                'created' => isset(self::$made[$this]),
+                default => null,
+            };
+        });
     }
 
     public function __isset($name)
@@ -340,9 +375,8 @@ class BloomFilter implements Countable, JsonSerializable
             $this->m = $value->m();
             return;
         }
-        $own = in_array($name, self::LIVE, true) || $name === 'm';
-        throw new Error($own ? 'Cannot modify readonly property ' . static::class . "::\$$name"
-            : 'Cannot create dynamic property ' . static::class . "::\$$name");
+        $what = in_array($name, self::LIVE, true) || $name === 'm' ? 'modify readonly' : 'create dynamic';
+        throw new Error("Cannot $what property " . static::class . "::\$$name");
     }
 
     public function __unset($name)
@@ -352,7 +386,8 @@ class BloomFilter implements Countable, JsonSerializable
 
     public function __debugInfo()
     {
-        $shown = array_diff_key(get_mangled_object_vars($this), ["\0BloomFilter\0filter" => 0]);
+        $shown = get_mangled_object_vars($this);
+        unset($shown["\0BloomFilter\0filter"]);
         return $this->filter ? ['m' => $this->filter->m()] + $shown : $shown;
     }
 
@@ -443,7 +478,7 @@ class BloomFilter implements Countable, JsonSerializable
                 if (\count($batch) === $most) {
                     [$now, $of, $batch, $places] = [$batch, $places, [], []];
                     $f = $this->_opened();
-                    $answers = self::give($f, $op, $now, $of);
+                    $answers = Signals::held(fn() => self::give($f, $op, $now, $of));
                     $all[] = $sum ? array_sum($answers) : $answers;
                 }
                 $batch[] = $text;
@@ -452,7 +487,7 @@ class BloomFilter implements Countable, JsonSerializable
         } finally {
             if ($batch) {
                 $f = $this->_opened();
-                $answers = self::give($f, $op, $batch, $places);
+                $answers = Signals::held(fn() => self::give($f, $op, $batch, $places));
                 $all[] = $sum ? array_sum($answers) : $answers;
             }
         }

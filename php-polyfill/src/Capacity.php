@@ -31,7 +31,9 @@ final class Capacity
     /** php.ini: there is no ini_set() for an extension that is not loaded. */
     public static function warns(Filter $f): bool
     {
-        return self::of($f) ? self::of($f) === 'warn' : !in_array(get_cfg_var('bloomfilter.warn'), ['0', '', 'off', 'no', 'false'], true);
+        if (self::of($f)) return self::of($f) === 'warn';
+        $setting = get_cfg_var('bloomfilter.warn');
+        return !in_array($setting, ['0', '', 'off', 'no', 'false'], true);
     }
 
     /** Others add to a filter in Redis too: there the next check is after n / 64 new keys at the latest. */
@@ -50,7 +52,7 @@ final class Capacity
         if ((self::$checked[$id] ?? false) || !self::warns($f)) return;
         self::$checked[$id] = true;
         try {
-            [$overfull, $wait] = State::keysToWait($f);
+            [$overfull, $wait] = Signals::held(fn() => State::keysToWait($f));
         } catch (\BloomFilterException $e) {          // it only warns, but "was re-created" is said once
             if ($e->getCode() === \BloomFilterException::LOST) {
                 self::checkSoon($f);
@@ -58,9 +60,10 @@ final class Capacity
             }
             [$overfull, $wait] = [false, PHP_INT_MAX];
         }
-        if (!$overfull) [self::$left[$id], self::$checked[$id]] = [self::untilCheck($f, $wait ?: 1), false];
-        else trigger_error(sprintf('BloomFilter: More than half of the %s of a filter sized for n=%d keys are set: it holds more keys, and '
-            . 'false positives are rising; create a larger one, or set bloomfilter.warn=0', $f->d->cells(), $f->d->n), E_USER_WARNING);
+        $wait = $wait ?: 1;
+        if (!$overfull) [self::$left[$id], self::$checked[$id]] = [self::untilCheck($f, $wait), false];
+        else trigger_error("BloomFilter: More than half of the {$f->d->cells()} of a filter sized for n={$f->d->n} keys are set: it holds more keys, and "
+            . 'false positives are rising; create a larger one, or set bloomfilter.warn=0', E_USER_WARNING);
     }
 
     public static function countNew(Filter $f, int $new): void
@@ -89,15 +92,15 @@ final class Capacity
         $id = spl_object_id($f);
         $taken = self::takeRoom($f, $keys);
         if ($taken || (self::countsRoom($f) && self::$checked[$id])) return $taken;
-        [self::$left[$id], self::$checked[$id]] = [self::untilCheck($f, State::roomLeft($f)), true];
+        [self::$left[$id], self::$checked[$id]] = [Signals::held(fn() => self::untilCheck($f, State::roomLeft($f))), true];
         return self::takeRoom($f, $keys);
     }
 
     public static function full(Filter $f, int $done): \BloomFilterException
     {
-        $e = $f->d->kind === Params::GROW
+        $e = Signals::held(fn() => $f->d->kind === Params::GROW
             ? Fault::fail(\BloomFilterException::FULL, '%.40s is full: with %u parts of %d cells in all it cannot grow any more; create one with a larger n', $f->where(), \count($f->parts), $f->m())
-            : Fault::fail(\BloomFilterException::FULL, '%.40s is full: it holds the n=%d keys that it is sized for; clear it, rebuild it or create a larger one', $f->where(), $f->d->n);
+            : Fault::fail(\BloomFilterException::FULL, '%.40s is full: it holds the n=%d keys that it is sized for; clear it, rebuild it or create a larger one', $f->where(), $f->d->n));
         Keys::setIndex($e, $done);
         return $e;
     }

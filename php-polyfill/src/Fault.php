@@ -25,12 +25,12 @@ final class Fault
 
     public static function value(string $format, mixed ...$values): \ValueError
     {
-        return new \ValueError(self::text($format, $values));
+        return Signals::held(fn() => new \ValueError(self::text($format, $values)));
     }
 
     public static function fail(int $code, string $format, mixed ...$values): \BloomFilterException
     {
-        return new \BloomFilterException(self::text($format, $values), $code);
+        return Signals::held(fn() => new \BloomFilterException(self::text($format, $values), $code));
     }
 
     public static function damaged(string $where, string $what): \BloomFilterException

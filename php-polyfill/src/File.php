@@ -128,8 +128,11 @@ final class File implements Store
         $lines = [];
         foreach ($positions as $at) {
             $at *= $bits;
-            $line = $lines[$at >> 9] ??= $this->read($at >> 9 << 6, min(64, $this->d->bytes() - ($at >> 9 << 6)));
-            $least = min($least ?? 15, ord($line[$at >> 3 & 63]) >> 8 - $bits - ($at & 7) & (1 << $bits) - 1);
+            $rest = $this->d->bytes() - ($at >> 9 << 6);
+            $rest = min($rest, 64);
+            $line = $lines[$at >> 9] ??= $this->read($at >> 9 << 6, $rest);
+            $value = ord($line[$at >> 3 & 63]) >> 8 - $bits - ($at & 7) & (1 << $bits) - 1;
+            if ($value < ($least ?? 16)) $least = $value;
             if (!$least) break;
         }
         return $least;

@@ -18,12 +18,14 @@ final class FileFilter extends Filter
     public function follow(): void
     {
         if ($this->d->kind !== Params::GROW) return;
-        $read = $this->read;
-        $count = Image::partsIn($read(2080, 8));
-        while (count($this->parts) < $count) {
-            $at = 4096 + array_sum(array_map(fn(Part $part) => 4096 + $part->d->bytes(), $this->parts));
-            [$d] = Image::part($this->d, count($this->parts), $read, $at, fstat($this->handle)['size'], true, $this->where());
-            $this->append(new Part($d, new File($this->handle, $d, $at + 4096, $this->where()), $this->secret));
-        }
+        Signals::held(function () {
+            $read = $this->read;
+            $count = Image::partsIn($read(2080, 8));
+            while (count($this->parts) < $count) {
+                $at = 4096 + array_sum(array_map(fn(Part $part) => 4096 + $part->d->bytes(), $this->parts));
+                [$d] = Image::part($this->d, count($this->parts), $read, $at, fstat($this->handle)['size'], true, $this->where());
+                $this->append(new Part($d, new File($this->handle, $d, $at + 4096, $this->where()), $this->secret));
+            }
+        });
     }
 }

@@ -68,8 +68,9 @@ class Filter
 
     public function checkWritable(): void
     {
-        if ($this->readOnly !== null)
-            throw Fault::unsupported('%.80s is open read-only%s: nothing can be added or changed', $this->where(), $this->readOnly);
+        if ($this->readOnly === null) return;
+        $where = $this->where();
+        throw Fault::unsupported('%.80s is open read-only%s: nothing can be added or changed', $where, $this->readOnly);
     }
 
     public function __destruct() { Capacity::end($this); }
@@ -96,6 +97,8 @@ class Filter
     }
 
     public function exists(string $key): bool { return $this->existMany([$key])[0]; }
+    public function remove(string $key): bool { return $this->removeMany([$key])[0]; }
+    public function countOf(string $key): int { return $this->countMany([$key])[0]; }
 
     /**
      * An exception has the index of the first key that is not added.
@@ -116,8 +119,10 @@ class Filter
     protected function put(array $keys): array
     {
         $this->rebuilt?->put($keys);
-        if ($this->d->kind === Params::FIXED) foreach ($this->parts[0]->store->addMany($this->positions($keys)) as $present) $new[] = !$present;
-        else foreach ($keys as $i => $key)
+        if ($this->d->kind === Params::FIXED) {
+            $positions = $this->positions($keys);
+            foreach ($this->parts[0]->store->addMany($positions) as $present) $new[] = !$present;
+        } else foreach ($keys as $i => $key)
             try {
                 $new[] = $this->addGrowing($key);
             } catch (\BloomFilterException $e) {
@@ -130,7 +135,8 @@ class Filter
     public function existMany(array $keys): array
     {
         if ($this->d->kind === Params::GROW) return array_map($this->existsGrowing(...), $keys);
-        return $this->parts[0]->store->testMany($this->positions($keys));
+        $positions = $this->positions($keys);
+        return $this->parts[0]->store->testMany($positions);
     }
 
     public function removeMany(array $keys): array
@@ -138,18 +144,21 @@ class Filter
         $this->checkWritable();
         if ($this->d->kind === Params::GROW) return array_map($this->removeGrowing(...), $keys);
         if (Capacity::countsRoom($this)) return array_map($this->removeAndGiveRoom(...), $keys);
-        return $this->parts[0]->store->removeMany($this->positions($keys));
+        $positions = $this->positions($keys);
+        return $this->parts[0]->store->removeMany($positions);
     }
 
     public function countMany(array $keys): array
     {
         if ($this->d->kind === Params::GROW) return array_map($this->countGrowing(...), $keys);
-        return $this->parts[0]->store->countMany($this->positions($keys));
+        $positions = $this->positions($keys);
+        return $this->parts[0]->store->countMany($positions);
     }
 
     private function removeAndGiveRoom(string $key): bool
     {
-        $removed = $this->parts[0]->store->removeMany($this->positions([$key]))[0];
+        $positions = $this->positions([$key]);
+        $removed = $this->parts[0]->store->removeMany($positions)[0];
         if ($removed && !$this->existMany([$key])[0]) Capacity::giveRoom($this, 1);
         return $removed;
     }
@@ -158,7 +167,10 @@ class Filter
     protected function positions(array $keys): array
     {
         $place = $this->parts[0]->place;
-        foreach ($keys as $key) $positions[] = $place->of($place->digest($key));
+        foreach ($keys as $key) {
+            $digest = $place->digest($key);
+            $positions[] = $place->of($digest);
+        }
         return $positions ?? [];
     }
 
@@ -167,8 +179,13 @@ class Filter
     {
         $this->follow();
         $part = end($this->parts);
-        if ($this->isFull($part) && $next = $this->next()) $part = new Part($next, $part->store, $this->secret, $this->m());
-        return array_map(fn(int $at) => $part->start + $at, $part->place->of($part->place->digest($key)));
+        if ($this->isFull($part) && $next = Signals::held($this->next(...))) {
+            $start = $this->m();
+            $part = new Part($next, $part->store, $this->secret, $start);
+        }
+        $digest = $part->place->digest($key);
+        $positions = $part->place->of($digest);
+        return array_map(fn(int $at) => $part->start + $at, $positions);
     }
 
     // ---- growing ----
@@ -185,10 +202,12 @@ class Filter
     /** Appends part number $count; without a limit, so that the newest takes all keys, if there is none any more. */
     public function grow(int $count): void
     {
-        $next = $this->next();
-        if (!$next && Capacity::of($this) !== 'ignore') throw Capacity::full($this, 0);
-        if (!$next) $this->atLimit = true;
-        else $this->appendNext($next, $count);
+        Signals::held(function () use ($count) {
+            $next = $this->next();
+            if (!$next && Capacity::of($this) !== 'ignore') throw Capacity::full($this, 0);
+            if (!$next) $this->atLimit = true;
+            else $this->appendNext($next, $count);
+        });
     }
 
     protected function appendNext(Params $next, int $count): void

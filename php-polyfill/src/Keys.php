@@ -8,7 +8,7 @@ final class Keys
     public static function text(mixed $key, string $method, string $class = 'BloomFilter'): string
     {
         return \is_int($key) || $key instanceof \Stringable ? (string) $key
-            : throw new \TypeError("$class::$method(): Argument #1 (\$key) must be of type string, int or Stringable, " . \strtok(\get_debug_type($key), ' ') . ' given');
+            : throw new \TypeError("$class::$method(): Argument #1 (\$key) must be of type string, int or Stringable, " . self::type($key) . ' given');
     }
 
     /** The same of many: the exception of a bad key has its index. */
@@ -21,9 +21,15 @@ final class Keys
     {
         $shown = \is_string($at) ? "\"$at\"" : $at;
         $e = new \TypeError("$class::$method(): Argument #1 (\$keys) must hold keys of type string, int or Stringable, "
-            . \strtok(\get_debug_type($key), ' ') . " given at index $shown");
+            . self::type($key) . " given at index $shown");
         self::setIndex($e, $at);
         return $e;
+    }
+
+    private static function type(mixed $key): string
+    {
+        $type = \get_debug_type($key);
+        return \strtok($type, ' ');
     }
 
     public static function setIndex(\Throwable $e, int|string $at): void

@@ -39,7 +39,10 @@ final class MersenneTwister
     {
         if (!$legacy && class_exists(\Random\Engine\Mt19937::class, false)) {
             $engine = new \Random\Engine\Mt19937($seed);
-            return fn() => unpack('V', $engine->generate())[1];
+            return function () use ($engine) {
+                $bytes = $engine->generate();
+                return unpack('V', $bytes)[1];
+            };
         }
         return self::ownGenerator($seed, $legacy);
     }

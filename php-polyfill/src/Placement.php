@@ -42,15 +42,22 @@ final class Placement
         if ($shards === 1) return $this->native($digest, $this->d->m);
         $m = intdiv($this->d->m, $shards);
         $start = Numbers::mulhi($digest, $shards) * $m;
-        return array_map(fn(int $at) => $start + $at, $this->native(Numbers::times($digest, $shards), $m));
+        $digest = Numbers::times($digest, $shards);
+        $positions = $this->native($digest, $m);
+        return array_map(fn(int $at) => $start + $at, $positions);
     }
 
     private function native(int $h, int $m): array
     {
-        if ($this->d->scheme->row === 'block') return self::line(Numbers::mulhi($h, $m >> 9), Numbers::mum1($h), $this->d->k);
         if ($this->d->scheme->row === 'classic') return $this->classic($h, $m);
+        $g = Numbers::mum1($h);
+        if ($this->d->scheme->row === 'block') {
+            $line = Numbers::mulhi($h, $m >> 9);
+            return self::line($line, $g, $this->d->k);
+        }
         [$a, $b, $h2] = self::twoLines($h, $m >> 9);
-        return [...self::line($a, Numbers::mum1($h), $this->d->k + 1 >> 1), ...self::line($b, Numbers::mum1($h2), $this->d->k >> 1)];
+        $g2 = Numbers::mum1($h2);
+        return [...self::line($a, $g, $this->d->k + 1 >> 1), ...self::line($b, $g2, $this->d->k >> 1)];
     }
 
     /** @return array{int, int, int} two lines, never the same unless there is only one, and the second digest */

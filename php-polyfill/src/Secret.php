@@ -14,7 +14,11 @@ final class Secret
         return $secret;
     }
 
-    public function hash(string $key): int { return unpack('P', sodium_crypto_shorthash($key, self::$bytes[$this]))[1]; }
+    public function hash(string $key): int
+    {
+        $hash = sodium_crypto_shorthash($key, self::$bytes[$this]);
+        return unpack('P', $hash)[1];
+    }
 
     /** What files and Redis keep of a secret; 0 without one. */
     public static function check(Scheme $scheme, ?self $secret): int

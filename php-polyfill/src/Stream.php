@@ -34,15 +34,17 @@ final class Stream
         $user = stream_get_meta_data($this->handle)['wrapper_data'] ?? null;   // without stream_flush it stores in stream_write
         $flushed = \is_object($user) && !method_exists($user, 'stream_flush') || Fault::quietly(fflush(...), $this->handle);
         if ((!$this->opened || fclose($this->handle)) && $flushed && $written === \strlen($bytes)) return;
-        throw Fault::fail(\BloomFilterException::IO, 'the stream did not take the filter: %d of its %d bytes are written%s', $written, \strlen($bytes), $flushed ? '' : ', and a flush failed');
+        $also = $flushed ? '' : ', and a flush failed';
+        throw Fault::fail(\BloomFilterException::IO, 'the stream did not take the filter: %d of its %d bytes are written%s', $written, \strlen($bytes), $also);
     }
 
     /** What the image needs, or less at the end of the stream. A path must hold nothing else: one byte more, if there is one. */
     public function read(): string
     {
         $bytes = '';
-        while ($wants = Image::wants($bytes)) {
-            $piece = (string) Fault::quietly(fread(...), $this->handle, min($wants, 1 << 20));        // a header may ask for more than there is
+        while ($wants = Signals::held(fn() => Image::wants($bytes))) {
+            $some = min($wants, 1 << 20);                        // a header may ask for more than there is
+            $piece = (string) Fault::quietly(fread(...), $this->handle, $some);
             if ($piece === '') break;
             $bytes .= $piece;
         }

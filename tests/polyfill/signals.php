@@ -16,7 +16,7 @@ pcntl_signal(SIGUSR1, function () use (&$filter, &$added, &$signals) {
 });
 $parent = getmypid();
 if (!($child = pcntl_fork())) {
-    while (posix_getppid() === $parent) for ($i = posix_kill($parent, SIGUSR1); $i < 1000; $i++);
+    while (posix_getppid() === $parent && posix_kill($parent, SIGUSR1)) usleep(mt_rand(1, 50));
     exit;
 }
 while ($signals < 10000) {
@@ -28,4 +28,5 @@ while ($signals < 10000) {
     foreach ($added as $key) $absent += (int) !$full->exists($key);
 }
 posix_kill($child, SIGKILL);
+pcntl_waitpid($child, $status);
 echo json_encode([$signals, $absent]);

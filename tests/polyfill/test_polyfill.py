@@ -52,6 +52,15 @@ def test_a_signal_handler_throws_into_calls(php):
     assert absent == 0
 
 
+@pytest.mark.parametrize("how", ["Error", "Exception", "exit"])
+def test_a_signal_handler_throws_into_calls_for_complete_filters(how, php):
+    """It runs, and throws, when the call is done."""
+    quiet = [php, "-n", "-d", "extension=posix", "-d", "bloomfilter.warn=0"]
+    thrown, wrong = json.loads(run(quiet, HERE / "storm.php", POLYFILL / "autoload.php", how))
+    assert thrown == (1 if how == "exit" else 400)
+    assert wrong == 0
+
+
 def test_a_signal_handler_needs_the_class_that_is_being_loaded(php):
     with_posix = [php, "-n", "-d", "extension=posix"]
     assert run(with_posix, HERE / "loads.php", POLYFILL / "autoload.php") == "fine"

@@ -9,6 +9,7 @@ import pytest
 import servers
 
 HERE = Path(__file__).resolve().parent
+AUTOLOAD = HERE.parent.parent / "php-polyfill" / "autoload.php"
 SHAPES = {
     "block": ("BloomFilter", {"n": 2000, "p": 0.01}),
     "block2": ("BloomFilter", {"n": 2000, "p": 1e-5}),
@@ -167,6 +168,18 @@ def test_a_client_that_throws_and_exchanges_replies(kind, seed, redis, with_poly
     answers, thrown = json.loads(done.stdout)
     assert answers > 5000
     assert thrown > 100
+
+
+@pytest.mark.parametrize("client", ["phpredis", "predis"])
+@pytest.mark.parametrize("how", ["Error", "Exception", "exit"])
+def test_a_signal_handler_throws_into_round_trips(how, client, redis, php, phpredis):
+    """The next reply is that of the next call."""
+    proxy = servers.Proxy(redis.port)  # it is slow
+    quiet = [php, "-n", *phpredis, "-d", "extension=posix", "-d", "bloomfilter.warn=0"]
+    command = [*quiet, HERE / "storm.php", AUTOLOAD, how, client, str(proxy.port)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    proxy.stop()
+    assert json.loads(done.stdout) == [1 if how == "exit" else 60, 0]
 
 
 FORK = """

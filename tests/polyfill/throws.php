@@ -14,7 +14,7 @@ pcntl_signal(SIGUSR1, function () use (&$signals, &$inside) {
 });
 $parent = getmypid();
 if (!($child = pcntl_fork())) {
-    while (posix_getppid() === $parent) for ($i = posix_kill($parent, SIGUSR1); $i < 1000; $i++);
+    while (posix_getppid() === $parent && posix_kill($parent, SIGUSR1)) usleep(mt_rand(1, 50));
     exit;
 }
 for ($n = 0; $signals < 600; $n++) {
@@ -36,5 +36,6 @@ for ($n = 0; $signals < 600; $n++) {
     }
 }
 posix_kill($child, SIGKILL);
+pcntl_waitpid($child, $status);
 foreach ($added as $which => $keys) $absent[] = count($keys) - array_sum($filters[$which]->existMany($keys));
 echo json_encode([$signals, array_sum($absent), count($absent)]);

@@ -1,7 +1,7 @@
 <?php
 namespace Bloomfilter\Polyfill\Redis;
 
-use Bloomfilter\Polyfill\{Filter, Part};
+use Bloomfilter\Polyfill\{Filter, Part, Signals};
 
 /** A filter in Redis: one key, or shards. */
 class RedisFilter extends Filter
@@ -13,6 +13,12 @@ class RedisFilter extends Filter
         $this->store = $this->d->shards > 1 ? new Shards($key) : $key;
         $this->append(new Part($this->d, $this->store, $this->secret));
     }
+
+    public function add(string $key): bool { return Signals::held(fn() => parent::add($key)); }
+    public function exists(string $key): bool { return Signals::held(fn() => parent::exists($key)); }
+    public function remove(string $key): bool { return Signals::held(fn() => parent::remove($key)); }
+    public function hashcode(string $key): array { return Signals::held(fn() => parent::hashcode($key)); }
+    public function countOf(string $key): int { return Signals::held(fn() => parent::countOf($key)); }
 
     public function replaceAll(string $bits, string $how): void
     {
