@@ -88,6 +88,18 @@ static int contents_of(const bf_redis *r, const uint8_t **bytes, uint64_t **copy
     return 0;
 }
 
+int bf_redis_unite_contents(bf_redis *r, bf_error *err)
+{
+    const uint8_t *bytes;
+    uint64_t *copy = NULL;
+    int rc = contents_of(r, &bytes, &copy, err);
+    if (rc == 0)
+        rc = r->desc.g.counting ? bf_redis_count_unite(r, bytes, err)
+                                : bf_redis_change(r, BF_UNITE, bytes, err);
+    free(copy);
+    return rc;
+}
+
 int bf_redis_make(bf_redis *r, const bf_params *d, bf_error *err)
 {
     bf_redis_sizes sizes;
@@ -113,7 +125,7 @@ int bf_redis_upload_new(bf_redis *r, uint32_t lost, const void *bytes, bf_error 
     if (rc == 0) {
         bf_conn_begin(r->conn, BF_WRITES);
         bf_conn_eval(r->conn, bf_script_create, 3);
-        bf_conn_append(r->conn, "%s %s %s %x", r->key, r->meta, temp, lost);
+        bf_conn_append(r->conn, "%s %s %s %x %n", r->key, r->meta, temp, lost, bf_redis_length(r));
         bf_redis_meta_put(r, &r->desc, mark);
         rc = run_script(r, err);
     }

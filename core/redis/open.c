@@ -188,8 +188,8 @@ int bf_redisson_make(bf_redis *r, const bf_params *d, bf_error *err)
     bf_conn_begin(l, BF_WRITES);
     bf_conn_eval(l, bf_script_create, 2);
     bf_conn_append(l,
-        "%s %s %s size %n hashIterations %n expectedInsertions %n falseProbability %s", r->key,
-        r->meta, "", d->g.m, (uint64_t)d->g.k, d->g.n, p);
+        "%s %s %s %s size %n hashIterations %n expectedInsertions %n falseProbability %s", r->key,
+        r->meta, "", "", d->g.m, (uint64_t)d->g.k, d->g.n, p);
     const int rc = bf_conn_run_script(l, &made, err);
     if (rc < 0) return rc;
     if (made) set_redisson(r, d);

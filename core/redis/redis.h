@@ -286,6 +286,7 @@ void bf_redis_cache_learn(const bf_redis_request *g, double at);
 /* Creates K and K:meta, with r->whole->contents. Returns 1, 0 if the name is in use, or an
  * error. */
 int bf_redis_make(bf_redis *r, const bf_params *d, bf_error *err);
+int bf_redis_unite_contents(bf_redis *r, bf_error *err); /* adds these contents to an existing K */
 /* The same for the parameters and sizes of r, with these bits; NULL: zeros. lost: the mark in the
  * K:meta of a lost filter that may be replaced, or 0. */
 int bf_redis_upload_new(bf_redis *r, uint32_t lost, const void *bytes, bf_error *err);

@@ -27,10 +27,12 @@
 /* true if K:meta has the mark m, so K:meta belongs to the bits */
 #define MINE "call('HGET', KEYS[2], 'mark') == m"
 
-/* Creates K and K:meta.
+/* Creates K and K:meta. An upload writes from the end to the beginning. So if the temporary key is
+ * lost during the upload, later commands re-create it, but shorter, without the mark.
  *   KEYS     1 K, 2 K:meta, 3 the temporary key that becomes K (may be missing)
- *   ARGV     1 mark in the K:meta of a lost filter that may be replaced, or ''; fields of K:meta
- *   returns  1; 0: the name is in use; -1: the temporary key is lost */
+ *   ARGV     1 mark in the K:meta of a lost filter that may be replaced, or '', 2 length of the
+ *            temporary key; fields of K:meta
+ *   returns  1; 0: the name is in use; -1: the temporary key is lost or incomplete */
 const char bf_script_create[] =
     "local lost = call('EXISTS', KEYS[2]) == 0 or call('HGET', KEYS[2], 'mark') == ARGV[1]\n"
     "if call('EXISTS', KEYS[1]) == 1 or not lost then\n"
@@ -38,24 +40,22 @@ const char bf_script_create[] =
     " return 0\n"
     "end\n"
     "if KEYS[3] then\n"
-    " if call('PERSIST', KEYS[3]) == 0 then return -1 end\n"
+    " if call('STRLEN', KEYS[3]) ~= tonumber(ARGV[2]) then return -1 end\n"
+    " call('PERSIST', KEYS[3])\n"
     " call('RENAME', KEYS[3], KEYS[1])\n"
     "end\n"
     "call('DEL', KEYS[2])\n"
-    "call('HSET', KEYS[2], unpack(ARGV, 2))\n"
+    "call('HSET', KEYS[2], unpack(ARGV, 3))\n"
     "return 1";
 
-/* Combines an uploaded bitmap with K. An upload writes from the end to the beginning. So if the
- * temporary key is lost during the upload, later commands re-create it without the mark.
+/* Combines an uploaded bitmap with K.
  *   KEYS     1 K, 2 K:meta, 3 the temporary key with the bitmap
  *   ARGV     1 and 2 as in LIVE, 3 LAST minus the offset of the mark, 4 new mark in hex, 5 the same
  *            as bytes, 6 OR, AND or REPLACE, then fields and values for K:meta
  *   returns  1; 0: K has another mark; -1: the temporary key is incomplete */
 const char bf_script_exchange[] =
     LIVE_TO("at + ARGV[3]") "if not live then return 0 end\n"
-         "local complete = apart and call('STRLEN', KEYS[3]) == at or\n"
-         " not apart and call('GETRANGE', KEYS[3], at, at + 3) == ARGV[5]\n"
-         "if not complete then return -1 end\n"
+         "if call('STRLEN', KEYS[3]) ~= (apart and at or at + 4) then return -1 end\n"
          "local ttl, mine = call('PTTL', KEYS[1]), " MINE "\n"
          "if ARGV[6] == 'OR' then\n"
          " if not apart then call('SETRANGE', KEYS[3], at, '\\0\\0\\0\\0') end\n"

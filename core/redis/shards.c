@@ -70,22 +70,26 @@ static int attach_shard(bf_redis *all, const bf_params *d, unsigned i, bool make
                 "%s is a shard of another filter: %s m=%llu k=%u shards=%u", r->label, have.name,
                 (unsigned long long)have.g.m, have.g.k, have.g.shards);
     }
-    if (rc) return rc < 0 ? rc : 0;
+    if (rc < 0) return rc;
+    /* a constructor has created the shard after the upload created K:meta */
+    if (rc == 1) return all->contents ? bf_redis_unite_contents(r, err) : 0;
     return bf_fail(err, BF_EIO,
         "%s is created and deleted all the time: it could neither be opened nor created", r->label);
 }
 
-/* Returns true if any shard exists, or after an error. */
-static bool any_shard(bf_redis *r)
+/* Returns 1 if any shard exists, 0 if not, or an error. */
+static int any_shard(bf_redis *r, bf_error *err)
 {
     bf_conn *l = r->conn;
-    long long n = 1;
-    for (unsigned i = 0; i < r->shards; i++) {
-        if (bf_conn_query(l, NULL, "EXISTS %s", bf_redis_key(r, i)->key) < 0 ||
-            !bf_reply_integer(&l->reply, 0, &n) || n)
-            return true;
+    long long n = 0;
+    int rc = 0;
+    for (unsigned i = 0; rc == 0 && i < r->shards; i++) {
+        rc = bf_conn_query(l, err, "EXISTS %s", bf_redis_key(r, i)->key);
+        if (rc == 0 && !bf_reply_integer(&l->reply, 0, &n)) rc = bf_redis_fail_protocol(r, err);
+        if (rc == 0) rc = n != 0;
     }
-    return false;
+    bf_redis_select(r);
+    return rc;
 }
 
 /* Opens all shards. make: creates the missing shards, then deletes the field `making` from K:meta.
@@ -109,7 +113,11 @@ int bf_redis_attach_shards(bf_redis *r, const bf_spec *spec, const bf_params *d,
     const bool make = bf_may_create(spec);
     int rc = take_shards(r, d, err);
     if (rc < 0) return rc;
-    if ((rc = bf_check_match(d, spec, r->label, err)) < 0 && make && !r->making && !any_shard(r))
+    if (r->contents) { /* the name is in use; completing the shards would lose the other keys */
+        if ((rc = r->making ? 1 : any_shard(r, err)) != 0) return rc;
+        rc = 1;
+    } else if ((rc = bf_check_match(d, spec, r->label, err)) < 0 && make && !r->making &&
+               any_shard(r, NULL) == 0)
         rc = 1;
     if (rc == 0) rc = bf_redis_prefetch_shards(r, err);
     if (rc == 0) rc = attach_all(r, d, make, err);
@@ -150,12 +158,20 @@ int bf_redis_make_shards(bf_redis *r, const bf_params *d, bf_error *err)
     long long made = 0;
     int rc = take_shards(r, d, err);
     if (rc < 0) return rc;
-    if (id == 0) rc = find_id(r, &id, err);
+    if (r->contents && (rc = any_shard(r, err)) > 0) {
+        const bool overtaken = bf_redis_has_other_id(r);
+        bf_redis_free_shards(r);
+        return overtaken ? 0
+                         : bf_fail(err, BF_EFORMAT,
+                               "%s has shards of a filter whose :meta is lost: delete them first",
+                               r->label);
+    }
+    if (rc == 0 && id == 0) rc = find_id(r, &id, err);
     bf_redis_select(r);
     if (rc == 0) {
         bf_conn_begin(r->conn, BF_WRITES);
         bf_conn_eval(r->conn, bf_script_create, 2);
-        bf_conn_append(r->conn, "%s %s %x making 1", r->key, r->meta, r->mark);
+        bf_conn_append(r->conn, "%s %s %x %s making 1", r->key, r->meta, r->mark, "");
         bf_redis_meta_put(r, d, id);
         rc = bf_conn_run_script(r->conn, &made, err);
     }

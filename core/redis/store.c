@@ -17,7 +17,9 @@ static int redis_attach(bf_store *s, const bf_spec *spec, bf_params *desc, bf_er
     bf_redis *r = bf_redis_start(s, spec, err);
     if (!r) return err ? err->code : BF_EINVAL;
     BF_REDIS_LOCK(r);
+    r->contents = s->contents;
     const int rc = bf_redis_attach_key(r, spec, desc, err);
+    r->contents = NULL;
     s->made |= r->made;
     return with_cache(r, rc, err);
 }

@@ -6,9 +6,10 @@ if call('EXISTS', KEYS[1]) == 1 or not lost then
  return 0
 end
 if KEYS[3] then
- if call('PERSIST', KEYS[3]) == 0 then return -1 end
+ if call('STRLEN', KEYS[3]) ~= tonumber(ARGV[2]) then return -1 end
+ call('PERSIST', KEYS[3])
  call('RENAME', KEYS[3], KEYS[1])
 end
 call('DEL', KEYS[2])
-call('HSET', KEYS[2], unpack(ARGV, 2))
+call('HSET', KEYS[2], unpack(ARGV, 3))
 return 1

@@ -11,9 +11,7 @@ else
 end
 local live = m ~= '00000000' and m == ARGV[2]
 if not live then return 0 end
-local complete = apart and call('STRLEN', KEYS[3]) == at or
- not apart and call('GETRANGE', KEYS[3], at, at + 3) == ARGV[5]
-if not complete then return -1 end
+if call('STRLEN', KEYS[3]) ~= (apart and at or at + 4) then return -1 end
 local ttl, mine = call('PTTL', KEYS[1]), call('HGET', KEYS[2], 'mark') == m
 if ARGV[6] == 'OR' then
  if not apart then call('SETRANGE', KEYS[3], at, '\0\0\0\0') end

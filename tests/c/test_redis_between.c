@@ -248,4 +248,76 @@ TEST(all_stories)
                 if (!stories[story].then || how % 2 == 0) one_story(story, how);
 }
 
+/* ---- uploads ---- */
+static void upload_another(void)
+{
+    bf_filter *from = numbers(bf_open(kind, &e), 0, KEYS);
+    const bf_spec to = { .storage = rs_url(&redis, "b", ""), .clock = kind->clock };
+    bf_filter *f = bf_upload_new(from, &to, &e);
+    if (f) keys = KEYS;
+    CLOSE(f, from);
+}
+static void lose_temporary(void)
+{
+    rs_command(&redis, "EVAL \"for _, k in ipairs(redis.call('KEYS', '*:tmp:*')) do "
+                       "redis.call('DEL', k) end\" 0");
+}
+static void lose_meta(void) { rs_command(&redis, "DEL b:meta"); }
+static void lose_shard(void) { rs_command(&redis, "DEL b:1 b:1:meta"); }
+
+/* before: what was there.  act: what another client does.  An upload that returns a filter has put
+ * all its keys there, and no key of another filter is lost in silence. */
+static const struct {
+    const char *name;
+    void (*before)(void), (*act)(void);
+} uploads[] = { { "made", nothing, make }, { "uploaded", nothing, upload_another },
+    { "its temporary key lost", nothing, lose_temporary }, { "lost", nothing, flush_it },
+    { "there", make, nothing }, { "there, :meta lost", make, lose_meta },
+    { "there, a shard lost", make, lose_shard }, { "deleted", make, delete_it } };
+
+static bool upload_once(size_t story, long at)
+{
+    enum { FIRST = 100, LAST = 140 };
+    bf_error why = { 0 };
+    bf_spec here = *kind;
+    rs_command(&redis, "FLUSHALL");
+    keys = 0;
+    now_is = 1e6;
+    line.at = line.then = 0;
+    bf_filter *from = numbers(bf_open(&here, &e), FIRST, LAST);
+    uploads[story].before();
+    line.sent = 0;
+    line.acted = false;
+    line.act = uploads[story].act;
+    line.at = at;
+    const bf_spec to = { .redis_client = &client, .key = "b", .clock = kind->clock };
+    bf_filter *f = bf_upload_new(from, &to, &why);
+    line.sent = COMMANDS;
+    const bool acted = line.acted, emptied = uploads[story].act == flush_it;
+    bf_spec open = { .storage = rs_url(&redis, "b", ""), .must_exist = true };
+    open.clock = kind->clock;
+    open.counting = kind->counting;
+    bf_filter *g = bf_open(&open, &e);
+    unsigned old = 0, new = 0;
+    for (unsigned i = 0; g && i < LAST; i++) {
+        char t[16];
+        if (i == keys) i = FIRST;
+        const bool has = bf_test(g, t, (size_t)sprintf(t, "n%u", i), &e) == 1;
+        *(i < FIRST ? &old : &new) += has;
+    }
+    if ((f && !emptied && (!g || new < LAST - FIRST)) || (g && old < keys))
+        FAILED("kind %d, %s before command %ld: %s; %u of its keys, %u of %u others: %s\n",
+            (int)(kind - kinds), uploads[story].name, at, f ? "uploaded" : "not uploaded", new, old,
+            keys, f ? e.msg : why.msg);
+    CLOSE(f, g, from);
+    return acted;
+}
+
+TEST(all_uploads)
+{
+    for (kind = kinds; kind < kinds + KINDS; kind++)
+        for (size_t story = 0; story < COUNT(uploads); story++)
+            for (long at = 1; failed_here < 20 && upload_once(story, at); at++) {}
+}
+
 int main(void) { return main_with_redis(&redis); }

@@ -353,7 +353,7 @@ final class Key implements Store
     public function create(int $seen): bool
     {
         return (bool) $this->make(function (string $temp, int $mark) use ($seen) {
-            $done = $this->script('create', [$this->key, $this->meta, $temp], [$seen ? sprintf('%08x', $seen) : '', ...Meta::fields($this, $mark)]);
+            $done = $this->script('create', [$this->key, $this->meta, $temp], [$seen ? sprintf('%08x', $seen) : '', $this->length(), ...Meta::fields($this, $mark)]);
             if ($done === 1) [$this->mark, $this->id, $this->filterId] = [$mark, $mark, $this->whole->id ?? 0];
             return $done;
         });

@@ -26,7 +26,7 @@ final class Shards implements Store
     {
         $id = $this->whole->id = $seen ? Numbers::random() : $this->idOfShards();
         $fields = Meta::fields($this->whole, $id);
-        if ($this->whole->script('create', [$this->whole->key, $this->whole->meta], [$seen ? sprintf('%08x', $seen) : '', 'making', '1', ...$fields]) !== 1) return false;
+        if ($this->whole->script('create', [$this->whole->key, $this->whole->meta], [$seen ? sprintf('%08x', $seen) : '', '', 'making', '1', ...$fields]) !== 1) return false;
         $this->whole->mark = $id;
         $this->open(true);
         return true;
