@@ -60,7 +60,9 @@ typedef struct {
     /* Reads some bits for warnings: sets *of to their number, and *ones to how many are set. NULL:
      * the bits are in addressable memory, or are never sampled. */
     int (*sample)(bf_store *s, uint64_t *ones, uint64_t *of, bf_error *err);
-    int (*change)(bf_store *s, bf_change how, const uint64_t *words, bf_error *err);
+    /* words: nwords words of all parts. Returns 1 if the parts have other words now. */
+    int (*change)(
+        bf_store *s, bf_change how, const uint64_t *words, uint64_t nwords, bf_error *err);
     int (*expire)(bf_store *s, double seconds, bf_error *err); /* 0 seconds: it never expires */
     /* Sets *seconds to the time left until the filter expires; 0: never. NULL: it cannot expire. */
     int (*expires_in)(bf_store *s, double *seconds, bf_error *err);

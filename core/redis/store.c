@@ -74,10 +74,13 @@ static int require_own(const bf_redis *r, const char *what, bf_error *err)
 }
 
 /* Changes one shard after the other, until the first error. */
-static int redis_change(bf_store *s, bf_change how, const uint64_t *words, bf_error *err)
+static int redis_change(
+    bf_store *s, bf_change how, const uint64_t *words, uint64_t nwords, bf_error *err)
 {
     bf_redis *r = s->impl;
     BF_REDIS_LOCK(r);
+    /* another thread of this handle may have found a new part */
+    if (words && r->sizes && nwords != r->bits / 64) return 1;
     int rc = require_own(r, bf_change_names[how], err);
     r->contents = s->contents;
     for (unsigned i = 0; rc == 0 && i < r->shards; i++) {

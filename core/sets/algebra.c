@@ -125,11 +125,12 @@ static bf_part *counterpart(const bf_filter *into, const bf_filter *from, unsign
                : bf_window_part(into, e < now ? e : now);
 }
 
-static int change(bf_filter *into, bf_filter *from, bf_change how, void *words, bf_error *err)
+static int change(bf_filter *into, bf_filter *from, bf_change how, uint64_t *words, uint64_t nwords,
+    bf_error *err)
 {
     bf_store *s = &into->bitmap.store;
     s->contents = from;
-    const int rc = s->ops->change(s, how, words, err);
+    const int rc = s->ops->change(s, how, words, nwords, err);
     s->contents = NULL;
     for (unsigned i = 0; rc == 0 && how == BF_REPLACE && i < bf_parts_count(into); i++)
         bf_live_set(
@@ -142,11 +143,13 @@ static int combine_once(bf_filter *into, bf_filter *from, bf_change how, bf_erro
 {
     const unsigned bits = bf_cell_ops_of(&into->bitmap.g)->bits;
     const bool one = bf_parts_count(into) == 1;
-    uint64_t *w, *copy, *all = one ? NULL : bf_words_new(bf_parts_cells(into) * bits / 64);
+    const uint64_t nwords =
+        one ? into->part[0]->bitmap.store.nwords : bf_parts_cells(into) * bits / 64;
+    uint64_t *w, *copy, *all = one ? NULL : bf_words_new(nwords);
     if (!one && !all) return bf_fail(err, BF_ENOMEM, "out of memory");
     int rc = one ? bf_part_words(from->part[0], &w, &copy, err) : 0;
     if (one) {
-        if (rc == 0) rc = change(into, from, how, w, err);
+        if (rc == 0) rc = change(into, from, how, w, nwords, err);
         free(copy);
         return rc;
     }
@@ -156,7 +159,7 @@ static int combine_once(bf_filter *into, bf_filter *from, bf_change how, bf_erro
         bf_words_or(all + to->start * bits / 64, w, to->bitmap.store.nwords, false);
         free(copy);
     }
-    if (rc == 0) rc = change(into, from, how, all, err);
+    if (rc == 0) rc = change(into, from, how, all, nwords, err);
     free(all);
     return rc;
 }

@@ -303,7 +303,7 @@ int bf_clear(bf_filter *f, bf_error *err)
         (rc = bf_parts_lock_all(f, err)) < 0)
         return rc;
     if (!f->part[0]->bitmap.store.words)
-        rc = f->bitmap.store.ops->change(&f->bitmap.store, BF_CLEAR, NULL, err);
+        rc = f->bitmap.store.ops->change(&f->bitmap.store, BF_CLEAR, NULL, 0, err);
     for (unsigned i = 0; rc >= 0 && i < bf_parts_count(f); i++) clear_part(f, f->part[i]);
     bf_parts_unlock(f);
     bf_check_soon(f);

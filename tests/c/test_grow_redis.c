@@ -5,6 +5,10 @@
 #include "redis_filters.h"
 #include "letter_keys.h"
 
+#include "sets/sets.h"
+
+/* wraps: bf_part_words */
+
 #define GROW { .n = 100, .p = 1e-6, .grow = 2 }
 
 TEST(as_in_memory)
@@ -246,6 +250,39 @@ TEST(a_union_counts_its_keys_for_all)
     many(f, true, 'n', 0, 90, NULL);
     CHECK_EQ(parts_of(f), 2);
     bf_close(f);
+}
+
+/* Another thread of the handle, in the middle of a union: it adds keys until there is a new part.
+ */
+static bf_filter *shared;
+int __real_bf_part_words(bf_part *p, uint64_t **words, uint64_t **copy, bf_error *err);
+int __wrap_bf_part_words(bf_part *p, uint64_t **words, uint64_t **copy, bf_error *err);
+int __wrap_bf_part_words(bf_part *p, uint64_t **words, uint64_t **copy, bf_error *err)
+{
+    bf_filter *f = shared;
+    shared = NULL;
+    const unsigned parts = f ? parts_of(f) : 0;
+    for (uint64_t at = 0; f && parts_of(f) == parts; at += 100)
+        many(f, true, (char)('a' + parts), at, 100, NULL);
+    return __real_bf_part_words(p, words, copy, err);
+}
+
+TEST(a_union_while_a_thread_grows_the_filter)
+{
+    rs_command(&redis, "FLUSHALL");
+    bf_filter *f = opened((bf_spec)GROW, "thread", "", __LINE__),
+              *from = bf_open(&(bf_spec)GROW, &e);
+    many(from, true, 'k', 0, 90, NULL);
+    for (unsigned parts = 1; parts < 3; parts++) {
+        CHECK_EQ(parts_of(f), parts);
+        shared = f;
+        CHECK_EQ(bf_unite(f, from, &e), 0);
+        CHECK_EQ(parts_of(f), parts + 1);
+        CHECK_EQ(many(f, false, 'k', 0, 90, NULL), 90);
+        CHECK_EQ(many(f, false, (char)('a' + parts), 0, 100, NULL), 100);
+        many(from, true, (char)('k' + parts), 0, 90, NULL);
+    }
+    CLOSE(f, from);
 }
 
 /* An upload has the parts, the numbers of keys and the epoch of the filter in memory. */
