@@ -285,8 +285,9 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_params *d, bool *stu
         return rc;
     if (s.bytes == 0) {
         if (bf_may_create(spec)) return 0;
-        return there ? bf_redis_fail_lost(r, err)
-                     : bf_fail(err, BF_ENOENT, "%s does not exist", r->label);
+        return there || (shard && !r->whole->making)
+                   ? bf_redis_fail_lost(r, err)
+                   : bf_fail(err, BF_ENOENT, "%s does not exist", r->label);
     }
     /* Another system created the bits, perhaps by an add after the filter was deleted. Or another
      * process is adopting them. */

@@ -270,6 +270,8 @@ TEST(lost_shards)
     bf_state st;
     CHECK(bf_get_state(f, &st, &e) == BF_EIO && !bf_copy(f, &e));
     CHECK_REFUSED(code_of((bf_spec){ 0 }, "lost"), BF_EIO, "is lost");
+    rs_command(&redis, "DEL lost:1:meta");
+    CHECK_REFUSED(code_of((bf_spec){ 0 }, "lost"), BF_EIO, "lost:1 at");
     CHECK_EQ(code_of((bf_spec){ .m = 60000, .k = 4, .shards = 3 }, "lost"), BF_EMISMATCH);
     CHECK_EQ(
         rs_number(&redis, "EXISTS lost:1"), 0); /* nothing is made for who asks for another one */
