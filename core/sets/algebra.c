@@ -129,7 +129,7 @@ static int change(bf_filter *into, bf_filter *from, bf_change how, uint64_t *wor
     bf_error *err)
 {
     bf_store *s = &into->bitmap.store;
-    s->contents = from;
+    if (how == BF_REPLACE && into->variant->grows) s->contents = from; /* `into` is locked */
     const int rc = s->ops->change(s, how, words, nwords, err);
     s->contents = NULL;
     for (unsigned i = 0; rc == 0 && how == BF_REPLACE && i < bf_parts_count(into); i++)
