@@ -184,7 +184,7 @@ static int check_frame(const uint8_t *page, uint64_t len, const char *where, bf_
     if (len < BF_HEADER && version <= VERSION)
         return bf_fail(
             err, BF_EFORMAT, "%.80s is truncated: %llu bytes, a header has 4096", where, (ull)len);
-    if (version > VERSION)
+    if (version > VERSION_COMPACT)
         return bf_fail(err, BF_EFORMAT, "%.80s has format version %llu, this build reads up to %d",
             where, (ull)version, VERSION_COMPACT);
     if (version != VERSION || bf_get(page + AT_HEADER, 4) != BF_HEADER)
@@ -217,8 +217,8 @@ static int check_chain(
     uint64_t live;
     while (bf_format_of(d)->flag != flags) d->kind++;
     unsigned *const number = bf_format_of(d)->is_part ? &d->index : &d->parts;
-    d->grow = bf_double_of(bf_get(page + AT_GROW, 8));
-    d->window = bf_double_of(bf_get(page + AT_WINDOW, 8));
+    d->grow = bf_double_of(bf_get(page + AT_GROW, 8)) + 0.0; /* -0 becomes 0 */
+    d->window = bf_double_of(bf_get(page + AT_WINDOW, 8)) + 0.0;
     *number = (unsigned)bf_get(page + AT_PARTS, 4);
     if (!d->scheme->keyed || d->scheme->hash->width != 1)
         return bf_damaged(err, where, "its scheme has no parts");

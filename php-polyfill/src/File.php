@@ -105,7 +105,7 @@ final class File implements Store
         $read = self::reader($handle, $path);
         if (Image::isCompact($read(0, min(fstat($handle)['size'], 12)))) throw Fault::unsupported(
             '%.60s has a compact header and cannot be mapped: use load(), or convert it with bloomfilter convert', $path);
-        $f = Image::read($read, fstat($handle)['size'], $path, $spec, fn(Params $d, int $at) => new self($handle, $d, $at, $path));
+        $f = Image::read($read, fstat($handle)['size'], $path, $spec, fn(Params $d, int $at) => new self($handle, $d, $at, $path), true);
         $bound = new FileFilter($f->d, $f->secret);
         foreach ($f->parts as $part) $bound->append($part);
         [$bound->read, $bound->handle, $bound->home, $bound->label, $bound->storage] = [$read, $handle, 'file', $path, $path];

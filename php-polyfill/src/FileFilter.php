@@ -23,7 +23,7 @@ final class FileFilter extends Filter
             $count = Image::partsIn($read(2080, 8));
             while (count($this->parts) < $count) {
                 $at = 4096 + array_sum(array_map(fn(Part $part) => 4096 + $part->d->bytes(), $this->parts));
-                [$d] = Image::part($this->d, count($this->parts), $read, $at, fstat($this->handle)['size'], true, $this->where());
+                [$d] = Image::part($this->d, count($this->parts), $read, $at, fstat($this->handle)['size'], true, $this->where(), true);
                 $this->append(new Part($d, new File($this->handle, $d, $at + 4096, $this->where()), $this->secret));
             }
         });

@@ -98,19 +98,20 @@ final class Image
     /**
      * @param \Closure(int, int): string $read bytes from an offset on
      * @param \Closure(Params, int): Store $store where bits are that begin at an offset
+     * @param bool $bound to a file: each header is a page, and the bits of a filter of fixed size are verified before it is compared with $expect
      */
-    public static function read(\Closure $read, int $len, string $where, Spec $expect, \Closure $store): Filter
+    public static function read(\Closure $read, int $len, string $where, Spec $expect, \Closure $store, bool $bound = false): Filter
     {
         $expect->checkNumbers();
         [$page, $head] = self::header($read, 0, $len, $where);
         $d = self::whole($page, $head, $len, $where);
-        $d->checkMatch($expect, $where);
-        Secret::match($d, $expect->secret, $where);
+        $last = $bound && $d->kind === Params::FIXED;
+        if (!$last) self::match($d, $expect, $where);
         $f = Filter::shell($d, $expect->secret);
         $at = $d->kind === Params::GROW ? $head : 0;
         for ($i = 0, $n = $d->kind === Params::GROW ? $d->live : 1; $i < $n; $i++) {
             $part = $d;
-            if ($d->kind === Params::GROW) [$part, $page, $own] = self::part($d, $i, $read, $at, $len, $head === self::PAGE, $where);
+            if ($d->kind === Params::GROW) [$part, $page, $own] = self::part($d, $i, $read, $at, $len, $head === self::PAGE, $where, $bound);
             $at += $own ?? $head;
             $bits = $store($part, $at);
             self::verify($page, $part, $bits, $where);
@@ -119,15 +120,22 @@ final class Image
         }
         if ($d->kind === Params::GROW && $at < $len && !$d->dirty) throw Fault::fail(\BloomFilterException::FORMAT,
             '%.80s is too long: %d bytes, its parts need %d', $where, $len, $at);
+        if ($last) self::match($d, $expect, $where);
         return $f;
     }
 
+    private static function match(Params $d, Spec $expect, string $where): void
+    {
+        $d->checkMatch($expect, $where);
+        Secret::match($d, $expect->secret, $where);
+    }
+
     /** @return array{Params, string, int} the next part of a filter, its page, the length of its header */
-    public static function part(Params $of, int $i, \Closure $read, int $at, int $len, bool $paged, string $where): array
+    public static function part(Params $of, int $i, \Closure $read, int $at, int $len, bool $paged, string $where, bool $bound = false): array
     {
         if ($len - $at < ($paged ? self::PAGE : 64))
             throw Fault::fail(\BloomFilterException::FORMAT, '%.80s is truncated: %d bytes, its part %u is missing', $where, $len, $i);
-        [$page, $head] = self::header($read, $at, $len, $where);
+        [$page, $head] = $bound ? [$read($at, self::PAGE), self::PAGE] : self::header($read, $at, $len, $where);
         self::checkFrame($page, $len - $at - $head + self::PAGE, $where);
         $d = self::values($page, $where);
         if ($d->kind !== Params::PART || $d->index !== $i || $d->differenceTo($of, Params::SAME_HASH))
@@ -257,7 +265,7 @@ final class Image
         if (!str_starts_with($page, self::MAGIC)) throw $fail('%.80s is not a filter file (bad magic bytes, %d bytes)', $len);
         $version = $len < 12 ? 1 : self::u32($page, 8);
         if ($len < self::PAGE && $version <= 1) throw $fail('%.80s is truncated: %d bytes, a header has 4096', $len);
-        if ($version > 1) throw $fail('%.80s has format version %d, this build reads up to 2', $version);
+        if ($version > 2) throw $fail('%.80s has format version %d, this build reads up to 2', $version);
         if ($version !== 1 || self::u32($page, 12) !== self::PAGE) throw Fault::damaged($where, 'bad version or header size');
         if (substr($page, 16, 8) !== self::sum(substr($page, 24, 2024))) throw Fault::damaged($where, "the header's checksum does not match");
     }
@@ -320,7 +328,7 @@ final class Image
     private static function chain(string $page, Params $d, int $flag, string $where): Params
     {
         $d->kind = $flag === self::GROW ? Params::GROW : Params::PART;
-        $d->grow = self::real($page, 144);
+        $d->grow = self::real($page, 144) + 0.0;                 // -0.0 becomes 0.0
         [$number, $live] = [self::u32($page, 160), self::u64($page, 2080)];
         $d->live = $live << 16 >> 16;
         if (!$d->scheme->native) throw Fault::damaged($where, 'its scheme has no parts');

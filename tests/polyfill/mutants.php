@@ -1,6 +1,6 @@
 <?php
 /* mutants.php make SEED COUNT: images of all kinds of filters, changed at random, most with checksums that fit again; one line of base64 each.
- * mutants.php read: for each such line what fromBytes() says. test_mutants.py compares the answers with the extension's. */
+ * mutants.php read PATH: for each such line what fromBytes(), load() and open() of this file say. test_mutants.py compares the answers with the extension's. */
 ini_set('memory_limit', '512M');
 function sum(string $bytes): string { return strrev(hash('xxh3', $bytes, true)); }
 /** The checksums of the header that begins at $at. */
@@ -65,7 +65,7 @@ function said(callable $call): string
 {
     try {
         $f = $call();
-        return get_class($f) . ' ' . md5($f->bitset) . " $f->m $f->n $f->k $f->p $f->scheme";
+        return get_class($f) . ' ' . md5($f->bitset) . ' ' . md5($f->toBytes()) . " $f->m $f->n $f->k $f->p $f->scheme";
     } catch (Throwable $e) {
         return get_class($e) . ' ' . $e->getCode() . ' ' . $e->getMessage();
     }
@@ -73,5 +73,8 @@ function said(callable $call): string
 while (($line = fgets(STDIN)) !== false) {
     $b = gzuncompress(base64_decode($line));
     $class = strlen($line) % 2 ? 'BloomFilter' : 'CountingBloomFilter';
-    echo said(fn() => $class::fromBytes($b)), "\n";
+    file_put_contents($argv[2], $b);
+    $said = [said(fn() => $class::fromBytes($b)), said(fn() => $class::load($argv[2])), said(fn() => $class::open($argv[2], readOnly: true))];
+    unlink($argv[2]);                                            # another one may be mapped
+    echo implode(' | ', $said), "\n";
 }

@@ -15,12 +15,14 @@ def run(php, given, *arguments):
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_the_same(seed, with_extension, with_polyfill):
+def test_the_same(seed, with_extension, with_polyfill, tmp_path):
     images = run(with_extension, b"", "make", seed, 3000)
     theirs, ours = (
-        run(php, images, "read").splitlines() for php in (with_extension, with_polyfill)
+        run(php, images, "read", tmp_path / "f").splitlines()
+        for php in (with_extension, with_polyfill)
     )
     assert len(theirs) == len(ours) == 3000
     assert sum(line.startswith(b"BloomFilter ") for line in theirs) > 200
-    for number, (a, b) in enumerate(zip(theirs, ours, strict=True)):
-        assert a == b or b"needs the extension" in b, number
+    for number, lines in enumerate(zip(theirs, ours, strict=True)):
+        for a, b in zip(*(line.split(b" | ") for line in lines), strict=True):
+            assert a == b or b"needs the extension" in b, number

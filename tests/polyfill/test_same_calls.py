@@ -29,3 +29,13 @@ def test_calls(seed, with_polyfill, with_extension):
 def test_overfull(with_polyfill, with_extension):
     lines = assert_same(with_polyfill, with_extension, "overfull.php")
     assert sum("BloomFilterException -11" in line for line in lines) > 20
+
+
+def test_intervals(with_polyfill, with_extension):
+    ours, theirs = (
+        run([*php, HERE / "intervals.php"], encoding="latin-1").splitlines()
+        for php in (with_polyfill, with_extension)
+    )
+    pairs = list(zip(ours, theirs, strict=True))
+    assert len(pairs) > 150
+    assert [pair for pair in pairs if pair[0] != pair[1] and "needs the ext" not in pair[0]] == []
