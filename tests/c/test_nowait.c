@@ -132,7 +132,7 @@ TEST(a_deadline_ends_all_waits)
     bf_set_deadline(until);
     for (int i = 0; i < 2; i++) {
         CHECK_EQ(bf_remove(f, keys[0].ptr, keys[0].len, &e), BF_EIO);
-        CHECK_HAS(e.msg, i ? "(flock) for 0 seconds" : "(flock) for 1 seconds");
+        CHECK_HAS(e.msg, i ? "waited 0 seconds" : "waited 1 seconds");
         CHECK(ms() >= until);
     }
     flock(fd, LOCK_UN);
