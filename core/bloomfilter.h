@@ -170,7 +170,7 @@ struct bf_spec {
                               * 0 = for ever.  Needs n and p */
     unsigned shards;         /* number of equal slices, 1..BF_SHARDS_MAX; 0 = one, or in Redis as
                               * many as m needs.  All bits of a key are in one slice; in Redis each
-                              * slice is a string of its own */
+                              * slice is a separate string */
     unsigned parts;          /* for a window: number of steps in which it forgets, 1..255; 0 = 4 */
     double (*clock)(void *); /* for a window: called with clock_ctx, in a long batch several times;
                               * returns seconds since 1970, or NaN if it failed (BF_EHOST).

@@ -213,21 +213,19 @@ static int save_at_url(bf_filter *f, const char *url, bf_error *err)
     }
     bf_close(copy);
     if (!saved && err) *err = why;
-    if (saved) bf_close(saved);
+    bf_close(saved);
     return saved ? 0 : why.code;
 }
 
-int bf_save(bf_filter *f, const char *path, bf_error *err)
+static int save(bf_filter *f, const char *path, bool replace, bf_error *err)
 {
     BF_CALL(f, NULL, entered);
-    return bf_is_url(path) ? save_at_url(f, path, err) : bf_save_file(f, path, true, err);
+    return bf_is_url(path) ? save_at_url(f, path, err) : bf_save_file(f, path, replace, err);
 }
 
-int bf_save_new(bf_filter *f, const char *path, bf_error *err)
-{
-    BF_CALL(f, NULL, entered);
-    return bf_is_url(path) ? save_at_url(f, path, err) : bf_save_file(f, path, false, err);
-}
+int bf_save(bf_filter *f, const char *path, bf_error *err) { return save(f, path, true, err); }
+
+int bf_save_new(bf_filter *f, const char *path, bf_error *err) { return save(f, path, false, err); }
 
 bf_filter *bf_load(const char *path, const bf_spec *expect, bf_error *err)
 {

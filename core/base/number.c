@@ -1,4 +1,4 @@
-/* number.c - floating-point locales as text and back. The decimal separator is always a point,
+/* number.c - floating-point numbers as text and back. The decimal separator is always a point,
  * whatever setlocale() has set: stored text and messages must be the same in every process. */
 #include "base/system.h"
 #include "base/base.h"

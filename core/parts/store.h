@@ -89,7 +89,8 @@ struct bf_store {
     /* name in messages, without passwords; NULL: the storage text */
     const char *label;
     const bf_wait_hooks *wait; /* the filter's hooks, or NULL */
-    const bf_filter *contents; /* create: what the new filter contains; NULL: nothing */
+    /* what a new filter, or a growing one after its rebuild, contains; NULL: nothing */
+    const bf_filter *contents;
 };
 /* tables.c: returns the store of the home that spec names */
 const bf_store_ops *bf_find_store(const bf_spec *spec, bf_error *err);

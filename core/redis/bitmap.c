@@ -69,10 +69,10 @@ static int run_script(bf_redis *r, bf_error *err)
         err, BF_EIO, "%s: its temporary key was evicted or deleted: nothing was changed", r->label);
 }
 
-/* Sets *bytes to the bits that r gets from r->whole->contents, or to NULL. *copy: to free. */
+/* Sets *bytes to the bits that r gets from bf_redis_contents(r), or to NULL. *copy: to free. */
 static int contents_of(const bf_redis *r, const uint8_t **bytes, uint64_t **copy, bf_error *err)
 {
-    const bf_filter *from = r->whole->contents;
+    const bf_filter *from = bf_redis_contents(r);
     const unsigned bits = bf_cell_ops_of(&r->desc.g)->bits;
     if (!from) return 0;
     *bytes = (const uint8_t *)from->part[0]->bitmap.store.words;
@@ -105,10 +105,11 @@ int bf_redis_make(bf_redis *r, const bf_params *d, bf_error *err)
     bf_redis_sizes sizes;
     const uint8_t *bytes = NULL;
     uint64_t *copy = NULL;
-    if (d->kind && bf_redis_first_parts(d, r->contents, &sizes, err) < 0) return BF_EINVAL;
+    const bf_filter *from = bf_redis_contents(r);
+    if (d->kind && bf_redis_first_parts(d, from, &sizes, err) < 0) return BF_EINVAL;
     const uint32_t lost = r->mark;
     if (bf_redis_set_params(r, d, &sizes, err) < 0) return BF_ENOMEM;
-    r->epoch = r->contents && d->kind == BF_WINDOW ? bf_live(r->contents->epoch) : BF_NEVER;
+    r->epoch = from && d->kind == BF_WINDOW ? bf_live(from->epoch) : BF_NEVER;
     int rc = contents_of(r, &bytes, &copy, err);
     if (rc == 0) rc = bf_redis_upload_new(r, lost, bytes, err);
     free(copy);
@@ -167,12 +168,13 @@ int bf_redis_run(bf_redis *r, const char *command, uint64_t argument, bf_error *
     return rc == 0 ? bf_redis_fail_lost(r, err) : rc < 0 ? rc : 0;
 }
 
-/* Sets the number of keys of each part to that of r->contents, or to 0. */
+/* Sets the number of keys of each part to that of bf_redis_contents(r), or to 0. */
 static void set_keys(bf_redis *r)
 {
-    const unsigned n = r->contents ? bf_parts_count(r->contents) : 0;
+    const bf_filter *from = bf_redis_contents(r);
+    const unsigned n = from ? bf_parts_count(from) : 0;
     for (unsigned i = 0; r->desc.kind == BF_GROW && i < r->sizes->n; i++)
-        r->sizes->part[i].keys = i < n ? (uint64_t)bf_live(r->contents->part[i]->live) : 0;
+        r->sizes->part[i].keys = i < n ? (uint64_t)bf_live(from->part[i]->live) : 0;
 }
 
 /* Combines the temporary key, which is complete, with K. If K was replaced meanwhile, tries again;
@@ -190,8 +192,10 @@ static int exchange(bf_redis *r, const char *temp, bf_change how, uint32_t mark,
             how == BF_UNITE       ? "OR"
             : how == BF_INTERSECT ? "AND"
                                   : "REPLACE");
-        if (how == BF_CLEAR || how == BF_REPLACE) set_keys(r);
-        if (how == BF_CLEAR || how == BF_REPLACE) bf_redis_append_keys(r);
+        if (how == BF_CLEAR || how == BF_REPLACE) {
+            set_keys(r);
+            bf_redis_append_keys(r);
+        }
         rc = run_script(r, err);
     }
     return rc == 0 ? bf_redis_fail_lost(r, err) : rc < 0 ? rc : 0;

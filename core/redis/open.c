@@ -218,6 +218,7 @@ bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err)
         return NULL;
     }
     r->whole = r;
+    r->store = s;
     if (bf_conn_open(r->conn, spec, err) < 0 || set_key_names(r, err) < 0) return NULL;
     /* a cluster answers WAIT for one node only, so all keys must be in one slot */
     r->conn->one_slot = r->conn->client->cluster && spec->wait_replicas;

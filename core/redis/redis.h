@@ -83,14 +83,14 @@ typedef struct bf_redis {
     bool adopted;    /* another system writes the bits, too */
     bool redisson;   /* foreign is also set, and `meta` is Redisson's {K}:config */
     unsigned shards; /* number of shards; 1: no shards */
-    struct bf_redis *shard;    /* array of the shards; NULL: no shards */
-    bf_redis_buffer room;      /* buffer for the current batch (batch.c, parts.c) */
-    unsigned wait_replicas;    /* number of replicas that must confirm a change; 0: none */
-    bool caches;               /* the caller wants a cache; also set in shards */
-    double cache_max_age;      /* in seconds; 0: default */
-    bf_redis_cache *cache;     /* NULL: no cache */
-    bool prefetched;           /* bf_redis_prefetch_shards has opened this key */
-    const bf_filter *contents; /* see bf_store */
+    struct bf_redis *shard; /* array of the shards; NULL: no shards */
+    bf_redis_buffer room;   /* buffer for the current batch (batch.c, parts.c) */
+    unsigned wait_replicas; /* number of replicas that must confirm a change; 0: none */
+    bool caches;            /* the caller wants a cache; also set in shards */
+    double cache_max_age;   /* in seconds; 0: default */
+    bf_redis_cache *cache;  /* NULL: no cache */
+    bool prefetched;        /* bf_redis_prefetch_shards has opened this key */
+    const bf_store *store;  /* not in a shard: the store whose impl this is */
 } bf_redis;
 
 static inline bool bf_redis_is_shard(const bf_redis *r) { return r->whole != r; }
@@ -159,6 +159,12 @@ void bf_redis_append_keys(const bf_redis *r); /* appends the fields keys<i> */
 uint64_t bf_redis_most_bits(const bf_layout *l, const bf_geometry *g);
 /* appends the fields of the companion hash to the last command */
 void bf_redis_meta_put(bf_redis *r, const bf_params *d, uint32_t mark);
+
+/* Returns what a new or rebuilt filter contains (see bf_store), or NULL. */
+static inline const bf_filter *bf_redis_contents(const bf_redis *r)
+{
+    return r->whole->store->contents;
+}
 
 /* ---- generation.c ---- */
 /* Returns the mark or id in a leaf (hex digits); 0: there is none. */
@@ -283,7 +289,7 @@ void bf_redis_cache_unlearn(bf_redis *r, const uint64_t *pos, unsigned k);
 void bf_redis_cache_learn(const bf_redis_request *g, double at);
 
 /* ---- bitmap.c ---- */
-/* Creates K and K:meta, with r->whole->contents. Returns 1, 0 if the name is in use, or an
+/* Creates K and K:meta, with bf_redis_contents(r). Returns 1, 0 if the name is in use, or an
  * error. */
 int bf_redis_make(bf_redis *r, const bf_params *d, bf_error *err);
 int bf_redis_unite_contents(bf_redis *r, bf_error *err); /* adds these contents to an existing K */

@@ -72,7 +72,7 @@ static int attach_shard(bf_redis *all, const bf_params *d, unsigned i, bool make
     }
     if (rc < 0) return rc;
     /* a constructor has created the shard after the upload created K:meta */
-    if (rc == 1) return all->contents ? bf_redis_unite_contents(r, err) : 0;
+    if (rc == 1) return bf_redis_contents(all) ? bf_redis_unite_contents(r, err) : 0;
     return bf_fail(err, BF_EIO,
         "%s is created and deleted all the time: it could neither be opened nor created", r->label);
 }
@@ -113,7 +113,8 @@ int bf_redis_attach_shards(bf_redis *r, const bf_spec *spec, const bf_params *d,
     const bool make = bf_may_create(spec);
     int rc = take_shards(r, d, err);
     if (rc < 0) return rc;
-    if (r->contents) { /* the name is in use; completing the shards would lose the other keys */
+    if (bf_redis_contents(
+            r)) { /* the name is in use; completing the shards would lose the other keys */
         if ((rc = r->making ? 1 : any_shard(r, err)) != 0) return rc;
         rc = 1;
     } else if ((rc = bf_check_match(d, spec, r->label, err)) < 0 && make && !r->making &&
@@ -158,7 +159,7 @@ int bf_redis_make_shards(bf_redis *r, const bf_params *d, bf_error *err)
     long long made = 0;
     int rc = take_shards(r, d, err);
     if (rc < 0) return rc;
-    if (r->contents && (rc = any_shard(r, err)) > 0) {
+    if (bf_redis_contents(r) && (rc = any_shard(r, err)) > 0) {
         const bool overtaken = bf_redis_has_other_id(r);
         bf_redis_free_shards(r);
         return overtaken ? 0

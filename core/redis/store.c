@@ -17,9 +17,7 @@ static int redis_attach(bf_store *s, const bf_spec *spec, bf_params *desc, bf_er
     bf_redis *r = bf_redis_start(s, spec, err);
     if (!r) return err ? err->code : BF_EINVAL;
     BF_REDIS_LOCK(r);
-    r->contents = s->contents;
     const int rc = bf_redis_attach_key(r, spec, desc, err);
-    r->contents = NULL;
     s->made |= r->made;
     return with_cache(r, rc, err);
 }
@@ -44,11 +42,9 @@ static int redis_create(bf_store *s, const bf_params *d, const bf_spec *spec, bf
         return bf_fail(err, BF_ENOTSUP, "%s: Redisson's filters are not uploaded", r->label);
     BF_REDIS_LOCK(r);
     r->users_clock = d->kind == BF_WINDOW && spec->clock;
-    r->contents = s->contents;
     const int rc = (redisson     ? bf_redisson_make
                     : shards > 1 ? bf_redis_make_shards
                                  : bf_redis_make)(r, d, err);
-    r->contents = NULL;
     return with_cache(r, rc, err);
 }
 
@@ -82,14 +78,12 @@ static int redis_change(
     /* another thread of this handle may have found a new part */
     if (words && r->sizes && nwords != r->bits / 64) return 1;
     int rc = require_own(r, bf_change_names[how], err);
-    r->contents = s->contents;
     for (unsigned i = 0; rc == 0 && i < r->shards; i++) {
         const void *from = words ? (const uint8_t *)words + i * (r->bits / 8) : NULL;
         bf_redis *one = bf_redis_key(r, i);
         rc = how == BF_UNITE && r->desc.g.counting ? bf_redis_count_unite(one, from, err)
                                                    : bf_redis_change(one, how, from, err);
     }
-    r->contents = NULL;
     return rc;
 }
 

@@ -179,17 +179,12 @@ static int end(bf_filter *f, int64_t number, const uint64_t *words, bf_error *er
 }
 
 /* ---- functions that the host calls ---- */
-static bool in_redis(const bf_filter *f)
-{
-    return f->bitmap.store.ops->change && !f->bitmap.store.ops->shadow;
-}
-
 static int check_rebuildable(bf_filter *f, bf_error *err)
 {
     const bf_store_ops *ops = f->bitmap.store.ops;
     int rc = ops->shadow && ops->check ? ops->check(&f->bitmap.store, err) : 0;
     if (rc < 0) return rc;
-    if (f->variant->many && (f->variant->forgets || !in_redis(f)))
+    if (f->variant->forgets || (f->variant->grows && ops->shadow))
         return bf_fail(err, BF_ENOTSUP, "%.60s %s", bf_where(f),
             f->variant->grows
                 ? "grows: it cannot be rebuilt outside of Redis, its parts follow from the keys it "
@@ -215,13 +210,13 @@ bf_filter *bf_rebuild_begin(bf_filter *f, bf_error *err)
 int bf_rebuild_end(bf_filter *f, bf_filter *fresh, bf_error *err)
 {
     BF_CALL(f, fresh, entered);
-    bf_store *s = &f->bitmap.store;
     uint64_t *w, *copy = NULL;
     int rc = check_rebuildable(f, err);
     if (rc == 0) rc = bf_alike(f, fresh, err);
-    if (rc == 0 && in_redis(f)) rc = bf_combine_remote(f, fresh, BF_REPLACE, err);
-    if (rc == 0 && s->ops->shadow) rc = bf_fixed_words(fresh, "be built from", &w, &copy, err);
-    if (rc == 0 && s->ops->shadow) rc = end(f, fresh->rebuild_of, w, err);
+    if (rc == 0 && !ops_of(f))
+        rc = bf_combine_remote(f, fresh, BF_REPLACE, err);
+    else if (rc == 0 && (rc = bf_fixed_words(fresh, "be built from", &w, &copy, err)) == 0)
+        rc = end(f, fresh->rebuild_of, w, err);
     if (rc == 0) {
         fresh->rebuild_of = 0;
         bf_flag_clear(&f->created);
