@@ -390,8 +390,8 @@ bf_filter *bf_from_bytes_as(
 /* Writes a temporary file next to path, syncs it and renames it to path, so that path never has a
  * partial file. Returns BF_EBUSY if this process has the file at path open for writing: close that
  * filter first, or save under another name and rename. If path is a Redis URL, creates a filter in
- * Redis with these contents, of any kind and in one step; if that filter exists, returns BF_EIO
- * with sys_errno EEXIST. */
+ * Redis with these contents, in one step (with shards, one shard after the other); if that filter
+ * exists, returns BF_EIO with sys_errno EEXIST. */
 int bf_save(bf_filter *f, const char *path, bf_error *err);
 /* Reads a saved file, or the filter at a Redis URL, into memory. */
 bf_filter *bf_load(const char *path, const bf_spec *expect, bf_error *err);

@@ -476,8 +476,8 @@ class BloomFilter implements Countable, JsonSerializable
      * Writes the filter to a temporary file and renames it, so that no process reads an incomplete file. If $path is a stream,
      * or a path with a stream wrapper (`php://memory`, `compress.zlib://seen.bloom.gz`), writes the bytes of toBytes() at the
      * present position of the stream; after an exception some of these bytes may be written. The stream stays open.
-     * If $path is a Redis URL (`redis://host/0?key=seen`), creates a filter in Redis with these contents, of any kind and in
-     * one step. In contrast to a file, an existing filter is not replaced.
+     * If $path is a Redis URL (`redis://host/0?key=seen`), creates a filter in Redis with these contents, in one step (with
+     * shards, one shard after the other). In contrast to a file, an existing filter is not replaced.
      *
      * @param string|resource $path
      *

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: f2d88e210e5521ac7c7bd0087c2a34f2cd2d1c3e */
+ * Stub hash: fd427d128d3b8fa38d59e41ab539f9518c9e820b */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_BloomFilter___construct, 0, 0, 0)
 	ZEND_ARG_TYPE_MASK(0, m, MAY_BE_LONG|MAY_BE_DOUBLE|MAY_BE_NULL, "null")

@@ -369,7 +369,7 @@
     "Write the filter to a file, by rename: no partial file is left.\n" \
     "\n" \
     "If path is an object with write(), write the bytes of to_bytes() to it.  If it is a Redis URL, create a filter in Redis\n" \
-    "with these contents, of any kind and in one step; raise FileExistsError if that filter exists."
+    "with these contents, in one step (with shards, one shard after the other); raise FileExistsError if that filter exists."
 #define DOC__save_new \
     "_save_new($self, path, /)\n" \
     "--\n" \

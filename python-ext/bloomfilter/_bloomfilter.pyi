@@ -487,7 +487,7 @@ class BloomFilter:
         """Write the filter to a file, by rename: no partial file is left.
 
         If path is an object with write(), write the bytes of to_bytes() to it.  If it is a Redis URL, create a filter in Redis
-        with these contents, of any kind and in one step; raise FileExistsError if that filter exists.
+        with these contents, in one step (with shards, one shard after the other); raise FileExistsError if that filter exists.
         """
     def _save_new(self, path: _Path, /) -> None: ...
     def _expires_in(self) -> float: ...
