@@ -353,7 +353,6 @@ test_cross() {
 test_package() { run_pytest packages package tests/package "$@"; }
 test_docs() {
     run_noted 'plots are what the library computes' gen-plots "$venv/bin/python" "$root/scripts/gen-plots" --check
-    run_noted 'charts have the figures of the documents' gen-charts "$root/scripts/gen-charts" --check
     run_noted 'documentation site' site build_site
 }
 build_site() (

@@ -204,10 +204,12 @@ def test_speeds_are_those_of_the_page_of_measurements():
     """A bar of the README's chart is a number of docs/performance.md."""
     measured = text_of("docs/performance.md")
     bars = re.findall(
-        r'class="small" text-anchor="start">([\d.]+)<', text_of("docs/plots/speed.svg")
+        r'width="([\d.]+)" height="16".*\n.*text-anchor="start">([\d.]+)<',
+        text_of("docs/plots/speed.svg"),
     )
     assert len(bars) == 12
-    for bar in bars:
+    for width, bar in bars:
+        assert float(width) == pytest.approx(float(bar) * 430 / 195, abs=0.06)
         assert re.search(rf"(?<![\d.]){re.escape(bar)}(?:\.0)?(?![\d.])", measured), bar
 
 
