@@ -17,11 +17,11 @@
 # shellcheck source=scripts/arch_musl.sh
 . "$root/scripts/arch_musl.sh"
 read -ra arch_machines <<<"${BLOOMFILTER_ARCH:-arm64 arm64_hosts s390x i386 musl musl_hosts nehalem native clang}"
-arch_tests='test_bytes test_chain_edges test_counting test_counting_race test_file test_grow test_grow_together test_once* test_race test_redis test_redis_client test_redis_edges'
-arch_tests+=' test_redis_foreign test_redis_once test_refusals test_same_bits test_schemes test_sizing test_system test_vectors test_window test_model*'
+arch_tests='test_image test_chain test_counting test_counting_race test_file test_grow test_grow_together test_failing_calls* test_race test_redis test_redis_client test_redis_edges'
+arch_tests+=' test_redis_foreign test_redis_failing_calls test_refusals test_same_bits test_schemes test_sizing test_system test_vectors test_window test_model*'
 # glibc calls open64, mmap64 ... on a machine of 32 bits: the tests that put their own in the place of open and mmap do not reach them.
-arch_tests_32=${arch_tests//test_once\* /}
-arch_tests_32=${arch_tests_32//test_redis_once /}
+arch_tests_32=${arch_tests//test_failing_calls\* /}
+arch_tests_32=${arch_tests_32//test_redis_failing_calls /}
 arch_tests_32=${arch_tests_32//test_system /}
 arch_tests_32=${arch_tests_32//test_model\*/test_model test_model_counting test_model_grow test_model_grow_counting test_model_window}
 

@@ -33,7 +33,7 @@ musl_libraries() (
 
 arch_musl() {
     musl_ready
-    local source c_only=(--target bloomfilterd)     # test_changed replaces statx, which musl 1.2.3 does not have
+    local source c_only=(--target bloomfilterd)     # test_file_changed replaces statx, which musl 1.2.3 does not have
     for source in "$root"/tests/c/test_*.c; do
         ! chosen "$(basename "$source" .c)" "$arch_tests" || c_only+=("$(basename "$source" .c)")
     done

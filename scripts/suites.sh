@@ -212,7 +212,7 @@ test_options() {
     # Without arguments only the tests that ask for a library (optional.h, TLS), and those of all schemes and of Redis: what a missing library
     # changes is seen there.  --deep runs all.
     local without options names=() tests=("$root"/tests/c/test_*.c)
-    [ $# -gt 0 ] || mapfile -t tests < <(grep -lE 'optional\.h|NEEDS_SODIUM|redis_tls' "${tests[@]}"; printf '%s\n' test_{schemes,vectors,hosts,redis}.c)
+    [ $# -gt 0 ] || mapfile -t tests < <(grep -lE 'optional\.h|NEEDS_SODIUM|redis_tls' "${tests[@]}"; printf '%s\n' test_{schemes,vectors,host_interface,redis}.c)
     for without in "${tests[@]}"; do names+=("$(basename "$without" .c)"); done
     for without in "${@:-none}"; do
         options=("-DBLOOMFILTER_$without=OFF")

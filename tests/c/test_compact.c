@@ -1,5 +1,5 @@
 /* test_compact.c - images of few bits have no header page: round trips, every way they can be
- * wrong, and that only images with a page are opened as files. */
+ * wrong, and that only images with a page are opened as files.  About core/format/compact.c. */
 #define XXH_INLINE_ALL
 #include "../../core/bloomfilter_host.h"
 #include "folder.h"

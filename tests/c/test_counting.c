@@ -1,6 +1,7 @@
-/* test_counting.c - filters of counters: every scheme in every home against the oracle, a multiset,
- * saturation, sets, conversion, files.  Races: test_counting_race.c, Redis: test_redis_counting.c.
- * Runs with both kernels. */
+/* test_counting.c - filters of counters: every scheme in every home against the oracle, a
+ * multiset, saturation, sets, conversion, files.  Races: test_counting_race.c, Redis:
+ * test_redis_counting.c.  Runs with both kernels.  About core/bits/counters.c,
+ * core/layout/shards.c, core/sets/copy.c. */
 #define _GNU_SOURCE
 #include "../../core/bits/bits.h"
 #include "../../core/sets/sets.h"

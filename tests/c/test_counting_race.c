@@ -1,5 +1,5 @@
 /* test_counting_race.c - counters that several threads and processes count up and down at once: no
- * step is lost, and of those who take one key out one gets it. */
+ * step is lost, and of those who take one key out one gets it.  About core/bits/counters.c. */
 #define _GNU_SOURCE
 #include "at_once.h"
 #include "native.h"

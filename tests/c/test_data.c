@@ -1,7 +1,9 @@
 /* test_data.c - filters that an earlier build stored, in tests/data: each is opened in every way
  * and has its keys.  Files of a version are never written again; a new version adds its own.
  *
- *     test_data write FOLDER      stores them anew, as the version that runs would */
+ *     test_data write FOLDER      stores them anew, as the version that runs would
+ *
+ * About core/format/header.c, core/format/compact.c, core/redis/meta.c. */
 #include "../../core/bloomfilter.h"
 #include "check.h"
 #include "paged.h"

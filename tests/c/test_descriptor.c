@@ -1,6 +1,6 @@
 /* test_descriptor.c - a program closes the descriptors of its open filters, as libraries that make
  * daemons do, and the numbers lead to other files afterwards: no other file is read, written, cut
- * or closed, no key is lost, and every error has one sentence. */
+ * or closed, no key is lost, and every error has one sentence.  About core/home/descriptor.c. */
 #define _GNU_SOURCE
 #include "numbers.h"
 #include "one_folder.h"

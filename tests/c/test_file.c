@@ -1,6 +1,6 @@
-/* test_file.c - mapped files: several handles and processes on one file, every wrong file, kill -9,
- * racing creators, a full disk.  BF_KILLS sets the number of kill -9 rounds (30); BF_SMALL_DISK
- * names a small file system to fill. */
+/* test_file.c - mapped files: several handles and processes on one file, every wrong file, kill
+ * -9, racing creators, a full disk.  BF_KILLS sets the number of kill -9 rounds (30);
+ * BF_SMALL_DISK names a small file system to fill.  About core/home/file.c. */
 #define _GNU_SOURCE
 #include "../../core/bloomfilter_host.h"
 #include "one_folder.h"

@@ -1,6 +1,7 @@
 /* test_grow.c - filters that grow: against an exact set, at every moment of growing, in memory and
  * in a mapped file; rates and sizes; bytes and damage; sets.  Several at once:
- * test_grow_together.c. Runs with both kernels. */
+ * test_grow_together.c.  Runs with both kernels.  About core/parts/grow.c, core/parts/span.c,
+ * core/size/sizing_parts.c. */
 #define _GNU_SOURCE
 #include "../../core/sets/sets.h"
 #include "growing_keys.h"

@@ -1,7 +1,8 @@
 /* test_grow_counting.c - filters of counters that grow: a multiset in every home that has words,
  * growing all the time; the part of a key stays; counters at 15; bytes, damage, plain filters;
  * threads, processes, kill -9; sizes from m and n, equal parts.  In Redis:
- * test_grow_counting_redis.c. */
+ * test_redis_grow_counting.c.  About core/parts/grow.c, core/parts/span.c,
+ * core/size/sizing_parts.c. */
 #define _GNU_SOURCE
 #include "growing_keys.h"
 #include "oracle_counting.h"

@@ -1,5 +1,6 @@
 /* test_grow_together.c - one growing filter, several at it: processes, children, threads, kill -9
- * in the middle of growing, a disk that is full.  BF_KILLS sets the rounds of kill -9 (30). */
+ * in the middle of growing, a disk that is full.  BF_KILLS sets the rounds of kill -9 (30).  About
+ * core/home/file_parts.c, core/parts/grow.c. */
 #define _GNU_SOURCE
 #include "growing_keys.h"
 

@@ -1,5 +1,6 @@
 /* test_header.c - what a header says of the bits that follow it, asked of the function itself: a
- * source of words that counts who asks, and that lets another process begin to add meanwhile. */
+ * source of words that counts who asks, and that lets another process begin to add meanwhile.
+ * About core/format/header.c. */
 #include "../../core/format/format.h"
 #include "must.h"
 #include "paged.h"

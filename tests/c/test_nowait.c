@@ -1,5 +1,5 @@
-/* test_nowait.c - calls of a thread that must not wait (bf_set_nowait): BF_EBUSY in place of a
- * wait, and what another thread then has to repeat. */
+/* test_nowait.c - calls of a thread that must not wait (bf_set_nowait):  BF_EBUSY in place of a
+ * wait, and what another thread then has to repeat.  About core/base/wait.c. */
 /* wraps: flock */
 #include "bloomfilter_host.h"
 #include "check.h"

@@ -1,6 +1,6 @@
 /* test_overfull.c - what follows when a filter is full, by its `overfull`: with RAISE it takes the
  * n keys that it is sized for and refuses further ones; with WARN it gives the host's warning
- * before something is added. */
+ * before something is added.  About core/keys/capacity.c, core/sets/saturated.c. */
 #define _GNU_SOURCE
 #include "bloomfilter_host.h"
 #include "check.h"

@@ -1,6 +1,6 @@
-/* test_process.c - forked children that have their parent's process id: getpid() always answers the
- * same here, as in a new pid namespace.  Children of fork() and of a bare clone(), which runs no
- * handler of pthread_atfork. */
+/* test_process.c - forked children that have their parent's process id: getpid() always answers
+ * the same here, as in a new pid namespace.  Children of fork() and of a bare clone(), which runs
+ * no handler of pthread_atfork.  About core/base/process.c. */
 /* wraps: getpid */
 #define _GNU_SOURCE
 #include "optional.h"

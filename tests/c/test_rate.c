@@ -1,6 +1,7 @@
 /* test_rate.c - measured false-positive rates: at most 1.05 p for every n, scheme and kind of key.
- * All keys are fixed, so the outcome is too; the bound leaves 3.5 standard deviations of the sample
- * on top.  SHOW_RATES=1 prints the table. */
+ * All keys are fixed, so the outcome is too; the bound leaves 3.5 standard deviations of the
+ * sample on top.  SHOW_RATES=1 prints the table.  About core/layout/rates.c, core/layout/sample.c,
+ * core/size/rates_older.c. */
 #include "../../core/bloomfilter.h"
 #include "check.h"
 

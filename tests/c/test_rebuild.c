@@ -1,5 +1,6 @@
 /* test_rebuild.c - rebuild in memory and in mapped files: the same bits as a new filter of these
- * keys, what is added meanwhile, who may rebuild, kill -9 and faults at every step. */
+ * keys, what is added meanwhile, who may rebuild, kill -9 and faults at every step.  About
+ * core/sets/rebuild.c, core/home/shadow.c. */
 /* wraps: msync fsync ftruncate posix_fallocate mmap flock fcntl fstat */
 #define _GNU_SOURCE
 #include "../../core/sets/rebuild.h"

@@ -1,6 +1,7 @@
 /* test_rebuild_stress.c - rebuilds without a pause beside threads and processes that add, remove
  * and fork: no key that was acknowledged in a call that began after a rebuild had begun is absent
- * when it has ended.  BF_STRESS_SECONDS: how long in all, a quarter for each kind. */
+ * when it has ended.  BF_STRESS_SECONDS: how long in all, a quarter for each kind.  About
+ * core/sets/rebuild.c, core/home/shadow.c. */
 #define _GNU_SOURCE
 #include "rebuilt.h"
 #include <sched.h>

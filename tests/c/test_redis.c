@@ -1,6 +1,7 @@
-/* test_redis.c - filters in Redis: every scheme against the oracle, the bits byte for byte those of
- * memory and what other clients see, sets and copies, two creators, forks and threads.  Faults:
- * test_redis_faults.c.  It starts its own server. */
+/* test_redis.c - filters in Redis: every scheme against the oracle, the bits byte for byte those
+ * of memory and what other clients see, sets and copies, two creators, forks and threads.  Faults:
+ * test_redis_faults.c.  It starts its own server.  About core/redis/store.c, core/redis/bitmap.c,
+ * core/redis/batch.c. */
 #define _GNU_SOURCE
 #include "../../core/sets/sets.h"
 #include "check.h"

@@ -1,6 +1,7 @@
 /* test_redis_adopt.c - a bitmap that another system made is adopted: it gets a companion hash and
- * the mark, and that system goes on.  It is played here as go-zero does it, by SETBIT and GETBIT of
- * its positions in the same key, by somebody who knows nothing of us.  It starts its own server. */
+ * the mark, and that system goes on.  It is played here as go-zero does it, by SETBIT and GETBIT
+ * of its positions in the same key, by somebody who knows nothing of us.  It starts its own
+ * server.  About core/redis/open.c, core/redis/bitmap.c. */
 #define _GNU_SOURCE
 #include "redis_filters.h"
 #include "redis_proxy.h"

@@ -1,6 +1,7 @@
 /* test_redis_cache.c - keys known to be present (cache), adds that wait for replicas, time-outs
  * from the spec: the answers are those without a cache, no trip is made where none is needed, and
- * what changed behind the cache is noticed.  It starts its own servers. */
+ * what changed behind the cache is noticed.  It starts its own servers.  About core/redis/cache.c.
+ */
 #define _GNU_SOURCE
 #include "oracle.h"
 #include "redis_filters.h"

@@ -1,7 +1,8 @@
 /* test_redis_client.c - filters in Redis through a client of the host's: the same bits and answers
  * as in memory, replies that come in any pieces, commands as bytes and as arguments, parts of a
  * trip, and every way a client can fail.  The client here is a plain socket that shares no code
- * with the core; the server is the test's own. */
+ * with the core; the server is the test's own.  About core/redis/resp.c, core/redis/commands.c,
+ * core/redis/connection.c. */
 #define _GNU_SOURCE
 #include "../../core/redis/redis.h"
 #include "check.h"

@@ -1,6 +1,6 @@
 /* test_redis_counting.c - counters in Redis: each scheme as in memory, a multiset, what other
  * clients see, sets, several removers, lost keys, a server without BITFIELD_RO.  It starts its own
- * server. */
+ * server.  About core/redis/batch.c, core/redis/bitfield.c, core/redis/scripts.c. */
 #define _GNU_SOURCE
 #include "../../core/sets/sets.h"
 #include "check.h"

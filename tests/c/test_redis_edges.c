@@ -1,7 +1,7 @@
-/* test_redis_edges.c - filters in Redis at their edges: odd names, companion hashes that
- * are damaged field by field, replies of no form, connections that stutter, forks in the middle of
- * a trip, clocks and creators that run for ever, bitmaps that take several trips.  It starts its
- * own server. */
+/* test_redis_edges.c - filters in Redis at their edges: odd names, companion hashes that are
+ * damaged field by field, replies of no form, connections that stutter, forks in the middle of a
+ * trip, clocks and creators that run for ever, bitmaps that take several trips.  It starts its own
+ * server.  About core/redis/meta.c, core/redis/resp.c, core/redis/generation.c. */
 /* wraps: send recv poll */
 #define _GNU_SOURCE
 #include "../../core/parts/filter.h"

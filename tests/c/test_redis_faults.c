@@ -1,6 +1,6 @@
 /* test_redis_faults.c - every way a filter in Redis can go wrong: an error that names the cause,
  * within the time-out, no password in it, never a silent "absent"; and the same handle works once
- * the fault is over. */
+ * the fault is over.  About core/redis/url.c, core/redis/socket.c, core/redis/connection.c. */
 #define _GNU_SOURCE
 #include "../../core/bloomfilter.h"
 #include "check.h"

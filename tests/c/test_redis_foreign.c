@@ -1,7 +1,8 @@
 /* test_redis_foreign.c - bitmaps in Redis that other systems fill: go-zero's, the three-hash PHP
  * class's, Redisson's.  What they wrote is written here by SETBIT from what those systems answered
- * (tests/vectors/positions.txt), opened, and gone on with: no mark, no companion hash, no growth on
- * opening, nothing made where nothing is.  It starts its own server. */
+ * (tests/vectors/positions.txt), opened, and gone on with: no mark, no companion hash, no growth
+ * on opening, nothing made where nothing is.  It starts its own server.  About core/redis/open.c.
+ */
 #define _GNU_SOURCE
 #include "redis_filters.h"
 

@@ -1,7 +1,7 @@
 /* test_redis_hostile.c - a Redis that means harm: replies that never end, arrays of thousands of
  * millions, texts without an end, companion hashes of a million fields.  By URL and through a
  * client of the host's: an error that names the key, and the process stays small.  It starts its
- * own server and stands between it and the filter. */
+ * own server and stands between it and the filter.  About core/redis/resp.c. */
 #define _GNU_SOURCE
 #include "redis_filters.h"
 #include "redis_proxy.h"

@@ -1,6 +1,7 @@
 /* test_redis_parts.c - filters of parts in Redis go over one link: one connection and one trip a
  * call, however many parts they have, by URL, through a client and with a cache; what the parts
- * answer together is what they hold in memory.  Its own server. */
+ * answer together is what they hold in memory.  Its own server.  About core/redis/parts.c,
+ * core/redis/span.c. */
 #define _GNU_SOURCE
 #include "redis_filters.h"
 

@@ -1,5 +1,6 @@
 /* test_redis_shards.c - filters cut into shards, in memory, in bytes and in Redis: against the
- * oracle; what is stored; lost shards; the network in between.  It starts its own server. */
+ * oracle; what is stored; lost shards; the network in between.  It starts its own server.  About
+ * core/redis/shards.c, core/layout/shards.c. */
 #define _GNU_SOURCE
 #include "../../core/redis/redis.h"
 #include "../../core/sets/sets.h"

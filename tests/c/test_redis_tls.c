@@ -1,5 +1,6 @@
 /* test_redis_tls.c - rediss://: the same filters through TLS, who is trusted and who is not, and a
- * line that is cut, silent or spoilt at any time.  Its own servers and its own authority. */
+ * line that is cut, silent or spoilt at any time.  Its own servers and its own authority.  About
+ * core/redis/tls.c. */
 /* wraps: dlopen */
 #define _GNU_SOURCE
 #include "../../core/bloomfilter.h"

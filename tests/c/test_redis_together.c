@@ -1,6 +1,6 @@
 /* test_redis_together.c - several processes on one filter in Redis, with and without shards:
  * creators that race or are killed, bits that are exchanged under readers and adders, forks.  It
- * starts its own server. */
+ * starts its own server.  About core/redis/scripts.c, core/redis/shards.c. */
 #define _GNU_SOURCE
 #include "redis_filters.h"
 

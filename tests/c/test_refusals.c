@@ -1,6 +1,7 @@
 /* test_refusals.c - what is refused, and in which words: specs that contradict themselves,
  * operations that a home or a kind of filter does not have, pairs of filters that do not go
- * together.  With and without a bf_error. */
+ * together.  With and without a bf_error.  About core/filter.c, core/base/error.c,
+ * core/size/compatible.c. */
 #define _GNU_SOURCE
 #include "../../core/parts/parts.h"
 #include "check.h"

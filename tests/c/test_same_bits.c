@@ -1,7 +1,8 @@
-/* test_same_bits.c - the same on every machine: sizes, positions and bytes, as sums that were taken
- * once on x86-64 and hold for 32 bits, for either order of bytes and for every libm.  What is
- * summed is text, so that a difference can be looked at: BF_SAME_BITS=1 prints it.  And the product
- * of 128 bits where the compiler has none. Runs with both kernels. */
+/* test_same_bits.c - the same on every machine: sizes, positions and bytes, as sums that were
+ * taken once on x86-64 and hold for 32 bits, for either order of bytes and for every libm.  What
+ * is summed is text, so that a difference can be looked at:  BF_SAME_BITS=1 prints it.  And the
+ * product of 128 bits where the compiler has none.  Runs with both kernels.  About
+ * core/layout/classic.c, core/layout/block.c, core/layout/block2.c, core/base/number.c. */
 #include "../../core/bits/bits.h"
 #include "check.h"
 #include "paged.h"

@@ -1,5 +1,5 @@
 /* test_siphash.c - SipHash of eight keys at once against libsodium's, a key a call: every length
- * beside every other, and mixtures. */
+ * beside every other, and mixtures.  About core/hash/siphash.c. */
 #include "../../core/hash/hash.h"
 #include "check.h"
 #include "optional.h"

@@ -1,5 +1,5 @@
 /* test_sizing.c - m, n, k, p: every sufficient set, every range, the figures of the literature and
- * of independent sums. */
+ * of independent sums.  About core/size/sizing.c, core/layout/rates.c. */
 #define _GNU_SOURCE
 #include "../../core/sets/sets.h"
 #include "check.h"

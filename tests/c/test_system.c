@@ -1,7 +1,7 @@
 /* test_system.c - file systems and machines that are otherwise than this one: no O_TMPFILE, no
  * /proc, files that may only be read, names that are taken, files that end while they are read,
- * others who are faster.  What each call answers is decided here; test_once.c has calls that fail
- * once. */
+ * others who are faster.  What each call answers is decided here; test_failing_calls.c has calls
+ * that fail once.  About core/base/files.c, core/base/path.c, core/base/os_linux.c. */
 /* wraps: open linkat pread pwrite close flock sysinfo fstat msync */
 #define _GNU_SOURCE
 #include "../../core/parts/parts.h"

@@ -1,6 +1,7 @@
-/* test_vectors.c - the schemes of older systems against what those systems answered: tests/vectors,
- * every file of it. argv[1] is that folder; without it, it is found from where this source lies.
- * Runs with both kernels. */
+/* test_vectors.c - the schemes of older systems against what those systems answered:
+ * tests/vectors, every file of it. argv[1] is that folder; without it, it is found from where this
+ * source lies.  Runs with both kernels.  About core/hash/functions.c, core/size/schemes.c,
+ * core/size/sizing_older.c, core/hash/older/, core/layout/older/. */
 #include "../../core/sets/sets.h"
 #include "check.h"
 #include "oracle_keys.h"

@@ -1,6 +1,7 @@
-/* test_window.c - filters that forget, under a clock of the test's: against an exact memory of when
- * each key was added, in memory and in a mapped file; clocks that jump; several processes under a
- * clock that runs fast; kill -9 while a part is emptied; bytes and sets. Runs with both kernels. */
+/* test_window.c - filters that forget, under a clock of the test's: against an exact memory of
+ * when each key was added, in memory and in a mapped file; clocks that jump; several processes
+ * under a clock that runs fast; kill -9 while a part is emptied; bytes and sets.  Runs with both
+ * kernels.  About core/parts/window.c. */
 #define _GNU_SOURCE
 #include "../../core/bloomfilter.h"
 #include "folder.h"

@@ -1,7 +1,7 @@
 /* test_window_hostile.c - forgetting and growing filters that strangers wrote: live words later
  * than any clock, in bytes and under the map; filters of the future united; descriptions that no
- * spec makes, and that would make gigabytes of one add. Whatever is opened answers: an alarm ends
- * what does not. */
+ * spec makes, and that would make gigabytes of one add.  Whatever is opened answers: an alarm ends
+ * what does not.  About core/parts/window.c, core/format/header.c. */
 #define _GNU_SOURCE
 #include "../../core/bits/bits.h"
 #include "../../core/parts/parts.h"

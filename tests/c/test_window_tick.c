@@ -2,7 +2,9 @@
  * tick, adds the exact time: here both are of the test's making, the tick up to 10 ms behind.  A
  * key is found from its add until `window` later at least, and is gone a step and a tick after
  * that; where a part lasts less than a second no tick is read, and none is added.
- * wraps: clock_gettime */
+ * wraps: clock_gettime
+ *
+ * About core/parts/window.c. */
 #define _GNU_SOURCE
 #include "folder.h"
 #include "must.h"

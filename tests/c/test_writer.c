@@ -1,6 +1,6 @@
 /* test_writer.c - who writes to a mapped file: an exclusive writer and all others, in one process
  * and in several; a file that this process has open is not saved over; a file that others replace
- * or delete takes no key that is acknowledged. */
+ * or delete takes no key that is acknowledged.  About core/home/writer.c. */
 #define _GNU_SOURCE
 #include "../../core/sets/sets.h"
 #include "numbers.h"

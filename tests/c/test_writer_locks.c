@@ -1,5 +1,6 @@
 /* test_writer_locks.c - the locks of an exclusive writer, of a rebuild and of a call, when another
- * thread forks in the middle of taking them, and when the kernel has no memory for a lock. */
+ * thread forks in the middle of taking them, and when the kernel has no memory for a lock.  About
+ * core/home/writer.c. */
 /* wraps: open fcntl mmap madvise close flock */
 #define _GNU_SOURCE
 #include "bloomfilter_host.h"

@@ -1,6 +1,6 @@
 /* test_xxh3.c - XXH3 of whole runs of keys, which masks what texts of several lengths do not have,
  * against the library's own function: every length alone, every mixture, nothing read beyond a
- * key's ends. */
+ * key's ends.  About core/hash/xxh3.c. */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 #include "../../core/hash/hash.h"

@@ -1,6 +1,6 @@
 """Filters whose names in Redis collide, on client objects of redis-py: one server, and a cluster of
 three masters.  What one of them does takes no key from the other, and what is refused names the
-other.  All pairs, and what happens to the stored bytes: tests/c/test_redis_owners.c."""
+other.  All pairs, and what happens to the stored bytes: tests/c/test_redis_names.c."""
 
 import shutil
 

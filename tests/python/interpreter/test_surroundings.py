@@ -1,7 +1,7 @@
 """What the process around the module may be like: clocks that misbehave, another working directory,
 small stacks, no descriptors.
 
-tests/c/test_surroundings.c has what is the core's alone.
+tests/c/test_environment.c has what is the core's alone.
 """
 
 import os

@@ -1,0 +1,803 @@
+/* test_file_names.c - how a file gets its name: without hard links, without a rename that replaces
+ * nothing, with creators who race or are killed; what save() replaces and which rights the new
+ * file has.  About core/base/path.c. */
+/* wraps: fstat lstat open linkat rename syscall flock fchown fchmod fsetxattr getxattr fcntl */
+#define _GNU_SOURCE
+#include "../../core/parts/parts.h"
+#include "one_folder.h"
+#include <sys/syscall.h>
+#include <sys/xattr.h>
+
+/* ---- the calls that can be made otherwise: each fails with this errno, 0 as ever ---- */
+static int no_tmpfile, no_proc_link, no_link, no_noreplace, no_lock, no_owner, no_mode, no_list,
+    no_dup;
+static bool late; /* a rename comes up to 0.5 ms late */
+static void (*at_lock)(void), (*at_rename)(void), (*at_dup)(void);
+
+static int looks = -1; /* until one fails */
+REPLACED(int, fstat, (int fd, struct stat *st))
+{
+    return looks > 0 && --looks == 0 ? fault(EIO) : __real_fstat(fd, st);
+}
+
+static void (*after_look)(const char *);
+REPLACED(int, lstat, (const char *name, struct stat *st))
+{
+    void (*now)(const char *) = after_look;
+    const int rc = __real_lstat(name, st), why = errno;
+    after_look = NULL;
+    if (now) now(name);
+    errno = why;
+    return rc;
+}
+
+static void (*after_open)(void); /* of a file for writing */
+REPLACED(int, open, (const char *path, int flags, ...))
+{
+    va_list ap;
+    va_start(ap, flags);
+    const int mode = va_arg(ap, int);
+    va_end(ap);
+    if (no_tmpfile && (flags & O_TMPFILE) == O_TMPFILE) return fault(no_tmpfile);
+    const int fd = __real_open(path, flags, mode);
+    void (*now)(void) = after_open;
+    if (!now || (flags & (O_RDWR | O_CREAT)) != O_RDWR) return fd;
+    after_open = NULL;
+    now();
+    return fd;
+}
+REPLACED(int, linkat, (int d, const char *a, int e, const char *b, int f))
+{
+    const int why = strncmp(a, "/proc", 5) ? no_link : no_proc_link;
+    return why ? fault(why) : __real_linkat(d, a, e, b, f);
+}
+REPLACED(int, rename, (const char *a, const char *b))
+{
+    struct timespec t;
+    void (*now)(void) = at_rename;
+    at_rename = NULL;
+    if (now) now();
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    if (late) usleep((useconds_t)(t.tv_nsec / 7 % 500));
+    return __real_rename(a, b);
+}
+long __wrap_syscall(long number, ...);
+long __wrap_syscall(long number, ...)
+{
+    va_list ap;
+    va_start(ap, number);
+    const int from = va_arg(ap, int);
+    const char *a = va_arg(ap, const char *);
+    const int to = va_arg(ap, int);
+    const char *b = va_arg(ap, const char *);
+    const unsigned flags = va_arg(ap, unsigned);
+    va_end(ap);
+    if (number == SYS_renameat2 && !no_noreplace) return renameat2(from, a, to, b, flags);
+    return fault(no_noreplace ? no_noreplace : ENOSYS);
+}
+REPLACED(int, flock, (int fd, int how))
+{
+    void (*now)(void) = how & LOCK_EX ? at_lock : NULL;
+    if (now) now();
+    return no_lock && how & LOCK_EX ? fault(no_lock) : __real_flock(fd, how);
+}
+REPLACED(int, fchown, (int fd, uid_t u, gid_t g))
+{
+    return no_owner ? fault(no_owner) : __real_fchown(fd, u, g);
+}
+int __real_fchmod(int fd, mode_t m);
+int __wrap_fchmod(int fd, mode_t m);
+int __wrap_fchmod(int fd, mode_t m) { return no_mode ? fault(no_mode) : __real_fchmod(fd, m); }
+REPLACED(int, fsetxattr, (int fd, const char *n, const void *v, size_t c, int f))
+{
+    return no_list ? fault(no_list) : __real_fsetxattr(fd, n, v, c, f);
+}
+REPLACED(ssize_t, getxattr, (const char *p, const char *n, void *v, size_t c))
+{
+    return no_list == ERANGE ? fault(ERANGE) : __real_getxattr(p, n, v, c);
+}
+REPLACED(int, fcntl, (int fd, int what, ...))
+{
+    va_list ap;
+    va_start(ap, what);
+    void *const argument = va_arg(ap, void *);
+    va_end(ap);
+    void (*now)(void) = at_dup;
+    at_dup = NULL;
+    if (now) now(); /* the bytes are written, the name is not given yet */
+    return no_dup ? fault(no_dup) : __real_fcntl(fd, what, argument);
+}
+
+static void as_ever(void)
+{
+    no_tmpfile = no_proc_link = no_link = no_noreplace = no_lock = no_owner = no_mode = no_list =
+        no_dup = 0;
+    late = false;
+    at_lock = at_rename = at_dup = after_open = NULL;
+}
+static void neither_links_nor_noreplace(void)
+{
+    no_tmpfile = EOPNOTSUPP;
+    no_link = EPERM;
+    no_noreplace = EINVAL;
+}
+
+/* ---- what the tests share ---- */
+static char temp[96];
+static const bf_spec only_read = { .storage = path, .read_only = true };
+static const bf_spec memory = { .m = 1000, .k = 3 },
+                     sized = { .m = 1 << 16, .k = 4, .storage = path },
+                     grows = { .n = 20, .p = 0.01, .grow = 2, .storage = path };
+
+#define OPEN(spec) must(bf_open(spec, &e), __LINE__)
+
+static mode_t mode_of(const char *name)
+{
+    struct stat st;
+    return stat(name, &st) ? 07777 : st.st_mode & 07777;
+}
+static void put(const char *name, mode_t mode)
+{
+    int fd = __real_open(name, O_CREAT | O_TRUNC | O_WRONLY, 0600);
+    CHECK(fd >= 0 && write(fd, "x", 1) == 1 && __real_fchmod(fd, mode) == 0);
+    close(fd);
+}
+
+static void a_filter_can_be_made(void)
+{
+    bf_filter *f = bf_open(&sized, &e), *g = NULL;
+    CHECK(f != NULL);
+    if (!f) {
+        fprintf(stderr, "     %s\n", e.msg);
+        return;
+    }
+    CHECK_EQ(bf_add(f, "a", 1, &e), BF_ADDED);
+    CHECK((g = bf_open(&sized, &e)) && bf_test(g, "a", 1, &e) == 1);
+    CHECK_EQ(files(), 1);
+    CLOSE(f, g);
+    gone();
+}
+static void none_can_be_made(int why)
+{
+    e = (bf_error){ 0 };
+    CHECK(!bf_open(&sized, &e));
+    CHECK(e.code == BF_EIO && e.sys_errno == why);
+    CHECK_HAS(e.msg, "cannot create");
+    CHECK_EQ(files(), 0);
+}
+
+/* ---- creators ---- */
+static const int lacks[] = { EPERM, ENOTSUP, ENOSYS, EMLINK, EXDEV, EINVAL };
+enum { LACKS = COUNT(lacks) };
+
+/* A nameless file that cannot be named; a file that cannot be given a second name; a rename that
+ * may replace. */
+TEST(every_way_to_a_name)
+{
+    for (size_t i = 0; i < 7; i++)
+        for (size_t j = 0; j < 7; j++)
+            for (size_t k = 0; k < 7; k++) {
+                no_proc_link = i < LACKS ? lacks[i] : ENOENT;
+                no_link = j < LACKS ? lacks[j] : 0;
+                no_noreplace = k < LACKS ? lacks[k] : 0;
+                a_filter_can_be_made();
+            }
+    as_ever();
+    no_proc_link = EIO; /* no reason to try another way */
+    none_can_be_made(EIO);
+    no_proc_link = EPERM;
+    no_link = EIO;
+    none_can_be_made(EIO);
+    no_link = EPERM;
+    no_noreplace = EIO;
+    none_can_be_made(EIO);
+    no_noreplace = EINVAL;
+    no_lock = ENOLCK; /* and no last way: nobody is replaced at random */
+    none_can_be_made(ENOLCK);
+    as_ever();
+}
+
+static void other_makes_it(void)
+{
+    as_ever();
+    bf_filter *f = OPEN(&sized);
+    CHECK_EQ(bf_add(f, "his", 3, &e), BF_ADDED);
+    bf_close(f);
+}
+static int locks;
+static void other_makes_it_at_the_second_lock(void)
+{
+    if (++locks == 2) other_makes_it();
+} /* the first is the temporary file's */
+
+/* Another makes the file between our link and our look: his stays, and is opened. */
+TEST(another_is_faster)
+{
+    neither_links_nor_noreplace();
+    locks = 0;
+    at_lock = other_makes_it_at_the_second_lock;
+    bf_filter *f = OPEN(&sized);
+    CHECK_EQ(locks, 2);
+    CHECK_EQ(bf_test(f, "his", 3, &e), 1);
+    CHECK_EQ(files(), 1);
+    bf_close(f);
+    gone();
+}
+
+/* A link to nothing is a name that is taken. */
+TEST(a_link_to_nothing_stays)
+{
+    struct stat st;
+    CHECK_EQ(symlink("/nonexistent/x", path), 0);
+    neither_links_nor_noreplace();
+    CHECK(!bf_open(&sized, &e));
+    CHECK_HAS(e.msg, "dangling symbolic link");
+    CHECK(bf_name_file(-1, folder, path) == EEXIST && lstat(path, &st) == 0 && S_ISLNK(st.st_mode));
+    as_ever();
+    gone();
+}
+
+enum { CREATORS = 4, KEYS = 50 };
+static unsigned use(const bf_spec *spec, unsigned me, bool add)
+{
+    char k[32];
+    unsigned missing = 0;
+    bf_filter *f = bf_open(spec, &e);
+    if (!f) {
+        fprintf(stderr, "     %s\n", e.msg);
+        return KEYS;
+    }
+    for (int i = 0; i < KEYS; i++) {
+        const size_t n = (size_t)sprintf(k, "p%u-%d", me, i);
+        missing += add ? bf_add(f, k, n, &e) < 0 : bf_test(f, k, n, &e) != 1;
+    }
+    bf_close(f);
+    return missing;
+}
+
+static unsigned race(const bf_spec *spec)
+{
+    int gate[2];
+    char c;
+    unsigned lost = 0;
+    CHECK_EQ(pipe(gate), 0);
+    for (unsigned p = 0; p < CREATORS; p++)
+        if (fork() == 0) {
+            close(gate[1]);
+            if (read(gate[0], &c, 1) == 0) use(spec, p, true);
+            _exit(0);
+        }
+    close(gate[0]);
+    close(gate[1]);
+    while (wait(NULL) > 0) {}
+    for (unsigned p = 0; p < CREATORS; p++) lost += use(spec, p, false) > 0;
+    gone();
+    return lost;
+}
+
+TEST(racing_creators_lose_no_key)
+{
+    const bf_spec *const specs[] = { &sized, &grows };
+    for (int way = 0; way < 3; way++) { /* no links; no NOREPLACE either; an old kernel */
+        neither_links_nor_noreplace();
+        late = true;
+        no_noreplace = way == 0 ? 0 : way == 1 ? EINVAL : ENOSYS;
+        unsigned lost = 0;
+        for (int r = 0; r < 60; r++) lost += race(specs[r % 2]);
+        CHECK_EQ(lost, 0);
+        as_ever();
+    }
+}
+
+/* However they die: no file in part, none beside that stays for ever, and the next creator does not
+ * wait. */
+TEST(killed_creators_block_nobody)
+{
+    neither_links_nor_noreplace();
+    for (int r = 0; r < 40; r++) {
+        pid_t pid = fork();
+        if (pid == 0)
+            for (;;) {
+                unlink(path);
+                bf_close(bf_open(&(bf_spec){ .m = 1 << 22, .k = 3, .storage = path }, NULL));
+            }
+        nanosleep(&(struct timespec){ 0, 200000 + r * 50000 }, NULL);
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+        CHECK(files() <= 2); /* what it was at, and the next one takes that away */
+        if (access(path, F_OK) == 0) bf_close(OPEN(&only_read));
+    }
+    unlink(path);
+    a_filter_can_be_made();
+    as_ever();
+}
+
+/* ---- saving ---- */
+static void die(void) { _exit(0); }
+TEST(killed_savers_leave_nothing_that_grows)
+{
+    bf_filter *f = OPEN(&memory);
+    CHECK_EQ(bf_save(f, path, &e), 0);
+    for (int i = 0; i < 20; i++) {
+        pid_t pid = fork();
+        if (pid == 0) {
+            at_rename = die;
+            bf_save(f, path, NULL);
+            _exit(1);
+        }
+        waitpid(pid, NULL, 0);
+        CHECK_EQ(files(), 2);
+        bf_close(OPEN(&only_read));
+    }
+    CHECK_EQ(bf_save(f, path, &e), 0);
+    bf_close(f);
+    gone();
+}
+
+static bf_filter *saved;
+static bool inner;
+static void another_saves(void) { inner = bf_save(saved, path, &e) == 0; }
+/* One who saves never takes what another is about to give a name. */
+TEST(two_save_at_once)
+{
+    saved = OPEN(&memory);
+    at_dup = another_saves;
+    CHECK_EQ(bf_save(saved, path, &e), 0);
+    CHECK(inner);
+    bf_close(saved);
+    gone();
+}
+
+/* A file that is opened for writing while another thread saves over it: what is added to it is
+ * never lost in silence, whichever of the two comes first. */
+static bf_filter *opened;
+static void somebody_opens(void)
+{
+    opened = OPEN(&(bf_spec){ .storage = path });
+    CHECK_EQ(bf_add(opened, "theirs", 6, NULL), BF_ADDED);
+}
+TEST(opened_while_it_is_saved)
+{
+    bf_filter *f = OPEN(&memory);
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQ(bf_save(f, path, &e), 0);
+        at_dup = somebody_opens;
+        CHECK_REFUSED(bf_save(f, path, &e), BF_EBUSY, "is open for writing in this process");
+        CHECK_EQ(files(), 1);
+        CHECK_EQ(bf_check_file(opened, &e), 0);
+        bf_close(opened);
+        opened = OPEN(&only_read);
+        CHECK_EQ(bf_test(opened, "theirs", 6, &e), 1);
+        CHECK_EQ(bf_save(f, path, &e), 0); /* a reader loses nothing */
+        bf_close(opened);
+        unlink(path);
+    }
+    bf_close(f);
+    gone();
+}
+static void somebody_saves(void) { CHECK_EQ(bf_save(saved, path, &e), 0); }
+static void somebody_deletes(void) { CHECK_EQ(unlink(path), 0); }
+TEST(saved_while_it_is_opened)
+{
+    saved = OPEN(&memory);
+    CHECK_EQ(bf_add(saved, "saved", 5, &e), BF_ADDED);
+    bf_filter *f = OPEN(&sized);
+    bf_close(f);
+    after_open = somebody_saves;
+    f = OPEN(&(bf_spec){ .storage = path });
+    CHECK(bf_test(f, "saved", 5, &e) == 1 && bf_add(f, "new", 3, &e) == BF_ADDED);
+    CHECK(bf_check_file(f, &e) == 0 && bf_is_current(f, &(bf_spec){ .storage = path }, &e) == 1);
+    bf_close(f);
+    after_open = somebody_deletes; /* then it is created */
+    f = OPEN(&sized);
+    CHECK(bf_test(f, "saved", 5, &e) == 0 && bf_add(f, "new", 3, &e) == BF_ADDED);
+    CHECK_EQ(bf_check_file(f, &e), 0);
+    CLOSE(f, saved);
+    gone();
+}
+static void somebody_saves_again(void)
+{
+    somebody_saves();
+    after_open = somebody_saves_again;
+}
+TEST(saved_all_the_time)
+{
+    saved = OPEN(&memory);
+    CHECK_EQ(bf_save(saved, path, &e), 0);
+    after_open = somebody_saves_again;
+    CHECK_NO_FILTER(bf_open(&(bf_spec){ .storage = path }, &e), BF_EIO, "cannot open");
+    CHECK_EQ(e.sys_errno, ESTALE);
+    as_ever();
+    CHECK_EQ(bf_save(saved, path, &e), 0); /* nothing stayed open */
+    bf_close(saved);
+    gone();
+}
+
+/* A new name replaces nothing, also where another process creates the file after the look. */
+static void another_creates(const char *name) { put(name, 0640); }
+TEST(a_new_name_replaces_nothing)
+{
+    static const struct {
+        int no_link, no_noreplace;
+    } systems[] = { { 0, 0 }, { EPERM, 0 }, { EPERM, EINVAL } };
+    bf_filter *f = OPEN(&memory);
+    for (size_t i = 0; i < COUNT(systems); i++)
+        for (int when = 0; when < 3; when++) { /* no file; before the look; after it */
+            no_link = systems[i].no_link;
+            no_noreplace = systems[i].no_noreplace;
+            if (when == 1) put(path, 0640);
+            if (when == 2) after_look = another_creates;
+            CHECK_EQ(bf_save_new(f, path, &e), when ? BF_EIO : 0);
+            CHECK(!when || (e.sys_errno == EEXIST && strstr(e.msg, "cannot create ")));
+            CHECK_EQ(mode_of(path), when ? 0640 : 0644);
+            CHECK_EQ(files(), 1);
+            as_ever();
+            unlink(path);
+        }
+    bf_close(f);
+    gone();
+}
+
+/* A filter of the user's that only looks like a temporary file is not removed. */
+TEST(a_users_file_stays)
+{
+    char name[96];
+    snprintf(name, sizeof name, "%s.tmp-0", path);
+    bf_filter *f = OPEN(&memory);
+    CHECK_EQ(bf_save(f, name, &e), 0);
+    CHECK_EQ(bf_save(f, path, &e), 0);
+    CHECK_EQ(files(), 2);
+    unlink(name);
+    bf_close(f);
+    gone();
+}
+
+/* Left alone: what is no file, and what somebody writes. */
+TEST(names_of_others)
+{
+    bf_filter *f = OPEN(&memory);
+    CHECK_EQ(mkfifo(temp, 0600), 0);
+    CHECK_EQ(bf_save(f, path, &e), 0);
+    CHECK_EQ(files(), 2);
+    unlink(temp);
+    put(other, 0600);
+    CHECK_EQ(symlink(other, temp), 0);
+    CHECK_EQ(bf_save(f, path, &e), 0);
+    CHECK_EQ(files(), 3);
+    unlink(temp);
+    unlink(other);
+    put(temp, 0600); /* somebody is at it */
+    int fd = __real_open(temp, O_RDWR);
+    CHECK_EQ(__real_flock(fd, LOCK_EX), 0);
+    CHECK_EQ(bf_save(f, path, &e), 0);
+    CHECK_EQ(files(), 2);
+    close(fd);
+    CHECK_EQ(bf_save(f, path, &e), 0); /* and died */
+    CHECK_EQ(files(), 1);
+    no_lock = ENOLCK; /* no locks at all: nothing is taken away, all goes on */
+    put(temp, 0600);
+    CHECK_EQ(bf_save(f, path, &e), 0);
+    CHECK_EQ(files(), 2);
+    as_ever();
+    unlink(temp);
+    no_dup = EMFILE;
+    CHECK_EQ(bf_save(f, path, &e), BF_EIO);
+    CHECK_EQ(e.sys_errno, EMFILE);
+    as_ever();
+    bf_close(f);
+    gone();
+}
+/* Sets name to the temporary file that is there. */
+static void find_temp(char name[400])
+{
+    DIR *d = opendir(folder);
+    *name = 0;
+    for (const struct dirent *one; d && (one = readdir(d));)
+        if (strstr(one->d_name, ".bloomfilter-tmp-"))
+            snprintf(name, 400, "%s/%s", folder, one->d_name);
+    if (d) closedir(d);
+}
+static void take_it(void)
+{
+    char name[400];
+    at_lock = NULL;
+    find_temp(name);
+    CHECK_EQ(unlink(name), 0);
+}
+TEST(taken_for_abandoned)
+{
+    bf_filter *f = OPEN(&memory);
+    at_lock = take_it; /* between the making of the name and its lock */
+    CHECK_EQ(bf_save(f, path, &e), 0);
+    CHECK_EQ(files(), 1);
+    bf_close(f);
+    gone();
+}
+
+/* Whatever file the dead one wrote for, and whoever looks: the start of a host, or a later save. */
+TEST(leftovers_are_removed)
+{
+    static const char *const stays[] = { "b.bloomfilter-tmp-", "b.bloomfilter-tmp-12x",
+        "b.bloomfilter-tmp-1.bloom", "b.bloomfilter-tm-12" };
+    static const char *const goes[] = { "b.bloomfilter-tmp-0", ".bloomfilter-tmp-00ff",
+        "other.bloomfilter-tmp-0123456789abcdef" };
+    char name[400];
+    bf_filter *f = OPEN(&memory);
+    for (int way = 0; way < 2; way++) {
+        for (size_t i = 0; i < COUNT(stays) + COUNT(goes); i++) {
+            snprintf(name, sizeof name, "%s/%s", folder,
+                i < COUNT(stays) ? stays[i] : goes[i - COUNT(stays)]);
+            put(name, 0600);
+        }
+        const int fd = __real_open(name, O_RDWR); /* a living process writes the last one */
+        CHECK_EQ(__real_flock(fd, LOCK_EX), 0);
+        if (way)
+            CHECK_EQ(bf_save_new(f, path, &e), 0);
+        else
+            CHECK_EQ(bf_remove_leftovers(folder, &e), COUNT(goes) - 1);
+        CHECK_EQ(access(name, F_OK), 0);
+        CHECK_EQ(files(), way + (int)COUNT(stays) + 1);
+        close(fd);
+        CHECK_EQ(bf_remove_leftovers(folder, &e), 1);
+        for (size_t i = 0; i < COUNT(stays); i++) {
+            snprintf(name, sizeof name, "%s/%s", folder, stays[i]);
+            CHECK_EQ(unlink(name), 0);
+        }
+    }
+    CHECK_EQ(bf_remove_leftovers("/nonexistent", &e), BF_EIO);
+    CHECK_HAS(e.msg, "cannot read /nonexistent: No such file or directory");
+    bf_close(f);
+    gone();
+}
+
+TEST(save_keeps_the_mode)
+{
+    static const mode_t modes[] = { 0600, 0644, 0640, 0660, 0666, 0400, 0444, 0755 };
+    bf_filter *f[] = { OPEN(&memory),
+        must(bf_open(&(bf_spec){ .n = 20, .p = 0.01, .grow = 2 }, &e), __LINE__),
+        must(bf_open(&(bf_spec){ .m = 1000, .k = 3, .counting = true }, &e), __LINE__) };
+    for (size_t i = 0; i < 3; i++) {
+        umask(027);
+        CHECK_EQ(bf_save(f[i], path, &e), 0);
+        CHECK_EQ(mode_of(path), 0640); /* a new one has what new files have */
+        umask(022);
+        for (size_t j = 0; j < COUNT(modes); j++) {
+            put(path, modes[j]);
+            CHECK_EQ(bf_save(f[i], path, &e), 0);
+            CHECK_EQ(mode_of(path), modes[j]);
+        }
+        unlink(path);
+        bf_close(f[i]);
+    }
+}
+
+static mode_t seen;
+static void look_at_temp(void)
+{
+    char name[400];
+    find_temp(name);
+    seen = mode_of(name);
+}
+/* Nor is it open to others while it is written. */
+TEST(never_more_open_than_what_it_replaces)
+{
+    bf_filter *f = OPEN(&memory);
+    put(path, 0600);
+    at_lock = look_at_temp; /* it has just been made */
+    CHECK_EQ(bf_save(f, path, &e), 0);
+    CHECK_EQ(seen, 0600);
+    as_ever();
+    no_mode = EPERM; /* what cannot be changed is good enough where it is no more */
+    put(path, 0644);
+    CHECK_EQ(bf_save(f, path, &e), 0);
+    CHECK_EQ(mode_of(path), 0600);
+    as_ever();
+    bf_close(f);
+    gone();
+}
+
+TEST(a_link_is_replaced_and_keeps_the_rights_behind_it)
+{
+    struct stat st;
+    bf_filter *f = OPEN(&memory);
+    put(other, 0600);
+    CHECK_EQ(symlink(other, path), 0);
+    CHECK_EQ(bf_save(f, path, &e), 0);
+    CHECK(lstat(path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0777) == 0600);
+    CHECK(stat(other, &st) == 0 && st.st_size == 1); /* that file is as it was */
+    unlink(other);
+    bf_close(f);
+    gone();
+}
+
+/* What cannot be looked at is not put in place of anything. */
+TEST(looks_that_fail)
+{
+    struct stat st;
+    int done = 0;
+    bf_filter *f = OPEN(&memory);
+    for (int n = 1; n < 6; n++) {
+        put(path, 0600);
+        looks = n;
+        if (bf_save(f, path, &e) == 0)
+            done++;
+        else
+            CHECK(e.sys_errno == EIO && stat(path, &st) == 0 && st.st_size == 1);
+        CHECK_EQ(files(), 1);
+        CHECK_EQ(mode_of(path), 0600);
+    }
+    looks = -1;
+    CHECK(done > 0 && done < 5);
+    bf_close(f);
+    gone();
+}
+
+TEST(owner_and_group)
+{
+    struct stat st;
+    if (geteuid() != 0) {
+        printf("     only root can give files away\n");
+        return;
+    }
+    bf_filter *f = OPEN(&memory);
+    put(path, 0640);
+    CHECK_EQ(chown(path, 12345, 23456), 0);
+    CHECK_EQ(bf_save(f, path, &e), 0);
+    CHECK(stat(path, &st) == 0 && st.st_uid == 12345 && st.st_gid == 23456 &&
+          (st.st_mode & 0777) == 0640);
+    no_owner = EPERM; /* the group is ours now: it may do what everybody may */
+    CHECK_EQ(bf_save(f, path, &e), 0);
+    CHECK(stat(path, &st) == 0 && st.st_uid == 0 && st.st_gid == getegid() &&
+          (st.st_mode & 0777) == 0600);
+    as_ever();
+    put(path, 0664);
+    CHECK_EQ(chown(path, 0, 23456), 0);
+    no_owner = EPERM;
+    CHECK_EQ(bf_save(f, path, &e), 0);
+    CHECK_EQ(mode_of(path), 0644);
+    as_ever();
+    bf_close(f);
+    gone();
+}
+
+/* user::rw- user:12345:r-- group::--- mask::rw- other::---, as the kernel keeps it */
+static const uint8_t list[] = { 2, 0, 0, 0, 1, 0, 6, 0, 255, 255, 255, 255, 2, 0, 4, 0, 57, 48, 0,
+    0, 4, 0, 0, 0, 255, 255, 255, 255, 16, 0, 6, 0, 255, 255, 255, 255, 32, 0, 0, 0, 255, 255, 255,
+    255 };
+TEST(access_control_lists)
+{
+    uint8_t now[256];
+    bf_filter *f = OPEN(&memory);
+    put(path, 0600);
+    if (setxattr(path, "system.posix_acl_access", list, sizeof list, 0)) {
+        printf("     no lists here\n");
+        bf_close(f);
+        gone();
+        return;
+    }
+    CHECK_EQ(mode_of(path), 0660); /* the mask */
+    CHECK_EQ(bf_save(f, path, &e), 0);
+    CHECK(__real_getxattr(path, "system.posix_acl_access", now, sizeof now) == sizeof list &&
+          !memcmp(now, list, sizeof list));
+    CHECK_EQ(mode_of(path), 0660);
+    static const int reasons[] = { EPERM, ERANGE };
+    for (size_t i = 0; i < 2;
+        i++) { /* without it the group would have what only the list's user has */
+        unlink(path);
+        put(path, 0600);
+        CHECK_EQ(setxattr(path, "system.posix_acl_access", list, sizeof list, 0), 0);
+        no_list = reasons[i];
+        CHECK_EQ(bf_save(f, path, &e), 0);
+        as_ever();
+        CHECK_EQ(mode_of(path), 0600);
+    }
+    bf_close(f);
+    gone();
+}
+
+/* The folder gives every new file a list; the file that is replaced had none. */
+TEST(a_folder_with_a_list)
+{
+    bf_filter *f = OPEN(&memory);
+    put(path, 0640);
+    if (setxattr(folder, "system.posix_acl_default", list, sizeof list, 0)) {
+        printf("     no lists here\n");
+        bf_close(f);
+        gone();
+        return;
+    }
+    CHECK_EQ(bf_save(f, path, &e), 0);
+    CHECK(__real_getxattr(path, "system.posix_acl_access", NULL, 0) < 0 && errno == ENODATA);
+    CHECK_EQ(mode_of(path), 0640);
+    CHECK_EQ(removexattr(folder, "system.posix_acl_default"), 0);
+    bf_close(f);
+    gone();
+}
+
+/* ---- names ---- */
+static size_t ascii; /* bytes before the characters of two */
+static void a_cut_name_is_whole_characters(void)
+{
+    DIR *d = opendir(folder);
+    int seen = 0;
+    for (const struct dirent *one; d && (one = readdir(d));) {
+        const char *end = strstr(one->d_name, ".bloomfilter-tmp-");
+        const size_t kept = end ? (size_t)(end - one->d_name) : 0;
+        if (!end) continue;
+        seen++;
+        CHECK((kept - ascii) % 2 == 0);
+        CHECK(kept >= 221 && kept <= 222);
+    }
+    CHECK_EQ(seen, 1);
+    if (d) closedir(d);
+}
+
+/* 255 bytes: no file system has longer ones, so the temporary name beside it is cut, and not within
+ * a character. */
+TEST(the_longest_names)
+{
+    static const char *const ends[] = { "", "x", "xx", "xxx", "xxxx", "xxxxxxxx" };
+    bf_filter *f = OPEN(&memory);
+    CHECK_EQ(bf_add(f, "a", 1, &e), BF_ADDED);
+    for (size_t i = 0; i < COUNT(ends); i++)
+        for (int made = 0; made < 2; made++) {
+            char name[400];
+            int n = snprintf(name, sizeof name, "%s/%s", folder, ends[i]);
+            const int last = (int)strlen(folder) + 1 + 255;
+            while (n + 2 <= last) n += snprintf(name + n, sizeof name - (size_t)n, "\u00e9");
+            if (n < last) snprintf(name + n, sizeof name - (size_t)n, "y");
+            CHECK_EQ(strlen(name), last);
+            no_tmpfile = made ? EOPNOTSUPP : 0;
+            if (made) {
+                bf_filter *g = bf_open(&(bf_spec){ .m = 1000, .k = 3, .storage = name }, &e);
+                CHECK(g != NULL);
+                bf_close(g);
+            } else {
+                ascii = strlen(ends[i]);
+                at_rename = a_cut_name_is_whole_characters;
+                CHECK_EQ(bf_save(f, name, &e), 0);
+                CHECK(!at_rename);
+            }
+            no_tmpfile = 0;
+            CHECK_EQ(files(), 1);
+            CHECK_EQ(unlink(name), 0);
+        }
+    bf_close(f);
+}
+
+TEST(what_looks_like_a_url)
+{
+    static const char *const names[] = { "redis:k", "http:odd", "file:f", "f" };
+    char here[200], storage[80], where[200];
+    CHECK(getcwd(here, sizeof here) && chdir(folder) == 0);
+    for (size_t i = 0; i < COUNT(names); i++) {
+        const char *found = NULL, *name = names[i];
+        snprintf(storage, sizeof storage, "file:%s", name);
+        snprintf(where, sizeof where, "%s/%s", folder, name);
+        CHECK_EQ(bf_storage_path(storage, &found, &e), 1);
+        CHECK(found && !strcmp(found, name));
+        bf_filter *f = OPEN(&((bf_spec){ .m = 1000, .k = 3, .storage = storage }));
+        const bf_info info = info_of(f);
+        CHECK(!strcmp(info.storage, storage)); /* opens it again */
+        CHECK_EQ(bf_add(f, "a", 1, &e), BF_ADDED);
+        CHECK_EQ(bf_is_current(f, &(bf_spec){ .storage = storage }, &e), 1);
+        bf_close(f);
+        CHECK(mode_of(where) != 07777);
+        f = OPEN(&((bf_spec){ .storage = where, .read_only = true }));
+        CHECK_EQ(bf_test(f, "a", 1, &e), 1);
+        bf_close(f);
+        CHECK_EQ(unlink(name), 0);
+        CHECK(!bf_open(&(bf_spec){ .storage = storage, .must_exist = true }, &e));
+        CHECK_EQ(e.code, BF_ENOENT);
+    }
+    CHECK_EQ(chdir(here), 0);
+    CHECK_EQ(files(), 0);
+}
+
+int main(void)
+{
+    make_folder();
+    snprintf(temp, sizeof temp, "%s.bloomfilter-tmp-0", path);
+    umask(022);
+    return main_in_folder();
+}

@@ -1,0 +1,447 @@
+/* test_redis_grow.c - filters in Redis that grow: as in memory, part for part; what other clients
+ * append is followed, and no answer is "absent" or "new" because of what was not known; lost
+ * parts; processes that grow one filter.  Its own server.  About core/redis/parts.c,
+ * core/redis/span.c. */
+#define _GNU_SOURCE
+#include "redis_filters.h"
+#include "letter_keys.h"
+
+#include "sets/sets.h"
+
+/* wraps: bf_part_words */
+
+#define GROW { .n = 100, .p = 1e-6, .grow = 2 }
+
+TEST(as_in_memory)
+{
+    static const char *const schemes[] = { "classic", "block", "block2" };
+    for (int s = 0; s < 3; s++) {
+        rs_command(&redis, "FLUSHALL");
+        bf_spec spec = { .n = 100, .p = 0.01, .grow = 2, .scheme = schemes[s] };
+        bf_filter *far = opened(spec, "grow", "", __LINE__), *near = bf_open(&spec, &e);
+        uint8_t a[1700], b[1700];
+        for (uint64_t at = 0; at < 30000; at += 1700) {
+            CHECK_EQ(many(far, true, 'k', at, 1700, a), many(near, true, 'k', at, 1700, b));
+            CHECK(!memcmp(a, b, sizeof a));
+            CHECK_EQ(add(far, 's', at), add(near, 's', at));
+            CHECK_EQ(has(far, 's', at), 1);
+        }
+        CHECK_EQ(many(far, false, 'k', 0, 30000, NULL), 30000);
+        CHECK_EQ(parts_of(far), parts_of(near));
+        CHECK_EQ(bf_equal(far, near, &e), 1);
+        bf_filter *copy = bf_copy(far, &e), *again = opened((bf_spec){ 0 }, "grow", "", __LINE__);
+        CHECK(copy && bf_equal(copy, near, &e) == 1 && bf_equal(again, near, &e) == 1);
+        CHECK_EQ(many(again, false, 'k', 0, 30000, NULL), 30000);
+        bf_state x, y;
+        CHECK(bf_get_state(far, &x, &e) == 0 && bf_get_state(near, &y, &e) == 0 &&
+              x.ones == y.ones && x.count == y.count);
+        bf_info i;
+        uint8_t bits[64], same[64];
+        bf_get_info(far, &i);
+        CHECK(bf_read_bits(far, i.bitset_bytes / 2, bits, 64, &e) == 0 &&
+              bf_read_bits(near, i.bitset_bytes / 2, same, 64, &e) == 0 && !memcmp(bits, same, 64));
+        CHECK(i.grow == 2 && i.n == 100 && !strcmp(i.home, "redis"));
+        bf_close(far);
+        far = opened(
+            spec, "grow", "", __LINE__); /* what was counted was kept: it grows where it should */
+        many(far, true, 'l', 0, 30000, NULL);
+        many(near, true, 'l', 0, 30000, NULL);
+        CHECK_EQ(bf_equal(far, near, &e), 1);
+        CLOSE(far, near, copy, again);
+    }
+}
+
+TEST(others_are_followed)
+{
+    bf_filter *a = opened((bf_spec)GROW, "two", "", __LINE__),
+              *b = opened((bf_spec)GROW, "two", "", __LINE__);
+    many(a, true, 'k', 0, 20000, NULL);
+    CHECK(parts_of(a) >= 3);
+    CHECK_EQ(parts_of(b), 1);
+    CHECK_EQ(has(b, 'k', 19999), 1); /* the first look at a filter of one part finds the others */
+    CHECK_EQ(parts_of(b), parts_of(a));
+    for (int round = 0; round < 6;
+        round++) { /* each grows it; the other tests, or adds, keys it has never seen */
+        bf_filter *grower = round % 2 ? a : b, *other = round % 2 ? b : a;
+        uint64_t n = (uint64_t)SHORT(2500, 1000) << round;
+        CHECK(many(grower, true, (char)('A' + round), 0, n, NULL) > (int64_t)(n * 0.98));
+        if (round < 3)
+            CHECK_EQ(many(other, false, (char)('A' + round), 0, n, NULL), n);
+        else
+            CHECK_EQ(many(other, true, (char)('A' + round), 0, n, NULL), 0);
+    }
+    CHECK_EQ(many(a, false, 'k', 0, 20000, NULL) + many(b, false, 'k', 0, 20000, NULL), 40000);
+    CHECK_EQ(bf_equal(a, b, &e), 1);
+    CLOSE(a, b);
+}
+
+/* Whole filters through a handle that does not know yet that there are more parts. */
+TEST(whole_ones_know_all_parts)
+{
+    bf_filter *writer = opened((bf_spec)GROW, "whole", "", __LINE__),
+              *near = bf_open(&(bf_spec)GROW, &e);
+    for (uint64_t at = 0; at < 5000; at += 50)
+        CHECK_EQ(many(writer, true, 'k', at, 50, NULL), many(near, true, 'k', at, 50, NULL));
+    for (int how = 0; how < 4; how++) {
+        rs_command(&redis, "DEL other other:meta");
+        bf_filter *one_part = opened((bf_spec)GROW, "other", "", __LINE__),
+                  *knows = opened((bf_spec){ 0 }, "other", "", __LINE__), *got;
+        many(knows, true, 'k', 0, 5000, NULL);
+        CHECK(parts_of(one_part) == 1 && parts_of(knows) == 2);
+        if (how == 0)
+            CHECK((got = bf_copy(one_part, &e)) && bf_equal(got, near, &e) == 1);
+        else if (how == 1)
+            CHECK((got = bf_copy(near, &e)) && bf_unite(got, one_part, &e) == 0 &&
+                  bf_equal(got, near, &e) == 1);
+        else if (how == 2)
+            CHECK((got = NULL, bf_equal(one_part, near, &e) == 1));
+        else
+            CHECK((got = NULL, bf_equal(near, one_part, &e) == 1));
+        bf_close(got);
+        CHECK_EQ(bf_delete(knows, &e), 0);
+        CLOSE(one_part, knows);
+    }
+    CLOSE(writer, near);
+}
+
+/* Adders hand keys to testers through a pipe: what was acknowledged is present for everybody, and
+ * new to nobody. */
+TEST(handed_over_while_it_grows)
+{
+    enum { KEYS = 8000, WORKERS = 3 };
+    int ring[WORKERS][2], status;
+    for (int w = 0; w < WORKERS; w++)
+        if (pipe(ring[w])) return;
+    bf_close(opened((bf_spec)GROW, "ring", "", __LINE__));
+    for (int w = 0; w < WORKERS; w++)
+        if (fork() == 0) {
+            bf_filter *f = opened((bf_spec)GROW, "ring", "", __LINE__);
+            int bad = 0;
+            for (unsigned i = 0; i < KEYS; i++) {
+                unsigned theirs = i;
+                bad += add(f, (char)('a' + w), i) < 0;
+                if (write(ring[(w + 1) % WORKERS][1], &i, sizeof i) != sizeof i ||
+                    read(ring[w][0], &theirs, sizeof theirs) != sizeof theirs)
+                    _exit(1);
+                const char kind = (char)('a' + (w + WORKERS - 1) % WORKERS);
+                int rc = i % 2 ? has(f, kind, theirs) == 1 : add(f, kind, theirs) == BF_PRESENT;
+                if (!rc) {
+                    fprintf(stderr, "worker %d: key %u of %c\n", w, theirs, kind);
+                    bad++;
+                }
+            }
+            bf_close(f);
+            _exit(bad != 0);
+        }
+    for (int w = 0; w < WORKERS; w++) {
+        wait(&status);
+        CHECK_EQ(status, 0);
+        close(ring[w][0]);
+        close(ring[w][1]);
+    }
+    bf_filter *f = opened((bf_spec){ 0 }, "ring", "", __LINE__);
+    for (int w = 0; w < WORKERS; w++)
+        CHECK_EQ(many(f, false, (char)('a' + w), 0, KEYS, NULL), KEYS);
+    CHECK(many(f, false, 'x', 0, 100000, NULL) <= 0.011 * 100000 + 5 * sqrt(1100));
+    CHECK(parts_of(f) >= 3);
+    bf_close(f);
+}
+
+TEST(lost_is_an_error)
+{
+    bf_filter *f = opened((bf_spec)GROW, "lost", "", __LINE__);
+    many(f, true, 'k', 0, 20000, NULL);
+    const unsigned n = parts_of(f);
+    rs_command(&redis, "RENAME lost keep");
+    CHECK_EQ(many(f, false, 'x', 0, 100, NULL), BF_EIO);
+    CHECK_HAS(e.msg, "is lost");
+    CHECK_EQ(has(f, 'y', 7), BF_EIO);
+    CHECK_EQ(add(f, 'z', 1), BF_EIO);
+    CHECK(!bf_open(&(bf_spec){ .storage = rs_url(&redis, "lost", "") }, &e));
+    CHECK_EQ(rs_number(&redis, "EXISTS lost"), 0);
+    rs_command(&redis, "RENAME keep lost");
+    CHECK_EQ(many(f, false, 'k', 0, 20000, NULL), 20000);
+    rs_command(&redis, "RENAME lost:meta keep"); /* tests go on, adds do not */
+    CHECK_EQ(many(f, false, 'k', 0, 20000, NULL), 20000);
+    CHECK_EQ(add(f, 'z', 1), BF_EIO);
+    CHECK_HAS(e.msg, "is lost");
+    CHECK(!bf_open(&(bf_spec){ .storage = rs_url(&redis, "lost", "") }, &e));
+    rs_command(&redis, "RENAME keep lost:meta");
+    CHECK_EQ(add(f, 'z', 1), 1);
+    CHECK_EQ(bf_expire(f, 1000, &e), 0);
+    many(f, true, 'l', 0, 60000, NULL);
+    CHECK(parts_of(f) > n);
+    CHECK(rs_number(&redis, "PTTL lost") > 900000 && rs_number(&redis, "PTTL lost:meta") > 900000);
+    CHECK_EQ(bf_expire(f, 0, &e), 0);
+    CHECK(rs_number(&redis, "PTTL lost:meta") == -1 && rs_number(&redis, "PTTL lost") == -1);
+    bf_filter *other = opened((bf_spec){ 0 }, "lost", "", __LINE__);
+    CHECK_EQ(bf_clear(f, &e), 0);
+    CHECK_EQ(many(other, false, 'k', 0, 20000, NULL), 0);
+    CHECK_EQ(many(other, true, 'k', 0, 200, NULL), 200);
+    CHECK_EQ(many(f, false, 'k', 0, 200, NULL), 200);
+    CHECK_EQ(bf_delete(f, &e), 0);
+    CHECK_EQ(many(other, false, 'k', 0, 10, NULL), BF_EIO);
+    CHECK_EQ(rs_number(&redis, "DBSIZE"),
+        rs_number(&redis, "EXISTS two two:meta whole whole:meta ring ring:meta grow grow:meta"));
+    CLOSE(f, other);
+    bf_close(opened((bf_spec)GROW, "lost", "", __LINE__)); /* and re-created */
+}
+
+/* What any client does to K (and K:meta) happens to the filter. */
+TEST(commands_of_other_clients)
+{
+    static const bf_spec kinds[] = { { .n = 1000, .p = 0.01 }, GROW,
+        { .n = 1000, .p = 0.01, .window = 1e6 },
+        { .n = 100, .p = 0.01, .grow = 2, .counting = true } };
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        rs_command(&redis, "FLUSHALL");
+        bf_filter *f = opened(kinds[i], "seen", "", __LINE__), *g;
+        CHECK(many(f, true, 'k', 0, 900, NULL) > 850);
+        CHECK_EQ(rs_number(&redis, "EXISTS seen seen:meta"), 2);
+        CHECK_EQ(rs_number(&redis, "DBSIZE"), 2);
+        CHECK_EQ(rs_number(&redis, "COPY seen copy"), 1);
+        CHECK_EQ(rs_number(&redis, "COPY seen:meta copy:meta"), 1);
+        const bf_spec there = { .must_exist = true, .counting = kinds[i].counting };
+        g = opened(there, "copy", "", __LINE__);
+        CHECK_EQ(many(g, false, 'k', 0, 900, NULL), 900);
+        CHECK_EQ(add(g, 'm', 1), 1);
+        CHECK_EQ(has(f, 'm', 1), 0);
+        CHECK_EQ(bf_delete(g, &e), 0);
+        bf_close(g);
+        CHECK_EQ(rs_number(&redis, "PEXPIRE seen 1000000"), 1);
+        if (kinds[i].grow != 0) many(f, true, 'n', 0, 5000, NULL);
+        double left = 0;
+        CHECK(bf_expires_in(f, &left, &e) == 0 && left > 900 && left <= 1001);
+        CHECK_EQ(rs_number(&redis, "PERSIST seen"), 1);
+        rs_command(&redis, "RENAME seen new");
+        rs_command(&redis, "RENAME seen:meta new:meta");
+        CHECK_EQ(has(f, 'k', 1), BF_EIO);
+        CHECK_HAS(e.msg, "is lost");
+        bf_close(f);
+        f = opened(there, "new", "", __LINE__);
+        CHECK_EQ(many(f, false, 'k', 0, 900, NULL), 900);
+        CHECK_EQ(add(f, 'z', 77), 1);
+        rs_command(&redis, "DEL new");
+        CHECK_EQ(add(f, 'z', 78), BF_EIO);
+        CHECK(e.lost);
+        CHECK_EQ(has(f, 'z', 77), BF_EIO);
+        g = opened(kinds[i], "new", "", __LINE__); /* K:meta alone is a lost filter */
+        CHECK_EQ(many(g, false, 'k', 0, 900, NULL), 0);
+        CHECK_EQ(add(f, 'z', 78), 1); /* the loss was reported */
+        CHECK_EQ(has(g, 'z', 78), 1);
+        rs_command(&redis, "PEXPIRE new 1");
+        for (int tries = 0; rs_number(&redis, "EXISTS new") && tries < 1000; tries++) rs_pause(1);
+        CHECK_EQ(has(f, 'z', 78), BF_EIO);
+        CHECK_EQ(add(g, 'z', 78), BF_EIO);
+        CLOSE(f, g);
+    }
+}
+
+/* Other handles know how many keys a union has brought: the newest part is not overfilled. */
+TEST(a_union_counts_its_keys_for_all)
+{
+    rs_command(&redis, "FLUSHALL");
+    bf_filter *f = opened((bf_spec)GROW, "sum", "", __LINE__), *from = bf_open(&(bf_spec)GROW, &e);
+    many(from, true, 'k', 0, 90, NULL);
+    CHECK_EQ(bf_unite(f, from, &e), 0);
+    CLOSE(f, from);
+    const long keys = atol(rs_command(&redis, "HGET sum:meta keys0"));
+    CHECK(keys >= 80 && keys <= 100);
+    f = opened((bf_spec){ 0 }, "sum", "", __LINE__);
+    many(f, true, 'n', 0, 90, NULL);
+    CHECK_EQ(parts_of(f), 2);
+    bf_close(f);
+}
+
+/* Another thread of the handle, in the middle of a union: it adds keys until there is a new part.
+ */
+static bf_filter *shared;
+int __real_bf_part_words(bf_part *p, uint64_t **words, uint64_t **copy, bf_error *err);
+int __wrap_bf_part_words(bf_part *p, uint64_t **words, uint64_t **copy, bf_error *err);
+int __wrap_bf_part_words(bf_part *p, uint64_t **words, uint64_t **copy, bf_error *err)
+{
+    bf_filter *f = shared;
+    shared = NULL;
+    const unsigned parts = f ? parts_of(f) : 0;
+    for (uint64_t at = 0; f && parts_of(f) == parts; at += 100)
+        many(f, true, (char)('a' + parts), at, 100, NULL);
+    return __real_bf_part_words(p, words, copy, err);
+}
+
+TEST(a_union_while_a_thread_grows_the_filter)
+{
+    rs_command(&redis, "FLUSHALL");
+    bf_filter *f = opened((bf_spec)GROW, "thread", "", __LINE__),
+              *from = bf_open(&(bf_spec)GROW, &e);
+    many(from, true, 'k', 0, 90, NULL);
+    for (unsigned parts = 1; parts < 3; parts++) {
+        CHECK_EQ(parts_of(f), parts);
+        shared = f;
+        CHECK_EQ(bf_unite(f, from, &e), 0);
+        CHECK_EQ(parts_of(f), parts + 1);
+        CHECK_EQ(many(f, false, 'k', 0, 90, NULL), 90);
+        CHECK_EQ(many(f, false, (char)('a' + parts), 0, 100, NULL), 100);
+        many(from, true, (char)('k' + parts), 0, 90, NULL);
+    }
+    CLOSE(f, from);
+}
+
+/* An upload has the parts, the numbers of keys and the epoch of the filter in memory. */
+TEST(uploads_have_the_same_contents)
+{
+    static const bf_spec kinds[] = { { .n = 1000, .p = 0.01 }, GROW,
+        { .n = 1000, .p = 0.01, .shards = 3 }, { .n = 1000, .p = 0.01, .window = 1e6 },
+        { .n = 1000, .p = 0.01, .counting = true },
+        { .n = 100, .p = 0.01, .grow = 2, .counting = true } };
+    rs_command(&redis, "FLUSHALL");
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        bf_filter *from = bf_open(&kinds[i], &e);
+        many(from, true, 'k', 0, 900, NULL);
+        const bf_spec to = { .storage = rs_url(&redis, i == 2 ? "up2" : i ? "up1" : "up0", "") };
+        if (i > 2) rs_command(&redis, "DEL up1 up1:meta");
+        bf_filter *f = bf_upload_new(from, &to, &e), *g;
+        CHECK(f && bf_equal(f, from, &e) == 1);
+        CHECK_EQ(parts_of(f), parts_of(from));
+        bf_info a, b;
+        bf_get_info(f, &a);
+        bf_get_info(from, &b);
+        CHECK(a.m == b.m && a.n == b.n && a.k == b.k && a.created);
+        CHECK(!bf_upload_new(from, &to, &e) && e.sys_errno == EEXIST);
+        CHECK(!bf_upload_new(f, &to, &e) && e.code == BF_ENOTSUP);
+        g = bf_open(&(bf_spec){ .storage = to.storage, .counting = kinds[i].counting }, &e);
+        CHECK_EQ(many(g, false, 'k', 0, 900, NULL), 900);
+        if (kinds[i].counting) CHECK_EQ(bf_remove(g, "k1", 2, &e), bf_remove(from, "k1", 2, &e));
+        CHECK(many(g, true, 'n', 0, 900, NULL) > 800);
+        CHECK_EQ(many(f, false, 'n', 0, 900, NULL), 900);
+        char name[16];
+        snprintf(name, sizeof name, "saved%zu", i);
+        const char *url = rs_url(&redis, name, "");
+        CHECK(bf_save(f, url, &e) == 0 && bf_save(f, url, &e) == BF_EIO && e.sys_errno == EEXIST);
+        CHECK(strstr(e.msg, "exists: delete it"));
+        bf_close(from);
+        CHECK((from = bf_load(url, NULL, &e)) && bf_equal(f, from, &e) == 1);
+        CHECK_EQ(many(from, false, 'n', 0, 900, NULL), 900);
+        CLOSE(f, g, from);
+    }
+    const bf_spec keyed = { .n = 9, .p = 0.1, .secret = "0123456789abcdef", .secret_len = 16 };
+    bf_filter *secret = bf_open(&keyed, &e), *back;
+    const char *url = rs_url(&redis, "up9", "");
+    CHECK(!bf_upload_new(secret, &(bf_spec){ .storage = url }, &e));
+    CHECK_EQ(rs_number(&redis, "EXISTS up9 up9:meta"), 0);
+    CHECK(!bf_load(url, &keyed, &e) && e.code == BF_ENOENT);
+    CHECK_EQ(bf_save(secret, url, &e), 0);
+    CHECK(!bf_load(url, NULL, &e) && (back = bf_load(url, &keyed, &e)));
+    CHECK_EQ(bf_equal(secret, back, &e), 1);
+    CLOSE(secret, back);
+}
+
+/* The new contents have fewer parts than the filter, or more. */
+TEST(rebuilding_a_filter_that_grows)
+{
+    static const bf_spec kinds[] = { GROW, { .n = 100, .p = 0.01, .grow = 2, .counting = true } };
+    rs_command(&redis, "FLUSHALL");
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        const char *name = i ? "again1" : "again0";
+        bf_filter *f = opened(kinds[i], name, "", __LINE__),
+                  *g = opened((bf_spec){ .counting = i == 1 }, name, "", __LINE__);
+        CHECK(many(f, true, 'o', 0, 300, NULL) > 290 && bf_expire(f, 1000, &e) == 0);
+        for (int size = 150; size < 40000; size *= 40) {
+            bf_part_info newest[2];
+            bf_filter *fresh = bf_rebuild_begin(f, &e);
+            const long fewer = size - many(fresh, true, 'n', 0, size, NULL);
+            CHECK(fewer >= 0 && fewer < size / 50);
+            CHECK_EQ(bf_rebuild_end(f, fresh, &e), 0);
+            CHECK_EQ(many(g, false, 'n', 0, size, NULL), size);
+            CHECK(many(g, false, 'o', 0, 300, NULL) < 30);
+            CHECK(parts_of(f) == parts_of(g) && parts_of(g) >= parts_of(fresh));
+            bf_get_part(f, parts_of(fresh) - 1, &newest[0], &e);
+            bf_get_part(g, parts_of(fresh) - 1, &newest[1], &e);
+            CHECK(newest[0].keys == newest[1].keys && newest[0].keys > 0);
+            CHECK_EQ(many(g, true, 'x', 0, 10, NULL), 10);
+            CHECK_EQ(many(f, false, 'x', 0, 10, NULL), 10);
+            bf_close(fresh);
+        }
+        CHECK(rs_number(&redis, i ? "TTL again1" : "TTL again0") > 900);
+        CLOSE(f, g);
+    }
+}
+
+/* A string longer by one byte is another one, whatever is where the mark was. */
+TEST(a_part_that_looks_like_the_mark)
+{
+    rs_command(&redis, "FLUSHALL");
+    bf_filter *f = opened((bf_spec)GROW, "five", "", __LINE__),
+              *g = opened((bf_spec){ 0 }, "five", "", __LINE__);
+    CHECK_EQ(add(g, 'k', 1), 1);
+    char mark[32], at[32];
+    const long before = rs_number(&redis, "STRLEN five") - 4;
+    snprintf(mark, sizeof mark, "%.8s", rs_command(&redis, "HGET five:meta mark"));
+    many(f, true, 'm', 0, 5000, NULL);
+    CHECK(parts_of(f) > 1);
+    const unsigned long v = strtoul(mark, NULL, 16);
+    snprintf(at, sizeof at, "%ld", before * 8);
+    rs_command(&redis, "BITFIELD five SET u32 %s %lu", at, v); /* as keys might do */
+    CHECK(many(g, false, 'm', 0, 5000, NULL) > 4900 && parts_of(g) == parts_of(f));
+    CLOSE(f, g);
+}
+
+TEST(what_does_not_fit)
+{
+    bf_close(opened((bf_spec)GROW, "fit", "", __LINE__));
+    const char *url = rs_url(&redis, "fit", "");
+    CHECK(!bf_open(&(bf_spec){ .n = 100, .p = 0.01, .grow = 3, .storage = url }, &e) &&
+          e.code == BF_EMISMATCH);
+    CHECK(!bf_open(&(bf_spec){ .n = 200, .p = 0.01, .grow = 2, .storage = url }, &e) &&
+          e.code == BF_EMISMATCH);
+    CHECK_HAS(
+        rs_command(&redis, "HGET fit:meta format"), "2"); /* what versions without parts refuse */
+    rs_command(&redis, "SET foreign abc");
+    CHECK(!bf_open(
+        &(bf_spec){ .n = 100, .p = 0.01, .grow = 2, .storage = rs_url(&redis, "foreign", "") },
+        &e));
+    CHECK_HAS(rs_command(&redis, "GET foreign"), "abc");
+    CHECK(!bf_open(&(bf_spec){ .n = 100, .p = 0.01, .grow = 2, .shards = 2, .storage = url }, &e) &&
+          e.code == BF_EINVAL);
+    rs_command(&redis, "HSET fit:meta parts 0");
+    CHECK(!bf_open(&(bf_spec){ .storage = rs_url(&redis, "fit", "") }, &e) && e.code == BF_EFORMAT);
+    rs_command(&redis, "HSET fit:meta parts 1 grow x");
+    CHECK(!bf_open(&(bf_spec){ .storage = rs_url(&redis, "fit", "") }, &e) && e.code == BF_EFORMAT);
+    rs_command(&redis, "HSET fit:meta parts 1 grow 2 part0 \"1 2 3\"");
+    CHECK(!bf_open(&(bf_spec){ .storage = rs_url(&redis, "fit", "") }, &e) && e.code == BF_EFORMAT);
+    rs_command(&redis, "HSET fit:meta part0 x");
+    CHECK(!bf_open(&(bf_spec){ .storage = rs_url(&redis, "fit", "") }, &e) && e.code == BF_EFORMAT);
+    CHECK_HAS(e.msg, "part0");
+    bf_close(opened((bf_spec)GROW, "{tag}x", "", __LINE__));
+    CHECK_EQ(rs_number(&redis, "EXISTS {tag}x {tag}x:meta"), 2);
+    long keys = rs_number(&redis, "DBSIZE");
+    bf_filter *f = opened((bf_spec)GROW, "{tag}x", "", __LINE__);
+    CHECK_EQ(rs_number(&redis, "DBSIZE"), keys); /* no temporary key is left */
+    bf_close(f);
+}
+
+/* Who closes it afterwards has keys to count yet: nothing comes back. */
+TEST(nothing_is_left_of_what_is_deleted)
+{
+    rs_command(&redis, "FLUSHALL");
+    for (int how = 0; how < 3; how++) {
+        bf_filter *f =
+                      opened((bf_spec){ .n = 1000, .p = 0.01, .grow = 2 }, "deleted", "", __LINE__),
+                  *other = opened((bf_spec){ 0 }, "deleted", "", __LINE__);
+        CHECK_EQ(add(f, 'k', 1), 1);
+        CHECK_EQ(add(other, 'k', 2), 1);
+        if (how == 0) CHECK_EQ(bf_delete(f, &e), 0);
+        if (how == 1) rs_command(&redis, "FLUSHALL");
+        if (how == 2) {
+            CHECK_EQ(many(f, true, 'm', 0, 5000, NULL) > 4900, 1);
+            CHECK_EQ(bf_delete(other, &e), 0);
+        }
+        CLOSE(f, other);
+        CHECK_EQ(rs_number(&redis, "DBSIZE"), 0);
+    }
+    bf_filter *f = opened((bf_spec){ .n = 1000, .p = 0.01, .grow = 2 }, "deleted", "", __LINE__);
+    CHECK_EQ(add(f, 'k', 1), 1);
+    bf_close(f);
+    CHECK_HAS(rs_command(&redis, "HGET deleted:meta keys0"), "1");
+}
+
+int main(void) { return main_with_redis(&redis); }

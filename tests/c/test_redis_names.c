@@ -1,0 +1,327 @@
+/* test_redis_names.c - two filters whose names in Redis can collide: every kind of filter under
+ * every name that can be derived from another's, in both orders, on one server, as in a cluster,
+ * and one of them so and the other so; and a filter that takes the name of one that was half
+ * deleted.  The oracle is DEBUG DIGEST, the server's own checksum over all keys: a filter that is
+ * refused has changed nothing, and one that was made, used and deleted has left nothing and taken
+ * nothing.  It starts its own server.  About core/redis/meta.c. */
+#define _GNU_SOURCE
+#include "redis_filters.h"
+
+enum { A_KEYS = 90, B_KEYS = 20, DIGEST = 48, PLAIN = 0, MIXED, CLUSTER };
+static const char *const names[] = { "s", "{s}", "s:0", "{s:0}", "s:meta", "s:0:meta", "{s}:meta",
+    "{s}::meta", "{s}:0" };
+enum { NAMES = COUNT(names) };
+
+static double at_a_moment(void *unused) { return 1e6; }
+static const struct {
+    const char *name;
+    bf_spec spec;
+} kinds[] = { { "fixed", { .m = 4000, .k = 5, .scheme = "classic" } },
+    { "counting", { .m = 4000, .k = 5, .counting = true } },
+    { "shards", { .m = 6000, .k = 5, .shards = 2 } }, { "grow", { .n = 20, .p = 1e-4, .grow = 2 } },
+    { "window", { .n = 100, .p = 1e-4, .window = 40, .parts = 4, .clock = at_a_moment } } };
+enum { KINDS = COUNT(kinds), SHARDS = 2, GROW };
+
+/* ---- a client that says it is a cluster's ---- */
+static int exchange(
+    void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
+{
+    static int fd = -1;
+    char buf[1 << 14];
+    int64_t have = 0, want = 0;
+    if (fd < 0) fd = rs_connect(redis.port);
+    for (size_t i = 0; i < nparts; want += (int64_t)parts[i++].commands)
+        if (send(fd, parts[i].bytes, parts[i].len, MSG_NOSIGNAL) != (ssize_t)parts[i].len)
+            return BF_CLIENT_LOST;
+    while (have < want) {
+        const ssize_t n = recv(fd, buf, sizeof buf, 0);
+        if (n <= 0 || (have = bf_reply_feed(sink, buf, (size_t)n)) < 0) return BF_CLIENT_LOST;
+    }
+    return BF_CLIENT_ANSWERED;
+}
+static const bf_redis_client cluster_client = {
+    .exchange = exchange, .name = "the test's cluster", .cluster = true
+};
+static bool cluster; /* how the next one is opened */
+static int how;
+
+static bf_filter *open_as(bf_spec spec, const char *name)
+{
+    char url[60];
+    snprintf(url, sizeof url, "redis://127.0.0.1:%d", redis.port);
+    if (cluster)
+        spec.redis_client = &cluster_client;
+    else
+        spec.storage = url;
+    spec.key = name;
+    e = (bf_error){ 0 };
+    return bf_open(&spec, &e);
+}
+
+static bf_filter *open_there(const char *name, int kind)
+{
+    const bf_spec spec = {
+        .must_exist = true, .counting = kinds[kind].spec.counting, .clock = kinds[kind].spec.clock
+    };
+    return open_as(spec, name);
+}
+
+static void digest(char out[DIGEST])
+{
+    snprintf(out, DIGEST, "%s", rs_command(&redis, "DEBUG DIGEST"));
+}
+
+static char now_at[160];
+static bool expect(bool fine, const char *what)
+{
+    if (fine) return true;
+    FAILED("%s%s: %s (%s)\n", now_at,
+        how == MIXED     ? ", the second as in a cluster"
+        : how == CLUSTER ? ", as in a cluster"
+                         : "",
+        what, e.msg);
+    return false;
+}
+static void expect_digest(const char *before, const char *what)
+{
+    char after[DIGEST];
+    digest(after);
+    expect(!strcmp(before, after), what);
+}
+
+/* The keys are there, as the open handle and a fresh one see it, and one with a cache. */
+static void expect_keys(
+    bf_filter *f, const char *name, int kind, unsigned from, unsigned n, const char *what)
+{
+    const bool was = cluster;
+    cluster = how == CLUSTER || (how == MIXED && from); /* the second one's keys: from 1000 on */
+    expect(missing(f, from, from + n) == 0, what);
+    bf_filter *fresh = open_there(name, kind);
+    expect(fresh && missing(fresh, from, from + n) == 0, what);
+    bf_close(fresh);
+    fresh = open_as((bf_spec){ .must_exist = true,
+                        .counting = kinds[kind].spec.counting,
+                        .clock = kinds[kind].spec.clock,
+                        .cache = true },
+        name);
+    expect(fresh && missing(fresh, from, from + n) + missing(fresh, from, from + n) == 0, what);
+    bf_close(fresh);
+    cluster = was;
+}
+
+/* NULL: it could not be made, or the part that a key goes to could not.  Then nothing is left. */
+static bf_filter *make(const char *name, int kind, unsigned from, unsigned n)
+{
+    bf_filter *f = open_as(kinds[kind].spec, name);
+    numbers(f, from, from + n);
+    if (!f || e.code == 0) return f;
+    const bf_error why = e;
+    expect(bf_delete(f, &e) == 0, "delete what takes no key");
+    bf_close(f);
+    e = why;
+    return NULL;
+}
+
+/* ---- a second filter beside the first ---- */
+static void use_second(bf_filter *a, const char *a_name, int a_kind, const char *name, int kind)
+{
+    char before[DIGEST];
+    digest(before);
+    expect(!open_there(name, kind), "opened, though nobody made it");
+    expect_digest(before, "open changed something");
+    expect(!open_as(
+               (bf_spec){
+                   .must_exist = true, .scheme = "classic", .m = 1 << 16, .k = 3, .adopt = true },
+               name),
+        "adopted, though nobody made it");
+    expect_digest(before, "adopt changed something");
+    bf_filter *b = make(name, kind, 1000, B_KEYS);
+    if (!b) {
+        expect(e.code < 0 && *e.msg, "no reason");
+        expect_digest(before, "what was refused changed something");
+        return;
+    }
+    expect_keys(b, name, kind, 1000, B_KEYS, "a key of the second is absent");
+    expect_keys(a, a_name, a_kind, 0, A_KEYS, "made beside it: a key is absent");
+    expect(bf_clear(b, &e) == 0, "clear");
+    bf_filter *twin = bf_open(&kinds[kind].spec, &e);
+    numbers(twin, 1000, 1000 + B_KEYS);
+    expect(kind != GROW ? bf_unite(b, twin, &e) == 0 : numbers(b, 1000, 1000 + B_KEYS) != NULL,
+        "unite");
+    expect_keys(b, name, kind, 1000, B_KEYS, "united: a key of the second is absent");
+    bf_filter *copy = bf_copy(b, &e);
+    expect(copy && missing(copy, 1000, 1000 + B_KEYS) == 0, "copied: a key is absent");
+    if (kind < GROW) {
+        expect(bf_rebuild_end(b, twin, &e) == 0 &&
+                   (kinds[kind].spec.counting || bf_intersect(b, twin, &e) == 0),
+            "rebuild");
+        expect_keys(b, name, kind, 1000, B_KEYS, "rebuilt: a key of the second is absent");
+    }
+    CLOSE(copy, twin);
+    expect_keys(a, a_name, a_kind, 0, A_KEYS, "united, copied, rebuilt: a key is absent");
+    expect(bf_expire(b, 1000, &e) == 0, "expire");
+    expect_keys(a, a_name, a_kind, 0, A_KEYS, "after clear and expire: a key is absent");
+    expect(bf_delete(b, &e) == 0, "delete");
+    expect_digest(before, "the second one left or took something");
+    bf_close(b);
+}
+
+/* What is done with the first harms the second no more than the other way round. */
+static void use_first(bf_filter *a, const char *name, int kind)
+{
+    bf_filter *b = make(name, kind, 1000, B_KEYS);
+    if (!b) return;
+    bf_clear(a, &e);
+    numbers(a, 0, A_KEYS);
+    expect_keys(
+        b, name, kind, 1000, B_KEYS, "the first was cleared: a key of the second is absent");
+    bf_delete(a, &e);
+    expect_keys(
+        b, name, kind, 1000, B_KEYS, "the first was deleted: a key of the second is absent");
+    bf_close(b);
+}
+
+TEST(beside_each_other)
+{
+    const int step = SHORT(7, 47); /* every pair: step 1 */
+    for (int i = 0; i < NAMES * KINDS; i++)
+        for (int j = i % step; j < NAMES * KINDS; j += step) {
+            const char *a_name = names[i / KINDS], *b_name = names[j / KINDS];
+            const bool one_string = i % KINDS != SHARDS && j % KINDS != SHARDS;
+            if (i / KINDS == j / KINDS && (how != MIXED || strchr(a_name, '{') || one_string))
+                continue; /* it is the same filter, or its string without K:meta */
+            snprintf(now_at, sizeof now_at, "%s %s, then %s %s", kinds[i % KINDS].name, a_name,
+                kinds[j % KINDS].name, b_name);
+            rs_command(&redis, "FLUSHALL");
+            cluster = how == CLUSTER;
+            bf_filter *a = make(a_name, i % KINDS, 0, A_KEYS);
+            if (!expect(a != NULL, "not made")) continue;
+            cluster = how != PLAIN;
+            use_second(a, a_name, i % KINDS, b_name, j % KINDS);
+            use_first(a, b_name, j % KINDS);
+            bf_close(a);
+        }
+}
+TEST(in_a_cluster)
+{
+    how = CLUSTER;
+    beside_each_other();
+    how = PLAIN;
+    cluster = false;
+}
+/* A key without a hash tag has K:meta here and {K}:meta there, and K:0 in both. */
+TEST(one_in_a_cluster)
+{
+    how = MIXED;
+    beside_each_other();
+    how = PLAIN;
+    cluster = false;
+}
+
+/* ---- in the place of one that was half deleted ---- */
+static bool is_text(const char *reply, const char *text) { return reply && !strcmp(reply, text); }
+
+/* Some of its keys are left, as after a kill in the middle of delete(), or an eviction; which of
+ * them, the bits of `left` say. */
+static unsigned delete_half(unsigned left)
+{
+    unsigned n = 0;
+    char keys[32][40];
+    char *list = strdup(rs_command(&redis, "EVAL "
+                                           "\"return "
+                                           "table.concat(redis.call('KEYS','*'),'~')\" 0"));
+    for (char *at = strtok(list, "~"); at && n < 32; at = strtok(NULL, "~"))
+        snprintf(keys[n++], sizeof *keys, "%s", at);
+    for (unsigned i = 0; i < n; i++)
+        if (!(left >> i & 1)) rs_command(&redis, "DEL %s", keys[i]);
+    free(list);
+    return n;
+}
+
+static void one_takes_the_place(int kind, const bf_spec *next, unsigned left)
+{
+    rs_command(&redis, "FLUSHALL");
+    bf_filter *a = make("s", kind, 0, A_KEYS);
+    if (!expect(a != NULL, "not made")) return;
+    delete_half(left);
+    const bool all_gone = is_text(rs_command(&redis, "DBSIZE"), ":0");
+    bf_filter *b = open_as(*next, "s");
+    if (!b) {
+        expect(e.code < 0 && *e.msg && !all_gone, "no reason");
+        bf_close(a);
+        return;
+    }
+    const bf_info i = info_of(b);
+    for (unsigned k = 1000; k < 1000 + B_KEYS; k++) { /* an error, or it is in */
+        char t[16];
+        const size_t len = (size_t)sprintf(t, "n%u", k);
+        expect(bf_add(b, t, len, &e) < 0 || bf_test(b, t, len, &e) != 0, "a key is absent");
+    }
+    unsigned old = 0;
+    for (unsigned k = 0; k < A_KEYS; k++) {
+        char t[16];
+        old += bf_test(b, t, (size_t)sprintf(t, "n%u", k), &e) == 1;
+    }
+    expect(!i.created || next->shards || old < 5, "it has keys of the one before");
+    CLOSE(b, a);
+}
+
+TEST(in_the_place_of_half_a_filter)
+{
+    static const bf_spec next[] = { { .m = 4000, .k = 5, .scheme = "classic" },
+        { .m = 6000, .k = 5, .shards = 2 }, { .m = 6000, .k = 4, .shards = 2 },
+        { .m = 12000, .k = 5, .shards = 4 }, { .n = 20, .p = 1e-4, .grow = 2 },
+        { .n = 30, .p = 1e-3, .grow = 2 },
+        { .n = 100, .p = 1e-4, .window = 40, .parts = 4, .clock = at_a_moment },
+        { .n = 60, .p = 1e-3, .window = 40, .parts = 4, .clock = at_a_moment } };
+    for (int kind = 0; kind < KINDS; kind++)
+        for (size_t n = 0; n < COUNT(next); n++)
+            for (unsigned left = 0; left < 64; left += SHORT(3, 13)) {
+                snprintf(
+                    now_at, sizeof now_at, "%s, then row %zu, left %u", kinds[kind].name, n, left);
+                one_takes_the_place(kind, next + n, left);
+            }
+}
+
+/* A part of the filter that had the name is never taken for one of the filter that has it. */
+TEST(the_id_counts)
+{
+    static const struct {
+        int kind;
+        const char *part;
+    } rows[] = { { 2, "s:0" }, { 2, "s:1" } };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const char *part = rows[i].part;
+        rs_command(&redis, "FLUSHALL");
+        bf_filter *f = make("s", rows[i].kind, 0, A_KEYS);
+        rs_command(&redis, "COPY %s saved", part);
+        rs_command(&redis, "COPY %s:meta saved:meta", part);
+        CHECK_EQ(bf_delete(f, &e), 0);
+        bf_close(f);
+        bf_close(make("s", rows[i].kind, 1000, A_KEYS));
+        rs_command(&redis, "COPY saved %s REPLACE", part);
+        rs_command(&redis, "COPY saved:meta %s:meta REPLACE", part);
+        f = open_there("s", rows[i].kind);
+        CHECK(!f && e.code == BF_EIO);
+        CHECK_HAS(e.msg, part);
+        CHECK_HAS(e.msg, "left over from another filter of that name");
+        bf_close(f);
+        CHECK_EQ(rs_number(&redis, "EXISTS %s %s:meta", part, part), 2);
+    }
+}
+
+/* ---- what the refusal says ---- */
+TEST(names_the_owner)
+{
+    rs_command(&redis, "FLUSHALL");
+    bf_close(make("t", 2, 0, A_KEYS));
+    CHECK(!open_there("t:1", 0));
+    CHECK_HAS(e.msg, "belongs to the filter t: open that one");
+    CHECK(!open_as(kinds[0].spec, "t:0"));
+    CHECK_HAS(e.msg, "belongs to the filter t: open that one");
+    CHECK(
+        !open_as((bf_spec){ .must_exist = true, .scheme = "redisson", .m = 1000, .k = 3 }, "t:1"));
+    CHECK_HAS(e.msg, "belongs to the filter t: open that one");
+}
+
+int main(void) { return main_with_redis(&redis); }

@@ -1,0 +1,426 @@
+/* test_redis_recreated.c - a filter in Redis that somebody re-creates under whoever has it open:
+ * one exception, then on with the new one; clearing and rebuilding are followed in silence.  And
+ * creators of different kinds that race for one name: one wins, the others attach or are told, and
+ * nobody's companion hash is lost.  It starts its own server.  About core/redis/generation.c. */
+#define _GNU_SOURCE
+#include "redis_worlds.h"
+#include "redis_proxy.h"
+
+/* ---- created ---- */
+static bool created(const bf_filter *f)
+{
+    const bf_info i = info_of(f);
+    return i.created;
+}
+
+TEST(who_made_it)
+{
+    char file[64] = "/tmp/bf-created-XXXXXX";
+    close(mkstemp(file));
+    unlink(file);
+    static const bf_spec near[] = { { .m = 1000, .k = 3 }, { .n = 100, .p = 0.01, .grow = 2 },
+        { .n = 100, .p = 0.01, .window = 60 }, { .m = 1000, .k = 3, .counting = true },
+        { .m = 9000, .k = 3, .shards = 3 } };
+    for (size_t i = 0; i < COUNT(near); i++) {
+        bf_info info;
+        bf_spec there = near[i];
+        there.storage = file;
+        bf_filter *f = bf_open(near + i, &e), *c = bf_copy(f, &e), *g = bf_open(&there, &e),
+                  *h = bf_open(&there, &e);
+        CHECK(created(f) && !created(c) && created(g) && !created(h));
+        bf_get_info(f, &info);
+        void *bytes = malloc(info.image_bytes);
+        CHECK_EQ(bf_to_bytes(f, bytes, info.image_bytes, &e), 0);
+        bf_filter *b = bf_from_bytes(bytes, info.image_bytes, NULL, &e),
+                  *l = bf_load(file, NULL, &e);
+        CHECK(b && !created(b) && l && !created(l));
+        free(bytes);
+        bf_filter *all[] = { f, c, g, h, b, l };
+        for (size_t j = 0; j < 6; j++) bf_close(all[j]);
+        unlink(file);
+    }
+    for (world *w = worlds; w < worlds + WORLDS; w++) {
+        if (!world_make(w)) continue;
+        CHECK_EQ(created(w->f), !w->foreign);
+        bf_filter *f = world_open(w, true), *g = world_open(w, false),
+                  *c = w->spec.window == 0 ? bf_copy(w->f, &e) : NULL;
+        CHECK(f && g && !created(f) && !created(g) && (!c || !created(c)));
+        CLOSE(f, g, c);
+        world_forget(w);
+    }
+    rs_command(&redis, "FLUSHALL");
+    bf_close(OPEN("s", .m = 9000, .k = 3, .shards = 3));
+    rs_command(&redis, "DEL s:1");
+    bf_filter *f = OPEN(
+        "s", .m = 9000, .k = 3, .shards = 3); /* made the shard that was lost: it is to be filled */
+    CHECK(f && created(f));
+    bf_close(f);
+}
+
+/* ---- re-created ---- */
+static bool told_anew(int64_t rc)
+{
+    return rc == BF_EIO && e.lost && strstr(e.msg, "was re-created: keys added before are gone (");
+}
+
+static int64_t again_single(world *w) { return bf_test(w->f, "n3", 2, &e); }
+static int64_t again_many(world *w) { return bf_test_many(w->f, world_keys, WORLD_KEYS, NULL, &e); }
+static int64_t again_add(world *w) { return bf_add(w->f, "n3", 2, &e); }
+static int64_t again_add_many(world *w)
+{
+    return bf_add_many(w->f, world_keys, WORLD_KEYS, NULL, &e);
+}
+static int64_t again_clear(world *w)
+{
+    return w->spec.window != 0 ? again_single(w) : bf_clear(w->f, &e);
+}
+static int64_t again_state(world *w)
+{
+    bf_state s;
+    return bf_get_state(w->f, &s, &e);
+}
+static int64_t again_unite(world *w)
+{
+    return w->spec.window != 0 ? again_add(w) : bf_unite(w->f, w->twin, &e);
+}
+static int64_t again_count(world *w)
+{
+    return w->spec.counting ? bf_count_of(w->f, "n3", 2, &e) : again_single(w);
+}
+static int64_t again_remove(world *w)
+{
+    return w->spec.counting ? bf_remove(w->f, "n3", 2, &e) : again_single(w);
+}
+static int64_t (*const agains[])(world *) = { again_single, again_many, again_add, again_add_many,
+    again_clear, again_state, again_unite, again_count, again_remove };
+enum { AGAINS = COUNT(agains) };
+
+/* A flush, and somebody constructs it anew: the handle is told once, whatever it asks, and goes on.
+ */
+static void flushed(world *w, size_t how)
+{
+    if (!world_make(w)) return;
+    rs_command(&redis, "FLUSHALL");
+    bf_filter *other = world_open(w, true);
+    CHECK(other && created(other) && bf_add(other, "other", 5, &e) == 1);
+    e = (bf_error){ 0 };
+    int64_t rc = agains[how](w);
+    if (!told_anew(rc)) FAILED("%s, %zu: %lld, %s\n", w->name, how, (long long)rc, e.msg);
+    CHECK_EQ(bf_test(other, "n3", 2, &e), 0); /* what was refused is not in it */
+    for (int i = 0; i < 3; i++)
+        if ((rc = bf_test(w->f, "other", 5, &e)) != 1)
+            FAILED("%s, %zu: told twice: %lld, %s\n", w->name, how, (long long)rc, e.msg);
+    CHECK_EQ(bf_test_many(w->f, world_keys, WORLD_KEYS, NULL, &e), 0);
+    CHECK(bf_add_many(w->f, world_keys, WORLD_KEYS, NULL, &e) >= 0 &&
+          bf_test_many(other, world_keys, WORLD_KEYS, NULL, &e) == WORLD_KEYS);
+    bf_close(other);
+}
+
+TEST(recreated_is_told_once)
+{
+    for (world *w = worlds; w < worlds + WORLDS; w++) {
+        if (w->foreign || !strcmp(w->name, "redisson") || w->spec.cache)
+            continue; /* they have no mark; the cache below */
+        for (size_t how = 0; how < AGAINS; how++) flushed(w, how);
+        world_forget(w);
+    }
+}
+
+/* With a cache what is known is not asked; the first trip tells, and nothing of before is known any
+ * more. */
+TEST(caches)
+{
+    rs_command(&redis, "FLUSHALL");
+    bf_filter *f = OPEN("c", .m = 9000, .k = 3, .shards = 2, .cache = true, .cache_max_age = 1e6),
+              *g;
+    numbers(f, 0, 20);
+    rs_command(&redis, "FLUSHALL");
+    bf_close(OPEN("c", .m = 9000, .k = 3, .shards = 2));
+    CHECK_EQ(bf_test(f, "n3", 2, &e), 1); /* of the cache */
+    CHECK(told_anew(bf_test(f, "absent", 6, &e)));
+    CHECK_HAS(e.msg, "Redis key c at");
+    CHECK_HAS(e.msg, "(20 by this object)");
+    CHECK_EQ(present_of(f, 0, 20), 0);
+    g = OPEN("c", 0);
+    CHECK(g && bf_add(f, "x", 1, &e) == 1 && bf_test(g, "x", 1, &e) == 1);
+    CLOSE(f, g);
+}
+
+TEST(cleared_and_rebuilt_are_not_told)
+{
+    for (unsigned shards = 1; shards <= 3; shards += 2) {
+        rs_command(&redis, "FLUSHALL");
+        bf_filter *f = OPEN("q", .m = 30000, .k = 5, .shards = shards), *g = OPEN("q", 0),
+                  *near = numbers(
+                      bf_open(&(bf_spec){ .m = 30000, .k = 5, .shards = shards }, &e), 0, 50);
+        numbers(f, 0, 20);
+        for (int round = 0; round < 3; round++) {
+            CHECK(bf_clear(g, &e) == 0 && missing(f, 0, 20) == 20 && bf_add(f, "n1", 2, &e) == 1);
+            CHECK(bf_rebuild_end(g, near, &e) == 0 && missing(f, 0, 50) == 0 &&
+                  bf_add(f, "n1", 2, &e) == 0);
+            CHECK(bf_intersect(g, near, &e) == 0 && missing(f, 0, 50) == 0);
+        }
+        bf_filter *h = OPEN("q", 0);
+        CHECK(h && missing(h, 0, 50) == 0);
+        rs_command(&redis, "FLUSHALL");
+        bf_close(OPEN("q", .m = 30000, .k = 5, .shards = shards));
+        CHECK(bf_clear(h, &e) == BF_EIO && told_anew(BF_EIO) && bf_clear(h, &e) == 0);
+        CHECK(told_anew(bf_test(f, "n1", 2, &e)) && bf_test(f, "n1", 2, &e) == 0);
+        CLOSE(f, g, h, near);
+    }
+}
+
+/* A version that notes no birth: followed in silence, as it always was; what this version
+ * re-creates is told. */
+TEST(older_versions)
+{
+    rs_command(&redis, "FLUSHALL");
+    bf_close(OPEN("old", .m = 9000, .k = 3));
+    rs_command(&redis, "HDEL old:meta born");
+    bf_filter *f = numbers(OPEN("old", 0), 0, 5);
+    rs_command(&redis, "FLUSHALL");
+    bf_close(OPEN("old", .m = 9000, .k = 3));
+    rs_command(&redis, "HDEL old:meta born");
+    CHECK_EQ(bf_test(f, "n1", 2, &e), 0);
+    CHECK_EQ(bf_add(f, "n1", 2, &e), 1);
+    rs_command(&redis, "FLUSHALL");
+    bf_close(OPEN("old", .m = 9000, .k = 3));
+    CHECK(told_anew(bf_test(f, "n1", 2, &e)) && strstr(e.msg, "(6 by this object)") &&
+          bf_test(f, "n1", 2, &e) == 0);
+    rs_command(&redis, "HSET old:meta born nonsense");
+    bf_close(OPEN("old", 0));
+    bf_close(f);
+}
+
+/* Whoever was told that it is lost is not told again. */
+TEST(lost_and_then_recreated)
+{
+    rs_command(&redis, "FLUSHALL");
+    bf_filter *f = numbers(OPEN("l", .m = 9000, .k = 3), 0, 5),
+              *g = numbers(OPEN("lg", .n = 10, .p = 0.01, .grow = 2), 0, 600);
+    rs_command(&redis, "FLUSHALL");
+    CHECK(bf_test(f, "n1", 2, &e) == BF_EIO && strstr(e.msg, "is lost"));
+    CHECK(bf_test(g, "n1", 2, &e) == BF_EIO && strstr(e.msg, "is lost"));
+    bf_close(OPEN("l", .m = 9000, .k = 3));
+    bf_close(OPEN("lg", .n = 10, .p = 0.01, .grow = 2));
+    CHECK_EQ(bf_test(f, "n1", 2, &e), 0);
+    CHECK_EQ(bf_test(g, "n1", 2, &e), 0);
+    CHECK_EQ(missing(numbers(g, 0, 600), 0, 600), 0);
+    CLOSE(f, g);
+    f = numbers(OPEN("ls", .m = 9000, .k = 3, .shards = 3), 0, 60);
+    rs_command(&redis, "FLUSHALL");
+    CHECK(bf_test(f, "n1", 2, &e) == BF_EIO && strstr(e.msg, "is lost"));
+    bf_close(OPEN("ls", .m = 9000, .k = 3, .shards = 3));
+    e = (bf_error){ 0 };
+    CHECK(missing(f, 0, 60) == 60 && e.code == 0); /* of whatever shard */
+    numbers(f, 0, 60);
+    rs_command(&redis, "DEL ls:0 ls:0:meta"); /* one, and later another: each is a loss */
+    CHECK(missing(f, 0, 60) > 0 && e.code == BF_EIO);
+    bf_close(OPEN("ls", .m = 9000, .k = 3, .shards = 3));
+    rs_command(&redis, "DEL ls:1 ls:1:meta");
+    bf_close(OPEN("ls", .m = 9000, .k = 3, .shards = 3));
+    e = (bf_error){ 0 };
+    CHECK(missing(f, 0, 60) > 0 && strstr(e.msg, "was re-created"));
+    bf_close(f);
+}
+
+/* A handle with many parts, of a filter that has fewer now, and as many again later. */
+TEST(parts_of_before)
+{
+    rs_command(&redis, "FLUSHALL");
+    bf_filter *f = numbers(OPEN("p", .n = 10, .p = 0.01, .grow = 2), 0, 4000);
+    bf_info i = info_of(f);
+    CHECK(i.part_count > 1);
+    rs_command(&redis, "FLUSHALL");
+    bf_filter *g = numbers(OPEN("p", .n = 10, .p = 0.01, .grow = 2), 1000, 1005);
+    CHECK(told_anew(bf_test(f, "n1", 2, &e)) && strstr(e.msg, "Redis key p at") &&
+          strstr(e.msg, "by this object)"));
+    CHECK_EQ(missing(f, 1000, 1005), 0);
+    i = info_of(f);
+    CHECK_EQ(i.part_count, 1);
+    numbers(g, 1000, 2000);
+    CHECK_EQ(missing(f, 1000, 2000), 0);
+    numbers(f, 2000, 3000);
+    CHECK_EQ(missing(g, 2000, 3000) + missing(f, 1000, 2000), 0);
+    CHECK(bf_expire(f, 1000, &e) == 0 && rs_number(&redis, "TTL p:meta") > 900);
+    double left;
+    CHECK(bf_expires_in(f, &left, &e) == 0 && left > 900);
+    bf_close(g);
+    rs_command(&redis, "FLUSHALL");
+    bf_close(OPEN("p", .n = 20, .p = 0.01, .grow = 2));
+    CHECK(bf_test(f, "n1", 2, &e) == BF_EMISMATCH && bf_test(f, "n1", 2, &e) == BF_EMISMATCH);
+    bf_close(f);
+}
+
+/* ---- creators that race ---- */
+static const bf_spec kinds[] = { { .m = 40000, .k = 4 }, { .n = 100, .p = 0.01, .grow = 2 },
+    { .m = 9000, .k = 4, .counting = true, .scheme = "classic" },
+    { .n = 100, .p = 0.01, .window = 60 }, { .m = 90000, .k = 4, .shards = 3 } };
+enum { KINDS = COUNT(kinds) };
+
+/* What is there is whole, of the kind of the winners, and every loser was told. */
+static void settle(const int *rc, int round)
+{
+    int winner = -1;
+    for (int w = 0; w < KINDS; w++) {
+        if (rc[w] == 0 && winner >= 0)
+            FAILED("round %d: kinds %d and %d both have it\n", round, winner, w);
+        if (rc[w] == 0)
+            winner = w;
+        else if (rc[w] != BF_EMISMATCH && rc[w] != BF_EFORMAT && rc[w] != BF_ENOTSUP)
+            FAILED("round %d: kind %d: %d\n", round, w, rc[w]);
+    }
+    CHECK(winner >= 0);
+    if (winner < 0) return;
+    bf_filter *f = opened((bf_spec){ .counting = kinds[winner].counting }, "race", "", __LINE__);
+    if (!f || missing(f, 0, 30))
+        FAILED("round %d: kind %d is not whole: %s\n", round, winner, e.msg);
+    bf_close(f);
+}
+
+/* The first look finds the part lost; the filter is then created again. */
+TEST(no_error_is_left_by_success)
+{
+    rs_command(&redis, "FLUSHALL");
+    const bf_spec spec = { .n = 100, .p = 0.01, .grow = 2 };
+    bf_close(opened(spec, "k", "", __LINE__));
+    rs_command(&redis, "DEL k");
+    e = (bf_error){ 0 };
+    bf_filter *f = opened(spec, "k", "", __LINE__);
+    CHECK(e.code == 0 && !*e.msg);
+    bf_close(f);
+}
+
+TEST(racing_kinds)
+{
+    for (int round = 0; round < 40; round++) {
+        pid_t child[KINDS];
+        int rc[KINDS], gate[2];
+        rs_command(&redis, "FLUSHALL");
+        if (round % 2) {
+            bf_close(OPEN("race", .m = 777, .k = 2));
+            rs_command(&redis, "DEL race");
+        } /* over one that was lost */
+        if (pipe(gate)) return;
+        for (int w = 0; w < KINDS; w++)
+            if ((child[w] = fork()) == 0) {
+                char c;
+                bf_spec spec = kinds[w];
+                spec.storage = rs_url(&redis, "race", "");
+                close(gate[1]);
+                if (read(gate[0], &c, 1) < 0) _exit(99);
+                e = (bf_error){ 0 };
+                bf_filter *f = bf_open(&spec, &e);
+                if (f) {
+                    numbers(f, 0, 30);
+                    bf_close(f);
+                }
+                _exit(f ? 0 : -e.code);
+            }
+        close(gate[0]);
+        close(gate[1]);
+        for (int w = 0; w < KINDS; w++) {
+            int status;
+            waitpid(child[w], &status, 0);
+            rc[w] = WIFEXITED(status) ? -WEXITSTATUS(status) : -99;
+        }
+        if (round % 2) {
+            for (int w = 0; w < KINDS; w++)
+                if (rc[w] == BF_EIO) rc[w] = BF_EMISMATCH;
+        } /* kinds of parts do not take a lost one's name */
+        settle(rc, round);
+    }
+}
+
+/* One stops between two of its steps, as long as another needs to make its own there. */
+TEST(stopped_between_steps)
+{
+    for (int one = 0; one < KINDS; one++)
+        for (int two = 0; two < KINDS; two++) {
+            if (one == two) continue;
+            for (int step = 1; step <= 6; step++) {
+                proxy x;
+                int rc[2], status;
+                rs_command(&redis, "FLUSHALL");
+                proxy_start(&x, &redis);
+                x.orders->answers = 0;
+                x.orders->hold_at = step;
+                pid_t child = fork();
+                if (child == 0) {
+                    char url[128];
+                    bf_spec spec = kinds[one];
+                    snprintf(url, sizeof url, "redis://127.0.0.1:%d?key=race&timeout=30", x.port);
+                    spec.storage = url;
+                    e = (bf_error){ 0 };
+                    bf_filter *f = numbers(bf_open(&spec, &e), 0, 30);
+                    bf_close(f);
+                    _exit(f ? 0 : -e.code);
+                }
+                proxy_wait(&x, step, child);
+                bf_spec spec = kinds[two];
+                spec.storage = rs_url(&redis, "race", "");
+                e = (bf_error){ 0 };
+                bf_filter *f = bf_open(&spec, &e);
+                rc[1] = f ? 0 : e.code;
+                numbers(f, 0, 30);
+                __atomic_store_n(&x.orders->hold_at, 0, __ATOMIC_SEQ_CST);
+                waitpid(child, &status, 0);
+                rc[0] = WIFEXITED(status) ? -WEXITSTATUS(status) : -99;
+                if ((rc[0] == 0) == (rc[1] == 0))
+                    FAILED("kinds %d and %d, step %d: %d, %d\n", one, two, step, rc[0], rc[1]);
+                const int winner = rc[0] == 0 ? one : two;
+                bf_filter *g =
+                    opened((bf_spec){ .counting = kinds[winner].counting }, "race", "", __LINE__);
+                if (!g || missing(g, 0, 30) || (f && missing(f, 0, 30)))
+                    FAILED("kinds %d and %d, step %d: not whole: %s\n", one, two, step, e.msg);
+                CLOSE(g, f);
+                proxy_end(&x);
+            }
+        }
+}
+
+TEST(foreign_strings_stay)
+{
+    rs_command(&redis, "FLUSHALL");
+    rs_command(&redis, "SET f precious");
+    CHECK_NO_FILTER(
+        bf_open(
+            &(bf_spec){ .n = 100, .p = 0.01, .grow = 2, .storage = rs_url(&redis, "f", "") }, &e),
+        BF_EFORMAT, "holds 8 bytes that are not our filter");
+    CHECK(!strcmp(rs_command(&redis, "GET f"), "precious"));
+    CHECK_EQ(rs_number(&redis, "DBSIZE"), 1);
+    rs_command(&redis, "FLUSHALL");
+    rs_command(&redis, "SET f:1 precious");
+    CHECK(!bf_open(&(bf_spec){ .m = 9000, .k = 3, .shards = 3, .storage = rs_url(&redis, "f", "") },
+              &e) &&
+          e.code == BF_EFORMAT);
+    CHECK(!strcmp(rs_command(&redis, "GET f:1"), "precious"));
+    rs_command(&redis, "FLUSHALL");
+    rs_command(&redis, "HSET f:meta my own");
+    for (int w = 0; w < KINDS; w++) {
+        bf_spec spec = kinds[w];
+        spec.storage = rs_url(&redis, "f", "");
+        CHECK(!bf_open(&spec, &e) && e.code == BF_EFORMAT);
+    }
+    CHECK(!strcmp(rs_command(&redis, "HGET f:meta my"), "own") && rs_number(&redis, "DBSIZE") == 1);
+}
+
+/* What is done with a filter of parts that others deleted and made something else of is not done to
+ * theirs. */
+TEST(hashes_of_others_stay)
+{
+    rs_command(&redis, "FLUSHALL");
+    bf_filter *f = OPEN("o", .m = 9000, .k = 3, .shards = 3), *g = OPEN("o", 0);
+    CHECK(bf_delete(g, &e) == 0);
+    bf_filter *h = numbers(OPEN("o", .m = 9000, .k = 3, .shards = 2), 0, 10);
+    CHECK(bf_expire(f, 5, &e) < 0 && bf_delete(f, &e) < 0);
+    CHECK(rs_number(&redis, "TTL o:meta") == -1 && missing(h, 0, 10) == 0);
+    CLOSE(f, g, h);
+}
+
+int main(void)
+{
+    rs_start(&redis, NULL);
+    rs_command(&redis, "ACL SETUSER w on >pw ~* +@all");
+    return main_with_redis(&redis);
+}

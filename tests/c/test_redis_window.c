@@ -1,0 +1,563 @@
+/* test_redis_window.c - filters in Redis that forget, under a clock of the test's: against the
+ * times keys were added at, by several clients; parts are made, found, expired and lost.  Its own
+ * server.  About core/redis/parts.c. */
+#define _GNU_SOURCE
+#include "../../core/bloomfilter.h"
+#include "redis_filters.h"
+#include "letter_keys.h"
+
+static double *now;
+static double clock_(void *p) { return *(volatile double *)p; }
+static bf_filter *open_(bf_spec spec, const char *key)
+{
+    spec.clock = clock_;
+    spec.clock_ctx = now;
+    return opened(spec, key, "", __LINE__);
+}
+static uint32_t seed = 1;
+static uint32_t random_(void) { return seed = seed * 1664525 + 1013904223, seed >> 8; }
+
+enum { KEYS = 300, CLIENTS = 3 };
+static void against_exact_times(unsigned parts, double start)
+{
+    double added[KEYS], window = 60;
+    unsigned wrong = 0, checks = 0;
+    bf_filter *f[CLIENTS];
+    rs_command(&redis, "FLUSHALL");
+    *now = start;
+    for (int i = 0; i < KEYS; i++) added[i] = -INFINITY;
+    for (int c = 0; c < CLIENTS; c++)
+        f[c] = open_((bf_spec){ .n = KEYS, .p = 1e-4, .window = window, .parts = parts }, "window");
+    for (int step = 0; step < 3000; step++) {
+        const uint64_t i = random_() % KEYS;
+        const double age = *now - added[i];
+        bf_filter *g = f[random_() % CLIENTS];
+        const bool adds = random_() % 2;
+        int rc = (adds ? add : has)(g, 'k', i);
+        if (rc < 0) {
+            fprintf(stderr, "%s\n", e.msg);
+            failed_here++;
+            break;
+        }
+        const int present = adds ? !rc : rc;
+        if (age <= window - 1e-6)
+            CHECK_EQ(present, 1);
+        else if (age >= window * (1 + 1.0 / parts) + 1e-6) {
+            checks++;
+            wrong += (unsigned)present;
+        }
+        if (adds) added[i] = *now;
+        if (random_() % 2) *now += (random_() % 100) / 50.0;
+        if (random_() % 400 == 0) *now += random_() % 200;
+        if (random_() % 700 == 0) {
+            int c = (int)(random_() % CLIENTS);
+            bf_close(f[c]);
+            f[c] = open_((bf_spec){ 0 }, "window");
+        }
+    }
+    CHECK(checks > 20 && wrong <= 2);
+    for (int c = 0; c < CLIENTS; c++) bf_close(f[c]);
+}
+
+TEST(every_window)
+{
+    against_exact_times(1, 0);
+    against_exact_times(4, 1.7e9);
+    against_exact_times(7, -3000);
+}
+
+/* The shortest and the longest, opened again: what one call makes the next one reads. */
+TEST(ends_of_the_range)
+{
+    static const struct {
+        double window;
+        unsigned parts;
+    } ends[] = { { 1e-4, 1 }, { 0.0256, 255 }, { 1e300, 4 } };
+    for (size_t i = 0; i < COUNT(ends); i++) {
+        rs_command(&redis, "FLUSHALL");
+        *now = 1.7e9;
+        bf_filter *f = open_(
+                      (bf_spec){
+                          .n = 10, .p = 0.01, .window = ends[i].window, .parts = ends[i].parts },
+                      "end"),
+                  *again;
+        CHECK_EQ(add(f, 'k', 1), 1);
+        again = open_((bf_spec){ .window = ends[i].window }, "end");
+        CHECK_EQ(has(again, 'k', 1), 1);
+        CLOSE(f, again);
+    }
+}
+
+TEST(as_in_memory)
+{
+    bf_spec spec = { .n = 2000, .p = 0.001, .window = 60, .parts = 3 };
+    bf_filter *far = open_(spec, "same"), *near;
+    spec.clock = clock_;
+    spec.clock_ctx = now;
+    near = bf_open(&spec, &e);
+    *now = 1e9;
+    for (int round = 0; round < 9; round++) {
+        CHECK_EQ(many(far, true, 'k', (uint64_t)round * 700, 1500, NULL),
+            many(near, true, 'k', (uint64_t)round * 700, 1500, NULL));
+        CHECK_EQ(many(far, false, 'k', 0, 2000, NULL), many(near, false, 'k', 0, 2000, NULL));
+        bf_state x, y;
+        CHECK(bf_get_state(far, &x, &e) == 0 && bf_get_state(near, &y, &e) == 0 && x.fpr == y.fpr);
+        bf_filter *copy = bf_copy(far, &e);
+        CHECK(
+            copy && many(copy, false, 'k', 0, 2000, NULL) == many(near, false, 'k', 0, 2000, NULL));
+        bf_close(copy);
+        *now += 13;
+    }
+    const bf_info i = info_of(far);
+    uint8_t *bytes = malloc(i.image_bytes);
+    CHECK_EQ(bf_to_bytes(far, bytes, i.image_bytes, &e), 0);
+    bf_filter *read =
+        bf_from_bytes(bytes, i.image_bytes, &(bf_spec){ .clock = clock_, .clock_ctx = now }, &e);
+    CHECK(read && many(read, false, 'k', 0, 2000, NULL) == many(near, false, 'k', 0, 2000, NULL));
+    free(bytes);
+    bf_close(read);
+    CHECK_EQ(bf_unite(near, far, &e), 0);
+    double left = 0;
+    CHECK(bf_expire(far, 100, &e) == 0 && bf_expires_in(far, &left, &e) == 0);
+    CHECK(left > 90 && left < 101 && rs_number(&redis, "PTTL same:meta") > 90000);
+    *now += 13; /* a new epoch does not change that */
+    CHECK(add(far, 'z', 1) == 1 && rs_number(&redis, "PTTL same") > 90000);
+    CHECK(bf_expire(far, 0, &e) == 0 && rs_number(&redis, "PTTL same") == -1);
+    CHECK_EQ(bf_clear(far, &e), 0);
+    CHECK_EQ(many(far, false, 'k', 0, 2000, NULL), 0);
+    CHECK_EQ(bf_delete(far, &e), 0);
+    CHECK_EQ(rs_number(&redis, "EXISTS same same:meta"), 0);
+    CHECK_EQ(has(far, 'k', 1), BF_EIO);
+    CHECK_HAS(e.msg, "is lost");
+    CHECK_EQ(add(far, 'k', 1), BF_EIO);
+    CLOSE(far, near);
+}
+
+static long long newest_epoch(const char *key)
+{
+    long long v = -1;
+    sscanf(rs_command(&redis, "HGET %s:meta epoch", key), "%lld", &v);
+    return v;
+}
+
+TEST(epochs_begin_and_it_is_lost)
+{
+    bf_filter *f = open_((bf_spec){ .n = 1000, .p = 0.01, .window = 40, .parts = 4 }, "lost"), *g;
+    rs_command(&redis, "DEL same same:meta");
+    *now = 1e6;
+    CHECK_EQ(has(f, 'k', 1), 0); /* nothing was added */
+    CHECK_EQ(rs_number(&redis, "HEXISTS lost:meta epoch"), 0);
+    CHECK_EQ(add(f, 'k', 1), 1);
+    CHECK_EQ(newest_epoch("lost"), 100000);
+    const long bytes = rs_number(&redis, "STRLEN lost");
+    *now += 10;
+    CHECK_EQ(add(f, 'k', 2), 1);
+    CHECK_EQ(newest_epoch("lost"), 100001);
+    CHECK(rs_number(&redis, "STRLEN lost") == bytes && rs_number(&redis, "PTTL lost") == -1);
+    g = open_((bf_spec){ 0 }, "lost");
+    CHECK(has(g, 'k', 1) == 1 && has(g, 'k', 2) == 1);
+    rs_command(&redis, "RENAME lost kept");
+    CHECK_REFUSED(has(f, 'k', 77), BF_EIO, "is lost");
+    CHECK_REFUSED(add(g, 'k', 78), BF_EIO, "is lost");
+    CHECK_EQ(rs_number(&redis, "EXISTS lost"), 0);
+    rs_command(&redis, "RENAME kept lost");
+    CHECK(has(f, 'k', 1) == 1 && has(f, 'k', 77) == 0 && has(g, 'k', 1) == 1);
+    rs_command(&redis, "RENAME lost:meta kept"); /* tests go on, adds do not */
+    CHECK(has(f, 'k', 1) == 1 && has(g, 'k', 2) == 1);
+    CHECK_REFUSED(add(g, 'k', 78), BF_EIO, "is lost");
+    rs_command(&redis, "RENAME kept lost:meta");
+    *now += 40; /* one skipped epoch after the other is emptied */
+    CHECK(has(f, 'k', 1) == 0 && has(f, 'k', 2) == 1 && has(g, 'k', 2) == 1);
+    CHECK_EQ(add(g, 'k', 3), 1);
+    CHECK_EQ(newest_epoch("lost"), 100005);
+    *now -= 1e5; /* back: nothing is forgotten, also by those who open it now */
+    bf_close(g);
+    g = open_((bf_spec){ 0 }, "lost");
+    CHECK(has(g, 'k', 2) == 1 && has(g, 'k', 3) == 1 && add(g, 'k', 4) == 1);
+    CHECK(has(f, 'k', 4) == 1 && newest_epoch("lost") == 100005);
+    *now += 1e5 + 60; /* all but the newest epochs are over */
+    CHECK(add(f, 'k', 5) == 1 && rs_number(&redis, "BITCOUNT lost 0 %ld", bytes - 5) <= 16);
+    CHECK(has(g, 'k', 5) == 1 && has(g, 'k', 4) == 0 && has(g, 'k', 3) == 0);
+    CLOSE(f, g);
+    rs_command(&redis, "SET foreign abc");
+    CHECK(!bf_open(
+        &(bf_spec){ .n = 100, .p = 0.01, .window = 60, .storage = rs_url(&redis, "foreign", "") },
+        &e));
+    CHECK(
+        !bf_open(
+            &(bf_spec){ .n = 100, .p = 0.01, .window = 60, .storage = rs_url(&redis, "lost", "") },
+            &e) &&
+        e.code == BF_EMISMATCH);
+    CHECK(!bf_open(
+              &(bf_spec){
+                  .n = 100000000, .p = 1e-9, .window = 60, .storage = rs_url(&redis, "large", "") },
+              &e) &&
+          e.code == BF_EINVAL);
+    CHECK_HAS(e.msg, "do not fit one Redis key");
+}
+
+/* A clock that the filter does not use: only Redis's counts, so a key is there for all its time. */
+TEST(a_slow_machine_loses_nothing)
+{
+    rs_command(&redis, "FLUSHALL");
+    bf_filter *f = OPEN("slow", .n = 1000, .p = 0.01, .window = 3600, .parts = 4);
+    CHECK_EQ(add(f, 'k', 1), 1);
+    for (int epoch = 1; epoch <= 4; epoch++) { /* other machines begin epochs */
+        rs_command(&redis, "HINCRBY slow:meta epoch 1");
+        CHECK(has(f, 'k', 1) == 1 && add(f, 'n', (uint64_t)epoch) == 1);
+    }
+    bf_close(f);
+}
+
+static bf_spec forgets(void)
+{
+    return (bf_spec){
+        .n = 1000, .p = 1e-6, .window = 64, .parts = 4, .clock = clock_, .clock_ctx = now
+    };
+}
+
+/* Whole filters through handles that have made no trip yet, and whose view is an old one. */
+TEST(handles_that_have_not_looked)
+{
+    const bf_spec spec = forgets(), again = { .clock = clock_, .clock_ctx = now };
+    bf_filter *writer, *old, *near;
+    rs_command(&redis, "FLUSHALL");
+    *now = 1e9;
+    writer = open_(spec, "whole");
+    old = open_(again, "whole");
+    CHECK_EQ(has(old, 'k', 7), 0);
+    for (uint64_t at = 0; at < 300; at += 100, *now += 16)
+        CHECK_EQ(many(writer, true, 'k', at, 100, NULL), 100);
+    for (int stale = 0; stale < 2; stale++)
+        for (int how = 0; how < 5; how++) {
+            bf_filter *f = stale ? old : open_(again, "whole"), *got = NULL;
+            if (how == 0)
+                got = bf_copy(f, &e);
+            else if (how == 1) {
+                int64_t n = bf_bytes_as(f, NULL, &e);
+                uint8_t *bytes = malloc((size_t)n);
+                CHECK(bf_to_bytes(f, bytes, (uint64_t)n, &e) == 0 &&
+                      bf_to_bytes(f, bytes, (uint64_t)n - 1, &e) == BF_EINVAL);
+                CHECK(bf_to_bytes_as(f, NULL, bytes, (uint64_t)n - 1, &e) == BF_EINVAL);
+                got = bf_from_bytes(bytes, (size_t)n, &again, &e);
+                free(bytes);
+            } else if (how == 2)
+                CHECK((got = bf_open(&spec, &e)) && bf_unite(got, f, &e) == 0);
+            else if (how == 3)
+                CHECK(bf_equal(f, writer, &e) == 1 && bf_equal(writer, f, &e) == 1 &&
+                      bf_equal(f, f, &e) == 1);
+            else {
+                bf_state x, y;
+                CHECK(bf_get_state(f, &x, &e) == 0 && bf_get_state(writer, &y, &e) == 0 &&
+                      x.ones == y.ones);
+            }
+            if (how < 3) {
+                CHECK(got != NULL);
+                CHECK_EQ(many(got, false, 'k', 0, 300, NULL), 300);
+                CHECK_EQ(bf_equal(got, writer, &e), 1);
+            }
+            bf_close(got);
+            if (!stale) bf_close(f);
+            if (stale) {
+                bf_close(old);
+                old = open_(again, "whole");
+                has(old, 'k', 7);
+                many(writer, true, 'k', 300, 10, NULL);
+            }
+        }
+    near = bf_copy(writer, &e);
+    *now += 48; /* the first hundred is of the past: here it is there still, there it is not */
+    CHECK(bf_equal(near, writer, &e) == 1 && add(near, 'k', 5) == 1 &&
+          bf_equal(near, writer, &e) == 0);
+    CLOSE(near, old);
+    old = open_(again, "whole");
+    CHECK_EQ(bf_delete(old, &e), 0);
+    CHECK_EQ(rs_number(&redis, "DBSIZE"), 0);
+    CLOSE(old, writer);
+}
+
+/* Keys of epochs in which nobody had added to the filter in Redis: they are there for everybody,
+ * and for their own time. */
+TEST(unions_with_the_past)
+{
+    const bf_spec spec = forgets(), again = { .clock = clock_, .clock_ctx = now };
+    for (uint64_t newest = 0; newest < 5; newest++) {
+        rs_command(&redis, "FLUSHALL");
+        *now = 1e9;
+        bf_filter *near = bf_open(&spec, &e), *all = bf_open(&spec, &e), *far[3];
+        far[0] = open_(spec, "past");
+        far[1] = open_(again, "past");
+        for (uint64_t at = 0; at < 5; at++, *now += 16) {
+            CHECK_EQ(many(near, true, 'k', at * 100, 100, NULL), 100);
+            if (at == newest)
+                CHECK(add(far[0], 'k', 1000) == 1 && add(all, 'k', 1000) == 1 &&
+                      has(far[1], 'k', 1000) == 1);
+        }
+        *now -= 16;
+        CHECK(bf_unite(far[0], near, &e) == 0 && bf_unite(all, near, &e) == 0);
+        far[2] = open_(again, "past");
+        CHECK_EQ(add(far[1], 'k', 0), 0); /* by one that had seen all there was */
+        CHECK_EQ(add(all, 'k', 0), 0);
+        for (int step = 0; step < 6; step++, *now += 16)
+            for (int c = 0; c < 3; c++) {
+                CHECK_EQ(
+                    many(far[c], false, 'k', 0, 500, NULL), many(all, false, 'k', 0, 500, NULL));
+                CHECK_EQ(has(far[c], 'k', 1000), has(all, 'k', 1000));
+            }
+        for (int c = 0; c < 3; c++) bf_close(far[c]);
+        CLOSE(near, all);
+    }
+}
+
+/* Machines whose clocks differ: each client has its own. */
+TEST(clocks_that_differ)
+{
+    static double times[CLIENTS];
+    bf_filter *f[CLIENTS];
+    for (int c = 0; c < CLIENTS; c++) {
+        times[c] = 1e6 + 3 * c;
+        bf_spec spec = { .n = 3000,
+            .p = 1e-6,
+            .window = 40,
+            .parts = 4,
+            .storage = rs_url(&redis, "skew", ""),
+            .clock = clock_,
+            .clock_ctx = times + c };
+        if (!(f[c] = bf_open(&spec, &e))) {
+            failed_here++;
+            return;
+        }
+    }
+    for (uint64_t i = 0; i < 2000; i++) {
+        bf_filter *a = f[random_() % CLIENTS], *b = f[random_() % CLIENTS];
+        CHECK_EQ(add(a, 'k', i), 1);
+        CHECK_EQ((i % 2 ? add : has)(b, 'k', i),
+            i % 2 ? 0 : 1); /* at once there for all, and new to none */
+        for (int c = 0; c < CLIENTS; c++) times[c] += 0.37;
+    }
+    for (int c = 0; c < CLIENTS; c++) bf_close(f[c]);
+}
+
+/* ---- whose time it is: Redis's, unless the filter was made with a clock ---- */
+static double real_time(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+static double skewed(void *p) { return real_time() + *(double *)p; }
+#define FORGETS .n = 1000, .p = 1e-6, .window = 60, .parts = 4
+static bf_filter *by(double *skew, const char *key)
+{
+    bf_filter *f = bf_open(&(bf_spec){ FORGETS, .storage = rs_url(&redis, key, ""),
+                               .clock = skew ? skewed : NULL, .clock_ctx = skew },
+        &e);
+    if (!f) {
+        FAILED("%s: %s\n", key, e.msg);
+        exit(1);
+    }
+    return f;
+}
+
+TEST(redis_has_the_time)
+{
+    static double skews[] = { 120, 16, 86400 * 365, 1e300, -120, -16, -1e9 };
+    static double small[] = { 14, 1, 0, -1, -14 };
+    uint64_t pos[64];
+    bf_state state;
+    rs_command(&redis, "FLUSHALL");
+    bf_filter *f = by(NULL, "fleet"), *near = bf_open(&(bf_spec){ FORGETS }, &e);
+    CHECK_EQ(many(f, true, 'k', 0, 100, NULL), 100);
+    CHECK_EQ(rs_number(&redis, "HEXISTS fleet:meta clock"), 0);
+    for (size_t i = 0; i < COUNT(skews); i++) {
+        bf_filter *g = by(skews + i, "fleet");
+        for (int twice = 0; twice < 2; twice++) {
+            CHECK(add(g, 'k', 5000) == BF_EINVAL && has(g, 'k', 0) == BF_EINVAL &&
+                  bf_get_state(g, &state, &e) == BF_EINVAL);
+            CHECK(bf_unite(g, near, &e) == BF_EINVAL);
+            if (skews[i] < 1e300)
+                CHECK_HAS(e.msg, skews[i] > 0 ? "ahead by more than a part (15 s)"
+                                              : "behind by more than a part (15 s)");
+        }
+        CHECK(skews[i] == 1e300 || bf_hashcode(g, "x", 1, pos, 64, &e) > 0);
+        bf_close(g);
+        CHECK_EQ(many(f, false, 'k', 0, 100, NULL), 100);
+        CHECK_EQ(has(f, 'k', 5000), 0);
+    }
+    for (size_t i = 0; i < COUNT(small); i++) {
+        bf_filter *g = by(small + i, "fleet"); /* what it adds is of Redis's time */
+        CHECK(add(g, 'k', 6000 + i) == 1 && has(f, 'k', 6000 + i) == 1 && has(g, 'k', 0) == 1);
+        bf_close(g);
+    }
+    long long newest = 0; /* is one of Redis's last minute */
+    sscanf(rs_command(&redis, "HGET fleet:meta epoch"), "%lld", &newest);
+    CHECK(newest <= (long long)(real_time() / 15) && newest > (long long)(real_time() / 15) - 4);
+    CHECK_EQ(many(f, false, 'k', 0, 100, NULL), 100);
+    CLOSE(near, f);
+}
+
+TEST(a_clock_that_runs_away)
+{
+    static double skew;
+    rs_command(&redis, "FLUSHALL");
+    skew = 0;
+    bf_filter *f = by(NULL, "away"), *g = by(&skew, "away");
+    CHECK(many(f, true, 'k', 0, 100, NULL) == 100 && add(g, 'k', 200) == 1);
+    skew = 1e6; /* in the middle of its life */
+    CHECK_EQ(add(g, 'k', 201), BF_EINVAL);
+    skew = 0;
+    CHECK(add(g, 'k', 202) == 1 && many(f, false, 'k', 0, 100, NULL) == 100 &&
+          has(f, 'k', 200) == 1 && has(f, 'k', 202) == 1);
+    bf_close(g);
+    g = bf_open(&(bf_spec){ FORGETS, .clock = skewed, .clock_ctx = &skew }, &e);
+    skew = 1e9; /* a whole filter of the future */
+    CHECK_EQ(many(g, true, 'k', 300, 10, NULL), 10);
+    CHECK_EQ(bf_unite(f, g, &e), 0);
+    CHECK(many(f, false, 'k', 0, 100, NULL) == 100 && many(f, false, 'k', 300, 10, NULL) == 10);
+    CLOSE(g, f);
+}
+
+/* Made with a clock: that one counts, and may be behind; but never ahead. */
+TEST(a_filter_of_its_users_time)
+{
+    static double skew, other;
+    rs_command(&redis, "FLUSHALL");
+    skew = -1e8;
+    other = -1e8 - 90;
+    bf_filter *f = by(&skew, "own"), *g;
+    CHECK_EQ(many(f, true, 'k', 0, 100, NULL), 100);
+    CHECK_EQ(rs_number(&redis, "HEXISTS own:meta clock"), 1);
+    g = by(&other, "own"); /* another one, further behind: nothing is lost */
+    CHECK(
+        add(g, 'k', 200) == 1 && has(f, 'k', 200) == 1 && many(g, false, 'k', 0, 100, NULL) == 100);
+    other = 100;
+    CHECK_EQ(add(g, 'k', 201), BF_EINVAL);
+    CHECK_HAS(e.msg, "ahead by more");
+    CHECK_EQ(many(f, false, 'k', 0, 100, NULL), 100);
+    skew += 80;
+    CHECK_EQ(many(f, false, 'k', 0, 100, NULL), 0);
+    CLOSE(g, f);
+}
+
+/* Sizes that no constructor makes, in the companion hashes. */
+TEST(sizes_that_no_spec_makes)
+{
+    static const char *const changes[] = { "HSET sized:meta n 1000000", "HSET sized:meta p 0.9",
+        "HSET sized:meta p 0", "HSET sized:meta m 4294966784" };
+    for (int grow = 0; grow < 2; grow++)
+        for (size_t i = 0; i < COUNT(changes); i++) {
+            rs_command(&redis, "FLUSHALL");
+            bf_spec spec = { .n = 1000, .p = 0.01, .storage = rs_url(&redis, "sized", "") };
+            if (grow)
+                spec.grow = 2;
+            else
+                spec.window = 60;
+            bf_filter *f = bf_open(&spec, &e), *g;
+            CHECK(f && add(f, 'k', 1) == 1);
+            bf_close(f);
+            rs_command(&redis, changes[i]);
+            g = bf_open(&(bf_spec){ .storage = rs_url(&redis, "sized", "") }, &e);
+            CHECK(!g && e.code == BF_EFORMAT);
+            CHECK_HAS(e.msg, "is missing or invalid");
+            bf_close(g);
+        }
+    rs_command(&redis, "FLUSHALL");
+    bf_close(bf_open(
+        &(bf_spec){ .n = 1000, .p = 0.01, .grow = 2, .storage = rs_url(&redis, "sized", "") }, &e));
+    char part[80];
+    unsigned long long m = 0, n = 0;
+    double p = 0;
+    sscanf(rs_command(&redis, "HGET sized:meta part0"), "%llu %llu %lf", &m, &n, &p);
+    CHECK(m > 0 && n == 1000);
+    snprintf(part, sizeof part, "HSET sized:meta part0 \"%llu 1 %.17g\"", m, p);
+    rs_command(&redis, "%s", part);
+    CHECK(
+        !bf_open(&(bf_spec){ .storage = rs_url(&redis, "sized", "") }, &e) && e.code == BF_EFORMAT);
+    CHECK_HAS(e.msg, "its part 0 has n=1");
+}
+
+TEST(an_overfull_one_says_so)
+{
+    uint64_t wait;
+    rs_command(&redis, "FLUSHALL");
+    bf_filter *f = bf_open(
+        &(bf_spec){ .n = 100, .p = 0.01, .window = 60, .storage = rs_url(&redis, "over", "") }, &e);
+    CHECK_EQ(bf_saturated(f, &wait, &e), 0);
+    CHECK(many(f, true, 'k', 0, 100, NULL) > 90 && bf_saturated(f, &wait, &e) == 0);
+    CHECK(many(f, true, 'k', 100, 1900, NULL) > 100 && bf_saturated(f, &wait, &e) == BF_OVERFULL);
+    bf_close(f);
+}
+
+/* Redis's clock may be days ahead of the users' one, and make the filter forget everything. */
+TEST(the_clock_of_its_users_is_missing)
+{
+    *now = 1e6;
+    bf_filter *f = open_((bf_spec){ .n = 1000, .p = 1e-4, .window = 60 }, "own");
+    for (uint64_t key = 0; key < 50; key++) CHECK_EQ(add(f, 'k', key), 1);
+    bf_filter *g = opened((bf_spec){ 0 }, "own", "", __LINE__);
+    CHECK_EQ(add(g, 'k', 50), BF_EINVAL);
+    CHECK_HAS(e.msg, "was created with a clock, which gives its times: open it with that clock");
+    CHECK_EQ(has(g, 'k', 1), BF_EINVAL);
+    bf_state state;
+    CHECK_EQ(bf_get_state(g, &state, &e), BF_EINVAL);
+    for (uint64_t key = 0; key < 50; key++) CHECK_EQ(has(f, 'k', key), 1);
+    CHECK_EQ(bf_delete(g, &e), 0);
+    CLOSE(f, g);
+}
+
+/* An add must not believe a damaged epoch: it would empty slices that have keys. */
+TEST(an_epoch_that_is_no_number)
+{
+    static const char *const bad[] = { "1.5", "0x10", "1e3", "-inf", "\" 12\"", "abc", "nan", "-",
+        "\"\"" };
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        rs_command(&redis, "FLUSHALL");
+        bf_filter *f = opened(
+            (bf_spec){ .n = 1000, .p = 1e-4, .window = 1e4, .parts = 4 }, "damaged", "", __LINE__);
+        for (uint64_t key = 0; key < 50; key++) CHECK_EQ(add(f, 'k', key), 1);
+        rs_command(&redis, "HSET damaged:meta epoch %s", bad[i]);
+        CHECK_EQ(add(f, 'k', 50), BF_EFORMAT);
+        CHECK_HAS(e.msg, "is damaged: field epoch is '");
+        for (uint64_t key = 0; key < 50; key++) CHECK_EQ(has(f, 'k', key), 1);
+        bf_close(f);
+    }
+}
+
+TEST(processes_under_a_fast_clock)
+{
+    int left = CLIENTS, status;
+    *now = 1e6;
+    bf_close(open_((bf_spec){ .n = 5000, .p = 1e-6, .window = 40, .parts = 4 }, "fast"));
+    for (int w = 0; w < CLIENTS; w++)
+        if (fork() == 0) {
+            bf_filter *f = open_((bf_spec){ 0 }, "fast");
+            double at[64];
+            int bad = 0;
+            for (uint64_t i = 0; i < 3000; i++) {
+                at[i % 64] = *(volatile double *)now;
+                bad += add(f, 'k', ((uint64_t)w << 32) + i) < 0;
+                uint64_t j = i - (i < 64 ? 0 : random_() % 64);
+                int rc = has(f, 'k', ((uint64_t)w << 32) + j);
+                if (rc < 0 || (*(volatile double *)now - at[j % 64] <= 40 && rc != 1)) {
+                    bad++;
+                    fprintf(stderr, "rc %d, %s\n", rc, rc < 0 ? e.msg : "");
+                }
+            }
+            bf_close(f);
+            _exit(bad != 0);
+        }
+    while (left > 0) {
+        *(volatile double *)now += 0.2;
+        rs_pause(1);
+        if (waitpid(-1, &status, WNOHANG) > 0) {
+            CHECK_EQ(status, 0);
+            left--;
+        }
+    }
+}
+
+int main(void)
+{
+    now = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return main_with_redis(&redis);
+}
