@@ -12,83 +12,20 @@ LOADER = importlib.machinery.SourceFileLoader("prose", str(ROOT / "scripts" / "p
 prose = importlib.util.module_from_spec(importlib.util.spec_from_loader("prose", LOADER))
 LOADER.exec_module(prose)
 
-# What the style names as bad, and what to write.
-PAIRS = [
-    ("whoever opens it gives it again", "whoever opens it must pass it again"),
-    ("parts: 4 as it comes", "parts: 4 by default"),
-    ("a file made anew", "a file that was re-created"),
-    ("ten bits a key", "ten bits per key"),
-    ("keys, one\na line", "keys, one\nper line"),
-    ("batches a key", "batches, per key"),
-    ("what a filter costs a key", "what a filter costs per key"),
-    ("with the chance p, it looks as if", "false positive with probability p"),
-    ("may also be given by place", "Positional order: m, n, k, p"),
-    ("What the builds need, by Debian's names", "Build dependencies (Debian packages)"),
-    ("Keys that go again need", "To remove keys, use"),
-    ("it cannot be had", "it is not possible"),
-    ("two things cannot be had away", "two things cannot be avoided"),
-    ("it goes before the URL's", "it overrides the URL's"),
-    ("the answer is not one", "unexpected reply"),
-    ("x is no filter", "x is not a filter file"),
-    ("bytes that are no filter", "bytes that are not a filter"),
-    ("lacks a sound m", "field m is missing or invalid"),
-    ("the data is cut short: 2 bytes", "wrong length: 3 bytes, m=10 needs 2"),
-    ("has no window, window=0", "is not a forgetting filter"),
-    ("has no growth, grow=0", "is not a growing filter"),
-    ("%s is cut short: %llu bytes", "%s is truncated: %llu bytes"),
-    ("it comes and goes", "it is created and deleted all the time"),
-    ("no answer from Redis", "no reply from Redis"),
-    ("an answer has too much", "unexpected reply"),
-    ("other made URLs", "seed for generated URLs"),
-    ("pictures of the same", "plot what `study` measures"),
-    ("Others get their turn", "other threads run"),
-    ("makes its lost pages deadly", "access to the missing pages raises SIGBUS"),
-    ("the same of every URL", "every URL"),
-    ("shards: equal parts of it", "shards: equal slices of the bits"),
-    ("Who knows the hash forges", "Anyone who knows the hash forges"),
-    ("Not found out is that K was lost", "Nobody finds out that K was lost"),
-]
+SECTIONS = prose.read_words()
+WORDS = SECTIONS[0][1]
 
 
-def test_every_pattern_has_an_example():
-    found = {
-        id(pattern) for bad, _ in PAIRS for pattern, _ in prose.PATTERNS if pattern.search(bad)
-    }
-    assert len(found) == len(prose.PATTERNS)
+@pytest.mark.parametrize(
+    "row", [row for _, rows in SECTIONS for row in rows], ids=lambda row: row[2]
+)
+def test_a_row_finds_its_example(row):
+    assert prose.words_in(f"x\n{row[2]}\n", [row]), "the example is not found"
+    assert prose.words_in(row[1], [row]) == [], "what to say is itself found"
 
 
-USER_PAIRS = [
-    ("one is told True", "one gets True"),
-    ("for everybody", "for all its users"),
-    ("others see it at once", "others see it immediately"),
-    ("beside this package", "in addition to this package"),
-    ("it works as ever", "it still works"),
-    ("guava:chars and its kin", "guava:chars and similar ones"),
-    ("it goes on using it", "it continues to use it"),
-    ("a wrong type is a TypeError", "a wrong type raises TypeError"),
-    ("takes an add back, takes back", "removes one add"),
-    ("a fault that was mended", "a fault that was fixed"),
-    ("keys that others add meanwhile", "keys that others add during the call"),
-    ("after so many seconds", "after this many seconds"),
-    ("returns those that were new", "returns the new keys"),
-    ("bytes in the place of the secret", "bytes instead of the secret"),
-    ("Swoole was not at hand", "Swoole was not tested"),
-    ("give or take 512 bits", "a difference of 512 bits is accepted"),
-    ("a writer counts `dirty` up", "a writer increments `dirty`"),
-]
-
-
-def test_words_for_users():
-    assert len(USER_PAIRS) == len(prose.USER_PATTERNS)
-    for (bad, good), (pattern, _) in zip(USER_PAIRS, prose.USER_PATTERNS):
-        assert pattern.search(bad), bad
-        assert prose.words_in(good, prose.USER_PATTERNS) == []
-
-
-@pytest.mark.parametrize("bad, good", PAIRS)
-def test_words(bad, good):
-    assert {number for number, _, _ in prose.words_in(f"x\n{bad}\n")} == {2}
-    assert prose.words_in(good) == []
+def test_a_phrase_that_is_broken_over_lines_is_found_where_it_begins():
+    assert [number for number, *_ in prose.words_in("x\nkeys, one\na line\n", WORDS)] == [2]
 
 
 C_FILE = """/* x.c - files that are made
@@ -102,7 +39,9 @@ const char *t = "%s is "
 
 
 def test_words_in_comments_and_messages_of_c():
-    assert [(number, said) for number, said, _ in prose.words_in(prose.said_in_c(C_FILE))] == [
+    assert [
+        (number, said) for number, said, _ in prose.words_in(prose.said_in_c(C_FILE), WORDS)
+    ] == [
         (2, "anew"),
         (6, "is no filter"),
     ]
@@ -110,7 +49,7 @@ def test_words_in_comments_and_messages_of_c():
 
 @pytest.mark.parametrize("text", ["keys of a line", "all bits of a key", "Which key is it?"])
 def test_other_words_are_left_alone(text):
-    assert prose.words_in(text) == []
+    assert prose.words_in(text, WORDS) == []
 
 
 def docstrings():
@@ -124,42 +63,15 @@ def docstrings():
 def test_docstrings():
     texts = list(docstrings())
     assert len(texts) > 60
-    assert [(name, prose.words_in(text)) for name, text in texts if prose.words_in(text)] == []
+    assert [found for _, text in texts if (found := prose.words_in(text, WORDS))] == []
 
 
 # ---- lines ----
-LONG = " ".join(["word"] * 40)
-
-
-def test_paragraphs_and_items_are_wrapped_and_nothing_else():
-    out = prose.wrapped(
-        f"# {LONG}\n{LONG}\n\n- {LONG}\n| {LONG} |\n\n    {LONG}\n\n```sh\n{LONG}\n```\n"
-    )
-    lines = out.splitlines()
-    assert [line for line in lines if len(line) > 100] == [
-        f"# {LONG}",
-        f"| {LONG} |",
-        f"    {LONG}",
-        LONG,
-    ]
-    assert " ".join(out.split()).count("word") == 6 * 40
-    item = lines.index("- " + " ".join(["word"] * 19))
-    assert lines[item + 1].startswith("  word")
-    assert prose.wrapped(out) == out
-
-
-def test_no_line_begins_with_what_markdown_takes_for_a_list():
-    out = prose.wrapped("word " * 19 + "12345 - 3. # > x\n")
-    assert not [line for line in out.splitlines() if line.startswith(("-", "3.", "#", ">"))]
-
-
-def test_the_marks_of_a_merge_stay_where_they_are():
-    text = "<<<<<<< HEAD\nours\n=======\ntheirs\n>>>>>>> main\n"
-    assert prose.wrapped(text) == text
-
-
-def test_code_in_a_line_is_not_broken():
-    assert "`a b c d`" in prose.wrapped("word " * 19 + "`a b c d`\n")
+def test_long_lines_are_those_that_can_be_broken():
+    long = " ".join(["word"] * 40)
+    kept = f"# {long}\n| {long} |\n<!-- {long} -->\n\n    {long}\n\n```sh\n{long}\n```\n"
+    assert prose.long_lines(kept) == []
+    assert prose.long_lines(f"{long}\n- {long}\n") == [(1, 199), (2, 201)]
 
 
 # ---- translations ----
