@@ -1,4 +1,4 @@
-"""site_hooks.py - what mkdocs.yml needs beside plugins: links that leave docs/, pages that nav
+"""hooks.py - what mkdocs.yml needs beside plugins: links that leave docs/, pages that nav
 forgot, titles of their own, lists and tables right after a line of text, and bars in the code of a
 table, which GitHub takes for what they are and Python-Markdown does not.
 
@@ -103,7 +103,8 @@ def on_page_markdown(markdown, page, config, **_):
         path = target(page.file.src_uri, link[2])
         if (ROOT / path).is_dir():
             return link[1]
-        return f"[{link[1]}]({posixpath.relpath(in_site(path), posixpath.dirname(page.file.src_uri) or '.')}{link[3] or ''})"
+        to = posixpath.relpath(in_site(path), posixpath.dirname(page.file.src_uri) or ".")
+        return f"[{link[1]}]({to}{link[3] or ''})"
 
     return LINK.sub(in_site_link, CHINESE.sub("", with_gaps(markdown)))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 P = 0.001
 HERE = Path(__file__).resolve().parent
-EXAMPLES = HERE.parent.parent / "examples"
+EXAMPLES = HERE.parent
 
 
 def output(command, **options):
@@ -79,42 +79,21 @@ class Table:
 
 
 def answers(t, lines, distinct):
-    t.promise(
-        "lines read",
-        lambda s: whole(s.number("lines")),
-        lambda s: s.number("lines") == lines,
-        "all",
-    )
-    t.promise(
-        "new: the exact answer",
-        lambda s: whole(s.number("new_exact")),
-        lambda s: s.number("new_exact") == distinct,
-        "set, array",
-    )
-    t.promise(
-        "new: the filter's answer",
-        lambda s: whole(s.number("new_filter")),
-        lambda s: s.number("new_filter") == distinct - s.number("lost"),
-        "exact less the line below",
-    )
-    t.promise(
-        "  new lines taken for seen",
-        lambda s: whole(s.number("lost")),
-        lambda s: s.number("lost") <= P * distinct,
-        f"at most p = {P:.1%}: {P * distinct:.0f}",
-    )
-    t.promise(
-        "  seen lines taken for new",
-        lambda s: whole(s.number("again")),
-        lambda s: s.number("again") == 0,
-        "never",
-    )
+    def count(label, name, kept, note):
+        t.promise(label, lambda s: whole(s.number(name)), lambda s: kept(s.number(name), s), note)
+
+    count("lines read", "lines", lambda x, s: x == lines, "all")
+    count("new: the exact answer", "new_exact", lambda x, s: x == distinct, "set, array")
+    less = "exact less the line below"
+    fewer = lambda x, s: x == distinct - s.number("lost")  # noqa: E731
+    count("new: the filter's answer", "new_filter", fewer, less)
+    most = f"at most p = {P:.1%}: {P * distinct:.0f}"
+    count("  new lines taken for seen", "lost", lambda x, s: x <= P * distinct, most)
+    count("  seen lines taken for new", "again", lambda x, s: x == 0, "never")
     t.row("keys never added, asked for", lambda s: whole(s.number("absent_asked")))
+    note = f"p = {P:.4%}, at most 5 % more"
     t.promise(
-        "  of these told 'seen'",
-        lambda s: f"{rate(s):.4%}",
-        lambda s: rate(s) <= 1.05 * P,
-        f"p = {P:.4%}, at most 5 % more",
+        "  found all the same", lambda s: f"{rate(s):.4%}", lambda s: rate(s) <= 1.05 * P, note
     )
 
 
@@ -123,20 +102,19 @@ def rate(side):
 
 
 def costs(t):
-    t.row(
-        "memory of the filter",
-        lambda s: size(s.number("filter_bytes")),
-        f"{t.sides[0].number('bits_a_key'):.2f} bits a key",
-    )
+    bits = f"{t.sides[0].number('bits_a_key'):.2f} bits per key"
+    t.row("memory of the filter", lambda s: size(s.number("filter_bytes")), bits)
+    times = [s.number("exact_bytes") / s.number("filter_bytes") for s in t.sides]
+    much, more = f"{min(times):.0f} times as much at least", min(times) > 1
     t.promise(
-        "memory of set / array",
-        lambda s: size(s.number("exact_bytes")),
-        lambda s: s.number("exact_bytes") > s.number("filter_bytes"),
-        f"{min(s.number('exact_bytes') / s.number('filter_bytes') for s in t.sides):.0f} times as much at least",
+        "memory of set / array", lambda s: size(s.number("exact_bytes")), lambda s: more, much
     )
-    t.row("time a key: add in a loop", lambda s: f"{s.number('ns_add'):.0f} ns")
-    t.row("time a key: update / addMany", lambda s: f"{s.number('ns_batch'):.0f} ns")
-    t.row("time a key: set / array, in a loop", lambda s: f"{s.number('ns_exact'):.0f} ns")
+    for label, name in (
+        ("add in a loop", "ns_add"),
+        ("update / addMany", "ns_batch"),
+        ("set / array, in a loop", "ns_exact"),
+    ):
+        t.row(f"time per key: {label}", lambda s, name=name: f"{s.number(name):.0f} ns")
 
 
 def same_bytes(t, lines, stream):
@@ -211,8 +189,9 @@ def main(folder, dedup_c, *php):
     for side in sides:
         side.measure_all(stream, words, distinct)
     t = Table(sides)
+    scheme = sides[0].values["scheme"]
     print(
-        f"\nDeduplicating {lines:,} lines in a filter for n = {distinct:,} keys, p = {P:.1%} (scheme {sides[0].values['scheme']})\n"
+        f"\nDeduplicating {lines:,} lines, {distinct:,} different: p = {P:.1%}, scheme {scheme}\n"
     )
     t.line("", "Python", "PHP")
     answers(t, lines, distinct)
@@ -221,9 +200,7 @@ def main(folder, dedup_c, *php):
     examples(t, dedup_c, stream, folder)
     if t.broken:
         sys.exit("\nNOT AS PROMISED\n  " + "\n  ".join(t.broken))
-    print(
-        "\nAll of it holds.  Next: scripts/test runs every test; examples/ has what ran here; README.md tells the rest."
-    )
+    print("\nAll of it holds.  Next: README.md; examples/ has what ran here.")
 
 
 main(*sys.argv[1:])
