@@ -1,11 +1,10 @@
 /* test_redis_edges.c - filters in Redis at their edges: odd names, companion hashes that are
- * damaged field by field, replies of no form, connections that stutter, forks in the middle of a
- * trip, clocks and creators that run for ever, bitmaps that take several trips.  It starts its own
- * server.  About core/redis/meta.c, core/redis/resp.c, core/redis/generation.c. */
+ * damaged field by field, forks in the middle of a round trip, bitmaps that take several.  Its own
+ * server. About core/redis/meta.c, core/redis/bitmap.c. */
 /* wraps: send recv poll */
 #define _GNU_SOURCE
 #include "../../core/parts/filter.h"
-#include "redis_steps.h"
+#include "redis_round_trips.h"
 #include "redis_worlds.h"
 
 /* ---- names ---- */
@@ -64,7 +63,7 @@ TEST(refusals)
     bf_filter *unwilling = bf_open(&(bf_spec){ .m = 100, .k = 2, .client = &fails }, &e);
     CHECK(bf_test(unwilling, "x", 1, &e) == BF_EHOST && bf_add(unwilling, "x", 1, &e) == BF_EHOST);
     bf_close(unwilling);
-    bf_redis_client host = { .exchange = world_exchange };
+    bf_redis_client host = { .exchange = host_exchange, .ctx = &world_socket };
     static const char secret[17] = "0123456789abcdef";
     rs_command(&redis, "FLUSHALL");
     CHECK(!bf_open(&(bf_spec){ .m = 100, .k = 2, .redis_client = &host, .key = "k", .timeout = 1 },
@@ -222,37 +221,15 @@ TEST(redissons_hashes)
 }
 
 /* ---- connections ---- */
-/* Signals at every call, a few bytes at a time: as if nothing had happened. */
-TEST(stutter)
-{
-    rs_command(&redis, "ACL SETUSER w on >pw ~* +@all");
-    for (world *w = worlds; w < worlds + WORLDS; w++) {
-        if (w->client) continue;
-        for (size_t what = 0; what < ASKED; what++) {
-            if (!world_make(w)) break;
-            const int64_t want =
-                asked[what].expected == ONES ? (int64_t)w->ones : asked[what].expected;
-            steps.stutter = true;
-            steps_begin(0);
-            int64_t rc = asked[what].run(w);
-            steps_stop();
-            steps.stutter = false;
-            if (rc != want && rc != BF_ENOTSUP && rc != BF_EINVAL)
-                FAILED("%s, %s: %lld, %s\n", w->name, asked[what].name, (long long)rc, e.msg);
-        }
-        world_forget(w);
-    }
-}
-
 static bf_filter *forked;
 static int child_fails;
-static bool in_host; /* the trip is the host's code: whoever forks in it is inside the call */
+static bool in_host; /* the round trip is the host's code: whoever forks in it is inside the call */
 static void forks(void)
 {
     pid_t child = fork();
     if (child == 0) { /* the lock is held by a thread that is not here */
-        steps.on = false;
-        world_fd = -1;
+        trips.on = false;
+        host_disconnect(&world_socket);
         int bad = in_host ? bf_test(forked, "n0", 2, &e) != BF_EBUSY
                           : bf_test(forked, "n0", 2, &e) != 1 ||
                                 bf_add(forked, "n0", 2, &e) != BF_PRESENT ||
@@ -265,23 +242,23 @@ static void forks(void)
     child_fails = status;
 }
 
-TEST(a_fork_in_the_middle_of_a_trip)
+TEST(a_fork_in_a_round_trip)
 {
     for (world *w = worlds; w < worlds + WORLDS; w++) {
         if (w->login || !world_make(w)) continue;
         forked = w->f;
         in_host = w->f->runs_host_code;
-        steps.before = forks;
-        steps.after = false;
-        steps.instead = NULL;
-        steps_begin(1);
+        trips.before = forks;
+        trips.after = false;
+        trips.instead = NULL;
+        trips_begin(1);
         CHECK_EQ(bf_test_many(w->f, world_keys, WORLD_KEYS, NULL, &e), WORLD_KEYS);
-        steps_stop();
-        if (!steps.happened && w->spec.cache) {
+        trips_stop();
+        if (!trips.happened && w->spec.cache) {
             world_forget(w);
             continue;
-        } /* it made no trip */
-        CHECK(steps.happened);
+        } /* it made no round trip */
+        CHECK(trips.happened);
         if (child_fails) FAILED("%s: the child fails\n", w->name);
         CHECK_EQ(bf_test(w->f, "child", 5, &e), !in_host);
         pid_t child = fork(); /* while nobody holds it */
@@ -296,188 +273,7 @@ TEST(a_fork_in_the_middle_of_a_trip)
     }
 }
 
-/* ---- for ever ---- */
-static void mark_moves_on(void)
-{
-    static int n;
-    rs_command(&redis,
-        "EVAL \"redis.call('SETRANGE', 'w', redis.call('STRLEN', 'w') - 4, ARGV[1]) "
-        "redis.call('HSET', 'w:meta', 'mark', (ARGV[1]:gsub('.', function(c) return "
-        "string.format('%%02x', c:byte()) end)))\" 0 %04d",
-        ++n % 10000);
-}
-
-TEST(no_call_lasts_for_ever)
-{
-    for (world *w = worlds; w < worlds + WORLDS; w++) {
-        if ((strcmp(w->name, "window") && strcmp(w->name, "grow")) || !world_make(w)) continue;
-        steps.before = mark_moves_on;
-        steps.after = true;
-        steps.instead = NULL;
-        steps_begin(1);
-        const int rc = bf_test(w->f, "new", 3, &e);
-        steps_stop();
-        CHECK_EQ(rc, BF_EIO);
-        CHECK_HAS(e.msg, "not all keys were handled");
-        CHECK_EQ(bf_test(w->f, "n1", 2, &e), 1);
-        world_forget(w);
-    }
-    bf_close(OPEN("slow", .n = 100, .p = 0.01, .window = 1e12, .parts = 1));
-    bf_filter *f = OPEN("slow", 0);
-    CHECK(bf_add(f, "x", 1, &e) == BF_ADDED && bf_test(f, "x", 1, &e) == 1);
-    bf_close(f);
-}
-
-/* Cleared before every trip but those that look into its hash: nobody gets anywhere, and is told
- * so. */
-static bf_filter *clearer;
-static bool goes_out(const char *word)
-{
-    return memmem(steps.out, steps.out_len, word, strlen(word)) != NULL;
-}
-static void clears_again(void)
-{
-    bf_error unheard;
-    if (!goes_out("HGETALL")) bf_clear(clearer, &unheard);
-}
-
-TEST(cleared_for_ever)
-{
-    for (world *w = worlds; w < worlds + WORLDS; w++) {
-        if (strcmp(w->name, "classic") && strcmp(w->name, "counting") && strcmp(w->name, "client"))
-            continue;
-        for (size_t what = 0; what < ASKED; what++) {
-            int64_t (*run)(world *) = asked[what].run;
-            if (run == do_open || run == do_construct || run == do_make || run == do_fits ||
-                run == do_saturated || !world_make(w))
-                continue;
-            if (run == do_add || run == do_add_many || run == do_add_new)
-                continue; /* they are there, if only for a moment */
-            clearer = world_open(w, false);
-            steps.before = clears_again;
-            steps.instead = NULL;
-            steps.after = true;
-            e = (bf_error){ 0 };
-            steps_begin(1);
-            int64_t rc = run(w);
-            steps_stop();
-            const bool sums = run == do_unite && w->spec.counting;
-            if (rc != BF_ENOTSUP && !sums && (rc != BF_EIO || !strstr(e.msg, "Redis key w at")))
-                FAILED("%s, %s: %lld, %s\n", w->name, asked[what].name, (long long)rc, e.msg);
-            CHECK(bf_add(w->f, "n0", 2, &e) >= 0 && bf_test(w->f, "n0", 2, &e) == 1);
-            bf_close(clearer);
-        }
-        world_forget(w);
-    }
-}
-
-static void comes_and_goes(void)
-{
-    if (goes_out("HGETALL"))
-        rs_command(&redis, "DEL c:0 c");
-    else if (goes_out("EVAL"))
-        rs_command(&redis, "MSET c:0 text c text");
-}
-
-TEST(a_key_that_comes_and_goes)
-{
-    for (unsigned shards = 1; shards < 3; shards++) {
-        rs_command(&redis, "FLUSHALL");
-        steps.before = comes_and_goes;
-        steps.after = true;
-        steps_begin(1);
-        const int code = code_of((bf_spec){ .m = 9000, .k = 3, .shards = shards }, "c");
-        steps_stop();
-        CHECK_EQ(code, BF_EIO);
-        CHECK_HAS(
-            e.msg, "is created and deleted all the time: it could neither be opened nor created");
-    }
-}
-
-/* Made between the look at its hash and the look at its bits: it is a filter with a mark, not a
- * bitmap of another system, in which a loss reads as "absent". */
-TEST(made_between_two_looks)
-{
-    for (int adopt = 0; adopt < 2; adopt++) {
-        rs_command(&redis, "FLUSHALL");
-        bf_close(numbers(OPEN("late", .m = 9000, .k = 3, .scheme = "classic"), 0, 3));
-        steps.before = NULL;
-        steps.after = steps.cut = false;
-        steps.instead = "*0\r\n"; /* the hash, as it was a moment before */
-        steps.node = 0;
-        steps_begin(1);
-        bf_filter *f = OPEN(
-            "late", .m = 9000, .k = 3, .scheme = "classic", .must_exist = true, .adopt = adopt);
-        steps_stop();
-        CHECK(f && steps.happened && missing(f, 0, 3) == 0);
-        rs_command(&redis, "DEL late");
-        CHECK(f && bf_test(f, "n1", 2, &e) == BF_EIO && strstr(e.msg, "is lost"));
-        bf_close(f);
-        steps.instead = NULL;
-    }
-}
-
-/* What an add to a filter that was just deleted leaves for a moment is not taken for another
- * system's bitmap. */
-static int looks;
-static void stub_goes(void)
-{
-    if (goes_out("HGETALL") && ++looks == 3) rs_command(&redis, "DEL stub");
-}
-
-TEST(a_stub_without_a_hash)
-{
-    for (int open = 0; open < 2; open++) {
-        rs_command(&redis, "FLUSHALL");
-        rs_command(&redis, "SETBIT stub 7001 1");
-        looks = 0;
-        steps.before = stub_goes;
-        steps.after = true;
-        steps_begin(1);
-        const int code = code_of(
-            open ? (bf_spec){ .must_exist = true } : (bf_spec){ .m = 9000, .k = 3 }, "stub");
-        steps_stop();
-        CHECK_EQ(code, open ? BF_ENOENT : 0);
-        if (open) CHECK_HAS(e.msg, "does not exist");
-    }
-    rs_command(&redis, "SETBIT foreign 7001 1"); /* one that stays is one */
-    CHECK_EQ(code_of((bf_spec){ .m = 9000, .k = 3 }, "foreign"), BF_EFORMAT);
-}
-
-/* An add met a lost key, and the connection goes before that is known: an error, and the next one
- * takes the stub away. */
-static int met;
-static void deletes_and_ends(void)
-{
-    if (met++ == 0) {
-        rs_command(&redis, "FLUSHALL");
-        return;
-    }
-    steps.instead = "";
-    steps.cut = true;
-    steps.node = 0;
-}
-
-TEST(lost_twice)
-{
-    for (world *w = worlds; w < worlds + WORLDS; w++) {
-        if (w->foreign || w->login || w->spec.cache || w->spec.window > 0 || !world_make(w))
-            continue;
-        met = 0;
-        steps.before = deletes_and_ends;
-        steps.instead = NULL;
-        steps.after = true;
-        steps_begin(1);
-        CHECK(bf_add(w->f, "new", 3, &e) < 0);
-        steps_stop();
-        steps.instead = NULL;
-        steps.cut = false;
-        CHECK(bf_add(w->f, "new", 3, &e) < 0 && bf_test(w->f, "n0", 2, &e) < 0);
-        world_forget(w);
-    }
-}
-
-/* ---- bitmaps of several trips ---- */
+/* ---- bitmaps of several round trips ---- */
 TEST(large_ones)
 {
     bf_redis_client host = world_host;
@@ -515,7 +311,8 @@ TEST(large_ones)
     rs_pause(20);
     CHECK_EQ(bf_test(f, "n0", 2, &e), BF_EIO);
     bf_close(f);
-    for (int client = 0; client < 2; client++) { /* a trip of some MiB, whose buffer is not kept */
+    for (int client = 0; client < 2;
+        client++) { /* a round trip of some MiB, whose buffer is not kept */
         enum { MANY = 1000 };
         static char t[MANY][8];
         static bf_key many[MANY];

@@ -1,9 +1,10 @@
-/* test_redis_hostile.c - a Redis that means harm: replies that never end, arrays of thousands of
+/* test_redis_hostile.c - a Redis that is hostile: replies that never end, arrays of thousands of
  * millions, texts without an end, companion hashes of a million fields.  By URL and through a
  * client of the host's: an error that names the key, and the process stays small.  It starts its
  * own server and stands between it and the filter.  About core/redis/resp.c. */
 #define _GNU_SOURCE
 #include "redis_filters.h"
+#include "redis_host_client.h"
 #include "redis_proxy.h"
 #include "parts/filter.h"
 #include "redis/redis.h"
@@ -16,7 +17,6 @@
 
 static proxy x;
 static char url[128];
-static bf_redis_client host;
 
 static long peak(void)
 {
@@ -25,32 +25,10 @@ static long peak(void)
     return u.ru_maxrss;
 }
 
-/* ---- a client whose bytes come through the proxy ---- */
-static int host_fd = -1;
-static int exchange(
-    void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
-{
-    static char buf[1 << 16];
-    int64_t have = 0, want = 0;
-    if (host_fd < 0) {
-        host_fd = rs_connect(x.port);
-        setsockopt(
-            host_fd, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){ 2, 0 }, sizeof(struct timeval));
-    }
-    for (size_t i = 0; i < nparts; want += (int64_t)parts[i++].commands)
-        if (send(host_fd, parts[i].bytes, parts[i].len, MSG_NOSIGNAL) != (ssize_t)parts[i].len)
-            goto lost;
-    while (have < want) {
-        ssize_t n = recv(host_fd, buf, sizeof buf, 0);
-        if (n <= 0 || (have = bf_reply_feed(sink, buf, (size_t)n)) < 0) goto lost;
-    }
-    return BF_CLIENT_ANSWERED;
-lost:
-    close(host_fd);
-    host_fd = -1;
-    bf_reply_fault(sink, 0, "the test's client lost it", 25);
-    return BF_CLIENT_LOST;
-}
+static host_client through_proxy = { .port = &x.port, .timeout = 2 };
+static const bf_redis_client host = {
+    .exchange = host_exchange, .name = "the test's client", .ctx = &through_proxy
+};
 
 /* ---- what comes, and again and again what follows the bar ---- */
 static const char *const floods[] = { "*2000000000\r\n|:1\r\n", "*4000000000\r\n|:1\r\n",
@@ -272,7 +250,6 @@ int main(void)
     rs_start(&redis, NULL);
     proxy_start(&x, &redis);
     snprintf(url, sizeof url, "redis://127.0.0.1:%d?key=h&timeout=2", x.port);
-    host = (bf_redis_client){ .exchange = exchange, .name = "the test's client" };
     for (int i = 0; i < 300; i++) many[i] = (bf_key){ "there", 5 };
     run_tests();
     proxy_end(&x);

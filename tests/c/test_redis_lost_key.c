@@ -2,10 +2,11 @@
  * each companion hash of every kind of filter, then a handle of before tests and adds, others open
  * and construct, in every order.  The oracle is a list of keys: a key whose add was acknowledged
  * is answered "absent" by nobody, unless the filter was created again after the add, and not even
- * then by a handle that has not been told.  Errors are allowed.  It starts its own server.  About
+ * then by a handle that has not been told.  Errors are allowed.  Its own server.  About
  * core/redis/generation.c, core/redis/meta.c. */
+/* wraps: send recv poll */
 #define _GNU_SOURCE
-#include "redis_proxy.h"
+#include "redis_round_trips.h"
 #include "redis_worlds.h"
 
 static world by_redis = { .name = "window by Redis's clock",
@@ -39,7 +40,7 @@ static void acknowledged(const char *text, size_t len, bool own)
 }
 
 /* An error is told: from then on the handle knows that keys of before may be gone. */
-static void heard(bool old)
+static void told(bool old)
 {
     for (unsigned i = 0; old && i < nkeys; i++) keys[i].own = false;
 }
@@ -65,7 +66,7 @@ static void add_one(play *p, bf_filter *f, bool old)
     if (!f) return;
     e = (bf_error){ 0 };
     if (bf_add(f, text, len, &e) < 0) {
-        heard(old);
+        told(old);
         p->refused++;
     } else
         acknowledged(text, len, old);
@@ -79,7 +80,7 @@ static void test_all(play *p, bf_filter *f, bool old)
     for (unsigned i = 0, c = 1; f && i < nkeys; i += c, c = nkeys - i) { /* one, then the others */
         e = (bf_error){ 0 };
         const int64_t rc = bf_test_many(f, all + i, c, each, &e);
-        if (rc < 0) heard(old);
+        if (rc < 0) told(old);
         p->refused += rc < 0;
         for (unsigned j = i; rc >= 0 && j < i + c; j++) {
             if (!each[j - i] && keys[j].must) wrong(p->w, p->gone, "an acknowledged key is absent");
@@ -173,49 +174,6 @@ TEST(each_key_in_every_order)
     all_orders(&tagged);
 }
 
-/* ---- every call ---- */
-/* What a call says of a filter that lacks one of its keys: the truth, or what is lost. */
-static bool says_what_is_lost(const world *w)
-{
-    static const char *const says[] = { "is lost", "does not exist", "was re-created",
-        "not our filter", "not the mark of its :meta", "no valid size" };
-    bool is = false;
-    for (size_t i = 0; i < COUNT(says); i++) is |= strstr(e.msg, says[i]) != NULL;
-    return is && strstr(e.msg, w->key);
-}
-
-static void call_without(world *w, const char *gone, size_t what)
-{
-    if (!world_make(w)) return;
-    const bool made = asked[what].run == do_construct;
-    rs_command(&redis, "DEL %s", gone);
-    e = (bf_error){ 0 };
-    steps_done = asked[what].name;
-    int64_t rc = asked[what].run(w);
-    if (rc == BF_ENOTSUP || rc == BF_EINVAL) return;
-    if (asked[what].run == do_fits ? rc == 0 : rc < 0 && says_what_is_lost(w)) return;
-    if (rc < 0 || (asked[what].expected > 0 && rc != asked[what].expected && !made))
-        FAILED("%s without %s: %s: %lld, %s\n", w->name, gone, asked[what].name, (long long)rc,
-            rc < 0 ? e.msg : "");
-}
-
-TEST(each_key_and_every_call)
-{
-    for (world *w = worlds; w < worlds + WORLDS; w++) {
-        char names[1024] = "", *at = names, *name;
-        if (w->foreign || w->spec.cache || w->login || !strcmp(w->name, "redisson")) continue;
-        world_time = 1e6;
-        if (!world_make(w)) continue;
-        snprintf(names, sizeof names, "%s",
-            rs_command(&redis, "EVAL \"local k = redis.call('KEYS', '*') table.sort(k) "
-                               "return table.concat(k, ' ')\" 0"));
-        while ((name = strsep(&at, " ")))
-            for (size_t what = 0; what < ASKED; what++)
-                if (asked[what].run != do_make) call_without(w, name, what);
-        world_forget(w);
-    }
-}
-
 /* ---- a companion hash that is gone ---- */
 static void opens_as_lost(bf_spec spec, const char *key, int line)
 {
@@ -267,45 +225,40 @@ TEST(no_stub_of_a_companion)
     opens_as_lost((bf_spec){ .m = 9000, .k = 3, .shards = 3 }, "s", __LINE__);
 }
 
-/* ---- a handle that stops between two of its commands ---- */
-/* A child opens the filter and adds; at some answer it waits until it was deleted and another
- * filter constructed there, with the same or with other parameters.  Its key must not get into
- * that one, and what it was told after that is in must be in. */
-static void stopped_once(unsigned n, int stop)
+/* ---- while a handle is opened and adds ---- */
+/* Before one of its round trips the filter is deleted and another one constructed there, with the
+ * same or with other parameters.  Its key must not get into that one, and what is told after that
+ * to be in must be in. */
+static unsigned other_n;
+static bf_filter *constructed;
+static void deletes_and_constructs(void)
 {
-    proxy x;
-    int status;
-    rs_command(&redis, "FLUSHALL");
-    bf_close(OPEN("stop", .n = 100, .p = 1e-4, .window = 40000, .parts = 4));
-    proxy_start(&x, &redis);
-    x.orders->answers = 0;
-    x.orders->hold_at = stop;
-    pid_t child = fork();
-    if (child == 0) {
-        char url[128];
-        snprintf(url, sizeof url, "redis://127.0.0.1:%d?key=stop&timeout=30", x.port);
-        bf_filter *f = bf_open(&(bf_spec){ .storage = url, .must_exist = true }, NULL);
-        const int rc = f ? bf_add(f, "child", 5, NULL) : -1;
-        bf_close(f);
-        _exit(rc < 0 ? 1 : 0);
-    }
-    proxy_wait(&x, stop, child);
     rs_command(&redis, "DEL stop stop:meta");
-    bf_filter *f = OPEN("stop", .n = n, .p = 1e-4, .window = 40000, .parts = 4);
-    __atomic_store_n(&x.orders->hold_at, 0, __ATOMIC_SEQ_CST);
-    waitpid(child, &status, 0);
-    e = (bf_error){ 0 };
-    if (bf_add(f, "parent", 6, &e) != 1 || bf_test(f, "parent", 6, &e) != 1 ||
-        (status == 0 && x.orders->answers > stop && bf_test(f, "child", 5, &e) != 1))
-        FAILED("n=%u, stopped at answer %d: %d, %s\n", n, stop, status, e.msg);
-    bf_close(f);
-    proxy_end(&x);
+    constructed = OPEN("stop", .n = other_n, .p = 1e-4, .window = 40000, .parts = 4);
 }
 
-TEST(stopped_between_commands)
+static bool deleted_once(long trip)
 {
-    for (unsigned n = 100; n <= 300; n += 200)
-        for (int stop = 1; stop <= 14; stop++) stopped_once(n, stop);
+    rs_command(&redis, "FLUSHALL");
+    bf_close(OPEN("stop", .n = 100, .p = 1e-4, .window = 40000, .parts = 4));
+    constructed = NULL;
+    trips.before = deletes_and_constructs;
+    trips_begin(trip);
+    bf_filter *f = OPEN("stop", .must_exist = true);
+    const int rc = f ? bf_add(f, "child", 5, &e) : e.code;
+    trips_stop();
+    if (constructed &&
+        (bf_add(constructed, "parent", 6, &e) != 1 || bf_test(constructed, "parent", 6, &e) != 1 ||
+            (rc >= 0 && bf_test(constructed, "child", 5, &e) != 1)))
+        FAILED("n=%u, at round trip %ld: %d, %s\n", other_n, trip, rc, e.msg);
+    CLOSE(f, constructed);
+    return trips.happened;
+}
+
+TEST(another_is_constructed_meanwhile)
+{
+    for (other_n = 100; other_n <= 300; other_n += 200)
+        for (long trip = 1; deleted_once(trip); trip++) CHECK(trip < 30);
 }
 
 /* The bits and their mark are there, so a handle that is open is right and goes on; but nobody else

@@ -6,6 +6,7 @@
  * nothing.  It starts its own server.  About core/redis/meta.c. */
 #define _GNU_SOURCE
 #include "redis_filters.h"
+#include "redis_host_client.h"
 
 enum { A_KEYS = 90, B_KEYS = 20, DIGEST = 48, PLAIN = 0, MIXED, CLUSTER };
 static const char *const names[] = { "s", "{s}", "s:0", "{s:0}", "s:meta", "s:0:meta", "{s}:meta",
@@ -23,24 +24,9 @@ static const struct {
 enum { KINDS = COUNT(kinds), SHARDS = 2, GROW };
 
 /* ---- a client that says it is a cluster's ---- */
-static int exchange(
-    void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
-{
-    static int fd = -1;
-    char buf[1 << 14];
-    int64_t have = 0, want = 0;
-    if (fd < 0) fd = rs_connect(redis.port);
-    for (size_t i = 0; i < nparts; want += (int64_t)parts[i++].commands)
-        if (send(fd, parts[i].bytes, parts[i].len, MSG_NOSIGNAL) != (ssize_t)parts[i].len)
-            return BF_CLIENT_LOST;
-    while (have < want) {
-        const ssize_t n = recv(fd, buf, sizeof buf, 0);
-        if (n <= 0 || (have = bf_reply_feed(sink, buf, (size_t)n)) < 0) return BF_CLIENT_LOST;
-    }
-    return BF_CLIENT_ANSWERED;
-}
+static host_client socket_of_it = { .port = &redis.port };
 static const bf_redis_client cluster_client = {
-    .exchange = exchange, .name = "the test's cluster", .cluster = true
+    .exchange = host_exchange, .name = "the test's cluster", .ctx = &socket_of_it, .cluster = true
 };
 static bool cluster; /* how the next one is opened */
 static int how;

@@ -3,60 +3,13 @@
  * is there, with all its keys, or hears that there is none; never "lost" of what is there, and
  * never a handle that says "absent" of what is gone.  It starts its own server.  About
  * core/redis/open.c, core/redis/bitmap.c, core/redis/shards.c. */
+/* wraps: send recv poll */
 #define _GNU_SOURCE
 #include "redis_filters.h"
+#include "redis_round_trips.h"
 
-enum { KEYS = 10, MORE = 40, COMMANDS = 400 };
-
-/* ---- a client that sends one command after the other ---- */
-static struct {
-    int fd;
-    long sent, at, then; /* commands so far; before which of them another acts, and once more */
-    void (*act)(void), (*act_then)(void);
-    bool acted;
-} line = { .fd = -1 };
-
-static bool one_command(const char *bytes, size_t len, int64_t want, bf_reply_sink *sink)
-{
-    static char buf[1 << 16];
-    static const char echo[] = "*2\r\n$4\r\nECHO";
-    int64_t have = 0;
-    const bool counts = len < sizeof echo || memcmp(bytes, echo, sizeof echo - 1);
-    const long now = counts ? ++line.sent : 0;
-    if (counts && now == line.at) {
-        line.acted = true;
-        line.act();
-    }
-    if (counts && now == line.then) line.act_then();
-    if (send(line.fd, bytes, len, MSG_NOSIGNAL) != (ssize_t)len) return false;
-    while (have < want) {
-        ssize_t n = recv(line.fd, buf, sizeof buf, 0);
-        if (n <= 0 || (have = bf_reply_feed(sink, buf, (size_t)n)) < 0) return false;
-    }
-    return true;
-}
-
-static int one_by_one(
-    void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
-{
-    int64_t replies = 0;
-    bool fine = line.fd >= 0 || (line.fd = rs_connect(redis.port)) >= 0;
-    for (size_t i = 0; fine && i < nparts; i++) {
-        const char *at = parts[i].bytes;
-        bf_commands c = { at, at + parts[i].len, 0 };
-        bf_key arg;
-        for (; fine && bf_command_next(&c); at = c.at) {
-            while (bf_command_arg(&c, &arg)) {}
-            fine = one_command(at, (size_t)(c.at - at), ++replies, sink);
-        }
-    }
-    if (fine) return BF_CLIENT_ANSWERED;
-    close(line.fd);
-    line.fd = -1;
-    bf_reply_fault(sink, ECONNRESET, "", 0);
-    return BF_CLIENT_LOST;
-}
-static const bf_redis_client client = { .exchange = one_by_one, .name = "one by one" };
+enum { KEYS = 10, MORE = 40 };
+static char url[100];
 
 /* ---- what is there, and what the other one does ---- */
 static double now_is;
@@ -163,15 +116,14 @@ static bf_spec spec_of(int how)
     s.must_exist = how > 0;
     s.read_only = how == 3;
     if (how == 2 && !s.scheme && s.m) s.scheme = "classic";
-    s.redis_client = &client;
-    s.key = "b";
+    s.storage = url;
     return s;
 }
 
-static void tell(size_t story, int how, const char *what, const char *why)
+static void wrong(size_t story, int how, const char *what, const char *why)
 {
     FAILED("kind %d, %s before command %ld (%ld), opened %d: %s; %s\n", (int)(kind - kinds),
-        stories[story].name, line.at, line.then, how, what, why);
+        stories[story].name, trips.at, trips.then, how, what, why);
 }
 
 static void judge(size_t story, int how, bf_filter *f, const bf_error *why)
@@ -179,7 +131,7 @@ static void judge(size_t story, int how, bf_filter *f, const bf_error *why)
     if (!f) {
         const bool gone = strstr(why->msg, "does not exist") || strstr(why->msg, "is lost");
         if (stories[story].always || (how == 0 && !stories[story].never) || !gone)
-            tell(story, how, "not opened", why->msg);
+            wrong(story, how, "not opened", why->msg);
         return;
     }
     unsigned absent = 0;
@@ -188,43 +140,51 @@ static void judge(size_t story, int how, bf_filter *f, const bf_error *why)
         e = (bf_error){ 0 };
         const int rc = bf_test(f, t, (size_t)sprintf(t, "n%u", i), &e);
         if (rc < 0 && !strstr(e.msg, "was re-created") && !strstr(e.msg, "is lost"))
-            tell(story, how, "a test", e.msg);
+            wrong(story, how, "a test", e.msg);
         if (rc < 0 && stories[story].always && strstr(e.msg, "is lost"))
-            tell(story, how, "a test", e.msg);
+            wrong(story, how, "a test", e.msg);
         absent += rc == 0;
     }
-    if (absent) tell(story, how, "keys are absent", "");
-    if (keys == 0 && how && bf_test(f, "n0", 2, &e) == 0) tell(story, how, "absent of none", "");
+    if (absent) wrong(story, how, "keys are absent", "");
+    if (keys == 0 && how && bf_test(f, "n0", 2, &e) == 0) wrong(story, how, "absent of none", "");
     rs_command(&redis, "FLUSHALL");
-    if (bf_test(f, "n0", 2, &e) >= 0) tell(story, how, "no loss after FLUSHALL", "");
+    if (bf_test(f, "n0", 2, &e) >= 0) wrong(story, how, "no loss after FLUSHALL", "");
+}
+
+static void empty(void)
+{
+    rs_command(&redis, "FLUSHALL");
+    keys = 0;
+    now_is = 1e6;
+}
+/* Before a command one acts, and before a later one (0: none) another. */
+static void act_before(long at, void (*act)(void), long then, void (*act_then)(void))
+{
+    trips.commands = true;
+    trips.before = act;
+    trips.then = then;
+    trips.before_then = act_then;
+    trips_begin(at);
 }
 
 /* False: it takes fewer commands. */
 static bool once(size_t story, int how, long at, long then)
 {
     bf_error why = { 0 };
-    rs_command(&redis, "FLUSHALL");
-    keys = 0;
-    now_is = 1e6;
-    line.at = line.then = 0;
+    empty();
     stories[story].before();
-    line.sent = 0;
-    line.acted = false;
-    line.act = stories[story].act;
-    line.act_then = stories[story].then;
-    line.at = at;
-    line.then = then;
     const bf_spec s = spec_of(how);
+    act_before(at, stories[story].act, then, stories[story].then);
     bf_filter *f = bf_open(&s, &why);
-    const bool acted = line.acted && (!then || line.sent >= then);
-    line.sent = COMMANDS;
+    trips_stop();
+    const bool acted = trips.count >= at && trips.count >= then;
     if (acted) judge(story, how, f, &why);
     bf_close(f);
     return acted;
 }
 
-/* What one kind alone can tell is not told of all. */
-static bool told_of(size_t story)
+/* Some stories are of one kind alone. */
+static bool concerns(size_t story)
 {
     if (stories[story].act == grow_it) return kind->grow > 0;
     if (stories[story].act == next_epoch || stories[story].then == next_epoch)
@@ -238,14 +198,14 @@ static void one_story(size_t story, int how)
     bool more = true;
     for (long at = 1; more && failed_here < 20; at++)
         for (int i = 1; i <= most && (once(story, how, at, most > 1 ? at + i : 0) || i == 1); i++)
-            more = line.acted;
+            more = trips.count >= at;
 }
 
 TEST(all_stories)
 {
     for (kind = kinds; kind < kinds + KINDS; kind++)
         for (size_t story = 0; story < STORIES; story++)
-            for (int how = 0; told_of(story) && how < HOWS; how++)
+            for (int how = 0; concerns(story) && how < HOWS; how++)
                 if (!stories[story].then || how % 2 == 0) one_story(story, how);
 }
 
@@ -253,7 +213,7 @@ TEST(all_stories)
 static void upload_another(void)
 {
     bf_filter *from = numbers(bf_open(kind, &e), 0, KEYS);
-    const bf_spec to = { .storage = rs_url(&redis, "b", ""), .clock = kind->clock };
+    const bf_spec to = { .storage = url, .clock = kind->clock };
     bf_filter *f = bf_upload_new(from, &to, &e);
     if (f) keys = KEYS;
     CLOSE(f, from);
@@ -281,21 +241,15 @@ static bool upload_once(size_t story, long at)
     enum { FIRST = 100, LAST = 140 };
     bf_error why = { 0 };
     bf_spec here = *kind;
-    rs_command(&redis, "FLUSHALL");
-    keys = 0;
-    now_is = 1e6;
-    line.at = line.then = 0;
+    empty();
     bf_filter *from = numbers(bf_open(&here, &e), FIRST, LAST);
     uploads[story].before();
-    line.sent = 0;
-    line.acted = false;
-    line.act = uploads[story].act;
-    line.at = at;
-    const bf_spec to = { .redis_client = &client, .key = "b", .clock = kind->clock };
+    const bf_spec to = { .storage = url, .clock = kind->clock };
+    act_before(at, uploads[story].act, 0, NULL);
     bf_filter *f = bf_upload_new(from, &to, &why);
-    line.sent = COMMANDS;
-    const bool acted = line.acted, emptied = uploads[story].act == flush_it;
-    bf_spec open = { .storage = rs_url(&redis, "b", ""), .must_exist = true };
+    trips_stop();
+    const bool acted = trips.happened, emptied = uploads[story].act == flush_it;
+    bf_spec open = { .storage = url, .must_exist = true };
     open.clock = kind->clock;
     open.counting = kind->counting;
     bf_filter *g = bf_open(&open, &e);
@@ -321,4 +275,9 @@ TEST(all_uploads)
             for (long at = 1; failed_here < 20 && upload_once(story, at); at++) {}
 }
 
-int main(void) { return main_with_redis(&redis); }
+int main(void)
+{
+    rs_start(&redis, NULL);
+    snprintf(url, sizeof url, "redis://127.0.0.1:%d/0?key=b", redis.port);
+    return main_with_redis(&redis);
+}

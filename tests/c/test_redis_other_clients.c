@@ -1,236 +1,236 @@
-/* test_redis_other_clients.c - every kind of filter in Redis, everything that can be asked of it,
- * and another client that acts between two of the trips that takes, or before each of them:
- * deletes, overwrites, damages, clears, makes anew.  What is told is right or an error that names
- * the key; nothing lost is ever "absent"; no stub stays.  It starts its own server.  About
- * core/redis/generation.c, core/redis/bitmap.c. */
+/* test_redis_other_clients.c - every kind of filter in Redis, every call, and another client that
+ * acts before one of its round trips, or before each: deletes any of its keys, overwrites, damages,
+ * clears, re-creates, or gives the name to something else.  What is told is right or an error that
+ * names the key; nothing lost is ever "absent"; nothing of others is written; no call lasts for
+ * ever.  Its own server.  About core/redis/generation.c, core/redis/bitmap.c, core/redis/meta.c. */
 /* wraps: send recv poll */
 #define _GNU_SOURCE
-#include "redis_steps.h"
-#include "redis_worlds.h"
-
-static world *at;        /* the one that is asked        */
-static bf_filter *other; /* another handle on its filter */
+#include "redis_sweep.h"
 
 /* ---- what another client does ---- */
-static void deletes_a_part(void) { rs_command(&redis, "DEL %s", at->part); }
-static void deletes_all(void) { rs_command(&redis, "FLUSHALL"); }
-static void deletes_the_meta(void) { rs_command(&redis, "DEL %s", at->meta); }
-static void deletes_a_parts_meta(void) { rs_command(&redis, "DEL %s", at->part_meta); }
-static void overwrites_a_part(void) { rs_command(&redis, "SET %s short", at->part); }
+static unsigned nth; /* of the filter's keys, in the order of their names */
+#define NAMES                                                                                      \
+    "local k = {} for _, n in ipairs(redis.call('KEYS', '*')) do "                                 \
+    "if not n:find(':tmp:') then k[#k + 1] = n end end table.sort(k) "
+static void deletes_a_key(void)
+{
+    snprintf(sweep.key, sizeof sweep.key, "%s",
+        rs_command(&redis, "EVAL \"" NAMES "redis.call('DEL', k[%u] or '') return k[%u] or ''\" 0",
+            nth + 1, nth + 1));
+    sweep.bits = !strstr(sweep.key, "config");
+}
+static void deletes_all(void)
+{
+    rs_command(&redis, "FLUSHALL");
+    snprintf(sweep.key, sizeof sweep.key, "%s", sweep.w->part);
+}
+static void overwrites_a_part(void)
+{
+    sweep.bits = true;
+    rs_command(&redis, "SET %s short", sweep.w->part);
+}
 static void makes_a_part_a_list(void)
 {
-    deletes_a_part();
-    rs_command(&redis, "RPUSH %s a", at->part);
+    rs_command(&redis, "DEL %s", sweep.w->part);
+    rs_command(&redis, "RPUSH %s a", sweep.w->part);
 }
-static void makes_the_meta_a_text(void) { rs_command(&redis, "SET %s text", at->meta); }
+static void makes_the_meta_a_text(void) { rs_command(&redis, "SET %s text", sweep.w->meta); }
 static void damages_the_meta(void)
 {
-    rs_command(&redis, "HSET %s format x size x parts x epoch x mark x", at->meta);
+    rs_command(&redis, "HSET %s format x size x parts x epoch x mark x", sweep.w->meta);
 }
 static void damages_a_parts_meta(void)
 {
-    rs_command(&redis, "HSET %s format x size x mark 0", at->part_meta);
+    rs_command(&redis, "HSET %s format x size x mark 0", sweep.w->part_meta);
 }
 static void changes_the_mark(void)
 {
-    rs_command(
-        &redis, "SETRANGE %s %ld wxyz", at->part, rs_number(&redis, "STRLEN %s", at->part) - 4);
+    sweep.bits = true;
+    rs_command(&redis, "SETRANGE %s %ld wxyz", sweep.w->part,
+        rs_number(&redis, "STRLEN %s", sweep.w->part) - 4);
 }
 static void makes_another(void)
 {
-    bf_spec s = world_spec(at, true);
-    deletes_all();
+    bf_spec s = world_spec(sweep.w, true);
+    rs_command(&redis, "FLUSHALL");
     if (s.m)
         s.m += 3000;
     else
         s.n *= 2;
     bf_close(bf_open(&s, NULL));
 }
-static void makes_it_anew(void)
+static void recreates_it(void)
 {
-    const bf_spec s = world_spec(at, true);
-    deletes_all();
-    bf_close(bf_open(&s, NULL));
+    const bf_spec s = world_spec(sweep.w, true);
+    rs_command(&redis, "FLUSHALL");
+    bf_filter *f = bf_open(&s, NULL);
+    if (f) bf_add(f, "other", 5, NULL);
+    bf_close(f);
 }
 static void clears(void)
 {
     bf_error unheard;
-    bf_clear(other, &unheard);
+    bf_clear(sweep.other, &unheard);
 }
 
-/* gone: bits that were there are not; else what is there may be other bits, and the filter goes on
- * working. */
-static const struct {
-    const char *name;
-    void (*run)(void);
-    bool gone, works, no_part;
-} acts[] = {
-    { "deletes a part", deletes_a_part, true, false, true },
-    { "deletes all", deletes_all, true, false, true },
-    { "deletes the meta", deletes_the_meta, true, false, false },
-    { "deletes a part's meta", deletes_a_parts_meta, true, false, false },
-    { "overwrites a part", overwrites_a_part, true, false, false },
-    { "makes a part a list", makes_a_part_a_list, true, false, false },
-    { "makes the meta a text", makes_the_meta_a_text, true, false, false },
-    { "damages the meta", damages_the_meta, true, false, false },
-    { "damages a part's meta", damages_a_parts_meta, true, false, false },
-    { "changes the mark", changes_the_mark, true, false, false },
-    { "makes another", makes_another, false, false, false },
-    { "makes it anew", makes_it_anew, false, true, false },
-    { "clears", clears, false, true, false },
+static const disturbance acts[] = {
+    { .name = "another deletes key", .act = deletes_a_key, .leaves = LESS },
+    { .name = "another deletes all", .act = deletes_all, .leaves = LESS },
+    { .name = "another overwrites a part", .act = overwrites_a_part, .leaves = LESS },
+    { .name = "another makes a part a list", .act = makes_a_part_a_list, .leaves = LESS },
+    { .name = "another makes the meta a text", .act = makes_the_meta_a_text, .leaves = LESS },
+    { .name = "another damages the meta", .act = damages_the_meta, .leaves = LESS },
+    { .name = "another damages a part's meta", .act = damages_a_parts_meta, .leaves = LESS },
+    { .name = "another changes the mark", .act = changes_the_mark, .leaves = LESS },
+    { .name = "another makes one of other parameters", .act = makes_another, .leaves = ANOTHER },
+    { .name = "another re-creates it", .act = recreates_it, .leaves = RECREATED },
+    { .name = "another clears it", .act = clears, .leaves = CLEARED },
 };
-enum { ACTS = COUNT(acts), FOR_EVER = 9, TRIPS_MOST = 3000 };
+enum { ACTS = COUNT(acts), FOR_EVER = 7 };
 
-/* ---- what may come of it ---- */
-static bool makes(size_t what)
+static bool is_login(const world *w) { return w->login; }
+/* As another world, here: of these each key is deleted, and that is all. */
+static bool alike(const world *w)
 {
-    return asked[what].run == do_construct || asked[what].run == do_make;
-}
-static bool never_absent(size_t what)
-{
-    return !makes(what) && asked[what].run != do_remove_many &&
-           (asked[what].expected == WORLD_KEYS || asked[what].run == do_test ||
-               asked[what].run == do_add || asked[what].run == do_add_many ||
-               asked[what].run == do_count);
+    return !strcmp(w->name, "client") || !strcmp(w->name, "counting lines");
 }
 
-/* Redisson's hash alone says that its filter is there; no hash says so of a foreign one; a part
- * that is known to be there is missed, whatever else was made. */
-static bool told_by_nothing(size_t act)
+/* Where all is slow, one place of three. */
+static void acts_once(long trip)
 {
-    return at->foreign ||
-           (!strcmp(at->name, "redisson") &&
-               (acts[act].run == deletes_a_part || acts[act].run == overwrites_a_part ||
-                   acts[act].run == changes_the_mark));
-}
-static bool works(size_t act) { return acts[act].works; }
-/* Of a filter that was re-created the handle is told once. */
-static bool told_now(int64_t rc)
-{
-    return rc == BF_EIO && strstr(e.msg, "was re-created: keys added before are gone") &&
-           strstr(e.msg, at->key);
-}
-
-static void report(const char *when, size_t what, size_t act, int64_t rc)
-{
-    FAILED("%s, %s: another %s %s trip %ld: %s%lld, %s\n", at->name, asked[what].name,
-        acts[act].name, steps.after ? "from" : "before", steps.at, when, (long long)rc,
-        rc < 0 ? e.msg : "");
-}
-
-static void judge(size_t what, size_t act, int64_t rc)
-{
-    const int64_t want = asked[what].expected == ONES ? (int64_t)at->ones : asked[what].expected;
-    const bool told = rc == e.code && strstr(e.msg, at->key);
-    if (rc < 0 ? !told
-               : acts[act].gone && !told_by_nothing(act) && never_absent(what) && rc != want)
-        report("", what, act, rc);
-}
-
-static void afterwards(size_t what, size_t act)
-{
-    const bool anew = acts[act].run == makes_it_anew;
-    bool told = told_now(e.code) && asked[what].run != do_open &&
-                asked[what].run != do_construct; /* those have a handle of their own */
-    if (steps.after) told = false;               /* it was re-created again after that */
-    e = (bf_error){ 0 };
-    int64_t rc = bf_test(at->f, "n0", 2, &e);
-    if (anew && !told && told_now(rc)) {
-        told = true;
-        rc = bf_test(at->f, "n0", 2, &e);
+    for (const disturbance *d = acts; d < acts + ACTS; d++) {
+        const bool deletes = d->act == deletes_a_key;
+        if (alike(sweep.w) && !(deletes && trip == 1)) continue;
+        for (nth = 0; nth < (deletes ? 5u : 1u) && failed_here < 20; nth++) {
+            const long turn = trip + (d - acts) + (long)sweep.call + (sweep.w - worlds);
+            if (!(deletes && trip == 1) && turn % SHORT(1, 3)) continue;
+            disturb(d, trip, 0);
+            if (deletes && !*sweep.key) break;
+        }
     }
-    const bool deleted = asked[what].run == do_delete;
-    if (rc < 0 ? (works(act) && !deleted && !makes(what)) || rc != e.code || !strstr(e.msg, at->key)
-               : rc == 0 && acts[act].gone && never_absent(what) && !told_by_nothing(act))
-        report("afterwards ", what, act, rc);
-    if (acts[act].no_part && !makes(what) && !told_by_nothing(act) &&
-        rs_number(&redis, "EXISTS %s", at->part) != 0)
-        report("a stub stays ", what, act, 0);
-    if (!works(act) || deleted || makes(what)) return;
-    rc = bf_add(at->f, "later", 5, &e);
-    if (anew && !told && told_now(rc))
-        rc = bf_add(at->f, "later", 5, &e); /* a cache was asked before */
-    if (rc < 0 || (rc = bf_test(at->f, "later", 5, &e)) != 1) report("later ", what, act, rc);
 }
-
-static bool once(size_t what, size_t act, long trip, bool after)
+/* Before each round trip: where they can go on for ever. */
+static void acts_always(long trip)
 {
-    if (!world_make(at) || !(other = world_open(at, false))) {
-        failed_here++;
-        return false;
-    }
-    steps.before = acts[act].run;
-    steps.after = after;
-    e = (bf_error){ 0 };
-    steps_begin(trip);
-    int64_t rc = asked[what].run(at);
-    steps_stop();
-    bool more = steps.happened && steps.trips < TRIPS_MOST;
-    if (rc != BF_ENOTSUP && rc != BF_EINVAL && steps.happened) {
-        judge(what, act, rc);
-        afterwards(what, act);
-    } else if (steps.happened && steps.trips == 1)
-        more = false;
-    bf_close(other);
-    other = NULL;
-    return more;
-}
-
-/* Before every trip: where they can go on for ever.  Where all is slow, one trip of three. */
-static void others_act(bool after)
-{
-    const long step = after ? 1 : SHORT(1, 3);
-    long turn = 0;
-    for (at = worlds; at < worlds + WORLDS; at++) {
-        const int before = failed_here;
-        if (at->login || !strcmp(at->name, "client") || !strcmp(at->name, "counting lines"))
-            continue; /* as others, here */
-        for (size_t what = 0; what < ASKED; what++)
-            for (size_t act = after ? FOR_EVER : 0; act < ACTS && failed_here < before + 10; act++)
-                for (long trip = 1 + turn++ % step;
-                    once(what, act, trip, after) && failed_here < before + 10 &&
-                    !(after && trip == 2);
-                    trip += step) {}
-        world_forget(at);
+    for (const disturbance *d = acts + FOR_EVER; !alike(sweep.w) && trip <= 2 && d < acts + ACTS;
+        d++) {
+        disturbance always = *d;
+        always.every = true;
+        disturb(&always, trip, 0);
     }
 }
 
-TEST(others_act_between_two_trips) { others_act(false); }
-TEST(others_act_before_every_trip) { others_act(true); }
+TEST(others_act_before_a_round_trip) { sweep_all(is_login, acts_once); }
+TEST(others_act_before_every_round_trip) { sweep_all(is_login, acts_always); }
 
-/* ---- what is made aside ---- */
+/* ---- the name belongs to something else ---- */
+static const struct {
+    const char *name, *command; /* %s: the name of the key */
+    bf_spec spec;
+} takers[] = { { "a text", "SET %s hello", { 0 } },
+    { "zeros for a time",
+        "EVAL \"redis.call('SETRANGE',KEYS[1],127,'\\0') redis.call('EXPIRE',KEYS[1],900)\" 1 %s",
+        { 0 } },
+    { "bits of another system",
+        "EVAL \"redis.call('SETRANGE',KEYS[1],0,string.rep('\\255',500))\" 1 %s", { 0 } },
+    { "a small filter", NULL, { .m = 1984, .k = 5, .scheme = "classic" } },
+    { "a large filter", NULL, { .m = 90000, .k = 5, .scheme = "classic" } },
+    { "counters", NULL, { .m = 4100, .k = 4, .counting = true } },
+    { "shards", NULL, { .m = 8000, .k = 4, .shards = 2 } },
+    { "redisson", NULL, { .n = 70, .p = 0.01, .scheme = "redisson" } },
+    { "a filter that grows", NULL, { .n = 40, .p = 1e-3, .grow = 4 } } };
+
+static bf_filter *take(const world *w, size_t taker)
+{
+    char url[100];
+    rs_command(&redis, "FLUSHALL");
+    if (takers[taker].command) {
+        rs_command(&redis, takers[taker].command, w->part);
+        return NULL;
+    }
+    bf_spec s = takers[taker].spec;
+    snprintf(url, sizeof url, "redis://127.0.0.1:%d%s", redis.port, w->login ? "/2" : "");
+    s.storage = url;
+    s.key = w->key;
+    return numbers(bf_open(&s, &e), 0, 60);
+}
+
+static int64_t add_fresh(world *w) { return bf_add(w->f, "fresh", 5, &e); }
+static int64_t add_many_fresh(world *w)
+{
+    static char text[300][12];
+    static bf_key keys[300];
+    for (int i = 0; i < 300; i++)
+        keys[i] = (bf_key){ text[i], (size_t)sprintf(text[i], "fresh%d", i) };
+    return bf_add_many(w->f, keys, 300, NULL, &e);
+}
+static int64_t (*const writes[])(world *) = { add_fresh, add_many_fresh, do_unite };
+
+/* DEBUG DIGEST is the server's own checksum over all keys. */
+TEST(nothing_of_others_is_written)
+{
+    char before[48];
+    for (world *w = worlds; w < worlds + WORLDS; w++) {
+        for (size_t taker = 0; taker < COUNT(takers); taker++) {
+            const bool redisson = !strcmp(takers[taker].name, "redisson");
+            if (w->foreign && (takers[taker].command || redisson)) continue; /* it has no mark */
+            if (!world_make(w)) continue;
+            bf_filter *owner = take(w, taker);
+            snprintf(before, sizeof before, "%s", rs_command(&redis, "DEBUG DIGEST"));
+            for (int i = 0; i < 9; i++) {
+                e = (bf_error){ 0 };
+                const int64_t rc = writes[i % 3](w);
+                const bool same = !strcmp(before, rs_command(&redis, "DEBUG DIGEST"));
+                if (rc >= 0 || !*e.msg || !same)
+                    FAILED("%s, then %s, call %d: %lld, %s%s\n", w->name, takers[taker].name, i,
+                        (long long)rc, e.msg, same ? "" : ": changed");
+            }
+            if (owner) CHECK_EQ(missing(owner, 0, 60), 0);
+            bf_close(owner);
+        }
+        world_forget(w);
+    }
+}
+
+/* ---- temporary keys ---- */
 static void deletes_temporaries(void)
 {
     rs_command(&redis, "EVAL \"for _,k in ipairs(redis.call('KEYS','*:tmp:*')) do "
                        "redis.call('DEL',k) end return 1\" 0");
 }
+static void before_one(long trip, void (*act)(void))
+{
+    trips.before = act;
+    trips.instead = NULL;
+    trips.after = trips.cut = false;
+    e = (bf_error){ 0 };
+    trips_begin(trip);
+}
 
-/* So large that several trips upload it; evicted after the first, it would be half of it. */
+/* So large that several round trips upload it; evicted after the first, it would be half of it. */
 TEST(temporary_keys_are_lost)
 {
+    static int (*const calls[])(
+        bf_filter *, bf_filter *, bf_error *) = { bf_unite, bf_intersect, bf_rebuild_end };
     const bf_spec spec = { .m = 40000000, .k = 3, .scheme = "classic" };
     bf_filter *old = numbers(bf_open(&spec, &e), 0, 100),
               *more = numbers(bf_open(&spec, &e), 0, 200);
-    steps.before = deletes_temporaries;
-    steps.after = false;
-    for (int what = 0; what < 3; what++) {
+    for (size_t call = 0; call < COUNT(calls); call++) {
         long trip = 0;
         int lost = 0;
         do {
             rs_command(&redis, "FLUSHALL");
             bf_filter *f = opened(spec, "large", "", __LINE__);
             CHECK_EQ(bf_unite(f, old, &e), 0);
-            steps_begin(++trip);
-            int rc = what == 0   ? bf_unite(f, more, &e)
-                     : what == 1 ? bf_intersect(f, more, &e)
-                                 : bf_rebuild_end(f, more, &e);
-            steps_stop();
-            CHECK_EQ(missing(f, 0, rc == 0 && what != 1 ? 200 : 100), 0);
+            before_one(++trip, deletes_temporaries);
+            const int rc = calls[call](f, more, &e);
+            trips_stop();
+            CHECK_EQ(missing(f, 0, rc == 0 && calls[call] != bf_intersect ? 200 : 100), 0);
             lost += rc < 0;
             if (rc < 0) CHECK_HAS(e.msg, "Redis key large");
             CHECK_EQ(rs_number(&redis, "DBSIZE"), 2);
             bf_close(f);
-        } while (steps.happened && trip < 100);
+        } while (trips.happened && trip < 100);
         CHECK(lost > 2 && trip < 100);
     }
     CLOSE(old, more);
@@ -241,8 +241,6 @@ TEST(temporary_keys_are_lost_before_they_are_named)
 {
     const bf_spec specs[] = { { .m = 20000, .k = 5 }, { .n = 8, .p = 1e-4, .grow = 2 },
         { .n = 1000, .p = 1e-4, .window = 4000, .parts = 4 } };
-    steps.before = deletes_temporaries;
-    steps.after = false;
     for (size_t i = 0; i < COUNT(specs); i++) {
         long trip = 0;
         int lost = 0;
@@ -250,16 +248,172 @@ TEST(temporary_keys_are_lost_before_they_are_named)
             bf_spec s = specs[i];
             s.storage = rs_url(&redis, "new", "");
             rs_command(&redis, "FLUSHALL");
-            e = (bf_error){ 0 };
-            steps_begin(++trip);
+            before_one(++trip, deletes_temporaries);
             bf_filter *f = bf_open(&s, &e);
             int64_t rc = f ? bf_add(f, "key", 3, &e) : e.code;
-            steps_stop();
+            trips_stop();
             lost += rc < 0;
             if (rc < 0) CHECK_HAS(e.msg, "temporary key was evicted or deleted");
             bf_close(f);
-        } while (steps.happened && trip < 100);
+        } while (trips.happened && trip < 100);
         CHECK(lost > 0 && trip < 100);
+    }
+}
+
+/* ---- for ever ---- */
+static void before_each(void (*act)(void))
+{
+    before_one(1, act);
+    trips.after = true;
+}
+static void mark_moves_on(void)
+{
+    static int n;
+    rs_command(&redis,
+        "EVAL \"redis.call('SETRANGE', 'w', redis.call('STRLEN', 'w') - 4, ARGV[1]) "
+        "redis.call('HSET', 'w:meta', 'mark', (ARGV[1]:gsub('.', function(c) return "
+        "string.format('%%02x', c:byte()) end)))\" 0 %04d",
+        ++n % 10000);
+}
+
+TEST(no_call_lasts_for_ever)
+{
+    for (world *w = worlds; w < worlds + WORLDS; w++) {
+        if ((strcmp(w->name, "window") && strcmp(w->name, "grow")) || !world_make(w)) continue;
+        before_each(mark_moves_on);
+        const int rc = bf_test(w->f, "new", 3, &e);
+        trips_stop();
+        CHECK_EQ(rc, BF_EIO);
+        CHECK_HAS(e.msg, "not all keys were handled");
+        CHECK_EQ(bf_test(w->f, "n1", 2, &e), 1);
+        world_forget(w);
+    }
+    bf_close(OPEN("slow", .n = 100, .p = 0.01, .window = 1e12, .parts = 1));
+    bf_filter *f = OPEN("slow", 0);
+    CHECK(bf_add(f, "x", 1, &e) == BF_ADDED && bf_test(f, "x", 1, &e) == 1);
+    bf_close(f);
+}
+
+/* Cleared before every round trip but those that read its hash: nobody gets anywhere, and is told
+ * so.  Adds are there, if only for a moment. */
+static void clears_again(void)
+{
+    if (!goes_out("HGETALL")) clears();
+}
+static bool is_not_cleared(const world *w)
+{
+    return strcmp(w->name, "classic") && strcmp(w->name, "counting") && strcmp(w->name, "client");
+}
+static void is_cleared(world *w, size_t call)
+{
+    int64_t (*run)(world *) = calls_of[call].run;
+    if (calls_of[call].is & OWN || run == do_fits || run == do_saturated || run == do_add ||
+        run == do_add_many || run == do_add_new)
+        return;
+    sweep.other = world_open(w, false);
+    before_each(clears_again);
+    const int64_t rc = run(w);
+    trips_stop();
+    const bool sums = run == do_unite && w->spec.counting;
+    if (rc != BF_ENOTSUP && !sums && (rc != BF_EIO || !strstr(e.msg, "Redis key w at")))
+        FAILED("%s, %s: %lld, %s\n", w->name, calls_of[call].name, (long long)rc, e.msg);
+    CHECK(bf_add(w->f, "n0", 2, &e) >= 0 && bf_test(w->f, "n0", 2, &e) == 1);
+    bf_close(sweep.other);
+}
+TEST(cleared_for_ever) { each_call(is_not_cleared, is_cleared); }
+
+static void comes_and_goes(void)
+{
+    if (goes_out("HGETALL"))
+        rs_command(&redis, "DEL c:0 c");
+    else if (goes_out("EVAL"))
+        rs_command(&redis, "MSET c:0 text c text");
+}
+
+TEST(a_key_that_comes_and_goes)
+{
+    for (unsigned shards = 1; shards < 3; shards++) {
+        rs_command(&redis, "FLUSHALL");
+        before_each(comes_and_goes);
+        const int code = code_of((bf_spec){ .m = 9000, .k = 3, .shards = shards }, "c");
+        trips_stop();
+        CHECK_EQ(code, BF_EIO);
+        CHECK_HAS(
+            e.msg, "is created and deleted all the time: it could neither be opened nor created");
+    }
+}
+
+/* ---- at one moment ---- */
+/* Made after its hash was read and before its bits are: it is a filter with a mark, not a bitmap of
+ * another system, in which a loss reads as "absent". */
+TEST(made_between_two_reads)
+{
+    for (int adopt = 0; adopt < 2; adopt++) {
+        rs_command(&redis, "FLUSHALL");
+        bf_close(numbers(OPEN("late", .m = 9000, .k = 3, .scheme = "classic"), 0, 3));
+        before_one(1, NULL);
+        trips.instead = "*0\r\n"; /* the hash, as it was a moment before */
+        trips.node = 0;
+        bf_filter *f = OPEN(
+            "late", .m = 9000, .k = 3, .scheme = "classic", .must_exist = true, .adopt = adopt);
+        trips_stop();
+        CHECK(f && trips.happened && missing(f, 0, 3) == 0);
+        rs_command(&redis, "DEL late");
+        CHECK(f && bf_test(f, "n1", 2, &e) == BF_EIO && strstr(e.msg, "is lost"));
+        bf_close(f);
+    }
+}
+
+/* What an add to a filter that was just deleted leaves for a moment is not taken for another
+ * system's bitmap. */
+static int reads;
+static void stub_goes(void)
+{
+    if (goes_out("HGETALL") && ++reads == 3) rs_command(&redis, "DEL stub");
+}
+
+TEST(a_stub_without_a_hash)
+{
+    for (int open = 0; open < 2; open++) {
+        rs_command(&redis, "FLUSHALL");
+        rs_command(&redis, "SETBIT stub 7001 1");
+        reads = 0;
+        before_each(stub_goes);
+        const int code = code_of(
+            open ? (bf_spec){ .must_exist = true } : (bf_spec){ .m = 9000, .k = 3 }, "stub");
+        trips_stop();
+        CHECK_EQ(code, open ? BF_ENOENT : 0);
+        if (open) CHECK_HAS(e.msg, "does not exist");
+    }
+    rs_command(&redis, "SETBIT foreign 7001 1"); /* one that stays is one */
+    CHECK_EQ(code_of((bf_spec){ .m = 9000, .k = 3 }, "foreign"), BF_EFORMAT);
+}
+
+/* An add met a lost key, and the connection ends before that is known: an error, and the next one
+ * takes the stub away. */
+static int met;
+static void deletes_and_ends(void)
+{
+    if (met++ == 0) {
+        rs_command(&redis, "FLUSHALL");
+        return;
+    }
+    trips.instead = "";
+    trips.cut = true;
+    trips.node = 0;
+}
+
+TEST(lost_twice)
+{
+    for (world *w = worlds; w < worlds + WORLDS; w++) {
+        if (w->foreign || w->login || w->spec.cache || w->spec.window > 0 || !world_make(w))
+            continue;
+        met = 0;
+        before_each(deletes_and_ends);
+        CHECK(bf_add(w->f, "new", 3, &e) < 0);
+        trips_stop();
+        CHECK(bf_add(w->f, "new", 3, &e) < 0 && bf_test(w->f, "n0", 2, &e) < 0);
+        world_forget(w);
     }
 }
 

@@ -1,48 +1,18 @@
-/* test_redis_parts.c - filters of parts in Redis go over one link: one connection and one trip a
- * call, however many parts they have, by URL, through a client and with a cache; what the parts
- * answer together is what they hold in memory.  Its own server.  About core/redis/parts.c,
+/* test_redis_parts.c - filters of parts in Redis go over one link: one connection and one round
+ * trip a call, however many parts they have, by URL, through a client and with a cache; what the
+ * parts answer together is what they hold in memory.  Its own server.  About core/redis/parts.c,
  * core/redis/span.c. */
 #define _GNU_SOURCE
 #include "redis_filters.h"
+#include "redis_host_client.h"
 
-/* ---- a client that counts its trips: everything is written while answers are read ---- */
-static int trips, fd = -1;
-static bool pump(const bf_redis_part *p, bf_reply_sink *sink, int64_t *have, int64_t want, bool end)
-{
-    char buf[1 << 14];
-    for (size_t at = 0; at < p->len || (end && *have < want);) {
-        struct pollfd wait = { fd, (short)(POLLIN | (at < p->len ? POLLOUT : 0)), 0 };
-        if (poll(&wait, 1, 5000) <= 0) return false;
-        if (wait.revents & POLLIN) {
-            const ssize_t n = recv(fd, buf, sizeof buf, 0);
-            if (n <= 0 || (*have = bf_reply_feed(sink, buf, (size_t)n)) < 0) return false;
-        }
-        if (!(wait.revents & POLLOUT)) continue;
-        const ssize_t n =
-            send(fd, (const char *)p->bytes + at, p->len - at, MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (n < 0) return false;
-        at += (size_t)n;
-    }
-    return true;
-}
-
-static int counted(
-    void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
-{
-    int64_t have = 0, want = 0;
-    trips++;
-    if (fd < 0) fd = rs_connect(redis.port);
-    for (size_t i = 0; i < nparts; i++) {
-        want += (int64_t)parts[i].commands;
-        if (pump(parts + i, sink, &have, want, i + 1 == nparts)) continue;
-        bf_reply_fault(sink, ECONNRESET, "", 0);
-        return BF_CLIENT_LOST;
-    }
-    return BF_CLIENT_ANSWERED;
-}
-static const bf_redis_client one_server = { .exchange = counted, .name = "the test's client" };
+/* ---- a client that counts its round trips ---- */
+static host_client counted = { .port = &redis.port };
+static const bf_redis_client one_server = {
+    .exchange = host_exchange, .name = "the test's client", .ctx = &counted
+};
 static const bf_redis_client a_cluster = {
-    .exchange = counted, .name = "the test's cluster", .cluster = true
+    .exchange = host_exchange, .name = "the test's cluster", .ctx = &counted, .cluster = true
 };
 
 enum { BATCH = 1000 };
@@ -72,11 +42,11 @@ static void grow_to(bf_filter *f, const char *meta, unsigned parts)
     CHECK_EQ(parts_of(f), parts);
 }
 
-#define TRIPS(n, call)                                                                             \
+#define ROUND_TRIPS(n, call)                                                                       \
     do {                                                                                           \
-        trips = 0;                                                                                 \
+        counted.round_trips = 0;                                                                   \
         CHECK((call) >= 0);                                                                        \
-        CHECK_EQ(trips, n);                                                                        \
+        CHECK_EQ(counted.round_trips, n);                                                          \
     } while (0)
 
 static bf_filter *through(const bf_redis_client *host, bf_spec spec, const char *key)
@@ -88,7 +58,7 @@ static bf_filter *through(const bf_redis_client *host, bf_spec spec, const char 
 #define GROWS .n = 100, .p = 1e-6, .grow = 1.05
 
 /* ---- growing ---- */
-TEST(a_trip_a_call)
+TEST(a_round_trip_a_call)
 {
     static const char *const schemes[] = { "classic", "block", "block2" };
     for (int s = 0; s < 6; s++) {
@@ -97,14 +67,14 @@ TEST(a_trip_a_call)
             s < 3 ? &one_server : &a_cluster, (bf_spec){ GROWS, .scheme = schemes[s % 3] }, "seen");
         if (!f) return;
         grow_to(f, s < 3 ? "seen:meta" : "{seen}:meta", 8);
-        TRIPS(1, bf_add(f, "x", 1, &e));
-        TRIPS(1, bf_test(f, "x", 1, &e));
-        TRIPS(1, bf_test(f, "y", 1, &e));
-        TRIPS(1, bf_add(f, "x", 1, &e));
-        TRIPS(1, batch(f, true, 'n', 0, BATCH, NULL));
-        TRIPS(1, batch(f, false, 'n', 0, BATCH, NULL));
-        TRIPS(1, batch(f, false, 'z', 0, BATCH, NULL));
-        TRIPS(1, batch(f, true, 'n', 0, BATCH, NULL));
+        ROUND_TRIPS(1, bf_add(f, "x", 1, &e));
+        ROUND_TRIPS(1, bf_test(f, "x", 1, &e));
+        ROUND_TRIPS(1, bf_test(f, "y", 1, &e));
+        ROUND_TRIPS(1, bf_add(f, "x", 1, &e));
+        ROUND_TRIPS(1, batch(f, true, 'n', 0, BATCH, NULL));
+        ROUND_TRIPS(1, batch(f, false, 'n', 0, BATCH, NULL));
+        ROUND_TRIPS(1, batch(f, false, 'z', 0, BATCH, NULL));
+        ROUND_TRIPS(1, batch(f, true, 'n', 0, BATCH, NULL));
         CHECK(bf_expire(f, 100, &e) == 0 && bf_delete(f, &e) == 0);
         CHECK_EQ(rs_number(&redis, "DBSIZE"), 0);
         bf_close(f);
@@ -153,24 +123,24 @@ TEST(many_positions)
 }
 
 /* Opening asks for all parts at once. */
-TEST(opening_takes_as_many_trips_for_eight_parts)
+TEST(opening_takes_as_many_round_trips_for_eight_parts)
 {
     rs_command(&redis, "FLUSHALL");
     bf_filter *small = through(&one_server, (bf_spec){ GROWS }, "small"),
               *large = through(&one_server, (bf_spec){ GROWS }, "large"), *f;
     grow_to(large, "large:meta", 8);
-    trips = 0;
+    counted.round_trips = 0;
     bf_close(through(&one_server, (bf_spec){ 0 }, "small"));
-    const int few = trips;
-    trips = 0;
+    const int few = counted.round_trips;
+    counted.round_trips = 0;
     f = through(&one_server, (bf_spec){ 0 }, "large");
-    CHECK_EQ(trips, few);
-    CHECK(trips == 1 && parts_of(f) == 8);
+    CHECK_EQ(counted.round_trips, few);
+    CHECK(counted.round_trips == 1 && parts_of(f) == 8);
     bf_close(f);
     f = through(&one_server, (bf_spec){ GROWS }, "small"); /* knows one part */
     grow_to(small, "small:meta", 8);
     /* the part and five bytes, K:meta and the end of K, all parts */
-    TRIPS(3, bf_test(f, "x", 1, &e));
+    ROUND_TRIPS(3, bf_test(f, "x", 1, &e));
     CHECK_EQ(parts_of(f), 8);
     CLOSE(small, large, f);
 }
@@ -222,11 +192,11 @@ TEST(windows_too)
             CHECK(!memcmp(a, b, BATCH));
         }
         clock_now -= 100;
-        TRIPS(1, bf_add(f, "x", 1, &e));
-        TRIPS(1, bf_test(f, "x", 1, &e));
-        TRIPS(1, bf_test(f, "y", 1, &e));
-        TRIPS(1, batch(f, true, 'n', 0, BATCH / 2, a));
-        TRIPS(1, batch(f, false, 'w', 0, BATCH, a));
+        ROUND_TRIPS(1, bf_add(f, "x", 1, &e));
+        ROUND_TRIPS(1, bf_test(f, "x", 1, &e));
+        ROUND_TRIPS(1, bf_test(f, "y", 1, &e));
+        ROUND_TRIPS(1, batch(f, true, 'n', 0, BATCH / 2, a));
+        ROUND_TRIPS(1, batch(f, false, 'w', 0, BATCH, a));
         bf_close(f);
         f = through(s ? &a_cluster : &one_server, (bf_spec){ .clock = clock_of }, "w");
         CLOSE(f, near);
@@ -352,7 +322,7 @@ TEST(strings_of_an_older_version)
 }
 
 /* ---- a cache ---- */
-TEST(cached_keys_take_no_trip)
+TEST(cached_keys_take_no_round_trip)
 {
     for (int s = 0; s < 2; s++) {
         rs_command(&redis, "FLUSHALL");
@@ -370,14 +340,14 @@ TEST(cached_keys_take_no_trip)
         if (!s) grow_to(f, "cached:meta", 8);
         CHECK_EQ(bf_add(f, "x", 1, &e), 1);
         if (!s) CHECK_EQ(batch(f, true, 'g', 40, 7 * 40, NULL), 0);
-        TRIPS(0, bf_test(f, "x", 1, &e));
-        TRIPS(s, bf_add(f, "x", 1, &e)); /* it counts from the last add */
-        if (!s) TRIPS(0, batch(f, false, 'g', 40, 7 * 40, NULL));
-        TRIPS(1, bf_test(f, "y", 1, &e));
+        ROUND_TRIPS(0, bf_test(f, "x", 1, &e));
+        ROUND_TRIPS(s, bf_add(f, "x", 1, &e)); /* it counts from the last add */
+        if (!s) ROUND_TRIPS(0, batch(f, false, 'g', 40, 7 * 40, NULL));
+        ROUND_TRIPS(1, bf_test(f, "y", 1, &e));
         clock_now += 100;
-        trips = 0;
+        counted.round_trips = 0;
         CHECK_EQ(bf_add(f, "x", 1, &e), 0);
-        CHECK(s ? trips > 0 : trips == 0);
+        CHECK(s ? counted.round_trips > 0 : counted.round_trips == 0);
         other = through(&one_server, s ? (bf_spec){ .clock = clock_of } : (bf_spec){ 0 }, "cached");
         CHECK_EQ(bf_clear(other, &e), 0);
         CHECK_EQ(bf_test(f, "y", 1, &e), 0); /* a trip sees the new marks: what was known is not */
@@ -396,8 +366,7 @@ TEST(without_bitfield_ro)
     rs_end(&redis);
     redis = (server){ .client = -1, .old = true };
     rs_begin(&redis);
-    if (fd >= 0) close(fd);
-    fd = -1;
+    host_disconnect(&counted);
     for (int s = 0; s < 2; s++) {
         const bf_spec spec = {
             .n = 500, .p = 0.001, .window = 700, .parts = 3, .clock = clock_of, .scheme = "classic"

@@ -2,9 +2,10 @@
  * one exception, then on with the new one; clearing and rebuilding are followed in silence.  And
  * creators of different kinds that race for one name: one wins, the others attach or are told, and
  * nobody's companion hash is lost.  It starts its own server.  About core/redis/generation.c. */
+/* wraps: send recv poll */
 #define _GNU_SOURCE
+#include "redis_round_trips.h"
 #include "redis_worlds.h"
-#include "redis_proxy.h"
 
 /* ---- created ---- */
 static bool created(const bf_filter *f)
@@ -58,72 +59,9 @@ TEST(who_made_it)
 }
 
 /* ---- re-created ---- */
-static bool told_anew(int64_t rc)
+static bool told_recreated(int64_t rc)
 {
     return rc == BF_EIO && e.lost && strstr(e.msg, "was re-created: keys added before are gone (");
-}
-
-static int64_t again_single(world *w) { return bf_test(w->f, "n3", 2, &e); }
-static int64_t again_many(world *w) { return bf_test_many(w->f, world_keys, WORLD_KEYS, NULL, &e); }
-static int64_t again_add(world *w) { return bf_add(w->f, "n3", 2, &e); }
-static int64_t again_add_many(world *w)
-{
-    return bf_add_many(w->f, world_keys, WORLD_KEYS, NULL, &e);
-}
-static int64_t again_clear(world *w)
-{
-    return w->spec.window != 0 ? again_single(w) : bf_clear(w->f, &e);
-}
-static int64_t again_state(world *w)
-{
-    bf_state s;
-    return bf_get_state(w->f, &s, &e);
-}
-static int64_t again_unite(world *w)
-{
-    return w->spec.window != 0 ? again_add(w) : bf_unite(w->f, w->twin, &e);
-}
-static int64_t again_count(world *w)
-{
-    return w->spec.counting ? bf_count_of(w->f, "n3", 2, &e) : again_single(w);
-}
-static int64_t again_remove(world *w)
-{
-    return w->spec.counting ? bf_remove(w->f, "n3", 2, &e) : again_single(w);
-}
-static int64_t (*const agains[])(world *) = { again_single, again_many, again_add, again_add_many,
-    again_clear, again_state, again_unite, again_count, again_remove };
-enum { AGAINS = COUNT(agains) };
-
-/* A flush, and somebody constructs it anew: the handle is told once, whatever it asks, and goes on.
- */
-static void flushed(world *w, size_t how)
-{
-    if (!world_make(w)) return;
-    rs_command(&redis, "FLUSHALL");
-    bf_filter *other = world_open(w, true);
-    CHECK(other && created(other) && bf_add(other, "other", 5, &e) == 1);
-    e = (bf_error){ 0 };
-    int64_t rc = agains[how](w);
-    if (!told_anew(rc)) FAILED("%s, %zu: %lld, %s\n", w->name, how, (long long)rc, e.msg);
-    CHECK_EQ(bf_test(other, "n3", 2, &e), 0); /* what was refused is not in it */
-    for (int i = 0; i < 3; i++)
-        if ((rc = bf_test(w->f, "other", 5, &e)) != 1)
-            FAILED("%s, %zu: told twice: %lld, %s\n", w->name, how, (long long)rc, e.msg);
-    CHECK_EQ(bf_test_many(w->f, world_keys, WORLD_KEYS, NULL, &e), 0);
-    CHECK(bf_add_many(w->f, world_keys, WORLD_KEYS, NULL, &e) >= 0 &&
-          bf_test_many(other, world_keys, WORLD_KEYS, NULL, &e) == WORLD_KEYS);
-    bf_close(other);
-}
-
-TEST(recreated_is_told_once)
-{
-    for (world *w = worlds; w < worlds + WORLDS; w++) {
-        if (w->foreign || !strcmp(w->name, "redisson") || w->spec.cache)
-            continue; /* they have no mark; the cache below */
-        for (size_t how = 0; how < AGAINS; how++) flushed(w, how);
-        world_forget(w);
-    }
 }
 
 /* With a cache what is known is not asked; the first trip tells, and nothing of before is known any
@@ -137,7 +75,7 @@ TEST(caches)
     rs_command(&redis, "FLUSHALL");
     bf_close(OPEN("c", .m = 9000, .k = 3, .shards = 2));
     CHECK_EQ(bf_test(f, "n3", 2, &e), 1); /* of the cache */
-    CHECK(told_anew(bf_test(f, "absent", 6, &e)));
+    CHECK(told_recreated(bf_test(f, "absent", 6, &e)));
     CHECK_HAS(e.msg, "Redis key c at");
     CHECK_HAS(e.msg, "(20 by this object)");
     CHECK_EQ(present_of(f, 0, 20), 0);
@@ -164,8 +102,8 @@ TEST(cleared_and_rebuilt_are_not_told)
         CHECK(h && missing(h, 0, 50) == 0);
         rs_command(&redis, "FLUSHALL");
         bf_close(OPEN("q", .m = 30000, .k = 5, .shards = shards));
-        CHECK(bf_clear(h, &e) == BF_EIO && told_anew(BF_EIO) && bf_clear(h, &e) == 0);
-        CHECK(told_anew(bf_test(f, "n1", 2, &e)) && bf_test(f, "n1", 2, &e) == 0);
+        CHECK(bf_clear(h, &e) == BF_EIO && told_recreated(BF_EIO) && bf_clear(h, &e) == 0);
+        CHECK(told_recreated(bf_test(f, "n1", 2, &e)) && bf_test(f, "n1", 2, &e) == 0);
         CLOSE(f, g, h, near);
     }
 }
@@ -185,7 +123,7 @@ TEST(older_versions)
     CHECK_EQ(bf_add(f, "n1", 2, &e), 1);
     rs_command(&redis, "FLUSHALL");
     bf_close(OPEN("old", .m = 9000, .k = 3));
-    CHECK(told_anew(bf_test(f, "n1", 2, &e)) && strstr(e.msg, "(6 by this object)") &&
+    CHECK(told_recreated(bf_test(f, "n1", 2, &e)) && strstr(e.msg, "(6 by this object)") &&
           bf_test(f, "n1", 2, &e) == 0);
     rs_command(&redis, "HSET old:meta born nonsense");
     bf_close(OPEN("old", 0));
@@ -233,7 +171,7 @@ TEST(parts_of_before)
     CHECK(i.part_count > 1);
     rs_command(&redis, "FLUSHALL");
     bf_filter *g = numbers(OPEN("p", .n = 10, .p = 0.01, .grow = 2), 1000, 1005);
-    CHECK(told_anew(bf_test(f, "n1", 2, &e)) && strstr(e.msg, "Redis key p at") &&
+    CHECK(told_recreated(bf_test(f, "n1", 2, &e)) && strstr(e.msg, "Redis key p at") &&
           strstr(e.msg, "by this object)"));
     CHECK_EQ(missing(f, 1000, 1005), 0);
     i = info_of(f);
@@ -332,51 +270,44 @@ TEST(racing_kinds)
     }
 }
 
-/* One stops between two of its steps, as long as another needs to make its own there. */
-TEST(stopped_between_steps)
+/* One is in the middle of it while another makes its own there. */
+static const bf_spec *another;
+static bf_filter *theirs;
+static void another_makes_its_own(void)
 {
+    bf_spec spec = *another;
+    bf_error why = { 0 };
+    spec.storage = rs_url(&redis, "race", "");
+    theirs = numbers(bf_open(&spec, &why), 0, 30);
+}
+
+TEST(another_kind_is_made_meanwhile)
+{
+    trips.before = another_makes_its_own;
     for (int one = 0; one < KINDS; one++)
-        for (int two = 0; two < KINDS; two++) {
-            if (one == two) continue;
-            for (int step = 1; step <= 6; step++) {
-                proxy x;
-                int rc[2], status;
+        for (int two = 0; two < KINDS; two++)
+            for (long trip = 1; one != two && trip < 20; trip++) {
+                another = kinds + two;
+                theirs = NULL;
                 rs_command(&redis, "FLUSHALL");
-                proxy_start(&x, &redis);
-                x.orders->answers = 0;
-                x.orders->hold_at = step;
-                pid_t child = fork();
-                if (child == 0) {
-                    char url[128];
-                    bf_spec spec = kinds[one];
-                    snprintf(url, sizeof url, "redis://127.0.0.1:%d?key=race&timeout=30", x.port);
-                    spec.storage = url;
-                    e = (bf_error){ 0 };
-                    bf_filter *f = numbers(bf_open(&spec, &e), 0, 30);
-                    bf_close(f);
-                    _exit(f ? 0 : -e.code);
-                }
-                proxy_wait(&x, step, child);
-                bf_spec spec = kinds[two];
+                bf_spec spec = kinds[one];
                 spec.storage = rs_url(&redis, "race", "");
                 e = (bf_error){ 0 };
-                bf_filter *f = bf_open(&spec, &e);
-                rc[1] = f ? 0 : e.code;
-                numbers(f, 0, 30);
-                __atomic_store_n(&x.orders->hold_at, 0, __ATOMIC_SEQ_CST);
-                waitpid(child, &status, 0);
-                rc[0] = WIFEXITED(status) ? -WEXITSTATUS(status) : -99;
-                if ((rc[0] == 0) == (rc[1] == 0))
-                    FAILED("kinds %d and %d, step %d: %d, %d\n", one, two, step, rc[0], rc[1]);
-                const int winner = rc[0] == 0 ? one : two;
+                trips_begin(trip);
+                bf_filter *f = numbers(bf_open(&spec, &e), 0, 30);
+                trips_stop();
+                const int winner = f && !e.code ? one : two;
+                const bool late = theirs == NULL && !trips.happened;
+                if (!late && !f == !theirs)
+                    FAILED("kinds %d and %d, round trip %ld: %s\n", one, two, trip, e.msg);
                 bf_filter *g =
                     opened((bf_spec){ .counting = kinds[winner].counting }, "race", "", __LINE__);
-                if (!g || missing(g, 0, 30) || (f && missing(f, 0, 30)))
-                    FAILED("kinds %d and %d, step %d: not whole: %s\n", one, two, step, e.msg);
-                CLOSE(g, f);
-                proxy_end(&x);
+                if (!g || missing(g, 0, 30) || (theirs && missing(theirs, 0, 30)))
+                    FAILED(
+                        "kinds %d and %d, round trip %ld: not whole: %s\n", one, two, trip, e.msg);
+                CLOSE(g, f, theirs);
+                if (!trips.happened) break;
             }
-        }
 }
 
 TEST(foreign_strings_stay)
