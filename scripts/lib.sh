@@ -133,7 +133,6 @@ needs_ffi() {
     want npm have npm
     want php-ffi php -r 'exit((int)!class_exists("FFI"));'
 }
-needs_deep() { want valgrind have valgrind; }
 needs_words() { want wamerican test -s /usr/share/dict/words; }
 
 as_root() {

@@ -192,7 +192,7 @@ both_kernels() {
     local source
     find "$root/tests" -name 'test_*.c' -exec grep -l 'Runs with both kernels' {} + | sort | while read -r source; do basename "$source" .c; done
 }
-# Beside all other parts, with other kernels and with sanitizers loops are short; with c_short empty they are not: --deep c and asan.
+# Beside all other parts, with other kernels and with sanitizers loops are short; with c_short empty they are not (nox -s c_long has these).
 test_c_best() { c_run c 'best kernels' "$*" env BLOOMFILTER_SLOW="${c_short-}"; }
 # Programs about Redis run with sanitizers only.  The model checker only computes, so it is another job.
 test_c_programs() { c_short=1 test_c_best '!(test_model*|*redis*)'; }
@@ -210,7 +210,7 @@ test_c_sanitized_redis() { test_c_sanitized '*redis*'; }
 # Builds without an optional library: what needs it is refused with a sentence, all else works.  NAME... of: none, SODIUM, TLS, SERVER.
 test_options() {
     # Without arguments only the tests that ask for a library (optional.h, TLS), and those of all schemes and of Redis: what a missing library
-    # changes is seen there.  --deep runs all.
+    # changes is seen there.  scripts/test --deep runs all.
     local without options names=() tests=("$root"/tests/c/test_*.c)
     [ $# -gt 0 ] || mapfile -t tests < <(grep -lE 'optional\.h|NEEDS_SODIUM|redis_tls' "${tests[@]}"; printf '%s\n' test_{schemes,vectors,host_interface,redis}.c)
     for without in "${tests[@]}"; do names+=("$(basename "$without" .c)"); done

@@ -1,5 +1,5 @@
 /* kernels.c - adds 640 keys to a filter in memory and tests 1280, half of them absent, in batches:
- * the run whose instructions scripts/arch.sh counts under qemu. */
+ * the run whose instructions bench/arm/instructions counts under qemu. */
 #include <bloomfilter.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-"""A whole Laravel with php-glue/, which Debian has from release 13 on: run by its file name, in scripts/test --deep phps."""
+"""A whole Laravel with php-glue/, which Debian has from release 13 on: run by its file name, in scripts/machines debian13."""
 
 from products import ROOT
 from test_glue import CONFIG, RULES, has_files, says_end, without_file

@@ -84,7 +84,7 @@ class Server:
 
 
 class Given(Server):
-    """One that runs already, where tests cannot start it: in Wine (scripts/windows.sh)."""
+    """One that runs already, where tests cannot start it: on Windows."""
 
     def __init__(self, port):
         self.port = int(port)

@@ -279,23 +279,17 @@ def test_what_the_workflows_call_is_there():
     assert {"scripts/test", ".ci/run", "tests/php"} <= paths
     assert [path for path in paths if not os.access(ROOT / path, os.X_OK)] == []
     asked = [step.split()[1:] for step in steps if step.startswith("scripts/test ")]
-    assert {"c", "php", "python", "options"} <= {one[0] for one in asked if one[0] != "--deep"}
-    for one in asked:
-        assert (one[1] in deep_parts()) if one[0] == "--deep" else (one[0] in parts()), one
-
-
-def deep_parts():
-    return re.search(r"deep_parts=\((.*)\)", (ROOT / "scripts" / "deep.sh").read_text())[1].split()
+    assert {"c", "php", "python", "options"} <= {one[0] for one in asked}
+    assert [one for one in asked if one[0] not in parts()] == []
 
 
 @pytest.mark.parametrize("option", ["--help", "--list"])
 def test_every_part_is_named(option):
-    deep = deep_parts()
     said = subprocess.run(
         [ROOT / "scripts" / "test", option], capture_output=True, text=True, check=True
     ).stdout
-    assert len(parts()) > 15 and len(deep) > 8
-    assert [one for one in [*parts(), *deep] if not re.search(rf"\b{one}\b", said)] == []
+    assert len(parts()) > 15
+    assert [one for one in parts() if not re.search(rf"\b{one}\b", said)] == []
 
 
 def test_lint_finds_readers_that_leave_early(tmp_path):

@@ -21,7 +21,7 @@ def room():
 @pytest.fixture(params=["redis-py", "RedisCluster"])
 def client(request, tmp_path):
     if "BLOOMFILTER_HALF_GIB" not in os.environ:
-        pytest.skip("scripts/test --deep python has room and time for half a GiB")
+        pytest.skip("nox -s python_debug has room and time for half a GiB")
     if room() < 4:
         pytest.skip("needs 4 GiB of free memory")
     options = ["--cluster-enabled", "yes", "--cluster-port", free_port()]

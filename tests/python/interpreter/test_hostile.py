@@ -1,6 +1,6 @@
 """Hostile iterators, keys, clocks, hash functions, buffers, columns and file objects, by fixed seeds:
 each may do anything to the filters of the call, raise, or return nonsense.  The outcome is an answer
-or an exception; nothing crashes (scripts/test --deep python runs this with ASan), and a filter that
+or an exception; nothing crashes (nox -s python_asan runs this with ASan), and a filter that
 is still open has the keys that were added before."""
 
 import array
