@@ -1,8 +1,6 @@
-"""scripts/test itself: passed, failed, skipped; what depends on what; what mutate changes.  Needs
-no build."""
+"""scripts/test itself: passed, failed, skipped; what depends on what.  Needs no build."""
 
 import contextlib
-import importlib.util
 import os
 import re
 import select
@@ -172,85 +170,6 @@ def test_jobs_that_wait_have_others_beside_them(tmp_path, work, most):
         ls {tmp_path}/runs-* | wc -l; rm {tmp_path}/runs-$1; echo '1 passed, 0 failed' """,
     )
     assert code == 0 and max(int(line) for line in said if line.isdecimal()) == most
-
-
-def script(name):
-    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_what_mutate_changes():
-    mutate = script("mutations")
-    text = '/* a < b */\n#define N 3\nint f(int a)\n{\n    x = "1 < 2";\n    bf_prefetch(a + 1);\n    if (a < 7) g(a);\n    return a;\n}\n'
-    got = {text[:start] + other + text[end:] for start, end, other in mutate.changes(text)}
-    wanted = [
-        "if (a <= 7)",
-        "if (a >= 7)",
-        "if (a < 8)",
-        "if (a < 6)",
-        "if (!(a < 7))",
-        "if (0)",
-        "if (1)",
-        "return 0;",
-        "return 1;",
-        "    ;\n    bf_prefetch",
-    ]
-    assert all(any(one in text for text in got) for one in wanted)
-    assert all(
-        kept in one for one in got for kept in ("a < b", "#define N 3", "bf_prefetch(a + 1)")
-    )
-    assert all('"1 < 2"' in one for one in got if "x =" in one)
-
-
-def test_mutate_leaves_alone_what_only_prefetches():
-    changes = script("mutations").changes
-    loop = "    for (int i = 0; i < n; i++)\n        "
-    assert not list(changes(loop + "bf_prefetch(at + 8 * i);\n"))
-    assert list(changes(loop + "sum += at[8 * i];\n    bf_prefetch(at);\n"))
-
-
-def test_a_sample_keeps_its_numbers_where_only_speed_could_tell():
-    text = "int line_large(int n)\n{\n    n++;\n    return n;\n}\nint g(int n)\n{\n    n++;\n    if (n < 3) {\n        w.fetch(n);\n        n--;\n    }\n    sched_yield();\n    return n;\n}\n"
-    only_speed = script("mutations").only_speed
-    lines = {n for n, start in enumerate(starts(text), 1) if only_speed(text, start + 1)}
-    assert {3, 4, 9, 10, 13} <= lines and not lines & {8, 11, 14}
-
-
-def starts(text):
-    return [m.start() for m in re.finditer(r"(?m)^", text)][:-1]
-
-
-def test_which_programs_run_a_line():
-    """Of a line that no program has run, those that enter its function; outside of functions all."""
-    reach = script("reach").Reach.__new__(script("reach").Reach)
-    knows = {"known": [3, 4, 9], "functions": {"2": 5, "8": 12}}
-    reach.longest, reach.only = 2.0, ()
-    reach.runs = {
-        ("test_a", ""): {"files": {"core/a.c": {"reached": [3, 9], **knows}}},
-        ("test_b", ""): {"files": {"core/a.c": {"reached": [9], **knows}}},
-        ("test_a", "portable"): {"files": {"core/a.c": {"reached": [3, 9], **knows}}},
-        ("test_long", ""): {"cpu": 3.0, "files": {"core/a.c": {"reached": [3, 9], **knows}}},
-        ("test_broken", ""): {"code": 1, "files": {"core/a.c": {"reached": [3, 9], **knows}}},
-    }
-    for name, found in reach.runs.items():
-        reach.runs[name] = {"cpu": 1.0, "clock": 1.0, "code": 0, "skips": 0, "objects": {}} | found
-    reach.prepare()
-
-    def names(line):
-        return [name for _, _, name, *_ in reach.programs("core/a.c", line)]
-
-    assert names(3) == ["test_a"]  # and not again with kernels that the file has none of
-    assert names(4) == []
-    assert names(9) == names(10) == ["test_a", "test_b"]  # 10 is a part of a statement
-    assert names(1) == names(7) == ["test_a", "test_b"]
-
-
-def test_a_program_is_measured_again_when_a_helper_changes():
-    with_headers = script("reach").with_headers
-    names = {path.name for path in with_headers(ROOT / "tests" / "c" / "test_race.c")}
-    assert {"test_race.c", "at_once.h", "check.h", "native.h"} == names
 
 
 def steps_of_the_workflows():
