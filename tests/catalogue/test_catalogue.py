@@ -2,7 +2,7 @@
 class everywhere, a message that names the value at fault, and where the answer is a value, the same
 value.  A case that fails is named by its id.
 
-Run by scripts/test catalogue, after scripts/build.  A case's form is in README.md."""
+Needs the products of scripts/build.  A case's form is in README.md."""
 
 import json
 import os

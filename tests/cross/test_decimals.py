@@ -2,11 +2,12 @@
 
 import os
 import sys
+from pathlib import Path
 
 import pytest
-from conftest import HERE
 from products import run
 
+HERE = Path(__file__).resolve().parent
 COMMA = "de_DE.UTF-8"
 
 

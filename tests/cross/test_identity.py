@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from conftest import run_sides
+from three_sides import run_sides
 
 SECRET = "000102030405060708090a0b0c0d0e0f"
 SHAPES = {

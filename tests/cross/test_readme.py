@@ -119,7 +119,7 @@ def test_every_command_block_is_run_below():
 
 
 def test_first_commands_exist():
-    """scripts/test runs scripts/demo, and runs this."""
+    """tests/runner runs scripts/demo."""
     for line in block_with("scripts/demo").splitlines():
         assert (ROOT / line.split()[0]).stat().st_mode & stat.S_IXUSR
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from conftest import run_sides
+from three_sides import run_sides
 from products import ROOT
 
 FILES = sorted((ROOT / "tests" / "vectors").glob("*.jsonl"))

@@ -1,38 +1,15 @@
-"""What the package tests share: a copy of the sources as a clone has them, running commands.
+"""What the package tests share: a copy of the sources as a clone has them, quick builds, pip.
 
-Run by scripts/test package: every test builds a package from that copy, outside the tree, and uses
-it as its user would.  Knows nothing of how a filter works."""
+Every test builds a package from that copy, outside the tree, and uses it as its user would.  Knows
+nothing of how a filter works."""
 
 import os
-import shlex
 import shutil
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from products import quick_compilers
-
-ROOT = Path(__file__).resolve().parent.parent.parent
-OUT = ROOT / "out"
-FILTERS = ROOT / "tests" / "helpers" / "built_with.py"
-JOBS = f"-j{os.cpu_count()}"
-
-
-def run(*command, **options):
-    """Standard output of a command that must succeed."""
-    done = subprocess.run(
-        [str(part) for part in command],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=False,
-        text=True,
-        **options,
-    )
-    assert done.returncode == 0, (
-        f"exit {done.returncode} of {shlex.join(map(str, command))}\n{done.stdout}\n{done.stderr}"
-    )
-    return done.stdout
+from packages import run
+from products import OUT, ROOT, quick_compilers
 
 
 @pytest.fixture(scope="session")

@@ -5,8 +5,8 @@ import os
 import re
 
 import pytest
-from conftest import JOBS, ROOT, run
-from products import NUMBER
+from packages import JOBS, run
+from products import NUMBER, ROOT
 
 
 @pytest.fixture(scope="session")

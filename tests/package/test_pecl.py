@@ -10,8 +10,8 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from conftest import JOBS, ROOT, run
-from products import PHP_VERSION, VERSION
+from packages import JOBS, run
+from products import PHP_VERSION, ROOT, VERSION
 
 
 @pytest.fixture(scope="session")

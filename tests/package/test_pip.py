@@ -9,7 +9,8 @@ import tomllib
 import zipfile
 
 import pytest
-from conftest import FILTERS, ROOT, run
+from packages import FILTERS, run
+from products import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 MODULE = re.compile(r"bloomfilter/_bloomfilter\.[\w-]+\.so")

@@ -1,180 +1,20 @@
-"""A real bloomfilterd for each test, on a port of its own, spoken to through raw sockets.
-
-BLOOMFILTERD names the binary (default: out/bin/bloomfilterd).  Every daemon must end with 0 on
-SIGTERM and say nothing of errors."""
+"""A daemon, and a Redis, for each test: daemons.py says how they are started and must end."""
 
 import contextlib
-import os
-import pathlib
-import re
-import shutil
-import signal
-import socket
-import struct
-import subprocess
-import time
 
 import own_redis
 import pytest
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BINARY = os.path.abspath(os.environ.get("BLOOMFILTERD", ROOT / "out/bin/bloomfilterd"))
-needs_redis = pytest.mark.skipif(not shutil.which("redis-server"), reason="no redis-server here")
-PATIENCE = 60  # seconds until a test gives up; no test measures time
-
-
-class Reply:
-    def __init__(self, line, headers, body):
-        self.line, self.headers, self.body = line, headers, body
-        self.status, self.reason = int(line.split(" ", 2)[1]), line.split(" ", 2)[2]
-
-    def __repr__(self):
-        return f"{self.line} {self.headers} {self.body[:200]!r}"
-
-
-class Client:
-    """A connection.  `reply` reads exactly one reply, `end` what is left until the server
-    closes."""
-
-    def __init__(self, port, host="127.0.0.1"):
-        self.socket = socket.create_connection((host, port), timeout=PATIENCE)
-        self.local = self.socket.getsockname()[1]
-        self.left = b""
-
-    def send(self, data):
-        self.socket.sendall(data)
-        return self
-
-    def _more(self):
-        data = self.socket.recv(1 << 16)
-        if not data:
-            raise EOFError(f"closed after {self.left[:200]!r}")
-        self.left += data
-
-    def reply(self, head=False):
-        while b"\r\n\r\n" not in self.left:
-            self._more()
-        top, self.left = self.left.split(b"\r\n\r\n", 1)
-        line, *rest = top.decode("latin-1").split("\r\n")
-        headers = {name.lower(): value for name, value in (one.split(": ", 1) for one in rest)}
-        length = 0 if head or line.split(" ")[1] == "100" else int(headers["content-length"])
-        while len(self.left) < length:
-            self._more()
-        body, self.left = self.left[:length], self.left[length:]
-        return Reply(line, headers, body)
-
-    def ask(self, method, target, body=b"", **headers):
-        headers = {
-            "Host": "localhost",
-            **{name.replace("_", "-"): value for name, value in headers.items()},
-        }
-        if body or method in ("POST", "PUT"):
-            headers.setdefault("Content-Length", len(body))
-        lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items()).encode("latin-1")
-        target = target if isinstance(target, bytes) else target.encode()
-        return self.send(
-            method.encode() + b" " + target + b" HTTP/1.1\r\n" + lines + b"\r\n" + body
-        ).reply(method == "HEAD")
-
-    def get(self, target, **headers):
-        return self.ask("GET", target, **headers)
-
-    def end(self):
-        data, self.left = self.left, b""
-        try:
-            while more := self.socket.recv(1 << 16):
-                data += more
-        except ConnectionResetError:
-            pass
-        return data
-
-    def close(self):
-        self.socket.close()
-
-
-class Daemon:
-    def __init__(self, folder, *args, env=None, prefix=()):
-        self.errors = folder / f"stderr-{time.monotonic_ns()}"
-        self.clients = []
-        with open(self.errors, "wb") as errors:
-            self.process = subprocess.Popen(
-                [*prefix, BINARY, "--port", "0", *map(str, args)],
-                stderr=errors,
-                env=os.environ | (env or {}),
-            )
-        self.port = int(self._wait_for(r"listening on .* port (\d+)")[1])
-
-    def _wait_for(self, pattern):
-        until = time.monotonic() + PATIENCE
-        while time.monotonic() < until:
-            found = re.search(pattern, self.said())
-            if found:
-                return found
-            assert self.process.poll() is None, self.said()
-            time.sleep(0.005)
-        raise AssertionError(f"no {pattern} in {self.said()}")
-
-    def said(self):
-        return self.errors.read_text(errors="replace")
-
-    def says(self, text, times=1):
-        """Waits until the text was printed so often: a thread of its own prints."""
-        until = time.monotonic() + PATIENCE
-        while self.said().count(text) < times:
-            assert time.monotonic() < until, self.said()
-            time.sleep(0.005)
-        assert self.said().count(text) == times, self.said()
-
-    def client(self):
-        self.clients.append(Client(self.port))
-        return self.clients[-1]
-
-    def ask(self, *args, **headers):
-        client = Client(self.port)
-        try:
-            return client.ask(*args, **headers)
-        finally:
-            client.close()
-
-    def get(self, target, **headers):
-        return self.ask("GET", target, **headers)
-
-    def post(self, target, body, **headers):
-        return self.ask("POST", target, body, **headers)
-
-    def stats(self, name=None):
-        import json
-
-        return json.loads(self.get(f"/f/{name}/stats" if name else "/stats").body)
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-
-    def stop(self):
-        """Ends as an operator ends it.  An exit code or a word from a sanitizer fails the test."""
-        for client in self.clients:
-            client.close()
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
-            try:
-                self.process.wait(PATIENCE)
-            finally:
-                self.process.kill()
-        assert self.process.returncode in (0, -signal.SIGKILL), (
-            self.process.returncode,
-            self.said(),
-        )
-        assert "Sanitizer" not in self.said() and "runtime error" not in self.said(), self.said()
+from daemons import BINARY, PLAIN, Daemon
 
 
 @pytest.fixture
-def start(tmp_path):
+def start(tmp_path, request):
     """start(*args): a daemon, ended and checked with the test."""
+    binary = PLAIN if request.node.get_closest_marker("plain_daemon") else BINARY
     running = []
 
     def start(*args, **more):
-        running.append(Daemon(tmp_path, *args, **more))
+        running.append(Daemon(tmp_path, *args, binary=binary, **more))
         return running[-1]
 
     with contextlib.ExitStack() as stack:  # one that ends badly does not leave the others running
@@ -192,19 +32,3 @@ def redis(tmp_path):
     """(port, process) of a server of this test's own."""
     with own_redis.running(tmp_path) as server:
         yield server
-
-
-def redis_url(port):
-    return f"redis://127.0.0.1:{port}/0?key=app&timeout=40"
-
-
-def framed(keys):
-    return b"".join(struct.pack("<I", len(key)) + key for key in keys)
-
-
-FRAMED = {"Content_Type": "application/x-bloomfilter-keys"}
-# From 9 on llhttp wants bytes past ASCII in a URL percent-encoded; Debian 12's 8 takes them as they
-# are.
-TAKES_RAW = (
-    subprocess.run(["pkg-config", "--atleast-version=9", "libllhttp"], check=False).returncode != 0
-)

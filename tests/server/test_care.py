@@ -14,7 +14,7 @@ import urllib.parse
 import pytest
 import redis as redis_py
 from bloomfilter import BloomFilter, CountingBloomFilter
-from conftest import BINARY, PATIENCE, Client, needs_redis, redis_url
+from daemons import BINARY, PATIENCE, Client, needs_redis, redis_url
 from products import VERSION
 from threads import in_threads
 
@@ -401,7 +401,7 @@ def test_what_an_upload_refuses(start):
 def test_a_folder_that_does_not_exist(tmp_path):
     import subprocess
 
-    from conftest import BINARY
+    from daemons import BINARY
 
     folder = f"{tmp_path}/seen/"
     got = subprocess.run(

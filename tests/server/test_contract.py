@@ -9,7 +9,9 @@ import urllib.parse
 
 import pytest
 from bloomfilter import BloomFilter, CountingBloomFilter
-from conftest import FRAMED, TAKES_RAW, framed
+from daemons import FRAMED, TAKES_RAW, framed
+
+pytestmark = pytest.mark.quick
 
 KEYS = [
     *b"a  42 a&b a?b a/b a=b a+b a%b \0 a\0b #x \xff\xfe".split(b" "),

@@ -2,8 +2,8 @@
 connection, and adds nothing."""
 
 import pytest
-from conftest import TAKES_RAW
-from test_bad_input import flood, statuses, untouched
+from daemons import TAKES_RAW
+from test_daemon_bad_input import flood, statuses, untouched
 
 HEAD = b"POST /add HTTP/1.1\r\nHost: localhost\r\n"
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"

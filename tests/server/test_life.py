@@ -13,7 +13,7 @@ import threading
 
 import pytest
 from bloomfilter import BloomFilter
-from conftest import BINARY, FRAMED, PATIENCE, ROOT, TAKES_RAW, framed
+from daemons import BINARY, FRAMED, PATIENCE, ROOT, TAKES_RAW, framed
 from threads import in_threads
 
 
@@ -403,9 +403,7 @@ def test_a_thousand_clients(daemon):
     assert daemon.post("/contain", b"\n".join(b"%d" % i for i in range(1000))).body == b"1" * 1000
 
 
-@pytest.mark.skipif(
-    "BLOOMFILTER_SANITIZED" in os.environ, reason="a sanitizer has memory of its own"
-)
+@pytest.mark.plain_daemon  # a sanitizer has memory of its own
 def test_idle_connections_are_small(daemon):
     """Also where the request before was long: a URL of 16 KiB, a header, a body."""
 

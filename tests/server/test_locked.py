@@ -9,7 +9,7 @@ import re
 import signal
 
 import pytest
-from conftest import PATIENCE
+from daemons import PATIENCE
 
 KINDS = {
     "fixed": "n=1000&p=0.000001",

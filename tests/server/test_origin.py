@@ -2,7 +2,7 @@
 Sec-Fetch-Site, Referer) gets in."""
 
 import pytest
-from conftest import Client
+from daemons import Client
 
 CHANGES = [
     ("PUT", "/f/y?n=10&p=0.1", b""),

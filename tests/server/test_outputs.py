@@ -13,7 +13,7 @@ import subprocess
 import time
 
 import pytest
-from conftest import BINARY, PATIENCE, Client
+from daemons import BINARY, PATIENCE, Client
 
 SMALL = 4096  # bytes in a pipe
 

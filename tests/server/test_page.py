@@ -5,7 +5,7 @@ import shutil
 import subprocess
 
 import pytest
-from conftest import PATIENCE
+from daemons import PATIENCE
 
 CHROMIUM = (
     shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

@@ -11,7 +11,7 @@ import time
 
 import pytest
 from bloomfilter import BloomFilter, Error
-from conftest import BINARY, PATIENCE, needs_redis, redis_url
+from daemons import BINARY, PATIENCE, needs_redis, redis_url
 from threads import in_threads
 
 SOON = 10  # seconds; what waits for Redis here waits for 40
@@ -778,9 +778,7 @@ int clock_gettime(clockid_t clock, struct timespec *t)
 
 
 @needs_redis
-@pytest.mark.skipif(
-    "BLOOMFILTER_SANITIZED" in os.environ, reason="the sanitizer's library must be the first"
-)
+@pytest.mark.plain_daemon  # the sanitizer's library must be the first
 def test_redis_hangs_while_the_clock_is_set_back(start, redis, tmp_path):
     """The daemon has seen an hour that the machine has not: it must not wait for that."""
     source, library = tmp_path / "later.c", tmp_path / "later.so"

@@ -5,7 +5,7 @@ import os
 import subprocess
 
 import pytest
-from conftest import BINARY
+from daemons import BINARY
 
 from bloomfilter import BloomFilter
 

@@ -4,7 +4,7 @@ import base64
 import subprocess
 
 import pytest
-from conftest import BINARY, PATIENCE
+from daemons import BINARY, PATIENCE
 
 TOKEN = "s3cret-Token"
 

@@ -8,7 +8,7 @@ import time
 
 import pytest
 from bloomfilter import BloomFilter, CountingBloomFilter
-from conftest import FRAMED, PATIENCE, framed, needs_redis, redis_url
+from daemons import FRAMED, PATIENCE, framed, needs_redis, redis_url
 from test_registry import command, until
 
 KINDS = {

@@ -12,6 +12,8 @@ from names import plain
 
 from bloomfilter import BloomFilter
 
+pytestmark = pytest.mark.quick
+
 SIZES = [0, 1, 63, 64, 65, 511, 512, 513, 1000, 5000]
 
 

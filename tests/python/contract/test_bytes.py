@@ -17,6 +17,8 @@ import pytest
 
 from bloomfilter import BloomFilter, CountingBloomFilter, Error, _bloomfilter
 
+pytestmark = pytest.mark.quick
+
 SECRET = bytes(range(16))
 
 

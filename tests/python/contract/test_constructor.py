@@ -9,6 +9,8 @@ import pytest
 
 from bloomfilter import BloomFilter, CountingBloomFilter, Error
 
+pytestmark = pytest.mark.quick
+
 
 def test_classic_constructor_is_positional():
     bf = BloomFilter(1000, 2)

@@ -8,6 +8,8 @@ import pytest
 
 from bloomfilter import BloomFilter
 
+pytestmark = pytest.mark.quick
+
 
 def test_add_is_true_when_new(bf):
     assert bf.add("a") is True

@@ -17,6 +17,8 @@ import pytest
 
 from bloomfilter import BloomFilter
 
+pytestmark = pytest.mark.quick
+
 
 class Text(str):
     def __str__(self):

@@ -6,6 +6,8 @@ import pytest
 
 from bloomfilter import BloomFilter
 
+pytestmark = pytest.mark.quick
+
 
 def pair(scheme="block"):
     a, b = BloomFilter(n=1000, p=0.001, scheme=scheme), BloomFilter(n=1000, p=0.001, scheme=scheme)

@@ -9,6 +9,8 @@ import pytest
 
 from bloomfilter import BloomFilter, Error
 
+pytestmark = pytest.mark.quick
+
 SECRET = bytes(range(16))
 
 

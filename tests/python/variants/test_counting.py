@@ -11,6 +11,8 @@ import pytest
 from bloomfilter import BloomFilter, CountingBloomFilter, Error
 from threads import in_threads
 
+pytestmark = pytest.mark.quick
+
 
 def test_batches(scheme):
     a, b = (

@@ -3,8 +3,11 @@ processes."""
 
 import pickle
 
+import pytest
 
 from bloomfilter import BloomFilter
+
+pytestmark = pytest.mark.quick
 
 SMALL = {"n": 100, "p": 0.01, "grow": 2.0}
 

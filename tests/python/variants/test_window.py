@@ -11,6 +11,8 @@ import pytest
 
 from bloomfilter import BloomFilter, Error, SaturationWarning
 
+pytestmark = pytest.mark.quick
+
 
 class Clock:
     def __init__(self, now=1e9):

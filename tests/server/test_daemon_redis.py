@@ -9,7 +9,7 @@ import time
 import own_redis
 import pytest
 from bloomfilter import BloomFilter
-from conftest import PATIENCE
+from daemons import PATIENCE
 
 pytestmark = pytest.mark.skipif(not shutil.which("redis-server"), reason="no redis-server here")
 

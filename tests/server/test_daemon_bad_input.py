@@ -7,7 +7,7 @@ import socket
 import struct
 
 import pytest
-from conftest import FRAMED, framed
+from daemons import FRAMED, framed
 
 STATUS = re.compile(rb"HTTP/1\.1 (\d\d\d) ")
 

@@ -8,7 +8,7 @@ import time
 
 import pytest
 from bloomfilter import BloomFilter
-from conftest import BINARY, PATIENCE
+from daemons import BINARY, PATIENCE
 
 
 def descriptors(daemon):

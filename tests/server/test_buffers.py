@@ -9,11 +9,10 @@ import time
 
 import pytest
 from bloomfilter import BloomFilter
-from conftest import PATIENCE, needs_redis, redis_url
-from test_bad_input import statuses
+from daemons import PATIENCE, SANITIZED, needs_redis, redis_url
+from test_daemon_bad_input import statuses
 
 MIB = 1 << 20
-SANITIZED = "BLOOMFILTER_SANITIZED" in os.environ
 
 
 def buffered(daemon):
@@ -142,7 +141,7 @@ def test_clients_that_never_read(start, what, threads):
         assert time.monotonic() < until
 
 
-@pytest.mark.skipif(SANITIZED, reason="its allocator keeps what is freed")
+@pytest.mark.plain_daemon  # the sanitizer's allocator keeps what is freed
 def test_what_is_given_back_leaves_the_daemon(start):
     """Large replies that go leave no gaps between those that stay: what --max-buffered counts is
     what the daemon takes, not what it ever took."""
