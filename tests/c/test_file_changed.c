@@ -1,7 +1,7 @@
 /* test_file_changed.c - files that are not what they were: copied with holes onto a full disk, cut
  * short under the map, replaced, deleted, made again under a number that was used before.
- * BF_SMALL_DISK names a small file system to fill.  Needs a disk: a file system in memory has no
- * holes.  About core/home/file.c, core/base/files.c. */
+ * BF_SMALL_DISK names a small file system to fill, BF_DISK a folder on a disk, of a short name: a
+ * file system in memory has no holes.  About core/home/file.c, core/base/files.c. */
 /* wraps: fstat fallocate posix_fallocate fstatvfs fstatfs madvise statx msync fsync ftruncate */
 #define _GNU_SOURCE
 #include "../../core/parts/parts.h"
@@ -654,4 +654,9 @@ TEST(it_grows_while_somebody_looks)
     unlink(path);
 }
 
-int main(void) { return main_in_folder(); }
+int main(void)
+{
+    const char *disk = getenv("BF_DISK");
+    if (disk) snprintf(folder, sizeof folder, "%.20s/bf-test-XXXXXX", disk);
+    return main_in_folder();
+}

@@ -1,5 +1,5 @@
 /* test_race.c - several threads and processes in one filter: nothing lost, somebody always told
- * "new", tests meanwhile.  Runs under TSan too (nox -s tsan).  Runs with both kernels.
+ * "new", tests meanwhile.  Runs under TSan too.  Runs with both kernels.
  * About core/bits/words.c. */
 #define _GNU_SOURCE
 #include "at_once.h"

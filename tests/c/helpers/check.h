@@ -1,6 +1,6 @@
 /* check.h - CHECK and CHECK_EQ, the whole test framework.  TEST makes a test, run_tests runs and
  * counts all of a program. FINISH prints "N passed, N failed" and is main's return value.  What is
- * skipped says why: SKIP ends a test, SKIP_REST the program; scripts/test reads the lines that
+ * skipped says why: SKIP ends a test, SKIP_REST the program; scripts/results reads the lines that
  * begin with "skip". */
 #ifndef CHECK_H
 #define CHECK_H

@@ -3,7 +3,7 @@
 #define FOLDER_H
 #include "check.h"
 
-static char folder[] = "/tmp/bf-test-XXXXXX", path[64], other[64];
+static char folder[40] = "/tmp/bf-test-XXXXXX", path[64], other[64];
 static inline void make_folder(void)
 {
     if (*path) return;
