@@ -216,7 +216,19 @@ uv_install() {
 }
 build_requirement() { sed -n 's/^requires = \["\(.*\)"\]$/\1/p' "$root/pyproject.toml"; }
 
-# The wheel just built, in the virtual environment.
+# The wheel just built, in the virtual environment, and what it takes to test it: python_packages EXTRAS of pyproject.toml.  Asks the
+# package index once for each pyproject.toml.
+python_packages() {
+    local stamp=$venv/with-${1//,/-} now
+    install_wheel
+    now=$(fingerprint "$1" pyproject.toml)
+    is_made "$stamp" "$now" && return 0
+    step "Python packages: $1" python-packages uv_install "$(echo "$out"/dist/*.whl)[$1]"
+    # What `pip install .` downloads: the README's command is run without a network.
+    [ -d "$out/wheels" ] || step 'build requirements' wheels "$venv/bin/python" -m pip download -q -d "$out/wheels" "$(build_requirement)"
+    touch "$stamp"
+    made "$stamp" "$now"
+}
 install_wheel() {
     is_made "$venv/wheel" "$(cat "$out/dist.made")" && return 0
     step 'installing the wheel' install-wheel pip_install --no-index --no-deps --force-reinstall "$out"/dist/*.whl

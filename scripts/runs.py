@@ -91,29 +91,10 @@ def tests(name, *command, written=None, **around):
 
 
 def summary():
-    """Prints the sum of this process; programs in C count their own tests.  Returns an exit code."""
-    total = [0, 0, 0]
-    for name in DONE:
-        for case in ElementTree.parse(RESULTS / f"{name}.xml").iter("testcase"):
-            own = re.findall(
-                r"(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$",
-                case.findtext("system-out") or "",
-                re.M,
-            )
-            skipped = case.find("skipped") is not None
-            failed = not skipped and (
-                case.find("failure") is not None or case.find("error") is not None
-            )
-            counts = (
-                map(int, (one or 0 for one in own[-1]))
-                if own
-                else (not failed and not skipped, failed, skipped)
-            )
-            counts = [*counts]
-            counts[1] += failed and not counts[1]
-            total = [a + b for a, b in zip(total, counts)]
-    print("{} passed, {} failed, {} skipped".format(*total))
-    return bool(total[1] or not sum(total))
+    """Tells what happened in this process; the last line is the sum.  Returns an exit code."""
+    paths = [RESULTS / f"{name}.xml" for name in DONE]
+    run("scripts/results", *paths)
+    return run("scripts/results", "--sum", *paths, check=False)
 
 
 def ctest(name, *arguments, **env):

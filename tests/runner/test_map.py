@@ -3,7 +3,11 @@
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-ELSEWHERE = ("core/base/os_macos.c", "core/base/os_windows.c", "core/base/windows/")  # other systems
+ELSEWHERE = (
+    "core/base/os_macos.c",
+    "core/base/os_windows.c",
+    "core/base/windows/",
+)  # other systems
 
 
 def test_every_file_of_the_core_is_named_by_its_tests():
