@@ -3,7 +3,6 @@
 BLOOMFILTERD names the binary (default: out/bin/bloomfilterd); scripts/test names the one with
 sanitizers.  Every daemon must end with 0 on SIGTERM and say nothing of errors."""
 
-import contextlib
 import os
 import pathlib
 import re
@@ -14,7 +13,6 @@ import struct
 import subprocess
 import time
 
-import own_redis
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]

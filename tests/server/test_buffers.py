@@ -1,7 +1,6 @@
 """--max-buffered bounds all that clients can make the daemon hold, in its own number and in memory,
 and who reads is served."""
 
-import os
 import re
 import socket
 import threading
