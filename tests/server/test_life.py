@@ -179,7 +179,7 @@ def test_a_damaged_file_is_refused_and_left_alone(tmp_path):
         path.write_bytes(content)
         done = run("--port", 0, "--storage", path)
         assert done.returncode == 1
-        assert str(path) in done.stderr
+        assert str(path)[:60] in done.stderr  # a long name is cut
         assert path.read_bytes() == content
 
 

@@ -124,7 +124,7 @@ def test_no_secret(tmp_path, said):
     )
     assert (
         done.returncode == 2
-        and str(tmp_path / "said") in done.stderr
+        and str(tmp_path / "said")[-60:] in done.stderr  # a long name is shortened
         and done.stderr.count("\n") == 1
     )
     assert "16 bytes, or 32 hexadecimal digits" in done.stderr or (
