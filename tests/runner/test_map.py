@@ -1,5 +1,8 @@
-"""tests/c: the tests of every file of core/ can be found by its name."""
+"""What is said in two places is the same: the tests of every file of core/ can be found by its name;
+the workflow for what is slow names rows and sessions that there are."""
 
+import re
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,3 +25,14 @@ def test_every_file_of_the_core_is_named_by_its_tests():
         and not ("/older/" in one and one.rsplit("/", 1)[0] + "/" in said)
     ]
     assert unnamed == []
+
+
+def test_the_workflow_names_rows_and_sessions():
+    asked = (ROOT / ".github/workflows/deep.yml").read_text()
+    rows, sessions = (
+        set(re.search(rf"{name}: \[(.*)\]", asked)[1].split(", ")) for name in ("row", "session")
+    )
+    table = tomllib.loads((ROOT / "packaging/machines.toml").read_text())
+    assert rows and rows <= set(table) - {"words"}
+    there = re.findall(r"^def (\w+)\(session\)", (ROOT / "noxfile.py").read_text(), re.M)
+    assert sessions and sessions <= set(there)
