@@ -11,7 +11,7 @@
 
 static bool leads_here(const bf_file *f, int fd, struct stat *st)
 {
-    return fstat(fd, st) == 0 && st->st_dev == f->id.device && st->st_ino == f->id.inode;
+    return fstat(fd, st) == 0 && (uint64_t)st->st_dev == f->id.device && st->st_ino == f->id.inode;
 }
 
 int bf_file_lost_fd(const bf_file *f, int e, bf_error *err)
