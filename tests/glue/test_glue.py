@@ -43,6 +43,10 @@ def test_caches(php, tmp_path):
     says_end(php, "caches.php", tmp_path / "page.php")
 
 
+def test_pleonasm(php):
+    says_end(php, "pleonasm.php")
+
+
 def test_symfony(php, tmp_path):
     (tmp_path / "bloom.yaml").write_text(YAML)
     (tmp_path / "users.php").write_text(SYMFONY)

@@ -113,8 +113,9 @@ def test_sdist_installs_alone_and_without_the_libraries(sdist, pip, tmp_path):
 FROZEN = """
 import io, pickle
 from bloomfilter import BloomFilter
+from bloomfilter.compat.rbloom import Bloom
 b = BloomFilter(n=1000, p=0.01)
-calls = (lambda: b.add("x"), lambda: repr(b), lambda: pickle.dumps(b), b.to_base64, b.to_json, lambda: list(b.add_mask(["a"])),
+calls = (lambda: b.add("x"), lambda: Bloom(9, 0.1), lambda: repr(b), lambda: pickle.dumps(b), b.to_base64, b.to_json, lambda: list(b.add_mask(["a"])),
          lambda: b.save(io.BytesIO()), lambda: BloomFilter(capacity=1000, error_rate=0.01),
          lambda: BloomFilter(n=9, p=0.1, storage=object(), key="k"))
 for call in calls:

@@ -1,0 +1,52 @@
+"""BloomFilter with the names and arguments of bloom-filter2.
+
+add() returns nothing; addKey() and add_many() are not in bloom-filter2 and keep their own meaning.
+
+What differs from bloom-filter2: keys are str, bytes or int; "a", b"a" and [97] are not one key, and a
+list of integers raises TypeError: write bytes(key).  probe_bitnoer must be None.  Every file is
+mapped; the number in filename=("seen.bloom", 1000) has no effect.  A file of this library that exists
+is opened, and must have been created with equal arguments.  A file of bloom-filter2 cannot be read: add its
+keys again.  Other arguments are those of bloomfilter.BloomFilter."""
+
+import os
+from typing import Any
+
+from .. import BloomFilter as _BloomFilter
+
+
+class BloomFilter(_BloomFilter):
+    ideal_num_elements_n: int = _BloomFilter.n  # type: ignore[assignment]
+    error_rate_p: float = _BloomFilter.p  # type: ignore[assignment]
+    num_bits_m: int = _BloomFilter.m  # type: ignore[assignment]
+    num_probes_k: int = _BloomFilter.k  # type: ignore[assignment]
+
+    def __init__(
+        self,
+        max_elements: float = 10000,
+        error_rate: float = 0.1,
+        probe_bitnoer: None = None,
+        filename: str | tuple[str, int] | None = None,
+        start_fresh: bool = False,
+        **more: Any,
+    ) -> None:
+        if probe_bitnoer is not None:
+            raise TypeError("probe_bitnoer must be None: pass hash functions as hashes=")
+        path = filename[0] if isinstance(filename, tuple) else filename
+        if start_fresh and path is not None and os.path.exists(path):
+            os.unlink(path)
+        super().__init__(n=max_elements, p=error_rate, **{"storage": path, **more})
+
+    def add(self, key: str | bytes | int, /) -> None:  # type: ignore[override]
+        super().add(key)
+
+    def __iadd__(self, key: str | bytes | int) -> "BloomFilter":
+        self.add(key)
+        return self
+
+    def union(self, bloom_filter: _BloomFilter) -> None:  # type: ignore[override]
+        """Add the keys of the other filter to this one."""
+        self |= bloom_filter
+
+    def intersection(self, bloom_filter: _BloomFilter) -> None:  # type: ignore[override]
+        """Keep only what the other filter has."""
+        self &= bloom_filter

@@ -1,0 +1,80 @@
+"""BloomFilter with the names and arguments of pybloomfiltermmap3.
+
+add() returns True if the key was probably THERE ALREADY, in contrast to bloomfilter.BloomFilter.
+addKey() and add_many() are not in pybloomfiltermmap3 and keep their own meaning.
+
+What differs from pybloomfiltermmap3: keys are str, bytes or int, so write str(key) for others.
+BloomFilter(n, p, filename) opens a file that exists, with its keys, and does not empty it: call
+clear_all() to start again.  An empty file, as tempfile creates it, is an error.  Without perm, the
+umask decides the permissions.  There are no hash_seeds and no bit_array: filters of equal capacity
+and error_rate can be united.  len() is an estimate.  copy() and to_base64() work in memory, too.
+open() reads only files of this library: add the keys of an older file again.  Other arguments are
+those of bloomfilter.BloomFilter."""
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from .. import BloomFilter as _BloomFilter
+
+
+class BloomFilter(_BloomFilter):
+    capacity: int = _BloomFilter.n  # type: ignore[assignment]
+    error_rate: float = _BloomFilter.p  # type: ignore[assignment]
+    num_hashes: int = _BloomFilter.k  # type: ignore[assignment]
+    num_bits: int = _BloomFilter.m  # type: ignore[assignment]
+    bit_count: int = property(lambda self: self.info()["ones"])  # type: ignore[assignment]
+    read_only: bool = property(lambda self: self.info()["read_only"])  # type: ignore[assignment]
+    approx_len: int = property(len)  # type: ignore[assignment]
+    clear_all = _BloomFilter.clear
+
+    def __init__(
+        self,
+        capacity: float,
+        error_rate: float,
+        filename: str | None = None,
+        perm: int | None = None,
+        **more: Any,
+    ) -> None:
+        super().__init__(n=capacity, p=error_rate, **{"storage": filename, **more})
+        if filename is not None and perm is not None and self.created:
+            os.chmod(filename, perm)
+
+    @property
+    def filename(self) -> str:
+        if self.storage is None:
+            raise NotImplementedError("a filter in memory has no filename")
+        return os.fsdecode(self.storage)
+
+    def add(self, item: str | bytes | int, /) -> bool:  # type: ignore[override]
+        """True: the item was probably there already.  False: it is surely new."""
+        return not super().add(item)
+
+    def update(self, iterable: Iterable[Any]) -> None:  # type: ignore[override]
+        super().update(iterable)
+
+    def union(self, other: _BloomFilter) -> "BloomFilter":
+        """Add the keys of other to this filter, and return this filter."""
+        self |= other
+        return self
+
+    def intersection(self, other: _BloomFilter) -> "BloomFilter":
+        """Keep only what other has, and return this filter."""
+        self &= other
+        return self
+
+    def copy(self, filename: str) -> "BloomFilter":  # type: ignore[override]
+        self.save(filename)
+        return self.open(filename)
+
+    def copy_template(self, filename: str, perm: int | None = None) -> "BloomFilter":
+        return type(self)(self.capacity, self.error_rate, filename, perm)
+
+    @classmethod
+    def open(cls, filename: str, mode: str = "rw") -> "BloomFilter":  # type: ignore[override]
+        return super().open(filename, read_only="w" not in mode)
+
+    @classmethod
+    def from_base64(cls, filename: str, string: str | bytes) -> "BloomFilter":  # type: ignore[override]
+        super().from_base64(os.fsdecode(string)).save(filename)
+        return cls.open(filename)
