@@ -1,6 +1,6 @@
-/* test_redis_counting.c - counters in Redis: each scheme as in memory, a multiset, what other
- * clients see, sets, several removers, lost keys, a server without BITFIELD_RO.  It starts its own
- * server.  About core/redis/batch.c, core/redis/bitfield.c, core/redis/scripts.c. */
+/* test_redis_counting.c - counters in Redis: a multiset, what other clients see, sets, several
+ * removers, lost keys, a server without BITFIELD_RO.  It starts its own server.  About
+ * core/redis/batch.c, core/redis/bitfield.c, core/redis/scripts.c. */
 #define _GNU_SOURCE
 #include "../../core/sets/sets.h"
 #include "check.h"
@@ -18,67 +18,6 @@ static bf_filter *open_(bf_spec spec, const char *key)
     bf_filter *f = bf_open(&spec, &e);
     if (!f) FAILED("%s: %s\n", key, e.msg);
     return f;
-}
-
-/* ---- as in memory ---- */
-static void batches(bf_filter *there, bf_filter *here, uint32_t *seed, size_t n)
-{
-    static o_key text[1200];
-    static bf_key keys[1200];
-    static uint8_t a[1200], b[1200];
-    typedef int64_t many(bf_filter *, const bf_key *, size_t, uint8_t *, bf_error *);
-    static many *const calls[] = { bf_count_many, bf_add_many, bf_test_many, bf_remove_many,
-        bf_add_many, bf_count_many };
-    for (size_t c = 0; c < COUNT(calls); c++) {
-        for (size_t i = 0; i < n; i++)
-            keys[i] = o_make(text + i, (o_random(seed) >> 8) % 900, there->hash->accept != NULL);
-        CHECK_EQ(calls[c](there, keys, n, a, &e), calls[c](here, keys, n, b, &e));
-        if (memcmp(a, b, n)) FAILED("%s: call %zu of %zu keys differs\n", there->desc.name, c, n);
-    }
-    const bf_key k = n ? keys[0] : (bf_key){ "one", 3 };
-    CHECK_EQ(bf_add(there, k.ptr, k.len, &e), bf_add(here, k.ptr, k.len, &e));
-    CHECK_EQ(bf_count_of(there, k.ptr, k.len, &e), bf_count_of(here, k.ptr, k.len, &e));
-    CHECK_EQ(bf_remove(there, k.ptr, k.len, &e), bf_remove(here, k.ptr, k.len, &e));
-    CHECK_EQ(bf_test(there, k.ptr, k.len, &e), bf_test(here, k.ptr, k.len, &e));
-}
-
-static void as_in_memory(const char *scheme, uint64_t m, unsigned k)
-{
-    static const size_t sizes[] = { 0, 1, 2, 64, 65, 130, 1000, 1200 };
-    bf_spec spec = { .m = m, .k = k, .scheme = scheme, .counting = true };
-    rs_command(&redis, "FLUSHALL");
-    bf_filter *there = open_(spec, "row"), *here = bf_open(&spec, &e);
-    uint32_t seed = (uint32_t)(m + k);
-    if (there)
-        for (size_t s = 0; s < COUNT(sizes); s++)
-            if (k < 100 || sizes[s] <= (size_t)SHORT(1200, 130))
-                batches(there, here, &seed, sizes[s]);
-    CHECK_EQ(bf_equal(there, here, &e), 1);
-    bf_info i;
-    size_t len;
-    uint8_t *bytes = oc_read(there, &i);
-    const char *string = rs_bytes(&redis, &len, "GET row");
-    CHECK(
-        i.counting && len == (4 * i.m + 31) / 32 * 4 + 4 && !memcmp(string, bytes, i.bitset_bytes));
-    free(bytes);
-    bf_close(there);
-    CHECK((there = open_((bf_spec){ 0 }, "row")) && bf_equal(there, here, &e) == 1);
-    CLOSE(there, here);
-}
-
-TEST(every_scheme_as_in_memory)
-{
-    static const struct {
-        uint64_t m;
-        unsigned k;
-    } shapes[] = { { 8000, 7 }, { 8192, 16 }, { 100, 3 }, { 1, 1 }, { 3, 9 }, { 33, 5 },
-        { 20000, 4 } };
-    for (size_t s = 0; native_scheme(s); s++)
-        for (size_t i = 0; i < COUNT(shapes); i++)
-            as_in_memory(native_scheme(s), shapes[i].m, shapes[i].k);
-    as_in_memory("classic", 50000, 700);
-    as_in_memory("gozero", 6400, 14);
-    as_in_memory("guava", 6400, 5);
 }
 
 TEST(a_multiset)
@@ -246,16 +185,6 @@ TEST(read_only_handles)
     CHECK((g = open_((bf_spec){ .read_only = true }, "ro")) && bf_count_of(g, "x", 1, &e) == 1 &&
           bf_remove(g, "x", 1, &e) == BF_ENOTSUP);
     CLOSE(f, g);
-}
-
-TEST(a_server_without_bitfield_ro)
-{
-    redis.old = true;
-    rs_stop(&redis, SIGKILL);
-    rs_resume(&redis);
-    as_in_memory("classic", 8000, 7);
-    as_in_memory("block2", 8192, 8);
-    redis.old = false;
 }
 
 int main(void) { return main_with_redis(&redis); }

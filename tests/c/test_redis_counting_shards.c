@@ -1,92 +1,12 @@
 /* test_redis_counting_shards.c - counting filters in Redis with shards, a cache, adds and removals
- * that wait for replicas: as in memory, no wrong absent, never a change sent twice.  It starts its
- * own servers.  About core/redis/batch.c, core/redis/shards.c, core/redis/cache.c. */
+ * that wait for replicas: no wrong absent, never a change sent twice.  It starts its own servers.
+ * About core/redis/batch.c, core/redis/shards.c, core/redis/cache.c. */
 #define _GNU_SOURCE
 #include "../../core/sets/sets.h"
 #include "check.h"
 #include "native.h"
 #include "oracle_counting.h"
 #include "redis_filters.h"
-#include "redis_proxy.h"
-
-typedef int64_t many(bf_filter *, const bf_key *, size_t, uint8_t *, bf_error *);
-
-/* ---- as in memory ---- */
-static void batches(bf_filter *const *there, bf_filter *here, uint32_t *seed, size_t n)
-{
-    static o_key text[1200];
-    static bf_key keys[1200];
-    static uint8_t a[1200], b[1200];
-    static many *const calls[] = { bf_add_many, bf_test_many, bf_remove_many, bf_test_many,
-        bf_add_many, bf_count_many, bf_remove_many, bf_count_many };
-    for (size_t c = 0; c < COUNT(calls); c++) {
-        bf_filter *f = there[c / 2 % 2]; /* two handles, in turn */
-        for (size_t i = 0; i < n; i++) keys[i] = o_make(text + i, (o_random(seed) >> 8) % 700, 0);
-        CHECK_EQ(calls[c](f, keys, n, a, &e), calls[c](here, keys, n, b, &e));
-        if (memcmp(a, b, n)) FAILED("%s: call %zu of %zu keys differs\n", here->desc.name, c, n);
-    }
-}
-
-static void strings_are_slices(bf_filter *f, const char *key)
-{
-    bf_info i;
-    size_t len;
-    uint8_t *bytes = oc_read(f, &i);
-    const size_t each = i.bitset_bytes / i.shards;
-    for (unsigned s = 0; s < i.shards; s++) {
-        const char *string = rs_bytes(&redis, &len, "GET %s:%u", key, s);
-        CHECK(len == each + 4 && !memcmp(string, bytes + s * each, each));
-    }
-    free(bytes);
-}
-
-static void as_in_memory(bf_spec spec, const char *key)
-{
-    static const size_t sizes[] = { 1, 2, 65, 1000, 1200 };
-    bf_info i;
-    spec.counting = true;
-    rs_command(&redis, "FLUSHALL");
-    bf_spec far = spec;
-    far.cache = true; /* what is known for no time at all is as if there were none */
-    far.cache_max_age = 1e-9;
-    bf_filter *there[2] = { opened(spec, key, "", __LINE__), opened(far, key, "", __LINE__) },
-              *here = opened(spec, NULL, "", __LINE__), *again;
-    uint32_t seed = (uint32_t)spec.m + spec.k;
-    for (size_t s = 0; s < COUNT(sizes); s++)
-        if (spec.k < 100 || sizes[s] <= (size_t)SHORT(1200, 65))
-            batches(there, here, &seed, sizes[s]);
-    CHECK_EQ(bf_equal(there[0], here, &e), 1);
-    bf_get_info(there[0], &i);
-    CHECK(i.shards == spec.shards && i.counting);
-    strings_are_slices(there[0], key);
-    CHECK((again = OPEN(key, .counting = true)) && bf_equal(again, here, &e) == 1);
-    bf_close(again);
-    for (int f = 0; f < 2; f++) bf_close(there[f]);
-    bf_close(here);
-}
-
-TEST(shards_as_in_memory)
-{
-    static const struct {
-        uint64_t m;
-        unsigned k, shards;
-    } shapes[] = { { 8000, 7, 2 }, { 3000, 16, 3 }, { 100, 3, 7 }, { 20480, 1, 40 } };
-    for (size_t s = 0; native_scheme(s); s++)
-        for (size_t i = 0; i < COUNT(shapes); i++)
-            as_in_memory((bf_spec){ .m = shapes[i].m,
-                             .k = shapes[i].k,
-                             .shards = shapes[i].shards,
-                             .scheme = native_scheme(s) },
-                i % 2 ? "{tag}row" : "row");
-    as_in_memory((bf_spec){ .m = 50000, .k = 700, .shards = 3, .scheme = "classic" }, "row");
-    redis.old = true; /* no BITFIELD_RO */
-    rs_stop(&redis, SIGKILL);
-    rs_resume(&redis);
-    as_in_memory((bf_spec){ .m = 8000, .k = 7, .shards = 2, .scheme = "block2" }, "row");
-    redis.old = false;
-    rs_stop(&redis, SIGKILL);
-    rs_resume(&redis);
-}
 
 /* Lua takes no more than 8000 values at once. */
 TEST(very_many_positions)
@@ -281,38 +201,6 @@ TEST(a_removal_that_failed)
     CHECK_EQ(bf_test(f, "n1", 2, &e), 1);
     CHECK_EQ(bf_count_of(f, "n1", 2, &e), 1);
     bf_close(f);
-}
-
-/* ---- never twice ---- */
-/* The server did it and its answer is lost: neither is sent again, and both say that nobody knows.
- */
-TEST(answers_that_are_lost)
-{
-    for (unsigned shards = 1; shards <= 3; shards += 2) {
-        proxy x;
-        char url[80];
-        rs_command(&redis, "FLUSHALL");
-        proxy_start(&x, &redis);
-        sprintf(url, "redis://127.0.0.1:%d?key=p&timeout=5", x.port);
-        bf_filter *f = bf_open(
-            &(bf_spec){ .m = 9000, .k = 4, .shards = shards, .counting = true, .storage = url },
-            &e);
-        for (int i = 0; i < 6; i++) bf_add(f, "x", 1, &e);
-        for (int i = 0; i < 4; i++) {
-            const bool add = i % 2;
-            bf_test(f, "x", 1, &e); /* it stands */
-            proxy_order(&x, RESET_, "");
-            CHECK_EQ(add ? bf_add(f, "x", 1, &e) : bf_remove(f, "x", 1, &e), BF_EIO);
-            CHECK_HAS(e.msg, add ? "tell what was added" : "tell what was removed");
-            proxy_order(&x, PASS, "");
-            CHECK_EQ(bf_count_of(f, "x", 1, &e), add ? 6 : 5);
-        }
-        proxy_order(&x, RESET_, "");
-        CHECK_EQ(bf_count_of(f, "x", 1, &e) < 0, 1);
-        proxy_order(&x, PASS, "");
-        bf_close(f);
-        proxy_end(&x);
-    }
 }
 
 /* ---- replicas ---- */

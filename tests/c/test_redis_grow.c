@@ -1,7 +1,6 @@
-/* test_redis_grow.c - filters in Redis that grow: as in memory, part for part; what other clients
- * append is followed, and no answer is "absent" or "new" because of what was not known; lost
- * parts; processes that grow one filter.  Its own server.  About core/redis/parts.c,
- * core/redis/span.c. */
+/* test_redis_grow.c - filters in Redis that grow: what other clients append is followed, and no
+ * answer is "absent" or "new" because of what was not known; lost parts; processes that grow one
+ * filter.  Its own server.  About core/redis/parts.c, core/redis/span.c. */
 #define _GNU_SOURCE
 #include "redis_filters.h"
 #include "letter_keys.h"
@@ -11,45 +10,6 @@
 /* wraps: bf_part_words */
 
 #define GROW { .n = 100, .p = 1e-6, .grow = 2 }
-
-TEST(as_in_memory)
-{
-    static const char *const schemes[] = { "classic", "block", "block2" };
-    for (int s = 0; s < 3; s++) {
-        rs_command(&redis, "FLUSHALL");
-        bf_spec spec = { .n = 100, .p = 0.01, .grow = 2, .scheme = schemes[s] };
-        bf_filter *far = opened(spec, "grow", "", __LINE__), *near = bf_open(&spec, &e);
-        uint8_t a[1700], b[1700];
-        for (uint64_t at = 0; at < 30000; at += 1700) {
-            CHECK_EQ(many(far, true, 'k', at, 1700, a), many(near, true, 'k', at, 1700, b));
-            CHECK(!memcmp(a, b, sizeof a));
-            CHECK_EQ(add(far, 's', at), add(near, 's', at));
-            CHECK_EQ(has(far, 's', at), 1);
-        }
-        CHECK_EQ(many(far, false, 'k', 0, 30000, NULL), 30000);
-        CHECK_EQ(parts_of(far), parts_of(near));
-        CHECK_EQ(bf_equal(far, near, &e), 1);
-        bf_filter *copy = bf_copy(far, &e), *again = opened((bf_spec){ 0 }, "grow", "", __LINE__);
-        CHECK(copy && bf_equal(copy, near, &e) == 1 && bf_equal(again, near, &e) == 1);
-        CHECK_EQ(many(again, false, 'k', 0, 30000, NULL), 30000);
-        bf_state x, y;
-        CHECK(bf_get_state(far, &x, &e) == 0 && bf_get_state(near, &y, &e) == 0 &&
-              x.ones == y.ones && x.count == y.count);
-        bf_info i;
-        uint8_t bits[64], same[64];
-        bf_get_info(far, &i);
-        CHECK(bf_read_bits(far, i.bitset_bytes / 2, bits, 64, &e) == 0 &&
-              bf_read_bits(near, i.bitset_bytes / 2, same, 64, &e) == 0 && !memcmp(bits, same, 64));
-        CHECK(i.grow == 2 && i.n == 100 && !strcmp(i.home, "redis"));
-        bf_close(far);
-        far = opened(
-            spec, "grow", "", __LINE__); /* what was counted was kept: it grows where it should */
-        many(far, true, 'l', 0, 30000, NULL);
-        many(near, true, 'l', 0, 30000, NULL);
-        CHECK_EQ(bf_equal(far, near, &e), 1);
-        CLOSE(far, near, copy, again);
-    }
-}
 
 TEST(others_are_followed)
 {

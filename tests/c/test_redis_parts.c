@@ -81,47 +81,6 @@ TEST(a_round_trip_a_call)
     }
 }
 
-TEST(same_as_memory)
-{
-    static const char *const schemes[] = { "classic", "block", "block2" };
-    for (int s = 0; s < 6; s++) {
-        const bf_spec spec = { .n = 100, .p = 1e-6, .grow = 2, .scheme = schemes[s % 3] };
-        uint8_t a[BATCH], b[BATCH];
-        rs_command(&redis, "FLUSHALL");
-        bf_filter *f = through(s < 3 ? &one_server : &a_cluster, spec, "seen"),
-                  *near = bf_open(&spec, &e);
-        if (!f || !near) return;
-        for (unsigned at = 0; at < 18000; at += BATCH - 100) {
-            CHECK_EQ(batch(f, true, 'm', at, BATCH, a), batch(near, true, 'm', at, BATCH, b));
-            CHECK(!memcmp(a, b, BATCH));
-        }
-        CHECK(parts_of(f) >= 3 && bf_equal(f, near, &e) == 1);
-        CHECK_EQ(batch(f, false, 'm', 0, BATCH, a), BATCH);
-        bf_filter *copy = bf_copy(f, &e);
-        CHECK(copy && bf_equal(copy, near, &e) == 1);
-        CHECK(bf_unite(f, near, &e) == 0 && bf_equal(f, near, &e) == 1);
-        CHECK(bf_clear(f, &e) == 0 && bf_test(f, "m1", 2, &e) == 0);
-        CLOSE(copy, f, near);
-    }
-}
-
-/* More positions a key than one command of a script takes, and keys that are in every part. */
-TEST(many_positions)
-{
-    const bf_spec spec = { .n = 200, .p = 1e-302, .grow = 2, .scheme = "classic" };
-    uint8_t a[BATCH], b[BATCH];
-    rs_command(&redis, "FLUSHALL");
-    bf_filter *f = through(&one_server, spec, "k"), *near = bf_open(&spec, &e);
-    if (!f || !near) return;
-    for (unsigned at = 0; at < 900; at += 100) {
-        CHECK_EQ(batch(f, true, 'm', at, 200, a), batch(near, true, 'm', at, 200, b));
-        CHECK(!memcmp(a, b, 200));
-    }
-    const bf_info i = info_of(f);
-    CHECK(i.k > 1000 && i.part_count >= 3 && bf_equal(f, near, &e) == 1);
-    CLOSE(f, near);
-}
-
 /* Opening asks for all parts at once. */
 TEST(opening_takes_as_many_round_trips_for_eight_parts)
 {

@@ -1,40 +1,50 @@
 /* test_redis_shards.c - filters cut into shards, in memory, in bytes and in Redis: against the
- * oracle; what is stored; lost shards; the network in between.  It starts its own server.  About
- * core/redis/shards.c, core/layout/shards.c. */
+ * oracle; what is stored; lost shards.  As in memory: test_redis_as_memory.c.  Its own server.
+ * About core/redis/shards.c, core/layout/shards.c. */
 #define _GNU_SOURCE
-#include "../../core/redis/redis.h"
 #include "../../core/sets/sets.h"
-#include "check.h"
-#include "redis_oracle.h"
-#include "redis_proxy.h"
-#define ONE_SLOT(f, yes) (((bf_redis *)(f)->bitmap.store.impl)->conn->one_slot = (yes))
+#include "oracle.h"
+#include "redis_filters.h"
 
 /* ---- against the oracle ---- */
-static void same_bits(bf_filter *f, const oracle *o, const char *key)
+enum { MOST = 2100 };
+
+static void batch(bf_filter *f, oracle *o, uint32_t *seed, size_t n)
+{
+    static o_key text[MOST];
+    static bf_key keys[MOST];
+    static uint8_t each[MOST], want[MOST];
+    int64_t present = 0, fresh = 0;
+    for (size_t i = 0; i < n; i++) keys[i] = o_make(text + i, (o_random(seed) >> 8) % 3000, 0);
+    for (size_t i = 0; i < n; i++)
+        present += want[i] = (uint8_t)o_test(o, keys[i].ptr, keys[i].len);
+    CHECK_EQ(bf_test_many(f, keys, n, each, &e), present);
+    CHECK(!memcmp(each, want, n));
+    for (size_t i = 0; i < n; i++) fresh += want[i] = (uint8_t)o_add(o, keys[i].ptr, keys[i].len);
+    if (n == 1)
+        CHECK_EQ(each[0] = (uint8_t)bf_add(f, keys[0].ptr, keys[0].len, &e), fresh);
+    else
+        CHECK_EQ(bf_add_many(f, keys, n, each, &e), fresh);
+    CHECK(!memcmp(each, want, n));
+    for (size_t i = 0; i < n && i < 20; i++) CHECK_EQ(bf_test(f, keys[i].ptr, keys[i].len, &e), 1);
+}
+
+static void same_bits(bf_filter *f, const oracle *o)
 {
     const bf_info i = info_of(f);
-    uint8_t *bits = o_same_bits(f, o, key ? key : "memory"), *some = malloc(i.bitset_bytes);
+    uint8_t *bits = o_same_bits(f, o, "memory"), *some = malloc(i.bitset_bytes);
     const uint64_t each = i.m / i.shards / 8;
     CHECK_EQ(bf_read_bits(f, each - 3, some, 11, &e), 0); /* across a border */
     CHECK(!memcmp(some, bits + each - 3, 11));
-    for (unsigned s = 0; key && s < i.shards; s++) {
-        size_t len;
-        const char *string = rs_bytes(&redis, &len, "GET %s:%u", key, s);
-        CHECK_EQ(len, (each + 3) / 4 * 4 + 4);
-        CHECK(!memcmp(string, bits + s * each, each));
-    }
     free(bits);
     free(some);
 }
 
-static void against_oracle(
-    const char *scheme, uint64_t m, unsigned k, unsigned shards, const char *key, bool one_slot)
+static void against_oracle(const char *scheme, uint64_t m, unsigned k, unsigned shards)
 {
     static const size_t sizes[] = { 0, 1, 2, 65, 200, 1001, MOST };
-    if (key) rs_command(&redis, "FLUSHALL");
-    bf_filter *f = OPEN(key, .m = m, .k = k, .scheme = scheme, .shards = shards);
+    bf_filter *f = OPEN(NULL, .m = m, .k = k, .scheme = scheme, .shards = shards);
     if (!f) return;
-    if (one_slot) ONE_SLOT(f, true);
     const bf_info i = info_of(f);
     CHECK_EQ(i.shards, shards);
     CHECK(i.m >= m && i.m < m + 512 * shards && i.m % (64 * shards) == 0);
@@ -42,7 +52,7 @@ static void against_oracle(
     uint32_t seed = (uint32_t)(m + k + shards);
     for (int r = 0; r < 2; r++)
         for (size_t s = 0; s < COUNT(sizes); s++) batch(f, &o, &seed, sizes[s]);
-    same_bits(f, &o, key);
+    same_bits(f, &o);
     free(o.cells);
     bf_close(f);
 }
@@ -58,8 +68,8 @@ TEST(in_memory_against_the_oracle)
 {
     for (size_t s = 0; s < 3; s++)
         for (size_t i = 0; i < COUNT(shapes); i++)
-            against_oracle(schemes[s], shapes[i].m, shapes[i].k, shapes[i].shards, NULL, false);
-    against_oracle("classic", 300000, 1000, 3, NULL, false);
+            against_oracle(schemes[s], shapes[i].m, shapes[i].k, shapes[i].shards);
+    against_oracle("classic", 300000, 1000, 3);
 }
 
 TEST(the_rate_is_kept)
@@ -72,19 +82,6 @@ TEST(the_rate_is_kept)
         CHECK(wrong > 0.008 * OTHERS && wrong < 0.0108 * OTHERS);
         bf_close(f);
     }
-}
-
-TEST(in_redis_against_the_oracle)
-{
-    for (size_t s = 0; s < 3; s++)
-        for (size_t i = 0; i < COUNT(shapes); i++) {
-            against_oracle(
-                schemes[s], shapes[i].m, shapes[i].k, shapes[i].shards, "sharded", false);
-            if (i < 3)
-                against_oracle(
-                    schemes[s], shapes[i].m, shapes[i].k, shapes[i].shards, "{tag}sharded", true);
-        }
-    against_oracle("classic", 300000, 347, 3, "sharded", false);
 }
 
 TEST(block_has_the_bits_of_the_filter_without_shards)
@@ -312,45 +309,6 @@ TEST(lost_shards)
     rs_command(&redis, "CONFIG SET maxmemory 0");
     CHECK_EQ(rs_number(&redis, "DBSIZE"), 0);
     CLOSE(g, f);
-}
-
-/* ---- faults ---- */
-TEST(spoiled_answers)
-{
-    static const char *const garbage[] = { "HTTP/1.1 400 Bad Request\r\n\r\n", ":1\r\n", "*-7\r\n",
-        "$-1\r\n", "-MOVED 1234 10.0.0.1:6379\r\n",
-        "-LOADING Redis is loading the dataset in memory\r\n" };
-    proxy x;
-    char url[128], text[300][16];
-    bf_key keys[300];
-    rs_command(&redis, "FLUSHALL");
-    proxy_start(&x, &redis);
-    snprintf(url, sizeof url, "redis://127.0.0.1:%d?key=spoil&timeout=0.8&retry_after=0", x.port);
-    for (int slots = 0; slots < 2; slots++) {
-        bf_filter *f = bf_open(&(bf_spec){ .m = 60000, .k = 5, .shards = 3, .storage = url }, &e);
-        CHECK(f != NULL);
-        if (!f) return;
-        ONE_SLOT(f, slots);
-        numbers(f, 0, 300);
-        for (unsigned i = 0; i < 300; i++)
-            keys[i] = (bf_key){ text[i], (size_t)sprintf(text[i], "n%u", i) };
-        for (int mode = SWALLOW; mode < INSTEAD + (int)(COUNT(garbage)); mode++) {
-            if (slots && mode != RESET_ && mode != HALF_AND_CLOSE)
-                continue; /* the others only cost time a second time */
-            proxy_order(
-                &x, mode < INSTEAD ? mode : INSTEAD, mode < INSTEAD ? "" : garbage[mode - INSTEAD]);
-            CHECK(bf_test_many(f, keys, 300, NULL, &e) < 0);
-            CHECK_HAS(e.msg, "Redis key spoil:");
-            CHECK(bf_add_many(f, keys, 300, NULL, &e) < 0);
-            CHECK_HAS(e.msg, "Redis key spoil:");
-            CHECK(!bf_open(&(bf_spec){ .storage = url }, &e) && e.code == BF_EIO);
-            proxy_order(&x, PASS, "");
-            CHECK_EQ(bf_test_many(f, keys, 300, NULL, &e), 300);
-            CHECK_EQ(bf_add_many(f, keys, 300, NULL, &e), 0);
-        }
-        bf_close(f);
-    }
-    proxy_end(&x);
 }
 
 int main(void) { return main_with_redis(&redis); }

@@ -76,6 +76,12 @@ static inline bool says_what_is_lost(void)
     return is;
 }
 
+static inline bool changes_keys(void)
+{
+    return !strncmp(calls_of[sweep.call].name, "add", 3) ||
+           !strncmp(calls_of[sweep.call].name, "remove", 6);
+}
+
 static inline void judge_answer(void)
 {
     const world *w = sweep.w;
@@ -87,6 +93,9 @@ static inline void judge_answer(void)
             sweep_wrong("an error of another form");
         if (sweep.by->resent && call_is(READS) && !trips.greeting)
             sweep_wrong("it was not sent again");
+        if (sweep.by->resent && changes_keys() && !trips.greeting &&
+            !strstr(e.msg, "cannot tell what was"))
+            sweep_wrong("it does not say that it may be done");
         if (one_key && !says_what_is_lost()) sweep_wrong("an error that does not say what is lost");
         return;
     }

@@ -11,7 +11,7 @@ typedef struct world {
     const char *name, *key, *part, *part_meta,
         *meta;    /* part: one that holds bits; meta: of the whole */
     bf_spec spec; /* to make it                                       */
-    bool foreign, login, client;
+    bool foreign, login, client, cluster;
     bf_filter *f, *twin; /* open, and the same in memory (NULL where it changes by itself) */
     uint64_t ones;
 } world;
@@ -25,6 +25,9 @@ static host_client world_socket = { .port = &redis.port };
 static const bf_redis_client world_host = {
     .exchange = host_exchange, .name = "the test's client", .ctx = &world_socket
 };
+static const bf_redis_client world_cluster = {
+    .exchange = host_exchange, .name = "the test's cluster", .ctx = &world_socket, .cluster = true
+};
 
 /* clang-format off */
 static world worlds[] = {
@@ -35,14 +38,14 @@ static world worlds[] = {
     { .name = "shards", .key = "w", .part = "w:0", .part_meta = "w:0:meta", .meta = "w:meta",
       .spec = { .m = 30000, .k = 5, .shards = 2 } },
     { .name = "cache", .key = "{w}", .part = "{w}:0", .part_meta = "{w}:0:meta",
-      .meta = "{w}:meta", .spec = { .m = 3000, .k = 4, .shards = 2, .cache = true,
+      .meta = "{w}::meta", .spec = { .m = 3000, .k = 4, .shards = 2, .cache = true,
       .cache_max_age = 1e6 } },
     { .name = "counting", .key = "w", .part = "w", .part_meta = "w:meta", .meta = "w:meta",
       .spec = { .m = 9000, .k = 4, .scheme = "classic", .counting = true } },
     { .name = "counting lines", .key = "w", .part = "w", .part_meta = "w:meta", .meta = "w:meta",
       .spec = { .m = 9216, .k = 4, .scheme = "block", .counting = true } },
     { .name = "counting shards", .key = "{w}", .part = "{w}:0", .part_meta = "{w}:0:meta",
-      .meta = "{w}:meta", .spec = { .m = 9000, .k = 4, .shards = 2, .counting = true,
+      .meta = "{w}::meta", .spec = { .m = 9000, .k = 4, .shards = 2, .counting = true,
       .cache = true, .cache_max_age = 1e6 } },
     { .name = "foreign", .key = "w", .part = "w", .part_meta = "w:meta", .meta = "w:meta",
       .spec = { .m = 1000, .k = 14, .scheme = "gozero" }, .foreign = true },
@@ -50,6 +53,8 @@ static world worlds[] = {
       .meta = "{w}:config", .spec = { .n = 1000, .p = 0.001, .scheme = "redisson" } },
     { .name = "grow", .key = "w", .part = "w", .part_meta = "w:meta", .meta = "w:meta",
       .spec = { .n = 12, .p = 1e-4, .grow = 2 } },
+    { .name = "counting grow", .key = "w", .part = "w", .part_meta = "w:meta", .meta = "w:meta",
+      .spec = { .n = 12, .p = 1e-4, .grow = 2, .counting = true } },
     { .name = "window", .key = "w", .part = "w", .part_meta = "w:meta",
       .meta = "w:meta", .spec = { .n = 100, .p = 1e-4, .window = 40, .parts = 4,
       .clock = world_clock } },
@@ -57,8 +62,9 @@ static world worlds[] = {
       .spec = { .m = 20000, .k = 5 }, .login = true },
     { .name = "client", .key = "w", .part = "w", .part_meta = "w:meta", .meta = "w:meta",
       .spec = { .m = 20000, .k = 5 }, .client = true },
-    { .name = "client with shards", .key = "w", .part = "w:1", .part_meta = "w:1:meta",
-      .meta = "w:meta", .spec = { .m = 20000, .k = 5, .shards = 2 }, .client = true },
+    { .name = "shards in a cluster", .key = "w", .part = "w:1", .part_meta = "{w:1}:meta",
+      .meta = "{w}:meta", .spec = { .m = 20000, .k = 5, .shards = 2 }, .client = true,
+      .cluster = true },
 };
 /* clang-format on */
 enum { WORLDS = COUNT(worlds) };
@@ -82,7 +88,7 @@ static inline bf_spec world_spec(world *w, bool made)
                  : "redis://127.0.0.1:%d?key=%s&timeout=5&retry_after=0",
         redis.port, w->key);
     if (w->client) {
-        s.redis_client = &world_host;
+        s.redis_client = w->cluster ? &world_cluster : &world_host;
         s.key = w->key;
     } else
         s.storage = url;
