@@ -43,8 +43,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
         1); /* what a request leaves behind is freed at its end all the same */
     snprintf(folder, sizeof folder, "%s/fuzz-php-%d",
         access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (int)getpid());
-    snprintf(driver, sizeof driver, "%s.inc", __FILE__);
-    memcpy(strstr(driver, ".c.inc"), ".inc", 5);
+    snprintf(driver, sizeof driver, "%s/fuzz_php.inc", TARGETS);
     php_embed_module.startup = startup;
     php_embed_module.php_ini_ignore = 1;
     MUST(php_embed_init(0, NULL) == SUCCESS);

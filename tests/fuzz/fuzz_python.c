@@ -70,8 +70,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     /* The package around it, from the sources: it imports this module as its own. */
     PyObject *module = must(PyImport_ImportModule("_bloomfilter")), *names = must(PyDict_New());
     char path[4096];
-    snprintf(path, sizeof path, "%.*s../../python-ext",
-        (int)(sizeof __FILE__ - sizeof "fuzz_python.c"), __FILE__);
+    snprintf(path, sizeof path, "%s/../../python-ext", TARGETS);
     PyObject *sources = must(PyUnicode_DecodeFSDefault(path));
     PyList_Append(PySys_GetObject("path"), sources);
     PyDict_SetItemString(PyImport_GetModuleDict(), "bloomfilter._bloomfilter", module);

@@ -1,7 +1,7 @@
 /* fuzz_redis.c - a Redis that answers anything.  The connection is a pair of sockets: the input
  * lies ready in one end, whatever is asked through the other.  Nothing may crash or hang; what the
  * filter answers cannot be judged, since such a server may well be right. */
-/* Links with -Wl,--wrap=connect. */
+/* wraps: connect */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
