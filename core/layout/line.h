@@ -228,7 +228,7 @@ VECTOR static inline bool line_or_atomic(uint64_t *line, const uint64_t mask[LIN
 {
     bool present = true;
     for (unsigned w = 0; w < LINE_WORDS; w += 2) {
-        for (;;) {
+        for (;;) { /* GCOVR_EXCL_LINE: again where another thread has changed the two words */
             uint64_t lo = bf_word(line + w), hi = bf_word(line + w + 1);
             if (!(mask[w] & ~lo) && !(mask[w + 1] & ~hi)) break;
             if (bf_swap_pair(line + w, lo, hi, lo | mask[w], hi | mask[w + 1])) {
