@@ -67,6 +67,13 @@ void bf_close(bf_filter *f);                              /* accepts NULL; wipes
  * have been added. */
 int64_t bf_add_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
 int64_t bf_test_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
+/* The same for keys that are hashed already, in a filter of scheme "hashes64". A hash is a uniform
+ * 64-bit number, for example of XXH3 or BLAKE2b; it selects the bits itself. Such a filter takes
+ * hashes only: functions of keys return BF_EINVAL, as these two do for other schemes. */
+int64_t bf_add_hashes(
+    bf_filter *f, const uint64_t *hashes, size_t n, uint8_t *each, bf_error *err);
+int64_t bf_test_hashes(
+    bf_filter *f, const uint64_t *hashes, size_t n, uint8_t *each, bf_error *err);
 
 /* ---- answers and errors ---------------------------------------------------------------------- */
 /* An add has three results in one int: added, present, error.  Never use `if (!bf_add(...))`. */

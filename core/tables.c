@@ -65,6 +65,11 @@ const bf_scheme bf_schemes[] = {
       .layout = &bf_layout_first, .usual_k = 6, .power_of_two = true, .m_max = REDIS_BITS,
       .rate = bf_rate_scrapy_redis, .fill = bf_fill_scrapy_redis,
       .estimate = bf_estimate_scrapy_redis },
+    /* keys that are hashed already: bf_scheme_of chooses one of these for the name hashes64 */
+    { .id = 31, .name = "hashes64-classic", .hash = &bf_hash_ready,
+      .layout = &bf_layout_classic },
+    { .id = 32, .name = "hashes64-block", .hash = &bf_hash_ready, .layout = &bf_layout_block },
+    { .id = 33, .name = "hashes64-block2", .hash = &bf_hash_ready, .layout = &bf_layout_block2 },
     { .id = 0 }
 };
 /* clang-format on */

@@ -323,6 +323,23 @@ class BloomFilter implements Countable, JsonSerializable
     public function existMany(array $keys): array {}
 
     /**
+     * Adds keys that are hashed already, to a filter of scheme "hashes64"; returns how many were surely new.
+     *
+     * A hash is 8 bytes, the integer in little-endian order (pack('P*', ...$numbers)), uniform as those of XXH3 or BLAKE2b.
+     * It selects the bits itself. Such a filter takes hashes only; other filters take none.
+     *
+     * @throws ValueError the filter takes keys, or the string has a part of a hash
+     */
+    public function addHashes(string $hashes): int {}
+
+    /**
+     * Tests each hash, see addHashes().
+     *
+     * @return array<int, bool>
+     */
+    public function existHashes(string $hashes): array {}
+
+    /**
      * Adds all keys and returns the surely new ones, under their array keys.
      *
      * @return array<int|string, Stringable|string|int>

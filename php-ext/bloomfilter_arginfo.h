@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: fd427d128d3b8fa38d59e41ab539f9518c9e820b */
+ * Stub hash: fb210a9ef6e1c02f6d68b286302e3b24d4838af2 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_BloomFilter___construct, 0, 0, 0)
 	ZEND_ARG_TYPE_MASK(0, m, MAY_BE_LONG|MAY_BE_DOUBLE|MAY_BE_NULL, "null")
@@ -100,6 +100,14 @@ ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_existMany, 0, 1, IS_ARRAY, 0)
 	ZEND_ARG_TYPE_INFO(0, keys, IS_ARRAY, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_addHashes, 0, 1, IS_LONG, 0)
+	ZEND_ARG_TYPE_INFO(0, hashes, IS_STRING, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_existHashes, 0, 1, IS_ARRAY, 0)
+	ZEND_ARG_TYPE_INFO(0, hashes, IS_STRING, 0)
 ZEND_END_ARG_INFO()
 
 #define arginfo_class_BloomFilter_addNew arginfo_class_BloomFilter_existMany
@@ -244,6 +252,8 @@ ZEND_METHOD(BloomFilter, exists);
 ZEND_METHOD(BloomFilter, hashcode);
 ZEND_METHOD(BloomFilter, addMany);
 ZEND_METHOD(BloomFilter, existMany);
+ZEND_METHOD(BloomFilter, addHashes);
+ZEND_METHOD(BloomFilter, existHashes);
 ZEND_METHOD(BloomFilter, addNew);
 ZEND_METHOD(BloomFilter, union);
 ZEND_METHOD(BloomFilter, intersect);
@@ -294,6 +304,8 @@ static const zend_function_entry class_BloomFilter_methods[] = {
 	ZEND_ME(BloomFilter, hashcode, arginfo_class_BloomFilter_hashcode, ZEND_ACC_PUBLIC)
 	ZEND_ME(BloomFilter, addMany, arginfo_class_BloomFilter_addMany, ZEND_ACC_PUBLIC)
 	ZEND_ME(BloomFilter, existMany, arginfo_class_BloomFilter_existMany, ZEND_ACC_PUBLIC)
+	ZEND_ME(BloomFilter, addHashes, arginfo_class_BloomFilter_addHashes, ZEND_ACC_PUBLIC)
+	ZEND_ME(BloomFilter, existHashes, arginfo_class_BloomFilter_existHashes, ZEND_ACC_PUBLIC)
 	ZEND_ME(BloomFilter, addNew, arginfo_class_BloomFilter_addNew, ZEND_ACC_PUBLIC)
 	ZEND_ME(BloomFilter, union, arginfo_class_BloomFilter_union, ZEND_ACC_PUBLIC)
 	ZEND_ME(BloomFilter, intersect, arginfo_class_BloomFilter_intersect, ZEND_ACC_PUBLIC)

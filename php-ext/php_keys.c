@@ -452,3 +452,45 @@ static void call_each(INTERNAL_FUNCTION_PARAMETERS, bool add)
 
 PHP_METHOD(BloomFilter, existMany) { call_each(INTERNAL_FUNCTION_PARAM_PASSTHRU, false); }
 PHP_METHOD(BloomFilter, addNew) { call_each(INTERNAL_FUNCTION_PARAM_PASSTHRU, true); }
+
+/* ---- hashes: 8 bytes each, little-endian ---- */
+static void call_hashes(INTERNAL_FUNCTION_PARAMETERS, bool add)
+{
+    zend_string *given;
+    bf_error err;
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+    Z_PARAM_STR(given)
+    ZEND_PARSE_PARAMETERS_END();
+    PHP_BF_THIS(opened);
+    (void)opened; /* a warning may run code that closes the filter */
+    const size_t n = ZSTR_LEN(given) / sizeof(uint64_t);
+    if (ZSTR_LEN(given) % sizeof(uint64_t)) {
+        zend_argument_value_error(
+            1, "must hold 8 bytes per hash, %zu bytes given", ZSTR_LEN(given));
+        RETURN_THROWS();
+    }
+    if (add && !php_bf_begin_adds(self)) RETURN_THROWS();
+    bf_filter *f = php_bf_from(self)->f;
+    if (!f) {
+        php_bf_raise_closed();
+        RETURN_THROWS();
+    }
+    uint64_t *hash = safe_emalloc(n, sizeof *hash + 1, 1);
+    uint8_t *each = (uint8_t *)(hash + n);
+    memcpy(hash, ZSTR_VAL(given), ZSTR_LEN(given));
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    for (size_t i = 0; i < n; i++) hash[i] = __builtin_bswap64(hash[i]);
+#endif
+    const int64_t hits = (add ? bf_add_hashes : bf_test_hashes)(f, hash, n, each, &err);
+    if (hits < 0) {
+        php_bf_raise(&err);
+        if (err.key != BF_NO_KEY) set_index(err.key, NULL);
+    } else if (add)
+        RETVAL_LONG(hits);
+    else
+        return_list(return_value, each, (uint32_t)n);
+    efree(hash);
+}
+
+PHP_METHOD(BloomFilter, addHashes) { call_hashes(INTERNAL_FUNCTION_PARAM_PASSTHRU, true); }
+PHP_METHOD(BloomFilter, existHashes) { call_hashes(INTERNAL_FUNCTION_PARAM_PASSTHRU, false); }

@@ -1,6 +1,7 @@
 /* py_array.c - batches over one-dimensional arrays: numpy's 'S' and 'U' arrays, and integers of any
  * width, byte order and stride. Reads keys from the buffer without creating Python objects.
- * py_batch.c iterates over all other arrays of one dimension. Refuses tables. */
+ * py_batch.c iterates over all other arrays of one dimension. Refuses tables. And columns of
+ * hashes. */
 #include "py_bloomfilter.h"
 
 /* ---- text ---- */
@@ -141,14 +142,41 @@ int array_batch(batch *b, PyObject *keys)
         PyBuffer_Release(&view);
         return refuse_table(keys);
     }
+    const bool known = readable(&view, &c);
+    if (b->hashed && !(known && c.gather == gather_numbers && c.width == sizeof(uint64_t)))
+        rc = refuse_hashes(view.format ? view.format : Py_TYPE(keys)->tp_name);
     /* bytes that cannot be iterated over (mmap, PickleBuffer) are one key, not an array */
-    if (view.itemsize == 1 && !iterable) rc = refuse_one_key(keys);
+    else if (view.itemsize == 1 && !iterable)
+        rc = refuse_one_key(keys);
     /* a masked array of numpy is iterated over, because its buffer does not show what is masked */
-    else if (readable(&view, &c)) {
+    else if (known) {
+        if (b->hashed) c.gather = gather_hashes;
         const int masked = iterable ? has_attribute(keys, "mask") : 0;
         if (masked < 0) rc = -1;
         if (!masked) rc = column_run(b, &c) < 0 ? -1 : 1;
     }
     PyBuffer_Release(&view);
     return rc;
+}
+
+/* ---- hashes ---- */
+int refuse_hashes(const char *what)
+{
+    PyErr_Format(PyExc_TypeError,
+        "hashes must be an array of 64-bit integers (numpy, Arrow, array('Q')), not %.200s", what);
+    return -1;
+}
+
+int hashes_batch(batch *b, PyObject *hashes)
+{
+    PyObject *array = NULL;
+    int rc = array_batch(b, hashes);
+    if (rc == 0) rc = arrow_batch(b, hashes);
+    if (rc == 0 && !PyObject_CheckBuffer(hashes)) { /* pandas without pyarrow */
+        const int has = has_attribute(hashes, "__array__");
+        array = has > 0 ? PyObject_CallMethod(hashes, "__array__", NULL) : NULL;
+        rc = array ? array_batch(b, array) : PyErr_Occurred() ? -1 : 0;
+        Py_XDECREF(array);
+    }
+    return rc ? rc : refuse_hashes(Py_TYPE(hashes)->tp_name);
 }

@@ -64,7 +64,7 @@ static chunk *next_chunk(chunks *all)
 static int add_chunk(batch *b, chunks *all)
 {
     chunk *k = &all->at[all->n++];
-    if (chunk_check(k, all->schema, b->skip_nulls, all->rows) < 0) return -1;
+    if (chunk_check(b, k, all->schema, all->rows) < 0) return -1;
     all->rows += (Py_ssize_t)k->keys.length;
     return 0;
 }
@@ -133,7 +133,7 @@ static int run_capsules(batch *b, PyObject *keys, PyObject *given, bool pair)
         chunk *k = &all.at[i];
         /* the chunks may have moved in memory since chunk_check set this pointer */
         if (k->keys.values) k->keys.values = &k->values;
-        if (k->keys.length) rc = column_run(b, chunk_column(k));
+        if (k->keys.length) rc = column_run(b, chunk_column(b, k));
         RELEASE(&k->array);
     }
     for (size_t i = 0; i < all.n; i++) RELEASE(&all.at[i].array);

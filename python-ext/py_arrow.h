@@ -66,9 +66,8 @@ typedef struct { /* an array of a column, and the result of its check */
 
 int damaged_arrow(const char *what, int64_t value);
 /* Fills and checks `keys` and `values` of a chunk whose array is set. row: number of its first row
- * in the column. skip: true: nulls are skipped; false: a null is a TypeError. Returns 0, or -1 with
- * an exception. */
-int chunk_check(chunk *k, const struct ArrowSchema *schema, bool skip, Py_ssize_t row);
+ * in the column. Returns 0, or -1 with an exception. */
+int chunk_check(const batch *b, chunk *k, const struct ArrowSchema *schema, Py_ssize_t row);
 /* returns the chunk as a column; call it after chunk_check */
-column *chunk_column(chunk *k);
+column *chunk_column(const batch *b, chunk *k);
 #endif

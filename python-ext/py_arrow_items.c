@@ -121,10 +121,11 @@ static inline bool is_null_row(const source *s, int64_t i)
     return s->values && (i = value_at(s, i)) >= 0 && !is_valid(s->values, i);
 }
 
-/* gathers keys of dictionaries and of columns with nulls */
+/* gathers keys of dictionaries, and keys and hashes of columns with nulls */
 static void gather_rows(batch *b, column *c)
 {
     source *s = (source *)c;
+    b->hashes = b->own_hashes;
     const source *from = s->values ? s->values : s;
     for (; b->n < b->most && b->nulls < b->most && b->used + DECIMAL_MAX <= b->space && c->left;
         c->left--, s->next++) {
@@ -142,7 +143,9 @@ static void gather_rows(batch *b, column *c)
             stop(c, FAULT_DAMAGED, "an index into its dictionary is", index_at(s, s->next));
             return;
         }
-        if (key_at(from, i, b, &b->keys[b->n]) != FAULT_NONE) {
+        if (b->hashed)
+            b->own_hashes[b->n] = (uint64_t)load64(from->items + 8 * i);
+        else if (key_at(from, i, b, &b->keys[b->n]) != FAULT_NONE) {
             stop(c, FAULT_DAMAGED, "an item points outside its buffers, item", i - from->offset);
             return;
         }
@@ -309,13 +312,15 @@ static int read_array(source *s, const struct ArrowArray *a, Py_ssize_t row)
                : damaged_arrow("no items, buffers given:", 1);
 }
 
-column *chunk_column(chunk *k)
+column *chunk_column(const batch *b, chunk *k)
 {
     static void (*const gather[])(batch *, column *) = { gather_text32, gather_text64, gather_views,
         gather_numbers, gather_bytes, gather_rows };
     source *s = &k->keys;
     column *c = &s->c;
-    c->gather = s->values || s->valid ? gather_rows : gather[s->type.shape];
+    c->gather = s->values || s->valid                   ? gather_rows
+                : b->hashed && s->type.shape == NUMBERS ? gather_hashes
+                                                        : gather[s->type.shape];
     c->width = s->type.width;
     c->stride = (Py_ssize_t)c->width;
     c->is_signed = s->type.is_signed;
@@ -355,10 +360,14 @@ static int check_nulls(chunk *k, bool skip, Py_ssize_t row)
     return 0;
 }
 
-int chunk_check(chunk *k, const struct ArrowSchema *schema, bool skip, Py_ssize_t row)
+int chunk_check(const batch *b, chunk *k, const struct ArrowSchema *schema, Py_ssize_t row)
 {
     k->keys = (source){ .type = type_of(schema) };
     k->values = (source){ .type = { .shape = TEXT32 } };
+    const type *t = &k->keys.type;
+    if (b->hashed && k->array.length > 0 && t->shape != NULLS &&
+        (t->shape != NUMBERS || t->width != sizeof(uint64_t) || schema->dictionary))
+        return refuse_hashes("an Arrow array of another type");
     if (k->keys.type.shape != REFUSED && schema->dictionary && check_dictionary(k, schema, row) < 0)
         return -1;
     const char *refused = k->keys.type.refused ? k->keys.type.refused : k->values.type.refused;
@@ -366,5 +375,5 @@ int chunk_check(chunk *k, const struct ArrowSchema *schema, bool skip, Py_ssize_
     if (read_array(&k->keys, &k->array, row) < 0) return -1;
     if (k->keys.length > PY_SSIZE_T_MAX - row) return damaged_arrow("rows in all, after", row);
     if (schema->dictionary) k->keys.values = &k->values;
-    return check_nulls(k, skip, row);
+    return check_nulls(k, b->skip_nulls, row);
 }

@@ -366,7 +366,7 @@ static int batch_keys(batch *b, PyObject *keys)
 
 static int batch_run(batch *b, PyObject *keys)
 {
-    if (is_one_key(keys)) return refuse_one_key(keys);
+    if (is_one_key(keys) && !b->hashed) return refuse_one_key(keys);
     if (b->call == bf_add_many && filter_begin_adds(b->self) < 0) return -1;
     b->bf = filter_enter(b->self);
     if (!b->bf) return -1;
@@ -376,38 +376,50 @@ static int batch_run(batch *b, PyObject *keys)
         b->room = more;
         b->space = REMOTE_ROOM;
     }
-    const int rc = batch_keys(b, keys);
+    const int rc = (b->hashed ? hashes_batch : batch_keys)(b, keys);
     PyMem_Free(more);
     filter_leave(b->self);
     return rc < 0 ? -1 : 0;
 }
 
-static void batch_start(batch *b, FilterObject *self, many_call *call, bool skip_nulls)
+/* A call of the core for keys or, if `hashed`, for hashes. */
+typedef struct {
+    many_call *call;
+    bool hashed;
+} operation;
+
+static void batch_start(batch *b, FilterObject *self, operation o, bool skip_nulls)
 {
     memset(b, 0, offsetof(batch, keys)); /* the arrays after `keys` are large and need no zeros */
     b->self = self;
-    b->call = call;
+    b->call = o.call;
+    b->hashed = o.hashed;
     b->skip_nulls = skip_nulls;
     b->room = b->own_room;
     b->space = sizeof b->own_room;
 }
 
-PyObject *batch_update(FilterObject *self, PyObject *keys, bool skip_nulls)
+static PyObject *count_new(FilterObject *self, PyObject *keys, bool skip_nulls, operation o)
 {
     batch b;
-    if (is_filter(keys)) return filter_update_from(self, keys);
-    batch_start(&b, self, bf_add_many, skip_nulls);
+    batch_start(&b, self, o, skip_nulls);
     return batch_run(&b, keys) < 0 ? NULL : PyLong_FromLongLong(b.hits);
 }
 
-static PyObject *answers(FilterObject *self, PyObject *keys, bool skip_nulls, many_call *call)
+PyObject *batch_update(FilterObject *self, PyObject *keys, bool skip_nulls)
+{
+    return is_filter(keys) ? filter_update_from(self, keys)
+                           : count_new(self, keys, skip_nulls, (operation){ bf_add_many, false });
+}
+
+static PyObject *answers(FilterObject *self, PyObject *keys, bool skip_nulls, operation o)
 {
     /* a length hint may be wrong, so at most this much is allocated first */
     enum { HINT_MAX = 1 << 20 };
     batch b;
     Py_ssize_t hint = PyObject_LengthHint(keys, BF_BATCH_SIZE_MAX);
     if (hint < 0) return NULL;
-    batch_start(&b, self, call, skip_nulls);
+    batch_start(&b, self, o, skip_nulls);
     b.out = PyBytes_FromStringAndSize(NULL, hint < HINT_MAX ? hint : HINT_MAX);
     if (!b.out) return NULL;
     if (batch_run(&b, keys) == 0 && b.done != PyBytes_GET_SIZE(b.out))
@@ -447,24 +459,36 @@ PyObject *filter_update(
                                                                : NULL;
 }
 
+PyObject *filter_add_hashes(
+    FilterObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+{
+    bool skip;
+    return read_arguments("add_hashes", args, nargs, names, &skip)
+               ? count_new(self, *args, skip, (operation){ bf_add_many, true })
+               : NULL;
+}
+
 static PyObject *as_bytes(PyObject *answers) { return answers; }
 static PyObject *as_mask(PyObject *answers)
 {
     return answers ? call_helper("_mask", "mask", "(N)", answers) : NULL;
 }
 
-#define ANSWERS(method, call, result)                                                              \
+#define ANSWERS(method, call, hashed, result)                                                      \
     PyObject *filter_##method(                                                                     \
         FilterObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names)              \
     {                                                                                              \
         bool skip;                                                                                 \
         return read_arguments(#method, args, nargs, names, &skip)                                  \
-                   ? result(answers(self, *args, skip, call))                                      \
+                   ? result(answers(self, *args, skip, (operation){ call, hashed }))               \
                    : NULL;                                                                         \
     }
-ANSWERS(add_many, bf_add_many, as_bytes)
-ANSWERS(contains_many, bf_test_many, as_bytes)
-ANSWERS(remove_many, bf_remove_many, as_bytes)
-ANSWERS(count_many, bf_count_many, as_bytes)
-ANSWERS(add_mask, bf_add_many, as_mask)
-ANSWERS(contains_mask, bf_test_many, as_mask)
+ANSWERS(add_many, bf_add_many, false, as_bytes)
+ANSWERS(contains_many, bf_test_many, false, as_bytes)
+ANSWERS(remove_many, bf_remove_many, false, as_bytes)
+ANSWERS(count_many, bf_count_many, false, as_bytes)
+ANSWERS(add_mask, bf_add_many, false, as_mask)
+ANSWERS(contains_mask, bf_test_many, false, as_mask)
+ANSWERS(contains_hashes, bf_test_many, true, as_bytes)
+ANSWERS(add_hashes_mask, bf_add_many, true, as_mask)
+ANSWERS(contains_hashes_mask, bf_test_many, true, as_mask)

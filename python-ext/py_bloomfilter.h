@@ -303,16 +303,18 @@ typedef struct batch {
     bf_filter *bf;
     size_t most; /* maximum number of keys per call of the core */
     many_call *call;
-    PyObject *out;      /* a bytes object with one answer per key; NULL: only the count is needed */
-    Py_ssize_t done;    /* number of rows (keys and skipped nulls) answered so far */
-    int64_t hits;       /* number of keys so far that were new (adds) or present (tests) */
-    size_t n;           /* number of gathered keys */
-    size_t held;        /* number of references in refs */
-    size_t used;        /* number of used bytes of room */
-    size_t asked;       /* number of gathered keys of a column that were answered */
-    bool column;        /* the keys are a column of objects: a null gets a message of its own */
-    bool skip_nulls;    /* nulls="skip": a null is not a key, and its answer is 0 */
-    size_t nulls;       /* number of nulls among the gathered keys */
+    PyObject *out;   /* a bytes object with one answer per key; NULL: only the count is needed */
+    Py_ssize_t done; /* number of rows (keys and skipped nulls) answered so far */
+    int64_t hits;    /* number of keys so far that were new (adds) or present (tests) */
+    size_t n;        /* number of gathered keys */
+    size_t held;     /* number of references in refs */
+    size_t used;     /* number of used bytes of room */
+    size_t asked;    /* number of gathered keys of a column that were answered */
+    bool column;     /* the keys are a column of objects: a null gets a message of its own */
+    bool skip_nulls; /* nulls="skip": a null is not a key, and its answer is 0 */
+    size_t nulls;    /* number of nulls among the gathered keys */
+    bool hashed;     /* the keys are hashes: gather stores them in `hashes` instead of `keys` */
+    const uint64_t *hashes;
     bool large_key;     /* the chunk is one key of LARGE_KEY bytes or more; take_alone holds it */
     PyObject *borrowed; /* the list or tuple from which keys are borrowed, or NULL */
     Py_ssize_t first;   /* the index of the first gathered key in `borrowed` */
@@ -320,7 +322,10 @@ typedef struct batch {
     uint64_t deadline;  /* time (clock_ns) after which other threads must run */
     char *room;         /* a buffer of `space` bytes */
     size_t space;
-    bf_key keys[BATCH_KEYS];
+    union {
+        bf_key keys[BATCH_KEYS];
+        uint64_t own_hashes[BATCH_KEYS];
+    };
     PyObject *refs[BATCH_KEYS];
     char own_room[BATCH_ROOM];
     /* the rows of the nulls, counted from the first row of the chunk */
@@ -347,13 +352,15 @@ void batch_answered(batch *b, uint8_t *each);
  * built-in type that has no columns. */
 int array_batch(batch *b, PyObject *keys);
 int arrow_batch(batch *b, PyObject *keys);
+int hashes_batch(batch *b, PyObject *hashes); /* never returns 0 */
 /* Returns a new reference to the keys, or NULL with an exception. Refuses tables, whose items are
  * column names, and arrays of arrays. If the keys are a column of objects, returns its array: Arrow
  * would guess what the objects mean, and make 16 bytes of a UUID. Only columns and tables have
  * __array__. */
 PyObject *column_of(batch *b, PyObject *keys);
-int refuse_one_key(PyObject *o); /* returns -1 with a TypeError */
-int refuse_table(PyObject *o);   /* the same: a table, or an array of arrays or structs */
+int refuse_one_key(PyObject *o);     /* returns -1 with a TypeError */
+int refuse_table(PyObject *o);       /* the same: a table, or an array of arrays or structs */
+int refuse_hashes(const char *what); /* the same: not 64-bit integers */
 
 /* Keys that can be read without the GIL. gather stores the next keys, at most b->most, in b->keys
  * and sets b->n. An invalid key ends the column: gather stores the keys before the invalid key, and
@@ -379,6 +386,7 @@ int column_run(batch *b, column *c);
 int column_refuse(const column *c, Py_ssize_t row);
 void gather_numbers(batch *b, column *c);
 void gather_bytes(batch *b, column *c);
+void gather_hashes(batch *b, column *c);
 /* Loads an integer of 1, 2, 4 or 8 bytes and extends it to 64 bits. */
 static inline __attribute__((always_inline)) uint64_t load_number(
     const char *p, size_t width, bool is_signed, bool swapped)
@@ -414,7 +422,8 @@ static inline __attribute__((always_inline)) size_t number_text(
 /* Adds all keys and returns how many were new. */
 PyObject *batch_update(FilterObject *self, PyObject *keys, bool skip_nulls);
 keys_method filter_update, filter_add_many, filter_contains_many, filter_remove_many,
-    filter_count_many, filter_add_mask, filter_contains_mask;
+    filter_count_many, filter_add_mask, filter_contains_mask, filter_add_hashes,
+    filter_contains_hashes, filter_add_hashes_mask, filter_contains_hashes_mask;
 
 /* ---- py_lines.c: keys in one buffer, each followed by a separator ---- */
 keyword_method filter_update_lines, filter_contains_lines;

@@ -39,6 +39,21 @@ void gather_numbers(batch *b, column *c)
         gather_of(b, c, c->width, c->is_signed, c->swapped);
 }
 
+/* ---- hashes ---- */
+void gather_hashes(batch *b, column *c)
+{
+    enum { AT_ONCE = 1 << 16 };
+    const bool in_place = c->stride == sizeof(uint64_t) && !c->swapped && !b->self->remote &&
+                          (uintptr_t)c->at % sizeof(uint64_t) == 0;
+    const Py_ssize_t most = in_place ? AT_ONCE : BATCH_KEYS, n = c->left < most ? c->left : most;
+    for (Py_ssize_t i = 0; !in_place && i < n; i++)
+        b->own_hashes[i] = load_number(c->at + i * c->stride, c->width, false, c->swapped);
+    b->hashes = in_place ? (const void *)c->at : b->own_hashes;
+    c->at += n * c->stride;
+    c->left -= n;
+    b->n = (size_t)n;
+}
+
 /* ---- the loop ---- */
 int column_refuse(const column *c, Py_ssize_t row)
 {
@@ -64,10 +79,12 @@ int column_refuse(const column *c, Py_ssize_t row)
 static int ask_gathered(batch *b, uint8_t *each, bf_error *err)
 {
     /* the bytes of a call are limited, because other threads may wait for its end */
-    size_t n = 0, bytes = 0;
-    do bytes += b->keys[b->asked + n++].len;
-    while (b->asked + n < b->n && bytes < CALL_BYTES);
-    int64_t rc = b->call(b->bf, b->keys + b->asked, n, each ? each + b->asked : NULL, err);
+    size_t n = b->hashed ? b->n : 0, bytes = 0;
+    while (b->asked + n < b->n && bytes < CALL_BYTES) bytes += b->keys[b->asked + n++].len;
+    if (each) each += b->asked;
+    const int64_t rc = !b->hashed               ? b->call(b->bf, b->keys + b->asked, n, each, err)
+                       : b->call == bf_add_many ? bf_add_hashes(b->bf, b->hashes, n, each, err)
+                                                : bf_test_hashes(b->bf, b->hashes, n, each, err);
     if (rc < 0) return -1;
     b->hits += rc;
     b->asked += n;

@@ -175,6 +175,30 @@
     "--\n" \
     "\n" \
     "Like contains_many(), but return a mask of booleans as add_mask() does: df[~seen.contains_mask(df[\"url\"])]."
+#define DOC_add_hashes \
+    "add_hashes($self, hashes, /, *, nulls='raise')\n" \
+    "--\n" \
+    "\n" \
+    "Add keys that are hashed already, to a filter of scheme \"hashes64\"; return how many were SURELY NEW.\n" \
+    "\n" \
+    "hashes: 64-bit integers, uniform as those of XXH3 or BLAKE2b: a numpy array, an Arrow array, array(\"Q\"), any buffer of\n" \
+    "int64 or uint64. The hash selects the bits itself. Such a filter takes hashes only; other filters take none\n" \
+    "(ValueError)."
+#define DOC_contains_hashes \
+    "contains_hashes($self, hashes, /, *, nulls='raise')\n" \
+    "--\n" \
+    "\n" \
+    "Return one byte per hash, as contains_many() does for keys."
+#define DOC_add_hashes_mask \
+    "add_hashes_mask($self, hashes, /, *, nulls='raise')\n" \
+    "--\n" \
+    "\n" \
+    "Like add_hashes(), but return a mask of booleans as add_mask() does."
+#define DOC_contains_hashes_mask \
+    "contains_hashes_mask($self, hashes, /, *, nulls='raise')\n" \
+    "--\n" \
+    "\n" \
+    "Like contains_hashes(), but return a mask of booleans as add_mask() does."
 #define DOC_update_lines \
     "update_lines($self, data, /, sep=b'\\n', *, last=False, keep=None)\n" \
     "--\n" \

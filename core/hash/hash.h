@@ -53,6 +53,8 @@ struct bf_hash {
     }
 
 extern const bf_hash bf_hash_xxh3; /* xxh3.c */
+/* ready.c: for filters that take digests; nothing is hashed */
+extern const bf_hash bf_hash_ready;
 /* functions.c */
 extern const bf_hash bf_hash_functions;
 /* Checks the functions and computes their check value, which is stored in the filter. Returns 0,

@@ -130,14 +130,16 @@ static int64_t reserve(bf_filter *f, size_t n, bf_error *err)
 
 /* Returns how many of the first n keys can be added if at most `room` of them are new. Sets *new to
  * the number of these keys that are absent now. */
-static int64_t fitting(
-    bf_filter *f, const bf_key *keys, size_t n, int64_t room, int64_t *new, bf_error *err)
+static int64_t fitting(const bf_batch *b, size_t n, int64_t room, int64_t *new)
 {
     uint8_t present[BF_BATCH_SIZE_MAX];
+    bf_batch test = bf_batch_slice(b, 0, n);
     size_t fit = 0;
-    const int64_t rc = bf_test_many(f, keys, n, present, err);
-    if (rc < 0 && (err->key == BF_NO_KEY || err->key == 0)) return rc;
-    if (rc < 0) n = err->key; /* the keys before it have answers; the next call reports it */
+    test.op = BF_OP_TEST;
+    test.each = present;
+    const int64_t rc = bf_run_batch(&test);
+    if (rc < 0 && (b->err->key == BF_NO_KEY || b->err->key == 0)) return rc;
+    if (rc < 0) n = b->err->key; /* the keys before it have answers; the next call reports it */
     for (*new = 0; fit < n && (present[fit] || *new < room); fit++) *new += !present[fit];
     return (int64_t)fit;
 }
@@ -150,23 +152,24 @@ static bool add_is_test(const bf_filter *f)
 }
 
 /* Adds the next keys of a batch. Returns how many; *new: how many of them were new. */
-static int64_t add_some(
-    bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, int64_t *new, bf_error *err)
+static int64_t add_some(const bf_batch *b, int64_t *new)
 {
-    int64_t room = reserve(f, n, err), fit = (int64_t)n, absent = room;
+    bf_filter *f = b->f;
+    int64_t room = reserve(f, b->n, b->err), fit = (int64_t)b->n, absent = room;
     *new = 0;
     if (room < 0) return room;
-    if ((size_t)room < n) {
-        const size_t few = n < BF_BATCH_SIZE_MAX ? n : BF_BATCH_SIZE_MAX;
-        fit = fitting(f, keys, few, room, &absent, err);
+    if ((size_t)room < b->n) {
+        const size_t few = b->n < BF_BATCH_SIZE_MAX ? b->n : BF_BATCH_SIZE_MAX;
+        fit = fitting(b, few, room, &absent);
         bf_give_room(f, room - (fit > 0 ? absent : 0));
-        if (fit <= 0) return fit < 0 ? fit : bf_refuse_full(f, err);
+        if (fit <= 0) return fit < 0 ? fit : bf_refuse_full(f, b->err);
     }
     if (absent == 0 && add_is_test(f)) {
-        if (each) memset(each, 0, (size_t)fit);
+        if (b->each) memset(b->each, 0, (size_t)fit);
         return fit;
     }
-    *new = bf_run_adds(f, keys, (size_t)fit, each, err);
+    const bf_batch some = bf_batch_slice(b, 0, (size_t)fit);
+    *new = bf_run_batch(&some);
     if (*new < 0) {
         bf_check_soon(f); /* it is unknown how many keys are new */
         return *new;
@@ -175,13 +178,13 @@ static int64_t add_some(
     return fit;
 }
 
-int64_t bf_add_while_room(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
+int64_t bf_add_while_room(const bf_batch *b)
 {
     int64_t total = 0, new, rc;
-    bf_error own;
-    if (!err) err = &own;
-    for (size_t done = 0; done < n; done += (size_t)rc, total += new) {
-        rc = add_some(f, keys + done, n - done, each ? each + done : NULL, &new, err);
+    bf_error *err = b->err;
+    for (size_t done = 0; done < b->n; done += (size_t)rc, total += new) {
+        const bf_batch rest = bf_batch_slice(b, done, b->n - done);
+        rc = add_some(&rest, &new);
         if ((rc == BF_EFULL || rc == BF_EBUSY) && err->key == BF_NO_KEY) err->key = 0;
         if (rc < 0 && err->key != BF_NO_KEY) err->key += done;
         if (rc < 0) return rc;

@@ -39,12 +39,11 @@ static size_t compute_positions(const bf_batch *b, size_t from, size_t n, uint64
     const bf_filter *f = b->f;
     const unsigned k = f->bitmap.g.k;
     const size_t few = keys_at_once(BF_POSITIONS, k, BF_CHUNK);
-    const bf_key *keys = b->keys + from;
     size_t good = 0;
     for (size_t done = 0, c; done < n && good == done; done += c) {
         c = n - done < few ? n - done : few;
-        good += f->hash->try ? f->hash->try(f->secret, keys + done, c, d, b->err) : c;
-        if (!f->hash->try) f->hash->run(f->secret, keys + done, c, d);
+        good += f->hash->try ? f->hash->try(f->secret, b->keys + from + done, c, d, b->err) : c;
+        if (!f->hash->try) bf_batch_digests(b, from + done, c, d);
         bf_positions(f->desc.scheme->layout, &f->bitmap.g, d, good - done, pos + done * k);
     }
     return good;
@@ -198,7 +197,7 @@ static __attribute__((noinline)) int add_one_again(
     uint8_t new = !present;
     const bf_key one = { key, len };
     const int64_t rc =
-        add_again(&(bf_batch){ f, BF_OP_ADD, &one, 1, &new, err ? err : &own }, before, new);
+        add_again(&(bf_batch){ f, BF_OP_ADD, &one, 1, &new, err ? err : &own, NULL }, before, new);
     return rc < 0 ? (int)rc : rc > 0 ? BF_ADDED : BF_PRESENT;
 }
 
@@ -215,7 +214,7 @@ static int64_t run_spans(const bf_batch *b)
         int rc = bf_chain_follow(f, b->err);
         if (rc < 0) return rc;
         s.answer = memset(b->each ? b->each + done : own, 0, c);
-        f->hash->run(f->secret, b->keys + done, c, s.d);
+        bf_batch_digests(b, done, c, s.d);
         for (s.n = 0; s.n < c; s.n++) s.key[s.n] = (uint16_t)s.n;
         s.asked = 0;
         s.op = b->op;
@@ -232,6 +231,7 @@ static int64_t run_spans(const bf_batch *b)
 static __attribute__((noinline)) int64_t run_some(bf_batch *b, bool changes)
 {
     bf_filter *f = b->f;
+    if (bf_takes_hashes(f) && !b->hashes) return bf_refuse_keys(f, b->err);
     int rc = bf_parts_check(f, b->err);
     if (rc < 0 || (changes && (rc = bf_writable(f, b->err)) < 0)) return rc;
     const size_t n = b->n;
@@ -249,21 +249,20 @@ static __attribute__((noinline)) int64_t run_some(bf_batch *b, bool changes)
 
 /* In memory and in files, changes are split: after each chunk the file's name is checked and, for
  * adds to a fixed filter, the generation. */
-static int64_t run_batch(
-    bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
+int64_t bf_run_batch(const bf_batch *whole)
 {
-    const bool changes = op == BF_OP_ADD || op == BF_OP_REMOVE;
-    const size_t most = !changes || !f->bitmap.store.ops->shadow ? SIZE_MAX
-                        : f->bitmap.g.counting                   ? COUNTED_AT_ONCE
-                                                                 : KEYS_AT_ONCE;
+    bf_filter *f = whole->f;
+    bf_error *err = whole->err;
+    const bool changes = whole->op == BF_OP_ADD || whole->op == BF_OP_REMOVE;
+    const size_t n = whole->n, most = !changes || !f->bitmap.store.ops->shadow ? SIZE_MAX
+                                      : f->bitmap.g.counting                   ? COUNTED_AT_ONCE
+                                                                               : KEYS_AT_ONCE;
     int64_t total = 0, rc;
-    bf_error own;
-    if (!err) err = &own;
     BF_CALL(f, NULL, entered);
     size_t done = 0, c;
     do {
         c = n - done < most ? n - done : most;
-        bf_batch b = { f, op, keys ? keys + done : NULL, c, each ? each + done : NULL, err };
+        bf_batch b = bf_batch_slice(whole, done, c);
         rc = run_some(&b, changes);
         if (rc < 0 && err->key != BF_NO_KEY) err->key += done;
         if (rc < 0) return rc;
@@ -276,7 +275,7 @@ static int64_t run_batch(
 
 static inline bool has_parts_here(const bf_filter *f)
 {
-    return f->variant->many && f->part[0]->bitmap.kernels;
+    return f->variant->many && f->part[0]->bitmap.kernels && !bf_takes_hashes(f);
 }
 
 /* Handles a single key of a filter without kernels, with host code, or during a rebuild. */
@@ -291,7 +290,7 @@ static __attribute__((noinline)) int run_one(
     if (has_parts_here(f))
         return op == BF_OP_ADD ? bf_chain_add_one(f, key, len, err)
                                : bf_chain_test_one(f, key, len, err);
-    const int rc = (int)run_some(&(bf_batch){ f, op, &one, 1, NULL, err }, op == BF_OP_ADD);
+    const int rc = (int)run_some(&(bf_batch){ f, op, &one, 1, NULL, err, NULL }, op == BF_OP_ADD);
     if (op != BF_OP_ADD || !f->bitmap.store.ops->has_name) return rc;
     bf_hash_xxh3.one(NULL, key, len, &d);
     return bf_check_named_sometimes(f, d, rc, err);
@@ -304,20 +303,46 @@ static inline int64_t count_new(bf_filter *f, int64_t added)
     return added;
 }
 
-int64_t bf_run_adds(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
+/* A batch of a public function, whose err may be NULL. */
+static int64_t run(bf_batch b)
 {
-    return run_batch(f, BF_OP_ADD, keys, n, each, err);
+    bf_error own;
+    if (!b.err) b.err = &own;
+    return bf_run_batch(&b);
+}
+
+static int64_t add(bf_batch b)
+{
+    bf_error own;
+    BF_KEEP(b.f);
+    if (!b.err) b.err = &own;
+    if (b.f->overfull == BF_OVERFULL_RAISE && b.n > 0) return bf_add_while_room(&b);
+    return count_new(b.f, bf_run_batch(&b));
 }
 
 int64_t bf_add_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
-    BF_KEEP(f);
-    if (f->overfull == BF_OVERFULL_RAISE && n > 0) return bf_add_while_room(f, keys, n, each, err);
-    return count_new(f, bf_run_adds(f, keys, n, each, err));
+    return add((bf_batch){ f, BF_OP_ADD, keys, n, each, err, NULL });
 }
 int64_t bf_test_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
-    return run_batch(f, BF_OP_TEST, keys, n, each, err);
+    return run((bf_batch){ f, BF_OP_TEST, keys, n, each, err, NULL });
+}
+
+static int refuse_hashes(const bf_filter *f, bf_error *err)
+{
+    return bf_fail(err, BF_EINVAL,
+        "a filter of scheme %s takes keys: hashes need a filter of scheme hashes64", f->desc.name);
+}
+int64_t bf_add_hashes(bf_filter *f, const uint64_t *hashes, size_t n, uint8_t *each, bf_error *err)
+{
+    if (!bf_takes_hashes(f)) return refuse_hashes(f, err);
+    return add((bf_batch){ f, BF_OP_ADD, NULL, n, each, err, n ? hashes : &f->own_generation });
+}
+int64_t bf_test_hashes(bf_filter *f, const uint64_t *hashes, size_t n, uint8_t *each, bf_error *err)
+{
+    if (!bf_takes_hashes(f)) return refuse_hashes(f, err);
+    return run((bf_batch){ f, BF_OP_TEST, NULL, n, each, err, n ? hashes : &f->own_generation });
 }
 
 static inline __attribute__((always_inline)) int add_one(
@@ -327,7 +352,7 @@ static inline __attribute__((always_inline)) int add_one(
     f->hash->one(f->secret, key, len, d);
     const uint64_t before = bf_generation(f);
     if (!bf_settled(before)) return run_one(f, BF_OP_ADD, key, len, err);
-    const bool present = p->kernels->add_one[f->add_mode](&p->g, p->store.words, d);
+    const bool present = f->single->add_one[f->add_mode](&p->g, p->store.words, d);
     if (!bf_unchanged(f, before)) return add_one_again(f, key, len, before, present, err);
     return present ? BF_PRESENT : BF_ADDED;
 }
@@ -346,7 +371,7 @@ static __attribute__((noinline)) int add_checked(
 
 int bf_add_one(bf_filter *f, const void *key, size_t len, bf_error *err)
 {
-    if (f->bitmap.kernels) return add_checked(f, key, len, err);
+    if (f->single) return add_checked(f, key, len, err);
     return !f->runs_host_code && has_parts_here(f) ? bf_chain_add_one(f, key, len, err)
                                                    : run_one(f, BF_OP_ADD, key, len, err);
 }
@@ -372,8 +397,7 @@ static __attribute__((noinline)) int add_slowly(
 int bf_add(bf_filter *f, const void *key, size_t len, bf_error *err)
 {
     uint64_t d[BF_WIDTH_MAX];
-    return f->bitmap.kernels && bf_int_load_acquire(&f->state) == BF_WRITABLE &&
-                   bf_hint_load(&f->left) > 0
+    return f->single && bf_int_load_acquire(&f->state) == BF_WRITABLE && bf_hint_load(&f->left) > 0
                ? (int)count_new(f, add_one(f, key, len, d, err))
                : add_slowly(f, key, len, err);
 }
@@ -382,11 +406,11 @@ int bf_test(bf_filter *f, const void *key, size_t len, bf_error *err)
 {
     const bf_bitmap *p = &f->bitmap;
     uint64_t d[BF_WIDTH_MAX];
-    if (!p->kernels)
+    if (!f->single)
         return !f->runs_host_code && has_parts_here(f) ? bf_chain_test_one(f, key, len, err)
                                                        : run_one(f, BF_OP_TEST, key, len, err);
     f->hash->one(f->secret, key, len, d);
-    return p->kernels->test_one(&p->g, p->store.words, d);
+    return f->single->test_one(&p->g, p->store.words, d);
 }
 
 /* ---- counters ---- */
@@ -404,7 +428,8 @@ static int64_t remove_and_give_room(
 {
     int64_t total = 0;
     for (size_t i = 0; i < n; i++) {
-        const int64_t rc = run_batch(f, BF_OP_REMOVE, keys + i, 1, each ? each + i : NULL, err);
+        const int64_t rc =
+            run((bf_batch){ f, BF_OP_REMOVE, keys + i, 1, each ? each + i : NULL, err, NULL });
         if (rc < 0 && err && err->key != BF_NO_KEY) err->key += i;
         if (rc < 0) return rc;
         if (rc > 0 && bf_test(f, keys[i].ptr, keys[i].len, NULL) == 0) bf_give_room(f, 1);
@@ -419,13 +444,13 @@ int64_t bf_remove_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each
     int rc = require_counting(f, "remove keys", err);
     if (rc < 0) return rc;
     return bf_counts_room(f) ? remove_and_give_room(f, keys, n, each, err)
-                             : run_batch(f, BF_OP_REMOVE, keys, n, each, err);
+                             : run((bf_batch){ f, BF_OP_REMOVE, keys, n, each, err, NULL });
 }
 
 int64_t bf_count_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
     int rc = require_counting(f, "count keys", err);
-    return rc < 0 ? rc : run_batch(f, BF_OP_COUNT, keys, n, each, err);
+    return rc < 0 ? rc : run((bf_batch){ f, BF_OP_COUNT, keys, n, each, err, NULL });
 }
 
 /* Counts or removes a single key in addressable memory. A remove must have no concurrent writer. */
@@ -441,7 +466,7 @@ static int one_counted(bf_filter *f, int op, const void *key, size_t len, bf_err
 
 int bf_remove(bf_filter *f, const void *key, size_t len, bf_error *err)
 {
-    if (!f->bitmap.g.counting || !f->bitmap.kernels || f->atomic || bf_counts_room(f))
+    if (!f->bitmap.g.counting || !f->single || f->atomic || bf_counts_room(f))
         return (int)bf_remove_many(f, &(bf_key){ key, len }, 1, NULL, err);
     const int rc = bf_writable(f, err);
     return rc < 0 ? rc : one_counted(f, BF_OP_REMOVE, key, len, err);
@@ -450,28 +475,7 @@ int bf_remove(bf_filter *f, const void *key, size_t len, bf_error *err)
 int bf_count_of(bf_filter *f, const void *key, size_t len, bf_error *err)
 {
     uint8_t count = 0;
-    if (f->bitmap.g.counting && f->bitmap.kernels)
-        return one_counted(f, BF_OP_COUNT, key, len, err);
+    if (f->bitmap.g.counting && f->single) return one_counted(f, BF_OP_COUNT, key, len, err);
     int rc = (int)bf_count_many(f, &(bf_key){ key, len }, 1, &count, err);
     return rc < 0 ? rc : count;
-}
-
-int64_t bf_hashcode(
-    const bf_filter *f, const void *key, size_t len, uint64_t *pos, size_t cap, bf_error *err)
-{
-    BF_CALL((bf_filter *)f, NULL, entered);
-    uint64_t d[BF_WIDTH_MAX], all[BF_POSITIONS];
-    const unsigned k = f->bitmap.g.k;
-    const bf_part *p;
-    if (f->hash->accept && f->hash->accept(f->secret, key, len, err) < 0) return BF_EINVAL;
-    if (!f->hash->try)
-        f->hash->one(f->secret, key, len, d);
-    else if (f->hash->try(f->secret, &(bf_key){ key, len }, 1, d, err) < 1)
-        return BF_EHOST;
-    int rc = bf_parts_target((bf_filter *)f, &p, err);
-    if (rc < 0) return rc;
-    bf_positions(f->desc.scheme->layout, &p->bitmap.g, d, 1, all);
-    for (unsigned j = 0; j < k; j++) all[j] += p->start;
-    if (cap) memcpy(pos, all, (cap < k ? cap : k) * sizeof *pos);
-    return k;
 }

@@ -60,10 +60,10 @@ RING uint64_t *hash_some(ring *r, size_t at, size_t n, size_t left, size_t step)
     enum { TEXTS = 8, NEAR = 32 };
     const size_t ahead = step < NEAR ? NEAR : step;
     uint64_t *const d = digests_of(r, at);
-    for (size_t i = 0; left >= ahead + step && i < step; i += TEXTS)
+    for (size_t i = 0; !r->b.hashes && left >= ahead + step && i < step; i += TEXTS)
 #pragma GCC unroll 8
         for (size_t j = 0; j < TEXTS; j++) fetch_text(r->b.keys + at + ahead + i + j);
-    r->b.f->hash->run(r->b.f->secret, r->b.keys + at, n, d);
+    bf_batch_digests(&r->b, at, n, d);
     return d;
 }
 

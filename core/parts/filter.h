@@ -82,7 +82,9 @@ struct bf_filter {
     /* number of open parts; changes under the lock; read it with bf_parts_count */
     unsigned count;
     const bf_variant_ops *variant;
-    const bf_hash *hash;  /* the scheme's hash; if there is a secret, its keyed hash */
+    const bf_hash *hash; /* the scheme's hash; if there is a secret, its keyed hash */
+    /* the kernels of the bitmap, for single keys; NULL: single keys are handled as batches */
+    const bf_kernels *single;
     uint64_t *generation; /* points to the store's word or to own_generation */
     /* atomic: other threads or processes write the words too. exclusive: this handle is the only
      * writer of its file. */
@@ -138,6 +140,9 @@ struct bf_filter {
     void *clock_ctx;
     bool own_clock; /* the caller passed the clock */
 };
+/* Returns true if the filter takes digests instead of keys. */
+static inline bool bf_takes_hashes(const bf_filter *f) { return f->hash == &bf_hash_ready; }
+
 /* handle.c: the lock under which parts are appended or dropped and bits are replaced. The lock
  * excludes other threads and, for a file, other processes. bf_lock waits as bf_wait does. */
 int bf_lock(bf_filter *f, bf_error *err);
@@ -194,6 +199,8 @@ static inline void bf_check_soon(bf_filter *f)
 }
 /* Returns BF_EFULL: the filter has no room for a new key. */
 int bf_refuse_full(const bf_filter *f, bf_error *err);
+/* Returns BF_EINVAL: the filter takes hashes. */
+int bf_refuse_keys(const bf_filter *f, bf_error *err);
 const char *bf_where(const bf_filter *f); /* the name of f's storage in messages */
 /* Call it before a write. Returns 0, or an error that says why the handle cannot write. */
 int bf_writable(bf_filter *f, bf_error *err);

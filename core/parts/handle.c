@@ -70,6 +70,7 @@ void bf_finish_open(bf_filter *f, bool threads)
     if (f->hash->best) f->hash = f->hash->best();
     if (p->store.words && bf_shards_that_matter(f->desc.scheme->layout, &p->g) == 1)
         p->kernels = bf_choose_kernels(f->desc.scheme->layout, &p->g);
+    if (!bf_takes_hashes(f)) f->single = p->kernels;
     f->generation = p->store.generation ? p->store.generation : &f->own_generation;
     bf_set_threads(f, threads);
 }
@@ -140,6 +141,13 @@ int bf_refuse_full(const bf_filter *f, bf_error *err)
         "%.40s is full: it holds the n=%llu keys that it is sized for; clear it, rebuild it or "
         "create a larger one",
         bf_where(f), (ull)f->desc.g.n);
+}
+
+int bf_refuse_keys(const bf_filter *f, bf_error *err)
+{
+    return bf_fail(err, BF_EINVAL,
+        "a filter of scheme %s takes hashes, not keys: use add_hashes and contains_hashes",
+        f->desc.name);
 }
 
 int bf_check_named(bf_filter *f, bf_error *err)

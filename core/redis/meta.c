@@ -316,7 +316,7 @@ static int read_many(const bf_redis *r, bf_redis_meta *m, bf_error *err)
     if (*end) return bf_redis_fail_field(r, name, err);
     if (!number_field(r, "parts", 10, 1, BF_PARTS_MAX - !grows, &parts))
         return bf_redis_fail_field(r, "parts", err);
-    if (!d->scheme->keyed) return bf_redis_fail_field(r, "scheme", err);
+    if (!bf_is_native(d->scheme)) return bf_redis_fail_field(r, "scheme", err);
     if (!grows) d->parts = (unsigned)parts;
     if (grows ? !bf_grow_stored(d->grow) : !bf_window_valid(d->window, d->parts))
         return bf_redis_fail_field(r, name, err);

@@ -108,6 +108,7 @@ static bool is_scheme(const bf_params *have, const char *name)
 {
     bf_params d;
     return !strcmp(name, have->name) ||
+           (!strcmp(name, BF_HASHES64) && have->scheme->hash == &bf_hash_ready) ||
            (bf_find_scheme(&d, name, NULL, NULL) == 0 && !strcmp(d.name, have->name));
 }
 
@@ -163,7 +164,7 @@ int bf_check_match(const bf_params *have, const bf_spec *want, const char *where
     if (rc == 0 && have->kind == BF_GROW && want->m) return match_rate(have, want, where, err);
     if (rc < 0 || bf_has_parts(have) || !bf_sufficient(want)) return rc;
     bool by_rate = !want->m && !want->k && want->n && want->p != 0;
-    if (by_rate && !strcmp(want->scheme ? want->scheme : bf_default_scheme(want), have->name))
+    if (by_rate && !strcmp(bf_scheme_of(want), have->name))
         return 0; /* the same n, p and scheme give the same m and k */
     bf_params d;
     bf_spec as_cut = *want;

@@ -34,6 +34,9 @@ typedef struct {
     int (*size)(bf_geometry *g, const char *name, bf_error *err);
 } bf_scheme;
 
+/* Only native layouts have kernels; only their filters can have parts. */
+static inline bool bf_is_native(const bf_scheme *s) { return s->layout->kernels[0][0]; }
+
 /* What a header page or K:meta describes: a fixed filter, a complete growing or forgetting filter
  * (the bits are in its parts), or one part. */
 enum { BF_FIXED, BF_GROW, BF_WINDOW, BF_PART };
@@ -124,7 +127,9 @@ int bf_size_guava(bf_geometry *g, const char *name, bf_error *err);
 int bf_size_guava_31(bf_geometry *g, const char *name, bf_error *err);
 int bf_size_redisson(bf_geometry *g, const char *name, bf_error *err);
 /* sizing.c */
-const char *bf_default_scheme(const bf_spec *spec); /* the scheme if spec names none */
+#define BF_HASHES64 "hashes64" /* names the scheme that takes hashes and has the default layout */
+/* the scheme that spec names; if it names none, or hashes64: the default */
+const char *bf_scheme_of(const bf_spec *spec);
 /* Sets *out to the state of a bitmap in which `ones` cells are set. */
 void bf_estimate(
     const bf_scheme *s, const void *argument, const bf_geometry *g, uint64_t ones, bf_state *out);

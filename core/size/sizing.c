@@ -4,6 +4,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static const double LN2 = 0.69314718055994530942;
 
@@ -61,7 +62,7 @@ int bf_check_before_open(const bf_spec *spec, bf_error *err)
 {
     bf_params d;
     const int rc = bf_check_ranges(spec, err);
-    return rc < 0 || !spec->scheme ? rc : bf_find_scheme(&d, spec->scheme, NULL, err);
+    return rc < 0 || !spec->scheme ? rc : bf_find_scheme(&d, bf_scheme_of(spec), NULL, err);
 }
 
 static int check_ranges(const bf_scheme *s, const bf_spec *spec, bf_error *err)
@@ -224,12 +225,15 @@ static int round_to_lines(const bf_layout *l, bf_geometry *g, bf_error *err)
 
 /* If m is given: classic, which uses exactly m bits. If n and p are given: block or block2, unless
  * k is too large for their lines. */
-const char *bf_default_scheme(const bf_spec *spec)
+const char *bf_scheme_of(const bf_spec *spec)
 {
+    static const char *const names[2][3] = { { "classic", "block", "block2" },
+        { "hashes64-classic", "hashes64-block", "hashes64-block2" } };
+    const bool hashes = spec->scheme && !strcmp(spec->scheme, BF_HASHES64);
+    if (spec->scheme && !hashes) return spec->scheme;
     if (spec->functions) return "functions";
-    if (spec->m || !spec->n || !(spec->p > 0)) return "classic";
-    if (spec->p >= 1e-3) return spec->k <= 16 ? "block" : "classic";
-    return spec->k <= 32 ? "block2" : "classic";
+    const unsigned lines = spec->m || !spec->n || !(spec->p > 0) ? 0 : spec->p >= 1e-3 ? 1 : 2;
+    return names[hashes][spec->k <= 16 * lines ? lines : 0];
 }
 
 static bool enough(const bf_spec *spec)
@@ -320,15 +324,14 @@ bool bf_sufficient(const bf_spec *spec)
     bf_spec all;
     if (enough(spec)) return true;
     if (!spec->scheme) return spec->functions && spec->m; /* k is the number of functions */
-    return bf_find_scheme(&d, spec->scheme, spec->functions, NULL) == 0 &&
+    return bf_find_scheme(&d, bf_scheme_of(spec), spec->functions, NULL) == 0 &&
            (given(&d, spec, &all, NULL) < 0 || enough(&all));
 }
 
 int bf_size(bf_params *out, const bf_spec *wanted, uint64_t most_bits, bf_error *err)
 {
     bf_spec all, *spec = &all;
-    int rc = bf_find_scheme(
-        out, wanted->scheme ? wanted->scheme : bf_default_scheme(wanted), wanted->functions, err);
+    int rc = bf_find_scheme(out, bf_scheme_of(wanted), wanted->functions, err);
     if (rc < 0 || (rc = given(out, wanted, &all, err)) < 0) return rc;
     const bf_scheme *s = out->scheme;
     bf_geometry *g = &out->g;

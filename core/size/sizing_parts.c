@@ -230,7 +230,7 @@ static int size_grow(bf_params *d, const bf_spec *spec, uint64_t most_bits, bf_e
         bf_spec by_rate = *spec;
         by_rate.m = 0;
         by_rate.p = d->g.p;
-        if (!spec->scheme) by_rate.scheme = bf_default_scheme(spec);
+        by_rate.scheme = bf_scheme_of(spec);
         rc = bf_size(d, &by_rate, most_bits, err);
     }
     if (rc < 0) return rc;
@@ -252,7 +252,7 @@ static int size_window(bf_params *d, const bf_spec *spec, uint64_t most_bits, bf
     unsigned parts = spec->parts ? spec->parts : BF_WINDOW_PARTS;
     if (!bf_window_valid(spec->window, parts)) return bf_refuse_real(err, "window", spec->window);
     one.p = spec->p / (parts + 1);
-    if (!one.scheme) one.scheme = bf_default_scheme(spec);
+    one.scheme = bf_scheme_of(spec);
     int rc = bf_size(d, &one, most_bits, err);
     if (rc < 0) return rc;
     d->kind = BF_WINDOW;
@@ -277,7 +277,7 @@ int bf_size_any(bf_params *d, const bf_spec *spec, uint64_t most_bits, bf_error 
     if (rc < 0 || (rc = spec->grow != 0 ? size_grow(d, spec, most_bits, err)
                                         : size_window(d, spec, most_bits, err)) < 0)
         return rc;
-    if (!d->scheme->keyed)
+    if (!bf_is_native(d->scheme))
         return bf_fail(err, BF_EINVAL,
             "scheme %s can neither grow nor forget: classic, block and block2 can", d->name);
     return 0;

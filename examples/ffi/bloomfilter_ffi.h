@@ -12,6 +12,10 @@ int bf_test(bf_filter *f, const void *key, size_t len, bf_error *err);
 void bf_close(bf_filter *f);
 int64_t bf_add_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
 int64_t bf_test_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
+int64_t bf_add_hashes(
+    bf_filter *f, const uint64_t *hashes, size_t n, uint8_t *each, bf_error *err);
+int64_t bf_test_hashes(
+    bf_filter *f, const uint64_t *hashes, size_t n, uint8_t *each, bf_error *err);
 enum {
     BF_PRESENT = 0,
     BF_ADDED = 1,

@@ -103,6 +103,8 @@ class BloomFilter implements Countable, JsonSerializable
 
     public function addMany(Traversable|array $keys): int { return $this->_sum($keys, 'add', __FUNCTION__, 'BloomFilter'); }
     public function existMany(array $keys): array { return $this->each($keys, 'exist', __FUNCTION__); }
+    public function addHashes(string $hashes): int { return array_sum(Signals::held(fn() => $this->_opened()->hashes($hashes, 'addHashes'))); }
+    public function existHashes(string $hashes): array { return Signals::held(fn() => $this->_opened()->hashes($hashes, 'existHashes')); }
     public function addNew(array $keys): array
     {
         $answers = $this->each($keys, 'add', __FUNCTION__);

@@ -102,7 +102,7 @@ class Filter
 
     /**
      * An exception has the index of the first key that is not added.
-     * @param list<string> $keys
+     * @param list<string|int> $keys an int is a hash
      * @return list<bool>
      */
     public function addMany(array $keys): array
@@ -155,7 +155,29 @@ class Filter
         return $this->parts[0]->store->countMany($positions);
     }
 
-    private function removeAndGiveRoom(string $key): bool
+    /**
+     * The answers to hashes of 8 bytes, little-endian.
+     * @return list<bool>
+     */
+    public function hashes(string $packed, string $method): array
+    {
+        if ($odd = \strlen($packed) % 8 ? \strlen($packed) : 0)
+            throw new \ValueError("BloomFilter::$method(): Argument #1 (\$hashes) must hold 8 bytes per hash, $odd bytes given");
+        if (!$this->d->scheme->hashed)
+            throw Fault::value('a filter of scheme %s takes keys: hashes need a filter of scheme hashes64', $this->d->scheme->name);
+        if ($method === 'addHashes') Capacity::begin($this);
+        $hashes = $packed === '' ? [] : array_values(unpack('P*', $packed));
+        for ($answers = []; $some = \array_slice($hashes, \count($answers), $this->batch ?: 256); )
+            try {
+                array_push($answers, ...($method === 'addHashes' ? $this->addMany($some) : $this->existMany($some)));
+            } catch (\BloomFilterException $e) {
+                if (isset($e->index)) Keys::setIndex($e, $e->index + \count($answers));
+                throw $e;
+            }
+        return $answers;
+    }
+
+    private function removeAndGiveRoom(string|int $key): bool
     {
         $positions = $this->positions([$key]);
         $removed = $this->parts[0]->store->removeMany($positions)[0];
@@ -226,7 +248,7 @@ class Filter
         return null;
     }
 
-    private function existsGrowing(string $key): bool
+    private function existsGrowing(string|int $key): bool
     {
         $digest = $this->parts[0]->place->digest($key);
         for ($known = 0; $known < $count = \count($this->parts); $known = $count) {
@@ -236,7 +258,7 @@ class Filter
         return false;
     }
 
-    private function addGrowing(string $key): bool
+    private function addGrowing(string|int $key): bool
     {
         $digest = $this->parts[0]->place->digest($key);
         for (;;) {
@@ -252,7 +274,7 @@ class Filter
         }
     }
 
-    private function removeGrowing(string $key): bool
+    private function removeGrowing(string|int $key): bool
     {
         $digest = $this->parts[0]->place->digest($key);
         $part = $this->partWith($digest, \count($this->parts));
@@ -261,7 +283,7 @@ class Filter
         return true;
     }
 
-    private function countGrowing(string $key): int
+    private function countGrowing(string|int $key): int
     {
         $digest = $this->parts[0]->place->digest($key);
         $part = $this->partWith($digest, \count($this->parts));

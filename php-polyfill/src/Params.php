@@ -44,14 +44,14 @@ final class Params
     public function cells(): string { return $this->counting ? 'counters' : 'bits'; }
 
     /** Shards of block filters are runs of lines: they change no position. */
-    public function shardsThatMatter(): int { return $this->scheme->row === 'block' ? 1 : $this->shards; }
+    public function shardsThatMatter(): int { return $this->scheme->layout === 'block' ? 1 : $this->shards; }
 
     /** The rate at n keys: p, or more where the scheme's hash raises it. */
     public function effectiveP(): float
     {
         if (Rates::isFormula($this->scheme)) return $this->p;
         $p = Rates::of($this->scheme, (float) $this->m, (float) $this->n, $this->k);
-        $formula = Rates::layout($this->scheme->row, $this->m / $this->n, $this->k);
+        $formula = Rates::layout($this->scheme->layout, $this->m / $this->n, $this->k);
         return $p > max($this->p, $formula) * 1.001 ? min($p, 1 - PHP_FLOAT_EPSILON / 2) : $this->p;
     }
 
@@ -101,7 +101,7 @@ final class Params
         $this->matchGiven($want, $where);
         if ($this->kind === self::GROW || !Sizing::suffices($want)) return;
         $byRate = !$want->m && !$want->k && $want->n && $want->p;
-        if ($byRate && ($want->scheme ?? Sizing::defaultScheme($want)) === $this->scheme->name) return;
+        if ($byRate && Sizing::schemeOf($want) === $this->scheme->name) return;
         $as = clone $want;
         $as->shards = $this->shards;
         $d = Sizing::fixed($as);
@@ -124,7 +124,8 @@ final class Params
         if ($want->clock) throw Fault::value('%.80s is not a forgetting filter: clock must not be given', $where);
         if ($this->kind === self::GROW && $want->m)
             throw $this->mismatch('%.80s %s: it has parts of many sizes, and m must not be given', $where, $this->is());
-        if ($want->scheme !== null && Scheme::find($want->scheme)->name !== $this->scheme->name)
+        $ours = $want->scheme === 'hashes64' ? $this->scheme->hashed : $want->scheme === null || Scheme::find($want->scheme)->name === $this->scheme->name;
+        if (!$ours)
             throw $this->mismatch('%.80s has scheme %s, asked for scheme %.24s', $where, $this->scheme->name, $want->scheme);
         $this->matchNumber($where, 'shards', $want->shards);
         if ($want->counting !== $this->counting) {

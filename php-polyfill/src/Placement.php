@@ -9,13 +9,19 @@ final class Placement
 
     public function __construct(private Params $d, private ?Secret $secret)
     {
-        for ($j = 1; $d->scheme->row === 'classic' && $j < $d->k; $j++)
+        for ($j = 1; $d->scheme->layout === 'classic' && $j < $d->k; $j++)
             $this->steps[] = Numbers::times(-0x18FC812E5F4BD725, $j);
     }
 
-    /** @return int|list<int> */
-    public function digest(string $key): int|array
+    /**
+     * @param string|int $key an int is a hash: the digest itself
+     * @return int|list<int>
+     */
+    public function digest(string|int $key): int|array
     {
+        if (\is_int($key)) return $key;
+        if ($this->d->scheme->hashed)
+            throw Fault::value('a filter of scheme %s takes hashes, not keys: use add_hashes and contains_hashes', $this->d->scheme->name);
         if ($this->d->scheme->native) {
             if ($this->secret) return $this->secret->hash($key);
             $bytes = \hash('xxh3', $key, true);
@@ -49,9 +55,9 @@ final class Placement
 
     private function native(int $h, int $m): array
     {
-        if ($this->d->scheme->row === 'classic') return $this->classic($h, $m);
+        if ($this->d->scheme->layout === 'classic') return $this->classic($h, $m);
         $g = Numbers::mum1($h);
-        if ($this->d->scheme->row === 'block') {
+        if ($this->d->scheme->layout === 'block') {
             $line = Numbers::mulhi($h, $m >> 9);
             return self::line($line, $g, $this->d->k);
         }

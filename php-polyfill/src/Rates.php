@@ -99,7 +99,7 @@ final class Rates
         } elseif ($s->range && $m > $s->range / 64) {
             $rate = pow(self::fillOfRange($s->range, $m, $n, $k, true), $k);
         } else {
-            $rate = self::layout($s->row, $m / $n, $k);
+            $rate = self::layout($s->layout, $m / $n, $k);
         }
         $same = self::sameValue($s, $n);
         return $same > 0 ? 1 - (1 - $rate) * (1 - $same) : $rate;
@@ -132,7 +132,7 @@ final class Rates
         $fill = fn(float $n) => match (true) {
             (bool) $s->functions => self::fillOfHashes($s, $m, $n, null),
             $s->range && $m > $s->range / 64 => self::fillOfRange($s->range, $m, $n, $k, false),
-            default => -expm1(-$n * self::distinct($s->row, $k) / $m),
+            default => -expm1(-$n * self::distinct($s->layout, $k) / $m),
         };
         $low = 0.0;
         for ($high = 1.0; $high < PHP_INT_MAX && $fill($high) * $m < $ones;) $high *= 2;
@@ -150,7 +150,7 @@ final class Rates
         $zeros = $ones < $d->m ? (float) ($d->m - $ones) : 0.5;
         $count = match (true) {
             $ones === 0 => 0.0,
-            self::isFormula($d->scheme) => -$m / self::distinct($d->scheme->row, $d->k) * log($zeros / $m),
+            self::isFormula($d->scheme) => -$m / self::distinct($d->scheme->layout, $d->k) * log($zeros / $m),
             default => self::keysOf($d->scheme, $m, min((float) $ones, $m - $zeros), $d->k),
         };
         $fpr = match ($ones) {

@@ -13,17 +13,25 @@ final class Scheme
         'classic' => [1, 4096, 1, true],
         'block' => [2, 16, 512, true],
         'block2' => [3, 32, 512, true],
+        'hashes64-classic' => [31, 4096, 1, true],
+        'hashes64-block' => [32, 16, 512, true],
+        'hashes64-block2' => [33, 32, 512, true],
         'php-mt' => [18, 4096, 1, false, 0, 0, 0, 0, self::LIMIT],
         'php-mt-legacy' => [19, 4096, 1, false, 0, 0, 0, 0, self::LIMIT, 1 << 31],
         'gozero' => [23, 16, 1, false, 14, 20, 0, self::LIMIT],
         'php-hashes' => [24, 16, 1, false, 0, 0, self::LIMIT],
     ];
 
-    /** @param list<string> $functions of php-hashes */
+    /**
+     * @param list<string> $functions of php-hashes
+     * @param bool $hashed keys are 64-bit hashes
+     */
     private function __construct(
         public readonly string $name,
         public readonly string $row,
         public readonly array $functions,
+        public readonly bool $hashed,
+        public readonly string $layout,
         public readonly int $id,
         public readonly int $mostK,
         public readonly int $line,
@@ -53,7 +61,8 @@ final class Scheme
         } elseif (isset($parts[1])) {
             throw Fault::value('scheme %s takes nothing after its name, got %.40s', ...[$parts[0], $name]);
         }
-        return new self($name, $parts[0], $functions ?? [], ...$row);
+        $layout = str_replace('hashes64-', '', $parts[0]);
+        return new self($name, $parts[0], $functions ?? [], $layout !== $parts[0], $layout, ...$row);
     }
 
     /** Names the scheme that begins like this one, if two or more characters are the same. */
@@ -80,7 +89,7 @@ final class Scheme
 
     public function largestM(): int { return $this->mostM ?: Sizing::MOST_M; }
 
-    public function canBeKeyed(): bool { return $this->native; }
+    public function canBeKeyed(): bool { return $this->native && !$this->hashed; }
 
     public function checkLimits(int $m, int $k): void
     {

@@ -25,7 +25,7 @@ final class Secret
     {
         if (!$secret) return 0;
         if (($length = strlen(self::$bytes[$secret])) !== 16) throw Fault::refuse('secret', "$length bytes");
-        if (!$scheme->native) throw Fault::value('scheme %s cannot be keyed: secret must not be given', $scheme->name);
+        if (!$scheme->canBeKeyed()) throw Fault::value('scheme %s cannot be keyed: secret must not be given', $scheme->name);
         if (!function_exists('sodium_crypto_shorthash'))
             throw Fault::unsupported('secret needs the extension sodium, which this PHP lacks');
         return $secret->hash(self::CHECK) ?: 1;

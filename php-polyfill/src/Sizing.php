@@ -8,10 +8,12 @@ final class Sizing
     private const MOST_K = 4096;
     private const LN2 = 0.69314718055994530942;
 
-    public static function defaultScheme(Spec $spec): string
+    /** The scheme that is named; if none is, or hashes64: the default. */
+    public static function schemeOf(Spec $spec): string
     {
-        if ($spec->m || !$spec->n || !$spec->p) return 'classic';
-        return $spec->p >= 1e-3 ? ($spec->k <= 16 ? 'block' : 'classic') : ($spec->k <= 32 ? 'block2' : 'classic');
+        if ($spec->scheme !== null && $spec->scheme !== 'hashes64') return $spec->scheme;
+        $lines = $spec->m || !$spec->n || !$spec->p ? 0 : ($spec->p >= 1e-3 ? 1 : 2);
+        return ($spec->scheme ? 'hashes64-' : '') . ['classic', 'block', 'block2'][$spec->k <= 16 * $lines ? $lines : 0];
     }
 
     private static function enough(Spec $spec): bool
@@ -24,7 +26,7 @@ final class Sizing
     {
         if (self::enough($spec) || $spec->scheme === null) return self::enough($spec);
         try {
-            return self::enough(self::given(Scheme::find($spec->scheme), $spec));
+            return self::enough(self::given(Scheme::find(self::schemeOf($spec)), $spec));
         } catch (\ValueError) {
             return true;
         } catch (\BloomFilterException) {
@@ -61,7 +63,7 @@ final class Sizing
     /** A filter of fixed size.  $mostBits: those of one key in Redis; larger filters are cut into shards. */
     public static function fixed(Spec $asked, int $mostBits = 0): Params
     {
-        $s = Scheme::find($asked->scheme ?? self::defaultScheme($asked));
+        $s = Scheme::find(self::schemeOf($asked));
         $spec = self::given($s, $asked);
         $d = new Params($s, $spec->m, $spec->n, $spec->k, $spec->p, $spec->shards ?: 1, $spec->counting);
         if (!self::enough($spec)) throw Fault::value('the size is not known: give m and n, n and p, m and k, or m and p');
@@ -121,12 +123,12 @@ final class Sizing
     private static function best(Scheme $s, float $p): array
     {
         static $known = [];
-        $found = &$known[$s->row][(string) unpack('q', pack('d', $p))[1]];
+        $found = &$known[$s->layout][(string) unpack('q', pack('d', $p))[1]];
         if ($found) return $found;
         $at = (int) min(max(floor(-log($p, 2) + 0.5), 1), $s->mostK);
-        $c = self::bitsFor($s->row, $p, $at);
+        $c = self::bitsFor($s->layout, $p, $at);
         foreach ([-1, 1] as $way) {
-            while ($at + $way >= 1 && $at + $way <= $s->mostK && ($other = self::bitsFor($s->row, $p, $at + $way)) < $c) {
+            while ($at + $way >= 1 && $at + $way <= $s->mostK && ($other = self::bitsFor($s->layout, $p, $at + $way)) < $c) {
                 $c = $other;
                 $at += $way;
             }
@@ -140,7 +142,7 @@ final class Sizing
         $p = Rates::left($s, $d->p, (float) $d->n);
         if (!($p > 0)) throw self::belowFloor($d);
         $anyK = !$d->k;
-        [$d->k, $c] = $d->k ? [$d->k, self::bitsFor($s->row, $p, $d->k)] : self::best($s, $p);
+        [$d->k, $c] = $d->k ? [$d->k, self::bitsFor($s->layout, $p, $d->k)] : self::best($s, $p);
         $m = ceil($c * $d->n);
         if (!Rates::isFormula($s)) $m = self::cellsFor($d, $m);
         if ($s->line === 1) while ($m < Rates::SMALL && Rates::small($m, (float) $d->n, $d->k) > $d->p) $m++;
@@ -196,7 +198,7 @@ final class Sizing
 
     private static function nFromMP(Params $d): void
     {
-        [$d->k, $c] = $d->k ? [$d->k, self::bitsFor($d->scheme->row, $d->p, $d->k)] : self::best($d->scheme, $d->p);
+        [$d->k, $c] = $d->k ? [$d->k, self::bitsFor($d->scheme->layout, $d->p, $d->k)] : self::best($d->scheme, $d->p);
         $n = floor($d->m / $c);
         if (!Rates::isFormula($d->scheme) && !($n >= 1 && self::rate($d, (float) $d->m, $n) <= $d->p)) {
             for ($low = 0.0, $high = $n + 1; ($middle = floor(($low + $high) / 2)) > $low && $middle < $high;)
@@ -243,7 +245,7 @@ final class Sizing
         [$d->kind, $d->grow, $d->live] = [Params::GROW, $spec->grow, 1];
         if (!$spec->k) {
             $k = self::best($d->scheme, $d->p / 8)[0];
-            $d->k = $d->scheme->row === 'block' && ($k === 9 || $k === 10) ? 8 : $k;
+            $d->k = $d->scheme->layout === 'block' && ($k === 9 || $k === 10) ? 8 : $k;
         }
         if (!$d->scheme->native)
             throw Fault::value('scheme %s can neither grow nor forget: classic, block and block2 can', $d->scheme->name);
@@ -268,7 +270,7 @@ final class Sizing
         } elseif ($equal) {
             $part->m = max(intdiv($before, $i), 262144);
             $part->p = $d->p * (1 / $harmonic / ($i + 1));
-            $part->n = (int) max(floor($part->m / self::bitsFor($d->scheme->row, $part->p, $d->k)), 1);
+            $part->n = (int) max(floor($part->m / self::bitsFor($d->scheme->layout, $part->p, $d->k)), 1);
         } else {
             $least = max($before + 262144.0, $before * max(sqrt($factor), 1.0905));
             for ($share = 0.0, $total = 0.0, $at = (float) $d->m; $at <= self::MOST_M && !$total; $at *= $factor) {
@@ -279,7 +281,7 @@ final class Sizing
             $share += $total ? 0 : $weight((float) self::MOST_M) / $sum;
             $part->m = intdiv((int) ($total ?: self::MOST_M) - $before, 512) * 512;
             $part->p = $d->p * $share;
-            $part->n = (int) max(floor($part->m / self::bitsFor($d->scheme->row, $part->p, $d->k)), 1);
+            $part->n = (int) max(floor($part->m / self::bitsFor($d->scheme->layout, $part->p, $d->k)), 1);
         }
         $part->m = intdiv($part->m + 511, 512) * 512;
         return $part->m + $before <= self::MOST_M ? $part : null;
@@ -309,7 +311,7 @@ final class Sizing
     public static function partPossible(Params $of, Params $part): bool
     {
         if ($part->m % 512 || !($part->p > 0 && $part->p <= $of->p) || ($part->index === 0 && $part->n !== $of->n)) return false;
-        $bits = self::bitsFor($of->scheme->row, $part->p, $part->k);
+        $bits = self::bitsFor($of->scheme->layout, $part->p, $part->k);
         $keys = $part->m / $bits;
         return $part->index ? self::near($part->n, max(floor($keys), 1), 1)
             : $part->n <= $keys * (1 + 1e-6) + 1 && $part->m <= 1.13 * $part->n * $bits + 1024;

@@ -152,7 +152,7 @@ final class Spec
     public function checkNumbers(): void
     {
         Sizing::checkRanges($this);
-        if ($this->scheme !== null) Scheme::find($this->scheme);
+        if ($this->scheme !== null) Scheme::find(Sizing::schemeOf($this));
         if ($this->hashes !== null) throw Fault::unsupported('hashes needs the extension: pure PHP has no scheme functions');
     }
 

@@ -60,6 +60,7 @@ class _ArrowStream(Protocol):
     def __arrow_c_stream__(self) -> Any: ...
 
 _Keys: TypeAlias = Iterable[_Key] | _ArrowArray | _ArrowStream
+_Hashes: TypeAlias = Buffer | _ArrowArray | _ArrowStream
 # A numpy array of booleans; a memoryview of format "?" where numpy is not installed.
 _Mask: TypeAlias = Any
 # What happens once the filter holds more keys than n.
@@ -345,6 +346,19 @@ class BloomFilter:
         """
     def contains_mask(self, keys: _Keys, /, *, nulls: _Nulls = "raise") -> _Mask:
         """Like contains_many(), but return a mask of booleans as add_mask() does: df[~seen.contains_mask(df["url"])]."""
+    def add_hashes(self, hashes: _Hashes, /, *, nulls: _Nulls = "raise") -> int:
+        """Add keys that are hashed already, to a filter of scheme "hashes64"; return how many were SURELY NEW.
+
+        hashes: 64-bit integers, uniform as those of XXH3 or BLAKE2b: a numpy array, an Arrow array, array("Q"), any buffer of
+        int64 or uint64. The hash selects the bits itself. Such a filter takes hashes only; other filters take none
+        (ValueError).
+        """
+    def contains_hashes(self, hashes: _Hashes, /, *, nulls: _Nulls = "raise") -> bytes:
+        """Return one byte per hash, as contains_many() does for keys."""
+    def add_hashes_mask(self, hashes: _Hashes, /, *, nulls: _Nulls = "raise") -> _Mask:
+        """Like add_hashes(), but return a mask of booleans as add_mask() does."""
+    def contains_hashes_mask(self, hashes: _Hashes, /, *, nulls: _Nulls = "raise") -> _Mask:
+        """Like contains_hashes(), but return a mask of booleans as add_mask() does."""
     def update_lines(
         self, data: Buffer, /, sep: Buffer = b"\n", *, last: bool = False, keep: bool | None = None
     ) -> tuple[int, int, int, bytes]:

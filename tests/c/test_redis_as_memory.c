@@ -30,7 +30,24 @@ static bf_filter *open_far(bf_spec spec)
 }
 
 typedef int64_t many(bf_filter *, const bf_key *, size_t, uint8_t *, bf_error *);
+typedef int64_t of_hashes(bf_filter *, const uint64_t *, size_t, uint8_t *, bf_error *);
+static int64_t by_hash(
+    of_hashes *call, bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
+{
+    static uint64_t hash[1200];
+    for (size_t i = 0; i < n; i++) hash[i] = XXH3_64bits(keys[i].ptr, keys[i].len);
+    return call(f, hash, n, each, err);
+}
+static int64_t test_hashes(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
+{
+    return by_hash(bf_test_hashes, f, keys, n, each, err);
+}
+static int64_t add_hashes(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
+{
+    return by_hash(bf_add_hashes, f, keys, n, each, err);
+}
 static many *const plain[] = { bf_test_many, bf_add_many, bf_test_many, bf_add_many },
+                   *const hashed[] = { test_hashes, add_hashes, test_hashes, add_hashes },
                    *const counting[] = { bf_count_many, bf_add_many, bf_test_many, bf_remove_many,
                        bf_test_many, bf_add_many, bf_count_many, bf_remove_many, bf_count_many };
 
@@ -55,7 +72,8 @@ static void batches(
     static bf_key keys[1200];
     static uint8_t a[1200], b[1200];
     const bool native = !s->scheme || !strcmp(s->scheme, "classic") || !strncmp(s->scheme, "bl", 2);
-    many *const *calls = s->counting ? counting : plain;
+    const bool hashes = s->scheme && !strncmp(s->scheme, "hashes64", 8);
+    many *const *calls = s->counting ? counting : hashes ? hashed : plain;
     const size_t ncalls = s->counting ? COUNT(counting) : COUNT(plain);
     for (size_t c = 0; c < ncalls; c++) {
         for (size_t i = 0; i < n; i++)

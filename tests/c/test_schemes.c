@@ -39,8 +39,17 @@ static bf_filter *make(
         FAILED("%s m=%llu k=%u %s: %s\n", scheme, (unsigned long long)m, k, homes[home], e.msg);
         return NULL;
     }
-    if (home == POSITIONS) f->bitmap.kernels = NULL;
+    if (home == POSITIONS) f->bitmap.kernels = f->single = NULL;
     return f;
+}
+
+/* Adds or tests keys; if the scheme takes hashes, the XXH3 of the keys. */
+static int64_t ask(bf_filter *f, bool add, const bf_key *keys, size_t n, uint8_t *each, bf_error *e)
+{
+    uint64_t hash[MOST];
+    if (!bf_takes_hashes(f)) return (add ? bf_add_many : bf_test_many)(f, keys, n, each, e);
+    for (size_t i = 0; i < n; i++) hash[i] = XXH3_64bits(keys[i].ptr, keys[i].len);
+    return (add ? bf_add_hashes : bf_test_hashes)(f, n ? hash : NULL, n, each, e);
 }
 
 static void batch(bf_filter *f, oracle *o, uint32_t *seed, size_t n, const char *home)
@@ -54,16 +63,19 @@ static void batch(bf_filter *f, oracle *o, uint32_t *seed, size_t n, const char 
         keys[i] = o_make(text + i, (o_random(seed) >> 8) % 3000, f->hash->accept != NULL);
     for (size_t i = 0; i < n; i++)
         present += want[i] = (uint8_t)o_test(o, keys[i].ptr, keys[i].len);
-    CHECK_EQ(bf_test_many(f, keys, n, each, &e), present);
+    CHECK_EQ(ask(f, false, keys, n, each, &e), present);
     if (memcmp(each, want, n)) FAILED("%s %s: test of %zu keys differs\n", o->scheme, home, n);
-    CHECK_EQ(bf_test_many(f, keys, n, NULL, &e), present);
+    CHECK_EQ(ask(f, false, keys, n, NULL, &e), present);
     for (size_t i = 0; i < n; i++) fresh += want[i] = (uint8_t)o_add(o, keys[i].ptr, keys[i].len);
-    if (n == 1)
+    if (n == 1 && !bf_takes_hashes(f))
         CHECK_EQ(each[0] = (uint8_t)bf_add(f, keys[0].ptr, keys[0].len, &e), fresh);
     else
-        CHECK_EQ(bf_add_many(f, keys, n, each, &e), fresh);
+        CHECK_EQ(ask(f, true, keys, n, each, &e), fresh);
     if (memcmp(each, want, n)) FAILED("%s %s: add of %zu keys differs\n", o->scheme, home, n);
-    for (size_t i = 0; i < n; i++) CHECK_EQ(bf_test(f, keys[i].ptr, keys[i].len, &e), 1);
+    for (size_t i = 0; i < n; i++)
+        CHECK_EQ(bf_takes_hashes(f) ? ask(f, false, keys + i, 1, NULL, &e)
+                                    : bf_test(f, keys[i].ptr, keys[i].len, &e),
+            1);
 }
 
 static void against_oracle(const char *scheme, uint64_t m, unsigned k, int home)
@@ -74,7 +86,8 @@ static void against_oracle(const char *scheme, uint64_t m, unsigned k, int home)
     bf_filter *f = make(scheme, m, k, home, &client, path);
     if (f) {
         const bf_info i = info_of(f);
-        oracle o = { scheme, i.m, k, calloc(1, i.m), f->desc.scheme->keyed ? NULL : f, 1 };
+        oracle o = { f->desc.scheme->layout->name, i.m, k, calloc(1, i.m),
+            bf_is_native(f->desc.scheme) ? NULL : f, 1 };
         uint32_t seed = (uint32_t)(m + k);
         const int rounds = SHORT(5, 2); /* most of 3000 keys are there after three */
         for (int r = 0; r < rounds; r++)
@@ -205,6 +218,49 @@ TEST(older_schemes_in_every_home)
         for (unsigned k = s->k ? s->k : s->hash->width ? 5 : 3, i = 0; i < 3; i++)
             for (int home = 0; home < HOMES; home++)
                 against_oracle(s->name, (uint64_t[]){ 40000, 64, 65536 }[i], k, home);
+    }
+}
+
+TEST(hashes_and_keys_do_not_mix)
+{
+    static const bf_spec of_hashes[] = { { .n = 1000, .p = 0.01 }, { .n = 1000, .p = 1e-4 },
+        { .m = 5000, .k = 3 }, { .n = 1000, .p = 0.01, .grow = 2 },
+        { .n = 1000, .p = 0.01, .window = 60 }, { .n = 1000, .p = 0.01, .counting = true },
+        { .n = 1000, .p = 0.01, .overfull = BF_OVERFULL_RAISE } };
+    const uint64_t hashes[] = { 1, 2, 1 };
+    const bf_key key = { "key", 3 };
+    uint8_t each[3];
+    uint64_t pos[16];
+    bf_error e;
+    for (size_t i = 0; i < COUNT(of_hashes); i++) {
+        bf_spec spec = of_hashes[i];
+        spec.scheme = "hashes64";
+        bf_filter *f = bf_open(&spec, &e);
+        const char *suffix = i == 1 ? "block2" : i == 2 ? "classic" : "block";
+        CHECK(!strcmp(info_of(f).scheme + strlen("hashes64-"), suffix));
+        CHECK(bf_add_hashes(f, hashes, 3, each, &e) == 2 && each[0] && each[1] && !each[2]);
+        CHECK(bf_test_hashes(f, hashes, 3, NULL, NULL) == 3);
+        CHECK_REFUSED(bf_add(f, "key", 3, &e), BF_EINVAL, "add_hashes");
+        CHECK_REFUSED(bf_test(f, "key", 3, &e), BF_EINVAL, "add_hashes");
+        CHECK_REFUSED(bf_add_many(f, &key, 1, NULL, &e), BF_EINVAL, "add_hashes");
+        CHECK_REFUSED(bf_test_many(f, &key, 0, NULL, &e), BF_EINVAL, "add_hashes");
+        CHECK_REFUSED(bf_hashcode(f, "key", 3, pos, 16, &e), BF_EINVAL, "add_hashes");
+        if (spec.counting) {
+            CHECK_EQ(bf_remove(f, "key", 3, NULL), BF_EINVAL);
+            CHECK_EQ(bf_count_of(f, "key", 3, &e), BF_EINVAL);
+        }
+        uint8_t *image = malloc(info_of(f).image_bytes);
+        CHECK_EQ(bf_to_bytes(f, image, info_of(f).image_bytes, &e), 0);
+        bf_filter *g = bf_from_bytes(image, info_of(f).image_bytes, &spec, &e);
+        CHECK(g && bf_test_hashes(g, hashes, 3, NULL, &e) == 3);
+        bf_close(g);
+        bf_close(f);
+        free(image);
+        bf_spec keys = of_hashes[i];
+        f = bf_open(&keys, &e);
+        CHECK_REFUSED(bf_add_hashes(f, hashes, 1, NULL, &e), BF_EINVAL, "hashes64");
+        CHECK_REFUSED(bf_test_hashes(f, NULL, 0, NULL, &e), BF_EINVAL, "hashes64");
+        bf_close(f);
     }
 }
 

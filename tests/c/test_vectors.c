@@ -72,6 +72,40 @@ static bf_key key_of(const char *word)
     return keys[id % KEYS_MAX];
 }
 
+/* The bits of all hashes of a block. */
+TEST(hashes64)
+{
+    bf_filter *f = NULL;
+    uint8_t *want = NULL, *bits = NULL;
+    bf_info i = { 0 };
+    bf_error e;
+    EACH_LINE("hashes64.txt")
+    {
+        uint8_t fresh = 0, got;
+        if (*w[0] == '=') {
+            bf_close(f);
+            f = bf_open(&(bf_spec){ .scheme = w[1], .m = num(w[2]), .k = (unsigned)num(w[3]) }, &e);
+            bf_get_info(f, &i);
+            free(want);
+            want = calloc(2, i.bitset_bytes);
+            bits = want + i.bitset_bytes;
+            continue;
+        }
+        const uint64_t hash = strtoull(w[0], NULL, 16);
+        for (size_t j = 1; j < n; j++) {
+            const uint64_t at = num(w[j]);
+            fresh |= !(want[at / 8] & 0x80 >> at % 8);
+            want[at / 8] |= (uint8_t)(0x80 >> at % 8);
+        }
+        CHECK(bf_add_hashes(f, &hash, 1, &got, &e) == fresh && got == fresh);
+        CHECK_EQ(bf_read_bits(f, 0, bits, i.bitset_bytes, &e), 0);
+        if (memcmp(bits, want, i.bitset_bytes)) wrong("%s m=%llu: %s", i.scheme, i.m, w[0]);
+    }
+    CHECK(f != NULL);
+    bf_close(f);
+    free(want);
+}
+
 TEST(keys_are_there)
 {
     EACH_LINE("keys.txt")

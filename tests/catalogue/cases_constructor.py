@@ -379,4 +379,8 @@ def keys():
         ):
             ops = ("add", "test", "batch")
             refused(f"{scheme}/{name}", "value", [], ops, scheme=scheme, arg=bad)
+    takes = ["takes hashes, not keys", "add_hashes"]
+    refused(
+        "hashes64", "value", takes, (*single, "batch", "testbatch"), scheme="hashes64", arg="good"
+    )
     refused("guava:int/past-32", "value", [], ("add",), scheme="guava:int", arg=2**31)

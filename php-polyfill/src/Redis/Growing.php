@@ -55,7 +55,7 @@ final class Growing extends RedisFilter
     // ---- keys ----
 
     /** @return list<list<int>> of each part the positions of a key in the string */
-    private function places(string $key): array
+    private function places(string|int $key): array
     {
         $digest = $this->parts[0]->place->digest($key);
         return array_map(fn(Part $part) => array_map(fn(int $at) => $part->start + $at, $part->place->of($digest)), $this->parts);

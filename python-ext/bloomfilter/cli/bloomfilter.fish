@@ -66,7 +66,7 @@ complete -c bloomfilter -n '_shtab_bloomfilter_using create' -s n -x -d 'number 
 complete -c bloomfilter -n '_shtab_bloomfilter_using create' -s p -x -d 'rate of false positives with that many keys, such as 0.01'
 complete -c bloomfilter -n '_shtab_bloomfilter_using create' -s m -x -d bits
 complete -c bloomfilter -n '_shtab_bloomfilter_using create' -s k -x -d 'positions per key (default: the best number)'
-complete -c bloomfilter -n '_shtab_bloomfilter_using create' -l scheme -x -d 'how a key becomes positions: classic, block, block2, or an older system'"'"'s'
+complete -c bloomfilter -n '_shtab_bloomfilter_using create' -l scheme -x -d 'how a key becomes positions: classic, block, block2, hashes64 (keys are hashes), or an older system'"'"'s'
 complete -c bloomfilter -n '_shtab_bloomfilter_using create' -l counting -d '4-bit counters instead of bits: keys can be removed and counted'
 complete -c bloomfilter -n '_shtab_bloomfilter_using create' -l grow -x -d 'grow past -n keys: each step multiplies the size by about this factor, such as 2'
 complete -c bloomfilter -n '_shtab_bloomfilter_using create' -l window -x -d 'forget keys after this many seconds'
@@ -82,6 +82,8 @@ complete -c bloomfilter -n '_shtab_bloomfilter_using add' -s h -l help -d 'show 
 complete -c bloomfilter -n '_shtab_bloomfilter_using add' -s 0 -l null -d 'keys end at a NUL byte instead of a line feed, also in the output'
 complete -c bloomfilter -n '_shtab_bloomfilter_using add' -s q -l quiet -d 'no summary and no progress bar'
 complete -c bloomfilter -n '_shtab_bloomfilter_using add' -l print -xka "new seen" -d 'print the keys that were surely new, or those seen before'
+complete -c bloomfilter -n '_shtab_bloomfilter_using add' -l hashes -d 'the keys are hashed already: 16 hexadecimal digits per line, for a filter of scheme hashes64'
+complete -c bloomfilter -n '_shtab_bloomfilter_using add' -l binary -d 'with --hashes: 8 bytes per hash, little-endian, without separators'
 complete -c bloomfilter -n '_shtab_bloomfilter_using add' -l sync -d 'return only when everything is on disk and survives a power loss'
 complete -c bloomfilter -n '_shtab_bloomfilter_using add' -l overfull -xka "warn raise ignore" -d 'with more keys than the filter is sized for: warn (the default), raise (refuse keys, exit code 2) or ignore'
 complete -c bloomfilter -n '_shtab_bloomfilter_using add' -l exclusive -d 'be the only writer of the file while the command runs (faster); fails if another process writes to it'
@@ -91,7 +93,7 @@ complete -c bloomfilter -n '_shtab_bloomfilter_using add' -s n -x -d 'number of 
 complete -c bloomfilter -n '_shtab_bloomfilter_using add' -s p -x -d 'rate of false positives with that many keys, such as 0.01'
 complete -c bloomfilter -n '_shtab_bloomfilter_using add' -s m -x -d bits
 complete -c bloomfilter -n '_shtab_bloomfilter_using add' -s k -x -d 'positions per key (default: the best number)'
-complete -c bloomfilter -n '_shtab_bloomfilter_using add' -l scheme -x -d 'how a key becomes positions: classic, block, block2, or an older system'"'"'s'
+complete -c bloomfilter -n '_shtab_bloomfilter_using add' -l scheme -x -d 'how a key becomes positions: classic, block, block2, hashes64 (keys are hashes), or an older system'"'"'s'
 complete -c bloomfilter -n '_shtab_bloomfilter_using add' -l counting -d '4-bit counters instead of bits: keys can be removed and counted'
 complete -c bloomfilter -n '_shtab_bloomfilter_using add' -l grow -x -d 'grow past -n keys: each step multiplies the size by about this factor, such as 2'
 complete -c bloomfilter -n '_shtab_bloomfilter_using add' -l window -x -d 'forget keys after this many seconds'
@@ -106,9 +108,11 @@ complete -c bloomfilter -n '_shtab_bloomfilter_using check' -s h -l help -d 'sho
 complete -c bloomfilter -n '_shtab_bloomfilter_using check' -s 0 -l null -d 'keys end at a NUL byte instead of a line feed, also in the output'
 complete -c bloomfilter -n '_shtab_bloomfilter_using check' -s q -l quiet -d 'no summary and no progress bar'
 complete -c bloomfilter -n '_shtab_bloomfilter_using check' -l print -xka "present absent" -d 'print the keys that are probably there, or surely not'
+complete -c bloomfilter -n '_shtab_bloomfilter_using check' -l hashes -d 'the keys are hashed already: 16 hexadecimal digits per line, for a filter of scheme hashes64'
+complete -c bloomfilter -n '_shtab_bloomfilter_using check' -l binary -d 'with --hashes: 8 bytes per hash, little-endian, without separators'
 complete -c bloomfilter -n '_shtab_bloomfilter_using check' -l key -x -d 'the filter'"'"'s name in Redis, if the URL does not contain it (?key=NAME)'
 complete -c bloomfilter -n '_shtab_bloomfilter_using check' -l secret-file -xka "(__fish_complete_path (commandline -ct))" -d 'the secret of a keyed filter: a file of 16 bytes, or of 32 hexadecimal digits'
-complete -c bloomfilter -n '_shtab_bloomfilter_using check' -l scheme -x -d 'how a key becomes positions: classic, block, block2, or an older system'"'"'s'
+complete -c bloomfilter -n '_shtab_bloomfilter_using check' -l scheme -x -d 'how a key becomes positions: classic, block, block2, hashes64 (keys are hashes), or an older system'"'"'s'
 complete -c bloomfilter -n '_shtab_bloomfilter_using check' -s m -x -d bits
 complete -c bloomfilter -n '_shtab_bloomfilter_using check' -s k -x -d 'positions per key (default: the best number)'
 complete -c bloomfilter -n '_shtab_bloomfilter_using check' -l json -d 'answer in JSON, for programs'
@@ -123,7 +127,7 @@ complete -c bloomfilter -n '_shtab_bloomfilter_using remove' -l print -xka "remo
 complete -c bloomfilter -n '_shtab_bloomfilter_using remove' -l sync -d 'return only when everything is on disk and survives a power loss'
 complete -c bloomfilter -n '_shtab_bloomfilter_using remove' -l key -x -d 'the filter'"'"'s name in Redis, if the URL does not contain it (?key=NAME)'
 complete -c bloomfilter -n '_shtab_bloomfilter_using remove' -l secret-file -xka "(__fish_complete_path (commandline -ct))" -d 'the secret of a keyed filter: a file of 16 bytes, or of 32 hexadecimal digits'
-complete -c bloomfilter -n '_shtab_bloomfilter_using remove' -l scheme -x -d 'how a key becomes positions: classic, block, block2, or an older system'"'"'s'
+complete -c bloomfilter -n '_shtab_bloomfilter_using remove' -l scheme -x -d 'how a key becomes positions: classic, block, block2, hashes64 (keys are hashes), or an older system'"'"'s'
 complete -c bloomfilter -n '_shtab_bloomfilter_using remove' -s m -x -d bits
 complete -c bloomfilter -n '_shtab_bloomfilter_using remove' -s k -x -d 'positions per key (default: the best number)'
 complete -c bloomfilter -n '_shtab_bloomfilter_using remove' -l json -d 'answer in JSON, for programs'
@@ -136,7 +140,7 @@ complete -c bloomfilter -n '_shtab_bloomfilter_using count' -s 0 -l null -d 'key
 complete -c bloomfilter -n '_shtab_bloomfilter_using count' -s q -l quiet -d 'no summary and no progress bar'
 complete -c bloomfilter -n '_shtab_bloomfilter_using count' -l key -x -d 'the filter'"'"'s name in Redis, if the URL does not contain it (?key=NAME)'
 complete -c bloomfilter -n '_shtab_bloomfilter_using count' -l secret-file -xka "(__fish_complete_path (commandline -ct))" -d 'the secret of a keyed filter: a file of 16 bytes, or of 32 hexadecimal digits'
-complete -c bloomfilter -n '_shtab_bloomfilter_using count' -l scheme -x -d 'how a key becomes positions: classic, block, block2, or an older system'"'"'s'
+complete -c bloomfilter -n '_shtab_bloomfilter_using count' -l scheme -x -d 'how a key becomes positions: classic, block, block2, hashes64 (keys are hashes), or an older system'"'"'s'
 complete -c bloomfilter -n '_shtab_bloomfilter_using count' -s m -x -d bits
 complete -c bloomfilter -n '_shtab_bloomfilter_using count' -s k -x -d 'positions per key (default: the best number)'
 complete -c bloomfilter -n '_shtab_bloomfilter_using count' -l json -d 'answer in JSON, for programs'
@@ -151,7 +155,7 @@ complete -c bloomfilter -n '_shtab_bloomfilter_using rebuild' -l overfull -xka "
 complete -c bloomfilter -n '_shtab_bloomfilter_using rebuild' -l exclusive -d 'be the only writer of the file while the command runs (faster); fails if another process writes to it'
 complete -c bloomfilter -n '_shtab_bloomfilter_using rebuild' -l key -x -d 'the filter'"'"'s name in Redis, if the URL does not contain it (?key=NAME)'
 complete -c bloomfilter -n '_shtab_bloomfilter_using rebuild' -l secret-file -xka "(__fish_complete_path (commandline -ct))" -d 'the secret of a keyed filter: a file of 16 bytes, or of 32 hexadecimal digits'
-complete -c bloomfilter -n '_shtab_bloomfilter_using rebuild' -l scheme -x -d 'how a key becomes positions: classic, block, block2, or an older system'"'"'s'
+complete -c bloomfilter -n '_shtab_bloomfilter_using rebuild' -l scheme -x -d 'how a key becomes positions: classic, block, block2, hashes64 (keys are hashes), or an older system'"'"'s'
 complete -c bloomfilter -n '_shtab_bloomfilter_using rebuild' -s m -x -d bits
 complete -c bloomfilter -n '_shtab_bloomfilter_using rebuild' -s k -x -d 'positions per key (default: the best number)'
 complete -c bloomfilter -n '_shtab_bloomfilter_using rebuild' -l json -d 'answer in JSON, for programs'
@@ -162,7 +166,7 @@ complete -c bloomfilter -n '_shtab_bloomfilter_using; and test $_shtab_bloomfilt
 complete -c bloomfilter -n '_shtab_bloomfilter_using info' -s h -l help -d 'show this help message and exit'
 complete -c bloomfilter -n '_shtab_bloomfilter_using info' -l key -x -d 'the filter'"'"'s name in Redis, if the URL does not contain it (?key=NAME)'
 complete -c bloomfilter -n '_shtab_bloomfilter_using info' -l secret-file -xka "(__fish_complete_path (commandline -ct))" -d 'the secret of a keyed filter: a file of 16 bytes, or of 32 hexadecimal digits'
-complete -c bloomfilter -n '_shtab_bloomfilter_using info' -l scheme -x -d 'how a key becomes positions: classic, block, block2, or an older system'"'"'s'
+complete -c bloomfilter -n '_shtab_bloomfilter_using info' -l scheme -x -d 'how a key becomes positions: classic, block, block2, hashes64 (keys are hashes), or an older system'"'"'s'
 complete -c bloomfilter -n '_shtab_bloomfilter_using info' -s m -x -d bits
 complete -c bloomfilter -n '_shtab_bloomfilter_using info' -s k -x -d 'positions per key (default: the best number)'
 complete -c bloomfilter -n '_shtab_bloomfilter_using info' -l json -d 'answer in JSON, for programs'
@@ -172,7 +176,7 @@ complete -c bloomfilter -n '_shtab_bloomfilter_using; and test $_shtab_bloomfilt
 complete -c bloomfilter -n '_shtab_bloomfilter_using merge' -s h -l help -d 'show this help message and exit'
 complete -c bloomfilter -n '_shtab_bloomfilter_using merge' -l exclusive -d 'be the only writer of the file while the command runs (faster); fails if another process writes to it'
 complete -c bloomfilter -n '_shtab_bloomfilter_using merge' -l secret-file -xka "(__fish_complete_path (commandline -ct))" -d 'the secret of a keyed filter: a file of 16 bytes, or of 32 hexadecimal digits'
-complete -c bloomfilter -n '_shtab_bloomfilter_using merge' -l scheme -x -d 'how a key becomes positions: classic, block, block2, or an older system'"'"'s'
+complete -c bloomfilter -n '_shtab_bloomfilter_using merge' -l scheme -x -d 'how a key becomes positions: classic, block, block2, hashes64 (keys are hashes), or an older system'"'"'s'
 complete -c bloomfilter -n '_shtab_bloomfilter_using merge' -s m -x -d bits
 complete -c bloomfilter -n '_shtab_bloomfilter_using merge' -s k -x -d 'positions per key (default: the best number)'
 complete -c bloomfilter -n '_shtab_bloomfilter_using merge' -l json -d 'answer in JSON, for programs'
@@ -189,14 +193,14 @@ complete -c bloomfilter -n '_shtab_bloomfilter_using convert' -s n -x -d 'number
 complete -c bloomfilter -n '_shtab_bloomfilter_using convert' -s p -x -d 'rate of false positives with that many keys, such as 0.01'
 complete -c bloomfilter -n '_shtab_bloomfilter_using convert' -s m -x -d bits
 complete -c bloomfilter -n '_shtab_bloomfilter_using convert' -s k -x -d 'positions per key (default: the best number)'
-complete -c bloomfilter -n '_shtab_bloomfilter_using convert' -l scheme -x -d 'how a key becomes positions: classic, block, block2, or an older system'"'"'s'
+complete -c bloomfilter -n '_shtab_bloomfilter_using convert' -l scheme -x -d 'how a key becomes positions: classic, block, block2, hashes64 (keys are hashes), or an older system'"'"'s'
 complete -c bloomfilter -n '_shtab_bloomfilter_using convert' -l json -d 'answer in JSON, for programs'
 complete -c bloomfilter -n '_shtab_bloomfilter_using convert' -l version -d 'print the version and exit'
 complete -c bloomfilter -n '_shtab_bloomfilter_using convert; and test $_shtab_bloomfilter_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'path, Redis URL, or - for standard input'
 complete -c bloomfilter -n '_shtab_bloomfilter_using convert; and test $_shtab_bloomfilter_npos -eq 1' -ka "(__fish_complete_path (commandline -ct))" -d 'path, Redis URL, or - for standard output; it must not exist'
 complete -c bloomfilter -n '_shtab_bloomfilter_using; and test $_shtab_bloomfilter_npos -eq 0' -a adopt -d 'Take over another system'"'"'s bitmap in Redis; that system can continue to use it.'
 complete -c bloomfilter -n '_shtab_bloomfilter_using adopt' -s h -l help -d 'show this help message and exit'
-complete -c bloomfilter -n '_shtab_bloomfilter_using adopt' -l scheme -x -d 'how a key becomes positions: classic, block, block2, or an older system'"'"'s'
+complete -c bloomfilter -n '_shtab_bloomfilter_using adopt' -l scheme -x -d 'how a key becomes positions: classic, block, block2, hashes64 (keys are hashes), or an older system'"'"'s'
 complete -c bloomfilter -n '_shtab_bloomfilter_using adopt' -s m -x -d bits
 complete -c bloomfilter -n '_shtab_bloomfilter_using adopt' -s k -x -d 'positions per key (default: the best number)'
 complete -c bloomfilter -n '_shtab_bloomfilter_using adopt' -l key -x -d 'the filter'"'"'s name in Redis, if the URL does not contain it (?key=NAME)'
@@ -228,7 +232,7 @@ complete -c bloomfilter -n '_shtab_bloomfilter_using plan' -s n -x -d 'number of
 complete -c bloomfilter -n '_shtab_bloomfilter_using plan' -s p -x -d 'rate of false positives with that many keys, such as 0.01'
 complete -c bloomfilter -n '_shtab_bloomfilter_using plan' -s m -x -d bits
 complete -c bloomfilter -n '_shtab_bloomfilter_using plan' -s k -x -d 'positions per key (default: the best number)'
-complete -c bloomfilter -n '_shtab_bloomfilter_using plan' -l scheme -x -d 'how a key becomes positions: classic, block, block2, or an older system'"'"'s'
+complete -c bloomfilter -n '_shtab_bloomfilter_using plan' -l scheme -x -d 'how a key becomes positions: classic, block, block2, hashes64 (keys are hashes), or an older system'"'"'s'
 complete -c bloomfilter -n '_shtab_bloomfilter_using plan' -l counting -d '4-bit counters instead of bits: keys can be removed and counted'
 complete -c bloomfilter -n '_shtab_bloomfilter_using plan' -l grow -x -d 'grow past -n keys: each step multiplies the size by about this factor, such as 2'
 complete -c bloomfilter -n '_shtab_bloomfilter_using plan' -l window -x -d 'forget keys after this many seconds'

@@ -14,6 +14,7 @@ from .. import BloomFilter, Error
 from .._bloomfilter import _path_of
 from . import homes, report
 from .faults import Fault, sentence, shown
+from .hashes import by_hash
 from .lines import Endless, bytes_in, opened, read, sources, write
 from .meter import Silent, meter
 from .signals import Interrupted, Signals
@@ -28,7 +29,10 @@ class Stream:
         self, call: Call, args: Namespace, keep: bool | None, progress: Silent, signals: Signals
     ) -> None:
         self.call, self.keep, self.progress, self.signals = call, keep, progress, signals
+        self.separator: bytes | None
         self.separator = b"\0" if args.null else b"\n"
+        if getattr(args, "binary", False):
+            self.separator = None
         self.keys = self.hits = self.bytes = 0
 
     def feed(self, data: memoryview, last: bool) -> None:
@@ -163,19 +167,34 @@ def through(
     return keys - hits
 
 
+def call_of(bf: BloomFilter, args: Namespace, adds: bool) -> Call:
+    if args.hashes:
+        return by_hash(bf, adds, args.binary)
+    return bf.update_lines if adds else bf.contains_lines
+
+
+def check_hashes(args: Namespace) -> None:
+    if args.binary and not args.hashes:
+        raise Fault("--binary is for hashes: give --hashes")
+    if args.hashes and homes.sizes(args):
+        args.scheme = args.scheme or "hashes64"
+
+
 def add(args: Namespace) -> int:
+    check_hashes(args)
     paths = sources(args.keyfiles, args.file)
     began = monotonic()
     with writable(args) as bf:
-        through(bf.update_lines, bf, args, paths, "new", "seen", began)
+        through(call_of(bf, args, True), bf, args, paths, "new", "seen", began)
     return 0
 
 
 # ---- check ----
 def check(args: Namespace) -> int:
+    check_hashes(args)
     paths = sources(args.keyfiles, args.file)
     with homes.in_place(args.file), homes.open_to_read(args.file, **homes.given(args)) as bf:
-        return 1 if through(bf.contains_lines, bf, args, paths, "present", "absent") else 0
+        return 1 if through(call_of(bf, args, False), bf, args, paths, "present", "absent") else 0
 
 
 # ---- remove, count ----

@@ -143,7 +143,15 @@ def new_buffer() -> bytearray:
     return bytearray(HEAD + BLOCK)
 
 
-def whole_lines(fd: int, separator: bytes, buffers: Iterator[bytearray]) -> Pieces:
+def end_of_keys(buffer: bytearray, separator: bytes | None, end: int, begun: int) -> int:
+    """Where the last complete key ends, or 0.  Without a separator, keys have 8 bytes."""
+    if separator is not None:
+        return buffer.rfind(separator, HEAD, end) + 1
+    cut = end - (begun + end - HEAD) % 8
+    return cut if cut > HEAD else 0
+
+
+def whole_lines(fd: int, separator: bytes | None, buffers: Iterator[bytearray]) -> Pieces:
     """What each read() brings, cut after its last separator.  The beginning of a line whose end
     comes later is put before the piece that brings it; it is not looked at again with each piece.
     Last comes what follows the last separator, if anything does."""
@@ -151,7 +159,7 @@ def whole_lines(fd: int, separator: bytes, buffers: Iterator[bytearray]) -> Piec
     buffer = next(buffers, None)
     while buffer and (got := fill(fd, memoryview(buffer)[HEAD:])):
         text, end = memoryview(buffer), HEAD + got
-        cut = buffer.rfind(separator, HEAD, end) + 1
+        cut = end_of_keys(buffer, separator, end, len(begun))
         if not cut:
             begun += text[HEAD:end]
         else:
@@ -170,7 +178,7 @@ def whole_lines(fd: int, separator: bytes, buffers: Iterator[bytearray]) -> Piec
         yield buffer, memoryview(begun), True
 
 
-def pieces_ahead(fd: int, separator: bytes) -> Pieces:
+def pieces_ahead(fd: int, separator: bytes | None) -> Pieces:
     """Complete lines; a thread reads the next ones while the caller works."""
     from queue import SimpleQueue  # small inputs do not wait for these two
     from threading import Thread
@@ -204,14 +212,14 @@ def pieces_ahead(fd: int, separator: bytes) -> Pieces:
         thread.join()
 
 
-def read(fd: int, separator: bytes, feed: Feed, path: str = STDIN) -> None:
+def read(fd: int, separator: bytes | None, feed: Feed, path: str = STDIN) -> None:
     """Calls feed with the complete lines of each block that is read."""
     status = os.fstat(fd)
     large = stat.S_ISREG(status.st_mode) and status.st_size >= LARGE
     one = whole_lines(fd, separator, repeat(new_buffer()))
     with closing(pieces_ahead(fd, separator) if large else one) as source:
         for i, (_, data, last) in enumerate(source):
-            if i == 0:
+            if i == 0 and separator is not None:
                 warn_of_text(path, data, separator)
             feed(data, last)
 
