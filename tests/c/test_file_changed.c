@@ -23,14 +23,14 @@ REPLACED(int, fallocate, (int fd, int mode, off_t at, off_t n))
     reserve_times--;
     return fault(reserve_errno);
 }
-static int looks = -1;           /* until one fails */
-static void (*after_look)(void); /* what another thread does then, once */
+static int stats_left = -1;      /* until one fails */
+static void (*after_stat)(void); /* what another thread does then, once */
 REPLACED(int, fstat, (int fd, struct stat *st))
 {
-    if (looks > 0 && --looks == 0) return fault(EIO);
-    void (*then)(void) = after_look;
+    if (stats_left > 0 && --stats_left == 0) return fault(EIO);
+    void (*then)(void) = after_stat;
     const int rc = __real_fstat(fd, st);
-    after_look = NULL;
+    after_stat = NULL;
     if (then) then();
     return rc;
 }
@@ -236,21 +236,21 @@ TEST(holes_that_are_only_read)
 }
 
 /* Whichever look at the file fails: an error and no map, or it was not needed. */
-TEST(looks_that_fail)
+TEST(stats_that_fail)
 {
     for (int i = 0; i < KINDS; i++) {
         with_holes(&kinds[i], path);
         no_statx = true;
         int opened = 0;
         for (int n = 1; n < 12; n++) {
-            looks = n;
+            stats_left = n;
             e = (bf_error){ 0 };
             bf_filter *f = bf_open(again(&kinds[i], false), &e);
             CHECK(f || (e.code == BF_EIO && e.sys_errno == EIO));
             opened += f != NULL;
             bf_close(f);
         }
-        looks = -1;
+        stats_left = -1;
         CHECK(opened > 0 && opened < 10);
         as_ever();
         unlink(path);
@@ -644,10 +644,10 @@ static void grow(void)
     for (int i = 0; i < 5000; i++) CHECK(bf_add(grower, &i, sizeof i, &e) >= 0);
 }
 
-TEST(it_grows_while_somebody_looks)
+TEST(it_grows_while_somebody_stats_it)
 {
     const uint64_t before = (grower = OPEN(&growing), size());
-    after_look = grow;
+    after_stat = grow;
     CHECK_EQ(bf_test_many(grower, NULL, 0, NULL, &e), 0);
     CHECK(size() > before);
     bf_close(grower);

@@ -58,7 +58,7 @@ static bool is_mark(size_t at, size_t len)
     return false;
 }
 
-static void look_at_bits(void)
+static void compare_bits(void)
 {
     const size_t len = get_file(now);
     for (size_t i = 0; i < len; i++) {
@@ -75,7 +75,7 @@ static void look_at_bits(void)
 REPLACED(int, msync, (void *p, size_t n, int how))
 {
     syncs++;
-    if (watched) look_at_bits();
+    if (watched) compare_bits();
     if (sync_errno || (sync_fails_at && --sync_fails_at == 0)) {
         errno = sync_errno ? sync_errno : EIO;
         return -1;

@@ -14,18 +14,18 @@ static int no_tmpfile, no_proc_link, no_link, no_noreplace, no_lock, no_owner, n
 static bool late; /* a rename comes up to 0.5 ms late */
 static void (*at_lock)(void), (*at_rename)(void), (*at_dup)(void);
 
-static int looks = -1; /* until one fails */
+static int stats_left = -1; /* until one fails */
 REPLACED(int, fstat, (int fd, struct stat *st))
 {
-    return looks > 0 && --looks == 0 ? fault(EIO) : __real_fstat(fd, st);
+    return stats_left > 0 && --stats_left == 0 ? fault(EIO) : __real_fstat(fd, st);
 }
 
-static void (*after_look)(const char *);
+static void (*after_stat)(const char *);
 REPLACED(int, lstat, (const char *name, struct stat *st))
 {
-    void (*now)(const char *) = after_look;
+    void (*now)(const char *) = after_stat;
     const int rc = __real_lstat(name, st), why = errno;
-    after_look = NULL;
+    after_stat = NULL;
     if (now) now(name);
     errno = why;
     return rc;
@@ -426,7 +426,7 @@ TEST(a_new_name_replaces_nothing)
             no_link = systems[i].no_link;
             no_noreplace = systems[i].no_noreplace;
             if (when == 1) put(path, 0640);
-            if (when == 2) after_look = another_creates;
+            if (when == 2) after_stat = another_creates;
             CHECK_EQ(bf_save_new(f, path, &e), when ? BF_EIO : 0);
             CHECK(!when || (e.sys_errno == EEXIST && strstr(e.msg, "cannot create ")));
             CHECK_EQ(mode_of(path), when ? 0640 : 0644);
@@ -514,7 +514,8 @@ TEST(taken_for_abandoned)
     gone();
 }
 
-/* Whatever file the dead one wrote for, and whoever looks: the start of a host, or a later save. */
+/* Whatever file the dead one wrote for, and whoever removes them: the start of a host, or a later
+ * save. */
 TEST(leftovers_are_removed)
 {
     static const char *const stays[] = { "b.bloomfilter-tmp-", "b.bloomfilter-tmp-12x",
@@ -572,7 +573,7 @@ TEST(save_keeps_the_mode)
 }
 
 static mode_t seen;
-static void look_at_temp(void)
+static void stat_temp(void)
 {
     char name[400];
     find_temp(name);
@@ -583,7 +584,7 @@ TEST(never_more_open_than_what_it_replaces)
 {
     bf_filter *f = OPEN(&memory);
     put(path, 0600);
-    at_lock = look_at_temp; /* it has just been made */
+    at_lock = stat_temp; /* it has just been made */
     CHECK_EQ(bf_save(f, path, &e), 0);
     CHECK_EQ(seen, 0600);
     as_ever();
@@ -611,14 +612,14 @@ TEST(a_link_is_replaced_and_keeps_the_rights_behind_it)
 }
 
 /* What cannot be looked at is not put in place of anything. */
-TEST(looks_that_fail)
+TEST(stats_that_fail)
 {
     struct stat st;
     int done = 0;
     bf_filter *f = OPEN(&memory);
     for (int n = 1; n < 6; n++) {
         put(path, 0600);
-        looks = n;
+        stats_left = n;
         if (bf_save(f, path, &e) == 0)
             done++;
         else
@@ -626,7 +627,7 @@ TEST(looks_that_fail)
         CHECK_EQ(files(), 1);
         CHECK_EQ(mode_of(path), 0600);
     }
-    looks = -1;
+    stats_left = -1;
     CHECK(done > 0 && done < 5);
     bf_close(f);
     gone();

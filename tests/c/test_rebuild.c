@@ -36,7 +36,7 @@ WRAP(fsync, (int fd), (fd), -1)
 WRAP(ftruncate, (int fd, off_t n), (fd, n), -1)
 WRAP(posix_fallocate, (int fd, off_t at, off_t n), (fd, at, n), ENOSPC)
 
-static bool no_map, no_lock, no_mark, no_answer, no_look;
+static bool no_map, no_lock, no_mark, no_answer, no_check;
 REPLACED(void *, mmap, (void *at, size_t n, int prot, int flags, int fd, off_t from))
 {
     if (!no_map || from == 0) return __real_mmap(at, n, prot, flags, fd, from);
@@ -56,7 +56,7 @@ REPLACED(int, fcntl, (int fd, int cmd, void *arg))
 REPLACED(int, fstat, (int fd, struct stat *st))
 {
     static bool second;
-    if (!no_look) return __real_fstat(fd, st);
+    if (!no_check) return __real_fstat(fd, st);
     second = !second;
     return second ? __real_fstat(fd, st) : fault(EIO);
 }
@@ -234,7 +234,7 @@ TEST(a_system_that_refuses)
             CHECK(length() == image(f) && is(f, 0, 10, 0, 0));
         }
         CHECK((fresh = bf_rebuild_begin(f, &e)) != NULL);
-        for (bool **no = (bool *[]){ &no_map, &no_lock, &no_look, NULL }; *no; no++) {
+        for (bool **no = (bool *[]){ &no_map, &no_lock, &no_check, NULL }; *no; no++) {
             **no = true; /* never in silence: the key may be lost */
             CHECK_REFUSED(bf_add(g, "key", 3, &e), no[0] == &no_map ? BF_ENOMEM : BF_EIO, path);
             if (*no == &no_lock) CHECK(bf_rebuild_cancel(f, fresh, &e) < 0);

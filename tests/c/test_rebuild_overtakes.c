@@ -58,7 +58,7 @@ static void add_several(bf_filter *f, bf_filter *other)
     CHECK_EQ(bf_add_many(f, keys, 4, each, &e), each[1] ? 3 : 2); /* k0 may be new once more */
     CHECK(each[0] == 1 && each[2] == 1 && each[3] == 0);
 }
-static void add_several_untold(bf_filter *f, bf_filter *other)
+static void add_several_without_each(bf_filter *f, bf_filter *other)
 {
     const bf_key keys[] = { { "k7", 2 }, { "k8", 2 } };
     CHECK_EQ(bf_add_many(f, keys, 2, NULL, &e), 2);
@@ -105,7 +105,7 @@ TEST(an_add_that_is_overtaken)
             for (int when = BEFORE; when <= AFTER; when++) {
                 overtakes(add_single, when, ends);
                 overtakes(add_several, when, ends);
-                overtakes(add_several_untold, when, ends);
+                overtakes(add_several_without_each, when, ends);
             }
             overtakes(unite_other, BEFORE, ends);
         }

@@ -472,7 +472,7 @@ TEST(an_add_knows_its_reply)
         }
 }
 
-TEST(replicas_that_are_not_told)
+TEST(replicas_that_are_not_asked)
 {
     static const struct {
         char *text;

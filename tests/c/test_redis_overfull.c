@@ -1,7 +1,7 @@
-/* test_redis_overfull.c - a filter in Redis that holds more keys than it is sized for is told of
- * as one in memory is: from a few places of it, after n / 64 new keys; a look takes no error away
- * from the next call.  It starts its own server.  About core/keys/capacity.c,
- * core/sets/saturated.c, core/redis/bitmap.c. */
+/* test_redis_overfull.c - a filter in Redis that holds more keys than it is sized for gives the
+ * warning that one in memory gives: its fill is estimated from a few places of it, after n / 64 new
+ * keys; a check that fails takes no error away from the next call.  Its own server.  About
+ * core/keys/capacity.c, core/sets/saturated.c, core/redis/bitmap.c. */
 #include "redis_filters.h"
 
 static char sentence[BF_SENTENCE_BYTES];
@@ -14,8 +14,8 @@ static int give(void *ctx, const char *text)
     return 0;
 }
 
-/* Makes the next add look, and looks. Returns 1 if a warning was given. */
-static int look(bf_filter *f)
+/* Makes the next add check the fill, and checks it. Returns 1 if a warning was given. */
+static int check_fill(bf_filter *f)
 {
     given = 0;
     bf_set_warning(f, give, NULL);
@@ -24,7 +24,7 @@ static int look(bf_filter *f)
 }
 
 /* Returns how many keys are added before the one that gives the warning, or `to`. */
-static unsigned until_told(bf_filter *f, unsigned from, unsigned to)
+static unsigned until_warned(bf_filter *f, unsigned from, unsigned to)
 {
     given = 0;
     bf_set_warning(f, give, NULL);
@@ -43,7 +43,7 @@ static long counted(void)
     return at ? atol(at + strlen("cmdstat_bitcount:calls=")) : 0;
 }
 
-TEST(told_once_it_is_overfull)
+TEST(warned_once_it_is_overfull)
 {
     static const bf_spec specs[] = { { .n = 1000, .p = 0.01 },
         { .n = 1000, .p = 0.01, .shards = 3 }, { .n = 1000, .p = 0.01, .scheme = "classic" },
@@ -51,11 +51,11 @@ TEST(told_once_it_is_overfull)
     for (size_t i = 0; i < COUNT(specs); i++) {
         rs_command(&redis, "FLUSHALL");
         bf_filter *f = opened(specs[i], "k", "", __LINE__);
-        const unsigned told = until_told(f, 0, 4000);
-        CHECK(told > 1000 && told < 1300);
+        const unsigned at = until_warned(f, 0, 4000);
+        CHECK(at > 1000 && at < 1300);
         CHECK_HAS(sentence, "more than half of the bits of a filter sized for n=1000 keys are set");
         CHECK_EQ(bf_clear(f, &e), 0);
-        CHECK_EQ(look(f), 0);
+        CHECK_EQ(check_fill(f), 0);
         bf_close(f);
     }
 }
@@ -96,14 +96,14 @@ TEST(a_trip_after_a_64th_of_the_keys)
     rs_command(&redis, "FLUSHALL");
     bf_filter *f = OPEN("k", .n = 6400, .p = 0.01);
     long before = counted();
-    CHECK_EQ(until_told(f, 0, 1010), 1010);
+    CHECK_EQ(until_warned(f, 0, 1010), 1010);
     CHECK_EQ(counted(), before); /* created: after n keys */
     bf_close(f);
     f = OPEN("k", .n = 6400, .p = 0.01);
-    CHECK_EQ(until_told(f, 1010, 2010), 2010);
+    CHECK_EQ(until_warned(f, 1010, 2010), 2010);
     CHECK(counted() - before >= 9 && counted() - before <= 10);
     rs_command(&redis, "ACL SETUSER default -bitcount");
-    CHECK_EQ(look(f), 0);
+    CHECK_EQ(check_fill(f), 0);
     CHECK(numbers(f, 3000, 3090) && !e.code); /* a failure is not told, nor soon repeated */
     rs_command(&redis, "ACL SETUSER default +@all");
     before = counted();
@@ -111,7 +111,7 @@ TEST(a_trip_after_a_64th_of_the_keys)
     bf_close(f);
     before = counted();
     f = OPEN("large", .m = 1 << 26, .k = 3, .scheme = "classic");
-    look(f);
+    check_fill(f);
     CHECK_EQ(counted(), before + 16);
     rs_command(&redis, "SETRANGE large 0 x");
     bf_close(f);
@@ -128,7 +128,7 @@ TEST(from_all_of_it)
         const unsigned keys = half ? 3200000 : 2600000;
         for (unsigned i = 0; i < keys; i++) bf_add(g, &i, sizeof i, &e);
         CHECK_EQ(bf_unite(f, g, &e), 0);
-        CHECK_EQ(look(f), half); /* ln 2 of 2^22 are 2.9 million */
+        CHECK_EQ(check_fill(f), half); /* ln 2 of 2^22 are 2.9 million */
         CLOSE(f, g);
     }
 }
@@ -140,21 +140,21 @@ TEST(of_other_systems_and_lost)
     const bf_spec theirs = { .scheme = "gozero", .m = 4000, .n = 100, .must_exist = true };
     for (int i = 0; i < 300; i++) rs_command(&redis, "SETBIT t %d 1", i * 13 % 4000);
     bf_filter *f = opened(theirs, "t", "", __LINE__);
-    CHECK_EQ(look(f), 0);
+    CHECK_EQ(check_fill(f), 0);
     for (int i = 0; i < 2400; i++) rs_command(&redis, "SETBIT t %d 1", i * 13 % 4000);
-    CHECK_EQ(look(f), 1);
+    CHECK_EQ(check_fill(f), 1);
     bf_close(f);
     f = OPEN("k", .n = 1000, .p = 0.01);
     numbers(f, 0, 10);
     rs_command(&redis, "DEL k k:meta");
     bf_close(OPEN("k", .n = 1000, .p = 0.01));
-    CHECK(look(f) == 0);
+    CHECK(check_fill(f) == 0);
     CHECK(bf_test(f, "n1", 2, &e) == BF_EIO && strstr(e.msg, "was re-created"));
     rs_command(&redis, "DEL k k:meta");
-    CHECK_EQ(look(f), 0);
+    CHECK_EQ(check_fill(f), 0);
     CHECK(bf_test(f, "n1", 2, &e) == BF_EIO && strstr(e.msg, "is lost"));
     rs_command(&redis, "HSET k a b");
-    CHECK(look(f) == 0);
+    CHECK(check_fill(f) == 0);
     bf_close(f);
 }
 
@@ -169,22 +169,22 @@ static void filled_by_unions(bf_filter *f, bf_spec spec)
     }
 }
 
-/* Counters are looked at in a few places; parts one by one, those that this process knows of. */
+/* Counters are read in a few places; parts one by one, those that this process knows of. */
 TEST(of_every_kind)
 {
     rs_command(&redis, "FLUSHALL");
     static const bf_spec specs[] = { { .n = 1000, .p = 0.01, .counting = true },
-        { .n = 300000, .p = 0.01, .counting = true }, /* 1.5 MB: not all of it is looked at */
+        { .n = 300000, .p = 0.01, .counting = true }, /* 1.5 MB: not all of it is read */
         { .n = 1000, .p = 0.01, .window = 3600 } };
     for (size_t i = 0; i < COUNT(specs); i++) {
         const unsigned n = (unsigned)specs[i].n;
         bf_filter *f = opened(specs[i], "k", "", __LINE__);
-        const unsigned told = until_told(f, 0, 2 * n);
+        const unsigned at = until_warned(f, 0, 2 * n);
         /* a forgetting filter is overfull by its rate, not by its keys */
-        CHECK(told > n + n / 20 && told < (specs[i].window > 0 ? n * 8 / 5 : n + n / 5 + 50));
+        CHECK(at > n + n / 20 && at < (specs[i].window > 0 ? n * 8 / 5 : n + n / 5 + 50));
         CHECK_HAS(sentence, specs[i].counting ? "half of the counters of" : "half of the bits of");
         CHECK_EQ(bf_clear(f, &e), 0);
-        CHECK_EQ(look(f), 0);
+        CHECK_EQ(check_fill(f), 0);
         bf_close(f);
         rs_command(&redis, "FLUSHALL");
     }
@@ -192,12 +192,12 @@ TEST(of_every_kind)
     bf_filter *f = opened(grows, "k", "", __LINE__);
     numbers(f, 1000, 9000);
     const long before = counted();
-    CHECK(look(f) == 0 && counted() == before); /* its keys are counted anyhow */
+    CHECK(check_fill(f) == 0 && counted() == before); /* its keys are counted anyhow */
     bf_close(f);
     rs_command(&redis, "FLUSHALL");
     f = opened(grows, "k", "", __LINE__);
     filled_by_unions(f, grows);
-    CHECK_EQ(look(f), 1);
+    CHECK_EQ(check_fill(f), 1);
     CHECK(counted() > before);
     bf_close(f);
 }

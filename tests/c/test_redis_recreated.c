@@ -59,7 +59,7 @@ TEST(who_made_it)
 }
 
 /* ---- re-created ---- */
-static bool told_recreated(int64_t rc)
+static bool says_recreated(int64_t rc)
 {
     return rc == BF_EIO && e.lost && strstr(e.msg, "was re-created: keys added before are gone (");
 }
@@ -75,7 +75,7 @@ TEST(caches)
     rs_command(&redis, "FLUSHALL");
     bf_close(OPEN("c", .m = 9000, .k = 3, .shards = 2));
     CHECK_EQ(bf_test(f, "n3", 2, &e), 1); /* of the cache */
-    CHECK(told_recreated(bf_test(f, "absent", 6, &e)));
+    CHECK(says_recreated(bf_test(f, "absent", 6, &e)));
     CHECK_HAS(e.msg, "Redis key c at");
     CHECK_HAS(e.msg, "(20 by this object)");
     CHECK_EQ(present_of(f, 0, 20), 0);
@@ -84,7 +84,7 @@ TEST(caches)
     CLOSE(f, g);
 }
 
-TEST(cleared_and_rebuilt_are_not_told)
+TEST(cleared_and_rebuilt_are_no_error)
 {
     for (unsigned shards = 1; shards <= 3; shards += 2) {
         rs_command(&redis, "FLUSHALL");
@@ -102,8 +102,8 @@ TEST(cleared_and_rebuilt_are_not_told)
         CHECK(h && missing(h, 0, 50) == 0);
         rs_command(&redis, "FLUSHALL");
         bf_close(OPEN("q", .m = 30000, .k = 5, .shards = shards));
-        CHECK(bf_clear(h, &e) == BF_EIO && told_recreated(BF_EIO) && bf_clear(h, &e) == 0);
-        CHECK(told_recreated(bf_test(f, "n1", 2, &e)) && bf_test(f, "n1", 2, &e) == 0);
+        CHECK(bf_clear(h, &e) == BF_EIO && says_recreated(BF_EIO) && bf_clear(h, &e) == 0);
+        CHECK(says_recreated(bf_test(f, "n1", 2, &e)) && bf_test(f, "n1", 2, &e) == 0);
         CLOSE(f, g, h, near);
     }
 }
@@ -123,7 +123,7 @@ TEST(older_versions)
     CHECK_EQ(bf_add(f, "n1", 2, &e), 1);
     rs_command(&redis, "FLUSHALL");
     bf_close(OPEN("old", .m = 9000, .k = 3));
-    CHECK(told_recreated(bf_test(f, "n1", 2, &e)) && strstr(e.msg, "(6 by this object)") &&
+    CHECK(says_recreated(bf_test(f, "n1", 2, &e)) && strstr(e.msg, "(6 by this object)") &&
           bf_test(f, "n1", 2, &e) == 0);
     rs_command(&redis, "HSET old:meta born nonsense");
     bf_close(OPEN("old", 0));
@@ -171,7 +171,7 @@ TEST(parts_of_before)
     CHECK(i.part_count > 1);
     rs_command(&redis, "FLUSHALL");
     bf_filter *g = numbers(OPEN("p", .n = 10, .p = 0.01, .grow = 2), 1000, 1005);
-    CHECK(told_recreated(bf_test(f, "n1", 2, &e)) && strstr(e.msg, "Redis key p at") &&
+    CHECK(says_recreated(bf_test(f, "n1", 2, &e)) && strstr(e.msg, "Redis key p at") &&
           strstr(e.msg, "by this object)"));
     CHECK_EQ(missing(f, 1000, 1005), 0);
     i = info_of(f);

@@ -217,7 +217,7 @@ static bf_spec forgets(void)
 }
 
 /* Whole filters through handles that have made no trip yet, and whose view is an old one. */
-TEST(handles_that_have_not_looked)
+TEST(handles_that_have_read_nothing)
 {
     const bf_spec spec = forgets(), again = { .clock = clock_, .clock_ctx = now };
     bf_filter *writer, *old, *near;

@@ -298,7 +298,7 @@ TEST(no_key_without_a_name)
 }
 
 /* Single removes of an exclusive writer are a plain path of their own. */
-TEST(removes_alone_look_for_the_name)
+TEST(removes_alone_check_the_name)
 {
     bf_filter *f = sure(2, true);
     CHECK(one(f) == BF_ADDED);

@@ -193,7 +193,7 @@ static inline bool no_errors(void)
 }
 
 /* Of the adders of one key at least one is told that it is new, unless it is one that died. */
-static inline bool somebody_is_told_new(int key)
+static inline bool somebody_adds_it_as_new(int key)
 {
     bool any = false, new = false;
     EACH_CALL(t, i) if (begun[t] > i && adds(&(*doing)[t][i], key))

@@ -85,7 +85,7 @@ static inline bool tests_are_right(void)
 static inline bool adds_are_right(void)
 {
     for (int key = 0; key < KEYS; key++) {
-        if (!somebody_is_told_new(key) && !(old_epoch && key == KEYS - 1)) return false;
+        if (!somebody_adds_it_as_new(key) && !(old_epoch && key == KEYS - 1)) return false;
         EACH_CALL(u, j)
         if (adds(&(*doing)[u][j], key)) EACH_CALL(t, i)
         if (adds(&(*doing)[t][i], key) && remembers(t, i, u, j) && told(u, j, key) != BF_PRESENT)

@@ -45,7 +45,7 @@ static inline bool growing_promises(void)
 {
     bool kept = no_errors() && what_was_added_is_found() && all_are_there(f) &&
                 old_ones_are_there(f) && tests_of_old_ones() && parts_are_plausible();
-    for (int key = 0; key < KEYS; key++) kept &= somebody_is_told_new(key);
+    for (int key = 0; key < KEYS; key++) kept &= somebody_adds_it_as_new(key);
     return kept;
 }
 

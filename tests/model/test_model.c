@@ -69,7 +69,7 @@ static void three_adders(void)
     two_adders();
     model_thread_is(2, add_);
 }
-static bool somebody_is_told_new(void)
+static bool somebody_adds_it_as_new(void)
 {
     return (h.rc[0] == BF_ADDED || h.rc[1] == BF_ADDED) && bf_test(f, "same", 4, NULL) == 1 &&
            (model.threads < 3 || bf_test(f, "other", 5, NULL) == 1);
@@ -273,8 +273,8 @@ static bool every(unsigned k_most, void (*prepare)(void), bool (*verdict)(void),
 }
 #define PROMISE(k_most, prepare, verdict)                                                          \
     TEST(verdict##_in_every_order_##prepare) { CHECK(every(k_most, prepare, verdict, #prepare)); }
-PROMISE(4, two_adders, somebody_is_told_new)
-PROMISE(2, three_adders, somebody_is_told_new)
+PROMISE(4, two_adders, somebody_adds_it_as_new)
+PROMISE(2, three_adders, somebody_adds_it_as_new)
 PROMISE(2, add_and_test, what_was_added_is_found)
 PROMISE(2, batches, batches_agree)
 PROMISE(2, add_and_clear, usable_after_clear)
@@ -292,11 +292,11 @@ static bool holds(void (*prepare)(void), bool (*verdict)(void), bool atomic)
 }
 
 /* Plain kernels lose bits. */
-TEST(plain_kernels_are_found_wrong) { CHECK(!holds(three_adders, somebody_is_told_new, false)); }
+TEST(plain_kernels_are_found_wrong) { CHECK(!holds(three_adders, somebody_adds_it_as_new, false)); }
 
 /* What DESIGN does not promise: exactly one of two adders being told new. */
 static bool exactly_one(void) { return (h.rc[0] == BF_ADDED) + (h.rc[1] == BF_ADDED) == 1; }
-TEST(more_than_one_may_be_told_new) { CHECK(!holds(two_adders, exactly_one, true)); }
+TEST(more_than_one_may_add_it_as_new) { CHECK(!holds(two_adders, exactly_one, true)); }
 
 int main(void)
 {

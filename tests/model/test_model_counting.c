@@ -102,7 +102,7 @@ static bool held_ones_are_there(void)
 static bool new_if_new(void)
 {
     for (int key = 0; key <= ALONE; key++)
-        if (!held[key] && !somebody_is_told_new(key)) return false;
+        if (!held[key] && !somebody_adds_it_as_new(key)) return false;
     return true;
 }
 static bool promises(void)

@@ -123,7 +123,7 @@ static void fresh_and_wrong(void)
 }
 
 /* Told before it is complete: who comes in between adds to something else. */
-static int told_too_early(bf_filter *to, const bf_params *part, bf_error *err)
+static int new_too_early(bf_filter *to, const bf_params *part, bf_error *err)
 {
     int rc = bf_chain_memory.append(to, part, err);
     bf_part **at = &to->part[to->count - 1], *whole = calloc(1, sizeof *whole);
@@ -145,7 +145,7 @@ static int lock_given_back_too_early(bf_filter *to, const bf_params *part, bf_er
 TEST(wrong_homes_are_found)
 {
     old_keys = room = 1;
-    with_wrong_append(told_too_early);
+    with_wrong_append(new_too_early);
     BROKEN(two_keys, fresh_and_wrong, growing_promises);
     with_wrong_append(lock_given_back_too_early);
     BROKEN(two_keys, fresh_and_wrong, parts_are_plausible);

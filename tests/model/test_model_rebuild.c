@@ -18,7 +18,7 @@ static bf_filter *handle[MODEL_THREADS], *late_one;
 static struct {
     int begun, ended, added; /* the rebuild; the adder */
     int end_rc, add_rc, remove_rc, both[LOOKS], late;
-    bool late_began, late_looked, early;
+    bool late_began, late_read, early;
 } h;
 
 static bf_spec spec_of(bool file)
@@ -123,7 +123,7 @@ static void unites(int me)
 static void looks(int me)
 {
     for (int i = 0; i < LOOKS; i++) h.both[i] = has(handle[me], BOTH);
-    h.late_looked = happened(&h.added) && h.late_began;
+    h.late_read = happened(&h.added) && h.late_began;
     h.late = has(handle[me], LATE);
 }
 static void removes(int me)
@@ -180,7 +180,7 @@ static bool settled(bf_filter *f)
     return !g.shadow && bf_phase(g.generation) == BF_SETTLED;
 }
 
-static bool never_absent(void) { return h.both[0] == 1 && (!h.late_looked || h.late == 1); }
+static bool never_absent(void) { return h.both[0] == 1 && (!h.late_read || h.late == 1); }
 static bool rebuilt(void)
 {
     bf_filter *f = handle[1];

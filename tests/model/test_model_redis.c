@@ -1,8 +1,8 @@
 /* test_model_redis.c - filters in Redis, under every interleaving of the commands of three clients,
  * each with its own handle: adds, tests, appended parts, new epochs, clear, deletion, re-creation,
- * rename.  The very code of the core and its scripts, in a real redis-server; a step is a command,
- * because no server promises that a pipeline is one moment.  Redis's clock is the model's.  It
- * starts its own server. */
+ * rename; counters.  The very code of the core and its scripts, in a real redis-server; a step is a
+ * command, because no server promises that a pipeline is one moment.  Redis's clock is the model's.
+ * It starts its own server. */
 /* wraps: bf_chain_part bf_chain_part_possible nanosleep */
 #define _GNU_SOURCE
 #include "forgetting.h"
@@ -25,7 +25,7 @@ int __wrap_nanosleep(const struct timespec *time, struct timespec *left)
 static bf_spec spec; /* of the filter */
 static bf_filter *opened_now(const char *key, bool create, bf_error *err)
 {
-    bf_spec s = create ? spec : (bf_spec){ .must_exist = true };
+    bf_spec s = create ? spec : (bf_spec){ .must_exist = true, .counting = spec.counting };
     s.key = key;
     s.redis_client = &client;
     return bf_open(&s, err);
@@ -106,9 +106,13 @@ static void fresh(void)
 
 static const bf_spec fixed = { .m = BITS, .k = 2, .scheme = "classic" },
                      growing = { .n = 1, .p = 0.1, .k = 2, .scheme = "classic", .grow = 2 },
-                     forgetting = {
-                         .n = 1, .p = 0.1, .k = 2, .scheme = "classic", .window = 4, .parts = 2
-                     };
+                     forgetting = { .n = 1,
+                         .p = 0.1,
+                         .k = 2,
+                         .scheme = "classic",
+                         .window = 4,
+                         .parts = 2 },
+                     counting = { .m = BITS / 4, .k = 2, .scheme = "classic", .counting = true };
 
 /* ---- growing ---- */
 static bool grows(void)
@@ -222,6 +226,7 @@ static void lose(bf_spec of)
     KEPT("two_clears", two_clears, fresh, cleared);
 }
 TEST(a_lost_fixed_filter_is_an_error) { lose(fixed); }
+TEST(a_lost_counting_filter_is_an_error) { lose(counting); }
 TEST(a_lost_growing_filter_is_an_error)
 {
     lose((bf_spec){ .n = 2, .p = 0.1, .k = 2, .scheme = "classic", .grow = 2 });
@@ -230,6 +235,37 @@ TEST(a_lost_growing_filter_is_an_error)
     KEPT("clear_and_add, full", clear_and_add, fresh, cleared);
 }
 TEST(a_lost_forgetting_filter_is_an_error) { lose(forgetting); }
+
+/* ---- counting ---- */
+/* A counter has been raised by each add and lowered by each removal that was acknowledged. */
+static bool counts(void)
+{
+    f = opened_now(K, false, &e);
+    if (!f || !no_errors()) return false;
+    for (int key = 0; key < KEYS; key++) {
+        int n = key == OLD;
+        EACH_CALL(t, i)
+        {
+            const call *c = &(*doing)[t][i];
+            n += adds(c, key) - (c->op == REMOVE && c->key == key && out[t][i].rc == 1);
+        }
+        if (bf_count_of(f, names[key], strlen(names[key]), &e) != n) return false;
+    }
+    return true;
+}
+static const plan counted_twice = { { { ADD, 0, 0 }, { ADD, 1, 0 } }, { { ADD, 0, 0 } },
+    { { ADD_BOTH, 0, 0 } } },
+                  removed = { { { ADD, 0, 0 }, { REMOVE, 0, 0 } },
+                      { { REMOVE, OLD, 0 }, { ADD, 0, 0 } }, { { REMOVE, OLD, 0 } } },
+                  removed_and_tested = { { { ADD, 0, 0 } }, { { REMOVE, 0, 0 } },
+                      { { ADD, 0, 0 }, { TEST, 0, 0 } } };
+TEST(no_step_of_a_counter_is_lost)
+{
+    set_up(counting, 1);
+    KEPT("counted_twice", counted_twice, fresh, counts);
+    KEPT("removed", removed, fresh, counts);
+    KEPT("removed_and_tested", removed_and_tested, fresh, counts);
+}
 
 /* ---- forgetting ---- */
 static bool forgets(void)

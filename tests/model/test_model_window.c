@@ -186,7 +186,7 @@ static bool put(bf_filter *to, bf_part *part, int key)
     to->hash->one(to->secret, names[key], strlen(names[key]), d);
     return part->bitmap.kernels->add_one[1](&part->bitmap.g, part->bitmap.store.words, d);
 }
-static int no_second_look(bf_filter *to, int key)
+static int no_second_read(bf_filter *to, int key)
 {
     int64_t e;
     bf_part *part = NULL;
@@ -234,7 +234,7 @@ TEST(wrong_adders_are_found)
     parts = 1;
     old_epoch = THEN;
     empty = open_();
-    wrong_add = no_second_look;
+    wrong_add = no_second_read;
     BROKEN(adders_and_late_test, fresh, tests_are_right);
     wrong_add = epoch_before_it_is_empty;
     BROKEN(two_in_one_epoch, fresh, tests_are_right);
