@@ -198,6 +198,20 @@ def c_long(session):
 
 
 @nox.session(venv_backend="none")
+def options(session):
+    """tests/c in builds without one optional library; scripts/test has the one without any."""
+    right = []
+    libraries = {"SODIUM", "TLS", "SERVER"}
+    for without in sorted(libraries):
+        folder, name = STAGE / f"without-{without}", f"c-bare-{without}"
+        others = [f"-DBLOOMFILTER_{one}=ON" for one in libraries - {without}]
+        run("cmake", "--preset", "bare", "-B", folder, *others)
+        run("cmake", "--build", folder, "-j", JOBS, "--target", "optional_tests")
+        right.append(ctest(name, "--test-dir", folder, "-L", "optional", BLOOMFILTER_SLOW="1"))
+    ends(session, *right)
+
+
+@nox.session(venv_backend="none")
 def valgrind(session):
     """tests/c in valgrind: uninitialized memory."""
     provide(packages="valgrind")

@@ -1,7 +1,7 @@
 /* test_schemes.c - every scheme x home x kernels x batch size against the oracle: each answer,
  * each bit.  Runs with both kernels.  About core/tables.c, core/layout/classic.c,
  * core/layout/block.c, core/layout/block2.c, core/keys/ring.c, core/keys/loop.c,
- * core/home/callback.c, core/base/cpu.c. */
+ * core/keys/hashcode.c, core/hash/ready.c, core/home/callback.c, core/base/cpu.c. */
 #include "../../core/sets/sets.h"
 #include "check.h"
 #include "native.h"

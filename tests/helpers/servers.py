@@ -83,19 +83,6 @@ class Server:
         self.process.wait()
 
 
-class Given(Server):
-    """One that runs already, where tests cannot start it: on Windows."""
-
-    def __init__(self, port):
-        self.port = int(port)
-
-    def start(self):
-        raise AssertionError("it was not started here")
-
-    def stop(self):
-        self("FLUSHALL")
-
-
 class Cluster:
     def __init__(self, folder, masters=3, replicas=1):
         own = "--cluster-enabled yes --cluster-node-timeout 1500 --cluster-replica-validity-factor 0 --cluster-allow-replica-migration no --repl-diskless-sync-delay 0 --cluster-config-file".split()

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from servers import Given, Server
+from servers import Server
 
 from bloomfilter import BloomFilter
 
@@ -85,9 +85,8 @@ def quick_folder():
 
 @pytest.fixture(scope="module")
 def redis_server(tmp_path_factory):
-    given = os.environ.get("BLOOMFILTER_REDIS_PORT")
-    assert given or shutil.which("redis-server"), "install redis-server"
-    server = Given(given) if given else Server(tmp_path_factory.mktemp("redis") / "server")
+    assert shutil.which("redis-server"), "install redis-server"
+    server = Server(tmp_path_factory.mktemp("redis") / "server")
     yield server
     server.stop()
 

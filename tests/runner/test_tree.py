@@ -53,7 +53,3 @@ def test_the_site_builds_without_a_warning():
 
 def test_demo():
     run(ROOT / "scripts" / "demo")
-
-
-def test_inputs_of_fuzz_targets():
-    run(ROOT / "scripts" / "fuzz", "--replay")
