@@ -5,5 +5,5 @@
     from bloomfilter.compat.pybloomfilter import BloomFilter    # pybloomfiltermmap3
     from bloomfilter.compat.bloom_filter2 import BloomFilter
 
-Each is a subclass of bloomfilter.BloomFilter; its module lists what differs from the other package.
-docs/howto-move.md has examples."""
+Each is a subclass of bloomfilter.BloomFilter.
+docs/howto-move.md has examples, and lists what differs from the other packages."""

@@ -1,18 +1,8 @@
-"""BloomFilter with the names and arguments of pybloomfiltermmap3.
-
-add() returns True if the key was probably THERE ALREADY, in contrast to bloomfilter.BloomFilter.
-addKey() and add_many() are not in pybloomfiltermmap3 and keep their own meaning.
-
-What differs from pybloomfiltermmap3: keys are str, bytes or int, so write str(key) for others.
-BloomFilter(n, p, filename) opens a file that exists, with its keys, and does not empty it: call
-clear_all() to start again.  An empty file, as tempfile creates it, is an error.  Without perm, the
-umask decides the permissions.  There are no hash_seeds and no bit_array: filters of equal capacity
-and error_rate can be united.  len() is an estimate.  copy() and to_base64() work in memory, too.
-open() reads only files of this library: add the keys of an older file again.  Other arguments are
-those of bloomfilter.BloomFilter."""
+"""BloomFilter as in pybloomfiltermmap3; docs/howto-move.md lists what differs."""
 
 import os
-from collections.abc import Iterable
+from functools import partialmethod
+from operator import iand, ior
 from typing import Any
 
 from .. import BloomFilter as _BloomFilter
@@ -27,6 +17,8 @@ class BloomFilter(_BloomFilter):
     read_only: bool = property(lambda self: self.info()["read_only"])  # type: ignore[assignment]
     approx_len: int = property(len)  # type: ignore[assignment]
     clear_all = _BloomFilter.clear
+    union = partialmethod(ior)
+    intersection = partialmethod(iand)
 
     def __init__(
         self,
@@ -49,19 +41,6 @@ class BloomFilter(_BloomFilter):
     def add(self, item: str | bytes | int, /) -> bool:  # type: ignore[override]
         """True: the item was probably there already.  False: it is surely new."""
         return not super().add(item)
-
-    def update(self, iterable: Iterable[Any]) -> None:  # type: ignore[override]
-        super().update(iterable)
-
-    def union(self, other: _BloomFilter) -> "BloomFilter":
-        """Add the keys of other to this filter, and return this filter."""
-        self |= other
-        return self
-
-    def intersection(self, other: _BloomFilter) -> "BloomFilter":
-        """Keep only what other has, and return this filter."""
-        self &= other
-        return self
 
     def copy(self, filename: str) -> "BloomFilter":  # type: ignore[override]
         self.save(filename)

@@ -101,12 +101,16 @@ def test_pybloomfilter(tmp_path):
     bf = pybloomfilter.BloomFilter(1000, 0.001, path, 0o640)
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o640
     assert (bf.capacity, bf.error_rate, bf.num_bits, bf.num_hashes) == (1000, 0.001, bf.m, bf.k)
-    assert bf.update(["a", "b"]) is None and bf.approx_len == 2 and not bf.read_only
+    bf.update(["a", "b"])
+    assert bf.approx_len == 2 and not bf.read_only
     assert bf.bit_count == bf.info()["ones"] and bf.filename == path
     assert "a" in pybloomfilter.BloomFilter(1000, 0.001, path)  # opened, and not emptied
     copy, empty = bf.copy(other), bf.copy_template(str(tmp_path / "c.bloom"))
     assert copy == bf and copy.filename == other and not empty and empty.union(bf) is empty == bf
     assert empty.intersection(pybloomfilter.BloomFilter(1000, 0.001)) is empty and not empty
+    for method in (empty.union, empty.intersection):
+        with pytest.raises(TypeError):
+            method("a")
     text = bf.to_base64()
     for given in (text, text.encode()):
         again = pybloomfilter.BloomFilter.from_base64(str(tmp_path / f"{given[:1]}.bloom"), given)
