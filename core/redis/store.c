@@ -123,21 +123,26 @@ static int redis_sample(bf_store *s, uint64_t *ones, uint64_t *of, bf_error *err
     return bf_redis_sample(bf_redis_key(r, 0), 0, r->bits, ones, of, err);
 }
 
-/* Runs a command on every Redis key of the filter. Continues after an error, and returns the first
- * error. With shards, K:meta comes last; if a shard failed, K:meta does not expire. */
+/* Runs a command on every Redis key of the filter. Continues after an error, unless another filter
+ * has taken the place of this one, and returns the first error. With shards, K:meta comes last; if
+ * a shard failed, K:meta does not expire. */
 static int each_key(
     bf_store *s, const char *what, const char *command, uint64_t argument, bf_error *err)
 {
     bf_redis *r = s->impl;
     BF_REDIS_LOCK(r);
     const bool removes = !strcmp(command, "DEL");
+    bool replaced = false;
     int first = require_own(r, what, err), rc;
     if (first < 0) return first;
-    for (unsigned i = 0; i < r->shards; i++) {
-        rc = bf_redis_run(bf_redis_key(r, i), command, argument, first < 0 ? NULL : err);
+    for (unsigned i = 0; i < r->shards && !replaced; i++) {
+        bf_redis *shard = bf_redis_key(r, i);
+        const uint32_t mark = shard->mark;
+        rc = bf_redis_run(shard, command, argument, first < 0 ? NULL : err);
         if (first == 0) first = rc;
+        replaced = rc < 0 && shard->mark != mark;
     }
-    if (r->shard && (first == 0 || removes)) {
+    if (r->shard && !replaced && (first == 0 || removes)) {
         rc = bf_redis_run_meta(r, command, argument, first < 0 ? NULL : err);
         if (first == 0) first = rc;
     }

@@ -68,7 +68,7 @@ static void against_oracle(const char *scheme, uint64_t m, unsigned k, int home)
         .threads = home == ATOMIC,
         .storage = home == MAPPED ? path : NULL });
     if (!f) return;
-    if (home == POSITIONS) f->bitmap.kernels = NULL;
+    if (home == POSITIONS) f->single = f->bitmap.kernels = NULL;
     const bf_info i = info_of(f);
     CHECK(i.counting && i.bitset_bytes == (i.m + 1) / 2);
     oracle o = { .scheme = scheme,
@@ -123,7 +123,7 @@ TEST(a_multiset)
                 .threads = home == ATOMIC,
                 .storage = home == MAPPED ? path : NULL });
             if (!f) continue;
-            if (home == POSITIONS) f->bitmap.kernels = NULL;
+            if (home == POSITIONS) f->single = f->bitmap.kernels = NULL;
             oc_multiset(f, SHORT(40000, 5000), home % 2 ? 1 : 50, (uint32_t)home);
             bf_close(f);
         }

@@ -77,7 +77,7 @@ static void overtakes(void (*call)(bf_filter *f, bf_filter *other), int when, in
     bf_kernels kernels = *(overtaken.real = f->bitmap.kernels);
     kernels.add_one[1] = one_overtaken;
     kernels.add[1] = many_overtaken;
-    f->bitmap.kernels = &kernels;
+    f->single = f->bitmap.kernels = &kernels;
     overtaken.plain = *other->bitmap.store.ops;
     overtaken.plain.read = read_overtaken;
     other->bitmap.store.ops = &overtaken.plain;
@@ -141,7 +141,7 @@ TEST(a_second_pass_that_fails)
         bf_kernels kernels = *(overtaken.real = f->bitmap.kernels);
         kernels.add_one[1] = one_without;
         kernels.add[1] = many_without;
-        f->bitmap.kernels = &kernels;
+        f->single = f->bitmap.kernels = &kernels;
         overtaken.by = open_(true);
         overtaken.ends = AT_ONCE;
         for (int many = 0; many < 2; many++) {

@@ -109,15 +109,18 @@ final class Shards implements Store
         return $this->whole->look()[0]?->id === $this->whole->id;
     }
 
-    /** Every shard also after an error; K:meta last. */
+    /** Every shard also after an error, unless another filter has taken the place of this one; K:meta last. */
     public function care(string $what, string $command, string ...$argument): void
     {
-        foreach ($this->shards as $shard)
+        foreach ($this->shards as $shard) {
+            $mark = $shard->mark;
             try {
                 $shard->care($what, $command, ...$argument);
             } catch (\BloomFilterException $e) {
                 $first ??= $e;
+                if ($shard->mark !== $mark) throw $first;
             }
+        }
         if ((!isset($first) || $command === 'DEL') && !$this->whole->careOfMeta($command, ...$argument)) $first ??= $this->whole->lost();
         if (isset($first)) throw $first;
     }

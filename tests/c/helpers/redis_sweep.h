@@ -144,7 +144,7 @@ static inline void judge_same(void)
 static inline void judge_recreated(bool told)
 {
     world *w = sweep.w;
-    if (trips.at != 1 || sweep.by->every || !told || calls_of[sweep.call].run == do_delete) return;
+    if (trips.at != 1 || sweep.by->every || !told) return;
     if (bf_test(w->f, "other", 5, &e) != 1 || bf_test(w->f, "other", 5, &e) != 1 ||
         bf_test_many(w->f, world_keys, WORLD_KEYS, NULL, &e) != 0)
         sweep_wrong("it does not go on with the new one");
@@ -160,8 +160,8 @@ static inline void judge_changed(void)
 {
     world *w = sweep.w;
     const leaves left = sweep.by->leaves;
-    const bool works =
-        left >= RECREATED && calls_of[sweep.call].run != do_delete && !call_is(MAKES);
+    const bool works = left >= RECREATED && !call_is(MAKES) &&
+                       (calls_of[sweep.call].run != do_delete || sweep.rc < 0);
     bool told = says_recreated(sweep.rc) && !call_is(OWN) && !sweep.by->every;
     if (left == RECREATED && trips.at == 1 && !call_is(OWN) && !unmarked() && !w->spec.cache &&
         !told && !sweep.by->every && calls_of[sweep.call].run != do_fits)
