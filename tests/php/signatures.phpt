@@ -29,6 +29,8 @@ existKey(Stringable|string|int $key): bool
 hashcode(Stringable|string|int $key): array
 addMany(Traversable|array $keys): int
 existMany(array $keys): array
+addHashes(string $hashes): int
+existHashes(string $hashes): array
 addNew(array $keys): array
 union(BloomFilter $other): static
 intersect(BloomFilter $other): static
