@@ -41,6 +41,9 @@ def test_everything_is_installed(prefix):
         "include/bloomfilter.h",
         "include/bloomfilter_ffi.h",
         "include/bloomfilter_host.h",
+        "lib/cmake/bloomfilter/bloomfilterConfig.cmake",
+        "lib/cmake/bloomfilter/bloomfilterConfigVersion.cmake",
+        "lib/cmake/bloomfilter/bloomfilterTargets.cmake",
         "lib/libbloomfilter.a",
         "lib/libbloomfilter.so",
         f"lib/libbloomfilter.so.{NUMBER}",
@@ -78,6 +81,22 @@ def test_embed_with_the_static_library(prefix, env, tmp_path):
     run("cc", ROOT / "examples" / "embed.c", "-o", tmp_path / "embed", *static)
     assert "libbloomfilter" not in run("ldd", tmp_path / "embed")
     assert "of 3 urls 2 were new" in run(tmp_path / "embed", env={})
+
+
+def test_find_package(prefix, tmp_path):
+    (tmp_path / "CMakeLists.txt").write_text(f"""cmake_minimum_required(VERSION 3.20)
+    project(embed C)
+    find_package(bloomfilter {NUMBER} REQUIRED)
+    foreach(library bloomfilter bloomfilter_static)
+      add_executable(by_${{library}} {ROOT}/examples/embed.c)
+      target_link_libraries(by_${{library}} bloomfilter::${{library}})
+    endforeach()""")
+    run("cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "--build", tmp_path / "build")
+    for library in ("bloomfilter", "bloomfilter_static"):
+        program = tmp_path / "build" / f"by_{library}"
+        assert "of 3 urls 2 were new" in run(program, env={})
+        assert ("libbloomfilter" in run("ldd", program)) == (library == "bloomfilter")
 
 
 def test_what_a_build_without_the_libraries_says(env, tmp_path):
