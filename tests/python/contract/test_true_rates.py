@@ -140,7 +140,7 @@ def test_a_p_that_no_m_reaches_is_refused_with_the_one_that_is(scheme, n, best):
         BloomFilter.plan(n=n, p=reached * 0.99, scheme=scheme, **most)
 
 
-ROWS = (ROOT / "core" / "tables.c").read_text().split("older systems", 1)[1]
+ROWS = (ROOT / "core" / "tables.c").read_text().split("older systems", 1)[1].split("/*")[0]
 OLDER = dict(re.findall(r'\.name = "([^"]+)"(.*?)\},? *\n', ROWS, re.DOTALL))
 
 
@@ -221,6 +221,7 @@ def given_in(row):
 def test_the_table_of_rates_has_every_scheme_and_says_what_plan_says():
     schemes = set(re.findall(r'\.name = "([^"]+)"', (ROOT / "core" / "tables.c").read_text()))
     schemes.discard("functions")  # whose rate is that of the user's functions
+    schemes -= {one for one in schemes if one.startswith("hashes64")}  # and here of the hashes
     assert {row[0].split(":")[0] for row in TABLE} == schemes
     for row in TABLE:
         p, found, error = map(float, row[4:])

@@ -34,6 +34,12 @@ def filled(kind=BloomFilter, **more):
     bf.update(range(50))
     return bf
 
+HASHES = np.arange(9, dtype=np.uint64)
+def of_hashes():
+    bf = BloomFilter(n=100, p=0.01, scheme="hashes64")
+    bf.add_hashes(HASHES[:5])
+    return bf
+
 class Sub(BloomFilter):
     __slots__ = ("more",)
 
@@ -109,6 +115,13 @@ CASES = {
     ],
     "add_mask": [(filled, lambda bf: bf.add_mask(MANY))],
     "contains_mask": [(filled, lambda bf: bf.contains_mask(MANY))],
+    "add_hashes": [(of_hashes, lambda bf: bf.add_hashes(HASHES[::-1]))],
+    "add_hashes_mask": [(of_hashes, lambda bf: bf.add_hashes_mask(HASHES))],
+    "contains_hashes": [
+        (of_hashes, lambda bf: bf.contains_hashes(HASHES)),
+        (of_hashes, refused(lambda bf: bf.contains_hashes(MANY))),
+    ],
+    "contains_hashes_mask": [(of_hashes, lambda bf: bf.contains_hashes_mask(HASHES))],
     "contains_many": [(filled, lambda bf: bf.contains_many(iter(MANY)))],
     "update_lines": [(filled, lambda bf: bf.update_lines(b"a\nb\n", keep=True))],
     "contains_lines": [(filled, lambda bf: bf.contains_lines(b"a\nb\n", keep=False))],
@@ -202,7 +215,9 @@ def sweep(name, make, call, first=1):
             return
         if fault is not None and not isinstance(fault, (MemoryError, *expected)):
             print(f"{name}: allocation {n} fails: {fault!r}")
-        if name not in ("close", "__exit__"):
+        if "hashes" in name:
+            assert bf.contains_hashes(HASHES)[:5] == bytes([1] * 5), (name, n)
+        elif name not in ("close", "__exit__"):
             bf.add("still usable")
             assert "still usable" in bf, (name, n)
     raise AssertionError(f"{name}: more than {most} allocations")
