@@ -85,7 +85,7 @@ enum {
     BF_EIO = -3,             /* a system call or the network failed; see sys_errno              */
     BF_EFORMAT = -4,         /* the bytes or the file are not a filter, or are damaged          */
     BF_EMISMATCH = -5,       /* the stored filter has other parameters or another secret        */
-    BF_ENOTSUP = -6,         /* not possible in this home, for this scheme, or in this build    */
+    BF_ENOTSUP = -6,         /* not possible with this storage or scheme, or in this build      */
     BF_EHOST = -7,           /* code of the host failed; its own exception is still set         */
     BF_EBUSY = -8,           /* the filter is in use: try again later                           */
     BF_ENOENT = -9,          /* nothing has that name: no file (sys_errno is ENOENT), or no such
@@ -311,7 +311,7 @@ int64_t bf_hashcode(
     const bf_filter *f, const void *key, size_t len, uint64_t *pos, size_t cap, bf_error *err);
 
 /* ---- counting filters (BF_ENOTSUP for others): docs/counting.md ------------------------------ */
-/* Removes one add of the key.  Returns 1 if the key was present: each of its counters is now one
+/* Undoes one add of the key.  Returns 1 if the key was present: each of its counters is now one
  * less (15 means "15 or more" and never changes).  Returns 0 if the key was absent: nothing
  * changed.  Remove only keys that were added: the removal of a false positive decrements
  * counters of other keys. */

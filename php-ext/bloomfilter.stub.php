@@ -619,7 +619,7 @@ class BloomFilter implements Countable, JsonSerializable
 class CountingBloomFilter extends BloomFilter
 {
     /**
-     * Removes one add of the key. True: the key was present. False: it was absent, and nothing changed.
+     * Undoes one add of the key. True: the key was present. False: it was absent, and nothing changed.
      *
      * @throws TypeError            the key is neither string, int nor Stringable
      * @throws BloomFilterException the filter is closed or cannot be written

@@ -194,7 +194,7 @@ static int attempt_alone(
     const zval *state = zend_hash_index_find(&BF_G(talking), number);
     int how;
     if (c->predis && state && Z_TYPE_P(state) == IS_TRUE)
-        how = refuse(sink, "the client waits for another reply: call again after that");
+        how = refuse(sink, "the client is still waiting for another reply: try again");
     else {
         const bool must_reset = state && Z_TYPE_P(state) == IS_FALSE;
         c->connection = number;

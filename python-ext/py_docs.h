@@ -471,7 +471,7 @@
     "remove($self, key, /)\n" \
     "--\n" \
     "\n" \
-    "Remove one add of the key.  True: it was there.  False: it was absent, and nothing changed.\n" \
+    "Undo one add of the key.  True: it was there.  False: it was absent, and nothing changed.\n" \
     "\n" \
     "Remove only keys that were added: removing a false positive lowers counters of other keys."
 #define DOC_remove_many \

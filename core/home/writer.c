@@ -137,8 +137,8 @@ static int fail_other_writer(const bf_file *f, bf_error *err)
         return bf_fail(err, BF_EBUSY, "%.80s had another writer a moment ago: try again", f->path);
     return bf_fail(err, BF_EBUSY,
         l.l_type == F_RDLCK
-            ? "%.80s has a writer (pid %lld): it can have an exclusive one when all "
-              "writers have closed it"
+            ? "%.80s has a writer (pid %lld): exclusive needs every other writer to close "
+              "it"
             : "%.80s has an exclusive writer (pid %lld)",
         f->path, (long long)l.l_len - 1);
 }

@@ -30,10 +30,10 @@ static int redis_create(bf_store *s, const bf_params *d, const bf_spec *spec, bf
     const bool redisson = bf_is_redisson(d->name);
     if (!d->kind && bf_bits(&d->g) / shards > bf_redis_most_bits(d->scheme->layout, &d->g))
         return bf_fail(err, BF_EINVAL,
-            "m=%llu %s do not fit %u Redis key%s of at most %llu: larger filters need %s shards",
+            "m=%llu %s are too many for %u Redis key%s of at most %llu: %s shards",
             (unsigned long long)d->g.m, cells->names, shards, shards > 1 ? "s" : "",
             (unsigned long long)(BF_REDIS_M_MAX / cells->bits),
-            d->scheme->layout->sharding == BF_WHOLE ? "a scheme with" : "more");
+            d->scheme->layout->sharding == BF_WHOLE ? "use a scheme with" : "pass more");
     if (redisson && d->g.counting)
         return bf_fail(
             err, BF_ENOTSUP, "%s: filters of scheme redisson hold bits, not counters", r->label);

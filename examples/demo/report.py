@@ -84,7 +84,7 @@ def answers(t, lines, distinct):
 
     count("lines read", "lines", lambda x, s: x == lines, "all")
     count("new: the exact answer", "new_exact", lambda x, s: x == distinct, "set, array")
-    less = "exact less the line below"
+    less = "exact count minus false positives"
     fewer = lambda x, s: x == distinct - s.number("lost")  # noqa: E731
     count("new: the filter's answer", "new_filter", fewer, less)
     most = f"at most p = {P:.1%}: {P * distinct:.0f}"
@@ -105,7 +105,7 @@ def costs(t):
     bits = f"{t.sides[0].number('bits_a_key'):.2f} bits per key"
     t.row("memory of the filter", lambda s: size(s.number("filter_bytes")), bits)
     times = [s.number("exact_bytes") / s.number("filter_bytes") for s in t.sides]
-    much, more = f"{min(times):.0f} times as much at least", min(times) > 1
+    much, more = f"at least {min(times):.0f} times as much", min(times) > 1
     t.promise(
         "memory of set / array", lambda s: size(s.number("exact_bytes")), lambda s: more, much
     )

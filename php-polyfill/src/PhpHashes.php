@@ -23,7 +23,7 @@ final class PhpHashes
             if (!isset(self::TABLE[$name]))
                 throw Fault::value('a name after php-hashes: must be one of %s, got %.40s', $known, $given[$i]);
             if (array_search($name, $names, true) !== $i)
-                throw Fault::value('a name after php-hashes: must be given once, got %s twice', $name);
+                throw Fault::value('scheme php-hashes names %s twice', $name);
         }
         return $names;
     }

@@ -569,7 +569,7 @@ class CountingBloomFilter(BloomFilter):
     """
 
     def remove(self, key: _Key, /) -> bool:
-        """Remove one add of the key.  True: it was there.  False: it was absent, and nothing changed.
+        """Undo one add of the key.  True: it was there.  False: it was absent, and nothing changed.
 
         Remove only keys that were added: removing a false positive lowers counters of other keys.
         """

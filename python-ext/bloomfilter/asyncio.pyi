@@ -162,7 +162,7 @@ class CountingBloomFilter(BloomFilter):
     """A filter with 4-bit counters: keys can be removed and counted."""
 
     async def remove(self, key: _Key, /) -> bool:
-        """Remove one add of the key.  True: it was there.  False: it was absent."""
+        """Undo one add of the key.  True: it was there.  False: it was absent."""
     async def count_of(self, key: _Key, /) -> int:
         """Return an upper bound for the adds minus the removals of the key.  0: surely absent; 15: 15 or more."""
     async def remove_many(self, keys: _Source, /, *, nulls: _Nulls = "raise") -> bytes:

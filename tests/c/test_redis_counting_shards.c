@@ -38,7 +38,7 @@ TEST(large_ones_are_cut)
     CHECK_EQ(
         code_of((bf_spec){ .m = UINT64_C(1) << 32, .k = 3, .shards = 2, .counting = true }, "k"),
         BF_EINVAL);
-    CHECK_HAS(e.msg, "4294967296 counters do not fit 2 Redis keys of at most 1073741808");
+    CHECK_HAS(e.msg, "4294967296 counters are too many for 2 Redis keys of at most 1073741808");
     CHECK_EQ(code_of((bf_spec){ .n = 100, .p = 0.01, .scheme = "redisson", .counting = true }, "k"),
         BF_ENOTSUP);
     CHECK_HAS(e.msg, "bits, not counters");

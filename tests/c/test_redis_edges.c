@@ -97,7 +97,7 @@ TEST(refusals)
     CHECK_REFUSED(code_of((bf_spec){ .n = 1 << 30, .p = 1e-6, .grow = 2 }, "grows2"), BF_EINVAL,
         "1 part of m=37235670528 bits do not fit one Redis key");
     CHECK_REFUSED(code_of((bf_spec){ .m = UINT64_C(1) << 34, .k = 3, .shards = 2 }, "large"),
-        BF_EINVAL, "do not fit 2 Redis keys of at most");
+        BF_EINVAL, "are too many for 2 Redis keys of at most");
     rs_command(&redis, "SETBIT foreign 7 1");
     CHECK_EQ(
         code_of(

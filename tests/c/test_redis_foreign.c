@@ -100,7 +100,7 @@ TEST(another_m)
     }
     CHECK_EQ(code_of((bf_spec){ .scheme = "php-mt", .m = (UINT64_C(1) << 32) + 1, .k = 7 }, "new"),
         BF_EINVAL); /* the mark would lie past the last offset */
-    CHECK_HAS(e.msg, "do not fit 1 Redis key");
+    CHECK_HAS(e.msg, "are too many for 1 Redis key");
     CHECK_EQ(rs_number(&redis, "DBSIZE"), 1);
     bf_spec ours = { .scheme = "classic", .m = 1000, .k = 3 };
     bf_filter *f = opened(ours, "ours", "", __LINE__);

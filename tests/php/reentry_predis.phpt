@@ -39,7 +39,7 @@ foreach ($inside as $name => $call) {
     }
 }
 same(8, count($said));
-foreach ($said as [$code, $text]) same([BloomFilterException::IO, true], [$code, str_contains($text, 'the client waits for another reply: call again after that')], $text);
+foreach ($said as [$code, $text]) same([BloomFilterException::IO, true], [$code, str_contains($text, 'the client is still waiting for another reply: try again')], $text);
 same([true, true, false], $g->existMany(['a', 'b', 'c']), 'afterwards');
 
 /* exit() during a round trip: the replies that nobody read are not those of the next commands. */

@@ -181,8 +181,8 @@ static int php_prepare(bf_argument *a, const char *text, bf_error *err)
             return bf_fail(err, BF_EINVAL, "a name after php-hashes: must be one of %s, got %.*s",
                 known, len < 40 ? (int)len : 40, text);
         if (memchr(a->bytes + 1, (int)which, a->bytes[0]))
-            return bf_fail(err, BF_EINVAL,
-                "a name after php-hashes: must be given once, got %s twice", functions[which].name);
+            return bf_fail(
+                err, BF_EINVAL, "scheme php-hashes names %s twice", functions[which].name);
         a->bytes[++a->bytes[0]] = (uint8_t)which;
         if (!text[len]) break;
     }

@@ -67,7 +67,7 @@ final class Client
         $number = spl_object_id($used);
         if ($other = (self::$talking[$number] ?? null)?->get()) throw $other->of === $this
             ? Fault::fail(\BloomFilterException::BUSY, 'the filter is in use: a call in it waits for its clock, hash function or client, and this call was made by such code')
-            : Fault::fail(\BloomFilterException::IO, '%s: the client waits for another reply: call again after that', $label);
+            : Fault::fail(\BloomFilterException::IO, '%s: the client is still waiting for another reply: try again', $label);
         if (isset(self::$talking[$number])) $this->close();
         self::$talking[$number] = \WeakReference::create($trip = (object) ['of' => $this]);
         try {

@@ -109,8 +109,8 @@ final class Opening
         $first = $d->kind === Params::GROW ? Sizing::part($d, 0, 0) : null;
         if (intdiv(($first ?? $d)->bits(), $d->shards) > $most) throw $first
             ? Fault::value('1 part of m=%d %s do not fit one Redis key of at most %d: use a file, or a larger p or smaller n', $first->m, $d->cells(), intdiv(Key::MOST_BITS, $d->cellBits()))
-            : Fault::value('m=%d %s do not fit %u Redis key%s of at most %d: larger filters need %s shards', $d->m, $d->cells(), $d->shards,
-                $d->shards > 1 ? 's' : '', intdiv(Key::MOST_BITS, $d->cellBits()), $d->scheme->native ? 'more' : 'a scheme with');
+            : Fault::value('m=%d %s are too many for %u Redis key%s of at most %d: %s shards', $d->m, $d->cells(), $d->shards,
+                $d->shards > 1 ? 's' : '', intdiv(Key::MOST_BITS, $d->cellBits()), $d->scheme->native ? 'pass more' : 'use a scheme with');
         $this->key->take($d, $first ? [$first] : []);
         if ($d->shards === 1) return $this->key->create($this->seen) ? $this->filtered($d) : null;
         $f = $this->filtered($d);
