@@ -376,7 +376,12 @@ static int batch_run(batch *b, PyObject *keys)
         b->room = more;
         b->space = REMOTE_ROOM;
     }
-    const int rc = (b->hashed ? hashes_batch : batch_keys)(b, keys);
+    bf_error err;
+    /* asks without hashes, so that an empty array is refused as others are */
+    const bool takes = !b->hashed || (b->call == bf_add_many ? bf_add_hashes : bf_test_hashes)(
+                                         b->bf, NULL, 0, NULL, &err) == 0;
+    if (!takes) raise_in(b->self, &err);
+    const int rc = takes ? (b->hashed ? hashes_batch : batch_keys)(b, keys) : -1;
     PyMem_Free(more);
     filter_leave(b->self);
     return rc < 0 ? -1 : 0;

@@ -20,12 +20,12 @@ static PyObject *wrap_new(FilterObject *self, FilterObject *other, combine_new *
     return made;
 }
 
-/* ---- copies ---- */
-/* memo: the argument of copy.deepcopy(), or None */
-static PyObject *copy_object(FilterObject *self, PyObject *memo)
+/* Copies the attributes of self, if it is an object of a subclass, to twin. memo: the argument of
+ * copy.deepcopy(), or None. Takes the reference to twin, which may be NULL; returns twin or NULL.
+ */
+static PyObject *with_attributes(FilterObject *self, PyObject *twin, PyObject *memo)
 {
     const module_state *state = state_of(Py_TYPE(self));
-    PyObject *twin = wrap_new(self, NULL, NULL);
     if (!twin || Py_IS_TYPE(self, state->filter_type) || Py_IS_TYPE(self, state->counting_type))
         return twin;
     PyObject *done = call_helper("_pickle", "copy_attributes", "OOO", self, twin, memo);
@@ -34,13 +34,15 @@ static PyObject *copy_object(FilterObject *self, PyObject *memo)
     return twin;
 }
 
+/* ---- copies ---- */
 PyObject *filter_copy(FilterObject *self, PyObject *Py_UNUSED(unused))
 {
-    return copy_object(self, Py_None);
+    return with_attributes(self, wrap_new(self, NULL, NULL), Py_None);
 }
 PyObject *filter_deepcopy(FilterObject *self, PyObject *memo)
 {
-    if (memo == Py_None || PyDict_Check(memo)) return copy_object(self, memo);
+    if (memo == Py_None || PyDict_Check(memo))
+        return with_attributes(self, wrap_new(self, NULL, NULL), memo);
     return PyErr_Format(PyExc_TypeError,
         "memo must be the dict that copy.deepcopy() gives, got %.200s", Py_TYPE(memo)->tp_name);
 }
@@ -60,17 +62,22 @@ static PyObject *refuse_other(PyObject *other)
         PyExc_TypeError, "the other must be a BloomFilter, not %.200s", Py_TYPE(other)->tp_name);
 }
 
+static PyObject *combined(FilterObject *self, PyObject *other, combine_new *call)
+{
+    return with_attributes(self, wrap_new(self, (FilterObject *)other, call), Py_None);
+}
+
 /* Defines a method, an operator and its in-place form. */
 #define OPERATION(name, operator, of_both, into)                                                   \
     PyObject *filter_##name(FilterObject *self, PyObject *other)                                   \
     {                                                                                              \
         if (!is_filter(other)) return refuse_other(other);                                         \
-        return wrap_new(self, (FilterObject *)other, of_both);                                     \
+        return combined(self, other, of_both);                                                     \
     }                                                                                              \
     PyObject *filter_##operator(PyObject * a, PyObject * b)                                        \
     {                                                                                              \
         if (!is_filter(a) || !is_filter(b)) Py_RETURN_NOTIMPLEMENTED;                              \
-        return wrap_new((FilterObject *)a, (FilterObject *)b, of_both);                            \
+        return combined((FilterObject *)a, b, of_both);                                            \
     }                                                                                              \
     PyObject *filter_i##operator(PyObject * a, PyObject * b)                                       \
     {                                                                                              \

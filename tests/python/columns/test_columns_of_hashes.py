@@ -125,8 +125,9 @@ def test_hashes_and_keys_do_not_mix():
         with pytest.raises(ValueError):
             call("key")
     for call in ("add_hashes", "contains_hashes", "add_hashes_mask", "contains_hashes_mask"):
-        with pytest.raises(ValueError):
-            getattr(BloomFilter(n=100, p=0.01), call)(hashes)
+        for some in (hashes, hashes[:0], pa.array([], pa.uint64())):
+            with pytest.raises(ValueError):
+                getattr(BloomFilter(n=100, p=0.01), call)(some)
     with pytest.raises(ValueError):
         of_hashes(secret=b"0" * 16)
     with pytest.raises(ValueError):

@@ -89,6 +89,8 @@ def test_rbloom(tmp_path):
         rbloom.Bloom.load(tmp_path / "x.bloom", length),
         rbloom.Bloom.load_bytes(bf.save_bytes(), length),
         bf.copy(),
+        bf | bf,
+        bf & bf,
     ):
         assert again == bf and again.hash_func is length and "ab" in again and "abcd" not in again
     for wrong in ((0, 0.1), (10, 0.0), (10, 1.0)):
