@@ -68,6 +68,8 @@ def test_a_skip_in_ci_must_be_listed(total, listed, ci, last):
     # programs of tests/c
     (PROGRAM.format("run", "ok a\n9 passed, 0 failed\n", ""), 0, "9 passed, 0 failed"),
     (PROGRAM.format("run", "skip a: why\n9 passed, 0 failed, 1 skipped\n", ""), 0, "9 passed, 1 failed"),
+    (PROGRAM.format("run", "7 passed, 2 failed\n", ""), 0, "7 passed, 2 failed"),
+    (PROGRAM.format("run", "ok a\n", ""), 0, "0 passed, 1 failed"),   # something called exit(0)
     (PROGRAM.format("fail", "7 passed, 2 failed\n", '<failure message="Failed"/>'), 8, "7 passed, 2 failed"),
     (PROGRAM.format("fail", "ok a\n", '<failure message="SEGFAULT"/>'), 8, "0 passed, 1 failed"),
     (PROGRAM.format("fail", "7 passed, 0 failed\n", '<failure message="SEGFAULT"/>'), 8, "7 passed, 1 failed"),
