@@ -17,6 +17,8 @@ foreach ([['BKDR'], ['SDBM', 'JS'], EIGHT, [...EIGHT, 'RS', 'AP']] as $names) {
     $g->merge($f);
     same(true, $g->exists('key'));
 }
-foreach (['JS,JSHash', 'Hash', 'JSHashHash', 'JShash', implode('Hash,', EIGHT) . 'Hash,MD5Hash'] as $wrong)
+foreach (['JS,JSHash' => 'JS', implode(',', EIGHT) . ',FNVHash' => 'FNV'] as $wrong => $name)
+    refused('ValueError', "scheme php-hashes names $name twice", fn() => BloomFilter::plan(scheme: "php-hashes:$wrong"));
+foreach (['Hash', 'JSHashHash', 'JShash', implode('Hash,', EIGHT) . 'Hash,MD5Hash'] as $wrong)
     refused('ValueError', 'a name after php-hashes: must be ', fn() => BloomFilter::plan(scheme: "php-hashes:$wrong"));
 --EXPECT--
