@@ -129,7 +129,7 @@ bool stats_filters(worker *w, reply *a)
 
 /* ---- Prometheus ---- */
 enum {
-    M,
+    BYTES,
     N,
     K,
     P,
@@ -148,12 +148,12 @@ enum {
 };
 static const struct {
     const char *name, *type, *help;
-} metrics[METRICS] = { [M] = { "m", "gauge", "bits of the filter" },
+} metrics[METRICS] = { [BYTES] = { "bytes", "gauge", "size of its bits or counters" },
     [N] = { "n", "gauge", "number of keys the filter is sized for" },
     [K] = { "k", "gauge", "positions per key" },
     [P] = { "p", "gauge", "false-positive rate at n keys" },
     [PARTS] = { "parts", "gauge", "number of its parts" },
-    [COUNT] = { "count", "gauge", "estimated number of different keys" },
+    [COUNT] = { "keys", "gauge", "estimated number of different keys" },
     [FILL] = { "fill", "gauge", "fraction of the bits that are set" },
     [FPR] = { "fpr_now", "gauge", "false-positive rate now" },
     [SATURATED] = { "saturated", "gauge", "1 if more than half of the bits are set" },
@@ -202,7 +202,7 @@ static void values(const worker *w, served *f, double *v)
     bool known;
     bf_get_info(f->f, &i);
     const bool up = stats_state(w, f, &st, &known);
-    double all[METRICS] = { (double)i.m, (double)i.n, i.k, i.p, i.part_count,
+    double all[METRICS] = { (double)i.bitset_bytes, (double)i.n, i.k, i.p, i.part_count,
         known ? st.count : NAN, st.fill, st.fpr, st.saturated != 0, up,
         (double)counter_get(&f->adds), (double)counter_get(&f->added),
         (double)counter_get(&f->hits), (double)counter_get(&f->misses),
