@@ -1,6 +1,7 @@
 """hooks.py - what mkdocs.yml needs beside plugins: links that leave docs/, pages that nav
 forgot, titles of their own, lists and tables right after a line of text, and bars in the code of a
-table, which GitHub takes for what they are and Python-Markdown does not.
+table, which GitHub takes for what they are and Python-Markdown does not; tabs for one program in
+PHP and in Python.
 
 A document links to a file of the repository as it does in the repository, by a relative path.  In
 the site that file is a copy below source/; a link to a folder, which a site cannot show, becomes
@@ -8,6 +9,7 @@ its text.  Knows nothing of what a page says."""
 
 import posixpath
 import re
+from textwrap import indent
 from pathlib import Path
 
 from mkdocs.structure.files import File
@@ -15,6 +17,12 @@ from mkdocs.structure.files import File
 ROOT = Path(__file__).resolve().parent.parent
 LINK = re.compile(r"\[([^\]]*)\]\(([^)#:\s]+)(#[^)\s]*)?\)")
 OUTSIDE = "source/"
+BLOCK = r"```%s\n(?:(?!```).*\n)*```\n"
+PROGRAM = f"({BLOCK}(?:\\n{BLOCK % 'text'})?)"  # with what it printed
+PAIRS = [
+    re.compile(f"^{PROGRAM % a}\n{PROGRAM % b}", re.M)
+    for a, b in (("php", "python"), ("python", "php"))
+]
 CHINESE = re.compile(
     r"(?<=[\u3001-\u9fff\uff01-\uff60])\n(?=[\u3001-\u9fff\uff01-\uff60])"
 )  # no space
@@ -94,6 +102,19 @@ def with_gaps(markdown):
     return "\n".join(out)
 
 
+def tabs(markdown):
+    """PHP and Python right after each other are tabs."""
+
+    def pair(found):
+        titles = ("PHP" if code.startswith("```php") else "Python" for code in found.groups())
+        both = zip(titles, found.groups(), strict=True)
+        return "\n".join(f'=== "{title}"\n\n{indent(code, "    ")}' for title, code in both)
+
+    for pattern in PAIRS:
+        markdown = pattern.sub(pair, markdown)
+    return markdown
+
+
 def on_page_markdown(markdown, page, config, **_):
     heading = re.search(r"^# (.+)", markdown, re.M)
     if heading and heading[1] != config.site_name:  # for the tab: nav has "PHP" twice
@@ -106,7 +127,7 @@ def on_page_markdown(markdown, page, config, **_):
         to = posixpath.relpath(in_site(path), posixpath.dirname(page.file.src_uri) or ".")
         return f"[{link[1]}]({to}{link[3] or ''})"
 
-    return LINK.sub(in_site_link, CHINESE.sub("", with_gaps(markdown)))
+    return tabs(LINK.sub(in_site_link, CHINESE.sub("", with_gaps(markdown)) + "\n"))
 
 
 def on_post_page(output, page, config):

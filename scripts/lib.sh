@@ -109,6 +109,7 @@ needs_tests() {
     want php-parser test -d /usr/share/php/PhpParser    # scripts/gen-arginfo --check
     want shellcheck have shellcheck
     want mandoc have mandoc
+    want php-sqlite3 compgen -G "$(php-config --extension-dir)/pdo_sqlite.so"    # docs/howto-database.md
     want git have git                                   # tests/runner makes a repository of the tree
 }
 needs_locale() { want locales test -f /usr/share/i18n/locales/de_DE; }   # tests/cross/test_decimals.py compiles it
