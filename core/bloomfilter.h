@@ -394,11 +394,12 @@ int64_t bf_bytes_as(bf_filter *f, const char *format, bf_error *err);
 int bf_to_bytes_as(bf_filter *f, const char *format, void *buf, uint64_t cap, bf_error *err);
 bf_filter *bf_from_bytes_as(
     const void *data, size_t len, const char *format, const bf_spec *expect, bf_error *err);
-/* Writes a temporary file next to path, syncs it and renames it to path, so that path never has a
- * partial file. Returns BF_EBUSY if this process has the file at path open for writing: close that
- * filter first, or save under another name and rename. If path is a Redis URL, creates a filter in
- * Redis with these contents, in one step (with shards, one shard after the other); if that filter
- * exists, returns BF_EIO with sys_errno EEXIST. */
+/* path is a path as in bf_spec's storage, also file:PATH. Writes a temporary file next to it, syncs
+ * it and renames it to path, so that path never has a partial file. Returns BF_EBUSY if this
+ * process has the file at path open for writing: close that filter first, or save under another
+ * name and rename. If path is a Redis URL, creates a filter in Redis with these contents, in one
+ * step (with shards, one shard after the other); if that filter exists, returns BF_EIO with
+ * sys_errno EEXIST. */
 int bf_save(bf_filter *f, const char *path, bf_error *err);
 /* Reads a saved file, or the filter at a Redis URL, into memory. */
 bf_filter *bf_load(const char *path, const bf_spec *expect, bf_error *err);

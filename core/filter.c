@@ -219,8 +219,11 @@ static int save_at_url(bf_filter *f, const char *url, bf_error *err)
 
 static int save(bf_filter *f, const char *path, bool replace, bf_error *err)
 {
+    const char *file;
     BF_CALL(f, NULL, entered);
-    return bf_is_url(path) ? save_at_url(f, path, err) : bf_save_file(f, path, replace, err);
+    const int is = bf_storage_path(path, &file, err);
+    if (is < 0) return is;
+    return is ? bf_save_file(f, file, replace, err) : save_at_url(f, path, err);
 }
 
 int bf_save(bf_filter *f, const char *path, bf_error *err) { return save(f, path, true, err); }
@@ -229,7 +232,9 @@ int bf_save_new(bf_filter *f, const char *path, bf_error *err) { return save(f, 
 
 bf_filter *bf_load(const char *path, const bf_spec *expect, bf_error *err)
 {
-    if (!bf_is_url(path)) return bf_load_file(path, expect, err);
+    const char *file;
+    const int is = bf_storage_path(path, &file, err);
+    if (is) return is < 0 ? NULL : bf_load_file(file, expect, err);
     bf_spec spec = expect ? *expect : (bf_spec){ .may_count = true };
     spec.storage = path;
     spec.must_exist = spec.read_only = true;

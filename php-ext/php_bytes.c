@@ -166,9 +166,9 @@ bool php_bf_find_place(php_bf_place *place, zval *at, bool write)
     else if (strlen(Z_STRVAL_P(at)) != Z_STRLEN_P(at))
         zend_argument_value_error(1, "must not contain any null bytes");
     else if (bf_is_url(Z_STRVAL_P(at)))
-        place->path = estrdup(Z_STRVAL_P(at));
+        place->path = php_bf_storage(Z_STR_P(at));
     else if (!(place->stream = open_stream(Z_STRVAL_P(at), write, &path)) && path)
-        place->path = php_bf_path(path);
+        place->path = path == Z_STRVAL_P(at) ? php_bf_storage(Z_STR_P(at)) : php_bf_path(path);
     if (!place->stream) return place->path != NULL;
     place->flags = php_bf_borrow_stream(place->stream);
     return true;

@@ -42,9 +42,11 @@ final class File implements Store
 
     public static function absolute(string $path): string { return $path[0] === '/' || PHP_OS_FAMILY === 'Windows' ? $path : getcwd() . "/$path"; }
 
-    public static function path(string $path, string $method): string
+    /** @param bool $only not file:PATH, and any name */
+    public static function path(string $path, string $method, bool $only): string
     {
         if (str_contains($path, "\0")) throw new \ValueError("BloomFilter::$method(): Argument #1 (\$path) must not contain any null bytes");
+        if (!$only) return self::storage($path);
         return $path === '' ? throw Fault::value('a path must not be empty') : self::absolute($path);
     }
 

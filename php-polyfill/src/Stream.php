@@ -19,7 +19,7 @@ final class Stream
         }
         if (File::isUrl($place)) throw File::refuseUrl($place);
         if (!preg_match('~^([a-z][a-z0-9+.-]*)://|^(data):~i', $place, $match) || strtolower($match[1]) === 'file')
-            return File::path(preg_replace('~^file://(localhost(?=/))?~i', '', $place), $method);
+            return File::path(preg_replace('~^file://(localhost(?=/))?~i', '', $place, 1, $isUrl), $method, $isUrl > 0);
         if (!\in_array($name = strtolower($match[2] ?? $match[1]), stream_get_wrappers(), true))
             throw Fault::fail(\BloomFilterException::IO, 'BloomFilter::%s(): Unable to find the wrapper "%.40s"', $method, $name);
         $inside = preg_replace('~^compress\.\w+://~', '', $place);       // these do not give the reason

@@ -234,8 +234,11 @@ def variants():
         ("nosuch://:s3same@host", "redis://, rediss:// or unix://"),
     ):
         both(f"storage={text}", "value", says, {**SIZE, "storage": text}, never="s3same")
-        what = f"construct/storage={text}/open: open -> value"
-        case(what, says, {"storage": text}, never="s3same")
+        for op in ("open", "load", "save"):
+            wrapper = "://" in text and op != "open"  # PHP opens streams by their URLs
+            args = {**SIZE, "arg": text} if op == "save" else {"storage": text}
+            what = f"construct/storage={text}/{op}: {op} -> value"
+            case(what, says, args, {"php": "wrapper"} if wrapper else None, never="s3same")
     new("storage=nul", "value", "null byte", NOT_C, storage="a\0b")
     for word, value in wrong("true", "int", "float", "list"):
         new(f"storage={word}", "type", {"": [], "php": ["storage"]}, NOT_C, storage=value)

@@ -197,6 +197,7 @@ def test_there_are_enough_cases():
         "range",
         "zero",
         "method",
+        "wrapper",
     }
     assert all(len(case.get("not", {})) < 3 for case in CASES)
 

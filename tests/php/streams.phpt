@@ -71,7 +71,7 @@ foreach (['save' => $f->save(...), 'load' => BloomFilter::load(...)] as $name =>
         refused('TypeError', "must be a path or an open stream, " . ($type === 'true' ? 'bool' : $type) . ' given', fn() => $call($value));
     refused('TypeError', 'supplied resource is not a valid stream resource', fn() => $call(stream_context_create()));
     refused('ValueError', 'must not contain any null bytes', fn() => $call("a\0b"));
-    refused('ValueError', 'a path must not be empty', fn() => $call(''));
+    refused('ValueError', 'storage must be a path or a URL, got an empty one', fn() => $call(''));
     $io('odd://', fn() => $call(odd(['opens' => false])));
     refused('LogicException', 'mine', fn() => $call(odd([], fn() => throw new LogicException('mine'), 'x')));
 }
