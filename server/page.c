@@ -1,6 +1,9 @@
 /* page.c - the status page: one HTML file.  Its script updates the page from /stats and from /. */
 #include "parts/filter.h"
 #include "server.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 static const char before[] =
     "<!DOCTYPE html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">"
@@ -8,27 +11,27 @@ static const char before[] =
     "<title>bloomfilterd</title><style>"
     ":root{color-scheme:light dark;--ink:#222;--soft:#5b6165;--line:#d8dbde;--paper:#fff;--good:#1a7f4b;--bad:#b3261e;--badpaper:#fdecea}"
     "@media(prefers-color-scheme:dark){:root{--ink:#e2e3e4;--soft:#a3a9ad;--line:#43484c;--paper:#181a1b;--good:#5fd39a;--bad:#ff9d94;--badpaper:#3b1d1a}}"
-    "body{font:15px/1.5 system-ui,sans-serif;max-width:62rem;margin:1.5rem auto;padding:0 1rem;color:var(--ink);background:var(--paper)}"
-    "h1{font-size:1.3rem;font-weight:600;margin:0}h1 small,.soft{font-weight:400;font-size:.9rem;color:var(--soft)}a{color:inherit}"
-    "#alarm{border:1px solid var(--good);color:var(--good);border-radius:.4rem;padding:.5rem .8rem;margin:.8rem 0;font-weight:600;overflow-wrap:anywhere}"
+    "body{font:15px/1.5 system-ui,sans-serif;max-width:72rem;margin:1.5rem auto;padding:0 1rem;color:var(--ink);background:var(--paper)}"
+    "h1{font-size:1.3rem;font-weight:600;margin:0}h2{font-size:1rem;font-weight:600;margin:1.2rem 0 0}h1 small,.soft{font-weight:400;font-size:.9rem;color:var(--soft)}a{color:inherit}"
+    "#alarm{border:1px solid var(--good);color:var(--good);border-radius:.4rem;padding:.5rem .8rem;margin:.8rem 0;font-weight:600;overflow-wrap:anywhere}#alarm a{display:inline-block;max-width:100%}"
     "#alarm.over{border-color:var(--bad);color:var(--bad);background:var(--badpaper)}"
-    "dl{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(13rem,44%),1fr));gap:.6rem;margin:1rem 0}"
-    "dl div{border:1px solid var(--line);border-radius:.4rem;padding:.4rem .7rem}dt{color:var(--soft);font-size:.85rem}"
-    "dd{margin:0;font-size:1.2rem;font-variant-numeric:tabular-nums}"
+    "dl{display:flex;flex-wrap:wrap;gap:.6rem;margin:.5rem 0 1rem}"
+    "dl div{flex:1 1 min(13rem,40%);box-sizing:border-box;border:1px solid var(--line);border-radius:.4rem;padding:.4rem .7rem}dt{color:var(--soft);font-size:.85rem}"
+    "dd{margin:0;white-space:nowrap;font-size:1.2rem;font-variant-numeric:tabular-nums}"
     "table{width:100%;border-collapse:collapse;font-size:.9rem;margin:1rem 0}th,td{text-align:right;padding:.25rem .5rem;border-bottom:1px solid var(--line);font-variant-numeric:tabular-nums}"
-    "th{color:var(--soft);font-weight:400;vertical-align:bottom}th:first-child,td:first-child,th:nth-child(2),td:nth-child(2){text-align:left}td{white-space:nowrap}td:first-child{white-space:normal;overflow-wrap:anywhere}tr.over td{color:var(--bad);font-weight:600}"
-    "@media(max-width:48rem){table,tbody,tr,td{display:block}tr:first-child{display:none}tr{border:1px solid var(--line);border-radius:.4rem;margin:.6rem 0;padding:.3rem .2rem}"
-    "td{border:0;display:flex;justify-content:space-between;gap:1rem;padding:.1rem .5rem}td::before{flex:none;content:attr(data-name);color:var(--soft);font-weight:400}td:first-child{font-weight:600}}"
-    "svg{box-sizing:border-box;width:100%;height:auto;border:1px solid var(--line);border-radius:.4rem}svg text{font-size:12px;fill:var(--soft)}#note{color:var(--bad)}"
+    "th{color:var(--soft);font-weight:400;vertical-align:bottom}th:first-child,td:first-child,th:nth-child(2),td:nth-child(2){text-align:left}td{white-space:nowrap}td:first-child{white-space:normal;min-width:16rem;overflow-wrap:anywhere}tr.over td{color:var(--bad);font-weight:600}"
+    "@media(max-width:60rem){table,tr,td{display:block}tbody{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(20rem,100%),1fr));gap:.6rem}tr:first-child{display:none}tr{border:1px solid var(--line);border-radius:.4rem;padding:.3rem .2rem}"
+    "td{border:0;display:flex;justify-content:space-between;gap:1rem;padding:.1rem .5rem;text-align:right}td:first-child{text-align:right;min-width:0}td::before{flex:none;content:attr(data-name);color:var(--soft);font-weight:400}td:first-child{font-weight:600}}"
+    "svg{box-sizing:border-box;width:100%;max-width:52rem;height:auto;border:1px solid var(--line);border-radius:.4rem}svg text{font-size:12px;fill:var(--soft)}#note{color:var(--bad)}"
     "#line{fill:none;stroke:var(--good);stroke-width:2}.axis{fill:none;stroke:var(--soft)}#plan{stroke:var(--soft);stroke-dasharray:5 4}"
-    "@media(max-width:40rem){svg text{font-size:20px}}"
+    "@media(max-width:40rem){svg text{font-size:24px}}"
     "</style>";
 
 static const char script[] =
     "<script>\n"
     "const W=700,H=230,L=100,B=36;let turn=0;const points=JSON.parse(document.getElementById('points').textContent);\n"
     "const of=id=>document.getElementById(id),big=n=>Math.round(n).toLocaleString('en');\n"
-    "const percent=x=>{const v=100*x;return(v&&v<1e-4?v.toExponential(2).replace(/\\.?0+e/,'e'):+v.toPrecision(3))+' %'};\n"
+    "const percent=x=>{const v=100*x;return v&&v<.001?'under 0.001 %':+v.toPrecision(3)+' %'};\n"
     "const units=[[86400,'d'],[3600,'h'],[60,'min'],[1,'s']];\n"
     "const span=s=>{const[u,n]=units.find(u=>s>=u[0])||units[3],rest=units[units.findIndex(x=>x[1]==n)+1],more=rest?Math.floor(s%u/rest[0]):0;return Math.floor(s/u)+' '+n+(more?' '+more+' '+rest[1]:'')};\n"
     "const steps=[10,30,60,300,900,1800,3600,7200,21600,43200,86400,172800,604800,1209600,2592000,7776000];\n"
@@ -61,24 +64,61 @@ static const char script[] =
     "draw();ask();\n"
     "</script></html>\n";
 
-static bool box(buffer *b, const char *name, const char *id, const char *format, double v)
+/* Appends a rate that was measured or estimated, with three digits. */
+static bool percent(buffer *b, double v)
 {
-    return buffer_print(b, "<div><dt>%s<dd id=\"%s\">", name, id) && buffer_print(b, format, v) &&
+    if (v > 0 && v < 1e-5) return buffer_print(b, "under 0.001 %%");
+    return buffer_print(b, "%.3g %%", 100 * v);
+}
+
+/* Appends a rate that was chosen: three digits, however small, without an exponent. */
+static bool chosen(buffer *b, double v)
+{
+    char text[64];
+    const int decimals = v > 0 && v < 1 ? (int)fmin(40, 2 - floor(log10(100 * v) + 1e-9)) : 0;
+    int len = snprintf(text, sizeof text, "%.*f", decimals, 100 * v);
+    while (decimals && text[len - 1] == '0') len--;
+    return buffer_print(b, "%.*s %%", len - (text[len - 1] == '.'), text);
+}
+
+/* Appends 1234567 as 1,234,567. */
+static bool grouped(buffer *b, uint64_t v)
+{
+    if (v < 1000) return buffer_print(b, "%u", (unsigned)v);
+    return grouped(b, v / 1000) && buffer_print(b, ",%03u", (unsigned)(v % 1000));
+}
+
+static uint64_t whole(double v) { return (uint64_t)(v < 1e18 ? v + 0.5 : 1e18); }
+
+static bool box(buffer *b, const char *name, const char *id, uint64_t v)
+{
+    return buffer_print(b, "<div><dt>%s<dd id=\"%s\">", name, id) && grouped(b, v) &&
            buffer_print(b, "</div>");
 }
 
-static bool boxes(buffer *b, worker *w, const served *f, const bf_state *st, double rate)
+static bool rate_box(buffer *b, const char *name, const char *id, double v)
 {
-    return buffer_print(b, "<dl>") &&
-           box(b, "false positives now", "fpr", "%.3g %%", 100 * st->fpr) &&
-           box(b, "fill", "fill", "%.3g %%", 100 * st->fill) &&
-           box(b, "keys (estimated)", "count", "%.0f", st->count) &&
-           box(b, "hits", "hits", "%.0f", (double)counter_get(&f->hits)) &&
-           box(b, "misses", "misses", "%.0f", (double)counter_get(&f->misses)) &&
-           box(b, "requests per second", "rate", "%.0f", rate) &&
-           box(b, "requests", "requests", "%.0f", (double)stats_requests(w->s)) &&
-           box(b, "connections", "connections", "%.0f", (double)counter_get(&w->s->connections)) &&
+    return buffer_print(b, "<div><dt>%s<dd id=\"%s\">", name, id) && percent(b, v) &&
+           buffer_print(b, "</div>");
+}
+
+static bool boxes_of_daemon(buffer *b, worker *w, double rate)
+{
+    return buffer_print(b, "<h2>The daemon</h2><dl>") &&
+           box(b, "requests per second", "rate", whole(rate)) &&
+           box(b, "requests", "requests", stats_requests(w->s)) &&
+           box(b, "connections", "connections", counter_get(&w->s->connections)) &&
            buffer_print(b, "</dl>");
+}
+
+static bool boxes_of_filter(buffer *b, const served *f, const bf_state *st)
+{
+    return buffer_print(b, "<h2>Filter %s</h2><dl>", f->name) &&
+           rate_box(b, "false positives now", "fpr", st->fpr) &&
+           rate_box(b, "fill", "fill", st->fill) &&
+           box(b, "keys (estimated)", "count", whole(st->count)) &&
+           box(b, "hits", "hits", counter_get(&f->hits)) &&
+           box(b, "misses", "misses", counter_get(&f->misses)) && buffer_print(b, "</dl>");
 }
 
 /* Returns the fill of the filter with n keys; 0 for a growing or forgetting filter. */
@@ -108,13 +148,6 @@ static bool points_of(buffer *b, const point *points, size_t n)
     return ok && buffer_print(b, "]</script>");
 }
 
-/* Appends 1234567 as 1,234,567. */
-static bool grouped(buffer *b, uint64_t v)
-{
-    if (v < 1000) return buffer_print(b, "%u", (unsigned)v);
-    return grouped(b, v / 1000) && buffer_print(b, ",%03u", (unsigned)(v % 1000));
-}
-
 static bool cell(buffer *b, const char *name, uint64_t v)
 {
     return buffer_print(b, "<td data-name=\"%s\">", name) && grouped(b, v);
@@ -124,26 +157,40 @@ static bool about(buffer *b, served *f)
 {
     bf_info i;
     bf_get_info(f->f, &i);
-    return buffer_print(b, "<p class=\"soft\">Filter <b>%s</b>: %s, m = ", f->name,
-               kind_of(i.counting, i.grow, i.window)) &&
+    return buffer_print(b, "<p class=\"soft\">%s, m = ", kind_of(i.counting, i.grow, i.window)) &&
            grouped(b, i.m) && buffer_print(b, " %s, n = ", i.counting ? "counters" : "bits") &&
-           grouped(b, i.n) &&
-           buffer_print(b, " keys, k = %u, p = %.3g %%, scheme %s, in %s, parts: %u</p>", i.k,
-               100 * i.p, i.scheme, i.home, i.part_count);
+           grouped(b, i.n) && buffer_print(b, " keys, k = %u, p = ", i.k) && chosen(b, i.p) &&
+           buffer_print(b, ", scheme %s, in %s, parts: %u</p>", i.scheme, i.home, i.part_count);
 }
 
-/* The filters: which of them are overfull or do not reply. */
+/* A filter that is overfull or does not reply: its parts of alarms.first and alarms.names. */
+typedef struct {
+    double excess; /* its rate divided by p */
+    size_t row, row_end, name, name_end;
+} alarm;
+
 typedef struct {
     unsigned over, silent, all;
+    alarm *list; /* over + silent of them */
     buffer names;
-    buffer first, rest; /* rows of the table: those filters first */
+    buffer first, rest; /* rows of the table: of those filters, of the others */
 } alarms;
+
+enum { NAMED = 3 }; /* names in the red box */
+
+/* Filters without a reply first, then the largest rates. */
+static int worst_first(const void *one, const void *other)
+{
+    const alarm *a = one, *b = other;
+    if (a->excess != b->excess) return a->excess > b->excess ? -1 : 1;
+    return a->row < b->row ? -1 : 1;
+}
 
 /* Names of filters need no escaping in HTML.  mine: this page's filter, already locked. */
 static bool row(worker *w, served *f, const served *mine, alarms *l)
 {
     bf_info i;
-    bf_state st;
+    bf_state st = { 0 };
     bf_get_info(f->f, &i);
     bool known;
     const bool up = stats_state(w, f, &st, &known);
@@ -151,10 +198,10 @@ static bool row(worker *w, served *f, const served *mine, alarms *l)
     l->all++;
     l->over += over;
     l->silent += !up;
-    if ((over || !up) && !buffer_print(&l->names, "%s<a href=\"#f-%s\">%s</a>",
-                             l->names.len ? ", " : "", f->name, f->name))
-        return false;
     buffer *b = over || !up ? &l->first : &l->rest;
+    alarm bad = { up ? st.fpr / i.p : INFINITY, l->first.len, 0, l->names.len, 0 };
+    if ((over || !up) && !buffer_print(&l->names, "<a href=\"#f-%s\">%s</a>", f->name, f->name))
+        return false;
     const char *kind = kind_of(i.counting, i.grow, i.window);
     bool ok = buffer_print(b,
         "<tr id=\"f-%s\"%s><td data-name=\"filter\"><a href=\"%s%s%sstats\">%s</a><td data-name=\"kind\">%s",
@@ -162,35 +209,39 @@ static bool row(worker *w, served *f, const served *mine, alarms *l)
         f == mine ? "" : f->name, f == mine ? "" : "/", f->name, kind);
     ok = ok && (i.part_count < 2 || buffer_print(b, ", %u parts", i.part_count));
     if (known)
-        ok = ok && cell(b, "keys (estimated)", (uint64_t)(st.count < 1e18 ? st.count + 0.5 : 1e18));
+        ok = ok && cell(b, "keys (estimated)", whole(st.count));
     else
         ok = ok && buffer_print(b, "<td data-name=\"keys (estimated)\">%s", up ? "" : "no reply");
     ok = ok && cell(b, "planned keys (n)", i.n);
-    ok = ok && buffer_print(b, "<td data-name=\"fill\">") &&
-         (!known || buffer_print(b, "%.3g %%", 100 * st.fill));
+    ok = ok && buffer_print(b, "<td data-name=\"fill\">") && (!known || percent(b, st.fill));
     ok = ok && buffer_print(b, "<td data-name=\"false positives now\">") &&
-         (!known || buffer_print(b, "%.3g %%", 100 * st.fpr));
-    ok = ok && buffer_print(b, "<td data-name=\"false positives planned (p)\">%.3g %%", 100 * i.p);
-    return ok && cell(b, "hits", counter_get(&f->hits)) &&
-           cell(b, "misses", counter_get(&f->misses));
+         (!known || percent(b, st.fpr));
+    ok = ok && buffer_print(b, "<td data-name=\"false positives planned (p)\">") && chosen(b, i.p);
+    ok = ok && cell(b, "hits", counter_get(&f->hits)) && cell(b, "misses", counter_get(&f->misses));
+    bad.row_end = l->first.len, bad.name_end = l->names.len;
+    if (over || !up) l->list[l->over + l->silent - 1] = bad;
+    return ok;
 }
 
 static bool rows_of(worker *w, const served *mine, alarms *l)
 {
     size_t count;
     served **all = stats_list(w, &count);
-    bool ok = all;
+    l->list = calloc(count + 1, sizeof *l->list);
+    bool ok = all && l->list;
     for (size_t i = 0; ok && i < count; i++) ok = row(w, all[i], mine, l);
     if (all) filters_list_free(all, count);
+    if (ok) qsort(l->list, l->over + l->silent, sizeof *l->list, worst_first);
     return ok;
 }
 
 static bool table(buffer *b, const alarms *l)
 {
     bool ok = buffer_print(b,
-        "<table id=\"filters\"><tr><th>filter<th>kind<th>keys (estimated)<th>planned keys (n)"
+        "<h2>All filters</h2><table id=\"filters\"><tr><th>filter<th>kind<th>keys (estimated)<th>planned keys (n)"
         "<th>fill<th>false positives now<th>false positives planned (p)<th>hits<th>misses");
-    ok = ok && (!l->first.len || buffer_add(b, l->first.ptr, l->first.len));
+    for (unsigned i = 0; ok && i < l->over + l->silent; i++)
+        ok = buffer_add(b, l->first.ptr + l->list[i].row, l->list[i].row_end - l->list[i].row);
     ok = ok && (!l->rest.len || buffer_add(b, l->rest.ptr, l->rest.len));
     return ok && buffer_print(b, "</table>");
 }
@@ -198,13 +249,21 @@ static bool table(buffer *b, const alarms *l)
 static bool alarm_of(buffer *b, const alarms *l)
 {
     const char *over = l->over == 1 ? "filter" : "filters";
-    bool ok = buffer_print(b, "<p id=\"alarm\"%s>", l->names.len ? " class=\"over\"" : "");
+    const unsigned bad = l->over + l->silent;
+    bool ok = buffer_print(b, "<p id=\"alarm\"%s>", bad ? " class=\"over\"" : "");
     if (l->over) ok = ok && buffer_print(b, "%u %s over capacity", l->over, over);
     if (l->silent) ok = ok && buffer_print(b, "%s%u without reply", l->over ? ", " : "", l->silent);
-    if (!l->names.len)
+    if (!bad)
         return ok && buffer_print(b, "%u %s, none over capacity</p>", l->all,
                          l->all == 1 ? "filter" : "filters");
-    return ok && buffer_print(b, ": %.*s</p>", (int)l->names.len, l->names.ptr);
+    for (unsigned i = 0; ok && i < bad && i < NAMED; i++) {
+        const alarm *a = &l->list[i];
+        ok = buffer_print(
+            b, "%s%.*s", i ? ", " : ": ", (int)(a->name_end - a->name), l->names.ptr + a->name);
+    }
+    if (bad > NAMED)
+        ok = ok && buffer_print(b, " <a href=\"#filters\">and %u more</a>", bad - NAMED);
+    return ok && buffer_print(b, "</p>");
 }
 
 static bool head(buffer *b, const server *s)
@@ -231,8 +290,10 @@ bool page(worker *w, served *f, reply *a)
         return false;
     }
     bool ok = rows_of(w, f, &l) && buffer_add(b, before, sizeof before - 1) && alarm_of(b, &l) &&
-              head(b, w->s) && boxes(b, w, f, &st, rate) && picture(b, f) && about(b, f) &&
-              table(b, &l) && points_of(b, points, n) && buffer_add(b, script, sizeof script - 1);
+              head(b, w->s) && boxes_of_daemon(b, w, rate) && boxes_of_filter(b, f, &st) &&
+              picture(b, f) && about(b, f) && table(b, &l) && points_of(b, points, n) &&
+              buffer_add(b, script, sizeof script - 1);
+    free(l.list);
     buffer_drop(&l.first);
     buffer_drop(&l.rest);
     buffer_drop(&l.names);
