@@ -129,24 +129,35 @@ function curve(size, points = 80) {
 }
 
 /* ---- the page ---- */
+const COLOUR = {classic: "#0072b2", block: "#d55e00", block2: "#009e73"};   // as cli/plot.py
+
+/* A logarithmic axis: from two decades below p at n keys to 100 %. */
 function drawCurve(size) {
-    const x = (keys) => 45 + keys * 105, y = (rate) => 190 - rate * 175;
-    const line = curve(size).map(([keys, rate]) => `${x(keys).toFixed(1)},${y(rate).toFixed(1)}`);
-    const axis = [0, 0.25, 0.5, 0.75, 1].map((rate) =>
-        `<line x1="45" x2="465" y1="${y(rate)}" y2="${y(rate)}" stroke="currentColor" opacity="0.2"/>`
-        + `<text x="38" y="${y(rate) + 4}" text-anchor="end">${rate * 100} %</text>`);
+    const lowest = Math.floor(Math.log10(size.p)) - 2, rowsPerLabel = Math.ceil(-lowest / 9);
+    const x = (keys) => 90 + keys * 95, y = (rate) => 15 + 175 * Math.log10(rate) / lowest;
+    const line = curve(size).filter(([, rate]) => rate >= 10 ** lowest)
+        .map(([keys, rate]) => `${x(keys).toFixed(1)},${y(rate).toFixed(1)}`);
+    const decades = Array.from({length: 1 - lowest}, (_, i) => -i);
+    const axis = decades.map((e) =>
+        `<line x1="90" x2="470" y1="${y(10 ** e)}" y2="${y(10 ** e)}" stroke="currentColor" opacity="0.2"/>`
+        + (e % rowsPerLabel ? ""
+            : `<text x="83" y="${y(10 ** e) + 4}" text-anchor="end">${shownRate(10 ** e)}</text>`));
     const keys = [0, 1, 2, 3, 4].map((at) =>
         `<text x="${x(at)}" y="208" text-anchor="middle">${at > 1 ? `${at} n` : "0n"[at]}</text>`);
-    return `<svg viewBox="0 0 490 232" role="img" aria-label="Rate of false positives from 0 to 4 n keys"
-        style="max-width:28rem;width:100%" font-size="12" fill="currentColor">${axis.join("")}${keys.join("")}
+    return `<svg viewBox="0 0 490 232" role="img" aria-label="Rate of false positives from 0 to 4 n keys, logarithmic"
+        style="max-width:30rem;width:100%" font-size="12" fill="currentColor">${axis.join("")}${keys.join("")}
         <line x1="${x(1)}" x2="${x(1)}" y1="15" y2="190" stroke="currentColor" stroke-dasharray="3 3"/>
-        <polyline points="${line.join(" ")}" fill="none" stroke="#0072b2" stroke-width="2.5"/>
-        <text x="255" y="227" text-anchor="middle">keys added</text></svg>`;
+        <polyline points="${line.join(" ")}" fill="none" stroke="${COLOUR[size.scheme]}" stroke-width="2.5"/>
+        <circle cx="${x(1)}" cy="${y(size.p)}" r="4" fill="${COLOUR[size.scheme]}"/>
+        <text x="${x(1) + 9}" y="${y(size.p) + 14}">p = ${shownRate(size.p)}</text>
+        <text x="280" y="227" text-anchor="middle">keys added</text></svg>`;
 }
 
+/* Three digits, without an exponent as far as people can count the zeros. */
 function shownRate(rate) {
-    const percent = rate * 100;
-    return `${percent >= 1e-3 ? Number(percent.toPrecision(3)) : percent.toExponential(2)} %`;
+    const percent = Number((rate * 100).toPrecision(3));
+    if (percent && percent < 1e-7) return `${percent.toExponential()} %`;
+    return `${percent < 1 ? percent.toFixed(9).replace(/\.?0+$/, "") : percent} %`;
 }
 
 /* 1000000, 1,000,000, 1_000_000, 1e6, 100M, 1k, 1% -> a number; nothing -> undefined.  A comma is a
