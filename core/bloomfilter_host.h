@@ -104,6 +104,10 @@ typedef struct {
 /* Moves to the next command, which has c->args arguments (including its name).  Returns false if
  * there is none. */
 bool bf_command_next(bf_commands *c);
+/* Parses "*N CR LF" (kind '*') or "$N CR LF" (kind '$'), with N of at most 10 digits.  Returns the
+ * header's length, 0 if it is incomplete, or -1 if the bytes are not such a header.  For hosts that
+ * read commands of a client that they do not trust. */
+ptrdiff_t bf_command_header(const char *at, const char *end, char kind, size_t *n);
 /* Reads the next argument of this command into *arg.  Returns false if there is none. */
 bool bf_command_arg(bf_commands *c, bf_key *arg);
 

@@ -51,6 +51,11 @@ static bool is_for_browsers(text target)
     return text_is(target, TEXT("/")) || text_is(target, TEXT("/stats"));
 }
 
+bool access_is_token(const server *s, text given)
+{
+    return is_token(given, (text){ s->o.token, strlen(s->o.token) });
+}
+
 static bool has_token(const server *s, const request *q)
 {
     char room[2048];

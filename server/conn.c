@@ -7,7 +7,7 @@
  * After the reply to a refused request, the sending side is shut down.  LINGERING then reads and
  * discards input until the client closes, or for LINGER ms. */
 #define _GNU_SOURCE
-#include "server.h"
+#include "resp.h"
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -61,19 +61,21 @@ void conn_close(worker *w, conn *c)
     free(c);
 }
 
-static void send_busy(int fd)
+static void send_busy(int fd, bool resp)
 {
     static const char busy[] = "HTTP/1.1 503 Service Unavailable\r\n"
                                "X-Error: the daemon has no room for this connection now\r\n"
-                               "Content-Length: 0\r\nConnection: close\r\n\r\n";
-    send(fd, busy, sizeof busy - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+                               "Content-Length: 0\r\nConnection: close\r\n\r\n",
+                      error[] = "-ERR the daemon has no room for this connection now\r\n";
+    send(fd, resp ? error : busy, (resp ? sizeof error : sizeof busy) - 1,
+        MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 /* Does not free the structure, because events of this round may still point to it. */
 void conn_evict(worker *w, conn *c)
 {
     /* a 503 must not follow a part of another reply */
-    if (!c->response_out) send_busy(c->fd);
+    if (!c->response_out) send_busy(c->fd, resp_is(c));
     disconnect(w, c);
     c->fd = -1;
     c->next = w->evicted;
@@ -107,6 +109,7 @@ static void add_conn(worker *w, int fd)
     }
     c->fd = fd;
     c->state = STATES;
+    c->id = w->accepted * w->s->o.threads + (uint64_t)(w - w->s->workers) + 1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     parse_start(c);
     if (!events_add(w, c)) {
@@ -132,7 +135,7 @@ void conn_accept(worker *w)
         if (__atomic_load_n(&w->s->connections, __ATOMIC_RELAXED) < w->s->o.max_connections)
             add_conn(w, fd);
         else {
-            send_busy(fd);
+            send_busy(fd, false);
             close(fd);
         }
     }

@@ -42,6 +42,7 @@ static void reply_error_as(worker *w, text name, reply *a, bool named, int code,
     if (code == FILTER_GONE)
         stored_fail(err, code, "no filter has the name \"%.*s\"", (int)name.len, name.ptr);
     stored_hide_path(&w->s->fs, name, err);
+    a->code = code;
     reply_status(a, status_of(code, named), err->msg);
 }
 
@@ -79,6 +80,7 @@ void reply_reset(worker *w, reply *a)
 {
     budget_release(w, a->held);
     buffer_drop(&a->made);
+    buffer_drop(&a->answers);
     *a = (reply){ 0 };
 }
 

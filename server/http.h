@@ -3,8 +3,9 @@
 #define BFD_HTTP_H
 #include "bytes.h"
 
-enum { LARGE = 64 << 10 };              /* bytes; larger bodies are sent without a copy */
-enum { GET, POST, PUT, DELETE, OTHER }; /* HEAD is GET and request.head */
+enum { LARGE = 64 << 10 };                 /* bytes; larger bodies are sent without a copy */
+enum { RESP_HEAD = 256, RESP_ANSWER = 4 }; /* bytes of a reply's head and error; of one answer */
+enum { GET, POST, PUT, DELETE, OTHER };    /* HEAD is GET and request.head */
 
 typedef struct {
     int method;
@@ -12,6 +13,11 @@ typedef struct {
     /* path: with its query.  authority: of a target http://authority/path, else empty */
     text target, path, authority;
     text type, authorization, host, origin, referer, site, body;
+    /* RESP: body contains `commands` equal commands, which differ in their last argument only: see
+     * resp.h.  command NULL: unknown.  resp: protocol version of the reply; 0: HTTP */
+    const struct command *command;
+    unsigned resp;
+    size_t commands, prefix; /* prefix: bytes before the last argument, if commands > 1 */
 } request;
 
 typedef struct {
@@ -26,6 +32,9 @@ typedef struct {
     const char *type; /* Content-Type, a literal */
     text body;        /* a literal, or bytes of `made` */
     buffer made;      /* owned by the reply */
+    int code;         /* error of the core or of filters.h, or 0 */
+    buffer answers;   /* RESP: answers before an error.  See key_batch_on() */
+    bool encoded;     /* RESP: `made` contains complete replies */
     uint64_t held;    /* bytes of `made` that are counted in server.buffered */
     bool understood;  /* the path exists */
     bool ends;        /* the connection closes after this reply */

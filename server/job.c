@@ -21,6 +21,10 @@ static bool copy_request(job *j, const request *q, const buffer *body)
         .target = { j->text.ptr, target },
         .path = { j->text.ptr + (q->path.ptr - q->target.ptr), q->path.len },
         .type = { j->text.ptr + target, type },
+        .command = q->command,
+        .resp = q->resp,
+        .commands = q->commands,
+        .prefix = q->prefix,
         .body = { bytes ? bytes : "", q->body.len } };
     return true;
 }
@@ -71,6 +75,7 @@ bool job_restart(worker *w, job *j)
     if (!missing || j->restarted || !budget_reserve_beside(w, missing, j->held)) return false;
     budget_release(w, j->a.held);
     buffer_drop(&j->a.made);
+    buffer_drop(&j->a.answers);
     j->a = (reply){ 0 };
     j->reserved = missing;
     j->restarted = true;
@@ -109,6 +114,7 @@ void job_free(job *j)
     buffer_drop(&j->body);
     buffer_drop(&j->input);
     buffer_drop(&j->a.made);
+    buffer_drop(&j->a.answers);
     free(j);
 }
 

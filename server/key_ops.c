@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 /* STEPS: most positions that a worker computes in one batch.  A position of an older system's
- * scheme counts as SLOW positions. */
-enum { STEPS = 1 << 24, SLOW = 8 };
+ * scheme counts as OLDER positions. */
+enum { STEPS = 1 << 24, OLDER = 8 };
 
 /* ---- one key ---- */
 static bool is_of_counters(verb v) { return v == VERB_REMOVE || v == VERB_COUNT; }
@@ -108,8 +108,10 @@ void key_single(worker *w, text name, text raw, verb v, reply *a)
 /* ---- many keys ---- */
 /* Processes n keys and appends their answers to a->made.  Returns false after setting a->defer or a
  * status. */
-static bool process_keys(worker *w, served *f, verb v, const bf_key *keys, size_t n, reply *a)
+static bool process_keys(
+    worker *w, served *f, const call *c, const bf_key *keys, size_t n, reply *a)
 {
+    const verb v = c->verb;
     uint8_t before[BF_BATCH_SIZE_MAX];
     bf_error err;
     if (!buffer_reserve(&a->made, n)) {
@@ -130,36 +132,49 @@ static bool process_keys(worker *w, served *f, verb v, const bf_key *keys, size_
     if (rc == BF_EFULL) snprintf(a->more, sizeof a->more, "X-Added: %zu\r\n", a->made.len);
     /* the keys before a final error are done; reply_key_error drops their answers */
     if (rc < 0 && v != VERB_TEST && !is_deferred(w, (int)rc)) count_answers(f, v, a);
+    if (rc < 0 && c->form == KEYS_COMMANDS && !is_deferred(w, (int)rc)) {
+        a->answers = a->made; /* each key is a command, or an element of its reply */
+        a->made = (buffer){ 0 };
+    }
     if (rc < 0) reply_key_error(w, f, v, a, (int)rc, &err);
     return rc >= 0;
 }
 
+static size_t next_keys(const call *c, text *rest, bf_key *keys, size_t cap)
+{
+    return c->form == KEYS_COMMANDS ? keys_next_bulk(c->prefix, rest, keys, cap)
+                                    : keys_next(c->form, rest, keys, cap);
+}
+
 /* Processes the keys of a batch that have no answer in a->made yet.  Returns false after setting
  * a->defer or a status. */
-static bool process_batch(worker *w, served *f, const call *c, verb v, reply *a)
+static bool process_batch(worker *w, served *f, const call *c, reply *a)
 {
     bf_key keys[BF_BATCH_SIZE_MAX];
     const size_t most = bf_batch_size(f->f);
     text rest = c->body;
     for (size_t done = 0, n; done < a->made.len; done += n)
-        n = keys_next(c->form, &rest, keys, a->made.len - done < most ? a->made.len - done : most);
+        n = next_keys(c, &rest, keys, a->made.len - done < most ? a->made.len - done : most);
     while (rest.len)
-        if (!process_keys(w, f, v, keys, keys_next(c->form, &rest, keys, most), a)) return false;
+        if (!process_keys(w, f, c, keys, next_keys(c, &rest, keys, most), a)) return false;
     return true;
 }
 
 /* Reserves memory for all answers before the first key is added: an upper bound from the length of
- * the body or, if that is not free, the exact number of keys.  Returns false after setting a
- * status. */
-static bool answers_fit(worker *w, int form, text body, reply *a)
+ * the body or, if that is not free, the exact number of keys.  For commands, the memory of their
+ * encoded replies.  Returns false after setting a status. */
+static bool answers_fit(worker *w, const call *c, reply *a)
 {
+    const int form = c->form;
+    const text body = c->body;
     size_t at, most = body.len + 1;
     if (body.len < LARGE / 2)
         return true;          /* the buffer stays below LARGE, although it grows by doubling */
     if (a->held) return true; /* reserved by an earlier attempt with another filter */
     if (form == KEYS_FRAMED) most = body.len / 4;
+    if (form == KEYS_COMMANDS) most = RESP_HEAD + c->count * RESP_ANSWER;
     if (!budget_reserve(w, most)) {
-        most = (size_t)keys_count(form, body, &at);
+        if (form != KEYS_COMMANDS) most = (size_t)keys_count(form, body, &at);
         if (!budget_reserve(w, most)) {
             reply_status(a, 503, BUDGET_FULL);
             return false;
@@ -177,8 +192,8 @@ static bool is_long(served *f, const call *c)
 {
     bf_info i;
     bf_get_info(f->f, &i);
-    return c->body.len >
-           STEPS / ((uint64_t)i.k * (i.part_count + !i.part_count) * (f->takes_any_key ? 1 : SLOW));
+    return c->body.len > STEPS / ((uint64_t)i.k * (i.part_count + !i.part_count) *
+                                     (f->takes_any_key ? 1 : OLDER));
 }
 
 /* Prepares a batch: reserves memory for the answers and checks that the scheme accepts every key.
@@ -192,22 +207,28 @@ static bool batch_begin(worker *w, served *f, const call *c, reply *a)
         if (rc < 0) reply_key_error(w, f, c->verb, a, (int)rc, &err);
         if (rc < 0) return false;
     }
-    if (!answers_fit(w, c->form, c->body, a)) return false;
-    if (changes(c) && !f->takes_any_key && !process_batch(w, f, c, VERB_TEST, a)) return false;
+    if (!answers_fit(w, c, a)) return false;
+    const call test = { .verb = VERB_TEST, .body = c->body, .form = c->form, .prefix = c->prefix };
+    if (changes(c) && !f->takes_any_key && !process_batch(w, f, &test, a)) {
+        buffer_drop(&a->answers); /* nothing was changed */
+        return false;
+    }
     a->made.len = 0;
     a->serial = f->serial;
     return true;
 }
 
-static void batch_on(worker *w, served *f, const call *c, reply *a)
+void key_batch_on(worker *w, served *f, const call *c, reply *a)
 {
     if (!w->may_block && is_long(f, c)) {
         a->defer = true;
         return;
     }
     if (a->serial != f->serial && !batch_begin(w, f, c, a)) return;
-    if (!process_batch(w, f, c, c->verb, a)) return;
+    if (!process_batch(w, f, c, a)) return;
     count_answers(f, c->verb, a);
+    a->status = 200;
+    if (c->form == KEYS_COMMANDS) return; /* commands.c encodes the answers */
     reply_made(a, c->verb == VERB_COUNT ? "application/octet-stream" : "text/plain");
 }
 
@@ -232,5 +253,5 @@ void key_batch(worker *w, text name, const request *q, verb v, reply *a)
         reply_status(a, 400, why);
         return;
     }
-    with_filter(w, name, batch_on, &(call){ .body = q->body, .form = form, .verb = v }, a);
+    with_filter(w, name, key_batch_on, &(call){ .body = q->body, .form = form, .verb = v }, a);
 }

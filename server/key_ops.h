@@ -11,9 +11,15 @@ typedef struct {
     bool one; /* true: one key, in `key`; false: a batch, in `body` and `form` */
     bf_key key;
     text body;
-    int form;       /* KEYS_LINES or KEYS_FRAMED */
+    int form;       /* KEYS_LINES, KEYS_FRAMED or KEYS_COMMANDS */
+    size_t count;   /* KEYS_COMMANDS: number of keys */
+    size_t prefix;  /* KEYS_COMMANDS: bytes before each key */
     double seconds; /* argument of filter_expire; 0: never */
 } call;
+/* How a request is answered.  FAST: by a worker, if the filter is open and not locked.  SLOW: by a
+ * job, because the time depends on the size of filters.  WHOLE: as SLOW, and the request may keep
+ * Redis busy. */
+enum { FAST, SLOW, WHOLE };
 typedef void action(worker *w, served *f, const call *c, reply *a);
 static inline bool changes(const call *c) { return c->verb == VERB_ADD || c->verb == VERB_REMOVE; }
 
@@ -33,6 +39,9 @@ void with_filter(worker *w, text name, action *what, const call *c, reply *a);
 /* key_ops.c */
 void key_single(worker *w, text name, text raw, verb v, reply *a);
 void key_batch(worker *w, text name, const request *q, verb v, reply *a);
+/* For KEYS_COMMANDS: a->made gets one byte per key, as in the body of POST.  After an error,
+ * a->answers has the bytes of the keys before the one at fault. */
+action key_batch_on;
 
 /* filter_ops.c */
 typedef void filter_op(worker *w, text name, text query, const request *q, reply *a);

@@ -3,6 +3,7 @@
  *
  *   lines    key LF key LF key           a line is the bytes up to LF; the last LF is optional
  *   framed   |len, 4 bytes LE|key|...    any bytes are a key
+ *   bulk     $len CR LF key CR LF ...    any bytes are a key; before each may be a command's name
  */
 #include "keys.h"
 
@@ -84,5 +85,17 @@ size_t keys_next(int form, text *rest, bf_key *keys, size_t cap)
         return n;
     }
     while (n < cap && rest->len) take_frame(rest, &keys[n++]);
+    return n;
+}
+
+size_t keys_next_bulk(size_t prefix, text *rest, bf_key *keys, size_t cap)
+{
+    size_t n = 0;
+    for (; n < cap && rest->len; n++) {
+        const char *at = rest->ptr + prefix, *end = rest->ptr + rest->len;
+        const size_t head = (size_t)bf_command_header(at, end, '$', &keys[n].len);
+        keys[n].ptr = at + head;
+        *rest = text_after(*rest, prefix + head + keys[n].len + 2);
+    }
     return n;
 }

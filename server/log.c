@@ -1,7 +1,7 @@
 /* log.c - the access log: one line of JSON per request.  Contains keys only with --log-keys. */
 #define _GNU_SOURCE
 #include "output.h"
-#include "server.h"
+#include "resp.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -75,7 +75,10 @@ void log_request(
     buffer *b = &w->log;
     begin_entry(b);
     print_client(b, c->fd);
-    buffer_print(b, ",\"method\":\"%s\",\"path\":", q->head ? "HEAD" : methods[q->method]);
+    if (q->resp)
+        buffer_print(b, ",\"command\":\"%s\",\"filter\":", q->command ? q->command->name : "");
+    else
+        buffer_print(b, ",\"method\":\"%s\",\"path\":", q->head ? "HEAD" : methods[q->method]);
     buffer_json(b, logged_path(q, a, w->s->o.log_keys));
     buffer_print(b, ",\"status\":%d,\"received\":%zu,\"sent\":%zu,\"us\":%.1f}\n", a->status,
         q->body.len, bytes, (double)(clock_ns() - began_ns) / 1000);

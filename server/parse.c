@@ -1,6 +1,6 @@
 /* parse.c - parses requests with llhttp, checks the limits, and routes the requests.  A request
  * that arrives in one read is not copied: its texts point into the worker's read buffer. */
-#include "server.h"
+#include "resp.h"
 #include <stdlib.h>
 
 enum {
@@ -287,11 +287,15 @@ static int on_body(llhttp_t *p, const char *at, size_t len)
 
 void finish_reply(worker *w, conn *c, request *q, reply *a, uint64_t began)
 {
+    if (q->resp) {
+        resp_finish(w, c, q, a, began);
+        return;
+    }
     budget_reply(w, a);
     if (a->ends) q->keep_alive = false;
     int status = a->status;
     const size_t bytes = q->head ? 0 : a->body.len;
-    count_status(w, status);
+    count_status(w, status, 1);
     if (w->s->o.access_log) log_request(w, c, q, a, bytes, began);
     if (!reply_write(a, q, w->date, &w->out, &w->tail)) c->close = c->broken = true;
     if (w->tail.len)
@@ -390,6 +394,10 @@ bool body_direct(const conn *c, size_t *left)
 
 void refuse(worker *w, conn *c, int status)
 {
+    if (resp_is(c)) {
+        resp_refuse(w, c, status);
+        return;
+    }
     request q = request_of(&c->parser, &w->current);
     reply a = { 0 };
     q.head = q.head && w->current.head_done;
@@ -467,6 +475,8 @@ static size_t parse_some(worker *w, conn *c, const char *bytes, size_t len)
 size_t parse(worker *w, conn *c, const char *bytes, size_t len)
 {
     size_t done = 0;
+    if (!c->protocol) c->protocol = *bytes == '*' ? 2 : 1;
+    if (resp_is(c)) return resp_parse(w, c, bytes, len);
     do done += parse_some(w, c, bytes + done, len - done);
     while (done < len && !c->close && !c->job && !w->tail.len && w->out.len <= UNSENT_MAX);
     return done;

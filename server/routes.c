@@ -1,7 +1,6 @@
 /* routes.c - maps methods and paths to the functions that answer them: key_ops.c, filter_ops.c,
  * stats.c, page.c.  docs/server.md has the table of all requests. */
-#include "keys.h"
-#include "key_ops.h"
+#include "resp.h"
 #include <stdio.h>
 
 static void stats_on(worker *w, served *f, const call *c, reply *a)
@@ -86,10 +85,8 @@ static void status_page(worker *w, reply *a) { with_filter(w, TEXT(""), page_on,
 
 /* ---- the routes ---- */
 /* where: SERVER: the path alone; NAMED: after /f/NAME; BOTH: either, alone for "default".
- * how: FAST: a worker answers if the filter is open and not locked; SLOW: a job answers, because
- * the time depends on the size of filters; WHOLE: as SLOW, and the request may keep Redis busy. */
+ * how: see key_ops.h. */
 enum { SERVER = 1, NAMED = 2, BOTH = 3 };
-enum { FAST, SLOW, WHOLE };
 typedef struct {
     int method, where, how;
     bool query; /* the path may end with ? and parameters */
@@ -228,7 +225,10 @@ static int how(const request *q)
     return r ? r->how : FAST;
 }
 
-bool route_is_whole_filter(const request *q) { return how(q) == WHOLE; }
+bool route_is_whole_filter(const request *q)
+{
+    return q->resp ? q->command->how == WHOLE : how(q) == WHOLE;
+}
 
 /* Some requests about the server have their own queues, to not wait for requests about "default".
  * The name of a filter never contains `?`. */
@@ -237,11 +237,18 @@ text route_queue(const request *q, char room[NAME_ROOM])
     if (text_is(q->path, TEXT("/metrics"))) return TEXT("?metrics");
     if (text_is(q->path, TEXT("/healthz"))) return TEXT("?healthz");
     if (text_is(q->path, TEXT("/flush"))) return TEXT("?flush");
+    if (q->resp) return q->path.len ? q->path : TEXT("?commands");
     const target t = target_of(q, room);
     return t.name.len ? t.name : TEXT(DEFAULT_NAME);
 }
 
-void route_in_job(worker *w, const request *q, reply *a) { a->understood = dispatch(w, q, a); }
+void route_in_job(worker *w, const request *q, reply *a)
+{
+    if (q->resp)
+        command_in_job(w, q, a);
+    else
+        a->understood = dispatch(w, q, a);
+}
 
 /* Checks access, then answers or sets a->defer.  If Redis hangs, replies 503 instead of setting
  * a->defer, except to /metrics: the worker answers it, without the state of the filters. */

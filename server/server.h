@@ -17,9 +17,16 @@
 #include <pthread.h>
 #include <time.h>
 
-enum { READ_BYTES = 64 << 10, STATUSES = 16 };
+enum { READ_BYTES = 64 << 10, STATUSES = 16, COMMANDS_MAX = 48 };
 /* The headers that the daemon reads.  A request with two headers of the same kind gets a 400. */
 enum { TYPE, AUTHORIZATION, EXPECT, TRANSFER, CODING, HOST_NAME, ORIGIN, REFERER, SITE, HEADERS };
+
+/* A command of RESP that is being received: the bytes that were checked, and the arguments that are
+ * missing. */
+typedef struct {
+    size_t at, left;
+    bool begun;
+} resp_scan;
 
 /* A request that is being received.  During parsing the request is worker.current.  If the request
  * is incomplete after a read, it is moved to the heap (conn.suspended). */
@@ -34,6 +41,7 @@ typedef struct request_in {
     char field[24];
     unsigned field_len, seen; /* seen: bit i is set if header i was received */
     framing framing;
+    resp_scan scan;
     uint64_t header_bytes, head_bytes, body_bytes; /* bytes so far: of header lines, head, body */
     uint64_t held;                                 /* bytes counted in server.buffered */
     uint64_t active_at; /* ms: time of the last received bytes, if the request is suspended */
@@ -63,7 +71,10 @@ typedef struct conn {
     /* close: closes after the reply.  broken: changes to LINGERING after the reply.
      * events_out: does not wait for input */
     bool close : 1, broken : 1, events_out : 1;
-    uint8_t blanks; /* number of CR and LF received before the request */
+    uint8_t blanks;   /* number of CR and LF received before the request */
+    uint8_t protocol; /* 0: no byte was received; 1: HTTP; 2, 3: RESP2, RESP3 */
+    bool authorized;  /* RESP: the client has sent the token */
+    uint64_t id;      /* RESP: for CLIENT ID */
 } conn;
 typedef struct {
     conn *first, *last;
@@ -94,7 +105,9 @@ typedef struct worker {
     uint64_t reserved, missing; /* bytes, for threads of jobs.c: see budget_reserve() */
     bool drained;               /* the server ends: drain() was called */
     bool accept_paused;         /* out of descriptors: accepts again at the next sweep */
-    uint64_t statuses[STATUSES], connections, accepted; /* counters: relaxed atomics */
+    bool alone;                 /* RESP: commands are not gathered until the next read */
+    /* counters: relaxed atomics */
+    uint64_t statuses[STATUSES], commands[COMMANDS_MAX], connections, accepted;
 } worker;
 
 struct server {
@@ -204,6 +217,7 @@ bool route_is_whole_filter(const request *q); /* True if the request is about a 
 
 /* access.c: returns true, after replying 401 or 403, if the request is not allowed. */
 bool access_refuses(const server *s, const request *q, reply *a);
+bool access_is_token(const server *s, text given);
 
 /* origin.c */
 enum { ORIGIN_WHY = 160 };
@@ -224,7 +238,7 @@ served **stats_list(const worker *w, size_t *count);
 bool stats_state(const worker *w, served *f, bf_state *st, bool *known);
 uint64_t stats_requests(const server *s);
 bool page(worker *w, served *f, reply *a);
-void count_status(worker *w, int status);
+void count_status(worker *w, int status, uint64_t n); /* for n replies */
 bool log_open(server *s);
 void log_request(
     worker *w, const conn *c, const request *q, const reply *a, size_t bytes, uint64_t began_ns);

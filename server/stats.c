@@ -1,6 +1,6 @@
 /* stats.c - statistics: /stats and /f as JSON, /metrics for Prometheus. */
 #include "output.h"
-#include "server.h"
+#include "resp.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,12 +8,12 @@
 static const int statuses[STATUSES] = { 200, 201, 400, 401, 403, 404, 408, 409, 413, 414, 415, 431,
     500, 503, 507, 0 };
 
-void count_status(worker *w, int status)
+void count_status(worker *w, int status, uint64_t n)
 {
     size_t i = 0;
     while (statuses[i] && statuses[i] != status) i++;
     /* only this thread writes the counter, so an atomic addition is not needed */
-    __atomic_store_n(&w->statuses[i], w->statuses[i] + 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&w->statuses[i], w->statuses[i] + n, __ATOMIC_RELAXED);
 }
 
 static uint64_t with_status(const server *s, size_t i)
@@ -27,6 +27,13 @@ uint64_t stats_requests(const server *s)
 {
     uint64_t n = 0;
     for (size_t i = 0; i < STATUSES; i++) n += with_status(s, i);
+    return n;
+}
+
+static uint64_t of_command(const server *s, size_t i)
+{
+    uint64_t n = 0;
+    for (unsigned t = 0; t < s->o.threads; t++) n += counter_get(&s->workers[t].commands[i]);
     return n;
 }
 
@@ -279,6 +286,10 @@ static bool of_server(buffer *b, const server *s)
     for (size_t i = 0; ok && statuses[i]; i++)
         ok = buffer_print(b, "bloomfilter_requests_total{code=\"%d\"} %llu\n", statuses[i],
             (ull)with_status(s, i));
+    ok = ok && head(b, "commands_total", "counter", "commands of RESP answered, by command");
+    for (size_t i = 0; ok && i < command_count; i++)
+        ok = buffer_print(b, "bloomfilter_commands_total{command=\"%s\"} %llu\n", commands[i].name,
+            (ull)of_command(s, i));
     for (size_t i = 0; ok && i < sizeof all / sizeof *all; i++)
         ok = head(b, all[i].name, all[i].type, all[i].help) &&
              buffer_print(b, "bloomfilter_%s %.15g\n", all[i].name, all[i].value);

@@ -336,14 +336,30 @@ int64_t bf_reply_feed(bf_reply_sink *s, const void *bytes, size_t len)
 }
 
 /* ---- splitting commands into arguments ---- */
+ptrdiff_t bf_command_header(const char *at, const char *end, char kind, size_t *n)
+{
+    enum { DIGITS = 10 };
+    const char *p = at;
+    uint64_t v = 0;
+    if (p == end) return 0;
+    if (*p++ != kind) return -1;
+    for (; p < end && *p >= '0' && *p <= '9'; p++) {
+        if (p - at > DIGITS) return -1;
+        v = v * 10 + (uint64_t)(*p - '0');
+    }
+    if (p == end) return 0;
+    if (p == at + 1 || *p != '\r') return -1;
+    if (p + 1 == end) return 0;
+    if (p[1] != '\n' || v > SIZE_MAX) return -1;
+    *n = (size_t)v;
+    return p + 2 - at;
+}
+
 static bool parse_header(bf_commands *c, char kind, size_t *n)
 {
-    const char *line =
-        c->at < c->end && *c->at == kind ? memchr(c->at, '\r', (size_t)(c->end - c->at)) : NULL;
-    long long v;
-    if (!line || !parse_integer(c->at + 1, line, &v)) return false;
-    c->at = line + 2;
-    *n = (size_t)v;
+    const ptrdiff_t len = bf_command_header(c->at, c->end, kind, n);
+    if (len <= 0) return false;
+    c->at += len;
     return true;
 }
 

@@ -1,0 +1,350 @@
+"""The protocol of Redis on the daemon's port: commands, pipelines, frames, the token."""
+
+import json
+import re
+import signal
+
+import pytest
+import redis
+import resp
+from daemons import ROOT, Daemon
+
+OK = b"OK"
+
+
+@pytest.fixture(params=[2, 3])
+def client(daemon, request):
+    with redis.Redis(port=daemon.port, protocol=request.param) as client:
+        yield client
+
+
+def raw(daemon, token=None):
+    connection = resp.Resp(daemon.client())
+    if token:
+        assert connection.ask("AUTH", token) == OK
+    return connection
+
+
+# ---- the commands of redis-py
+
+
+def test_redis_py(client):
+    bf = client.bf()
+    assert bf.create("users", 0.001, 1000, expansion=4)
+    assert [bf.add("users", "a"), bf.add("users", "a")] == [1, 0]
+    assert list(bf.madd("users", "a", "b", "c")) == [0, 1, 1]
+    assert list(bf.mexists("users", "a", "z", "c")) == [1, 0, 1]
+    assert [bf.exists("users", "b"), bf.exists("users", "z"), bf.exists("none", "z")] == [1, 0, 0]
+    assert list(bf.insert("new", ["x", "y"], capacity=10, error=0.1, expansion=1)) == [1, 1]
+    assert bf.card("users") == 3 and bf.card("none") == 0
+    info = bf.info("users")  # a dict with RESP3, an object with RESP2
+    info = info if isinstance(info, dict) else vars(info)
+    assert {1000, 1, 3, 4} <= {v for v in info.values() if isinstance(v, int)}
+    assert client.type("users") == b"MBbloom--"
+    assert client.exists("users", "new", "none") == 2
+    assert sorted(client.keys("*e*")) == [b"default", b"new", b"users"]
+    assert set(client.scan_iter(match="u*")) == {b"users"}
+    assert client.dbsize() == 3
+    assert client.delete("users", "none") == 1 and not client.exists("users")
+    assert client.ping() and client.echo("x") == b"x"
+    assert client.info()["redis_mode"] == "standalone"
+    assert len(client.command()) == client.command_count()
+
+
+def test_filters_that_redisbloom_does_not_have(client):
+    run = client.execute_command
+    assert run("BF.RESERVE", "c", "0.01", 100, "COUNTING")
+    assert list(run("BF.MADD", "c", "a", "a", "b")) == [1, 0, 1]
+    assert run("BF.COUNT", "c", "a") == 2
+    assert list(run("BF.REMOVE", "c", "a", "z")) == [1, 0]
+    assert run("BF.COUNT", "c", "a") == 1
+    assert run("BF.RESERVE", "w", "0.01", 100, "WINDOW", "3600")
+    assert run("BF.ADD", "w", "a") == 1 and run("BF.EXISTS", "w", "a") == 1
+    for name, key in (("one", "a"), ("two", "b")):
+        assert run("BF.RESERVE", name, "0.01", 100, "NONSCALING") and run("BF.ADD", name, key)
+    assert run("BF.MERGE", "all", "one", "two")
+    assert list(run("BF.MEXISTS", "all", "a", "b", "c")) == [1, 1, 0]
+
+
+def test_a_filter_that_is_full_answers_what_it_took(daemon):
+    client = raw(daemon)
+    assert client.ask("BF.RESERVE", "few", "0.01", "3", "NONSCALING") == OK
+    full = resp.Error("ERR non scaling filter is full")
+    assert client.ask("BF.MADD", "few", *"abcd") == [1, 1, 1, full]
+    assert client.ask("BF.MADD", "few", "a", "d", "b") == [0, full]
+    client.send(*(("BF.ADD", "few", key) for key in "abdc"))
+    assert [client.reply() for _ in range(4)] == [0, 0, full, 0]
+
+
+# Errors as of RedisBloom 2.8
+REFUSED = """
+BF.RESERVE f => ERR wrong number of arguments for 'bf.reserve' command
+BF.RESERVE f x 10 => ERR bad error rate
+BF.RESERVE f 1 10 => ERR (0 < error rate range < 1)\x20
+BF.RESERVE f 0.01 x => ERR bad capacity
+BF.RESERVE f 0.01 -1 => ERR (capacity should be larger than 0)
+BF.RESERVE f 0.01 10 EXPANSION => ERR no expansion
+BF.RESERVE f 0.01 10 EXPANSION x => ERR bad expansion
+BF.RESERVE f 0.01 10 EXPANSION 0 => ERR expansion should be greater or equal to 1
+BF.RESERVE f 0.01 10 EXPANSION 2 NONSCALING => Nonscaling filters cannot expand
+BF.RESERVE default 0.01 10 => ERR item exists
+BF.INSERT f ITEMS => ERR wrong number of arguments for 'bf.insert' command
+BF.INSERT f FOO bar => Unknown argument received
+BF.INSERT f NOCREATE ITEMS a => ERR not found
+BF.INSERT f ERROR x ITEMS a => Bad error rate
+BF.INSERT f ERROR 2 ITEMS a => Bad argument received
+BF.INSERT f CAPACITY 0 ITEMS a => Bad argument received
+BF.INFO f => ERR not found
+BF.INFO default FOO => Invalid information value
+BF.ADD f => ERR wrong number of arguments for 'bf.add' command
+HELLO 4 => NOPROTO unsupported protocol version
+HELLO x => ERR Protocol version is not an integer or out of range
+SELECT 1 => ERR DB index is out of range
+CLIENT NOPE => ERR unknown subcommand 'NOPE'. Try CLIENT HELP.
+SCAN x => ERR invalid cursor
+SET a b => ERR unknown command 'SET', with args beginning with: 'a'\x20
+"""
+
+
+def test_errors_are_those_of_redis_and_redisbloom(daemon):
+    client = raw(daemon)
+    for line in REFUSED.strip("\n").split("\n"):
+        command, error = line.split(" => ")
+        assert client.ask(*command.split()) == resp.Error(error), command
+    for name in ("", ".f", "a/b", "x" * 129):
+        assert client.ask("BF.ADD", name, "k").text.startswith("ERR the name of a filter"), name
+    assert client.ask("DEL", "default").text.startswith("ERR ")
+    assert client.ask("BF.REMOVE", "default", "k").text.startswith("ERR ")
+    assert client.ask("PING") == b"PONG"
+
+
+# ---- the documented table
+
+
+def test_the_documented_commands_are_those_of_the_daemon(daemon):
+    told = raw(daemon).ask("COMMAND", "DOCS")
+    docs = [dict(zip(row[::2], row[1::2])) for row in told[1::2]]
+    names = [name.decode().upper() for name in told[::2]]
+    rows = [
+        f"| `{(name + ' ' + row[b'syntax'].decode()).strip().replace('|', chr(92) + '|')}` "
+        f"| {row[b'summary'].decode()} |"
+        for name, row in zip(names, docs)
+    ]
+    page = (ROOT / "docs/resp.md").read_text()
+    found = [line for line in page.splitlines() if line in rows]
+    assert found == rows, "\n".join(rows)
+    assert raw(daemon).ask("COMMAND", "COUNT") == len(rows)
+
+
+# ---- pipelines
+
+
+def test_a_pipeline_of_10000_is_answered_in_order(client):
+    for command, expected in (("BF.ADD", [1, 0]), ("BF.EXISTS", [1, 1])):
+        pipe = client.pipeline(transaction=False)
+        for i in range(5000):
+            pipe.execute_command(command, "seen", i)
+            pipe.execute_command(command, "seen", i)
+        answers = pipe.execute()
+        wrong = [i for i, yes in enumerate(answers) if yes != expected[i % 2]]
+        assert len(wrong) < 100, wrong[:10]  # false positives
+    pipe = client.pipeline(transaction=False)
+    for i in range(2000):
+        pipe.execute_command(
+            *[("BF.ADD", "a", i), ("ECHO", i), ("BF.EXISTS", f"f{i % 7}", i)][i % 3]
+        )
+    answers = pipe.execute()
+    assert [int(answer) for answer in answers[1::3]] == list(range(1, 2000, 3))
+
+
+def test_many_keys_and_large_keys(daemon):
+    client = raw(daemon)
+    keys = [f"{i}" for i in range(200_000)]
+    assert client.ask("BF.RESERVE", "big", "0.0001", "200000", "NONSCALING") == OK
+    assert sum(client.ask("BF.MADD", "big", *keys)) > 199_900
+    assert client.ask("BF.MEXISTS", "big", *keys) == [1] * len(keys)
+    large = b"\r\n\0" * 1_000_000
+    assert client.ask("BF.ADD", "big", large) == 1
+    assert client.ask("BF.EXISTS", "big", large) == 1
+    assert client.ask("ECHO", large) == large
+
+
+# ---- frames
+
+CONVERSATION = [
+    (("HELLO", "3"), None),
+    (("BF.ADD", "cut", "\r\n*1"), True),
+    (("BF.MADD", "cut", "a", "", "\r\n*1"), [True, True, False]),
+    (("PING",), b"PONG"),
+    (("BF.EXISTS", "cut", "a"), True),
+    (("BF.EXISTS", "cut", "z"), False),
+    (("ECHO", "$5"), b"$5"),
+]
+
+
+def test_frames_cut_at_every_byte(daemon):
+    data = b"".join(resp.command(*command) for command, _ in CONVERSATION)
+    for at in range(1, len(data)):
+        client = raw(daemon)
+        assert client.ask("DEL", "cut") in (0, 1)
+        client.client.send(data[:at])
+        # what is complete is answered before the rest is sent
+        whole, sent = 0, 0
+        for command, _ in CONVERSATION:
+            sent += len(resp.command(*command))
+            whole += sent <= at
+        answers = [client.reply() for _ in range(whole)]
+        client.client.send(data[at:])
+        answers += [client.reply() for _ in range(len(CONVERSATION) - whole)]
+        assert answers[1:] == [expected for _, expected in CONVERSATION[1:]], at
+        client.client.close()
+
+
+MALFORMED = [
+    b"*x\r\n",
+    b"*-1\r\n",
+    b"*1\n$4\r\nPING\r\n",
+    b"*1\r\n+PING\r\n",
+    b"*1\r\n$4\r\nPINGxx",
+    b"*1\r\n$-1\r\n",
+    b"*1\r\n$99999999999\r\n",
+    b"*1\r\n$9999999999\r\n",
+    b"*99999999999\r\n",
+    b"*1000000000\r\n",
+    b"*1\r\n:4\r\n",
+    b"*1\r\n*1\r\n$4\r\nPING\r\n",
+    b"*1\r\n$4\r\nPING\r\nGET / HTTP/1.1\r\n\r\n",
+    b"*1\r\n$4\r\nPING\r\nPING\r\n",
+    b"*" + b"1" * 100,
+]
+
+
+def test_a_malformed_frame_gets_one_error_and_the_end(daemon):
+    for frame in MALFORMED:
+        got = daemon.client().send(frame).end()
+        assert re.fullmatch(rb"(\+PONG\r\n)?-ERR Protocol error: [^\r\n]+\r\n", got), (frame, got)
+    assert daemon.get("/healthz").body == b"ok"
+
+
+def test_empty_frames_and_empty_lines_are_skipped(daemon):
+    client = raw(daemon)
+    client.client.send(b"*0\r\n\r\n" + resp.command("PING") + b"\r\n*0\r\n" + resp.command("PING"))
+    assert [client.reply(), client.reply()] == [b"PONG", b"PONG"]
+    client.client.send(b"*0\r\n" + resp.command("quit") + resp.command("PING"))
+    assert client.client.end() == b"+OK\r\n"
+
+
+def test_limits(start):
+    daemon = start("--max-body", "64K", "--deadline", 1, "--max-buffered", "1M")
+    client = raw(daemon)
+    assert client.ask("BF.ADD", "f", "x" * 60_000) == 1
+    assert b"larger than --max-body" in client.client.send(resp.command("ECHO", "x" * 70_000)).end()
+    assert (
+        b"larger than --max-body"
+        in daemon.client().send(b"*9\r\n" + b"$6\r\nabcdef\r\n" * 8 + b"$70000\r\n").end()
+    )
+    assert b"did not arrive in time" in daemon.client().send(b"*2\r\n$4\r\nEC").end()
+
+
+def test_many_idle_connections(daemon):
+    idle = [raw(daemon) for _ in range(500)]
+    assert all(client.ask("PING") == b"PONG" for client in idle)
+    assert raw(daemon).ask("BF.ADD", "f", "k") == 1
+
+
+# ---- the token
+
+
+def test_the_token_is_the_password(start):
+    daemon = start("--token", "s3cret")
+    client = raw(daemon)
+    for command in (("PING",), ("BF.ADD", "f", "k"), ("NOPE",), ("COMMAND",), ("HELLO", "3")):
+        assert client.ask(*command).text.startswith("NOAUTH "), command
+    for wrong in ("", "s3cre", "s3crets", "S3CRET"):
+        assert client.ask("AUTH", wrong).text.startswith("WRONGPASS "), wrong
+    assert client.ask("AUTH", "s3cret") == OK and client.ask("PING") == b"PONG"
+    assert client.ask("AUTH", "x").text.startswith("WRONGPASS ")
+    assert client.ask("PING").text.startswith("NOAUTH ")
+    for protocol in (2, 3):
+        with redis.Redis(port=daemon.port, password="s3cret", protocol=protocol) as python:
+            assert python.bf().add(f"f{protocol}", "k") == 1
+    assert dict(zip(*[iter(raw(daemon, "s3cret").ask("HELLO"))] * 2))[b"proto"] == 2
+    assert raw(daemon, "s3cret").ask("RESET") == b"RESET"
+    for frame in (b"*11\r\n", b"*2\r\n$4\r\nECHO\r\n$20000\r\n"):
+        assert b"-ERR Protocol error" in daemon.client().send(frame).end()
+
+
+# ---- beside HTTP
+
+
+def test_http_and_resp_serve_the_same_filters(daemon):
+    client = raw(daemon)
+    assert client.ask("BF.ADD", "users", "x") == 1
+    assert daemon.get("/f/users/contain=x").body == b"true"
+    assert daemon.get("/f/users/add=y").headers["x-new"] == "1"
+    assert client.ask("BF.MEXISTS", "users", "x", "y", "z") == [1, 1, 0]
+    assert daemon.get("/add=k").status == 200 and client.ask("BF.EXISTS", "default", "k") == 1
+    keys = [f"{i}" for i in range(5000)]
+    client.ask("BF.MADD", "users", *keys)
+    by_http = daemon.post("/f/users/contain", "\n".join(f"{i}" for i in range(10_000)).encode())
+    by_resp = client.ask("BF.MEXISTS", "users", *(f"{i}" for i in range(10_000)))
+    assert [int(c) for c in by_http.body.decode()] == by_resp and by_resp[:5000] == [1] * 5000
+
+
+def test_metrics_and_log_count_commands(start, tmp_path):
+    log = tmp_path / "log"
+    daemon = start("--access-log", log)
+    client = raw(daemon)
+    client.send(*[("BF.ADD", "seen", "secret-key")] * 3, ("BF.INFO", "none"), ("nope",))
+    for _ in range(5):
+        client.reply()
+    metrics = daemon.get("/metrics").body.decode()
+    for line in (
+        'bloomfilter_commands_total{command="BF.ADD"} 3',
+        'bloomfilter_commands_total{command="BF.INFO"} 1',
+        'bloomfilter_adds_total{filter="seen"} 3',
+        'bloomfilter_requests_total{code="200"} 3',
+        'bloomfilter_requests_total{code="404"} 1',
+    ):
+        assert line in metrics.splitlines(), line
+    daemon.process.send_signal(signal.SIGTERM)
+    daemon.process.wait()
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    told = [(line.get("command"), line.get("filter"), line["status"]) for line in lines][:5]
+    assert told == [("BF.ADD", "seen", 200)] * 3 + [("BF.INFO", "none", 404), ("", "", 400)]
+    assert "secret-key" not in log.read_text()
+
+
+def test_kill_9_loses_no_acknowledged_key(tmp_path):
+    for _ in range(3):
+        daemon = Daemon(tmp_path, "--storage", f"{tmp_path}/filters/", "--create")
+        client = raw(daemon)
+        kept = 0
+        for start in range(0, 20_000, 100):
+            client.send(*(("BF.ADD", "kept", i) for i in range(start, start + 100)))
+            for _ in range(100):
+                client.reply()
+            kept += 100
+        client.send(*(("BF.ADD", "kept", i) for i in range(kept, kept + 1000)))
+        client.reply()
+        daemon.process.kill()
+        daemon.process.wait()
+        daemon = Daemon(tmp_path, "--storage", f"{tmp_path}/filters/")
+        assert raw(daemon).ask("BF.MEXISTS", "kept", *range(kept + 1)) == [1] * (kept + 1)
+        assert raw(daemon).ask("DEL", "kept") == 1
+        daemon.stop()
+
+
+def test_filters_in_redis(start, redis_home):
+    daemon = start("-n", 1000, "-p", 0.01, "--storage", redis_home)
+    client = raw(daemon)
+    client.send(*(("BF.ADD", "far", i) for i in range(3000)), ("BF.CARD", "far"))
+    answers = [client.reply() for _ in range(3000)]
+    assert sum(answers) > 2900 and client.reply() == sum(answers)
+    assert client.ask("BF.MEXISTS", "far", *range(3000)) == [1] * 3000
+    assert client.ask("BF.INFO", "far", "FILTERS")[0] > 1
+
+
+@pytest.fixture
+def redis_home(redis):
+    return f"redis://127.0.0.1:{redis[0]}/0?key=K"
