@@ -32,9 +32,18 @@ class BloomFilter(_BloomFilter):
         if probe_bitnoer is not None:
             raise TypeError("probe_bitnoer must be None: pass hash functions as hashes=")
         path = filename[0] if isinstance(filename, tuple) else filename
+        old = None  # the present file, which is deleted once the new one exists
         if start_fresh and path is not None and os.path.exists(path):
-            os.unlink(path)
-        super().__init__(n=max_elements, p=error_rate, **{"storage": path, **more})
+            old = f"{path}.{os.urandom(8).hex()}"
+            os.rename(path, old)
+        try:
+            super().__init__(n=max_elements, p=error_rate, **{"storage": path, **more})
+        except BaseException:
+            if old is not None and path is not None:
+                os.replace(old, path)
+            raise
+        if old is not None:
+            os.unlink(old)
 
     def add(self, key: str | bytes | int, /) -> None:  # type: ignore[override]
         super().add(key)

@@ -49,6 +49,19 @@ class Bloom(BloomFilter):
             only.update(other)
             self &= only
 
+    # Methods that rbloom does not have use hash_func, too: else they would set other bits.
+    def addKey(self, key: Any, /) -> bool:
+        return super().addKey(self._key(key))
+
+    def existKey(self, key: Any, /) -> bool:
+        return super().existKey(self._key(key))
+
+    def hashcode(self, key: Any, /) -> list[int]:
+        return super().hashcode(self._key(key))
+
+    def rebuild(self, keys: Any, /) -> int:
+        return super().rebuild(keys if self.hash_func is hash else map(self._key, keys))
+
     @classmethod
     def load(cls, filepath: Any, hash_func: Any = hash, **more: Any) -> "Bloom":  # type: ignore[override]
         result = super().load(filepath, **more)
@@ -58,3 +71,17 @@ class Bloom(BloomFilter):
     @classmethod
     def load_bytes(cls, data: bytes, hash_func: Any = hash) -> "Bloom":
         return cls.load(BytesIO(data), hash_func)
+
+
+def _with_hash_func(name: str) -> Any:
+    plain = getattr(BloomFilter, name)
+
+    def method(self: Bloom, keys: Any, /, **more: Any) -> Any:
+        return plain(self, keys if self.hash_func is hash else list(map(self._key, keys)), **more)
+
+    method.__name__ = name
+    return method
+
+
+for _name in ("add_many", "contains_many", "add_mask", "contains_mask"):
+    setattr(Bloom, _name, _with_hash_func(_name))

@@ -93,6 +93,11 @@ def test_rbloom(tmp_path):
         bf & bf,
     ):
         assert again == bf and again.hash_func is length and "ab" in again and "abcd" not in again
+    things = [[1], [1, 2, 3, 4, 5]]
+    assert [list(bf.add_many(things)), [*bf.contains_mask(things)]] == [[1, 1], [True, True]]
+    assert bf.addKey([1]) == 0 and bf.existKey([2]) and bf.hashcode([1]) == bf.hashcode("x")
+    assert bf.rebuild([[1, 2]]) == 1 and "ab" in bf and [*bf.contains_many(things)] == [0, 0]
+    assert [*bf.add_mask(things)] == [True, True]
     for wrong in ((0, 0.1), (10, 0.0), (10, 1.0)):
         with pytest.raises(ValueError):
             rbloom.Bloom(*wrong)
@@ -148,7 +153,13 @@ def test_bloom_filter2(tmp_path):
     assert bf.union(other) is None and "b" in bf
     assert bf.intersection(other) is None and "a" not in bf and "b" in bf
     bf.close()
+    with pytest.raises(ValueError):
+        bloom_filter2.BloomFilter(100, 2, filename=path, start_fresh=True)
+    assert os.listdir(tmp_path) == [os.path.basename(path)] and bloom_filter2.BloomFilter(
+        100, 0.01, filename=path
+    )
     assert not bloom_filter2.BloomFilter(100, 0.01, filename=path, start_fresh=True)
+    assert os.listdir(tmp_path) == [os.path.basename(path)]
     assert bloom_filter2.BloomFilter(10**6, error_rate=0.99).num_probes_k == 1
     assert bloom_filter2.BloomFilter().ideal_num_elements_n == 10000
     for wrong in ({"max_elements": 0}, {"error_rate": 0}, {"error_rate": 1}):
