@@ -1,5 +1,17 @@
 dnl config.m4 - builds the PHP extension from core/**/*.c and php-ext/*.c: phpize && ./configure && make
 
+dnl After each check autoconf runs `rm -f core ...`, for dumps of a compiler that crashed.  Here core is
+dnl a folder, and rm would report it each time.
+m4_divert_text([DEFAULTS], [rm ()
+{
+  for bf_operand
+  do
+    shift
+    test "x$bf_operand" = xcore || set -- "$[@]" "$bf_operand"
+  done
+  command rm "$[@]"
+}
+])
 PHP_ARG_ENABLE([bloomfilter],
   [whether to enable Bloom filters],
   [AS_HELP_STRING([--enable-bloomfilter], [Enable the class BloomFilter])])
