@@ -17,7 +17,7 @@ static inline bf_filter *opened(bf_spec spec, const char *key, const char *more,
     if (!f) FAILED("line %d: %s\n", line, e.msg);
     return f;
 }
-#define OPEN(key, ...) opened((bf_spec){ __VA_ARGS__ }, key, "", __LINE__)
+#define OPEN(key, ...) opened((bf_spec){ __VA_ARGS__ }, key, "&timeout=60", __LINE__)
 
 static inline int code_of(bf_spec spec, const char *key)
 {
