@@ -1,6 +1,6 @@
 /* fuzz_http.c - bytes that a client of bloomfilterd may send, in pieces of any size: through the
  * real connection, parser and routes, without a network and without threads.  Whatever comes,
- * replies are HTTP, nothing stays held. */
+ * replies are HTTP, nothing stays held.  fuzz_resp.c is the same for clients of Redis. */
 #include "../../server/conn.c"
 #include "fuzz.h"
 #include <fcntl.h>
@@ -42,12 +42,18 @@ static conn *only(void)
     return NULL;
 }
 
+#ifdef RESP
+static bool is_reply(const char *in, ssize_t n) { return n > 0 && strchr("+-:$*%#_", in[0]); }
+#else
+static bool is_reply(const char *in, ssize_t n) { return n >= 9 && !memcmp(in, "HTTP/1.", 7); }
+#endif
+
 /* What the client reads: the first bytes of a connection's replies are a status line. */
 static bool hear(int fd, bool *any)
 {
     char in[4096];
     ssize_t n = recv(fd, in, sizeof in, MSG_DONTWAIT);
-    if (n > 0 && !*any) MUST(n >= 9 && !memcmp(in, "HTTP/1.", 7));
+    if (n > 0 && !*any) MUST(is_reply(in, n));
     *any |= n > 0;
     return n > 0;
 }
@@ -74,6 +80,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     s.o.allow_hosts = (piece & 16) != 0;
     s.o.max_buffered = (piece & 32) ? 4096 : 1 << 20;
     add_conn(&w, sv[0]);
+#ifdef RESP
+    w.lists[IDLE].first->protocol = 2;
+#endif
     while (in.left && w.connections) {
         size_t n = in.left < piece ? in.left : piece;
         if (send(sv[1], in.at, n, MSG_NOSIGNAL) != (ssize_t)n) break;
