@@ -252,6 +252,19 @@ def server_ratios():
             yield Ratio("batch-cpu", op, f"POST /contain, {how}", "BF.MEXISTS")
 
 
+def resp_ratios():
+    ours, theirs = "bloomfilterd", "RedisBloom"
+    for connections in (8, 64):
+        for command, most in (("BF.MEXISTS", 1 / 3), ("BF.MADD", None)):
+            op = f"{command} of 1000 keys, {connections} connections"
+            yield Ratio("resp-cpu", op, ours, theirs, most, 8)
+        for command in ("BF.EXISTS", "BF.ADD"):
+            op = f"{command}, 64 in a pipeline, {connections} connections"
+            yield Ratio("resp-cpu", op, ours, theirs, 0.6, 8)
+            op = f"{command}, 1 in a pipeline, {connections} connections"
+            yield Ratio("resp-cpu", op, ours, theirs)
+
+
 def sets_ratios():
     for op in ("65536 KiB", "512 KiB"):
         for ours in (
@@ -302,6 +315,7 @@ def targets():
     yield from redis_ratios()
     yield from cli_ratios()
     yield from server_ratios()
+    yield from resp_ratios()
     yield from sets_ratios()
     yield Ratio("fpm", "median", "open + exists", None, 5.0, 4)
     yield Ratio("fpm", "median", "new + exists", None, 5.0, 4)

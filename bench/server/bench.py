@@ -1,5 +1,6 @@
 """bench.py FOLDER ROUNDS SECONDS BLOOMFILTERD NGINX [REDISBLOOM] - bloomfilterd beside nginx,
-libmicrohttpd and evhttp; its batches beside MEXISTS.
+libmicrohttpd and evhttp; its batches beside MEXISTS.  NGINX empty: the protocol of Redis instead,
+with RedisBloom.
 
 REDISBLOOM is the module's file, loaded into the redis-server of this machine.
 FOLDER holds the compiled peers and blast; a peer that is not there is left out.  wrk with one
@@ -285,12 +286,12 @@ def redis_bloom(folder, redis):
     return server
 
 
-def blast(folder, server, request, length, seconds):
+def blast(folder, server, request, length, seconds, connections=8):
     path = folder / "request"
     path.write_bytes(request)
     before = server.cpu()
     out = subprocess.run(
-        [folder / "blast", str(server.port), "8", path, str(length), str(seconds)],
+        [folder / "blast", str(server.port), str(connections), path, str(length), str(seconds)],
         capture_output=True,
         text=True,
         check=True,
@@ -331,11 +332,49 @@ def measure_batches(folder, servers, redis, rounds, seconds):
         server.stop()
 
 
+def resp_requests():
+    """name, keys, request: batches, and single commands in pipelines."""
+    for command in (b"BF.MEXISTS", b"BF.MADD"):
+        yield command.decode() + " of 1000 keys", 1000, resp(command, b"f", *batch(1000))
+    for command in (b"BF.EXISTS", b"BF.ADD"):
+        for depth in (1, 64):
+            pipe = b"".join(resp(command, b"f", key) for key in batch(depth))
+            yield f"{command.decode()}, {depth} in a pipeline", depth, pipe
+
+
+def measure_resp(folder, servers, redis, rounds, seconds):
+    emit(
+        "table",
+        "resp-cpu",
+        "ns",
+        f"RESP, {KEYS} keys of 45 B in the filter: the server's processor time a key, nanoseconds",
+    )
+    subjects = {"bloomfilterd": servers["bloomfilterd"]()}
+    ask(subjects["bloomfilterd"].port, resp(b"BF.RESERVE", b"f", b"0.01", b"%d" % KEYS))
+    if redis:
+        subjects["RedisBloom"] = redis_bloom(folder, redis)
+    for server in subjects.values():
+        fill(server.port, lambda keys: resp(b"BF.MADD", b"f", *keys))
+    for round_ in range(rounds):
+        for op, keys, request in resp_requests():
+            for name, server in subjects.items():
+                length = len(ask(server.port, request))
+                for connections in (8, 64):
+                    _, cpu = blast(folder, server, request, length, seconds, connections)
+                    op_ = f"{op}, {connections} connections"
+                    emit("ns", "resp-cpu", name, op_, round_, cpu / keys)
+    for server in subjects.values():
+        server.stop()
+
+
 def main(folder, rounds, seconds, daemon, nginx, redis=""):
     folder, rounds, seconds = Path(folder).resolve(), int(rounds), int(seconds)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     servers = http_servers(folder, daemon, nginx)
+    if not nginx:
+        measure_resp(folder, servers, Path(redis) if redis else None, rounds, seconds)
+        return
     measure_batches(folder, servers, Path(redis) if redis else None, rounds, seconds)
     measure_idle(servers, rounds, seconds)
     measure_requests(servers, rounds, seconds)
