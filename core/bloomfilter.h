@@ -306,7 +306,8 @@ int bf_rebuild_cancel(bf_filter *f, bf_filter *fresh, bf_error *err);
 /* ---- positions ------------------------------------------------------------------------------- */
 /* Writes the key's k positions to pos in the scheme's order, at most cap of them; a position may
  * occur twice. Returns k. In a filter that grows or forgets, the positions are in the part to which
- * a new key would be added. They are counted from the filter's first bit. */
+ * a new key would be added. They are counted from the filter's first bit. In a growing filter of
+ * scheme redisbloom, k is that of this part, which may be above bf_info.k. */
 int64_t bf_hashcode(
     const bf_filter *f, const void *key, size_t len, uint64_t *pos, size_t cap, bf_error *err);
 
@@ -381,6 +382,8 @@ bf_filter *bf_from_bytes(const void *data, size_t len, const bf_spec *expect, bf
  * parameters that the bytes do not contain:
  *   "guava"     Guava's BloomFilter.writeTo, for the schemes guava, guava-31 and guava32; expect
  *   may be NULL
+ *   "redisbloom"  RedisBloom's BF.SCANDUMP: the header and the data of all pieces one after the
+ *   other, for the scheme redisbloom; expect may be NULL
  *   "bits"      the bits alone, in our order (a Redis string); expect must size the filter and
  *   name the scheme
  *   "bits-lsb"  the bits alone, bit i is 1 << (i % 8) of byte i/8 (most C programs, Java's BitSet,
@@ -403,6 +406,17 @@ bf_filter *bf_from_bytes_as(
 int bf_save(bf_filter *f, const char *path, bf_error *err);
 /* Reads a saved file, or the filter at a Redis URL, into memory. */
 bf_filter *bf_load(const char *path, const bf_spec *expect, bf_error *err);
+
+/* ---- filters of the module RedisBloom -------------------------------------------------------- */
+/* Reads the filter of the module at from->storage (a Redis URL) or from->redis_client, and key, by
+ * BF.SCANDUMP into memory. Other parameters of from must be those of the filter, as in
+ * bf_from_bytes. Returns NULL and BF_EBUSY if a key was added during the call: stop the writers
+ * first. */
+bf_filter *bf_from_redisbloom(const bf_spec *from, bf_error *err);
+/* Creates a filter of the module with the contents of f at that place, by BF.LOADCHUNK: under a
+ * temporary name, then it gets its name in one step. If the name is in use, returns BF_EIO with
+ * sys_errno EEXIST. */
+int bf_to_redisbloom(bf_filter *f, const bf_spec *to, bf_error *err);
 
 /* ---- the build ------------------------------------------------------------------------------- */
 /* Returns the name of scheme i of this build, i = 0, 1, ...; NULL after the last one.

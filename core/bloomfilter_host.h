@@ -124,6 +124,21 @@ int bf_save_new(bf_filter *f, const char *path, bf_error *err);
  * what else a handle needs; its m, n, k and p are not used. If the filter exists, returns NULL and
  * BF_EIO with sys_errno EEXIST. */
 bf_filter *bf_upload_new(bf_filter *from, const bf_spec *to, bf_error *err);
+/* For hosts that speak BF.SCANDUMP and BF.LOADCHUNK. The bytes of format "redisbloom" are the
+ * header, which is the data of the first piece, and the data of all later pieces one after the
+ * other. bf_redisbloom_length checks a header of len bytes (more may follow) and returns the length
+ * of all bytes, or BF_EFORMAT or BF_ENOTSUP. So LOADCHUNK KEY 1 DATA allocates that many bytes and
+ * copies the header; LOADCHUNK KEY i DATA copies the data so that it ends at offset header length +
+ * i - 1; bf_from_bytes_as then reads the filter.
+ * bf_redisbloom_piece sets *piece to the bytes that SCANDUMP KEY iterator returns, with the new
+ * iterator 1 for iterator 0, else iterator + piece->len. Returns 1; 0 after the last piece (its
+ * iterator is 0, its data empty); or BF_EFORMAT. */
+#define BF_REDISBLOOM_PIECE (16u << 20)
+typedef struct {
+    uint64_t from, len; /* bytes */
+} bf_range;
+int64_t bf_redisbloom_length(const void *header, size_t len, bf_error *err);
+int bf_redisbloom_piece(const void *header, size_t len, uint64_t iterator, bf_range *piece);
 /* Removes the temporary files that killed processes left in this folder (of bf_save, bf_save_new
  * and bf_open), and no file that a living process still writes. For hosts that own a folder: call
  * it at their start. bf_save and bf_save_new do the same in the folder of their path, but look at

@@ -5,13 +5,14 @@
 
 extern const bf_hash bf_hash_siphash;
 extern const bf_hash bf_hash_sax_sdbm, bf_hash_java7, bf_hash_crc32, bf_hash_rs, bf_hash_rs_utf16,
-    bf_hash_murmur3, bf_hash_murmur3_14, bf_hash_php, bf_hash_highway, bf_hash_scrapy_redis;
+    bf_hash_murmur3, bf_hash_murmur3_14, bf_hash_php, bf_hash_highway, bf_hash_scrapy_redis,
+    bf_hash_murmur64a;
 extern const bf_layout bf_layout_classic, bf_layout_block, bf_layout_block2;
 extern const bf_layout bf_layout_words, bf_layout_mask, bf_layout_mt, bf_layout_mt_legacy,
     bf_layout_glibc, bf_layout_dotnet, bf_layout_dotnet_repo, bf_layout_mitz64, bf_layout_mitz32,
-    bf_layout_redisson, bf_layout_first;
+    bf_layout_redisson, bf_layout_first, bf_layout_redisbloom;
 extern const bf_variant_ops bf_variant_fixed, bf_variant_grow, bf_variant_grow_counting,
-    bf_variant_window;
+    bf_variant_scalable, bf_variant_window;
 extern const bf_store_ops bf_store_memory, bf_store_file, bf_store_client, bf_store_redis;
 
 #define REDIS_BITS (UINT64_C(1) << 32) /* size of the largest Redis string, in bits */
@@ -70,6 +71,9 @@ const bf_scheme bf_schemes[] = {
       .layout = &bf_layout_classic },
     { .id = 32, .name = "hashes64-block", .hash = &bf_hash_ready, .layout = &bf_layout_block },
     { .id = 33, .name = "hashes64-block2", .hash = &bf_hash_ready, .layout = &bf_layout_block2 },
+    { .id = 34, .name = "redisbloom", .hash = &bf_hash_murmur64a,
+      .layout = &bf_layout_redisbloom, .size = bf_size_redisbloom,
+      .parts = &bf_sizes_redisbloom },
     { .id = 0 }
 };
 /* clang-format on */
@@ -84,6 +88,12 @@ const bf_variant_ops *const bf_variants[][2] = { [BF_FIXED] = { &bf_variant_fixe
                                                      &bf_variant_fixed },
     [BF_GROW] = { &bf_variant_grow, &bf_variant_grow_counting },
     [BF_WINDOW] = { &bf_variant_window, NULL } };
+
+const bf_variant_ops *bf_variant_of(const bf_params *d)
+{
+    return d->kind == BF_GROW && d->scheme->parts ? &bf_variant_scalable
+                                                  : bf_variants[d->kind][d->g.counting];
+}
 
 /* The home of a storage, by its prefix; the empty prefix is a path. missing: why this build lacks
  * the home, or NULL. */

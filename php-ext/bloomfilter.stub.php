@@ -419,7 +419,7 @@ class BloomFilter implements Countable, JsonSerializable
      * Returns the filter as bytes, with its parameters and a checksum: the format of save(), the same in every language.
      * The string must fit into memory_limit; save() needs no string.
      *
-     * @param string|null $format another system's format: "guava", "bits" or "bits-lsb", see docs/migrate.md
+     * @param string|null $format another system's format: "guava", "redisbloom", "bits" or "bits-lsb", see docs/migrate.md
      */
     public function toBytes(?string $format = null): string {}
 
@@ -428,7 +428,7 @@ class BloomFilter implements Countable, JsonSerializable
      * $overfull works as in the constructor: it is not stored.
      *
      * @param string|null $secret the secret of a keyed filter
-     * @param string|null $format another system's format: "guava", "bits", "bits-lsb" or "cells". Formats without parameters
+     * @param string|null $format another system's format: "guava", "redisbloom", "bits", "bits-lsb" or "cells". Formats without parameters
      *                            need scheme, m and k: see docs/migrate.md
      *
      * @throws BloomFilterException truncated, too long, damaged, newer, not a filter, other parameters, or wrong secret
@@ -446,6 +446,25 @@ class BloomFilter implements Countable, JsonSerializable
         ?array $hashes = null,
         ?string $overfull = null,
     ): static {}
+
+    /**
+     * Creates a filter of the module RedisBloom (BF.*) with these contents, by BF.LOADCHUNK: under a temporary name, then it gets
+     * its name in one step. The filter must be of scheme "redisbloom"; with grow it is a scaling one.
+     *
+     * @param string|\Redis|\RedisCluster|\Predis\ClientInterface $storage the URL of the server, or a client
+     * @param string|null $key the name of the filter, if the URL has none
+     *
+     * @throws BloomFilterException the name is in use, the filter is of another scheme, or the server lacks the module
+     */
+    public function toRedisBloom(#[\SensitiveParameter] string|object $storage, ?string $key = null): void {}
+
+    /**
+     * Returns a filter in memory with the contents of a filter of the module RedisBloom (BF.*), by BF.SCANDUMP. If
+     * a key is added to it during the call, that is an error. Arguments: see toRedisBloom().
+     *
+     * @throws BloomFilterException there is no such filter, it is of an older version, or it was changed during the call
+     */
+    public static function fromRedisBloom(#[\SensitiveParameter] string|object $storage, ?string $key = null): static {}
 
     /** Returns toBytes() as base64 in one line, for example for JSON, a cookie or a text column. */
     public function toBase64(): string {}

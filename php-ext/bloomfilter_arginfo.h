@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 5d3a5f3c409c54b91ebe15ebc90376dddc98b08c */
+ * Stub hash: e063ac31f594579ab4f6d05a70121dd0fcd75609 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_BloomFilter___construct, 0, 0, 0)
 	ZEND_ARG_TYPE_MASK(0, m, MAY_BE_LONG|MAY_BE_DOUBLE|MAY_BE_NULL, "null")
@@ -169,6 +169,16 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_fromBytes, 0, 
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, overfull, IS_STRING, 1, "null")
 ZEND_END_ARG_INFO()
 
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_toRedisBloom, 0, 1, IS_VOID, 0)
+	ZEND_ARG_TYPE_MASK(0, storage, MAY_BE_STRING|MAY_BE_OBJECT, NULL)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, key, IS_STRING, 1, "null")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_fromRedisBloom, 0, 1, IS_STATIC, 0)
+	ZEND_ARG_TYPE_MASK(0, storage, MAY_BE_STRING|MAY_BE_OBJECT, NULL)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, key, IS_STRING, 1, "null")
+ZEND_END_ARG_INFO()
+
 #define arginfo_class_BloomFilter_toBase64 arginfo_class_BloomFilter_randomSecret
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_fromBase64, 0, 1, IS_STATIC, 0)
@@ -270,6 +280,8 @@ ZEND_METHOD(BloomFilter, info);
 ZEND_METHOD(BloomFilter, clear);
 ZEND_METHOD(BloomFilter, toBytes);
 ZEND_METHOD(BloomFilter, fromBytes);
+ZEND_METHOD(BloomFilter, toRedisBloom);
+ZEND_METHOD(BloomFilter, fromRedisBloom);
 ZEND_METHOD(BloomFilter, toBase64);
 ZEND_METHOD(BloomFilter, fromBase64);
 ZEND_METHOD(BloomFilter, jsonSerialize);
@@ -322,6 +334,8 @@ static const zend_function_entry class_BloomFilter_methods[] = {
 	ZEND_ME(BloomFilter, clear, arginfo_class_BloomFilter_clear, ZEND_ACC_PUBLIC)
 	ZEND_ME(BloomFilter, toBytes, arginfo_class_BloomFilter_toBytes, ZEND_ACC_PUBLIC)
 	ZEND_ME(BloomFilter, fromBytes, arginfo_class_BloomFilter_fromBytes, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(BloomFilter, toRedisBloom, arginfo_class_BloomFilter_toRedisBloom, ZEND_ACC_PUBLIC)
+	ZEND_ME(BloomFilter, fromRedisBloom, arginfo_class_BloomFilter_fromRedisBloom, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(BloomFilter, toBase64, arginfo_class_BloomFilter_toBase64, ZEND_ACC_PUBLIC)
 	ZEND_ME(BloomFilter, fromBase64, arginfo_class_BloomFilter_fromBase64, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(BloomFilter, jsonSerialize, arginfo_class_BloomFilter_jsonSerialize, ZEND_ACC_PUBLIC)
@@ -438,6 +452,10 @@ static zend_class_entry *register_class_BloomFilter(zend_class_entry *class_entr
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "open", sizeof("open") - 1), 1, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
 
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "frombytes", sizeof("frombytes") - 1), 1, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "toredisbloom", sizeof("toredisbloom") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "fromredisbloom", sizeof("fromredisbloom") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
 
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "frombase64", sizeof("frombase64") - 1), 1, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
 

@@ -111,8 +111,11 @@ static void return_positions(zval *return_value, bf_filter *f, const bf_key *key
     bf_info info;
     bf_error err;
     bf_get_info(f, &info);
-    uint64_t *pos = safe_emalloc(info.k, sizeof *pos, 0);
-    int64_t n = bf_hashcode(f, key->ptr, key->len, pos, info.k, &err);
+    size_t room = info.k; /* a part may have a larger k */
+    uint64_t *pos = safe_emalloc(room, sizeof *pos, 0);
+    int64_t n;
+    while ((n = bf_hashcode(f, key->ptr, key->len, pos, room, &err)) > (int64_t)room)
+        pos = safe_erealloc(pos, room = (size_t)n, sizeof *pos, 0);
     if (n < 0)
         php_bf_raise(&err);
     else {

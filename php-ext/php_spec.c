@@ -455,3 +455,43 @@ PHP_METHOD(BloomFilter, load)
     if (bytes) zend_string_release(bytes);
     php_bf_leave_place(&place);
 }
+
+/* ---- filters of the module RedisBloom ---- */
+/* Reads (storage, key) into spec; the caller calls free_storage(). Returns false with an
+ * exception. */
+static bool read_place(INTERNAL_FUNCTION_PARAMETERS, bf_spec *spec)
+{
+    arguments a = no_arguments();
+    php_bf_callback *callback;
+    ZEND_PARSE_PARAMETERS_START(1, 2)
+    Z_PARAM_OBJ_OR_STR(a.object, a.storage)
+    a.storage_at = 1;
+    Z_PARAM_OPTIONAL
+    Z_PARAM_PATH_STR_OR_NULL(a.key)
+    ZEND_PARSE_PARAMETERS_END_EX(return false);
+    return to_spec(&a, spec, &callback);
+}
+
+PHP_METHOD(BloomFilter, fromRedisBloom)
+{
+    bf_spec spec = { .counting = php_bf_counts(zend_get_called_scope(execute_data)) };
+    bf_error err;
+    if (!read_place(INTERNAL_FUNCTION_PARAM_PASSTHRU, &spec)) RETURN_THROWS();
+    bf_filter *f = bf_from_redisbloom(&spec, &err);
+    free_storage(&spec);
+    return_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU, php_bf_hold(f, &err), NULL, &err);
+}
+
+PHP_METHOD(BloomFilter, toRedisBloom)
+{
+    bf_spec spec = { 0 };
+    bf_error err;
+    PHP_BF_HOLD();
+    if (!read_place(INTERNAL_FUNCTION_PARAM_PASSTHRU, &spec)) RETURN_THROWS();
+    bf_filter *f = php_bf_from(self)->f;
+    if (!f)
+        php_bf_raise_closed();
+    else if (bf_to_redisbloom(f, &spec, &err) < 0)
+        php_bf_raise(&err);
+    free_storage(&spec);
+}

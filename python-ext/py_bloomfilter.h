@@ -432,11 +432,18 @@ keyword_method filter_update_lines, filter_contains_lines;
 int filter_init(FilterObject *self, PyObject *args, PyObject *kwargs);
 class_method filter_open, filter_plan, filter_from_bytes, filter_from_base64, filter_from_json,
     filter_load;
+/* Returns 1 for a path, a URL and os.PathLike, -1 with an exception. Any other storage must be a
+ * client object. */
+int is_path(PyObject *value);
 /* Returns a new reference to the seconds of a timedelta, or to any other value. */
 PyObject *seconds_of(PyObject *value);
 PyObject *filter_random_secret(PyTypeObject *type, PyObject *none);
 /* open and from_bytes of the module; the stored filter determines the class of the object. */
 module_method module_open, module_from_bytes;
+
+/* ---- py_redisbloom.c ---- */
+class_method filter_from_redisbloom;
+keyword_method filter_to_redisbloom;
 
 /* ---- py_redis.c ---- */
 /* returns NULL with an exception on failure */

@@ -353,7 +353,7 @@
     "\n" \
     "Return the filter as bytes, the same in every language; see from_bytes().\n" \
     "\n" \
-    "format: return the bytes of another system instead: \"guava\", \"bits\" or \"bits-lsb\" (docs/migrate.md)."
+    "format: return the bytes of another system instead: \"guava\", \"redisbloom\", \"bits\" or \"bits-lsb\" (docs/migrate.md)."
 #define DOC_from_bytes \
     "from_bytes($type, data, *, m=None, n=None, k=None, p=None, scheme=None, secret=None, overfull=None, format=None, clock=None, hashes=None)\n" \
     "--\n" \
@@ -362,8 +362,23 @@
     "overfull works as in the constructor: it is not stored.\n" \
     "\n" \
     "A keyed filter needs its secret.\n" \
-    "format: data has the format of another system: \"guava\", \"bits\", \"bits-lsb\" or \"cells\"; all but \"guava\" need scheme,\n" \
-    "m and k (docs/migrate.md)."
+    "format: data has the format of another system: \"guava\", \"redisbloom\", \"bits\", \"bits-lsb\" or \"cells\"; all but the first\n" \
+    "two need scheme, m and k (docs/migrate.md)."
+#define DOC_to_redisbloom \
+    "to_redisbloom($self, storage, key=None)\n" \
+    "--\n" \
+    "\n" \
+    "Create a filter of the module RedisBloom (BF.*) with these contents, by BF.LOADCHUNK: under a temporary name, then it\n" \
+    "gets its name in one step.  The filter must be of scheme \"redisbloom\"; with grow it is a scaling one.\n" \
+    "\n" \
+    "storage: the URL of the server, or a client of redis-py.\n" \
+    "key: the name of the filter, if the URL has none.  If it is in use, FileExistsError."
+#define DOC_from_redisbloom \
+    "from_redisbloom($type, storage, key=None)\n" \
+    "--\n" \
+    "\n" \
+    "Return a filter in memory with the contents of a filter of the module RedisBloom (BF.*), by BF.SCANDUMP.  If a\n" \
+    "key is added to it during the call, that is an error.  Arguments as in to_redisbloom()."
 #define DOC_to_base64 \
     "to_base64($self, /)\n" \
     "--\n" \

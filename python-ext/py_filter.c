@@ -129,6 +129,8 @@ static PyMethodDef methods[] = {
     METHOD(clear, filter_clear_bits, METH_NOARGS),
     METHOD(to_bytes, filter_to_bytes, METH_VARARGS | METH_KEYWORDS),
     METHOD(from_bytes, filter_from_bytes, METH_VARARGS | METH_KEYWORDS | METH_CLASS),
+    METHOD(to_redisbloom, filter_to_redisbloom, METH_VARARGS | METH_KEYWORDS),
+    METHOD(from_redisbloom, filter_from_redisbloom, METH_VARARGS | METH_KEYWORDS | METH_CLASS),
     METHOD(to_base64, filter_to_base64, METH_NOARGS),
     METHOD(from_base64, filter_from_base64, METH_VARARGS | METH_KEYWORDS | METH_CLASS),
     METHOD(to_json, filter_to_json, METH_NOARGS),

@@ -176,9 +176,7 @@ static int secret_bytes(PyObject *value, params *out)
     return 0;
 }
 
-/* Returns 1 for a path, a URL and os.PathLike, -1 with an exception. Any other storage must be a
- * client object. */
-static int is_path(PyObject *value)
+int is_path(PyObject *value)
 {
     if (PyUnicode_Check(value) || PyBytes_Check(value)) return 1;
     return has_attribute((PyObject *)Py_TYPE(value), "__fspath__");

@@ -220,7 +220,7 @@ static int check_chain(
     d->grow = bf_double_of(bf_get(page + AT_GROW, 8)) + 0.0; /* -0 becomes 0 */
     d->window = bf_double_of(bf_get(page + AT_WINDOW, 8)) + 0.0;
     *number = (unsigned)bf_get(page + AT_PARTS, 4);
-    if (!bf_is_native(d->scheme)) return bf_damaged(err, where, "its scheme has no parts");
+    if (!bf_may_have_parts(d)) return bf_damaged(err, where, "its scheme has no parts");
     memcpy(&live, page + AT_LIVE, 8);
     if (!live_decode(live, &d->live))
         return bf_damaged(err, where, "the state of a part is invalid");

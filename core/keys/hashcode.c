@@ -7,7 +7,6 @@ int64_t bf_hashcode(
 {
     BF_CALL((bf_filter *)f, NULL, entered);
     uint64_t d[BF_WIDTH_MAX], all[BF_POSITIONS];
-    const unsigned k = f->bitmap.g.k;
     const bf_part *p;
     if (bf_takes_hashes(f)) return bf_refuse_keys(f, err);
     if (f->hash->accept && f->hash->accept(f->secret, key, len, err) < 0) return BF_EINVAL;
@@ -17,6 +16,7 @@ int64_t bf_hashcode(
         return BF_EHOST;
     int rc = bf_parts_target((bf_filter *)f, &p, err);
     if (rc < 0) return rc;
+    const unsigned k = p->bitmap.g.k;
     bf_positions(f->desc.scheme->layout, &p->bitmap.g, d, 1, all);
     for (unsigned j = 0; j < k; j++) all[j] += p->start;
     if (cap) memcpy(pos, all, (cap < k ? cap : k) * sizeof *pos);

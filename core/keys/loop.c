@@ -208,9 +208,14 @@ static int64_t run_spans(const bf_batch *b)
     uint8_t own[BF_SPAN];
     bf_filter *f = b->f;
     const bf_chain_ops *ops = f->bitmap.store.ops->chain;
+    int (*const here)(bf_filter *, bf_span *, bf_error *) =
+        f->variant->run ? f->variant->run : f->variant->count;
+    const size_t width = f->hash->width, most = BF_SPAN / width;
     int64_t total = 0;
+    s.width = (unsigned)width;
+    s.layout = f->desc.scheme->layout;
     for (size_t done = 0, c; done < b->n; done += c) {
-        c = b->n - done < BF_SPAN ? b->n - done : BF_SPAN;
+        c = b->n - done < most ? b->n - done : most;
         int rc = bf_chain_follow(f, b->err);
         if (rc < 0) return rc;
         s.answer = memset(b->each ? b->each + done : own, 0, c);
@@ -218,7 +223,7 @@ static int64_t run_spans(const bf_batch *b)
         for (s.n = 0; s.n < c; s.n++) s.key[s.n] = (uint16_t)s.n;
         s.asked = 0;
         s.op = b->op;
-        rc = (ops->run ? ops->run : f->variant->count)(f, &s, b->err);
+        rc = (ops->run ? ops->run : here)(f, &s, b->err);
         if (rc < 0 && b->err->key != BF_NO_KEY) b->err->key += done;
         if (rc < 0) return rc;
         for (size_t i = 0; i < c; i++) total += s.answer[i] != 0;

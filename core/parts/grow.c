@@ -39,9 +39,11 @@ static int recheck(bf_filter *f, const bf_span *s, size_t n, unsigned count, bf_
     const unsigned now = bf_parts_count(f);
     if (rc < 0 || now <= count) return rc;
     fresh.n = 0;
+    fresh.width = s->width;
+    fresh.layout = s->layout;
     fresh.answer = s->answer;
     for (size_t i = 0; i < n; i++) {
-        fresh.d[fresh.n] = s->d[i];
+        memcpy(fresh.d + fresh.n * s->width, s->d + i * s->width, s->width * sizeof *s->d);
         fresh.key[fresh.n] = s->key[i];
         fresh.n += s->answer[s->key[i]];
     }
@@ -68,7 +70,7 @@ static int add_to_newest(bf_filter *f, unsigned count, bf_span *s, bf_error *err
     if (n > (uint64_t)hits) bf_live_add(newest->live, n - (uint64_t)hits, f->atomic);
     const int rc = recheck(f, s, n, count, err);
     s->n -= n;
-    memmove(s->d, s->d + n, s->n * sizeof *s->d);
+    memmove(s->d, s->d + n * s->width, s->n * s->width * sizeof *s->d);
     memmove(s->key, s->key + n, s->n * sizeof *s->key);
     return rc;
 }
@@ -87,6 +89,17 @@ static int add(bf_filter *f, bf_span *s, bf_error *err)
         if (rc < 0) return rc;
         if (s->n < had) tries = 0;
     }
+    return 0;
+}
+
+/* Parts without kernels: their keys come as spans in any case. */
+static int run(bf_filter *f, bf_span *s, bf_error *err)
+{
+    if (s->op == BF_OP_ADD) {
+        const int rc = bf_parts_writable(f, err);
+        return rc < 0 ? rc : add(f, s, err);
+    }
+    if (bf_span_find(f->part, bf_parts_count(f), s)) bf_span_drop_decided(s, 1);
     return 0;
 }
 
@@ -204,6 +217,10 @@ const bf_variant_ops bf_variant_grow = { .stored = &bf_format_grow,
     .add = add,
     .parts_to_test = parts_to_test,
     .add_one = add_one };
+/* RedisBloom's: parts without kernels, each with its own k */
+const bf_variant_ops bf_variant_scalable = {
+    .stored = &bf_format_grow, .many = true, .grows = true, .run = run
+};
 const bf_variant_ops bf_variant_grow_counting = { .stored = &bf_format_grow,
     .many = true,
     .grows = true,

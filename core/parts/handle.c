@@ -52,7 +52,7 @@ int bf_filter_init_from(bf_filter *f, const bf_params *d, const bf_spec *spec, b
     }
     f->runs_host_code |= f->functions.call != NULL;
     f->overfull = (uint8_t)spec->overfull;
-    f->variant = bf_variants[d->kind][d->g.counting];
+    f->variant = bf_variant_of(d);
     f->desc = *d;
     f->desc.argument.functions = given.functions;
     f->hash = d->scheme->hash;

@@ -31,8 +31,12 @@ struct bf_variant_ops {
     /* Counting filters: adds, removes or counts the keys of a span; `add` is NULL. Other filters:
      * NULL. */
     int (*count)(bf_filter *f, bf_span *span, bf_error *err);
+    /* Parts without kernels: tests or adds the keys of a span. Other filters: NULL. */
+    int (*run)(bf_filter *f, bf_span *span, bf_error *err);
 };
-extern const bf_variant_ops *const bf_variants[][2]; /* tables.c: by kind, then by counting */
+/* tables.c: by kind, then by counting; bf_variant_of also knows the scheme */
+extern const bf_variant_ops *const bf_variants[][2];
+const bf_variant_ops *bf_variant_of(const bf_params *d);
 
 /* The operations of a home on parts. */
 typedef struct bf_chain_ops {
@@ -153,13 +157,15 @@ int bf_parts_append(bf_filter *f, const bf_params *part, bf_error *err);
 bf_filter *bf_new_like(const bf_params *d, const bf_spec *spec, bf_error *err);
 
 /* ---- span.c: spans ---- */
-/* A span has the digests of up to BF_SPAN consecutive keys of a batch (its run). Keys whose answer
- * is known leave the span. */
+/* A span has up to BF_SPAN digests of consecutive keys of a batch (its run), `width` per key. Keys
+ * whose answer is known leave the span. */
 enum { BF_SPAN = 1000 };
 enum { BF_SPAN_NEW = 2 }; /* in present[]: the key was absent and was added; its answer is 1 */
 struct bf_span {
     uint64_t d[BF_SPAN];
-    uint16_t key[BF_SPAN]; /* for each digest, the index of its key in the run */
+    unsigned width;
+    const bf_layout *layout; /* for parts without kernels */
+    uint16_t key[BF_SPAN];   /* for each key in the span, the index of its key in the run */
     size_t n;
     unsigned asked; /* number of the oldest parts that are known to contain none of the keys */
     /* result of the last step for each key: 0 absent, 1 present; above that, the answer plus 1 */
@@ -173,8 +179,8 @@ struct bf_span {
 int64_t bf_span_add(const bf_filter *f, bf_part *p, bf_span *span, size_t n);
 /* Tests the keys in all these parts. Keys that are found leave the span with the answer 0. */
 void bf_span_test(bf_part *const *parts, unsigned n, bf_span *span);
-/* For parts in addressable memory: sets span->present, and returns true if any of the keys is in
- * one of the parts. */
+/* For parts (at least one) in addressable memory: sets span->present, and returns true if any of
+ * the keys is in one of the parts. */
 bool bf_span_find(bf_part *const *parts, unsigned n, bf_span *span);
 /* Removes the decided keys (present[] is not 0) from the span and stores their answers: `value` if
  * present[] is 1, else present[] minus 1. */

@@ -4,9 +4,43 @@
 #include "parts/parts.h"
 #include <string.h>
 
+/* Tests or adds the first n keys in a part without kernels. */
+static void by_positions(bf_bitmap *p, int op, bool atomic, bf_span *s, size_t n, uint8_t *present)
+{
+    uint64_t pos[BF_POSITIONS];
+    const unsigned k = p->g.k;
+    const size_t most = k > BF_POSITIONS / BF_CHUNK ? BF_POSITIONS / k : BF_CHUNK;
+    for (size_t done = 0, c; done < n; done += c) {
+        c = n - done < most ? n - done : most;
+        s->layout->positions(&p->g, s->d + done * s->width, c, pos);
+        bf_words_apply(p->store.words, atomic, op, pos, c, k, present + done);
+    }
+}
+
+static int64_t add_by_positions(const bf_filter *f, bf_bitmap *p, bf_span *s, size_t n)
+{
+    int64_t hits = 0;
+    by_positions(p, BF_OP_ADD, f->atomic, s, n, s->present);
+    for (size_t i = 0; i < n; i++) hits += s->present[i];
+    return hits;
+}
+
+static bool find_by_positions(bf_part *const *parts, unsigned n, bf_span *s)
+{
+    uint8_t here[BF_SPAN];
+    bool any = false;
+    memset(s->present, 0, s->n);
+    while (n-- > 0) {
+        by_positions(&parts[n]->bitmap, BF_OP_TEST, false, s, s->n, here);
+        for (size_t i = 0; i < s->n; i++) any |= s->present[i] |= here[i];
+    }
+    return any;
+}
+
 int64_t bf_span_add(const bf_filter *f, bf_part *part, bf_span *s, size_t n)
 {
     bf_bitmap *p = &part->bitmap;
+    if (!p->kernels) return add_by_positions(f, p, s, n);
     const uint64_t bits = p->kernels->add[f->add_mode](&p->g, p->store.words, s->d, n, NULL, 0) &
                           (~UINT64_C(0) >> (64 - n));
     for (size_t i = 0; bits && i < n; i++) s->present[i] = bits >> i & 1;
@@ -21,7 +55,7 @@ void bf_span_drop_decided(bf_span *s, uint8_t value)
             s->answer[s->key[i]] = s->present[i] > 1 ? (uint8_t)(s->present[i] - 1) : value;
             continue;
         }
-        s->d[kept] = s->d[i];
+        for (unsigned j = 0; j < s->width; j++) s->d[kept * s->width + j] = s->d[i * s->width + j];
         s->key[kept++] = s->key[i];
     }
     s->n = kept;
@@ -78,6 +112,7 @@ static uint64_t any_of(
 bool bf_span_find(bf_part *const *parts, unsigned n, bf_span *s)
 {
     bf_part_view views[BF_PARTS_MAX];
+    if (!parts[0]->bitmap.kernels) return find_by_positions(parts, n, s);
     for (unsigned i = 0; i < n; i++) views[i] = bf_part_view_of(&parts[i]->bitmap);
     const uint64_t bits =
         any_of(parts[0]->bitmap.kernels, views, n, &(bf_digests){ s->d, s->n, NULL, 0 });
@@ -108,6 +143,7 @@ static int add_keys(bf_filter *f, const bf_digests *k, uint64_t *present, bf_err
     s.answer = answer;
     s.n = s.asked = 0;
     s.op = BF_OP_ADD;
+    s.width = 1; /* schemes with kernels have one digest */
     if (f->variant->grows) {
         const unsigned count = bf_parts_count(f);
         known = any_of(f->part[0]->bitmap.kernels, f->view, count, k);

@@ -276,6 +276,7 @@ static bool read_part(const bf_redis *r, bf_params *d, bf_redis_size *size)
     d->g.m = size->m;
     d->g.n = size->n;
     d->g.p = size->p;
+    d->g.k = bf_k_of_part(d, size->p);
     size->keys = 0;
     return *at == 0 && size->m <= BF_M_MAX && size->n <= BF_N_MAX;
 }
@@ -316,7 +317,7 @@ static int read_many(const bf_redis *r, bf_redis_meta *m, bf_error *err)
     if (*end) return bf_redis_fail_field(r, name, err);
     if (!number_field(r, "parts", 10, 1, BF_PARTS_MAX - !grows, &parts))
         return bf_redis_fail_field(r, "parts", err);
-    if (!bf_is_native(d->scheme)) return bf_redis_fail_field(r, "scheme", err);
+    if (!bf_may_have_parts(d)) return bf_redis_fail_field(r, "scheme", err);
     if (!grows) d->parts = (unsigned)parts;
     if (grows ? !bf_grow_stored(d->grow) : !bf_window_valid(d->window, d->parts))
         return bf_redis_fail_field(r, name, err);

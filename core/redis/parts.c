@@ -102,6 +102,7 @@ int bf_redis_take_parts(bf_filter *f, bf_error *err)
             g->m = size->m;
             g->n = size->n;
             g->p = size->p;
+            g->k = bf_k_of_part(&r->desc, size->p);
             g->lines = g->m / r->desc.scheme->layout->line_bits;
             g->avx2 = bf_has_avx2();
             s->part.bitmap.store.nwords = bf_words_of(g);

@@ -63,13 +63,15 @@ static void add_positions(batch *b, size_t first, size_t n)
     uint64_t pos[BF_POSITIONS];
     bf_filter *f = b->f;
     const size_t before = b->nkeys;
+    const uint64_t *d = b->span->d + first * b->span->width;
     for (unsigned i = 0; i < b->parts; i++) {
         const bf_part *p = f->part[i];
-        if (i == 0 || f->variant->grows)
-            f->desc.scheme->layout->positions(&p->bitmap.g, b->span->d + first, n, pos);
+        const unsigned k = p->bitmap.g.k;
+        if (i == 0 || f->variant->grows) f->desc.scheme->layout->positions(&p->bitmap.g, d, n, pos);
+        /* a part with a smaller k repeats its last position */
         for (size_t key = 0; key < n; key++)
             for (unsigned j = 0; j < b->k; j++)
-                pos_of(b, before + key, i)[j] = pos[key * b->k + j] + p->start;
+                pos_of(b, before + key, i)[j] = pos[key * k + (j < k ? j : k - 1)] + p->start;
     }
     for (size_t key = 0; key < n; key++) {
         if (is_known(b, before + key)) {
@@ -87,10 +89,12 @@ static void add_positions(batch *b, size_t first, size_t n)
 static int prepare(batch *b, bf_error *err)
 {
     const bf_span *s = b->span;
-    size_t few = BF_POSITIONS / b->k, most;
+    size_t few, most;
     if (bf_redis_has_clock(b->f, err) < 0) return BF_EINVAL;
     if (b->f->count != b->r->sizes->n && bf_redis_take_parts(b->f, err) < 0) return BF_ENOMEM;
     b->parts = b->r->sizes->n;
+    b->k = b->f->part[b->parts - 1]->bitmap.g.k; /* the largest */
+    few = BF_POSITIONS / b->k;
     most = POSITIONS / b->parts / b->k;
     most = most < 1 ? 1 : s->n < most ? s->n : most;
     few = few < BF_CHUNK ? few : BF_CHUNK;

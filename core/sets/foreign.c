@@ -1,5 +1,6 @@
 /* foreign.c - reads and writes filters in the formats of other systems: Guava's writeTo, bits alone
- * in either order, one byte per cell. The caller gives the parameters that the data lacks.
+ * in either order, one byte per cell; redisbloom.c has RedisBloom's. The caller gives the
+ * parameters that the data lacks.
  *
  *   guava   1 byte strategy (0 = MITZ_32, 1 = MITZ_64), 1 byte k, 4 bytes number of longs, then the
  *           longs; all big-endian. Bit i is long i/64 >> (i % 64) & 1: byte b of our word is byte
@@ -28,10 +29,19 @@ static uint8_t reversed_bits(uint8_t b)
     return (uint8_t)((b & 0xAA) >> 1 | (b & 0x55) << 1);
 }
 
+void bf_reverse_bytes(const void *from, void *to, size_t len)
+{
+    const uint8_t *f = from;
+    uint8_t *t = to;
+    for (size_t i = 0; i < len; i++) t[i] = reversed_bits(f[i]);
+}
+
 /* Converts bits from a format to ours, or back. */
 static void copy_bits(const format *as, const uint8_t *from, uint8_t *to, size_t len)
 {
-    if (as->lsb_first)
+    if (as->lsb_first && !as->flip)
+        bf_reverse_bytes(from, to, len);
+    else if (as->lsb_first)
         for (size_t i = 0; i < len; i++) to[i ^ as->flip] = reversed_bits(from[i]);
     else if (len)
         memcpy(to, from, len);
@@ -84,12 +94,14 @@ static void copy_cells(const bf_filter *f, const uint8_t *from, size_t len, uint
 }
 
 /* ---- all formats ---- */
+static bool is_redisbloom(const char *name) { return !strcmp(name, "redisbloom"); }
+
 static const format *find_format(const char *name, bool write, bf_error *err)
 {
     const format *f = formats;
     while (f->name && strcmp(f->name, name)) f++;
     if (f->name && !(f->cells && write)) return f;
-    bf_fail(err, BF_EINVAL, "format must be one of guava, bits, bits-lsb%s, got %.40s",
+    bf_fail(err, BF_EINVAL, "format must be one of guava, redisbloom, bits, bits-lsb%s, got %.40s",
         write ? "" : ", cells", name);
     return NULL;
 }
@@ -114,6 +126,7 @@ static int refuse_parts(const bf_spec *spec, const char *name, bf_error *err)
 static int64_t bytes_as(bf_filter *f, const char *name, bf_error *err)
 {
     if (!name) return bf_image_length(f, err);
+    if (is_redisbloom(name)) return bf_redisbloom_bytes(f, err);
     const format *as = find_format(name, true, err);
     if (!as) return BF_EINVAL;
     if (f->variant->many)
@@ -142,6 +155,7 @@ int bf_to_bytes_as(bf_filter *f, const char *name, void *buf, uint64_t cap, bf_e
     BF_CALL(f, NULL, entered);
     uint64_t *w, *copy;
     if (!name) return bf_image_to(f, buf, cap, err);
+    if (is_redisbloom(name)) return bf_redisbloom_write(f, buf, cap, err);
     const int64_t need = bytes_as(f, name, err);
     if (need < 0) return (int)need;
     if (cap < (uint64_t)need)
@@ -176,6 +190,7 @@ bf_filter *bf_from_bytes_as(
     const void *data, size_t len, const char *name, const bf_spec *expect, bf_error *err)
 {
     if (!name) return bf_from_bytes(data, len, expect, err);
+    if (is_redisbloom(name)) return bf_redisbloom_read(data, len, expect, err);
     const format *as = find_format(name, false, err);
     bf_spec spec = expect ? *expect : (bf_spec){ 0 };
     spec.storage = NULL;

@@ -3,7 +3,8 @@
  *   stats.c      contents of a filter         saturated.c  is a filter overfull?
  *   copy.c       copies and plain filters     algebra.c    union, intersection, comparison
  *   rebuild.c    replacing the contents       image.c      images in memory and in files
- *   foreign.c    formats of other systems
+ *   foreign.c    formats of other systems     redisbloom.c  RedisBloom's format
+ *   scandump.c   filters of the module RedisBloom, by BF.SCANDUMP and BF.LOADCHUNK
  */
 #ifndef BF_SETS_H
 #define BF_SETS_H
@@ -52,6 +53,14 @@ int bf_save_file(bf_filter *f, const char *path, bool replace, bf_error *err);
 bf_filter *bf_load_file(const char *path, const bf_spec *expect, bf_error *err);
 int64_t bf_image_length(bf_filter *f, bf_error *err);
 int bf_image_to(bf_filter *f, void *buf, uint64_t cap, bf_error *err);
+
+/* foreign.c: reverses the bits of each byte; the order of bits in RedisBloom and in "bits-lsb" */
+void bf_reverse_bytes(const void *from, void *to, size_t len);
+/* redisbloom.c: bf_bytes_as, bf_to_bytes_as and bf_from_bytes_as for format "redisbloom" */
+int64_t bf_redisbloom_bytes(bf_filter *f, bf_error *err);
+int bf_redisbloom_write(bf_filter *f, uint8_t *to, uint64_t cap, bf_error *err);
+bf_filter *bf_redisbloom_read(const void *data, size_t len, const bf_spec *expect, bf_error *err);
+size_t bf_redisbloom_head(const void *bytes); /* the length of the header of these bytes */
 
 /* bf_copy and bf_get_state, for callers that have entered the filter (BF_CALL). */
 bf_filter *bf_copy_entered(bf_filter *f, bf_error *err);

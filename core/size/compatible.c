@@ -26,7 +26,7 @@ const char *bf_difference(const bf_params *a, const bf_params *b, bf_scope scope
     }
     if (g->counting != h->counting) return "counting";
     if (scope >= BF_SAME_BITS && g->m != h->m) return "m";
-    if (g->k != h->k) return "k";
+    if (g->k != h->k && !(a->kind == BF_PART && a->scheme->parts)) return "k";
     if (scope >= BF_SAME_BITS && shards_of(a, scope) != shards_of(b, scope)) return "shards";
     return a->secret_check != b->secret_check ? "secret" : NULL;
 }

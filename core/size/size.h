@@ -8,6 +8,7 @@
 /* slices of a bitmap whose set cells are counted separately */
 enum { BF_SLICES = 64 };
 
+typedef struct bf_part_sizes bf_part_sizes;
 /* ---- scheme: one row of tables.c. The id is written to files and never reused ---- */
 typedef struct {
     uint32_t id;
@@ -32,9 +33,10 @@ typedef struct {
     void (*estimate)(const bf_geometry *g, const uint64_t slices[BF_SLICES], bf_state *state);
     /* derives m, n and k as the older system does (sizing_older.c) */
     int (*size)(bf_geometry *g, const char *name, bf_error *err);
+    const bf_part_sizes *parts; /* growing filters of an older system; NULL: it has none */
 } bf_scheme;
 
-/* Only native layouts have kernels; only their filters can have parts. */
+/* Only native layouts have kernels. */
 static inline bool bf_is_native(const bf_scheme *s) { return s->layout->kernels[0][0]; }
 
 /* What a header page or K:meta describes: a fixed filter, a complete growing or forgetting filter
@@ -61,6 +63,27 @@ typedef struct {
     int64_t live;
     bool dirty; /* bits were written in place since the filter was saved */
 } bf_params;
+
+/* ---- the parts of growing filters of an older system. They have words without kernels, and each
+ * has its own k ---- */
+struct bf_part_sizes {
+    /* Sets *g to the geometry of part i. Returns 1, or 0 if there can be no such part. */
+    int (*part)(const bf_params *d, unsigned i, bf_geometry *g);
+    unsigned (*k)(double p);           /* the k of a part with this rate */
+    const char *(*wrong)(double grow); /* what grow must be; NULL: it is valid */
+    bool (*possible)(const bf_params *of, const bf_params *part);
+};
+extern const bf_part_sizes bf_sizes_redisbloom; /* sizing_redisbloom.c */
+static inline unsigned bf_k_of_part(const bf_params *d, double p)
+{
+    return d->scheme->parts ? d->scheme->parts->k(p) : d->g.k;
+}
+/* Returns true if filters with these parameters can have parts: native ones, and growing ones of an
+ * older system if it has them. */
+static inline bool bf_may_have_parts(const bf_params *d)
+{
+    return bf_is_native(d->scheme) || (d->scheme->parts && d->kind != BF_WINDOW && !d->g.counting);
+}
 
 /* ---- one row of tables.c per kind: how it is stored, and the sizes of its parts ---- */
 typedef struct {
@@ -126,6 +149,12 @@ int bf_check_before_open(const bf_spec *spec, bf_error *err);
 int bf_size_guava(bf_geometry *g, const char *name, bf_error *err);
 int bf_size_guava_31(bf_geometry *g, const char *name, bf_error *err);
 int bf_size_redisson(bf_geometry *g, const char *name, bf_error *err);
+/* sizing_redisbloom.c */
+int bf_size_redisbloom(bf_geometry *g, const char *name, bf_error *err);
+double bf_redisbloom_bits_per_key(double p);
+unsigned bf_redisbloom_k(double p);
+/* Returns true if m and k are those of RedisBloom for n and p. */
+bool bf_redisbloom_possible(const bf_geometry *g);
 /* sizing.c */
 #define BF_HASHES64 "hashes64" /* names the scheme that takes hashes and has the default layout */
 /* the scheme that spec names; if it names none, or hashes64: the default */

@@ -246,7 +246,8 @@ static bool enough(const bf_spec *spec)
  * the hash cannot reach. */
 static int size_of_system(bf_params *d, bf_error *err)
 {
-    if (!d->g.m && d->g.p != 0 && !d->scheme->rate) {
+    const bool any_rate = bf_rate_is_formula(d->scheme) && !d->scheme->m_max;
+    if (!d->g.m && d->g.p != 0 && !d->scheme->rate && !any_rate) {
         bf_params best = *d;
         if (lowest_rate(&best) > d->g.p) return beyond_most(&best, 0, err);
     }

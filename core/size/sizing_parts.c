@@ -79,6 +79,7 @@ static int first_part(const bf_params *d, bf_geometry *g, bf_error *err)
 static int part_of_grow(
     const bf_params *d, unsigned i, uint64_t before, bf_geometry *g, bf_error *err)
 {
+    if (d->scheme->parts) return d->scheme->parts->part(d, i, g);
     if (i == 0) return first_part(d, g, err);
     const bool equal = d->grow == 1;
     double share = equal_share(i),
@@ -119,7 +120,8 @@ int bf_chain_part(const bf_params *d, unsigned i, uint64_t before, bf_params *pa
     bf_params p = bf_part_of(d, i);
     const int rc = bf_format_of(d)->part(d, i, before, &p.g, err);
     if (rc <= 0) return rc;
-    p.g.m = (p.g.m + LINE - 1) / LINE * LINE; /* parts begin at word and line boundaries */
+    /* parts begin at word boundaries, and at line boundaries if there are kernels */
+    if (!p.scheme->parts) p.g.m = (p.g.m + LINE - 1) / LINE * LINE;
     p.g.lines = p.g.m / p.scheme->layout->line_bits;
     *part = p;
     return p.g.m + before <= BF_M_MAX ? 1 : 0;
@@ -175,6 +177,7 @@ static bool possible_in_grow(const bf_params *of, const bf_params *part)
 
 bool bf_chain_part_possible(const bf_params *of, const bf_params *part)
 {
+    if (of->scheme->parts) return of->scheme->parts->possible(of, part);
     return part->g.m % LINE == 0 /* parts begin and end at line boundaries */
            && bf_format_of(of)->part_possible(of, part);
 }
@@ -220,6 +223,23 @@ static int check_parts_spec(const bf_spec *s, bf_error *err)
     return bf_check_ranges(s, err);
 }
 
+/* An older system: m and k of the filter are those of its first part. */
+static int size_first(bf_params *d, bf_error *err)
+{
+    const char *must = d->scheme->parts->wrong(d->grow);
+    bf_geometry g;
+    if (must)
+        return bf_fail(
+            err, BF_EINVAL, "grow must be %s for scheme %s, got %g", must, d->name, d->grow);
+    if (d->g.counting)
+        return bf_fail(
+            err, BF_EINVAL, "scheme %s cannot count and grow: counting must not be given", d->name);
+    if (d->scheme->parts->part(d, 0, &g) <= 0) return bf_refuse_real(err, "p", d->g.p);
+    d->g.m = g.m;
+    d->g.k = g.k;
+    return 0;
+}
+
 /* All parts have the same k, so a key is hashed, and its bits in a line are computed, only once. k
  * is the best one for the rate of the large parts, but 8 in place of 9 and 10: kernels compute 8
  * bits of a line in one step, and further bits in a second step. */
@@ -237,6 +257,7 @@ static int size_grow(bf_params *d, const bf_spec *spec, uint64_t most_bits, bf_e
     d->kind = BF_GROW;
     d->grow = spec->grow;
     d->live = 1;
+    if (d->scheme->parts) return size_first(d, err);
     if (spec->k) return 0;
     const bf_layout *l = d->scheme->layout;
     bf_best_k(l, d->g.p / 8, &d->g.k);
@@ -277,7 +298,10 @@ int bf_size_any(bf_params *d, const bf_spec *spec, uint64_t most_bits, bf_error 
     if (rc < 0 || (rc = spec->grow != 0 ? size_grow(d, spec, most_bits, err)
                                         : size_window(d, spec, most_bits, err)) < 0)
         return rc;
-    if (!bf_is_native(d->scheme))
+    if (d->kind == BF_WINDOW && d->scheme->parts)
+        return bf_fail(
+            err, BF_EINVAL, "scheme %s cannot forget: classic, block and block2 can", d->name);
+    if (!bf_may_have_parts(d))
         return bf_fail(err, BF_EINVAL,
             "scheme %s can neither grow nor forget: classic, block and block2 can", d->name);
     return 0;

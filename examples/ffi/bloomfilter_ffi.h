@@ -165,5 +165,7 @@ bf_filter *bf_from_bytes_as(
     const void *data, size_t len, const char *format, const bf_spec *expect, bf_error *err);
 int bf_save(bf_filter *f, const char *path, bf_error *err);
 bf_filter *bf_load(const char *path, const bf_spec *expect, bf_error *err);
+bf_filter *bf_from_redisbloom(const bf_spec *from, bf_error *err);
+int bf_to_redisbloom(bf_filter *f, const bf_spec *to, bf_error *err);
 const char *bf_scheme_name(size_t i);
 const char *bf_version(void);

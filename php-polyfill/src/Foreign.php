@@ -6,9 +6,9 @@ final class Foreign
 {
     private static function check(string $format, bool $write): void
     {
-        if ($format === 'guava') throw Fault::unsupported('format guava needs the extension');
+        if (in_array($format, ['guava', 'redisbloom'], true)) throw Fault::unsupported('format %s needs the extension', $format);
         if (!in_array($format, $write ? ['bits', 'bits-lsb'] : ['bits', 'bits-lsb', 'cells'], true))
-            throw Fault::value('format must be one of guava, bits, bits-lsb%s, got %.40s', $write ? '' : ', cells', $format);
+            throw Fault::value('format must be one of guava, redisbloom, bits, bits-lsb%s, got %.40s', $write ? '' : ', cells', $format);
     }
 
     private static function noCounters(bool $counting): void

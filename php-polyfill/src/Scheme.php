@@ -6,7 +6,7 @@ final class Scheme
 {
     private const LIMIT = 1 << 32;
     public const OTHERS = ['sax-sdbm' => 16, 'java7' => 17, 'rs-rand' => 20, 'rs-dotnet' => 21, 'rs-dotnet-repo' => 22, 'guava' => 25, 'guava32' => 26, 'guava-31' => 27, 'redisson' => 28,
-        'functions' => 29, 'scrapy-redis-bloomfilter' => 30];
+        'functions' => 29, 'scrapy-redis-bloomfilter' => 30, 'redisbloom' => 34];
 
     /** id, largest k, bits of a line, native, and of older systems: k, bits per key, m, largest m, values of the hash, of a position */
     private const ROWS = [

@@ -433,7 +433,7 @@ class BloomFilter:
     def to_bytes(self, *, format: str | None = None) -> bytes:
         """Return the filter as bytes, the same in every language; see from_bytes().
 
-        format: return the bytes of another system instead: "guava", "bits" or "bits-lsb" (docs/migrate.md).
+        format: return the bytes of another system instead: "guava", "redisbloom", "bits" or "bits-lsb" (docs/migrate.md).
         """
     @classmethod
     def from_bytes(
@@ -455,9 +455,20 @@ class BloomFilter:
         overfull works as in the constructor: it is not stored.
 
         A keyed filter needs its secret.
-        format: data has the format of another system: "guava", "bits", "bits-lsb" or "cells"; all but "guava" need scheme,
-        m and k (docs/migrate.md).
+        format: data has the format of another system: "guava", "redisbloom", "bits", "bits-lsb" or "cells"; all but the first
+        two need scheme, m and k (docs/migrate.md).
         """
+    def to_redisbloom(self, storage: _Storage, key: str | None = None) -> None:
+        """Create a filter of the module RedisBloom (BF.*) with these contents, by BF.LOADCHUNK: under a temporary name, then it
+        gets its name in one step.  The filter must be of scheme "redisbloom"; with grow it is a scaling one.
+
+        storage: the URL of the server, or a client of redis-py.
+        key: the name of the filter, if the URL has none.  If it is in use, FileExistsError.
+        """
+    @classmethod
+    def from_redisbloom(cls, storage: _Storage, key: str | None = None) -> Self:
+        """Return a filter in memory with the contents of a filter of the module RedisBloom (BF.*), by BF.SCANDUMP.  If a
+        key is added to it during the call, that is an error.  Arguments as in to_redisbloom()."""
     def to_base64(self) -> str:
         """Return the bytes of to_bytes() as base64, in one line."""
     @classmethod

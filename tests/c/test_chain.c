@@ -354,7 +354,7 @@ TEST(keys_that_another_added_a_moment_ago)
 {
     bf_filter *f = OPEN(GROWS, .storage = path), *g = OPEN(GROWS, .storage = path);
     uint8_t answer[2] = { 0, 0 };
-    bf_span span = { .n = 2, .answer = answer };
+    bf_span span = { .n = 2, .width = 1, .answer = answer };
     int numbers[2] = { 299, 100000 };
     add_numbers(g, 0, 300);
     CHECK_EQ(bf_parts_count(f), 1);

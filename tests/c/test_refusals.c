@@ -276,7 +276,7 @@ TEST(operations_of_other_homes)
     CHECK_REFUSED(
         bf_bytes_as(grows, "bits", &e), BF_EINVAL, "format bits is for filters of fixed size");
     CHECK_REFUSED(bf_bytes_as(near, "nosuch", &e), BF_EINVAL,
-        "format must be one of guava, bits, bits-lsb, got nosuch");
+        "format must be one of guava, redisbloom, bits, bits-lsb, got nosuch");
     CHECK_REFUSED(bf_to_bytes_as(near, "nosuch", bytes, sizeof bytes, &e), BF_EINVAL, "got nosuch");
     CHECK_REFUSED(bf_to_bytes_as(near, "guava", bytes, sizeof bytes, &e), BF_EINVAL,
         "got a filter of scheme classic");
@@ -526,7 +526,7 @@ TEST(bytes_of_other_systems)
         { mitz_64, 10, { .m = 10, .k = 2, .scheme = "classic", .counting = true }, "cells", 0,
             NULL },
         { mitz_64, 10, { 0 }, "gauva", BF_EINVAL,
-            "one of guava, bits, bits-lsb, cells, got gauva" },
+            "one of guava, redisbloom, bits, bits-lsb, cells, got gauva" },
     };
     uint8_t longer[15] = { 1, 7, 0, 0, 0, 1 };
     for (size_t i = 0; i < COUNT(rows); i++) {

@@ -16,12 +16,12 @@ def free_port():
 
 
 @contextlib.contextmanager
-def running(folder):
+def running(folder, *options):
     """(port, process); the server keeps its files in folder."""
     assert shutil.which("redis-server"), "install redis-server"
     port = free_port()
     where = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)]
-    process = subprocess.Popen(["redis-server", *where], stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(["redis-server", *where, *options], stdout=subprocess.DEVNULL)
     end = time.monotonic() + START
     try:
         while True:

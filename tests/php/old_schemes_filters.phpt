@@ -27,4 +27,4 @@ foreach (vector_lines('filters.txt') as [$scheme, $m, $k, $salt, $from, $count, 
 }
 echo $filters, " filters\n";
 --EXPECT--
-28 filters
+29 filters

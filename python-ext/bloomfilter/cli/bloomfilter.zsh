@@ -150,8 +150,8 @@ _shtab_bloomfilter_completion_defaults_added=0
 
 _shtab_bloomfilter_convert_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--from[format of IN\'s bytes (default native)]:source:(native guava bits bits-lsb cells)"
-  "--to[format of OUT\'s bytes (default native)]:target:(native guava bits bits-lsb)"
+  "--from[format of IN\'s bytes (default native)]:source:(native guava redisbloom bits bits-lsb cells)"
+  "--to[format of OUT\'s bytes (default native)]:target:(native guava redisbloom bits bits-lsb)"
   "--key[the filter\'s name in Redis, if the URL does not contain it (\?key\=NAME)]:NAME:"
   "--secret-file[the secret of a keyed filter\: a file of 16 bytes, or of 32 hexadecimal digits]:FILE:_files"
   "-n[number of keys that the filter is sized for]:KEYS:"

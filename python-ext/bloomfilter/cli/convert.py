@@ -30,6 +30,8 @@ def bytes_of(path: str) -> bytes:
 def read(args: Namespace) -> BloomFilter:
     options, sizes = homes.how(args), homes.sizes(args)
     path = args.input if args.input == STDIN else _path_of(args.input)
+    if not path and args.source == "redisbloom":
+        return BloomFilter.from_redisbloom(args.input, options.get("key"))
     if not path:
         if args.source not in ("native", "bits"):
             raise Fault(
@@ -78,8 +80,10 @@ def store(bf: BloomFilter, args: Namespace) -> None:
         bf = bf.to_plain()  # the others hold bits
     if args.output == STDIN:
         return write(bf.to_bytes(format=target))
-    homes.must_be_free(args.output, options, ADVICE)
     path = _path_of(args.output)
+    if not path and target == "redisbloom":
+        return bf.to_redisbloom(args.output, options.get("key"))
+    homes.must_be_free(args.output, options, ADVICE)
     if not path and target not in (None, "bits"):
         raise Fault(f"--to {args.target}: a filter in Redis is a plain bitmap")
     if target is None or not path:

@@ -18,7 +18,7 @@ from .faults import shown, visible
 
 ABOUT = 'Bloom filters: sets that answer "surely not" or "probably" in a few bits per key, in a file that processes share, or in Redis.'
 EPILOG = "bloomfilter COMMAND --help shows the options of a command; man bloomfilter has all of them.  Put a name that begins with - after --: bloomfilter check FILE -- -keys.txt"
-FORMATS = ["native", "guava", "bits", "bits-lsb"]
+FORMATS = ["native", "guava", "redisbloom", "bits", "bits-lsb"]
 Options = argparse._ActionsContainer  # a parser, or a group of its options
 PLOTS = ["k", "fill", "bits", "growth", "all"]
 
