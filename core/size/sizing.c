@@ -231,7 +231,7 @@ const char *bf_scheme_of(const bf_spec *spec)
         { "hashes64-classic", "hashes64-block", "hashes64-block2" } };
     const bool hashes = spec->scheme && !strcmp(spec->scheme, BF_HASHES64);
     if (spec->scheme && !hashes) return spec->scheme;
-    if (spec->functions) return "functions";
+    if (spec->functions && !hashes) return "functions";
     const unsigned lines = spec->m || !spec->n || !(spec->p > 0) ? 0 : spec->p >= 1e-3 ? 1 : 2;
     return names[hashes][spec->k <= 16 * lines ? lines : 0];
 }

@@ -128,8 +128,9 @@ def test_hashes_and_keys_do_not_mix():
         for some in (hashes, hashes[:0], pa.array([], pa.uint64())):
             with pytest.raises(ValueError):
                 getattr(BloomFilter(n=100, p=0.01), call)(some)
-    with pytest.raises(ValueError):
-        of_hashes(secret=b"0" * 16)
+    for wrong in ({"secret": b"0" * 16}, {"hashes": [len]}):
+        with pytest.raises(ValueError):
+            of_hashes(**wrong)
     with pytest.raises(ValueError):
         bf.update(BloomFilter(n=10_000, p=1e-9))
 
