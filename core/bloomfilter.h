@@ -74,6 +74,12 @@ int64_t bf_add_hashes(
     bf_filter *f, const uint64_t *hashes, size_t n, uint8_t *each, bf_error *err);
 int64_t bf_test_hashes(
     bf_filter *f, const uint64_t *hashes, size_t n, uint8_t *each, bf_error *err);
+/* Sets the number of threads for the functions above, bf_remove_many and bf_count_many, in all
+ * later calls of this thread: 0 = one per processor; 1 = only the calling thread, as at first; at
+ * most 64. The answers, the bits and the errors do not depend on it. The other threads exist only
+ * during a call, and run no code of the host. They work on batches of 16,384 keys or more, in
+ * memory and in files: docs/arrow.md has a table. */
+void bf_use_threads(unsigned threads);
 
 /* ---- answers and errors ---------------------------------------------------------------------- */
 /* An add has three results in one int: added, present, error.  Never use `if (!bf_add(...))`. */

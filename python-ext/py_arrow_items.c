@@ -125,9 +125,9 @@ static inline bool is_null_row(const source *s, int64_t i)
 static void gather_rows(batch *b, column *c)
 {
     source *s = (source *)c;
-    b->hashes = b->own_hashes;
+    b->hashes = b->room_for_hashes;
     const source *from = s->values ? s->values : s;
-    for (; b->n < b->most && b->nulls < b->most && b->used + DECIMAL_MAX <= b->space && c->left;
+    for (; b->n < b->most && b->nulls < BATCH_KEYS && b->used + DECIMAL_MAX <= b->space && c->left;
         c->left--, s->next++) {
         int64_t i = s->next;
         bool there = is_valid(s, i);
@@ -144,7 +144,7 @@ static void gather_rows(batch *b, column *c)
             return;
         }
         if (b->hashed)
-            b->own_hashes[b->n] = (uint64_t)load64(from->items + 8 * i);
+            b->room_for_hashes[b->n] = (uint64_t)load64(from->items + 8 * i);
         else if (key_at(from, i, b, &b->keys[b->n]) != FAULT_NONE) {
             stop(c, FAULT_DAMAGED, "an item points outside its buffers, item", i - from->offset);
             return;

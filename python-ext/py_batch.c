@@ -189,7 +189,7 @@ static __attribute__((noinline)) int take_converted(batch *b, PyObject *o)
         if (!b->skip_nulls) return refuse_null(batch_row(b, b->n));
         batch_null(b);
         b->left -= KEY_WORK;
-        return b->nulls == b->most ? batch_next_chunk(b) : 0;
+        return b->nulls == BATCH_KEYS ? batch_next_chunk(b) : 0;
     }
     if (used < 0 || b->keys[b->n].len >= LARGE_KEY) return take_after_flush(b, o);
     b->used += (size_t)used;
@@ -387,44 +387,47 @@ static int batch_run(batch *b, PyObject *keys)
     return rc < 0 ? -1 : 0;
 }
 
-/* A call of the core for keys or, if `hashed`, for hashes. */
+/* A call of the core for keys or, if `hashed`, for hashes, and the arguments of the method. */
 typedef struct {
     many_call *call;
-    bool hashed;
+    bool hashed, skip_nulls;
+    unsigned threads;
 } operation;
 
-static void batch_start(batch *b, FilterObject *self, operation o, bool skip_nulls)
+static void batch_start(batch *b, FilterObject *self, operation o)
 {
-    memset(b, 0, offsetof(batch, keys)); /* the arrays after `keys` are large and need no zeros */
+    memset(b, 0, offsetof(batch, own_keys)); /* the arrays after it are large and need no zeros */
     b->self = self;
     b->call = o.call;
     b->hashed = o.hashed;
-    b->skip_nulls = skip_nulls;
+    b->skip_nulls = o.skip_nulls;
+    b->threads = o.threads;
+    b->keys = b->own_keys;
     b->room = b->own_room;
     b->space = sizeof b->own_room;
 }
 
-static PyObject *count_new(FilterObject *self, PyObject *keys, bool skip_nulls, operation o)
+static PyObject *count_new(FilterObject *self, PyObject *keys, operation o)
 {
     batch b;
-    batch_start(&b, self, o, skip_nulls);
+    batch_start(&b, self, o);
     return batch_run(&b, keys) < 0 ? NULL : PyLong_FromLongLong(b.hits);
 }
 
-PyObject *batch_update(FilterObject *self, PyObject *keys, bool skip_nulls)
+PyObject *batch_update(FilterObject *self, PyObject *keys)
 {
     return is_filter(keys) ? filter_update_from(self, keys)
-                           : count_new(self, keys, skip_nulls, (operation){ bf_add_many, false });
+                           : count_new(self, keys, (operation){ bf_add_many, false, false, 1 });
 }
 
-static PyObject *answers(FilterObject *self, PyObject *keys, bool skip_nulls, operation o)
+static PyObject *answers(FilterObject *self, PyObject *keys, operation o)
 {
     /* a length hint may be wrong, so at most this much is allocated first */
     enum { HINT_MAX = 1 << 20 };
     batch b;
     Py_ssize_t hint = PyObject_LengthHint(keys, BF_BATCH_SIZE_MAX);
     if (hint < 0) return NULL;
-    batch_start(&b, self, o, skip_nulls);
+    batch_start(&b, self, o);
     b.out = PyBytes_FromStringAndSize(NULL, hint < HINT_MAX ? hint : HINT_MAX);
     if (!b.out) return NULL;
     if (batch_run(&b, keys) == 0 && b.done != PyBytes_GET_SIZE(b.out))
@@ -434,66 +437,75 @@ static PyObject *answers(FilterObject *self, PyObject *keys, bool skip_nulls, op
 }
 
 /* ---- the methods ---- */
-/* Parses (keys, /, *, nulls="raise"). Returns false with an exception. */
+static void read_nulls(PyObject *value, operation *o)
+{
+    if (PyUnicode_Check(value) && !PyUnicode_CompareWithASCIIString(value, "skip"))
+        o->skip_nulls = true;
+    else if (!PyUnicode_Check(value) || PyUnicode_CompareWithASCIIString(value, "raise"))
+        PyErr_Format(PyExc_ValueError, "nulls must be 'raise' or 'skip', got %R", value);
+}
+
+static void read_threads(PyObject *value, operation *o)
+{
+    int overflow = 0;
+    PyObject *number = is_boolean(value) ? NULL : PyNumber_Index(value);
+    const long n = number ? PyLong_AsLongAndOverflow(number, &overflow) : 0;
+    Py_XDECREF(number);
+    if (!number && !PyErr_Occurred())
+        PyErr_SetString(PyExc_TypeError, "threads must be an int, not bool");
+    else if (!PyErr_Occurred() && (overflow || n < 0 || n > INT_MAX))
+        PyErr_Format(PyExc_ValueError,
+            "threads must be 0 (one per processor) or a number of threads, got %R", value);
+    o->threads = (unsigned)n;
+}
+
+/* Parses (keys, /, *, nulls="raise", threads=1). Returns false with an exception. */
 static bool read_arguments(
-    const char *method, PyObject *const *args, Py_ssize_t nargs, PyObject *names, bool *skip)
+    const char *method, PyObject *const *args, Py_ssize_t nargs, PyObject *names, operation *o)
 {
     const Py_ssize_t named = names ? PyTuple_GET_SIZE(names) : 0;
-    *skip = false;
+    o->threads = 1;
     if (nargs != 1)
         PyErr_Format(PyExc_TypeError, "%s() takes exactly one positional argument (%zd given)",
             method, nargs);
     for (Py_ssize_t i = 0; i < named && !PyErr_Occurred(); i++) {
         PyObject *name = PyTuple_GET_ITEM(names, i), *value = args[nargs + i];
-        if (PyUnicode_CompareWithASCIIString(name, "nulls") != 0)
+        if (!PyUnicode_CompareWithASCIIString(name, "nulls"))
+            read_nulls(value, o);
+        else if (!PyUnicode_CompareWithASCIIString(name, "threads"))
+            read_threads(value, o);
+        else
             PyErr_Format(
                 PyExc_TypeError, "%s() got an unexpected keyword argument %R", method, name);
-        else if (PyUnicode_Check(value) && !PyUnicode_CompareWithASCIIString(value, "skip"))
-            *skip = true;
-        else if (!PyUnicode_Check(value) || PyUnicode_CompareWithASCIIString(value, "raise"))
-            PyErr_Format(PyExc_ValueError, "nulls must be 'raise' or 'skip', got %R", value);
     }
     return !PyErr_Occurred();
 }
 
-PyObject *filter_update(
-    FilterObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+static PyObject *update(FilterObject *self, PyObject *keys, operation o)
 {
-    bool skip;
-    return read_arguments("update", args, nargs, names, &skip) ? batch_update(self, *args, skip)
-                                                               : NULL;
+    return is_filter(keys) ? filter_update_from(self, keys) : count_new(self, keys, o);
+}
+static PyObject *mask(FilterObject *self, PyObject *keys, operation o)
+{
+    PyObject *each = answers(self, keys, o);
+    return each ? call_helper("_mask", "mask", "(N)", each) : NULL;
 }
 
-PyObject *filter_add_hashes(
-    FilterObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
-{
-    bool skip;
-    return read_arguments("add_hashes", args, nargs, names, &skip)
-               ? count_new(self, *args, skip, (operation){ bf_add_many, true })
-               : NULL;
-}
-
-static PyObject *as_bytes(PyObject *answers) { return answers; }
-static PyObject *as_mask(PyObject *answers)
-{
-    return answers ? call_helper("_mask", "mask", "(N)", answers) : NULL;
-}
-
-#define ANSWERS(method, call, hashed, result)                                                      \
+#define METHOD_OF_KEYS(method, call, hashed, result)                                               \
     PyObject *filter_##method(                                                                     \
         FilterObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names)              \
     {                                                                                              \
-        bool skip;                                                                                 \
-        return read_arguments(#method, args, nargs, names, &skip)                                  \
-                   ? result(answers(self, *args, skip, (operation){ call, hashed }))               \
-                   : NULL;                                                                         \
+        operation o = { call, hashed, false, 1 };                                                  \
+        return read_arguments(#method, args, nargs, names, &o) ? result(self, *args, o) : NULL;    \
     }
-ANSWERS(add_many, bf_add_many, false, as_bytes)
-ANSWERS(contains_many, bf_test_many, false, as_bytes)
-ANSWERS(remove_many, bf_remove_many, false, as_bytes)
-ANSWERS(count_many, bf_count_many, false, as_bytes)
-ANSWERS(add_mask, bf_add_many, false, as_mask)
-ANSWERS(contains_mask, bf_test_many, false, as_mask)
-ANSWERS(contains_hashes, bf_test_many, true, as_bytes)
-ANSWERS(add_hashes_mask, bf_add_many, true, as_mask)
-ANSWERS(contains_hashes_mask, bf_test_many, true, as_mask)
+METHOD_OF_KEYS(update, bf_add_many, false, update)
+METHOD_OF_KEYS(add_many, bf_add_many, false, answers)
+METHOD_OF_KEYS(contains_many, bf_test_many, false, answers)
+METHOD_OF_KEYS(remove_many, bf_remove_many, false, answers)
+METHOD_OF_KEYS(count_many, bf_count_many, false, answers)
+METHOD_OF_KEYS(add_mask, bf_add_many, false, mask)
+METHOD_OF_KEYS(contains_mask, bf_test_many, false, mask)
+METHOD_OF_KEYS(add_hashes, bf_add_many, true, count_new)
+METHOD_OF_KEYS(contains_hashes, bf_test_many, true, answers)
+METHOD_OF_KEYS(add_hashes_mask, bf_add_many, true, mask)
+METHOD_OF_KEYS(contains_hashes_mask, bf_test_many, true, mask)

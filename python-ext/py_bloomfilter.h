@@ -209,7 +209,7 @@ void gil_back(PyThreadState *ts);
 PyThreadState *gil_enter(void);
 void gil_leave(PyThreadState *ts);
 
-/* Types of methods. keys_method: takes (keys, *, nulls="raise"). */
+/* Types of methods. keys_method: takes (keys, *, nulls="raise", threads=1). */
 typedef PyObject *method(FilterObject *self, PyObject *arg);
 typedef PyObject *keyword_method(FilterObject *self, PyObject *args, PyObject *kwargs);
 typedef PyObject *keys_method(
@@ -322,14 +322,16 @@ typedef struct batch {
     uint64_t deadline;  /* time (clock_ns) after which other threads must run */
     char *room;         /* a buffer of `space` bytes */
     size_t space;
-    union {
-        bf_key keys[BATCH_KEYS];
-        uint64_t own_hashes[BATCH_KEYS];
+    unsigned threads; /* see bf_use_threads; only columns use more than one thread */
+    union {           /* an array of `most` keys or hashes */
+        bf_key *keys;
+        uint64_t *room_for_hashes;
     };
+    bf_key own_keys[BATCH_KEYS];
     PyObject *refs[BATCH_KEYS];
     char own_room[BATCH_ROOM];
     /* the rows of the nulls, counted from the first row of the chunk */
-    uint16_t null_row[BF_BATCH_SIZE_MAX];
+    uint32_t null_row[BATCH_KEYS];
 } batch;
 uint64_t clock_ns(void);
 /* Returns space for `more` answers, or NULL with an exception. */
@@ -337,10 +339,11 @@ uint8_t *batch_room(batch *b, Py_ssize_t more);
 /* keeps references to the borrowed keys; call it before the GIL is released */
 void batch_hold_keys(batch *b);
 void batch_hold_borrowed(void); /* batch_hold_keys for the batch of this thread, if there is one */
-/* Records a null after the gathered keys. A chunk is full if `n` or `nulls` is b->most. */
+/* Records a null after the gathered keys. A chunk is full if `n` is b->most or
+ * `nulls` is BATCH_KEYS. */
 static inline void batch_null(batch *b)
 {
-    b->null_row[b->nulls] = (uint16_t)(b->n + b->nulls);
+    b->null_row[b->nulls] = (uint32_t)(b->n + b->nulls);
     b->nulls++;
 }
 /* Returns the row of gathered key i, counted from the start of the batch. */
@@ -420,7 +423,7 @@ static inline __attribute__((always_inline)) size_t number_text(
 }
 
 /* Adds all keys and returns how many were new. */
-PyObject *batch_update(FilterObject *self, PyObject *keys, bool skip_nulls);
+PyObject *batch_update(FilterObject *self, PyObject *keys);
 keys_method filter_update, filter_add_many, filter_contains_many, filter_remove_many,
     filter_count_many, filter_add_mask, filter_contains_mask, filter_add_hashes,
     filter_contains_hashes, filter_add_hashes_mask, filter_contains_hashes_mask;

@@ -7,7 +7,10 @@ enum {
     STAY_NS = 500000,    /* maximum time in ns that a small column keeps the GIL */
     /* columns of at most this many keys keep the GIL, because taking it again may take ms */
     SMALL = 1024,
-    CALL_BYTES = 1 << 22 /* bytes of keys per call of the core; more keys need several calls */
+    CALL_BYTES = 1 << 22, /* bytes of keys per call of the core; more keys need several calls */
+    /* with several threads: keys per call, and bytes of converted text for each of them */
+    MANY = 1 << 17,
+    ROOM_OF_KEY = 64
 };
 
 /* ---- integers ---- */
@@ -42,13 +45,14 @@ void gather_numbers(batch *b, column *c)
 /* ---- hashes ---- */
 void gather_hashes(batch *b, column *c)
 {
-    enum { AT_ONCE = 1 << 16 };
     const bool in_place = c->stride == sizeof(uint64_t) && !c->swapped && !b->self->remote &&
                           (uintptr_t)c->at % sizeof(uint64_t) == 0;
-    const Py_ssize_t most = in_place ? AT_ONCE : BATCH_KEYS, n = c->left < most ? c->left : most;
+    const Py_ssize_t at_once = b->threads == 1 ? 1 << 16 : 1 << 20,
+                     most = in_place ? at_once : (Py_ssize_t)b->most,
+                     n = c->left < most ? c->left : most;
     for (Py_ssize_t i = 0; !in_place && i < n; i++)
-        b->own_hashes[i] = load_number(c->at + i * c->stride, c->width, false, c->swapped);
-    b->hashes = in_place ? (const void *)c->at : b->own_hashes;
+        b->room_for_hashes[i] = load_number(c->at + i * c->stride, c->width, false, c->swapped);
+    b->hashes = in_place ? (const void *)c->at : b->room_for_hashes;
     c->at += n * c->stride;
     c->left -= n;
     b->n = (size_t)n;
@@ -80,7 +84,8 @@ static int ask_gathered(batch *b, uint8_t *each, bf_error *err)
 {
     /* the bytes of a call are limited, because other threads may wait for its end */
     size_t n = b->hashed ? b->n : 0, bytes = 0;
-    while (b->asked + n < b->n && bytes < CALL_BYTES) bytes += b->keys[b->asked + n++].len;
+    const size_t most = b->threads == 1 ? CALL_BYTES : MANY * ROOM_OF_KEY;
+    while (b->asked + n < b->n && bytes < most) bytes += b->keys[b->asked + n++].len;
     if (each) each += b->asked;
     const int64_t rc = !b->hashed               ? b->call(b->bf, b->keys + b->asked, n, each, err)
                        : b->call == bf_add_many ? bf_add_hashes(b->bf, b->hashes, n, each, err)
@@ -118,7 +123,9 @@ static int turn(batch *b, column *c, bool small)
     if (b->out && !each) return -1;
     b->deadline = clock_ns() + (small ? STAY_NS : SLICE_NS);
     PyThreadState *ts = small && !b->self->remote ? NULL : gil_release_plain(b->self);
+    bf_use_threads(b->threads);
     int rc = slice(b, c, each, &err);
+    bf_use_threads(1);
     gil_take_plain(ts, b->self);
     if (rc == 0) return PyErr_CheckSignals();
     raise_in(b->self, &err);
@@ -126,10 +133,34 @@ static int turn(batch *b, column *c, bool small)
     return -1;
 }
 
-int column_run(batch *b, column *c)
+static int run_turns(batch *b, column *c)
 {
     b->n = b->asked = b->nulls = 0;
     for (bool small = c->left <= SMALL; c->left || b->n; small = false)
         if (turn(b, c, small) < 0) return -1;
     return c->fault ? column_refuse(c, b->done) : 0;
+}
+
+/* With several threads, gathers more keys for each call of the core. */
+int column_run(batch *b, column *c)
+{
+    char *const room = b->room;
+    const size_t space = b->space, most = b->most;
+    const size_t n = (size_t)c->left < MANY ? (size_t)c->left : MANY;
+    char *more = b->threads != 1 && !b->self->remote && n > BATCH_KEYS
+                     ? PyMem_RawMalloc(n * (sizeof *b->keys + ROOM_OF_KEY))
+                     : NULL;
+    if (more) {
+        b->keys = (bf_key *)(void *)more;
+        b->room = more + n * sizeof *b->keys;
+        b->space = n * ROOM_OF_KEY;
+        b->most = n;
+    }
+    const int rc = run_turns(b, c);
+    b->keys = b->own_keys;
+    b->room = room;
+    b->space = space;
+    b->most = most;
+    PyMem_RawFree(more);
+    return rc;
 }

@@ -140,7 +140,7 @@
     "\n" \
     "Return the k positions of a key in the scheme's order.  A position may occur twice."
 #define DOC_update \
-    "update($self, keys, /, *, nulls='raise')\n" \
+    "update($self, keys, /, *, nulls='raise', threads=1)\n" \
     "--\n" \
     "\n" \
     "Add all keys of an iterable or a column; return how many were SURELY NEW.\n" \
@@ -150,33 +150,35 @@
     "of integers are read without an object per key and without the GIL.\n" \
     "A bad key raises TypeError or ValueError, whose index is the number of the key; the keys before it are added.\n" \
     "A column (Arrow, numpy, pandas, polars) with a null raises TypeError before any key is added; nulls=\"skip\" leaves\n" \
-    "nulls out."
+    "nulls out.\n" \
+    "threads: how many threads work on the keys of an Arrow column or an array, in memory or in a file; 0: one per\n" \
+    "processor.  Bits and answers do not depend on it."
 #define DOC_add_many \
-    "add_many($self, keys, /, *, nulls='raise')\n" \
+    "add_many($self, keys, /, *, nulls='raise', threads=1)\n" \
     "--\n" \
     "\n" \
     "Add all keys; return one byte per key: 1 = SURELY NEW, 0 = probably there already (or a null, with nulls=\"skip\").\n" \
     "\n" \
     "Use the result with itertools.compress(keys, result) or numpy.frombuffer(result, bool)."
 #define DOC_contains_many \
-    "contains_many($self, keys, /, *, nulls='raise')\n" \
+    "contains_many($self, keys, /, *, nulls='raise', threads=1)\n" \
     "--\n" \
     "\n" \
     "Return one byte per key: 1 = probably added, 0 = surely never added (or a null, with nulls=\"skip\")."
 #define DOC_add_mask \
-    "add_mask($self, keys, /, *, nulls='raise')\n" \
+    "add_mask($self, keys, /, *, nulls='raise', threads=1)\n" \
     "--\n" \
     "\n" \
     "Like add_many(), but return a mask of booleans, True = SURELY NEW: df[seen.add_mask(df[\"url\"])].\n" \
     "\n" \
     "The mask is a read-only numpy array, for pandas and polars too; without numpy it is a memoryview of format \"?\"."
 #define DOC_contains_mask \
-    "contains_mask($self, keys, /, *, nulls='raise')\n" \
+    "contains_mask($self, keys, /, *, nulls='raise', threads=1)\n" \
     "--\n" \
     "\n" \
     "Like contains_many(), but return a mask of booleans as add_mask() does: df[~seen.contains_mask(df[\"url\"])]."
 #define DOC_add_hashes \
-    "add_hashes($self, hashes, /, *, nulls='raise')\n" \
+    "add_hashes($self, hashes, /, *, nulls='raise', threads=1)\n" \
     "--\n" \
     "\n" \
     "Add keys that are hashed already, to a filter of scheme \"hashes64\"; return how many were SURELY NEW.\n" \
@@ -185,17 +187,17 @@
     "int64 or uint64. The hash selects the bits itself. Such a filter takes hashes only; other filters take none\n" \
     "(ValueError)."
 #define DOC_contains_hashes \
-    "contains_hashes($self, hashes, /, *, nulls='raise')\n" \
+    "contains_hashes($self, hashes, /, *, nulls='raise', threads=1)\n" \
     "--\n" \
     "\n" \
     "Return one byte per hash, as contains_many() does for keys."
 #define DOC_add_hashes_mask \
-    "add_hashes_mask($self, hashes, /, *, nulls='raise')\n" \
+    "add_hashes_mask($self, hashes, /, *, nulls='raise', threads=1)\n" \
     "--\n" \
     "\n" \
     "Like add_hashes(), but return a mask of booleans as add_mask() does."
 #define DOC_contains_hashes_mask \
-    "contains_hashes_mask($self, hashes, /, *, nulls='raise')\n" \
+    "contains_hashes_mask($self, hashes, /, *, nulls='raise', threads=1)\n" \
     "--\n" \
     "\n" \
     "Like contains_hashes(), but return a mask of booleans as add_mask() does."
@@ -490,7 +492,7 @@
     "\n" \
     "Remove only keys that were added: removing a false positive lowers counters of other keys."
 #define DOC_remove_many \
-    "remove_many($self, keys, /, *, nulls='raise')\n" \
+    "remove_many($self, keys, /, *, nulls='raise', threads=1)\n" \
     "--\n" \
     "\n" \
     "Remove all keys; return one byte per key: 1 = removed, 0 = was absent (or a null, with nulls=\"skip\")."
@@ -500,7 +502,7 @@
     "\n" \
     "Return an upper bound for the adds minus the removals of the key.  0: surely absent; 15: 15 or more."
 #define DOC_count_many \
-    "count_many($self, keys, /, *, nulls='raise')\n" \
+    "count_many($self, keys, /, *, nulls='raise', threads=1)\n" \
     "--\n" \
     "\n" \
     "Return count_of() of all keys: one byte per key (0 for a null, with nulls=\"skip\")."

@@ -362,7 +362,7 @@ static PyObject *rebuild_with(
     bf_error err;
     bf_filter *filled = filter_enter(fresh);
     if (!filled) return NULL;
-    PyObject *count = batch_update(fresh, keys, false);
+    PyObject *count = batch_update(fresh, keys);
     PyThreadState *ts = gil_release(self, fresh);
     int rc = count ? bf_rebuild_end(bf, filled, &err) : 0;
     if (!count || rc < 0) bf_rebuild_cancel(bf, filled, NULL);

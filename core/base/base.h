@@ -117,4 +117,11 @@ typedef enum { BF_CPU_PORTABLE, BF_CPU_VECTOR, BF_CPU_FAR, BF_CPUS } bf_cpu_row;
 bf_cpu_row bf_cpu(void);
 bool bf_has_avx2(void);
 bool bf_has_avx512(void); /* AVX-512 F and VL */
+
+/* threads.c: the number of threads that bf_use_threads has set for this thread */
+enum { BF_THREADS_MAX = 64 };
+unsigned bf_threads(void);
+/* Calls work(ctx, i) for i = 0 .. n - 1, n at most BF_THREADS_MAX, in n threads, one of which is
+ * this one. If a thread cannot be created, this thread does its work. Returns after all calls. */
+void bf_parallel(unsigned n, void (*work)(void *ctx, unsigned i), void *ctx);
 #endif

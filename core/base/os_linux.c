@@ -3,6 +3,8 @@
 #include "base/system.h"
 #include "base/os.h"
 #include <errno.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -31,6 +33,28 @@ void bf_os_huge_pages(void *at, size_t bytes)
 void bf_os_wipe_on_fork(void *page, size_t bytes) { (void)madvise(page, bytes, MADV_WIPEONFORK); }
 int bf_os_drop_on_fork(void *map, size_t bytes) { return madvise(map, bytes, MADV_DONTFORK); }
 int bf_os_random(void *to, size_t bytes) { return getentropy(to, bytes); }
+
+/* ---- threads ---- */
+unsigned bf_os_processors(void)
+{
+    cpu_set_t some;
+    return sched_getaffinity(0, sizeof some, &some) == 0 ? (unsigned)CPU_COUNT(&some) : 1;
+}
+
+void bf_os_block_signals(bf_os_signals *before)
+{
+    sigset_t most;
+    sigfillset(&most);
+    sigdelset(&most, SIGBUS);
+    sigdelset(&most, SIGSEGV);
+    sigdelset(&most, SIGILL);
+    sigdelset(&most, SIGFPE);
+    pthread_sigmask(SIG_SETMASK, &most, before);
+}
+void bf_os_restore_signals(const bf_os_signals *before)
+{
+    pthread_sigmask(SIG_SETMASK, before, NULL);
+}
 
 /* ---- space for files ---- */
 int bf_os_reserve(int fd, off_t at, off_t len) { return posix_fallocate(fd, at, len); }

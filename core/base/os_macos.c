@@ -7,6 +7,7 @@
 #include "base/os.h"
 #include <errno.h>
 #include <mach/vm_inherit.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <sys/acl.h>
 #include <sys/mman.h>
@@ -28,6 +29,28 @@ void bf_os_huge_pages(void *at, size_t bytes) { (void)at, (void)bytes; }
 void bf_os_wipe_on_fork(void *page, size_t bytes) { (void)page, (void)bytes; }
 int bf_os_drop_on_fork(void *map, size_t bytes) { return minherit(map, bytes, VM_INHERIT_NONE); }
 int bf_os_random(void *to, size_t bytes) { return getentropy(to, bytes); }
+
+/* ---- threads ---- */
+unsigned bf_os_processors(void)
+{
+    const long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n > 0 ? (unsigned)n : 1;
+}
+
+void bf_os_block_signals(bf_os_signals *before)
+{
+    sigset_t most;
+    sigfillset(&most);
+    sigdelset(&most, SIGBUS);
+    sigdelset(&most, SIGSEGV);
+    sigdelset(&most, SIGILL);
+    sigdelset(&most, SIGFPE);
+    pthread_sigmask(SIG_SETMASK, &most, before);
+}
+void bf_os_restore_signals(const bf_os_signals *before)
+{
+    pthread_sigmask(SIG_SETMASK, before, NULL);
+}
 
 /* ---- space for files ---- */
 /* F_PREALLOCATE allocates behind the end of the file; bf_reserve calls with the present end. */

@@ -26,6 +26,16 @@ int bf_os_random(void *to, size_t bytes)
     return 0;
 }
 
+/* ---- threads ---- */
+unsigned bf_os_processors(void)
+{
+    SYSTEM_INFO info;
+    GetSystemInfo(&info);
+    return info.dwNumberOfProcessors;
+}
+void bf_os_block_signals(bf_os_signals *before) { (void)before; }
+void bf_os_restore_signals(const bf_os_signals *before) { (void)before; }
+
 /* ---- space for files ---- */
 /* A file that is not sparse has its space from here on. */
 int bf_os_reserve(int fd, off_t at, off_t len)

@@ -1,6 +1,8 @@
 /* keys.h - batches of keys. Private to this folder. */
 #ifndef BF_KEYS_H
 #define BF_KEYS_H
+#include "base/load.h"
+#include "bits/bits.h"
 #include "parts/filter.h"
 #include <string.h>
 
@@ -13,6 +15,7 @@ typedef struct {
     bf_error *err; /* not NULL */
     /* the digests of the keys, for scheme hashes64; NULL: keys are hashed */
     const uint64_t *hashes;
+    unsigned threads; /* above 1: so many threads may work on the batch (parallel.c) */
 } bf_batch;
 
 /* Returns n keys of the batch, starting with key number `from`. */
@@ -35,10 +38,53 @@ static inline void bf_batch_digests(const bf_batch *b, size_t from, size_t n, ui
         b->f->hash->run(b->f->secret, b->keys + from, n, d);
 }
 
-/* ring.c: test or add a batch in a fixed filter, or in a filter with many parts. Both return the
- * number of keys that were present (test) or new (add). */
+/* Prefetches the bytes of a key. The processor prefetches the second line of a key by itself. */
+static inline void bf_fetch_key(const bf_key *key)
+{
+    enum { LINE = 64, LONG = 2 * LINE, MOST = 1024 };
+    const char *text = key->ptr;
+    bf_prefetch(text);
+    if (key->len <= LONG) return;
+    for (size_t at = LINE; at < key->len && at < MOST; at += LINE) bf_prefetch(text + at);
+}
+
+/* Returns how many of n bits are 1. Stores the bits as bytes in `each`, unless that is NULL. */
+static inline int64_t bf_answer(uint8_t *each, uint64_t bits, size_t n)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    int64_t hits = 0;
+    for (size_t i = 0; i < n; i += 8, bits >>= 8) {
+        /* bit i becomes byte i in memory, 0 or 1 */
+        const uint64_t each_bit = (bits & 0xFF) * ones & UINT64_C(0x8040201008040201);
+        uint64_t bytes = (each_bit + UINT64_C(0x7F7F7F7F7F7F7F7F)) >> 7 & ones;
+        hits += (int64_t)(bytes * ones >> 56);
+        if (each && n - i >= 8)
+            store_le64(each + i, bytes);
+        else if (each)
+            for (size_t j = i; j < n; j++, bytes >>= 8) each[j] = (uint8_t)bytes;
+    }
+    return hits;
+}
+
+/* ring.c: test or add a batch in a fixed filter, or in a filter with many parts. Return the number
+ * of keys that were present (test) or new (add). bf_ring_known: tests a growing filter, but does
+ * not open the parts that other processes appended; cannot fail. */
 int64_t bf_ring_fixed(const bf_batch *b);
 int64_t bf_ring_chain(const bf_batch *b);
+int64_t bf_ring_known(const bf_batch *b);
+
+/* parallel.c. Batches of fewer than BF_PARALLEL_LEAST keys are not worth a second thread. Adds use
+ * 11 bytes of memory per key, so they are split into batches of BF_PARALLEL_MOST keys. */
+enum { BF_PARALLEL_LEAST = 1 << 14, BF_PARALLEL_MOST = 1 << 17 };
+/* the number of threads for n keys, at most `most` */
+static inline unsigned bf_threads_for(size_t n, unsigned most)
+{
+    const size_t worth = n / (BF_PARALLEL_LEAST / 2);
+    return worth < 2 ? 1 : worth < most ? (unsigned)worth : most;
+}
+typedef int64_t bf_run_slice(const bf_batch *b);
+/* Tests, counts or adds the keys in b->threads threads. run: does the same in one thread. */
+int64_t bf_run_parallel(const bf_batch *b, bf_run_slice *run);
 
 /* loop.c: bf_add and batches without a check of the fill */
 int bf_add_one(bf_filter *f, const void *key, size_t len, bf_error *err);

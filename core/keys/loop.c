@@ -156,9 +156,14 @@ static int64_t run_positions(const bf_batch *b, locked_pass *p)
     return total;
 }
 
-static int64_t run_fixed(const bf_batch *b)
+static int64_t run_alone(const bf_batch *b)
 {
     return b->f->bitmap.kernels && b->op <= BF_OP_ADD ? bf_ring_fixed(b) : run_positions(b, NULL);
+}
+
+static int64_t run_fixed(const bf_batch *b)
+{
+    return b->threads > 1 ? bf_run_parallel(b, run_alone) : run_alone(b);
 }
 
 /* ---- adds during a rebuild ---- */
@@ -196,8 +201,8 @@ static __attribute__((noinline)) int add_one_again(
     bf_error own;
     uint8_t new = !present;
     const bf_key one = { key, len };
-    const int64_t rc =
-        add_again(&(bf_batch){ f, BF_OP_ADD, &one, 1, &new, err ? err : &own, NULL }, before, new);
+    const int64_t rc = add_again(
+        &(bf_batch){ f, BF_OP_ADD, &one, 1, &new, err ? err : &own, NULL, 1 }, before, new);
     return rc < 0 ? (int)rc : rc > 0 ? BF_ADDED : BF_PRESENT;
 }
 
@@ -245,11 +250,30 @@ static __attribute__((noinline)) int64_t run_some(bf_batch *b, bool changes)
     if ((b->n = acceptable(b)) == 0) return BF_EINVAL;
     if (!f->variant->many)
         total = changes && bf_rebuilds_in_place(f) ? change(b) : run_fixed(b);
+    else if (f->part[0]->bitmap.kernels && (b->op == BF_OP_TEST || !f->variant->count))
+        total = b->threads > 1 ? bf_run_parallel(b, bf_ring_chain) : bf_ring_chain(b);
     else
-        total = f->part[0]->bitmap.kernels && (b->op == BF_OP_TEST || !f->variant->count)
-                    ? bf_ring_chain(b)
-                    : run_spans(b);
+        total = run_spans(b);
     return total < 0 || b->n == n ? total : BF_EINVAL;
+}
+
+/* Returns how many threads may work on the batch. One thread removes keys, because the answers
+ * depend on their order; runs code of the host; uses Redis; and reads the clock of a window. */
+static unsigned threads_of(const bf_batch *b)
+{
+    const bf_filter *f = b->f;
+    return b->n < BF_PARALLEL_LEAST || b->op == BF_OP_REMOVE || f->runs_host_code || f->hash->try ||
+                   f->variant->forgets || !f->part[0]->bitmap.store.words
+               ? 1
+               : bf_threads();
+}
+
+/* Returns the number of keys after which a batch of changes is split. If others write the counters,
+ * more threads do not change it. */
+static size_t keys_per_check(const bf_filter *f, unsigned threads)
+{
+    if (f->bitmap.g.counting && (threads == 1 || f->atomic)) return COUNTED_AT_ONCE;
+    return threads > 1 ? BF_PARALLEL_MOST : KEYS_AT_ONCE;
 }
 
 /* In memory and in files, changes are split: after each chunk the file's name is checked and, for
@@ -259,15 +283,17 @@ int64_t bf_run_batch(const bf_batch *whole)
     bf_filter *f = whole->f;
     bf_error *err = whole->err;
     const bool changes = whole->op == BF_OP_ADD || whole->op == BF_OP_REMOVE;
-    const size_t n = whole->n, most = !changes || !f->bitmap.store.ops->shadow ? SIZE_MAX
-                                      : f->bitmap.g.counting                   ? COUNTED_AT_ONCE
-                                                                               : KEYS_AT_ONCE;
+    const unsigned threads = threads_of(whole);
+    const size_t n = whole->n, most = changes && f->bitmap.store.ops->shadow
+                                          ? keys_per_check(f, threads)
+                                          : SIZE_MAX;
     int64_t total = 0, rc;
     BF_CALL(f, NULL, entered);
     size_t done = 0, c;
     do {
         c = n - done < most ? n - done : most;
         bf_batch b = bf_batch_slice(whole, done, c);
+        b.threads = bf_threads_for(c, threads);
         rc = run_some(&b, changes);
         if (rc < 0 && err->key != BF_NO_KEY) err->key += done;
         if (rc < 0) return rc;
@@ -295,7 +321,8 @@ static __attribute__((noinline)) int run_one(
     if (has_parts_here(f))
         return op == BF_OP_ADD ? bf_chain_add_one(f, key, len, err)
                                : bf_chain_test_one(f, key, len, err);
-    const int rc = (int)run_some(&(bf_batch){ f, op, &one, 1, NULL, err, NULL }, op == BF_OP_ADD);
+    const int rc =
+        (int)run_some(&(bf_batch){ f, op, &one, 1, NULL, err, NULL, 1 }, op == BF_OP_ADD);
     if (op != BF_OP_ADD || !f->bitmap.store.ops->has_name) return rc;
     bf_hash_xxh3.one(NULL, key, len, &d);
     return bf_check_named_sometimes(f, d, rc, err);
@@ -327,11 +354,11 @@ static int64_t add(bf_batch b)
 
 int64_t bf_add_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
-    return add((bf_batch){ f, BF_OP_ADD, keys, n, each, err, NULL });
+    return add((bf_batch){ f, BF_OP_ADD, keys, n, each, err, NULL, 1 });
 }
 int64_t bf_test_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
-    return run((bf_batch){ f, BF_OP_TEST, keys, n, each, err, NULL });
+    return run((bf_batch){ f, BF_OP_TEST, keys, n, each, err, NULL, 1 });
 }
 
 static int refuse_hashes(const bf_filter *f, bf_error *err)
@@ -342,12 +369,12 @@ static int refuse_hashes(const bf_filter *f, bf_error *err)
 int64_t bf_add_hashes(bf_filter *f, const uint64_t *hashes, size_t n, uint8_t *each, bf_error *err)
 {
     if (!bf_takes_hashes(f)) return refuse_hashes(f, err);
-    return add((bf_batch){ f, BF_OP_ADD, NULL, n, each, err, n ? hashes : &f->own_generation });
+    return add((bf_batch){ f, BF_OP_ADD, NULL, n, each, err, n ? hashes : &f->own_generation, 1 });
 }
 int64_t bf_test_hashes(bf_filter *f, const uint64_t *hashes, size_t n, uint8_t *each, bf_error *err)
 {
     if (!bf_takes_hashes(f)) return refuse_hashes(f, err);
-    return run((bf_batch){ f, BF_OP_TEST, NULL, n, each, err, n ? hashes : &f->own_generation });
+    return run((bf_batch){ f, BF_OP_TEST, NULL, n, each, err, n ? hashes : &f->own_generation, 1 });
 }
 
 static inline __attribute__((always_inline)) int add_one(
@@ -434,7 +461,7 @@ static int64_t remove_and_give_room(
     int64_t total = 0;
     for (size_t i = 0; i < n; i++) {
         const int64_t rc =
-            run((bf_batch){ f, BF_OP_REMOVE, keys + i, 1, each ? each + i : NULL, err, NULL });
+            run((bf_batch){ f, BF_OP_REMOVE, keys + i, 1, each ? each + i : NULL, err, NULL, 1 });
         if (rc < 0 && err && err->key != BF_NO_KEY) err->key += i;
         if (rc < 0) return rc;
         if (rc > 0 && bf_test(f, keys[i].ptr, keys[i].len, NULL) == 0) bf_give_room(f, 1);
@@ -449,13 +476,13 @@ int64_t bf_remove_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each
     int rc = require_counting(f, "remove keys", err);
     if (rc < 0) return rc;
     return bf_counts_room(f) ? remove_and_give_room(f, keys, n, each, err)
-                             : run((bf_batch){ f, BF_OP_REMOVE, keys, n, each, err, NULL });
+                             : run((bf_batch){ f, BF_OP_REMOVE, keys, n, each, err, NULL, 1 });
 }
 
 int64_t bf_count_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
     int rc = require_counting(f, "count keys", err);
-    return rc < 0 ? rc : run((bf_batch){ f, BF_OP_COUNT, keys, n, each, err, NULL });
+    return rc < 0 ? rc : run((bf_batch){ f, BF_OP_COUNT, keys, n, each, err, NULL, 1 });
 }
 
 /* Counts or removes a single key in addressable memory. A remove must have no concurrent writer. */

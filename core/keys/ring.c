@@ -1,26 +1,7 @@
 /* ring.c - tests and adds batches with kernels, in addressable memory. A key is hashed, and its
  * lines are prefetched, while earlier keys are tested or added. */
-#include "base/load.h"
 #include "keys/keys.h"
 #include "parts/parts.h"
-
-/* Returns how many of n bits are 1. Stores the bits as bytes in `each`, unless that is NULL. */
-static inline int64_t answer(uint8_t *each, uint64_t bits, size_t n)
-{
-    const uint64_t ones = UINT64_C(0x0101010101010101);
-    int64_t hits = 0;
-    for (size_t i = 0; i < n; i += 8, bits >>= 8) {
-        /* bit i becomes byte i in memory, 0 or 1 */
-        const uint64_t each_bit = (bits & 0xFF) * ones & UINT64_C(0x8040201008040201);
-        uint64_t bytes = (each_bit + UINT64_C(0x7F7F7F7F7F7F7F7F)) >> 7 & ones;
-        hits += (int64_t)(bytes * ones >> 56);
-        if (each && n - i >= 8)
-            store_le64(each + i, bytes);
-        else if (each)
-            for (size_t j = i; j < n; j++, bytes >>= 8) each[j] = (uint8_t)bytes;
-    }
-    return hits;
-}
 
 /* step: keys per call of the functions. fetch prefetches the lines of keys. ask tests or adds keys,
  * and prefetches the lines of the keys that come `lag` keys later. */
@@ -29,16 +10,6 @@ typedef struct {
     void (*fetch)(const bf_filter *f, const uint64_t *d, size_t n);
     int (*ask)(bf_filter *f, int op, const bf_digests *k, uint64_t *present, bf_error *err);
 } ring_ops;
-
-/* Prefetches the bytes of a key. The processor prefetches the second line of a key by itself. */
-static inline void fetch_text(const bf_key *key)
-{
-    enum { LINE = 64, LONG = 2 * LINE, MOST = 1024 };
-    const char *text = key->ptr;
-    bf_prefetch(text);
-    if (key->len <= LONG) return;
-    for (size_t at = LINE; at < key->len && at < MOST; at += LINE) bf_prefetch(text + at);
-}
 
 /* A batch and the digests of the keys that are hashed, but not yet tested or added. */
 typedef struct {
@@ -62,7 +33,7 @@ RING uint64_t *hash_some(ring *r, size_t at, size_t n, size_t left, size_t step)
     uint64_t *const d = digests_of(r, at);
     for (size_t i = 0; !r->b.hashes && left >= ahead + step && i < step; i += TEXTS)
 #pragma GCC unroll 8
-        for (size_t j = 0; j < TEXTS; j++) fetch_text(r->b.keys + at + ahead + i + j);
+        for (size_t j = 0; j < TEXTS; j++) bf_fetch_key(r->b.keys + at + ahead + i + j);
     bf_batch_digests(&r->b, at, n, d);
     return d;
 }
@@ -76,7 +47,7 @@ RING int ask_some(
     if (rc < 0 && r->b.err && r->b.err->key != BF_NO_KEY) r->b.err->key += at;
     if (rc < 0 && r->b.op != BF_OP_ADD) return rc;
     hits = (hits ^ r->flip) & (~UINT64_C(0) >> (64 - n));
-    r->total += answer(r->b.each ? r->b.each + at : NULL, hits, n);
+    r->total += bf_answer(r->b.each ? r->b.each + at : NULL, hits, n);
     return rc;
 }
 
@@ -133,5 +104,19 @@ int64_t bf_ring_fixed(const bf_batch *b)
 int64_t bf_ring_chain(const bf_batch *b)
 {
     const ring_ops w = { BF_CHUNK, BF_CHUNK, bf_chain_fetch, bf_chain_ask };
+    return run_ring(b, w);
+}
+
+static int test_known(bf_filter *f, int op, const bf_digests *k, uint64_t *present, bf_error *err)
+{
+    (void)op;
+    (void)err;
+    *present = bf_chain_known(f, bf_parts_count(f), k);
+    return 0;
+}
+
+int64_t bf_ring_known(const bf_batch *b)
+{
+    const ring_ops w = { BF_CHUNK, BF_CHUNK, bf_chain_fetch, test_known };
     return run_ring(b, w);
 }

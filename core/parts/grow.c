@@ -30,6 +30,8 @@ static uint64_t room(const bf_filter *f, const bf_part *p)
                                             : 0;
 }
 
+uint64_t bf_grow_room(const bf_filter *f) { return room(f, bf_parts_newest(f)); }
+
 /* The first n keys were just added to part count - 1. Tests them in the parts that other processes
  * have appended since; the answer of a key found there becomes 0: not new. */
 static int recheck(bf_filter *f, const bf_span *s, size_t n, unsigned count, bf_error *err)

@@ -77,6 +77,9 @@ static inline int bf_chain_follow(bf_filter *f, bf_error *err)
 int bf_chain_next(bf_filter *f, unsigned count, bf_error *err);
 int bf_chain_next_locked(bf_filter *f, unsigned count, bf_error *err);
 
+/* grow.c: the number of keys that fit the newest part of a growing filter */
+uint64_t bf_grow_room(const bf_filter *f);
+
 /* window.c: the present epoch; may read the time from Redis. bf_window_epoch_at: of this time. */
 int bf_window_epoch(bf_filter *f, int64_t *epoch, bf_error *err);
 int bf_window_epoch_at(const bf_filter *f, double now, int64_t *epoch, bf_error *err);
@@ -197,6 +200,8 @@ typedef struct {
  * adds the keys; bit i of *present is set if key i was present before. bf_chain_test_one and
  * bf_chain_add_one return the same as bf_test and bf_add. */
 void bf_chain_fetch(const bf_filter *f, const uint64_t *d, size_t n);
+/* bf_chain_known: bit i of the result is set if one of the first n parts contains key i. */
+uint64_t bf_chain_known(const bf_filter *f, unsigned n, const bf_digests *k);
 int bf_chain_ask(bf_filter *f, int op, const bf_digests *k, uint64_t *present, bf_error *err);
 int bf_chain_test_one(bf_filter *f, const void *key, size_t len, bf_error *err);
 int bf_chain_add_one(bf_filter *f, const void *key, size_t len, bf_error *err);

@@ -133,6 +133,11 @@ void bf_chain_fetch(const bf_filter *f, const uint64_t *d, size_t n)
     }
 }
 
+uint64_t bf_chain_known(const bf_filter *f, unsigned n, const bf_digests *k)
+{
+    return any_of(f->part[0]->bitmap.kernels, f->view, n, k);
+}
+
 static int add_keys(bf_filter *f, const bf_digests *k, uint64_t *present, bf_error *err)
 {
     bf_span s;
@@ -146,7 +151,7 @@ static int add_keys(bf_filter *f, const bf_digests *k, uint64_t *present, bf_err
     s.width = 1; /* schemes with kernels have one digest */
     if (f->variant->grows) {
         const unsigned count = bf_parts_count(f);
-        known = any_of(f->part[0]->bitmap.kernels, f->view, count, k);
+        known = bf_chain_known(f, count, k);
         /* the newest part is tested again, because other threads may add keys to it */
         s.asked = count - 1;
     } else

@@ -16,6 +16,7 @@ int64_t bf_add_hashes(
     bf_filter *f, const uint64_t *hashes, size_t n, uint8_t *each, bf_error *err);
 int64_t bf_test_hashes(
     bf_filter *f, const uint64_t *hashes, size_t n, uint8_t *each, bf_error *err);
+void bf_use_threads(unsigned threads);
 enum {
     BF_PRESENT = 0,
     BF_ADDED = 1,

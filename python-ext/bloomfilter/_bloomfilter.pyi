@@ -322,7 +322,7 @@ class BloomFilter:
         """Return the k positions of a key in the scheme's order.  A position may occur twice."""
 
     # many keys
-    def update(self, keys: _Keys | BloomFilter, /, *, nulls: _Nulls = "raise") -> int:
+    def update(self, keys: _Keys | BloomFilter, /, *, nulls: _Nulls = "raise", threads: int = 1) -> int:
         """Add all keys of an iterable or a column; return how many were SURELY NEW.
 
         With another filter of equal parameters: self |= other; return an estimate of the new keys.
@@ -331,33 +331,35 @@ class BloomFilter:
         A bad key raises TypeError or ValueError, whose index is the number of the key; the keys before it are added.
         A column (Arrow, numpy, pandas, polars) with a null raises TypeError before any key is added; nulls="skip" leaves
         nulls out.
+        threads: how many threads work on the keys of an Arrow column or an array, in memory or in a file; 0: one per
+        processor.  Bits and answers do not depend on it.
         """
-    def add_many(self, keys: _Keys, /, *, nulls: _Nulls = "raise") -> bytes:
+    def add_many(self, keys: _Keys, /, *, nulls: _Nulls = "raise", threads: int = 1) -> bytes:
         """Add all keys; return one byte per key: 1 = SURELY NEW, 0 = probably there already (or a null, with nulls="skip").
 
         Use the result with itertools.compress(keys, result) or numpy.frombuffer(result, bool).
         """
-    def contains_many(self, keys: _Keys, /, *, nulls: _Nulls = "raise") -> bytes:
+    def contains_many(self, keys: _Keys, /, *, nulls: _Nulls = "raise", threads: int = 1) -> bytes:
         """Return one byte per key: 1 = probably added, 0 = surely never added (or a null, with nulls="skip")."""
-    def add_mask(self, keys: _Keys, /, *, nulls: _Nulls = "raise") -> _Mask:
+    def add_mask(self, keys: _Keys, /, *, nulls: _Nulls = "raise", threads: int = 1) -> _Mask:
         """Like add_many(), but return a mask of booleans, True = SURELY NEW: df[seen.add_mask(df["url"])].
 
         The mask is a read-only numpy array, for pandas and polars too; without numpy it is a memoryview of format "?".
         """
-    def contains_mask(self, keys: _Keys, /, *, nulls: _Nulls = "raise") -> _Mask:
+    def contains_mask(self, keys: _Keys, /, *, nulls: _Nulls = "raise", threads: int = 1) -> _Mask:
         """Like contains_many(), but return a mask of booleans as add_mask() does: df[~seen.contains_mask(df["url"])]."""
-    def add_hashes(self, hashes: _Hashes, /, *, nulls: _Nulls = "raise") -> int:
+    def add_hashes(self, hashes: _Hashes, /, *, nulls: _Nulls = "raise", threads: int = 1) -> int:
         """Add keys that are hashed already, to a filter of scheme "hashes64"; return how many were SURELY NEW.
 
         hashes: 64-bit integers, uniform as those of XXH3 or BLAKE2b: a numpy array, an Arrow array, array("Q"), any buffer of
         int64 or uint64. The hash selects the bits itself. Such a filter takes hashes only; other filters take none
         (ValueError).
         """
-    def contains_hashes(self, hashes: _Hashes, /, *, nulls: _Nulls = "raise") -> bytes:
+    def contains_hashes(self, hashes: _Hashes, /, *, nulls: _Nulls = "raise", threads: int = 1) -> bytes:
         """Return one byte per hash, as contains_many() does for keys."""
-    def add_hashes_mask(self, hashes: _Hashes, /, *, nulls: _Nulls = "raise") -> _Mask:
+    def add_hashes_mask(self, hashes: _Hashes, /, *, nulls: _Nulls = "raise", threads: int = 1) -> _Mask:
         """Like add_hashes(), but return a mask of booleans as add_mask() does."""
-    def contains_hashes_mask(self, hashes: _Hashes, /, *, nulls: _Nulls = "raise") -> _Mask:
+    def contains_hashes_mask(self, hashes: _Hashes, /, *, nulls: _Nulls = "raise", threads: int = 1) -> _Mask:
         """Like contains_hashes(), but return a mask of booleans as add_mask() does."""
     def update_lines(
         self, data: Buffer, /, sep: Buffer = b"\n", *, last: bool = False, keep: bool | None = None
@@ -584,11 +586,11 @@ class CountingBloomFilter(BloomFilter):
 
         Remove only keys that were added: removing a false positive lowers counters of other keys.
         """
-    def remove_many(self, keys: _Keys, /, *, nulls: _Nulls = "raise") -> bytes:
+    def remove_many(self, keys: _Keys, /, *, nulls: _Nulls = "raise", threads: int = 1) -> bytes:
         """Remove all keys; return one byte per key: 1 = removed, 0 = was absent (or a null, with nulls="skip")."""
     def count_of(self, key: _Key, /) -> int:
         """Return an upper bound for the adds minus the removals of the key.  0: surely absent; 15: 15 or more."""
-    def count_many(self, keys: _Keys, /, *, nulls: _Nulls = "raise") -> bytes:
+    def count_many(self, keys: _Keys, /, *, nulls: _Nulls = "raise", threads: int = 1) -> bytes:
         """Return count_of() of all keys: one byte per key (0 for a null, with nulls="skip")."""
     def to_plain(self) -> BloomFilter:
         """Return a BloomFilter in memory with the same keys, at a quarter of the size."""

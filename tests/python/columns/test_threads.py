@@ -1,0 +1,179 @@
+"""threads=N: the bits and the answers of one thread, for each kind of column, variant and home; nulls
+and errors; signals and forks during and after such a call."""
+
+import os
+import signal
+import threading
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from bloomfilter import BloomFilter, CountingBloomFilter
+
+ROWS = 30_000
+WORDS = [f"https://example.org/{i * 7919 % 20_011}" for i in range(ROWS)]
+NUMBERS = np.arange(ROWS) * 7919 % 20_011
+COLUMNS = {
+    "list": WORDS,
+    "Arrow string": pa.array(WORDS),
+    "Arrow large": pa.array(WORDS, pa.large_string()),
+    "Arrow view": pa.array(WORDS, pa.string_view()),
+    "Arrow chunks": pa.chunked_array([WORDS[:9000], [], WORDS[9000:]]),
+    "Arrow dictionary": pa.array(WORDS).dictionary_encode(),
+    "Arrow slice": pa.array(["before", *WORDS, "after"])[1:-1],
+    "Arrow numbers": pa.array(NUMBERS),
+    "numpy S": np.array(WORDS, "S"),
+    "numpy U": np.array(WORDS),
+    "numpy objects": np.array(WORDS, object),
+    "numpy numbers": NUMBERS,
+    "numpy numbers backwards": NUMBERS[::-1],
+    "pandas": pd.Series(WORDS),
+    "polars": pl.Series(WORDS),
+}
+FILTERS = {
+    "block": {"n": 30_000, "p": 0.01},
+    "block2": {"n": 30_000, "p": 1e-6},
+    "classic": {"n": 30_000, "p": 0.01, "scheme": "classic"},
+    "grow": {"n": 20_000, "p": 0.01, "grow": 2},
+    "file": {"n": 30_000, "p": 0.01, "storage": "seen.bloom"},
+    "writer": {"n": 30_000, "p": 0.01, "storage": "seen.bloom", "exclusive": True},
+    "full": {"n": 30_000, "p": 0.01, "overfull": "raise"},
+    "window": {"n": 30_000, "p": 0.01, "window": 3600},
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def same(one, many, column, threads):
+    """The same calls by one thread and by several."""
+    assert one.update(column[: len(column) // 3]) == many.update(
+        column[: len(column) // 3], threads=threads
+    )
+    for call in "add_many", "contains_many":
+        assert getattr(one, call)(column) == getattr(many, call)(column, threads=threads), call
+    for call in "add_mask", "contains_mask":
+        want, got = (
+            getattr(one, call)(column[::-1] if isinstance(column, np.ndarray) else column),
+            getattr(many, call)(
+                column[::-1] if isinstance(column, np.ndarray) else column, threads=threads
+            ),
+        )
+        assert (want == got).all(), call
+    assert one == many
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_every_column(name):
+    for threads in 0, 1, 2, 5, 1000:
+        same(*(BloomFilter(n=30_000, p=0.01) for _ in "12"), COLUMNS[name], threads)
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_every_filter(name):
+    many = BloomFilter(**FILTERS[name])
+    one = {key: FILTERS[name][key] for key in FILTERS[name] if key not in ("storage", "exclusive")}
+    same(BloomFilter(**one), many, COLUMNS["Arrow string"], 3)
+
+
+def test_counters():
+    one, many = (CountingBloomFilter(n=30_000, p=0.01) for _ in "12")
+    same(one, many, NUMBERS, 2)
+    assert one.count_many(NUMBERS) == many.count_many(NUMBERS, threads=2)
+    assert one.remove_many(NUMBERS) == many.remove_many(NUMBERS, threads=2)
+    assert one == many
+
+
+def test_hashes():
+    hashes = np.random.default_rng(1).integers(0, 2**64, 300_000, np.uint64)
+    hashes[1::3] = hashes[::3]
+    for column in hashes, hashes[::-1], hashes[::2].astype(">u8"), pa.array(hashes):
+        one, many = (BloomFilter(n=300_000, p=0.01, scheme="hashes64") for _ in "12")
+        assert one.add_hashes(column[:50_000]) == many.add_hashes(column[:50_000], threads=2)
+        assert (one.add_hashes_mask(column) == many.add_hashes_mask(column, threads=2)).all()
+        assert one.contains_hashes(column) == many.contains_hashes(column, threads=3)
+        assert (one.contains_hashes_mask(column) == many.contains_hashes_mask(column)).all()
+        assert one == many
+
+
+def test_nulls():
+    words = [None if i % 11 == 5 else word for i, word in enumerate(WORDS)]
+    for column in pa.array(words), pa.array(words).dictionary_encode(), pa.nulls(ROWS, pa.string()):
+        one, many = (BloomFilter(n=30_000, p=0.01) for _ in "12")
+        for call in "add_many", "contains_many":
+            want = getattr(one, call)(column, nulls="skip")
+            assert want == getattr(many, call)(column, nulls="skip", threads=2)
+        assert one == many
+        with pytest.raises(TypeError) as error:
+            many.update(column, threads=2)
+        assert error.value.index == (0 if column.null_count == ROWS else 5)
+
+
+def test_the_index_of_a_refused_key():
+    """scheme="guava:chars" takes text only; a full filter names the first key that does not fit."""
+    words = [word.encode() for word in WORDS]
+    words[17_001] = b"\xff"
+    bf = BloomFilter(m=1 << 20, k=5, scheme="guava:chars")
+    with pytest.raises(ValueError) as error:
+        bf.update(pa.array(words), threads=2)
+    assert error.value.index == 17_001
+    assert bf.contains_many(WORDS[:17_001], threads=2) == b"\1" * 17_001
+    refused = []
+    for threads in 1, 2:
+        bf = BloomFilter(n=10_000, p=0.01, overfull="raise")
+        with pytest.raises(Exception) as error:
+            bf.update(COLUMNS["Arrow string"], threads=threads)
+        refused.append((type(error.value), error.value.index, bf.to_bytes()))
+    assert refused[0] == refused[1]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [-1, 2**31, 2**70, 1.5, "2", None, True],
+    ids=["-1", "2^31", "2^70", "1.5", "text", "None", "bool"],
+)
+def test_a_wrong_number(wrong):
+    bf = BloomFilter(n=100, p=0.01)
+    expected = ValueError if type(wrong) is int else TypeError
+    for call in "update", "add_many", "contains_many", "add_mask", "contains_mask":
+        with pytest.raises(expected):
+            getattr(bf, call)(["key"], threads=wrong)
+    assert "key" not in bf
+
+
+def test_other_threads_and_children():
+    """Other threads use the filter meanwhile; a child may use it."""
+    bf = BloomFilter(n=400_000, p=0.01)
+    column = pa.array([str(i) for i in range(400_000)])
+    workers = [
+        threading.Thread(target=bf.update, args=(column,), kwargs={"threads": 2}) for _ in "123"
+    ]
+    for worker in workers:
+        worker.start()
+    while any(worker.is_alive() for worker in workers):
+        bf.add("one more")
+    for worker in workers:
+        worker.join()
+    assert bf.contains_many(column, threads=2) == b"\1" * 400_000
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if all(bf.contains_many(column, threads=2)) else 1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_a_signal_ends_the_call():
+    """Each pass adds the column again, until the signal has come."""
+    bf, passes = BloomFilter(n=4_000_000, p=0.01, scheme="hashes64"), 0
+    hashes = np.random.default_rng(2).integers(0, 2**64, 4_000_000, np.uint64)
+    timer = threading.Timer(0.01, signal.raise_signal, [signal.SIGINT])
+    with pytest.raises(KeyboardInterrupt):
+        timer.start()
+        while True:
+            bf.add_hashes(hashes, threads=2)
+            passes += 1
+    timer.join()
+    assert bf.add_hashes(hashes, threads=2) >= 0
