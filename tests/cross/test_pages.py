@@ -179,6 +179,7 @@ def test_php(name, place, request):
     assert (
         (name, "php") in BEFORE
         or "throw" in code
+        or "ob_get_clean()" in code
         or any(PHP_ANSWER.match(line) for line in code.splitlines())
     )
     Path("page.php").write_text(
