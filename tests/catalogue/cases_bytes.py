@@ -1,6 +1,9 @@
 """Damaged bytes and files, parameters that disagree with the stored ones, what else a path may lead
 to."""
 
+import math
+import struct
+
 from cases import (
     NO_METHOD,
     NO_TYPE,
@@ -111,6 +114,40 @@ def images():
     base64()
 
 
+def dumped(keys=0, links=1, options=5, growth=2, bits=64, error=0.005, k=8, capacity=1, more=0):
+    """BF.SCANDUMP of BF.RESERVE key 0.01 1, with other values."""
+    per_key = -math.log(error) / 0.480453013918201
+    head = struct.pack("<QIII", keys, links, options, growth)
+    link = struct.pack("<QQQddIQB", bits // 8, bits, keys, error, per_key, k, capacity, 0)
+    return (head + link + bytes(8 + more)).hex()
+
+
+def redisbloom():
+    for name, args, want, says, raw in (
+        ("sound", {}, "ok", [], dumped()),
+        ("empty", {}, "format", "RedisBloom", ""),
+        ("text", {}, "format", "RedisBloom", b"a text".hex()),
+        ("long", {}, "format", ["82 bytes", "describes 81"], dumped(more=1)),
+        ("cut", {}, "format", ["80 bytes", "describes 81"], dumped(more=-1)),
+        ("no-links", {}, "format", "number of links", dumped(links=0)),
+        ("links", {}, "format", "cut off", dumped(links=2)),
+        ("old-hash", {}, "notsup", "options 1", dumped(options=1)),
+        ("rounded", {}, "notsup", "options 4", dumped(options=4)),
+        ("options", {}, "format", "options 21", dumped(options=21)),
+        ("growth", {}, "format", "growth 0", dumped(growth=0)),
+        ("bits", {}, "format", "bits 65", dumped(bits=65)),
+        ("other-bits", {}, "format", "does not follow", dumped(bits=192, more=16)),
+        ("k", {}, "format", "does not follow", dumped(k=9)),
+        ("capacity", {}, "format", "capacity 0", dumped(capacity=0)),
+        ("other-n", {"n": 2}, "mismatch", ["n=1", "n=2"], dumped()),
+        ("other-p", {"p": 0.1}, "mismatch", ["p=0.01", "p=0.1"], dumped()),
+        ("other-scheme", {"scheme": "classic"}, "mismatch", ["redisbloom", "classic"], dumped()),
+    ):
+        data = {"raw": raw, "times": 1}
+        args = {**args, "format": "redisbloom"}
+        case(f"bytes/as-redisbloom-{name}: from_bytes", says, args, want=want, data=data)
+
+
 def foreign():
     sized = {"m": 1001, "k": 3}
     classic = {**sized, "scheme": "classic"}
@@ -155,6 +192,7 @@ def foreign():
         case(
             f"bytes/as-{name}: from_bytes", says, {**args, "format": format_}, want=want, data=data
         )
+    redisbloom()
     says = {"": [], "php": ["must be of type string"]}
     for word, value in wrong("none", "list", "true", int=5):
         case(f"bytes/data={word}: from_bytes -> type", says, {"data": value}, no={"c": NO_TYPE})
