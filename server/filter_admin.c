@@ -193,14 +193,19 @@ static bf_filter *read_image(const filters *fs, text image, bf_error *err)
     return f;
 }
 
-int filters_upload(filters *fs, text name, text image, served **out, bf_error *err)
+int filters_add(
+    filters *fs, text name, bf_filter *from, uint64_t bytes, served **out, bf_error *err)
 {
-    bf_filter *from = read_image(fs, image, err);
-    if (!from) return err->code;
-    const creation new = { .from = from, .bytes = image.len };
+    const creation new = { .from = from, .bytes = bytes };
     const int rc = find_or_create(fs, name, &new, NULL, out, err);
     bf_close(from);
     return rc;
+}
+
+int filters_upload(filters *fs, text name, text image, served **out, bf_error *err)
+{
+    bf_filter *from = read_image(fs, image, err);
+    return from ? filters_add(fs, name, from, image.len, out, err) : err->code;
 }
 
 int filters_drop(filters *fs, text name, bf_error *err)

@@ -378,7 +378,7 @@ void bf_merge_command(worker *w, const request *q, arguments *x, reply *a)
     put_status(a, "OK");
 }
 
-static bool exists(worker *w, text name, reply *a)
+bool filter_exists(worker *w, text name, reply *a)
 {
     bf_error err;
     served *f = filters_get(&w->s->fs, name, &err);
@@ -394,14 +394,14 @@ void exists_command(worker *w, const request *q, arguments *x, reply *a)
 {
     int64_t n = 0;
     (void)q;
-    while (x->left && a->status == 200) n += exists(w, next_argument(x), a);
+    while (x->left && a->status == 200) n += filter_exists(w, next_argument(x), a);
     if (a->status == 200) put_integer(a, n);
 }
 
 void type_command(worker *w, const request *q, arguments *x, reply *a)
 {
     (void)q;
-    const bool found = exists(w, next_argument(x), a);
+    const bool found = filter_exists(w, next_argument(x), a);
     if (a->status == 200) put_status(a, found ? "MBbloom--" : "none");
 }
 

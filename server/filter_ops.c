@@ -256,17 +256,16 @@ static bool image_fits(worker *w, uint64_t bytes, reply *a)
     return false;
 }
 
-static void image_on(worker *w, served *f, const call *c, reply *a)
+void filter_image_on(worker *w, served *f, const call *c, reply *a)
 {
     bf_error err;
-    const int64_t bytes = bf_bytes_as(f->f, NULL, &err);
-    (void)c;
+    const int64_t bytes = bf_bytes_as(f->f, c->format, &err);
     if (bytes < 0) {
         reply_filter_error(w, f, a, (int)bytes, &err);
         return;
     }
     if (!image_fits(w, (uint64_t)bytes, a)) return;
-    int rc = bf_to_bytes_as(f->f, NULL, a->made.ptr, (size_t)bytes, &err);
+    int rc = bf_to_bytes_as(f->f, c->format, a->made.ptr, (size_t)bytes, &err);
     if (rc < 0) {
         reply_filter_error(w, f, a, rc, &err);
         return;
@@ -278,5 +277,5 @@ static void image_on(worker *w, served *f, const call *c, reply *a)
 void filter_image(worker *w, text name, text query, const request *q, reply *a)
 {
     (void)query, (void)q;
-    with_filter(w, name, image_on, &(call){ 0 }, a);
+    with_filter(w, name, filter_image_on, &(call){ 0 }, a);
 }

@@ -61,7 +61,7 @@ served *registry_new(const filters *fs, text name, bf_filter *f, char *storage, 
     s->grows = info.grow > 0;
     s->counts = info.counting;
     s->takes_any_key = !strcmp(info.scheme, "classic") || !strcmp(info.scheme, "block") ||
-                       !strcmp(info.scheme, "block2");
+                       !strcmp(info.scheme, "block2") || !strcmp(info.scheme, "redisbloom");
     return s;
 }
 

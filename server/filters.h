@@ -117,6 +117,9 @@ void filters_list_free(served **all, size_t count);
 int filters_put(filters *fs, text name, bf_spec *spec, served **out, bf_error *err);
 /* As filters_put(), from an image (bf_to_bytes).  FILTER_EXISTS if the name is in use. */
 int filters_upload(filters *fs, text name, text image, served **out, bf_error *err);
+/* As filters_upload(), from a filter of so many bytes, which is closed. */
+int filters_add(
+    filters *fs, text name, bf_filter *from, uint64_t bytes, served **out, bf_error *err);
 int filters_drop(filters *fs, text name, bf_error *err);
 int filters_clear(filters *fs, text name, bf_error *err);
 int filters_merge(filters *fs, text name, text image, bf_error *err);

@@ -1,5 +1,5 @@
 /* jobs.c - the threads that may wait, and a queue of jobs for each name: see jobs.h. */
-#include "server.h"
+#include "resp.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -105,6 +105,7 @@ static void refresh(worker *w)
     bf_state st = { 0 };
     bf_set_nowait(true); /* a locked filter must not delay the others */
     filters_refresh(&s->fs);
+    loads_expire(s, false);
     served *f = filters_get_open(&s->fs, TEXT(""), false);
     int rc = f ? filter_state(f, &st, NULL) : -1;
     if (f) filters_release(f);

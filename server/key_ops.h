@@ -11,10 +11,11 @@ typedef struct {
     bool one; /* true: one key, in `key`; false: a batch, in `body` and `form` */
     bf_key key;
     text body;
-    int form;       /* KEYS_LINES, KEYS_FRAMED or KEYS_COMMANDS */
-    size_t count;   /* KEYS_COMMANDS: number of keys */
-    size_t prefix;  /* KEYS_COMMANDS: bytes before each key */
-    double seconds; /* argument of filter_expire; 0: never */
+    int form;           /* KEYS_LINES, KEYS_FRAMED or KEYS_COMMANDS */
+    size_t count;       /* KEYS_COMMANDS: number of keys */
+    size_t prefix;      /* KEYS_COMMANDS: bytes before each key */
+    double seconds;     /* argument of filter_expire; 0: never */
+    const char *format; /* of filter_image_on; NULL: ours */
 } call;
 /* How a request is answered.  FAST: by a worker, if the filter is open and not locked.  SLOW: by a
  * job, because the time depends on the size of filters.  WHOLE: as SLOW, and the request may keep
@@ -47,4 +48,5 @@ action key_batch_on;
 typedef void filter_op(worker *w, text name, text query, const request *q, reply *a);
 filter_op filter_put, filter_delete, filter_merge, filter_image, filter_upload, filter_clear,
     filter_expire;
+action filter_image_on; /* a->body gets the bytes of the filter */
 #endif

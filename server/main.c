@@ -3,7 +3,7 @@
  * SIGTERM, SIGINT and SIGHUP are blocked in all threads.  The main thread waits for them, and calls
  * jobs_refresh() once a second. */
 #define _GNU_SOURCE
-#include "server.h"
+#include "resp.h"
 #include "notify.h"
 #include "output.h"
 #include <errno.h>
@@ -122,6 +122,7 @@ static int open_server(server *s, const sigset_t *ends)
     bf_error err;
     s->started = clock_ms();
     history_init(&s->history);
+    pthread_mutex_init(&s->loading, NULL);
     raise_limits(&s->o);
     pthread_sigmask(SIG_UNBLOCK, ends, NULL);
     /* before creating filters, because a second daemon on the same port must not create any */
@@ -216,6 +217,7 @@ static int end_server(server *s, int signal)
 static void release_server(server *s)
 {
     jobs_close(s);
+    loads_expire(s, true);
     for (unsigned i = 0; s->workers && i < s->o.threads; i++) worker_free(&s->workers[i]);
     free(s->workers);
     filters_close(&s->fs);

@@ -77,7 +77,13 @@ void command_route(worker *w, const request *q, reply *a);
 /* As command_route(), for threads of jobs.c. */
 void command_in_job(worker *w, const request *q, reply *a);
 
+/* ---- scandump.c ---- */
+command_answer bf_scandump_command, bf_loadchunk_command;
+/* Frees the filters whose next piece did not come within --deadline; all of them if `all`. */
+void loads_expire(server *s, bool all);
+
 /* ---- filter_commands.c ---- */
+bool filter_exists(worker *w, text name, reply *a); /* false also after an error */
 command_answer bf_keys_command, bf_insert_command, bf_reserve_command, bf_card_command,
     bf_info_command, bf_merge_command, dbsize_command, exists_command, del_command, type_command,
     keys_command, scan_command;

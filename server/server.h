@@ -122,6 +122,9 @@ struct server {
     /* atomic: bytes of the largest failed reservation since budget_relieve() last freed enough; 0:
      * no reservation failed */
     uint64_t largest_refused;
+    /* filters that BF.LOADCHUNK has received in part; `loading` protects the list */
+    struct load *loads;
+    pthread_mutex_t loading;
     bool draining; /* atomic: the server ends */
     bool loopback; /* listens on a loopback address only */
     bool stuck;    /* a job did not end in time */

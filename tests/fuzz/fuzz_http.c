@@ -99,6 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         hear(sv[1], &any);
     }
     conn_bury(&w);
+    loads_expire(&s, true);
     MUST(w.connections == 0 && s.connections == 0 && s.buffered == 0 && !only());
     MUST(w.tail_held == 0);
     close(sv[1]);

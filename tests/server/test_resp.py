@@ -3,11 +3,12 @@
 import json
 import re
 import signal
+import time
 
 import pytest
 import redis
 import resp
-from daemons import ROOT, Daemon
+from daemons import PATIENCE, ROOT, Daemon
 
 OK = b"OK"
 
@@ -272,6 +273,44 @@ def test_the_token_is_the_password(start):
     assert raw(daemon, "s3cret").ask("RESET") == b"RESET"
     for frame in (b"*11\r\n", b"*2\r\n$4\r\nECHO\r\n$20000\r\n"):
         assert b"-ERR Protocol error" in daemon.client().send(frame).end()
+
+
+# ---- dumps of RedisBloom
+
+
+def dump(client, name):
+    pieces, at = [], 0
+    while (piece := client.ask("BF.SCANDUMP", name, at))[0]:
+        pieces.append(piece)
+        at = piece[0]
+    return pieces
+
+
+def test_a_filter_moves_by_scandump_and_loadchunk(start, tmp_path):
+    daemon = start("--storage", f"{tmp_path}/filters/", "--create", "--deadline", 1)
+    client = raw(daemon)
+    for name, more in (("fixed", ""), ("grown", "&grow=2"), ("large", "0000&grow=2")):
+        assert daemon.ask("PUT", f"/f/{name}?scheme=redisbloom&p=0.01&n=1000{more}").status == 201
+        client.ask("BF.MADD", name, *range(4000))
+        pieces = dump(client, name)
+        for at, data in pieces:
+            assert client.ask("BF.EXISTS", "copy", 1) == 0
+            assert client.ask("BF.LOADCHUNK", "copy", at, data) == OK
+        assert dump(client, "copy") == pieces and len(pieces) > 1
+        answers = client.ask("BF.MEXISTS", name, *range(8000))
+        assert client.ask("BF.MEXISTS", "copy", *range(8000)) == answers
+        at, header = pieces[0]
+        for bad in ((at, header), (at + 1, header), ("x", header)):
+            assert isinstance(client.ask("BF.LOADCHUNK", "copy", *bad), resp.Error)
+        assert client.ask("DEL", "copy") == 1
+        assert client.ask("BF.LOADCHUNK", "copy", at, header) == OK  # and no more of it
+        assert isinstance(client.ask("BF.LOADCHUNK", "copy", at, header[:-1]), resp.Error)
+    client.ask("BF.LOADCHUNK", "copy", at, header)
+    until = time.monotonic() + PATIENCE
+    while b"bloomfilter_buffered_bytes 0\n" not in daemon.get("/metrics").body:
+        assert time.monotonic() < until  # after --deadline its memory is free again
+    assert client.ask("BF.LOADCHUNK", "copy", *pieces[1]) == resp.Error("ERR received bad data")
+    assert isinstance(client.ask("BF.SCANDUMP", "default", 0), resp.Error)
 
 
 # ---- beside HTTP

@@ -1,0 +1,164 @@
+/* scandump.c - BF.SCANDUMP and BF.LOADCHUNK, which move filters in pieces.  The bytes of format
+ * redisbloom are the header (the piece of iterator 1) and the bits.  A filter that is being loaded
+ * is in server.loads until its last piece has come; the memory is counted in --max-buffered. */
+#include "resp.h"
+#include <stdlib.h>
+
+typedef struct load {
+    struct load *next;
+    char name[NAME_BYTES + 1];
+    buffer bytes;    /* cap: at least len */
+    uint64_t len;    /* of the complete filter */
+    size_t head;     /* bytes of the header */
+    uint64_t active; /* ms: when the last piece came */
+} load;
+
+static void free_load(server *s, load *l)
+{
+    if (!l) return;
+    __atomic_fetch_sub(&s->buffered, l->len, __ATOMIC_RELAXED);
+    buffer_drop(&l->bytes);
+    free(l);
+}
+
+/* Takes the load of this name out of the list, so that no other thread uses it. */
+static load *take_load(server *s, text name)
+{
+    pthread_mutex_lock(&s->loading);
+    load **at = &s->loads;
+    while (*at && !text_is(name, (text){ (*at)->name, strlen((*at)->name) })) at = &(*at)->next;
+    load *l = *at;
+    if (l) *at = l->next;
+    pthread_mutex_unlock(&s->loading);
+    return l;
+}
+
+static void keep_load(server *s, load *l)
+{
+    l->active = clock_ms();
+    pthread_mutex_lock(&s->loading);
+    l->next = s->loads;
+    s->loads = l;
+    pthread_mutex_unlock(&s->loading);
+}
+
+void loads_expire(server *s, bool all)
+{
+    pthread_mutex_lock(&s->loading);
+    for (load **at = &s->loads, *l; (l = *at);) {
+        if (!all && clock_ms() - l->active < s->o.deadline * 1000) {
+            at = &l->next;
+            continue;
+        }
+        *at = l->next;
+        free_load(s, l);
+    }
+    pthread_mutex_unlock(&s->loading);
+}
+
+/* Begins a load with its header.  Returns NULL after an error. */
+static load *begin_load(worker *w, text name, text header, reply *a)
+{
+    bf_error err;
+    if (filter_exists(w, name, a)) put_error(a, 409, "ERR item exists");
+    if (a->status != 200) return NULL;
+    const int64_t len = bf_redisbloom_length(header.ptr, header.len, &err);
+    if (len < 0 || (uint64_t)len > w->s->o.max_filter) {
+        put_error(a, len < 0 ? 400 : 507, "ERR %s",
+            len < 0 ? err.msg : "the filter is larger than --max-filter allows");
+        return NULL;
+    }
+    if (!budget_reserve(w, (uint64_t)len)) {
+        put_error(a, 503, "ERR " BUDGET_FULL);
+        return NULL;
+    }
+    load *l = calloc(1, sizeof *l);
+    if (l) l->len = (uint64_t)len;
+    if (l && buffer_reserve(&l->bytes, (size_t)len) &&
+        buffer_add(&l->bytes, header.ptr, header.len)) {
+        memcpy(l->name, name.ptr, name.len);
+        l->head = header.len;
+        return l;
+    }
+    put_error(a, 507, "ERR out of memory");
+    if (l)
+        free_load(w->s, l);
+    else
+        budget_release(w, (uint64_t)len);
+    return NULL;
+}
+
+/* Creates the filter of the complete bytes. */
+static void finish_load(worker *w, text name, load *l, reply *a)
+{
+    bf_error err;
+    served *f = NULL;
+    bf_spec spec = { 0 };
+    bf_filter *from = bf_from_bytes_as(
+        l->bytes.ptr, l->bytes.len, "redisbloom", stored_spec(&spec, &w->s->o), &err);
+    if (!from) {
+        put_error(a, 400, "ERR %s", err.msg);
+        return;
+    }
+    bf_set_threads(from, true);
+    const int rc = filters_add(&w->s->fs, name, from, l->len, &f, &err);
+    if (rc >= 0) filters_release(f);
+    if (rc >= 0) return;
+    a->encoded = false;
+    reply_conflict(w, name, a, rc, &err);
+}
+
+void bf_loadchunk_command(worker *w, const request *q, arguments *x, reply *a)
+{
+    const text name = next_argument(x), iterator = next_argument(x), data = next_argument(x);
+    uint64_t at;
+    (void)q;
+    if (!parse_whole(iterator, 1000, &at)) {
+        put_error(a, 400, "ERR Second argument must be numeric");
+        return;
+    }
+    load *l = take_load(w->s, name);
+    if (at == 1) {
+        free_load(w->s, l);
+        if (!(l = begin_load(w, name, data, a))) return;
+    } else if (!l || data.len > l->len - l->bytes.len ||
+               at != l->bytes.len + data.len - l->head + 1) {
+        put_error(a, 400, "ERR received bad data");
+        if (l) keep_load(w->s, l);
+        return;
+    } else
+        buffer_add(&l->bytes, data.ptr, data.len); /* begin_load() has reserved the memory */
+    if (l->bytes.len < l->len) {
+        keep_load(w->s, l);
+        put_status(a, "OK");
+        return;
+    }
+    finish_load(w, name, l, a);
+    free_load(w->s, l);
+    if (a->status == 200) put_status(a, "OK");
+}
+
+void bf_scandump_command(worker *w, const request *q, arguments *x, reply *a)
+{
+    const text name = next_argument(x);
+    uint64_t at;
+    bf_range piece;
+    (void)q;
+    if (!parse_whole(next_argument(x), 1000, &at)) {
+        put_error(a, 400, "Second argument must be numeric");
+        return;
+    }
+    a->status = 0;
+    a->encoded = false;
+    with_filter(w, name, filter_image_on, &(call){ .format = "redisbloom" }, a);
+    if (a->status != 200) return;
+    buffer image = a->made;
+    const int rc = bf_redisbloom_piece(image.ptr, image.len, at, &piece);
+    a->made = (buffer){ 0 };
+    a->encoded = true;
+    put_array(a, 2);
+    put_integer(a, rc <= 0 ? 0 : at == 0 ? 1 : (int64_t)(at + piece.len));
+    put_text(a, rc <= 0 ? TEXT("") : (text){ image.ptr + piece.from, piece.len });
+    buffer_drop(&image);
+    if (rc < 0) put_error(a, 400, "ERR received bad data");
+}
