@@ -3,6 +3,7 @@ Homebrew.  Builds nothing; tests/package builds what users get."""
 
 import hashlib
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -16,10 +17,15 @@ ROOT = Path(__file__).resolve().parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
 
+# In a hook of git these name the repository that is committed to, whatever cwd is.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+
+
 def run(*command, cwd=ROOT, code=0):
     done = subprocess.run(
         [str(part) for part in command],
         cwd=cwd,
+        env=ENVIRONMENT,
         capture_output=True,
         text=True,
         check=False,
