@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 OUT = ROOT / "out"
 STAGE, RESULTS = OUT / "stage", OUT / "results"
-DONE = []  # names of the results of this process
+DONE = []  # names of the results since the last summary
 ONLY = ""  # a word that tests must have in their names
 JOBS = os.environ.get("BLOOMFILTER_JOBS") or str(os.cpu_count())
 AS_ROOT = [] if os.geteuid() == 0 else ["sudo"]
@@ -77,7 +77,7 @@ def tests(name, *command, written=None, **around):
     """Runs a tool that writes out/results/NAME.xml, or the file WRITTEN.  Has all passed?"""
     xml = RESULTS / f"{name}.xml"
     RESULTS.mkdir(parents=True, exist_ok=True)
-    for old in (xml, written or xml):
+    for old in (xml, xml.with_suffix(".exit"), written or xml):  # .exit: of scripts/test
         old.unlink(missing_ok=True)
     code = run(*command, check=False, **around)
     if ONLY and code == 5:  # of pytest: none has that in its name
@@ -90,11 +90,12 @@ def tests(name, *command, written=None, **around):
     return code == 0
 
 
-def summary():
-    """Tells what happened in this process; the last line is the sum.  Returns an exit code."""
+def summary(**env):
+    """Tells what happened since the last summary; the last line is the sum.  Returns an exit code."""
     paths = [RESULTS / f"{name}.xml" for name in DONE]
-    run("scripts/results", *paths)
-    return run("scripts/results", "--sum", *paths, check=False)
+    DONE.clear()
+    run("scripts/results", *paths, **env)
+    return run("scripts/results", "--sum", *paths, check=False, **env)
 
 
 def ctest(name, *arguments, **env):
