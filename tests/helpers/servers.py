@@ -52,18 +52,20 @@ class Server:
             str(self.folder),
         ]
         fixed += ["--unixsocket", str(self.folder / "socket"), "--enable-debug-command", "yes"]
-        self.process = subprocess.Popen(
-            ["redis-server", *fixed, *self.options],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        until(
-            lambda: (
-                f"process_id:{self.process.pid}\r\n" in self("INFO server")
-                or "NOAUTH" in self("PING")
-            ),
-            "a server's start",
-        )
+        with open(self.folder / "log", "wb") as log:
+            self.process = subprocess.Popen(
+                ["redis-server", *fixed, *self.options], stdout=log, stderr=log
+            )
+        try:
+            until(self.answers, "a server's start")
+        except BaseException:
+            self.stop()
+            raise
+
+    def answers(self):
+        assert self.process.poll() is None, (self.folder / "log").read_text(errors="replace")
+        said = self("INFO server")
+        return f"process_id:{self.process.pid}\r\n" in said or "NOAUTH" in said
 
     def __call__(self, command):
         """One command as in telnet; what is answered, as text."""
