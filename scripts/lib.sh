@@ -5,6 +5,7 @@
 # A command that fails ends the script (set -e); a step that fails shows the end of its log first.
 # Never call strict, step or provide in a condition: bash would switch set -e off inside.
 set -euo pipefail
+unset CDPATH PYTHONPATH      # what a shell may have set: cd would go elsewhere and print it; another bloomfilter would be imported
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 out=$root/out
 venv=$out/venv
