@@ -201,12 +201,14 @@ made() { echo "$2" >"$1.made"; }
 
 # ---- Python ----
 # The virtual environment of build and tests, made anew where its interpreter is not the one asked for.
+# With out/venv/bin in PATH, python3 is the one in there: asked for is what that was made from.
 make_venv() {
-    local want_version
-    want_version=$("$python" -c 'import sys; print(sys.version, sys.prefix)')
+    local base want_version
+    base=$("$python" -c 'import sys; print(sys._base_executable)')
+    want_version=$("$base" -c 'import sys; print(sys.version, sys.prefix)')
     is_made "$venv" "$want_version" && "$venv/bin/python" -m pip --version >/dev/null 2>&1 && return 0
     rm -rf "$venv"
-    step 'making a virtual environment' venv "$python" -m venv "$venv"
+    step 'making a virtual environment' venv "$base" -m venv "$venv"
     made "$venv" "$want_version"
 }
 # Asks the package index only for what is not there yet.
