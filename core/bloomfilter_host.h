@@ -203,11 +203,11 @@ int bf_process(void);
 #define BF_BATCH_SIZE_MAX 1000
 size_t bf_batch_size(const bf_filter *f);
 /* Add or test the text lines of a buffer; each ends before the byte sep. A call handles at most
- * bf_batch_size text lines and about 4 MiB. It moves `at` past these lines, adds their number to
- * `keys` and the number of new (or present) lines to `hits`. Returns 1, or 0 if no complete text
- * line is left. On error `at`, `keys` and `hits` do not change; if a text line was refused,
- * err->key is its index, counted from the first text line of the first call. `kept` also has the
- * text lines of the failed call that have an answer. */
+ * bf_batch_size text lines (more with bf_use_threads) and about 4 MiB. It moves `at` past these
+ * lines, adds their number to `keys` and the number of new (or present) lines to `hits`. Returns 1,
+ * or 0 if no complete text line is left. On error `at`, `keys` and `hits` do not change; if a text
+ * line was refused, err->key is its index, counted from the first text line of the first call.
+ * `kept` also has the text lines of the failed call that have an answer. */
 typedef struct {
     const char *at, *end; /* the rest of the buffer                                            */
     char sep;

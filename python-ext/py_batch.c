@@ -445,7 +445,7 @@ static void read_nulls(PyObject *value, operation *o)
         PyErr_Format(PyExc_ValueError, "nulls must be 'raise' or 'skip', got %R", value);
 }
 
-static void read_threads(PyObject *value, operation *o)
+unsigned threads_of(PyObject *value)
 {
     int overflow = 0;
     PyObject *number = is_boolean(value) ? NULL : PyNumber_Index(value);
@@ -456,7 +456,7 @@ static void read_threads(PyObject *value, operation *o)
     else if (!PyErr_Occurred() && (overflow || n < 0 || n > INT_MAX))
         PyErr_Format(PyExc_ValueError,
             "threads must be 0 (one per processor) or a number of threads, got %R", value);
-    o->threads = (unsigned)n;
+    return (unsigned)n;
 }
 
 /* Parses (keys, /, *, nulls="raise", threads=1). Returns false with an exception. */
@@ -473,7 +473,7 @@ static bool read_arguments(
         if (!PyUnicode_CompareWithASCIIString(name, "nulls"))
             read_nulls(value, o);
         else if (!PyUnicode_CompareWithASCIIString(name, "threads"))
-            read_threads(value, o);
+            o->threads = threads_of(value);
         else
             PyErr_Format(
                 PyExc_TypeError, "%s() got an unexpected keyword argument %R", method, name);

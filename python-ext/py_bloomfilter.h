@@ -422,6 +422,8 @@ static inline __attribute__((always_inline)) size_t number_text(
     return decimal(out, negative ? 0 - v : v, negative);
 }
 
+/* Reads the argument `threads`. On failure sets an exception. */
+unsigned threads_of(PyObject *value);
 /* Adds all keys and returns how many were new. */
 PyObject *batch_update(FilterObject *self, PyObject *keys);
 keys_method filter_update, filter_add_many, filter_contains_many, filter_remove_many,

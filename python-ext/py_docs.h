@@ -202,7 +202,7 @@
     "\n" \
     "Like contains_hashes(), but return a mask of booleans as add_mask() does."
 #define DOC_update_lines \
-    "update_lines($self, data, /, sep=b'\\n', *, last=False, keep=None)\n" \
+    "update_lines($self, data, /, sep=b'\\n', *, last=False, keep=None, threads=1)\n" \
     "--\n" \
     "\n" \
     "Add the keys of a buffer; the byte sep ends each key.  Return (keys, new, consumed, kept).\n" \
@@ -212,7 +212,7 @@
     "With keep=True, kept contains the SURELY NEW lines; with keep=False it contains the other lines; with keep=None it\n" \
     "is empty.  Each line includes its sep."
 #define DOC_contains_lines \
-    "contains_lines($self, data, /, sep=b'\\n', *, last=False, keep=None)\n" \
+    "contains_lines($self, data, /, sep=b'\\n', *, last=False, keep=None, threads=1)\n" \
     "--\n" \
     "\n" \
     "Test the keys of a buffer, and return (keys, present, consumed, kept).\n" \

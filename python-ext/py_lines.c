@@ -13,9 +13,10 @@ typedef struct {
     FilterObject *self;
     bf_filter *bf;
     bool add, stays; /* stays: the call keeps the GIL */
-    int keep;        /* text lines with this answer (1 or 0) are returned; -1: none */
-    bool lost;       /* the file was replaced or deleted: its keys are lost */
-    uint64_t taken;  /* text lines before the one that was refused */
+    unsigned threads;
+    int keep;       /* text lines with this answer (1 or 0) are returned; -1: none */
+    bool lost;      /* the file was replaced or deleted: its keys are lost */
+    uint64_t taken; /* text lines before the one that was refused */
     bf_lines l;
 } lines;
 
@@ -27,10 +28,12 @@ static int run(lines *l)
     do {
         PyThreadState *ts = l->stays ? NULL : gil_release_plain(l->self);
         const uint64_t deadline = clock_ns() + LINES_NS;
+        bf_use_threads(l->threads);
         do {
             rc = (l->add ? bf_add_lines : bf_test_lines)(l->bf, &l->l, &err);
             if (!l->stays) plain_yield(l->self);
         } while (rc > 0 && clock_ns() < deadline);
+        bf_use_threads(1);
         gil_take_plain(ts, l->self);
     } while (rc > 0 && PyErr_CheckSignals() == 0);
     l->taken = l->l.keys;
@@ -81,21 +84,24 @@ static PyObject *answer(lines *l, const Py_buffer *view)
 static PyObject *lines_of(
     FilterObject *self, PyObject *args, PyObject *kwargs, bool add, const char *types)
 {
-    static char *const names[] = { "", "sep", "last", "keep", NULL };
+    static char *const names[] = { "", "sep", "last", "keep", "threads", NULL };
     Py_buffer view, sep = { .obj = NULL };
-    PyObject *keep = Py_None, *out = NULL;
+    PyObject *keep = Py_None, *threads = NULL, *out = NULL;
     int last = 0;
-    lines l = { .self = self, .add = add, .l.sep = '\n' };
+    lines l = { .self = self, .add = add, .threads = 1, .l.sep = '\n' };
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, types, (char **)names, &view, &sep, &last, &keep)) {
+            args, kwargs, types, (char **)names, &view, &sep, &last, &keep, &threads)) {
         if (PyErr_ExceptionMatches(PyExc_BufferError))
             PyErr_SetString(PyExc_ValueError, "lines must be contiguous, got a view with gaps");
         return NULL;
     }
     l.l.last = last != 0;
+    if (threads) l.threads = threads_of(threads);
     l.keep = keep == Py_None ? -1 : PyObject_IsTrue(keep);
     if (sep.obj && sep.len == 1) l.l.sep = *(const char *)sep.buf;
-    if (sep.obj && sep.len != 1)
+    if (PyErr_Occurred())
+        ;
+    else if (sep.obj && sep.len != 1)
         PyErr_Format(PyExc_ValueError, "sep must be one byte, got %zd", sep.len);
     else if ((keep == Py_None || l.keep >= 0) && (l.bf = filter_enter(self))) {
         l.stays = !self->blocking && view.len <= SMALL;
@@ -109,10 +115,10 @@ static PyObject *lines_of(
 
 PyObject *filter_update_lines(FilterObject *self, PyObject *args, PyObject *kwargs)
 {
-    return lines_of(self, args, kwargs, true, "y*|y*$pO:update_lines");
+    return lines_of(self, args, kwargs, true, "y*|y*$pOO:update_lines");
 }
 
 PyObject *filter_contains_lines(FilterObject *self, PyObject *args, PyObject *kwargs)
 {
-    return lines_of(self, args, kwargs, false, "y*|y*$pO:contains_lines");
+    return lines_of(self, args, kwargs, false, "y*|y*$pOO:contains_lines");
 }

@@ -1,6 +1,8 @@
 /* text_lines.c - splits a buffer into text lines and adds or tests them as keys, one batch per
  * call. */
-#include "bloomfilter_host.h"
+#include "base/base.h"
+#include "keys/keys.h"
+#include <stdlib.h>
 #include <string.h>
 
 #ifdef __SSE2__
@@ -91,16 +93,16 @@ static void copy_kept(bf_lines *l, const found *f, size_t n, const uint8_t *each
 
 typedef int64_t many(bf_filter *, const bf_key *, size_t, uint8_t *, bf_error *);
 
-static int run_lines(bf_filter *f, bf_lines *l, many *call, bf_error *err)
+/* lines: the room for keys. answers: for as many answers. */
+static int run_found(
+    bf_filter *f, bf_lines *l, many *call, found lines, uint8_t *answers, bf_error *err)
 {
-    bf_key keys[BF_BATCH_SIZE_MAX];
-    uint8_t answers[BF_BATCH_SIZE_MAX], *each = l->each ? l->each : l->kept ? answers : NULL;
-    found lines = { .keys = keys, .cap = bf_batch_size(f) };
+    uint8_t *each = l->each ? l->each : l->kept ? answers : NULL;
     bf_error why;
     find(&lines, l);
     if (lines.n == 0) return 0;
     if (each) memset(each, 0, lines.n); /* a call that fails leaves some as they are */
-    const int64_t hits = call(f, keys, lines.n, each, &why);
+    const int64_t hits = call(f, lines.keys, lines.n, each, &why);
     if (hits < 0) {
         /* keys that were not handled have the answer 0, so every other answer is a real one */
         const size_t known = l->keep ? lines.n : why.key < lines.n ? (size_t)why.key : 0;
@@ -115,6 +117,23 @@ static int run_lines(bf_filter *f, bf_lines *l, many *call, bf_error *err)
     l->keys += lines.n;
     l->hits += (uint64_t)hits;
     return 1;
+}
+
+/* Several threads need more keys per call. */
+static int run_lines(bf_filter *f, bf_lines *l, many *call, bf_error *err)
+{
+    enum { MANY = BF_PARALLEL_MOST };
+    bf_key few[BF_BATCH_SIZE_MAX];
+    uint8_t answers[BF_BATCH_SIZE_MAX];
+    bf_key *keys = bf_threads() > 1 && f->part[0]->bitmap.store.words
+                       ? malloc(MANY * (sizeof *keys + sizeof *answers))
+                       : NULL;
+    if (!keys)
+        return run_found(f, l, call, (found){ few, 0, bf_batch_size(f), NULL }, answers, err);
+    const found room = { keys, 0, MANY, NULL };
+    const int rc = run_found(f, l, call, room, (uint8_t *)(keys + MANY), err);
+    free(keys);
+    return rc;
 }
 
 int bf_add_lines(bf_filter *f, bf_lines *l, bf_error *err)

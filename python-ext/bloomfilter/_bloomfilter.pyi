@@ -362,7 +362,14 @@ class BloomFilter:
     def contains_hashes_mask(self, hashes: _Hashes, /, *, nulls: _Nulls = "raise", threads: int = 1) -> _Mask:
         """Like contains_hashes(), but return a mask of booleans as add_mask() does."""
     def update_lines(
-        self, data: Buffer, /, sep: Buffer = b"\n", *, last: bool = False, keep: bool | None = None
+        self,
+        data: Buffer,
+        /,
+        sep: Buffer = b"\n",
+        *,
+        last: bool = False,
+        keep: bool | None = None,
+        threads: int = 1,
     ) -> tuple[int, int, int, bytes]:
         """Add the keys of a buffer; the byte sep ends each key.  Return (keys, new, consumed, kept).
 
@@ -372,7 +379,14 @@ class BloomFilter:
         is empty.  Each line includes its sep.
         """
     def contains_lines(
-        self, data: Buffer, /, sep: Buffer = b"\n", *, last: bool = False, keep: bool | None = None
+        self,
+        data: Buffer,
+        /,
+        sep: Buffer = b"\n",
+        *,
+        last: bool = False,
+        keep: bool | None = None,
+        threads: int = 1,
     ) -> tuple[int, int, int, bytes]:
         """Test the keys of a buffer, and return (keys, present, consumed, kept).
 

@@ -235,6 +235,35 @@ TEST(hashes)
     free(hashes);
 }
 
+/* A call takes more text lines than by one thread, so the whole buffer is compared. */
+TEST(text_lines)
+{
+    enum { LINES = 200000 };
+    char *lines = malloc(LINES * 8), *at = lines,
+         *kept[2] = { malloc(LINES * 8), malloc(LINES * 8) };
+    for (int i = 0; i < LINES; i++) at += sprintf(at, "%d\n", i * 7919 % 150001);
+    const bf_spec spec = { .m = 1 << 20, .k = 7, .scheme = "block" };
+    bf_filter *f[2] = { bf_open(&spec, &e), bf_open(&spec, &e) };
+    for (int round = 0; round < 2; round++) {
+        bf_lines l[2];
+        for (unsigned j = 0; j < 2; j++) {
+            l[j] = (bf_lines){ .at = lines, .end = at, .sep = '\n', .kept = kept[j], .keep = 1 };
+            bf_use_threads(1 + j);
+            while (bf_add_lines(f[j], &l[j], &e) > 0) {}
+        }
+        CHECK_EQ(l[1].keys, LINES);
+        CHECK_EQ(l[1].hits, l[0].hits);
+        CHECK_EQ(l[1].kept - kept[1], l[0].kept - kept[0]);
+        CHECK(memcmp(kept[0], kept[1], (size_t)(l[0].kept - kept[0])) == 0);
+    }
+    CHECK_EQ(bf_equal(f[0], f[1], &e), 1);
+    bf_use_threads(1);
+    CLOSE(f[0], f[1]);
+    free(lines);
+    free(kept[0]);
+    free(kept[1]);
+}
+
 /* Only the first n keys fit; the answer of the next one is an error with its index. */
 TEST(a_full_filter)
 {

@@ -9,8 +9,8 @@
 _shtab_bloomfilter_subparsers=(create add check remove count rebuild info merge convert adopt clear expire delete plan study plot bench serve completion)
 
 _shtab_bloomfilter_create_option_strings=(-h --help -n -p -m -k --scheme --counting --grow --window --parts --shards --key --secret-file --json --version)
-_shtab_bloomfilter_add_option_strings=(-h --help -0 --null -q --quiet --print --hashes --binary --sync --overfull --exclusive --key --secret-file -n -p -m -k --scheme --counting --grow --window --parts --shards --json --version)
-_shtab_bloomfilter_check_option_strings=(-h --help -0 --null -q --quiet --print --hashes --binary --key --secret-file --scheme -m -k --json --version)
+_shtab_bloomfilter_add_option_strings=(-h --help -0 --null -q --quiet --print --hashes --binary --threads --sync --overfull --exclusive --key --secret-file -n -p -m -k --scheme --counting --grow --window --parts --shards --json --version)
+_shtab_bloomfilter_check_option_strings=(-h --help -0 --null -q --quiet --print --hashes --binary --threads --key --secret-file --scheme -m -k --json --version)
 _shtab_bloomfilter_remove_option_strings=(-h --help -0 --null -q --quiet --print --sync --key --secret-file --scheme -m -k --json --version)
 _shtab_bloomfilter_count_option_strings=(-h --help -0 --null -q --quiet --key --secret-file --scheme -m -k --json --version)
 _shtab_bloomfilter_rebuild_option_strings=(-h --help -0 --null -q --quiet --overfull --exclusive --key --secret-file --scheme -m -k --json --version)

@@ -36,10 +36,10 @@ def from_lines(lines: list[bytes]) -> bytes:
 
 
 def by_hash(
-    bf: BloomFilter, adds: bool, binary: bool
+    bf: BloomFilter, adds: bool, binary: bool, threads: int = 1
 ) -> Callable[..., tuple[int, int, int, bytes]]:
     """As update_lines and contains_lines, for hashes.  separator is None if they are binary."""
-    many: Callable[[array[int]], Any] = bf.add_hashes_mask if adds else bf.contains_hashes
+    many: Callable[..., Any] = bf.add_hashes_mask if adds else bf.contains_hashes
 
     def call(
         data: memoryview, separator: bytes | None, *, last: bool, keep: bool | None
@@ -54,7 +54,7 @@ def by_hash(
                 items.pop()
             raw = from_lines(items)
         good = len(raw) // BYTES
-        answers = bytes(many(numbers(raw, "little" if binary else "big")))
+        answers = bytes(many(numbers(raw, "little" if binary else "big"), threads=threads))
         kept = b""
         if keep is not None:
             kept = b"".join(item + end for item, hit in zip(items, answers) if bool(hit) == keep)

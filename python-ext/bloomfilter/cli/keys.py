@@ -7,6 +7,7 @@ import json
 import sys
 from argparse import Namespace
 from collections.abc import Callable
+from functools import partial
 from time import monotonic
 from typing import Any
 
@@ -15,7 +16,7 @@ from .._bloomfilter import _path_of
 from . import homes, report
 from .faults import Fault, sentence, shown
 from .hashes import by_hash
-from .lines import Endless, bytes_in, opened, read, sources, write
+from .lines import FOR_THREADS, Endless, bytes_in, opened, read, sources, write
 from .meter import Silent, meter
 from .signals import Interrupted, Signals
 
@@ -34,6 +35,7 @@ class Stream:
         if getattr(args, "binary", False):
             self.separator = None
         self.keys = self.hits = self.bytes = 0
+        self.blocks = 1 if getattr(args, "threads", 1) == 1 else FOR_THREADS
 
     def feed(self, data: memoryview, last: bool) -> None:
         self.signals.work()
@@ -69,7 +71,7 @@ class Stream:
         before = self.keys
         try:
             with opened(path) as fd:
-                read(fd, self.separator, self.feed, path)
+                read(fd, self.separator, self.feed, path, self.blocks)
         except Endless as fault:
             raise self.fault(path, self.keys - before, str(fault)) from None
         except ValueError as fault:
@@ -169,8 +171,8 @@ def through(
 
 def call_of(bf: BloomFilter, args: Namespace, adds: bool) -> Call:
     if args.hashes:
-        return by_hash(bf, adds, args.binary)
-    return bf.update_lines if adds else bf.contains_lines
+        return by_hash(bf, adds, args.binary, args.threads)
+    return partial(bf.update_lines if adds else bf.contains_lines, threads=args.threads)
 
 
 def check_hashes(args: Namespace) -> None:

@@ -17,6 +17,7 @@ from itertools import repeat
 from .faults import Fault, shown
 
 BLOCK = 1 << 20  # bytes a read: in the second cache level when the lines are looked at
+FOR_THREADS = 4  # blocks a read, where several threads share its lines
 HEAD = 1 << 12  # bytes before a piece: room for the beginning of its first line
 AHEAD = 3  # buffers: one is looked at, one is read into, one lies between
 LARGE = 16 << 20  # bytes of a file from which on a thread reads it
@@ -139,8 +140,8 @@ def fill(fd: int, room: memoryview) -> int:
         ) from None
 
 
-def new_buffer() -> bytearray:
-    return bytearray(HEAD + BLOCK)
+def new_buffer(blocks: int = 1) -> bytearray:
+    return bytearray(HEAD + blocks * BLOCK)
 
 
 def end_of_keys(buffer: bytearray, separator: bytes | None, end: int, begun: int) -> int:
@@ -178,7 +179,7 @@ def whole_lines(fd: int, separator: bytes | None, buffers: Iterator[bytearray]) 
         yield buffer, memoryview(begun), True
 
 
-def pieces_ahead(fd: int, separator: bytes | None) -> Pieces:
+def pieces_ahead(fd: int, separator: bytes | None, blocks: int) -> Pieces:
     """Complete lines; a thread reads the next ones while the caller works."""
     from queue import SimpleQueue  # small inputs do not wait for these two
     from threading import Thread
@@ -197,7 +198,7 @@ def pieces_ahead(fd: int, separator: bytes | None) -> Pieces:
             full.put(fault)
 
     for _ in range(AHEAD):
-        free.put(new_buffer())
+        free.put(new_buffer(blocks))
     # After a signal the process must not wait for this thread.
     thread = Thread(target=work, daemon=True)
     thread.start()
@@ -212,12 +213,12 @@ def pieces_ahead(fd: int, separator: bytes | None) -> Pieces:
         thread.join()
 
 
-def read(fd: int, separator: bytes | None, feed: Feed, path: str = STDIN) -> None:
+def read(fd: int, separator: bytes | None, feed: Feed, path: str = STDIN, blocks: int = 1) -> None:
     """Calls feed with the complete lines of each block that is read."""
     status = os.fstat(fd)
     large = stat.S_ISREG(status.st_mode) and status.st_size >= LARGE
-    one = whole_lines(fd, separator, repeat(new_buffer()))
-    with closing(pieces_ahead(fd, separator) if large else one) as source:
+    one = whole_lines(fd, separator, repeat(new_buffer(blocks)))
+    with closing(pieces_ahead(fd, separator, blocks) if large else one) as source:
         for i, (_, data, last) in enumerate(source):
             if i == 0 and separator is not None:
                 warn_of_text(path, data, separator)

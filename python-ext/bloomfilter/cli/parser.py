@@ -156,6 +156,7 @@ OPTIONS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "0 both": ("-0 --null", "", "keys end at a NUL byte instead of a line feed, also in the output", {}),
     "hashes": ("--hashes", "", "the keys are hashed already: 16 hexadecimal digits per line, for a filter of scheme hashes64", {}),
     "binary": ("--binary", "", "with --hashes: 8 bytes per hash, little-endian, without separators", {}),
+    "key threads": ("--threads", "COUNT", "threads that work on the keys; 0: one per processor (default 1)", {"type": whole, "default": 1}),
     "quiet": ("-q --quiet", "", "no summary and no progress bar", {}),
     "sync": ("--sync", "", "return only when everything is on disk and survives a power loss", {}),
     "exclusive": ("--exclusive", "", "be the only writer of the file while the command runs (faster); fails if another process writes to it", {}),
@@ -217,8 +218,8 @@ GROUPS = {
 # fmt: off
 COMMANDS = {
     "create": ("filters:create", "create a filter; an existing one is never emptied", f"new file, {SIZES}, {KINDS}, key, secret"),
-    "add": ("keys:add", "add keys from files or standard input", f"{KEYS}, print new, hashes, binary, sync, overfull, exclusive, key, secret"),
-    "check": ("keys:check", "look up keys; exit code 0: all present, 1: some absent, 2: error", f"{KEYS}, print present, hashes, binary, key, secret"),
+    "add": ("keys:add", "add keys from files or standard input", f"{KEYS}, print new, hashes, binary, key threads, sync, overfull, exclusive, key, secret"),
+    "check": ("keys:check", "look up keys; exit code 0: all present, 1: some absent, 2: error", f"{KEYS}, print present, hashes, binary, key threads, key, secret"),
     "remove": ("keys:remove", "remove keys from a counting filter; remove only keys that were added", f"{KEYS}, print removed, sync, key, secret"),
     "count": ("keys:count", "print each key, a tab, and its count in a counting filter; 15 means 15 or more", f"{KEYS}, key, secret"),
     "rebuild": ("rebuild:rebuild", "replace all keys of a filter with these, in one step for every process that uses it", f"{KEYS}, overfull, exclusive, key, secret"),

@@ -11,6 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from bloomfilter import BloomFilter, CountingBloomFilter
+from cli_helpers import fails, ok
 
 ROWS = 30_000
 WORDS = [f"https://example.org/{i * 7919 % 20_011}" for i in range(ROWS)]
@@ -177,3 +178,41 @@ def test_a_signal_ends_the_call():
             passes += 1
     timer.join()
     assert bf.add_hashes(hashes, threads=2) >= 0
+
+
+@pytest.mark.parametrize("home", ["memory", "file", "writer", "grow"])
+def test_lines(home):
+    options = {
+        "memory": {},
+        "file": {"storage": "seen.bloom"},
+        "writer": {"storage": "seen.bloom", "exclusive": True},
+        "grow": {"grow": 2},
+    }[home]
+    data = "".join(f"{word}\n" for word in WORDS * 7).encode()
+    one = BloomFilter(n=30_000, p=0.01, grow=options.get("grow"))
+    many = BloomFilter(n=30_000, p=0.01, **options)
+    for keep in None, True, False:
+        for call in "update_lines", "contains_lines":
+            want = getattr(one, call)(data[: len(data) // (2 + len(call))], keep=keep)
+            got = getattr(many, call)(data[: len(data) // (2 + len(call))], keep=keep, threads=2)
+            assert got == want
+            assert getattr(one, call)(data, keep=keep) == getattr(many, call)(
+                data, keep=keep, threads=3
+            )
+    assert one == many
+    for wrong, error in (-1, ValueError), ("2", TypeError):
+        with pytest.raises(error):
+            many.update_lines(b"key\n", threads=wrong)
+
+
+def test_the_command(tmp_path):
+    (tmp_path / "keys").write_bytes(b"".join(b"%s\n" % word.encode() for word in WORDS * 20))
+    printed = []
+    for threads in "1", "2", "0":
+        seen = f"{threads}.bloom"
+        ok("add", seen, "keys", "-n", "30k", "-p", "1%", "--threads", threads)
+        done = ok("check", seen, "keys", "--print", "present", "--threads", threads)
+        printed.append(done.out)
+        assert BloomFilter.load("1.bloom") == BloomFilter.load(seen)
+    assert printed[0] == printed[1] == printed[2] and printed[0]
+    assert fails("check", "1.bloom", "keys", "--threads", "-1")
