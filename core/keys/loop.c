@@ -361,6 +361,9 @@ int64_t bf_test_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, 
     return run((bf_batch){ f, BF_OP_TEST, keys, n, each, err, NULL, 1 });
 }
 
+/* An empty batch of hashes, whose pointer may be NULL, is not a batch of keys. */
+static const uint64_t no_hashes;
+
 static int refuse_hashes(const bf_filter *f, bf_error *err)
 {
     return bf_fail(err, BF_EINVAL,
@@ -369,12 +372,12 @@ static int refuse_hashes(const bf_filter *f, bf_error *err)
 int64_t bf_add_hashes(bf_filter *f, const uint64_t *hashes, size_t n, uint8_t *each, bf_error *err)
 {
     if (!bf_takes_hashes(f)) return refuse_hashes(f, err);
-    return add((bf_batch){ f, BF_OP_ADD, NULL, n, each, err, n ? hashes : &f->own_generation, 1 });
+    return add((bf_batch){ f, BF_OP_ADD, NULL, n, each, err, n ? hashes : &no_hashes, 1 });
 }
 int64_t bf_test_hashes(bf_filter *f, const uint64_t *hashes, size_t n, uint8_t *each, bf_error *err)
 {
     if (!bf_takes_hashes(f)) return refuse_hashes(f, err);
-    return run((bf_batch){ f, BF_OP_TEST, NULL, n, each, err, n ? hashes : &f->own_generation, 1 });
+    return run((bf_batch){ f, BF_OP_TEST, NULL, n, each, err, n ? hashes : &no_hashes, 1 });
 }
 
 static inline __attribute__((always_inline)) int add_one(
