@@ -113,6 +113,18 @@ def test_what_is_no_column_of_hashes(wrong):
     assert not bf
 
 
+def test_counters_of_hashes_are_not_removed():
+    bf = CountingBloomFilter(n=10_000, p=1e-9, scheme="hashes64")
+    assert bf.add_hashes(COLUMNS["numpy uint64"]) == 3000
+    for call in (bf.remove, bf.count_of):
+        with pytest.raises(ValueError):
+            call(HASHES[0])
+    for call in (bf.remove_many, bf.count_many):
+        with pytest.raises(ValueError):
+            call(COLUMNS["numpy uint64"])
+    assert bf.contains_hashes(COLUMNS["numpy uint64"]) == b"\1" * 6000
+
+
 def test_hashes_and_keys_do_not_mix():
     bf, hashes = of_hashes(), COLUMNS["array"]
     keys = (bf.add, bf.__contains__, bf.hashcode)
