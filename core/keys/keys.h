@@ -82,6 +82,9 @@ static inline unsigned bf_threads_for(size_t n, unsigned most)
     const size_t worth = n / (BF_PARALLEL_LEAST / 2);
     return worth < 2 ? 1 : worth < most ? (unsigned)worth : most;
 }
+unsigned bf_threads_of(const bf_batch *b); /* the number of threads that may work on the batch */
+/* the number of keys after which bf_run_batch splits changes */
+size_t bf_keys_per_check(const bf_filter *f, unsigned threads);
 typedef int64_t bf_run_slice(const bf_batch *b);
 /* Tests, counts or adds the keys in b->threads threads. run: does the same in one thread. */
 int64_t bf_run_parallel(const bf_batch *b, bf_run_slice *run);

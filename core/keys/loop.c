@@ -7,10 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum number of keys in a chunk of run_batch: KEYS_AT_ONCE for bits, COUNTED_AT_ONCE for
- * counters. If a rebuild completes during a chunk, its counters may be incremented twice. */
-enum { KEYS_AT_ONCE = 1 << 15, COUNTED_AT_ONCE = 1 << 12 };
-
 /* ---- keys as positions ---- */
 /* The number of keys that have this many positions, at most `most`. */
 static size_t keys_at_once(size_t positions, unsigned k, size_t most)
@@ -257,25 +253,6 @@ static __attribute__((noinline)) int64_t run_some(bf_batch *b, bool changes)
     return total < 0 || b->n == n ? total : BF_EINVAL;
 }
 
-/* Returns how many threads may work on the batch. One thread removes keys, because the answers
- * depend on their order; runs code of the host; uses Redis; and reads the clock of a window. */
-static unsigned threads_of(const bf_batch *b)
-{
-    const bf_filter *f = b->f;
-    return b->n < BF_PARALLEL_LEAST || b->op == BF_OP_REMOVE || f->runs_host_code || f->hash->try ||
-                   f->variant->forgets || !f->part[0]->bitmap.store.words
-               ? 1
-               : bf_threads();
-}
-
-/* Returns the number of keys after which a batch of changes is split. If others write the counters,
- * more threads do not change it. */
-static size_t keys_per_check(const bf_filter *f, unsigned threads)
-{
-    if (f->bitmap.g.counting && (threads == 1 || f->atomic)) return COUNTED_AT_ONCE;
-    return threads > 1 ? BF_PARALLEL_MOST : KEYS_AT_ONCE;
-}
-
 /* In memory and in files, changes are split: after each chunk the file's name is checked and, for
  * adds to a fixed filter, the generation. */
 int64_t bf_run_batch(const bf_batch *whole)
@@ -283,9 +260,9 @@ int64_t bf_run_batch(const bf_batch *whole)
     bf_filter *f = whole->f;
     bf_error *err = whole->err;
     const bool changes = whole->op == BF_OP_ADD || whole->op == BF_OP_REMOVE;
-    const unsigned threads = threads_of(whole);
+    const unsigned threads = bf_threads_of(whole);
     const size_t n = whole->n, most = changes && f->bitmap.store.ops->shadow
-                                          ? keys_per_check(f, threads)
+                                          ? bf_keys_per_check(f, threads)
                                           : SIZE_MAX;
     int64_t total = 0, rc;
     BF_CALL(f, NULL, entered);

@@ -295,6 +295,29 @@ static int64_t add_growing(parallel *p)
     return total;
 }
 
+/* Maximum number of keys in a chunk of bf_run_batch: KEYS_AT_ONCE for bits, COUNTED_AT_ONCE for
+ * counters. If a rebuild completes during a chunk, its counters may be incremented twice. */
+enum { KEYS_AT_ONCE = 1 << 15, COUNTED_AT_ONCE = 1 << 12 };
+
+/* Returns how many threads may work on the batch. One thread removes keys, because the answers
+ * depend on their order; runs code of the host; uses Redis; and reads the clock of a window. */
+unsigned bf_threads_of(const bf_batch *b)
+{
+    const bf_filter *f = b->f;
+    return b->n < BF_PARALLEL_LEAST || b->op == BF_OP_REMOVE || f->runs_host_code || f->hash->try ||
+                   f->variant->forgets || !f->part[0]->bitmap.store.words
+               ? 1
+               : bf_threads();
+}
+
+/* Returns the number of keys after which a batch of changes is split. If others write the counters,
+ * more threads do not change it. */
+size_t bf_keys_per_check(const bf_filter *f, unsigned threads)
+{
+    if (f->bitmap.g.counting && (threads == 1 || f->atomic)) return COUNTED_AT_ONCE;
+    return threads > 1 ? BF_PARALLEL_MOST : KEYS_AT_ONCE;
+}
+
 int64_t bf_run_parallel(const bf_batch *b, bf_run_slice *run)
 {
     bf_filter *f = b->f;
