@@ -21,4 +21,4 @@ foreach (vector_lines('positions.txt') as $line) {
 }
 echo $lists, " lists\n";
 --EXPECT--
-13235 lists
+14090 lists

@@ -47,6 +47,8 @@ info(): array
 clear(): void
 toBytes(?string $format?): string
 static fromBytes(string $bytes, ?string $secret?, ?string $format?, int|float|null $m?, int|float|null $n?, int|float|null $k?, ?float $p?, ?string $scheme?, ?callable $clock?, ?array $hashes?, ?string $overfull?): static
+toRedisBloom(object|string $storage, ?string $key?): void
+static fromRedisBloom(object|string $storage, ?string $key?): static
 toBase64(): string
 static fromBase64(string $text, ?string $secret?, ?string $format?, int|float|null $m?, int|float|null $n?, int|float|null $k?, ?float $p?, ?string $scheme?, ?callable $clock?, ?array $hashes?, ?string $overfull?): static
 jsonSerialize(): 
