@@ -295,6 +295,10 @@ static void list_commands(const request *q, arguments *x, bool docs, reply *a)
 {
     arguments names = *x;
     size_t n = 0;
+    if (x->left > command_count) { /* a reply is many times longer than the name */
+        put_error(a, 400, "ERR COMMAND takes at most %zu names, got %zu", command_count, x->left);
+        return;
+    }
     while (names.left) n += command_find(next_argument(&names)) || !docs;
     if (!x->left) n = command_count;
     docs ? put_map(q, a, n) : put_array(a, n);

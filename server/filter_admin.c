@@ -147,7 +147,7 @@ static int find_or_create(
 
 /* The caller holds `use` for reading, before and after; for the change this function holds `use`
  * for writing. */
-static void set_overfull(served *s, unsigned overfull)
+void filters_set_overfull(served *s, unsigned overfull)
 {
     pthread_rwlock_unlock(&s->use);
     pthread_rwlock_wrlock(&s->use);
@@ -180,7 +180,7 @@ int filters_put(filters *fs, text name, bf_spec *spec, served **out, bf_error *e
         .bytes = plan.counting ? (plan.m + 1) / 2 : (plan.m + 7) / 8,
         .headers = pages * HEADER };
     rc = find_or_create(fs, name, &new, fs->remote && sized_by_bits ? &as : NULL, out, err);
-    if (rc >= 0 && overfull) set_overfull(*out, overfull);
+    if (rc >= 0 && overfull) filters_set_overfull(*out, overfull);
     return rc;
 }
 

@@ -15,7 +15,8 @@ typedef struct {
 
 static creation defaults(void) { return (creation){ .number = { 0.01, 100, 2, 0 } }; }
 
-/* Creates the filter.  Returns true if it exists now.  fresh: it must not have existed. */
+/* Creates the filter.  Returns true if it exists now.  fresh: it must not have existed.  A filter
+ * that exists stays as it is, also with the parameters of `new`. */
 static bool create(worker *w, text name, const creation *new, bool fresh, reply *a)
 {
     bf_error err;
@@ -25,9 +26,9 @@ static bool create(worker *w, text name, const creation *new, bool fresh, reply 
         .p = new->number[ERROR],
         .grow = grows ? new->number[EXPANSION] : 0,
         .window = new->number[WINDOW],
-        .counting = new->counting,
-        .overfull = new->fixed ? BF_OVERFULL_RAISE : 0 };
+        .counting = new->counting };
     int rc = filters_put(&w->s->fs, name, &spec, &f, &err);
+    if (rc > 0 && new->fixed) filters_set_overfull(f, BF_OVERFULL_RAISE);
     if (rc >= 0) filters_release(f);
     if (rc > 0 || (!fresh && (rc == 0 || rc == BF_EMISMATCH))) return true;
     if (rc == 0 || rc == BF_EMISMATCH) rc = stored_fail(&err, FILTER_EXISTS, "item exists");
@@ -370,7 +371,13 @@ static bool merge_one(worker *w, text destination, text source, reply *a)
 void bf_merge_command(worker *w, const request *q, arguments *x, reply *a)
 {
     const text destination = next_argument(x);
+    const uint64_t most = w->s->o.max_filters + 1; /* and "default" */
     (void)q;
+    if (x->left > most) {
+        put_error(a, 400, "ERR BF.MERGE takes at most %llu sources, got %zu",
+            (unsigned long long)most, x->left);
+        return;
+    }
     while (x->left)
         if (!merge_one(w, destination, next_argument(x), a)) return;
     a->status = 200;

@@ -115,6 +115,8 @@ void filters_list_free(served **all, size_t count);
  * other parameters; or another error.  If the result is not negative, *out is the filter, and the
  * caller calls filters_release. */
 int filters_put(filters *fs, text name, bf_spec *spec, served **out, bf_error *err);
+/* Sets what an add to a full filter does.  The caller has the filter from filters_put(). */
+void filters_set_overfull(served *s, unsigned overfull);
 /* As filters_put(), from an image (bf_to_bytes).  FILTER_EXISTS if the name is in use. */
 int filters_upload(filters *fs, text name, text image, served **out, bf_error *err);
 /* As filters_upload(), from a filter of so many bytes, which is closed. */

@@ -42,6 +42,15 @@ static void keep_load(server *s, load *l)
     pthread_mutex_unlock(&s->loading);
 }
 
+static size_t load_count(server *s)
+{
+    size_t n = 0;
+    pthread_mutex_lock(&s->loading);
+    for (const load *l = s->loads; l; l = l->next) n++;
+    pthread_mutex_unlock(&s->loading);
+    return n;
+}
+
 void loads_expire(server *s, bool all)
 {
     pthread_mutex_lock(&s->loading);
@@ -66,6 +75,13 @@ static load *begin_load(worker *w, text name, text header, reply *a)
     if (len < 0 || (uint64_t)len > w->s->o.max_filter) {
         put_error(a, len < 0 ? 400 : 507, "ERR %s",
             len < 0 ? err.msg : "the filter is larger than --max-filter allows");
+        return NULL;
+    }
+    if (load_count(w->s) >= w->s->o.max_filters) {
+        put_error(a, 507,
+            "ERR there are %llu filters of which BF.LOADCHUNK has only a part, as many as "
+            "--max-filters allows",
+            (unsigned long long)w->s->o.max_filters);
         return NULL;
     }
     if (!budget_reserve(w, (uint64_t)len)) {

@@ -77,6 +77,14 @@ def test_a_filter_that_is_full_answers_what_it_took(daemon):
     assert [client.reply() for _ in range(4)] == [0, 0, full, 0]
 
 
+def test_a_refused_reserve_leaves_the_filter_as_it_is(daemon):
+    client = raw(daemon)
+    assert daemon.ask("PUT", "/f/few?n=3&p=0.01").status == 201
+    taken = client.ask("BF.RESERVE", "few", "0.01", "3", "NONSCALING")
+    assert taken == resp.Error("ERR item exists")
+    assert len(client.ask("BF.MADD", "few", *"abcdefgh")) == 8  # past its capacity, as before
+
+
 # Errors as of RedisBloom 2.8
 REFUSED = """
 BF.RESERVE f => ERR wrong number of arguments for 'bf.reserve' command
@@ -116,6 +124,8 @@ def test_errors_are_those_of_redis_and_redisbloom(daemon):
         assert client.ask("BF.ADD", name, "k").text.startswith("ERR the name of a filter"), name
     assert client.ask("DEL", "default").text.startswith("ERR ")
     assert client.ask("BF.REMOVE", "default", "k").text.startswith("ERR ")
+    for many in (("COMMAND", "DOCS"), ("COMMAND", "INFO"), ("BF.MERGE", "f")):
+        assert isinstance(client.ask(*many, *["default"] * 1026), resp.Error), many
     assert client.ask("PING") == b"PONG"
 
 
@@ -311,6 +321,16 @@ def test_a_filter_moves_by_scandump_and_loadchunk(start, tmp_path):
         assert time.monotonic() < until  # after --deadline its memory is free again
     assert client.ask("BF.LOADCHUNK", "copy", *pieces[1]) == resp.Error("ERR received bad data")
     assert isinstance(client.ask("BF.SCANDUMP", "default", 0), resp.Error)
+
+
+def test_parts_of_filters_are_no_more_than_filters_can_be(start, tmp_path):
+    daemon = start("--storage", f"{tmp_path}/filters/", "--create", "--max-filters", 3)
+    client = raw(daemon)
+    assert daemon.ask("PUT", "/f/a?scheme=redisbloom&p=0.01&n=1000").status == 201
+    at, header = client.ask("BF.SCANDUMP", "a", 0)
+    for name in ("b", "c", "d", "c"):
+        assert client.ask("BF.LOADCHUNK", name, at, header) == OK
+    assert isinstance(client.ask("BF.LOADCHUNK", "e", at, header), resp.Error)
 
 
 # ---- beside HTTP
