@@ -86,7 +86,8 @@ static int add(bf_filter *f, bf_span *s, bf_error *err)
         if (tries == TRIES) return never_ends(f, err);
         int rc = add_to_newest(f, count, s, err);
         if (rc < 0 || s->n == 0 || (rc = bf_chain_follow(f, err)) < 0) return rc;
-        if (room(f, newest) == 0) rc = bf_chain_next(f, count, err);
+        /* not before the keys were tested in the full part: it may have gained them just now */
+        if (s->asked == count && room(f, newest) == 0) rc = bf_chain_next(f, count, err);
         if (rc == BF_EFULL) err->key = s->key[0]; /* the keys before it have answers */
         if (rc < 0) return rc;
         if (s->n < had) tries = 0;
