@@ -1,7 +1,8 @@
 /* parallel.c - runs a batch in several threads, with the answers and the bits of one thread. Knows
- * filters in addressable memory only. No step can fail: errors are found before and after.
+ * filters in addressable memory only. No step of an add can fail: errors are found before and after.
  *
- * Tests: each thread has a range of the keys. Adds have three steps:
+ * Tests: each thread has a range of the keys; if a range fails, one thread repeats the call. Adds
+ * have three steps:
  *
  *   hash_keys      each thread hashes a range of the keys
  *   add_owned      each thread owns a range of the lines: it reads all digests, and adds its keys
@@ -63,7 +64,9 @@ static void test_range(void *ctx, unsigned i)
 {
     parallel *p = ctx;
     const size_t n = p->b->n, from = first_block(p, i) * BLOCK, to = first_block(p, i + 1) * BLOCK;
-    const bf_batch some = bf_batch_slice(p->b, from, (to < n ? to : n) - from);
+    bf_error unused;
+    bf_batch some = bf_batch_slice(p->b, from, (to < n ? to : n) - from);
+    some.err = &unused;
     p->total[i] = p->run(&some);
 }
 
@@ -71,6 +74,8 @@ static int64_t test(parallel *p)
 {
     p->blocks = blocks_of(p->b);
     bf_parallel(p->b->threads, test_range, p);
+    for (unsigned i = 0; i < p->b->threads; i++)
+        if (p->total[i] < 0) return p->run(p->b); /* no memory for the positions of a large k */
     return sum(p);
 }
 

@@ -1,5 +1,5 @@
 /* test_threads.c - bf_use_threads: batches in several threads set the same bits and give the same
- * answers as one thread and as the naive filter.  wraps: pthread_create
+ * answers as one thread and as the naive filter.  wraps: pthread_create, malloc
  * About core/keys/parallel.c, core/base/threads.c. */
 #define _GNU_SOURCE
 #include "check.h"
@@ -12,7 +12,9 @@ static char (*text)[TEXT];
 static bf_key *keys;
 static uint8_t *one, *many;
 static int created, refused, running; /* threads of bf_parallel */
-static bool refuse;
+static bool refuse, no_memory;
+
+REPLACED(void *, malloc, (size_t size)) { return no_memory ? NULL : __real_malloc(size); }
 
 typedef struct {
     void *(*run)(void *);
@@ -32,7 +34,7 @@ REPLACED(int, pthread_create,
 {
     refused += refuse;
     if (refuse) return EAGAIN;
-    thread_work *work = malloc(sizeof *work);
+    thread_work *work = __real_malloc(sizeof *work);
     *work = (thread_work){ run, arg };
     created++;
     __atomic_add_fetch(&running, 1, __ATOMIC_RELAXED);
@@ -329,6 +331,34 @@ TEST(threads_that_cannot_be_created)
         for (int j = 0; j < 2; j++) unlink(path[j]);
     }
     refuse = false;
+}
+
+/* One thread does the work, and returns the errors that it returns in any case. */
+TEST(memory_that_cannot_be_allocated)
+{
+    make_keys(6, 40000);
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        const kind *k = &kinds[i];
+        if (k->file || k->alone) continue;
+        bf_filter *a = open_kind(k, NULL), *b = open_kind(k, NULL);
+        no_memory = k->spec.grow == 0; /* a part needs memory */
+        same_answers(k, bf_add_many, a, b, 4, 40000);
+        no_memory = true;
+        same_answers(k, bf_test_many, a, b, 4, 40000);
+        no_memory = false;
+        same_images(k, a, b);
+        CLOSE(a, b);
+    }
+    bf_filter *f = bf_open(&(bf_spec){ .m = 1 << 20, .k = 200, .scheme = "guava" }, &e);
+    for (unsigned threads = 1; threads < 4; threads++) {
+        bf_use_threads(threads);
+        no_memory = true;
+        const int64_t rc = bf_test_many(f, keys, 40000, NULL, &e);
+        no_memory = false;
+        CHECK_EQ(rc, BF_ENOMEM);
+    }
+    bf_use_threads(1);
+    bf_close(f);
 }
 
 static void *has_its_own_number(void *filter)
