@@ -2,16 +2,18 @@
 
 add() returns nothing; addKey() and add_many() are not in bloom-filter2 and keep their own meaning.
 
-What differs from bloom-filter2: keys are str, bytes or int; "a", b"a" and [97] are not one key, and a
-list of integers raises TypeError: write bytes(key).  probe_bitnoer must be None.  Every file is
-mapped; the number in filename=("seen.bloom", 1000) has no effect.  A file of this library that exists
-is opened, and must have been created with equal arguments.  A file of bloom-filter2 cannot be read: add its
-keys again.  Other arguments are those of bloomfilter.BloomFilter."""
+What differs from bloom-filter2: keys are str, bytes or int; "a", b"a" and [97] are not one key, and
+a list of integers raises TypeError: write bytes(key).  probe_bitnoer must be None.  start_fresh is
+for files.  Every file is mapped; the number in filename=("seen.bloom", 1000) has no effect.  A file
+of this library that exists is opened, and must have been created with equal arguments.  A file of
+bloom-filter2 cannot be read: add its keys again.  Other arguments are those of
+bloomfilter.BloomFilter."""
 
 import os
 from typing import Any
 
 from .. import BloomFilter as _BloomFilter
+from .._bloomfilter import _path_of
 
 
 class BloomFilter(_BloomFilter):
@@ -31,13 +33,16 @@ class BloomFilter(_BloomFilter):
     ) -> None:
         if probe_bitnoer is not None:
             raise TypeError("probe_bitnoer must be None: pass hash functions as hashes=")
-        path = filename[0] if isinstance(filename, tuple) else filename
+        storage = filename[0] if isinstance(filename, tuple) else filename
+        path = None if storage is None else _path_of(storage)
         old = None  # the present file, which is deleted once the new one exists
-        if start_fresh and path is not None and os.path.exists(path):
+        if start_fresh and path is None and storage is not None:
+            raise ValueError("start_fresh is for files: delete the filter in Redis")
+        if start_fresh and path is not None and os.path.isfile(path):
             old = f"{path}.{os.urandom(8).hex()}"
             os.rename(path, old)
         try:
-            super().__init__(n=max_elements, p=error_rate, **{"storage": path, **more})
+            super().__init__(n=max_elements, p=error_rate, **{"storage": storage, **more})
         except BaseException:
             if old is not None and path is not None:
                 os.replace(old, path)

@@ -158,7 +158,13 @@ def test_bloom_filter2(tmp_path):
     assert os.listdir(tmp_path) == [os.path.basename(path)] and bloom_filter2.BloomFilter(
         100, 0.01, filename=path
     )
-    assert not bloom_filter2.BloomFilter(100, 0.01, filename=path, start_fresh=True)
+    for name in (path, f"file:{path}", os.fsencode(path)):
+        bloom_filter2.BloomFilter(100, 0.01, filename=name).add("a")
+        assert "a" not in bloom_filter2.BloomFilter(100, 0.01, filename=name, start_fresh=True)
+        assert os.listdir(tmp_path) == [os.path.basename(path)]
+    for name, error in ((str(tmp_path), OSError), ("redis://127.0.0.1:1/0?key=a", ValueError)):
+        with pytest.raises(error):
+            bloom_filter2.BloomFilter(100, 0.01, filename=name, start_fresh=True)
     assert os.listdir(tmp_path) == [os.path.basename(path)]
     assert bloom_filter2.BloomFilter(10**6, error_rate=0.99).num_probes_k == 1
     assert bloom_filter2.BloomFilter().ideal_num_elements_n == 10000
