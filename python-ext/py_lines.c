@@ -97,7 +97,7 @@ static PyObject *lines_of(
     }
     l.l.last = last != 0;
     if (threads) l.threads = threads_of(threads);
-    l.keep = keep == Py_None ? -1 : PyObject_IsTrue(keep);
+    l.keep = keep == Py_None || PyErr_Occurred() ? -1 : PyObject_IsTrue(keep);
     if (sep.obj && sep.len == 1) l.l.sep = *(const char *)sep.buf;
     if (PyErr_Occurred())
         ;

@@ -132,6 +132,11 @@ def test_the_index_of_a_refused_key():
     assert refused[0] == refused[1]
 
 
+class NoTruth:
+    def __bool__(self):
+        raise KeyError
+
+
 @pytest.mark.parametrize(
     "wrong",
     [-1, 2**31, 2**70, 1.5, "2", None, True],
@@ -143,6 +148,9 @@ def test_a_wrong_number(wrong):
     for call in "update", "add_many", "contains_many", "add_mask", "contains_mask":
         with pytest.raises(expected):
             getattr(bf, call)(["key"], threads=wrong)
+    for call in "update_lines", "contains_lines":
+        with pytest.raises(expected):
+            getattr(bf, call)(b"key", last=True, keep=NoTruth(), threads=wrong)
     assert "key" not in bf
 
 
