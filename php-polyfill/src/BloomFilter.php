@@ -171,16 +171,8 @@ class BloomFilter implements Countable, JsonSerializable
         });
     }
 
-    public function toRedisBloom(#[\SensitiveParameter] string|object $storage, ?string $key = null): void
-    {
-        throw Fault::unsupported('scheme redisbloom needs the extension');
-    }
-
-    public static function fromRedisBloom(#[\SensitiveParameter] string|object $storage, ?string $key = null): static
-    {
-        throw Fault::unsupported('scheme redisbloom needs the extension');
-    }
-
+    public function toRedisBloom(#[\SensitiveParameter] string|object $storage, ?string $key = null): void { self::fromRedisBloom($storage, $key); }
+    public static function fromRedisBloom(#[\SensitiveParameter] string|object $storage, ?string $key = null): static { throw Fault::unsupported('scheme redisbloom needs the extension'); }
     public function toBase64(): string { return Signals::held(fn() => base64_encode(Image::bytes($this->_opened()))); }
 
     public static function fromBase64(

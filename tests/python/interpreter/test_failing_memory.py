@@ -166,6 +166,8 @@ CASES = {
     "from_base64": [(filled, lambda bf: BloomFilter.from_base64(in_base64))],
     "to_json": [(filled, lambda bf: bf.to_json())],
     "from_json": [(filled, lambda bf: BloomFilter.from_json(in_json))],
+    "to_redisbloom": [(filled, refused(lambda bf: bf.to_redisbloom("a path")))],
+    "from_redisbloom": [(filled, refused(lambda bf: BloomFilter.from_redisbloom("a path")))],
     "_save_new": [(filled, lambda bf: bf._save_new(fresh()))],
     "load": [(filled, lambda bf: BloomFilter.load(path))],
     "open": [(filled, lambda bf: BloomFilter.open(path)),
