@@ -1,5 +1,6 @@
 /* parallel.c - runs a batch in several threads, with the answers and the bits of one thread. Knows
- * filters in addressable memory only. No step of an add can fail: errors are found before and after.
+ * filters in addressable memory only. No step of an add can fail: errors are found before and
+ * after.
  *
  * Tests: each thread has a range of the keys; if a range fails, one thread repeats the call. Adds
  * have three steps:

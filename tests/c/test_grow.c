@@ -214,7 +214,8 @@ TEST(every_damaged_byte_is_found)
 TEST(batches_are_single_keys)
 {
     for (size_t size = 1; size <= 600; size = size * 7 / 3 + 1) {
-        bf_filter *a = OPEN(.n = 50, .p = 0.01, .grow = 2), *b = OPEN(.n = 50, .p = 0.01, .grow = 2);
+        bf_filter *a = OPEN(.n = 50, .p = 0.01, .grow = 2),
+                  *b = OPEN(.n = 50, .p = 0.01, .grow = 2);
         bf_key keys[600];
         name t[600];
         for (uint64_t i = 0; i < 60000; i += size) {
