@@ -1,13 +1,13 @@
 /* scandump.c - BF.SCANDUMP and BF.LOADCHUNK, which move filters in pieces.  The bytes of format
  * redisbloom are the header (the piece of iterator 1) and the bits.  A filter that is being loaded
- * is in server.loads until its last piece has come; the memory is counted in --max-buffered. */
+ * is in server.loads until its last piece has come; the pieces are counted in --max-buffered. */
 #include "resp.h"
 #include <stdlib.h>
 
 typedef struct load {
     struct load *next;
     char name[NAME_BYTES + 1];
-    buffer bytes;    /* cap: at least len */
+    buffer bytes;
     uint64_t len;    /* of the complete filter */
     size_t head;     /* bytes of the header */
     uint64_t active; /* ms: when the last piece came */
@@ -16,7 +16,7 @@ typedef struct load {
 static void free_load(server *s, load *l)
 {
     if (!l) return;
-    __atomic_fetch_sub(&s->buffered, l->len, __ATOMIC_RELAXED);
+    __atomic_fetch_sub(&s->buffered, l->bytes.len, __ATOMIC_RELAXED);
     buffer_drop(&l->bytes);
     free(l);
 }
@@ -65,6 +65,17 @@ void loads_expire(server *s, bool all)
     pthread_mutex_unlock(&s->loading);
 }
 
+/* Appends a piece, which is counted from now on: a header alone promises any length.  Returns false
+ * after an error. */
+static bool add_piece(worker *w, load *l, text piece, reply *a)
+{
+    const bool fits = budget_reserve(w, piece.len);
+    if (fits && buffer_add(&l->bytes, piece.ptr, piece.len)) return true;
+    if (fits) budget_release(w, piece.len);
+    put_error(a, fits ? 507 : 503, fits ? "ERR out of memory" : "ERR " BUDGET_FULL);
+    return false;
+}
+
 /* Begins a load with its header.  Returns NULL after an error. */
 static load *begin_load(worker *w, text name, text header, reply *a)
 {
@@ -84,23 +95,15 @@ static load *begin_load(worker *w, text name, text header, reply *a)
             (unsigned long long)w->s->o.max_filters);
         return NULL;
     }
-    if (!budget_reserve(w, (uint64_t)len)) {
-        put_error(a, 503, "ERR " BUDGET_FULL);
-        return NULL;
-    }
     load *l = calloc(1, sizeof *l);
-    if (l) l->len = (uint64_t)len;
-    if (l && buffer_reserve(&l->bytes, (size_t)len) &&
-        buffer_add(&l->bytes, header.ptr, header.len)) {
+    if (l) {
         memcpy(l->name, name.ptr, name.len);
+        l->len = (uint64_t)len;
         l->head = header.len;
-        return l;
-    }
-    put_error(a, 507, "ERR out of memory");
-    if (l)
-        free_load(w->s, l);
-    else
-        budget_release(w, (uint64_t)len);
+    } else
+        put_error(a, 507, "ERR out of memory");
+    if (!l || add_piece(w, l, header, a)) return l;
+    free_load(w->s, l);
     return NULL;
 }
 
@@ -142,8 +145,10 @@ void bf_loadchunk_command(worker *w, const request *q, arguments *x, reply *a)
         put_error(a, 400, "ERR received bad data");
         if (l) keep_load(w->s, l);
         return;
-    } else
-        buffer_add(&l->bytes, data.ptr, data.len); /* begin_load() has reserved the memory */
+    } else if (!add_piece(w, l, data, a)) {
+        keep_load(w->s, l);
+        return;
+    }
     if (l->bytes.len < l->len) {
         keep_load(w->s, l);
         put_status(a, "OK");

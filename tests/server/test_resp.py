@@ -324,11 +324,12 @@ def test_a_filter_moves_by_scandump_and_loadchunk(start, tmp_path):
 
 
 def test_parts_of_filters_are_no_more_than_filters_can_be(start, tmp_path):
-    daemon = start("--storage", f"{tmp_path}/filters/", "--create", "--max-filters", 3)
+    limits = "--max-filters", 3, "--max-buffered", "16M", "--max-body", "1M"
+    daemon = start("--storage", f"{tmp_path}/filters/", "--create", *limits)
     client = raw(daemon)
-    assert daemon.ask("PUT", "/f/a?scheme=redisbloom&p=0.01&n=1000").status == 201
+    assert daemon.ask("PUT", "/f/a?scheme=redisbloom&p=0.01&n=9000000").status == 201  # 10.8 MB
     at, header = client.ask("BF.SCANDUMP", "a", 0)
-    for name in ("b", "c", "d", "c"):
+    for name in ("b", "c", "d", "c"):  # a header takes none of the memory that it promises
         assert client.ask("BF.LOADCHUNK", name, at, header) == OK
     assert isinstance(client.ask("BF.LOADCHUNK", "e", at, header), resp.Error)
 
