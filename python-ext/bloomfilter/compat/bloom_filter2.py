@@ -1,13 +1,10 @@
 """BloomFilter with the names and arguments of bloom-filter2.
 
-add() returns nothing; addKey() and add_many() are not in bloom-filter2 and keep their own meaning.
-
 What differs from bloom-filter2: keys are str, bytes or int; "a", b"a" and [97] are not one key, and
 a list of integers raises TypeError: write bytes(key).  probe_bitnoer must be None.  start_fresh is
 for files.  Every file is mapped; the number in filename=("seen.bloom", 1000) has no effect.  A file
-of this library that exists is opened, and must have been created with equal arguments.  A file of
-bloom-filter2 cannot be read: add its keys again.  Other arguments are those of
-bloomfilter.BloomFilter."""
+of this library that exists is opened, and must have equal arguments; a file of bloom-filter2 cannot
+be read.  addKey() and add_many() are new.  Other arguments are those of bloomfilter.BloomFilter."""
 
 import os
 from typing import Any
@@ -34,20 +31,19 @@ class BloomFilter(_BloomFilter):
         if probe_bitnoer is not None:
             raise TypeError("probe_bitnoer must be None: pass hash functions as hashes=")
         storage = filename[0] if isinstance(filename, tuple) else filename
-        path = None if storage is None else _path_of(storage)
-        old = None  # the present file, which is deleted once the new one exists
-        if start_fresh and path is None and storage is not None:
+        path = _path_of(storage) or "" if start_fresh and storage is not None else None
+        if path == "":
             raise ValueError("start_fresh is for files: delete the filter in Redis")
-        if start_fresh and path is not None and os.path.isfile(path):
-            old = f"{path}.{os.urandom(8).hex()}"
+        old = f"{path}.{os.urandom(8).hex()}" if path and os.path.isfile(path) else None
+        if path and old:  # deleted once the new file exists
             os.rename(path, old)
         try:
             super().__init__(n=max_elements, p=error_rate, **{"storage": storage, **more})
         except BaseException:
-            if old is not None and path is not None:
+            if path and old:
                 os.replace(old, path)
             raise
-        if old is not None:
+        if old:
             os.unlink(old)
 
     def add(self, key: str | bytes | int, /) -> None:  # type: ignore[override]
@@ -58,9 +54,7 @@ class BloomFilter(_BloomFilter):
         return self
 
     def union(self, bloom_filter: _BloomFilter) -> None:  # type: ignore[override]
-        """Add the keys of the other filter to this one."""
         self |= bloom_filter
 
     def intersection(self, bloom_filter: _BloomFilter) -> None:  # type: ignore[override]
-        """Keep only what the other filter has."""
         self &= bloom_filter
