@@ -4,7 +4,6 @@
 #define BF_OS_H
 #include "base/base.h"
 #include <fcntl.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/types.h>
 
@@ -30,15 +29,6 @@ int bf_os_random(void *to, size_t bytes); /* at most 256 bytes; -1: errno */
 
 /* ---- threads ---- */
 unsigned bf_os_processors(void); /* the processors that this process may use; at least 1 */
-/* A thread that is created after `block` handles no signals, except those of its own faults.
- * `restore` undoes `block`. */
-#ifdef _WIN32
-typedef int bf_os_signals;
-#else
-typedef sigset_t bf_os_signals;
-#endif
-void bf_os_block_signals(bf_os_signals *before);
-void bf_os_restore_signals(const bf_os_signals *before);
 
 /* ---- space for files; all return 0 or an errno, EOPNOTSUPP if the system has no such call ---- */
 int bf_os_reserve(int fd, off_t at, off_t len);    /* may read and rewrite bytes */

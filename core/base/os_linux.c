@@ -3,7 +3,6 @@
 #include "base/system.h"
 #include "base/os.h"
 #include <errno.h>
-#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -39,21 +38,6 @@ unsigned bf_os_processors(void)
 {
     cpu_set_t some;
     return sched_getaffinity(0, sizeof some, &some) == 0 ? (unsigned)CPU_COUNT(&some) : 1;
-}
-
-void bf_os_block_signals(bf_os_signals *before)
-{
-    sigset_t most;
-    sigfillset(&most);
-    sigdelset(&most, SIGBUS);
-    sigdelset(&most, SIGSEGV);
-    sigdelset(&most, SIGILL);
-    sigdelset(&most, SIGFPE);
-    pthread_sigmask(SIG_SETMASK, &most, before);
-}
-void bf_os_restore_signals(const bf_os_signals *before)
-{
-    pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
 /* ---- space for files ---- */

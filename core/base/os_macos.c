@@ -7,7 +7,6 @@
 #include "base/os.h"
 #include <errno.h>
 #include <mach/vm_inherit.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <sys/acl.h>
 #include <sys/mman.h>
@@ -35,21 +34,6 @@ unsigned bf_os_processors(void)
 {
     const long n = sysconf(_SC_NPROCESSORS_ONLN);
     return n > 0 ? (unsigned)n : 1;
-}
-
-void bf_os_block_signals(bf_os_signals *before)
-{
-    sigset_t most;
-    sigfillset(&most);
-    sigdelset(&most, SIGBUS);
-    sigdelset(&most, SIGSEGV);
-    sigdelset(&most, SIGILL);
-    sigdelset(&most, SIGFPE);
-    pthread_sigmask(SIG_SETMASK, &most, before);
-}
-void bf_os_restore_signals(const bf_os_signals *before)
-{
-    pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
 /* ---- space for files ---- */

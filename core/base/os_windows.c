@@ -33,8 +33,6 @@ unsigned bf_os_processors(void)
     GetSystemInfo(&info);
     return info.dwNumberOfProcessors;
 }
-void bf_os_block_signals(bf_os_signals *before) { (void)before; }
-void bf_os_restore_signals(const bf_os_signals *before) { (void)before; }
 
 /* ---- space for files ---- */
 /* A file that is not sparse has its space from here on. */

@@ -3,6 +3,7 @@
 #include "base/base.h"
 #include "base/os.h"
 #include <pthread.h>
+#include <signal.h>
 
 enum { STACK = 1 << 20 };
 
@@ -31,17 +32,38 @@ static void *run_step(void *arg)
     return NULL;
 }
 
+/* A thread that is created after `block` handles no signals, except those of its own faults.
+ * `restore` undoes `block`. */
+#ifdef _WIN32
+typedef int signals;
+static void block_signals(signals *before) { *before = 0; }
+static void restore_signals(const signals *before) { (void)before; }
+#else
+typedef sigset_t signals;
+static void block_signals(signals *before)
+{
+    sigset_t most;
+    sigfillset(&most);
+    sigdelset(&most, SIGBUS);
+    sigdelset(&most, SIGSEGV);
+    sigdelset(&most, SIGILL);
+    sigdelset(&most, SIGFPE);
+    pthread_sigmask(SIG_SETMASK, &most, before);
+}
+static void restore_signals(const signals *before) { pthread_sigmask(SIG_SETMASK, before, NULL); }
+#endif
+
 /* Starts steps 1 to n - 1. */
 static void start_steps(step *steps, unsigned n)
 {
     pthread_attr_t attr;
-    bf_os_signals before;
+    signals before;
     if (pthread_attr_init(&attr) != 0) return;
     pthread_attr_setstacksize(&attr, STACK);
-    bf_os_block_signals(&before);
+    block_signals(&before);
     for (unsigned i = 1; i < n; i++)
         steps[i].started = pthread_create(&steps[i].thread, &attr, run_step, &steps[i]) == 0;
-    bf_os_restore_signals(&before);
+    restore_signals(&before);
     pthread_attr_destroy(&attr);
 }
 
