@@ -159,10 +159,7 @@ static void put_many(const request *q, reply *a)
     if (!full && a->status == 200) put_answers(q, a, v, array);
     if (!full) return;
     const size_t len = (size_t)sprintf(head, "*%zu\r\n", a->answers.len + 1);
-    buffer_drop(&a->made);
-    a->made = a->answers;
-    a->answers = (buffer){ 0 };
-    a->status = 200;
+    take_answers(a);
     put_answers(q, a, v, false);
     if (a->status != 200 || !buffer_reserve(&a->made, sizeof last + len)) return;
     memmove(a->made.ptr + len, a->made.ptr, a->made.len);

@@ -83,12 +83,17 @@ void resp_refuse(worker *w, conn *c, int status)
     refuse_with(w, c, &a);
 }
 
-void keep_answers(request *q, reply *a)
+void take_answers(reply *a)
 {
     buffer_drop(&a->made);
     a->made = a->answers;
     a->answers = (buffer){ 0 };
     a->status = 200;
+}
+
+void keep_answers(request *q, reply *a)
+{
+    take_answers(a);
     q->commands = a->made.len;
     put_answers(q, a, VERB_TEST, false);
     if (!a->made.len) buffer_drop(&a->made);

@@ -65,6 +65,8 @@ void put_error(reply *a, int status, const char *format, ...) __attribute__((for
 void put_refusal(reply *a);
 /* Encodes a->made of key_batch_on(): as an array, or as one reply per key. */
 void put_answers(const request *q, reply *a, verb v, bool array);
+/* Replaces an error by the answers, not encoded, to the keys before it. */
+void take_answers(reply *a);
 /* Replaces the error of gathered commands by the replies to those that were answered before it. */
 void keep_answers(request *q, reply *a);
 
