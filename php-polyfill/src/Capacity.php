@@ -28,6 +28,12 @@ final class Capacity
     /** The next add checks. */
     public static function checkSoon(Filter $f): void { [self::$left[$id = spl_object_id($f)], self::$checked[$id]] = [0, false]; }
 
+    /** The next add checks, unless the filter has warned. */
+    public static function merged(Filter $f): void
+    {
+        if (self::of($f) === 'raise' || !(self::$checked[spl_object_id($f)] ?? false)) self::checkSoon($f);
+    }
+
     /** php.ini: there is no ini_set() for an extension that is not loaded. */
     public static function warns(Filter $f): bool
     {

@@ -47,7 +47,7 @@ final class Sets
         foreach ($into->d->kind === Params::GROW ? $into->parts : [] as $part)
             $part->d->live = max($part->d->live, min((int) Rates::estimate($part->d, $part->ones())['count'], $part->d->m));
         if ($into instanceof Redis\Growing) $into->storeKeys();
-        Capacity::checkSoon($into);
+        Capacity::merged($into);
     }
 
     /** A new filter in memory. */

@@ -5,7 +5,7 @@ bloomfilter.warn=0
 --FILE--
 <?php require __DIR__ . '/helpers.inc';
 $path = folder() . '/counted.bloom';
-foreach ([[], ['storage' => $path]] as $place)
+foreach (is_extension() ? [[], ['storage' => $path]] : [[]] as $place)
     foreach ([1.0, 2.0, 1024.0] as $grow) {
         $f = new CountingBloomFilter(...[...$place, 'n' => 40, 'p' => 1e-9, 'grow' => $grow]);
         $exact = array_fill(0, 300, 0);
@@ -25,7 +25,7 @@ foreach ([[], ['storage' => $path]] as $place)
         same(0, $wrong);
         same(true, count($f->info()['parts']) > 1);
         $again = CountingBloomFilter::fromBytes($f->toBytes());
-        same(true, $again == $f);
+        same(true, $again->equals($f));
         same($exact[7], $again->countOf('k7'));
         $plain = $f->toPlain();
         same([BloomFilter::class, $grow], [get_class($plain), $plain->grow]);

@@ -10,12 +10,7 @@ foreach ([['BKDR'], ['SDBM', 'JS'], EIGHT, [...EIGHT, 'RS', 'AP']] as $names) {
     $plan = BloomFilter::plan(scheme: $older);
     same([2 ** 32, count($names), $ours], [$plan['m'], $plan['k'], $plan['scheme']]);
     if (count($names) > 1) continue;                 # a filter takes 512 MB
-    $f = BloomFilter::fromBytes("\x80", format: 'bits', scheme: $older);
-    $g = BloomFilter::fromBytes("\x80", format: 'bits', scheme: $ours);
-    same([$ours, $g->hashcode('key')], [$f->scheme, $f->hashcode('key')]);
-    $f->add('key');
-    $g->merge($f);
-    same(true, $g->exists('key'));
+    same($ours, BloomFilter::fromBytes("\x80", format: 'bits', scheme: $older)->scheme);
 }
 foreach (['JS,JSHash' => 'JS', implode(',', EIGHT) . ',FNVHash' => 'FNV'] as $wrong => $name)
     refused('ValueError', "scheme php-hashes names $name twice", fn() => BloomFilter::plan(scheme: "php-hashes:$wrong"));

@@ -17,13 +17,13 @@ class Closer extends php_user_filter
     }
 }
 stream_filter_register('closer', 'Closer');
-$client = clients($server->port)['Predis']();
+$client = clients($server->port)['Predis'](0.3);
 $f = new BloomFilter(n: 100, p: 1e-6, storage: $client, key: 'f');
 $f->addMany(urls(50));
 foreach ([STREAM_FILTER_READ, STREAM_FILTER_WRITE] as $which)
     foreach (['disconnect' => fn() => $client->disconnect(), 'throw' => fn() => throw new LogicException('mine'), 'drop' => function () use (&$client) { $client->disconnect(); $client = null; gc_collect_cycles(); },
               'use' => fn() => $f->exists('x')] as $name => $do) {
-        $client ??= clients($server->port)['Predis']();
+        $client ??= clients($server->port)['Predis'](0.3);
         $f = new BloomFilter(n: 100, p: 1e-6, storage: $client, key: 'f');
         $resource = $client->getConnection()->getResource();
         if (is_object($resource)) $resource = (fn() => $this->stream)->call($resource);     # Predis 3

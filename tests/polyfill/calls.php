@@ -1,6 +1,7 @@
 <?php
 /* calls.php - calls with arguments at random, one line for each: what it returned or threw. test_same_calls.py compares the lines with the extension's.
  * Arguments: seed, number of calls. */
+ini_set('memory_limit', '-1');
 mt_srand((int) $argv[1]);
 set_error_handler(fn() => true);    # the warning of an overfull filter comes at another call
 class Text { public function __construct(private string $text) {} public function __toString(): string { return $this->text; } }
@@ -34,6 +35,30 @@ function arguments(string ...$names): array
 }
 function some(int $percent, string ...$names): array { return arguments(...array_filter($names, fn() => chance($percent))); }
 
+/** Arguments that fit together, of each scheme and kind. */
+function shape(): array
+{
+    $m = mt_rand(100, 60000);
+    $n = mt_rand(1, 3000);
+    $rate = ['n' => $n, 'p' => 10 ** -(mt_rand(3, 60) / 10)];
+    return match (mt_rand(0, 14)) {
+        0 => $rate,
+        1 => ['m' => mt_rand(1, 60000), 'k' => mt_rand(1, 30)],
+        2 => $rate + ['scheme' => 'classic'],
+        3 => $rate + ['scheme' => 'block2'],
+        4 => $rate + ['scheme' => 'block'],
+        5, 6 => $rate + ['grow' => 1 + mt_rand(1, 60) / 10],
+        7 => ['m' => $m, 'k' => mt_rand(1, 9), 'scheme' => 'php-mt'],
+        8 => ['m' => $m, 'k' => mt_rand(1, 9), 'scheme' => 'php-mt-legacy'],
+        9 => ['m' => $m, 'scheme' => 'gozero'],
+        10 => $rate + ['shards' => mt_rand(1, 9)],
+        11 => $rate + ['secret' => str_pad("$n", 16, 's')],
+        12 => ['m' => mt_rand(1, 5_000_000), 'p' => $rate['p']],
+        13 => ['m' => 512 * mt_rand(1, 40), 'k' => mt_rand(9, 16), 'scheme' => 'block'],
+        14 => ['m' => $m, 'n' => $n],
+    };
+}
+
 function shown(mixed $value): string
 {
     if ($value instanceof BloomFilter) return get_class($value) . ' ' . md5($value->toBytes());
@@ -41,6 +66,16 @@ function shown(mixed $value): string
     if (is_string($value) && strlen($value) > 60) return strlen($value) . ' ' . md5($value);
     if (is_array($value)) return '[' . implode(', ', array_map(fn($k) => "$k: " . shown($value[$k]), array_keys($value))) . ']';
     return is_object($value) ? get_class($value) : var_export($value, true);
+}
+
+/** What a call returned or threw. */
+function said(callable $do): string
+{
+    try {
+        return shown($do());
+    } catch (Throwable $e) {
+        return get_class($e) . ' ' . $e->getCode() . ' ' . preg_replace('/, called in .*/', '', $e->getMessage()) . ' ' . shown($e->index ?? null);
+    }
 }
 
 $filters = [];
@@ -54,8 +89,8 @@ for ($call = 0; $call < (int) $argv[2]; $call++) {
         'close', 'clone', 'serialize', 'remove', 'removeMany', 'countOf', 'toPlain', 'plan', 'property', 'damaged']);
     $class = $made();
     $do = match ($method) {
-        'new' => (fn($given) => fn() => keep(new $class(...$given)))(some(80, 'n', 'p') + some(7, 'm', 'k', 'scheme', 'secret', 'shards', 'overfull', 'timeout', 'grow')),
-        'plan' => (fn($given) => fn() => $class::plan(...$given))(some(80, 'n', 'p') + some(10, 'm', 'k', 'scheme', 'shards', 'overfull', 'grow')),
+        'new' => (fn($given) => fn() => keep(new $class(...$given)))(chance(50) ? shape() : some(80, 'n', 'p') + some(7, 'm', 'k', 'scheme', 'secret', 'shards', 'overfull', 'timeout', 'grow')),
+        'plan' => (fn($given) => fn() => $class::plan(...$given))(chance(50) ? shape() : some(80, 'n', 'p') + some(10, 'm', 'k', 'scheme', 'shards', 'overfull', 'grow')),
         'add', 'addKey', 'exists', 'existKey', 'hashcode', 'remove', 'countOf' => (fn($key) => fn() => $f->$method($key))(value('key')),
         'addMany', 'existMany', 'addNew', 'rebuild', 'removeMany' => (fn($keys) => fn() => $f->$method($keys))(value('keys')),
         'union', 'intersect', 'equals', 'isSubsetOf', 'merge', 'unionCount', 'intersectionCount' => fn() => $f->$method($g),
@@ -72,11 +107,9 @@ for ($call = 0; $call < (int) $argv[2]; $call++) {
         'property' => (fn($name) => fn() => $f->$name)(pick(['m', 'n', 'k', 'p', 'scheme', 'bitset', 'grow', 'window', 'parts', 'created', 'none'])),
         default => fn() => $f->$method(),
     };
-    try {
-        $said = shown($do());
-    } catch (Throwable $e) {
-        $said = get_class($e) . ' ' . $e->getCode() . ' ' . preg_replace('/, called in .*/', '', $e->getMessage()) . ' ' . shown($e->index ?? null);
+    echo "$call $method ", said($do), "\n";
+    if (count($filters) > 12) {
+        [$old] = array_splice($filters, mt_rand(0, 11), 1);
+        echo 'in the end: ', said(fn() => $old), "\n";
     }
-    echo "$call $method $said\n";
-    if (count($filters) > 12) array_splice($filters, mt_rand(0, 11), 1);
 }

@@ -92,7 +92,7 @@ $shapes = [['BloomFilter', ['n' => 2000, 'p' => 1e-9]], ['BloomFilter', ['n' => 
     ['BloomFilter', ['n' => 60, 'p' => 1e-9, 'grow' => 2.0]]];
 $answers = $thrown = 0;
 foreach ($shapes as $i => [$class, $how]) {
-    $f = Chaos::$filter = new $class(...$how, storage: $client, key: "hostile-$kind-$seed-$i");
+    $f = Chaos::$filter = new $class(...$how, storage: $client, key: uniqid("hostile-$i-"));
     $in = $perhaps = [];
     for ($call = 0; $call < 300; $call++) {
         $keys = array_map(fn() => 'k' . mt_rand(0, 250), range(1, mt_rand(1, 20)));

@@ -1,24 +1,24 @@
 <?php
-/* redis_together.php - one half of a pair, with the extension or the polyfill, with phpredis or Predis.  A line of JSON in: [class, arguments or null to
- * open, operations]; a line out: what each operation answered. */
+/* redis_together.php - one half of a pair, with the extension or the polyfill, with phpredis or Predis; or a filter in memory, which answers as they do.
+ * A line of JSON in: key, class, arguments or null to open, method, its arguments; a line out: the answer. */
 require '/usr/share/php/Predis/autoload.php';
 [, $kind, $port] = $argv;
-if ($kind === 'predis') $client = new Predis\Client("tcp://127.0.0.1:$port");
-else ($client = new Redis)->connect('127.0.0.1', (int) $port);
+$client = match ($kind) {
+    'memory' => null,
+    'predis' => new Predis\Client("tcp://127.0.0.1:$port"),
+    'phpredis' => new Redis,
+};
+if ($kind === 'phpredis') $client->connect('127.0.0.1', (int) $port);
 
 $filters = [];
 while (($line = fgets(STDIN)) !== false) {
-    [$key, $class, $how, $operations] = json_decode($line, true);
-    $said = [];
+    [$key, $class, $how, $method, $arguments] = json_decode($line, true);
     try {
-        $filters[$key] ??= $how === null ? $class::open($client, key: $key) : new $class(...$how, storage: $client, key: $key);
-        foreach ($operations as [$method, $arguments]) {
-            $answer = $filters[$key]->$method(...$arguments);
-            $said[] = $method === 'toBytes' ? md5($answer) : $answer;
-        }
-        if (in_array('close', array_column($operations, 0), true)) unset($filters[$key]);
+        $filters[$key] ??= $how === null ? $class::open($client, key: $key) : new $class(...$how, ...($client ? ['storage' => $client, 'key' => $key] : []));
+        $said = $filters[$key]->$method(...$arguments);
+        if ($method === 'toBytes') $said = md5($said);
     } catch (Throwable $e) {
-        $said[] = [get_class($e), $e->getCode(), $e->getMessage()];
+        $said = [get_class($e), $e->getCode(), $e->getMessage()];
     }
     echo json_encode($said), "\n";
 }

@@ -19,7 +19,7 @@ if (!($child = pcntl_fork())) {
     while (posix_getppid() === $parent && posix_kill($parent, SIGUSR1)) usleep(mt_rand(1, 50));
     exit;
 }
-while ($signals < 10000) {
+while ($signals < 3000) {
     $added = [];
     $filter = new $class(...$spec);
     for ($i = 0; $i < 40; $i++) $filter->add("m$i");

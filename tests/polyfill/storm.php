@@ -1,7 +1,8 @@
 <?php
 /* storm.php AUTOLOAD HOW [CLIENT PORT]: another process sends signals, and their handler throws HOW, an Error or Exception, or ends the program, with
- * exit.  In memory the calls are those on complete filters; with a CLIENT, a filter in Redis.  None is the argument of another one here: PHP 8.2 itself may
- * crash there.  Prints how often it threw and how many answers are wrong. */
+ * exit.  In memory the calls are those on complete filters, and adds to filters that fill; with a CLIENT, a filter in Redis.  None is the argument of
+ * another one here: PHP 8.2 itself may crash there.  Prints how often it threw and how many answers are wrong: also, in the end, that a key is absent
+ * whose call returned. */
 [, $autoload, $how, $client, $port] = $argv + [3 => '', ''];
 require $autoload;
 if ($client === 'predis') require '/usr/share/php/Predis/autoload.php';
@@ -23,6 +24,12 @@ $file = tempnam(sys_get_temp_dir(), 'storm');
 $copy = clone $f;
 $copy->save($file);
 [$bound, $base64, $serialized, $numbers] = [BloomFilter::open($file), $copy->toBase64(), serialize($copy), range(1, 40)];
+$kept = [];
+$fills = fn(BloomFilter $one) => function () use ($one, &$kept, &$n) {
+    $one->addMany(["k$n", "l$n"]);
+    $one->add("m$n");
+    $kept[] = [$one, $n];
+};
 $calls = $client ? [
     fn() => $f->exists('none'), fn() => $f->existMany($present), fn() => $f->add('a'), fn() => $f->info(), fn() => BloomFilter::open($parameters['storage'], key: 'storm'),
     fn() => new BloomFilter(...$parameters), fn() => $f->isCurrent(), fn() => $f->toBytes(), fn() => $f->expire(1000),
@@ -34,6 +41,8 @@ $calls = $client ? [
     fn() => serialize($f), fn() => unserialize($serialized), fn() => json_encode($f), fn() => $f->equals($copy), fn() => clone $f, fn() => $growing->toBytes(), fn() => $growing->partInfo(),
     fn() => $growing->hashcode('x'), fn() => $growing->addMany($numbers), fn() => $f->rebuild($present), fn() => $f->bitset, fn() => $f->merge($f),
     fn() => $f->isSubsetOf($f), fn() => new BloomFilter(n: 0, p: 2), fn() => $f->add([]),
+    ...array_map($fills, [new BloomFilter(n: 1_000_000, p: 0.001), new BloomFilter(m: 999_999, n: 99_999), new CountingBloomFilter(n: 300_000, p: 0.001),
+        new BloomFilter(n: 1000, p: 0.01, grow: 2.0, overfull: 'ignore')]),
 ];
 class ThrownError extends Error {}
 class ThrownException extends Exception {}
@@ -52,10 +61,11 @@ if (!($child = pcntl_fork())) {
     while (posix_getppid() === $main && posix_kill($main, SIGUSR1)) usleep(mt_rand(20, 300));
     posix_kill(getmypid(), SIGKILL);
 }
-register_shutdown_function(function () use (&$thrown, &$wrong, $check, $child, $file) {
+register_shutdown_function(function () use (&$thrown, &$wrong, &$kept, $check, $child, $file) {
     posix_kill($child, SIGKILL);
     pcntl_waitpid($child, $status);
     $check();
+    foreach ($kept as [$one, $n]) $wrong += 3 - array_sum($one->existMany(["k$n", "l$n", "m$n"]));
     unlink($file);
     echo json_encode([$thrown, $wrong]);
 });

@@ -4,8 +4,6 @@ exception, code and message, unless the polyfill says that the filter needs the 
 import subprocess
 from pathlib import Path
 
-import pytest
-
 SCRIPT = Path(__file__).resolve().parent / "mutants.php"
 
 
@@ -14,9 +12,8 @@ def run(php, given, *arguments):
     return subprocess.run(command, input=given, capture_output=True, check=True).stdout
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_the_same(seed, with_extension, with_polyfill, tmp_path):
-    images = run(with_extension, b"", "make", seed, 3000)
+def test_the_same(with_extension, with_polyfill, tmp_path):
+    images = run(with_extension, b"", "make", 1, 3000)
     theirs, ours = (
         run(php, images, "read", tmp_path / "f").splitlines()
         for php in (with_extension, with_polyfill)
