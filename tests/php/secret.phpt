@@ -1,33 +1,35 @@
 --TEST--
-Keyed filters
+Keyed filters have positions of their own, and open with their secret only: bytes, saved files, files that are kept open
 --FILE--
 <?php require __DIR__ . '/helpers.inc';
-# A keyed filter has its own positions and opens with its secret only.
-$secret = str_repeat('k', 16); $other = str_repeat('o', 16);
+$dir = folder();
+[$secret, $again] = [BloomFilter::randomSecret(), BloomFilter::randomSecret()];
+same([16, false], [strlen($secret), $secret === $again]);
 $f = new BloomFilter(n: 1000, p: 1e-6, secret: $secret);
 $plain = new BloomFilter(n: 1000, p: 1e-6);
-$f->addMany(urls(100)); $plain->addMany(urls(100));
-same([100, false], [count(array_filter($f->existMany(urls(100)))), $f->bitset === $plain->bitset]);
-same(false, $f->hashcode('a') === (new BloomFilter(n: 1000, p: 1e-6, secret: $other))->hashcode('a'));
-$bytes = $f->toBytes();
-same(false, str_contains($bytes, $secret));
-same(true, BloomFilter::fromBytes($bytes, $secret)->equals($f));
-same(true, (clone $f)->union($f)->exists(urls(1)[0]));
-refused('BloomFilterException', 'secret', fn() => BloomFilter::fromBytes($bytes));
-refused('BloomFilterException', 'secret', fn() => BloomFilter::fromBytes($bytes, secret: $other));
-refused('BloomFilterException', 'secret', fn() => BloomFilter::fromBytes($plain->toBytes(), $secret));
-$path = folder() . '/keyed.bloom';
-$f->save($path);
-same(true, BloomFilter::load($path, $secret)->equals($f));
-refused('BloomFilterException', 'secret', fn() => BloomFilter::load($path));
+foreach ([$f, $plain] as $one) $one->addMany(urls(100));
+same([100, false, false], [array_sum($f->existMany(urls(100))), $f->bitset === $plain->bitset, $f->hashcode('a') === (new BloomFilter(n: 1000, p: 1e-6, secret: $again))->hashcode('a')]);
+same([false, true], [str_contains($f->toBytes(), $secret), (clone $f)->union($f)->equals($f)]);
+$f->save("$dir/keyed");
+$plain->save("$dir/plain");
+$bytes = ["$dir/keyed" => $f->toBytes(), "$dir/plain" => $plain->toBytes()];
+function openers(string $path, ?string $secret): array
+{
+    $ways = [fn() => BloomFilter::fromBytes($GLOBALS['bytes'][$path], $secret), fn() => BloomFilter::load($path, $secret), fn() => BloomFilter::open($path, $secret, readOnly: true)];
+    if (is_extension()) array_push($ways, fn() => BloomFilter::open($path, $secret), fn() => new BloomFilter(n: 1000, p: 1e-6, secret: $secret, storage: $path), fn() => new BloomFilter(secret: $secret, storage: $path));
+    return $ways;
+}
+for ($round = 0; $round < 2; $round++) {                    # in the second all are kept open
+    foreach (openers("$dir/keyed", $secret) as $open) same([100, true], [array_sum($open()->existMany(urls(100))), $open()->equals($f)]);
+    foreach (openers("$dir/keyed", null) as $open) refused('BloomFilterException', 'is keyed: its secret must be given', $open);
+    foreach (openers("$dir/keyed", $again) as $open) refused('BloomFilterException', 'is keyed with another secret', $open);
+    foreach (openers("$dir/plain", $secret) as $open) refused('BloomFilterException', 'is not keyed, but a secret was given', $open);
+    foreach (openers("$dir/keyed", 'short') as $open) refused('ValueError', 'secret must be 16 bytes, got 5', $open);
+    foreach (openers("$dir/plain", null) as $open) same(true, $open()->equals($plain));
+}
+foreach (['', str_repeat('x', 15), str_repeat('x', 17)] as $wrong) refused('ValueError', 'secret must be 16 bytes, got ' . strlen($wrong), fn() => new BloomFilter(1000, 10, secret: $wrong));
 
-# A secret has 16 bytes.
-foreach (['', 'short', str_repeat('x', 15), str_repeat('x', 17)] as $secret)
-    refused('ValueError', 'secret must be 16 bytes, got ' . strlen($secret), fn() => new BloomFilter(1000, 10, secret: $secret));
-refused('ValueError', 'secret', fn() => BloomFilter::fromBytes((new BloomFilter(1000, 10))->toBytes(), 'short'));
-
-# A keyed filter cannot be serialized: its secret is never stored.
-$f = new BloomFilter(1000, 10, secret: str_repeat('k', 16));
-refused('BloomFilterException', 'a keyed filter cannot be serialized', fn() => serialize($f));
-try { serialize($f); } catch (BloomFilterException $e) { same(BloomFilterException::NOT_SUPPORTED, $e->getCode()); }
+# its secret is never stored
+foreach ([$f, BloomFilter::open("$dir/keyed", $secret)] as $keyed) refused('BloomFilterException', 'a keyed filter cannot be serialized', fn() => serialize($keyed));
+same(false, str_contains(file_get_contents("$dir/keyed"), $secret));
 --EXPECT--

@@ -29,4 +29,18 @@ foreach ($many as $i => $f) $f->add("key $i");
 foreach ($many as $i => $f) same([true, true], [$f->exists("key $i"), BloomFilter::open("$dir/many $i")->exists("key $i")]);
 same(3, kept());
 same(false, ini_set('bloomfilter.max_maps', '10'));
+
+same('64', in_other_php("echo ini_get('bloomfilter.max_maps');", '-d bloomfilter.max_maps=-5'));     # as none given
+$none = <<<'PHP'
+require HELPERS;
+$f = new BloomFilter(n: 100, p: 0.01, storage: PATH);
+$g = BloomFilter::open(PATH);
+same([true, true, 0], [$f->add('a'), $g->exists('a'), kept()]);
+$f->close();
+same([true, true], [$g->exists('a'), BloomFilter::open(PATH)->exists('a')]);
+unset($g);
+file_put_contents(PATH, saved(new BloomFilter(m: 33, n: 3)));       # even what was written in place is read anew
+same(33, BloomFilter::open(PATH)->m);
+PHP;
+echo in_other_php(strtr($none, ['HELPERS' => var_export(__DIR__ . '/helpers.inc', true), 'PATH' => "'$dir/none'"]), '-d bloomfilter.max_maps=0');
 --EXPECT--

@@ -1,22 +1,34 @@
 --TEST--
-A storage that is a mistake is a ValueError, and never a file of that name; file:PATH names any file
+A storage is a path from the working directory; a mistake is a ValueError and never a file of that name; file:PATH names any file
 --INI--
 bloomfilter.unserialize_storage=1
 --FILE--
 <?php require __DIR__ . '/helpers.inc';
-chdir(folder());
+$dir = folder();
+chdir($dir);
 foreach (['redis:host:6379' => 'a Redis URL is redis://', 'http://host/f' => 'not opened over HTTP', 'file:///f' => 'file:PATH',
           'nosuch://h' => 'a storage is a path', '' => 'empty', 'file:' => 'names no path'] as $storage => $says)
     foreach ([fn() => new BloomFilter(1000, 10, storage: $storage), fn() => BloomFilter::open($storage), fn() => BloomFilter::plan(1000, 10, storage: $storage),
               fn() => unserialize('O:11:"BloomFilter":1:{s:7:"storage";s:' . strlen($storage) . ":\"$storage\";}")] as $call)
         refused('ValueError', $says, $call);
-same(['.', '..'], scandir('.'));
+same([], names_in('.'));
 $f = new BloomFilter(1000, 10, storage: 'file:http:odd');
 $f->add('a');
-same(['.', '..', 'http:odd'], scandir('.'));
-same(true, unserialize(serialize($f))->exists('a'));
-same(true, BloomFilter::open(getcwd() . '/http:odd')->exists('a'));
-same(true, BloomFilter::open('file:http:odd')->exists('a'));
-unlink('http:odd');
-refused('BloomFilterException', 'No such file', fn() => BloomFilter::open('file:http:odd'));
+same(['http:odd'], names_in('.'));
+foreach ([fn() => unserialize(serialize($f)), fn() => BloomFilter::open("$dir/http:odd"), fn() => BloomFilter::open('file:http:odd')] as $open) same(true, $open()->exists('a'));
+
+mkdir('one');
+chdir('one');
+(new BloomFilter(n: 100, p: 0.01, storage: 'a.bloom'))->add('in one');
+chdir($dir);
+refused('BloomFilterException', "$dir/a.bloom", fn() => BloomFilter::open('a.bloom'));
+symlink('one/a.bloom', 'link');
+foreach (['one/a.bloom', './one//a.bloom', 'one/../one/a.bloom', "$dir/one/a.bloom", 'link'] as $path) same(true, BloomFilter::open($path)->exists('in one'));
+foreach (['with space', "\u{00e9}\u{6f22}", '%s%n%99999d', "line\nfeed", str_repeat('n', 200)] as $name) {
+    same(true, (new BloomFilter(n: 1, p: 0.1, storage: $name))->add('a'));
+    same(true, BloomFilter::open("$dir/$name")->exists('a'));
+}
+foreach (['none/x' => "$dir/none/x", str_repeat('n', 300) => 'too long', '%s%n.none/x' => '%s%n.none'] as $path => $says) refused('BloomFilterException', $says, fn() => new BloomFilter(n: 1, p: 0.1, storage: $path));
+unlink('one/a.bloom');
+chdir('/');
 --EXPECT--

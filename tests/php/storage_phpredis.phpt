@@ -10,13 +10,9 @@ foreach (clients($server->port) as $kind => $connect) {
     $server->say('FLUSHALL');
     $redis = $connect();
     foreach (['classic', 'block', 'block2'] as $scheme) {
-        $f = new BloomFilter(n: 2000, p: 0.01, scheme: $scheme, storage: $redis, key: $scheme);
-        $m = new BloomFilter(n: 2000, p: 0.01, scheme: $scheme);
-        same([true, false, true, false], [$f->add('one'), $f->add('one'), $f->exists('one'), $f->exists('two')], $scheme);
-        same([$m->add('one'), $m->addMany($keys)], [true, $f->addMany($keys)], $scheme);
-        $ask = [...array_slice($keys, 0, 300), ...urls(300, 'other')];
-        same([$m->existMany($ask), $m->addNew($ask), $m->bitset], [$f->existMany($ask), $f->addNew($ask), $f->bitset], $scheme);
-        same([true, true, $m->count(), $m->toBytes()], [$f->equals($m), $m->equals($f), $f->count(), $f->toBytes()], $scheme);
+        $how = ['n' => 2000, 'p' => 0.01, 'scheme' => $scheme];
+        $f = new BloomFilter(...$how, storage: $redis, key: $scheme);
+        same_answers($f, new BloomFilter(...$how), $keys, $scheme);
         same(true, BloomFilter::open($redis, key: $scheme)->exists('one'), $scheme);
         $copy = clone $f;
         $f->clear();
@@ -26,27 +22,23 @@ foreach (clients($server->port) as $kind => $connect) {
         refused('BloomFilterException', 'is lost', fn() => $f->exists('one'));
     }
 
-    # counting filters, alone and in shards
-    foreach (['classic', 'block', 'block2'] as $scheme)
-        foreach ([null, 3] as $shards) {
-            $f = new CountingBloomFilter(n: 2000, p: 1e-4, scheme: $scheme, shards: $shards, storage: $redis, key: 'counts', cache: true);
-            $m = new CountingBloomFilter(n: 2000, p: 1e-4, scheme: $scheme, shards: $shards);
-            same([$m->addMany($keys), $m->removeMany($ask = [...array_slice($keys, 0, 300), ...urls(100, 'other')])], [$f->addMany($keys), $f->removeMany($ask)], $scheme);
-            same([$m->existMany([...$keys, ...$ask]), true], [$f->existMany([...$keys, ...$ask]), $f->equals($m)], $scheme);
-            same([true, 1, true, false, 0], [$f->add('one'), $f->countOf('one'), $f->remove('one'), $f->exists('one'), $f->countOf('one')], $scheme);
-            $f->merge($m);
-            $m->merge(clone $m);
-            same([true, true], [$f->equals($m), CountingBloomFilter::open($redis, key: 'counts')->equals($m)], $scheme);
-            $f->delete();
-            refused('BloomFilterException', 'is lost', fn() => $f->remove('one'));
-        }
-
-    # filters that count and grow, by two objects
-    foreach (growing_counts() as $scheme => $grow) {
-        $f = new CountingBloomFilter(n: 50, p: 1e-4, scheme: $scheme, grow: $grow, storage: $redis, key: 'counts', cache: true);
+    # counting filters, alone and in shards; those that grow, by two objects
+    foreach (['classic' => null, 'block' => 3, 'block2' => null] as $scheme => $shards) {
+        $how = ['n' => 2000, 'p' => 1e-4, 'scheme' => $scheme, 'shards' => $shards];
+        $f = new CountingBloomFilter(...$how, storage: $redis, key: 'counts', cache: true);
+        $m = new CountingBloomFilter(...$how);
+        same_counts($f, $m, $keys, $scheme);
+        $f->merge($m);
+        $m->merge(clone $m);
+        same([true, true], [$f->equals($m), CountingBloomFilter::open($redis, key: 'counts')->equals($m)], $scheme);
+        $f->delete();
+        refused('BloomFilterException', 'is lost', fn() => $f->remove('one'));
+    }
+    foreach (['classic' => 1.0, 'block2' => 2.0] as $scheme => $grow) {
+        $how = ['n' => 50, 'p' => 1e-4, 'scheme' => $scheme, 'grow' => $grow];
+        $f = new CountingBloomFilter(...$how, storage: $redis, key: 'counts', cache: true);
         $g = CountingBloomFilter::open($connect(), key: 'counts');
-        $m = new CountingBloomFilter(n: 50, p: 1e-4, scheme: $scheme, grow: $grow);
-        same_counts($f, $g, $m, $keys);
+        same_growing_counts($f, $g, new CountingBloomFilter(...$how), $keys);
         $g->delete();
         foreach (['add', 'remove', 'countOf', 'exists'] as $call) refused('BloomFilterException', 'is lost', fn() => $f->$call('one'));
     }

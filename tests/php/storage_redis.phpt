@@ -8,13 +8,8 @@ $redis = new RedisServer;
 $url = $redis->url('seen');
 $keys = urls(1000);
 foreach (['classic', 'block', 'block2'] as $scheme) {
-    $f = new BloomFilter(n: 2000, p: 0.01, scheme: $scheme, storage: $redis->url($scheme));
-    $m = new BloomFilter(n: 2000, p: 0.01, scheme: $scheme);
-    same([true, false, true, false], [$f->add('one'), $f->add('one'), $f->exists('one'), $f->exists('two')], $scheme);
-    same([$m->add('one'), $m->addMany($keys)], [true, $f->addMany($keys)], $scheme);
-    $ask = [...array_slice($keys, 0, 300), ...urls(300, 'other')];
-    same([$m->existMany($ask), $m->addNew($ask), $m->bitset], [$f->existMany($ask), $f->addNew($ask), $f->bitset], $scheme);
-    same([true, true, $m->count(), $m->toBytes()], [$f->equals($m), $m->equals($f), $f->count(), $f->toBytes()], $scheme);
+    $how = ['n' => 2000, 'p' => 0.01, 'scheme' => $scheme];
+    same_answers(new BloomFilter(...$how, storage: $redis->url($scheme)), new BloomFilter(...$how), $keys, $scheme);
 }
 
 # opened again, here and in another process

@@ -1,5 +1,5 @@
 --TEST--
-unserialize() opens no file and no connection that the string names, and tells nothing of them, unless bloomfilter.unserialize_storage=1
+A serialized filter on a file has its path; unserialize() opens no file and no connection that the string names, unless bloomfilter.unserialize_storage=1
 --FILE--
 <?php require __DIR__ . '/helpers.inc';
 $dir = folder();
@@ -31,10 +31,26 @@ same([$before, '0'], [names_in($dir), ini_get('bloomfilter.unserialize_storage')
 same(true, unserialize(serialize(BloomFilter::load("$dir/there")))->exists('a'));
 
 /* The program may allow it, for strings that it wrote itself. */
-$own = serialize(BloomFilter::open("$dir/there"));
+chdir($dir);
+$f = BloomFilter::open('there');
+$own = serialize($f);
+same([['storage' => "$dir/there"], true], [$f->__serialize(), strlen($own) < 300]);
+chdir('/');
 ini_set('bloomfilter.unserialize_storage', '1');
-same(true, unserialize($own)->exists('a'));
+$g = unserialize($own);
+same([true, true, true, 10], [$g->exists('a'), $f->add('later'), $g->exists('later'), $g->n]);
+$r = unserialize(serialize(BloomFilter::open("$dir/there", readOnly: true)));
+same(true, $r->exists('later'));
+refused('BloomFilterException', 'read-only', fn() => $r->add('no'));
+class Noted extends BloomFilter { public $note = 'none'; }
+$n = Noted::open("$dir/there");
+$n->note = 'mine';
+$n = unserialize(serialize($n));
+same(['Noted', 'mine', true], [get_class($n), $n->note, $n->exists('later')]);
+refused('ValueError', 'path', fn() => unserialize(text('')));
+refused('BloomFilterException', 'No such file', fn() => unserialize(text("$dir/not")));
 ini_restore('bloomfilter.unserialize_storage');
 refused('BloomFilterException', 'unserialize_storage', fn() => unserialize($own));
-same('1', in_other_php('$f = unserialize(' . var_export($own, true) . '); echo (int)$f->exists("a");', '-d bloomfilter.unserialize_storage=1'));
+same('11', in_other_php('$f = unserialize(' . var_export($own, true) . '); echo (int)$f->exists("a"), (int)$f->add("there");', '-d bloomfilter.unserialize_storage=1'));
+same(true, $f->exists('there'));
 --EXPECT--
