@@ -18,11 +18,4 @@ foreach (['exists' => fn() => f()->exists('a'), 'add' => fn() => f()->add('a'), 
     $f->close();
     same(true, count(Watch::$heard) === 1 && ($name === 'close' ? Watch::$heard[0] === 'NULL' : str_contains(Watch::$heard[0], 'closed')), $name);
 }
-
-/* As a key of a batch that nothing else keeps. */
-class Key { function __construct(public $last) {} function __toString(): string { return 'k'; } function __destruct() { ($this->last)(); } }
-$f = new BloomFilter(n: 1000, p: 0.01);
-refused('BloomFilterException', 'closed', fn() => $f->addMany((function () use (&$f) {
-    for ($i = 0; $i < 300; $i++) yield new Key(fn() => $f->close());
-})()));
 --EXPECT--

@@ -2,10 +2,45 @@
 save and load take streams and paths with a stream wrapper; toBase64 and fromBase64 carry the same bytes as text
 --FILE--
 <?php require __DIR__ . '/helpers.inc';
-require __DIR__ . '/odd_stream.inc';
+/** Streams as their options say: takes so many bytes in all, says so, and calls something at each step. */
+class Odd
+{
+    public $context;
+    public static array $have = [];
+    public static string $data = '';
+    public static ?Closure $meanwhile = null;
+    private int $at = 0;
+    public function stream_open(string $path): bool { @unlink(__DIR__ . '/no such file'); return $this->step(self::$have['opens'] ?? true); }     # errno is not this stream's
+    public function stream_write(string $data): int
+    {
+        $takes = min(strlen($data), 100, (self::$have['takes'] ?? PHP_INT_MAX) - strlen(self::$data));
+        self::$data .= substr($data, 0, $takes);
+        return $this->step($takes);
+    }
+    public function stream_read(int $count): string|false
+    {
+        $this->at += strlen($now = substr(self::$data, $this->at, min(100, $count)));
+        return $this->step($now);
+    }
+    public function stream_eof(): bool { return (self::$have['ends'] ?? true) && $this->at >= strlen(self::$data); }
+    public function stream_stat(): array { return []; }
+    private function step(mixed $answer): mixed
+    {
+        if (self::$meanwhile) (self::$meanwhile)();
+        return $answer;
+    }
+}
+class Flushes extends Odd { public function stream_flush(): bool { return self::$have['flushes'] ?? true; } }
+stream_wrapper_register('odd', 'Odd');
+stream_wrapper_register('flushes', 'Flushes');
+function odd(array $have = [], ?Closure $meanwhile = null, string $data = '', string $name = 'odd'): string
+{
+    [Odd::$have, Odd::$data, Odd::$meanwhile] = [$have, $data, $meanwhile];
+    return "$name://";
+}
 $dir = folder();
 $notices = [];
-set_error_handler(function (int $level, string $text) use (&$notices) { $notices[] = $text; return true; });
+set_error_handler(function (int $level, string $text) use (&$notices) { if (error_reporting() & $level) $notices[] = $text; return true; });
 
 foreach (['BloomFilter', 'CountingBloomFilter'] as $class) {
     $f = new $class(n: 1000, p: 0.01);
@@ -27,7 +62,8 @@ foreach (['BloomFilter', 'CountingBloomFilter'] as $class) {
     same('before' . $bytes, stream_get_contents($stream));
     fclose($stream);
     // paths with a wrapper
-    foreach (["compress.zlib://$dir/a.gz", "file://$dir/a.bloom", odd()] as $url) {
+    foreach (["compress.zlib://$dir/a.gz", "file://$dir/a.bloom", odd(), 'flushes://'] as $url) {
+        Odd::$data = '';
         $f->save($url);
         same(true, $class::load($url)->equals($f), $url);
     }
@@ -86,6 +122,7 @@ $io('cannot be read to its end', fn() => BloomFilter::load(odd(['ends' => false]
 $io('truncated', fn() => BloomFilter::load(odd([], null, substr($f->toBytes(), 0, -1))), $format);
 $io('only 0 bytes', fn() => BloomFilter::load(fopen('php://memory', 'rb')), $format);
 $io('is not a filter file', fn() => BloomFilter::load(fopen('/dev/zero', 'rb')), $format);
+foreach ([fn() => odd(['flushes' => false], null, '', 'flushes'), fn() => fopen(odd(['flushes' => false], null, '', 'flushes'), 'wb')] as $late) $io('', fn() => $f->save($late()));
 class Endless extends Odd
 {
     public static int $read = 0;
@@ -107,5 +144,18 @@ foreach ([[], ['grow' => 2.0]] as $how)
         same(Endless::$data, BloomFilter::load($stream)->toBytes());
         same(strlen(Endless::$data), ftell($stream));
     }
+
+// code of a stream closes the filter, or the stream, while save() runs
+[$f, $g] = [new BloomFilter(n: 1000, p: 0.01), clone $f];
+$f->addMany(urls(500));
+$g->close();
+foreach (['close', 'clear'] as $method) {
+    $g = clone $f;
+    $stream = fopen(odd(), 'w+b');
+    Odd::$meanwhile = function () use ($stream, $g, $method) { @fclose($stream); $g->$method(); };
+    $g->save($stream);
+    same([true, $f->toBytes()], [is_resource($stream), Odd::$data], $method);
+}
+refused('BloomFilterException', 'closed', fn() => $f->save(odd([], fn() => $f->close())));
 same([], $notices, 'no warning stays');
 --EXPECT--
