@@ -150,6 +150,7 @@ int main(int argc, char **argv)
         folder, sizeof folder, "%.*s../data", slash ? (int)(slash - __FILE__ + 1) : 0, __FILE__);
     if (argc == 3 && !strcmp(argv[1], "write")) {
         snprintf(folder, sizeof folder, "%s", argv[2]);
+        checks_ended = true;
         return store_all();
     }
     run_tests();

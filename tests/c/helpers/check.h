@@ -92,22 +92,37 @@ static const char *skipped_here;
     static void name(void);                                                                        \
     __attribute__((constructor)) static void list_##name(void)                                     \
     {                                                                                              \
-        list_test(#name, name, __LINE__);                                                          \
+        static check_test one = { #name, name, __LINE__, NULL };                                   \
+        list_test(&one);                                                                           \
     }                                                                                              \
     static void name(void)
-typedef struct {
+typedef struct check_test {
     const char *name;
     void (*run)(void);
     int line;
+    struct check_test *next;
 } check_test;
-enum { MOST_TESTS = 100 };
-static check_test all_tests[MOST_TESTS + 1];
-static inline void list_test(const char *name, void (*run)(void), int line)
+static check_test *all_tests;
+static inline void list_test(check_test *one)
 {
-    check_test *t = all_tests;
-    while (t->run && t->line < line) t++;
-    memmove(t + 1, t, (size_t)(all_tests + MOST_TESTS - t) * sizeof *t);
-    *t = (check_test){ name, run, line };
+    check_test **at = &all_tests;
+    while (*at && (*at)->line < one->line) at = &(*at)->next;
+    one->next = *at;
+    *at = one;
+}
+/* A program that calls exit() before its last test fails; children of fork may. */
+static bool checks_ended;
+static void is_a_child(void) { checks_ended = true; }
+__attribute__((constructor)) static void begin_checks(void)
+{
+    pthread_atfork(NULL, NULL, is_a_child);
+}
+__attribute__((destructor)) static void end_checks(void)
+{
+    if (checks_ended) return;
+    fprintf(stderr, "it ended before its last test\n");
+    fflush(stdout);
+    _exit(1);
 }
 /* What failed outside of a test is one failure more. */
 static inline void count_outside(void)
@@ -131,10 +146,11 @@ static inline void run_test(const char *name, void (*run)(void))
 static inline void run_tests(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0); /* children must not print it again */
-    for (const check_test *t = all_tests; t->run; t++) run_test(t->name, t->run);
+    for (const check_test *t = all_tests; t; t = t->next) run_test(t->name, t->run);
 }
-static inline int checks_finished(void)
+__attribute__((warn_unused_result)) static inline int checks_finished(void)
 {
+    checks_ended = true;
     count_outside();
     checks_failed += !(checks_passed + checks_failed + checks_skipped); /* nobody ran the tests */
     printf("%d passed, %d failed", checks_passed, checks_failed);

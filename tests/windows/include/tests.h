@@ -34,4 +34,5 @@ static inline char *mkdtemp_(char *name) { return _mkdir(named(name, 0)) == 0 ? 
 #define unsetenv(name) _putenv_s(name, "")
 #define symlink(to, name) (errno = ENOSYS, -1)
 #define alarm(seconds) 0
+#define pthread_atfork(before, parent, child) 0
 #endif
